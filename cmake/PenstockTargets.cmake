@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# Helpers: every target of ours is made with one of these.
+include(GNUInstallDirs)
+
+add_library(penstock_flags INTERFACE)
+target_compile_options(penstock_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+    -Wcast-align -Wformat=2 -Wundef -Wnon-virtual-dtor>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast -Woverloaded-virtual>)
+if(PENSTOCK_WERROR)
+  target_compile_options(penstock_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
+endif()
+target_include_directories(penstock_flags INTERFACE ${PROJECT_SOURCE_DIR})
+
+# Not part of penstock_flags: the agent is loaded into foreign programs and takes none.
+add_library(penstock_sanitize INTERFACE)
+if(PENSTOCK_SANITIZE)
+  string(REPLACE ";" "," _sanitizers "${PENSTOCK_SANITIZE}")
+  target_compile_options(penstock_sanitize INTERFACE
+    -fsanitize=${_sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  target_link_options(penstock_sanitize INTERFACE -fsanitize=${_sanitizers})
+endif()
+
+# penstock_library(name SOURCES ... [HEADERS ...] [DEPS public...] [PRIVATE private...])
+function(penstock_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;HEADERS;DEPS;PRIVATE" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES} ${ARG_HEADERS})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PUBLIC ${ARG_DEPS} penstock_sanitize PRIVATE penstock_flags ${ARG_PRIVATE})
+endfunction()
+
+# penstock_program(name SOURCES ... [DEPS ...])
+function(penstock_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_compile_definitions(${name} PRIVATE PENSTOCK_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(${name} PRIVATE penstock_flags penstock_sanitize ${ARG_DEPS})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# penstock_test(name SOURCES ... [DEPS ...] [LABELS ...] [TIMEOUT seconds])
+function(penstock_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_link_libraries(${name} PRIVATE penstock_flags penstock_sanitize ${ARG_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
+  include(GoogleTest)
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+endfunction()
+
+# penstock_benchmark(name SOURCES ... [DEPS ...])
+function(penstock_benchmark name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE penstock_flags penstock_sanitize ${ARG_DEPS} benchmark::benchmark)
+endfunction()

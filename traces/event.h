@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a trace says, as values: spans, events, counters, processes, threads, facts, losses.
+// Times are CLOCK_MONOTONIC nanoseconds of the recording host. No ownership beyond std containers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traces/base/units.h"
+#include "traces/wire.h"
+
+namespace penstock::traces {
+
+enum class StageId : std::uint8_t {
+  kNone = wire::kStageNone,
+  kRead = wire::kRead,
+  kDecode = wire::kDecode,
+  kAugment = wire::kAugment,
+  kSample = wire::kSample,
+  kCollate = wire::kCollate,
+  kFetch = wire::kFetch,
+  kPut = wire::kPut,
+  kGet = wire::kGet,
+  kPin = wire::kPin,
+  kWait = wire::kWait,
+  kIdle = wire::kIdle,
+  kH2d = wire::kH2d,
+  kKernel = wire::kKernel,
+  kStep = wire::kStep,
+  kStartup = wire::kStartup,
+  kMark = wire::kMark,
+  kSync = wire::kSync,
+};
+
+// "read", "decode", ...; "unknown" for a value of a later version.
+[[nodiscard]] std::string_view StageName(StageId stage);
+
+// A batch of one iterator. index == wire::kNoBatch: none.
+struct BatchKey {
+  std::uint32_t index = wire::kNoBatch;
+  std::uint16_t generation = 0;
+  constexpr auto operator<=>(const BatchKey&) const = default;
+  [[nodiscard]] constexpr bool valid() const { return index != wire::kNoBatch; }
+};
+
+struct Span {
+  TimeNs start;
+  TimeNs duration;
+  TimeNs cpu{-1};   // thread CPU time inside; -1: not taken
+  TimeNs busy{-1};  // time inside the calls (a coalesced read); -1: same as duration
+  Bytes bytes;
+  std::int64_t sample = wire::kNoSample;
+  StringId name;
+  StringId object;  // path of the file
+  BatchKey batch;
+  StageId stage = StageId::kNone;
+  std::uint8_t flags = 0;  // wire::kFlag*
+  std::uint8_t depth = 0;
+
+  [[nodiscard]] constexpr TimeNs end() const { return start + duration; }
+};
+
+enum class EventType : std::uint8_t {
+  kIndexSent = wire::kIndexSent,
+  kIndexReceived = wire::kIndexReceived,
+  kBatchPut = wire::kBatchPut,
+  kBatchGot = wire::kBatchGot,
+  kBatchDelivered = wire::kBatchDelivered,
+  kNextEntered = wire::kNextEntered,
+  kEpochStart = wire::kEpochStart,
+  kEpochEnd = wire::kEpochEnd,
+  kMajorFaults = wire::kMajorFaults,
+  kWorkerStart = wire::kWorkerStart,
+  kWorkerEnd = wire::kWorkerEnd,
+  kQueueDepth = wire::kQueueDepth,
+};
+
+struct Event {
+  TimeNs at;
+  ThreadId thread;
+  BatchKey batch;
+  std::int64_t value = 0;
+  EventType type = EventType::kIndexSent;
+};
+
+struct CounterSample {
+  TimeNs at;
+  StringId name;  // "cpu_ns", "rss_bytes", ...: see traces/FORMAT.md
+  ProcessId process;
+  std::int64_t value = 0;
+};
+
+struct ThreadInfo {
+  ProcessId process;
+  std::uint32_t tid = 0;
+  std::string name;
+  std::uint64_t spans = 0;
+  TimeNs first;  // start of the first span or event
+  TimeNs last;   // end of the last
+};
+
+struct ProcessInfo {
+  std::uint32_t pid = 0;
+  std::uint32_t parent = 0;
+  wire::ProcessRole role = wire::kRoleOther;
+  std::int32_t worker_id = -1;
+  std::int32_t rank = -1;
+  std::int32_t local_rank = -1;
+  std::int32_t world_size = -1;
+  std::uint32_t features = 0;  // wire::kFeature*
+  std::uint64_t process_start = 0;
+  std::string comm;
+  std::vector<std::string> command;
+  std::vector<std::string> libraries;             // codec and loader libraries found mapped
+  std::map<std::string, std::string> facts;       // of this process
+  // Coverage: what hooks saw against what the kernel counted, both at the same moment.
+  Bytes bytes_hooked;   // every hooked read of any file
+  Bytes bytes_dataset;  // of those, dataset files
+  Bytes bytes_network;
+  Bytes bytes_mapped;
+  Bytes bytes_kernel;   // rchar of /proc/PID/io since the agent came in; 0: not known
+  std::uint64_t dropped = 0;
+  std::uint64_t hook_misses = 0;
+};
+
+// What is missing from a trace, or was damaged. All zero: nothing is.
+struct Losses {
+  std::uint64_t dropped_events = 0;   // the agent had no room
+  std::uint64_t damaged_records = 0;  // check failed; skipped
+  std::uint64_t damaged_bytes = 0;    // bytes of records, chunks and sections skipped
+  std::uint64_t damaged_chunks = 0;
+  std::uint64_t lost_threads = 0;     // no process or chunk slot was left
+  bool truncated = false;             // the file ends before its contents do
+  bool unsealed = false;              // the recording was not finished by a collector
+
+  constexpr bool operator==(const Losses&) const = default;
+};
+
+}  // namespace penstock::traces

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Incremental reading of a recording: the collector drains a ring with it, OpenTrace() reads a
+// linear file with it. Does not own the memory it looks at; every offset and count is validated,
+// nothing in the file is trusted. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "traces/base/result.h"
+#include "traces/pack.h"
+#include "traces/wire.h"
+
+namespace penstock::traces {
+
+// Moves what has been committed since the last call into a Packer.
+class RecordingDrain {
+ public:
+  // Requires: `memory` outlives the drain; it may be written concurrently by agents.
+  // `recycle`: ring mode, drained full chunks and chunks of dead threads are given back
+  // (needs writable memory).
+  RecordingDrain(std::span<std::byte> memory, bool recycle);
+  ~RecordingDrain();
+  RecordingDrain(const RecordingDrain&) = delete;
+  RecordingDrain& operator=(const RecordingDrain&) = delete;
+
+  // Errors: kInput if the header is not that of a recording of this major version.
+  Result<void> CheckHeader() const;
+
+  // Takes new records of all chunks. `is_dead(pid, process_start, tid)` says whether a thread is
+  // known to be gone; its owned chunk is then drained to the end and its in-flight operations
+  // become spans flagged wire::kFlagUnfinished that end at the time of the last thing it did.
+  // Returns the number of records taken.
+  std::uint64_t Drain(Packer& out,
+                      const std::function<bool(std::uint32_t, std::uint64_t, std::uint32_t)>& is_dead);
+
+  // The last drain of a run: every thread counts as gone. Writes processes, losses and facts.
+  void Finish(Packer& out);
+
+  // Linear mode: the memory was remapped larger.
+  void Remap(std::span<std::byte> memory);
+
+  [[nodiscard]] const Losses& losses() const;
+  // The packer's id of a process slot, for the collector's counters; false if not seen yet.
+  [[nodiscard]] bool ProcessOf(std::uint32_t pid, std::uint64_t process_start, ProcessId* id) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace penstock::traces

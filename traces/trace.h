@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Read access to one trace, packed or still a recording; callers cannot tell which.
+// Immutable after opening; safe to read from several threads. Strings live as long as the Trace.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traces/base/result.h"
+#include "traces/event.h"
+
+namespace penstock::traces {
+
+class Trace {
+ public:
+  virtual ~Trace() = default;
+
+  // Facts of the whole run (DESIGN.md section 4, "header facts"); keys in traces/FORMAT.md.
+  [[nodiscard]] virtual const std::map<std::string, std::string>& facts() const = 0;
+  [[nodiscard]] virtual std::span<const ProcessInfo> processes() const = 0;
+  [[nodiscard]] virtual std::span<const ThreadInfo> threads() const = 0;
+  [[nodiscard]] virtual std::span<const Event> events() const = 0;            // ascending time
+  [[nodiscard]] virtual std::span<const CounterSample> counters() const = 0;  // ascending time
+  [[nodiscard]] virtual const Losses& losses() const = 0;
+
+  [[nodiscard]] virtual std::string_view String(StringId id) const = 0;  // "" if unknown
+  [[nodiscard]] virtual std::uint64_t span_count() const = 0;
+  [[nodiscard]] virtual TimeNs begin() const = 0;  // of the first span or event
+  [[nodiscard]] virtual TimeNs end() const = 0;
+  // CLOCK_REALTIME minus CLOCK_MONOTONIC, to give a wall-clock date to a time.
+  [[nodiscard]] virtual TimeNs realtime_offset() const = 0;
+
+  // Calls `visit` with consecutive runs of the spans of `thread`, ascending by start; spans that
+  // start together come longest first. Damage met on the way is counted in losses() at opening.
+  // Cost: decodes each block once; the memory of one block.
+  virtual void ForEachBlock(ThreadId thread,
+                            const std::function<void(std::span<const Span>)>& visit) const = 0;
+
+  // All spans of a thread at once.
+  [[nodiscard]] std::vector<Span> Spans(ThreadId thread) const;
+};
+
+// Opens a packed trace or a recording (also one still being written, or one left by a crash).
+// Errors: kInput if the file cannot be read, is not a trace, or holds nothing usable; the message
+// names the file and the remedy. Damage short of that is in losses().
+[[nodiscard]] Result<std::unique_ptr<Trace>> OpenTrace(const std::filesystem::path& path);
+
+// The contents of a trace in plain containers: for tests, importers and the packer.
+struct TraceData {
+  std::map<std::string, std::string> facts;
+  std::vector<ProcessInfo> processes;
+  std::vector<ThreadInfo> threads;             // .spans/.first/.last are filled by MakeTrace
+  std::vector<std::vector<Span>> spans;        // one vector per thread, any order
+  std::vector<Event> events;                   // any order
+  std::vector<CounterSample> counters;         // any order
+  std::vector<std::string> strings{""};        // index = StringId
+  TimeNs realtime_offset;
+  Losses losses;
+
+  StringId Intern(std::string_view text);  // O(number of strings); use TraceBuilder for many
+};
+
+[[nodiscard]] std::unique_ptr<Trace> MakeTrace(TraceData data);
+
+}  // namespace penstock::traces

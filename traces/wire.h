@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Byte layout of a recording: the memory that an agent writes and a collector or reader reads.
+// traces/FORMAT.md is the prose of this page. Shared by agent, collector and reader; therefore
+// nothing but fixed-width integers, no standard library beyond <stddef.h> and <stdint.h>.
+//
+// A recording is one file: FileHeader (kHeaderSize bytes), then chunks of kChunkSize bytes.
+// A thread claims a chunk, fills it alone and publishes each record by a release store of
+// ChunkHeader::committed. All integers are little-endian. Fields named in comments as `atomic`
+// are accessed with __atomic builtins on both sides.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace penstock::wire {
+
+inline constexpr char kMagic[8] = {'P', 'E', 'N', 'S', 'T', 'R', 'E', 'C'};
+inline constexpr uint16_t kMajor = 1;  // must match
+inline constexpr uint16_t kMinor = 0;  // may grow: readers accept any
+inline constexpr uint32_t kChunkMagic = 0x4b484350;  // "PCHK"
+inline constexpr uint32_t kChunkSize = 64 * 1024;
+inline constexpr uint32_t kRecordSize = 64;
+inline constexpr uint32_t kChunkHeaderSize = 1024;
+inline constexpr uint32_t kRecordsPerChunk = (kChunkSize - kChunkHeaderSize) / kRecordSize;  // 1008
+inline constexpr uint32_t kMaxProcesses = 512;
+inline constexpr uint32_t kMaxAnchors = 64;
+inline constexpr uint32_t kMaxInflight = 14;
+
+// DESIGN.md section 4. Values are part of the format: append only.
+enum Stage : uint8_t {
+  kStageNone = 0,
+  kRead = 1,
+  kDecode = 2,
+  kAugment = 3,
+  kSample = 4,
+  kCollate = 5,
+  kFetch = 6,
+  kPut = 7,
+  kGet = 8,
+  kPin = 9,
+  kWait = 10,
+  kIdle = 11,
+  kH2d = 12,
+  kKernel = 13,
+  kStep = 14,
+  kStartup = 15,
+  kMark = 16,
+  kSync = 17,
+  kStageCount = 18,
+};
+
+enum RecordKind : uint8_t {
+  kKindNone = 0,     // never committed: a record of zeros is damage
+  kKindSpan = 1,     // Record
+  kKindEvent = 2,    // Record: stage = EventType, start = when, work = value
+  kKindCounter = 3,  // Record: name = counter, start = when, work = value (int64), object = pid
+  kKindText = 4,     // TextRecord, one or more in a row in one chunk
+};
+
+enum EventType : uint8_t {
+  kIndexSent = 1,       // consumer sent the indices of `batch`; value = worker id or -1
+  kIndexReceived = 2,   // worker got them
+  kBatchPut = 3,        // worker handed the finished batch to its queue
+  kBatchGot = 4,        // consumer (or its pin thread) took it from the queue
+  kBatchDelivered = 5,  // next() returned it to the program
+  kNextEntered = 6,     // the program called next()
+  kEpochStart = 7,      // an iterator was made or reset; value = number of its workers
+  kEpochEnd = 8,        // it was exhausted; value = batches delivered
+  kMajorFaults = 9,     // value = major page faults inside the span that ends here
+  kWorkerStart = 10,    // value = worker id
+  kWorkerEnd = 11,      // value = worker id
+  kQueueDepth = 12,     // value = finished batches waiting in the consumer's queue
+};
+
+// Record::flags
+inline constexpr uint8_t kFlagCpu = 1;         // work = thread CPU time, nanoseconds
+inline constexpr uint8_t kFlagBusy = 2;        // work = time inside the calls, ticks
+inline constexpr uint8_t kFlagMapped = 4;      // read: bytes were mapped, not copied
+inline constexpr uint8_t kFlagNetwork = 8;     // read: from a socket
+inline constexpr uint8_t kFlagError = 16;      // the operation failed, or was left by longjmp/throw
+inline constexpr uint8_t kFlagPython = 32;     // recorded through the Python bridge
+inline constexpr uint8_t kFlagUnfinished = 64; // reader only: was in flight when the thread died
+
+inline constexpr uint32_t kNoBatch = 0xffffffffu;
+inline constexpr int64_t kNoSample = -1;
+
+struct Record {
+  uint8_t kind;
+  uint8_t stage;
+  uint16_t check;      // CheckOf(record with check = 0)
+  uint32_t name;       // low 32 bits of the string id, 0 = none
+  uint64_t start;      // ticks
+  uint64_t duration;   // ticks
+  uint64_t work;       // see flags
+  uint64_t bytes;
+  int64_t sample;      // dataset index, kNoSample
+  uint64_t object;     // string id of a path, or 0
+  uint32_t batch;      // index of the batch in its epoch, kNoBatch
+  uint16_t generation; // which iterator (epoch) of which loader, counted in the consumer
+  uint8_t flags;
+  uint8_t depth;       // number of open spans around this one on its thread
+};
+
+enum TextType : uint8_t {
+  kTextString = 1,   // id = HashOf(text)
+  kTextFact = 2,     // text = "key=value", id = HashOf(key)
+  kTextThread = 3,   // name of the writing thread
+  kTextCommand = 4,  // command line of the writing process, arguments separated by 0x1f
+  kTextLibrary = 5,  // path of a codec or loader library mapped in the process
+};
+
+inline constexpr uint32_t kTextPayload = 48;
+
+struct TextRecord {
+  uint8_t kind;  // kKindText
+  uint8_t type;  // TextType
+  uint16_t check;
+  uint16_t part;   // 0, 1, 2, ...: consecutive records of one chunk
+  uint16_t total;  // bytes of the whole text
+  uint64_t id;
+  char payload[kTextPayload];
+};
+
+struct ClockAnchor {
+  uint64_t ticks;
+  uint64_t monotonic_ns;
+  uint64_t realtime_ns;
+};
+
+// What a thread is in the middle of. Valid while its index < ChunkHeader::inflight_depth.
+struct Inflight {
+  uint8_t stage;
+  uint8_t flags;
+  uint16_t generation;
+  uint32_t name;
+  uint64_t start;
+  int64_t sample;
+  uint64_t object;
+  uint32_t batch;
+  uint32_t reserved;
+};
+
+enum ChunkState : uint32_t { kChunkFree = 0, kChunkOwned = 1, kChunkFull = 2 };
+
+struct ChunkHeader {
+  uint32_t magic;
+  uint32_t index;
+  uint32_t state;       // atomic ChunkState; ring: the collector sets Free, the writer Owned, Full
+  uint32_t committed;   // atomic, release: records that are whole
+  uint32_t pid;
+  uint32_t tid;
+  uint32_t process;     // slot in FileHeader::processes, or kMaxProcesses if none was free
+  uint32_t sequence;    // of this thread's chunks, from 0
+  uint64_t process_start;  // /proc/PID/stat field 22 (clock ticks since boot): pids are reused
+  ClockAnchor anchor;      // taken when the chunk was claimed
+  uint64_t dropped;        // records this thread lost before this chunk, in total
+  uint64_t drained;        // the collector's: records already taken
+  char thread_name[16];
+  uint32_t inflight_depth;  // atomic, release
+  uint32_t reserved0;
+  Inflight inflight[kMaxInflight];
+  uint8_t reserved1[1024 - 104 - kMaxInflight * 40];
+};
+
+enum ProcessRole : uint32_t { kRoleOther = 0, kRoleConsumer = 1, kRoleWorker = 2 };
+enum ProcessState : uint32_t { kProcessFree = 0, kProcessClaimed = 1, kProcessLive = 2 };
+
+// ProcessSlot::features: what the agent met in the process.
+inline constexpr uint32_t kFeaturePython = 1;     // the Python hooks are installed
+inline constexpr uint32_t kFeatureIsolated = 2;   // python -I / -E
+inline constexpr uint32_t kFeatureMapped = 4;     // a dataset file was mapped
+inline constexpr uint32_t kFeatureIoUring = 8;    // io_uring is in use: reads invisible
+inline constexpr uint32_t kFeatureNetwork = 16;
+inline constexpr uint32_t kFeatureAio = 32;
+
+struct ProcessSlot {
+  uint32_t state;  // atomic ProcessState; Live after the other fields are written
+  uint32_t pid;    // as the process itself sees it
+  uint32_t parent;
+  uint32_t role;  // atomic ProcessRole
+  uint64_t process_start;
+  uint64_t pid_namespace;  // inode of /proc/self/ns/pid
+  uint64_t bytes_hooked;   // atomic: bytes returned by every hooked read, of any file
+  uint64_t bytes_dataset;  // atomic: of those, from dataset files
+  uint64_t bytes_network;  // atomic: received from sockets (not part of /proc/PID/io rchar)
+  uint64_t bytes_mapped;   // atomic: dataset bytes mapped
+  uint64_t dropped;        // atomic: records lost by threads of this process
+  uint32_t features;       // atomic
+  int32_t worker_id;       // atomic: DataLoader worker, -1
+  int32_t rank;            // RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID; -1
+  int32_t local_rank;
+  int32_t world_size;
+  uint32_t hook_misses;    // atomic: calls whose real function could not be found
+  uint64_t rchar_at_start; // /proc/self/io rchar when the slot was claimed
+  uint64_t rchar_last;     // linear mode: rchar at the last chunk claim, and
+  uint64_t hooked_last;    // bytes_hooked at the same moment
+  char comm[16];
+  uint8_t reserved[56];  // 192 bytes: no two processes count in one cache line
+};
+
+enum FileMode : uint32_t { kLinear = 0, kRing = 1 };
+enum ClockKind : uint32_t { kClockMonotonic = 0, kClockTsc = 1 };
+
+struct FileHeader {
+  char magic[8];
+  uint16_t major;
+  uint16_t minor;
+  uint32_t header_size;  // kHeaderSize
+  uint32_t chunk_size;
+  uint32_t record_size;
+  uint32_t mode;   // FileMode
+  uint32_t clock;  // ClockKind of every `ticks`
+  uint64_t ticks_per_second;  // estimate; anchors are exact
+  uint64_t uuid[2];
+  char boot_id[40];
+  char host[64];
+  uint32_t root_pid;
+  uint32_t collector_pid;  // 0 in linear mode
+  uint32_t chunk_count;    // ring: chunks in the file. linear: unused
+  uint32_t recording;      // atomic: 0 = hooks pass straight through
+  uint32_t next_chunk;     // atomic: linear: first unclaimed. ring: hint where to look
+  uint32_t allocated_chunks;  // atomic, linear: chunks backed by the file system
+  uint64_t max_chunks;        // linear: budget
+  uint64_t batches;           // atomic: batches delivered in any process
+  uint64_t batch_limit;       // 0 = none; recording is set to 0 when reached
+  uint64_t dropped;           // atomic: records lost for want of a chunk or process slot
+  uint32_t sealed;            // atomic: 1 = the collector has finished
+  uint32_t anchor_count;      // atomic, release: anchors[i % kMaxAnchors] for the last 64
+  ClockAnchor anchors[kMaxAnchors];
+  uint8_t reserved[4096 - 224 - kMaxAnchors * 24];
+  ProcessSlot processes[kMaxProcesses];
+};
+
+inline constexpr uint32_t kHeaderSize = 128 * 1024;
+
+static_assert(sizeof(Record) == kRecordSize);
+static_assert(sizeof(TextRecord) == kRecordSize);
+static_assert(sizeof(Inflight) == 40);
+static_assert(sizeof(ChunkHeader) == kChunkHeaderSize);
+static_assert(sizeof(ProcessSlot) == 192);
+static_assert(offsetof(FileHeader, processes) == 4096);
+static_assert(sizeof(FileHeader) <= kHeaderSize);
+
+// FNV-1a, 64 bit: the id of a string. 0 is never returned.
+inline uint64_t HashOf(const char* text, size_t size) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < size; ++i) {
+    hash = (hash ^ static_cast<uint8_t>(text[i])) * 0x100000001b3u;
+  }
+  return hash != 0 ? hash : 1;
+}
+
+// 16-bit check of a 64-byte record whose check field counts as zero. Finds every single-bit flip.
+inline uint16_t CheckOf(const void* record) {
+  uint64_t w[8];
+  __builtin_memcpy(w, record, sizeof w);
+  w[0] &= 0xffffffff0000ffffu;
+  uint64_t mix = w[0];
+  for (int i = 1; i < 8; ++i) {
+    mix ^= (w[i] << (7 * i)) | (w[i] >> (64 - 7 * i));
+  }
+  return static_cast<uint16_t>((mix * 0x9e3779b97f4a7c15u) >> 48);
+}
+
+}  // namespace penstock::wire
