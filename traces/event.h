@@ -38,6 +38,8 @@ enum class StageId : std::uint8_t {
 
 // "read", "decode", ...; "unknown" for a value of a later version.
 [[nodiscard]] std::string_view StageName(StageId stage);
+// "consumer", "worker" or "other".
+[[nodiscard]] std::string_view RoleName(wire::ProcessRole role);
 
 // A batch of one iterator. index == wire::kNoBatch: none.
 struct BatchKey {
@@ -78,6 +80,9 @@ enum class EventType : std::uint8_t {
   kWorkerEnd = wire::kWorkerEnd,
   kQueueDepth = wire::kQueueDepth,
 };
+
+// "index_sent", "batch_put", ...; "unknown" for a value of a later version.
+[[nodiscard]] std::string_view EventName(EventType type);
 
 struct Event {
   TimeNs at;
@@ -138,6 +143,8 @@ struct Losses {
   bool unsealed = false;              // the recording was not finished by a collector
 
   constexpr bool operator==(const Losses&) const = default;
+  // Something is missing.
+  [[nodiscard]] constexpr bool any() const { return *this != Losses{}; }
 };
 
 }  // namespace penstock::traces

@@ -24,6 +24,8 @@ class Packer {
 
   // Strings by content; the id is this file's.
   [[nodiscard]] virtual StringId Intern(std::string_view text) = 0;
+  // Gives `id` another text: for ids that are used before their text is known.
+  virtual void SetString(StringId id, std::string_view text) = 0;
   [[nodiscard]] virtual ThreadId AddThread(const ThreadInfo& thread) = 0;
   [[nodiscard]] virtual ProcessId AddProcess(const ProcessInfo& process) = 0;
   virtual void UpdateProcess(ProcessId id, const ProcessInfo& process) = 0;

@@ -146,7 +146,10 @@ enum ChunkState : uint32_t { kChunkFree = 0, kChunkOwned = 1, kChunkFull = 2 };
 struct ChunkHeader {
   uint32_t magic;
   uint32_t index;
-  uint32_t state;       // atomic ChunkState; ring: the collector sets Free, the writer Owned, Full
+  // atomic ChunkState; ring: the collector sets Free, the writer Owned (by compare-and-swap), Full.
+  // Before Free the collector zeroes committed, inflight_depth, drained, pid and tid; a chunk that
+  // is Owned with pid 0 is just being claimed: leave it alone.
+  uint32_t state;
   uint32_t committed;   // atomic, release: records that are whole
   uint32_t pid;
   uint32_t tid;
@@ -164,7 +167,14 @@ struct ChunkHeader {
 };
 
 enum ProcessRole : uint32_t { kRoleOther = 0, kRoleConsumer = 1, kRoleWorker = 2 };
-enum ProcessState : uint32_t { kProcessFree = 0, kProcessClaimed = 1, kProcessLive = 2 };
+// Replaced: the same process has exec'ed another program, which has a slot of its own; the slot
+// stays valid, but /proc/PID now speaks of the other one.
+enum ProcessState : uint32_t {
+  kProcessFree = 0,
+  kProcessClaimed = 1,
+  kProcessLive = 2,
+  kProcessReplaced = 3,
+};
 
 // ProcessSlot::features: what the agent met in the process.
 inline constexpr uint32_t kFeaturePython = 1;     // the Python hooks are installed

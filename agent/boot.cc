@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The constructor: reads the environment, prepares the children's, and does nothing else. Mapping
+// the recording waits for the first event.
+
+#include "agent/boot.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <initializer_list>
+
+#include "agent/hook.h"
+#include "agent/linear.h"
+#include "agent/process.h"
+#include "agent/strings.h"
+#include "agent/symver.h"
+#include "agent/sys.h"
+#include "agent/thread_state.h"
+
+extern "C" char** environ;
+
+namespace penstock::agent {
+
+const char* g_variables[24] = {};
+int g_isolated_python = 0;
+
+namespace {
+
+constexpr uint32_t kOn = 1;
+constexpr uint64_t kDefaultBudget = uint64_t{8} << 30;
+char g_variable_text[24 * 1024];
+
+const char* Variable(const char* name) {
+  const size_t n = Length(name);
+  for (char** p = environ; p != nullptr && *p != nullptr; ++p) {
+    if (StartsWith(*p, name) && (*p)[n] == '=') {
+      return *p + n + 1;
+    }
+  }
+  return nullptr;
+}
+
+void CopyVariable(const char* name, char* to, size_t capacity) {
+  Text text{to, capacity};
+  const char* value = Variable(name);
+  text.Add(value != nullptr ? value : "");
+  if (text.cut) {
+    to[0] = 0;
+  }
+}
+
+// libc's own setenv: programs such as bash export one that is not usable this early.
+void SetVariable(const char* name, const char* value) { PENSTOCK_REAL(setenv)(name, value, 1); }
+
+int32_t FirstNumber(const char* a, const char* b, const char* c) {
+  for (const char* name : {a, b, c}) {
+    const char* value = Variable(name);
+    if (value != nullptr && ParseNumber(value) >= 0) {
+      return static_cast<int32_t>(ParseNumber(value));
+    }
+  }
+  return -1;
+}
+
+void FindOurselves() {
+  Dl_info info;
+  Text agent{g_config.agent, sizeof g_config.agent};
+  if (dladdr(reinterpret_cast<void*>(&FindOurselves), &info) != 0 && info.dli_fname != nullptr) {
+    if (info.dli_fname[0] != '/' && getcwd(g_config.agent, sizeof g_config.agent - 1) != nullptr) {
+      agent.size = Length(g_config.agent);
+      agent.Add("/");
+    }
+    agent.Add(info.dli_fname);
+  }
+  Text python{g_config.python, sizeof g_config.python};
+  python.Add(g_config.agent, static_cast<size_t>(BaseName(g_config.agent) - g_config.agent));
+  python.Add("penstock_python");
+  if (agent.cut || python.cut) {
+    g_config.agent[0] = g_config.python[0] = 0;
+  }
+}
+
+// Where a recording without a collector goes: an absolute path, for children in other directories.
+void NameOutput() {
+  char path[4096];
+  CopyVariable("PENSTOCK_OUT", path, sizeof path);
+  Text out{g_config.out, sizeof g_config.out};
+  if (path[0] != '/') {
+    if (getcwd(g_config.out, sizeof g_config.out - 1) == nullptr) {
+      g_config.out[0] = 0;
+      return;
+    }
+    out.size = Length(g_config.out);
+    out.Add("/");
+  }
+  if (path[0] != 0) {
+    out.Add(path);
+  } else {
+    char comm[32] = "run";
+    const size_t n = sys::ReadFile("/proc/self/comm", comm, sizeof comm);
+    out.Add(comm, n > 0 ? n - 1 : 3).Add("-").Number(sys::Pid()).Add(".penstock");
+  }
+  if (out.cut) {
+    g_config.out[0] = 0;
+    return;
+  }
+  SetVariable("PENSTOCK_OUT", g_config.out);
+}
+
+void NameRun() {
+  CopyVariable("PENSTOCK_RUN", g_config.run, sizeof g_config.run);
+  if (g_config.run[0] != 0) {
+    return;
+  }
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  Text run{g_config.run, sizeof g_config.run};
+  run.Number(sys::Pid()).Add("-").Number(static_cast<uint64_t>(now.tv_sec)).Add(".");
+  run.Number(static_cast<uint64_t>(now.tv_nsec));
+  SetVariable("PENSTOCK_RUN", g_config.run);
+  if (g_config.arena[0] == 0) {
+    RemoveStaleRecording();  // PENSTOCK_OUT of an earlier run: this one starts anew
+  }
+}
+
+void ExtendPythonPath() {
+  if (g_config.python[0] == 0 || sys::Call(SYS_faccessat, -100, sys::Pointer(g_config.python), 4) != 0) {
+    return;
+  }
+  SetVariable("PENSTOCK_PYTHON", g_config.python);
+  const char* old = Variable("PYTHONPATH");
+  if (old != nullptr && Find(old, g_config.python) != nullptr) {
+    return;
+  }
+  char path[16384];
+  Text text{path, sizeof path};
+  text.Add(g_config.python);
+  if (old != nullptr && old[0] != 0) {
+    text.Add(":").Add(old);
+  }
+  if (!text.cut) {
+    SetVariable("PYTHONPATH", path);
+  }
+}
+
+void SaveVariables() {
+  Text text{g_variable_text, sizeof g_variable_text};
+  int count = 0;
+  for (char** p = environ; *p != nullptr && count < 23; ++p) {
+    if (StartsWith(*p, "PENSTOCK_")) {
+      const char* copy = g_variable_text + text.size;
+      text.Add(*p, Length(*p) + 1);
+      if (text.cut) {
+        return;
+      }
+      g_variables[count++] = copy;
+    }
+  }
+}
+
+// python -I, -E, or both among other letters (-Is, -bEu).
+bool IgnoresPythonPath() {
+  char exe[4096];
+  const long n = sys::Readlink("/proc/self/exe", exe, sizeof exe - 1);
+  if (n <= 0) {
+    return false;
+  }
+  exe[n] = 0;
+  if (!StartsWith(BaseName(exe), "python") && !StartsWith(BaseName(exe), "pypy")) {
+    return false;
+  }
+  char arguments[4096];
+  const size_t size = sys::ReadFile("/proc/self/cmdline", arguments, sizeof arguments);
+  const char* p = arguments + Length(arguments) + 1;
+  while (p < arguments + size && p[0] == '-' && p[1] != '-' && p[1] != 0) {
+    bool last = false;
+    bool takes_argument = false;
+    for (const char* c = p + 1; *c != 0; ++c) {
+      if (*c == 'I' || *c == 'E') {
+        return true;
+      }
+      if (*c == 'c' || *c == 'm') {
+        last = true;
+        break;
+      }
+      if (*c == 'W' || *c == 'X') {
+        takes_argument = c[1] == 0;
+        break;
+      }
+    }
+    if (last) {
+      break;
+    }
+    p += Length(p) + 1;
+    if (takes_argument && p < arguments + size) {
+      p += Length(p) + 1;
+    }
+  }
+  return false;
+}
+
+int RunHooks(void* /*unused*/) {
+  using FnRun = int(const char*);
+  auto* run = reinterpret_cast<FnRun*>(dlsym(RTLD_DEFAULT, "PyRun_SimpleString"));
+  char code[2 * 4096 + 512];
+  Text text{code, sizeof code};
+  text.Add("import sys as _s\n_s.path.insert(0, r'''")
+      .Add(g_config.python)
+      .Add("''')\ntry:\n    import penstock_hooks as _p\n    _p.install()\nexcept BaseException:\n"
+           "    pass\nfinally:\n    _s.path.remove(r'''")
+      .Add(g_config.python)
+      .Add("''')\ndel _s\nglobals().pop('_p', None)\n");
+  if (run != nullptr && !text.cut) {
+    run(code);
+  }
+  return 0;
+}
+
+__attribute__((constructor)) void Start() {
+  const int saved = errno;
+  const char* off = Variable("PENSTOCK_OFF");
+  if (off == nullptr || off[0] == 0 || off[0] == '0') {
+    FindOurselves();
+    CopyVariable("PENSTOCK_ARENA", g_config.arena, sizeof g_config.arena);
+    CopyVariable("PENSTOCK_DATA", g_config.data, sizeof g_config.data);
+    const char* clock = Variable("PENSTOCK_CLOCK");
+    g_config.monotonic = clock != nullptr && StartsWith(clock, "monotonic");
+    const char* budget = Variable("PENSTOCK_MAX_BYTES");
+    const int64_t bytes = budget != nullptr ? ParseNumber(budget) : -1;
+    g_config.max_bytes = bytes > 0 ? static_cast<uint64_t>(bytes) : kDefaultBudget;
+    const char* batches = Variable("PENSTOCK_BATCHES");
+    const int64_t limit = batches != nullptr ? ParseNumber(batches) : -1;
+    g_config.batches = limit > 0 ? static_cast<uint64_t>(limit) : 0;
+    g_config.rank = FirstNumber("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID");
+    g_config.local_rank = FirstNumber("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID");
+    g_config.world_size = FirstNumber("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS");
+    if (g_config.arena[0] == 0) {
+      NameOutput();
+    }
+    NameRun();
+    SetVariable("PENSTOCK_AGENT", g_config.agent);
+    ExtendPythonPath();
+    SaveVariables();
+    g_config.on = g_config.agent[0] != 0 && (g_config.arena[0] != 0 || g_config.out[0] != 0);
+    if (g_config.on) {
+      g_recording = &kOn;
+      g_isolated_python = IgnoresPythonPath() ? 1 : 0;
+    }
+  }
+  errno = saved;
+}
+
+using FnKeyCreate = int(unsigned*, void (*)(void*));
+using FnSetSpecific = int(unsigned, const void*);
+uint32_t g_key_state = 0;  // 0 unknown, 1 being made, 2 usable, 3 none
+unsigned g_key = 0;
+FnSetSpecific* g_set_specific = nullptr;
+
+}  // namespace
+
+void InjectIsolatedPython() {
+  using FnInitialized = int();
+  using FnPending = int(int (*)(void*), void*);
+  const int saved = errno;
+  auto* initialized = reinterpret_cast<FnInitialized*>(dlsym(RTLD_DEFAULT, "Py_IsInitialized"));
+  auto* pending = reinterpret_cast<FnPending*>(dlsym(RTLD_DEFAULT, "Py_AddPendingCall"));
+  if (initialized == nullptr || pending == nullptr) {
+    g_isolated_python = 0;
+  } else if (initialized() != 0) {
+    g_isolated_python = 0;
+    SetFeature(wire::kFeatureIsolated);
+    pending(RunHooks, nullptr);
+  }
+  errno = saved;
+}
+
+void OnThreadExit(ThreadState* state) {
+  const int saved = errno;
+  uint32_t expected = 0;
+  if (__atomic_load_n(&g_key_state, __ATOMIC_ACQUIRE) == 0 &&
+      __atomic_compare_exchange_n(&g_key_state, &expected, 1u, false, __ATOMIC_ACQ_REL,
+                                  __ATOMIC_ACQUIRE)) {
+    // Looked up, not linked: glibc moved these from libpthread to libc in 2.34.
+    auto* create = reinterpret_cast<FnKeyCreate*>(dlsym(RTLD_DEFAULT, "pthread_key_create"));
+    g_set_specific = reinterpret_cast<FnSetSpecific*>(dlsym(RTLD_DEFAULT, "pthread_setspecific"));
+    const bool made =
+        create != nullptr && g_set_specific != nullptr && create(&g_key, ReleaseThread) == 0;
+    __atomic_store_n(&g_key_state, made ? 2u : 3u, __ATOMIC_RELEASE);
+  }
+  if (__atomic_load_n(&g_key_state, __ATOMIC_ACQUIRE) == 2) {
+    g_set_specific(g_key, state);
+  }
+  errno = saved;
+}
+
+}  // namespace penstock::agent

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// OpenCV as a shared library (distributions, conda; the wheels of PyPI are static and hooked from
+// Python): imread and imdecode are `decode`, the usual transforms `augment`.
+// The functions are C++. They are declared here under their mangled names with untyped pointers,
+// as the psABI passes them: a Mat returned by value is a pointer in the first register, returned
+// in rax; a Size is 8 bytes in one register, whether by value (4.x) or by reference (3.x).
+// Exceptions pass through these frames: the agent has unwind tables, and nothing to clean up.
+#if defined(__x86_64__)
+#include <stdint.h>
+
+#include "agent/hooks_codec.h"
+
+namespace penstock::agent {
+namespace {
+
+PENSTOCK_NAME(imread_name, "cv::imread");
+PENSTOCK_NAME(imdecode_name, "cv::imdecode");
+PENSTOCK_NAME(resize_name, "cv::resize");
+PENSTOCK_NAME(affine_name, "cv::warpAffine");
+PENSTOCK_NAME(perspective_name, "cv::warpPerspective");
+PENSTOCK_NAME(colour_name, "cv::cvtColor");
+PENSTOCK_NAME(blur_name, "cv::GaussianBlur");
+PENSTOCK_NAME(flip_name, "cv::flip");
+
+// The first fields of cv::Mat, equal in 2.4, 3.x and 4.x.
+struct Mat {
+  int flags;
+  int dims;
+  int rows;
+  int columns;
+};
+
+// 0 for an empty image, that is, a failed imread.
+uint64_t BytesOf(const Mat* mat) {
+  constexpr uint32_t kMagic = 0x42ff0000u;
+  const uint32_t flags = static_cast<uint32_t>(mat->flags);
+  if ((flags & 0xffff0000u) != kMagic || mat->dims != 2) return 0;
+  const int channels = static_cast<int>((flags >> 3) & 511) + 1;
+  const int sample = static_cast<int>((0x28442211u >> ((flags & 7) * 4)) & 15);
+  return PixelBytes(mat->rows, mat->columns, channels * sample);
+}
+
+// No real function: zeros are an empty image that its destructor accepts (sizeof(cv::Mat) = 96).
+void* EmptyMat(void* result) {
+  return __builtin_memset(result, 0, 96);
+}
+
+// A transform that OpenCV makes inside imread or another transform is that one's business.
+Token OpenTransform(NameTag* name, void* frame) {
+  if (!Recording() || OpenSpans(Stage::kDecode) != 0 || OpenSpans(Stage::kAugment) != 0) return {};
+  return Begin(Stage::kAugment, Name(name), frame, true);
+}
+
+}  // namespace
+}  // namespace penstock::agent
+
+using namespace penstock::agent;  // NOLINT: definitions of foreign symbols follow
+
+#define PENSTOCK_STRING "RKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+#define PENSTOCK_IN "RKNS_11_InputArrayE"
+#define PENSTOCK_OUT "RKNS_12_OutputArrayE"
+#define PENSTOCK_HINT "NS_13AlgorithmHintE"  // 4.11 and later
+
+// Declares `function` as the exported symbol `mangled`.
+#define PENSTOCK_FOREIGN(result, function, mangled, ...)                                           \
+  extern "C" __attribute__((visibility("default"))) result function(__VA_ARGS__) __asm__(mangled); \
+  static Symbol function##_symbol = {mangled, nullptr};                                            \
+  result function(__VA_ARGS__)
+
+#define PENSTOCK_REAL(function, failure)                                                           \
+  auto* const real = RealFor<decltype(function)>(&function##_symbol, __builtin_return_address(0)); \
+  if (real == nullptr) return failure
+
+// ---- decode ------------------------------------------------------------------------------------
+
+PENSTOCK_FOREIGN(void*, CvImread, "_ZN2cv6imreadE" PENSTOCK_STRING "i", void* result,
+                 const void* path, int flags) {
+  PENSTOCK_REAL(CvImread, EmptyMat(result));
+  const Token token = OpenSpan(Stage::kDecode, &imread_name, __builtin_frame_address(0));
+  void* const mat = real(result, path, flags);
+  const uint64_t bytes = token.depth != 0 ? BytesOf(static_cast<const Mat*>(mat)) : 0;
+  CloseSpan(token, bytes, bytes == 0);
+  return mat;
+}
+
+PENSTOCK_FOREIGN(void, CvImreadInto, "_ZN2cv6imreadE" PENSTOCK_STRING PENSTOCK_OUT "i",
+                 const void* path, const void* out, int flags) {
+  PENSTOCK_REAL(CvImreadInto, );
+  const Token token = OpenSpan(Stage::kDecode, &imread_name, __builtin_frame_address(0));
+  real(path, out, flags);
+  CloseSpan(token, 0, false);
+}
+
+PENSTOCK_FOREIGN(void*, CvImdecode, "_ZN2cv8imdecodeE" PENSTOCK_IN "i", void* result,
+                 const void* data, int flags) {
+  PENSTOCK_REAL(CvImdecode, EmptyMat(result));
+  const Token token = OpenSpan(Stage::kDecode, &imdecode_name, __builtin_frame_address(0));
+  void* const mat = real(result, data, flags);
+  const uint64_t bytes = token.depth != 0 ? BytesOf(static_cast<const Mat*>(mat)) : 0;
+  CloseSpan(token, bytes, bytes == 0);
+  return mat;
+}
+
+PENSTOCK_FOREIGN(void*, CvImdecodeInto, "_ZN2cv8imdecodeE" PENSTOCK_IN "iPNS_3MatE", void* result,
+                 const void* data, int flags, void* reuse) {
+  PENSTOCK_REAL(CvImdecodeInto, EmptyMat(result));
+  const Token token = OpenSpan(Stage::kDecode, &imdecode_name, __builtin_frame_address(0));
+  void* const mat = real(result, data, flags, reuse);
+  const uint64_t bytes = token.depth != 0 ? BytesOf(static_cast<const Mat*>(mat)) : 0;
+  CloseSpan(token, bytes, bytes == 0);
+  return mat;
+}
+
+// ---- augment -----------------------------------------------------------------------------------
+
+#define PENSTOCK_TRANSFORM(function, name, ...)                           \
+  PENSTOCK_REAL(function, );                                              \
+  const Token token = OpenTransform(&(name), __builtin_frame_address(0)); \
+  real(__VA_ARGS__);                                                      \
+  CloseSpan(token, 0, false)
+
+PENSTOCK_FOREIGN(void, CvResize, "_ZN2cv6resizeE" PENSTOCK_IN PENSTOCK_OUT "NS_5Size_IiEEddi",
+                 const void* in, const void* out, uint64_t size, double fx, double fy, int mode) {
+  PENSTOCK_TRANSFORM(CvResize, resize_name, in, out, size, fx, fy, mode);
+}
+
+PENSTOCK_FOREIGN(void, CvWarpAffine,
+                 "_ZN2cv10warpAffineE" PENSTOCK_IN PENSTOCK_OUT
+                 "S2_NS_5Size_IiEEiiRKNS_7Scalar_IdEE",
+                 const void* in, const void* out, const void* matrix, uint64_t size, int flags,
+                 int border, const void* value) {
+  PENSTOCK_TRANSFORM(CvWarpAffine, affine_name, in, out, matrix, size, flags, border, value);
+}
+
+PENSTOCK_FOREIGN(void, CvWarpPerspective,
+                 "_ZN2cv15warpPerspectiveE" PENSTOCK_IN PENSTOCK_OUT
+                 "S2_NS_5Size_IiEEiiRKNS_7Scalar_IdEE",
+                 const void* in, const void* out, const void* matrix, uint64_t size, int flags,
+                 int border, const void* value) {
+  PENSTOCK_TRANSFORM(CvWarpPerspective, perspective_name, in, out, matrix, size, flags, border,
+                     value);
+}
+
+PENSTOCK_FOREIGN(void, CvCvtColor, "_ZN2cv8cvtColorE" PENSTOCK_IN PENSTOCK_OUT "ii", const void* in,
+                 const void* out, int code, int channels) {
+  PENSTOCK_TRANSFORM(CvCvtColor, colour_name, in, out, code, channels);
+}
+
+PENSTOCK_FOREIGN(void, CvCvtColorHint,
+                 "_ZN2cv8cvtColorE" PENSTOCK_IN PENSTOCK_OUT "ii" PENSTOCK_HINT, const void* in,
+                 const void* out, int code, int channels, int hint) {
+  PENSTOCK_TRANSFORM(CvCvtColorHint, colour_name, in, out, code, channels, hint);
+}
+
+PENSTOCK_FOREIGN(void, CvGaussianBlur,
+                 "_ZN2cv12GaussianBlurE" PENSTOCK_IN PENSTOCK_OUT "NS_5Size_IiEEddi",
+                 const void* in, const void* out, uint64_t size, double x, double y, int border) {
+  PENSTOCK_TRANSFORM(CvGaussianBlur, blur_name, in, out, size, x, y, border);
+}
+
+PENSTOCK_FOREIGN(void, CvGaussianBlurHint,
+                 "_ZN2cv12GaussianBlurE" PENSTOCK_IN PENSTOCK_OUT "NS_5Size_IiEEddi" PENSTOCK_HINT,
+                 const void* in, const void* out, uint64_t size, double x, double y, int border,
+                 int hint) {
+  PENSTOCK_TRANSFORM(CvGaussianBlurHint, blur_name, in, out, size, x, y, border, hint);
+}
+
+PENSTOCK_FOREIGN(void, CvFlip, "_ZN2cv4flipE" PENSTOCK_IN PENSTOCK_OUT "i", const void* in,
+                 const void* out, int code) {
+  PENSTOCK_TRANSFORM(CvFlip, flip_name, in, out, code);
+}
+#endif  // __x86_64__

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The agent's process-wide state: configuration from the environment, the attached recording, the
+// process's slot in it, and the fork guard. Attaching is lazy: a process that never touches a
+// dataset maps nothing and leaves no mark.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "traces/wire.h"
+
+namespace penstock::agent {
+
+// Set once by the constructor, read-only afterwards.
+struct Config {
+  bool on;                  // a recording is asked for
+  char agent[4096];         // absolute path of the agent
+  char python[4096];        // absolute path of the directory with sitecustomize.py
+  char arena[4096];         // PENSTOCK_ARENA: ring of a collector; "" = none
+  char out[4096];           // PENSTOCK_OUT: linear recording
+  char run[40];             // PENSTOCK_RUN: identifies the run, so a stale file is not joined
+  char data[4096];          // PENSTOCK_DATA: ':'-separated prefixes that are datasets
+  uint64_t max_bytes;       // budget of a linear recording
+  uint64_t batches;         // PENSTOCK_BATCHES, 0 = no limit
+  int32_t rank, local_rank, world_size;
+  bool monotonic;           // PENSTOCK_CLOCK=monotonic
+};
+extern Config g_config;
+
+// Counters of the process. Before a slot is claimed they are process-local.
+struct Counters {
+  uint64_t hooked;
+  uint64_t dataset;
+  uint64_t network;
+  uint64_t mapped;
+  uint32_t features;
+  uint32_t misses;
+};
+extern Counters g_local;
+
+extern wire::FileHeader* g_header;  // nullptr: not attached
+extern wire::ProcessSlot* g_slot;   // nullptr: none claimed (yet)
+extern uint32_t g_slot_index;
+extern bool g_tsc;                  // ticks are TSC
+
+// The fork guard: *g_guard is the process token, non-zero; a forked child finds 0 there.
+extern volatile uint64_t* g_guard;
+
+// Points at the word that says whether to record: a static 0 or 1, or FileHeader::recording.
+extern const uint32_t* g_recording;
+
+// Maps the recording if it is not mapped yet and makes sure this process (it may be a forked
+// child) has a token and a slot. False: cannot record; recording is off for this process then.
+// `token`: the process token to note in the calling thread's state.
+// Cost: a load when all is done already.
+bool EnsureProcess(uint64_t* token);
+
+// A fresh chunk for the calling thread, or nullptr. `previous` is unmapped in linear mode.
+wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
+                              uint64_t dropped);
+
+// Writes the command line, once per process; called with the first chunk.
+void AnnounceProcess();
+
+// rchar of /proc/self/io, 0 if it cannot be read.
+uint64_t KernelReadBytes();
+
+void AddHooked(uint64_t bytes);
+void AddDataset(uint64_t bytes);
+void AddNetwork(uint64_t bytes);
+void AddMapped(uint64_t bytes);
+void SetFeature(uint32_t feature);
+void SetRole(uint32_t role, int32_t worker_id);
+void CountDropped(uint64_t records);
+// One more batch delivered; ends the recording at the limit.
+void CountBatch();
+
+}  // namespace penstock::agent

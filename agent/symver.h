@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Binds what the agent takes from the loader to the oldest version of each symbol, so that an
+// agent built on a new system loads on glibc 2.17 (where these live in libdl.so.2).
+// Include after <dlfcn.h>, <link.h> and <string.h>; a translation unit that does not use a symbol
+// gets no reference from the line that names it.
+#pragma once
+
+#if defined(__x86_64__)
+__asm__(".symver dlsym,dlsym@GLIBC_2.2.5");
+__asm__(".symver dlvsym,dlvsym@GLIBC_2.2.5");
+__asm__(".symver dlopen,dlopen@GLIBC_2.2.5");
+__asm__(".symver dlclose,dlclose@GLIBC_2.2.5");
+__asm__(".symver dladdr,dladdr@GLIBC_2.2.5");
+__asm__(".symver dladdr1,dladdr1@GLIBC_2.3.3");
+__asm__(".symver dl_iterate_phdr,dl_iterate_phdr@GLIBC_2.2.5");
+__asm__(".symver memcpy,memcpy@GLIBC_2.2.5");
+#elif defined(__aarch64__)
+__asm__(".symver dlsym,dlsym@GLIBC_2.17");
+__asm__(".symver dlvsym,dlvsym@GLIBC_2.17");
+__asm__(".symver dlopen,dlopen@GLIBC_2.17");
+__asm__(".symver dlclose,dlclose@GLIBC_2.17");
+__asm__(".symver dladdr,dladdr@GLIBC_2.17");
+__asm__(".symver dladdr1,dladdr1@GLIBC_2.17");
+#endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Texts in the recording: strings by hash, facts, command lines.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace penstock::agent {
+
+// Writes a text of at most kMaxText bytes as consecutive records of one chunk.
+void WriteText(uint8_t type, uint64_t id, const char* text, size_t size);
+
+inline constexpr size_t kMaxText = 8192;
+
+}  // namespace penstock::agent

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the agent keeps per thread: its chunk, its stack of open spans, its place in the loader
+// (sample and batch). Memory is mapped at the thread's first event and reused after its end.
+#pragma once
+
+#include <stdint.h>
+
+#include "agent/recorder.h"
+#include "traces/wire.h"
+
+namespace penstock::agent {
+
+inline constexpr uint32_t kMaxDepth = 32;
+inline constexpr int kDirtyFiles = 8;
+
+struct Context {
+  int64_t sample = wire::kNoSample;
+  uint32_t batch = wire::kNoBatch;
+  uint16_t generation = 0;
+};
+
+struct OpenSpan {
+  uint64_t start;
+  uint64_t cpu;    // thread CPU at start, ns
+  void* frame;     // C frame, or nullptr: opened from Python, ends by token alone
+  uint32_t name;
+  uint32_t serial;
+  Context saved;   // restored at the end, if `sets_context`
+  uint64_t faults; // major faults at start, if `has_faults`
+  uint8_t stage;
+  bool has_cpu;
+  bool sets_context;
+  bool has_faults;
+};
+
+struct ThreadState {
+  uint64_t token;             // process token it was made for
+  wire::ChunkHeader* chunk;   // nullptr: none
+  wire::Record* records;      // of the chunk
+  uint32_t used;
+  uint32_t depth;
+  uint32_t serial;
+  uint32_t tid;
+  uint32_t sequence;
+  uint32_t busy;              // inside the core: an event from a signal handler is dropped
+  Context context;
+  uint64_t dropped;
+  int dirty[kDirtyFiles];     // file descriptors with reads not written yet
+  uint32_t dirty_count;
+  uint32_t open_stage[wire::kStageCount];
+  OpenSpan open[kMaxDepth];
+  Operation operations[kOperations];
+  ThreadState* next_free;
+};
+
+// The calling thread's state, attached; nullptr when recording is off or impossible.
+ThreadState* Self();
+
+// Arranges for ReleaseThread(state) at the end of the calling thread, where the C library can.
+void OnThreadExit(ThreadState* state);
+void ReleaseThread(void* state);
+
+// Python's spans: as Begin(), but healed by token only. `context` may be null.
+Token BeginPython(Stage stage, uint32_t name, const Context* context);
+void EmitEvent(uint8_t type, const Context& context, int64_t value);
+void EmitCounter(uint32_t name, int64_t value);
+void EmitText(uint8_t type, uint64_t id, const char* text, size_t size);
+// As Emit(), with the given place instead of the thread's.
+void EmitAt(const Context& context, Stage stage, uint32_t name, uint64_t start, uint64_t duration,
+            uint64_t work, uint64_t bytes, uint64_t object, uint8_t flags);
+
+}  // namespace penstock::agent

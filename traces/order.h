@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The orders in which a Trace shows its contents. Pure functions.
+#pragma once
+
+#include "traces/event.h"
+
+namespace penstock::traces {
+
+// Ascending start; of those that start together the longest, then the outermost, first.
+[[nodiscard]] constexpr bool StartsBefore(const Span& a, const Span& b) {
+  if (a.start != b.start) {
+    return a.start < b.start;
+  }
+  if (a.duration != b.duration) {
+    return a.duration > b.duration;
+  }
+  return a.depth < b.depth;
+}
+
+// For stable sorts of Event and CounterSample.
+struct AtBefore {
+  template <class T>
+  constexpr bool operator()(const T& a, const T& b) const {
+    return a.at < b.at;
+  }
+};
+
+}  // namespace penstock::traces

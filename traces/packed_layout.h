@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Byte layout of a packed trace; traces/FORMAT.md is the prose of this page. A file is
+// PackedHeader, sections, the last of them the table of contents, and PackedFooter. Little-endian.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace penstock::traces::packed {
+
+inline constexpr char kMagic[8] = {'P', 'E', 'N', 'S', 'T', 'P', 'A', 'K'};
+inline constexpr char kEndMagic[8] = {'P', 'E', 'N', 'S', 'T', 'E', 'N', 'D'};
+inline constexpr std::uint16_t kMajor = 1;  // must match
+inline constexpr std::uint16_t kMinor = 0;  // may grow: readers accept any
+inline constexpr std::uint32_t kSectionMagic = 0x43455350;  // "PSEC"
+inline constexpr std::uint32_t kSpansPerBlock = 64 * 1024;
+inline constexpr std::uint32_t kMaxSectionBytes = 64 * 1024 * 1024;  // before compression
+inline constexpr std::uint32_t kMaxThreads = 1u << 20;
+inline constexpr std::uint32_t kMaxProcesses = 1u << 20;
+inline constexpr std::uint32_t kMaxStringGap = 1u << 22;  // ids lost with one damaged section
+
+// Values are part of the format: append only. Readers skip kinds that they do not know.
+enum SectionKind : std::uint16_t {
+  kSpans = 1,      // one block of one thread: columns
+  kStrings = 2,    // runs of texts; a later text of an id replaces the earlier one
+  kProcesses = 3,  // the last record of an index holds
+  kThreads = 4,    // likewise
+  kFacts = 5,      // likewise by key
+  kEvents = 6,
+  kCounters = 7,
+  kSummary = 8,   // losses and clock offset; the last one holds
+  kContents = 9,  // the header of every other section with its offset
+};
+
+// SectionHeader::flags
+inline constexpr std::uint16_t kFlagZstd = 1;  // the payload is one zstd frame
+
+// Columns of a kSpans payload. Readers skip ids that they do not know; an absent column is all
+// zeros (sample: kNoSample, batch: kNoBatch).
+enum ColumnId : std::uint8_t {
+  kColumnStart = 1,     // zigzag(start - expected start)
+  kColumnDuration = 2,  // ns
+  kColumnClocks = 3,    // u8: 1 = has cpu, 2 = has busy
+  kColumnCpu = 4,       // zigzag(duration - cpu), only where present
+  kColumnBusy = 5,      // zigzag(duration - busy), only where present
+  kColumnBytes = 6,
+  kColumnSample = 7,      // zigzag of the difference to the span before
+  kColumnObject = 8,      // likewise
+  kColumnName = 9,        // string id
+  kColumnStage = 10,      // u8
+  kColumnFlags = 11,      // u8
+  kColumnDepth = 12,      // u8
+  kColumnBatch = 13,      // zigzag of the difference to the span before, modulo 2^32
+  kColumnGeneration = 14  // zigzag of the difference to the span before
+};
+inline constexpr std::uint8_t kColumnCount = 15;
+
+struct PackedHeader {
+  char magic[8];
+  std::uint16_t major;
+  std::uint16_t minor;
+  std::uint32_t header_size;
+  std::uint64_t reserved[6];
+};
+
+struct SectionHeader {
+  std::uint32_t magic;
+  std::uint16_t kind;
+  std::uint16_t flags;
+  std::uint32_t stored_size;  // bytes that follow this header
+  std::uint32_t raw_size;     // bytes before compression
+  std::uint32_t items;        // spans in the block, or records
+  std::uint32_t thread;       // kSpans
+  std::int64_t first;         // kSpans: start of the first span
+  std::int64_t last;          // kSpans: latest end
+  std::uint64_t payload_check;  // XXH64 of the stored payload
+  std::uint64_t reserved;
+  std::uint64_t header_check;  // XXH64 of the 56 bytes before it
+};
+
+struct PackedFooter {
+  std::uint64_t contents_offset;  // of the kContents section's header
+  std::uint64_t check;            // XXH64 of contents_offset
+  char magic[8];
+};
+
+static_assert(sizeof(PackedHeader) == 64);
+static_assert(sizeof(SectionHeader) == 64);
+static_assert(offsetof(SectionHeader, header_check) == 56);
+static_assert(sizeof(PackedFooter) == 24);
+
+}  // namespace penstock::traces::packed

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One chunk of a recording, seen without trusting it. Looks at memory that it does not own and
+// that an agent may be writing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "traces/wire.h"
+
+namespace penstock::traces {
+
+// What a drain remembers of a chunk between two visits.
+struct ChunkState {
+  std::uint32_t taken = 0;      // records read
+  std::uint32_t thread = ~0u;   // index into the drain's threads
+  bool anchored = false;        // its clock anchor was pooled
+  bool damaged = false;         // its header was reported
+  bool inflight_done = false;   // its in-flight operations were written
+  // A text whose parts are still coming.
+  std::uint64_t text_id = 0;
+  std::uint16_t text_total = 0;
+  std::uint16_t text_parts = 0;  // 0: none open
+  std::uint8_t text_type = 0;
+  std::string text;
+};
+
+class ChunkView {
+ public:
+  // Requires: `bytes` begins at a chunk and is at most kChunkSize long; a file may end in it.
+  explicit ChunkView(std::span<std::byte> bytes) : bytes_(bytes) {}
+
+  [[nodiscard]] bool has_header() const { return bytes_.size() >= wire::kChunkHeaderSize; }
+  // Requires: has_header().
+  [[nodiscard]] wire::ChunkHeader& header() const {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): shared memory
+    return *reinterpret_cast<wire::ChunkHeader*>(bytes_.data());
+  }
+  // Set last when a chunk is claimed: the other fields are there when it is not 0.
+  [[nodiscard]] std::uint32_t pid() const {
+    return __atomic_load_n(&header().pid, __ATOMIC_ACQUIRE);
+  }
+  [[nodiscard]] std::uint32_t state() const {
+    return __atomic_load_n(&header().state, __ATOMIC_ACQUIRE);
+  }
+  [[nodiscard]] std::uint32_t committed() const {
+    return __atomic_load_n(&header().committed, __ATOMIC_ACQUIRE);
+  }
+  [[nodiscard]] std::uint32_t inflight_depth() const {
+    return __atomic_load_n(&header().inflight_depth, __ATOMIC_ACQUIRE);
+  }
+  // The entries may belong to a thread that still runs: word by word.
+  [[nodiscard]] wire::Inflight InflightAt(std::uint32_t i) const {
+    std::uint64_t words[sizeof(wire::Inflight) / 8];
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): shared memory
+    const auto* from = reinterpret_cast<const std::uint64_t*>(&header().inflight[i]);
+    for (std::size_t w = 0; w < std::size(words); ++w) {
+      words[w] = __atomic_load_n(from + w, __ATOMIC_RELAXED);
+    }
+    wire::Inflight out;
+    std::memcpy(&out, words, sizeof out);
+    return out;
+  }
+  // Records that lie inside the file.
+  [[nodiscard]] std::uint32_t room() const {
+    return has_header() ? static_cast<std::uint32_t>((bytes_.size() - wire::kChunkHeaderSize) /
+                                                     wire::kRecordSize)
+                        : 0;
+  }
+  [[nodiscard]] const std::byte* record(std::uint32_t i) const {
+    return bytes_.data() + wire::kChunkHeaderSize + std::size_t{i} * wire::kRecordSize;
+  }
+  [[nodiscard]] bool IsZero() const {
+    for (const std::byte b : bytes_.first(std::min<std::size_t>(bytes_.size(), 256))) {
+      if (b != std::byte{0}) {
+        return false;
+      }
+    }
+    return true;
+  }
+  // Gives the chunk back to the agents. Requires: its writer is done with it.
+  void Recycle() const {
+    wire::ChunkHeader& h = header();
+    __atomic_store_n(&h.inflight_depth, 0u, __ATOMIC_RELAXED);
+    __atomic_store_n(&h.committed, 0u, __ATOMIC_RELAXED);
+    __atomic_store_n(&h.pid, 0u, __ATOMIC_RELAXED);
+    __atomic_store_n(&h.drained, std::uint64_t{0}, __ATOMIC_RELAXED);
+    h.tid = 0;
+    h.process_start = 0;
+    __atomic_store_n(&h.state, std::uint32_t{wire::kChunkFree}, __ATOMIC_RELEASE);
+  }
+
+ private:
+  std::span<std::byte> bytes_;
+};
+
+}  // namespace penstock::traces

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of RecordingDrain. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "traces/clock.h"
+#include "traces/recording.h"
+#include "traces/recording_chunk.h"
+#include "traces/recording_process.h"
+#include "traces/recording_strings.h"
+
+namespace penstock::traces {
+
+using IsDead = std::function<bool(std::uint32_t, std::uint64_t, std::uint32_t)>;
+
+struct RecordingDrain::Impl {
+  Impl(std::span<std::byte> bytes, bool recycle_chunks);
+
+  struct Thread {
+    ThreadId id;
+    ProcessId process;
+    ThreadInfo info;
+    std::uint32_t sequence = 0;  // of its newest chunk
+    std::uint64_t dropped = 0;
+    std::int64_t last_ns = 0;  // end of the last thing it did
+    bool without_slot = false;
+  };
+
+  [[nodiscard]] const wire::FileHeader& header() const {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): shared memory
+    return *reinterpret_cast<const wire::FileHeader*>(memory.data());
+  }
+  [[nodiscard]] bool HasHeader() const { return memory.size() >= wire::kHeaderSize; }
+  [[nodiscard]] wire::FileMode Mode() const;
+  [[nodiscard]] std::size_t ChunkCount() const;
+  [[nodiscard]] ChunkView Chunk(std::size_t i) const;
+
+  std::uint64_t Drain(Packer& out, const IsDead& is_dead);
+  void Finish(Packer& out);
+
+  void PoolAnchors();
+  void SyncProcesses(Packer& out);
+  std::uint64_t DrainChunk(std::size_t i, Packer& out);
+  // False if the chunk holds nothing to read.
+  bool OpenChunk(const ChunkView& chunk, ChunkState& state, Packer& out);
+  void EndOfLife(std::size_t i, const IsDead& is_dead, Packer& out);
+  void WriteInflight(const ChunkView& chunk, Thread& thread, Packer& out);
+  void CountLosses(Packer& out);
+
+  // One record whose check is right.
+  void Take(const wire::Record& record, Thread& thread, Packer& out);
+  void TakeSpan(const wire::Record& record, Thread& thread, Packer& out);
+  void TakeText(const wire::TextRecord& record, ChunkState& state, Thread& thread, Packer& out);
+  void FinishText(ChunkState& state, Thread& thread, Packer& out);
+  void DropText(ChunkState& state);
+  void Damaged(std::uint64_t records);
+  [[nodiscard]] bool Plausible(std::uint64_t start, std::uint64_t duration) const;
+
+  std::span<std::byte> memory;
+  bool recycle;
+  ClockMap clock;
+  std::uint32_t header_anchors = 0;  // of the header, already pooled
+  std::int64_t earliest_ns = 0;      // what can be meant, see Plausible()
+  std::int64_t latest_ns = 0;
+  std::vector<ChunkState> chunks;
+  std::vector<Thread> threads;
+  std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, std::uint32_t> thread_index;
+  RecordingProcesses processes;
+  RecordingStrings strings;
+  Losses found;   // damage met so far
+  Losses losses;  // everything, as of the last drain
+  // Of the chunk that is being drained:
+  std::uint64_t latest_ticks = 0;
+};
+
+}  // namespace penstock::traces

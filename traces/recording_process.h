@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The processes of a recording, by (pid, start time): from their slots in the header, or from
+// chunks alone where no slot was left. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "traces/pack.h"
+#include "traces/wire.h"
+
+namespace penstock::traces {
+
+class RecordingProcesses {
+ public:
+  // Takes the state of one slot; tells the packer if anything changed.
+  void Sync(const wire::ProcessSlot& slot, wire::FileMode mode, Packer& out);
+  // The process of a chunk; made if no slot described it.
+  [[nodiscard]] ProcessId Get(std::uint32_t pid, std::uint64_t process_start, Packer& out);
+  [[nodiscard]] bool Find(std::uint32_t pid, std::uint64_t process_start, ProcessId* id) const;
+  // The process that had `pid` most recently; false if none did.
+  [[nodiscard]] bool FindPid(std::uint32_t pid, ProcessId* id) const;
+
+  // "key=value", a command line, a library.
+  void Text(ProcessId id, wire::TextType type, std::string_view text);
+  // Tells the packer what changed through Text().
+  void Publish(Packer& out);
+
+  // Hands run facts of the process `root` to the trace. `root` may be 0: the first process.
+  void PromoteFacts(std::uint32_t root, Packer& out) const;
+  [[nodiscard]] std::uint64_t Dropped() const;
+
+ private:
+  using Key = std::pair<std::uint32_t, std::uint64_t>;
+  struct Entry {
+    ProcessInfo info;
+    ProcessId id;
+    bool dirty = false;
+  };
+  Entry& Reach(const Key& key, Packer& out);
+
+  std::vector<Entry> entries_;
+  std::map<Key, std::size_t> by_key_;
+};
+
+}  // namespace penstock::traces

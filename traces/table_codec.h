@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Payloads of the sections that are not spans. Each list entry carries its size, so a later minor
+// version may append fields. Readers return false at the first thing that does not fit; what was
+// read before it stays. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traces/base/bytes.h"
+#include "traces/event.h"
+
+namespace penstock::traces::packed {
+
+void WriteProcess(std::uint32_t index, const ProcessInfo& process, ByteWriter& out);
+void WriteThread(std::uint32_t index, const ThreadInfo& thread, ByteWriter& out);
+void WriteFact(std::string_view key, std::string_view value, ByteWriter& out);
+void WriteEvents(std::span<const Event> events, ByteWriter& out);
+void WriteCounters(std::span<const CounterSample> counters, ByteWriter& out);
+void WriteSummary(const Losses& losses, TimeNs realtime_offset, ByteWriter& out);
+
+[[nodiscard]] bool ReadProcesses(std::span<const std::byte> payload,
+                                 std::vector<ProcessInfo>& processes);
+[[nodiscard]] bool ReadThreads(std::span<const std::byte> payload,
+                               std::vector<ThreadInfo>& threads);
+[[nodiscard]] bool ReadFacts(std::span<const std::byte> payload,
+                             std::map<std::string, std::string>& facts);
+[[nodiscard]] bool ReadEvents(std::span<const std::byte> payload, std::uint32_t count,
+                              std::vector<Event>& events);
+[[nodiscard]] bool ReadCounters(std::span<const std::byte> payload, std::uint32_t count,
+                                std::vector<CounterSample>& counters);
+[[nodiscard]] bool ReadSummary(std::span<const std::byte> payload, Losses& losses,
+                               TimeNs& realtime_offset);
+
+}  // namespace penstock::traces::packed
