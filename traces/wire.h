@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "traces/wire_records.h"
+
 namespace penstock::wire {
 
 inline constexpr char kMagic[8] = {'P', 'E', 'N', 'S', 'T', 'R', 'E', 'C'};
@@ -20,107 +22,11 @@ inline constexpr uint16_t kMajor = 1;  // must match
 inline constexpr uint16_t kMinor = 0;  // may grow: readers accept any
 inline constexpr uint32_t kChunkMagic = 0x4b484350;  // "PCHK"
 inline constexpr uint32_t kChunkSize = 64 * 1024;
-inline constexpr uint32_t kRecordSize = 64;
 inline constexpr uint32_t kChunkHeaderSize = 1024;
 inline constexpr uint32_t kRecordsPerChunk = (kChunkSize - kChunkHeaderSize) / kRecordSize;  // 1008
 inline constexpr uint32_t kMaxProcesses = 512;
 inline constexpr uint32_t kMaxAnchors = 64;
 inline constexpr uint32_t kMaxInflight = 14;
-
-// DESIGN.md section 4. Values are part of the format: append only.
-enum Stage : uint8_t {
-  kStageNone = 0,
-  kRead = 1,
-  kDecode = 2,
-  kAugment = 3,
-  kSample = 4,
-  kCollate = 5,
-  kFetch = 6,
-  kPut = 7,
-  kGet = 8,
-  kPin = 9,
-  kWait = 10,
-  kIdle = 11,
-  kH2d = 12,
-  kKernel = 13,
-  kStep = 14,
-  kStartup = 15,
-  kMark = 16,
-  kSync = 17,
-  kStageCount = 18,
-};
-
-enum RecordKind : uint8_t {
-  kKindNone = 0,     // never committed: a record of zeros is damage
-  kKindSpan = 1,     // Record
-  kKindEvent = 2,    // Record: stage = EventType, start = when, work = value
-  kKindCounter = 3,  // Record: name = counter, start = when, work = value (int64), object = pid
-  kKindText = 4,     // TextRecord, one or more in a row in one chunk
-};
-
-enum EventType : uint8_t {
-  kIndexSent = 1,       // consumer sent the indices of `batch`; value = worker id or -1
-  kIndexReceived = 2,   // worker got them
-  kBatchPut = 3,        // worker handed the finished batch to its queue
-  kBatchGot = 4,        // consumer (or its pin thread) took it from the queue
-  kBatchDelivered = 5,  // next() returned it to the program
-  kNextEntered = 6,     // the program called next()
-  kEpochStart = 7,      // an iterator was made or reset; value = number of its workers
-  kEpochEnd = 8,        // it was exhausted; value = batches delivered
-  kMajorFaults = 9,     // value = major page faults inside the span that ends here
-  kWorkerStart = 10,    // value = worker id
-  kWorkerEnd = 11,      // value = worker id
-  kQueueDepth = 12,     // value = finished batches waiting in the consumer's queue
-};
-
-// Record::flags
-inline constexpr uint8_t kFlagCpu = 1;         // work = thread CPU time, nanoseconds
-inline constexpr uint8_t kFlagBusy = 2;        // work = time inside the calls, ticks
-inline constexpr uint8_t kFlagMapped = 4;      // read: bytes were mapped, not copied
-inline constexpr uint8_t kFlagNetwork = 8;     // read: from a socket
-inline constexpr uint8_t kFlagError = 16;      // the operation failed, or was left by longjmp/throw
-inline constexpr uint8_t kFlagPython = 32;     // recorded through the Python bridge
-inline constexpr uint8_t kFlagUnfinished = 64; // reader only: was in flight when the thread died
-
-inline constexpr uint32_t kNoBatch = 0xffffffffu;
-inline constexpr int64_t kNoSample = -1;
-
-struct Record {
-  uint8_t kind;
-  uint8_t stage;
-  uint16_t check;      // CheckOf(record with check = 0)
-  uint32_t name;       // low 32 bits of the string id, 0 = none
-  uint64_t start;      // ticks
-  uint64_t duration;   // ticks
-  uint64_t work;       // see flags
-  uint64_t bytes;
-  int64_t sample;      // dataset index, kNoSample
-  uint64_t object;     // string id of a path, or 0
-  uint32_t batch;      // index of the batch in its epoch, kNoBatch
-  uint16_t generation; // which iterator (epoch) of which loader, counted in the consumer
-  uint8_t flags;
-  uint8_t depth;       // number of open spans around this one on its thread
-};
-
-enum TextType : uint8_t {
-  kTextString = 1,   // id = HashOf(text)
-  kTextFact = 2,     // text = "key=value", id = HashOf(key)
-  kTextThread = 3,   // name of the writing thread
-  kTextCommand = 4,  // command line of the writing process, arguments separated by 0x1f
-  kTextLibrary = 5,  // path of a codec or loader library mapped in the process
-};
-
-inline constexpr uint32_t kTextPayload = 48;
-
-struct TextRecord {
-  uint8_t kind;  // kKindText
-  uint8_t type;  // TextType
-  uint16_t check;
-  uint16_t part;   // 0, 1, 2, ...: consecutive records of one chunk
-  uint16_t total;  // bytes of the whole text
-  uint64_t id;
-  char payload[kTextPayload];
-};
 
 struct ClockAnchor {
   uint64_t ticks;
@@ -244,33 +150,10 @@ struct FileHeader {
 
 inline constexpr uint32_t kHeaderSize = 128 * 1024;
 
-static_assert(sizeof(Record) == kRecordSize);
-static_assert(sizeof(TextRecord) == kRecordSize);
 static_assert(sizeof(Inflight) == 40);
 static_assert(sizeof(ChunkHeader) == kChunkHeaderSize);
 static_assert(sizeof(ProcessSlot) == 192);
 static_assert(offsetof(FileHeader, processes) == 4096);
 static_assert(sizeof(FileHeader) <= kHeaderSize);
-
-// FNV-1a, 64 bit: the id of a string. 0 is never returned.
-inline uint64_t HashOf(const char* text, size_t size) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (size_t i = 0; i < size; ++i) {
-    hash = (hash ^ static_cast<uint8_t>(text[i])) * 0x100000001b3u;
-  }
-  return hash != 0 ? hash : 1;
-}
-
-// 16-bit check of a 64-byte record whose check field counts as zero. Finds every single-bit flip.
-inline uint16_t CheckOf(const void* record) {
-  uint64_t w[8];
-  __builtin_memcpy(w, record, sizeof w);
-  w[0] &= 0xffffffff0000ffffu;
-  uint64_t mix = w[0];
-  for (int i = 1; i < 8; ++i) {
-    mix ^= (w[i] << (7 * i)) | (w[i] >> (64 - 7 * i));
-  }
-  return static_cast<uint16_t>((mix * 0x9e3779b97f4a7c15u) >> 48);
-}
 
 }  // namespace penstock::wire

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Penstock's hooks for Python libraries. `install()` is the only entry.
+
+Nothing is patched until a watched module is imported by the program; then the module named beside
+it here is imported and its `patch(module)` called. Each `patch` may run twice (reload).
+"""
+import sys
+
+# module of the program -> our modules that patch it
+WATCHED = {
+    "torch": ("facts", "tensor"),
+    "torch.utils.data.dataloader": ("torch_loader",),
+    "torchvision": ("facts",),
+    "torchvision.transforms.transforms": ("transforms",),
+    "torchvision.transforms.autoaugment": ("transforms",),
+    "torchvision.transforms.v2._transform": ("transforms",),
+    "torchvision.transforms.v2._container": ("transforms",),
+    "torchvision.io.image": ("transforms",),
+    "albumentations": ("facts",),
+    "albumentations.core.transforms_interface": ("transforms",),
+    "albumentations.core.composition": ("transforms",),
+    "PIL": ("facts",),
+    "PIL.Image": ("pil",),
+    "PIL.ImageFile": ("pil",),
+    "PIL.WebPImagePlugin": ("pil",),
+    "PIL.AvifImagePlugin": ("pil",),
+    "cv2": ("facts", "cv2_hooks"),
+    "numpy": ("facts", "numpy_hooks"),
+}
+
+# Programs that have nothing to do with training, by file name and by `-m` name (first component).
+_TOOLS = frozenset(
+    "pip pip3 pipx conda mamba micromamba ninja easy_install setup.py build virtualenv venv ensurepip "
+    "compileall py_compile poetry pdm uv hatch twine pyproject_hooks _in_process.py _in_process "
+    "cmake meson cython black ruff mypy pylint flake8 pre-commit".split()
+)
+
+_installed = False
+
+
+def install():
+    """Installs the post-import hook, once per process; patches what is imported already."""
+    global _installed
+    if _installed:
+        return
+    _installed = True
+    if is_tool(command_line()):
+        return
+    from penstock_hooks import imports
+
+    imports.watch(WATCHED)
+
+
+def command_line():
+    """The interpreter's own arguments; sys.argv does not show `-m NAME` this early."""
+    words = getattr(sys, "orig_argv", None)
+    if words is None:
+        try:
+            with open("/proc/self/cmdline", "rb") as file:
+                words = file.read().decode("utf-8", "surrogateescape").split("\0")[:-1]
+        except OSError:
+            words = []
+    return words
+
+
+def is_tool(words):
+    """True if `words` (a Python command line) runs a packaging or build tool."""
+    program, module = _program(words)
+    name = program.rpartition("/")[2]
+    if module:
+        return name.partition(".")[0] in _TOOLS or "_inductor.compile_worker" in program
+    if "_inductor/compile_worker" in program or "/site-packages/pip/" in program:
+        return True
+    stem, dot, rest = name.partition(".")
+    return name in _TOOLS or (stem in _TOOLS and rest in ("", "py", "exe")) or (
+        stem[:3] == "pip" and stem[3:].isdigit()
+    )
+
+
+def _program(words):
+    """(script or module, is a module) of a Python command line; ("", False) for -c and none."""
+    index = 1
+    while index < len(words):
+        word = words[index]
+        index += 1
+        if word == "--check-hash-based-pycs":
+            index += 1
+        elif word[:2] == "--":
+            continue
+        elif word[:1] != "-" or word == "-":
+            return word, False
+        else:
+            for place, letter in enumerate(word[1:], 2):
+                if letter == "c":
+                    return "", False
+                if letter == "m":
+                    name = word[place:] or (words[index] if index < len(words) else "")
+                    return name, True
+                if letter in "WX":
+                    if place == len(word):
+                        index += 1
+                    break
+    return "", False

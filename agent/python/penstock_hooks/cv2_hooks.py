@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenCV. Its wheels link their codecs statically, so that only Python sees the calls."""
+from penstock_hooks import wire
+from penstock_hooks.wrapping import array_bytes, replace, spanned
+
+_DECODE = ("imread", "imdecode", "imreadmulti")
+_AUGMENT = ("resize", "warpAffine", "warpPerspective", "remap", "cvtColor", "GaussianBlur", "flip",
+            "copyMakeBorder", "rotate", "LUT", "blur", "medianBlur", "filter2D")  # fmt: skip
+
+
+def patch(module):
+    for stage, names in ((wire.DECODE, _DECODE), (wire.AUGMENT, _AUGMENT)):
+        for name in names:
+            if callable(getattr(module, name, None)):
+                replace(module, name, spanned(stage, "cv2." + name, array_bytes))

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Header facts: versions of libraries as they are imported, and the machine if no collector tells.
+
+Keys: version.<library>; command, cpu.model, cpu.cores, cpu.affinity, cgroup.cpu_quota (cores),
+cgroup.memory_limit, memory.total, shm.size (bytes).
+"""
+import os
+import sys
+
+from penstock_hooks import command_line
+from penstock_hooks.bridge import fact
+
+_NAMES = {"PIL": "pillow"}
+_written = set()
+
+
+def _read(path):
+    try:
+        with open(path) as file:
+            return file.read()
+    except (OSError, ValueError):
+        return ""
+
+
+def _once(key, value):
+    if key not in _written and value not in (None, ""):
+        _written.add(key)
+        fact(key, str(value))
+
+
+def _affinity(cores):
+    """0-3,8: as taskset writes it."""
+    runs = []
+    for core in sorted(cores):
+        if runs and core == runs[-1][1] + 1:
+            runs[-1][1] = core
+        else:
+            runs.append([core, core])
+    return ",".join(str(a) if a == b else "%d-%d" % (a, b) for a, b in runs)
+
+
+def _cgroup():
+    """(CPU quota in cores, memory limit in bytes) of our cgroup; the tightest on the way up."""
+    quota = limit = None
+    place = "/"
+    for line in _read("/proc/self/cgroup").splitlines():
+        if line.startswith("0::"):
+            place = line[3:]
+    while True:
+        base = "/sys/fs/cgroup" + place.rstrip("/")
+        words = _read(base + "/cpu.max").split()
+        if len(words) == 2 and words[0].isdigit():
+            cores = int(words[0]) / int(words[1])
+            quota = cores if quota is None else min(quota, cores)
+        text = _read(base + "/memory.max").strip()
+        if text.isdigit():
+            limit = int(text) if limit is None else min(limit, int(text))
+        if place in ("", "/"):
+            break
+        place = place.rpartition("/")[0]
+    if quota is None:
+        period = _read("/sys/fs/cgroup/cpu/cpu.cfs_period_us").strip()
+        used = _read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").strip()
+        if period.isdigit() and used.isdigit():
+            quota = int(used) / int(period)
+    if limit is None:
+        text = _read("/sys/fs/cgroup/memory/memory.limit_in_bytes").strip()
+        if text.isdigit() and int(text) < 1 << 60:
+            limit = int(text)
+    return quota, limit
+
+
+def _machine():
+    for line in _read("/proc/cpuinfo").splitlines():
+        if line.startswith("model name"):
+            _once("cpu.model", line.partition(":")[2].strip())
+            break
+    _once("command", _read("/proc/self/cmdline").rstrip("\0").replace("\0", " "))
+    _once("cpu.cores", os.cpu_count())
+    _once("cpu.affinity", _affinity(os.sched_getaffinity(0)))
+    quota, limit = _cgroup()
+    _once("cgroup.cpu_quota", quota)
+    _once("cgroup.memory_limit", limit)
+    page = os.sysconf("SC_PAGE_SIZE")
+    _once("memory.total", page * os.sysconf("SC_PHYS_PAGES"))
+    shm = os.statvfs("/dev/shm")
+    _once("shm.size", shm.f_frsize * shm.f_blocks)
+
+
+def patch(module):
+    """Called after the import of each library whose version counts. Not in workers: same facts."""
+    if any("multiprocessing" in word for word in command_line()[1:]):
+        return
+    _once("version.python", "%d.%d.%d" % sys.version_info[:3])
+    name = module.__name__
+    _once("version." + _NAMES.get(name, name), getattr(module, "__version__", None))
+    if "PENSTOCK_ARENA" not in os.environ and "machine" not in _written:
+        _written.add("machine")
+        try:
+            _machine()
+        except (OSError, ValueError, AttributeError):
+            pass

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pillow: opening, decoding and converting are `decode`; geometry and filters are `augment`.
+
+Image.open reads the header only; pixels come when ImageFile.load runs the tiles. Nothing here makes
+an image load that would not have loaded.
+"""
+from penstock_hooks import wire
+from penstock_hooks.bridge import begin, end, intern
+from penstock_hooks.wrapping import replace, spanned
+
+_DECODE, _AUGMENT = wire.DECODE, wire.AUGMENT
+_BYTES = {"1": 1, "L": 1, "P": 1, "LA": 2, "PA": 2, "I;16": 2, "RGB": 3, "HSV": 3, "LAB": 3, "YCbCr": 3,
+          "RGBA": 4, "CMYK": 4, "I": 4, "F": 4}  # fmt: skip
+
+
+def pixel_bytes(image):
+    try:
+        width, height = image.size
+        return width * height * _BYTES.get(image.mode, 4)
+    except Exception:
+        return 0
+
+
+def _has_tiles(image):
+    return image.__dict__.get("tile")
+
+
+def _has_frame(image):
+    """WebP decodes a whole frame in its own load(), then has one tile of raw pixels."""
+    return getattr(image, "_WebPImageFile__loaded", 0) != getattr(image, "_WebPImageFile__logical_frame", 0)
+
+
+def _loading(is_due):
+    """For `replace`: a span around load() when `is_due(image)`, that is when it will decode."""
+    name = intern("PIL.load")
+
+    def make(original):
+        def load(self, *args, **kwargs):
+            if not is_due(self):
+                return original(self, *args, **kwargs)
+            token = begin(_DECODE, name)
+            count = 0
+            try:
+                result = original(self, *args, **kwargs)
+                if token:
+                    count = pixel_bytes(self)
+                return result
+            finally:
+                end(token, count)
+
+        return load
+
+    return make
+
+
+def _make_convert(original):
+    name = intern("PIL.convert")
+
+    def convert(self, mode=None, *args, **kwargs):
+        if mode == self.mode or mode is None:
+            return original(self, mode, *args, **kwargs)
+        # From a file: the last step of decoding. From another image: part of what is done to it.
+        token = begin(_DECODE if hasattr(self, "tile") else _AUGMENT, name)
+        count = 0
+        try:
+            result = original(self, mode, *args, **kwargs)
+            if token:
+                count = pixel_bytes(result)
+            return result
+        finally:
+            end(token, count)
+
+    return convert
+
+
+def patch(module):
+    name = module.__name__
+    if name == "PIL.Image":
+        replace(module, "open", spanned(_DECODE, "PIL.open"))
+        image = module.Image
+        replace(image, "convert", _make_convert)
+        for method in ("resize", "crop", "transpose", "rotate", "filter", "transform"):
+            replace(image, method, spanned(_AUGMENT, "PIL." + method, pixel_bytes))
+        replace(image, "thumbnail", spanned(_AUGMENT, "PIL.thumbnail"))
+    elif name == "PIL.ImageFile":
+        replace(module.ImageFile, "load", _loading(_has_tiles))
+    elif name == "PIL.AvifImagePlugin":
+        replace(module.AvifImageFile, "load", _loading(_has_tiles))
+    else:
+        replace(module.WebPImageFile, "load", _loading(_has_frame))

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.utils.data fetchers: `fetch`, `sample` and `collate` spans.
+
+A fetcher keeps its class and its own methods; what it calls (dataset, iterator, collate function) is
+replaced inside this fetcher only, by objects that pass everything on. The dataset itself, which the
+program sees through worker_info and the loader, stays as it is.
+"""
+import functools
+import numbers
+
+from penstock_hooks import wire
+from penstock_hooks.bridge import begin, cancel, end, intern
+from penstock_hooks.torch_state import Progress, local
+from penstock_hooks.wrapping import replace
+
+_SAMPLE, _COLLATE, _FETCH = wire.SAMPLE, wire.COLLATE, wire.FETCH
+
+
+def _sample_id(index):
+    """The dataset index as the trace keeps it; -1 for what is not an integer."""
+    try:
+        if isinstance(index, numbers.Integral) and -(1 << 62) < index < 1 << 62:
+            return int(index)
+    except Exception:
+        pass
+    return -1
+
+
+class _Samples:
+    """A map-style dataset inside a fetcher."""
+
+    __slots__ = ("_dataset", "_progress", "_name", "_split")
+
+    def __init__(self, dataset, progress, split):
+        self._dataset = dataset
+        self._progress = progress
+        self._name = intern(type(dataset).__name__)
+        self._split = split
+
+    def __getitem__(self, index):
+        progress = self._progress
+        token = begin(
+            _SAMPLE,
+            self._name,
+            index if type(index) is int and -1 < index < 4611686018427387904 else _sample_id(index),
+            progress.batch,
+            progress.generation,
+        )
+        try:
+            return self._dataset[index]
+        finally:
+            end(token)
+
+    @property
+    def __getitems__(self):
+        batched = self._dataset.__getitems__
+        if not batched:
+            return batched
+        return self._one_by_one if self._split else functools.partial(self._all, batched)
+
+    def _all(self, batched, indices):
+        progress = self._progress
+        token = begin(_SAMPLE, self._name, -1, progress.batch, progress.generation)
+        try:
+            return batched(indices)
+        finally:
+            end(token)
+
+    def _one_by_one(self, indices):
+        return [self[index] for index in indices]
+
+    def __getattr__(self, name):
+        return getattr(self._dataset, name)
+
+    def __len__(self):
+        return len(self._dataset)
+
+
+class _Stream:
+    """The iterator of an iterable dataset. Its samples are numbered as if workers took turns."""
+
+    __slots__ = ("_iterator", "_progress", "_name", "_sequence")
+
+    def __init__(self, iterator, progress, name):
+        self._iterator = iterator
+        self._progress = progress
+        self._name = name
+        self._sequence = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        progress = self._progress
+        token = begin(
+            _SAMPLE,
+            self._name,
+            self._sequence * progress.workers + progress.worker,
+            progress.batch,
+            progress.generation,
+        )
+        try:
+            item = next(self._iterator)
+        except StopIteration:
+            cancel(token)
+            raise
+        except BaseException:
+            end(token)
+            raise
+        end(token)
+        self._sequence += 1
+        return item
+
+    def __getattr__(self, name):
+        return getattr(self._iterator, name)
+
+
+def _collating(function):
+    inner = function
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    name = intern(getattr(inner, "__name__", None) or type(inner).__name__)
+
+    def collate(data):
+        token = begin(_COLLATE, name)
+        try:
+            return function(data)
+        finally:
+            end(token)
+
+    return collate
+
+
+def _is_plain_subset(dataset):
+    """torch's Subset over a dataset that reads one sample at a time: __getitems__ is a loop there."""
+    kind = type(dataset)
+    if kind.__name__ != "Subset" or kind.__module__ != "torch.utils.data.dataset":
+        return False
+    return not callable(getattr(dataset.dataset, "__getitems__", None))
+
+
+def instrument(fetcher, progress):
+    """Replaces what `fetcher` calls. All or nothing."""
+    stream = getattr(fetcher, "dataset_iter", None)
+    collate = _collating(fetcher.collate_fn)
+    if stream is not None:
+        stream = _Stream(stream, progress, intern(type(fetcher.dataset).__name__))
+        fetcher.dataset_iter = stream
+    else:
+        samples = _Samples(fetcher.dataset, progress, _is_plain_subset(fetcher.dataset))
+        fetcher.dataset = samples
+    fetcher.collate_fn = collate
+    fetcher._penstock = progress
+
+
+def _make_create(original):
+    def create_fetcher(*args, **kwargs):
+        fetcher = original(*args, **kwargs)
+        try:
+            instrument(fetcher, local.progress or Progress(0, 0, 1))
+        except Exception:
+            pass
+        return fetcher
+
+    return create_fetcher
+
+
+def _make_fetch(original):
+    name = intern("fetch")
+
+    def fetch(self, possibly_batched_index):
+        try:
+            progress = self._penstock
+        except AttributeError:
+            return original(self, possibly_batched_index)
+        token = begin(_FETCH, name, -1, progress.batch, progress.generation)
+        try:
+            data = original(self, possibly_batched_index)
+        except StopIteration:  # an iterable dataset has ended: no batch came of it
+            cancel(token)
+            raise
+        except BaseException:
+            end(token)
+            raise
+        end(token)
+        return data
+
+    return fetch
+
+
+def patch(dataloader):
+    """`dataloader`: the module torch.utils.data.dataloader."""
+    fetchers = dataloader._utils.fetch
+    for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
+        replace(getattr(fetchers, name), "fetch", _make_fetch)
+    replace(dataloader._DatasetKind, "create_fetcher", _make_create)

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.utils.data.DataLoader: the consumer's side. 1.13 to 2.x, processes and threads as workers.
+
+Nothing here holds a reference to an iterator or forms a cycle with a queue: DataLoader stops its
+workers in the iterator's __del__, so a reference of ours would keep them alive.
+"""
+from penstock_hooks import torch_fetch, torch_options, torch_worker, wire
+from penstock_hooks.bridge import begin, cancel, context, delivered, emit, end, event, intern, now, role
+from penstock_hooks.torch_queues import PinQueue, attach
+from penstock_hooks.torch_state import Progress, local, next_generation, process
+from penstock_hooks.wrapping import replace
+
+_WAIT, _STEP, _STARTUP, _PIN = wire.WAIT, wire.STEP, wire.STARTUP, wire.PIN
+
+
+class Consumer:
+    """One iterator of one loader: what its hooks remember between calls."""
+
+    __slots__ = (
+        "generation", "first_generation", "receiving", "acks", "workers", "progress", "ended",
+        "count", "batch", "left_at", "in_order", "got", "pin", "wait_name", "step_name",
+        "end_name", "reset_name", "recv_at", "recv_bytes", "fixed",
+    )  # fmt: skip
+
+    def __init__(self, workers):
+        self.workers = workers
+        self.generation = self.first_generation = self.receiving = next_generation()
+        self.acks = 0  # persistent workers that have yet to say that they begin the new epoch
+        self.progress = Progress(self.generation, 0, 1) if workers == 0 else None
+        self.in_order = True
+        self.got = -1  # index of the batch taken from the queue last
+        self.pin = False  # the queue is read by the pin-memory thread
+        self.recv_at = 0
+        self.recv_bytes = 0
+        self.fixed = None
+        self.wait_name = intern("DataLoader.__next__")
+        self.end_name = intern("DataLoader.end")
+        self.step_name = intern("step")
+        self.reset_name = intern("DataLoader.reset")
+        self.restart()
+
+    def restart(self):
+        self.count = 0  # batches delivered in this epoch
+        self.batch = -1
+        self.left_at = 0  # when next() returned; 0: no step is under way
+        self.ended = False
+
+    def finish(self):
+        """The epoch is over (or was left early and another begins)."""
+        if not self.ended:
+            self.ended = True
+            event(wire.EPOCH_END, -1, self.generation, self.count)
+            context(-1, -1, 0)
+
+    def deliver(self, index):
+        self.count += 1
+        self.batch = index
+        delivered(index, self.generation)
+        context(-1, index, self.generation)
+        self.left_at = now()
+
+
+def _open(iterator, loader):
+    """The state of an iterator that is about to be built; None where it should not have one."""
+    if local.building is not None or hasattr(iterator, "_penstock"):  # a subclass called its base
+        return None
+    here = process()
+    if not here.has_role:
+        here.has_role = True
+        role(wire.CONSUMER, -1)
+    state = iterator._penstock = Consumer(loader.num_workers)
+    event(wire.EPOCH_START, -1, state.generation, state.workers)
+    return state
+
+
+def _describe(iterator, loader, state):
+    if state.workers and not hasattr(iterator, "_rcvd_idx"):  # an iterator of another shape
+        del iterator._penstock
+    state.in_order = getattr(iterator, "_in_order", True)
+    state.fixed = torch_options.fixed_batch(loader)
+    torch_options.record(loader, iterator, state.generation)
+
+
+def _make_init(original):
+    def __init__(self, loader, *args, **kwargs):
+        try:
+            state = _open(self, loader)
+        except Exception:
+            state = None
+        if state is None:
+            return original(self, loader, *args, **kwargs)
+        before = local.progress
+        local.building = state.generation
+        local.progress = state.progress
+        token = begin(_STARTUP, intern(type(self).__name__), -1, -1, state.generation)
+        try:
+            original(self, loader, *args, **kwargs)
+        finally:
+            end(token)
+            local.building = None
+            local.progress = before
+        try:
+            _describe(self, loader, state)
+        except Exception:
+            pass
+
+    return __init__
+
+
+def _make_reset(original):
+    def _reset(self, loader, first_iter=False):
+        state = self.__dict__.get("_penstock")
+        if state is None:
+            return original(self, loader, first_iter)
+        if first_iter:
+            try:
+                attach(self, state)
+            except Exception:
+                pass
+            return original(self, loader, first_iter)
+        state.finish()
+        state.generation = next_generation()
+        state.acks = state.workers
+        state.restart()
+        event(wire.EPOCH_START, -1, state.generation, state.workers)
+        token = begin(_STARTUP, state.reset_name, -1, -1, state.generation)
+        try:
+            return original(self, loader, first_iter)
+        finally:
+            end(token)
+            torch_options.record(loader, self, state.generation)
+
+    return _reset
+
+
+def _make_next(original):
+    def __next__(self):
+        try:
+            state = self._penstock
+        except AttributeError:
+            return original(self)
+        if state.left_at:
+            emit(_STEP, state.step_name, state.left_at, state.batch, state.generation, 0)
+            state.left_at = 0
+        fixed = state.fixed
+        if fixed is not None and fixed.ready:
+            return _next_fixed(self, state, fixed)
+        workers = state.workers
+        if workers:
+            expected = self._rcvd_idx
+            try:
+                event(wire.QUEUE_DEPTH, expected, state.generation, self._data_queue.qsize())
+            except Exception:
+                pass
+        else:
+            expected = state.progress.batch = state.count
+        generation = state.generation
+        event(wire.NEXT_ENTERED, expected, generation, 0)
+        start = now()
+        token = begin(_WAIT, state.wait_name, -1, expected, generation)
+        try:
+            data = original(self)
+        except StopIteration:
+            cancel(token)
+            emit(_WAIT, state.end_name, start, -1, generation, 0)
+            state.finish()
+            raise
+        except BaseException:
+            end(token)
+            raise
+        if workers:
+            index = self._rcvd_idx - 1 if state.in_order else state.got
+        else:
+            index = expected
+        if index == expected:
+            end(token)
+        else:  # a worker had ended, or the loader does not keep the order
+            cancel(token)
+            emit(_WAIT, state.wait_name, start, index, generation, 0)
+        if fixed is not None:
+            fixed.keep(data)
+        state.deliver(index)
+        return data
+
+    return __next__
+
+
+def _next_fixed(iterator, state, fixed):
+    """next() once the first batch is there: that batch again, for as long as the epoch would be."""
+    index = state.count
+    event(wire.NEXT_ENTERED, index, state.generation, 0)
+    token = begin(_WAIT, state.wait_name, -1, index, state.generation)
+    if fixed.limit is not None and index >= fixed.limit:
+        cancel(token)
+        state.finish()
+        if state.workers and not iterator._persistent_workers:
+            iterator._shutdown_workers()
+        raise StopIteration
+    data = fixed.again()
+    end(token)
+    state.deliver(index)
+    return data
+
+
+def _make_get_data(original):
+    def _get_data(self):
+        message = original(self)
+        try:
+            self._penstock.got = message[0]
+        except Exception:
+            pass
+        return message
+
+    return _get_data
+
+
+def _make_pin(original):
+    name = intern("pin_memory")
+
+    def pin_memory(data, *args, **kwargs):
+        if local.pinning:  # it calls itself for each element of a batch
+            return original(data, *args, **kwargs)
+        local.pinning = True
+        token = begin(_PIN, name)
+        try:
+            return original(data, *args, **kwargs)
+        finally:
+            end(token, 0)
+            local.pinning = False
+
+    return pin_memory
+
+
+def _make_pin_loop(original):
+    """The pin-memory thread: tells it the batch whose data it pins."""
+
+    def pin_memory_loop(in_queue, *args, **kwargs):
+        return original(PinQueue(in_queue), *args, **kwargs)
+
+    return pin_memory_loop
+
+
+def _make_single_next(original):
+    """Workers = 0: the pinning after the fetch belongs to the same batch."""
+
+    def _next_data(self):
+        state = self.__dict__.get("_penstock")
+        if state is not None:
+            context(-1, state.count, state.generation)
+        return original(self)
+
+    return _next_data
+
+
+def patch(dataloader):
+    """`dataloader`: the module torch.utils.data.dataloader, imported."""
+    torch_fetch.patch(dataloader)
+    torch_worker.patch(dataloader)
+    torch_options.patch(dataloader)
+    pins = dataloader._utils.pin_memory
+    replace(pins, "pin_memory", _make_pin)
+    replace(pins, "_pin_memory_loop", _make_pin_loop)
+    base = dataloader._BaseDataLoaderIter
+    replace(base, "__next__", _make_next)
+    for way in ("SingleProcess", "MultiProcessing", "Threading"):
+        kind = getattr(dataloader, "_%sDataLoaderIter" % way, None)
+        if kind is not None:
+            replace(kind, "__init__", _make_init)
+    replace(dataloader._SingleProcessDataLoaderIter, "_next_data", _make_single_next)
+    parallel = getattr(dataloader, "_ParallelDataLoaderIter", None)
+    parallel = parallel or dataloader._MultiProcessingDataLoaderIter
+    replace(parallel, "_reset", _make_reset)
+    replace(parallel, "_get_data", _make_get_data)

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DataLoader arguments: PENSTOCK_OVERRIDE, PENSTOCK_FIXED_BATCH, and the facts about a loader."""
+import inspect
+import os
+
+from penstock_hooks.bridge import fact
+from penstock_hooks.torch_state import loader_index
+from penstock_hooks.wrapping import replace
+
+_OVERRIDE = "PENSTOCK_OVERRIDE"  # workers=8,prefetch=4,batch=64,pin=1,persistent=1
+_FIXED = "PENSTOCK_FIXED_BATCH"
+_EPOCH_FACTS = 256
+_LOADER_FACTS = 64  # a program may make a loader for each epoch
+
+
+def parse_override(text):
+    """{"workers": 8, ...}; unknown keys and bad numbers are left out."""
+    values = {}
+    for part in text.split(","):
+        key, equals, value = part.partition("=")
+        key, value = key.strip(), value.strip().lower()
+        if key in ("workers", "prefetch", "batch") and value.isdigit():
+            values[key] = int(value)
+        elif key in ("pin", "persistent") and value in ("0", "1", "true", "false"):
+            values[key] = value in ("1", "true")
+    if values.get("prefetch") == 0:
+        del values["prefetch"]
+    if values.get("batch") == 0:
+        del values["batch"]
+    return values
+
+
+def apply_override(values, signature, args, kwargs):
+    """The keyword arguments for DataLoader.__init__, changed by `values` and still legal."""
+    bound = signature.bind(None, *args, **kwargs).arguments
+    bound.pop(next(iter(signature.parameters)))  # self
+    if "workers" in values:
+        bound["num_workers"] = values["workers"]
+    if "pin" in values:
+        bound["pin_memory"] = values["pin"]
+    if "persistent" in values:
+        bound["persistent_workers"] = values["persistent"]
+    if "prefetch" in values:
+        bound["prefetch_factor"] = values["prefetch"]
+    size = bound.get("batch_size", 1)
+    if "batch" in values and bound.get("batch_sampler") is None and size is not None:
+        bound["batch_size"] = values["batch"]
+    if not bound.get("num_workers", 0):
+        for name in ("prefetch_factor", "persistent_workers", "timeout", "multiprocessing_context"):
+            bound.pop(name, None)
+    return bound
+
+
+def _make_init(original):
+    values = parse_override(os.environ.get(_OVERRIDE, ""))
+    signature = inspect.signature(original)
+
+    def __init__(self, *args, **kwargs):
+        changed = None
+        try:
+            changed = apply_override(values, signature, args, kwargs)
+        except Exception:
+            pass
+        if changed is not None:
+            try:
+                return original(self, **changed)
+            except (TypeError, ValueError, AssertionError):
+                pass  # then as the program wrote it, with the error that this gives
+        return original(self, *args, **kwargs)
+
+    return __init__
+
+
+class FixedBatch:
+    """The first batch of an iterator, handed out again and again."""
+
+    __slots__ = ("ready", "limit", "_data")
+
+    def __init__(self, limit):
+        self.ready = False
+        self.limit = limit  # batches per epoch; None: no end
+        self._data = None
+
+    def keep(self, data):
+        self._data = _fresh(data)
+        self.ready = True
+
+    def again(self):
+        return _fresh(self._data)
+
+
+def _fresh(data):
+    """New containers around the same tensors, so that a program may pop from its batch."""
+    kind = type(data)
+    if kind is list:
+        return [_fresh(item) for item in data]
+    if kind is tuple:
+        return tuple([_fresh(item) for item in data])
+    if kind is dict:
+        return {key: _fresh(value) for key, value in data.items()}
+    return data
+
+
+def fixed_batch(loader):
+    if os.environ.get(_FIXED, "0") in ("", "0"):
+        return None
+    called = getattr(loader, "_IterableDataset_len_called", None)
+    try:
+        limit = len(loader)
+    except Exception:
+        limit = None
+    try:
+        loader._IterableDataset_len_called = called
+    except Exception:
+        pass
+    return FixedBatch(limit)
+
+
+def _start_method(loader, iterator):
+    if loader.num_workers == 0:
+        return "none"
+    if getattr(iterator, "_worker_method", "multiprocessing") == "thread":
+        return "thread"
+    chosen = loader.multiprocessing_context
+    if chosen is not None:
+        return chosen.get_start_method()
+    import multiprocessing
+
+    return multiprocessing.get_start_method(allow_none=True) or "fork"
+
+
+def _facts(loader, iterator):
+    """(key, function that gives the value), in the order they are written."""
+    dataset = loader.dataset
+    sampler = loader.batch_sampler
+    iterable = getattr(iterator, "_dataset_kind", 0) == 1
+    yield "kind", lambda: "pytorch"
+    yield "num_workers", lambda: loader.num_workers
+    yield "prefetch_factor", lambda: loader.prefetch_factor if loader.num_workers else 0
+    yield "batch_size", lambda: (
+        loader.batch_size if loader.batch_size is not None else getattr(sampler, "batch_size", 0) or 0
+    )
+    yield "pin_memory", lambda: bool(loader.pin_memory)
+    yield "pin_memory_effective", lambda: bool(iterator._pin_memory)
+    yield "persistent_workers", lambda: bool(loader.persistent_workers)
+    yield "in_order", lambda: bool(getattr(loader, "in_order", True))
+    yield "start_method", lambda: _start_method(loader, iterator)
+    yield "dataset_kind", lambda: "iterable" if iterable else "map"
+    yield "dataset_type", lambda: type(dataset).__name__
+    if not iterable:
+        yield "dataset_len", lambda: len(dataset)
+    yield "drop_last", lambda: bool(loader.drop_last or getattr(sampler, "drop_last", False))
+    yield "dataset_root", lambda: _root(dataset)
+    yield "fixed_batch", lambda: os.environ.get(_FIXED, "0") not in ("", "0")
+
+
+def _root(dataset):
+    """Where the data lies, if the dataset (or the one that it wraps) says so; else None."""
+    for _ in range(4):
+        root = getattr(dataset, "root", None)
+        if isinstance(root, (str, os.PathLike)):
+            return os.path.abspath(os.fspath(root))
+        dataset = getattr(dataset, "dataset", None)
+        if dataset is None:
+            return None
+    return None
+
+
+def _text(value):
+    return ("true" if value else "false") if isinstance(value, bool) else str(value)
+
+
+def record(loader, iterator, generation):
+    """Writes loader.<k>.* at the loader's first iteration, and which epoch is which loader's."""
+    try:
+        number, is_new = loader_index(loader)
+        if generation <= _EPOCH_FACTS:
+            fact("epoch.%d" % generation, str(number))
+        if not is_new or number >= _LOADER_FACTS:
+            return
+        for key, value in _facts(loader, iterator):
+            try:
+                value = value()
+                if value is not None:
+                    fact("loader.%d.%s" % (number, key), _text(value))
+            except Exception:
+                pass
+    except Exception:
+        pass
+
+
+def patch(dataloader):
+    text = os.environ.get(_OVERRIDE, "")
+    if parse_override(text):
+        replace(dataloader.DataLoader, "__init__", _make_init)
+        fact("override", text)

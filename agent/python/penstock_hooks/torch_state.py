@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a thread that loads batches is at, and numbers that are counted per process.
+
+Consumer and worker agree on a batch by (index, generation): the loader's own index of the batch and
+the number of the iterator (of a persistent one: of its epoch), counted from 1 in the consumer.
+"""
+import itertools
+import os
+import threading
+import weakref
+
+# Attribute that carries the generation to a worker: on its Process object and on _ResumeIteration.
+# Both are pickled with their __dict__, and nobody looks for it in a process without our hooks.
+CARRIER = "_penstock_generation"
+
+
+class Progress:
+    """One worker (or the consumer, with no workers): the batch it is working on."""
+
+    __slots__ = ("generation", "batch", "worker", "workers")
+
+    def __init__(self, generation, worker, workers):
+        self.generation = generation
+        self.batch = -1
+        self.worker = worker
+        self.workers = workers if workers > 0 else 1
+
+
+class _Local(threading.local):
+    progress = None  # Progress for the fetcher that is made next on this thread
+    building = None  # generation whose workers are being started on this thread
+    pinning = False  # inside pin_memory()
+
+
+local = _Local()
+
+
+class _Process:
+    """Of this process; a forked child starts anew."""
+
+    def __init__(self):
+        self.pid = os.getpid()
+        self.has_role = False
+        self.loaders = 0
+        self.indices = weakref.WeakKeyDictionary()  # DataLoader -> its number
+
+
+_current = _Process()
+_generations = itertools.count()  # next() on it is atomic
+
+
+def process():
+    global _current
+    if _current.pid != os.getpid():
+        _current = _Process()
+    return _current
+
+
+def next_generation():
+    """1, 2, ..., 65535, 1, ..."""
+    return next(_generations) % 65535 + 1
+
+
+def loader_index(loader):
+    """(number of this loader, True when it is new): 0, 1, ... in order of first iteration."""
+    here = process()
+    try:
+        known = here.indices.get(loader)
+        if known is not None:
+            return known, False
+        here.indices[loader] = here.loaders
+    except TypeError:  # not hashable, or no weak references
+        pass
+    here.loaders += 1
+    return here.loaders - 1, True

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The DataLoader's worker: what it waits for, when it has a batch, and what sending costs.
+
+The worker loop is replaced under its own module and name, so that a Process pickles it by reference
+and a child without hooks finds the original. Its two queues are passed through thin objects.
+A multiprocessing queue pickles and writes in a feeder thread: that is where `put` is measured.
+"""
+import inspect
+import multiprocessing.process as mp_process
+
+from penstock_hooks import wire
+from penstock_hooks.bridge import begin, cancel, end, event, intern, role
+from penstock_hooks.torch_state import CARRIER, Progress, local, process
+from penstock_hooks.wrapping import payload_bytes, replace
+
+_IDLE, _PUT, _STARTUP = wire.IDLE, wire.PUT, wire.STARTUP
+
+consumers = {}  # id of the result queue -> first generation, for workers that are threads
+
+
+class _IndexQueue:
+    """What the worker loop takes its tasks from."""
+
+    __slots__ = ("_queue", "_progress", "_name", "_startup", "_results")
+
+    def __init__(self, queue, progress, startup, results):
+        self._queue = queue
+        self._progress = progress
+        self._name = intern("index_queue.get")
+        self._startup = startup
+        self._results = results
+
+    def get(self, *args, **kwargs):
+        progress = self._progress
+        if self._startup:
+            end(self._startup)
+            self._startup = 0
+        token = begin(_IDLE, self._name, -1, -1, progress.generation)
+        try:
+            message = self._queue.get(*args, **kwargs)
+        finally:
+            end(token)
+        try:
+            if not progress.generation:
+                progress.generation = consumers.get(self._results, 0)
+            if type(message) is tuple:
+                progress.batch = index = message[0]
+                event(wire.INDEX_RECEIVED, index, progress.generation, progress.worker)
+            elif message is not None:  # _ResumeIteration: the same worker, a new epoch
+                progress.batch = -1
+                progress.generation = getattr(message, CARRIER, 0)
+        except Exception:
+            pass
+        return message
+
+    def __getattr__(self, name):
+        return getattr(self._queue, name)
+
+
+class _Sender:
+    """The feeder thread's end of a result queue: one batch at a time."""
+
+    __slots__ = ("token", "bytes", "name")
+
+    def __init__(self):
+        self.token = 0
+        self.bytes = 0
+        self.name = intern("result_queue.put")
+
+    def wrap(self, send_bytes):
+        def send(message, *args, **kwargs):
+            try:
+                return send_bytes(message, *args, **kwargs)
+            finally:
+                token = self.token
+                if token:
+                    self.token = 0
+                    end(token, self.bytes or len(message))
+
+        return send
+
+
+class _Parcel(tuple):
+    """(index, batch) on its way to the feeder thread; pickles as the plain tuple that it is."""
+
+    def __reduce_ex__(self, protocol):
+        try:
+            sender = self.sender
+            if sender.token:  # the batch before could not be pickled
+                cancel(sender.token)
+            sender.token = begin(_PUT, sender.name, -1, self[0], self.generation)
+            sender.bytes = payload_bytes(self[1]) if sender.token else 0
+        except Exception:
+            pass
+        return tuple, (tuple(self),)
+
+
+class _ResultQueue:
+    """What the worker loop hands its batches to."""
+
+    __slots__ = ("_queue", "_progress", "_sender", "_end")
+
+    def __init__(self, queue, progress, sender, end_type):
+        self._queue = queue
+        self._progress = progress
+        self._sender = sender
+        self._end = end_type
+
+    def put(self, item, *args, **kwargs):
+        try:
+            if type(item) is tuple and type(item[0]) is int and type(item[1]) is not self._end:
+                progress = self._progress
+                event(wire.BATCH_PUT, item[0], progress.generation, progress.worker)
+                if self._sender is not None:
+                    item = _Parcel(item)
+                    item.sender = self._sender
+                    item.generation = progress.generation
+        except Exception:
+            pass
+        return self._queue.put(item, *args, **kwargs)
+
+    def __getattr__(self, name):
+        return getattr(self._queue, name)
+
+
+def _open_worker(progress, threaded):
+    """Announces the worker; returns the token of its startup span."""
+    if threaded:
+        progress.generation = 0  # known when the first index arrives
+    else:
+        process().has_role = True
+        role(wire.WORKER, progress.worker)
+        progress.generation = mp_process.current_process().__dict__.get(CARRIER, 0)
+    event(wire.WORKER_START, -1, progress.generation, progress.worker)
+    return begin(_STARTUP, intern("worker"), -1, -1, progress.generation)
+
+
+def _feeder(queue):
+    """A sender spliced into a multiprocessing queue whose feeder has not started; else None."""
+    if getattr(queue, "_thread", True) is not None or not hasattr(queue, "_buffer"):
+        return None
+    sender = _Sender()
+    queue._send_bytes = sender.wrap(queue._send_bytes)
+    return sender
+
+
+def _make_loop(threaded, end_type):
+    def make(original):
+        places = {name: place for place, name in enumerate(inspect.signature(original).parameters)}
+        index_at, result_at = places["index_queue"], places["data_queue"]
+        worker_at, workers_at = places["worker_id"], places["num_workers"]
+
+        def enter(args):
+            progress = Progress(0, args[worker_at], args[workers_at])
+            local.building = None
+            local.progress = progress
+            startup = _open_worker(progress, threaded)
+            results = args[result_at]
+            sender = None if threaded else _feeder(results)
+            changed = list(args)
+            changed[index_at] = _IndexQueue(args[index_at], progress, startup, id(results))
+            changed[result_at] = _ResultQueue(results, progress, sender, end_type)
+            return changed, progress
+
+        def worker_loop(*args, **kwargs):
+            progress = None
+            try:
+                args, progress = enter(args)
+            except Exception:
+                pass
+            try:
+                return original(*args, **kwargs)
+            finally:
+                if progress is not None:
+                    event(wire.WORKER_END, -1, progress.generation, progress.worker)
+                    local.progress = None
+
+        return worker_loop
+
+    return make
+
+
+def _make_start(original):
+    def start(self):
+        generation = local.building
+        if generation is not None:
+            try:
+                setattr(self, CARRIER, generation)
+            except Exception:
+                pass
+        return original(self)
+
+    return start
+
+
+def patch(dataloader):
+    """`dataloader`: the module torch.utils.data.dataloader."""
+    worker = dataloader._utils.worker
+    end_type = worker._IterableDatasetStopIteration
+    for name in ("_worker_loop", "_process_worker_loop", "_thread_worker_loop"):
+        if hasattr(worker, name):
+            replace(worker, name, _make_loop("thread" in name, end_type))
+    replace(mp_process.BaseProcess, "start", _make_start)

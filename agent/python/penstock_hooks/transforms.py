@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torchvision.transforms (v1, v2) and albumentations: one `augment` span per named transform.
+
+Patched is `__call__` of the class, never `forward`: torch.jit.script compiles `forward` from its
+source. One method serves all subclasses of its class; the span is named after type(self).
+"""
+import functools
+import inspect
+import sys
+
+from penstock_hooks import wire
+from penstock_hooks.bridge import begin, end
+from penstock_hooks.wrapping import TypeNames, array_bytes, is_ours, replace, spanned
+
+_AUGMENT = wire.AUGMENT
+_names = TypeNames()
+_seen = set()  # classes that were looked at
+
+
+def _compiling():
+    """torch.compiler.is_compiling: dynamo folds it to True and so never meets our builtins."""
+    compiler = getattr(sys.modules.get("torch"), "compiler", None)
+    return getattr(compiler, "is_compiling", None)
+
+
+def _make_call(original):
+    compiling = _compiling()
+    if compiling is None:
+
+        def __call__(self, *args, **kwargs):
+            token = begin(_AUGMENT, _names[type(self)])
+            try:
+                return original(self, *args, **kwargs)
+            finally:
+                end(token)
+
+    else:
+
+        def __call__(self, *args, **kwargs):
+            if compiling():
+                return original(self, *args, **kwargs)
+            token = begin(_AUGMENT, _names[type(self)])
+            try:
+                return original(self, *args, **kwargs)
+            finally:
+                end(token)
+
+    return __call__
+
+
+def adopt(kind):
+    """Instruments a class of transforms, if it is a Python class whose calls we do not see yet."""
+    if kind in _seen:
+        return
+    _seen.add(kind)
+    try:
+        call = kind.__call__
+        if not inspect.isfunction(call) or is_ours(call):  # ours: inherited
+            return
+        if kind.__module__.partition(".")[0] == "torch":  # nn.Sequential and the like: models
+            return
+        replace(kind, "__call__", _make_call)
+    except Exception:
+        pass
+
+
+def _adopt_contents(compose):
+    """Makes a class of compositions look, when called, whether it holds classes of the program's own."""
+    call = compose.__call__
+    if "_penstock_adopts" in compose.__dict__:
+        return
+
+    @functools.wraps(call)
+    def __call__(self, *args, **kwargs):
+        try:
+            for transform in self.transforms:
+                if type(transform) not in _seen:
+                    adopt(type(transform))
+        except Exception:
+            pass
+        return call(self, *args, **kwargs)
+
+    compose.__call__ = __call__
+    compose._penstock_adopts = True
+
+
+def _patch_v1(module):
+    for name in getattr(module, "__all__", ()):
+        kind = getattr(module, name, None)
+        if isinstance(kind, type) and kind.__module__ == module.__name__:
+            adopt(kind)
+    if "Compose" in vars(module):
+        _adopt_contents(module.Compose)
+
+
+def _patch_albumentations(module):
+    """transforms_interface: BasicTransform. composition: Compose, OneOf and the like."""
+    for kind in list(vars(module).values()):
+        if isinstance(kind, type) and kind.__module__ == module.__name__ and "__call__" in kind.__dict__:
+            adopt(kind)
+
+
+def patch(module):
+    name = module.__name__
+    if name.startswith("albumentations"):
+        _patch_albumentations(module)
+    elif name == "torchvision.transforms.v2._transform":
+        adopt(module.Transform)
+    elif name == "torchvision.transforms.v2._container":
+        _adopt_contents(module.Compose)
+    elif name == "torchvision.io.image":
+        _patch_io(module)
+    else:
+        _patch_v1(module)
+
+
+def _tensor_bytes(tensor):
+    try:
+        return tensor.numel() * tensor.element_size()
+    except Exception:
+        return array_bytes(tensor)
+
+
+def _patch_io(module):
+    for name in list(vars(module)):
+        if name.startswith("decode_") or name == "read_image":
+            replace(module, name, spanned(wire.DECODE, "torchvision." + name, _tensor_bytes))
+    package = sys.modules.get("torchvision.io")
+    if package is not None:  # reload: the package has the names already
+        for name in list(vars(package)):
+            if name.startswith("decode_") or name == "read_image":
+                patched = getattr(module, name, None)
+                if patched is not None and is_ours(patched):
+                    setattr(package, name, patched)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Replacing functions of other libraries, and the small tools that all patches share."""
+import functools
+
+from penstock_hooks.bridge import begin, end, intern
+
+_MARK = "__penstock__"
+
+
+def is_ours(function):
+    return getattr(function, _MARK, False) is True
+
+
+def replace(owner, name, make):
+    """Sets owner.name = make(original), once; keeps name, doc and signature of the original.
+
+    For a class the attribute must be its own or inherited; a staticmethod stays one.
+    """
+    original = getattr(owner, name, None)
+    if original is None or is_ours(original):
+        return
+    wrapper = make(original)
+    functools.update_wrapper(wrapper, original)
+    setattr(wrapper, _MARK, True)
+    if isinstance(owner, type) and isinstance(owner.__dict__.get(name), staticmethod):
+        wrapper = staticmethod(wrapper)
+    setattr(owner, name, wrapper)
+
+
+class TypeNames(dict):
+    """Name id of a class, interned on first use: names[type(x)]."""
+
+    def __missing__(self, cls):
+        value = self[cls] = intern(cls.__name__)
+        return value
+
+
+def spanned(stage, label, size=None):
+    """For `replace`: a span of `stage` around a plain function. `size(result)` gives its bytes."""
+
+    def make(original):
+        name = intern(label)
+        if size is None:
+
+            def wrapper(*args, **kwargs):
+                token = begin(stage, name)
+                try:
+                    return original(*args, **kwargs)
+                finally:
+                    end(token)
+
+        else:
+
+            def wrapper(*args, **kwargs):
+                token = begin(stage, name)
+                count = 0
+                try:
+                    result = original(*args, **kwargs)
+                    if token:
+                        count = size(result)
+                    return result
+                finally:
+                    end(token, count)
+
+        return wrapper
+
+    return make
+
+
+def array_bytes(result):
+    """Bytes of a numpy array; 0 for anything else."""
+    try:
+        return int(result.nbytes)
+    except Exception:
+        return 0
+
+
+def payload_bytes(data, budget=16):
+    """Bytes of the tensors and arrays in a batch; looks at no more than about `budget` objects."""
+    try:
+        return _walk(data, [budget])
+    except Exception:
+        return 0
+
+
+def _walk(data, budget):
+    budget[0] -= 1
+    if budget[0] < 0:
+        return 0
+    kind = type(data)
+    if kind is list or kind is tuple:
+        total = 0
+        for item in data:
+            total += _walk(item, budget)
+            if budget[0] <= 0:
+                break
+        return total
+    if kind is int or kind is float or kind is str or kind is bytes or data is None:
+        return len(data) if kind is bytes else 0
+    if isinstance(data, dict):
+        return _walk(list(data.values()), budget)
+    if isinstance(data, tuple):
+        return _walk(tuple(data), budget)
+    size = getattr(data, "element_size", None)
+    if size is not None:
+        return data.numel() * size()
+    size = getattr(data, "nbytes", 0)
+    return size if type(size) is int else 0

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# From nothing to a verdict: installs what is missing, builds, makes images, trains a small network
+# on the CPU under the agent and prints what holds the run back. Takes no options; everything that
+# it writes is in build/. Under two minutes after the build, on two cores.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly kOut=build/demo
+readonly kBin=build/release/bin
+readonly kPython=/usr/bin/python3  # Debian's, whatever else comes first in PATH
+
+say() { printf '\n== %s\n' "$*"; }
+
+fail() {
+  echo "demo: $1" >&2
+  exit "${2:-1}"
+}
+
+# Runs a command with its output in a log, and shows the end of the log if it fails.
+quietly() {
+  local log=$1
+  shift
+  if ! "$@" >>"$log" 2>&1; then
+    tail -n 40 "$log" >&2
+    fail "failed: $* (all of it: $log)" 3
+  fi
+}
+
+# $1: name of the run, $2: title, rest: arguments of train.py
+record() {
+  local name=$1 title=$2
+  shift 2
+  local trace=$kOut/$name.penstock
+  say "$title"
+  rm -f "$trace"
+  # The demo's own caches go to build/, not into the sources.
+  PYTHONDONTWRITEBYTECODE=1 "$kBin/penstock" record -o "$trace" -- \
+    "$kPython" scripts/demo/train.py "$@" || fail "the recorded run ended with status $?"
+  [[ -s $trace ]] || fail "$trace was not written"
+}
+
+mkdir -p "$kOut"
+scripts/deps.sh build run
+
+say "Building (log: $kOut/build.log)"
+: >"$kOut/build.log"
+quietly "$kOut/build.log" cmake --preset release
+quietly "$kOut/build.log" cmake --build --preset release
+started=$SECONDS
+
+say "Images"
+"$kPython" -B scripts/demo/make_images.py "$kOut/data/imagenet" --set imagenet
+"$kPython" -B scripts/demo/make_images.py "$kOut/data/fullhd" --set fullhd
+
+record run "Training on 500-pixel photos, 2 workers" \
+  --data "$kOut/data/imagenet" --workers 2 --batch 64 --batches 60 --log-every 20
+"$kBin/penstock" report "$kOut/run.penstock"
+
+record fullhd "Training on 1920x1080 photos, 2 workers" \
+  --data "$kOut/data/fullhd" --workers 2 --batch 16 --batches 48 --log-every 16
+"$kBin/penstock" report "$kOut/fullhd.penstock" --json >"$kOut/fullhd.json"
+"$kBin/penstock" report "$kOut/run.penstock" --json >"$kOut/run.json"
+
+say "Verdict ($((SECONDS - started)) s after the build)"
+"$kPython" -B scripts/demo/verdict.py "500 px=$kOut/run.json" "1920x1080=$kOut/fullhd.json"
+echo "Next: see all of it with '$kBin/penstock report $kOut/run.penstock', or record your own:" \
+  "'$kBin/penstock record -- python train.py'"

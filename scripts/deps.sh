@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Installs through apt what is missing, and only that: as root, or with sudo.
+#
+#   scripts/deps.sh [build|run|test|all]...     (no group: all)
+#
+# build: what compiling Penstock needs
+# run:   what the demo trains with (Debian's PyTorch, torchvision, OpenCV, Pillow)
+# test:  what scripts/test.sh needs besides
+#
+# Says nothing and does nothing if everything is there. Exit status: 0 done, 2 usage,
+# 3 something could not be installed.
+set -euo pipefail
+
+readonly kBuild=(g++ cmake ninja-build pkg-config libzstd-dev libfmt-dev libcli11-dev
+  libexpected-dev libsimdjson-dev)
+readonly kRun=(python3 python3-torch python3-torchvision python3-opencv python3-pil python3-numpy)
+# clang-14 and libclang-rt-14-dev: libFuzzer. binutils: objdump, for the agent's symbol versions.
+readonly kTest=(libgtest-dev libgmock-dev libbenchmark-dev clang-14 libclang-rt-14-dev
+  clang-format-14 clang-tidy-14 binutils git strace python3-venv
+  libjpeg62-turbo-dev libturbojpeg0-dev libpng-dev libwebp-dev libopencv-dev)
+
+usage() {
+  echo "usage: scripts/deps.sh [build|run|test|all]..." >&2
+  exit 2
+}
+
+fail() {
+  echo "deps: $1" >&2
+  exit 3
+}
+
+wanted=()
+[[ $# -gt 0 ]] || set -- all
+for group in "$@"; do
+  case "$group" in
+    build) wanted+=("${kBuild[@]}") ;;
+    run) wanted+=("${kRun[@]}") ;;
+    test) wanted+=("${kTest[@]}") ;;
+    all) wanted+=("${kBuild[@]}" "${kRun[@]}" "${kTest[@]}") ;;
+    *) usage ;;
+  esac
+done
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  fail "this is not a Debian system: install the equivalents of: ${wanted[*]}"
+fi
+
+# One call for all of them; dpkg-query complains about the names that it has never heard of.
+installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null |
+  awk '$2 == "installed" { print $1 }' | sort -u || true)
+missing=()
+while read -r package; do
+  grep -qxF -- "$package" <<<"$installed" || missing+=("$package")
+done < <(printf '%s\n' "${wanted[@]}" | sort -u)
+[[ ${#missing[@]} -gt 0 ]] || exit 0
+
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then
+  command -v sudo >/dev/null || fail "not root and no sudo: as root, run: apt-get install ${missing[*]}"
+  as_root=(sudo)
+  # Without a terminal nobody can type a password: fail rather than hang.
+  [[ -t 0 ]] || as_root=(sudo -n)
+  "${as_root[@]}" true || fail "sudo refused: as root, run: apt-get install ${missing[*]}"
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 \
+    apt-get -q -y -o DPkg::Lock::Timeout=300 "$@" >>"$log" 2>&1 </dev/null
+}
+
+echo "deps: installing ${missing[*]}"
+# A stale index of one source need not matter: what counts is whether the install succeeds.
+apt update || echo "deps: apt-get update failed, trying with the index at hand" >&2
+if ! apt install --no-install-recommends "${missing[@]}"; then
+  tail -n 20 "$log" >&2
+  fail "apt-get could not install: ${missing[*]}"
+fi

@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Builds and tests everything: the release build with all tests and the lint, the same tests but
+# those labelled "preload" under AddressSanitizer with UndefinedBehaviorSanitizer and under
+# ThreadSanitizer, the whole tree with clang, and the fuzz targets for 30 s each.
+#
+#   scripts/test.sh [--quick]     --quick: the release build only
+#
+# Installs what is missing first. Logs are in build/test/. Exit status: 0 all passed, 1 something
+# failed (the rest ran nevertheless), 2 usage, 3 a package is missing.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+quick=false
+case "${1:-}" in
+  "") ;;
+  --quick) quick=true ;;
+  *)
+    echo "usage: scripts/test.sh [--quick]" >&2
+    exit 2
+    ;;
+esac
+
+readonly kLogs=build/test
+readonly kFuzzSeconds=${PENSTOCK_FUZZ_SECONDS:-30}
+jobs=$(nproc)
+mkdir -p "$kLogs"
+scripts/deps.sh all
+
+say() { printf '\n== %s\n' "$*"; }
+
+summary=()
+failed=false
+
+# $1: what it is; notes the failure, goes on.
+failure() {
+  failed=true
+  summary+=("$1")
+  echo "test: $1" >&2
+}
+
+# $1: log, rest: command. Shows the end of the log if the command fails.
+quietly() {
+  local log=$1
+  shift
+  "$@" >>"$log" 2>&1 </dev/null || {
+    tail -n 60 "$log" >&2
+    return 1
+  }
+}
+
+# The shadow memory of gcc 12's sanitizers does not fit beside the mappings that a kernel with
+# 32 random bits hands out; without randomisation it does. A container may forbid that.
+fixed_addresses=()
+if setarch "$(uname -m)" --addr-no-randomize true 2>/dev/null; then
+  fixed_addresses=(setarch "$(uname -m)" --addr-no-randomize)
+fi
+
+# $1: preset, rest: what to run its build and its tests under
+run_preset() {
+  local preset=$1 log=$kLogs/$1.log started=$SECONDS closing
+  shift
+  say "$preset: build (log: $log)"
+  : >"$log"
+  if ! quietly "$log" cmake --preset "$preset" ||
+    ! quietly "$log" "$@" cmake --build --preset "$preset" --parallel "$jobs"; then
+    failure "$preset: does not build"
+    return 0
+  fi
+  say "$preset: tests"
+  # ctest --preset: what is excluded and how long a test may take stand in CMakePresets.json.
+  local status=0
+  "$@" ctest --preset "$preset" --parallel "$jobs" </dev/null >"$kLogs/$preset-tests.log" 2>&1 || status=$?
+  # A passed test is one line in the log; what failed is shown whole.
+  grep -vE ' +Passed +[0-9.]+ sec$|^ +Start +[0-9]+: ' "$kLogs/$preset-tests.log" | tail -n 400 || true
+  closing=$(grep -E 'tests passed, .* out of' "$kLogs/$preset-tests.log" || echo "no closing line of ctest")
+  if [[ $status -ne 0 ]]; then
+    failure "$preset: $closing"
+  else
+    summary+=("$preset: $closing ($((SECONDS - started)) s)")
+  fi
+}
+
+# Everything once with the other compiler, then every fuzz target for a while.
+run_fuzz() {
+  local log=$kLogs/clang.log target name count found=false
+  say "clang: build (log: $log)"
+  : >"$log"
+  if ! quietly "$log" cmake -S . -B build/clang -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+    -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 -DPENSTOCK_FUZZ=ON \
+    -DPENSTOCK_BENCHMARKS=OFF -DPENSTOCK_CUDA=OFF ||
+    ! quietly "$log" "${fixed_addresses[@]}" cmake --build build/clang --parallel "$jobs"; then
+    failure "clang: does not build"
+    return 0
+  fi
+  summary+=("clang: the whole tree builds")
+  while IFS= read -r target; do
+    found=true
+    name=$(basename "$target")
+    say "$name: $kFuzzSeconds s"
+    # From the samples, where there are some; a find stays in build/test/.
+    mkdir -p "$kLogs/corpus-$name"
+    local corpus=("$kLogs/corpus-$name")
+    for samples in "tests/fuzz/corpus/$name" traces/samples; do
+      [[ ! -d $samples ]] || corpus+=("$samples")
+    done
+    if ! "${fixed_addresses[@]}" "$target" -max_total_time="$kFuzzSeconds" -timeout=10 \
+      -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$kLogs/$name-" "${corpus[@]}" \
+      >"$kLogs/$name.log" 2>&1 </dev/null; then
+      tail -n 60 "$kLogs/$name.log" >&2
+      failure "$name: failed; the input is $kLogs/$name-*"
+      continue
+    fi
+    count=$(awk '/^stat::number_of_executed_units:/ { print $2 }' "$kLogs/$name.log")
+    summary+=("$name: ${count:-?} inputs in $kFuzzSeconds s, none fails")
+  done < <(find build/clang -name CMakeFiles -prune -o -type f -name '*_fuzz' -perm -u+x -print | sort)
+  "$found" || failure "fuzz: no target was built"
+}
+
+run_preset release
+if ! "$quick"; then
+  run_preset asan "${fixed_addresses[@]}"
+  run_preset tsan "${fixed_addresses[@]}"
+  run_fuzz
+fi
+
+say "$((SECONDS / 60)) min $((SECONDS % 60)) s"
+printf '%s\n' "${summary[@]}"
+if "$failed"; then
+  echo "FAILED"
+  exit 1
+fi

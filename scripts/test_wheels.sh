@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Does the agent see what runs inside the wheels that people install with pip? Makes a virtual
+# environment with the current Pillow, opencv-python-headless, numpy and albumentations, decodes
+# images with them under the agent, and checks the number of decode and augment spans.
+#
+#   scripts/test_wheels.sh [--torch]     --torch: PyTorch and torchvision too (12 GB of disk)
+#
+# The environment is build/wheels, or PENSTOCK_WHEELS_DIR; it is kept and brought up to date by the
+# next run. Needs the network, therefore not part of scripts/test.sh. Exit status: 0 all seen,
+# 1 something not seen, 2 usage, 3 the environment could not be made.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+torch=false
+case "${1:-}" in
+  "") ;;
+  --torch) torch=true ;;
+  *)
+    echo "usage: scripts/test_wheels.sh [--torch]" >&2
+    exit 2
+    ;;
+esac
+
+readonly kImages=40
+readonly kBin=$PWD/build/release/bin
+readonly kSystemPython=/usr/bin/python3
+venv=${PENSTOCK_WHEELS_DIR:-build/wheels}
+mkdir -p "$venv"
+venv=$(cd "$venv" && pwd)
+out=$venv/out
+mkdir -p "$out"
+python=$venv/bin/python
+
+fail() {
+  echo "test_wheels: $1" >&2
+  exit 3
+}
+
+scripts/deps.sh build run test
+[[ -x $kBin/penstock ]] || {
+  echo "Building (log: $out/build.log)"
+  { cmake --preset release && cmake --build --preset release; } >"$out/build.log" 2>&1 || {
+    tail -n 40 "$out/build.log" >&2
+    fail "the release preset does not build"
+  }
+}
+
+packages=(pillow opencv-python-headless numpy albumentations)
+if "$torch"; then
+  free=$(df --output=avail -B1000000000 "$venv" | tail -n 1)
+  [[ $free -ge 12 ]] || fail "--torch needs 12 GB of disk, $venv has $((free))"
+  packages+=(torch torchvision)
+fi
+"$kSystemPython" -m venv "$venv" || fail "python3 -m venv failed"
+echo "Installing ${packages[*]} (log: $out/pip.log)"
+"$python" -m pip install --disable-pip-version-check --upgrade "${packages[@]}" >"$out/pip.log" 2>&1 || {
+  tail -n 20 "$out/pip.log" >&2
+  fail "pip could not install ${packages[*]}"
+}
+"$kSystemPython" -B scripts/demo/make_images.py "$out/data" --count 100
+
+failed=0
+# $1: short name, $2: what must be there, separated by spaces, rest: the command
+check() {
+  local name=$1 wanted=$2 trace=$out/$1.penstock
+  shift 2
+  rm -f "$trace"
+  # albumentations asks the network for its newest version otherwise.
+  if ! NO_ALBUMENTATIONS_UPDATE=1 "$kBin/penstock" record -o "$trace" -- "$@" >"$out/$name.log" 2>&1; then
+    tail -n 20 "$out/$name.log" >&2
+    echo "$name: the recorded command failed" >&2
+    failed=1
+    return 0
+  fi
+  "$kBin/penstock" export "$trace" --to jsonl -o "$out/$name.jsonl"
+  # shellcheck disable=SC2086  # one word per claim
+  "$kSystemPython" -B scripts/wheels/count_spans.py "$out/$name.jsonl" "$name" $wanted || failed=1
+}
+
+echo
+"$python" -m pip list --disable-pip-version-check 2>/dev/null |
+  grep -iE '^(pillow|opencv-python-headless|numpy|albumentations|torch|torchvision) '
+"$python" --version
+echo
+# Pillow opens, then loads when pixels are wanted; OpenCV's codecs are inside its wheel.
+check pil "decode:load=$kImages augment:resize>=$kImages read>=$kImages" \
+  "$python" scripts/wheels/decode.py pil "$out/data" "$kImages"
+check cv2 "decode:imread=$kImages augment:cvtColor=$kImages read>=$kImages" \
+  "$python" scripts/wheels/decode.py cv2 "$out/data" "$kImages"
+check cv2-imdecode "decode:imdecode=$kImages augment:cvtColor=$kImages read>=$kImages" \
+  "$python" scripts/wheels/decode.py cv2-imdecode "$out/data" "$kImages"
+transforms="augment:RandomCrop=$kImages augment:HorizontalFlip=$kImages augment:Normalize=$kImages"
+check albumentations "decode:imread=$kImages $transforms" \
+  "$python" scripts/wheels/decode.py albumentations "$out/data" "$kImages"
+
+if "$torch"; then
+  declare -A decode=([pil]=load [cv2]=imread [torchvision]=read_image)
+  for decoder in pil cv2 torchvision; do
+    for start in fork spawn; do
+      check "torch-$decoder-$start" \
+        "sample=160 decode:${decode[$decoder]}=160 augment:RandomResizedCrop=160 fetch=10 wait>=10" \
+        "$python" scripts/demo/train.py --data "$out/data" --decoder "$decoder" \
+        --start-method "$start" --workers 2 --batch 16 --batches 10
+    done
+  done
+fi
+
+if [[ $failed -ne 0 ]]; then
+  echo "FAILED: the logs and traces are in $out"
+  exit 1
+fi
+echo "all seen"

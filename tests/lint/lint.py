@@ -1,0 +1,308 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of the tree that a compiler does not make: layers, sizes, licences, words, empty tests.
+
+Each rule is a generator over one file that yields (line, message); lint_test.py shows each of them
+a file that it must refuse. Run: lint.py [--root DIR] [--clang-format PROGRAM].
+"""
+
+import argparse
+import ast
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+FOLDERS = ("traces", "agent", "cuda", "loader", "analyzer", "gui", "benchmarks", "tests")
+
+# Who may include what; the longest matching prefix on the left counts. A name that ends in "/" is
+# a folder. Every folder may include itself; "*" is everything but benchmarks and tests.
+LAYERS = {
+    "traces/": (),
+    "agent/": ("traces/wire.h", "traces/wire_records.h"),  # libpenstock_agent.so: bytes are shared, code is not
+    "agent/record/": ("traces/", "agent/"),  # penstock-record, beside the library
+    "cuda/": ("traces/base/",),
+    "loader/": ("cuda/", "traces/"),
+    "analyzer/": ("traces/",),
+    "gui/": ("analyzer/", "traces/"),
+    "benchmarks/": ("*", "tests/"),
+    "tests/": ("*", "benchmarks/"),
+}
+
+# The agent is loaded into programs that know nothing of libstdc++: these parts of the C++ library
+# are headers only; everything else with a C++ name needs its shared library sooner or later.
+AGENT_CXX_HEADERS = {
+    "array", "atomic", "bit", "cerrno", "climits", "concepts", "cstdarg", "cstddef", "cstdint",
+    "cstring", "ctime", "initializer_list", "limits", "new", "type_traits", "utility",
+}
+
+SOURCE_LINES, HEADER_LINES = 800, 250
+SOURCES, HEADERS = (".cc", ".c", ".cu", ".py", ".sh"), (".h", ".cuh")
+LICENSED = (*SOURCES, *HEADERS, ".cmake", "CMakeLists.txt")
+
+# Hosts that text of ours may name. Anything else that looks like one is refused: it would be a
+# package registry, a mirror or some workplace's machine.
+HOSTS = ("apache.org", "spdx.org", "github.com", "pytorch.org", "nvidia.com", "kernel.org",
+         "man7.org", "perfetto.dev", "json-schema.org", "example.com", "example.org", "ieee.org",
+         "acm.org", "arxiv.org", "doi.org", "libjpeg-turbo.org", "wikipedia.org")
+URL_HOST = re.compile(r"\b[a-z][a-z0-9+.-]*://(?:[^/@\s\"'<>]*@)?\[?([A-Za-z0-9.-]+)", re.I)
+BARE_HOST = re.compile(r"(?<![\w.@/-])((?:[a-z0-9-]+\.)+(?:org|com|io))(?![\w(]|\.\w)")
+MODULES = {"torchvision.io", "skimage.io", "scipy.io", "stat.io"}  # names of Python, not hosts
+
+# Spelt in parts, since this file is checked too.
+MACHINE_PATH = re.compile(r"(?<![\w.$}/-])/(?:" + "|".join(("wo" + "rk", "ro" + "ot")) + r")(?:/|\b)")
+UNFINISHED = re.compile(r"\b(?:" + "|".join(("TO" + "DO", "FIX" + "ME", "X" * 3)) + r")\b")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+TEST_START = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\s*\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.M)
+CLAIM = re.compile(r"\b(?:EXPECT|ASSERT|ADD_FAILURE|FAIL|GTEST_SKIP)\w*\s*\(|"
+                   r"\b(?:Expect|Check|Assert|Verify)\w*\s*\(")
+PY_CLAIM = re.compile(r"_?(?:assert|check|expect|verify|fail|raises)", re.I)
+
+
+def without_comments(text):
+    """C++ text with comments and the contents of strings blanked; lines stay where they are."""
+    def blank(match):
+        kept = match.group(0)
+        return kept if kept[0] in "\"'" else re.sub(r"[^\n]", " ", kept)
+    return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank, text, flags=re.S)
+
+
+def line_of(text, position):
+    return text.count("\n", 0, position) + 1
+
+
+def layer_of(path):
+    """The longest prefix in LAYERS that holds `path`, or None."""
+    return max((p for p in LAYERS if path.startswith(p)), key=len, default=None)
+
+
+def may_include(path, target):
+    layer = layer_of(path)
+    if layer is None:
+        return False
+    for allowed in (layer, *LAYERS[layer]):
+        if allowed == "*" and not target.startswith(("benchmarks/", "tests/")):
+            return True
+        # A folder may include itself, but not a nested layer of its own: agent/ not its collector.
+        if target == allowed or (allowed.endswith("/") and target.startswith(allowed)
+                                 and (layer_of(target) in (None, allowed) or allowed != layer)):
+            return True
+    return False
+
+
+def rule_layers(path, text, exists):
+    if not path.endswith((".cc", ".c", ".cu", *HEADERS)):
+        return
+    agent_library = layer_of(path) == "agent/"
+    # Blank comments only: the path of an include is itself a string.
+    for number, line in enumerate(without_comments(text).splitlines(), 1):
+        found = INCLUDE.match(line)
+        if not found:
+            continue
+        quote, target = found.groups()
+        if quote == "<":
+            if agent_library and not target.endswith(".h") and target not in AGENT_CXX_HEADERS:
+                yield number, f"the agent needs libc only: <{target}> is not for it"
+            if target.startswith(tuple(f"{folder}/" for folder in FOLDERS)) and exists(target):
+                yield number, f"our own header between <>: \"{target}\""
+        elif target.split("/")[0] not in FOLDERS or "/" not in target:
+            yield number, f"\"{target}\" is not a path from the repository's root"
+        elif not exists(target):
+            yield number, f"\"{target}\" does not exist"
+        elif not may_include(path, target):
+            yield number, f"{layer_of(path) or path} must not include {target}"
+        elif path.startswith("loader/") and target.endswith(".cuh"):
+            yield number, "the loader sees the plain face of cuda/ only (*.h)"
+
+
+def rule_size(path, text, _exists):
+    limit = HEADER_LINES if path.endswith(HEADERS) else SOURCE_LINES if path.endswith(SOURCES) else None
+    count = text.count("\n")
+    if limit and count > limit:
+        yield limit, f"{count} lines, the limit is {limit}: split it"
+
+
+def rule_pragma_once(path, text, _exists):
+    if path.endswith(HEADERS) and not re.search(r"^#pragma once$", text, re.M):
+        yield 1, "no #pragma once"
+
+
+def rule_licence(path, text, _exists):
+    name = path.rsplit("/", 1)[-1]
+    scripted = text.startswith("#!")
+    if name.endswith(LICENSED) or scripted:
+        if not any("SPDX-License-Identifier: Apache-2.0" in line for line in text.splitlines()[:5]):
+            yield 1, "no SPDX-License-Identifier: Apache-2.0 in the first five lines"
+
+
+def rule_hosts(path, text, _exists):
+    def known(host):
+        host = host.lower().rstrip(".")
+        return (any(host == h or host.endswith("." + h) for h in HOSTS) or host in MODULES
+                or host in ("localhost", "127.0.0.1", "schemas"))
+    if path == "LICENSE":
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        for host in URL_HOST.findall(line):
+            if "." in host and not known(host):
+                yield number, f"names the host {host}"
+        for host in BARE_HOST.findall(URL_HOST.sub(" ", line)):
+            if not known(host):
+                yield number, f"names the host {host}"
+
+
+def rule_machine_paths(path, text, _exists):
+    for number, line in enumerate(text.splitlines(), 1):
+        found = MACHINE_PATH.search(line)
+        if found:
+            yield number, f"names a path of one machine: {found.group(0)}"
+
+
+def rule_unfinished(path, text, _exists):
+    for number, line in enumerate(text.splitlines(), 1):
+        found = UNFINISHED.search(line)
+        if found:
+            yield number, f"{found.group(0)}: finish it or open an issue"
+
+
+def python_claim(node):
+    """An assert statement, or a call of something named like one."""
+    if isinstance(node, ast.Call):
+        called = node.func
+        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        return bool(PY_CLAIM.match(name))
+    return isinstance(node, ast.Assert)
+
+
+def rule_tests_assert(path, text, _exists):
+    name = path.rsplit("/", 1)[-1]
+    if not path.startswith("tests/"):
+        return
+    if name.endswith("_test.cc"):
+        code = without_comments(text)
+        starts = list(TEST_START.finditer(code))
+        if not starts:
+            yield 1, "a test file without a test"
+        for here, following in zip(starts, [*starts[1:], None]):
+            body = code[here.end():following.start() if following else len(code)]
+            if not CLAIM.search(body):
+                yield line_of(code, here.start()), f"{here.group(1)}.{here.group(2)} asserts nothing"
+    elif name.endswith("_test.py") or (name.startswith("test_") and name.endswith(".py")):
+        try:
+            tests = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)
+                     and node.name.startswith("test")]
+        except SyntaxError as error:
+            yield error.lineno or 1, "not Python"
+            return
+        if not tests:
+            yield 1, "a test file without a test"
+        for test in tests:
+            if not any(python_claim(node) for node in ast.walk(test)):
+                yield test.lineno, f"{test.name} asserts nothing"
+
+
+
+def rule_whitespace(path, text, _exists):
+    if path == "LICENSE":
+        return
+    if text and not text.endswith("\n"):
+        yield text.count("\n") + 1, "no newline at the end of the file"
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.endswith("\r"):
+            yield number, "carriage return"
+        elif line != line.rstrip():
+            yield number, "white space at the end of the line"
+        if "\t" in line and path.endswith((*SOURCES, *HEADERS)):
+            yield number, "tab"
+
+
+def rule_shell(path, text, _exists):
+    if text.startswith(("#!/usr/bin/env bash", "#!/bin/bash", "#!/bin/sh")) or path.endswith(".sh"):
+        if not re.search(r"^set -euo pipefail$", text, re.M):
+            yield 1, "no 'set -euo pipefail'"
+
+
+RULES = (rule_layers, rule_size, rule_pragma_once, rule_licence, rule_hosts, rule_machine_paths,
+         rule_unfinished, rule_tests_assert, rule_whitespace, rule_shell)
+
+
+def list_files(root):
+    """Paths of the tree's files, relative: what git knows or would add; without git, all."""
+    try:
+        # safe.directory: a container often runs as another user than the one who cloned.
+        out = subprocess.run(["git", "-c", f"safe.directory={root}", "ls-files", "-z", "--cached",
+                              "--others", "--exclude-standard"], cwd=root, check=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        names = sorted(set(out.decode().split("\0")) - {""})
+        names = [name for name in names if (root / name).is_file()]
+        if names:
+            return names
+    except (OSError, subprocess.CalledProcessError):
+        pass
+    names = []
+    for folder, inner, files in os.walk(root):
+        inner[:] = [d for d in inner if d not in ("build", "__pycache__", ".git")]
+        names += [(pathlib.Path(folder) / name).relative_to(root).as_posix() for name in files]
+    return sorted(names)
+
+
+def read_text(path):
+    """The text, or None for a binary file."""
+    data = path.read_bytes()
+    if b"\0" in data:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def check(root, rules=RULES):
+    """Yields (path, line, message) for all files under `root`."""
+    names = list_files(root)
+    known = set(names)
+    for name in names:
+        text = read_text(root / name)
+        if text is None:
+            continue
+        for rule in rules:
+            for line, message in rule(name, text, known.__contains__):
+                yield name, line, message
+
+
+def check_format(root, program):
+    """Yields what clang-format would change, one line per file."""
+    for name in list_files(root):
+        if not name.endswith((".cc", ".c", ".cu", *HEADERS)):
+            continue
+        text = (root / name).read_bytes()
+        done = subprocess.run([program, "--style=file", f"--assume-filename={root / name}"],
+                              input=text, stdout=subprocess.PIPE, check=True)
+        if done.stdout != text:
+            pairs = zip(text.split(b"\n"), done.stdout.split(b"\n"))
+            first = next((i for i, (a, b) in enumerate(pairs, 1) if a != b), 1)
+            yield name, first, f"not formatted: {os.path.basename(program)} -i {name}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    here = pathlib.Path(__file__).resolve().parents[2]
+    parser.add_argument("--root", type=pathlib.Path, default=here)
+    parser.add_argument("--clang-format", metavar="PROGRAM", help="check only the formatting, with this")
+    options = parser.parse_args()
+    root = options.root.resolve()
+    found = list(check_format(root, options.clang_format) if options.clang_format else check(root))
+    for name, line, message in found:
+        print(f"{name}:{line}: {message}")
+    files = len(list_files(root))
+    if files == 0:
+        print(f"lint: no files in {root}", file=sys.stderr)
+        return 4
+    print(f"lint: {files} files, {len(found)} complaints")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

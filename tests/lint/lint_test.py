@@ -1,0 +1,232 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Shows every lint rule what it must refuse and what it must let pass.
+
+A check that cannot fail is a defect: a rule without a case here fails EveryRuleHasACase.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import headers  # noqa: E402
+import lint  # noqa: E402
+
+SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
+PY_SPDX = "# SPDX-License-Identifier: Apache-2.0\n"
+EXISTING = {"traces/wire.h", "traces/trace.h", "traces/base/units.h", "agent/sys.h",
+            "agent/record/drain.h", "cuda/decode.h", "cuda/kernels.cuh", "loader/ring.h",
+            "analyzer/stats/quantile.h", "gui/model/view.h", "tests/helper.h", "benchmarks/data.h"}
+
+
+def include(path):
+    return f'{SPDX}#include "{path}"\n'
+
+
+def lines(count):
+    return SPDX + "int x;\n" * (count - 1)
+
+
+# Words that must not stand in the tree, in parts.
+REGISTRY = "packages.some-registry" + ".org"
+MACHINE = "/" + "work" + "/main"
+HOME = "/" + "root" + "/.cache"
+LATER = "TO" + "DO"
+
+# rule -> (path, text) that it refuses
+BAD = {
+    lint.rule_layers: [
+        ("traces/reader.cc", include("analyzer/stats/quantile.h")),
+        ("traces/reader.cc", include("agent/sys.h")),
+        ("agent/hooks_posix.cc", include("traces/trace.h")),
+        ("agent/hooks_posix.cc", include("traces/base/units.h")),
+        ("agent/hooks_posix.cc", include("agent/record/drain.h")),
+        ("agent/hooks_posix.cc", SPDX + "#include <string>\n"),
+        ("agent/sys.h", SPDX + "#pragma once\n#include <vector>\n"),
+        ("analyzer/model/a.cc", include("agent/sys.h")),
+        ("analyzer/model/a.cc", include("loader/ring.h")),
+        ("analyzer/model/a.cc", include("gui/model/view.h")),
+        ("analyzer/model/a.cc", include("tests/helper.h")),
+        ("cuda/decode.cu", include("traces/trace.h")),
+        ("loader/ring.cc", include("analyzer/stats/quantile.h")),
+        ("loader/ring.cc", include("cuda/kernels.cuh")),
+        ("gui/views/a.cc", include("benchmarks/data.h")),
+        ("gui/views/a.cc", include("agent/sys.h")),
+        ("traces/reader.cc", include("wire.h")),
+        ("traces/reader.cc", include("../traces/wire.h")),
+        ("traces/reader.cc", include("traces/missing.h")),
+        ("traces/reader.cc", SPDX + "#include <traces/wire.h>\n"),
+        ("traces/reader.cc", SPDX + "#  include \"analyzer/stats/quantile.h\"  // indented\n"),
+        ("elsewhere/reader.cc", include("traces/wire.h")),
+    ],
+    lint.rule_size: [
+        ("traces/a.cc", lines(801)), ("traces/a.h", lines(251)), ("scripts/a.py", lines(801)),
+        ("cuda/a.cuh", lines(251)), ("scripts/a.sh", lines(801)),
+    ],
+    lint.rule_pragma_once: [
+        ("traces/a.h", SPDX + "int x;\n"), ("traces/a.h", SPDX + "// #pragma once\n"),
+    ],
+    lint.rule_licence: [
+        ("traces/a.cc", "int x;\n"), ("scripts/a.py", "x = 1\n"), ("cmake/a.cmake", "set(x)\n"),
+        ("traces/CMakeLists.txt", "\n" * 9 + PY_SPDX), (".ci/run", "#!/usr/bin/env bash\ntrue\n"),
+        ("traces/a.h", "// SPDX-License-Identifier: MIT\n#pragma once\n"),
+    ],
+    lint.rule_hosts: [
+        ("README.md", f"See https://{REGISTRY}/simple for more.\n"),
+        ("README.md", f"pip install --index-url http://user:word@{REGISTRY}/x\n"),
+        ("scripts/a.sh", f"ping {REGISTRY}\n"),
+        ("README.md", "From image://some-registry" + ".dev/x\n"),
+        ("README.md", "http:/" + "/10.1.2.3:8080/x\n"),
+    ],
+    lint.rule_machine_paths: [
+        ("README.md", f"It is in {MACHINE}.\n"), ("scripts/a.sh", f'cd "{MACHINE}"\n'),
+        ("scripts/a.py", f"x = '{HOME}'\n"),
+    ],
+    lint.rule_unfinished: [
+        ("traces/a.cc", f"// {LATER}: later\n"), ("scripts/a.py", f"# {LATER}(me) later\n"),
+    ],
+    lint.rule_tests_assert: [
+        ("tests/traces/a_test.cc", "TEST(A, DoesNothing) {\n  Run();\n}\n"),
+        ("tests/traces/a_test.cc", "TEST(A, Yes) { EXPECT_TRUE(x); }\nTEST_F(A, No) { Run(); }\n"),
+        ("tests/traces/a_test.cc", "TEST(A, Commented) {\n  // EXPECT_EQ(1, 1);\n}\n"),
+        ("tests/traces/a_test.cc", "int main() {}\n"),
+        ("tests/integration/a_test.py", "def test_nothing():\n    run()\n"),
+        ("tests/integration/test_a.py", "class A:\n    def test_a(self):\n        run()\n\n"
+                                        "    def test_b(self):\n        self.assertTrue(x)\n"),
+        ("tests/integration/a_test.py", "x = 1\n"),
+        ("tests/integration/a_test.py", "def test_a():\n    run(\"\"\"\nassert x\n\"\"\")  # assert\n"),
+        ("tests/integration/a_test.py", "def test_a(:\n"),
+    ],
+    lint.rule_whitespace: [
+        ("README.md", "a \n"), ("README.md", "a"), ("README.md", "a\r\n"),
+        ("traces/a.cc", "\tint x;\n"),
+    ],
+    lint.rule_shell: [
+        ("scripts/a.sh", "#!/usr/bin/env bash\n" + PY_SPDX + "true\n"),
+        (".ci/run", "#!/usr/bin/env bash\n# set -euo pipefail\n"),
+    ],
+}
+
+# What every rule lets pass.
+GOOD = [
+    ("traces/reader.cc", include("traces/wire.h") + "#include <string>\n"),
+    ("agent/hooks_posix.cc", include("traces/wire.h") + '#include "agent/sys.h"\n#include <errno.h>\n'
+                             "#include <cstdint>\n"),
+    ("agent/record/main.cc", include("traces/trace.h") + '#include "agent/sys.h"\n#include <string>\n'),
+    ("analyzer/model/a.cc", include("traces/trace.h") + '// #include "agent/sys.h"\n'
+                            '/*\n#include "gui/model/view.h"\n*/\n#include "analyzer/stats/quantile.h"\n'),
+    ("cuda/decode.cu", include("traces/base/units.h") + '#include "cuda/kernels.cuh"\n'),
+    ("loader/ring.cc", include("cuda/decode.h") + '#include "traces/trace.h"\n'),
+    ("gui/views/a.cc", include("analyzer/stats/quantile.h")),
+    ("benchmarks/a_bench.cc", include("loader/ring.h")),
+    ("tests/gui/a_test.cc", include("gui/model/view.h") + "TEST(A, Holds) {\n  EXPECT_TRUE(true);\n}\n"),
+    ("tests/a_test.cc", SPDX + "TEST(A, Holds) {\n  ExpectSame(a, b);\n}\n"),
+    ("tests/integration/a_test.py", PY_SPDX + "def test_a():\n    assert x\n\n\ndef helper():\n    pass\n"),
+    ("tests/integration/b_test.py", PY_SPDX + "def test_a(self):\n    x = run(\"\"\"\nif y:\n\"\"\")\n"
+                                    "    self.check_clean(x)\n"),
+    ("traces/a.cc", lines(800)),
+    ("traces/a.h", SPDX + "#pragma once\n" + "int x;\n" * 248),
+    ("README.md", "`torchvision.io` reads; see https://github.com/x/y. `data.common`, build/work/x.\n"),
+    ("README.md", "docs at https://docs.nvidia.com/cuda/ and www.apache.org\n"),
+    ("scripts/a.sh", "#!/usr/bin/env bash\n" + PY_SPDX + "set -euo pipefail\n"),
+]
+
+
+class RulesTest(unittest.TestCase):
+    def test_each_rule_refuses_its_bad_files(self):
+        for rule, files in BAD.items():
+            for path, text in files:
+                with self.subTest(rule=rule.__name__, path=path, text=text[:100]):
+                    self.assertTrue(list(rule(path, text, EXISTING.__contains__)))
+
+    def test_every_rule_lets_good_files_pass(self):
+        for path, text in GOOD:
+            for rule in lint.RULES:
+                with self.subTest(rule=rule.__name__, path=path, text=text[:100]):
+                    self.assertEqual([], list(rule(path, text, EXISTING.__contains__)))
+
+    def test_every_rule_has_a_case(self):
+        self.assertEqual(set(lint.RULES), set(BAD))
+
+    def test_layers_cover_every_folder(self):
+        self.assertEqual(set(lint.FOLDERS), {layer.split("/")[0] for layer in lint.LAYERS})
+
+    def test_the_line_is_named(self):
+        text = SPDX + "\n" + f"// {LATER}\n"
+        self.assertEqual([3], [line for line, _ in lint.rule_unfinished("traces/a.cc", text, None)])
+        text = SPDX + "TEST(A, Yes) { EXPECT_TRUE(x); }\nTEST(A, No) {}\n"
+        found = list(lint.rule_tests_assert("tests/a_test.cc", text, None))
+        self.assertEqual([(3, "A.No asserts nothing")], found)
+
+
+class TreeTest(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="penstock-lint-"))
+        self.addCleanup(shutil.rmtree, self.root)
+
+    def write(self, name, text):
+        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / name).write_text(text)
+
+    def run_lint(self, *arguments):
+        return subprocess.run([sys.executable, lint.__file__, "--root", str(self.root), *arguments],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+
+    def test_the_program_fails_on_a_bad_tree_and_names_file_and_line(self):
+        self.write("traces/a.h", SPDX + "int x;\n")
+        done = self.run_lint()
+        self.assertEqual(1, done.returncode)
+        self.assertIn("traces/a.h:1: no #pragma once", done.stdout)
+
+    def test_the_program_passes_on_a_good_tree(self):
+        self.write("traces/a.h", SPDX + "#pragma once\n")
+        self.write("build/release/x.h", "generated\n")
+        done = self.run_lint()
+        self.assertEqual((0, "lint: 1 files, 0 complaints\n"), (done.returncode, done.stdout))
+
+    def test_an_empty_tree_is_an_error(self):
+        self.assertEqual(4, self.run_lint().returncode)
+
+    def test_ignored_files_are_not_checked(self):
+        subprocess.run(["git", "init", "-q", self.root], check=True)
+        self.write(".gitignore", "out/\n")
+        self.write("out/a.h", "int x;\n")
+        self.write("traces/b.h", SPDX + "#pragma once\n")
+        self.assertEqual([".gitignore", "traces/b.h"], lint.list_files(self.root))
+
+    @unittest.skipUnless(os.environ.get("PENSTOCK_CLANG_FORMAT"), "no clang-format")
+    def test_unformatted_code_is_refused(self):
+        program = os.environ["PENSTOCK_CLANG_FORMAT"]
+        self.write(".clang-format", "BasedOnStyle: Google\n")
+        self.write("traces/a.cc", "int f() { return 1; }\n")
+        self.assertEqual(0, self.run_lint("--clang-format", program).returncode)
+        self.write("traces/a.cc", "int  f( ) {return 1;}\n")
+        done = self.run_lint("--clang-format", program)
+        self.assertEqual(1, done.returncode)
+        self.assertIn("traces/a.cc:1: not formatted", done.stdout)
+
+    def test_a_header_that_needs_another_is_refused(self):
+        compiler = os.environ.get("PENSTOCK_CXX", "c++")
+        self.write("traces/good.h", SPDX + "#pragma once\n#include <string>\n"
+                                    "inline std::string F() { return {}; }\n")
+        self.write("traces/bad.h", SPDX + "#pragma once\ninline std::string F() { return {}; }\n")
+        self.write("tests/plain.h", "#pragma once\nstatic int* F(void* p) { return p; }\n")
+        self.write("tests/cxx.h", "#pragma once\nstatic int* F(void* p) { return p; }\n")
+        self.write("tests/plain.c", '#include "tests/plain.h"\n')
+        found = dict(headers.check(compiler, [], self.root))
+        self.assertEqual("", found["tests/plain.h"])  # C, since a C source includes it
+        self.assertIn("invalid conversion", found["tests/cxx.h"])
+        self.assertEqual("", found["traces/good.h"])
+        self.assertIn("string", found["traces/bad.h"])
+        self.assertEqual(["traces/good.h"], list(dict(
+            headers.check(compiler, [], self.root, ["traces/bad", "tests/"]))))
+
+
+if __name__ == "__main__":
+    unittest.main()

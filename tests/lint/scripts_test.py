@@ -1,0 +1,204 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The helpers that the scripts stand on: package check, images, verdict, paired runs, span counts."""
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import pathlib
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+for folder in ("benchmarks", "scripts/demo", "scripts/wheels"):
+    sys.path.insert(0, str(ROOT / folder))
+import count_spans  # noqa: E402
+import paired_runs  # noqa: E402
+import verdict  # noqa: E402
+
+try:
+    import numpy  # noqa: F401
+    import PIL  # noqa: F401
+
+    HAVE_PILLOW = True
+except ImportError:
+    HAVE_PILLOW = False
+
+
+def run(*command, **environment):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          stdin=subprocess.DEVNULL, check=False, env={**os.environ, **environment})
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="penstock-scripts-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+
+class DepsTest(InFolder):
+    """Against a dpkg-query and an apt-get of our own: nothing is installed."""
+
+    def deps(self, *groups, installed="", apt_status=0):
+        tools = {
+            "dpkg-query": 'shift 3\nfor p in "$@"; do case " $INSTALLED " in *" $p "*) '
+                          'echo "$p installed";; esac; done',
+            "apt-get": f'echo "$*" >>"{self.folder}/calls"\n'
+                       f'case "$*" in *" install "*) echo "E: no such thing"; exit {apt_status};; esac',
+            "id": "echo 0",
+        }
+        for name, text in tools.items():
+            path = self.folder / name
+            path.write_text("#!/bin/sh\n" + text + "\n")
+            path.chmod(0o755)
+        done = run(str(ROOT / "scripts/deps.sh"), *groups, INSTALLED=installed,
+                   PATH=f"{self.folder}:{os.environ['PATH']}")
+        calls = self.folder / "calls"
+        return done, calls.read_text().splitlines() if calls.exists() else []
+
+    BUILD = "g++ cmake ninja-build pkg-config libzstd-dev libfmt-dev libcli11-dev libexpected-dev "
+
+    def test_quiet_and_idle_if_nothing_is_missing(self):
+        done, calls = self.deps("build", installed=self.BUILD + "libsimdjson-dev")
+        self.assertEqual((0, "", "", []), (done.returncode, done.stdout, done.stderr, calls))
+
+    def test_installs_what_is_missing_and_only_that(self):
+        done, calls = self.deps("build", installed=self.BUILD)
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertEqual(2, len(calls))
+        self.assertTrue(calls[0].endswith(" update"))
+        self.assertTrue(calls[1].endswith(" install --no-install-recommends libsimdjson-dev"))
+
+    def test_status_3_and_the_reason_if_apt_fails(self):
+        done, _ = self.deps("build", installed=self.BUILD, apt_status=100)
+        self.assertEqual(3, done.returncode)
+        self.assertIn("E: no such thing", done.stderr)
+        self.assertIn("could not install: libsimdjson-dev", done.stderr)
+
+    def test_an_unknown_group_is_a_usage_error(self):
+        done, calls = self.deps("everything")
+        self.assertEqual((2, []), (done.returncode, calls))
+
+
+@unittest.skipUnless(HAVE_PILLOW, "numpy or Pillow is missing")
+class ImagesTest(InFolder):
+    def make(self, name, *arguments):
+        folder = self.folder / name
+        done = run(sys.executable, "-B", str(ROOT / "scripts/demo/make_images.py"), str(folder),
+                   *arguments)
+        self.assertEqual(0, done.returncode, done.stderr)
+        hashes = {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+                  for path in folder.glob("*/*.jpg")}
+        return done.stdout, hashes, json.loads((folder / "set.json").read_text())
+
+    def test_the_set_is_photo_sized_reproducible_and_kept(self):
+        _, first, manifest = self.make("a", "--count", "60", "--processes", "1")
+        self.assertEqual(60, len(first))
+        self.assertEqual(10, len({name.split("/")[0] for name in first}))
+        self.assertTrue(90_000 < manifest["mean_bytes"] < 120_000, manifest)
+        from PIL import Image, JpegImagePlugin
+
+        with Image.open(self.folder / "a" / sorted(first)[0]) as image:
+            self.assertEqual((500, 0), (max(image.size), JpegImagePlugin.get_sampling(image)))
+        _, again, _ = self.make("b", "--count", "60", "--processes", "2")
+        self.assertEqual(first, again)
+        _, other, _ = self.make("c", "--count", "10", "--seed", "1")
+        self.assertFalse(set(first.values()) & set(other.values()))
+        text, _, _ = self.make("a", "--count", "60")
+        self.assertIn("already there", text)
+
+
+class VerdictTest(InFolder):
+    REPORT = {
+        "verdict": {"bottleneck": "decode", "wait_fraction": 0.91, "summary": "Decode holds it back."},
+        "throughput": {"samples_per_s": 612.3},
+        "stages": [{"name": "decode", "wall_s": 6.0, "count": 10}, {"name": "wait", "wall_s": 9, "count": 5},
+                   {"name": "augment", "wall_s": 2.0, "count": 10}],
+        "coverage": {"fraction": 0.998}, "losses": {"dropped_events": 0},
+    }
+
+    def run_on(self, report):
+        path = self.folder / "report.json"
+        path.write_text(report if isinstance(report, str) else json.dumps(report))
+        with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
+            return verdict.main([f"set={path}"]), out.getvalue()
+
+    def test_names_the_bottleneck_with_numbers(self):
+        status, text = self.run_on(self.REPORT)
+        self.assertEqual(0, status)
+        for part in ("bottleneck decode", "612 samples/s", "91%", "decode 75%, augment 25%", "99.8%"):
+            self.assertIn(part, text)
+
+    def test_refuses_an_empty_or_broken_report(self):
+        for report in ("", "[]", "{}", {**self.REPORT, "stages": []},
+                       {**self.REPORT, "throughput": {"samples_per_s": 0}}):
+            with self.subTest(report=report):
+                self.assertEqual((4, ""), self.run_on(report))
+
+
+class PairedRunsTest(InFolder):
+    def test_sign_interval_has_the_coverage_of_the_binomial_table(self):
+        values = list(range(1, 11))
+        self.assertEqual((2, 9), paired_runs.sign_interval(values)[:2])
+        self.assertAlmostEqual(0.978516, paired_runs.sign_interval(values)[2], places=6)
+        self.assertEqual((6, 15), paired_runs.sign_interval(list(range(1, 21)))[:2])
+        self.assertEqual((1, 4), paired_runs.sign_interval([1, 2, 3, 4])[:2])
+        self.assertAlmostEqual(0.875, paired_runs.sign_interval([1, 2, 3, 4])[2])
+        self.assertEqual((7, 7, 0.0), paired_runs.sign_interval([7]))
+
+    def test_sign_interval_covers_the_true_median_as_often_as_it_says(self):
+        rng, hits, trials = random.Random(1), 0, 2000
+        for _ in range(trials):
+            low, high, coverage = paired_runs.sign_interval([rng.expovariate(1) for _ in range(12)])
+            hits += low <= 0.6931 <= high
+        self.assertAlmostEqual(coverage, hits / trials, delta=0.02)
+
+    def test_bootstrap_interval_holds_the_median(self):
+        values = [random.Random(2).gauss(1, 0.1) for _ in range(3)] + [0.9, 1.0, 1.1, 1.05]
+        low, high = paired_runs.bootstrap_interval(values, resamples=500)
+        self.assertTrue(low <= statistics.median(values) <= high)
+
+    def test_finds_the_ratio_of_two_commands(self):
+        out = self.folder / "out.json"
+        say = "sh -c 'echo throughput: %s samples/s'"
+        done = run(sys.executable, "-B", str(ROOT / "benchmarks/paired_runs.py"), "--pairs", "6",
+                   "--a", say % "200.0", "--b", say % "150.0", "--variant", "c=" + say % "100",
+                   "--json", str(out), "--min-ratio", "0.9")
+        self.assertEqual(1, done.returncode, done.stderr)
+        summary = json.loads(out.read_text())["summary"]
+        self.assertEqual((0.75, 0.5), (summary["b"]["ratio"], summary["c"]["ratio"]))
+        self.assertEqual(6, len(summary["b"]["ratios"]))
+
+    def test_a_failing_or_silent_command_ends_it(self):
+        for bad in ("false", "true", str(self.folder / "missing")):
+            done = run(sys.executable, "-B", str(ROOT / "benchmarks/paired_runs.py"),
+                       "--a", "echo throughput: 1 samples/s", "--b", bad)
+            self.assertEqual(3, done.returncode, bad)
+
+
+class CountSpansTest(unittest.TestCase):
+    @staticmethod
+    def span(stage, start, duration, name, tid=1):
+        return json.dumps({"type": "span", "stage": stage, "pid": 1, "tid": tid, "name": name,
+                           "start_ns": start, "duration_ns": duration})
+
+    def test_a_span_inside_another_of_its_stage_is_not_counted(self):
+        outer, everything = count_spans.read_spans([
+            self.span("decode", 10, 100, "load"), self.span("decode", 10, 50, "jpeg"),
+            self.span("decode", 110, 5, "load"), self.span("decode", 20, 5, "jpeg", tid=2),
+            self.span("sample", 0, 500, "item"), '{"type": "event"}'])
+        self.assertEqual(["jpeg", "load", "load"], sorted(outer["decode"]))
+        self.assertEqual(4, len(everything["decode"]))
+        self.assertEqual(["item"], outer["sample"])
+
+
+if __name__ == "__main__":
+    unittest.main()
