@@ -46,10 +46,13 @@ void* EmptyMat(void* result) {
   return __builtin_memset(result, 0, 96);
 }
 
-// A transform that OpenCV makes inside imread or another transform is that one's business.
+// A transform that imread makes is part of decoding. Asked after Begin(), which drops what an
+// exception left open. Transforms inside transforms are recorded as their children.
 Token OpenTransform(NameTag* name, void* frame) {
-  if (!Recording() || OpenSpans(Stage::kDecode) != 0 || OpenSpans(Stage::kAugment) != 0) return {};
-  return Begin(Stage::kAugment, Name(name), frame, true);
+  const Token token = OpenSpan(Stage::kAugment, name, frame);
+  if (token.depth == 0 || OpenSpans(Stage::kDecode) == 0) return token;
+  Cancel(token);
+  return {};
 }
 
 }  // namespace

@@ -24,6 +24,8 @@ bool g_tsc = false;
 
 namespace {
 
+void StartAudit();
+
 constexpr uint32_t kOff = 0;
 uint64_t g_unset_guard = 0;
 uint32_t g_failed = 0;     // attaching failed: do not try again
@@ -169,6 +171,8 @@ bool ClaimSlot() {
                                     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
       FillSlot(slot);
       RetireEarlierSlot(slot);
+      g_slot = slot;
+      StartAudit();
       __atomic_store_n(&slot->state, uint32_t{wire::kProcessLive}, __ATOMIC_RELEASE);
       g_slot = slot;
       g_slot_index = i;
@@ -292,6 +296,41 @@ void AnnounceProcess() {
   }
 }
 
+namespace {
+
+// Children reaped so far, as a number that changes with each.
+uint64_t ReapedChildren() {
+  struct rusage usage = {};
+  sys::Call(SYS_getrusage, RUSAGE_CHILDREN, sys::Pointer(&usage));
+  return static_cast<uint64_t>(usage.ru_minflt);
+}
+
+struct AuditPoint {
+  uint64_t kernel;
+  uint64_t hooked;
+  uint64_t reaped;
+};
+AuditPoint g_audit = {};
+
+// Without a collector the process compares its own counts with the kernel's, chunk by chunk. A
+// parent's rchar grows by that of every child it reaps; such an interval tells nothing.
+void Audit() {
+  const AuditPoint now = {KernelReadBytes(),
+                          __atomic_load_n(&g_slot->bytes_hooked, __ATOMIC_RELAXED),
+                          ReapedChildren()};
+  if (now.reaped == g_audit.reaped && now.kernel > g_audit.kernel) {
+    g_slot->rchar_last += now.kernel - g_audit.kernel;
+    g_slot->hooked_last += now.hooked - g_audit.hooked;
+  }
+  g_audit = now;
+}
+
+void StartAudit() {
+  g_audit = {g_slot->rchar_last, g_slot->hooked_last, ReapedChildren()};
+}
+
+}  // namespace
+
 wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
                               uint64_t dropped) {
   wire::ChunkHeader* chunk = nullptr;
@@ -311,8 +350,7 @@ wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_
     --index;
   } else {
     chunk = ClaimLinearChunk(&index);
-    g_slot->rchar_last = KernelReadBytes();
-    g_slot->hooked_last = __atomic_load_n(&g_slot->bytes_hooked, __ATOMIC_RELAXED);
+    Audit();
     if (chunk != nullptr && previous != nullptr) {
       __atomic_store_n(&previous->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
       sys::Unmap(previous, wire::kChunkSize);

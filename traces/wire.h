@@ -109,8 +109,10 @@ struct ProcessSlot {
   int32_t world_size;
   uint32_t hook_misses;    // atomic: calls whose real function could not be found
   uint64_t rchar_at_start; // /proc/self/io rchar when the slot was claimed
-  uint64_t rchar_last;     // linear mode: rchar at the last chunk claim, and
-  uint64_t hooked_last;    // bytes_hooked at the same moment
+  // Linear mode, brought up to date when a chunk is claimed: rchar and bytes_hooked at the same
+  // moment, both without the intervals in which a child was reaped (its rchar becomes its parent's).
+  uint64_t rchar_last;
+  uint64_t hooked_last;
   char comm[16];
   uint8_t reserved[56];  // 192 bytes: no two processes count in one cache line
 };

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/record/arena.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "agent/record/proc_fs.h"
+
+namespace penstock::record {
+namespace {
+
+constexpr std::uint64_t kSmallest = wire::kHeaderSize + 8ull * wire::kChunkSize;
+constexpr std::uint64_t kEnoughShm = 1ull << 30;  // DataLoader passes batches through /dev/shm
+
+std::size_t SizeOf(Bytes buffer) {
+  return wire::kHeaderSize + std::size_t{ChunksIn(buffer)} * wire::kChunkSize;
+}
+
+bool Allocate(int fd, std::size_t size) {
+  return posix_fallocate(fd, 0, static_cast<off_t>(size)) == 0;
+}
+
+bool HasRoom(const std::filesystem::path& folder, std::size_t size) {
+  struct statfs info {};
+  if (statfs(folder.c_str(), &info) != 0) return false;
+  const auto block = static_cast<std::uint64_t>(info.f_bsize);
+  return info.f_bavail * block >= 4 * std::uint64_t{size} && info.f_blocks * block >= kEnoughShm;
+}
+
+std::uint64_t Random() {
+  std::uint64_t value = 0;
+  if (getrandom(&value, sizeof value, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof value)) {
+    value = static_cast<std::uint64_t>(MonotonicNow().value) * 0x9e3779b97f4a7c15u;
+  }
+  return value;
+}
+
+// A new file of that size whose blocks exist, or -1 with nothing left behind.
+int CreateFile(const std::string& path, std::size_t size) {
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return -1;
+  if (Allocate(fd, size)) return fd;
+  close(fd);
+  unlink(path.c_str());
+  return -1;
+}
+
+int CreateMemory(std::size_t size, std::string* path) {
+  const int fd = memfd_create("penstock-arena", MFD_CLOEXEC);
+  if (fd < 0) return -1;
+  *path = fmt::format("/proc/{}/fd/{}", getpid(), fd);
+  // Without /proc, or with one of another namespace, agents would not find it.
+  const int probe = open(path->c_str(), O_RDWR | O_CLOEXEC);
+  if (probe >= 0) {
+    struct stat ours {};
+    struct stat found {};
+    const bool same = fstat(fd, &ours) == 0 && fstat(probe, &found) == 0 &&
+                      ours.st_ino == found.st_ino && ours.st_dev == found.st_dev;
+    close(probe);
+    if (same && Allocate(fd, size)) return fd;
+  }
+  close(fd);
+  return -1;
+}
+
+void CopyText(char* to, std::size_t size, std::string_view text) {
+  const std::size_t count = std::min(size - 1, text.size());
+  std::memcpy(to, text.data(), count);
+  to[count] = 0;
+}
+
+}  // namespace
+
+std::uint32_t ChunksIn(Bytes buffer) {
+  if (buffer.value <= wire::kHeaderSize) return 0;
+  return static_cast<std::uint32_t>((buffer.value - wire::kHeaderSize) / wire::kChunkSize);
+}
+
+void FormatRing(std::span<std::byte> memory, const Clock& clock) {
+  auto* header = reinterpret_cast<wire::FileHeader*>(memory.data());
+  const auto chunks =
+      static_cast<std::uint32_t>((memory.size() - wire::kHeaderSize) / wire::kChunkSize);
+  header->major = wire::kMajor;
+  header->minor = wire::kMinor;
+  header->header_size = wire::kHeaderSize;
+  header->chunk_size = wire::kChunkSize;
+  header->record_size = wire::kRecordSize;
+  header->mode = wire::kRing;
+  header->clock = clock.kind();
+  header->ticks_per_second = clock.ticks_per_second();
+  header->uuid[0] = Random();
+  header->uuid[1] = Random();
+  const auto boot = ReadFile("/proc/sys/kernel/random/boot_id");
+  CopyText(header->boot_id, sizeof header->boot_id, boot ? Trimmed(*boot) : "");
+  gethostname(header->host, sizeof header->host - 1);
+  header->collector_pid = static_cast<std::uint32_t>(getpid());
+  header->chunk_count = chunks;
+  AppendAnchor(*header, clock.Anchor());
+  for (std::uint32_t i = 0; i < chunks; ++i) {
+    auto* chunk = reinterpret_cast<wire::ChunkHeader*>(memory.data() + wire::kHeaderSize +
+                                                       std::size_t{i} * wire::kChunkSize);
+    chunk->magic = wire::kChunkMagic;
+    chunk->index = i;
+    __atomic_store_n(&chunk->state, wire::kChunkFree, __ATOMIC_RELAXED);
+  }
+  __atomic_store_n(&header->recording, 1u, __ATOMIC_RELAXED);
+  std::uint64_t magic = 0;
+  std::memcpy(&magic, wire::kMagic, sizeof magic);
+  __atomic_store_n(reinterpret_cast<std::uint64_t*>(header->magic), magic, __ATOMIC_RELEASE);
+}
+
+Result<Arena> Arena::Map(int fd, std::string path, bool unlink, std::size_t size) {
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) {
+    const int error = errno;
+    close(fd);
+    if (unlink) ::unlink(path.c_str());
+    return Fail(ErrorKind::kEnvironment,
+                fmt::format("{}: cannot be mapped: {}", path, std::strerror(error)));
+  }
+  Arena arena;
+  arena.memory_ = {static_cast<std::byte*>(memory), size};
+  arena.path_ = std::move(path);
+  arena.unlink_ = unlink;
+  arena.fd_ = fd;
+  return arena;
+}
+
+Result<Arena> Arena::Create(const ArenaRequest& request, const Clock& clock) {
+  const auto try_size = [&](std::size_t size) -> Result<Arena> {
+    if (HasRoom(request.shm_folder, size)) {
+      std::string path = request.shm_folder / fmt::format("penstock-{}-{}-{:016x}", getuid(),
+                                                          getpid(), Random());
+      const int fd = CreateFile(path, size);
+      if (fd >= 0) return Map(fd, path, true, size);
+    }
+    if (request.use_memfd) {
+      std::string path;
+      const int fd = CreateMemory(size, &path);
+      if (fd >= 0) return Map(fd, path, false, size);
+    }
+    if (!request.beside.empty()) {
+      const int fd = CreateFile(request.beside, size);
+      if (fd >= 0) return Map(fd, request.beside, true, size);
+    }
+    return Fail(ErrorKind::kEnvironment, "no memory to share with the command (/dev/shm, memfd)");
+  };
+  Result<Arena> arena = Fail(ErrorKind::kEnvironment, "the buffer is too small");
+  for (std::uint64_t size = request.buffer.value; size >= kSmallest; size /= 2) {
+    arena = try_size(SizeOf(Bytes{size}));
+    if (!arena) continue;
+    FormatRing(arena->memory_, clock);
+    if (arena->unlink_) {  // found again by name; a descriptor less
+      close(arena->fd_);
+      arena->fd_ = -1;
+    }
+    return arena;
+  }
+  return arena;
+}
+
+Result<Arena> Arena::Open(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  struct stat info {};
+  if (fd < 0 || fstat(fd, &info) != 0 ||
+      info.st_size < static_cast<off_t>(wire::kHeaderSize + wire::kChunkSize)) {
+    const int error = errno;
+    if (fd >= 0) close(fd);
+    return Fail(ErrorKind::kInput, fmt::format("{}: {}", path, std::strerror(error)));
+  }
+  auto arena = Map(fd, path, false, static_cast<std::size_t>(info.st_size));
+  if (arena) {
+    close(arena->fd_);
+    arena->fd_ = -1;
+  }
+  return arena;
+}
+
+Arena::Arena(Arena&& other) noexcept { *this = std::move(other); }
+
+Arena& Arena::operator=(Arena&& other) noexcept {
+  std::swap(memory_, other.memory_);
+  std::swap(path_, other.path_);
+  std::swap(unlink_, other.unlink_);
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+Arena::~Arena() {
+  if (!memory_.empty()) munmap(memory_.data(), memory_.size());
+  if (fd_ >= 0) close(fd_);
+}
+
+wire::FileHeader& Arena::header() const {
+  return *reinterpret_cast<wire::FileHeader*>(memory_.data());
+}
+
+wire::ChunkHeader& Arena::chunk(std::uint32_t index) const {
+  return *reinterpret_cast<wire::ChunkHeader*>(memory_.data() + wire::kHeaderSize +
+                                               std::size_t{index} * wire::kChunkSize);
+}
+
+void Arena::Unlink() {
+  if (unlink_) unlink(path_.c_str());
+  unlink_ = false;
+}
+
+}  // namespace penstock::record

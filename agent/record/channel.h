@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Messages between launcher and collector over a SOCK_SEQPACKET pair: one message, one packet;
+// the death of one side is the other's end of file. A Channel owns its descriptor.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace penstock::record {
+
+enum class MessageType : std::uint32_t {
+  // collector to launcher
+  kReady = 1,     // text: PENSTOCK_ARENA
+  kRefused = 2,   // text: why nothing can be recorded
+  kProgress = 3,  // values: see Progress
+  kStopped = 4,   // text: the limit that was reached; the trace is being finished
+  kSampled = 5,   // the last sample of the command was taken: it may be reaped
+  kFinished = 6,  // text: trouble, or empty; status 1: there is no complete trace
+  // launcher (or the command before exec) to collector
+  kStarted = 16,  // values[0]: pid
+  kExited = 17,   // status: wait status; the command is a zombie until kSampled
+  kDiscard = 18,  // the command could not be run: remove everything
+};
+
+// values[] of kProgress and kFinished.
+enum ProgressValue : std::size_t {
+  kElapsedNs,
+  kProcesses,
+  kSpans,
+  kBatches,
+  kBytesWritten,
+  kLost,
+  kValueCount,
+};
+
+struct Message {
+  MessageType type = MessageType::kReady;
+  std::int32_t status = 0;
+  std::array<std::uint64_t, kValueCount> values{};
+  std::array<char, 4200> buffer{};
+
+  void set_text(std::string_view text);
+  [[nodiscard]] std::string_view text() const;
+};
+
+class Channel {
+ public:
+  enum class Event { kMessage, kNothing, kClosed };
+
+  Channel() = default;
+  explicit Channel(int fd) : fd_(fd) {}
+  Channel(Channel&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Channel& operator=(Channel&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+  ~Channel() { Close(); }
+
+  // Both ends, close-on-exec; nothing if there are no descriptors left.
+  [[nodiscard]] static std::optional<std::pair<Channel, Channel>> Pair();
+
+  // Async-signal-safe. false: the other side is gone, or too slow (waits a second at most).
+  bool Send(const Message& message) const;
+  // Like Send, but never waits.
+  bool Offer(const Message& message) const;
+  // Waits up to `timeout_ms` (-1: for ever).
+  Event Receive(Message* message, int timeout_ms) const;
+
+  [[nodiscard]] int fd() const { return fd_; }
+  [[nodiscard]] bool is_open() const { return fd_ >= 0; }
+  void Close();
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace penstock::record

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/record/collector.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "agent/record/facts.h"
+#include "agent/record/proc_fs.h"
+
+namespace penstock::record {
+namespace {
+
+constexpr TimeNs kSecond{1'000'000'000};
+constexpr TimeNs kShortestPause{5'000'000};
+constexpr TimeNs kLongestPause{50'000'000};
+constexpr TimeNs kGrace{300'000'000};       // for descendants that outlive the command
+constexpr TimeNs kOrphanGrace{500'000'000}; // the launcher died, nobody has attached yet
+constexpr TimeNs kQuiet{200'000'000};       // for writers that were in the middle of a record
+constexpr TimeNs kLongestFlush{5'000'000'000};
+
+std::string ExitText(std::int32_t status) {
+  if (WIFEXITED(status)) return std::to_string(WEXITSTATUS(status));
+  if (WIFSIGNALED(status)) return fmt::format("signal {}", WTERMSIG(status));
+  return "unknown";
+}
+
+}  // namespace
+
+Collector::Collector(CollectorConfig config, Channel channel)
+    : config_(std::move(config)), channel_(std::move(channel)) {}
+
+Result<void> Collector::Open() {
+  const std::filesystem::path& output = config_.options.output;
+  std::error_code error;
+  if (std::filesystem::is_directory(output, error)) {
+    return Fail(ErrorKind::kOutput, fmt::format("{}: is a directory", output.string()));
+  }
+  auto packed = traces::CreatePacked(output);
+  if (!packed) return tl::unexpected(packed.error());
+  packer_ = std::make_unique<EnrichingPacker>(std::move(*packed));
+  clock_ = Clock::Choose(config_.force_monotonic);
+  ArenaRequest request;
+  request.buffer = config_.options.buffer;
+  request.shm_folder = config_.shm_folder;
+  request.use_memfd = config_.use_memfd;
+  request.beside = output.string() + ".ring";
+  if (!config_.options.buffer_given) {
+    // In a small container the ring must not be what brings it to its limit.
+    if (const auto limit = OwnCgroupLimits().memory_limit) {
+      request.buffer.value = std::clamp<std::uint64_t>(limit->value / 32, 8u << 20, request.buffer.value);
+    }
+  }
+  auto arena = Arena::Create(request, clock_);
+  if (!arena) return tl::unexpected(arena.error());
+  arena_.emplace(std::move(*arena));
+  arena_->header().batch_limit = config_.options.limit_batches;
+  drain_ = std::make_unique<traces::RecordingDrain>(arena_->memory(), true);
+  if (auto ok = drain_->CheckHeader(); !ok) return ok;
+  liveness_ = std::make_unique<Liveness>(arena_->header());
+  sampler_ = std::make_unique<ProcSampler>(arena_->header(), *drain_, *liveness_, *packer_);
+  is_dead_ = [this](std::uint32_t pid, std::uint64_t start, std::uint32_t tid) {
+    return liveness_->ThreadIsDead({pid, start}, tid, MonotonicNow());
+  };
+  begin_ = MonotonicNow();
+  realtime_begin_ = RealtimeNow();
+  next_second_ = begin_ + kSecond;
+  next_flush_ = begin_ + kSecond;
+  pause_ = kShortestPause;
+  WriteFirstFacts();
+  return {};
+}
+
+void Collector::WriteFirstFacts() {
+  const Options& options = config_.options;
+  for (const auto& [key, value] : HostFacts()) packer_->SetFact(key, value);
+  packer_->SetFact("command", QuoteCommand(options.command));
+  packer_->SetFact("penstock.version", PENSTOCK_VERSION);
+  packer_->SetFact("record.mode", "collector");
+  packer_->SetFact("record.clock", clock_.kind() == wire::kClockTsc ? "tsc" : "monotonic");
+  packer_->SetFact("record.buffer_bytes", std::to_string(arena_->memory().size()));
+  packer_->SetFact("record.start_realtime_ns", std::to_string(realtime_begin_.value));
+  packer_->SetFact("record.gpu", options.gpu);
+  if (!options.overrides.empty()) packer_->SetFact("record.override", options.overrides);
+  if (options.fixed_batch) packer_->SetFact("record.fixed_batch", "1");
+  packer_->SetRealtimeOffset(realtime_begin_ - begin_);
+}
+
+void Collector::WriteLastFacts() {
+  const TimeNs first = started_.value != 0 ? started_ : begin_;
+  packer_->SetFact("duration_ns", std::to_string((end_ - first).value));
+  if (launcher_gone_) packer_->SetFact("record.launcher", "killed");
+  if (exit_status_ >= 0) packer_->SetFact("exit.status", ExitText(exit_status_));
+  if (!stopped_.empty()) packer_->SetFact("record.stopped", stopped_);
+  std::string root = packer_->FindFact("dataset.root");
+  if (root.empty()) root = packer_->FindFact("loader.0.dataset_root");
+  if (root.empty() && !config_.options.data.empty()) root = config_.options.data.front();
+  if (root.empty()) return;
+  const Storage storage = StorageOf(root);
+  packer_->SetFact("dataset.root", root);
+  packer_->SetFact("dataset.storage", fmt::format("{} {}", storage.filesystem, storage.device));
+}
+
+int Collector::Run() {
+  if (auto opened = Open(); !opened) {
+    Message refused;
+    refused.type = MessageType::kRefused;
+    refused.set_text(opened.error().message);
+    Discard();
+    channel_.Send(refused);
+    return 0;
+  }
+  Message ready;
+  ready.type = MessageType::kReady;
+  ready.set_text(arena_->path());
+  channel_.Send(ready);
+  TimeNs now = MonotonicNow();
+  while (!Ended(now)) {
+    if (!Listen(now + pause_)) {
+      Discard();
+      return 0;
+    }
+    now = MonotonicNow();
+    Work(now);
+    now = MonotonicNow();
+  }
+  return Finish();
+}
+
+bool Collector::Listen(TimeNs until) {
+  while (!discard_) {
+    const std::int64_t left = until.value - MonotonicNow().value;
+    if (left <= 0) break;
+    const int timeout = static_cast<int>((left + 999'999) / 1'000'000);
+    if (launcher_gone_) {
+      usleep(static_cast<useconds_t>(left / 1000));
+      break;
+    }
+    Message message;
+    const Channel::Event event = channel_.Receive(&message, timeout);
+    if (event == Channel::Event::kClosed) launcher_gone_ = true;
+    if (event == Channel::Event::kMessage) OnMessage(message);
+    if (event == Channel::Event::kMessage && exited_.value != 0) break;
+  }
+  return !discard_;
+}
+
+void Collector::OnMessage(const Message& message) {
+  switch (message.type) {
+    case MessageType::kStarted: {
+      command_.pid = static_cast<std::uint32_t>(message.values[0]);
+      const auto text = ReadFile(fmt::format("/proc/{}/stat", command_.pid), 4096);
+      const auto stat = text ? ParseStat(*text) : std::nullopt;
+      if (stat) command_.start = stat->start;
+      arena_->header().root_pid = command_.pid;
+      started_ = MonotonicNow();
+      break;
+    }
+    case MessageType::kExited: {
+      exit_status_ = message.status;
+      exited_ = MonotonicNow();
+      // What it did last may not be drained: the process must be known before it is sampled.
+      if (end_.value == 0) {
+        drain_->Drain(*packer_, is_dead_);
+        sampler_->SampleAll(exited_);
+      }
+      Message sampled;
+      sampled.type = MessageType::kSampled;
+      channel_.Send(sampled);
+      break;
+    }
+    case MessageType::kDiscard:
+      discard_ = true;
+      break;
+    default:
+      break;
+  }
+}
+
+void Collector::Work(TimeNs now) {
+  if (limit_reached_) return;
+  const std::uint64_t taken = drain_->Drain(*packer_, is_dead_);
+  sampler_->Tick(now);
+  if (now >= next_second_) {
+    next_second_ = now + kSecond;
+    AppendAnchor(arena_->header(), clock_.Anchor());
+    packer_->SetRealtimeOffset(RealtimeNow() - MonotonicNow());
+    Progress(now);
+  }
+  if (now >= next_flush_) {
+    // A long recording is cut into longer blocks: they pack better.
+    const std::int64_t age = (now - begin_).value;
+    next_flush_ = now + TimeNs{std::clamp(age / 60, kSecond.value, kLongestFlush.value)};
+    if (const auto flushed = packer_->Flush(); !flushed && trouble_.empty()) {
+      trouble_ = flushed.error().message;
+      StopRecording("output");
+    }
+  }
+  CheckLimits(now);
+  pause_ = Pause(taken, MonotonicNow() - now);
+}
+
+TimeNs Collector::Pause(std::uint64_t taken, TimeNs worked) const {
+  // As long as, at the present rate, a twentieth of the ring takes to fill.
+  const double capacity = static_cast<double>(arena_->header().chunk_count) * wire::kRecordsPerChunk;
+  const double period = static_cast<double>((pause_ + worked).value);
+  const double rate = static_cast<double>(taken) / period;  // records per nanosecond
+  const double pause = rate > 0 ? 0.05 * capacity / rate : static_cast<double>(kLongestPause.value);
+  liveness_->SetPatience(rate * 250e6 > 0.25 * capacity ? TimeNs{20'000'000} : TimeNs{250'000'000});
+  // At most doubled at a time: bursts come back.
+  const double capped = std::min(pause, 2 * static_cast<double>(pause_.value));
+  const auto length = static_cast<std::int64_t>(std::min(capped, 1e12));
+  return TimeNs{std::clamp(length, kShortestPause.value, kLongestPause.value)};
+}
+
+void Collector::CheckLimits(TimeNs now) {
+  const Options& options = config_.options;
+  const wire::FileHeader& header = arena_->header();
+  if (options.limit_time.value != 0 && started_.value != 0 && now - started_ >= options.limit_time) {
+    limit_reached_ = true;
+    StopRecording(fmt::format("for {}", options.limit_time_text));
+  }
+  if (options.limit_batches != 0 &&
+      __atomic_load_n(&header.batches, __ATOMIC_RELAXED) >= options.limit_batches) {
+    limit_reached_ = true;
+    StopRecording(fmt::format("batches {}", options.limit_batches));
+  }
+}
+
+void Collector::StopRecording(const std::string& why) {
+  if (end_.value != 0) return;
+  __atomic_store_n(&arena_->header().recording, 0u, __ATOMIC_SEQ_CST);
+  end_ = MonotonicNow();
+  if (!why.empty()) stopped_ = why;
+}
+
+bool Collector::Ended(TimeNs now) {
+  if (limit_reached_) return true;
+  if (exited_.value != 0) return sampler_->running() == 0 || now - exited_ >= kGrace;
+  if (!launcher_gone_) return false;
+  // Without the launcher: until the command and everything that was traced has gone.
+  const bool runs = command_.pid != 0 && liveness_->ProcessRuns(command_, now);
+  if (runs || sampler_->running() != 0) return false;
+  if (started_.value == 0) return true;
+  if (exited_.value == 0) exited_ = now;
+  return now - begin_ >= kOrphanGrace;
+}
+
+void Collector::DrainLast() {
+  const TimeNs now = MonotonicNow();
+  if (sampler_->running() != 0) {
+    sampler_->SampleAll(now);
+    // Hooks that were under way finish their record.
+    int quiet = 0;
+    while (quiet < 3 && MonotonicNow() - now < kQuiet) {
+      usleep(10'000);
+      quiet = drain_->Drain(*packer_, is_dead_) == 0 ? quiet + 1 : 0;
+    }
+  }
+  drain_->Drain(*packer_, is_dead_);
+}
+
+int Collector::Finish() {
+  const bool output_failed = !trouble_.empty();
+  StopRecording("");
+  if (exited_.value != 0) end_ = std::min(end_, exited_);
+  Message stopped;
+  stopped.type = MessageType::kStopped;
+  stopped.set_text(stopped_);
+  if (limit_reached_) channel_.Send(stopped);
+  DrainLast();
+  AppendAnchor(arena_->header(), clock_.Anchor());
+  drain_->Finish(*packer_);
+  packer_->ApplyAll();
+  WriteLastFacts();
+  const auto finished = packer_->Finish();
+  if (!finished && trouble_.empty()) trouble_ = finished.error().message;
+  __atomic_store_n(&arena_->header().sealed, 1u, __ATOMIC_RELEASE);
+  arena_->Unlink();
+  Message message;
+  message.type = MessageType::kFinished;
+  message.status = finished ? 0 : 1;
+  FillValues(message, end_);
+  if (output_failed && finished) {
+    message.set_text(fmt::format("{}: the trace ends after {:.1f} s", trouble_,
+                                 Seconds(end_ - begin_)));
+  } else if (!finished) {
+    message.set_text(fmt::format("{}: what was written is in {}.part", trouble_,
+                                 config_.options.output.string()));
+  }
+  channel_.Send(message);
+  return finished ? 0 : 1;
+}
+
+void Collector::Discard() {
+  const bool created = packer_ != nullptr;
+  drain_.reset();
+  sampler_.reset();
+  packer_.reset();
+  if (arena_) arena_->Unlink();
+  std::error_code error;
+  if (created) std::filesystem::remove(config_.options.output.string() + ".part", error);
+}
+
+void Collector::FillValues(Message& message, TimeNs now) const {
+  message.values[kElapsedNs] = static_cast<std::uint64_t>((now - begin_).value);
+  message.values[kProcesses] = sampler_->running();
+  message.values[kSpans] = packer_->spans();
+  message.values[kBatches] = __atomic_load_n(&arena_->header().batches, __ATOMIC_RELAXED);
+  message.values[kBytesWritten] = packer_->bytes_written();
+  message.values[kLost] = drain_->losses().dropped_events;
+}
+
+void Collector::Progress(TimeNs now) {
+  if (!config_.send_progress || launcher_gone_) return;
+  Message message;
+  message.type = MessageType::kProgress;
+  FillValues(message, now);
+  channel_.Offer(message);
+}
+
+}  // namespace penstock::record

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/record/command.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace penstock::record {
+namespace {
+
+std::vector<char*> Pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  pointers.reserve(strings.size() + 1);
+  for (const std::string& text : strings) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+bool IsVariable(std::string_view entry, std::string_view name) {
+  return entry.size() > name.size() && entry.substr(0, name.size()) == name &&
+         entry[name.size()] == '=';
+}
+
+bool Lists(std::string_view list, std::string_view item) {
+  while (!list.empty()) {
+    const auto end = std::min(list.find_first_of(": "), list.size());
+    if (list.substr(0, end) == item) return true;
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> Environment() {
+  std::vector<std::string> entries;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    entries.emplace_back(*entry);
+  }
+  return entries;
+}
+
+std::vector<std::string> TracedEnvironment(const std::vector<std::string>& environment,
+                                           const Options& options, const std::string& agent,
+                                           const std::string& arena) {
+  std::vector<std::string> result;
+  std::string preload;
+  for (const std::string& entry : environment) {
+    if (IsVariable(entry, "LD_PRELOAD")) {
+      preload = entry.substr(sizeof "LD_PRELOAD=" - 1);
+    } else if (!IsVariable(entry, "PENSTOCK_ARENA") && !IsVariable(entry, "PENSTOCK_AGENT") &&
+               !IsVariable(entry, "PENSTOCK_OUT")) {
+      result.push_back(entry);
+    }
+  }
+  const auto set = [&](std::string_view name, const std::string& value) {
+    result.erase(std::remove_if(result.begin(), result.end(),
+                                [&](const std::string& e) { return IsVariable(e, name); }),
+                 result.end());
+    result.push_back(fmt::format("{}={}", name, value));
+  };
+  if (!Lists(preload, agent)) preload += (preload.empty() ? "" : ":") + agent;
+  set("LD_PRELOAD", preload);
+  set("PENSTOCK_ARENA", arena);
+  set("PENSTOCK_AGENT", agent);
+  if (!options.overrides.empty()) set("PENSTOCK_OVERRIDE", options.overrides);
+  if (options.fixed_batch) set("PENSTOCK_FIXED_BATCH", "1");
+  if (options.limit_batches != 0) set("PENSTOCK_BATCHES", std::to_string(options.limit_batches));
+  if (!options.data.empty()) {
+    std::string folders;
+    for (const std::string& folder : options.data) folders += (folders.empty() ? "" : ":") + folder;
+    set("PENSTOCK_DATA", folders);
+  }
+  return result;
+}
+
+std::string OwnFolder() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path().string();
+}
+
+std::string FindAgent(const char* override_path) {
+  std::error_code error;
+  std::filesystem::path path;
+  if (override_path != nullptr && *override_path != 0) {
+    path = std::filesystem::absolute(override_path, error);
+  } else {
+    path = std::filesystem::path(OwnFolder()) / ".." / "lib" / "libpenstock_agent.so";
+  }
+  path = std::filesystem::canonical(path, error);
+  if (error || access(path.c_str(), R_OK) != 0) return {};
+  if (path.string().find_first_of(": ") != std::string::npos) return {};
+  return path.string();
+}
+
+int ExecStatus(int error) { return error == ENOENT ? 127 : 126; }
+
+int Become(const std::vector<std::string>& command) {
+  execvp(command.front().c_str(), Pointers(command).data());
+  return errno;
+}
+
+Started Start(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+              const SignalState& signals, const Channel& channel) {
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) return {-1, errno};
+  const std::vector<char*> arguments = Pointers(command);
+  const std::vector<char*> variables = Pointers(environment);
+  Message started;
+  started.type = MessageType::kStarted;
+  const pid_t pid = fork();
+  if (pid < 0) {
+    const int error = errno;
+    close(report[0]);
+    close(report[1]);
+    return {-1, error};
+  }
+  if (pid == 0) {
+    sigaction(SIGINT, &signals.interrupt, nullptr);
+    sigaction(SIGQUIT, &signals.quit, nullptr);
+    started.values[0] = static_cast<std::uint64_t>(getpid());
+    if (channel.is_open()) channel.Send(started);
+    sigprocmask(SIG_SETMASK, &signals.mask, nullptr);
+    execvpe(arguments[0], arguments.data(), variables.data());
+    const int error = errno;
+    // Nothing can be done if the launcher is gone as well.
+    [[maybe_unused]] const ssize_t written = write(report[1], &error, sizeof error);
+    _exit(ExecStatus(error));
+  }
+  close(report[1]);
+  Started result{pid, 0};
+  ssize_t got = 0;
+  do {
+    got = read(report[0], &result.error, sizeof result.error);
+  } while (got < 0 && errno == EINTR);
+  close(report[0]);
+  if (got != static_cast<ssize_t>(sizeof result.error)) result.error = 0;
+  if (result.error != 0) {
+    waitpid(pid, nullptr, 0);
+    result.pid = -1;
+  }
+  return result;
+}
+
+}  // namespace penstock::record

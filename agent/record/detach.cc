@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+
+#include "agent/record/collector.h"
+
+namespace penstock::record {
+namespace {
+
+void CloseRange(unsigned first, unsigned last) {
+  if (first > last) return;
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, first, last, 0) == 0) return;
+#endif
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const auto end = static_cast<unsigned>(std::min<rlim_t>(limit.rlim_cur, 65536));
+  for (unsigned fd = first; fd <= std::min(last, end); ++fd) close(static_cast<int>(fd));
+}
+
+}  // namespace
+
+void DetachProcess(int keep_fd, int nice) {
+  setsid();
+  // The shell's pipes must not stay open because of us, nor the terminal be held.
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int fd = 0; fd <= 2 && null >= 0; ++fd) dup2(null, fd);
+  CloseRange(3, static_cast<unsigned>(keep_fd) - 1);
+  CloseRange(static_cast<unsigned>(keep_fd) + 1, ~0u);
+  // Whoever ends the job ends the command; the trace is finished after it. A full file is an
+  // error code (EFBIG), not a death.
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGTSTP, SIGTTOU,
+                           SIGTTIN, SIGUSR1, SIGUSR2, SIGXCPU, SIGALRM}) {
+    std::signal(signal, SIG_IGN);
+  }
+  std::signal(SIGCHLD, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (const auto resource : {RLIMIT_NOFILE, RLIMIT_FSIZE}) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) != 0) continue;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(resource, &limit);
+  }
+  setpriority(PRIO_PROCESS, 0, std::min(nice + getpriority(PRIO_PROCESS, 0), 19));
+  [[maybe_unused]] const int moved = chdir("/");
+}
+
+}  // namespace penstock::record

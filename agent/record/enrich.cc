@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/record/enrich.h"
+
+#include <algorithm>
+
+namespace penstock::record {
+namespace {
+
+ProcessKey KeyOf(const traces::ProcessInfo& info) { return {info.pid, info.process_start}; }
+
+}  // namespace
+
+traces::ProcessInfo EnrichingPacker::Merged(const traces::ProcessInfo& info) const {
+  traces::ProcessInfo merged = info;
+  const auto found = views_.find(KeyOf(info));
+  if (found == views_.end()) return merged;
+  const KernelView& view = found->second;
+  if (view.coverage) {
+    merged.bytes_hooked = view.bytes_hooked;
+    merged.bytes_kernel = view.bytes_kernel;
+  }
+  merged.features |= view.features;
+  for (const std::string& library : view.libraries) {
+    if (std::find(merged.libraries.begin(), merged.libraries.end(), library) ==
+        merged.libraries.end()) {
+      merged.libraries.push_back(library);
+    }
+  }
+  return merged;
+}
+
+void EnrichingPacker::Apply(ProcessKey key) {
+  const auto known = known_.find(key);
+  if (known != known_.end()) inner_->UpdateProcess(known->second.id, Merged(known->second.info));
+}
+
+void EnrichingPacker::ApplyAll() {
+  for (const auto& [key, known] : known_) inner_->UpdateProcess(known.id, Merged(known.info));
+}
+
+std::string EnrichingPacker::FindFact(std::string_view key) const {
+  if (const auto fact = facts_.find(key); fact != facts_.end()) return fact->second;
+  for (const auto& [process, known] : known_) {
+    const auto fact = known.info.facts.find(std::string(key));
+    if (fact != known.info.facts.end()) return fact->second;
+  }
+  return {};
+}
+
+ProcessId EnrichingPacker::AddProcess(const traces::ProcessInfo& process) {
+  const ProcessId id = inner_->AddProcess(Merged(process));
+  known_[KeyOf(process)] = {id, process};
+  return id;
+}
+
+void EnrichingPacker::UpdateProcess(ProcessId id, const traces::ProcessInfo& process) {
+  known_[KeyOf(process)] = {id, process};
+  inner_->UpdateProcess(id, Merged(process));
+}
+
+void EnrichingPacker::SetFact(std::string_view key, std::string_view value) {
+  facts_[std::string(key)] = value;
+  inner_->SetFact(key, value);
+}
+
+}  // namespace penstock::record

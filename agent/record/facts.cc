@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/record/facts.h"
+
+#include <sched.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "agent/record/proc_fs.h"
+
+namespace penstock::record {
+namespace {
+
+template <class T>
+void KeepSmaller(std::optional<T>& kept, std::optional<T> candidate) {
+  if (candidate && (!kept || *candidate < *kept)) kept = candidate;
+}
+
+std::optional<double> QuotaV2(const std::filesystem::path& group) {
+  const auto text = ReadFile(group / "cpu.max");
+  if (!text) return std::nullopt;
+  const std::string_view line = Trimmed(*text);
+  const auto space = line.find(' ');
+  const auto quota = ParseNumber(line.substr(0, space));
+  if (!quota || space == std::string_view::npos) return std::nullopt;  // "max 100000"
+  const auto period = ParseNumber(line.substr(space + 1));
+  if (!period || *period == 0) return std::nullopt;
+  return static_cast<double>(*quota) / static_cast<double>(*period);
+}
+
+std::optional<std::uint64_t> NumberIn(const std::filesystem::path& file) {
+  const auto text = ReadFile(file);
+  return text ? ParseNumber(Trimmed(*text)) : std::nullopt;  // "max" and "-1" are no number
+}
+
+std::optional<double> QuotaV1(const std::filesystem::path& group) {
+  const auto quota = NumberIn(group / "cpu.cfs_quota_us");
+  const auto period = NumberIn(group / "cpu.cfs_period_us");
+  if (!quota || !period || *period == 0) return std::nullopt;
+  return static_cast<double>(*quota) / static_cast<double>(*period);
+}
+
+std::optional<Bytes> MemoryLimit(const std::filesystem::path& file) {
+  const auto limit = NumberIn(file);
+  // Version 1 says "no limit" with the largest multiple of the page size.
+  if (!limit || *limit >= (std::uint64_t{1} << 62)) return std::nullopt;
+  return Bytes{*limit};
+}
+
+// Calls `visit` with the group and each of its parents up to `root`. Inside a container the path
+// of the host may not exist below the mount: its parents still do.
+template <class Visit>
+void WalkUp(const std::filesystem::path& root, std::string_view group, Visit visit) {
+  std::filesystem::path relative = std::filesystem::path(group).relative_path().lexically_normal();
+  while (!relative.empty() && relative != ".") {
+    visit(root / relative);
+    relative = relative.parent_path();
+  }
+  visit(root);
+}
+
+bool HasController(std::string_view list, std::string_view name) {
+  while (!list.empty()) {
+    const auto comma = list.find(',');
+    if (list.substr(0, comma) == name) return true;
+    if (comma == std::string_view::npos) break;
+    list.remove_prefix(comma + 1);
+  }
+  return false;
+}
+
+std::string CpuModel() {
+  const auto info = ReadFile("/proc/cpuinfo", 1u << 16);
+  if (!info) return {};
+  for (const std::string_view line : SplitLines(*info)) {
+    if (line.rfind("model name", 0) == 0 && line.find(':') != std::string_view::npos) {
+      return std::string(Trimmed(line.substr(line.find(':') + 1)));
+    }
+  }
+  return {};
+}
+
+std::string Affinity() {
+  // A fixed set has 1024 CPUs; the kernel refuses one that is smaller than its own.
+  for (std::size_t cpus = 1024; cpus <= 65536; cpus *= 4) {
+    cpu_set_t* set = CPU_ALLOC(cpus);
+    if (set == nullptr) return {};
+    const std::size_t size = CPU_ALLOC_SIZE(cpus);
+    std::vector<int> list;
+    const bool ok = sched_getaffinity(0, size, set) == 0;
+    for (std::size_t cpu = 0; ok && cpu < cpus; ++cpu) {
+      if (CPU_ISSET_S(cpu, size, set)) list.push_back(static_cast<int>(cpu));
+    }
+    CPU_FREE(set);
+    if (ok) return CpuList(list);
+  }
+  return {};
+}
+
+}  // namespace
+
+CgroupLimits ReadCgroupLimits(std::string_view membership, const std::filesystem::path& root) {
+  CgroupLimits limits;
+  for (const std::string_view line : SplitLines(membership)) {
+    const auto first = line.find(':');
+    const auto second = first == std::string_view::npos ? first : line.find(':', first + 1);
+    if (second == std::string_view::npos) continue;
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    const std::string_view group = line.substr(second + 1);
+    if (controllers.empty()) {
+      for (const auto& mount : {root, root / "unified"}) {
+        WalkUp(mount, group, [&](const std::filesystem::path& at) {
+          KeepSmaller(limits.cpu_quota, QuotaV2(at));
+          KeepSmaller(limits.memory_limit, MemoryLimit(at / "memory.max"));
+        });
+      }
+    }
+    if (HasController(controllers, "cpu")) {
+      for (const auto& mount : {root / "cpu", root / "cpu,cpuacct"}) {
+        WalkUp(mount, group, [&](const std::filesystem::path& at) {
+          KeepSmaller(limits.cpu_quota, QuotaV1(at));
+        });
+      }
+    }
+    if (HasController(controllers, "memory")) {
+      WalkUp(root / "memory", group, [&](const std::filesystem::path& at) {
+        KeepSmaller(limits.memory_limit, MemoryLimit(at / "memory.limit_in_bytes"));
+      });
+    }
+  }
+  return limits;
+}
+
+CgroupLimits OwnCgroupLimits() {
+  return ReadCgroupLimits(ReadFile("/proc/self/cgroup").value_or(""), "/sys/fs/cgroup");
+}
+
+Facts HostFacts() {
+  Facts facts;
+  utsname name{};
+  if (uname(&name) == 0) {
+    facts["host"] = name.nodename;
+    facts["kernel"] = name.release;
+  }
+  facts["cpu.model"] = CpuModel();
+  facts["cpu.cores"] = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));
+  facts["cpu.affinity"] = Affinity();
+  const CgroupLimits limits = OwnCgroupLimits();
+  if (limits.cpu_quota) facts["cgroup.cpu_quota"] = fmt::format("{:.3g}", *limits.cpu_quota);
+  if (limits.memory_limit) {
+    facts["cgroup.memory_limit"] = std::to_string(limits.memory_limit->value);
+  }
+  facts["memory.total"] = std::to_string(static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                                         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
+  struct statvfs shm {};
+  if (statvfs("/dev/shm", &shm) == 0) {
+    facts["shm.size"] = std::to_string(shm.f_blocks * shm.f_frsize);
+  }
+  for (auto it = facts.begin(); it != facts.end();) {
+    it = it->second.empty() ? facts.erase(it) : std::next(it);
+  }
+  return facts;
+}
+
+std::string QuoteCommand(const std::vector<std::string>& command) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%^";
+  std::string line;
+  for (const std::string& word : command) {
+    if (!line.empty()) line += ' ';
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) {
+      if (c == '\'') {
+        line += "'\\''";
+      } else {
+        line += c;
+      }
+    }
+    line += '\'';
+  }
+  return line;
+}
+
+}  // namespace penstock::record

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Facts of the host that explain a run: CPU, quota, memory, shared memory, storage of the dataset.
+// Readers take the roots of the file systems they look at, so that tests can bring their own.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traces/base/units.h"
+
+namespace penstock::record {
+
+using Facts = std::map<std::string, std::string>;
+
+// host, kernel, cpu.*, cgroup.*, memory.total, shm.size.
+[[nodiscard]] Facts HostFacts();
+
+struct CgroupLimits {
+  std::optional<double> cpu_quota;      // cores
+  std::optional<Bytes> memory_limit;
+};
+// The tightest limit on the way from our group to the root, of version 1 or 2.
+// `membership`: text of /proc/self/cgroup. `root`: /sys/fs/cgroup.
+[[nodiscard]] CgroupLimits ReadCgroupLimits(std::string_view membership,
+                                            const std::filesystem::path& root);
+[[nodiscard]] CgroupLimits OwnCgroupLimits();
+
+// What holds a directory: {"ext4", "nvme"}, {"tmpfs", "memory"}, {"nfs4", "network"}.
+struct Storage {
+  std::string filesystem;
+  std::string device;  // nvme, ssd, rotational, memory, network, unknown
+};
+// Errors: none; what is not known is "unknown". A path that is gone counts as its parent.
+[[nodiscard]] Storage StorageOf(const std::filesystem::path& folder);
+
+// File system type and source of the mount that holds `path`, from the text of mountinfo.
+struct Mount {
+  std::string filesystem;
+  std::string source;
+};
+[[nodiscard]] std::optional<Mount> FindMount(std::string_view mountinfo, std::string_view path);
+
+// A command line as a shell would take it.
+[[nodiscard]] std::string QuoteCommand(const std::vector<std::string>& command);
+
+}  // namespace penstock::record

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/record/launcher.h"
+
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "agent/record/collector.h"
+#include "agent/record/command.h"
+#include "agent/record/rescue.h"
+#include "agent/record/supervisor.h"
+#include "agent/record/target_check.h"
+#include "agent/record/verdict.h"
+
+namespace penstock::record {
+namespace {
+
+void Say(const std::string& text) { fmt::print(stderr, "penstock-record: {}\n", text); }
+
+int RunUntraced(const Options& options, const std::string& why) {
+  Say(why + "; the command runs untraced");
+  const int error = Become(options.command);
+  Say(fmt::format("{}: {}", options.command.front(), std::strerror(error)));
+  return ExecStatus(error);
+}
+
+// Ends as the command ended, so that the shell cannot tell the difference.
+int EndLike(int status) {
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  if (!WIFSIGNALED(status)) return 1;
+  const int signal = WTERMSIG(status);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  std::signal(signal, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  sigprocmask(SIG_UNBLOCK, &only, nullptr);
+  std::fflush(nullptr);
+  raise(signal);
+  return 128 + signal;
+}
+
+struct CollectorProcess {
+  pid_t pid = -1;
+  Channel channel;
+};
+
+// Errors: kEnvironment.
+Result<CollectorProcess> StartCollector(const CollectorConfig& config) {
+  auto pair = Channel::Pair();
+  if (!pair) {
+    return Fail(ErrorKind::kEnvironment, fmt::format("no channel to a collector: {}",
+                                                     std::strerror(errno)));
+  }
+  std::fflush(nullptr);
+  const pid_t pid = fork();
+  if (pid < 0) {
+    return Fail(ErrorKind::kEnvironment, fmt::format("no collector: {}", std::strerror(errno)));
+  }
+  if (pid == 0) {
+    pair->first.Close();
+    DetachProcess(pair->second.fd(), config.nice);
+    _exit(Collector(config, std::move(pair->second)).Run());
+  }
+  CollectorProcess process;
+  process.pid = pid;
+  process.channel = std::move(pair->first);
+  return process;
+}
+
+// Waits until the collector holds the arena. Errors: kEnvironment or what it refused for.
+Result<Arena> AwaitReady(const CollectorProcess& collector) {
+  Message message;
+  Channel::Event event = Channel::Event::kNothing;
+  while (event == Channel::Event::kNothing) event = collector.channel.Receive(&message, -1);
+  if (event == Channel::Event::kClosed) {
+    return Fail(ErrorKind::kEnvironment, "the collector could not start");
+  }
+  if (message.type == MessageType::kRefused) {
+    return Fail(ErrorKind::kOutput, std::string(message.text()));
+  }
+  return Arena::Open(std::string(message.text()));
+}
+
+}  // namespace
+
+int Launch(Options options, const Settings& settings) {
+  const char* path = std::getenv("PATH");
+  const char* preload = std::getenv("LD_PRELOAD");
+  const TargetReport target = CheckTarget(options.command.front(), path != nullptr ? path : "/bin:/usr/bin",
+                                          preload != nullptr ? preload : "");
+  if (target.status != 0) {
+    Say(target.message);
+    return target.status;
+  }
+  if (!target.preload) return RunUntraced(options, target.warnings.front());
+  for (const std::string& warning : target.warnings) Say(warning);
+  const std::string agent = FindAgent(settings.agent);
+  if (agent.empty()) {
+    Say("the agent (libpenstock_agent.so) is not beside this program, or its path has a blank or "
+        "colon; name it in PENSTOCK_AGENT");
+    return penstock::ExitStatus(ErrorKind::kEnvironment);
+  }
+  std::error_code error;
+  options.output = std::filesystem::absolute(options.output, error).lexically_normal();
+  for (std::string& folder : options.data) {
+    folder = std::filesystem::absolute(folder, error).lexically_normal().string();
+  }
+
+  CollectorConfig config;
+  config.options = options;
+  config.force_monotonic = settings.force_monotonic;
+  config.send_progress = !options.quiet && isatty(STDERR_FILENO) == 1;
+  config.nice = settings.nice;
+  if (settings.shm_folder != nullptr) config.shm_folder = settings.shm_folder;
+  config.use_memfd = settings.use_memfd;
+  auto collector = StartCollector(config);
+  if (!collector) return RunUntraced(options, collector.error().message);
+  auto arena = AwaitReady(*collector);
+  if (!arena) {
+    collector->channel.Close();
+    waitpid(collector->pid, nullptr, 0);
+    return RunUntraced(options, arena.error().message);
+  }
+
+  Supervisor supervisor(options, std::move(collector->channel), collector->pid, *arena,
+                        config.send_progress);
+  const auto environment = TracedEnvironment(Environment(), options, agent, arena->path());
+  const Outcome outcome = supervisor.Run(environment);
+  if (outcome.start_error != 0) {
+    Say(fmt::format("{}: {}", options.command.front(), std::strerror(outcome.start_error)));
+    return ExecStatus(outcome.start_error);
+  }
+  std::string trouble = outcome.trouble;
+  bool complete = outcome.complete;
+  if (outcome.collector_died) {
+    trouble = "the collector was killed while the command ran";
+    const auto rescued = Rescue(options.output, *arena);
+    complete = rescued.has_value();
+    if (!rescued) trouble += ": " + rescued.error().message;
+    arena->Unlink();
+  }
+  if (!trouble.empty()) Say(trouble);
+  if (complete && !options.quiet) ShowVerdict(options.output, outcome.totals);
+  return EndLike(outcome.wait_status);
+}
+
+}  // namespace penstock::record

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs the command with a collector beside it and passes on how it ended. The launcher is the
+// parent of the command, in the same process group; it says what there is to say on standard error.
+#pragma once
+
+#include "agent/record/options.h"
+
+namespace penstock::record {
+
+// What launcher and collector take from the environment (PENSTOCK_*), for tests and odd machines.
+struct Settings {
+  const char* agent = nullptr;       // PENSTOCK_AGENT
+  bool force_monotonic = false;      // PENSTOCK_CLOCK=monotonic
+  int nice = 5;                      // PENSTOCK_NICE
+  const char* shm_folder = nullptr;  // PENSTOCK_SHM
+  bool use_memfd = true;             // PENSTOCK_MEMFD=0
+};
+
+// Returns the exit status for main(); ends by the command's own signal if that is how it ended.
+int Launch(Options options, const Settings& settings);
+
+}  // namespace penstock::record

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/record/liveness.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace penstock::record {
+namespace {
+
+constexpr std::size_t kCachedThreads = 1u << 16;
+constexpr TimeNs kForeignScanPause{1'000'000'000};
+
+}  // namespace
+
+Liveness::Liveness(const wire::FileHeader& header, std::string proc)
+    : header_(header), proc_(std::move(proc)) {
+  struct stat info {};
+  if (stat((proc_ + "/self/ns/pid").c_str(), &info) == 0) own_namespace_ = info.st_ino;
+}
+
+std::optional<ProcStat> Liveness::StatOf(const std::string& folder) const {
+  const auto text = ReadFile(folder + "/stat", 4096);
+  if (!text) return std::nullopt;
+  return ParseStat(*text);
+}
+
+bool Liveness::IsForeign(ProcessKey process) const {
+  for (const wire::ProcessSlot& slot : header_.processes) {
+    const std::uint32_t state = __atomic_load_n(&slot.state, __ATOMIC_ACQUIRE);
+    if (state == wire::kProcessFree) break;  // slots are handed out from the front
+    if (state == wire::kProcessClaimed) continue;
+    if (slot.pid != process.pid || slot.process_start != process.start) continue;
+    return own_namespace_ != 0 && slot.pid_namespace != 0 && slot.pid_namespace != own_namespace_;
+  }
+  return false;
+}
+
+std::optional<std::uint32_t> Liveness::FindForeign(ProcessKey process, TimeNs now) {
+  const auto known = foreign_.find(process);
+  if (known == foreign_.end()) {
+    if (now - foreign_scan_ < kForeignScanPause) return std::nullopt;  // asked again later
+    foreign_scan_ = now;
+    foreign_[process] = ScanForeign(process);
+  }
+  const std::uint32_t pid = foreign_[process];
+  if (pid == 0) return std::nullopt;
+  const auto stat = StatOf(fmt::format("{}/{}", proc_, pid));
+  if (!stat || stat->start != process.start) return std::nullopt;
+  return pid;
+}
+
+std::uint32_t Liveness::ScanForeign(ProcessKey process) const {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(proc_, error)) {
+    const auto pid = ParseNumber(entry.path().filename().string());
+    if (!pid) continue;
+    const auto stat = StatOf(entry.path().string());
+    if (!stat || stat->start != process.start) continue;
+    const auto status = ReadFile(entry.path().string() + "/status");
+    if (status && InnerPid(*status) == process.pid) return static_cast<std::uint32_t>(*pid);
+  }
+  return 0;
+}
+
+std::optional<std::uint32_t> Liveness::HostPid(ProcessKey process, TimeNs now) {
+  if (IsForeign(process)) return FindForeign(process, now);
+  const auto stat = StatOf(fmt::format("{}/{}", proc_, process.pid));
+  if (!stat || (process.start != 0 && stat->start != process.start)) return std::nullopt;
+  return process.pid;
+}
+
+bool Liveness::ProcessRuns(ProcessKey process, TimeNs now) {
+  const auto pid = HostPid(process, now);
+  // One of another namespace that was not looked for yet counts as running.
+  if (!pid) return IsForeign(process) && foreign_.find(process) == foreign_.end();
+  const auto stat = StatOf(fmt::format("{}/{}", proc_, *pid));
+  if (!stat) return false;
+  // The first thread of a process may end before the others: the process is then no zombie.
+  return !stat->gone() || stat->threads > 1;
+}
+
+bool Liveness::ThreadIsDead(ProcessKey process, std::uint32_t tid, TimeNs now) {
+  Answer& answer = threads_[{process, tid}];
+  if (answer.dead) return true;
+  if (answer.asked.value != 0 && now - answer.asked < patience_) return false;
+  answer.asked = now;
+  if (IsForeign(process)) {
+    answer.dead = !ProcessRuns(process, now);
+  } else {
+    const std::string folder = fmt::format("{}/{}", proc_, process.pid);
+    const auto whole = StatOf(folder);
+    if (!whole || (process.start != 0 && whole->start != process.start)) {
+      answer.dead = true;
+    } else {
+      const auto thread = StatOf(fmt::format("{}/task/{}", folder, tid));
+      answer.dead = !thread || thread->gone();
+    }
+  }
+  const bool dead = answer.dead;
+  if (threads_.size() > kCachedThreads) Prune(now);
+  return dead;
+}
+
+void Liveness::Prune(TimeNs now) {
+  for (auto it = threads_.begin(); it != threads_.end();) {
+    it = it->second.dead || now - it->second.asked > patience_ ? threads_.erase(it) : ++it;
+  }
+}
+
+}  // namespace penstock::record

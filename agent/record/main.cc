@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "agent/record/launcher.h"
+#include "agent/record/options.h"
+
+int main(int argc, char** argv) {
+  using namespace penstock::record;
+  const auto parsed = ParseOptions(std::vector<std::string>(argv + 1, argv + argc));
+  if (!parsed) {
+    fmt::print(stderr, "penstock-record: {}\n", parsed.error().message);
+    return penstock::ExitStatus(parsed.error().kind);
+  }
+  if (parsed->print) {
+    fmt::print("{}", *parsed->print);
+    return 0;
+  }
+  const auto is = [](const char* name, const std::string& value) {
+    const char* found = std::getenv(name);
+    return found != nullptr && value == found;
+  };
+  Settings settings;
+  settings.agent = std::getenv("PENSTOCK_AGENT");
+  settings.force_monotonic = is("PENSTOCK_CLOCK", "monotonic");
+  settings.shm_folder = std::getenv("PENSTOCK_SHM");
+  settings.use_memfd = !is("PENSTOCK_MEMFD", "0");
+  if (const char* nice = std::getenv("PENSTOCK_NICE")) settings.nice = std::atoi(nice);
+  return Launch(parsed->options, settings);
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/record/options.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "agent/record/proc_fs.h"
+
+namespace penstock::record {
+namespace {
+
+constexpr std::uint64_t kMinBuffer = 1u << 20;
+constexpr std::uint64_t kMaxBuffer = std::uint64_t{16} << 30;
+
+// A non-negative decimal number and the unit behind it.
+struct Amount {
+  double value = 0;
+  std::string_view unit;
+};
+
+std::optional<Amount> ParseAmount(std::string_view text) {
+  const std::string copy(text);
+  if (copy.empty() || (copy[0] != '.' && (copy[0] < '0' || copy[0] > '9'))) return std::nullopt;
+  const auto digits = copy.find_first_not_of("0123456789.");
+  const std::string number = copy.substr(0, digits);
+  char* end = nullptr;
+  const double value = std::strtod(number.c_str(), &end);
+  if (end != number.c_str() + number.size()) return std::nullopt;
+  return Amount{value, digits == std::string::npos ? std::string_view{} : text.substr(digits)};
+}
+
+// Index where the command begins: behind "--", or the first word that no option takes.
+std::size_t CommandStart(const std::vector<std::string>& args) {
+  static constexpr std::array<std::string_view, 8> kWithValue = {
+      "-o", "--output", "--gpu", "--for", "--batches", "--override", "--buffer", "--data"};
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (args[i] == "--" || args[i].empty() || args[i][0] != '-') return i;
+    if (std::find(kWithValue.begin(), kWithValue.end(), args[i]) != kWithValue.end()) ++i;
+  }
+  return args.size();
+}
+
+// Errors: kUsage, naming the part that is wrong.
+Result<std::string> CheckOverrides(const std::string& text) {
+  std::string checked;
+  std::size_t at = 0;
+  while (at <= text.size()) {
+    const auto comma = std::min(text.find(',', at), text.size());
+    const std::string item = text.substr(at, comma - at);
+    at = comma + 1;
+    const auto equals = item.find('=');
+    const std::string key = item.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
+    const bool is_flag = key == "pin" || key == "persistent";
+    const bool is_count = key == "workers" || key == "prefetch" || key == "batch";
+    if (!is_flag && !is_count) {
+      return Fail(ErrorKind::kUsage,
+                  fmt::format("--override: '{}' is not one of workers=N, prefetch=N, batch=N, "
+                              "pin=0|1, persistent=0|1",
+                              item));
+    }
+    const auto number = ParseNumber(value);
+    if (!number || *number > (is_flag ? 1u : 1u << 20) || (*number == 0 && key == "batch")) {
+      return Fail(ErrorKind::kUsage,
+                  fmt::format("--override: {}={}: give {}", key, value,
+                              is_flag ? "0 or 1" : key == "batch" ? "a number from 1" : "a number"));
+    }
+    checked += (checked.empty() ? "" : ",") + key + "=" + value;
+  }
+  return checked;
+}
+
+// What CLI11 only stored as text.
+Result<void> Check(Options& options, const std::string& buffer, const std::string& overrides,
+                   const std::string& batches) {
+  if (!options.limit_time_text.empty()) {
+    const auto time = ParseDuration(options.limit_time_text);
+    if (!time || time->value <= 0) {
+      return Fail(ErrorKind::kUsage, fmt::format("--for: '{}' is not a time: give 500ms, 60s or 5m",
+                                                 options.limit_time_text));
+    }
+    options.limit_time = *time;
+  }
+  if (!batches.empty()) {
+    options.limit_batches = ParseNumber(batches).value_or(0);
+    if (options.limit_batches == 0) {
+      return Fail(ErrorKind::kUsage,
+                  fmt::format("--batches: '{}' is not a number from 1", batches));
+    }
+  }
+  if (!buffer.empty()) {
+    const auto size = ParseSize(buffer);
+    if (!size || size->value < kMinBuffer || size->value > kMaxBuffer) {
+      return Fail(ErrorKind::kUsage,
+                  fmt::format("--buffer: '{}' is not a size from 1M to 16G: give 64M", buffer));
+    }
+    options.buffer = *size;
+    options.buffer_given = true;
+  }
+  if (!overrides.empty()) {
+    auto checked = CheckOverrides(overrides);
+    if (!checked) return tl::unexpected(checked.error());
+    options.overrides = *checked;
+  }
+  if (options.gpu != "auto" && options.gpu != "off") {
+    return Fail(ErrorKind::kUsage,
+                fmt::format("--gpu: '{}' is not built in: give auto or off", options.gpu));
+  }
+  if (options.stop && options.limit_time.value == 0 && options.limit_batches == 0) {
+    return Fail(ErrorKind::kUsage, "--stop needs --for TIME or --batches N");
+  }
+  if (options.command.empty()) {
+    return Fail(ErrorKind::kUsage, "no command: penstock-record [options] -- CMD [args]");
+  }
+  if (options.output.empty()) options.output = DefaultOutput(options.command);
+  return {};
+}
+
+}  // namespace
+
+std::optional<TimeNs> ParseDuration(std::string_view text) {
+  const auto amount = ParseAmount(text);
+  if (!amount) return std::nullopt;
+  double unit = 0;
+  if (amount->unit.empty() || amount->unit == "s") unit = 1e9;
+  if (amount->unit == "ms") unit = 1e6;
+  if (amount->unit == "m" || amount->unit == "min") unit = 60e9;
+  if (amount->unit == "h") unit = 3600e9;
+  if (unit == 0 || amount->value * unit > 9e18) return std::nullopt;
+  return TimeNs{static_cast<std::int64_t>(amount->value * unit)};
+}
+
+std::optional<Bytes> ParseSize(std::string_view text) {
+  const auto amount = ParseAmount(text);
+  if (!amount) return std::nullopt;
+  std::string_view unit = amount->unit;
+  double factor = 1;
+  if (!unit.empty()) {
+    switch (unit.front() & ~0x20) {
+      case 'K': factor = 1024.0; break;
+      case 'M': factor = 1024.0 * 1024; break;
+      case 'G': factor = 1024.0 * 1024 * 1024; break;
+      default: return std::nullopt;
+    }
+    unit.remove_prefix(1);
+    if (!unit.empty() && unit != "B" && unit != "iB") return std::nullopt;
+  }
+  if (amount->value * factor > 1e18) return std::nullopt;
+  return Bytes{static_cast<std::uint64_t>(amount->value * factor)};
+}
+
+std::filesystem::path DefaultOutput(const std::vector<std::string>& command) {
+  std::filesystem::path name = std::filesystem::path(command.front()).filename();
+  const std::string program = name.string();
+  if (program.rfind("python", 0) == 0 || program.rfind("pypy", 0) == 0) {
+    for (std::size_t i = 1; i < command.size(); ++i) {
+      const std::string& word = command[i];
+      if (word == "-m" && i + 1 < command.size()) {
+        const std::string& module = command[i + 1];
+        name = module.substr(module.rfind('.') + 1);
+        break;
+      }
+      if (word == "-c" || word == "-") break;
+      if (word == "-W" || word == "-X") {
+        ++i;
+        continue;
+      }
+      if (!word.empty() && word[0] != '-') {
+        name = std::filesystem::path(word).filename();
+        break;
+      }
+    }
+  }
+  if (name.extension() == ".py" || name.extension() == ".sh") name = name.stem();
+  if (name.empty() || name == "." || name == "..") name = "trace";
+  return name.string() + ".penstock";
+}
+
+Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
+  Parsed parsed;
+  Options& options = parsed.options;
+  std::string output;
+  std::string buffer;
+  std::string overrides;
+  std::string batches;
+  CLI::App app{"Runs CMD under the Penstock agent and writes a trace of its data path.\n"
+               "The exit status is that of CMD.",
+               "penstock-record"};
+  app.set_version_flag("--version", "penstock-record " PENSTOCK_VERSION);
+  app.add_option("-o,--output", output, "trace to write (default: CMD.penstock here)");
+  app.add_option("--gpu", options.gpu, "what to record of the GPU: auto, off");
+  app.add_option("--for", options.limit_time_text, "stop recording after this time: 500ms, 60s, 5m");
+  app.add_option("--batches", batches, "stop recording after so many batches");
+  app.add_flag("--stop", options.stop, "and interrupt CMD then");
+  app.add_flag("--fixed-batch", options.fixed_batch,
+               "the loader hands out one cached batch for ever: is it the data at all?");
+  app.add_option("--override", overrides,
+                 "DataLoader arguments: workers=8,prefetch=4,batch=64,pin=1,persistent=1");
+  app.add_option("--buffer", buffer, "memory between the program and the collector (default 64M)");
+  app.add_option("--data", options.data, "directory of the dataset, if it is not recognised");
+  app.add_flag("--quiet", options.quiet, "no progress, no verdict");
+
+  const std::size_t start = CommandStart(args);
+  std::vector<std::string> own(args.begin(), args.begin() + static_cast<std::ptrdiff_t>(start));
+  std::reverse(own.begin(), own.end());  // CLI11 takes them from the back
+  const std::size_t command = start < args.size() && args[start] == "--" ? start + 1 : start;
+  options.command.assign(args.begin() + static_cast<std::ptrdiff_t>(command), args.end());
+  try {
+    app.parse(own);
+  } catch (const CLI::CallForHelp&) {
+    parsed.print = app.help();
+    const auto usage = parsed.print->find("[OPTIONS]");
+    if (usage != std::string::npos) parsed.print->replace(usage, 9, "[OPTIONS] -- CMD [args]");
+    return parsed;
+  } catch (const CLI::CallForVersion&) {
+    parsed.print = std::string(app.version()) + "\n";
+    return parsed;
+  } catch (const CLI::ParseError& error) {
+    std::string line = error.what();
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    return Fail(ErrorKind::kUsage, line + " (see --help)");
+  }
+  options.output = output;
+  if (auto checked = Check(options, buffer, overrides, batches); !checked) {
+    return tl::unexpected(checked.error());
+  }
+  return parsed;
+}
+
+}  // namespace penstock::record

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line of penstock-record. Parsing has no side effects.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traces/base/result.h"
+#include "traces/base/units.h"
+
+namespace penstock::record {
+
+struct Options {
+  std::filesystem::path output;  // as given, or DefaultOutput(command)
+  std::string gpu = "auto";
+  TimeNs limit_time;  // 0 = none
+  std::string limit_time_text;
+  std::uint64_t limit_batches = 0;  // 0 = none
+  bool stop = false;                // interrupt the command at the limit
+  bool fixed_batch = false;
+  std::string overrides;  // "workers=8,prefetch=4", checked
+  Bytes buffer{64u << 20};
+  bool buffer_given = false;
+  std::vector<std::string> data;  // directories of the dataset
+  bool quiet = false;
+  std::vector<std::string> command;
+};
+
+struct Parsed {
+  Options options;
+  std::optional<std::string> print;  // --help, --version: print this and exit 0
+};
+
+// Errors: kUsage.
+[[nodiscard]] Result<Parsed> ParseOptions(const std::vector<std::string>& args);
+
+// "500ms", "60s", "5m", "1h", "90" (seconds).
+[[nodiscard]] std::optional<TimeNs> ParseDuration(std::string_view text);
+// "64M", "65536K", "1G", "67108864".
+[[nodiscard]] std::optional<Bytes> ParseSize(std::string_view text);
+// train.penstock for `python -u train.py`, CMD.penstock elsewhere.
+[[nodiscard]] std::filesystem::path DefaultOutput(const std::vector<std::string>& command);
+
+}  // namespace penstock::record

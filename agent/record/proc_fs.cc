@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/record/proc_fs.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+
+namespace penstock::record {
+namespace {
+
+// Value of "Key:   123 kB" or "key: 123".
+std::optional<std::uint64_t> Field(std::string_view text, std::string_view key) {
+  for (std::size_t at = 0; (at = text.find(key, at)) != std::string_view::npos; at += key.size()) {
+    const bool line_start = at == 0 || text[at - 1] == '\n';
+    if (!line_start || at + key.size() >= text.size() || text[at + key.size()] != ':') continue;
+    std::string_view rest = text.substr(at + key.size() + 1);
+    rest = Trimmed(rest.substr(0, rest.find('\n')));
+    return ParseNumber(rest.substr(0, rest.find(' ')));
+  }
+  return std::nullopt;
+}
+
+bool IsCodec(std::string_view path) {
+  static constexpr std::array<std::string_view, 23> kPrefixes = {
+      "libjpeg",    "libturbojpeg", "libpng",   "libwebp", "cv2.",      "_imaging.",
+      "libnvjpeg",  "libdali",      "dali_",    "_jpeg.",  "libavcodec", "libdecord",
+      "libtiff",    "libheif",      "libavif",  "libaio",  "libcufile", "libtensorflow",
+      "liblmdb",    "liburing",     "libcuda.", "libcudart", "simplejpeg"};
+  static constexpr std::array<std::string_view, 4> kFolders = {"/simplejpeg/", "/lmdb/", "/decord/",
+                                                               "/nvidia/dali/"};
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (name.find(".so") == std::string_view::npos) return false;
+  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                     [&](std::string_view p) { return name.substr(0, p.size()) == p; }) ||
+         std::any_of(kFolders.begin(), kFolders.end(),
+                     [&](std::string_view p) { return path.find(p) != std::string_view::npos; });
+}
+
+}  // namespace
+
+std::optional<std::string> ReadFile(const std::string& path, std::size_t limit) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return std::nullopt;
+  std::string text;
+  std::array<char, 16384> buffer;
+  bool ok = true;
+  while (text.size() < limit) {
+    const ssize_t got = read(fd, buffer.data(), std::min(buffer.size(), limit - text.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      ok = got == 0;
+      break;
+    }
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  close(fd);
+  if (!ok) return std::nullopt;  // ESRCH: the process went away meanwhile
+  return text;
+}
+
+std::string_view Trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+std::optional<std::uint64_t> ParseNumber(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string_view> SplitLines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+std::optional<ProcStat> ParseStat(std::string_view text) {
+  // The name is in parentheses and may hold any byte, ')' and newline included.
+  const auto name_end = text.rfind(')');
+  if (name_end == std::string_view::npos || name_end + 3 > text.size()) return std::nullopt;
+  std::string_view rest = text.substr(name_end + 2);
+  ProcStat stat;
+  stat.state = rest.front();
+  // Numbered as in proc(5): the state is field 3.
+  std::array<std::uint64_t, 25> fields{};
+  int field = 3;
+  while (!rest.empty() && field < 25) {
+    const auto space = rest.find_first_of(" \n");
+    const std::string_view word = rest.substr(0, space);
+    fields[static_cast<std::size_t>(field)] = ParseNumber(word).value_or(0);
+    ++field;
+    if (space == std::string_view::npos) break;
+    rest.remove_prefix(space + 1);
+  }
+  if (field < 25) return std::nullopt;
+  stat.parent = static_cast<std::uint32_t>(fields[4]);
+  stat.minor_faults = fields[10];
+  stat.major_faults = fields[12];
+  stat.cpu_clock_ticks = fields[14] + fields[15];
+  stat.threads = fields[20];
+  stat.start = fields[22];
+  stat.rss_pages = fields[24];
+  return stat;
+}
+
+std::optional<ProcIo> ParseIo(std::string_view text) {
+  const auto rchar = Field(text, "rchar");
+  const auto read_bytes = Field(text, "read_bytes");
+  if (!rchar || !read_bytes) return std::nullopt;
+  return ProcIo{Bytes{*rchar}, Bytes{*read_bytes}};
+}
+
+std::optional<ProcMemory> ParseRollup(std::string_view text) {
+  const auto pss = Field(text, "Pss");
+  if (!pss) return std::nullopt;
+  const std::uint64_t uss = Field(text, "Private_Clean").value_or(0) +
+                            Field(text, "Private_Dirty").value_or(0) +
+                            Field(text, "Private_Hugetlb").value_or(0);
+  return ProcMemory{Bytes{*pss * 1024}, Bytes{uss * 1024}};
+}
+
+std::vector<std::string> CodecLibraries(std::string_view maps) {
+  std::vector<std::string> found;
+  std::string_view last;
+  while (!maps.empty()) {
+    const auto end = maps.find('\n');
+    const std::string_view line = maps.substr(0, end);
+    maps.remove_prefix(end == std::string_view::npos ? maps.size() : end + 1);
+    const auto slash = line.find('/');
+    if (slash == std::string_view::npos) continue;
+    const std::string_view path = line.substr(slash);
+    if (path == last) continue;
+    last = path;
+    if (!IsCodec(path)) continue;
+    if (std::find(found.begin(), found.end(), path) == found.end()) found.emplace_back(path);
+  }
+  return found;
+}
+
+std::optional<std::uint32_t> InnerPid(std::string_view status) {
+  constexpr std::string_view kKey = "\nNSpid:";
+  const auto at = status.find(kKey);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view rest = status.substr(at + kKey.size());
+  rest = Trimmed(rest.substr(0, rest.find('\n')));
+  const auto last = rest.find_last_of(" \t");
+  const auto value = ParseNumber(last == std::string_view::npos ? rest : rest.substr(last + 1));
+  if (!value) return std::nullopt;
+  return static_cast<std::uint32_t>(*value);
+}
+
+std::string CpuList(const std::vector<int>& cpus) {
+  std::string text;
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += std::to_string(cpus[i]);
+    if (last > i) text += '-' + std::to_string(cpus[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+}  // namespace penstock::record

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/record/proc_sampler.h"
+
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "agent/record/clock.h"
+#include "agent/record/proc_fs.h"
+
+namespace penstock::record {
+namespace {
+
+constexpr TimeNs kStatPeriod{100'000'000};
+constexpr TimeNs kIoPeriod{500'000'000};
+constexpr TimeNs kYoung{2'000'000'000};  // short-lived workers: their bytes are read more often
+constexpr TimeNs kMemoryPeriod{2'000'000'000};
+constexpr TimeNs kMapsPeriod{10'000'000'000};
+constexpr TimeNs kShmPeriod{1'000'000'000};
+constexpr std::uint64_t kBigProcess = 50u << 20;
+constexpr std::int64_t kWalkShare = 100;  // a walk that took t is repeated after 100 t at the soonest
+
+bool IsLoader(const wire::ProcessSlot& slot) {
+  const std::uint32_t role = __atomic_load_n(&slot.role, __ATOMIC_RELAXED);
+  return role == wire::kRoleConsumer || role == wire::kRoleWorker;
+}
+
+// CPU time of all threads of another process, to the nanosecond: /proc has 10 ms steps.
+std::optional<std::uint64_t> ProcessCpu(std::uint32_t pid) {
+  clockid_t clock = 0;
+  timespec time{};
+  if (clock_getcpuclockid(static_cast<pid_t>(pid), &clock) != 0 || clock_gettime(clock, &time) != 0) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+}  // namespace
+
+ProcSampler::ProcSampler(const wire::FileHeader& header, const traces::RecordingDrain& drain,
+                         Liveness& liveness, EnrichingPacker& out)
+    : header_(header),
+      drain_(drain),
+      liveness_(liveness),
+      out_(out),
+      page_size_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))),
+      clock_ticks_(static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK))),
+      cpu_ns_(out.Intern("cpu_ns")),
+      rss_bytes_(out.Intern("rss_bytes")),
+      minor_faults_(out.Intern("minor_faults")),
+      major_faults_(out.Intern("major_faults")),
+      threads_(out.Intern("threads")),
+      disk_read_bytes_(out.Intern("disk_read_bytes")),
+      rchar_bytes_(out.Intern("rchar_bytes")),
+      pss_bytes_(out.Intern("pss_bytes")),
+      uss_bytes_(out.Intern("uss_bytes")),
+      shm_used_bytes_(out.Intern("shm_used_bytes")) {}
+
+void ProcSampler::Add(ProcessKey key, StringId name, std::uint64_t value, TimeNs now) {
+  ProcessId process;
+  if (!drain_.ProcessOf(key.pid, key.start, &process)) return;
+  out_.AddCounter({now, name, process, static_cast<std::int64_t>(value)});
+}
+
+bool ProcSampler::SampleStat(ProcessKey key, Tracked& tracked, TimeNs now) {
+  const auto text = ReadFile(fmt::format("/proc/{}/stat", tracked.host_pid), 4096);
+  const auto stat = text ? ParseStat(*text) : std::nullopt;
+  if (!stat || (key.start != 0 && stat->start != key.start)) return false;
+  const std::uint64_t coarse = stat->cpu_clock_ticks * (1'000'000'000u / clock_ticks_);
+  Add(key, cpu_ns_, ProcessCpu(tracked.host_pid).value_or(coarse), now);
+  Add(key, minor_faults_, stat->minor_faults, now);
+  Add(key, major_faults_, stat->major_faults, now);
+  const bool gone = stat->gone() && stat->threads <= 1;
+  if (!gone) {  // a zombie has no memory any more: zero would be a false drop
+    tracked.rss = stat->rss_pages * page_size_;
+    Add(key, rss_bytes_, tracked.rss, now);
+    Add(key, threads_, stat->threads, now);
+  }
+  return !gone;
+}
+
+void ProcSampler::SampleIo(const wire::ProcessSlot& slot, ProcessKey key, const Tracked& tracked,
+                           TimeNs now) {
+  const std::string path = fmt::format("/proc/{}/io", tracked.host_pid);
+  std::optional<ProcIo> io;
+  std::uint64_t hooked = 0;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const std::uint64_t before = __atomic_load_n(&slot.bytes_hooked, __ATOMIC_RELAXED);
+    const auto text = ReadFile(path, 4096);
+    io = text ? ParseIo(*text) : std::nullopt;
+    if (!io) return;
+    const std::uint64_t after = __atomic_load_n(&slot.bytes_hooked, __ATOMIC_RELAXED);
+    hooked = before + (after - before) / 2;
+    if (before == after) break;
+  }
+  Add(key, rchar_bytes_, io->rchar.value, now);
+  Add(key, disk_read_bytes_, io->read_bytes.value, now);
+  KernelView& view = out_.view(key);
+  view.coverage = true;
+  view.bytes_hooked = Bytes{hooked};
+  view.bytes_kernel = Bytes{io->rchar.value - std::min(io->rchar.value, slot.rchar_at_start)};
+}
+
+void ProcSampler::SampleMemory(ProcessKey key, Tracked& tracked, TimeNs now) {
+  const TimeNs begin = MonotonicNow();
+  const auto text = ReadFile(fmt::format("/proc/{}/smaps_rollup", tracked.host_pid), 8192);
+  const TimeNs took = MonotonicNow() - begin;
+  // It holds the process's memory lock meanwhile: a big process is asked less often.
+  tracked.next_memory = now + TimeNs{std::max(kMemoryPeriod.value, took.value * kWalkShare)};
+  const auto memory = text ? ParseRollup(*text) : std::nullopt;
+  if (!memory) return;
+  Add(key, pss_bytes_, memory->pss.value, now);
+  Add(key, uss_bytes_, memory->uss.value, now);
+}
+
+void ProcSampler::ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now) {
+  const TimeNs begin = MonotonicNow();
+  KernelView& view = out_.view(key);
+  if (const auto maps = ReadFile(fmt::format("/proc/{}/maps", tracked.host_pid), 16u << 20)) {
+    for (std::string& library : CodecLibraries(*maps)) {
+      if (std::find(view.libraries.begin(), view.libraries.end(), library) == view.libraries.end()) {
+        view.libraries.push_back(std::move(library));
+      }
+    }
+  }
+  std::error_code error;
+  const std::filesystem::path fds = fmt::format("/proc/{}/fd", tracked.host_pid);
+  int looked_at = 0;
+  for (std::filesystem::directory_iterator it(fds, error), end; !error && it != end;
+       it.increment(error)) {
+    if (++looked_at > 1024) break;
+    std::error_code ignored;
+    if (std::filesystem::read_symlink(it->path(), ignored) == "anon_inode:[io_uring]") {
+      view.features |= wire::kFeatureIoUring;
+    }
+  }
+  ++tracked.scans;
+  const TimeNs took = MonotonicNow() - begin;
+  const TimeNs pause = tracked.scans == 1 ? TimeNs{1'500'000'000} : kMapsPeriod;
+  tracked.next_maps = now + TimeNs{std::max(pause.value, took.value * kWalkShare)};
+}
+
+void ProcSampler::Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked& tracked,
+                         TimeNs now, bool last) {
+  if (tracked.host_pid == 0) {
+    const auto pid = liveness_.HostPid(key, now);
+    if (!pid) {
+      tracked.gone = !liveness_.ProcessRuns(key, now);
+      return;
+    }
+    tracked.host_pid = *pid;
+    tracked.first = now;
+    tracked.next_memory = now + TimeNs{200'000'000};
+    tracked.next_maps = now + TimeNs{500'000'000};
+  }
+  if (last || now >= tracked.next_stat) {
+    tracked.next_stat = now + kStatPeriod;
+    tracked.gone = !SampleStat(key, tracked, now);
+    if (tracked.gone) last = true;  // a zombie still tells its bytes
+  }
+  if (last || now >= tracked.next_io) {
+    tracked.next_io = now + (now - tracked.first < kYoung ? kStatPeriod : kIoPeriod);
+    SampleIo(slot, key, tracked, now);
+  }
+  if (tracked.gone) {
+    out_.Apply(key);
+    return;
+  }
+  if (!IsLoader(slot) && tracked.rss < kBigProcess) return;
+  if (last || now >= tracked.next_memory) SampleMemory(key, tracked, now);
+  if (last || now >= tracked.next_maps) ScanMaps(key, tracked, now);
+}
+
+void ProcSampler::SampleShm(TimeNs now) {
+  next_shm_ = now + kShmPeriod;
+  struct statfs info {};
+  if (!has_first_ || statfs("/dev/shm", &info) != 0) return;
+  const std::uint64_t used = (info.f_blocks - info.f_bfree) * static_cast<std::uint64_t>(info.f_bsize);
+  Add(first_, shm_used_bytes_, used, now);
+}
+
+void ProcSampler::Tick(TimeNs now) {
+  if (now < next_tick_) return;
+  next_tick_ = now + TimeNs{kStatPeriod.value / 2};
+  std::uint32_t running = 0;
+  for (const wire::ProcessSlot& slot : header_.processes) {
+    if (__atomic_load_n(&slot.state, __ATOMIC_ACQUIRE) != wire::kProcessLive) continue;
+    const ProcessKey key{slot.pid, slot.process_start};
+    Tracked& tracked = tracked_[key];
+    if (tracked.gone) continue;
+    if (!has_first_) {
+      first_ = key;
+      has_first_ = true;
+    }
+    Sample(slot, key, tracked, now, false);
+    if (!tracked.gone) ++running;
+  }
+  running_ = running;
+  if (now >= next_shm_) SampleShm(now);
+}
+
+void ProcSampler::SampleAll(TimeNs now) {
+  std::uint32_t running = 0;
+  for (const wire::ProcessSlot& slot : header_.processes) {
+    if (__atomic_load_n(&slot.state, __ATOMIC_ACQUIRE) != wire::kProcessLive) continue;
+    const ProcessKey key{slot.pid, slot.process_start};
+    Tracked& tracked = tracked_[key];
+    if (!tracked.gone) Sample(slot, key, tracked, now, true);
+    if (!tracked.gone) ++running;
+  }
+  running_ = running;
+  if (has_first_) SampleShm(now);
+}
+
+}  // namespace penstock::record

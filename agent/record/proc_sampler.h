@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Takes counters of every traced process from the kernel: CPU, memory, faults, bytes read, and the
+// pair (bytes hooked, bytes the kernel counted) that coverage is computed from. The program under
+// trace does nothing for it. Not thread-safe.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "agent/record/enrich.h"
+#include "agent/record/liveness.h"
+#include "traces/recording.h"
+#include "traces/wire.h"
+
+namespace penstock::record {
+
+class ProcSampler {
+ public:
+  // Requires: all outlive this.
+  ProcSampler(const wire::FileHeader& header, const traces::RecordingDrain& drain,
+              Liveness& liveness, EnrichingPacker& out);
+
+  // Samples whatever is due. Cost: a few microseconds per process ten times a second; page-table
+  // walks (smaps_rollup) take at most 1 % of the time.
+  void Tick(TimeNs now);
+  // A last sample of everything that still runs, or has just become a zombie.
+  void SampleAll(TimeNs now);
+  // Traced processes that ran at the last Tick.
+  [[nodiscard]] std::uint32_t running() const { return running_; }
+
+ private:
+  struct Tracked {
+    bool gone = false;
+    std::uint32_t host_pid = 0;
+    TimeNs first;
+    TimeNs next_stat;
+    TimeNs next_io;
+    TimeNs next_memory;
+    TimeNs next_maps;
+    int scans = 0;
+    std::uint64_t rss = 0;
+  };
+
+  void Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked& tracked, TimeNs now,
+              bool last);
+  bool SampleStat(ProcessKey key, Tracked& tracked, TimeNs now);
+  void SampleIo(const wire::ProcessSlot& slot, ProcessKey key, const Tracked& tracked, TimeNs now);
+  void SampleMemory(ProcessKey key, Tracked& tracked, TimeNs now);
+  void ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now);
+  void SampleShm(TimeNs now);
+  void Add(ProcessKey key, StringId name, std::uint64_t value, TimeNs now);
+
+  const wire::FileHeader& header_;
+  const traces::RecordingDrain& drain_;
+  Liveness& liveness_;
+  EnrichingPacker& out_;
+  std::map<ProcessKey, Tracked> tracked_;
+  ProcessKey first_;  // counters of the host stand with the first process
+  bool has_first_ = false;
+  std::uint32_t running_ = 0;
+  TimeNs next_tick_;
+  TimeNs next_shm_;
+  std::uint64_t page_size_;
+  std::uint64_t clock_ticks_;
+  StringId cpu_ns_, rss_bytes_, minor_faults_, major_faults_, threads_, disk_read_bytes_,
+      rchar_bytes_, pss_bytes_, uss_bytes_, shm_used_bytes_;
+};
+
+}  // namespace penstock::record

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/record/rescue.h"
+
+#include <map>
+#include <memory>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "agent/record/liveness.h"
+#include "traces/recording.h"
+
+namespace penstock::record {
+namespace {
+
+// The drain of the ring announces processes and threads that the saved part has already: they are
+// the same.
+class Joiner final : public traces::Packer {
+ public:
+  explicit Joiner(std::unique_ptr<traces::Packer> inner) : inner_(std::move(inner)) {}
+
+  // The drain stands in "#hash" for a text that was sent before: the saved part knows it.
+  void Remember(std::string_view text) {
+    const std::uint64_t hash = wire::HashOf(text.data(), text.size());
+    texts_[fmt::format("#{:016x}", hash)] = text;
+    texts_[fmt::format("#{:08x}", hash & 0xffffffffu)] = text;
+  }
+
+  StringId Intern(std::string_view text) override {
+    const auto known = texts_.find(text);
+    return inner_->Intern(known != texts_.end() ? std::string_view(known->second) : text);
+  }
+  void SetString(StringId id, std::string_view text) override { inner_->SetString(id, text); }
+  ProcessId AddProcess(const traces::ProcessInfo& process) override {
+    const ProcessKey key{process.pid, process.process_start};
+    const auto known = processes_.find(key);
+    if (known == processes_.end()) return processes_[key] = inner_->AddProcess(process);
+    inner_->UpdateProcess(known->second, process);
+    return known->second;
+  }
+  void UpdateProcess(ProcessId id, const traces::ProcessInfo& process) override {
+    inner_->UpdateProcess(id, process);
+  }
+  ThreadId AddThread(const traces::ThreadInfo& thread) override {
+    const std::pair key{thread.process.value, thread.tid};
+    const auto known = threads_.find(key);
+    if (known == threads_.end()) return threads_[key] = inner_->AddThread(thread);
+    return known->second;
+  }
+  void UpdateThread(ThreadId id, const traces::ThreadInfo& thread) override {
+    inner_->UpdateThread(id, thread);
+  }
+  void SetFact(std::string_view key, std::string_view value) override {
+    inner_->SetFact(key, value);
+  }
+  void AddSpan(ThreadId thread, const traces::Span& span) override { inner_->AddSpan(thread, span); }
+  void AddEvent(const traces::Event& event) override { inner_->AddEvent(event); }
+  void AddCounter(const traces::CounterSample& sample) override { inner_->AddCounter(sample); }
+  void SetLosses(const traces::Losses& losses) override { inner_->SetLosses(losses); }
+  void SetRealtimeOffset(TimeNs offset) override { inner_->SetRealtimeOffset(offset); }
+  Result<void> Flush() override { return inner_->Flush(); }
+  Result<void> Finish() override { return inner_->Finish(); }
+  std::uint64_t bytes_written() const override { return inner_->bytes_written(); }
+
+ private:
+  std::unique_ptr<traces::Packer> inner_;
+  std::map<std::string, std::string, std::less<>> texts_;
+  std::map<ProcessKey, ProcessId> processes_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, ThreadId> threads_;
+};
+
+}  // namespace
+
+void Append(const traces::Trace& trace, traces::Packer& out) {
+  for (const auto& [key, value] : trace.facts()) out.SetFact(key, value);
+  std::vector<ProcessId> processes;
+  for (const auto& process : trace.processes()) processes.push_back(out.AddProcess(process));
+  const auto process_of = [&](ProcessId id) {
+    return id.value < processes.size() ? processes[id.value] : id;
+  };
+  std::map<std::uint32_t, StringId> strings;
+  const auto string_of = [&](StringId id) {
+    if (id.value == 0) return id;
+    const auto known = strings.find(id.value);
+    if (known != strings.end()) return known->second;
+    return strings[id.value] = out.Intern(trace.String(id));
+  };
+  std::vector<ThreadId> threads;
+  for (traces::ThreadInfo thread : trace.threads()) {
+    thread.process = process_of(thread.process);
+    threads.push_back(out.AddThread(thread));
+  }
+  for (std::uint32_t i = 0; i < threads.size(); ++i) {
+    trace.ForEachBlock(ThreadId{i}, [&](std::span<const traces::Span> spans) {
+      for (traces::Span span : spans) {
+        span.name = string_of(span.name);
+        span.object = string_of(span.object);
+        out.AddSpan(threads[i], span);
+      }
+    });
+  }
+  for (traces::Event event : trace.events()) {
+    if (event.thread.value < threads.size()) event.thread = threads[event.thread.value];
+    out.AddEvent(event);
+  }
+  for (traces::CounterSample sample : trace.counters()) {
+    sample.name = string_of(sample.name);
+    sample.process = process_of(sample.process);
+    out.AddCounter(sample);
+  }
+  out.SetLosses(trace.losses());
+  out.SetRealtimeOffset(trace.realtime_offset());
+}
+
+Result<void> Rescue(const std::filesystem::path& output, const Arena& arena) {
+  const std::filesystem::path saved = output.string() + ".saved";
+  std::error_code error;
+  std::filesystem::rename(output.string() + ".part", saved, error);
+  const bool has_saved = !error;
+  auto packed = traces::CreatePacked(output);
+  if (!packed) return tl::unexpected(packed.error());
+  Joiner joined(std::move(*packed));
+  if (has_saved) {
+    // Nothing usable in it: the ring is all there is.
+    if (const auto trace = traces::OpenTrace(saved)) {
+      Append(**trace, joined);
+      for (std::uint32_t i = 1;; ++i) {
+        const std::string_view text = (*trace)->String(StringId{i});
+        if (text.empty()) break;
+        joined.Remember(text);
+      }
+    }
+  }
+  traces::RecordingDrain drain(arena.memory(), true);
+  if (auto ok = drain.CheckHeader(); !ok) return ok;
+  drain.Finish(joined);
+  joined.SetFact("record.stopped", "the collector was killed");
+  if (auto done = joined.Finish(); !done) return done;
+  std::filesystem::remove(saved, error);
+  return {};
+}
+
+}  // namespace penstock::record

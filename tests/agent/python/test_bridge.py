@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The real bridge.py against libraries that are missing, or lack what is needed; and wire.py."""
+import glob
+import os
+import re
+import subprocess
+import unittest
+
+import harness
+
+HEADERS = glob.glob(os.path.join(harness.HERE, "..", "..", "..", "traces", "wire*.h"))
+
+
+class BridgeTest(unittest.TestCase):
+    def run_import(self, **variables):
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("PENSTOCK")}
+        environment.update(variables, PYTHONPATH="", PYTHONDONTWRITEBYTECODE="1")
+        code = (
+            "import sys; sys.path.insert(0, %r)\n"
+            "try:\n import penstock_hooks.bridge\n"
+            "except ImportError: print('ImportError')\n" % harness.AGENT
+        )
+        result = subprocess.run([harness.PYTHON, "-c", code], env=environment, capture_output=True, text=True)
+        return result.stdout + result.stderr
+
+    def test_no_agent_is_an_import_error(self):
+        self.assertEqual(self.run_import(), "ImportError\n")
+        self.assertEqual(self.run_import(PENSTOCK_AGENT="/nonexistent.so"), "ImportError\n")
+        self.assertEqual(self.run_import(PENSTOCK_AGENT="libm.so.6"), "ImportError\n")
+
+    def test_numbers_are_those_of_the_format(self):
+        from penstock_hooks import wire
+
+        text = ""
+        for header in HEADERS:
+            with open(header) as file:
+                text += file.read()
+        numbers = {name: int(value) for name, value in re.findall(r"\bk([A-Z]\w+) = (\d+)\b", text)}
+        checked = 0
+        for name, value in vars(wire).items():
+            if name[0] == "_":
+                continue
+            camel = "".join(part.capitalize() for part in name.split("_"))
+            wanted = numbers.get({"Consumer": "RoleConsumer", "Worker": "RoleWorker"}.get(camel, camel))
+            self.assertEqual(value, wanted, name)
+            checked += 1
+        self.assertGreater(checked, 25)
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.path.insert(0, harness.AGENT)
+    unittest.main()
