@@ -18,9 +18,11 @@ struct Symbol {
 void* RealLibc(Symbol* symbol);
 
 // The definition that the caller at `return_address` would have got without the agent.
-// Order: DSO of the return address (dlopen NOLOAD + dlsym/dlvsym), RTLD_NEXT, every other link map.
-// Results inside the agent are rejected. nullptr: none (counted by the caller).
-// Cost: a table lookup after the first call from a site (about 2 ns).
+// Order, that of ld.so itself: RTLD_NEXT with the version the caller needs, the DSO of the return
+// address (dlopen NOLOAD + dlsym/dlvsym), every other object. Results inside the agent are
+// rejected. nullptr: none (counted by the caller).
+// Cost: a table lookup after the first call from a site (24 ns with the check that neither caller
+// nor definer was unloaded), 10 to 19 us at the first.
 void* RealForCaller(Symbol* symbol, void* return_address);
 
 // The definition in the object that contains `address` (libjpeg: cinfo->mem->alloc_small).

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hooks codec.c through agent/resolve.cc, for tests/agent/resolve. An answer that came through a
+// hook is 10000 higher, so the victim's output says both who answered and whether it was hooked.
+#include <errno.h>
+
+#include "agent/resolve.h"
+
+using namespace penstock::agent;
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+Symbol answer = {"codec_answer", nullptr};
+Symbol use = {"codec_use", nullptr};
+Symbol libc_getppid = {"getppid", nullptr};
+}  // namespace
+
+struct Object {
+  void* alloc;
+};
+
+EXPORT int codec_answer(void) {
+  errno = 77;
+  void* const real = RealForCaller(&answer, __builtin_return_address(0));
+  if (errno != 77) return -2;
+  if (real == nullptr) return -1;
+  return reinterpret_cast<int (*)()>(real)() + 10000;
+}
+
+EXPORT int codec_use(Object* object) {
+  void* real = RealInObjectOf(&use, object->alloc);
+  if (real == nullptr) real = RealForCaller(&use, __builtin_return_address(0));
+  if (real == nullptr) return -1;
+  return reinterpret_cast<int (*)(Object*)>(real)(object) + 10000;
+}
+
+EXPORT int getppid(void) {
+  void* const real = RealLibc(&libc_getppid);
+  return InsideAgent(real) || real == nullptr ? -1 : reinterpret_cast<int (*)()>(real)();
+}
