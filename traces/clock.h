@@ -23,13 +23,13 @@ class ClockMap {
 
   void Add(const wire::ClockAnchor& anchor);
   // Takes what was added into account. Call before the first conversion and after every Add().
-  // Anchors that contradict the others by more than kTolerance are left out.
+  // Anchors that contradict the others by more than 20 us are left out.
   // Cost: O(n log n) in the number of anchors, which is kept below a few thousand.
   void Update();
 
   // What `ticks` and everything before it map to stays as it is from now on.
   void Freeze(std::uint64_t ticks) {
-    used_ = true;
+    used_ = used_ || ticks != 0;
     converted_ = ticks > converted_ ? ticks : converted_;
   }
 
@@ -59,7 +59,7 @@ class ClockMap {
 
   [[nodiscard]] double NominalSlope() const;
   void Judge();
-  void Reject(double slope);
+  void Reject(double slope, double uncertainty);
   void Rebuild();
   void Extend();
   void Thin();

@@ -50,15 +50,15 @@ struct BatchKey {
 };
 
 struct Span {
-  TimeNs start;
-  TimeNs duration;
+  TimeNs start{};
+  TimeNs duration{};
   TimeNs cpu{-1};   // thread CPU time inside; -1: not taken
   TimeNs busy{-1};  // time inside the calls (a coalesced read); -1: same as duration
-  Bytes bytes;
+  Bytes bytes{};
   std::int64_t sample = wire::kNoSample;
-  StringId name;
-  StringId object;  // path of the file
-  BatchKey batch;
+  StringId name{};
+  StringId object{};  // path of the file
+  BatchKey batch{};
   StageId stage = StageId::kNone;
   std::uint8_t flags = 0;  // wire::kFlag*
   std::uint8_t depth = 0;
@@ -85,27 +85,27 @@ enum class EventType : std::uint8_t {
 [[nodiscard]] std::string_view EventName(EventType type);
 
 struct Event {
-  TimeNs at;
-  ThreadId thread;
-  BatchKey batch;
+  TimeNs at{};
+  ThreadId thread{};
+  BatchKey batch{};
   std::int64_t value = 0;
   EventType type = EventType::kIndexSent;
 };
 
 struct CounterSample {
-  TimeNs at;
-  StringId name;  // "cpu_ns", "rss_bytes", ...: see traces/FORMAT.md
-  ProcessId process;
+  TimeNs at{};
+  StringId name{};  // "cpu_ns", "rss_bytes", ...: see traces/FORMAT.md
+  ProcessId process{};
   std::int64_t value = 0;
 };
 
 struct ThreadInfo {
-  ProcessId process;
+  ProcessId process{};
   std::uint32_t tid = 0;
-  std::string name;
+  std::string name{};
   std::uint64_t spans = 0;
-  TimeNs first;  // start of the first span or event
-  TimeNs last;   // end of the last
+  TimeNs first{};  // start of the first span or event
+  TimeNs last{};   // end of the last
 };
 
 struct ProcessInfo {

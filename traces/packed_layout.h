@@ -11,14 +11,18 @@ namespace penstock::traces::packed {
 
 inline constexpr char kMagic[8] = {'P', 'E', 'N', 'S', 'T', 'P', 'A', 'K'};
 inline constexpr char kEndMagic[8] = {'P', 'E', 'N', 'S', 'T', 'E', 'N', 'D'};
-inline constexpr std::uint16_t kMajor = 1;  // must match
-inline constexpr std::uint16_t kMinor = 0;  // may grow: readers accept any
+inline constexpr std::uint16_t kMajor = 1;                  // must match
+inline constexpr std::uint16_t kMinor = 0;                  // may grow: readers accept any
 inline constexpr std::uint32_t kSectionMagic = 0x43455350;  // "PSEC"
 inline constexpr std::uint32_t kSpansPerBlock = 64 * 1024;
 inline constexpr std::uint32_t kMaxSectionBytes = 64 * 1024 * 1024;  // before compression
 inline constexpr std::uint32_t kMaxThreads = 1u << 20;
 inline constexpr std::uint32_t kMaxProcesses = 1u << 20;
-inline constexpr std::uint32_t kMaxStringGap = 1u << 22;  // ids lost with one damaged section
+inline constexpr std::uint32_t kMaxStringGap = 1u << 20;  // ids lost with one damaged section
+inline constexpr std::uint32_t kMaxIndexGap = 1u << 16;   // likewise processes and threads
+
+// Nothing lies further from the origin than this: sums of three times do not overflow.
+inline constexpr std::int64_t kMaxTime = std::int64_t{1} << 61;
 
 // Values are part of the format: append only. Readers skip kinds that they do not know.
 enum SectionKind : std::uint16_t {
@@ -68,12 +72,12 @@ struct SectionHeader {
   std::uint32_t magic;
   std::uint16_t kind;
   std::uint16_t flags;
-  std::uint32_t stored_size;  // bytes that follow this header
-  std::uint32_t raw_size;     // bytes before compression
-  std::uint32_t items;        // spans in the block, or records
-  std::uint32_t thread;       // kSpans
-  std::int64_t first;         // kSpans: start of the first span
-  std::int64_t last;          // kSpans: latest end
+  std::uint32_t stored_size;    // bytes that follow this header
+  std::uint32_t raw_size;       // bytes before compression
+  std::uint32_t items;          // spans in the block, or records
+  std::uint32_t thread;         // kSpans
+  std::int64_t first;           // kSpans: start of the first span
+  std::int64_t last;            // kSpans: latest end
   std::uint64_t payload_check;  // XXH64 of the stored payload
   std::uint64_t reserved;
   std::uint64_t header_check;  // XXH64 of the 56 bytes before it

@@ -53,6 +53,10 @@ class Trace {
 // names the file and the remedy. Damage short of that is in losses().
 [[nodiscard]] Result<std::unique_ptr<Trace>> OpenTrace(const std::filesystem::path& path);
 
+// The same from memory; `name` is for messages.
+[[nodiscard]] Result<std::unique_ptr<Trace>> OpenTraceBytes(std::vector<std::byte> contents,
+                                                            const std::string& name);
+
 // The contents of a trace in plain containers: for tests, importers and the packer.
 struct TraceData {
   std::map<std::string, std::string> facts;

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/export.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tests/traces/support.h"
+#include "traces/base/json_text.h"
+#include "traces/trace_builder.h"
+#include "traces/validate.h"
+
+namespace penstock::traces {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::unique_ptr<Trace> OneSpan() {
+  TraceBuilder builder;
+  ProcessInfo process;
+  process.pid = 10;
+  process.role = wire::kRoleWorker;
+  process.worker_id = 2;
+  const ThreadId thread =
+      builder.AddThread({.process = builder.AddProcess(process), .tid = 11, .name = "w"});
+  Span span;
+  span.start.value = 100;
+  span.duration.value = 20;
+  span.stage = StageId::kDecode;
+  span.name = builder.Intern("jpeg");
+  span.object = builder.Intern("/data/a \"b\",\nc.jpg");
+  span.bytes.value = 5;
+  span.sample = 7;
+  span.batch = {3, 1};
+  span.depth = 2;
+  builder.AddSpan(thread, span);
+  builder.AddEvent({.at = TimeNs{130},
+                    .thread = thread,
+                    .batch = {3, 1},
+                    .value = 9,
+                    .type = EventType::kBatchPut});
+  builder.SetFact("host", "h");
+  return builder.Build();
+}
+
+std::string Exported(const ExportFormat& format, const Trace& trace) {
+  std::string text;
+  EXPECT_TRUE(format.run(trace, [&text](std::string_view part) {
+    text += part;
+    return true;
+  }));
+  return text;
+}
+
+TEST(ExportTest, ASpanIsOneJsonObjectWithAllItsFields) {
+  const std::string text = Exported(*FindExportFormat("jsonl"), *OneSpan());
+  EXPECT_THAT(
+      text,
+      HasSubstr("{\"type\":\"span\",\"stage\":\"decode\",\"name\":\"jpeg\","
+                "\"object\":\"/data/a \\\"b\\\",\\nc.jpg\",\"start_ns\":100,\"duration_ns\":20,"
+                "\"cpu_ns\":null,\"busy_ns\":20,\"bytes\":5,\"sample\":7,\"batch\":3,"
+                "\"generation\":1,\"flags\":0,\"depth\":2,\"pid\":10,\"tid\":11,"
+                "\"role\":\"worker\",\"worker_id\":2}\n"));
+}
+
+TEST(ExportTest, JsonLinesHoldEveryKindOfThing) {
+  const std::string text = Exported(*FindExportFormat("jsonl"), *OneSpan());
+  for (const char* type : {"losses", "fact", "process", "thread", "span", "event"}) {
+    EXPECT_THAT(text, HasSubstr(std::string("{\"type\":\"") + type + "\"")) << type;
+  }
+}
+
+TEST(ExportTest, ACsvFieldWithACommaIsQuoted) {
+  const std::string text = Exported(*FindExportFormat("csv"), *OneSpan());
+  EXPECT_THAT(text, StartsWith("stage,name,object,start_ns"));
+  EXPECT_THAT(text, HasSubstr("decode,jpeg,\"/data/a \"\"b\"\",\nc.jpg\",100,20,,20,5,7,3,1,10,11,"
+                              "worker,2,0,2\n"));
+}
+
+TEST(ExportTest, BytesThatAreNotUtf8BecomeReplacementCharacters) {
+  std::string out;
+  AppendJson(out, "a\xff\xc3\xa4\xc3\x01");
+  EXPECT_EQ(out, "\"a\xef\xbf\xbd\xc3\xa4\xef\xbf\xbd\\u0001\"");
+}
+
+TEST(ExportTest, AnUnknownFormatIsNotFound) {
+  EXPECT_EQ(FindExportFormat("xml"), nullptr);
+}
+
+TEST(ExportTest, ASinkThatFailsStopsTheExport) {
+  int calls = 0;
+  EXPECT_FALSE(ExportJsonLines(*OneSpan(), [&calls](std::string_view) {
+    ++calls;
+    return false;
+  }));
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(ValidateTest, ASoundRecordingHasNoProblems) {
+  const testing::TempFolder folder;
+  RecordingWriter recording = testing::SmallRecording();
+  testing::WriteFile(folder / "r", testing::Bytes(recording));
+  const auto report = ValidateTrace(folder / "r");
+  ASSERT_TRUE(report.has_value());
+  EXPECT_TRUE(report->sound());
+  EXPECT_EQ(report->kind, ValidationReport::Kind::kRecording);
+  EXPECT_EQ(report->spans, 19u);
+  EXPECT_EQ(report->unfinished, 1u);
+  EXPECT_EQ(report->major, 1u);
+}
+
+TEST(ValidateTest, DamageIsReported) {
+  const testing::TempFolder folder;
+  RecordingWriter recording = testing::SmallRecording();
+  std::vector<std::byte> bytes = testing::Bytes(recording);
+  bytes[wire::kHeaderSize + wire::kChunkHeaderSize + 30] ^= std::byte{1};
+  testing::WriteFile(folder / "r", bytes);
+  const auto report = ValidateTrace(folder / "r");
+  ASSERT_TRUE(report.has_value());
+  EXPECT_FALSE(report->sound());
+  EXPECT_THAT(ToJson(*report), HasSubstr("\"sound\":false"));
+}
+
+}  // namespace
+}  // namespace penstock::traces

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/base/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace penstock {
+namespace {
+
+std::string ErrorText(int error) {
+  return std::generic_category().message(error);
+}
+
+}  // namespace
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr && owned_.empty()) {
+    ::munmap(data_, size_);
+  }
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      owned_(std::move(other.owned_)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  std::swap(owned_, other.owned_);
+  return *this;
+}
+
+MappedFile MappedFile::FromBytes(std::vector<std::byte> bytes) {
+  MappedFile file;
+  file.owned_ = std::move(bytes);
+  file.data_ = file.owned_.empty() ? nullptr : file.owned_.data();
+  file.size_ = file.owned_.size();
+  return file;
+}
+
+Result<MappedFile> MappedFile::Open(const std::filesystem::path& path) {
+  // O_NONBLOCK: a FIFO must not hang us; it is refused below.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) {
+    return Fail(ErrorKind::kInput, fmt::format("{}: cannot be opened: {}; check the path",
+                                               path.string(), ErrorText(errno)));
+  }
+  struct stat info {};
+  const int status = ::fstat(fd, &info);
+  MappedFile file;
+  if (status != 0 || !S_ISREG(info.st_mode)) {
+    ::close(fd);
+    return Fail(ErrorKind::kInput,
+                fmt::format("{}: is not a regular file; give a trace file", path.string()));
+  }
+  if (info.st_size > 0) {
+    const auto size = static_cast<std::size_t>(info.st_size);
+    void* map = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+    if (map == MAP_FAILED) {
+      const int error = errno;
+      ::close(fd);
+      return Fail(ErrorKind::kInput,
+                  fmt::format("{}: cannot be mapped: {}; copy it to a local disk", path.string(),
+                              ErrorText(error)));
+    }
+    file.data_ = static_cast<std::byte*>(map);
+    file.size_ = size;
+  }
+  ::close(fd);
+  return file;
+}
+
+OutputFile::~OutputFile() {
+  if (fd_ >= 0) {
+    ::close(fd_);
+  }
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      size_(other.size_),
+      final_(std::move(other.final_)),
+      temporary_(std::move(other.temporary_)) {}
+
+OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(size_, other.size_);
+  std::swap(final_, other.final_);
+  std::swap(temporary_, other.temporary_);
+  return *this;
+}
+
+Result<OutputFile> OutputFile::Create(const std::filesystem::path& final_path,
+                                      const std::string& suffix) {
+  OutputFile file;
+  file.final_ = final_path;
+  file.temporary_ = final_path;
+  file.temporary_ += suffix;
+  file.fd_ = ::open(file.temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file.fd_ < 0) {
+    return Fail(ErrorKind::kOutput, fmt::format("{}: cannot be written: {}; choose another place",
+                                                file.temporary_.string(), ErrorText(errno)));
+  }
+  return file;
+}
+
+Result<void> OutputFile::Append(std::span<const std::byte> bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t wrote = ::write(fd_, bytes.data() + done, bytes.size() - done);
+    if (wrote < 0 && errno == EINTR) {
+      continue;
+    }
+    if (wrote <= 0) {
+      const int error = wrote < 0 ? errno : ENOSPC;
+      if (::ftruncate(fd_, static_cast<off_t>(size_)) == 0) {
+        ::lseek(fd_, static_cast<off_t>(size_), SEEK_SET);
+      }
+      return Fail(ErrorKind::kOutput, fmt::format("{}: cannot be written: {}; free some space",
+                                                  temporary_.string(), ErrorText(error)));
+    }
+    done += static_cast<std::size_t>(wrote);
+  }
+  size_ += bytes.size();
+  return {};
+}
+
+Result<void> OutputFile::Commit() {
+  const int closed = ::close(std::exchange(fd_, -1));
+  if (closed != 0 || ::rename(temporary_.c_str(), final_.c_str()) != 0) {
+    return Fail(ErrorKind::kOutput,
+                fmt::format("{}: cannot be given its final name: {}; it is complete as {}",
+                            final_.string(), ErrorText(errno), temporary_.string()));
+  }
+  return {};
+}
+
+void OutputFile::Discard() {
+  if (fd_ >= 0) {
+    ::close(std::exchange(fd_, -1));
+    ::unlink(temporary_.c_str());
+  }
+}
+
+}  // namespace penstock

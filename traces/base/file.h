@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files: a read-only map, and an output that appears under its name only when it is complete.
+// Each object owns its descriptor or map; not thread-safe, except that a MappedFile may be read
+// from several threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "traces/base/result.h"
+
+namespace penstock {
+
+// A whole file in memory. A file that is cut by another program while mapped raises SIGBUS on
+// access, as with every map.
+class MappedFile {
+ public:
+  MappedFile() = default;
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  // Errors: kInput if it is not a regular file or cannot be opened.
+  static Result<MappedFile> Open(const std::filesystem::path& path);
+
+  // The same face over memory that is given away.
+  static MappedFile FromBytes(std::vector<std::byte> bytes);
+
+  [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
+  // The same for RecordingDrain, which writes only in ring mode; the pages are private copies.
+  [[nodiscard]] std::span<std::byte> writable() { return {data_, size_}; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::vector<std::byte> owned_;  // empty: data_ is a map
+};
+
+// Writes `final_path` + `suffix` and renames it in Commit().
+class OutputFile {
+ public:
+  OutputFile() = default;
+  ~OutputFile();  // closes; without Commit() the temporary file stays unless Discard() was called
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&& other) noexcept;
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  // Errors: kOutput.
+  static Result<OutputFile> Create(const std::filesystem::path& final_path,
+                                   const std::string& suffix);
+  // Appends all of `bytes`. Errors: kOutput; the file is then cut back to its former size.
+  Result<void> Append(std::span<const std::byte> bytes);
+  Result<void> Commit();
+  void Discard();
+
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+  [[nodiscard]] const std::filesystem::path& temporary() const { return temporary_; }
+
+ private:
+  int fd_ = -1;
+  std::uint64_t size_ = 0;
+  std::filesystem::path final_;
+  std::filesystem::path temporary_;
+};
+
+}  // namespace penstock

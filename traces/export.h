@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A trace as text. Functions; a Trace may be exported from several threads at once.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "traces/trace.h"
+
+namespace penstock::traces {
+
+// Takes the next piece of output; false stops the export.
+using TextSink = std::function<bool(std::string_view)>;
+
+// One JSON object per line, each with "type": losses, fact, process, thread, span, event, counter.
+// Every value that is not known is null or, for sample and batch, -1.
+// Returns false if the sink did. Cost: about 1 us and 400 bytes per span, a bounded buffer.
+[[nodiscard]] bool ExportJsonLines(const Trace& trace, const TextSink& sink);
+
+// The spans as a table by RFC 4180 with a header line.
+[[nodiscard]] bool ExportCsv(const Trace& trace, const TextSink& sink);
+
+struct ExportFormat {
+  std::string_view name;
+  std::string_view what;  // one line for --help
+  bool (*run)(const Trace& trace, const TextSink& sink);
+};
+
+[[nodiscard]] std::span<const ExportFormat> ExportFormats();
+// nullptr if there is none of that name.
+[[nodiscard]] const ExportFormat* FindExportFormat(std::string_view name);
+
+}  // namespace penstock::traces

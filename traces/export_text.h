@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A buffer between an exporter and its sink. Not thread-safe.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "traces/export.h"
+
+namespace penstock::traces {
+
+class TextBuffer {
+ public:
+  explicit TextBuffer(const TextSink& sink) : sink_(sink) {}
+
+  template <class... Args>
+  void Format(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+  }
+  [[nodiscard]] std::string& text() { return text_; }
+
+  // Ends a line; hands the buffer on when it is large.
+  void Line() {
+    text_ += '\n';
+    if (text_.size() >= kSize) {
+      Flush();
+    }
+  }
+  // False once the sink said so.
+  bool Flush() {
+    if (ok_ && !text_.empty()) {
+      ok_ = sink_(text_);
+    }
+    text_.clear();
+    return ok_;
+  }
+  [[nodiscard]] bool ok() const { return ok_; }
+
+ private:
+  static constexpr std::size_t kSize = std::size_t{1} << 18;
+
+  const TextSink& sink_;
+  std::string text_;
+  bool ok_ = true;
+};
+
+// A batch for people: its index, or -1.
+[[nodiscard]] inline std::int64_t BatchIndex(BatchKey key) {
+  return key.valid() ? std::int64_t{key.index} : -1;
+}
+
+}  // namespace penstock::traces

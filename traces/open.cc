@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opening and packing of a file of either shape.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "traces/base/file.h"
+#include "traces/pack.h"
+#include "traces/packed_trace.h"
+#include "traces/recording.h"
+#include "traces/trace.h"
+#include "traces/trace_builder.h"
+#include "traces/wire.h"
+
+namespace penstock::traces {
+namespace {
+
+bool IsRecording(std::span<const std::byte> file) {
+  return file.size() >= sizeof wire::kMagic &&
+         std::memcmp(file.data(), wire::kMagic, sizeof wire::kMagic) == 0;
+}
+
+tl::unexpected<Error> NotATrace(const std::filesystem::path& path, std::size_t size) {
+  return Fail(ErrorKind::kInput,
+              size == 0 ? fmt::format("{}: is empty; record the run again", path.string())
+                        : fmt::format("{}: does not begin as a trace does; give a file made by "
+                                      "penstock record or by the agent",
+                                      path.string()));
+}
+
+// Drains all of a recording. Errors: kInput.
+Result<void> DrainFile(MappedFile& file, const std::filesystem::path& path, Packer& out) {
+  RecordingDrain drain(file.writable(), false);
+  if (const Result<void> header = drain.CheckHeader(); !header) {
+    return Fail(header.error().kind, fmt::format("{}: {}", path.string(), header.error().message));
+  }
+  drain.Finish(out);
+  return {};
+}
+
+Result<std::unique_ptr<Trace>> OpenFile(MappedFile file, const std::filesystem::path& path) {
+  if (IsPacked(file.bytes())) {
+    return OpenPacked(std::move(file), path);
+  }
+  if (!IsRecording(file.bytes())) {
+    return NotATrace(path, file.bytes().size());
+  }
+  TraceBuilder builder;
+  if (const Result<void> drained = DrainFile(file, path, builder); !drained) {
+    return tl::unexpected<Error>(drained.error());
+  }
+  return builder.Build();
+}
+
+void Copy(const Trace& trace, Packer& out) {
+  for (const auto& [key, value] : trace.facts()) {
+    out.SetFact(key, value);
+  }
+  for (const ProcessInfo& process : trace.processes()) {
+    static_cast<void>(out.AddProcess(process));
+  }
+  for (const ThreadInfo& thread : trace.threads()) {
+    static_cast<void>(out.AddThread(thread));
+  }
+  for (Event event : trace.events()) {
+    out.AddEvent(event);
+  }
+  for (CounterSample sample : trace.counters()) {
+    sample.name = out.Intern(trace.String(sample.name));
+    out.AddCounter(sample);
+  }
+  out.SetLosses(trace.losses());
+  out.SetRealtimeOffset(trace.realtime_offset());
+  std::vector<std::uint32_t> ids;  // of the new file by those of the old, + 1
+  const auto translate = [&](StringId id) {
+    if (id.value >= ids.size()) {
+      const std::string_view text = trace.String(id);
+      if (text.empty()) {
+        return StringId{};  // unknown: a damaged id must not ask for memory
+      }
+      ids.resize(id.value + std::size_t{1});
+    }
+    std::uint32_t& known = ids[id.value];
+    if (known == 0) {
+      known = out.Intern(trace.String(id)).value + 1;
+    }
+    return StringId{known - 1};
+  };
+  for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
+    trace.ForEachBlock(ThreadId{i}, [&](std::span<const Span> spans) {
+      for (Span span : spans) {
+        span.name = translate(span.name);
+        span.object = translate(span.object);
+        out.AddSpan(ThreadId{i}, span);
+      }
+    });
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Trace>> OpenTrace(const std::filesystem::path& path) {
+  Result<MappedFile> file = MappedFile::Open(path);
+  if (!file) {
+    return tl::unexpected<Error>(file.error());
+  }
+  return OpenFile(std::move(*file), path);
+}
+
+Result<std::unique_ptr<Trace>> OpenTraceBytes(std::vector<std::byte> contents,
+                                              const std::string& name) {
+  return OpenFile(MappedFile::FromBytes(std::move(contents)), name);
+}
+
+Result<void> PackTrace(const std::filesystem::path& from, const std::filesystem::path& to) {
+  Result<MappedFile> file = MappedFile::Open(from);
+  if (!file) {
+    return tl::unexpected<Error>(file.error());
+  }
+  if (!IsRecording(file->bytes()) && !IsPacked(file->bytes())) {
+    return NotATrace(from, file->bytes().size());
+  }
+  // Everything that can be wrong with the input comes before the output is touched.
+  Result<std::unique_ptr<Trace>> trace;
+  if (IsPacked(file->bytes())) {
+    trace = OpenPacked(std::move(*file), from);
+    if (!trace) {
+      return tl::unexpected<Error>(trace.error());
+    }
+  } else if (const Result<void> header = RecordingDrain(file->writable(), false).CheckHeader();
+             !header) {
+    return Fail(header.error().kind, fmt::format("{}: {}", from.string(), header.error().message));
+  }
+  Result<std::unique_ptr<Packer>> packer = CreatePacked(to);
+  if (!packer) {
+    return tl::unexpected<Error>(packer.error());
+  }
+  if (*trace != nullptr) {
+    Copy(**trace, **packer);
+  } else if (const Result<void> drained = DrainFile(*file, from, **packer); !drained) {
+    return drained;
+  }
+  return (*packer)->Finish();
+}
+
+}  // namespace penstock::traces

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The walk over chunks: which to read, how far, when to give them back.
+#include "traces/recording_drain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace penstock::traces {
+namespace {
+
+constexpr std::int64_t kDayNs = 86'400'000'000'000;
+
+}  // namespace
+
+RecordingDrain::Impl::Impl(std::span<std::byte> bytes, bool recycle_chunks)
+    : memory(bytes),
+      recycle(recycle_chunks),
+      clock(HasHeader() && header().clock == wire::kClockTsc ? wire::kClockTsc
+                                                             : wire::kClockMonotonic,
+            HasHeader() ? header().ticks_per_second : 0) {}
+
+wire::FileMode RecordingDrain::Impl::Mode() const {
+  return header().mode == wire::kRing ? wire::kRing : wire::kLinear;
+}
+
+std::size_t RecordingDrain::Impl::ChunkCount() const {
+  const std::size_t bytes = memory.size() - wire::kHeaderSize;
+  return bytes / wire::kChunkSize + (bytes % wire::kChunkSize != 0 ? 1 : 0);
+}
+
+ChunkView RecordingDrain::Impl::Chunk(std::size_t i) const {
+  const std::size_t offset = wire::kHeaderSize + i * wire::kChunkSize;
+  return ChunkView(
+      memory.subspan(offset, std::min<std::size_t>(wire::kChunkSize, memory.size() - offset)));
+}
+
+void RecordingDrain::Impl::PoolAnchors() {
+  const wire::FileHeader& h = header();
+  const std::uint32_t count = __atomic_load_n(&h.anchor_count, __ATOMIC_ACQUIRE);
+  const std::uint32_t fresh = std::min(count - header_anchors, wire::kMaxAnchors);
+  for (std::uint32_t i = count - fresh; i != count; ++i) {
+    clock.Add(h.anchors[i % wire::kMaxAnchors]);
+  }
+  header_anchors = count;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const ChunkView chunk = Chunk(i);
+    if (!chunks[i].anchored && chunk.has_header() && chunk.pid() != 0 &&
+        chunk.header().magic == wire::kChunkMagic) {
+      chunks[i].anchored = true;
+      clock.Add(chunk.header().anchor);
+    }
+  }
+  clock.Update();
+  // Anything a day before the first anchor or a week after the last is not a time of this run.
+  const bool known = clock.last().value != 0;
+  earliest_ns = known ? clock.first().value - kDayNs : 0;
+  latest_ns =
+      known ? clock.last().value + 7 * kDayNs : std::numeric_limits<std::int64_t>::max() / 4;
+}
+
+void RecordingDrain::Impl::SyncProcesses(Packer& out) {
+  const wire::FileMode mode = Mode();
+  for (const wire::ProcessSlot& slot : header().processes) {
+    processes.Sync(slot, mode, out);
+  }
+}
+
+std::uint64_t RecordingDrain::Impl::Drain(Packer& out, const IsDead& is_dead) {
+  if (!HasHeader()) {
+    return 0;
+  }
+  chunks.resize(std::max(chunks.size(), ChunkCount()));
+  SyncProcesses(out);
+  PoolAnchors();
+  out.SetRealtimeOffset(clock.RealtimeOffset());
+  std::uint64_t records = 0;
+  for (std::size_t i = 0; i < ChunkCount(); ++i) {
+    records += DrainChunk(i, out);
+  }
+  for (std::size_t i = 0; i < ChunkCount(); ++i) {
+    EndOfLife(i, is_dead, out);
+  }
+  clock.Freeze(latest_ticks);
+  processes.Publish(out);
+  CountLosses(out);
+  return records;
+}
+
+bool RecordingDrain::Impl::OpenChunk(const ChunkView& chunk, ChunkState& state, Packer& out) {
+  if (!chunk.has_header()) {
+    return false;
+  }
+  const std::uint32_t pid = chunk.pid();
+  // Free, or being claimed at this moment.
+  if (pid == 0 && (Mode() == wire::kRing || chunk.IsZero())) {
+    return false;
+  }
+  const wire::ChunkHeader& h = chunk.header();
+  if (h.magic != wire::kChunkMagic) {
+    if (!state.damaged) {
+      state.damaged = true;
+      ++found.damaged_chunks;
+      found.damaged_bytes += wire::kChunkSize;
+    }
+    return false;
+  }
+  if (state.thread == ~0u) {
+    const auto key = std::make_tuple(pid, h.process_start, h.tid);
+    const auto [at, inserted] =
+        thread_index.try_emplace(key, static_cast<std::uint32_t>(threads.size()));
+    if (inserted) {
+      Thread thread;
+      thread.process = processes.Get(pid, h.process_start, out);
+      thread.info.process = thread.process;
+      thread.info.tid = h.tid;
+      thread.info.name.assign(h.thread_name, strnlen(h.thread_name, sizeof h.thread_name));
+      thread.id = out.AddThread(thread.info);
+      threads.push_back(std::move(thread));
+    }
+    state.thread = at->second;
+    Thread& thread = threads[state.thread];
+    thread.sequence = std::max(thread.sequence, h.sequence);
+    thread.dropped = std::max(thread.dropped, h.dropped);
+    thread.without_slot = thread.without_slot || h.process >= wire::kMaxProcesses;
+  }
+  return true;
+}
+
+std::uint64_t RecordingDrain::Impl::DrainChunk(std::size_t i, Packer& out) {
+  const ChunkView chunk = Chunk(i);
+  ChunkState& state = chunks[i];
+  if (!OpenChunk(chunk, state, out)) {
+    return 0;
+  }
+  // The state first: if it says full, every record is counted in what is read next.
+  const std::uint32_t condition = chunk.state();
+  std::uint32_t committed = chunk.committed();
+  const bool overflow = committed > wire::kRecordsPerChunk;
+  if (overflow && !state.damaged) {
+    state.damaged = true;
+    ++found.damaged_chunks;
+  }
+  committed = std::min(committed, chunk.room());
+  Thread& thread = threads[state.thread];
+  const std::uint32_t from = state.taken;
+  for (; state.taken < committed; ++state.taken) {
+    wire::Record record;
+    std::memcpy(&record, chunk.record(state.taken), sizeof record);
+    if (record.kind == wire::kKindNone || record.check != wire::CheckOf(&record)) {
+      if (overflow) {
+        break;  // the count is a guess: the rest was never written
+      }
+      DropText(state);
+      Damaged(1);
+    } else if (record.kind == wire::kKindText) {
+      wire::TextRecord text;
+      std::memcpy(&text, &record, sizeof text);
+      TakeText(text, state, thread, out);
+    } else {
+      DropText(state);
+      Take(record, thread, out);
+    }
+  }
+  const std::uint32_t records = state.taken - from;
+  if (recycle) {
+    __atomic_store_n(&chunk.header().drained, std::uint64_t{state.taken}, __ATOMIC_RELAXED);
+    if (condition == wire::kChunkFull && !overflow) {
+      DropText(state);
+      state = ChunkState{};
+      chunk.Recycle();
+    }
+  }
+  return records;
+}
+
+// Writes what a dead thread was in the middle of, once; gives its chunk back.
+void RecordingDrain::Impl::EndOfLife(std::size_t i, const IsDead& is_dead, Packer& out) {
+  ChunkState& state = chunks[i];
+  if (state.thread == ~0u || state.inflight_done) {
+    return;
+  }
+  const ChunkView chunk = Chunk(i);
+  const wire::ChunkHeader& h = chunk.header();
+  if (chunk.state() == wire::kChunkFull && Mode() == wire::kRing) {
+    DrainChunk(i, out);  // filled since we were there
+    return;
+  }
+  if (!is_dead(chunk.pid(), h.process_start, h.tid)) {
+    return;
+  }
+  DrainChunk(i, out);  // what it committed between our visit and its end
+  if (chunks[i].thread == ~0u) {
+    return;
+  }
+  DropText(state);
+  state.inflight_done = true;
+  Thread& thread = threads[state.thread];
+  if (h.sequence == thread.sequence) {
+    WriteInflight(chunk, thread, out);
+  }
+  if (recycle) {
+    state = ChunkState{};
+    chunk.Recycle();
+  }
+}
+
+void RecordingDrain::Impl::WriteInflight(const ChunkView& chunk, Thread& thread, Packer& out) {
+  const std::uint32_t depth = chunk.inflight_depth();
+  if (depth > wire::kMaxInflight) {
+    Damaged(1);
+    return;
+  }
+  // It lived at least until it claimed this chunk.
+  const std::int64_t claimed = clock.ToNs(chunk.header().anchor.ticks).value;
+  const bool sound = claimed >= earliest_ns && claimed <= clock.last().value;
+  const std::int64_t last = std::max(thread.last_ns, sound ? claimed : 0);
+  for (std::uint32_t i = 0; i < depth; ++i) {
+    const wire::Inflight open = chunk.InflightAt(i);
+    const TimeNs start = Plausible(open.start, 0) ? clock.ToNs(open.start) : TimeNs{-1};
+    if (start.value < std::max<std::int64_t>(earliest_ns, 0) || start.value > latest_ns ||
+        open.stage == wire::kStageNone) {
+      Damaged(1);
+      continue;
+    }
+    Span span;
+    span.start = start;
+    span.duration.value = std::max<std::int64_t>(last - start.value, 0);
+    span.sample = open.sample;
+    span.name = strings.Name(open.name, out);
+    span.object = strings.Object(open.object, out);
+    span.batch = {open.batch, open.generation};
+    span.stage = static_cast<StageId>(open.stage);
+    span.flags = static_cast<std::uint8_t>((open.flags & ~(wire::kFlagCpu | wire::kFlagBusy)) |
+                                           wire::kFlagUnfinished);
+    span.depth = static_cast<std::uint8_t>(i);
+    out.AddSpan(thread.id, span);
+  }
+}
+
+void RecordingDrain::Impl::CountLosses(Packer& out) {
+  losses = found;
+  std::uint64_t of_threads = 0;
+  for (const Thread& thread : threads) {
+    of_threads += thread.dropped;
+    losses.lost_threads += thread.without_slot ? 1u : 0u;
+  }
+  // The three count the same records, each from what it can see.
+  losses.dropped_events = std::max(
+      {of_threads, processes.Dropped(), __atomic_load_n(&header().dropped, __ATOMIC_RELAXED)});
+  losses.damaged_records += clock.contradicted() ? 1u : 0u;
+  out.SetLosses(losses);
+}
+
+void RecordingDrain::Impl::Finish(Packer& out) {
+  if (!HasHeader()) {
+    return;
+  }
+  const wire::FileHeader& h = header();
+  const std::size_t tail = (memory.size() - wire::kHeaderSize) % wire::kChunkSize;
+  if (tail != 0) {
+    found.truncated = true;
+    found.damaged_bytes += tail < wire::kChunkHeaderSize ? tail : 0;
+  }
+  if (Mode() == wire::kLinear) {
+    const std::uint32_t allocated = __atomic_load_n(&h.allocated_chunks, __ATOMIC_RELAXED);
+    found.truncated = found.truncated || allocated > ChunkCount();
+  } else if (!recycle) {
+    found.unsealed = __atomic_load_n(&h.sealed, __ATOMIC_RELAXED) == 0;
+  }
+  Drain(out, [](std::uint32_t, std::uint64_t, std::uint32_t) { return true; });
+  out.SetFact("host", std::string_view(h.host, strnlen(h.host, sizeof h.host)));
+  out.SetFact("boot_id", std::string_view(h.boot_id, strnlen(h.boot_id, sizeof h.boot_id)));
+  if (Mode() == wire::kLinear) {
+    out.SetFact("record.mode", "preload");
+    out.SetFact("record.start_realtime_ns",
+                fmt::format("{}", (clock.first() + clock.RealtimeOffset()).value));
+    processes.PromoteFacts(h.root_pid, out);
+  }
+}
+
+RecordingDrain::RecordingDrain(std::span<std::byte> memory, bool recycle)
+    : impl_(std::make_unique<Impl>(memory, recycle)) {}
+
+RecordingDrain::~RecordingDrain() = default;
+
+Result<void> RecordingDrain::CheckHeader() const {
+  const std::span<std::byte> memory = impl_->memory;
+  if (memory.size() < sizeof wire::kMagic ||
+      std::memcmp(memory.data(), wire::kMagic, sizeof wire::kMagic) != 0) {
+    return Fail(ErrorKind::kInput, "is not a recording; give a file made by penstock");
+  }
+  if (!impl_->HasHeader()) {
+    return Fail(ErrorKind::kInput, "ends inside its header; record the run again");
+  }
+  const wire::FileHeader& header = impl_->header();
+  if (header.major != wire::kMajor) {
+    return Fail(ErrorKind::kInput,
+                fmt::format("is a recording of version {}.{}, this program reads {}.x; use the "
+                            "penstock that wrote it",
+                            header.major, header.minor, wire::kMajor));
+  }
+  return {};
+}
+
+std::uint64_t RecordingDrain::Drain(Packer& out, const IsDead& is_dead) {
+  return impl_->Drain(out, is_dead);
+}
+
+void RecordingDrain::Finish(Packer& out) {
+  impl_->Finish(out);
+}
+
+void RecordingDrain::Remap(std::span<std::byte> memory) {
+  impl_->memory = memory;
+}
+
+const Losses& RecordingDrain::losses() const {
+  return impl_->losses;
+}
+
+bool RecordingDrain::ProcessOf(std::uint32_t pid, std::uint64_t process_start,
+                               ProcessId* id) const {
+  return impl_->processes.Find(pid, process_start, id);
+}
+
+}  // namespace penstock::traces

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/recording_process.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+namespace penstock::traces {
+namespace {
+
+constexpr std::size_t kMaxLibraries = 1024;
+constexpr std::size_t kMaxFacts = 4096;
+
+template <class T>
+T Load(const T& field) {
+  return __atomic_load_n(&field, __ATOMIC_RELAXED);
+}
+
+// Sets `to` and reports whether that changed it.
+template <class T>
+bool Set(T& to, const T& value) {
+  if (to == value) {
+    return false;
+  }
+  to = value;
+  return true;
+}
+
+// Facts of the run that an agent without a collector can only say of its process.
+constexpr std::array<std::string_view, 22> kRunFacts = {
+    "host",
+    "kernel",
+    "cpu.model",
+    "cpu.cores",
+    "cpu.affinity",
+    "cgroup.cpu_quota",
+    "cgroup.memory_limit",
+    "memory.total",
+    "shm.size",
+    "dataset.root",
+    "dataset.storage",
+    "gpu.model",
+    "penstock.version",
+    "python.version",
+    "torch.version",
+    "dataset.bytes",
+    "gpu.driver",
+    "gpu.count",
+    "cuda.version",
+    "numpy.version",
+    "exit.status",
+    "torchvision.version",
+};
+
+std::string Trimmed(const char* text, std::size_t size) {
+  return {text, strnlen(text, size)};
+}
+
+}  // namespace
+
+RecordingProcesses::Entry& RecordingProcesses::Reach(const Key& key, Packer& out) {
+  const auto [at, inserted] = by_key_.try_emplace(key, entries_.size());
+  if (inserted) {
+    Entry& entry = entries_.emplace_back();
+    entry.info.pid = key.first;
+    entry.info.process_start = key.second;
+    entry.id = out.AddProcess(entry.info);
+  }
+  return entries_[at->second];
+}
+
+void RecordingProcesses::Sync(const wire::ProcessSlot& slot, wire::FileMode mode, Packer& out) {
+  if (__atomic_load_n(&slot.state, __ATOMIC_ACQUIRE) != wire::kProcessLive || slot.pid == 0) {
+    return;
+  }
+  Entry& entry = Reach({slot.pid, slot.process_start}, out);
+  ProcessInfo& info = entry.info;
+  const std::uint32_t role = Load(slot.role);
+  bool changed = Set(info.parent, slot.parent);
+  changed |= Set(info.role, role <= wire::kRoleWorker ? static_cast<wire::ProcessRole>(role)
+                                                      : wire::kRoleOther);
+  changed |= Set(info.worker_id, Load(slot.worker_id));
+  changed |= Set(info.rank, slot.rank);
+  changed |= Set(info.local_rank, slot.local_rank);
+  changed |= Set(info.world_size, slot.world_size);
+  changed |= Set(info.features, Load(slot.features));
+  changed |= Set(info.comm, Trimmed(slot.comm, sizeof slot.comm));
+  changed |= Set(info.bytes_dataset.value, Load(slot.bytes_dataset));
+  changed |= Set(info.bytes_network.value, Load(slot.bytes_network));
+  changed |= Set(info.bytes_mapped.value, Load(slot.bytes_mapped));
+  changed |= Set(info.dropped, Load(slot.dropped));
+  changed |= Set(info.hook_misses, std::uint64_t{Load(slot.hook_misses)});
+  std::uint64_t hooked = Load(slot.bytes_hooked);
+  if (mode == wire::kLinear) {
+    // Nobody asks the kernel from outside: the pair that the process took itself.
+    const std::uint64_t last = Load(slot.rchar_last);
+    const std::uint64_t first = Load(slot.rchar_at_start);
+    if (last > first) {
+      hooked = Load(slot.hooked_last);
+      changed |= Set(info.bytes_kernel.value, last - first);
+    }
+  }
+  changed |= Set(info.bytes_hooked.value, hooked);
+  entry.dirty = entry.dirty || changed;
+}
+
+ProcessId RecordingProcesses::Get(std::uint32_t pid, std::uint64_t process_start, Packer& out) {
+  return Reach({pid, process_start}, out).id;
+}
+
+bool RecordingProcesses::Find(std::uint32_t pid, std::uint64_t process_start, ProcessId* id) const {
+  const auto found = by_key_.find({pid, process_start});
+  if (found == by_key_.end()) {
+    return false;
+  }
+  *id = entries_[found->second].id;
+  return true;
+}
+
+bool RecordingProcesses::FindPid(std::uint32_t pid, ProcessId* id) const {
+  // Keys ascend by start time within a pid.
+  auto after = by_key_.upper_bound({pid, ~std::uint64_t{0}});
+  if (after == by_key_.begin() || (--after)->first.first != pid) {
+    return false;
+  }
+  *id = entries_[after->second].id;
+  return true;
+}
+
+void RecordingProcesses::Text(ProcessId id, wire::TextType type, std::string_view text) {
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [id](const Entry& entry) { return entry.id == id; });
+  if (found == entries_.end()) {
+    return;
+  }
+  ProcessInfo& info = found->info;
+  found->dirty = true;
+  if (type == wire::kTextFact) {
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos && info.facts.size() < kMaxFacts) {
+      info.facts[std::string(text.substr(0, equals))] = text.substr(equals + 1);
+    }
+  } else if (type == wire::kTextCommand) {
+    info.command.clear();
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\x1f'), text.size());
+      info.command.emplace_back(text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  } else if (type == wire::kTextLibrary && info.libraries.size() < kMaxLibraries &&
+             std::find(info.libraries.begin(), info.libraries.end(), text) ==
+                 info.libraries.end()) {
+    info.libraries.emplace_back(text);
+  }
+}
+
+void RecordingProcesses::Publish(Packer& out) {
+  for (Entry& entry : entries_) {
+    if (entry.dirty) {
+      entry.dirty = false;
+      out.UpdateProcess(entry.id, entry.info);
+    }
+  }
+}
+
+void RecordingProcesses::PromoteFacts(std::uint32_t root, Packer& out) const {
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [root](const Entry& e) { return e.info.pid == root; });
+  const Entry* entry = found != entries_.end() ? &*found
+                       : entries_.empty()      ? nullptr
+                                               : &entries_.front();
+  if (entry == nullptr) {
+    return;
+  }
+  for (const std::string_view key : kRunFacts) {
+    const auto fact = entry->info.facts.find(std::string(key));
+    if (fact != entry->info.facts.end()) {
+      out.SetFact(key, fact->second);
+    }
+  }
+  std::string command;
+  for (const std::string& argument : entry->info.command) {
+    command += command.empty() ? "" : " ";
+    command += argument;
+  }
+  if (!command.empty()) {
+    out.SetFact("command", command);
+  }
+}
+
+std::uint64_t RecordingProcesses::Dropped() const {
+  std::uint64_t sum = 0;
+  for (const Entry& entry : entries_) {
+    sum += entry.info.dropped;
+  }
+  return sum;
+}
+
+}  // namespace penstock::traces

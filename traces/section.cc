@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/section.h"
+
+#include <fmt/format.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "traces/base/xxh64.h"
+
+namespace penstock::traces::packed {
+namespace {
+
+// Times in nanoseconds hardly compress; higher levels cost twice the time for 1 %.
+constexpr int kLevel = 3;
+
+std::uint64_t HeaderCheck(const SectionHeader& header) {
+  return Xxh64(&header, offsetof(SectionHeader, header_check));
+}
+
+// Reads a header if it is sound and its payload lies inside the file.
+bool ReadHeader(std::span<const std::byte> file, std::uint64_t offset, SectionHeader* header) {
+  if (offset > file.size() || file.size() - offset < sizeof *header) {
+    return false;
+  }
+  std::memcpy(header, file.data() + offset, sizeof *header);
+  return header->magic == kSectionMagic && header->header_check == HeaderCheck(*header) &&
+         header->stored_size <= file.size() - offset - sizeof *header;
+}
+
+// Offset of the next byte at or after `from` where a section may begin.
+std::uint64_t NextMagic(std::span<const std::byte> file, std::uint64_t from) {
+  const auto first = static_cast<unsigned char>(kSectionMagic & 0xff);
+  while (from + sizeof(SectionHeader) <= file.size()) {
+    const void* hit = std::memchr(file.data() + from, first, file.size() - from);
+    if (hit == nullptr) {
+      break;
+    }
+    from = static_cast<std::uint64_t>(static_cast<const std::byte*>(hit) - file.data());
+    if (file.size() - from >= 4 && std::memcmp(hit, &kSectionMagic, 4) == 0) {
+      return from;
+    }
+    ++from;
+  }
+  return file.size();
+}
+
+bool HasFooter(std::span<const std::byte> file, std::uint64_t* contents) {
+  PackedFooter footer;
+  if (file.size() < sizeof(PackedHeader) + sizeof footer) {
+    return false;
+  }
+  std::memcpy(&footer, file.data() + file.size() - sizeof footer, sizeof footer);
+  *contents = footer.contents_offset;
+  return std::memcmp(footer.magic, kEndMagic, sizeof kEndMagic) == 0 &&
+         footer.check == Xxh64(&footer.contents_offset, sizeof footer.contents_offset);
+}
+
+// Reads the table of contents; false if it is missing or damaged.
+bool ReadContents(std::span<const std::byte> file, std::vector<SectionRef>& sections) {
+  SectionRef contents;
+  if (!HasFooter(file, &contents.offset) || !ReadHeader(file, contents.offset, &contents.header) ||
+      contents.header.kind != kContents) {
+    return false;
+  }
+  SectionDecoder decoder;
+  std::span<const std::byte> payload;
+  if (!decoder.Decode(file, contents, &payload)) {
+    return false;
+  }
+  constexpr std::size_t kEntry = sizeof(SectionHeader) + sizeof(std::uint64_t);
+  if (payload.size() != kEntry * contents.header.items) {
+    return false;
+  }
+  for (std::size_t at = 0; at < payload.size(); at += kEntry) {
+    SectionRef section;
+    std::memcpy(&section.offset, payload.data() + at, sizeof section.offset);
+    std::memcpy(&section.header, payload.data() + at + sizeof section.offset,
+                sizeof section.header);
+    if (section.offset > file.size() || file.size() - section.offset < sizeof section.header ||
+        section.header.stored_size > file.size() - section.offset - sizeof section.header) {
+      return false;
+    }
+    sections.push_back(section);
+  }
+  return true;
+}
+
+}  // namespace
+
+struct SectionEncoder::Context {
+  ZSTD_CCtx* zstd = ZSTD_createCCtx();
+  ~Context() { ZSTD_freeCCtx(zstd); }
+};
+
+SectionEncoder::SectionEncoder() : context_(std::make_unique<Context>()) {
+  ZSTD_CCtx_setParameter(context_->zstd, ZSTD_c_compressionLevel, kLevel);
+  ZSTD_CCtx_setParameter(context_->zstd, ZSTD_c_checksumFlag, 1);
+}
+SectionEncoder::~SectionEncoder() = default;
+
+Result<std::span<const std::byte>> SectionEncoder::Encode(const SectionMeta& meta,
+                                                          std::span<const std::byte> payload) {
+  buffer_.resize(sizeof(SectionHeader) + ZSTD_compressBound(payload.size()));
+  const std::size_t size =
+      ZSTD_compress2(context_->zstd, buffer_.data() + sizeof(SectionHeader),
+                     buffer_.size() - sizeof(SectionHeader), payload.data(), payload.size());
+  if (ZSTD_isError(size) != 0) {
+    return Fail(ErrorKind::kOutput, fmt::format("zstd: {}", ZSTD_getErrorName(size)));
+  }
+  header_ = SectionHeader{};
+  header_.magic = kSectionMagic;
+  header_.kind = meta.kind;
+  header_.flags = kFlagZstd;
+  header_.stored_size = static_cast<std::uint32_t>(size);
+  header_.raw_size = static_cast<std::uint32_t>(payload.size());
+  header_.items = meta.items;
+  header_.thread = meta.thread;
+  header_.first = meta.first.value;
+  header_.last = meta.last.value;
+  header_.payload_check = Xxh64(buffer_.data() + sizeof header_, size);
+  header_.header_check = HeaderCheck(header_);
+  std::memcpy(buffer_.data(), &header_, sizeof header_);
+  return std::span<const std::byte>(buffer_.data(), sizeof header_ + size);
+}
+
+struct SectionDecoder::Context {
+  ZSTD_DCtx* zstd = ZSTD_createDCtx();
+  ~Context() { ZSTD_freeDCtx(zstd); }
+};
+
+SectionDecoder::SectionDecoder() : context_(std::make_unique<Context>()) {}
+SectionDecoder::~SectionDecoder() = default;
+
+bool PayloadIsSound(std::span<const std::byte> file, const SectionRef& section) {
+  return Xxh64(file.data() + section.offset + sizeof(SectionHeader), section.header.stored_size) ==
+         section.header.payload_check;
+}
+
+bool SectionDecoder::Decode(std::span<const std::byte> file, const SectionRef& section,
+                            std::span<const std::byte>* payload) {
+  const SectionHeader& header = section.header;
+  if (header.raw_size > kMaxSectionBytes || !PayloadIsSound(file, section)) {
+    return false;
+  }
+  const std::span<const std::byte> stored =
+      file.subspan(section.offset + sizeof header, header.stored_size);
+  if ((header.flags & kFlagZstd) == 0) {
+    *payload = stored;
+    return header.raw_size == header.stored_size;
+  }
+  // What the frame says of itself, before memory is taken for it.
+  if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != header.raw_size) {
+    return false;
+  }
+  buffer_.resize(header.raw_size);
+  const std::size_t size = ZSTD_decompressDCtx(context_->zstd, buffer_.data(), buffer_.size(),
+                                               stored.data(), stored.size());
+  *payload = buffer_;
+  return ZSTD_isError(size) == 0 && size == header.raw_size;
+}
+
+SectionList FindSections(std::span<const std::byte> file, Losses& losses) {
+  SectionList list;
+  if (ReadContents(file, list.sections)) {
+    list.complete = true;
+    return list;
+  }
+  list.sections.clear();
+  std::uint64_t unused = 0;
+  losses.unsealed = true;
+  const bool has_footer = HasFooter(file, &unused);
+  std::uint64_t at = sizeof(PackedHeader);
+  while (at < file.size()) {
+    SectionRef section;
+    section.offset = at;
+    if (ReadHeader(file, at, &section.header)) {
+      if (section.header.kind != kContents) {
+        list.sections.push_back(section);
+      }
+      at += sizeof(SectionHeader) + section.header.stored_size;
+      continue;
+    }
+    const std::uint64_t next = NextMagic(file, at + 1);
+    const bool tail = next == file.size();
+    if (!(tail && has_footer && file.size() - at == sizeof(PackedFooter))) {
+      losses.damaged_bytes += next - at;
+      losses.damaged_chunks += tail ? 0u : 1u;
+      losses.truncated = losses.truncated || (tail && !has_footer);
+    }
+    at = next;
+  }
+  return list;
+}
+
+}  // namespace penstock::traces::packed

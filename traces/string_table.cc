@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/string_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "traces/packed_layout.h"
+
+namespace penstock::traces {
+
+std::size_t IdTable::Locate(std::uint64_t key) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = (key * 0x9e3779b97f4a7c15u >> 20) & mask;
+  while (slots_[at].key != 0 && slots_[at].key != key) {
+    at = (at + 1) & mask;
+  }
+  return at;
+}
+
+const std::uint32_t* IdTable::Find(std::uint64_t key) const {
+  if (slots_.empty()) {
+    return nullptr;
+  }
+  const Slot& slot = slots_[Locate(key | (key == 0 ? 1u : 0u))];
+  return slot.key != 0 ? &slot.value : nullptr;
+}
+
+std::uint32_t& IdTable::At(std::uint64_t key, bool* inserted) {
+  if ((used_ + 1) * 3 > slots_.size() * 2) {
+    Grow();
+  }
+  key |= key == 0 ? 1u : 0u;
+  Slot& slot = slots_[Locate(key)];
+  *inserted = slot.key == 0;
+  if (*inserted) {
+    slot.key = key;
+    ++used_;
+  }
+  return slot.value;
+}
+
+void IdTable::Grow() {
+  std::vector<Slot> old = std::exchange(slots_, {});
+  slots_.resize(std::max<std::size_t>(64, old.size() * 2));
+  for (const Slot& slot : old) {
+    if (slot.key != 0) {
+      slots_[Locate(slot.key)] = slot;
+    }
+  }
+}
+
+void StringArena::Set(std::uint32_t id, std::string_view text) {
+  if (id >= entries_.size()) {
+    entries_.resize(id + std::size_t{1});
+  }
+  entries_[id] = {text_.size(), static_cast<std::uint32_t>(text.size())};
+  text_ += text;
+}
+
+void StringRuns::Add(std::uint32_t id, std::string_view text) {
+  items_.push_back({id, static_cast<std::uint32_t>(text.size())});
+  texts_ += text;
+}
+
+// Ids as differences, then what each text shares with the one before, then the rest of each:
+// paths of one directory tree take a few bytes each.
+void StringRuns::Write(ByteWriter& out) {
+  out.Varint(items_.size());
+  std::uint32_t expected = 0;
+  for (const Item& item : items_) {
+    out.Signed(std::int64_t{item.id} - std::int64_t{expected});
+    expected = item.id + 1;
+  }
+  ByteWriter rest;
+  std::string_view before;
+  std::string_view all = texts_;
+  for (const Item& item : items_) {
+    const std::string_view text = all.substr(0, item.size);
+    all.remove_prefix(item.size);
+    const auto limit = std::min(text.size(), before.size());
+    std::size_t shared = 0;
+    while (shared < limit && text[shared] == before[shared]) {
+      ++shared;
+    }
+    out.Varint(shared);
+    out.Varint(text.size() - shared);
+    rest.Raw(std::as_bytes(std::span(text.data() + shared, text.size() - shared)));
+    before = text;
+  }
+  out.Raw(rest.bytes());
+  items_.clear();
+  texts_.clear();
+}
+
+bool ReadStrings(std::span<const std::byte> payload, StringArena& arena) {
+  ByteReader ids(payload);
+  const std::uint64_t count = ids.Bounded(payload.size());
+  // The three lists follow each other: step over the ids to find the lengths, over those to find
+  // the texts.
+  ByteReader lengths = ids;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    lengths.Varint();
+  }
+  ByteReader texts = lengths;
+  for (std::uint64_t i = 0; i < 2 * count; ++i) {
+    texts.Varint();
+  }
+  if (!texts.ok()) {
+    return false;
+  }
+  std::int64_t expected = 0;
+  std::string text;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::int64_t id = expected + ids.Signed();
+    const std::uint64_t shared = lengths.Bounded(text.size());
+    const std::span<const std::byte> rest = texts.Raw(lengths.Varint());
+    if (!lengths.ok() || !texts.ok() || id < 0 ||
+        id > static_cast<std::int64_t>(arena.size()) + packed::kMaxStringGap ||
+        id > std::int64_t{0xffffffff} - 1) {
+      return false;
+    }
+    text.resize(shared);
+    for (const std::byte byte : rest) {
+      text.push_back(static_cast<char>(byte));
+    }
+    arena.Set(static_cast<std::uint32_t>(id), text);
+    expected = id + 1;
+  }
+  return true;
+}
+
+}  // namespace penstock::traces

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/validate.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "traces/base/file.h"
+#include "traces/base/json_text.h"
+#include "traces/order.h"
+#include "traces/packed_trace.h"
+#include "traces/trace.h"
+#include "traces/wire.h"
+
+namespace penstock::traces {
+namespace {
+
+// What is wrong with the spans of one thread, counted.
+struct Walk {
+  std::uint64_t spans = 0;
+  std::uint64_t unfinished = 0;
+  std::uint64_t out_of_order = 0;
+  std::uint64_t negative = 0;
+  std::uint64_t unknown_stage = 0;
+
+  void Add(std::span<const Span> block, Span& before) {
+    for (const Span& span : block) {
+      out_of_order += spans > 0 && StartsBefore(span, before) ? 1u : 0u;
+      negative += span.duration.value < 0 ? 1u : 0u;
+      unfinished += (span.flags & wire::kFlagUnfinished) != 0 ? 1u : 0u;
+      unknown_stage += span.stage >= StageId{wire::kStageCount} ? 1u : 0u;
+      before = span;
+      ++spans;
+    }
+  }
+};
+
+void ReadVersion(const MappedFile& file, ValidationReport& report) {
+  constexpr std::size_t kMajorAt = 8;  // behind the magic in both shapes
+  report.kind =
+      IsPacked(file.bytes()) ? ValidationReport::Kind::kPacked : ValidationReport::Kind::kRecording;
+  report.file_size.value = file.bytes().size();
+  std::memcpy(&report.major, file.bytes().data() + kMajorAt, sizeof report.major);
+  std::memcpy(&report.minor, file.bytes().data() + kMajorAt + 2, sizeof report.minor);
+}
+
+void Complain(ValidationReport& report, std::uint64_t count, const std::string& where,
+              std::string_view what) {
+  if (count != 0) {
+    report.problems.push_back(fmt::format("{}: {} {}", where, count, what));
+  }
+}
+
+}  // namespace
+
+Result<ValidationReport> ValidateTrace(const std::filesystem::path& path) {
+  const Result<std::unique_ptr<Trace>> opened = OpenTrace(path);
+  if (!opened) {
+    return tl::unexpected<Error>(opened.error());
+  }
+  const Trace& trace = **opened;
+  ValidationReport report;
+  if (const Result<MappedFile> file = MappedFile::Open(path); file && file->bytes().size() >= 12) {
+    ReadVersion(*file, report);
+  }
+  report.processes = trace.processes().size();
+  report.threads = trace.threads().size();
+  report.events = trace.events().size();
+  report.counters = trace.counters().size();
+  report.duration = trace.end() - trace.begin();
+  report.losses = trace.losses();
+  for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
+    const ThreadInfo& thread = trace.threads()[i];
+    Walk walk;
+    Span before;
+    trace.ForEachBlock(ThreadId{i}, [&](std::span<const Span> block) { walk.Add(block, before); });
+    report.spans += walk.spans;
+    report.unfinished += walk.unfinished;
+    const std::string where = fmt::format("thread {} of process {}", thread.tid,
+                                          trace.processes()[thread.process.value].pid);
+    Complain(report, walk.out_of_order, where, "spans out of order");
+    Complain(report, walk.negative, where, "spans that end before they start");
+    Complain(report, walk.unknown_stage, where, "spans of an unknown stage");
+    if (walk.spans != thread.spans) {
+      report.problems.push_back(
+          fmt::format("{}: {} spans announced, {} readable", where, thread.spans, walk.spans));
+    }
+  }
+  return report;
+}
+
+std::string ToJson(const ValidationReport& r) {
+  const Losses& l = r.losses;
+  std::string out = fmt::format(
+      "{{\"kind\":\"{}\",\"version\":\"{}.{}\",\"file_bytes\":{},\"sound\":{},\"processes\":{},"
+      "\"threads\":{},\"spans\":{},\"unfinished\":{},\"events\":{},\"counters\":{},"
+      "\"duration_s\":{:.9f},\"losses\":{{\"dropped_events\":{},\"damaged_records\":{},"
+      "\"damaged_bytes\":{},\"damaged_chunks\":{},\"lost_threads\":{},\"truncated\":{},"
+      "\"unsealed\":{}}},\"problems\":[",
+      r.kind == ValidationReport::Kind::kPacked ? "packed" : "recording", r.major, r.minor,
+      r.file_size.value, r.sound(), r.processes, r.threads, r.spans, r.unfinished, r.events,
+      r.counters, Seconds(r.duration), l.dropped_events, l.damaged_records, l.damaged_bytes,
+      l.damaged_chunks, l.lost_threads, l.truncated, l.unsealed);
+  for (std::size_t i = 0; i < r.problems.size(); ++i) {
+    out += i > 0 ? "," : "";
+    AppendJson(out, r.problems[i]);
+  }
+  return out + "]}";
+}
+
+}  // namespace penstock::traces

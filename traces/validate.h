@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Walks all of a trace and says what is well-formed and what is not. Function, thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "traces/base/result.h"
+#include "traces/event.h"
+
+namespace penstock::traces {
+
+struct ValidationReport {
+  enum class Kind { kRecording, kPacked };
+
+  Kind kind = Kind::kRecording;
+  std::uint16_t major = 0;
+  std::uint16_t minor = 0;
+  Bytes file_size;
+  std::uint64_t processes = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t spans = 0;
+  std::uint64_t unfinished = 0;  // of the spans: in flight when their thread died
+  std::uint64_t events = 0;
+  std::uint64_t counters = 0;
+  TimeNs duration;
+  Losses losses;
+  std::vector<std::string> problems;  // one line each; empty and no losses: sound
+
+  [[nodiscard]] bool sound() const { return problems.empty() && !losses.any(); }
+};
+
+// Errors: kInput as OpenTrace().
+// Cost: decodes every span once.
+[[nodiscard]] Result<ValidationReport> ValidateTrace(const std::filesystem::path& path);
+
+// The report as one JSON object, without a newline.
+[[nodiscard]] std::string ToJson(const ValidationReport& report);
+
+}  // namespace penstock::traces

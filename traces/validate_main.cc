@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "traces/program.h"
+#include "traces/validate.h"
+
+namespace {
+
+using penstock::Seconds;
+using penstock::traces::Losses;
+using penstock::traces::ValidationReport;
+
+void Print(const std::string& path, const ValidationReport& r) {
+  const bool packed = r.kind == ValidationReport::Kind::kPacked;
+  fmt::print("{}: {} {}.{}, {} bytes\n", path, packed ? "packed trace" : "recording", r.major,
+             r.minor, r.file_size.value);
+  fmt::print("  processes {}, threads {}, spans {}, events {}, counter samples {}, {:.3f} s\n",
+             r.processes, r.threads, r.spans, r.events, r.counters, Seconds(r.duration));
+  if (r.unfinished != 0) {
+    fmt::print("  {} spans were in flight when their thread ended\n", r.unfinished);
+  }
+  const Losses& l = r.losses;
+  const auto loss = [](std::uint64_t count, const char* what) {
+    if (count != 0) {
+      fmt::print("  lost: {} {}\n", count, what);
+    }
+  };
+  loss(l.dropped_events, "events dropped by the agent (no room)");
+  loss(l.damaged_records, "damaged records");
+  loss(l.damaged_chunks, "damaged chunks or sections");
+  loss(l.damaged_bytes, "bytes skipped");
+  loss(l.lost_threads, "threads without a slot");
+  if (l.truncated) {
+    fmt::print("  lost: the end of the file\n");
+  }
+  if (l.unsealed) {
+    fmt::print("  the recording was not finished\n");
+  }
+  for (const std::string& problem : r.problems) {
+    fmt::print("  problem: {}\n", problem);
+  }
+  fmt::print("{}\n", r.sound() ? "sound" : "readable, with the losses above");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Checks a trace and says what is in it and what is missing.", "penstock-validate");
+  std::string path;
+  bool strict = false;
+  bool json = false;
+  app.add_option("FILE", path, "a packed trace or a recording")->required();
+  app.add_flag("--strict", strict, "exit with 1 if anything is missing or damaged");
+  app.add_flag("--json", json, "print one JSON object");
+  int status = 0;
+  if (!penstock::traces::ParseCommandLine(app, argc, argv, &status)) {
+    return status;
+  }
+  const auto report = penstock::traces::ValidateTrace(path);
+  if (!report) {
+    return penstock::traces::Complain(app, report.error());
+  }
+  if (json) {
+    fmt::print("{}\n", penstock::traces::ToJson(*report));
+  } else {
+    Print(path, *report);
+  }
+  return strict && !report->sound() ? 1 : 0;
+}
