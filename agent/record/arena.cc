@@ -2,6 +2,7 @@
 #include "agent/record/arena.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -11,6 +12,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -54,6 +57,24 @@ int CreateFile(const std::string& path, std::size_t size) {
   close(fd);
   unlink(path.c_str());
   return -1;
+}
+
+// Removes what a run left behind of which everybody was killed. Pids say nothing here: containers
+// may share the folder. A lock does, and nobody needs a minute to take it.
+void RemoveStale(const std::filesystem::path& folder) {
+  const std::string prefix = fmt::format("penstock-{}-", getuid());
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    if (it->path().filename().string().rfind(prefix, 0) != 0) continue;
+    const int fd = open(it->path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    struct stat info {};
+    if (fd >= 0 && fstat(fd, &info) == 0 && std::time(nullptr) - info.st_ctime > 60 &&
+        flock(fd, LOCK_EX | LOCK_NB) == 0) {
+      unlink(it->path().c_str());
+    }
+    if (fd >= 0) close(fd);
+  }
 }
 
 int CreateMemory(std::size_t size, std::string* path) {
@@ -140,10 +161,13 @@ Result<Arena> Arena::Map(int fd, std::string path, bool unlink, std::size_t size
 Result<Arena> Arena::Create(const ArenaRequest& request, const Clock& clock) {
   const auto try_size = [&](std::size_t size) -> Result<Arena> {
     if (HasRoom(request.shm_folder, size)) {
-      std::string path = request.shm_folder / fmt::format("penstock-{}-{}-{:016x}", getuid(),
-                                                          getpid(), Random());
+      std::string path =
+          request.shm_folder / fmt::format("penstock-{}-{}-{:016x}", getuid(), getpid(), Random());
       const int fd = CreateFile(path, size);
-      if (fd >= 0) return Map(fd, path, true, size);
+      if (fd >= 0) {
+        flock(fd, LOCK_SH);  // says that somebody cares: see RemoveStale
+        return Map(fd, path, true, size);
+      }
     }
     if (request.use_memfd) {
       std::string path;
@@ -156,15 +180,12 @@ Result<Arena> Arena::Create(const ArenaRequest& request, const Clock& clock) {
     }
     return Fail(ErrorKind::kEnvironment, "no memory to share with the command (/dev/shm, memfd)");
   };
+  RemoveStale(request.shm_folder);
   Result<Arena> arena = Fail(ErrorKind::kEnvironment, "the buffer is too small");
   for (std::uint64_t size = request.buffer.value; size >= kSmallest; size /= 2) {
     arena = try_size(SizeOf(Bytes{size}));
     if (!arena) continue;
     FormatRing(arena->memory_, clock);
-    if (arena->unlink_) {  // found again by name; a descriptor less
-      close(arena->fd_);
-      arena->fd_ = -1;
-    }
     return arena;
   }
   return arena;
@@ -179,15 +200,14 @@ Result<Arena> Arena::Open(const std::string& path) {
     if (fd >= 0) close(fd);
     return Fail(ErrorKind::kInput, fmt::format("{}: {}", path, std::strerror(error)));
   }
-  auto arena = Map(fd, path, false, static_cast<std::size_t>(info.st_size));
-  if (arena) {
-    close(arena->fd_);
-    arena->fd_ = -1;
-  }
-  return arena;
+  flock(fd, LOCK_SH | LOCK_NB);
+  const bool is_memfd = path.rfind("/proc/", 0) == 0;
+  return Map(fd, path, !is_memfd, static_cast<std::size_t>(info.st_size));
 }
 
-Arena::Arena(Arena&& other) noexcept { *this = std::move(other); }
+Arena::Arena(Arena&& other) noexcept {
+  *this = std::move(other);
+}
 
 Arena& Arena::operator=(Arena&& other) noexcept {
   std::swap(memory_, other.memory_);

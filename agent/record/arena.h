@@ -18,9 +18,9 @@
 namespace penstock::record {
 
 struct ArenaRequest {
-  Bytes buffer;                                    // whole size; made smaller if it must be
-  std::filesystem::path shm_folder = "/dev/shm";   // used if there is plenty of room
-  std::filesystem::path beside;                    // last resort: a file here
+  Bytes buffer;                                   // whole size; made smaller if it must be
+  std::filesystem::path shm_folder = "/dev/shm";  // used if there is plenty of room
+  std::filesystem::path beside;                   // last resort: a file here
   bool use_memfd = true;
 };
 
@@ -54,7 +54,7 @@ class Arena {
   std::span<std::byte> memory_;
   std::string path_;
   bool unlink_ = false;
-  int fd_ = -1;  // memfd: held open, agents come through it
+  int fd_ = -1;  // held open: agents come through a memfd's, and a file's carries a lock
 };
 
 // Number of chunks that fit into `buffer`.

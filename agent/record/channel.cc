@@ -18,7 +18,9 @@ void Message::set_text(std::string_view text) {
   buffer[size] = 0;
 }
 
-std::string_view Message::text() const { return {buffer.data(), strnlen(buffer.data(), buffer.size())}; }
+std::string_view Message::text() const {
+  return {buffer.data(), strnlen(buffer.data(), buffer.size())};
+}
 
 std::optional<std::pair<Channel, Channel>> Channel::Pair() {
   int fds[2];

@@ -37,8 +37,12 @@ bool TscIsTrusted() {
 
 }  // namespace
 
-TimeNs MonotonicNow() { return TimeNs{Read(CLOCK_MONOTONIC)}; }
-TimeNs RealtimeNow() { return TimeNs{Read(CLOCK_REALTIME)}; }
+TimeNs MonotonicNow() {
+  return TimeNs{Read(CLOCK_MONOTONIC)};
+}
+TimeNs RealtimeNow() {
+  return TimeNs{Read(CLOCK_REALTIME)};
+}
 
 std::uint64_t Clock::Ticks() const {
 #if defined(__x86_64__)

@@ -19,9 +19,9 @@ namespace {
 constexpr TimeNs kSecond{1'000'000'000};
 constexpr TimeNs kShortestPause{5'000'000};
 constexpr TimeNs kLongestPause{50'000'000};
-constexpr TimeNs kGrace{300'000'000};       // for descendants that outlive the command
-constexpr TimeNs kOrphanGrace{500'000'000}; // the launcher died, nobody has attached yet
-constexpr TimeNs kQuiet{200'000'000};       // for writers that were in the middle of a record
+constexpr TimeNs kGrace{300'000'000};        // for descendants that outlive the command
+constexpr TimeNs kOrphanGrace{500'000'000};  // the launcher died, nobody has attached yet
+constexpr TimeNs kQuiet{200'000'000};        // for writers that were in the middle of a record
 constexpr TimeNs kLongestFlush{5'000'000'000};
 
 std::string ExitText(std::int32_t status) {
@@ -53,7 +53,8 @@ Result<void> Collector::Open() {
   if (!config_.options.buffer_given) {
     // In a small container the ring must not be what brings it to its limit.
     if (const auto limit = OwnCgroupLimits().memory_limit) {
-      request.buffer.value = std::clamp<std::uint64_t>(limit->value / 32, 8u << 20, request.buffer.value);
+      request.buffer.value =
+          std::clamp<std::uint64_t>(limit->value / 32, 8u << 20, request.buffer.value);
     }
   }
   auto arena = Arena::Create(request, clock_);
@@ -207,7 +208,8 @@ void Collector::Work(TimeNs now) {
 
 TimeNs Collector::Pause(std::uint64_t taken, TimeNs worked) const {
   // As long as, at the present rate, a twentieth of the ring takes to fill.
-  const double capacity = static_cast<double>(arena_->header().chunk_count) * wire::kRecordsPerChunk;
+  const double capacity =
+      static_cast<double>(arena_->header().chunk_count) * wire::kRecordsPerChunk;
   const double period = static_cast<double>((pause_ + worked).value);
   const double rate = static_cast<double>(taken) / period;  // records per nanosecond
   const double pause = rate > 0 ? 0.05 * capacity / rate : static_cast<double>(kLongestPause.value);
@@ -221,7 +223,8 @@ TimeNs Collector::Pause(std::uint64_t taken, TimeNs worked) const {
 void Collector::CheckLimits(TimeNs now) {
   const Options& options = config_.options;
   const wire::FileHeader& header = arena_->header();
-  if (options.limit_time.value != 0 && started_.value != 0 && now - started_ >= options.limit_time) {
+  if (options.limit_time.value != 0 && started_.value != 0 &&
+      now - started_ >= options.limit_time) {
     limit_reached_ = true;
     StopRecording(fmt::format("for {}", options.limit_time_text));
   }
@@ -287,8 +290,8 @@ int Collector::Finish() {
   message.status = finished ? 0 : 1;
   FillValues(message, end_);
   if (output_failed && finished) {
-    message.set_text(fmt::format("{}: the trace ends after {:.1f} s", trouble_,
-                                 Seconds(end_ - begin_)));
+    message.set_text(
+        fmt::format("{}: the trace ends after {:.1f} s", trouble_, Seconds(end_ - begin_)));
   } else if (!finished) {
     message.set_text(fmt::format("{}: what was written is in {}.part", trouble_,
                                  config_.options.output.string()));

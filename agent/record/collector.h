@@ -69,11 +69,11 @@ class Collector {
   std::unique_ptr<ProcSampler> sampler_;
   DeadCheck is_dead_;
 
-  TimeNs begin_;           // creation of the arena
-  TimeNs started_;         // of the command; 0 = not yet
+  TimeNs begin_;    // creation of the arena
+  TimeNs started_;  // of the command; 0 = not yet
   TimeNs realtime_begin_;
-  TimeNs end_;             // of the recording; 0 = still on
-  TimeNs exited_;          // 0 = the command runs
+  TimeNs end_;     // of the recording; 0 = still on
+  TimeNs exited_;  // 0 = the command runs
   TimeNs next_second_;
   TimeNs next_flush_;
   TimeNs pause_;

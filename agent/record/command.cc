@@ -101,7 +101,9 @@ std::string FindAgent(const char* override_path) {
   return path.string();
 }
 
-int ExecStatus(int error) { return error == ENOENT ? 127 : 126; }
+int ExecStatus(int error) {
+  return error == ENOENT ? 127 : 126;
+}
 
 int Become(const std::vector<std::string>& command) {
   execvp(command.front().c_str(), Pointers(command).data());

@@ -17,10 +17,9 @@ namespace penstock::record {
 
 // "NAME=value" strings. The agent is appended to LD_PRELOAD, never put in front: ASan and memory
 // allocators that are there want to be first.
-[[nodiscard]] std::vector<std::string> TracedEnvironment(const std::vector<std::string>& environment,
-                                                         const Options& options,
-                                                         const std::string& agent,
-                                                         const std::string& arena);
+[[nodiscard]] std::vector<std::string> TracedEnvironment(
+    const std::vector<std::string>& environment, const Options& options, const std::string& agent,
+    const std::string& arena);
 
 // The agent beside this program, or PENSTOCK_AGENT; empty if it is not there or cannot be
 // preloaded (ld.so splits the list at blanks and colons).
@@ -40,8 +39,8 @@ struct Started {
 };
 // Forks and executes; returns once exec has succeeded or failed. `channel` may be closed.
 [[nodiscard]] Started Start(const std::vector<std::string>& command,
-                            const std::vector<std::string>& environment,
-                            const SignalState& signals, const Channel& channel);
+                            const std::vector<std::string>& environment, const SignalState& signals,
+                            const Channel& channel);
 
 // Replaces this program by the command; returns errno.
 int Become(const std::vector<std::string>& command);

@@ -6,7 +6,9 @@
 namespace penstock::record {
 namespace {
 
-ProcessKey KeyOf(const traces::ProcessInfo& info) { return {info.pid, info.process_start}; }
+ProcessKey KeyOf(const traces::ProcessInfo& info) {
+  return {info.pid, info.process_start};
+}
 
 }  // namespace
 

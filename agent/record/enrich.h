@@ -42,7 +42,9 @@ class EnrichingPacker final : public traces::Packer {
 
   StringId Intern(std::string_view text) override { return inner_->Intern(text); }
   void SetString(StringId id, std::string_view text) override { inner_->SetString(id, text); }
-  ThreadId AddThread(const traces::ThreadInfo& thread) override { return inner_->AddThread(thread); }
+  ThreadId AddThread(const traces::ThreadInfo& thread) override {
+    return inner_->AddThread(thread);
+  }
   ProcessId AddProcess(const traces::ProcessInfo& process) override;
   void UpdateProcess(ProcessId id, const traces::ProcessInfo& process) override;
   void UpdateThread(ThreadId id, const traces::ThreadInfo& thread) override {

@@ -22,7 +22,7 @@ using Facts = std::map<std::string, std::string>;
 [[nodiscard]] Facts HostFacts();
 
 struct CgroupLimits {
-  std::optional<double> cpu_quota;      // cores
+  std::optional<double> cpu_quota;  // cores
   std::optional<Bytes> memory_limit;
 };
 // The tightest limit on the way from our group to the root, of version 1 or 2.

@@ -25,7 +25,9 @@
 namespace penstock::record {
 namespace {
 
-void Say(const std::string& text) { fmt::print(stderr, "penstock-record: {}\n", text); }
+void Say(const std::string& text) {
+  fmt::print(stderr, "penstock-record: {}\n", text);
+}
 
 int RunUntraced(const Options& options, const std::string& why) {
   Say(why + "; the command runs untraced");
@@ -60,8 +62,8 @@ struct CollectorProcess {
 Result<CollectorProcess> StartCollector(const CollectorConfig& config) {
   auto pair = Channel::Pair();
   if (!pair) {
-    return Fail(ErrorKind::kEnvironment, fmt::format("no channel to a collector: {}",
-                                                     std::strerror(errno)));
+    return Fail(ErrorKind::kEnvironment,
+                fmt::format("no channel to a collector: {}", std::strerror(errno)));
   }
   std::fflush(nullptr);
   const pid_t pid = fork();
@@ -98,8 +100,9 @@ Result<Arena> AwaitReady(const CollectorProcess& collector) {
 int Launch(Options options, const Settings& settings) {
   const char* path = std::getenv("PATH");
   const char* preload = std::getenv("LD_PRELOAD");
-  const TargetReport target = CheckTarget(options.command.front(), path != nullptr ? path : "/bin:/usr/bin",
-                                          preload != nullptr ? preload : "");
+  const TargetReport target =
+      CheckTarget(options.command.front(), path != nullptr ? path : "/bin:/usr/bin",
+                  preload != nullptr ? preload : "");
   if (target.status != 0) {
     Say(target.message);
     return target.status;

@@ -28,13 +28,15 @@ std::optional<ProcStat> Liveness::StatOf(const std::string& folder) const {
   return ParseStat(*text);
 }
 
-bool Liveness::IsForeign(ProcessKey process) const {
+bool Liveness::IsForeign(ProcessKey process) {
+  if (const auto known = is_foreign_.find(process); known != is_foreign_.end())
+    return known->second;
   for (const wire::ProcessSlot& slot : header_.processes) {
     const std::uint32_t state = __atomic_load_n(&slot.state, __ATOMIC_ACQUIRE);
-    if (state == wire::kProcessFree) break;  // slots are handed out from the front
-    if (state == wire::kProcessClaimed) continue;
+    if (state == wire::kProcessFree || state == wire::kProcessClaimed) continue;
     if (slot.pid != process.pid || slot.process_start != process.start) continue;
-    return own_namespace_ != 0 && slot.pid_namespace != 0 && slot.pid_namespace != own_namespace_;
+    const std::uint64_t theirs = slot.pid_namespace;
+    return is_foreign_[process] = own_namespace_ != 0 && theirs != 0 && theirs != own_namespace_;
   }
   return false;
 }

@@ -43,7 +43,7 @@ class Liveness {
     TimeNs asked;
   };
   [[nodiscard]] std::optional<ProcStat> StatOf(const std::string& folder) const;
-  [[nodiscard]] bool IsForeign(ProcessKey process) const;
+  [[nodiscard]] bool IsForeign(ProcessKey process);
   [[nodiscard]] std::optional<std::uint32_t> FindForeign(ProcessKey process, TimeNs now);
   [[nodiscard]] std::uint32_t ScanForeign(ProcessKey process) const;  // 0: not there
   void Prune(TimeNs now);
@@ -53,6 +53,7 @@ class Liveness {
   std::uint64_t own_namespace_ = 0;
   TimeNs patience_{250'000'000};
   std::map<std::pair<ProcessKey, std::uint32_t>, Answer> threads_;
+  std::map<ProcessKey, bool> is_foreign_;
   std::map<ProcessKey, std::uint32_t> foreign_;  // 0: looked for and not found
   TimeNs foreign_scan_;
 };

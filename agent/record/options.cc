@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdlib>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "agent/record/proc_fs.h"
 
@@ -65,9 +65,10 @@ Result<std::string> CheckOverrides(const std::string& text) {
     }
     const auto number = ParseNumber(value);
     if (!number || *number > (is_flag ? 1u : 1u << 20) || (*number == 0 && key == "batch")) {
-      return Fail(ErrorKind::kUsage,
-                  fmt::format("--override: {}={}: give {}", key, value,
-                              is_flag ? "0 or 1" : key == "batch" ? "a number from 1" : "a number"));
+      return Fail(ErrorKind::kUsage, fmt::format("--override: {}={}: give {}", key, value,
+                                                 is_flag          ? "0 or 1"
+                                                 : key == "batch" ? "a number from 1"
+                                                                  : "a number"));
     }
     checked += (checked.empty() ? "" : ",") + key + "=" + value;
   }
@@ -141,10 +142,17 @@ std::optional<Bytes> ParseSize(std::string_view text) {
   double factor = 1;
   if (!unit.empty()) {
     switch (unit.front() & ~0x20) {
-      case 'K': factor = 1024.0; break;
-      case 'M': factor = 1024.0 * 1024; break;
-      case 'G': factor = 1024.0 * 1024 * 1024; break;
-      default: return std::nullopt;
+      case 'K':
+        factor = 1024.0;
+        break;
+      case 'M':
+        factor = 1024.0 * 1024;
+        break;
+      case 'G':
+        factor = 1024.0 * 1024 * 1024;
+        break;
+      default:
+        return std::nullopt;
     }
     unit.remove_prefix(1);
     if (!unit.empty() && unit != "B" && unit != "iB") return std::nullopt;
@@ -187,13 +195,15 @@ Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
   std::string buffer;
   std::string overrides;
   std::string batches;
-  CLI::App app{"Runs CMD under the Penstock agent and writes a trace of its data path.\n"
-               "The exit status is that of CMD.",
-               "penstock-record"};
+  CLI::App app{
+      "Runs CMD under the Penstock agent and writes a trace of its data path.\n"
+      "The exit status is that of CMD.",
+      "penstock-record"};
   app.set_version_flag("--version", "penstock-record " PENSTOCK_VERSION);
   app.add_option("-o,--output", output, "trace to write (default: CMD.penstock here)");
   app.add_option("--gpu", options.gpu, "what to record of the GPU: auto, off");
-  app.add_option("--for", options.limit_time_text, "stop recording after this time: 500ms, 60s, 5m");
+  app.add_option("--for", options.limit_time_text,
+                 "stop recording after this time: 500ms, 60s, 5m");
   app.add_option("--batches", batches, "stop recording after so many batches");
   app.add_flag("--stop", options.stop, "and interrupt CMD then");
   app.add_flag("--fixed-batch", options.fixed_batch,

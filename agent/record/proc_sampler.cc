@@ -9,6 +9,7 @@
 #include <ctime>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -24,8 +25,10 @@ constexpr TimeNs kYoung{2'000'000'000};  // short-lived workers: their bytes are
 constexpr TimeNs kMemoryPeriod{2'000'000'000};
 constexpr TimeNs kMapsPeriod{10'000'000'000};
 constexpr TimeNs kShmPeriod{1'000'000'000};
+constexpr TimeNs kSlotRest{150'000'000};  // several drains
 constexpr std::uint64_t kBigProcess = 50u << 20;
-constexpr std::int64_t kWalkShare = 100;  // a walk that took t is repeated after 100 t at the soonest
+constexpr std::int64_t kWalkShare =
+    100;  // a walk that took t is repeated after 100 t at the soonest
 
 bool IsLoader(const wire::ProcessSlot& slot) {
   const std::uint32_t role = __atomic_load_n(&slot.role, __ATOMIC_RELAXED);
@@ -36,7 +39,8 @@ bool IsLoader(const wire::ProcessSlot& slot) {
 std::optional<std::uint64_t> ProcessCpu(std::uint32_t pid) {
   clockid_t clock = 0;
   timespec time{};
-  if (clock_getcpuclockid(static_cast<pid_t>(pid), &clock) != 0 || clock_gettime(clock, &time) != 0) {
+  if (clock_getcpuclockid(static_cast<pid_t>(pid), &clock) != 0 ||
+      clock_gettime(clock, &time) != 0) {
     return std::nullopt;
   }
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
@@ -45,7 +49,7 @@ std::optional<std::uint64_t> ProcessCpu(std::uint32_t pid) {
 
 }  // namespace
 
-ProcSampler::ProcSampler(const wire::FileHeader& header, const traces::RecordingDrain& drain,
+ProcSampler::ProcSampler(wire::FileHeader& header, const traces::RecordingDrain& drain,
                          Liveness& liveness, EnrichingPacker& out)
     : header_(header),
       drain_(drain),
@@ -87,26 +91,30 @@ bool ProcSampler::SampleStat(ProcessKey key, Tracked& tracked, TimeNs now) {
   return !gone;
 }
 
-void ProcSampler::SampleIo(const wire::ProcessSlot& slot, ProcessKey key, const Tracked& tracked,
+void ProcSampler::SampleIo(const wire::ProcessSlot& slot, ProcessKey key, Tracked& tracked,
                            TimeNs now) {
-  const std::string path = fmt::format("/proc/{}/io", tracked.host_pid);
-  std::optional<ProcIo> io;
-  std::uint64_t hooked = 0;
+  const std::string folder = fmt::format("/proc/{}", tracked.host_pid);
+  Coverage coverage;
   for (int attempt = 0; attempt < 3; ++attempt) {
     const std::uint64_t before = __atomic_load_n(&slot.bytes_hooked, __ATOMIC_RELAXED);
-    const auto text = ReadFile(path, 4096);
-    io = text ? ParseIo(*text) : std::nullopt;
-    if (!io) return;
+    if (!tracked.io.Sample(folder)) return;
     const std::uint64_t after = __atomic_load_n(&slot.bytes_hooked, __ATOMIC_RELAXED);
-    hooked = before + (after - before) / 2;
+    coverage = tracked.io.Pair(Bytes{slot.rchar_at_start}, Bytes{before}, Bytes{after});
     if (before == after) break;
   }
-  Add(key, rchar_bytes_, io->rchar.value, now);
-  Add(key, disk_read_bytes_, io->read_bytes.value, now);
+  Add(key, rchar_bytes_, coverage.kernel.value, now);
+  Add(key, disk_read_bytes_, tracked.io.own().read_bytes.value, now);
   KernelView& view = out_.view(key);
   view.coverage = true;
-  view.bytes_hooked = Bytes{hooked};
-  view.bytes_kernel = Bytes{io->rchar.value - std::min(io->rchar.value, slot.rchar_at_start)};
+  view.bytes_hooked = coverage.hooked;
+  view.bytes_kernel = coverage.kernel;
+}
+
+void ProcSampler::OnGone(const wire::ProcessSlot& slot, ProcessKey key, const Tracked& tracked) {
+  out_.Apply(key);
+  for (auto& [other, parent] : tracked_) {
+    if (other.pid == slot.parent && !parent.gone) parent.io.AddChild(tracked.io.whole());
+  }
 }
 
 void ProcSampler::SampleMemory(ProcessKey key, Tracked& tracked, TimeNs now) {
@@ -126,7 +134,8 @@ void ProcSampler::ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now) {
   KernelView& view = out_.view(key);
   if (const auto maps = ReadFile(fmt::format("/proc/{}/maps", tracked.host_pid), 16u << 20)) {
     for (std::string& library : CodecLibraries(*maps)) {
-      if (std::find(view.libraries.begin(), view.libraries.end(), library) == view.libraries.end()) {
+      if (std::find(view.libraries.begin(), view.libraries.end(), library) ==
+          view.libraries.end()) {
         view.libraries.push_back(std::move(library));
       }
     }
@@ -154,7 +163,7 @@ void ProcSampler::Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked&
     const auto pid = liveness_.HostPid(key, now);
     if (!pid) {
       tracked.gone = !liveness_.ProcessRuns(key, now);
-      return;
+      return;  // ended before it could be looked at
     }
     tracked.host_pid = *pid;
     tracked.first = now;
@@ -171,7 +180,7 @@ void ProcSampler::Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked&
     SampleIo(slot, key, tracked, now);
   }
   if (tracked.gone) {
-    out_.Apply(key);
+    OnGone(slot, key, tracked);
     return;
   }
   if (!IsLoader(slot) && tracked.rss < kBigProcess) return;
@@ -183,7 +192,8 @@ void ProcSampler::SampleShm(TimeNs now) {
   next_shm_ = now + kShmPeriod;
   struct statfs info {};
   if (!has_first_ || statfs("/dev/shm", &info) != 0) return;
-  const std::uint64_t used = (info.f_blocks - info.f_bfree) * static_cast<std::uint64_t>(info.f_bsize);
+  const std::uint64_t used =
+      (info.f_blocks - info.f_bfree) * static_cast<std::uint64_t>(info.f_bsize);
   Add(first_, shm_used_bytes_, used, now);
 }
 
@@ -201,10 +211,36 @@ void ProcSampler::Tick(TimeNs now) {
       has_first_ = true;
     }
     Sample(slot, key, tracked, now, false);
-    if (!tracked.gone) ++running;
+    if (tracked.gone) {
+      tracked.gone_at = now;
+    } else {
+      ++running;
+    }
   }
   running_ = running;
+  RecycleSlots(now);
   if (now >= next_shm_) SampleShm(now);
+}
+
+void ProcSampler::RecycleSlots(TimeNs now) {
+  std::vector<wire::ProcessSlot*> ended;
+  std::uint32_t used = 0;
+  for (wire::ProcessSlot& slot : header_.processes) {
+    const std::uint32_t state = __atomic_load_n(&slot.state, __ATOMIC_ACQUIRE);
+    if (state == wire::kProcessFree) continue;
+    ++used;
+    if (state != wire::kProcessLive) continue;
+    const auto tracked = tracked_.find({slot.pid, slot.process_start});
+    // By then its last chunk was drained and its slot read.
+    if (tracked != tracked_.end() && tracked->second.gone &&
+        now - tracked->second.gone_at > kSlotRest) {
+      ended.push_back(&slot);
+    }
+  }
+  if (used < wire::kMaxProcesses * 3 / 4) return;
+  for (wire::ProcessSlot* slot : ended) {
+    __atomic_store_n(&slot->state, std::uint32_t{wire::kProcessFree}, __ATOMIC_RELEASE);
+  }
 }
 
 void ProcSampler::SampleAll(TimeNs now) {

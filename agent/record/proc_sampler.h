@@ -11,6 +11,7 @@
 #include <string>
 
 #include "agent/record/enrich.h"
+#include "agent/record/io_history.h"
 #include "agent/record/liveness.h"
 #include "traces/recording.h"
 #include "traces/wire.h"
@@ -20,8 +21,8 @@ namespace penstock::record {
 class ProcSampler {
  public:
   // Requires: all outlive this.
-  ProcSampler(const wire::FileHeader& header, const traces::RecordingDrain& drain,
-              Liveness& liveness, EnrichingPacker& out);
+  ProcSampler(wire::FileHeader& header, const traces::RecordingDrain& drain, Liveness& liveness,
+              EnrichingPacker& out);
 
   // Samples whatever is due. Cost: a few microseconds per process ten times a second; page-table
   // walks (smaps_rollup) take at most 1 % of the time.
@@ -34,6 +35,7 @@ class ProcSampler {
  private:
   struct Tracked {
     bool gone = false;
+    TimeNs gone_at;
     std::uint32_t host_pid = 0;
     TimeNs first;
     TimeNs next_stat;
@@ -42,18 +44,23 @@ class ProcSampler {
     TimeNs next_maps;
     int scans = 0;
     std::uint64_t rss = 0;
+    IoHistory io;
   };
 
   void Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked& tracked, TimeNs now,
               bool last);
   bool SampleStat(ProcessKey key, Tracked& tracked, TimeNs now);
-  void SampleIo(const wire::ProcessSlot& slot, ProcessKey key, const Tracked& tracked, TimeNs now);
+  void SampleIo(const wire::ProcessSlot& slot, ProcessKey key, Tracked& tracked, TimeNs now);
+  void OnGone(const wire::ProcessSlot& slot, ProcessKey key, const Tracked& tracked);
   void SampleMemory(ProcessKey key, Tracked& tracked, TimeNs now);
   void ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now);
   void SampleShm(TimeNs now);
+  // Gives the slots of processes that ended a while ago to new ones, once slots run short: a
+  // loader that starts its workers anew every epoch would use them up.
+  void RecycleSlots(TimeNs now);
   void Add(ProcessKey key, StringId name, std::uint64_t value, TimeNs now);
 
-  const wire::FileHeader& header_;
+  wire::FileHeader& header_;
   const traces::RecordingDrain& drain_;
   Liveness& liveness_;
   EnrichingPacker& out_;

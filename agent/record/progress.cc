@@ -35,14 +35,20 @@ void Write(const std::string& text) {
 
 }  // namespace
 
-std::string HumanBytes(std::uint64_t bytes) { return Scaled(static_cast<double>(bytes), " ") + "B"; }
-std::string HumanCount(double count) { return Scaled(count, count >= 999.5 ? " " : ""); }
+std::string HumanBytes(std::uint64_t bytes) {
+  return Scaled(static_cast<double>(bytes), " ") + "B";
+}
+std::string HumanCount(double count) {
+  return Scaled(count, count >= 999.5 ? " " : "");
+}
 
 std::string ProgressLine(const Message& now, const Message* last) {
-  const auto value = [](const Message& m, ProgressValue v) { return static_cast<double>(m.values[v]); };
+  const auto value = [](const Message& m, ProgressValue v) {
+    return static_cast<double>(m.values[v]);
+  };
   const double elapsed = value(now, kElapsedNs) * 1e-9;
-  std::string line = fmt::format("penstock {:.0f} s | {} process{}", elapsed, now.values[kProcesses],
-                                 now.values[kProcesses] == 1 ? "" : "es");
+  std::string line = fmt::format("penstock {:.0f} s | {} process{}", elapsed,
+                                 now.values[kProcesses], now.values[kProcesses] == 1 ? "" : "es");
   const double seconds = elapsed - (last != nullptr ? value(*last, kElapsedNs) * 1e-9 : 0);
   if (seconds > 0) {
     const auto rate = [&](ProgressValue v) {

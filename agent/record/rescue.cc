@@ -55,7 +55,9 @@ class Joiner final : public traces::Packer {
   void SetFact(std::string_view key, std::string_view value) override {
     inner_->SetFact(key, value);
   }
-  void AddSpan(ThreadId thread, const traces::Span& span) override { inner_->AddSpan(thread, span); }
+  void AddSpan(ThreadId thread, const traces::Span& span) override {
+    inner_->AddSpan(thread, span);
+  }
   void AddEvent(const traces::Event& event) override { inner_->AddEvent(event); }
   void AddCounter(const traces::CounterSample& sample) override { inner_->AddCounter(sample); }
   void SetLosses(const traces::Losses& losses) override { inner_->SetLosses(losses); }

@@ -60,7 +60,8 @@ std::string DeviceKind(std::filesystem::path sys, int depth = 0) {
     return DeviceKind(it->path(), depth + 1);
   }
   // A partition's queue is that of its disk, the directory above.
-  const std::filesystem::path disk = std::filesystem::exists(sys / "queue", error) ? sys : sys.parent_path();
+  const std::filesystem::path disk =
+      std::filesystem::exists(sys / "queue", error) ? sys : sys.parent_path();
   const auto rotational = ReadFile(disk / "queue" / "rotational");
   if (!rotational) return "unknown";
   if (Trimmed(*rotational) == "1") return "rotational";
@@ -112,9 +113,9 @@ Storage StorageOf(const std::filesystem::path& folder) {
     storage.device = "network";
   } else if (major(info.st_dev) != 0) {
     storage.device = BlockKind(info.st_dev);
-  } else if (struct stat source {}; mount->source.rfind("/dev/", 0) == 0 &&
-                                    stat(mount->source.c_str(), &source) == 0 &&
-                                    S_ISBLK(source.st_mode)) {
+  } else if (struct stat source{}; mount->source.rfind("/dev/", 0) == 0 &&
+                                   stat(mount->source.c_str(), &source) == 0 &&
+                                   S_ISBLK(source.st_mode)) {
     storage.device = BlockKind(source.st_rdev);  // btrfs, overlay: the files have no device number
   }
   return storage;

@@ -114,7 +114,8 @@ void Supervisor::OnCommandExit() {
   exit_seen_ = MonotonicNow();
   Message message;
   message.type = MessageType::kExited;
-  message.status = info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8 : info.si_status & 0x7f;
+  message.status =
+      info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8 : info.si_status & 0x7f;
   // The collector reads the zombie's last counters before it is reaped.
   if (!channel_.is_open() || finished_ || !channel_.Send(message)) sampled_ = true;
 }

@@ -21,10 +21,10 @@ namespace penstock::record {
 struct Outcome {
   int start_error = 0;  // errno: the command could not be started
   int wait_status = 0;
-  bool complete = false;        // the trace is there under its name
+  bool complete = false;  // the trace is there under its name
   bool collector_died = false;
-  std::string trouble;          // one line, or empty
-  Message totals;               // values[] of the whole recording
+  std::string trouble;  // one line, or empty
+  Message totals;       // values[] of the whole recording
 };
 
 class Supervisor {
@@ -61,12 +61,12 @@ class Supervisor {
   bool forward_hangup_ = true;
   int signal_fd_ = -1;
   pid_t command_ = -1;
-  bool exited_ = false;   // a zombie until reaped
+  bool exited_ = false;  // a zombie until reaped
   bool reaped_ = false;
   bool sampled_ = false;
   bool finished_ = false;
   TimeNs exit_seen_;
-  int stop_step_ = 0;     // 0: not asked to; 1: SIGINT is due; 2: SIGTERM; 3: done
+  int stop_step_ = 0;  // 0: not asked to; 1: SIGINT is due; 2: SIGTERM; 3: done
   TimeNs stop_at_;
   Outcome outcome_;
 };

@@ -46,7 +46,8 @@ ProgramFile ParseElf(std::string_view bytes) {
     return file;
   }
   for (unsigned i = 0; i < header->e_phnum; ++i) {
-    const auto segment = Load<Elf64_Phdr>(bytes, header->e_phoff + std::uint64_t{i} * sizeof(Elf64_Phdr));
+    const auto segment =
+        Load<Elf64_Phdr>(bytes, header->e_phoff + std::uint64_t{i} * sizeof(Elf64_Phdr));
     if (!segment || segment->p_type != PT_INTERP) continue;
     if (segment->p_offset >= bytes.size()) {
       file.interpreter = "?";  // somewhere behind what was read
@@ -83,7 +84,8 @@ void CheckPreloads(std::string_view preload, TargetReport& report) {
     for (const std::string_view other : {"libdarshan", "librecorder", "libdftracer", "libscorep"}) {
       if (name.rfind(other, 0) == 0) {
         report.warnings.push_back(fmt::format(
-            "{} is preloaded too: both intercept file reads; take it out if the run misbehaves", name));
+            "{} is preloaded too: both intercept file reads; take it out if the run misbehaves",
+            name));
       }
     }
   }
@@ -93,7 +95,8 @@ bool IsPrivileged(const std::filesystem::path& file) {
   struct stat info {};
   if (stat(file.c_str(), &info) == 0) {
     if ((info.st_mode & S_ISUID) != 0 && info.st_uid != geteuid()) return true;
-    if ((info.st_mode & S_ISGID) != 0 && (info.st_mode & S_IXGRP) != 0 && info.st_gid != getegid()) {
+    if ((info.st_mode & S_ISGID) != 0 && (info.st_mode & S_IXGRP) != 0 &&
+        info.st_gid != getegid()) {
       return true;
     }
   }
@@ -114,24 +117,34 @@ void CheckFile(const std::filesystem::path& file, std::string_view search_path,
   if (program.kind != ProgramFile::Kind::kElf) return;
   if (!program.same_class) {
     report.preload = false;
-    report.warnings.push_back(fmt::format("{} is a program for another machine or word size: "
-                                          "it runs untraced", name));
+    report.warnings.push_back(
+        fmt::format("{} is a program for another machine or word size: "
+                    "it runs untraced",
+                    name));
   } else if (program.interpreter.empty()) {
-    report.warnings.push_back(fmt::format("{} is statically linked: the agent cannot see into it, "
-                                          "only into what it starts", name));
+    report.warnings.push_back(
+        fmt::format("{} is statically linked: the agent cannot see into it, "
+                    "only into what it starts",
+                    name));
   } else if (program.interpreter.find("musl") != std::string::npos) {
     report.preload = false;
-    report.warnings.push_back(fmt::format("{} is linked with musl, the agent needs glibc: "
-                                          "it runs untraced", name));
+    report.warnings.push_back(
+        fmt::format("{} is linked with musl, the agent needs glibc: "
+                    "it runs untraced",
+                    name));
   } else if (head->find("libasan.so") != std::string::npos &&
              preload.find("libasan") == std::string_view::npos) {
     // The sanitizer ends a program in which another library was loaded before it.
     report.preload = false;
-    report.warnings.push_back(fmt::format("{} is built with AddressSanitizer: it runs untraced; "
-                                          "with libasan.so in LD_PRELOAD it can be traced", name));
+    report.warnings.push_back(
+        fmt::format("{} is built with AddressSanitizer: it runs untraced; "
+                    "with libasan.so in LD_PRELOAD it can be traced",
+                    name));
   } else if (IsPrivileged(file)) {
-    report.warnings.push_back(fmt::format("{} is setuid or has capabilities: the loader keeps the "
-                                          "agent out of it", name));
+    report.warnings.push_back(
+        fmt::format("{} is setuid or has capabilities: the loader keeps the "
+                    "agent out of it",
+                    name));
   }
 }
 
@@ -179,9 +192,9 @@ TargetReport CheckTarget(const std::string& command, std::string_view search_pat
                                    S_ISDIR(info.st_mode) ? "is a directory" : "permission denied");
     } else {
       report.status = 127;
-      report.message = fmt::format("{}: {}", command, command.find('/') == std::string::npos
-                                                          ? "command not found"
-                                                          : "no such file");
+      report.message = fmt::format(
+          "{}: {}", command,
+          command.find('/') == std::string::npos ? "command not found" : "no such file");
     }
     return report;
   }

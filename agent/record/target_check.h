@@ -13,9 +13,9 @@
 namespace penstock::record {
 
 struct TargetReport {
-  int status = 0;      // 126, 127: it cannot be run, as a shell would say; see `message`
+  int status = 0;  // 126, 127: it cannot be run, as a shell would say; see `message`
   std::string message;
-  bool preload = true;  // false: the agent would break it or make the loader complain
+  bool preload = true;                // false: the agent would break it or make the loader complain
   std::vector<std::string> warnings;  // one line each
 };
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes into the ring the way the agent does, so that launcher and collector can be tested
+// without it. One FakeProcess per process, one FakeThread per thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "traces/wire.h"
+
+namespace penstock::record {
+
+class FakeProcess {
+ public:
+  // Maps PENSTOCK_ARENA and claims a slot. ok() is false where there is no arena.
+  explicit FakeProcess(const char* arena);
+  // After fork(): a slot of its own.
+  void Claim();
+
+  [[nodiscard]] bool ok() const { return header_ != nullptr; }
+  [[nodiscard]] wire::FileHeader& header() const { return *header_; }
+  [[nodiscard]] wire::ProcessSlot& slot() const { return header_->processes[slot_]; }
+  [[nodiscard]] std::uint32_t slot_index() const { return slot_; }
+  [[nodiscard]] wire::ChunkHeader* chunk(std::uint32_t index) const;
+  [[nodiscard]] std::uint64_t Now() const;
+
+ private:
+  wire::FileHeader* header_ = nullptr;
+  std::uint32_t slot_ = 0;
+};
+
+class FakeThread {
+ public:
+  explicit FakeThread(FakeProcess& process) : process_(process) {}
+
+  // Writes a span with this sample number; false if the ring was full (counted as dropped).
+  bool Span(std::int64_t sample, std::uint64_t start);
+  // Opens the span that the next Span() ends, as seen by whoever finds this thread dead.
+  void Open(std::int64_t sample);
+  void Text(wire::TextType type, std::uint64_t id, const std::string& text);
+
+ private:
+  bool NextChunk();
+  bool Room(std::uint32_t records);
+  void Commit(const void* record);
+
+  FakeProcess& process_;
+  wire::ChunkHeader* chunk_ = nullptr;
+  std::uint32_t sequence_ = 0;
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace penstock::record

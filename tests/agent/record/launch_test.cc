@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a user sees: exit status, output, names, one line when something is wrong.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/agent/record/runner.h"
+
+namespace penstock::record {
+namespace {
+
+using testing::HasSubstr;
+
+std::size_t Lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+TEST(LaunchTest, ExitStatusIsThatOfTheCommand) {
+  for (const int status : {0, 3, 255}) {
+    RecordRun run;
+    const int got = run({"--quiet", "-o", "t", "--", "sh", "-c", "exit " + std::to_string(status)});
+    EXPECT_TRUE(WIFEXITED(got));
+    EXPECT_EQ(WEXITSTATUS(got), status);
+    EXPECT_TRUE(std::filesystem::exists(run.path("t")));
+    EXPECT_FALSE(std::filesystem::exists(run.path("t.part")));
+    EXPECT_EQ(run.err(), "");
+  }
+}
+
+TEST(LaunchTest, DeathBySignalIsPassedOn) {
+  for (const int signal : {SIGTERM, SIGSEGV, SIGKILL}) {
+    RecordRun run;
+    const int got =
+        run({"--quiet", "-o", "t", "--", "sh", "-c", "kill -" + std::to_string(signal) + " $$"});
+    EXPECT_TRUE(WIFSIGNALED(got));
+    EXPECT_EQ(WTERMSIG(got), signal);
+    const auto trace = ReadTrace(run.path("t"));
+    ASSERT_TRUE(trace.trace);
+    EXPECT_EQ(trace.trace->facts().at("exit.status"), "signal " + std::to_string(signal));
+  }
+}
+
+TEST(LaunchTest, WhatCannotRunGetsTheShellsStatus) {
+  RecordRun missing;
+  EXPECT_EQ(WEXITSTATUS(missing({"-o", "t", "--", "no-such-command"})), 127);
+  EXPECT_EQ(Lines(missing.err()), 1u);
+  EXPECT_THAT(missing.err(), HasSubstr("no-such-command: command not found"));
+  RecordRun folder;
+  EXPECT_EQ(WEXITSTATUS(folder({"-o", "t", "--", "/tmp"})), 126);
+  EXPECT_FALSE(std::filesystem::exists(folder.path("t.part")));
+}
+
+TEST(LaunchTest, ExecFailureLeavesNothingBehind) {
+  RecordRun run;
+  // Executable, but its interpreter is missing: only exec finds out.
+  EXPECT_EQ(WEXITSTATUS(run({"-o", "t", "--", "sh", "-c",
+                             "printf '#!/no/such/interpreter\\n' > x; chmod +x x"})),
+            0);
+  std::filesystem::remove(run.path("t"));
+  EXPECT_EQ(WEXITSTATUS(run({"-o", "t", "--", "./x"})), 127);
+  EXPECT_FALSE(std::filesystem::exists(run.path("t")));
+  EXPECT_FALSE(std::filesystem::exists(run.path("t.part")));
+}
+
+TEST(LaunchTest, WrongUsageIsStatus2AndOneLine) {
+  RecordRun run;
+  EXPECT_EQ(WEXITSTATUS(run({"--for", "soon", "--", "true"})), 2);
+  EXPECT_EQ(Lines(run.err()), 1u);
+  EXPECT_EQ(WEXITSTATUS(run({})), 2);
+  EXPECT_EQ(Lines(run.err()), 1u);
+}
+
+TEST(LaunchTest, MissingAgentIsStatus3) {
+  RecordRun run;
+  run.Setenv("PENSTOCK_AGENT", "/no/such/agent.so");
+  EXPECT_EQ(WEXITSTATUS(run({"--", "true"})), 3);
+  EXPECT_EQ(Lines(run.err()), 1u);
+}
+
+TEST(LaunchTest, TraceIsNamedAfterTheCommand) {
+  RecordRun run;
+  EXPECT_EQ(WEXITSTATUS(run({"--quiet", "--", "true"})), 0);
+  EXPECT_TRUE(std::filesystem::exists(run.path("true.penstock")));
+}
+
+TEST(LaunchTest, StandardStreamsAreTheCommands) {
+  RecordRun run;
+  EXPECT_EQ(WEXITSTATUS(run({"--quiet", "-o", "t", "--", "sh", "-c",
+                             "echo to out; echo to err >&2; ls /proc/self/fd | wc -l"})),
+            0);
+  EXPECT_THAT(run.out(), HasSubstr("to out\n"));
+  EXPECT_EQ(run.err(), "to err\n");
+  EXPECT_THAT(run.out(), HasSubstr("\n4\n"));  // 0, 1, 2 and the folder: nothing of ours
+}
+
+TEST(LaunchTest, CommandGetsTheAgentBehindWhatWasThere) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "ASan ends a launcher with anything preloaded before it";
+#endif
+  RecordRun run;
+  run.Setenv("LD_PRELOAD", "libm.so.6");
+  EXPECT_EQ(WEXITSTATUS(run({"--quiet", "-o", "t", "--override", "workers=3,pin=1", "--fixed-batch",
+                             "--batches", "5", "--data", "d", "--", "env"})),
+            0);
+  EXPECT_THAT(run.out(), HasSubstr("LD_PRELOAD=libm.so.6:" STUB_AGENT "\n"));
+  EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_AGENT=" STUB_AGENT "\n"));
+  EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_ARENA=/"));
+  EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_OVERRIDE=workers=3,pin=1\n"));
+  EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_FIXED_BATCH=1\n"));
+  EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_BATCHES=5\n"));
+  EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_DATA=" + run.path("d") + "\n"));
+}
+
+TEST(LaunchTest, UnwritableOutputRunsTheCommandUntraced) {
+  for (const char* output : {"no/such/folder/t", "/proc/t", "/tmp"}) {
+    RecordRun run;
+    EXPECT_EQ(WEXITSTATUS(run({"-o", output, "--", "sh", "-c", "echo same output; exit 5"})), 5);
+    EXPECT_EQ(run.out(), "same output\n");
+    EXPECT_EQ(Lines(run.err()), 1u) << run.err();
+    EXPECT_THAT(run.err(), HasSubstr("untraced"));
+  }
+}
+
+TEST(LaunchTest, FactsDescribeTheRun) {
+  RecordRun run;
+  EXPECT_EQ(WEXITSTATUS(run({"--quiet", "-o", "t", "--data", "/dev/shm", "--", "sh", "-c",
+                             "sleep 0.2; exit 4"})),
+            4);
+  const auto contents = ReadTrace(run.path("t"));
+  ASSERT_TRUE(contents.trace);
+  const auto& facts = contents.trace->facts();
+  EXPECT_EQ(facts.at("command"), "sh -c 'sleep 0.2; exit 4'");
+  EXPECT_EQ(facts.at("exit.status"), "4");
+  EXPECT_EQ(facts.at("record.mode"), "collector");
+  EXPECT_EQ(facts.at("dataset.storage"), "tmpfs memory");
+  EXPECT_NEAR(std::stod(facts.at("duration_ns")) * 1e-9, 0.2, 0.15);
+  for (const char* key :
+       {"host", "kernel", "cpu.model", "cpu.cores", "cpu.affinity", "memory.total", "shm.size",
+        "penstock.version", "record.start_realtime_ns"}) {
+    EXPECT_TRUE(facts.contains(key)) << key;
+  }
+}
+
+TEST(LaunchTest, CtrlCStopsTheCommandAndKeepsTheTrace) {
+  RecordRun run;
+  run.Start({"--quiet", "-o", "t", "--", FakeProgram(), "counts", "1", "1", "0", "1000", "0"});
+  ASSERT_TRUE(run.Appears("counts", 5));
+  usleep(200'000);
+  run.KillGroup(SIGINT);  // as a terminal does
+  const int status = run.Wait();
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGINT);
+  EXPECT_GT(ReadTrace(run.path("t")).spans, 10u);
+}
+
+TEST(LaunchTest, TerminationIsForwarded) {
+  RecordRun run;
+  run.Start({"--quiet", "-o", "t", "--", "sh", "-c",
+             "trap 'echo caught; exit 9' TERM; touch up; while :; do sleep 0.05; done"});
+  ASSERT_TRUE(run.Appears("up", 5));
+  kill(run.pid(), SIGTERM);
+  EXPECT_EQ(WEXITSTATUS(run.Wait()), 9);
+  EXPECT_EQ(run.out(), "caught\n");
+  EXPECT_TRUE(std::filesystem::exists(run.path("t")));
+}
+
+TEST(LaunchTest, VerdictNamesTheTrace) {
+  RecordRun run;
+  EXPECT_EQ(WEXITSTATUS(run({"-o", "t", "--", FakeProgram(), "-", "1", "1", "100", "0", "0"})), 0);
+  EXPECT_THAT(run.err(), HasSubstr("wrote " + run.path("t")));
+  EXPECT_THAT(run.err(), HasSubstr("100 spans"));
+}
+
+}  // namespace
+}  // namespace penstock::record

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs penstock-record as a user does: as a program, with its output in files. A RecordRun owns its
+// folder and its process group.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "traces/trace.h"
+
+namespace penstock::record {
+
+class RecordRun {
+ public:
+  RecordRun();
+  ~RecordRun();
+  RecordRun(const RecordRun&) = delete;
+  RecordRun& operator=(const RecordRun&) = delete;
+
+  struct Limits {
+    long files = 0;           // RLIMIT_NOFILE; 0 = as it is
+    long long file_size = 0;  // RLIMIT_FSIZE
+  };
+  // Starts it in the folder, in a process group of its own.
+  void Start(const std::vector<std::string>& arguments, Limits limits);
+  void Start(const std::vector<std::string>& arguments) { Start(arguments, Limits()); }
+  // Wait status.
+  int Wait();
+  // Start and Wait.
+  int operator()(const std::vector<std::string>& arguments) { return (*this)(arguments, Limits()); }
+  int operator()(const std::vector<std::string>& arguments, Limits limits) {
+    Start(arguments, limits);
+    return Wait();
+  }
+  void KillGroup(int signal) const;
+
+  void Setenv(const std::string& name, const std::string& value) { environment_[name] = value; }
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] std::filesystem::path folder() const { return folder_; }
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_ / name; }
+  [[nodiscard]] std::string out() const { return Read("stdout"); }
+  [[nodiscard]] std::string err() const { return Read("stderr"); }
+  [[nodiscard]] std::string Read(const std::string& name) const;
+  // Polls until the file is there; false after `seconds`.
+  [[nodiscard]] bool Appears(const std::string& name, double seconds) const;
+
+ private:
+  std::filesystem::path folder_;
+  std::map<std::string, std::string> environment_;
+  pid_t pid_ = -1;
+};
+
+[[nodiscard]] std::string FakeProgram();
+
+// Sample numbers of the finished decode spans of each thread of a trace, in the order written.
+struct TraceContents {
+  std::vector<std::vector<std::int64_t>> threads;
+  std::uint64_t spans = 0;
+  std::uint64_t unfinished = 0;
+  std::unique_ptr<traces::Trace> trace;
+};
+[[nodiscard]] TraceContents ReadTrace(const std::string& path);
+
+// What fake_program says it has committed.
+[[nodiscard]] std::vector<std::uint64_t> ReadCounts(const std::string& path, std::size_t count);
+
+// Files of ours in /dev/shm whose name has this pid, or any pid if 0.
+[[nodiscard]] std::size_t ArenasLeft();
+
+}  // namespace penstock::record
