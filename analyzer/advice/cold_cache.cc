@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading is much slower in the first epoch than later: the page cache was cold.
+// Threshold: first epoch twice the later ones (diagnosis.md R13, ours), reads at least a tenth of
+// the first epoch's fetches, 8 batches an epoch.
+#include <fmt/core.h>
+#include <vector>
+
+#include "analyzer/advice/rules.h"
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+
+void ColdCache(const RuleInput& input, Findings& out) {
+  if (!input.diagnosis.loader || input.run().epochs.size() < 2) return;
+  const LoaderRun& run = input.run();
+  double first_read = 0;
+  double first_fetch = 0;
+  std::vector<double> later;
+  for (std::size_t e = 0; e < run.epochs.size(); ++e) {
+    const Epoch& epoch = run.epochs[e];
+    if (epoch.count < 8) continue;
+    double read = 0;
+    double fetch = 0;
+    for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {
+      read += run.batches[i].read.wall;
+      fetch += run.batches[i].fetch.wall;
+    }
+    const auto count = static_cast<double>(epoch.count);
+    if (e == 0) {
+      first_read = read / count;
+      first_fetch = fetch / count;
+    } else {
+      later.push_back(read / count);
+    }
+  }
+  const double warm = Median(later);
+  if (later.empty() || first_read < 2 * warm || first_read < 0.1 * first_fetch) return;
+  Finding finding;
+  finding.id = "cold-cache";
+  finding.severity = Severity::kInfo;
+  finding.title = fmt::format("reading a batch took {:.1f} ms in the first epoch, {:.1f} ms later",
+                              1e3 * first_read, 1e3 * warm);
+  finding.evidence = {
+      {"first_epoch_read_s", first_read}, {"later_read_s", warm}, {"threshold", 2.0}};
+  finding.action =
+      "Do not judge or tune by the first epoch. If epochs are few, read the dataset once "
+      "beforehand "
+      "(for example with cat or vmtouch), or keep it on faster storage.";
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

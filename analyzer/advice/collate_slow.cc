@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Putting samples together takes a large part of making a batch.
+// Threshold: 15 % of the fetches (diagnosis.md R18, ours). Source: pytorch#22789, #123439.
+#include <fmt/core.h>
+
+#include "analyzer/advice/rules.h"
+
+namespace penstock::analyzer {
+
+void CollateSlow(const RuleInput& input, Findings& out) {
+  if (!input.diagnosis.loader) return;
+  const double share = input.ShareOfFetch(traces::StageId::kCollate);
+  if (share < 0.15) return;
+  Finding finding;
+  finding.id = "collate-slow";
+  finding.predicted = input.Without(Factor::kCollate);
+  finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
+  finding.title =
+      fmt::format("collating takes {:.0f} % of the time of making a batch", 100 * share);
+  finding.evidence = {
+      {"collate_share", share},
+      {"threshold", 0.15},
+      {"collate_p50_s",
+       input.diagnosis.run.stages[traces::StageId::kCollate].durations.Quantile(0.5)}};
+  finding.action =
+      "Return tensors or arrays of equal shape instead of Python objects, and stack them in one "
+      "call; avoid nested dictionaries. The prediction is for a collate that costs nothing.";
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The data is there when it is wanted: leave the loader alone.
+// Threshold: wait under 5 % (kineto, xprof) and the step named as the bottleneck.
+// Source: diagnosis.md R2, R34; "no action" is a first-class answer.
+#include <fmt/core.h>
+
+#include "analyzer/advice/rules.h"
+
+namespace penstock::analyzer {
+
+void ComputeBound(const RuleInput& input, Findings& out) {
+  if (!input.diagnosis.loader || input.diagnosis.bottleneck != Factor::kCompute) return;
+  const double wait = input.diagnosis.wait_fraction;
+  if (wait >= 0.05) return;
+  Finding finding;
+  finding.id = "compute-bound";
+  finding.severity = Severity::kInfo;
+  finding.title = fmt::format("the loop waits for data only {:.1f} % of the time", 100 * wait);
+  finding.evidence = {{"wait_fraction", wait},
+                      {"threshold", 0.05},
+                      {"speedup_if_data_free", input.loader().attribution.headroom}};
+  finding.action = "Leave the data path alone: faster data would not make this run faster.";
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// More workers than cores that the run may use, because a cgroup quota or an affinity mask takes
+// cores away that the program believes it has.
+// Threshold: any worker beyond the usable cores. Source: diagnosis.md R8, R9; PyTorch looks at the
+// affinity mask but not at the quota (pytorch#101850, batpred#4771).
+#include <fmt/core.h>
+
+#include "analyzer/advice/rules.h"
+
+namespace penstock::analyzer {
+
+void CpuQuotaOrAffinity(const RuleInput& input, Findings& out) {
+  if (!input.diagnosis.loader) return;
+  const Host& host = input.diagnosis.run.host;
+  const int workers = input.run().config.num_workers;
+  const double usable = host.usable_cores();
+  const bool quota = host.quota > 0 && host.quota < host.cores;
+  const bool mask = host.affinity > 0 && host.affinity < host.cores;
+  if (!host.known || host.cores == 0 || !(quota || mask) || workers <= usable) return;
+  const CpuLoad& cpu = input.loader().cpu;
+  Finding finding;
+  finding.id = "cpu-quota-or-affinity";
+  finding.severity = cpu.known && cpu.saturation() >= 0.8 ? Severity::kWarning : Severity::kInfo;
+  finding.title = fmt::format("{} workers share {:.3g} of the machine's {} cores ({})", workers,
+                              usable, host.cores, quota ? "cgroup quota" : "affinity mask");
+  finding.evidence = {{"num_workers", static_cast<double>(workers)},
+                      {"usable_cores", usable},
+                      {"cores", static_cast<double>(host.cores)},
+                      {"quota", host.quota},
+                      {"affinity", static_cast<double>(host.affinity)}};
+  finding.action = quota ? "Raise the CPU limit of the container, or set num_workers by it."
+                         : "Widen the mask (taskset, srun -c, OMP/KMP affinity settings), or set "
+                           "num_workers by it.";
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

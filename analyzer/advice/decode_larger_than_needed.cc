@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Far more pixels are decoded than the batch holds.
+// Threshold: decoded bytes at least four times those of the sample as it leaves the worker,
+// whatever its type: with float32 samples that is sixteen times the pixels (ours, cautious). Decode
+// 40 % of the fetches (diagnosis.md R15). Libjpeg decodes at 1/2, 1/4 and 1/8 size at a fraction of
+// the cost.
+#include <fmt/core.h>
+
+#include "analyzer/advice/rules.h"
+
+namespace penstock::analyzer {
+
+void DecodeLargerThanNeeded(const RuleInput& input, Findings& out) {
+  if (!input.diagnosis.loader) return;
+  const StageTotals& decode = input.diagnosis.run.stages[traces::StageId::kDecode];
+  const StageTotals& samples = input.diagnosis.run.stages[traces::StageId::kSample];
+  const LoaderRun& run = input.run();
+  const double share = input.ShareOfFetch(traces::StageId::kDecode);
+  const double batch = BatchBytes(run);
+  const double sample = run.samples_known ? batch / static_cast<double>(run.samples_per_batch) : 0;
+  if (decode.bytes.value == 0 || samples.count == 0 || sample <= 0 || share < 0.4) return;
+  const double decoded =
+      static_cast<double>(decode.bytes.value) / static_cast<double>(samples.count);
+  const double ratio = decoded / sample;
+  if (ratio < 4) return;
+  Finding finding;
+  finding.id = "decode-larger-than-needed";
+  finding.severity = Severity::kWarning;
+  finding.title =
+      fmt::format("{:.1f} MB are decoded for a sample of {:.2f} MB", decoded / 1e6, sample / 1e6);
+  finding.evidence = {{"decoded_bytes_per_sample", decoded},
+                      {"sample_bytes", sample},
+                      {"ratio", ratio},
+                      {"threshold", 4.0},
+                      {"decode_share", share}};
+  finding.action =
+      "Decode at reduced size (PIL: image.draft(); OpenCV: IMREAD_REDUCED_COLOR_2), decode only "
+      "the "
+      "crop, or store the images smaller once.";
+  finding.predicted = input.WithScaled(&Demand::decode, 0.5);
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a rule has to say. Values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "analyzer/whatif/suggest.h"
+
+namespace penstock::analyzer {
+
+enum class Severity { kInfo, kWarning, kCritical };
+
+struct Finding {
+  std::string id;  // DESIGN.md section 6; stable
+  Severity severity = Severity::kInfo;
+  std::string title;
+  std::vector<std::pair<std::string, std::variant<double, std::string>>> evidence;
+  std::string action;
+  std::optional<Prediction> predicted;  // where the simulator can tell
+  double from = 0;                      // seconds since the trace began
+  double to = 0;                        // 0: the whole run
+  std::vector<std::uint32_t> pids;
+};
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/advice/rules.h"
+
+#include <algorithm>
+#include <array>
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr std::array<Rule, 15> kRules = {
+    ColdCache,          CollateSlow,        ComputeBound,
+    CpuQuotaOrAffinity, CpuSaturated,       DecodeLargerThanNeeded,
+    NoWorkerProcesses,  NormalizeOnCpu,     SharedMemoryTooSmall,
+    SlowDecoder,        SlowFirstBatch,     SmallFiles,
+    TooFewWorkers,      WorkerMemoryGrowth, WorkersRestartEachEpoch};
+
+}  // namespace
+
+Prediction RuleInput::With(int workers, int prefetch) const {
+  const LoaderDiagnosis& found = loader();
+  const Pipeline changed = WithWorkers(found.pipeline, workers, prefetch, BatchBytes(run()));
+  return Predict(found.pipeline, changed, found.replay, found.steady.rate);
+}
+
+Prediction RuleInput::Without(Factor factor) const {
+  const LoaderDiagnosis& found = loader();
+  return Predict(found.pipeline, Idealise(found.pipeline, factor), found.replay, found.steady.rate);
+}
+
+Prediction RuleInput::WithScaled(Work Demand::*part, double scale) const {
+  const LoaderDiagnosis& found = loader();
+  Pipeline changed = found.pipeline;
+  for (EpochDemand& epoch : changed.epochs) {
+    for (Demand& demand : epoch.batches) {
+      (demand.*part).wall *= scale;
+      (demand.*part).cpu *= scale;
+    }
+  }
+  return Predict(found.pipeline, changed, found.replay, found.steady.rate);
+}
+
+double RuleInput::ShareOfFetch(traces::StageId stage) const {
+  const StageTable& stages = diagnosis.run.stages;
+  const double fetch = Seconds(stages[traces::StageId::kFetch].wall);
+  return fetch > 0 ? std::min(1.0, Seconds(stages[stage].wall) / fetch) : 0;
+}
+
+Findings RunRules(const traces::Trace& trace, const Diagnosis& diagnosis) {
+  const RuleInput input{trace, diagnosis};
+  Findings findings;
+  for (const Rule rule : kRules) rule(input, findings);
+  const auto gain = [](const Finding& finding) {
+    return finding.predicted ? finding.predicted->speedup : 0.0;
+  };
+  std::stable_sort(findings.begin(), findings.end(), [&](const Finding& a, const Finding& b) {
+    if (a.severity != b.severity) return a.severity > b.severity;
+    return gain(a) > gain(b);
+  });
+  return findings;
+}
+
+}  // namespace penstock::analyzer

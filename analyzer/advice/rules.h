@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rules: each looks at a diagnosis and reports at most one finding. One file per rule; a new
+// rule is a function here, a file, and a line in rules.cc. Pure; a rule that does not apply or
+// lacks its facts says nothing.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/advice/finding.h"
+#include "analyzer/whatif/diagnosis.h"
+#include "traces/trace.h"
+
+namespace penstock::analyzer {
+
+struct RuleInput {
+  const traces::Trace& trace;
+  const Diagnosis& diagnosis;
+
+  // Requires for both: diagnosis.loader.
+  [[nodiscard]] const LoaderRun& run() const { return diagnosis.run.loader(); }
+  [[nodiscard]] const LoaderDiagnosis& loader() const { return *diagnosis.loader; }
+  // Predicted effect of another number of workers and depth.
+  [[nodiscard]] Prediction With(int workers, int prefetch) const;
+  // Predicted effect of making a factor free: the most that can be had from it.
+  [[nodiscard]] Prediction Without(Factor factor) const;
+  // Predicted effect of one part of every batch taking `scale` times as long.
+  [[nodiscard]] Prediction WithScaled(Work Demand::*part, double scale) const;
+  // Time of a stage over the time of all fetches; 0 if no fetch was seen.
+  [[nodiscard]] double ShareOfFetch(traces::StageId stage) const;
+};
+
+using Findings = std::vector<Finding>;
+using Rule = void (*)(const RuleInput& input, Findings& out);
+
+void ColdCache(const RuleInput& input, Findings& out);
+void CollateSlow(const RuleInput& input, Findings& out);
+void ComputeBound(const RuleInput& input, Findings& out);
+void CpuQuotaOrAffinity(const RuleInput& input, Findings& out);
+void CpuSaturated(const RuleInput& input, Findings& out);
+void DecodeLargerThanNeeded(const RuleInput& input, Findings& out);
+void NoWorkerProcesses(const RuleInput& input, Findings& out);
+void NormalizeOnCpu(const RuleInput& input, Findings& out);
+void SharedMemoryTooSmall(const RuleInput& input, Findings& out);
+void SlowDecoder(const RuleInput& input, Findings& out);
+void SlowFirstBatch(const RuleInput& input, Findings& out);
+void SmallFiles(const RuleInput& input, Findings& out);
+void TooFewWorkers(const RuleInput& input, Findings& out);
+void WorkerMemoryGrowth(const RuleInput& input, Findings& out);
+void WorkersRestartEachEpoch(const RuleInput& input, Findings& out);
+
+// All rules, most severe findings first, then by predicted gain.
+[[nodiscard]] Findings RunRules(const traces::Trace& trace, const Diagnosis& diagnosis);
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pillow decodes most of the images, and decoding is most of the workers' time.
+// Threshold: decode 40 % of the fetches (diagnosis.md R15, ours), 80 % of it under Pillow.
+// Source: ternaus/imread_benchmark (MIT), five CPUs: simplejpeg and OpenCV are 1.2 to 1.3 times as
+// fast as Pillow with one process; 1.2 is predicted. rf-detr#1473: a trip back through PIL eats the
+// gain.
+#include <fmt/core.h>
+
+#include "analyzer/advice/rules.h"
+
+namespace penstock::analyzer {
+
+void SlowDecoder(const RuleInput& input, Findings& out) {
+  constexpr double kFaster = 1.2;
+  if (!input.diagnosis.loader) return;
+  const StageTotals& decode = input.diagnosis.run.stages[traces::StageId::kDecode];
+  const double share = input.ShareOfFetch(traces::StageId::kDecode);
+  double pillow = 0;
+  for (const auto& [name, part] : decode.children) {
+    if (input.trace.String(name).substr(0, 3) == "PIL") pillow += Seconds(part.wall);
+  }
+  const double of_decode = decode.wall.value > 0 ? pillow / Seconds(decode.wall) : 0;
+  if (share < 0.4 || of_decode < 0.8) return;
+  Finding finding;
+  finding.predicted = input.WithScaled(&Demand::decode, 1 / kFaster);
+  if (finding.predicted->speedup < 1.05) return;
+  finding.id = "slow-decoder";
+  finding.severity = Severity::kWarning;
+  finding.title = fmt::format("Pillow's decoding takes {:.0f} % of the workers' time", 100 * share);
+  finding.evidence = {{"decode_share", share},
+                      {"threshold", 0.4},
+                      {"pillow_share_of_decode", of_decode},
+                      {"assumed_ratio", kFaster}};
+  finding.action =
+      "Decode with OpenCV, simplejpeg or torchvision.io straight into an array or tensor; going "
+      "back through PIL images would eat the gain.";
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

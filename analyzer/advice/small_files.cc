@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each sample is its own small file, and opening it costs more than moving its bytes.
+// Threshold: reads a quarter of the fetches, under 1 MB each, at under 50 MB/s and at least 1 ms
+// each (ours): a page-cache hit of that size takes a tenth of it, a local SSD a third. Source:
+// diagnosis.md R11; monodepth2#157, mmaction2#264.
+#include <fmt/core.h>
+
+#include "analyzer/advice/rules.h"
+
+namespace penstock::analyzer {
+
+void SmallFiles(const RuleInput& input, Findings& out) {
+  if (!input.diagnosis.loader) return;
+  const StageTotals& read = input.diagnosis.run.stages[traces::StageId::kRead];
+  const StageTotals& samples = input.diagnosis.run.stages[traces::StageId::kSample];
+  const double share = input.ShareOfFetch(traces::StageId::kRead);
+  if (share < 0.25 || read.count == 0 || read.bytes.value == 0 || read.wall.value == 0) return;
+  if (static_cast<double>(read.count) < 0.9 * static_cast<double>(samples.count)) return;
+  const double bytes = static_cast<double>(read.bytes.value) / static_cast<double>(read.count);
+  const double time = read.durations.Quantile(0.5);
+  const double speed = static_cast<double>(read.bytes.value) / Seconds(read.wall);
+  if (bytes >= 1e6 || time < 1e-3 || speed >= 50e6) return;
+  Finding finding;
+  finding.id = "small-files";
+  finding.predicted = input.Without(Factor::kRead);
+  finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
+  finding.title =
+      fmt::format("files of {:.0f} kB take {:.1f} ms each to read", bytes / 1e3, 1e3 * time);
+  finding.evidence = {{"bytes_per_file", bytes},
+                      {"read_p50_s", time},
+                      {"bytes_per_s", speed},
+                      {"threshold_bytes_per_s", 50e6},
+                      {"read_share", share}};
+  finding.action =
+      "Pack the files into large ones that are read in sequence (tar shards, WebDataset, LMDB), or "
+      "copy them to local storage. The prediction is for reads that cost nothing.";
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All workers are busy, cores are free, and the loop waits.
+// Threshold: workers busy 90 % and cores under 80 % (diagnosis.md R4, ours), wait 5 % (kineto); the
+// simulator must see at least 5 % in more workers, so I/O limits and consumer limits are respected.
+#include <fmt/core.h>
+
+#include "analyzer/advice/rules.h"
+
+namespace penstock::analyzer {
+
+void TooFewWorkers(const RuleInput& input, Findings& out) {
+  if (!input.diagnosis.loader || input.run().config.num_workers == 0) return;
+  const LoaderDiagnosis& loader = input.loader();
+  const int workers = input.run().config.num_workers;
+  const double busy = loader.signals.worker_busy;
+  const double saturation = loader.cpu.known ? loader.cpu.saturation() : 0;
+  if (busy < 0.9 || saturation >= 0.8 || input.diagnosis.wait_fraction < 0.05) return;
+  if (loader.suggestion.workers <= workers) return;
+  Finding finding;
+  finding.predicted = input.With(loader.suggestion.workers, loader.suggestion.prefetch);
+  if (finding.predicted->speedup < 1.05) return;
+  finding.id = "too-few-workers";
+  finding.severity =
+      input.diagnosis.wait_fraction >= 0.2 ? Severity::kCritical : Severity::kWarning;
+  finding.title = fmt::format("{} worker{} busy {:.0f} % of the time and cores are free", workers,
+                              workers == 1 ? " is" : "s are", 100 * busy);
+  finding.evidence = {{"worker_busy", busy},
+                      {"threshold", 0.9},
+                      {"cpu_saturation", saturation},
+                      {"usable_cores", loader.cpu.cores},
+                      {"wait_fraction", input.diagnosis.wait_fraction}};
+  finding.action =
+      fmt::format("Raise num_workers from {} to {}.", workers, loader.suggestion.workers);
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

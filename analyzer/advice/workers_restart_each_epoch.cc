@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Workers are started anew for every epoch, and the loop waits for them each time.
+// Threshold: 2 % of the run (diagnosis.md R27, ours). Source: pytorch#55455, delta-interpolator#3.
+#include <fmt/core.h>
+#include <algorithm>
+
+#include "analyzer/advice/rules.h"
+
+namespace penstock::analyzer {
+
+void WorkersRestartEachEpoch(const RuleInput& input, Findings& out) {
+  if (!input.diagnosis.loader) return;
+  const LoaderRun& run = input.run();
+  const Signals& signals = input.loader().signals;
+  if (run.config.num_workers == 0 || run.config.persistent_workers || run.epochs.size() < 2) return;
+  if (signals.startup < 0.02) return;
+  // Workers that stay have nothing to start after the first epoch.
+  Pipeline changed = input.loader().pipeline;
+  for (std::size_t i = 1; i < changed.epochs.size(); ++i) {
+    auto& starts = changed.epochs[i].worker_start;
+    std::fill(starts.begin(), starts.end(), 0.0);
+  }
+  Finding finding;
+  finding.predicted =
+      Predict(input.loader().pipeline, changed, input.loader().replay, input.loader().steady.rate);
+  if (finding.predicted->speedup < 1.01) return;
+  finding.id = "workers-restart-each-epoch";
+  finding.severity = signals.startup >= 0.1 ? Severity::kCritical : Severity::kWarning;
+  finding.title = fmt::format("{} epochs spend {:.0f} % of the run waiting for new workers",
+                              run.epochs.size(), 100 * signals.startup);
+  finding.evidence = {{"startup_share", signals.startup},
+                      {"threshold", 0.02},
+                      {"startup_s", signals.startup_time},
+                      {"epochs", static_cast<double>(run.epochs.size())}};
+  finding.action = "Set persistent_workers=True.";
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// penstock doctor: what a recording here will and will not see, and why. Looks at files and limits;
+// runs nothing of the user's. The environment comes in as a value. Not thread-safe: none needed.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::analyzer {
+
+enum class Health {
+  kOk,
+  kWarn,  // part of the run will not be seen, or will mislead
+  kBad,   // recording cannot work
+};
+
+struct Check {
+  std::string id;  // "agent", "python", "shm": stable
+  Health health = Health::kOk;
+  std::string fact;
+  std::string consequence;  // empty for kOk
+  std::string remedy;
+};
+
+struct DoctorInput {
+  std::filesystem::path folder;   // of the penstock program
+  std::filesystem::path current;  // working directory
+  std::map<std::string, std::string> environment;
+  std::vector<std::string> command;  // empty: the machine only
+};
+
+using Checks = std::vector<Check>;
+
+// All checks, in the order a person wants them.
+// Errors: none; what cannot be looked at is said to be unknown.
+[[nodiscard]] Checks RunDoctor(const DoctorInput& input);
+
+// The groups, each adding to `checks`.
+void CheckAgent(const DoctorInput& input, Checks& checks);
+void CheckPreloads(const DoctorInput& input, Checks& checks);
+void CheckTarget(const DoctorInput& input, Checks& checks);
+void CheckPython(const std::filesystem::path& python, Checks& checks);
+void CheckHost(Checks& checks);
+void CheckGpu(Checks& checks);
+
+[[nodiscard]] std::string DoctorText(const Checks& checks, bool colour);
+[[nodiscard]] std::string DoctorJson(const Checks& checks);
+[[nodiscard]] bool CanRecord(const Checks& checks);
+
+}  // namespace penstock::analyzer

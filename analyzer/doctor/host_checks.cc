@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Limits of the machine and the container that explain slow loaders, and the GPU's libraries.
+#include <dlfcn.h>
+#include <sched.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include "analyzer/doctor/doctor.h"
+#include "analyzer/doctor/target.h"
+#include "analyzer/report/format.h"
+
+namespace penstock::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+
+int AllowedCores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+// Our group in version 2, or in the hierarchy of `controller` in version 1.
+std::string GroupOf(std::string_view controller) {
+  const std::string text = ReadStart("/proc/self/cgroup", 1 << 16);
+  std::string_view rest = text;
+  std::string group;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (first == std::string_view::npos || second == std::string_view::npos) continue;
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    if (controllers.empty() || controllers.find(controller) != std::string_view::npos) {
+      group = line.substr(second + 1);
+    }
+  }
+  return group;
+}
+
+// The tightest value of `file` from our group up to the root, by `parse`.
+template <class Parse>
+std::optional<double> Tightest(std::string_view controller, std::string_view file, Parse parse) {
+  std::optional<double> tightest;
+  fs::path group = fs::path(GroupOf(controller)).relative_path();
+  for (;;) {
+    for (const fs::path& root :
+         {fs::path("/sys/fs/cgroup"), fs::path("/sys/fs/cgroup") / controller}) {
+      const std::string text = ReadStart(root / group / file, 256);
+      const std::optional<double> value = text.empty() ? std::nullopt : parse(text);
+      if (value && (!tightest || *value < *tightest)) tightest = value;
+    }
+    if (group.empty() || group == group.parent_path()) break;
+    group = group.parent_path();
+  }
+  return tightest;
+}
+
+std::optional<double> ParseCpuMax(const std::string& text) {
+  double quota = 0;
+  double period = 0;
+  if (std::sscanf(text.c_str(), "%lf %lf", &quota, &period) != 2 || quota <= 0 || period <= 0) {
+    return std::nullopt;
+  }
+  return quota / period;
+}
+
+std::optional<double> ParseBytes(const std::string& text) {
+  const double bytes = std::strtod(text.c_str(), nullptr);
+  if (bytes <= 0 || bytes > 1e18) return std::nullopt;  // "max", or version 1's largest number
+  return bytes;
+}
+
+void CheckCpu(Checks& checks) {
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  const int allowed = AllowedCores();
+  const auto quota = Tightest("cpu", "cpu.max", ParseCpuMax);
+  Check check{"cpu", Health::kOk,
+              fmt::format("{} cores, {} allowed by the affinity mask", online, allowed), "", ""};
+  if (quota) check.fact += fmt::format(", {:.3g} by the cgroup quota", *quota);
+  if (allowed > 0 && allowed < online) {
+    check.health = Health::kWarn;
+    check.consequence = "workers beyond the mask take turns";
+    check.remedy = "widen it (taskset, srun -c), or count workers by it";
+  }
+  if (quota && *quota < allowed) {
+    check.health = Health::kWarn;
+    check.consequence = "workers beyond the quota are throttled; PyTorch does not look at it";
+    check.remedy = "raise the container's CPU limit, or count workers by it";
+  }
+  checks.push_back(std::move(check));
+}
+
+void CheckMemory(Checks& checks) {
+  const auto limit = Tightest("memory", "memory.max", ParseBytes);
+  const double ram =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  Check check{"memory", Health::kOk,
+              fmt::format("{} of RAM", BytesText(static_cast<std::uint64_t>(ram))), "", ""};
+  if (limit && *limit < ram) {
+    check.fact +=
+        fmt::format(", {} allowed by the cgroup", BytesText(static_cast<std::uint64_t>(*limit)));
+    check.consequence = "the page cache of the dataset counts towards it";
+  }
+  checks.push_back(std::move(check));
+}
+
+// What PyTorch's workers hand batches over in, and what records events.
+void CheckShm(Checks& checks) {
+  struct statvfs shm {};
+  if (statvfs("/dev/shm", &shm) != 0) {
+    checks.push_back({"shm", Health::kWarn, "/dev/shm is not there",
+                      "DataLoader workers cannot hand over tensors; events go to memory files",
+                      "mount a tmpfs there"});
+    return;
+  }
+  const std::uint64_t size = static_cast<std::uint64_t>(shm.f_blocks) * shm.f_frsize;
+  const std::uint64_t free = static_cast<std::uint64_t>(shm.f_bavail) * shm.f_frsize;
+  Check check{"shm", Health::kOk,
+              fmt::format("/dev/shm has {}, {} of it free", BytesText(size), BytesText(free)), "",
+              ""};
+  // Docker's default is 64 MiB: less than two batches of 256 float32 images of 224 pixels.
+  if (free < 256'000'000) {
+    check.health = Health::kWarn;
+    check.consequence = "workers may die with a bus error when batches are large";
+    check.remedy = "docker run --shm-size=8g, or --ipc=host";
+  }
+  checks.push_back(std::move(check));
+}
+
+void CheckIoLimit(Checks& checks) {
+  const std::string group = GroupOf("io");
+  const std::string limit =
+      ReadStart(fs::path("/sys/fs/cgroup") / fs::path(group).relative_path() / "io.max", 4096);
+  if (limit.find("rbps=") == std::string::npos) return;
+  std::string line = limit.substr(0, limit.find('\n'));
+  checks.push_back({"io", Health::kWarn, fmt::format("the cgroup limits disk I/O: {}", line),
+                    "reads are throttled by it", "raise io.max"});
+}
+
+bool Loads(const char* library) {
+  void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+  if (handle != nullptr) dlclose(handle);
+  return handle != nullptr;
+}
+
+}  // namespace
+
+void CheckHost(Checks& checks) {
+  CheckCpu(checks);
+  CheckMemory(checks);
+  CheckShm(checks);
+  CheckIoLimit(checks);
+  checks.push_back({"privileges-needed", Health::kOk,
+                    "neither ptrace nor perf events nor root are needed", "", ""});
+}
+
+void CheckGpu(Checks& checks) {
+  if (!Loads("libcuda.so.1")) {
+    checks.push_back({"cuda", Health::kOk,
+                      "no CUDA driver: the data path is recorded, there is no GPU to look at", "",
+                      ""});
+    return;
+  }
+  checks.push_back({"cuda", Health::kOk, "the CUDA driver is there", "", ""});
+  if (!Loads("libnvidia-ml.so.1")) {
+    checks.push_back({"nvml", Health::kWarn, "NVML (libnvidia-ml.so.1) is not there",
+                      "the GPU's utilisation is not sampled",
+                      "run the container with NVIDIA_DRIVER_CAPABILITIES=compute,utility"});
+  }
+  constexpr std::array kCupti = {"libcupti.so", "libcupti.so.12", "libcupti.so.13",
+                                 "libcupti.so.11.8",
+                                 "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"};
+  if (std::none_of(kCupti.begin(), kCupti.end(), Loads)) {
+    checks.push_back(
+        {"cupti", Health::kWarn, "CUPTI is not on the library path",
+         "kernels and copies are seen only if the program brings CUPTI itself (PyTorch's "
+         "wheels do)",
+         ""});
+  }
+}
+
+}  // namespace penstock::analyzer

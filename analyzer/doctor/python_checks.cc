@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the packages of a Python installation decode with, by the names of their dist-info folders
+// and of the libraries that wheels carry. Nothing is imported or run.
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/core.h>
+
+#include "analyzer/doctor/doctor.h"
+
+namespace penstock::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Package {
+  std::string_view name;  // as in NAME-VERSION.dist-info, lower case, '_' for '-'
+  Health health;
+  std::string_view says;
+};
+constexpr std::array kPackages = {
+    Package{"torch", Health::kOk, "DataLoader is hooked from Python"},
+    Package{
+        "torchvision", Health::kOk,
+        "transforms and image decoding are hooked from Python; its bundled libjpeg and libpng by "
+        "symbol"},
+    Package{"pillow", Health::kOk, "its bundled libjpeg, libpng and libwebp are hooked by symbol"},
+    Package{"pillow_simd", Health::kOk, "its libjpeg is hooked by symbol"},
+    Package{"opencv_python", Health::kOk,
+            "its codecs are linked statically: cv2.imread and imdecode are hooked from Python"},
+    Package{"opencv_python_headless", Health::kOk,
+            "its codecs are linked statically: cv2.imread and imdecode are hooked from Python"},
+    Package{"opencv_contrib_python", Health::kOk,
+            "its codecs are linked statically: cv2.imread and imdecode are hooked from Python"},
+    Package{"albumentations", Health::kOk, "its work is part of `augment`"},
+    Package{"simplejpeg", Health::kWarn,
+            "libjpeg-turbo is linked statically: its decoding counts as `augment`"},
+    Package{"imagecodecs", Health::kWarn,
+            "its codecs are its own: its decoding counts as `augment`"},
+    Package{"nvidia_dali", Health::kWarn,
+            "its readers and decoders are its own: `read` and `decode` are short of them"},
+    Package{"nvidia_nvimgcodec", Health::kWarn, "decodes on the GPU: not seen as `decode`"},
+    Package{"decord", Health::kWarn, "carries FFmpeg: video decoding is not seen"},
+    Package{"torchcodec", Health::kWarn, "uses FFmpeg: video decoding is not seen"},
+    Package{"av", Health::kWarn, "carries FFmpeg: video decoding is not seen"},
+    Package{"pillow_heif", Health::kWarn, "HEIF and AVIF decoding counts as `augment`"},
+    Package{"tensorflow", Health::kWarn, "carries its codecs inside itself: tf.data is not seen"},
+    Package{"kvikio", Health::kWarn, "reads straight into GPU memory: not seen as `read`"},
+    Package{"ffcv", Health::kWarn, "its readers and decoders are its own"},
+};
+
+std::string Lower(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c == '-') c = '_';
+  }
+  return text;
+}
+
+// "Pillow-10.2.0.dist-info" -> {"pillow", "10.2.0"}; an empty name if it is no such folder.
+std::pair<std::string, std::string> ParseDistInfo(const std::string& folder) {
+  constexpr std::string_view kSuffixes[] = {".dist-info", ".egg-info"};
+  for (const std::string_view suffix : kSuffixes) {
+    if (folder.size() <= suffix.size() ||
+        folder.compare(folder.size() - suffix.size(), suffix.size(), suffix) != 0) {
+      continue;
+    }
+    const std::string stem = folder.substr(0, folder.size() - suffix.size());
+    const std::size_t dash = stem.find('-');
+    if (dash == std::string::npos) return {Lower(stem), ""};
+    const std::string rest = stem.substr(dash + 1);
+    return {Lower(stem.substr(0, dash)), rest.substr(0, rest.find("-py"))};
+  }
+  return {};
+}
+
+// Folders in which this Python looks for packages. A venv is left as it is, not resolved: its
+// packages lie beside the link.
+std::vector<fs::path> PackageFolders(const fs::path& python) {
+  std::set<fs::path> folders;
+  std::error_code error;
+  const auto add_versions = [&](const fs::path& lib, std::string_view leaf) {
+    for (fs::directory_iterator it(lib, error), end; !error && it != end; it.increment(error)) {
+      const std::string name = it->path().filename().string();
+      const fs::path packages = it->path() / leaf;
+      if (name.rfind("python3", 0) == 0 && fs::is_directory(packages, error)) {
+        folders.insert(packages);
+      }
+    }
+    error.clear();
+  };
+  const fs::path prefix = python.parent_path().parent_path();
+  add_versions(prefix / "lib", "site-packages");
+  add_versions(prefix / "lib64", "site-packages");
+  if (prefix == "/usr") {  // Debian's
+    add_versions("/usr/lib", "dist-packages");
+    add_versions("/usr/local/lib", "dist-packages");
+  }
+  return {folders.begin(), folders.end()};
+}
+
+}  // namespace
+
+void CheckPython(const fs::path& python, Checks& checks) {
+  const std::vector<fs::path> folders = PackageFolders(python);
+  if (folders.empty()) {
+    checks.push_back({"python", Health::kWarn,
+                      fmt::format("the packages of {} are not found", python.string()),
+                      "which decoders it uses is not known beforehand", ""});
+    return;
+  }
+  checks.push_back({"python", Health::kOk, fmt::format("Python is {}", python.string()), "", ""});
+  std::set<std::string> seen;
+  for (const fs::path& folder : folders) {
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+      const std::string entry = it->path().filename().string();
+      if (entry == "sitecustomize.py") {
+        checks.push_back({"sitecustomize", Health::kOk,
+                          fmt::format("{} is run after Penstock's own", it->path().string()), "",
+                          ""});
+      }
+      const auto [name, version] = ParseDistInfo(entry);
+      for (const Package& package : kPackages) {
+        const bool same = name == package.name ||
+                          (package.name == "nvidia_dali" && name.rfind("nvidia_dali", 0) == 0);
+        if (!same || !seen.insert(name).second) continue;
+        const bool ok = package.health == Health::kOk;
+        checks.push_back({"package", package.health,
+                          ok ? fmt::format("{} {}: {}", name, version, package.says)
+                             : fmt::format("{} {} is installed", name, version),
+                          ok ? "" : std::string(package.says),
+                          ok ? "" : "nothing to do if the run does not use it"});
+      }
+    }
+  }
+}
+
+}  // namespace penstock::analyzer

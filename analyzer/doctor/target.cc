@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/doctor/target.h"
+
+#include <elf.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+namespace penstock::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kHead = 1 << 20;
+constexpr int kMostHops = 8;
+
+std::string Variable(const Environment& environment, const std::string& name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? std::string() : found->second;
+}
+
+std::vector<std::string> Split(std::string_view text, std::string_view separators) {
+  std::vector<std::string> words;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
+    if (end > at) words.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+bool IsExecutable(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
+}
+
+template <class T>
+bool LoadAt(std::string_view bytes, std::uint64_t at, T* value) {
+  if (at > bytes.size() || bytes.size() - at < sizeof(T)) return false;
+  std::memcpy(value, bytes.data() + at, sizeof(T));
+  return true;
+}
+
+void ParseElf(std::string_view bytes, Executable& program) {
+#if defined(__x86_64__)
+  constexpr unsigned kMachine = EM_X86_64;
+#elif defined(__aarch64__)
+  constexpr unsigned kMachine = EM_AARCH64;
+#else
+  constexpr unsigned kMachine = EM_NONE;
+#endif
+  Elf64_Ehdr header{};
+  program.elf = true;
+  if (!LoadAt(bytes, 0, &header) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_machine != kMachine) {
+    program.own_machine = false;
+    return;
+  }
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    if (!LoadAt(bytes, header.e_phoff + std::uint64_t{i} * sizeof segment, &segment)) break;
+    if (segment.p_type != PT_INTERP || segment.p_offset >= bytes.size()) continue;
+    const std::string_view text = bytes.substr(segment.p_offset, segment.p_filesz);
+    program.interpreter = text.substr(0, text.find('\0'));
+  }
+  program.needs_asan = bytes.find("libasan.so") != std::string_view::npos;
+}
+
+bool IsPrivileged(const fs::path& file) {
+  struct stat info {};
+  if (stat(file.c_str(), &info) == 0) {
+    if ((info.st_mode & S_ISUID) != 0 && info.st_uid != geteuid()) return true;
+    if ((info.st_mode & S_ISGID) != 0 && info.st_gid != getegid()) return true;
+  }
+  return geteuid() != 0 && getxattr(file.c_str(), "security.capability", nullptr, 0) > 0;
+}
+
+// The version that pyenv would choose: PYENV_VERSION, .python-version here or above, the global
+// one.
+std::string PyenvVersion(const fs::path& root, const Environment& environment,
+                         const fs::path& current) {
+  const std::string forced = Variable(environment, "PYENV_VERSION");
+  if (!forced.empty()) return Split(forced, ":").front();
+  for (fs::path folder = current; !folder.empty(); folder = folder.parent_path()) {
+    const auto words = Split(ReadStart(folder / ".python-version", 4096), " \t\r\n");
+    if (!words.empty()) return words.front();
+    if (folder == folder.root_path()) break;
+  }
+  const auto words = Split(ReadStart(root / "version", 4096), " \t\r\n");
+  return words.empty() ? std::string() : words.front();
+}
+
+std::optional<fs::path> BehindShim(const fs::path& shim, const Environment& environment,
+                                   const fs::path& current) {
+  if (shim.parent_path().filename() != "shims") return std::nullopt;
+  const fs::path root = shim.parent_path().parent_path();
+  const std::string version = PyenvVersion(root, environment, current);
+  const fs::path real = root / "versions" / version / "bin" / shim.filename();
+  if (!version.empty() && version != "system" && IsExecutable(real)) return real;
+  return std::nullopt;
+}
+
+// Programs that run another one named among their arguments; options with a value of their own.
+struct Launcher {
+  std::string_view name;
+  std::string_view options_with_value;
+  bool cleans = false;
+};
+constexpr std::array kLaunchers = {
+    Launcher{"env", "uCS", false},      Launcher{"nice", "n", false},
+    Launcher{"nohup", "", false},       Launcher{"time", "fo", false},
+    Launcher{"timeout", "ks", false},   Launcher{"stdbuf", "ioe", false},
+    Launcher{"ionice", "cn", false},    Launcher{"setsid", "", false},
+    Launcher{"sudo", "ugCpTrth", true}, Launcher{"doas", "uC", true},
+};
+
+const Launcher* LauncherOf(const fs::path& program) {
+  for (const Launcher& launcher : kLaunchers) {
+    if (program.filename() == launcher.name) return &launcher;
+  }
+  return nullptr;
+}
+
+// The command after the launcher's own words; empty if there is none.
+std::vector<std::string> AfterLauncher(const Launcher& launcher,
+                                       const std::vector<std::string>& words, bool* cleans) {
+  std::size_t i = 1;
+  bool skip_one = launcher.name == "timeout" || launcher.name == "taskset";
+  for (; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "--") {
+      ++i;
+      break;
+    }
+    const bool assignment = launcher.name == "env" && word.find('=') != std::string::npos;
+    if (assignment) continue;
+    if (word.size() > 1 && word[0] == '-') {
+      if (word == "-i" || word == "--ignore-environment")
+        *cleans = *cleans || launcher.name == "env";
+      const bool value =
+          word.size() == 2 && launcher.options_with_value.find(word[1]) != std::string_view::npos;
+      if (value) ++i;
+      continue;
+    }
+    if (!skip_one) break;
+    skip_one = false;
+  }
+  if (i >= words.size()) return {};
+  return {words.begin() + static_cast<std::ptrdiff_t>(i), words.end()};
+}
+
+}  // namespace
+
+std::string ReadStart(const fs::path& file, std::size_t most) {
+  std::ifstream in(file, std::ios::binary);
+  std::string bytes(most, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(most));
+  bytes.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, in.gcount())));
+  return bytes;
+}
+
+std::optional<fs::path> FindOnPath(const std::string& name, const Environment& environment,
+                                   const fs::path& current) {
+  if (name.empty()) return std::nullopt;
+  if (name.find('/') != std::string::npos) {
+    const fs::path path = fs::path(name).is_absolute() ? fs::path(name) : current / name;
+    return IsExecutable(path) ? std::optional(path) : std::nullopt;
+  }
+  for (const std::string& folder : Split(Variable(environment, "PATH"), ":")) {
+    const fs::path path = current / folder / name;  // an absolute folder replaces `current`
+    if (IsExecutable(path)) return path;
+  }
+  return std::nullopt;
+}
+
+bool IsPython(const fs::path& program) {
+  const std::string name = program.filename().string();
+  return name.rfind("python", 0) == 0 || name.rfind("pypy", 0) == 0;
+}
+
+std::optional<Executable> ResolveTarget(const std::vector<std::string>& command,
+                                        const Environment& environment, const fs::path& current) {
+  Executable program;
+  program.words = command;
+  for (int hop = 0; hop < kMostHops; ++hop) {
+    const auto path = FindOnPath(program.words.front(), environment, current);
+    if (!path) return std::nullopt;
+    program.path = *path;
+    if (IsPrivileged(*path)) program.privileged = true;
+    if (const Launcher* launcher = LauncherOf(*path)) {
+      bool cleans = launcher->cleans;
+      const auto rest = AfterLauncher(*launcher, program.words, &cleans);
+      if (cleans) {
+        program.cleans_environment = true;
+        program.cleaner = launcher->name;
+      }
+      if (rest.empty()) break;
+      program.words = rest;
+      continue;
+    }
+    if (const auto real = BehindShim(*path, environment, current)) {
+      program.words.front() = real->string();
+      continue;
+    }
+    const std::string head = ReadStart(*path, kHead);
+    if (head.rfind("\x7f"
+                   "ELF",
+                   0) == 0) {
+      ParseElf(head, program);
+      return program;
+    }
+    if (head.rfind("#!", 0) != 0) return program;
+    std::vector<std::string> words = Split(head.substr(2, head.find('\n') - 2), " \t\r");
+    if (words.empty()) return program;
+    program.words.front() = path->string();
+    program.words.insert(program.words.begin(), words.begin(), words.end());
+  }
+  return program;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds the program that a command line leads to, through PATH, #! lines, env and pyenv shims.
+// Reads files only. Values.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::analyzer {
+
+using Environment = std::map<std::string, std::string>;
+
+struct Executable {
+  std::filesystem::path path;
+  std::vector<std::string> words;  // words of the command from this program on
+  std::string interpreter;         // PT_INTERP; empty if static
+  bool elf = false;
+  bool own_machine = true;
+  bool needs_asan = false;
+  bool privileged = false;          // setuid, setgid or capabilities
+  bool cleans_environment = false;  // env -i, sudo: LD_PRELOAD does not get through
+  std::string cleaner;              // what does so
+};
+
+// As execvp() would find it; nullopt if there is none.
+[[nodiscard]] std::optional<std::filesystem::path> FindOnPath(const std::string& name,
+                                                              const Environment& environment,
+                                                              const std::filesystem::path& current);
+
+// Follows launchers to the program that will do the work.
+// Requires: !command.empty().
+[[nodiscard]] std::optional<Executable> ResolveTarget(const std::vector<std::string>& command,
+                                                      const Environment& environment,
+                                                      const std::filesystem::path& current);
+
+[[nodiscard]] bool IsPython(const std::filesystem::path& program);
+
+// The first `most` bytes of a file; "" if it cannot be read.
+[[nodiscard]] std::string ReadStart(const std::filesystem::path& file, std::size_t most);
+
+}  // namespace penstock::analyzer

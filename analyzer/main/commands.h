@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands that `penstock` does itself. Each parses its own arguments, prints, and returns the
+// exit status of DESIGN.md section 2.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace penstock::analyzer {
+
+[[nodiscard]] int ReportCommand(const std::vector<std::string>& arguments);
+[[nodiscard]] int DoctorCommand(const std::vector<std::string>& arguments);
+
+// Whether standard output takes colour: a terminal, TERM not dumb, NO_COLOR unset or empty.
+[[nodiscard]] bool WantsColour();
+
+// Writes all of `text` to standard output. Returns the exit status: 0, or 3 if it did not fit.
+[[nodiscard]] int Print(const std::string& text);
+
+}  // namespace penstock::analyzer

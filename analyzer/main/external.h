@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Subcommands that live in other programs: `penstock NAME` runs penstock-NAME beside itself.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace penstock::analyzer {
+
+// Folder of the running program; empty if it cannot be told.
+[[nodiscard]] std::filesystem::path OwnFolder();
+
+// Names of the penstock-NAME programs in `folder`, sorted.
+[[nodiscard]] std::vector<std::string> FindExternals(const std::filesystem::path& folder);
+
+// Becomes penstock-`name`, with `arguments` after the program's name. Returns only on failure:
+// the exit status, after one line on standard error.
+[[nodiscard]] int RunExternal(const std::filesystem::path& folder, const std::string& name,
+                              const std::vector<std::string>& arguments);
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// penstock: the face of the project. What it does not do itself is a program beside it.
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "analyzer/main/commands.h"
+#include "analyzer/main/external.h"
+
+namespace penstock::analyzer {
+namespace {
+
+struct Known {
+  std::string_view name;
+  std::string_view does;
+};
+
+// Commands of programs beside this one, described when they are there.
+constexpr Known kKnown[] = {
+    {"record", "run a command under the agent and record it"},
+    {"load", "run the reference loader"},
+    {"sweep", "measure a loader or a command over a grid of settings"},
+    {"gui", "open the dashboard"},
+};
+
+int Help() {
+  std::string text =
+      "penstock: shows why a training run waits for data, and what to change\n\n"
+      "usage: penstock COMMAND [ARGUMENTS]\n\n"
+      "  report       say what holds a recorded run back\n"
+      "  doctor       say beforehand what can be seen in this environment, and what not\n"
+      "  help         this text\n";
+  for (const std::string& name : FindExternals(OwnFolder())) {
+    std::string_view does;
+    for (const Known& known : kKnown) {
+      if (known.name == name) does = known.does;
+    }
+    text +=
+        fmt::format("  {:<12} {}\n", name, does.empty() ? "penstock-" + name : std::string(does));
+  }
+  text += "\npenstock COMMAND --help tells more.\n";
+  return Print(text);
+}
+
+int Main(const std::vector<std::string>& words) {
+  if (words.empty()) {
+    fmt::print(stderr, "penstock: which command? see: penstock help\n");
+    return 2;
+  }
+  const std::string& command = words.front();
+  std::vector<std::string> arguments(words.begin() + 1, words.end());
+  if (command == "help" && !arguments.empty() && arguments.front().rfind("-", 0) != 0) {
+    return Main({arguments.front(), "--help"});
+  }
+  if (command == "help" || command == "--help" || command == "-h") return Help();
+  if (command == "--version") return Print("penstock " PENSTOCK_VERSION "\n");
+  if (command == "report") return ReportCommand(arguments);
+  if (command == "doctor") return DoctorCommand(arguments);
+  if (command.empty() || command.front() == '-') {
+    fmt::print(stderr, "penstock: {} is not an option of penstock; see: penstock help\n", command);
+    return 2;
+  }
+  return RunExternal(OwnFolder(), command, arguments);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
+
+int main(int argc, char** argv) {
+  try {
+    return penstock::analyzer::Main(std::vector<std::string>(argv + 1, argv + argc));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "penstock: {}\n", error.what());
+    return 3;
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The life of one batch, put together from the spans and events of all threads that touched it.
+// Values. Times are nanoseconds of the trace's clock, kNever where nothing was recorded.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/model/nesting.h"
+#include "traces/event.h"
+
+namespace penstock::analyzer {
+
+inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
+
+// Time of one part of a batch's service. Units: seconds.
+struct Work {
+  double wall = 0;
+  double cpu = 0;
+};
+
+struct Batch {
+  traces::BatchKey key;
+  ProcessId consumer;
+  std::int32_t worker_process = -1;  // index into Trace::processes(), -1: not fetched here
+  std::uint32_t fetch_thread = 0;
+  std::uint32_t put_thread = 0;
+  std::uint32_t get_thread = 0;
+  std::uint32_t wait_thread = 0;
+
+  std::int64_t index_sent = kNever;
+  std::int64_t fetch_start = kNever;
+  std::int64_t fetch_end = kNever;
+  std::int64_t put_start = kNever;
+  std::int64_t put_end = kNever;
+  std::int64_t get_start = kNever;
+  std::int64_t got = kNever;         // left the queue of the workers
+  std::int64_t wait_start = kNever;  // next() entered
+  std::int64_t delivered = kNever;   // next() returned
+  std::int64_t step_end = kNever;    // the program came back for more
+
+  Work fetch;
+  Work read, decode, augment, collate;  // exclusive parts of fetch
+  Work put, get, pin;
+  double h2d = 0;             // host time blocked in copies during the step, seconds
+  bool cpu_known = false;     // of the fetch
+  std::uint64_t samples = 0;  // sample spans; 0 if none were recorded
+  std::uint64_t bytes = 0;    // of the collated batch
+
+  [[nodiscard]] bool was_fetched() const { return fetch_end != kNever; }
+  [[nodiscard]] bool was_delivered() const { return delivered != kNever && wait_start != kNever; }
+  // Units: seconds; 0 if not recorded.
+  [[nodiscard]] double wait() const;
+  [[nodiscard]] double step() const;
+  // When the consumer could have taken it: the end of put, or of the fetch.
+  [[nodiscard]] std::int64_t available() const;
+};
+
+// Finds batches by consumer and key. Pointers stay valid until the next Find of a new batch.
+class BatchIndex {
+ public:
+  [[nodiscard]] Batch& Find(ProcessId consumer, traces::BatchKey key);
+  [[nodiscard]] std::vector<Batch>& batches() { return batches_; }
+
+ private:
+  std::unordered_map<std::uint64_t, std::size_t> places_;
+  std::vector<Batch> batches_;
+};
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The machine of a trace as its facts tell it. Values; 0 or -1 where a fact is missing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "traces/base/units.h"
+
+namespace penstock::analyzer {
+
+using Facts = std::map<std::string, std::string>;
+
+struct Host {
+  int cores = 0;     // online
+  int affinity = 0;  // allowed by the mask the run started with
+  double quota = 0;  // cgroup CPU quota in cores, 0: none
+  Bytes ram;
+  Bytes memory_limit;  // cgroup, 0: none
+  Bytes shm_size;      // /dev/shm
+  Bytes shm_free;
+  bool known = false;  // some core count was found
+
+  // Cores the run can really use: min(affinity, quota); 1 if nothing is known.
+  [[nodiscard]] double usable_cores() const;
+};
+
+[[nodiscard]] Host ReadHost(const Facts& facts);
+
+// Number of CPUs in a kernel list: "0-1,4" -> 3. Malformed parts count as nothing.
+[[nodiscard]] int CountCpuList(std::string_view list);
+
+// A number, true/false, or a size; nullopt if absent or not a number.
+[[nodiscard]] std::optional<double> NumberFact(const Facts& facts, std::string_view key);
+[[nodiscard]] bool TrueFact(const Facts& facts, std::string_view key, bool otherwise);
+[[nodiscard]] std::string TextFact(const Facts& facts, std::string_view key);
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/loader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace penstock::analyzer {
+namespace {
+
+int IntFact(const Facts& facts, const std::string& key, int otherwise) {
+  const double value = NumberFact(facts, key).value_or(otherwise);
+  return value >= 0 && value < 1e9 ? static_cast<int>(value) : otherwise;
+}
+
+}  // namespace
+
+std::vector<LoaderConfig> ReadLoaders(const Facts& facts, ProcessId process) {
+  constexpr std::string_view kPrefix = "loader.";
+  std::set<int> ids;
+  for (auto it = facts.lower_bound(std::string(kPrefix)); it != facts.end(); ++it) {
+    const std::string& key = it->first;
+    if (key.compare(0, kPrefix.size(), kPrefix) != 0) break;
+    int id = 0;
+    const char* from = key.data() + kPrefix.size();
+    const auto result = std::from_chars(from, key.data() + key.size(), id);
+    if (result.ec == std::errc() && *result.ptr == '.' && id >= 0) ids.insert(id);
+  }
+  std::vector<LoaderConfig> loaders;
+  for (const int id : ids) {
+    const std::string prefix = std::string(kPrefix) + std::to_string(id) + ".";
+    LoaderConfig loader;
+    loader.id = id;
+    loader.consumer = process;
+    loader.kind = TextFact(facts, prefix + "kind");
+    if (loader.kind.empty()) loader.kind = "pytorch";  // only the PyTorch hooks write these facts
+    if (loader.kind != "pytorch" && loader.kind != "penstock") loader.kind = "other";
+    loader.num_workers = std::min(IntFact(facts, prefix + "num_workers", 0), 4096);
+    loader.prefetch_factor = std::clamp(IntFact(facts, prefix + "prefetch_factor", 2), 1, 65536);
+    loader.batch_size = IntFact(facts, prefix + "batch_size", 0);
+    loader.pin_memory = TrueFact(facts, prefix + "pin_memory", false);
+    loader.persistent_workers = TrueFact(facts, prefix + "persistent_workers", false);
+    loader.in_order = TrueFact(facts, prefix + "in_order", true);
+    loader.start_method = TextFact(facts, prefix + "start_method");
+    loader.dataset_kind = TextFact(facts, prefix + "dataset_kind");
+    loader.dataset_length =
+        static_cast<std::int64_t>(NumberFact(facts, prefix + "dataset_len").value_or(-1));
+    loaders.push_back(std::move(loader));
+  }
+  return loaders;
+}
+
+int LoaderOfGeneration(const Facts& facts, std::uint16_t generation) {
+  return IntFact(facts, "epoch." + std::to_string(generation), -1);
+}
+
+}  // namespace penstock::analyzer

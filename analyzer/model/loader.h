@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which loaders a program used, as recorded in the facts of the consumer's process. Values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/model/host.h"
+#include "traces/event.h"
+
+namespace penstock::analyzer {
+
+struct LoaderConfig {
+  std::string kind = "other";  // pytorch | penstock | other
+  int id = -1;                 // k of loader.<k>.*; -1: no facts
+  ProcessId consumer;
+  int num_workers = 0;
+  int prefetch_factor = 2;  // PyTorch's default; without meaning at 0 workers
+  int batch_size = 0;       // 0: not known
+  bool pin_memory = false;
+  bool persistent_workers = false;
+  bool in_order = true;
+  std::string start_method;
+  std::string dataset_kind;
+  std::int64_t dataset_length = -1;
+
+  // Batches that may be on their way at once; 0 workers: none.
+  [[nodiscard]] int credits() const { return num_workers * prefetch_factor; }
+};
+
+// The loaders in the facts of `process`, by id.
+[[nodiscard]] std::vector<LoaderConfig> ReadLoaders(const Facts& facts, ProcessId process);
+
+// Loader id of an iterator: the fact epoch.<generation>; -1 if unknown.
+[[nodiscard]] int LoaderOfGeneration(const Facts& facts, std::uint16_t generation);
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/nesting.h"
+
+#include <algorithm>
+
+namespace penstock::analyzer {
+namespace {
+
+using traces::Span;
+using traces::StageId;
+
+std::size_t IndexOf(StageId stage) {
+  return static_cast<std::size_t>(stage);
+}
+
+// The share of `busy` that falls into [start, end): a coalesced read lasts from open to last
+// read, and may begin before a decode that pulls the rest of the file.
+std::int64_t Overlap(std::int64_t read_start, std::int64_t read_end, std::int64_t busy,
+                     std::int64_t start, std::int64_t end) {
+  const std::int64_t common = std::min(read_end, end) - std::max(read_start, start);
+  if (read_end <= read_start) return read_start >= start && read_start <= end ? busy : 0;
+  if (common <= 0) return 0;
+  return static_cast<std::int64_t>(static_cast<double>(busy) * static_cast<double>(common) /
+                                   static_cast<double>(read_end - read_start));
+}
+
+std::int64_t AtLeastZero(std::int64_t value) {
+  return std::max<std::int64_t>(value, 0);
+}
+
+// A thread cannot use more CPU time than wall time; clocks differ by a little.
+std::int64_t CpuWithin(std::int64_t cpu, std::int64_t wall) {
+  return cpu < 0 ? -1 : std::min(cpu, wall);
+}
+
+}  // namespace
+
+bool NestingSweep::IsOpen(StageId stage) const {
+  const std::size_t index = IndexOf(stage);
+  return index < open_.size() && open_[index] > 0;
+}
+
+void NestingSweep::Add(const Span& span) {
+  while (!stack_.empty() && stack_.back().end <= span.start.value) Close();
+  std::erase_if(reads_, [&](const ActiveRead& read) { return read.end <= span.start.value; });
+  if (IndexOf(span.stage) >= open_.size()) return;  // a stage of a later version
+  if (span.stage == StageId::kRead) {
+    AddRead(span);
+    return;
+  }
+  if (span.stage == StageId::kMark || span.stage == StageId::kKernel) {
+    Counted counted;  // ranges of the program keep to no nesting of ours
+    counted.span = &span;
+    counted.stage = span.stage;
+    counted.wall = AtLeastZero(span.duration.value);
+    sink_.OnCounted(counted);
+    return;
+  }
+  Open open;
+  open.span = span;
+  open.end = std::max(span.start.value, span.end().value);
+  if (!stack_.empty()) open.end = std::min(open.end, stack_.back().end);
+  open.outermost = !IsOpen(span.stage);
+  for (const ActiveRead& read : reads_) {
+    open.inside.read += Overlap(read.start, read.end, read.busy, span.start.value, open.end);
+  }
+  ++open_[IndexOf(span.stage)];
+  stack_.push_back(open);
+}
+
+void NestingSweep::AddRead(const Span& span) {
+  ActiveRead read;
+  read.start = span.start.value;
+  read.end = std::max(span.start.value, span.end().value);
+  read.whole = span.busy.value < 0;
+  read.busy = read.whole ? AtLeastZero(span.duration.value)
+                         : std::clamp<std::int64_t>(span.busy.value, 0, read.end - read.start);
+  const bool covered = read.whole && std::any_of(reads_.begin(), reads_.end(), [&](const auto& r) {
+                         return r.whole && r.end >= read.end;
+                       });
+  if (!covered) {
+    for (Open& open : stack_) {
+      open.inside.read += Overlap(read.start, read.end, read.busy, open.span.start.value, open.end);
+      open.inside.read_bytes += span.bytes.value;
+    }
+    reads_.push_back(read);
+  }
+  Counted counted;
+  counted.span = &span;
+  counted.stage = StageId::kRead;
+  counted.wall = read.busy;
+  counted.outermost = !covered;
+  sink_.OnCounted(counted);
+}
+
+void NestingSweep::Finish() {
+  while (!stack_.empty()) Close();
+  reads_.clear();
+}
+
+void NestingSweep::Close() {
+  const Open open = stack_.back();
+  stack_.pop_back();
+  --open_[IndexOf(open.span.stage)];
+  switch (open.span.stage) {
+    case StageId::kDecode:
+      CloseDecode(open);
+      break;
+    case StageId::kAugment:
+      CloseAugment(open);
+      break;
+    case StageId::kSample:
+      CloseSample(open);
+      break;
+    case StageId::kFetch:
+      CloseFetch(open);
+      break;
+    case StageId::kCollate:
+      CloseCollate(open);
+      break;
+    default:
+      CloseOther(open);
+      break;
+  }
+}
+
+void NestingSweep::Emit(const Open& open, std::int64_t wall, std::int64_t cpu,
+                        const Inside& inside) {
+  Counted counted;
+  counted.span = &open.span;
+  counted.stage = open.span.stage;
+  counted.wall = AtLeastZero(wall);
+  counted.cpu = CpuWithin(cpu, counted.wall);
+  counted.outermost = open.outermost;
+  counted.inside = inside;
+  sink_.OnCounted(counted);
+}
+
+void NestingSweep::CloseDecode(const Open& open) {
+  if (!open.outermost) return;  // counted with the decode around it
+  const std::int64_t wall = AtLeastZero(open.end - open.span.start.value - open.inside.read);
+  const std::int64_t cpu = CpuWithin(open.span.cpu.value, wall);
+  for (Open& around : stack_) {
+    around.inside.decode += wall;
+    around.inside.decode_cpu += AtLeastZero(cpu);
+  }
+  Emit(open, wall, cpu, open.inside);
+}
+
+// A named transform owns what is left of it without the transforms, reads and decodes inside.
+void NestingSweep::CloseAugment(const Open& open) {
+  const Inside& inside = open.inside;
+  const std::int64_t total =
+      AtLeastZero(open.end - open.span.start.value - inside.read - inside.decode);
+  const bool timed = open.span.cpu.value >= 0;
+  const std::int64_t total_cpu =
+      timed ? std::min(total, AtLeastZero(open.span.cpu.value - inside.decode_cpu)) : 0;
+  for (auto around = stack_.rbegin(); around != stack_.rend(); ++around) {
+    if (around->span.stage != StageId::kAugment) continue;
+    around->child += total;
+    around->child_cpu += total_cpu;
+    break;
+  }
+  const bool in_sample = IsOpen(StageId::kSample);
+  if (open.outermost && !in_sample) {  // a transform of whole batches, or of a foreign loader
+    for (Open& around : stack_) {
+      around.inside.augment += total;
+      around.inside.augment_cpu += total_cpu;
+    }
+    Counted counted;
+    counted.span = &open.span;
+    counted.stage = StageId::kAugment;
+    counted.wall = total;
+    counted.cpu = timed ? total_cpu : -1;
+    counted.synthetic = true;
+    sink_.OnCounted(counted);
+  }
+  Open child = open;
+  child.outermost = false;
+  Emit(child, total - open.child, timed ? AtLeastZero(total_cpu - open.child_cpu) : -1, inside);
+}
+
+// Augment is what a dataset does besides reading and decoding, named or not. Reads carry no CPU
+// time: they get what the rest of the sample left over. That is exact when transforms compute
+// without waiting, and gives reads too little on a machine with more runnable threads than cores.
+void NestingSweep::CloseSample(const Open& open) {
+  if (!open.outermost) return;  // a dataset that wraps another
+  Inside inside = open.inside;
+  const std::int64_t wall = open.end - open.span.start.value;
+  inside.augment = AtLeastZero(wall - inside.read - inside.decode);
+  const bool timed = open.span.cpu.value >= 0;
+  if (timed) {
+    const std::int64_t rest = AtLeastZero(open.span.cpu.value - inside.decode_cpu);
+    inside.augment_cpu = std::min(rest, inside.augment);
+    inside.read_cpu = std::min(rest - inside.augment_cpu, inside.read);
+  }
+  for (Open& around : stack_) {
+    around.inside.augment += inside.augment;
+    around.inside.augment_cpu += inside.augment_cpu;
+    around.inside.read_cpu += inside.read_cpu;
+    ++around.inside.samples;
+  }
+  Counted augment;
+  augment.span = &open.span;
+  augment.stage = StageId::kAugment;
+  augment.wall = inside.augment;
+  augment.cpu = timed ? inside.augment_cpu : -1;
+  augment.synthetic = true;
+  sink_.OnCounted(augment);
+  Emit(open, wall, open.span.cpu.value, inside);
+}
+
+void NestingSweep::CloseFetch(const Open& open) {
+  if (!open.outermost) return;
+  Inside inside = open.inside;
+  const std::int64_t wall = open.end - open.span.start.value;
+  if (inside.samples == 0 && inside.augment == 0) {  // __getitems__, or samples are not hooked
+    inside.augment = AtLeastZero(wall - inside.read - inside.decode - inside.collate);
+    if (open.span.cpu.value >= 0) {
+      const std::int64_t rest =
+          AtLeastZero(open.span.cpu.value - inside.decode_cpu - inside.collate_cpu);
+      inside.augment_cpu = std::min(rest, inside.augment);
+      inside.read_cpu = std::min(rest - inside.augment_cpu, inside.read);
+    }
+    Counted augment;
+    augment.span = &open.span;
+    augment.stage = StageId::kAugment;
+    augment.wall = inside.augment;
+    augment.cpu = open.span.cpu.value >= 0 ? inside.augment_cpu : -1;
+    augment.synthetic = true;
+    if (inside.augment > 0) sink_.OnCounted(augment);
+  }
+  Emit(open, wall, open.span.cpu.value, inside);
+}
+
+void NestingSweep::CloseCollate(const Open& open) {
+  if (!open.outermost) return;
+  const std::int64_t wall = AtLeastZero(open.end - open.span.start.value - open.inside.read -
+                                        open.inside.decode - open.inside.augment);
+  std::int64_t cpu = open.span.cpu.value;
+  if (cpu >= 0) cpu = AtLeastZero(cpu - open.inside.decode_cpu - open.inside.augment_cpu);
+  cpu = CpuWithin(cpu, wall);
+  for (Open& around : stack_) {
+    around.inside.collate += wall;
+    around.inside.collate_cpu += AtLeastZero(cpu);
+  }
+  Emit(open, wall, cpu, open.inside);
+}
+
+void NestingSweep::CloseOther(const Open& open) {
+  if (!open.outermost) return;
+  const std::int64_t wall = open.end - open.span.start.value;
+  const StageId stage = open.span.stage;
+  for (Open& around : stack_) {
+    if (stage == StageId::kPut || stage == StageId::kGet || stage == StageId::kPin) {
+      around.inside.transfer += wall;
+    } else if (stage == StageId::kH2d) {
+      around.inside.h2d += wall;
+    }
+  }
+  Emit(open, wall, open.span.cpu.value, open.inside);
+}
+
+}  // namespace penstock::analyzer

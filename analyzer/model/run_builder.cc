@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/run_builder.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace penstock::analyzer {
+namespace {
+
+using traces::Event;
+using traces::EventType;
+using traces::Span;
+using traces::StageId;
+
+Work WorkOf(std::int64_t wall, std::int64_t cpu) {
+  return {static_cast<double>(wall) * 1e-9,
+          static_cast<double>(std::max<std::int64_t>(cpu, 0)) * 1e-9};
+}
+
+void AddWork(Work& total, const Counted& counted) {
+  const Work more = WorkOf(counted.wall, counted.cpu);
+  total.wall += more.wall;
+  total.cpu += more.cpu;
+}
+
+bool ByThreadAndStart(const Stretch& a, const Stretch& b) {
+  return a.thread != b.thread ? a.thread < b.thread : a.start < b.start;
+}
+
+}  // namespace
+
+RunBuilder::RunBuilder(const traces::Trace& trace, RunModel& model)
+    : trace_(trace), model_(model), idle_(trace.threads().size(), 0.0) {
+  FindConsumers();
+}
+
+// A worker belongs to the nearest ancestor that consumes (a forkserver may stand between them).
+void RunBuilder::FindConsumers() {
+  const auto processes = trace_.processes();
+  std::unordered_map<std::uint32_t, std::uint32_t> by_pid;
+  std::vector<std::uint32_t> consuming;
+  for (std::uint32_t i = 0; i < processes.size(); ++i) {
+    by_pid.emplace(processes[i].pid, i);
+    if (processes[i].role == wire::kRoleConsumer) consuming.push_back(i);
+  }
+  for (std::uint32_t i = 0; i < processes.size(); ++i) {
+    std::uint32_t at = i;
+    for (int steps = 0; steps < 64 && processes[at].role != wire::kRoleConsumer; ++steps) {
+      const auto parent = by_pid.find(processes[at].parent);
+      if (parent == by_pid.end() || parent->second == at) break;
+      at = parent->second;
+    }
+    const bool found = processes[at].role == wire::kRoleConsumer;
+    consumers_.push_back(ProcessId{found ? at : (consuming.empty() ? i : consuming.front())});
+  }
+}
+
+void RunBuilder::WalkSpans() {
+  const auto threads = trace_.threads();
+  for (std::uint32_t i = 0; i < threads.size(); ++i) {
+    if (threads[i].process.value >= consumers_.size()) continue;
+    thread_ = i;
+    process_ = threads[i].process;
+    consumer_ = ConsumerOf(process_);
+    NestingSweep sweep(*this);
+    bool any = false;
+    trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> block) {
+      for (const Span& span : block) {
+        if ((span.flags & wire::kFlagUnfinished) != 0) continue;  // no length to speak of
+        sweep.Add(span);
+        any = true;
+      }
+    });
+    sweep.Finish();
+    if (any) ++model_.threads;
+  }
+}
+
+void RunBuilder::OnCounted(const Counted& counted) {
+  model_.stages.Add(counted);
+  if (!counted.outermost || counted.synthetic) return;
+  const Span& span = *counted.span;
+  const Stretch stretch{thread_, span.start.value, span.end().value, span.batch};
+  switch (counted.stage) {
+    case StageId::kIdle:
+      idle_[thread_] += static_cast<double>(counted.wall) * 1e-9;
+      return;
+    case StageId::kWait:
+      waits_.push_back(stretch);
+      return;
+    case StageId::kStep:
+      steps_.push_back(stretch);
+      return;
+    case StageId::kH2d:
+      copies_.push_back(stretch);
+      return;
+    case StageId::kStartup:
+      if (process_ == consumer_) {
+        startups_.push_back(stretch);
+      } else {
+        model_.startup_workers += static_cast<double>(counted.wall) * 1e-9;
+      }
+      return;
+    default:
+      break;
+  }
+  if (!span.batch.valid()) return;
+  if (counted.stage == StageId::kFetch) {
+    OnFetch(counted, index_.Find(consumer_, span.batch));
+  } else if (counted.stage == StageId::kPut || counted.stage == StageId::kGet ||
+             counted.stage == StageId::kPin) {
+    OnTransfer(counted, index_.Find(consumer_, span.batch));
+  } else if (counted.stage == StageId::kCollate) {
+    Batch& batch = index_.Find(consumer_, span.batch);
+    batch.bytes = std::max(batch.bytes, span.bytes.value);
+  }
+}
+
+void RunBuilder::OnFetch(const Counted& counted, Batch& batch) {
+  const Inside& inside = counted.inside;
+  batch.worker_process = static_cast<std::int32_t>(process_.value);
+  batch.fetch_thread = thread_;
+  batch.fetch_start = counted.span->start.value;
+  batch.fetch_end = counted.span->end().value;
+  batch.fetch = WorkOf(counted.wall, counted.cpu);
+  batch.cpu_known = counted.cpu >= 0;
+  batch.read = WorkOf(inside.read, inside.read_cpu);
+  batch.decode = WorkOf(inside.decode, inside.decode_cpu);
+  batch.augment = WorkOf(inside.augment, inside.augment_cpu);
+  batch.collate = WorkOf(inside.collate, inside.collate_cpu);
+  batch.samples = inside.samples;
+  batch.bytes = std::max(batch.bytes, counted.span->bytes.value);
+}
+
+void RunBuilder::OnTransfer(const Counted& counted, Batch& batch) {
+  const Span& span = *counted.span;
+  if (counted.stage == StageId::kPut) {
+    if (batch.put_start == kNever) batch.put_start = span.start.value;
+    batch.put_end = std::max(batch.put_end, span.end().value);
+    batch.put_thread = thread_;
+    AddWork(batch.put, counted);
+  } else if (counted.stage == StageId::kGet) {
+    if (batch.get_start == kNever) batch.get_start = span.start.value;
+    if (batch.got == kNever) batch.got = span.end().value;
+    batch.get_thread = thread_;
+    AddWork(batch.get, counted);
+  } else {
+    AddWork(batch.pin, counted);
+  }
+  batch.bytes = std::max(batch.bytes, span.bytes.value);
+}
+
+void RunBuilder::WalkEvents() {
+  std::unordered_map<std::uint32_t, std::int64_t> entered;  // by thread: last next()
+  for (const Event& event : trace_.events()) {
+    if (event.thread.value >= trace_.threads().size()) continue;
+    const ProcessId process = trace_.threads()[event.thread.value].process;
+    if (process.value >= consumers_.size()) continue;
+    const ProcessId consumer = ConsumerOf(process);
+    const Iterator iterator{consumer.value, event.batch.generation};
+    const std::int64_t at = event.at.value;
+    if (event.type == EventType::kEpochStart) epoch_starts_.emplace(iterator, at);
+    if (event.type == EventType::kEpochEnd) epoch_ends_[iterator] = true;
+    if (event.type == EventType::kNextEntered) entered[event.thread.value] = at;
+    if (!event.batch.valid()) continue;
+    Batch* batch = nullptr;
+    switch (event.type) {
+      case EventType::kIndexSent:
+      case EventType::kBatchPut:
+      case EventType::kBatchGot:
+      case EventType::kBatchDelivered:
+        batch = &index_.Find(consumer, event.batch);
+        break;
+      default:
+        continue;
+    }
+    if (event.type == EventType::kIndexSent) batch->index_sent = at;
+    if (event.type == EventType::kBatchPut && batch->put_end == kNever) batch->put_end = at;
+    if (event.type == EventType::kBatchGot && batch->got == kNever) batch->got = at;
+    if (event.type == EventType::kBatchDelivered) {
+      batch->delivered = at;
+      batch->wait_thread = event.thread.value;
+      const auto next = entered.find(event.thread.value);
+      if (next != entered.end()) batch->wait_start = next->second;
+    }
+  }
+}
+
+// A wait span without a batch id is that of the batch delivered inside it, or of the end of the
+// iterator. What the program does until it waits again is the step of the batch.
+void RunBuilder::MatchWaits() {
+  std::vector<std::pair<std::int64_t, std::size_t>> deliveries;  // for waits without an id
+  std::vector<Batch>& all = batches();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].delivered != kNever) deliveries.emplace_back(all[i].delivered, i);
+  }
+  std::sort(deliveries.begin(), deliveries.end());
+  std::sort(waits_.begin(), waits_.end(), ByThreadAndStart);
+  for (Stretch& wait : waits_) {
+    const ProcessId process = trace_.threads()[wait.thread].process;
+    if (!wait.key.valid()) {
+      auto at = std::lower_bound(deliveries.begin(), deliveries.end(),
+                                 std::make_pair(wait.start, std::size_t{0}));
+      // The event is emitted by the same call that ends the span: a little after at most.
+      constexpr std::int64_t kSlack = 1'000'000;
+      if (at == deliveries.end() || at->first > wait.end + kSlack) continue;
+      if (all[at->second].wait_thread != wait.thread) continue;
+      wait.key = all[at->second].key;
+    }
+    Batch& batch = index_.Find(ConsumerOf(process), wait.key);
+    batch.wait_start = wait.start;
+    batch.delivered = wait.end;
+    batch.wait_thread = wait.thread;
+  }
+  for (std::size_t i = 0; i + 1 < waits_.size(); ++i) {
+    if (!waits_[i].key.valid()) continue;
+    const ProcessId process = trace_.threads()[waits_[i].thread].process;
+    if (waits_[i + 1].thread != waits_[i].thread) continue;
+    index_.Find(ConsumerOf(process), waits_[i].key).step_end = waits_[i + 1].start;
+  }
+  for (const Stretch& step : steps_) {
+    if (!step.key.valid()) continue;
+    Batch& batch = index_.Find(ConsumerOf(trace_.threads()[step.thread].process), step.key);
+    if (batch.step_end == kNever && batch.delivered != kNever) batch.step_end = step.end;
+  }
+  // No wait spans, only events: the next delivery on the thread tells when next() was entered.
+  std::sort(deliveries.begin(), deliveries.end());
+  for (std::size_t i = 0; i + 1 < deliveries.size() && waits_.empty(); ++i) {
+    Batch& batch = all[deliveries[i].second];
+    const Batch& next = all[deliveries[i + 1].second];
+    if (batch.wait_thread == next.wait_thread) batch.step_end = next.wait_start;
+  }
+}
+
+void RunBuilder::AttributeCopies() {
+  struct Place {
+    std::uint32_t thread;
+    std::int64_t start;
+    std::size_t batch;
+  };
+  std::vector<Place> places;
+  std::vector<Batch>& all = batches();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].was_delivered()) places.push_back({all[i].wait_thread, all[i].delivered, i});
+  }
+  const auto less = [](const Place& a, const Place& b) {
+    return a.thread != b.thread ? a.thread < b.thread : a.start < b.start;
+  };
+  std::sort(places.begin(), places.end(), less);
+  for (const Stretch& copy : copies_) {
+    auto at =
+        std::upper_bound(places.begin(), places.end(), Place{copy.thread, copy.start, 0}, less);
+    if (at == places.begin()) continue;
+    --at;
+    Batch& batch = all[at->batch];
+    if (at->thread != copy.thread || (batch.step_end != kNever && copy.start >= batch.step_end)) {
+      continue;
+    }
+    batch.h2d += static_cast<double>(copy.end - copy.start) * 1e-9;
+  }
+}
+
+std::int64_t RunBuilder::EpochStart(ProcessId consumer, std::uint16_t generation,
+                                    std::int64_t first_wait) const {
+  std::int64_t start = first_wait;
+  const auto event = epoch_starts_.find({consumer.value, generation});
+  if (event != epoch_starts_.end()) start = std::min(start, event->second);
+  // The span of making the iterator surrounds that event.
+  for (const Stretch& startup : startups_) {
+    const bool same = ConsumerOf(trace_.threads()[startup.thread].process) == consumer;
+    if (same && startup.start <= start && startup.end + 1'000'000 >= start) start = startup.start;
+  }
+  return start;
+}
+
+bool RunBuilder::EpochEnded(ProcessId consumer, std::uint16_t generation) const {
+  return epoch_ends_.count({consumer.value, generation}) > 0;
+}
+
+}  // namespace penstock::analyzer

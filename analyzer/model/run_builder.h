@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collects what BuildRunModel() needs while it walks over a trace. Used by run_model.cc only.
+// Owns what it collects; refers to the trace while it lives; not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "analyzer/model/nesting.h"
+#include "analyzer/model/run_model.h"
+#include "traces/trace.h"
+
+namespace penstock::analyzer {
+
+// A wait, startup or copy on a thread, to be matched with batches when all are known.
+struct Stretch {
+  std::uint32_t thread = 0;
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  traces::BatchKey key;
+};
+
+class RunBuilder final : public NestingSink {
+ public:
+  RunBuilder(const traces::Trace& trace, RunModel& model);
+
+  void OnCounted(const Counted& counted) override;
+  void WalkSpans();
+  void WalkEvents();
+  void MatchWaits();
+  void AttributeCopies();
+
+  [[nodiscard]] std::vector<Batch>& batches() { return index_.batches(); }
+  // The process that iterates over the loader that `process` works for, itself if it consumes.
+  [[nodiscard]] ProcessId ConsumerOf(ProcessId process) const { return consumers_[process.value]; }
+  // When iterator `generation` of `consumer` was made; kNever if nothing tells.
+  [[nodiscard]] std::int64_t EpochStart(ProcessId consumer, std::uint16_t generation,
+                                        std::int64_t first_wait) const;
+  [[nodiscard]] bool EpochEnded(ProcessId consumer, std::uint16_t generation) const;
+  [[nodiscard]] double IdleOf(std::uint32_t thread) const { return idle_[thread]; }
+
+ private:
+  using Iterator = std::pair<std::uint32_t, std::uint16_t>;  // consumer, generation
+
+  void FindConsumers();
+  void OnFetch(const Counted& counted, Batch& batch);
+  void OnTransfer(const Counted& counted, Batch& batch);
+
+  const traces::Trace& trace_;
+  RunModel& model_;
+  BatchIndex index_;
+  std::uint32_t thread_ = 0;
+  ProcessId process_;
+  ProcessId consumer_;
+  std::vector<ProcessId> consumers_;  // by process
+  std::vector<double> idle_;          // by thread, seconds
+  std::vector<Stretch> waits_;
+  std::vector<Stretch> steps_;
+  std::vector<Stretch> copies_;
+  std::vector<Stretch> startups_;  // of consumers
+  std::map<Iterator, std::int64_t> epoch_starts_;
+  std::map<Iterator, bool> epoch_ends_;
+};
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/run_model.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "analyzer/model/run_builder.h"
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+namespace {
+
+bool ByKey(const Batch& a, const Batch& b) {
+  return a.key.generation != b.key.generation ? a.key.generation < b.key.generation
+                                              : a.key.index < b.key.index;
+}
+
+// Loader arguments as the spans show them, for a run whose facts were lost. Workers of later epochs
+// may be new processes: the first epoch tells how many there are.
+void InferConfig(LoaderRun& run) {
+  run.inferred = true;
+  if (run.epochs.empty()) return;
+  const Epoch& epoch = run.epochs.front();
+  std::set<std::uint32_t> fetchers;
+  int before_first = 0;
+  for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {
+    const Batch& batch = run.batches[i];
+    if (batch.was_fetched() && batch.fetch_thread != batch.wait_thread) {
+      fetchers.insert(batch.fetch_thread);
+    }
+    if (batch.index_sent != kNever && batch.index_sent < run.batches[epoch.first].delivered) {
+      ++before_first;
+    }
+  }
+  run.config.num_workers = static_cast<int>(fetchers.size());
+  if (before_first > 0 && run.config.num_workers > 0) {
+    run.config.prefetch_factor = std::max(1, before_first / run.config.num_workers);
+  }
+}
+
+void FindEpochs(LoaderRun& run, const RunBuilder& builder) {
+  for (std::size_t i = 0; i < run.batches.size(); ++i) {
+    const Batch& batch = run.batches[i];
+    if (run.epochs.empty() || run.epochs.back().generation != batch.key.generation) {
+      Epoch epoch;
+      epoch.generation = batch.key.generation;
+      epoch.first = i;
+      epoch.start = builder.EpochStart(batch.consumer, batch.key.generation, batch.wait_start);
+      // A recording that began in the middle of an epoch did not see it start.
+      if (batch.key.index > 0 && epoch.start > batch.wait_start) epoch.start = batch.wait_start;
+      epoch.ended = builder.EpochEnded(batch.consumer, batch.key.generation);
+      run.epochs.push_back(epoch);
+    }
+    ++run.epochs.back().count;
+  }
+  // A program that went on to the next epoch is done with this one, exhausted or not.
+  for (std::size_t i = 0; i + 1 < run.epochs.size(); ++i) run.epochs[i].ended = true;
+}
+
+void FindWorkers(LoaderRun& run, const RunBuilder& builder,
+                 std::span<const traces::ProcessInfo> processes) {
+  std::map<std::uint32_t, WorkerRun> workers;  // by thread: workers may be threads of the consumer
+  for (const Batch& batch : run.batches) {
+    if (!batch.was_fetched()) continue;
+    WorkerRun& worker = workers[batch.fetch_thread];
+    worker.process = ProcessId{static_cast<std::uint32_t>(batch.worker_process)};
+    worker.worker_id = processes[worker.process.value].worker_id;
+    ++worker.batches;
+    worker.busy += batch.fetch.wall;
+    worker.cpu += batch.fetch.cpu;
+    worker.first =
+        worker.first == kNever ? batch.fetch_start : std::min(worker.first, batch.fetch_start);
+    worker.last = std::max(worker.last, batch.fetch_end);
+  }
+  for (auto& [thread, worker] : workers) {
+    worker.idle = builder.IdleOf(thread);
+    run.workers.push_back(worker);
+  }
+}
+
+void CountSamples(LoaderRun& run) {
+  std::vector<double> samples;
+  for (const Batch& batch : run.batches) {
+    if (batch.samples > 0) samples.push_back(static_cast<double>(batch.samples));
+  }
+  auto median = static_cast<std::uint64_t>(Median(std::move(samples)));
+  const auto size = static_cast<std::uint64_t>(std::max(0, run.config.batch_size));
+  if (median == 1 && size > 1) {  // __getitems__: one span for all samples of a batch
+    for (Batch& batch : run.batches) batch.samples = 0;
+    median = 0;
+  }
+  run.samples_known = median > 0 || size > 0;
+  run.samples_per_batch = std::max<std::uint64_t>(1, median > 0 ? median : size);
+}
+
+void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trace) {
+  std::map<std::pair<std::uint32_t, int>, LoaderRun> runs;  // by consumer and loader id
+  std::map<std::uint32_t, std::vector<LoaderConfig>> known;
+  for (std::uint32_t i = 0; i < trace.processes().size(); ++i) {
+    known[i] = ReadLoaders(trace.processes()[i].facts, ProcessId{i});
+  }
+  for (Batch& batch : builder.batches()) {
+    if (!batch.was_delivered()) continue;
+    const std::uint32_t consumer = batch.consumer.value;
+    const std::vector<LoaderConfig>& configs = known[consumer];
+    int id = LoaderOfGeneration(trace.processes()[consumer].facts, batch.key.generation);
+    if (id < 0 && configs.size() == 1) id = configs.front().id;
+    LoaderRun& run = runs[{consumer, id}];
+    if (run.batches.empty()) {
+      run.config.consumer = batch.consumer;
+      for (const LoaderConfig& config : configs) {
+        if (config.id == id) run.config = config;
+      }
+    }
+    run.batches.push_back(batch);
+  }
+  for (auto& [key, run] : runs) {
+    std::sort(run.batches.begin(), run.batches.end(), ByKey);
+    FindEpochs(run, builder);
+    if (run.config.id < 0) {
+      run.config.kind =
+          trace.processes()[key.first].features & wire::kFeaturePython ? "pytorch" : "other";
+      InferConfig(run);
+    }
+    FindWorkers(run, builder, trace.processes());
+    CountSamples(run);
+    model.loaders.push_back(std::move(run));
+  }
+  std::stable_sort(model.loaders.begin(), model.loaders.end(), [](const auto& a, const auto& b) {
+    return a.batches.size() > b.batches.size();
+  });
+}
+
+void ReadCounters(RunModel& model, const traces::Trace& trace) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, CounterSeries> series;
+  for (const traces::CounterSample& sample : trace.counters()) {
+    CounterSeries& one = series[{sample.name.value, sample.process.value}];
+    if (one.at.empty()) {
+      one.name = trace.String(sample.name);
+      one.process = sample.process;
+    }
+    one.at.push_back(Seconds(sample.at - model.begin));
+    one.value.push_back(static_cast<double>(sample.value));
+  }
+  for (auto& [key, one] : series) model.counters.push_back(std::move(one));
+}
+
+}  // namespace
+
+std::optional<double> RunModel::CpuRate(std::optional<wire::ProcessRole> role, std::int64_t from,
+                                        std::int64_t to) const {
+  const double first = static_cast<double>(from - begin.value) * 1e-9;
+  const double last = static_cast<double>(to - begin.value) * 1e-9;
+  bool any = false;
+  double used = 0;
+  for (const CounterSeries& series : counters) {
+    if (series.name != "cpu_ns") continue;
+    if (role && (series.process.value >= roles.size() || roles[series.process.value] != *role)) {
+      continue;
+    }
+    // The value at a time by linear interpolation between samples; flat outside them.
+    const auto at = [&](double time) {
+      const auto above = std::lower_bound(series.at.begin(), series.at.end(), time);
+      const auto i = static_cast<std::size_t>(above - series.at.begin());
+      if (i == 0) return series.value.front();
+      if (i == series.at.size()) return series.value.back();
+      const double run = series.at[i] - series.at[i - 1];
+      const double part = run > 0 ? (time - series.at[i - 1]) / run : 0;
+      return series.value[i - 1] + part * (series.value[i] - series.value[i - 1]);
+    };
+    if (series.at.size() < 2) continue;
+    any = true;
+    used += std::max(0.0, at(last) - at(first)) * 1e-9;
+  }
+  if (!any || last <= first) return std::nullopt;
+  return used / (last - first);
+}
+
+RunModel BuildRunModel(const traces::Trace& trace) {
+  RunModel model;
+  model.host = ReadHost(trace.facts());
+  model.begin = trace.begin();
+  model.end = std::max(trace.begin(), trace.end());
+  for (const traces::ProcessInfo& process : trace.processes()) {
+    model.roles.push_back(process.role);
+    if (process.role == wire::kRoleConsumer) ++model.consumers;
+    model.mapped = model.mapped || (process.features & wire::kFeatureMapped) != 0;
+  }
+  ReadCounters(model, trace);
+  RunBuilder builder(trace, model);
+  builder.WalkSpans();
+  builder.WalkEvents();
+  builder.MatchWaits();
+  builder.AttributeCopies();
+  FindLoaders(model, builder, trace);
+  return model;
+}
+
+}  // namespace penstock::analyzer

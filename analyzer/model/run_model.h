@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happened in a run, ready for statistics: stages, loaders, epochs, batches, workers.
+// Built in one pass over the blocks of a trace; a value that does not refer to the trace, except
+// that StringIds in `stages` are the trace's. Immutable afterwards; safe from several threads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/model/batch.h"
+#include "analyzer/model/host.h"
+#include "analyzer/model/loader.h"
+#include "analyzer/model/stage_totals.h"
+#include "traces/trace.h"
+
+namespace penstock::analyzer {
+
+// One pass of an iterator over its dataset.
+struct Epoch {
+  std::uint16_t generation = 0;
+  std::int64_t start = kNever;  // the iterator was made or reset
+  std::size_t first = 0;        // its batches: [first, first + count) of LoaderRun::batches
+  std::size_t count = 0;
+  bool ended = false;  // it was seen to be exhausted
+};
+
+struct WorkerRun {
+  ProcessId process;
+  std::int32_t worker_id = -1;
+  std::uint64_t batches = 0;
+  double busy = 0;  // seconds in fetch
+  double cpu = 0;   // seconds of CPU in fetch
+  double idle = 0;  // seconds waiting for an index
+  std::int64_t first = kNever;
+  std::int64_t last = kNever;
+};
+
+// One DataLoader (or what plays its part) with everything it handed out.
+struct LoaderRun {
+  LoaderConfig config;
+  bool inferred = false;       // no facts were recorded: the arguments are guesses from the spans
+  std::vector<Batch> batches;  // by generation and index; delivered ones only
+  std::vector<Epoch> epochs;
+  std::vector<WorkerRun> workers;
+  std::uint64_t samples_per_batch = 0;  // median of sample spans, else batch_size, else 1
+  bool samples_known = false;           // false: a "sample" of the rates is a batch
+};
+
+// One counter of one process over time.
+struct CounterSeries {
+  std::string name;  // "cpu_ns", "uss_bytes", ...: traces/FORMAT.md
+  ProcessId process;
+  std::vector<double> at;  // seconds since RunModel::begin
+  std::vector<double> value;
+};
+
+struct RunModel {
+  Host host;
+  TimeNs begin;
+  TimeNs end;
+  StageTable stages;
+  double startup_workers = 0;      // seconds of startup spans outside consumers
+  std::vector<LoaderRun> loaders;  // the main one first: it delivered most batches
+  std::size_t threads = 0;
+  std::size_t consumers = 0;
+  bool mapped = false;  // dataset files were mapped: reads hide inside other stages
+  std::vector<CounterSeries> counters;
+  std::vector<wire::ProcessRole> roles;  // of each process
+
+  [[nodiscard]] bool has_loader() const { return !loaders.empty(); }
+  [[nodiscard]] const LoaderRun& loader() const { return loaders.front(); }
+  // CPU seconds per second used by processes of `role` (all of them if none is given) between two
+  // times of the trace, from the cumulative counter "cpu_ns"; nullopt if it was not recorded.
+  [[nodiscard]] std::optional<double> CpuRate(std::optional<wire::ProcessRole> role,
+                                              std::int64_t from, std::int64_t to) const;
+  [[nodiscard]] double duration() const { return Seconds(end - begin); }
+};
+
+// Cost: one pass over all spans, plus O(batches log batches); memory O(batches + names).
+[[nodiscard]] RunModel BuildRunModel(const traces::Trace& trace);
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/stage_totals.h"
+
+namespace penstock::analyzer {
+
+void PartTotals::Add(std::int64_t wall_ns, std::int64_t cpu_ns, std::uint64_t span_bytes) {
+  wall.value += wall_ns;
+  if (cpu_ns >= 0) {
+    cpu.value += cpu_ns;
+    ++timed;
+  }
+  ++count;
+  bytes.value += span_bytes;
+  durations.Add(wall_ns);
+}
+
+void StageTable::Add(const Counted& counted) {
+  StageTotals& stage = (*this)[counted.stage];
+  // The augment share of a sample has the sample's span, not its bytes and not its name.
+  const std::uint64_t bytes = counted.synthetic ? 0 : counted.span->bytes.value;
+  if (counted.outermost) stage.Add(counted.wall, counted.cpu, bytes);
+  const bool listed =
+      counted.stage == traces::StageId::kDecode || counted.stage == traces::StageId::kAugment;
+  if (listed && !counted.synthetic && counted.span->name.value != 0) {
+    stage.children[counted.span->name].Add(counted.wall, counted.cpu, bytes);
+    if (!counted.outermost) stage.bytes.value += bytes;
+  }
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/steady.h"
+
+#include <algorithm>
+
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+namespace {
+
+// Below this many intervals a rate is an anecdote: the report says so and lowers its confidence.
+constexpr std::size_t kFewestBatches = 16;
+
+std::vector<bool> FindPauses(const LoaderRun& run) {
+  std::vector<double> steps;
+  std::vector<double> intervals;
+  for (const Batch& batch : run.batches) {
+    steps.push_back(batch.step());
+    intervals.push_back(batch.step() + batch.wait());
+  }
+  const Summary summary = Summarize(steps);
+  // A long step that is shorter than three ordinary turns of the loop is jitter.
+  const double limit = std::max(
+      {summary.mean + 3 * summary.sd, 3 * summary.median, 3 * Median(std::move(intervals))});
+  std::vector<bool> pauses(steps.size(), false);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    pauses[i] = steps[i] > limit;
+    if (pauses[i]) ++count;
+  }
+  // What happens once in twenty steps is part of the rhythm, not an exception.
+  if (count * 20 > std::max<std::size_t>(steps.size(), 20)) pauses.assign(steps.size(), false);
+  return pauses;
+}
+
+}  // namespace
+
+double SamplesOf(const LoaderRun& run, const Batch& batch) {
+  return static_cast<double>(batch.samples > 0 ? batch.samples : run.samples_per_batch);
+}
+
+std::size_t WarmUp(const LoaderConfig& config, std::size_t batches) {
+  const auto credits = static_cast<std::size_t>(std::max(0, config.credits()));
+  return std::min(credits, batches / 2);
+}
+
+SteadyState FindSteadyState(const LoaderRun& run) {
+  SteadyState state;
+  state.in_window.assign(run.batches.size(), false);
+  const std::vector<bool> pause = FindPauses(run);
+  std::vector<double> amounts;
+  for (const Epoch& epoch : run.epochs) {
+    const std::size_t warm = WarmUp(run.config, epoch.count);
+    if (epoch.count > warm) {
+      const Batch& first = run.batches[epoch.first + (warm > 0 ? warm - 1 : 0)];
+      const Batch& last = run.batches[epoch.first + epoch.count - 1];
+      state.windows.emplace_back(warm > 0 ? first.delivered : first.wait_start, last.delivered);
+    }
+    for (std::size_t i = epoch.first + warm; i < epoch.first + epoch.count; ++i) {
+      const Batch& batch = run.batches[i];
+      const bool follows = i > epoch.first;
+      const Batch& before = run.batches[follows ? i - 1 : i];
+      double interval = batch.wait() + (follows ? before.step() : 0);
+      if (follows && pause[i - 1]) {
+        const double length = before.step();
+        state.pauses.push_back({length, i - 1});
+        state.pauses_time += length;
+        interval -= length;
+      }
+      if (!(interval > 0)) continue;
+      state.in_window[i] = true;
+      state.intervals.push_back(interval);
+      state.waits.push_back(batch.wait());
+      amounts.push_back(SamplesOf(run, batch));
+      state.time += interval;
+      state.wait += batch.wait();
+      state.samples += amounts.back();
+      if (state.from == kNever) state.from = batch.wait_start;
+      state.to = batch.delivered;
+    }
+  }
+  state.batches = state.intervals.size();
+  state.steady = state.batches >= kFewestBatches;
+  BootstrapOptions options;
+  options.block = static_cast<std::size_t>(std::max(1, run.config.credits()));
+  state.rate = BootstrapRate(amounts, state.intervals, options);
+  return state;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "analyzer/report/report.h"
+
+namespace penstock::analyzer {
+namespace {
+
+std::string CommandOf(const traces::Trace& trace) {
+  const auto fact = trace.facts().find("command");
+  if (fact != trace.facts().end()) return fact->second;
+  std::string command;
+  for (const traces::ProcessInfo& process : trace.processes()) {
+    if (process.role == wire::kRoleWorker || process.command.empty()) continue;
+    for (const std::string& word : process.command) {
+      if (!command.empty()) command += ' ';
+      command += word;
+    }
+    break;
+  }
+  return command;
+}
+
+}  // namespace
+
+std::string SuggestedCode(const Diagnosis& diagnosis) {
+  if (!diagnosis.loader) return "";
+  const LoaderConfig& config = diagnosis.run.loader().config;
+  if (config.kind != "pytorch") return "";
+  const Suggestion& suggestion = diagnosis.loader->suggestion;
+  std::string code = "DataLoader(dataset";
+  if (config.batch_size > 0) code += fmt::format(", batch_size={}", config.batch_size);
+  code += fmt::format(", num_workers={}", suggestion.workers);
+  if (suggestion.workers > 0) {  // PyTorch refuses both without workers
+    code += fmt::format(", prefetch_factor={}", suggestion.prefetch);
+    if (suggestion.persistent_workers) code += ", persistent_workers=True";
+  }
+  if (config.pin_memory) code += ", pin_memory=True";
+  return code + ")";
+}
+
+Report BuildReport(const traces::Trace& trace, std::string path) {
+  Report report;
+  report.trace = std::move(path);
+  report.command = CommandOf(trace);
+  report.duration = Seconds(trace.end() - trace.begin());
+  report.diagnosis = Diagnose(trace);
+  report.stages = BuildStageRows(trace, report.diagnosis);
+  report.findings = RunRules(trace, report.diagnosis);
+  report.coverage = MeasureCoverage(trace);
+  report.losses = trace.losses();
+  if (trace.realtime_offset().value != 0) {
+    report.started = Seconds(trace.begin() + trace.realtime_offset());
+  }
+  return report;
+}
+
+}  // namespace penstock::analyzer

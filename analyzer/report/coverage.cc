@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/report/coverage.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <fmt/core.h>
+
+namespace penstock::analyzer {
+namespace {
+
+struct Entry {
+  std::string_view part;  // of the path, lower case
+  Sight sight;
+  std::string_view what;
+};
+
+// First match decides: special cases come before the libraries that they contain.
+constexpr std::array kLibraries = {
+    Entry{"nvjpeg2k", Sight::kBlind, "JPEG 2000 decoding on the GPU (nvJPEG2000)"},
+    Entry{"nvjpeg", Sight::kBlind, "JPEG decoding on the GPU (nvJPEG)"},
+    Entry{"nvimgcodec", Sight::kBlind, "image decoding on the GPU (nvImageCodec)"},
+    Entry{"libdali", Sight::kBlind, "NVIDIA DALI: its readers and decoders are its own"},
+    Entry{"simplejpeg", Sight::kBlind, "simplejpeg: it carries libjpeg-turbo inside itself"},
+    Entry{"tensorflow", Sight::kBlind, "TensorFlow: it carries its codecs inside itself"},
+    Entry{"decord", Sight::kBlind, "video decoding (decord)"},
+    Entry{"torchcodec", Sight::kBlind, "video decoding (TorchCodec)"},
+    Entry{"libavcodec", Sight::kBlind, "video decoding (FFmpeg, libavcodec)"},
+    Entry{"libnvcuvid", Sight::kBlind, "video decoding on the GPU (NVDEC)"},
+    Entry{"libcufile", Sight::kBlind, "reads straight into GPU memory (GPUDirect Storage, cuFile)"},
+    Entry{"libaio", Sight::kBlind, "asynchronous reads (libaio)"},
+    // Not hooked by symbol; Pillow's and OpenCV's use of them is, from Python.
+    Entry{"libheif", Sight::kPython, "HEIF decoding (libheif)"},
+    Entry{"libavif", Sight::kPython, "AVIF decoding (libavif)"},
+    Entry{"libdav1d", Sight::kPython, "AVIF decoding (dav1d)"},
+    Entry{"libtiff", Sight::kPython, "TIFF decoding (libtiff)"},
+    Entry{"libopenjp2", Sight::kPython, "JPEG 2000 decoding (OpenJPEG)"},
+    Entry{"libjxl", Sight::kPython, "JPEG XL decoding (libjxl)"},
+    Entry{"kvikio", Sight::kBlind, "reads straight into GPU memory (KvikIO)"},
+    Entry{"/cv2/", Sight::kPython, "OpenCV"},
+    Entry{"opencv", Sight::kPython, "OpenCV"},
+    Entry{"libturbojpeg", Sight::kSeen, "libjpeg-turbo"},
+    Entry{"libjpeg", Sight::kSeen, "libjpeg"},
+    Entry{"libpng", Sight::kSeen, "libpng"},
+    Entry{"libwebp", Sight::kSeen, "libwebp"},
+};
+
+struct Feature {
+  std::uint32_t bit;
+  std::string_view what;
+};
+constexpr std::array kFeatures = {
+    Feature{wire::kFeatureIoUring,
+            "reads through io_uring: they pass every hook, so `read` is "
+            "short of them"},
+    Feature{wire::kFeatureAio, "asynchronous reads (libaio): `read` is short of them"},
+    Feature{wire::kFeatureMapped,
+            "mapped files: their bytes come in as page faults, inside the decode or transform that "
+            "touches them"},
+    Feature{wire::kFeatureIsolated,
+            "an isolated Python (-I or -E): loader, transforms and OpenCV were not hooked"},
+};
+
+// When each process was last heard of.
+std::vector<std::int64_t> LastSeen(const traces::Trace& trace) {
+  std::vector<std::int64_t> last(trace.processes().size(), 0);
+  for (const traces::ThreadInfo& thread : trace.threads()) {
+    if (thread.process.value >= last.size()) continue;
+    last[thread.process.value] = std::max(last[thread.process.value], thread.last.value);
+  }
+  return last;
+}
+
+// The kernel adds the counts of a child to its parent's when the parent waits for it
+// (wait_task_zombie in kernel/exit.c): bytes of workers that ended would be counted twice. A child
+// is taken out of its parent if it ended first and the rest still covers what hooks saw.
+std::vector<std::uint64_t> OwnKernelBytes(const traces::Trace& trace) {
+  const auto processes = trace.processes();
+  const std::vector<std::int64_t> last = LastSeen(trace);
+  std::vector<std::uint64_t> own;
+  for (const traces::ProcessInfo& process : processes) own.push_back(process.bytes_kernel.value);
+  for (std::size_t child = 0; child < processes.size(); ++child) {
+    const std::uint64_t bytes = processes[child].bytes_kernel.value;
+    for (std::size_t parent = 0; parent < processes.size(); ++parent) {
+      if (parent == child || processes[parent].pid != processes[child].parent) continue;
+      const bool first = last[child] <= last[parent];
+      if (first && own[parent] >= bytes + processes[parent].bytes_hooked.value)
+        own[parent] -= bytes;
+      break;
+    }
+  }
+  return own;
+}
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return lower;
+}
+
+}  // namespace
+
+double Coverage::fraction() const {
+  if (!known || bytes_total == 0) return known ? 1 : 0;
+  return std::min(1.0, static_cast<double>(bytes_seen) / static_cast<double>(bytes_total));
+}
+
+LibrarySight SightOf(std::string_view path) {
+  const std::string lower = Lower(path);
+  for (const Entry& entry : kLibraries) {
+    if (lower.find(entry.part) != std::string::npos) return {entry.sight, entry.what};
+  }
+  return {};
+}
+
+Coverage MeasureCoverage(const traces::Trace& trace) {
+  Coverage coverage;
+  std::set<std::string> blind;
+  std::uint64_t misses = 0;
+  const std::vector<std::uint64_t> kernel = OwnKernelBytes(trace);
+  for (std::size_t i = 0; i < trace.processes().size(); ++i) {
+    const traces::ProcessInfo& process = trace.processes()[i];
+    coverage.network += process.bytes_network.value;
+    coverage.mapped += process.bytes_mapped.value;
+    misses += process.hook_misses;
+    if (process.bytes_kernel.value > 0) {
+      coverage.known = true;
+      // A process cannot have seen more than there was: the surplus of one hides no gap of another.
+      coverage.bytes_seen += std::min(process.bytes_hooked.value, kernel[i]);
+      coverage.bytes_total += kernel[i];
+    }
+    for (const Feature& feature : kFeatures) {
+      if ((process.features & feature.bit) != 0) blind.insert(std::string(feature.what));
+    }
+    const bool python = (process.features & wire::kFeaturePython) != 0;
+    for (const std::string& library : process.libraries) {
+      const LibrarySight sight = SightOf(library);
+      if (sight.sight == Sight::kBlind) {
+        blind.insert(fmt::format("{}: loaded, and not seen where it is used", sight.what));
+      }
+      if (sight.sight == Sight::kPython && !python) {
+        blind.insert(fmt::format("{}: seen from Python only, and this is not Python", sight.what));
+      }
+    }
+  }
+  if (misses > 0) {
+    blind.insert(fmt::format("{} calls whose library could not be found again", misses));
+  }
+  coverage.blind.assign(blind.begin(), blind.end());
+  return coverage;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the recording saw of the run and what it could not see. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traces/trace.h"
+
+namespace penstock::analyzer {
+
+struct Coverage {
+  bool known = false;            // the kernel's count was there to compare with
+  std::uint64_t bytes_seen = 0;  // by hooks, of the processes whose kernel count is known
+  std::uint64_t bytes_total = 0;
+  std::uint64_t network = 0;  // received from sockets, which the kernel counts elsewhere
+  std::uint64_t mapped = 0;
+  std::vector<std::string> blind;  // each for a person: what was not seen, and what follows
+
+  [[nodiscard]] double fraction() const;
+};
+
+[[nodiscard]] Coverage MeasureCoverage(const traces::Trace& trace);
+
+enum class Sight {
+  kSeen,     // hooked by symbol
+  kPython,   // seen where Python calls it
+  kBlind,    // not seen
+  kUnknown,  // not a library of interest
+};
+
+struct LibrarySight {
+  Sight sight = Sight::kUnknown;
+  std::string_view what;  // "AVIF and HEIF decoding (libheif, libavif)"
+};
+
+// How a mapped library or wheel is covered, by its path.
+[[nodiscard]] LibrarySight SightOf(std::string_view path);
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/report/format.h"
+
+#include <array>
+
+#include <fmt/core.h>
+
+namespace penstock::analyzer {
+
+std::string DurationText(double seconds) {
+  if (seconds <= 0) return "0";
+  const auto three = [](double value, std::string_view unit) {
+    const int digits = value < 9.995 ? 2 : (value < 99.95 ? 1 : 0);
+    return fmt::format("{:.{}f} {}", value, digits, unit);
+  };
+  if (seconds < 1e-6) return fmt::format("{:.0f} ns", seconds * 1e9);
+  if (seconds < 1e-3) return three(seconds * 1e6, "us");
+  if (seconds < 1) return three(seconds * 1e3, "ms");
+  return three(seconds, "s");
+}
+
+std::string BytesText(std::uint64_t bytes) {
+  constexpr std::array<std::string_view, 6> kUnits = {"B", "kB", "MB", "GB", "TB", "PB"};
+  if (bytes < 1000) return fmt::format("{} B", bytes);
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 999.5 && unit + 1 < kUnits.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : (value < 99.95 ? 1 : 0),
+                     kUnits[unit]);
+}
+
+std::string PercentText(double fraction) {
+  const double percent = 100 * fraction;
+  if (percent > 0 && percent < 0.95) return fmt::format("{:.1f} %", percent);
+  if (percent > 99 && percent < 100) return fmt::format("{:.1f} %", percent);
+  return fmt::format("{:.0f} %", percent);
+}
+
+std::string PlainText(std::string_view text, std::size_t most) {
+  std::string plain;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    plain += byte < 0x20 || byte == 0x7f ? '?' : c;
+  }
+  if (plain.size() <= most) return plain;
+  std::size_t cut = most > 3 ? most - 3 : 0;
+  // Not in the middle of a UTF-8 character.
+  while (cut > 0 && (static_cast<unsigned char>(plain[cut]) & 0xc0u) == 0x80u) --cut;
+  return plain.substr(0, cut) + "...";
+}
+
+std::string Wrapped(std::string_view text, std::size_t width, std::string_view indent) {
+  std::string lines;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::size_t space = text.find(' ');
+    const std::string_view word = text.substr(0, space);
+    text = space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
+    if (column > 0 && column + 1 + word.size() > width) {
+      lines += '\n';
+      lines += indent;
+      column = 0;
+    } else if (column > 0) {
+      lines += ' ';
+      ++column;
+    }
+    lines += word;
+    column += word.size();
+  }
+  return lines;
+}
+
+std::string Paint::Wrap(std::string_view code, std::string_view text) const {
+  return on_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+}
+
+}  // namespace penstock::analyzer

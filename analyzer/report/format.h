@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Quantities as a person reads them. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace penstock::analyzer {
+
+[[nodiscard]] std::string DurationText(double seconds);    // "1.23 ms"
+[[nodiscard]] std::string BytesText(std::uint64_t bytes);  // "12.3 MB", powers of 1000
+[[nodiscard]] std::string PercentText(double fraction);    // "61 %", "0.4 %"
+// Control characters (from file names and commands) made harmless, cut to `most` columns.
+[[nodiscard]] std::string PlainText(std::string_view text, std::size_t most);
+// `text` broken at spaces to `width` columns; every line after the first begins with `indent`.
+[[nodiscard]] std::string Wrapped(std::string_view text, std::size_t width,
+                                  std::string_view indent);
+
+// Terminal colours, or nothing.
+class Paint {
+ public:
+  explicit Paint(bool on) : on_(on) {}
+  [[nodiscard]] std::string Bold(std::string_view text) const { return Wrap("1", text); }
+  [[nodiscard]] std::string Red(std::string_view text) const { return Wrap("31", text); }
+  [[nodiscard]] std::string Yellow(std::string_view text) const { return Wrap("33", text); }
+  [[nodiscard]] std::string Green(std::string_view text) const { return Wrap("32", text); }
+  [[nodiscard]] std::string Dim(std::string_view text) const { return Wrap("2", text); }
+
+ private:
+  [[nodiscard]] std::string Wrap(std::string_view code, std::string_view text) const;
+  bool on_;
+};
+
+}  // namespace penstock::analyzer

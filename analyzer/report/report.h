@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The report: what `penstock report` says, as values and as text or JSON (DESIGN.md section 6).
+// Building and writing are pure; nothing here prints.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/advice/rules.h"
+#include "analyzer/report/coverage.h"
+#include "analyzer/whatif/diagnosis.h"
+#include "traces/trace.h"
+
+namespace penstock::analyzer {
+
+struct StageRow {
+  std::string name;
+  double wall = 0;  // seconds
+  double cpu = 0;   // seconds; 0 if not known
+  bool cpu_known = false;
+  std::uint64_t count = 0;
+  double p50 = 0;
+  double p99 = 0;
+  std::uint64_t bytes = 0;
+  double share = 0;  // of the workers' busy time, or of the consumer's: see `of_workers`
+  bool of_workers = false;
+  std::vector<StageRow> children;
+};
+
+struct Report {
+  std::string trace;  // path as given
+  std::string command;
+  double duration = 0;
+  Diagnosis diagnosis;
+  std::vector<StageRow> stages;
+  Findings findings;
+  Coverage coverage;
+  traces::Losses losses;
+  double started = 0;  // seconds since 1970, 0: not known
+};
+
+[[nodiscard]] Report BuildReport(const traces::Trace& trace, std::string path);
+
+// Rows of the stages that occurred, in the order of the data's way.
+[[nodiscard]] std::vector<StageRow> BuildStageRows(const traces::Trace& trace,
+                                                   const Diagnosis& diagnosis);
+
+// One object of schema penstock.report/1.
+[[nodiscard]] std::string ReportJson(const Report& report);
+
+enum class Colour { kOff, kOn };
+// A screenful: losses first, verdict, throughput, stages, workers, findings, suggestion, coverage.
+[[nodiscard]] std::string ReportText(const Report& report, Colour colour);
+// Five lines: verdict, rate, stages, advice, coverage.
+[[nodiscard]] std::string ReportBrief(const Report& report, Colour colour);
+
+// The suggestion as a line to paste: "DataLoader(dataset, batch_size=64, ...)"; "" without one.
+[[nodiscard]] std::string SuggestedCode(const Diagnosis& diagnosis);
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "analyzer/report/json_writer.h"
+#include "analyzer/report/report.h"
+
+namespace penstock::analyzer {
+namespace {
+
+void WriteThroughput(const Report& report, JsonWriter& json) {
+  const Diagnosis& diagnosis = report.diagnosis;
+  json.Key("throughput").BeginObject();
+  json.Field("samples_per_s", diagnosis.samples_rate);
+  json.Field("batches_per_s", diagnosis.batch_rate);
+  json.Field("steady_state", diagnosis.loader && diagnosis.loader->steady.steady);
+  json.Field("whole_run_samples_per_s", diagnosis.whole_rate);
+  if (diagnosis.loader) {
+    const SteadyState& steady = diagnosis.loader->steady;
+    json.Field("low", steady.rate.low).Field("high", steady.rate.high);
+    json.Field("batches", static_cast<std::uint64_t>(steady.batches));
+    json.Field("pauses", static_cast<std::uint64_t>(steady.pauses.size()));
+    json.Field("pauses_s", steady.pauses_time);
+    json.Field("samples_known", diagnosis.run.loader().samples_known);
+  }
+  json.EndObject();
+}
+
+void WriteLoaderConfig(const LoaderRun& run, JsonWriter& json) {
+  const LoaderConfig& config = run.config;
+  json.Field("kind", config.kind).Field("num_workers", config.num_workers);
+  json.Field("prefetch_factor", config.num_workers > 0 ? config.prefetch_factor : 0);
+  json.Field("batch_size", config.batch_size).Field("pin_memory", config.pin_memory);
+  json.Field("persistent_workers", config.persistent_workers);
+  json.Field("in_order", config.in_order).Field("start_method", config.start_method);
+  json.Field("dataset_kind", config.dataset_kind);
+  json.Field("dataset_len", config.dataset_length);
+  json.Field("batches", static_cast<std::uint64_t>(run.batches.size()));
+  json.Field("epochs", static_cast<std::uint64_t>(run.epochs.size()));
+  json.Field("inferred", run.inferred);
+}
+
+void WriteLoaders(const Diagnosis& diagnosis, JsonWriter& json) {
+  const RunModel& run = diagnosis.run;
+  json.Key("loader").BeginObject();
+  if (run.has_loader()) {
+    WriteLoaderConfig(run.loader(), json);
+  } else {
+    LoaderRun none;
+    none.config.prefetch_factor = 0;
+    WriteLoaderConfig(none, json);
+  }
+  json.EndObject();
+  json.Key("other_loaders").BeginArray();
+  for (std::size_t i = 1; i < run.loaders.size(); ++i) {
+    json.BeginObject();
+    WriteLoaderConfig(run.loaders[i], json);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteRow(const StageRow& row, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("name", row.name).Field("wall_s", row.wall).Field("cpu_s", row.cpu);
+  json.Field("cpu_known", row.cpu_known).Field("count", row.count);
+  json.Field("p50_s", row.p50).Field("p99_s", row.p99);
+  json.Field("bytes", row.bytes).Field("share", row.share);
+  if (!row.children.empty()) {
+    json.Key("children").BeginArray();
+    for (const StageRow& child : row.children) WriteRow(child, json);
+    json.EndArray();
+  }
+  json.EndObject();
+}
+
+void WriteVerdict(const Diagnosis& diagnosis, JsonWriter& json) {
+  json.Key("verdict").BeginObject();
+  json.Field("bottleneck", FactorName(diagnosis.bottleneck));
+  json.Field("wait_fraction", diagnosis.wait_fraction);
+  json.Field("confidence", diagnosis.confidence);
+  json.Key("gains").BeginArray();
+  for (const Gain& gain : diagnosis.gains) {
+    json.BeginObject().Field("factor", FactorName(gain.factor));
+    json.Field("speedup_if_free", gain.speedup).EndObject();
+  }
+  json.EndArray();
+  json.Field("summary", diagnosis.summary);
+  if (diagnosis.loader) {
+    const Attribution& attribution = diagnosis.loader->attribution;
+    json.Field("runner_up", FactorName(attribution.runner_up));
+    json.Field("speedup_if_data_free", attribution.headroom);
+  }
+  json.EndObject();
+}
+
+void WriteSignals(const LoaderDiagnosis& loader, JsonWriter& json) {
+  json.Key("signals").BeginObject();
+  json.Field("head_of_line", loader.signals.head_of_line);
+  json.Field("worker_busy", loader.signals.worker_busy);
+  json.Field("worker_idle", loader.signals.worker_idle);
+  json.Field("wall_per_cpu", loader.signals.wall_per_cpu);
+  json.Field("batch_variation", loader.signals.batch_variation);
+  json.Field("startup", loader.signals.startup);
+  json.Field("startup_s", loader.signals.startup_time);
+  json.Field("usable_cores", loader.cpu.cores);
+  json.Field("cpu_saturation", loader.cpu.known ? loader.cpu.saturation() : 0.0);
+  json.Field("cpu_known", loader.cpu.known);
+  json.Field("cpu_crowded", loader.cpu.crowded);
+  json.Field("decode_wall_per_cpu", loader.cpu.squeeze);
+  json.EndObject();
+}
+
+void WritePrediction(const Prediction& prediction, JsonWriter& json) {
+  json.Field("samples_per_s", prediction.rate.estimate);
+  json.Field("low", prediction.rate.low).Field("high", prediction.rate.high);
+  json.Field("speedup", prediction.speedup);
+}
+
+void WriteFinding(const Finding& finding, const Report& report, JsonWriter& json) {
+  constexpr std::string_view kSeverities[] = {"info", "warning", "critical"};
+  json.BeginObject();
+  json.Field("id", finding.id);
+  json.Field("severity", kSeverities[static_cast<std::size_t>(finding.severity)]);
+  json.Field("title", finding.title);
+  json.Key("evidence").BeginObject();
+  for (const auto& [key, value] : finding.evidence) {
+    std::visit([&, &name = key](const auto& shown) { json.Field(name, shown); }, value);
+  }
+  json.EndObject();
+  json.Field("action", finding.action);
+  if (finding.predicted) {
+    json.Key("predicted").BeginObject();
+    WritePrediction(*finding.predicted, json);
+    json.EndObject();
+  }
+  json.Key("where").BeginObject();
+  json.Field("from_s", finding.from);
+  json.Field("to_s", finding.to > 0 ? finding.to : report.duration);
+  json.Key("pids").BeginArray();
+  for (const std::uint32_t pid : finding.pids) json.Value(static_cast<std::uint64_t>(pid));
+  json.EndArray().EndObject().EndObject();
+}
+
+void WriteSuggestion(const Diagnosis& diagnosis, JsonWriter& json) {
+  json.Key("suggestion").BeginObject();
+  Suggestion suggestion;
+  LoaderConfig config;
+  config.prefetch_factor = 0;
+  if (diagnosis.loader) {
+    suggestion = diagnosis.loader->suggestion;
+    config = diagnosis.run.loader().config;
+  } else {
+    suggestion.prefetch = 0;
+    suggestion.predicted.rate.estimate = suggestion.predicted.rate.low =
+        suggestion.predicted.rate.high = diagnosis.samples_rate;
+    suggestion.next_bottleneck = diagnosis.bottleneck;
+  }
+  json.Key("loader").BeginObject();
+  json.Field("num_workers", suggestion.workers);
+  json.Field("prefetch_factor", suggestion.workers > 0 ? suggestion.prefetch : 0);
+  json.Field("pin_memory", config.pin_memory);
+  json.Field("persistent_workers", suggestion.workers > 0 && suggestion.persistent_workers);
+  json.Field("batch_size", config.batch_size);
+  json.EndObject();
+  json.Key("move_to_gpu").BeginArray().EndArray();
+  json.Key("predicted").BeginObject();
+  WritePrediction(suggestion.predicted, json);
+  json.Field("ram_bytes", suggestion.predicted.ram);
+  json.EndObject();
+  json.Field("next_bottleneck", FactorName(suggestion.next_bottleneck));
+  json.Field("code", SuggestedCode(diagnosis));
+  json.Field("changes", suggestion.changes);
+  json.EndObject();
+}
+
+}  // namespace
+
+std::string ReportJson(const Report& report) {
+  const Diagnosis& diagnosis = report.diagnosis;
+  JsonWriter json;
+  json.BeginObject();
+  json.Field("schema", "penstock.report/1").Field("trace", report.trace);
+  json.Field("command", report.command).Field("duration_s", report.duration);
+  json.Field("started_unix_s", report.started);
+  WriteThroughput(report, json);
+  WriteLoaders(diagnosis, json);
+  json.Key("stages").BeginArray();
+  for (const StageRow& row : report.stages) WriteRow(row, json);
+  json.EndArray();
+  WriteVerdict(diagnosis, json);
+  json.Key("replay").BeginObject();
+  const Replay replay = diagnosis.loader ? diagnosis.loader->replay : Replay{};
+  json.Field("measured_samples_per_s", replay.measured);
+  json.Field("simulated_samples_per_s", replay.simulated);
+  json.Field("error", replay.error()).EndObject();
+  if (diagnosis.loader) WriteSignals(*diagnosis.loader, json);
+  json.Key("workers").BeginArray();
+  if (diagnosis.run.has_loader()) {
+    for (const WorkerRun& worker : diagnosis.run.loader().workers) {
+      json.BeginObject().Field("worker", worker.worker_id);
+      json.Field("batches", worker.batches).Field("busy_s", worker.busy);
+      json.Field("cpu_s", worker.cpu).Field("idle_s", worker.idle).EndObject();
+    }
+  }
+  json.EndArray();
+  json.Key("findings").BeginArray();
+  for (const Finding& finding : report.findings) WriteFinding(finding, report, json);
+  json.EndArray();
+  WriteSuggestion(diagnosis, json);
+  json.Key("coverage").BeginObject();
+  json.Field("bytes_seen", report.coverage.bytes_seen);
+  json.Field("bytes_total", report.coverage.bytes_total);
+  json.Field("fraction", report.coverage.fraction()).Field("known", report.coverage.known);
+  json.Field("bytes_network", report.coverage.network);
+  json.Field("bytes_mapped", report.coverage.mapped);
+  json.Key("blind").BeginArray();
+  for (const std::string& blind : report.coverage.blind) json.Value(blind);
+  json.EndArray().EndObject();
+  json.Key("losses").BeginObject();
+  json.Field("dropped_events", report.losses.dropped_events);
+  json.Field("damaged_bytes", report.losses.damaged_bytes);
+  json.Field("damaged_records", report.losses.damaged_records);
+  json.Field("lost_threads", report.losses.lost_threads);
+  json.Field("truncated", report.losses.truncated);
+  json.Field("unsealed", report.losses.unsealed);
+  json.EndObject().EndObject();
+  return json.text();
+}
+
+}  // namespace penstock::analyzer

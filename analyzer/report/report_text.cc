@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include "analyzer/report/format.h"
+#include "analyzer/report/report.h"
+#include "analyzer/whatif/summary.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr std::size_t kWidth = 84;
+constexpr std::string_view kIndent = "               ";
+
+std::string Label(std::string_view label) {
+  return fmt::format("  {:<13}", label);
+}
+
+std::string LossLine(const traces::Losses& losses) {
+  std::string line;
+  const auto add = [&](const std::string& part) { line += (line.empty() ? "" : ", ") + part; };
+  if (losses.dropped_events > 0) add(fmt::format("{} events dropped", losses.dropped_events));
+  if (losses.damaged_bytes > 0) {
+    add(fmt::format("{} damaged", BytesText(losses.damaged_bytes)));
+  } else if (losses.damaged_records > 0) {
+    add(fmt::format("{} records damaged", losses.damaged_records));
+  }
+  if (losses.lost_threads > 0) add(fmt::format("{} threads without room", losses.lost_threads));
+  if (losses.truncated) add("the file ends early");
+  return line;
+}
+
+// What is missing comes before what was found.
+std::string Losses(const Report& report, const Paint& paint) {
+  std::string text;
+  const std::string losses = LossLine(report.losses);
+  if (!losses.empty()) {
+    text +=
+        paint.Red(fmt::format("  INCOMPLETE    {}: figures below are of the rest", losses)) + "\n";
+  }
+  if (report.coverage.known && report.coverage.fraction() < 0.98) {
+    text += paint.Red(fmt::format("  PARTLY BLIND  only {} of the bytes read were seen",
+                                  PercentText(report.coverage.fraction()))) +
+            "\n";
+  }
+  if (report.losses.unsealed) {
+    text += paint.Dim("  (the recording was not closed by a collector)") + "\n";
+  }
+  return text;
+}
+
+std::string_view Unit(const Diagnosis& diagnosis) {
+  const bool samples = !diagnosis.run.has_loader() || diagnosis.run.loader().samples_known;
+  return samples ? "samples/s" : "batches/s";
+}
+
+std::string Throughput(const Report& report) {
+  const Diagnosis& diagnosis = report.diagnosis;
+  std::string text = fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), Unit(diagnosis));
+  if (!diagnosis.loader) return Label("throughput") + text + "\n";
+  const SteadyState& steady = diagnosis.loader->steady;
+  text += fmt::format(" ({}..{}), {} batches/s", ShortNumber(steady.rate.low),
+                      ShortNumber(steady.rate.high), ShortNumber(diagnosis.batch_rate));
+  text += steady.steady
+              ? fmt::format(", steady over {} of {} batches", steady.batches,
+                            diagnosis.run.loader().batches.size())
+              : fmt::format(", NOT steady: {} batches", diagnosis.run.loader().batches.size());
+  text += fmt::format("; whole run {}", ShortNumber(diagnosis.whole_rate));
+  if (!steady.pauses.empty()) {
+    text += fmt::format("; {} pauses of {} left out", steady.pauses.size(),
+                        DurationText(steady.pauses_time));
+  }
+  return Label("throughput") + Wrapped(text, kWidth, kIndent) + "\n";
+}
+
+std::string LoaderLine(const Diagnosis& diagnosis) {
+  if (!diagnosis.loader) return "";
+  const LoaderRun& run = diagnosis.run.loader();
+  const LoaderConfig& config = run.config;
+  std::string text = fmt::format("{}, {} worker{}", config.kind, config.num_workers,
+                                 config.num_workers == 1 ? "" : "s");
+  if (config.num_workers > 0) text += fmt::format(", prefetch {}", config.prefetch_factor);
+  if (config.batch_size > 0) text += fmt::format(", batch {}", config.batch_size);
+  if (config.pin_memory) text += ", pinned";
+  if (config.persistent_workers) text += ", persistent";
+  if (run.epochs.size() > 1) text += fmt::format(", {} epochs", run.epochs.size());
+  if (run.inferred) text += " (guessed from the spans)";
+  if (diagnosis.run.loaders.size() > 1) {
+    text += fmt::format("; {} more not shown", diagnosis.run.loaders.size() - 1);
+  }
+  const Signals& signals = diagnosis.loader->signals;
+  if (config.num_workers > 0) {
+    text += fmt::format("; workers busy {}, idle {}", PercentText(signals.worker_busy),
+                        PercentText(signals.worker_idle));
+  }
+  const CpuLoad& cpu = diagnosis.loader->cpu;
+  if (cpu.known) {
+    text += fmt::format("; CPU {:.2g} of {:.3g} cores", cpu.used, cpu.cores);
+    if (cpu.crowded) text += " (other programs compete for them)";
+  }
+  return Label("loader") + Wrapped(text, kWidth, kIndent) + "\n";
+}
+
+std::string GainsLine(const Diagnosis& diagnosis) {
+  std::string text;
+  for (const Gain& gain : diagnosis.gains) {
+    if (gain.speedup < 1.005) continue;
+    text += fmt::format("{}{} {:.2f}x", text.empty() ? "" : ", ", FactorName(gain.factor),
+                        gain.speedup);
+  }
+  if (text.empty()) return "";
+  if (diagnosis.loader) {
+    text += fmt::format("; all data {:.2f}x", diagnosis.loader->attribution.headroom);
+  }
+  return Label("if free") + Wrapped(text, kWidth, kIndent) + "\n";
+}
+
+std::string RowLine(const StageRow& row, std::size_t depth) {
+  const std::string name = std::string(2 * depth, ' ') + PlainText(row.name, 24 - 2 * depth);
+  return fmt::format("  {:<24} {:>6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", name,
+                     PercentText(row.share), DurationText(row.wall),
+                     row.cpu_known ? DurationText(row.cpu) : "-", row.count, DurationText(row.p50),
+                     DurationText(row.p99), row.bytes > 0 ? BytesText(row.bytes) : "-");
+}
+
+std::string StageTableText(const Report& report, const Paint& paint) {
+  if (report.stages.empty()) return "";
+  constexpr std::size_t kChildren = 5;
+  std::string text =
+      paint.Dim(fmt::format("  {:<24} {:>6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}", "stage", "share",
+                            "wall", "CPU", "count", "p50", "p99", "bytes")) +
+      "\n";
+  for (const StageRow& row : report.stages) {
+    text += RowLine(row, 0);
+    for (std::size_t i = 0; i < std::min(kChildren, row.children.size()); ++i) {
+      text += paint.Dim(RowLine(row.children[i], 1));
+    }
+  }
+  return text;
+}
+
+std::string WorkerLines(const Diagnosis& diagnosis) {
+  if (!diagnosis.loader || diagnosis.run.loader().config.num_workers == 0) return "";
+  constexpr std::size_t kMost = 8;
+  const auto& workers = diagnosis.run.loader().workers;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, workers.size()); ++i) {
+    const WorkerRun& worker = workers[i];
+    text += fmt::format("  worker {:<5} {:>6} batches, busy {:>8}, CPU {:>8}, idle {:>8}\n",
+                        worker.worker_id, worker.batches, DurationText(worker.busy),
+                        DurationText(worker.cpu), DurationText(worker.idle));
+  }
+  if (workers.size() > kMost) text += fmt::format("  ... {} more\n", workers.size() - kMost);
+  return text;
+}
+
+std::string PredictionText(const Prediction& prediction, std::string_view unit) {
+  return fmt::format("{} {} ({}..{}), {:.2f}x", ShortNumber(prediction.rate.estimate), unit,
+                     ShortNumber(prediction.rate.low), ShortNumber(prediction.rate.high),
+                     prediction.speedup);
+}
+
+std::string FindingsText(const Report& report, const Paint& paint) {
+  std::string text;
+  for (const Finding& finding : report.findings) {
+    const bool bad = finding.severity == Severity::kCritical;
+    const bool warn = finding.severity == Severity::kWarning;
+    const std::string mark = bad ? paint.Red("!!") : (warn ? paint.Yellow("! ") : paint.Dim("- "));
+    text += fmt::format("  {} {}: {}\n", mark, paint.Bold(finding.id),
+                        Wrapped(finding.title, kWidth + 8, "     "));
+    std::string action = finding.action;
+    if (finding.predicted) {
+      action += fmt::format(" Predicted: {}.",
+                            PredictionText(*finding.predicted, Unit(report.diagnosis)));
+    }
+    text += "     " + Wrapped(action, kWidth + 8, "     ") + "\n";
+  }
+  return text;
+}
+
+std::string SuggestionText(const Diagnosis& diagnosis) {
+  if (!diagnosis.loader) return "";
+  const Suggestion& suggestion = diagnosis.loader->suggestion;
+  if (!suggestion.changes) {
+    return Label("suggestion") +
+           (diagnosis.loader->cpu.crowded
+                ? "none: what other settings gain is not to be told on a crowded machine\n"
+                : "keep the loader as it is: no other setting gains 2 %\n");
+  }
+  const std::string code = SuggestedCode(diagnosis);
+  return Label("suggestion") +
+         (code.empty()
+              ? fmt::format("{} workers, prefetch {}", suggestion.workers, suggestion.prefetch)
+              : code) +
+         "\n" + std::string(kIndent) + "predicted " +
+         PredictionText(suggestion.predicted, Unit(diagnosis)) +
+         fmt::format("; next bottleneck: {}\n", FactorName(suggestion.next_bottleneck));
+}
+
+std::string CoverageText(const Coverage& coverage) {
+  std::string text;
+  if (coverage.known) {
+    text += Label("seen") +
+            fmt::format("{} of the bytes read ({} of {})\n", PercentText(coverage.fraction()),
+                        BytesText(coverage.bytes_seen), BytesText(coverage.bytes_total));
+  } else {
+    text += Label("seen") + "not known: the kernel's byte counts were not recorded\n";
+  }
+  for (const std::string& blind : coverage.blind) {
+    text += Label("not seen") + Wrapped(blind, kWidth, kIndent) + "\n";
+  }
+  return text;
+}
+
+std::string Sureness(const Diagnosis& diagnosis) {
+  std::string text = fmt::format("confidence {}", PercentText(diagnosis.confidence));
+  if (diagnosis.loader && diagnosis.loader->replay.measured > 0) {
+    text += fmt::format("; the model repeats the run with an error of {:+.1f} %",
+                        100 * diagnosis.loader->replay.error());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string ReportText(const Report& report, Colour colour) {
+  const Paint paint(colour == Colour::kOn);
+  const Diagnosis& diagnosis = report.diagnosis;
+  std::string text = fmt::format("{}  {}  {}\n", PlainText(report.trace, 60),
+                                 DurationText(report.duration), PlainText(report.command, 60));
+  text += Losses(report, paint);
+  text += "\n  " + paint.Bold(Wrapped(diagnosis.summary, kWidth + 12, "  ")) + "\n";
+  text += paint.Dim("  " + Sureness(diagnosis)) + "\n\n";
+  text += Throughput(report);
+  if (diagnosis.loader) {
+    text += Label("wait") + fmt::format("{} of the loop\n", PercentText(diagnosis.wait_fraction));
+  }
+  text += LoaderLine(diagnosis) + GainsLine(diagnosis) + "\n";
+  text += StageTableText(report, paint) + "\n";
+  text += WorkerLines(diagnosis);
+  const std::string findings = FindingsText(report, paint);
+  if (!findings.empty()) text += "\n" + findings + "\n";
+  text += SuggestionText(diagnosis);
+  text += CoverageText(report.coverage);
+  return text;
+}
+
+std::string ReportBrief(const Report& report, Colour colour) {
+  const Paint paint(colour == Colour::kOn);
+  const Diagnosis& diagnosis = report.diagnosis;
+  std::string stages;
+  for (const StageRow& row : report.stages) {
+    if (!row.of_workers || row.name == "sample" || row.name == "fetch") continue;
+    stages += fmt::format("{}{} {}", stages.empty() ? "" : ", ", row.name, PercentText(row.share));
+  }
+  std::string advice = "no change suggested";
+  if (diagnosis.loader && diagnosis.loader->suggestion.changes) {
+    advice = SuggestedCode(diagnosis) +
+             fmt::format(" predicted {:.2f}x", diagnosis.loader->suggestion.predicted.speedup);
+  } else if (!report.findings.empty()) {
+    advice = report.findings.front().id + ": " + report.findings.front().title;
+  }
+  std::string seen = report.coverage.known ? fmt::format("{} of the bytes read",
+                                                         PercentText(report.coverage.fraction()))
+                                           : "share of the bytes not known";
+  const std::string losses = LossLine(report.losses);
+  if (!losses.empty()) seen += ", " + paint.Red(losses);
+  if (!report.coverage.blind.empty()) {
+    seen += fmt::format(", {} blind spots", report.coverage.blind.size());
+  }
+  return fmt::format("{}{}\n{}{} {}, waiting {} of the time, confidence {}\n{}{}\n{}{}\n{}{}\n",
+                     Label("verdict"), paint.Bold(diagnosis.summary), Label("throughput"),
+                     ShortNumber(diagnosis.samples_rate), Unit(diagnosis),
+                     PercentText(diagnosis.wait_fraction), PercentText(diagnosis.confidence),
+                     Label("stages"), stages.empty() ? "none seen" : stages, Label("advice"),
+                     advice, Label("seen"), seen);
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "analyzer/report/report.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using traces::StageId;
+
+// The data's way. Containers (sample, fetch) stand after the parts they hold.
+constexpr std::array kOrder = {
+    StageId::kRead,    StageId::kDecode,  StageId::kAugment, StageId::kSample,
+    StageId::kCollate, StageId::kFetch,   StageId::kPut,     StageId::kGet,
+    StageId::kPin,     StageId::kWait,    StageId::kIdle,    StageId::kH2d,
+    StageId::kStep,    StageId::kStartup, StageId::kKernel,  StageId::kSync};
+
+bool OfWorkers(StageId stage) {
+  switch (stage) {
+    case StageId::kRead:
+    case StageId::kDecode:
+    case StageId::kAugment:
+    case StageId::kSample:
+    case StageId::kCollate:
+    case StageId::kFetch:
+    case StageId::kPut:
+      return true;
+    default:
+      return false;
+  }
+}
+
+StageRow RowOf(std::string name, const PartTotals& totals, double whole) {
+  StageRow row;
+  row.name = std::move(name);
+  row.wall = Seconds(totals.wall);
+  row.cpu = totals.cpu_known() ? Seconds(totals.cpu) : 0;
+  row.cpu_known = totals.cpu_known();
+  row.count = totals.count;
+  row.p50 = totals.durations.Quantile(0.5);
+  row.p99 = totals.durations.Quantile(0.99);
+  row.bytes = totals.bytes.value;
+  row.share = whole > 0 ? std::clamp(row.wall / whole, 0.0, 1.0) : 0;
+  return row;
+}
+
+// Time of the workers in their batches; of all data stages when no batch was seen being made.
+double BusyTime(const StageTable& stages) {
+  const double fetch = Seconds(stages[StageId::kFetch].wall);
+  if (fetch > 0) return fetch;
+  double busy = 0;
+  for (const StageId stage :
+       {StageId::kRead, StageId::kDecode, StageId::kAugment, StageId::kCollate, StageId::kPut}) {
+    busy += Seconds(stages[stage].wall);
+  }
+  return busy;
+}
+
+// Time of the programs' threads in their loops: waits and steps of every loader.
+double LoopTime(const RunModel& run) {
+  double time = 0;
+  for (const LoaderRun& loader : run.loaders) {
+    for (const Batch& batch : loader.batches) time += batch.wait() + batch.step();
+  }
+  return time > 0 ? time : run.duration();
+}
+
+void AddDerivedSteps(const RunModel& run, StageTotals& steps) {
+  for (const LoaderRun& loader : run.loaders) {
+    for (const Batch& batch : loader.batches) {
+      if (batch.step_end == kNever) continue;
+      steps.Add(static_cast<std::int64_t>(batch.step() * 1e9), -1, 0);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const Diagnosis& diagnosis) {
+  constexpr std::size_t kMostChildren = 32;
+  const RunModel& run = diagnosis.run;
+  const double busy = BusyTime(run.stages);
+  const double loop = LoopTime(run);
+  double worker_time = 0;  // of idle: the life of the workers
+  for (const LoaderRun& loader : run.loaders) {
+    for (const WorkerRun& worker : loader.workers) worker_time += worker.busy + worker.idle;
+  }
+  std::vector<StageRow> rows;
+  for (const StageId stage : kOrder) {
+    StageTotals derived;
+    const StageTotals* totals = &run.stages[stage];
+    if (stage == StageId::kStep && totals->count == 0) {
+      AddDerivedSteps(run, derived);
+      totals = &derived;
+    }
+    if (totals->count == 0) continue;
+    const bool of_workers = OfWorkers(stage);
+    const double whole = of_workers                ? busy
+                         : stage == StageId::kIdle ? std::max(worker_time, 1e-9)
+                                                   : loop;
+    StageRow row = RowOf(std::string(traces::StageName(stage)), *totals, whole);
+    row.of_workers = of_workers;
+    for (const auto& [name, part] : totals->children) {
+      row.children.push_back(RowOf(std::string(trace.String(name)), part, whole));
+      row.children.back().of_workers = of_workers;
+    }
+    std::stable_sort(row.children.begin(), row.children.end(),
+                     [](const StageRow& a, const StageRow& b) { return a.wall > b.wall; });
+    if (row.children.size() > kMostChildren) row.children.resize(kMostChildren);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace penstock::analyzer

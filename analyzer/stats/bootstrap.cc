@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/stats/bootstrap.h"
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr std::size_t kFewest = 8;
+
+}  // namespace
+
+Interval BootstrapRate(std::span<const double> amount, std::span<const double> time,
+                       const BootstrapOptions& options) {
+  const std::size_t n = std::min(amount.size(), time.size());
+  double amounts = 0;
+  double times = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    amounts += amount[i];
+    times += time[i];
+  }
+  if (n == 0 || !(times > 0)) return {};
+  const double estimate = amounts / times;
+  if (n < kFewest) return {estimate, 0.5 * estimate, 1.5 * estimate};
+
+  // A block may not swallow the series: at least four must fit.
+  const std::size_t block = std::clamp<std::size_t>(options.block, 1, n / 4);
+  std::mt19937_64 random(options.seed);
+  std::vector<double> rates;
+  rates.reserve(options.resamples);
+  for (std::size_t r = 0; r < options.resamples; ++r) {
+    double a = 0;
+    double t = 0;
+    for (std::size_t drawn = 0; drawn < n;) {
+      // Modulo bias is n / 2^64: nothing. std::uniform_int_distribution differs between libraries.
+      const std::size_t from = static_cast<std::size_t>(random() % (n - block + 1));
+      for (std::size_t k = 0; k < block && drawn < n; ++k, ++drawn) {
+        a += amount[from + k];
+        t += time[from + k];
+      }
+    }
+    if (t > 0) rates.push_back(a / t);
+  }
+  std::sort(rates.begin(), rates.end());
+  const double tail = (1 - options.confidence) / 2;
+  return {estimate, std::min(estimate, Quantile(rates, tail)),
+          std::max(estimate, Quantile(rates, 1 - tail))};
+}
+
+Interval BootstrapMean(std::span<const double> values, const BootstrapOptions& options) {
+  const std::vector<double> ones(values.size(), 1.0);
+  return BootstrapRate(values, ones, options);
+}
+
+}  // namespace penstock::analyzer

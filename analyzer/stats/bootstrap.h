@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Intervals for means and rates by resampling. Randomness comes in as a seed: same seed, same
+// answer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace penstock::analyzer {
+
+struct Interval {
+  double estimate = 0;
+  double low = 0;
+  double high = 0;
+};
+
+struct BootstrapOptions {
+  std::size_t resamples = 400;
+  double confidence = 0.9;  // two-sided
+  std::size_t block = 1;  // consecutive values drawn together: batches of W workers are correlated
+  std::uint64_t seed = 1;
+};
+
+// Percentile interval of sum(amount) / sum(time): a rate over intervals of unequal length.
+//
+// Estimator:   ratio of sums; moving-block bootstrap (Kuensch 1989), percentile method.
+// Assumes:     stationary intervals whose dependence dies out within `block` of them.
+// Few samples: below eight the interval is the estimate -/+ 50 %, not a resampled one, which would
+//              be far too narrow; with none everything is 0.
+// Shapes:      amount, time: [n] of the same length; times > 0.
+// Cost:        O(resamples * n).
+[[nodiscard]] Interval BootstrapRate(std::span<const double> amount, std::span<const double> time,
+                                     const BootstrapOptions& options);
+
+// Percentile interval of the mean; as BootstrapRate with a time of 1 each.
+[[nodiscard]] Interval BootstrapMean(std::span<const double> values,
+                                     const BootstrapOptions& options);
+
+}  // namespace penstock::analyzer

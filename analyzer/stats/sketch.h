@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Quantiles of many durations in bounded memory: exact while few, a logarithmic histogram beyond.
+// A value type; not safe for concurrent writes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace penstock::analyzer {
+
+// Durations in nanoseconds. Up to kExact values every quantile is exact (type 7); after that the
+// values live in buckets of 1/64 octave, so a quantile is off by at most 0.8 % of its value.
+class DurationSketch {
+ public:
+  static constexpr std::size_t kExact = 4096;
+
+  void Add(std::int64_t nanoseconds);
+  void Merge(const DurationSketch& other);
+
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  // Units: seconds. 0 if empty.
+  [[nodiscard]] double Quantile(double p) const;
+
+ private:
+  static std::size_t BucketOf(std::int64_t nanoseconds);
+  static double MiddleOf(std::size_t bucket);
+  void Spill();
+
+  std::uint64_t count_ = 0;
+  std::vector<std::int64_t> exact_;
+  std::vector<std::uint64_t> buckets_;  // empty while exact
+};
+
+// Counts of `values` in `bins` equal intervals of [low, high]; values outside go to the end bins.
+//
+// Requires: bins >= 1, low < high; otherwise an empty result.
+[[nodiscard]] std::vector<std::uint64_t> Histogram(std::span<const double> values, double low,
+                                                   double high, std::size_t bins);
+
+}  // namespace penstock::analyzer

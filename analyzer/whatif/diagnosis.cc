@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/diagnosis.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "analyzer/whatif/signals.h"
+#include "analyzer/whatif/summary.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using traces::StageId;
+
+// Beyond this the model does not explain the run (diagnosis.md section 5 rule 2 speaks up at 5 %).
+constexpr double kUselessReplay = 0.3;
+
+double Confidence(const LoaderDiagnosis& loader) {
+  const double replay = std::clamp(1 - std::abs(loader.replay.error()) / kUselessReplay, 0.05, 1.0);
+  // A tie says little about the name, but does not make the figures wrong.
+  const double name = 0.55 + 0.45 * loader.attribution.margin;
+  const double batches = std::min(1.0, static_cast<double>(loader.steady.batches) / 64.0);
+  const double amount = loader.steady.steady ? 0.6 + 0.4 * batches : 0.3;
+  const double seen = 0.2 + 0.8 * std::min(1.0, loader.fetched / 0.98);
+  return std::clamp(replay * name * amount * seen, 0.0, 0.99);
+}
+
+double WholeRate(const LoaderRun& run) {
+  double samples = 0;
+  for (const Batch& batch : run.batches) samples += SamplesOf(run, batch);
+  std::int64_t first = run.batches.front().wait_start;
+  std::int64_t last = kNever;
+  for (const Epoch& epoch : run.epochs) {
+    if (epoch.start != kNever) first = std::min(first, epoch.start);
+  }
+  for (const Batch& batch : run.batches) last = std::max({last, batch.delivered, batch.step_end});
+  return last > first ? samples / (static_cast<double>(last - first) * 1e-9) : 0;
+}
+
+void DiagnoseLoader(Diagnosis& diagnosis) {
+  const LoaderRun& run = diagnosis.run.loader();
+  LoaderDiagnosis loader;
+  loader.steady = FindSteadyState(run);
+  loader.cpu = MeasureCpuLoad(diagnosis.run, run, loader.steady);
+  loader.signals = MeasureSignals(diagnosis.run, run, loader.steady);
+  loader.pipeline = BuildPipeline(diagnosis.run, run, loader.steady);
+  loader.replay.measured = loader.steady.rate.estimate;
+  loader.replay.simulated = Simulate(loader.pipeline).rate();
+  loader.attribution = Attribute(loader.pipeline);
+  loader.suggestion = Suggest(loader.pipeline, run, loader.replay, loader.steady.rate,
+                              static_cast<double>(diagnosis.run.host.shm_size.value));
+  std::size_t fetched = 0;
+  for (const Batch& batch : run.batches) fetched += batch.was_fetched() ? 1u : 0u;
+  loader.fetched = static_cast<double>(fetched) / static_cast<double>(run.batches.size());
+
+  diagnosis.bottleneck = loader.attribution.bottleneck;
+  diagnosis.gains = loader.attribution.gains;
+  diagnosis.whole_rate = WholeRate(run);
+  diagnosis.samples_rate = loader.steady.rate.estimate;
+  diagnosis.batch_rate = loader.steady.batch_rate();
+  diagnosis.wait_fraction = std::clamp(loader.steady.wait_fraction(), 0.0, 1.0);
+  diagnosis.confidence = Confidence(loader);
+  diagnosis.loader = std::move(loader);
+}
+
+// A program without a loader of ours: what its threads spend their time on. "If free" is then the
+// most it can gain, if its threads share the work evenly.
+void DiagnoseStages(Diagnosis& diagnosis) {
+  constexpr std::array<std::pair<StageId, Factor>, 8> kStages = {{
+      {StageId::kRead, Factor::kRead},
+      {StageId::kDecode, Factor::kDecode},
+      {StageId::kAugment, Factor::kAugment},
+      {StageId::kCollate, Factor::kCollate},
+      {StageId::kPut, Factor::kTransfer},
+      {StageId::kGet, Factor::kTransfer},
+      {StageId::kPin, Factor::kTransfer},
+      {StageId::kH2d, Factor::kH2d},
+  }};
+  const StageTable& stages = diagnosis.run.stages;
+  double total = 0;
+  for (const auto& [stage, factor] : kStages) {
+    const double wall = Seconds(stages[stage].wall);
+    total += wall;
+    const auto same = std::find_if(diagnosis.gains.begin(), diagnosis.gains.end(),
+                                   [f = factor](const Gain& gain) { return gain.factor == f; });
+    if (same != diagnosis.gains.end()) {
+      same->speedup += wall;
+    } else {
+      diagnosis.gains.push_back({factor, wall});
+    }
+  }
+  for (Gain& gain : diagnosis.gains) {
+    const double share = total > 0 ? gain.speedup / total : 0;
+    gain.speedup = 1 / std::max(1e-3, 1 - share);
+  }
+  std::stable_sort(diagnosis.gains.begin(), diagnosis.gains.end(),
+                   [](const Gain& a, const Gain& b) { return a.speedup > b.speedup; });
+  const double duration = diagnosis.run.duration();
+  const std::uint64_t samples = stages[StageId::kSample].count > 0 ? stages[StageId::kSample].count
+                                                                   : stages[StageId::kDecode].count;
+  if (duration > 0) {
+    diagnosis.samples_rate = static_cast<double>(samples) / duration;
+    diagnosis.batch_rate = static_cast<double>(stages[StageId::kCollate].count) / duration;
+    diagnosis.wait_fraction = std::clamp(Seconds(stages[StageId::kWait].wall) / duration, 0.0, 1.0);
+  }
+  diagnosis.whole_rate = diagnosis.samples_rate;
+  if (total > 0 && diagnosis.gains.front().speedup >= 1.05) {
+    diagnosis.bottleneck = diagnosis.gains.front().factor;
+    // Thread time names what is expensive, not what is critical: never more than half sure.
+    diagnosis.confidence = 0.5 * std::min(1.0, static_cast<double>(samples) / 64.0);
+  }
+}
+
+}  // namespace
+
+Diagnosis Diagnose(const traces::Trace& trace) {
+  Diagnosis diagnosis;
+  diagnosis.run = BuildRunModel(trace);
+  if (diagnosis.run.has_loader()) {
+    DiagnoseLoader(diagnosis);
+  } else {
+    DiagnoseStages(diagnosis);
+  }
+  diagnosis.summary = Summarise(diagnosis);
+  return diagnosis;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/doctor/doctor.h"
+#include "analyzer/doctor/target.h"
+
+namespace penstock::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DoctorTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "penstock-doctor-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    root_ = pattern;
+    fs::create_directories(root_ / "bin");
+    input_.folder = root_ / "bin";
+    input_.current = root_;
+    input_.environment["PATH"] = (root_ / "bin").string() + ":/usr/bin:/bin";
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  void Write(const fs::path& file, const std::string& text, bool executable) {
+    fs::create_directories((root_ / file).parent_path());
+    std::ofstream(root_ / file) << text;
+    if (executable) fs::permissions(root_ / file, fs::perms::owner_all);
+  }
+  // A dynamically linked program of this machine.
+  void CopyProgram(const fs::path& file) {
+    fs::create_directories((root_ / file).parent_path());
+    fs::copy_file("/proc/self/exe", root_ / file);
+    fs::permissions(root_ / file, fs::perms::owner_all);
+  }
+  void AddAgent() {
+    Write("lib/libpenstock_agent.so", "x", false);
+    Write("lib/penstock_python/sitecustomize.py", "", false);
+  }
+  bool Has(const std::string& id, Health health) const {
+    Checks checks;
+    CheckAgent(input_, checks);
+    CheckPreloads(input_, checks);
+    CheckTarget(input_, checks);
+    return std::any_of(checks.begin(), checks.end(), [&](const Check& check) {
+      return check.id == id && check.health == health;
+    });
+  }
+
+  fs::path root_;
+  DoctorInput input_;
+};
+
+TEST_F(DoctorTest, MissesTheAgent) {
+  EXPECT_TRUE(Has("agent", Health::kBad));
+  AddAgent();
+  EXPECT_TRUE(Has("agent", Health::kOk));
+}
+
+TEST_F(DoctorTest, SaysThatACommandIsNotThere) {
+  input_.command = {"no-such-program"};
+  EXPECT_TRUE(Has("command", Health::kBad));
+}
+
+TEST_F(DoctorTest, FollowsScriptsAndLaunchers) {
+  CopyProgram("bin/python3");
+  Write("bin/train", "#!/usr/bin/env python3\n", true);
+  const auto program =
+      ResolveTarget({"nice", "-n", "5", "train", "--x"}, input_.environment, root_);
+  ASSERT_TRUE(program);
+  EXPECT_EQ(program->path, root_ / "bin/python3");
+  EXPECT_EQ(program->words.back(), "--x");
+  EXPECT_FALSE(program->interpreter.empty());
+}
+
+TEST_F(DoctorTest, LooksBehindPyenvShims) {
+  CopyProgram(".pyenv/versions/3.11.7/bin/python3");
+  Write(".pyenv/shims/python3", "#!/usr/bin/env bash\nexec pyenv exec\n", true);
+  Write(".pyenv/version", "3.11.7\n", false);
+  input_.environment["PATH"] = (root_ / ".pyenv/shims").string() + ":/usr/bin:/bin";
+  const auto program = ResolveTarget({"python3", "x.py"}, input_.environment, root_);
+  ASSERT_TRUE(program);
+  EXPECT_EQ(program->path, root_ / ".pyenv/versions/3.11.7/bin/python3");
+}
+
+TEST_F(DoctorTest, AScriptThatCallsItselfEnds) {
+  Write("bin/loop", "#!" + (root_ / "bin/loop").string() + "\n", true);
+  EXPECT_TRUE(ResolveTarget({"loop"}, input_.environment, root_).has_value());
+}
+
+TEST_F(DoctorTest, WarnsOfIsolatedPython) {
+  CopyProgram("bin/python3");
+  input_.command = {"python3", "-uI", "train.py", "-E"};
+  EXPECT_TRUE(Has("python-isolated", Health::kWarn));
+  input_.command = {"python3", "train.py", "-I"};
+  EXPECT_FALSE(Has("python-isolated", Health::kWarn));
+}
+
+TEST_F(DoctorTest, SeesThatTheEnvironmentIsCleaned) {
+  CopyProgram("bin/python3");
+  input_.command = {"env", "-i", "python3", "train.py"};
+  EXPECT_TRUE(Has("environment", Health::kBad));
+  input_.command = {"env", "A=1", "python3", "train.py"};
+  EXPECT_FALSE(Has("environment", Health::kBad));
+}
+
+TEST_F(DoctorTest, KnowsWheelsByTheirMetadata) {
+  CopyProgram("bin/python3");
+  fs::create_directories(root_ / "lib/python3.11/site-packages/simplejpeg-1.7.2.dist-info");
+  fs::create_directories(root_ / "lib/python3.11/site-packages/Pillow-10.2.0.dist-info");
+  Checks checks;
+  CheckPython(root_ / "bin/python3", checks);
+  ASSERT_EQ(checks.size(), 3u);
+  const auto warned = std::count_if(checks.begin(), checks.end(), [](const Check& check) {
+    return check.health == Health::kWarn;
+  });
+  EXPECT_EQ(warned, 1);
+}
+
+TEST_F(DoctorTest, WarnsOfOtherToolsInThePreload) {
+  input_.environment["LD_PRELOAD"] = "/opt/libdarshan.so:/usr/lib/libjemalloc.so.2";
+  EXPECT_TRUE(Has("preload", Health::kWarn));
+  input_.environment["LD_PRELOAD"] = "/usr/lib/libjemalloc.so.2";
+  EXPECT_FALSE(Has("preload", Health::kWarn));
+}
+
+TEST_F(DoctorTest, TextAndJsonSayTheSame) {
+  const Checks checks = RunDoctor(input_);
+  EXPECT_FALSE(CanRecord(checks));
+  EXPECT_NE(DoctorText(checks, false).find("bad"), std::string::npos);
+  EXPECT_NE(DoctorJson(checks).find("\"can_record\": false"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer

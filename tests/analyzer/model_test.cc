@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loaders, batches, steady state and host facts put together from synthetic traces.
+#include <gtest/gtest.h>
+
+#include "analyzer/model/run_model.h"
+#include "analyzer/model/steady.h"
+#include "analyzer/whatif/diagnosis.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Costs;
+using testing::Synthetic;
+using testing::SyntheticTrace;
+
+TEST(HostTest, CountsCpuLists) {
+  EXPECT_EQ(CountCpuList("0-1,4"), 3);
+  EXPECT_EQ(CountCpuList("7"), 1);
+  EXPECT_EQ(CountCpuList(""), 0);
+  EXPECT_EQ(CountCpuList("x,3-1,2"), 1);
+}
+
+TEST(HostTest, UsableCoresAreTheTighterOfMaskAndQuota) {
+  const Facts facts = {{"cpu.cores", "64"}, {"cpu.affinity", "0-7"}, {"cgroup.cpu_quota", "2.5"}};
+  EXPECT_DOUBLE_EQ(ReadHost(facts).usable_cores(), 2.5);
+}
+
+TEST(RunModelTest, KnowsTheLoaderByItsFacts) {
+  Synthetic run;
+  run.workers = 3;
+  run.prefetch = 4;
+  run.epochs = 2;
+  run.batches = 30;
+  const RunModel model = BuildRunModel(*SyntheticTrace(run));
+  ASSERT_TRUE(model.has_loader());
+  const LoaderRun& loader = model.loader();
+  EXPECT_EQ(loader.config.kind, "pytorch");
+  EXPECT_EQ(loader.config.num_workers, 3);
+  EXPECT_EQ(loader.config.prefetch_factor, 4);
+  EXPECT_EQ(loader.batches.size(), 60u);
+  EXPECT_EQ(loader.epochs.size(), 2u);
+  EXPECT_EQ(loader.workers.size(), 6u);  // new ones in each epoch
+  EXPECT_EQ(loader.samples_per_batch, 4u);
+}
+
+TEST(RunModelTest, FollowsABatchThroughBothProcesses) {
+  Synthetic run;
+  run.batches = 20;
+  const RunModel model = BuildRunModel(*SyntheticTrace(run));
+  const Batch& batch = model.loader().batches.at(10);
+  EXPECT_LT(batch.index_sent, batch.fetch_start + 1);
+  EXPECT_LT(batch.fetch_end, batch.put_end);
+  EXPECT_LE(batch.put_end, batch.got);
+  EXPECT_LE(batch.got, batch.delivered);
+  EXPECT_NEAR(batch.step(), 4e-3, 1e-6);
+  EXPECT_NEAR(batch.decode.wall, 4e-3, 1e-6);
+  EXPECT_NEAR(batch.augment.wall, 2e-3, 1e-6);
+}
+
+TEST(RunModelTest, TheBusierLoaderIsTheMainOne) {
+  Synthetic run;
+  run.batches = 50;
+  traces::TraceData data = testing::MakeSynthetic(run);
+  // The last ten batches are those of a validation loader.
+  const auto validation = [](traces::BatchKey& key) {
+    if (key.valid() && key.index >= 40) key.generation = 9;
+  };
+  for (auto& spans : data.spans) {
+    for (auto& span : spans) validation(span.batch);
+  }
+  for (auto& event : data.events) validation(event.batch);
+  data.processes[0].facts["loader.1.num_workers"] = "0";
+  data.processes[0].facts["epoch.9"] = "1";
+  const RunModel model = BuildRunModel(*traces::MakeTrace(std::move(data)));
+  ASSERT_EQ(model.loaders.size(), 2u);
+  EXPECT_EQ(model.loader().config.id, 0);
+  EXPECT_EQ(model.loaders[1].batches.size(), 10u);
+}
+
+TEST(RunModelTest, WaitsWithoutIdsAreMatchedByDelivery) {
+  Synthetic run;
+  run.batches = 20;
+  traces::TraceData data = testing::MakeSynthetic(run);
+  for (auto& spans : data.spans) {
+    for (auto& span : spans) {
+      if (span.stage == traces::StageId::kWait) span.batch = {};
+    }
+  }
+  const RunModel model = BuildRunModel(*traces::MakeTrace(std::move(data)));
+  ASSERT_TRUE(model.has_loader());
+  EXPECT_EQ(model.loader().batches.size(), 20u);
+}
+
+// torch's __getitems__: one span for all samples of a batch.
+TEST(RunModelTest, OneSampleSpanPerBatchIsNotOneSample) {
+  Synthetic run;
+  run.batch_size = 1;
+  run.batches = 20;
+  traces::TraceData data = testing::MakeSynthetic(run);
+  data.processes[0].facts["loader.0.batch_size"] = "64";
+  const RunModel model = BuildRunModel(*traces::MakeTrace(std::move(data)));
+  EXPECT_EQ(model.loader().samples_per_batch, 64u);
+}
+
+TEST(SteadyStateTest, DropsTheCreditsOfEachEpoch) {
+  Synthetic run;
+  run.epochs = 2;
+  run.batches = 50;
+  const RunModel model = BuildRunModel(*SyntheticTrace(run));
+  EXPECT_EQ(FindSteadyState(model.loader()).batches, 2u * (50 - 4));
+}
+
+TEST(SteadyStateTest, KeepsAtLeastHalf) {
+  Synthetic run;
+  run.workers = 8;
+  run.prefetch = 8;
+  run.batches = 40;
+  const RunModel model = BuildRunModel(*SyntheticTrace(run));
+  EXPECT_EQ(FindSteadyState(model.loader()).batches, 20u);
+}
+
+TEST(SteadyStateTest, DropsNothingWithoutWorkers) {
+  Synthetic run;
+  run.workers = 0;
+  run.batches = 40;
+  const RunModel model = BuildRunModel(*SyntheticTrace(run));
+  EXPECT_EQ(FindSteadyState(model.loader()).batches, 40u);
+}
+
+TEST(SteadyStateTest, SetsCheckpointsApart) {
+  Synthetic run;
+  run.batches = 200;
+  run.costs = [](int, int index) {
+    Costs costs;
+    if (index == 100) costs.step = 3000;
+    return costs;
+  };
+  const RunModel model = BuildRunModel(*SyntheticTrace(run));
+  const SteadyState steady = FindSteadyState(model.loader());
+  ASSERT_EQ(steady.pauses.size(), 1u);
+  EXPECT_NEAR(steady.pauses_time, 3, 0.01);
+  EXPECT_NEAR(steady.rate.estimate, 4 / 4.3e-3, 60);  // the loop is bound by step and get
+}
+
+TEST(SteadyStateTest, ARhythmOfLongStepsIsNoPause) {
+  Synthetic run;
+  run.batches = 200;
+  run.costs = [](int, int index) {
+    Costs costs;
+    costs.step = index % 8 == 0 ? 40 : 4;
+    return costs;
+  };
+  const RunModel model = BuildRunModel(*SyntheticTrace(run));
+  EXPECT_TRUE(FindSteadyState(model.loader()).pauses.empty());
+}
+
+TEST(DiagnosisTest, ACrowdedMachineIsNotTakenForFreeCores) {
+  Synthetic run;
+  run.cores = 2;
+  run.cpu_share = 0.45;  // two workers that got less than half of what they asked for
+  run.costs = testing::Always(Costs{0.5, 20, 10, 1, 0.1, 0.2, 2, 0});
+  const Diagnosis diagnosis = Diagnose(*SyntheticTrace(run));
+  EXPECT_TRUE(diagnosis.loader->cpu.crowded);
+  EXPECT_EQ(diagnosis.loader->suggestion.workers, 2);
+}
+
+TEST(DiagnosisTest, AnEmptyTraceHasAVerdict) {
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace({}));
+  EXPECT_EQ(diagnosis.bottleneck, Factor::kNone);
+  EXPECT_FALSE(diagnosis.summary.empty());
+}
+
+TEST(DiagnosisTest, SurvivesATraceWithoutWorkers) {
+  Synthetic run;
+  traces::TraceData data = testing::MakeSynthetic(run);
+  for (std::size_t i = 1; i < data.spans.size(); ++i) data.spans[i].clear();
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  ASSERT_TRUE(diagnosis.loader);
+  EXPECT_LT(diagnosis.confidence, 0.3);
+  EXPECT_NE(diagnosis.summary.find("out of sight"), std::string::npos) << diagnosis.summary;
+}
+
+TEST(DiagnosisTest, NamesTheCostliestStageOfAProgramWithoutALoader) {
+  traces::TraceData data;
+  data.processes.emplace_back();
+  for (int t = 0; t < 3; ++t) {
+    data.threads.emplace_back();
+    data.spans.emplace_back();
+    for (int i = 0; i < 100; ++i) {
+      traces::Span span;
+      span.stage = i % 2 == 0 ? traces::StageId::kRead : traces::StageId::kDecode;
+      span.start = testing::Ms(10.0 * i);
+      span.duration = testing::Ms(i % 2 == 0 ? 2 : 8);
+      data.spans.back().push_back(span);
+    }
+  }
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  EXPECT_FALSE(diagnosis.loader);
+  EXPECT_EQ(diagnosis.bottleneck, Factor::kDecode);
+  EXPECT_NEAR(diagnosis.samples_rate, 150, 2);  // 150 images in a second
+  EXPECT_LE(diagnosis.confidence, 0.5);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The arithmetic of nested spans. Times are in units that need no name: nanoseconds.
+#include <algorithm>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/model/stage_totals.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using traces::Span;
+using traces::StageId;
+
+Span Make(StageId stage, std::int64_t start, std::int64_t length, std::int64_t cpu = -1,
+          std::uint32_t name = 0) {
+  Span span;
+  span.stage = stage;
+  span.start = TimeNs{start};
+  span.duration = TimeNs{length};
+  span.cpu = TimeNs{cpu};
+  span.name = StringId{name};
+  return span;
+}
+
+class Table : public NestingSink {
+ public:
+  explicit Table(std::vector<Span> spans) {
+    std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
+      return a.start != b.start ? a.start < b.start : a.duration > b.duration;
+    });
+    NestingSweep sweep(*this);
+    for (const Span& span : spans) sweep.Add(span);
+    sweep.Finish();
+  }
+  void OnCounted(const Counted& counted) override {
+    stages.Add(counted);
+    if (counted.stage == StageId::kFetch) fetch = counted.inside;
+  }
+  std::int64_t Wall(StageId stage) const { return stages[stage].wall.value; }
+  std::int64_t Cpu(StageId stage) const { return stages[stage].cpu.value; }
+
+  StageTable stages;
+  Inside fetch;
+};
+
+TEST(NestingTest, DecodeIsWithoutTheReadsInside) {
+  const Table table({Make(StageId::kDecode, 0, 100, 90), Make(StageId::kRead, 10, 30)});
+  EXPECT_EQ(table.Wall(StageId::kDecode), 70);
+  EXPECT_EQ(table.Wall(StageId::kRead), 30);
+}
+
+TEST(NestingTest, OnlyTheOutermostDecodeCounts) {
+  const Table table({Make(StageId::kDecode, 0, 100, 90), Make(StageId::kDecode, 10, 50, 50)});
+  EXPECT_EQ(table.Wall(StageId::kDecode), 100);
+  EXPECT_EQ(table.stages[StageId::kDecode].count, 1u);
+}
+
+TEST(NestingTest, AugmentIsTheSampleWithoutReadAndDecode) {
+  const Table table({Make(StageId::kSample, 0, 100, 80), Make(StageId::kRead, 5, 20),
+                     Make(StageId::kDecode, 30, 40, 40)});
+  EXPECT_EQ(table.Wall(StageId::kAugment), 40);
+  EXPECT_EQ(table.Cpu(StageId::kAugment), 40);
+  EXPECT_EQ(table.stages[StageId::kAugment].count, 1u);
+}
+
+TEST(NestingTest, NamedTransformsAreChildrenWithoutWhatIsInsideThem) {
+  // Compose holds Resize, in which a lazy image is decoded.
+  const Table table({Make(StageId::kSample, 0, 100, 100), Make(StageId::kAugment, 10, 80, 80, 1),
+                     Make(StageId::kAugment, 20, 50, 50, 2), Make(StageId::kDecode, 30, 30, 30)});
+  EXPECT_EQ(table.Wall(StageId::kAugment), 70);
+  const auto& children = table.stages[StageId::kAugment].children;
+  EXPECT_EQ(children.at(StringId{1}).wall.value, 30);
+  EXPECT_EQ(children.at(StringId{2}).wall.value, 20);
+  EXPECT_EQ(children.at(StringId{2}).cpu.value, 20);
+}
+
+TEST(NestingTest, ABusyTimeStandsForAReadThatWasMostlyWaiting) {
+  Span read = Make(StageId::kRead, 0, 100);
+  read.busy = TimeNs{10};
+  const Table table({Make(StageId::kSample, 0, 100, 90), read});
+  EXPECT_EQ(table.Wall(StageId::kRead), 10);
+  EXPECT_EQ(table.Wall(StageId::kAugment), 90);
+}
+
+// PIL reads the header on open and the rest inside load().
+TEST(NestingTest, AReadThatEndsInsideADecodeIsSharedOut) {
+  Span read = Make(StageId::kRead, 0, 100);
+  read.busy = TimeNs{40};
+  const Table table(
+      {Make(StageId::kSample, 0, 200, 160), read, Make(StageId::kDecode, 50, 150, 130)});
+  EXPECT_EQ(table.Wall(StageId::kDecode), 130);  // half of the busy time lies inside it
+  EXPECT_EQ(table.Wall(StageId::kRead), 40);
+  EXPECT_EQ(table.Wall(StageId::kAugment), 30);
+}
+
+TEST(NestingTest, PartsOfAFetchAddUpToIt) {
+  const Table table({Make(StageId::kFetch, 0, 300, 280), Make(StageId::kSample, 0, 100, 90),
+                     Make(StageId::kRead, 10, 20), Make(StageId::kDecode, 30, 50, 50),
+                     Make(StageId::kSample, 100, 100, 100), Make(StageId::kDecode, 110, 40, 40),
+                     Make(StageId::kCollate, 210, 80, 80)});
+  const Inside& in = table.fetch;
+  EXPECT_EQ(in.samples, 2u);
+  EXPECT_EQ(in.read, 20);
+  EXPECT_EQ(in.decode, 90);
+  EXPECT_EQ(in.augment, 90);
+  EXPECT_EQ(in.collate, 80);
+  EXPECT_EQ(in.read + in.decode + in.augment + in.collate, 280);  // 20 between the parts
+}
+
+TEST(NestingTest, ADatasetThatWrapsAnotherIsOneSample) {
+  const Table table({Make(StageId::kSample, 0, 100, 90), Make(StageId::kSample, 5, 90, 85)});
+  EXPECT_EQ(table.stages[StageId::kSample].count, 1u);
+  EXPECT_EQ(table.Wall(StageId::kAugment), 100);
+}
+
+TEST(NestingTest, SpansThatTouchAreNotNested) {
+  const Table table({Make(StageId::kDecode, 0, 10, 10), Make(StageId::kDecode, 10, 10, 10)});
+  EXPECT_EQ(table.Wall(StageId::kDecode), 20);
+  EXPECT_EQ(table.stages[StageId::kDecode].count, 2u);
+}
+
+TEST(NestingTest, CpuTimeIsNotKnownForReads) {
+  const Table table({Make(StageId::kRead, 0, 10)});
+  EXPECT_FALSE(table.stages[StageId::kRead].cpu_known());
+}
+
+TEST(NestingTest, ARangeOfTheProgramCutsNothing) {
+  const Table table({Make(StageId::kMark, 0, 50), Make(StageId::kWait, 20, 100)});
+  EXPECT_EQ(table.Wall(StageId::kWait), 100);
+  EXPECT_EQ(table.Wall(StageId::kMark), 50);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The report as JSON (read back by another parser) and as text.
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include "analyzer/report/fail_on.h"
+#include "analyzer/report/format.h"
+#include "analyzer/report/json_writer.h"
+#include "analyzer/report/report.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using simdjson::dom::element;
+using testing::Synthetic;
+
+Report ReportOf(const Synthetic& run) {
+  return BuildReport(*testing::SyntheticTrace(run), "run \"1\".penstock");
+}
+
+void ExpectFiniteNumbers(element value) {
+  if (value.is_double()) {
+    EXPECT_TRUE(std::isfinite(value.get_double().value()));
+  } else if (value.is_array()) {
+    const simdjson::dom::array items = value.get_array().value();
+    for (const element item : items) ExpectFiniteNumbers(item);
+  } else if (value.is_object()) {
+    const simdjson::dom::object fields = value.get_object().value();
+    for (const auto field : fields) ExpectFiniteNumbers(field.value);
+  }
+}
+
+void ExpectSchema(const std::string& json) {
+  simdjson::dom::parser parser;
+  element root;
+  ASSERT_EQ(parser.parse(json).get(root), simdjson::SUCCESS) << json;
+  ExpectFiniteNumbers(root);
+  EXPECT_EQ(root["schema"].get_string().value(), "penstock.report/1");
+  for (const char* path : {"/trace",
+                           "/duration_s",
+                           "/throughput/samples_per_s",
+                           "/throughput/batches_per_s",
+                           "/throughput/steady_state",
+                           "/loader/kind",
+                           "/loader/num_workers",
+                           "/loader/prefetch_factor",
+                           "/loader/batch_size",
+                           "/loader/pin_memory",
+                           "/loader/persistent_workers",
+                           "/stages",
+                           "/verdict/bottleneck",
+                           "/verdict/wait_fraction",
+                           "/verdict/confidence",
+                           "/verdict/gains",
+                           "/verdict/summary",
+                           "/replay/measured_samples_per_s",
+                           "/replay/simulated_samples_per_s",
+                           "/replay/error",
+                           "/findings",
+                           "/suggestion/loader/num_workers",
+                           "/suggestion/loader/prefetch_factor",
+                           "/suggestion/loader/pin_memory",
+                           "/suggestion/loader/persistent_workers",
+                           "/suggestion/loader/batch_size",
+                           "/suggestion/move_to_gpu",
+                           "/suggestion/predicted/samples_per_s",
+                           "/suggestion/predicted/low",
+                           "/suggestion/predicted/high",
+                           "/suggestion/predicted/speedup",
+                           "/suggestion/predicted/ram_bytes",
+                           "/suggestion/next_bottleneck",
+                           "/suggestion/code",
+                           "/coverage/bytes_seen",
+                           "/coverage/bytes_total",
+                           "/coverage/fraction",
+                           "/coverage/blind",
+                           "/losses/dropped_events",
+                           "/losses/damaged_bytes"}) {
+    element found;
+    EXPECT_EQ(root.at_pointer(path).get(found), simdjson::SUCCESS) << path;
+  }
+  const simdjson::dom::array stages = root["stages"].get_array().value();
+  for (const element stage : stages) {
+    for (const char* key :
+         {"name", "wall_s", "cpu_s", "count", "p50_s", "p99_s", "bytes", "share"}) {
+      element found;
+      EXPECT_EQ(stage[key].get(found), simdjson::SUCCESS) << key;
+    }
+    const double share = stage["share"].get_double().value();
+    EXPECT_GE(share, 0);
+    EXPECT_LE(share, 1);
+  }
+  const simdjson::dom::array findings = root["findings"].get_array().value();
+  for (const element finding : findings) {
+    for (const char* key : {"id", "severity", "title", "evidence", "action", "where"}) {
+      element found;
+      EXPECT_EQ(finding[key].get(found), simdjson::SUCCESS) << key;
+    }
+  }
+}
+
+TEST(ReportJsonTest, FollowsTheSchema) {
+  ExpectSchema(ReportJson(ReportOf(Synthetic{})));
+}
+
+TEST(ReportJsonTest, FollowsTheSchemaWithoutWorkers) {
+  Synthetic run;
+  run.workers = 0;
+  ExpectSchema(ReportJson(ReportOf(run)));
+}
+
+TEST(ReportJsonTest, FollowsTheSchemaForAnEmptyTrace) {
+  ExpectSchema(ReportJson(BuildReport(*traces::MakeTrace({}), "")));
+}
+
+TEST(ReportJsonTest, FollowsTheSchemaForOneBatch) {
+  Synthetic run;
+  run.batches = 1;
+  ExpectSchema(ReportJson(ReportOf(run)));
+}
+
+TEST(ReportJsonTest, FollowsTheSchemaWhenNothingTakesTime) {
+  Synthetic run;
+  run.costs = testing::Always({0, 0, 0, 0, 0, 0, 0, 0});
+  run.worker_start = 0;
+  ExpectSchema(ReportJson(ReportOf(run)));
+}
+
+TEST(ReportJsonTest, SharesOfAFetchAddUp) {
+  const Report report = ReportOf(Synthetic{});
+  double sum = 0;
+  for (const StageRow& row : report.stages) {
+    const std::set<std::string> parts = {"read", "decode", "augment", "collate"};
+    if (parts.count(row.name) > 0) sum += row.share;
+  }
+  EXPECT_NEAR(sum, 1, 0.001);
+}
+
+TEST(ReportJsonTest, ListsTransformsBelowAugment) {
+  const Report report = ReportOf(Synthetic{});
+  for (const StageRow& row : report.stages) {
+    if (row.name != "augment") continue;
+    ASSERT_EQ(row.children.size(), 1u);
+    EXPECT_EQ(row.children.front().name, "RandomResizedCrop");
+    return;
+  }
+  FAIL() << "no augment";
+}
+
+TEST(JsonWriterTest, EscapesWhatMustBeEscaped) {
+  JsonWriter json;
+  json.BeginObject().Field("a\"\n", std::string_view("\\\x01\xff\xc3\xa9", 5));
+  json.Field("n", NAN).Field("t", true).EndObject();
+  simdjson::dom::parser parser;
+  element root;
+  ASSERT_EQ(parser.parse(json.text()).get(root), simdjson::SUCCESS) << json.text();
+  EXPECT_EQ(root["a\"\n"].get_string().value(), "\\\x01\xef\xbf\xbd\xc3\xa9");
+}
+
+TEST(ReportTextTest, ShowsLossesBeforeTheVerdict) {
+  traces::TraceData data = testing::MakeSynthetic({});
+  data.losses.dropped_events = 17;
+  const Report report = BuildReport(*traces::MakeTrace(std::move(data)), "t");
+  const std::string text = ReportText(report, Colour::kOff);
+  const std::size_t losses = text.find("17 events dropped");
+  ASSERT_NE(losses, std::string::npos) << text;
+  EXPECT_LT(losses, text.find("the loop waits"));
+}
+
+TEST(ReportTextTest, HasNoColourUnlessAsked) {
+  const Report report = ReportOf(Synthetic{});
+  EXPECT_EQ(ReportText(report, Colour::kOff).find('\x1b'), std::string::npos);
+  EXPECT_NE(ReportText(report, Colour::kOn).find('\x1b'), std::string::npos);
+}
+
+TEST(ReportTextTest, FitsAScreen) {
+  const std::string text = ReportText(ReportOf(Synthetic{}), Colour::kOff);
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 50);
+}
+
+TEST(ReportTextTest, BriefIsFiveLines) {
+  const std::string text = ReportBrief(ReportOf(Synthetic{}), Colour::kOff);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 5);
+}
+
+TEST(ReportTextTest, MakesControlCharactersHarmless) {
+  EXPECT_EQ(PlainText("a\x1b[31m\nb", 20), "a?[31m?b");
+}
+
+TEST(SuggestedCodeTest, LeavesOutWhatPyTorchRefusesWithoutWorkers) {
+  Synthetic run;
+  run.workers = 0;
+  run.cores = 1;
+  run.costs = testing::Always({0, 0.1, 0.1, 0, 0, 0, 50, 0});
+  const std::string code = SuggestedCode(Diagnose(*testing::SyntheticTrace(run)));
+  EXPECT_EQ(code, "DataLoader(dataset, batch_size=4, num_workers=0)");
+}
+
+TEST(FailOnTest, ComparesInTheRightDirection) {
+  const Report report = ReportOf(Synthetic{});
+  EXPECT_TRUE(Exceeded(ParseThreshold("wait=0.001").value(), report));
+  EXPECT_FALSE(Exceeded(ParseThreshold("wait_fraction=1").value(), report));
+  EXPECT_FALSE(Exceeded(ParseThreshold("losses=0").value(), report));
+  EXPECT_TRUE(Exceeded(ParseThreshold("coverage=0.9").value(), report));  // not known
+}
+
+TEST(FailOnTest, RefusesWhatItDoesNotKnow) {
+  for (const char* text : {"", "wait", "wait=", "wait=x", "wait=2", "losses=-1", "speed=1"}) {
+    EXPECT_FALSE(ParseThreshold(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::analyzer

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each rule: a run that it must speak of, and one that it must not.
+#include <algorithm>
+#include <functional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/advice/rules.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Always;
+using testing::Costs;
+using testing::Synthetic;
+
+using Change = std::function<void(traces::TraceData&)>;
+
+bool Finds(const std::string& id, const Synthetic& run, const Change& change = {}) {
+  traces::TraceData data = testing::MakeSynthetic(run);
+  if (change) change(data);
+  const auto trace = traces::MakeTrace(std::move(data));
+  const Findings findings = RunRules(*trace, Diagnose(*trace));
+  return std::any_of(findings.begin(), findings.end(),
+                     [&](const Finding& finding) { return finding.id == id; });
+}
+
+Synthetic WithCosts(const Costs& costs) {
+  Synthetic run;
+  run.costs = Always(costs);
+  return run;
+}
+
+TEST(NoWorkerProcessesTest, SpeaksWhenTheLoopWaits) {
+  Synthetic run;
+  run.workers = 0;
+  EXPECT_TRUE(Finds("no-worker-processes", run));
+}
+
+TEST(NoWorkerProcessesTest, IsSilentWhenTheStepIsAllThereIs) {
+  Synthetic run = WithCosts({0.1, 1, 0.5, 0.1, 0, 0, 100, 0});
+  run.workers = 0;
+  EXPECT_FALSE(Finds("no-worker-processes", run));
+}
+
+TEST(TooFewWorkersTest, SpeaksWhenWorkersAreBusyAndCoresFree) {
+  EXPECT_TRUE(Finds("too-few-workers", WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0})));
+}
+
+TEST(TooFewWorkersTest, IsSilentWhenTheCoresAreFull) {
+  Synthetic run = WithCosts({0, 30, 5, 1, 0.1, 0.2, 4, 0});
+  run.cores = 2;
+  EXPECT_FALSE(Finds("too-few-workers", run));
+}
+
+TEST(CpuSaturatedTest, SpeaksWhenTheCoresAreFull) {
+  Synthetic run = WithCosts({0, 30, 5, 1, 0.1, 0.2, 4, 0});
+  run.cores = 2;
+  EXPECT_TRUE(Finds("cpu-saturated", run));
+}
+
+TEST(CpuSaturatedTest, IsSilentWhenHalfOfThemAreFree) {
+  Synthetic run = WithCosts({0, 30, 5, 1, 0.1, 0.2, 4, 0});
+  run.cores = 4;
+  EXPECT_FALSE(Finds("cpu-saturated", run));
+}
+
+TEST(WorkersRestartEachEpochTest, SpeaksOfShortEpochs) {
+  Synthetic run;
+  run.epochs = 4;
+  run.batches = 40;
+  run.worker_start = 100;
+  EXPECT_TRUE(Finds("workers-restart-each-epoch", run));
+}
+
+TEST(WorkersRestartEachEpochTest, IsSilentWhenWorkersStay) {
+  Synthetic run;
+  run.epochs = 4;
+  run.batches = 40;
+  run.worker_start = 100;
+  run.persistent = true;
+  EXPECT_FALSE(Finds("workers-restart-each-epoch", run));
+}
+
+TEST(SlowFirstBatchTest, SpeaksOfASlowStart) {
+  Synthetic run;
+  run.worker_start = 3000;
+  EXPECT_TRUE(Finds("slow-first-batch", run));
+}
+
+TEST(SlowFirstBatchTest, IsSilentOfHalfASecond) {
+  Synthetic run;
+  run.worker_start = 500;
+  EXPECT_FALSE(Finds("slow-first-batch", run));
+}
+
+TEST(SharedMemoryTooSmallTest, SpeaksWhenBatchesDoNotFit) {
+  Synthetic run;
+  run.sample_bytes = 4'000'000;  // 16 MB a batch, six on their way
+  EXPECT_TRUE(Finds("shared-memory-too-small", run,
+                    [](auto& data) { data.facts["shm.size"] = "67108864"; }));
+}
+
+TEST(SharedMemoryTooSmallTest, IsSilentWhenTheyDo) {
+  Synthetic run;
+  run.sample_bytes = 1'000'000;  // 4 MB a batch: 36 MB with the margin
+  EXPECT_FALSE(Finds("shared-memory-too-small", run,
+                     [](auto& data) { data.facts["shm.size"] = "67108864"; }));
+}
+
+TEST(SlowDecoderTest, SpeaksOfPillow) {
+  Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0});
+  run.decoder = "PIL.load";
+  EXPECT_TRUE(Finds("slow-decoder", run));
+}
+
+TEST(SlowDecoderTest, IsSilentOfLibjpegTurbo) {
+  Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0});
+  run.decoder = "cv2.imdecode";
+  EXPECT_FALSE(Finds("slow-decoder", run));
+}
+
+TEST(DecodeLargerThanNeededTest, SpeaksOfFourTimesTheBytes) {
+  Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0});
+  run.decoded_bytes = 5 * run.sample_bytes;
+  EXPECT_TRUE(Finds("decode-larger-than-needed", run));
+}
+
+TEST(DecodeLargerThanNeededTest, IsSilentOfThree) {
+  Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0});
+  run.decoded_bytes = 3 * run.sample_bytes;
+  EXPECT_FALSE(Finds("decode-larger-than-needed", run));
+}
+
+TEST(CollateSlowTest, SpeaksAboveFifteenPercent) {
+  EXPECT_TRUE(Finds("collate-slow", WithCosts({1, 4, 3, 2, 0.1, 0.2, 4, 0})));
+}
+
+TEST(CollateSlowTest, IsSilentBelow) {
+  EXPECT_FALSE(Finds("collate-slow", WithCosts({1, 4, 4, 1.4, 0.1, 0.2, 4, 0})));
+}
+
+TEST(ComputeBoundTest, SpeaksWhenDataIsThere) {
+  EXPECT_TRUE(Finds("compute-bound", WithCosts({1, 4, 3, 1, 0.1, 0.2, 40, 0})));
+}
+
+TEST(ComputeBoundTest, IsSilentWhenTheLoopWaits) {
+  EXPECT_FALSE(Finds("compute-bound", WithCosts({1, 40, 3, 1, 0.1, 0.2, 10, 0})));
+}
+
+TEST(CpuQuotaOrAffinityTest, SpeaksOfWorkersBeyondTheQuota) {
+  Synthetic run;
+  run.workers = 4;
+  EXPECT_TRUE(Finds("cpu-quota-or-affinity", run,
+                    [](auto& data) { data.facts["cgroup.cpu_quota"] = "2"; }));
+}
+
+TEST(CpuQuotaOrAffinityTest, IsSilentWhenTheQuotaSuffices) {
+  Synthetic run;
+  run.workers = 4;
+  EXPECT_FALSE(Finds("cpu-quota-or-affinity", run,
+                     [](auto& data) { data.facts["cgroup.cpu_quota"] = "4"; }));
+}
+
+Change Growing(std::int64_t bytes_per_sample) {
+  return [bytes_per_sample](traces::TraceData& data) {
+    const StringId name = data.Intern("uss_bytes");
+    for (int i = 0; i < 20; ++i) {
+      traces::CounterSample sample;
+      sample.at = testing::Ms(1000 + 50.0 * i);
+      sample.name = name;
+      sample.process = ProcessId{1};
+      sample.value = 200'000'000 + bytes_per_sample * i;
+      data.counters.push_back(sample);
+    }
+  };
+}
+
+TEST(WorkerMemoryGrowthTest, SpeaksOfSteadyGrowth) {
+  EXPECT_TRUE(Finds("worker-memory-growth", Synthetic{}, Growing(10'000'000)));
+}
+
+TEST(WorkerMemoryGrowthTest, IsSilentOfALittle) {
+  EXPECT_FALSE(Finds("worker-memory-growth", Synthetic{}, Growing(2'000'000)));
+}
+
+Synthetic ReadsOf(double first, double later) {
+  Synthetic run;
+  run.epochs = 3;
+  run.batches = 40;
+  run.costs = [=](int epoch, int) {
+    Costs costs;
+    costs.read = epoch == 0 ? first : later;
+    return costs;
+  };
+  return run;
+}
+
+TEST(ColdCacheTest, SpeaksWhenTheFirstEpochReadsSlowly) {
+  EXPECT_TRUE(Finds("cold-cache", ReadsOf(10, 1)));
+}
+
+TEST(ColdCacheTest, IsSilentOfADifferenceThatMayBeChance) {
+  EXPECT_FALSE(Finds("cold-cache", ReadsOf(3, 2)));
+}
+
+TEST(SmallFilesTest, SpeaksOfSlowOpens) {
+  Synthetic run = WithCosts({20, 4, 3, 1, 0.1, 0.2, 4, 0});  // 5 ms a file
+  run.file_bytes = 100'000;
+  EXPECT_TRUE(Finds("small-files", run));
+}
+
+TEST(SmallFilesTest, IsSilentOfLargeFiles) {
+  Synthetic run = WithCosts({20, 4, 3, 1, 0.1, 0.2, 4, 0});
+  run.file_bytes = 5'000'000;
+  EXPECT_FALSE(Finds("small-files", run));
+}
+
+TEST(NormalizeOnCpuTest, SpeaksOfConversions) {
+  Synthetic run = WithCosts({1, 4, 3, 1, 0.1, 0.2, 4, 0});
+  run.transform = "Normalize";
+  EXPECT_TRUE(Finds("normalize-on-cpu", run));
+}
+
+TEST(NormalizeOnCpuTest, IsSilentOfCrops) {
+  Synthetic run = WithCosts({1, 4, 3, 1, 0.1, 0.2, 4, 0});
+  run.transform = "RandomResizedCrop";
+  EXPECT_FALSE(Finds("normalize-on-cpu", run));
+}
+
+TEST(RulesTest, AHealthyRunHasNoWarnings) {
+  const Synthetic run = WithCosts({0.5, 4, 3, 0.5, 0.1, 0.2, 12, 0});
+  const auto trace = testing::SyntheticTrace(run);
+  for (const Finding& finding : RunRules(*trace, Diagnose(*trace))) {
+    EXPECT_EQ(finding.severity, Severity::kInfo) << finding.id;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::analyzer

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Traces of a DataLoader whose every cost is known: what the analyzer must find again.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "traces/trace.h"
+
+namespace penstock::analyzer::testing {
+
+// Costs of one batch in milliseconds.
+struct Costs {
+  double read = 1;
+  double decode = 4;
+  double augment = 2;
+  double collate = 0.5;
+  double put = 0.1;  // in the feeder thread of the worker
+  double get = 0.3;  // in the consumer
+  double step = 4;
+  double h2d = 0;  // at the beginning of the step
+};
+
+struct Synthetic {
+  int workers = 2;
+  int prefetch = 2;
+  int batch_size = 4;
+  int batches = 200;  // of each epoch
+  int epochs = 1;
+  bool persistent = false;
+  double worker_start = 2;  // ms: one after the other
+  double cpu_share = 1;     // CPU time of computing stages over their wall time
+  int cores = 8;
+  std::uint64_t file_bytes = 100'000;
+  std::uint64_t decoded_bytes = 600'000;  // of one image
+  std::uint64_t sample_bytes = 150'528;
+  std::string decoder = "jpeg";
+  std::string transform = "RandomResizedCrop";
+  bool loader_facts = true;
+  bool host_facts = true;
+  bool events = true;
+  bool sample_spans = true;
+  // Costs of batch `index` of epoch `epoch`.
+  std::function<Costs(int epoch, int index)> costs = [](int, int) { return Costs{}; };
+};
+
+// Requires: costs >= 0.
+[[nodiscard]] traces::TraceData MakeSynthetic(const Synthetic& run);
+[[nodiscard]] std::unique_ptr<traces::Trace> SyntheticTrace(const Synthetic& run);
+
+// The same costs for every batch.
+[[nodiscard]] std::function<Costs(int, int)> Always(Costs costs);
+
+[[nodiscard]] constexpr TimeNs Ms(double milliseconds) {
+  return TimeNs{static_cast<std::int64_t>(milliseconds * 1e6 + 0.5)};
+}
+
+}  // namespace penstock::analyzer::testing

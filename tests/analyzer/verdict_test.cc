@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bottleneck of synthetic runs whose truth is known by construction.
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/whatif/diagnosis.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Always;
+using testing::Costs;
+using testing::Synthetic;
+using testing::SyntheticTrace;
+
+Diagnosis DiagnosisOf(const Synthetic& run) {
+  return Diagnose(*SyntheticTrace(run));
+}
+
+std::string Named(const Diagnosis& diagnosis) {
+  return std::string(FactorName(diagnosis.bottleneck));
+}
+
+Costs With(double Costs::*part, double value) {
+  Costs costs;
+  costs.*part = value;
+  return costs;
+}
+
+void ExpectFaithfulReplay(const Diagnosis& diagnosis) {
+  ASSERT_TRUE(diagnosis.loader);
+  EXPECT_LT(std::abs(diagnosis.loader->replay.error()), 0.03) << diagnosis.summary;
+}
+
+struct Case {
+  double Costs::*part;
+  double cost;
+  const char* name;
+};
+
+class StageTest : public ::testing::TestWithParam<std::tuple<Case, int>> {};
+
+TEST_P(StageTest, NamesTheExpensiveStage) {
+  const auto& [which, workers] = GetParam();
+  Synthetic run;
+  run.workers = workers;
+  run.costs = Always(With(which.part, which.cost));
+  const Diagnosis diagnosis = DiagnosisOf(run);
+  EXPECT_EQ(Named(diagnosis), which.name) << diagnosis.summary;
+  EXPECT_GT(diagnosis.confidence, 0.5) << diagnosis.summary;
+  ExpectFaithfulReplay(diagnosis);
+}
+
+INSTANTIATE_TEST_SUITE_P(VerdictTest, StageTest,
+                         ::testing::Combine(::testing::Values(Case{&Costs::read, 25, "read"},
+                                                              Case{&Costs::decode, 25, "decode"},
+                                                              Case{&Costs::augment, 25, "augment"},
+                                                              Case{&Costs::collate, 25, "collate"},
+                                                              Case{&Costs::step, 40, "compute"},
+                                                              Case{&Costs::h2d, 30, "h2d"}),
+                                            ::testing::Values(0, 1, 2)));
+
+TEST(VerdictTest, NamesTransferWhenTheConsumerUnpickles) {
+  Synthetic run;
+  run.costs = Always(With(&Costs::get, 15));
+  const Diagnosis diagnosis = DiagnosisOf(run);
+  EXPECT_EQ(Named(diagnosis), "transfer") << diagnosis.summary;
+  ExpectFaithfulReplay(diagnosis);
+}
+
+TEST(VerdictTest, NamesStartupOfShortEpochs) {
+  Synthetic run;
+  run.epochs = 6;
+  run.batches = 40;
+  run.worker_start = 400;
+  const Diagnosis diagnosis = DiagnosisOf(run);
+  EXPECT_EQ(Named(diagnosis), "startup") << diagnosis.summary;
+  ASSERT_TRUE(diagnosis.loader);
+  EXPECT_GT(diagnosis.loader->signals.startup, 0.4);
+}
+
+TEST(VerdictTest, ForgivesStartupOfOneUnfinishedEpoch) {
+  Synthetic run;
+  run.worker_start = 2000;
+  run.costs = Always(With(&Costs::decode, 25));
+  traces::TraceData data = testing::MakeSynthetic(run);
+  std::erase_if(data.events,
+                [](const auto& event) { return event.type == traces::EventType::kEpochEnd; });
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  EXPECT_EQ(Named(diagnosis), "decode") << diagnosis.summary;
+}
+
+// diagnosis.md 3.9: 6 % of 250 ms among 6 ms, four workers, step 12 ms.
+TEST(VerdictTest, NamesPrefetchWhenTheTailBlocksTheLine) {
+  Synthetic run;
+  run.workers = 4;
+  run.batches = 600;
+  run.costs = [](int, int index) {
+    Costs costs;
+    costs.step = 12;
+    costs.decode = index * 7919 % 100 < 5 ? 250 : 4;
+    return costs;
+  };
+  const Diagnosis diagnosis = DiagnosisOf(run);
+  EXPECT_EQ(Named(diagnosis), "prefetch") << diagnosis.summary;
+  EXPECT_GT(diagnosis.loader->signals.head_of_line, 0.3);
+  ExpectFaithfulReplay(diagnosis);
+}
+
+TEST(VerdictTest, NamesPrefetchWhenCreditIsShort) {
+  Synthetic run;
+  run.workers = 2;
+  run.prefetch = 1;
+  run.batches = 600;
+  std::mt19937_64 random(7);
+  std::vector<double> service(600);
+  std::exponential_distribution<double> draw(1.0 / 12);
+  for (double& value : service) value = draw(random);
+  run.costs = [&](int, int index) {
+    Costs costs;
+    costs.step = 9;
+    costs.decode = service[static_cast<std::size_t>(index)];
+    return costs;
+  };
+  const Diagnosis diagnosis = DiagnosisOf(run);
+  EXPECT_EQ(Named(diagnosis), "prefetch") << diagnosis.summary;
+}
+
+TEST(VerdictTest, SaysNoneWhenBalanced) {
+  Synthetic run;
+  run.workers = 2;
+  run.batches = 400;
+  run.costs = [](int, int) {
+    Costs costs{1.5, 4.5, 3, 0.8, 0.05, 0.05, 4.9, 0};
+    return costs;
+  };
+  const Diagnosis diagnosis = DiagnosisOf(run);
+  EXPECT_EQ(Named(diagnosis), "none") << diagnosis.summary;
+}
+
+TEST(VerdictTest, GainOfDecodeIsThatOfTheTruth) {
+  Synthetic run;
+  Costs costs = With(&Costs::decode, 25);
+  run.batches = 600;
+  run.costs = Always(costs);
+  const Diagnosis before = DiagnosisOf(run);
+  costs.decode = 0;
+  run.costs = Always(costs);
+  const Diagnosis after = DiagnosisOf(run);
+  const double truth = after.samples_rate / before.samples_rate;
+  EXPECT_NEAR(before.loader->attribution.SpeedupOf(Factor::kDecode), truth, 0.05 * truth);
+}
+
+// Four busy workers on two cores: the wall time doubles, the CPU time does not.
+TEST(VerdictTest, FullCoresBoundTheGainOfAStage) {
+  Synthetic run;
+  run.workers = 4;
+  run.cores = 2;
+  run.cpu_share = 0.5;
+  run.batches = 400;
+  run.costs = Always(Costs{0, 40, 20, 0.5, 0.05, 0.05, 2, 0});
+  const Diagnosis diagnosis = DiagnosisOf(run);
+  EXPECT_EQ(Named(diagnosis), "decode") << diagnosis.summary;
+  EXPECT_GT(diagnosis.loader->cpu.saturation(), 0.9);
+  // Decode is two thirds of the CPU time: free, the cores do three times as much.
+  EXPECT_NEAR(diagnosis.loader->attribution.SpeedupOf(Factor::kDecode), 3, 0.2);
+  ExpectFaithfulReplay(diagnosis);
+  // And more workers must not be predicted to help.
+  const Pipeline more = WithWorkers(diagnosis.loader->pipeline, 8, 2, 0);
+  EXPECT_LT(Predict(diagnosis.loader->pipeline, more, diagnosis.loader->replay,
+                    diagnosis.loader->steady.rate)
+                .speedup,
+            1.05);
+}
+
+TEST(VerdictTest, WithoutWorkersAllOfTheFetchIsWait) {
+  Synthetic run;
+  run.workers = 0;
+  run.costs = Always(Costs{1, 4, 2, 1, 0, 0, 2, 0});
+  const Diagnosis diagnosis = DiagnosisOf(run);
+  EXPECT_NEAR(diagnosis.wait_fraction, 0.8, 0.01);
+  // 8 ms of data, 2 ms of step: five times as fast with free data.
+  EXPECT_NEAR(diagnosis.loader->attribution.headroom, 5, 0.1);
+}
+
+TEST(VerdictTest, FewBatchesAreAHint) {
+  Synthetic run;
+  run.batches = 6;
+  run.costs = Always(With(&Costs::decode, 25));
+  const Diagnosis diagnosis = DiagnosisOf(run);
+  EXPECT_LT(diagnosis.confidence, 0.35);
+  EXPECT_NE(diagnosis.summary.find("hint"), std::string::npos) << diagnosis.summary;
+}
+
+TEST(VerdictTest, MissingFactsAreInferred) {
+  Synthetic run;
+  run.workers = 3;
+  run.loader_facts = false;
+  run.host_facts = false;
+  run.costs = Always(With(&Costs::decode, 30));
+  const Diagnosis diagnosis = DiagnosisOf(run);
+  EXPECT_EQ(diagnosis.run.loader().config.num_workers, 3);
+  EXPECT_EQ(diagnosis.run.loader().config.prefetch_factor, 2);
+  EXPECT_EQ(Named(diagnosis), "decode") << diagnosis.summary;
+}
+
+TEST(VerdictTest, SuggestsEnoughWorkersForTheStep) {
+  Synthetic run;
+  run.workers = 1;
+  run.batches = 400;
+  run.costs = Always(Costs{1, 20, 8, 1, 0.1, 0.2, 9.5, 0});  // 30 ms of service, 9.7 ms of loop
+  const Diagnosis diagnosis = DiagnosisOf(run);
+  EXPECT_EQ(diagnosis.loader->suggestion.workers, 3);  // a fourth would gain under 2 %
+  EXPECT_TRUE(diagnosis.loader->suggestion.changes);
+  EXPECT_NEAR(diagnosis.loader->suggestion.predicted.speedup, 3, 0.3);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
