@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The agent changes nothing: same losses, same output, same exit status, same traceback."""
+import os
+import re
+import sys
+
+import support
+from support import Case, bare, environment, record, require, run, train
+
+# What multiprocessing and Python itself say of a process, which differs from run to run.
+VARYING = (re.compile(r"0x[0-9a-f]+"), re.compile(r"\bpid[s]?[ (:]+[0-9, ]+"))
+OURS = re.compile(r'^  File "[^"]*/penstock_python/[^"]*", line \d+, in .*$')
+FRAME = re.compile(r'^  File "')
+
+
+def plain(text):
+    for pattern in VARYING:
+        text = pattern.sub("*", text)
+    return text.splitlines()
+
+
+def without_our_frames(text):
+    """(lines of a traceback without frames of our own wrappers, number of such frames)."""
+    kept, ours, skipping = [], 0, False
+    for line in plain(text):
+        if OURS.match(line):
+            ours += 1
+            skipping = True
+        elif skipping and line.startswith("    ") and not FRAME.match(line):
+            continue  # the source line, and the carets below it
+        else:
+            skipping = False
+            kept.append(line)
+    return kept, ours
+
+
+class Comparing(Case):
+    pictures = (40, support.SMALL_SIZES)
+
+    def compare(self, command, status=0, modes=("bare",), strict=True):
+        """Runs `command` without and with the agent. Returns the number of our frames on stderr."""
+        alone = run(command, environment())
+        self.assertEqual(alone.status, status, repr(alone))
+        frames = 0
+        for mode in modes:
+            output = self.path(mode + ".penstock")
+            if mode == "bare":
+                traced = run(command, bare(output))
+            else:
+                require("penstock-record")
+                traced = run(record(output, command), environment())
+            self.assertEndedLike(alone, traced, mode)
+            lines, ours = without_our_frames(traced.stderr)
+            frames += ours
+            if strict:
+                self.assertEqual(lines, plain(alone.stderr), mode)
+            self.assertTrue(os.path.exists(output), "no trace: was the agent there at all?")
+        if frames:
+            print("    %d frames of our wrappers on standard error" % frames, flush=True)
+        return frames
+
+
+class Results(Comparing):
+    """What a run prints, losses to the last digit."""
+
+    def test_losses_without_workers(self):
+        command = train(self.data, "--epochs", 2, "--at", -1)
+        self.assertEqual(self.compare(command, modes=("bare", "record")), 0)
+
+    def test_losses_of_adam(self):
+        command = train(self.data, "--epochs", 2, "--optimizer", "adam", "--decoder", "cv2")
+        self.assertEqual(self.compare(command), 0)
+
+    def test_losses_with_forked_workers(self):
+        command = train(self.data, "--workers", 2, "--start", "fork", "--epochs", 2, "--optimizer", "adam")
+        self.assertEqual(self.compare(command, modes=("bare", "record")), 0)
+
+    def test_losses_with_spawned_workers(self):
+        command = train(self.data, "--workers", 2, "--start", "spawn", "--decoder", "torchvision")
+        self.assertEqual(self.compare(command, modes=("bare", "record")), 0)
+
+    def test_losses_of_a_persistent_iterable(self):
+        command = train(self.data, "--workers", 2, "--start", "fork", "--epochs", 2, "--persistent",
+                        "--style", "iterable")  # fmt: skip
+        self.assertEqual(self.compare(command), 0)
+
+    def test_native_program(self):
+        # The order in which threads finish does not show in the totals.
+        self.assertEqual(self.compare([support.JPEG_THREADS, self.data, "2"], modes=("bare", "record")), 0)
+
+
+class Ending(Comparing):
+    """Each way for a script to end, without workers and with two."""
+
+    def both(self, how, status):
+        frames = self.compare(train(self.data, "--end", how), status, modes=("bare", "record"))
+        return frames + self.compare(train(self.data, "--workers", 2, "--end", how), status)
+
+
+class Exceptions(Ending):
+    """Ended by Python itself."""
+
+    def test_exit_status_of_the_script(self):
+        self.assertEqual(self.both("exit3", 3), 0)
+
+    def test_exception_in_the_step(self):
+        self.assertEqual(self.both("raise", 1), 0)
+
+    def test_exception_in_the_dataset(self):
+        self.assertLessEqual(self.both("dataset-raise", 1), 12)
+
+
+class Signals(Ending):
+    """Ended by a signal: the status tells which."""
+
+    def test_segmentation_fault(self):
+        self.assertEqual(self.both("segv", -11), 0)
+
+    def test_termination(self):
+        self.assertEqual(self.both("term", -15), 0)
+
+    def test_keyboard_interrupt(self):
+        # Workers are not interrupted; Python ends itself by the signal after its traceback.
+        self.assertEqual(self.both("int", -2), 0)
+
+    def test_a_worker_is_killed(self):
+        command = train(self.data, "--workers", 2, "--start", "fork", "--end", "kill-worker")
+        self.assertEqual(self.compare(command, 1, modes=("bare", "record")), 0)
+
+
+if __name__ == "__main__":
+    sys.exit(support.main())
