@@ -221,6 +221,7 @@ int RunHooks(void* /*unused*/) {
 
 __attribute__((constructor)) void Start() {
   const int saved = errno;
+  NoteProcess();
   const char* off = Variable("PENSTOCK_OFF");
   if (off == nullptr || off[0] == 0 || off[0] == '0') {
     FindOurselves();

@@ -26,6 +26,7 @@ constexpr uint64_t kFlushBytes = 64u << 20;
 struct FdEntry {
   uint32_t kind;    // atomic FdKind
   uint32_t owner;   // atomic: tid whose reads are pending, 0 = none
+  uint32_t named;   // FdKind by the path that was opened, if it was absolute; else kUnknown
   uint64_t object;
   uint64_t token;   // process token of the pending reads: a forked child drops its parent's
   uint64_t opened;  // ticks before open(), 0 = used
@@ -108,6 +109,9 @@ FdKind Classify(int fd, FdEntry* e) {
   if (!S_ISREG(st.st_mode)) {
     return FdKind::kOther;
   }
+  if (e->named != 0) {
+    return static_cast<FdKind>(e->named);
+  }
   char link[40];
   Text name{link, sizeof link};
   name.Add("/proc/self/fd/").Number(static_cast<uint64_t>(fd));
@@ -143,6 +147,7 @@ bool SameContext(const Context& a, const Context& b) {
 void Forget(FdEntry* e) {
   __atomic_store_n(&e->kind, uint32_t{0}, __ATOMIC_RELAXED);
   __atomic_store_n(&e->owner, 0u, __ATOMIC_RELAXED);
+  e->named = 0;
   e->object = 0;
   e->opened = 0;
   e->open_busy = 0;
@@ -215,9 +220,14 @@ bool IsDatasetPath(const char* path, size_t size) {
       "/site-packages/", "/dist-packages/", "/__pycache__/", "/lib/python", "/.git/",
       "/.config/",       "/.local/lib/",    "/penstock_python/", "/.ipython/",
       "/.nv/",           "/.triton/",       "/torchinductor_",   "/.matplotlib/"};
-  for (const char* part : kInside) {
-    if (Find(path, part) != nullptr) {
-      return false;
+  for (const char* p = path; *p != 0; ++p) {  // one pass: each of them begins with a slash
+    if (*p != '/') {
+      continue;
+    }
+    for (const char* part : kInside) {
+      if (p[1] == part[1] && StartsWith(p, part)) {
+        return false;
+      }
     }
   }
   // Data sets do live under ~/.cache, but only those of the known hubs.
@@ -257,7 +267,7 @@ uint64_t ObjectOf(int fd) {
   return e != nullptr ? e->object : 0;
 }
 
-void OnOpen(int fd, uint64_t start) {
+void OnOpen(int fd, uint64_t start, const char* path) {
   FdEntry* e = EntryOf(fd, start != 0);  // not recording: only what is known must be forgotten
   if (e == nullptr) {
     return;
@@ -265,6 +275,15 @@ void OnOpen(int fd, uint64_t start) {
   Forget(e);
   e->opened = start;
   e->open_busy = start != 0 ? Now() - start : 0;
+  // An absolute name saves the readlink at the first read, the dearest part of it. Not those that
+  // stand for another file.
+  if (start != 0 && path != nullptr && path[0] == '/' && !StartsWith(path, "/proc/") &&
+      !StartsWith(path, "/dev/fd")) {
+    const size_t size = Length(path);
+    const bool dataset = IsDatasetPath(path, size);
+    e->object = dataset ? Intern(path, size) : 0;
+    e->named = static_cast<uint32_t>(dataset ? FdKind::kDataset : FdKind::kOther);
+  }
 }
 
 void OnClose(int fd) {

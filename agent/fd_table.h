@@ -2,7 +2,8 @@
 //
 // What each file descriptor of the process is, and the reads from it that are not yet written.
 // A read span is one object arriving: all reads of one descriptor for one sample, coalesced.
-// Descriptors are classified at their first read, so it does not matter how they came to be.
+// Descriptors are classified at their first read, so it does not matter how they came to be; one
+// that was opened by an absolute path is known by that path.
 // Threads: any; a descriptor read by several threads at once yields one span per read.
 #pragma once
 
@@ -29,7 +30,8 @@ FdKind KindOf(int fd);
 bool IsDatasetPath(const char* path, size_t size);
 
 // A descriptor has just been opened (open, dup, accept): forget what the number meant before.
-void OnOpen(int fd, uint64_t start);
+// `path`: what open() was given, or nullptr. `start`: ticks before the call, 0 when not recording.
+void OnOpen(int fd, uint64_t start, const char* path);
 // It is about to be closed: write what is pending.
 void OnClose(int fd);
 void OnCloseRange(unsigned first, unsigned last);

@@ -59,7 +59,7 @@ bool CanLoadAgent(int dir, const char* path) {
       }
     }
   }
-  sys::Close(fd);
+  sys::Call(SYS_close, fd);
   return can;
 }
 

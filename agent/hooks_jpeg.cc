@@ -71,6 +71,11 @@ void* Real(Symbol* symbol, const Decompress* cinfo, void* return_address) {
   return real;
 }
 
+void Forget(Operation* operation) {
+  operation->key = nullptr;
+  HideOperation();
+}
+
 Operation* Start(const Decompress* cinfo, Phase phase) {
   Operation* const operation = AddOperation(cinfo);
   if (operation == nullptr) return nullptr;
@@ -79,6 +84,7 @@ Operation* Start(const Decompress* cinfo, Phase phase) {
   operation->bytes = 0;
   operation->token.depth = 0;
   operation->token.serial = phase;
+  ShowOperation(wire::kDecode, Name(&decode_name), operation->start);
   return operation;
 }
 
@@ -97,7 +103,7 @@ void Close(Operation* operation, NameTag* name, uint8_t flags) {
   const uint64_t cpu = ThreadCpu() - operation->cpu_start;
   const uint64_t start = operation->start;
   const uint64_t bytes = operation->bytes;
-  operation->key = nullptr;
+  Forget(operation);
   Emit(wire::kDecode, Name(name), start, end - start, cpu, bytes, 0,
        static_cast<uint8_t>(wire::kFlagCpu | flags));
 }
@@ -109,7 +115,7 @@ void CloseUnfinished(Operation* operation, const Decompress* cinfo) {
   if (phase == kAborted) {  // by libjpeg itself, inside a call that never returned: see jpeg_abort
     const uint64_t end = operation->bytes;
     const uint64_t start = operation->start;
-    operation->key = nullptr;
+    Forget(operation);
     Emit(wire::kDecode, Name(&decode_name), start, end - start, 0, 0, 0, wire::kFlagError);
   } else if (phase == kHeader && !in_call) {
     Close(operation, &header_name, 0);
@@ -143,7 +149,7 @@ PENSTOCK_EXPORT int jpeg_read_header(Decompress* cinfo, int require_image) {
     if ((operation->token.serial & ~kInCall) == kAborted)
       CloseUnfinished(operation, cinfo);
     else
-      operation->key = nullptr;
+      Forget(operation);
     operation = nullptr;
   }
   if (operation == nullptr) operation = Start(cinfo, kHeader);

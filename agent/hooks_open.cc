@@ -7,10 +7,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "agent/boot.h"
 #include "agent/fd_table.h"
 #include "agent/hook.h"
+#include "agent/process.h"
 #include "agent/sys.h"
 
 namespace penstock::agent {
@@ -19,11 +21,14 @@ namespace {
 // Remembers when an open began; tells the table when it succeeded.
 class OpenCall {
  public:
-  OpenCall() : start_(Recording() ? Now() : 0) { PollIsolatedPython(); }
+  explicit OpenCall(const char* path = nullptr)
+      : start_(Recording() ? Now() : 0), path_(path) {
+    PollIsolatedPython();
+  }
   int Done(int fd) const {
     if (fd >= 0) {
       const int saved = errno;
-      OnOpen(fd, start_);
+      OnOpen(fd, start_, path_);
       errno = saved;
     }
     return fd;
@@ -34,10 +39,38 @@ class OpenCall {
     }
     return file;
   }
+  // The program's open. One that finds no descriptor left while the agent holds one for a moment
+  // is tried again: the limit is the program's.
+  template <class Real>
+  auto Run(Real real) const {
+    auto result = real();
+    for (int i = 0; i < 200 && Failed(result) && errno == EMFILE; ++i) {
+      if (i > 0 && __atomic_load_n(&sys::g_descriptors, __ATOMIC_RELAXED) == 0) {
+        break;
+      }
+      struct timespec pause = {0, 20000};
+      sys::Call(SYS_nanosleep, sys::Pointer(&pause), 0);
+      result = real();
+    }
+    return Done(result);
+  }
 
  private:
+  static bool Failed(int fd) { return fd < 0; }
+  static bool Failed(const FILE* file) { return file == nullptr; }
+
   uint64_t start_;
+  const char* path_;
 };
+
+// What the kernel has delivered to a stream and its reader has not taken: part of the bytes read,
+// as the kernel counts them, though of no sample.
+void CountReadAhead(FILE* file) {
+  if (file != nullptr && Recording() && file->_IO_read_end > file->_IO_read_ptr &&
+      file->_IO_write_ptr <= file->_IO_write_base) {
+    AddHooked(static_cast<uint64_t>(file->_IO_read_end - file->_IO_read_ptr));
+  }
+}
 
 bool NeedsMode(int flags) { return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE; }
 
@@ -47,6 +80,7 @@ using FnOpenat2 = int(int, const char*, int);
 }  // namespace
 }  // namespace penstock::agent
 
+using penstock::agent::CountReadAhead;
 using penstock::agent::NeedsMode;
 using penstock::agent::OnClose;
 using penstock::agent::OnCloseRange;
@@ -63,68 +97,70 @@ using penstock::agent::OpenCall;
 
 PENSTOCK_EXPORT int open(const char* path, int flags, ...) {
   PENSTOCK_MODE_ARGUMENT(mode, flags)
-  OpenCall call;
-  return call.Done(PENSTOCK_REAL(open)(path, flags, mode));
+  OpenCall call(path);
+  return call.Run([&] { return PENSTOCK_REAL(open)(path, flags, mode); });
 }
 
 PENSTOCK_EXPORT int open64(const char* path, int flags, ...) {
   PENSTOCK_MODE_ARGUMENT(mode, flags)
-  OpenCall call;
-  return call.Done(PENSTOCK_REAL(open64)(path, flags, mode));
+  OpenCall call(path);
+  return call.Run([&] { return PENSTOCK_REAL(open64)(path, flags, mode); });
 }
 
 PENSTOCK_EXPORT int openat(int dir, const char* path, int flags, ...) {
   PENSTOCK_MODE_ARGUMENT(mode, flags)
-  OpenCall call;
-  return call.Done(PENSTOCK_REAL(openat)(dir, path, flags, mode));
+  OpenCall call(path);
+  return call.Run([&] { return PENSTOCK_REAL(openat)(dir, path, flags, mode); });
 }
 
 PENSTOCK_EXPORT int openat64(int dir, const char* path, int flags, ...) {
   PENSTOCK_MODE_ARGUMENT(mode, flags)
-  OpenCall call;
-  return call.Done(PENSTOCK_REAL(openat64)(dir, path, flags, mode));
+  OpenCall call(path);
+  return call.Run([&] { return PENSTOCK_REAL(openat64)(dir, path, flags, mode); });
 }
 
 PENSTOCK_EXPORT int __open_2(const char* path, int flags) {
-  OpenCall call;
-  return call.Done(PENSTOCK_REAL_AS(__open_2, penstock::agent::FnOpen2)(path, flags));
+  OpenCall call(path);
+  return call.Run([&] { return PENSTOCK_REAL_AS(__open_2, penstock::agent::FnOpen2)(path, flags); });
 }
 
 PENSTOCK_EXPORT int __open64_2(const char* path, int flags) {
-  OpenCall call;
-  return call.Done(PENSTOCK_REAL_AS(__open64_2, penstock::agent::FnOpen2)(path, flags));
+  OpenCall call(path);
+  return call.Run([&] { return PENSTOCK_REAL_AS(__open64_2, penstock::agent::FnOpen2)(path, flags); });
 }
 
 PENSTOCK_EXPORT int __openat_2(int dir, const char* path, int flags) {
-  OpenCall call;
-  return call.Done(PENSTOCK_REAL_AS(__openat_2, penstock::agent::FnOpenat2)(dir, path, flags));
+  OpenCall call(path);
+  return call.Run([&] { return PENSTOCK_REAL_AS(__openat_2, penstock::agent::FnOpenat2)(dir, path, flags); });
 }
 
 PENSTOCK_EXPORT int __openat64_2(int dir, const char* path, int flags) {
-  OpenCall call;
-  return call.Done(PENSTOCK_REAL_AS(__openat64_2, penstock::agent::FnOpenat2)(dir, path, flags));
+  OpenCall call(path);
+  return call.Run([&] { return PENSTOCK_REAL_AS(__openat64_2, penstock::agent::FnOpenat2)(dir, path, flags); });
 }
 
 PENSTOCK_EXPORT FILE* fopen(const char* path, const char* mode) {
-  OpenCall call;
-  return call.Done(PENSTOCK_REAL(fopen)(path, mode));
+  OpenCall call(path);
+  return call.Run([&] { return PENSTOCK_REAL(fopen)(path, mode); });
 }
 
 PENSTOCK_EXPORT FILE* fopen64(const char* path, const char* mode) {
-  OpenCall call;
-  return call.Done(PENSTOCK_REAL(fopen64)(path, mode));
+  OpenCall call(path);
+  return call.Run([&] { return PENSTOCK_REAL(fopen64)(path, mode); });
 }
 
 PENSTOCK_EXPORT FILE* freopen(const char* path, const char* mode, FILE* file) {
+  CountReadAhead(file);
   OnClose(file != nullptr ? fileno(file) : -1);
-  OpenCall call;
-  return call.Done(PENSTOCK_REAL(freopen)(path, mode, file));
+  OpenCall call(path);
+  return call.Done(PENSTOCK_REAL(freopen)(path, mode, file));  // never twice: a failure frees `file`
 }
 
 PENSTOCK_EXPORT FILE* freopen64(const char* path, const char* mode, FILE* file) {
+  CountReadAhead(file);
   OnClose(file != nullptr ? fileno(file) : -1);
-  OpenCall call;
-  return call.Done(PENSTOCK_REAL(freopen64)(path, mode, file));
+  OpenCall call(path);
+  return call.Done(PENSTOCK_REAL(freopen64)(path, mode, file));  // never twice: a failure frees `file`
 }
 
 // fdopen() gives a stream to a descriptor that is known already; hooked so that a descriptor made
@@ -141,7 +177,7 @@ PENSTOCK_EXPORT FILE* fdopen(int fd, const char* mode) {
 
 PENSTOCK_EXPORT int dup(int fd) {
   OpenCall call;
-  return call.Done(PENSTOCK_REAL(dup)(fd));
+  return call.Run([&] { return PENSTOCK_REAL(dup)(fd); });
 }
 
 PENSTOCK_EXPORT int dup2(int fd, int to) {
@@ -156,7 +192,7 @@ PENSTOCK_EXPORT int dup2(int fd, int to) {
 PENSTOCK_EXPORT int dup3(int fd, int to, int flags) {
   OnClose(to);
   OpenCall call;
-  return call.Done(PENSTOCK_REAL(dup3)(fd, to, flags));
+  return call.Run([&] { return PENSTOCK_REAL(dup3)(fd, to, flags); });
 }
 
 namespace {
@@ -168,7 +204,7 @@ int Fcntl(FnFcntl* real, int fd, int command, void* argument) {
     return real(fd, command, argument);
   }
   OpenCall call;
-  return call.Done(real(fd, command, argument));
+  return call.Run([&] { return real(fd, command, argument); });
 }
 
 }  // namespace
@@ -195,6 +231,7 @@ PENSTOCK_EXPORT int close(int fd) {
 }
 
 PENSTOCK_EXPORT int fclose(FILE* file) {
+  CountReadAhead(file);
   OnClose(file != nullptr ? fileno(file) : -1);
   return PENSTOCK_REAL(fclose)(file);
 }
@@ -224,15 +261,15 @@ PENSTOCK_EXPORT void closefrom(int first) noexcept {
 
 PENSTOCK_EXPORT int socket(int domain, int type, int protocol) noexcept {
   OpenCall call;
-  return call.Done(PENSTOCK_REAL(socket)(domain, type, protocol));
+  return call.Run([&] { return PENSTOCK_REAL(socket)(domain, type, protocol); });
 }
 
 PENSTOCK_EXPORT int accept(int fd, struct sockaddr* address, socklen_t* size) {
   OpenCall call;
-  return call.Done(PENSTOCK_REAL(accept)(fd, address, size));
+  return call.Run([&] { return PENSTOCK_REAL(accept)(fd, address, size); });
 }
 
 PENSTOCK_EXPORT int accept4(int fd, struct sockaddr* address, socklen_t* size, int flags) {
   OpenCall call;
-  return call.Done(PENSTOCK_REAL(accept4)(fd, address, size, flags));
+  return call.Run([&] { return PENSTOCK_REAL(accept4)(fd, address, size, flags); });
 }

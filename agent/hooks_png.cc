@@ -29,6 +29,11 @@ Symbol get_row_bytes = {"png_get_rowbytes", nullptr};
 Symbol get_interlace = {"png_get_interlace_type", nullptr};
 Symbol get_row = {"png_get_current_row_number", nullptr};
 
+void Forget(Operation* operation) {
+  operation->key = nullptr;
+  HideOperation();
+}
+
 Operation* Start(const void* png, Phase phase) {
   Operation* const operation = AddOperation(png);
   if (operation == nullptr) return nullptr;
@@ -37,6 +42,7 @@ Operation* Start(const void* png, Phase phase) {
   operation->bytes = 0;
   operation->token.depth = 0;
   operation->token.serial = phase;
+  ShowOperation(wire::kDecode, Name(&decode_name), operation->start);
   return operation;
 }
 
@@ -45,7 +51,7 @@ void Close(Operation* operation, NameTag* name, uint8_t flags) {
   const uint64_t cpu = ThreadCpu() - operation->cpu_start;
   const uint64_t start = operation->start;
   const uint64_t bytes = operation->bytes;
-  operation->key = nullptr;
+  Forget(operation);
   Emit(wire::kDecode, Name(name), start, end - start, cpu, bytes, 0,
        static_cast<uint8_t>(wire::kFlagCpu | flags));
 }
@@ -135,7 +141,7 @@ PENSTOCK_EXPORT void png_read_info(void* png, void* info) {
     return real(png, info);
   }
   // Called once per struct: an operation that exists is of a struct at this address before.
-  if (operation != nullptr) operation->key = nullptr;
+  if (operation != nullptr) Forget(operation);
   operation = Start(png, kHeader);
   if (operation != nullptr) operation->token.serial |= kInCall;
   real(png, info);
@@ -182,7 +188,7 @@ PENSTOCK_EXPORT void png_read_png(void* png, void* info, int transforms, void* p
   PENSTOCK_REAL(png_read_png, );
   if (!Recording()) return real(png, info, transforms, parameters);
   Operation* operation = FindOperation(png);
-  if (operation != nullptr) operation->key = nullptr;
+  if (operation != nullptr) Forget(operation);
   operation = Start(png, kWhole);
   if (operation != nullptr) operation->token.serial |= kInCall;
   real(png, info, transforms, parameters);

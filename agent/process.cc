@@ -21,6 +21,8 @@ wire::FileHeader* g_header = nullptr;
 wire::ProcessSlot* g_slot = nullptr;
 uint32_t g_slot_index = wire::kMaxProcesses;
 bool g_tsc = false;
+uint64_t g_ns_per_tick = 0;
+uint64_t g_cpu_reuse_ticks = 0;
 
 namespace {
 
@@ -28,6 +30,7 @@ void StartAudit();
 
 constexpr uint32_t kOff = 0;
 uint64_t g_unset_guard = 0;
+uint32_t g_local_pid = 0;   // whose g_local is
 uint32_t g_failed = 0;     // attaching failed: do not try again
 uint64_t g_init_lock = 0;  // 0 free, else pid << 32 | tid of who is attaching
 size_t g_mapped_size = 0;
@@ -94,6 +97,9 @@ bool Attach() {
     return false;
   }
   g_tsc = header->clock == wire::kClockTsc;
+  const uint64_t rate = header->ticks_per_second != 0 ? header->ticks_per_second : 1000000000u;
+  g_ns_per_tick = (uint64_t{1000000000u} << 20) / rate;
+  g_cpu_reuse_ticks = rate / 500000u;
   g_header = header;
   __atomic_store_n(&g_recording, &header->recording, __ATOMIC_RELEASE);
   return true;
@@ -273,9 +279,10 @@ bool EnsureProcess(uint64_t* token) {
     __atomic_store_n(&g_init_lock, uint64_t{0}, __ATOMIC_RELEASE);
     return true;
   }
-  if (g_slot != nullptr) {
-    g_local = {};  // a forked child: what its parent read is the parent's
+  if (g_local_pid != 0 && g_local_pid != sys::Pid()) {
+    g_local = {};  // a forked child: what its parent read is the parent's, attached or not
   }
+  g_local_pid = sys::Pid();
   const bool done = Initialise();
   *token = *g_guard;
   if (!done) {
@@ -374,6 +381,10 @@ wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_
     __atomic_store_n(&chunk->state, uint32_t{wire::kChunkOwned}, __ATOMIC_RELEASE);
   }
   return chunk;
+}
+
+void NoteProcess() {
+  g_local_pid = sys::Pid();
 }
 
 uint64_t KernelReadBytes() {

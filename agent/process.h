@@ -43,6 +43,8 @@ extern wire::FileHeader* g_header;  // nullptr: not attached
 extern wire::ProcessSlot* g_slot;   // nullptr: none claimed (yet)
 extern uint32_t g_slot_index;
 extern bool g_tsc;                  // ticks are TSC
+extern uint64_t g_ns_per_tick;      // times 2^20
+extern uint64_t g_cpu_reuse_ticks;  // 2 us
 
 // The fork guard: *g_guard is the process token, non-zero; a forked child finds 0 there.
 extern volatile uint64_t* g_guard;
@@ -59,6 +61,9 @@ bool EnsureProcess(uint64_t* token);
 // A fresh chunk for the calling thread, or nullptr. `previous` is unmapped in linear mode.
 wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
                               uint64_t dropped);
+
+// The process that g_local counts for is this one; called by the constructor.
+void NoteProcess();
 
 // Writes the command line, once per process; called with the first chunk.
 void AnnounceProcess();

@@ -79,6 +79,10 @@ inline constexpr int kOperations = 8;
 Operation* FindOperation(const void* key);
 Operation* AddOperation(const void* key);  // evicts the oldest
 
+// Shows in the recording what the thread is in the middle of, should it be killed; one at a time.
+void ShowOperation(Stage stage, uint32_t name, uint64_t start);
+void HideOperation();
+
 }  // namespace penstock::agent
 
 // A static name: `static PENSTOCK_NAME(kDecode, "jpeg");` then Name(&kDecode).

@@ -46,10 +46,22 @@ inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, lo
 
 inline long Pointer(const void* p) { return static_cast<long>(reinterpret_cast<uintptr_t>(p)); }
 
+// Descriptors that the agent holds at this moment, on any thread; each for microseconds.
+inline int g_descriptors = 0;
+
 inline int Open(const char* path, int flags, int mode = 0) {
-  return static_cast<int>(Call(SYS_openat, -100 /* AT_FDCWD */, Pointer(path), flags, mode));
+  __atomic_fetch_add(&g_descriptors, 1, __ATOMIC_RELAXED);
+  const int fd = static_cast<int>(Call(SYS_openat, -100 /* AT_FDCWD */, Pointer(path), flags, mode));
+  if (fd < 0) {
+    __atomic_fetch_sub(&g_descriptors, 1, __ATOMIC_RELAXED);
+  }
+  return fd;
 }
-inline void Close(int fd) { Call(SYS_close, fd); }
+// Of a descriptor that Open() returned.
+inline void Close(int fd) {
+  Call(SYS_close, fd);
+  __atomic_fetch_sub(&g_descriptors, 1, __ATOMIC_RELAXED);
+}
 inline long Read(int fd, void* to, size_t size) {
   return Call(SYS_read, fd, Pointer(to), static_cast<long>(size));
 }

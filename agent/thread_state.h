@@ -45,6 +45,8 @@ struct ThreadState {
   uint32_t sequence;
   uint32_t busy;              // inside the core: an event from a signal handler is dropped
   Context context;
+  uint64_t cpu_ticks;         // when thread CPU time was read last, 0 = never
+  uint64_t cpu_value;         // what it was, ns
   uint64_t dropped;
   int dirty[kDirtyFiles];     // file descriptors with reads not written yet
   uint32_t dirty_count;

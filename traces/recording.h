@@ -39,6 +39,12 @@ class RecordingDrain {
   std::uint64_t Drain(Packer& out,
                       const std::function<bool(std::uint32_t, std::uint64_t, std::uint32_t)>& is_dead);
 
+  // Gives drained chunks back to the agents (with `recycle`). Call after the Packer has flushed:
+  // until then the ring is the only copy that survives the collector.
+  void Release();
+  // Share of the chunks that wait for Release(), 0 to 1.
+  [[nodiscard]] double Pending() const;
+
   // The last drain of a run: every thread counts as gone. Writes processes, losses and facts.
   void Finish(Packer& out);
 

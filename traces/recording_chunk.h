@@ -21,6 +21,7 @@ struct ChunkState {
   bool anchored = false;       // its clock anchor was pooled
   bool damaged = false;        // its header was reported
   bool inflight_done = false;  // its in-flight operations were written
+  bool finished = false;       // all of it was read: may be given back when that is on disk
   // A text whose parts are still coming.
   std::uint64_t text_id = 0;
   std::uint16_t text_total = 0;
@@ -55,16 +56,10 @@ class ChunkView {
   }
   // The entries may belong to a thread that still runs: word by word.
   [[nodiscard]] wire::Inflight InflightAt(std::uint32_t i) const {
-    std::uint64_t words[sizeof(wire::Inflight) / 8];
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): shared memory
-    const auto* from = reinterpret_cast<const std::uint64_t*>(&header().inflight[i]);
-    for (std::size_t w = 0; w < std::size(words); ++w) {
-      words[w] = __atomic_load_n(from + w, __ATOMIC_RELAXED);
-    }
-    wire::Inflight out;
-    std::memcpy(&out, words, sizeof out);
-    return out;
+    return Copy(header().inflight[i]);
   }
+  // What spans several calls; its stage is 0 if there is none.
+  [[nodiscard]] wire::Inflight Operation() const { return Copy(header().operation); }
   // Records that lie inside the file.
   [[nodiscard]] std::uint32_t room() const {
     return has_header() ? static_cast<std::uint32_t>((bytes_.size() - wire::kChunkHeaderSize) /
@@ -85,10 +80,15 @@ class ChunkView {
     }
     return true;
   }
+  // Says how far a reader came whose work is safe on disk.
+  void SetDrained(std::uint32_t records) const {
+    __atomic_store_n(&header().drained, std::uint64_t{records}, __ATOMIC_RELAXED);
+  }
   // Gives the chunk back to the agents. Requires: its writer is done with it.
   void Recycle() const {
     wire::ChunkHeader& h = header();
     __atomic_store_n(&h.inflight_depth, 0u, __ATOMIC_RELAXED);
+    __atomic_store_n(&h.operation.stage, std::uint8_t{0}, __ATOMIC_RELAXED);
     __atomic_store_n(&h.committed, 0u, __ATOMIC_RELAXED);
     __atomic_store_n(&h.pid, 0u, __ATOMIC_RELAXED);
     __atomic_store_n(&h.drained, std::uint64_t{0}, __ATOMIC_RELAXED);
@@ -98,6 +98,18 @@ class ChunkView {
   }
 
  private:
+  static wire::Inflight Copy(const wire::Inflight& entry) {
+    std::uint64_t words[sizeof(wire::Inflight) / 8];
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): shared memory
+    const auto* from = reinterpret_cast<const std::uint64_t*>(&entry);
+    for (std::size_t w = 0; w < std::size(words); ++w) {
+      words[w] = __atomic_load_n(from + w, __ATOMIC_RELAXED);
+    }
+    wire::Inflight out;
+    std::memcpy(&out, words, sizeof out);
+    return out;
+  }
+
   std::span<std::byte> bytes_;
 };
 

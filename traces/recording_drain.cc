@@ -122,6 +122,11 @@ bool RecordingDrain::Impl::OpenChunk(const ChunkView& chunk, ChunkState& state, 
       threads.push_back(std::move(thread));
     }
     state.thread = at->second;
+    if (Mode() == wire::kRing) {
+      // A collector that was killed had these on disk. (Zero in a chunk that was given back.)
+      const std::uint64_t saved = __atomic_load_n(&h.drained, __ATOMIC_RELAXED);
+      state.taken = saved <= wire::kRecordsPerChunk ? static_cast<std::uint32_t>(saved) : 0;
+    }
     Thread& thread = threads[state.thread];
     thread.sequence = std::max(thread.sequence, h.sequence);
     thread.dropped = std::max(thread.dropped, h.dropped);
@@ -166,13 +171,10 @@ std::uint64_t RecordingDrain::Impl::DrainChunk(std::size_t i, Packer& out) {
     }
   }
   const std::uint32_t records = state.taken - from;
-  if (recycle) {
-    __atomic_store_n(&chunk.header().drained, std::uint64_t{state.taken}, __ATOMIC_RELAXED);
-    if (condition == wire::kChunkFull && !overflow) {
-      DropText(state);
-      state = ChunkState{};
-      chunk.Recycle();
-    }
+  if (recycle && condition == wire::kChunkFull && !overflow && !state.finished) {
+    DropText(state);
+    state.finished = true;
+    ++finished_chunks;
   }
   return records;
 }
@@ -181,6 +183,9 @@ std::uint64_t RecordingDrain::Impl::DrainChunk(std::size_t i, Packer& out) {
 void RecordingDrain::Impl::EndOfLife(std::size_t i, const IsDead& is_dead, Packer& out) {
   ChunkState& state = chunks[i];
   if (state.thread == ~0u || state.inflight_done) {
+    return;
+  }
+  if (state.finished) {
     return;
   }
   const ChunkView chunk = Chunk(i);
@@ -202,10 +207,27 @@ void RecordingDrain::Impl::EndOfLife(std::size_t i, const IsDead& is_dead, Packe
   if (h.sequence == thread.sequence) {
     WriteInflight(chunk, thread, out);
   }
-  if (recycle) {
-    state = ChunkState{};
-    chunk.Recycle();
+  if (recycle && !state.finished) {
+    state.finished = true;
+    ++finished_chunks;
   }
+}
+
+void RecordingDrain::Impl::Release() {
+  for (std::size_t i = 0; recycle && i < chunks.size(); ++i) {
+    ChunkState& state = chunks[i];
+    if (state.thread == ~0u) {
+      continue;
+    }
+    const ChunkView chunk = Chunk(i);
+    if (state.finished) {
+      state = ChunkState{};
+      chunk.Recycle();
+    } else {
+      chunk.SetDrained(state.taken);
+    }
+  }
+  finished_chunks = 0;
 }
 
 void RecordingDrain::Impl::WriteInflight(const ChunkView& chunk, Thread& thread, Packer& out) {
@@ -219,26 +241,33 @@ void RecordingDrain::Impl::WriteInflight(const ChunkView& chunk, Thread& thread,
   const bool sound = claimed >= earliest_ns && claimed <= clock.last().value;
   const std::int64_t last = std::max(thread.last_ns, sound ? claimed : 0);
   for (std::uint32_t i = 0; i < depth; ++i) {
-    const wire::Inflight open = chunk.InflightAt(i);
-    const TimeNs start = Plausible(open.start, 0) ? clock.ToNs(open.start) : TimeNs{-1};
-    if (start.value < std::max<std::int64_t>(earliest_ns, 0) || start.value > latest_ns ||
-        open.stage == wire::kStageNone) {
-      Damaged(1);
-      continue;
-    }
-    Span span;
-    span.start = start;
-    span.duration.value = std::max<std::int64_t>(last - start.value, 0);
-    span.sample = open.sample;
-    span.name = strings.Name(open.name, out);
-    span.object = strings.Object(open.object, out);
-    span.batch = {open.batch, open.generation};
-    span.stage = static_cast<StageId>(open.stage);
-    span.flags = static_cast<std::uint8_t>((open.flags & ~(wire::kFlagCpu | wire::kFlagBusy)) |
-                                           wire::kFlagUnfinished);
-    span.depth = static_cast<std::uint8_t>(i);
-    out.AddSpan(thread.id, span);
+    WriteUnfinished(chunk.InflightAt(i), static_cast<std::uint8_t>(i), last, thread, out);
   }
+  if (const wire::Inflight operation = chunk.Operation(); operation.stage != wire::kStageNone) {
+    WriteUnfinished(operation, static_cast<std::uint8_t>(depth), last, thread, out);
+  }
+}
+
+void RecordingDrain::Impl::WriteUnfinished(const wire::Inflight& open, std::uint8_t depth,
+                                           std::int64_t last, const Thread& thread, Packer& out) {
+  const TimeNs start = Plausible(open.start, 0) ? clock.ToNs(open.start) : TimeNs{-1};
+  if (start.value < std::max<std::int64_t>(earliest_ns, 0) || start.value > latest_ns ||
+      open.stage == wire::kStageNone) {
+    Damaged(1);
+    return;
+  }
+  Span span;
+  span.start = start;
+  span.duration.value = std::max<std::int64_t>(last - start.value, 0);
+  span.sample = open.sample;
+  span.name = strings.Name(open.name, out);
+  span.object = strings.Object(open.object, out);
+  span.batch = {open.batch, open.generation};
+  span.stage = static_cast<StageId>(open.stage);
+  span.flags = static_cast<std::uint8_t>((open.flags & ~(wire::kFlagCpu | wire::kFlagBusy)) |
+                                         wire::kFlagUnfinished);
+  span.depth = depth;
+  out.AddSpan(thread.id, span);
 }
 
 void RecordingDrain::Impl::CountLosses(Packer& out) {
@@ -312,6 +341,16 @@ std::uint64_t RecordingDrain::Drain(Packer& out, const IsDead& is_dead) {
 
 void RecordingDrain::Finish(Packer& out) {
   impl_->Finish(out);
+}
+
+void RecordingDrain::Release() {
+  impl_->Release();
+}
+
+double RecordingDrain::Pending() const {
+  return impl_->chunks.empty() ? 0.0
+                               : static_cast<double>(impl_->finished_chunks) /
+                                     static_cast<double>(impl_->chunks.size());
 }
 
 void RecordingDrain::Remap(std::span<std::byte> memory) {

@@ -52,7 +52,10 @@ struct RecordingDrain::Impl {
   // False if the chunk holds nothing to read.
   bool OpenChunk(const ChunkView& chunk, ChunkState& state, Packer& out);
   void EndOfLife(std::size_t i, const IsDead& is_dead, Packer& out);
+  void Release();
   void WriteInflight(const ChunkView& chunk, Thread& thread, Packer& out);
+  void WriteUnfinished(const wire::Inflight& open, std::uint8_t depth, std::int64_t last,
+                       const Thread& thread, Packer& out);
   void CountLosses(Packer& out);
 
   // One record whose check is right.
@@ -71,6 +74,7 @@ struct RecordingDrain::Impl {
   std::int64_t earliest_ns = 0;      // what can be meant, see Plausible()
   std::int64_t latest_ns = 0;
   std::vector<ChunkState> chunks;
+  std::size_t finished_chunks = 0;  // wait for Release()
   std::vector<Thread> threads;
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, std::uint32_t> thread_index;
   RecordingProcesses processes;

@@ -69,7 +69,10 @@ struct ChunkHeader {
   uint32_t inflight_depth;  // atomic, release
   uint32_t reserved0;
   Inflight inflight[kMaxInflight];
-  uint8_t reserved1[1024 - 104 - kMaxInflight * 40];
+  // One that lasts over several calls (a libjpeg image) and need not nest with the others. Valid
+  // while its stage is not 0, which is written last.
+  Inflight operation;
+  uint8_t reserved1[1024 - 104 - (kMaxInflight + 1) * 40];
 };
 
 enum ProcessRole : uint32_t { kRoleOther = 0, kRoleConsumer = 1, kRoleWorker = 2 };

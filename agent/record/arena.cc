@@ -59,8 +59,11 @@ int CreateFile(const std::string& path, std::size_t size) {
   return -1;
 }
 
+// A ring whose every owner was killed waits this long for `penstock recover`.
+constexpr std::time_t kRecoverable = 6 * 3600;
+
 // Removes what a run left behind of which everybody was killed. Pids say nothing here: containers
-// may share the folder. A lock does, and nobody needs a minute to take it.
+// may share the folder. A lock does.
 void RemoveStale(const std::filesystem::path& folder) {
   const std::string prefix = fmt::format("penstock-{}-", getuid());
   std::error_code error;
@@ -69,7 +72,7 @@ void RemoveStale(const std::filesystem::path& folder) {
     if (it->path().filename().string().rfind(prefix, 0) != 0) continue;
     const int fd = open(it->path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     struct stat info {};
-    if (fd >= 0 && fstat(fd, &info) == 0 && std::time(nullptr) - info.st_ctime > 60 &&
+    if (fd >= 0 && fstat(fd, &info) == 0 && std::time(nullptr) - info.st_ctime > kRecoverable &&
         flock(fd, LOCK_EX | LOCK_NB) == 0) {
       unlink(it->path().c_str());
     }

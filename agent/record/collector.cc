@@ -74,7 +74,9 @@ Result<void> Collector::Open() {
   next_flush_ = begin_ + kSecond;
   pause_ = kShortestPause;
   WriteFirstFacts();
-  return {};
+  // At once, so that whatever happens the file says where the rest of it is.
+  packer_->SetFact("record.ring", arena_->path());
+  return packer_->Flush();
 }
 
 void Collector::WriteFirstFacts() {
@@ -193,7 +195,8 @@ void Collector::Work(TimeNs now) {
     packer_->SetRealtimeOffset(RealtimeNow() - MonotonicNow());
     Progress(now);
   }
-  if (now >= next_flush_) {
+  // What is drained stays in the ring until it is on disk, so a full quarter is reason enough.
+  if (now >= next_flush_ || drain_->Pending() > 0.25) {
     // A long recording is cut into longer blocks: they pack better.
     const std::int64_t age = (now - begin_).value;
     next_flush_ = now + TimeNs{std::clamp(age / 60, kSecond.value, kLongestFlush.value)};
@@ -201,6 +204,7 @@ void Collector::Work(TimeNs now) {
       trouble_ = flushed.error().message;
       StopRecording("output");
     }
+    drain_->Release();
   }
   CheckLimits(now);
   pause_ = Pause(taken, MonotonicNow() - now);

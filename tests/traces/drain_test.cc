@@ -182,9 +182,11 @@ TEST(DrainTest, ARecycledRingLosesNothing) {
     ASSERT_TRUE(thread.Write(SpanRecord(recording, wire::kRead, 0, 1'000'000'000'000 + i * 10, 5)));
     if (i % 700 == 0) {
       drain.Drain(builder, Nobody);
+      drain.Release();
     }
   }
   drain.Finish(builder);
+  drain.Release();
   const auto trace = builder.Build();
   EXPECT_EQ(trace->span_count(), kRecords);
   EXPECT_EQ(trace->threads().size(), 1u);
@@ -208,10 +210,56 @@ TEST(DrainTest, ADeadThreadsChunkIsGivenBack) {
   EXPECT_EQ(drain.Drain(builder, Nobody), 1u);
   EXPECT_EQ(recording.chunk(0).state, wire::kChunkOwned);
   drain.Drain(builder, [](std::uint32_t pid, std::uint64_t, std::uint32_t) { return pid == 1; });
+  drain.Release();
   EXPECT_EQ(recording.chunk(0).state, wire::kChunkFree);
   EXPECT_EQ(recording.chunk(0).inflight_depth, 0u);
   drain.Finish(builder);
   EXPECT_EQ(builder.Build()->span_count(), 2u);
+}
+
+// A collector that is killed has lost what it had not flushed: another reads it from the ring.
+TEST(DrainTest, WhatIsNotReleasedIsReadAgain) {
+  RecordingWriter recording({.mode = wire::kRing, .chunks = 2});
+  RecordingWriter::Thread thread(recording, recording.AddProcess(1, 1, wire::kRoleOther, -1), 1,
+                                 "t");
+  const auto write = [&](std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      thread.Write(SpanRecord(recording, wire::kRead, 0, 1'000'000'000'000 + i * 10, 5));
+    }
+  };
+  const auto left = [&] {
+    RecordingDrain drain(recording.memory(), true);
+    TraceBuilder builder;
+    return drain.Drain(builder, Nobody);
+  };
+  RecordingDrain drain(recording.memory(), true);
+  TraceBuilder builder;
+  write(1500);  // one full chunk and half of the next
+  EXPECT_EQ(drain.Drain(builder, Nobody), 1500u);
+  EXPECT_EQ(left(), 1500u);
+  drain.Release();
+  EXPECT_EQ(left(), 0u);
+  write(10);
+  EXPECT_EQ(left(), 10u);
+}
+
+TEST(DrainTest, AnOperationInFlightOfADeadThreadIsShown) {
+  RecordingWriter recording({.mode = wire::kRing, .chunks = 1});
+  RecordingWriter::Thread thread(recording, recording.AddProcess(1, 1, wire::kRoleOther, -1), 1,
+                                 "t");
+  thread.Write(SpanRecord(recording, wire::kRead, 0, 1'000'000'000'000, 5));
+  recording.chunk(0).operation.start = 1'000'000'000'002;
+  recording.chunk(0).operation.sample = 7;
+  recording.chunk(0).operation.stage = wire::kDecode;
+  RecordingDrain drain(recording.memory(), true);
+  TraceBuilder builder;
+  drain.Finish(builder);
+  const auto trace = builder.Build();
+  const std::vector<Span> spans = trace->Spans(ThreadId{0});
+  ASSERT_EQ(spans.size(), 2u);
+  EXPECT_EQ(spans[1].stage, StageId::kDecode);
+  EXPECT_EQ(spans[1].sample, 7);
+  EXPECT_EQ(spans[1].flags, wire::kFlagUnfinished);
 }
 
 TEST(DrainTest, ADrainTellsTheProcessOfASlot) {
@@ -256,6 +304,7 @@ TEST(DrainTest, DrainingWhileThreadsWriteLosesNothing) {
   TraceBuilder builder;
   while (running.load(std::memory_order_acquire) != 0) {
     drain.Drain(builder, Nobody);
+    drain.Release();
     std::this_thread::yield();
   }
   for (std::thread& writer : writers) {

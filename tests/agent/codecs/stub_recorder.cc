@@ -189,4 +189,7 @@ Operation* AddOperation(const void* key) {
   return chosen;
 }
 
+void ShowOperation(Stage /*stage*/, uint32_t /*name*/, uint64_t /*start*/) {}
+void HideOperation() {}
+
 }  // namespace penstock::agent

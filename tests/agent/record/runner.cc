@@ -116,9 +116,18 @@ std::vector<std::uint64_t> ReadCounts(const std::string& path, std::size_t count
   return counts;
 }
 
-std::size_t ArenasLeft() {
+ShmFolder::ShmFolder() : path_("/dev/shm/record_test_" + std::to_string(getpid())) {
+  std::filesystem::create_directories(path_);
+}
+
+ShmFolder::~ShmFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::size_t ShmFolder::Arenas() const {
   std::size_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+  for (const auto& entry : std::filesystem::directory_iterator(path_)) {
     count += entry.path().filename().string().rfind("penstock-", 0) == 0 ? 1u : 0u;
   }
   return count;

@@ -71,7 +71,19 @@ struct TraceContents {
 // What fake_program says it has committed.
 [[nodiscard]] std::vector<std::uint64_t> ReadCounts(const std::string& path, std::size_t count);
 
-// Files of ours in /dev/shm whose name has this pid, or any pid if 0.
-[[nodiscard]] std::size_t ArenasLeft();
+// A folder of this test's own for rings: other tests run at the same time.
+class ShmFolder {
+ public:
+  ShmFolder();
+  ~ShmFolder();
+  ShmFolder(const ShmFolder&) = delete;
+  ShmFolder& operator=(const ShmFolder&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::size_t Arenas() const;
+
+ private:
+  std::string path_;
+};
+
 
 }  // namespace penstock::record

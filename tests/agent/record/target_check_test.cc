@@ -114,7 +114,8 @@ TEST(ProgramFileTest, CutElfNeverNamesAnotherInterpreter) {  // "?": it lies beh
   const std::string interpreter = "/lib64/ld-linux-x86-64.so.2";
   const std::string whole = Elf(interpreter);
   for (std::size_t size = 0; size <= whole.size(); ++size) {
-    const std::string found = ParseProgram(std::string_view(whole).substr(0, size)).interpreter;
+    const ProgramFile file = ParseProgram(std::string_view(whole).substr(0, size));
+    const std::string_view found = file.interpreter;
     EXPECT_TRUE(found == "?" || interpreter.rfind(found, 0) == 0) << size << ": " << found;
   }
 }

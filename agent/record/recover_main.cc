@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// penstock-recover T: finishes a trace of which everybody was killed at once, the collector too (a
+// container that ends, an out-of-memory kill of a whole cgroup). T.part holds what was on disk and
+// names the ring that holds the rest.
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "agent/record/arena.h"
+#include "agent/record/liveness.h"
+#include "agent/record/proc_fs.h"
+#include "agent/record/rescue.h"
+#include "traces/trace.h"
+
+namespace penstock::record {
+namespace {
+
+Result<std::string> RingOf(const std::string& output) {
+  const auto part = traces::OpenTrace(output + ".part");
+  if (!part) return tl::unexpected(part.error());
+  const auto ring = (*part)->facts().find("record.ring");
+  if (ring == (*part)->facts().end()) {
+    return Fail(ErrorKind::kInput, output + ".part: does not say where its ring is");
+  }
+  return ring->second;
+}
+
+Result<void> Recover(const std::string& output) {
+  const auto ring = RingOf(output);
+  if (!ring) return tl::unexpected(ring.error());
+  auto arena = Arena::Open(*ring);
+  if (!arena) {
+    return Fail(ErrorKind::kInput,
+                fmt::format("{}: the ring is gone ({}); what was on disk is in {}.part", output,
+                            arena.error().message, output));
+  }
+  const auto collector = ReadFile(fmt::format("/proc/{}/comm", arena->header().collector_pid), 64);
+  if (collector && collector->rfind("penstock-record", 0) == 0) {
+    return Fail(ErrorKind::kEnvironment,
+                fmt::format("{}: is still being recorded by process {}", output,
+                            arena->header().collector_pid));
+  }
+  if (auto done = Rescue(output, *arena); !done) return done;
+  arena->Unlink();
+  return {};
+}
+
+}  // namespace
+}  // namespace penstock::record
+
+int main(int argc, char** argv) {
+  CLI::App app{"Finishes a trace whose collector was killed together with the command."};
+  app.set_version_flag("--version", PENSTOCK_VERSION);
+  std::string output;
+  app.add_option("T", output, "The trace that was asked for (T.part is there, T is not)")
+      ->required();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    fmt::print(stderr, "penstock-recover: {}\n", error.what());
+    return 2;
+  }
+  if (output.size() > 5 && output.compare(output.size() - 5, 5, ".part") == 0) {
+    output.resize(output.size() - 5);
+  }
+  if (const auto done = penstock::record::Recover(output); !done) {
+    fmt::print(stderr, "penstock-recover: {}\n", done.error().message);
+    return penstock::ExitStatus(done.error().kind);
+  }
+  fmt::print(stderr, "penstock-recover: wrote {}\n", output);
+  return 0;
+}
