@@ -53,7 +53,9 @@ void CopyVariable(const char* name, char* to, size_t capacity) {
 }
 
 // libc's own setenv: programs such as bash export one that is not usable this early.
-void SetVariable(const char* name, const char* value) { PENSTOCK_REAL(setenv)(name, value, 1); }
+void SetVariable(const char* name, const char* value) {
+  PENSTOCK_REAL(setenv)(name, value, 1);
+}
 
 int32_t FirstNumber(const char* a, const char* b, const char* c) {
   for (const char* name : {a, b, c}) {
@@ -127,7 +129,8 @@ void NameRun() {
 }
 
 void ExtendPythonPath() {
-  if (g_config.python[0] == 0 || sys::Call(SYS_faccessat, -100, sys::Pointer(g_config.python), 4) != 0) {
+  if (g_config.python[0] == 0 ||
+      sys::Call(SYS_faccessat, -100, sys::Pointer(g_config.python), 4) != 0) {
     return;
   }
   SetVariable("PENSTOCK_PYTHON", g_config.python);
@@ -209,8 +212,9 @@ int RunHooks(void* /*unused*/) {
   Text text{code, sizeof code};
   text.Add("import sys as _s\n_s.path.insert(0, r'''")
       .Add(g_config.python)
-      .Add("''')\ntry:\n    import penstock_hooks as _p\n    _p.install()\nexcept BaseException:\n"
-           "    pass\nfinally:\n    _s.path.remove(r'''")
+      .Add(
+          "''')\ntry:\n    import penstock_hooks as _p\n    _p.install()\nexcept BaseException:\n"
+          "    pass\nfinally:\n    _s.path.remove(r'''")
       .Add(g_config.python)
       .Add("''')\ndel _s\nglobals().pop('_p', None)\n");
   if (run != nullptr && !text.cut) {

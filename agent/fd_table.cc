@@ -24,9 +24,9 @@ constexpr uint64_t kNetworkGapNs = 20000000;
 constexpr uint64_t kFlushBytes = 64u << 20;
 
 struct FdEntry {
-  uint32_t kind;    // atomic FdKind
-  uint32_t owner;   // atomic: tid whose reads are pending, 0 = none
-  uint32_t named;   // FdKind by the path that was opened, if it was absolute; else kUnknown
+  uint32_t kind;   // atomic FdKind
+  uint32_t owner;  // atomic: tid whose reads are pending, 0 = none
+  uint32_t named;  // FdKind by the path that was opened, if it was absolute; else kUnknown
   uint64_t object;
   uint64_t token;   // process token of the pending reads: a forked child drops its parent's
   uint64_t opened;  // ticks before open(), 0 = used
@@ -195,9 +195,9 @@ bool IsDatasetPath(const char* path, size_t size) {
   if (InConfiguredData(path)) {
     return true;
   }
-  static constexpr const char* kSystem[] = {"/usr/", "/lib",  "/bin/", "/sbin/", "/etc/",
-                                            "/proc/", "/sys/", "/run/", "/boot/", "/snap/",
-                                            "/var/lib/", "/var/cache/", "/opt/conda/"};
+  static constexpr const char* kSystem[] = {
+      "/usr/", "/lib",   "/bin/",  "/sbin/",    "/etc/",       "/proc/",     "/sys/",
+      "/run/", "/boot/", "/snap/", "/var/lib/", "/var/cache/", "/opt/conda/"};
   for (const char* prefix : kSystem) {
     if (StartsWith(path, prefix)) {
       return false;
@@ -207,8 +207,8 @@ bool IsDatasetPath(const char* path, size_t size) {
     return false;
   }
   // Shared memory between processes (batches of PyTorch workers, semaphores, NCCL), not data sets.
-  static constexpr const char* kShared[] = {"torch_", "sem.", "psm_", "wnsm_", "pym-", "nccl-",
-                                            "cuda.",  "mem_id_", "penstock-"};
+  static constexpr const char* kShared[] = {"torch_", "sem.",  "psm_",    "wnsm_",    "pym-",
+                                            "nccl-",  "cuda.", "mem_id_", "penstock-"};
   if (StartsWith(path, "/dev/shm/")) {
     for (const char* name : kShared) {
       if (StartsWith(path + 9, name)) {
@@ -217,9 +217,9 @@ bool IsDatasetPath(const char* path, size_t size) {
     }
   }
   static constexpr const char* kInside[] = {
-      "/site-packages/", "/dist-packages/", "/__pycache__/", "/lib/python", "/.git/",
-      "/.config/",       "/.local/lib/",    "/penstock_python/", "/.ipython/",
-      "/.nv/",           "/.triton/",       "/torchinductor_",   "/.matplotlib/"};
+      "/site-packages/", "/dist-packages/", "/__pycache__/",     "/lib/python", "/.git/",
+      "/.config/",       "/.local/lib/",    "/penstock_python/", "/.ipython/",  "/.nv/",
+      "/.triton/",       "/torchinductor_", "/.matplotlib/"};
   for (const char* p = path; *p != 0; ++p) {  // one pass: each of them begins with a slash
     if (*p != '/') {
       continue;
@@ -235,10 +235,10 @@ bool IsDatasetPath(const char* path, size_t size) {
       Find(path, "/.cache/torch/datasets") == nullptr) {
     return false;
   }
-  static constexpr const char* kSuffix[] = {".py",   ".pyc",  ".pyi",         ".pth", ".so",
-                                            ".a",    ".o",    ".ckpt",        ".onnx", ".engine",
-                                            ".sh",   ".cc",   ".cpp",         ".h",    ".penstock",
-                                            ".log",  ".safetensors", ".penstock.part", " (deleted)"};
+  static constexpr const char* kSuffix[] = {
+      ".py",          ".pyc",           ".pyi",      ".pth", ".so",  ".a", ".o",        ".ckpt",
+      ".onnx",        ".engine",        ".sh",       ".cc",  ".cpp", ".h", ".penstock", ".log",
+      ".safetensors", ".penstock.part", " (deleted)"};
   for (const char* suffix : kSuffix) {
     if (EndsWith(path, size, suffix)) {
       return false;

@@ -18,7 +18,7 @@ struct ThreadState;
 
 enum class FdKind : uint32_t {
   kUnknown = 0,
-  kOther = 1,    // pipes, devices, system, library, source and cache files
+  kOther = 1,  // pipes, devices, system, library, source and cache files
   kDataset = 2,
   kNetwork = 3,  // internet sockets
 };

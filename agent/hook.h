@@ -17,15 +17,16 @@ using PointerTo = T*;
 #define PENSTOCK_EXPORT extern "C" __attribute__((visibility("default")))
 
 // The real libc function `name` with the type of the hook.
-#define PENSTOCK_REAL(name)                                                     \
-  ([]() noexcept {                                                              \
-    static ::penstock::agent::Symbol symbol = {#name, nullptr};                 \
+#define PENSTOCK_REAL(name)                                                           \
+  ([]() noexcept {                                                                    \
+    static ::penstock::agent::Symbol symbol = {#name, nullptr};                       \
     return reinterpret_cast<decltype(&::name)>(::penstock::agent::RealLibc(&symbol)); \
   }())
 
 // The same for aliases that headers do not declare: `type` is the function's type.
-#define PENSTOCK_REAL_AS(name, type)                                            \
-  ([]() noexcept {                                                              \
-    static ::penstock::agent::Symbol symbol = {#name, nullptr};                 \
-    return reinterpret_cast<::penstock::agent::PointerTo<type>>(::penstock::agent::RealLibc(&symbol));       \
+#define PENSTOCK_REAL_AS(name, type)                             \
+  ([]() noexcept {                                               \
+    static ::penstock::agent::Symbol symbol = {#name, nullptr};  \
+    return reinterpret_cast<::penstock::agent::PointerTo<type>>( \
+        ::penstock::agent::RealLibc(&symbol));                   \
   }())

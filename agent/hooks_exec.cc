@@ -3,8 +3,8 @@
 // Children whose environment was rebuilt: our variables, and only ours, are put back, and only for
 // programs that can load the agent. May run in a vfork child: changes no state of ours.
 
-#include <fcntl.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,8 +33,8 @@ bool Names(const char* variable, const char* other) {
 // Dynamically linked against the same C library, and not set-uid; scripts count by their fate:
 // their interpreter is exec'ed by the kernel with the same environment.
 bool CanLoadAgent(int dir, const char* path) {
-  const int fd = static_cast<int>(
-      sys::Call(SYS_openat, dir, sys::Pointer(path), O_RDONLY | O_CLOEXEC, 0));
+  const int fd =
+      static_cast<int>(sys::Call(SYS_openat, dir, sys::Pointer(path), O_RDONLY | O_CLOEXEC, 0));
   if (fd < 0) {
     return false;
   }
@@ -97,8 +97,7 @@ bool NeedsRepair(int dir, const char* path, char* const* env, const char** missi
     return false;
   }
   *absent = Missing(env, missing, preload, count);
-  return (*absent != 0 || *preload != nullptr) && *count < kMaxVariables &&
-         CanLoadAgent(dir, path);
+  return (*absent != 0 || *preload != nullptr) && *count < kMaxVariables && CanLoadAgent(dir, path);
 }
 
 // Writes the repaired environment into `to`, room for count + absent + 2.
@@ -161,17 +160,17 @@ using penstock::agent::SearchPath;
 
 // Declares `env_to_use`: `env`, or a repaired copy on this stack frame. The preloads of a child
 // that do not fit `line` stay as they are.
-#define PENSTOCK_ENVIRONMENT(dir, target, env)                                             \
-  const char* missing[24];                                                                 \
-  size_t absent = 0;                                                                       \
-  size_t count = 0;                                                                        \
-  const char* preload = nullptr;                                                           \
-  char line[8192];                                                                         \
-  char* const* env_to_use = (env);                                                         \
-  if (NeedsRepair(dir, target, env, missing, &absent, &preload, &count)) {                 \
+#define PENSTOCK_ENVIRONMENT(dir, target, env)                                                 \
+  const char* missing[24];                                                                     \
+  size_t absent = 0;                                                                           \
+  size_t count = 0;                                                                            \
+  const char* preload = nullptr;                                                               \
+  char line[8192];                                                                             \
+  char* const* env_to_use = (env);                                                             \
+  if (NeedsRepair(dir, target, env, missing, &absent, &preload, &count)) {                     \
     auto** copy = static_cast<char**>(__builtin_alloca((count + absent + 2) * sizeof(char*))); \
-    Repair(env, missing, absent, preload, line, sizeof line, copy);                        \
-    env_to_use = copy;                                                                     \
+    Repair(env, missing, absent, preload, line, sizeof line, copy);                            \
+    env_to_use = copy;                                                                         \
   }
 
 PENSTOCK_EXPORT int execve(const char* path, char* const argv[], char* const env[]) noexcept {

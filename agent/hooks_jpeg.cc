@@ -79,7 +79,8 @@ void Forget(Operation* operation) {
 Operation* Start(const Decompress* cinfo, Phase phase) {
   Operation* const operation = AddOperation(cinfo);
   if (operation == nullptr) return nullptr;
-  operation->cpu_start = ThreadCpu();
+  // Inside another decode (PIL.load, cv::imread) the outer span has the CPU time.
+  operation->cpu_start = OpenSpans(wire::kDecode) == 0 ? ThreadCpu() : 0;
   operation->start = Now();
   operation->bytes = 0;
   operation->token.depth = 0;
@@ -100,12 +101,13 @@ uint64_t BytesOf(const Decompress* cinfo) {
 
 void Close(Operation* operation, NameTag* name, uint8_t flags) {
   const uint64_t end = Now();
-  const uint64_t cpu = ThreadCpu() - operation->cpu_start;
+  const bool has_cpu = operation->cpu_start != 0;
+  const uint64_t cpu = has_cpu ? ThreadCpu() - operation->cpu_start : 0;
   const uint64_t start = operation->start;
   const uint64_t bytes = operation->bytes;
   Forget(operation);
   Emit(wire::kDecode, Name(name), start, end - start, cpu, bytes, 0,
-       static_cast<uint8_t>(wire::kFlagCpu | flags));
+       static_cast<uint8_t>((has_cpu ? wire::kFlagCpu : 0) | flags));
 }
 
 // `operation` ends now without jpeg_finish_decompress having said so.

@@ -21,8 +21,7 @@ namespace {
 // Remembers when an open began; tells the table when it succeeded.
 class OpenCall {
  public:
-  explicit OpenCall(const char* path = nullptr)
-      : start_(Recording() ? Now() : 0), path_(path) {
+  explicit OpenCall(const char* path = nullptr) : start_(Recording() ? Now() : 0), path_(path) {
     PollIsolatedPython();
   }
   int Done(int fd) const {
@@ -72,7 +71,9 @@ void CountReadAhead(FILE* file) {
   }
 }
 
-bool NeedsMode(int flags) { return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE; }
+bool NeedsMode(int flags) {
+  return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+}
 
 using FnOpen2 = int(const char*, int);
 using FnOpenat2 = int(int, const char*, int);
@@ -121,22 +122,26 @@ PENSTOCK_EXPORT int openat64(int dir, const char* path, int flags, ...) {
 
 PENSTOCK_EXPORT int __open_2(const char* path, int flags) {
   OpenCall call(path);
-  return call.Run([&] { return PENSTOCK_REAL_AS(__open_2, penstock::agent::FnOpen2)(path, flags); });
+  return call.Run(
+      [&] { return PENSTOCK_REAL_AS(__open_2, penstock::agent::FnOpen2)(path, flags); });
 }
 
 PENSTOCK_EXPORT int __open64_2(const char* path, int flags) {
   OpenCall call(path);
-  return call.Run([&] { return PENSTOCK_REAL_AS(__open64_2, penstock::agent::FnOpen2)(path, flags); });
+  return call.Run(
+      [&] { return PENSTOCK_REAL_AS(__open64_2, penstock::agent::FnOpen2)(path, flags); });
 }
 
 PENSTOCK_EXPORT int __openat_2(int dir, const char* path, int flags) {
   OpenCall call(path);
-  return call.Run([&] { return PENSTOCK_REAL_AS(__openat_2, penstock::agent::FnOpenat2)(dir, path, flags); });
+  return call.Run(
+      [&] { return PENSTOCK_REAL_AS(__openat_2, penstock::agent::FnOpenat2)(dir, path, flags); });
 }
 
 PENSTOCK_EXPORT int __openat64_2(int dir, const char* path, int flags) {
   OpenCall call(path);
-  return call.Run([&] { return PENSTOCK_REAL_AS(__openat64_2, penstock::agent::FnOpenat2)(dir, path, flags); });
+  return call.Run(
+      [&] { return PENSTOCK_REAL_AS(__openat64_2, penstock::agent::FnOpenat2)(dir, path, flags); });
 }
 
 PENSTOCK_EXPORT FILE* fopen(const char* path, const char* mode) {
@@ -153,14 +158,16 @@ PENSTOCK_EXPORT FILE* freopen(const char* path, const char* mode, FILE* file) {
   CountReadAhead(file);
   OnClose(file != nullptr ? fileno(file) : -1);
   OpenCall call(path);
-  return call.Done(PENSTOCK_REAL(freopen)(path, mode, file));  // never twice: a failure frees `file`
+  return call.Done(
+      PENSTOCK_REAL(freopen)(path, mode, file));  // never twice: a failure frees `file`
 }
 
 PENSTOCK_EXPORT FILE* freopen64(const char* path, const char* mode, FILE* file) {
   CountReadAhead(file);
   OnClose(file != nullptr ? fileno(file) : -1);
   OpenCall call(path);
-  return call.Done(PENSTOCK_REAL(freopen64)(path, mode, file));  // never twice: a failure frees `file`
+  return call.Done(
+      PENSTOCK_REAL(freopen64)(path, mode, file));  // never twice: a failure frees `file`
 }
 
 // fdopen() gives a stream to a descriptor that is known already; hooked so that a descriptor made
@@ -210,17 +217,17 @@ int Fcntl(FnFcntl* real, int fd, int command, void* argument) {
 }  // namespace
 
 // The argument is an int or a pointer; either travels in one register and is passed on as it came.
-#define PENSTOCK_FCNTL(name)                                                        \
-  PENSTOCK_EXPORT int name(int fd, int command, ...) {                              \
-    va_list list;                                                                   \
-    va_start(list, command);                                                        \
-    void* argument = va_arg(list, void*);                                           \
-    va_end(list);                                                                   \
-    FnFcntl* real = PENSTOCK_REAL_AS(name, FnFcntl);                                \
-    if (real == nullptr) { /* fcntl64 before glibc 2.28 */                          \
-      real = PENSTOCK_REAL_AS(fcntl, FnFcntl);                                      \
-    }                                                                               \
-    return Fcntl(real, fd, command, argument);                                      \
+#define PENSTOCK_FCNTL(name)                               \
+  PENSTOCK_EXPORT int name(int fd, int command, ...) {     \
+    va_list list;                                          \
+    va_start(list, command);                               \
+    void* argument = va_arg(list, void*);                  \
+    va_end(list);                                          \
+    FnFcntl* real = PENSTOCK_REAL_AS(name, FnFcntl);       \
+    if (real == nullptr) { /* fcntl64 before glibc 2.28 */ \
+      real = PENSTOCK_REAL_AS(fcntl, FnFcntl);             \
+    }                                                      \
+    return Fcntl(real, fd, command, argument);             \
   }
 PENSTOCK_FCNTL(fcntl)
 PENSTOCK_FCNTL(fcntl64)

@@ -18,20 +18,20 @@ using penstock::agent::ReadCall;
 using penstock::agent::Recording;
 
 // One read-like hook: the parameters, then the arguments passed on.
-#define PENSTOCK_READ(name, parameters, arguments)             \
-  PENSTOCK_EXPORT ssize_t name parameters {                    \
-    ReadCall call(fd);                                         \
-    const ssize_t got = PENSTOCK_REAL(name) arguments;         \
-    call.Done(got);                                            \
-    return got;                                                \
+#define PENSTOCK_READ(name, parameters, arguments)     \
+  PENSTOCK_EXPORT ssize_t name parameters {            \
+    ReadCall call(fd);                                 \
+    const ssize_t got = PENSTOCK_REAL(name) arguments; \
+    call.Done(got);                                    \
+    return got;                                        \
   }
 
-#define PENSTOCK_READ_AS(name, parameters, arguments)          \
-  PENSTOCK_EXPORT ssize_t name parameters {                    \
-    ReadCall call(fd);                                         \
+#define PENSTOCK_READ_AS(name, parameters, arguments)                         \
+  PENSTOCK_EXPORT ssize_t name parameters {                                   \
+    ReadCall call(fd);                                                        \
     const ssize_t got = PENSTOCK_REAL_AS(name, ssize_t parameters) arguments; \
-    call.Done(got);                                            \
-    return got;                                                \
+    call.Done(got);                                                           \
+    return got;                                                               \
   }
 
 PENSTOCK_READ(read, (int fd, void* to, size_t size), (fd, to, size))
@@ -54,12 +54,12 @@ PENSTOCK_READ_AS(preadv64v2, (int fd, const struct iovec* to, int count, off64_t
                  (fd, to, count, at, flags))
 
 // Sockets. The kernel does not count these as rchar, so they are not part of the coverage audit.
-#define PENSTOCK_RECEIVE(name, type, parameters, arguments)    \
-  PENSTOCK_EXPORT type name parameters {                       \
-    ReadCall call(fd);                                         \
+#define PENSTOCK_RECEIVE(name, type, parameters, arguments)             \
+  PENSTOCK_EXPORT type name parameters {                                \
+    ReadCall call(fd);                                                  \
     const type got = PENSTOCK_REAL_AS(name, type parameters) arguments; \
-    call.DoneSocket(got);                                      \
-    return got;                                                \
+    call.DoneSocket(got);                                               \
+    return got;                                                         \
   }
 
 PENSTOCK_RECEIVE(recv, ssize_t, (int fd, void* to, size_t size, int flags), (fd, to, size, flags))

@@ -46,7 +46,8 @@ bool Allocate(int fd, uint64_t offset, uint64_t size, bool* unsupported) {
   if (!WithinSizeLimit(offset + size)) {
     return false;
   }
-  const long r = sys::Call(SYS_fallocate, fd, 0, static_cast<long>(offset), static_cast<long>(size));
+  const long r =
+      sys::Call(SYS_fallocate, fd, 0, static_cast<long>(offset), static_cast<long>(size));
   *unsupported = r == -95 /* EOPNOTSUPP */ || r == -38 /* ENOSYS */;
   return r == 0;
 }
@@ -99,9 +100,9 @@ void FillHeader(wire::FileHeader* h) {
   const wire::ClockAnchor second = TakeAnchor();
   h->ticks_per_second = 1000000000u;
   if (g_tsc && second.monotonic_ns > first.monotonic_ns) {
-    h->ticks_per_second = static_cast<uint64_t>(
-        static_cast<double>(second.ticks - first.ticks) * 1e9 /
-        static_cast<double>(second.monotonic_ns - first.monotonic_ns));
+    h->ticks_per_second =
+        static_cast<uint64_t>(static_cast<double>(second.ticks - first.ticks) * 1e9 /
+                              static_cast<double>(second.monotonic_ns - first.monotonic_ns));
   }
   h->anchors[0] = first;
   h->anchors[1] = second;
@@ -190,8 +191,7 @@ bool PrepareLinear() {
   }
   bool ok = AllocateOwn(fd, 0, wire::kHeaderSize);
   if (ok) {
-    void* memory =
-        sys::Map(nullptr, wire::kHeaderSize, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void* memory = sys::Map(nullptr, wire::kHeaderSize, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     ok = memory != nullptr;
     if (ok) {
       FillHeader(static_cast<wire::FileHeader*>(memory));

@@ -30,7 +30,7 @@ void StartAudit();
 
 constexpr uint32_t kOff = 0;
 uint64_t g_unset_guard = 0;
-uint32_t g_local_pid = 0;   // whose g_local is
+uint32_t g_local_pid = 0;  // whose g_local is
 uint32_t g_failed = 0;     // attaching failed: do not try again
 uint64_t g_init_lock = 0;  // 0 free, else pid << 32 | tid of who is attaching
 size_t g_mapped_size = 0;
@@ -84,8 +84,8 @@ bool Attach() {
   if (!ring && !PrepareLinear()) {
     return false;
   }
-  auto* header = static_cast<wire::FileHeader*>(
-      ring ? MapFile(g_config.arena, 0) : MapFile(g_config.out, wire::kHeaderSize));
+  auto* header = static_cast<wire::FileHeader*>(ring ? MapFile(g_config.arena, 0)
+                                                     : MapFile(g_config.out, wire::kHeaderSize));
   if (header == nullptr) {
     return false;
   }
@@ -99,7 +99,7 @@ bool Attach() {
   g_tsc = header->clock == wire::kClockTsc;
   const uint64_t rate = header->ticks_per_second != 0 ? header->ticks_per_second : 1000000000u;
   g_ns_per_tick = (uint64_t{1000000000u} << 20) / rate;
-  g_cpu_reuse_ticks = rate / 500000u;
+  g_cpu_reuse_ticks = rate / 1000000u * 3;
   g_header = header;
   __atomic_store_n(&g_recording, &header->recording, __ATOMIC_RELEASE);
   return true;

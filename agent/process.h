@@ -14,17 +14,17 @@ namespace penstock::agent {
 
 // Set once by the constructor, read-only afterwards.
 struct Config {
-  bool on;                  // a recording is asked for
-  char agent[4096];         // absolute path of the agent
-  char python[4096];        // absolute path of the directory with sitecustomize.py
-  char arena[4096];         // PENSTOCK_ARENA: ring of a collector; "" = none
-  char out[4096];           // PENSTOCK_OUT: linear recording
-  char run[40];             // PENSTOCK_RUN: identifies the run, so a stale file is not joined
-  char data[4096];          // PENSTOCK_DATA: ':'-separated prefixes that are datasets
-  uint64_t max_bytes;       // budget of a linear recording
-  uint64_t batches;         // PENSTOCK_BATCHES, 0 = no limit
+  bool on;             // a recording is asked for
+  char agent[4096];    // absolute path of the agent
+  char python[4096];   // absolute path of the directory with sitecustomize.py
+  char arena[4096];    // PENSTOCK_ARENA: ring of a collector; "" = none
+  char out[4096];      // PENSTOCK_OUT: linear recording
+  char run[40];        // PENSTOCK_RUN: identifies the run, so a stale file is not joined
+  char data[4096];     // PENSTOCK_DATA: ':'-separated prefixes that are datasets
+  uint64_t max_bytes;  // budget of a linear recording
+  uint64_t batches;    // PENSTOCK_BATCHES, 0 = no limit
   int32_t rank, local_rank, world_size;
-  bool monotonic;           // PENSTOCK_CLOCK=monotonic
+  bool monotonic;  // PENSTOCK_CLOCK=monotonic
 };
 extern Config g_config;
 
@@ -44,7 +44,7 @@ extern wire::ProcessSlot* g_slot;   // nullptr: none claimed (yet)
 extern uint32_t g_slot_index;
 extern bool g_tsc;                  // ticks are TSC
 extern uint64_t g_ns_per_tick;      // times 2^20
-extern uint64_t g_cpu_reuse_ticks;  // 2 us
+extern uint64_t g_cpu_reuse_ticks;  // 3 us
 
 // The fork guard: *g_guard is the process token, non-zero; a forked child finds 0 there.
 extern volatile uint64_t* g_guard;

@@ -107,7 +107,9 @@ Stage StageOf(int64_t value) {
 }
 
 // A token as one small int: depth in the low byte.
-int64_t Pack(Token t) { return static_cast<int64_t>(uint64_t{t.serial} << 8 | t.depth); }
+int64_t Pack(Token t) {
+  return static_cast<int64_t>(uint64_t{t.serial} << 8 | t.depth);
+}
 Token Unpack(int64_t v) {
   return {static_cast<uint32_t>(v & 0xff), static_cast<uint32_t>(static_cast<uint64_t>(v) >> 8)};
 }
@@ -131,7 +133,8 @@ Object* InternName(Object* /*self*/, Arguments a, Count n) {
   if (text.data == nullptr) {
     return g_python.from_long(0);
   }
-  const uint64_t id = Recording() ? Intern(text.data, text.size) : wire::HashOf(text.data, text.size);
+  const uint64_t id =
+      Recording() ? Intern(text.data, text.size) : wire::HashOf(text.data, text.size);
   return g_python.from_long(static_cast<uint32_t>(id));
 }
 
@@ -143,8 +146,7 @@ Object* BeginSpan(Object* /*self*/, Arguments a, Count n) {
   const auto name = static_cast<uint32_t>(Number(a, n, 1, 0));
   Token token;
   if (n > 2) {
-    const Context context =
-        ContextOf(Number(a, n, 2), Number(a, n, 3), Number(a, n, 4, 0));
+    const Context context = ContextOf(Number(a, n, 2), Number(a, n, 3), Number(a, n, 4, 0));
     token = BeginPython(stage, name, &context);
   } else {
     token = BeginPython(stage, name, nullptr);
@@ -176,8 +178,7 @@ Object* EmitSpan(Object* /*self*/, Arguments a, Count n) {
     const int64_t bytes = Number(a, n, 5, 0);
     const ThreadState* s = Self();
     if (s != nullptr && start != 0 && start <= now) {
-      const Context context =
-          ContextOf(s->context.sample, Number(a, n, 3), Number(a, n, 4, 0));
+      const Context context = ContextOf(s->context.sample, Number(a, n, 3), Number(a, n, 4, 0));
       EmitAt(context, StageOf(Number(a, n, 0)), static_cast<uint32_t>(Number(a, n, 1, 0)), start,
              now - start, 0, bytes > 0 ? static_cast<uint64_t>(bytes) : 0, 0, wire::kFlagPython);
     }

@@ -55,8 +55,8 @@ uint64_t Intern(const char* text, size_t size);
 struct NameTag {
   const char* text;
   uint32_t size;
-  uint32_t id;       // low 32 bits of wire::HashOf
-  uint32_t token;    // process token the text was last written for
+  uint32_t id;     // low 32 bits of wire::HashOf
+  uint32_t token;  // process token the text was last written for
 };
 uint32_t Name(NameTag* tag);
 
@@ -86,8 +86,8 @@ void HideOperation();
 }  // namespace penstock::agent
 
 // A static name: `static PENSTOCK_NAME(kDecode, "jpeg");` then Name(&kDecode).
-#define PENSTOCK_NAME(var, literal)                                       \
-  ::penstock::agent::NameTag var = {literal, sizeof(literal) - 1,         \
+#define PENSTOCK_NAME(var, literal)                               \
+  ::penstock::agent::NameTag var = {literal, sizeof(literal) - 1, \
                                     ::penstock::agent::HashLiteral(literal), 0}
 
 namespace penstock::agent {

@@ -11,7 +11,7 @@ namespace penstock::agent {
 // One per hooked symbol, constant-initialised.
 struct Symbol {
   const char* name;
-  void* next;     // atomic: RTLD_NEXT result, for libc functions that exist once
+  void* next;  // atomic: RTLD_NEXT result, for libc functions that exist once
 };
 
 // A function of libc: one real definition per process. Never null for symbols libc has.

@@ -8,7 +8,9 @@
 
 namespace penstock::agent {
 
-inline size_t Length(const char* s) { return __builtin_strlen(s); }
+inline size_t Length(const char* s) {
+  return __builtin_strlen(s);
+}
 
 inline bool StartsWith(const char* s, const char* prefix) {
   while (*prefix != 0) {

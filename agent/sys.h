@@ -44,14 +44,17 @@ inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, lo
 #error "the agent knows x86-64 and aarch64"
 #endif
 
-inline long Pointer(const void* p) { return static_cast<long>(reinterpret_cast<uintptr_t>(p)); }
+inline long Pointer(const void* p) {
+  return static_cast<long>(reinterpret_cast<uintptr_t>(p));
+}
 
 // Descriptors that the agent holds at this moment, on any thread; each for microseconds.
 inline int g_descriptors = 0;
 
 inline int Open(const char* path, int flags, int mode = 0) {
   __atomic_fetch_add(&g_descriptors, 1, __ATOMIC_RELAXED);
-  const int fd = static_cast<int>(Call(SYS_openat, -100 /* AT_FDCWD */, Pointer(path), flags, mode));
+  const int fd =
+      static_cast<int>(Call(SYS_openat, -100 /* AT_FDCWD */, Pointer(path), flags, mode));
   if (fd < 0) {
     __atomic_fetch_sub(&g_descriptors, 1, __ATOMIC_RELAXED);
   }
@@ -79,10 +82,15 @@ inline void* Map(void* at, size_t size, int prot, int flags, int fd, uint64_t of
 inline void Unmap(void* at, size_t size) {
   Call(SYS_munmap, Pointer(at), static_cast<long>(size));
 }
-inline uint32_t Pid() { return static_cast<uint32_t>(Call(SYS_getpid)); }
-inline uint32_t Tid() { return static_cast<uint32_t>(Call(SYS_gettid)); }
+inline uint32_t Pid() {
+  return static_cast<uint32_t>(Call(SYS_getpid));
+}
+inline uint32_t Tid() {
+  return static_cast<uint32_t>(Call(SYS_gettid));
+}
 
-// Reads at most size - 1 bytes of a small file and terminates them. Returns the length, 0 on failure.
+// Reads at most size - 1 bytes of a small file and terminates them. Returns the length, 0 on
+// failure.
 inline size_t ReadFile(const char* path, char* to, size_t size) {
   int fd = Open(path, 0x80000 /* O_RDONLY | O_CLOEXEC */);
   if (fd < 0) {

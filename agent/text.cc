@@ -24,9 +24,9 @@ uint64_t* Seen() {
   if (table != nullptr) {
     return table;
   }
-  auto* fresh = static_cast<uint64_t*>(sys::Map(nullptr, kSlots * sizeof(uint64_t),
-                                                PROT_READ | PROT_WRITE,
-                                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* fresh =
+      static_cast<uint64_t*>(sys::Map(nullptr, kSlots * sizeof(uint64_t), PROT_READ | PROT_WRITE,
+                                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   if (fresh == nullptr) {
     return nullptr;
   }

@@ -22,12 +22,12 @@ struct Context {
 
 struct OpenSpan {
   uint64_t start;
-  uint64_t cpu;    // thread CPU at start, ns
-  void* frame;     // C frame, or nullptr: opened from Python, ends by token alone
+  uint64_t cpu;  // thread CPU at start, ns
+  void* frame;   // C frame, or nullptr: opened from Python, ends by token alone
   uint32_t name;
   uint32_t serial;
-  Context saved;   // restored at the end, if `sets_context`
-  uint64_t faults; // major faults at start, if `has_faults`
+  Context saved;    // restored at the end, if `sets_context`
+  uint64_t faults;  // major faults at start, if `has_faults`
   uint8_t stage;
   bool has_cpu;
   bool sets_context;
@@ -35,20 +35,20 @@ struct OpenSpan {
 };
 
 struct ThreadState {
-  uint64_t token;             // process token it was made for
-  wire::ChunkHeader* chunk;   // nullptr: none
-  wire::Record* records;      // of the chunk
+  uint64_t token;            // process token it was made for
+  wire::ChunkHeader* chunk;  // nullptr: none
+  wire::Record* records;     // of the chunk
   uint32_t used;
   uint32_t depth;
   uint32_t serial;
   uint32_t tid;
   uint32_t sequence;
-  uint32_t busy;              // inside the core: an event from a signal handler is dropped
+  uint32_t busy;  // inside the core: an event from a signal handler is dropped
   Context context;
-  uint64_t cpu_ticks;         // when thread CPU time was read last, 0 = never
-  uint64_t cpu_value;         // what it was, ns
+  uint64_t cpu_ticks;  // when thread CPU time was read last, 0 = never
+  uint64_t cpu_value;  // what it was, ns
   uint64_t dropped;
-  int dirty[kDirtyFiles];     // file descriptors with reads not written yet
+  int dirty[kDirtyFiles];  // file descriptors with reads not written yet
   uint32_t dirty_count;
   uint32_t open_stage[wire::kStageCount];
   OpenSpan open[kMaxDepth];

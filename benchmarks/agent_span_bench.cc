@@ -134,7 +134,8 @@ int main(int argc, char** argv) {
   }
   benchmark::Initialize(&argc, argv);
   if (!RecordsReadBack(out)) {
-    std::fprintf(stderr, "agent_span_bench: the recording %s does not hold what was written\n", out);
+    std::fprintf(stderr, "agent_span_bench: the recording %s does not hold what was written\n",
+                 out);
     return 1;
   }
   benchmark::RunSpecifiedBenchmarks();

@@ -120,14 +120,14 @@ struct ProcessInfo {
   std::uint64_t process_start = 0;
   std::string comm;
   std::vector<std::string> command;
-  std::vector<std::string> libraries;             // codec and loader libraries found mapped
-  std::map<std::string, std::string> facts;       // of this process
+  std::vector<std::string> libraries;        // codec and loader libraries found mapped
+  std::map<std::string, std::string> facts;  // of this process
   // Coverage: what hooks saw against what the kernel counted, both at the same moment.
   Bytes bytes_hooked;   // every hooked read of any file
   Bytes bytes_dataset;  // of those, dataset files
   Bytes bytes_network;
   Bytes bytes_mapped;
-  Bytes bytes_kernel;   // rchar of /proc/PID/io since the agent came in; 0: not known
+  Bytes bytes_kernel;  // rchar of /proc/PID/io since the agent came in; 0: not known
   std::uint64_t dropped = 0;
   std::uint64_t hook_misses = 0;
 };
@@ -138,9 +138,9 @@ struct Losses {
   std::uint64_t damaged_records = 0;  // check failed; skipped
   std::uint64_t damaged_bytes = 0;    // bytes of records, chunks and sections skipped
   std::uint64_t damaged_chunks = 0;
-  std::uint64_t lost_threads = 0;     // no process or chunk slot was left
-  bool truncated = false;             // the file ends before its contents do
-  bool unsealed = false;              // the recording was not finished by a collector
+  std::uint64_t lost_threads = 0;  // no process or chunk slot was left
+  bool truncated = false;          // the file ends before its contents do
+  bool unsealed = false;           // the recording was not finished by a collector
 
   constexpr bool operator==(const Losses&) const = default;
   // Something is missing.

@@ -36,8 +36,8 @@ class RecordingDrain {
   // known to be gone; its owned chunk is then drained to the end and its in-flight operations
   // become spans flagged wire::kFlagUnfinished that end at the time of the last thing it did.
   // Returns the number of records taken.
-  std::uint64_t Drain(Packer& out,
-                      const std::function<bool(std::uint32_t, std::uint64_t, std::uint32_t)>& is_dead);
+  std::uint64_t Drain(
+      Packer& out, const std::function<bool(std::uint32_t, std::uint64_t, std::uint32_t)>& is_dead);
 
   // Gives drained chunks back to the agents (with `recycle`). Call after the Packer has flushed:
   // until then the ring is the only copy that survives the collector.

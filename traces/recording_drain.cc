@@ -32,6 +32,24 @@ std::size_t RecordingDrain::Impl::ChunkCount() const {
   return bytes / wire::kChunkSize + (bytes % wire::kChunkSize != 0 ? 1 : 0);
 }
 
+// Agents claim the lowest free chunk: behind the first that was never claimed there is nothing yet.
+// A walk over the whole ring would touch a thousand pages twenty times a second for a dozen.
+std::size_t RecordingDrain::Impl::UsedChunks() const {
+  std::size_t used = ChunkCount();
+  if (recycle && Mode() == wire::kRing) {
+    const std::size_t all = used;
+    for (used = chunks.size(); used < all; ++used) {
+      const ChunkView chunk = Chunk(used);
+      if (!chunk.has_header() ||
+          (chunk.pid() == 0 && __atomic_load_n(&chunk.header().magic, __ATOMIC_RELAXED) == 0 &&
+           chunk.state() == wire::kChunkFree)) {
+        break;
+      }
+    }
+  }
+  return used;
+}
+
 ChunkView RecordingDrain::Impl::Chunk(std::size_t i) const {
   const std::size_t offset = wire::kHeaderSize + i * wire::kChunkSize;
   return ChunkView(
@@ -73,15 +91,15 @@ std::uint64_t RecordingDrain::Impl::Drain(Packer& out, const IsDead& is_dead) {
   if (!HasHeader()) {
     return 0;
   }
-  chunks.resize(std::max(chunks.size(), ChunkCount()));
+  chunks.resize(std::max(chunks.size(), UsedChunks()));
   SyncProcesses(out);
   PoolAnchors();
   out.SetRealtimeOffset(clock.RealtimeOffset());
   std::uint64_t records = 0;
-  for (std::size_t i = 0; i < ChunkCount(); ++i) {
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
     records += DrainChunk(i, out);
   }
-  for (std::size_t i = 0; i < ChunkCount(); ++i) {
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
     EndOfLife(i, is_dead, out);
   }
   clock.Freeze(latest_ticks);
@@ -348,9 +366,10 @@ void RecordingDrain::Release() {
 }
 
 double RecordingDrain::Pending() const {
-  return impl_->chunks.empty() ? 0.0
-                               : static_cast<double>(impl_->finished_chunks) /
-                                     static_cast<double>(impl_->chunks.size());
+  return impl_->HasHeader() && impl_->ChunkCount() != 0
+             ? static_cast<double>(impl_->finished_chunks) /
+                   static_cast<double>(impl_->ChunkCount())
+             : 0.0;
 }
 
 void RecordingDrain::Remap(std::span<std::byte> memory) {

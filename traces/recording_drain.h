@@ -41,6 +41,7 @@ struct RecordingDrain::Impl {
   [[nodiscard]] bool HasHeader() const { return memory.size() >= wire::kHeaderSize; }
   [[nodiscard]] wire::FileMode Mode() const;
   [[nodiscard]] std::size_t ChunkCount() const;
+  [[nodiscard]] std::size_t UsedChunks() const;
   [[nodiscard]] ChunkView Chunk(std::size_t i) const;
 
   std::uint64_t Drain(Packer& out, const IsDead& is_dead);

@@ -61,11 +61,11 @@ class Trace {
 struct TraceData {
   std::map<std::string, std::string> facts;
   std::vector<ProcessInfo> processes;
-  std::vector<ThreadInfo> threads;             // .spans/.first/.last are filled by MakeTrace
-  std::vector<std::vector<Span>> spans;        // one vector per thread, any order
-  std::vector<Event> events;                   // any order
-  std::vector<CounterSample> counters;         // any order
-  std::vector<std::string> strings{""};        // index = StringId
+  std::vector<ThreadInfo> threads;       // .spans/.first/.last are filled by MakeTrace
+  std::vector<std::vector<Span>> spans;  // one vector per thread, any order
+  std::vector<Event> events;             // any order
+  std::vector<CounterSample> counters;   // any order
+  std::vector<std::string> strings{""};  // index = StringId
   TimeNs realtime_offset;
   Losses losses;
 

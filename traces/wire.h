@@ -18,8 +18,8 @@
 namespace penstock::wire {
 
 inline constexpr char kMagic[8] = {'P', 'E', 'N', 'S', 'T', 'R', 'E', 'C'};
-inline constexpr uint16_t kMajor = 1;  // must match
-inline constexpr uint16_t kMinor = 0;  // may grow: readers accept any
+inline constexpr uint16_t kMajor = 1;                // must match
+inline constexpr uint16_t kMinor = 0;                // may grow: readers accept any
 inline constexpr uint32_t kChunkMagic = 0x4b484350;  // "PCHK"
 inline constexpr uint32_t kChunkSize = 64 * 1024;
 inline constexpr uint32_t kChunkHeaderSize = 1024;
@@ -56,11 +56,11 @@ struct ChunkHeader {
   // Before Free the collector zeroes committed, inflight_depth, drained, pid and tid; a chunk that
   // is Owned with pid 0 is just being claimed: leave it alone.
   uint32_t state;
-  uint32_t committed;   // atomic, release: records that are whole
+  uint32_t committed;  // atomic, release: records that are whole
   uint32_t pid;
   uint32_t tid;
-  uint32_t process;     // slot in FileHeader::processes, or kMaxProcesses if none was free
-  uint32_t sequence;    // of this thread's chunks, from 0
+  uint32_t process;        // slot in FileHeader::processes, or kMaxProcesses if none was free
+  uint32_t sequence;       // of this thread's chunks, from 0
   uint64_t process_start;  // /proc/PID/stat field 22 (clock ticks since boot): pids are reused
   ClockAnchor anchor;      // taken when the chunk was claimed
   uint64_t dropped;        // records this thread lost before this chunk, in total
@@ -86,10 +86,10 @@ enum ProcessState : uint32_t {
 };
 
 // ProcessSlot::features: what the agent met in the process.
-inline constexpr uint32_t kFeaturePython = 1;     // the Python hooks are installed
-inline constexpr uint32_t kFeatureIsolated = 2;   // python -I / -E
-inline constexpr uint32_t kFeatureMapped = 4;     // a dataset file was mapped
-inline constexpr uint32_t kFeatureIoUring = 8;    // io_uring is in use: reads invisible
+inline constexpr uint32_t kFeaturePython = 1;    // the Python hooks are installed
+inline constexpr uint32_t kFeatureIsolated = 2;  // python -I / -E
+inline constexpr uint32_t kFeatureMapped = 4;    // a dataset file was mapped
+inline constexpr uint32_t kFeatureIoUring = 8;   // io_uring is in use: reads invisible
 inline constexpr uint32_t kFeatureNetwork = 16;
 inline constexpr uint32_t kFeatureAio = 32;
 
@@ -110,10 +110,11 @@ struct ProcessSlot {
   int32_t rank;            // RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID; -1
   int32_t local_rank;
   int32_t world_size;
-  uint32_t hook_misses;    // atomic: calls whose real function could not be found
-  uint64_t rchar_at_start; // /proc/self/io rchar when the slot was claimed
+  uint32_t hook_misses;     // atomic: calls whose real function could not be found
+  uint64_t rchar_at_start;  // /proc/self/io rchar when the slot was claimed
   // Linear mode, brought up to date when a chunk is claimed: rchar and bytes_hooked at the same
-  // moment, both without the intervals in which a child was reaped (its rchar becomes its parent's).
+  // moment, both without the intervals in which a child was reaped (its rchar becomes its
+  // parent's).
   uint64_t rchar_last;
   uint64_t hooked_last;
   char comm[16];
@@ -130,17 +131,17 @@ struct FileHeader {
   uint32_t header_size;  // kHeaderSize
   uint32_t chunk_size;
   uint32_t record_size;
-  uint32_t mode;   // FileMode
-  uint32_t clock;  // ClockKind of every `ticks`
+  uint32_t mode;              // FileMode
+  uint32_t clock;             // ClockKind of every `ticks`
   uint64_t ticks_per_second;  // estimate; anchors are exact
   uint64_t uuid[2];
   char boot_id[40];
   char host[64];
   uint32_t root_pid;
-  uint32_t collector_pid;  // 0 in linear mode
-  uint32_t chunk_count;    // ring: chunks in the file. linear: unused
-  uint32_t recording;      // atomic: 0 = hooks pass straight through
-  uint32_t next_chunk;     // atomic: linear: first unclaimed. ring: hint where to look
+  uint32_t collector_pid;     // 0 in linear mode
+  uint32_t chunk_count;       // ring: chunks in the file. linear: unused
+  uint32_t recording;         // atomic: 0 = hooks pass straight through
+  uint32_t next_chunk;        // atomic: linear: first unclaimed. ring: hint where to look
   uint32_t allocated_chunks;  // atomic, linear: chunks backed by the file system
   uint64_t max_chunks;        // linear: budget
   uint64_t batches;           // atomic: batches delivered in any process

@@ -58,13 +58,13 @@ enum EventType : uint8_t {
 };
 
 // Record::flags
-inline constexpr uint8_t kFlagCpu = 1;         // work = thread CPU time, nanoseconds
-inline constexpr uint8_t kFlagBusy = 2;        // work = time inside the calls, ticks
-inline constexpr uint8_t kFlagMapped = 4;      // read: bytes were mapped, not copied
-inline constexpr uint8_t kFlagNetwork = 8;     // read: from a socket
-inline constexpr uint8_t kFlagError = 16;      // the operation failed, or was left by longjmp/throw
-inline constexpr uint8_t kFlagPython = 32;     // recorded through the Python bridge
-inline constexpr uint8_t kFlagUnfinished = 64; // reader only: was in flight when the thread died
+inline constexpr uint8_t kFlagCpu = 1;      // work = thread CPU time, nanoseconds
+inline constexpr uint8_t kFlagBusy = 2;     // work = time inside the calls, ticks
+inline constexpr uint8_t kFlagMapped = 4;   // read: bytes were mapped, not copied
+inline constexpr uint8_t kFlagNetwork = 8;  // read: from a socket
+inline constexpr uint8_t kFlagError = 16;   // the operation failed, or was left by longjmp/throw
+inline constexpr uint8_t kFlagPython = 32;  // recorded through the Python bridge
+inline constexpr uint8_t kFlagUnfinished = 64;  // reader only: was in flight when the thread died
 
 inline constexpr uint32_t kNoBatch = 0xffffffffu;
 inline constexpr int64_t kNoSample = -1;
@@ -72,18 +72,18 @@ inline constexpr int64_t kNoSample = -1;
 struct Record {
   uint8_t kind;
   uint8_t stage;
-  uint16_t check;      // CheckOf(record with check = 0)
-  uint32_t name;       // low 32 bits of the string id, 0 = none
-  uint64_t start;      // ticks
-  uint64_t duration;   // ticks
-  uint64_t work;       // see flags
+  uint16_t check;     // CheckOf(record with check = 0)
+  uint32_t name;      // low 32 bits of the string id, 0 = none
+  uint64_t start;     // ticks
+  uint64_t duration;  // ticks
+  uint64_t work;      // see flags
   uint64_t bytes;
-  int64_t sample;      // dataset index, kNoSample
-  uint64_t object;     // string id of a path, or 0
-  uint32_t batch;      // index of the batch in its epoch, kNoBatch
-  uint16_t generation; // which iterator (epoch) of which loader, counted in the consumer
+  int64_t sample;       // dataset index, kNoSample
+  uint64_t object;      // string id of a path, or 0
+  uint32_t batch;       // index of the batch in its epoch, kNoBatch
+  uint16_t generation;  // which iterator (epoch) of which loader, counted in the consumer
   uint8_t flags;
-  uint8_t depth;       // number of open spans around this one on its thread
+  uint8_t depth;  // number of open spans around this one on its thread
 };
 
 enum TextType : uint8_t {

@@ -184,7 +184,12 @@ void ProcSampler::Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked&
     return;
   }
   if (!IsLoader(slot) && tracked.rss < kBigProcess) return;
-  if (last || now >= tracked.next_memory) SampleMemory(key, tracked, now);
+  // The walk of a big process takes milliseconds in which it cannot map memory: not while it
+  // starts.
+  const TimeNs patience{tracked.rss < kBigProcess ? 0 : 3'000'000'000};
+  if (last || (now >= tracked.next_memory && now - tracked.first >= patience)) {
+    SampleMemory(key, tracked, now);
+  }
   if (last || now >= tracked.next_maps) ScanMaps(key, tracked, now);
 }
 

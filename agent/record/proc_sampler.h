@@ -25,7 +25,7 @@ class ProcSampler {
               EnrichingPacker& out);
 
   // Samples whatever is due. Cost: a few microseconds per process ten times a second; page-table
-  // walks (smaps_rollup) take at most 1 % of the time.
+  // walks (smaps_rollup) take at most 0.1 % of the time for each.
   void Tick(TimeNs now);
   // A last sample of everything that still runs, or has just become a zombie.
   void SampleAll(TimeNs now);

@@ -3,13 +3,14 @@
 // penstock-recover T: finishes a trace of which everybody was killed at once, the collector too (a
 // container that ends, an out-of-memory kill of a whole cgroup). T.part holds what was on disk and
 // names the ring that holds the rest.
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "agent/record/arena.h"
-#include "agent/record/liveness.h"
 #include "agent/record/proc_fs.h"
 #include "agent/record/rescue.h"
 #include "traces/trace.h"
@@ -36,11 +37,13 @@ Result<void> Recover(const std::string& output) {
                 fmt::format("{}: the ring is gone ({}); what was on disk is in {}.part", output,
                             arena.error().message, output));
   }
-  const auto collector = ReadFile(fmt::format("/proc/{}/comm", arena->header().collector_pid), 64);
-  if (collector && collector->rfind("penstock-record", 0) == 0) {
+  const std::uint32_t collector = arena->header().collector_pid;
+  const auto name = ReadFile(fmt::format("/proc/{}/comm", collector), 64);
+  const auto text = ReadFile(fmt::format("/proc/{}/stat", collector), 4096);
+  const auto stat = text ? ParseStat(*text) : std::nullopt;
+  if (name && name->rfind("penstock-record", 0) == 0 && stat && !stat->gone()) {
     return Fail(ErrorKind::kEnvironment,
-                fmt::format("{}: is still being recorded by process {}", output,
-                            arena->header().collector_pid));
+                fmt::format("{}: is still being recorded by process {}", output, collector));
   }
   if (auto done = Rescue(output, *arena); !done) return done;
   arena->Unlink();

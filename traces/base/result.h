@@ -35,10 +35,14 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
 
 [[nodiscard]] constexpr int ExitStatus(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kUsage: return 2;
-    case ErrorKind::kEnvironment: return 3;
-    case ErrorKind::kInput: return 4;
-    case ErrorKind::kOutput: return 3;
+    case ErrorKind::kUsage:
+      return 2;
+    case ErrorKind::kEnvironment:
+      return 3;
+    case ErrorKind::kInput:
+      return 4;
+    case ErrorKind::kOutput:
+      return 3;
   }
   return 4;
 }

@@ -119,9 +119,9 @@ TEST_P(ReadAliasTest, EveryByteIsSeenOnceAndTheProgramSeesTheSame) {
 
 INSTANTIATE_TEST_SUITE_P(Aliases, ReadAliasTest,
                          testing::Values("read", "read_chk", "pread", "pread_chk", "readv",
-                                         "preadv2", "fread", "fread_unlocked", "fread_chk",
-                                         "fgets", "getline", "fdopen", "dup_fdopen", "dup2",
-                                         "ifstream", "mmap", "high_fd"),
+                                         "preadv2", "fread", "fread_unlocked", "fread_chk", "fgets",
+                                         "getline", "fdopen", "dup_fdopen", "dup2", "ifstream",
+                                         "mmap", "high_fd"),
                          [](const auto& param) { return std::string(param.param); });
 
 TEST_F(HooksTest, ForkedChildrenRecordUnderTheirOwnPids) {
@@ -183,7 +183,9 @@ TEST_F(HooksTest, SignalHandlersThatReadDoNoHarm) {
   EXPECT_GE(reads.bytes + trace->losses().dropped_events * kFileSize, 3000 * kFileSize);
 }
 
-TEST_F(HooksTest, ErrnoIsKept) { EXPECT_EQ(Victim("errno"), 0); }
+TEST_F(HooksTest, ErrnoIsKept) {
+  EXPECT_EQ(Victim("errno"), 0);
+}
 
 TEST_F(HooksTest, BytesAgreeWithTheKernels) {
   ASSERT_EQ(Victim("threads"), 0);
@@ -193,8 +195,8 @@ TEST_F(HooksTest, BytesAgreeWithTheKernels) {
   const ProcessInfo& p = trace->processes()[0];
   EXPECT_GT(p.bytes_dataset.value, 0u);
   ASSERT_GT(p.bytes_kernel.value, 0u);
-  const double seen = static_cast<double>(p.bytes_hooked.value) /
-                      static_cast<double>(p.bytes_kernel.value);
+  const double seen =
+      static_cast<double>(p.bytes_hooked.value) / static_cast<double>(p.bytes_kernel.value);
   EXPECT_GT(seen, 0.98);
   EXPECT_LE(seen, 1.02);
 }

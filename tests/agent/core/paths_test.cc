@@ -20,20 +20,17 @@ TEST_P(DatasetPathTest, IsToldFromSystemAndSource) {
 
 INSTANTIATE_TEST_SUITE_P(
     Paths, DatasetPathTest,
-    testing::Values(std::pair{"/data/imagenet/train/n01440764/x.JPEG", true},
-                    std::pair{"/home/me/sets/shard-000001.tar", true},
-                    std::pair{"/dev/shm/set/a.jpg", true},
-                    std::pair{"/home/me/.cache/huggingface/datasets/a.arrow", true},
-                    std::pair{"/mnt/nfs/list.txt", true},
-                    std::pair{"/usr/lib/python3.11/os.py", false},
-                    std::pair{"/home/me/train.py", false},
-                    std::pair{"/home/me/venv/lib/python3.11/site-packages/PIL/a.png", false},
-                    std::pair{"/home/me/.cache/pip/x", false}, std::pair{"/proc/self/io", false},
-                    std::pair{"/sys/fs/cgroup/cpu.max", false},
-                    std::pair{"/home/me/libfoo.so.1.2", false},
-                    std::pair{"/home/me/net.ckpt", false},
-                    std::pair{"/dev/shm/torch_4711_99_0", false},
-                    std::pair{"/tmp/x.jpg (deleted)", false}, std::pair{"/dev/urandom", false}));
+    testing::Values(
+        std::pair{"/data/imagenet/train/n01440764/x.JPEG", true},
+        std::pair{"/home/me/sets/shard-000001.tar", true}, std::pair{"/dev/shm/set/a.jpg", true},
+        std::pair{"/home/me/.cache/huggingface/datasets/a.arrow", true},
+        std::pair{"/mnt/nfs/list.txt", true}, std::pair{"/usr/lib/python3.11/os.py", false},
+        std::pair{"/home/me/train.py", false},
+        std::pair{"/home/me/venv/lib/python3.11/site-packages/PIL/a.png", false},
+        std::pair{"/home/me/.cache/pip/x", false}, std::pair{"/proc/self/io", false},
+        std::pair{"/sys/fs/cgroup/cpu.max", false}, std::pair{"/home/me/libfoo.so.1.2", false},
+        std::pair{"/home/me/net.ckpt", false}, std::pair{"/dev/shm/torch_4711_99_0", false},
+        std::pair{"/tmp/x.jpg (deleted)", false}, std::pair{"/dev/urandom", false}));
 
 TEST(DatasetPathTest, ConfiguredPrefixWinsOverTheRules) {
   Text text{g_config.data, sizeof g_config.data};

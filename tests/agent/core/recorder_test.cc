@@ -34,7 +34,9 @@ std::vector<wire::Record> RecordsSince(uint32_t first) {
   return out;
 }
 
-uint32_t Used() { return Self()->used; }
+uint32_t Used() {
+  return Self()->used;
+}
 
 class RecorderTest : public testing::Test {
  protected:

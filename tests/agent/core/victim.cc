@@ -62,7 +62,8 @@ long Read(const std::string& how, const char* path) {
   }
   if (how == "pread") {
     const int fd = open64(path, O_RDONLY);
-    const long n = pread(fd, to, size / 2, 0) + pread64(fd, to, size - size / 2, static_cast<off64_t>(size / 2));
+    const long n = pread(fd, to, size / 2, 0) +
+                   pread64(fd, to, size - size / 2, static_cast<off64_t>(size / 2));
     close(fd);
     return n;
   }

@@ -85,5 +85,4 @@ class ShmFolder {
   std::string path_;
 };
 
-
 }  // namespace penstock::record
