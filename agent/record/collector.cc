@@ -18,7 +18,7 @@ namespace {
 
 constexpr TimeNs kSecond{1'000'000'000};
 constexpr TimeNs kShortestPause{5'000'000};
-constexpr TimeNs kLongestPause{50'000'000};
+constexpr TimeNs kLongestPause{100'000'000};
 constexpr TimeNs kGrace{300'000'000};        // for descendants that outlive the command
 constexpr TimeNs kOrphanGrace{500'000'000};  // the launcher died, nobody has attached yet
 constexpr TimeNs kQuiet{200'000'000};        // for writers that were in the middle of a record

@@ -62,37 +62,6 @@ constexpr std::array kFeatures = {
             "an isolated Python (-I or -E): loader, transforms and OpenCV were not hooked"},
 };
 
-// When each process was last heard of.
-std::vector<std::int64_t> LastSeen(const traces::Trace& trace) {
-  std::vector<std::int64_t> last(trace.processes().size(), 0);
-  for (const traces::ThreadInfo& thread : trace.threads()) {
-    if (thread.process.value >= last.size()) continue;
-    last[thread.process.value] = std::max(last[thread.process.value], thread.last.value);
-  }
-  return last;
-}
-
-// The kernel adds the counts of a child to its parent's when the parent waits for it
-// (wait_task_zombie in kernel/exit.c): bytes of workers that ended would be counted twice. A child
-// is taken out of its parent if it ended first and the rest still covers what hooks saw.
-std::vector<std::uint64_t> OwnKernelBytes(const traces::Trace& trace) {
-  const auto processes = trace.processes();
-  const std::vector<std::int64_t> last = LastSeen(trace);
-  std::vector<std::uint64_t> own;
-  for (const traces::ProcessInfo& process : processes) own.push_back(process.bytes_kernel.value);
-  for (std::size_t child = 0; child < processes.size(); ++child) {
-    const std::uint64_t bytes = processes[child].bytes_kernel.value;
-    for (std::size_t parent = 0; parent < processes.size(); ++parent) {
-      if (parent == child || processes[parent].pid != processes[child].parent) continue;
-      const bool first = last[child] <= last[parent];
-      if (first && own[parent] >= bytes + processes[parent].bytes_hooked.value)
-        own[parent] -= bytes;
-      break;
-    }
-  }
-  return own;
-}
-
 std::string Lower(std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
@@ -120,26 +89,26 @@ Coverage MeasureCoverage(const traces::Trace& trace) {
   Coverage coverage;
   std::set<std::string> blind;
   std::uint64_t misses = 0;
-  const std::vector<std::uint64_t> kernel = OwnKernelBytes(trace);
-  for (std::size_t i = 0; i < trace.processes().size(); ++i) {
-    const traces::ProcessInfo& process = trace.processes()[i];
+  for (const traces::ProcessInfo& process : trace.processes()) {
     coverage.network += process.bytes_network.value;
     coverage.mapped += process.bytes_mapped.value;
     misses += process.hook_misses;
     if (process.bytes_kernel.value > 0) {
       coverage.known = true;
       // A process cannot have seen more than there was: the surplus of one hides no gap of another.
-      coverage.bytes_seen += std::min(process.bytes_hooked.value, kernel[i]);
-      coverage.bytes_total += kernel[i];
-    }
-    for (const Feature& feature : kFeatures) {
-      if ((process.features & feature.bit) != 0) blind.insert(std::string(feature.what));
+      coverage.bytes_seen += std::min(process.bytes_hooked.value, process.bytes_kernel.value);
+      coverage.bytes_total += process.bytes_kernel.value;
     }
     const bool python = (process.features & wire::kFeaturePython) != 0;
+    for (const Feature& feature : kFeatures) {
+      // Isolated, and the hooks are in all the same: the agent brought them in by another way.
+      if (feature.bit == wire::kFeatureIsolated && python) continue;
+      if ((process.features & feature.bit) != 0) blind.insert(std::string(feature.what));
+    }
     for (const std::string& library : process.libraries) {
       const LibrarySight sight = SightOf(library);
       if (sight.sight == Sight::kBlind) {
-        blind.insert(fmt::format("{}: loaded, and not seen where it is used", sight.what));
+        blind.insert(fmt::format("{}: loaded; what it does counts to the stage around it", sight.what));
       }
       if (sight.sight == Sight::kPython && !python) {
         blind.insert(fmt::format("{}: seen from Python only, and this is not Python", sight.what));

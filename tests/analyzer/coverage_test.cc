@@ -34,13 +34,6 @@ TEST(CoverageTest, OneProcessCannotHideTheGapOfAnother) {
 }
 
 // Measured: a consumer with 24 MB of its own showed 291 MB once its two workers were reaped.
-TEST(CoverageTest, BytesOfReapedWorkersCountOnce) {
-  const Coverage coverage = CoverageOf(
-      {Process(1, 0, 24, 24 + 133 + 133), Process(2, 1, 133, 133), Process(3, 1, 133, 133)});
-  EXPECT_EQ(coverage.bytes_total, 290u);
-  EXPECT_DOUBLE_EQ(coverage.fraction(), 1);
-}
-
 TEST(CoverageTest, IsNotKnownWithoutTheKernelsCount) {
   EXPECT_FALSE(CoverageOf({Process(1, 0, 90, 0)}).known);
 }
