@@ -23,6 +23,10 @@ struct Known {
 // Commands of programs beside this one, described when they are there.
 constexpr Known kKnown[] = {
     {"record", "run a command under the agent and record it"},
+    {"recover", "finish a trace whose recorder was killed"},
+    {"export", "write a trace as JSON lines or CSV"},
+    {"validate", "check a trace for damage"},
+    {"pack", "make one packed file of a recording"},
     {"load", "run the reference loader"},
     {"sweep", "measure a loader or a command over a grid of settings"},
     {"gui", "open the dashboard"},

@@ -3,7 +3,9 @@
 // penstock report T [--json | --text | --brief] [--fail-on METRIC=LIMIT]...
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/core.h>
@@ -55,7 +57,11 @@ int ReportCommand(const std::vector<std::string>& arguments) {
   }
   const auto trace = traces::OpenTrace(path);
   if (!trace) {
-    fmt::print(stderr, "penstock report: {}\n", trace.error().message);
+    std::error_code ignored;
+    const bool part =
+        !std::filesystem::exists(path, ignored) && std::filesystem::exists(path + ".part", ignored);
+    fmt::print(stderr, "penstock report: {}{}\n", trace.error().message,
+               part ? fmt::format("; {0}.part is there: penstock recover {0}", path) : "");
     return ExitStatus(trace.error().kind);
   }
   const Report report = BuildReport(**trace, path);

@@ -108,7 +108,8 @@ Coverage MeasureCoverage(const traces::Trace& trace) {
     for (const std::string& library : process.libraries) {
       const LibrarySight sight = SightOf(library);
       if (sight.sight == Sight::kBlind) {
-        blind.insert(fmt::format("{}: loaded; what it does counts to the stage around it", sight.what));
+        blind.insert(
+            fmt::format("{}: loaded; what it does counts to the stage around it", sight.what));
       }
       if (sight.sight == Sight::kPython && !python) {
         blind.insert(fmt::format("{}: seen from Python only, and this is not Python", sight.what));
