@@ -367,7 +367,7 @@ wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_
   if (chunk == nullptr) {
     return nullptr;
   }
-  chunk->magic = wire::kChunkMagic;
+  __atomic_store_n(&chunk->magic, wire::kChunkMagic, __ATOMIC_RELAXED);
   chunk->index = index;
   chunk->process = g_slot_index;
   chunk->sequence = sequence;

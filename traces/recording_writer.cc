@@ -124,7 +124,7 @@ bool RecordingWriter::Thread::Claim() {
   }
   const wire::ProcessSlot* slot =
       slot_ < wire::kMaxProcesses ? &recording_.header().processes[slot_] : nullptr;
-  next->magic = wire::kChunkMagic;
+  __atomic_store_n(&next->magic, wire::kChunkMagic, __ATOMIC_RELAXED);
   next->index = index;
   next->process = slot_;
   next->sequence = sequence_++;
