@@ -217,7 +217,7 @@ PENSTOCK_EXPORT int execveat(int dir, const char* path, char* const argv[], char
 PENSTOCK_EXPORT int posix_spawn(pid_t* pid, const char* path,
                                 const posix_spawn_file_actions_t* actions,
                                 const posix_spawnattr_t* attributes, char* const argv[],
-                                char* const env[]) noexcept {
+                                char* const env[]) {
   PENSTOCK_ENVIRONMENT(AT_FDCWD, path, env)
   return PENSTOCK_REAL(posix_spawn)(pid, path, actions, attributes, argv, env_to_use);
 }
@@ -225,7 +225,7 @@ PENSTOCK_EXPORT int posix_spawn(pid_t* pid, const char* path,
 PENSTOCK_EXPORT int posix_spawnp(pid_t* pid, const char* file,
                                  const posix_spawn_file_actions_t* actions,
                                  const posix_spawnattr_t* attributes, char* const argv[],
-                                 char* const env[]) noexcept {
+                                 char* const env[]) {
   char found[4096];
   PENSTOCK_ENVIRONMENT(AT_FDCWD, SearchPath(file, found, sizeof found), env)
   return PENSTOCK_REAL(posix_spawnp)(pid, file, actions, attributes, argv, env_to_use);
