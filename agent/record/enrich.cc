@@ -33,11 +33,11 @@ traces::ProcessInfo EnrichingPacker::Merged(const traces::ProcessInfo& info) con
 
 void EnrichingPacker::Apply(ProcessKey key) {
   const auto known = known_.find(key);
-  if (known != known_.end()) inner_->UpdateProcess(known->second.id, Merged(known->second.info));
+  if (known != known_.end()) inner().UpdateProcess(known->second.id, Merged(known->second.info));
 }
 
 void EnrichingPacker::ApplyAll() {
-  for (const auto& [key, known] : known_) inner_->UpdateProcess(known.id, Merged(known.info));
+  for (const auto& [key, known] : known_) inner().UpdateProcess(known.id, Merged(known.info));
 }
 
 std::string EnrichingPacker::FindFact(std::string_view key) const {
@@ -50,19 +50,19 @@ std::string EnrichingPacker::FindFact(std::string_view key) const {
 }
 
 ProcessId EnrichingPacker::AddProcess(const traces::ProcessInfo& process) {
-  const ProcessId id = inner_->AddProcess(Merged(process));
+  const ProcessId id = inner().AddProcess(Merged(process));
   known_[KeyOf(process)] = {id, process};
   return id;
 }
 
 void EnrichingPacker::UpdateProcess(ProcessId id, const traces::ProcessInfo& process) {
   known_[KeyOf(process)] = {id, process};
-  inner_->UpdateProcess(id, Merged(process));
+  inner().UpdateProcess(id, Merged(process));
 }
 
 void EnrichingPacker::SetFact(std::string_view key, std::string_view value) {
   facts_[std::string(key)] = value;
-  inner_->SetFact(key, value);
+  inner().SetFact(key, value);
 }
 
 }  // namespace penstock::record

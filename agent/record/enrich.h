@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/record/forwarding_packer.h"
 #include "agent/record/liveness.h"
 #include "traces/pack.h"
 
@@ -26,9 +27,9 @@ struct KernelView {
   std::vector<std::string> libraries;
 };
 
-class EnrichingPacker final : public traces::Packer {
+class EnrichingPacker final : public ForwardingPacker {
  public:
-  explicit EnrichingPacker(std::unique_ptr<traces::Packer> inner) : inner_(std::move(inner)) {}
+  using ForwardingPacker::ForwardingPacker;
 
   // The caller changes it and then calls Apply().
   KernelView& view(ProcessKey key) { return views_[key]; }
@@ -40,28 +41,13 @@ class EnrichingPacker final : public traces::Packer {
   // First value of `key` among the facts of the run and of its processes; "" if there is none.
   [[nodiscard]] std::string FindFact(std::string_view key) const;
 
-  StringId Intern(std::string_view text) override { return inner_->Intern(text); }
-  void SetString(StringId id, std::string_view text) override { inner_->SetString(id, text); }
-  ThreadId AddThread(const traces::ThreadInfo& thread) override {
-    return inner_->AddThread(thread);
-  }
   ProcessId AddProcess(const traces::ProcessInfo& process) override;
   void UpdateProcess(ProcessId id, const traces::ProcessInfo& process) override;
-  void UpdateThread(ThreadId id, const traces::ThreadInfo& thread) override {
-    inner_->UpdateThread(id, thread);
-  }
   void SetFact(std::string_view key, std::string_view value) override;
   void AddSpan(ThreadId thread, const traces::Span& span) override {
     ++spans_;
-    inner_->AddSpan(thread, span);
+    inner().AddSpan(thread, span);
   }
-  void AddEvent(const traces::Event& event) override { inner_->AddEvent(event); }
-  void AddCounter(const traces::CounterSample& sample) override { inner_->AddCounter(sample); }
-  void SetLosses(const traces::Losses& losses) override { inner_->SetLosses(losses); }
-  void SetRealtimeOffset(TimeNs offset) override { inner_->SetRealtimeOffset(offset); }
-  Result<void> Flush() override { return inner_->Flush(); }
-  Result<void> Finish() override { return inner_->Finish(); }
-  std::uint64_t bytes_written() const override { return inner_->bytes_written(); }
 
  private:
   struct Known {
@@ -70,7 +56,6 @@ class EnrichingPacker final : public traces::Packer {
   };
   [[nodiscard]] traces::ProcessInfo Merged(const traces::ProcessInfo& info) const;
 
-  std::unique_ptr<traces::Packer> inner_;
   std::map<ProcessKey, Known> known_;
   std::map<ProcessKey, KernelView> views_;
   std::map<std::string, std::string, std::less<>> facts_;

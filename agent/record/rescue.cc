@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/record/forwarding_packer.h"
 #include "agent/record/liveness.h"
 #include "traces/recording.h"
 
@@ -17,9 +18,9 @@ namespace {
 
 // The drain of the ring announces processes and threads that the saved part has already: they are
 // the same.
-class Joiner final : public traces::Packer {
+class Joiner final : public ForwardingPacker {
  public:
-  explicit Joiner(std::unique_ptr<traces::Packer> inner) : inner_(std::move(inner)) {}
+  using ForwardingPacker::ForwardingPacker;
 
   // The drain stands in "#hash" for a text that was sent before: the saved part knows it.
   void Remember(std::string_view text) {
@@ -30,44 +31,23 @@ class Joiner final : public traces::Packer {
 
   StringId Intern(std::string_view text) override {
     const auto known = texts_.find(text);
-    return inner_->Intern(known != texts_.end() ? std::string_view(known->second) : text);
+    return inner().Intern(known != texts_.end() ? std::string_view(known->second) : text);
   }
-  void SetString(StringId id, std::string_view text) override { inner_->SetString(id, text); }
   ProcessId AddProcess(const traces::ProcessInfo& process) override {
     const ProcessKey key{process.pid, process.process_start};
     const auto known = processes_.find(key);
-    if (known == processes_.end()) return processes_[key] = inner_->AddProcess(process);
-    inner_->UpdateProcess(known->second, process);
+    if (known == processes_.end()) return processes_[key] = inner().AddProcess(process);
+    inner().UpdateProcess(known->second, process);
     return known->second;
-  }
-  void UpdateProcess(ProcessId id, const traces::ProcessInfo& process) override {
-    inner_->UpdateProcess(id, process);
   }
   ThreadId AddThread(const traces::ThreadInfo& thread) override {
     const std::pair key{thread.process.value, thread.tid};
     const auto known = threads_.find(key);
-    if (known == threads_.end()) return threads_[key] = inner_->AddThread(thread);
+    if (known == threads_.end()) return threads_[key] = inner().AddThread(thread);
     return known->second;
   }
-  void UpdateThread(ThreadId id, const traces::ThreadInfo& thread) override {
-    inner_->UpdateThread(id, thread);
-  }
-  void SetFact(std::string_view key, std::string_view value) override {
-    inner_->SetFact(key, value);
-  }
-  void AddSpan(ThreadId thread, const traces::Span& span) override {
-    inner_->AddSpan(thread, span);
-  }
-  void AddEvent(const traces::Event& event) override { inner_->AddEvent(event); }
-  void AddCounter(const traces::CounterSample& sample) override { inner_->AddCounter(sample); }
-  void SetLosses(const traces::Losses& losses) override { inner_->SetLosses(losses); }
-  void SetRealtimeOffset(TimeNs offset) override { inner_->SetRealtimeOffset(offset); }
-  Result<void> Flush() override { return inner_->Flush(); }
-  Result<void> Finish() override { return inner_->Finish(); }
-  std::uint64_t bytes_written() const override { return inner_->bytes_written(); }
 
  private:
-  std::unique_ptr<traces::Packer> inner_;
   std::map<std::string, std::string, std::less<>> texts_;
   std::map<ProcessKey, ProcessId> processes_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, ThreadId> threads_;

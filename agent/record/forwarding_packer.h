@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A Packer that passes everything on to another, which it owns: what stands between a drain and a
+// file overrides only what it changes. Not thread-safe, as a Packer is not.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "traces/pack.h"
+
+namespace penstock::record {
+
+class ForwardingPacker : public traces::Packer {
+ public:
+  explicit ForwardingPacker(std::unique_ptr<traces::Packer> inner) : inner_(std::move(inner)) {}
+
+  StringId Intern(std::string_view text) override { return inner_->Intern(text); }
+  void SetString(StringId id, std::string_view text) override { inner_->SetString(id, text); }
+  ThreadId AddThread(const traces::ThreadInfo& thread) override {
+    return inner_->AddThread(thread);
+  }
+  ProcessId AddProcess(const traces::ProcessInfo& process) override {
+    return inner_->AddProcess(process);
+  }
+  void UpdateProcess(ProcessId id, const traces::ProcessInfo& process) override {
+    inner_->UpdateProcess(id, process);
+  }
+  void UpdateThread(ThreadId id, const traces::ThreadInfo& thread) override {
+    inner_->UpdateThread(id, thread);
+  }
+  void SetFact(std::string_view key, std::string_view value) override {
+    inner_->SetFact(key, value);
+  }
+  void AddSpan(ThreadId thread, const traces::Span& span) override {
+    inner_->AddSpan(thread, span);
+  }
+  void AddEvent(const traces::Event& event) override { inner_->AddEvent(event); }
+  void AddCounter(const traces::CounterSample& sample) override { inner_->AddCounter(sample); }
+  void SetLosses(const traces::Losses& losses) override { inner_->SetLosses(losses); }
+  void SetRealtimeOffset(TimeNs offset) override { inner_->SetRealtimeOffset(offset); }
+  Result<void> Flush() override { return inner_->Flush(); }
+  Result<void> Finish() override { return inner_->Finish(); }
+  std::uint64_t bytes_written() const override { return inner_->bytes_written(); }
+
+ protected:
+  [[nodiscard]] traces::Packer& inner() { return *inner_; }
+
+ private:
+  std::unique_ptr<traces::Packer> inner_;
+};
+
+}  // namespace penstock::record
