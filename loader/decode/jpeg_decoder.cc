@@ -10,6 +10,7 @@
 #include "loader/decode/colour.h"
 #include "loader/decode/exif.h"
 #include "loader/decode/jpeg_memory.h"
+#include "loader/decode/jpeg_tables.h"
 #include "loader/decode/plan.h"
 
 #include <jerror.h>
@@ -162,7 +163,10 @@ Result<void> JpegDecoder::State::Open() {
   }
   SetSource(source, file);
   errors.in_data = false;
-  if (!Guarded(errors, [this] { jpeg_read_header(&cinfo, TRUE); })) {
+  if (!Guarded(errors, [this] {
+        ForgetTables(&cinfo);
+        jpeg_read_header(&cinfo, TRUE);
+      })) {
     return tl::unexpected<Error>(Failure());
   }
   errors.in_data = true;
@@ -207,6 +211,9 @@ bool JpegDecoder::State::Start(int denominator) {
     cinfo.dct_method = options.fast_dct ? JDCT_IFAST : JDCT_ISLOW;
     cinfo.do_fancy_upsampling = options.fancy_upsampling ? TRUE : FALSE;
     jpeg_start_decompress(&cinfo);
+    if (const int missing = MissingQuantTable(cinfo); missing >= 0) {
+      ERREXIT1(&cinfo, JERR_NO_QUANT_TABLE, missing);
+    }
   });
 }
 
