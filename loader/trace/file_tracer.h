@@ -6,7 +6,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -17,13 +16,17 @@
 namespace penstock::loader {
 
 struct FileTracerOptions {
-  std::filesystem::path path;               // final name; written as path + ".part" until Finish()
-  std::vector<std::string> command;         // argv
+  std::filesystem::path path;        // written as path + ".part" until Finish()
+  std::vector<std::string> command;  // argv
+  std::string version;               // of the program
+  std::int32_t rank = -1;
+  std::int32_t world_size = -1;
   Bytes memory{std::uint64_t{32} << 20};    // of all threads' chunks
   std::chrono::milliseconds interval{250};  // between two looks at the threads
 };
 
-// Errors: kOutput if the file cannot be made.
+// A tracer that is destroyed without Finish() leaves the file under its temporary name, readable.
+// Errors: kOutput if the file cannot be made; Finish(): kOutput if it could not be written whole.
 [[nodiscard]] Result<std::unique_ptr<Tracer>> FileTracer(const FileTracerOptions& options);
 
 }  // namespace penstock::loader

@@ -31,6 +31,7 @@ struct Place {
 // A moment by the tracer's own clock: from ThreadTracer::Now(), for ThreadTracer::Emit() alone.
 struct Tick {
   std::uint64_t value = 0;
+  std::uint64_t other = 0;  // by the second clock, where two tracers listen
 };
 
 enum class ThreadRole { kConsumer, kWorker, kOther };
@@ -85,7 +86,7 @@ class ThreadTracer {
   }
 
  protected:
-  explicit ThreadTracer(bool on) : on_(on) {}
+  explicit ThreadTracer(bool is_on) : on_(is_on) {}
 
   virtual void DoSetContext(const Place& place) = 0;
   virtual void DoBegin(traces::StageId stage, NameId name) = 0;
@@ -99,7 +100,6 @@ class ThreadTracer {
   virtual void DoCounter(NameId name, std::int64_t value) = 0;
 
  private:
-  friend class TracerAccess;  // for tracers that hand on to other tracers
   bool on_;
 };
 
