@@ -201,7 +201,7 @@ bool MapsFiles() {
 }
 
 // Thread CPU time at `*ticks`. The system call costs more than many a span, and spans begin and end
-// in clusters (a transform inside a Compose inside a sample): within 3 us of a reading the CPU time
+// in clusters (a transform inside a Compose inside a sample): within 20 us of a reading the CPU time
 // has grown by at most the wall time, so that is what is added. Otherwise reads, and moves `*ticks`
 // behind the reading.
 inline uint64_t CpuAt(ThreadState* s, uint64_t* ticks) {
