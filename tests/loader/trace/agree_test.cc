@@ -167,7 +167,7 @@ TEST_F(AgreeTest, AToolForNvtxSeesEverySpanAsARange) {
   EXPECT_EQ(counts["penstock sample sample 7 0"], 1);
   EXPECT_EQ(counts["penstock decode jpeg 7 1"], 1);
   EXPECT_EQ(counts["penstock augment flip 7 2"], 1);
-  EXPECT_EQ(counts["penstock wait next -1 0"], 3);
+  EXPECT_EQ(counts["penstock wait  -1 0"], 3);
 }
 #endif
 

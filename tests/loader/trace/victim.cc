@@ -47,7 +47,7 @@ struct Names {
         ops(tracer.Name("ops")),
         flip(tracer.Name("flip")),
         sample(tracer.Name("sample")),
-        wait(tracer.Name("next")),
+        wait(tracer.Name("")),
         depth(tracer.Name("ready")) {}
   NameId read, jpeg, ops, flip, sample, wait, depth;
 };
