@@ -36,11 +36,18 @@ void* Counted(std::size_t size, std::size_t align) {
 }
 }  // namespace
 
-// NOLINTBEGIN(misc-new-delete-overloads): the others of the library call these
+// NOLINTBEGIN(misc-new-delete-overloads): those for arrays call these, or match each other
 void* operator new(std::size_t size) {
   return Counted(size, alignof(std::max_align_t));
 }
 void* operator new(std::size_t size, std::align_val_t align) {
+  return Counted(size, static_cast<std::size_t>(align));
+}
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return Counted(size, alignof(std::max_align_t));
+}
+void* operator new(std::size_t size, std::align_val_t align,
+                   const std::nothrow_t& /*tag*/) noexcept {
   return Counted(size, static_cast<std::size_t>(align));
 }
 void operator delete(void* memory) noexcept {
