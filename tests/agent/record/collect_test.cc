@@ -220,6 +220,19 @@ TEST(CollectTest, KilledCollectorHarmsNobody) {
   EXPECT_EQ(contents.spans, 2500u);
 }
 
+TEST(CollectTest, ASecondRecorderOfTheSameTraceHarmsNothing) {
+  RecordRun run;
+  run.Start({"-o", "t", "--", FakeProgram(), "counts", "1", "1", "1500", "1000", "8"});
+  ASSERT_TRUE(run.Appears("counts", 5));
+  RecordRun second;
+  EXPECT_EQ(WEXITSTATUS(second({"-o", run.path("t"), "--", FakeProgram(), "-", "1", "1", "10",
+                                "1000", "7"})),
+            7);
+  EXPECT_THAT(second.err(), HasSubstr("being written by another program"));
+  EXPECT_EQ(WEXITSTATUS(run.Wait()), 8);
+  EXPECT_EQ(ReadTrace(run.path("t")).spans, 1500u);
+}
+
 TEST(CollectTest, EverybodyKilledAtOnceIsRecovered) {
   const ShmFolder shm;
   RecordRun run;
