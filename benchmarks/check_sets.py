@@ -145,14 +145,10 @@ def check(folder, photos, decoder, options):
     """Compares one set; returns the largest deviation."""
     manifest, made, subsamplings = read_set(folder)
     kind, quality = manifest["set"], manifest["quality"]
-    # Every cut at every subsampling of the set, in the set's own shares: repeat by the gcd-free
-    # way of walking through the set's list.
-    real, stride = [], max(1, len(subsamplings) // 20)
-    shares = subsamplings[::stride]
-    for image in cuts(photos, kind):
-        for subsampling in sorted(set(shares)):
-            real.append((encode(image, quality, subsampling), subsampling))
-    weights = {s: shares.count(s) / len(shares) for s in set(shares)}
+    weights = {s: subsamplings.count(s) / len(subsamplings) for s in set(subsamplings)}
+    # Every cut at every subsampling; the set's own shares weigh them.
+    real = [(encode(image, quality, subsampling), subsampling)
+            for image in cuts(photos, kind) for subsampling in sorted(weights)]
     groups = [made] + [[picture for picture, s in real if s == which] for which in sorted(weights)]
     measured = measure(decoder, groups, options.rounds)
     ours = measured[0]

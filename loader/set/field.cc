@@ -72,8 +72,7 @@ Plane NaturalField(Random& random, int width, int height, double exponent) {
   for (; level >= 0; --level) {
     field = Enlarged(field, (width >> level) + 1, (height >> level) + 1);
     // Octave k has cells of 2^k pixels; equal variance in every octave is an exponent of 1.
-    const auto amplitude =
-        static_cast<float>(std::exp2(level * (exponent - 1)) * std::sqrt(12.0));
+    const auto amplitude = static_cast<float>(std::exp2(level * (exponent - 1)) * std::sqrt(12.0));
     for (float& value : field.values) {
       value += amplitude * (static_cast<float>(random.Next()) * 0x1p-32f - 0.5f);
     }

@@ -106,8 +106,8 @@ class Making {
     std::error_code error;
     if (options_.format == SetFormat::kList) fs::create_directory(folder_ / "images", error);
     const std::uint64_t classes = std::min(options_.classes, options_.count);
-    for (std::uint64_t label = 0; options_.format == SetFormat::kFolder && label < classes && !error;
-         ++label) {
+    for (std::uint64_t label = 0;
+         options_.format == SetFormat::kFolder && label < classes && !error; ++label) {
       fs::create_directory(folder_ / names_.Class(label), error);
     }
     if (!error) return {};
@@ -200,8 +200,8 @@ class PictureWorker : public OrderedWorker {
 
   Result<std::vector<std::byte>> Make(std::uint64_t index) override {
     const ImageView picture = painter_.Paint(index, pixels_);
-    const auto jpeg = encoder_.Encode(picture, options_.recipe->quality,
-                                      SubsamplingOf(*options_.recipe, index));
+    const auto jpeg =
+        encoder_.Encode(picture, options_.recipe->quality, SubsamplingOf(*options_.recipe, index));
     if (!jpeg) return tl::unexpected<Error>(jpeg.error());
     return making_.Keep(index, *jpeg);
   }
@@ -248,9 +248,8 @@ Result<SetSummary> MakeIn(const SetOptions& options, const fs::path& folder,
   for (unsigned i = 0; i < options.workers; ++i) {
     workers.push_back(std::make_unique<PictureWorker>(options, painter, making));
   }
-  Result<void> made = RunOrdered(options.count, workers, stop, [&](auto index, auto jpeg) {
-    return making.Take(index, jpeg);
-  });
+  Result<void> made = RunOrdered(options.count, workers, stop,
+                                 [&](auto index, auto jpeg) { return making.Take(index, jpeg); });
   if (!made) return tl::unexpected<Error>(made.error());
   if (stop.stop_requested()) return Fail(ErrorKind::kEnvironment, "interrupted");
   return making.Finish();

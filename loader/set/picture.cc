@@ -79,9 +79,9 @@ ImageView Painter::Paint(std::uint64_t index, std::vector<std::uint8_t>& pixels)
   const float noise = NoiseStrength(random) / 32;
   std::array<float, 3> gain{};
   for (std::size_t c = 0; c < 3; ++c) {
-    const double angle = 2 * std::numbers::pi * static_cast<double>(label) /
-                             static_cast<double>(classes_) +
-                         2.1 * static_cast<double>(c);
+    const double angle =
+        2 * std::numbers::pi * static_cast<double>(label) / static_cast<double>(classes_) +
+        2.1 * static_cast<double>(c);
     gain[c] = static_cast<float>(exposure * (1 + 0.08 * std::cos(angle)));
   }
   const auto width = static_cast<std::size_t>(size.width);
@@ -99,9 +99,9 @@ ImageView Painter::Paint(std::uint64_t index, std::vector<std::uint8_t>& pixels)
       for (int c = 0; c < 3; ++c) {
         const float of_back = behind[3 * b + c];
         const float of_front = near.sharp[static_cast<std::size_t>(3 * f + c)];
-        const float level = (of_back + share * (of_front - of_back)) *
-                                gain[static_cast<std::size_t>(c)] +
-                            noise * noise_[static_cast<std::size_t>(3 * g + c)];
+        const float level =
+            (of_back + share * (of_front - of_back)) * gain[static_cast<std::size_t>(c)] +
+            noise * noise_[static_cast<std::size_t>(3 * g + c)];
         *out++ = static_cast<std::uint8_t>(std::clamp(level, 0.0f, 255.0f));
       }
       f += front.step;

@@ -14,7 +14,7 @@ constexpr double kTau = 2 * std::numbers::pi;
 // Calibrated against cuts of real photographs encoded the same way: benchmarks/check_sets.py.
 constexpr double kLeastRadius = 6;          // pixels
 constexpr double kLeavesPerPixel = 2.3e-3;  // most are hidden by later ones
-constexpr float kTexture = 11;                 // levels, times the relief of the shape
+constexpr float kTexture = 11;              // levels, times the relief of the shape
 constexpr double kTextureExponent = 1.05;
 constexpr float kTint = 3.5;  // levels, red and blue against green
 constexpr double kLens = 0.8;
@@ -173,8 +173,8 @@ Scene PaintScene(Random& random, int width, int height) {
   for (std::size_t c = 0; c < 3; ++c) {
     std::vector<float>& values = canvas.colour[c].values;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      values[i] = values[i] * shade.values[i] +
-                  kTexture * canvas.relief.values[i] * texture.values[i];
+      values[i] =
+          values[i] * shade.values[i] + kTexture * canvas.relief.values[i] * texture.values[i];
     }
     if (c == 1) continue;
     const std::vector<float>& colour = tint[c / 2].values;
