@@ -305,7 +305,7 @@ Result<JpegDecoder::Decoded> JpegDecoder::State::DecodeRegion(const Region& regi
   jpeg_abort_decompress(&cinfo);
   header_read = false;
 
-  std::uint8_t* const first = top + (wanted.x - columns.first) * channels();
+  std::uint8_t* const first = top + std::ptrdiff_t{wanted.x - columns.first} * channels();
   for (int y = 0; y < wanted.height && (info.cmyk || orientation.flip_columns); ++y) {
     std::uint8_t* const row = first + y * step;
     if (info.cmyk) {

@@ -50,7 +50,7 @@ HuffmanTables StandardTables() {
 }  // namespace
 
 void ForgetTables(j_decompress_ptr cinfo) {
-  static const HuffmanTables kStandard = StandardTables();
+  static const HuffmanTables standard = StandardTables();
   auto* const common = reinterpret_cast<j_common_ptr>(cinfo);
   for (std::size_t i = 0; i < kTables; ++i) {
     if (cinfo->quant_tbl_ptrs[i] == nullptr) {
@@ -64,8 +64,8 @@ void ForgetTables(j_decompress_ptr cinfo) {
     }
     // Steps of 0 are not allowed, so they can stand for "none".
     std::memset(cinfo->quant_tbl_ptrs[i], 0, sizeof(JQUANT_TBL));
-    *cinfo->dc_huff_tbl_ptrs[i] = kStandard.dc[i];
-    *cinfo->ac_huff_tbl_ptrs[i] = kStandard.ac[i];
+    *cinfo->dc_huff_tbl_ptrs[i] = standard.dc[i];
+    *cinfo->ac_huff_tbl_ptrs[i] = standard.ac[i];
   }
 }
 

@@ -88,18 +88,18 @@ void DecodeWith(JpegDecoder& decoder, const DecodeOptions& options,
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const DecodeOptions kStrict = {
+  static const DecodeOptions strict_options = {
       .reduce = 1, .exif = true, .max_pixels = kMaxPixels, .max_scans = kMaxScans};
-  static const DecodeOptions kTolerant = {.fancy_upsampling = false,
-                                          .fast_dct = true,
-                                          .reduce = 1,
-                                          .strict = false,
-                                          .max_pixels = kMaxPixels,
-                                          .max_scans = kMaxScans};
-  static JpegDecoder strict(kStrict);
-  static JpegDecoder tolerant(kTolerant);
+  static const DecodeOptions tolerant_options = {.fancy_upsampling = false,
+                                                 .fast_dct = true,
+                                                 .reduce = 1,
+                                                 .strict = false,
+                                                 .max_pixels = kMaxPixels,
+                                                 .max_scans = kMaxScans};
+  static JpegDecoder strict(strict_options);
+  static JpegDecoder tolerant(tolerant_options);
   const auto file = std::as_bytes(std::span(data, size));
-  DecodeWith(strict, kStrict, file);
-  DecodeWith(tolerant, kTolerant, file);
+  DecodeWith(strict, strict_options, file);
+  DecodeWith(tolerant, tolerant_options, file);
   return 0;
 }
