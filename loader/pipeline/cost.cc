@@ -64,8 +64,7 @@ std::optional<std::pair<Cost::Shape, double>> TakeShape(std::string_view& text) 
     if (!Take(text, known.name)) continue;
     if (known.shape == Cost::Shape::kExponential) return std::pair{known.shape, 0.0};
     if (!Take(text, ":")) return std::nullopt;
-    const bool length =
-        known.shape == Cost::Shape::kNormal || known.shape == Cost::Shape::kUniform;
+    const bool length = known.shape == Cost::Shape::kNormal || known.shape == Cost::Shape::kUniform;
     const std::optional<double> value = length ? TakeLength(text, kMs) : TakeNumber(text);
     if (!value) return std::nullopt;
     return std::pair{known.shape, *value};

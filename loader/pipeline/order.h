@@ -31,6 +31,7 @@ class SampleOrder {
   [[nodiscard]] std::uint64_t epoch_batches() const { return Batches(EpochSamples(0)); }
   [[nodiscard]] std::uint64_t epoch_samples() const { return EpochSamples(0); }
   [[nodiscard]] std::uint64_t batch_size() const { return batch_; }
+  [[nodiscard]] std::uint64_t samples() const { return samples_; }  // of the source
 
   // Requires: batch < batches().
   [[nodiscard]] BatchPlace At(std::uint64_t batch) const;

@@ -35,8 +35,7 @@ Result<std::unique_ptr<BatchRing>> BatchRing::Make(const SampleOrder& order, uns
   std::unique_ptr<BatchRing> ring(new BatchRing(order, slots, sample_bytes));
   ring->bytes_ = bytes;
   if (bytes != 0) {
-    void* memory =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return refuse();
     madvise(memory, bytes, MADV_HUGEPAGE);
     ring->memory_ = memory;
@@ -94,7 +93,7 @@ bool BatchRing::WaitReady(std::uint64_t number, const StopFlag& stop) {
 
 unsigned BatchRing::ReadyFrom(std::uint64_t number) {
   unsigned ready = 0;
-  while (ready < slots() && Ready(number + ready) && slot(number + ready).number == number + ready) {
+  while (ready < slots() && Ready(number + ready)) {
     ++ready;
   }
   return ready;

@@ -36,7 +36,7 @@ class Histogram {
   static std::size_t Class(TimeNs length) {
     const auto value = static_cast<std::uint64_t>(length.value < 0 ? 0 : length.value);
     if (value < (1u << kBits)) return static_cast<std::size_t>(value);
-    const int octave = std::bit_width(value) - kBits - 1;
+    const int octave = static_cast<int>(std::bit_width(value)) - kBits - 1;
     const std::size_t found =
         (static_cast<std::size_t>(octave) << kBits) + static_cast<std::size_t>(value >> octave);
     return found < kClasses ? found : kClasses - 1;
@@ -50,8 +50,9 @@ struct StageStats {
   TimeNs wall{};
   TimeNs cpu{};
   std::uint64_t count = 0;
-  std::uint64_t bytes = 0;  // file bytes that went in (read, decode), bytes of pixels made (augment)
-  Histogram lengths;        // wall
+  std::uint64_t bytes =
+      0;              // file bytes that went in (read, decode), bytes of pixels made (augment)
+  Histogram lengths;  // wall
 
   void Add(TimeNs wall_spent, TimeNs cpu_spent, std::uint64_t bytes_moved) {
     wall += wall_spent;
@@ -98,12 +99,13 @@ struct PipelineStats {
   std::uint64_t io_bytes = 0;
   std::uint64_t io_reads = 0;
   std::uint64_t io_cache_hits = 0;
-  TimeNs worker_cpu{};       // of all threads, with the consumer's part inside Next()
-  TimeNs wait{};             // of the consumer in Next()
-  Histogram waits;           // one a batch
-  Histogram batch_latency;   // from a batch's first sample begun to its last one done
-  double ready_share = 0;    // of calls of Next() that found their batch ready
-  double mean_ready = 0;     // batches ready when Next() was called
+  std::uint64_t io_direct_refused = 0;  // read through the page cache although direct was wanted
+  TimeNs worker_cpu{};                  // of all threads, with the consumer's part inside Next()
+  TimeNs wait{};                        // of the consumer in Next()
+  Histogram waits;                      // one a batch
+  Histogram batch_latency;              // from a batch's first sample begun to its last one done
+  double ready_share = 0;               // of calls of Next() that found their batch ready
+  double mean_ready = 0;                // batches ready when Next() was called
   std::size_t ring_bytes = 0;
   unsigned ring_batches = 0;
 
