@@ -79,8 +79,22 @@ Result<std::unique_ptr<Stages>> Stages::Make(Shared& shared, const Roles& roles,
   return stages;
 }
 
+void StepSpans::Begin(std::string_view name) {
+  for (const auto& [text, id] : names_) {
+    if (text == name.data()) {
+      thread_.Begin(StageId::kAugment, id);
+      return;
+    }
+  }
+  names_.emplace_back(name.data(), tracer_.Name(name));
+  thread_.Begin(StageId::kAugment, names_.back().second);
+}
+
 void Stages::SetTracer(ThreadTracer& tracer) {
   tracer_ = &tracer;
+  if (!tracer.on() || !augmenter_) return;
+  step_spans_.emplace(shared_.tracer, tracer);
+  augmenter_->SetObserver(&*step_spans_);
 }
 
 void Stages::BeginLap() {

@@ -8,6 +8,9 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "loader/augment/program.h"
 #include "loader/decode/jpeg_decoder.h"
@@ -16,6 +19,19 @@
 #include "loader/pipeline/shared.h"
 
 namespace penstock::loader {
+
+// Makes a span of each step of an augmentation.
+class StepSpans final : public StepObserver {
+ public:
+  StepSpans(Tracer& tracer, ThreadTracer& thread) : tracer_(tracer), thread_(thread) {}
+  void Begin(std::string_view name) override;
+  void End() override { thread_.End(); }
+
+ private:
+  Tracer& tracer_;
+  ThreadTracer& thread_;
+  std::vector<std::pair<const char*, NameId>> names_;  // few; keyed by where the text lies
+};
 
 class Stages {
  public:
@@ -64,6 +80,7 @@ class Stages {
   std::unique_ptr<ObjectReader> reader_;
   std::optional<JpegDecoder> decoder_;
   std::optional<Augmenter> augmenter_;
+  std::optional<StepSpans> step_spans_;
   std::unique_ptr<ObjectReader> spare_reader_;  // for what stands in for a damaged sample
   struct Clocks {
     TimeNs wall, cpu;
