@@ -92,6 +92,7 @@ inline constexpr uint32_t kFeatureMapped = 4;    // a dataset file was mapped
 inline constexpr uint32_t kFeatureIoUring = 8;   // io_uring is in use: reads invisible
 inline constexpr uint32_t kFeatureNetwork = 16;
 inline constexpr uint32_t kFeatureAio = 32;
+inline constexpr uint32_t kFeatureNative = 64;  // the program speaks for itself: native_bridge.h
 
 struct ProcessSlot {
   uint32_t state;  // atomic ProcessState; Live after the other fields are written
