@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Work on many numbered pieces with several threads, where what comes out must be in order of the
+// numbers for any number of threads.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "traces/base/result.h"
+
+namespace penstock::loader {
+
+// Calls piece(index) once for every index below `count`, from `workers` threads (the caller is one
+// of them), until `stop` is requested. Returns when all calls have returned.
+void ParallelFor(std::uint64_t count, unsigned workers, const std::stop_token& stop,
+                 const std::function<void(std::uint64_t)>& piece);
+
+// What one thread of an OrderedWork does.
+class OrderedWorker {
+ public:
+  virtual ~OrderedWorker() = default;
+  // Makes piece `index`; what it gives back is handed on in order. Runs beside other workers.
+  virtual Result<std::vector<std::byte>> Make(std::uint64_t index) = 0;
+};
+
+// Makes `count` pieces with one thread per worker and hands them to `take` one at a time in order
+// of their index; at most four pieces a worker wait for their turn. Ends early when `stop` is
+// requested (no error).
+//
+// Errors: those of the first piece, in order, that could not be made or taken.
+Result<void> RunOrdered(
+    std::uint64_t count, const std::vector<std::unique_ptr<OrderedWorker>>& workers,
+    const std::stop_token& stop,
+    const std::function<Result<void>(std::uint64_t, std::vector<std::byte>)>& take);
+
+}  // namespace penstock::loader
