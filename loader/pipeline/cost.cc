@@ -74,6 +74,16 @@ std::optional<std::pair<Cost::Shape, double>> TakeShape(std::string_view& text) 
 
 }  // namespace
 
+Result<TimeNs> ParseLength(std::string_view text, TimeNs unit) {
+  std::string_view rest = text;
+  const std::optional<double> length = TakeLength(rest, static_cast<double>(unit.value));
+  if (!length || !rest.empty() || *length > kLongest * 1000) {
+    return Fail(ErrorKind::kUsage,
+                fmt::format("\"{}\" is no length of time: write 500ms, 10s or 1.5s", text));
+  }
+  return TimeNs{std::llround(*length)};
+}
+
 Result<Cost> Cost::Parse(std::string_view text, bool burns_by_default) {
   const auto refuse = [whole = text](std::string_view why) {
     return Fail(ErrorKind::kUsage,

@@ -17,6 +17,10 @@ namespace penstock::loader {
 
 class StopFlag;
 
+// Reads a length of time: a number and ns, us, ms or s; without one of them it is in `unit`.
+// Errors: kUsage.
+[[nodiscard]] Result<TimeNs> ParseLength(std::string_view text, TimeNs unit);
+
 class Cost {
  public:
   enum class Shape { kConstant, kNormal, kUniform, kExponential, kLognormal, kPareto };
