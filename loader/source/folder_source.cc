@@ -66,17 +66,8 @@ class FolderSource : public Source {
 
 class FolderBuilder {
  public:
-  static Result<FolderBuilder> Create(const SourceOptions& options) {
-    FolderBuilder builder;
-    for (RecordFile* file : {&builder.places_, &builder.names_}) {
-      Result<RecordFile> made = RecordFile::Create(options.index_folder);
-      if (!made) {
-        return tl::unexpected(made.error());
-      }
-      *file = std::move(*made);
-    }
-    return builder;
-  }
+  explicit FolderBuilder(const SourceOptions& options)
+      : places_(options.index_folder), names_(options.index_folder) {}
 
   Result<void> Add(const std::string& prefix, const std::vector<std::string>& files) {
     for (const std::string& file : files) {
@@ -136,10 +127,7 @@ Result<std::unique_ptr<Source>> OpenFolder(const std::filesystem::path& folder,
         ErrorKind::kInput,
         fmt::format("{}: is empty; give a folder with one subfolder of images a class", shown));
   }
-  Result<FolderBuilder> builder = FolderBuilder::Create(options);
-  if (!builder) {
-    return tl::unexpected(builder.error());
-  }
+  FolderBuilder builder(options);
   if (top->folders.empty()) {
     std::erase_if(top->files,
                   [](const std::string& name) { return !IsImageExtension(FileExtension(name)); });
@@ -147,10 +135,10 @@ Result<std::unique_ptr<Source>> OpenFolder(const std::filesystem::path& folder,
       return Fail(ErrorKind::kInput,
                   fmt::format("{}: holds no image; files must end in {}", shown, kExtensions));
     }
-    if (Result<void> added = builder->Add("", top->files); !added) {
+    if (Result<void> added = builder.Add("", top->files); !added) {
       return tl::unexpected(added.error());
     }
-    return builder->Finish(folder, false);
+    return builder.Finish(folder, false);
   }
   for (std::size_t i = 0; i < top->folders.size(); ++i) {
     const std::string& name = top->folders[i];
@@ -167,16 +155,16 @@ Result<std::unique_ptr<Source>> OpenFolder(const std::filesystem::path& folder,
     }
     for (const FolderFiles& part : *found) {
       const std::string prefix = part.folder.empty() ? name + "/" : name + "/" + part.folder + "/";
-      if (Result<void> added = builder->Add(prefix, part.files); !added) {
+      if (Result<void> added = builder.Add(prefix, part.files); !added) {
         return tl::unexpected(added.error());
       }
     }
-    builder->EndClass();
+    builder.EndClass();
     if (options.progress) {
       options.progress(i + 1, top->folders.size());
     }
   }
-  return builder->Finish(folder, true);
+  return builder.Finish(folder, true);
 }
 
 }  // namespace penstock::loader

@@ -82,14 +82,13 @@ struct ListIndex {
 class ListScan {
  public:
   ListScan(int fd, std::uint64_t size, std::string name, const SourceOptions& options)
-      : fd_(fd), size_(size), name_(std::move(name)), options_(options) {}
+      : fd_(fd),
+        size_(size),
+        name_(std::move(name)),
+        options_(options),
+        offsets_(options.index_folder) {}
 
   Result<ListIndex> Run() {
-    Result<RecordFile> made = RecordFile::Create(options_.index_folder);
-    if (!made) {
-      return tl::unexpected(made.error());
-    }
-    offsets_ = std::move(*made);
     std::string buffer;
     buffer.resize(kReadSize + kMaxLine);
     std::size_t kept = 0;  // of a line whose end is not there yet

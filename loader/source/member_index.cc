@@ -19,18 +19,6 @@ bool MemberIndex::AppendName(const MemberEntry& entry, std::string& out) const {
   return names.Read(entry.name_at(), std::as_writable_bytes(std::span(out).subspan(before)));
 }
 
-Result<MemberIndexBuilder> MemberIndexBuilder::Create(const std::filesystem::path& folder) {
-  MemberIndexBuilder builder;
-  for (RecordFile* file : {&builder.entries_, &builder.names_}) {
-    Result<RecordFile> made = RecordFile::Create(folder);
-    if (!made) {
-      return tl::unexpected(made.error());
-    }
-    *file = std::move(*made);
-  }
-  return builder;
-}
-
 Result<void> MemberIndexBuilder::Add(std::uint64_t offset, std::uint64_t size, std::int64_t label,
                                      std::string_view name) {
   const MemberEntry entry{offset, size, label, names_.size() << 16 | name.size()};

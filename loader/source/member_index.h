@@ -63,7 +63,9 @@ struct MemberIndex {
 
 class MemberIndexBuilder {
  public:
-  static Result<MemberIndexBuilder> Create(const std::filesystem::path& folder);
+  // `folder`: for temporary files, see RecordFile.
+  explicit MemberIndexBuilder(const std::filesystem::path& folder = {})
+      : entries_(folder), names_(folder) {}
 
   // Requires: name.size() <= kMaxNameSize. Errors: kOutput.
   Result<void> Add(std::uint64_t offset, std::uint64_t size, std::int64_t label,

@@ -65,11 +65,7 @@ PackedWriter::~PackedWriter() {
 Result<PackedWriter> PackedWriter::Create(const std::filesystem::path& path) {
   auto state = std::make_unique<State>();
   state->path = path;
-  Result<MemberIndexBuilder> index = MemberIndexBuilder::Create(path.parent_path());
-  if (!index) {
-    return tl::unexpected(index.error());
-  }
-  state->index = std::move(*index);
+  state->index = MemberIndexBuilder(path.parent_path());
   Result<OutputFile> file = OutputFile::Create(path, fmt::format(".{}.part", ::getpid()));
   if (!file) {
     return tl::unexpected(file.error());

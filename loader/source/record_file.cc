@@ -36,6 +36,24 @@ int OpenNameless(const std::filesystem::path& folder) {
   return named;
 }
 
+Result<Descriptor> OpenTemporary(const std::filesystem::path& folder) {
+  for (const std::filesystem::path& place :
+       {folder, std::filesystem::path("/var/tmp"), std::filesystem::path("/tmp")}) {
+    if (const int fd = OpenNameless(place); fd >= 0) {
+      return Descriptor(fd);
+    }
+  }
+  const int fd = ::memfd_create("penstock-index", MFD_CLOEXEC);
+  if (fd < 0) {
+    return Fail(
+        ErrorKind::kEnvironment,
+        fmt::format("/var/tmp: no temporary file for an index: {}; make room there, or name "
+                    "another folder",
+                    ErrnoText(errno)));
+  }
+  return Descriptor(fd);
+}
+
 }  // namespace
 
 std::int64_t ReadSome(int fd, std::uint64_t offset, std::span<std::byte> out) {
@@ -62,30 +80,18 @@ bool ReadFully(int fd, std::uint64_t offset, std::span<std::byte> out) {
 }
 
 bool FileRange::Read(std::uint64_t offset, std::span<std::byte> out) const {
-  if (fd_ == nullptr || offset > size_ || out.size() > size_ - offset) {
+  if (offset > size_ || out.size() > size_ - offset) {
     return false;
   }
+  if (memory_ != nullptr) {
+    const auto from = memory_->begin() + static_cast<std::ptrdiff_t>(offset);
+    std::copy_n(from, out.size(), out.begin());
+    return true;
+  }
+  if (fd_ == nullptr) {
+    return out.empty();
+  }
   return ReadFully(fd_->get(), base_ + offset, out);
-}
-
-Result<RecordFile> RecordFile::Create(const std::filesystem::path& folder) {
-  RecordFile file;
-  for (const std::filesystem::path& place :
-       {folder, std::filesystem::path("/var/tmp"), std::filesystem::path("/tmp")}) {
-    file.fd_ = Descriptor(OpenNameless(place));
-    if (file.fd_) {
-      return file;
-    }
-  }
-  file.fd_ = Descriptor(::memfd_create("penstock-index", MFD_CLOEXEC));
-  if (!file.fd_) {
-    return Fail(
-        ErrorKind::kEnvironment,
-        fmt::format("/var/tmp: no temporary file for an index: {}; make room there, or name "
-                    "another folder",
-                    ErrnoText(errno)));
-  }
-  return file;
 }
 
 Result<void> RecordFile::Append(std::span<const std::byte> bytes) {
@@ -102,6 +108,13 @@ Result<void> RecordFile::Append(std::span<const std::byte> bytes) {
 }
 
 Result<void> RecordFile::Flush() {
+  if (!fd_) {
+    Result<Descriptor> opened = OpenTemporary(folder_);
+    if (!opened) {
+      return tl::unexpected(opened.error());
+    }
+    fd_ = std::move(*opened);
+  }
   std::size_t done = 0;
   while (done < buffer_.size()) {
     const ssize_t put = ::pwrite(fd_.get(), buffer_.data() + done, buffer_.size() - done,
@@ -123,6 +136,10 @@ Result<void> RecordFile::Flush() {
 }
 
 Result<FileRange> RecordFile::Finish() {
+  if (!fd_) {
+    buffer_.shrink_to_fit();
+    return FileRange(std::exchange(buffer_, {}));
+  }
   if (Result<void> flushed = Flush(); !flushed) {
     return tl::unexpected(flushed.error());
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Index bytes that lie on disk instead of in memory: RecordFile collects them in a nameless
-// temporary file, FileRange reads them back by offset. A FileRange may be read from any thread.
+// temporary file (what fits into its buffer stays there), FileRange reads them back by offset.
+// A FileRange may be read from any thread.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +25,13 @@ namespace penstock::loader {
 // Bytes that are there, up to out.size(); -1 on an error.
 [[nodiscard]] std::int64_t ReadSome(int fd, std::uint64_t offset, std::span<std::byte> out);
 
-// A part of an open file; shares the descriptor.
+// A part of an open file, or bytes in memory with the same face; shares either.
 class FileRange {
  public:
   FileRange() = default;
+  explicit FileRange(std::vector<std::byte> bytes)
+      : size_(bytes.size()),
+        memory_(std::make_shared<const std::vector<std::byte>>(std::move(bytes))) {}
   FileRange(std::shared_ptr<const Descriptor> fd, std::uint64_t base, std::uint64_t size)
       : fd_(std::move(fd)), base_(base), size_(size) {}
 
@@ -43,14 +47,15 @@ class FileRange {
   std::shared_ptr<const Descriptor> fd_;
   std::uint64_t base_ = 0;
   std::uint64_t size_ = 0;
+  std::shared_ptr<const std::vector<std::byte>> memory_;
 };
 
 class RecordFile {
  public:
-  // In `folder`, else in /var/tmp or /tmp, else in memory. Errors: kEnvironment.
-  static Result<RecordFile> Create(const std::filesystem::path& folder);
+  // The file will be in `folder`, else in /var/tmp or /tmp, else a memfd.
+  explicit RecordFile(std::filesystem::path folder = {}) : folder_(std::move(folder)) {}
 
-  // Errors: kOutput: no space.
+  // Errors: kEnvironment: no place for a temporary file; kOutput: no space there.
   Result<void> Append(std::span<const std::byte> bytes);
   template <class T>
   Result<void> AppendValue(const T& value) {
@@ -58,13 +63,14 @@ class RecordFile {
   }
   [[nodiscard]] std::uint64_t size() const { return written_ + buffer_.size(); }
 
-  // Everything appended, for reading; the RecordFile is empty afterwards. Errors: kOutput.
+  // Everything appended, for reading; the RecordFile is empty afterwards. Errors: as Append().
   Result<FileRange> Finish();
 
  private:
   Result<void> Flush();
 
-  Descriptor fd_;
+  std::filesystem::path folder_;
+  Descriptor fd_;  // none until the buffer is full for the first time
   std::uint64_t written_ = 0;
   std::vector<std::byte> buffer_;
 };

@@ -146,12 +146,9 @@ class Grouper {
 
 Result<MemberIndex> WalkTar(int fd, std::uint64_t size, const std::string& name,
                             const SourceOptions& options) {
-  Result<MemberIndexBuilder> builder = MemberIndexBuilder::Create(options.index_folder);
-  if (!builder) {
-    return tl::unexpected(builder.error());
-  }
+  MemberIndexBuilder builder(options.index_folder);
   TarReader reader(fd, size, name);
-  Grouper grouper(reader, name, *builder);
+  Grouper grouper(reader, name, builder);
   TarMember member;
   std::uint64_t members = 0;
   std::uint64_t next_progress = kProgressStep;
@@ -174,13 +171,13 @@ Result<MemberIndex> WalkTar(int fd, std::uint64_t size, const std::string& name,
   if (Result<void> flushed = grouper.Flush(); !flushed) {
     return tl::unexpected(flushed.error());
   }
-  if (builder->count() == 0) {
+  if (builder.count() == 0) {
     return Fail(ErrorKind::kInput,
                 fmt::format("{}: holds {} members and no image among them; a sample is KEY.jpg "
                             "(.jpeg, .png, ...) with KEY.cls beside it",
                             Printable(name), members));
   }
-  return builder->Finish();
+  return builder.Finish();
 }
 
 }  // namespace

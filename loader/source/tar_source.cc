@@ -63,23 +63,20 @@ Result<std::unique_ptr<Source>> OpenTars(std::vector<std::filesystem::path> tars
                                          const SourceOptions& options) {
   std::sort(tars.begin(), tars.end(),
             [](const auto& a, const auto& b) { return a.native() < b.native(); });
-  Result<MemberIndexBuilder> builder = MemberIndexBuilder::Create(options.index_folder);
-  if (!builder) {
-    return tl::unexpected(builder.error());
-  }
+  MemberIndexBuilder builder(options.index_folder);
   std::vector<Shard> shards;
   shards.reserve(tars.size());
   for (const std::filesystem::path& tar : tars) {
-    Result<std::uint64_t> added = AppendTarIndex(tar, options, *builder);
+    Result<std::uint64_t> added = AppendTarIndex(tar, options, builder);
     if (!added) {
       return tl::unexpected(added.error());
     }
-    shards.push_back({tar.native(), tar.filename().native() + ":", builder->count()});
+    shards.push_back({tar.native(), tar.filename().native() + ":", builder.count()});
     if (options.progress) {
       options.progress(shards.size(), tars.size());
     }
   }
-  Result<MemberIndex> index = builder->Finish();
+  Result<MemberIndex> index = builder.Finish();
   if (!index) {
     return tl::unexpected(index.error());
   }
