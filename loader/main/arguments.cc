@@ -101,7 +101,7 @@ Result<void> ReadTexts(const ArgumentTexts& texts, Arguments* arguments) {
   if (!on_error) return tl::unexpected<Error>(on_error.error());
   options.on_error = *on_error;
   const Result<IoMethod> io = ParseIoMethod(texts.io);
-  if (!io) return Fail(io.error().kind, fmt::format("--io: {}", io.error().message));
+  if (!io) return tl::unexpected<Error>(io.error());  // names the option itself
   options.io.method = *io;
   if (!texts.resume.empty()) {
     const auto at = StreamPosition::Parse(texts.resume);

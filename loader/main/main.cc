@@ -58,10 +58,10 @@ int Load(int argc, char** argv) {
   if (!program) {
     return Complain({program.error().kind, fmt::format("--ops: {}", program.error().message)});
   }
-  const TimeNs opening = MonotonicNow();
+  const TimeNs opening = SteadyNow();
   const auto source = OpenNamedSource(arguments);
   if (!source) return Complain(source.error());
-  const double open_s = Seconds(MonotonicNow() - opening);
+  const double open_s = Seconds(SteadyNow() - opening);
 
   std::optional<RamCache> cache;
   if (arguments.ram_cache.value != 0) {

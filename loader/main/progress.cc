@@ -59,12 +59,12 @@ Progress::Progress(const SampleOrder& order, TimeNs longest)
     : terminal_(isatty(STDERR_FILENO) == 1),
       total_(Total(order)),
       longest_(longest),
-      start_(MonotonicNow()),
+      start_(SteadyNow()),
       next_(start_ + kInterval) {}
 
 void Progress::Show(std::uint64_t samples) {
   if (!terminal_) return;
-  const TimeNs now = MonotonicNow();
+  const TimeNs now = SteadyNow();
   if (now < next_) return;
   next_ = now + kInterval;
   double share = total_ == 0 ? -1 : static_cast<double>(samples) / static_cast<double>(total_);

@@ -111,10 +111,10 @@ class Consumer {
 void Consumer::Step(const Batch& batch) {
   const Cost& step = arguments_.step;
   if (step.none()) return;
-  const TimeNs from = MonotonicNow();
+  const TimeNs from = SteadyNow();
   const SampleKey key{arguments_.pipeline.seed, batch.epoch(), batch.index()};
   Spend(step, step.Draw(key, kStepOperation), interruption_.stepping);
-  step_ += MonotonicNow() - from;
+  step_ += SteadyNow() - from;
 }
 
 Result<void> Consumer::Consume(Pipeline& pipeline) {
@@ -123,7 +123,7 @@ Result<void> Consumer::Consume(Pipeline& pipeline) {
     Result<Batch> batch = pipeline.Next();
     if (!batch) return tl::unexpected<Error>(std::move(batch.error()));
     if (!*batch) return {};
-    last_ = MonotonicNow();
+    last_ = SteadyNow();
     if (samples_ == 0) {
       first_ = last_;
       first_samples_ = batch->size();
@@ -133,7 +133,7 @@ Result<void> Consumer::Consume(Pipeline& pipeline) {
     if (arguments_.digest) digest_.Add(*batch);
     Step(*batch);
     progress_.Show(samples_);
-    if (limited && MonotonicNow() - start_ >= arguments_.longest) pipeline.RequestStop();
+    if (limited && SteadyNow() - start_ >= arguments_.longest) pipeline.RequestStop();
   }
 }
 
@@ -181,7 +181,7 @@ Result<RunResult> RunPipeline(const Arguments& arguments, const Source& source,
   if (arguments.pipeline.read.on) result.cached = CachedShare(source);
 
   Interruption interrupted;
-  const TimeNs start = MonotonicNow();
+  const TimeNs start = SteadyNow();
   auto pipeline = Pipeline::Start(source, program, arguments.pipeline, tracer);
   if (!pipeline) return tl::unexpected<Error>(std::move(pipeline.error()));
   interrupted.pipeline = pipeline->get();
@@ -191,7 +191,7 @@ Result<RunResult> RunPipeline(const Arguments& arguments, const Source& source,
   {
     const Handlers handlers(&interrupted);
     consumed = consumer.Consume(**pipeline);
-    consumer.Fill(&result, MonotonicNow());
+    consumer.Fill(&result, SteadyNow());
     progress.Clear();
     (*pipeline)->Stop();
   }

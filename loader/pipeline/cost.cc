@@ -169,7 +169,7 @@ TimeNs Now(clockid_t clock) {
 TimeNs ThreadCpuNow() {
   return Now(CLOCK_THREAD_CPUTIME_ID);
 }
-TimeNs MonotonicNow() {
+TimeNs SteadyNow() {
   return Now(CLOCK_MONOTONIC);
 }
 
@@ -178,15 +178,15 @@ void Burn(TimeNs cpu, const StopFlag& stop) {
   const TimeNs end = ThreadCpuNow() + cpu;
   for (TimeNs left = cpu; left.value > 0 && !stop.set(); left = end - ThreadCpuNow()) {
     // The wall clock costs a tenth of the CPU clock and never runs slower: spin by it, then ask.
-    const TimeNs until = MonotonicNow() + std::min(left, kSlice);
-    while (MonotonicNow() < until) {
+    const TimeNs until = SteadyNow() + std::min(left, kSlice);
+    while (SteadyNow() < until) {
       for (int i = 0; i < 8; ++i) RelaxCpu();
     }
   }
 }
 
 void SleepUntil(TimeNs moment, const StopFlag& stop) {
-  const TimeNs left = moment - MonotonicNow();
+  const TimeNs left = moment - SteadyNow();
   if (left.value > 0 && !stop.set()) stop.SleepFor(std::chrono::nanoseconds{left.value});
 }
 
@@ -195,7 +195,7 @@ void Spend(const Cost& cost, TimeNs amount, const StopFlag& stop) {
   if (cost.burns()) {
     Burn(amount, stop);
   } else {
-    SleepUntil(MonotonicNow() + amount, stop);
+    SleepUntil(SteadyNow() + amount, stop);
   }
 }
 

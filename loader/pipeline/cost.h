@@ -52,7 +52,7 @@ class Cost {
 // CPU time of the calling thread. Cost: one system call, 0.2 to 0.4 us.
 [[nodiscard]] TimeNs ThreadCpuNow();
 // CLOCK_MONOTONIC. Cost: about 25 ns.
-[[nodiscard]] TimeNs MonotonicNow();
+[[nodiscard]] TimeNs SteadyNow();
 
 // Spends that much CPU time of the calling thread: time in which the thread was not running does
 // not count. Returns early when `stop` is set. Cost: a read of the CPU clock each millisecond.

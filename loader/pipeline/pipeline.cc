@@ -188,7 +188,7 @@ Result<Batch> ThreadedPipeline::Next() {
   }
   const BatchPlace place = shared_.order.At(next_);
   EnterNext(place);
-  const TimeNs from = MonotonicNow();
+  const TimeNs from = SteadyNow();
   tracer_->Begin(StageId::kWait, shared_.names.none);
   const bool ready = WaitFor(next_);
   tracer_->SetContext(PlaceOf(place));  // the consumer's own samples have changed it
@@ -198,7 +198,7 @@ Result<Batch> ThreadedPipeline::Next() {
   }
   tracer_->Event(EventType::kBatchGot, PlaceOf(place));
   tracer_->End();
-  const TimeNs waited = MonotonicNow() - from;
+  const TimeNs waited = SteadyNow() - from;
   stats_.wait += waited;
   stats_.waits.Add(waited);
   if (starting_) tracer_->End();

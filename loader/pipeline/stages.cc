@@ -98,7 +98,7 @@ void Stages::SetTracer(ThreadTracer& tracer) {
 }
 
 void Stages::BeginLap() {
-  lap_ = {MonotonicNow(), ThreadCpuNow()};
+  lap_ = {SteadyNow(), ThreadCpuNow()};
 }
 
 Place Stages::PlaceOf(const Item& item) {
@@ -121,7 +121,7 @@ void Stages::Run(Stage stage, Item& item, Work&& work) {
   const bool failed = item.error.has_value();
   const std::uint64_t bytes =
       stage == Stage::kAugment ? shared_.ring->sample_bytes() : std::uint64_t{item.file.size()};
-  const Clocks now{MonotonicNow(), ThreadCpuNow()};
+  const Clocks now{SteadyNow(), ThreadCpuNow()};
   stats_.stages[static_cast<std::size_t>(stage)].Add(now.wall - lap_.wall, now.cpu - lap_.cpu,
                                                      failed ? 0 : bytes);
   lap_ = now;
@@ -151,7 +151,7 @@ void Stages::Start(Item& item) {
   if (!item.error && reader_ != nullptr) reader_->Start(item.reader_slot, item.ref);
   if (!read.cost.none()) {
     item.due = read.cost.Draw(KeyOf(shared_, item), kCostOperation);
-    if (!read.cost.burns()) item.due += MonotonicNow();
+    if (!read.cost.burns()) item.due += SteadyNow();
   }
 }
 

@@ -44,12 +44,12 @@ Result<std::unique_ptr<Worker>> Worker::Make(Shared& shared, Setup setup) {
 }
 
 void Worker::Resume() {
-  begun_ = MonotonicNow();
+  begun_ = SteadyNow();
   cpu_begun_ = ThreadCpuNow();
 }
 
 void Worker::Pause() {
-  stats_.life += MonotonicNow() - begun_;
+  stats_.life += SteadyNow() - begun_;
   stats_.cpu += ThreadCpuNow() - cpu_begun_;
 }
 
@@ -82,11 +82,11 @@ bool Worker::Step() {
 
 template <class Waiting>
 void Worker::Idle(Waiting&& waiting) {
-  const TimeNs from = MonotonicNow();
+  const TimeNs from = SteadyNow();
   stages_->tracer().Begin(StageId::kIdle, shared_.names.none);
   waiting();
   stages_->tracer().End();
-  stats_.idle += MonotonicNow() - from;
+  stats_.idle += SteadyNow() - from;
   stages_->BeginLap();
 }
 
@@ -126,7 +126,7 @@ void Worker::Begin(Item& item) {
   item.sample = shared_.order.Sample(item.at.epoch, item.at.position);
   pending_ = false;
   if (item.index == 0) {
-    shared_.ring->slot(item.batch).begun.store(MonotonicNow().value, std::memory_order_relaxed);
+    shared_.ring->slot(item.batch).begun.store(SteadyNow().value, std::memory_order_relaxed);
   }
   stages_->Start(item);
 }
@@ -208,7 +208,7 @@ void Worker::Complete(Item& item) {
           shared_.stop);
     tracer.End();
   }
-  batch_latency_.Add(MonotonicNow() - TimeNs{slot.begun.load(std::memory_order_relaxed)});
+  batch_latency_.Add(SteadyNow() - TimeNs{slot.begun.load(std::memory_order_relaxed)});
   tracer.Event(EventType::kBatchPut, place);
   ring.Publish(slot);
 }

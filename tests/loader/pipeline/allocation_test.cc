@@ -69,9 +69,8 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
 
 namespace penstock::loader {
 
-// Allocations while `options` deliver all but the first epoch.
-std::uint64_t AllocationsInSteadyState(const Source& source, const PipelineOptions& options,
-                                       const AugmentProgram& program) {
+std::uint64_t test::AllocationsInSteadyState(const Source& source, const PipelineOptions& options,
+                                             const AugmentProgram& program) {
   const std::unique_ptr<Tracer> tracer = NoTracer();
   auto pipeline = Pipeline::Start(source, program, options, *tracer);
   if (!pipeline) {
@@ -85,8 +84,7 @@ std::uint64_t AllocationsInSteadyState(const Source& source, const PipelineOptio
       ADD_FAILURE() << batch.error().message;
       return 0;
     }
-    // Which thread meets the largest sample first is chance: one epoch for each.
-    if (batch->operator bool() && batch->epoch() < options.epochs / 2) before = allocations.load();
+    if (*batch && batch->epoch() < options.epochs / 2) before = allocations.load();
     if (!*batch) return allocations.load() - before;
   }
 }
@@ -109,7 +107,7 @@ TEST(AllocationTest, SteadyStateOfThreadsAllocatesNothing) {
       options.augment.threads = augmenters;
       options.read_ahead = 3;
       options.epochs = 8;
-      EXPECT_EQ(AllocationsInSteadyState(source, options, program), 0u) << workers;
+      EXPECT_EQ(test::AllocationsInSteadyState(source, options, program), 0u) << workers;
     }
   }
 }

@@ -58,4 +58,9 @@ struct Delivered {
 [[nodiscard]] Delivered RunAll(const Source& source, const PipelineOptions& options,
                                const AugmentProgram& program = Program());
 
+// Calls of operator new, by any thread, while the second half of the epochs is delivered.
+[[nodiscard]] std::uint64_t AllocationsInSteadyState(const Source& source,
+                                                     const PipelineOptions& options,
+                                                     const AugmentProgram& program);
+
 }  // namespace penstock::loader::test
