@@ -14,6 +14,7 @@
 #include "loader/main/arguments.h"
 #include "loader/main/report.h"
 #include "loader/main/run.h"
+#include "loader/main/stop_signals.h"
 #include "loader/set/commands.h"
 #include "loader/trace/file_tracer.h"
 #include "loader/trace/tracer.h"
@@ -68,9 +69,10 @@ int Load(int argc, char** argv) {
     cache.emplace(arguments.ram_cache);
     arguments.pipeline.io.cache = &*cache;
   }
+  StopSignals signals;  // from here on there is something to keep
   auto tracer = MakeTracer(arguments, {argv, argv + argc});
   if (!tracer) return Complain(tracer.error());
-  Result<RunResult> result = RunPipeline(arguments, **source, *program, **tracer);
+  Result<RunResult> result = RunPipeline(arguments, **source, *program, **tracer, signals);
   const Result<void> finished = (*tracer)->Finish();
   if (!result) return Complain(result.error());
   result->open_s = open_s;

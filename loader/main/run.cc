@@ -4,9 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
-#include <csignal>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,48 +19,6 @@ namespace {
 
 constexpr std::uint32_t kStepOperation = 0xC0570004;
 constexpr std::uint64_t kCacheProbes = 128;  // about 10 us each
-
-// What SIGINT and SIGTERM stop. Set before the handlers are and cleared after them.
-struct Interruption {
-  StopFlag stepping;
-  std::atomic<bool> happened{false};
-  Pipeline* pipeline = nullptr;
-};
-std::atomic<Interruption*> interruption{nullptr};  // release by Handlers, acquire by the handler
-static_assert(std::atomic<Interruption*>::is_always_lock_free);
-
-extern "C" void OnSignal(int /*signal*/) {
-  Interruption* found = interruption.load(std::memory_order_acquire);
-  if (found == nullptr) return;
-  found->happened.store(true, std::memory_order_relaxed);
-  found->stepping.Set();
-  found->pipeline->RequestStop();  // async-signal-safe
-}
-
-// Handlers for as long as this lives. A second signal meets the default: it kills.
-class Handlers {
- public:
-  explicit Handlers(Interruption* target) {
-    interruption.store(target, std::memory_order_release);
-    struct sigaction action {};
-    action.sa_handler = OnSignal;
-    // NOLINTNEXTLINE(hicpp-signed-bitwise)
-    action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
-    sigaction(SIGINT, &action, &before_int_);
-    sigaction(SIGTERM, &action, &before_term_);
-  }
-  ~Handlers() {
-    sigaction(SIGINT, &before_int_, nullptr);
-    sigaction(SIGTERM, &before_term_, nullptr);
-    interruption.store(nullptr, std::memory_order_release);
-  }
-  Handlers(const Handlers&) = delete;
-  Handlers& operator=(const Handlers&) = delete;
-
- private:
-  struct sigaction before_int_ {};
-  struct sigaction before_term_ {};
-};
 
 // Share of the pages of some samples, spread over the source, that the page cache holds.
 std::optional<double> CachedShare(const Source& source) {
@@ -85,9 +41,8 @@ std::optional<double> CachedShare(const Source& source) {
 // What the consumer does with the batches.
 class Consumer {
  public:
-  Consumer(const Arguments& arguments, Interruption& interruption_in, TimeNs start,
-           Progress& progress)
-      : arguments_(arguments), interruption_(interruption_in), start_(start), progress_(progress) {}
+  Consumer(const Arguments& arguments, const StopFlag& stop, TimeNs start, Progress& progress)
+      : arguments_(arguments), stop_(stop), start_(start), progress_(progress) {}
 
   Result<void> Consume(Pipeline& pipeline);
   void Fill(RunResult* result, TimeNs end) const;
@@ -96,7 +51,7 @@ class Consumer {
   void Step(const Batch& batch);
 
   const Arguments& arguments_;
-  Interruption& interruption_;
+  const StopFlag& stop_;
   TimeNs start_;
   Progress& progress_;
   Digest digest_;
@@ -113,7 +68,7 @@ void Consumer::Step(const Batch& batch) {
   if (step.none()) return;
   const TimeNs from = SteadyNow();
   const SampleKey key{arguments_.pipeline.seed, batch.epoch(), batch.index()};
-  Spend(step, step.Draw(key, kStepOperation), interruption_.stepping);
+  Spend(step, step.Draw(key, kStepOperation), stop_);
   step_ += SteadyNow() - from;
 }
 
@@ -173,28 +128,24 @@ Result<std::unique_ptr<Source>> OpenNamedSource(Arguments& arguments) {
 }
 
 Result<RunResult> RunPipeline(const Arguments& arguments, const Source& source,
-                              const AugmentProgram& program, Tracer& tracer) {
+                              const AugmentProgram& program, Tracer& tracer, StopSignals& signals) {
   RunResult result;
   result.source_kind = source.kind();
   result.dataset = source.size();
   result.classes = source.classes();
   if (arguments.pipeline.read.on) result.cached = CachedShare(source);
 
-  Interruption interrupted;
   const TimeNs start = SteadyNow();
   auto pipeline = Pipeline::Start(source, program, arguments.pipeline, tracer);
   if (!pipeline) return tl::unexpected<Error>(std::move(pipeline.error()));
-  interrupted.pipeline = pipeline->get();
+  signals.Attach(pipeline->get());
   Progress progress((*pipeline)->order(), arguments.longest);
-  Consumer consumer(arguments, interrupted, start, progress);
-  Result<void> consumed;
-  {
-    const Handlers handlers(&interrupted);
-    consumed = consumer.Consume(**pipeline);
-    consumer.Fill(&result, SteadyNow());
-    progress.Clear();
-    (*pipeline)->Stop();
-  }
+  Consumer consumer(arguments, signals.flag(), start, progress);
+  Result<void> consumed = consumer.Consume(**pipeline);
+  consumer.Fill(&result, SteadyNow());
+  progress.Clear();
+  (*pipeline)->Stop();
+  signals.Attach(nullptr);
   if (!consumed) return tl::unexpected<Error>(std::move(consumed.error()));
   result.stats = (*pipeline)->stats();
   result.threads = static_cast<unsigned>(result.stats.threads.size());
@@ -202,7 +153,7 @@ Result<RunResult> RunPipeline(const Arguments& arguments, const Source& source,
       result.stats.threads.back().name == "consumer") {
     --result.threads;
   }
-  result.interrupted = interrupted.happened.load(std::memory_order_relaxed);
+  result.interrupted = signals.happened();
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   result.peak_rss = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run of the pipeline with a consumer that only counts, hashes and steps; SIGINT and SIGTERM
-// end it early with what it has. One run at a time, from main()'s thread.
+// One run of the pipeline with a consumer that only counts, hashes and steps; a signal ends it
+// early with what it has. From main()'s thread.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "loader/main/arguments.h"
+#include "loader/main/stop_signals.h"
 #include "loader/pipeline/digest.h"
 #include "loader/pipeline/stats.h"
 #include "loader/source/source.h"
@@ -50,6 +51,6 @@ Result<std::unique_ptr<Source>> OpenNamedSource(Arguments& arguments);
 
 // Errors: those of the pipeline.
 Result<RunResult> RunPipeline(const Arguments& arguments, const Source& source,
-                              const AugmentProgram& program, Tracer& tracer);
+                              const AugmentProgram& program, Tracer& tracer, StopSignals& signals);
 
 }  // namespace penstock::loader
