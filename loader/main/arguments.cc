@@ -207,7 +207,7 @@ bool ParseArguments(int argc, char** argv, Arguments* arguments, int* status) {
   app.footer(kFooter);
   ArgumentTexts texts;
   PipelineOptions& options = arguments->pipeline;
-  options.workers = UsableCores();
+  options.workers = CoresToUse();
   AddLoaderOptions(app, *arguments, texts);
   AddStageOptions(app, *arguments, texts);
   app.add_option("--trace", arguments->trace, "write a trace of this run");

@@ -95,7 +95,7 @@ double CpuQuota(const fs::path& root) {
   return smallest;
 }
 
-unsigned UsableCores(const fs::path& root) {
+unsigned CoresToUse(const fs::path& root) {
   auto cores = static_cast<double>(std::max<std::size_t>(AffinityCores(), 1));
   const double quota = CpuQuota(root);
   if (quota > 0) cores = std::min(cores, std::max(1.0, std::ceil(quota)));

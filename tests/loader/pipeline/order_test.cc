@@ -199,11 +199,11 @@ TEST(CoresTest, TakesTheSmallestQuotaOnTheWayUp) {
   std::ofstream(root / "sys/fs/cgroup/a/cpu.max") << "150000 100000\n";
   std::ofstream(root / "sys/fs/cgroup/a/b/cpu.max") << "400000 100000\n";
   EXPECT_DOUBLE_EQ(CpuQuota(root), 1.5);
-  EXPECT_GE(UsableCores(root), 1u);
-  EXPECT_LE(UsableCores(root), 2u);
+  EXPECT_GE(CoresToUse(root), 1u);
+  EXPECT_LE(CoresToUse(root), 2u);
   std::filesystem::remove_all(root);
   EXPECT_EQ(CpuQuota(root), 0);
-  EXPECT_GE(UsableCores(root), 1u);
+  EXPECT_GE(CoresToUse(root), 1u);
 }
 
 }  // namespace
