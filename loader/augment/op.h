@@ -80,6 +80,10 @@ enum class OpKind : std::uint8_t {
 // The name in `--ops`. The text lives as long as the program.
 [[nodiscard]] std::string_view OpName(OpKind kind);
 
+// What resize=N makes of a picture: short side N, the other side in proportion, its fraction
+// dropped.
+[[nodiscard]] Size ShortSide(Size picture, int short_side);
+
 enum class Filter : std::uint8_t { kNearest, kBilinear, kBilinearNoAntialias };
 
 struct Range {

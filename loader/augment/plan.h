@@ -7,9 +7,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "loader/augment/op.h"
 #include "loader/decode/image.h"
+#include "loader/random/philox.h"
 
 namespace penstock::loader {
 
@@ -44,8 +46,8 @@ struct Step {
   Size out;  // size of the picture after the step
 };
 
-inline constexpr std::size_t kMaxOps = 24;
-inline constexpr std::size_t kMaxSteps = 2 * kMaxOps + 8;
+inline constexpr std::size_t kMaxOps = 16;
+inline constexpr std::size_t kMaxSteps = 5 * kMaxOps + 1;  // color_jitter alone can be five
 
 struct AugmentPlan {
   Region region;  // what of the picture must be decoded, full-resolution coordinates
@@ -54,5 +56,12 @@ struct AugmentPlan {
   std::size_t count = 0;
   std::size_t final_step = 0;  // writes the output; the steps after it change it in place
 };
+
+// Draws the parameters of `ops` for one picture: Augmenter::Draw() without the Augmenter. Operation
+// i draws from Random(key, i), so that its numbers do not depend on the operations before it.
+//
+// Requires: both sides of `picture` at least 1; at most kMaxOps operations, in an order that
+//           AugmentProgram::Parse() accepts.
+[[nodiscard]] AugmentPlan DrawPlan(std::span<const Op> ops, Size picture, const SampleKey& key);
 
 }  // namespace penstock::loader
