@@ -58,6 +58,17 @@ int OrientationOfTiff(std::span<const std::byte> block) {
   return 1;
 }
 
+// Pixels (x, y0) to (x, y1 - 1) to the same places of a row.
+void ColumnToRow(const ImageView& from, int x, int y0, int y1, std::uint8_t* row) {
+  const std::uint8_t* in = from.pixels + y0 * from.stride + std::ptrdiff_t{3} * x;
+  std::uint8_t* out = row + std::ptrdiff_t{3} * y0;
+  for (int y = y0; y < y1; ++y, in += from.stride, out += 3) {
+    out[0] = in[0];
+    out[1] = in[1];
+    out[2] = in[2];
+  }
+}
+
 }  // namespace
 
 int ExifOrientation(std::span<const std::byte> file) {
@@ -144,13 +155,7 @@ void Transpose(const ImageView& from, std::uint8_t* to, std::ptrdiff_t to_stride
     for (int x0 = 0; x0 < from.width; x0 += kTile) {
       const int x1 = std::min(x0 + kTile, from.width);
       for (int x = x0; x < x1; ++x) {
-        std::uint8_t* out = to + x * to_stride + std::ptrdiff_t{3} * y0;
-        const std::uint8_t* in = from.pixels + y0 * from.stride + std::ptrdiff_t{3} * x;
-        for (int y = y0; y < y1; ++y, in += from.stride, out += 3) {
-          out[0] = in[0];
-          out[1] = in[1];
-          out[2] = in[2];
-        }
+        ColumnToRow(from, x, y0, y1, to + x * to_stride);
       }
     }
   }

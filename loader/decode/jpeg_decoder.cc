@@ -10,6 +10,7 @@
 #include "loader/decode/colour.h"
 #include "loader/decode/exif.h"
 #include "loader/decode/jpeg_memory.h"
+#include "loader/decode/jpeg_tables.h"
 #include "loader/decode/plan.h"
 
 #include <jerror.h>
@@ -162,7 +163,10 @@ Result<void> JpegDecoder::State::Open() {
   }
   SetSource(source, file);
   errors.in_data = false;
-  if (!Guarded(errors, [this] { jpeg_read_header(&cinfo, TRUE); })) {
+  if (!Guarded(errors, [this] {
+        ForgetTables(&cinfo);
+        jpeg_read_header(&cinfo, TRUE);
+      })) {
     return tl::unexpected<Error>(Failure());
   }
   errors.in_data = true;
@@ -207,6 +211,9 @@ bool JpegDecoder::State::Start(int denominator) {
     cinfo.dct_method = options.fast_dct ? JDCT_IFAST : JDCT_ISLOW;
     cinfo.do_fancy_upsampling = options.fancy_upsampling ? TRUE : FALSE;
     jpeg_start_decompress(&cinfo);
+    if (const int missing = MissingQuantTable(cinfo); missing >= 0) {
+      ERREXIT1(&cinfo, JERR_NO_QUANT_TABLE, missing);
+    }
   });
 }
 
@@ -298,7 +305,7 @@ Result<JpegDecoder::Decoded> JpegDecoder::State::DecodeRegion(const Region& regi
   jpeg_abort_decompress(&cinfo);
   header_read = false;
 
-  std::uint8_t* const first = top + (wanted.x - columns.first) * channels();
+  std::uint8_t* const first = top + std::ptrdiff_t{wanted.x - columns.first} * channels();
   for (int y = 0; y < wanted.height && (info.cmyk || orientation.flip_columns); ++y) {
     std::uint8_t* const row = first + y * step;
     if (info.cmyk) {

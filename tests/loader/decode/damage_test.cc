@@ -265,6 +265,47 @@ TEST(DamageTest, ProgressiveFileWithoutItsLastScansHasRegionsLikeTheWhole) {
   }
 }
 
+// Removes every segment of that marker.
+Bytes Without(const Bytes& file, unsigned marker) {
+  Bytes out(file.begin(), file.begin() + 2);
+  std::size_t at = 2;
+  while (std::to_integer<unsigned>(file[at + 1]) != 0xDA) {
+    const std::size_t length = 2 + (std::to_integer<std::size_t>(file[at + 2]) << 8 |
+                                    std::to_integer<std::size_t>(file[at + 3]));
+    if (std::to_integer<unsigned>(file[at + 1]) != marker) {
+      const auto from = file.begin() + static_cast<std::ptrdiff_t>(at);
+      out.insert(out.end(), from, from + static_cast<std::ptrdiff_t>(length));
+    }
+    at += length;
+  }
+  out.insert(out.end(), file.begin() + static_cast<std::ptrdiff_t>(at), file.end());
+  return out;
+}
+
+TEST(DamageTest, TablesOfTheFileBeforeAreForgotten) {
+  JpegSpec other;
+  other.quality = 20;
+  other.optimize = true;
+  JpegDecoder decoder({});
+  ASSERT_EQ(DecodeAll(decoder, test::MakeJpeg(other)), "");
+  const Bytes file = test::MakeJpeg({});
+  EXPECT_EQ(DecodeAll(decoder, Without(file, 0xDB)),
+            "damaged JPEG: Quantization table 0x00 was not defined");
+  // A frame of Motion JPEG has the standard's Huffman tables in mind.
+  ASSERT_EQ(DecodeAll(decoder, test::MakeJpeg(other)), "");
+  const Bytes frame = Without(file, 0xC4);
+  ASSERT_LT(frame.size(), file.size());
+  const auto want = test::DecodePlain(file);
+  ASSERT_TRUE(decoder.ReadHeader(frame));
+  const auto decoded = decoder.Decode({0, 0, 64, 48}, {});
+  ASSERT_TRUE(decoded) << decoded.error().message;
+  for (int y = 0; y < 48; ++y) {
+    EXPECT_EQ(std::memcmp(decoded->view.pixels + y * decoded->view.stride,
+                          want.pixels.data() + std::ptrdiff_t{y} * 192, 192),
+              0);
+  }
+}
+
 TEST(DamageTest, DecodeWithoutAHeaderIsRefused) {
   JpegDecoder decoder({});
   const auto none = decoder.Decode({0, 0, 1, 1}, {});
