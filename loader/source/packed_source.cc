@@ -115,13 +115,15 @@ Result<std::unique_ptr<Source>> OpenPacked(const std::filesystem::path& file,
                     FileRange(shared, footer.index_at + entries_size, footer.names_size),
                     footer.count, footer.classes};
   // The checksum may be right and the writer wrong.
+  LabelRange labels;
   const bool valid = ForEachMember(index, [&](const MemberEntry& entry, std::string_view name) {
+    labels.Add(entry.label);
     return entry.offset >= sizeof(header) && entry.offset <= footer.index_at &&
            entry.size <= footer.index_at - entry.offset && !name.empty() &&
            name.size() <= kMaxNameSize;
   });
-  if (!valid) {
-    return wrong(fmt::format("byte {}: the index names bytes outside of the data; pack it again",
+  if (!valid || labels.classes() != footer.classes) {
+    return wrong(fmt::format("byte {}: the index contradicts the data or itself; pack it again",
                              footer.index_at));
   }
   return std::make_unique<PackedSource>(file.native(), std::move(index));
