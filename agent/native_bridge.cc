@@ -51,7 +51,7 @@ uint64_t NowTicks() {
 }
 
 uint64_t InternText(const char* text, size_t size) {
-  if (text == nullptr) {
+  if (text == nullptr || size == 0) {
     return 0;
   }
   size = size < kMaxText ? size : kMaxText;

@@ -48,7 +48,8 @@ typedef struct PenstockNativeBridge {
   void (*claim)(uint32_t stages);
   /* The recording's clock, for emit(). */
   uint64_t (*now)(void);
-  /* The id of a text. The low 32 bits name a span or counter; all 64 are an object (a path). */
+  /* The id of a text. The low 32 bits name a span or counter; all 64 are an object (a path).
+   * 0: of an empty text. */
   uint64_t (*intern)(const char* text, size_t size);
 
   /* Opens a span. `place`: of the span and all inside it; NULL: the thread's. `cpu`: take thread

@@ -151,7 +151,8 @@ struct FileHeader {
   uint32_t sealed;            // atomic: 1 = the collector has finished
   uint32_t anchor_count;      // atomic, release: anchors[i % kMaxAnchors] for the last 64
   ClockAnchor anchors[kMaxAnchors];
-  uint8_t reserved[4096 - 224 - kMaxAnchors * 24];
+  uint64_t collector_start;  // clock ticks since boot: its pid may be another's later; 0: not known
+  uint8_t reserved[4096 - 232 - kMaxAnchors * 24];
   ProcessSlot processes[kMaxProcesses];
 };
 

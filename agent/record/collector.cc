@@ -305,13 +305,11 @@ int Collector::Finish() {
 }
 
 void Collector::Discard() {
-  const bool created = packer_ != nullptr;
   drain_.reset();
   sampler_.reset();
+  if (packer_) packer_->Discard();
   packer_.reset();
   if (arena_) arena_->Unlink();
-  std::error_code error;
-  if (created) std::filesystem::remove(config_.options.output.string() + ".part", error);
 }
 
 void Collector::FillValues(Message& message, TimeNs now) const {

@@ -145,9 +145,9 @@ void FileThread::AddSpan(Span span, const Place& place, std::string_view object)
 }
 
 TimeNs FileThread::CpuAt(TimeNs& at) {
-  // The system call costs more than many a span, and spans begin and end in clusters: within 3 us
+  // The system call costs more than many a span, and spans begin and end in clusters: within 20 us
   // of a reading the CPU time has grown by at most the wall time, so that is what is added.
-  constexpr TimeNs kCluster{3000};
+  constexpr TimeNs kCluster{20'000};  // the agent's g_cpu_reuse_ticks
   if (cpu_at_.value >= 0 && at - cpu_at_ < kCluster) {
     return cpu_value_ + (at - cpu_at_);
   }

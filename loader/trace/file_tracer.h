@@ -16,9 +16,9 @@
 namespace penstock::loader {
 
 struct FileTracerOptions {
-  std::filesystem::path path;        // written as path + ".part" until Finish()
-  std::vector<std::string> command;  // argv
-  std::string version;               // of the program
+  std::filesystem::path path{};        // written as path + ".part" until Finish()
+  std::vector<std::string> command{};  // argv
+  std::string version{};               // of the program
   std::int32_t rank = -1;
   std::int32_t world_size = -1;
   Bytes memory{std::uint64_t{32} << 20};    // of all threads' chunks
