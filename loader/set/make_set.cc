@@ -115,14 +115,16 @@ class Making {
   }
 
   // What a worker gives to Take(): nothing where the picture has a file of its own.
-  Result<std::vector<std::byte>> Keep(std::uint64_t index, std::span<const std::byte> jpeg) {
-    if (options_.format == SetFormat::kTar) return std::vector(jpeg.begin(), jpeg.end());
+  Result<Piece> Keep(std::uint64_t index, std::span<const std::byte> jpeg) {
+    if (options_.format == SetFormat::kTar) {
+      return Piece{{jpeg.begin(), jpeg.end()}, false, {}};
+    }
     const fs::path path = folder_ / names_.Picture(index, painter_.ClassOf(index));
     if (Result<void> written = WriteWhole(path, jpeg); !written) {
       return tl::unexpected<Error>(written.error());
     }
     Count(jpeg.size());
-    return std::vector<std::byte>{};
+    return Piece{};
   }
 
   Result<void> Take(std::uint64_t index, const std::vector<std::byte>& jpeg) {
@@ -198,7 +200,7 @@ class PictureWorker : public OrderedWorker {
   PictureWorker(const SetOptions& options, const Painter& painter, Making& making)
       : options_(options), painter_(painter), making_(making) {}
 
-  Result<std::vector<std::byte>> Make(std::uint64_t index) override {
+  Result<Piece> Make(std::uint64_t index) override {
     const ImageView picture = painter_.Paint(index, pixels_);
     const auto jpeg =
         encoder_.Encode(picture, options_.recipe->quality, SubsamplingOf(*options_.recipe, index));
@@ -248,8 +250,9 @@ Result<SetSummary> MakeIn(const SetOptions& options, const fs::path& folder,
   for (unsigned i = 0; i < options.workers; ++i) {
     workers.push_back(std::make_unique<PictureWorker>(options, painter, making));
   }
-  Result<void> made = RunOrdered(options.count, workers, stop,
-                                 [&](auto index, auto jpeg) { return making.Take(index, jpeg); });
+  Result<void> made = RunOrdered(
+      options.count, workers, stop,
+      [&](std::uint64_t index, const Piece& piece) { return making.Take(index, piece.bytes); });
   if (!made) return tl::unexpected<Error>(made.error());
   if (stop.stop_requested()) return Fail(ErrorKind::kEnvironment, "interrupted");
   return making.Finish();

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loader/set/parallel.h"
 
+#include <atomic>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -12,12 +16,12 @@ namespace {
 class Ring {
  public:
   Ring(std::uint64_t count, std::size_t slots, const std::stop_token& stop,
-       const std::function<Result<void>(std::uint64_t, std::vector<std::byte>)>& take)
+       const std::function<Result<void>(std::uint64_t, Piece)>& take)
       : count_(count), slots_(slots), stop_(stop), take_(take) {}
 
   void Work(OrderedWorker& worker) {
     while (const std::optional<std::uint64_t> index = Claim()) {
-      Result<std::vector<std::byte>> made = worker.Make(*index);
+      Result<Piece> made = worker.Make(*index);
       Deliver(*index, std::move(made));
     }
   }
@@ -33,11 +37,11 @@ class Ring {
     return next_++;
   }
 
-  void Deliver(std::uint64_t index, Result<std::vector<std::byte>> made) {
+  void Deliver(std::uint64_t index, Result<Piece> made) {
     const std::lock_guard lock(mutex_);
     slots_[index % slots_.size()] = std::move(made);
     while (!ended_ && slots_[head_ % slots_.size()]) {
-      std::optional<Result<std::vector<std::byte>>>& slot = slots_[head_ % slots_.size()];
+      std::optional<Result<Piece>>& slot = slots_[head_ % slots_.size()];
       outcome_ = *slot ? take_(head_, std::move(**slot)) : tl::unexpected<Error>(slot->error());
       slot.reset();
       ++head_;
@@ -51,9 +55,9 @@ class Ring {
   std::condition_variable free_;
   std::uint64_t next_ = 0;  // to be claimed
   std::uint64_t head_ = 0;  // to be taken
-  std::vector<std::optional<Result<std::vector<std::byte>>>> slots_;
+  std::vector<std::optional<Result<Piece>>> slots_;
   const std::stop_token& stop_;
-  const std::function<Result<void>(std::uint64_t, std::vector<std::byte>)>& take_;
+  const std::function<Result<void>(std::uint64_t, Piece)>& take_;
   bool ended_ = false;
   Result<void> outcome_;
 };
@@ -76,10 +80,10 @@ void ParallelFor(std::uint64_t count, unsigned workers, const std::stop_token& s
   work();
 }
 
-Result<void> RunOrdered(
-    std::uint64_t count, const std::vector<std::unique_ptr<OrderedWorker>>& workers,
-    const std::stop_token& stop,
-    const std::function<Result<void>(std::uint64_t, std::vector<std::byte>)>& take) {
+Result<void> RunOrdered(std::uint64_t count,
+                        const std::vector<std::unique_ptr<OrderedWorker>>& workers,
+                        const std::stop_token& stop,
+                        const std::function<Result<void>(std::uint64_t, Piece)>& take) {
   Ring ring(count, 4 * workers.size(), stop, take);
   {
     std::vector<std::jthread> threads;

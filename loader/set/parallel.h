@@ -5,13 +5,12 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "traces/base/result.h"
@@ -23,12 +22,19 @@ namespace penstock::loader {
 void ParallelFor(std::uint64_t count, unsigned workers, const std::stop_token& stop,
                  const std::function<void(std::uint64_t)>& piece);
 
-// What one thread of an OrderedWork does.
+// What a worker has made.
+struct Piece {
+  std::vector<std::byte> bytes;
+  bool left_out = false;  // and why is in the note
+  std::string note;
+};
+
+// What one thread of RunOrdered() does.
 class OrderedWorker {
  public:
   virtual ~OrderedWorker() = default;
   // Makes piece `index`; what it gives back is handed on in order. Runs beside other workers.
-  virtual Result<std::vector<std::byte>> Make(std::uint64_t index) = 0;
+  virtual Result<Piece> Make(std::uint64_t index) = 0;
 };
 
 // Makes `count` pieces with one thread per worker and hands them to `take` one at a time in order
@@ -36,9 +42,9 @@ class OrderedWorker {
 // requested (no error).
 //
 // Errors: those of the first piece, in order, that could not be made or taken.
-Result<void> RunOrdered(
-    std::uint64_t count, const std::vector<std::unique_ptr<OrderedWorker>>& workers,
-    const std::stop_token& stop,
-    const std::function<Result<void>(std::uint64_t, std::vector<std::byte>)>& take);
+Result<void> RunOrdered(std::uint64_t count,
+                        const std::vector<std::unique_ptr<OrderedWorker>>& workers,
+                        const std::stop_token& stop,
+                        const std::function<Result<void>(std::uint64_t, Piece)>& take);
 
 }  // namespace penstock::loader

@@ -29,11 +29,21 @@ Result<TarWriter> TarWriter::Create(const std::filesystem::path& path) {
 }
 
 Result<void> TarWriter::Add(std::string_view name, std::span<const std::byte> bytes) {
-  if (name.size() > 100 || bytes.size() >> 33 != 0) {
+  // ustar: up to 100 bytes of name, and before the slash in front of them up to 155 of prefix.
+  std::string_view prefix;
+  std::string_view rest = name;
+  if (name.size() > 100) {
+    const std::size_t slash = name.find('/', name.size() - 101);
+    if (slash != std::string_view::npos && slash > 0 && slash <= 155) {
+      prefix = name.substr(0, slash);
+      rest = name.substr(slash + 1);
+    }
+  }
+  if (rest.empty() || rest.size() > 100 || bytes.size() >> 33 != 0) {
     return Fail(ErrorKind::kInput, fmt::format("{}: name or size does not fit into a tar", name));
   }
   Block header{};
-  Put(header, 0, name);
+  Put(header, 0, rest);
   Put(header, 100, "0000644");
   Put(header, 108, "0000000");
   Put(header, 116, "0000000");
@@ -42,6 +52,7 @@ Result<void> TarWriter::Add(std::string_view name, std::span<const std::byte> by
   Put(header, 148, "        ");  // the checksum counts itself as blanks
   header[156] = '0';             // a regular file
   Put(header, 257, std::string_view("ustar\00000", 8));
+  Put(header, 345, prefix);
   unsigned sum = 0;
   for (const char c : header) sum += static_cast<unsigned char>(c);
   Put(header, 148, fmt::format("{:06o}", sum));

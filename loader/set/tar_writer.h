@@ -17,8 +17,9 @@ class TarWriter {
   // Errors: kOutput.
   static Result<TarWriter> Create(const std::filesystem::path& path);
 
-  // Requires: name of at most 100 bytes; fewer than 8 GiB.
-  // Errors:   kOutput; kInput for a name that is too long.
+  // Requires: fewer than 8 GiB.
+  // Errors:   kOutput; kInput for a name that is too long: its last part takes 100 bytes at most,
+  //           what is before it 155.
   Result<void> Add(std::string_view name, std::span<const std::byte> bytes);
 
   // Writes the end of the archive and gives the file its name. Errors: kOutput.

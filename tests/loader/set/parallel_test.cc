@@ -24,11 +24,11 @@ constexpr std::uint64_t kNever = ~std::uint64_t{0};
 class Echo : public OrderedWorker {
  public:
   Echo(std::uint64_t bad, std::atomic<int>& made) : bad_(bad), made_(made) {}
-  Result<std::vector<std::byte>> Make(std::uint64_t index) override {
+  Result<Piece> Make(std::uint64_t index) override {
     if (index % 3 == 0) std::this_thread::yield();
     ++made_;
     if (index >= bad_) return Fail(ErrorKind::kInput, "piece " + std::to_string(index));
-    return std::vector<std::byte>{static_cast<std::byte>(index)};
+    return Piece{{static_cast<std::byte>(index)}, false, {}};
   }
 
  private:
@@ -48,8 +48,8 @@ TEST(RunOrderedTest, TakesPiecesInOrderForAnyNumberOfWorkers) {
     std::atomic<int> made{0};
     std::vector<int> taken;
     const auto done = RunOrdered(200, Echoes(workers, kNever, made), {},
-                                 [&](std::uint64_t index, std::vector<std::byte> piece) {
-                                   EXPECT_EQ(piece.front(), static_cast<std::byte>(index));
+                                 [&](std::uint64_t index, const Piece& piece) {
+                                   EXPECT_EQ(piece.bytes.front(), static_cast<std::byte>(index));
                                    taken.push_back(static_cast<int>(index));
                                    return Result<void>();
                                  });
@@ -62,11 +62,10 @@ TEST(RunOrderedTest, TakesPiecesInOrderForAnyNumberOfWorkers) {
 TEST(RunOrderedTest, ReportsTheFirstPieceThatFailedAndStops) {
   std::atomic<int> made{0};
   std::uint64_t taken = 0;
-  const auto done =
-      RunOrdered(1000, Echoes(3, 40, made), {}, [&](std::uint64_t, std::vector<std::byte>) {
-        ++taken;
-        return Result<void>();
-      });
+  const auto done = RunOrdered(1000, Echoes(3, 40, made), {}, [&](std::uint64_t, const Piece&) {
+    ++taken;
+    return Result<void>();
+  });
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().message, "piece 40");
   EXPECT_EQ(taken, 40u);
@@ -75,8 +74,8 @@ TEST(RunOrderedTest, ReportsTheFirstPieceThatFailedAndStops) {
 
 TEST(RunOrderedTest, ReportsTheTakersError) {
   std::atomic<int> made{0};
-  const auto done = RunOrdered(
-      1000, Echoes(2, kNever, made), {}, [&](std::uint64_t index, std::vector<std::byte>) {
+  const auto done =
+      RunOrdered(1000, Echoes(2, kNever, made), {}, [&](std::uint64_t index, const Piece&) {
         return index == 5 ? Result<void>(Fail(ErrorKind::kOutput, "full")) : Result<void>();
       });
   ASSERT_FALSE(done);
@@ -88,7 +87,7 @@ TEST(RunOrderedTest, EndsEarlyWithoutErrorWhenStopped) {
   std::stop_source stop;
   std::atomic<int> made{0};
   const auto done = RunOrdered(100000, Echoes(2, kNever, made), stop.get_token(),
-                               [&](std::uint64_t index, std::vector<std::byte>) {
+                               [&](std::uint64_t index, const Piece&) {
                                  if (index == 10) stop.request_stop();
                                  return Result<void>();
                                });
