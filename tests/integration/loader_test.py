@@ -18,9 +18,9 @@ EPOCHS = 2
 STEADY = ("sample", "read", "decode", "augment", "wait", "step", "startup")
 
 
-def load(data, *options, workers=2):
+def load(data, *options, workers=2, epochs=EPOCHS):
     return [program("penstock-load"), data, "--workers", str(workers), "--batch", str(BATCH),
-            "--epochs", str(EPOCHS), "--ops", "random_resized_crop=64,flip,normalize", "--seed", "3",
+            "--epochs", str(epochs), "--ops", "random_resized_crop=64,flip,normalize", "--seed", "3",
             "--json", *options]  # fmt: skip
 
 
@@ -146,7 +146,7 @@ class Loader(Case):
 
     def test_an_interrupted_run_keeps_its_trace(self):
         output = self.path("cut.penstock")
-        command = load(self.data, "--trace", output, "--epochs", "1000000")
+        command = load(self.data, "--trace", output, epochs=1000000)
         process = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             until = time.monotonic() + support.TIMEOUT
