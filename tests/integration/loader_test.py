@@ -101,6 +101,22 @@ class Loader(Case):
         self.assertEqual(events(agent), events(own))
         self.assertEqual(loader_facts(agent), loader_facts(own))
 
+    def test_every_way_of_reading_told_twice(self):
+        ways = (("--io", "direct", "--read-ahead", "4"), ("--io", "uring", "--read-ahead", "4"), ("--io", "mmap"),
+                ("--ram-cache", "64M"), ("--read-threads", "1", "--decode-threads", "1", "--augment-threads", "1"))
+        for number, way in enumerate(ways):
+            with self.subTest(way=way):
+                agent, own = self.path("agent%d.penstock" % number), self.path("own%d.penstock" % number)
+                outcome = run(load(self.data, *way, "--trace", own), bare(agent))
+                if outcome.status == 3:  # not possible here, and it says so
+                    self.assertIn("penstock", outcome.stderr)
+                    continue
+                self.assertEnded(outcome)
+                agent, own = Trace(agent), Trace(own)
+                self.assertEqual(len(own.of("decode")), PICTURES * EPOCHS)
+                self.assertEqual(told(agent), told(own))
+                self.assertEqual(events(agent), events(own))
+
     def test_under_the_agent_and_alone(self):
         for workers in (0, 2):
             with self.subTest(workers=workers):
