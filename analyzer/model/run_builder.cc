@@ -223,12 +223,27 @@ void RunBuilder::MatchWaits() {
     Batch& batch = index_.Find(ConsumerOf(trace_.threads()[step.thread].process), step.key);
     if (batch.step_end == kNever && batch.delivered != kNever) batch.step_end = step.end;
   }
-  // No wait spans, only events: the next delivery on the thread tells when next() was entered.
-  std::sort(deliveries.begin(), deliveries.end());
-  for (std::size_t i = 0; i + 1 < deliveries.size() && waits_.empty(); ++i) {
-    Batch& batch = all[deliveries[i].second];
-    const Batch& next = all[deliveries[i + 1].second];
-    if (batch.wait_thread == next.wait_thread) batch.step_end = next.wait_start;
+  EndStepsAtWaits();
+}
+
+// A batch whose wait span was lost is known by its events: its next() was entered when the step of
+// the batch before it on its thread ended, whatever span comes next.
+void RunBuilder::EndStepsAtWaits() {
+  std::vector<Batch*> delivered;
+  for (Batch& batch : batches()) {
+    if (batch.was_delivered()) delivered.push_back(&batch);
+  }
+  std::sort(delivered.begin(), delivered.end(), [](const Batch* a, const Batch* b) {
+    return a->wait_thread != b->wait_thread ? a->wait_thread < b->wait_thread
+                                            : a->delivered < b->delivered;
+  });
+  for (std::size_t i = 0; i + 1 < delivered.size(); ++i) {
+    Batch& batch = *delivered[i];
+    const Batch& next = *delivered[i + 1];
+    if (batch.wait_thread != next.wait_thread || next.wait_start < batch.delivered) continue;
+    if (batch.step_end == kNever || batch.step_end > next.wait_start) {
+      batch.step_end = next.wait_start;
+    }
   }
 }
 

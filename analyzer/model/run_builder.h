@@ -31,6 +31,7 @@ class RunBuilder final : public NestingSink {
   void WalkSpans();
   void WalkEvents();
   void MatchWaits();
+  void EndStepsAtWaits();
   void AttributeCopies();
 
   [[nodiscard]] std::vector<Batch>& batches() { return index_.batches(); }

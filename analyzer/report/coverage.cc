@@ -100,9 +100,13 @@ Coverage MeasureCoverage(const traces::Trace& trace) {
       coverage.bytes_total += process.bytes_kernel.value;
     }
     const bool python = (process.features & wire::kFeaturePython) != 0;
+    // It says itself what it reads, by whatever way. Page faults of a map it cannot tell either.
+    constexpr std::uint32_t kWaysOfReading = wire::kFeatureIoUring | wire::kFeatureAio;
+    const bool native = (process.features & wire::kFeatureNative) != 0;
     for (const Feature& feature : kFeatures) {
       // Isolated, and the hooks are in all the same: the agent brought them in by another way.
       if (feature.bit == wire::kFeatureIsolated && python) continue;
+      if (native && (feature.bit & kWaysOfReading) != 0) continue;
       if ((process.features & feature.bit) != 0) blind.insert(std::string(feature.what));
     }
     for (const std::string& library : process.libraries) {

@@ -243,6 +243,7 @@ class IntoFile final : public Tracer {
       info_.bytes_dataset += thread.read();
       info_.bytes_mapped += thread.mapped();
     }
+    if (info_.bytes_mapped.value != 0) info_.features |= wire::kFeatureMapped;
     info_.bytes_hooked = info_.bytes_dataset;
     info_.bytes_kernel = rchar;
     packer_->UpdateProcess(process_, info_);

@@ -48,6 +48,14 @@ TEST(CoverageTest, NamesWhatItIsBlindTo) {
   EXPECT_NE(coverage.blind[1].find("io_uring"), std::string::npos);
 }
 
+TEST(CoverageTest, AProgramThatSpeaksForItselfReadsAsItLikes) {
+  traces::ProcessInfo info = Process(1, 0, 1, 1);
+  info.features = wire::kFeatureIoUring | wire::kFeatureAio | wire::kFeatureNative;
+  EXPECT_TRUE(CoverageOf({info}).blind.empty());
+  info.features |= wire::kFeatureMapped;
+  EXPECT_EQ(CoverageOf({info}).blind.size(), 1u);
+}
+
 TEST(CoverageTest, OpenCvIsSeenFromPythonOnly) {
   traces::ProcessInfo info = Process(1, 0, 1, 1);
   info.libraries = {"/venv/lib/python3.11/site-packages/cv2/cv2.abi3.so"};

@@ -14,6 +14,7 @@ namespace {
 using testing::Costs;
 using testing::Synthetic;
 using testing::SyntheticTrace;
+using traces::EventType;
 
 TEST(HostTest, CountsCpuLists) {
   EXPECT_EQ(CountCpuList("0-1,4"), 3);
@@ -91,6 +92,32 @@ TEST(RunModelTest, WaitsWithoutIdsAreMatchedByDelivery) {
   const RunModel model = BuildRunModel(*traces::MakeTrace(std::move(data)));
   ASSERT_TRUE(model.has_loader());
   EXPECT_EQ(model.loader().batches.size(), 20u);
+}
+
+// A record that found no room: the events of the batch still say when next() was entered and left.
+TEST(RunModelTest, ALostWaitIsNoTimeCountedTwice) {
+  Synthetic run;
+  run.batches = 20;
+  run.costs = testing::Always({.decode = 40});  // the loop waits
+  const RunModel whole = BuildRunModel(*SyntheticTrace(run));
+  traces::TraceData data = testing::MakeSynthetic(run);
+  for (std::uint32_t t = 0; t < data.spans.size(); ++t) {
+    for (const traces::Span& span : data.spans[t]) {
+      if (span.stage != traces::StageId::kWait || !span.batch.valid()) continue;
+      data.events.push_back({span.start, ThreadId{t}, span.batch, 0, EventType::kNextEntered});
+      data.events.push_back({span.end(), ThreadId{t}, span.batch, 0, EventType::kBatchDelivered});
+    }
+    std::erase_if(data.spans[t], [](const traces::Span& span) {
+      return span.stage == traces::StageId::kWait && span.batch.index == 10;
+    });
+  }
+  const RunModel model = BuildRunModel(*traces::MakeTrace(std::move(data)));
+  ASSERT_EQ(model.loader().batches.size(), 20u);
+  for (std::size_t i : {9u, 10u, 11u}) {
+    const Batch& batch = model.loader().batches[i];
+    EXPECT_NEAR(batch.step(), whole.loader().batches[i].step(), 1e-6) << i;
+    EXPECT_NEAR(batch.wait(), whole.loader().batches[i].wait(), 1e-5) << i;
+  }
 }
 
 // torch's __getitems__: one span for all samples of a batch.

@@ -18,9 +18,9 @@ EPOCHS = 2
 STEADY = ("sample", "read", "decode", "augment", "wait", "step", "startup")
 
 
-def load(data, *options, workers=2):
+def load(data, *options, workers=2, epochs=EPOCHS):
     return [program("penstock-load"), data, "--workers", str(workers), "--batch", str(BATCH),
-            "--epochs", str(EPOCHS), "--ops", "random_resized_crop=64,flip,normalize", "--seed", "3",
+            "--epochs", str(epochs), "--ops", "random_resized_crop=64,flip,normalize", "--seed", "3",
             "--json", *options]  # fmt: skip
 
 
@@ -101,6 +101,22 @@ class Loader(Case):
         self.assertEqual(events(agent), events(own))
         self.assertEqual(loader_facts(agent), loader_facts(own))
 
+    def test_every_way_of_reading_told_twice(self):
+        ways = (("--io", "direct", "--read-ahead", "4"), ("--io", "uring", "--read-ahead", "4"), ("--io", "mmap"),
+                ("--ram-cache", "64M"), ("--read-threads", "1", "--decode-threads", "1", "--augment-threads", "1"))
+        for number, way in enumerate(ways):
+            with self.subTest(way=way):
+                agent, own = self.path("agent%d.penstock" % number), self.path("own%d.penstock" % number)
+                outcome = run(load(self.data, *way, "--trace", own), bare(agent))
+                if outcome.status == 3:  # not possible here, and it says so
+                    self.assertIn("penstock", outcome.stderr)
+                    continue
+                self.assertEnded(outcome)
+                agent, own = Trace(agent), Trace(own)
+                self.assertEqual(len(own.of("decode")), PICTURES * EPOCHS)
+                self.assertEqual(told(agent), told(own))
+                self.assertEqual(events(agent), events(own))
+
     def test_under_the_agent_and_alone(self):
         for workers in (0, 2):
             with self.subTest(workers=workers):
@@ -146,7 +162,7 @@ class Loader(Case):
 
     def test_an_interrupted_run_keeps_its_trace(self):
         output = self.path("cut.penstock")
-        command = load(self.data, "--trace", output, "--epochs", "1000000")
+        command = load(self.data, "--trace", output, epochs=1000000)
         process = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             until = time.monotonic() + support.TIMEOUT

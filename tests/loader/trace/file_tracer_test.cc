@@ -191,6 +191,7 @@ TEST_F(FileTracerTest, BytesOfReadsAreTheCoverage) {
   const auto trace = Open(path_);
   EXPECT_EQ(trace->processes()[0].bytes_hooked.value, 1000u);
   EXPECT_EQ(trace->processes()[0].bytes_mapped.value, 50u);
+  EXPECT_EQ(trace->processes()[0].features, wire::kFeatureNative | wire::kFeatureMapped);
 }
 
 TEST_F(FileTracerTest, ManyThreadsLoseNothing) {
