@@ -43,32 +43,47 @@ void RotateNearest(const Picture& from, const Picture& to, double cosine, double
 }
 
 void RotateBilinear(const Picture& from, const Picture& to, double cosine, double sine) {
+  const std::int64_t step_x = Fixed(cosine);
+  const std::int64_t step_y = Fixed(sine);
+  const auto stride = 3 * static_cast<std::ptrdiff_t>(from.width);
+  static constexpr std::uint8_t kOutside[3] = {0, 0, 0};
+  const auto pixel = [&](std::int64_t x, std::int64_t y) {
+    const bool inside = x >= 0 && y >= 0 && x < from.width && y < from.height;
+    return inside ? from.pixels + y * stride + 3 * x : kOutside;
+  };
+  const auto fraction = [](std::int64_t at) {
+    return static_cast<float>(static_cast<std::uint32_t>(at) >> 8) * 0x1p-24F;
+  };
   std::uint8_t* out = to.pixels;
   for (int y = 0; y < to.height; ++y) {
-    for (int x = 0; x < to.width; ++x, out += 3) {
-      const double dx = x + 0.5 - to.width / 2.0;
-      const double dy = y + 0.5 - to.height / 2.0;
-      const double at_x = dx * cosine - dy * sine + from.width / 2.0 - 0.5;
-      const double at_y = dx * sine + dy * cosine + from.height / 2.0 - 0.5;
-      const double floor_x = std::floor(at_x);
-      const double floor_y = std::floor(at_y);
-      float sum[3] = {0, 0, 0};
-      for (int corner = 0; corner < 4; ++corner) {
-        const int right = corner & 1;
-        const int below = corner >> 1;
-        const int source_x = static_cast<int>(floor_x) + right;
-        const int source_y = static_cast<int>(floor_y) + below;
-        if (source_x < 0 || source_y < 0 || source_x >= from.width || source_y >= from.height) {
-          continue;
-        }
-        const double part_x = right != 0 ? at_x - floor_x : 1 - (at_x - floor_x);
-        const double part_y = below != 0 ? at_y - floor_y : 1 - (at_y - floor_y);
-        const auto weight = static_cast<float>(part_x * part_y);
-        const std::uint8_t* pixel =
-            from.pixels + 3 * (static_cast<std::ptrdiff_t>(source_y) * from.width + source_x);
-        for (int c = 0; c < 3; ++c) sum[c] += weight * pixel[c];
+    const double dx = 0.5 - to.width / 2.0;
+    const double dy = y + 0.5 - to.height / 2.0;
+    std::int64_t at_x = Fixed(dx * cosine - dy * sine + from.width / 2.0 - 0.5);
+    std::int64_t at_y = Fixed(dx * sine + dy * cosine + from.height / 2.0 - 0.5);
+    for (int x = 0; x < to.width; ++x, out += 3, at_x += step_x, at_y += step_y) {
+      const std::int64_t left = at_x >> 32;
+      const std::int64_t top = at_y >> 32;
+      const std::uint8_t* corners[4];
+      if (left >= 0 && top >= 0 && left < from.width - 1 && top < from.height - 1) {
+        corners[0] = from.pixels + top * stride + 3 * left;
+        corners[1] = corners[0] + 3;
+        corners[2] = corners[0] + stride;
+        corners[3] = corners[2] + 3;
+      } else {
+        corners[0] = pixel(left, top);
+        corners[1] = pixel(left + 1, top);
+        corners[2] = pixel(left, top + 1);
+        corners[3] = pixel(left + 1, top + 1);
       }
-      for (int c = 0; c < 3; ++c) out[c] = static_cast<std::uint8_t>(std::lrintf(sum[c]));
+      const float right = fraction(at_x);
+      const float below = fraction(at_y);
+      for (int c = 0; c < 3; ++c) {
+        const float upper =
+            corners[0][c] + right * static_cast<float>(corners[1][c] - corners[0][c]);
+        const float lower =
+            corners[2][c] + right * static_cast<float>(corners[3][c] - corners[2][c]);
+        out[c] = static_cast<std::uint8_t>(std::lrintf(upper + below * (lower - upper)));
+      }
     }
   }
 }
@@ -159,19 +174,19 @@ void MaskGrid(std::byte* data, const OutputFormat& format, const Grid& grid,
   const double cosine = std::cos(grid.angle);
   const double sine = std::sin(grid.angle);
   const int width = format.width;
-  std::uint8_t* masked = columns.Reserve(static_cast<std::size_t>(width) + 1);
+  const bool upright = grid.angle == 0;  // then every row that is masked is masked alike
+  std::uint8_t* masked = columns.Reserve(static_cast<std::size_t>(width));
+  bool known = false;
   for (int y = 0; y < format.height; ++y) {
     const double v0 = (y + 0.5) * cosine + grid.shift_v;
     const double u0 = (y + 0.5) * sine + grid.shift_u;
-    const bool upright = grid.angle == 0;
     if (upright && !InSquare(v0, grid)) continue;
-    if (!upright || y == 0 || masked[width] == 0) {
-      for (int x = 0; x < width; ++x) {
-        const double u = (x + 0.5) * cosine + u0;
-        const double v = v0 - (x + 0.5) * sine;
-        masked[x] = InSquare(u, grid) && InSquare(v, grid) ? 1 : 0;
-      }
+    for (int x = 0; x < width && !known; ++x) {
+      const double u = (x + 0.5) * cosine + u0;
+      const double v = v0 - (x + 0.5) * sine;
+      masked[x] = InSquare(u, grid) && InSquare(v, grid) ? 1 : 0;
     }
+    known = upright;
     for (int x = 0; x < width;) {
       if (masked[x] == 0) {
         ++x;

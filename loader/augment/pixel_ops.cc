@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Colour and blur. Each expression rounds as PyTorch's does (multiply, then add, both in float), so
-// that factors give torchvision's very counts; see cmake's -std=c++20, which forbids contraction.
+// Colour and blur. Brightness, contrast and saturation round as PyTorch does (multiply, then add,
+// both in float), so that a factor gives torchvision's very counts.
 #include "loader/augment/pixel_ops.h"
 
 #include <algorithm>
@@ -97,7 +97,8 @@ struct HsvChange {
   VF hue, saturation, value;
 };
 
-// The formulas of Pillow's Convert.c, as torchvision has them; all in [0, 1].
+// The formulas of Pillow's Convert.c, as torchvision has them, for values of 0 to 255: hue and
+// saturation are ratios and do not mind. Gives values in [0, 1].
 HWY_INLINE Rgb ChangeHsv(const Rgb& v, const HsvChange& change) {
   const DF df;
   const VF one = hn::Set(df, 1.0f);
@@ -106,19 +107,15 @@ HWY_INLINE Rgb ChangeHsv(const Rgb& v, const HsvChange& change) {
   const VF low = hn::Min(hn::Min(v.r, v.g), v.b);
   const auto grey = high == low;
   const VF chroma = high - low;
-  const VF divisor = hn::IfThenElse(grey, one, chroma);
-  const VF rc = (high - v.r) / divisor;
-  const VF gc = (high - v.g) / divisor;
-  const VF bc = (high - v.b) / divisor;
-  VF hue = hn::IfThenElse(high == v.g, hn::Set(df, 2.0f) + rc - bc, hn::Set(df, 4.0f) + gc - rc);
-  hue = hn::IfThenElse(high == v.r, bc - gc, hue);
-  hue = hue / hn::Set(df, 6.0f) + one;
-  hue = hue - hn::Floor(hue);
-  hue = hue + change.hue;
+  const VF per_chroma = one / hn::IfThenElse(grey, one, chroma);
+  VF hue = hn::IfThenElse(high == v.g, hn::MulAdd(v.b - v.r, per_chroma, hn::Set(df, 2.0f)),
+                          hn::MulAdd(v.r - v.g, per_chroma, hn::Set(df, 4.0f)));
+  hue = hn::IfThenElse(high == v.r, (v.g - v.b) * per_chroma, hue);
+  hue = hn::MulAdd(hue, Constant(1.0 / 6), change.hue);
   hue = hue - hn::Floor(hue);
   VF saturation = chroma / hn::IfThenElse(grey, one, high);
   saturation = hn::Min(saturation * change.saturation, one);
-  const VF value = hn::Min(high * change.value, one);
+  const VF value = hn::Min(high * (change.value * Constant(1.0 / 255)), one);
 
   const VF sixths = hue * hn::Set(df, 6.0f);
   const VF sector = hn::Floor(sixths);
@@ -143,12 +140,10 @@ HWY_INLINE Rgb ChangeHsv(const Rgb& v, const HsvChange& change) {
 void Hsv(Picture picture, double hue_shift, double saturation, double value) {
   const RgbLoader loader;
   const HsvChange change = {Constant(hue_shift), Constant(saturation), Constant(value)};
-  const VF scale = Constant(255);
   const VF back = Constant(255.0 + 1 - 1e-3);
   const std::size_t count = PixelCount(picture);
   for (std::size_t i = 0; i < count; i += kLanes) {
-    Rgb v = loader.Load(picture.pixels + 3 * i);
-    v = ChangeHsv({v.r / scale, v.g / scale, v.b / scale}, change);
+    const Rgb v = ChangeHsv(loader.Load(picture.pixels + 3 * i), change);
     StoreRgb8(hn::ConvertTo(DI(), v.r * back), hn::ConvertTo(DI(), v.g * back),
               hn::ConvertTo(DI(), v.b * back), picture.pixels + 3 * i);
   }

@@ -371,15 +371,15 @@ void RowByDots(const AxisTaps& taps, const float* HWY_RESTRICT row, std::size_t 
 }
 #else
 // Sum of the lanes of four vectors, as the four lanes of one of 128 bits.
-HWY_INLINE hn::Vec<hn::Full128<float>> SumBlocks(hn::Vec<hn::Full128<float>> v) {
+HWY_INLINE hn::Vec<hn::Full128<float> > SumBlocks(hn::Vec<hn::Full128<float> > v) {
   return v;
 }
 template <class V>
-HWY_INLINE hn::Vec<hn::Full128<float>> SumBlocks(V v) {
-  const hn::Half<hn::DFromV<V>> half;
+HWY_INLINE hn::Vec<hn::Full128<float> > SumBlocks(V v) {
+  const hn::Half<hn::DFromV<V> > half;
   return SumBlocks(hn::LowerHalf(half, v) + hn::UpperHalf(half, v));
 }
-HWY_INLINE hn::Vec<hn::Full128<float>> SumFour(VF a, VF b, VF c, VF d) {
+HWY_INLINE hn::Vec<hn::Full128<float> > SumFour(VF a, VF b, VF c, VF d) {
   const DF df;
   const hn::Repartition<double, DF> dd;
   const auto ab = hn::BitCast(dd, hn::InterleaveLower(df, a, b) + hn::InterleaveUpper(df, a, b));

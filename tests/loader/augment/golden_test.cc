@@ -5,54 +5,21 @@
 // count.
 #include <gtest/gtest.h>
 
-#include <hwy/targets.h>
-
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
 #include "loader/augment/program.h"
 #include "tests/loader/augment/reference.h"
+#include "tests/loader/augment/support.h"
 
 namespace penstock::loader {
 namespace {
 
 using reference::Bytes;
 using reference::Reals;
-
-// Runs `body` once for each vector unit that was compiled for and that this CPU has.
-template <class F>
-void OnEveryTarget(F body) {
-  int targets = 0;
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    body();
-    ++targets;
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  EXPECT_GE(targets, 1);
-}
-
-AugmentProgram Parsed(std::string_view ops, ElementType type, Layout layout) {
-  auto program = AugmentProgram::Parse(ops, type, layout);
-  EXPECT_TRUE(program) << (program ? "" : program.error().message);
-  return *program;
-}
-
-std::vector<std::byte> RunWhole(const AugmentProgram& program, const Bytes& picture,
-                                const SampleKey& key) {
-  Augmenter augmenter(program);
-  const AugmentPlan plan = augmenter.Draw({.width = picture.width, .height = picture.height}, key);
-  std::vector<std::byte> out(program.format().bytes());
-  const auto done =
-      augmenter.Run(plan, reference::View(picture), {0, 0, picture.width, picture.height}, 1, out);
-  EXPECT_TRUE(done) << (done ? "" : done.error().message);
-  return out;
-}
 
 // How far one unit in the last place reaches at `value`.
 double HalfUnit(double value) {
@@ -147,6 +114,143 @@ TEST(AugmentGoldenTest, HalfOutputIsTheFormulasToOneUnit) {
 TEST(AugmentGoldenTest, ByteOutputIsTheFormulasRounded) {
   CheckAll(ElementType::kU8, Layout::kHwc, "");
   CheckAll(ElementType::kU8, Layout::kChw, "");
+}
+
+// Halves are rounded to even, also below the smallest normal number and up to the largest. Values
+// come through the identity: bytes times 1 / (255 std), less the mean.
+TEST(AugmentGoldenTest, HalfIsTheNearestOne) {
+  Bytes picture(256, 1);
+  for (int x = 0; x < 256; ++x) {
+    for (int c = 0; c < 3; ++c) picture(x, 0, c) = static_cast<std::uint8_t>(x);
+  }
+  OnEveryTarget([&] {
+    for (const char* std_of : {"1", "300", "41943.04", "20971520", "0.0039", "0.000015", "0.001"}) {
+      const std::string ops = std::string("resize=1x256,normalize:mean=0,0,0:std=") + std_of + "," +
+                              std_of + "," + std_of;
+      const auto half = RunWhole(Parsed(ops, ElementType::kF16, Layout::kHwc), picture, {});
+      const auto single = RunWhole(Parsed(ops, ElementType::kF32, Layout::kHwc), picture, {});
+      for (std::size_t i = 0; i < 768; ++i) {
+        std::uint16_t bits = 0;
+        float value = 0;
+        std::memcpy(&bits, half.data() + 2 * i, 2);
+        std::memcpy(&value, single.data() + 4 * i, 4);
+        ASSERT_EQ(bits, reference::NearestHalf(value)) << value << " with std " << std_of;
+      }
+    }
+  });
+}
+
+// A picture decoded at 1/2, 1/4 or 1/8: the crop may begin inside of a pixel of it.
+TEST(AugmentGoldenTest, ReducedPicturesKeepTheirGeometry) {
+  OnEveryTarget([&] {
+    for (const int denominator : {2, 4, 8}) {
+      const Bytes picture = reference::TestPicture(60, 50, 7);
+      const AugmentProgram program =
+          Parsed("random_resized_crop=24", ElementType::kF32, Layout::kHwc);
+      for (std::uint64_t sample = 0; sample < 8; ++sample) {
+        Augmenter augmenter(program);
+        const int width = 60 * denominator - 1;
+        const int height = 50 * denominator - 1;
+        const AugmentPlan plan = augmenter.Draw({.width = width, .height = height}, {5, 0, sample});
+        std::vector<std::byte> out(program.format().bytes());
+        const Region covers = {0, 0, 60 * denominator, 50 * denominator};
+        ASSERT_TRUE(augmenter.Run(plan, reference::View(picture), covers, denominator, out));
+        Reals expected = reference::Resample(picture, plan.steps[0], denominator);
+        for (double& value : expected.values) value /= 255;
+        ExpectNear(reference::Decode(out, program.format()), expected, ElementType::kF32);
+      }
+    }
+  });
+}
+
+// Truncation makes one count of difference where a value is almost whole; rounding does so at
+// halves.
+void ExpectWithinOne(const Bytes& actual, const Bytes& expected, double share) {
+  ASSERT_EQ(actual.values.size(), expected.values.size());
+  std::size_t different = 0;
+  for (std::size_t i = 0; i < actual.values.size(); ++i) {
+    ASSERT_LE(std::abs(actual.values[i] - expected.values[i]), 1) << "element " << i;
+    different += actual.values[i] != expected.values[i] ? 1U : 0U;
+  }
+  EXPECT_LE(static_cast<double>(different), share * static_cast<double>(actual.values.size()));
+}
+
+TEST(AugmentGoldenTest, ColoursAreTheFormulas) {
+  OnEveryTarget([&] {
+    for (const Size size : {Size{37, 23}, Size{1, 1}, Size{64, 16}}) {
+      const Bytes picture = reference::TestPicture(size.width, size.height, 2);
+      const auto run = [&](const std::string& op) {
+        return BytesOf(
+            "crop=" + std::to_string(size.height) + "x" + std::to_string(size.width) + "," + op,
+            picture);
+      };
+      for (const double factor : {0.0, 0.37, 1.0, 1.61}) {
+        const std::string fixed = std::to_string(factor) + "-" + std::to_string(factor);
+        SCOPED_TRACE(fixed);
+        ExpectWithinOne(run("brightness=" + fixed), reference::Brightness(picture, factor), 0.02);
+        ExpectWithinOne(run("contrast=" + fixed), reference::Contrast(picture, factor), 0.02);
+        ExpectWithinOne(run("saturation=" + fixed), reference::Saturation(picture, factor), 0.02);
+      }
+      for (const double shift : {-0.5, -0.11, 0.0, 0.2, 0.5}) {
+        const std::string fixed = std::to_string(shift) + "-" + std::to_string(shift);
+        ExpectWithinOne(run("hue=" + fixed), reference::Hsv(picture, shift, 1, 1), 0.02);
+        ExpectWithinOne(run("hsv=" + fixed + ",0.6-0.6,1.3-1.3"),
+                        reference::Hsv(picture, shift, 0.6, 1.3), 0.02);
+      }
+    }
+  });
+}
+
+TEST(AugmentGoldenTest, BlurIsTheFormula) {
+  OnEveryTarget([&] {
+    for (const Size size : {Size{37, 23}, Size{2, 3}, Size{1, 1}}) {
+      const Bytes picture = reference::TestPicture(size.width, size.height, 3);
+      for (const int kernel : {1, 5, 11}) {
+        const std::string ops = "crop=" + std::to_string(size.height) + "x" +
+                                std::to_string(size.width) +
+                                ",gaussian_blur=" + std::to_string(kernel) + ":sigma=1.7";
+        SCOPED_TRACE(ops);
+        ExpectWithinOne(BytesOf(ops, picture), reference::Blur(picture, kernel, 1.7), 0.002);
+      }
+    }
+  });
+}
+
+TEST(AugmentGoldenTest, RotationIsTheFormula) {
+  const Bytes picture = reference::TestPicture(53, 38, 4);
+  for (const double degrees : {-170.0, -33.3, 0.0, 12.5, 61.0, 180.0}) {
+    const std::string fixed = std::to_string(degrees) + "-" + std::to_string(degrees);
+    const double radians = degrees * 3.14159265358979323846 / 180;
+    SCOPED_TRACE(fixed);
+    EXPECT_EQ(BytesOf("crop=38x53,rotate=" + fixed, picture).values,
+              reference::Rotate(picture, radians, Filter::kNearest).values);
+    ExpectWithinOne(BytesOf("crop=38x53,rotate=" + fixed + ":bilinear", picture),
+                    reference::Rotate(picture, radians, Filter::kBilinear), 0.002);
+  }
+}
+
+// Steps together: what one leaves is what the next works on.
+TEST(AugmentGoldenTest, LongProgramsAreTheirStepsInOrder) {
+  constexpr const char* kOps =
+      "brightness=0.3,random_resized_crop=40,flip,rotate,color_jitter=0.4,0.4,0.4,0.1,"
+      "gaussian_blur,resize=30x36,vflip,normalize";
+  const AugmentProgram program = Parsed(kOps, ElementType::kF32, Layout::kChw);
+  const Bytes picture = reference::TestPicture(90, 70, 5);
+  for (std::uint64_t sample = 0; sample < 6; ++sample) {
+    const auto out =
+        reference::Decode(RunWhole(program, picture, {8, 0, sample}), program.format());
+    const Reals expected = Expected(program, picture, {8, 0, sample});
+    double worst = 0;
+    double sum = 0;
+    for (std::size_t i = 0; i < out.values.size(); ++i) {
+      const double difference = std::abs(out.values[i] - expected.values[i]);
+      worst = std::max(worst, difference);
+      sum += difference;
+    }
+    // A count is 0.0175 of these units. Near grey, one count turns the hue far.
+    EXPECT_LT(worst, 0.2);
+    EXPECT_LT(sum / static_cast<double>(out.values.size()), 0.002);
+  }
 }
 
 }  // namespace

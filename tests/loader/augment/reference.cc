@@ -15,21 +15,23 @@ std::uint8_t Truncated(double value) {
   return static_cast<std::uint8_t>(std::clamp(value, 0.0, 255.0));
 }
 
-// Weights of the source pixels 0 ... size - 1 for output i.
-std::vector<double> Weights(int i, int size, int scaled, Filter filter) {
-  const double ratio = static_cast<double>(size) / scaled;
-  const double centre = (i + 0.5) * ratio;
-  std::vector<double> weights(static_cast<std::size_t>(size));
+// Weights of the pixels 0 ... count - 1 for output i of those that [from, from + size) is scaled
+// to.
+std::vector<double> Weights(int i, double from, double size, int scaled, int count, Filter filter) {
+  const double ratio = size / scaled;
+  const double centre = from + (i + 0.5) * ratio;
+  std::vector<double> weights(static_cast<std::size_t>(count));
   if (filter == Filter::kNearest) {
     weights[static_cast<std::size_t>(std::floor(centre))] = 1;
     return weights;
   }
   const double support = filter == Filter::kBilinear ? std::max(1.0, ratio) : 1.0;
   double sum = 0;
-  for (std::size_t k = 0; k < weights.size(); ++k) {
-    const double distance = std::abs(static_cast<double>(k) + 0.5 - centre);
-    weights[k] = std::max(0.0, 1 - distance / support);
-    sum += weights[k];
+  for (int k = static_cast<int>(std::floor(from)); k < static_cast<int>(std::ceil(from + size));
+       ++k) {
+    const double weight = std::max(0.0, 1 - std::abs(k + 0.5 - centre) / support);
+    weights[static_cast<std::size_t>(k)] = weight;
+    sum += weight;
   }
   for (double& weight : weights) weight /= sum;
   return weights;
@@ -77,27 +79,30 @@ ImageView View(const Bytes& picture) {
   return {picture.values.data(), picture.width, picture.height, 3 * std::ptrdiff_t{picture.width}};
 }
 
-Reals Resample(const Bytes& picture, const Step& step) {
+Reals Resample(const Bytes& picture, const Step& step, int denominator) {
   const Region& source = step.source;
   const Region& window = step.window;
+  const double d = denominator;
   Reals out(window.width, window.height);
   std::vector<std::vector<double>> across;
   for (int x = 0; x < window.width; ++x) {
-    across.push_back(Weights(window.x + x, source.width, step.scaled.width, step.filter));
+    across.push_back(Weights(window.x + x, source.x / d, source.width / d, step.scaled.width,
+                             picture.width, step.filter));
   }
   for (int y = 0; y < window.height; ++y) {
-    const auto down = Weights(window.y + y, source.height, step.scaled.height, step.filter);
+    const auto down = Weights(window.y + y, source.y / d, source.height / d, step.scaled.height,
+                              picture.height, step.filter);
     for (int x = 0; x < window.width; ++x) {
       std::array<double, 3> sum{};
-      for (int v = 0; v < source.height; ++v) {
+      for (int v = 0; v < picture.height; ++v) {
         const double weight_y = down[static_cast<std::size_t>(v)];
         if (weight_y == 0) continue;
-        for (int u = 0; u < source.width; ++u) {
+        for (int u = 0; u < picture.width; ++u) {
           const double weight =
               weight_y * across[static_cast<std::size_t>(x)][static_cast<std::size_t>(u)];
           if (weight == 0) continue;
-          for (int c = 0; c < 3; ++c) {
-            sum[static_cast<std::size_t>(c)] += weight * picture(source.x + u, source.y + v, c);
+          for (std::size_t c = 0; c < 3; ++c) {
+            sum[c] += weight * picture(u, v, static_cast<int>(c));
           }
         }
       }

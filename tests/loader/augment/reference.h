@@ -41,8 +41,9 @@ using Reals = Pixels<double>;
 
 [[nodiscard]] ImageView View(const Bytes& picture);
 
-// A kResample step on the whole picture, before scaling to the output's range.
-[[nodiscard]] Reals Resample(const Bytes& picture, const Step& step);
+// A kResample step on a picture that was decoded at 1/denominator from (0, 0) on, before scaling to
+// the range of the output.
+[[nodiscard]] Reals Resample(const Bytes& picture, const Step& step, int denominator = 1);
 
 [[nodiscard]] Bytes Brightness(Bytes picture, double factor);
 [[nodiscard]] Bytes Contrast(Bytes picture, double factor);
