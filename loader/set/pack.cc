@@ -120,8 +120,11 @@ class TarSink : public Sink {
   [[nodiscard]] std::string Key(std::string_view name) const {
     const std::size_t slash = name.rfind('/');
     const std::size_t last = slash == std::string_view::npos ? 0 : slash + 1;
-    std::size_t first = 0;
-    while (first < last && name[first] == '/') ++first;  // an absolute path of a list
+    // A list may hold absolute paths and "..", which have no place in an archive.
+    std::size_t first = std::min(last, name.find_first_not_of('/'));
+    if (const std::size_t up = name.substr(0, last).rfind("../"); up != std::string_view::npos) {
+      first = std::max(first, up + 3);
+    }
     std::string base(name.substr(last));
     if (const std::size_t dot = base.rfind('.'); dot != std::string::npos) base.resize(dot);
     std::replace_if(
