@@ -120,14 +120,14 @@ EpochDigest OneEpoch(const Source& source, PipelineOptions options) {
 
 // False where this machine cannot do it; dies where the bytes are wrong.
 bool Check(benchmark::State& state, const Source& source, const PipelineOptions& options) {
-  const auto possible = MakeObjectReader(options.io);
+  const auto possible = MakeObjectReader(options.reader);
   if (!possible) {
     state.SkipWithError(possible.error().message.c_str());
     return false;
   }
   PipelineOptions plain = options;
   plain.workers = 0;
-  plain.io.method = IoMethod::kBuffered;
+  plain.reader.method = IoMethod::kBuffered;
   plain.read_ahead = 1;
   const EpochDigest expected = OneEpoch(source, plain);
   const EpochDigest delivered = OneEpoch(source, options);
@@ -143,7 +143,7 @@ void BM_Pipeline(benchmark::State& state) {
   options.prefetch = static_cast<unsigned>(state.range(1));
   options.batch = static_cast<unsigned>(state.range(2));
   options.read_ahead = state.range(4) == 0 ? 1 : 4;
-  options.io.method = static_cast<IoMethod>(state.range(4));
+  options.reader.method = static_cast<IoMethod>(state.range(4));
   options.decode.on = options.augment.on = state.range(5) != kNone;
   options.decoder.fast_dct = state.range(5) == kFast;
   options.decoder.fancy_upsampling = state.range(5) != kFast;

@@ -100,9 +100,9 @@ Result<void> ReadTexts(const ArgumentTexts& texts, Arguments* arguments) {
                                         {{"skip", OnError::kSkip}, {"fail", OnError::kFail}});
   if (!on_error) return tl::unexpected<Error>(on_error.error());
   options.on_error = *on_error;
-  const Result<IoMethod> io = ParseIoMethod(texts.io);
+  const Result<IoMethod> io = ParseIoMethod(texts.method);
   if (!io) return tl::unexpected<Error>(io.error());  // names the option itself
-  options.io.method = *io;
+  options.reader.method = *io;
   if (!texts.resume.empty()) {
     const auto at = StreamPosition::Parse(texts.resume);
     if (!at) return Fail(at.error().kind, fmt::format("--resume-at: {}", at.error().message));
@@ -169,7 +169,7 @@ void AddStageOptions(CLI::App& app, Arguments& arguments, ArgumentTexts& texts) 
                  "for u8)");
   app.add_option("--output", texts.output, "u8, f16 or f32")->capture_default_str();
   app.add_option("--layout", texts.layout, "hwc or chw")->capture_default_str();
-  app.add_option("--io", texts.io, "buffered, direct, uring or mmap")->capture_default_str();
+  app.add_option("--io", texts.method, "buffered, direct, uring or mmap")->capture_default_str();
   app.add_option("--ram-cache", arguments.ram_cache.value, "keep files in memory, up to: 2G")
       ->transform(CLI::AsSizeValue(false));
   app.add_option("--index-folder", arguments.index_folder,

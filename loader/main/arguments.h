@@ -33,7 +33,7 @@ struct Arguments {
 
 // The texts of the options that are no plain numbers or switches.
 struct ArgumentTexts {
-  std::string output = "f16", layout = "chw", io = "buffered", on_error = "skip";
+  std::string output = "f16", layout = "chw", method = "buffered", on_error = "skip";
   std::string resume, read_latency, decode_cost, augment_cost, collate_cost, step, longest;
   std::vector<std::string> without;
   double step_ms = 0;

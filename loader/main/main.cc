@@ -67,7 +67,7 @@ int Load(int argc, char** argv) {
   std::optional<RamCache> cache;
   if (arguments.ram_cache.value != 0) {
     cache.emplace(arguments.ram_cache);
-    arguments.pipeline.io.cache = &*cache;
+    arguments.pipeline.reader.cache = &*cache;
   }
   StopSignals signals;  // from here on there is something to keep
   auto tracer = MakeTracer(arguments, {argv, argv + argc});

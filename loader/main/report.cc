@@ -104,7 +104,7 @@ void AppendLoader(std::string& out, const Arguments& arguments, const RunResult&
       .Count("prefetch_factor", options.prefetch)
       .Count("batch_size", options.batch)
       .Count("read_ahead", options.read_ahead)
-      .Text("io", IoMethodName(options.io.method))
+      .Text("io", IoMethodName(options.reader.method))
       .Text("ops", arguments.ops)
       .Count("seed", options.seed)
       .Count("rank", options.rank)

@@ -70,7 +70,7 @@ struct PipelineOptions {
   // pixels decoded or the bytes of the file. Costs 0.1 ns a byte.
   bool fingerprint = false;
 
-  IoOptions io;
+  IoOptions reader;
   DecodeOptions decoder;
 };
 

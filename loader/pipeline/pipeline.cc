@@ -44,7 +44,7 @@ Result<void> MakeStandIns(Shared& shared) {
   }
   if (options.decode.on && !options.read.on) {
     IoOptions io;
-    io.max_object = options.io.max_object;
+    io.max_object = options.reader.max_object;
     auto reader = MakeObjectReader(io);
     if (!reader) return tl::unexpected<Error>(std::move(reader.error()));
     SampleScratch scratch;

@@ -66,7 +66,7 @@ Result<std::unique_ptr<Stages>> Stages::Make(Shared& shared, const Roles& roles,
                                              ThreadStats& stats) {
   std::unique_ptr<Stages> stages(new Stages(shared, roles, stats));
   if (roles.read && shared.options.read.on) {
-    IoOptions io = shared.options.io;
+    IoOptions io = shared.options.reader;
     io.depth = reads;
     auto reader = MakeObjectReader(io);
     if (!reader) return tl::unexpected<Error>(reader.error());
@@ -247,7 +247,7 @@ void Stages::Augment(Item& item) {
 
 Result<void> Stages::MakeSpare(Item& item) {
   if (shared_.options.read.on && spare_reader_ == nullptr) {
-    IoOptions io = shared_.options.io;
+    IoOptions io = shared_.options.reader;
     io.depth = 1;
     auto reader = MakeObjectReader(io);
     if (!reader) return tl::unexpected<Error>(std::move(reader.error()));

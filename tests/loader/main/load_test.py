@@ -181,7 +181,7 @@ class Synthetic(unittest.TestCase):
 
 
 class Refusals(WithFiles):
-    def refuse(self, status, word, *arguments):
+    def check_refused(self, status, word, *arguments):
         done = run(*arguments, status=status)
         self.assertEqual(done.stdout, "", arguments)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
@@ -200,14 +200,14 @@ class Refusals(WithFiles):
                 ("--reduce", ("--reduce", "0.5")), ("--no-such", ("--no-such",)),
                 ("workers", ("--workers", 0, "--decode-threads", 1))):
             source = () if word == "SOURCE" else (self.set,)
-            self.refuse(2, word, *source, *arguments)
-        self.refuse(2, "synthetic", "synthetic:none")
+            self.check_refused(2, word, *source, *arguments)
+        self.check_refused(2, "synthetic", "synthetic:none")
 
     def test_missing_source(self):
-        self.refuse(4, "nowhere", self.folder / "nowhere")
+        self.check_refused(4, "nowhere", self.folder / "nowhere")
 
     def test_trace_that_cannot_be_written(self):
-        self.refuse(3, "nowhere", self.set, "--trace", self.folder / "nowhere" / "t", *OPS)
+        self.check_refused(3, "nowhere", self.set, "--trace", self.folder / "nowhere" / "t", *OPS)
 
     def test_damaged_file_is_counted_or_fails_by_its_name(self):
         damaged = self.folder / "damaged"
@@ -221,7 +221,7 @@ class Refusals(WithFiles):
             named = " ".join(e["message"] for e in report["first_errors"])
             self.assertIn("7.jpg", named)
             self.assertIn("8.jpg", named)
-            self.refuse(4, "7.jpg", damaged, "--workers", workers, "--on-error", "fail",
+            self.check_refused(4, "7.jpg", damaged, "--workers", workers, "--on-error", "fail",
                         "--no-shuffle", *OPS)
         self.assertIn("2 damaged samples replaced", run(damaged, *OPS).stdout)
 

@@ -130,8 +130,8 @@ TEST(FilesTest, BytesDependOnNeitherThreadsNorBatchesNorReading) {
        {IoMethod::kBuffered, IoMethod::kDirect, IoMethod::kUring, IoMethod::kMmap}) {
     options = Options(2, 7);
     options.epochs = 2;
-    options.io.method = method;
-    const auto possible = MakeObjectReader(options.io);
+    options.reader.method = method;
+    const auto possible = MakeObjectReader(options.reader);
     if (!possible && possible.error().kind == ErrorKind::kEnvironment) continue;  // seccomp
     for (const unsigned read_ahead : {1u, 4u}) {
       for (const unsigned mask : {0u, 1u, 2u, 4u, 7u}) {
@@ -144,7 +144,7 @@ TEST(FilesTest, BytesDependOnNeitherThreadsNorBatchesNorReading) {
       }
     }
     RamCache cache(Bytes{40'000});  // some of them fit
-    options.io.cache = &cache;
+    options.reader.cache = &cache;
     const Delivered cached = RunAll(*source, options, program);
     ExpectSame(cached, reference, "RAM cache");
     EXPECT_GT(cached.stats.io_cache_hits, 0u);
@@ -283,7 +283,7 @@ TEST(FilesTest, SteadyStateOverFilesAllocatesNothing) {
   for (const IoMethod method : {IoMethod::kBuffered, IoMethod::kMmap}) {
     PipelineOptions options = Options(1, 8);
     options.epochs = 8;
-    options.io.method = method;
+    options.reader.method = method;
     EXPECT_EQ(test::AllocationsInSteadyState(*source, options, *program), 0u)
         << IoMethodName(method);
   }
