@@ -98,9 +98,8 @@ void Even(std::vector<SampleCost>& samples) {
 
 // Every batch costs the mean, and credit is ample. The warm-up of an epoch keeps its total.
 void FreePrefetch(Pipeline& pipeline) {
-  constexpr int kAmple = 16;  // even batches never need more
-  pipeline.prefetch =
-      std::max(pipeline.prefetch, pipeline.sample_tasks ? kAmple * pipeline.workers : kAmple);
+  constexpr int kAmple = 8;  // even batches never need more
+  pipeline.prefetch = std::max(pipeline.prefetch, kAmple);
   for (EpochDemand& epoch : pipeline.epochs) {
     Even(epoch.samples);
     Demand mean;

@@ -17,17 +17,24 @@ Interval PredictRate(const Pipeline& steady, const Replay& replay) {
   options.resamples = 200;
   const Interval simulated = BootstrapRate(run.amounts, run.intervals, options);
   const double rate = simulated.estimate * replay.correction();
-  const double below = 1 - simulated.low / simulated.estimate;
-  const double above = simulated.high / simulated.estimate - 1;
+  // Batches that come again are no new observations.
+  const double repeated = std::sqrt(static_cast<double>(run.rounds));
+  const double below = repeated * (1 - simulated.low / simulated.estimate);
+  const double above = repeated * (simulated.high / simulated.estimate - 1);
   const double doubt = std::hypot(replay.error(), kRepeatNoise);
   return {rate, rate * std::max(0.0, 1 - std::hypot(below, doubt)),
           rate * (1 + std::hypot(above, doubt))};
 }
 
+bool StartRecurs(const Pipeline& pipeline) {
+  // Sample threads go on from epoch to epoch.
+  return !pipeline.sample_tasks &&
+         std::any_of(pipeline.epochs.begin(), pipeline.epochs.end(),
+                     [](const EpochDemand& epoch) { return epoch.ended; });
+}
+
 double TimeOf(const Pipeline& pipeline) {
-  const bool recurs = std::any_of(pipeline.epochs.begin(), pipeline.epochs.end(),
-                                  [](const EpochDemand& epoch) { return epoch.ended; });
-  if (recurs) return Simulate(pipeline).time;
+  if (StartRecurs(pipeline)) return Simulate(pipeline).time;
   double samples = 0;
   for (const EpochDemand& epoch : pipeline.epochs) {
     for (const Demand& demand : epoch.batches) samples += demand.samples;

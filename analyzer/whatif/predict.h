@@ -37,6 +37,7 @@ struct Prediction {
 // Seconds that the recorded work would take: with the start-up of each epoch where the recording
 // saw epochs end, else at the steady rate for ever.
 [[nodiscard]] double TimeOf(const Pipeline& pipeline);
+[[nodiscard]] bool StartRecurs(const Pipeline& pipeline);
 
 // Predicted effect of `changed`, a variation of `base`.
 [[nodiscard]] Prediction Predict(const Pipeline& base, const Pipeline& changed,

@@ -6,6 +6,11 @@
 namespace penstock::analyzer {
 namespace {
 
+// Deliveries of a steady run: that many at least, and as many at most until the queues have filled.
+constexpr std::size_t kFewest = 128;
+constexpr std::size_t kFewestOfSamples = 16;  // sample threads share a batch: no bursts
+constexpr std::size_t kMostWarm = 4096;
+
 void Run(const Sequence& sequence, Timeline& timeline) {
   timeline.Clear(sequence.count);
   if (sequence.count == 0) return;
@@ -86,15 +91,21 @@ SteadyRun SimulateSteady(const Pipeline& steady) {
   if (steady.epochs.empty() || steady.epochs.front().batches.empty()) return run;
   const EpochDemand& epoch = steady.epochs.front();
   const std::size_t count = epoch.batches.size();
-  const std::size_t warm =
-      steady.workers > 0 ? std::min<std::size_t>(2 * steady.credits(), 4096) : 0;
-  Timeline timeline;
+  // When all that was on its way at the start has been handed out, the start is forgotten.
+  const auto workers = static_cast<std::size_t>(std::max(0, steady.workers));
+  const std::size_t credits = std::min(steady.credits(), kMostWarm);
+  const std::size_t warm = credits + (steady.sample_tasks ? 1 : 2 * workers);
+  // Workers deliver in bursts of as many as there are: one more or less at an end must not matter.
+  const std::size_t fewest = steady.sample_tasks ? kFewestOfSamples : kFewest + 4 * workers;
+  run.rounds = (fewest + count - 1) / count;
+  const std::size_t counted = run.rounds * count;
   // Batches on their way at the end keep the cores as busy as before.
-  const Sequence sequence{steady, epoch, warm + count + steady.credits()};
+  const Sequence sequence{steady, epoch, warm + counted + credits};
+  Timeline timeline;
   Run(sequence, timeline);
-  run.intervals.reserve(count);
-  run.amounts.reserve(count);
-  for (std::size_t k = warm; k < warm + count; ++k) {
+  run.intervals.reserve(counted);
+  run.amounts.reserve(counted);
+  for (std::size_t k = warm; k < warm + counted; ++k) {
     const double before = k > 0 ? timeline.delivered[k - 1] : timeline.entered[0];
     run.intervals.push_back(timeline.delivered[k] - before);
     run.amounts.push_back(sequence.at(timeline.batch[k]).samples);

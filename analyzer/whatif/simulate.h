@@ -41,8 +41,9 @@ struct Outcome {
 [[nodiscard]] Outcome Simulate(const Pipeline& pipeline);
 
 // A run that goes on: the steady batches again and again until the queues have filled, then each of
-// them once.
+// them `rounds` times, once if there are many.
 struct SteadyRun {
+  std::size_t rounds = 1;
   double time = 0;
   double samples = 0;
   double wait = 0;
