@@ -201,9 +201,9 @@ bool MapsFiles() {
 }
 
 // Thread CPU time at `*ticks`. The system call costs more than many a span, and spans begin and end
-// in clusters (a transform inside a Compose inside a sample): within 20 us of a reading the CPU time
-// has grown by at most the wall time, so that is what is added. Otherwise reads, and moves `*ticks`
-// behind the reading.
+// in clusters (a transform inside a Compose inside a sample): within 20 us of a reading the CPU
+// time has grown by at most the wall time, so that is what is added. Otherwise reads, and moves
+// `*ticks` behind the reading.
 inline uint64_t CpuAt(ThreadState* s, uint64_t* ticks) {
   const uint64_t since = *ticks - s->cpu_ticks;
   if (s->cpu_ticks != 0 && since < g_cpu_reuse_ticks) {

@@ -38,7 +38,7 @@ void DecodeLargerThanNeeded(const RuleInput& input, Findings& out) {
       "Decode at reduced size (PIL: image.draft(); OpenCV: IMREAD_REDUCED_COLOR_2), decode only "
       "the "
       "crop, or store the images smaller once.";
-  finding.predicted = input.WithScaled(&Demand::decode, 0.5);
+  finding.predicted = input.WithScaled(Factor::kDecode, 0.5);
   out.push_back(std::move(finding));
 }
 

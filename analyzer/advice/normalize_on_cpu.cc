@@ -40,7 +40,7 @@ void NormalizeOnCpu(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "normalize-on-cpu";
   finding.predicted =
-      input.WithScaled(&Demand::augment, all > 0 ? std::max(0.0, 1 - time / all) : 1);
+      input.WithScaled(Factor::kAugment, all > 0 ? std::max(0.0, 1 - time / all) : 1);
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.title =
       fmt::format("converting to floating point takes {:.0f} % of the workers' time", 100 * share);

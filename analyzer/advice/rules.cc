@@ -18,31 +18,30 @@ constexpr std::array<Rule, 15> kRules = {
 
 Prediction RuleInput::With(int workers, int prefetch) const {
   const LoaderDiagnosis& found = loader();
-  const Pipeline changed = WithWorkers(found.pipeline, workers, prefetch, BatchBytes(run()));
-  return Predict(found.pipeline, changed, found.replay, found.steady.rate);
+  Setting setting;
+  setting.workers = workers;
+  setting.prefetch = prefetch + (found.pipeline.sample_tasks ? 1 : 0);  // as Suggestion has it
+  return Predict(found.pipeline, Apply(found.pipeline, setting, found.facts), found.replay);
 }
 
 Prediction RuleInput::Without(Factor factor) const {
   const LoaderDiagnosis& found = loader();
-  return Predict(found.pipeline, Idealise(found.pipeline, factor), found.replay, found.steady.rate);
+  return Predict(found.pipeline, Idealise(found.pipeline, factor), found.replay);
 }
 
-Prediction RuleInput::WithScaled(Work Demand::*part, double scale) const {
+Prediction RuleInput::WithScaled(Factor part, double scale) const {
   const LoaderDiagnosis& found = loader();
-  Pipeline changed = found.pipeline;
-  for (EpochDemand& epoch : changed.epochs) {
-    for (Demand& demand : epoch.batches) {
-      (demand.*part).wall *= scale;
-      (demand.*part).cpu *= scale;
-    }
-  }
-  return Predict(found.pipeline, changed, found.replay, found.steady.rate);
+  Setting setting;
+  setting.workers = found.pipeline.workers;
+  setting.prefetch = found.pipeline.prefetch;
+  setting.scale = {{part, scale}};
+  return Predict(found.pipeline, Apply(found.pipeline, setting, found.facts), found.replay);
 }
 
 double RuleInput::ShareOfFetch(traces::StageId stage) const {
   const StageTable& stages = diagnosis.run.stages;
-  const double fetch = Seconds(stages[traces::StageId::kFetch].wall);
-  return fetch > 0 ? std::min(1.0, Seconds(stages[stage].wall) / fetch) : 0;
+  const double whole = stages.DataTime();
+  return whole > 0 ? std::min(1.0, Seconds(stages[stage].wall) / whole) : 0;
 }
 
 Findings RunRules(const traces::Trace& trace, const Diagnosis& diagnosis) {

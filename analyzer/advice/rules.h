@@ -27,8 +27,8 @@ struct RuleInput {
   // Predicted effect of making a factor free: the most that can be had from it.
   [[nodiscard]] Prediction Without(Factor factor) const;
   // Predicted effect of one part of every batch taking `scale` times as long.
-  [[nodiscard]] Prediction WithScaled(Work Demand::*part, double scale) const;
-  // Time of a stage over the time of all fetches; 0 if no fetch was seen.
+  [[nodiscard]] Prediction WithScaled(Factor part, double scale) const;
+  // Time of a stage over the workers' time in data (StageTable::DataTime).
   [[nodiscard]] double ShareOfFetch(traces::StageId stage) const;
 };
 

@@ -10,7 +10,7 @@
 namespace penstock::analyzer {
 
 void SharedMemoryTooSmall(const RuleInput& input, Findings& out) {
-  if (!input.diagnosis.loader) return;
+  if (!input.diagnosis.loader || input.run().config.sample_tasks) return;
   const LoaderConfig& config = input.run().config;
   const auto size = static_cast<double>(input.diagnosis.run.host.shm_size.value);
   const double batch = BatchBytes(input.run());

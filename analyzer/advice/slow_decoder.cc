@@ -23,7 +23,7 @@ void SlowDecoder(const RuleInput& input, Findings& out) {
   const double of_decode = decode.wall.value > 0 ? pillow / Seconds(decode.wall) : 0;
   if (share < 0.4 || of_decode < 0.8) return;
   Finding finding;
-  finding.predicted = input.WithScaled(&Demand::decode, 1 / kFaster);
+  finding.predicted = input.WithScaled(Factor::kDecode, 1 / kFaster);
   if (finding.predicted->speedup < 1.05) return;
   finding.id = "slow-decoder";
   finding.severity = Severity::kWarning;

@@ -3,7 +3,6 @@
 // Workers are started anew for every epoch, and the loop waits for them each time.
 // Threshold: 2 % of the run (diagnosis.md R27, ours). Source: pytorch#55455, delta-interpolator#3.
 #include <fmt/core.h>
-#include <algorithm>
 
 #include "analyzer/advice/rules.h"
 
@@ -15,15 +14,14 @@ void WorkersRestartEachEpoch(const RuleInput& input, Findings& out) {
   const Signals& signals = input.loader().signals;
   if (run.config.num_workers == 0 || run.config.persistent_workers || run.epochs.size() < 2) return;
   if (signals.startup < 0.02) return;
-  // Workers that stay have nothing to start after the first epoch.
-  Pipeline changed = input.loader().pipeline;
-  for (std::size_t i = 1; i < changed.epochs.size(); ++i) {
-    auto& starts = changed.epochs[i].worker_start;
-    std::fill(starts.begin(), starts.end(), 0.0);
-  }
+  const LoaderDiagnosis& loader = input.loader();
+  Setting stay;
+  stay.workers = loader.pipeline.workers;
+  stay.prefetch = loader.pipeline.prefetch;
+  stay.persistent = true;
   Finding finding;
   finding.predicted =
-      Predict(input.loader().pipeline, changed, input.loader().replay, input.loader().steady.rate);
+      Predict(loader.pipeline, Apply(loader.pipeline, stay, loader.facts), loader.replay);
   if (finding.predicted->speedup < 1.01) return;
   finding.id = "workers-restart-each-epoch";
   finding.severity = signals.startup >= 0.1 ? Severity::kCritical : Severity::kWarning;

@@ -10,6 +10,7 @@
 namespace penstock::analyzer {
 
 [[nodiscard]] int ReportCommand(const std::vector<std::string>& arguments);
+[[nodiscard]] int WhatifCommand(const std::vector<std::string>& arguments);
 [[nodiscard]] int DoctorCommand(const std::vector<std::string>& arguments);
 
 // Whether standard output takes colour: a terminal, TERM not dumb, NO_COLOR unset or empty.

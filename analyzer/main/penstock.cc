@@ -37,6 +37,7 @@ int Help() {
       "penstock: shows why a training run waits for data, and what to change\n\n"
       "usage: penstock COMMAND [ARGUMENTS]\n\n"
       "  report       say what holds a recorded run back\n"
+      "  whatif       predict the throughput of other settings from a recorded run\n"
       "  doctor       say beforehand what can be seen in this environment, and what not\n"
       "  help         this text\n";
   for (const std::string& name : FindExternals(OwnFolder())) {
@@ -64,6 +65,7 @@ int Main(const std::vector<std::string>& words) {
   if (command == "help" || command == "--help" || command == "-h") return Help();
   if (command == "--version") return Print("penstock " PENSTOCK_VERSION "\n");
   if (command == "report") return ReportCommand(arguments);
+  if (command == "whatif") return WhatifCommand(arguments);
   if (command == "doctor") return DoctorCommand(arguments);
   if (command.empty() || command.front() == '-') {
     fmt::print(stderr, "penstock: {} is not an option of penstock; see: penstock help\n", command);

@@ -2,19 +2,16 @@
 //
 // penstock report T [--json | --text | --brief] [--fail-on METRIC=LIMIT]...
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "analyzer/main/arguments.h"
 #include "analyzer/main/commands.h"
 #include "analyzer/report/fail_on.h"
 #include "analyzer/report/report.h"
-#include "traces/trace.h"
 
 namespace penstock::analyzer {
 
@@ -38,33 +35,19 @@ int ReportCommand(const std::vector<std::string>& arguments) {
                  "coverage=0.95 (repeatable)")
       ->type_name("METRIC=LIMIT")
       ->allow_extra_args(false);
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants it
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    fmt::print(stderr, "penstock report: {}; see: penstock report --help\n", error.what());
-    return 2;
-  }
+  if (const auto status = Parse(app, arguments)) return *status;
   std::vector<Threshold> thresholds;
   for (const std::string& word : fail_on) {
     const auto threshold = ParseThreshold(word);
     if (!threshold) {
-      fmt::print(stderr, "penstock report: {}\n", threshold.error().message);
-      return ExitStatus(threshold.error().kind);
+      return Complain("report", threshold.error());
     }
     thresholds.push_back(*threshold);
   }
-  const auto trace = traces::OpenTrace(path);
-  if (!trace) {
-    std::error_code ignored;
-    const bool part =
-        !std::filesystem::exists(path, ignored) && std::filesystem::exists(path + ".part", ignored);
-    fmt::print(stderr, "penstock report: {}{}\n", trace.error().message,
-               part ? fmt::format("; {0}.part is there: penstock recover {0}", path) : "");
-    return ExitStatus(trace.error().kind);
-  }
-  const Report report = BuildReport(**trace, path);
+  int status = 0;
+  const auto trace = OpenOrComplain("report", path, status);
+  if (trace == nullptr) return status;
+  const Report report = BuildReport(*trace, path);
   const Colour colour = WantsColour() ? Colour::kOn : Colour::kOff;
   const int printed = Print(json    ? ReportJson(report)
                             : brief ? ReportBrief(report, colour)

@@ -16,6 +16,14 @@ namespace penstock::analyzer {
 
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
 
+// What one sample cost: it may take part in other batches than the recorded one.
+// Units: seconds; single precision, for there are millions.
+struct SampleCost {
+  float read = 0, read_cpu = 0;
+  float decode = 0, decode_cpu = 0;
+  float augment = 0, augment_cpu = 0;
+};
+
 // Time of one part of a batch's service. Units: seconds.
 struct Work {
   double wall = 0;
@@ -45,10 +53,13 @@ struct Batch {
   Work fetch;
   Work read, decode, augment, collate;  // exclusive parts of fetch
   Work put, get, pin;
-  double h2d = 0;             // host time blocked in copies during the step, seconds
-  bool cpu_known = false;     // of the fetch
-  std::uint64_t samples = 0;  // sample spans; 0 if none were recorded
-  std::uint64_t bytes = 0;    // of the collated batch
+  double h2d = 0;                // host time blocked in copies during the step, seconds
+  bool cpu_known = false;        // of the fetch
+  bool whole = false;            // one fetch made it; else `fetch` is the sum of its samples
+  std::uint64_t samples = 0;     // sample spans; 0 if none were recorded
+  std::uint64_t bytes = 0;       // of the collated batch
+  std::size_t first_sample = 0;  // its costs: LoaderRun::samples[first_sample, + sample_costs)
+  std::size_t sample_costs = 0;  // 0: samples were not recorded one by one
 
   [[nodiscard]] bool was_fetched() const { return fetch_end != kNever; }
   [[nodiscard]] bool was_delivered() const { return delivered != kNever && wait_start != kNever; }
@@ -64,6 +75,10 @@ class BatchIndex {
  public:
   [[nodiscard]] Batch& Find(ProcessId consumer, traces::BatchKey key);
   [[nodiscard]] std::vector<Batch>& batches() { return batches_; }
+  // Requires: `batch` is one of batches().
+  [[nodiscard]] std::size_t PlaceOf(const Batch& batch) const {
+    return static_cast<std::size_t>(&batch - batches_.data());
+  }
 
  private:
   std::unordered_map<std::uint64_t, std::size_t> places_;

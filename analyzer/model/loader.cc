@@ -35,11 +35,13 @@ std::vector<LoaderConfig> ReadLoaders(const Facts& facts, ProcessId process) {
     loader.kind = TextFact(facts, prefix + "kind");
     if (loader.kind.empty()) loader.kind = "pytorch";  // only the PyTorch hooks write these facts
     if (loader.kind != "pytorch" && loader.kind != "penstock") loader.kind = "other";
+    loader.sample_tasks = loader.kind == "penstock";
     loader.num_workers = std::min(IntFact(facts, prefix + "num_workers", 0), 4096);
     loader.prefetch_factor = std::clamp(IntFact(facts, prefix + "prefetch_factor", 2), 1, 65536);
     loader.batch_size = IntFact(facts, prefix + "batch_size", 0);
     loader.pin_memory = TrueFact(facts, prefix + "pin_memory", false);
-    loader.persistent_workers = TrueFact(facts, prefix + "persistent_workers", false);
+    loader.persistent_workers =
+        TrueFact(facts, prefix + "persistent_workers", loader.sample_tasks);  // threads stay
     loader.in_order = TrueFact(facts, prefix + "in_order", true);
     loader.start_method = TextFact(facts, prefix + "start_method");
     loader.dataset_kind = TextFact(facts, prefix + "dataset_kind");

@@ -16,9 +16,12 @@ struct LoaderConfig {
   std::string kind = "other";  // pytorch | penstock | other
   int id = -1;                 // k of loader.<k>.*; -1: no facts
   ProcessId consumer;
-  int num_workers = 0;
+  int num_workers = 0;      // processes, or threads where `sample_tasks`
   int prefetch_factor = 2;  // PyTorch's default; without meaning at 0 workers
-  int batch_size = 0;       // 0: not known
+  // Threads that fill batches together, sample by sample; prefetch_factor is then the number of
+  // batches on their way in all, not of each worker.
+  bool sample_tasks = false;
+  int batch_size = 0;  // 0: not known
   bool pin_memory = false;
   bool persistent_workers = false;
   bool in_order = true;
@@ -27,7 +30,10 @@ struct LoaderConfig {
   std::int64_t dataset_length = -1;
 
   // Batches that may be on their way at once; 0 workers: none.
-  [[nodiscard]] int credits() const { return num_workers * prefetch_factor; }
+  [[nodiscard]] int credits() const {
+    if (sample_tasks) return num_workers > 0 ? prefetch_factor : 0;
+    return num_workers * prefetch_factor;
+  }
 };
 
 // The loaders in the facts of `process`, by id.

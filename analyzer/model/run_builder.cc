@@ -12,15 +12,18 @@ using traces::EventType;
 using traces::Span;
 using traces::StageId;
 
-Work WorkOf(std::int64_t wall, std::int64_t cpu) {
+Work SecondsOf(std::int64_t wall, std::int64_t cpu) {
   return {static_cast<double>(wall) * 1e-9,
           static_cast<double>(std::max<std::int64_t>(cpu, 0)) * 1e-9};
 }
 
-void AddWork(Work& total, const Counted& counted) {
-  const Work more = WorkOf(counted.wall, counted.cpu);
+void AddWork(Work& total, const Work& more) {
   total.wall += more.wall;
   total.cpu += more.cpu;
+}
+
+void AddWork(Work& total, const Counted& counted) {
+  AddWork(total, SecondsOf(counted.wall, counted.cpu));
 }
 
 bool ByThreadAndStart(const Stretch& a, const Stretch& b) {
@@ -30,7 +33,10 @@ bool ByThreadAndStart(const Stretch& a, const Stretch& b) {
 }  // namespace
 
 RunBuilder::RunBuilder(const traces::Trace& trace, RunModel& model)
-    : trace_(trace), model_(model), idle_(trace.threads().size(), 0.0) {
+    : trace_(trace),
+      model_(model),
+      idle_(trace.threads().size(), 0.0),
+      work_(trace.threads().size()) {
   FindConsumers();
 }
 
@@ -105,7 +111,9 @@ void RunBuilder::OnCounted(const Counted& counted) {
       break;
   }
   if (!span.batch.valid()) return;
-  if (counted.stage == StageId::kFetch) {
+  if (counted.stage == StageId::kSample) {
+    OnSample(counted, index_.Find(consumer_, span.batch));
+  } else if (counted.stage == StageId::kFetch) {
     OnFetch(counted, index_.Find(consumer_, span.batch));
   } else if (counted.stage == StageId::kPut || counted.stage == StageId::kGet ||
              counted.stage == StageId::kPin) {
@@ -113,7 +121,42 @@ void RunBuilder::OnCounted(const Counted& counted) {
   } else if (counted.stage == StageId::kCollate) {
     Batch& batch = index_.Find(consumer_, span.batch);
     batch.bytes = std::max(batch.bytes, span.bytes.value);
+    if (!batch.whole) AddWork(batch.collate, counted);  // a fetch around it replaces that
   }
+}
+
+// Samples close before the fetch around them, which then replaces these sums. Where none does,
+// several threads fill a batch together: it lasts from its first sample to its last.
+void RunBuilder::OnSample(const Counted& counted, Batch& batch) {
+  const Inside& inside = counted.inside;
+  const Work read = SecondsOf(inside.read, inside.read_cpu);
+  const Work decode = SecondsOf(inside.decode, inside.decode_cpu);
+  const Work augment = SecondsOf(inside.augment, inside.augment_cpu);
+  PlacedSample placed;
+  placed.batch = static_cast<std::uint32_t>(index_.PlaceOf(batch));
+  placed.cost = {static_cast<float>(read.wall),    static_cast<float>(read.cpu),
+                 static_cast<float>(decode.wall),  static_cast<float>(decode.cpu),
+                 static_cast<float>(augment.wall), static_cast<float>(augment.cpu)};
+  samples_.push_back(placed);
+  const std::int64_t start = counted.span->start.value;
+  const std::int64_t end = counted.span->end().value;
+  ThreadWork& work = work_[thread_];
+  ++work.samples;
+  work.first = work.first == kNever ? start : std::min(work.first, start);
+  work.last = std::max(work.last, end);
+  work.busy += static_cast<double>(counted.wall) * 1e-9;
+  work.cpu += static_cast<double>(std::max<std::int64_t>(0, counted.cpu)) * 1e-9;
+  if (batch.whole) return;
+  batch.worker_process = static_cast<std::int32_t>(process_.value);
+  batch.fetch_start = batch.fetch_start == kNever ? start : std::min(batch.fetch_start, start);
+  if (end >= batch.fetch_end) batch.fetch_thread = thread_;
+  batch.fetch_end = std::max(batch.fetch_end, end);
+  AddWork(batch.fetch, counted);
+  AddWork(batch.read, read);
+  AddWork(batch.decode, decode);
+  AddWork(batch.augment, augment);
+  batch.cpu_known = counted.cpu >= 0;
+  ++batch.samples;
 }
 
 void RunBuilder::OnFetch(const Counted& counted, Batch& batch) {
@@ -122,12 +165,13 @@ void RunBuilder::OnFetch(const Counted& counted, Batch& batch) {
   batch.fetch_thread = thread_;
   batch.fetch_start = counted.span->start.value;
   batch.fetch_end = counted.span->end().value;
-  batch.fetch = WorkOf(counted.wall, counted.cpu);
+  batch.whole = true;
+  batch.fetch = SecondsOf(counted.wall, counted.cpu);
   batch.cpu_known = counted.cpu >= 0;
-  batch.read = WorkOf(inside.read, inside.read_cpu);
-  batch.decode = WorkOf(inside.decode, inside.decode_cpu);
-  batch.augment = WorkOf(inside.augment, inside.augment_cpu);
-  batch.collate = WorkOf(inside.collate, inside.collate_cpu);
+  batch.read = SecondsOf(inside.read, inside.read_cpu);
+  batch.decode = SecondsOf(inside.decode, inside.decode_cpu);
+  batch.augment = SecondsOf(inside.augment, inside.augment_cpu);
+  batch.collate = SecondsOf(inside.collate, inside.collate_cpu);
   batch.samples = inside.samples;
   batch.bytes = std::max(batch.bytes, counted.span->bytes.value);
 }
@@ -273,6 +317,24 @@ void RunBuilder::AttributeCopies() {
     }
     batch.h2d += static_cast<double>(copy.end - copy.start) * 1e-9;
   }
+}
+
+std::vector<SampleCost> RunBuilder::TakeSamples() {
+  std::vector<Batch>& all = batches();
+  for (const PlacedSample& sample : samples_) ++all[sample.batch].sample_costs;
+  std::size_t first = 0;
+  for (Batch& batch : all) {
+    batch.first_sample = first;
+    first += batch.sample_costs;
+    batch.sample_costs = 0;
+  }
+  std::vector<SampleCost> sorted(samples_.size());
+  for (const PlacedSample& sample : samples_) {
+    Batch& batch = all[sample.batch];
+    sorted[batch.first_sample + batch.sample_costs++] = sample.cost;
+  }
+  samples_ = {};
+  return sorted;
 }
 
 std::int64_t RunBuilder::EpochStart(ProcessId consumer, std::uint16_t generation,

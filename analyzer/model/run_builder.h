@@ -23,6 +23,21 @@ struct Stretch {
   traces::BatchKey key;
 };
 
+// What a thread did in samples that no fetch surrounds.
+struct ThreadWork {
+  std::uint64_t samples = 0;
+  double busy = 0;  // seconds
+  double cpu = 0;
+  std::int64_t first = kNever;
+  std::int64_t last = kNever;
+};
+
+// The cost of a sample and the place of its batch in RunBuilder::batches().
+struct PlacedSample {
+  std::uint32_t batch = 0;
+  SampleCost cost;
+};
+
 class RunBuilder final : public NestingSink {
  public:
   RunBuilder(const traces::Trace& trace, RunModel& model);
@@ -42,11 +57,16 @@ class RunBuilder final : public NestingSink {
                                         std::int64_t first_wait) const;
   [[nodiscard]] bool EpochEnded(ProcessId consumer, std::uint16_t generation) const;
   [[nodiscard]] double IdleOf(std::uint32_t thread) const { return idle_[thread]; }
+  [[nodiscard]] const ThreadWork& WorkOf(std::uint32_t thread) const { return work_[thread]; }
+  // The costs of the samples of every batch, batch after batch; sets first_sample and sample_costs
+  // of batches() accordingly.
+  [[nodiscard]] std::vector<SampleCost> TakeSamples();
 
  private:
   using Iterator = std::pair<std::uint32_t, std::uint16_t>;  // consumer, generation
 
   void FindConsumers();
+  void OnSample(const Counted& counted, Batch& batch);
   void OnFetch(const Counted& counted, Batch& batch);
   void OnTransfer(const Counted& counted, Batch& batch);
 
@@ -58,6 +78,8 @@ class RunBuilder final : public NestingSink {
   ProcessId consumer_;
   std::vector<ProcessId> consumers_;  // by process
   std::vector<double> idle_;          // by thread, seconds
+  std::vector<ThreadWork> work_;      // by thread
+  std::vector<PlacedSample> samples_;
   std::vector<Stretch> waits_;
   std::vector<Stretch> steps_;
   std::vector<Stretch> copies_;

@@ -17,10 +17,35 @@ bool ByKey(const Batch& a, const Batch& b) {
                                               : a.key.index < b.key.index;
 }
 
+// Whether the batches were filled sample by sample rather than fetched whole.
+bool FilledBySamples(const LoaderRun& run) {
+  std::size_t filled = 0;
+  for (const Batch& batch : run.batches) {
+    filled += batch.was_fetched() && !batch.whole && batch.fetch_thread != batch.wait_thread;
+  }
+  return filled * 2 > run.batches.size();
+}
+
+// The most batches that were begun and not yet given back at once: the depth of a shared queue.
+int DepthInUse(const LoaderRun& run) {
+  std::vector<std::pair<std::int64_t, int>> changes;
+  for (const Batch& batch : run.batches) {
+    if (!batch.was_fetched()) continue;
+    changes.emplace_back(batch.fetch_start, 1);
+    changes.emplace_back(batch.step_end == kNever ? batch.delivered : batch.step_end, -1);
+  }
+  std::sort(changes.begin(), changes.end());  // at the same time, what ends comes first
+  int now = 0;
+  int most = 1;
+  for (const auto& [at, change] : changes) most = std::max(most, now += change);
+  return most;
+}
+
 // Loader arguments as the spans show them, for a run whose facts were lost. Workers of later epochs
 // may be new processes: the first epoch tells how many there are.
 void InferConfig(LoaderRun& run) {
   run.inferred = true;
+  run.config.sample_tasks = FilledBySamples(run);
   if (run.epochs.empty()) return;
   const Epoch& epoch = run.epochs.front();
   std::set<std::uint32_t> fetchers;
@@ -35,6 +60,11 @@ void InferConfig(LoaderRun& run) {
     }
   }
   run.config.num_workers = static_cast<int>(fetchers.size());
+  if (run.config.sample_tasks) {
+    run.config.persistent_workers = true;
+    run.config.prefetch_factor = DepthInUse(run);
+    return;
+  }
   if (before_first > 0 && run.config.num_workers > 0) {
     run.config.prefetch_factor = std::max(1, before_first / run.config.num_workers);
   }
@@ -59,10 +89,34 @@ void FindEpochs(LoaderRun& run, const RunBuilder& builder) {
   for (std::size_t i = 0; i + 1 < run.epochs.size(); ++i) run.epochs[i].ended = true;
 }
 
+// The threads of the consumer that made samples.
+void FindThreads(const LoaderRun& run, const RunBuilder& builder,
+                 std::span<const traces::ThreadInfo> threads,
+                 std::map<std::uint32_t, WorkerRun>& workers) {
+  for (std::uint32_t i = 0; i < threads.size(); ++i) {
+    const ThreadWork& work = builder.WorkOf(i);
+    if (work.samples == 0 || builder.ConsumerOf(threads[i].process) != run.config.consumer)
+      continue;
+    WorkerRun& worker = workers[i];
+    worker.process = threads[i].process;
+    worker.worker_id = static_cast<std::int32_t>(workers.size()) - 1;
+    worker.busy = work.busy;
+    worker.cpu = work.cpu;
+    worker.first = work.first;
+    worker.last = work.last;
+  }
+  for (const Batch& batch : run.batches) {
+    const auto finisher = workers.find(batch.fetch_thread);
+    if (batch.was_fetched() && finisher != workers.end()) ++finisher->second.batches;
+  }
+}
+
 void FindWorkers(LoaderRun& run, const RunBuilder& builder,
+                 std::span<const traces::ThreadInfo> threads,
                  std::span<const traces::ProcessInfo> processes) {
   std::map<std::uint32_t, WorkerRun> workers;  // by thread: workers may be threads of the consumer
   for (const Batch& batch : run.batches) {
+    if (run.config.sample_tasks) break;
     if (!batch.was_fetched()) continue;
     WorkerRun& worker = workers[batch.fetch_thread];
     worker.process = ProcessId{static_cast<std::uint32_t>(batch.worker_process)};
@@ -73,6 +127,12 @@ void FindWorkers(LoaderRun& run, const RunBuilder& builder,
     worker.first =
         worker.first == kNever ? batch.fetch_start : std::min(worker.first, batch.fetch_start);
     worker.last = std::max(worker.last, batch.fetch_end);
+  }
+  if (run.config.sample_tasks) {
+    FindThreads(run, builder, threads, workers);
+    if (run.config.num_workers > 0) {
+      run.config.num_workers = std::max(run.config.num_workers, static_cast<int>(workers.size()));
+    }
   }
   for (auto& [thread, worker] : workers) {
     worker.idle = builder.IdleOf(thread);
@@ -88,14 +148,28 @@ void CountSamples(LoaderRun& run) {
   auto median = static_cast<std::uint64_t>(Median(std::move(samples)));
   const auto size = static_cast<std::uint64_t>(std::max(0, run.config.batch_size));
   if (median == 1 && size > 1) {  // __getitems__: one span for all samples of a batch
-    for (Batch& batch : run.batches) batch.samples = 0;
+    for (Batch& batch : run.batches) batch.samples = batch.sample_costs = 0;
     median = 0;
   }
   run.samples_known = median > 0 || size > 0;
   run.samples_per_batch = std::max<std::uint64_t>(1, median > 0 ? median : size);
 }
 
+// Copies the costs of its samples to a loader, in the order of its batches.
+void TakeSamples(LoaderRun& run, const std::vector<SampleCost>& all) {
+  std::size_t count = 0;
+  for (const Batch& batch : run.batches) count += batch.sample_costs;
+  run.samples.reserve(count);
+  for (Batch& batch : run.batches) {
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(batch.first_sample);
+    batch.first_sample = run.samples.size();
+    run.samples.insert(run.samples.end(), from,
+                       from + static_cast<std::ptrdiff_t>(batch.sample_costs));
+  }
+}
+
 void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trace) {
+  const std::vector<SampleCost> samples = builder.TakeSamples();
   std::map<std::pair<std::uint32_t, int>, LoaderRun> runs;  // by consumer and loader id
   std::map<std::uint32_t, std::vector<LoaderConfig>> known;
   for (std::uint32_t i = 0; i < trace.processes().size(); ++i) {
@@ -117,15 +191,16 @@ void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trac
     run.batches.push_back(batch);
   }
   for (auto& [key, run] : runs) {
-    std::sort(run.batches.begin(), run.batches.end(), ByKey);
-    FindEpochs(run, builder);
     if (run.config.id < 0) {
       run.config.kind =
           trace.processes()[key.first].features & wire::kFeaturePython ? "pytorch" : "other";
-      InferConfig(run);
     }
-    FindWorkers(run, builder, trace.processes());
+    std::sort(run.batches.begin(), run.batches.end(), ByKey);
+    FindEpochs(run, builder);
+    if (run.config.id < 0) InferConfig(run);
+    FindWorkers(run, builder, trace.threads(), trace.processes());
     CountSamples(run);
+    TakeSamples(run, samples);
     model.loaders.push_back(std::move(run));
   }
   std::stable_sort(model.loaders.begin(), model.loaders.end(), [](const auto& a, const auto& b) {

@@ -31,8 +31,8 @@ struct WorkerRun {
   ProcessId process;
   std::int32_t worker_id = -1;
   std::uint64_t batches = 0;
-  double busy = 0;  // seconds in fetch
-  double cpu = 0;   // seconds of CPU in fetch
+  double busy = 0;  // seconds in fetch, or in samples
+  double cpu = 0;   // seconds of CPU in them
   double idle = 0;  // seconds waiting for an index
   std::int64_t first = kNever;
   std::int64_t last = kNever;
@@ -43,6 +43,7 @@ struct LoaderRun {
   LoaderConfig config;
   bool inferred = false;       // no facts were recorded: the arguments are guesses from the spans
   std::vector<Batch> batches;  // by generation and index; delivered ones only
+  std::vector<SampleCost> samples;  // of the batches, in their order
   std::vector<Epoch> epochs;
   std::vector<WorkerRun> workers;
   std::uint64_t samples_per_batch = 0;  // median of sample spans, else batch_size, else 1

@@ -27,4 +27,17 @@ void StageTable::Add(const Counted& counted) {
   }
 }
 
+double StageTable::DataTime() const {
+  using traces::StageId;
+  const StageTable& self = *this;
+  const double fetch = Seconds(self[StageId::kFetch].wall);
+  if (fetch > 0) return fetch;
+  double time = 0;
+  for (const StageId stage :
+       {StageId::kRead, StageId::kDecode, StageId::kAugment, StageId::kCollate, StageId::kPut}) {
+    time += Seconds(self[stage].wall);
+  }
+  return time;
+}
+
 }  // namespace penstock::analyzer

@@ -40,6 +40,10 @@ class StageTable {
     return totals_[static_cast<std::size_t>(stage)];
   }
 
+  // Seconds of the workers in what they do to data: fetches, or samples where nothing fetches, or
+  // the sum of the stages where neither was recorded. Shares of stages are shares of it.
+  [[nodiscard]] double DataTime() const;
+
  private:
   std::array<StageTotals, wire::kStageCount> totals_;
 };

@@ -28,8 +28,12 @@ std::string CommandOf(const traces::Trace& trace) {
 std::string SuggestedCode(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return "";
   const LoaderConfig& config = diagnosis.run.loader().config;
-  if (config.kind != "pytorch") return "";
   const Suggestion& suggestion = diagnosis.loader->suggestion;
+  if (config.kind == "penstock") {
+    return fmt::format("penstock load ... --workers {} --prefetch {}", suggestion.workers,
+                       suggestion.prefetch);
+  }
+  if (config.kind != "pytorch") return "";
   std::string code = "DataLoader(dataset";
   if (config.batch_size > 0) code += fmt::format(", batch_size={}", config.batch_size);
   code += fmt::format(", num_workers={}", suggestion.workers);

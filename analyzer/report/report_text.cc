@@ -80,12 +80,13 @@ std::string LoaderLine(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return "";
   const LoaderRun& run = diagnosis.run.loader();
   const LoaderConfig& config = run.config;
-  std::string text = fmt::format("{}, {} worker{}", config.kind, config.num_workers,
-                                 config.num_workers == 1 ? "" : "s");
+  std::string text =
+      fmt::format("{}, {} {}{}", config.kind, config.num_workers,
+                  config.sample_tasks ? "thread" : "worker", config.num_workers == 1 ? "" : "s");
   if (config.num_workers > 0) text += fmt::format(", prefetch {}", config.prefetch_factor);
   if (config.batch_size > 0) text += fmt::format(", batch {}", config.batch_size);
   if (config.pin_memory) text += ", pinned";
-  if (config.persistent_workers) text += ", persistent";
+  if (config.persistent_workers && !config.sample_tasks) text += ", persistent";
   if (run.epochs.size() > 1) text += fmt::format(", {} epochs", run.epochs.size());
   if (run.inferred) text += " (guessed from the spans)";
   if (diagnosis.run.loaders.size() > 1) {
@@ -93,8 +94,8 @@ std::string LoaderLine(const Diagnosis& diagnosis) {
   }
   const Signals& signals = diagnosis.loader->signals;
   if (config.num_workers > 0) {
-    text += fmt::format("; workers busy {}, idle {}", PercentText(signals.worker_busy),
-                        PercentText(signals.worker_idle));
+    text += fmt::format("; {}s busy {}, idle {}", config.sample_tasks ? "thread" : "worker",
+                        PercentText(signals.worker_busy), PercentText(signals.worker_idle));
   }
   const CpuLoad& cpu = diagnosis.loader->cpu;
   if (cpu.known) {

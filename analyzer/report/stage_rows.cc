@@ -45,18 +45,6 @@ StageRow RowOf(std::string name, const PartTotals& totals, double whole) {
   return row;
 }
 
-// Time of the workers in their batches; of all data stages when no batch was seen being made.
-double BusyTime(const StageTable& stages) {
-  const double fetch = Seconds(stages[StageId::kFetch].wall);
-  if (fetch > 0) return fetch;
-  double busy = 0;
-  for (const StageId stage :
-       {StageId::kRead, StageId::kDecode, StageId::kAugment, StageId::kCollate, StageId::kPut}) {
-    busy += Seconds(stages[stage].wall);
-  }
-  return busy;
-}
-
 // Time of the programs' threads in their loops: waits and steps of every loader.
 double LoopTime(const RunModel& run) {
   double time = 0;
@@ -80,7 +68,7 @@ void AddDerivedSteps(const RunModel& run, StageTotals& steps) {
 std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const Diagnosis& diagnosis) {
   constexpr std::size_t kMostChildren = 32;
   const RunModel& run = diagnosis.run;
-  const double busy = BusyTime(run.stages);
+  const double busy = run.stages.DataTime();
   const double loop = LoopTime(run);
   double worker_time = 0;  // of idle: the life of the workers
   for (const LoaderRun& loader : run.loaders) {

@@ -29,6 +29,12 @@ Interval BootstrapRate(std::span<const double> amount, std::span<const double> t
 
   // A block may not swallow the series: at least four must fit.
   const std::size_t block = std::clamp<std::size_t>(options.block, 1, n / 4);
+  std::vector<double> amount_to(n + 1, 0.0);  // sums of the first i: a block is a difference
+  std::vector<double> time_to(n + 1, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    amount_to[i + 1] = amount_to[i] + amount[i];
+    time_to[i + 1] = time_to[i] + time[i];
+  }
   std::mt19937_64 random(options.seed);
   std::vector<double> rates;
   rates.reserve(options.resamples);
@@ -38,10 +44,10 @@ Interval BootstrapRate(std::span<const double> amount, std::span<const double> t
     for (std::size_t drawn = 0; drawn < n;) {
       // Modulo bias is n / 2^64: nothing. std::uniform_int_distribution differs between libraries.
       const std::size_t from = static_cast<std::size_t>(random() % (n - block + 1));
-      for (std::size_t k = 0; k < block && drawn < n; ++k, ++drawn) {
-        a += amount[from + k];
-        t += time[from + k];
-      }
+      const std::size_t length = std::min(block, n - drawn);
+      a += amount_to[from + length] - amount_to[from];
+      t += time_to[from + length] - time_to[from];
+      drawn += length;
     }
     if (t > 0) rates.push_back(a / t);
   }

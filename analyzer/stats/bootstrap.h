@@ -30,7 +30,7 @@ struct BootstrapOptions {
 // Few samples: below eight the interval is the estimate -/+ 50 %, not a resampled one, which would
 //              be far too narrow; with none everything is 0.
 // Shapes:      amount, time: [n] of the same length; times > 0.
-// Cost:        O(resamples * n).
+// Cost:        O(n + resamples * n / block).
 [[nodiscard]] Interval BootstrapRate(std::span<const double> amount, std::span<const double> time,
                                      const BootstrapOptions& options);
 

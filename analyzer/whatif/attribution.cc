@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/stats/quantile.h"
+#include "analyzer/whatif/simulate.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -27,67 +28,99 @@ void ForEachDemand(Pipeline& pipeline, void (*change)(Demand&)) {
   }
 }
 
-// Workers that are there from the beginning, and whose first batch is like any other.
+void ForEachSample(Pipeline& pipeline, void (*change)(SampleCost&)) {
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (SampleCost& cost : epoch.samples) change(cost);
+  }
+}
+
+void Scale(Demand& demand, double scale) {
+  for (Work* work :
+       {&demand.read, &demand.decode, &demand.augment, &demand.collate, &demand.other}) {
+    work->wall *= scale;
+    work->cpu *= scale;
+  }
+}
+
+void Scale(SampleCost& cost, float scale) {
+  for (float* part : {&cost.read, &cost.read_cpu, &cost.decode, &cost.decode_cpu, &cost.augment,
+                      &cost.augment_cpu}) {
+    *part *= scale;
+  }
+}
+
+float WallOf(const SampleCost& cost) {
+  return cost.read + cost.decode + cost.augment;
+}
+
+// Workers that are there from the beginning, and whose first batch (or sample) is like any other.
 void FreeStartup(Pipeline& pipeline) {
   for (EpochDemand& epoch : pipeline.epochs) {
     const bool charged = std::any_of(epoch.worker_start.begin(), epoch.worker_start.end(),
                                      [](double start) { return start > 0; });
     std::fill(epoch.worker_start.begin(), epoch.worker_start.end(), 0.0);
-    const auto first = std::min<std::size_t>(
-        epoch.batches.size(), static_cast<std::size_t>(std::max(1, pipeline.workers)));
-    if (epoch.batches.size() < 2 * first || !charged) continue;
+    const auto workers = static_cast<std::size_t>(std::max(1, pipeline.workers));
+    if (!charged) continue;
+    // Twice the median is no longer chance: an import, a dataset opened on first use.
+    if (pipeline.sample_tasks) {
+      std::vector<double> walls;
+      for (const SampleCost& cost : epoch.samples)
+        walls.push_back(static_cast<double>(WallOf(cost)));
+      const auto median = static_cast<float>(Median(std::move(walls)));
+      for (std::size_t k = 0; k < workers && 2 * workers <= epoch.samples.size(); ++k) {
+        const float wall = WallOf(epoch.samples[k]);
+        if (wall > 2 * median) Scale(epoch.samples[k], median / wall);
+      }
+      continue;
+    }
+    if (epoch.batches.size() < 2 * workers) continue;
     std::vector<double> services;
     for (const Demand& demand : epoch.batches) services.push_back(demand.service());
     const double median = Median(std::move(services));
-    for (std::size_t j = 0; j < first; ++j) {
+    for (std::size_t j = 0; j < workers; ++j) {
       const double service = epoch.batches[j].service();
-      // Twice the median is no longer chance: an import, a dataset opened on first use.
-      if (service <= 2 * median || service <= 0) continue;
-      const double scale = median / service;
-      Demand& demand = epoch.batches[j];
-      for (Work* work :
-           {&demand.read, &demand.decode, &demand.augment, &demand.collate, &demand.other}) {
-        work->wall *= scale;
-        work->cpu *= scale;
-      }
+      if (service > 2 * median) Scale(epoch.batches[j], median / service);
     }
   }
 }
 
-// Every batch costs the mean, and credit is unlimited. The warm-up of an epoch keeps its total.
+void Even(std::vector<SampleCost>& samples) {
+  for (float SampleCost::*part :
+       {&SampleCost::read, &SampleCost::read_cpu, &SampleCost::decode, &SampleCost::decode_cpu,
+        &SampleCost::augment, &SampleCost::augment_cpu}) {
+    double sum = 0;
+    for (const SampleCost& cost : samples) sum += static_cast<double>(cost.*part);
+    const auto mean =
+        static_cast<float>(sum / std::max<double>(1, static_cast<double>(samples.size())));
+    for (SampleCost& cost : samples) cost.*part = mean;
+  }
+}
+
+// Every batch costs the mean, and credit is ample. The warm-up of an epoch keeps its total.
 void FreePrefetch(Pipeline& pipeline) {
-  pipeline.prefetch = 1 << 20;
+  constexpr int kAmple = 8;  // even batches never need more
+  pipeline.prefetch = std::max(pipeline.prefetch, kAmple);
   for (EpochDemand& epoch : pipeline.epochs) {
+    Even(epoch.samples);
     Demand mean;
     const auto n = static_cast<double>(epoch.batches.size());
-    const auto add = [&](Work& to, const Work& from) {
-      to.wall += from.wall / n;
-      to.cpu += from.cpu / n;
-    };
-    for (const Demand& demand : epoch.batches) {
-      add(mean.read, demand.read);
-      add(mean.decode, demand.decode);
-      add(mean.augment, demand.augment);
-      add(mean.collate, demand.collate);
-      add(mean.other, demand.other);
-      mean.put += demand.put / n;
+    for (Work Demand::*part :
+         {&Demand::read, &Demand::decode, &Demand::augment, &Demand::collate, &Demand::other}) {
+      for (const Demand& demand : epoch.batches) {
+        (mean.*part).wall += (demand.*part).wall / n;
+        (mean.*part).cpu += (demand.*part).cpu / n;
+      }
+      for (Demand& demand : epoch.batches) demand.*part = mean.*part;
     }
-    for (Demand& demand : epoch.batches) {
-      demand.read = mean.read;
-      demand.decode = mean.decode;
-      demand.augment = mean.augment;
-      demand.collate = mean.collate;
-      demand.other = mean.other;
-      demand.put = mean.put;
-    }
+    for (const Demand& demand : epoch.batches) mean.put += demand.put / n;
+    for (Demand& demand : epoch.batches) demand.put = mean.put;
   }
 }
 
 void FreeTransfer(Pipeline& pipeline) {
   pipeline.overhead = 0;
-  pipeline.transfer_cpu = 0;
   ForEachDemand(pipeline, [](Demand& demand) {
-    demand.put = demand.latency = demand.station = demand.serial = 0;
+    demand.put = demand.feed = demand.latency = demand.get = demand.pin = demand.next = 0;
   });
 }
 
@@ -97,6 +130,7 @@ Pipeline FreeData(const Pipeline& pipeline) {
   ForEachDemand(free, [](Demand& demand) {
     demand.read = demand.decode = demand.augment = demand.collate = demand.other = Work{};
   });
+  ForEachSample(free, [](SampleCost& cost) { cost = SampleCost{}; });
   return free;
 }
 
@@ -146,12 +180,15 @@ Pipeline Idealise(const Pipeline& pipeline, Factor factor) {
   switch (factor) {
     case Factor::kRead:
       ForEachDemand(ideal, [](Demand& d) { d.read = Work{}; });
+      ForEachSample(ideal, [](SampleCost& c) { c.read = c.read_cpu = 0; });
       break;
     case Factor::kDecode:
       ForEachDemand(ideal, [](Demand& d) { d.decode = Work{}; });
+      ForEachSample(ideal, [](SampleCost& c) { c.decode = c.decode_cpu = 0; });
       break;
     case Factor::kAugment:
       ForEachDemand(ideal, [](Demand& d) { d.augment = Work{}; });
+      ForEachSample(ideal, [](SampleCost& c) { c.augment = c.augment_cpu = 0; });
       break;
     case Factor::kCollate:
       ForEachDemand(ideal, [](Demand& d) { d.collate = Work{}; });
@@ -160,7 +197,6 @@ Pipeline Idealise(const Pipeline& pipeline, Factor factor) {
       ForEachDemand(ideal, [](Demand& d) { d.h2d = 0; });
       break;
     case Factor::kCompute:
-      ideal.step_cpu = 0;
       ForEachDemand(ideal, [](Demand& d) { d.step = 0; });
       break;
     case Factor::kTransfer:
@@ -178,19 +214,28 @@ Pipeline Idealise(const Pipeline& pipeline, Factor factor) {
   return ideal;
 }
 
-Attribution Attribute(const Pipeline& pipeline) {
+namespace {
+
+double TimeOf(const Pipeline& pipeline, Span span) {
+  return span == Span::kWholeRun ? Simulate(pipeline).time : SimulateSteady(pipeline).time;
+}
+
+}  // namespace
+
+Attribution Attribute(const Pipeline& pipeline, Span span) {
   Attribution result;
-  const double base = Simulate(pipeline).time;
+  const double base = TimeOf(pipeline, span);
   if (!(base > 0)) return result;
   for (const Factor factor : kFactors) {
     // Without workers nothing is handed over and nothing is fetched ahead.
     const bool handover = factor == Factor::kTransfer || factor == Factor::kPrefetch;
     if (handover && pipeline.workers == 0) continue;
-    result.gains.push_back({factor, Ratio(base, Simulate(Idealise(pipeline, factor)).time)});
+    if (span == Span::kSteady && factor == Factor::kStartup) continue;
+    result.gains.push_back({factor, Ratio(base, TimeOf(Idealise(pipeline, factor), span))});
   }
   std::stable_sort(result.gains.begin(), result.gains.end(),
                    [](const Gain& a, const Gain& b) { return a.speedup > b.speedup; });
-  result.headroom = Ratio(base, Simulate(FreeData(pipeline)).time);
+  result.headroom = Ratio(base, TimeOf(FreeData(pipeline), span));
 
   const double compute = result.SpeedupOf(Factor::kCompute);
   const bool data_first = result.headroom >= compute;

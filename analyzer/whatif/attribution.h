@@ -52,6 +52,7 @@ struct Attribution {
 // mean rate suffices then, and nothing need get cheaper.
 //
 // Cost: about twelve simulations.
-[[nodiscard]] Attribution Attribute(const Pipeline& pipeline);
+enum class Span { kWholeRun, kSteady };  // kSteady: of a pipeline from SteadyPart(); no start-up
+[[nodiscard]] Attribution Attribute(const Pipeline& pipeline, Span span = Span::kWholeRun);
 
 }  // namespace penstock::analyzer

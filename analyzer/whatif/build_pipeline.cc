@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "analyzer/stats/quantile.h"
+#include "analyzer/whatif/handover.h"
 #include "analyzer/whatif/pipeline.h"
 
 namespace penstock::analyzer {
@@ -14,68 +15,6 @@ namespace {
 
 double SecondsOf(std::int64_t ns) {
   return static_cast<double>(ns) * 1e-9;
-}
-
-// What lies between a worker's hands and the program's, seen from outside.
-struct Handover {
-  double serial = 0;      // next() when the batch was there already
-  double latency = 0;     // from put to delivery when the consumer was waiting, less `serial`
-  double overhead = 0;    // between two fetches of a worker that had an index
-  bool threaded = false;  // another thread takes batches from the queue (pinning)
-};
-
-double ClippedGet(const Batch& batch) {
-  if (batch.get_start == kNever || batch.got == kNever) return 0;
-  const std::int64_t from = std::max(batch.get_start, batch.available());
-  return std::min(batch.get.wall, SecondsOf(std::max<std::int64_t>(0, batch.got - from)));
-}
-
-bool WasReady(const Batch& batch) {
-  constexpr std::int64_t kMargin = 500'000;  // longer than a queue hop between processes
-  return batch.available() != kNever && batch.available() + kMargin < batch.wait_start;
-}
-
-Handover MeasureHandover(const LoaderRun& run) {
-  Handover handover;
-  std::vector<double> ready;
-  std::vector<double> late;
-  std::vector<double> gets;
-  std::size_t threaded = 0;
-  for (const Batch& batch : run.batches) {
-    if (batch.available() == kNever) continue;
-    if (batch.get_start != kNever && batch.get_thread != batch.wait_thread) ++threaded;
-    if (batch.get_start != kNever) gets.push_back(ClippedGet(batch));
-    if (WasReady(batch)) {
-      ready.push_back(batch.wait());
-    } else {
-      const std::int64_t from = std::max(batch.available(), batch.wait_start);
-      late.push_back(SecondsOf(std::max<std::int64_t>(0, batch.delivered - from)));
-    }
-  }
-  handover.threaded = threaded * 2 > run.batches.size();
-  const double late_median = Median(late);
-  const double get_median = handover.threaded ? 0 : Median(gets);
-  // A batch that was ready still waits behind gets of others; few of them say little.
-  if (ready.size() >= 4) {
-    handover.serial = Median(ready);
-  } else {
-    handover.serial = gets.empty() ? late_median : std::min(get_median, late_median);
-  }
-  handover.latency = std::max(0.0, late_median - handover.serial);
-
-  std::map<std::pair<std::int32_t, std::uint16_t>, const Batch*> last;
-  std::vector<double> gaps;
-  for (const Batch& batch : run.batches) {
-    if (!batch.was_fetched()) continue;
-    const Batch*& before = last[{batch.worker_process, batch.key.generation}];
-    if (before != nullptr && batch.index_sent != kNever && batch.index_sent < before->fetch_end) {
-      const double put = before->put_thread == before->fetch_thread ? before->put.wall : 0;
-      gaps.push_back(std::max(0.0, SecondsOf(batch.fetch_start - before->fetch_end) - put));
-    }
-    before = &batch;
-  }
-  handover.overhead = Median(std::move(gaps));
-  return handover;
 }
 
 // What of wall minus CPU of a computing stage was waiting for a core; the rest is sleep or a lock,
@@ -97,13 +36,18 @@ Work WithoutContention(const Work& work, const CpuLoad& load) {
   return {work.wall - ContendedTime(work, load), std::min(work.cpu, work.wall)};
 }
 
-Demand DemandOf(const LoaderRun& run, const Batch& batch, const Handover& handover,
+// Without workers nothing runs beside the fetch that could be taken away.
+CpuLoad ShareOf(const LoaderRun& run, const Batch& batch, const CpuLoad& load) {
+  return batch.cpu_known && run.config.num_workers > 0 ? load : CpuLoad{};
+}
+
+Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover,
                 const CpuLoad& load) {
+  const Batch& batch = run.batches[i];
   Demand demand;
   const bool known = batch.cpu_known;
-  // Without workers nothing runs beside the fetch that could be taken away.
-  const CpuLoad share = known && run.config.num_workers > 0 ? load : CpuLoad{};
-  demand.read = batch.read;  // its wall is the device's, whatever the cores do
+  const CpuLoad share = ShareOf(run, batch, load);
+  demand.read = {batch.read.wall, std::min(batch.read.cpu, batch.read.wall)};  // the device's
   demand.decode = WithoutContention(batch.decode, share);
   demand.augment = WithoutContention(batch.augment, share);
   demand.collate = WithoutContention(batch.collate, share);
@@ -111,19 +55,72 @@ Demand DemandOf(const LoaderRun& run, const Batch& batch, const Handover& handov
       batch.read.wall + batch.decode.wall + batch.augment.wall + batch.collate.wall;
   const double parts_cpu =
       batch.read.cpu + batch.decode.cpu + batch.augment.cpu + batch.collate.cpu;
-  const double whole = run.config.num_workers == 0 ? batch.wait() : batch.fetch.wall;
+  const double whole = run.config.num_workers == 0 ? batch.wait() - batch.pin.wall
+                       : batch.whole               ? batch.fetch.wall
+                                                   : 0;
   demand.other = WithoutContention(
       {std::max(0.0, whole - parts), known ? std::max(0.0, batch.fetch.cpu - parts_cpu) : 0},
       share);
   demand.h2d = std::min(batch.h2d, batch.step());
   demand.step = std::max(0.0, batch.step() - demand.h2d);
   demand.samples = SamplesOf(run, batch);
+  demand.pin = batch.pin.wall;
   if (run.config.num_workers == 0) return demand;
-  if (batch.put_thread == batch.fetch_thread) demand.put = batch.put.wall;
-  demand.station = handover.threaded ? ClippedGet(batch) + batch.pin.wall : 0;
-  demand.serial = WasReady(batch) ? batch.wait() : handover.serial;
-  demand.latency = std::max(0.0, handover.latency - demand.station);
+  if (batch.put_thread == batch.fetch_thread) {
+    demand.put = batch.put.wall;
+  } else {
+    demand.feed = batch.put.wall;
+  }
+  demand.get = handover.get[i];
+  demand.next = handover.next_of[i];
+  // Behind a pin thread the hop holds what that thread does too.
+  demand.latency = handover.latency;
+  if (handover.threaded) demand.latency = std::max(0.0, demand.latency - demand.get - demand.pin);
   return demand;
+}
+
+SampleCost WithoutContention(const SampleCost& cost, const CpuLoad& load) {
+  const auto lower = [&](float wall, float cpu) {
+    return WithoutContention(Work{static_cast<double>(wall), static_cast<double>(cpu)}, load);
+  };
+  const Work decode = lower(cost.decode, cost.decode_cpu);
+  const Work augment = lower(cost.augment, cost.augment_cpu);
+  SampleCost out = cost;
+  out.read_cpu = std::min(cost.read_cpu, cost.read);
+  out.decode = static_cast<float>(decode.wall);
+  out.decode_cpu = static_cast<float>(decode.cpu);
+  out.augment = static_cast<float>(augment.wall);
+  out.augment_cpu = static_cast<float>(augment.cpu);
+  return out;
+}
+
+SampleCost MeanSample(const LoaderRun& run) {
+  Demand sum;
+  for (const SampleCost& cost : run.samples) {
+    sum.read.wall += static_cast<double>(cost.read);
+    sum.read.cpu += static_cast<double>(cost.read_cpu);
+    sum.decode.wall += static_cast<double>(cost.decode);
+    sum.decode.cpu += static_cast<double>(cost.decode_cpu);
+    sum.augment.wall += static_cast<double>(cost.augment);
+    sum.augment.cpu += static_cast<double>(cost.augment_cpu);
+  }
+  const double n = std::max<double>(1, static_cast<double>(run.samples.size()));
+  const auto mean = [n](double total) { return static_cast<float>(total / n); };
+  return {mean(sum.read.wall),  mean(sum.read.cpu),     mean(sum.decode.wall),
+          mean(sum.decode.cpu), mean(sum.augment.wall), mean(sum.augment.cpu)};
+}
+
+// A batch whose samples were not seen is made of average ones.
+void AddSamples(const LoaderRun& run, const Batch& batch, const SampleCost& average,
+                const CpuLoad& load, EpochDemand& epoch) {
+  Demand& demand = epoch.batches.back();
+  demand.first_sample = epoch.samples.size();
+  demand.tasks = batch.sample_costs > 0 ? batch.sample_costs : run.samples_per_batch;
+  const CpuLoad share = ShareOf(run, batch, load);
+  for (std::size_t k = 0; k < demand.tasks; ++k) {
+    const SampleCost& cost = batch.sample_costs > 0 ? run.samples[batch.first_sample + k] : average;
+    epoch.samples.push_back(WithoutContention(cost, share));
+  }
 }
 
 // Start-up is charged in full to an epoch that was seen to its end, and in proportion to one whose
@@ -140,6 +137,13 @@ double Amortised(const LoaderRun& run, const Epoch& epoch, double ended_mean) {
 
 std::vector<double> WorkerStarts(const LoaderRun& run, const Epoch& epoch, double charged) {
   std::vector<double> starts;
+  if (run.config.sample_tasks && run.config.num_workers > 0) {
+    for (const WorkerRun& worker : run.workers) {
+      const bool known = epoch.start != kNever && worker.first != kNever;
+      starts.push_back(known ? std::max(0.0, SecondsOf(worker.first - epoch.start)) * charged : 0);
+    }
+    return starts;
+  }
   const std::size_t slots = std::min<std::size_t>(
       static_cast<std::size_t>(std::max(1, run.config.num_workers)), epoch.count);
   if (epoch.start == kNever || run.batches[epoch.first].key.index != 0) return starts;
@@ -153,18 +157,23 @@ std::vector<double> WorkerStarts(const LoaderRun& run, const Epoch& epoch, doubl
   return starts;
 }
 
+// What each further worker adds to the start: workers are started one after the other.
+double OneMoreStart(const std::vector<double>& starts, double charged) {
+  constexpr double kFork = 0.05;  // of a Python process that has imported torch; assumed
+  if (starts.size() < 2) return kFork * charged;
+  return std::max(0.0, starts.back() - starts.front()) / static_cast<double>(starts.size() - 1);
+}
+
 // Steps that were pauses count as ordinary ones: the window leaves them out too.
 void SmoothPauses(const SteadyState& steady, const LoaderRun& run, Pipeline& pipeline) {
   std::vector<double> steps;
   for (const Batch& batch : run.batches) steps.push_back(batch.step());
   const double median = Median(std::move(steps));
-  for (const Pause& pause : steady.pauses) {
-    for (std::size_t e = 0; e < run.epochs.size(); ++e) {
-      const Epoch& epoch = run.epochs[e];
-      if (pause.batch < epoch.first || pause.batch >= epoch.first + epoch.count) continue;
-      pipeline.epochs[e].batches[pause.batch - epoch.first].step = median;
-    }
+  std::vector<Demand*> demands;  // of run.batches
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (Demand& demand : epoch.batches) demands.push_back(&demand);
   }
+  for (const Pause& pause : steady.pauses) demands[pause.batch]->step = median;
   // The step after the last batch of an epoch leads to the next epoch: it is not the loader's.
   for (EpochDemand& epoch : pipeline.epochs) {
     Demand& last = epoch.batches.back();
@@ -186,7 +195,7 @@ std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& ste
   return time > 0 ? std::optional(used / time) : std::nullopt;
 }
 
-// What the processes' counters show beyond the spans, per batch. Counters are samples some hundred
+// What the processes' counters show beyond the spans. Counters are samples some hundred
 // milliseconds apart: with short epochs they bring in what is not the loop's, hence the limits.
 void AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const SteadyState& steady,
                         Pipeline& pipeline) {
@@ -196,20 +205,21 @@ void AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const Stead
   double count = 0;
   for (std::size_t i = 0; i < run.batches.size(); ++i) {
     if (!steady.in_window[i]) continue;
-    fetch += run.batches[i].fetch.cpu;
-    transfer += run.batches[i].get.cpu + run.batches[i].pin.cpu;
-    step += run.batches[i].step();
+    const Batch& batch = run.batches[i];
+    const bool here = ProcessId{static_cast<std::uint32_t>(batch.worker_process)} == batch.consumer;
+    fetch += here ? 0 : batch.fetch.cpu;
+    transfer += batch.get.cpu + batch.pin.cpu + (here ? batch.fetch.cpu : 0);
+    step += batch.step();
     count += 1;
   }
   if (count == 0) return;
-  pipeline.transfer_cpu = transfer / count;
   const auto consumer = CpuInWindows(model, steady, wire::kRoleConsumer);
   const auto workers = CpuInWindows(model, steady, wire::kRoleWorker);
-  if (consumer) {
-    const double outside = (*consumer * steady.time - transfer) / count;
-    pipeline.step_cpu = std::clamp(outside, 0.0, pipeline.cores * step / count);
+  if (consumer && step > 0) {
+    const double outside = std::max(0.0, *consumer * steady.time - transfer);
+    pipeline.step_load = std::min(outside / step, pipeline.cores);
   }
-  if (workers) {
+  if (workers && pipeline.workers > 0) {
     const double outside = (*workers * steady.time - fetch) / count;
     pipeline.worker_cpu = std::clamp(outside, 0.0, 0.5 * fetch / count);
   }
@@ -259,6 +269,11 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   pipeline.crowded = load.crowded;
   const Handover handover = MeasureHandover(run);
   pipeline.overhead = handover.overhead;
+  pipeline.pin_thread = handover.threaded;
+  pipeline.in_order = run.config.in_order;
+  pipeline.sample_tasks = run.config.sample_tasks && run.config.num_workers > 0;
+  // The reference loader's ring has one more: the batch in the program's hands.
+  if (pipeline.sample_tasks) ++pipeline.prefetch;
 
   double ended = 0;
   double ended_batches = 0;
@@ -267,18 +282,26 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
     ended += 1;
     ended_batches += static_cast<double>(epoch.count);
   }
+  const SampleCost average = MeanSample(run);
   for (const Epoch& epoch : run.epochs) {
-    EpochDemand demand;
-    demand.warm = WarmUp(run.config, epoch.count);
-    for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {
-      demand.batches.push_back(DemandOf(run, run.batches[i], handover, load));
+    // Sample threads go on to the next epoch's batches while the last ones are consumed.
+    if (pipeline.epochs.empty() || !pipeline.sample_tasks) {
+      const double charged = Amortised(run, epoch, ended > 0 ? ended_batches / ended : 0);
+      pipeline.epochs.emplace_back();
+      std::vector<double>& starts = pipeline.epochs.back().worker_start;
+      starts = WorkerStarts(run, epoch, charged);
+      if (pipeline.epochs.size() == 1) pipeline.worker_start = OneMoreStart(starts, charged);
     }
-    const double charged = Amortised(run, epoch, ended > 0 ? ended_batches / ended : 0);
-    demand.worker_start = WorkerStarts(run, epoch, charged);
-    pipeline.epochs.push_back(std::move(demand));
+    EpochDemand& demand = pipeline.epochs.back();
+    demand.ended = epoch.ended;
+    for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {
+      demand.batches.push_back(DemandOf(run, i, handover, load));
+      demand.batches.back().counted = steady.in_window[i];
+      if (pipeline.sample_tasks) AddSamples(run, run.batches[i], average, load, demand);
+    }
   }
   SmoothPauses(steady, run, pipeline);
-  if (pipeline.workers > 0) AddCpuOutsideFetch(model, run, steady, pipeline);
+  AddCpuOutsideFetch(model, run, steady, pipeline);
   return pipeline;
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/whatif/signals.h"
+#include "analyzer/whatif/simulate.h"
 #include "analyzer/whatif/summary.h"
 
 namespace penstock::analyzer {
@@ -18,6 +19,10 @@ using traces::StageId;
 
 // Beyond this the model does not explain the run (diagnosis.md section 5 rule 2 speaks up at 5 %).
 constexpr double kUselessReplay = 0.3;
+
+// The replay sees all of a run; of what follows, each of some fifty simulations need not.
+constexpr std::size_t kBatches = 8192;
+constexpr std::size_t kTasks = 131072;
 
 double Confidence(const LoaderDiagnosis& loader) {
   const double replay = std::clamp(1 - std::abs(loader.replay.error()) / kUselessReplay, 0.05, 1.0);
@@ -47,12 +52,14 @@ void DiagnoseLoader(Diagnosis& diagnosis) {
   loader.steady = FindSteadyState(run);
   loader.cpu = MeasureCpuLoad(diagnosis.run, run, loader.steady);
   loader.signals = MeasureSignals(diagnosis.run, run, loader.steady);
-  loader.pipeline = BuildPipeline(diagnosis.run, run, loader.steady);
+  const Pipeline whole = BuildPipeline(diagnosis.run, run, loader.steady);
   loader.replay.measured = loader.steady.rate.estimate;
-  loader.replay.simulated = Simulate(loader.pipeline).rate();
+  loader.replay.simulated = Simulate(whole).rate();
+  loader.pipeline = Shortened(whole, kBatches, kTasks);
+  loader.facts = FactsOf(diagnosis.run, run);
   loader.attribution = Attribute(loader.pipeline);
-  loader.suggestion = Suggest(loader.pipeline, run, loader.replay, loader.steady.rate,
-                              static_cast<double>(diagnosis.run.host.shm_size.value));
+  loader.suggestion =
+      Suggest(loader.pipeline, loader.facts, loader.replay, BudgetOf(diagnosis.run.host));
   std::size_t fetched = 0;
   for (const Batch& batch : run.batches) fetched += batch.was_fetched() ? 1u : 0u;
   loader.fetched = static_cast<double>(fetched) / static_cast<double>(run.batches.size());

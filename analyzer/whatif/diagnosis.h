@@ -31,7 +31,8 @@ struct LoaderDiagnosis {
   SteadyState steady;
   CpuLoad cpu;
   Signals signals;
-  Pipeline pipeline;
+  Pipeline pipeline;  // of the beginning of a long run: what predictions start from
+  LoaderFacts facts;
   Replay replay;
   Attribution attribution;
   Suggestion suggestion;

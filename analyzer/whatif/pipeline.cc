@@ -6,63 +6,33 @@
 namespace penstock::analyzer {
 namespace {
 
-// Adds the interval that ends with this delivery to the steady window.
-void Count(const EpochDemand& epoch, std::size_t j, double interval, double wait, Outcome& out) {
-  if (j < epoch.warm || !(interval > 0)) return;
-  out.steady_time += interval;
-  out.steady_wait += wait;
-  out.steady_samples += epoch.batches[j].samples;
+// Appends the first `count` batches of `epoch` with their samples.
+void Append(const EpochDemand& epoch, std::size_t count, bool counted_only, EpochDemand& out) {
+  for (std::size_t j = 0; j < count; ++j) {
+    if (counted_only && !epoch.batches[j].counted) continue;
+    out.batches.push_back(epoch.batches[j]);
+    Demand& demand = out.batches.back();
+    const auto first = epoch.samples.begin() + static_cast<std::ptrdiff_t>(demand.first_sample);
+    demand.first_sample = out.samples.size();
+    if (epoch.samples.empty()) continue;
+    out.samples.insert(out.samples.end(), first, first + static_cast<std::ptrdiff_t>(demand.tasks));
+  }
 }
 
-double SimulateSerial(const EpochDemand& epoch, Outcome& out) {
-  double now = epoch.worker_start.empty() ? 0 : epoch.worker_start.front();
-  double step = 0;
-  for (std::size_t j = 0; j < epoch.batches.size(); ++j) {
-    const Demand& demand = epoch.batches[j];
-    const double wait = demand.service();
-    Count(epoch, j, step + wait, wait, out);
-    step = demand.step + demand.h2d;
-    now += wait + step;
-  }
-  return now;
-}
-
-double SimulateWorkers(const Pipeline& pipeline, const EpochDemand& epoch, Outcome& out) {
-  const auto workers = static_cast<std::size_t>(pipeline.workers);
-  const std::size_t credits = workers * static_cast<std::size_t>(pipeline.prefetch);
-  std::vector<double> free(workers, 0.0);
-  double last_start = 0;
-  for (std::size_t w = 0; w < workers; ++w) {
-    last_start = w < epoch.worker_start.size()
-                     ? epoch.worker_start[w]
-                     : last_start + (epoch.worker_start.empty() ? 0 : pipeline.worker_start);
-    free[w] = last_start;
-  }
-  std::vector<double> delivered(epoch.batches.size(), 0.0);
-  double cpu_free = 0;
-  double station_free = 0;
-  double consumer = 0;
-  double before = 0;
-  for (std::size_t j = 0; j < epoch.batches.size(); ++j) {
-    const Demand& demand = epoch.batches[j];
-    double& worker = free[j % workers];
-    const double start = std::max(worker, j < credits ? 0.0 : delivered[j - credits]);
-    const double cpu =
-        demand.cpu() + pipeline.worker_cpu + pipeline.transfer_cpu + pipeline.step_cpu;
-    cpu_free = std::max(cpu_free, start) + cpu / pipeline.cores;
-    const double finish = std::max(start + demand.service() + demand.put, cpu_free);
-    worker = finish + pipeline.overhead;
-    double available = finish + demand.latency;
-    if (demand.station > 0) {
-      station_free = std::max(station_free, available) + demand.station;
-      available = station_free;
-    }
-    delivered[j] = std::max(consumer, available) + demand.serial;
-    Count(epoch, j, delivered[j] - before, delivered[j] - consumer, out);
-    before = delivered[j];
-    consumer = delivered[j] + demand.step + demand.h2d;
-  }
-  return consumer;
+Pipeline WithoutEpochs(const Pipeline& pipeline) {
+  Pipeline copy;
+  copy.workers = pipeline.workers;
+  copy.prefetch = pipeline.prefetch;
+  copy.in_order = pipeline.in_order;
+  copy.pin_thread = pipeline.pin_thread;
+  copy.sample_tasks = pipeline.sample_tasks;
+  copy.cores = pipeline.cores;
+  copy.overhead = pipeline.overhead;
+  copy.step_load = pipeline.step_load;
+  copy.worker_cpu = pipeline.worker_cpu;
+  copy.worker_start = pipeline.worker_start;
+  copy.crowded = pipeline.crowded;
+  return copy;
 }
 
 }  // namespace
@@ -73,13 +43,43 @@ std::size_t Pipeline::batches() const {
   return count;
 }
 
-Outcome Simulate(const Pipeline& pipeline) {
-  Outcome out;
-  for (const EpochDemand& epoch : pipeline.epochs) {
-    out.time +=
-        pipeline.workers > 0 ? SimulateWorkers(pipeline, epoch, out) : SimulateSerial(epoch, out);
-    for (const Demand& demand : epoch.batches) out.samples += demand.samples;
+std::size_t Pipeline::credits() const {
+  const auto depth = static_cast<std::size_t>(std::max(1, prefetch));
+  if (workers <= 0) return 0;
+  return sample_tasks ? depth : depth * static_cast<std::size_t>(workers);
+}
+
+Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t tasks) {
+  std::size_t all_tasks = 0;
+  for (const EpochDemand& epoch : pipeline.epochs) all_tasks += epoch.samples.size();
+  const std::size_t all = pipeline.batches();
+  if (all_tasks > tasks && all > 0) {
+    batches = std::min(batches, std::max<std::size_t>(1, tasks / (1 + all_tasks / all)));
   }
+  if (all <= batches) return pipeline;
+  Pipeline out = WithoutEpochs(pipeline);
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    const std::size_t room = batches - std::min(batches, out.batches());
+    if (room == 0) break;
+    const std::size_t count = std::min(room, epoch.batches.size());
+    EpochDemand part;
+    part.worker_start = epoch.worker_start;
+    part.ended = epoch.ended;
+    const double share = static_cast<double>(count) / static_cast<double>(epoch.batches.size());
+    for (double& start : part.worker_start) start *= share;
+    Append(epoch, count, false, part);
+    out.epochs.push_back(std::move(part));
+  }
+  return out;
+}
+
+Pipeline SteadyPart(const Pipeline& pipeline) {
+  Pipeline out = WithoutEpochs(pipeline);
+  EpochDemand all;
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    Append(epoch, epoch.batches.size(), true, all);
+  }
+  out.epochs.push_back(std::move(all));
   return out;
 }
 

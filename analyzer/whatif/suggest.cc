@@ -5,127 +5,116 @@
 #include <cmath>
 #include <vector>
 
-#include "analyzer/stats/quantile.h"
-
 namespace penstock::analyzer {
 namespace {
 
-// diagnosis.md 3.8: fitted on 27 constant-service runs of torch's DataLoader.
-constexpr double kWorkerOverhead = 0.8e-3;
-constexpr double kConsumerOverhead = 0.8e-3;
-// cedar forbids worker processes near 1e8 B/s; shared-memory tensors move about ten times that.
-constexpr double kSecondsPerByte = 1e-9;
+// Of a search: enough batches for the queues to show what they do.
+constexpr std::size_t kBatches = 1024;
+constexpr std::size_t kTasks = 32768;
 
-std::uint64_t RamOf(int workers, int prefetch, double batch_bytes) {
-  // Every credit holds a batch, and each worker builds one more.
-  return static_cast<std::uint64_t>(batch_bytes * workers * (prefetch + 1));
+struct Candidate {
+  Setting setting;
+  double time = 0;
+  std::uint64_t ram = 0;
+};
+
+bool Cheaper(const Candidate& a, const Candidate& b) {
+  if (a.setting.workers != b.setting.workers) return a.setting.workers < b.setting.workers;
+  return a.setting.prefetch < b.setting.prefetch;
 }
+
+class Search {
+ public:
+  Search(const Pipeline& pipeline, const LoaderFacts& facts, const Budget& budget)
+      : pipeline_(Shortened(pipeline, kBatches, kTasks)), facts_(facts), budget_(budget) {}
+
+  // The recorded setting is tried whatever it needs: it did run.
+  bool Consider(int workers, int prefetch, bool recorded = false) {
+    Candidate candidate;
+    candidate.setting.workers = workers;
+    candidate.setting.prefetch = prefetch;
+    candidate.ram = RamOf(pipeline_, candidate.setting, facts_);
+    const double shared = SharedMemoryOf(pipeline_, candidate.setting, facts_);
+    if (!recorded && budget_.shared_memory > 0 && shared > budget_.shared_memory) return false;
+    const bool dear = budget_.ram > 0 && static_cast<double>(candidate.ram) > budget_.ram;
+    if (!recorded && dear) return false;
+    candidate.time = TimeOf(Apply(pipeline_, candidate.setting, facts_));
+    if (candidate.time > 0) candidates_.push_back(candidate);
+    return true;
+  }
+
+  // Requires: a candidate was taken. The recorded one is the first, and stays at equal cost.
+  [[nodiscard]] const Candidate& Choose() const {
+    constexpr double kTolerance = 0.02;
+    double best = candidates_.front().time;
+    for (const Candidate& candidate : candidates_) best = std::min(best, candidate.time);
+    const Candidate* chosen = nullptr;
+    for (const Candidate& candidate : candidates_) {
+      if (candidate.time > best * (1 + kTolerance)) continue;
+      if (chosen == nullptr || Cheaper(candidate, *chosen)) chosen = &candidate;
+    }
+    return *chosen;
+  }
+  [[nodiscard]] bool empty() const { return candidates_.empty(); }
+
+ private:
+  Pipeline pipeline_;
+  const LoaderFacts& facts_;
+  const Budget& budget_;
+  std::vector<Candidate> candidates_;
+};
 
 }  // namespace
 
-double BatchBytes(const LoaderRun& run) {
-  std::vector<double> sizes;
-  for (const Batch& batch : run.batches) {
-    if (batch.bytes > 0) sizes.push_back(static_cast<double>(batch.bytes));
-  }
-  return Median(std::move(sizes));
+Budget BudgetOf(const Host& host) {
+  Budget budget;
+  const double limit = static_cast<double>(host.memory_limit.value);
+  budget.ram = static_cast<double>(host.ram.value);
+  if (limit > 0) budget.ram = budget.ram > 0 ? std::min(budget.ram, limit) : limit;
+  budget.ram *= 0.5;
+  budget.shared_memory = static_cast<double>(host.shm_size.value);
+  budget.cores = host.usable_cores();
+  return budget;
 }
 
-Prediction Predict(const Pipeline& base, const Pipeline& changed, const Replay& replay,
-                   const Interval& measured) {
-  const Outcome before = Simulate(base);
-  const Outcome after = Simulate(changed);
-  Prediction prediction;
-  prediction.speedup =
-      before.time > 0 && after.time > 0 ? std::clamp(before.time / after.time, 1e-3, 1000.0) : 1;
-  const double rate = after.rate() * replay.correction();
-  const double below = measured.estimate > 0 ? 1 - measured.low / measured.estimate : 0.5;
-  const double above = measured.estimate > 0 ? measured.high / measured.estimate - 1 : 0.5;
-  const double doubt = std::abs(replay.error());
-  prediction.rate = {rate, rate * std::max(0.0, 1 - std::hypot(below, doubt)),
-                     rate * (1 + std::hypot(above, doubt))};
-  return prediction;
-}
-
-Pipeline WithWorkers(const Pipeline& pipeline, int workers, int prefetch, double batch_bytes) {
-  Pipeline changed = pipeline;
-  changed.workers = workers;
-  changed.prefetch = std::max(1, prefetch);
-  const bool first_workers = pipeline.workers == 0 && workers > 0;
-  if (first_workers) changed.overhead = kWorkerOverhead;
-  for (EpochDemand& epoch : changed.epochs) {
-    // The same batches are measured, or configurations would not compare.
-    if (first_workers) {
-      const auto credits = static_cast<std::size_t>(workers) * static_cast<std::size_t>(prefetch);
-      epoch.warm = std::min(credits, epoch.batches.size() / 2);
-    }
-    for (Demand& demand : epoch.batches) {
-      if (first_workers) {
-        demand.serial = kConsumerOverhead + batch_bytes * kSecondsPerByte;
-      } else if (workers == 0) {
-        demand.put = demand.latency = demand.station = demand.serial = 0;
-      }
-    }
-    if (workers == 0) epoch.worker_start.clear();
-  }
-  if (workers == 0) changed.overhead = 0;
-  return changed;
-}
-
-Suggestion Suggest(const Pipeline& pipeline, const LoaderRun& run, const Replay& replay,
-                   const Interval& measured, double shared_memory) {
-  constexpr double kTolerance = 0.02;
-  const double batch_bytes = BatchBytes(run);
-  struct Candidate {
-    int workers;
-    int prefetch;
-    double time;
-    std::uint64_t ram;
-  };
-  std::vector<Candidate> candidates;
-  const auto consider = [&](int workers, int prefetch) {
-    const std::uint64_t ram = RamOf(workers, prefetch, batch_bytes);
-    const bool recorded = workers == pipeline.workers;
-    // diagnosis.md R24: shared memory needs half as much again.
-    if (!recorded && shared_memory > 0 && 1.5 * static_cast<double>(ram) > shared_memory) return;
-    const double time = Simulate(WithWorkers(pipeline, workers, prefetch, batch_bytes)).time;
-    if (time > 0) candidates.push_back({workers, prefetch, time, ram});
-  };
-  int most = std::clamp(static_cast<int>(std::ceil(2 * pipeline.cores)), 1, 128);
+Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Replay& replay,
+                   const Budget& budget) {
+  Search search(pipeline, facts, budget);
+  const double cores = budget.cores > 0 ? std::min(budget.cores, pipeline.cores) : pipeline.cores;
+  int most = std::clamp(static_cast<int>(std::ceil(2 * cores)), 1, 128);
   // First workers help on a crowded machine too; what more than there are would get is not known.
   if (pipeline.crowded) most = pipeline.workers == 0 ? std::max(1, most / 2) : 0;
-  consider(pipeline.workers, pipeline.prefetch);
-  if (!pipeline.crowded) consider(0, 1);
+  search.Consider(pipeline.workers, pipeline.prefetch, true);
+  if (!pipeline.crowded && !pipeline.sample_tasks) search.Consider(0, 1);
   for (int workers = 1; workers <= most; ++workers) {
+    bool any = false;
+    if (pipeline.sample_tasks) {
+      for (const int depth : {3, 5, 9, 17}) any |= search.Consider(workers, depth);
+      continue;
+    }
     // A depth of 1 leaves nothing for jitter that the recording did not happen to show.
-    const std::size_t before = candidates.size();
-    for (const int prefetch : {2, 4, 8}) consider(workers, prefetch);
-    if (candidates.size() == before) consider(workers, 1);  // shared memory has no room for more
+    for (const int prefetch : {2, 4, 8}) any |= search.Consider(workers, prefetch);
+    if (!any) search.Consider(workers, 1);  // memory has no room for more
   }
   Suggestion suggestion;
   suggestion.workers = pipeline.workers;
   suggestion.prefetch = pipeline.prefetch;
-  suggestion.persistent_workers = run.config.persistent_workers;
-  if (candidates.empty()) return suggestion;
-  double best = candidates.front().time;
-  for (const Candidate& candidate : candidates) best = std::min(best, candidate.time);
-  const Candidate* chosen = nullptr;
-  for (const Candidate& candidate : candidates) {  // the recorded one is the first
-    if (candidate.time > best * (1 + kTolerance)) continue;
-    const bool cheaper =
-        chosen == nullptr || candidate.workers < chosen->workers ||
-        (candidate.workers == chosen->workers && candidate.prefetch < chosen->prefetch);
-    if (cheaper) chosen = &candidate;
+  suggestion.persistent_workers = facts.persistent;
+  if (search.empty()) return suggestion;
+  const Candidate& chosen = search.Choose();
+  suggestion.workers = chosen.setting.workers;
+  suggestion.prefetch = chosen.setting.prefetch;
+  suggestion.changes = chosen.setting.workers != pipeline.workers ||
+                       (chosen.setting.workers > 0 && chosen.setting.prefetch != pipeline.prefetch);
+  if (chosen.setting.workers > 0 && pipeline.epochs.size() > 1) {
+    suggestion.persistent_workers = true;
   }
-  suggestion.workers = chosen->workers;
-  suggestion.prefetch = chosen->prefetch;
-  if (chosen->workers > 0 && run.epochs.size() > 1) suggestion.persistent_workers = true;
-  const Pipeline changed = WithWorkers(pipeline, chosen->workers, chosen->prefetch, batch_bytes);
-  suggestion.predicted = Predict(pipeline, changed, replay, measured);
-  suggestion.predicted.ram = chosen->ram;
-  suggestion.changes = chosen->workers != pipeline.workers ||
-                       (chosen->workers > 0 && chosen->prefetch != pipeline.prefetch);
+  const Pipeline changed = Apply(pipeline, chosen.setting, facts);
+  suggestion.predicted = Predict(pipeline, changed, replay);
+  suggestion.predicted.ram = chosen.ram;
   suggestion.next_bottleneck = Attribute(changed).bottleneck;
+  // Pipelines count the batch in the program's hands, the reference loader's option does not.
+  if (pipeline.sample_tasks) --suggestion.prefetch;
   return suggestion;
 }
 

@@ -169,11 +169,10 @@ TEST(VerdictTest, FullCoresBoundTheGainOfAStage) {
   EXPECT_NEAR(diagnosis.loader->attribution.SpeedupOf(Factor::kDecode), 3, 0.2);
   ExpectFaithfulReplay(diagnosis);
   // And more workers must not be predicted to help.
-  const Pipeline more = WithWorkers(diagnosis.loader->pipeline, 8, 2, 0);
-  EXPECT_LT(Predict(diagnosis.loader->pipeline, more, diagnosis.loader->replay,
-                    diagnosis.loader->steady.rate)
-                .speedup,
-            1.05);
+  Setting eight;
+  eight.workers = 8;
+  const Pipeline more = Apply(diagnosis.loader->pipeline, eight, {});
+  EXPECT_LT(Predict(diagnosis.loader->pipeline, more, diagnosis.loader->replay).speedup, 1.05);
 }
 
 TEST(VerdictTest, WithoutWorkersAllOfTheFetchIsWait) {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What all commands do with their arguments. Says on standard error what is wrong, in one line.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traces/base/result.h"
+#include "traces/trace.h"
+
+namespace CLI {
+class App;
+}
+
+namespace penstock::analyzer {
+
+// Parses; `app` is named like the command. Returns the exit status if there is nothing left to do:
+// after --help, or after a mistake. `hint` ends the line about a mistake.
+[[nodiscard]] std::optional<int> Parse(CLI::App& app, const std::vector<std::string>& arguments,
+                                       std::string_view hint = "");
+
+// "penstock NAME: MESSAGE" on standard error. Returns the exit status of `error`.
+int Complain(std::string_view command, const Error& error);
+
+// Opens a trace; nullptr after complaining, with the exit status in `status`.
+[[nodiscard]] std::unique_ptr<traces::Trace> OpenOrComplain(std::string_view command,
+                                                            const std::string& path, int& status);
+
+// The words before "--", and those after it, which are a command whatever they look like.
+struct SplitWords {
+  std::vector<std::string> own;
+  std::vector<std::string> command;
+};
+[[nodiscard]] SplitWords SplitAtDashes(const std::vector<std::string>& arguments);
+
+// "4", "1..16", "2,4,8", "0,4..8": whole numbers in the order given, each from `least` to 1024 and
+// at most 4096 of them. Errors: kUsage.
+[[nodiscard]] Result<std::vector<int>> ParseCounts(std::string_view text, int least);
+
+// "8G", "500M", "1.5GiB", "4096": bytes; K, M and G are powers of 1000. Errors: kUsage.
+[[nodiscard]] Result<double> ParseSize(std::string_view text);
+
+}  // namespace penstock::analyzer

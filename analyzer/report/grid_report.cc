@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/report/grid_report.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "analyzer/report/format.h"
+#include "analyzer/report/json_writer.h"
+#include "analyzer/whatif/summary.h"
+
+namespace penstock::analyzer {
+
+std::string GridText(const Grid& grid, Colour colour) {
+  const Paint paint(colour == Colour::kOn);
+  std::string text = paint.Dim(fmt::format("  {:>7} {:>8} {:>6} {:>10} {:>17} {:>8}  {:<10} {:>9}",
+                                           "workers", "prefetch", "batch", grid.unit,
+                                           "90 % interval", "speedup", "bottleneck", "RAM")) +
+                     "\n";
+  double best = 0;
+  for (const Configuration& one : grid.configurations) {
+    if (one.fits) best = std::max(best, one.predicted.rate.estimate);
+  }
+  bool recorded = false;
+  bool unfit = false;
+  for (const Configuration& one : grid.configurations) {
+    const Interval& rate = one.predicted.rate;
+    const std::string interval =
+        fmt::format("{}..{}", ShortNumber(rate.low), ShortNumber(rate.high));
+    const std::string line = fmt::format(
+        "{} {:>7} {:>8} {:>6} {:>10} {:>17} {:>7.2f}x  {:<10} {:>9}{}", one.recorded ? '*' : ' ',
+        one.workers, one.prefetch, one.batch, ShortNumber(rate.estimate), interval,
+        one.predicted.speedup, FactorName(one.bottleneck),
+        one.predicted.ram > 0 ? BytesText(one.predicted.ram) : "-", one.fits ? "" : " !");
+    recorded = recorded || one.recorded;
+    unfit = unfit || !one.fits;
+    const bool good = one.fits && rate.estimate >= 0.98 * best;
+    text += (good ? paint.Bold(line) : one.fits ? line : paint.Dim(line)) + "\n";
+  }
+  if (recorded) text += "  * as recorded\n";
+  if (unfit) text += "  ! more memory or /dev/shm than there is room for\n";
+  text += fmt::format("  the model repeats the recorded run with an error of {:+.1f} %\n",
+                      100 * grid.replay.error());
+  for (const std::string& note : grid.notes) {
+    text += "  note: " + Wrapped(note, 92, "        ") + "\n";
+  }
+  return text;
+}
+
+std::string GridJson(const Grid& grid) {
+  JsonWriter json;
+  json.BeginObject().Key("configurations").BeginArray();
+  for (const Configuration& one : grid.configurations) {
+    json.BeginObject();
+    json.Field("num_workers", one.workers).Field("prefetch_factor", one.prefetch);
+    json.Field("batch_size", one.batch);
+    json.Key("move_to_gpu").BeginArray().EndArray();
+    json.Field("samples_per_s", one.predicted.rate.estimate);
+    json.Field("low", one.predicted.rate.low).Field("high", one.predicted.rate.high);
+    json.Field("bottleneck", FactorName(one.bottleneck));
+    json.Field("ram_bytes", one.predicted.ram).EndObject();
+  }
+  json.EndArray().EndObject();
+  return json.text();
+}
+
+}  // namespace penstock::analyzer

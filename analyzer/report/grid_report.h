@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A grid of predictions as a table and as JSON (DESIGN.md section 2). Pure.
+#pragma once
+
+#include <string>
+
+#include "analyzer/report/report.h"
+#include "analyzer/whatif/grid.h"
+
+namespace penstock::analyzer {
+
+[[nodiscard]] std::string GridText(const Grid& grid, Colour colour);
+// {"configurations": [...]}, one element per combination.
+[[nodiscard]] std::string GridJson(const Grid& grid);
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The clock of an event simulation whose actors compute on shared cores, or wait without needing
+// one. An actor does one thing at a time. Values; not thread-safe.
+//
+// Processor sharing: while the threads that compute are no more than the cores, each runs at full
+// speed; else all at cores / threads (diagnosis.md 3.4). All run equally fast, so one count of
+// work done serves them all: who is done next is the least of a heap, and no job is touched when
+// another comes or goes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace penstock::analyzer {
+
+class Cores {
+ public:
+  explicit Cores(double count) : count_(count) {}
+
+  [[nodiscard]] double now() const { return now_; }
+
+  // The actor waits. Requires for both: seconds >= 0.
+  void Sleep(std::uint32_t actor, double seconds) { Push(sleepers_, {now_ + seconds, actor, 0}); }
+
+  // The actor computes for `seconds` of an unshared core; with `threads` threads at once.
+  void Compute(std::uint32_t actor, double seconds, double threads = 1) {
+    Push(jobs_, {work_ + seconds, actor, threads});
+    threads_ += threads;
+  }
+
+  // Moves on to when the next actor is done. Returns false if none is doing anything.
+  bool Next(std::uint32_t& actor) {
+    const double speed = threads_ > count_ ? count_ / threads_ : 1;
+    const bool job = !jobs_.empty();
+    if (!job && sleepers_.empty()) return false;
+    const double done = job ? now_ + (jobs_.front().at - work_) / speed : 0;
+    if (job && (sleepers_.empty() || done <= sleepers_.front().at)) {
+      actor = jobs_.front().actor;
+      now_ = done;
+      work_ = jobs_.front().at;
+      threads_ -= jobs_.front().threads;
+      Pop(jobs_);
+      if (jobs_.empty()) threads_ = 0;  // no rounding left behind
+      return true;
+    }
+    actor = sleepers_.front().actor;
+    work_ += (sleepers_.front().at - now_) * speed;
+    now_ = sleepers_.front().at;
+    Pop(sleepers_);
+    return true;
+  }
+
+ private:
+  struct Item {
+    double at;
+    std::uint32_t actor;
+    double threads;
+  };
+  static bool Later(const Item& a, const Item& b) { return a.at > b.at; }
+  static void Push(std::vector<Item>& heap, Item item) {
+    heap.push_back(item);
+    std::push_heap(heap.begin(), heap.end(), Later);
+  }
+  static void Pop(std::vector<Item>& heap) {
+    std::pop_heap(heap.begin(), heap.end(), Later);
+    heap.pop_back();
+  }
+
+  double count_;
+  double now_ = 0;
+  double work_ = 0;  // that a job has had that began at 0
+  double threads_ = 0;
+  std::vector<Item> sleepers_;  // heap by time
+  std::vector<Item> jobs_;      // heap by work
+};
+
+}  // namespace penstock::analyzer

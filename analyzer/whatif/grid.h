@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Predicted throughput over a grid of settings. Values; pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/whatif/diagnosis.h"
+#include "traces/base/result.h"
+
+namespace penstock::analyzer {
+
+// What is asked. Empty lists: the recorded value; where nothing at all is asked for, a grid that
+// suits the machine.
+struct GridRequest {
+  std::vector<int> workers;
+  std::vector<int> prefetch;
+  int batch = 0;               // 0: as recorded
+  std::optional<double> step;  // seconds
+  std::optional<bool> pin;
+  std::optional<bool> persistent;
+  std::vector<std::pair<Factor, double>> scale;
+  double budget_ram = 0;  // bytes; 0: that of the machine
+};
+
+struct Configuration {
+  int workers = 0;
+  int prefetch = 0;
+  int batch = 0;
+  Prediction predicted;
+  Factor bottleneck = Factor::kNone;
+  bool recorded = false;  // the setting of the recording, nothing else changed
+  bool fits = true;       // memory and /dev/shm have room for it
+};
+
+struct Grid {
+  std::vector<Configuration> configurations;  // one per combination, workers outermost
+  Replay replay;
+  std::string unit;                // of the rates
+  std::vector<std::string> notes;  // what was assumed
+};
+
+// Errors: kInput if there is no loader, its batches were made out of sight, or fewer than 16 are
+// left when the queues have filled: "not enough: needs ...".
+// Cost: some 1 ms a configuration.
+[[nodiscard]] Result<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& request);
+
+// Why nothing can be predicted from this recording; "" if it can.
+[[nodiscard]] std::string NotEnough(const Diagnosis& diagnosis);
+
+// A factor by the name that reports use; nullopt for startup, prefetch and what is unknown.
+[[nodiscard]] std::optional<Factor> FactorOf(std::string_view name);
+
+}  // namespace penstock::analyzer

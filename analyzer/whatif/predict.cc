@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/predict.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/whatif/simulate.h"
+
+namespace penstock::analyzer {
+
+Interval PredictRate(const Pipeline& steady, const Replay& replay) {
+  constexpr double kRepeatNoise = 0.02;
+  const SteadyRun run = SimulateSteady(steady);
+  if (!(run.time > 0)) return {};
+  BootstrapOptions options;
+  options.block = std::max<std::size_t>(1, steady.credits());
+  options.resamples = 200;
+  const Interval simulated = BootstrapRate(run.amounts, run.intervals, options);
+  const double rate = simulated.estimate * replay.correction();
+  // Batches that come again are no new observations.
+  const double repeated = std::sqrt(static_cast<double>(run.rounds));
+  const double below = repeated * (1 - simulated.low / simulated.estimate);
+  const double above = repeated * (simulated.high / simulated.estimate - 1);
+  const double doubt = std::hypot(replay.error(), kRepeatNoise);
+  return {rate, rate * std::max(0.0, 1 - std::hypot(below, doubt)),
+          rate * (1 + std::hypot(above, doubt))};
+}
+
+bool StartRecurs(const Pipeline& pipeline) {
+  // Sample threads go on from epoch to epoch.
+  return !pipeline.sample_tasks &&
+         std::any_of(pipeline.epochs.begin(), pipeline.epochs.end(),
+                     [](const EpochDemand& epoch) { return epoch.ended; });
+}
+
+double TimeOf(const Pipeline& pipeline) {
+  if (StartRecurs(pipeline)) return Simulate(pipeline).time;
+  double samples = 0;
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    for (const Demand& demand : epoch.batches) samples += demand.samples;
+  }
+  const double rate = SimulateSteady(SteadyPart(pipeline)).rate();
+  return rate > 0 ? samples / rate : 0;
+}
+
+Prediction Predict(const Pipeline& base, const Pipeline& changed, const Replay& replay) {
+  const double before = TimeOf(base);
+  const double after = TimeOf(changed);
+  Prediction prediction;
+  if (before > 0 && after > 0) prediction.speedup = std::clamp(before / after, 1e-3, 1000.0);
+  prediction.rate = PredictRate(SteadyPart(changed), replay);
+  return prediction;
+}
+
+}  // namespace penstock::analyzer

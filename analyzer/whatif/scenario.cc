@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/scenario.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+namespace {
+
+// diagnosis.md 3.8: fitted on 27 constant-service runs of torch's DataLoader.
+constexpr double kWorkerOverhead = 0.8e-3;
+constexpr double kConsumerOverhead = 0.8e-3;
+// cedar forbids worker processes near 1e8 B/s; shared-memory tensors move about ten times that.
+constexpr double kSecondsPerByte = 1e-9;
+constexpr double kPinSecondsPerByte = 0.2e-9;  // a copy in memory at 5 GB/s
+constexpr double kPerBatch = 0.5;              // of handing over: one message, whatever is in it
+
+template <class Change>
+void ForEach(Pipeline& pipeline, Change change) {
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (Demand& demand : epoch.batches) change(demand);
+  }
+}
+
+void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& facts) {
+  if (changed.sample_tasks) return;
+  if (from.workers == 0 && changed.workers > 0) {
+    changed.overhead = kWorkerOverhead;
+    changed.pin_thread = facts.pinned;
+    ForEach(changed, [&](Demand& demand) {
+      demand.get = kConsumerOverhead + facts.batch_bytes * kSecondsPerByte;
+    });
+  }
+  if (from.workers > 0 && changed.workers == 0) {
+    changed.overhead = 0;
+    changed.pin_thread = false;
+    ForEach(changed, [](Demand& demand) {
+      demand.put = demand.feed = demand.latency = demand.get = demand.next = 0;
+    });
+    for (EpochDemand& epoch : changed.epochs) epoch.worker_start.clear();
+  }
+}
+
+void ChangePin(Pipeline& changed, bool pin, const LoaderFacts& facts) {
+  if (changed.sample_tasks || pin == facts.pinned) return;
+  const double copy = pin ? facts.batch_bytes * kPinSecondsPerByte : 0;
+  changed.pin_thread = pin && changed.workers > 0;
+  ForEach(changed, [&](Demand& demand) { demand.pin = copy; });
+}
+
+// Workers that stay are there when later epochs begin; others start as they did in the first.
+void ChangePersistence(Pipeline& changed, bool persistent, const LoaderFacts& facts) {
+  if (persistent == facts.persistent || changed.epochs.empty()) return;
+  const std::vector<double> first = changed.epochs.front().worker_start;
+  for (std::size_t e = 1; e < changed.epochs.size(); ++e) {
+    std::vector<double>& starts = changed.epochs[e].worker_start;
+    if (persistent) {
+      starts.assign(starts.size(), 0.0);
+    } else {
+      starts = first;
+    }
+  }
+}
+
+void ScaleWork(Pipeline& changed, Work Demand::*part, float SampleCost::*wall,
+               float SampleCost::*cpu, double scale) {
+  ForEach(changed, [&](Demand& demand) {
+    (demand.*part).wall *= scale;
+    (demand.*part).cpu *= scale;
+  });
+  if (wall == nullptr) return;
+  for (EpochDemand& epoch : changed.epochs) {
+    for (SampleCost& cost : epoch.samples) {
+      cost.*wall *= static_cast<float>(scale);
+      cost.*cpu *= static_cast<float>(scale);
+    }
+  }
+}
+
+void ChangeScale(Pipeline& changed, Factor factor, double scale) {
+  switch (factor) {
+    case Factor::kRead:
+      ScaleWork(changed, &Demand::read, &SampleCost::read, &SampleCost::read_cpu, scale);
+      return;
+    case Factor::kDecode:
+      ScaleWork(changed, &Demand::decode, &SampleCost::decode, &SampleCost::decode_cpu, scale);
+      return;
+    case Factor::kAugment:
+      ScaleWork(changed, &Demand::augment, &SampleCost::augment, &SampleCost::augment_cpu, scale);
+      return;
+    case Factor::kCollate:
+      ScaleWork(changed, &Demand::collate, nullptr, nullptr, scale);
+      return;
+    case Factor::kTransfer:
+      changed.overhead *= scale;
+      ForEach(changed, [&](Demand& demand) {
+        for (double* part :
+             {&demand.put, &demand.feed, &demand.latency, &demand.get, &demand.pin, &demand.next}) {
+          *part *= scale;
+        }
+      });
+      return;
+    case Factor::kH2d:
+      ForEach(changed, [&](Demand& demand) { demand.h2d *= scale; });
+      return;
+    case Factor::kCompute:
+      ForEach(changed, [&](Demand& demand) { demand.step *= scale; });
+      return;
+    case Factor::kStartup:
+    case Factor::kPrefetch:
+    case Factor::kNone:
+      return;
+  }
+}
+
+// Deals the samples of recorded batches out to batches of another size.
+class Dealer {
+ public:
+  Dealer(std::size_t size, EpochDemand& out) : size_(size), out_(out) {}
+
+  // `share` is what one sample of `from` adds to the batch it comes into.
+  void Add(const Demand& from, const Demand& share, const SampleCost* cost) {
+    if (filled_ == 0) {
+      out_.batches.push_back(from);
+      Demand& fresh = out_.batches.back();
+      for (Work* work :
+           {&fresh.read, &fresh.decode, &fresh.augment, &fresh.collate, &fresh.other}) {
+        *work = Work{};
+      }
+      fresh.samples = fresh.step = fresh.h2d = 0;
+      fresh.put *= kPerBatch;
+      fresh.feed *= kPerBatch;
+      fresh.get *= kPerBatch;
+      fresh.pin = 0;
+      fresh.first_sample = out_.samples.size();
+      fresh.tasks = 0;
+    }
+    Demand& to = out_.batches.back();
+    const auto add = [](Work& sum, const Work& more) {
+      sum.wall += more.wall;
+      sum.cpu += more.cpu;
+    };
+    add(to.read, share.read);
+    add(to.decode, share.decode);
+    add(to.augment, share.augment);
+    add(to.collate, share.collate);
+    add(to.other, share.other);
+    to.samples += share.samples;
+    to.step += share.step;
+    to.h2d += share.h2d;
+    to.put += share.put;
+    to.feed += share.feed;
+    to.get += share.get;
+    to.pin += share.pin;
+    if (cost != nullptr) {
+      out_.samples.push_back(*cost);
+      ++to.tasks;
+    }
+    filled_ = filled_ + 1 == size_ ? 0 : filled_ + 1;
+  }
+
+ private:
+  std::size_t size_;
+  EpochDemand& out_;
+  std::size_t filled_ = 0;
+};
+
+// One of `n` samples of a batch; `own` and `all`: its recorded cost and that of its batch.
+Demand ShareOf(const Demand& batch, const SampleCost& own, const SampleCost& all, double n) {
+  const auto part = [n](const Work& work, float mine, float sum) {
+    const double share = sum > 0 ? static_cast<double>(mine / sum) : 1 / n;
+    return Work{work.wall * share, work.cpu * share};
+  };
+  Demand share;
+  share.read = part(batch.read, own.read, all.read);
+  share.decode = part(batch.decode, own.decode, all.decode);
+  share.augment = part(batch.augment, own.augment, all.augment);
+  share.collate = part(batch.collate, 0, 0);
+  share.other = part(batch.other, 0, 0);
+  share.samples = batch.samples / n;
+  share.step = batch.step / n;
+  share.h2d = batch.h2d / n;
+  share.put = batch.put * (1 - kPerBatch) / n;
+  share.feed = batch.feed * (1 - kPerBatch) / n;
+  share.get = batch.get * (1 - kPerBatch) / n;
+  share.pin = batch.pin / n;
+  return share;
+}
+
+}  // namespace
+
+double BatchBytes(const LoaderRun& run) {
+  std::vector<double> sizes;
+  for (const Batch& batch : run.batches) {
+    if (batch.bytes > 0) sizes.push_back(static_cast<double>(batch.bytes));
+  }
+  return Median(std::move(sizes));
+}
+
+LoaderFacts FactsOf(const RunModel& model, const LoaderRun& run) {
+  LoaderFacts facts;
+  facts.batch_bytes = BatchBytes(run);
+  facts.batch_size = static_cast<double>(run.samples_per_batch);
+  facts.persistent = run.config.persistent_workers;
+  facts.pinned = run.config.pin_memory;
+  std::vector<double> most;  // by worker
+  for (const CounterSeries& series : model.counters) {
+    if (series.name != "uss_bytes" || series.process.value >= model.roles.size()) continue;
+    if (model.roles[series.process.value] != wire::kRoleWorker || series.value.empty()) continue;
+    most.push_back(*std::max_element(series.value.begin(), series.value.end()));
+  }
+  facts.worker_bytes = Median(std::move(most));
+  return facts;
+}
+
+Pipeline Apply(const Pipeline& pipeline, const Setting& setting, const LoaderFacts& facts) {
+  Pipeline changed = pipeline;
+  changed.workers = std::max(0, setting.workers);
+  changed.prefetch = std::max(1, setting.prefetch);
+  if (setting.in_order) changed.in_order = *setting.in_order;
+  ChangeWorkers(changed, pipeline, facts);
+  if (setting.pin) ChangePin(changed, *setting.pin, facts);
+  if (setting.persistent) ChangePersistence(changed, *setting.persistent, facts);
+  if (setting.step) ForEach(changed, [&](Demand& demand) { demand.step = *setting.step; });
+  for (const auto& [factor, scale] : setting.scale) ChangeScale(changed, factor, scale);
+  return changed;
+}
+
+Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch) {
+  Pipeline changed = pipeline;
+  std::size_t i = 0;  // of run.batches
+  for (EpochDemand& epoch : changed.epochs) {
+    EpochDemand dealt;
+    dealt.worker_start = epoch.worker_start;
+    dealt.ended = epoch.ended;
+    Dealer dealer(static_cast<std::size_t>(std::max(1, batch)), dealt);
+    for (const Demand& demand : epoch.batches) {
+      const Batch& recorded = run.batches[i++];
+      const bool own = demand.tasks > 0;
+      const std::size_t known = own ? demand.tasks : recorded.sample_costs;
+      const std::size_t n = known > 0 ? known : static_cast<std::size_t>(demand.samples + 0.5);
+      const SampleCost* costs = nullptr;
+      if (own) {
+        costs = epoch.samples.data() + demand.first_sample;
+      } else if (known > 0) {
+        costs = run.samples.data() + recorded.first_sample;
+      }
+      SampleCost all;
+      for (std::size_t k = 0; k < known; ++k) {
+        all.read += costs[k].read;
+        all.decode += costs[k].decode;
+        all.augment += costs[k].augment;
+      }
+      for (std::size_t k = 0; k < n; ++k) {
+        const SampleCost cost = costs != nullptr ? costs[k] : SampleCost{};
+        const Demand share = ShareOf(demand, cost, all, static_cast<double>(n));
+        dealer.Add(demand, share, own ? &cost : nullptr);
+      }
+    }
+    epoch = std::move(dealt);
+  }
+  return changed;
+}
+
+std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting, const LoaderFacts& facts) {
+  const double grown =
+      setting.batch > 0 && facts.batch_size > 0 ? setting.batch / facts.batch_size : 1;
+  const double batch = facts.batch_bytes * grown;
+  double bytes = batch;
+  if (pipeline.sample_tasks) {
+    bytes = batch * (setting.prefetch + 1);
+  } else if (setting.workers > 0) {
+    // Every credit holds a batch, and each worker builds one more; pinned ones are copies.
+    const bool pinned = setting.pin.value_or(facts.pinned);
+    bytes = batch * setting.workers * (setting.prefetch + 1) +
+            (pinned ? batch * setting.workers * setting.prefetch : 0) +
+            facts.worker_bytes * setting.workers;
+  }
+  return static_cast<std::uint64_t>(std::max(0.0, bytes));
+}
+
+double SharedMemoryOf(const Pipeline& pipeline, const Setting& setting, const LoaderFacts& facts) {
+  if (pipeline.sample_tasks || setting.workers <= 0) return 0;
+  const double grown =
+      setting.batch > 0 && facts.batch_size > 0 ? setting.batch / facts.batch_size : 1;
+  return 1.5 * facts.batch_bytes * grown * setting.workers * (setting.prefetch + 1);
+}
+
+}  // namespace penstock::analyzer

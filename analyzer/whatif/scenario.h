@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A recorded pipeline under other settings. Values; pure functions.
+//
+// What a trace cannot tell is assumed, and named here:
+// - first workers (from 0): 0.8 ms each in worker and consumer, 1 ns a byte in the consumer;
+// - pinning that was not recorded copies at 5 GB/s;
+// - another batch size: per sample everything costs the same, and half of what handing a batch over
+//   takes is per batch.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analyzer/whatif/attribution.h"
+#include "analyzer/whatif/pipeline.h"
+
+namespace penstock::analyzer {
+
+struct Setting {
+  int workers = 0;
+  int prefetch = 2;         // of each worker; of the whole ring where `sample_tasks`
+  int batch = 0;            // 0: as recorded
+  std::optional<bool> pin;  // nullopt: as recorded
+  std::optional<bool> persistent;
+  std::optional<bool> in_order;
+  std::optional<double> step;                    // seconds between two batches
+  std::vector<std::pair<Factor, double>> scale;  // parts that take so many times as long
+};
+
+// What else a setting needs to know of the loader.
+struct LoaderFacts {
+  double batch_bytes = 0;   // of one collated batch; 0: not known
+  double batch_size = 0;    // samples in it
+  double worker_bytes = 0;  // private memory of one worker process; 0: not known
+  bool persistent = false;
+  bool pinned = false;
+};
+[[nodiscard]] LoaderFacts FactsOf(const RunModel& model, const LoaderRun& run);
+
+// Median bytes of a collated batch; 0 if not recorded.
+[[nodiscard]] double BatchBytes(const LoaderRun& run);
+
+// `pipeline` under `setting`, apart from the batch size.
+[[nodiscard]] Pipeline Apply(const Pipeline& pipeline, const Setting& setting,
+                             const LoaderFacts& facts);
+
+// The samples of `pipeline` in batches of another size, in their order.
+// Requires: batch >= 1; `pipeline` is BuildPipeline(run), or Shortened().
+[[nodiscard]] Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch);
+
+// Bytes of batches on their way and of the workers themselves.
+[[nodiscard]] std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting,
+                                  const LoaderFacts& facts);
+// Of those, what lies in /dev/shm; diagnosis.md R24: half as much again is needed.
+[[nodiscard]] double SharedMemoryOf(const Pipeline& pipeline, const Setting& setting,
+                                    const LoaderFacts& facts);
+
+}  // namespace penstock::analyzer

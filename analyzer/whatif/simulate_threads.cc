@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads of one process that fill batches together, sample by sample: the reference loader.
+#include <algorithm>
+
+#include "analyzer/whatif/cores.h"
+#include "analyzer/whatif/simulate.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr std::uint32_t kConsumer = 0;
+
+enum class Doing {
+  kNothing,
+  kStarting,
+  kWaiting,
+  kComputing,
+  kTrailing,
+  kCollating,
+  kHanding,
+  kStepping,
+  kResting
+};
+
+class ThreadLoop {
+ public:
+  ThreadLoop(const Sequence& sequence, Timeline& timeline)
+      : in_(sequence),
+        pipeline_(sequence.pipeline),
+        out_(timeline),
+        cores_(pipeline_.cores),
+        ample_(sequence.ample()),
+        unmade_(sequence.count),
+        ready_(sequence.count, false),
+        threads_(static_cast<std::size_t>(pipeline_.workers)) {
+    for (std::size_t j = 0; j < unmade_.size(); ++j) {
+      unmade_[j] = std::max<std::size_t>(1, in_.at(j).tasks);
+    }
+  }
+
+  void Run() {
+    for (std::size_t t = 0; t < threads_.size(); ++t) {
+      threads_[t].doing = Doing::kStarting;
+      cores_.Sleep(ActorOf(t), in_.start(t));
+    }
+    free_ = pipeline_.credits();
+    EnterNext();
+    std::uint32_t actor = 0;
+    while (!finished_ && cores_.Next(actor)) {
+      if (actor == kConsumer) {
+        OnConsumer();
+      } else {
+        OnThread(actor - 1);
+      }
+    }
+    out_.end = cores_.now();
+  }
+
+ private:
+  struct Thread {
+    double cpu = 0;
+    double wait = 0;
+    double lead = 0;
+    std::size_t batch = 0;
+    Doing doing = Doing::kNothing;
+  };
+
+  static std::uint32_t ActorOf(std::size_t t) { return static_cast<std::uint32_t>(t) + 1; }
+
+  // The next sample, if its batch has a slot.
+  void Take(std::size_t t) {
+    Thread& thread = threads_[t];
+    thread.doing = Doing::kNothing;
+    if (batch_ == in_.count || batch_ >= free_) {
+      idle_.push_back(t);
+      return;
+    }
+    const Demand& demand = in_.at(batch_);
+    thread.batch = batch_;
+    const SampleCost cost =
+        demand.tasks > 0 ? in_.epoch.samples[demand.first_sample + sample_] : SampleCost{};
+    if (++sample_ >= demand.tasks) {
+      sample_ = 0;
+      ++batch_;
+    }
+    thread.doing = Doing::kWaiting;
+    thread.cpu = static_cast<double>(cost.read_cpu + cost.decode_cpu + cost.augment_cpu);
+    thread.wait =
+        std::max(0.0, static_cast<double>(cost.read + cost.decode + cost.augment) - thread.cpu);
+    if (ample_) {
+      thread.doing = Doing::kTrailing;
+      cores_.Sleep(ActorOf(t), thread.wait + thread.cpu + pipeline_.overhead);
+    } else if (thread.wait > 0) {
+      thread.lead = in_.lead(thread.batch * 64 + unmade_[thread.batch]);
+      cores_.Sleep(ActorOf(t), thread.lead * thread.wait);
+    } else {
+      OnThread(t);
+    }
+  }
+
+  void OnThread(std::size_t t) {
+    Thread& thread = threads_[t];
+    if (thread.doing == Doing::kWaiting) {
+      thread.doing = Doing::kComputing;
+      cores_.Compute(ActorOf(t), thread.cpu + pipeline_.overhead);
+      return;
+    }
+    if (thread.doing == Doing::kComputing) {
+      thread.doing = Doing::kTrailing;
+      if (thread.wait > 0) {
+        cores_.Sleep(ActorOf(t), (1 - thread.lead) * thread.wait);
+        return;
+      }
+    }
+    if (thread.doing == Doing::kTrailing && --unmade_[thread.batch] == 0) {
+      thread.doing = Doing::kCollating;  // by the thread that makes its last sample
+      const double collate = in_.at(thread.batch).collate.wall;
+      if (collate > 0) {
+        cores_.Compute(ActorOf(t), collate);
+        return;
+      }
+    }
+    if (thread.doing == Doing::kCollating) {
+      ready_[thread.batch] = true;
+      if (waiting_ && thread.batch == handed_) HandOut(in_.at(handed_).latency);
+    }
+    Take(t);
+  }
+
+  void EnterNext() {
+    if (handed_ == in_.count) {
+      finished_ = true;
+      return;
+    }
+    entered_ = cores_.now();
+    if (ready_[handed_]) {
+      HandOut(0);
+    } else {
+      waiting_ = true;
+    }
+  }
+
+  void HandOut(double latency) {
+    waiting_ = false;
+    doing_ = Doing::kHanding;
+    const double cost = in_.at(handed_).next + latency;
+    if (cost > 0) {
+      cores_.Compute(kConsumer, cost);
+    } else {
+      OnConsumer();
+    }
+  }
+
+  void OnConsumer() {
+    const double load = pipeline_.step_load;
+    if (doing_ == Doing::kHanding) {
+      out_.Deliver(handed_, entered_, cores_.now());
+      stepped_ = cores_.now();
+      doing_ = Doing::kStepping;
+      const double step = in_.at(handed_).step;
+      if (load * step > 0) {
+        cores_.Compute(kConsumer, std::min(1.0, load) * step, std::max(1.0, load));
+        return;
+      }
+    }
+    const Demand& demand = in_.at(handed_);
+    if (doing_ == Doing::kStepping) {
+      doing_ = Doing::kResting;
+      const double rest = std::max(0.0, 1 - load) * demand.step + demand.h2d;
+      if (rest > 0 || load * demand.step <= 0) {  // always an event: no recursion
+        cores_.Sleep(kConsumer, rest);
+        return;
+      }
+    }
+    out_.step_time += cores_.now() - stepped_ - demand.h2d;
+    ++handed_;
+    ++free_;  // the slot of the batch that the consumer is done with
+    std::vector<std::size_t> idle;
+    idle.swap(idle_);
+    for (const std::size_t t : idle) Take(t);
+    EnterNext();
+  }
+
+  const Sequence& in_;
+  const Pipeline& pipeline_;
+  Timeline& out_;
+  Cores cores_;
+  const bool ample_;
+  std::vector<std::size_t> unmade_;  // by batch: samples to come
+  std::vector<bool> ready_;          // by batch
+  std::vector<Thread> threads_;
+  std::vector<std::size_t> idle_;
+  std::size_t batch_ = 0;  // of the next sample to take
+  std::size_t sample_ = 0;
+  std::size_t free_ = 0;  // batches below this may begin
+  std::size_t handed_ = 0;
+  Doing doing_ = Doing::kNothing;
+  double entered_ = 0;
+  double stepped_ = 0;
+  bool waiting_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+void RunThreads(const Sequence& sequence, Timeline& timeline) {
+  ThreadLoop(sequence, timeline).Run();
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of the runs, by Google Benchmark: every cell is a benchmark of its own, each repetition
+// one run in a process of its own, and repetitions of all cells are interleaved in random order, so
+// that what drifts meets all of them alike. Its flags work: --benchmark_filter chooses cells,
+// --benchmark_list_tests names them, --benchmark_out writes its JSON or CSV. Call once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "benchmarks/sweep/session.h"
+#include "traces/base/result.h"
+
+namespace penstock::sweep {
+
+struct DriverOptions {
+  unsigned repeats = 3;
+  unsigned warmup = 1;
+  std::vector<std::string> flags;  // --benchmark_...
+};
+
+struct Driven {
+  bool listed = false;      // the names were listed, nothing was measured
+  bool own_format = false;  // --benchmark_format: Google Benchmark has printed its own table
+};
+
+// Cells that the filter leaves out stay pending.
+//
+// Errors: kUsage for a flag that Google Benchmark does not know; those of Session.
+Result<Driven> Drive(SweepResult& result, Session& session, const DriverOptions& options);
+
+}  // namespace penstock::sweep

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "benchmarks/sweep/options.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+namespace penstock::sweep {
+namespace {
+
+constexpr const char* kAbout =
+    "Measures a loader over a grid of settings, each run in a fresh process, repeats interleaved\n"
+    "in random order.\n"
+    "  penstock sweep SOURCE --workers 0,1,2,4 --prefetch 1,2,4 --batch 16,64   the reference "
+    "loader\n"
+    "  penstock sweep --workers 0,2,4 --prefetch 2,4 -- python train.py         any training\n"
+    "  penstock sweep --ablate SOURCE                                           what each step "
+    "costs";
+constexpr const char* kFooter =
+    "The flags of Google Benchmark work as well, among them --benchmark_filter=REGEX,\n"
+    "--benchmark_list_tests and --benchmark_out=F. Ctrl-C keeps what was measured.";
+
+// As CLI11 leaves them.
+struct Texts {
+  std::string workers, prefetch, batch, io, reduce, pin, persistent;
+  std::vector<std::string> ops, axes, set;
+  std::string pattern;
+};
+
+Error Usage(std::string message) {
+  return {ErrorKind::kUsage, std::move(message)};
+}
+
+void AddAxisOptions(CLI::App& app, Texts& texts) {
+  app.add_option("--workers", texts.workers, "values of this axis: 0,1,2,4 or 1..8");
+  app.add_option("--prefetch", texts.prefetch, "batches made ahead (PyTorch: by each worker)");
+  app.add_option("--batch", texts.batch, "samples in a batch");
+  app.add_option("--io", texts.io, "loader: buffered,direct,uring,mmap");
+  app.add_option("--reduce", texts.reduce, "loader: decode at reduced size, 1,2");
+  app.add_option("--ops", texts.ops, "loader: augmentation; once for each value of the axis");
+  app.add_option("--axis", texts.axes,
+                 "loader: any option of penstock-load as an axis, read-ahead=1,4,16");
+  app.add_option("--pin", texts.pin, "command: pin_memory, 0,1");
+  app.add_option("--persistent", texts.persistent, "command: persistent_workers, 0,1");
+  app.add_option("--set", texts.set,
+                 "what stays: KEY=VALUE of penstock-load (batches=100), or pin=1 for a command");
+}
+
+void AddOtherOptions(CLI::App& app, Options& options, Texts& texts) {
+  app.add_option("SOURCE", options.source, "what penstock-load loads");
+  app.add_flag("--ablate", options.ablate, "the cost of each step of the loader on SOURCE");
+  app.add_option("--threads", options.threads, "of the loader, with --ablate")
+      ->check(CLI::Range(1u, 4096u))
+      ->capture_default_str();
+  app.add_option("--repeats", options.repeats, "runs of each configuration")
+      ->check(CLI::Range(1u, 10000u))
+      ->capture_default_str();
+  app.add_option("--warmup", options.warmup, "runs before the first that are not counted")
+      ->check(CLI::Range(0u, 1000u))
+      ->capture_default_str();
+  app.add_option("--tie", options.tie, "what is as good as the best: within this fraction of it")
+      ->check(CLI::Range(0.0, 0.5))
+      ->capture_default_str();
+  app.add_option("--timeout", options.timeout_s, "seconds for one run; 0: no limit")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--pattern", texts.pattern,
+                 "command: samples per second in its output, a regular expression with one group "
+                 "(default: from the trace)");
+  app.add_option("--keep", options.keep, "command: keep the traces in this folder");
+  app.add_option("--json", options.json, "write the result to this file; -: standard output");
+  app.add_option("--csv", options.csv, "write the table to this file");
+  app.add_option("--programs", options.programs,
+                 "folder of the other programs (default: this one's)");
+}
+
+// Errors: kUsage.
+Result<void> ReadAxes(const Texts& texts, Options& options) {
+  const std::array<std::pair<const char*, const std::string*>, 7> all = {{
+      {"workers", &texts.workers},
+      {"prefetch", &texts.prefetch},
+      {"batch", &texts.batch},
+      {"pin", &texts.pin},
+      {"persistent", &texts.persistent},
+      {"io", &texts.io},
+      {"reduce", &texts.reduce},
+  }};
+  const bool trains = !options.command.empty();
+  for (const auto& [name, text] : all) {
+    if (text->empty()) continue;
+    const std::string_view axis = name;
+    const bool commands_only = axis == "pin" || axis == "persistent";
+    const bool loaders_only = axis == "io" || axis == "reduce";
+    if (trains ? loaders_only : commands_only) {
+      return tl::unexpected<Error>(Usage(fmt::format(
+          "--{}: only {}", name, trains ? "for the reference loader" : "for a command after --")));
+    }
+    Result<Axis> read = ParseAxis(name, *text);
+    if (!read) return tl::unexpected<Error>(read.error());
+    options.axes.push_back(std::move(*read));
+  }
+  if (trains && !(texts.ops.empty() && texts.axes.empty())) {
+    return tl::unexpected<Error>(Usage("--ops and --axis: only for the reference loader"));
+  }
+  if (!texts.ops.empty()) options.axes.push_back({"ops", texts.ops});
+  for (const std::string& text : texts.axes) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return tl::unexpected<Error>(Usage(fmt::format("--axis {}: give NAME=V1,V2", text)));
+    }
+    Result<Axis> read = ParseAxis(text.substr(0, equals), text.substr(equals + 1));
+    if (!read) return tl::unexpected<Error>(read.error());
+    options.axes.push_back(std::move(*read));
+  }
+  std::set<std::string> names;
+  for (const Axis& axis : options.axes) {
+    if (!names.insert(axis.name).second) {
+      return tl::unexpected<Error>(Usage(fmt::format("--axis {}: is an axis already", axis.name)));
+    }
+  }
+  return {};
+}
+
+// Errors: kUsage.
+Result<void> ReadFixed(const Texts& texts, Options& options) {
+  for (const std::string& text : texts.set) {
+    const std::size_t equals = text.find('=');
+    const std::string key = text.substr(0, equals);
+    if (key.empty() || key == "json") {
+      return tl::unexpected<Error>(Usage(fmt::format("--set {}: give KEY=VALUE", text)));
+    }
+    if (std::any_of(options.axes.begin(), options.axes.end(),
+                    [&](const Axis& axis) { return axis.name == key; })) {
+      return tl::unexpected<Error>(Usage(fmt::format("--set {}: {} is an axis", text, key)));
+    }
+    if (!options.command.empty()) {
+      options.overrides += (options.overrides.empty() ? "" : ",") + text;
+      continue;
+    }
+    options.fixed.push_back("--" + key);
+    if (equals != std::string::npos) options.fixed.push_back(text.substr(equals + 1));
+  }
+  return {};
+}
+
+// Errors: kUsage.
+Result<void> Check(const Texts& texts, Options& options) {
+  const bool trains = !options.command.empty();
+  if (trains == !options.source.empty()) {
+    return tl::unexpected<Error>(
+        Usage(trains ? fmt::format("'{}' before the command: give a SOURCE or -- CMD, not both",
+                                   options.source)
+                     : "nothing to measure: give a SOURCE, or -- CMD at the end"));
+  }
+  if (options.ablate && (trains || !options.axes.empty())) {
+    return tl::unexpected<Error>(Usage("--ablate takes a SOURCE and no axes; see --set"));
+  }
+  if (!options.ablate && options.axes.empty()) {
+    return tl::unexpected<Error>(
+        Usage("nothing to vary: give --workers 0,1,2,4, --prefetch 1,2,4 or --batch 16,64"));
+  }
+  if (!texts.pattern.empty()) {
+    if (!trains) return tl::unexpected<Error>(Usage("--pattern: only for a command after --"));
+    try {
+      options.pattern.emplace(texts.pattern, std::regex::ECMAScript);
+    } catch (const std::regex_error& error) {
+      return tl::unexpected<Error>(
+          Usage(fmt::format("--pattern '{}': {}", texts.pattern, error.what())));
+    }
+    if (options.pattern->mark_count() != 1) {
+      return tl::unexpected<Error>(Usage("--pattern needs exactly one group: the figure"));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Options> ParseOptions(const std::vector<std::string>& arguments) {
+  Options options;
+  Texts texts;
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  if (dashes != arguments.end()) {
+    options.command.assign(dashes + 1, arguments.end());
+    if (options.command.empty()) return tl::unexpected<Error>(Usage("no command after --"));
+  }
+  std::vector<std::string> own;
+  for (auto word = arguments.begin(); word != dashes; ++word) {
+    const bool theirs = word->rfind("--benchmark_", 0) == 0 || word->rfind("--v=", 0) == 0;
+    (theirs ? options.benchmark_flags : own).push_back(*word);
+  }
+  std::reverse(own.begin(), own.end());  // CLI11 takes them from the back
+  CLI::App app{kAbout, "penstock-sweep"};
+  app.footer(kFooter);
+  app.set_version_flag("--version", "penstock-sweep " PENSTOCK_VERSION);
+  AddAxisOptions(app, texts);
+  AddOtherOptions(app, options, texts);
+  try {
+    app.parse(own);
+  } catch (const CLI::CallForHelp&) {
+    options.print = app.help();
+    return options;
+  } catch (const CLI::CallForVersion&) {
+    options.print = std::string(app.version()) + "\n";
+    return options;
+  } catch (const CLI::ParseError& error) {
+    return tl::unexpected<Error>(Usage(fmt::format("{}; see --help", error.what())));
+  }
+  Result<void> checked = ReadAxes(texts, options);
+  if (checked) checked = ReadFixed(texts, options);
+  if (checked) checked = Check(texts, options);
+  if (!checked) return tl::unexpected<Error>(checked.error());
+  return options;
+}
+
+}  // namespace penstock::sweep

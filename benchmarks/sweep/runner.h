@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a configuration to a figure: one run of the reference loader, or of any training under
+// penstock-record. A Runner belongs to one thread.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <regex>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "benchmarks/sweep/process.h"
+#include "benchmarks/sweep/result.h"
+
+namespace penstock::sweep {
+
+class Runner {
+ public:
+  Runner() = default;
+  virtual ~Runner() = default;
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+
+  // Errors: kInput if this run failed (others may not); kUsage and kEnvironment if every run would.
+  virtual Result<Measurement> Run(const Cell& cell, const std::stop_token& stop) = 0;
+};
+
+// penstock-load SOURCE --AXIS VALUE ... OPTIONS --json, in a fresh process.
+class LoaderRunner : public Runner {
+ public:
+  // `words`: the program, the source and the options that stay.
+  LoaderRunner(std::vector<std::string> words, std::vector<Axis> axes, ProcessLimits limits);
+  Result<Measurement> Run(const Cell& cell, const std::stop_token& stop) override;
+
+ private:
+  std::vector<std::string> words_;
+  std::vector<Axis> axes_;
+  ProcessLimits limits_;
+};
+
+struct CommandOptions {
+  std::filesystem::path record;       // penstock-record
+  std::filesystem::path penstock;     // for `penstock report`
+  std::string overrides;              // that stay: "pin=1"
+  std::optional<std::regex> pattern;  // one group: the figure; otherwise the trace's report tells
+  std::filesystem::path keep;         // folder for the traces; empty: they are removed
+  std::vector<std::string> command;
+};
+
+// penstock-record --override AXIS=VALUE,... -- COMMAND.
+class CommandRunner : public Runner {
+ public:
+  CommandRunner(CommandOptions options, std::vector<Axis> axes, ProcessLimits limits);
+  ~CommandRunner() override;
+  Result<Measurement> Run(const Cell& cell, const std::stop_token& stop) override;
+
+ private:
+  Result<Measurement> Report(const std::filesystem::path& trace, const std::stop_token& stop);
+
+  CommandOptions options_;
+  std::vector<Axis> axes_;
+  ProcessLimits limits_;
+  std::filesystem::path scratch_;  // made at the first run
+  unsigned runs_ = 0;
+};
+
+// The last match of a pattern with one group in a text, line by line, as a number.
+[[nodiscard]] std::optional<double> FigureIn(const std::string& text, const std::regex& pattern);
+
+}  // namespace penstock::sweep

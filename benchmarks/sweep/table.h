@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sweep as text for a terminal. Pure functions.
+#pragma once
+
+#include <string>
+
+#include "benchmarks/sweep/result.h"
+
+namespace penstock::sweep {
+
+struct TableStyle {
+  bool colour = false;
+};
+
+// One line for each cell, in the order of the grid, whatever has been measured so far.
+[[nodiscard]] std::string RenderTable(const SweepResult& result, const TableStyle& style);
+
+// Medians of the first two axes with more than one value against each other, one block for each
+// combination of the others. Empty where there are no two such axes.
+[[nodiscard]] std::string RenderMatrix(const SweepResult& result, const TableStyle& style);
+
+// The lines below the table: the best, what to take, and what failed.
+[[nodiscard]] std::string RenderVerdict(const SweepResult& result, const TableStyle& style);
+
+}  // namespace penstock::sweep

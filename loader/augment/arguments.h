@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The arguments of one operation of `--ops`, taken one after the other by name. The first mistake
+// is kept; after it every further call answers with the default. Views the text it was given; one
+// thread.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loader/augment/op.h"
+
+namespace penstock::loader {
+
+class Arguments {
+ public:
+  // `text` is what follows the name: "=224:scale=0.08-1", or nothing.
+  Arguments(std::string_view op, std::string_view text);
+
+  // N for NxN, or HxW. short_side: N alone gives {0, N}.
+  [[nodiscard]] Size TakeSize(std::string_view key, bool short_side);
+  [[nodiscard]] int TakeInteger(std::string_view key, int low, int high, int otherwise);
+  [[nodiscard]] double TakeNumber(std::string_view key, Range limits, double otherwise);
+  // LOW-HIGH, or one number for both.
+  [[nodiscard]] Range TakeRange(std::string_view key, Range limits, Range otherwise);
+  // LOW-HIGH, or one number A for [max(floor, centre - A), centre + A].
+  [[nodiscard]] Range TakeAmount(std::string_view key, double centre, Range limits,
+                                 std::optional<Range> otherwise);
+  // The same for a list: "0.4,0.4,0.4,0.1"; stops after amounts.size().
+  struct ListItem {
+    std::string_view name;
+    double centre;
+    Range limits;
+  };
+  [[nodiscard]] std::vector<Range> TakeAmounts(std::string_view key,
+                                               std::span<const ListItem> items, bool required);
+  [[nodiscard]] std::vector<double> TakeNumbers(std::string_view key, std::size_t count,
+                                                Range limits, std::vector<double> otherwise);
+  [[nodiscard]] Filter TakeFilter(std::string_view key, Filter otherwise, bool antialiased);
+
+  // The first mistake, or an argument that nothing has asked for.
+  [[nodiscard]] std::optional<std::string> Finish();
+
+ private:
+  struct Argument {
+    std::string_view key;  // empty: by position
+    std::string_view value;
+    bool taken = false;
+  };
+
+  [[nodiscard]] std::optional<std::string_view> Take(std::string_view key);
+  void Complain(std::string message);
+  [[nodiscard]] Range ReadAmount(std::string_view text, std::string_view what, double centre,
+                                 Range limits);
+
+  std::string_view op_;
+  std::vector<Argument> arguments_;
+  std::string known_;  // the keys that have been asked for, for the message
+  std::optional<std::string> mistake_;
+};
+
+}  // namespace penstock::loader

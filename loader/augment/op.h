@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operations of `--ops` and their parameters, each defined by its formula. Names, defaults and
+// definitions are torchvision's (those of its tensors, which differ from Pillow's by a count here
+// and there) unless said otherwise. Values, no ownership, thread-safe.
+//
+// In the formulas a pixel (x, y) has its centre at (x + 1/2, y + 1/2); trunc() drops the fraction,
+// round() rounds halves to even, U(a, b) is uniform. Every operation before `normalize` reads and
+// writes 8-bit RGB; the result of each is rounded to 8 bits as its formula says, unless geometry,
+// flips, normalize and the conversion to the output type follow each other: those are one kernel
+// with one rounding at the end.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "loader/decode/image.h"
+
+namespace penstock::loader {
+
+enum class OpKind : std::uint8_t {
+  // resize=N[:filter] (short side N, the other trunc(N * long / short)) or resize=HxW[:filter]
+  // out(i) = sum over k of w(k) in(k), separable, vertical first, w normalised to sum 1:
+  //   bilinear       w(k) = max(0, 1 - |k + 1/2 - c| / s), c = (i + 1/2) r, s = max(1, r), r =
+  //   in/out
+  //   bilinear_noaa  the same with s = 1: aliases when it shrinks
+  //   nearest        in(floor(c)), as Pillow and nearest-exact of PyTorch
+  kResize,
+  // random_resized_crop=N|HxW[:scale=0.08-1][:ratio=0.75-1.3333][:filter]
+  // Ten times: A = W H U(scale), q = exp(U(log ratio)), w = round(sqrt(A q)), h = round(sqrt(A /
+  // q));
+  // taken if w <= W and h <= H, at a uniform place. Else the centre at the ratio nearest to W / H.
+  // The crop is then resized to HxW; pixels outside of the crop have no weight.
+  kRandomResizedCrop,
+  // center_crop=N|HxW: left = round((W - w) / 2); zeros where the picture is smaller.
+  kCenterCrop,
+  // random_crop=N|HxW[:padding=0]: uniform place, after `padding` zeros on each side; a picture
+  // that
+  // is still smaller than the crop gets as many zeros on both sides as it lacks (pad_if_needed).
+  kRandomCrop,
+  // crop=N|HxW[:top=0][:left=0]: zeros where it leaves the picture.
+  kCrop,
+  kFlip,   // flip[:p=0.5]: left and right swapped
+  kVflip,  // vflip[:p=0.5]: top and bottom swapped
+  // rotate[:degrees=30][:filter=nearest][:p=1], by t = U(-degrees, degrees) or U(a, b), degrees=a-b
+  // counter-clockwise about the centre, size kept, zeros outside:
+  // out(X, Y) = in(X cos t - Y sin t, X sin t + Y cos t), X and Y from the centre.
+  // nearest: the pixel that holds the point; bilinear: as resize, zeros outside count.
+  kRotate,
+  // brightness=B[:p=1], f = U(max(0, 1 - B), 1 + B) or U(a, b) for B = a-b; so for the next two.
+  kBrightness,  // trunc(clamp(f v))
+  kContrast,    // trunc(clamp(f v + (1 - f) m)), m the mean over the picture of g
+  kSaturation,  // trunc(clamp(f v + (1 - f) g)), g = trunc(0.2989 R + 0.587 G + 0.114 B)
+  // hue=H[:p=1]: f = U(-H, H), H <= 0.5: (h, s, v) -> ((h + f) mod 1, s, v), trunc(255.999 v)
+  kHue,
+  // color_jitter=B,C,S,H[:p=1]: the four in an order drawn uniformly; 0 or absent: not that one.
+  kColorJitter,
+  // hsv=H,S,V[:p=1] (0.015,0.7,0.4): h' = (h + U(-H, H)) mod 1, s' = clamp(s U(1 - S, 1 + S)), v'
+  // so;
+  // conversion as hue. Not in torchvision.
+  kHsv,
+  // gaussian_blur[:kernel=5][:sigma=0.1-2][:p=1]: w(d) = exp(-d^2 / 2 sigma^2) normalised over the
+  // kernel, separable, borders reflected without repeating the last pixel, round().
+  kGaussianBlur,
+  // cutout[:p=0.5][:scale=0.02-0.33][:ratio=0.3-3.3][:value=0]: torchvision's RandomErasing; value
+  // is
+  // in units of the output after normalize, of 0 to 255 before it.
+  kCutout,
+  // grid_mask[:tile=100][:ratio=0.5][:angle=0][:p=1]: zero where both frac(u / tile) and
+  // frac(v / tile) are below ratio; (u, v) is (x, y) turned by U(-angle, angle) degrees and moved
+  // by
+  // U(0, tile) along each axis (DALI's definition, with its parameters drawn).
+  kGridMask,
+  // normalize[:mean=0.485,0.456,0.406][:std=0.229,0.224,0.225]: (v / 255 - mean) / std. Without it
+  // float output is v / 255.
+  kNormalize,
+};
+
+// The name in `--ops`. The text lives as long as the program.
+[[nodiscard]] std::string_view OpName(OpKind kind);
+
+// What resize=N makes of a picture: short side N, the other side in proportion, its fraction
+// dropped.
+[[nodiscard]] Size ShortSide(Size picture, int short_side);
+
+enum class Filter : std::uint8_t { kNearest, kBilinear, kBilinearNoAntialias };
+
+struct Range {
+  double low = 0;
+  double high = 0;
+};
+
+// One operation with its parameters; which fields count is said by the kind.
+struct Op {
+  OpKind kind = OpKind::kFlip;
+  Filter filter = Filter::kBilinear;
+  Size size;                      // of the output; width 0: short side is `height`
+  int padding = 0;                // random_crop
+  int top = 0;                    // crop
+  int left = 0;                   // crop
+  int kernel = 0;                 // gaussian_blur
+  double p = 1;                   // probability that the operation is done at all
+  double value = 0;               // cutout: fill
+  double tile = 0;                // grid_mask
+  double fraction = 0;            // grid_mask: ratio
+  double angle = 0;               // grid_mask: largest
+  Range scale;                    // random_resized_crop, cutout
+  Range ratio;                    // random_resized_crop, cutout
+  Range amount;                   // factor, shift, degrees or sigma
+  std::array<Range, 4> jitter{};  // color_jitter: B, C, S, H; hsv: H, S, V
+  std::array<bool, 4> jitters{};  // color_jitter: which of them is done
+  std::array<double, 3> mean{};
+  std::array<double, 3> deviation{};
+};
+
+}  // namespace penstock::loader

@@ -1,0 +1,586 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/augment/resample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "loader/augment/resample.cc"
+#include <hwy/foreach_target.h>  // compiles the rest of this file once for each vector unit
+//
+#include <hwy/highway.h>
+
+#include "loader/augment/rgb_simd.inc"
+
+HWY_BEFORE_NAMESPACE();
+namespace penstock::loader {
+namespace HWY_NAMESPACE {
+namespace {
+
+// ------------------------------------------------------------------------------------------ taps
+
+struct Kernel {
+  double support;
+  std::size_t stride;  // more taps than any output has
+};
+
+Kernel KernelOf(const Axis& axis) {
+  if (axis.filter == Filter::kNearest) return {0, 1};
+  const double support = axis.filter == Filter::kBilinear ? std::max(1.0, axis.ratio) : 1.0;
+  return {support, static_cast<std::size_t>(std::ceil(2 * support)) + 1};
+}
+
+// First tap of each output, and its centre as seen from that of the output.
+void PlaceTaps(const Axis& axis, double support, AxisTaps& taps) {
+  const auto count = static_cast<std::size_t>(axis.count);
+  const std::size_t padded = (count + kLanes - 1) / kLanes * kLanes;
+  std::int32_t* HWY_RESTRICT start = taps.start.Reserve(padded);
+  float* HWY_RESTRICT phase = taps.phase.Reserve(padded);
+  const double from = axis.mirrored ? axis.first + axis.count - 0.5 : axis.first + 0.5;
+  const double step = axis.mirrored ? -1.0 : 1.0;
+  const double last = axis.limit - 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double centre = axis.offset + (from + step * static_cast<double>(i)) * axis.ratio;
+    // Nearest: floor(centre). Else floor(centre - support + 1/2), Pillow's first pixel.
+    const double shift = support == 0 ? 0.0 : 0.5 - support;
+    const double first = std::min(std::max(std::floor(centre + shift), 0.0), last);
+    start[i] = static_cast<std::int32_t>(first);
+    phase[i] = static_cast<float>(first + 0.5 - centre);
+  }
+  std::fill(start + count, start + padded, start[count - 1]);
+  std::fill(phase + count, phase + padded, phase[count - 1]);
+}
+
+void ComputeWeights(const Axis& axis, const Kernel& kernel, AxisTaps& taps) {
+  const DF df;
+  const DI di;
+  const auto count = static_cast<std::size_t>(axis.count);
+  const std::size_t groups = (count + kLanes - 1) / kLanes;
+  float* HWY_RESTRICT weights = taps.weights.Reserve(groups * kernel.stride * kLanes);
+  const VF one = hn::Set(df, 1.0f);
+  const VF slope = hn::Set(df, kernel.support == 0 ? 0.0f : static_cast<float>(1 / kernel.support));
+  const VI limit = hn::Set(di, axis.limit);
+  taps.taps = 1;
+  for (std::size_t g = 0; g < groups; ++g) {
+    float* HWY_RESTRICT group = weights + g * kernel.stride * kLanes;
+    VF distance = hn::LoadU(df, taps.phase.data() + g * kLanes);
+    VI source = hn::LoadU(di, taps.start.data() + g * kLanes);
+    VF sum = hn::Zero(df);
+    for (std::size_t k = 0; k < kernel.stride; ++k) {
+      const VF triangle = hn::Max(hn::NegMulAdd(hn::Abs(distance), slope, one), hn::Zero(df));
+      const VF weight = hn::IfThenElseZero(hn::RebindMask(df, source < limit), triangle);
+      hn::StoreU(weight, df, group + k * kLanes);
+      if (!hn::AllTrue(df, weight == hn::Zero(df))) taps.taps = std::max(taps.taps, k + 1);
+      sum = sum + weight;
+      distance = distance + one;
+      source = source + hn::Set(di, 1);
+    }
+    const VF norm = one / sum;  // the tap nearest to the centre is at most half a pixel away
+    for (std::size_t k = 0; k < kernel.stride; ++k) {
+      hn::StoreU(hn::LoadU(df, group + k * kLanes) * norm, df, group + k * kLanes);
+    }
+  }
+}
+
+// How the row kernel reads: where each vector of outputs begins, and how far it reaches.
+void ChooseRowMethod(AxisTaps& taps) {
+  const auto count = static_cast<std::size_t>(taps.axis.count);
+  const std::size_t groups = (count + kLanes - 1) / kLanes;
+  std::int32_t* bases = taps.bases.Reserve(groups);
+  std::size_t reach = 0;
+  for (std::size_t g = 0; g < groups; ++g) {
+    const std::int32_t* start = taps.start.data() + g * kLanes;
+    const auto [low, high] = std::minmax(start[0], start[kLanes - 1]);  // monotonic
+    bases[g] = low;
+    reach = std::max(reach, static_cast<std::size_t>(high - low) + taps.taps);
+  }
+  constexpr bool kTwoTables = HWY_TARGET <= HWY_AVX3;
+  if (reach <= 2 * kLanes) {
+    taps.method = RowMethod::kLookup2;
+    return;
+  }
+  if (kTwoTables && reach <= 4 * kLanes) {
+    taps.method = RowMethod::kLookup4;
+    return;
+  }
+  taps.method = RowMethod::kDot;
+  const std::size_t padded = (taps.taps + kLanes - 1) / kLanes * kLanes;
+  float* dots = taps.dots.Reserve(groups * kLanes * padded);
+  for (std::size_t i = 0; i < groups * kLanes; ++i) {
+    const float* weights = taps.weights.data() + i / kLanes * taps.stride * kLanes + i % kLanes;
+    for (std::size_t k = 0; k < padded; ++k) {
+      dots[i * padded + k] = k < taps.taps ? weights[k * kLanes] : 0.0f;
+    }
+  }
+}
+
+void ComputeTaps(const Axis& axis, bool rows, AxisTaps& taps) {
+  const Kernel kernel = KernelOf(axis);
+  taps.axis = axis;
+  taps.lanes = kLanes;
+  taps.stride = kernel.stride;
+  PlaceTaps(axis, kernel.support, taps);
+  ComputeWeights(axis, kernel, taps);
+  const std::int32_t* start = taps.start.data();
+  const auto [low, high] = std::minmax(start[0], start[axis.count - 1]);
+  taps.begin = low;
+  taps.end = std::min(high + static_cast<int>(taps.taps), axis.limit);
+  if (!rows) ChooseRowMethod(taps);
+}
+
+std::size_t Lanes() {
+  return kLanes;
+}
+
+// -------------------------------------------------------------------------------------- vertical
+
+// out = (what `next` has already, if kCarry) + sum of a[i] * rows[i]; next = sum of b[i] * rows[i].
+// Each source pixel is converted to float once, although two outputs need it.
+template <bool kCarry, bool kNext>
+void AddRows(const std::uint8_t* const* HWY_RESTRICT rows, std::size_t count,
+             const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, std::size_t tiles,
+             std::size_t pitch, float* HWY_RESTRICT out, float* HWY_RESTRICT next) {
+  const DF df;
+  const RgbLoader loader;
+  for (std::size_t tile = 0; tile < tiles; ++tile) {
+    const std::size_t x = tile * kLanes;
+    VF out_r = kCarry ? hn::Load(df, next + x) : hn::Zero(df);
+    VF out_g = kCarry ? hn::Load(df, next + pitch + x) : hn::Zero(df);
+    VF out_b = kCarry ? hn::Load(df, next + 2 * pitch + x) : hn::Zero(df);
+    VF next_r = hn::Zero(df);
+    VF next_g = hn::Zero(df);
+    VF next_b = hn::Zero(df);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Rgb pixels = loader.Load(rows[i] + 3 * x);
+      const VF weight = hn::Set(df, a[i]);
+      out_r = hn::MulAdd(weight, pixels.r, out_r);
+      out_g = hn::MulAdd(weight, pixels.g, out_g);
+      out_b = hn::MulAdd(weight, pixels.b, out_b);
+      if constexpr (kNext) {
+        const VF weight_next = hn::Set(df, b[i]);
+        next_r = hn::MulAdd(weight_next, pixels.r, next_r);
+        next_g = hn::MulAdd(weight_next, pixels.g, next_g);
+        next_b = hn::MulAdd(weight_next, pixels.b, next_b);
+      }
+    }
+    hn::Store(out_r, df, out + x);
+    hn::Store(out_g, df, out + pitch + x);
+    hn::Store(out_b, df, out + 2 * pitch + x);
+    if constexpr (kNext) {
+      hn::Store(next_r, df, next + x);
+      hn::Store(next_g, df, next + pitch + x);
+      hn::Store(next_b, df, next + 2 * pitch + x);
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------ horizontal
+
+// Rounds halves to even, also where the CPU has no instruction for it.
+auto ToHalf(VF value) {
+  const hn::Rebind<hwy::float16_t, DF> d16;
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  return hn::DemoteTo(d16, value);
+#else
+  const DF df;
+  const DU du;
+  const DI di;
+  const hn::Rebind<std::uint16_t, DF> du16;
+  const auto bits = hn::BitCast(du, value);
+  const auto magnitude = hn::And(bits, hn::Set(du, 0x7FFFFFFF));
+  const auto sign = hn::ShiftRight<16>(hn::Xor(bits, magnitude));
+  // Adding 1/2 lines the mantissa of a subnormal result up with the last bits; the addition rounds.
+  const auto small =
+      hn::BitCast(du, hn::BitCast(df, magnitude) + hn::Set(df, 0.5f)) - hn::Set(du, 0x3F000000);
+  const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1));
+  const auto normal = hn::ShiftRight<13>(magnitude + odd + hn::Set(du, 0xC8000FFFU));
+  const auto is_small = hn::BitCast(di, magnitude) < hn::Set(di, 0x38800000);
+  const auto is_large = hn::BitCast(di, magnitude) > hn::Set(di, 0x477FFFFF);
+  auto half = hn::IfThenElse(hn::RebindMask(du, is_small), small, normal);
+  half = hn::IfThenElse(hn::RebindMask(du, is_large), hn::Set(du, 0x7C00), half);
+  const auto whole = hn::Or(half, sign);
+  // Signed saturation must not touch the sign bit: through the lower halves of the lanes.
+  alignas(64) std::uint32_t wide[kLanes];
+  alignas(64) std::uint16_t narrow[kLanes];
+  hn::Store(whole, du, wide);
+  for (std::size_t i = 0; i < kLanes; ++i) narrow[i] = static_cast<std::uint16_t>(wide[i]);
+  return hn::BitCast(d16, hn::Load(du16, narrow));
+#endif
+}
+
+// Where a row of the output goes, and how.
+class RowWriter {
+ public:
+  explicit RowWriter(const ResampleJob& job)
+      : out_(job.out),
+        type_(job.format.type),
+        layout_(job.format.layout),
+        width_(static_cast<std::size_t>(job.format.width)),
+        size_(ElementSize(job.format.type)),
+        plane_(width_ * static_cast<std::size_t>(job.format.height) * size_) {
+    const DF df;
+    for (std::size_t c = 0; c < 3; ++c) {
+      hn::StoreU(hn::Set(df, job.scale[c]), df, scale_[c]);
+      hn::StoreU(hn::Set(df, job.bias[c]), df, bias_[c]);
+    }
+  }
+
+  // Outputs x ... x + kLanes - 1 of row y, less what is beyond the end of the row.
+  HWY_INLINE void Write(std::size_t y, std::size_t x, Rgb value) const {
+    const DF df;
+    value.r = hn::MulAdd(value.r, hn::Load(df, scale_[0]), hn::Load(df, bias_[0]));
+    value.g = hn::MulAdd(value.g, hn::Load(df, scale_[1]), hn::Load(df, bias_[1]));
+    value.b = hn::MulAdd(value.b, hn::Load(df, scale_[2]), hn::Load(df, bias_[2]));
+    const std::size_t pixel = y * width_ + x;
+    if (x + kLanes <= width_) {
+      std::byte* to = out_ + pixel * size_ * (layout_ == Layout::kHwc ? 3 : 1);
+      Convert(value, to, plane_);
+      return;
+    }
+    alignas(64) std::byte partial[3 * kLanes * sizeof(float)];
+    const std::size_t bytes = (width_ - x) * size_;
+    Convert(value, partial, kLanes * size_);
+    if (layout_ == Layout::kHwc) {
+      std::memcpy(out_ + pixel * size_ * 3, partial, 3 * bytes);
+      return;
+    }
+    for (std::size_t c = 0; c < 3; ++c) {
+      std::memcpy(out_ + c * plane_ + pixel * size_, partial + c * kLanes * size_, bytes);
+    }
+  }
+
+ private:
+  HWY_INLINE void Convert(const Rgb& value, std::byte* to, std::size_t plane) const {
+    switch (type_) {
+      case ElementType::kU8: {
+        const hn::Rebind<std::uint8_t, DF> d8;
+        Lay(d8, hn::DemoteTo(d8, hn::NearestInt(value.r)),
+            hn::DemoteTo(d8, hn::NearestInt(value.g)), hn::DemoteTo(d8, hn::NearestInt(value.b)),
+            to, plane);
+        break;
+      }
+      case ElementType::kF16: {
+        const hn::Rebind<std::uint16_t, DF> d16;
+        Lay(d16, hn::BitCast(d16, ToHalf(value.r)), hn::BitCast(d16, ToHalf(value.g)),
+            hn::BitCast(d16, ToHalf(value.b)), to, plane);
+        break;
+      }
+      case ElementType::kF32:
+        Lay(DF(), value.r, value.g, value.b, to, plane);
+        break;
+    }
+  }
+
+  template <class D, class V>
+  HWY_INLINE void Lay(D d, V r, V g, V b, std::byte* to, std::size_t plane) const {
+    using T = hn::TFromD<D>;
+    const auto at = [](std::byte* bytes) { return reinterpret_cast<T*>(bytes); };
+    if (layout_ == Layout::kHwc) {
+      hn::StoreInterleaved3(r, g, b, d, at(to));
+      return;
+    }
+    hn::StoreU(r, d, at(to));
+    hn::StoreU(g, d, at(to + plane));
+    hn::StoreU(b, d, at(to + 2 * plane));
+  }
+
+  alignas(64) float scale_[3][kLanes];
+  alignas(64) float bias_[3][kLanes];
+  std::byte* out_;
+  ElementType type_;
+  Layout layout_;
+  std::size_t width_;
+  std::size_t size_;
+  std::size_t plane_;
+};
+
+// Lanes of a window of two or four vectors that begins at `window`.
+template <std::size_t kWindow>
+struct Window {
+  VF part[kWindow];
+
+  explicit HWY_INLINE Window(const float* window) {
+    for (std::size_t i = 0; i < kWindow; ++i) part[i] = hn::LoadU(DF(), window + i * kLanes);
+  }
+};
+
+#if HWY_TARGET <= HWY_AVX3
+HWY_INLINE VF LookupTwo(VF low, VF high, VI index) {
+  return VF{_mm512_permutex2var_ps(low.raw, index.raw, high.raw)};  // takes the index modulo 32
+}
+#else
+HWY_INLINE VF LookupTwo(VF low, VF high, VI index) {
+  const DF df;
+  const DI di;
+  const auto lane = hn::IndicesFromVec(df, hn::And(index, hn::Set(di, kLanes - 1)));
+  const auto is_low = hn::RebindMask(df, index < hn::Set(di, kLanes));
+  return hn::IfThenElse(is_low, hn::TableLookupLanes(low, lane), hn::TableLookupLanes(high, lane));
+}
+#endif
+
+HWY_INLINE VF Lookup(const Window<2>& window, VI index) {
+  return LookupTwo(window.part[0], window.part[1], index);
+}
+HWY_INLINE VF Lookup(const Window<4>& window, VI index) {
+  const auto is_low = hn::RebindMask(DF(), index < hn::Set(DI(), 2 * kLanes));
+  return hn::IfThenElse(is_low, LookupTwo(window.part[0], window.part[1], index),
+                        LookupTwo(window.part[2], window.part[3], index));
+}
+
+template <std::size_t kWindow>
+void RowByLookup(const AxisTaps& taps, const float* HWY_RESTRICT row, std::size_t pitch,
+                 std::size_t y, const RowWriter& writer) {
+  const DF df;
+  const DI di;
+  const auto count = static_cast<std::size_t>(taps.axis.count);
+  for (std::size_t x = 0; x < count; x += kLanes) {
+    const std::size_t group = x / kLanes;
+    const std::int32_t base = taps.bases[group];
+    const float* weights = taps.weights.data() + group * taps.stride * kLanes;
+    const float* from = row + (base - taps.begin);
+    const Window<kWindow> r(from);
+    const Window<kWindow> g(from + pitch);
+    const Window<kWindow> b(from + 2 * pitch);
+    VI index = hn::Load(di, taps.start.data() + x) - hn::Set(di, base);
+    Rgb sum = {hn::Zero(df), hn::Zero(df), hn::Zero(df)};
+    for (std::size_t k = 0; k < taps.taps; ++k) {
+      const VF weight = hn::Load(df, weights + k * kLanes);
+      sum.r = hn::MulAdd(weight, Lookup(r, index), sum.r);
+      sum.g = hn::MulAdd(weight, Lookup(g, index), sum.g);
+      sum.b = hn::MulAdd(weight, Lookup(b, index), sum.b);
+      index = index + hn::Set(di, 1);
+    }
+    writer.Write(y, x, sum);
+  }
+}
+
+#if HWY_TARGET == HWY_SCALAR
+void RowByDots(const AxisTaps& taps, const float* HWY_RESTRICT row, std::size_t pitch,
+               std::size_t y, const RowWriter& writer) {
+  const DF df;
+  for (std::size_t x = 0; x < static_cast<std::size_t>(taps.axis.count); ++x) {
+    const float* from = row + (taps.start[x] - taps.begin);
+    float sum[3] = {0, 0, 0};
+    for (std::size_t k = 0; k < taps.taps; ++k) {
+      const float weight = taps.dots[x * taps.taps + k];
+      for (std::size_t c = 0; c < 3; ++c) sum[c] += weight * from[c * pitch + k];
+    }
+    writer.Write(y, x, {hn::Set(df, sum[0]), hn::Set(df, sum[1]), hn::Set(df, sum[2])});
+  }
+}
+#else
+// Sum of the lanes of four vectors, as the four lanes of one of 128 bits.
+HWY_INLINE hn::Vec<hn::Full128<float> > SumBlocks(hn::Vec<hn::Full128<float> > v) {
+  return v;
+}
+template <class V>
+HWY_INLINE hn::Vec<hn::Full128<float> > SumBlocks(V v) {
+  const hn::Half<hn::DFromV<V> > half;
+  return SumBlocks(hn::LowerHalf(half, v) + hn::UpperHalf(half, v));
+}
+HWY_INLINE hn::Vec<hn::Full128<float> > SumFour(VF a, VF b, VF c, VF d) {
+  const DF df;
+  const hn::Repartition<double, DF> dd;
+  const auto ab = hn::BitCast(dd, hn::InterleaveLower(df, a, b) + hn::InterleaveUpper(df, a, b));
+  const auto cd = hn::BitCast(dd, hn::InterleaveLower(df, c, d) + hn::InterleaveUpper(df, c, d));
+  return SumBlocks(hn::BitCast(df, hn::InterleaveLower(dd, ab, cd)) +
+                   hn::BitCast(df, hn::InterleaveUpper(dd, ab, cd)));
+}
+
+void RowByDots(const AxisTaps& taps, const float* HWY_RESTRICT row, std::size_t pitch,
+               std::size_t y, const RowWriter& writer) {
+  const DF df;
+  const hn::Full128<float> d4;
+  const auto count = static_cast<std::size_t>(taps.axis.count);
+  const std::size_t padded = (taps.taps + kLanes - 1) / kLanes * kLanes;
+  alignas(64) float sums[3][kLanes];
+  for (std::size_t x = 0; x < count; x += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; lane += 4) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        VF part[4];
+        for (std::size_t i = 0; i < 4; ++i) {
+          const std::size_t output = x + lane + i;
+          const float* from = row + c * pitch + (taps.start[output] - taps.begin);
+          const float* weights = taps.dots.data() + output * padded;
+          part[i] = hn::LoadU(df, from) * hn::Load(df, weights);
+          for (std::size_t k = kLanes; k < padded; k += kLanes) {
+            part[i] = hn::MulAdd(hn::LoadU(df, from + k), hn::Load(df, weights + k), part[i]);
+          }
+        }
+        hn::Store(SumFour(part[0], part[1], part[2], part[3]), d4, sums[c] + lane);
+      }
+    }
+    writer.Write(y, x, {hn::Load(df, sums[0]), hn::Load(df, sums[1]), hn::Load(df, sums[2])});
+  }
+}
+
+#endif
+
+// -------------------------------------------------------------------------------------- together
+
+// Rows of the source that may be read some bytes beyond what is needed of them.
+class SafeRows {
+ public:
+  SafeRows(const ImageView& view, int left, int top, std::size_t bytes, Buffer<std::uint8_t>& tail)
+      : first_(view.pixels + 3 * static_cast<std::ptrdiff_t>(left) + top * view.stride),
+        stride_(view.stride),
+        bytes_(static_cast<std::ptrdiff_t>(bytes)) {
+    const std::uint8_t* end = view.pixels + (view.height - 1) * view.stride + 3 * view.width;
+    const std::ptrdiff_t rows = view.height - top;
+    // first_ + row * stride + bytes <= end
+    const std::ptrdiff_t room = end - first_ - bytes_;
+    safe_ = room < 0 ? 0 : std::min(rows, room / stride_ + 1);
+    if (safe_ == rows) return;
+    copies_ = tail.Reserve(static_cast<std::size_t>((rows - safe_) * bytes_));
+    for (std::ptrdiff_t row = safe_; row < rows; ++row) {
+      const std::uint8_t* from = first_ + row * stride_;
+      std::memcpy(copies_ + (row - safe_) * bytes_, from,
+                  static_cast<std::size_t>(std::min(bytes_, end - from)));
+    }
+  }
+
+  [[nodiscard]] const std::uint8_t* operator()(std::ptrdiff_t row) const {
+    return row < safe_ ? first_ + row * stride_ : copies_ + (row - safe_) * bytes_;
+  }
+
+ private:
+  const std::uint8_t* first_;
+  std::ptrdiff_t stride_;
+  std::ptrdiff_t bytes_;
+  std::ptrdiff_t safe_ = 0;
+  std::uint8_t* copies_ = nullptr;
+};
+
+// The rows of output y that have weight.
+struct RowRange {
+  int low = 0;
+  int high = 0;
+};
+
+class Rows {
+ public:
+  explicit Rows(const AxisTaps& taps) : taps_(taps) {}
+
+  [[nodiscard]] float Weight(int y, int row) const {
+    const auto i = static_cast<std::size_t>(y);
+    const auto k = static_cast<std::size_t>(row - taps_.start[i]);
+    return taps_.weights[(i / kLanes * taps_.stride + k) * kLanes + i % kLanes];
+  }
+
+  [[nodiscard]] RowRange Range(int y) const {
+    if (y >= taps_.axis.count) return {};
+    RowRange range;
+    range.low = taps_.start[static_cast<std::size_t>(y)];
+    range.high = std::min(range.low + static_cast<int>(taps_.taps), taps_.axis.limit);
+    while (range.high - 1 > range.low && Weight(y, range.high - 1) == 0) --range.high;
+    while (range.low + 1 < range.high && Weight(y, range.low) == 0) ++range.low;
+    return range;
+  }
+
+ private:
+  const AxisTaps& taps_;
+};
+
+void WriteRow(const AxisTaps& taps, const float* row, std::size_t pitch, std::size_t y,
+              const RowWriter& writer) {
+  switch (taps.method) {
+    case RowMethod::kLookup2:
+      RowByLookup<2>(taps, row, pitch, y, writer);
+      break;
+    case RowMethod::kLookup4:
+      RowByLookup<4>(taps, row, pitch, y, writer);
+      break;
+    case RowMethod::kDot:
+      RowByDots(taps, row, pitch, y, writer);
+      break;
+  }
+}
+
+void ResampleRows(const ResampleJob& job, const AxisTaps& across, const AxisTaps& down,
+                  bool flip_rows, ResampleScratch& scratch) {
+  const std::size_t tiles =
+      (static_cast<std::size_t>(across.end - across.begin) + kLanes - 1) / kLanes;
+  const std::size_t pitch = (tiles + 5) * kLanes;
+  float* row = scratch.row.Reserve(3 * pitch);
+  float* next = scratch.next.Reserve(3 * pitch);
+  const SafeRows source(job.source, job.x.base + across.begin, job.y.base + down.begin,
+                        3 * kLanes * (tiles - 1) + kRgbBytes, scratch.tail);
+  const RowWriter writer(job);
+  const Rows rows(down);
+  const std::uint8_t** pointers = scratch.rows.Reserve(down.taps);
+  float* weights = scratch.row_weights.Reserve(2 * down.taps);
+  float* weights_next = weights + down.taps;
+
+  const int count = job.y.count;
+  RowRange now = rows.Range(0);
+  RowRange then = rows.Range(1);
+  bool carry = false;  // `next` holds the rows of output y before `done`
+  int done = 0;
+  for (int y = 0; y < count; ++y) {
+    const int from = carry ? done : now.low;
+    // While these rows are at hand they begin the next output, if all that it needs up to here is
+    // among them.
+    const bool share = y + 1 < count && then.low >= from && then.low < now.high;
+    std::size_t n = 0;
+    for (int r = from; r < now.high; ++r, ++n) {
+      pointers[n] = source(r - down.begin);
+      weights[n] = rows.Weight(y, r);
+      weights_next[n] = share && r >= then.low ? rows.Weight(y + 1, r) : 0.0f;
+    }
+    const auto add = carry ? (share ? AddRows<true, true> : AddRows<true, false>)
+                           : (share ? AddRows<false, true> : AddRows<false, false>);
+    add(pointers, n, weights, weights_next, tiles, pitch, row, next);
+    const auto to = static_cast<std::size_t>(flip_rows ? count - 1 - y : y);
+    WriteRow(across, row, pitch, to, writer);
+    carry = share;
+    done = now.high;
+    now = then;
+    then = rows.Range(y + 2);
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace penstock::loader
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace penstock::loader {
+namespace {
+
+HWY_EXPORT(ComputeTaps);
+HWY_EXPORT(ResampleRows);
+HWY_EXPORT(Lanes);
+
+}  // namespace
+
+const AxisTaps& TapCache::Get(const Axis& axis, bool rows) {
+  const std::size_t lanes = HWY_DYNAMIC_DISPATCH(Lanes)();
+  for (std::size_t i = 0; i < kEntries; ++i) {
+    const AxisTaps& entry = entries_[i];
+    if (entry.lanes == lanes && rows_[i] == rows && entry.axis == axis) return entry;
+  }
+  AxisTaps& entry = entries_[next_];
+  rows_[next_] = rows;
+  next_ = (next_ + 1) % kEntries;
+  HWY_DYNAMIC_DISPATCH(ComputeTaps)(axis, rows, entry);
+  return entry;
+}
+
+bool Resample(const ResampleJob& job, ResampleScratch& scratch) {
+  // Rows are made from top to bottom of the source; a vertical flip only changes where they go.
+  Axis axis_down = job.y;
+  axis_down.mirrored = false;
+  const AxisTaps& across = scratch.horizontal.Get(job.x, false);
+  const AxisTaps& down = scratch.vertical.Get(axis_down, true);
+  const bool inside = job.x.base + across.begin >= 0 && job.y.base + down.begin >= 0 &&
+                      job.x.base + across.end <= job.source.width &&
+                      job.y.base + down.end <= job.source.height;
+  if (!inside) return false;
+  HWY_DYNAMIC_DISPATCH(ResampleRows)(job, across, down, job.y.mirrored, scratch);
+  return true;
+}
+
+}  // namespace penstock::loader
+#endif  // HWY_ONCE

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a camera was held: the orientation in a JPEG file's EXIF segment, and what it means for
+// coordinates and pixels. Pure functions and values, thread-safe, no allocation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "loader/decode/image.h"
+
+namespace penstock::loader {
+
+// EXIF tag 0x0112 of the first Exif segment before the picture's data: 1 to 8; 1 where there is
+// none or where it makes no sense.
+[[nodiscard]] int ExifOrientation(std::span<const std::byte> file);
+
+// From the picture as seen to the picture as stored: first `transpose` exchanges x and y, then the
+// flips count from the other end of the stored columns and rows.
+struct Orientation {
+  bool transpose = false;
+  bool flip_columns = false;
+  bool flip_rows = false;
+
+  // Requires: 1 <= exif <= 8.
+  [[nodiscard]] static Orientation Of(int exif);
+
+  [[nodiscard]] Size Seen(Size stored) const;
+  // Both ways between regions; they may reach outside the picture.
+  [[nodiscard]] Region ToStored(const Region& seen, Size stored) const;
+  [[nodiscard]] Region ToSeen(const Region& stored_region, Size stored) const;
+};
+
+// Reverses the order of `width` pixels of three bytes.
+void ReverseRow(std::uint8_t* row, int width);
+
+// Shapes: from: [height][width][3]; to: [width][height][3], to_stride bytes a row.
+void Transpose(const ImageView& from, std::uint8_t* to, std::ptrdiff_t to_stride);
+
+}  // namespace penstock::loader

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pictures as the loader passes them on: interleaved 8-bit RGB in memory that someone else owns.
+// Values, no ownership, thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace penstock::loader {
+
+struct Size {
+  int width = 0;
+  int height = 0;
+  constexpr bool operator==(const Size&) const = default;
+};
+
+// A rectangle of pixels at full resolution, in the coordinates of the picture as a person sees it
+// (that is, after the EXIF orientation where that is applied). x and y of the first pixel.
+struct Region {
+  int x = 0;
+  int y = 0;
+  int width = 0;
+  int height = 0;
+  constexpr bool operator==(const Region&) const = default;
+};
+
+// Shapes: pixels: [height][width][3], R G B; row r begins at pixels + r * stride, stride > 0.
+struct ImageView {
+  const std::uint8_t* pixels = nullptr;
+  int width = 0;
+  int height = 0;
+  std::ptrdiff_t stride = 0;  // bytes
+};
+
+// What a header tells. width and height are after the EXIF orientation if that was asked for.
+struct ImageInfo {
+  int width = 0;
+  int height = 0;
+  bool progressive = false;
+  bool grey = false;
+  bool cmyk = false;
+  int orientation = 1;    // EXIF tag 0x0112, 1 to 8; 1 where it was not asked for
+  int subsampling_x = 1;  // 4:4:4 is 1 and 1, 4:2:2 is 2 and 1, 4:2:0 is 2 and 2
+  int subsampling_y = 1;
+};
+
+}  // namespace penstock::loader

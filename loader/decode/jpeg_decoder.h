@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// JPEG files to RGB pixels with libjpeg-turbo: the whole picture, a region of it, or either at a
+// reduced size. One decoder per thread; it owns the pixels it hands out and one libjpeg instance,
+// both used again for every file: its own memory grows to the largest region and stays. Bad files
+// give an Error that does not name the file (the caller knows it) and leave the decoder usable.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "loader/decode/image.h"
+#include "traces/base/result.h"
+
+namespace penstock::loader {
+
+struct DecodeOptions {
+  bool fancy_upsampling = true;  // chroma interpolated, as Pillow and torchvision do
+  bool fast_dct = false;         // 3 % faster, 4 to 6 dB worse at quality 97: for comparison
+  // 0: full size only. q >= 1: at 1/2, 1/4 or 1/8, the smallest that leaves at least q times the
+  // pixels wanted along each side (the other ratios of libjpeg are slower than full size).
+  double reduce = 0;
+  bool exif = false;  // apply the EXIF orientation
+  // A warning of libjpeg that the data is corrupt makes the file an error; otherwise it is counted,
+  // and the pixels are whatever libjpeg made of it. A truncated file is an error either way.
+  bool strict = true;
+  std::uint64_t max_pixels = 178'956'970;  // where Pillow refuses too
+  int max_scans = 100;                     // of one file: some kilobytes of scans can cost hours
+};
+
+class JpegDecoder {
+ public:
+  explicit JpegDecoder(const DecodeOptions& options);
+  ~JpegDecoder();
+  JpegDecoder(JpegDecoder&&) noexcept;
+  JpegDecoder& operator=(JpegDecoder&&) noexcept;
+
+  // Reads the header of the JPEG file in `file`.
+  //
+  // Requires: `file` outlives the Decode() calls that follow.
+  // Errors:   kInput: empty, no JPEG, truncated (no end marker), damaged, larger than the limits.
+  [[nodiscard]] Result<ImageInfo> ReadHeader(std::span<const std::byte> file);
+
+  // Pixel (i, j) of `view` shows the picture's `denominator` x `denominator` pixels that begin at
+  // (covers.x + i * denominator, covers.y + j * denominator). Without reduction `covers` is the
+  // region asked for. With it `covers` is widened to whole pixels of the view, so it can begin or
+  // end outside the picture, by less than `denominator`.
+  struct Decoded {
+    ImageView view;
+    Region covers;
+    int denominator = 1;
+  };
+
+  // Decodes `region` of the file whose header was read last; may be called again for another
+  // region. Pixels are the same, bit for bit, as those of the whole picture decoded at that size.
+  //
+  // Shapes:   target: pixels wanted over the region, for DecodeOptions::reduce; {} never reduces.
+  // Requires: ReadHeader() of this file succeeded.
+  // Errors:   kInput: truncated or damaged, as far as the region needs the data; kUsage: region not
+  //           inside the picture, or no header.
+  // Lifetime: the view is valid until the next call; kReadablePadding bytes after it may be read.
+  [[nodiscard]] Result<Decoded> Decode(const Region& region, Size target);
+
+  // Bytes after the last pixel of a view that a vector load may touch; their values mean nothing.
+  static constexpr std::size_t kReadablePadding = 64;
+
+  // Warnings of libjpeg since construction, whether they made a file an error or not.
+  [[nodiscard]] std::uint64_t warnings() const;
+  // Bytes of pixels held: what the largest region so far needed.
+  [[nodiscard]] std::size_t buffer_bytes() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace penstock::loader

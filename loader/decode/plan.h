@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which part of a JPEG to decode so that a region comes out as it would from the whole picture.
+// Pure functions, thread-safe, no libjpeg.
+#pragma once
+
+#include "loader/decode/image.h"
+
+namespace penstock::loader {
+
+// The largest of 1, 2, 4 and 8 that leaves at least `quality` times the pixels wanted along both
+// sides of the region; 1 if quality < 1 or target is {}.
+[[nodiscard]] int ChooseDenominator(double quality, const Region& region, Size target);
+
+// The pixels of the picture at 1/denominator that show `region` of it.
+// Requires: region inside the full picture.
+[[nodiscard]] Region Reduced(const Region& region, int denominator);
+// The full-size pixels that `reduced` shows; can end outside the picture.
+[[nodiscard]] Region Expanded(const Region& reduced, int denominator);
+
+// The columns to ask jpeg_crop_scanline() for.
+struct ColumnRange {
+  int first = 0;
+  int width = 0;
+};
+
+// One column more on either side, as interpolated chroma depends on both neighbours and libjpeg
+// takes the edge of the range for the edge of the picture; all columns, if that leaves out none of
+// the columns of MCUs, which are the unit that is saved.
+//
+// Units: output pixels (reduced ones); mcu_width: of an interleaved MCU, >= 1.
+[[nodiscard]] ColumnRange ColumnsFor(const Region& region, int image_width, int mcu_width);
+
+}  // namespace penstock::loader

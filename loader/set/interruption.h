@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SIGINT and SIGTERM as a stop token, for programs that clean up before they end. While one lives
+// the two signals are blocked in the thread that made it, and in the threads made after it; one
+// waiting thread takes them. Make it first, in main()'s thread, one at a time.
+#pragma once
+
+#include <csignal>
+
+#include <functional>
+#include <stop_token>
+#include <thread>
+
+namespace penstock::loader {
+
+class Interruption {
+ public:
+  // `first`, if given, is called by the waiting thread at the first signal, after the stop request.
+  explicit Interruption(std::function<void()> first = {});
+  ~Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
+  [[nodiscard]] bool happened() const { return stop_.stop_requested(); }
+  // The mask before, for child processes: they must not inherit a blocked SIGINT.
+  [[nodiscard]] const sigset_t& former_mask() const { return former_; }
+
+ private:
+  sigset_t waited_{};
+  sigset_t former_{};
+  std::stop_source stop_;
+  std::jthread thread_;
+};
+
+}  // namespace penstock::loader

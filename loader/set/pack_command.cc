@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "loader/set/commands.h"
+#include "loader/set/interruption.h"
+#include "loader/set/pack.h"
+#include "loader/set/progress_bar.h"
+#include "loader/set/workers.h"
+
+namespace penstock::loader {
+namespace {
+
+constexpr std::uint64_t kMostNamed = 10;  // bad samples, on standard error
+
+int Complain(const Error& error) {
+  fmt::print(stderr, "penstock-load pack: {}\n", error.message);
+  return ExitStatus(error.kind);
+}
+
+struct Texts {
+  std::string source;
+  std::string output;
+  std::string format;
+  std::string index_folder;
+};
+
+// Errors: kUsage.
+Result<void> Check(const Texts& texts, PackOptions& options) {
+  options.output = texts.output;
+  const bool named_tar = options.output.extension() == ".tar";
+  if (texts.format.empty()) {
+    options.format = named_tar ? PackFormat::kTar : PackFormat::kPacked;
+  } else if (texts.format == "tar" || texts.format == "packed") {
+    options.format = texts.format == "tar" ? PackFormat::kTar : PackFormat::kPacked;
+  } else {
+    return Fail(ErrorKind::kUsage,
+                fmt::format("--format {}: no such format; give packed or tar", texts.format));
+  }
+  if (options.format == PackFormat::kTar && !named_tar) {
+    return Fail(ErrorKind::kUsage,
+                fmt::format("-o {}: a tar is found by its name; end it in .tar", texts.output));
+  }
+  if (options.workers == 0) options.workers = UsableCores();
+  return {};
+}
+
+void Report(const std::string& output, const PackSummary& summary) {
+  fmt::print("{}: {} samples, {:.1f} MB of {:.1f} MB", output, summary.packed,
+             static_cast<double>(summary.bytes_written) * 1e-6,
+             static_cast<double>(summary.bytes_read) * 1e-6);
+  if (summary.encoded > 0) fmt::print(", {} encoded again", summary.encoded);
+  if (summary.left_out > 0) fmt::print(", {} bad left out", summary.left_out);
+  fmt::print("\n");
+}
+
+}  // namespace
+
+int PackCommand(const std::vector<std::string>& arguments) {
+  PackOptions options;
+  options.workers = 0;
+  Texts texts;
+  CLI::App app{
+      "Packs a data set into one file: large reads instead of many small ones, and what is always\n"
+      "done to a picture done once. Without --resize and --quality files are copied byte by byte.",
+      "penstock-load pack"};
+  app.add_option("SOURCE", texts.source, "folder, list, tar or packed file")->required();
+  app.add_option("-o,--output", texts.output, "file to write")->required();
+  app.add_option("--resize", options.resize,
+                 "short side, of pictures that are larger; encoded at quality 95 unless --quality")
+      ->check(CLI::Range(1, 65500));
+  app.add_option("--quality", options.quality, "encode every picture again")
+      ->check(CLI::Range(1, 100));
+  app.add_option("--format", texts.format, "packed or tar (default: by the name of the file)");
+  app.add_flag("--skip-bad", options.skip_bad,
+               "decode everything, and leave out what cannot be read or decoded");
+  app.add_option("--workers", options.workers, "threads (default: one per usable core)")
+      ->check(CLI::Range(1u, 1024u));
+  app.add_option("--index-folder", texts.index_folder,
+                 "where an index of SOURCE goes (default: beside it)");
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return Complain({ErrorKind::kUsage, fmt::format("{}; see --help", error.what())});
+  }
+  if (Result<void> checked = Check(texts, options); !checked) return Complain(checked.error());
+  const Interruption interruption;
+  SourceOptions source_options;
+  source_options.index_folder = texts.index_folder;
+  const auto source = OpenSource(texts.source, source_options);
+  if (!source) return Complain(source.error());
+  ProgressBar bar((*source)->size(), "samples");
+  std::uint64_t bad = 0;
+  const auto packed = Pack(
+      **source, options, interruption.token(), [&](std::uint64_t done) { bar.Show(done); },
+      [&](const std::string& why) {
+        if (++bad > kMostNamed) return;
+        bar.Clear();
+        fmt::print(stderr, "penstock-load pack: left out: {}\n", why);
+      });
+  bar.Clear();
+  if (!packed) {
+    const int status = Complain(packed.error());
+    return interruption.happened() ? 130 : status;
+  }
+  if (bad > kMostNamed) {
+    fmt::print(stderr, "penstock-load pack: left out: {} more\n", bad - kMostNamed);
+  }
+  Report(texts.output, *packed);
+  return 0;
+}
+
+}  // namespace penstock::loader

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/set/parallel.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace penstock::loader {
+namespace {
+
+// Pieces that are made but not taken yet, in a ring.
+class Ring {
+ public:
+  Ring(std::uint64_t count, std::size_t slots, const std::stop_token& stop,
+       const std::function<Result<void>(std::uint64_t, Piece)>& take)
+      : count_(count), slots_(slots), stop_(stop), take_(take) {}
+
+  void Work(OrderedWorker& worker) {
+    while (const std::optional<std::uint64_t> index = Claim()) {
+      Result<Piece> made = worker.Make(*index);
+      Deliver(*index, std::move(made));
+    }
+  }
+
+  Result<void> Outcome() { return std::move(outcome_); }
+
+ private:
+  // The next index, once there is a slot for it.
+  std::optional<std::uint64_t> Claim() {
+    std::unique_lock lock(mutex_);
+    free_.wait(lock, [&] { return ended_ || next_ < head_ + slots_.size() || next_ >= count_; });
+    if (ended_ || next_ >= count_ || stop_.stop_requested()) return std::nullopt;
+    return next_++;
+  }
+
+  void Deliver(std::uint64_t index, Result<Piece> made) {
+    const std::lock_guard lock(mutex_);
+    slots_[index % slots_.size()] = std::move(made);
+    while (!ended_ && slots_[head_ % slots_.size()]) {
+      std::optional<Result<Piece>>& slot = slots_[head_ % slots_.size()];
+      outcome_ = *slot ? take_(head_, std::move(**slot)) : tl::unexpected<Error>(slot->error());
+      slot.reset();
+      ++head_;
+      ended_ = !outcome_ || stop_.stop_requested();
+    }
+    free_.notify_all();
+  }
+
+  const std::uint64_t count_;
+  std::mutex mutex_;
+  std::condition_variable free_;
+  std::uint64_t next_ = 0;  // to be claimed
+  std::uint64_t head_ = 0;  // to be taken
+  std::vector<std::optional<Result<Piece>>> slots_;
+  const std::stop_token& stop_;
+  const std::function<Result<void>(std::uint64_t, Piece)>& take_;
+  bool ended_ = false;
+  Result<void> outcome_;
+};
+
+}  // namespace
+
+void ParallelFor(std::uint64_t count, unsigned workers, const std::stop_token& stop,
+                 const std::function<void(std::uint64_t)>& piece) {
+  std::atomic<std::uint64_t> next{0};
+  const auto work = [&] {
+    while (!stop.stop_requested()) {
+      // Relaxed: the number alone; what a piece leaves behind is published by the join.
+      const std::uint64_t index = next.fetch_add(1, std::memory_order_relaxed);
+      if (index >= count) return;
+      piece(index);
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (unsigned i = 1; i < workers && i < count; ++i) threads.emplace_back(work);
+  work();
+}
+
+Result<void> RunOrdered(std::uint64_t count,
+                        const std::vector<std::unique_ptr<OrderedWorker>>& workers,
+                        const std::stop_token& stop,
+                        const std::function<Result<void>(std::uint64_t, Piece)>& take) {
+  Ring ring(count, 4 * workers.size(), stop, take);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < workers.size(); ++i) {
+      threads.emplace_back([&ring, &worker = *workers[i]] { ring.Work(worker); });
+    }
+    ring.Work(*workers.front());
+  }
+  return ring.Outcome();
+}
+
+}  // namespace penstock::loader

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scenes: large painted pictures with the statistics of photographs, from which the pictures of a
+// set are cut. Values; painting a scene is a pure function of its arguments.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "loader/set/field.h"
+
+namespace penstock::loader {
+
+// Occluding shapes with sizes by a power law ("dead leaves"), textures with a 1/f spectrum, slow
+// light and shade; the same out of focus; and a mask of what is near.
+struct Scene {
+  int width = 0;
+  int height = 0;
+  std::vector<std::uint8_t> sharp;    // [height][width][3]
+  std::vector<std::uint8_t> blurred;  // [height][width][3]
+  std::vector<std::uint8_t> near;     // [height][width], 255: in front
+};
+
+// Requires: width and height >= 16.
+[[nodiscard]] Scene PaintScene(Random& random, int width, int height);
+
+// Noise of a demosaicked sensor: neighbours agree a little, and so do channels. In 1/32 of a
+// deviation, cut off at four; [height][width][3].
+[[nodiscard]] std::vector<std::int8_t> PaintNoise(Random& random, int width, int height);
+
+}  // namespace penstock::loader

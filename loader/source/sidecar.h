@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An index that is kept beside the file it describes, so that opening again costs nothing. It is
+// written under another name and renamed; it counts only if size and modification time of the
+// described file are those of its making and its checksums hold. Otherwise it is made anew.
+//
+//   header (80 bytes) | entries: count * entry size | names
+//
+// Thread-safe: no state.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "loader/source/record_file.h"
+
+namespace penstock::loader {
+
+enum class SidecarKind : std::uint32_t {
+  kList = 1,  // entry: offset of a line, 8 bytes; no names
+  kTar = 2,   // entry: MemberEntry
+};
+
+// The file that an index describes, as it was when it was made.
+struct Described {
+  SidecarKind kind{};
+  std::uint64_t size = 0;
+  std::int64_t mtime_ns = 0;
+
+  static Described Of(SidecarKind kind, const struct stat& info);
+  bool operator==(const Described&) const = default;
+};
+
+struct Sidecar {
+  std::uint64_t count = 0;
+  std::uint64_t classes = 0;
+  FileRange entries;
+  FileRange names;
+};
+
+// `file` + ".idx", or a name made from the whole path if it goes into `index_folder`.
+[[nodiscard]] std::filesystem::path SidecarPath(const std::filesystem::path& file,
+                                                const std::filesystem::path& index_folder);
+
+// Nothing if there is none, or if it is stale, damaged or of another version.
+// Cost: one pass over its bytes for the checksum.
+[[nodiscard]] std::optional<Sidecar> OpenSidecar(const std::filesystem::path& path,
+                                                 const Described& described);
+
+// False if it cannot be written: whoever made the index does without.
+bool WriteSidecar(const std::filesystem::path& path, const Described& described,
+                  const Sidecar& sidecar);
+
+}  // namespace penstock::loader

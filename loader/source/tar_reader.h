@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Walks the headers of a tar: v7, ustar, GNU (long names, base-256 numbers) and pax (path, size).
+// Reads headers only and skips the data. Not thread-safe; does not own the descriptor.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traces/base/result.h"
+
+namespace penstock::loader {
+
+struct TarMember {
+  std::string name;
+  std::uint64_t header_at = 0;
+  std::uint64_t data_at = 0;
+  std::uint64_t size = 0;
+  bool regular = false;  // a file with bytes of its own
+  bool link = false;     // a hard or symbolic link
+  bool sparse = false;   // a file whose holes are left out
+};
+
+// True if `block` (512 bytes or more) begins with a tar header: its checksum is right.
+[[nodiscard]] bool LooksLikeTar(std::span<const std::byte> block);
+
+class TarReader {
+ public:
+  // `name` is for messages; `size` is that of the file behind `fd`.
+  TarReader(int fd, std::uint64_t size, std::string name);
+
+  // The next member; false at the end marker.
+  // Errors: kInput: not a header, a damaged one, data or end marker missing (the file was cut).
+  Result<bool> Next(TarMember& member);
+
+  // Where the walk has come to.
+  [[nodiscard]] std::uint64_t position() const { return position_; }
+
+  // A few bytes of the file, mostly from what was read for the headers. False if they do not exist.
+  [[nodiscard]] bool Read(std::uint64_t offset, std::span<std::byte> out);
+
+ private:
+  static constexpr std::size_t kBlock = 512;
+  static constexpr std::size_t kWindow = 8192;
+  using Block = std::array<std::byte, kBlock>;
+
+  struct Extended;  // what pax and GNU headers said of the next member
+  Result<bool> NextHeader(TarMember& member, Extended& extended, bool& done);
+  Result<std::string> ReadText(std::uint64_t size, std::string_view what);
+  Result<void> ReadPax(std::uint64_t size, Extended& extended);
+  Result<void> SkipSparseMaps(const Block& header);
+  Result<bool> End();
+  [[nodiscard]] tl::unexpected<Error> Damaged(std::uint64_t at, std::string_view what) const;
+  [[nodiscard]] tl::unexpected<Error> Cut(std::string_view what) const;
+
+  int fd_;
+  std::uint64_t size_;
+  std::string name_;
+  std::uint64_t position_ = 0;
+  std::string last_;  // name of the member before, to say where we are
+  std::vector<std::byte> window_;
+  std::uint64_t window_at_ = 0;
+};
+
+}  // namespace penstock::loader

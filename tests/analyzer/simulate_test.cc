@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The simulator: against the slow one on random small cases, and against what must be so.
+#include "analyzer/whatif/simulate.h"
+
+#include <array>
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "tests/analyzer/slow_simulator.h"
+
+namespace penstock::analyzer {
+namespace {
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : random_(seed) {}
+  std::size_t Below(std::size_t n) { return static_cast<std::size_t>(random_() % n); }
+  double Time() { return -std::log(1 - static_cast<double>(random_() >> 11) * 0x1p-53) * 10e-3; }
+  double Maybe() { return Below(2) == 0 ? 0 : Time(); }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+Work SomeWork(Dice& dice) {
+  const double cpu = dice.Maybe();
+  return {cpu + dice.Time(), cpu};
+}
+
+Pipeline SomePipeline(Dice& dice, bool sample_tasks) {
+  Pipeline pipeline;
+  pipeline.workers = static_cast<int>(1 + dice.Below(4));
+  pipeline.prefetch = static_cast<int>(1 + dice.Below(3));
+  pipeline.in_order = sample_tasks || dice.Below(3) > 0;
+  pipeline.pin_thread = dice.Below(2) == 0;
+  pipeline.sample_tasks = sample_tasks;
+  pipeline.cores = std::array{0.5, 1.0, 2.0, 3.5, 16.0}[dice.Below(5)];
+  pipeline.overhead = 0.1 * dice.Maybe();
+  pipeline.step_load = std::array{0.0, 0.4, 1.0, 1.7}[dice.Below(4)];
+  pipeline.worker_cpu = dice.Maybe();
+  EpochDemand epoch;
+  for (std::size_t w = 1 + dice.Below(4); w > 0; --w) epoch.worker_start.push_back(dice.Time());
+  for (std::size_t n = 1 + dice.Below(30); n > 0; --n) {
+    Demand demand;
+    demand.read = SomeWork(dice);
+    demand.decode = SomeWork(dice);
+    demand.collate = sample_tasks && dice.Below(2) == 0 ? Work{} : SomeWork(dice);
+    demand.put = dice.Maybe();
+    demand.feed = dice.Maybe();
+    demand.latency = dice.Maybe();
+    demand.get = dice.Maybe();
+    demand.pin = dice.Maybe();
+    demand.next = dice.Maybe();
+    demand.step = dice.Maybe();
+    demand.h2d = dice.Maybe();
+    demand.first_sample = epoch.samples.size();
+    demand.tasks = sample_tasks ? 1 + dice.Below(4) : 0;
+    for (std::size_t k = 0; k < demand.tasks; ++k) {
+      const auto cpu = static_cast<float>(dice.Maybe());
+      epoch.samples.push_back({static_cast<float>(dice.Time()), 0, cpu, cpu, 0, 0});
+    }
+    epoch.batches.push_back(demand);
+  }
+  pipeline.epochs.push_back(epoch);
+  return pipeline;
+}
+
+void ExpectSame(const Timeline& fast, const Timeline& slow, std::uint64_t seed) {
+  ASSERT_EQ(fast.batch, slow.batch) << "seed " << seed;
+  for (std::size_t k = 0; k < slow.delivered.size(); ++k) {
+    ASSERT_NEAR(fast.entered[k], slow.entered[k], 1e-6) << "seed " << seed << " batch " << k;
+    ASSERT_NEAR(fast.delivered[k], slow.delivered[k], 1e-6) << "seed " << seed << " batch " << k;
+  }
+  ASSERT_NEAR(fast.end, slow.end, 1e-6) << "seed " << seed;
+}
+
+TEST(SimulateTest, WorkersAgreeWithTheSlowSimulator) {
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    Dice dice(seed);
+    const Pipeline pipeline = SomePipeline(dice, false);
+    const EpochDemand& epoch = pipeline.epochs.front();
+    // Longer than the recording: it begins again.
+    const Sequence sequence{pipeline, epoch, epoch.batches.size() + dice.Below(5)};
+    Timeline fast;
+    RunWorkers(sequence, fast);
+    ExpectSame(fast, testing::SlowWorkers(sequence), seed);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(SimulateTest, ThreadsAgreeWithTheSlowSimulator) {
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    Dice dice(seed);
+    const Pipeline pipeline = SomePipeline(dice, true);
+    const EpochDemand& epoch = pipeline.epochs.front();
+    const Sequence sequence{pipeline, epoch, epoch.batches.size() + dice.Below(5)};
+    Timeline fast;
+    RunThreads(sequence, fast);
+    ExpectSame(fast, testing::SlowThreads(sequence), seed);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// `n` batches of `service` seconds, of which `cpu` computing, and steps of `step`.
+Pipeline Even(std::size_t n, double service, double cpu, double step) {
+  Pipeline pipeline;
+  pipeline.workers = 2;
+  pipeline.cores = 16;
+  EpochDemand epoch;
+  Demand demand;
+  demand.decode = {service, cpu};
+  demand.step = step;
+  epoch.batches.assign(n, demand);
+  pipeline.epochs.push_back(epoch);
+  return pipeline;
+}
+
+TEST(SimulateTest, EvenBatchesObeyTheBottleneckLaw) {
+  for (const int workers : {1, 2, 3, 8}) {
+    for (const double step : {0.0, 10e-3, 40e-3}) {
+      Pipeline pipeline = Even(200, 40e-3, 0, step);
+      pipeline.workers = workers;
+      const double law = std::min(workers / 40e-3, step > 0 ? 1 / step : 1e9);
+      EXPECT_NEAR(SimulateSteady(pipeline).rate(), law, 0.01 * law) << workers << " " << step;
+    }
+  }
+}
+
+TEST(SimulateTest, CoresBoundTheRateWhateverTheWorkers) {
+  Pipeline pipeline = Even(200, 40e-3, 40e-3, 0);
+  pipeline.cores = 2;
+  for (const int workers : {2, 4, 8}) {
+    pipeline.workers = workers;
+    EXPECT_NEAR(SimulateSteady(pipeline).rate(), 50, 0.5) << workers;
+  }
+}
+
+// Eight that wait 36 ms and compute 4 ms on one core: a closed queueing network. Its exact mean
+// value analysis (Reiser and Lavenberg 1980) gives 177.7 a second; without queueing it were 200.
+TEST(SimulateTest, WaitingNeedsNoCoreAndComputingQueues) {
+  Pipeline pipeline = Even(2000, 40e-3, 4e-3, 0);
+  pipeline.cores = 1;
+  pipeline.workers = 8;
+  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 177.7, 5);
+}
+
+TEST(SimulateTest, AStepOfSeveralThreadsTakesTheirShare) {
+  Pipeline pipeline = Even(200, 10e-3, 10e-3, 10e-3);
+  pipeline.workers = 2;
+  pipeline.cores = 2;
+  pipeline.step_load = 2;  // CPU 20 ms a step and 10 ms a batch, on two cores
+  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 2 / 30e-3, 3);
+}
+
+// diagnosis.md 3.9: a heavy tail blocks the line; unordered delivery and credit both help.
+TEST(SimulateTest, OrderAndCreditMatterWhereBatchesAreUneven) {
+  Pipeline pipeline = Even(1000, 6e-3, 0, 12e-3);
+  pipeline.workers = 4;
+  for (std::size_t j = 0; j < 1000; ++j) {
+    if (j * 7919 % 100 < 6) pipeline.epochs[0].batches[j].decode.wall = 250e-3;
+  }
+  const double base = SimulateSteady(pipeline).rate();
+  Pipeline deeper = pipeline;
+  deeper.prefetch = 8;
+  Pipeline unordered = pipeline;
+  unordered.in_order = false;
+  EXPECT_GT(SimulateSteady(deeper).rate(), 1.2 * base);
+  EXPECT_GT(SimulateSteady(unordered).rate(), 1.2 * base);
+}
+
+TEST(SimulateTest, ThePinThreadWorksBesideTheConsumer) {
+  Pipeline pipeline = Even(200, 1e-3, 0, 10e-3);
+  for (Demand& demand : pipeline.epochs[0].batches) demand.get = 8e-3;
+  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 1 / 18e-3, 1);
+  pipeline.pin_thread = true;
+  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 1 / 10e-3, 1);
+}
+
+TEST(SimulateTest, SampleThreadsShareABatch) {
+  Pipeline pipeline = Even(100, 0, 0, 0);
+  pipeline.sample_tasks = true;
+  pipeline.workers = 4;
+  EpochDemand& epoch = pipeline.epochs.front();
+  for (Demand& demand : epoch.batches) {
+    demand.first_sample = epoch.samples.size();
+    demand.tasks = 8;
+    epoch.samples.insert(epoch.samples.end(), 8, SampleCost{0, 0, 5e-3F, 0, 0, 0});
+  }
+  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 4 / 40e-3, 1);  // of 8 samples each
+}
+
+TEST(SimulateTest, SurvivesCostsOfNothing) {
+  Pipeline pipeline = Even(100'000, 0, 0, 0);
+  EXPECT_GE(Simulate(pipeline).time, 0);
+  pipeline.workers = 0;
+  EXPECT_EQ(Simulate(pipeline).time, 0);
+  EXPECT_EQ(SimulateSteady(Pipeline{}).time, 0);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/analyzer/slow_simulator.h"
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <set>
+
+namespace penstock::analyzer::testing {
+namespace {
+
+// Something to be done before an actor goes on: waiting, or computing with so many threads.
+struct Task {
+  double left = 0;
+  bool computes = false;
+  double threads = 1;
+};
+
+struct Actor {
+  std::deque<Task> tasks;       // one after the other
+  std::function<bool()> go_on;  // when there are none: true if something happened
+  void Wait(double seconds) { tasks.push_back({seconds, false, 0}); }
+  void Compute(double seconds, double threads = 1) { tasks.push_back({seconds, true, threads}); }
+};
+
+// Runs actors until `done`.
+double Play(std::deque<Actor>& actors, double cores, double& now, const bool& done) {
+  while (!done) {
+    bool happened = true;
+    while (happened && !done) {
+      happened = false;
+      for (Actor& actor : actors) {
+        while (!actor.tasks.empty() && actor.tasks.front().left <= 0) actor.tasks.pop_front();
+        if (actor.tasks.empty() && actor.go_on() && !done) happened = true;
+      }
+    }
+    if (done) break;
+    double threads = 0;
+    for (const Actor& actor : actors) {
+      if (!actor.tasks.empty() && actor.tasks.front().computes) {
+        threads += actor.tasks.front().threads;
+      }
+    }
+    const double speed = threads > cores ? cores / threads : 1;
+    Task* next = nullptr;
+    double soonest = 1e300;
+    for (Actor& actor : actors) {
+      if (actor.tasks.empty()) continue;
+      Task& task = actor.tasks.front();
+      const double needs = task.left / (task.computes ? speed : 1);
+      if (needs < soonest) {
+        soonest = needs;
+        next = &task;
+      }
+    }
+    if (next == nullptr) break;  // nothing will ever happen again
+    for (Actor& actor : actors) {
+      if (actor.tasks.empty()) continue;
+      Task& task = actor.tasks.front();
+      task.left -= soonest * (task.computes ? speed : 1);
+    }
+    next->left = 0;
+    now += soonest;
+  }
+  return now;
+}
+
+void Step(Actor& consumer, const Pipeline& pipeline, const Demand& demand) {
+  const double load = pipeline.step_load;
+  consumer.Compute(std::min(1.0, load) * demand.step, std::max(1.0, load));
+  consumer.Wait(std::max(0.0, 1 - load) * demand.step + demand.h2d);
+}
+
+template <class T>
+bool Take(std::deque<T>& queue, T& item) {
+  if (queue.empty()) return false;
+  item = queue.front();
+  queue.pop_front();
+  return true;
+}
+
+}  // namespace
+
+Timeline SlowWorkers(const Sequence& sequence) {
+  const Pipeline& pipeline = sequence.pipeline;
+  const auto workers = static_cast<std::size_t>(pipeline.workers);
+  const auto prefetch = static_cast<std::size_t>(pipeline.prefetch);
+  std::vector<std::deque<std::size_t>> indices(workers), made(workers);
+  std::vector<std::size_t> outstanding(workers, 0), making(workers), sending(workers);
+  std::vector<int> at(workers, 0), feeder_at(workers, 0);
+  std::deque<std::size_t> unpinned, arrived;
+  std::vector<std::size_t> owner(sequence.count);
+  std::set<std::size_t> got;
+  std::size_t sent = 0, turn = 0, handed = 0, pinning = 0, current = 0;
+  double now = 0, entered = 0;
+  bool done = false;
+  Timeline out;
+
+  const auto send = [&] {
+    if (sent == sequence.count) return;
+    for (std::size_t tried = 0; tried < workers; ++tried) {
+      const std::size_t w = turn++ % workers;
+      if (!pipeline.in_order && outstanding[w] >= prefetch) continue;
+      ++outstanding[w];
+      owner[sent] = w;
+      indices[w].push_back(sent++);
+      return;
+    }
+  };
+  for (std::size_t i = 0; i < workers * prefetch; ++i) send();
+
+  std::deque<Actor> actors(2 + 2 * workers);
+  for (std::size_t w = 0; w < workers; ++w) {
+    Actor& worker = actors[2 + 2 * w];
+    worker.Wait(sequence.start(w));
+    worker.go_on = [&, w] {
+      if (at[w] == 1) {
+        made[w].push_back(making[w]);
+        at[w] = 0;
+        return true;
+      }
+      if (!Take(indices[w], making[w])) return false;
+      const Demand& demand = sequence.at(making[w]);
+      worker.Compute(pipeline.overhead);
+      const double wait = demand.service() - demand.cpu();
+      worker.Wait(sequence.lead(making[w]) * wait);
+      worker.Compute(demand.cpu() + demand.put);
+      worker.Wait((1 - sequence.lead(making[w])) * wait);
+      at[w] = 1;
+      return true;
+    };
+    Actor& feeder = actors[3 + 2 * w];
+    feeder.go_on = [&, w] {
+      const Demand& last = sequence.at(sending[w]);
+      if (feeder_at[w] == 1) {
+        (pipeline.pin_thread ? unpinned : arrived).push_back(sending[w]);
+        feeder.Compute(std::max(0.0, pipeline.worker_cpu - last.feed - pipeline.overhead));
+        feeder_at[w] = 0;
+        return true;
+      }
+      if (!Take(made[w], sending[w])) return false;
+      feeder.Compute(sequence.at(sending[w]).feed);
+      feeder.Wait(sequence.at(sending[w]).latency);
+      feeder_at[w] = 1;
+      return true;
+    };
+  }
+  Actor& pinner = actors[1];
+  bool pins = false;
+  pinner.go_on = [&] {
+    if (pins) {
+      arrived.push_back(pinning);
+      pins = false;
+      return true;
+    }
+    if (!Take(unpinned, pinning)) return false;
+    pinner.Compute(sequence.at(pinning).get + sequence.at(pinning).pin);
+    pins = true;
+    return true;
+  };
+  Actor& consumer = actors[0];
+  enum { kEnter, kInNext, kGot, kHand } state = kEnter;
+  consumer.go_on = [&] {
+    if (state == kEnter) {
+      entered = now;
+      state = kInNext;
+      if (handed == sequence.count) {
+        done = true;
+        out.end = now;
+      }
+      return true;
+    }
+    if (state == kGot) {
+      got.insert(current);
+      state = kInNext;
+      return true;
+    }
+    if (state == kHand) {
+      --outstanding[owner[current]];
+      send();
+      out.Deliver(current, entered, now);
+      ++handed;
+      Step(consumer, pipeline, sequence.at(current));
+      state = kEnter;
+      return true;
+    }
+    const bool due = pipeline.in_order ? got.count(handed) > 0 : !got.empty();
+    if (due) {
+      current = pipeline.in_order ? handed : *got.begin();
+      got.erase(current);
+      consumer.Compute(sequence.at(current).next);
+      state = kHand;
+      return true;
+    }
+    if (!Take(arrived, current)) return false;
+    if (!pipeline.pin_thread) consumer.Compute(sequence.at(current).get + sequence.at(current).pin);
+    state = kGot;
+    return true;
+  };
+  Play(actors, pipeline.cores, now, done);
+  return out;
+}
+
+Timeline SlowThreads(const Sequence& sequence) {
+  const Pipeline& pipeline = sequence.pipeline;
+  struct Sample {
+    std::size_t batch;
+    std::size_t index;
+  };
+  std::deque<Sample> samples;
+  std::vector<std::size_t> left;
+  for (std::size_t j = 0; j < sequence.count; ++j) {
+    left.push_back(sequence.at(j).tasks);
+    for (std::size_t k = 0; k < sequence.at(j).tasks; ++k) {
+      samples.push_back({j, sequence.at(j).first_sample + k});
+    }
+  }
+  std::set<std::size_t> ready;
+  std::size_t released = 0, handed = 0;
+  double now = 0, entered = 0;
+  bool done = false, waited = false, handing = false, stepping = false;
+  Timeline out;
+  const auto threads = static_cast<std::size_t>(pipeline.workers);
+  std::deque<Actor> actors(1 + threads);
+  std::vector<std::size_t> making(threads);
+  std::vector<int> at(threads, 0);
+  for (std::size_t t = 0; t < threads; ++t) {
+    Actor& thread = actors[1 + t];
+    thread.Wait(sequence.start(t));
+    thread.go_on = [&, t] {
+      if (at[t] == 1 && --left[making[t]] == 0) {
+        thread.Compute(sequence.at(making[t]).collate.wall);
+        at[t] = 2;
+        return true;
+      }
+      const bool news = at[t] == 2;
+      if (news) ready.insert(making[t]);
+      at[t] = 0;
+      if (samples.empty() || samples.front().batch >= released + pipeline.credits()) return news;
+      const SampleCost& cost = sequence.epoch.samples[samples.front().index];
+      making[t] = samples.front().batch;
+      samples.pop_front();
+      const auto cpu = static_cast<double>(cost.read_cpu + cost.decode_cpu + cost.augment_cpu);
+      const auto wall = static_cast<double>(cost.read + cost.decode + cost.augment);
+      const double lead = sequence.lead(making[t] * 64 + left[making[t]]);
+      thread.Wait(lead * (wall - cpu));
+      thread.Compute(cpu + pipeline.overhead);
+      thread.Wait((1 - lead) * (wall - cpu));
+      at[t] = 1;
+      return true;
+    };
+  }
+  Actor& consumer = actors[0];
+  consumer.go_on = [&] {
+    if (stepping) {
+      stepping = false;
+      ++handed;
+      ++released;
+      entered = now;
+      waited = false;
+    }
+    if (handed == sequence.count) {
+      done = true;
+      out.end = now;
+      return true;
+    }
+    if (handing) {
+      handing = false;
+      out.Deliver(handed, entered, now);
+      Step(consumer, pipeline, sequence.at(handed));
+      stepping = true;
+      return true;
+    }
+    if (ready.count(handed) == 0) {
+      const bool news = !waited;
+      waited = true;
+      return news;
+    }
+    consumer.Compute(sequence.at(handed).next + (waited ? sequence.at(handed).latency : 0));
+    handing = true;
+    return true;
+  };
+  Play(actors, pipeline.cores, now, done);
+  return out;
+}
+
+}  // namespace penstock::analyzer::testing

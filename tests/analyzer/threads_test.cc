@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reference loader's traces: model, replay and verdict where threads make single samples.
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/report/report.h"
+#include "analyzer/whatif/diagnosis.h"
+#include "tests/analyzer/synthetic_threads.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::SampleCosts;
+using testing::SyntheticThreads;
+using testing::ThreadsTrace;
+
+SyntheticThreads Always(SampleCosts costs, double step) {
+  SyntheticThreads run;
+  run.step = step;
+  run.costs = [costs](int) { return costs; };
+  return run;
+}
+
+TEST(ThreadsTest, KnowsThreadsBatchesAndSamples) {
+  SyntheticThreads run;
+  run.collate = 1;
+  const RunModel model = BuildRunModel(*ThreadsTrace(run));
+  ASSERT_TRUE(model.has_loader());
+  const LoaderRun& loader = model.loader();
+  EXPECT_EQ(loader.config.kind, "penstock");
+  EXPECT_TRUE(loader.config.sample_tasks);
+  EXPECT_EQ(loader.config.credits(), 4);
+  EXPECT_EQ(loader.workers.size(), 4u);
+  EXPECT_EQ(loader.samples_per_batch, 8u);
+  EXPECT_EQ(loader.samples.size(), 1600u);
+  const Batch& batch = loader.batches.at(100);
+  EXPECT_TRUE(batch.was_fetched());
+  EXPECT_FALSE(batch.whole);
+  EXPECT_NEAR(batch.decode.wall, 32e-3, 1e-6);
+  EXPECT_NEAR(batch.augment.wall, 16e-3, 1e-6);
+  EXPECT_NEAR(batch.read.wall, 4e-3, 1e-6);
+  EXPECT_NEAR(batch.collate.wall, 1e-3, 1e-6);
+  std::uint64_t finished = 0;
+  for (const WorkerRun& worker : loader.workers) finished += worker.batches;
+  EXPECT_EQ(finished, 200u);
+}
+
+TEST(ThreadsTest, InfersThemWithoutFacts) {
+  SyntheticThreads run = Always({0.5, 8, 2}, 2);
+  run.facts = false;
+  const RunModel model = BuildRunModel(*ThreadsTrace(run));
+  EXPECT_TRUE(model.loader().config.sample_tasks);
+  EXPECT_EQ(model.loader().config.num_workers, 4);
+  EXPECT_EQ(model.loader().samples_per_batch, 8u);
+}
+
+struct ThreadCase {
+  SampleCosts costs;
+  double step;
+  const char* name;
+};
+
+class ThreadVerdictTest : public ::testing::TestWithParam<std::tuple<ThreadCase, int>> {};
+
+TEST_P(ThreadVerdictTest, NamesTheCauseAndReplaysTheRun) {
+  const auto& [which, threads] = GetParam();
+  SyntheticThreads run = Always(which.costs, which.step);
+  run.threads = threads;
+  const Diagnosis diagnosis = Diagnose(*ThreadsTrace(run));
+  EXPECT_EQ(FactorName(diagnosis.bottleneck), which.name) << diagnosis.summary;
+  ASSERT_TRUE(diagnosis.loader);
+  EXPECT_LT(std::abs(diagnosis.loader->replay.error()), 0.02) << diagnosis.summary;
+  EXPECT_GT(diagnosis.confidence, 0.5) << diagnosis.summary;
+}
+
+INSTANTIATE_TEST_SUITE_P(ThreadsTest, ThreadVerdictTest,
+                         ::testing::Combine(::testing::Values(ThreadCase{{8, 2, 1}, 1, "read"},
+                                                              ThreadCase{{0.5, 9, 2}, 1, "decode"},
+                                                              ThreadCase{{0.5, 2, 9}, 1, "augment"},
+                                                              ThreadCase{
+                                                                  {0.5, 2, 1}, 90, "compute"}),
+                                            ::testing::Values(0, 1, 3, 4)));
+
+TEST(ThreadsTest, ReplaysUnevenSamplesAndEpochs) {
+  SyntheticThreads run;
+  run.epochs = 3;
+  run.batches = 100;
+  run.step = 12;
+  run.collate = 2;
+  std::mt19937_64 random(5);
+  std::vector<double> decode(2400);
+  std::exponential_distribution<double> draw(1.0 / 4);
+  for (double& value : decode) value = draw(random);
+  run.costs = [&](int sample) {
+    return SampleCosts{0.5, decode[static_cast<std::size_t>(sample)], 1};
+  };
+  const Diagnosis diagnosis = Diagnose(*ThreadsTrace(run));
+  EXPECT_LT(std::abs(diagnosis.loader->replay.error()), 0.02) << diagnosis.summary;
+}
+
+TEST(ThreadsTest, WaitFractionIsThatOfTheLoop) {
+  // 8 samples of 8 ms by 4 threads: a batch each 16 ms, of which 4 are step.
+  const Diagnosis diagnosis = Diagnose(*ThreadsTrace(Always({1, 5, 2}, 4)));
+  EXPECT_NEAR(diagnosis.wait_fraction, 0.75, 0.02);
+  EXPECT_NEAR(diagnosis.samples_rate, 500, 10);
+  EXPECT_GT(diagnosis.loader->signals.worker_busy, 0.95);
+}
+
+TEST(ThreadsTest, PredictsMoreThreadsAndSuggestsEnough) {
+  SyntheticThreads run = Always({1, 5, 2}, 9);
+  run.threads = 2;
+  const Diagnosis before = Diagnose(*ThreadsTrace(run));
+  Setting four;
+  four.workers = 4;
+  four.prefetch = run.prefetch + 1;
+  const LoaderDiagnosis& loader = *before.loader;
+  const Prediction predicted =
+      Predict(loader.pipeline, Apply(loader.pipeline, four, loader.facts), loader.replay);
+  run.threads = 4;
+  const double truth = Diagnose(*ThreadsTrace(run)).samples_rate;
+  EXPECT_NEAR(predicted.rate.estimate, truth, 0.03 * truth);
+  // 64 ms of samples, 9 ms of step: eight threads keep up within 2 %, seven do not quite.
+  EXPECT_GE(loader.suggestion.workers, 7);
+  EXPECT_LE(loader.suggestion.workers, 8);
+}
+
+TEST(ThreadsTest, TheReportShowsThreadsAndShares) {
+  const auto trace = ThreadsTrace(Always({1, 5, 2}, 4));
+  const Report report = BuildReport(*trace, "x.penstock");
+  for (const StageRow& row : report.stages) {
+    if (row.name != "decode" && row.name != "read") continue;
+    EXPECT_NEAR(row.share, row.name == "read" ? 1.0 / 8 : 5.0 / 8, 0.01);
+  }
+  const std::string text = ReportText(report, Colour::kOff);
+  EXPECT_NE(text.find("penstock, 4 threads, prefetch 4, batch 8"), std::string::npos) << text;
+  EXPECT_NE(text.find("--workers"), std::string::npos) << text;
+  EXPECT_EQ(text.find("DataLoader("), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace penstock::analyzer

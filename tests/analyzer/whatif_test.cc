@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Predictions from one synthetic trace against traces of the predicted settings, and the grid.
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include "analyzer/main/arguments.h"
+#include "analyzer/report/grid_report.h"
+#include "analyzer/whatif/grid.h"
+#include "tests/analyzer/synthetic.h"
+#include "tests/analyzer/synthetic_threads.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Costs;
+using testing::Synthetic;
+using testing::SyntheticTrace;
+
+// Decode times of one batch in ms, the same for every setting.
+Synthetic Uneven() {
+  static const std::vector<double> decode = [] {
+    std::mt19937_64 random(3);
+    std::lognormal_distribution<double> draw(2.5, 0.8);
+    std::vector<double> values(400);
+    for (double& value : values) value = draw(random);
+    return values;
+  }();
+  Synthetic run;
+  run.batches = 400;
+  run.cores = 16;
+  run.costs = [](int, int index) {
+    Costs costs{1, decode[static_cast<std::size_t>(index)], 3, 1, 0.1, 0.3, 9, 0};
+    return costs;
+  };
+  return run;
+}
+
+double RateOf(const Synthetic& run) {
+  return FindSteadyState(BuildRunModel(*SyntheticTrace(run)).loader()).rate.estimate;
+}
+
+Configuration Only(const Diagnosis& diagnosis, GridRequest request) {
+  const Result<Grid> grid = PredictGrid(diagnosis, request);
+  EXPECT_TRUE(grid);
+  if (!grid || grid->configurations.size() != 1) return {};
+  return grid->configurations.front();
+}
+
+TEST(WhatifTest, PredictsUnseenWorkersAndDepths) {
+  double worst = 0;
+  double sum = 0;
+  int cells = 0;
+  for (const int source : {1, 3}) {
+    Synthetic run = Uneven();
+    run.workers = source;
+    const Diagnosis from = Diagnose(*SyntheticTrace(run));
+    for (const int workers : {1, 2, 3, 4, 6}) {
+      for (const int prefetch : {1, 2, 4}) {
+        run.workers = workers;
+        run.prefetch = prefetch;
+        const double truth = RateOf(run);
+        GridRequest request;
+        request.workers = {workers};
+        request.prefetch = {prefetch};
+        const double error = Only(from, request).predicted.rate.estimate / truth - 1;
+        worst = std::max(worst, std::abs(error));
+        sum += std::abs(error);
+        ++cells;
+      }
+    }
+  }
+  // The truth of the trace leaves out the batches of its own warm-up: another stretch of the data.
+  EXPECT_LT(sum / cells, 0.02);
+  EXPECT_LT(worst, 0.06);
+}
+
+TEST(WhatifTest, PredictsAnotherBatchSize) {
+  Synthetic run;
+  run.cores = 16;
+  run.workers = 2;
+  run.costs = testing::Always(Costs{1, 20, 8, 1, 0.1, 0.3, 4, 0});
+  const Diagnosis from = Diagnose(*SyntheticTrace(run));
+  run.batch_size = 8;
+  run.costs = testing::Always(Costs{2, 40, 16, 2, 0.15, 0.45, 8, 0});
+  GridRequest request;
+  request.batch = 8;
+  const Configuration eight = Only(from, request);
+  EXPECT_NEAR(eight.predicted.rate.estimate, RateOf(run), 0.02 * RateOf(run));
+  EXPECT_EQ(eight.batch, 8);
+  EXPECT_NEAR(static_cast<double>(eight.predicted.ram), 8 * 150'528 * 2 * 3, 1);
+  EXPECT_FALSE(eight.recorded);
+}
+
+TEST(WhatifTest, AnotherBatchSizeKeepsEverySampleAndItsCost) {
+  const Diagnosis from = Diagnose(*SyntheticTrace(Uneven()));
+  const Pipeline& before = from.loader->pipeline;
+  const auto totals = [](const Pipeline& pipeline) {
+    std::array<double, 4> sum{};
+    for (const EpochDemand& epoch : pipeline.epochs) {
+      for (const Demand& demand : epoch.batches) {
+        sum[0] += demand.samples;
+        sum[1] += demand.service();
+        sum[2] += demand.cpu();
+        sum[3] += demand.step;
+      }
+    }
+    return sum;
+  };
+  for (const int batch : {1, 3, 64, 5000}) {
+    const Pipeline after = WithBatch(before, from.run.loader(), batch);
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_NEAR(totals(after)[i], totals(before)[i], 1e-6 * totals(before)[i])
+          << batch << " " << i;
+    }
+    EXPECT_EQ(after.batches(), static_cast<std::size_t>((1600 + batch - 1) / batch));
+  }
+}
+
+TEST(WhatifTest, AFasterStageIsWorthWhatItTakes) {
+  Synthetic run;
+  run.workers = 2;
+  run.cores = 16;
+  run.costs = testing::Always(Costs{1, 20, 8, 1, 0, 0.1, 2, 0});
+  const Diagnosis from = Diagnose(*SyntheticTrace(run));
+  const double now = from.samples_rate;
+  GridRequest request;
+  request.scale = {{Factor::kDecode, 0.5}};
+  EXPECT_NEAR(Only(from, request).predicted.rate.estimate, now * 30 / 20, 0.02 * now);
+  request.scale = {{Factor::kDecode, 0}, {Factor::kAugment, 0}};
+  const Configuration free = Only(from, request);
+  EXPECT_NEAR(free.predicted.rate.estimate, 4 / 2.1e-3, 0.02 * 4 / 2.1e-3);
+  EXPECT_EQ(free.bottleneck, Factor::kCompute);
+  request.scale.clear();
+  request.step = 50e-3;
+  const Configuration slow = Only(from, request);
+  EXPECT_NEAR(slow.predicted.rate.estimate, 4 / 50.1e-3, 2);
+  EXPECT_EQ(slow.bottleneck, Factor::kCompute);
+}
+
+TEST(WhatifTest, WorkersThatStaySaveTheStartOfLaterEpochs) {
+  Synthetic run;
+  run.epochs = 4;
+  run.batches = 40;
+  run.worker_start = 200;
+  const Diagnosis from = Diagnose(*SyntheticTrace(run));
+  GridRequest request;
+  request.persistent = true;
+  EXPECT_GT(Only(from, request).predicted.speedup, 1.5);
+  request.persistent = false;
+  EXPECT_NEAR(Only(from, request).predicted.speedup, 1, 1e-9);
+}
+
+TEST(WhatifTest, APinThreadTakesUnpicklingOffTheLoop) {
+  Synthetic run;
+  run.workers = 4;
+  run.cores = 16;
+  run.costs = testing::Always(Costs{1, 10, 4, 1, 0.1, 8, 10, 0});
+  const Diagnosis from = Diagnose(*SyntheticTrace(run));
+  GridRequest request;
+  request.pin = true;
+  EXPECT_NEAR(Only(from, request).predicted.speedup, 1.8, 0.1);
+}
+
+TEST(GridTest, HasOneElementForEachCombination) {
+  const Diagnosis from = Diagnose(*SyntheticTrace(Uneven()));
+  GridRequest request;
+  request.workers = {0, 2, 4};
+  request.prefetch = {2, 8};
+  const Result<Grid> grid = PredictGrid(from, request);
+  ASSERT_TRUE(grid);
+  simdjson::dom::parser parser;
+  simdjson::dom::element json;
+  ASSERT_EQ(parser.parse(GridJson(*grid)).get(json), simdjson::SUCCESS);
+  simdjson::dom::array all;
+  ASSERT_EQ(json["configurations"].get(all), simdjson::SUCCESS);
+  ASSERT_EQ(all.size(), 6u);
+  for (const simdjson::dom::element one : all) {
+    for (const char* key : {"num_workers", "prefetch_factor", "batch_size", "samples_per_s", "low",
+                            "high", "ram_bytes"}) {
+      EXPECT_TRUE(one[key].is_number()) << key;
+    }
+    EXPECT_TRUE(one["move_to_gpu"].is_array());
+    EXPECT_TRUE(one["bottleneck"].is_string());
+    EXPECT_LT(double(one["low"]), double(one["samples_per_s"]));
+    EXPECT_GT(double(one["high"]), double(one["samples_per_s"]));
+  }
+  EXPECT_EQ(std::int64_t(all.at(2)["num_workers"]), 2);
+  EXPECT_EQ(std::int64_t(all.at(3)["prefetch_factor"]), 8);
+  EXPECT_TRUE(grid->configurations.at(2).recorded);
+  EXPECT_FALSE(grid->configurations.at(3).recorded);
+}
+
+TEST(GridTest, MarksWhatDoesNotFit) {
+  Synthetic run = Uneven();
+  run.sample_bytes = 10'000'000;
+  const Diagnosis from = Diagnose(*SyntheticTrace(run));
+  GridRequest request;
+  request.workers = {2, 8};
+  request.budget_ram = 1e9;  // 40 MB a batch: 240 MB and 960 MB, and at depth 8 far more
+  request.prefetch = {2, 8};
+  const Result<Grid> grid = PredictGrid(from, request);
+  ASSERT_TRUE(grid);
+  EXPECT_TRUE(grid->configurations.at(0).fits);
+  EXPECT_TRUE(grid->configurations.at(2).fits);
+  EXPECT_FALSE(grid->configurations.at(3).fits);
+  EXPECT_NE(GridText(*grid, Colour::kOff).find("! more memory"), std::string::npos);
+}
+
+TEST(GridTest, RefusesWhatWouldBeGuessing) {
+  Synthetic run;
+  run.batches = 15;
+  const Result<Grid> few = PredictGrid(Diagnose(*SyntheticTrace(run)), {});
+  ASSERT_FALSE(few);
+  EXPECT_EQ(few.error().kind, ErrorKind::kInput);
+  EXPECT_NE(few.error().message.find("not enough: needs 16 batches"), std::string::npos);
+  const Result<Grid> none = PredictGrid(Diagnose(*traces::MakeTrace({})), {});
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message.find("not enough: needs"), std::string::npos);
+}
+
+TEST(GridTest, CountsTheRingOfSampleThreadsAsItsOptionDoes) {
+  testing::SyntheticThreads run;
+  const Diagnosis from = Diagnose(*testing::ThreadsTrace(run));
+  GridRequest request;
+  request.workers = {4, 8};
+  request.prefetch = {4};
+  const Result<Grid> grid = PredictGrid(from, request);
+  ASSERT_TRUE(grid);
+  EXPECT_TRUE(grid->configurations.at(0).recorded);
+  EXPECT_NEAR(grid->configurations.at(0).predicted.rate.estimate, from.samples_rate,
+              0.02 * from.samples_rate);
+  EXPECT_GT(grid->configurations.at(1).predicted.speedup, 1.5);
+}
+
+TEST(ArgumentsTest, ReadsListsAndRanges) {
+  EXPECT_EQ(ParseCounts("0,2..4,9", 0), (std::vector<int>{0, 2, 3, 4, 9}));
+  for (const char* wrong : {"", "x", "4..1", "1,,2", "1..", "-1", "2000", "1,", "1..2..3", "0x4"}) {
+    EXPECT_FALSE(ParseCounts(wrong, 0)) << wrong;
+  }
+  EXPECT_FALSE(ParseCounts("0", 1));
+}
+
+TEST(ArgumentsTest, ReadsSizes) {
+  EXPECT_DOUBLE_EQ(ParseSize("8G").value(), 8e9);
+  EXPECT_DOUBLE_EQ(ParseSize("1.5GiB").value(), 1.5 * 1024 * 1024 * 1024);
+  EXPECT_DOUBLE_EQ(ParseSize("500mb").value(), 5e8);
+  EXPECT_DOUBLE_EQ(ParseSize("4096").value(), 4096);
+  for (const char* wrong : {"", "G", "-1G", "8X", "8Gx", "nan", "inf", "0"}) {
+    EXPECT_FALSE(ParseSize(wrong)) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
