@@ -9,6 +9,7 @@
 #define HWY_TARGET_INCLUDE "loader/augment/resample.cc"
 #include <hwy/foreach_target.h>  // compiles the rest of this file once for each vector unit
 //
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include "loader/augment/rgb_simd.inc"
@@ -135,6 +136,10 @@ std::size_t Lanes() {
 
 // -------------------------------------------------------------------------------------- vertical
 
+// Bytes of a row to fetch ahead of its use: many rows at once are too many streams for the CPU to
+// see, and a 4K picture takes half the time.
+constexpr std::size_t kAhead = 640;
+
 // out = (what `next` has already, if kCarry) + sum of a[i] * rows[i]; next = sum of b[i] * rows[i].
 // Each source pixel is converted to float once, although two outputs need it.
 template <bool kCarry, bool kNext>
@@ -152,6 +157,7 @@ void AddRows(const std::uint8_t* const* HWY_RESTRICT rows, std::size_t count,
     VF next_g = hn::Zero(df);
     VF next_b = hn::Zero(df);
     for (std::size_t i = 0; i < count; ++i) {
+      hwy::Prefetch(rows[i] + 3 * x + kAhead);
       const Rgb pixels = loader.Load(rows[i] + 3 * x);
       const VF weight = hn::Set(df, a[i]);
       out_r = hn::MulAdd(weight, pixels.r, out_r);
