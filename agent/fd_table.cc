@@ -349,6 +349,9 @@ void OnRead(int fd, FdKind kind, uint64_t start, uint64_t end, uint64_t bytes) {
 
 void OnMap(int fd, uint64_t start, uint64_t end, uint64_t bytes) {
   AddMapped(bytes);
+  if (ProgramWrites(wire::kRead)) {
+    return;
+  }
   Emit(wire::kRead, Name(&g_map_name), start, end - start, 0, bytes, ObjectOf(fd),
        wire::kFlagMapped);
 }
@@ -369,7 +372,8 @@ ReadCall::ReadCall(int fd) : fd_(fd), on_(Recording()) {
     return;
   }
   kind_ = KindOf(fd);
-  if (kind_ == FdKind::kDataset || kind_ == FdKind::kNetwork) {
+  spoken_for_ = ProgramWrites(wire::kRead);
+  if (!spoken_for_ && (kind_ == FdKind::kDataset || kind_ == FdKind::kNetwork)) {
     // Open while the call runs: a process killed inside it shows what it was waiting for.
     token_ = Begin(wire::kRead, g_file_name.id, __builtin_frame_address(0), false);
     start_ = Now();
@@ -385,12 +389,14 @@ void ReadCall::Done(int64_t bytes) {
     AddHooked(static_cast<uint64_t>(bytes));
   }
   if (kind_ == FdKind::kDataset || kind_ == FdKind::kNetwork) {
-    const uint64_t end = Now();
+    const uint64_t end = spoken_for_ ? 0 : Now();
     Cancel(token_);
     if (bytes > 0) {
       const auto size = static_cast<uint64_t>(bytes);
       kind_ == FdKind::kDataset ? AddDataset(size) : AddNetwork(size);
-      OnRead(fd_, kind_, start_, end, size);
+      if (!spoken_for_) {
+        OnRead(fd_, kind_, start_, end, size);
+      }
     }
   }
   errno = saved;
@@ -405,7 +411,9 @@ void ReadCall::DoneSocket(int64_t bytes) {
   Cancel(token_);
   if (bytes > 0) {
     AddNetwork(static_cast<uint64_t>(bytes));
-    OnRead(fd_, kind_, start_, end, static_cast<uint64_t>(bytes));
+    if (!spoken_for_) {
+      OnRead(fd_, kind_, start_, end, static_cast<uint64_t>(bytes));
+    }
   }
   errno = saved;
 }

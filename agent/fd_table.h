@@ -60,6 +60,7 @@ class ReadCall {
   int fd_;
   FdKind kind_ = FdKind::kUnknown;
   bool on_;
+  bool spoken_for_ = false;  // the program writes the span
   uint64_t start_ = 0;
   Token token_;
 };

@@ -29,7 +29,7 @@ inline Function* Companion(Symbol* symbol, void* return_address) {
 }
 
 inline Token OpenSpan(Stage stage, NameTag* name, void* frame) {
-  return Recording() ? Begin(stage, Name(name), frame, true) : Token{};
+  return Recording() && !ProgramWrites(stage) ? Begin(stage, Name(name), frame, true) : Token{};
 }
 
 inline void CloseSpan(Token token, uint64_t bytes, bool failed) {

@@ -77,6 +77,7 @@ void Forget(Operation* operation) {
 }
 
 Operation* Start(const Decompress* cinfo, Phase phase) {
+  if (ProgramWrites(wire::kDecode)) return nullptr;
   Operation* const operation = AddOperation(cinfo);
   if (operation == nullptr) return nullptr;
   // Inside another decode (PIL.load, cv::imread) the outer span has the CPU time.

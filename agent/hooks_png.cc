@@ -35,6 +35,7 @@ void Forget(Operation* operation) {
 }
 
 Operation* Start(const void* png, Phase phase) {
+  if (ProgramWrites(wire::kDecode)) return nullptr;
   Operation* const operation = AddOperation(png);
   if (operation == nullptr) return nullptr;
   operation->cpu_start = ThreadCpu();

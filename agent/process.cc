@@ -99,7 +99,7 @@ bool Attach() {
   g_tsc = header->clock == wire::kClockTsc;
   const uint64_t rate = header->ticks_per_second != 0 ? header->ticks_per_second : 1000000000u;
   g_ns_per_tick = (uint64_t{1000000000u} << 20) / rate;
-  g_cpu_reuse_ticks = rate / 1000000u * 3;
+  g_cpu_reuse_ticks = rate / 1000000u * 20;
   g_header = header;
   __atomic_store_n(&g_recording, &header->recording, __ATOMIC_RELEASE);
   return true;

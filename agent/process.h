@@ -44,7 +44,7 @@ extern wire::ProcessSlot* g_slot;   // nullptr: none claimed (yet)
 extern uint32_t g_slot_index;
 extern bool g_tsc;                  // ticks are TSC
 extern uint64_t g_ns_per_tick;      // times 2^20
-extern uint64_t g_cpu_reuse_ticks;  // 3 us
+extern uint64_t g_cpu_reuse_ticks;  // 20 us
 
 // The fork guard: *g_guard is the process token, non-zero; a forked child finds 0 there.
 extern volatile uint64_t* g_guard;

@@ -24,6 +24,9 @@ __thread ThreadState* t_state = nullptr;
 uint32_t g_free_lock = 0;
 ThreadState* g_free = nullptr;
 
+uint32_t g_claimed = 0;  // atomic: stages (bits) whose spans the program writes itself
+static_assert(wire::kStageCount <= 32);
+
 ThreadState* TakeState() {
   ThreadState* state = nullptr;
   uint32_t expected = 0;
@@ -169,6 +172,7 @@ inline void SetInflightDepth(ThreadState* s, uint32_t depth) {
 void Pop(ThreadState* s) {
   OpenSpan& o = s->open[--s->depth];
   --s->open_stage[o.stage];
+  s->native_stage[o.stage] -= o.native ? 1u : 0u;
   if (o.sets_context) {
     s->context = o.saved;
   }
@@ -197,7 +201,7 @@ bool MapsFiles() {
 }
 
 // Thread CPU time at `*ticks`. The system call costs more than many a span, and spans begin and end
-// in clusters (a transform inside a Compose inside a sample): within 3 us of a reading the CPU time
+// in clusters (a transform inside a Compose inside a sample): within 20 us of a reading the CPU time
 // has grown by at most the wall time, so that is what is added. Otherwise reads, and moves `*ticks`
 // behind the reading.
 inline uint64_t CpuAt(ThreadState* s, uint64_t* ticks) {
@@ -212,7 +216,7 @@ inline uint64_t CpuAt(ThreadState* s, uint64_t* ticks) {
 
 // Pushes a span; the caller has healed.
 inline Token Push(ThreadState* s, Stage stage, uint32_t name, void* frame, bool cpu,
-                  const Context* context) {
+                  const Context* context, bool native = false) {
   if (s->depth >= kMaxDepth) {
     return {};
   }
@@ -228,6 +232,8 @@ inline Token Push(ThreadState* s, Stage stage, uint32_t name, void* frame, bool 
     s->context = *context;
   }
   ++s->open_stage[stage];
+  o.native = native;
+  s->native_stage[stage] += native ? 1u : 0u;
   s->depth = at + 1;
   o.has_faults = stage == wire::kSample && MapsFiles();
   if (o.has_faults) {
@@ -353,6 +359,23 @@ Token BeginPython(Stage stage, uint32_t name, const Context* context) {
                    stage != wire::kRead && (stage != wire::kAugment || s->open_stage[stage] < 2) &&
                    (stage != wire::kDecode || s->open_stage[stage] == 0);
   return Push(s, stage, name, nullptr, cpu, context);
+}
+
+Token BeginNative(Stage stage, uint32_t name, const Context* context, bool cpu) {
+  ThreadState* s = Self();
+  return s != nullptr ? Push(s, stage, name, nullptr, cpu, context, true) : Token{};
+}
+
+void ClaimStages(uint32_t stages) {
+  __atomic_fetch_or(&g_claimed, stages, __ATOMIC_RELAXED);
+}
+
+bool ProgramWrites(Stage stage) {
+  if ((__atomic_load_n(&g_claimed, __ATOMIC_RELAXED) >> stage & 1) != 0) {
+    return true;
+  }
+  const ThreadState* s = t_state;
+  return s != nullptr && s->token == *g_guard && s->native_stage[stage] != 0;
 }
 
 void End(Token token, uint64_t bytes, uint64_t object, uint8_t flags) {

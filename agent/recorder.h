@@ -48,6 +48,11 @@ void Emit(Stage stage, uint32_t name, uint64_t start, uint64_t duration, uint64_
 // outermost one counts, inner ones are still recorded.
 uint32_t OpenSpans(Stage stage);
 
+// True where the program itself writes the spans of `stage` (traces/native_bridge.h): in a span of
+// its own on this thread, or everywhere once it has claimed the stage. A hook then counts bytes and
+// writes no span; one that follows an object over several calls asks when it begins.
+bool ProgramWrites(Stage stage);
+
 // Id of a string; its text is written once per process (bounded table, then ids alone).
 uint64_t Intern(const char* text, size_t size);
 

@@ -32,6 +32,7 @@ struct OpenSpan {
   bool has_cpu;
   bool sets_context;
   bool has_faults;
+  bool native;  // opened by the program itself
 };
 
 struct ThreadState {
@@ -51,6 +52,7 @@ struct ThreadState {
   int dirty[kDirtyFiles];  // file descriptors with reads not written yet
   uint32_t dirty_count;
   uint32_t open_stage[wire::kStageCount];
+  uint32_t native_stage[wire::kStageCount];  // of those, opened by the program itself
   OpenSpan open[kMaxDepth];
   Operation operations[kOperations];
   ThreadState* next_free;
@@ -65,6 +67,10 @@ void ReleaseThread(void* state);
 
 // Python's spans: as Begin(), but healed by token only. `context` may be null.
 Token BeginPython(Stage stage, uint32_t name, const Context* context);
+// Spans of a native program: the same, and the hooks inside know of it.
+Token BeginNative(Stage stage, uint32_t name, const Context* context, bool cpu);
+// From now on the program writes the spans of these stages (bits) itself.
+void ClaimStages(uint32_t stages);
 void EmitEvent(uint8_t type, const Context& context, int64_t value);
 void EmitCounter(uint32_t name, int64_t value);
 void EmitText(uint8_t type, uint64_t id, const char* text, size_t size);

@@ -19,7 +19,7 @@ add_library(penstock_sanitize INTERFACE)
 if(PENSTOCK_SANITIZE)
   string(REPLACE ";" "," _sanitizers "${PENSTOCK_SANITIZE}")
   target_compile_options(penstock_sanitize INTERFACE
-    -fsanitize=${_sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+    -fsanitize=${_sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   target_link_options(penstock_sanitize INTERFACE -fsanitize=${_sanitizers})
 endif()
 

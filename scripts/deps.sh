@@ -18,7 +18,7 @@ readonly kBuild=(g++ cmake ninja-build pkg-config libzstd-dev libfmt-dev libcli1
 readonly kRun=(python3 python3-torch python3-torchvision python3-opencv python3-pil python3-numpy)
 # clang-14 and libclang-rt-14-dev: libFuzzer. binutils: objdump, for the agent's symbol versions.
 readonly kTest=(libgtest-dev libgmock-dev clang-14 libclang-rt-14-dev
-  clang-format-14 clang-tidy-14 binutils git strace python3-venv
+  clang-format-14 clang-tidy-14 binutils ccache git strace python3-venv
   libturbojpeg0-dev libpng-dev libwebp-dev libopencv-dev)
 
 usage() {

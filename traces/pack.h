@@ -44,6 +44,8 @@ class Packer {
   // on disk readable and accepts and drops further data, counted.
   virtual Result<void> Flush() = 0;
   virtual Result<void> Finish() = 0;
+  // Instead: nothing is left, not even the partial file. Nothing may be called afterwards.
+  virtual void Discard() {}
   [[nodiscard]] virtual std::uint64_t bytes_written() const = 0;
 };
 

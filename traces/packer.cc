@@ -152,6 +152,8 @@ class PackedWriter final : public Packer {
     return status_ ? file_.Commit() : status_;
   }
 
+  void Discard() override { file_.Discard(); }
+
   std::uint64_t bytes_written() const override { return file_.size(); }
 
  private:

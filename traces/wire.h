@@ -92,6 +92,7 @@ inline constexpr uint32_t kFeatureMapped = 4;    // a dataset file was mapped
 inline constexpr uint32_t kFeatureIoUring = 8;   // io_uring is in use: reads invisible
 inline constexpr uint32_t kFeatureNetwork = 16;
 inline constexpr uint32_t kFeatureAio = 32;
+inline constexpr uint32_t kFeatureNative = 64;  // the program speaks for itself: native_bridge.h
 
 struct ProcessSlot {
   uint32_t state;  // atomic ProcessState; Live after the other fields are written
@@ -150,7 +151,8 @@ struct FileHeader {
   uint32_t sealed;            // atomic: 1 = the collector has finished
   uint32_t anchor_count;      // atomic, release: anchors[i % kMaxAnchors] for the last 64
   ClockAnchor anchors[kMaxAnchors];
-  uint8_t reserved[4096 - 224 - kMaxAnchors * 24];
+  uint64_t collector_start;  // clock ticks since boot: its pid may be another's later; 0: not known
+  uint8_t reserved[4096 - 232 - kMaxAnchors * 24];
   ProcessSlot processes[kMaxProcesses];
 };
 

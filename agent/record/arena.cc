@@ -129,6 +129,9 @@ void FormatRing(std::span<std::byte> memory, const Clock& clock) {
   CopyText(header->boot_id, sizeof header->boot_id, boot ? Trimmed(*boot) : "");
   gethostname(header->host, sizeof header->host - 1);
   header->collector_pid = static_cast<std::uint32_t>(getpid());
+  const auto stat = ReadFile("/proc/self/stat", 4096);
+  const auto own = stat ? ParseStat(*stat) : std::nullopt;
+  header->collector_start = own ? own->start : 0;
   header->chunk_count = chunks;
   AppendAnchor(*header, clock.Anchor());
   for (std::uint32_t i = 0; i < chunks; ++i) {

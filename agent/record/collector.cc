@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "agent/record/facts.h"
 #include "agent/record/proc_fs.h"
+#include "traces/host_facts.h"
 
 namespace penstock::record {
 namespace {
@@ -52,7 +52,7 @@ Result<void> Collector::Open() {
   request.beside = output.string() + ".ring";
   if (!config_.options.buffer_given) {
     // In a small container the ring must not be what brings it to its limit.
-    if (const auto limit = OwnCgroupLimits().memory_limit) {
+    if (const auto limit = traces::OwnCgroupLimits().memory_limit) {
       request.buffer.value =
           std::clamp<std::uint64_t>(limit->value / 32, 8u << 20, request.buffer.value);
     }
@@ -81,8 +81,8 @@ Result<void> Collector::Open() {
 
 void Collector::WriteFirstFacts() {
   const Options& options = config_.options;
-  for (const auto& [key, value] : HostFacts()) packer_->SetFact(key, value);
-  packer_->SetFact("command", QuoteCommand(options.command));
+  for (const auto& [key, value] : traces::HostFacts()) packer_->SetFact(key, value);
+  packer_->SetFact("command", traces::QuoteCommand(options.command));
   packer_->SetFact("penstock.version", PENSTOCK_VERSION);
   packer_->SetFact("record.mode", "collector");
   packer_->SetFact("record.clock", clock_.kind() == wire::kClockTsc ? "tsc" : "monotonic");
@@ -104,7 +104,7 @@ void Collector::WriteLastFacts() {
   if (root.empty()) root = packer_->FindFact("loader.0.dataset_root");
   if (root.empty() && !config_.options.data.empty()) root = config_.options.data.front();
   if (root.empty()) return;
-  const Storage storage = StorageOf(root);
+  const traces::Storage storage = traces::StorageOf(root);
   packer_->SetFact("dataset.root", root);
   packer_->SetFact("dataset.storage", fmt::format("{} {}", storage.filesystem, storage.device));
 }
@@ -305,13 +305,11 @@ int Collector::Finish() {
 }
 
 void Collector::Discard() {
-  const bool created = packer_ != nullptr;
   drain_.reset();
   sampler_.reset();
+  if (packer_) packer_->Discard();
   packer_.reset();
   if (arena_) arena_->Unlink();
-  std::error_code error;
-  if (created) std::filesystem::remove(config_.options.output.string() + ".part", error);
 }
 
 void Collector::FillValues(Message& message, TimeNs now) const {

@@ -43,6 +43,7 @@ class ForwardingPacker : public traces::Packer {
   void SetRealtimeOffset(TimeNs offset) override { inner_->SetRealtimeOffset(offset); }
   Result<void> Flush() override { return inner_->Flush(); }
   Result<void> Finish() override { return inner_->Finish(); }
+  void Discard() override { inner_->Discard(); }
   std::uint64_t bytes_written() const override { return inner_->bytes_written(); }
 
  protected:

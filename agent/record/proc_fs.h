@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parsers of what the kernel says in /proc about a process, and the small reads they need.
+// Parsers of what the kernel says in /proc about a process.
 // Parsers take text and own nothing; a malformed text gives no value. Thread-safe.
 #pragma once
 
@@ -11,16 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "traces/base/small_file.h"
 #include "traces/base/units.h"
 
 namespace penstock::record {
-
-// The contents of a small file, or nothing if it cannot be read. Cut at `limit`.
-[[nodiscard]] std::optional<std::string> ReadFile(const std::string& path,
-                                                  std::size_t limit = 4u << 20);
-[[nodiscard]] std::string_view Trimmed(std::string_view text);
-[[nodiscard]] std::optional<std::uint64_t> ParseNumber(std::string_view text);
-[[nodiscard]] std::vector<std::string_view> SplitLines(std::string_view text);
 
 // /proc/PID/stat
 struct ProcStat {
@@ -56,8 +50,5 @@ struct ProcMemory {
 
 // The innermost id of the NSpid line of /proc/PID/status: the pid as the process sees it.
 [[nodiscard]] std::optional<std::uint32_t> InnerPid(std::string_view status);
-
-// "0-3,8" from a sorted list of CPUs.
-[[nodiscard]] std::string CpuList(const std::vector<int>& cpus);
 
 }  // namespace penstock::record

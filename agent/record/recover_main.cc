@@ -28,6 +28,15 @@ Result<std::string> RingOf(const std::string& output) {
   return ring->second;
 }
 
+// The number alone says nothing: it may belong to another program by now, or to another recorder.
+bool CollectorRuns(const wire::FileHeader& header) {
+  const auto name = ReadFile(fmt::format("/proc/{}/comm", header.collector_pid), 64);
+  const auto text = ReadFile(fmt::format("/proc/{}/stat", header.collector_pid), 4096);
+  const auto stat = text ? ParseStat(*text) : std::nullopt;
+  if (!name || name->rfind("penstock-record", 0) != 0 || !stat || stat->gone()) return false;
+  return header.collector_start == 0 || header.collector_start == stat->start;
+}
+
 Result<void> Recover(const std::string& output) {
   const auto ring = RingOf(output);
   if (!ring) return tl::unexpected(ring.error());
@@ -37,13 +46,9 @@ Result<void> Recover(const std::string& output) {
                 fmt::format("{}: the ring is gone ({}); what was on disk is in {}.part", output,
                             arena.error().message, output));
   }
-  const std::uint32_t collector = arena->header().collector_pid;
-  const auto name = ReadFile(fmt::format("/proc/{}/comm", collector), 64);
-  const auto text = ReadFile(fmt::format("/proc/{}/stat", collector), 4096);
-  const auto stat = text ? ParseStat(*text) : std::nullopt;
-  if (name && name->rfind("penstock-record", 0) == 0 && stat && !stat->gone()) {
-    return Fail(ErrorKind::kEnvironment,
-                fmt::format("{}: is still being recorded by process {}", output, collector));
+  if (CollectorRuns(arena->header())) {
+    return Fail(ErrorKind::kEnvironment, fmt::format("{}: is still being recorded by process {}",
+                                                     output, arena->header().collector_pid));
   }
   if (auto done = Rescue(output, *arena); !done) return done;
   arena->Unlink();

@@ -11,6 +11,7 @@
 
 #include "agent/record/forwarding_packer.h"
 #include "agent/record/liveness.h"
+#include "traces/base/file.h"
 #include "traces/recording.h"
 
 namespace penstock::record {
@@ -99,6 +100,9 @@ void Append(const traces::Trace& trace, traces::Packer& out) {
 Result<void> Rescue(const std::filesystem::path& output, const Arena& arena) {
   const std::filesystem::path saved = output.string() + ".saved";
   std::error_code error;
+  // Nobody may be writing it, nor begin to while we read. It may also not be there at all.
+  const auto lock = FileLock::Take(output.string() + ".part");
+  if (!lock && lock.error().kind == ErrorKind::kEnvironment) return tl::unexpected(lock.error());
   std::filesystem::rename(output.string() + ".part", saved, error);
   const bool has_saved = !error;
   auto packed = traces::CreatePacked(output);

@@ -75,6 +75,14 @@ int ReportCommand(const std::vector<std::string>& arguments) {
     fmt::print(stderr, "penstock report: {}\n", ExceededText(threshold, report));
     return 1;
   }
+  for (const Threshold& threshold : thresholds) {
+    if (Known(threshold, report)) continue;
+    fmt::print(stderr,
+               "penstock report: {}: not enough for --fail-on wait_fraction: no loader delivered "
+               "batches while it was recorded\n",
+               path);
+    return ExitStatus(ErrorKind::kInput);
+  }
   return 0;
 }
 

@@ -60,6 +60,13 @@ Result<Threshold> ParseThreshold(std::string_view text) {
   return threshold;
 }
 
+bool Known(const Threshold& threshold, const Report& report) {
+  if (threshold.metric != Metric::kWaitFraction) return true;
+  const Diagnosis& diagnosis = report.diagnosis;
+  return diagnosis.loader ? diagnosis.loader->steady.time > 0
+                          : diagnosis.run.stages[traces::StageId::kWait].count > 0;
+}
+
 bool Exceeded(const Threshold& threshold, const Report& report) {
   const double value = ValueOf(threshold.metric, report);
   return threshold.metric == Metric::kCoverage ? value < threshold.limit : value > threshold.limit;

@@ -25,6 +25,8 @@ struct Threshold {
 // Errors: kUsage if the metric is unknown or the limit is not a number in its range.
 [[nodiscard]] Result<Threshold> ParseThreshold(std::string_view text);
 
+// False: the trace has nothing to measure it by, so that it is neither kept nor exceeded.
+[[nodiscard]] bool Known(const Threshold& threshold, const Report& report);
 [[nodiscard]] bool Exceeded(const Threshold& threshold, const Report& report);
 [[nodiscard]] std::string ExceededText(const Threshold& threshold, const Report& report);
 

@@ -14,6 +14,7 @@
 #include "analyzer/report/json_writer.h"
 #include "analyzer/report/report.h"
 #include "tests/analyzer/synthetic.h"
+#include "traces/trace_builder.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -209,6 +210,14 @@ TEST(FailOnTest, ComparesInTheRightDirection) {
   EXPECT_FALSE(Exceeded(ParseThreshold("wait_fraction=1").value(), report));
   EXPECT_FALSE(Exceeded(ParseThreshold("losses=0").value(), report));
   EXPECT_TRUE(Exceeded(ParseThreshold("coverage=0.9").value(), report));  // not known
+}
+
+TEST(FailOnTest, AnEmptyTracePassesNoThreshold) {
+  traces::TraceBuilder empty;
+  const Report report = BuildReport(*empty.Build(), "empty");
+  EXPECT_FALSE(Known(ParseThreshold("wait_fraction=0.1").value(), report));
+  EXPECT_TRUE(Known(ParseThreshold("losses=0").value(), report));
+  EXPECT_TRUE(Known(ParseThreshold("wait_fraction=0.1").value(), ReportOf(Synthetic{})));
 }
 
 TEST(FailOnTest, RefusesWhatItDoesNotKnow) {

@@ -227,6 +227,14 @@ class TreeTest(unittest.TestCase):
         self.assertEqual(["traces/good.h"], list(dict(
             headers.check(compiler, [], self.root, ["traces/bad", "tests/"]))))
 
+    def test_a_header_that_its_source_includes_first_is_not_compiled_again(self):
+        self.write("traces/first.h", "#pragma once\n")
+        self.write("traces/first.cc", '// Comment.\n#include "traces/first.h"\n#include <string>\n')
+        self.write("traces/second.h", "#pragma once\n")
+        self.write("traces/second.cc", '#include <string>\n#include "traces/second.h"\n')
+        found = dict(headers.check(os.environ.get("PENSTOCK_CXX", "c++"), [], self.root))
+        self.assertEqual(["traces/second.h"], list(found))
+
 
 if __name__ == "__main__":
     unittest.main()

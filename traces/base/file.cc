@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +17,30 @@ namespace {
 
 std::string ErrorText(int error) {
   return std::generic_category().message(error);
+}
+
+// Opens the file that lies at `path`, locked. -1: errno; EWOULDBLOCK: another program's.
+int OpenLocked(const char* path, int flags) {
+  for (;;) {
+    const int fd = ::open(path, flags | O_CLOEXEC, 0666);
+    if (fd < 0) {
+      return -1;
+    }
+    if (::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      ::close(fd);
+      errno = EWOULDBLOCK;
+      return -1;
+    }
+    // A file system without locks: then without. Between opening and locking the writer before us
+    // may have renamed or removed the file: what we hold is not what lies there.
+    struct stat ours {};
+    struct stat there {};
+    if (::fstat(fd, &ours) == 0 && ::stat(path, &there) == 0 && ours.st_ino == there.st_ino &&
+        ours.st_dev == there.st_dev) {
+      return fd;
+    }
+    ::close(fd);
+  }
 }
 
 }  // namespace
@@ -104,8 +129,13 @@ Result<OutputFile> OutputFile::Create(const std::filesystem::path& final_path,
   file.final_ = final_path;
   file.temporary_ = final_path;
   file.temporary_ += suffix;
-  file.fd_ = ::open(file.temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file.fd_ < 0) {
+  file.fd_ = OpenLocked(file.temporary_.c_str(), O_RDWR | O_CREAT);
+  if (file.fd_ < 0 && errno == EWOULDBLOCK) {
+    return Fail(ErrorKind::kOutput,
+                fmt::format("{}: is being written by another program; choose another name",
+                            file.temporary_.string()));
+  }
+  if (file.fd_ < 0 || ::ftruncate(file.fd_, 0) != 0) {
     return Fail(ErrorKind::kOutput, fmt::format("{}: cannot be written: {}; choose another place",
                                                 file.temporary_.string(), ErrorText(errno)));
   }
@@ -134,20 +164,46 @@ Result<void> OutputFile::Append(std::span<const std::byte> bytes) {
 }
 
 Result<void> OutputFile::Commit() {
-  const int closed = ::close(std::exchange(fd_, -1));
-  if (closed != 0 || ::rename(temporary_.c_str(), final_.c_str()) != 0) {
+  // A network file system says at a close what it could not write. The lock goes with the last
+  // descriptor, so after the new name is there.
+  const int copy = ::dup(fd_);
+  const bool closed = copy < 0 || ::close(copy) == 0;
+  const bool renamed = closed && ::rename(temporary_.c_str(), final_.c_str()) == 0;
+  const int error = errno;
+  ::close(std::exchange(fd_, -1));
+  if (!renamed) {
     return Fail(ErrorKind::kOutput,
                 fmt::format("{}: cannot be given its final name: {}; it is complete as {}",
-                            final_.string(), ErrorText(errno), temporary_.string()));
+                            final_.string(), ErrorText(error), temporary_.string()));
   }
   return {};
 }
 
 void OutputFile::Discard() {
   if (fd_ >= 0) {
+    ::unlink(temporary_.c_str());  // while it is locked: it is still ours
     ::close(std::exchange(fd_, -1));
-    ::unlink(temporary_.c_str());
   }
+}
+
+FileLock::~FileLock() {
+  if (fd_ >= 0) {
+    ::close(fd_);
+  }
+}
+
+Result<FileLock> FileLock::Take(const std::filesystem::path& path) {
+  FileLock lock;
+  lock.fd_ = OpenLocked(path.c_str(), O_RDONLY);
+  if (lock.fd_ < 0 && errno == EWOULDBLOCK) {
+    return Fail(ErrorKind::kEnvironment,
+                fmt::format("{}: is being written by another program", path.string()));
+  }
+  if (lock.fd_ < 0) {
+    return Fail(ErrorKind::kInput,
+                fmt::format("{}: cannot be read: {}", path.string(), ErrorText(errno)));
+  }
+  return lock;
 }
 
 }  // namespace penstock

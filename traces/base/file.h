@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "traces/base/result.h"
@@ -43,7 +44,8 @@ class MappedFile {
   std::vector<std::byte> owned_;  // empty: data_ is a map
 };
 
-// Writes `final_path` + `suffix` and renames it in Commit().
+// Writes `final_path` + `suffix` and renames it in Commit(). The file under the temporary name is
+// locked (flock) as long as its writer lives, and changes or loses its name under that lock.
 class OutputFile {
  public:
   OutputFile() = default;
@@ -53,7 +55,7 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // Errors: kOutput.
+  // Errors: kOutput; also if another program is writing it.
   static Result<OutputFile> Create(const std::filesystem::path& final_path,
                                    const std::string& suffix);
   // Appends all of `bytes`. Errors: kOutput; the file is then cut back to its former size.
@@ -69,6 +71,23 @@ class OutputFile {
   std::uint64_t size_ = 0;
   std::filesystem::path final_;
   std::filesystem::path temporary_;
+};
+
+// The lock of a file that nobody is writing, to keep it so.
+class FileLock {
+ public:
+  FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileLock& operator=(FileLock&&) = delete;
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  ~FileLock();
+
+  // Errors: kEnvironment if another program is writing it; kInput if it cannot be opened.
+  static Result<FileLock> Take(const std::filesystem::path& path);
+
+ private:
+  FileLock() = default;
+  int fd_ = -1;
 };
 
 }  // namespace penstock

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agent/record/arena.h"
 #include "agent/record/liveness.h"
 #include "agent/record/proc_fs.h"
 #include "tests/agent/record/runner.h"
@@ -200,6 +201,18 @@ pid_t FindCollector(pid_t launcher) {
   return -1;
 }
 
+// SIGKILL, and its effect: the process holds its files a moment longer.
+void KillAndAwait(pid_t pid) {
+  kill(pid, SIGKILL);
+  for (int i = 0; i < 5000; ++i) {
+    const auto text = ReadFile("/proc/" + std::to_string(pid) + "/stat", 4096);
+    const auto stat = text ? ParseStat(*text) : std::nullopt;
+    if (!stat || stat->gone()) return;
+    usleep(1000);
+  }
+  ADD_FAILURE() << "process " << pid << " does not end";
+}
+
 TEST(CollectTest, KilledCollectorHarmsNobody) {
   const ShmFolder shm;
   RecordRun run;
@@ -220,6 +233,48 @@ TEST(CollectTest, KilledCollectorHarmsNobody) {
   EXPECT_EQ(contents.spans, 2500u);
 }
 
+TEST(CollectTest, AReusedPidIsNoCollector) {
+  const ShmFolder shm;
+  RecordRun run;
+  run.Setenv("PENSTOCK_SHM", shm.path());
+  run.Start({"-o", "t", "--", FakeProgram(), "counts", "1", "1", "0", "1000", "0"});
+  ASSERT_TRUE(run.Appears("counts", 5));
+  const pid_t collector = FindCollector(run.pid());
+  ASSERT_GT(collector, 0);
+  const std::string recover = PENSTOCK_RECOVER " " + run.path("t") + " 2>" + run.path("said");
+  EXPECT_EQ(WEXITSTATUS(std::system(recover.c_str())), 3);  // it is being recorded
+  EXPECT_THAT(run.Read("said"), HasSubstr("still being recorded"));
+  kill(-run.pid(), SIGKILL);
+  KillAndAwait(collector);
+  run.Wait();
+  // Now another run's recorder has the number.
+  RecordRun other;
+  other.Start({"-o", "other", "--", FakeProgram(), "counts", "1", "1", "0", "1000", "0"});
+  ASSERT_TRUE(other.Appears("counts", 5));
+  for (const auto& entry : std::filesystem::directory_iterator(shm.path())) {
+    auto arena = Arena::Open(entry.path());
+    ASSERT_TRUE(arena.has_value());
+    arena->header().collector_pid = static_cast<std::uint32_t>(other.pid());
+  }
+  EXPECT_EQ(WEXITSTATUS(std::system(recover.c_str())), 0) << run.Read("said");
+  other.KillGroup(SIGKILL);
+  other.Wait();
+  ExpectComplete(ReadTrace(run.path("t")), ReadCounts(run.path("counts"), 1));
+}
+
+TEST(CollectTest, ASecondRecorderOfTheSameTraceHarmsNothing) {
+  RecordRun run;
+  run.Start({"-o", "t", "--", FakeProgram(), "counts", "1", "1", "1500", "1000", "8"});
+  ASSERT_TRUE(run.Appears("counts", 5));
+  RecordRun second;
+  EXPECT_EQ(WEXITSTATUS(second({"-o", run.path("t"), "--", FakeProgram(), "-", "1", "1", "10",
+                                "1000", "7"})),
+            7);
+  EXPECT_THAT(second.err(), HasSubstr("being written by another program"));
+  EXPECT_EQ(WEXITSTATUS(run.Wait()), 8);
+  EXPECT_EQ(ReadTrace(run.path("t")).spans, 1500u);
+}
+
 TEST(CollectTest, EverybodyKilledAtOnceIsRecovered) {
   const ShmFolder shm;
   RecordRun run;
@@ -232,7 +287,7 @@ TEST(CollectTest, EverybodyKilledAtOnceIsRecovered) {
   kill(collector, SIGSTOP);  // nobody drains any more
   usleep(200'000);
   kill(-run.pid(), SIGKILL);
-  kill(collector, SIGKILL);
+  KillAndAwait(collector);
   run.Wait();
   EXPECT_EQ(shm.Arenas(), 1u);
   EXPECT_FALSE(std::filesystem::exists(run.path("t")));

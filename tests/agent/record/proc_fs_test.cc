@@ -84,10 +84,5 @@ TEST(ProcFsTest, InnermostPid) {
   EXPECT_FALSE(InnerPid("Name:\tx\n"));
 }
 
-TEST(ProcFsTest, CpuListsAreShort) {
-  EXPECT_EQ(CpuList({}), "");
-  EXPECT_EQ(CpuList({0, 1, 2, 5, 7, 8}), "0-2,5,7-8");
-}
-
 }  // namespace
 }  // namespace penstock::record

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/record/facts.h"
+#include "traces/host_facts.h"
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace penstock::record {
+namespace penstock::traces {
 namespace {
 
 class CgroupTest : public testing::Test {
@@ -99,5 +99,11 @@ TEST(FactsTest, CommandIsQuotedForAShell) {
             "python train.py --name 'a b' 'it'\\''s' ''");
 }
 
+TEST(HostFactsTest, CpuListsAreShort) {
+  EXPECT_EQ(CpuList({}), "");
+  EXPECT_EQ(CpuList({0, 1, 2, 5, 7, 8}), "0-2,5,7-8");
+}
+
+
 }  // namespace
-}  // namespace penstock::record
+}  // namespace penstock::traces

@@ -14,7 +14,7 @@
 
 #include "traces/base/units.h"
 
-namespace penstock::record {
+namespace penstock::traces {
 
 using Facts = std::map<std::string, std::string>;
 
@@ -46,7 +46,10 @@ struct Mount {
 };
 [[nodiscard]] std::optional<Mount> FindMount(std::string_view mountinfo, std::string_view path);
 
+// "0-3,8" from a sorted list of CPUs.
+[[nodiscard]] std::string CpuList(const std::vector<int>& cpus);
+
 // A command line as a shell would take it.
 [[nodiscard]] std::string QuoteCommand(const std::vector<std::string>& command);
 
-}  // namespace penstock::record
+}  // namespace penstock::traces

@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "agent/record/facts.h"
-#include "agent/record/proc_fs.h"
+#include "traces/host_facts.h"
+#include "traces/base/small_file.h"
 
-namespace penstock::record {
+namespace penstock::traces {
 namespace {
 
 // Mount points in mountinfo have blanks and backslashes in octal.
@@ -121,4 +121,4 @@ Storage StorageOf(const std::filesystem::path& folder) {
   return storage;
 }
 
-}  // namespace penstock::record
+}  // namespace penstock::traces

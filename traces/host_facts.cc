@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/record/facts.h"
+#include "traces/host_facts.h"
 
 #include <sched.h>
 #include <sys/statvfs.h>
@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "agent/record/proc_fs.h"
+#include "traces/base/small_file.h"
 
-namespace penstock::record {
+namespace penstock::traces {
 namespace {
 
 template <class T>
@@ -166,6 +166,19 @@ Facts HostFacts() {
   return facts;
 }
 
+std::string CpuList(const std::vector<int>& cpus) {
+  std::string text;
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += std::to_string(cpus[i]);
+    if (last > i) text += '-' + std::to_string(cpus[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
 std::string QuoteCommand(const std::vector<std::string>& command) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%^";
@@ -189,4 +202,4 @@ std::string QuoteCommand(const std::vector<std::string>& command) {
   return line;
 }
 
-}  // namespace penstock::record
+}  // namespace penstock::traces

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The agent's face towards native programs: traces/native_bridge.h on the recording core. Every
+// function touches its own thread's state only, and keeps errno: the core makes raw system calls.
+
+#include "traces/native_bridge.h"
+
+#include "agent/hook.h"
+#include "agent/process.h"
+#include "agent/strings.h"
+#include "agent/text.h"
+#include "agent/thread_state.h"
+
+namespace penstock::agent {
+namespace {
+
+Context ContextOf(const PenstockPlace& place) {
+  Context context;
+  context.sample = place.sample;
+  context.batch = place.batch;
+  context.generation = static_cast<uint16_t>(place.generation);
+  return context;
+}
+
+// The place of the calling thread where none is given.
+Context PlaceOr(const PenstockPlace* place, const ThreadState* state) {
+  return place != nullptr ? ContextOf(*place) : state->context;
+}
+
+Stage StageOf(uint32_t value) {
+  return value > 0 && value < wire::kStageCount ? static_cast<Stage>(value) : wire::kMark;
+}
+
+int IsRecording() {
+  return Recording() ? 1 : 0;
+}
+
+void Claim(uint32_t stages) {
+  if (Recording()) {
+    ClaimStages(stages);
+    SetFeature(wire::kFeatureNative);
+  }
+}
+
+uint64_t NowTicks() {
+  uint64_t token;
+  if (Recording()) {
+    EnsureProcess(&token);  // the clock is the recording's
+  }
+  return Now();
+}
+
+uint64_t InternText(const char* text, size_t size) {
+  if (text == nullptr || size == 0) {
+    return 0;
+  }
+  size = size < kMaxText ? size : kMaxText;
+  return Recording() ? Intern(text, size) : wire::HashOf(text, size);
+}
+
+PenstockToken BeginSpan(uint32_t stage, uint32_t name, const PenstockPlace* place, int cpu) {
+  if (!Recording()) {
+    return {0, 0};
+  }
+  Context context;
+  if (place != nullptr) {
+    context = ContextOf(*place);
+  }
+  const Token token =
+      BeginNative(StageOf(stage), name, place != nullptr ? &context : nullptr, cpu != 0);
+  return {token.depth, token.serial};
+}
+
+void EndSpan(PenstockToken token, uint64_t bytes, uint64_t object, uint32_t flags) {
+  if (token.depth != 0) {
+    End({token.depth, token.serial}, bytes, object, static_cast<uint8_t>(flags));
+  }
+}
+
+void CancelSpan(PenstockToken token) {
+  if (token.depth != 0) {
+    Cancel({token.depth, token.serial});
+  }
+}
+
+void EmitSpan(uint32_t stage, uint32_t name, const PenstockPlace* place, uint64_t start,
+              uint64_t end, uint64_t bytes, uint64_t object, uint32_t flags) {
+  if (!Recording() || start == 0 || end < start) {
+    return;
+  }
+  if (const ThreadState* s = Self(); s != nullptr) {
+    EmitAt(PlaceOr(place, s), StageOf(stage), name, start, end - start, 0, bytes, object,
+           static_cast<uint8_t>(flags));
+  }
+}
+
+void EmitOrder(uint32_t type, const PenstockPlace* place, int64_t value) {
+  if (!Recording()) {
+    return;
+  }
+  if (const ThreadState* s = Self(); s != nullptr) {
+    Context context = PlaceOr(place, s);
+    context.sample = wire::kNoSample;
+    EmitEvent(static_cast<uint8_t>(type), context, value);
+  }
+}
+
+void BatchDelivered(const PenstockPlace* place) {
+  if (Recording()) {
+    EmitOrder(wire::kBatchDelivered, place, 0);
+    CountBatch();
+  }
+}
+
+void EmitCount(uint32_t name, int64_t value) {
+  if (Recording()) {
+    EmitCounter(name, value);
+  }
+}
+
+void SetPlace(const PenstockPlace* place) {
+  if (!Recording()) {
+    return;
+  }
+  if (ThreadState* s = Self(); s != nullptr) {
+    s->context = place != nullptr ? ContextOf(*place) : Context{};
+  }
+}
+
+void EmitFact(const char* key, const char* value) {
+  if (!Recording() || key == nullptr || value == nullptr) {
+    return;
+  }
+  char line[kMaxText];
+  Text text{line, sizeof line};
+  text.Add(key).Add("=").Add(value);
+  if (!text.cut) {
+    EmitText(wire::kTextFact, wire::HashOf(key, Length(key)), line, text.size);
+  }
+}
+
+void SetProcessRole(uint32_t role, int32_t worker_id) {
+  if (Recording()) {
+    SetRole(role, worker_id);
+  }
+}
+
+void NameThread(const char* text) {
+  if (Recording() && text != nullptr) {
+    EmitText(wire::kTextThread, 1, text, Length(text));
+  }
+}
+
+constexpr PenstockNativeBridge kBridge = {
+    sizeof(PenstockNativeBridge),
+    IsRecording,
+    Claim,
+    NowTicks,
+    InternText,
+    BeginSpan,
+    EndSpan,
+    CancelSpan,
+    EmitSpan,
+    EmitOrder,
+    BatchDelivered,
+    EmitCount,
+    SetPlace,
+    EmitFact,
+    SetProcessRole,
+    NameThread,
+};
+
+}  // namespace
+}  // namespace penstock::agent
+
+PENSTOCK_EXPORT const PenstockNativeBridge* penstock_native_bridge() {
+  return &penstock::agent::kBridge;
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/main/arguments.h"
+
+#include <array>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "loader/pipeline/cores.h"
+#include "traces/program.h"
+
+namespace penstock::loader {
+namespace {
+
+constexpr const char* kAbout =
+    "Loads images as a training run would: reads, decodes, augments and batches them, and says how "
+    "fast that went and where the time was spent.\n"
+    "SOURCE is a folder with a folder per class, a folder of images, a list of \"path label\" "
+    "lines, a tar or a folder of tars, a packed file, or synthetic:COUNT (no files).";
+constexpr const char* kFooter =
+    "A COST is a length of time, and how it varies: 5ms, 5ms+-2ms (normal), 5ms~uniform:2ms, "
+    "5ms~exponential, 5ms~lognormal:0.5, 5ms~pareto:1.5; with burn: (CPU time) or sleep: in "
+    "front.\n"
+    "Other commands: penstock-load make-set ..., penstock-load pack ... (each with --help).";
+
+template <class T>
+Result<T> Choose(const char* option, const std::string& text,
+                 const std::map<std::string_view, T>& choices) {
+  if (const auto found = choices.find(text); found != choices.end()) return found->second;
+  std::string names;
+  for (const auto& [name, value] : choices)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+  return Fail(ErrorKind::kUsage, fmt::format("{} {}: there is {}", option, text, names));
+}
+
+Result<void> ReadCost(const char* option, const std::string& text, bool burns, Cost* cost) {
+  if (text.empty()) return {};
+  Result<Cost> read = Cost::Parse(text, burns);
+  if (!read) return Fail(read.error().kind, fmt::format("{}: {}", option, read.error().message));
+  *cost = *read;
+  return {};
+}
+
+Result<void> ReadWithout(const std::vector<std::string>& stages, PipelineOptions* options) {
+  for (const std::string& name : stages) {
+    if (name == "read") {
+      options->read.on = false;
+    } else if (name == "decode") {
+      options->decode.on = false;
+    } else if (name == "augment") {
+      options->augment.on = false;
+    } else {
+      return Fail(ErrorKind::kUsage,
+                  fmt::format("--without {}: there is read, decode and augment", name));
+    }
+  }
+  return {};
+}
+
+Result<void> ReadCosts(const ArgumentTexts& texts, Arguments* arguments) {
+  PipelineOptions& options = arguments->pipeline;
+  struct Text {
+    const char* option;
+    const std::string& text;
+    bool burns;
+    Cost* cost;
+  };
+  const std::array<Text, 5> all = {
+      {{"--read-latency", texts.read_latency, false, &options.read.cost},
+       {"--decode-cost", texts.decode_cost, true, &options.decode.cost},
+       {"--augment-cost", texts.augment_cost, true, &options.augment.cost},
+       {"--collate-cost", texts.collate_cost, true, &options.collate},
+       {"--step", texts.step, false, &arguments->step}}};
+  for (const Text& one : all) {
+    if (Result<void> read = ReadCost(one.option, one.text, one.burns, one.cost); !read) return read;
+  }
+  // Instead of the real work; a latency comes on top of it.
+  if (!texts.decode_cost.empty()) options.decode.on = false;
+  if (!texts.augment_cost.empty()) options.augment.on = false;
+  if (texts.step_ms > 0) {
+    return ReadCost("--step-ms", fmt::format("{}ms", texts.step_ms), false, &arguments->step);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> ReadTexts(const ArgumentTexts& texts, Arguments* arguments) {
+  PipelineOptions& options = arguments->pipeline;
+  const auto output = Choose<ElementType>(
+      "--output", texts.output,
+      {{"u8", ElementType::kU8}, {"f16", ElementType::kF16}, {"f32", ElementType::kF32}});
+  if (!output) return tl::unexpected<Error>(output.error());
+  arguments->output = *output;
+  const auto layout =
+      Choose<Layout>("--layout", texts.layout, {{"hwc", Layout::kHwc}, {"chw", Layout::kChw}});
+  if (!layout) return tl::unexpected<Error>(layout.error());
+  arguments->layout = *layout;
+  const auto on_error = Choose<OnError>("--on-error", texts.on_error,
+                                        {{"skip", OnError::kSkip}, {"fail", OnError::kFail}});
+  if (!on_error) return tl::unexpected<Error>(on_error.error());
+  options.on_error = *on_error;
+  const Result<IoMethod> io = ParseIoMethod(texts.method);
+  if (!io) return tl::unexpected<Error>(io.error());  // names the option itself
+  options.reader.method = *io;
+  if (!texts.resume.empty()) {
+    const auto at = StreamPosition::Parse(texts.resume);
+    if (!at) return Fail(at.error().kind, fmt::format("--resume-at: {}", at.error().message));
+    options.resume = *at;
+  }
+  if (!texts.longest.empty()) {
+    const auto longest = ParseLength(texts.longest, TimeNs{1'000'000'000});
+    if (!longest)
+      return Fail(longest.error().kind, fmt::format("--for: {}", longest.error().message));
+    arguments->longest = *longest;
+  }
+  if (Result<void> read = ReadWithout(texts.without, &options); !read) return read;
+  if (Result<void> read = ReadCosts(texts, arguments); !read) return read;
+  options.shuffle = !texts.shuffle_off;
+  options.decoder.fancy_upsampling = !texts.fancy_off;
+  options.decoder.strict = !texts.lenient;
+  options.fingerprint = arguments->digest;
+  if (arguments->ops.empty()) {
+    arguments->ops = arguments->output == ElementType::kU8
+                         ? "random_resized_crop=224,flip"
+                         : "random_resized_crop=224,flip,normalize";
+  }
+  return {};
+}
+
+namespace {
+
+void AddLoaderOptions(CLI::App& app, Arguments& arguments, ArgumentTexts& texts) {
+  PipelineOptions& options = arguments.pipeline;
+  const auto threads = CLI::Range(0u, 4096u);
+  app.add_option("SOURCE", arguments.source, "what to load")->required();
+  app.add_option("-j,--workers", options.workers,
+                 "threads; 0: the consumer does it all (default: one per usable core)")
+      ->check(threads);
+  app.add_option("--prefetch", options.prefetch, "batches made ahead")
+      ->check(CLI::Range(1u, 100'000u))
+      ->capture_default_str();
+  app.add_option("-b,--batch", options.batch, "samples in a batch")
+      ->check(CLI::Range(1u, 10'000'000u))
+      ->capture_default_str();
+  app.add_option("--epochs", options.epochs,
+                 "0: without end (default: 1, or 0 with --for, --batches)");
+  app.add_option("--batches", options.batches, "stop after that many");
+  app.add_option("--for", texts.longest, "stop after that time: 10s");
+  app.add_flag("--drop-last", arguments.pipeline.drop_last,
+               "no short batch at the end of an epoch");
+  app.add_flag("--no-shuffle", texts.shuffle_off, "in the order of the source");
+  app.add_option("--seed", options.seed, "of order and augmentation")->capture_default_str();
+  app.add_option("--rank", options.rank, "this process among --world")->capture_default_str();
+  app.add_option("--world", options.world, "processes that share each epoch")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--resume-at", texts.resume,
+                 "POSITION or EPOCH:POSITION; position counts the samples of all ranks");
+  app.add_option("--on-error", texts.on_error, "skip: another sample instead; fail: stop")
+      ->capture_default_str();
+}
+
+void AddStageOptions(CLI::App& app, Arguments& arguments, ArgumentTexts& texts) {
+  PipelineOptions& options = arguments.pipeline;
+  const auto threads = CLI::Range(0u, 4096u);
+  app.add_option("--ops", arguments.ops,
+                 "augmentation (default: random_resized_crop=224,flip,normalize; without normalize "
+                 "for u8)");
+  app.add_option("--output", texts.output, "u8, f16 or f32")->capture_default_str();
+  app.add_option("--layout", texts.layout, "hwc or chw")->capture_default_str();
+  app.add_option("--io", texts.method, "buffered, direct, uring or mmap")->capture_default_str();
+  app.add_option("--ram-cache", arguments.ram_cache.value, "keep files in memory, up to: 2G")
+      ->transform(CLI::AsSizeValue(false));
+  app.add_option("--index-folder", arguments.index_folder,
+                 "where indexes go (default: beside SOURCE)");
+  app.add_option("--read-ahead", options.read_ahead, "reads in flight per thread")
+      ->check(CLI::Range(1u, 4096u))
+      ->capture_default_str();
+  app.add_flag("--fast-dct", options.decoder.fast_dct, "fast, less accurate inverse DCT");
+  app.add_flag("--no-fancy-upsampling", texts.fancy_off, "chroma repeated instead of interpolated");
+  app.add_option("--reduce", options.decoder.reduce,
+                 "decode at 1/2, 1/4 or 1/8 where that leaves Q times the pixels wanted; Q >= 1")
+      ->check(CLI::Range(1.0, 1000.0));
+  app.add_flag("--exif", options.decoder.exif, "apply the EXIF orientation");
+  app.add_flag("--lenient", texts.lenient, "accept damage that libjpeg only warns of");
+  app.add_option("--read-threads", options.read.threads, "threads that only read")->check(threads);
+  app.add_option("--decode-threads", options.decode.threads, "threads that only decode")
+      ->check(threads);
+  app.add_option("--augment-threads", options.augment.threads, "threads that only augment")
+      ->check(threads);
+  app.add_option("--without", texts.without, "switch stages off: read,decode,augment")
+      ->delimiter(',');
+  app.add_option("--read-latency", texts.read_latency, "COST on top of each read (sleeping)");
+  app.add_option("--decode-cost", texts.decode_cost, "COST instead of decoding (CPU time)");
+  app.add_option("--augment-cost", texts.augment_cost, "COST instead of augmenting (CPU time)");
+  app.add_option("--collate-cost", texts.collate_cost, "COST of completing a batch (CPU time)");
+  app.add_option("--step", texts.step, "COST of the consumer for each batch (sleeping)");
+  app.add_option("--step-ms", texts.step_ms, "the same in milliseconds")
+      ->check(CLI::NonNegativeNumber);
+}
+
+}  // namespace
+
+bool ParseArguments(int argc, char** argv, Arguments* arguments, int* status) {
+  CLI::App app(kAbout, "penstock-load");
+  app.footer(kFooter);
+  ArgumentTexts texts;
+  PipelineOptions& options = arguments->pipeline;
+  options.workers = CoresToUse();
+  AddLoaderOptions(app, *arguments, texts);
+  AddStageOptions(app, *arguments, texts);
+  app.add_option("--trace", arguments->trace, "write a trace of this run");
+  app.add_flag("--digest", arguments->digest, "a hash over what was delivered, for each epoch");
+  app.add_flag("--json", arguments->json, "one object on standard output and nothing else");
+  if (!traces::ParseCommandLine(app, argc, argv, status)) return false;
+  if (app.count("--epochs") == 0 && app.count("--for") + app.count("--batches") != 0) {
+    options.epochs = 0;
+  }
+  if (app.count("--workers") == 0 && options.read.threads != 0 && options.decode.threads != 0 &&
+      options.augment.threads != 0) {
+    options.workers = 0;
+  }
+  if (Result<void> read = ReadTexts(texts, arguments); !read) {
+    *status = traces::Complain(app, read.error());
+    return false;
+  }
+  return true;
+}
+
+}  // namespace penstock::loader

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line of penstock-load, read and checked. Values.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "loader/augment/program.h"
+#include "loader/pipeline/cost.h"
+#include "loader/pipeline/options.h"
+#include "traces/base/result.h"
+#include "traces/base/units.h"
+
+namespace penstock::loader {
+
+struct Arguments {
+  std::string source;
+  std::filesystem::path index_folder;
+  PipelineOptions pipeline;
+  std::string ops;
+  ElementType output = ElementType::kF16;
+  Layout layout = Layout::kChw;
+  Bytes ram_cache{};
+  Cost step;         // of the consumer, for each batch
+  TimeNs longest{};  // 0: no limit
+  bool digest = false;
+  bool json = false;
+  std::filesystem::path trace;  // empty: none
+};
+
+// The texts of the options that are no plain numbers or switches.
+struct ArgumentTexts {
+  std::string output = "f16", layout = "chw", method = "buffered", on_error = "skip";
+  std::string resume, read_latency, decode_cost, augment_cost, collate_cost, step, longest;
+  std::vector<std::string> without;
+  double step_ms = 0;
+  bool shuffle_off = false, fancy_off = false, lenient = false;
+};
+
+// Turns the texts into values. Errors: kUsage, naming the option.
+Result<void> ReadTexts(const ArgumentTexts& texts, Arguments* arguments);
+
+// True if the program goes on; else `*status` is its exit status.
+bool ParseArguments(int argc, char** argv, Arguments* arguments, int* status);
+
+}  // namespace penstock::loader

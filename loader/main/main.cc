@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// penstock-load: runs the reference loader and says how fast it was; make-set and pack make data.
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "loader/io/ram_cache.h"
+#include "loader/main/arguments.h"
+#include "loader/main/report.h"
+#include "loader/main/run.h"
+#include "loader/main/stop_signals.h"
+#include "loader/set/commands.h"
+#include "loader/trace/file_tracer.h"
+#include "loader/trace/tracer.h"
+
+namespace penstock::loader {
+namespace {
+
+constexpr int kInterrupted = 130;
+
+int Complain(const Error& error) {
+  fmt::print(stderr, "penstock-load: {}\n", error.message);
+  return ExitStatus(error.kind);
+}
+
+// To the agent where there is one, to a file where that was asked for, as NVTX where someone looks.
+Result<std::unique_ptr<Tracer>> MakeTracer(const Arguments& arguments,
+                                           const std::vector<std::string>& command) {
+  std::unique_ptr<Tracer> file;
+  if (!arguments.trace.empty()) {
+    FileTracerOptions options;
+    options.path = arguments.trace;
+    options.command = command;
+    options.version = PENSTOCK_VERSION;
+    if (arguments.pipeline.world > 1) {
+      options.rank = static_cast<std::int32_t>(arguments.pipeline.rank);
+      options.world_size = static_cast<std::int32_t>(arguments.pipeline.world);
+    }
+    auto made = FileTracer(options);
+    if (!made) return tl::unexpected<Error>(std::move(made.error()));
+    file = std::move(*made);
+  }
+  std::unique_ptr<Tracer> tracer = BothTracers(AgentTracer(), std::move(file));
+  if (tracer == nullptr) tracer = NoTracer();
+  return WithNvtx(std::move(tracer));
+}
+
+int Load(int argc, char** argv) {
+  Arguments arguments;
+  int status = 0;
+  if (!ParseArguments(argc, argv, &arguments, &status)) return status;
+  const auto program = AugmentProgram::Parse(arguments.ops, arguments.output, arguments.layout);
+  if (!program) {
+    return Complain({program.error().kind, fmt::format("--ops: {}", program.error().message)});
+  }
+  const TimeNs opening = SteadyNow();
+  const auto source = OpenNamedSource(arguments);
+  if (!source) return Complain(source.error());
+  const double open_s = Seconds(SteadyNow() - opening);
+
+  std::optional<RamCache> cache;
+  if (arguments.ram_cache.value != 0) {
+    cache.emplace(arguments.ram_cache);
+    arguments.pipeline.reader.cache = &*cache;
+  }
+  StopSignals signals;  // from here on there is something to keep
+  auto tracer = MakeTracer(arguments, {argv, argv + argc});
+  if (!tracer) return Complain(tracer.error());
+  Result<RunResult> result = RunPipeline(arguments, **source, *program, **tracer, signals);
+  const Result<void> finished = (*tracer)->Finish();
+  if (!result) return Complain(result.error());
+  result->open_s = open_s;
+  fmt::print("{}",
+             arguments.json ? JsonReport(arguments, *result) : TextReport(arguments, *result));
+  if (!finished) return Complain(finished.error());
+  return result->interrupted ? kInterrupted : 0;
+}
+
+}  // namespace
+}  // namespace penstock::loader
+
+int main(int argc, char** argv) {
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (command == "make-set") return penstock::loader::MakeSetCommand({argv + 2, argv + argc});
+  if (command == "pack") return penstock::loader::PackCommand({argv + 2, argv + argc});
+  return penstock::loader::Load(argc, argv);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run has to say, for a person and for a program. Pure functions.
+#pragma once
+
+#include <string>
+
+#include "loader/main/arguments.h"
+#include "loader/main/run.h"
+
+namespace penstock::loader {
+
+// Some lines, each with its newline.
+[[nodiscard]] std::string TextReport(const Arguments& arguments, const RunResult& result);
+
+// One object, schema penstock.load/1, with a newline. Times in seconds, sizes in bytes, rates in
+// samples per second, shares 0 to 1; keys may be added.
+[[nodiscard]] std::string JsonReport(const Arguments& arguments, const RunResult& result);
+
+}  // namespace penstock::loader

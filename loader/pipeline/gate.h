@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where threads wait for a condition that others make true: a bounded spin, then a futex. Waking
+// costs one atomic increment while nobody sleeps. Thread-safe; Wake() is async-signal-safe.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace penstock::loader {
+
+// Tells the processor that this is a spin.
+inline void RelaxCpu() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield" ::: "memory");
+#endif
+}
+
+class Gate {
+ public:
+  // Returns once `ready()` is true. Requires: whoever makes it true calls Wake() afterwards.
+  template <class Ready>
+  void Wait(Ready&& ready) {
+    for (int i = 0; i < kSpins; ++i) {
+      if (ready()) return;
+      RelaxCpu();
+    }
+    while (!ready()) {
+      // Dekker: the sleeper announces itself before it reads the version, the waker raises the
+      // version before it looks for sleepers; both seq_cst, so one of them sees the other.
+      sleepers_.fetch_add(1, std::memory_order_seq_cst);
+      const std::uint32_t seen = version_.load(std::memory_order_seq_cst);
+      if (!ready()) Sleep(seen, std::chrono::nanoseconds{-1});
+      sleepers_.fetch_sub(1, std::memory_order_relaxed);
+    }
+  }
+
+  // The same for at most `limit`; returns the last `ready()`. Does not spin.
+  template <class Ready>
+  bool WaitFor(std::chrono::nanoseconds limit, Ready&& ready) {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    while (!ready()) {
+      const auto left = end - std::chrono::steady_clock::now();
+      if (left.count() <= 0) return false;
+      sleepers_.fetch_add(1, std::memory_order_seq_cst);
+      const std::uint32_t seen = version_.load(std::memory_order_seq_cst);
+      if (!ready()) Sleep(seen, left);
+      sleepers_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    return true;
+  }
+
+  void Wake() {
+    version_.fetch_add(1, std::memory_order_seq_cst);
+    if (sleepers_.load(std::memory_order_seq_cst) != 0) WakeAll();
+  }
+
+ private:
+  // About 10 us: less than the 20 us that a futex round trip costs, far less than a sample.
+  static constexpr int kSpins = 250;
+
+  void Sleep(std::uint32_t seen, std::chrono::nanoseconds limit);  // limit < 0: none
+  void WakeAll();
+
+  std::atomic<std::uint32_t> version_{0};
+  std::atomic<std::uint32_t> sleepers_{0};
+};
+
+}  // namespace penstock::loader

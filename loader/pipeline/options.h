@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a pipeline is asked to do. Values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "loader/decode/jpeg_decoder.h"
+#include "loader/io/object_reader.h"
+#include "loader/pipeline/cost.h"
+#include "traces/base/result.h"
+
+namespace penstock::loader {
+
+// A place in the stream of samples: `position` counts the samples of all ranks in one epoch.
+struct StreamPosition {
+  std::uint64_t epoch = 0;
+  std::uint64_t position = 0;
+
+  // Reads "POSITION" or "EPOCH:POSITION". Errors: kUsage.
+  static Result<StreamPosition> Parse(std::string_view text);
+  auto operator<=>(const StreamPosition&) const = default;
+};
+
+enum class Stage : std::uint8_t { kRead, kDecode, kAugment };
+inline constexpr std::size_t kStages = 3;
+
+// What a stage does.
+//
+// Read:    off: no file is touched. A cost is a latency on top of the real read (or alone, where
+//          the stage is off): reads in flight wait side by side, as on a slow storage.
+// Decode:  off: nothing is decoded; with a cost, that is spent instead. The augmentation then sees
+//          a grey image of kStandInWidth x kStandInHeight.
+// Augment: off: no pixels are made, the sample is zeros; with a cost, that is spent instead.
+struct StageOptions {
+  bool on = true;
+  Cost cost;
+  unsigned threads = 0;  // of its own; 0: the workers do it
+};
+inline constexpr int kStandInWidth = 500;  // the usual size of an ImageNet photograph
+inline constexpr int kStandInHeight = 375;
+
+enum class OnError { kSkip, kFail };
+
+struct PipelineOptions {
+  // Threads that make samples; 0: the consumer makes them itself, inside Next(). Threads of single
+  // stages come on top, and the workers do what is left: augment joins decode where only decode
+  // has threads of its own, and with threads for all three there are no workers.
+  unsigned workers = 1;
+  unsigned prefetch = 4;  // batches made ahead of the consumer, at least 1
+  unsigned held = 1;      // batches the consumer holds at a time
+  unsigned batch = 64;
+  unsigned read_ahead = 1;  // reads in flight per reading thread
+  StageOptions read, decode, augment;
+  Cost collate;  // spent once a batch by the thread that completes it
+
+  std::uint64_t epochs = 1;   // 0: without end
+  std::uint64_t batches = 0;  // stop after that many; 0: no limit
+  bool shuffle = true;
+  bool drop_last = false;
+  std::uint64_t seed = 0;
+  std::uint64_t rank = 0;
+  std::uint64_t world = 1;
+  StreamPosition resume;
+  OnError on_error = OnError::kSkip;
+  // Where no pixels are made, a sample starts with the XXH64 of what the last stage made: the
+  // pixels decoded or the bytes of the file. Costs 0.1 ns a byte.
+  bool fingerprint = false;
+
+  IoOptions reader;
+  DecodeOptions decoder;
+};
+
+}  // namespace penstock::loader

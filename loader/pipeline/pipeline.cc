@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/pipeline/pipeline.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <exception>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "loader/pipeline/crew.h"
+#include "loader/pipeline/shared.h"
+#include "loader/pipeline/worker.h"
+
+namespace penstock::loader {
+namespace {
+
+using traces::EventType;
+using traces::StageId;
+
+Result<void> Check(const PipelineOptions& options) {
+  if (options.prefetch == 0) {
+    return Fail(ErrorKind::kUsage, "a prefetch of 0 batches leaves no place to work in: 1 or more");
+  }
+  if (options.held == 0) return Fail(ErrorKind::kUsage, "the consumer must hold at least a batch");
+  if (options.read_ahead == 0) {
+    return Fail(ErrorKind::kUsage, "a read-ahead of 0 reads nothing: 1 or more");
+  }
+  if (options.read_ahead > 4096) {
+    return Fail(ErrorKind::kUsage, "a read-ahead above 4096 is not supported");
+  }
+  return {};
+}
+
+// What the stages need that switched-off stages before them do not give.
+Result<void> MakeStandIns(Shared& shared) {
+  const PipelineOptions& options = shared.options;
+  if (!options.decode.on && options.augment.on) {
+    shared.stand_in.assign(
+        std::size_t{kStandInWidth} * kStandInHeight * 3 + JpegDecoder::kReadablePadding, 128);
+  }
+  if (options.decode.on && !options.read.on) {
+    IoOptions io;
+    io.max_object = options.reader.max_object;
+    auto reader = MakeObjectReader(io);
+    if (!reader) return tl::unexpected<Error>(std::move(reader.error()));
+    SampleScratch scratch;
+    const Result<SampleRef> ref = shared.source.At(0, scratch);
+    if (!ref) return tl::unexpected<Error>(ref.error());
+    (*reader)->Start(0, *ref);
+    const auto file = (*reader)->Finish(0);
+    if (!file) return tl::unexpected<Error>(file.error());
+    shared.one_file.assign(file->begin(), file->end());
+  }
+  return {};
+}
+
+class ThreadedPipeline final : public Pipeline {
+ public:
+  ThreadedPipeline(const Source& source, const AugmentProgram& program,
+                   const PipelineOptions& options, const SampleOrder& order, Tracer& tracer)
+      : shared_(source, program, options, order, tracer) {}
+  ~ThreadedPipeline() override { ThreadedPipeline::Stop(); }
+
+  Result<void> Begin();
+  Result<Batch> Next() override;
+  void RequestStop() override;
+  void Stop() override;
+  [[nodiscard]] const PipelineStats& stats() const override { return stats_; }
+  [[nodiscard]] const SampleOrder& order() const override { return shared_.order; }
+
+ private:
+  void TellFacts();
+  void EnterNext(const BatchPlace& place);
+  void LeaveStep();
+  bool WaitFor(std::uint64_t number);
+  [[nodiscard]] static Place PlaceOf(const BatchPlace& place) {
+    return {wire::kNoSample, static_cast<std::uint32_t>(place.index),
+            static_cast<std::uint16_t>(place.epoch)};
+  }
+
+  Shared shared_;
+  Crew crew_;
+  std::unique_ptr<Worker> inline_worker_;
+  ThreadTracer* tracer_ = nullptr;  // of the consumer
+  std::uint64_t next_ = 0;          // batch to deliver
+  bool starting_ = true;
+  bool stepping_ = false;    // the span of the consumer's step is open
+  bool epoch_over_ = false;  // the batch delivered last was the last of its epoch
+  Place last_place_;
+  std::optional<Error> failure_;
+  bool stopped_ = false;
+  std::uint64_t ready_calls_ = 0;
+  std::uint64_t ready_sum_ = 0;
+  PipelineStats stats_;
+};
+
+void ThreadedPipeline::TellFacts() {
+  const PipelineOptions& options = shared_.options;
+  const auto tell = [this](std::string_view key, const auto& value) {
+    shared_.tracer.Fact(key, fmt::format("{}", value));
+  };
+  tell("loader.0.kind", "penstock");
+  tell("loader.0.num_workers", crew_.threads());
+  tell("loader.0.prefetch_factor", options.prefetch);
+  tell("loader.0.batch_size", options.batch);
+  tell("loader.0.dataset_len", shared_.source.size());
+  tell("loader.0.in_order", 1);
+  tell("loader.0.drop_last", options.drop_last ? 1 : 0);
+  tell("loader.0.persistent_workers", 1);
+}
+
+Result<void> ThreadedPipeline::Begin() {
+  const PipelineOptions& options = shared_.options;
+  shared_.names.none = shared_.tracer.Name("");
+  shared_.names.stages = {shared_.tracer.Name("read"), shared_.tracer.Name("decode"),
+                          shared_.tracer.Name("augment")};
+  tracer_ = &shared_.tracer.Thread("consumer", ThreadRole::kConsumer);
+  tracer_->SetContext({});
+  tracer_->Begin(StageId::kStartup, shared_.names.none);
+  // One batch more than asked for where the consumer works itself: it may hold one and ask for
+  // another.
+  const unsigned slots = options.workers == 0 && !Crew::Staged(options)
+                             ? options.held + 1
+                             : options.prefetch + options.held;
+  const std::size_t sample_bytes = shared_.program.format().bytes();
+  auto ring = BatchRing::Make(shared_.order, slots, sample_bytes);
+  if (!ring) return tl::unexpected<Error>(std::move(ring.error()));
+  shared_.ring = std::move(*ring);
+  if (Result<void> made = MakeStandIns(shared_); !made) return made;
+  if (options.workers == 0 && !Crew::Staged(options)) {
+    Worker::Setup setup;
+    setup.items = options.read_ahead;
+    setup.name = "consumer";
+    auto worker = Worker::Make(shared_, std::move(setup));
+    if (!worker) return tl::unexpected<Error>(std::move(worker.error()));
+    inline_worker_ = std::move(*worker);
+    inline_worker_->Attach(*tracer_);
+  } else if (Result<void> started = crew_.Start(shared_); !started) {
+    return started;
+  }
+  if (shared_.tracer.on()) TellFacts();
+  return {};
+}
+
+void ThreadedPipeline::LeaveStep() {
+  if (stepping_) tracer_->End();
+  stepping_ = false;
+  if (epoch_over_) tracer_->Event(EventType::kEpochEnd, last_place_, last_place_.batch + 1);
+  epoch_over_ = false;
+}
+
+void ThreadedPipeline::EnterNext(const BatchPlace& place) {
+  const unsigned ready = shared_.ring->ReadyFrom(next_);
+  ready_sum_ += ready;
+  ready_calls_ += ready != 0 ? 1 : 0;
+  if (!tracer_->on()) return;
+  const Place at = PlaceOf(place);
+  tracer_->SetContext(at);
+  if (place.index == 0) {
+    shared_.tracer.Fact(fmt::format("epoch.{}", at.generation), "0");
+    tracer_->Event(EventType::kEpochStart, at, static_cast<std::int64_t>(crew_.threads()));
+  }
+  tracer_->Event(EventType::kQueueDepth, at, ready);
+  tracer_->Event(EventType::kNextEntered, at);
+}
+
+bool ThreadedPipeline::WaitFor(std::uint64_t number) {
+  BatchRing& ring = *shared_.ring;
+  if (inline_worker_ == nullptr) return ring.WaitReady(number, shared_.stop);
+  inline_worker_->Resume();
+  while (!ring.Ready(number) && inline_worker_->Step()) {
+  }
+  inline_worker_->Pause();
+  return ring.Ready(number);
+}
+
+Result<Batch> ThreadedPipeline::Next() {
+  BatchRing& ring = *shared_.ring;
+  LeaveStep();
+  if (failure_) return tl::unexpected<Error>(*failure_);
+  if (shared_.stop.set() || next_ >= shared_.order.batches()) return Batch{};
+  if (ring.opened() <= next_) {
+    return Fail(ErrorKind::kUsage, "the consumer holds all batches: release one before the next");
+  }
+  const BatchPlace place = shared_.order.At(next_);
+  EnterNext(place);
+  const TimeNs from = SteadyNow();
+  tracer_->Begin(StageId::kWait, shared_.names.none);
+  const bool ready = WaitFor(next_);
+  tracer_->SetContext(PlaceOf(place));  // the consumer's own samples have changed it
+  if (!ready) {
+    tracer_->Cancel();
+    return Batch{};
+  }
+  tracer_->Event(EventType::kBatchGot, PlaceOf(place));
+  tracer_->End();
+  const TimeNs waited = SteadyNow() - from;
+  stats_.wait += waited;
+  stats_.waits.Add(waited);
+  if (starting_) tracer_->End();
+  starting_ = false;
+  BatchRing::Slot& slot = ring.Take(next_);
+  if (slot.failure) {
+    failure_ = std::move(slot.failure);
+    ring.Release(slot);
+    RequestStop();
+    return tl::unexpected<Error>(*failure_);
+  }
+  ++next_;
+  ++stats_.batches;
+  stats_.samples += place.valid;
+  last_place_ = PlaceOf(place);
+  epoch_over_ = place.last;
+  tracer_->Delivered(last_place_);
+  tracer_->Begin(StageId::kStep, shared_.names.none);
+  stepping_ = true;
+  return Batch(&ring, &slot, shared_.order.After(place));
+}
+
+void ThreadedPipeline::RequestStop() {
+  shared_.stop.Set();
+  shared_.ring->WakeAll();
+  crew_.WakeAll();
+}
+
+void ThreadedPipeline::Stop() {
+  if (stopped_) return;
+  stopped_ = true;
+  if (tracer_ != nullptr) {
+    LeaveStep();
+    if (starting_) tracer_->Cancel();
+  }
+  if (shared_.ring != nullptr) RequestStop();
+  crew_.Join();
+  std::vector<Worker*> workers;
+  for (const auto& worker : crew_.workers()) workers.push_back(worker.get());
+  if (inline_worker_ != nullptr) workers.push_back(inline_worker_.get());
+  for (Worker* worker : workers) {
+    worker->Collect();
+    const ThreadStats& thread = worker->stats();
+    stats_.threads.push_back(thread);
+    for (std::size_t i = 0; i < kStages; ++i) stats_.stages[i].Merge(thread.stages[i]);
+    stats_.batch_latency.Merge(worker->batch_latency());
+    stats_.pixels += thread.pixels;
+    stats_.warnings += thread.warnings;
+    stats_.worker_cpu += thread.cpu;
+    stats_.io_bytes += worker->io().bytes;
+    stats_.io_reads += worker->io().reads;
+    stats_.io_cache_hits += worker->io().cache_hits;
+    stats_.io_direct_refused += worker->io().direct_refused;
+  }
+  stats_.errors = shared_.errors.count();
+  stats_.first_errors = shared_.errors.first();
+  if (const auto calls = static_cast<double>(stats_.waits.count()); calls > 0) {
+    stats_.ready_share = static_cast<double>(ready_calls_) / calls;
+    stats_.mean_ready = static_cast<double>(ready_sum_) / calls;
+  }
+  if (shared_.ring != nullptr) {
+    stats_.ring_bytes = shared_.ring->bytes();
+    stats_.ring_batches = shared_.ring->slots();
+  }
+  if (tracer_ != nullptr) shared_.tracer.Leave(*tracer_);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Pipeline>> Pipeline::Start(const Source& source,
+                                                  const AugmentProgram& program,
+                                                  const PipelineOptions& options, Tracer& tracer) {
+  if (Result<void> good = Check(options); !good) return tl::unexpected<Error>(good.error());
+  const Result<SampleOrder> order = SampleOrder::Make(source.size(), options);
+  if (!order) return tl::unexpected<Error>(order.error());
+  auto pipeline = std::make_unique<ThreadedPipeline>(source, program, options, *order, tracer);
+  if (Result<void> begun = pipeline->Begin(); !begun) {
+    return tl::unexpected<Error>(std::move(begun.error()));
+  }
+  return std::unique_ptr<Pipeline>(std::move(pipeline));
+}
+
+}  // namespace penstock::loader

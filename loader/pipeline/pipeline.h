@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reference pipeline: one process, threads, one sample per task, made straight into its place
+// of a reusable ring of batches and delivered in order. What is delivered is a function of the
+// source, the seed and the options of order and augmentation; not of threads, batch size, ranks,
+// I/O method or where a run was resumed.
+//
+// Threads: Next() from one consumer; RequestStop() from any thread and from signal handlers; a
+// Batch may be released on another thread. Source, program and tracer must outlive the pipeline,
+// the pipeline its batches.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "loader/augment/program.h"
+#include "loader/pipeline/options.h"
+#include "loader/pipeline/ring.h"
+#include "loader/pipeline/stats.h"
+#include "loader/source/source.h"
+#include "loader/trace/tracer.h"
+#include "traces/base/result.h"
+
+namespace penstock::loader {
+
+// A batch in the consumer's hands; its place in the ring is given back when this ends.
+class Batch {
+ public:
+  Batch() = default;
+  Batch(BatchRing* ring, BatchRing::Slot* slot, StreamPosition next)
+      : ring_(ring), slot_(slot), next_(next) {}
+  Batch(Batch&& other) noexcept { *this = std::move(other); }
+  Batch& operator=(Batch&& other) noexcept {
+    std::swap(ring_, other.ring_);
+    std::swap(slot_, other.slot_);
+    std::swap(next_, other.next_);
+    return *this;
+  }
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+  ~Batch() { Release(); }
+
+  // False: the stream has ended, or was stopped.
+  explicit operator bool() const { return slot_ != nullptr; }
+  void Release() {
+    if (slot_ != nullptr) ring_->Release(*slot_);
+    slot_ = nullptr;
+  }
+
+  [[nodiscard]] std::size_t size() const { return slot_->place.valid; }
+  [[nodiscard]] std::uint64_t epoch() const { return slot_->place.epoch; }
+  // Within the epoch, and over the whole stream.
+  [[nodiscard]] std::uint64_t index() const { return slot_->place.index; }
+  [[nodiscard]] std::uint64_t number() const { return slot_->number; }
+  [[nodiscard]] bool last_of_epoch() const { return slot_->place.last; }
+  // Where to resume after this batch.
+  [[nodiscard]] StreamPosition next() const { return next_; }
+  // Shapes: [size][channels, height and width as the program's format() says], without gaps.
+  [[nodiscard]] std::span<const std::byte> pixels() const {
+    return {slot_->pixels, size() * ring_->sample_bytes()};
+  }
+  [[nodiscard]] std::span<const std::byte> sample(std::size_t i) const {
+    return {slot_->pixels + i * ring_->sample_bytes(), ring_->sample_bytes()};
+  }
+  [[nodiscard]] std::span<const std::int64_t> labels() const {
+    return {slot_->labels.data(), size()};
+  }
+  // Dataset indices of the samples; of a replaced one, of what stands in its place.
+  [[nodiscard]] std::span<const std::uint64_t> ids() const { return {slot_->ids.data(), size()}; }
+
+ private:
+  BatchRing* ring_ = nullptr;
+  BatchRing::Slot* slot_ = nullptr;
+  StreamPosition next_;
+};
+
+class Pipeline {
+ public:
+  // Starts the threads. Errors: kUsage for options that contradict each other, kInput for an empty
+  // source, kEnvironment for memory, threads or an I/O method that are not there.
+  static Result<std::unique_ptr<Pipeline>> Start(const Source& source,
+                                                 const AugmentProgram& program,
+                                                 const PipelineOptions& options, Tracer& tracer);
+  virtual ~Pipeline() = default;  // stops
+
+  // The next batch in order; an empty one after the last, and after RequestStop().
+  // Requires: fewer than options.held batches are held.
+  // Errors: of the first sample in the order of the stream that could not be made; the batches
+  // before it have been delivered, none follows.
+  virtual Result<Batch> Next() = 0;
+  // Everybody stops at the end of what they are at, or earlier where that is synthetic.
+  virtual void RequestStop() = 0;
+  // Stops and joins the threads; stats() holds then.
+  virtual void Stop() = 0;
+  // Requires: Stop().
+  [[nodiscard]] virtual const PipelineStats& stats() const = 0;
+  // Batches and samples of one epoch of this rank.
+  [[nodiscard]] virtual const SampleOrder& order() const = 0;
+};
+
+}  // namespace penstock::loader

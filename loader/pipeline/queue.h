@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A queue between the threads of two stages. Bounded by the number of items that exist: Push()
+// never waits and never allocates. Any number of threads at both ends.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include "loader/pipeline/gate.h"
+#include "loader/pipeline/stop.h"
+
+namespace penstock::loader {
+
+template <class T>
+class BoundedQueue {
+ public:
+  explicit BoundedQueue(std::size_t capacity) : places_(capacity) {}
+
+  // Requires: fewer than `capacity` are in it.
+  void Push(T value) {
+    {
+      const std::lock_guard lock(mutex_);
+      places_[tail_++ % places_.size()] = value;
+      size_.store(tail_ - head_, std::memory_order_release);
+    }
+    gate_.Wake();
+  }
+
+  // False if there is nothing.
+  bool TryPop(T* value) {
+    if (size_.load(std::memory_order_acquire) == 0) return false;
+    const std::lock_guard lock(mutex_);
+    if (head_ == tail_) return false;
+    *value = places_[head_++ % places_.size()];
+    size_.store(tail_ - head_, std::memory_order_release);
+    return true;
+  }
+
+  // Waits until there is something, or nothing will come any more.
+  void Wait(const StopFlag& stop) {
+    gate_.Wait(
+        [&] { return size_.load(std::memory_order_acquire) != 0 || closed() || stop.set(); });
+  }
+
+  // Nothing will be pushed any more.
+  void Close() {
+    closed_.store(true, std::memory_order_release);
+    gate_.Wake();
+  }
+  [[nodiscard]] bool closed() const { return closed_.load(std::memory_order_acquire); }
+  // After the stop flag was set; async-signal-safe.
+  void WakeAll() { gate_.Wake(); }
+
+ private:
+  std::mutex mutex_;
+  std::vector<T> places_;
+  std::size_t head_ = 0;
+  std::size_t tail_ = 0;
+  std::atomic<std::size_t> size_{0};  // a hint for TryPop(); the truth is under mutex_
+  std::atomic<bool> closed_{false};
+  Gate gate_;
+};
+
+}  // namespace penstock::loader

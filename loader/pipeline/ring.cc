@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/pipeline/ring.h"
+
+#include <sys/mman.h>
+
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace penstock::loader {
+
+BatchRing::BatchRing(const SampleOrder& order, unsigned slots, std::size_t sample_bytes)
+    : order_(order), sample_bytes_(sample_bytes), slots_(slots) {}
+
+Result<std::unique_ptr<BatchRing>> BatchRing::Make(const SampleOrder& order, unsigned slots,
+                                                   std::size_t sample_bytes) {
+  constexpr std::size_t kAlignment = 64;
+  const std::uint64_t batch = order.batch_size();
+  const auto refuse = [&] {
+    return penstock::Fail(
+        ErrorKind::kEnvironment,
+        fmt::format("no memory for {} batches of {} samples of {} bytes: lower --prefetch or "
+                    "--batch",
+                    slots, batch, sample_bytes));
+  };
+  std::size_t batch_bytes = 0;
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(batch, sample_bytes, &batch_bytes) ||
+      __builtin_add_overflow(batch_bytes, kAlignment - 1, &batch_bytes) ||
+      __builtin_mul_overflow(batch_bytes / kAlignment * kAlignment, std::size_t{slots}, &bytes)) {
+    return refuse();
+  }
+  batch_bytes = batch_bytes / kAlignment * kAlignment;
+  std::unique_ptr<BatchRing> ring(new BatchRing(order, slots, sample_bytes));
+  ring->bytes_ = bytes;
+  if (bytes != 0) {
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return refuse();
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    ring->memory_ = memory;
+  }
+  for (std::size_t i = 0; i < ring->slots_.size(); ++i) {
+    Slot& slot = ring->slots_[i];
+    slot.pixels = static_cast<std::byte*>(ring->memory_) + i * batch_bytes;
+    slot.labels.resize(batch);
+    slot.ids.resize(batch);
+  }
+  ring->OpenFree();
+  return ring;
+}
+
+BatchRing::~BatchRing() {
+  if (memory_ != nullptr) munmap(memory_, bytes_);
+}
+
+void BatchRing::OpenFree() {
+  std::uint64_t number = opened_.load(std::memory_order_relaxed);
+  for (; number < order_.batches(); ++number) {
+    Slot& free = slot(number);
+    if (free.state.load(std::memory_order_relaxed) != State::kFree) break;
+    free.number = number;
+    free.place = order_.At(number);
+    free.remaining.store(free.place.valid, std::memory_order_relaxed);
+    free.failure.reset();
+    free.state.store(State::kFilling, std::memory_order_relaxed);
+    opened_.store(number + 1, std::memory_order_release);
+  }
+  open_gate_.Wake();
+}
+
+bool BatchRing::WaitOpen(std::uint64_t number, const StopFlag& stop) {
+  open_gate_.Wait([&] { return opened() > number || stop.set(); });
+  return opened() > number;
+}
+
+void BatchRing::Publish(Slot& slot) {
+  slot.state.store(State::kReady, std::memory_order_release);
+  ready_gate_.Wake();
+}
+
+void BatchRing::Fail(Slot& slot, std::uint64_t index, Error error) {
+  const std::lock_guard lock(failures_);
+  if (slot.failure && slot.failed_at <= index) return;
+  slot.failed_at = index;
+  slot.failure = std::move(error);
+}
+
+bool BatchRing::WaitReady(std::uint64_t number, const StopFlag& stop) {
+  ready_gate_.Wait([&] { return Ready(number) || stop.set(); });
+  return Ready(number);
+}
+
+unsigned BatchRing::ReadyFrom(std::uint64_t number) {
+  unsigned ready = 0;
+  while (ready < slots() && Ready(number + ready)) {
+    ++ready;
+  }
+  return ready;
+}
+
+BatchRing::Slot& BatchRing::Take(std::uint64_t number) {
+  Slot& taken = slot(number);
+  taken.state.store(State::kInUse, std::memory_order_relaxed);
+  return taken;
+}
+
+void BatchRing::Release(Slot& slot) {
+  const std::lock_guard lock(releases_);
+  slot.state.store(State::kFree, std::memory_order_relaxed);
+  OpenFree();
+}
+
+void BatchRing::WakeAll() {
+  open_gate_.Wake();
+  ready_gate_.Wake();
+}
+
+}  // namespace penstock::loader

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The batches in flight. A slot goes FREE -> FILLING (samples arrive from any thread, counted
+// down) -> READY -> IN USE (by the consumer) -> FREE. Batch number b of the stream lives in slot
+// b % slots, so delivery is in order, and a producer that runs ahead waits for the consumer: that
+// is the back-pressure. All memory is allocated at the start.
+//
+// Threads: Claim(), opened(), slot(), Complete() and Fail() from any; Take() and WaitReady() from
+// one consumer; Release() from any.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "loader/pipeline/gate.h"
+#include "loader/pipeline/order.h"
+#include "loader/pipeline/stop.h"
+#include "traces/base/result.h"
+#include "traces/base/units.h"
+
+namespace penstock::loader {
+
+class BatchRing {
+ public:
+  enum class State : std::uint8_t { kFree, kFilling, kReady, kInUse };
+
+  struct alignas(64) Slot {
+    std::atomic<std::uint64_t> remaining{0};  // release by producers, acquire by the last of them
+    std::atomic<State> state{State::kFree};   // kReady: release by the last producer
+    std::atomic<std::int64_t> begun{0};       // ns; relaxed, ordered by `remaining`
+    std::uint64_t number = 0;                 // of the batch, in the stream
+    BatchPlace place;
+    std::byte* pixels = nullptr;
+    std::vector<std::int64_t> labels;
+    std::vector<std::uint64_t> ids;  // dataset index that each sample is made of
+    // The sample that cannot be made, the first of the batch; under failures_.
+    std::uint64_t failed_at = 0;
+    std::optional<Error> failure;
+  };
+
+  // Errors: kEnvironment if the memory is not there.
+  static Result<std::unique_ptr<BatchRing>> Make(const SampleOrder& order, unsigned slots,
+                                                 std::size_t sample_bytes);
+  ~BatchRing();
+  BatchRing(const BatchRing&) = delete;
+  BatchRing& operator=(const BatchRing&) = delete;
+
+  // Next place to fill, as a running number over all batches with batch_size() each: one atomic
+  // addition. Places beyond a batch's valid samples or the stream's end are for nobody.
+  std::uint64_t Claim() { return next_.fetch_add(1, std::memory_order_relaxed); }
+  // Batches below this number may be filled (acquire: their slots are set up).
+  [[nodiscard]] std::uint64_t opened() const { return opened_.load(std::memory_order_acquire); }
+  // Waits until batch `number` may be filled; false if it was stopped before.
+  bool WaitOpen(std::uint64_t number, const StopFlag& stop);
+
+  [[nodiscard]] Slot& slot(std::uint64_t number) { return slots_[number % slots_.size()]; }
+  [[nodiscard]] std::span<std::byte> Sample(Slot& slot, std::uint64_t index) {
+    return {slot.pixels + index * sample_bytes_, sample_bytes_};
+  }
+  // One more sample of the slot's batch is done; true for the last: then call Publish().
+  static bool Complete(Slot& slot) {
+    return slot.remaining.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+  // The batch is READY: wakes the consumer.
+  void Publish(Slot& slot);
+  // That sample cannot be made, and nothing in its place. Complete() it too.
+  void Fail(Slot& slot, std::uint64_t index, Error error);
+
+  [[nodiscard]] bool Ready(std::uint64_t number) {
+    Slot& found = slot(number);
+    return found.state.load(std::memory_order_acquire) == State::kReady && number < opened();
+  }
+  // Waits until batch `number` is ready; false if it was stopped before.
+  bool WaitReady(std::uint64_t number, const StopFlag& stop);
+  // Batches from `number` on that are ready.
+  [[nodiscard]] unsigned ReadyFrom(std::uint64_t number);
+  // READY -> IN USE.
+  Slot& Take(std::uint64_t number);
+  // IN USE -> FREE, and opens what there is room for.
+  void Release(Slot& slot);
+  // Wakes everybody who waits here, after the stop flag was set; async-signal-safe.
+  void WakeAll();
+
+  [[nodiscard]] unsigned slots() const { return static_cast<unsigned>(slots_.size()); }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  [[nodiscard]] std::size_t sample_bytes() const { return sample_bytes_; }
+
+ private:
+  BatchRing(const SampleOrder& order, unsigned slots, std::size_t sample_bytes);
+  void OpenFree();
+
+  const SampleOrder order_;
+  const std::size_t sample_bytes_;
+  std::size_t bytes_ = 0;
+  void* memory_ = nullptr;
+  std::vector<Slot> slots_;
+
+  alignas(64) std::atomic<std::uint64_t> next_{0};
+  alignas(64) std::atomic<std::uint64_t> opened_{0};
+  Gate open_gate_;
+  alignas(64) Gate ready_gate_;
+  std::mutex releases_;
+  std::mutex failures_;
+};
+
+}  // namespace penstock::loader

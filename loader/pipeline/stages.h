@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The stages of one sample as one thread does them: locate, read, decode, augment into the batch,
+// with their synthetic stand-ins, their spans and their statistics. Internal to loader/pipeline/.
+// Belongs to one thread; an error stays with the item until Finish() decides what comes of it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "loader/augment/program.h"
+#include "loader/decode/jpeg_decoder.h"
+#include "loader/io/object_reader.h"
+#include "loader/pipeline/item.h"
+#include "loader/pipeline/shared.h"
+
+namespace penstock::loader {
+
+// Makes a span of each step of an augmentation.
+class StepSpans final : public StepObserver {
+ public:
+  StepSpans(Tracer& tracer, ThreadTracer& thread) : tracer_(tracer), thread_(thread) {}
+  void Begin(std::string_view name) override;
+  void End() override { thread_.End(); }
+
+ private:
+  Tracer& tracer_;
+  ThreadTracer& thread_;
+  std::vector<std::pair<const char*, NameId>> names_;  // few; keyed by where the text lies
+};
+
+class Stages {
+ public:
+  // `reads`: items that are read at a time. Errors: kEnvironment for an I/O method that is not
+  // there.
+  static Result<std::unique_ptr<Stages>> Make(Shared& shared, const Roles& roles, std::size_t reads,
+                                              ThreadStats& stats);
+
+  // The face of the thread that will call the rest.
+  void SetTracer(ThreadTracer& tracer);
+
+  // Time since the last stage, or since this, is the next stage's.
+  void BeginLap();
+  // Takes the counters of reader and decoder into the statistics; the last call.
+  void Collect(IoStats* io);
+
+  void Start(Item& item);  // its read, which may go on beside other work
+  void Read(Item& item);
+  void Decode(Item& item);
+  void Augment(Item& item);
+  // The item is through: what failed is replaced or told, and the batch gets its label and id.
+  void Finish(Item& item);
+
+  // The place of an item in a trace.
+  static Place PlaceOf(const Item& item);
+  [[nodiscard]] ThreadTracer& tracer() { return *tracer_; }
+
+ private:
+  Stages(Shared& shared, const Roles& roles, ThreadStats& stats);
+  template <class Work>
+  void Run(Stage stage, Item& item, Work&& work);
+
+  Result<void> Locate(Item& item);
+  Result<void> ReadFile(Item& item, ObjectReader* reader);
+  Result<void> DecodeFile(Item& item, JpegDecoder* decoder);
+  Result<void> MakePixels(Item& item);
+  void Replace(Item& item);
+  Result<void> MakeSpare(Item& item);
+  void Fingerprint(Item& item);
+  [[nodiscard]] JpegDecoder& DecoderFor(Item& item);
+
+  Shared& shared_;
+  const Roles roles_;
+  ThreadStats& stats_;
+  ThreadTracer* tracer_ = nullptr;
+  std::unique_ptr<ObjectReader> reader_;
+  std::optional<JpegDecoder> decoder_;
+  std::optional<Augmenter> augmenter_;
+  std::optional<StepSpans> step_spans_;
+  std::unique_ptr<ObjectReader> spare_reader_;  // for what stands in for a damaged sample
+  struct Clocks {
+    TimeNs wall, cpu;
+  } lap_{};
+};
+
+}  // namespace penstock::loader

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One thread of the pipeline: gets an item (by claiming the next place of the stream and starting
+// its read, or from the stage before), does its stages, and hands it on or completes it. Internal
+// to loader/pipeline/. The consumer drives one by itself, step by step, where there are no threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "loader/pipeline/item.h"
+#include "loader/pipeline/queue.h"
+#include "loader/pipeline/shared.h"
+#include "loader/pipeline/stages.h"
+
+namespace penstock::loader {
+
+using ItemQueue = BoundedQueue<Item*>;
+
+class Worker {
+ public:
+  struct Setup {
+    Roles roles;
+    std::size_t items = 1;          // that it owns, if it reads
+    bool own_decoders = false;      // an item has a decoder of its own: another thread augments
+    std::size_t home = 0;           // its number among the reading threads
+    ItemQueue* in = nullptr;        // unless it reads
+    ItemQueue* out = nullptr;       // unless it augments
+    std::vector<ItemQueue*> homes;  // of the reading threads, unless one thread does it all
+    std::string name;
+    std::int32_t index = 0;
+  };
+
+  static Result<std::unique_ptr<Worker>> Make(Shared& shared, Setup setup);
+
+  // The whole life of a thread.
+  void Run();
+
+  // For the consumer: the face it speaks with; then, between Resume() and Pause(), item after item.
+  void Attach(ThreadTracer& tracer) { stages_->SetTracer(tracer); }
+  void Resume();
+  bool Step();  // false: there is nothing more, or it was stopped
+  void Pause();
+
+  // Takes the counters of readers and decoders into the statistics, once. Requires: all threads
+  // have ended, since they may use what items of this one own.
+  void Collect();
+  [[nodiscard]] const ThreadStats& stats() const { return stats_; }
+  [[nodiscard]] const IoStats& io() const { return io_; }
+  [[nodiscard]] const Histogram& batch_latency() const { return batch_latency_; }
+
+ private:
+  Worker(Shared& shared, Setup setup);
+
+  Item* NextRead();
+  Item* NextQueued();
+  bool ClaimPending();
+  Item* TakeFree();
+  void Begin(Item& item);
+  void Process(Item& item);
+  void Complete(Item& item);
+  void GiveBack(Item& item);
+  template <class Waiting>
+  void Idle(Waiting&& waiting);
+
+  Shared& shared_;
+  const Setup setup_;
+  ThreadStats stats_;
+  IoStats io_;
+  Histogram batch_latency_;
+  std::unique_ptr<Stages> stages_;
+  std::vector<std::unique_ptr<Item>> items_;
+  std::vector<Item*> free_;       // of a thread that does it all
+  std::vector<Item*> in_flight_;  // reads begun; a ring, the oldest at oldest_
+  std::size_t oldest_ = 0;
+  std::size_t flying_ = 0;
+  TimeNs begun_{};
+  TimeNs cpu_begun_{};
+
+  // The place of the stream claimed next, while its batch is not open yet.
+  bool pending_ = false;
+  bool ended_ = false;
+  std::uint64_t pending_batch_ = 0;
+  std::uint64_t pending_index_ = 0;
+  BatchPlace pending_place_;
+};
+
+}  // namespace penstock::loader

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small text files such as those of /proc and /sys, and the words in them. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock {
+
+// The contents of a small file, or nothing if it cannot be read. Cut at `limit`.
+[[nodiscard]] std::optional<std::string> ReadFile(const std::string& path,
+                                                  std::size_t limit = 4u << 20);
+[[nodiscard]] std::string_view Trimmed(std::string_view text);
+[[nodiscard]] std::optional<std::uint64_t> ParseNumber(std::string_view text);
+[[nodiscard]] std::vector<std::string_view> SplitLines(std::string_view text);
+
+}  // namespace penstock
