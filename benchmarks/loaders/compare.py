@@ -27,16 +27,16 @@ OF_PENSTOCK = re.compile(r'"steady_samples_per_s": ?([0-9.eE+]+)')
 OURS, OURS_ALONE = "penstock-load", "penstock-load, 1 thread"
 DEBIAN = "/usr/bin/python3"
 
-# What must be importable or in PATH; who runs it (None: the interpreter given with --python).
+# Script, what must be importable, who runs it (None: the interpreter given with --python).
 CONTENDERS = (
-    ("torchvision DataLoader", "torchvision_loader.py", "torchvision", DEBIAN),
-    ("DALI, CPU pipeline", "dali_loader.py", "nvidia.dali", None),
-    ("SPDL", "spdl_loader.py", "spdl.io", None),
+    ("torchvision DataLoader", "torchvision_loader.py", "import torchvision", DEBIAN),
+    ("DALI, CPU pipeline", "dali_loader.py", "import nvidia.dali", None),
+    ("SPDL", "spdl_loader.py", "from spdl import io; io.load_image", None),
     ("decode only: tjbench", "tjbench.py", "", DEBIAN),
     ("read+decode: libjpeg-turbo", "reader.py --reader turbojpeg", "", DEBIAN),
-    ("read+decode: torchvision.io", "reader.py --reader torchvision", "torchvision", DEBIAN),
-    ("read+decode: OpenCV", "reader.py --reader opencv", "cv2", DEBIAN),
-    ("read+decode: PIL", "reader.py --reader pil", "PIL", DEBIAN),
+    ("read+decode: torchvision.io", "reader.py --reader torchvision", "import torchvision", DEBIAN),
+    ("read+decode: OpenCV", "reader.py --reader opencv", "import cv2", DEBIAN),
+    ("read+decode: PIL", "reader.py --reader pil", "import PIL", DEBIAN),
 )
 
 
@@ -44,15 +44,15 @@ def quoted(*words):
     return " ".join(shlex.quote(str(word)) for word in words)
 
 
-def importable(python, module):
-    """None, or why not."""
+def importable(python, statement):
+    """None, or why the interpreter cannot carry out the import."""
     if not python or not os.access(python, os.X_OK):
         return f"{python or '--python'}: not there" if python else "give --python VENV/bin/python"
-    if not module:
+    if not statement:
         return None
-    done = subprocess.run([python, "-c", f"import {module}"], text=True, check=False,
+    done = subprocess.run([python, "-c", statement], text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    return None if done.returncode == 0 else f"no {module} for {python}"
+    return None if done.returncode == 0 else f"{python}: {done.stdout.strip().splitlines()[-1]}"
 
 
 def build_commands(options):
@@ -63,9 +63,9 @@ def build_commands(options):
     missing = {}
     if options.workers > 1:
         commands[OURS_ALONE] = (quoted(*ours, "--workers", 1), OF_PENSTOCK)
-    for name, script, module, python in CONTENDERS:
+    for name, script, statement, python in CONTENDERS:
         python = python or options.python
-        why = importable(python, module)
+        why = importable(python, statement)
         if why is None and options.only and not any(word in name for word in options.only):
             continue
         if why is not None:
@@ -88,6 +88,9 @@ def measure(commands, options):
         for name in order:
             command, pattern = commands[name]
             row[name], _ = paired_runs.run_once(command, pattern, number, options.timeout, False)
+            if row[name] <= 0:
+                raise paired_runs.RunFailed(f"{name}: no batch after the first in {options.seconds} s: "
+                                            "give more --seconds")
         label = "warm-up" if number < 0 else f"round {number + 1:3d}"
         print(f"{label}: " + ", ".join(f"{name} {row[name]:.0f}" for name in commands),
               file=sys.stderr, flush=True)

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import common  # noqa: E402
 
 import numpy as np  # noqa: E402
-import spdl.io  # noqa: E402
+from spdl import io as spdl_io  # noqa: E402
 from spdl.pipeline import PipelineBuilder  # noqa: E402
 
 # Normalising 8-bit values is a table of 256 halves for each channel.
@@ -35,9 +35,9 @@ def load(path):
     crop = (f"crop=w='min(iw,sqrt({area}*iw*ih*{ratio}))':h='min(ih,sqrt({area}*iw*ih/{ratio}))':"
             f"x='(iw-ow)*{random.random()}':y='(ih-oh)*{random.random()}'")
     flip = ",hflip" if random.random() < 0.5 else ""
-    image = spdl.io.load_image(
+    image = spdl_io.load_image(
         path, filter_desc=f"{crop},scale=224:224:flags=bilinear{flip},format=rgb24")
-    pixels = spdl.io.to_numpy(image)
+    pixels = spdl_io.to_numpy(image)
     return np.stack([table[pixels[:, :, c]] for c, table in enumerate(TABLES)])
 
 
