@@ -120,6 +120,7 @@ Result<void> ReadTexts(const ArgumentTexts& texts, Arguments* arguments) {
   options.decoder.fancy_upsampling = !texts.fancy_off;
   options.decoder.strict = !texts.lenient;
   options.fingerprint = arguments->digest;
+  options.whole_images = arguments->ops.empty();
   if (arguments->ops.empty()) {
     arguments->ops = arguments->output == ElementType::kU8
                          ? "random_resized_crop=224,flip"
@@ -189,7 +190,10 @@ void AddStageOptions(CLI::App& app, Arguments& arguments, ArgumentTexts& texts) 
       ->check(threads);
   app.add_option("--augment-threads", options.augment.threads, "threads that only augment")
       ->check(threads);
-  app.add_option("--without", texts.without, "switch stages off: read,decode,augment")
+  app.add_option(
+         "--without", texts.without,
+         "switch stages off: read,decode,augment; without augment, images are decoded whole unless "
+         "--ops says which region")
       ->delimiter(',');
   app.add_option("--read-latency", texts.read_latency, "COST on top of each read (sleeping)");
   app.add_option("--decode-cost", texts.decode_cost, "COST instead of decoding (CPU time)");

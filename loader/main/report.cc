@@ -128,13 +128,19 @@ void AppendStages(std::string& out, const Arguments& arguments, const RunResult&
 
 void AppendThreads(std::string& out, const RunResult& result) {
   AppendList(out, result.stats.threads, [&](const ThreadStats& thread) {
-    Object(out)
-        .Text("name", thread.name)
+    Object object(out);
+    object.Text("name", thread.name)
         .Number("occupancy", thread.occupancy())
         .Number("busy_s", Seconds(thread.life - thread.idle))
         .Number("idle_s", Seconds(thread.idle))
         .Number("cpu_s", Seconds(thread.cpu))
         .Count("samples", thread.samples);
+    for (const Stage stage : kAllStages) {
+      const StageStats& stats = thread.stages[static_cast<std::size_t>(stage)];
+      const std::string name(StageName(stage));
+      object.Number(name + "_wall_s", Seconds(stats.wall))
+          .Number(name + "_cpu_s", Seconds(stats.cpu));
+    }
   });
 }
 
