@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 
 #include <limits>
+#include <new>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -32,7 +34,18 @@ Result<std::unique_ptr<BatchRing>> BatchRing::Make(const SampleOrder& order, uns
     return refuse();
   }
   batch_bytes = batch_bytes / kAlignment * kAlignment;
-  std::unique_ptr<BatchRing> ring(new BatchRing(order, slots, sample_bytes));
+  std::unique_ptr<BatchRing> ring;
+  try {
+    ring.reset(new BatchRing(order, slots, sample_bytes));
+    for (Slot& slot : ring->slots_) {
+      slot.labels.resize(batch);
+      slot.ids.resize(batch);
+    }
+  } catch (const std::bad_alloc&) {
+    return refuse();
+  } catch (const std::length_error&) {
+    return refuse();
+  }
   ring->bytes_ = bytes;
   if (bytes != 0) {
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -41,10 +54,7 @@ Result<std::unique_ptr<BatchRing>> BatchRing::Make(const SampleOrder& order, uns
     ring->memory_ = memory;
   }
   for (std::size_t i = 0; i < ring->slots_.size(); ++i) {
-    Slot& slot = ring->slots_[i];
-    slot.pixels = static_cast<std::byte*>(ring->memory_) + i * batch_bytes;
-    slot.labels.resize(batch);
-    slot.ids.resize(batch);
+    ring->slots_[i].pixels = static_cast<std::byte*>(ring->memory_) + i * batch_bytes;
   }
   ring->OpenFree();
   return ring;

@@ -149,7 +149,7 @@ class Synthetic(unittest.TestCase):
         stages = {s["name"]: s for s in report["stages"]}
         self.assertEqual(stages["decode"]["mode"], "synthetic")
         self.assertGreaterEqual(stages["decode"]["cpu_s"], 0.080)
-        self.assertLess(stages["decode"]["cpu_s"], 0.120)  # CPU time: others do not disturb it
+        self.assertLess(stages["decode"]["cpu_s"], 0.160)  # CPU time: others do not disturb it
         self.assertGreaterEqual(stages["read"]["wall_s"], 0.040)
         self.assertLess(stages["augment"]["cpu_s"], 0.020)
         self.assertGreaterEqual(report["step_s"], 0.020)
