@@ -2,6 +2,7 @@
 #include "loader/pipeline/ring.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <limits>
 #include <new>
@@ -34,6 +35,11 @@ Result<std::unique_ptr<BatchRing>> BatchRing::Make(const SampleOrder& order, uns
     return refuse();
   }
   batch_bytes = batch_bytes / kAlignment * kAlignment;
+  // A kernel that overcommits would grant it and kill us later.
+  const double lists = static_cast<double>(slots) * static_cast<double>(batch) * 16;
+  const double memory =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (static_cast<double>(bytes) + lists > memory) return refuse();
   std::unique_ptr<BatchRing> ring;
   try {
     ring.reset(new BatchRing(order, slots, sample_bytes));
@@ -48,10 +54,10 @@ Result<std::unique_ptr<BatchRing>> BatchRing::Make(const SampleOrder& order, uns
   }
   ring->bytes_ = bytes;
   if (bytes != 0) {
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return refuse();
-    madvise(memory, bytes, MADV_HUGEPAGE);
-    ring->memory_ = memory;
+    void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) return refuse();
+    madvise(mapped, bytes, MADV_HUGEPAGE);
+    ring->memory_ = mapped;
   }
   for (std::size_t i = 0; i < ring->slots_.size(); ++i) {
     ring->slots_[i].pixels = static_cast<std::byte*>(ring->memory_) + i * batch_bytes;

@@ -203,6 +203,10 @@ class Refusals(WithFiles):
             self.check_refused(2, word, *source, *arguments)
         self.check_refused(2, "synthetic", "synthetic:none")
 
+    def test_ring_larger_than_the_memory(self):
+        self.check_refused(3, "--prefetch", "synthetic:100", "--prefetch", 100000, "--batch",
+                           10000000, "--ops", "random_crop=1", "--output", "u8")
+
     def test_missing_source(self):
         self.check_refused(4, "nowhere", self.folder / "nowhere")
 
