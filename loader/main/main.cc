@@ -31,7 +31,7 @@ int Complain(const Error& error) {
 }
 
 // To the agent where there is one, to a file where that was asked for, as NVTX where someone looks.
-Result<std::unique_ptr<Tracer>> MakeTracer(const Arguments& arguments,
+Result<std::unique_ptr<Tracer>> MakeTracer(const LoadArguments& arguments,
                                            const std::vector<std::string>& command) {
   std::unique_ptr<Tracer> file;
   if (!arguments.trace.empty()) {
@@ -53,7 +53,7 @@ Result<std::unique_ptr<Tracer>> MakeTracer(const Arguments& arguments,
 }
 
 int Load(int argc, char** argv) {
-  Arguments arguments;
+  LoadArguments arguments;
   int status = 0;
   if (!ParseArguments(argc, argv, &arguments, &status)) return status;
   const auto program = AugmentProgram::Parse(arguments.ops, arguments.output, arguments.layout);
