@@ -57,7 +57,7 @@ Result<void> ReadWithout(const std::vector<std::string>& stages, PipelineOptions
   return {};
 }
 
-Result<void> ReadCosts(const ArgumentTexts& texts, Arguments* arguments) {
+Result<void> ReadCosts(const ArgumentTexts& texts, LoadArguments* arguments) {
   PipelineOptions& options = arguments->pipeline;
   struct Text {
     const char* option;
@@ -85,7 +85,7 @@ Result<void> ReadCosts(const ArgumentTexts& texts, Arguments* arguments) {
 
 }  // namespace
 
-Result<void> ReadTexts(const ArgumentTexts& texts, Arguments* arguments) {
+Result<void> ReadTexts(const ArgumentTexts& texts, LoadArguments* arguments) {
   PipelineOptions& options = arguments->pipeline;
   const auto output = Choose<ElementType>(
       "--output", texts.output,
@@ -131,7 +131,7 @@ Result<void> ReadTexts(const ArgumentTexts& texts, Arguments* arguments) {
 
 namespace {
 
-void AddLoaderOptions(CLI::App& app, Arguments& arguments, ArgumentTexts& texts) {
+void AddLoaderOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& texts) {
   PipelineOptions& options = arguments.pipeline;
   const auto threads = CLI::Range(0u, 4096u);
   app.add_option("SOURCE", arguments.source, "what to load")->required();
@@ -162,7 +162,7 @@ void AddLoaderOptions(CLI::App& app, Arguments& arguments, ArgumentTexts& texts)
       ->capture_default_str();
 }
 
-void AddStageOptions(CLI::App& app, Arguments& arguments, ArgumentTexts& texts) {
+void AddStageOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& texts) {
   PipelineOptions& options = arguments.pipeline;
   const auto threads = CLI::Range(0u, 4096u);
   app.add_option("--ops", arguments.ops,
@@ -206,7 +206,7 @@ void AddStageOptions(CLI::App& app, Arguments& arguments, ArgumentTexts& texts) 
 
 }  // namespace
 
-bool ParseArguments(int argc, char** argv, Arguments* arguments, int* status) {
+bool ParseArguments(int argc, char** argv, LoadArguments* arguments, int* status) {
   CLI::App app(kAbout, "penstock-load");
   app.footer(kFooter);
   ArgumentTexts texts;

@@ -96,7 +96,7 @@ void AppendQuantiles(std::string& out, const Histogram& lengths) {
       .Count("count", lengths.count());
 }
 
-void AppendLoader(std::string& out, const Arguments& arguments, const RunResult& result) {
+void AppendLoader(std::string& out, const LoadArguments& arguments, const RunResult& result) {
   const PipelineOptions& options = arguments.pipeline;
   Object(out)
       .Text("kind", "penstock")
@@ -111,7 +111,7 @@ void AppendLoader(std::string& out, const Arguments& arguments, const RunResult&
       .Count("world", options.world);
 }
 
-void AppendStages(std::string& out, const Arguments& arguments, const RunResult& result) {
+void AppendStages(std::string& out, const LoadArguments& arguments, const RunResult& result) {
   AppendList(out, kAllStages, [&](Stage stage) {
     const StageStats& stats = result.stats.stage(stage);
     Object(out)
@@ -166,7 +166,7 @@ double Megapixels(const RunResult& result) {
 
 }  // namespace
 
-std::string JsonReport(const Arguments& arguments, const RunResult& result) {
+std::string JsonReport(const LoadArguments& arguments, const RunResult& result) {
   const PipelineStats& stats = result.stats;
   std::string out;
   {
@@ -230,7 +230,7 @@ std::string JsonReport(const Arguments& arguments, const RunResult& result) {
   return out;
 }
 
-std::string TextReport(const Arguments& arguments, const RunResult& result) {
+std::string TextReport(const LoadArguments& arguments, const RunResult& result) {
   const PipelineStats& stats = result.stats;
   std::string out = fmt::format(
       "{} images in {:.2f} s{}: {:.0f} images/s, {:.0f} per core ({:.2f} core-seconds busy), "

@@ -97,8 +97,17 @@ void Stages::SetTracer(ThreadTracer& tracer) {
   augmenter_->SetObserver(&*step_spans_);
 }
 
+Stages::Clocks Stages::ReadClocks() {
+  // The CPU clock first: it is a system call, at whose end a thread is preempted when its time was
+  // up before. That wait belongs to the stage that ends here, not to the next one.
+  Clocks now;
+  now.cpu = ThreadCpuNow();
+  now.wall = SteadyNow();
+  return now;
+}
+
 void Stages::BeginLap() {
-  lap_ = {SteadyNow(), ThreadCpuNow()};
+  lap_ = ReadClocks();
 }
 
 Place Stages::PlaceOf(const Item& item) {
@@ -120,7 +129,7 @@ void Stages::Run(Stage stage, Item& item, Work&& work) {
   if (!item.error) {
     bytes = stage == Stage::kAugment ? shared_.ring->sample_bytes() : item.file.size();
   }
-  const Clocks now{SteadyNow(), ThreadCpuNow()};
+  const Clocks now = ReadClocks();
   stats_.stages[static_cast<std::size_t>(stage)].Add(now.wall - lap_.wall, now.cpu - lap_.cpu,
                                                      bytes);
   lap_ = now;
