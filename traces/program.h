@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the three small programs here share: how they parse and how they fail.
+// What the small programs share: how they parse, print and fail.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <string_view>
+#include <system_error>
 
 #include "traces/base/result.h"
 
@@ -28,6 +32,18 @@ inline bool ParseCommandLine(CLI::App& app, int argc, char** argv, int* status) 
     }
   }
   return false;
+}
+
+// Writes all of `text` to standard output. A reader that went away (| head) has seen enough.
+// Errors: kOutput.
+inline Result<void> ToStandardOutput(std::string_view text) {
+  std::signal(SIGPIPE, SIG_IGN);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
+    return {};
+  }
+  if (errno == EPIPE) return {};
+  return Fail(ErrorKind::kOutput, fmt::format("standard output cannot be written: {}",
+                                              std::generic_category().message(errno)));
 }
 
 // Prints the one line of an error and returns its exit status.

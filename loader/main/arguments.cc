@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "loader/pipeline/cores.h"
+#include "traces/option_checks.h"
 #include "traces/program.h"
 
 namespace penstock::loader {
@@ -112,6 +113,7 @@ Result<void> ReadTexts(const ArgumentTexts& texts, LoadArguments* arguments) {
     const auto longest = ParseLength(texts.longest, TimeNs{1'000'000'000});
     if (!longest)
       return Fail(longest.error().kind, fmt::format("--for: {}", longest.error().message));
+    if (longest->value == 0) return Fail(ErrorKind::kUsage, "--for: give more than no time at all");
     arguments->longest = *longest;
   }
   if (Result<void> read = ReadWithout(texts.without, &options); !read) return read;
@@ -131,30 +133,47 @@ Result<void> ReadTexts(const ArgumentTexts& texts, LoadArguments* arguments) {
 
 namespace {
 
+<<<<<<< HEAD
 void AddLoaderOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& texts) {
+=======
+CLI::Validator NoSign() {
+  return {[](std::string& text) -> std::string {
+            return text.find('-') == std::string::npos ? "" : text + " is no size";
+          },
+          ""};
+}
+
+void AddLoaderOptions(CLI::App& app, Arguments& arguments, ArgumentTexts& texts) {
+>>>>>>> p-review
   PipelineOptions& options = arguments.pipeline;
-  const auto threads = CLI::Range(0u, 4096u);
+  const auto threads = traces::WholeNumber(0, 4096);
   app.add_option("SOURCE", arguments.source, "what to load")->required();
   app.add_option("-j,--workers", options.workers,
                  "threads; 0: the consumer does it all (default: one per usable core)")
       ->check(threads);
   app.add_option("--prefetch", options.prefetch, "batches made ahead")
-      ->check(CLI::Range(1u, 100'000u))
+      ->check(traces::WholeNumber(1, 100'000))
       ->capture_default_str();
   app.add_option("-b,--batch", options.batch, "samples in a batch")
-      ->check(CLI::Range(1u, 10'000'000u))
+      ->check(traces::WholeNumber(1, 10'000'000))
       ->capture_default_str();
   app.add_option("--epochs", options.epochs,
-                 "0: without end (default: 1, or 0 with --for, --batches)");
-  app.add_option("--batches", options.batches, "stop after that many");
+                 "0: without end (default: 1, or 0 with --for, --batches)")
+      ->check(traces::WholeNumber());
+  app.add_option("--batches", options.batches, "stop after that many")
+      ->check(traces::WholeNumber(1));
   app.add_option("--for", texts.longest, "stop after that time: 10s");
   app.add_flag("--drop-last", arguments.pipeline.drop_last,
                "no short batch at the end of an epoch");
   app.add_flag("--no-shuffle", texts.shuffle_off, "in the order of the source");
-  app.add_option("--seed", options.seed, "of order and augmentation")->capture_default_str();
-  app.add_option("--rank", options.rank, "this process among --world")->capture_default_str();
+  app.add_option("--seed", options.seed, "of order and augmentation")
+      ->check(traces::WholeNumber())
+      ->capture_default_str();
+  app.add_option("--rank", options.rank, "this process among --world")
+      ->check(traces::WholeNumber())
+      ->capture_default_str();
   app.add_option("--world", options.world, "processes that share each epoch")
-      ->check(CLI::PositiveNumber)
+      ->check(traces::WholeNumber(1))
       ->capture_default_str();
   app.add_option("--resume-at", texts.resume,
                  "POSITION or EPOCH:POSITION; position counts the samples of all ranks");
@@ -164,7 +183,7 @@ void AddLoaderOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& te
 
 void AddStageOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& texts) {
   PipelineOptions& options = arguments.pipeline;
-  const auto threads = CLI::Range(0u, 4096u);
+  const auto threads = traces::WholeNumber(0, 4096);
   app.add_option("--ops", arguments.ops,
                  "augmentation (default: random_resized_crop=224,flip,normalize; without normalize "
                  "for u8)");
@@ -172,17 +191,18 @@ void AddStageOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& tex
   app.add_option("--layout", texts.layout, "hwc or chw")->capture_default_str();
   app.add_option("--io", texts.method, "buffered, direct, uring or mmap")->capture_default_str();
   app.add_option("--ram-cache", arguments.ram_cache.value, "keep files in memory, up to: 2G")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(CLI::AsSizeValue(false))
+      ->transform(NoSign());  // looks before the other
   app.add_option("--index-folder", arguments.index_folder,
                  "where indexes go (default: beside SOURCE)");
   app.add_option("--read-ahead", options.read_ahead, "reads in flight per thread")
-      ->check(CLI::Range(1u, 4096u))
+      ->check(traces::WholeNumber(1, 4096))
       ->capture_default_str();
   app.add_flag("--fast-dct", options.decoder.fast_dct, "fast, less accurate inverse DCT");
   app.add_flag("--no-fancy-upsampling", texts.fancy_off, "chroma repeated instead of interpolated");
   app.add_option("--reduce", options.decoder.reduce,
                  "decode at 1/2, 1/4 or 1/8 where that leaves Q times the pixels wanted; Q >= 1")
-      ->check(CLI::Range(1.0, 1000.0));
+      ->check(traces::NumberBetween(1, 1000));
   app.add_flag("--exif", options.decoder.exif, "apply the EXIF orientation");
   app.add_flag("--lenient", texts.lenient, "accept damage that libjpeg only warns of");
   app.add_option("--read-threads", options.read.threads, "threads that only read")->check(threads);
@@ -201,7 +221,7 @@ void AddStageOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& tex
   app.add_option("--collate-cost", texts.collate_cost, "COST of completing a batch (CPU time)");
   app.add_option("--step", texts.step, "COST of the consumer for each batch (sleeping)");
   app.add_option("--step-ms", texts.step_ms, "the same in milliseconds")
-      ->check(CLI::NonNegativeNumber);
+      ->check(traces::NumberBetween(0, 3.6e6));
 }
 
 }  // namespace

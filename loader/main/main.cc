@@ -19,6 +19,7 @@
 #include "loader/set/commands.h"
 #include "loader/trace/file_tracer.h"
 #include "loader/trace/tracer.h"
+#include "traces/program.h"
 
 namespace penstock::loader {
 namespace {
@@ -57,9 +58,7 @@ int Load(int argc, char** argv) {
   int status = 0;
   if (!ParseArguments(argc, argv, &arguments, &status)) return status;
   const auto program = AugmentProgram::Parse(arguments.ops, arguments.output, arguments.layout);
-  if (!program) {
-    return Complain({program.error().kind, fmt::format("--ops: {}", program.error().message)});
-  }
+  if (!program) return Complain(program.error());  // names --ops itself
   const TimeNs opening = SteadyNow();
   const auto source = OpenNamedSource(arguments);
   if (!source) return Complain(source.error());
@@ -77,9 +76,10 @@ int Load(int argc, char** argv) {
   const Result<void> finished = (*tracer)->Finish();
   if (!result) return Complain(result.error());
   result->open_s = open_s;
-  fmt::print("{}",
-             arguments.json ? JsonReport(arguments, *result) : TextReport(arguments, *result));
+  const Result<void> printed = traces::ToStandardOutput(
+      arguments.json ? JsonReport(arguments, *result) : TextReport(arguments, *result));
   if (!finished) return Complain(finished.error());
+  if (!printed) return Complain(printed.error());
   return result->interrupted ? kInterrupted : 0;
 }
 

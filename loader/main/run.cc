@@ -117,9 +117,11 @@ Result<std::unique_ptr<Source>> OpenNamedSource(LoadArguments& arguments) {
   const std::string_view digits = name.substr(kPrefix.size());
   std::uint64_t samples = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), samples);
-  if (error != std::errc{} || end != digits.data() + digits.size() || samples == 0) {
+  constexpr std::uint64_t kMost = 1'000'000'000'000'000;  // sums of positions stay far from 2^64
+  if (error != std::errc{} || end != digits.data() + digits.size() || samples == 0 ||
+      samples > kMost) {
     return Fail(ErrorKind::kUsage,
-                fmt::format("{}: write synthetic:COUNT, with 1 or more samples", name));
+                fmt::format("{}: write synthetic:COUNT, with 1 to {} samples", name, kMost));
   }
   arguments.pipeline.read.on = false;  // there are no files
   arguments.pipeline.decode.on = false;

@@ -190,7 +190,8 @@ Result<Batch> ThreadedPipeline::Next() {
   EnterNext(place);
   const TimeNs from = SteadyNow();
   tracer_->Begin(StageId::kWait, shared_.names.none);
-  const bool ready = WaitFor(next_);
+  // After a stop a batch may be complete with costs cut short and replacements not looked for.
+  const bool ready = WaitFor(next_) && !shared_.stop.set();
   tracer_->SetContext(PlaceOf(place));  // the consumer's own samples have changed it
   if (!ready) {
     tracer_->Cancel();

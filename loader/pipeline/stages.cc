@@ -42,6 +42,13 @@ Error Named(const Item& item, Error error) {
   return error;
 }
 
+// What a message says of the samples that were tried instead.
+std::string AndTheNext(std::uint64_t samples) {
+  if (samples == 0) return ", and there is no other sample";
+  if (samples == 1) return ", and so is the sample that follows";
+  return fmt::format(", and so are the {} samples that follow", samples);
+}
+
 }  // namespace
 
 void ErrorLog::Add(SampleError error) {
@@ -296,8 +303,7 @@ void Stages::Replace(Item& item) {
   if (!item.error) {
     shared_.errors.Add({item.at, damaged, first.message});
   } else if (item.error->kind == ErrorKind::kInput) {
-    item.error = Error{ErrorKind::kInput, fmt::format("{}, and so are the {} samples that follow",
-                                                      first.message, probes)};
+    item.error = Error{ErrorKind::kInput, first.message + AndTheNext(probes)};
   }
 }
 

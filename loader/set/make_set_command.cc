@@ -13,6 +13,7 @@
 #include "loader/set/make_set.h"
 #include "loader/set/progress_bar.h"
 #include "loader/set/workers.h"
+#include "traces/option_checks.h"
 
 namespace penstock::loader {
 namespace {
@@ -71,7 +72,9 @@ int MakeSetCommand(const std::vector<std::string>& arguments) {
   app.add_option("--classes", options.classes, "classes, in turn")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100'000}))
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "another set of the same kind")->capture_default_str();
+  app.add_option("--seed", options.seed, "another set of the same kind")
+      ->check(traces::WholeNumber())
+      ->capture_default_str();
   app.add_option("--workers", options.workers, "threads (default: one per usable core)")
       ->check(CLI::Range(1u, 1024u));
   app.add_option("--format", format,

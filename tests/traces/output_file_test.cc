@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <fstream>
@@ -55,6 +56,19 @@ TEST(OutputFileTest, ALeftoverIsReplaced) {
   auto file = OutputFile::Create(folder / "t", ".part");
   ASSERT_TRUE(file.has_value());
   EXPECT_EQ(TextOf(folder / "t.part"), "");
+}
+
+TEST(OutputFileTest, WhatIsNoFileIsNotReplaced) {
+  const TempFolder folder;
+  fs::create_directory(folder / "t");
+  ASSERT_EQ(::mkfifo((folder / "f").c_str(), 0600), 0);  // as a device, which only root can make
+  for (const char* name : {"t", "f"}) {
+    const auto file = OutputFile::Create(folder / name, ".part");
+    ASSERT_FALSE(file.has_value()) << name;
+    EXPECT_EQ(file.error().kind, ErrorKind::kOutput);
+    EXPECT_FALSE(fs::exists((folder / name) += ".part"));
+  }
+  EXPECT_FALSE(OutputFile::Create("/dev/null", ".part").has_value());
 }
 
 TEST(OutputFileTest, NobodyTakesTheFileOfTheNextWriterAway) {

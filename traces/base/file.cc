@@ -125,6 +125,12 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
 
 Result<OutputFile> OutputFile::Create(const std::filesystem::path& final_path,
                                       const std::string& suffix) {
+  struct stat there {};
+  if (::stat(final_path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+    return Fail(ErrorKind::kOutput,
+                fmt::format("{}: is {} and would be replaced; give the name of a file",
+                            final_path.string(), S_ISDIR(there.st_mode) ? "a folder" : "no file"));
+  }
   OutputFile file;
   file.final_ = final_path;
   file.temporary_ = final_path;

@@ -55,7 +55,8 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // Errors: kOutput; also if another program is writing it.
+  // Errors: kOutput; also if another program is writing it, and if what bears the name is no file:
+  // a device or a folder would be replaced, /dev/null by root for the whole machine.
   static Result<OutputFile> Create(const std::filesystem::path& final_path,
                                    const std::string& suffix);
   // Appends all of `bytes`. Errors: kOutput; the file is then cut back to its former size.

@@ -198,10 +198,32 @@ class Refusals(WithFiles):
                 ("rank", ("--rank", 2, "--world", 2)), ("--ram-cache", ("--ram-cache", "2Q")),
                 ("--ops", ("--ops", "enlighten")), ("--batch", ("--batch", 0)),
                 ("--reduce", ("--reduce", "0.5")), ("--no-such", ("--no-such",)),
-                ("workers", ("--workers", 0, "--decode-threads", 1))):
+                ("workers", ("--workers", 0, "--decode-threads", 1)),
+                ("--seed", ("--seed", "-1")), ("--seed", ("--seed", 1 << 64)),
+                ("--rank", ("--rank", "-1")), ("--world", ("--world", 0)),
+                ("--batches", ("--batches", 0)), ("--epochs", ("--epochs", "-1")),
+                ("--for", ("--for", "0s")), ("--step-ms", ("--step-ms", "nan")),
+                ("--reduce", ("--reduce", "nan")), ("--ram-cache", ("--ram-cache", "-1"))):
             source = () if word == "SOURCE" else (self.set,)
             self.check_refused(2, word, *source, *arguments)
         self.check_refused(2, "synthetic", "synthetic:none")
+        self.check_refused(2, "synthetic", f"synthetic:{(1 << 64) - 1}")
+        self.assertEqual(run(self.set, "--ops", "enlighten", status=2).stderr.count("--ops"), 1)
+
+    def test_report_that_cannot_be_written_is_a_failure(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([LOAD, self.set, *OPS, "--json"], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("standard output", done.stderr)
+
+    def test_reader_that_goes_away_is_no_failure(self):
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        done = subprocess.run([LOAD, self.set, *OPS], stdout=write_end, stderr=subprocess.PIPE,
+                              timeout=60)
+        os.close(write_end)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     def test_ring_larger_than_the_memory(self):
         self.check_refused(3, "--prefetch", "synthetic:100", "--prefetch", 100000, "--batch",
@@ -212,6 +234,7 @@ class Refusals(WithFiles):
 
     def test_trace_that_cannot_be_written(self):
         self.check_refused(3, "nowhere", self.set, "--trace", self.folder / "nowhere" / "t", *OPS)
+        self.check_refused(3, "replaced", self.set, "--trace", self.folder, *OPS)
 
     def test_damaged_file_is_counted_or_fails_by_its_name(self):
         damaged = self.folder / "damaged"

@@ -274,6 +274,16 @@ TEST(PipelineTest, FirstDamagedSampleOfTheStreamFailsTheRunWhereItStands) {
   }
 }
 
+TEST(PipelineTest, NothingButDamageInAVerySmallSetIsSaidInProperWords) {
+  const auto damaged = [](std::uint64_t) -> Result<void> {
+    return Fail(ErrorKind::kInput, "damaged");
+  };
+  EXPECT_NE(RunAll(DoubleSource(1, damaged), Synthetic(0, 8)).error.find("no other sample"),
+            std::string::npos);
+  EXPECT_NE(RunAll(DoubleSource(2, damaged), Synthetic(0, 8)).error.find("so is the sample that"),
+            std::string::npos);
+}
+
 TEST(PipelineTest, NothingButDamageIsAnErrorUnderSkipToo) {
   const DoubleSource source(
       30, [](std::uint64_t) -> Result<void> { return Fail(ErrorKind::kInput, "all are damaged"); });
