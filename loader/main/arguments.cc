@@ -133,9 +133,6 @@ Result<void> ReadTexts(const ArgumentTexts& texts, LoadArguments* arguments) {
 
 namespace {
 
-<<<<<<< HEAD
-void AddLoaderOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& texts) {
-=======
 CLI::Validator NoSign() {
   return {[](std::string& text) -> std::string {
             return text.find('-') == std::string::npos ? "" : text + " is no size";
@@ -143,8 +140,7 @@ CLI::Validator NoSign() {
           ""};
 }
 
-void AddLoaderOptions(CLI::App& app, Arguments& arguments, ArgumentTexts& texts) {
->>>>>>> p-review
+void AddLoaderOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& texts) {
   PipelineOptions& options = arguments.pipeline;
   const auto threads = traces::WholeNumber(0, 4096);
   app.add_option("SOURCE", arguments.source, "what to load")->required();
