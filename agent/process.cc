@@ -4,9 +4,9 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <time.h>
 
+#include "agent/audit.h"
 #include "agent/linear.h"
 #include "agent/recorder.h"
 #include "agent/strings.h"
@@ -25,8 +25,6 @@ uint64_t g_ns_per_tick = 0;
 uint64_t g_cpu_reuse_ticks = 0;
 
 namespace {
-
-void StartAudit();
 
 constexpr uint32_t kOff = 0;
 uint64_t g_unset_guard = 0;
@@ -131,10 +129,11 @@ void FillSlot(wire::ProcessSlot* slot) {
                                   sys::Pointer(&st), 0) == 0
                             ? st.st_ino
                             : 0;
-  slot->bytes_hooked = g_local.hooked;
-  slot->bytes_dataset = g_local.dataset;
-  slot->bytes_network = g_local.network;
-  slot->bytes_mapped = g_local.mapped;
+  slot->bytes_hooked = 0;
+  slot->bytes_dataset = 0;
+  slot->bytes_network = 0;
+  slot->bytes_mapped = 0;
+  FoldLocals(slot);
   slot->dropped = 0;
   slot->features = g_local.features;
   slot->worker_id = -1;
@@ -144,9 +143,9 @@ void FillSlot(wire::ProcessSlot* slot) {
   slot->hook_misses = g_local.misses;
   // What was read before the hooks counted (the loader's own reads of libraries) is no gap.
   const uint64_t kernel = KernelReadBytes();
-  slot->rchar_at_start = kernel > g_local.hooked ? kernel - g_local.hooked : 0;
+  slot->rchar_at_start = kernel > slot->bytes_hooked ? kernel - slot->bytes_hooked : 0;
   slot->rchar_last = kernel;
-  slot->hooked_last = g_local.hooked;
+  slot->hooked_last = slot->bytes_hooked;
   size_t n = sys::ReadFile("/proc/self/comm", slot->comm, sizeof slot->comm);
   if (n > 0 && slot->comm[n - 1] == '\n') {
     slot->comm[n - 1] = 0;
@@ -303,41 +302,6 @@ void AnnounceProcess() {
   }
 }
 
-namespace {
-
-// Children reaped so far, as a number that changes with each.
-uint64_t ReapedChildren() {
-  struct rusage usage = {};
-  sys::Call(SYS_getrusage, RUSAGE_CHILDREN, sys::Pointer(&usage));
-  return static_cast<uint64_t>(usage.ru_minflt);
-}
-
-struct AuditPoint {
-  uint64_t kernel;
-  uint64_t hooked;
-  uint64_t reaped;
-};
-AuditPoint g_audit = {};
-
-// Without a collector the process compares its own counts with the kernel's, chunk by chunk. A
-// parent's rchar grows by that of every child it reaps; such an interval tells nothing.
-void Audit() {
-  const AuditPoint now = {KernelReadBytes(),
-                          __atomic_load_n(&g_slot->bytes_hooked, __ATOMIC_RELAXED),
-                          ReapedChildren()};
-  if (now.reaped == g_audit.reaped && now.kernel > g_audit.kernel) {
-    g_slot->rchar_last += now.kernel - g_audit.kernel;
-    g_slot->hooked_last += now.hooked - g_audit.hooked;
-  }
-  g_audit = now;
-}
-
-void StartAudit() {
-  g_audit = {g_slot->rchar_last, g_slot->hooked_last, ReapedChildren()};
-}
-
-}  // namespace
-
 wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
                               uint64_t dropped) {
   wire::ChunkHeader* chunk = nullptr;
@@ -385,16 +349,6 @@ wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_
 
 void NoteProcess() {
   g_local_pid = sys::Pid();
-}
-
-uint64_t KernelReadBytes() {
-  char text[256];
-  if (sys::ReadFile("/proc/self/io", text, sizeof text) == 0) {
-    return 0;
-  }
-  const char* p = Find(text, "rchar: ");
-  int64_t value = p != nullptr ? ParseNumber(p + 7) : 0;
-  return value < 0 ? 0 : static_cast<uint64_t>(value);
 }
 
 namespace {

@@ -68,9 +68,6 @@ void NoteProcess();
 // Writes the command line, once per process; called with the first chunk.
 void AnnounceProcess();
 
-// rchar of /proc/self/io, 0 if it cannot be read.
-uint64_t KernelReadBytes();
-
 void AddHooked(uint64_t bytes);
 void AddDataset(uint64_t bytes);
 void AddNetwork(uint64_t bytes);

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "traces/host_facts.h"
 #include "traces/base/small_file.h"
+#include "traces/host_facts.h"
 
 namespace penstock::traces {
 namespace {

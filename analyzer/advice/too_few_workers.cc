@@ -23,15 +23,17 @@ void TooFewWorkers(const RuleInput& input, Findings& out) {
   finding.id = "too-few-workers";
   finding.severity =
       input.diagnosis.wait_fraction >= 0.2 ? Severity::kCritical : Severity::kWarning;
-  finding.title = fmt::format("{} worker{} busy {:.0f} % of the time and cores are free", workers,
-                              workers == 1 ? " is" : "s are", 100 * busy);
+  const bool threads = input.run().config.sample_tasks;
+  finding.title =
+      fmt::format("{} {}{} busy {:.0f} % of the time and cores are free", workers,
+                  threads ? "thread" : "worker", workers == 1 ? " is" : "s are", 100 * busy);
   finding.evidence = {{"worker_busy", busy},
                       {"threshold", 0.9},
                       {"cpu_saturation", saturation},
                       {"usable_cores", loader.cpu.cores},
                       {"wait_fraction", input.diagnosis.wait_fraction}};
-  finding.action =
-      fmt::format("Raise num_workers from {} to {}.", workers, loader.suggestion.workers);
+  finding.action = fmt::format("Raise {} from {} to {}.", threads ? "--workers" : "num_workers",
+                               workers, loader.suggestion.workers);
   out.push_back(std::move(finding));
 }
 

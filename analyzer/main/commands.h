@@ -11,6 +11,8 @@ namespace penstock::analyzer {
 
 [[nodiscard]] int ReportCommand(const std::vector<std::string>& arguments);
 [[nodiscard]] int WhatifCommand(const std::vector<std::string>& arguments);
+[[nodiscard]] int CompareCommand(const std::vector<std::string>& arguments);
+[[nodiscard]] int TuneCommand(const std::vector<std::string>& arguments);
 [[nodiscard]] int DoctorCommand(const std::vector<std::string>& arguments);
 
 // Whether standard output takes colour: a terminal, TERM not dumb, NO_COLOR unset or empty.

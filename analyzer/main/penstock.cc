@@ -38,6 +38,9 @@ int Help() {
       "usage: penstock COMMAND [ARGUMENTS]\n\n"
       "  report       say what holds a recorded run back\n"
       "  whatif       predict the throughput of other settings from a recorded run\n"
+      "  compare      say what changed between two recorded runs\n"
+      "  tune         try other settings on a command and say whether they gain what was "
+      "predicted\n"
       "  doctor       say beforehand what can be seen in this environment, and what not\n"
       "  help         this text\n";
   for (const std::string& name : FindExternals(OwnFolder())) {
@@ -66,6 +69,8 @@ int Main(const std::vector<std::string>& words) {
   if (command == "--version") return Print("penstock " PENSTOCK_VERSION "\n");
   if (command == "report") return ReportCommand(arguments);
   if (command == "whatif") return WhatifCommand(arguments);
+  if (command == "compare") return CompareCommand(arguments);
+  if (command == "tune") return TuneCommand(arguments);
   if (command == "doctor") return DoctorCommand(arguments);
   if (command.empty() || command.front() == '-') {
     fmt::print(stderr, "penstock: {} is not an option of penstock; see: penstock help\n", command);

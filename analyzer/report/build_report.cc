@@ -27,8 +27,10 @@ std::string CommandOf(const traces::Trace& trace) {
 
 std::string SuggestedCode(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return "";
-  const LoaderConfig& config = diagnosis.run.loader().config;
-  const Suggestion& suggestion = diagnosis.loader->suggestion;
+  return LoaderCode(diagnosis.run.loader().config, diagnosis.loader->suggestion);
+}
+
+std::string LoaderCode(const LoaderConfig& config, const Suggestion& suggestion) {
   if (config.kind == "penstock") {
     return fmt::format("penstock load ... --workers {} --prefetch {}", suggestion.workers,
                        suggestion.prefetch);

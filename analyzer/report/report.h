@@ -56,7 +56,10 @@ enum class Colour { kOff, kOn };
 // Five lines: verdict, rate, stages, advice, coverage.
 [[nodiscard]] std::string ReportBrief(const Report& report, Colour colour);
 
-// The suggestion as a line to paste: "DataLoader(dataset, batch_size=64, ...)"; "" without one.
+// A suggestion as a line to paste: "DataLoader(dataset, batch_size=64, ...)"; "" for a loader whose
+// arguments are not known.
+[[nodiscard]] std::string LoaderCode(const LoaderConfig& config, const Suggestion& suggestion);
+// That of the diagnosis; "" without one.
 [[nodiscard]] std::string SuggestedCode(const Diagnosis& diagnosis);
 
 }  // namespace penstock::analyzer

@@ -41,7 +41,10 @@ std::string Losses(const Report& report, const Paint& paint) {
     text +=
         paint.Red(fmt::format("  INCOMPLETE    {}: figures below are of the rest", losses)) + "\n";
   }
-  if (report.coverage.known && report.coverage.fraction() < 0.98) {
+  // A run that reads next to nothing has its few system files unseen: no loss to speak of.
+  constexpr std::uint64_t kWorthSaying = 1'000'000;
+  const bool much = report.coverage.bytes_total >= kWorthSaying;
+  if (report.coverage.known && much && report.coverage.fraction() < 0.98) {
     text += paint.Red(fmt::format("  PARTLY BLIND  only {} of the bytes read were seen",
                                   PercentText(report.coverage.fraction()))) +
             "\n";

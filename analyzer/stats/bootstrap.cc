@@ -14,19 +14,11 @@ constexpr std::size_t kFewest = 8;
 
 }  // namespace
 
-Interval BootstrapRate(std::span<const double> amount, std::span<const double> time,
-                       const BootstrapOptions& options) {
+std::vector<double> ResampleRate(std::span<const double> amount, std::span<const double> time,
+                                 const BootstrapOptions& options) {
   const std::size_t n = std::min(amount.size(), time.size());
-  double amounts = 0;
-  double times = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    amounts += amount[i];
-    times += time[i];
-  }
-  if (n == 0 || !(times > 0)) return {};
-  const double estimate = amounts / times;
-  if (n < kFewest) return {estimate, 0.5 * estimate, 1.5 * estimate};
-
+  std::vector<double> rates;
+  if (n < kFewest) return rates;
   // A block may not swallow the series: at least four must fit.
   const std::size_t block = std::clamp<std::size_t>(options.block, 1, n / 4);
   std::vector<double> amount_to(n + 1, 0.0);  // sums of the first i: a block is a difference
@@ -36,7 +28,6 @@ Interval BootstrapRate(std::span<const double> amount, std::span<const double> t
     time_to[i + 1] = time_to[i] + time[i];
   }
   std::mt19937_64 random(options.seed);
-  std::vector<double> rates;
   rates.reserve(options.resamples);
   for (std::size_t r = 0; r < options.resamples; ++r) {
     double a = 0;
@@ -51,6 +42,22 @@ Interval BootstrapRate(std::span<const double> amount, std::span<const double> t
     }
     if (t > 0) rates.push_back(a / t);
   }
+  return rates;
+}
+
+Interval BootstrapRate(std::span<const double> amount, std::span<const double> time,
+                       const BootstrapOptions& options) {
+  const std::size_t n = std::min(amount.size(), time.size());
+  double amounts = 0;
+  double times = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    amounts += amount[i];
+    times += time[i];
+  }
+  if (n == 0 || !(times > 0)) return {};
+  const double estimate = amounts / times;
+  if (n < kFewest) return {estimate, 0.5 * estimate, 1.5 * estimate};
+  std::vector<double> rates = ResampleRate(amount, time, options);
   std::sort(rates.begin(), rates.end());
   const double tail = (1 - options.confidence) / 2;
   return {estimate, std::min(estimate, Quantile(rates, tail)),

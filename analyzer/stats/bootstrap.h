@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace penstock::analyzer {
 
@@ -33,6 +34,12 @@ struct BootstrapOptions {
 // Cost:        O(n + resamples * n / block).
 [[nodiscard]] Interval BootstrapRate(std::span<const double> amount, std::span<const double> time,
                                      const BootstrapOptions& options);
+
+// The resampled rates behind BootstrapRate, in the order drawn: for statistics of two series.
+// Few samples: empty below eight.
+[[nodiscard]] std::vector<double> ResampleRate(std::span<const double> amount,
+                                               std::span<const double> time,
+                                               const BootstrapOptions& options);
 
 // Percentile interval of the mean; as BootstrapRate with a time of 1 each.
 [[nodiscard]] Interval BootstrapMean(std::span<const double> values,

@@ -248,7 +248,11 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
     decode.cpu += batch.decode.cpu;
     fetch.cpu += batch.fetch.cpu;
   }
-  if (!model.mapped && decode.cpu > 0.1 * fetch.cpu && decode.cpu > 0) {
+  // Twenty programs for each core are not to be expected: such a decoder waits for something else,
+  // a device or a clock.
+  constexpr double kImplausible = 20;
+  const bool computes = decode.cpu > 0 && decode.wall < kImplausible * decode.cpu;
+  if (!model.mapped && decode.cpu > 0.1 * fetch.cpu && computes) {
     load.squeeze = decode.wall / decode.cpu;
   }
   if (!model.host.known) return load;

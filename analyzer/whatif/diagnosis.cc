@@ -46,6 +46,53 @@ double WholeRate(const LoaderRun& run) {
   return last > first ? samples / (static_cast<double>(last - first) * 1e-9) : 0;
 }
 
+// What the data threads spend their time on. "If free" is then the most that a stage can gain, if
+// the threads share the work evenly. Empty if no stage was seen.
+std::vector<Gain> GainsByThreadTime(const StageTable& stages) {
+  constexpr std::array<std::pair<StageId, Factor>, 8> kStages = {{
+      {StageId::kRead, Factor::kRead},
+      {StageId::kDecode, Factor::kDecode},
+      {StageId::kAugment, Factor::kAugment},
+      {StageId::kCollate, Factor::kCollate},
+      {StageId::kPut, Factor::kTransfer},
+      {StageId::kGet, Factor::kTransfer},
+      {StageId::kPin, Factor::kTransfer},
+      {StageId::kH2d, Factor::kH2d},
+  }};
+  std::vector<Gain> gains;
+  double total = 0;
+  for (const auto& [stage, factor] : kStages) {
+    const double wall = Seconds(stages[stage].wall);
+    total += wall;
+    const auto same = std::find_if(gains.begin(), gains.end(),
+                                   [f = factor](const Gain& gain) { return gain.factor == f; });
+    if (same != gains.end()) {
+      same->speedup += wall;
+    } else {
+      gains.push_back({factor, wall});
+    }
+  }
+  if (!(total > 0)) return {};
+  for (Gain& gain : gains) gain.speedup = 1 / std::max(1e-3, 1 - gain.speedup / total);
+  std::stable_sort(gains.begin(), gains.end(),
+                   [](const Gain& a, const Gain& b) { return a.speedup > b.speedup; });
+  return gains;
+}
+
+// The making of the batches was not seen, so the simulator has nothing to go by: a loop that waits
+// waits for what the data threads do most, if they were seen at all; it is not the step.
+void NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
+  constexpr double kWaits = 0.05;  // kineto's and xprof's threshold of note
+  if (loader.fetched >= 0.5 || loader.steady.wait_fraction() < kWaits) return;
+  Attribution found;
+  found.gains = GainsByThreadTime(diagnosis.run.stages);
+  if (!found.gains.empty() && found.gains.front().speedup >= 1.05) {
+    found.bottleneck = found.gains.front().factor;
+    found.headroom = 1 / std::max(1e-3, 1 - loader.steady.wait_fraction());
+  }
+  loader.attribution = std::move(found);
+}
+
 void DiagnoseLoader(Diagnosis& diagnosis) {
   const LoaderRun& run = diagnosis.run.loader();
   LoaderDiagnosis loader;
@@ -64,6 +111,7 @@ void DiagnoseLoader(Diagnosis& diagnosis) {
   for (const Batch& batch : run.batches) fetched += batch.was_fetched() ? 1u : 0u;
   loader.fetched = static_cast<double>(fetched) / static_cast<double>(run.batches.size());
 
+  NameUnseen(diagnosis, loader);
   diagnosis.bottleneck = loader.attribution.bottleneck;
   diagnosis.gains = loader.attribution.gains;
   diagnosis.whole_rate = WholeRate(run);
@@ -74,38 +122,10 @@ void DiagnoseLoader(Diagnosis& diagnosis) {
   diagnosis.loader = std::move(loader);
 }
 
-// A program without a loader of ours: what its threads spend their time on. "If free" is then the
-// most it can gain, if its threads share the work evenly.
+// A program without a loader of ours.
 void DiagnoseStages(Diagnosis& diagnosis) {
-  constexpr std::array<std::pair<StageId, Factor>, 8> kStages = {{
-      {StageId::kRead, Factor::kRead},
-      {StageId::kDecode, Factor::kDecode},
-      {StageId::kAugment, Factor::kAugment},
-      {StageId::kCollate, Factor::kCollate},
-      {StageId::kPut, Factor::kTransfer},
-      {StageId::kGet, Factor::kTransfer},
-      {StageId::kPin, Factor::kTransfer},
-      {StageId::kH2d, Factor::kH2d},
-  }};
   const StageTable& stages = diagnosis.run.stages;
-  double total = 0;
-  for (const auto& [stage, factor] : kStages) {
-    const double wall = Seconds(stages[stage].wall);
-    total += wall;
-    const auto same = std::find_if(diagnosis.gains.begin(), diagnosis.gains.end(),
-                                   [f = factor](const Gain& gain) { return gain.factor == f; });
-    if (same != diagnosis.gains.end()) {
-      same->speedup += wall;
-    } else {
-      diagnosis.gains.push_back({factor, wall});
-    }
-  }
-  for (Gain& gain : diagnosis.gains) {
-    const double share = total > 0 ? gain.speedup / total : 0;
-    gain.speedup = 1 / std::max(1e-3, 1 - share);
-  }
-  std::stable_sort(diagnosis.gains.begin(), diagnosis.gains.end(),
-                   [](const Gain& a, const Gain& b) { return a.speedup > b.speedup; });
+  diagnosis.gains = GainsByThreadTime(stages);
   const double duration = diagnosis.run.duration();
   const std::uint64_t samples = stages[StageId::kSample].count > 0 ? stages[StageId::kSample].count
                                                                    : stages[StageId::kDecode].count;
@@ -115,7 +135,7 @@ void DiagnoseStages(Diagnosis& diagnosis) {
     diagnosis.wait_fraction = std::clamp(Seconds(stages[StageId::kWait].wall) / duration, 0.0, 1.0);
   }
   diagnosis.whole_rate = diagnosis.samples_rate;
-  if (total > 0 && diagnosis.gains.front().speedup >= 1.05) {
+  if (!diagnosis.gains.empty() && diagnosis.gains.front().speedup >= 1.05) {
     diagnosis.bottleneck = diagnosis.gains.front().factor;
     // Thread time names what is expensive, not what is critical: never more than half sure.
     diagnosis.confidence = 0.5 * std::min(1.0, static_cast<double>(samples) / 64.0);

@@ -33,6 +33,9 @@ class Search {
     Candidate candidate;
     candidate.setting.workers = workers;
     candidate.setting.prefetch = prefetch;
+    // Workers that stay cost nothing but their memory, and save their start.
+    const bool many = pipeline_.epochs.size() > 1 && workers > 0 && !pipeline_.sample_tasks;
+    if (!recorded && many) candidate.setting.persistent = true;
     candidate.ram = RamOf(pipeline_, candidate.setting, facts_);
     const double shared = SharedMemoryOf(pipeline_, candidate.setting, facts_);
     if (!recorded && budget_.shared_memory > 0 && shared > budget_.shared_memory) return false;
@@ -85,6 +88,7 @@ Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Rep
   // First workers help on a crowded machine too; what more than there are would get is not known.
   if (pipeline.crowded) most = pipeline.workers == 0 ? std::max(1, most / 2) : 0;
   search.Consider(pipeline.workers, pipeline.prefetch, true);
+  if (pipeline.workers > 0) search.Consider(pipeline.workers, pipeline.prefetch);
   if (!pipeline.crowded && !pipeline.sample_tasks) search.Consider(0, 1);
   for (int workers = 1; workers <= most; ++workers) {
     bool any = false;
@@ -104,11 +108,11 @@ Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Rep
   const Candidate& chosen = search.Choose();
   suggestion.workers = chosen.setting.workers;
   suggestion.prefetch = chosen.setting.prefetch;
-  suggestion.changes = chosen.setting.workers != pipeline.workers ||
-                       (chosen.setting.workers > 0 && chosen.setting.prefetch != pipeline.prefetch);
-  if (chosen.setting.workers > 0 && pipeline.epochs.size() > 1) {
-    suggestion.persistent_workers = true;
-  }
+  suggestion.persistent_workers = chosen.setting.persistent.value_or(facts.persistent);
+  suggestion.changes =
+      chosen.setting.workers != pipeline.workers ||
+      (chosen.setting.workers > 0 && (chosen.setting.prefetch != pipeline.prefetch ||
+                                      suggestion.persistent_workers != facts.persistent));
   const Pipeline changed = Apply(pipeline, chosen.setting, facts);
   suggestion.predicted = Predict(pipeline, changed, replay);
   suggestion.predicted.ram = chosen.ram;

@@ -50,6 +50,11 @@ std::string Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) 
       fmt::format("the loop waits for data {} of the time", Percent(diagnosis.wait_fraction));
   const std::string faster = fmt::format("{} faster ({} -> {} {})", Times(gain), ShortNumber(rate),
                                          ShortNumber(rate * gain), Unit(diagnosis));
+  if (loader.fetched < 0.5 && found.bottleneck == Factor::kNone &&
+      diagnosis.wait_fraction >= 0.05) {
+    return fmt::format("What holds the run back was not seen: {} ({} {})", waits, ShortNumber(rate),
+                       Unit(diagnosis));
+  }
   switch (found.bottleneck) {
     case Factor::kNone:
       return fmt::format(

@@ -3,6 +3,7 @@
 // penstock-sweep: measures the reference loader, or any training, over a grid of settings.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -186,12 +187,19 @@ int Main(const std::vector<std::string>& arguments) {
   const loader::Interruption interruption;
   const auto runner = MakeRunner(*options, *result, interruption.former_mask());
   if (!runner) return Complain(runner.error());
-  const int fd = options->json == "-" ? STDERR_FILENO : STDOUT_FILENO;
+  // Where Google Benchmark prints, nothing of ours comes between.
+  const bool theirs = std::any_of(options->benchmark_flags.begin(), options->benchmark_flags.end(),
+                                  [](const std::string& flag) {
+                                    return flag.rfind("--benchmark_format", 0) == 0 ||
+                                           flag.rfind("--benchmark_list", 0) == 0;
+                                  });
+  const int fd = theirs ? -1 : options->json == "-" ? STDERR_FILENO : STDOUT_FILENO;
   LiveView view(*result, result->cells.size() * options->repeats, fd);
   Session* self = nullptr;
   Session session(*result, **runner, interruption.token(), [&] { view.Show(self->runs_done()); });
   self = &session;
   const DriverOptions driver{options->repeats, options->warmup, options->benchmark_flags};
+  if (!theirs) view.Show(0);
   const Result<Driven> driven = Drive(*result, session, driver);
   view.Clear();
   result->interrupted = interruption.happened();

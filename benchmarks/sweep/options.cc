@@ -25,7 +25,7 @@ constexpr const char* kFooter =
 
 // As CLI11 leaves them.
 struct Texts {
-  std::string workers, prefetch, batch, io, reduce, pin, persistent;
+  std::string workers, prefetch, batch, read_by, reduce, pin, persistent;
   std::vector<std::string> ops, axes, set;
   std::string pattern;
 };
@@ -38,7 +38,7 @@ void AddAxisOptions(CLI::App& app, Texts& texts) {
   app.add_option("--workers", texts.workers, "values of this axis: 0,1,2,4 or 1..8");
   app.add_option("--prefetch", texts.prefetch, "batches made ahead (PyTorch: by each worker)");
   app.add_option("--batch", texts.batch, "samples in a batch");
-  app.add_option("--io", texts.io, "loader: buffered,direct,uring,mmap");
+  app.add_option("--io", texts.read_by, "loader: buffered,direct,uring,mmap");
   app.add_option("--reduce", texts.reduce, "loader: decode at reduced size, 1,2");
   app.add_option("--ops", texts.ops, "loader: augmentation; once for each value of the axis");
   app.add_option("--axis", texts.axes,
@@ -85,7 +85,7 @@ Result<void> ReadAxes(const Texts& texts, Options& options) {
       {"batch", &texts.batch},
       {"pin", &texts.pin},
       {"persistent", &texts.persistent},
-      {"io", &texts.io},
+      {"io", &texts.read_by},
       {"reduce", &texts.reduce},
   }};
   const bool trains = !options.command.empty();

@@ -58,7 +58,7 @@ Result<void> ReadWithout(const std::vector<std::string>& stages, PipelineOptions
   return {};
 }
 
-Result<void> ReadCosts(const ArgumentTexts& texts, Arguments* arguments) {
+Result<void> ReadCosts(const ArgumentTexts& texts, LoadArguments* arguments) {
   PipelineOptions& options = arguments->pipeline;
   struct Text {
     const char* option;
@@ -86,7 +86,7 @@ Result<void> ReadCosts(const ArgumentTexts& texts, Arguments* arguments) {
 
 }  // namespace
 
-Result<void> ReadTexts(const ArgumentTexts& texts, Arguments* arguments) {
+Result<void> ReadTexts(const ArgumentTexts& texts, LoadArguments* arguments) {
   PipelineOptions& options = arguments->pipeline;
   const auto output = Choose<ElementType>(
       "--output", texts.output,
@@ -122,6 +122,7 @@ Result<void> ReadTexts(const ArgumentTexts& texts, Arguments* arguments) {
   options.decoder.fancy_upsampling = !texts.fancy_off;
   options.decoder.strict = !texts.lenient;
   options.fingerprint = arguments->digest;
+  options.whole_images = arguments->ops.empty();
   if (arguments->ops.empty()) {
     arguments->ops = arguments->output == ElementType::kU8
                          ? "random_resized_crop=224,flip"
@@ -139,7 +140,7 @@ CLI::Validator NoSign() {
           ""};
 }
 
-void AddLoaderOptions(CLI::App& app, Arguments& arguments, ArgumentTexts& texts) {
+void AddLoaderOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& texts) {
   PipelineOptions& options = arguments.pipeline;
   const auto threads = traces::WholeNumber(0, 4096);
   app.add_option("SOURCE", arguments.source, "what to load")->required();
@@ -176,7 +177,7 @@ void AddLoaderOptions(CLI::App& app, Arguments& arguments, ArgumentTexts& texts)
       ->capture_default_str();
 }
 
-void AddStageOptions(CLI::App& app, Arguments& arguments, ArgumentTexts& texts) {
+void AddStageOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& texts) {
   PipelineOptions& options = arguments.pipeline;
   const auto threads = traces::WholeNumber(0, 4096);
   app.add_option("--ops", arguments.ops,
@@ -205,7 +206,10 @@ void AddStageOptions(CLI::App& app, Arguments& arguments, ArgumentTexts& texts) 
       ->check(threads);
   app.add_option("--augment-threads", options.augment.threads, "threads that only augment")
       ->check(threads);
-  app.add_option("--without", texts.without, "switch stages off: read,decode,augment")
+  app.add_option(
+         "--without", texts.without,
+         "switch stages off: read,decode,augment; without augment, images are decoded whole unless "
+         "--ops says which region")
       ->delimiter(',');
   app.add_option("--read-latency", texts.read_latency, "COST on top of each read (sleeping)");
   app.add_option("--decode-cost", texts.decode_cost, "COST instead of decoding (CPU time)");
@@ -218,7 +222,7 @@ void AddStageOptions(CLI::App& app, Arguments& arguments, ArgumentTexts& texts) 
 
 }  // namespace
 
-bool ParseArguments(int argc, char** argv, Arguments* arguments, int* status) {
+bool ParseArguments(int argc, char** argv, LoadArguments* arguments, int* status) {
   CLI::App app(kAbout, "penstock-load");
   app.footer(kFooter);
   ArgumentTexts texts;

@@ -16,7 +16,7 @@
 
 namespace penstock::loader {
 
-struct Arguments {
+struct LoadArguments {
   std::string source;
   std::filesystem::path index_folder;
   PipelineOptions pipeline;
@@ -41,9 +41,9 @@ struct ArgumentTexts {
 };
 
 // Turns the texts into values. Errors: kUsage, naming the option.
-Result<void> ReadTexts(const ArgumentTexts& texts, Arguments* arguments);
+Result<void> ReadTexts(const ArgumentTexts& texts, LoadArguments* arguments);
 
 // True if the program goes on; else `*status` is its exit status.
-bool ParseArguments(int argc, char** argv, Arguments* arguments, int* status);
+bool ParseArguments(int argc, char** argv, LoadArguments* arguments, int* status);
 
 }  // namespace penstock::loader

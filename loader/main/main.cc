@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // penstock-load: runs the reference loader and says how fast it was; make-set and pack make data.
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +32,7 @@ int Complain(const Error& error) {
 }
 
 // To the agent where there is one, to a file where that was asked for, as NVTX where someone looks.
-Result<std::unique_ptr<Tracer>> MakeTracer(const Arguments& arguments,
+Result<std::unique_ptr<Tracer>> MakeTracer(const LoadArguments& arguments,
                                            const std::vector<std::string>& command) {
   std::unique_ptr<Tracer> file;
   if (!arguments.trace.empty()) {
@@ -53,7 +54,7 @@ Result<std::unique_ptr<Tracer>> MakeTracer(const Arguments& arguments,
 }
 
 int Load(int argc, char** argv) {
-  Arguments arguments;
+  LoadArguments arguments;
   int status = 0;
   if (!ParseArguments(argc, argv, &arguments, &status)) return status;
   const auto program = AugmentProgram::Parse(arguments.ops, arguments.output, arguments.layout);
@@ -87,7 +88,11 @@ int Load(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const std::string_view command = argc > 1 ? argv[1] : "";
-  if (command == "make-set") return penstock::loader::MakeSetCommand({argv + 2, argv + argc});
-  if (command == "pack") return penstock::loader::PackCommand({argv + 2, argv + argc});
-  return penstock::loader::Load(argc, argv);
+  try {
+    if (command == "make-set") return penstock::loader::MakeSetCommand({argv + 2, argv + argc});
+    if (command == "pack") return penstock::loader::PackCommand({argv + 2, argv + argc});
+    return penstock::loader::Load(argc, argv);
+  } catch (const std::exception& trouble) {  // of the C++ library: memory
+    return penstock::loader::Complain({penstock::ErrorKind::kEnvironment, trouble.what()});
+  }
 }

@@ -90,7 +90,7 @@ void AppendQuantiles(std::string& out, const Histogram& lengths) {
       .Count("count", lengths.count());
 }
 
-void AppendLoader(std::string& out, const Arguments& arguments, const RunResult& result) {
+void AppendLoader(std::string& out, const LoadArguments& arguments, const RunResult& result) {
   const PipelineOptions& options = arguments.pipeline;
   Object(out)
       .Text("kind", "penstock")
@@ -105,7 +105,7 @@ void AppendLoader(std::string& out, const Arguments& arguments, const RunResult&
       .Count("world", options.world);
 }
 
-void AppendStages(std::string& out, const Arguments& arguments, const RunResult& result) {
+void AppendStages(std::string& out, const LoadArguments& arguments, const RunResult& result) {
   AppendList(out, kAllStages, [&](Stage stage) {
     const StageStats& stats = result.stats.stage(stage);
     Object(out)
@@ -122,13 +122,19 @@ void AppendStages(std::string& out, const Arguments& arguments, const RunResult&
 
 void AppendThreads(std::string& out, const RunResult& result) {
   AppendList(out, result.stats.threads, [&](const ThreadStats& thread) {
-    Object(out)
-        .Text("name", thread.name)
+    Object object(out);
+    object.Text("name", thread.name)
         .Number("occupancy", thread.occupancy())
         .Number("busy_s", Seconds(thread.life - thread.idle))
         .Number("idle_s", Seconds(thread.idle))
         .Number("cpu_s", Seconds(thread.cpu))
         .Count("samples", thread.samples);
+    for (const Stage stage : kAllStages) {
+      const StageStats& stats = thread.stages[static_cast<std::size_t>(stage)];
+      const std::string name(StageName(stage));
+      object.Number(name + "_wall_s", Seconds(stats.wall))
+          .Number(name + "_cpu_s", Seconds(stats.cpu));
+    }
   });
 }
 
@@ -154,7 +160,7 @@ double Megapixels(const RunResult& result) {
 
 }  // namespace
 
-std::string JsonReport(const Arguments& arguments, const RunResult& result) {
+std::string JsonReport(const LoadArguments& arguments, const RunResult& result) {
   const PipelineStats& stats = result.stats;
   std::string out;
   {
@@ -218,7 +224,7 @@ std::string JsonReport(const Arguments& arguments, const RunResult& result) {
   return out;
 }
 
-std::string TextReport(const Arguments& arguments, const RunResult& result) {
+std::string TextReport(const LoadArguments& arguments, const RunResult& result) {
   const PipelineStats& stats = result.stats;
   std::string out = fmt::format(
       "{} images in {:.2f} s{}: {:.0f} images/s, {:.0f} per core ({:.2f} core-seconds busy), "

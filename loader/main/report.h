@@ -11,10 +11,10 @@
 namespace penstock::loader {
 
 // Some lines, each with its newline.
-[[nodiscard]] std::string TextReport(const Arguments& arguments, const RunResult& result);
+[[nodiscard]] std::string TextReport(const LoadArguments& arguments, const RunResult& result);
 
 // One object, schema penstock.load/1, with a newline. Times in seconds, sizes in bytes, rates in
 // samples per second, shares 0 to 1; keys may be added.
-[[nodiscard]] std::string JsonReport(const Arguments& arguments, const RunResult& result);
+[[nodiscard]] std::string JsonReport(const LoadArguments& arguments, const RunResult& result);
 
 }  // namespace penstock::loader

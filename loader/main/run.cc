@@ -41,7 +41,7 @@ std::optional<double> CachedShare(const Source& source) {
 // What the consumer does with the batches.
 class Consumer {
  public:
-  Consumer(const Arguments& arguments, const StopFlag& stop, TimeNs start, Progress& progress)
+  Consumer(const LoadArguments& arguments, const StopFlag& stop, TimeNs start, Progress& progress)
       : arguments_(arguments), stop_(stop), start_(start), progress_(progress) {}
 
   Result<void> Consume(Pipeline& pipeline);
@@ -50,7 +50,7 @@ class Consumer {
  private:
   void Step(const Batch& batch);
 
-  const Arguments& arguments_;
+  const LoadArguments& arguments_;
   const StopFlag& stop_;
   TimeNs start_;
   Progress& progress_;
@@ -106,7 +106,7 @@ void Consumer::Fill(RunResult* result, TimeNs end) const {
 
 }  // namespace
 
-Result<std::unique_ptr<Source>> OpenNamedSource(Arguments& arguments) {
+Result<std::unique_ptr<Source>> OpenNamedSource(LoadArguments& arguments) {
   constexpr std::string_view kPrefix = "synthetic:";
   const std::string_view name = arguments.source;
   if (name.substr(0, kPrefix.size()) != kPrefix) {
@@ -129,7 +129,7 @@ Result<std::unique_ptr<Source>> OpenNamedSource(Arguments& arguments) {
   return std::make_unique<SyntheticSource>(samples, kClasses);
 }
 
-Result<RunResult> RunPipeline(const Arguments& arguments, const Source& source,
+Result<RunResult> RunPipeline(const LoadArguments& arguments, const Source& source,
                               const AugmentProgram& program, Tracer& tracer, StopSignals& signals) {
   RunResult result;
   result.source_kind = source.kind();

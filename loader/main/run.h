@@ -47,10 +47,10 @@ struct RunResult {
 };
 
 // Opens `arguments.source`: a path, or synthetic:COUNT.
-Result<std::unique_ptr<Source>> OpenNamedSource(Arguments& arguments);
+Result<std::unique_ptr<Source>> OpenNamedSource(LoadArguments& arguments);
 
 // Errors: those of the pipeline.
-Result<RunResult> RunPipeline(const Arguments& arguments, const Source& source,
+Result<RunResult> RunPipeline(const LoadArguments& arguments, const Source& source,
                               const AugmentProgram& program, Tracer& tracer, StopSignals& signals);
 
 }  // namespace penstock::loader

@@ -55,7 +55,8 @@ struct PipelineOptions {
   unsigned batch = 64;
   unsigned read_ahead = 1;  // reads in flight per reading thread
   StageOptions read, decode, augment;
-  Cost collate;  // spent once a batch by the thread that completes it
+  bool whole_images = false;  // where nothing is augmented: decode all of each, not its region
+  Cost collate;               // spent once a batch by the thread that completes it
 
   std::uint64_t epochs = 1;   // 0: without end
   std::uint64_t batches = 0;  // stop after that many; 0: no limit

@@ -2,8 +2,11 @@
 #include "loader/pipeline/ring.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <limits>
+#include <new>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -32,19 +35,32 @@ Result<std::unique_ptr<BatchRing>> BatchRing::Make(const SampleOrder& order, uns
     return refuse();
   }
   batch_bytes = batch_bytes / kAlignment * kAlignment;
-  std::unique_ptr<BatchRing> ring(new BatchRing(order, slots, sample_bytes));
+  // A kernel that overcommits would grant it and kill us later.
+  const double lists = static_cast<double>(slots) * static_cast<double>(batch) * 16;
+  const double memory =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (static_cast<double>(bytes) + lists > memory) return refuse();
+  std::unique_ptr<BatchRing> ring;
+  try {
+    ring.reset(new BatchRing(order, slots, sample_bytes));
+    for (Slot& slot : ring->slots_) {
+      slot.labels.resize(batch);
+      slot.ids.resize(batch);
+    }
+  } catch (const std::bad_alloc&) {
+    return refuse();
+  } catch (const std::length_error&) {
+    return refuse();
+  }
   ring->bytes_ = bytes;
   if (bytes != 0) {
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return refuse();
-    madvise(memory, bytes, MADV_HUGEPAGE);
-    ring->memory_ = memory;
+    void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) return refuse();
+    madvise(mapped, bytes, MADV_HUGEPAGE);
+    ring->memory_ = mapped;
   }
   for (std::size_t i = 0; i < ring->slots_.size(); ++i) {
-    Slot& slot = ring->slots_[i];
-    slot.pixels = static_cast<std::byte*>(ring->memory_) + i * batch_bytes;
-    slot.labels.resize(batch);
-    slot.ids.resize(batch);
+    ring->slots_[i].pixels = static_cast<std::byte*>(ring->memory_) + i * batch_bytes;
   }
   ring->OpenFree();
   return ring;

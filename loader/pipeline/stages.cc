@@ -106,8 +106,17 @@ void Stages::SetTracer(ThreadTracer& tracer) {
   augmenter_->SetObserver(&*step_spans_);
 }
 
+Stages::Clocks Stages::ReadClocks() {
+  // The CPU clock first: it is a system call, at whose end a thread is preempted when its time was
+  // up before. That wait belongs to the stage that ends here, not to the next one.
+  Clocks now;
+  now.cpu = ThreadCpuNow();
+  now.wall = SteadyNow();
+  return now;
+}
+
 void Stages::BeginLap() {
-  lap_ = {SteadyNow(), ThreadCpuNow()};
+  lap_ = ReadClocks();
 }
 
 Place Stages::PlaceOf(const Item& item) {
@@ -117,25 +126,23 @@ Place Stages::PlaceOf(const Item& item) {
 
 template <class Work>
 void Stages::Run(Stage stage, Item& item, Work&& work) {
+  if (item.error) return;
   tracer_->Begin(TraceStage(stage), shared_.names.stages[static_cast<std::size_t>(stage)]);
-  if (!item.error) {
-    Result<void> done = Fail(ErrorKind::kEnvironment, "");
-    try {
-      done = work();
-    } catch (const std::exception& trouble) {  // of the C++ library: memory, threads
-      done = Fail(ErrorKind::kEnvironment, trouble.what());
-    }
+  try {
+    Result<void> done = work();
     if (!done) item.error = Named(item, std::move(done.error()));
+  } catch (const std::exception& trouble) {  // of the C++ library: memory, threads
+    item.error = Named(item, Error{ErrorKind::kEnvironment, trouble.what()});
   }
-  const bool failed = item.error.has_value();
-  const std::uint64_t bytes =
-      stage == Stage::kAugment ? shared_.ring->sample_bytes() : std::uint64_t{item.file.size()};
-  const Clocks now{SteadyNow(), ThreadCpuNow()};
+  std::uint64_t bytes = 0;
+  if (!item.error) {
+    bytes = stage == Stage::kAugment ? shared_.ring->sample_bytes() : item.file.size();
+  }
+  const Clocks now = ReadClocks();
   stats_.stages[static_cast<std::size_t>(stage)].Add(now.wall - lap_.wall, now.cpu - lap_.cpu,
-                                                     failed ? 0 : bytes);
+                                                     bytes);
   lap_ = now;
-  tracer_->End(Bytes{failed ? 0 : bytes}, item.ref.path,
-               failed ? wire::kFlagError : std::uint8_t{0});
+  tracer_->End(Bytes{bytes}, item.ref.path, item.error ? wire::kFlagError : std::uint8_t{0});
 }
 
 Result<void> Stages::Locate(Item& item) {
@@ -152,12 +159,15 @@ void Stages::Start(Item& item) {
   item.error.reset();
   item.file = {};
   try {
-    if (Result<void> located = Locate(item); !located) item.error = std::move(located.error());
+    if (Result<void> located = Locate(item); !located) {
+      item.error = std::move(located.error());
+    } else if (reader_ != nullptr) {
+      reader_->Start(item.reader_slot, item.ref);
+    }
   } catch (const std::exception& trouble) {
     item.error = Error{ErrorKind::kEnvironment, trouble.what()};
   }
   const StageOptions& read = shared_.options.read;
-  if (!item.error && reader_ != nullptr) reader_->Start(item.reader_slot, item.ref);
   if (!read.cost.none()) {
     item.due = read.cost.Draw(KeyOf(shared_, item), kCostOperation);
     if (!read.cost.burns()) item.due += SteadyNow();
@@ -198,7 +208,12 @@ Result<void> Stages::DecodeFile(Item& item, JpegDecoder* decoder) {
     if (!info) return tl::unexpected<Error>(std::move(info.error()));
     stats_.pixels +=
         static_cast<std::uint64_t>(info->width) * static_cast<std::uint64_t>(info->height);
-    item.plan = augmenter_->Draw(*info, KeyOf(shared_, item));
+    if (shared_.options.augment.on || !shared_.options.whole_images) {
+      item.plan = augmenter_->Draw(*info, KeyOf(shared_, item));
+    } else {
+      item.plan.region = {0, 0, info->width, info->height};
+      item.plan.target = {};
+    }
     auto image = decoder->Decode(item.plan.region, item.plan.target);
     if (!image) return tl::unexpected<Error>(std::move(image.error()));
     item.image = *image;

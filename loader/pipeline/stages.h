@@ -84,7 +84,10 @@ class Stages {
   std::unique_ptr<ObjectReader> spare_reader_;  // for what stands in for a damaged sample
   struct Clocks {
     TimeNs wall, cpu;
-  } lap_{};
+  };
+  static Clocks ReadClocks();
+
+  Clocks lap_{};
 };
 
 }  // namespace penstock::loader

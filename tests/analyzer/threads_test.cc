@@ -127,6 +127,31 @@ TEST(ThreadsTest, PredictsMoreThreadsAndSuggestsEnough) {
   EXPECT_LE(loader.suggestion.workers, 8);
 }
 
+// Threads of single stages make no sample spans: batches cannot be put together.
+TEST(ThreadsTest, StagesWithoutSamplesAreNamedWithLittleConfidence) {
+  SyntheticThreads run = Always({1, 5, 2}, 4);
+  traces::TraceData data = testing::MakeThreads(run);
+  for (auto& spans : data.spans) {
+    std::erase_if(spans, [](const auto& span) { return span.stage == traces::StageId::kSample; });
+  }
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  EXPECT_EQ(diagnosis.bottleneck, Factor::kDecode) << diagnosis.summary;
+  EXPECT_LT(diagnosis.confidence, 0.3);
+  EXPECT_NE(diagnosis.summary.find("out of sight"), std::string::npos) << diagnosis.summary;
+}
+
+// A decoder that sleeps (a device's, or a load of known cost) is not kept from a core.
+TEST(ThreadsTest, ASleepingDecoderIsNoCrowdedMachine) {
+  SyntheticThreads run = Always({1, 5, 2}, 9);
+  run.threads = 2;
+  run.cpu_share = 0.01;
+  run.cores = 2;
+  const Diagnosis diagnosis = Diagnose(*ThreadsTrace(run));
+  EXPECT_FALSE(diagnosis.loader->cpu.crowded);
+  EXPECT_EQ(diagnosis.loader->suggestion.workers, 4);  // twice the cores: no more are considered
+  EXPECT_NEAR(diagnosis.loader->suggestion.predicted.speedup, 2, 0.05);
+}
+
 TEST(ThreadsTest, TheReportShowsThreadsAndShares) {
   const auto trace = ThreadsTrace(Always({1, 5, 2}, 4));
   const Report report = BuildReport(*trace, "x.penstock");

@@ -180,12 +180,13 @@ class Kill(Case):
                                    start_new_session=True)
         while len(finished_lines(log)) < 300 and process.poll() is None:
             time.sleep(0.01)
-        for pid in children(process.pid):
-            if os.getpgid(pid) != process.pid:
-                os.kill(pid, signal.SIGKILL)
+        collectors = [pid for pid in children(process.pid) if os.getpgid(pid) != process.pid]
+        for pid in collectors:
+            os.kill(pid, signal.SIGKILL)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(timeout=30)
-        while running(process.pid):
+        # The collector is in a group of its own; until it has ended it holds the file.
+        while any(running(group) for group in (process.pid, *collectors)):
             time.sleep(0.01)
         left = [path for path in (output, output + ".part") if os.path.exists(path)]
         self.assertEqual(left, [output + ".part"])

@@ -45,7 +45,8 @@ class Options(Case):
         self.assertIn("done 360", self.outcome.stdout)
         self.assertLess(self.batches, 360)
         times = [span.start for span in trace.spans] + [span.end for span in trace.spans]
-        self.assertLess(max(times) - min(times), 2.5e9)
+        # On a busy machine the two seconds may pass before anything is loaded.
+        self.assertLess(max(times, default=0) - min(times, default=0), 2.5e9)
 
     def test_stop(self):
         trace = self.load(["--batches", "4", "--stop"], "--epochs", 200, status=-2)

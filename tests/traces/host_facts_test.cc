@@ -104,6 +104,5 @@ TEST(HostFactsTest, CpuListsAreShort) {
   EXPECT_EQ(CpuList({0, 1, 2, 5, 7, 8}), "0-2,5,7-8");
 }
 
-
 }  // namespace
 }  // namespace penstock::traces

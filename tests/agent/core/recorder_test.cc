@@ -14,7 +14,9 @@
 #include <thread>
 #include <vector>
 
+#include "agent/audit.h"
 #include "agent/process.h"
+#include "agent/sys.h"
 #include "agent/thread_state.h"
 #include "traces/wire.h"
 
@@ -209,6 +211,37 @@ TEST_F(RecorderTest, ThreadsHaveTheirOwnChunks) {
   }).join();
   EXPECT_NE(other, mine);
   EXPECT_EQ(depth, 0u);
+}
+
+// Bytes as hooks see them and as the kernel counts them, by many threads that claim chunks at once.
+TEST_F(RecorderTest, AuditsOfManyThreadsCountEveryByteOnce) {
+  const uint64_t kernel_before = KernelReadBytes();
+  const uint64_t audited_before = g_slot->rchar_last;
+  const uint64_t hooked_before = g_slot->hooked_last;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([] {
+      std::vector<char> buffer(1 << 20);
+      const int fd = sys::Open("/dev/zero", 0);
+      for (uint32_t chunk = 0; chunk < 40; ++chunk) {
+        AddHooked(static_cast<uint64_t>(sys::Read(fd, buffer.data(), buffer.size())));
+        for (uint32_t i = 0; i < wire::kRecordsPerChunk; ++i) {
+          Emit(wire::kMark, 0, Now(), 1, 0, 0, 0, 0);
+        }
+      }
+      sys::Close(fd);
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  const uint64_t audited = g_slot->rchar_last - audited_before;
+  const uint64_t hooked = g_slot->hooked_last - hooked_before;
+  EXPECT_LE(audited,
+            KernelReadBytes() - kernel_before + 65536);  // and what was read since the last
+  EXPECT_LE(hooked, uint64_t{8} * 40 << 20);
+  EXPECT_GE(audited, uint64_t{8} * 20 << 20);  // the end of the last chunks is told by nobody
+  EXPECT_NEAR(static_cast<double>(hooked), static_cast<double>(audited), 10 << 20);
 }
 
 TEST_F(RecorderTest, BatchLimitEndsTheRecording) {

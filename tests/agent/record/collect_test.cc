@@ -267,8 +267,8 @@ TEST(CollectTest, ASecondRecorderOfTheSameTraceHarmsNothing) {
   run.Start({"-o", "t", "--", FakeProgram(), "counts", "1", "1", "1500", "1000", "8"});
   ASSERT_TRUE(run.Appears("counts", 5));
   RecordRun second;
-  EXPECT_EQ(WEXITSTATUS(second({"-o", run.path("t"), "--", FakeProgram(), "-", "1", "1", "10",
-                                "1000", "7"})),
+  EXPECT_EQ(WEXITSTATUS(second(
+                {"-o", run.path("t"), "--", FakeProgram(), "-", "1", "1", "10", "1000", "7"})),
             7);
   EXPECT_THAT(second.err(), HasSubstr("being written by another program"));
   EXPECT_EQ(WEXITSTATUS(run.Wait()), 8);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "loader/random/philox.h"
 
@@ -92,23 +93,22 @@ Reals Resample(const Bytes& picture, const Step& step, int denominator) {
   for (int y = 0; y < window.height; ++y) {
     const auto down = Weights(window.y + y, source.y / d, source.height / d, step.scaled.height,
                               picture.height, step.filter);
-    for (int x = 0; x < window.width; ++x) {
-      std::array<double, 3> sum{};
-      for (int v = 0; v < picture.height; ++v) {
-        const double weight_y = down[static_cast<std::size_t>(v)];
-        if (weight_y == 0) continue;
-        for (int u = 0; u < picture.width; ++u) {
-          const double weight =
-              weight_y * across[static_cast<std::size_t>(x)][static_cast<std::size_t>(u)];
-          if (weight == 0) continue;
-          for (std::size_t c = 0; c < 3; ++c) {
-            sum[c] += weight * picture(u, v, static_cast<int>(c));
-          }
-        }
+    std::vector<double> row(3 * static_cast<std::size_t>(picture.width));
+    for (int v = 0; v < picture.height; ++v) {
+      const double weight = down[static_cast<std::size_t>(v)];
+      for (std::size_t i = 0; weight != 0 && i < row.size(); ++i) {
+        row[i] += weight * picture.values[picture.at(0, v, 0) + i];
       }
+    }
+    for (int x = 0; x < window.width; ++x) {
+      const std::vector<double>& weights = across[static_cast<std::size_t>(x)];
       const int to_x = step.flip_x ? window.width - 1 - x : x;
       const int to_y = step.flip_y ? window.height - 1 - y : y;
-      for (int c = 0; c < 3; ++c) out(to_x, to_y, c) = sum[static_cast<std::size_t>(c)];
+      for (std::size_t c = 0; c < 3; ++c) {
+        double sum = 0;
+        for (std::size_t u = 0; u < weights.size(); ++u) sum += weights[u] * row[3 * u + c];
+        out(to_x, to_y, static_cast<int>(c)) = sum;
+      }
     }
   }
   return out;

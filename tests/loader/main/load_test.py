@@ -149,7 +149,7 @@ class Synthetic(unittest.TestCase):
         stages = {s["name"]: s for s in report["stages"]}
         self.assertEqual(stages["decode"]["mode"], "synthetic")
         self.assertGreaterEqual(stages["decode"]["cpu_s"], 0.080)
-        self.assertLess(stages["decode"]["cpu_s"], 0.120)  # CPU time: others do not disturb it
+        self.assertLess(stages["decode"]["cpu_s"], 0.160)  # CPU time: others do not disturb it
         self.assertGreaterEqual(stages["read"]["wall_s"], 0.040)
         self.assertLess(stages["augment"]["cpu_s"], 0.020)
         self.assertGreaterEqual(report["step_s"], 0.020)
@@ -224,6 +224,10 @@ class Refusals(WithFiles):
                               timeout=60)
         os.close(write_end)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_ring_larger_than_the_memory(self):
+        self.check_refused(3, "--prefetch", "synthetic:100", "--prefetch", 100000, "--batch",
+                           10000000, "--ops", "random_crop=1", "--output", "u8")
 
     def test_missing_source(self):
         self.check_refused(4, "nowhere", self.folder / "nowhere")

@@ -272,6 +272,24 @@ TEST(FilesTest, StagesSwitchedOffStillShowWhatTheOthersMade) {
   EXPECT_EQ(digest(false, false, false), nothing);
 }
 
+TEST(FilesTest, WithoutAugmentationTheRegionOrTheWholeImageIsDecoded) {
+  const Files files("penstock_pipeline_whole");
+  const auto source = files.Open();
+  ASSERT_NE(source, nullptr);
+  for (const bool whole : {false, true}) {
+    PipelineOptions options = Options(2, 8);
+    options.augment.on = false;
+    options.fingerprint = true;
+    options.whole_images = whole;
+    options.epochs = 2;
+    const Delivered run = RunAll(*source, options, FloatProgram());
+    EXPECT_EQ(run.error, "");
+    ASSERT_EQ(run.digests.size(), 2u);
+    // Regions are drawn anew in each epoch; whole images stay the same.
+    EXPECT_EQ(run.digests[0].unordered == run.digests[1].unordered, whole);
+  }
+}
+
 TEST(FilesTest, SteadyStateOverFilesAllocatesNothing) {
   const Files files("penstock_pipeline_steady");
   const auto source = files.Open();

@@ -151,7 +151,8 @@ TEST(PipelineTest, BurntCostIsCpuTimeOfTheStageWhateverTheNumberOfWorkers) {
   for (const unsigned workers : {0u, 1u, 4u}) {
     options.workers = workers;
     const Delivered run = RunAll(source, options);
-    EXPECT_NEAR(Seconds(run.stats.stage(Stage::kDecode).cpu), expected, 0.2 * expected);
+    EXPECT_GE(Seconds(run.stats.stage(Stage::kDecode).cpu), 0.99 * expected);
+    EXPECT_LE(Seconds(run.stats.stage(Stage::kDecode).cpu), 1.5 * expected);
   }
 }
 
@@ -332,7 +333,7 @@ TEST(PipelineTest, StopsCleanlyAtAnyMoment) {
     PipelineOptions options = Synthetic(random() % 5, 16);
     options.read_ahead = 1 + random() % 4;
     if (options.workers != 0 && random() % 2 == 0) options.augment.threads = 1 + random() % 2;
-    if (random() % 2 == 0) options.read.cost = *Cost::Parse("20ms~exponential", random() % 2 == 0);
+    if (random() % 2 == 0) options.read.cost = *Cost::Parse("2ms~exponential", random() % 2 == 0);
     const std::unique_ptr<Tracer> tracer = NoTracer();
     const AugmentProgram program = Program();
     auto pipeline = Pipeline::Start(source, program, options, *tracer);

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/main/tune.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "analyzer/report/compare.h"
+#include "analyzer/whatif/grid.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr double kLeastGain = 1.05;  // below it a change is not worth making: DESIGN.md section 6
+
+std::string WhyNot(const Diagnosis& diagnosis) {
+  std::string why = NotEnough(diagnosis);
+  if (!why.empty()) return why;
+  if (diagnosis.run.loader().config.kind == "pytorch") return "";
+  return "not enough: needs a torch.utils.data.DataLoader, whose arguments it can change";
+}
+
+TuneSetting SettingOf(const Suggestion& suggestion) {
+  return {suggestion.workers, suggestion.prefetch, suggestion.persistent_workers};
+}
+
+bool Tried(const std::vector<TuneTrial>& trials, const TuneSetting& setting) {
+  return std::any_of(trials.begin(), trials.end(),
+                     [&](const TuneTrial& trial) { return trial.setting == setting; });
+}
+
+class Tuner {
+ public:
+  Tuner(const TuneRunner& run, const TuneOptions& options) : run_(run), options_(options) {}
+
+  Result<TuneResult> Run() {
+    auto trace = run_(std::nullopt);
+    if (!trace) return tl::unexpected<Error>(trace.error());
+    const Diagnosis first = Diagnose(**trace);
+    if (!Suffices(first)) return result_;
+    result_.unit = first.run.loader().samples_known ? "samples/s" : "batches/s";
+    result_.verdict = TuneVerdict::kNoAction;
+    Report(TuneTrial{std::nullopt, std::nullopt, first.loader->steady.rate, 1});
+    Diagnosis latest;  // of the last run with another setting
+    const Diagnosis* current = &first;
+    for (int t = 0; t < options_.trials; ++t) {
+      const Suggestion suggestion = SuggestFrom(*current);
+      const TuneSetting setting = SettingOf(suggestion);
+      if (!suggestion.changes || suggestion.predicted.speedup < kLeastGain ||
+          Tried(result_.trials, setting)) {
+        if (t == 0 && first.loader->cpu.crowded) result_.verdict = TuneVerdict::kCrowded;
+        break;
+      }
+      auto next = run_(setting);
+      if (!next) return tl::unexpected<Error>(next.error());
+      Diagnosis diagnosis = Diagnose(**next);
+      if (!Suffices(diagnosis)) return result_;
+      result_.verdict = Judge(first, diagnosis, suggestion);
+      if (result_.verdict != TuneVerdict::kPartly) break;
+      latest = std::move(diagnosis);
+      current = &latest;
+    }
+    return result_;
+  }
+
+ private:
+  bool Suffices(const Diagnosis& diagnosis) {
+    result_.why = WhyNot(diagnosis);
+    result_.bottleneck = diagnosis.bottleneck;
+    if (!result_.why.empty()) result_.verdict = TuneVerdict::kNotEnough;
+    return result_.why.empty();
+  }
+
+  void Report(TuneTrial trial) {
+    result_.trials.push_back(std::move(trial));
+    options_.on_trial(result_.trials.back());
+  }
+
+  [[nodiscard]] Suggestion SuggestFrom(const Diagnosis& diagnosis) const {
+    const LoaderDiagnosis& loader = *diagnosis.loader;
+    Budget budget = BudgetOf(diagnosis.run.host);
+    if (options_.budget_ram > 0) budget.ram = options_.budget_ram;
+    return Suggest(loader.pipeline, loader.facts, loader.replay, budget);
+  }
+
+  TuneVerdict Judge(const Diagnosis& first, const Diagnosis& now, const Suggestion& suggestion) {
+    const auto comparison = Compare(Baseline{first, ""}, Candidate{now, ""});
+    const Interval& ratio = comparison->throughput.ratio;
+    const Interval& measured = now.loader->steady.rate;
+    Report(TuneTrial{SettingOf(suggestion), suggestion.predicted, measured, ratio.estimate});
+    if (ratio.low <= 1) return TuneVerdict::kRefuted;
+    if (ratio.estimate > best_) {
+      best_ = ratio.estimate;
+      result_.code = LoaderCode(first.run.loader().config, suggestion);
+    }
+    return measured.high >= suggestion.predicted.rate.low ? TuneVerdict::kConfirmed
+                                                          : TuneVerdict::kPartly;
+  }
+
+  const TuneRunner& run_;
+  const TuneOptions& options_;
+  TuneResult result_;
+  double best_ = 1;
+};
+
+}  // namespace
+
+std::string TuneSetting::Override() const {
+  if (workers == 0) return "workers=0";
+  return fmt::format("workers={},prefetch={},persistent={}", workers, prefetch, persistent ? 1 : 0);
+}
+
+Result<TuneResult> Tune(const TuneRunner& run, const TuneOptions& options) {
+  return Tuner(run, options).Run();
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// penstock tune [--trials N] [--budget-ram 8G] [--batches N | --for 60s] -- CMD...
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include "analyzer/main/arguments.h"
+#include "analyzer/main/commands.h"
+#include "analyzer/main/external.h"
+#include "analyzer/main/spawn.h"
+#include "analyzer/main/tune.h"
+#include "analyzer/report/format.h"
+#include "analyzer/report/report.h"
+#include "analyzer/whatif/summary.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr std::string_view kName = "tune";
+
+// A folder for the traces of the runs; gone with this unless it is to be kept.
+class TraceFolder {
+ public:
+  explicit TraceFolder(std::string keep) : path_(std::move(keep)), kept_(!path_.empty()) {}
+  ~TraceFolder() {
+    std::error_code ignored;
+    if (!kept_ && !path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  TraceFolder(const TraceFolder&) = delete;
+  TraceFolder& operator=(const TraceFolder&) = delete;
+
+  [[nodiscard]] Result<void> Make() {
+    std::error_code error;
+    if (kept_) {
+      std::filesystem::create_directories(path_, error);
+      if (!error) return {};
+      return Fail(ErrorKind::kOutput, fmt::format("{}: {}", path_, error.message()));
+    }
+    std::string name = std::filesystem::temp_directory_path(error) / "penstock-tune-XXXXXX";
+    if (error || mkdtemp(name.data()) == nullptr) {
+      return Fail(ErrorKind::kOutput,
+                  fmt::format("{}: cannot be made: {}; set TMPDIR, or give --keep DIR", name,
+                              std::strerror(errno)));
+    }
+    path_ = name;
+    return {};
+  }
+  [[nodiscard]] std::string Trace(std::size_t run) const {
+    return (std::filesystem::path(path_) / fmt::format("run{}.penstock", run)).string();
+  }
+
+ private:
+  std::string path_;
+  bool kept_;
+};
+
+std::string RateText(const Interval& rate) {
+  return fmt::format("{} ({}..{})", ShortNumber(rate.estimate), ShortNumber(rate.low),
+                     ShortNumber(rate.high));
+}
+
+std::string VerdictText(const TuneResult& result) {
+  switch (result.verdict) {
+    case TuneVerdict::kNoAction:
+      return fmt::format("No action: no other setting is predicted to gain 5 % (bottleneck: {}).",
+                         FactorName(result.bottleneck));
+    case TuneVerdict::kConfirmed:
+      return "Confirmed: as fast as predicted.";
+    case TuneVerdict::kPartly:
+      return "Confirmed in part: faster, but by less than predicted.";
+    case TuneVerdict::kRefuted:
+      return "Refuted: not faster beyond noise. Keep the loader as it is.";
+    case TuneVerdict::kCrowded:
+      return "No action: other programs compete for the cores, so what other settings gain is not "
+             "to be told. Run it again when the machine is quiet.";
+    case TuneVerdict::kNotEnough:
+      break;
+  }
+  return result.why;
+}
+
+std::string TuneText(const TuneResult& result, Colour colour) {
+  const Paint paint(colour == Colour::kOn);
+  std::string text =
+      "\n" +
+      paint.Dim(fmt::format("  {:<4} {:<36} {:>22} {:>22} {:>8}", "run", "DataLoader",
+                            "predicted " + result.unit, "measured", "speedup")) +
+      "\n";
+  for (std::size_t i = 0; i < result.trials.size(); ++i) {
+    const TuneTrial& trial = result.trials[i];
+    text += fmt::format("  {:<4} {:<36} {:>22} {:>22} {:>7.2f}x\n", i + 1,
+                        trial.setting ? trial.setting->Override() : "as it is",
+                        trial.predicted ? RateText(trial.predicted->rate) : "-",
+                        RateText(trial.measured), trial.speedup);
+  }
+  text += "\n  " + paint.Bold(Wrapped(VerdictText(result), 92, "  ")) + "\n";
+  if (!result.code.empty()) text += "  " + result.code + "\n";
+  return text;
+}
+
+}  // namespace
+
+int TuneCommand(const std::vector<std::string>& arguments) {
+  CLI::App app(
+      "Records a command, suggests loader settings, runs it again with them, and says "
+      "whether the prediction held. Nothing is edited.",
+      "penstock tune");
+  TuneOptions options;
+  std::string budget, batches, time, keep;
+  app.add_option("--trials", options.trials, "Runs with other settings, at most (default 3)")
+      ->check(CLI::Range(1, 100));
+  app.add_option("--budget-ram", budget, "Memory for batches and workers: 8G");
+  app.add_option("--batches", batches, "End each run after so many batches");
+  app.add_option("--for", time, "End each run after this time: 60s")->excludes("--batches");
+  app.add_option("--keep", keep, "Folder to leave the traces in");
+  app.footer("usage: penstock tune [OPTIONS] -- CMD...");
+  const SplitWords words = SplitAtDashes(arguments);
+  constexpr std::string_view kHint = "a command comes after --: penstock tune -- CMD";
+  if (const auto status = Parse(app, words.own, kHint)) return *status;
+  if (words.command.empty()) {
+    return Complain(kName, {ErrorKind::kUsage, "which command? " + std::string(kHint)});
+  }
+  if (!budget.empty()) {
+    const auto size = ParseSize(budget);
+    if (!size) return Complain(kName, size.error());
+    options.budget_ram = *size;
+  }
+  TraceFolder folder(keep);
+  const auto made = folder.Make();
+  if (!made) return Complain(kName, made.error());
+
+  int own = 0;  // the command's status, where it failed
+  std::size_t runs = 0;
+  const TuneRunner run =
+      [&](const std::optional<TuneSetting>& setting) -> Result<std::unique_ptr<traces::Trace>> {
+    const std::string trace = folder.Trace(++runs);
+    std::vector<std::string> call = {(OwnFolder() / "penstock-record").string(), "--quiet", "-o",
+                                     trace};
+    if (!batches.empty()) call.insert(call.end(), {"--batches", batches, "--stop"});
+    if (!time.empty()) call.insert(call.end(), {"--for", time, "--stop"});
+    if (setting) call.insert(call.end(), {"--override", setting->Override()});
+    call.emplace_back("--");
+    call.insert(call.end(), words.command.begin(), words.command.end());
+    const auto status = RunAndWait(call);
+    if (!status) return tl::unexpected<Error>(status.error());
+    // A command that was stopped by the recorder has done what it was asked to.
+    const bool stopped = !batches.empty() || !time.empty();
+    std::error_code ignored;
+    if (*status != 0 && !(stopped && std::filesystem::exists(trace, ignored))) {
+      own = *status;
+      return Fail(ErrorKind::kEnvironment,
+                  fmt::format("{}: exit status {}", words.command.front(), *status));
+    }
+    return traces::OpenTrace(trace);
+  };
+  options.on_trial = [&](const TuneTrial& trial) {
+    fmt::print(stderr, "penstock tune: run {}, {}: {} samples/s\n", runs,
+               trial.setting ? trial.setting->Override() : "as it is", RateText(trial.measured));
+  };
+  const auto result = Tune(run, options);
+  if (!result) {
+    const int status = Complain(kName, result.error());
+    return own != 0 ? own : status;
+  }
+  if (result->verdict == TuneVerdict::kNotEnough) {
+    return Complain(kName, {ErrorKind::kInput, result->why});
+  }
+  return Print(TuneText(*result, WantsColour() ? Colour::kOn : Colour::kOff));
+}
+
+}  // namespace penstock::analyzer

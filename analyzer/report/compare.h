@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What changed between two recordings, and whether it is more than noise. Values; pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/report/report.h"
+#include "analyzer/stats/bootstrap.h"
+#include "analyzer/whatif/diagnosis.h"
+#include "traces/base/result.h"
+
+namespace penstock::analyzer {
+
+// The two cannot be swapped by mistake.
+struct Baseline {
+  const Diagnosis& diagnosis;
+  std::string name;
+};
+struct Candidate {
+  const Diagnosis& diagnosis;
+  std::string name;
+};
+
+// One quantity in both. `ratio` is after over before with its interval; for the wait fraction,
+// where ratios mislead, `ratio` is the difference.
+struct Change {
+  std::string name;
+  double before = 0;
+  double after = 0;
+  Interval ratio;
+  bool significant = false;
+};
+
+struct SideFacts {
+  std::string name;
+  LoaderConfig config;
+  Factor bottleneck = Factor::kNone;
+  std::size_t batches = 0;
+};
+
+struct Comparison {
+  SideFacts before, after;
+  Change throughput;           // samples per second, steady
+  Change wait;                 // fraction of the loop
+  std::vector<Change> stages;  // seconds per sample, of those that occur in either
+  bool enough = false;         // both have 16 steady batches: else nothing is called significant
+  std::string unit;
+};
+
+// Estimator:   differences of independent moving-block bootstraps of both runs' steady batches,
+//              blocks of all credits; 95 % intervals, widened in squares by 2 %, by which runs of
+//              one program differ on a quiet machine, which one run of each cannot show.
+// Significant: the interval leaves out "no change".
+// Errors:      kInput if either has no batches of a loader.
+[[nodiscard]] Result<Comparison> Compare(const Baseline& baseline, const Candidate& candidate);
+
+[[nodiscard]] std::string CompareText(const Comparison& comparison, Colour colour);
+// One object of schema penstock.compare/1.
+[[nodiscard]] std::string CompareJson(const Comparison& comparison);
+
+}  // namespace penstock::analyzer

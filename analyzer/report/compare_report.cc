@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include "analyzer/report/compare.h"
+#include "analyzer/report/format.h"
+#include "analyzer/report/json_writer.h"
+#include "analyzer/whatif/summary.h"
+
+namespace penstock::analyzer {
+namespace {
+
+std::string SideText(char letter, const SideFacts& side) {
+  std::string text =
+      fmt::format("  {}  {}: {}, {} {}{}", letter, PlainText(side.name, 60), side.config.kind,
+                  side.config.num_workers, side.config.sample_tasks ? "thread" : "worker",
+                  side.config.num_workers == 1 ? "" : "s");
+  if (side.config.num_workers > 0)
+    text += fmt::format(", prefetch {}", side.config.prefetch_factor);
+  if (side.config.batch_size > 0) text += fmt::format(", batch {}", side.config.batch_size);
+  if (side.config.pin_memory) text += ", pinned";
+  return text + fmt::format("; {} steady batches\n", side.batches);
+}
+
+std::string Headline(const Comparison& comparison) {
+  const Interval& ratio = comparison.throughput.ratio;
+  const std::string rates = fmt::format("{} -> {} {}", ShortNumber(comparison.throughput.before),
+                                        ShortNumber(comparison.throughput.after), comparison.unit);
+  const std::string interval = fmt::format("{:.2f}..{:.2f}", ratio.low, ratio.high);
+  if (!comparison.enough) {
+    return fmt::format("Too few batches to tell: {}; 16 in the steady part of both are needed",
+                       rates);
+  }
+  if (!comparison.throughput.significant) {
+    return fmt::format("No difference beyond noise: B runs at {:.2f}x of A ({}), {}",
+                       ratio.estimate, interval, rates);
+  }
+  return fmt::format("B runs at {:.2f}x of A ({}), {}", ratio.estimate, interval, rates);
+}
+
+std::string PercentChange(double ratio) {
+  return fmt::format("{:+.0f} %", 100 * (ratio - 1));
+}
+
+std::string StageLine(const Change& change, const Paint& paint) {
+  const auto shown = [](double seconds) { return seconds > 0 ? DurationText(seconds) : "-"; };
+  std::string line =
+      fmt::format("  {:<12} {:>10} {:>10}", change.name, shown(change.before), shown(change.after));
+  if (change.before > 0 && change.after > 0) {
+    line += fmt::format(
+        " {:>8} {:>18}", PercentChange(change.ratio.estimate),
+        fmt::format("{}..{}", PercentChange(change.ratio.low), PercentChange(change.ratio.high)));
+  }
+  if (!change.significant) return paint.Dim(line) + "\n";
+  return line + (change.after > change.before ? "  more" : "  less") + "\n";
+}
+
+void WriteSide(std::string_view key, const SideFacts& side, const Change& throughput, bool after,
+               const Change& wait, JsonWriter& json) {
+  json.Key(key).BeginObject();
+  json.Field("trace", side.name).Field("kind", side.config.kind);
+  json.Field("num_workers", side.config.num_workers);
+  json.Field("prefetch_factor", side.config.num_workers > 0 ? side.config.prefetch_factor : 0);
+  json.Field("batch_size", side.config.batch_size).Field("pin_memory", side.config.pin_memory);
+  json.Field("persistent_workers", side.config.persistent_workers);
+  json.Field("steady_batches", static_cast<std::uint64_t>(side.batches));
+  json.Field("samples_per_s", after ? throughput.after : throughput.before);
+  json.Field("wait_fraction", after ? wait.after : wait.before);
+  json.Field("bottleneck", FactorName(side.bottleneck)).EndObject();
+}
+
+void WriteInterval(std::string_view estimate, const Change& change, JsonWriter& json) {
+  json.Field(estimate, change.ratio.estimate);
+  json.Field("low", change.ratio.low).Field("high", change.ratio.high);
+  json.Field("significant", change.significant);
+}
+
+}  // namespace
+
+std::string CompareText(const Comparison& comparison, Colour colour) {
+  const Paint paint(colour == Colour::kOn);
+  std::string text = SideText('A', comparison.before) + SideText('B', comparison.after) + "\n";
+  text += "  " + paint.Bold(Headline(comparison)) + "\n";
+  const Change& wait = comparison.wait;
+  text += fmt::format("  wait {} -> {} of the loop ({:+.0f} points, {:+.0f}..{:+.0f}{})\n",
+                      PercentText(wait.before), PercentText(wait.after), 100 * wait.ratio.estimate,
+                      100 * wait.ratio.low, 100 * wait.ratio.high,
+                      wait.significant ? "" : ": not beyond noise");
+  text += fmt::format("  bottleneck {} -> {}\n\n", FactorName(comparison.before.bottleneck),
+                      FactorName(comparison.after.bottleneck));
+  text += paint.Dim(fmt::format("  {:<12} {:>10} {:>10} {:>8} {:>18}", "per sample", "A", "B",
+                                "change", "95 % interval")) +
+          "\n";
+  for (const Change& change : comparison.stages) text += StageLine(change, paint);
+  text += paint.Dim("  more, less: beyond what two runs of the same differ by\n");
+  return text;
+}
+
+std::string CompareJson(const Comparison& comparison) {
+  JsonWriter json;
+  json.BeginObject().Field("schema", "penstock.compare/1");
+  WriteSide("before", comparison.before, comparison.throughput, false, comparison.wait, json);
+  WriteSide("after", comparison.after, comparison.throughput, true, comparison.wait, json);
+  json.Field("enough", comparison.enough);
+  json.Key("throughput").BeginObject();
+  WriteInterval("ratio", comparison.throughput, json);
+  json.EndObject().Key("wait").BeginObject();
+  WriteInterval("difference", comparison.wait, json);
+  json.EndObject().Key("stages").BeginArray();
+  for (const Change& change : comparison.stages) {
+    json.BeginObject().Field("name", change.name);
+    json.Field("before_s", change.before).Field("after_s", change.after);
+    WriteInterval("ratio", change, json);
+    json.EndObject();
+  }
+  json.EndArray().EndObject();
+  return json.text();
+}
+
+}  // namespace penstock::analyzer

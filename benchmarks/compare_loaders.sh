@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Compares penstock-load with other loaders on the same files in one interleaved run, and prints
+# the table. Makes the set first, if it is not there.
+#
+#   benchmarks/compare_loaders.sh [--set imagenet|coco|fullhd] [--count N] [--build DIR] [OPTION...]
+#
+# --set    what to load (default imagenet): build/bench/sets/SET, made by penstock-load make-set
+# --count  pictures in the set (default: that of make-set)
+# --build  where penstock-load was built (default build/release)
+# Other options go to benchmarks/loaders/compare.py, among them --rounds 10, --seconds 5 and
+# --python VENV/bin/python with nvidia-dali-cuda120 or spdl (which needs Debian's libavdevice59).
+# Exit status: 0 done, 2 usage, 3 something is missing or a run failed.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+set_name=imagenet
+build=build/release
+count=()
+rest=()
+while [[ $# -gt 0 ]]; do
+  case "$1" in
+    --set | --count | --build)
+      [[ $# -gt 1 ]] || { echo "compare_loaders: $1 needs a value" >&2; exit 2; }
+      case "$1" in
+        --set) set_name=$2 ;;
+        --count) count=(--count "$2") ;;
+        --build) build=$2 ;;
+      esac
+      shift 2
+      ;;
+    -h | --help)
+      sed -n '4,16s/^# \{0,1\}//p' "$0"
+      exec /usr/bin/python3 -B benchmarks/loaders/compare.py --help
+      ;;
+    *)
+      rest+=("$1")
+      shift
+      ;;
+  esac
+done
+case "$set_name" in
+  imagenet | coco | fullhd) ;;
+  *) echo "compare_loaders: --set $set_name: give imagenet, coco or fullhd" >&2; exit 2 ;;
+esac
+load=$build/bin/penstock-load
+if [[ ! -x "$load" ]]; then
+  echo "compare_loaders: $load is missing: cmake --build $build --target penstock-load" >&2
+  exit 3
+fi
+data=build/bench/sets/$set_name${count[1]:+-${count[1]}}
+mkdir -p build/bench/sets
+"$load" make-set "$data" --kind "$set_name" "${count[@]}"
+exec /usr/bin/python3 -B benchmarks/loaders/compare.py --load "$load" --data "$data" "${rest[@]}"

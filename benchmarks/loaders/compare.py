@@ -1,0 +1,177 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs penstock-load and other loaders interleaved on the same files; prints the table of ratios.
+
+Every round runs each contender once in random order; what counts is the ratio of penstock-load to
+another within a round. The median comes with the interval of the sign test (see paired_runs.py). A
+contender that is not installed is named as missing and left out. compare_loaders.sh is the command.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import re
+import shlex
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import paired_runs  # noqa: E402
+
+PRINTED = re.compile(paired_runs.THROUGHPUT, re.M)
+OF_PENSTOCK = re.compile(r'"steady_samples_per_s": ?([0-9.eE+]+)')
+OURS, OURS_ALONE = "penstock-load", "penstock-load, 1 thread"
+DEBIAN = "/usr/bin/python3"
+
+# Script, what must be importable, who runs it (None: the interpreter given with --python).
+CONTENDERS = (
+    ("torchvision DataLoader", "torchvision_loader.py", "import torchvision", DEBIAN),
+    ("DALI, CPU pipeline", "dali_loader.py", "import nvidia.dali", None),
+    ("SPDL", "spdl_loader.py", "from spdl import io; io.load_image", None),
+    ("decode only: tjbench", "tjbench.py", "", DEBIAN),
+    ("read+decode: libjpeg-turbo", "reader.py --reader turbojpeg", "", DEBIAN),
+    ("read+decode: torchvision.io", "reader.py --reader torchvision", "import torchvision", DEBIAN),
+    ("read+decode: OpenCV", "reader.py --reader opencv", "import cv2", DEBIAN),
+    ("read+decode: PIL", "reader.py --reader pil", "import PIL", DEBIAN),
+)
+
+
+def quoted(*words):
+    return " ".join(shlex.quote(str(word)) for word in words)
+
+
+def importable(python, statement):
+    """None, or why the interpreter cannot carry out the import."""
+    if not python or not os.access(python, os.X_OK):
+        return f"{python or '--python'}: not there" if python else "give --python VENV/bin/python"
+    if not statement:
+        return None
+    done = subprocess.run([python, "-c", statement], text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return None if done.returncode == 0 else f"{python}: {done.stdout.strip().splitlines()[-1]}"
+
+
+def build_commands(options):
+    """Returns {name: (command, pattern)} and {name: why it is missing}."""
+    ours = [options.load, options.data, "--ops", "random_resized_crop=224,flip,normalize", "--output",
+            "f16", "--layout", "chw", "--batch", options.batch, "--for", f"{options.seconds}s", "--json"]
+    commands = {OURS: (quoted(*ours, "--workers", options.workers), OF_PENSTOCK)}
+    missing = {}
+    if options.workers > 1:
+        commands[OURS_ALONE] = (quoted(*ours, "--workers", 1), OF_PENSTOCK)
+    for name, script, statement, python in CONTENDERS:
+        python = python or options.python
+        why = importable(python, statement)
+        if why is None and options.only and not any(word in name for word in options.only):
+            continue
+        if why is not None:
+            missing[name] = why
+            continue
+        command = quoted(python, "-B", HERE / script.split()[0], *script.split()[1:], "--data",
+                         options.data, "--workers", options.workers, "--batch", options.batch,
+                         "--seconds", options.seconds)
+        commands[name] = (command, PRINTED)
+    return commands, missing
+
+
+def measure(commands, options):
+    """Returns one {name: rate} for each counted round."""
+    rng, rounds = random.Random(options.seed), []
+    for number in range(-options.warmup, options.rounds):
+        order = list(commands)
+        rng.shuffle(order)
+        row = {}
+        for name in order:
+            command, pattern = commands[name]
+            row[name], _ = paired_runs.run_once(command, pattern, number, options.timeout, False)
+            if row[name] <= 0:
+                raise paired_runs.RunFailed(f"{name}: no batch after the first in {options.seconds} s: "
+                                            "give more --seconds")
+        label = "warm-up" if number < 0 else f"round {number + 1:3d}"
+        print(f"{label}: " + ", ".join(f"{name} {row[name]:.0f}" for name in commands),
+              file=sys.stderr, flush=True)
+        if number >= 0:
+            rounds.append(row)
+    return rounds
+
+
+def summarise(rounds, commands):
+    summary = {}
+    for name in commands:
+        rates = [row[name] for row in rounds]
+        summary[name] = {"median": statistics.median(rates), "least": min(rates), "most": max(rates)}
+        if name != OURS:
+            ratios = [row[OURS] / row[name] for row in rounds]
+            low, high, coverage = paired_runs.sign_interval(ratios)
+            summary[name].update(ratio=statistics.median(ratios), low=low, high=high,
+                                 coverage=coverage, ratios=ratios)
+    return summary
+
+
+def table(summary, missing, workers):
+    yield f"| {'on ' + str(workers) + ' cores':30} | images/s | range | per core | penstock-load is | interval |"
+    yield f"|{'-' * 32}|---:|---:|---:|---:|---:|"
+    for name, row in summary.items():
+        cores = 1 if name == OURS_ALONE else workers
+        ratio = f"{row['ratio']:.2f} x" if "ratio" in row else ""
+        interval = f"{row['low']:.2f} to {row['high']:.2f} ({row['coverage']:.0%})" if ratio else ""
+        yield (f"| {name:30} | {row['median']:.0f} | {row['least']:.0f} to {row['most']:.0f} | "
+               f"{row['median'] / cores:.0f} | {ratio} | {interval} |")
+    for name, why in missing.items():
+        yield f"| {name:30} | not installed: {why} | | | | |"
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add = parser.add_argument
+    add("--load", required=True, help="penstock-load")
+    add("--data", required=True, help="folder with a folder per class")
+    add("--python", help="interpreter of a virtual environment with DALI or SPDL")
+    add("--workers", type=int, default=len(os.sched_getaffinity(0)), help="threads or processes")
+    add("--batch", type=int, default=64)
+    add("--rounds", type=int, default=10)
+    add("--warmup", type=int, default=1, help="rounds before, not counted")
+    add("--seconds", type=float, default=5, help="of each run, after its first batch")
+    add("--timeout", type=float, default=300, help="seconds for one run")
+    add("--only", action="append", help="contenders whose name holds this; any number of times")
+    add("--seed", type=int, default=0, help="of the order within rounds")
+    add("--json", help="write everything measured to this file")
+    options = parser.parse_args(arguments)
+    if options.rounds < 1 or options.warmup < 0 or options.seconds <= 0 or options.workers < 1:
+        parser.error("--rounds, --seconds and --workers must be positive")
+    return options
+
+
+def main(arguments):
+    options = parse(arguments)
+    about = paired_runs.machine()
+    if about["load_before"] > 0.5 * about["cores"]:
+        print(f"note: the load is {about['load_before']:.1f} before the first run", file=sys.stderr)
+    commands, missing = build_commands(options)
+    try:
+        rounds = measure(commands, options)
+    except paired_runs.RunFailed as error:
+        print(f"compare: {error}", file=sys.stderr)
+        return 3
+    summary = summarise(rounds, commands)
+    print(f"{options.data}: {len(rounds)} rounds of {options.seconds:g} s, batch {options.batch}, {about['cpu']}")
+    print("\n".join(table(summary, missing, options.workers)))
+    if OURS_ALONE in summary:
+        print(f"\n{options.workers} threads are {summary[OURS_ALONE]['ratio']:.2f} x one")
+    if len(rounds) < 10:
+        print(f"{len(rounds)} rounds: too few to report")
+    if options.json:
+        temporary = pathlib.Path(f"{options.json}.{os.getpid()}.tmp")
+        temporary.write_text(json.dumps(
+            {"machine": about, "commands": {name: command for name, (command, _) in commands.items()},
+             "missing": missing, "rounds": rounds, "summary": summary}, indent=1) + "\n")
+        temporary.replace(options.json)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

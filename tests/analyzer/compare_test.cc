@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What two runs differ in, and what is only noise.
+#include "analyzer/report/compare.h"
+
+#include <algorithm>
+#include <random>
+
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include "tests/analyzer/synthetic.h"
+#include "tests/analyzer/synthetic_threads.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Costs;
+using testing::Synthetic;
+
+// Decode-bound with a spread of 30 %; `slower` times the decode time.
+Diagnosis Noisy(std::uint64_t seed, double slower, int batches = 200) {
+  std::mt19937_64 random(seed);
+  std::lognormal_distribution<double> draw(3, 0.3);
+  std::vector<double> decode(static_cast<std::size_t>(batches));
+  for (double& value : decode) value = slower * draw(random);
+  Synthetic run;
+  run.workers = 2;
+  run.cores = 4;
+  run.batches = batches;
+  run.costs = [&](int, int index) {
+    return Costs{1, decode[static_cast<std::size_t>(index)], 3, 1, 0.1, 0.3, 4, 0};
+  };
+  return Diagnose(*testing::SyntheticTrace(run));
+}
+
+Comparison Compared(const Diagnosis& before, const Diagnosis& after) {
+  const Result<Comparison> result = Compare(Baseline{before, "a"}, Candidate{after, "b"});
+  EXPECT_TRUE(result);
+  return result.value_or(Comparison{});
+}
+
+const Change& Stage(const Comparison& comparison, const std::string& name) {
+  static const Change none;
+  const auto found = std::find_if(comparison.stages.begin(), comparison.stages.end(),
+                                  [&](const Change& change) { return change.name == name; });
+  return found == comparison.stages.end() ? none : *found;
+}
+
+TEST(CompareTest, NamesTheStageThatGrew) {
+  const Comparison comparison = Compared(Noisy(1, 1), Noisy(2, 1.3));
+  EXPECT_TRUE(comparison.throughput.significant);
+  EXPECT_LT(comparison.throughput.ratio.high, 1);
+  EXPECT_TRUE(Stage(comparison, "decode").significant);
+  EXPECT_NEAR(Stage(comparison, "decode").ratio.estimate, 1.3, 0.15);
+  EXPECT_FALSE(Stage(comparison, "augment").significant);
+  EXPECT_FALSE(Stage(comparison, "step").significant);
+}
+
+TEST(CompareTest, CallsTwoRunsOfTheSameNoise) {
+  int alarms = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const Comparison comparison = Compared(Noisy(2 * seed, 1), Noisy(2 * seed + 1, 1));
+    alarms += comparison.throughput.significant;
+  }
+  EXPECT_EQ(alarms, 0);
+  const std::string text = CompareText(Compared(Noisy(1, 1), Noisy(1, 1)), Colour::kOff);
+  EXPECT_NE(text.find("No difference beyond noise"), std::string::npos) << text;
+}
+
+TEST(CompareTest, FewBatchesAreNeverSignificant) {
+  const Comparison comparison = Compared(Noisy(1, 1, 15), Noisy(1, 3, 15));
+  EXPECT_FALSE(comparison.enough);
+  EXPECT_FALSE(comparison.throughput.significant);
+  EXPECT_FALSE(Stage(comparison, "decode").significant);
+  EXPECT_NE(CompareText(comparison, Colour::kOff).find("Too few"), std::string::npos);
+}
+
+TEST(CompareTest, RefusesATraceWithoutALoader) {
+  const Diagnosis empty = Diagnose(*traces::MakeTrace({}));
+  const Diagnosis run = Noisy(1, 1);
+  const Result<Comparison> result = Compare(Baseline{run, "a"}, Candidate{empty, "b.penstock"});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().kind, ErrorKind::kInput);
+  EXPECT_EQ(result.error().message.rfind("b.penstock: not enough", 0), 0u);
+}
+
+TEST(CompareTest, WritesJson) {
+  const std::string text = CompareJson(Compared(Noisy(1, 1), Noisy(2, 1.3)));
+  simdjson::dom::parser parser;
+  simdjson::dom::element json;
+  ASSERT_EQ(parser.parse(text).get(json), simdjson::SUCCESS);
+  EXPECT_EQ(std::string_view(json["schema"]), "penstock.compare/1");
+  EXPECT_TRUE(bool(json["throughput"]["significant"]));
+  EXPECT_GT(double(json["before"]["samples_per_s"]), double(json["after"]["samples_per_s"]));
+}
+
+// The same images through another loader: per sample, the stages still compare.
+TEST(CompareTest, ComparesLoadersOfTwoKinds) {
+  testing::SyntheticThreads threads;
+  const Diagnosis after = Diagnose(*testing::ThreadsTrace(threads));
+  const Comparison comparison = Compared(Noisy(1, 1), after);
+  EXPECT_NEAR(Stage(comparison, "decode").after, 4e-3, 1e-5);
+  EXPECT_NE(CompareText(comparison, Colour::kOff).find("penstock, 4 threads"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
