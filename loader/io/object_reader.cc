@@ -13,7 +13,7 @@
 namespace penstock::loader {
 namespace {
 
-constexpr std::size_t kMaxDepth = 4096;
+constexpr std::size_t kMaxDepth = 32768;  // what an io_uring may hold
 constexpr std::array<std::pair<IoMethod, std::string_view>, 4> kMethods = {{
     {IoMethod::kBuffered, "buffered"},
     {IoMethod::kDirect, "direct"},

@@ -28,12 +28,6 @@ std::string_view StageMode(const StageOptions& stage) {
   return stage.on ? "real" : stage.cost.none() ? "off" : "synthetic";
 }
 
-const StageOptions& OptionsOf(const PipelineOptions& options, Stage stage) {
-  return stage == Stage::kRead     ? options.read
-         : stage == Stage::kDecode ? options.decode
-                                   : options.augment;
-}
-
 std::string Length(TimeNs time) {
   const double seconds = Seconds(time);
   if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
@@ -116,7 +110,7 @@ void AppendStages(std::string& out, const LoadArguments& arguments, const RunRes
     const StageStats& stats = result.stats.stage(stage);
     Object(out)
         .Text("name", StageName(stage))
-        .Text("mode", StageMode(OptionsOf(arguments.pipeline, stage)))
+        .Text("mode", StageMode(arguments.pipeline.stage(stage)))
         .Number("wall_s", Seconds(stats.wall))
         .Number("cpu_s", Seconds(stats.cpu))
         .Count("count", stats.count)
@@ -249,7 +243,7 @@ std::string TextReport(const LoadArguments& arguments, const RunResult& result) 
   out += fmt::format("{:<10}{:>10}{:>10}{:>12}{:>12}\n", "stage", "wall", "cpu", "p50", "p99");
   for (const Stage stage : kAllStages) {
     const StageStats& of = stats.stage(stage);
-    const std::string_view mode = StageMode(OptionsOf(arguments.pipeline, stage));
+    const std::string_view mode = StageMode(arguments.pipeline.stage(stage));
     out += fmt::format("{:<10}{:>8.2f} s{:>8.2f} s{:>12}{:>12}{}\n", StageName(stage),
                        Seconds(of.wall), Seconds(of.cpu), Length(of.lengths.Quantile(0.5)),
                        Length(of.lengths.Quantile(0.99)),

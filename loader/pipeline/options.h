@@ -73,6 +73,10 @@ struct PipelineOptions {
 
   IoOptions reader;
   DecodeOptions decoder;
+
+  [[nodiscard]] const StageOptions& stage(Stage s) const {
+    return s == Stage::kRead ? read : s == Stage::kDecode ? decode : augment;
+  }
 };
 
 }  // namespace penstock::loader

@@ -62,12 +62,6 @@ struct Shared {
   ErrorLog errors;
   std::vector<std::uint8_t> stand_in;  // a grey image, where nothing is decoded
   std::vector<std::byte> one_file;     // sample 0, where nothing is read but something is decoded
-
-  [[nodiscard]] const StageOptions& stage(Stage s) const {
-    return s == Stage::kRead     ? options.read
-           : s == Stage::kDecode ? options.decode
-                                 : options.augment;
-  }
 };
 
 // Which stages a thread does: a row of neighbours.

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "loader/source/descriptor.h"
 #include "traces/base/xxh64.h"
 
 namespace penstock::loader {
@@ -32,11 +33,12 @@ SampleKey KeyOf(const Shared& shared, const Item& item) {
   return {shared.options.seed, item.at.epoch, item.sample};
 }
 
-// "cat/1.jpg: is no JPEG", unless the error names the file already.
+// "cat/1.jpg: is no JPEG" on one line, unless the error names the file already.
 Error Named(const Item& item, Error error) {
-  const std::string_view name = item.ref.name.empty() ? item.ref.path : item.ref.name;
+  const std::string name = Printable(item.ref.name.empty() ? item.ref.path : item.ref.name);
+  const std::string path = Printable(item.ref.path);
   if (!name.empty() && error.message.find(name) == std::string::npos &&
-      (item.ref.path.empty() || error.message.find(item.ref.path) == std::string::npos)) {
+      (path.empty() || error.message.find(path) == std::string::npos)) {
     error.message = fmt::format("{}: {}", name, error.message);
   }
   return error;

@@ -14,6 +14,7 @@
 #include "loader/set/parallel.h"
 #include "loader/set/reencoder.h"
 #include "loader/set/tar_writer.h"
+#include "loader/source/descriptor.h"
 #include "loader/source/packed_writer.h"
 
 namespace penstock::loader {
@@ -41,8 +42,8 @@ class PackWorker : public OrderedWorker {
     if (!bytes) return Bad(bytes.error());
     const auto converted = reencoder_.Convert(*bytes);
     if (!converted) {
-      return Bad(
-          {converted.error().kind, fmt::format("{}: {}", ref->name, converted.error().message)});
+      return Bad({converted.error().kind,
+                  fmt::format("{}: {}", Printable(ref->name), converted.error().message)});
     }
     counts_.bytes_read += bytes->size();
     if (*converted) ++counts_.encoded;

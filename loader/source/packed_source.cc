@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "loader/source/member_index.h"
 #include "loader/source/packed_layout.h"
@@ -46,18 +44,11 @@ class PackedSource : public Source {
 
 bool ChecksumHolds(const FileRange& index, std::uint64_t expected) {
   StreamChecksum checksum;
-  std::vector<std::byte> buffer(256 << 10);
-  for (std::uint64_t at = 0; at < index.size();) {
-    const auto part =
-        static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), index.size() - at));
-    const std::span<std::byte> bytes(buffer.data(), part);
-    if (!index.Read(at, bytes)) {
-      return false;
-    }
+  const bool whole = StreamRange(index, [&](auto bytes) {
     checksum.Add(bytes);
-    at += part;
-  }
-  return checksum.Value() == expected;
+    return true;
+  });
+  return whole && checksum.Value() == expected;
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "loader/source/member_index.h"
 #include "loader/source/packed_layout.h"
@@ -30,21 +29,16 @@ namespace {
 
 // Appends `range`; adds it to `checksum`.
 Result<void> AppendRange(OutputFile& file, const FileRange& range, StreamChecksum& checksum) {
-  std::vector<std::byte> buffer(256 << 10);
-  for (std::uint64_t at = 0; at < range.size();) {
-    const std::uint64_t left = range.size() - at;
-    const auto part = static_cast<std::size_t>(left < buffer.size() ? left : buffer.size());
-    const std::span<std::byte> bytes(buffer.data(), part);
-    if (!range.Read(at, bytes)) {
-      return Fail(ErrorKind::kEnvironment, "temporary index: cannot be read back; check /var/tmp");
-    }
+  Result<void> appended;
+  const bool whole = StreamRange(range, [&](std::span<const std::byte> bytes) {
     checksum.Add(bytes);
-    if (Result<void> appended = file.Append(bytes); !appended) {
-      return appended;
-    }
-    at += part;
+    appended = file.Append(bytes);
+    return appended.has_value();
+  });
+  if (!whole && appended) {
+    return Fail(ErrorKind::kEnvironment, "temporary index: cannot be read back; check /var/tmp");
   }
-  return {};
+  return appended;
 }
 
 }  // namespace

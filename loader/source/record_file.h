@@ -5,6 +5,7 @@
 // A FileRange may be read from any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -49,6 +50,22 @@ class FileRange {
   std::uint64_t size_ = 0;
   std::shared_ptr<const std::vector<std::byte>> memory_;
 };
+
+// Hands all of `range` to `take(bytes)` in large pieces; false if a read or `take` fails.
+template <class Take>
+[[nodiscard]] bool StreamRange(const FileRange& range, Take&& take) {
+  constexpr std::uint64_t kPiece = 256 << 10;
+  std::vector<std::byte> buffer(static_cast<std::size_t>(std::min(kPiece, range.size())));
+  for (std::uint64_t at = 0; at < range.size();) {
+    const std::span<std::byte> bytes = std::span(buffer).first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), range.size() - at)));
+    if (!range.Read(at, bytes) || !take(std::span<const std::byte>(bytes))) {
+      return false;
+    }
+    at += bytes.size();
+  }
+  return true;
+}
 
 class RecordFile {
  public:

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -15,7 +14,6 @@
 #include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "loader/source/member_index.h"
 #include "traces/base/file.h"
@@ -26,7 +24,6 @@ namespace {
 
 constexpr std::array<char, 8> kMagic = {'P', 'S', 'T', 'K', 'I', 'D', 'X', '\n'};
 constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kCopyChunk = 256 << 10;
 
 struct Header {
   std::array<char, 8> magic{};
@@ -49,22 +46,6 @@ std::uint64_t HeaderChecksum(const Header& header) {
 
 std::uint64_t EntrySize(SidecarKind kind) {
   return kind == SidecarKind::kList ? sizeof(std::uint64_t) : sizeof(MemberEntry);
-}
-
-// Feeds all of `range` to `take(bytes)`; false if a read or `take` fails.
-template <class Take>
-bool Stream(const FileRange& range, Take&& take) {
-  std::vector<std::byte> buffer(kCopyChunk);
-  for (std::uint64_t at = 0; at < range.size();) {
-    const auto part =
-        static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), range.size() - at));
-    const std::span<std::byte> bytes(buffer.data(), part);
-    if (!range.Read(at, bytes) || !take(std::span<const std::byte>(bytes))) {
-      return false;
-    }
-    at += part;
-  }
-  return true;
 }
 
 }  // namespace
@@ -105,7 +86,7 @@ std::optional<Sidecar> OpenSidecar(const std::filesystem::path& path, const Desc
   }
   const auto shared = std::make_shared<const Descriptor>(std::move(fd));
   StreamChecksum checksum;
-  const bool whole = Stream(FileRange(shared, sizeof(Header), body), [&](auto bytes) {
+  const bool whole = StreamRange(FileRange(shared, sizeof(Header), body), [&](auto bytes) {
     checksum.Add(bytes);
     return true;
   });
@@ -134,7 +115,7 @@ bool WriteSidecar(const std::filesystem::path& path, const Described& described,
     checksum.Add(bytes);
     return true;
   };
-  if (!Stream(sidecar.entries, add) || !Stream(sidecar.names, add)) {
+  if (!StreamRange(sidecar.entries, add) || !StreamRange(sidecar.names, add)) {
     return false;
   }
   header.body_checksum = checksum.Value();
@@ -150,8 +131,8 @@ bool WriteSidecar(const std::filesystem::path& path, const Described& described,
   const auto append = [&](std::span<const std::byte> bytes) {
     return file->Append(bytes).has_value();
   };
-  if (!append(std::as_bytes(std::span(&header, 1))) || !Stream(sidecar.entries, append) ||
-      !Stream(sidecar.names, append)) {
+  if (!append(std::as_bytes(std::span(&header, 1))) || !StreamRange(sidecar.entries, append) ||
+      !StreamRange(sidecar.names, append)) {
     file->Discard();
     return false;
   }

@@ -252,6 +252,12 @@ class Refusals(WithFiles):
                         "--no-shuffle", *OPS)
         self.assertIn("2 damaged samples replaced", run(damaged, *OPS).stdout)
 
+    def test_a_file_name_with_a_newline_stays_on_its_line(self):
+        odd = self.folder / "odd" / "class0"
+        odd.mkdir(parents=True)
+        (odd / "a\nb.jpg").write_bytes(b"no picture")
+        self.check_refused(4, "a?b.jpg", odd.parent, "--on-error", "fail", *OPS)
+
 
 if __name__ == "__main__":
     unittest.main()
