@@ -43,6 +43,7 @@ class ProcSampler {
     TimeNs next_memory;
     TimeNs next_maps;
     int scans = 0;
+    bool is_worker = false;
     std::uint64_t rss = 0;
     IoHistory io;
   };
