@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The harness's statistics and baselines on numbers whose answer is known, and the public curves."""
 import math
+import os
+import tempfile
 import unittest
 
 import baselines
 import curves
 import figures
+import grids
+import runs
+import tables
+import validate
+from runs import Cell
 
 
 class Figures(unittest.TestCase):
@@ -114,6 +121,55 @@ class Curves(unittest.TestCase):
         self.assertLessEqual(ours.mean_absolute, curves.GOAL)
         naive = figures.summarise(list(methods["workers x rate"].values()))
         self.assertLess(ours.mean_absolute, naive.mean_absolute)
+
+
+class Harness(unittest.TestCase):
+    """A family whose truth is known: twice the workers, twice the rate; the queue and the step do nothing."""
+
+    cells = grids.product((1, 2), (2, 4), (0, 10))
+
+    def family(self):
+        return grids.Family("d", "made up", runs.ReferenceLoader([]), self.cells, [Cell(1, 2, 0)])
+
+    def scored(self, claim):
+        measured = {cell: [99.0 * cell.workers, 101.0 * cell.workers] for cell in self.cells}
+        predicted = {cell: runs.Predicted(claim(cell), 0.9 * claim(cell), 1.1 * claim(cell)) for cell in self.cells}
+        scores = grids.Scores()
+        scores.repeats += measured.values()
+        scores.add(self.family(), Cell(1, 2, 0), predicted, {"nothing matters": dict.fromkeys(self.cells, 100.0)},
+                   dict.fromkeys(self.cells, 0.5), measured)  # fmt: skip
+        return scores
+
+    def test_a_true_prediction_has_no_error_and_reaches_every_goal(self):
+        scores = self.scored(lambda cell: 100.0 * cell.workers)
+        self.assertEqual(len(scores.errors["penstock"]), 7)  # the recorded cell is no prediction
+        self.assertAlmostEqual(figures.summarise(scores.errors["penstock"]).worst, 0)
+        self.assertEqual(scores.confusion, {("workers", "workers"): 4, ("none", "none"): 3})  # the largest cell has no change
+        self.assertEqual(scores.regrets["penstock"], [0, 0])
+        self.assertEqual(scores.regrets["nothing matters"], [0.5, 0.5])
+        text = tables.grid_section("d", scores, (16, 24))
+        self.assertIn("16 of 24 planned runs", text)
+        self.assertIn("| mean absolute error | 0.0 % | at most 5 % | yes |", text)
+
+    def test_a_false_prediction_is_called_so(self):
+        scores = self.scored(lambda cell: 100.0)
+        text = tables.grid_section("d", scores, (16, 24))
+        self.assertIn("| 95th percentile | 50.0 % | at most 12 % | no |", text)
+        self.assertIn("| best change named | 42.9 % (3 of 7", text)
+
+    def test_an_interrupted_line_is_measured_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            validate.Store(folder).add("one", {"rate": 1.0})
+            with open(os.path.join(folder, "results.jsonl"), "a", encoding="utf-8") as file:
+                file.write('{"key": "two", "ra')
+            store = validate.Store(folder)
+            self.assertEqual(list(store.runs), ["one"])
+            store.add("three", {"rate": 3.0})
+            self.assertEqual(list(validate.Store(folder).runs), ["one", "three"])
+
+    def test_recordings_come_first_and_repeats_in_layers(self):
+        todo = validate.plan([self.family()], 2)
+        self.assertEqual([repeat for _family, _cell, repeat in todo], [None] + [0] * 8 + [1] * 8)
 
 
 if __name__ == "__main__":

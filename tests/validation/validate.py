@@ -42,8 +42,12 @@ class Store:
 
     def add(self, key, measured):
         self.runs[key] = {"key": key, **measured}
-        with open(self.path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(self.runs[key]) + "\n")
+        with open(self.path, "a+b") as file:
+            if file.tell() > 0:
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":  # an interrupted write: do not lose this one with it
+                    file.write(b"\n")
+            file.write(json.dumps(self.runs[key]).encode() + b"\n")
 
     def trace(self, family, source):
         return os.path.join(self.folder, "traces", key_of(family, source).replace("/", "-").replace(" ", "_")
