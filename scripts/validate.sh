@@ -9,9 +9,10 @@
 #   --quick        a few cells instead of all of them
 #   --for SECONDS  start no run after that; the next call goes on where this one ended
 #   --fresh        forget what was measured
-#   --only         one section: (a) DataLoader, (c) public curves, (d) reference loader
+#   --only         measure one section: (a) DataLoader, (c) public curves, (d) reference loader;
+#                  the others are written from what is there
 #
-# For a quiet machine: about an hour for everything on two cores. State is in build/validation/.
+# For a quiet machine: some 75 minutes for everything on two cores. State is in build/validation/.
 # Exit status: 0 written, 1 a run failed (the rest was written), 2 usage, 3 it does not build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

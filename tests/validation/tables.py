@@ -133,7 +133,7 @@ def document(about, sections):
     head.append("")
     if about["provisional"]:
         head.append("**Provisional: these figures are not a verdict on the goals.** " + " ".join(about["provisional"])
-                    + " On a quiet machine, `scripts/validate.sh` completes and replaces them.\n")  # fmt: skip
+                    + " On a quiet machine, `scripts/validate.sh --fresh` replaces them.\n")  # fmt: skip
     tail = ["## Left out\n",
             "- (b) the fault-injection suite F0 to F22 with truth by intervention is not part of this harness yet; "
             "the naming tables above cover workers, prefetch and step only.",
