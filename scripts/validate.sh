@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Predictions against measurements, in full: builds the release programs, measures what is not
+# measured yet, predicts all of it from the recorded traces and writes analyzer/VALIDATION.md.
+#
+#   scripts/validate.sh [--quick] [--for SECONDS] [--fresh] [--only a|c|d]...
+#
+#   --quick        a few cells instead of all of them
+#   --for SECONDS  start no run after that; the next call goes on where this one ended
+#   --fresh        forget what was measured
+#   --only         measure one section: (a) DataLoader, (c) public curves, (d) reference loader;
+#                  the others are written from what is there
+#
+# For a quiet machine: some 75 minutes for everything on two cores. State is in build/validation/.
+# Exit status: 0 written, 1 a run failed (the rest was written), 2 usage, 3 it does not build.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly kLog=build/validation/build.log
+mkdir -p build/validation
+if [[ -z ${PENSTOCK_BIN:-} ]]; then
+  scripts/deps.sh build run
+  echo "Building (log: $kLog)"
+  if ! { cmake --preset release && cmake --build --preset release; } >"$kLog" 2>&1; then
+    tail -n 40 "$kLog" >&2
+    echo "validate: does not build" >&2
+    exit 3
+  fi
+  export PENSTOCK_BIN=$PWD/build/release/bin
+fi
+exec /usr/bin/python3 -B tests/validation/validate.py "$@"

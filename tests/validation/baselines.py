@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What others would predict, suggest or name from the same trace. Pure.
+
+`Facts` are read from the recorded run: seconds of a worker and of CPU for a batch, and the measured rate.
+Rates are batches per second; a cell has workers, prefetch (batches in the queue) and step (seconds).
+"""
+import collections
+
+Facts = collections.namedtuple("Facts", "service cpu cores")
+
+
+def bottleneck_law(facts, workers, step):
+    """The slowest of workers, cores and consumer decides (operational analysis; Plumber, cedar)."""
+    if workers == 0:
+        return 1 / (facts.service + step)
+    limits = [workers / facts.service]
+    if facts.cpu > 0:
+        limits.append(facts.cores / facts.cpu)
+    if step > 0:
+        limits.append(1 / step)
+    return min(limits)
+
+
+def tfdata_formula(facts, workers, queue, step):
+    """Consumer's time plus the wait for an M/M/1/K queue (tensorflow/core/framework/model.cc).
+
+    x consumer, y producer, n places: P(empty) = (1 - x/y) / (1 - (x/y)^(n+1)); the wait is P(empty) y."""
+    if workers == 0:
+        return 1 / (facts.service + step)
+    producer = max(facts.service / workers, facts.cpu / facts.cores)
+    if step == 0:
+        return 1 / producer
+    ratio = step / producer
+    if abs(ratio - 1) < 1e-9:
+        empty = 1 / (queue + 1)
+    elif ratio > 1:  # the same expression, divided through: the power would overflow
+        power = ratio ** -(queue + 1)
+        empty = (ratio - 1) * power / (1 - power)
+    else:
+        empty = (1 - ratio) / (1 - ratio ** (queue + 1))
+    return 1 / (step + empty * producer)
+
+
+def nearest(wanted, offered):
+    """Of the offered numbers of workers that one nearest to what a rule wants, the smaller of two."""
+    return min(offered, key=lambda count: (abs(count - wanted), count))
+
+
+# Rules that look at no measurement: {name: number of workers for so many cores}.
+STATIC_RULES = {
+    "workers = cores": lambda cores: cores,
+    "workers = cores - 1 (Lightning)": lambda cores: max(1, cores - 1),
+    "4 workers per GPU (tutorial)": lambda cores: 4,
+}
+
+
+def five_percent_rule(wait_fraction):
+    """kineto's tensorboard plugin: more than 5 % of the step in the loader -> set num_workers."""
+    return "workers" if wait_fraction > 0.05 else "none"

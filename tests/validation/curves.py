@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Public throughput curves of 11 decoders on 5 machines, predicted leave-one-decoder-out.
+
+The law has two constants per machine: what handing an image over costs its worker, and the rate at which
+the consumer takes images at most. They are fitted to the curves of the OTHER decoders of that machine; of
+the decoder itself only its rate without a loader is known. Source of the law: the consumer's ceiling
+hardly depends on the decoder, and worker and consumer work at the same time.
+"""
+import json
+import os
+
+import figures
+
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "imread_curves.json")
+WORKERS = (2, 4, 8)
+SHARPNESS = 8  # of the smooth minimum; diagnosis of the same data: 5 to 12 fit about as well
+GOAL = 0.08
+
+
+def load(path=DATA):
+    """{machine: {decoder: (rate without a loader, {workers: rate})}}"""
+    with open(path, encoding="utf-8") as file:
+        rows = json.load(file)
+    machines = {}
+    for machine, decoder, alone, curve, _batch in rows:
+        machines.setdefault(machine, {})[decoder] = (alone, {int(count): rate for count, rate in curve.items()})
+    return machines
+
+
+def law(alone, workers, handover, ceiling):
+    """Images per second: `handover` in seconds an image, `alone` and `ceiling` in images per second."""
+    supply = workers / (1 / alone + handover)
+    return (supply ** -SHARPNESS + ceiling ** -SHARPNESS) ** (-1 / SHARPNESS)
+
+
+def misfit(curves, handover, ceiling):
+    return figures.mean(abs(figures.relative_error(law(alone, count, handover, ceiling), curve[count]))
+                        for alone, curve in curves for count in WORKERS)  # fmt: skip
+
+
+def fit(curves):
+    """(handover, ceiling) of least mean absolute error: a grid, then ever smaller steps around its best."""
+    fastest = max(curve[count] for _alone, curve in curves for count in WORKERS)
+    handovers = [0.05e-3 * step for step in range(21)]
+    ceilings = [fastest * (0.5 + 0.05 * step) for step in range(31)]
+    best = min((misfit(curves, h, c), h, c) for h in handovers for c in ceilings)
+    width, height = 0.05e-3, fastest * 0.05
+    for _ in range(8):
+        width, height = width / 2, height / 2
+        around = [(best[1] + i * width, best[2] + j * height) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+        best = min(best, *((misfit(curves, h, c), h, c) for h, c in around if h >= 0 and c > 0))
+    return best[1:]
+
+
+def scaled_like_others(alone, others, workers):
+    """Without a law: the decoder's rate times the others' mean speed-up with as many workers."""
+    return alone * figures.mean(curve[workers] / rate for rate, curve in others)
+
+
+def leave_one_out(machines):
+    """{method: {(machine, decoder, workers): relative error}}, regrets not included."""
+    methods = {"two constants": {}, "workers x rate": {}, "speed-up of the others": {}}
+    for machine, decoders in machines.items():
+        for decoder, (alone, curve) in decoders.items():
+            others = [decoders[name] for name in decoders if name != decoder]
+            handover, ceiling = fit(others)
+            for count in WORKERS:
+                key, measured = (machine, decoder, count), curve[count]
+                methods["two constants"][key] = figures.relative_error(law(alone, count, handover, ceiling), measured)
+                methods["workers x rate"][key] = figures.relative_error(alone * count, measured)
+                methods["speed-up of the others"][key] = figures.relative_error(
+                    scaled_like_others(alone, others, count), measured)  # fmt: skip
+    return methods

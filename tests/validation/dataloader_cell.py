@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run of PyTorch's DataLoader, as validate.py asks for it; prints one JSON object.
+
+Sleeping services: sample i takes a time that depends on i alone, whatever the order; `--seed` shuffles
+that order, so repeats are other stretches of the same data. `--jpeg FOLDER` decodes and resizes instead.
+"""
+import argparse
+import json
+import os
+import time
+
+import numpy
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+def services(name, count, mean):
+    """Seconds of every sample, in no order; their mean is `mean` exactly."""
+    random = numpy.random.default_rng(11)
+    if name == "constant":
+        drawn = numpy.ones(count)
+    elif name == "exponential":
+        drawn = random.exponential(1.0, count)
+    elif name == "lognormal":  # coefficient of variation 1
+        drawn = random.lognormal(0.0, numpy.sqrt(numpy.log(2.0)), count)
+    else:  # bimodal: 6 % take 40 times as long
+        drawn = numpy.where(random.permutation(count) < 0.06 * count, 40.0, 1.0)
+    return drawn * (mean / drawn.mean())
+
+
+class Sleeping(Dataset):
+    def __init__(self, name, count, mean):
+        self.seconds = services(name, count, mean)
+
+    def __len__(self):
+        return len(self.seconds)
+
+    def __getitem__(self, index):
+        time.sleep(float(self.seconds[index]))
+        return torch.zeros(8)
+
+
+class Pictures(Dataset):
+    def __init__(self, folder, count):
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".jpg"))
+        self.paths = [os.path.join(folder, names[index % len(names)]) for index in range(count)]
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        from PIL import Image
+
+        torch.set_num_threads(1)
+        with Image.open(self.paths[index]) as image:
+            pixels = numpy.asarray(image.convert("RGB").resize((224, 224), Image.BILINEAR))
+        return torch.from_numpy(pixels.copy())
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--services", default="constant", choices=("constant", "exponential", "lognormal", "bimodal"))
+    parser.add_argument("--mean-ms", type=float, default=5.0, help="of one sample's service")
+    parser.add_argument("--jpeg", metavar="FOLDER")
+    for name in ("workers", "prefetch", "batch", "batches", "seed"):
+        parser.add_argument("--" + name, type=int, required=True)
+    parser.add_argument("--step-ms", type=float, required=True)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    count = options.batch * options.batches
+    if options.jpeg:
+        dataset = Pictures(options.jpeg, count)
+    else:
+        dataset = Sleeping(options.services, count, options.mean_ms * 1e-3)
+    depth = {"prefetch_factor": options.prefetch} if options.workers else {}
+    loader = DataLoader(dataset, options.batch, shuffle=True, num_workers=options.workers,
+                        generator=torch.Generator().manual_seed(options.seed), **depth)  # fmt: skip
+    waited, delivered = 0.0, []
+    asked = time.monotonic()
+    for _ in loader:
+        delivered.append(time.monotonic())
+        if len(delivered) > 1:
+            waited += delivered[-1] - asked
+        if options.step_ms:
+            time.sleep(options.step_ms * 1e-3)
+        asked = time.monotonic()
+    # As the analyzer does it: what the queues' filling delivered at the start is left out.
+    first = min(max(1, options.workers * options.prefetch), len(delivered) // 4)
+    steady = (len(delivered) - 1 - first) / (delivered[-1] - delivered[first])
+    print(json.dumps({"rate": steady * options.batch, "wait": waited / (delivered[-1] - delivered[0]),
+                      "load": os.getloadavg()[0]}))  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

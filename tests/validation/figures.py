@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The statistics of VALIDATION.md. Pure functions of plain numbers; figures_test.py knows their answers.
+
+An error is predicted / measured - 1, a fraction: +0.1 is a prediction that promises 10 % too much.
+"""
+import collections
+import math
+
+Errors = collections.namedtuple("Errors", "count mean_absolute median_absolute p95_absolute worst bias")
+
+
+def quantile(values, p):
+    """Linear interpolation (Hyndman and Fan, type 7). Requires: one value at least, p in [0, 1]."""
+    ordered = sorted(values)
+    place = p * (len(ordered) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def mean(values):
+    values = list(values)
+    return math.fsum(values) / len(values)
+
+
+def relative_error(predicted, measured):
+    return predicted / measured - 1
+
+
+def summarise(errors):
+    """Errors of a list of relative errors; bias is their mean with the sign. None for an empty list."""
+    if not errors:
+        return None
+    sizes = [abs(error) for error in errors]
+    return Errors(len(sizes), mean(sizes), quantile(sizes, 0.5), quantile(sizes, 0.95), max(sizes), mean(errors))
+
+
+def coverage(intervals, values):
+    """Share of values inside their interval (low, high), ends included. None for no values."""
+    inside = [low <= value <= high for (low, high), value in zip(intervals, values)]
+    return sum(inside) / len(inside) if inside else None
+
+
+def wilson(hits, count, z=1.96):
+    """Wilson's interval of a share, 95 % by default. (0, 1) for no trials."""
+    if count == 0:
+        return 0.0, 1.0
+    share, square = hits / count, z * z
+    centre = (share + square / (2 * count)) / (1 + square / count)
+    half = z * math.sqrt(share * (1 - share) / count + square / (4 * count * count)) / (1 + square / count)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def repeat_noise(groups):
+    """Coefficient of variation of repeats of one thing, pooled over things: the root of the mean square
+    of (value - mean) / mean with n - 1 per thing. None unless some thing was repeated."""
+    squares, degrees = 0.0, 0
+    for group in groups:
+        if len(group) < 2:
+            continue
+        middle = mean(group)
+        squares += math.fsum((value / middle - 1) ** 2 for value in group)
+        degrees += len(group) - 1
+    return math.sqrt(squares / degrees) if degrees else None
+
+
+def regret(chosen, rates):
+    """What a choice gives away: 1 - its rate / the best rate. `rates`: {choice: measured rate}."""
+    return 1 - rates[chosen] / max(rates.values())
+
+
+def cheapest(rates, cost, within=0.02):
+    """The cheapest choice whose rate is at most `within` below the best; the faster one among equals."""
+    best = max(rates.values())
+    good = [choice for choice, rate in rates.items() if rate >= (1 - within) * best]
+    return min(good, key=lambda choice: (cost(choice), -rates[choice]))
+
+
+def name_of(gains, least=0.05):
+    """The factor that gains most, "none" if no gain reaches `least`. `gains`: {factor: speedup - 1}."""
+    if not gains:
+        return "none"
+    factor = max(gains, key=gains.get)
+    return factor if gains[factor] >= least else "none"
+
+
+def named_right(named, gains, least=0.05, tie=0.2):
+    """Whether `named` is the truth by measured `gains`, or its gain is within `tie` of the largest."""
+    truth = name_of(gains, least)
+    if truth == "none" or named == "none":
+        return named == truth
+    return gains.get(named, 0) >= max(least, (1 - tie) * gains[truth])
+
+
+def discordant(predicted, measured, margin):
+    """Pairs that `predicted` puts in the other order than `measured`, where both differ by `margin`.
+
+    Both are {choice: rate}. Returns (wrong pairs, pairs that differ by the margin in `measured`)."""
+    choices = sorted(set(predicted) & set(measured))
+    wrong, count = [], 0
+    for index, one in enumerate(choices):
+        for other in choices[index + 1:]:
+            slow, fast = sorted((one, other), key=measured.get)
+            if measured[fast] < (1 + margin) * measured[slow]:
+                continue
+            count += 1
+            if predicted[fast] < predicted[slow]:
+                wrong.append((slow, fast))
+    return wrong, count

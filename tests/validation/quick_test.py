@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One recording of each loader, a few predictions, a few measurements: do they point the same way?
+
+Services sleep, and long enough that a busy machine changes them little. Bounds catch a predictor that is
+broken, not one that is a few percent off: the percents are validate.py's.
+"""
+import os
+import shutil
+import tempfile
+import unittest
+
+import figures
+import runs
+from runs import Cell
+
+MARGIN = 0.3  # rates that differ by less are not ranked
+
+
+class Quick(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        for name in ("penstock", "penstock-load", "penstock-record"):
+            if not os.access(runs.program(name), os.X_OK):
+                raise unittest.SkipTest("%s is not built" % name)
+        cls.work = tempfile.mkdtemp(prefix="penstock-valid-")
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.work, ignore_errors=True)
+
+    def check(self, loader, source, cells, limit):
+        """Predicts `cells` from `source`, measures them, and compares their order.
+
+        `limit` of a cell is what its services and step allow: another load on the machine can keep runs
+        below it, nothing can lift them above.
+        """
+        trace = os.path.join(self.work, "trace.penstock")
+        loader.record(source, 1, trace)
+        cells = [source, *cells]
+        predicted = runs.predict(trace, source, cells)
+        self.assertEqual(set(predicted), set(cells))
+        facts, recorded, wait = runs.facts(trace, loader.batch)
+        self.assertGreater(facts.service, 0)
+        self.assertGreater(wait, 0.05)  # every source starves its consumer
+        measured = {cell: loader.measure(cell, 2)["rate"] for cell in cells[1:]}
+        measured[source] = recorded
+        for cell, one in predicted.items():
+            print("    %s: predicted %.1f (%.1f to %.1f), measured %.1f, at most %.1f" % (
+                cell, *one, measured[cell], limit(cell)), flush=True)  # fmt: skip
+            self.assertLessEqual(one.low, one.rate, cell)
+            self.assertGreaterEqual(one.high, one.rate, cell)
+            self.assertLess(one.rate, 1.25 * limit(cell), cell)
+        rates = {cell: predicted[cell].rate for cell in cells}
+        self.assertAlmostEqual(rates[source] / recorded, 1, delta=0.25)  # the recorded run itself
+        wrong, count = figures.discordant(rates, measured, MARGIN)
+        self.assertEqual(wrong, [])
+        if count == 0:
+            self.skipTest("measured rates differ by less than %d %%: too busy a machine" % (100 * MARGIN))
+        return rates
+
+    def test_reference_loader(self):
+        loader = runs.ReferenceLoader(["--without", "read,decode,augment", "--read-latency", "20ms"], batches=24)
+        slow, wide, stepping = Cell(1, 4, 0), Cell(4, 4, 0), Cell(4, 4, 200)
+        rates = self.check(loader, slow, [wide, stepping],
+                           lambda cell: 8 / max(0.16 / cell.workers, cell.step * 1e-3))  # fmt: skip
+        self.assertGreater(rates[wide], 2 * rates[slow])  # sleeping threads do not compete
+        self.assertLess(rates[stepping], 0.5 * rates[wide])
+
+    def test_dataloader(self):
+        loader = runs.DataLoader("constant", batches=24, mean_ms=50)
+        narrow, wide = Cell(1, 2, 0), Cell(4, 2, 0)
+        rates = self.check(loader, narrow, [wide], lambda cell: 4 / (0.2 / cell.workers))
+        self.assertGreater(rates[wide], (1 + MARGIN) * rates[narrow])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

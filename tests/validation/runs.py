@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records, measures and predicts one cell: the only part of the validation that starts programs.
+
+Programs are named by the environment, as for the integration tests: PENSTOCK_BIN. Rates are samples per
+second in the steady state; a measured run is never traced, a recorded one never counts as measured.
+"""
+import collections
+import json
+import os
+import subprocess
+import sys
+
+import baselines
+
+BIN = os.environ.get("PENSTOCK_BIN", "")
+HERE = os.path.dirname(os.path.abspath(__file__))
+PYTHON = "/usr/bin/python3"
+TIMEOUT = 300
+
+# workers; prefetch as the loader counts it (PyTorch: batches per worker, ours: batches); step in ms.
+Cell = collections.namedtuple("Cell", "workers prefetch step")
+Predicted = collections.namedtuple("Predicted", "rate low high")
+
+
+class Failed(Exception):
+    """A program did not do what was asked; the text says which and why."""
+
+
+def program(name):
+    return os.path.join(BIN, name)
+
+
+def cores():
+    return len(os.sched_getaffinity(0))
+
+
+def output_of(command):
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("PENSTOCK") and key != "LD_PRELOAD"}
+    kept.update(OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
+    kept.pop("PYTHONPATH", None)
+    try:
+        done = subprocess.run(command, env=kept, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Failed(str(error)) from error
+    if done.returncode != 0:
+        raise Failed("status %d: %s\n%s" % (done.returncode, " ".join(command),
+                                            done.stderr.decode("utf-8", "replace").strip()))  # fmt: skip
+    return done.stdout.decode()
+
+
+def last_object(text):
+    return json.loads(text.strip().splitlines()[-1])
+
+
+class ReferenceLoader:
+    """penstock-load with stage costs in place of files: `costs` are its options."""
+
+    batch = 8
+    default_prefetch = 4
+
+    def __init__(self, costs, batches=160):
+        self.costs, self.batches = costs, batches
+
+    def command(self, cell, seed):
+        step = ["--step-ms", str(cell.step)] if cell.step else []
+        return [program("penstock-load"), "synthetic:%d" % (self.batch * self.batches), "--workers", str(cell.workers),
+                "--prefetch", str(cell.prefetch), "--batch", str(self.batch), "--batches", str(self.batches),
+                "--seed", str(seed), "--ops", "crop=16", "--json", *self.costs, *step]  # fmt: skip
+
+    def measure(self, cell, seed):
+        done = last_object(output_of(self.command(cell, seed)))
+        return {"rate": done["steady_samples_per_s"], "wait": done["wait"]["fraction"], "load": os.getloadavg()[0]}
+
+    def record(self, cell, seed, trace):
+        output_of([*self.command(cell, seed), "--trace", trace])
+
+    @staticmethod
+    def queue(cell):
+        return cell.prefetch
+
+
+class DataLoader:
+    """torch.utils.data.DataLoader: `services` sleep `mean_ms` a sample, or `jpeg` is a folder of pictures to decode."""
+
+    batch = 4
+    default_prefetch = 2
+
+    def __init__(self, services="constant", jpeg=None, batch=4, batches=160, mean_ms=5):
+        self.batch, self.batches = batch, batches
+        self.source = ["--jpeg", jpeg] if jpeg else ["--services", services, "--mean-ms", str(mean_ms)]
+
+    def command(self, cell, seed):
+        return [PYTHON, "-B", os.path.join(HERE, "dataloader_cell.py"), *self.source, "--workers", str(cell.workers),
+                "--prefetch", str(cell.prefetch), "--batch", str(self.batch), "--batches", str(self.batches),
+                "--seed", str(seed), "--step-ms", str(cell.step)]  # fmt: skip
+
+    def measure(self, cell, seed):
+        return last_object(output_of(self.command(cell, seed)))
+
+    def record(self, cell, seed, trace):
+        output_of([program("penstock-record"), "--quiet", "-o", trace, "--", *self.command(cell, seed)])
+
+    @staticmethod
+    def queue(cell):
+        return cell.prefetch * max(1, cell.workers)
+
+
+def predict(trace, source, cells):
+    """{cell: Predicted} by penstock whatif from one trace; {} with a note if it says "not enough"."""
+    found = {}
+    for step in sorted({cell.step for cell in cells}):
+        asked = [cell for cell in cells if cell.step == step]
+        command = [program("penstock"), "whatif", trace, "--json",
+                   "--workers", ",".join(str(n) for n in sorted({cell.workers for cell in asked})),
+                   "--prefetch", ",".join(str(n) for n in sorted({cell.prefetch for cell in asked}))]  # fmt: skip
+        if step != source.step:
+            command += ["--step-ms", str(step)]
+        try:
+            answer = json.loads(output_of(command))
+        except Failed as error:
+            print("validate: no prediction from %s: %s" % (os.path.basename(trace), error), file=sys.stderr)
+            continue
+        for one in answer["configurations"]:
+            cell = Cell(one["num_workers"], one["prefetch_factor"], step)
+            if cell in asked:
+                found[cell] = Predicted(one["samples_per_s"], one["low"], one["high"])
+    return found
+
+
+def facts(trace, batch):
+    """(Facts for the baselines, recorded rate, share of the loop that waits) from penstock report."""
+    report = json.loads(output_of([program("penstock"), "report", trace, "--json"]))
+    stages = {stage["name"]: stage for stage in report["stages"]}
+
+    def per_batch(name, field, times):
+        stage = stages.get(name)
+        return times * stage[field] / stage["count"] if stage and stage["count"] else 0.0
+
+    service = per_batch("sample", "wall_s", batch) + per_batch("collate", "wall_s", 1)
+    cpu = per_batch("sample", "cpu_s", batch) + per_batch("collate", "cpu_s", 1)
+    return (baselines.Facts(service, cpu, cores()), report["throughput"]["samples_per_s"],
+            report["verdict"]["wait_fraction"])  # fmt: skip

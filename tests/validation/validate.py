@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures what is still missing, predicts it anew from the stored traces, writes VALIDATION.md.
+
+Resumable: a measured run is a line of results.jsonl below --state, a recorded one a trace there; both are
+kept until --fresh. Predictions are not kept, so a changed analyzer is judged by the same measurements.
+"""
+import argparse
+import collections
+import datetime
+import json
+import os
+import random
+import shutil
+import sys
+import time
+
+import curves
+import figures
+import grids
+import runs
+import tables
+
+ROOT = os.path.dirname(os.path.dirname(runs.HERE))
+
+
+class Store:
+    """Measured runs by key, in a file to which each is appended as soon as it is known."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        os.makedirs(os.path.join(folder, "traces"), exist_ok=True)
+        self.path = os.path.join(folder, "results.jsonl")
+        self.runs = {}
+        if os.path.exists(self.path):
+            with open(self.path, encoding="utf-8") as file:
+                for line in file:
+                    try:
+                        one = json.loads(line)
+                    except ValueError:
+                        continue  # the end of an interrupted write: that run is measured again
+                    self.runs[one["key"]] = one
+
+    def add(self, key, measured):
+        self.runs[key] = {"key": key, **measured}
+        with open(self.path, "a+b") as file:
+            if file.tell() > 0:
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":  # an interrupted write: do not lose this one with it
+                    file.write(b"\n")
+            file.write(json.dumps(self.runs[key]).encode() + b"\n")
+
+    def trace(self, family, source):
+        return os.path.join(self.folder, "traces", key_of(family, source).replace("/", "-").replace(" ", "_")
+                            + ".penstock")  # fmt: skip
+
+
+def key_of(family, cell, repeat=None):
+    key = "%s/%s/w%d p%d s%g" % (family.section, family.name.replace(",", ""), *cell)
+    return key if repeat is None else "%s/%d" % (key, repeat)
+
+
+def seed_of(repeat):
+    return 100 + repeat  # a recording has seed 1: it never sees the order that it predicts
+
+
+def plan(families, repeats):
+    """[(order, what)]: recordings first, then a repeat of everything before the next repeat of anything."""
+    shuffled = random.Random(5)
+    todo = [(family, source, None) for family in families for source in family.sources]
+    for repeat in range(repeats):
+        layer = [(family, cell, repeat) for family in families for cell in family.cells]
+        shuffled.shuffle(layer)
+        todo += layer
+    return todo
+
+
+def work(todo, store, deadline):
+    """Does what is not stored yet until the deadline. Returns how many runs failed."""
+    failed = 0
+    for number, (family, cell, repeat) in enumerate(todo, 1):
+        key = key_of(family, cell, repeat)
+        trace = store.trace(family, cell)
+        if key in store.runs if repeat is not None else os.path.exists(trace):
+            continue
+        if time.monotonic() >= deadline:
+            break
+        try:
+            if repeat is None:
+                family.loader.record(cell, 1, trace + ".new")
+                os.rename(trace + ".new", trace)
+                print("validate: %d/%d recorded %s" % (number, len(todo), key), flush=True)
+            else:
+                store.add(key, family.loader.measure(cell, seed_of(repeat)))
+                print("validate: %d/%d %s: %.1f/s" % (number, len(todo), key, store.runs[key]["rate"]), flush=True)
+        except runs.Failed as error:
+            failed += 1
+            print("validate: %s: %s" % (key, error), file=sys.stderr, flush=True)
+    return failed
+
+
+def measured_in(store, family, field="rate"):
+    found = collections.defaultdict(list)
+    for cell in family.cells:
+        for repeat in range(grids.REPEATS):
+            one = store.runs.get(key_of(family, cell, repeat))
+            if one is not None:
+                found[cell].append(one[field])
+    return dict(found)
+
+
+def score(families, store):
+    scores = grids.Scores()
+    for family in families:
+        measured = measured_in(store, family)
+        scores.repeats += measured.values()
+        waits = {cell: figures.mean(values) for cell, values in measured_in(store, family, "wait").items()}
+        for source in family.sources:
+            trace = store.trace(family, source)
+            if not measured or not os.path.exists(trace):
+                continue
+            predicted = runs.predict(trace, source, family.cells)
+            if not predicted:
+                continue
+            facts, recorded, _wait = runs.facts(trace, family.loader.batch)
+            others = grids.baseline_rates(family.loader, facts, recorded, source, family.cells)
+            scores.add(family, source, predicted, others, waits, measured)
+    return scores
+
+
+def cpu_name():
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            return next(line.split(":", 1)[1].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return "unknown processor"
+
+
+def about(families, store, quick):
+    planned = {key_of(f, cell, repeat) for f in families for cell in f.cells for repeat in range(grids.REPEATS)}
+    found = [store.runs[key] for key in planned if key in store.runs]
+    loads = [one["load"] for one in found]
+    reasons = []
+    if quick:
+        reasons.append("The quick form: a few cells only.")
+    if len(found) < len(planned):
+        reasons.append("%d of %d runs are measured." % (len(found), len(planned)))
+    # A run with 8 threads that burn has a load of its own: only the lower half of the loads tells of others.
+    if loads and figures.quantile(loads, 0.25) > runs.cores():
+        reasons.append("The machine was busy with other work: its load average was above %.1f in three of four runs, "
+                       "with %d cores." % (figures.quantile(loads, 0.25), runs.cores()))  # fmt: skip
+    return {"date": datetime.date.today().isoformat(), "cores": runs.cores(), "cpu": cpu_name(), "loads": loads,
+            "provisional": reasons}  # fmt: skip
+
+
+def pictures(folder, make):
+    """Folder of the JPEG files to decode, made once."""
+    made = os.path.join(folder, "pictures")
+    if not make or os.path.isdir(made):
+        return made
+    sys.path.insert(0, os.path.join(ROOT, "tests", "integration"))
+    import support
+
+    support.make_pictures(made + ".new", 48, ((500, 375), (375, 500), (640, 480), (500, 500)), quality=92)
+    os.rename(made + ".new", made)
+    return made
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a few cells")
+    parser.add_argument("--for", dest="seconds", type=float, default=float("inf"), help="start no run after SECONDS")
+    parser.add_argument("--fresh", action="store_true", help="forget what was measured")
+    parser.add_argument("--only", choices=("a", "c", "d"), action="append", help="measure that section (default: all)")
+    parser.add_argument("--state", default=os.path.join(ROOT, "build", "validation"), help="where runs are kept")
+    parser.add_argument("--output", default=os.path.join(ROOT, "analyzer", "VALIDATION.md"))
+    options = parser.parse_args()
+    wanted = options.only or ["a", "c", "d"]
+    state = os.path.join(options.state, "quick" if options.quick else "full")
+    if options.fresh:
+        shutil.rmtree(state, ignore_errors=True)
+    store = Store(state)
+    families = grids.dataloader_families(not options.quick, pictures(options.state, make="a" in wanted))
+    families += grids.loader_families(not options.quick)
+    todo = plan([family for family in families if family.section in wanted], grids.REPEATS)
+    failed = work(todo, store, time.monotonic() + options.seconds)
+    sections = []
+    for section in ("a", "c", "d"):  # those not measured now are written from what is stored
+        if section == "c":
+            sections.append(tables.curves_section(curves.leave_one_out(curves.load()), curves.GOAL))
+            continue
+        mine = [family for family in families if family.section == section]
+        planned = sum(len(family.cells) for family in mine) * grids.REPEATS
+        done = sum(len(rates) for family in mine for rates in measured_in(store, family).values())
+        sections.append(tables.grid_section(section, score(mine, store), (done, planned)))
+    with open(options.output, "w", encoding="utf-8") as file:
+        file.write(tables.document(about(families, store, options.quick), sections))
+    print("validate: wrote %s" % os.path.relpath(options.output))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
