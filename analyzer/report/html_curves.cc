@@ -2,7 +2,9 @@
 //
 // What other numbers of workers would give and cost, for the HTML report.
 #include <algorithm>
-#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -61,7 +63,7 @@ std::string RateFigure(const WorkerCurve& curve) {
   std::vector<Tick> ticks;
   for (const double step : steps) ticks.push_back({step, fmt::format("{:.6g}", step)});
   drawing.Left(y, ticks, kLeft, kRight, fmt::format("throughput ({})", curve.unit));
-  drawing.Below(x, WorkerTicks(curve), kBottom, kTop, "workers (num_workers)");
+  drawing.Below(x, WorkerTicks(curve), kBottom, kTop, "number of workers");
   Points band;
   Points line;
   for (const CurvePoint& point : curve.points) {
@@ -85,13 +87,15 @@ std::string RateFigure(const WorkerCurve& curve) {
                             ShortNumber(point.rate.estimate), curve.unit,
                             ShortNumber(point.rate.low), ShortNumber(point.rate.high)));
   }
-  drawing.Legend(kLeft, 14,
-                 std::array<std::pair<std::string_view, std::string_view>, 5>{
-                     {{"key-curve", "predicted"},
-                      {"band", "90 % interval"},
-                      {"key-limit", "measured in this run"},
-                      {"now", "workers as recorded"},
-                      {"good", "suggested"}}});
+  std::vector<std::pair<std::string_view, std::string_view>> legend = {
+      {"key-curve", "predicted"},
+      {"band", "90 % interval"},
+      {"key-limit", "measured in this run"},
+      {"now", "workers as recorded"}};
+  const bool suggested = std::any_of(curve.points.begin(), curve.points.end(),
+                                     [](const CurvePoint& point) { return point.suggested; });
+  if (suggested) legend.emplace_back("good", "suggested");
+  drawing.Legend(kLeft, 14, legend);
   std::string caption = fmt::format(
       "From a simulation of the loader on the recorded batches, at a "
       "prefetch depth of {}.",
@@ -121,7 +125,7 @@ std::string MemoryFigure(const WorkerCurve& curve) {
   std::vector<Tick> ticks;
   for (const double step : steps) ticks.push_back({step * unit, fmt::format("{:.4g}", step)});
   drawing.Left(y, ticks, kLeft, kRight, fmt::format("memory ({})", unit > 1 ? name : "B"));
-  drawing.Below(x, WorkerTicks(curve), kBottom, kTop, "workers (num_workers)");
+  drawing.Below(x, WorkerTicks(curve), kBottom, kTop, "number of workers");
   const double width = std::min(36.0, 0.7 * (x.At(1) - x.At(0)));
   for (const CurvePoint& point : curve.points) {
     const double left = x.At(point.workers) - width / 2;

@@ -16,7 +16,7 @@ namespace {
 
 using traces::StageId;
 
-constexpr std::size_t kMostSpans = 5000;  // of an excerpt: a page of some 500 kB
+constexpr std::size_t kMostSpans = 1500;  // of a row: 16 of them make a page of some 2 MB
 constexpr std::size_t kMostRows = 16;
 
 bool ShownOfWorkers(StageId stage) {
@@ -53,7 +53,7 @@ std::vector<const Batch*> Excerpt(const LoaderRun& run, const SteadyState& stead
   std::stable_sort(batches.begin(), batches.end(),
                    [](const Batch* a, const Batch* b) { return a->delivered < b->delivered; });
   const auto workers = static_cast<std::size_t>(std::max(1, run.config.num_workers));
-  const std::size_t wanted = std::clamp<std::size_t>(2 * workers, 4, 24);
+  const std::size_t wanted = std::clamp<std::size_t>(2 * workers, 6, 24);
   if (batches.size() <= wanted) return batches;
   const auto first = static_cast<std::ptrdiff_t>((batches.size() - wanted) / 2);
   return {batches.begin() + first, batches.begin() + first + static_cast<std::ptrdiff_t>(wanted)};
@@ -93,7 +93,6 @@ TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagn
     excerpt.missing = "The batches of the excerpt took no time.";
     return excerpt;
   }
-  std::size_t shown = 0;
   for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
     const traces::ThreadInfo& thread = trace.threads()[i];
     if (thread.spans == 0 || thread.first.value > to || thread.last.value < from) continue;
@@ -105,7 +104,7 @@ TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagn
         if (!ShownOfWorkers(span.stage)) continue;
         works = works || span.stage == StageId::kFetch || span.stage == StageId::kSample ||
                 span.stage == StageId::kIdle;
-        if (shown + row.spans.size() >= kMostSpans) {
+        if (row.spans.size() >= kMostSpans) {
           excerpt.thinned = true;
           continue;
         }
@@ -118,7 +117,6 @@ TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagn
       ++excerpt.left_out;
       continue;
     }
-    shown += row.spans.size();
     row.label = LabelOf(trace, ThreadId{i}, run);
     excerpt.rows.push_back(std::move(row));
   }

@@ -26,14 +26,14 @@ struct TimelineRow {
   std::string label;
   std::vector<TimelineSpan> spans;  // by start, longest first
 };
-// A few batches out of the middle of the steady part.
+// A few batches out of the middle of the steady part, or of all where nothing is steady.
 struct TimelineExcerpt {
   double from = 0;
   double to = 0;
   std::size_t batches = 0;
   std::vector<TimelineRow> rows;  // workers, then the training loop
   std::size_t left_out = 0;       // workers beyond the first 16
-  bool thinned = false;           // spans beyond kMostSpans are not shown
+  bool thinned = false;           // a row had more spans than are shown
   std::string missing;
 };
 

@@ -57,7 +57,8 @@ color:var(--dim)}.scroll{overflow-x:auto}table{border-collapse:collapse;font-siz
 width:100%}th,td{padding:3px 8px;text-align:right;border-bottom:1px solid var(--line);
 white-space:nowrap}th.stage,th.child,thead th:first-child{text-align:left}th.child{font-weight:400;
 padding-left:24px;color:var(--dim)}
-text{fill:var(--fg);font:13px system-ui,sans-serif}text.tick{font-size:12px;fill:var(--dim)}
+text{fill:var(--fg);font:13px system-ui,sans-serif}text.tick{font-size:12px;fill:var(--dim);paint-order:stroke;
+stroke:var(--bg);stroke-width:3px}
 text.title{font-size:12.5px}text.small{font-size:10px}text.heading{font-weight:600}
 .mid{text-anchor:middle}.end{text-anchor:end}.grid{stroke:var(--line)}
 .axis{stroke:var(--dim)}.lane{fill:var(--card)}.wall{fill:var(--wall)}.cpu{fill:var(--cpu)}
@@ -95,7 +96,7 @@ std::string Head(const Report& report) {
   const std::string date = report.started > 0 ? DateText(report.started) : "";
   if (!date.empty()) about += ", from " + date;
   std::string text =
-      "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\"><head>"
+      "<!DOCTYPE html>\n<html lang=\"en\"><head>"
       "<meta charset=\"utf-8\"/><meta name=\"viewport\" content=\"width=device-width\"/>";
   text += fmt::format("<title>Penstock: {}</title><style>{}</style></head><body>\n",
                       Escaped(PlainText(report.trace, 100)), kStyle);

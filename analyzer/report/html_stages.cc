@@ -49,12 +49,7 @@ double DrawStages(Drawing& drawing, const std::vector<const StageRow*>& rows, do
     const std::string figures =
         fmt::format("{}: {} wall, {}", PercentText(row->share), DurationText(row->wall),
                     row->cpu_known ? DurationText(row->cpu) + " CPU" : "CPU not recorded");
-    const bool inside = end > x.from + 0.55 * (x.to - x.from);
-    if (inside) {
-      drawing.Text(x.to + 8, y + 13, figures, "tick");
-    } else {
-      drawing.Text(end + 8, y + 13, figures, "tick");
-    }
+    drawing.Text(end + 8, y + 13, figures, "tick");
     y += kRow;
   }
   return y + 8;

@@ -82,7 +82,7 @@ std::vector<double> RoundSteps(double high, int most) {
 
 Drawing::Drawing(double width, double height, std::string_view name) {
   svg_ = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{}\" "
+      "<svg role=\"img\" aria-label=\"{}\" "
       "viewBox=\"0 0 {:.0f} {:.0f}\">",
       Escaped(name), width, height);
 }

@@ -123,13 +123,13 @@ std::string TimelineFigure(const TimelineExcerpt& excerpt) {
     y += kPitch;
   }
   std::string caption = fmt::format(
-      "{} batch{} from the middle of the steady part. Orange in the training loop is waiting for "
+      "{} batch{} from the middle of the run. Orange in the training loop is waiting for "
       "data; grey in a worker is waiting for something to do.",
       excerpt.batches, excerpt.batches == 1 ? "" : "es");
   if (excerpt.left_out > 0)
     caption += fmt::format(" {} more workers are not shown.", excerpt.left_out);
   if (excerpt.thinned)
-    caption += " The shortest view of a long excerpt: later details are left out.";
+    caption += " A row has more details than can be drawn: its last ones are left out.";
   return Figure(std::move(drawing).Finish(), caption);
 }
 
