@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock report T [--json | --text | --brief] [--fail-on METRIC=LIMIT]...
+// penstock report T [--json | --text | --brief | --html F] [--fail-on METRIC=LIMIT]...
 #include <cstdio>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,14 +12,36 @@
 #include "analyzer/main/arguments.h"
 #include "analyzer/main/commands.h"
 #include "analyzer/report/fail_on.h"
+#include "analyzer/report/html_report.h"
 #include "analyzer/report/report.h"
+#include "traces/base/file.h"
 
 namespace penstock::analyzer {
+namespace {
+
+Result<void> WriteFile(const std::string& path, const std::string& text) {
+  Result<OutputFile> file = OutputFile::Create(path, ".part");
+  if (!file) return tl::unexpected<Error>(file.error());
+  Result<void> done = file->Append(std::as_bytes(std::span(text)));
+  if (done) done = file->Commit();
+  if (!done) file->Discard();
+  return done;
+}
+
+// Returns the exit status.
+int WritePage(const std::string& path, const std::string& page) {
+  if (path == "-") return Print(page);
+  const Result<void> written = WriteFile(path, page);
+  return written ? 0 : Complain("report", written.error());
+}
+
+}  // namespace
 
 int ReportCommand(const std::vector<std::string>& arguments) {
   CLI::App app("Says what holds a recorded run back, how sure that is, and what to change.",
                "penstock report");
   std::string path;
+  std::string html;
   bool json = false;
   bool text = false;
   bool brief = false;
@@ -28,6 +51,10 @@ int ReportCommand(const std::vector<std::string>& arguments) {
   auto* json_flag = app.add_flag("--json", json, "One object of schema penstock.report/1");
   auto* text_flag = app.add_flag("--text", text, "For people (the default)");
   auto* brief_flag = app.add_flag("--brief", brief, "Five lines");
+  auto* html_option =
+      app.add_option("--html", html, "Write one page with plots to F; - is standard output")
+          ->type_name("F");
+  html_option->excludes(json_flag)->excludes(text_flag)->excludes(brief_flag);
   json_flag->excludes(text_flag)->excludes(brief_flag);
   text_flag->excludes(brief_flag);
   app.add_option("--fail-on", fail_on,
@@ -36,6 +63,9 @@ int ReportCommand(const std::vector<std::string>& arguments) {
       ->type_name("METRIC=LIMIT")
       ->allow_extra_args(false);
   if (const auto status = Parse(app, arguments)) return *status;
+  if (html_option->count() > 0 && html.empty()) {
+    return Complain("report", Error{ErrorKind::kUsage, "--html needs the name of a file, or -"});
+  }
   std::vector<Threshold> thresholds;
   for (const std::string& word : fail_on) {
     const auto threshold = ParseThreshold(word);
@@ -49,9 +79,11 @@ int ReportCommand(const std::vector<std::string>& arguments) {
   if (trace == nullptr) return status;
   const Report report = BuildReport(*trace, path);
   const Colour colour = WantsColour() ? Colour::kOn : Colour::kOff;
-  const int printed = Print(json    ? ReportJson(report)
-                            : brief ? ReportBrief(report, colour)
-                                    : ReportText(report, colour));
+  const int printed = !html.empty()
+                          ? WritePage(html, ReportHtml(report, BuildPlots(*trace, report)))
+                          : Print(json    ? ReportJson(report)
+                                  : brief ? ReportBrief(report, colour)
+                                          : ReportText(report, colour));
   if (printed != 0) return printed;
   for (const Threshold& threshold : thresholds) {
     if (!Exceeded(threshold, report)) continue;

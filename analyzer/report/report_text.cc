@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/report/format.h"
+#include "analyzer/report/phrases.h"
 #include "analyzer/report/report.h"
 #include "analyzer/whatif/summary.h"
 
@@ -19,93 +20,24 @@ std::string Label(std::string_view label) {
   return fmt::format("  {:<13}", label);
 }
 
-std::string LossLine(const traces::Losses& losses) {
-  std::string line;
-  const auto add = [&](const std::string& part) { line += (line.empty() ? "" : ", ") + part; };
-  if (losses.dropped_events > 0) add(fmt::format("{} events dropped", losses.dropped_events));
-  if (losses.damaged_bytes > 0) {
-    add(fmt::format("{} damaged", BytesText(losses.damaged_bytes)));
-  } else if (losses.damaged_records > 0) {
-    add(fmt::format("{} records damaged", losses.damaged_records));
-  }
-  if (losses.lost_threads > 0) add(fmt::format("{} threads without room", losses.lost_threads));
-  if (losses.truncated) add("the file ends early");
-  return line;
+std::string Labelled(std::string_view label, std::string_view text) {
+  return text.empty() ? "" : Label(label) + Wrapped(text, kWidth, kIndent) + "\n";
 }
 
 // What is missing comes before what was found.
 std::string Losses(const Report& report, const Paint& paint) {
   std::string text;
-  const std::string losses = LossLine(report.losses);
+  const std::string losses = LossText(report.losses);
   if (!losses.empty()) {
     text +=
         paint.Red(fmt::format("  INCOMPLETE    {}: figures below are of the rest", losses)) + "\n";
   }
-  // A run that reads next to nothing has its few system files unseen: no loss to speak of.
-  constexpr std::uint64_t kWorthSaying = 1'000'000;
-  const bool much = report.coverage.bytes_total >= kWorthSaying;
-  if (report.coverage.known && much && report.coverage.fraction() < 0.98) {
-    text += paint.Red(fmt::format("  PARTLY BLIND  only {} of the bytes read were seen",
-                                  PercentText(report.coverage.fraction()))) +
-            "\n";
-  }
+  const std::string blind = BlindText(report.coverage);
+  if (!blind.empty()) text += paint.Red("  PARTLY BLIND  " + blind) + "\n";
   if (report.losses.unsealed) {
     text += paint.Dim("  (the recording was not closed by a collector)") + "\n";
   }
   return text;
-}
-
-std::string_view Unit(const Diagnosis& diagnosis) {
-  const bool samples = !diagnosis.run.has_loader() || diagnosis.run.loader().samples_known;
-  return samples ? "samples/s" : "batches/s";
-}
-
-std::string Throughput(const Report& report) {
-  const Diagnosis& diagnosis = report.diagnosis;
-  std::string text = fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), Unit(diagnosis));
-  if (!diagnosis.loader) return Label("throughput") + text + "\n";
-  const SteadyState& steady = diagnosis.loader->steady;
-  text += fmt::format(" ({}..{}), {} batches/s", ShortNumber(steady.rate.low),
-                      ShortNumber(steady.rate.high), ShortNumber(diagnosis.batch_rate));
-  text += steady.steady
-              ? fmt::format(", steady over {} of {} batches", steady.batches,
-                            diagnosis.run.loader().batches.size())
-              : fmt::format(", NOT steady: {} batches", diagnosis.run.loader().batches.size());
-  text += fmt::format("; whole run {}", ShortNumber(diagnosis.whole_rate));
-  if (!steady.pauses.empty()) {
-    text += fmt::format("; {} pauses of {} left out", steady.pauses.size(),
-                        DurationText(steady.pauses_time));
-  }
-  return Label("throughput") + Wrapped(text, kWidth, kIndent) + "\n";
-}
-
-std::string LoaderLine(const Diagnosis& diagnosis) {
-  if (!diagnosis.loader) return "";
-  const LoaderRun& run = diagnosis.run.loader();
-  const LoaderConfig& config = run.config;
-  std::string text =
-      fmt::format("{}, {} {}{}", config.kind, config.num_workers,
-                  config.sample_tasks ? "thread" : "worker", config.num_workers == 1 ? "" : "s");
-  if (config.num_workers > 0) text += fmt::format(", prefetch {}", config.prefetch_factor);
-  if (config.batch_size > 0) text += fmt::format(", batch {}", config.batch_size);
-  if (config.pin_memory) text += ", pinned";
-  if (config.persistent_workers && !config.sample_tasks) text += ", persistent";
-  if (run.epochs.size() > 1) text += fmt::format(", {} epochs", run.epochs.size());
-  if (run.inferred) text += " (guessed from the spans)";
-  if (diagnosis.run.loaders.size() > 1) {
-    text += fmt::format("; {} more not shown", diagnosis.run.loaders.size() - 1);
-  }
-  const Signals& signals = diagnosis.loader->signals;
-  if (config.num_workers > 0) {
-    text += fmt::format("; {}s busy {}, idle {}", config.sample_tasks ? "thread" : "worker",
-                        PercentText(signals.worker_busy), PercentText(signals.worker_idle));
-  }
-  const CpuLoad& cpu = diagnosis.loader->cpu;
-  if (cpu.known) {
-    text += fmt::format("; CPU {:.2g} of {:.3g} cores", cpu.used, cpu.cores);
-    if (cpu.crowded) text += " (other programs compete for them)";
-  }
-  return Label("loader") + Wrapped(text, kWidth, kIndent) + "\n";
 }
 
 std::string GainsLine(const Diagnosis& diagnosis) {
@@ -161,12 +93,6 @@ std::string WorkerLines(const Diagnosis& diagnosis) {
   return text;
 }
 
-std::string PredictionText(const Prediction& prediction, std::string_view unit) {
-  return fmt::format("{} {} ({}..{}), {:.2f}x", ShortNumber(prediction.rate.estimate), unit,
-                     ShortNumber(prediction.rate.low), ShortNumber(prediction.rate.high),
-                     prediction.speedup);
-}
-
 std::string FindingsText(const Report& report, const Paint& paint) {
   std::string text;
   for (const Finding& finding : report.findings) {
@@ -178,7 +104,7 @@ std::string FindingsText(const Report& report, const Paint& paint) {
     std::string action = finding.action;
     if (finding.predicted) {
       action += fmt::format(" Predicted: {}.",
-                            PredictionText(*finding.predicted, Unit(report.diagnosis)));
+                            PredictionText(*finding.predicted, RateUnit(report.diagnosis)));
     }
     text += "     " + Wrapped(action, kWidth + 8, "     ") + "\n";
   }
@@ -189,10 +115,7 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return "";
   const Suggestion& suggestion = diagnosis.loader->suggestion;
   if (!suggestion.changes) {
-    return Label("suggestion") +
-           (diagnosis.loader->cpu.crowded
-                ? "none: what other settings gain is not to be told on a crowded machine\n"
-                : "keep the loader as it is: no other setting gains 2 %\n");
+    return Label("suggestion") + KeepText(diagnosis) + "\n";
   }
   const std::string code = SuggestedCode(diagnosis);
   return Label("suggestion") +
@@ -200,30 +123,14 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
               ? fmt::format("{} workers, prefetch {}", suggestion.workers, suggestion.prefetch)
               : code) +
          "\n" + std::string(kIndent) + "predicted " +
-         PredictionText(suggestion.predicted, Unit(diagnosis)) +
+         PredictionText(suggestion.predicted, RateUnit(diagnosis)) +
          fmt::format("; next bottleneck: {}\n", FactorName(suggestion.next_bottleneck));
 }
 
 std::string CoverageText(const Coverage& coverage) {
-  std::string text;
-  if (coverage.known) {
-    text += Label("seen") +
-            fmt::format("{} of the bytes read ({} of {})\n", PercentText(coverage.fraction()),
-                        BytesText(coverage.bytes_seen), BytesText(coverage.bytes_total));
-  } else {
-    text += Label("seen") + "not known: the kernel's byte counts were not recorded\n";
-  }
+  std::string text = Label("seen") + SeenText(coverage) + "\n";
   for (const std::string& blind : coverage.blind) {
     text += Label("not seen") + Wrapped(blind, kWidth, kIndent) + "\n";
-  }
-  return text;
-}
-
-std::string Sureness(const Diagnosis& diagnosis) {
-  std::string text = fmt::format("confidence {}", PercentText(diagnosis.confidence));
-  if (diagnosis.loader && diagnosis.loader->replay.measured > 0) {
-    text += fmt::format("; the model repeats the run with an error of {:+.1f} %",
-                        100 * diagnosis.loader->replay.error());
   }
   return text;
 }
@@ -237,12 +144,12 @@ std::string ReportText(const Report& report, Colour colour) {
                                  DurationText(report.duration), PlainText(report.command, 60));
   text += Losses(report, paint);
   text += "\n  " + paint.Bold(Wrapped(diagnosis.summary, kWidth + 12, "  ")) + "\n";
-  text += paint.Dim("  " + Sureness(diagnosis)) + "\n\n";
-  text += Throughput(report);
+  text += paint.Dim("  " + SurenessText(diagnosis)) + "\n\n";
+  text += Labelled("throughput", ThroughputText(diagnosis));
   if (diagnosis.loader) {
     text += Label("wait") + fmt::format("{} of the loop\n", PercentText(diagnosis.wait_fraction));
   }
-  text += LoaderLine(diagnosis) + GainsLine(diagnosis) + "\n";
+  text += Labelled("loader", LoaderText(diagnosis)) + GainsLine(diagnosis) + "\n";
   text += StageTableText(report, paint) + "\n";
   text += WorkerLines(diagnosis);
   const std::string findings = FindingsText(report, paint);
@@ -270,14 +177,14 @@ std::string ReportBrief(const Report& report, Colour colour) {
   std::string seen = report.coverage.known ? fmt::format("{} of the bytes read",
                                                          PercentText(report.coverage.fraction()))
                                            : "share of the bytes not known";
-  const std::string losses = LossLine(report.losses);
+  const std::string losses = LossText(report.losses);
   if (!losses.empty()) seen += ", " + paint.Red(losses);
   if (!report.coverage.blind.empty()) {
     seen += fmt::format(", {} blind spots", report.coverage.blind.size());
   }
   return fmt::format("{}{}\n{}{} {}, waiting {} of the time, confidence {}\n{}{}\n{}{}\n{}{}\n",
                      Label("verdict"), paint.Bold(diagnosis.summary), Label("throughput"),
-                     ShortNumber(diagnosis.samples_rate), Unit(diagnosis),
+                     ShortNumber(diagnosis.samples_rate), RateUnit(diagnosis),
                      PercentText(diagnosis.wait_fraction), PercentText(diagnosis.confidence),
                      Label("stages"), stages.empty() ? "none seen" : stages, Label("advice"),
                      advice, Label("seen"), seen);

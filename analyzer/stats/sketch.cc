@@ -58,6 +58,16 @@ void DurationSketch::Merge(const DurationSketch& other) {
   for (std::size_t i = 0; i < kBuckets; ++i) buckets_[i] += other.buckets_[i];
 }
 
+std::uint64_t DurationSketch::CountBelow(double seconds) const {
+  const double limit = seconds * 1e9;
+  std::uint64_t below = 0;
+  for (const std::int64_t value : exact_) below += static_cast<double>(value) < limit ? 1 : 0;
+  for (std::size_t i = 0; i < buckets_.size(); ++i) {
+    if (buckets_[i] > 0 && MiddleOf(i) < limit) below += buckets_[i];
+  }
+  return below;
+}
+
 double DurationSketch::Quantile(double p) const {
   if (count_ == 0) return 0;
   if (buckets_.empty()) {

@@ -23,6 +23,8 @@ class DurationSketch {
   [[nodiscard]] std::uint64_t count() const { return count_; }
   // Units: seconds. 0 if empty.
   [[nodiscard]] double Quantile(double p) const;
+  // Values below `seconds`: exact while few, else by the middles of the buckets.
+  [[nodiscard]] std::uint64_t CountBelow(double seconds) const;
 
  private:
   static std::size_t BucketOf(std::int64_t nanoseconds);

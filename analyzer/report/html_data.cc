@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/report/html_data.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "analyzer/whatif/grid.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using traces::StageId;
+
+constexpr std::size_t kMostSpans = 1500;  // of a row: 16 of them make a page of some 2 MB
+constexpr std::size_t kMostRows = 16;
+
+bool ShownOfWorkers(StageId stage) {
+  switch (stage) {
+    case StageId::kRead:
+    case StageId::kDecode:
+    case StageId::kAugment:
+    case StageId::kSample:
+    case StageId::kCollate:
+    case StageId::kFetch:
+    case StageId::kPut:
+    case StageId::kIdle:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Batches by delivery, out of the middle of the longest steady window.
+std::vector<const Batch*> Excerpt(const LoaderRun& run, const SteadyState& steady) {
+  std::pair<std::int64_t, std::int64_t> window{steady.from, steady.to};
+  for (const auto& one : steady.windows) {
+    const bool first = &one == &steady.windows.front();
+    if (first || one.second - one.first > window.second - window.first) window = one;
+  }
+  std::vector<const Batch*> batches;
+  for (const Batch& batch : run.batches) {
+    if (!batch.was_delivered()) continue;
+    const bool inside = batch.delivered >= window.first && batch.delivered <= window.second;
+    if (inside || window.first == kNever || window.second <= window.first) {
+      batches.push_back(&batch);
+    }
+  }
+  std::stable_sort(batches.begin(), batches.end(),
+                   [](const Batch* a, const Batch* b) { return a->delivered < b->delivered; });
+  const auto workers = static_cast<std::size_t>(std::max(1, run.config.num_workers));
+  const std::size_t wanted = std::clamp<std::size_t>(2 * workers, 6, 24);
+  if (batches.size() <= wanted) return batches;
+  const auto first = static_cast<std::ptrdiff_t>((batches.size() - wanted) / 2);
+  return {batches.begin() + first, batches.begin() + first + static_cast<std::ptrdiff_t>(wanted)};
+}
+
+std::string LabelOf(const traces::Trace& trace, ThreadId id, const LoaderRun& run) {
+  const traces::ThreadInfo& thread = trace.threads()[id.value];
+  const traces::ProcessInfo& process = trace.processes()[thread.process.value];
+  if (process.role == wire::kRoleWorker) return fmt::format("worker {}", process.worker_id);
+  if (run.config.num_workers == 0) return "loop: loading";
+  return thread.name.empty() ? fmt::format("thread {}", thread.tid) : thread.name;
+}
+
+TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagnosis) {
+  TimelineExcerpt excerpt;
+  if (!diagnosis.loader) {
+    excerpt.missing = "No loader delivered batches while this was recorded.";
+    return excerpt;
+  }
+  const LoaderRun& run = diagnosis.run.loader();
+  const std::vector<const Batch*> batches = Excerpt(run, diagnosis.loader->steady);
+  if (batches.empty()) {
+    excerpt.missing = "No batch was seen being handed to the training loop.";
+    return excerpt;
+  }
+  const std::int64_t from = batches.front()->wait_start;
+  std::int64_t to = batches.back()->delivered;
+  if (batches.back()->step_end != kNever) to = std::max(to, batches.back()->step_end);
+  const std::int64_t begin = trace.begin().value;
+  const auto seconds = [&](std::int64_t at) {
+    return static_cast<double>(std::clamp(at, from, to) - begin) * 1e-9;
+  };
+  excerpt.from = seconds(from);
+  excerpt.to = seconds(to);
+  excerpt.batches = batches.size();
+  if (to <= from) {
+    excerpt.missing = "The batches of the excerpt took no time.";
+    return excerpt;
+  }
+  for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
+    const traces::ThreadInfo& thread = trace.threads()[i];
+    if (thread.spans == 0 || thread.first.value > to || thread.last.value < from) continue;
+    TimelineRow row;
+    bool works = false;
+    trace.ForEachBlock(ThreadId{i}, [&](std::span<const traces::Span> spans) {
+      for (const traces::Span& span : spans) {
+        if (span.start.value >= to || span.end().value <= from) continue;
+        if (!ShownOfWorkers(span.stage)) continue;
+        works = works || span.stage == StageId::kFetch || span.stage == StageId::kSample ||
+                span.stage == StageId::kIdle;
+        if (row.spans.size() >= kMostSpans) {
+          excerpt.thinned = true;
+          continue;
+        }
+        row.spans.push_back(
+            {seconds(span.start.value), seconds(span.end().value), span.stage, span.batch.index});
+      }
+    });
+    if (!works) continue;
+    if (excerpt.rows.size() == kMostRows) {
+      ++excerpt.left_out;
+      continue;
+    }
+    row.label = LabelOf(trace, ThreadId{i}, run);
+    excerpt.rows.push_back(std::move(row));
+  }
+  std::stable_sort(excerpt.rows.begin(), excerpt.rows.end(),
+                   [](const TimelineRow& a, const TimelineRow& b) {
+                     return a.label.size() != b.label.size() ? a.label.size() < b.label.size()
+                                                             : a.label < b.label;
+                   });
+  TimelineRow loop;
+  loop.label = "training loop";
+  for (const Batch* batch : batches) {
+    loop.spans.push_back(
+        {seconds(batch->wait_start), seconds(batch->delivered), StageId::kWait, batch->key.index});
+    if (batch->step_end == kNever) continue;
+    loop.spans.push_back(
+        {seconds(batch->delivered), seconds(batch->step_end), StageId::kStep, batch->key.index});
+  }
+  excerpt.rows.push_back(std::move(loop));
+  return excerpt;
+}
+
+WorkerCurve BuildWorkers(const Diagnosis& diagnosis) {
+  WorkerCurve curve;
+  curve.missing = NotEnough(diagnosis);
+  if (!curve.missing.empty()) return curve;
+  const LoaderDiagnosis& loader = *diagnosis.loader;
+  const LoaderConfig& config = diagnosis.run.loader().config;
+  const Suggestion& suggestion = loader.suggestion;
+  const int most = std::clamp(static_cast<int>(std::ceil(2 * loader.pipeline.cores)), 4, 16);
+  std::set<int> counts = {config.num_workers};
+  if (suggestion.changes) counts.insert(suggestion.workers);
+  for (int w = config.sample_tasks ? 1 : 0; w <= most; ++w) counts.insert(w);
+  curve.prefetch = suggestion.changes ? suggestion.prefetch : config.prefetch_factor;
+  GridRequest request;
+  request.workers.assign(counts.begin(), counts.end());
+  request.prefetch = {std::max(1, curve.prefetch)};
+  const Result<Grid> grid = PredictGrid(diagnosis, request);
+  if (!grid) {
+    curve.missing = grid.error().message;
+    return curve;
+  }
+  curve.unit = grid->unit;
+  curve.notes = grid->notes;
+  curve.measured = loader.replay.measured;
+  bool known = false;
+  for (const Configuration& one : grid->configurations) {
+    CurvePoint point;
+    point.workers = one.workers;
+    point.rate = one.predicted.rate;
+    point.ram = one.predicted.ram;
+    const double own = config.sample_tasks ? 0 : loader.facts.worker_bytes * one.workers;
+    point.of_batches = point.ram - std::min(point.ram, static_cast<std::uint64_t>(own));
+    point.recorded = one.workers == config.num_workers;
+    point.suggested = suggestion.changes && one.workers == suggestion.workers;
+    point.fits = one.fits;
+    known = known || point.ram > 0;
+    curve.points.push_back(point);
+  }
+  if (!known) {
+    curve.memory_missing = "Neither the size of a batch nor the memory of a worker was recorded.";
+  }
+  return curve;
+}
+
+// As in the stage table: steps that nobody recorded are what lies between two batches.
+DurationSketch DurationsOf(const RunModel& run, StageId stage) {
+  DurationSketch durations = run.stages[stage].durations;
+  if (stage != StageId::kStep || durations.count() > 0) return durations;
+  for (const LoaderRun& loader : run.loaders) {
+    for (const Batch& batch : loader.batches) {
+      if (batch.step_end != kNever) {
+        durations.Add(static_cast<std::int64_t>(batch.step() * 1e9));
+      }
+    }
+  }
+  return durations;
+}
+
+std::vector<LatencyRow> BuildLatencies(const RunModel& run) {
+  constexpr std::array kMain = {StageId::kRead,    StageId::kDecode, StageId::kAugment,
+                                StageId::kCollate, StageId::kFetch,  StageId::kPut,
+                                StageId::kGet,     StageId::kPin,    StageId::kWait,
+                                StageId::kH2d,     StageId::kStep};
+  constexpr std::size_t kDecades = 14;  // 1 ns to a day
+  std::vector<LatencyRow> rows;
+  for (const StageId stage : kMain) {
+    const DurationSketch durations = DurationsOf(run, stage);
+    if (durations.count() == 0) continue;
+    LatencyRow row;
+    row.name = std::string(traces::StageName(stage));
+    row.count = durations.count();
+    row.p50 = durations.Quantile(0.5);
+    row.p99 = durations.Quantile(0.99);
+    std::uint64_t below = 0;
+    for (std::size_t i = 0; i < kDecades * kBinsPerDecade; ++i) {
+      const double edge = std::pow(10.0, static_cast<double>(i + 1) / kBinsPerDecade);
+      const bool last = i + 1 == kDecades * kBinsPerDecade;
+      const std::uint64_t upto = last ? row.count : durations.CountBelow(edge * 1e-9);
+      row.bins.push_back(upto - below);
+      below = upto;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+QueueDepth BuildQueue(const traces::Trace& trace, const Diagnosis& diagnosis) {
+  QueueDepth queue;
+  if (!diagnosis.loader) {
+    queue.missing = "No loader delivered batches while this was recorded.";
+    return queue;
+  }
+  const LoaderRun& run = diagnosis.run.loader();
+  queue.most = run.config.credits();
+  if (run.config.num_workers == 0) {
+    queue.missing =
+        "There are no workers: a batch is made when the loop asks for it, and nothing "
+        "queues.";
+    return queue;
+  }
+  std::vector<std::pair<std::int64_t, int>> changes;
+  std::size_t seen = 0;
+  for (const Batch& batch : run.batches) {
+    if (!batch.was_delivered() || batch.available() == kNever) continue;
+    ++seen;
+    const std::int64_t ready = std::min(batch.available(), batch.delivered);
+    changes.emplace_back(ready, 1);
+    changes.emplace_back(batch.delivered, -1);
+  }
+  if (2 * seen < run.batches.size() || seen < 2) {
+    queue.missing = "It was not seen when most batches were finished.";
+    return queue;
+  }
+  // What is finished comes before what is taken at the same time: depth is never below zero.
+  std::sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second > b.second;
+  });
+  const double from = static_cast<double>(changes.front().first);
+  const double length = static_cast<double>(changes.back().first) - from;
+  if (length <= 0) {
+    queue.missing = "The batches took no time.";
+    return queue;
+  }
+  const std::size_t bins = std::clamp<std::size_t>(4 * seen, 40, 400);
+  const double width = length / static_cast<double>(bins);
+  queue.width = width * 1e-9;
+  std::size_t next = 0;
+  int depth = 0;
+  for (std::size_t b = 0; b < bins; ++b) {
+    double at = from + width * static_cast<double>(b);
+    const double end = at + width;
+    QueueBin bin;
+    bin.at = ((at + end) / 2 - static_cast<double>(trace.begin().value)) * 1e-9;
+    bin.low = bin.high = depth;
+    double area = 0;
+    for (; next < changes.size() && static_cast<double>(changes[next].first) < end; ++next) {
+      const double when = static_cast<double>(changes[next].first);
+      area += depth * (when - at);
+      at = when;
+      depth += changes[next].second;
+      bin.low = std::min(bin.low, static_cast<double>(depth));
+      bin.high = std::max(bin.high, static_cast<double>(depth));
+    }
+    bin.mean = (area + depth * (end - at)) / width;
+    queue.bins.push_back(bin);
+  }
+  return queue;
+}
+
+}  // namespace
+
+ReportPlots BuildPlots(const traces::Trace& trace, const Report& report) {
+  ReportPlots plots;
+  plots.timeline = BuildTimeline(trace, report.diagnosis);
+  plots.workers = BuildWorkers(report.diagnosis);
+  plots.latencies = BuildLatencies(report.diagnosis.run);
+  plots.queue = BuildQueue(trace, report.diagnosis);
+  return plots;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/report/phrases.h"
+
+#include <fmt/core.h>
+
+#include "analyzer/report/format.h"
+#include "analyzer/whatif/summary.h"
+
+namespace penstock::analyzer {
+
+std::string LossText(const traces::Losses& losses) {
+  std::string line;
+  const auto add = [&](const std::string& part) { line += (line.empty() ? "" : ", ") + part; };
+  if (losses.dropped_events > 0) add(fmt::format("{} events dropped", losses.dropped_events));
+  if (losses.damaged_bytes > 0) {
+    add(fmt::format("{} damaged", BytesText(losses.damaged_bytes)));
+  } else if (losses.damaged_records > 0) {
+    add(fmt::format("{} records damaged", losses.damaged_records));
+  }
+  if (losses.lost_threads > 0) add(fmt::format("{} threads without room", losses.lost_threads));
+  if (losses.truncated) add("the file ends early");
+  return line;
+}
+
+std::string BlindText(const Coverage& coverage) {
+  // A run that reads next to nothing has its few system files unseen: no loss to speak of.
+  constexpr std::uint64_t kWorthSaying = 1'000'000;
+  const bool much = coverage.bytes_total >= kWorthSaying;
+  if (!coverage.known || !much || coverage.fraction() >= 0.98) return "";
+  return fmt::format("only {} of the bytes read were seen", PercentText(coverage.fraction()));
+}
+
+std::string_view RateUnit(const Diagnosis& diagnosis) {
+  const bool samples = !diagnosis.run.has_loader() || diagnosis.run.loader().samples_known;
+  return samples ? "samples/s" : "batches/s";
+}
+
+std::string ThroughputText(const Diagnosis& diagnosis) {
+  std::string text = fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), RateUnit(diagnosis));
+  if (!diagnosis.loader) return text;
+  const SteadyState& steady = diagnosis.loader->steady;
+  text += fmt::format(" ({}..{}), {} batches/s", ShortNumber(steady.rate.low),
+                      ShortNumber(steady.rate.high), ShortNumber(diagnosis.batch_rate));
+  text += steady.steady
+              ? fmt::format(", steady over {} of {} batches", steady.batches,
+                            diagnosis.run.loader().batches.size())
+              : fmt::format(", NOT steady: {} batches", diagnosis.run.loader().batches.size());
+  text += fmt::format("; whole run {}", ShortNumber(diagnosis.whole_rate));
+  if (!steady.pauses.empty()) {
+    text += fmt::format("; {} pauses of {} left out", steady.pauses.size(),
+                        DurationText(steady.pauses_time));
+  }
+  return text;
+}
+
+std::string LoaderText(const Diagnosis& diagnosis) {
+  if (!diagnosis.loader) return "";
+  const LoaderRun& run = diagnosis.run.loader();
+  const LoaderConfig& config = run.config;
+  std::string text =
+      fmt::format("{}, {} {}{}", config.kind, config.num_workers,
+                  config.sample_tasks ? "thread" : "worker", config.num_workers == 1 ? "" : "s");
+  if (config.num_workers > 0) text += fmt::format(", prefetch {}", config.prefetch_factor);
+  if (config.batch_size > 0) text += fmt::format(", batch {}", config.batch_size);
+  if (config.pin_memory) text += ", pinned";
+  if (config.persistent_workers && !config.sample_tasks) text += ", persistent";
+  if (run.epochs.size() > 1) text += fmt::format(", {} epochs", run.epochs.size());
+  if (run.inferred) text += " (guessed from the spans)";
+  if (diagnosis.run.loaders.size() > 1) {
+    text += fmt::format("; {} more not shown", diagnosis.run.loaders.size() - 1);
+  }
+  const Signals& signals = diagnosis.loader->signals;
+  if (config.num_workers > 0) {
+    text += fmt::format("; {}s busy {}, idle {}", config.sample_tasks ? "thread" : "worker",
+                        PercentText(signals.worker_busy), PercentText(signals.worker_idle));
+  }
+  const CpuLoad& cpu = diagnosis.loader->cpu;
+  if (cpu.known) {
+    text += fmt::format("; CPU {:.2g} of {:.3g} cores", cpu.used, cpu.cores);
+    if (cpu.crowded) text += " (other programs compete for them)";
+  }
+  return text;
+}
+
+std::string PredictionText(const Prediction& prediction, std::string_view unit) {
+  return fmt::format("{} {} ({}..{}), {:.2f}x", ShortNumber(prediction.rate.estimate), unit,
+                     ShortNumber(prediction.rate.low), ShortNumber(prediction.rate.high),
+                     prediction.speedup);
+}
+
+std::string SurenessText(const Diagnosis& diagnosis) {
+  std::string text = fmt::format("confidence {}", PercentText(diagnosis.confidence));
+  if (diagnosis.loader && diagnosis.loader->replay.measured > 0) {
+    text += fmt::format("; the model repeats the run with an error of {:+.1f} %",
+                        100 * diagnosis.loader->replay.error());
+  }
+  return text;
+}
+
+std::string KeepText(const Diagnosis& diagnosis) {
+  return diagnosis.loader->cpu.crowded
+             ? "none: what other settings gain is not to be told on a crowded machine"
+             : "keep the loader as it is: no other setting gains 2 %";
+}
+
+std::string SeenText(const Coverage& coverage) {
+  if (!coverage.known) return "not known: the kernel's byte counts were not recorded";
+  return fmt::format("{} of the bytes read ({} of {})", PercentText(coverage.fraction()),
+                     BytesText(coverage.bytes_seen), BytesText(coverage.bytes_total));
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the reports for people say in the same words, on a terminal and on a page. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "analyzer/report/report.h"
+
+namespace penstock::analyzer {
+
+// "17 events dropped, the file ends early"; "" if nothing is missing.
+[[nodiscard]] std::string LossText(const traces::Losses& losses);
+// Whether the hooks saw too little of what was read: "" or "only 61 % of the bytes read were seen".
+[[nodiscard]] std::string BlindText(const Coverage& coverage);
+// Of rates: "samples/s", or "batches/s" where the samples of a batch are not known.
+[[nodiscard]] std::string_view RateUnit(const Diagnosis& diagnosis);
+// "412 samples/s (398..427), 6.4 batches/s, steady over 60 of 64 batches; whole run 389"
+[[nodiscard]] std::string ThroughputText(const Diagnosis& diagnosis);
+// "pytorch, 2 workers, prefetch 2, batch 64; workers busy 98 %, idle 1 %"; "" without a loader.
+[[nodiscard]] std::string LoaderText(const Diagnosis& diagnosis);
+// "412 samples/s (398..427), 1.31x"
+[[nodiscard]] std::string PredictionText(const Prediction& prediction, std::string_view unit);
+// "confidence 27 %; the model repeats the run with an error of -0.4 %"
+[[nodiscard]] std::string SurenessText(const Diagnosis& diagnosis);
+// Why nothing is suggested. Requires: diagnosis.loader, and its suggestion does not change
+// anything.
+[[nodiscard]] std::string KeepText(const Diagnosis& diagnosis);
+// "99 % of the bytes read (131 MB of 132 MB)", or that it is not known.
+[[nodiscard]] std::string SeenText(const Coverage& coverage);
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page is well-formed, needs nothing from elsewhere, and its plots show the report's numbers.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/report/format.h"
+#include "analyzer/report/html_report.h"
+#include "analyzer/report/html_text.h"
+#include "analyzer/whatif/grid.h"
+#include "analyzer/whatif/summary.h"
+#include "tests/analyzer/synthetic.h"
+#include "tests/analyzer/synthetic_threads.h"
+#include "traces/trace_builder.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Synthetic;
+
+// Why `text` is not well-formed XML; "" if it is. Knows what the page uses: elements, attributes,
+// the five entities, and one doctype at the front.
+std::string Malformed(std::string_view text) {
+  constexpr std::string_view kDoctype = "<!DOCTYPE html>";
+  if (text.substr(0, kDoctype.size()) != kDoctype) return "no doctype";
+  std::vector<std::string> open;
+  std::size_t at = kDoctype.size();
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == '&') {
+      const std::string_view entity = text.substr(at, text.find(';', at) - at + 1);
+      const bool known = entity == "&amp;" || entity == "&lt;" || entity == "&gt;" ||
+                         entity == "&quot;" || entity == "&#39;";
+      if (!known) return "entity " + std::string(entity.substr(0, 20));
+    }
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\n') return "control character";
+    if (c != '<') {
+      ++at;
+      continue;
+    }
+    const std::size_t end = text.find('>', at);
+    if (end == std::string_view::npos) return "tag without end";
+    std::string tag(text.substr(at + 1, end - at - 1));
+    at = end + 1;
+    if (tag.empty() || tag.find('<') != std::string::npos) return "tag in a tag: " + tag;
+    if (tag.front() == '/') {
+      if (open.empty() || open.back() != tag.substr(1)) return "closes what is not open: " + tag;
+      open.pop_back();
+      if (open.empty()) break;
+      continue;
+    }
+    if (std::count(tag.begin(), tag.end(), '"') % 2 != 0) return "quotes: " + tag;
+    if (tag.back() != '/') open.push_back(tag.substr(0, tag.find(' ')));
+  }
+  if (!open.empty()) return "left open: " + open.back();
+  return text.substr(at) == "\n" ? "" : "text after the end";
+}
+
+struct Page {
+  Report report;
+  ReportPlots plots;
+  std::string html;
+};
+
+Page PageOf(const traces::Trace& trace, const std::string& name = "run.penstock") {
+  Page page;
+  page.report = BuildReport(trace, name);
+  page.plots = BuildPlots(trace, page.report);
+  page.html = ReportHtml(page.report, page.plots);
+  return page;
+}
+
+Page PageOf(const Synthetic& run) {
+  return PageOf(*testing::SyntheticTrace(run));
+}
+
+bool Has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// The attribute of the element whose tip begins with `tip`.
+double Attribute(const std::string& svg, std::string_view tip, const std::string& name) {
+  const std::size_t title = svg.find("<title>" + std::string(tip));
+  if (title == std::string::npos) return NAN;
+  const std::size_t start = svg.rfind('<', title - 1);
+  const std::size_t value = svg.find(" " + name + "=\"", start);
+  if (value == std::string::npos || value > title) return NAN;
+  return std::strtod(svg.c_str() + value + name.size() + 3, nullptr);
+}
+
+TEST(HtmlReportTest, IsWellFormedAndNeedsNothingFromElsewhere) {
+  const Page page = PageOf(Synthetic{});
+  EXPECT_EQ(Malformed(page.html), "");
+  EXPECT_FALSE(Has(page.html, "<script"));
+  EXPECT_FALSE(Has(page.html, "<link"));
+  EXPECT_FALSE(Has(page.html, "src="));
+  EXPECT_FALSE(Has(page.html, "url("));
+  EXPECT_FALSE(Has(page.html, "@import"));
+  EXPECT_FALSE(Has(page.html, "nan"));
+  EXPECT_FALSE(Has(page.html, "\"inf"));
+}
+
+TEST(HtmlReportTest, SaysVerdictLossesAndSuggestionInThisOrder) {
+  traces::TraceData data = testing::MakeSynthetic({});
+  data.losses.dropped_events = 17;
+  const Page page = PageOf(*traces::MakeTrace(std::move(data)));
+  const std::size_t verdict = page.html.find(Escaped(page.report.diagnosis.summary));
+  const std::size_t losses = page.html.find("17 events dropped");
+  const std::size_t suggestion = page.html.find("<h2 id=\"suggestion\"");
+  ASSERT_NE(verdict, std::string::npos);
+  ASSERT_NE(losses, std::string::npos);
+  EXPECT_LT(verdict, losses);
+  EXPECT_LT(losses, suggestion);
+}
+
+TEST(HtmlReportTest, GivesTheLineToPaste) {
+  Synthetic run;
+  run.workers = 1;
+  run.costs = testing::Always({1, 8, 2, 0.5, 0.1, 0.3, 2, 0});
+  const Page page = PageOf(run);
+  ASSERT_TRUE(page.report.diagnosis.loader->suggestion.changes);
+  EXPECT_TRUE(Has(page.html, "<pre>" + SuggestedCode(page.report.diagnosis) + "</pre>"));
+}
+
+TEST(HtmlReportTest, EscapesWhatATraceHolds) {
+  const Page page =
+      PageOf(*testing::SyntheticTrace({}), "<script>alert('x')</script>&\"\x1b\xff.penstock");
+  EXPECT_EQ(Malformed(page.html), "");
+  EXPECT_FALSE(Has(page.html, "<script"));
+  EXPECT_TRUE(Has(page.html, "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;&quot;?"));
+}
+
+TEST(HtmlReportTest, EscapesNamesInPlots) {
+  Synthetic run;
+  run.transform = "</title></svg><b onload=\"x\">";
+  const Page page = PageOf(run);
+  EXPECT_EQ(Malformed(page.html), "");
+  EXPECT_FALSE(Has(page.html, "<b onload"));
+  EXPECT_TRUE(Has(page.html, "&lt;b onload="));
+}
+
+TEST(HtmlReportTest, ShowsEveryFindingWithItsAction) {
+  Synthetic run;
+  run.workers = 0;
+  const Page page = PageOf(run);
+  ASSERT_FALSE(page.report.findings.empty());
+  for (const Finding& finding : page.report.findings) {
+    EXPECT_TRUE(Has(page.html, Escaped(finding.title)));
+    EXPECT_TRUE(Has(page.html, Escaped(finding.action)));
+    for (const auto& [key, value] : finding.evidence) {
+      EXPECT_TRUE(Has(page.html, "<dt>" + Escaped(key) + "</dt>"));
+    }
+  }
+}
+
+TEST(HtmlReportTest, SaysOfAnEmptyTraceThatNothingCanBePlotted) {
+  const Page page = PageOf(*traces::MakeTrace({}));
+  EXPECT_EQ(Malformed(page.html), "");
+  EXPECT_FALSE(Has(page.html, "<svg"));
+  EXPECT_TRUE(Has(page.html, "No plot: no stage was recorded."));
+  EXPECT_TRUE(Has(page.html, "not enough: needs the batches of a loader"));
+}
+
+TEST(HtmlReportTest, SaysOfAShortTraceWhyNothingIsPredicted) {
+  for (const int batches : {1, 2, 5}) {
+    Synthetic run;
+    run.batches = batches;
+    const Page page = PageOf(run);
+    EXPECT_EQ(Malformed(page.html), "");
+    EXPECT_TRUE(Has(RateFigure(page.plots.workers), "No plot: not enough: needs 16 batches"));
+    EXPECT_TRUE(Has(TimelineFigure(page.plots.timeline), "<svg"));
+  }
+}
+
+TEST(HtmlReportTest, SurvivesOddTraces) {
+  Synthetic still;
+  still.costs = testing::Always({0, 0, 0, 0, 0, 0, 0, 0});
+  still.worker_start = 0;
+  Synthetic bare;
+  bare.loader_facts = bare.host_facts = bare.events = bare.sample_spans = false;
+  Synthetic many;
+  many.workers = 40;
+  many.batches = 400;
+  Synthetic alone;
+  alone.workers = 0;
+  Synthetic slow;
+  slow.batches = 30;
+  slow.costs = testing::Always({1e5, 1e6, 1e5, 1, 1, 1, 1e6, 0});
+  for (const Synthetic& run : {still, bare, many, alone, slow}) {
+    const Page page = PageOf(run);
+    EXPECT_EQ(Malformed(page.html), "");
+    EXPECT_FALSE(Has(page.html, "nan"));
+    EXPECT_FALSE(Has(page.html, "\"inf"));
+  }
+}
+
+TEST(HtmlReportTest, KnowsTheReferenceLoader) {
+  const Page page = PageOf(*testing::ThreadsTrace({}));
+  EXPECT_EQ(Malformed(page.html), "");
+  EXPECT_EQ(page.plots.timeline.rows.size(), 5u);
+  EXPECT_FALSE(page.plots.workers.points.empty());
+  EXPECT_GE(page.plots.workers.points.front().workers, 1);
+}
+
+TEST(HtmlFigureTest, DrawsStagesAsWideAsTheirShares) {
+  const Report report = PageOf(Synthetic{}).report;
+  const std::string svg = StageFigure(report);
+  for (const StageRow& row : report.stages) {
+    if (row.name != "read" && row.name != "decode" && row.name != "wait") continue;
+    EXPECT_NEAR(Attribute(svg, row.name + ": ", "width"), row.share * 530, 0.01) << row.name;
+    EXPECT_TRUE(Has(svg, fmt::format("{}: {} of the time; {} wall", row.name,
+                                     PercentText(row.share), DurationText(row.wall))));
+  }
+}
+
+TEST(HtmlFigureTest, DrawsGainsInProportion) {
+  const Diagnosis diagnosis = PageOf(Synthetic{}).report.diagnosis;
+  const std::string svg = GainFigure(diagnosis);
+  double scale = 0;
+  for (const Gain& gain : diagnosis.gains) {
+    if (gain.speedup < 1.05) continue;
+    const double width = Attribute(svg, std::string(FactorName(gain.factor)) + " free", "width");
+    if (scale <= 0) scale = width / (gain.speedup - 1);
+    EXPECT_NEAR(width, scale * (gain.speedup - 1), 0.02);
+  }
+  EXPECT_GT(scale, 0);
+}
+
+TEST(HtmlFigureTest, ShowsThePredictionsOfWhatif) {
+  const Page page = PageOf(Synthetic{});
+  const WorkerCurve& curve = page.plots.workers;
+  GridRequest request;
+  for (const CurvePoint& point : curve.points) request.workers.push_back(point.workers);
+  request.prefetch = {curve.prefetch};
+  const Result<Grid> grid = PredictGrid(page.report.diagnosis, request);
+  ASSERT_TRUE(grid);
+  ASSERT_EQ(grid->configurations.size(), curve.points.size());
+  const std::string rates = RateFigure(curve);
+  const std::string memory = MemoryFigure(curve);
+  for (const Configuration& one : grid->configurations) {
+    const Interval& rate = one.predicted.rate;
+    const std::string workers = fmt::format("{} workers", one.workers);
+    EXPECT_TRUE(Has(rates, fmt::format("{} samples/s ({}..{})", ShortNumber(rate.estimate),
+                                       ShortNumber(rate.low), ShortNumber(rate.high))));
+    EXPECT_TRUE(std::isfinite(Attribute(rates, workers, "cy"))) << workers;
+    EXPECT_TRUE(Has(memory, BytesText(one.predicted.ram) + " in all")) << workers;
+  }
+  // Higher rates stand higher.
+  const auto& points = grid->configurations;
+  EXPECT_GT(Attribute(rates, fmt::format("{} workers", points.front().workers), "cy"),
+            Attribute(rates, fmt::format("{} workers", points.back().workers), "cy"));
+}
+
+TEST(HtmlFigureTest, CountsEveryCallInTheLatencyHistogram) {
+  const Page page = PageOf(Synthetic{});
+  ASSERT_FALSE(page.plots.latencies.empty());
+  for (const LatencyRow& row : page.plots.latencies) {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t bin : row.bins) sum += bin;
+    EXPECT_EQ(sum, row.count) << row.name;
+    const auto stage = std::find_if(page.report.stages.begin(), page.report.stages.end(),
+                                    [&](const StageRow& one) { return one.name == row.name; });
+    ASSERT_NE(stage, page.report.stages.end()) << row.name;
+    EXPECT_EQ(row.count, stage->count) << row.name;
+    EXPECT_DOUBLE_EQ(row.p99, stage->p99) << row.name;
+    const auto bin = static_cast<std::size_t>(std::log10(row.p50 * 1e9) * kBinsPerDecade);
+    EXPECT_GT(row.bins[bin] + row.bins[bin + 1] + row.bins[bin - 1], 0u) << row.name;
+  }
+}
+
+TEST(HtmlFigureTest, CountsLatenciesAlsoWhenThereAreMany) {
+  DurationSketch sketch;
+  for (std::int64_t i = 1; i <= 20'000; ++i) sketch.Add(i * 1000);
+  EXPECT_NEAR(static_cast<double>(sketch.CountBelow(0.01)), 10'000, 100);
+  EXPECT_EQ(sketch.CountBelow(1), 20'000u);
+  EXPECT_EQ(sketch.CountBelow(0), 0u);
+}
+
+TEST(HtmlFigureTest, TimelineRepeatsTheRecordedBatches) {
+  const Page page = PageOf(Synthetic{});
+  const TimelineExcerpt& excerpt = page.plots.timeline;
+  ASSERT_EQ(excerpt.rows.size(), 3u);
+  EXPECT_EQ(excerpt.rows[0].label, "worker 0");
+  EXPECT_EQ(excerpt.rows[1].label, "worker 1");
+  ASSERT_EQ(excerpt.rows[2].label, "training loop");
+  const RunModel& run = page.report.diagnosis.run;
+  std::size_t waits = 0;
+  for (const TimelineSpan& span : excerpt.rows[2].spans) {
+    if (span.stage != traces::StageId::kWait) continue;
+    ++waits;
+    const Batch& batch = run.loader().batches.at(span.batch);
+    ASSERT_EQ(batch.key.index, span.batch);
+    EXPECT_NEAR(span.to - span.from, batch.wait(), 1e-9);
+  }
+  EXPECT_EQ(waits, excerpt.batches);
+}
+
+TEST(HtmlFigureTest, QueueStaysWithinTheCreditsAndIsFullBehindASlowStep) {
+  Synthetic run;
+  run.costs = testing::Always({0.1, 0.2, 0.1, 0.1, 0.1, 0.1, 20, 0});
+  const QueueDepth queue = PageOf(run).plots.queue;
+  ASSERT_EQ(queue.missing, "");
+  EXPECT_EQ(queue.most, 4);
+  for (const QueueBin& bin : queue.bins) {
+    EXPECT_GE(bin.low, 0);
+    EXPECT_LE(bin.high, queue.most);
+    EXPECT_LE(bin.low, bin.mean + 1e-9);
+    EXPECT_LE(bin.mean, bin.high + 1e-9);
+  }
+  EXPECT_GT(queue.bins[queue.bins.size() / 2].mean, 2.5);
+}
+
+TEST(HtmlFigureTest, QueueIsEmptyBehindSlowWorkers) {
+  Synthetic run;
+  run.costs = testing::Always({1, 20, 1, 0.1, 0.1, 0.1, 0.5, 0});
+  const QueueDepth queue = PageOf(run).plots.queue;
+  EXPECT_LT(queue.bins[queue.bins.size() / 2].mean, 0.5);
+}
+
+TEST(HtmlTextTest, EscapesMarkupAndWhatIsNoText) {
+  EXPECT_EQ(Escaped("a<b>&\"'"), "a&lt;b&gt;&amp;&quot;&#39;");
+  EXPECT_EQ(Escaped("\xc3\xa9"), "\xc3\xa9");
+  EXPECT_EQ(Escaped("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");
+  const std::string lost = "\xef\xbf\xbd";
+  EXPECT_EQ(Escaped("\x01"), lost);
+  EXPECT_EQ(Escaped("\xff"), lost);
+  EXPECT_EQ(Escaped("\xc3"), lost);
+  EXPECT_EQ(Escaped("\xc0\x80"), lost + lost);
+  EXPECT_EQ(Escaped("\xed\xa0\x80"), lost + lost + lost);  // a surrogate
+  EXPECT_EQ(Escaped("\xe2\x80\xae"), lost + lost + lost);  // turns the direction of reading
+  EXPECT_EQ(Escaped("\xef\xbf\xbf"), lost + lost + lost);
+}
+
+TEST(HtmlTextTest, RoundStepsCoverTheRange) {
+  for (const double high : {1e-9, 0.7, 1.0, 3.0, 9.99, 100.0, 123456.0, 1e12}) {
+    const std::vector<double> steps = RoundSteps(high, 7);
+    EXPECT_LE(steps.size(), 8u) << high;
+    EXPECT_GE(steps.size(), 3u) << high;
+    EXPECT_GE(steps.back(), high * (1 - 1e-9)) << high;
+    EXPECT_LE(steps[steps.size() - 2], high) << high;
+  }
+  EXPECT_EQ(RoundSteps(0, 5).front(), 0);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
