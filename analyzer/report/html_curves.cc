@@ -139,7 +139,8 @@ std::string MemoryFigure(const WorkerCurve& curve) {
     drawing.Rect(left, middle, width, kBottom - middle, "batches", tip);
     drawing.Rect(left, top, width, middle - top, "processes", tip);
     if (width > 24) {
-      drawing.Text(left + width / 2, top - 5, BytesText(each), "small mid");
+      const bool room = point.workers > 0 && curve.points.size() <= 10;
+      drawing.Text(left + width / 2, top - 5, BytesText(each) + (room ? " each" : ""), "small mid");
     }
   }
   using Entry = std::pair<std::string_view, std::string_view>;
