@@ -15,6 +15,7 @@ void CollateSlow(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "collate-slow";
   finding.predicted = input.Without(Factor::kCollate);
+  if (finding.predicted->speedup < 1.01) return;  // nothing waits for it
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.title =
       fmt::format("collating takes {:.0f} % of the time of making a batch", 100 * share);

@@ -11,6 +11,7 @@ namespace penstock::analyzer {
 
 void CpuSaturated(const RuleInput& input, Findings& out) {
   if (!input.diagnosis.loader || input.run().config.num_workers == 0) return;
+  if (input.run().batches.size() < 8) return;  // as cold-cache: too short to say
   const CpuLoad& cpu = input.loader().cpu;
   if (!cpu.known || (cpu.saturation() < 0.9 && !cpu.crowded) ||
       input.diagnosis.wait_fraction < 0.05)

@@ -26,7 +26,9 @@ void DecodeLargerThanNeeded(const RuleInput& input, Findings& out) {
   if (ratio < 4) return;
   Finding finding;
   finding.id = "decode-larger-than-needed";
-  finding.severity = Severity::kWarning;
+  finding.predicted = input.WithScaled(Factor::kDecode, 0.5);
+  if (finding.predicted->speedup < 1.01) return;  // nothing waits for it
+  finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.title =
       fmt::format("{:.1f} MB are decoded for a sample of {:.2f} MB", decoded / 1e6, sample / 1e6);
   finding.evidence = {{"decoded_bytes_per_sample", decoded},
@@ -38,7 +40,6 @@ void DecodeLargerThanNeeded(const RuleInput& input, Findings& out) {
       "Decode at reduced size (PIL: image.draft(); OpenCV: IMREAD_REDUCED_COLOR_2), decode only "
       "the "
       "crop, or store the images smaller once.";
-  finding.predicted = input.WithScaled(Factor::kDecode, 0.5);
   out.push_back(std::move(finding));
 }
 

@@ -41,6 +41,7 @@ void NormalizeOnCpu(const RuleInput& input, Findings& out) {
   finding.id = "normalize-on-cpu";
   finding.predicted =
       input.WithScaled(Factor::kAugment, all > 0 ? std::max(0.0, 1 - time / all) : 1);
+  if (finding.predicted->speedup < 1.01) return;  // nothing waits for it
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.title =
       fmt::format("converting to floating point takes {:.0f} % of the workers' time", 100 * share);

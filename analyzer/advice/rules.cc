@@ -7,21 +7,60 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::array<Rule, 15> kRules = {
-    ColdCache,          CollateSlow,        ComputeBound,
-    CpuQuotaOrAffinity, CpuSaturated,       DecodeLargerThanNeeded,
-    NoWorkerProcesses,  NormalizeOnCpu,     SharedMemoryTooSmall,
-    SlowDecoder,        SlowFirstBatch,     SmallFiles,
-    TooFewWorkers,      WorkerMemoryGrowth, WorkersRestartEachEpoch};
+constexpr std::array<Rule, 30> kRules = {ColdCache,
+                                         CollateSlow,
+                                         ComputeBound,
+                                         CopiesNotOverlapped,
+                                         CpuOversubscribed,
+                                         CpuQuotaOrAffinity,
+                                         CpuSaturated,
+                                         DecodeLargerThanNeeded,
+                                         FitsInRam,
+                                         KernelLaunchBound,
+                                         MoveAugmentToGpu,
+                                         MoveDecodeToGpu,
+                                         NoWorkerProcesses,
+                                         NormalizeOnCpu,
+                                         PageableCopies,
+                                         PrefetchTooShallow,
+                                         RankImbalance,
+                                         RepeatedWork,
+                                         SharedMemoryTooSmall,
+                                         SlowDecoder,
+                                         SlowFirstBatch,
+                                         SlowStorage,
+                                         SmallFiles,
+                                         Stragglers,
+                                         TooFewWorkers,
+                                         TooManyWorkers,
+                                         TransferCeiling,
+                                         WideLabels,
+                                         WorkerMemoryGrowth,
+                                         WorkersRestartEachEpoch};
 
 }  // namespace
 
-Prediction RuleInput::With(int workers, int prefetch) const {
+Prediction RuleInput::WithSetting(const Setting& setting) const {
   const LoaderDiagnosis& found = loader();
+  Prediction prediction =
+      Predict(found.pipeline, Apply(found.pipeline, setting, found.facts), found.replay);
+  prediction.ram = RamOf(found.pipeline, setting, found.facts);
+  return prediction;
+}
+
+Setting RuleInput::Recorded() const {
+  Setting setting;
+  setting.workers = loader().pipeline.workers;
+  setting.prefetch = loader().pipeline.prefetch;
+  return setting;
+}
+
+Prediction RuleInput::With(int workers, int prefetch) const {
   Setting setting;
   setting.workers = workers;
-  setting.prefetch = prefetch + (found.pipeline.sample_tasks ? 1 : 0);  // as Suggestion has it
-  return Predict(found.pipeline, Apply(found.pipeline, setting, found.facts), found.replay);
+  // As Suggestion has it.
+  setting.prefetch = prefetch + (loader().pipeline.sample_tasks ? 1 : 0);
+  return WithSetting(setting);
 }
 
 Prediction RuleInput::Without(Factor factor) const {
@@ -30,18 +69,36 @@ Prediction RuleInput::Without(Factor factor) const {
 }
 
 Prediction RuleInput::WithScaled(Factor part, double scale) const {
-  const LoaderDiagnosis& found = loader();
-  Setting setting;
-  setting.workers = found.pipeline.workers;
-  setting.prefetch = found.pipeline.prefetch;
+  Setting setting = Recorded();
   setting.scale = {{part, scale}};
-  return Predict(found.pipeline, Apply(found.pipeline, setting, found.facts), found.replay);
+  return WithSetting(setting);
 }
 
 double RuleInput::ShareOfFetch(traces::StageId stage) const {
   const StageTable& stages = diagnosis.run.stages;
   const double whole = stages.DataTime();
   return whole > 0 ? std::min(1.0, Seconds(stages[stage].wall) / whole) : 0;
+}
+
+double RuleInput::DatasetBytes() const {
+  if (const auto fact = NumberFact(trace.facts(), "dataset.bytes"); fact && *fact > 0) return *fact;
+  const StageTotals& read = diagnosis.run.stages[traces::StageId::kRead];
+  const StageTotals& samples = diagnosis.run.stages[traces::StageId::kSample];
+  const auto bytes = static_cast<double>(read.bytes.value);
+  const std::int64_t length = run().config.dataset_length;
+  if (length > 0 && samples.count > 0) {
+    return bytes / static_cast<double>(samples.count) * static_cast<double>(length);
+  }
+  for (const Epoch& epoch : run().epochs) {
+    if (!epoch.ended) return 0;
+  }
+  return run().epochs.empty() ? 0 : bytes / static_cast<double>(run().epochs.size());
+}
+
+bool RuleInput::HasGpu() const {
+  const StageTable& stages = diagnosis.run.stages;
+  return trace.facts().count("gpu.model") > 0 || stages[traces::StageId::kKernel].count > 0 ||
+         stages[traces::StageId::kH2d].count > 0;
 }
 
 Findings RunRules(const traces::Trace& trace, const Diagnosis& diagnosis) {

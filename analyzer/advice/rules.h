@@ -11,6 +11,7 @@
 
 #include "analyzer/advice/finding.h"
 #include "analyzer/whatif/diagnosis.h"
+#include "analyzer/whatif/scenario.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
@@ -28,8 +29,17 @@ struct RuleInput {
   [[nodiscard]] Prediction Without(Factor factor) const;
   // Predicted effect of one part of every batch taking `scale` times as long.
   [[nodiscard]] Prediction WithScaled(Factor part, double scale) const;
+  // Predicted effect of any other setting, with the memory it takes.
+  [[nodiscard]] Prediction WithSetting(const Setting& setting) const;
+  // The recorded number of workers and depth, to be varied.
+  [[nodiscard]] Setting Recorded() const;
   // Time of a stage over the workers' time in data (StageTable::DataTime).
   [[nodiscard]] double ShareOfFetch(traces::StageId stage) const;
+  // Bytes read in one pass over the dataset, by its fact, by what a sample takes, or by epochs that
+  // were seen to end; 0: not known.
+  [[nodiscard]] double DatasetBytes() const;
+  // The trace shows that there is a GPU to work for.
+  [[nodiscard]] bool HasGpu() const;
 };
 
 using Findings = std::vector<Finding>;
@@ -38,16 +48,31 @@ using Rule = void (*)(const RuleInput& input, Findings& out);
 void ColdCache(const RuleInput& input, Findings& out);
 void CollateSlow(const RuleInput& input, Findings& out);
 void ComputeBound(const RuleInput& input, Findings& out);
+void CopiesNotOverlapped(const RuleInput& input, Findings& out);
+void CpuOversubscribed(const RuleInput& input, Findings& out);
 void CpuQuotaOrAffinity(const RuleInput& input, Findings& out);
 void CpuSaturated(const RuleInput& input, Findings& out);
 void DecodeLargerThanNeeded(const RuleInput& input, Findings& out);
+void FitsInRam(const RuleInput& input, Findings& out);
+void KernelLaunchBound(const RuleInput& input, Findings& out);
+void MoveAugmentToGpu(const RuleInput& input, Findings& out);
+void MoveDecodeToGpu(const RuleInput& input, Findings& out);
 void NoWorkerProcesses(const RuleInput& input, Findings& out);
 void NormalizeOnCpu(const RuleInput& input, Findings& out);
+void PageableCopies(const RuleInput& input, Findings& out);
+void PrefetchTooShallow(const RuleInput& input, Findings& out);
+void RankImbalance(const RuleInput& input, Findings& out);
+void RepeatedWork(const RuleInput& input, Findings& out);
 void SharedMemoryTooSmall(const RuleInput& input, Findings& out);
 void SlowDecoder(const RuleInput& input, Findings& out);
 void SlowFirstBatch(const RuleInput& input, Findings& out);
+void SlowStorage(const RuleInput& input, Findings& out);
 void SmallFiles(const RuleInput& input, Findings& out);
+void Stragglers(const RuleInput& input, Findings& out);
 void TooFewWorkers(const RuleInput& input, Findings& out);
+void TooManyWorkers(const RuleInput& input, Findings& out);
+void TransferCeiling(const RuleInput& input, Findings& out);
+void WideLabels(const RuleInput& input, Findings& out);
 void WorkerMemoryGrowth(const RuleInput& input, Findings& out);
 void WorkersRestartEachEpoch(const RuleInput& input, Findings& out);
 

@@ -24,6 +24,7 @@ void SmallFiles(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "small-files";
   finding.predicted = input.Without(Factor::kRead);
+  if (finding.predicted->speedup < 1.01) return;  // nothing waits for it
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.title =
       fmt::format("files of {:.0f} kB take {:.1f} ms each to read", bytes / 1e3, 1e3 * time);

@@ -55,6 +55,7 @@ Report BuildReport(const traces::Trace& trace, std::string path) {
   report.diagnosis = Diagnose(trace);
   report.stages = BuildStageRows(trace, report.diagnosis);
   report.findings = RunRules(trace, report.diagnosis);
+  report.not_checked = NotCheckedRules(trace, report.diagnosis);
   report.coverage = MeasureCoverage(trace);
   report.losses = trace.losses();
   if (trace.realtime_offset().value != 0) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/advice/not_checked.h"
 #include "analyzer/advice/rules.h"
 #include "analyzer/report/coverage.h"
 #include "analyzer/whatif/diagnosis.h"
@@ -36,6 +37,7 @@ struct Report {
   Diagnosis diagnosis;
   std::vector<StageRow> stages;
   Findings findings;
+  std::vector<NotChecked> not_checked;
   Coverage coverage;
   traces::Losses losses;
   double started = 0;  // seconds since 1970, 0: not known

@@ -131,6 +131,7 @@ void WriteFinding(const Finding& finding, const Report& report, JsonWriter& json
   if (finding.predicted) {
     json.Key("predicted").BeginObject();
     WritePrediction(*finding.predicted, json);
+    if (finding.predicted->ram > 0) json.Field("ram_bytes", finding.predicted->ram);
     json.EndObject();
   }
   json.Key("where").BeginObject();
@@ -205,6 +206,13 @@ std::string ReportJson(const Report& report) {
   json.EndArray();
   json.Key("findings").BeginArray();
   for (const Finding& finding : report.findings) WriteFinding(finding, report, json);
+  json.EndArray();
+  json.Key("not_checked").BeginArray();
+  for (const NotChecked& missing : report.not_checked) {
+    json.BeginObject().Key("ids").BeginArray();
+    for (const std::string_view id : missing.ids) json.Value(id);
+    json.EndArray().Field("needs", missing.needs).EndObject();
+  }
   json.EndArray();
   WriteSuggestion(diagnosis, json);
   json.Key("coverage").BeginObject();

@@ -135,6 +135,21 @@ std::string CoverageText(const Coverage& coverage) {
   return text;
 }
 
+// What no rule could look at, so that silence is not taken for health.
+std::string NotCheckedText(const Report& report) {
+  std::string text;
+  for (const NotChecked& missing : report.not_checked) {
+    std::string ids;
+    for (const std::string_view id : missing.ids) {
+      if (!ids.empty()) ids += ", ";
+      ids += id;
+    }
+    if (!text.empty()) text += "; ";
+    text += ids.empty() ? missing.needs : fmt::format("{}: needs {}", ids, missing.needs);
+  }
+  return text.empty() ? "" : Label("not checked") + Wrapped(text, kWidth, kIndent) + "\n";
+}
+
 }  // namespace
 
 std::string ReportText(const Report& report, Colour colour) {
@@ -156,6 +171,7 @@ std::string ReportText(const Report& report, Colour colour) {
   if (!findings.empty()) text += "\n" + findings + "\n";
   text += SuggestionText(diagnosis);
   text += CoverageText(report.coverage);
+  text += paint.Dim(NotCheckedText(report));
   return text;
 }
 

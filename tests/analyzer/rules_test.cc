@@ -1,38 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each rule: a run that it must speak of, and one that it must not.
-#include <algorithm>
-#include <functional>
-#include <string>
-
 #include <gtest/gtest.h>
 
-#include "analyzer/advice/rules.h"
-#include "tests/analyzer/synthetic.h"
+#include "tests/analyzer/finds.h"
 
 namespace penstock::analyzer {
 namespace {
 
-using testing::Always;
+using testing::Change;
 using testing::Costs;
+using testing::Finds;
 using testing::Synthetic;
-
-using Change = std::function<void(traces::TraceData&)>;
-
-bool Finds(const std::string& id, const Synthetic& run, const Change& change = {}) {
-  traces::TraceData data = testing::MakeSynthetic(run);
-  if (change) change(data);
-  const auto trace = traces::MakeTrace(std::move(data));
-  const Findings findings = RunRules(*trace, Diagnose(*trace));
-  return std::any_of(findings.begin(), findings.end(),
-                     [&](const Finding& finding) { return finding.id == id; });
-}
-
-Synthetic WithCosts(const Costs& costs) {
-  Synthetic run;
-  run.costs = Always(costs);
-  return run;
-}
+using testing::WithCosts;
 
 TEST(NoWorkerProcessesTest, SpeaksWhenTheLoopWaits) {
   Synthetic run;
@@ -143,6 +123,16 @@ TEST(CollateSlowTest, IsSilentBelow) {
   EXPECT_FALSE(Finds("collate-slow", WithCosts({1, 4, 4, 1.4, 0.1, 0.2, 4, 0})));
 }
 
+TEST(CollateSlowTest, IsSilentWhenTheLoopDoesNotWait) {
+  EXPECT_FALSE(Finds("collate-slow", WithCosts({1, 4, 3, 2, 0.1, 0.2, 40, 0})));
+}
+
+TEST(DecodeLargerThanNeededTest, IsSilentWhenTheLoopDoesNotWait) {
+  Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 80, 0});
+  run.decoded_bytes = 5 * run.sample_bytes;
+  EXPECT_FALSE(Finds("decode-larger-than-needed", run));
+}
+
 TEST(ComputeBoundTest, SpeaksWhenDataIsThere) {
   EXPECT_TRUE(Finds("compute-bound", WithCosts({1, 4, 3, 1, 0.1, 0.2, 40, 0})));
 }
@@ -205,6 +195,22 @@ TEST(ColdCacheTest, SpeaksWhenTheFirstEpochReadsSlowly) {
 
 TEST(ColdCacheTest, IsSilentOfADifferenceThatMayBeChance) {
   EXPECT_FALSE(Finds("cold-cache", ReadsOf(3, 2)));
+}
+
+TEST(ColdCacheTest, IsSilentOfLessThanAMillisecondABatch) {
+  Synthetic run;
+  run.epochs = 3;
+  run.batches = 40;
+  run.costs = [](int epoch, int) {
+    return Costs{epoch == 0 ? 0.9 : 0.2, 0.8, 0.2, 0.1, 0.1, 0.2, 1, 0};
+  };
+  EXPECT_FALSE(Finds("cold-cache", run));
+}
+
+TEST(ColdCacheTest, IsSilentWhenNoReadWasSeen) {
+  EXPECT_FALSE(Finds("cold-cache", ReadsOf(10, 1), [](traces::TraceData& data) {
+    for (std::size_t thread = 1; thread < data.spans.size(); ++thread) data.spans[thread].clear();
+  }));
 }
 
 TEST(SmallFilesTest, SpeaksOfSlowOpens) {

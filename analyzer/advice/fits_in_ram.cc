@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every epoch reads a dataset from storage that memory would hold.
+// Threshold: dataset at most half of the memory the run may use (diagnosis.md R23's share), the
+// last epoch still spends 10 % of the fetches on reads slower than 525 MB/s (a SATA SSD), and reads
+// at 2 GB/s gain 5 %: a copy out of the page cache by one core (ours, cautious).
+// Source: diagnosis.md R14; DS-Analyzer and CoorDL.
+#include <fmt/core.h>
+#include <algorithm>
+
+#include "analyzer/advice/rules.h"
+
+namespace penstock::analyzer {
+
+void FitsInRam(const RuleInput& input, Findings& out) {
+  constexpr double kDisk = 525e6;
+  constexpr double kMemory = 2e9;
+  if (!input.diagnosis.loader || input.run().epochs.size() < 2) return;
+  const LoaderRun& run = input.run();
+  const StageTotals& read = input.diagnosis.run.stages[traces::StageId::kRead];
+  const StageTotals& samples = input.diagnosis.run.stages[traces::StageId::kSample];
+  const double dataset = input.DatasetBytes();
+  const double room = BudgetOf(input.diagnosis.run.host).ram;
+  if (dataset <= 0 || room <= 0 || dataset > room || read.count == 0 || samples.count == 0) return;
+  const Epoch& last = run.epochs.back();
+  double reading = 0;
+  double fetching = 0;
+  for (std::size_t i = last.first; i < last.first + last.count; ++i) {
+    reading += run.batches[i].read.wall;
+    fetching += run.batches[i].fetch.wall;
+  }
+  if (last.count < 8 || reading < 0.1 * fetching) return;
+  const double bytes = static_cast<double>(read.bytes.value) / static_cast<double>(samples.count) *
+                       static_cast<double>(run.samples_per_batch);
+  const double speed = bytes * static_cast<double>(last.count) / reading;
+  if (bytes <= 0 || speed >= kDisk) return;
+  Finding finding;
+  finding.predicted = input.WithScaled(Factor::kRead, std::min(1.0, speed / kMemory));
+  if (finding.predicted->speedup < 1.05) return;
+  finding.id = "fits-in-ram";
+  finding.severity = Severity::kWarning;
+  finding.title =
+      fmt::format("{:.2g} GB are read anew in every epoch; half of the memory is {:.2g} GB",
+                  dataset / 1e9, room / 1e9);
+  finding.evidence = {{"dataset_bytes", dataset},
+                      {"room_bytes", room},
+                      {"read_share_of_last_epoch", reading / fetching},
+                      {"threshold", 0.1},
+                      {"bytes_per_s_of_a_reader", speed},
+                      {"assumed_bytes_per_s", kMemory},
+                      {"ram_bytes", dataset}};
+  const std::string root = TextFact(input.trace.facts(), "dataset.root");
+  const auto shm = static_cast<double>(input.diagnosis.run.host.shm_size.value);
+  if (run.config.kind == "penstock") {
+    finding.action = fmt::format("Pass --ram-cache {:.0f}m.", 1.1 * dataset / 1048576 + 1);
+  } else if (shm > 1.2 * dataset) {
+    finding.action = fmt::format("Copy it once: cp -r {} /dev/shm/, and read it from there.",
+                                 root.empty() ? "DATASET" : root);
+  } else {
+    finding.action =
+        fmt::format("Keep it in the page cache: vmtouch -tl {}.", root.empty() ? "DATASET" : root);
+  }
+  finding.from =
+      last.start == kNever ? 0 : static_cast<double>(last.start - input.trace.begin().value) * 1e-9;
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

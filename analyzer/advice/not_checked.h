@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules that this recording cannot answer, and what it would need. Values; pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/whatif/diagnosis.h"
+#include "traces/trace.h"
+
+namespace penstock::analyzer {
+
+struct NotChecked {
+  std::vector<std::string_view> ids;  // of findings
+  std::string needs;                  // "GPU kernels in the recording"
+};
+
+[[nodiscard]] std::vector<NotChecked> NotCheckedRules(const traces::Trace& trace,
+                                                      const Diagnosis& diagnosis);
+
+}  // namespace penstock::analyzer

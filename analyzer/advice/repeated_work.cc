@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every epoch does again what comes out the same each time and could be done once.
+// Threshold: such transforms take 10 % of the fetches (as diagnosis.md R17), two epochs or more.
+// Only what is named after a transform without chance counts; where all are such, decoding comes
+// out the same too, and 40 % of the fetches (R15) is the limit. Source: PRESTO (split points, 3 to
+// 13x); Plumber's caches.
+#include <fmt/core.h>
+#include <algorithm>
+#include <string_view>
+
+#include "analyzer/advice/rules.h"
+
+namespace penstock::analyzer {
+namespace {
+
+enum class Outcome { kSame, kRandom, kUnknown };
+
+Outcome OutcomeOf(std::string_view transform) {
+  const auto has = [&](std::string_view part) {
+    return transform.find(part) != std::string_view::npos;
+  };
+  for (const std::string_view part :
+       {"Random", "random", "Jitter", "jitter", "Auto", "Mix", "flip", "Flip", "Noise", "Drop"}) {
+    if (has(part)) return Outcome::kRandom;
+  }
+  for (const std::string_view part : {"Resize", "resize", "CenterCrop", "center_crop", "Pad",
+                                      "Grayscale", "LongestMaxSize", "SmallestMaxSize"}) {
+    if (has(part)) return Outcome::kSame;
+  }
+  return Outcome::kUnknown;
+}
+
+struct Same {
+  double time = 0;  // seconds in transforms without chance
+  bool all = true;  // no other was seen
+  std::string names;
+};
+
+Same Find(const RuleInput& input) {
+  Same same;
+  const StageTotals& augment = input.diagnosis.run.stages[traces::StageId::kAugment];
+  for (const auto& [name, part] : augment.children) {
+    const std::string_view text = input.trace.String(name);
+    if (OutcomeOf(text) != Outcome::kSame) {
+      same.all = false;
+      continue;
+    }
+    same.time += Seconds(part.wall);
+    same.names += (same.names.empty() ? "" : ", ") + std::string(text);
+  }
+  return same;
+}
+
+}  // namespace
+
+void RepeatedWork(const RuleInput& input, Findings& out) {
+  if (!input.diagnosis.loader || input.run().epochs.size() < 2) return;
+  const StageTable& stages = input.diagnosis.run.stages;
+  const double whole = stages.DataTime();
+  const Same same = Find(input);
+  if (whole <= 0 || same.time <= 0) return;
+  const double decode = Seconds(stages[traces::StageId::kDecode].wall);
+  const double augment = Seconds(stages[traces::StageId::kAugment].wall);
+  const double share = (same.all ? decode + same.time : same.time) / whole;
+  const double limit = same.all ? 0.4 : 0.1;
+  if (share < limit || augment <= 0) return;
+  Setting setting = input.Recorded();
+  setting.scale = {{Factor::kAugment, std::max(0.0, 1 - same.time / augment)}};
+  const LoaderRun& run = input.run();
+  const double sample =
+      run.samples_known ? BatchBytes(run) / static_cast<double>(run.samples_per_batch) : 0;
+  if (same.all) {
+    // Finished samples are read instead of files, at the speed files were read.
+    const StageTotals& read = stages[traces::StageId::kRead];
+    const auto samples = static_cast<double>(stages[traces::StageId::kSample].count);
+    const double file = samples > 0 ? static_cast<double>(read.bytes.value) / samples : 0;
+    if (sample <= 0 || file <= 0) return;
+    setting.scale.emplace_back(Factor::kDecode, 0.0);
+    setting.scale.emplace_back(Factor::kRead, sample / file);
+  }
+  Finding finding;
+  finding.predicted = input.WithSetting(setting);
+  if (finding.predicted->speedup < 1.05) return;
+  finding.id = "repeated-work";
+  finding.severity = Severity::kWarning;
+  finding.title =
+      fmt::format("{} epochs repeat {:.0f} % of the workers' time with the same outcome",
+                  run.epochs.size(), 100 * share);
+  finding.evidence = {{"repeated_share", share},
+                      {"threshold", limit},
+                      {"transforms", same.names},
+                      {"epochs", static_cast<double>(run.epochs.size())},
+                      {"sample_bytes", sample}};
+  finding.action = same.all ? "No transform of this run leaves anything to chance: store the "
+                              "finished samples once (an array file, LMDB, tar) and read those."
+                            : fmt::format(
+                                  "Store the images once as they leave {}, and drop it from "
+                                  "the transforms.",
+                                  same.names);
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Workers wait for the bytes of files that are large enough to come at full speed.
+// Threshold: reads 40 % of the fetches (diagnosis.md R10), slower than 525 MB/s, a SATA SSD
+// (DS-Analyzer's constant; the page cache gives several GB/s), 1 ms each, and 5 % gained without
+// them. Files that small-files speaks of are left to it. Source: diagnosis.md R10, R12; Plumber.
+#include <fmt/core.h>
+
+#include "analyzer/advice/rules.h"
+
+namespace penstock::analyzer {
+
+void SlowStorage(const RuleInput& input, Findings& out) {
+  constexpr double kDisk = 525e6;
+  if (!input.diagnosis.loader || input.diagnosis.wait_fraction < 0.05) return;
+  const StageTotals& read = input.diagnosis.run.stages[traces::StageId::kRead];
+  const double share = input.ShareOfFetch(traces::StageId::kRead);
+  if (share < 0.4 || read.count == 0 || read.bytes.value == 0 || read.wall.value == 0) return;
+  const double bytes = static_cast<double>(read.bytes.value) / static_cast<double>(read.count);
+  const double time = read.durations.Quantile(0.5);
+  const double speed = static_cast<double>(read.bytes.value) / Seconds(read.wall);
+  const bool small_files = bytes < 1e6 && speed < 50e6;
+  if (small_files || time < 1e-3 || speed >= kDisk) return;
+  Finding finding;
+  finding.predicted = input.Without(Factor::kRead);
+  if (finding.predicted->speedup < 1.05) return;
+  finding.id = "slow-storage";
+  finding.severity = Severity::kWarning;
+  finding.title =
+      fmt::format("reads come at {:.0f} MB/s each and take {:.0f} % of the workers' time",
+                  speed / 1e6, 100 * share);
+  const double whole = input.diagnosis.run.duration();
+  finding.evidence = {
+      {"read_share", share},
+      {"threshold", 0.4},
+      {"bytes_per_s_of_a_reader", speed},
+      {"bytes_per_s_together", whole > 0 ? static_cast<double>(read.bytes.value) / whole : 0},
+      {"disk_bytes_per_s", kDisk},
+      {"bytes_per_read", bytes},
+      {"storage", TextFact(input.trace.facts(), "dataset.storage")}};
+  finding.action =
+      "Copy the dataset to a local SSD or to memory, or store it smaller (better compressed, or "
+      "resized once). The prediction is for reads that cost nothing.";
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

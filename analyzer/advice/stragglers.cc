@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A few slow batches, or one slow worker, hold up finished ones that must come after them.
+// Threshold: during 30 % of the wait a later batch was finished (diagnosis.md R20, ours), the loop
+// waits 5 % (kineto, xprof), and taking batches as they come gains 5 % in the simulator. A worker
+// is slow at 1.5 times the median of the workers, with eight batches each (ours; diagnosis.md F19).
+// Source: pytorch#105203, #135409; MinatoLoader.
+#include <fmt/core.h>
+#include <algorithm>
+
+#include "analyzer/advice/rules.h"
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+namespace {
+
+struct SlowWorker {
+  const WorkerRun* worker = nullptr;
+  double times = 1;  // its batch over the median worker's
+};
+
+SlowWorker FindSlowWorker(const LoaderRun& run) {
+  std::vector<double> means;
+  for (const WorkerRun& worker : run.workers) {
+    if (worker.batches < 8) return {};
+    means.push_back(worker.busy / static_cast<double>(worker.batches));
+  }
+  if (means.size() < 3) return {};  // of two, neither is the rule
+  const double usual = Median(means);
+  const auto most = std::max_element(means.begin(), means.end());
+  if (usual <= 0 || *most < 1.5 * usual) return {};
+  return {&run.workers[static_cast<std::size_t>(most - means.begin())], *most / usual};
+}
+
+std::size_t SlowestBatch(const LoaderRun& run) {
+  const auto slower = [](const Batch& a, const Batch& b) { return a.fetch.wall < b.fetch.wall; };
+  return static_cast<std::size_t>(std::max_element(run.batches.begin(), run.batches.end(), slower) -
+                                  run.batches.begin());
+}
+
+}  // namespace
+
+void Stragglers(const RuleInput& input, Findings& out) {
+  if (!input.diagnosis.loader || input.run().config.num_workers < 2) return;
+  const LoaderRun& run = input.run();
+  const Signals& signals = input.loader().signals;
+  const bool threads = run.config.sample_tasks;
+  if (!run.config.in_order || input.loader().cpu.crowded) return;
+  if (!input.loader().steady.steady) return;
+  if (signals.head_of_line < 0.3 || input.diagnosis.wait_fraction < 0.05) return;
+  Finding finding;
+  if (threads) {
+    finding.predicted = input.Without(Factor::kPrefetch);
+  } else {
+    Setting setting = input.Recorded();
+    setting.in_order = false;
+    finding.predicted = input.WithSetting(setting);
+  }
+  if (finding.predicted->speedup < 1.05) return;
+  std::vector<double> services;
+  for (const Batch& batch : run.batches) services.push_back(batch.fetch.wall);
+  const Summary summary = Summarize(services);
+  const SlowWorker slow = threads ? SlowWorker{} : FindSlowWorker(run);
+  const Batch& slowest = run.batches[SlowestBatch(run)];
+  finding.id = "stragglers";
+  finding.severity = Severity::kWarning;
+  finding.title = fmt::format("during {:.0f} % of the wait later batches lay finished",
+                              100 * signals.head_of_line);
+  finding.evidence = {{"head_of_line", signals.head_of_line},
+                      {"threshold", 0.3},
+                      {"batch_p50_s", summary.median},
+                      {"batch_p99_s", summary.p99},
+                      {"slowest_batch", static_cast<double>(slowest.key.index)},
+                      {"slowest_batch_s", slowest.fetch.wall}};
+  if (slow.worker != nullptr) {
+    finding.title += fmt::format(": worker {} takes {:.1f} times as long as the others",
+                                 slow.worker->worker_id, slow.times);
+    finding.evidence.emplace_back("slow_worker", static_cast<double>(slow.worker->worker_id));
+    finding.pids.push_back(input.trace.processes()[slow.worker->process.value].pid);
+    finding.action = "Find out what slows that process (its core, its affinity, its memory), or ";
+  } else {
+    finding.action = "Bring samples to a similar cost (sort by size, shrink the largest once), or ";
+  }
+  finding.action += threads ? "raise --prefetch. The prediction is for batches of equal cost."
+                            : "pass in_order=False (PyTorch 2.6 and later): batches then come in "
+                              "another order in every run, which the prediction assumes.";
+  if (slowest.fetch_start != kNever && slowest.fetch_end != kNever) {
+    finding.from = static_cast<double>(slowest.fetch_start - input.trace.begin().value) * 1e-9;
+    finding.to = static_cast<double>(slowest.fetch_end - input.trace.begin().value) * 1e-9;
+  }
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fewer workers would do: the others cost memory and start-up time and bring nothing.
+// Threshold: the cheapest setting within 2 % of the best (diagnosis.md section 5, rule 6) needs at
+// least two workers fewer, and the recorded number is above the usable cores or twice as large.
+// Source: diagnosis.md R6, R2; PyTorch's own warning; Lotus saw no gain above 20 workers.
+#include <fmt/core.h>
+
+#include "analyzer/advice/rules.h"
+
+namespace penstock::analyzer {
+
+void TooManyWorkers(const RuleInput& input, Findings& out) {
+  if (!input.diagnosis.loader || input.loader().cpu.crowded) return;
+  const LoaderDiagnosis& loader = input.loader();
+  if (!loader.steady.steady) return;  // too short to give anything up for
+  const LoaderConfig& config = input.run().config;
+  const int workers = config.num_workers;
+  const int enough = loader.suggestion.workers;
+  if (!loader.suggestion.changes || workers - enough < 2) return;
+  if (workers <= loader.cpu.cores && enough > workers / 2) return;
+  Finding finding;
+  finding.predicted = input.With(enough, loader.suggestion.prefetch);
+  if (finding.predicted->speedup < 0.98) return;
+  finding.id = "too-many-workers";
+  finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
+  const std::string_view what = config.sample_tasks ? "threads" : "workers";
+  finding.title = fmt::format("{} {} do what {} would do", workers, what, enough);
+  finding.evidence = {{"num_workers", static_cast<double>(workers)},
+                      {"enough_workers", static_cast<double>(enough)},
+                      {"usable_cores", loader.cpu.cores},
+                      {"worker_busy", loader.signals.worker_busy},
+                      {"tolerance", 0.02},
+                      {"ram_bytes", static_cast<double>(input.WithSetting(input.Recorded()).ram)},
+                      {"ram_bytes_after", static_cast<double>(finding.predicted->ram)}};
+  finding.action =
+      config.sample_tasks ? fmt::format("Lower --workers from {} to {} (--prefetch {}).", workers,
+                                        enough, loader.suggestion.prefetch)
+      : enough == 0
+          ? std::string("Set num_workers=0: nothing waits for the workers' share.")
+          : fmt::format(
+                "Set num_workers={} and prefetch_factor={}: the same rate with less memory.",
+                enough, loader.suggestion.prefetch);
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The consumer, or its pin thread, unpickles and maps batches one after the other; no number of
+// workers gets past that.
+// Threshold: this serial work fills 20 % of the consumer's loop, or 80 % of the pin thread
+// (diagnosis.md R36), and the loop waits 5 %; without it the simulator gains 5 %. The 20 % are
+// ours: R19's 80 % is reached only by a loop that does nothing else. Source: diagnosis.md R19 (1400
+// to 2500 images/s whatever the decoder); pytorch#24984, #81412.
+#include <fmt/core.h>
+
+#include "analyzer/advice/rules.h"
+
+namespace penstock::analyzer {
+
+void TransferCeiling(const RuleInput& input, Findings& out) {
+  if (!input.diagnosis.loader || input.run().config.num_workers == 0) return;
+  const LoaderRun& run = input.run();
+  const SteadyState& steady = input.loader().steady;
+  if (run.config.sample_tasks || input.diagnosis.wait_fraction < 0.05) return;
+  const bool thread = input.loader().pipeline.pin_thread;
+  double handed = 0;
+  double pinned = 0;
+  double count = 0;
+  for (std::size_t i = 0; i < run.batches.size(); ++i) {
+    if (!steady.in_window[i]) continue;
+    handed += run.batches[i].get.wall;
+    pinned += run.batches[i].pin.wall;
+    count += 1;
+  }
+  if (count < 1 || steady.time <= 0) return;
+  const double share = (handed + pinned) / steady.time;
+  const double limit = thread ? 0.8 : 0.2;
+  if (share < limit) return;
+  Finding finding;
+  finding.predicted = input.Without(Factor::kTransfer);
+  if (finding.predicted->speedup < 1.05) return;
+  finding.id = "transfer-ceiling";
+  finding.severity = Severity::kWarning;
+  const double each = (handed + pinned) / count;
+  const double ceiling = static_cast<double>(run.samples_per_batch) / each;
+  finding.title = fmt::format("{} spends {:.1f} ms on receiving each batch: at most {:.0f} {}/s",
+                              thread ? "the pin thread" : "the loop", 1e3 * each, ceiling,
+                              run.samples_known ? "samples" : "batches");
+  finding.evidence = {{"share", share},
+                      {"threshold", limit},
+                      {"receive_s", handed / count},
+                      {"pin_s", pinned / count},
+                      {"batch_bytes", BatchBytes(run)},
+                      {"ceiling_per_s", ceiling}};
+  finding.action =
+      "Return a few large tensors from collate_fn instead of many arrays or Python objects, uint8 "
+      "instead of float32, and use one loader per GPU process. The prediction is for handing over "
+      "that costs nothing.";
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

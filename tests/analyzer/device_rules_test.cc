@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules of GPUs, copies and ranks, on traces that hold such spans, and what is said of those that
+// do not.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/report/report.h"
+#include "tests/analyzer/finds.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Change;
+using testing::Costs;
+using testing::FindingOf;
+using testing::Finds;
+using testing::Synthetic;
+using testing::WithCosts;
+
+void AddGpu(traces::TraceData& data) {
+  data.facts["gpu.model"] = "NVIDIA H200";
+}
+
+Synthetic FullCores(const Costs& costs) {
+  Synthetic run = WithCosts(costs);
+  run.cores = 2;
+  return run;
+}
+
+TEST(MoveDecodeToGpuTest, SpeaksWhenCoresAreFullOfDecoding) {
+  EXPECT_TRUE(Finds("move-decode-to-gpu", FullCores({0, 30, 5, 1, 0.1, 0.2, 4, 0}), AddGpu));
+}
+
+TEST(MoveDecodeToGpuTest, IsSilentWithoutAGpu) {
+  EXPECT_FALSE(Finds("move-decode-to-gpu", FullCores({0, 30, 5, 1, 0.1, 0.2, 4, 0})));
+}
+
+TEST(MoveDecodeToGpuTest, IsSilentWhenCoresAreFree) {
+  EXPECT_FALSE(Finds("move-decode-to-gpu", WithCosts({0, 30, 5, 1, 0.1, 0.2, 4, 0}), AddGpu));
+}
+
+TEST(MoveAugmentToGpuTest, SpeaksWhenTransformsCostMost) {
+  EXPECT_TRUE(Finds("move-augment-to-gpu", FullCores({0, 5, 30, 1, 0.1, 0.2, 4, 0}), AddGpu));
+}
+
+TEST(MoveAugmentToGpuTest, IsSilentWhenDecodingCostsMore) {
+  EXPECT_FALSE(Finds("move-augment-to-gpu", FullCores({0, 20, 15, 1, 0.1, 0.2, 4, 0}), AddGpu));
+}
+
+Change Types(const char* types) {
+  return
+      [types](traces::TraceData& data) { data.processes[0].facts["loader.0.batch_types"] = types; };
+}
+
+TEST(WideLabelsTest, SpeaksOfMasks) {
+  EXPECT_TRUE(Finds("wide-labels", Synthetic{}, Types("uint8:600000 int64:1600000")));
+}
+
+TEST(WideLabelsTest, IsSilentOfALabelForEachSample) {
+  EXPECT_FALSE(Finds("wide-labels", Synthetic{}, Types("uint8:602112 int64:32")));
+}
+
+TEST(WideLabelsTest, IsSilentOfNonsense) {
+  EXPECT_FALSE(Finds("wide-labels", Synthetic{}, Types("int64 :: int64:nan x:-1 int64:1e99")));
+}
+
+TEST(PageableCopiesTest, SpeaksWhenTheLoaderDoesNotPin) {
+  EXPECT_TRUE(Finds("pageable-copies", WithCosts({1, 4, 2, 0.5, 0.1, 0.3, 4, 1})));
+}
+
+TEST(PageableCopiesTest, IsSilentOfPinnedBatches) {
+  EXPECT_FALSE(Finds("pageable-copies", WithCosts({1, 4, 2, 0.5, 0.1, 0.3, 4, 1}),
+                     [](auto& data) { data.processes[0].facts["loader.0.pin_memory"] = "true"; }));
+}
+
+TEST(PageableCopiesTest, IsSilentOfOnePercent) {
+  EXPECT_FALSE(Finds("pageable-copies", WithCosts({1, 4, 2, 0.5, 0.1, 0.3, 20, 0.2})));
+}
+
+// Kernels in the step from `from` to `to` of its length.
+Change Kernels(double from, double to) {
+  return [=](traces::TraceData& data) {
+    traces::ThreadInfo stream;
+    stream.tid = 7;
+    data.threads.push_back(stream);
+    std::vector<traces::Span> kernels;
+    for (const traces::Span& span : data.spans[0]) {
+      if (span.stage != traces::StageId::kStep) continue;
+      traces::Span kernel;
+      const auto length = static_cast<double>(span.duration.value);
+      kernel.stage = traces::StageId::kKernel;
+      kernel.start.value = span.start.value + static_cast<std::int64_t>(from * length);
+      kernel.duration.value = static_cast<std::int64_t>((to - from) * length);
+      kernels.push_back(kernel);
+    }
+    data.spans.push_back(kernels);
+  };
+}
+
+TEST(CopiesNotOverlappedTest, SpeaksWhenKernelsWaitForTheCopy) {
+  EXPECT_TRUE(
+      Finds("copies-not-overlapped", WithCosts({1, 4, 2, 0.5, 0.1, 0.3, 6, 2}), Kernels(0.25, 1)));
+}
+
+TEST(CopiesNotOverlappedTest, IsSilentWhenKernelsRunBesideIt) {
+  EXPECT_FALSE(
+      Finds("copies-not-overlapped", WithCosts({1, 4, 2, 0.5, 0.1, 0.3, 6, 2}), Kernels(0, 1)));
+}
+
+TEST(CopiesNotOverlappedTest, IsSilentWithoutKernels) {
+  EXPECT_FALSE(Finds("copies-not-overlapped", WithCosts({1, 4, 2, 0.5, 0.1, 0.3, 6, 2})));
+}
+
+TEST(KernelLaunchBoundTest, SpeaksOfAnIdleGpu) {
+  EXPECT_TRUE(
+      Finds("kernel-launch-bound", WithCosts({1, 4, 2, 0.5, 0.1, 0.3, 40, 0}), Kernels(0, 0.6)));
+}
+
+TEST(KernelLaunchBoundTest, IsSilentWhenTheGpuIsBusy) {
+  EXPECT_FALSE(
+      Finds("kernel-launch-bound", WithCosts({1, 4, 2, 0.5, 0.1, 0.3, 40, 0}), Kernels(0, 0.95)));
+}
+
+TEST(KernelLaunchBoundTest, IsSilentWhenDataIsMissing) {
+  EXPECT_FALSE(
+      Finds("kernel-launch-bound", WithCosts({1, 40, 2, 0.5, 0.1, 0.3, 4, 0}), Kernels(0, 0.6)));
+}
+
+// The processes of `other` beside those of `data`, as the second of two ranks.
+traces::TraceData TwoRanks(const Costs& one, const Costs& two) {
+  traces::TraceData data = testing::MakeSynthetic(WithCosts(one));
+  traces::TraceData other = testing::MakeSynthetic(WithCosts(two));
+  const auto processes = static_cast<std::uint32_t>(data.processes.size());
+  const auto threads = static_cast<std::uint32_t>(data.threads.size());
+  for (traces::ProcessInfo& process : other.processes) {
+    process.pid += 1000;
+    if (process.parent != 0) process.parent += 1000;
+    data.processes.push_back(process);
+  }
+  for (traces::ThreadInfo& thread : other.threads) {
+    thread.process.value += processes;
+    thread.tid += 1000;
+    data.threads.push_back(thread);
+  }
+  for (auto& spans : other.spans) data.spans.push_back(std::move(spans));
+  for (traces::Event& event : other.events) {
+    event.thread.value += threads;
+    data.events.push_back(event);
+  }
+  data.processes[0].rank = 0;
+  data.processes[processes].rank = 1;
+  for (const std::uint32_t consumer : {0U, processes}) data.processes[consumer].world_size = 2;
+  return data;
+}
+
+TEST(RankImbalanceTest, NamesTheRankThatWaits) {
+  const auto finding = FindingOf(
+      "rank-imbalance", TwoRanks({1, 4, 2, 0.5, 0.1, 0.3, 30, 0}, {1, 60, 2, 0.5, 0.1, 0.3, 4, 0}));
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->pids, std::vector<std::uint32_t>{1100});
+}
+
+TEST(RankImbalanceTest, IsSilentWhenAllWaitAlike) {
+  const Costs costs{1, 60, 2, 0.5, 0.1, 0.3, 4, 0};
+  EXPECT_FALSE(FindingOf("rank-imbalance", TwoRanks(costs, costs)));
+}
+
+bool SaysNotChecked(const std::string& id, const Synthetic& run, const Change& change = {}) {
+  traces::TraceData data = testing::MakeSynthetic(run);
+  if (change) change(data);
+  const auto trace = traces::MakeTrace(std::move(data));
+  const Report report = BuildReport(*trace, "t");
+  const std::string json = ReportJson(report);
+  const std::size_t list = json.find("\"not_checked\"");
+  const std::size_t end = json.find("\"suggestion\"", list);
+  const std::size_t at = json.find(id, list);
+  return at < end && ReportText(report, Colour::kOff).find("not checked") != std::string::npos;
+}
+
+TEST(NotCheckedTest, NamesRulesOfGpusWithoutOne) {
+  EXPECT_TRUE(SaysNotChecked("kernel-launch-bound", Synthetic{}));
+  EXPECT_TRUE(SaysNotChecked("move-decode-to-gpu", Synthetic{}));
+}
+
+TEST(NotCheckedTest, DoesNotNameThemWhereKernelsWereRecorded) {
+  EXPECT_FALSE(SaysNotChecked("kernel-launch-bound", Synthetic{}, Kernels(0, 0.9)));
+}
+
+TEST(NotCheckedTest, NamesRanksOnlyWhereThereAreOthers) {
+  EXPECT_FALSE(SaysNotChecked("rank-imbalance", Synthetic{}));
+  EXPECT_TRUE(SaysNotChecked("rank-imbalance", Synthetic{}, [](auto& data) {
+    data.processes[0].rank = 0;
+    data.processes[0].world_size = 8;
+  }));
+}
+
+}  // namespace
+}  // namespace penstock::analyzer

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules of workers, queues and storage: a run that each must speak of, and one that it must not.
+#include <gtest/gtest.h>
+
+#include "tests/analyzer/finds.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Change;
+using testing::Costs;
+using testing::FindingOf;
+using testing::Finds;
+using testing::Synthetic;
+using testing::WithCosts;
+
+TEST(TooManyWorkersTest, SpeaksOfTwelveWhereThreeDo) {
+  Synthetic run;
+  run.workers = 12;
+  EXPECT_TRUE(Finds("too-many-workers", run));
+}
+
+TEST(TooManyWorkersTest, IsSilentOfOneToSpare) {
+  Synthetic run;
+  run.workers = 3;
+  EXPECT_FALSE(Finds("too-many-workers", run));
+}
+
+// Each worker process uses `cores` cores with eight threads.
+Change Pools(double cores) {
+  return [cores](traces::TraceData& data) {
+    const StringId cpu = data.Intern("cpu_ns");
+    const StringId threads = data.Intern("threads");
+    for (std::uint32_t p = 1; p < data.processes.size(); ++p) {
+      for (int i = 0; i < 100; ++i) {  // 5 s: longer than the run
+        traces::CounterSample sample;
+        sample.at = testing::Ms(1000 + 50.0 * i);
+        sample.process = ProcessId{p};
+        sample.name = cpu;
+        sample.value = static_cast<std::int64_t>(cores * 50e6 * i);
+        data.counters.push_back(sample);
+        sample.name = threads;
+        sample.value = 8;
+        data.counters.push_back(sample);
+      }
+    }
+  };
+}
+
+TEST(CpuOversubscribedTest, SpeaksOfPoolsInWorkers) {
+  Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0});
+  run.cores = 4;
+  EXPECT_TRUE(Finds("cpu-oversubscribed", run, Pools(1.8)));
+}
+
+TEST(CpuOversubscribedTest, IsSilentOfThreadsThatSleep) {
+  Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0});
+  run.cores = 4;
+  EXPECT_FALSE(Finds("cpu-oversubscribed", run, Pools(1.0)));
+}
+
+Synthetic Tail(int every, double slow) {
+  Synthetic run;
+  run.workers = 4;
+  run.costs = [=](int, int index) {
+    Costs costs;
+    costs.decode = index % every == every - 1 ? slow : 4;
+    costs.step = 4;
+    return costs;
+  };
+  return run;
+}
+
+TEST(PrefetchTooShallowTest, SpeaksOfJitterWithoutAQueue) {
+  Synthetic run = Tail(13, 60);
+  run.prefetch = 1;
+  EXPECT_TRUE(Finds("prefetch-too-shallow", run));
+}
+
+TEST(PrefetchTooShallowTest, IsSilentWhenTheWorkersAreTheLimit) {
+  Synthetic run = WithCosts({1, 40, 2, 0.5, 0.1, 0.3, 4, 0});
+  EXPECT_FALSE(Finds("prefetch-too-shallow", run));
+}
+
+TEST(PrefetchTooShallowTest, IsSilentWhenSharedMemoryHasNoRoom) {
+  Synthetic run = Tail(13, 60);
+  run.prefetch = 1;
+  run.sample_bytes = 2'000'000;
+  EXPECT_FALSE(
+      Finds("prefetch-too-shallow", run, [](auto& data) { data.facts["shm.size"] = "100000000"; }));
+}
+
+TEST(StragglersTest, SpeaksOfBatchesThatHoldUpOthers) {
+  EXPECT_TRUE(Finds("stragglers", Tail(17, 120)));
+}
+
+TEST(StragglersTest, IsSilentOfEqualBatches) {
+  EXPECT_FALSE(Finds("stragglers", Tail(17, 4)));
+}
+
+TEST(StragglersTest, NamesASlowWorker) {
+  const auto finding = FindingOf("stragglers", testing::MakeSynthetic(Tail(4, 60)));
+  ASSERT_TRUE(finding);
+  EXPECT_NE(finding->title.find("worker 3"), std::string::npos) << finding->title;
+  EXPECT_EQ(finding->pids.size(), 1U);
+}
+
+TEST(TransferCeilingTest, SpeaksOfALoopThatUnpickles) {
+  Synthetic run = WithCosts({1, 4, 2, 0.5, 0.1, 6, 2, 0});
+  run.workers = 4;
+  EXPECT_TRUE(Finds("transfer-ceiling", run));
+}
+
+TEST(TransferCeilingTest, IsSilentWhenTheStepIsLonger) {
+  Synthetic run = WithCosts({1, 4, 2, 0.5, 0.1, 6, 60, 0});
+  run.workers = 4;
+  EXPECT_FALSE(Finds("transfer-ceiling", run));
+}
+
+Synthetic Reads(std::uint64_t bytes) {
+  Synthetic run = WithCosts({20, 4, 3, 1, 0.1, 0.2, 4, 0});  // 5 ms a file
+  run.file_bytes = bytes;
+  return run;
+}
+
+TEST(SlowStorageTest, SpeaksOfADiskThatIsSlowerThanAnSsd) {
+  EXPECT_TRUE(Finds("slow-storage", Reads(1'500'000)));
+}
+
+TEST(SlowStorageTest, IsSilentOfAGigabyteASecond) {
+  EXPECT_FALSE(Finds("slow-storage", Reads(5'000'000)));
+}
+
+TEST(SlowStorageTest, LeavesSmallFilesToTheirRule) {
+  EXPECT_FALSE(Finds("slow-storage", Reads(100'000)));
+}
+
+Synthetic Epochs(double first, double later) {
+  Synthetic run;
+  run.epochs = 3;
+  run.batches = 40;
+  run.file_bytes = 1'500'000;  // 240 MB in all
+  run.costs = [=](int epoch, int) {
+    return Costs{epoch == 0 ? first : later, 4, 3, 1, 0.1, 0.2, 4, 0};
+  };
+  return run;
+}
+
+Change Memory(const char* bytes) {
+  return [bytes](traces::TraceData& data) { data.facts["memory.total"] = bytes; };
+}
+
+TEST(FitsInRamTest, SpeaksWhenEveryEpochReadsSlowly) {
+  EXPECT_TRUE(Finds("fits-in-ram", Epochs(20, 20), Memory("64000000000")));
+}
+
+TEST(FitsInRamTest, IsSilentWhenMemoryIsSmaller) {
+  EXPECT_FALSE(Finds("fits-in-ram", Epochs(20, 20), Memory("400000000")));
+}
+
+TEST(FitsInRamTest, IsSilentWhenThePageCacheHasItAlready) {
+  EXPECT_FALSE(Finds("fits-in-ram", Epochs(20, 0.2), Memory("64000000000")));
+}
+
+Synthetic Repeats(const char* transform) {
+  Synthetic run = WithCosts({1, 10, 6, 0.5, 0.1, 0.2, 4, 0});
+  run.epochs = 3;
+  run.batches = 60;
+  run.transform = transform;
+  return run;
+}
+
+TEST(RepeatedWorkTest, SpeaksOfAResizeInEveryEpoch) {
+  EXPECT_TRUE(Finds("repeated-work", Repeats("Resize")));
+}
+
+TEST(RepeatedWorkTest, IsSilentOfCropsByChance) {
+  EXPECT_FALSE(Finds("repeated-work", Repeats("RandomResizedCrop")));
+}
+
+TEST(RepeatedWorkTest, IsSilentOfOneEpoch) {
+  Synthetic run = Repeats("Resize");
+  run.epochs = 1;
+  EXPECT_FALSE(Finds("repeated-work", run));
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
