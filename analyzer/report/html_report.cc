@@ -238,6 +238,7 @@ std::string Unchecked(const Report& report) {
       items.emplace_back("samples: their number in a batch is not known, rates are of batches");
     }
   }
+  for (const NotChecked& missing : report.not_checked) items.push_back(NotCheckedText(missing));
   if (items.empty()) return Paragraph("", "Nothing that Penstock knows of.");
   std::string text = "<ul>\n";
   for (const std::string& item : items) text += fmt::format("<li>{}</li>\n", Escaped(item));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/report/phrases.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "analyzer/report/format.h"
 #include "analyzer/whatif/summary.h"
@@ -95,6 +95,11 @@ std::string SurenessText(const Diagnosis& diagnosis) {
                         100 * diagnosis.loader->replay.error());
   }
   return text;
+}
+
+std::string NotCheckedText(const NotChecked& missing) {
+  if (missing.ids.empty()) return missing.needs;
+  return fmt::format("{}: needs {}", fmt::join(missing.ids, ", "), missing.needs);
 }
 
 std::string KeepText(const Diagnosis& diagnosis) {

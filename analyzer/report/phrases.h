@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/advice/not_checked.h"
 #include "analyzer/report/report.h"
 
 namespace penstock::analyzer {
@@ -27,6 +28,8 @@ namespace penstock::analyzer {
 // Why nothing is suggested. Requires: diagnosis.loader, and its suggestion does not change
 // anything.
 [[nodiscard]] std::string KeepText(const Diagnosis& diagnosis);
+// "rank-imbalance: needs traces of all ranks"
+[[nodiscard]] std::string NotCheckedText(const NotChecked& missing);
 // "99 % of the bytes read (131 MB of 132 MB)", or that it is not known.
 [[nodiscard]] std::string SeenText(const Coverage& coverage);
 

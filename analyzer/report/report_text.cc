@@ -136,16 +136,10 @@ std::string CoverageText(const Coverage& coverage) {
 }
 
 // What no rule could look at, so that silence is not taken for health.
-std::string NotCheckedText(const Report& report) {
+std::string NotCheckedLine(const Report& report) {
   std::string text;
   for (const NotChecked& missing : report.not_checked) {
-    std::string ids;
-    for (const std::string_view id : missing.ids) {
-      if (!ids.empty()) ids += ", ";
-      ids += id;
-    }
-    if (!text.empty()) text += "; ";
-    text += ids.empty() ? missing.needs : fmt::format("{}: needs {}", ids, missing.needs);
+    text += (text.empty() ? "" : "; ") + NotCheckedText(missing);
   }
   return text.empty() ? "" : Label("not checked") + Wrapped(text, kWidth, kIndent) + "\n";
 }
@@ -171,7 +165,7 @@ std::string ReportText(const Report& report, Colour colour) {
   if (!findings.empty()) text += "\n" + findings + "\n";
   text += SuggestionText(diagnosis);
   text += CoverageText(report.coverage);
-  text += paint.Dim(NotCheckedText(report));
+  text += paint.Dim(NotCheckedLine(report));
   return text;
 }
 
