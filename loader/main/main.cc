@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // penstock-load: runs the reference loader and says how fast it was; make-set and pack make data.
+#include <csignal>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -88,6 +89,7 @@ int Load(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const std::string_view command = argc > 1 ? argv[1] : "";
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is an error of the write, told in one line
   try {
     if (command == "make-set") return penstock::loader::MakeSetCommand({argv + 2, argv + argc});
     if (command == "pack") return penstock::loader::PackCommand({argv + 2, argv + argc});

@@ -232,6 +232,15 @@ class Refusals(WithFiles):
     def test_missing_source(self):
         self.check_refused(4, "nowhere", self.folder / "nowhere")
 
+    def test_a_limit_of_file_sizes_is_an_error_of_the_trace(self):
+        trace = self.folder / "limited.penstock"
+        done = subprocess.run(["/bin/sh", "-c", 'ulimit -f 1; exec "$@"', "sh", LOAD, self.set, *OPS,
+                               "--epochs", "20", "--json", "--trace", trace],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(3, done.returncode, done)
+        self.assertEqual(1, len(done.stderr.splitlines()), done.stderr)
+        self.assertFalse(trace.exists())
+
     def test_trace_that_cannot_be_written(self):
         self.check_refused(3, "nowhere", self.set, "--trace", self.folder / "nowhere" / "t", *OPS)
         self.check_refused(3, "replaced", self.set, "--trace", self.folder, *OPS)
