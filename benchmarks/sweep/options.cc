@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "traces/option_checks.h"
+
 namespace penstock::sweep {
 namespace {
 
@@ -53,19 +55,19 @@ void AddOtherOptions(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("SOURCE", options.source, "what penstock-load loads");
   app.add_flag("--ablate", options.ablate, "the cost of each step of the loader on SOURCE");
   app.add_option("--threads", options.threads, "of the loader, with --ablate")
-      ->check(CLI::Range(1u, 4096u))
+      ->check(traces::WholeNumber(1, 4096))
       ->capture_default_str();
   app.add_option("--repeats", options.repeats, "runs of each configuration")
-      ->check(CLI::Range(1u, 10000u))
+      ->check(traces::WholeNumber(1, 10000))
       ->capture_default_str();
   app.add_option("--warmup", options.warmup, "runs before the first that are not counted")
-      ->check(CLI::Range(0u, 1000u))
+      ->check(traces::WholeNumber(0, 1000))
       ->capture_default_str();
   app.add_option("--tie", options.tie, "what is as good as the best: within this fraction of it")
-      ->check(CLI::Range(0.0, 0.5))
+      ->check(traces::NumberBetween(0, 0.5))
       ->capture_default_str();
   app.add_option("--timeout", options.timeout_s, "seconds for one run; 0: no limit")
-      ->check(CLI::NonNegativeNumber)
+      ->check(traces::NumberBetween(0, 1e6))
       ->capture_default_str();
   app.add_option("--pattern", texts.pattern,
                  "command: samples per second in its output, a regular expression with one group "

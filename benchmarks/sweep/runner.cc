@@ -15,9 +15,11 @@
 namespace penstock::sweep {
 namespace {
 
-// One line that says how a program ended and what it said last.
+// One line that says how a program ended and what it said last; of one that we ended, the latter
+// would be no reason.
 std::string Story(const std::string& program, const Finished& finished) {
-  const std::string said = LastLine(finished.err.empty() ? finished.out : finished.err);
+  std::string said;
+  if (!finished.timed_out) said = LastLine(finished.err.empty() ? finished.out : finished.err);
   return fmt::format("{}: {}{}{}", std::filesystem::path(program).filename().string(),
                      EndOf(finished), said.empty() ? "" : ": ", said);
 }

@@ -116,6 +116,8 @@ TEST(OptionsTest, RefusesWhatMakesNoSense) {
       {"DATA", "--workers", "1", "--axis", "workers=2"},  // twice
       {"DATA", "--workers", "1", "--axis", "=2"},         // no name
       {"DATA", "--workers", "1", "--repeats", "0"},       // none
+      {"DATA", "--workers", "1", "--tie", "nan"},         // no number
+      {"DATA", "--workers", "1", "--timeout", "nan"},     // no number
       {"DATA", "--workers", "1", "--unknown"},            // unknown
       {"DATA", "--workers", "1", "--set", "json"},        // ours
   };
