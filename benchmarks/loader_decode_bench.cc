@@ -324,9 +324,11 @@ void Register(const Set& set) {
   })->Unit(benchmark::kMicrosecond);
   add("header", What::kHeader, {});
   add("whole", What::kWhole, {});
+  add("whole_libjpeg_huffman", What::kWhole, {.own_huffman = false});
   add("whole_fast", What::kWhole, {.fancy_upsampling = false, .fast_dct = true});
   add("whole_reduced", What::kWhole, {.reduce = 1});
   add("region", What::kRegion, {});
+  add("region_libjpeg_huffman", What::kRegion, {.own_huffman = false});
   add("region_fast", What::kRegion, {.fancy_upsampling = false, .fast_dct = true});
   add("region_reduced", What::kRegion, {.reduce = 1});
 }

@@ -9,6 +9,8 @@
 
 #include "loader/decode/colour.h"
 #include "loader/decode/exif.h"
+#include "loader/decode/huffman_decoder.h"
+#include "loader/decode/huffman_trial.h"
 #include "loader/decode/jpeg_memory.h"
 #include "loader/decode/jpeg_tables.h"
 #include "loader/decode/plan.h"
@@ -102,6 +104,7 @@ struct JpegDecoder::State {
   Result<void> Open();
   void ReadInfo();
   Result<Decoded> DecodeRegion(const Region& region, Size target);
+  Result<Decoded> DecodeOnce(const Region& region, Size target);
   bool Start(int denominator);
   bool Seek(const Region& wanted, ColumnRange& columns);
   bool ReadRows(const Region& wanted, std::uint8_t* first, std::ptrdiff_t step,
@@ -124,11 +127,15 @@ struct JpegDecoder::State {
   jpeg_source_mgr source;
   ScanLimit limit = {};
   jpeg_decompress_struct cinfo = {};
+  HuffmanDecoder huffman;
+  bool own_huffman = false;  // for the picture at hand
+  std::uint64_t own_huffman_decodes = 0;
   PixelBuffer buffer;
   PixelBuffer turned;  // for orientations that exchange x and y
 };
 
-JpegDecoder::State::State(const DecodeOptions& wanted) : options(wanted) {
+JpegDecoder::State::State(const DecodeOptions& wanted)
+    : options(wanted), huffman(wanted.own_huffman_from) {
   cinfo.err = InitErrors(errors, options.strict);
   InitSource(source);
   limit.base.progress_monitor = StopAtScanLimit;
@@ -214,6 +221,7 @@ bool JpegDecoder::State::Start(int denominator) {
     if (const int missing = MissingQuantTable(cinfo); missing >= 0) {
       ERREXIT1(&cinfo, JERR_NO_QUANT_TABLE, missing);
     }
+    own_huffman = own_huffman && huffman.Attach(cinfo);
   });
 }
 
@@ -240,6 +248,7 @@ bool JpegDecoder::State::Seek(const Region& wanted, ColumnRange& columns) {
   const bool done = Guarded(errors, [this, rows, first_pointer, width_pointer] {
     if (*width_pointer < cinfo.output_width) {
       jpeg_crop_scanline(&cinfo, first_pointer, width_pointer);
+      huffman.KeepColumns(cinfo, *first_pointer, *width_pointer);
     }
     if (rows > 0) {
       jpeg_skip_scanlines(&cinfo, rows);
@@ -268,6 +277,23 @@ bool JpegDecoder::State::ReadRows(const Region& wanted, std::uint8_t* first, std
 }
 
 Result<JpegDecoder::Decoded> JpegDecoder::State::DecodeRegion(const Region& region, Size target) {
+  own_huffman = options.own_huffman && HuffmanSeamFits();
+  const std::uint64_t warnings = errors.warnings;
+  auto decoded = DecodeOnce(region, target);
+  if (!decoded && own_huffman && huffman.gave_up()) {
+    // Damaged, or close to it: libjpeg has the last word.
+    if (auto opened = Open(); !opened) {
+      return tl::unexpected<Error>(std::move(opened.error()));
+    }
+    errors.warnings = warnings;  // each is counted once
+    own_huffman = false;
+    decoded = DecodeOnce(region, target);
+  }
+  own_huffman_decodes += decoded && own_huffman ? 1U : 0U;
+  return decoded;
+}
+
+Result<JpegDecoder::Decoded> JpegDecoder::State::DecodeOnce(const Region& region, Size target) {
   if (region.x < 0 || region.y < 0 || region.width <= 0 || region.height <= 0 ||
       region.x > info.width - region.width || region.y > info.height - region.height) {
     return Fail(ErrorKind::kUsage, "the region asked for is not inside the picture");
@@ -355,6 +381,10 @@ Result<JpegDecoder::Decoded> JpegDecoder::Decode(const Region& region, Size targ
 
 std::uint64_t JpegDecoder::warnings() const {
   return state_->errors.warnings;
+}
+
+std::uint64_t JpegDecoder::own_huffman_decodes() const {
+  return state_->own_huffman_decodes;
 }
 
 std::size_t JpegDecoder::buffer_bytes() const {

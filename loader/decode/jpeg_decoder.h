@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JPEG files to RGB pixels with libjpeg-turbo: the whole picture, a region of it, or either at a
-// reduced size. One decoder per thread; it owns the pixels it hands out and one libjpeg instance,
-// both used again for every file: its own memory grows to the largest region and stays. Bad files
-// give an Error that does not name the file (the caller knows it) and leave the decoder usable.
+// JPEG files to RGB pixels with libjpeg-turbo, but for the Huffman codes: the whole picture, a
+// region of it, or either at a reduced size. One decoder per thread; it owns the pixels it hands
+// out and one libjpeg instance, both used again for every file: its own memory grows to the largest
+// region and stays. Bad files give an Error that does not name the file (the caller knows it) and
+// leave the decoder usable.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,10 @@ namespace penstock::loader {
 
 struct DecodeOptions {
   bool fancy_upsampling = true;  // chroma interpolated, as Pillow and torchvision do
-  bool fast_dct = false;         // 3 % faster, 4 to 6 dB worse at quality 97: for comparison
+  // Huffman codes by our own decoder, which gives the same pixels sooner; false: by libjpeg's.
+  bool own_huffman = true;
+  std::size_t own_huffman_from = 24 << 10;  // bytes of a file whose tables are new: less is slower
+  bool fast_dct = false;  // 3 % faster, 4 to 6 dB worse at quality 97: for comparison
   // 0: full size only. q >= 1: at 1/2, 1/4 or 1/8, the smallest that leaves at least q times the
   // pixels wanted along each side (the other ratios of libjpeg are slower than full size).
   double reduce = 0;
@@ -68,6 +72,9 @@ class JpegDecoder {
 
   // Warnings of libjpeg since construction, whether they made a file an error or not.
   [[nodiscard]] std::uint64_t warnings() const;
+  // Pictures and regions whose Huffman codes our own decoder has read: baseline ones without
+  // damage.
+  [[nodiscard]] std::uint64_t own_huffman_decodes() const;
   // Bytes of pixels held: what the largest region so far needed.
   [[nodiscard]] std::size_t buffer_bytes() const;
 

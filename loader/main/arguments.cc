@@ -121,6 +121,7 @@ Result<void> ReadTexts(const ArgumentTexts& texts, LoadArguments* arguments) {
   options.shuffle = !texts.shuffle_off;
   options.decoder.fancy_upsampling = !texts.fancy_off;
   options.decoder.strict = !texts.lenient;
+  options.decoder.own_huffman = !texts.libjpeg_huffman;
   options.fingerprint = arguments->digest;
   options.whole_images = arguments->ops.empty();
   if (arguments->ops.empty()) {
@@ -194,6 +195,8 @@ void AddStageOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& tex
   app.add_option("--read-ahead", options.read_ahead, "reads in flight per thread")
       ->check(traces::WholeNumber(1, 4096))
       ->capture_default_str();
+  app.add_flag("--libjpeg-huffman", texts.libjpeg_huffman,
+               "Huffman codes by libjpeg instead of by our faster decoder (same pixels)");
   app.add_flag("--fast-dct", options.decoder.fast_dct, "fast, less accurate inverse DCT");
   app.add_flag("--no-fancy-upsampling", texts.fancy_off, "chroma repeated instead of interpolated");
   app.add_option("--reduce", options.decoder.reduce,

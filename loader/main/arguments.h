@@ -37,7 +37,7 @@ struct ArgumentTexts {
   std::string resume, read_latency, decode_cost, augment_cost, collate_cost, step, longest;
   std::vector<std::string> without;
   double step_ms = 0;
-  bool shuffle_off = false, fancy_off = false, lenient = false;
+  bool shuffle_off = false, fancy_off = false, lenient = false, libjpeg_huffman = false;
 };
 
 // Turns the texts into values. Errors: kUsage, naming the option.

@@ -46,6 +46,29 @@ Region Part(const ImageInfo& info, std::size_t seed) {
   return {x, y, std::max(1, (info.width - x) / 2), std::max(1, (info.height - y) / 2)};
 }
 
+// Our Huffman decoder and libjpeg's have to agree on every file, damaged or not.
+void RequireAgreement(const DecodeOptions& options, std::span<const std::byte> file) {
+  DecodeOptions always = options;
+  always.own_huffman_from = 0;
+  DecodeOptions libjpeg = options;
+  libjpeg.own_huffman = false;
+  JpegDecoder own(always);
+  JpegDecoder other(libjpeg);
+  const auto info = own.ReadHeader(file);
+  if (!other.ReadHeader(file) || !info) {
+    return;
+  }
+  const Region part = Part(*info, file.size());
+  for (const Region& region : {Region{0, 0, info->width, info->height}, part}) {
+    const auto mine = own.Decode(region, {});
+    const auto theirs = other.Decode(region, {});
+    Require(mine.has_value() == theirs.has_value());
+    Require(mine ? Copy(mine->view) == Copy(theirs->view)
+                 : mine.error().message == theirs.error().message);
+  }
+  Require(own.warnings() == other.warnings());
+}
+
 void DecodeWith(JpegDecoder& decoder, const DecodeOptions& options,
                 std::span<const std::byte> file) {
   const auto info = decoder.ReadHeader(file);
@@ -101,5 +124,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto file = std::as_bytes(std::span(data, size));
   DecodeWith(strict, strict_options, file);
   DecodeWith(tolerant, tolerant_options, file);
+  RequireAgreement(strict_options, file);
+  RequireAgreement(tolerant_options, file);
   return 0;
 }

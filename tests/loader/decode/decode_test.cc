@@ -98,14 +98,17 @@ std::vector<Case> Cases() {
 
 class DecodeGridTest : public testing::TestWithParam<Case> {};
 
-void ExpectRegionsEqualWhole(const JpegSpec& spec, const DecodeOptions& options) {
+void ExpectRegionsEqualWhole(const JpegSpec& spec, DecodeOptions options) {
+  options.own_huffman_from = 0;
   const auto file = test::MakeJpeg(spec);
   const PlainImage whole = test::DecodePlain(
       file, {.fancy_upsampling = options.fancy_upsampling, .fast_dct = options.fast_dct});
   JpegDecoder decoder(options);
   const auto info = decoder.ReadHeader(file);
   ASSERT_TRUE(info) << info.error().message;
+  std::uint64_t regions = 0;
   for (const Region& region : Regions(spec.width, spec.height)) {
+    ++regions;
     const auto decoded = decoder.Decode(region, {});
     ASSERT_TRUE(decoded) << decoded.error().message;
     EXPECT_EQ(decoded->covers, region);
@@ -116,10 +119,15 @@ void ExpectRegionsEqualWhole(const JpegSpec& spec, const DecodeOptions& options)
         << region.x << "," << region.y << " " << region.width << "x" << region.height;
   }
   EXPECT_EQ(decoder.warnings(), 0U);
+  EXPECT_EQ(decoder.own_huffman_decodes(), options.own_huffman && !spec.progressive ? regions : 0U);
 }
 
 TEST_P(DecodeGridTest, RegionEqualsWhole) {
   ExpectRegionsEqualWhole(GetParam().spec, {});
+}
+
+TEST_P(DecodeGridTest, RegionEqualsWholeByLibjpegAlone) {
+  ExpectRegionsEqualWhole(GetParam().spec, {.own_huffman = false});
 }
 
 TEST_P(DecodeGridTest, RegionEqualsWholeInFastModes) {

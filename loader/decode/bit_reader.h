@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bits of entropy-coded JPEG data, without the zero bytes stuffed in after each FF. Stops at a
+// marker and at the end of the data, where it goes on with zero bits and `count` becomes negative:
+// whoever reads looks at that from time to time. For loader/decode alone.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+namespace penstock::loader {
+
+struct BitReader {
+  std::uint64_t bits = 0;  // the next ones, from the top; zeros after them
+  int count = 0;           // how many of them are there; negative: so many were made up
+  const std::uint8_t* next = nullptr;
+  const std::uint8_t* end = nullptr;
+
+  // At least 56 bits, unless a marker or the end comes before.
+  // Requires: count <= 63.
+  void Refill() {
+    if (end - next >= 8) [[likely]] {
+      std::uint64_t word;
+      std::memcpy(&word, next, sizeof word);
+      constexpr std::uint64_t kLow = 0x0101010101010101;
+      constexpr std::uint64_t kHigh = 0x8080808080808080;
+      const bool has_ff = ((~word - kLow) & word & kHigh) != 0;
+      // Without an FF before, `count` is not negative: nothing has stopped the reader.
+      if (!has_ff) [[likely]] {
+        static_assert(std::endian::native == std::endian::little);
+        bits |= __builtin_bswap64(word) >> count;
+        next += (63 - count) >> 3;
+        count |= 56;
+        return;
+      }
+    }
+    RefillByBytes();
+  }
+
+  // The next bits, 1 to 32 of them; needs no Refill() if count >= number.
+  [[nodiscard]] std::uint32_t Peek(int number) const {
+    return static_cast<std::uint32_t>(bits >> (64 - number));
+  }
+  void Drop(unsigned number) {
+    bits <<= number;
+    count -= static_cast<int>(number);
+  }
+
+  // Goes on behind restart marker `number` (0 to 7), if nothing but filling bits is before it.
+  [[nodiscard]] bool PassRestart(unsigned number) {
+    RefillByBytes();
+    if (count < 0 || count >= 8 || end - next < 2 || next[0] != 0xFF || next[1] != 0xD0 + number) {
+      return false;
+    }
+    next += 2;
+    bits = 0;
+    count = 0;
+    return true;
+  }
+
+ private:
+  [[gnu::noinline]] void RefillByBytes() {
+    while (count <= 56 && next != end) {
+      const std::uint64_t byte = *next;
+      if (byte == 0xFF && (end - next < 2 || next[1] != 0)) {
+        return;
+      }
+      next += byte == 0xFF ? 2 : 1;
+      bits |= byte << (56 - count);
+      count += 8;
+    }
+  }
+};
+
+}  // namespace penstock::loader
