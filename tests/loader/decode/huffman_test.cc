@@ -257,7 +257,7 @@ TEST(BitReaderTest, StuffedBytesAreLeftOutWhereverTheyAre) {
         in.Refill();
       }
       ASSERT_GE(in.count, 4);
-      const unsigned expected = (plain[bit / 8] >> (bit % 8 == 0 ? 4 : 0)) & 15U;
+      const unsigned expected = (unsigned{plain[bit / 8]} >> (bit % 8 == 0 ? 4 : 0)) & 15U;
       ASSERT_EQ(in.Peek(4), expected) << "at " << at << ", bit " << bit;
       in.Drop(4);
     }
