@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
+#include "agent/paths.h"
 #include "agent/process.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
@@ -26,7 +27,8 @@ constexpr uint64_t kFlushBytes = 64u << 20;
 struct FdEntry {
   uint32_t kind;   // atomic FdKind
   uint32_t owner;  // atomic: tid whose reads are pending, 0 = none
-  uint32_t named;  // FdKind by the path that was opened, if it was absolute; else kUnknown
+  uint32_t
+      named;  // FdKind by the path that was opened, if it names a file for itself; else kUnknown
   uint64_t object;
   uint64_t token;   // process token of the pending reads: a forked child drops its parent's
   uint64_t opened;  // ticks before open(), 0 = used
@@ -65,26 +67,6 @@ FdEntry* EntryOf(int fd, bool make) {
     }
   }
   return page != nullptr ? &page[fd % kPageEntries] : nullptr;
-}
-
-bool UnderPrefix(const char* path, const char* prefix, size_t size) {
-  return size > 0 && __builtin_strncmp(path, prefix, size) == 0 &&
-         (path[size] == 0 || path[size] == '/' || prefix[size - 1] == '/');
-}
-
-bool InConfiguredData(const char* path) {
-  const char* p = g_config.data;
-  while (*p != 0) {
-    size_t n = 0;
-    while (p[n] != 0 && p[n] != ':') {
-      ++n;
-    }
-    if (UnderPrefix(path, p, n)) {
-      return true;
-    }
-    p += n + (p[n] == ':' ? 1 : 0);
-  }
-  return false;
 }
 
 // Ticks per nanosecond, for the one comparison that needs it.
@@ -191,62 +173,6 @@ void NoteDirty(ThreadState* s, int fd) {
 
 }  // namespace
 
-bool IsDatasetPath(const char* path, size_t size) {
-  if (InConfiguredData(path)) {
-    return true;
-  }
-  static constexpr const char* kSystem[] = {
-      "/usr/", "/lib",   "/bin/",  "/sbin/",    "/etc/",       "/proc/",     "/sys/",
-      "/run/", "/boot/", "/snap/", "/var/lib/", "/var/cache/", "/opt/conda/"};
-  for (const char* prefix : kSystem) {
-    if (StartsWith(path, prefix)) {
-      return false;
-    }
-  }
-  if (StartsWith(path, "/dev/") && !StartsWith(path, "/dev/shm/")) {
-    return false;
-  }
-  // Shared memory between processes (batches of PyTorch workers, semaphores, NCCL), not data sets.
-  static constexpr const char* kShared[] = {"torch_", "sem.",  "psm_",    "wnsm_",    "pym-",
-                                            "nccl-",  "cuda.", "mem_id_", "penstock-"};
-  if (StartsWith(path, "/dev/shm/")) {
-    for (const char* name : kShared) {
-      if (StartsWith(path + 9, name)) {
-        return false;
-      }
-    }
-  }
-  static constexpr const char* kInside[] = {
-      "/site-packages/", "/dist-packages/", "/__pycache__/",     "/lib/python", "/.git/",
-      "/.config/",       "/.local/lib/",    "/penstock_python/", "/.ipython/",  "/.nv/",
-      "/.triton/",       "/torchinductor_", "/.matplotlib/"};
-  for (const char* p = path; *p != 0; ++p) {  // one pass: each of them begins with a slash
-    if (*p != '/') {
-      continue;
-    }
-    for (const char* part : kInside) {
-      if (p[1] == part[1] && StartsWith(p, part)) {
-        return false;
-      }
-    }
-  }
-  // Data sets do live under ~/.cache, but only those of the known hubs.
-  if (Find(path, "/.cache/") != nullptr && Find(path, "/.cache/huggingface/") == nullptr &&
-      Find(path, "/.cache/torch/datasets") == nullptr) {
-    return false;
-  }
-  static constexpr const char* kSuffix[] = {
-      ".py",          ".pyc",           ".pyi",      ".pth", ".so",  ".a", ".o",        ".ckpt",
-      ".onnx",        ".engine",        ".sh",       ".cc",  ".cpp", ".h", ".penstock", ".log",
-      ".safetensors", ".penstock.part", " (deleted)"};
-  for (const char* suffix : kSuffix) {
-    if (EndsWith(path, size, suffix)) {
-      return false;
-    }
-  }
-  return Find(BaseName(path), ".so.") == nullptr && !StartsWith(path, "/memfd:");
-}
-
 FdKind KindOf(int fd) {
   FdEntry* e = EntryOf(fd, true);
   if (e == nullptr) {
@@ -275,13 +201,12 @@ void OnOpen(int fd, uint64_t start, const char* path) {
   Forget(e);
   e->opened = start;
   e->open_busy = start != 0 ? Now() - start : 0;
-  // An absolute name saves the readlink at the first read, the dearest part of it. Not those that
-  // stand for another file.
-  if (start != 0 && path != nullptr && path[0] == '/' && !StartsWith(path, "/proc/") &&
-      !StartsWith(path, "/dev/fd")) {
-    const size_t size = Length(path);
-    const bool dataset = IsDatasetPath(path, size);
-    e->object = dataset ? Intern(path, size) : 0;
+  // A name saves the readlink at the first read, the dearest part of it.
+  char name[kMaxPath];
+  const size_t size = start != 0 && path != nullptr ? NameOpened(path, name) : 0;
+  if (size != 0) {
+    const bool dataset = IsDatasetPath(name, size);
+    e->object = dataset ? Intern(name, size) : 0;
     e->named = static_cast<uint32_t>(dataset ? FdKind::kDataset : FdKind::kOther);
   }
 }

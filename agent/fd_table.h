@@ -23,11 +23,9 @@ enum class FdKind : uint32_t {
   kNetwork = 3,  // internet sockets
 };
 
-// Classifies `fd` (fstat and one readlink at the first call after it was opened). errno is kept.
+// Classifies `fd` at the first call after it was opened (fstat, and a readlink where open() was not
+// given a name that says it). errno is kept.
 FdKind KindOf(int fd);
-
-// True for a path that is a dataset file rather than system, library, source or cache.
-bool IsDatasetPath(const char* path, size_t size);
 
 // A descriptor has just been opened (open, dup, accept): forget what the number meant before.
 // `path`: what open() was given, or nullptr. `start`: ticks before the call, 0 when not recording.

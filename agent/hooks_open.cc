@@ -21,13 +21,17 @@ namespace {
 // Remembers when an open began; tells the table when it succeeded.
 class OpenCall {
  public:
-  explicit OpenCall(const char* path = nullptr) : start_(Recording() ? Now() : 0), path_(path) {
+  explicit OpenCall(const char* path = nullptr, int dir = AT_FDCWD)
+      : start_(Recording() ? Now() : 0), path_(path), dir_(dir) {
     PollIsolatedPython();
   }
   int Done(int fd) const {
     if (fd >= 0) {
       const int saved = errno;
-      OnOpen(fd, start_, path_);
+      // A name relative to an open directory says nothing to us. The kernel has read the path by
+      // now, so it can be read.
+      const bool ours = path_ != nullptr && (dir_ == AT_FDCWD || path_[0] == '/');
+      OnOpen(fd, start_, ours ? path_ : nullptr);
       errno = saved;
     }
     return fd;
@@ -60,6 +64,7 @@ class OpenCall {
 
   uint64_t start_;
   const char* path_;
+  int dir_;
 };
 
 // What the kernel has delivered to a stream and its reader has not taken: part of the bytes read,
@@ -110,13 +115,13 @@ PENSTOCK_EXPORT int open64(const char* path, int flags, ...) {
 
 PENSTOCK_EXPORT int openat(int dir, const char* path, int flags, ...) {
   PENSTOCK_MODE_ARGUMENT(mode, flags)
-  OpenCall call(path);
+  OpenCall call(path, dir);
   return call.Run([&] { return PENSTOCK_REAL(openat)(dir, path, flags, mode); });
 }
 
 PENSTOCK_EXPORT int openat64(int dir, const char* path, int flags, ...) {
   PENSTOCK_MODE_ARGUMENT(mode, flags)
-  OpenCall call(path);
+  OpenCall call(path, dir);
   return call.Run([&] { return PENSTOCK_REAL(openat64)(dir, path, flags, mode); });
 }
 
@@ -133,13 +138,13 @@ PENSTOCK_EXPORT int __open64_2(const char* path, int flags) {
 }
 
 PENSTOCK_EXPORT int __openat_2(int dir, const char* path, int flags) {
-  OpenCall call(path);
+  OpenCall call(path, dir);
   return call.Run(
       [&] { return PENSTOCK_REAL_AS(__openat_2, penstock::agent::FnOpenat2)(dir, path, flags); });
 }
 
 PENSTOCK_EXPORT int __openat64_2(int dir, const char* path, int flags) {
-  OpenCall call(path);
+  OpenCall call(path, dir);
   return call.Run(
       [&] { return PENSTOCK_REAL_AS(__openat64_2, penstock::agent::FnOpenat2)(dir, path, flags); });
 }

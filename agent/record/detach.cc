@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -49,6 +50,10 @@ void DetachProcess(int keep_fd, int nice) {
     limit.rlim_cur = limit.rlim_max;
     setrlimit(resource, &limit);
   }
+  // A share of the processor like any other's, but never at once in place of who is running: where
+  // all cores are busy those are the workers, and every switch costs them their caches.
+  const sched_param parameter{};
+  sched_setscheduler(0, SCHED_BATCH, &parameter);
   setpriority(PRIO_PROCESS, 0, std::min(nice + getpriority(PRIO_PROCESS, 0), 19));
   [[maybe_unused]] const int moved = chdir("/");
 }

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -28,9 +29,12 @@ constexpr TimeNs kMapsPeriod{10'000'000'000};
 constexpr TimeNs kShmPeriod{1'000'000'000};
 constexpr TimeNs kSlotRest{150'000'000};  // several drains
 constexpr std::uint64_t kBigProcess = 50u << 20;
-// Walks of a process's page tables (smaps_rollup: 5 ms for 250 MB) and maps were two thirds of what
-// the collector cost. One that took t is repeated after 600 t at the soonest.
+// A walk that took t is repeated after 600 t at the soonest, and all walks together get a
+// thousandth of the cores' time; the first ones of small processes need not wait for that.
 constexpr std::int64_t kWalkShare = 600;
+constexpr std::int64_t kBudgetShare = 1000;
+constexpr TimeNs kFirstWalks{2'000'000};
+constexpr std::int64_t kWalkNsPerMegabyte = 20'000;  // until one was timed
 
 bool IsLoader(const wire::ProcessSlot& slot) {
   const std::uint32_t role = __atomic_load_n(&slot.role, __ATOMIC_RELAXED);
@@ -49,7 +53,21 @@ std::optional<std::uint64_t> ProcessCpu(std::uint32_t pid) {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
+// Of the calling thread: a walk that had to wait for a core cost nobody anything.
+TimeNs OwnCpu() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return TimeNs{static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec};
+}
+
 }  // namespace
+
+bool ProcSampler::WalkBudget::Allows(TimeNs now, TimeNs cost) {
+  if (begin_.value == 0) begin_ = now;
+  const std::int64_t earned =
+      (now - begin_).value / kBudgetShare * static_cast<std::int64_t>(cores_);
+  return spent_.value + cost.value <= earned + kFirstWalks.value;
+}
 
 ProcSampler::ProcSampler(wire::FileHeader& header, const traces::RecordingDrain& drain,
                          Liveness& liveness, EnrichingPacker& out)
@@ -57,6 +75,7 @@ ProcSampler::ProcSampler(wire::FileHeader& header, const traces::RecordingDrain&
       drain_(drain),
       liveness_(liveness),
       out_(out),
+      budget_(std::max(1u, std::thread::hardware_concurrency())),
       page_size_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))),
       clock_ticks_(static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK))),
       cpu_ns_(out.Intern("cpu_ns")),
@@ -120,9 +139,11 @@ void ProcSampler::OnGone(const wire::ProcessSlot& slot, ProcessKey key, const Tr
 }
 
 void ProcSampler::SampleMemory(ProcessKey key, Tracked& tracked, TimeNs now) {
-  const TimeNs begin = MonotonicNow();
+  const TimeNs begin = OwnCpu();
   const auto text = ReadFile(fmt::format("/proc/{}/smaps_rollup", tracked.host_pid), 8192);
-  const TimeNs took = MonotonicNow() - begin;
+  const TimeNs took = OwnCpu() - begin;
+  budget_.Spend(took);
+  tracked.memory_cost = took;
   // It holds the process's memory lock meanwhile: a big process is asked less often.
   const std::int64_t age = (now - tracked.first).value;
   tracked.next_memory =
@@ -133,8 +154,30 @@ void ProcSampler::SampleMemory(ProcessKey key, Tracked& tracked, TimeNs now) {
   Add(key, uss_bytes_, memory->uss.value, now);
 }
 
+void ProcSampler::SampleMemoryInTurn(TimeNs now) {
+  std::pair<const ProcessKey, Tracked>* longest = nullptr;
+  for (auto& entry : tracked_) {
+    const Tracked& tracked = entry.second;
+    // The walk of a big process takes milliseconds in which it cannot map memory: not while it
+    // starts.
+    const TimeNs patience{tracked.rss < kBigProcess ? 0 : 3'000'000'000};
+    if (tracked.gone || !tracked.wants_memory || now < tracked.next_memory ||
+        now - tracked.first < patience) {
+      continue;
+    }
+    if (longest == nullptr || tracked.next_memory < longest->second.next_memory) longest = &entry;
+  }
+  if (longest == nullptr) return;
+  Tracked& tracked = longest->second;
+  const TimeNs cost =
+      tracked.memory_cost.value != 0
+          ? tracked.memory_cost
+          : TimeNs{static_cast<std::int64_t>(tracked.rss >> 20) * kWalkNsPerMegabyte};
+  if (budget_.Allows(now, cost)) SampleMemory(longest->first, tracked, now);
+}
+
 void ProcSampler::ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now) {
-  const TimeNs begin = MonotonicNow();
+  const TimeNs begin = OwnCpu();
   KernelView& view = out_.view(key);
   if (const auto maps = ReadFile(fmt::format("/proc/{}/maps", tracked.host_pid), 16u << 20)) {
     for (std::string& library : CodecLibraries(*maps)) {
@@ -156,7 +199,8 @@ void ProcSampler::ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now) {
     }
   }
   ++tracked.scans;
-  const TimeNs took = MonotonicNow() - begin;
+  const TimeNs took = OwnCpu() - begin;
+  budget_.Spend(took);
   // A worker has the libraries of its parent, or imports them before it asks for an index.
   const bool again = tracked.scans == 1 && !tracked.is_worker;
   const TimeNs pause = again ? TimeNs{1'500'000'000} : kMapsPeriod;
@@ -189,14 +233,10 @@ void ProcSampler::Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked&
     OnGone(slot, key, tracked);
     return;
   }
-  if (!IsLoader(slot) && tracked.rss < kBigProcess) return;
+  tracked.wants_memory = IsLoader(slot) || tracked.rss >= kBigProcess;
+  if (!tracked.wants_memory) return;
   tracked.is_worker = __atomic_load_n(&slot.role, __ATOMIC_RELAXED) == wire::kRoleWorker;
-  // The walk of a big process takes milliseconds in which it cannot map memory: not while it
-  // starts.
-  const TimeNs patience{tracked.rss < kBigProcess ? 0 : 3'000'000'000};
-  if (last || (now >= tracked.next_memory && now - tracked.first >= patience)) {
-    SampleMemory(key, tracked, now);
-  }
+  if (last) SampleMemory(key, tracked, now);
   if (last || now >= tracked.next_maps) ScanMaps(key, tracked, now);
 }
 
@@ -230,6 +270,7 @@ void ProcSampler::Tick(TimeNs now) {
     }
   }
   running_ = running;
+  SampleMemoryInTurn(now);
   RecycleSlots(now);
   if (now >= next_shm_) SampleShm(now);
 }

@@ -6,6 +6,7 @@ an image load that would not have loaded.
 """
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, end, intern
+from penstock_hooks.forwarding import like
 from penstock_hooks.wrapping import replace, spanned
 
 _DECODE, _AUGMENT = wire.DECODE, wire.AUGMENT
@@ -21,34 +22,38 @@ def pixel_bytes(image):
         return 0
 
 
-def _has_tiles(image):
-    return image.__dict__.get("tile")
-
-
-def _has_frame(image):
-    """WebP decodes a whole frame in its own load(), then has one tile of raw pixels."""
-    return getattr(image, "_WebPImageFile__loaded", 0) != getattr(image, "_WebPImageFile__logical_frame", 0)
+# Not through __dict__: asking an instance for it makes every later look at its attributes slower.
+_HAS_TILES = """
+try:
+    _due = SELF.tile
+except AttributeError:
+    _due = None
+"""
+# WebP decodes a whole frame in its own load(), then has one tile of raw pixels.
+_HAS_FRAME = """
+_due = getattr(SELF, "_WebPImageFile__loaded", 0) != getattr(SELF, "_WebPImageFile__logical_frame", 0)
+"""
+_LOAD = """if not _due:
+    return CALL
+_token = _begin(_stage, _name)
+_count = 0
+try:
+    _result = CALL
+    if _token:
+        _count = _size(SELF)
+    return _result
+finally:
+    _end(_token, _count)
+"""
 
 
 def _loading(is_due):
-    """For `replace`: a span around load() when `is_due(image)`, that is when it will decode."""
-    name = intern("PIL.load")
+    """For `replace`: a span around load() when `is_due` says that it will decode."""
 
     def make(original):
-        def load(self, *args, **kwargs):
-            if not is_due(self):
-                return original(self, *args, **kwargs)
-            token = begin(_DECODE, name)
-            count = 0
-            try:
-                result = original(self, *args, **kwargs)
-                if token:
-                    count = pixel_bytes(self)
-                return result
-            finally:
-                end(token, count)
-
-        return load
+        return like(
+            original, is_due + _LOAD, _stage=_DECODE, _name=intern("PIL.load"), _size=pixel_bytes
+        )
 
     return make
 
@@ -58,7 +63,9 @@ def _make_convert(original):
 
     def convert(self, mode=None, *args, **kwargs):
         if mode == self.mode or mode is None:
-            return original(self, mode, *args, **kwargs)
+            if args or kwargs:
+                return original(self, mode, *args, **kwargs)
+            return original(self, mode)
         # From a file: the last step of decoding. From another image: part of what is done to it.
         token = begin(_DECODE if hasattr(self, "tile") else _AUGMENT, name)
         count = 0
@@ -83,8 +90,8 @@ def patch(module):
             replace(image, method, spanned(_AUGMENT, "PIL." + method, pixel_bytes))
         replace(image, "thumbnail", spanned(_AUGMENT, "PIL.thumbnail"))
     elif name == "PIL.ImageFile":
-        replace(module.ImageFile, "load", _loading(_has_tiles))
+        replace(module.ImageFile, "load", _loading(_HAS_TILES))
     elif name == "PIL.AvifImagePlugin":
-        replace(module.AvifImageFile, "load", _loading(_has_tiles))
+        replace(module.AvifImageFile, "load", _loading(_HAS_TILES))
     else:
-        replace(module.WebPImageFile, "load", _loading(_has_frame))
+        replace(module.WebPImageFile, "load", _loading(_HAS_FRAME))

@@ -61,7 +61,12 @@ def _make_to(torch):
 
     def make(original):
         def to(self, *args, **kwargs):
-            where = args[0] if args else kwargs.get("device")
+            if args:
+                where = args[0]
+            else:
+                where = kwargs.get("device")
+                if where is None:
+                    return original(self, **kwargs)
             kind = type(where)
             if kind is device_type:
                 where = where.type

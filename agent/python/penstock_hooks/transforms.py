@@ -9,12 +9,13 @@ import inspect
 import sys
 
 from penstock_hooks import wire
-from penstock_hooks.bridge import begin, end
+from penstock_hooks.forwarding import like, shared
 from penstock_hooks.wrapping import TypeNames, array_bytes, is_ours, replace, spanned
 
 _AUGMENT = wire.AUGMENT
 _names = TypeNames()
 _seen = set()  # classes that were looked at
+shared.update(_augment=_AUGMENT, _names=_names, _seen=_seen)
 
 
 def _compiling():
@@ -23,29 +24,38 @@ def _compiling():
     return getattr(compiler, "is_compiling", None)
 
 
-def _make_call(original):
+_SPAN = """
+_token = _begin(_augment, _names[type(SELF)])
+try:
+    return CALL
+finally:
+    _end(_token)
+"""
+# A composition may hold classes of the program's own.
+_ADOPTING = """
+try:
+    for _part in SELF.transforms:
+        if type(_part) not in _seen:
+            _adopt(type(_part))
+except Exception:
+    pass
+"""
+_COMPILED = """
+if _compiling():
+    return CALL
+"""
+
+
+def _wrap(original, body):
     compiling = _compiling()
-    if compiling is None:
+    if compiling is not None:
+        body = _COMPILED.strip("\n") + body
+        return like(original, body, _compiling=compiling)
+    return like(original, body)
 
-        def __call__(self, *args, **kwargs):
-            token = begin(_AUGMENT, _names[type(self)])
-            try:
-                return original(self, *args, **kwargs)
-            finally:
-                end(token)
 
-    else:
-
-        def __call__(self, *args, **kwargs):
-            if compiling():
-                return original(self, *args, **kwargs)
-            token = begin(_AUGMENT, _names[type(self)])
-            try:
-                return original(self, *args, **kwargs)
-            finally:
-                end(token)
-
-    return __call__
+def _make_call(original):
+    return _wrap(original, _SPAN)
 
 
 def adopt(kind):
@@ -64,23 +74,24 @@ def adopt(kind):
         pass
 
 
+shared["_adopt"] = adopt
+
+
 def _adopt_contents(compose):
     """Makes a class of compositions look, when called, whether it holds classes of the program's own."""
-    call = compose.__call__
     if "_penstock_adopts" in compose.__dict__:
         return
-
-    @functools.wraps(call)
-    def __call__(self, *args, **kwargs):
-        try:
-            for transform in self.transforms:
-                if type(transform) not in _seen:
-                    adopt(type(transform))
-        except Exception:
-            pass
-        return call(self, *args, **kwargs)
-
-    compose.__call__ = __call__
+    call = compose.__call__
+    spanned_already = getattr(call, "__wrapped__", None) if is_ours(call) else None
+    # One wrapper does both; a class that has its span from a base keeps that.
+    if spanned_already is not None and "__call__" in compose.__dict__:
+        wrapper = _wrap(spanned_already, _ADOPTING + _SPAN.lstrip("\n"))
+        call = spanned_already
+    else:
+        wrapper = _wrap(call, _ADOPTING + "return CALL")
+    functools.update_wrapper(wrapper, call)
+    wrapper.__penstock__ = True
+    compose.__call__ = wrapper
     compose._penstock_adopts = True
 
 

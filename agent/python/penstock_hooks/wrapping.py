@@ -2,7 +2,8 @@
 """Replacing functions of other libraries, and the small tools that all patches share."""
 import functools
 
-from penstock_hooks.bridge import begin, end, intern
+from penstock_hooks.bridge import intern
+from penstock_hooks.forwarding import like
 
 _MARK = "__penstock__"
 
@@ -35,34 +36,33 @@ class TypeNames(dict):
         return value
 
 
+_SPAN = """
+_token = _begin(_stage, _name)
+try:
+    return CALL
+finally:
+    _end(_token)
+"""
+_SIZED_SPAN = """
+_token = _begin(_stage, _name)
+_count = 0
+try:
+    _result = CALL
+    if _token:
+        _count = _size(_result)
+    return _result
+finally:
+    _end(_token, _count)
+"""
+
+
 def spanned(stage, label, size=None):
     """For `replace`: a span of `stage` around a plain function. `size(result)` gives its bytes."""
 
     def make(original):
-        name = intern(label)
         if size is None:
-
-            def wrapper(*args, **kwargs):
-                token = begin(stage, name)
-                try:
-                    return original(*args, **kwargs)
-                finally:
-                    end(token)
-
-        else:
-
-            def wrapper(*args, **kwargs):
-                token = begin(stage, name)
-                count = 0
-                try:
-                    result = original(*args, **kwargs)
-                    if token:
-                        count = size(result)
-                    return result
-                finally:
-                    end(token, count)
-
-        return wrapper
+            return like(original, _SPAN, _stage=stage, _name=intern(label))
+        return like(original, _SIZED_SPAN, _stage=stage, _name=intern(label), _size=size)
 
     return make
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <string>
 
-#include "agent/fd_table.h"
+#include "agent/paths.h"
 #include "agent/process.h"
 #include "agent/strings.h"
 
@@ -38,6 +40,30 @@ TEST(DatasetPathTest, ConfiguredPrefixWinsOverTheRules) {
   EXPECT_TRUE(IsDatasetPath("/usr/share/sets/a.jpg", 21));
   EXPECT_FALSE(IsDatasetPath("/usr/share/setsother/a.jpg", 26));
   g_config.data[0] = 0;
+}
+
+std::string Opened(const char* path) {
+  char name[kMaxPath];
+  return {name, NameOpened(path, name)};
+}
+
+TEST(NameOpenedTest, IsAbsolute) {
+  char here[kMaxPath];
+  ASSERT_NE(getcwd(here, sizeof here), nullptr);
+  const std::string prefix = std::string(here) == "/" ? "/" : std::string(here) + "/";
+  EXPECT_EQ(Opened("/data/a.jpg"), "/data/a.jpg");
+  EXPECT_EQ(Opened("set/a.jpg"), prefix + "set/a.jpg");
+  EXPECT_EQ(Opened("./a.jpg"), prefix + "a.jpg");
+  const std::string long_name(kMaxPath - prefix.size() - 1, 'x');
+  EXPECT_EQ(Opened(long_name.c_str()), prefix + long_name);
+}
+
+TEST(NameOpenedTest, LeavesToTheKernelWhatOnlyItKnows) {
+  const std::string too_long(kMaxPath, 'x');
+  for (const char* path : {"../a.jpg", "set/../a.jpg", "set/./a.jpg", ".", "", "./", ".//a.jpg",
+                           "/proc/self/fd/3", "/dev/fd/3", too_long.c_str()}) {
+    EXPECT_EQ(Opened(path), "") << path;
+  }
 }
 
 }  // namespace

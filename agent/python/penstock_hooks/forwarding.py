@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wrappers compiled to the parameters of what they wrap.
+
+A wrapper with *args and **kwargs costs a tuple, a dict and a call that the interpreter cannot
+inline; one with the same parameters as the original costs half. Hooks on transforms run a dozen
+times for each sample, so they are made here.
+"""
+import functools
+import types
+
+from penstock_hooks.bridge import begin, end
+
+_LISTED, _KEYED = 4, 8  # CO_VARARGS, CO_VARKEYWORDS
+_ABSENT = object()
+_ALL = "(_original(*args, **kwargs) if kwargs else _original(*args))"
+_ONE = (
+    "(_original(_self, one) if not (args or kwargs or one is _absent) else "
+    "_original(_self, *args, **kwargs) if one is _absent else _original(_self, one, *args, **kwargs))"
+)
+
+# What every wrapper uses. One namespace for all: the interpreter's quick path to a global is bound
+# to the dictionary that it was found in, and wrappers of the same shape share their code.
+shared = {"_begin": begin, "_end": end, "_absent": _ABSENT}
+
+
+@functools.lru_cache(maxsize=256)
+def _factory(names, parameters, body):
+    """_factory(...)(values of `names`) is a wrapper."""
+    source = "def _make(%s):\n    def _wrapper(%s):\n        %s\n    return _wrapper\n" % (
+        ", ".join(names),
+        parameters,
+        body.strip("\n").replace("\n", "\n        "),
+    )
+    made = {}
+    exec(compile(source, "<penstock_hooks>", "exec"), shared, made)
+    return made["_make"]
+
+
+def _fixed(code):
+    """(parameters, arguments) of a function without * and **; None where a name would clash."""
+    plain = code.co_varnames[: code.co_argcount]
+    keyed = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    if any(name.startswith("_") or not name.isidentifier() for name in plain + keyed):
+        return None
+    positional = getattr(code, "co_posonlyargcount", 0)
+    parameters = list(plain)
+    if positional:
+        parameters.insert(positional, "/")
+    if keyed:
+        parameters += ("*",) + keyed
+    return ", ".join(parameters), ", ".join(plain + tuple("%s=%s" % (name, name) for name in keyed))
+
+
+def like(original, body, **closed):
+    """A function with the parameters of `original` and the statements `body`.
+
+    In `body`, CALL stands for the call of the original with the arguments as they came, and SELF
+    for the first of them. Its own names, those in `closed` and those in `shared` begin with an
+    underscore. Where the parameters are not known (a builtin) SELF must not be needed.
+    """
+    code = original.__code__ if isinstance(original, types.FunctionType) else None
+    shape = _fixed(code) if code is not None and not code.co_flags & (_LISTED | _KEYED) else None
+    if shape is not None:
+        parameters, arguments = shape
+        call, first = "_original(%s)" % arguments, parameters.partition(",")[0]
+        defaults, keyword_defaults = original.__defaults__, original.__kwdefaults__
+    elif "SELF" in body:  # nn.Module's, as a rule called with one argument
+        parameters, first, call = "_self, one=_absent, /, *args, **kwargs", "_self", _ONE
+        defaults, keyword_defaults = (_ABSENT,), None
+    else:
+        parameters, first, call = "*args, **kwargs", "", _ALL
+        defaults, keyword_defaults = None, None
+    body = body.replace("CALL", call).replace("SELF", first)
+    wrapper = _factory(("_original",) + tuple(closed), parameters, body)(original, *closed.values())
+    wrapper.__defaults__, wrapper.__kwdefaults__ = defaults, keyword_defaults
+    return wrapper

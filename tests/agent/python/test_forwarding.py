@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wrappers made by penstock_hooks.forwarding behave as what they wrap."""
+import unittest
+
+import harness
+
+PROGRAM = """
+    import inspect, sys
+    from penstock_hooks.wrapping import replace, spanned
+    from penstock_hooks.forwarding import like
+
+    class Owner:
+        def plain(self, a, b=2, *, c=3):
+            return a, b, c
+        def only(self, a, /, b):
+            return a, b
+        def listed(self, *items, **named):
+            return items, named
+        def clash(self, _name, _token=5):
+            return _name, _token
+        def fails(self):
+            raise KeyError("x")
+
+    signatures = {name: str(inspect.signature(getattr(Owner, name))) for name in vars(Owner) if name[0] != "_"}
+    for name in signatures:
+        replace(Owner, name, spanned(3, "Owner." + name))
+        assert getattr(Owner, name).__name__ == name, name
+        assert str(inspect.signature(getattr(Owner, name))) == signatures[name], name
+    o = Owner()
+    assert o.plain(1) == (1, 2, 3) and o.plain(1, c=4, b=5) == (1, 5, 4) and o.plain(a=7) == (7, 2, 3)
+    assert o.only(1, b=2) == (1, 2)
+    assert o.listed() == ((), {}) and o.listed(1) == ((1,), {}) and o.listed(1, 2, x=3) == ((1, 2), {"x": 3})
+    assert o.clash(1) == (1, 5) and o.clash(1, _token=2) == (1, 2)
+    for call, message in ((lambda: o.plain(), "Owner.plain() missing 1 required positional argument: 'a'"),
+                          (lambda: o.only(a=1, b=2), "Owner.only()")):
+        try:
+            call()
+        except TypeError as error:
+            assert str(error).startswith(message) or sys.version_info < (3, 10), error
+        else:
+            raise AssertionError(message)
+    try:
+        o.fails()
+    except KeyError:
+        pass
+
+    class Module:
+        def __call__(self, *items, **named):
+            return items, named
+    Module.__call__ = like(Module.__call__, "SELF.calls = getattr(SELF, 'calls', 0) + 1\\nreturn CALL")
+    m = Module()
+    assert m() == ((), {}) and m(None) == ((None,), {}) and m(1, 2) == ((1, 2), {})
+    assert m(one=1) == ((), {"one": 1}) and m(1, args=2) == ((1,), {"args": 2})
+    assert m.calls == 5
+    print("as before")
+"""
+
+
+class Forwarding(unittest.TestCase):
+    def test_wrappers_take_and_give_what_the_original_does(self):
+        run = harness.run(PROGRAM)
+        self.assertEqual((run.status, run.out.strip()), (0, "as before"), run.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
