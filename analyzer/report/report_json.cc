@@ -171,6 +171,7 @@ void WriteSuggestion(const Diagnosis& diagnosis, JsonWriter& json) {
   json.Field("next_bottleneck", FactorName(suggestion.next_bottleneck));
   json.Field("code", SuggestedCode(diagnosis));
   json.Field("changes", suggestion.changes);
+  json.Field("missing", suggestion.missing);
   json.EndObject();
 }
 
