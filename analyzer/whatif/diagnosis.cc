@@ -170,6 +170,10 @@ std::string Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
            "which hands out one batch for ever; give it to penstock whatif as --fixed-batch beside "
            "a recording without";
   }
+  if (loader.fetched < 0.5 && run.config.sample_tasks && run.config.num_workers > 0) {
+    return "not enough: needs threads that make whole samples; stages with threads of their own "
+           "(--read-threads, --decode-threads, --augment-threads) are not simulated";
+  }
   if (loader.fetched < 0.5) {
     return "not enough: needs to see batches being made, and most were made out of sight";
   }
