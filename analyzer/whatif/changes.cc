@@ -113,26 +113,35 @@ void Changer::LengthenStep(double seconds, double overlap) {
   if (after > 0) out_.pipeline.step_load *= before / after;
 }
 
-Result<void> Changer::Transfer(const std::string& type) {
+Result<void> Changer::Transfer(const std::string& asked) {
+  const std::size_t colon = asked.find(':');
+  const std::string from = colon == std::string::npos ? "" : asked.substr(0, colon);
+  const std::string type = colon == std::string::npos ? asked : asked.substr(colon + 1);
   const double width = type == "u8" ? 1 : type == "f16" ? 2 : type == "f32" ? 4 : 0;
-  if (width == 0) {
-    return Fail(ErrorKind::kUsage, fmt::format("--transfer {}: there are u8, f16 and f32", type));
+  if (width == 0 || !(from.empty() || from == "u8" || from == "f16" || from == "f32")) {
+    return Fail(ErrorKind::kUsage, fmt::format("--transfer {}: there are u8, f16 and f32", asked));
   }
   double f32 = material_.f32;
-  double all = f32 + material_.f16 + material_.u8 + material_.other;
-  if (!(all > 0)) {
-    if (!(out_.facts.batch_bytes > 0)) {
-      return tl::unexpected<Error>(
-          NotEnough("the size of a batch, by its data types or by spans of collating"));
-    }
-    f32 = all = out_.facts.batch_bytes;
-    Note("batches are taken to be float32: their data types were not recorded");
+  double f16 = material_.f16;
+  double u8 = material_.u8;
+  double all = f32 + f16 + u8 + material_.other;
+  if (!from.empty()) {  // the user knows better than the trace, which tells the sum at least
+    const double pixels = all > 0 ? all - material_.other : out_.facts.batch_bytes;
+    f32 = from == "f32" ? pixels : 0;
+    f16 = from == "f16" ? pixels : 0;
+    u8 = from == "u8" ? pixels : 0;
+    all = pixels + (all > 0 ? material_.other : 0);
   }
-  const double numbers = f32 / 4 + material_.f16 / 2 + material_.u8;
+  if (!(all > 0)) {
+    return tl::unexpected<Error>(
+        NotEnough("the data types of a batch, which the trace does not tell; say them, as in "
+                  "--transfer f32:u8"));
+  }
+  const double numbers = f32 / 4 + f16 / 2 + u8;
   const double ratio = (numbers * width + material_.other) / all;
   ScaleBatch(ratio);
   Note(fmt::format("batches take {:.2f} times the bytes they had", ratio));
-  const bool integers = type == "u8" && f32 + material_.f16 > material_.u8;
+  const bool integers = type == "u8" && f32 + f16 > u8;
   if (!integers) return {};
   ScaleAugment(1 - material_.conversion);
   const double samples = std::max(1.0, out_.facts.batch_size);

@@ -22,7 +22,7 @@
 namespace penstock::analyzer {
 
 struct Changes {
-  std::string transfer;  // u8, f16 or f32: of pixels from the workers to the device
+  std::string transfer;  // u8, f16 or f32, or f32:u8: of pixels from the workers to the device
   bool ram_cache = false;
   bool pack = false;
   double resize = 0;    // longest side of all pictures, in pixels

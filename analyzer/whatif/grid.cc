@@ -75,6 +75,12 @@ Factor NameOf(const Pipeline& naming, Setting setting, const LoaderFacts& facts)
   return Attribute(Apply(naming, setting, facts), Span::kSteady).bottleneck;
 }
 
+// Of the workers' time, what reading takes.
+double ReadShare(const RunModel& run) {
+  const double whole = run.stages.DataTime();
+  return whole > 0 ? Seconds(run.stages[traces::StageId::kRead].wall) / whole : 0;
+}
+
 std::vector<std::string> NotesOf(const Diagnosis& diagnosis, const GridRequest& request) {
   const LoaderDiagnosis& loader = *diagnosis.loader;
   std::vector<std::string> notes;
@@ -115,8 +121,8 @@ std::vector<std::string> NotesOf(const Diagnosis& diagnosis, const GridRequest& 
     notes.push_back(
         fmt::format("reads slowed each other down: they are taken to share {:.0f} MB/s",
                     loader.material.file_bytes / loader.pipeline.device_per_sample / 1e6));
-  } else if (loader.material.file_bytes > 0 && request.changes.disk <= 0 &&
-             !request.changes.ram_cache) {
+  } else if (loader.material.file_bytes > 0 && ReadShare(diagnosis.run) > 0.05 &&
+             request.changes.disk <= 0 && !request.changes.ram_cache) {
     notes.push_back(fmt::format(
         "reads are taken not to slow each other down: {:.0f} MB/s came together at most, and "
         "nothing shows what the storage gives; --disk says it",

@@ -17,6 +17,7 @@
 #include "analyzer/whatif/decoders.h"
 #include "analyzer/whatif/grid.h"
 #include "analyzer/whatif/simulate.h"
+#include "analyzer/whatif/tried_changes.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::analyzer {
@@ -84,7 +85,7 @@ TEST(ChangesTest, SmallerPicturesDecodeInProportion) {
 
 TEST(ChangesTest, BytesInsteadOfFloatsTakeAQuarter) {
   Changes changes;
-  changes.transfer = "u8";
+  changes.transfer = "f32:u8";  // their types are in no fact
   Costs changed = kCosts;
   changed.augment = 0;  // all of it was ToTensor
   changed.collate *= 0.25;
@@ -161,6 +162,8 @@ TEST(ChangesTest, RefusesWhatItCannotKnow) {
   changes = {};
   changes.transfer = "f64";
   EXPECT_EQ(Predict(changes).error().kind, ErrorKind::kUsage);
+  changes.transfer = "u8";  // from what is not known
+  EXPECT_EQ(Predict(changes).error().kind, ErrorKind::kInput);
   changes = {};
   changes.decoder = "opencv";
   Synthetic run = Bound(kCosts);
@@ -211,6 +214,22 @@ TEST(ChangesTest, ALongerStepDoesNotComputeMoreThanTheRecordedOne) {
   EXPECT_EQ(Apply(pipeline, setting, {}).step_load, 2);
   setting.step_load = 0.5;
   EXPECT_EQ(Apply(pipeline, setting, {}).step_load, 0.5);
+}
+
+TEST(TriedChangesTest, TheLargestGainIsFirstAndWhatIsNotKnownIsLeftOut) {
+  traces::TraceData data = testing::MakeSynthetic(Bound(kCosts));
+  data.processes[0].facts["loader.0.batch_types"] = "float32:602112";
+  const auto tried = TryChanges(*Diagnose(*traces::MakeTrace(std::move(data))).loader);
+  std::string options;
+  double last = 1e9;
+  for (const TriedChange& one : tried) {
+    options += one.option + ";";
+    EXPECT_LE(one.predicted.speedup, last);
+    EXPECT_GE(one.predicted.speedup, 1.01);
+    last = one.predicted.speedup;
+  }
+  // No GPU, and files of one size.
+  EXPECT_EQ(options, "--transfer u8;--ram-cache;--decoder simplejpeg;");
 }
 
 TEST(SuggestionTest, SaysWhatItNeedsWhereThereIsTooLittle) {
