@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // penstock whatif T [--workers 1..16] [--prefetch 2,4,8] [--batch N] [--step-ms X] [--pin 0|1]
-//                   [--persistent 0|1] [--without STAGE,...] [--speedup STAGE=TIMES,...] [--json]
-#include <charconv>
+//                   [--persistent 0|1] [--without STAGE,...] [--speedup STAGE=TIMES,...]
+//                   [--transfer u8] [--ram-cache] [--pack] [--offline-resize PIXELS]
+//                   [--decoder NAME] [--disk RATE] [--gpu decode,augment] [--alone]
+//                   [--fixed-batch T2] [--json]
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,10 +25,12 @@ namespace {
 constexpr std::string_view kName = "whatif";
 
 struct Words {
-  std::string trace, workers, prefetch, budget;
+  std::string trace, workers, prefetch, budget, disk, costs, fixed;
+  Changes changes;
   std::vector<std::string> gpu, without, speedup;
   int batch = 0;
   double step_ms = -1;
+  double step_cores = 0;
   bool pin = false;
   bool persistent = false;
   bool json = false;
@@ -60,6 +66,45 @@ Result<void> ReadScales(const Words& words, GridRequest& request) {
   return {};
 }
 
+Result<void> ReadChanges(const Words& words, GridRequest& request) {
+  request.changes = words.changes;
+  for (const std::string& stage : words.gpu) {
+    if (stage != "decode" && stage != "augment") {
+      return Fail(ErrorKind::kUsage, "--gpu " + stage + ": decode and augment can be moved");
+    }
+    (stage == "decode" ? request.changes.gpu_decode : request.changes.gpu_augment) = true;
+  }
+  if (!words.disk.empty()) {
+    const auto rate = ParseSize(words.disk);
+    if (!rate) return tl::unexpected<Error>(rate.error());
+    if (!(*rate > 0)) return Fail(ErrorKind::kUsage, "--disk: give more than nothing, like 500M");
+    request.changes.disk = *rate;
+  }
+  return {};
+}
+
+Result<DeviceCosts> CostsOf(const Diagnosis& diagnosis, const std::string& file) {
+  const std::string gpu = diagnosis.loader ? diagnosis.loader->material.gpu : "";
+  DeviceCosts costs = BuiltInDeviceCosts(gpu);
+  if (file.empty()) return costs;
+  std::ifstream in(file);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) return Fail(ErrorKind::kInput, file + ": cannot be read");
+  Result<DeviceCosts> read = ReadDeviceCosts(text.str(), std::move(costs));
+  if (!read) return Fail(read.error().kind, file + ": " + read.error().message);
+  return read;
+}
+
+// Samples per second of a run that was recorded with --fixed-batch.
+Result<double> FixedRate(const Diagnosis& diagnosis) {
+  if (!diagnosis.loader || !diagnosis.run.loader().config.fixed_batch) {
+    return Fail(ErrorKind::kInput, "was not recorded with --fixed-batch");
+  }
+  if (!diagnosis.loader->steady.steady) return Fail(ErrorKind::kInput, "has too few batches");
+  return diagnosis.loader->steady.rate.estimate;
+}
+
 Result<GridRequest> ReadRequest(const CLI::App& app, const Words& words) {
   GridRequest request;
   if (!words.workers.empty()) {
@@ -81,9 +126,35 @@ Result<GridRequest> ReadRequest(const CLI::App& app, const Words& words) {
   if (app.count("--step-ms") > 0) request.step = words.step_ms * 1e-3;
   if (app.count("--pin") > 0) request.pin = words.pin;
   if (app.count("--persistent") > 0) request.persistent = words.persistent;
+  if (app.count("--step-cores") > 0) request.step_cores = words.step_cores;
+  if (Result<void> read = ReadChanges(words, request); !read) {
+    return tl::unexpected<Error>(read.error());
+  }
   const Result<void> scales = ReadScales(words, request);
   if (!scales) return tl::unexpected<Error>(scales.error());
   return request;
+}
+
+void AddChanges(CLI::App& app, Words& words) {
+  Changes& changes = words.changes;
+  app.add_option("--transfer", changes.transfer,
+                 "Data type of pixels on their way to the device: u8, f16, f32; f32:u8 says both");
+  app.add_flag("--ram-cache", changes.ram_cache, "Dataset in memory (page cache, tmpfs)");
+  app.add_flag("--pack", changes.pack, "Small files packed into large ones, read in sequence");
+  app.add_option("--offline-resize", changes.resize, "Pictures stored with a long side of PIXELS")
+      ->check(CLI::Range(1.0, 1e6));
+  app.add_option("--decoder", changes.decoder, "Another JPEG decoder: opencv, libjpeg-turbo, ...");
+  app.add_option("--disk", words.disk, "Bytes a second that all reads share: 500M");
+  app.add_flag("--alone", changes.alone, "Without other programs that took cores while recording");
+  app.add_option("--gpu", words.gpu, "Stages on the GPU: decode,augment or augment")
+      ->delimiter(',');
+  app.add_option("--gpu-overlap", changes.gpu_overlap,
+                 "Part of these stages' device time that runs beside the step, 0 to 1 (default 0)")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--device-costs", words.costs,
+                 "File of device times: lines \"decode MILLISECONDS_A_MEGAPIXEL SOURCE\"");
+  app.add_option("--fixed-batch", words.fixed,
+                 "Trace of the same program recorded with --fixed-batch: its rate is the ceiling");
 }
 
 }  // namespace
@@ -104,21 +175,30 @@ int WhatifCommand(const std::vector<std::string>& arguments) {
       ->delimiter(',');
   app.add_option("--speedup", words.speedup, "Stages that are faster: decode=2,read=1.5")
       ->delimiter(',');
-  app.add_option("--gpu", words.gpu, "Stages on the GPU (needs measured device costs)")
-      ->delimiter(',');
+  app.add_option("--step-cores", words.step_cores, "Cores that the step keeps busy")
+      ->check(CLI::Range(0.0, 4096.0));
+  AddChanges(app, words);
   app.add_option("--budget-ram", words.budget, "Memory for batches and workers: 8G");
   app.add_flag("--json", words.json, "One object: {\"configurations\": [...]}");
   if (const auto status = Parse(app, arguments)) return *status;
-  if (!words.gpu.empty()) {
-    return Complain(kName, {ErrorKind::kEnvironment,
-                            "--gpu: not available: no device costs measured on this machine"});
-  }
-  const auto request = ReadRequest(app, words);
+  auto request = ReadRequest(app, words);
   if (!request) return Complain(kName, request.error());
   int status = 0;
   const auto trace = OpenOrComplain(kName, words.trace, status);
   if (trace == nullptr) return status;
-  const auto grid = PredictGrid(Diagnose(*trace), *request);
+  const Diagnosis diagnosis = Diagnose(*trace);
+  const auto costs = CostsOf(diagnosis, words.costs);
+  if (!costs) return Complain(kName, costs.error());
+  request->device_costs = *costs;
+  if (!words.fixed.empty()) {
+    const auto fixed = OpenOrComplain(kName, words.fixed, status);
+    if (fixed == nullptr) return status;
+    const auto rate = FixedRate(Diagnose(*fixed));
+    if (!rate)
+      return Complain(kName, {rate.error().kind, words.fixed + " " + rate.error().message});
+    request->fixed_rate = *rate;
+  }
+  const auto grid = PredictGrid(diagnosis, *request);
   if (!grid) {
     return Complain(kName, {grid.error().kind, words.trace + ": " + grid.error().message});
   }

@@ -25,6 +25,7 @@ struct LoaderConfig {
   bool pin_memory = false;
   bool persistent_workers = false;
   bool in_order = true;
+  bool fixed_batch = false;  // one batch, again and again: no loader at work
   std::string start_method;
   std::string dataset_kind;
   std::int64_t dataset_length = -1;

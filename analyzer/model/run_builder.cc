@@ -66,6 +66,7 @@ void RunBuilder::WalkSpans() {
   for (std::uint32_t i = 0; i < threads.size(); ++i) {
     if (threads[i].process.value >= consumers_.size()) continue;
     thread_ = i;
+    reads_of_thread_ = 0;
     process_ = threads[i].process;
     consumer_ = ConsumerOf(process_);
     NestingSweep sweep(*this);
@@ -88,6 +89,9 @@ void RunBuilder::OnCounted(const Counted& counted) {
   const Span& span = *counted.span;
   const Stretch stretch{thread_, span.start.value, span.end().value, span.batch};
   switch (counted.stage) {
+    case StageId::kRead:
+      OnRead(span);
+      return;
     case StageId::kIdle:
       idle_[thread_] += static_cast<double>(counted.wall) * 1e-9;
       return;
@@ -123,6 +127,21 @@ void RunBuilder::OnCounted(const Counted& counted) {
     batch.bytes = std::max(batch.bytes, span.bytes.value);
     if (!batch.whole) AddWork(batch.collate, counted);  // a fetch around it replaces that
   }
+}
+
+// Reads of a part of the run suffice, if none of that part is missing.
+void RunBuilder::OnRead(const Span& span) {
+  constexpr std::size_t kMost = 8192;
+  if (span.start.value >= reads_until_) return;
+  reads_.push_back({span.start.value, span.end().value, span.bytes.value});
+  if (++reads_of_thread_ == kMost) reads_until_ = span.start.value;
+}
+
+std::vector<ReadSpan> RunBuilder::TakeReads() {
+  reads_.erase(std::remove_if(reads_.begin(), reads_.end(),
+                              [&](const ReadSpan& read) { return read.start >= reads_until_; }),
+               reads_.end());
+  return std::move(reads_);
 }
 
 // Samples close before the fetch around them, which then replaces these sums. Where none does,

@@ -4,12 +4,15 @@
 // Owns what it collects; refers to the trace while it lives; not thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "analyzer/model/nesting.h"
+#include "analyzer/model/reads.h"
 #include "analyzer/model/run_model.h"
 #include "traces/trace.h"
 
@@ -61,6 +64,8 @@ class RunBuilder final : public NestingSink {
   // The costs of the samples of every batch, batch after batch; sets first_sample and sample_costs
   // of batches() accordingly.
   [[nodiscard]] std::vector<SampleCost> TakeSamples();
+  // Some thousand reads of each thread, of a time when all that read were recorded.
+  [[nodiscard]] std::vector<ReadSpan> TakeReads();
 
  private:
   using Iterator = std::pair<std::uint32_t, std::uint16_t>;  // consumer, generation
@@ -69,6 +74,7 @@ class RunBuilder final : public NestingSink {
   void OnSample(const Counted& counted, Batch& batch);
   void OnFetch(const Counted& counted, Batch& batch);
   void OnTransfer(const Counted& counted, Batch& batch);
+  void OnRead(const traces::Span& span);
 
   const traces::Trace& trace_;
   RunModel& model_;
@@ -80,6 +86,9 @@ class RunBuilder final : public NestingSink {
   std::vector<double> idle_;          // by thread, seconds
   std::vector<ThreadWork> work_;      // by thread
   std::vector<PlacedSample> samples_;
+  std::vector<ReadSpan> reads_;
+  std::size_t reads_of_thread_ = 0;
+  std::int64_t reads_until_ = std::numeric_limits<std::int64_t>::max();  // all are kept until then
   std::vector<Stretch> waits_;
   std::vector<Stretch> steps_;
   std::vector<Stretch> copies_;

@@ -266,6 +266,7 @@ RunModel BuildRunModel(const traces::Trace& trace) {
   ReadCounters(model, trace);
   RunBuilder builder(trace, model);
   builder.WalkSpans();
+  model.reads = FitReads(builder.TakeReads());
   builder.WalkEvents();
   builder.MatchWaits();
   builder.AttributeCopies();

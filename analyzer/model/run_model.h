@@ -13,6 +13,7 @@
 #include "analyzer/model/batch.h"
 #include "analyzer/model/host.h"
 #include "analyzer/model/loader.h"
+#include "analyzer/model/reads.h"
 #include "analyzer/model/stage_totals.h"
 #include "traces/trace.h"
 
@@ -67,6 +68,7 @@ struct RunModel {
   std::vector<LoaderRun> loaders;  // the main one first: it delivered most batches
   std::size_t threads = 0;
   std::size_t consumers = 0;
+  ReadCosts reads;
   bool mapped = false;  // dataset files were mapped: reads hide inside other stages
   std::vector<CounterSeries> counters;
   std::vector<wire::ProcessRole> roles;  // of each process

@@ -54,12 +54,28 @@ std::string GridJson(const Grid& grid) {
     json.BeginObject();
     json.Field("num_workers", one.workers).Field("prefetch_factor", one.prefetch);
     json.Field("batch_size", one.batch);
-    json.Key("move_to_gpu").BeginArray().EndArray();
+    json.Key("move_to_gpu").BeginArray();
+    if (grid.changes.gpu_decode) json.Value("decode");
+    if (grid.changes.gpu_augment) json.Value("augment");
+    json.EndArray();
     json.Field("samples_per_s", one.predicted.rate.estimate);
     json.Field("low", one.predicted.rate.low).Field("high", one.predicted.rate.high);
     json.Field("bottleneck", FactorName(one.bottleneck));
-    json.Field("ram_bytes", one.predicted.ram).EndObject();
+    json.Field("ram_bytes", one.predicted.ram);
+    json.Field("speedup", one.predicted.speedup).Field("fits", one.fits).EndObject();
   }
+  json.EndArray();
+  const Changes& changes = grid.changes;
+  json.Key("changes").BeginObject();
+  json.Field("transfer", changes.transfer).Field("decoder", changes.decoder);
+  json.Field("ram_cache", changes.ram_cache).Field("pack", changes.pack);
+  json.Field("offline_resize", changes.resize).Field("disk_bytes_per_s", changes.disk);
+  json.Field("alone", changes.alone).Field("gpu_overlap", changes.gpu_overlap).EndObject();
+  json.Key("ceiling").BeginObject();
+  json.Field("samples_per_s", grid.ceiling);
+  json.Field("source", grid.ceiling_measured ? "fixed-batch" : "simulated").EndObject();
+  json.Key("notes").BeginArray();
+  for (const std::string& note : grid.notes) json.Value(note);
   json.EndArray().EndObject();
   return json.text();
 }

@@ -103,6 +103,8 @@ std::string NotCheckedText(const NotChecked& missing) {
 }
 
 std::string KeepText(const Diagnosis& diagnosis) {
+  const std::string& missing = diagnosis.loader->suggestion.missing;
+  if (!missing.empty()) return missing;
   return diagnosis.loader->cpu.crowded
              ? "none: what other settings gain is not to be told on a crowded machine"
              : "keep the loader as it is: no other setting gains 2 %";

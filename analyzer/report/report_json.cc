@@ -3,6 +3,7 @@
 
 #include "analyzer/report/json_writer.h"
 #include "analyzer/report/report.h"
+#include "analyzer/whatif/tried_changes.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -171,7 +172,23 @@ void WriteSuggestion(const Diagnosis& diagnosis, JsonWriter& json) {
   json.Field("next_bottleneck", FactorName(suggestion.next_bottleneck));
   json.Field("code", SuggestedCode(diagnosis));
   json.Field("changes", suggestion.changes);
+  json.Field("missing", suggestion.missing);
   json.EndObject();
+}
+
+void WriteTriedChanges(const Diagnosis& diagnosis, JsonWriter& json) {
+  json.Key("changes").BeginArray();
+  const auto tried = diagnosis.loader ? TryChanges(*diagnosis.loader) : std::vector<TriedChange>{};
+  for (const TriedChange& one : tried) {
+    json.BeginObject().Field("option", one.option);
+    json.Key("predicted").BeginObject();
+    WritePrediction(one.predicted, json);
+    json.Field("ram_bytes", one.predicted.ram).EndObject();
+    json.Key("notes").BeginArray();
+    for (const std::string& note : one.notes) json.Value(note);
+    json.EndArray().EndObject();
+  }
+  json.EndArray();
 }
 
 }  // namespace
@@ -215,6 +232,7 @@ std::string ReportJson(const Report& report) {
   }
   json.EndArray();
   WriteSuggestion(diagnosis, json);
+  WriteTriedChanges(diagnosis, json);
   json.Key("coverage").BeginObject();
   json.Field("bytes_seen", report.coverage.bytes_seen);
   json.Field("bytes_total", report.coverage.bytes_total);

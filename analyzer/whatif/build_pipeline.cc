@@ -23,32 +23,56 @@ double SecondsOf(std::int64_t ns) {
 // Decoding tells: whatever it takes beyond its CPU time was spent waiting for a core, and other
 // stages waited in proportion. Without it: none while a third of the machine is idle, all of it
 // when it is full. Source: diagnosis.md 0.3 (wall grows with W, CPU time stays); the ramp is ours.
-// Cores that other programs hold are not ours to give: on a crowded machine the walls stay.
+// Other programs that hold cores are simulated as such, so it holds on a crowded machine too.
 double ContendedTime(const Work& work, const CpuLoad& load) {
   const double waiting = std::max(0.0, work.wall - work.cpu);
-  if (load.crowded) return 0;
   if (load.squeeze > 0) return std::min(waiting, std::max(0.0, load.squeeze - 1) * work.cpu);
   if (!load.known) return 0;
   return waiting * std::clamp((load.saturation() - 0.65) / (0.9 - 0.65), 0.0, 1.0);
+}
+
+// Of decoding itself the waiting is taken off in one proportion. One sample waits longer than it
+// should and another not at all, as the scheduler's slices happen to fall: cut off sample by
+// sample at what each should have waited, the longer ones would leave a rest (16 % of the run on a
+// machine with two programs too many).
+Work DecodeAlone(const Work& work, const CpuLoad& load, double contended) {
+  if (!(load.squeeze > 0))
+    return {work.wall - ContendedTime(work, load), std::min(work.cpu, work.wall)};
+  return {work.wall - contended * std::max(0.0, work.wall - work.cpu),
+          std::min(work.cpu, work.wall)};
+}
+
+// Part of the waiting in decoding that was for a core.
+double ContendedPart(const LoaderRun& run, const SteadyState& steady, const CpuLoad& load) {
+  Work decode;
+  for (std::size_t i = 0; i < run.batches.size(); ++i) {
+    if (!steady.in_window[i] || !run.batches[i].cpu_known) continue;
+    decode.wall += run.batches[i].decode.wall;
+    decode.cpu += run.batches[i].decode.cpu;
+  }
+  const double waiting = decode.wall - decode.cpu;
+  if (!(waiting > 0)) return 0;
+  return std::clamp((load.squeeze - 1) * decode.cpu / waiting, 0.0, 1.0);
 }
 
 Work WithoutContention(const Work& work, const CpuLoad& load) {
   return {work.wall - ContendedTime(work, load), std::min(work.cpu, work.wall)};
 }
 
-// Without workers nothing runs beside the fetch that could be taken away.
+// Without workers nothing runs beside the fetch that could be taken away, but other programs.
 CpuLoad ShareOf(const LoaderRun& run, const Batch& batch, const CpuLoad& load) {
-  return batch.cpu_known && run.config.num_workers > 0 ? load : CpuLoad{};
+  const bool shared = run.config.num_workers > 0 || load.crowded;
+  return batch.cpu_known && shared ? load : CpuLoad{};
 }
 
-Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover,
-                const CpuLoad& load) {
+Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover, const CpuLoad& load,
+                double contended) {
   const Batch& batch = run.batches[i];
   Demand demand;
   const bool known = batch.cpu_known;
   const CpuLoad share = ShareOf(run, batch, load);
   demand.read = {batch.read.wall, std::min(batch.read.cpu, batch.read.wall)};  // the device's
-  demand.decode = WithoutContention(batch.decode, share);
+  demand.decode = DecodeAlone(batch.decode, share, contended);
   demand.augment = WithoutContention(batch.augment, share);
   demand.collate = WithoutContention(batch.collate, share);
   const double parts =
@@ -79,12 +103,12 @@ Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover,
   return demand;
 }
 
-SampleCost WithoutContention(const SampleCost& cost, const CpuLoad& load) {
-  const auto lower = [&](float wall, float cpu) {
-    return WithoutContention(Work{static_cast<double>(wall), static_cast<double>(cpu)}, load);
+SampleCost WithoutContention(const SampleCost& cost, const CpuLoad& load, double contended) {
+  const auto work = [](float wall, float cpu) {
+    return Work{static_cast<double>(wall), static_cast<double>(cpu)};
   };
-  const Work decode = lower(cost.decode, cost.decode_cpu);
-  const Work augment = lower(cost.augment, cost.augment_cpu);
+  const Work decode = DecodeAlone(work(cost.decode, cost.decode_cpu), load, contended);
+  const Work augment = WithoutContention(work(cost.augment, cost.augment_cpu), load);
   SampleCost out = cost;
   out.read_cpu = std::min(cost.read_cpu, cost.read);
   out.decode = static_cast<float>(decode.wall);
@@ -112,14 +136,14 @@ SampleCost MeanSample(const LoaderRun& run) {
 
 // A batch whose samples were not seen is made of average ones.
 void AddSamples(const LoaderRun& run, const Batch& batch, const SampleCost& average,
-                const CpuLoad& load, EpochDemand& epoch) {
+                const CpuLoad& load, double contended, EpochDemand& epoch) {
   Demand& demand = epoch.batches.back();
   demand.first_sample = epoch.samples.size();
   demand.tasks = batch.sample_costs > 0 ? batch.sample_costs : run.samples_per_batch;
   const CpuLoad share = ShareOf(run, batch, load);
   for (std::size_t k = 0; k < demand.tasks; ++k) {
     const SampleCost& cost = batch.sample_costs > 0 ? run.samples[batch.first_sample + k] : average;
-    epoch.samples.push_back(WithoutContention(cost, share));
+    epoch.samples.push_back(WithoutContention(cost, share, contended));
   }
 }
 
@@ -181,20 +205,6 @@ void SmoothPauses(const SteadyState& steady, const LoaderRun& run, Pipeline& pip
   }
 }
 
-// CPU seconds per second within the windows of all epochs: not the imports of workers that start.
-std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
-                                   std::optional<wire::ProcessRole> role) {
-  double used = 0;
-  double time = 0;
-  for (const auto& [from, to] : steady.windows) {
-    const auto rate = model.CpuRate(role, from, to);
-    if (!rate) continue;
-    used += *rate * SecondsOf(to - from);
-    time += SecondsOf(to - from);
-  }
-  return time > 0 ? std::optional(used / time) : std::nullopt;
-}
-
 // What the processes' counters show beyond the spans. Counters are samples some hundred
 // milliseconds apart: with short epochs they bring in what is not the loop's, hence the limits.
 void AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const SteadyState& steady,
@@ -202,6 +212,7 @@ void AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const Stead
   double fetch = 0;
   double transfer = 0;
   double step = 0;
+  double samples = 0;
   double count = 0;
   for (std::size_t i = 0; i < run.batches.size(); ++i) {
     if (!steady.in_window[i]) continue;
@@ -210,14 +221,22 @@ void AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const Stead
     fetch += here ? 0 : batch.fetch.cpu;
     transfer += batch.get.cpu + batch.pin.cpu + (here ? batch.fetch.cpu : 0);
     step += batch.step();
+    samples += static_cast<double>(batch.sample_costs);
     count += 1;
   }
   if (count == 0) return;
   const auto consumer = CpuInWindows(model, steady, wire::kRoleConsumer);
   const auto workers = CpuInWindows(model, steady, wire::kRoleWorker);
   if (consumer && step > 0) {
-    const double outside = std::max(0.0, *consumer * steady.time - transfer);
-    pipeline.step_load = std::min(outside / step, pipeline.cores);
+    // Of threads that make samples in the consumer's process, what lies between two of them too.
+    const double between = pipeline.sample_tasks ? pipeline.overhead * samples : 0;
+    const double outside = std::max(0.0, *consumer * steady.time - transfer - between);
+    // Of a step that hardly takes time, the process's other work would be most of the ratio: a load
+    // of that much for a longer step is nonsense.
+    constexpr double kLeast = 0.05;
+    pipeline.step_load_known = step >= kLeast * steady.time;
+    const double most = pipeline.step_load_known ? pipeline.cores : std::min(1.0, pipeline.cores);
+    pipeline.step_load = std::min(outside / step, most);
   }
   if (workers && pipeline.workers > 0) {
     const double outside = (*workers * steady.time - fetch) / count;
@@ -225,44 +244,31 @@ void AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const Stead
   }
 }
 
-}  // namespace
-
-CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
-  // Decoding at 1.3 times its CPU time has been kept from a core; 1.1 is what faults and a busy
-  // memory bus cost (diagnosis.md R5 draws the line at 1.3 for whole batches).
-  constexpr double kSqueezed = 1.3;
-  CpuLoad load;
-  load.cores = model.host.usable_cores();
-  const auto counted = CpuInWindows(model, steady, std::nullopt);
-  double spans = 0;
-  bool timed = false;
-  Work decode;
-  Work fetch;
-  for (std::size_t i = 0; i < run.batches.size(); ++i) {
-    const Batch& batch = run.batches[i];
-    if (!steady.in_window[i]) continue;
-    spans += batch.fetch.cpu + batch.put.cpu + batch.get.cpu + batch.pin.cpu;
-    if (!batch.cpu_known) continue;
-    timed = true;
-    decode.wall += batch.decode.wall;
-    decode.cpu += batch.decode.cpu;
-    fetch.cpu += batch.fetch.cpu;
+// Where reads slow each other down, their waiting for one another is taken off, and the device is
+// simulated instead.
+void ShareStorage(const RunModel& model, Pipeline& pipeline) {
+  const ReadCosts& reads = model.reads;
+  const auto samples = static_cast<double>(model.stages[traces::StageId::kSample].count);
+  if (!reads.shared || !(samples > 0)) return;
+  const StageTotals& read = model.stages[traces::StageId::kRead];
+  // Reads that compute compete for the cores.
+  if (!read.cpu_known() || Seconds(read.cpu) > 0.5 * Seconds(read.wall)) return;
+  const double each = static_cast<double>(read.bytes.value) / samples * reads.device_per_byte;
+  const double queued = each * (reads.concurrency - 1);
+  pipeline.device_per_sample = each;
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (Demand& demand : epoch.batches) {
+      const double least = std::min(demand.read.wall, demand.read.cpu + each * demand.samples);
+      demand.read.wall = std::max(least, demand.read.wall - queued * demand.samples);
+    }
+    for (SampleCost& cost : epoch.samples) {
+      const float least = std::min(cost.read, cost.read_cpu + static_cast<float>(each));
+      cost.read = std::max(least, cost.read - static_cast<float>(queued));
+    }
   }
-  // Twenty programs for each core are not to be expected: such a decoder waits for something else,
-  // a device or a clock.
-  constexpr double kImplausible = 20;
-  const bool computes = decode.cpu > 0 && decode.wall < kImplausible * decode.cpu;
-  if (!model.mapped && decode.cpu > 0.1 * fetch.cpu && computes) {
-    load.squeeze = decode.wall / decode.cpu;
-  }
-  if (!model.host.known) return load;
-  load.from_counters = counted.has_value();
-  load.known = counted.has_value() || timed;
-  const double from_spans = steady.time > 0 ? spans / steady.time : 0;
-  load.used = std::max(counted.value_or(0), from_spans);
-  load.crowded = load.known && load.squeeze >= kSqueezed && load.used < 0.8 * load.cores;
-  return load;
 }
+
+}  // namespace
 
 Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
   Pipeline pipeline;
@@ -270,7 +276,9 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   pipeline.prefetch = std::max(1, run.config.prefetch_factor);
   const CpuLoad load = MeasureCpuLoad(model, run, steady);
   pipeline.cores = load.cores;
+  pipeline.others = load.others;
   pipeline.crowded = load.crowded;
+  const double contended = ContendedPart(run, steady, load);
   const Handover handover = MeasureHandover(run);
   pipeline.overhead = handover.overhead;
   pipeline.pin_thread = handover.threaded;
@@ -299,11 +307,12 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
     EpochDemand& demand = pipeline.epochs.back();
     demand.ended = epoch.ended;
     for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {
-      demand.batches.push_back(DemandOf(run, i, handover, load));
+      demand.batches.push_back(DemandOf(run, i, handover, load, contended));
       demand.batches.back().counted = steady.in_window[i];
-      if (pipeline.sample_tasks) AddSamples(run, run.batches[i], average, load, demand);
+      if (pipeline.sample_tasks) AddSamples(run, run.batches[i], average, load, contended, demand);
     }
   }
+  ShareStorage(model, pipeline);
   SmoothPauses(steady, run, pipeline);
   AddCpuOutsideFetch(model, run, steady, pipeline);
   return pipeline;

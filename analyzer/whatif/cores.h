@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The clock of an event simulation whose actors compute on shared cores, or wait without needing
-// one. An actor does one thing at a time. Values; not thread-safe.
+// The clock of an event simulation whose actors compute on shared cores, use a device one after the
+// other, or wait for neither. An actor does one thing at a time. Values; not thread-safe.
 //
 // Processor sharing: while the threads that compute are no more than the cores, each runs at full
-// speed; else all at cores / threads (diagnosis.md 3.4). All run equally fast, so one count of
-// work done serves them all: who is done next is the least of a heap, and no job is touched when
-// another comes or goes.
+// speed; else all at cores / threads (diagnosis.md 3.4). Threads of other programs may be among
+// them, all the time. All run equally fast, so one count of work done serves them all: who is done
+// next is the least of a heap, and no job is touched when another comes or goes.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,20 @@ namespace penstock::analyzer {
 
 class Cores {
  public:
-  explicit Cores(double count) : count_(count) {}
+  // `others`: threads of other programs that never stop computing.
+  explicit Cores(double count, double others = 0)
+      : count_(count), others_(others), threads_(others) {}
 
   [[nodiscard]] double now() const { return now_; }
 
-  // The actor waits. Requires for both: seconds >= 0.
+  // The actor waits. Requires for all three: seconds >= 0.
   void Sleep(std::uint32_t actor, double seconds) { Push(sleepers_, {now_ + seconds, actor, 0}); }
+
+  // The actor uses the device for so long, after those that came before it.
+  void Transfer(std::uint32_t actor, double seconds) {
+    device_free_ = std::max(device_free_, now_) + seconds;
+    Push(sleepers_, {device_free_, actor, 0});
+  }
 
   // The actor computes for `seconds` of an unshared core; with `threads` threads at once.
   void Compute(std::uint32_t actor, double seconds, double threads = 1) {
@@ -42,7 +50,7 @@ class Cores {
       work_ = jobs_.front().at;
       threads_ -= jobs_.front().threads;
       Pop(jobs_);
-      if (jobs_.empty()) threads_ = 0;  // no rounding left behind
+      if (jobs_.empty()) threads_ = others_;  // no rounding left behind
       return true;
     }
     actor = sleepers_.front().actor;
@@ -69,9 +77,11 @@ class Cores {
   }
 
   double count_;
+  double others_;
+  double threads_;
   double now_ = 0;
-  double work_ = 0;  // that a job has had that began at 0
-  double threads_ = 0;
+  double work_ = 0;             // that a job has had that began at 0
+  double device_free_ = 0;      // when it has done all that was asked of it
   std::vector<Item> sleepers_;  // heap by time
   std::vector<Item> jobs_;      // heap by work
 };

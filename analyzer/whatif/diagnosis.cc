@@ -93,7 +93,21 @@ void NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   loader.attribution = std::move(found);
 }
 
-void DiagnoseLoader(Diagnosis& diagnosis) {
+// What is recorded stays: there is nothing to judge another setting by.
+void KeepRecorded(LoaderDiagnosis& loader, const LoaderRun& run) {
+  Suggestion& kept = loader.suggestion;
+  kept.workers = run.config.num_workers;
+  kept.prefetch = std::max(1, run.config.prefetch_factor);
+  kept.persistent_workers = run.config.persistent_workers;
+  kept.predicted.rate = loader.steady.rate;
+  Setting setting;
+  setting.workers = loader.pipeline.workers;
+  setting.prefetch = loader.pipeline.prefetch;
+  kept.predicted.ram = RamOf(loader.pipeline, setting, loader.facts);
+  kept.next_bottleneck = loader.attribution.bottleneck;
+}
+
+void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   const LoaderRun& run = diagnosis.run.loader();
   LoaderDiagnosis loader;
   loader.steady = FindSteadyState(run);
@@ -104,12 +118,18 @@ void DiagnoseLoader(Diagnosis& diagnosis) {
   loader.replay.simulated = Simulate(whole).rate();
   loader.pipeline = Shortened(whole, kBatches, kTasks);
   loader.facts = FactsOf(diagnosis.run, run);
+  loader.material = MaterialOf(trace, diagnosis.run, run);
   loader.attribution = Attribute(loader.pipeline);
-  loader.suggestion =
-      Suggest(loader.pipeline, loader.facts, loader.replay, BudgetOf(diagnosis.run.host));
   std::size_t fetched = 0;
   for (const Batch& batch : run.batches) fetched += batch.was_fetched() ? 1u : 0u;
   loader.fetched = static_cast<double>(fetched) / static_cast<double>(run.batches.size());
+  loader.suggestion.missing = Missing(loader, run);
+  if (loader.suggestion.missing.empty()) {
+    loader.suggestion =
+        Suggest(loader.pipeline, loader.facts, loader.replay, BudgetOf(diagnosis.run.host));
+  } else {
+    KeepRecorded(loader, run);
+  }
 
   NameUnseen(diagnosis, loader);
   diagnosis.bottleneck = loader.attribution.bottleneck;
@@ -144,11 +164,32 @@ void DiagnoseStages(Diagnosis& diagnosis) {
 
 }  // namespace
 
+std::string Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
+  if (run.config.fixed_batch) {
+    return "not enough: needs a run of the loader, and this one was recorded with --fixed-batch, "
+           "which hands out one batch for ever; give it to penstock whatif as --fixed-batch beside "
+           "a recording without";
+  }
+  if (loader.fetched < 0.5 && run.config.sample_tasks && run.config.num_workers > 0) {
+    return "not enough: needs threads that make whole samples; stages with threads of their own "
+           "(--read-threads, --decode-threads, --augment-threads) are not simulated";
+  }
+  if (loader.fetched < 0.5) {
+    return "not enough: needs to see batches being made, and most were made out of sight";
+  }
+  if (!loader.steady.steady) {
+    return fmt::format(
+        "not enough: needs 16 batches after the queues have filled, and has {}; record {} more",
+        loader.steady.batches, 16 - loader.steady.batches);
+  }
+  return "";
+}
+
 Diagnosis Diagnose(const traces::Trace& trace) {
   Diagnosis diagnosis;
   diagnosis.run = BuildRunModel(trace);
   if (diagnosis.run.has_loader()) {
-    DiagnoseLoader(diagnosis);
+    DiagnoseLoader(trace, diagnosis);
   } else {
     DiagnoseStages(diagnosis);
   }

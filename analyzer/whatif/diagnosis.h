@@ -11,6 +11,7 @@
 #include "analyzer/model/run_model.h"
 #include "analyzer/model/steady.h"
 #include "analyzer/whatif/attribution.h"
+#include "analyzer/whatif/material.h"
 #include "analyzer/whatif/pipeline.h"
 #include "analyzer/whatif/suggest.h"
 
@@ -33,11 +34,15 @@ struct LoaderDiagnosis {
   Signals signals;
   Pipeline pipeline;  // of the beginning of a long run: what predictions start from
   LoaderFacts facts;
+  Material material;
   Replay replay;
   Attribution attribution;
   Suggestion suggestion;
   double fetched = 0;  // fraction of the delivered batches whose making was seen
 };
+
+// Why no other setting can be predicted from this recording; "" if it can.
+[[nodiscard]] std::string Missing(const LoaderDiagnosis& loader, const LoaderRun& run);
 
 struct Diagnosis {
   RunModel run;

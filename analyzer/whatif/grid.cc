@@ -25,7 +25,8 @@ int Extra(const Pipeline& pipeline) {
 
 void FillLists(const Pipeline& recorded, GridRequest& request) {
   const bool none = request.workers.empty() && request.prefetch.empty() && request.batch == 0 &&
-                    !request.step && !request.pin && !request.persistent && request.scale.empty();
+                    !request.step && !request.pin && !request.persistent && !request.step_cores &&
+                    request.scale.empty() && !request.changes.any();
   if (request.workers.empty()) {
     const int most = std::clamp(static_cast<int>(std::ceil(2 * recorded.cores)), 1, 16);
     for (int w = 1; none && w <= most; ++w) request.workers.push_back(w);
@@ -37,19 +38,57 @@ void FillLists(const Pipeline& recorded, GridRequest& request) {
   }
 }
 
+// The step as it is when nothing competes with it: a run of one batch for ever tells.
+void FreeStep(double fixed_rate, const LoaderDiagnosis& loader, Pipeline& pipeline,
+              std::vector<std::string>& notes) {
+  double step = 0;
+  double fixed = 0;  // copies and handing over stay as they are
+  double samples = 0;
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    for (const Demand& demand : epoch.batches) {
+      step += demand.step;
+      fixed += demand.h2d;
+      samples += demand.samples;
+    }
+  }
+  const double measured = std::max(0.0, samples / fixed_rate - fixed);
+  const double scale = step > 0 ? std::min(1.0, measured / step) : 1;
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (Demand& demand : epoch.batches) demand.step *= scale;
+  }
+  notes.push_back(
+      fmt::format("measured with --fixed-batch: {:.4g} a second if data cost nothing, {:.2f} times "
+                  "the recorded "
+                  "rate; the step is taken to be {:.0f} % of what it was beside the loader",
+                  fixed_rate, fixed_rate / std::max(1e-9, loader.replay.measured), 100 * scale));
+}
+
+void CapAt(double ceiling, Interval& rate) {
+  rate.estimate = std::min(rate.estimate, ceiling);
+  rate.low = std::min(rate.low, ceiling);
+  rate.high = std::min(std::max(rate.high, rate.estimate), 1.02 * ceiling);  // repeat noise
+}
+
 Factor NameOf(const Pipeline& naming, Setting setting, const LoaderFacts& facts) {
   const int each = naming.sample_tasks ? 1 : std::max(1, setting.workers);
   setting.prefetch = std::min(setting.prefetch, std::max(2, kNamingCredits / each));
   return Attribute(Apply(naming, setting, facts), Span::kSteady).bottleneck;
 }
 
+// Of the workers' time, what reading takes.
+double ReadShare(const RunModel& run) {
+  const double whole = run.stages.DataTime();
+  return whole > 0 ? Seconds(run.stages[traces::StageId::kRead].wall) / whole : 0;
+}
+
 std::vector<std::string> NotesOf(const Diagnosis& diagnosis, const GridRequest& request) {
   const LoaderDiagnosis& loader = *diagnosis.loader;
   std::vector<std::string> notes;
-  if (loader.pipeline.crowded) {
-    notes.emplace_back(
-        "other programs competed for the cores while this was recorded: other settings would get "
-        "other shares, so take these figures as rough");
+  if (loader.pipeline.crowded && !request.changes.alone) {
+    notes.push_back(fmt::format(
+        "other programs competed for the cores while this was recorded, and are taken to go on, "
+        "as {:.1f} threads; --alone predicts without them",
+        loader.pipeline.others));
   }
   if (std::abs(loader.replay.error()) > 0.05) {
     notes.push_back(fmt::format("the model repeats the recorded run with an error of {:+.0f} %",
@@ -73,6 +112,22 @@ std::vector<std::string> NotesOf(const Diagnosis& diagnosis, const GridRequest& 
                                       "device to stay as it is"
                                     : "the copy to the device is taken to stay as it is");
   }
+  if (request.step && !request.step_cores && !loader.pipeline.step_load_known) {
+    notes.emplace_back(
+        "the recorded step was too short to tell what it computes: a longer one is taken to wait, "
+        "as for a GPU; --step-cores says otherwise");
+  }
+  if (loader.pipeline.device_per_sample > 0 && request.changes.disk <= 0) {
+    notes.push_back(
+        fmt::format("reads slowed each other down: they are taken to share {:.0f} MB/s",
+                    loader.material.file_bytes / loader.pipeline.device_per_sample / 1e6));
+  } else if (loader.material.file_bytes > 0 && ReadShare(diagnosis.run) > 0.05 &&
+             request.changes.disk <= 0 && !request.changes.ram_cache) {
+    notes.push_back(fmt::format(
+        "reads are taken not to slow each other down: {:.0f} MB/s came together at most, and "
+        "nothing shows what the storage gives; --disk says it",
+        loader.material.reads.most_bytes_per_s / 1e6));
+  }
   if (!loader.cpu.known) {
     notes.emplace_back("no CPU times were recorded: that cores are shared is not seen");
   }
@@ -94,16 +149,7 @@ std::string NotEnough(const Diagnosis& diagnosis) {
     return "not enough: needs the batches of a loader (torch.utils.data or penstock load), and "
            "none was seen";
   }
-  const LoaderDiagnosis& loader = *diagnosis.loader;
-  if (loader.fetched < 0.5) {
-    return "not enough: needs to see batches being made, and most were made out of sight";
-  }
-  if (!loader.steady.steady) {
-    return fmt::format(
-        "not enough: needs 16 batches after the queues have filled, and has {}; record {} more",
-        loader.steady.batches, 16 - loader.steady.batches);
-  }
-  return "";
+  return Missing(*diagnosis.loader, diagnosis.run.loader());
 }
 
 Result<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked) {
@@ -121,29 +167,48 @@ Result<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked) {
   const double recorded_time = recurs ? TimeOf(recorded) : 0;
   const double recorded_rate =
       SimulateSteady(SteadyPart(recorded)).rate() * loader.replay.correction();
-  const Pipeline base = rebatched ? WithBatch(recorded, run, request.batch) : recorded;
+  Pipeline batched = rebatched ? WithBatch(recorded, run, request.batch) : recorded;
+  // What a batch weighs once it is collated from another number of samples.
+  LoaderFacts facts = loader.facts;
+  if (rebatched && facts.batch_size > 0) {
+    facts.batch_bytes *= request.batch / facts.batch_size;
+    facts.batch_size = request.batch;
+  }
+  Grid grid;
+  grid.notes = NotesOf(diagnosis, request);
+  if (request.fixed_rate > 0) FreeStep(request.fixed_rate, loader, batched, grid.notes);
+  const Result<Changed> changed =
+      ApplyChanges(batched, facts, loader.material, request.changes, request.device_costs);
+  if (!changed) return tl::unexpected<Error>(changed.error());
+  grid.notes.insert(grid.notes.end(), changed->notes.begin(), changed->notes.end());
+  const Pipeline& base = changed->pipeline;
+  facts = changed->facts;
   const Pipeline steady = SteadyPart(base);
   const Pipeline naming = Shortened(steady, kNamingBatches, kNamingTasks);
   Budget budget = BudgetOf(diagnosis.run.host);
   if (request.budget_ram > 0) budget.ram = request.budget_ram;
 
   Setting setting;
-  setting.batch = request.batch;
   setting.step = request.step;
+  setting.step_load = request.step_cores;
   setting.pin = request.pin;
   setting.persistent = request.persistent;
   setting.scale = request.scale;
-  const bool same = !rebatched && !request.step && request.scale.empty() &&
+  const bool same = !rebatched && !request.step && !request.step_cores && request.scale.empty() &&
+                    !request.changes.any() && !(request.fixed_rate > 0) &&
                     request.pin.value_or(loader.facts.pinned) == loader.facts.pinned &&
                     request.persistent.value_or(loader.facts.persistent) == loader.facts.persistent;
-  // What a batch weighs once it is collated from another number of samples.
-  LoaderFacts facts = loader.facts;
-  if (rebatched && facts.batch_size > 0) facts.batch_bytes *= request.batch / facts.batch_size;
 
-  Grid grid;
   grid.replay = loader.replay;
   grid.unit = run.samples_known ? "samples/s" : "batches/s";
-  grid.notes = NotesOf(diagnosis, request);
+  grid.changes = request.changes;
+  grid.ceiling_measured = request.fixed_rate > 0;
+  // The measured one holds for the recorded step alone.
+  const bool same_step =
+      !request.step && !rebatched && !request.changes.gpu_decode && !request.changes.gpu_augment;
+  grid.ceiling = grid.ceiling_measured && same_step ? request.fixed_rate
+                                                    : recorded_rate * loader.attribution.headroom;
+  grid.ceiling_measured = grid.ceiling_measured && same_step;
   for (const int workers : request.workers) {
     for (const int prefetch : request.prefetch) {
       setting.workers = workers;
@@ -153,18 +218,20 @@ Result<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked) {
       one.prefetch = prefetch;
       one.batch = request.batch > 0 ? request.batch : size;
       one.predicted.rate = PredictRate(Apply(steady, setting, facts), loader.replay);
+      if (grid.ceiling_measured) CapAt(request.fixed_rate, one.predicted.rate);
       if (recurs) {
         const double time = TimeOf(Apply(base, setting, facts));
         if (time > 0) one.predicted.speedup = recorded_time / time;
       } else if (recorded_rate > 0) {
         one.predicted.speedup = one.predicted.rate.estimate / recorded_rate;
       }
-      one.predicted.ram = RamOf(recorded, setting, loader.facts);
+      const double memory = static_cast<double>(RamOf(recorded, setting, facts)) + changed->memory;
+      one.predicted.ram = static_cast<std::uint64_t>(memory);
       one.bottleneck = NameOf(naming, setting, facts);
       one.recorded = same && workers == recorded.workers &&
                      (workers == 0 || setting.prefetch == recorded.prefetch);
-      const double shared = SharedMemoryOf(recorded, setting, loader.facts);
-      one.fits = !(budget.ram > 0 && static_cast<double>(one.predicted.ram) > budget.ram) &&
+      const double shared = SharedMemoryOf(recorded, setting, facts);
+      one.fits = !(budget.ram > 0 && memory > budget.ram) &&
                  !(budget.shared_memory > 0 && shared > budget.shared_memory);
       grid.configurations.push_back(one);
     }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/whatif/changes.h"
 #include "analyzer/whatif/diagnosis.h"
 #include "traces/base/result.h"
 
@@ -21,8 +22,12 @@ struct GridRequest {
   std::optional<double> step;  // seconds
   std::optional<bool> pin;
   std::optional<bool> persistent;
+  std::optional<double> step_cores;  // that the step keeps busy
   std::vector<std::pair<Factor, double>> scale;
-  double budget_ram = 0;  // bytes; 0: that of the machine
+  Changes changes;
+  DeviceCosts device_costs;  // of what changes move to the GPU
+  double fixed_rate = 0;     // samples a second of the program with one batch for ever; 0: unknown
+  double budget_ram = 0;     // bytes; 0: that of the machine
 };
 
 struct Configuration {
@@ -40,10 +45,15 @@ struct Grid {
   Replay replay;
   std::string unit;                // of the rates
   std::vector<std::string> notes;  // what was assumed
+  // How fast the program would be if data cost nothing, in samples per second: measured with
+  // --fixed-batch where that was given, else simulated.
+  double ceiling = 0;
+  bool ceiling_measured = false;
+  Changes changes;  // in all configurations
 };
 
 // Errors: kInput if there is no loader, its batches were made out of sight, or fewer than 16 are
-// left when the queues have filled: "not enough: needs ...".
+// left when the queues have filled: "not enough: needs ..."; those of ApplyChanges().
 // Cost: some 1 ms a configuration.
 [[nodiscard]] Result<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& request);
 

@@ -29,8 +29,11 @@ Pipeline WithoutEpochs(const Pipeline& pipeline) {
   copy.cores = pipeline.cores;
   copy.overhead = pipeline.overhead;
   copy.step_load = pipeline.step_load;
+  copy.step_load_known = pipeline.step_load_known;
   copy.worker_cpu = pipeline.worker_cpu;
   copy.worker_start = pipeline.worker_start;
+  copy.others = pipeline.others;
+  copy.device_per_sample = pipeline.device_per_sample;
   copy.crowded = pipeline.crowded;
   return copy;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "analyzer/model/batch.h"
@@ -51,10 +52,13 @@ struct Pipeline {
   bool pin_thread = false;    // receives and pins, beside the consumer
   bool sample_tasks = false;  // threads fill a batch together, sample by sample
   double cores = 1;
-  double overhead = 0;         // of a worker, before each batch (or sample)
-  double step_load = 0;        // CPU seconds per second of step; above 1: several threads
-  double worker_cpu = 0;       // CPU of a worker outside fetch, per batch
-  double worker_start = 0.05;  // start-up of one more worker than was seen
+  double overhead = 0;           // of a worker, before each batch (or sample)
+  double step_load = 0;          // CPU seconds per second of step; above 1: several threads
+  bool step_load_known = false;  // the step was long enough to tell
+  double worker_cpu = 0;         // CPU of a worker outside fetch, per batch
+  double worker_start = 0.05;    // start-up of one more worker than was seen
+  double others = 0;             // threads of other programs that compute all the time
+  double device_per_sample = 0;  // of a read: seconds of storage that serves one at a time
   bool crowded = false;  // `cores` is what other programs left: other settings get other shares
   std::vector<EpochDemand> epochs;
 
@@ -68,14 +72,24 @@ struct CpuLoad {
   // Wall over CPU time of decoding, which has nothing to wait for but a core; 0: not known.
   double squeeze = 0;
   bool crowded = false;  // squeezed although the recorded processes left cores free
+  double others = 0;     // threads of other programs that would explain it
   double used = 0;       // CPU seconds per second of all traced processes
   bool known = false;
   bool from_counters = false;  // else from spans: a lower bound
 
   [[nodiscard]] double saturation() const { return cores > 0 ? used / cores : 0; }
 };
+
+// Waiting for a core is in proportion to computing; waiting for a clock or a device is not. So the
+// samples' decoding times tell them apart: its slope over their CPU times is the squeeze, if they
+// differ enough for a slope. Else all of the wall time counts, up to twenty times the CPU time.
 [[nodiscard]] CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run,
                                      const SteadyState& steady);
+
+// CPU seconds per second of the processes of `role` (nullopt: all) within the windows of all
+// epochs: not the imports of workers that start. nullopt: not recorded.
+[[nodiscard]] std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
+                                                 std::optional<wire::ProcessRole> role);
 
 // The recorded configuration of `run`, with the services that were seen.
 [[nodiscard]] Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run,

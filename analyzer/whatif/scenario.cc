@@ -64,6 +64,19 @@ void ChangePersistence(Pipeline& changed, bool persistent, const LoaderFacts& fa
   }
 }
 
+// A step of another length computes as much of the time as the recorded one; where that one was too
+// short to tell, it computes as long and waits for the rest, as for a GPU.
+void ChangeStep(Pipeline& changed, double step) {
+  double recorded = 0;
+  ForEach(changed, [&](Demand& demand) {
+    recorded += demand.step;
+    demand.step = step;
+  });
+  if (changed.step_load_known || !(step > 0)) return;
+  recorded /= std::max(1.0, static_cast<double>(changed.batches()));
+  changed.step_load *= std::min(1.0, recorded / step);
+}
+
 void ScaleWork(Pipeline& changed, Work Demand::*part, float SampleCost::*wall,
                float SampleCost::*cpu, double scale) {
   ForEach(changed, [&](Demand& demand) {
@@ -230,7 +243,8 @@ Pipeline Apply(const Pipeline& pipeline, const Setting& setting, const LoaderFac
   ChangeWorkers(changed, pipeline, facts);
   if (setting.pin) ChangePin(changed, *setting.pin, facts);
   if (setting.persistent) ChangePersistence(changed, *setting.persistent, facts);
-  if (setting.step) ForEach(changed, [&](Demand& demand) { demand.step = *setting.step; });
+  if (setting.step) ChangeStep(changed, *setting.step);
+  if (setting.step_load) changed.step_load = *setting.step_load;
   for (const auto& [factor, scale] : setting.scale) ChangeScale(changed, factor, scale);
   return changed;
 }

@@ -26,6 +26,7 @@ struct Setting {
   std::optional<bool> persistent;
   std::optional<bool> in_order;
   std::optional<double> step;                    // seconds between two batches
+  std::optional<double> step_load;               // cores that the step keeps busy
   std::vector<std::pair<Factor, double>> scale;  // parts that take so many times as long
 };
 

@@ -29,7 +29,8 @@ bool Sequence::ample() const {
   // A worker and the thread that feeds its queue; the pin thread; the consumer.
   const double each = pipeline.sample_tasks ? 1 : 2;
   const double others = std::max(1.0, pipeline.step_load) + (pipeline.pin_thread ? 1 : 0);
-  return pipeline.cores >= each * pipeline.workers + others;
+  if (pipeline.device_per_sample > 0) return false;
+  return pipeline.cores - pipeline.others >= each * pipeline.workers + others;
 }
 
 double Sequence::start(std::size_t worker) const {
@@ -50,14 +51,20 @@ void Timeline::Clear(std::size_t count) {
 }
 
 void RunSerial(const Sequence& sequence, Timeline& timeline) {
+  const Pipeline& pipeline = sequence.pipeline;
+  // One thread among those of other programs.
+  const double slower = std::max(1.0, (1 + pipeline.others) / pipeline.cores);
+  const double threads = std::max(1.0, pipeline.step_load);
+  const double step_slower = std::max(1.0, (threads + pipeline.others) / pipeline.cores);
   double now = sequence.start(0);
   for (std::size_t j = 0; j < sequence.count; ++j) {
     const Demand& demand = sequence.at(j);
     const double entered = now;
-    now += demand.service() + demand.pin + demand.next;
+    now += demand.service() + (slower - 1) * demand.cpu() + slower * (demand.pin + demand.next);
     timeline.Deliver(j, entered, now);
-    now += demand.step + demand.h2d;
-    timeline.step_time += demand.step;
+    const double step = demand.step * (1 + (step_slower - 1) * std::min(1.0, pipeline.step_load));
+    now += step + demand.h2d;
+    timeline.step_time += step;
   }
   timeline.end = now;
 }

@@ -12,10 +12,13 @@
 // one by one; a batch may begin when there is a free slot, and its slot is free when the consumer
 // comes back for more.
 //
-// What a span spent computing shares the cores, what it spent waiting does not. Of a pipeline with
-// cores for all of its threads, every cost just takes its time.
+// What a span spent computing shares the cores, with other programs too if there are any; of the
+// waiting for reads, what the bytes take at full speed is served by the storage one after the
+// other; the rest of the waiting shares nothing. Of a pipeline with cores for all of its threads,
+// and no such storage, every cost just takes its time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -76,6 +79,15 @@ struct Sequence {
   }
   // Whether no setting of the actors could ask for more cores than there are.
   [[nodiscard]] bool ample() const;
+  // Of the waiting for a read, what it needs of the device that all reads share.
+  [[nodiscard]] double device(const Demand& demand) const {
+    return std::min(pipeline.device_per_sample * demand.samples,
+                    std::max(0.0, demand.read.wall - demand.read.cpu));
+  }
+  [[nodiscard]] double device(const SampleCost& cost) const {
+    return std::min(pipeline.device_per_sample,
+                    std::max(0.0, static_cast<double>(cost.read - cost.read_cpu)));
+  }
   // When `worker` can take its first index.
   [[nodiscard]] double start(std::size_t worker) const;
 };

@@ -15,6 +15,7 @@ enum class Doing {
   kNothing,
   kStarting,
   kWaiting,
+  kReading,  // from the device, in turn
   kComputing,
   kTrailing,
   kCollating,
@@ -29,7 +30,7 @@ class ThreadLoop {
       : in_(sequence),
         pipeline_(sequence.pipeline),
         out_(timeline),
-        cores_(pipeline_.cores),
+        cores_(pipeline_.cores, pipeline_.others),
         ample_(sequence.ample()),
         unmade_(sequence.count),
         ready_(sequence.count, false),
@@ -62,6 +63,7 @@ class ThreadLoop {
     double cpu = 0;
     double wait = 0;
     double lead = 0;
+    double device = 0;
     std::size_t batch = 0;
     Doing doing = Doing::kNothing;
   };
@@ -84,15 +86,19 @@ class ThreadLoop {
       sample_ = 0;
       ++batch_;
     }
-    thread.doing = Doing::kWaiting;
+    const double device = in_.device(cost);
     thread.cpu = static_cast<double>(cost.read_cpu + cost.decode_cpu + cost.augment_cpu);
-    thread.wait =
-        std::max(0.0, static_cast<double>(cost.read + cost.decode + cost.augment) - thread.cpu);
+    thread.wait = std::max(
+        0.0, static_cast<double>(cost.read + cost.decode + cost.augment) - thread.cpu - device);
     if (ample_) {
       thread.doing = Doing::kTrailing;
       cores_.Sleep(ActorOf(t), thread.wait + thread.cpu + pipeline_.overhead);
-    } else if (thread.wait > 0) {
-      thread.lead = in_.lead(thread.batch * 64 + unmade_[thread.batch]);
+      return;
+    }
+    thread.lead = in_.lead(thread.batch * 64 + unmade_[thread.batch]);
+    thread.doing = Doing::kWaiting;
+    thread.device = device;
+    if (thread.wait > 0) {
       cores_.Sleep(ActorOf(t), thread.lead * thread.wait);
     } else {
       OnThread(t);
@@ -102,6 +108,13 @@ class ThreadLoop {
   void OnThread(std::size_t t) {
     Thread& thread = threads_[t];
     if (thread.doing == Doing::kWaiting) {
+      thread.doing = Doing::kReading;
+      if (thread.device > 0) {
+        cores_.Transfer(ActorOf(t), thread.device);
+        return;
+      }
+    }
+    if (thread.doing == Doing::kReading) {
       thread.doing = Doing::kComputing;
       cores_.Compute(ActorOf(t), thread.cpu + pipeline_.overhead);
       return;

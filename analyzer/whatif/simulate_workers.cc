@@ -25,6 +25,7 @@ enum class Doing {
   kStarting,
   kOverhead,
   kWaiting,
+  kReading,  // from the device, in turn
   kComputing,
   kTrailing,  // the rest of the waiting
   kFeeding,
@@ -42,7 +43,7 @@ class WorkerLoop {
       : in_(sequence),
         pipeline_(sequence.pipeline),
         out_(timeline),
-        cores_(pipeline_.cores),
+        cores_(pipeline_.cores, pipeline_.others),
         ample_(sequence.ample()),
         next_(sequence.count, kNoBatch),
         got_(sequence.count, false),
@@ -139,7 +140,8 @@ class WorkerLoop {
     }
     const Demand& demand = in_.at(worker.batch);
     const double cpu = demand.cpu();
-    const double wait = std::max(0.0, demand.service() - cpu);
+    const double device = in_.device(demand);
+    const double wait = std::max(0.0, demand.service() - cpu - device);
     if (worker.doing == Doing::kOverhead && ample_) {
       worker.doing = Doing::kTrailing;
       cores_.Sleep(WorkerActor(w), wait + cpu + demand.put);
@@ -153,6 +155,13 @@ class WorkerLoop {
       }
     }
     if (worker.doing == Doing::kWaiting) {
+      worker.doing = Doing::kReading;
+      if (device > 0) {
+        cores_.Transfer(WorkerActor(w), device);
+        return;
+      }
+    }
+    if (worker.doing == Doing::kReading) {
       worker.doing = Doing::kComputing;
       cores_.Compute(WorkerActor(w), cpu + demand.put);
       return;

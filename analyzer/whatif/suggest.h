@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "analyzer/whatif/attribution.h"
 #include "analyzer/whatif/predict.h"
@@ -12,6 +13,7 @@
 namespace penstock::analyzer {
 
 struct Suggestion {
+  std::string missing;  // why nothing can be suggested; "": something was
   int workers = 0;
   int prefetch = 2;
   bool persistent_workers = false;

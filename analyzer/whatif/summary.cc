@@ -55,6 +55,12 @@ std::string Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) 
     return fmt::format("What holds the run back was not seen: {} ({} {})", waits, ShortNumber(rate),
                        Unit(diagnosis));
   }
+  // Shares of the threads' time name a stage; what it would gain to be without it they do not tell.
+  if (loader.fetched < 0.5 && found.bottleneck != Factor::kNone) {
+    return fmt::format("{} takes most of the data threads' time ({}), and {} ({} {})",
+                       Subject(found.bottleneck), Percent(1 - 1 / gain), waits, ShortNumber(rate),
+                       Unit(diagnosis));
+  }
   switch (found.bottleneck) {
     case Factor::kNone:
       return fmt::format(

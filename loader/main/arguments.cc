@@ -166,6 +166,10 @@ void AddLoaderOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& te
   app.add_option("--seed", options.seed, "of order and augmentation")
       ->check(traces::WholeNumber())
       ->capture_default_str();
+  app.add_option("--cost-seed", options.cost_seed,
+                 "of synthetic costs, which then belong to their samples as sizes do to files: the "
+                 "same in each epoch and under each --seed")
+      ->check(traces::WholeNumber());
   app.add_option("--rank", options.rank, "this process among --world")
       ->check(traces::WholeNumber())
       ->capture_default_str();

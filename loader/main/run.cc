@@ -67,7 +67,7 @@ void Consumer::Step(const Batch& batch) {
   const Cost& step = arguments_.step;
   if (step.none()) return;
   const TimeNs from = SteadyNow();
-  const SampleKey key{arguments_.pipeline.seed, batch.epoch(), batch.index()};
+  const SampleKey key = arguments_.pipeline.CostKey(batch.epoch(), batch.index());
   Spend(step, step.Draw(key, kStepOperation), stop_);
   step_ += SteadyNow() - from;
 }

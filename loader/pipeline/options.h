@@ -63,6 +63,9 @@ struct PipelineOptions {
   bool shuffle = true;
   bool drop_last = false;
   std::uint64_t seed = 0;
+  // Synthetic costs as properties of their samples, whatever the seed and the epoch; nullopt: drawn
+  // anew for each.
+  std::optional<std::uint64_t> cost_seed;
   std::uint64_t rank = 0;
   std::uint64_t world = 1;
   StreamPosition resume;
@@ -74,6 +77,10 @@ struct PipelineOptions {
   IoOptions reader;
   DecodeOptions decoder;
 
+  // Of the synthetic costs of a sample or, for those of a whole batch, of a batch of an epoch.
+  [[nodiscard]] SampleKey CostKey(std::uint64_t epoch, std::uint64_t number) const {
+    return cost_seed ? SampleKey{*cost_seed, 0, number} : SampleKey{seed, epoch, number};
+  }
   [[nodiscard]] const StageOptions& stage(Stage s) const {
     return s == Stage::kRead ? read : s == Stage::kDecode ? decode : augment;
   }

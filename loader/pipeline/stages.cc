@@ -33,6 +33,10 @@ SampleKey KeyOf(const Shared& shared, const Item& item) {
   return {shared.options.seed, item.at.epoch, item.sample};
 }
 
+SampleKey CostKeyOf(const Shared& shared, const Item& item) {
+  return shared.options.CostKey(item.at.epoch, item.sample);
+}
+
 // "cat/1.jpg: is no JPEG" on one line, unless the error names the file already.
 Error Named(const Item& item, Error error) {
   const std::string name = Printable(item.ref.name.empty() ? item.ref.path : item.ref.name);
@@ -169,7 +173,7 @@ void Stages::Start(Item& item) {
   }
   const StageOptions& read = shared_.options.read;
   if (!read.cost.none()) {
-    item.due = read.cost.Draw(KeyOf(shared_, item), kCostOperation);
+    item.due = read.cost.Draw(CostKeyOf(shared_, item), kCostOperation);
     if (!read.cost.burns()) item.due += SteadyNow();
   }
 }
@@ -220,7 +224,7 @@ Result<void> Stages::DecodeFile(Item& item, JpegDecoder* decoder) {
     return {};
   }
   const Cost& cost = decode.cost;
-  Spend(cost, cost.Draw(KeyOf(shared_, item), kCostOperation + 1), shared_.stop);
+  Spend(cost, cost.Draw(CostKeyOf(shared_, item), kCostOperation + 1), shared_.stop);
   if (shared_.options.augment.on) {
     ImageInfo info{};
     info.width = kStandInWidth;
@@ -260,7 +264,7 @@ Result<void> Stages::MakePixels(Item& item) {
     return augmenter_->Run(item.plan, item.image, ring.Sample(ring.slot(item.batch), item.index));
   }
   const Cost& cost = augment.cost;
-  Spend(cost, cost.Draw(KeyOf(shared_, item), kCostOperation + 2), shared_.stop);
+  Spend(cost, cost.Draw(CostKeyOf(shared_, item), kCostOperation + 2), shared_.stop);
   if (shared_.options.fingerprint) Fingerprint(item);
   return {};
 }

@@ -204,7 +204,7 @@ void Worker::Complete(Item& item) {
     constexpr std::uint32_t kOperation = 0xC0570003;
     tracer.Begin(StageId::kCollate, shared_.names.none);
     Spend(collate,
-          collate.Draw({shared_.options.seed, item.at.epoch, item.batch_index}, kOperation),
+          collate.Draw(shared_.options.CostKey(item.at.epoch, item.batch_index), kOperation),
           shared_.stop);
     tracer.End();
   }

@@ -41,6 +41,8 @@ Pipeline SomePipeline(Dice& dice, bool sample_tasks) {
   pipeline.overhead = 0.1 * dice.Maybe();
   pipeline.step_load = std::array{0.0, 0.4, 1.0, 1.7}[dice.Below(4)];
   pipeline.worker_cpu = dice.Maybe();
+  pipeline.others = std::array{0.0, 0.0, 1.3, 4.0}[dice.Below(4)];
+  pipeline.device_per_sample = dice.Below(2) == 0 ? 0 : 0.3 * dice.Time();
   EpochDemand epoch;
   for (std::size_t w = 1 + dice.Below(4); w > 0; --w) epoch.worker_start.push_back(dice.Time());
   for (std::size_t n = 1 + dice.Below(30); n > 0; --n) {
@@ -60,7 +62,9 @@ Pipeline SomePipeline(Dice& dice, bool sample_tasks) {
     demand.tasks = sample_tasks ? 1 + dice.Below(4) : 0;
     for (std::size_t k = 0; k < demand.tasks; ++k) {
       const auto cpu = static_cast<float>(dice.Maybe());
-      epoch.samples.push_back({static_cast<float>(dice.Time()), 0, cpu, cpu, 0, 0});
+      // Longer than the device's part: two that come at once would be served in either order.
+      const auto read = static_cast<float>(pipeline.device_per_sample + dice.Time());
+      epoch.samples.push_back({read, 0, cpu, cpu, 0, 0});
     }
     epoch.batches.push_back(demand);
   }
@@ -156,6 +160,32 @@ TEST(SimulateTest, AStepOfSeveralThreadsTakesTheirShare) {
 }
 
 // diagnosis.md 3.9: a heavy tail blocks the line; unordered delivery and credit both help.
+TEST(SimulateTest, OtherProgramsTakeTheirShareOfTheCores) {
+  Pipeline pipeline = Even(200, 10e-3, 10e-3, 0);
+  pipeline.cores = 2;
+  pipeline.workers = 1;
+  pipeline.others = 3;  // four threads on two cores
+  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 50, 0.5);
+  pipeline.workers = 3;  // six threads: a third of the speed each
+  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 100, 1);
+  pipeline.workers = 0;
+  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 50, 0.5);
+}
+
+TEST(SimulateTest, StorageBoundsTheRateWhateverTheWorkers) {
+  Pipeline pipeline = Even(400, 0, 0, 0);
+  for (Demand& demand : pipeline.epochs.front().batches) demand.read = {50e-3, 0};
+  pipeline.device_per_sample = 10e-3;  // 40 ms of each read overlap with others
+  pipeline.workers = 1;
+  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 20, 0.2);
+  pipeline.workers = 4;
+  const double four = SimulateSteady(pipeline).rate();
+  EXPECT_GT(four, 68);    // 68.9 where each comes at random times (mean value analysis)
+  EXPECT_LT(four, 80.5);  // and 80 where none waits for another
+  pipeline.workers = 16;
+  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 100, 2);
+}
+
 TEST(SimulateTest, OrderAndCreditMatterWhereBatchesAreUneven) {
   Pipeline pipeline = Even(1000, 6e-3, 0, 12e-3);
   pipeline.workers = 4;

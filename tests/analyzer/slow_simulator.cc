@@ -9,22 +9,29 @@
 namespace penstock::analyzer::testing {
 namespace {
 
-// Something to be done before an actor goes on: waiting, or computing with so many threads.
+// Something to be done before an actor goes on: waiting, reading, or computing with threads.
 struct Task {
   double left = 0;
   bool computes = false;
   double threads = 1;
+  bool reads = false;
+  std::size_t place = 0;  // among those that read: they take turns
 };
 
 struct Actor {
   std::deque<Task> tasks;       // one after the other
   std::function<bool()> go_on;  // when there are none: true if something happened
-  void Wait(double seconds) { tasks.push_back({seconds, false, 0}); }
-  void Compute(double seconds, double threads = 1) { tasks.push_back({seconds, true, threads}); }
+  void Wait(double seconds) { tasks.push_back({seconds, false, 0, false, 0}); }
+  void Compute(double seconds, double threads = 1) {
+    tasks.push_back({seconds, true, threads, false, 0});
+  }
+  void Read(double seconds) { tasks.push_back({seconds, false, 0, true, 0}); }
 };
 
 // Runs actors until `done`.
-double Play(std::deque<Actor>& actors, double cores, double& now, const bool& done) {
+double Play(std::deque<Actor>& actors, const Pipeline& pipeline, double& now, const bool& done) {
+  const double cores = pipeline.cores;
+  std::size_t places = 0;
   while (!done) {
     bool happened = true;
     while (happened && !done) {
@@ -35,19 +42,26 @@ double Play(std::deque<Actor>& actors, double cores, double& now, const bool& do
       }
     }
     if (done) break;
-    double threads = 0;
-    for (const Actor& actor : actors) {
-      if (!actor.tasks.empty() && actor.tasks.front().computes) {
-        threads += actor.tasks.front().threads;
-      }
+    double threads = pipeline.others;
+    std::size_t first = static_cast<std::size_t>(-1);
+    for (Actor& actor : actors) {
+      if (actor.tasks.empty()) continue;
+      Task& task = actor.tasks.front();
+      if (task.computes) threads += task.threads;
+      if (task.reads && task.place == 0) task.place = ++places;
+      if (task.reads) first = std::min(first, task.place);
     }
-    const double speed = threads > cores ? cores / threads : 1;
+    const double computing = threads > cores ? cores / threads : 1;
+    const auto speed = [&](const Task& task) {
+      return task.computes ? computing : task.reads && task.place != first ? 0 : 1;
+    };
     Task* next = nullptr;
     double soonest = 1e300;
     for (Actor& actor : actors) {
       if (actor.tasks.empty()) continue;
       Task& task = actor.tasks.front();
-      const double needs = task.left / (task.computes ? speed : 1);
+      if (!(speed(task) > 0)) continue;
+      const double needs = task.left / speed(task);
       if (needs < soonest) {
         soonest = needs;
         next = &task;
@@ -57,7 +71,7 @@ double Play(std::deque<Actor>& actors, double cores, double& now, const bool& do
     for (Actor& actor : actors) {
       if (actor.tasks.empty()) continue;
       Task& task = actor.tasks.front();
-      task.left -= soonest * (task.computes ? speed : 1);
+      task.left -= soonest * speed(task);
     }
     next->left = 0;
     now += soonest;
@@ -122,8 +136,11 @@ Timeline SlowWorkers(const Sequence& sequence) {
       if (!Take(indices[w], making[w])) return false;
       const Demand& demand = sequence.at(making[w]);
       worker.Compute(pipeline.overhead);
-      const double wait = demand.service() - demand.cpu();
+      const double device =
+          std::min(pipeline.device_per_sample * demand.samples, demand.read.wall - demand.read.cpu);
+      const double wait = demand.service() - demand.cpu() - device;
       worker.Wait(sequence.lead(making[w]) * wait);
+      worker.Read(device);
       worker.Compute(demand.cpu() + demand.put);
       worker.Wait((1 - sequence.lead(making[w])) * wait);
       at[w] = 1;
@@ -197,7 +214,7 @@ Timeline SlowWorkers(const Sequence& sequence) {
     state = kGot;
     return true;
   };
-  Play(actors, pipeline.cores, now, done);
+  Play(actors, pipeline, now, done);
   return out;
 }
 
@@ -243,9 +260,12 @@ Timeline SlowThreads(const Sequence& sequence) {
       const auto cpu = static_cast<double>(cost.read_cpu + cost.decode_cpu + cost.augment_cpu);
       const auto wall = static_cast<double>(cost.read + cost.decode + cost.augment);
       const double lead = sequence.lead(making[t] * 64 + left[making[t]]);
-      thread.Wait(lead * (wall - cpu));
+      const double device =
+          std::min(pipeline.device_per_sample, static_cast<double>(cost.read - cost.read_cpu));
+      thread.Wait(lead * (wall - cpu - device));
+      thread.Read(device);
       thread.Compute(cpu + pipeline.overhead);
-      thread.Wait((1 - lead) * (wall - cpu));
+      thread.Wait((1 - lead) * (wall - cpu - device));
       at[t] = 1;
       return true;
     };
@@ -280,7 +300,7 @@ Timeline SlowThreads(const Sequence& sequence) {
     handing = true;
     return true;
   };
-  Play(actors, pipeline.cores, now, done);
+  Play(actors, pipeline, now, done);
   return out;
 }
 

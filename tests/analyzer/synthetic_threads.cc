@@ -116,15 +116,17 @@ class ThreadGenerator {
   double MakeSample(std::size_t t, double start, BatchKey key) {
     const ThreadId thread = ThreadOf(t);
     if (start > free_[t]) Add(thread, StageId::kIdle, free_[t], start - free_[t], {});
-    const SampleCosts costs = run_.costs(samples_);
+    SampleCosts costs = run_.costs(samples_);
+    const double decode_cpu = run_.cpu_share * costs.decode;
+    costs.decode += run_.sleep;
     const double cpu = run_.cpu_share;
     const double whole = costs.read + costs.decode + costs.augment;
     Span& sample = Add(thread, StageId::kSample, start, whole, key);
     sample.sample = samples_++;
-    sample.cpu = Ms(cpu * (costs.decode + costs.augment));
+    sample.cpu = Ms(decode_cpu + cpu * costs.augment);
     Add(thread, StageId::kRead, start, costs.read, key).bytes = Bytes{100'000};
     Span& decode = Add(thread, StageId::kDecode, start + costs.read, costs.decode, key);
-    decode.cpu = Ms(cpu * costs.decode);
+    decode.cpu = Ms(decode_cpu);
     decode.bytes = Bytes{600'000};
     const double augment = start + costs.read + costs.decode;
     Add(thread, StageId::kAugment, augment, costs.augment, key).cpu = Ms(cpu * costs.augment);

@@ -138,6 +138,8 @@ TEST(ThreadsTest, StagesWithoutSamplesAreNamedWithLittleConfidence) {
   EXPECT_EQ(diagnosis.bottleneck, Factor::kDecode) << diagnosis.summary;
   EXPECT_LT(diagnosis.confidence, 0.3);
   EXPECT_NE(diagnosis.summary.find("out of sight"), std::string::npos) << diagnosis.summary;
+  EXPECT_EQ(diagnosis.summary.find("faster"), std::string::npos) << diagnosis.summary;
+  EXPECT_NE(diagnosis.loader->suggestion.missing.find("--decode-threads"), std::string::npos);
 }
 
 // A decoder that sleeps (a device's, or a load of known cost) is not kept from a core.

@@ -157,6 +157,24 @@ TEST(PipelineTest, BurntCostIsCpuTimeOfTheStageWhateverTheNumberOfWorkers) {
   }
 }
 
+TEST(PipelineTest, CostsWithASeedOfTheirOwnBelongToTheSamples) {
+  PipelineOptions options;
+  options.seed = 1;
+  const Cost cost = *Cost::Parse("5ms~exponential", true);
+  const auto drawn = [&](std::uint64_t epoch, std::uint64_t sample) {
+    return cost.Draw(options.CostKey(epoch, sample), 0).value;
+  };
+  const std::int64_t anew = drawn(0, 7);
+  EXPECT_NE(drawn(1, 7), anew);
+  options.cost_seed = 5;
+  const std::int64_t kept = drawn(0, 7);
+  EXPECT_NE(kept, anew);
+  EXPECT_EQ(drawn(1, 7), kept);
+  EXPECT_NE(drawn(0, 8), kept);
+  options.seed = 2;
+  EXPECT_EQ(drawn(0, 7), kept);
+}
+
 TEST(PipelineTest, NeverWorksFurtherAheadThanTheRing) {
   std::atomic<std::uint64_t> begun{0};
   const DoubleSource source(400, [&](std::uint64_t) -> Result<void> {

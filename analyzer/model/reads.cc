@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/reads.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr std::size_t kFewest = 64;
+
+// The number of reads that run, over time.
+class Crowd {
+ public:
+  explicit Crowd(const std::vector<ReadSpan>& reads) {
+    std::vector<std::pair<std::int64_t, int>> changes;
+    for (const ReadSpan& read : reads) {
+      changes.emplace_back(read.start, 1);
+      changes.emplace_back(read.end, -1);
+    }
+    std::sort(changes.begin(), changes.end());
+    double sum = 0;
+    int now = 0;
+    for (const auto& [at, change] : changes) {
+      if (!at_.empty()) {
+        const double length = static_cast<double>(at - at_.back());
+        sum += now * length;
+        if (now > 0) busy_ += length;
+      }
+      now += change;
+      at_.push_back(at);
+      running_.push_back(now);
+      sum_.push_back(sum);
+    }
+  }
+
+  // Mean over [from, to). Requires: from < to, both within the reads.
+  [[nodiscard]] double Mean(std::int64_t from, std::int64_t to) const {
+    return (SumAt(to) - SumAt(from)) / static_cast<double>(to - from);
+  }
+  [[nodiscard]] double busy() const { return busy_; }  // ns with at least one
+  [[nodiscard]] double mean() const { return busy_ > 0 ? sum_.back() / busy_ : 1; }
+
+ private:
+  [[nodiscard]] double SumAt(std::int64_t at) const {
+    const auto next = std::upper_bound(at_.begin(), at_.end(), at);
+    if (next == at_.begin()) return 0;
+    const auto i = static_cast<std::size_t>(next - at_.begin()) - 1;
+    return sum_[i] + running_[i] * static_cast<double>(at - at_[i]);
+  }
+
+  std::vector<std::int64_t> at_;
+  std::vector<int> running_;  // from that moment on
+  std::vector<double> sum_;   // of running_ over time, up to that moment
+  double busy_ = 0;
+};
+
+using Row = std::array<double, 3>;
+
+struct Fit {
+  Row value{};
+  Row error{};  // standard errors
+};
+
+// Solves the normal equations over the first `terms` columns; nullopt where they are singular.
+std::optional<Fit> LeastSquares(const std::vector<Row>& rows, const std::vector<double>& y,
+                                std::size_t terms) {
+  std::array<std::array<double, 6>, 3> m{};  // [A | identity]
+  Row right{};
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (std::size_t i = 0; i < terms; ++i) {
+      for (std::size_t j = 0; j < terms; ++j) m[i][j] += rows[r][i] * rows[r][j];
+      right[i] += rows[r][i] * y[r];
+    }
+  }
+  for (std::size_t i = 0; i < terms; ++i) m[i][3 + i] = 1;
+  for (std::size_t i = 0; i < terms; ++i) {
+    std::size_t pivot = i;
+    for (std::size_t k = i + 1; k < terms; ++k) {
+      if (std::abs(m[k][i]) > std::abs(m[pivot][i])) pivot = k;
+    }
+    std::swap(m[i], m[pivot]);
+    if (!(std::abs(m[i][i]) > 1e-9 * static_cast<double>(rows.size()))) return std::nullopt;
+    const double by = m[i][i];
+    for (double& value : m[i]) value /= by;
+    for (std::size_t k = 0; k < terms; ++k) {
+      if (k == i) continue;
+      const double times = m[k][i];
+      for (std::size_t c = 0; c < 6; ++c) m[k][c] -= times * m[i][c];
+    }
+  }
+  Fit fit;
+  for (std::size_t i = 0; i < terms; ++i) {
+    for (std::size_t j = 0; j < terms; ++j) fit.value[i] += m[i][3 + j] * right[j];
+  }
+  double left = 0;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    double off = y[r];
+    for (std::size_t i = 0; i < terms; ++i) off -= fit.value[i] * rows[r][i];
+    left += off * off;
+  }
+  left /= static_cast<double>(rows.size() - terms);
+  for (std::size_t i = 0; i < terms; ++i) fit.error[i] = std::sqrt(left * m[i][3 + i]);
+  return fit;
+}
+
+}  // namespace
+
+ReadCosts FitReads(std::vector<ReadSpan> reads) {
+  ReadCosts costs;
+  reads.erase(std::remove_if(reads.begin(), reads.end(),
+                             [](const ReadSpan& read) { return read.end <= read.start; }),
+              reads.end());
+  costs.reads = reads.size();
+  if (reads.empty()) return costs;
+  const Crowd crowd(reads);
+  double bytes = 0;
+  double time = 0;
+  std::vector<std::int64_t> lengths;
+  for (const ReadSpan& read : reads) {
+    bytes += static_cast<double>(read.bytes);
+    time += static_cast<double>(read.end - read.start);
+    lengths.push_back(read.end - read.start);
+  }
+  const auto n = static_cast<double>(reads.size());
+  costs.mean = time / n * 1e-9;
+  costs.concurrency = std::max(1.0, crowd.mean());
+  if (crowd.busy() > 0) costs.most_bytes_per_s = bytes / (crowd.busy() * 1e-9);
+  if (reads.size() < kFewest || !(bytes > 0)) return costs;
+
+  const std::size_t last = lengths.size() - 1 - lengths.size() / 100;
+  std::nth_element(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(last),
+                   lengths.end());
+  const std::int64_t longest = lengths[last];
+  const double size = bytes / n;  // columns of about 1: the equations are well scaled
+  std::vector<Row> rows;
+  std::vector<double> seconds;
+  double means[3] = {};
+  for (const ReadSpan& read : reads) {
+    if (read.end - read.start > longest) continue;
+    const double own = static_cast<double>(read.bytes) / size;
+    const double beside = std::max(0.0, crowd.Mean(read.start, read.end) - 1);
+    rows.push_back({1, own, own * beside});
+    seconds.push_back(static_cast<double>(read.end - read.start) * 1e-9);
+    for (std::size_t i = 0; i < 3; ++i) means[i] += rows.back()[i];
+  }
+  const double mean = costs.mean;
+  const auto matters = [&](const Fit& fit, std::size_t i) {
+    return fit.value[i] > 3 * fit.error[i] &&
+           fit.value[i] * means[i] > 0.1 * mean * static_cast<double>(rows.size());
+  };
+  std::optional<Fit> fit = LeastSquares(rows, seconds, 3);
+  if (fit && matters(*fit, 2)) {
+    costs.shared = true;
+    costs.device_per_byte = fit->value[2] / size;
+  } else {
+    fit = LeastSquares(rows, seconds, 2);
+  }
+  // Known where the error of the constant is small, however large it is.
+  if (fit && fit->error[0] < 0.1 * mean) {
+    costs.split = true;
+    costs.latency = std::clamp(fit->value[0], 0.0, mean);
+    costs.per_byte = std::max(0.0, fit->value[1]) / size;
+  }
+  return costs;
+}
+
+}  // namespace penstock::analyzer

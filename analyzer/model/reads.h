@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a read costs: a time that does not depend on its size, a time for each byte, and what other
+// reads at the same moment add to it. Values; pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace penstock::analyzer {
+
+// One read as it was recorded. Units: nanoseconds, bytes.
+struct ReadSpan {
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct ReadCosts {
+  std::uint64_t reads = 0;      // that were looked at
+  double mean = 0;              // seconds of one
+  double concurrency = 1;       // mean number of reads at once, while there is one
+  double most_bytes_per_s = 0;  // of all together while any runs
+  bool split = false;           // sizes differ enough to tell `latency` from `per_byte`
+  double latency = 0;           // seconds of a read of nothing
+  double per_byte = 0;          // seconds a byte, alone
+  bool shared = false;          // reads slow each other down like jobs of one device
+  double device_per_byte = 0;   // seconds a byte of that device: its bandwidth's inverse
+
+  // Of the mean read, the part that its size does not change. Requires: split.
+  [[nodiscard]] double latency_share() const { return mean > 0 ? latency / mean : 0; }
+};
+
+// Estimator:   least squares of a read's time over 1, its bytes, and its bytes times the number of
+//              other reads beside it (their mean over the read's time); the longest hundredth is
+//              left out. `split` and `shared` where the coefficient is three of its standard errors
+//              and explains a tenth of the mean.
+// Assumes:     a device that serves all reads equally: n of them take n times as long.
+// Few samples: below 64 nothing but the means is told.
+// Cost:        O(n log n).
+[[nodiscard]] ReadCosts FitReads(std::vector<ReadSpan> reads);
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How busy the cores were, and with whom they had to be shared.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "analyzer/whatif/pipeline.h"
+
+namespace penstock::analyzer {
+namespace {
+
+double SecondsOf(std::int64_t ns) {
+  return static_cast<double>(ns) * 1e-9;
+}
+
+struct Totals {
+  double spans = 0;  // CPU seconds
+  bool timed = false;
+  Work decode;
+  double fetch = 0;  // CPU seconds
+};
+
+Totals AddUp(const LoaderRun& run, const SteadyState& steady) {
+  Totals totals;
+  for (std::size_t i = 0; i < run.batches.size(); ++i) {
+    const Batch& batch = run.batches[i];
+    if (!steady.in_window[i]) continue;
+    totals.spans += batch.fetch.cpu + batch.put.cpu + batch.get.cpu + batch.pin.cpu;
+    if (!batch.cpu_known) continue;
+    totals.timed = true;
+    totals.decode.wall += batch.decode.wall;
+    totals.decode.cpu += batch.decode.cpu;
+    totals.fetch += batch.fetch.cpu;
+  }
+  return totals;
+}
+
+// Wall time per CPU time of decoding, as the slope of a line through the samples by least squares;
+// nullopt where it is not known to +-0.25, or hardly explains what there is.
+std::optional<double> SlopeOfDecoding(const LoaderRun& run) {
+  constexpr std::size_t kFewest = 64;
+  constexpr double kVague = 0.25;
+  double n = 0;
+  double x = 0;
+  double y = 0;
+  for (const SampleCost& cost : run.samples) {
+    if (!(cost.decode_cpu > 0)) continue;
+    n += 1;
+    x += static_cast<double>(cost.decode_cpu);
+    y += static_cast<double>(cost.decode);
+  }
+  if (n < kFewest) return std::nullopt;
+  x /= n;
+  y /= n;
+  double xx = 0;
+  double xy = 0;
+  double yy = 0;
+  for (const SampleCost& cost : run.samples) {
+    if (!(cost.decode_cpu > 0)) continue;
+    const double dx = static_cast<double>(cost.decode_cpu) - x;
+    const double dy = static_cast<double>(cost.decode) - y;
+    xx += dx * dx;
+    xy += dx * dy;
+    yy += dy * dy;
+  }
+  if (!(std::sqrt(xx / n) > 0.1 * x)) return std::nullopt;
+  const double slope = xy / xx;
+  const double left = std::max(0.0, yy - slope * xy) / (n - 2);
+  if (std::sqrt(left / xx) > kVague) return std::nullopt;
+  return std::clamp(slope, 1.0, y / x);  // what waits besides is no negative time
+}
+
+// Wall over CPU time of decoding as far as it waited for a core; 0: not known, or it waited for
+// something else.
+double SqueezeOf(const RunModel& model, const LoaderRun& run, const Totals& totals) {
+  const Work& decode = totals.decode;
+  if (model.mapped || !(decode.cpu > 0.1 * totals.fetch) || !(decode.cpu > 0)) return 0;
+  // Decoding that computes a twentieth of its time is asleep: with twenty programs for each core a
+  // machine is good for nothing, and nobody trains on it.
+  constexpr double kImplausible = 20;
+  const double ratio = decode.wall / decode.cpu;
+  if (!(ratio < kImplausible)) return 0;
+  if (const auto slope = SlopeOfDecoding(run)) {
+    // Less than half of the waiting explained: a sleep that happens to grow with the picture.
+    const bool explains = *slope - 1 >= 0.5 * (ratio - 1) || ratio < 1.3;
+    return explains ? *slope : 0;
+  }
+  return ratio;
+}
+
+}  // namespace
+
+std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
+                                   std::optional<wire::ProcessRole> role) {
+  double used = 0;
+  double time = 0;
+  for (const auto& [from, to] : steady.windows) {
+    const auto rate = model.CpuRate(role, from, to);
+    if (!rate) continue;
+    used += *rate * SecondsOf(to - from);
+    time += SecondsOf(to - from);
+  }
+  return time > 0 ? std::optional(used / time) : std::nullopt;
+}
+
+CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
+  // Decoding at 1.3 times its CPU time has been kept from a core; 1.1 is what faults and a busy
+  // memory bus cost (diagnosis.md R5 draws the line at 1.3 for whole batches).
+  constexpr double kSqueezed = 1.3;
+  CpuLoad load;
+  load.cores = model.host.usable_cores();
+  const Totals totals = AddUp(run, steady);
+  load.squeeze = SqueezeOf(model, run, totals);
+  if (!model.host.known) return load;
+  const auto counted = CpuInWindows(model, steady, std::nullopt);
+  load.from_counters = counted.has_value();
+  load.known = counted.has_value() || totals.timed;
+  const double from_spans = steady.time > 0 ? totals.spans / steady.time : 0;
+  load.used = std::max(counted.value_or(0), from_spans);
+  load.crowded = load.known && load.squeeze >= kSqueezed && load.used < 0.8 * load.cores;
+  if (!load.crowded) return load;
+  // A thread runs at 1 / squeeze of full speed among cores * squeeze that want to; the recorded
+  // ones are itself and, of the others, as many as use what is used at that speed.
+  const double threads = std::max(1, run.config.num_workers);
+  const double beside = load.used * load.squeeze * (threads - 1) / threads;
+  load.others = std::max(0.0, load.cores * load.squeeze - 1 - beside);
+  return load;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/material.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "analyzer/whatif/scenario.h"
+#include "analyzer/whatif/suggest.h"
+
+namespace penstock::analyzer {
+namespace {
+
+// Names that transforms which make floating point of pixels go by.
+constexpr std::array<std::string_view, 6> kConversions = {
+    "Normalize", "normalize", "ToTensor", "ConvertImageDtype", "ToDtype", "ToFloat"};
+
+// The beginnings of decode spans' names, and the decoder each stands for.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kDecoders = {{
+    {"PIL", "pillow"},
+    {"cv2", "opencv"},
+    {"torchvision", "torchvision"},
+    {"turbojpeg", "turbojpeg"},
+    {"simplejpeg", "simplejpeg"},
+    {"imageio", "imageio"},
+    {"skimage", "skimage"},
+    {"libjpeg", "turbojpeg"},
+}};
+
+// "uint8:150528 int64:401408": bytes of one batch by type.
+void ReadTypes(const std::string& fact, Material& material) {
+  std::size_t at = 0;
+  while (at < fact.size()) {
+    const std::size_t end = std::min(fact.find(' ', at), fact.size());
+    const std::string entry = fact.substr(at, end - at);
+    at = end + 1;
+    const std::size_t colon = entry.find(':');
+    if (colon == std::string::npos) continue;
+    const double bytes = std::strtod(entry.c_str() + colon + 1, nullptr);
+    if (!(bytes > 0) || bytes > 1e15) continue;
+    const std::string type = entry.substr(0, colon);
+    double& sum = type == "float32"                         ? material.f32
+                  : type == "float16" || type == "bfloat16" ? material.f16
+                  : type == "uint8"                         ? material.u8
+                                                            : material.other;
+    sum += bytes;
+  }
+}
+
+double DatasetBytes(const traces::Trace& trace, const LoaderRun& run, double file_bytes) {
+  if (const auto fact = NumberFact(trace.facts(), "dataset.bytes"); fact && *fact > 0) return *fact;
+  if (run.config.dataset_length > 0) {
+    return file_bytes * static_cast<double>(run.config.dataset_length);
+  }
+  double samples = 0;
+  double epochs = 0;
+  for (const Epoch& epoch : run.epochs) {
+    if (!epoch.ended) return 0;
+    epochs += 1;
+  }
+  for (const Batch& batch : run.batches) samples += static_cast<double>(batch.samples);
+  return epochs > 0 ? file_bytes * samples / epochs : 0;
+}
+
+}  // namespace
+
+Material MaterialOf(const traces::Trace& trace, const RunModel& model, const LoaderRun& run) {
+  Material material;
+  const StageTotals& read = model.stages[traces::StageId::kRead];
+  const StageTotals& decode = model.stages[traces::StageId::kDecode];
+  const StageTotals& augment = model.stages[traces::StageId::kAugment];
+  const auto samples = static_cast<double>(model.stages[traces::StageId::kSample].count);
+  if (samples > 0) {
+    material.file_bytes = static_cast<double>(read.bytes.value) / samples;
+    material.decoded_bytes = static_cast<double>(decode.bytes.value) / samples;
+  }
+  const LoaderFacts facts = FactsOf(model, run);
+  if (facts.batch_size > 0) material.sample_bytes = facts.batch_bytes / facts.batch_size;
+  const ProcessId consumer = run.config.consumer;
+  if (run.config.id >= 0 && consumer.value < trace.processes().size()) {
+    const std::string key = "loader." + std::to_string(run.config.id) + ".batch_types";
+    ReadTypes(TextFact(trace.processes()[consumer.value].facts, key), material);
+  }
+  double decoded = 0;
+  for (const auto& [name, part] : decode.children) {
+    const std::string_view text = trace.String(name);
+    for (const auto& [prefix, decoder] : kDecoders) {
+      if (text.substr(0, prefix.size()) != prefix || !(Seconds(part.wall) > decoded)) continue;
+      decoded = Seconds(part.wall);
+      material.decoder = decoder;
+    }
+  }
+  double conversion = 0;
+  for (const auto& [name, part] : augment.children) {
+    const std::string_view text = trace.String(name);
+    const bool converts = std::any_of(
+        kConversions.begin(), kConversions.end(),
+        [&](std::string_view known) { return text.find(known) != std::string_view::npos; });
+    if (converts) conversion += Seconds(part.wall);
+  }
+  if (augment.wall.value > 0) {
+    material.conversion = std::min(1.0, conversion / Seconds(augment.wall));
+  }
+  material.dataset_bytes = DatasetBytes(trace, run, material.file_bytes);
+  material.memory = BudgetOf(model.host).ram;
+  material.gpu = TextFact(trace.facts(), "gpu.model");
+  material.reads = model.reads;
+  return material;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the samples of a run are made of, as far as its trace tells: what changes of the data, its
+// storage or its decoder need to know. Values; pure. Units: bytes; 0 where not known.
+#pragma once
+
+#include <string>
+
+#include "analyzer/model/reads.h"
+#include "analyzer/model/run_model.h"
+#include "traces/trace.h"
+
+namespace penstock::analyzer {
+
+struct Material {
+  double file_bytes = 0;                       // read for one sample
+  double decoded_bytes = 0;                    // of its decoded picture, three a pixel
+  double sample_bytes = 0;                     // of it in a collated batch
+  double f32 = 0, f16 = 0, u8 = 0, other = 0;  // of one batch, by data type
+  std::string decoder;                         // as DecoderRatio() names it; "" not known
+  double conversion = 0;     // of augmentation's time: to floating point, normalising
+  double dataset_bytes = 0;  // read in one pass
+  double memory = 0;         // half of what the run may use
+  std::string gpu;           // model; "" not known
+  ReadCosts reads;
+
+  [[nodiscard]] double megapixels() const { return decoded_bytes / 3e6; }
+};
+
+[[nodiscard]] Material MaterialOf(const traces::Trace& trace, const RunModel& model,
+                                  const LoaderRun& run);
+
+}  // namespace penstock::analyzer

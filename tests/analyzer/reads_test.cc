@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What reads cost, found again in reads that were made up.
+#include "analyzer/model/reads.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/whatif/diagnosis.h"
+#include "analyzer/whatif/simulate.h"
+#include "tests/analyzer/synthetic_threads.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr double kLatency = 2e-3;
+constexpr double kPerByte = 1 / 50e6;
+
+double Noise(std::mt19937_64& random) {
+  return 0.9 + 0.2 * (static_cast<double>(random() >> 11) * 0x1p-53);
+}
+
+// Each of `threads` reads files of uneven sizes, one after the other with pauses. Where `shared`,
+// the bytes go through one device in slices of a microsecond's work: processor sharing by brute
+// force.
+std::vector<ReadSpan> Reads(int threads, bool shared, bool even = false) {
+  struct Reader {
+    double latency = 0;  // left
+    double bytes = 0;
+    double pause = 0;
+    ReadSpan span;
+    bool reading = false;
+  };
+  std::mt19937_64 random(7);
+  std::vector<Reader> readers(static_cast<std::size_t>(threads));
+  std::vector<ReadSpan> done;
+  constexpr double kSlice = 20e-6;
+  double now = 0;
+  while (done.size() < 1500) {
+    int moving = 0;
+    for (const Reader& reader : readers) moving += reader.reading && reader.latency <= 0 ? 1 : 0;
+    const double speed = shared && moving > 1 ? 1.0 / moving : 1;
+    now += kSlice;
+    for (Reader& reader : readers) {
+      if (!reader.reading) {
+        reader.pause -= kSlice;
+        if (reader.pause > 0) continue;
+        reader.reading = true;
+        reader.latency = kLatency * Noise(random);
+        reader.span.bytes = even ? 100'000 : 20'000 + random() % 400'000;
+        reader.bytes = static_cast<double>(reader.span.bytes) * kPerByte;
+        reader.span.start = std::llround(now * 1e9);
+      } else if (reader.latency > 0) {
+        reader.latency -= kSlice;
+      } else {
+        reader.bytes -= kSlice * speed;
+        if (reader.bytes > 0) continue;
+        reader.reading = false;
+        reader.span.end = std::llround(now * 1e9);
+        reader.pause = 10e-3 * Noise(random);
+        done.push_back(reader.span);
+      }
+    }
+  }
+  return done;
+}
+
+TEST(ReadsTest, TellsLatencyFromBandwidth) {
+  const ReadCosts costs = FitReads(Reads(1, false));
+  ASSERT_TRUE(costs.split);
+  EXPECT_NEAR(costs.latency, kLatency, 0.1 * kLatency);
+  EXPECT_NEAR(costs.per_byte, kPerByte, 0.05 * kPerByte);
+  EXPECT_FALSE(costs.shared);
+  EXPECT_NEAR(costs.concurrency, 1, 1e-6);
+}
+
+TEST(ReadsTest, SeesThatADeviceIsShared) {
+  const ReadCosts costs = FitReads(Reads(4, true));
+  ASSERT_TRUE(costs.shared);
+  EXPECT_NEAR(costs.device_per_byte, kPerByte, 0.4 * kPerByte);
+  EXPECT_GT(costs.concurrency, 1.5);
+}
+
+TEST(ReadsTest, ReadsBesideEachOtherNeedNotShare) {
+  const ReadCosts costs = FitReads(Reads(4, false));
+  EXPECT_FALSE(costs.shared);
+  EXPECT_TRUE(costs.split);
+  EXPECT_GT(costs.concurrency, 1.5);
+}
+
+TEST(ReadsTest, EqualSizesDoNotTellLatencyFromBandwidth) {
+  EXPECT_FALSE(FitReads(Reads(1, false, true)).split);
+}
+
+TEST(ReadsTest, FewReadsTellTheMeanAlone) {
+  EXPECT_EQ(FitReads({}).reads, 0u);
+  std::vector<ReadSpan> few = Reads(1, false);
+  few.resize(63);
+  const ReadCosts costs = FitReads(few);
+  EXPECT_FALSE(costs.split);
+  EXPECT_GT(costs.mean, kLatency);
+}
+
+// ---- with whom the cores are shared
+
+using testing::SampleCosts;
+using testing::SyntheticThreads;
+using testing::ThreadsTrace;
+
+// One thread on two cores, with pictures of uneven sizes.
+SyntheticThreads Squeezed(double cpu_share) {
+  SyntheticThreads run;
+  run.threads = 1;
+  run.cores = 2;
+  run.step = 0;
+  run.cpu_share = cpu_share;
+  run.costs = [](int sample) { return SampleCosts{0.1, 3 + 0.5 * (sample % 7), 0.5}; };
+  return run;
+}
+
+TEST(CpuLoadTest, OtherProgramsAreCountedInThreads) {
+  const Diagnosis diagnosis = Diagnose(*ThreadsTrace(Squeezed(0.4)));
+  const CpuLoad& cpu = diagnosis.loader->cpu;
+  EXPECT_TRUE(cpu.crowded);
+  EXPECT_NEAR(cpu.squeeze, 2.5, 0.01);
+  EXPECT_NEAR(cpu.others, 4, 0.05);  // five threads on two cores
+  EXPECT_NEAR(diagnosis.loader->replay.error(), 0, 0.03);
+  // More threads get a larger share of the cores, but not in proportion.
+  Setting setting;
+  setting.workers = 3;
+  setting.prefetch = diagnosis.loader->pipeline.prefetch;
+  const Pipeline three = Apply(diagnosis.loader->pipeline, setting, diagnosis.loader->facts);
+  const double gain = SimulateSteady(SteadyPart(three)).rate() /
+                      SimulateSteady(SteadyPart(diagnosis.loader->pipeline)).rate();
+  EXPECT_NEAR(gain, 3 * 5.0 / 7, 0.1);
+}
+
+// However long decoding sleeps: it does not sleep in proportion to what it computes.
+TEST(CpuLoadTest, SleepIsNotContention) {
+  for (const double sleep : {5.0, 40.0, 400.0}) {
+    SyntheticThreads run = Squeezed(1);
+    run.sleep = sleep;
+    const CpuLoad cpu = Diagnose(*ThreadsTrace(run)).loader->cpu;
+    EXPECT_FALSE(cpu.crowded) << sleep;
+    EXPECT_EQ(cpu.others, 0) << sleep;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
