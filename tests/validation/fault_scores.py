@@ -84,7 +84,7 @@ class Scores:
 
     def add_names(self, scenario, report, gains, others):
         claims = faults.claims_of(report)
-        ranked = faults.ranking(claims)
+        ranked = faults.ranking(report)
         truth = figures.name_of(gains)
         named = ranked[0]
         real = gains.get(named)

@@ -12,8 +12,9 @@ A scenario is a run of PyTorch's DataLoader over real JPEG files with one fault 
 recorded once. Each candidate fix is then applied to the same program and measured without the agent: the truth is the
 fix with the largest measured gain, "none" below 5 %; what gains at least four fifths of the largest counts as right too.
 Where nothing in the data path gains 5 %, "step" and "none" are both right: they say that the data are not to blame.
-Named is, of the verdict and the findings of `penstock report`, what claims the largest gain; findings that predict
-nothing come last, those for information are left out. Gains are of the whole loop, start-up included.
+Named is, of the verdict and the findings of `penstock report`, what claims the largest gain, or the verdict if it is
+within a fifth of that; findings that predict nothing come last, those for information are left out. Gains are of the
+whole loop, start-up included.
 """
 
 

@@ -160,7 +160,13 @@ def claims_of(report):
     return found
 
 
-def ranking(claims, least=0.05):
-    """Labels by claimed gain, those without a prediction last; below `least` only if nothing was predicted."""
+def ranking(report, least=0.05, tie=0.2):
+    """Labels that a report names, by claimed gain, those without a prediction last; ["none"] if there are none.
+
+    The verdict is what a reader sees first: it leads where its claim is within `tie` of the largest."""
+    claims = claims_of(report)
     found = sorted((label for label, gain in claims.items() if gain >= least or gain == 0), key=lambda one: -claims[one])
+    verdict = OF_VERDICT.get(report["verdict"]["bottleneck"])
+    if verdict in found and claims[verdict] >= (1 - tie) * claims[found[0]]:
+        found.insert(0, found.pop(found.index(verdict)))
     return found or ["none"]

@@ -68,20 +68,22 @@ class Scenarios(unittest.TestCase):
 
 class Claims(unittest.TestCase):
     def test_the_largest_claim_is_named_whether_verdict_or_finding(self):
-        found = faults.claims_of(report(findings=[("too-few-workers", "warning", 1.9), ("small-files", "warning", 2.5)]))
+        one = report(findings=[("too-few-workers", "warning", 1.9), ("small-files", "warning", 2.5)])
+        found = faults.claims_of(one)
         self.assertAlmostEqual(found["read"], 2.0)
         self.assertAlmostEqual(found["workers"], 0.9)
-        self.assertEqual(faults.ranking(found), ["read", "workers"])
-        more = faults.claims_of(report(findings=[("too-few-workers", "warning", 4.0)]))
-        self.assertEqual(faults.ranking(more), ["workers", "read"])
+        self.assertEqual(faults.ranking(one), ["read", "workers"])
+        self.assertEqual(faults.ranking(report(findings=[("too-few-workers", "warning", 4.0)])), ["workers", "read"])
+
+    def test_the_verdict_leads_where_another_claims_hardly_more(self):
+        self.assertEqual(faults.ranking(report(findings=[("too-few-workers", "warning", 3.4)])), ["read", "workers"])
 
     def test_a_finding_that_predicts_nothing_comes_last_and_information_does_not_count(self):
-        found = faults.claims_of(report(findings=[("cpu-quota-or-affinity", "warning", None),
-                                                  ("too-many-workers", "info", 1.2)]))  # fmt: skip
+        found = report(findings=[("cpu-quota-or-affinity", "warning", None), ("too-many-workers", "info", 1.2)])
         self.assertEqual(faults.ranking(found), ["read", "cores"])
 
     def test_without_a_bottleneck_nothing_is_named(self):
-        self.assertEqual(faults.ranking(faults.claims_of(report("none", gains=()))), ["none"])
+        self.assertEqual(faults.ranking(report("none", gains=())), ["none"])
 
     def test_baselines_see_the_same_trace(self):
         claims = fault_runs.baseline_claims(report(), scenario(workers=1, step_ms=1.0).knobs)
