@@ -56,7 +56,7 @@ class Server:
     def __init__(self, pictures):
         self.pictures, self.process = pictures, None
         self.storage = subprocess.Popen([runs.PYTHON, "-B", os.path.join(runs.HERE, "fault_storage.py"), pictures],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)  # fmt: skip
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
         self.port = int(self.storage.stdout.readline())
 
     def knobs(self, knobs, seed):
@@ -98,6 +98,7 @@ class Server:
         self.close()
         self.storage.kill()
         self.storage.wait()
+        self.storage.stdin.close()
         self.storage.stdout.close()
 
 

@@ -83,4 +83,5 @@ class Reader:
 if __name__ == "__main__":
     storage = Storage(sys.argv[1])
     print(storage.server_address[1], flush=True)
-    storage.serve_forever()
+    threading.Thread(target=storage.serve_forever, daemon=True).start()
+    sys.stdin.read()  # ends with whoever started it

@@ -155,13 +155,17 @@ def cpu_name():
         return "unknown processor"
 
 
-def about(families, faults_scored, store, quick):
-    planned = {key_of(f, cell, repeat) for f in families for cell in f.cells for repeat in range(grids.REPEATS)}
-    found = [store.runs[key] for key in planned if key in store.runs]
+def about(families, faults_scored, quick, smaller):
+    """`families`: [(family, its store)]; `smaller`: sections of the quick form in a document of the full one."""
+    planned = [(store, key_of(f, cell, repeat)) for f, store in families for cell in f.cells
+               for repeat in range(grids.REPEATS)]  # fmt: skip
+    found = [store.runs[key] for store, key in planned if key in store.runs]
     loads = [one["load"] for one in found]
     reasons = []
     if quick:
         reasons.append("The quick form: a few cells only.")
+    if smaller:
+        reasons.append("Sections (%s) are of the quick form: a few cells only." % "), (".join(smaller))
     if len(found) < len(planned):
         reasons.append("%d of %d runs are measured." % (len(found), len(planned)))
     loads += faults_scored.loads
@@ -197,6 +201,13 @@ def fault_pictures(folder):
     return fault_runs.make_pictures(os.path.join(folder, "fault-pictures"), support.make_pictures)
 
 
+def grids_of(quick, options, make=False):
+    """(families, store) of (a) and (d) in one form; `make`: the pictures too."""
+    families = grids.dataloader_families(not quick, pictures(options.state, make))
+    families += grids.loader_families(not quick)
+    return families, Store(os.path.join(options.state, "quick" if quick else "full"))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a few cells")
@@ -210,16 +221,14 @@ def main():
     state = os.path.join(options.state, "quick" if options.quick else "full")
     if options.fresh:
         shutil.rmtree(state, ignore_errors=True)
-    store = Store(state)
-    families = grids.dataloader_families(not options.quick, pictures(options.state, make="a" in wanted))
-    families += grids.loader_families(not options.quick)
+    families, store = grids_of(options.quick, options, make="a" in wanted)
     todo = plan([family for family in families if family.section in wanted], grids.REPEATS)
     deadline = time.monotonic() + options.seconds
     failed = work(todo, store, deadline)
     scenarios, effort = faults.chosen(not options.quick), fault_runs.QUICK if options.quick else fault_runs.FULL
     if "b" in wanted:
         failed += fault_runs.work(scenarios, store, fault_pictures(options.state), effort, deadline)
-    sections = []
+    sections, about_runs, smaller = [], [], []
     faults_scored = score_faults(scenarios, store, effort)
     for section in ("a", "b", "c", "d"):  # those not measured now are written from what is stored
         if section == "c":
@@ -228,12 +237,17 @@ def main():
         if section == "b":
             sections.append(fault_tables.section(faults_scored))
             continue
-        mine = [family for family in families if family.section == section]
+        found, held = families, store
+        if section not in wanted and not any(key.startswith(section + "/") for key in store.runs):
+            found, held = grids_of(quick=True, options=options)  # of the other form, rather than nothing
+            smaller += [] if options.quick else [section]
+        mine = [family for family in found if family.section == section]
         planned = sum(len(family.cells) for family in mine) * grids.REPEATS
-        done = sum(len(rates) for family in mine for rates in measured_in(store, family).values())
-        sections.append(tables.grid_section(section, score(mine, store), (done, planned)))
+        done = sum(len(rates) for family in mine for rates in measured_in(held, family).values())
+        about_runs += [(family, held) for family in mine]
+        sections.append(tables.grid_section(section, score(mine, held), (done, planned)))
     with open(options.output, "w", encoding="utf-8") as file:
-        file.write(tables.document(about(families, faults_scored, store, options.quick), sections))
+        file.write(tables.document(about(about_runs, faults_scored, options.quick, smaller), sections))
     print("validate: wrote %s" % os.path.relpath(options.output))
     return 1 if failed else 0
 
