@@ -109,7 +109,7 @@ def scenarios():
         values("slow_worker_ms", 4.0, 8.0, 16.0))  # fmt: skip
     add("F20", "normalised as float32 by the workers", {**short, "augment": "float", "step_ms": 4.0},
         values("size", 224, 320, 448), (Fix("augment", "uint8 instead", {"augment": "crop"}),))  # fmt: skip
-    add("F21", "the first epoch reads from the disk", {**BASE, "read": "file", "cold": True, "batches": 6, "epochs": 4,
+    add("F21", "the first epoch reads from the disk", {**BASE, "read": "file", "cold": True, "batches": 6, "epochs": 8,
         "persistent": True, "step_ms": 4.0}, values("pictures", "medium", "large", "huge"))  # fmt: skip
     add("F22a", "slow files and a slow collate", short, [{"bandwidth_mb": 12.0, "collate_ms": 20.0},
         {"bandwidth_mb": 8.0, "collate_ms": 30.0}, {"bandwidth_mb": 6.0, "collate_ms": 80.0}])  # fmt: skip
