@@ -4,6 +4,8 @@
 // cores away that the program believes it has.
 // Threshold: any worker beyond the usable cores. Source: diagnosis.md R8, R9; PyTorch looks at the
 // affinity mask but not at the quota (pytorch#101850, batpred#4771).
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"
@@ -21,7 +23,12 @@ void CpuQuotaOrAffinity(const RuleInput& input, Findings& out) {
   const CpuLoad& cpu = input.loader().cpu;
   Finding finding;
   finding.id = "cpu-quota-or-affinity";
-  finding.severity = cpu.known && cpu.saturation() >= 0.8 ? Severity::kWarning : Severity::kInfo;
+  Pipeline wider = input.loader().pipeline;
+  wider.cores = std::max(wider.cores, static_cast<double>(host.cores));
+  finding.predicted = Predict(input.loader().pipeline, wider, input.loader().replay);
+  const bool full = cpu.known && cpu.saturation() >= 0.8;
+  finding.severity =
+      full || finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.title = fmt::format("{} workers share {:.3g} of the machine's {} cores ({})", workers,
                               usable, host.cores, quota ? "cgroup quota" : "affinity mask");
   finding.evidence = {{"num_workers", static_cast<double>(workers)},

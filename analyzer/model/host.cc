@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
+#include <set>
 
 namespace penstock::analyzer {
 namespace {
@@ -18,6 +20,21 @@ Bytes SizeFact(const Facts& facts, std::string_view key) {
 bool ReadInt(std::string_view text, int* value) {
   const auto result = std::from_chars(text.data(), text.data() + text.size(), *value);
   return result.ec == std::errc() && result.ptr == text.data() + text.size();
+}
+
+void ForEachRange(std::string_view list, const std::function<void(int first, int last)>& visit) {
+  while (!list.empty()) {
+    const std::size_t comma = list.find(',');
+    const std::string_view part = list.substr(0, comma);
+    list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
+    const std::size_t dash = part.find('-');
+    int first = 0;
+    int last = 0;
+    if (!ReadInt(part.substr(0, dash), &first)) continue;
+    last = first;
+    if (dash != std::string_view::npos && !ReadInt(part.substr(dash + 1), &last)) continue;
+    if (last >= first && last - first < 65536) visit(first, last);
+  }
 }
 
 }  // namespace
@@ -45,19 +62,19 @@ bool TrueFact(const Facts& facts, std::string_view key, bool otherwise) {
 
 int CountCpuList(std::string_view list) {
   int count = 0;
-  while (!list.empty()) {
-    const std::size_t comma = list.find(',');
-    const std::string_view part = list.substr(0, comma);
-    list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
-    const std::size_t dash = part.find('-');
-    int first = 0;
-    int last = 0;
-    if (!ReadInt(part.substr(0, dash), &first)) continue;
-    last = first;
-    if (dash != std::string_view::npos && !ReadInt(part.substr(dash + 1), &last)) continue;
-    if (last >= first && last - first < 65536) count += last - first + 1;
-  }
+  ForEachRange(list, [&](int first, int last) { count += last - first + 1; });
   return count;
+}
+
+void NarrowAffinity(Host& host, std::span<const std::string_view> masks) {
+  std::set<int> allowed;
+  for (const std::string_view mask : masks) {
+    ForEachRange(mask, [&](int first, int last) {
+      for (int cpu = first; cpu <= last; ++cpu) allowed.insert(cpu);
+    });
+  }
+  const int count = static_cast<int>(allowed.size());
+  if (count > 0 && (host.affinity == 0 || count < host.affinity)) host.affinity = count;
 }
 
 double Host::usable_cores() const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,7 +18,7 @@ using Facts = std::map<std::string, std::string>;
 
 struct Host {
   int cores = 0;     // online
-  int affinity = 0;  // allowed by the mask the run started with
+  int affinity = 0;  // allowed by the mask the run started with, or a narrower one of its workers
   double quota = 0;  // cgroup CPU quota in cores, 0: none
   Bytes ram;
   Bytes memory_limit;  // cgroup, 0: none
@@ -30,6 +31,10 @@ struct Host {
 };
 
 [[nodiscard]] Host ReadHost(const Facts& facts);
+
+// Lowers host.affinity to the CPUs that any of `masks` (kernel lists, of the processes that make
+// batches) allows: the collector's own mask says nothing of one that was set after it.
+void NarrowAffinity(Host& host, std::span<const std::string_view> masks);
 
 // Number of CPUs in a kernel list: "0-1,4" -> 3. Malformed parts count as nothing.
 [[nodiscard]] int CountCpuList(std::string_view list);

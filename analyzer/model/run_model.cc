@@ -222,6 +222,19 @@ void ReadCounters(RunModel& model, const traces::Trace& trace) {
   for (auto& [key, one] : series) model.counters.push_back(std::move(one));
 }
 
+// What the workers may run on; without workers, the process that makes the batches itself.
+std::vector<std::string_view> MasksOfMakers(const traces::Trace& trace) {
+  std::vector<std::string_view> masks;
+  for (const auto role : {wire::kRoleWorker, wire::kRoleConsumer}) {
+    for (const traces::ProcessInfo& process : trace.processes()) {
+      const auto mask = process.facts.find("process.affinity");
+      if (process.role == role && mask != process.facts.end()) masks.push_back(mask->second);
+    }
+    if (!masks.empty()) break;
+  }
+  return masks;
+}
+
 }  // namespace
 
 std::optional<double> RunModel::CpuRate(std::optional<wire::ProcessRole> role, std::int64_t from,
@@ -271,6 +284,7 @@ RunModel BuildRunModel(const traces::Trace& trace) {
   builder.MatchWaits();
   builder.AttributeCopies();
   FindLoaders(model, builder, trace);
+  NarrowAffinity(model.host, MasksOfMakers(trace));
   return model;
 }
 

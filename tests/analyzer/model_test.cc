@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Loaders, batches, steady state and host facts put together from synthetic traces.
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "analyzer/model/run_model.h"
@@ -26,6 +28,29 @@ TEST(HostTest, CountsCpuLists) {
 TEST(HostTest, UsableCoresAreTheTighterOfMaskAndQuota) {
   const Facts facts = {{"cpu.cores", "64"}, {"cpu.affinity", "0-7"}, {"cgroup.cpu_quota", "2.5"}};
   EXPECT_DOUBLE_EQ(ReadHost(facts).usable_cores(), 2.5);
+}
+
+TEST(HostTest, AMaskOfTheWorkersNarrowsTheCollectors) {
+  Host host = ReadHost({{"cpu.cores", "8"}, {"cpu.affinity", "0-7"}});
+  NarrowAffinity(host, {});
+  EXPECT_EQ(host.affinity, 8);
+  const std::string_view shared[] = {"0", "0,3", "3"};
+  NarrowAffinity(host, shared);
+  EXPECT_EQ(host.affinity, 2);
+  const std::string_view wide[] = {"0-7"};
+  NarrowAffinity(host, wide);
+  EXPECT_EQ(host.affinity, 2);
+}
+
+TEST(RunModelTest, UsableCoresAreThoseOfTheWorkers) {
+  Synthetic run;
+  run.workers = 2;
+  run.cores = 8;
+  traces::TraceData data = testing::MakeSynthetic(run);
+  for (traces::ProcessInfo& process : data.processes) {
+    process.facts["process.affinity"] = process.role == wire::kRoleWorker ? "5" : "0-7";
+  }
+  EXPECT_DOUBLE_EQ(BuildRunModel(*traces::MakeTrace(std::move(data))).host.usable_cores(), 1);
 }
 
 TEST(RunModelTest, KnowsTheLoaderByItsFacts) {

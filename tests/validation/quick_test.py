@@ -6,11 +6,18 @@ broken, not one that is a few percent off: the percents are validate.py's.
 """
 import os
 import shutil
+import sys
 import tempfile
+import time
 import unittest
 
+import fault_runs
+import fault_scores
+import fault_tables
+import faults
 import figures
 import runs
+import validate
 from runs import Cell
 
 MARGIN = 0.3  # rates that differ by less are not ranked
@@ -71,6 +78,28 @@ class Quick(unittest.TestCase):
         narrow, wide = Cell(1, 2, 0), Cell(4, 2, 0)
         rates = self.check(loader, narrow, [wide], lambda cell: 4 / (0.2 / cell.workers))
         self.assertGreater(rates[wide], (1 + MARGIN) * rates[narrow])
+
+    def test_a_fault_is_recorded_its_fixes_measured_and_the_section_written(self):
+        sys.path.insert(0, os.path.join(validate.ROOT, "tests", "integration"))
+        import support
+
+        pictures = os.path.join(self.work, "fault-pictures")
+        support.make_pictures(os.path.join(pictures, "medium"), 4, ((96, 64),))
+        waiting = {**faults.WAITING, "workers": 1, "batch": 4, "batches": 24, "size": 32, "step_ms": 0.0}
+        slow = faults.make("F6", "every open waits", waiting, [{"read_ms": 50.0}])
+        slow[0] = slow[0]._replace(fixes=[fix for fix in slow[0].fixes if fix.label in ("read", "step")])
+        store = validate.Store(os.path.join(self.work, "state"))
+        failed = fault_runs.work(slow, store, pictures, fault_runs.QUICK, time.monotonic() + 200)
+        self.assertEqual(failed, 0)
+        scores = validate.score_faults(slow, store, fault_runs.QUICK)
+        self.assertEqual(scores.missing, [])
+        judged = scores.judged[0]
+        print("    named %s, claims %s, measured %s" % (judged.ranked, judged.claimed, judged.gains), flush=True)
+        # 200 ms of a batch are waiting for the storage; all the rest is some milliseconds.
+        self.assertEqual(judged.truth, "read")
+        self.assertIn("read", judged.ranked[:2])
+        self.assertEqual(fault_scores.macro_f1(scores.judged), 1.0 if judged.right else 0.0)
+        self.assertIn("| F6/1 | every open waits | read ", fault_tables.section(scores))
 
 
 if __name__ == "__main__":

@@ -34,12 +34,16 @@ def cores():
     return len(os.sched_getaffinity(0))
 
 
-def output_of(command):
+def environment():
     kept = {key: value for key, value in os.environ.items() if not key.startswith("PENSTOCK") and key != "LD_PRELOAD"}
     kept.update(OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
     kept.pop("PYTHONPATH", None)
+    return kept
+
+
+def output_of(command):
     try:
-        done = subprocess.run(command, env=kept, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        done = subprocess.run(command, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=TIMEOUT, check=False)  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Failed(str(error)) from error

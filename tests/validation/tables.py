@@ -135,8 +135,6 @@ def document(about, sections):
         head.append("**Provisional: these figures are not a verdict on the goals.** " + " ".join(about["provisional"])
                     + " On a quiet machine, `scripts/validate.sh --fresh` replaces them.\n")  # fmt: skip
     tail = ["## Left out\n",
-            "- (b) the fault-injection suite F0 to F22 with truth by intervention is not part of this harness yet; "
-            "the naming tables above cover workers, prefetch and step only.",
             "- Cells in which the machine's own noise exceeds an error are kept, not dropped.",
             "- A \"scaled\" baseline is brought to the recorded rate first, as `penstock whatif` does for itself.\n"]  # fmt: skip
     return "\n".join([*head, *sections, *tail])

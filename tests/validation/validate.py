@@ -15,6 +15,10 @@ import sys
 import time
 
 import curves
+import fault_runs
+import fault_scores
+import fault_tables
+import faults
 import figures
 import grids
 import runs
@@ -127,6 +131,22 @@ def score(families, store):
     return scores
 
 
+def score_faults(scenarios, store, effort):
+    """Scores of (b), from what is stored."""
+    scores = fault_scores.Scores()
+    known = fault_runs.reports(store, scenarios)
+    for scenario in scenarios:
+        report = known.get(scenario[:2])
+        others, predicted = {}, {}
+        if report is not None:
+            others = fault_runs.baseline_claims(report, scenario.knobs)
+            predicted = fault_runs.whatif_gains(fault_runs.trace_of(store, scenario), report, scenario)
+        all_runs = {name: fault_runs.runs_of(store, knobs) for name, knobs in fault_runs.arms(scenario, report).items()}
+        scores.count(all_runs, lambda found: fault_runs.settled(found, effort.repeats))
+        scores.add(scenario, report, fault_runs.measured(store, scenario, report), others, predicted)
+    return scores
+
+
 def cpu_name():
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
@@ -135,15 +155,24 @@ def cpu_name():
         return "unknown processor"
 
 
-def about(families, store, quick):
-    planned = {key_of(f, cell, repeat) for f in families for cell in f.cells for repeat in range(grids.REPEATS)}
-    found = [store.runs[key] for key in planned if key in store.runs]
+def about(families, faults_scored, quick, smaller):
+    """`families`: [(family, its store)]; `smaller`: sections of the quick form in a document of the full one."""
+    planned = [(store, key_of(f, cell, repeat)) for f, store in families for cell in f.cells
+               for repeat in range(grids.REPEATS)]  # fmt: skip
+    found = [store.runs[key] for store, key in planned if key in store.runs]
     loads = [one["load"] for one in found]
     reasons = []
     if quick:
         reasons.append("The quick form: a few cells only.")
+    if smaller:
+        reasons.append("Sections (%s) are of the quick form: a few cells only." % "), (".join(smaller))
     if len(found) < len(planned):
         reasons.append("%d of %d runs are measured." % (len(found), len(planned)))
+    loads += faults_scored.loads
+    if faults_scored.missing:
+        reasons.append("%d faults are not measured in full." % len(faults_scored.missing))
+    if faults_scored.unsettled > 0.1 * faults_scored.measured:
+        reasons.append("Of %d of %d arms of (b) no two runs agree." % (faults_scored.unsettled, faults_scored.measured))
     # A run with 8 threads that burn has a load of its own: only the lower half of the loads tells of others.
     if loads and figures.quantile(loads, 0.25) > runs.cores():
         reasons.append("The machine was busy with other work: its load average was above %.1f in three of four runs, "
@@ -165,35 +194,60 @@ def pictures(folder, make):
     return made
 
 
+def fault_pictures(folder):
+    sys.path.insert(0, os.path.join(ROOT, "tests", "integration"))
+    import support
+
+    return fault_runs.make_pictures(os.path.join(folder, "fault-pictures"), support.make_pictures)
+
+
+def grids_of(quick, options, make=False):
+    """(families, store) of (a) and (d) in one form; `make`: the pictures too."""
+    families = grids.dataloader_families(not quick, pictures(options.state, make))
+    families += grids.loader_families(not quick)
+    return families, Store(os.path.join(options.state, "quick" if quick else "full"))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a few cells")
     parser.add_argument("--for", dest="seconds", type=float, default=float("inf"), help="start no run after SECONDS")
     parser.add_argument("--fresh", action="store_true", help="forget what was measured")
-    parser.add_argument("--only", choices=("a", "c", "d"), action="append", help="measure that section (default: all)")
+    parser.add_argument("--only", choices=("a", "b", "c", "d"), action="append", help="measure that section (default: all)")
     parser.add_argument("--state", default=os.path.join(ROOT, "build", "validation"), help="where runs are kept")
     parser.add_argument("--output", default=os.path.join(ROOT, "analyzer", "VALIDATION.md"))
     options = parser.parse_args()
-    wanted = options.only or ["a", "c", "d"]
+    wanted = options.only or ["a", "b", "c", "d"]
     state = os.path.join(options.state, "quick" if options.quick else "full")
     if options.fresh:
         shutil.rmtree(state, ignore_errors=True)
-    store = Store(state)
-    families = grids.dataloader_families(not options.quick, pictures(options.state, make="a" in wanted))
-    families += grids.loader_families(not options.quick)
+    families, store = grids_of(options.quick, options, make="a" in wanted)
     todo = plan([family for family in families if family.section in wanted], grids.REPEATS)
-    failed = work(todo, store, time.monotonic() + options.seconds)
-    sections = []
-    for section in ("a", "c", "d"):  # those not measured now are written from what is stored
+    deadline = time.monotonic() + options.seconds
+    failed = work(todo, store, deadline)
+    scenarios, effort = faults.chosen(not options.quick), fault_runs.QUICK if options.quick else fault_runs.FULL
+    if "b" in wanted:
+        failed += fault_runs.work(scenarios, store, fault_pictures(options.state), effort, deadline)
+    sections, about_runs, smaller = [], [], []
+    faults_scored = score_faults(scenarios, store, effort)
+    for section in ("a", "b", "c", "d"):  # those not measured now are written from what is stored
         if section == "c":
             sections.append(tables.curves_section(curves.leave_one_out(curves.load()), curves.GOAL))
             continue
-        mine = [family for family in families if family.section == section]
+        if section == "b":
+            sections.append(fault_tables.section(faults_scored))
+            continue
+        found, held = families, store
+        if section not in wanted and not any(key.startswith(section + "/") for key in store.runs):
+            found, held = grids_of(quick=True, options=options)  # of the other form, rather than nothing
+            smaller += [] if options.quick else [section]
+        mine = [family for family in found if family.section == section]
         planned = sum(len(family.cells) for family in mine) * grids.REPEATS
-        done = sum(len(rates) for family in mine for rates in measured_in(store, family).values())
-        sections.append(tables.grid_section(section, score(mine, store), (done, planned)))
+        done = sum(len(rates) for family in mine for rates in measured_in(held, family).values())
+        about_runs += [(family, held) for family in mine]
+        sections.append(tables.grid_section(section, score(mine, held), (done, planned)))
     with open(options.output, "w", encoding="utf-8") as file:
-        file.write(tables.document(about(families, store, options.quick), sections))
+        file.write(tables.document(about(about_runs, faults_scored, options.quick, smaller), sections))
     print("validate: wrote %s" % os.path.relpath(options.output))
     return 1 if failed else 0
 

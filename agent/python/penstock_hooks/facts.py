@@ -2,7 +2,7 @@
 """Header facts: versions of libraries as they are imported, and the machine if no collector tells.
 
 Keys: version.<library>; command, cpu.model, cpu.cores, cpu.affinity, cgroup.cpu_quota (cores),
-cgroup.memory_limit, memory.total, shm.size (bytes).
+cgroup.memory_limit, memory.total, shm.size (bytes); process.affinity of workers and their consumer.
 """
 import os
 import sys
@@ -26,6 +26,12 @@ def _once(key, value):
     if key not in _written and value not in (None, ""):
         _written.add(key)
         fact(key, str(value))
+
+
+def write_affinity():
+    """Of this process: a collector knows its own mask, not one that taskset, a library or the program narrowed."""
+    if hasattr(os, "sched_getaffinity"):
+        fact("process.affinity", _affinity(os.sched_getaffinity(0)))  # a fork knows its parent's as written
 
 
 def _affinity(cores):

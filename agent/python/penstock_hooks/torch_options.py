@@ -4,6 +4,7 @@ import inspect
 import os
 
 from penstock_hooks.bridge import fact
+from penstock_hooks.facts import write_affinity
 from penstock_hooks.torch_state import loader_index
 from penstock_hooks.wrapping import replace
 
@@ -178,6 +179,7 @@ def record(loader, iterator, generation):
             fact("epoch.%d" % generation, str(number))
         if not is_new or number >= _LOADER_FACTS:
             return
+        write_affinity()
         for key, value in _facts(loader, iterator):
             try:
                 value = value()

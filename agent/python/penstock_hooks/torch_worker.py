@@ -10,6 +10,7 @@ import multiprocessing.process as mp_process
 
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, cancel, end, event, intern, role
+from penstock_hooks.facts import write_affinity
 from penstock_hooks.torch_state import CARRIER, Progress, local, process
 from penstock_hooks.wrapping import payload_bytes, replace
 
@@ -130,6 +131,7 @@ def _open_worker(progress, threaded):
     else:
         process().has_role = True
         role(wire.WORKER, progress.worker)
+        write_affinity()
         progress.generation = mp_process.current_process().__dict__.get(CARRIER, 0)
     event(wire.WORKER_START, -1, progress.generation, progress.worker)
     return begin(_STARTUP, intern("worker"), -1, -1, progress.generation)

@@ -41,14 +41,15 @@ image.close()
 image = Image.open(jpeg())
 image.load(); image.load()
 image.convert("RGB")
-image.convert("L").convert("RGB")
+image.convert("L").convert("RGB").convert("RGB")
 """
             )
         )
         self.assertEqual(
             spans,
             [(0, "decode", "PIL.open", 0), (0, "decode", "PIL.open", 0), (0, "decode", "PIL.load", 6000),
-             (0, "decode", "PIL.convert", 2000), (0, "augment", "PIL.convert", 6000)],
+             (0, "decode", "PIL.convert", 6000), (0, "decode", "PIL.convert", 2000),
+             (0, "augment", "PIL.convert", 6000)],
         )  # fmt: skip
 
     def test_pil_decode_inside_what_asked_for_it(self):

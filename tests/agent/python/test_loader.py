@@ -162,6 +162,8 @@ if __name__ == "__main__":
         kept = sorted(sorted(found) for key, found in spans.items() if key in delivered)
         self.assertEqual(kept, sorted(line[1] for line in printed))
         facts = result.facts()
+        masks = {r["pid"] for r in result.of("fact", key="process.affinity")}
+        self.assertLessEqual({r["pid"] for r in result.spans("fetch")}, masks)  # every maker says where it may run
         self.assertEqual([facts["loader.%d.num_workers" % k] for k in range(3)], ["2", "1", "0"])
         self.assertEqual([facts["loader.%d.batch_size" % k] for k in range(3)], ["3", "4", "2"])
         self.assertEqual([facts["epoch.%d" % g] for g in range(1, 10)], list("012121212"))

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who named the fix that gained most, what was claimed for it, and what the suggestion gives away. Pure.
+
+A scenario's truth is measured: of each label the largest gain of its fixes, and of all labels the largest one.
+"""
+import collections
+
+import faults
+import figures
+
+OURS = "penstock"
+
+# One scenario judged: truth label, what was named first and second, right, right among two, the gains.
+Judged = collections.namedtuple("Judged", "scenario truth gains ranked right among claimed real wait confidence replay")
+
+
+def gains_of(scenario, rates):
+    """{label: largest measured gain of its fixes}; {} before the scenario itself was measured."""
+    found = {}
+    if "base" not in rates:
+        return found
+    for fix in scenario.fixes:
+        if fix.what in rates:
+            gain = rates[fix.what] / rates["base"] - 1
+            found[fix.label] = max(found.get(fix.label, gain), gain)
+    return found
+
+
+def is_right(named, gains):
+    """As figures.named_right(); where the data gain nothing, the step and "none" say the same: leave them alone."""
+    data = {label: gain for label, gain in gains.items() if label != "step"}
+    if figures.name_of(data) == "none":
+        return named in ("step", "none")
+    return figures.named_right(named, gains)
+
+
+def is_alarm(named, gains):
+    """Something in the data path is named although nothing there gains."""
+    data = {label: gain for label, gain in gains.items() if label != "step"}
+    return figures.name_of(data) == "none" and named not in ("step", "none")
+
+
+class Scores:
+    """Filled one scenario at a time; Judged of ours are kept one by one, of the others only the outcome."""
+
+    def __init__(self):
+        self.judged = []
+        self.named = collections.defaultdict(list)  # method -> [(severity, healthy, right, alarm, claimed, real)]
+        self.confusion = collections.Counter()  # (truth, named by ours)
+        self.gain_errors = []  # of what ours named: (1 + claimed) / (1 + measured) - 1
+        self.whatif = collections.defaultdict(list)  # label of a fix -> the same, for each fix asked for
+        self.signs = []  # of those, whether both say "gains 5 %" or both do not
+        self.regrets = collections.defaultdict(list)  # method -> regret
+        self.repeats = []
+        self.missing = []
+        self.planned = self.measured = self.unsettled = 0  # arms
+        self.loads = []
+
+    def count(self, arms, settled):
+        """`arms`: {arm: [run]} of one scenario; `settled`: whether such a list of runs agrees."""
+        for found in arms.values():
+            self.planned += 1
+            self.measured += 1 if found else 0
+            self.unsettled += 1 if found and not settled(found) else 0
+            self.loads += [one["load"] for one in found]
+
+    def add(self, scenario, report, repeats, others, predicted):
+        """`repeats`: {arm: [rate]}; `others`: {method: {label: claim}}; `predicted`: {fix: gain} of whatif."""
+        rates = {arm: max(values) for arm, values in repeats.items()}  # what disturbs only slows
+        gains = gains_of(scenario, rates)
+        wanted = {fix.what for fix in scenario.fixes} | {"base"}
+        if report is None or not wanted <= set(rates):
+            self.missing.append("%s/%d" % scenario[:2])
+            return
+        self.repeats += repeats.values()
+        self.add_names(scenario, report, gains, others)
+        for fix in scenario.fixes:
+            if fix.what in predicted:
+                real = rates[fix.what] / rates["base"] - 1
+                self.whatif[fix.what.split(" ", 1)[1] if fix.label == "workers" else fix.what].append(
+                    (1 + predicted[fix.what]) / (1 + real) - 1)
+                self.signs.append((predicted[fix.what] >= 0.05) == (real >= 0.05))
+        self.add_regrets(scenario, rates)
+
+    def add_names(self, scenario, report, gains, others):
+        claims = faults.claims_of(report)
+        ranked = faults.ranking(report)
+        truth = figures.name_of(gains)
+        named = ranked[0]
+        real = gains.get(named)
+        right = is_right(named, gains)
+        among = right or any(is_right(label, gains) for label in ranked[:2])
+        verdict = report["verdict"]
+        self.judged.append(Judged(scenario, truth, gains, ranked, right, among, claims.get(named), real,
+                                  verdict["wait_fraction"], verdict["confidence"], report["replay"]["error"]))  # fmt: skip
+        self.confusion[truth, named] += 1
+        if named != "none" and real is not None and claims[named] > 0:
+            self.gain_errors.append((1 + claims[named]) / (1 + real) - 1)
+        best = max([0.0, *gains.values()])
+        for method, claimed in [(OURS, None), *others.items()]:
+            label = named if claimed is None else figures.name_of(claimed)
+            self.named[method].append((scenario.severity, scenario.healthy, is_right(label, gains),
+                                       is_alarm(label, gains), max(0.0, gains.get(label, 0.0)), best))  # fmt: skip
+
+    def add_regrets(self, scenario, rates):
+        """Of what can be set: the scenario as it is, its fixes of workers, depth and start, and the suggestion."""
+        settings = {"base", "suggested", *(fix.what for fix in scenario.fixes
+                                           if set(fix.knobs) <= {"workers", "prefetch", "persistent"})}  # fmt: skip
+        known = {arm: rate for arm, rate in rates.items() if arm in settings}
+        if "suggested" in known and len(known) > 2:
+            self.regrets[OURS].append(figures.regret("suggested", known))
+            self.regrets["as it is"].append(figures.regret("base", known))
+
+    def shares(self, method, severity=None):
+        """(right, of) of the faults, healthy controls left out."""
+        hits = [right for level, healthy, right, *_ in self.named[method]
+                if not healthy and severity in (None, level)]  # fmt: skip
+        return sum(hits), len(hits)
+
+    def alarms(self, method):
+        """(alarms, of) on the healthy controls."""
+        found = [alarm for _level, healthy, _right, alarm, *_ in self.named[method] if healthy]
+        return sum(found), len(found)
+
+    def expected_gain(self, method):
+        """What following the name gains, of what the best fix gains, over all faults."""
+        pairs = [(claimed, best) for _level, healthy, _right, _alarm, claimed, best in self.named[method]
+                 if not healthy]  # fmt: skip
+        whole = sum(best for _claimed, best in pairs)
+        return sum(claimed for claimed, _best in pairs) / whole if whole > 0 else None
+
+
+def macro_f1(judged):
+    """Mean over the true labels of 2 right / (truly so + named so); a tie that counts as right counts for its truth."""
+    truths = collections.Counter(one.truth for one in judged)
+    named = collections.Counter(one.truth if one.right else one.ranked[0] for one in judged)
+    right = collections.Counter(one.truth for one in judged if one.right)
+    scores = [2 * right[label] / (truths[label] + named[label]) for label in truths]
+    return figures.mean(scores) if scores else None
