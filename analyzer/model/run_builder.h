@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <utility>
 #include <vector>
@@ -49,7 +50,7 @@ class RunBuilder final : public NestingSink {
   void EndStepsAtWaits();
   void AttributeCopies();
 
-  [[nodiscard]] std::vector<Batch>& batches() { return index_.batches(); }
+  [[nodiscard]] std::deque<Batch>& batches() { return index_.batches(); }
   // The process that iterates over the loader that `process` works for, itself if it consumes.
   [[nodiscard]] ProcessId ConsumerOf(ProcessId process) const { return consumers_[process.value]; }
   // When iterator `generation` of `consumer` was made; kNever if nothing tells.
@@ -58,15 +59,16 @@ class RunBuilder final : public NestingSink {
   [[nodiscard]] bool EpochEnded(ProcessId consumer, std::uint16_t generation) const;
   [[nodiscard]] double IdleOf(std::uint32_t thread) const { return idle_[thread]; }
   [[nodiscard]] const ThreadWork& WorkOf(std::uint32_t thread) const { return work_[thread]; }
-  // The costs of the samples of every batch, batch after batch; sets first_sample and sample_costs
-  // of batches() accordingly.
+  // The costs of the samples of the batches that keep them, batch after batch; sets first_sample
+  // and sample_costs of batches() accordingly.
   [[nodiscard]] std::vector<SampleCost> TakeSamples();
 
  private:
   using Iterator = std::pair<std::uint32_t, std::uint16_t>;  // consumer, generation
 
   void FindConsumers();
-  void OnSample(const Counted& counted, Batch& batch);
+  void OnSample(const Counted& counted);
+  [[nodiscard]] bool KeepsSamples(traces::BatchKey key) const;
   void OnFetch(const Counted& counted, Batch& batch);
   void OnTransfer(const Counted& counted, Batch& batch);
 
@@ -79,7 +81,8 @@ class RunBuilder final : public NestingSink {
   std::vector<ProcessId> consumers_;  // by process
   std::vector<double> idle_;          // by thread, seconds
   std::vector<ThreadWork> work_;      // by thread
-  std::vector<PlacedSample> samples_;
+  std::uint64_t keep_every_ = 1;      // of so many batches one keeps the costs of its samples
+  std::deque<PlacedSample> samples_;  // grows without a copy
   std::vector<Stretch> waits_;
   std::vector<Stretch> steps_;
   std::vector<Stretch> copies_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <unordered_map>
 
 #include "analyzer/stats/quantile.h"
 #include "analyzer/whatif/handover.h"
@@ -110,12 +111,19 @@ SampleCost MeanSample(const LoaderRun& run) {
           mean(sum.decode.cpu), mean(sum.augment.wall), mean(sum.augment.cpu)};
 }
 
-// A batch whose samples were not seen is made of average ones.
+// A batch whose samples were not seen is made of average ones. Batches that share recorded costs
+// share them here too, wherever the first of them lies: `placed`, by its place in run.samples.
 void AddSamples(const LoaderRun& run, const Batch& batch, const SampleCost& average,
-                const CpuLoad& load, EpochDemand& epoch) {
+                const CpuLoad& load, std::unordered_map<std::size_t, std::size_t>& placed,
+                EpochDemand& epoch) {
   Demand& demand = epoch.batches.back();
   demand.first_sample = epoch.samples.size();
   demand.tasks = batch.sample_costs > 0 ? batch.sample_costs : run.samples_per_batch;
+  if (batch.sample_costs >= run.samples_per_batch) {
+    const auto [place, added] = placed.try_emplace(batch.first_sample, demand.first_sample);
+    demand.first_sample = place->second;
+    if (!added) return;
+  }
   const CpuLoad share = ShareOf(run, batch, load);
   for (std::size_t k = 0; k < demand.tasks; ++k) {
     const SampleCost& cost = batch.sample_costs > 0 ? run.samples[batch.first_sample + k] : average;
@@ -287,6 +295,7 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
     ended_batches += static_cast<double>(epoch.count);
   }
   const SampleCost average = MeanSample(run);
+  std::unordered_map<std::size_t, std::size_t> placed;
   for (const Epoch& epoch : run.epochs) {
     // Sample threads go on to the next epoch's batches while the last ones are consumed.
     if (pipeline.epochs.empty() || !pipeline.sample_tasks) {
@@ -301,7 +310,9 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
     for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {
       demand.batches.push_back(DemandOf(run, i, handover, load));
       demand.batches.back().counted = steady.in_window[i];
-      if (pipeline.sample_tasks) AddSamples(run, run.batches[i], average, load, demand);
+      if (pipeline.sample_tasks) {
+        AddSamples(run, run.batches[i], average, load, placed, demand);
+      }
     }
   }
   SmoothPauses(steady, run, pipeline);
