@@ -31,6 +31,11 @@ constexpr std::uint64_t kKeptSamples = std::uint64_t{1} << 19;
 // A sample has at least so many spans: itself, a read, a decode and an augmentation.
 constexpr std::uint64_t kSpansPerSample = 4;
 
+bool IsData(StageId stage) {
+  return stage == StageId::kRead || stage == StageId::kDecode || stage == StageId::kAugment ||
+         stage == StageId::kSample || stage == StageId::kCollate || stage == StageId::kFetch;
+}
+
 bool ByThreadAndStart(const Stretch& a, const Stretch& b) {
   return a.thread != b.thread ? a.thread < b.thread : a.start < b.start;
 }
@@ -75,6 +80,7 @@ void RunBuilder::WalkSpans() {
     process_ = threads[i].process;
     consumer_ = ConsumerOf(process_);
     NestingSweep sweep(*this);
+    first_data_ = last_data_ = kNever;
     bool any = false;
     trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> block) {
       for (const Span& span : block) {
@@ -85,6 +91,9 @@ void RunBuilder::WalkSpans() {
     });
     sweep.Finish();
     if (any) ++model_.threads;
+    if (first_data_ != kNever) {
+      model_.data_life += static_cast<double>(last_data_ - first_data_) * 1e-9;
+    }
   }
 }
 
@@ -92,6 +101,11 @@ void RunBuilder::OnCounted(const Counted& counted) {
   model_.stages.Add(counted);
   if (!counted.outermost || counted.synthetic) return;
   const Span& span = *counted.span;
+  if (IsData(counted.stage)) {
+    const std::int64_t start = span.start.value;
+    first_data_ = first_data_ == kNever ? start : std::min(first_data_, start);
+    last_data_ = std::max(last_data_, span.end().value);
+  }
   const Stretch stretch{thread_, span.start.value, span.end().value, span.batch};
   switch (counted.stage) {
     case StageId::kIdle:

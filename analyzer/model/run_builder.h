@@ -78,6 +78,8 @@ class RunBuilder final : public NestingSink {
   std::uint32_t thread_ = 0;
   ProcessId process_;
   ProcessId consumer_;
+  std::int64_t first_data_ = kNever;  // of the thread: reads, decodes and the like
+  std::int64_t last_data_ = kNever;
   std::vector<ProcessId> consumers_;  // by process
   std::vector<double> idle_;          // by thread, seconds
   std::vector<ThreadWork> work_;      // by thread

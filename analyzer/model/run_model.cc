@@ -140,6 +140,18 @@ void FindWorkers(LoaderRun& run, const RunBuilder& builder,
   }
 }
 
+// Where batches are of one size, only the last of an epoch (of each worker, in an iterable dataset)
+// can be smaller: any other that seems so has lost spans.
+void RestoreSamples(LoaderRun& run, std::uint64_t size) {
+  const auto last = static_cast<std::size_t>(std::max(1, run.config.num_workers));
+  for (const Epoch& epoch : run.epochs) {
+    for (std::size_t i = epoch.first; i + last < epoch.first + epoch.count; ++i) {
+      Batch& batch = run.batches[i];
+      if (batch.samples > 0 && batch.samples < size) batch.samples = size;
+    }
+  }
+}
+
 void CountSamples(LoaderRun& run) {
   std::vector<double> samples;
   for (const Batch& batch : run.batches) {
@@ -151,6 +163,7 @@ void CountSamples(LoaderRun& run) {
     for (Batch& batch : run.batches) batch.samples = batch.sample_costs = 0;
     median = 0;
   }
+  if (size > 0 && median == size) RestoreSamples(run, size);
   run.samples_known = median > 0 || size > 0;
   run.samples_per_batch = std::max<std::uint64_t>(1, median > 0 ? median : size);
 }

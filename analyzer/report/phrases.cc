@@ -31,11 +31,12 @@ std::string BlindText(const Coverage& coverage) {
 }
 
 std::string_view RateUnit(const Diagnosis& diagnosis) {
-  const bool samples = !diagnosis.run.has_loader() || diagnosis.run.loader().samples_known;
-  return samples ? "samples/s" : "batches/s";
+  if (!diagnosis.run.has_loader()) return diagnosis.samples_known ? "samples/s" : "images/s";
+  return diagnosis.run.loader().samples_known ? "samples/s" : "batches/s";
 }
 
 std::string ThroughputText(const Diagnosis& diagnosis) {
+  if (diagnosis.samples_rate <= 0) return "not known: no batch and no image was seen";
   std::string text = fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), RateUnit(diagnosis));
   if (!diagnosis.loader) return text;
   const SteadyState& steady = diagnosis.loader->steady;
@@ -103,6 +104,7 @@ std::string NotCheckedText(const NotChecked& missing) {
 }
 
 std::string KeepText(const Diagnosis& diagnosis) {
+  if (!diagnosis.needs.empty()) return "none: " + diagnosis.needs;
   return diagnosis.loader->cpu.crowded
              ? "none: what other settings gain is not to be told on a crowded machine"
              : "keep the loader as it is: no other setting gains 2 %";

@@ -80,6 +80,17 @@ Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover,
   return demand;
 }
 
+// What the workers did for a batch.
+void TakeService(const Demand& from, Demand& to) {
+  to.read = from.read;
+  to.decode = from.decode;
+  to.augment = from.augment;
+  to.collate = from.collate;
+  to.other = from.other;
+  to.put = from.put;
+  to.feed = from.feed;
+}
+
 SampleCost WithoutContention(const SampleCost& cost, const CpuLoad& load) {
   const auto lower = [&](float wall, float cpu) {
     return WithoutContention(Work{static_cast<double>(wall), static_cast<double>(cpu)}, load);
@@ -170,6 +181,29 @@ double OneMoreStart(const std::vector<double>& starts, double charged) {
   constexpr double kFork = 0.05;  // of a Python process that has imported torch; assumed
   if (starts.size() < 2) return kFork * charged;
   return std::max(0.0, starts.back() - starts.front()) / static_cast<double>(starts.size() - 1);
+}
+
+// Which batch's costs stand for batch i: its own, or, where its making was not seen in a recording
+// that lost a part, those of the one before it that was (or of the first one).
+std::vector<std::size_t> SourcesOf(const LoaderRun& run) {
+  std::vector<std::size_t> sources(run.batches.size());
+  std::size_t seen = 0;
+  std::size_t last = run.batches.size();
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    sources[i] = i;
+    if (!run.batches[i].was_fetched()) continue;
+    ++seen;
+    if (last == sources.size()) last = i;
+  }
+  if (seen * 2 < sources.size() || run.config.num_workers == 0) return sources;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (run.batches[i].was_fetched()) {
+      last = i;
+    } else {
+      sources[i] = last;
+    }
+  }
+  return sources;
 }
 
 // Steps that were pauses count as ordinary ones: the window leaves them out too.
@@ -295,6 +329,7 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
     ended_batches += static_cast<double>(epoch.count);
   }
   const SampleCost average = MeanSample(run);
+  const std::vector<std::size_t> sources = SourcesOf(run);
   std::unordered_map<std::size_t, std::size_t> placed;
   for (const Epoch& epoch : run.epochs) {
     // Sample threads go on to the next epoch's batches while the last ones are consumed.
@@ -309,6 +344,9 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
     demand.ended = epoch.ended;
     for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {
       demand.batches.push_back(DemandOf(run, i, handover, load));
+      if (sources[i] != i) {
+        TakeService(DemandOf(run, sources[i], handover, load), demand.batches.back());
+      }
       demand.batches.back().counted = steady.in_window[i];
       if (pipeline.sample_tasks) {
         AddSamples(run, run.batches[i], average, load, placed, demand);

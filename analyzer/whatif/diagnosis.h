@@ -39,6 +39,9 @@ struct LoaderDiagnosis {
   double fetched = 0;  // fraction of the delivered batches whose making was seen
 };
 
+// Beyond this the model does not explain the run (diagnosis.md section 5 rule 2 speaks up at 5 %).
+inline constexpr double kUselessReplay = 0.3;
+
 struct Diagnosis {
   RunModel run;
   std::optional<LoaderDiagnosis> loader;  // of run.loader(); nullopt: no loader delivered batches
@@ -50,6 +53,9 @@ struct Diagnosis {
   double wait_fraction = 0;
   double confidence = 0;
   std::string summary;  // one sentence for a person
+  // "not enough: needs ...": why no figure is predicted from this recording; "" if some are.
+  std::string needs;
+  bool samples_known = true;  // false, without a loader: the rate counts decoded images
 };
 
 // Cost: that of BuildRunModel plus O(batches) simulations.

@@ -103,6 +103,12 @@ std::string NotEnough(const Diagnosis& diagnosis) {
         "not enough: needs 16 batches after the queues have filled, and has {}; record {} more",
         loader.steady.batches, 16 - loader.steady.batches);
   }
+  if (std::abs(loader.replay.error()) > kUselessReplay) {
+    return fmt::format(
+        "not enough: needs a run that the model explains, and on this one it is off by {:+.0f} %: "
+        "spans are missing, or the loop does what the model does not know",
+        100 * loader.replay.error());
+  }
   return "";
 }
 

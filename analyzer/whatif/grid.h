@@ -42,8 +42,8 @@ struct Grid {
   std::vector<std::string> notes;  // what was assumed
 };
 
-// Errors: kInput if there is no loader, its batches were made out of sight, or fewer than 16 are
-// left when the queues have filled: "not enough: needs ...".
+// Errors: kInput if there is no loader, its batches were made out of sight, fewer than 16 are left
+// when the queues have filled, or the model does not explain the run: "not enough: needs ...".
 // Cost: some 1 ms a configuration.
 [[nodiscard]] Result<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& request);
 
