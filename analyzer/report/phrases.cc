@@ -91,7 +91,8 @@ std::string PredictionText(const Prediction& prediction, std::string_view unit) 
 
 std::string SurenessText(const Diagnosis& diagnosis) {
   std::string text = fmt::format("confidence {}", PercentText(diagnosis.confidence));
-  if (diagnosis.loader && diagnosis.loader->replay.measured > 0) {
+  const bool replayed = diagnosis.loader && diagnosis.loader->fetched >= 0.5;
+  if (replayed && diagnosis.loader->replay.measured > 0) {
     text += fmt::format("; the model repeats the run with an error of {:+.1f} %",
                         100 * diagnosis.loader->replay.error());
   }
@@ -112,6 +113,11 @@ std::string KeepText(const Diagnosis& diagnosis) {
 
 std::string SeenText(const Coverage& coverage) {
   if (!coverage.known) return "not known: the kernel's byte counts were not recorded";
+  // A share of next to nothing says nothing.
+  if (coverage.mapped > 0 && coverage.bytes_total < 1'000'000) {
+    return fmt::format("next to nothing was read by calls ({}): files were mapped",
+                       BytesText(coverage.bytes_total));
+  }
   return fmt::format("{} of the bytes read ({} of {})", PercentText(coverage.fraction()),
                      BytesText(coverage.bytes_seen), BytesText(coverage.bytes_total));
 }

@@ -185,9 +185,7 @@ std::string ReportBrief(const Report& report, Colour colour) {
   } else if (!report.findings.empty()) {
     advice = report.findings.front().id + ": " + report.findings.front().title;
   }
-  std::string seen = report.coverage.known ? fmt::format("{} of the bytes read",
-                                                         PercentText(report.coverage.fraction()))
-                                           : "share of the bytes not known";
+  std::string seen = SeenText(report.coverage);
   const std::string losses = LossText(report.losses);
   if (!losses.empty()) seen += ", " + paint.Red(losses);
   if (!report.coverage.blind.empty()) {

@@ -55,6 +55,11 @@ std::string Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) 
     return fmt::format("What holds the run back was not seen: {} ({} {})", waits, ShortNumber(rate),
                        Unit(diagnosis));
   }
+  if (loader.fetched < 0.5 && found.bottleneck != Factor::kNone &&
+      found.bottleneck != Factor::kCompute) {
+    return fmt::format("{} takes most of the data threads' time, and {} ({} {})",
+                       Subject(found.bottleneck), waits, ShortNumber(rate), Unit(diagnosis));
+  }
   switch (found.bottleneck) {
     case Factor::kNone:
       return fmt::format(
