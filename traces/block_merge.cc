@@ -21,7 +21,7 @@ struct Cursor {
 
 class Merger {
  public:
-  Merger(std::span<const std::byte> file, std::span<const SectionRef> blocks,
+  Merger(const MappedFile& file, std::span<const SectionRef> blocks,
          const std::function<void(std::span<const Span>)>& visit)
       : file_(file), visit_(visit) {
     for (const SectionRef& block : blocks) {
@@ -76,9 +76,11 @@ class Merger {
       spare_.pop_back();
     }
     const SectionHeader& header = cursor.block->header;
-    return decoder_.Decode(file_, *cursor.block, &payload) &&
-           DecodeBlock(payload, header.items, cursor.spans) &&
-           cursor.spans.front().start.value == header.first;
+    const bool sound = decoder_.Decode(file_.bytes(), *cursor.block, &payload) &&
+                       DecodeBlock(payload, header.items, cursor.spans) &&
+                       cursor.spans.front().start.value == header.first;
+    ReleaseSection(file_, *cursor.block);
+    return sound;
   }
 
   // Keeps the number of decoded blocks bounded: the one that is needed last goes.
@@ -154,7 +156,7 @@ class Merger {
 
   static constexpr std::size_t kGather = 4096;
 
-  std::span<const std::byte> file_;
+  const MappedFile& file_;
   const std::function<void(std::span<const Span>)>& visit_;
   SectionDecoder decoder_;
   std::vector<const SectionRef*> waiting_;
@@ -165,7 +167,7 @@ class Merger {
 
 }  // namespace
 
-void MergeBlocks(std::span<const std::byte> file, std::span<const SectionRef> blocks,
+void MergeBlocks(const MappedFile& file, std::span<const SectionRef> blocks,
                  const std::function<void(std::span<const Span>)>& visit) {
   Merger(file, blocks, visit).Run();
 }

@@ -15,7 +15,7 @@ namespace penstock::traces::packed {
 // Visits all spans of `blocks` (any order) in ascending order; blocks that turn out damaged are
 // left out. Cost: every block decoded once, at most a few held at a time; more often only if
 // more than kMaxHeldBlocks of them overlap.
-void MergeBlocks(std::span<const std::byte> file, std::span<const SectionRef> blocks,
+void MergeBlocks(const MappedFile& file, std::span<const SectionRef> blocks,
                  const std::function<void(std::span<const Span>)>& visit);
 
 inline constexpr std::size_t kMaxHeldBlocks = 16;

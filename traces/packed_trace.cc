@@ -11,8 +11,8 @@
 #include "traces/block_merge.h"
 #include "traces/order.h"
 #include "traces/packed_layout.h"
+#include "traces/packed_strings.h"
 #include "traces/section.h"
-#include "traces/string_table.h"
 #include "traces/table_codec.h"
 
 namespace penstock::traces {
@@ -32,7 +32,7 @@ bool PlausibleBlock(const packed::SectionHeader& header) {
 
 class PackedTrace final : public Trace {
  public:
-  explicit PackedTrace(MappedFile file) : file_(std::move(file)) {}
+  explicit PackedTrace(MappedFile file) : file_(std::move(file)), strings_(file_) {}
 
   // Returns the number of sections that could be used.
   std::size_t Load() {
@@ -41,6 +41,7 @@ class PackedTrace final : public Trace {
     std::size_t used = 0;
     std::vector<SectionRef> blocks;
     packed::SectionDecoder decoder;
+    ReserveRows(list.sections);
     for (const SectionRef& section : list.sections) {
       bool good = false;
       if (section.header.kind == packed::kSpans) {
@@ -55,6 +56,7 @@ class PackedTrace final : public Trace {
       if (!good) {
         Damaged(section);
       }
+      packed::ReleaseSection(file_, section);
     }
     MergeLosses(found);
     Settle(blocks);
@@ -76,11 +78,25 @@ class PackedTrace final : public Trace {
   void ForEachBlock(ThreadId thread,
                     const std::function<void(std::span<const Span>)>& visit) const override {
     if (thread.value < blocks_.size()) {
-      packed::MergeBlocks(file_.bytes(), blocks_[thread.value], visit);
+      packed::MergeBlocks(file_, blocks_[thread.value], visit);
     }
   }
 
  private:
+  // A vector that grows holds its rows twice. What a forged header says is not believed.
+  void ReserveRows(const std::vector<SectionRef>& sections) {
+    std::size_t events = 0;
+    std::size_t counters = 0;
+    for (const SectionRef& section : sections) {
+      const packed::SectionHeader& header = section.header;
+      const std::size_t rows = std::min(header.items, header.raw_size);
+      if (header.kind == packed::kEvents) events += rows;
+      if (header.kind == packed::kCounters) counters += rows;
+    }
+    events_.reserve(std::min(events, file_.bytes().size()));
+    counters_.reserve(std::min(counters, file_.bytes().size()));
+  }
+
   void Damaged(const SectionRef& section) {
     ++damaged_.damaged_chunks;
     damaged_.damaged_bytes += section.header.stored_size;
@@ -101,7 +117,7 @@ class PackedTrace final : public Trace {
     const std::uint32_t items = section.header.items;
     switch (section.header.kind) {
       case packed::kStrings:
-        return decoder.Decode(file_.bytes(), section, &payload) && ReadStrings(payload, strings_);
+        return decoder.Decode(file_.bytes(), section, &payload) && strings_.Add(section, payload);
       case packed::kProcesses:
         return decoder.Decode(file_.bytes(), section, &payload) &&
                packed::ReadProcesses(payload, processes_);
@@ -192,7 +208,7 @@ class PackedTrace final : public Trace {
   std::vector<ThreadInfo> threads_;
   std::vector<Event> events_;
   std::vector<CounterSample> counters_;
-  StringArena strings_;
+  packed::PackedStrings strings_;
   TimeNs realtime_offset_;
   std::vector<std::vector<SectionRef>> blocks_;  // per thread
   std::uint64_t span_count_ = 0;

@@ -161,6 +161,11 @@ bool SectionDecoder::Decode(std::span<const std::byte> file, const SectionRef& s
   return ZSTD_isError(size) == 0 && size == header.raw_size;
 }
 
+void ReleaseSection(const MappedFile& file, const SectionRef& section) {
+  file.Release(
+      file.bytes().subspan(section.offset, sizeof(SectionHeader) + section.header.stored_size));
+}
+
 SectionList FindSections(std::span<const std::byte> file, Losses& losses) {
   SectionList list;
   if (ReadContents(file, list.sections)) {

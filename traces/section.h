@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "traces/base/bytes.h"
+#include "traces/base/file.h"
 #include "traces/base/result.h"
 #include "traces/event.h"
 #include "traces/packed_layout.h"
@@ -71,6 +72,10 @@ class SectionDecoder {
 
 // Whether the stored payload is what was written.
 [[nodiscard]] bool PayloadIsSound(std::span<const std::byte> file, const SectionRef& section);
+
+// Gives back the memory of a section that was read: the file need not stay in memory as well as
+// what was made of it. See MappedFile::Release.
+void ReleaseSection(const MappedFile& file, const SectionRef& section);
 
 struct SectionList {
   std::vector<SectionRef> sections;  // in the order of the file, without the contents

@@ -49,14 +49,6 @@ void IdTable::Grow() {
   }
 }
 
-void StringArena::Set(std::uint32_t id, std::string_view text) {
-  if (id >= entries_.size()) {
-    entries_.resize(id + std::size_t{1});
-  }
-  entries_[id] = {text_.size(), static_cast<std::uint32_t>(text.size())};
-  text_ += text;
-}
-
 void StringRuns::Add(std::uint32_t id, std::string_view text) {
   items_.push_back({id, static_cast<std::uint32_t>(text.size())});
   texts_ += text;
@@ -92,7 +84,8 @@ void StringRuns::Write(ByteWriter& out) {
   texts_.clear();
 }
 
-bool ReadStrings(std::span<const std::byte> payload, StringArena& arena) {
+bool ReadStrings(std::span<const std::byte> payload, std::uint32_t known,
+                 const std::function<void(std::uint32_t id, std::string_view text)>& take) {
   ByteReader ids(payload);
   const std::uint64_t count = ids.Bounded(payload.size());
   // The three lists follow each other: step over the ids to find the lengths, over those to find
@@ -115,16 +108,16 @@ bool ReadStrings(std::span<const std::byte> payload, StringArena& arena) {
     const std::uint64_t shared = lengths.Bounded(text.size());
     const std::span<const std::byte> rest = texts.Raw(lengths.Varint());
     if (!lengths.ok() || !texts.ok() || id < 0 ||
-        id > static_cast<std::int64_t>(arena.size()) + packed::kMaxStringGap ||
-        id > std::int64_t{0xffffffff} - 1) {
+        id > std::int64_t{known} + packed::kMaxStringGap || id > std::int64_t{0xffffffff} - 1) {
       return false;
     }
     text.resize(shared);
     for (const std::byte byte : rest) {
       text.push_back(static_cast<char>(byte));
     }
-    arena.Set(static_cast<std::uint32_t>(id), text);
+    take(static_cast<std::uint32_t>(id), text);
     expected = id + 1;
+    known = std::max(known, static_cast<std::uint32_t>(expected));
   }
   return true;
 }

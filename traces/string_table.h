@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts by number. IdTable: content to id, without keeping the content. StringArena: id to text
-// in one block of memory. Not thread-safe while written.
+// Texts by number. IdTable: content to id, without keeping the content. StringRuns: texts on their
+// way into a file; packed_strings.h finds them there again. Not thread-safe while written.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "traces/base/bytes.h"
-#include "traces/event.h"
 
 namespace penstock::traces {
 
@@ -37,28 +37,6 @@ class IdTable {
   std::size_t used_ = 0;
 };
 
-class StringArena {
- public:
-  // Sets or replaces the text of `id`.
-  void Set(std::uint32_t id, std::string_view text);
-  [[nodiscard]] std::string_view Get(StringId id) const {
-    if (id.value >= entries_.size()) {
-      return {};
-    }
-    const Entry& entry = entries_[id.value];
-    return std::string_view(text_).substr(entry.offset, entry.size);
-  }
-  [[nodiscard]] std::size_t size() const { return entries_.size(); }
-
- private:
-  struct Entry {
-    std::uint64_t offset = 0;
-    std::uint32_t size = 0;
-  };
-  std::string text_;
-  std::vector<Entry> entries_;
-};
-
 // Texts on their way into kStrings sections.
 class StringRuns {
  public:
@@ -78,7 +56,10 @@ class StringRuns {
   std::vector<Item> items_;
 };
 
-// Reads what StringRuns wrote; false at the first thing that does not fit.
-[[nodiscard]] bool ReadStrings(std::span<const std::byte> payload, StringArena& arena);
+// Reads what StringRuns wrote, text by text; false at the first thing that does not fit. `known`:
+// so many ids were seen before; one far beyond them is taken for damage.
+[[nodiscard]] bool ReadStrings(
+    std::span<const std::byte> payload, std::uint32_t known,
+    const std::function<void(std::uint32_t id, std::string_view text)>& take);
 
 }  // namespace penstock::traces

@@ -7,7 +7,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::array<Rule, 30> kRules = {ColdCache,
+constexpr std::array<Rule, 33> kRules = {ColdCache,
                                          CollateSlow,
                                          ComputeBound,
                                          CopiesNotOverlapped,
@@ -16,6 +16,7 @@ constexpr std::array<Rule, 30> kRules = {ColdCache,
                                          CpuSaturated,
                                          DecodeLargerThanNeeded,
                                          FitsInRam,
+                                         IdleWorkers,
                                          KernelLaunchBound,
                                          MoveAugmentToGpu,
                                          MoveDecodeToGpu,
@@ -25,6 +26,7 @@ constexpr std::array<Rule, 30> kRules = {ColdCache,
                                          PrefetchTooShallow,
                                          RankImbalance,
                                          RepeatedWork,
+                                         SerialisedReads,
                                          SharedMemoryTooSmall,
                                          SlowDecoder,
                                          SlowFirstBatch,
@@ -32,6 +34,7 @@ constexpr std::array<Rule, 30> kRules = {ColdCache,
                                          SmallFiles,
                                          Stragglers,
                                          TooFewWorkers,
+                                         TooManyDescriptors,
                                          TooManyWorkers,
                                          TransferCeiling,
                                          WideLabels,
@@ -105,6 +108,13 @@ Findings RunRules(const traces::Trace& trace, const Diagnosis& diagnosis) {
   const RuleInput input{trace, diagnosis};
   Findings findings;
   for (const Rule rule : kRules) rule(input, findings);
+  if (diagnosis.loader && !diagnosis.needs.empty()) {
+    // What was seen was seen; what a change would gain is not to be told.
+    for (Finding& finding : findings) {
+      finding.predicted.reset();
+      if (!diagnosis.loader->steady.steady) finding.severity = Severity::kInfo;
+    }
+  }
   const auto gain = [](const Finding& finding) {
     return finding.predicted ? finding.predicted->speedup : 0.0;
   };

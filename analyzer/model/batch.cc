@@ -25,7 +25,7 @@ std::int64_t Batch::available() const {
   return fetch_end;
 }
 
-Batch& BatchIndex::Find(ProcessId consumer, traces::BatchKey key) {
+std::size_t BatchIndex::PlaceOf(ProcessId consumer, traces::BatchKey key) {
   const std::uint64_t place = (static_cast<std::uint64_t>(consumer.value & 0xffffu) << 48) |
                               (static_cast<std::uint64_t>(key.generation) << 32) | key.index;
   const auto [found, added] = places_.try_emplace(place, batches_.size());
@@ -35,7 +35,7 @@ Batch& BatchIndex::Find(ProcessId consumer, traces::BatchKey key) {
     batch.consumer = consumer;
     batches_.push_back(batch);
   }
-  return batches_[found->second];
+  return found->second;
 }
 
 }  // namespace penstock::analyzer

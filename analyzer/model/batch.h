@@ -5,9 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <unordered_map>
-#include <vector>
 
 #include "analyzer/model/nesting.h"
 #include "traces/event.h"
@@ -59,7 +59,8 @@ struct Batch {
   std::uint64_t samples = 0;     // sample spans; 0 if none were recorded
   std::uint64_t bytes = 0;       // of the collated batch
   std::size_t first_sample = 0;  // its costs: LoaderRun::samples[first_sample, + sample_costs)
-  std::size_t sample_costs = 0;  // 0: samples were not recorded one by one
+  std::size_t sample_costs = 0;  // 0: samples were not recorded one by one; in a run of more than a
+                                 // million, batches share the costs of one beside them
 
   [[nodiscard]] bool was_fetched() const { return fetch_end != kNever; }
   [[nodiscard]] bool was_delivered() const { return delivered != kNever && wait_start != kNever; }
@@ -70,19 +71,19 @@ struct Batch {
   [[nodiscard]] std::int64_t available() const;
 };
 
-// Finds batches by consumer and key. Pointers stay valid until the next Find of a new batch.
+// Finds batches by consumer and key. Batches stay where they are: pointers to them hold.
 class BatchIndex {
  public:
-  [[nodiscard]] Batch& Find(ProcessId consumer, traces::BatchKey key);
-  [[nodiscard]] std::vector<Batch>& batches() { return batches_; }
-  // Requires: `batch` is one of batches().
-  [[nodiscard]] std::size_t PlaceOf(const Batch& batch) const {
-    return static_cast<std::size_t>(&batch - batches_.data());
+  [[nodiscard]] Batch& Find(ProcessId consumer, traces::BatchKey key) {
+    return batches_[PlaceOf(consumer, key)];
   }
+  // The place in batches() of a batch, which is added if it is new.
+  [[nodiscard]] std::size_t PlaceOf(ProcessId consumer, traces::BatchKey key);
+  [[nodiscard]] std::deque<Batch>& batches() { return batches_; }
 
  private:
   std::unordered_map<std::uint64_t, std::size_t> places_;
-  std::vector<Batch> batches_;
+  std::deque<Batch> batches_;  // a vector would hold them twice while it grows
 };
 
 }  // namespace penstock::analyzer

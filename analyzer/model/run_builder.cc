@@ -26,6 +26,16 @@ void AddWork(Work& total, const Counted& counted) {
   AddWork(total, SecondsOf(counted.wall, counted.cpu));
 }
 
+// The costs of so many samples are kept, at 24 bytes each, and not much more.
+constexpr std::uint64_t kKeptSamples = std::uint64_t{1} << 19;
+// A sample has at least so many spans: itself, a read, a decode and an augmentation.
+constexpr std::uint64_t kSpansPerSample = 4;
+
+bool IsData(StageId stage) {
+  return stage == StageId::kRead || stage == StageId::kDecode || stage == StageId::kAugment ||
+         stage == StageId::kSample || stage == StageId::kCollate || stage == StageId::kFetch;
+}
+
 bool ByThreadAndStart(const Stretch& a, const Stretch& b) {
   return a.thread != b.thread ? a.thread < b.thread : a.start < b.start;
 }
@@ -36,7 +46,8 @@ RunBuilder::RunBuilder(const traces::Trace& trace, RunModel& model)
     : trace_(trace),
       model_(model),
       idle_(trace.threads().size(), 0.0),
-      work_(trace.threads().size()) {
+      work_(trace.threads().size()),
+      keep_every_(1 + trace.span_count() / kSpansPerSample / kKeptSamples) {
   FindConsumers();
 }
 
@@ -70,6 +81,7 @@ void RunBuilder::WalkSpans() {
     process_ = threads[i].process;
     consumer_ = ConsumerOf(process_);
     NestingSweep sweep(*this);
+    first_data_ = last_data_ = kNever;
     bool any = false;
     trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> block) {
       for (const Span& span : block) {
@@ -80,6 +92,9 @@ void RunBuilder::WalkSpans() {
     });
     sweep.Finish();
     if (any) ++model_.threads;
+    if (first_data_ != kNever) {
+      model_.data_life += static_cast<double>(last_data_ - first_data_) * 1e-9;
+    }
   }
 }
 
@@ -87,6 +102,11 @@ void RunBuilder::OnCounted(const Counted& counted) {
   model_.stages.Add(counted);
   if (!counted.outermost || counted.synthetic) return;
   const Span& span = *counted.span;
+  if (IsData(counted.stage)) {
+    const std::int64_t start = span.start.value;
+    first_data_ = first_data_ == kNever ? start : std::min(first_data_, start);
+    last_data_ = std::max(last_data_, span.end().value);
+  }
   const Stretch stretch{thread_, span.start.value, span.end().value, span.batch};
   switch (counted.stage) {
     case StageId::kRead:
@@ -116,7 +136,7 @@ void RunBuilder::OnCounted(const Counted& counted) {
   }
   if (!span.batch.valid()) return;
   if (counted.stage == StageId::kSample) {
-    OnSample(counted, index_.Find(consumer_, span.batch));
+    OnSample(counted);
   } else if (counted.stage == StageId::kFetch) {
     OnFetch(counted, index_.Find(consumer_, span.batch));
   } else if (counted.stage == StageId::kPut || counted.stage == StageId::kGet ||
@@ -144,19 +164,28 @@ std::vector<ReadSpan> RunBuilder::TakeReads() {
   return std::move(reads_);
 }
 
+// Every n-th batch, but not in step with the workers: a multiplicative hash chooses.
+bool RunBuilder::KeepsSamples(traces::BatchKey key) const {
+  return keep_every_ == 1 || (key.index * 0x9e3779b1u >> 16) % keep_every_ == 0;
+}
+
 // Samples close before the fetch around them, which then replaces these sums. Where none does,
 // several threads fill a batch together: it lasts from its first sample to its last.
-void RunBuilder::OnSample(const Counted& counted, Batch& batch) {
+void RunBuilder::OnSample(const Counted& counted) {
+  const std::size_t place = index_.PlaceOf(consumer_, counted.span->batch);
+  Batch& batch = batches()[place];
   const Inside& inside = counted.inside;
   const Work read = SecondsOf(inside.read, inside.read_cpu);
   const Work decode = SecondsOf(inside.decode, inside.decode_cpu);
   const Work augment = SecondsOf(inside.augment, inside.augment_cpu);
-  PlacedSample placed;
-  placed.batch = static_cast<std::uint32_t>(index_.PlaceOf(batch));
-  placed.cost = {static_cast<float>(read.wall),    static_cast<float>(read.cpu),
-                 static_cast<float>(decode.wall),  static_cast<float>(decode.cpu),
-                 static_cast<float>(augment.wall), static_cast<float>(augment.cpu)};
-  samples_.push_back(placed);
+  if (KeepsSamples(batch.key)) {
+    PlacedSample placed;
+    placed.batch = static_cast<std::uint32_t>(place);
+    placed.cost = {static_cast<float>(read.wall),    static_cast<float>(read.cpu),
+                   static_cast<float>(decode.wall),  static_cast<float>(decode.cpu),
+                   static_cast<float>(augment.wall), static_cast<float>(augment.cpu)};
+    samples_.push_back(placed);
+  }
   const std::int64_t start = counted.span->start.value;
   const std::int64_t end = counted.span->end().value;
   ThreadWork& work = work_[thread_];
@@ -253,7 +282,7 @@ void RunBuilder::WalkEvents() {
 // iterator. What the program does until it waits again is the step of the batch.
 void RunBuilder::MatchWaits() {
   std::vector<std::pair<std::int64_t, std::size_t>> deliveries;  // for waits without an id
-  std::vector<Batch>& all = batches();
+  std::deque<Batch>& all = batches();
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].delivered != kNever) deliveries.emplace_back(all[i].delivered, i);
   }
@@ -317,7 +346,7 @@ void RunBuilder::AttributeCopies() {
     std::size_t batch;
   };
   std::vector<Place> places;
-  std::vector<Batch>& all = batches();
+  std::deque<Batch>& all = batches();
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].was_delivered()) places.push_back({all[i].wait_thread, all[i].delivered, i});
   }
@@ -339,7 +368,7 @@ void RunBuilder::AttributeCopies() {
 }
 
 std::vector<SampleCost> RunBuilder::TakeSamples() {
-  std::vector<Batch>& all = batches();
+  std::deque<Batch>& all = batches();
   for (const PlacedSample& sample : samples_) ++all[sample.batch].sample_costs;
   std::size_t first = 0;
   for (Batch& batch : all) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <map>
 #include <utility>
@@ -52,7 +53,7 @@ class RunBuilder final : public NestingSink {
   void EndStepsAtWaits();
   void AttributeCopies();
 
-  [[nodiscard]] std::vector<Batch>& batches() { return index_.batches(); }
+  [[nodiscard]] std::deque<Batch>& batches() { return index_.batches(); }
   // The process that iterates over the loader that `process` works for, itself if it consumes.
   [[nodiscard]] ProcessId ConsumerOf(ProcessId process) const { return consumers_[process.value]; }
   // When iterator `generation` of `consumer` was made; kNever if nothing tells.
@@ -61,8 +62,8 @@ class RunBuilder final : public NestingSink {
   [[nodiscard]] bool EpochEnded(ProcessId consumer, std::uint16_t generation) const;
   [[nodiscard]] double IdleOf(std::uint32_t thread) const { return idle_[thread]; }
   [[nodiscard]] const ThreadWork& WorkOf(std::uint32_t thread) const { return work_[thread]; }
-  // The costs of the samples of every batch, batch after batch; sets first_sample and sample_costs
-  // of batches() accordingly.
+  // The costs of the samples of the batches that keep them, batch after batch; sets first_sample
+  // and sample_costs of batches() accordingly.
   [[nodiscard]] std::vector<SampleCost> TakeSamples();
   // Some thousand reads of each thread, of a time when all that read were recorded.
   [[nodiscard]] std::vector<ReadSpan> TakeReads();
@@ -71,7 +72,8 @@ class RunBuilder final : public NestingSink {
   using Iterator = std::pair<std::uint32_t, std::uint16_t>;  // consumer, generation
 
   void FindConsumers();
-  void OnSample(const Counted& counted, Batch& batch);
+  void OnSample(const Counted& counted);
+  [[nodiscard]] bool KeepsSamples(traces::BatchKey key) const;
   void OnFetch(const Counted& counted, Batch& batch);
   void OnTransfer(const Counted& counted, Batch& batch);
   void OnRead(const traces::Span& span);
@@ -82,10 +84,13 @@ class RunBuilder final : public NestingSink {
   std::uint32_t thread_ = 0;
   ProcessId process_;
   ProcessId consumer_;
+  std::int64_t first_data_ = kNever;  // of the thread: reads, decodes and the like
+  std::int64_t last_data_ = kNever;
   std::vector<ProcessId> consumers_;  // by process
   std::vector<double> idle_;          // by thread, seconds
   std::vector<ThreadWork> work_;      // by thread
-  std::vector<PlacedSample> samples_;
+  std::uint64_t keep_every_ = 1;      // of so many batches one keeps the costs of its samples
+  std::deque<PlacedSample> samples_;  // grows without a copy
   std::vector<ReadSpan> reads_;
   std::size_t reads_of_thread_ = 0;
   std::int64_t reads_until_ = std::numeric_limits<std::int64_t>::max();  // all are kept until then

@@ -140,6 +140,18 @@ void FindWorkers(LoaderRun& run, const RunBuilder& builder,
   }
 }
 
+// Where batches are of one size, only the last of an epoch (of each worker, in an iterable dataset)
+// can be smaller: any other that seems so has lost spans.
+void RestoreSamples(LoaderRun& run, std::uint64_t size) {
+  const auto last = static_cast<std::size_t>(std::max(1, run.config.num_workers));
+  for (const Epoch& epoch : run.epochs) {
+    for (std::size_t i = epoch.first; i + last < epoch.first + epoch.count; ++i) {
+      Batch& batch = run.batches[i];
+      if (batch.samples > 0 && batch.samples < size) batch.samples = size;
+    }
+  }
+}
+
 void CountSamples(LoaderRun& run) {
   std::vector<double> samples;
   for (const Batch& batch : run.batches) {
@@ -151,8 +163,27 @@ void CountSamples(LoaderRun& run) {
     for (Batch& batch : run.batches) batch.samples = batch.sample_costs = 0;
     median = 0;
   }
+  if (size > 0 && median == size) RestoreSamples(run, size);
   run.samples_known = median > 0 || size > 0;
   run.samples_per_batch = std::max<std::uint64_t>(1, median > 0 ? median : size);
+}
+
+// A batch that did not keep the costs of its samples has those of the one before it that did (or
+// the first one): in a run so long that some did not, they are alike.
+void ShareSamples(LoaderRun& run) {
+  const auto keeps = [](const Batch& batch) { return batch.sample_costs > 0; };
+  const auto kept = std::find_if(run.batches.begin(), run.batches.end(), keeps);
+  if (kept == run.batches.end()) return;
+  Batch own = *kept;
+  for (Batch& batch : run.batches) {
+    if (keeps(batch)) {
+      // The short batch at the end of an epoch stands for itself only.
+      if (batch.sample_costs >= std::min(own.sample_costs, run.samples_per_batch)) own = batch;
+    } else if (batch.samples > 0) {
+      batch.first_sample = own.first_sample;
+      batch.sample_costs = std::min(own.sample_costs, static_cast<std::size_t>(batch.samples));
+    }
+  }
 }
 
 // Copies the costs of its samples to a loader, in the order of its batches.
@@ -166,6 +197,7 @@ void TakeSamples(LoaderRun& run, const std::vector<SampleCost>& all) {
     run.samples.insert(run.samples.end(), from,
                        from + static_cast<std::ptrdiff_t>(batch.sample_costs));
   }
+  ShareSamples(run);
 }
 
 void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trace) {
@@ -175,21 +207,28 @@ void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trac
   for (std::uint32_t i = 0; i < trace.processes().size(); ++i) {
     known[i] = ReadLoaders(trace.processes()[i].facts, ProcessId{i});
   }
-  for (Batch& batch : builder.batches()) {
-    if (!batch.was_delivered()) continue;
+  const auto loader_of = [&](const Batch& batch) {
     const std::uint32_t consumer = batch.consumer.value;
-    const std::vector<LoaderConfig>& configs = known[consumer];
     int id = LoaderOfGeneration(trace.processes()[consumer].facts, batch.key.generation);
-    if (id < 0 && configs.size() == 1) id = configs.front().id;
-    LoaderRun& run = runs[{consumer, id}];
-    if (run.batches.empty()) {
-      run.config.consumer = batch.consumer;
-      for (const LoaderConfig& config : configs) {
-        if (config.id == id) run.config = config;
-      }
-    }
-    run.batches.push_back(batch);
+    if (id < 0 && known[consumer].size() == 1) id = known[consumer].front().id;
+    return std::make_pair(consumer, id);
+  };
+  std::map<std::pair<std::uint32_t, int>, std::size_t> counts;
+  for (const Batch& batch : builder.batches()) {
+    if (batch.was_delivered()) ++counts[loader_of(batch)];
   }
+  for (const auto& [key, count] : counts) {
+    LoaderRun& run = runs[key];
+    run.config.consumer = ProcessId{key.first};
+    for (const LoaderConfig& config : known[key.first]) {
+      if (config.id == key.second) run.config = config;
+    }
+    run.batches.reserve(count);
+  }
+  for (const Batch& batch : builder.batches()) {
+    if (batch.was_delivered()) runs[loader_of(batch)].batches.push_back(batch);
+  }
+  builder.batches().clear();
   for (auto& [key, run] : runs) {
     if (run.config.id < 0) {
       run.config.kind =

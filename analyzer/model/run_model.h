@@ -67,6 +67,7 @@ struct RunModel {
   double startup_workers = 0;      // seconds of startup spans outside consumers
   std::vector<LoaderRun> loaders;  // the main one first: it delivered most batches
   std::size_t threads = 0;
+  double data_life = 0;  // seconds from the first to the last data span, of all threads with any
   std::size_t consumers = 0;
   ReadCosts reads;
   bool mapped = false;  // dataset files were mapped: reads hide inside other stages

@@ -10,6 +10,7 @@ void PartTotals::Add(std::int64_t wall_ns, std::int64_t cpu_ns, std::uint64_t sp
     ++timed;
   }
   ++count;
+  with_bytes += span_bytes > 0 ? 1 : 0;
   bytes.value += span_bytes;
   durations.Add(wall_ns);
 }

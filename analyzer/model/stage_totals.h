@@ -18,6 +18,7 @@ struct PartTotals {
   TimeNs cpu;               // of the spans where it was taken
   std::uint64_t timed = 0;  // spans with CPU time
   std::uint64_t count = 0;
+  std::uint64_t with_bytes = 0;  // of them: that have bytes
   Bytes bytes;
   DurationSketch durations;
 

@@ -10,6 +10,7 @@
 #include "analyzer/report/format.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/html_text.h"
+#include "analyzer/report/phrases.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -112,6 +113,7 @@ std::string StageTableHtml(const Report& report) {
 }
 
 std::string GainFigure(const Diagnosis& diagnosis) {
+  if (!Predicts(diagnosis)) return NoFigure(diagnosis.needs);
   std::vector<Gain> gains;
   for (const Gain& gain : diagnosis.gains) {
     if (gain.speedup >= 1.005 && std::isfinite(gain.speedup)) gains.push_back(gain);

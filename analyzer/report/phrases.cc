@@ -31,11 +31,12 @@ std::string BlindText(const Coverage& coverage) {
 }
 
 std::string_view RateUnit(const Diagnosis& diagnosis) {
-  const bool samples = !diagnosis.run.has_loader() || diagnosis.run.loader().samples_known;
-  return samples ? "samples/s" : "batches/s";
+  if (!diagnosis.run.has_loader()) return diagnosis.samples_known ? "samples/s" : "images/s";
+  return diagnosis.run.loader().samples_known ? "samples/s" : "batches/s";
 }
 
 std::string ThroughputText(const Diagnosis& diagnosis) {
+  if (diagnosis.samples_rate <= 0) return "not known: no batch and no image was seen";
   std::string text = fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), RateUnit(diagnosis));
   if (!diagnosis.loader) return text;
   const SteadyState& steady = diagnosis.loader->steady;
@@ -90,7 +91,8 @@ std::string PredictionText(const Prediction& prediction, std::string_view unit) 
 
 std::string SurenessText(const Diagnosis& diagnosis) {
   std::string text = fmt::format("confidence {}", PercentText(diagnosis.confidence));
-  if (diagnosis.loader && diagnosis.loader->replay.measured > 0) {
+  const bool replayed = diagnosis.loader && diagnosis.loader->fetched >= 0.5;
+  if (replayed && diagnosis.loader->replay.measured > 0) {
     text += fmt::format("; the model repeats the run with an error of {:+.1f} %",
                         100 * diagnosis.loader->replay.error());
   }
@@ -103,8 +105,7 @@ std::string NotCheckedText(const NotChecked& missing) {
 }
 
 std::string KeepText(const Diagnosis& diagnosis) {
-  const std::string& missing = diagnosis.loader->suggestion.missing;
-  if (!missing.empty()) return missing;
+  if (!diagnosis.needs.empty()) return "none: " + diagnosis.needs;
   return diagnosis.loader->cpu.crowded
              ? "none: what other settings gain is not to be told on a crowded machine"
              : "keep the loader as it is: no other setting gains 2 %";
@@ -112,6 +113,11 @@ std::string KeepText(const Diagnosis& diagnosis) {
 
 std::string SeenText(const Coverage& coverage) {
   if (!coverage.known) return "not known: the kernel's byte counts were not recorded";
+  // A share of next to nothing says nothing.
+  if (coverage.mapped > 0 && coverage.bytes_total < 1'000'000) {
+    return fmt::format("next to nothing was read by calls ({}): files were mapped",
+                       BytesText(coverage.bytes_total));
+  }
   return fmt::format("{} of the bytes read ({} of {})", PercentText(coverage.fraction()),
                      BytesText(coverage.bytes_seen), BytesText(coverage.bytes_total));
 }

@@ -86,6 +86,7 @@ void WriteVerdict(const Diagnosis& diagnosis, JsonWriter& json) {
   }
   json.EndArray();
   json.Field("summary", diagnosis.summary);
+  json.Field("needs", diagnosis.needs);
   if (diagnosis.loader) {
     const Attribution& attribution = diagnosis.loader->attribution;
     json.Field("runner_up", FactorName(attribution.runner_up));

@@ -41,6 +41,7 @@ std::string Losses(const Report& report, const Paint& paint) {
 }
 
 std::string GainsLine(const Diagnosis& diagnosis) {
+  if (!Predicts(diagnosis)) return "";
   std::string text;
   for (const Gain& gain : diagnosis.gains) {
     if (gain.speedup < 1.005) continue;
@@ -115,7 +116,7 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return "";
   const Suggestion& suggestion = diagnosis.loader->suggestion;
   if (!suggestion.changes) {
-    return Label("suggestion") + KeepText(diagnosis) + "\n";
+    return Labelled("suggestion", KeepText(diagnosis));
   }
   const std::string code = SuggestedCode(diagnosis);
   return Label("suggestion") +
@@ -184,20 +185,24 @@ std::string ReportBrief(const Report& report, Colour colour) {
   } else if (!report.findings.empty()) {
     advice = report.findings.front().id + ": " + report.findings.front().title;
   }
-  std::string seen = report.coverage.known ? fmt::format("{} of the bytes read",
-                                                         PercentText(report.coverage.fraction()))
-                                           : "share of the bytes not known";
+  std::string seen = SeenText(report.coverage);
   const std::string losses = LossText(report.losses);
   if (!losses.empty()) seen += ", " + paint.Red(losses);
   if (!report.coverage.blind.empty()) {
     seen += fmt::format(", {} blind spots", report.coverage.blind.size());
   }
-  return fmt::format("{}{}\n{}{} {}, waiting {} of the time, confidence {}\n{}{}\n{}{}\n{}{}\n",
-                     Label("verdict"), paint.Bold(diagnosis.summary), Label("throughput"),
-                     ShortNumber(diagnosis.samples_rate), RateUnit(diagnosis),
-                     PercentText(diagnosis.wait_fraction), PercentText(diagnosis.confidence),
-                     Label("stages"), stages.empty() ? "none seen" : stages, Label("advice"),
-                     advice, Label("seen"), seen);
+  std::string rate = "not known";
+  if (diagnosis.samples_rate > 0) {
+    rate = fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), RateUnit(diagnosis));
+  }
+  if (diagnosis.loader) {
+    rate += fmt::format(", waiting {} of the time", PercentText(diagnosis.wait_fraction));
+  }
+  return fmt::format("{}{}\n{}{}, confidence {}\n{}{}\n{}{}\n{}{}\n", Label("verdict"),
+                     paint.Bold(diagnosis.summary), Label("throughput"), rate,
+                     PercentText(diagnosis.confidence), Label("stages"),
+                     stages.empty() ? "none seen" : stages, Label("advice"), advice, Label("seen"),
+                     seen);
 }
 
 }  // namespace penstock::analyzer

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <unordered_map>
 
 #include "analyzer/stats/quantile.h"
 #include "analyzer/whatif/handover.h"
@@ -103,6 +104,17 @@ Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover, c
   return demand;
 }
 
+// What the workers did for a batch.
+void TakeService(const Demand& from, Demand& to) {
+  to.read = from.read;
+  to.decode = from.decode;
+  to.augment = from.augment;
+  to.collate = from.collate;
+  to.other = from.other;
+  to.put = from.put;
+  to.feed = from.feed;
+}
+
 SampleCost WithoutContention(const SampleCost& cost, const CpuLoad& load, double contended) {
   const auto work = [](float wall, float cpu) {
     return Work{static_cast<double>(wall), static_cast<double>(cpu)};
@@ -134,12 +146,19 @@ SampleCost MeanSample(const LoaderRun& run) {
           mean(sum.decode.cpu), mean(sum.augment.wall), mean(sum.augment.cpu)};
 }
 
-// A batch whose samples were not seen is made of average ones.
+// A batch whose samples were not seen is made of average ones. Batches that share recorded costs
+// share them here too, wherever the first of them lies: `placed`, by its place in run.samples.
 void AddSamples(const LoaderRun& run, const Batch& batch, const SampleCost& average,
-                const CpuLoad& load, double contended, EpochDemand& epoch) {
+                const CpuLoad& load, double contended,
+                std::unordered_map<std::size_t, std::size_t>& placed, EpochDemand& epoch) {
   Demand& demand = epoch.batches.back();
   demand.first_sample = epoch.samples.size();
   demand.tasks = batch.sample_costs > 0 ? batch.sample_costs : run.samples_per_batch;
+  if (batch.sample_costs >= run.samples_per_batch) {
+    const auto [place, added] = placed.try_emplace(batch.first_sample, demand.first_sample);
+    demand.first_sample = place->second;
+    if (!added) return;
+  }
   const CpuLoad share = ShareOf(run, batch, load);
   for (std::size_t k = 0; k < demand.tasks; ++k) {
     const SampleCost& cost = batch.sample_costs > 0 ? run.samples[batch.first_sample + k] : average;
@@ -186,6 +205,29 @@ double OneMoreStart(const std::vector<double>& starts, double charged) {
   constexpr double kFork = 0.05;  // of a Python process that has imported torch; assumed
   if (starts.size() < 2) return kFork * charged;
   return std::max(0.0, starts.back() - starts.front()) / static_cast<double>(starts.size() - 1);
+}
+
+// Which batch's costs stand for batch i: its own, or, where its making was not seen in a recording
+// that lost a part, those of the one before it that was (or of the first one).
+std::vector<std::size_t> SourcesOf(const LoaderRun& run) {
+  std::vector<std::size_t> sources(run.batches.size());
+  std::size_t seen = 0;
+  std::size_t last = run.batches.size();
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    sources[i] = i;
+    if (!run.batches[i].was_fetched()) continue;
+    ++seen;
+    if (last == sources.size()) last = i;
+  }
+  if (seen * 2 < sources.size() || run.config.num_workers == 0) return sources;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (run.batches[i].was_fetched()) {
+      last = i;
+    } else {
+      sources[i] = last;
+    }
+  }
+  return sources;
 }
 
 // Steps that were pauses count as ordinary ones: the window leaves them out too.
@@ -295,6 +337,8 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
     ended_batches += static_cast<double>(epoch.count);
   }
   const SampleCost average = MeanSample(run);
+  const std::vector<std::size_t> sources = SourcesOf(run);
+  std::unordered_map<std::size_t, std::size_t> placed;
   for (const Epoch& epoch : run.epochs) {
     // Sample threads go on to the next epoch's batches while the last ones are consumed.
     if (pipeline.epochs.empty() || !pipeline.sample_tasks) {
@@ -308,8 +352,13 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
     demand.ended = epoch.ended;
     for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {
       demand.batches.push_back(DemandOf(run, i, handover, load, contended));
+      if (sources[i] != i) {
+        TakeService(DemandOf(run, sources[i], handover, load, contended), demand.batches.back());
+      }
       demand.batches.back().counted = steady.in_window[i];
-      if (pipeline.sample_tasks) AddSamples(run, run.batches[i], average, load, contended, demand);
+      if (pipeline.sample_tasks) {
+        AddSamples(run, run.batches[i], average, load, contended, placed, demand);
+      }
     }
   }
   ShareStorage(model, pipeline);

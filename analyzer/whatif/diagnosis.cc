@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/whatif/grid.h"
 #include "analyzer/whatif/signals.h"
 #include "analyzer/whatif/simulate.h"
 #include "analyzer/whatif/summary.h"
@@ -16,9 +17,6 @@ namespace penstock::analyzer {
 namespace {
 
 using traces::StageId;
-
-// Beyond this the model does not explain the run (diagnosis.md section 5 rule 2 speaks up at 5 %).
-constexpr double kUselessReplay = 0.3;
 
 // The replay sees all of a run; of what follows, each of some fifty simulations need not.
 constexpr std::size_t kBatches = 8192;
@@ -29,7 +27,7 @@ double Confidence(const LoaderDiagnosis& loader) {
   // A tie says little about the name, but does not make the figures wrong.
   const double name = 0.55 + 0.45 * loader.attribution.margin;
   const double batches = std::min(1.0, static_cast<double>(loader.steady.batches) / 64.0);
-  const double amount = loader.steady.steady ? 0.6 + 0.4 * batches : 0.3;
+  const double amount = loader.steady.steady ? 0.6 + 0.4 * batches : 1.2 * batches;
   const double seen = 0.2 + 0.8 * std::min(1.0, loader.fetched / 0.98);
   return std::clamp(replay * name * amount * seen, 0.0, 0.99);
 }
@@ -46,9 +44,9 @@ double WholeRate(const LoaderRun& run) {
   return last > first ? samples / (static_cast<double>(last - first) * 1e-9) : 0;
 }
 
-// What the data threads spend their time on. "If free" is then the most that a stage can gain, if
-// the threads share the work evenly. Empty if no stage was seen.
-std::vector<Gain> GainsByThreadTime(const StageTable& stages) {
+// What the data threads spend their time on, of all the time that they live: "if free" is then the
+// most that a stage can gain, if the threads share the work evenly. Empty if no stage was seen.
+std::vector<Gain> GainsByThreadTime(const StageTable& stages, double life) {
   constexpr std::array<std::pair<StageId, Factor>, 8> kStages = {{
       {StageId::kRead, Factor::kRead},
       {StageId::kDecode, Factor::kDecode},
@@ -73,6 +71,7 @@ std::vector<Gain> GainsByThreadTime(const StageTable& stages) {
     }
   }
   if (!(total > 0)) return {};
+  total = std::max(total, life);
   for (Gain& gain : gains) gain.speedup = 1 / std::max(1e-3, 1 - gain.speedup / total);
   std::stable_sort(gains.begin(), gains.end(),
                    [](const Gain& a, const Gain& b) { return a.speedup > b.speedup; });
@@ -85,7 +84,7 @@ void NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   constexpr double kWaits = 0.05;  // kineto's and xprof's threshold of note
   if (loader.fetched >= 0.5 || loader.steady.wait_fraction() < kWaits) return;
   Attribution found;
-  found.gains = GainsByThreadTime(diagnosis.run.stages);
+  found.gains = GainsByThreadTime(diagnosis.run.stages, 0);
   if (!found.gains.empty() && found.gains.front().speedup >= 1.05) {
     found.bottleneck = found.gains.front().factor;
     found.headroom = 1 / std::max(1e-3, 1 - loader.steady.wait_fraction());
@@ -145,10 +144,13 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
 // A program without a loader of ours.
 void DiagnoseStages(Diagnosis& diagnosis) {
   const StageTable& stages = diagnosis.run.stages;
-  diagnosis.gains = GainsByThreadTime(stages);
+  diagnosis.gains = GainsByThreadTime(stages, diagnosis.run.data_life);
   const double duration = diagnosis.run.duration();
-  const std::uint64_t samples = stages[StageId::kSample].count > 0 ? stages[StageId::kSample].count
-                                                                   : stages[StageId::kDecode].count;
+  diagnosis.samples_known = stages[StageId::kSample].count > 0;
+  // Opening an image is a decode without pixels.
+  const StageTotals& decode = stages[StageId::kDecode];
+  const std::uint64_t images = decode.with_bytes > 0 ? decode.with_bytes : decode.count;
+  const std::uint64_t samples = diagnosis.samples_known ? stages[StageId::kSample].count : images;
   if (duration > 0) {
     diagnosis.samples_rate = static_cast<double>(samples) / duration;
     diagnosis.batch_rate = static_cast<double>(stages[StageId::kCollate].count) / duration;
@@ -157,8 +159,10 @@ void DiagnoseStages(Diagnosis& diagnosis) {
   diagnosis.whole_rate = diagnosis.samples_rate;
   if (!diagnosis.gains.empty() && diagnosis.gains.front().speedup >= 1.05) {
     diagnosis.bottleneck = diagnosis.gains.front().factor;
-    // Thread time names what is expensive, not what is critical: never more than half sure.
-    diagnosis.confidence = 0.5 * std::min(1.0, static_cast<double>(samples) / 64.0);
+    // Thread time names what is expensive, not what is critical: never more than half sure, and the
+    // less the more its threads do besides.
+    const double busy = 1 - 1 / diagnosis.gains.front().speedup;
+    diagnosis.confidence = 0.5 * busy * std::min(1.0, static_cast<double>(samples) / 64.0);
   }
 }
 
@@ -182,6 +186,12 @@ std::string Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
         "not enough: needs 16 batches after the queues have filled, and has {}; record {} more",
         loader.steady.batches, 16 - loader.steady.batches);
   }
+  if (std::abs(loader.replay.error()) > kUselessReplay) {
+    return fmt::format(
+        "not enough: needs a run that the model explains, and on this one it is off by {:+.0f} %: "
+        "spans are missing, or the loop does what the model does not know",
+        100 * loader.replay.error());
+  }
   return "";
 }
 
@@ -193,6 +203,7 @@ Diagnosis Diagnose(const traces::Trace& trace) {
   } else {
     DiagnoseStages(diagnosis);
   }
+  diagnosis.needs = NotEnough(diagnosis);
   diagnosis.summary = Summarise(diagnosis);
   return diagnosis;
 }

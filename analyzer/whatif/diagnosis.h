@@ -41,6 +41,8 @@ struct LoaderDiagnosis {
   double fetched = 0;  // fraction of the delivered batches whose making was seen
 };
 
+// Beyond this the model does not explain the run: from 5 % on the report says so and is less sure.
+inline constexpr double kUselessReplay = 0.5;
 // Why no other setting can be predicted from this recording; "" if it can.
 [[nodiscard]] std::string Missing(const LoaderDiagnosis& loader, const LoaderRun& run);
 
@@ -55,6 +57,9 @@ struct Diagnosis {
   double wait_fraction = 0;
   double confidence = 0;
   std::string summary;  // one sentence for a person
+  // "not enough: needs ...": why no figure is predicted from this recording; "" if some are.
+  std::string needs;
+  bool samples_known = true;  // false, without a loader: the rate counts decoded images
 };
 
 // Cost: that of BuildRunModel plus O(batches) simulations.

@@ -52,9 +52,9 @@ struct Grid {
   Changes changes;  // in all configurations
 };
 
-// Errors: kInput if there is no loader, its batches were made out of sight, or fewer than 16 are
-// left when the queues have filled: "not enough: needs ..."; those of ApplyChanges().
-// Cost: some 1 ms a configuration.
+// Errors: kInput if there is no loader, its batches were made out of sight, fewer than 16 are left
+// when the queues have filled, or the model does not explain the run: "not enough: needs ...";
+// those of ApplyChanges(). Cost: some 1 ms a configuration.
 [[nodiscard]] Result<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& request);
 
 // Why nothing can be predicted from this recording; "" if it can.

@@ -72,8 +72,11 @@ double GapOfThreads(const LoaderRun& run) {
     life += SecondsOf(worker.last - worker.first);
     known += worker.busy + worker.idle;
   }
-  for (const Batch& batch : run.batches) known += batch.collate.wall;
-  const auto samples = static_cast<double>(run.samples.size());
+  double samples = 0;
+  for (const Batch& batch : run.batches) {
+    known += batch.collate.wall;
+    samples += static_cast<double>(batch.sample_costs);
+  }
   return samples > 0 ? std::max(0.0, life - known) / samples : 0;
 }
 

@@ -38,8 +38,8 @@ std::string Times(double gain) {
 
 // How the numbers of the sentence are counted.
 std::string_view Unit(const Diagnosis& diagnosis) {
-  const bool samples = !diagnosis.run.has_loader() || diagnosis.run.loader().samples_known;
-  return samples ? "samples/s" : "batches/s";
+  if (!diagnosis.run.has_loader()) return diagnosis.samples_known ? "samples/s" : "images/s";
+  return diagnosis.run.loader().samples_known ? "samples/s" : "batches/s";
 }
 
 std::string Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
@@ -56,10 +56,10 @@ std::string Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) 
                        Unit(diagnosis));
   }
   // Shares of the threads' time name a stage; what it would gain to be without it they do not tell.
-  if (loader.fetched < 0.5 && found.bottleneck != Factor::kNone) {
-    return fmt::format("{} takes most of the data threads' time ({}), and {} ({} {})",
-                       Subject(found.bottleneck), Percent(1 - 1 / gain), waits, ShortNumber(rate),
-                       Unit(diagnosis));
+  if (loader.fetched < 0.5 && found.bottleneck != Factor::kNone &&
+      found.bottleneck != Factor::kCompute) {
+    return fmt::format("{} takes most of the data threads' time, and {} ({} {})",
+                       Subject(found.bottleneck), waits, ShortNumber(rate), Unit(diagnosis));
   }
   switch (found.bottleneck) {
     case Factor::kNone:
@@ -91,13 +91,9 @@ std::string Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) 
   }
 }
 
-std::string Doubts(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
+std::string Doubts(const LoaderDiagnosis& loader) {
   if (loader.fetched < 0.5) {
     return "; most batches were made out of sight, so the parts of the data path are not known";
-  }
-  if (!loader.steady.steady) {
-    return fmt::format("; only {} batches were recorded, so this is a hint",
-                       diagnosis.run.loader().batches.size());
   }
   const double error = loader.replay.error();
   if (std::abs(error) > 0.05) {  // diagnosis.md section 5 rule 2
@@ -107,16 +103,36 @@ std::string Doubts(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   return "";
 }
 
+// Without a figure: what a recording that does not suffice still hints at.
+std::string Hint(const Diagnosis& diagnosis) {
+  const std::string_view name = FactorName(diagnosis.bottleneck);
+  const std::string waits =
+      fmt::format("the loop waited {} of the time", Percent(diagnosis.wait_fraction));
+  const std::string why = "N" + diagnosis.needs.substr(1);  // "Not enough: needs ..."
+  return diagnosis.bottleneck == Factor::kNone
+             ? fmt::format("{}; {}.", why, waits)
+             : fmt::format("{}. As a hint: {} seems to hold the run back, and {}.", why, name,
+                           waits);
+}
+
 std::string WithoutLoader(const Diagnosis& diagnosis) {
-  if (diagnosis.run.threads == 0) return "The trace holds no spans: nothing was seen of the run.";
+  if (diagnosis.run.threads == 0) {
+    return "Not enough: the trace holds no spans, so nothing was seen of the run; penstock doctor "
+           "tells what can be seen of a program.";
+  }
+  if (diagnosis.gains.empty()) {
+    return "Not enough: no loader and no decoding was seen, so there is nothing to name.";
+  }
   if (diagnosis.bottleneck == Factor::kNone) {
-    return "No loader and no decoding was seen: there is nothing to name.";
+    return "Reading, decoding and augmenting take under 5 % of the time of their threads; no "
+           "loader was seen, so whether they hold the program back is not known.";
   }
   const double share = 1 - 1 / diagnosis.gains.front().speedup;
   return fmt::format(
-      "{} takes most of the data threads' time ({}) at {} samples/s; no loader was "
+      "{} takes most of what the data threads do, {} of their time, at {} {}; no loader was "
       "seen, so whether it holds the program back is not known.",
-      Subject(diagnosis.bottleneck), Percent(share), ShortNumber(diagnosis.samples_rate));
+      Subject(diagnosis.bottleneck), Percent(share), ShortNumber(diagnosis.samples_rate),
+      Unit(diagnosis));
 }
 
 }  // namespace
@@ -130,7 +146,8 @@ std::string ShortNumber(double value) {
 
 std::string Summarise(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return WithoutLoader(diagnosis);
-  return Headline(diagnosis, *diagnosis.loader) + Doubts(diagnosis, *diagnosis.loader) + ".";
+  if (!diagnosis.needs.empty() && diagnosis.loader->fetched >= 0.5) return Hint(diagnosis);
+  return Headline(diagnosis, *diagnosis.loader) + Doubts(*diagnosis.loader) + ".";
 }
 
 }  // namespace penstock::analyzer

@@ -137,7 +137,8 @@ bool WantsColour(int fd) {
          (terminal == nullptr || std::strcmp(terminal, "dumb") != 0);
 }
 
-// The status: 0, 3 if nothing could be measured or written, 130.
+// The status: 0, 3 if nothing could be measured or written, 4 if it is the loader's input that
+// cannot be read, 130.
 int Finish(const Options& options, SweepResult& result, bool own_format) {
   if (!result.interrupted && result.mode != "ablation") {
     // What --benchmark_filter left out.
@@ -159,9 +160,11 @@ int Finish(const Options& options, SweepResult& result, bool own_format) {
     if (!cell.runs.empty()) return 0;
     if (cell.state == CellState::kFailed && failed == nullptr) failed = &cell;
   }
-  return Complain(
-      {ErrorKind::kEnvironment, fmt::format("no configuration could be measured: {}",
-                                            failed == nullptr ? "there is none" : failed->error)});
+  // What a command does not like is not known; what penstock-load does not like is its source.
+  const bool source = failed != nullptr && result.mode != "command";
+  return Complain({source ? failed->kind : ErrorKind::kEnvironment,
+                   fmt::format("no configuration could be measured: {}",
+                               failed == nullptr ? "there is none" : failed->error)});
 }
 
 int Main(const std::vector<std::string>& arguments) {

@@ -37,6 +37,7 @@ struct Measurement {
   double samples_per_s = 0;
   double wall_s = -1;         // of the whole process
   double first_batch_s = -1;  // loader only
+  int workers = -1;           // that the loader had, command only
   std::string bottleneck;     // the report's verdict, command only
 };
 
@@ -48,6 +49,7 @@ struct CellResult {
   std::string error;                   // one line, for kFailed and kUnavailable
   std::optional<std::size_t> against;  // ablation: the cell that this one adds something to
   std::vector<Measurement> runs;
+  ErrorKind kind = ErrorKind::kEnvironment;  // of `error`, for kFailed
 };
 
 // Median with what surrounds it. Quantiles by linear interpolation (Hyndman and Fan, type 7); with

@@ -160,6 +160,9 @@ Result<Measurement> CommandRunner::Report(const std::filesystem::path& trace,
   }
   Measurement measurement;
   measurement.samples_per_s = *rate;
+  if (const Result<double> workers = Number(object, "/loader/num_workers")) {
+    measurement.workers = static_cast<int>(*workers);
+  }
   std::string_view bottleneck;
   if (object.at_pointer("/verdict/bottleneck").get(bottleneck) == simdjson::SUCCESS) {
     measurement.bottleneck = bottleneck;

@@ -42,6 +42,7 @@ Result<Measurement> Session::Measure(std::size_t index) {
   } else {
     cell.state = CellState::kFailed;
     cell.error = measured.error().message;
+    cell.kind = measured.error().kind;
     if (measured.error().kind != ErrorKind::kInput) fatal_ = measured.error();
   }
   view_();

@@ -189,6 +189,29 @@ std::string RenderMatrix(const SweepResult& result, const TableStyle& style) {
   return out;
 }
 
+namespace {
+
+// A command that sets its loader up without DataLoader's arguments: every cell measured the same.
+std::string IgnoredOverride(const SweepResult& result) {
+  const auto axis = std::find_if(result.axes.begin(), result.axes.end(),
+                                 [](const Axis& one) { return one.name == "workers"; });
+  if (result.mode != "command" || axis == result.axes.end()) return "";
+  const auto place = static_cast<std::size_t>(axis - result.axes.begin());
+  for (const CellResult& cell : result.cells) {
+    for (const Measurement& run : cell.runs) {
+      const std::string& asked = cell.cell.values[place];
+      if (run.workers < 0 || asked == kAny || std::to_string(run.workers) == asked) continue;
+      return fmt::format(
+          "note: the command ran with {} workers where {} were asked for: it "
+          "ignores overrides, so its figures do not belong to their settings",
+          run.workers, asked);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string RenderVerdict(const SweepResult& result, const TableStyle& style) {
   std::string out;
   const auto count = [&](CellState state) {
@@ -216,6 +239,10 @@ std::string RenderVerdict(const SweepResult& result, const TableStyle& style) {
   if (const auto failed = count(CellState::kFailed); failed > 0) {
     out += fmt::format("{} of {} configurations failed\n", failed, result.cells.size());
   }
+  if (result.mode == "ablation" && result.repeats < 2) {
+    out += "one run each: an increment that is small or negative may be noise; --repeats 5 tells\n";
+  }
+  if (const std::string ignored = IgnoredOverride(result); !ignored.empty()) out += ignored + "\n";
   if (result.interrupted) {
     out += fmt::format("interrupted: {} of {} configurations have no figure\n",
                        count(CellState::kPending), result.cells.size());

@@ -138,9 +138,9 @@ TEST_F(SweepProgramTest, ConfigurationThatFailsIsShownAndTheRestMeasured) {
   EXPECT_EQ(Calls().size(), 1u + 3u + 1u);  // the warm-up, three repeats, one failure
 }
 
-TEST_F(SweepProgramTest, OneLineAndStatus3WhenNothingCanBeMeasured) {
+TEST_F(SweepProgramTest, OneLineAndTheReasonsStatusWhenNothingCanBeMeasured) {
   Finished done = Sweep({"DATA", "--workers", "9"});
-  EXPECT_EQ(Status(done), 3);
+  EXPECT_EQ(Status(done), 4);  // the loader's own: its input
   EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
   fs::remove(root_ / "bin" / "penstock-load");
   done = Sweep({"DATA", "--workers", "1"});
@@ -208,6 +208,18 @@ TEST_F(SweepProgramTest, CommandIsMeasuredByItsTrace) {
   EXPECT_EQ(json["cells"].at(0)["bottleneck"].get_string().value(), "decode");
 }
 
+TEST_F(SweepProgramTest, CommandThatIgnoresOverridesIsTold) {
+  const Words words = {"--workers", "2,3", "--repeats", "1", "--", "true"};
+  EXPECT_EQ(Sweep(words).out.find("ignores overrides"), std::string::npos);
+  Script("penstock", R"(#!/bin/sh
+echo '{"throughput": {"samples_per_s": 5}, "loader": {"num_workers": 2}}'
+)");
+  const Finished done = Sweep(words);
+  EXPECT_EQ(Status(done), 0) << done.err;
+  EXPECT_NE(done.out.find("ran with 2 workers where 3 were asked for"), std::string::npos)
+      << done.out;
+}
+
 TEST_F(SweepProgramTest, CommandIsMeasuredByItsOutput) {
   const std::string keep = (root_ / "traces").string();
   const Finished done = Sweep({"--workers", "2", "--set", "pin=1", "--pattern", "^rate ([0-9]+)$",
@@ -231,6 +243,7 @@ TEST_F(SweepProgramTest, AblationShowsIncrementsAndNoFakedCopy) {
   const Finished done = Sweep({"--ablate", "DATA", "--repeats", "1", "--json", "-"});
   EXPECT_EQ(Status(done), 0) << done.err;
   EXPECT_NE(done.err.find("not available without a GPU"), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find("may be noise"), std::string::npos) << done.err;
   simdjson::dom::parser parser;
   const simdjson::dom::element json = parser.parse(done.out);
   EXPECT_EQ(json["mode"].get_string().value(), "ablation");

@@ -104,6 +104,15 @@ class Options(Case):
         self.assertEqual(self.loader("kind"), "pytorch")
         self.assertEqual(self.loader("dataset_len"), str(PICTURES))
 
+    def test_first_batch_tells_its_types(self):
+        self.load([], "--workers", 2, "--start", "fork", "--epochs", 2)
+        types = dict(entry.split(":") for entry in self.loader("batch_types").split())
+        self.assertIn("float32", types)
+        self.assertEqual(int(types["float32"]) % (BATCH * 3 * 4), 0, types)
+        self.assertGreaterEqual(int(self.loader("batch_tensors")), 1)
+        self.assertGreater(int(self.trace.fact("limit.open_files")), 0)
+        self.assertIn(self.trace.fact("torch.sharing_strategy"), ("file_descriptor", "file_system"))
+
 
 if __name__ == "__main__":
     sys.exit(support.main())

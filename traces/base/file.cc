@@ -71,6 +71,16 @@ MappedFile MappedFile::FromBytes(std::vector<std::byte> bytes) {
   return file;
 }
 
+void MappedFile::Release(std::span<const std::byte> part) const {
+  if (part.empty() || !owned_.empty()) {
+    return;
+  }
+  static const auto kPage = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto offset = static_cast<std::size_t>(part.data() - data_);
+  const std::size_t from = offset / kPage * kPage;
+  static_cast<void>(::madvise(data_ + from, offset + part.size() - from, MADV_DONTNEED));
+}
+
 Result<MappedFile> MappedFile::Open(const std::filesystem::path& path) {
   // O_NONBLOCK: a FIFO must not hang us; it is refused below.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

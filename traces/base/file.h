@@ -35,6 +35,10 @@ class MappedFile {
   static MappedFile FromBytes(std::vector<std::byte> bytes);
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
+  // Gives back the memory of `part`, which is read from the file again when it is touched again.
+  // Requires: `part` lies in bytes(), and nothing was written through writable().
+  // Threads: others may read the same bytes meanwhile.
+  void Release(std::span<const std::byte> part) const;
   // The same for RecordingDrain, which writes only in ring mode; the pages are private copies.
   [[nodiscard]] std::span<std::byte> writable() { return {data_, size_}; }
 

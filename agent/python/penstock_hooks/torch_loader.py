@@ -19,7 +19,7 @@ class Consumer:
     __slots__ = (
         "generation", "first_generation", "receiving", "acks", "workers", "progress", "ended",
         "count", "batch", "left_at", "in_order", "got", "pin", "wait_name", "step_name",
-        "end_name", "reset_name", "recv_at", "recv_bytes", "fixed",
+        "end_name", "reset_name", "recv_at", "recv_bytes", "fixed", "number",
     )  # fmt: skip
 
     def __init__(self, workers):
@@ -33,6 +33,7 @@ class Consumer:
         self.recv_at = 0
         self.recv_bytes = 0
         self.fixed = None
+        self.number = None  # of the loader, among those of this process
         self.wait_name = intern("DataLoader.__next__")
         self.end_name = intern("DataLoader.end")
         self.step_name = intern("step")
@@ -78,7 +79,7 @@ def _describe(iterator, loader, state):
         del iterator._penstock
     state.in_order = getattr(iterator, "_in_order", True)
     state.fixed = torch_options.fixed_batch(loader)
-    torch_options.record(loader, iterator, state.generation)
+    state.number = torch_options.record(loader, iterator, state.generation)
 
 
 def _make_init(original):
@@ -180,6 +181,8 @@ def _make_next(original):
         if fixed is not None:
             fixed.keep(data)
         state.deliver(index)
+        if state.count == 1:
+            torch_options.describe_batch(state.number, data)
         return data
 
     return __next__

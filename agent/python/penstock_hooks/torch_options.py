@@ -2,16 +2,19 @@
 """DataLoader arguments: PENSTOCK_OVERRIDE, PENSTOCK_FIXED_BATCH, and the facts about a loader."""
 import inspect
 import os
+import resource
+import sys
 
 from penstock_hooks.bridge import fact
 from penstock_hooks.facts import write_affinity
-from penstock_hooks.torch_state import loader_index
+from penstock_hooks.torch_state import first_batch, loader_index
 from penstock_hooks.wrapping import replace
 
 _OVERRIDE = "PENSTOCK_OVERRIDE"  # workers=8,prefetch=4,batch=64,pin=1,persistent=1
 _FIXED = "PENSTOCK_FIXED_BATCH"
 _EPOCH_FACTS = 256
 _LOADER_FACTS = 64  # a program may make a loader for each epoch
+_BATCH_TENSORS = 4096  # a batch of more is not described
 
 
 def parse_override(text):
@@ -172,13 +175,17 @@ def _text(value):
 
 
 def record(loader, iterator, generation):
-    """Writes loader.<k>.* at the loader's first iteration, and which epoch is which loader's."""
+    """Writes loader.<k>.* at the loader's first iteration, and which epoch is which loader's.
+
+    Returns k, None if there is none.
+    """
+    number = None
     try:
         number, is_new = loader_index(loader)
         if generation <= _EPOCH_FACTS:
             fact("epoch.%d" % generation, str(number))
         if not is_new or number >= _LOADER_FACTS:
-            return
+            return number
         write_affinity()
         for key, value in _facts(loader, iterator):
             try:
@@ -187,6 +194,43 @@ def record(loader, iterator, generation):
                     fact("loader.%d.%s" % (number, key), _text(value))
             except Exception:
                 pass
+    except Exception:
+        pass
+    return number
+
+
+def _tensors(data, depth=4):
+    """The plain tensors of a batch. Subclasses are passed over: their code is not ours to call."""
+    kind = type(data)
+    if kind is sys.modules["torch"].Tensor:
+        yield data
+    elif depth and kind is dict:
+        for item in data.values():
+            yield from _tensors(item, depth - 1)
+    elif depth and (kind is list or kind is tuple or hasattr(kind, "_fields")):
+        for item in data:
+            yield from _tensors(item, depth - 1)
+
+
+def describe_batch(number, data):
+    """Writes what the first batch of a loader is made of: bytes by data type, and how many tensors."""
+    if number is None or number >= _LOADER_FACTS or not first_batch(number):
+        return
+    try:
+        types, count = {}, 0
+        for tensor in _tensors(data):
+            count += 1
+            if count > _BATCH_TENSORS:
+                return
+            name = str(tensor.dtype).rpartition(".")[2]
+            types[name] = types.get(name, 0) + tensor.numel() * tensor.element_size()
+        if types:
+            text = " ".join("%s:%d" % item for item in sorted(types.items()))
+            fact("loader.%d.batch_types" % number, text)
+            fact("loader.%d.batch_tensors" % number, str(count))
+            sharing = sys.modules.get("torch.multiprocessing")
+            fact("torch.sharing_strategy", sharing.get_sharing_strategy() if sharing else "unknown")
+            fact("limit.open_files", str(resource.getrlimit(resource.RLIMIT_NOFILE)[0]))
     except Exception:
         pass
 

@@ -42,6 +42,7 @@ class _Process:
         self.pid = os.getpid()
         self.has_role = False
         self.loaders = 0
+        self.seen = set()  # numbers of the loaders that delivered a batch
         self.indices = weakref.WeakKeyDictionary()  # DataLoader -> its number
 
 
@@ -73,3 +74,12 @@ def loader_index(loader):
         pass
     here.loaders += 1
     return here.loaders - 1, True
+
+
+def first_batch(number):
+    """True the first time it is asked about a loader in this process."""
+    seen = process().seen
+    if number in seen:
+        return False
+    seen.add(number)
+    return True

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Some workers of an iterable dataset never make a batch: it has fewer shards than workers, so that
+// they start, take memory, and end. Threshold: one such worker in an epoch that was seen to its end
+// and gave every worker its turn (ours). The prediction is for the workers that did the work: the
+// same rate for less. Source: diagnosis.md R30; HF datasets #5984, #6594, #8669.
+#include <set>
+
+#include <fmt/core.h>
+
+#include "analyzer/advice/rules.h"
+
+namespace penstock::analyzer {
+namespace {
+
+// Workers that made a batch in an epoch; all of them while that is not known.
+std::size_t WorkersUsed(const LoaderRun& run) {
+  const auto all = static_cast<std::size_t>(run.config.num_workers);
+  std::size_t used = 0;
+  bool known = false;
+  for (const Epoch& epoch : run.epochs) {
+    if (!epoch.ended || epoch.count < 2 * all || epoch.start == kNever) continue;
+    std::set<std::uint32_t> fetchers;
+    bool whole = true;
+    for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {
+      whole = whole && run.batches[i].was_fetched();
+      fetchers.insert(run.batches[i].fetch_thread);
+    }
+    if (!whole) continue;
+    known = true;
+    used = std::max(used, fetchers.size());
+  }
+  return known ? used : all;
+}
+
+}  // namespace
+
+void IdleWorkers(const RuleInput& input, Findings& out) {
+  if (!input.diagnosis.loader || input.run().config.sample_tasks) return;
+  const LoaderRun& run = input.run();
+  const int workers = run.config.num_workers;
+  if (workers < 2 || run.config.dataset_kind != "iterable") return;
+  const auto used = static_cast<int>(WorkersUsed(run));
+  if (used == 0 || used >= workers) return;
+  Finding finding;
+  finding.id = "idle-workers";
+  finding.severity = Severity::kWarning;
+  finding.title = fmt::format(
+      "only {} of {} workers ever made a batch: the iterable dataset has "
+      "too few shards",
+      used, workers);
+  finding.evidence = {{"workers", static_cast<double>(workers)},
+                      {"workers_with_batches", static_cast<double>(used)},
+                      {"batches", static_cast<double>(run.batches.size())}};
+  finding.action = fmt::format(
+      "Split the dataset into at least {} shards (a multiple of the workers) and give each worker "
+      "its own by get_worker_info(); or set num_workers={} and save the memory of the others.",
+      workers, used);
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

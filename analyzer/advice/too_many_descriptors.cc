@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensors on their way between processes hold a file descriptor each: many of them in a batch use
+// up what the process may open, and a loader dies with "received 0 items of ancdata" or EMFILE.
+// Threshold: what is on its way takes half of the limit (ours: the program has files of its own).
+// Needs the facts loader.K.batch_tensors and limit.open_files of the consumer. No gain: it breaks
+// or it does not. Source: diagnosis.md R25; pytorch#973, #11201, PR#34768.
+#include <fmt/core.h>
+
+#include "analyzer/advice/rules.h"
+
+namespace penstock::analyzer {
+
+void TooManyDescriptors(const RuleInput& input, Findings& out) {
+  if (!input.diagnosis.loader || input.run().config.id < 0) return;
+  const LoaderConfig& config = input.run().config;
+  if (config.sample_tasks || config.num_workers == 0) return;
+  if (config.consumer.value >= input.trace.processes().size()) return;
+  const Facts& facts = input.trace.processes()[config.consumer.value].facts;
+  const auto tensors = NumberFact(facts, fmt::format("loader.{}.batch_tensors", config.id));
+  const auto limit = NumberFact(facts, "limit.open_files");
+  const bool by_name = TextFact(facts, "torch.sharing_strategy") == "file_system";
+  if (!tensors || !limit || *limit <= 0 || by_name) return;
+  // Every credit, and the batch that the program holds.
+  const double open = *tensors * (config.credits() + 1);
+  if (open < 0.5 * *limit) return;
+  Finding finding;
+  finding.id = "too-many-descriptors";
+  finding.severity = open >= *limit ? Severity::kCritical : Severity::kWarning;
+  finding.title =
+      fmt::format("{:.0f} tensors on their way take a file descriptor each, and {:.0f} may be open",
+                  open, *limit);
+  finding.evidence = {{"tensors_per_batch", *tensors},
+                      {"batches_on_their_way", static_cast<double>(config.credits())},
+                      {"descriptors", open},
+                      {"limit", *limit},
+                      {"threshold_share", 0.5}};
+  finding.action =
+      "Raise the limit (ulimit -n 65536), call "
+      "torch.multiprocessing.set_sharing_strategy('file_system'), or stack the tensors of a batch "
+      "into a few; keep no batches in lists.";
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recordings that are short, cut, thinned, skewed or of something else: a report with little
+// confidence or a clear "not enough: needs ...", and no figure that is not there.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/report/compare.h"
+#include "analyzer/report/report.h"
+#include "analyzer/whatif/grid.h"
+#include "tests/analyzer/synthetic.h"
+#include "tests/traces/support.h"
+#include "traces/pack.h"
+
+namespace penstock::analyzer::testing {
+namespace {
+
+using traces::Span;
+using traces::StageId;
+using traces::TraceData;
+
+// Decoding for two workers that cannot keep up with a step of 4 ms.
+Synthetic Starved(int batches = 200) {
+  Synthetic run;
+  run.batches = batches;
+  Costs costs;
+  costs.decode = 20;
+  run.costs = [costs](int, int index) {
+    Costs one = costs;
+    one.decode += index % 7;
+    return one;
+  };
+  return run;
+}
+
+Report ReportOf(TraceData data) {
+  return BuildReport(*traces::MakeTrace(std::move(data)), "t");
+}
+
+void Pack(const TraceData& data, const std::filesystem::path& path) {
+  auto created = traces::CreatePacked(path);
+  ASSERT_TRUE(created);
+  traces::Packer& out = **created;
+  for (const auto& [key, value] : data.facts) out.SetFact(key, value);
+  for (const auto& process : data.processes) static_cast<void>(out.AddProcess(process));
+  for (const auto& thread : data.threads) static_cast<void>(out.AddThread(thread));
+  for (const traces::Event& event : data.events) out.AddEvent(event);
+  for (std::uint32_t i = 0; i < data.spans.size(); ++i) {
+    for (Span span : data.spans[i]) {
+      span.name = out.Intern(data.strings[span.name.value]);
+      out.AddSpan(ThreadId{i}, span);
+    }
+  }
+  ASSERT_TRUE(out.Finish());
+}
+
+// What a report says in all its forms.
+std::string Everything(const Report& report) {
+  return ReportText(report, Colour::kOff) + ReportBrief(report, Colour::kOff) + ReportJson(report);
+}
+
+// The trace holds too little: it says so everywhere and predicts nothing.
+void ExpectNotEnough(const Report& report) {
+  const Diagnosis& diagnosis = report.diagnosis;
+  EXPECT_EQ(diagnosis.needs.rfind("not enough: needs", 0), 0u) << diagnosis.needs;
+  EXPECT_LE(diagnosis.confidence, 0.35);
+  for (const Finding& finding : report.findings) EXPECT_FALSE(finding.predicted) << finding.id;
+  if (diagnosis.loader) {
+    EXPECT_FALSE(diagnosis.loader->suggestion.changes);
+  }
+  const std::string text = ReportText(report, Colour::kOff);
+  EXPECT_EQ(text.find("if free"), std::string::npos) << text;
+  EXPECT_EQ(text.find("predicted"), std::string::npos) << text;
+  EXPECT_NE(ReportJson(report).find("\"needs\": \"not enough"), std::string::npos);
+  EXPECT_FALSE(PredictGrid(diagnosis, {}));
+}
+
+TEST(LimitsTest, OneBatchIsNotEnough) {
+  const Report report = ReportOf(MakeSynthetic(Starved(1)));
+  ExpectNotEnough(report);
+  EXPECT_NE(report.diagnosis.summary.find("Not enough: needs 16 batches"), std::string::npos)
+      << report.diagnosis.summary;
+}
+
+TEST(LimitsTest, TenBatchesAreAHint) {
+  const Report report = ReportOf(MakeSynthetic(Starved(10)));
+  ExpectNotEnough(report);
+  EXPECT_EQ(report.diagnosis.bottleneck, Factor::kDecode);
+  EXPECT_NE(report.diagnosis.summary.find("As a hint: decode"), std::string::npos);
+}
+
+TEST(LimitsTest, TwentyBatchesAreLessSureThanTwoHundred) {
+  const Report few = ReportOf(MakeSynthetic(Starved(20)));
+  const Report many = ReportOf(MakeSynthetic(Starved(200)));
+  EXPECT_EQ(few.diagnosis.bottleneck, Factor::kDecode);
+  EXPECT_EQ(many.diagnosis.bottleneck, Factor::kDecode);
+  EXPECT_LT(few.diagnosis.confidence, 0.9 * many.diagnosis.confidence);
+}
+
+TEST(LimitsTest, NoBatchesHaveNoRate) {
+  for (const int epochs : {0, 1}) {
+    Synthetic run = Starved(0);
+    run.epochs = epochs;
+    const Report report = ReportOf(MakeSynthetic(run));
+    EXPECT_EQ(report.diagnosis.confidence, 0);
+    EXPECT_EQ(report.diagnosis.samples_rate, 0);
+    const std::string text = ReportText(report, Colour::kOff);
+    EXPECT_NE(text.find("not known"), std::string::npos) << text;
+    EXPECT_NE(text.find("Not enough"), std::string::npos) << text;
+    EXPECT_EQ(text.find("0.00"), std::string::npos) << text;
+  }
+}
+
+// A recorder that lost a hundredth of the spans: same name, nearly the same figures.
+TEST(LimitsTest, OneSpanInAHundredMayBeMissing) {
+  const Report whole = ReportOf(MakeSynthetic(Starved()));
+  for (const unsigned seed : {1u, 2u, 3u}) {
+    TraceData data = MakeSynthetic(Starved());
+    // As the agent writes them: the moment of next() is an event too.
+    for (std::uint32_t i = 0; i < data.spans.size(); ++i) {
+      for (const Span& span : data.spans[i]) {
+        if (span.stage != StageId::kWait) continue;
+        traces::Event entered;
+        entered.type = traces::EventType::kNextEntered;
+        entered.at = span.start;
+        entered.thread = ThreadId{i};
+        entered.batch = span.batch;
+        data.events.push_back(entered);
+      }
+    }
+    std::mt19937 random(seed);
+    for (std::vector<Span>& spans : data.spans) {
+      std::erase_if(spans, [&](const Span&) { return random() % 100 == 0; });
+    }
+    const Report report = ReportOf(std::move(data));
+    EXPECT_EQ(report.diagnosis.bottleneck, whole.diagnosis.bottleneck);
+    EXPECT_NEAR(report.diagnosis.samples_rate / whole.diagnosis.samples_rate, 1, 0.02);
+    EXPECT_LT(std::abs(report.diagnosis.loader->replay.error()), 0.05);
+    EXPECT_NEAR(report.diagnosis.loader->suggestion.workers,
+                whole.diagnosis.loader->suggestion.workers, 1);
+  }
+}
+
+// The clocks of two processes differ by a millisecond, as across machines.
+TEST(LimitsTest, ClocksMayDifferByAMillisecond) {
+  const Report whole = ReportOf(MakeSynthetic(Starved()));
+  for (const std::int64_t skew : {-1'000'000, 1'000'000}) {
+    TraceData data = MakeSynthetic(Starved());
+    const auto moved = [&](ThreadId thread) {
+      return data.processes[data.threads[thread.value].process.value].worker_id == 1;
+    };
+    for (std::uint32_t i = 0; i < data.threads.size(); ++i) {
+      if (!moved(ThreadId{i})) continue;
+      for (Span& span : data.spans[i]) span.start.value += skew;
+    }
+    for (traces::Event& event : data.events) {
+      if (moved(event.thread)) event.at.value += skew;
+    }
+    const Report report = ReportOf(std::move(data));
+    EXPECT_EQ(report.diagnosis.bottleneck, whole.diagnosis.bottleneck);
+    EXPECT_LT(std::abs(report.diagnosis.loader->replay.error()), 0.1);
+    EXPECT_EQ(report.diagnosis.loader->suggestion.workers,
+              whole.diagnosis.loader->suggestion.workers);
+  }
+}
+
+// The workers' spans end in the middle, the consumer's do not: what is missing is like what is
+// there, or nothing is predicted.
+TEST(LimitsTest, WorkersThatEndInTheMiddleAreNotTakenForFast) {
+  for (const double part : {0.7, 0.3}) {
+    TraceData data = MakeSynthetic(Starved());
+    for (std::uint32_t i = 0; i < data.threads.size(); ++i) {
+      if (data.processes[data.threads[i].process.value].worker_id < 0) continue;
+      auto& spans = data.spans[i];
+      spans.resize(static_cast<std::size_t>(part * static_cast<double>(spans.size())));
+    }
+    const Report report = ReportOf(std::move(data));
+    if (part < 0.5) {
+      ExpectNotEnough(report);
+      EXPECT_EQ(report.diagnosis.summary.find("faster"), std::string::npos);
+    } else {
+      EXPECT_EQ(report.diagnosis.bottleneck, Factor::kDecode);
+      EXPECT_LT(std::abs(report.diagnosis.loader->replay.error()), 0.1);
+    }
+  }
+}
+
+// Files cut at many places, and files with damaged bytes: whatever opens gives a report that is
+// near the whole one's, or says that it is not enough, and names what is missing.
+TEST(LimitsTest, DamagedFilesAreToldAndNotBelieved) {
+  Synthetic run = Starved(1200);
+  run.batch_size = 64;  // several blocks of spans a thread
+  const Report whole = ReportOf(MakeSynthetic(run));
+  const traces::testing::TempFolder folder;
+  Pack(MakeSynthetic(run), folder / "t");
+  const auto bytes = traces::testing::ReadFile(folder / "t");
+  std::mt19937 random(7);
+  for (int trial = 0; trial < 24; ++trial) {
+    auto damaged = bytes;
+    if (trial % 2 == 0) {
+      damaged.resize(bytes.size() * static_cast<std::size_t>(trial + 1) / 25);
+    } else {
+      for (int k = 0; k < 3; ++k) damaged[random() % damaged.size()] ^= std::byte{0x40};
+    }
+    const auto trace = traces::OpenTraceBytes(std::move(damaged), "t");
+    if (!trace) continue;
+    const Report report = BuildReport(**trace, "t");
+    const Diagnosis& diagnosis = report.diagnosis;
+    if (!diagnosis.needs.empty()) {
+      EXPECT_LE(diagnosis.confidence, 0.5);
+      continue;
+    }
+    EXPECT_NEAR(diagnosis.samples_rate / whole.diagnosis.samples_rate, 1, 0.15) << trial;
+    EXPECT_EQ(diagnosis.bottleneck, whole.diagnosis.bottleneck) << trial;
+    EXPECT_FALSE(Everything(report).empty());
+  }
+}
+
+// A program with threads that decode and nothing that we know as a loader. `busy`: the share of a
+// thread's time that decoding takes.
+TraceData ForeignThreads(int threads, double busy, bool opens) {
+  TraceData data;
+  traces::ProcessInfo process;
+  process.pid = 1;
+  process.command = {"decode", "photos"};
+  data.processes.push_back(process);
+  for (int t = 0; t < threads; ++t) {
+    traces::ThreadInfo info;
+    info.tid = static_cast<std::uint32_t>(t + 1);
+    data.threads.push_back(info);
+    data.spans.emplace_back();
+    for (int i = 0; i < 500; ++i) {
+      Span span;
+      span.stage = StageId::kDecode;
+      span.start = Ms(10.0 * i);
+      span.duration = Ms(10 * busy);
+      span.bytes = Bytes{500'000};
+      if (opens) {
+        Span open = span;
+        open.duration = Ms(0.1);
+        open.bytes = Bytes{};
+        data.spans.back().push_back(open);
+        span.start = Ms(10.0 * i + 0.1);
+      }
+      data.spans.back().push_back(span);
+    }
+  }
+  return data;
+}
+
+TEST(LimitsTest, ForeignProgramIsNeverFirm) {
+  const Report report = ReportOf(ForeignThreads(2, 0.9, false));
+  EXPECT_EQ(report.diagnosis.bottleneck, Factor::kDecode);
+  EXPECT_LE(report.diagnosis.confidence, 0.5);
+  EXPECT_NE(report.diagnosis.summary.find("no loader was seen"), std::string::npos);
+  EXPECT_FALSE(PredictGrid(report.diagnosis, {}));
+  EXPECT_FALSE(Compare(Baseline{report.diagnosis, "a"}, Candidate{report.diagnosis, "b"}));
+}
+
+// Two decode spans an image: one that opens it, one that fills pixels.
+TEST(LimitsTest, ImagesAreCountedOnce) {
+  const Report report = ReportOf(ForeignThreads(1, 0.5, true));
+  EXPECT_NEAR(report.diagnosis.samples_rate, 100, 1);
+  EXPECT_NE(Everything(report).find("images/s"), std::string::npos);
+}
+
+// A loop that does other things for nine tenths of its time gains a tenth at most from decoding.
+TEST(LimitsTest, GainOfALoopWithoutLoaderIsBoundByItsTime) {
+  const Report report = ReportOf(ForeignThreads(1, 0.1, false));
+  ASSERT_FALSE(report.diagnosis.gains.empty());
+  EXPECT_LT(report.diagnosis.gains.front().speedup, 1.13);
+  EXPECT_LT(report.diagnosis.confidence, 0.1);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer::testing

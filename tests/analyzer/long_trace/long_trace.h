@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A training run of any length, as the agent would have recorded it: the shape of a sample is that
+// of scripts/demo/train.py (Pillow, torchvision transforms; 12.5 spans), the times are lognormal,
+// the order of events is that of PyTorch's loader. Memory does not grow with the length.
+#pragma once
+
+#include <cstdint>
+
+#include "traces/pack.h"
+
+namespace penstock::analyzer::testing {
+
+struct LongTrace {
+  std::uint64_t spans = 1'000'000;  // at least; the last batch is written whole
+  int workers = 4;
+  int prefetch = 2;
+  int batch_size = 64;
+  std::uint32_t epoch_batches = 5000;
+  std::uint32_t images = 1'281'167;  // paths, drawn anew in every epoch
+  double step_ms = 20;               // of the consumer
+  bool lean = false;                 // 4 spans a sample, as penstock-load writes them
+  std::uint64_t seed = 1;
+};
+
+// What was written.
+struct LongTraceSize {
+  std::uint64_t spans = 0;
+  std::uint64_t batches = 0;
+  std::uint64_t samples = 0;
+};
+
+// Writes the run to `out`, without Finish().
+//
+// Requires: workers >= 1, prefetch >= 1, batch_size >= 1, epoch_batches >= 1, images >= 1.
+LongTraceSize WriteLongTrace(const LongTrace& run, traces::Packer& out);
+
+}  // namespace penstock::analyzer::testing

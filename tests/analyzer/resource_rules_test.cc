@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules about what workers share: shards, locks, file descriptors. Each with a near miss.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/analyzer/finds.h"
+
+namespace penstock::analyzer::testing {
+namespace {
+
+using traces::TraceData;
+
+// A dataset of fewer shards than workers: four are asked for, two make batches.
+TraceData FewShards(const std::string& kind, int asked) {
+  Synthetic run;
+  run.workers = 2;
+  TraceData data = MakeSynthetic(run);
+  data.processes[0].facts["loader.0.num_workers"] = std::to_string(asked);
+  data.processes[0].facts["loader.0.dataset_kind"] = kind;
+  return data;
+}
+
+TEST(ResourceRulesTest, WorkersWithoutAShardAreFound) {
+  const auto finding = FindingOf("idle-workers", FewShards("iterable", 4));
+  ASSERT_TRUE(finding);
+  EXPECT_NE(finding->title.find("only 2 of 4"), std::string::npos) << finding->title;
+  EXPECT_NE(finding->action.find("num_workers=2"), std::string::npos) << finding->action;
+}
+
+TEST(ResourceRulesTest, EveryWorkerWithAShardIsFine) {
+  EXPECT_FALSE(FindingOf("idle-workers", FewShards("iterable", 2)));
+}
+
+TEST(ResourceRulesTest, MapDatasetsHaveNoShards) {
+  EXPECT_FALSE(FindingOf("idle-workers", FewShards("map", 4)));
+}
+
+// Two workers that read for half of the time each: in turns, as behind a lock, or as it happens.
+TraceData Reading(bool in_turns) {
+  Synthetic run;
+  run.workers = 2;
+  run.batch_size = 1;
+  run.worker_start = 5;
+  Costs costs;
+  costs.read = 4.9;
+  costs.decode = 3;
+  costs.augment = 2;
+  costs.collate = 0.1;
+  costs.step = 0.5;
+  run.costs = [costs, in_turns](int, int index) {
+    Costs one = costs;
+    if (!in_turns) one.augment += 0.37 * (index * 7 % 11);
+    return one;
+  };
+  return MakeSynthetic(run);
+}
+
+TEST(ResourceRulesTest, ReadsThatTakeTurnsAreFound) {
+  const auto finding = FindingOf("serialised-reads", Reading(true));
+  ASSERT_TRUE(finding);
+  EXPECT_NE(finding->action.find("Open the file in each worker"), std::string::npos);
+}
+
+TEST(ResourceRulesTest, ReadsThatFallAsTheyMayAreFine) {
+  EXPECT_FALSE(FindingOf("serialised-reads", Reading(false)));
+}
+
+TraceData Tensors(int tensors, const std::string& strategy) {
+  TraceData data = MakeSynthetic(Synthetic{});
+  auto& facts = data.processes[0].facts;
+  facts["loader.0.batch_tensors"] = std::to_string(tensors);
+  facts["limit.open_files"] = "1024";
+  facts["torch.sharing_strategy"] = strategy;
+  return data;
+}
+
+// Two workers with two batches each, and one in the program's hands: five times 110.
+TEST(ResourceRulesTest, ManyTensorsExhaustDescriptors) {
+  const auto finding = FindingOf("too-many-descriptors", Tensors(110, "file_descriptor"));
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->severity, Severity::kWarning);
+  const auto worse = FindingOf("too-many-descriptors", Tensors(210, "file_descriptor"));
+  ASSERT_TRUE(worse);
+  EXPECT_EQ(worse->severity, Severity::kCritical);
+}
+
+TEST(ResourceRulesTest, FewTensorsOrNamedOnesAreFine) {
+  EXPECT_FALSE(FindingOf("too-many-descriptors", Tensors(100, "file_descriptor")));
+  EXPECT_FALSE(FindingOf("too-many-descriptors", Tensors(500, "file_system")));
+}
+
+}  // namespace
+}  // namespace penstock::analyzer::testing
