@@ -25,7 +25,8 @@ LAYERS = {
     "cuda/": ("traces/base/",),
     "loader/": ("cuda/", "traces/"),
     "analyzer/": ("traces/",),
-    "gui/": ("analyzer/", "traces/"),
+    "gui/": ("gui/model/", "analyzer/", "traces/"),
+    "gui/model/": ("analyzer/", "traces/"),  # what is shown, without anything that draws
     "benchmarks/": ("*", "tests/"),
     "tests/": ("*", "benchmarks/"),
 }
@@ -36,6 +37,9 @@ AGENT_CXX_HEADERS = {
     "array", "atomic", "bit", "cerrno", "climits", "concepts", "cstdarg", "cstddef", "cstdint",
     "cstring", "ctime", "initializer_list", "limits", "new", "type_traits", "utility",
 }
+
+# What gui/model/ must not see.
+WINDOW_HEADERS = ("imgui", "backends/imgui", "GLFW/", "GL/", "EGL/")
 
 SOURCE_LINES, HEADER_LINES = 800, 250
 SOURCES, HEADERS = (".cc", ".c", ".cu", ".py", ".sh"), (".h", ".cuh")
@@ -105,6 +109,8 @@ def rule_layers(path, text, exists):
         if quote == "<":
             if agent_library and not target.endswith(".h") and target not in AGENT_CXX_HEADERS:
                 yield number, f"the agent needs libc only: <{target}> is not for it"
+            if layer_of(path) == "gui/model/" and target.startswith(WINDOW_HEADERS):
+                yield number, f"gui/model/ draws nothing: <{target}> is not for it"
             if target.startswith(tuple(f"{folder}/" for folder in FOLDERS)) and exists(target):
                 yield number, f"our own header between <>: \"{target}\""
         elif target.split("/")[0] not in FOLDERS or "/" not in target:
