@@ -218,7 +218,7 @@ std::vector<Change> ChangesOf(const Report& report) {
     if (before != after) changes.push_back({name, before, after});
   };
   add(Text::kNumWorkers, config.num_workers, suggestion.workers);
-  if (config.num_workers > 0 || suggestion.prefetch != 2) {
+  if (suggestion.workers > 0 && (config.num_workers > 0 || suggestion.prefetch != 2)) {
     add(Text::kPrefetchFactor, config.prefetch_factor, suggestion.prefetch);
   }
   add(Text::kPersistent, config.persistent_workers ? 1 : 0, suggestion.persistent_workers ? 1 : 0);

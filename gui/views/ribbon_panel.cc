@@ -99,9 +99,9 @@ void DrawRibbon(const Ui& ui, const analyzer::Report& report, Area area) {
   };
   const bool apart = ribbon.workers > 0;
   const std::string making =
-      apart ? ui.F(Text::kSideBySide, DurationText(ribbon.making_time), ribbon.workers,
-                   DurationText(ribbon.making_time / ribbon.workers))
-            : ui.F(Text::kEachBatch, DurationText(ribbon.making_time));
+      ribbon.workers > 1 ? ui.F(Text::kSideBySide, DurationText(ribbon.making_time), ribbon.workers,
+                                DurationText(ribbon.making_time / ribbon.workers))
+                         : ui.F(Text::kEachBatch, DurationText(ribbon.making_time));
   row(inside.min.y + ui.Px(10), ui.T(apart ? Text::kMaking : Text::kMakingAlone), making,
       ribbon.making);
   row(inside.min.y + ui.Px(10 + 33 + 20), ui.T(Text::kLoop),

@@ -90,7 +90,7 @@ void DrawSpanCard(const TimelineCanvas& canvas, SpanRef span) {
   for (const SpanFact& fact : facts) {
     width = std::max(width, label + std::min(TextWidth(ui.small, fact.value), ui.Px(380)));
   }
-  ImGui::BeginTooltip();
+  BeginCard(ui);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList* list = ImGui::GetWindowDrawList();
   DrawSwatch(ui, {at.x, at.y + ui.Px(2)}, canvas.timeline.stage(span));
@@ -114,7 +114,7 @@ void DrawSpanCard(const TimelineCanvas& canvas, SpanRef span) {
     y += pitch;
   }
   ImGui::Dummy({width, y - at.y - ui.Px(4)});
-  ImGui::EndTooltip();
+  EndCard();
 }
 
 void DrawCounterCard(const TimelineCanvas& canvas, const Row& row) {
@@ -123,9 +123,9 @@ void DrawCounterCard(const TimelineCanvas& canvas, const Row& row) {
   const std::int64_t at = canvas.At(ImGui::GetIO().MousePos.x);
   const std::string text =
       fmt::format("{}: {}", ui.T(CounterName(track.kind)), CounterText(track, ValueAt(track, at)));
-  ImGui::BeginTooltip();
+  BeginCard(ui);
   Paragraph(ui, ui.body, ui.palette().text, text, TextWidth(ui.body, text) + 1);
-  ImGui::EndTooltip();
+  EndCard();
 }
 
 void DrawSpanPanel(const TimelineCanvas& canvas, Area area) {

@@ -87,7 +87,9 @@ void Dot(const Ui& ui, const PlotFrame& frame, const Configuration& one, Rgb col
   list->AddCircleFilled(at, ui.Px(6), Ink(hollow ? ui.palette().panel : colour));
   list->AddCircle(at, ui.Px(6), Ink(colour), 0, ui.Px(2.2F));
   const float width = TextWidth(ui.small, name);
-  const float x = std::clamp(at.x - width / 2, frame.area.min.x, frame.area.max.x - width);
+  // Beside the curve: what was recorded below it, what is chosen above.
+  const float x = std::clamp(hollow ? at.x + ui.Px(10) : at.x - width / 2, frame.area.min.x,
+                             frame.area.max.x - width);
   const float y = hollow ? at.y + ui.Px(9) : at.y - ui.Px(11) - ui.small->FontSize;
   DrawText(list, ui.small,
            {x, std::clamp(y, frame.area.min.y, frame.area.max.y - ui.small->FontSize)}, Ink(colour),
@@ -113,7 +115,7 @@ void DrawCurve(const Ui& ui, const WhatIfAnswer& answer, const WhatIf& recorded,
   axes.whole_x = true;
   axes.x_title = "num_workers";
   axes.x_text = [](double x) { return fmt::format("{:.0f}", x); };
-  axes.y_text = [](double y) { return ShortNumber(y); };
+  axes.y_text = [](double y) { return fmt::format("{:.4g}", y); };
   const PlotFrame frame = BeginPlot(ui, area, axes, {});
   DrawBand(frame, band);
   DrawLine(ui, frame, line);

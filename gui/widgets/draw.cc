@@ -179,12 +179,22 @@ void EndArea() {
   ImGui::PopStyleVar();
 }
 
+void BeginCard(const Ui& ui) {
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ui.Px(12), ui.Px(9)));
+  ImGui::BeginTooltip();
+}
+
+void EndCard() {
+  ImGui::EndTooltip();
+  ImGui::PopStyleVar();
+}
+
 void Tip(const Ui& ui, std::string_view text) {
   if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
-  ImGui::BeginTooltip();
+  BeginCard(ui);
   Paragraph(ui, ui.body, ui.palette().text, text,
             std::min(TextWidth(ui.body, text) + 1, ui.Px(420)));
-  ImGui::EndTooltip();
+  EndCard();
 }
 
 void DashedLine(ImDrawList* list, ImVec2 from, float to_x, ImU32 colour, float scale) {

@@ -51,6 +51,10 @@ bool TabButton(const Ui& ui, const char* label, bool active);
 void BeginArea(const char* id, Area area, bool scrolls);
 void EndArea();
 
+// A card beside the pointer, with padding. Always call EndCard().
+void BeginCard(const Ui& ui);
+void EndCard();
+
 // A tooltip of one text, if the last item is hovered.
 void Tip(const Ui& ui, std::string_view text);
 

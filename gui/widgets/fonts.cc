@@ -67,7 +67,7 @@ Glyphs CollectGlyphs(std::string_view extra, bool common) {
     builder.AddText(text.data(), text.data() + text.size());
   }
   builder.AddText(extra.data(), extra.data() + extra.size());
-  builder.AddText("→←↑↓▾▸▴×·–—…≤≥±µ✓");
+  builder.AddText("→←↑↓◂▸×÷·–—…≤≥±µ");
   Glyphs glyphs;
   builder.BuildRanges(&glyphs.latin);
   if (common) builder.AddRanges(io.Fonts->GetGlyphRangesChineseSimplifiedCommon());

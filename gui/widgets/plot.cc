@@ -67,12 +67,16 @@ PlotFrame BeginPlot(const Ui& ui, Area area, const PlotAxes& axes,
 
 void DrawBand(const PlotFrame& frame, const PlotBand& band) {
   ImDrawList* list = ImGui::GetWindowDrawList();
+  // Smoothed edges would show as seams between the parts.
+  const ImDrawListFlags flags = list->Flags;
+  list->Flags &= ~ImDrawListFlags_AntiAliasedFill;
   for (std::size_t i = 1; i < band.x.size(); ++i) {
     list->AddQuadFilled(
         {frame.X(band.x[i - 1]), frame.Y(band.low[i - 1])},
         {frame.X(band.x[i]), frame.Y(band.low[i])}, {frame.X(band.x[i]), frame.Y(band.high[i])},
         {frame.X(band.x[i - 1]), frame.Y(band.high[i - 1])}, Ink(band.colour, 0.22));
   }
+  list->Flags = flags;
 }
 
 void DrawLine(const Ui& ui, const PlotFrame& frame, const PlotLine& line) {
