@@ -134,7 +134,7 @@
   X(kNoSpans, "The trace holds no spans.", "此跟踪中没有记录。")                                  \
   /* Tables */                                                                                    \
   X(kShare, "share", "占比")                                                                      \
-  X(kWall, "wall", "墙钟时间")                                                                    \
+  X(kWall, "wall", "墙钟")                                                                        \
   X(kCpu, "CPU", "CPU")                                                                           \
   X(kMedian, "p50", "p50")                                                                        \
   X(kP90, "p90", "p90")                                                                           \

@@ -177,7 +177,9 @@ void DrawFooter(const Ui& ui, const Report& report, Area area) {
 
 }  // namespace
 
-void DrawOverview(const Ui& ui, Workspace& workspace, Area area) {
+namespace {
+
+void DrawPanels(const Ui& ui, Workspace& workspace, Area area) {
   const Analysis& analysis = *workspace.document.analysis;
   const Report& report = analysis.report;
   const float gap = ui.Px(10);
@@ -199,11 +201,26 @@ void DrawOverview(const Ui& ui, Workspace& workspace, Area area) {
   y += ribbon_height + gap;
 
   const float footer = ui.small->FontSize + ui.Px(4);
-  const float bottom = std::max(area.max.y - footer - ui.Px(4), y + ui.Px(120));
+  const float bottom = area.max.y - footer - ui.Px(4);
   const float left = std::floor((area.width() - gap) * 0.46F);
   DrawSuggestion(ui, workspace, {{area.min.x, y}, {area.min.x + left, bottom}});
   DrawFindings(ui, workspace, {{area.min.x + left + gap, y}, {area.max.x, bottom}});
   DrawFooter(ui, report, {{area.min.x, area.max.y - footer}, {area.max.x, area.max.y}});
+}
+
+}  // namespace
+
+void DrawOverview(const Ui& ui, Workspace& workspace, Area area) {
+  // Less than this does not hold it all: the view scrolls.
+  const float least = ui.Px(590);
+  if (area.height() >= least) return DrawPanels(ui, workspace, area);
+  BeginArea("overview", area, true);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = area.width() - ImGui::GetStyle().ScrollbarSize - ui.Px(4);
+  DrawPanels(ui, workspace, {at, {at.x + width, at.y + least}});
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({width, least});
+  EndArea();
 }
 
 }  // namespace penstock::gui

@@ -49,6 +49,12 @@ std::vector<std::string_view> Pieces(std::string_view text) {
   return pieces;
 }
 
+// Without the spaces at the end: they may stick out of a line.
+std::string_view Bare(std::string_view text) {
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
 }  // namespace
 
 float TextWidth(ImFont* font, std::string_view text) {
@@ -59,15 +65,13 @@ std::vector<std::string> WrapText(ImFont* font, std::string_view text, float wid
   std::vector<std::string> lines;
   std::string line;
   for (const std::string_view piece : Pieces(text)) {
-    std::string_view bare = piece;
-    while (!bare.empty() && bare.back() == ' ') bare.remove_suffix(1);
-    if (!line.empty() && TextWidth(font, line + std::string(bare)) > width) {
+    if (!line.empty() && TextWidth(font, line + std::string(Bare(piece))) > width) {
       lines.push_back(std::move(line));
       line.clear();
     }
     line += piece;
     // A word wider than a line (a path) is cut where it must be.
-    while (TextWidth(font, line) > width && line.size() > 1) {
+    while (TextWidth(font, Bare(line)) > width && line.size() > 1) {
       std::size_t cut = 0;
       while (cut < line.size()) {
         const std::size_t next = cut + CharLength(std::string_view(line).substr(cut));

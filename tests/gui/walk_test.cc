@@ -284,6 +284,33 @@ TEST_F(Walk, AFileThatIsNoTraceIsSaidAndForgotten) {
   EXPECT_NE(app_->error()->message.find("/nowhere/at/all.penstock"), std::string::npos);
 }
 
+TEST_F(Walk, WrappedLinesFitAndBeginWithAWord) {
+  ShowRun();
+  ImFont* font = app_->ui().body;
+  const std::string text =
+      "Make a sample cheaper (a faster decoder, decoding at reduced size, caching what repeats) "
+      "训练循环有百分之六十二的时间在等待数据，数值仅供粗略参考。 "
+      "/a/very/long/path/without/any/space";
+  for (float width = 40; width < 400; width += 3) {
+    std::string joined;
+    for (const std::string& line : WrapText(font, text, width)) {
+      EXPECT_NE(line[0], ' ') << width;
+      joined += line;
+    }
+    EXPECT_EQ(joined, text);
+  }
+}
+
+TEST_F(Walk, ASmallWindowScrollsInsteadOfOverlapping) {
+  ShowRun();
+  ImGui::GetIO().DisplaySize = {800, 500};
+  for (const ViewInfo& view : kViews) {
+    workspace().view = view.id;
+    Frames(3);
+    EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, 100);
+  }
+}
+
 TEST_F(Walk, HelpOpensAndCloses) {
   ShowRun();
   Press(GLFW_KEY_F1);
