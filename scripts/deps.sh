@@ -14,12 +14,15 @@
 set -euo pipefail
 
 readonly kBuild=(g++ cmake ninja-build pkg-config libzstd-dev libfmt-dev libcli11-dev
-  libexpected-dev libsimdjson-dev libjpeg62-turbo-dev libhwy-dev liburing-dev libbenchmark-dev)
-readonly kRun=(python3 python3-torch python3-torchvision python3-opencv python3-pil python3-numpy)
+  libexpected-dev libsimdjson-dev libjpeg62-turbo-dev libhwy-dev liburing-dev libbenchmark-dev
+  libimgui-dev libstb-dev libglfw3-dev libfreetype-dev libgl-dev libegl-dev)
+# fonts-*, libegl1 and libgl1-mesa-dri: what the dashboard draws with where there is no GPU driver.
+readonly kRun=(python3 python3-torch python3-torchvision python3-opencv python3-pil python3-numpy
+  fonts-dejavu-core fonts-droid-fallback libegl1 libgl1-mesa-dri)
 # clang-14 and libclang-rt-14-dev: libFuzzer. binutils: objdump, for the agent's symbol versions.
 readonly kTest=(libgtest-dev libgmock-dev clang-14 libclang-rt-14-dev
   clang-format-14 clang-tidy-14 binutils ccache git strace python3-venv
-  libturbojpeg0-dev libpng-dev libwebp-dev libopencv-dev)
+  libturbojpeg0-dev libpng-dev libwebp-dev libopencv-dev xvfb xauth xdotool)
 
 usage() {
   echo "usage: scripts/deps.sh [build|run|test|all]..." >&2

@@ -25,7 +25,8 @@ LAYERS = {
     "cuda/": ("traces/base/",),
     "loader/": ("cuda/", "traces/"),
     "analyzer/": ("traces/",),
-    "gui/": ("analyzer/", "traces/"),
+    "gui/": ("gui/model/", "analyzer/", "traces/"),
+    "gui/model/": ("analyzer/", "traces/"),  # what is shown, without anything that draws
     "benchmarks/": ("*", "tests/"),
     "tests/": ("*", "benchmarks/"),
 }
@@ -37,6 +38,9 @@ AGENT_CXX_HEADERS = {
     "cstring", "ctime", "initializer_list", "limits", "new", "type_traits", "utility",
 }
 
+# What gui/model/ must not see.
+WINDOW_HEADERS = ("imgui", "backends/imgui", "GLFW/", "GL/", "EGL/")
+
 SOURCE_LINES, HEADER_LINES = 800, 250
 SOURCES, HEADERS = (".cc", ".c", ".cu", ".py", ".sh"), (".h", ".cuh")
 LICENSED = (*SOURCES, *HEADERS, ".cmake", "CMakeLists.txt")
@@ -45,7 +49,8 @@ LICENSED = (*SOURCES, *HEADERS, ".cmake", "CMakeLists.txt")
 # package registry, a mirror or some workplace's machine.
 HOSTS = ("apache.org", "spdx.org", "github.com", "pytorch.org", "nvidia.com", "kernel.org",
          "man7.org", "perfetto.dev", "json-schema.org", "example.com", "example.org", "ieee.org",
-         "acm.org", "arxiv.org", "doi.org", "libjpeg-turbo.org", "wikipedia.org")
+         "acm.org", "arxiv.org", "doi.org", "libjpeg-turbo.org", "wikipedia.org",
+         "freedesktop.org", "w3.org")  # the last two: names of XML formats
 URL_HOST = re.compile(r"\b[a-z][a-z0-9+.-]*://(?:[^/@\s\"'<>]*@)?\[?([A-Za-z0-9.-]+)", re.I)
 BARE_HOST = re.compile(r"(?<![\w.@/-])((?:[a-z0-9-]+\.)+(?:org|com|io))(?![\w(]|\.\w)")
 MODULES = {"torchvision.io", "skimage.io", "scipy.io", "stat.io"}  # names of Python, not hosts
@@ -105,6 +110,8 @@ def rule_layers(path, text, exists):
         if quote == "<":
             if agent_library and not target.endswith(".h") and target not in AGENT_CXX_HEADERS:
                 yield number, f"the agent needs libc only: <{target}> is not for it"
+            if layer_of(path) == "gui/model/" and target.startswith(WINDOW_HEADERS):
+                yield number, f"gui/model/ draws nothing: <{target}> is not for it"
             if target.startswith(tuple(f"{folder}/" for folder in FOLDERS)) and exists(target):
                 yield number, f"our own header between <>: \"{target}\""
         elif target.split("/")[0] not in FOLDERS or "/" not in target:

@@ -22,7 +22,7 @@ SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 PY_SPDX = "# SPDX-License-Identifier: Apache-2.0\n"
 EXISTING = {"traces/wire.h", "traces/trace.h", "traces/base/units.h", "agent/sys.h",
             "agent/record/drain.h", "cuda/decode.h", "cuda/kernels.cuh", "loader/ring.h",
-            "analyzer/stats/quantile.h", "gui/model/view.h", "tests/helper.h", "benchmarks/data.h"}
+            "analyzer/stats/quantile.h", "gui/model/view.h", "gui/widgets/ui.h", "tests/helper.h", "benchmarks/data.h"}
 
 
 def include(path):
@@ -58,6 +58,9 @@ BAD = {
         ("loader/ring.cc", include("cuda/kernels.cuh")),
         ("gui/views/a.cc", include("benchmarks/data.h")),
         ("gui/views/a.cc", include("agent/sys.h")),
+        ("gui/views/a.cc", include("loader/ring.h")),
+        ("gui/model/a.cc", include("gui/widgets/ui.h")),
+        ("gui/model/a.cc", SPDX + "#include <imgui.h>\n"),
         ("traces/reader.cc", include("wire.h")),
         ("traces/reader.cc", include("../traces/wire.h")),
         ("traces/reader.cc", include("traces/missing.h")),
@@ -124,6 +127,9 @@ GOOD = [
     ("cuda/decode.cu", include("traces/base/units.h") + '#include "cuda/kernels.cuh"\n'),
     ("loader/ring.cc", include("cuda/decode.h") + '#include "traces/trace.h"\n'),
     ("gui/views/a.cc", include("analyzer/stats/quantile.h")),
+    ("gui/views/a.cc", include("gui/model/view.h")),
+    ("gui/views/a.cc", include("gui/widgets/ui.h")),
+    ("gui/widgets/a.cc", SPDX + "#include <imgui.h>\n"),
     ("benchmarks/a_bench.cc", include("loader/ring.h")),
     ("tests/gui/a_test.cc", include("gui/model/view.h") + "TEST(A, Holds) {\n  EXPECT_TRUE(true);\n}\n"),
     ("tests/a_test.cc", SPDX + "TEST(A, Holds) {\n  ExpectSame(a, b);\n}\n"),

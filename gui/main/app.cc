@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/main/app.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "gui/views/help_panel.h"
+#include "gui/widgets/keys.h"
+
+namespace penstock::gui {
+namespace {
+
+// Characters beyond ASCII that a trace needs fonts for.
+std::string TextsOf(const Document& document) {
+  std::string texts;
+  if (document.trace) {
+    for (const traces::ProcessInfo& process : document.trace->processes()) texts += process.comm;
+    for (const traces::ThreadInfo& thread : document.trace->threads()) texts += thread.name;
+  }
+  texts += document.path.string();
+  if (document.timeline) texts += document.timeline->unusual_text;
+  return texts;
+}
+
+}  // namespace
+
+App::App(Settings settings, float screen_scale, std::function<void()> wake)
+    : settings_(std::move(settings)), screen_scale_(screen_scale), wake_(std::move(wake)) {
+  ui_.theme = settings_.theme;
+  ui_.language = settings_.language;
+  ui_.scale = screen_scale_ * static_cast<float>(settings_.scale);
+}
+
+void App::Open(const std::filesystem::path& path) {
+  if (job_) {
+    job_->Cancel();
+    retired_.push_back(std::move(job_));
+  }
+  error_.reset();
+  job_ = std::make_unique<LoadJob>(path, wake_);
+}
+
+void App::Show(Document document) {
+  workspace_.Reset();
+  workspace_.document = std::move(document);
+  if (workspace_.document.timeline) ShowTimeline();
+  restyle_ = true;
+}
+
+void App::WantRange(std::optional<double> from, std::optional<double> to) {
+  wanted_from_ = from;
+  wanted_to_ = to;
+}
+
+// The timeline of the document has just come.
+void App::ShowTimeline() {
+  const std::int64_t length = workspace_.document.timeline->length;
+  workspace_.timeline.view = TimeView(length);
+  const auto ns = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e9); };
+  if (wanted_from_ || wanted_to_) {
+    const TimeRange range{wanted_from_ ? ns(*wanted_from_) : 0,
+                          wanted_to_ ? ns(*wanted_to_) : length};
+    if (!range.empty()) workspace_.timeline.view.Show(range);
+  }
+  wanted_from_.reset();
+  wanted_to_.reset();
+}
+
+bool App::TakeStyleChange() {
+  return std::exchange(restyle_, false);
+}
+
+void App::RebuildStyle() {
+  ui_.theme = settings_.theme;
+  ui_.language = settings_.language;
+  ui_.scale = screen_scale_ * static_cast<float>(settings_.scale);
+  LoadFonts(ui_, TextsOf(workspace_.document));
+  ApplyTheme(ui_);
+}
+
+void App::PollJob() {
+  std::erase_if(retired_, [](const auto& job) { return job->finished(); });
+  if (!job_) return;
+  const Document document = job_->document();
+  const bool fresh = document.trace != workspace_.document.trace && document.open();
+  // A view appears as soon as its part is there.
+  if (fresh && (document.timeline || document.analysis)) {
+    settings_.Remember(job_->path());
+    Show(document);
+  } else if (!fresh && document.open()) {
+    const bool timeline = !workspace_.document.timeline && document.timeline;
+    workspace_.document = document;
+    if (timeline) {
+      ShowTimeline();
+      restyle_ = restyle_ || !document.timeline->unusual_text.empty();
+    }
+  }
+  if (!job_->finished()) return;
+  error_ = job_->error();
+  failed_ = job_->path();
+  job_.reset();
+}
+
+void App::SetScale(double scale) {
+  settings_.scale = std::clamp(scale, 0.75, 3.0);
+  restyle_ = true;
+}
+
+void App::GlobalKeys() {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.KeyCtrl) {
+    if (Pressed(Key::kO)) chooser_.Show(workspace_.document.path);
+    if (Pressed(Key::kQ)) quit_ = true;
+    if (Pressed(Key::kPlus)) SetScale(settings_.scale + 0.125);
+    if (Pressed(Key::kMinus)) SetScale(settings_.scale - 0.125);
+    if (Pressed(Key::k0)) SetScale(1);
+  }
+  if (Pressed(Key::kF1)) help_ = !help_;
+  for (std::size_t v = 0; v < kViews.size(); ++v) {
+    if (io.KeyAlt && Pressed(Digit(static_cast<int>(v) + 1))) workspace_.view = kViews[v].id;
+  }
+}
+
+void App::Frame() {
+  PollJob();
+  const ImGuiIO& io = ImGui::GetIO();
+  GlobalKeys();
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize(io.DisplaySize);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::Begin("##root", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                   ImGuiWindowFlags_NoNavFocus | ImGuiWindowFlags_NoScrollWithMouse);
+  const float bar = ui_.Px(46);
+  Area area{{0, 0}, io.DisplaySize};
+  DrawTopBar({area.min, {area.max.x, bar}});
+  const float pad = ui_.Px(14);
+  area = {{pad, bar + ui_.Px(10)}, {area.max.x - pad, area.max.y - ui_.Px(8)}};
+  area.min.y += DrawWarnings(area);
+  if (error_) {
+    DrawError(area);
+  } else {
+    DrawView(area);
+  }
+  ImGui::End();
+  ImGui::PopStyleVar();
+  if (help_) DrawHelp(ui_, &help_);
+  if (const auto chosen = chooser_.Draw(ui_)) Open(*chosen);
+}
+
+void App::DrawView(Area area) {
+  const Document& document = workspace_.document;
+  if (!document.open()) {
+    if (job_) {
+      DrawLoading(area);
+    } else {
+      DrawWelcome(area);
+    }
+    return;
+  }
+  const bool timeline = workspace_.view == ViewId::kTimeline;
+  if (timeline ? document.timeline == nullptr : document.analysis == nullptr) {
+    if (job_) DrawLoading(area);
+    return;
+  }
+  switch (workspace_.view) {
+    case ViewId::kOverview:
+      return DrawOverview(ui_, workspace_, area);
+    case ViewId::kTimeline:
+      return DrawTimeline(ui_, workspace_, area);
+    case ViewId::kStages:
+      return DrawStages(ui_, workspace_, area);
+    case ViewId::kWhatIf:
+      return DrawWhatIf(ui_, workspace_, area);
+    case ViewId::kWorkers:
+      return DrawWorkers(ui_, workspace_, area);
+  }
+}
+
+}  // namespace penstock::gui

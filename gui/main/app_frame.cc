@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What surrounds the views: the bar above them, warnings, and what stands there without a trace.
+#include <algorithm>
+#include <cmath>
+
+#include "gui/main/app.h"
+#include "gui/model/overview.h"
+
+namespace penstock::gui {
+namespace {
+
+// Two arcs of water and a pipe: the sign of the program.
+void DrawSign(const Ui& ui, ImVec2 at, float size) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Rgb accent = ui.palette().accent;
+  const float w = size / 5;
+  list->AddLine({at.x, at.y + w / 2}, {at.x + size * 0.45F, at.y + w / 2}, Ink(accent), w);
+  list->AddLine({at.x + size * 0.42F, at.y + w / 2}, {at.x + size, at.y + size - w / 2},
+                Ink(accent), w * 1.15F);
+  for (const float x : {0.05F, 0.35F}) {
+    list->AddCircleFilled({at.x + size * x + w / 2, at.y + size - w * 0.7F}, w * 0.6F,
+                          Ink(accent, 0.6));
+  }
+}
+
+// A disc, half of it filled.
+void DrawHalfMoon(const Ui& ui, ImVec2 min, ImVec2 max) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 centre{(min.x + max.x) / 2, (min.y + max.y) / 2};
+  const float radius = ui.Px(5.5F);
+  constexpr float kQuarter = 1.5707963F;
+  list->AddCircle(centre, radius, Ink(ui.palette().text), 0, ui.Px(1.5F));
+  list->PathArcTo(centre, radius, -kQuarter, kQuarter);
+  list->PathFillConvex(Ink(ui.palette().text));
+}
+
+}  // namespace
+
+void App::DrawTopBar(Area area) {
+  const Palette& p = ui_.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(area.min, area.max, Ink(p.panel));
+  list->AddLine({area.min.x, area.max.y}, area.max, Ink(p.line));
+  const float frame = ImGui::GetFrameHeight();
+  const float y = area.min.y + (area.height() - frame) / 2;
+  DrawSign(ui_, {area.min.x + ui_.Px(16), area.min.y + (area.height() - ui_.Px(17)) / 2},
+           ui_.Px(17));
+  ImGui::SetCursorScreenPos({area.min.x + ui_.Px(44), y});
+  const Document& document = workspace_.document;
+  if (document.open()) {
+    for (const ViewInfo& view : kViews) {
+      if (TabButton(ui_, ui_.T(view.title), workspace_.view == view.id && !error_)) {
+        workspace_.view = view.id;
+        error_.reset();
+      }
+      ImGui::SameLine(0, ui_.Px(2));
+    }
+  } else {
+    DrawText(list, ui_.strong,
+             {area.min.x + ui_.Px(46), area.min.y + (area.height() - ui_.strong->FontSize) / 2},
+             Ink(p.text), "Penstock");
+  }
+  const float left = ImGui::GetCursorScreenPos().x + ui_.Px(10);
+
+  const char* theme = "    ##theme";
+  const char* language = settings_.language == Language::kEnglish ? "中文##lang" : "EN##lang";
+  const auto width = [&](const char* label) {
+    return ImGui::CalcTextSize(label, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
+  };
+  const float gap = ui_.Px(6);
+  float x = area.max.x - ui_.Px(14) - width("?") - gap - width(language) - gap - width(theme) -
+            gap - width(ui_.T(Text::kOpen));
+  const float right = x - ui_.Px(12);
+  ImGui::SetCursorScreenPos({x, y});
+  if (ImGui::Button(ui_.T(Text::kOpen))) chooser_.Show(document.path);
+  Tip(ui_, ui_.T(Text::kOpenTip));
+  ImGui::SameLine(0, gap);
+  if (ImGui::Button(theme)) {
+    settings_.theme = settings_.theme == Theme::kDark ? Theme::kLight : Theme::kDark;
+    restyle_ = true;
+  }
+  Tip(ui_, ui_.T(Text::kThemeTip));
+  DrawHalfMoon(ui_, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
+  ImGui::SameLine(0, gap);
+  if (ImGui::Button(language)) {
+    const bool english = settings_.language == Language::kEnglish;
+    settings_.language = english ? Language::kChinese : Language::kEnglish;
+    restyle_ = true;
+  }
+  Tip(ui_, ui_.T(Text::kLanguageTip));
+  ImGui::SameLine(0, gap);
+  if (ImGui::Button("?")) help_ = !help_;
+  Tip(ui_, ui_.T(Text::kHelpTip));
+
+  if (document.open() && right > left) {
+    const float text_y = area.min.y + (area.height() - ui_.small->FontSize) / 2;
+    const std::string name = Elided(ui_.small, document.path.filename().string(), right - left);
+    DrawTextRight(list, ui_.small, right, text_y, Ink(p.dim), name);
+    ImGui::SetCursorScreenPos({right - TextWidth(ui_.small, name), text_y});
+    ImGui::InvisibleButton("##name", {std::max(1.0F, TextWidth(ui_.small, name)), frame / 2});
+    Tip(ui_, document.path.string());
+  }
+  if (job_ && document.open()) {  // something else is being loaded, or the rest of this
+    const float part = std::clamp(job_->progress(), 0.02F, 1.0F);
+    list->AddRectFilled({area.min.x, area.max.y - ui_.Px(2)},
+                        {area.min.x + part * area.width(), area.max.y}, Ink(p.accent));
+  }
+}
+
+float App::DrawWarnings(Area area) {
+  const Document& document = workspace_.document;
+  if (!document.analysis || error_) return 0;
+  const auto lines = Warnings(document.analysis->report, ui_.language);
+  if (lines.empty()) return 0;
+  const Palette& p = ui_.palette();
+  std::string text;
+  for (const std::string& line : lines) text += (text.empty() ? "" : "  ") + line;
+  const float height = ui_.body->FontSize + ui_.Px(14);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(area.min, {area.max.x, area.min.y + height}, Ink(p.bad, 0.16), ui_.Px(6));
+  list->AddRect(area.min, {area.max.x, area.min.y + height}, Ink(p.bad, 0.6), ui_.Px(6));
+  DrawText(list, ui_.body, {area.min.x + ui_.Px(12), area.min.y + ui_.Px(7)}, Ink(p.text),
+           Elided(ui_.body, text, area.width() - ui_.Px(24)));
+  ImGui::SetCursorScreenPos(area.min);
+  ImGui::InvisibleButton("##warnings", {area.width(), height});
+  Tip(ui_, text);
+  return height + ui_.Px(10);
+}
+
+void App::DrawLoading(Area area) {
+  const Palette& p = ui_.palette();
+  const float width = std::min(ui_.Px(440), area.width());
+  const ImVec2 at{area.min.x + (area.width() - width) / 2, area.min.y + area.height() * 0.36F};
+  ImGui::SetCursorScreenPos(at);
+  const std::string name =
+      Elided(ui_.title, ui_.F(Text::kLoading, job_->path().filename().string()), width);
+  DrawText(ImGui::GetWindowDrawList(), ui_.title, at, Ink(p.text), name);
+  const float y = at.y + ui_.title->FontSize + ui_.Px(14);
+  const float part = job_->progress();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled({at.x, y}, {at.x + width, y + ui_.Px(8)}, Ink(p.raised), ui_.Px(4));
+  list->AddRectFilled({at.x, y}, {at.x + std::max(part, 0.02F) * width, y + ui_.Px(8)},
+                      Ink(p.accent), ui_.Px(4));
+  const std::string word = part < 1 ? ui_.F(Text::kReadingSpans, std::lround(100 * part))
+                                    : std::string(ui_.T(Text::kAnalysing));
+  DrawText(list, ui_.body, {at.x, y + ui_.Px(20)}, Ink(p.dim), word);
+  ImGui::SetCursorScreenPos(
+      {at.x + width - ImGui::CalcTextSize(ui_.T(Text::kCancel)).x - ui_.Px(20), y + ui_.Px(16)});
+  if (ImGui::Button(ui_.T(Text::kCancel))) {
+    job_->Cancel();
+    retired_.push_back(std::move(job_));
+    if (!workspace_.document.complete()) workspace_.document = Document{};
+  }
+}
+
+void App::DrawError(Area area) {
+  const Palette& p = ui_.palette();
+  const float width = std::min(ui_.Px(620), area.width());
+  ImGui::SetCursorScreenPos(
+      {area.min.x + (area.width() - width) / 2, area.min.y + area.height() * 0.3F});
+  ImGui::BeginGroup();
+  Paragraph(ui_, ui_.title, p.bad, ui_.T(Text::kCannotOpen), width);
+  Paragraph(ui_, ui_.body, p.text, error_->message, width);
+  ImGui::Dummy({1, ui_.Px(6)});
+  if (PrimaryButton(ui_, ui_.T(Text::kOpen))) chooser_.Show(failed_);
+  ImGui::SameLine();
+  if (ImGui::Button(ui_.T(Text::kClose))) error_.reset();
+  ImGui::EndGroup();
+}
+
+void App::DrawWelcome(Area area) {
+  const Palette& p = ui_.palette();
+  const float width = std::min(ui_.Px(560), area.width());
+  const float x = area.min.x + (area.width() - width) / 2;
+  DrawSign(ui_, {x, area.min.y + area.height() * 0.14F}, ui_.Px(44));
+  ImGui::SetCursorScreenPos({x, area.min.y + area.height() * 0.14F + ui_.Px(66)});
+  ImGui::BeginGroup();
+  Paragraph(ui_, ui_.big, p.text, ui_.T(Text::kWelcome), width);
+  ImGui::Dummy({1, ui_.Px(2)});
+  Paragraph(ui_, ui_.body, p.dim, ui_.T(Text::kWelcomeHow), width);
+  ImGui::Dummy({1, ui_.Px(4)});
+  if (PrimaryButton(ui_, ui_.T(Text::kOpen))) chooser_.Show({});
+  ImGui::Dummy({1, ui_.Px(10)});
+  Paragraph(ui_, ui_.body, p.dim, ui_.T(Text::kWelcomeRecord), width);
+  Paragraph(ui_, ui_.mono, p.text, "penstock record -- python train.py", width);
+  std::optional<std::filesystem::path> chosen;
+  if (!settings_.recent.empty()) {
+    ImGui::Dummy({1, ui_.Px(10)});
+    Paragraph(ui_, ui_.strong, p.text, ui_.T(Text::kRecent), width);
+    for (const auto& path : settings_.recent) {
+      ImGui::PushID(path.c_str());
+      if (ImGui::Selectable("##recent", false, 0, {width, ui_.Px(22)})) chosen = path;
+      const ImVec2 min = ImGui::GetItemRectMin();
+      const std::string name = path.filename().string();
+      DrawText(ImGui::GetWindowDrawList(), ui_.body, {min.x, min.y + ui_.Px(3)}, Ink(p.text), name);
+      const float after = min.x + TextWidth(ui_.body, name) + ui_.Px(12);
+      DrawText(ImGui::GetWindowDrawList(), ui_.small, {after, min.y + ui_.Px(5)}, Ink(p.dim),
+               Elided(ui_.small, path.parent_path().string(), min.x + width - after));
+      ImGui::PopID();
+    }
+  }
+  ImGui::EndGroup();
+  if (chosen) Open(*chosen);
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// penstock-gui [T] [--screenshot PNG] [--view V] [--from T --to T] [--size WxH] [--theme
+// light|dark]
+//              [--lang en|zh]
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+#include <clocale>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include "gui/main/options.h"
+#include "gui/main/screenshot.h"
+#include "gui/main/window.h"
+#include "traces/program.h"
+
+namespace penstock::gui {
+namespace {
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string Locale() {
+  for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
+    if (std::string value = Environment(name); !value.empty()) return value;
+  }
+  return "";
+}
+
+int RunProgram(int argc, char** argv) {
+  CLI::App app("Shows a recorded run: what holds it back, where, and what a change would gain.",
+               "penstock-gui");
+  OptionWords words;
+  Declare(app, &words);
+  int status = 0;
+  if (!traces::ParseCommandLine(app, argc, argv, &status)) return status;
+  const Result<Options> options = ReadOptions(words);
+  if (!options) return traces::Complain(app, options.error());
+  if (!options->screenshot.empty()) {
+    const Result<void> drawn = TakeScreenshot(*options);
+    return drawn ? 0 : traces::Complain(app, drawn.error());
+  }
+  // So that typed text arrives in the encoding of the user.
+  std::setlocale(LC_CTYPE, "");
+  const auto path = SettingsPath(Environment("XDG_CONFIG_HOME"), Environment("HOME"));
+  Settings defaults;
+  defaults.language = LanguageOf(Locale());
+  Settings settings = LoadSettings(path, defaults);
+  const Result<void> shown = RunWindow(*options, &settings);
+  if (!shown) return traces::Complain(app, shown.error());
+  if (!path.empty()) {
+    const Result<void> saved = SaveSettings(path, settings);
+    if (!saved) fmt::print(stderr, "penstock-gui: {}\n", saved.error().message);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace penstock::gui
+
+int main(int argc, char** argv) {
+  return penstock::gui::RunProgram(argc, argv);
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/main/options.h"
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+namespace penstock::gui {
+namespace {
+
+std::string ViewNames() {
+  std::string names;
+  for (const ViewInfo& view : kViews) {
+    names += (names.empty() ? "" : ", ") + std::string(view.name);
+  }
+  return names;
+}
+
+Result<void> ReadSize(const std::string& text, Options* options) {
+  const std::size_t x = text.find('x');
+  const auto number = [](std::string_view part) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    return error == std::errc{} && end == part.data() + part.size() ? value : -1;
+  };
+  if (x != std::string::npos) {
+    options->width = number(std::string_view(text).substr(0, x));
+    options->height = number(std::string_view(text).substr(x + 1));
+  }
+  const bool good = x != std::string::npos && options->width >= 320 && options->width <= 8192 &&
+                    options->height >= 240 && options->height <= 8192;
+  if (good) return {};
+  return Fail(ErrorKind::kUsage,
+              fmt::format("--size {}: say WIDTHxHEIGHT, from 320x240 to 8192x8192", text));
+}
+
+}  // namespace
+
+void Declare(CLI::App& app, OptionWords* words) {
+  app.add_option("trace", words->trace, "Trace to open");
+  app.add_option("--view", words->view, "What to show first: " + ViewNames());
+  app.add_option("--from", words->from, "Timeline: from this time on, like 1.2s or 350ms");
+  app.add_option("--to", words->to, "Timeline: up to this time");
+  app.add_option("--screenshot", words->screenshot,
+                 "Draw one picture into this PNG file and exit; needs no display")
+      ->type_name("PNG");
+  app.add_option("--size", words->size, "Of the window or picture, like 1920x1080");
+  app.add_option("--theme", words->theme, "light or dark");
+  app.add_option("--lang", words->language, "en or zh");
+  app.add_option("--scale", words->scale, "Size of everything: 0.75 to 3")
+      ->check(CLI::Range(0.75, 3.0));
+}
+
+Result<double> ReadTime(const std::string& option, const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const std::string_view unit = end;
+  const double scale = unit.empty() || unit == "s" ? 1
+                       : unit == "ms"              ? 1e-3
+                       : unit == "us"              ? 1e-6
+                                                   : -1;
+  if (end == text.c_str() || scale < 0 || !std::isfinite(value) || std::abs(value) > 1e9) {
+    return Fail(ErrorKind::kUsage,
+                fmt::format("{} {}: not a time; say 1.2s, 350ms or 20us", option, text));
+  }
+  return value * scale;
+}
+
+Result<Options> ReadOptions(const OptionWords& words) {
+  Options options;
+  options.trace = words.trace;
+  options.screenshot = words.screenshot;
+  options.scale = words.scale;
+  if (!words.view.empty()) {
+    bool known = false;
+    for (const ViewInfo& view : kViews) {
+      if (view.name != words.view) continue;
+      options.view = view.id;
+      known = true;
+    }
+    if (!known) {
+      return Fail(ErrorKind::kUsage,
+                  fmt::format("--view {}: there is {}", words.view, ViewNames()));
+    }
+  }
+  if (!words.size.empty()) {
+    if (Result<void> read = ReadSize(words.size, &options); !read) {
+      return tl::unexpected<Error>(read.error());
+    }
+    options.size_given = true;
+  }
+  if (!words.theme.empty() && words.theme != "dark" && words.theme != "light") {
+    return Fail(ErrorKind::kUsage, fmt::format("--theme {}: there is light, dark", words.theme));
+  }
+  if (!words.language.empty() && words.language != "en" && words.language != "zh") {
+    return Fail(ErrorKind::kUsage, fmt::format("--lang {}: there is en, zh", words.language));
+  }
+  if (!words.theme.empty()) options.theme = words.theme == "dark" ? Theme::kDark : Theme::kLight;
+  if (!words.language.empty()) {
+    options.language = words.language == "zh" ? Language::kChinese : Language::kEnglish;
+  }
+  const auto time = [](const char* option, const std::string& text, std::optional<double>* to) {
+    if (text.empty()) return Result<void>();
+    const Result<double> read = ReadTime(option, text);
+    if (!read) return Result<void>(tl::unexpected<Error>(read.error()));
+    *to = *read;
+    return Result<void>();
+  };
+  if (auto read = time("--from", words.from, &options.from); !read) {
+    return tl::unexpected<Error>(read.error());
+  }
+  if (auto read = time("--to", words.to, &options.to); !read) {
+    return tl::unexpected<Error>(read.error());
+  }
+  if (options.from && options.to && *options.to <= *options.from) {
+    return Fail(ErrorKind::kUsage, "--to must be later than --from");
+  }
+  if (!words.screenshot.empty() && words.trace.empty()) {
+    return Fail(ErrorKind::kUsage, "--screenshot needs a trace");
+  }
+  return options;
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line of penstock-gui.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "gui/model/palette.h"
+#include "gui/model/texts.h"
+#include "gui/views/workspace.h"
+#include "traces/base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace penstock::gui {
+
+struct Options {
+  std::filesystem::path trace;       // empty: none
+  std::filesystem::path screenshot;  // empty: a window
+  ViewId view = ViewId::kOverview;
+  std::optional<double> from;  // seconds since the trace began
+  std::optional<double> to;
+  int width = 1280;
+  int height = 800;
+  bool size_given = false;
+  std::optional<Theme> theme;
+  std::optional<Language> language;
+  double scale = 0;  // 0: of the screen and the settings
+};
+
+// The words as they stand on the command line.
+struct OptionWords {
+  std::string trace, screenshot, view, from, to, size, theme, language;
+  double scale = 0;
+};
+
+void Declare(CLI::App& app, OptionWords* words);
+// Errors: kUsage.
+[[nodiscard]] Result<Options> ReadOptions(const OptionWords& words);
+
+// "1.2s", "350ms", "20us", "1.5": seconds. Errors: kUsage.
+[[nodiscard]] Result<double> ReadTime(const std::string& option, const std::string& text);
+
+}  // namespace penstock::gui

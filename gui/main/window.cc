@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/main/window.h"
+
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "gui/main/app.h"
+
+namespace penstock::gui {
+namespace {
+
+// Popups, tables and tooltips take some frames to settle after an event.
+constexpr int kSettleFrames = 4;
+
+std::string& LastGlfwError() {
+  static std::string text;
+  return text;
+}
+
+void OnError(int /*code*/, const char* text) {
+  LastGlfwError() = text;
+}
+
+struct Glfw {
+  Glfw() {
+    glfwSetErrorCallback(OnError);
+    good = glfwInit() == GLFW_TRUE;
+  }
+  ~Glfw() {
+    if (good) glfwTerminate();
+  }
+  Glfw(const Glfw&) = delete;
+  Glfw& operator=(const Glfw&) = delete;
+  bool good = false;
+};
+
+struct CloseWindow {
+  void operator()(GLFWwindow* window) const { glfwDestroyWindow(window); }
+};
+
+struct Imgui {
+  explicit Imgui(GLFWwindow* window) {
+    ImGui::CreateContext();
+    ImGui::GetIO().IniFilename = nullptr;
+    ImGui::GetIO().ConfigInputTextCursorBlink = false;  // nothing moves while nothing happens
+    ImGui_ImplGlfw_InitForOpenGL(window, true);
+    ImGui_ImplOpenGL3_Init("#version 150");
+  }
+  ~Imgui() {
+    ImGui_ImplOpenGL3_Shutdown();
+    ImGui_ImplGlfw_Shutdown();
+    ImGui::DestroyContext();
+  }
+  Imgui(const Imgui&) = delete;
+  Imgui& operator=(const Imgui&) = delete;
+};
+
+struct KeyEvent {
+  int key = 0;
+  int scancode = 0;
+  int action = 0;
+  int mods = 0;
+};
+
+// What GLFW's callbacks find at the window.
+struct WindowState {
+  App* app = nullptr;
+  std::deque<KeyEvent> keys;
+};
+
+WindowState& StateOf(GLFWwindow* window) {
+  return *static_cast<WindowState*>(glfwGetWindowUserPointer(window));
+}
+
+void OnDrop(GLFWwindow* window, int count, const char** paths) {
+  if (count > 0) StateOf(window).app->Open(paths[0]);
+}
+
+void OnKey(GLFWwindow* window, int key, int scancode, int action, int mods) {
+  StateOf(window).keys.push_back({key, scancode, action, mods});
+}
+
+// Dear ImGui 1.86 looks at keys once a frame: one that goes down and up between two frames would be
+// lost. So a key changes at most once a frame; what comes later waits for the next.
+void DeliverKeys(GLFWwindow* window) {
+  std::deque<KeyEvent>& keys = StateOf(window).keys;
+  std::set<int> changed;
+  while (!keys.empty() && changed.insert(keys.front().key).second) {
+    const KeyEvent event = keys.front();
+    keys.pop_front();
+    ImGui_ImplGlfw_KeyCallback(window, event.key, event.scancode, event.action, event.mods);
+  }
+}
+
+void DrawFrame(GLFWwindow* window, App& app) {
+  if (app.TakeStyleChange()) {
+    app.RebuildStyle();
+    ImGui_ImplOpenGL3_DestroyFontsTexture();
+    ImGui_ImplOpenGL3_CreateFontsTexture();
+  }
+  DeliverKeys(window);
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui_ImplGlfw_NewFrame();
+  ImGui::NewFrame();
+  app.Frame();
+  ImGui::Render();
+  int width = 0;
+  int height = 0;
+  glfwGetFramebufferSize(window, &width, &height);
+  glViewport(0, 0, width, height);
+  const ImVec4 ground = Tint(app.ui().palette().background);
+  glClearColor(ground.x, ground.y, ground.z, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  glfwSwapBuffers(window);
+}
+
+void Loop(GLFWwindow* window, App& app) {
+  int frames = kSettleFrames;
+  bool loading = true;
+  while (glfwWindowShouldClose(window) == GLFW_FALSE && !app.quit()) {
+    if (frames > 0) {
+      glfwPollEvents();
+      --frames;
+    } else {
+      // Progress is worth ten pictures a second; without work there is nothing to wake for.
+      if (loading) {
+        glfwWaitEventsTimeout(0.1);
+      } else {
+        glfwWaitEvents();
+      }
+      frames = kSettleFrames;
+    }
+    if (glfwGetWindowAttrib(window, GLFW_ICONIFIED) == GLFW_TRUE) {
+      frames = 0;
+      continue;
+    }
+    DrawFrame(window, app);
+    loading = app.loading();
+    const ImGuiIO& io = ImGui::GetIO();
+    // Keys that are held move the view, and a caret blinks.
+    const bool held =
+        std::any_of(std::begin(io.KeysDown), std::end(io.KeysDown), [](bool down) { return down; });
+    if (held || !StateOf(window).keys.empty() || ImGui::IsAnyMouseDown() ||
+        app.workspace().animating()) {
+      frames = std::max(frames, 1);
+    }
+  }
+}
+
+}  // namespace
+
+Result<void> RunWindow(const Options& options, Settings* settings) {
+  const Glfw glfw;
+  if (!glfw.good) {
+    return Fail(ErrorKind::kEnvironment,
+                "no window can be opened: " + LastGlfwError() +
+                    "; without a display use --screenshot, or: penstock report --html");
+  }
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 2);
+  glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  glfwWindowHintString(GLFW_X11_CLASS_NAME, "penstock-gui");
+  glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "penstock-gui");
+  const int width = options.size_given ? options.width : settings->width;
+  const int height = options.size_given ? options.height : settings->height;
+  const std::unique_ptr<GLFWwindow, CloseWindow> window(
+      glfwCreateWindow(width, height, "Penstock", nullptr, nullptr));
+  if (!window) {
+    return Fail(ErrorKind::kEnvironment, "no window can be opened: " + LastGlfwError() +
+                                             "; it needs OpenGL 3.2; use --screenshot, or: "
+                                             "penstock report --html");
+  }
+  glfwMakeContextCurrent(window.get());
+  glfwSwapInterval(1);
+  glfwSetWindowSizeLimits(window.get(), 800, 500, GLFW_DONT_CARE, GLFW_DONT_CARE);
+  const Imgui imgui(window.get());
+  float screen_scale = 1;
+  glfwGetWindowContentScale(window.get(), &screen_scale, nullptr);
+  Settings shown = *settings;
+  if (options.theme) shown.theme = *options.theme;
+  if (options.language) shown.language = *options.language;
+  if (options.scale > 0) shown.scale = options.scale;
+  App app(shown, std::max(screen_scale, 1.0F), [] { glfwPostEmptyEvent(); });
+  WindowState state{&app, {}};
+  glfwSetWindowUserPointer(window.get(), &state);
+  glfwSetDropCallback(window.get(), OnDrop);
+  glfwSetKeyCallback(window.get(), OnKey);  // instead of the one that ImGui has set
+  app.workspace().view = options.view;
+  if (options.from || options.to) app.WantRange(options.from, options.to);
+  if (!options.trace.empty()) app.Open(options.trace);
+  Loop(window.get(), app);
+  glfwHideWindow(window.get());  // what is still at work may take a moment to stop
+  glfwGetWindowSize(window.get(), &app.settings().width, &app.settings().height);
+  *settings = app.settings();
+  return {};
+}
+
+}  // namespace penstock::gui

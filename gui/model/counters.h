@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values over time that belong under the spans: CPU, memory, finished batches. Values; pure.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "traces/trace.h"
+
+namespace penstock::gui {
+
+struct Analysis;
+
+enum class CounterKind : std::uint8_t { kCpu, kMemory, kReadyBatches };
+
+struct CounterPoint {
+  std::int64_t at = 0;  // ns since the trace began
+  double value = 0;     // cores, bytes, batches; holds until the next point
+};
+
+struct CounterTrack {
+  static constexpr std::uint32_t kAll = 0xffffffffu;
+  CounterKind kind = CounterKind::kCpu;
+  std::uint32_t process = kAll;  // index into Trace::processes(), or the whole run
+  std::vector<CounterPoint> points;
+  double most = 0;
+};
+
+// CPU of the run and of each process, memory of the run (PSS, else RSS) and of each process,
+// finished batches; those that were recorded.
+[[nodiscard]] std::vector<CounterTrack> BuildCounters(const traces::Trace& trace,
+                                                      const Analysis& analysis);
+
+// The value that holds at `at`; 0 before the first point.
+[[nodiscard]] double ValueAt(const CounterTrack& track, std::int64_t at);
+
+// Highest value in each of `columns` equal parts of [from, to), -1 where there is none.
+[[nodiscard]] std::vector<float> Resample(const CounterTrack& track, std::int64_t from,
+                                          std::int64_t to, std::size_t columns);
+
+}  // namespace penstock::gui

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/overview.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "analyzer/report/format.h"
+#include "analyzer/report/phrases.h"
+#include "analyzer/whatif/summary.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::Batch;
+using analyzer::Diagnosis;
+using analyzer::Factor;
+using analyzer::Report;
+using analyzer::ShortNumber;
+using traces::StageId;
+
+// Mean seconds of one batch.
+struct Means {
+  double read = 0, decode = 0, augment = 0, collate = 0, other = 0, put = 0;
+  double wait = 0, get = 0, pin = 0, h2d = 0, step = 0;
+};
+
+Means MeansOf(const analyzer::LoaderRun& run) {
+  Means sum;
+  double made = 0;
+  double used = 0;
+  double stepped = 0;
+  for (const Batch& batch : run.batches) {
+    if (batch.was_fetched() || batch.fetch.wall > 0) {
+      made += 1;
+      const double parts =
+          batch.read.wall + batch.decode.wall + batch.augment.wall + batch.collate.wall;
+      sum.read += batch.read.wall;
+      sum.decode += batch.decode.wall;
+      sum.augment += batch.augment.wall;
+      sum.collate += batch.collate.wall;
+      sum.other += std::max(0.0, batch.fetch.wall - parts);
+      sum.put += batch.put.wall;
+    }
+    if (batch.was_delivered()) {
+      used += 1;
+      const bool inside = batch.get_thread == batch.wait_thread;
+      const double got = inside ? std::min(batch.get.wall, batch.wait()) : 0;
+      const double pinned = inside ? std::min(batch.pin.wall, batch.wait() - got) : 0;
+      sum.get += got;
+      sum.pin += pinned;
+      sum.wait += batch.wait() - got - pinned;
+    }
+    if (batch.step_end != analyzer::kNever) {
+      stepped += 1;
+      const double copy = std::min(batch.h2d, batch.step());
+      sum.h2d += copy;
+      sum.step += batch.step() - copy;
+    }
+  }
+  const auto divide = [](double& value, double by) { value = by > 0 ? value / by : 0; };
+  for (double* value : {&sum.read, &sum.decode, &sum.augment, &sum.collate, &sum.other, &sum.put}) {
+    divide(*value, made);
+  }
+  for (double* value : {&sum.wait, &sum.get, &sum.pin}) divide(*value, used);
+  divide(sum.h2d, stepped);
+  divide(sum.step, stepped);
+  return sum;
+}
+
+std::string Percent(double fraction) {
+  return fmt::format("{:.0f} %", 100 * fraction);
+}
+
+std::string_view ChineseUnit(const Diagnosis& diagnosis) {
+  const bool samples = !diagnosis.run.has_loader() || diagnosis.run.loader().samples_known;
+  return TextOf(samples ? Text::kSamplesPerSecond : Text::kBatchesPerSecond, Language::kChinese);
+}
+
+std::string ChineseHeadline(const Diagnosis& diagnosis) {
+  const std::string_view unit = ChineseUnit(diagnosis);
+  const double rate = diagnosis.samples_rate;
+  const analyzer::LoaderDiagnosis& loader = *diagnosis.loader;
+  const double gain = loader.attribution.SpeedupOf(loader.attribution.bottleneck);
+  const std::string waits =
+      fmt::format("训练循环有 {} 的时间在等待数据", Percent(diagnosis.wait_fraction));
+  const std::string faster = fmt::format("速度可达 {:.2f} 倍（{} → {} {}）", gain,
+                                         ShortNumber(rate), ShortNumber(rate * gain), unit);
+  if (loader.fetched < 0.5 && diagnosis.bottleneck == Factor::kNone &&
+      diagnosis.wait_fraction >= 0.05) {
+    return fmt::format("未能看到限制因素：{}（{} {}）", waits, ShortNumber(rate), unit);
+  }
+  switch (loader.attribution.bottleneck) {
+    case Factor::kNone:
+      return fmt::format("没有突出的瓶颈：任一环节零成本的收益都不足 5 %，{}（{} {}）", waits,
+                         ShortNumber(rate), unit);
+    case Factor::kCompute:
+      return fmt::format(
+          "限制在于训练步而非数据：{}，即使数据零成本，速度也只有 {:.2f} 倍（{} {}）", waits,
+          loader.attribution.headroom, ShortNumber(rate), unit);
+    case Factor::kStartup:
+      return fmt::format(
+          "限制在于启动：各 epoch 首批到来之前占全程的 {}；若无启动开销，速度可达 {:.2f} 倍",
+          Percent(loader.signals.startup), gain);
+    case Factor::kPrefetch:
+      return fmt::format(
+          "限制在于抖动：工作进程平均够快，但批次到来不均匀，队列太浅；若均匀到来，{}；{}", faster,
+          waits);
+    default:
+      return fmt::format("限制在于{}：若其零成本，{}；{}",
+                         TextOf(NameOf(loader.attribution.bottleneck), Language::kChinese), faster,
+                         waits);
+  }
+}
+
+std::string ChineseVerdict(const Diagnosis& diagnosis) {
+  if (!diagnosis.loader) {
+    if (diagnosis.run.threads == 0) return "此跟踪中没有记录：没有看到任何运行内容。";
+    if (diagnosis.bottleneck == Factor::kNone) return "没有看到加载器和解码，无法指出瓶颈。";
+    return fmt::format(
+        "{}占用数据线程的大部分时间（{} {}）；没有看到加载器，无法判断它是否限制了程序。",
+        TextOf(NameOf(diagnosis.bottleneck), Language::kChinese),
+        ShortNumber(diagnosis.samples_rate), ChineseUnit(diagnosis));
+  }
+  std::string text = ChineseHeadline(diagnosis);
+  const double error = diagnosis.loader->replay.error();
+  if (diagnosis.loader->fetched < 0.5) {
+    text += "；多数批次的制作过程不可见，因此各环节未知";
+  } else if (!diagnosis.loader->steady.steady) {
+    text += fmt::format("；只录制了 {} 个批次，仅供参考", diagnosis.run.loader().batches.size());
+  } else if (std::abs(error) > 0.05) {
+    text += fmt::format("；模型与此次运行相差 {:+.0f} %，数值仅供粗略参考", 100 * error);
+  }
+  return text + "。";
+}
+
+}  // namespace
+
+InputBound Judge(const Report& report) {
+  if (!report.diagnosis.loader) return InputBound::kUnknown;
+  const double wait = report.diagnosis.wait_fraction;
+  return wait < 0.05  ? InputBound::kNot
+         : wait < 0.2 ? InputBound::kModerately
+                      : InputBound::kHighly;
+}
+
+Text NameOf(Factor factor) {
+  switch (factor) {
+    case Factor::kRead:
+      return Text::kRead;
+    case Factor::kDecode:
+      return Text::kDecode;
+    case Factor::kAugment:
+      return Text::kAugment;
+    case Factor::kCollate:
+      return Text::kCollate;
+    case Factor::kTransfer:
+      return Text::kTransfer;
+    case Factor::kH2d:
+      return Text::kCopyToGpu;
+    case Factor::kCompute:
+      return Text::kStep;
+    case Factor::kStartup:
+      return Text::kStartup;
+    case Factor::kPrefetch:
+      return Text::kPrefetch;
+    case Factor::kNone:
+      break;
+  }
+  return Text::kNothing;
+}
+
+Ribbon BuildRibbon(const Report& report) {
+  Ribbon ribbon;
+  if (!report.diagnosis.loader) return ribbon;
+  const analyzer::LoaderRun& run = report.diagnosis.run.loader();
+  const Factor bottleneck = report.diagnosis.bottleneck;
+  const Means means = MeansOf(run);
+  ribbon.workers = run.config.num_workers;
+  const auto add = [&](std::vector<RibbonPart>& parts, StageId colour, Text name, double seconds,
+                       Factor factor) {
+    if (seconds > 0) parts.push_back({colour, name, seconds, factor == bottleneck});
+  };
+  auto& making = ribbon.making;
+  add(making, StageId::kRead, Text::kRead, means.read, Factor::kRead);
+  add(making, StageId::kDecode, Text::kDecode, means.decode, Factor::kDecode);
+  add(making, StageId::kAugment, Text::kAugment, means.augment, Factor::kAugment);
+  // Nobody's bottleneck: kStartup is never a part of a batch.
+  add(making, StageId::kSample, Text::kOther, means.other, Factor::kStartup);
+  add(making, StageId::kCollate, Text::kCollate, means.collate, Factor::kCollate);
+  add(making, StageId::kPut, Text::kTransfer, means.put, Factor::kTransfer);
+  auto& loop = ribbon.loop;
+  // Without workers the making happens while the loop waits.
+  add(loop, StageId::kWait, Text::kWait, means.wait, Factor::kPrefetch);
+  add(loop, StageId::kGet, Text::kTransfer, means.get + means.pin, Factor::kTransfer);
+  add(loop, StageId::kH2d, Text::kCopyToGpu, means.h2d, Factor::kH2d);
+  add(loop, StageId::kStep, Text::kStep, means.step, Factor::kCompute);
+  for (const RibbonPart& part : making) ribbon.making_time += part.seconds;
+  for (const RibbonPart& part : loop) ribbon.loop_time += part.seconds;
+  if (bottleneck == Factor::kStartup) {
+    for (RibbonPart& part : making) part.bottleneck = false;
+  }
+  return ribbon;
+}
+
+std::string VerdictText(const Report& report, Language language) {
+  if (language == Language::kChinese) return ChineseVerdict(report.diagnosis);
+  return report.diagnosis.summary;
+}
+
+std::vector<Change> ChangesOf(const Report& report) {
+  std::vector<Change> changes;
+  if (!report.diagnosis.loader || !report.diagnosis.loader->suggestion.changes) return changes;
+  const analyzer::Suggestion& suggestion = report.diagnosis.loader->suggestion;
+  const analyzer::LoaderConfig& config = report.diagnosis.run.loader().config;
+  const auto add = [&](Text name, int before, int after) {
+    if (before != after) changes.push_back({name, before, after});
+  };
+  add(Text::kNumWorkers, config.num_workers, suggestion.workers);
+  if (suggestion.workers > 0 && (config.num_workers > 0 || suggestion.prefetch != 2)) {
+    add(Text::kPrefetchFactor, config.prefetch_factor, suggestion.prefetch);
+  }
+  add(Text::kPersistent, config.persistent_workers ? 1 : 0, suggestion.persistent_workers ? 1 : 0);
+  return changes;
+}
+
+std::vector<std::string> Warnings(const Report& report, Language language) {
+  std::vector<std::string> lines;
+  const std::string losses = analyzer::LossText(report.losses);
+  if (!losses.empty()) lines.push_back(Filled(Text::kIncomplete, language, losses));
+  const std::string blind = analyzer::BlindText(report.coverage);
+  if (!blind.empty()) lines.push_back(Filled(Text::kPartlyBlind, language, blind));
+  return lines;
+}
+
+}  // namespace penstock::gui

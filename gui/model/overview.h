@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the first view shows, from the analyzer's report: no number here is computed twice. Values;
+// pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/report/report.h"
+#include "gui/model/texts.h"
+#include "traces/event.h"
+
+namespace penstock::gui {
+
+// How much a training run waits for its data. Source: XProf's input-pipeline thresholds.
+enum class InputBound : std::uint8_t { kUnknown, kNot, kModerately, kHighly };
+[[nodiscard]] InputBound Judge(const analyzer::Report& report);
+
+struct RibbonPart {
+  traces::StageId colour = traces::StageId::kNone;
+  Text name{};
+  double seconds = 0;  // of one batch, mean
+  bool bottleneck = false;
+};
+
+// A batch on its way: made by a worker, then used by the training loop. Both are drawn to one
+// scale.
+struct Ribbon {
+  std::vector<RibbonPart> making;  // read, decode, augment, other, collate, handing over
+  std::vector<RibbonPart> loop;    // waiting, copying, computing
+  double making_time = 0;          // seconds
+  double loop_time = 0;
+  int workers = 0;  // that make batches side by side; 0: the loop makes them itself
+  [[nodiscard]] bool empty() const { return making.empty() && loop.empty(); }
+};
+[[nodiscard]] Ribbon BuildRibbon(const analyzer::Report& report);
+
+// The verdict in one sentence. English is the analyzer's own; Chinese says the same.
+[[nodiscard]] std::string VerdictText(const analyzer::Report& report, Language language);
+
+// A finding as the list shows it. In Chinese the title and the advice are those of its id, and the
+// analyzer's own sentences, which hold the figures, stand below.
+struct FindingText {
+  std::string title;
+  std::string detail;  // "" where the title says it all
+  std::string action;
+};
+[[nodiscard]] FindingText TextOf(const analyzer::Finding& finding, Language language);
+
+// What a suggestion changes: "num_workers", 2, 4.
+struct Change {
+  Text name{};
+  int before = 0;
+  int after = 0;
+};
+[[nodiscard]] std::vector<Change> ChangesOf(const analyzer::Report& report);
+
+// Loss and blindness in one line each; empty if the trace is whole.
+[[nodiscard]] std::vector<std::string> Warnings(const analyzer::Report& report, Language language);
+
+[[nodiscard]] Text NameOf(analyzer::Factor factor);
+
+}  // namespace penstock::gui

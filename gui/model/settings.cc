@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/settings.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <span>
+#include <sstream>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include "traces/base/file.h"
+
+namespace penstock::gui {
+namespace {
+
+constexpr std::size_t kMostRecent = 10;
+
+double NumberIn(const std::string& text, double low, double high, double otherwise) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return end == text.c_str() || *end != '\0' || !(value >= low && value <= high) ? otherwise
+                                                                                 : value;
+}
+
+void Take(const std::string& key, const std::string& value, Settings& settings) {
+  if (key == "theme") {
+    if (value == "dark") settings.theme = Theme::kDark;
+    if (value == "light") settings.theme = Theme::kLight;
+  } else if (key == "language") {
+    if (value == "en") settings.language = Language::kEnglish;
+    if (value == "zh") settings.language = Language::kChinese;
+  } else if (key == "scale") {
+    settings.scale = NumberIn(value, 0.75, 3, settings.scale);
+  } else if (key == "width") {
+    settings.width = static_cast<int>(NumberIn(value, 640, 16'384, settings.width));
+  } else if (key == "height") {
+    settings.height = static_cast<int>(NumberIn(value, 480, 16'384, settings.height));
+  } else if (key == "recent" && !value.empty() && settings.recent.size() < kMostRecent) {
+    settings.recent.emplace_back(value);
+  }
+}
+
+}  // namespace
+
+void Settings::Remember(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::path whole = std::filesystem::absolute(path, error).lexically_normal();
+  if (error) whole = path;
+  // A line is a file: a name with a line break cannot be kept.
+  if (whole.string().find('\n') != std::string::npos) return;
+  std::erase(recent, whole);
+  recent.insert(recent.begin(), std::move(whole));
+  if (recent.size() > kMostRecent) recent.resize(kMostRecent);
+}
+
+Settings ParseSettings(const std::string& text, const Settings& defaults) {
+  Settings settings = defaults;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t equals = line.find('=');
+    if (equals != std::string::npos)
+      Take(line.substr(0, equals), line.substr(equals + 1), settings);
+  }
+  return settings;
+}
+
+std::string SettingsText(const Settings& settings) {
+  std::string text = fmt::format("theme={}\nlanguage={}\nscale={}\nwidth={}\nheight={}\n",
+                                 settings.theme == Theme::kDark ? "dark" : "light",
+                                 settings.language == Language::kEnglish ? "en" : "zh",
+                                 settings.scale, settings.width, settings.height);
+  for (const auto& path : settings.recent) text += fmt::format("recent={}\n", path.string());
+  return text;
+}
+
+std::filesystem::path SettingsPath(const std::string& config, const std::string& home) {
+  // The specification asks to ignore relative paths.
+  if (!config.empty() && config.front() == '/') {
+    return std::filesystem::path(config) / "penstock" / "gui.conf";
+  }
+  if (home.empty()) return {};
+  return std::filesystem::path(home) / ".config" / "penstock" / "gui.conf";
+}
+
+Language LanguageOf(const std::string& locale) {
+  return std::string_view(locale).substr(0, 2) == "zh" ? Language::kChinese : Language::kEnglish;
+}
+
+Settings LoadSettings(const std::filesystem::path& path, const Settings& defaults) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return defaults;
+  std::string text(64 * 1024, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return ParseSettings(text, defaults);
+}
+
+Result<void> SaveSettings(const std::filesystem::path& path, const Settings& settings) {
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  Result<OutputFile> file = OutputFile::Create(path, ".part");
+  if (!file) return tl::unexpected<Error>(file.error());
+  const std::string text = SettingsText(settings);
+  Result<void> done = file->Append(std::as_bytes(std::span(text)));
+  if (done) done = file->Commit();
+  if (!done) file->Discard();
+  return done;
+}
+
+}  // namespace penstock::gui

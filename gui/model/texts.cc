@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/texts.h"
+
+#include <array>
+#include <cstddef>
+
+namespace penstock::gui {
+namespace {
+
+struct Entry {
+  std::string_view english;
+  std::string_view chinese;
+};
+
+constexpr std::array kEntries = {
+#define PENSTOCK_TEXT_ENTRY(name, english, chinese) Entry{english, chinese},
+    PENSTOCK_TEXTS(PENSTOCK_TEXT_ENTRY)
+#undef PENSTOCK_TEXT_ENTRY
+};
+static_assert(kEntries.size() == static_cast<std::size_t>(Text::kTextCount));
+
+}  // namespace
+
+std::string_view TextOf(Text text, Language language) {
+  const Entry& entry = kEntries[static_cast<std::size_t>(text)];
+  return language == Language::kChinese ? entry.chinese : entry.english;
+}
+
+}  // namespace penstock::gui

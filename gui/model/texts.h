@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The window's texts in its languages. Pure; texts live as long as the program.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include "gui/model/texts_table.h"
+
+namespace penstock::gui {
+
+enum class Language : std::uint8_t { kEnglish, kChinese };
+
+enum class Text : std::uint16_t {
+#define PENSTOCK_TEXT_NAME(name, english, chinese) name,
+  PENSTOCK_TEXTS(PENSTOCK_TEXT_NAME)
+#undef PENSTOCK_TEXT_NAME
+      kTextCount
+};
+
+// Null-terminated.
+[[nodiscard]] std::string_view TextOf(Text text, Language language);
+
+// With values in the places of {}.
+template <class... Values>
+[[nodiscard]] std::string Filled(Text text, Language language, const Values&... values) {
+  return fmt::format(fmt::runtime(TextOf(text, language)), values...);
+}
+
+}  // namespace penstock::gui

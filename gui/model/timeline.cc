@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "gui/model/density.h"
+
+namespace penstock::gui {
+namespace {
+
+using traces::Span;
+using traces::StageId;
+
+constexpr std::size_t kMostLevels = 16;  // what nests deeper lies on the last one
+
+struct RawSpan {
+  std::int64_t start;
+  std::int64_t length;
+  StageId stage;
+  SpanDetail detail;
+};
+
+RawSpan Raw(const Span& span, std::int64_t begin) {
+  RawSpan raw;
+  raw.start = span.start.value - begin;
+  raw.length = std::max<std::int64_t>(span.duration.value, 0);
+  raw.stage = span.stage;
+  raw.detail.batch = span.batch.index;
+  raw.detail.generation = span.batch.generation;
+  raw.detail.name = span.name;
+  raw.detail.object = span.object;
+  const bool fits = span.sample >= 0 && span.sample < SpanDetail::kNoSample;
+  raw.detail.sample = fits ? static_cast<std::uint32_t>(span.sample) : SpanDetail::kNoSample;
+  raw.detail.bytes = static_cast<float>(span.bytes.value);
+  raw.detail.cpu = span.cpu.value < 0 ? -1.0F : static_cast<float>(Seconds(span.cpu));
+  raw.detail.flags = span.flags;
+  return raw;
+}
+
+bool Earlier(const RawSpan& a, const RawSpan& b) {
+  return a.start != b.start ? a.start < b.start : a.length > b.length;
+}
+
+// A training loop that nobody marked: what lies between two waits is a step.
+void AddDerivedSteps(std::vector<RawSpan>& spans) {
+  std::vector<RawSpan> steps;
+  const RawSpan* last = nullptr;
+  for (const RawSpan& span : spans) {
+    if (span.stage == StageId::kStep) return;
+    if (span.stage != StageId::kWait) continue;
+    const bool same = last != nullptr && last->detail.generation == span.detail.generation;
+    if (same && last->detail.key().valid() && span.start > last->start + last->length) {
+      RawSpan step;
+      step.start = last->start + last->length;
+      step.length = span.start - step.start;
+      step.stage = StageId::kStep;
+      step.detail.batch = last->detail.batch;
+      step.detail.generation = last->detail.generation;
+      step.detail.flags = SpanDetail::kDerived;
+      steps.push_back(step);
+    }
+    last = &span;
+  }
+  if (steps.empty()) return;
+  const auto middle = static_cast<std::ptrdiff_t>(spans.size());
+  spans.insert(spans.end(), steps.begin(), steps.end());
+  std::inplace_merge(spans.begin(), spans.begin() + middle, spans.end(), Earlier);
+}
+
+// Puts spans on the first level that is free when they start. A span lies below those around it,
+// for their levels are taken.
+class LevelBuilder {
+ public:
+  explicit LevelBuilder(Lane& lane) : lane_(lane) {}
+
+  void Add(const RawSpan& span) {
+    std::size_t at = 0;
+    while (at < ends_.size() && ends_[at] > span.start) ++at;
+    if (at == kMostLevels) {
+      at = kMostLevels - 1;
+      if (ends_[at] >= span.start + span.length) return;  // below what can be shown
+    }
+    if (at == ends_.size()) {
+      ends_.push_back(0);
+      lane_.levels.emplace_back();
+    }
+    // On the last level a span that overlaps the one before begins where that ends.
+    const std::int64_t start = std::max(span.start, ends_[at]);
+    const std::int64_t length = span.start + span.length - start;
+    Level& level = lane_.levels[at];
+    level.start.push_back(start);
+    level.shape.push_back(static_cast<std::uint64_t>(length) << 8 |
+                          static_cast<std::uint64_t>(span.stage));
+    level.detail.push_back(span.detail);
+    ends_[at] = span.start + span.length;
+  }
+
+ private:
+  Lane& lane_;
+  std::vector<std::int64_t> ends_;
+};
+
+void FillTotals(Level& level) {
+  Level::Totals sum;
+  for (std::size_t i = 0; i < level.size(); ++i) {
+    if (i % Level::kStride == 0) level.totals.push_back(sum);
+    const std::size_t stage = std::min<std::size_t>(level.shape[i] & 0xff, wire::kStageCount - 1);
+    ++sum.count[stage];
+    sum.time[stage] += level.length(i);
+  }
+  level.totals.push_back(sum);
+}
+
+bool MovesBatch(StageId stage) {
+  switch (stage) {
+    case StageId::kFetch:
+    case StageId::kPut:
+    case StageId::kPin:
+    case StageId::kGet:
+    case StageId::kWait:
+    case StageId::kH2d:
+    case StageId::kStep:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void CollectStops(Timeline& timeline) {
+  for (std::uint32_t l = 0; l < timeline.lanes.size(); ++l) {
+    const Lane& lane = timeline.lanes[l];
+    for (std::uint32_t v = 0; v < lane.levels.size(); ++v) {
+      const Level& level = lane.levels[v];
+      for (std::uint32_t i = 0; i < level.size(); ++i) {
+        if (!MovesBatch(level.stage(i)) || !level.detail[i].key().valid()) continue;
+        timeline.stops.push_back({level.detail[i].key(), {l, v, i}, level.start[i]});
+      }
+    }
+  }
+  std::sort(timeline.stops.begin(), timeline.stops.end(),
+            [](const BatchStop& a, const BatchStop& b) {
+              return std::pair(a.key, a.start) < std::pair(b.key, b.start);
+            });
+}
+
+// Names and paths beyond ASCII: a font must be told beforehand.
+void CollectUnusual(const traces::Trace& trace, Timeline& timeline) {
+  constexpr std::size_t kMost = 64 * 1024;
+  std::unordered_set<std::uint32_t> seen;
+  const auto take = [&](StringId id) {
+    if (id.value == 0 || timeline.unusual_text.size() > kMost || !seen.insert(id.value).second) {
+      return;
+    }
+    const std::string_view text = trace.String(id);
+    const auto plain = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+    if (!std::all_of(text.begin(), text.end(), plain)) timeline.unusual_text += text;
+  };
+  for (const Lane& lane : timeline.lanes) {
+    for (const Level& level : lane.levels) {
+      StringId name;
+      StringId object;
+      for (const SpanDetail& detail : level.detail) {
+        if (detail.name != name) take(detail.name);
+        if (detail.object != object) take(detail.object);
+        name = detail.name;
+        object = detail.object;
+      }
+    }
+  }
+}
+
+Group MakeGroup(const traces::Trace& trace, std::uint32_t process) {
+  const traces::ProcessInfo& info = trace.processes()[process];
+  Group group;
+  group.process = ProcessId{process};
+  group.kind = info.role == wire::kRoleConsumer ? GroupKind::kConsumer
+               : info.role == wire::kRoleWorker ? GroupKind::kWorker
+                                                : GroupKind::kOther;
+  group.worker_id = info.worker_id;
+  group.rank = info.rank;
+  group.pid = info.pid;
+  group.name = info.comm;
+  return group;
+}
+
+void MakeGroups(const traces::Trace& trace, Timeline& timeline) {
+  for (std::uint32_t p = 0; p < trace.processes().size(); ++p) {
+    Group group = MakeGroup(trace, p);
+    for (std::size_t l = 0; l < timeline.lanes.size(); ++l) {
+      if (trace.threads()[timeline.lanes[l].thread.value].process.value == p) {
+        group.lanes.push_back(l);
+      }
+    }
+    if (!group.lanes.empty()) timeline.groups.push_back(std::move(group));
+  }
+  std::stable_sort(
+      timeline.groups.begin(), timeline.groups.end(), [](const Group& a, const Group& b) {
+        return std::tuple(a.rank, a.kind, a.worker_id) < std::tuple(b.rank, b.kind, b.worker_id);
+      });
+}
+
+std::string LabelOf(const traces::Trace& trace, const traces::ThreadInfo& thread) {
+  const bool main = thread.process.value < trace.processes().size() &&
+                    trace.processes()[thread.process.value].pid == thread.tid;
+  if (main) return "main";
+  return thread.name.empty() ? fmt::format("thread {}", thread.tid) : thread.name;
+}
+
+}  // namespace
+
+std::size_t Level::FirstEndingAfter(std::int64_t at) const {
+  const auto it = std::upper_bound(start.begin(), start.end(), at);
+  auto index = static_cast<std::size_t>(it - start.begin());
+  if (index > 0 && end(index - 1) > at) --index;
+  return index;
+}
+
+std::size_t Level::FirstStartingAt(std::int64_t at) const {
+  return static_cast<std::size_t>(std::lower_bound(start.begin(), start.end(), at) - start.begin());
+}
+
+std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildControl& control) {
+  Timeline timeline;
+  timeline.begin = trace.begin().value;
+  timeline.length = std::max<std::int64_t>(1, trace.end().value - trace.begin().value);
+  const double whole = static_cast<double>(std::max<std::uint64_t>(1, trace.span_count()));
+  for (std::uint32_t t = 0; t < trace.threads().size(); ++t) {
+    const traces::ThreadInfo& info = trace.threads()[t];
+    if (info.spans == 0 || info.process.value >= trace.processes().size()) continue;
+    std::vector<RawSpan> spans;
+    spans.reserve(info.spans);
+    trace.ForEachBlock(ThreadId{t}, [&](std::span<const Span> block) {
+      if (control.stop.stop_requested()) return;
+      for (const Span& span : block) spans.push_back(Raw(span, timeline.begin));
+      if (control.progress != nullptr) {
+        const double done = static_cast<double>(timeline.spans + spans.size()) / whole;
+        control.progress->store(static_cast<float>(0.98 * done), std::memory_order_relaxed);
+      }
+    });
+    if (control.stop.stop_requested()) return std::nullopt;
+    if (spans.empty()) continue;
+    timeline.spans += spans.size();
+    AddDerivedSteps(spans);
+    Lane lane;
+    lane.thread = ThreadId{t};
+    lane.label = LabelOf(trace, info);
+    lane.spans = spans.size();
+    LevelBuilder builder(lane);
+    for (const RawSpan& span : spans) builder.Add(span);
+    for (Level& level : lane.levels) {
+      FillTotals(level);
+      BuildDensity(level, timeline.length);
+    }
+    timeline.lanes.push_back(std::move(lane));
+  }
+  CollectStops(timeline);
+  CollectUnusual(trace, timeline);
+  MakeGroups(trace, timeline);
+  if (control.progress != nullptr) control.progress->store(1, std::memory_order_relaxed);
+  return timeline;
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The spans of a trace ready to be drawn at any zoom: processes, their threads, and of each thread
+// the levels at which spans nest. Built once, immutable afterwards, safe from several threads.
+// Times are nanoseconds since the trace began. 44 bytes a span.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "traces/trace.h"
+
+namespace penstock::gui {
+
+// What is not needed to draw a span.
+struct SpanDetail {
+  std::uint32_t batch = wire::kNoBatch;
+  StringId name;
+  StringId object;
+  std::uint32_t sample = kNoSample;  // dataset index
+  float bytes = 0;
+  float cpu = -1;  // seconds; -1: not taken
+  std::uint16_t generation = 0;
+  std::uint8_t flags = 0;  // wire::kFlag*, kDerived
+
+  static constexpr std::uint32_t kNoSample = 0xffffffffu;
+  // Not recorded: the step between two waits of a training loop.
+  static constexpr std::uint8_t kDerived = 128;
+
+  [[nodiscard]] traces::BatchKey key() const { return {batch, generation}; }
+};
+
+// A stretch of a level: how much of it each of the three largest stages covers, in 1/255.
+struct Cell {
+  std::array<std::uint8_t, 3> stage{};
+  std::array<std::uint8_t, 3> share{};
+};
+
+// Spans that do not overlap: one level of one thread, ascending by time.
+struct Level {
+  std::vector<std::int64_t> start;
+  std::vector<std::uint64_t> shape;  // duration << 8 | stage
+  std::vector<SpanDetail> detail;
+  // density[0] divides the whole trace into equal cells, each further one into half as many; empty
+  // where there are so few spans that they are always drawn themselves.
+  std::vector<std::vector<Cell>> density;
+  // Per stage, number and time of the spans before every kStride-th.
+  struct Totals {
+    std::array<std::uint32_t, wire::kStageCount> count{};
+    std::array<std::int64_t, wire::kStageCount> time{};
+  };
+  static constexpr std::size_t kStride = 1024;
+  std::vector<Totals> totals;
+
+  [[nodiscard]] std::size_t size() const { return start.size(); }
+  [[nodiscard]] std::int64_t length(std::size_t i) const {
+    return static_cast<std::int64_t>(shape[i] >> 8);
+  }
+  [[nodiscard]] std::int64_t end(std::size_t i) const { return start[i] + length(i); }
+  [[nodiscard]] traces::StageId stage(std::size_t i) const {
+    return static_cast<traces::StageId>(shape[i] & 0xff);
+  }
+  // First span that ends after `at`; size() if none does.
+  [[nodiscard]] std::size_t FirstEndingAfter(std::int64_t at) const;
+  // First span that starts at `at` or later.
+  [[nodiscard]] std::size_t FirstStartingAt(std::int64_t at) const;
+};
+
+// One thread.
+struct Lane {
+  ThreadId thread;
+  std::string label;
+  std::vector<Level> levels;
+  std::uint64_t spans = 0;
+};
+
+enum class GroupKind : std::uint8_t { kConsumer, kWorker, kOther };
+
+// One process.
+struct Group {
+  ProcessId process;
+  GroupKind kind = GroupKind::kOther;
+  std::int32_t worker_id = -1;
+  std::int32_t rank = -1;
+  std::uint32_t pid = 0;
+  std::string name;  // of its program
+  std::vector<std::size_t> lanes;
+};
+
+// Names one span.
+struct SpanRef {
+  std::uint32_t lane = 0;
+  std::uint32_t level = 0;
+  std::uint32_t index = 0;
+  constexpr auto operator<=>(const SpanRef&) const = default;
+};
+
+// A span that moves a batch on: fetch, put, pin, get, wait, copy, step.
+struct BatchStop {
+  traces::BatchKey key;
+  SpanRef span;
+  std::int64_t start = 0;
+};
+
+struct Timeline {
+  std::int64_t begin = 0;   // CLOCK_MONOTONIC of time 0
+  std::int64_t length = 1;  // at least 1
+  std::uint64_t spans = 0;
+  std::vector<Group> groups;  // consumers, workers by number, others
+  std::vector<Lane> lanes;
+  std::vector<BatchStop> stops;  // by key, then time
+  std::string unusual_text;      // names and paths that are not plain ASCII, for want of glyphs
+
+  [[nodiscard]] const Level& level(SpanRef ref) const { return lanes[ref.lane].levels[ref.level]; }
+  [[nodiscard]] std::int64_t start(SpanRef ref) const { return level(ref).start[ref.index]; }
+  [[nodiscard]] std::int64_t end(SpanRef ref) const { return level(ref).end(ref.index); }
+  [[nodiscard]] traces::StageId stage(SpanRef ref) const { return level(ref).stage(ref.index); }
+  [[nodiscard]] const SpanDetail& detail(SpanRef ref) const { return level(ref).detail[ref.index]; }
+};
+
+// How a build is watched and stopped from another thread.
+struct BuildControl {
+  std::stop_token stop;
+  std::atomic<float>* progress = nullptr;  // 0 to 1, relaxed: nothing else is published by it
+};
+
+// nullopt: it was stopped.
+// Cost: one pass over all spans, 44 bytes each and up to 1 MB a level.
+[[nodiscard]] std::optional<Timeline> BuildTimeline(const traces::Trace& trace,
+                                                    const BuildControl& control = {});
+
+}  // namespace penstock::gui

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/timeline_state.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace penstock::gui {
+namespace {
+
+constexpr double kShortest = 50;  // ns
+constexpr double kMargin = 0.02;  // of the visible length, beyond the trace
+
+}  // namespace
+
+TimeView::TimeView(std::int64_t length) : length_(std::max<std::int64_t>(length, 1)) {
+  Fit();
+}
+
+TimeRange TimeView::range() const {
+  const auto from = static_cast<std::int64_t>(std::floor(from_));
+  return {from, std::max(from + 1, static_cast<std::int64_t>(std::ceil(to_)))};
+}
+
+void TimeView::Fit() {
+  const auto length = static_cast<double>(length_);
+  from_ = -0.5 * kMargin * length;
+  to_ = length - from_;
+}
+
+void TimeView::Show(TimeRange range) {
+  from_ = static_cast<double>(range.from);
+  to_ = static_cast<double>(range.to);
+  Keep();
+}
+
+void TimeView::ShowWithMargin(TimeRange range) {
+  const auto margin = std::max<std::int64_t>(range.length() / 10, 20);
+  Show({range.from - margin, range.to + margin});
+}
+
+void TimeView::Zoom(double fraction, double factor) {
+  const double at = from_ + fraction * (to_ - from_);
+  from_ = at - (at - from_) * factor;
+  to_ = at + (to_ - at) * factor;
+  Keep();
+}
+
+void TimeView::Pan(double fraction) {
+  const double by = fraction * (to_ - from_);
+  from_ += by;
+  to_ += by;
+  Keep();
+}
+
+void TimeView::Reveal(std::int64_t at) {
+  const auto place = static_cast<double>(at);
+  if (place >= from_ && place <= to_) return;
+  const double half = (to_ - from_) / 2;
+  from_ = place - half;
+  to_ = place + half;
+  Keep();
+}
+
+void TimeView::Keep() {
+  const auto length = static_cast<double>(length_);
+  if (!std::isfinite(from_) || !std::isfinite(to_)) Fit();
+  if (to_ - from_ < kShortest) {
+    const double middle = (from_ + to_) / 2;
+    from_ = middle - kShortest / 2;
+    to_ = middle + kShortest / 2;
+  }
+  if (to_ - from_ >= length * (1 + kMargin)) {
+    Fit();
+    return;
+  }
+  const double margin = kMargin * (to_ - from_);
+  if (from_ < -margin) {
+    to_ += -margin - from_;
+    from_ = -margin;
+  } else if (to_ > length + margin) {
+    from_ -= to_ - length - margin;
+    to_ = length + margin;
+  }
+}
+
+void TimelineState::ToggleFold(std::uint32_t group) {
+  if (folded.erase(group) == 0) folded.insert(group);
+}
+
+void TimelineState::Go(const Timeline& timeline, SpanRef to) {
+  span = to;
+  const std::int64_t start = timeline.start(to);
+  const std::int64_t length = timeline.end(to) - start;
+  const TimeRange visible = view.range();
+  // A span of less than a few pixels cannot be seen: come closer.
+  if (length > 0 && length < visible.length() / 400) {
+    view.Show({start - 10 * length, start + 11 * length});
+  } else if (length > visible.length()) {
+    view.ShowWithMargin({start, start + length});
+  } else if (start < visible.from || start + length > visible.to) {
+    view.Reveal(start < visible.from ? start - length : start + 2 * length);
+    view.Reveal(start);
+  }
+}
+
+void TimelineState::Focus(const Timeline& timeline) {
+  if (selection) {
+    view.ShowWithMargin(*selection);
+  } else if (span) {
+    view.ShowWithMargin({timeline.start(*span), timeline.end(*span)});
+  }
+}
+
+std::vector<Row> LayOutRows(const Timeline& timeline, std::span<const CounterTrack> counters,
+                            const TimelineState& state, const RowHeights& heights) {
+  std::vector<Row> rows;
+  float top = 0;
+  const auto add = [&](Row row, float height) {
+    row.top = top;
+    row.height = height;
+    top += height;
+    rows.push_back(row);
+  };
+  const auto add_counters = [&](std::uint32_t group, std::uint32_t process) {
+    for (std::uint32_t c = 0; c < counters.size(); ++c) {
+      if (counters[c].process != process) continue;
+      add({.kind = RowKind::kCounter, .group = group, .counter = c}, heights.counter);
+    }
+  };
+  const auto of_run = [](const CounterTrack& t) { return t.process == CounterTrack::kAll; };
+  if (std::any_of(counters.begin(), counters.end(), of_run)) {
+    add({.kind = RowKind::kGroup, .group = Row::kAllGroups}, heights.group);
+    if (!state.folded.contains(Row::kAllGroups)) add_counters(Row::kAllGroups, CounterTrack::kAll);
+    top += heights.gap;
+  }
+  for (std::uint32_t g = 0; g < timeline.groups.size(); ++g) {
+    const Group& group = timeline.groups[g];
+    const auto first = static_cast<std::uint32_t>(group.lanes.front());
+    add({.kind = RowKind::kGroup, .group = g, .lane = first}, heights.group);
+    if (!state.folded.contains(g)) {
+      for (const std::size_t lane : group.lanes) {
+        for (std::uint32_t v = 0; v < timeline.lanes[lane].levels.size(); ++v) {
+          add({.kind = RowKind::kLevel,
+               .group = g,
+               .lane = static_cast<std::uint32_t>(lane),
+               .level = v,
+               .first_of_lane = v == 0},
+              heights.level);
+        }
+        top += 2;
+      }
+    }
+    top += heights.gap;
+  }
+  return rows;
+}
+
+float ScrollTo(const std::vector<Row>& rows, SpanRef span, float scroll, float height) {
+  for (const Row& row : rows) {
+    if (row.kind != RowKind::kLevel || row.lane != span.lane || row.level != span.level) continue;
+    if (row.top < scroll) return std::max(0.0F, row.top - 40);
+    if (row.top + row.height > scroll + height) return row.top + row.height + 40 - height;
+    return scroll;
+  }
+  return scroll;
+}
+
+std::optional<SpanRef> SpanAt(const Timeline& timeline, const Row& row, std::int64_t at,
+                              std::int64_t reach) {
+  if (row.kind != RowKind::kLevel) return std::nullopt;
+  const Level& level = timeline.lanes[row.lane].levels[row.level];
+  const std::size_t first = level.FirstEndingAfter(at - reach);
+  std::optional<SpanRef> nearest;
+  std::int64_t distance = reach + 1;
+  for (std::size_t i = first; i < level.size() && level.start[i] <= at + reach; ++i) {
+    const std::int64_t away = at < level.start[i]  ? level.start[i] - at
+                              : at >= level.end(i) ? at - level.end(i)
+                                                   : 0;
+    if (away < distance) {
+      distance = away;
+      nearest = SpanRef{row.lane, row.level, static_cast<std::uint32_t>(i)};
+    }
+    if (away == 0 || i - first > 64) break;
+  }
+  return nearest;
+}
+
+}  // namespace penstock::gui

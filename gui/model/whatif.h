@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The what-if view's state and answers: the sliders become one analyzer::GridRequest, the same that
+// `penstock whatif` makes, so both say the same. Values; Ask() is pure.
+#pragma once
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/report/report.h"
+#include "analyzer/whatif/grid.h"
+#include "traces/base/result.h"
+
+namespace penstock::gui {
+
+// What can be sped up in the view.
+inline constexpr std::array kScalable = {analyzer::Factor::kRead, analyzer::Factor::kDecode,
+                                         analyzer::Factor::kAugment, analyzer::Factor::kCollate};
+
+struct WhatIf {
+  int workers = 0;
+  int prefetch = 2;
+  int batch = 0;
+  double step = 0;  // seconds; < 0: as recorded
+  bool pin = false;
+  bool persistent = false;
+  std::array<double, kScalable.size()> speed{1, 1, 1, 1};  // times as fast
+  constexpr bool operator==(const WhatIf&) const = default;
+};
+
+// The setting of the recording, and what the report suggests. Requires: diagnosis.loader.
+[[nodiscard]] WhatIf Recorded(const analyzer::Diagnosis& diagnosis);
+[[nodiscard]] WhatIf Suggested(const analyzer::Diagnosis& diagnosis);
+
+// Seconds between two batches in the recording's loop, median.
+[[nodiscard]] double MedianStep(const analyzer::Diagnosis& diagnosis);
+
+// Ends of the sliders.
+struct WhatIfLimits {
+  int workers = 16;
+  int prefetch = 16;
+  int batch = 1024;
+  double step = 1;  // seconds
+};
+[[nodiscard]] WhatIfLimits LimitsOf(const analyzer::Diagnosis& diagnosis);
+
+// The request that `penstock whatif` would make of the same options, for these numbers of workers.
+[[nodiscard]] analyzer::GridRequest RequestOf(const analyzer::Diagnosis& diagnosis,
+                                              const WhatIf& chosen, std::vector<int> workers);
+
+struct WhatIfAnswer {
+  analyzer::Configuration chosen;
+  std::vector<analyzer::Configuration> curve;  // over the number of workers, `chosen` among them
+  std::string unit;
+  std::vector<std::string> notes;
+  double measured = 0;  // rate of the recording
+  double budget = 0;    // bytes, 0: not known
+  std::string code;     // line to paste, "" if the loader's arguments are not known
+};
+// Errors: those of analyzer::PredictGrid.
+[[nodiscard]] Result<WhatIfAnswer> Ask(const analyzer::Diagnosis& diagnosis, const WhatIf& chosen);
+
+}  // namespace penstock::gui

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/views/help_panel.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "gui/widgets/draw.h"
+#include "gui/widgets/keys.h"
+
+namespace penstock::gui {
+namespace {
+
+struct Line {
+  std::string_view keys;
+  Text does;
+};
+
+constexpr std::array kLines = {
+    Line{"W  S   + −   Ctrl+wheel", Text::kKeyZoom},
+    Line{"A  D   ← →   Shift+wheel", Text::kKeyPan},
+    Line{"wheel   ↑ ↓   PgUp PgDn", Text::kKeyScroll},
+    Line{"0   Home", Text::kKeyFit},
+    Line{"F   double click", Text::kKeyFocus},
+    Line{".  ,", Text::kKeyNext},
+    Line{"[  ]", Text::kKeyBatch},
+    Line{"/   Ctrl+F", Text::kKeySearch},
+    Line{"drag", Text::kKeySelect},
+    Line{"Ctrl+1 … 9,  1 … 9", Text::kKeyBookmark},
+    Line{"click", Text::kKeyFold},
+    Line{"Esc", Text::kKeyClear},
+    Line{"Alt+1 … 5", Text::kKeyViews},
+    Line{"Ctrl+O", Text::kOpen},
+    Line{"Ctrl + −  Ctrl 0", Text::kKeyScale},
+    Line{"Ctrl+Q", Text::kKeyQuit},
+};
+
+}  // namespace
+
+void DrawHelp(const Ui& ui, bool* open) {
+  const Palette& p = ui.palette();
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  const float pitch = ui.body->FontSize + ui.Px(9);
+  const ImVec2 size{std::min(ui.Px(640), screen.x - ui.Px(30)),
+                    ui.Px(62) + pitch * static_cast<float>(kLines.size())};
+  ImGui::SetNextWindowPos({(screen.x - size.x) / 2, std::max(0.0F, (screen.y - size.y) / 2)});
+  ImGui::SetNextWindowSize(size);
+  ImGui::SetNextWindowFocus();
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, Tint(p.panel));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.Px(10));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1);
+  ImGui::Begin(
+      "##help", nullptr,
+      ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetWindowPos();
+  DrawText(list, ui.title, {at.x + ui.Px(20), at.y + ui.Px(14)}, Ink(p.text), ui.T(Text::kKeys));
+  float y = at.y + ui.Px(50);
+  for (const Line& line : kLines) {
+    DrawText(list, ui.strong, {at.x + ui.Px(20), y}, Ink(p.accent), line.keys);
+    DrawText(list, ui.body, {at.x + ui.Px(240), y}, Ink(p.text),
+             Elided(ui.body, ui.T(line.does), size.x - ui.Px(255)));
+    y += pitch;
+  }
+  const bool outside = ImGui::IsMouseClicked(0) && !ImGui::IsWindowHovered();
+  if (Pressed(Key::kEscape) || outside) *open = false;
+  ImGui::End();
+  ImGui::PopStyleVar(2);
+  ImGui::PopStyleColor();
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "analyzer/report/format.h"
+#include "analyzer/report/phrases.h"
+#include "analyzer/whatif/summary.h"
+#include "gui/model/overview.h"
+#include "gui/views/overview_parts.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::Report;
+using analyzer::ShortNumber;
+
+// Two bars: the rate now and the predicted one with its interval.
+void DrawRates(const Ui& ui, const Report& report, float width) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const analyzer::Prediction& predicted = report.diagnosis.loader->suggestion.predicted;
+  const double now = report.diagnosis.samples_rate;
+  const double most = std::max({now, predicted.rate.high, 1e-9});
+  const float label =
+      std::max(TextWidth(ui.body, ui.T(Text::kNow)), TextWidth(ui.body, ui.T(Text::kPredicted))) +
+      ui.Px(12);
+  const std::string gain =
+      fmt::format("{}  ×{:.2f}", ShortNumber(predicted.rate.estimate), predicted.speedup);
+  const float room = width - label - TextWidth(ui.strong, gain) - ui.Px(16);
+  const auto x = [&](double rate) {
+    return at.x + label + static_cast<float>(rate / most) * std::max(room, ui.Px(20));
+  };
+  const float height = ui.Px(16);
+  const float pitch = ui.Px(24);
+  const float text = (height - ui.body->FontSize) / 2;
+  DrawText(list, ui.body, {at.x, at.y + text}, Ink(p.dim), ui.T(Text::kNow));
+  list->AddRectFilled({x(0), at.y}, {x(now), at.y + height}, Ink(Mix(p.dim, p.panel, 0.4)),
+                      ui.Px(3));
+  DrawText(list, ui.body, {x(now) + ui.Px(8), at.y + text}, Ink(p.text), ShortNumber(now));
+  const float y = at.y + pitch;
+  DrawText(list, ui.body, {at.x, y + text}, Ink(p.dim), ui.T(Text::kPredicted));
+  list->AddRectFilled({x(0), y}, {x(predicted.rate.estimate), y + height}, Ink(p.good), ui.Px(3));
+  const float middle = y + height / 2;
+  const float low = x(predicted.rate.low);
+  const float high = x(predicted.rate.high);
+  list->AddLine({low, middle}, {high, middle}, Ink(p.text), ui.Px(1.5F));
+  for (const float end : {low, high}) {
+    list->AddLine({end, middle - ui.Px(4)}, {end, middle + ui.Px(4)}, Ink(p.text), ui.Px(1.5F));
+  }
+  DrawText(list, ui.strong, {high + ui.Px(8), y + text}, Ink(p.good), gain);
+  ImGui::Dummy({width, pitch + height});
+}
+
+void DrawChanges(const Ui& ui, const Report& report, float width) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImVec2 at = ImGui::GetCursorScreenPos();
+  const float start = at.x;
+  const float height = ui.body->FontSize + ui.Px(10);
+  float bottom = at.y + height;
+  for (const Change& change : ChangesOf(report)) {
+    const bool truth = change.name == Text::kPersistent;
+    const auto value = [&](int v) {
+      return truth ? std::string(v != 0 ? "True" : "False") : std::to_string(v);
+    };
+    const std::string text =
+        fmt::format("{}  {} → {}", ui.T(change.name), value(change.before), value(change.after));
+    const float chip = TextWidth(ui.strong, text) + ui.Px(20);
+    if (at.x + chip > start + width && at.x > start) {
+      at = {start, at.y + height + ui.Px(6)};
+      bottom = at.y + height;
+    }
+    list->AddRectFilled(at, {at.x + chip, at.y + height}, Ink(p.accent, 0.2), height / 2);
+    DrawText(list, ui.strong, {at.x + ui.Px(10), at.y + ui.Px(5)}, Ink(p.text), text);
+    at.x += chip + ui.Px(8);
+  }
+  ImGui::Dummy({width, bottom - ImGui::GetCursorScreenPos().y});
+}
+
+void DrawCode(const Ui& ui, Workspace& workspace, const std::string& code, float width) {
+  if (code.empty()) return;
+  const Palette& p = ui.palette();
+  const bool copied = workspace.copied == code && ImGui::GetTime() - workspace.copied_at < 2;
+  const char* word = ui.T(copied ? Text::kCopied : Text::kCopy);
+  const float button = TextWidth(ui.body, word) + ui.Px(22);
+  const auto lines = WrapText(ui.mono, code, width - button - ui.Px(28));
+  const float pitch = ui.mono->FontSize + ui.Px(3);
+  const float height = pitch * static_cast<float>(lines.size()) + ui.Px(13);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(at, {at.x + width, at.y + height}, Ink(p.raised), ui.Px(6));
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    DrawText(list, ui.mono, {at.x + ui.Px(10), at.y + ui.Px(8) + pitch * static_cast<float>(i)},
+             Ink(p.text), lines[i]);
+  }
+  ImGui::SetCursorScreenPos({at.x + width - button - ui.Px(4), at.y + ui.Px(4)});
+  if (ImGui::Button(word)) workspace.CopyText(code);
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({width, height});
+}
+
+// What the run would gain if one part cost nothing.
+void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  std::vector<analyzer::Gain> gains;
+  for (const analyzer::Gain& gain : report.diagnosis.gains) {
+    if (gain.speedup >= 1.005 && std::isfinite(gain.speedup)) gains.push_back(gain);
+  }
+  Paragraph(ui, ui.strong, p.text, ui.T(Text::kIfFree), width);
+  if (gains.empty()) {
+    Paragraph(ui, ui.body, p.dim, ui.T(Text::kNothingGains), width);
+    return;
+  }
+  float label = 0;
+  for (const analyzer::Gain& gain : gains) {
+    label = std::max(label, TextWidth(ui.body, ui.T(NameOf(gain.factor))));
+  }
+  label += ui.Px(12);
+  const float pitch = ui.Px(20);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const double most = gains.front().speedup - 1;
+  const float room = width - label - ui.Px(60);
+  float y = at.y;
+  for (const analyzer::Gain& gain : gains) {
+    // As many as there is room for: the first ones matter.
+    if (y > at.y && y + ui.body->FontSize > bottom) break;
+    const bool first = gain.factor == report.diagnosis.bottleneck;
+    const float length = static_cast<float>((gain.speedup - 1) / most) * room;
+    DrawText(list, ui.body, {at.x, y}, Ink(first ? p.text : p.dim), ui.T(NameOf(gain.factor)));
+    list->AddRectFilled({at.x + label, y + ui.Px(2)},
+                        {at.x + label + std::max(length, ui.Px(2)), y + ui.Px(14)},
+                        Ink(first ? p.accent : Mix(p.accent, p.panel, 0.55)), ui.Px(2));
+    DrawText(list, ui.body, {at.x + label + length + ui.Px(8), y}, Ink(first ? p.text : p.dim),
+             fmt::format("{:.2f}x", gain.speedup));
+    y += pitch;
+  }
+  ImGui::Dummy({width, y - at.y});
+}
+
+}  // namespace
+
+void DrawSuggestion(const Ui& ui, Workspace& workspace, Area area) {
+  const Report& report = workspace.document.analysis->report;
+  const Palette& p = ui.palette();
+  const Area inside = Headed(ui, Panel(ui, area), ui.T(Text::kSuggestion));
+  BeginArea("suggestion", inside, false);
+  const float width = ImGui::GetContentRegionAvail().x - ui.Px(4);
+  const auto& loader = report.diagnosis.loader;
+  if (loader && loader->suggestion.changes) {
+    DrawChanges(ui, report, width);
+    DrawRates(ui, report, width);
+    std::string line =
+        ui.F(Text::kNextBottleneck, ui.T(NameOf(loader->suggestion.next_bottleneck)));
+    if (loader->suggestion.predicted.ram > 0) {
+      line += "  ·  " +
+              ui.F(Text::kMemoryNeeded, analyzer::BytesText(loader->suggestion.predicted.ram));
+    }
+    Paragraph(ui, ui.small, p.dim, line, width);
+    DrawCode(ui, workspace, analyzer::SuggestedCode(report.diagnosis), width);
+  } else if (loader) {
+    const bool chinese = ui.language == Language::kChinese;
+    Paragraph(ui, ui.body, p.text,
+              chinese ? std::string(ui.T(Text::kKeep)) : analyzer::KeepText(report.diagnosis),
+              width);
+  } else {
+    Paragraph(ui, ui.body, p.dim, ui.T(Text::kNoBatches), width);
+  }
+  if (loader) DrawGains(ui, report, width, inside.max.y);
+  EndArea();
+}
+
+}  // namespace penstock::gui

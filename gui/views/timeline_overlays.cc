@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What lies over the rows of the timeline, and the strips above them.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/core.h>
+
+#include "analyzer/report/format.h"
+#include "gui/model/ticks.h"
+#include "gui/views/timeline_canvas.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::DurationText;
+using traces::StageId;
+
+// A box with an arrow's way in it: from the end of one stop to the beginning of the next.
+void DrawArrow(const TimelineCanvas& canvas, SpanRef from, SpanRef to, double alpha) {
+  const Row* a = canvas.RowOf(from);
+  const Row* b = canvas.RowOf(to);
+  if (a == nullptr || b == nullptr || a == b) return;
+  const Ui& ui = canvas.ui;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImU32 colour = Ink(ui.palette().text, alpha);
+  // A wait begins before its batch is there: the arrow goes to where it ends.
+  const bool waits = canvas.timeline.stage(to) == StageId::kWait;
+  const float x0 = canvas.X(canvas.timeline.end(from));
+  const float x1 = canvas.X(waits ? canvas.timeline.end(to) : canvas.timeline.start(to));
+  const float y0 = canvas.Top(*a) + ui.Px(a->height) / 2;
+  const float y1 = canvas.Top(*b) + ui.Px(b->height) / 2;
+  const float bend = std::clamp(std::abs(x1 - x0) / 2, ui.Px(12), ui.Px(80));
+  list->AddBezierCubic({x0, y0}, {x0 + bend, y0}, {x1 - bend, y1}, {x1, y1}, colour, ui.Px(1.6F));
+  const float tip = ui.Px(5);
+  list->AddTriangleFilled({x1, y1}, {x1 - tip, y1 - tip * 0.6F}, {x1 - tip, y1 + tip * 0.6F},
+                          colour);
+}
+
+void DrawWay(const TimelineCanvas& canvas, traces::BatchKey key, double alpha) {
+  const std::vector<SpanRef> stops = StopsOf(canvas.timeline, key);
+  // A batch has a handful of stops; a training step with thousands of copies has no way to draw.
+  for (std::size_t i = 1; i < std::min<std::size_t>(stops.size(), 32); ++i) {
+    DrawArrow(canvas, stops[i - 1], stops[i], alpha);
+  }
+}
+
+// Where few batches are in view, all of them are followed.
+void DrawWays(const TimelineCanvas& canvas, traces::BatchKey apart) {
+  constexpr std::size_t kFew = 14;
+  std::set<traces::BatchKey> keys;
+  for (const Group& group : canvas.timeline.groups) {
+    if (group.kind != GroupKind::kConsumer) continue;
+    for (const std::size_t lane : group.lanes) {
+      for (const Level& level : canvas.timeline.lanes[lane].levels) {
+        const std::size_t first = level.FirstEndingAfter(canvas.window.from);
+        const std::size_t last = level.FirstStartingAt(canvas.window.to);
+        if (last - std::min(first, last) > 400) continue;
+        for (std::size_t i = first; i < last; ++i) {
+          if (level.stage(i) == StageId::kWait && level.detail[i].key().valid()) {
+            keys.insert(level.detail[i].key());
+          }
+        }
+      }
+    }
+  }
+  if (keys.size() > kFew) return;
+  for (const traces::BatchKey key : keys) {
+    if (key != apart) DrawWay(canvas, key, 0.3);
+  }
+}
+
+void DrawSelection(const TimelineCanvas& canvas) {
+  const auto& selection = canvas.workspace.timeline.selection;
+  if (!selection) return;
+  const Ui& ui = canvas.ui;
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float x0 = canvas.X(selection->from);
+  const float x1 = canvas.X(selection->to);
+  list->AddRectFilled({x0, canvas.plot.min.y}, {x1, canvas.plot.max.y}, Ink(p.accent, 0.13));
+  for (const float x : {x0, x1}) {
+    list->AddLine({x, canvas.plot.min.y}, {x, canvas.plot.max.y}, Ink(p.accent), ui.Px(1));
+  }
+  const std::string text = DurationText(Seconds(TimeNs{selection->length()}));
+  const float width = TextWidth(ui.strong, text) + ui.Px(14);
+  const float middle =
+      std::clamp((x0 + x1) / 2, canvas.plot.min.x + width / 2,
+                 std::max(canvas.plot.max.x - width / 2, canvas.plot.min.x + width / 2));
+  const float y = canvas.plot.min.y + ui.Px(4);
+  const Area pill{{middle - width / 2, y},
+                  {middle + width / 2, y + ui.strong->FontSize + ui.Px(6)}};
+  list->AddRectFilled(pill.min, pill.max, Ink(p.accent), ui.Px(5));
+  DrawTextCentred(list, ui.strong, pill, Ink(InkOn(p.accent)), text);
+}
+
+void DrawHits(const TimelineCanvas& canvas) {
+  const SearchState& search = canvas.workspace.search;
+  if (!search.found || search.found->hits().empty()) return;
+  const Ui& ui = canvas.ui;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  constexpr std::size_t kMost = 3'000;
+  const auto& hits = search.found->hits();
+  // Hits that begin before the window may reach into it; a few of them is enough.
+  const auto first = std::partition_point(hits.begin(), hits.end(), [&](SpanRef hit) {
+    return canvas.timeline.start(hit) < canvas.window.from;
+  });
+  auto it = first - std::min<std::ptrdiff_t>(first - hits.begin(), 200);
+  float last_x = -1;
+  const Row* last_row = nullptr;
+  for (std::size_t drawn = 0; it != hits.end() && drawn < kMost; ++it) {
+    if (canvas.timeline.start(*it) > canvas.window.to) break;
+    const float x0 = canvas.X(canvas.timeline.start(*it));
+    const float x1 = std::max(canvas.X(canvas.timeline.end(*it)), x0 + ui.Px(2));
+    const Row* row = canvas.RowOf(*it);
+    if (row == nullptr || !canvas.Visible(*row) || x1 < canvas.plot.min.x) continue;
+    if (row == last_row && x1 < last_x + 2) continue;
+    last_x = x1;
+    last_row = row;
+    const float y = canvas.Top(*row);
+    list->AddRect({x0, y}, {x1, y + ui.Px(row->height) - 1}, Ink(ui.palette().text, 0.9), 0, 0,
+                  ui.Px(1));
+    ++drawn;
+  }
+}
+
+void DrawChosen(const TimelineCanvas& canvas, SpanRef span, float thickness, double alpha) {
+  const Row* row = canvas.RowOf(span);
+  if (row == nullptr || !canvas.Visible(*row)) return;
+  const Ui& ui = canvas.ui;
+  const float y = canvas.Top(*row);
+  const float x0 = canvas.X(canvas.timeline.start(span));
+  const float x1 = std::max(canvas.X(canvas.timeline.end(span)), x0 + ui.Px(3));
+  ImGui::GetWindowDrawList()->AddRect({x0 - 1, y - 1}, {x1, y + ui.Px(row->height)},
+                                      Ink(ui.palette().text, alpha), ui.Px(2), 0, ui.Px(thickness));
+}
+
+}  // namespace
+
+void DrawOverlays(const TimelineCanvas& canvas, std::optional<SpanRef> hovered) {
+  const Ui& ui = canvas.ui;
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->PushClipRect(canvas.plot.min, canvas.plot.max, true);
+  DrawSelection(canvas);
+  const std::optional<SpanRef> chosen = canvas.workspace.timeline.span;
+  const std::optional<SpanRef> looked_at = hovered ? hovered : chosen;
+  const traces::BatchKey key =
+      looked_at ? canvas.timeline.detail(*looked_at).key() : traces::BatchKey{};
+  DrawWays(canvas, key);
+  if (key.valid()) DrawWay(canvas, key, 0.95);
+  DrawHits(canvas);
+  if (hovered) DrawChosen(canvas, *hovered, 1, 0.8);
+  if (chosen) DrawChosen(canvas, *chosen, 2, 1);
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (ImGui::IsMouseHoveringRect(canvas.plot.min, canvas.plot.max)) {
+    list->AddLine({mouse.x, canvas.plot.min.y}, {mouse.x, canvas.plot.max.y}, Ink(p.text, 0.25));
+  }
+  list->PopClipRect();
+}
+
+void DrawAxis(const TimelineCanvas& canvas, Area area) {
+  const Ui& ui = canvas.ui;
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const int most = std::max(2, static_cast<int>(canvas.plot.width() / ui.Px(110)));
+  list->PushClipRect({canvas.plot.min.x, area.min.y}, canvas.plot.max, true);
+  for (const AxisTick& tick : TimeTicks(canvas.window.from, canvas.window.to, most)) {
+    const float x = canvas.X(std::llround(tick.at));
+    list->AddLine({x, area.max.y - ui.Px(5)}, {x, canvas.plot.max.y}, Ink(p.line, 0.8));
+    DrawText(list, ui.small, {x + ui.Px(4), area.min.y + ui.Px(2)}, Ink(p.dim), tick.text);
+  }
+  for (std::size_t b = 0; b < canvas.workspace.timeline.bookmarks.size(); ++b) {
+    const auto& mark = canvas.workspace.timeline.bookmarks[b];
+    if (!mark) continue;
+    const float x = canvas.X((mark->from + mark->to) / 2);
+    const Area flag{{x - ui.Px(7), area.min.y}, {x + ui.Px(7), area.min.y + ui.Px(14)}};
+    list->AddRectFilled(flag.min, flag.max, Ink(p.accent), ui.Px(3));
+    DrawTextCentred(list, ui.small, flag, Ink(InkOn(p.accent)), std::to_string(b + 1));
+  }
+  list->PopClipRect();
+  list->AddLine({area.min.x, area.max.y}, area.max, Ink(p.line));
+}
+
+void DrawMiniMap(const TimelineCanvas& canvas, Area area) {
+  const Ui& ui = canvas.ui;
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(area.min, area.max, Ink(p.background, 0.7), ui.Px(4));
+  const Window whole{0, canvas.timeline.length, area.width(), 2};
+  // The rows that say most, one strip each: the loop, then the workers.
+  std::vector<const Lane*> lanes;
+  for (const Group& group : canvas.timeline.groups) {
+    for (const std::size_t lane : group.lanes) {
+      if (group.kind != GroupKind::kOther) lanes.push_back(&canvas.timeline.lanes[lane]);
+    }
+  }
+  std::stable_sort(lanes.begin(), lanes.end(),
+                   [](const Lane* a, const Lane* b) { return a->spans > b->spans; });
+  if (lanes.empty()) {
+    for (const Lane& lane : canvas.timeline.lanes) lanes.push_back(&lane);
+  }
+  lanes.resize(std::min<std::size_t>(lanes.size(), 4));
+  const float strip = area.height() / static_cast<float>(std::max<std::size_t>(lanes.size(), 1));
+  std::vector<Box> boxes;
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    boxes.clear();
+    if (lanes[i]->levels.empty()) continue;
+    LayOut(lanes[i]->levels[0], canvas.timeline.length, whole, boxes);
+    const float top = area.min.y + strip * static_cast<float>(i);
+    for (const Box& box : boxes) {
+      list->AddRectFilled({area.min.x + box.x0, top + (1 - box.top) * (strip - 1)},
+                          {area.min.x + box.x1, top + (1 - box.bottom) * (strip - 1)},
+                          ui.Stage(box.stage, 0.75));
+    }
+  }
+  const auto x = [&](std::int64_t at) {
+    return std::clamp(area.min.x + static_cast<float>(whole.X(at)), area.min.x, area.max.x);
+  };
+  if (canvas.workspace.timeline.selection) {
+    const TimeRange selection = *canvas.workspace.timeline.selection;
+    list->AddRectFilled({x(selection.from), area.min.y},
+                        {std::max(x(selection.to), x(selection.from) + 1), area.max.y},
+                        Ink(p.accent, 0.4));
+  }
+  const float left = x(canvas.window.from);
+  const float right = std::max(x(canvas.window.to), left + ui.Px(3));
+  list->AddRectFilled(area.min, {left, area.max.y}, Ink(p.background, 0.6));
+  list->AddRectFilled({right, area.min.y}, area.max, Ink(p.background, 0.6));
+  list->AddRect({left, area.min.y}, {right, area.max.y}, Ink(p.text, 0.8), ui.Px(3), 0,
+                ui.Px(1.5F));
+  ImGui::SetCursorScreenPos(area.min);
+  ImGui::InvisibleButton("##minimap", {area.width(), area.height()});
+  DragState& drag = canvas.workspace.drag;
+  TimeView& view = canvas.workspace.timeline.view;
+  if (ImGui::IsItemActive()) {
+    drag.kind = DragKind::kMiniMap;
+    const std::int64_t at = whole.At(static_cast<double>(ImGui::GetIO().MousePos.x - area.min.x));
+    const TimeRange visible = view.range();
+    view.Show({at - visible.length() / 2, at + visible.length() / 2});
+  } else if (drag.kind == DragKind::kMiniMap) {
+    drag.kind = DragKind::kNone;
+  }
+  if (ImGui::IsItemHovered() && ImGui::GetIO().MouseWheel != 0) {
+    view.Zoom(0.5, std::pow(0.8, ImGui::GetIO().MouseWheel));
+  }
+}
+
+}  // namespace penstock::gui

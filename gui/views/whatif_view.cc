@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What-if: sliders on the left, what they would do on the right, while they are moved.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "analyzer/report/format.h"
+#include "analyzer/whatif/summary.h"
+#include "gui/model/overview.h"
+#include "gui/views/workspace.h"
+#include "gui/widgets/plot.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::Configuration;
+using analyzer::ShortNumber;
+
+void Label(const Ui& ui, const char* text) {
+  Paragraph(ui, ui.small, ui.palette().dim, text, ImGui::GetContentRegionAvail().x);
+  ImGui::SetCursorPosY(ImGui::GetCursorPosY() - ui.Px(3));
+}
+
+void IntSlider(const Ui& ui, Text name, int* value, int low, int high, bool log = false) {
+  Label(ui, ui.T(name));
+  ImGui::SetNextItemWidth(-1);
+  ImGui::PushID(static_cast<int>(name));
+  ImGui::SliderInt(
+      "##value", value, low, high, "%d",
+      ImGuiSliderFlags_AlwaysClamp | (log ? ImGuiSliderFlags_Logarithmic : ImGuiSliderFlags_None));
+  ImGui::PopID();
+}
+
+void DrawSliders(const Ui& ui, Workspace& workspace, Area area) {
+  WhatIfState& state = workspace.whatif;
+  const analyzer::Diagnosis& diagnosis = workspace.document.analysis->report.diagnosis;
+  const WhatIf recorded = Recorded(diagnosis);
+  BeginArea("sliders", area, true);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(ui.Px(8), ui.Px(5)));
+  IntSlider(ui, Text::kNumWorkers, &state.chosen.workers,
+            diagnosis.run.loader().config.sample_tasks ? 1 : 0, state.limits.workers);
+  IntSlider(ui, Text::kPrefetchFactor, &state.chosen.prefetch, 1, state.limits.prefetch);
+  IntSlider(ui, Text::kBatchSize, &state.chosen.batch, 1, state.limits.batch, true);
+  ImGui::Checkbox(ui.T(Text::kPinMemory), &state.chosen.pin);
+  ImGui::SameLine();
+  ImGui::Checkbox(ui.T(Text::kPersistent), &state.chosen.persistent);
+  Label(ui, ui.T(Text::kStepTime));
+  float step =
+      static_cast<float>((state.chosen.step < 0 ? MedianStep(diagnosis) : state.chosen.step) * 1e3);
+  ImGui::SetNextItemWidth(-1);
+  if (ImGui::SliderFloat("##step", &step, 0, static_cast<float>(state.limits.step * 1e3), "%.1f ms",
+                         ImGuiSliderFlags_AlwaysClamp)) {
+    state.chosen.step = static_cast<double>(step) * 1e-3;
+  }
+  Label(ui, ui.T(Text::kStageSpeed));
+  const float label = ui.Px(74);
+  for (std::size_t i = 0; i < kScalable.size(); ++i) {
+    ImGui::PushID(static_cast<int>(i));
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    DrawText(ImGui::GetWindowDrawList(), ui.body, {at.x, at.y + ui.Px(4)}, Ink(ui.palette().text),
+             ui.T(NameOf(kScalable[i])));
+    ImGui::SetCursorScreenPos({at.x + label, at.y});
+    ImGui::SetNextItemWidth(-1);
+    auto speed = static_cast<float>(state.chosen.speed[i]);
+    if (ImGui::SliderFloat("##speed", &speed, 1, 10, "%.1fx",
+                           ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_Logarithmic)) {
+      state.chosen.speed[i] = std::round(static_cast<double>(speed) * 10) / 10;
+    }
+    ImGui::PopID();
+  }
+  ImGui::Dummy({1, ui.Px(2)});
+  if (ImGui::Button(ui.T(Text::kReset))) state.chosen = recorded;
+  ImGui::SameLine();
+  if (diagnosis.loader->suggestion.changes && ImGui::Button(ui.T(Text::kUseSuggestion))) {
+    state.chosen = Suggested(diagnosis);
+  }
+  ImGui::PopStyleVar();
+  EndArea();
+}
+
+void Dot(const Ui& ui, const PlotFrame& frame, const Configuration& one, Rgb colour, bool hollow,
+         const std::string& name) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at{frame.X(one.workers), frame.Y(one.predicted.rate.estimate)};
+  list->AddCircleFilled(at, ui.Px(6), Ink(hollow ? ui.palette().panel : colour));
+  list->AddCircle(at, ui.Px(6), Ink(colour), 0, ui.Px(2.2F));
+  const float width = TextWidth(ui.small, name);
+  // Beside the curve: what was recorded below it, what is chosen above.
+  const float x = std::clamp(hollow ? at.x + ui.Px(10) : at.x - width / 2, frame.area.min.x,
+                             frame.area.max.x - width);
+  const float y = hollow ? at.y + ui.Px(9) : at.y - ui.Px(11) - ui.small->FontSize;
+  DrawText(list, ui.small,
+           {x, std::clamp(y, frame.area.min.y, frame.area.max.y - ui.small->FontSize)}, Ink(colour),
+           name);
+}
+
+void DrawCurve(const Ui& ui, const WhatIfAnswer& answer, const WhatIf& recorded, Area area) {
+  const Palette& p = ui.palette();
+  PlotLine line{"", p.accent, {}, false};
+  PlotBand band{p.accent, {}, {}, {}};
+  double high = answer.measured;
+  for (const Configuration& one : answer.curve) {
+    line.points.push_back({static_cast<double>(one.workers), one.predicted.rate.estimate});
+    band.x.push_back(one.workers);
+    band.low.push_back(one.predicted.rate.low);
+    band.high.push_back(one.predicted.rate.high);
+    high = std::max(high, one.predicted.rate.high);
+  }
+  PlotAxes axes;
+  axes.x_low = answer.curve.front().workers;
+  axes.x_high = std::max(answer.curve.back().workers, answer.curve.front().workers + 1);
+  axes.y_high = high * 1.08;
+  axes.whole_x = true;
+  axes.x_title = "num_workers";
+  axes.x_text = [](double x) { return fmt::format("{:.0f}", x); };
+  axes.y_text = [](double y) { return fmt::format("{:.4g}", y); };
+  const PlotFrame frame = BeginPlot(ui, area, axes, {});
+  DrawBand(frame, band);
+  DrawLine(ui, frame, line);
+  // The recording itself: what was measured, not what is predicted.
+  Configuration measured;
+  measured.workers = recorded.workers;
+  measured.predicted.rate.estimate = answer.measured;
+  Dot(ui, frame, measured, p.dim, true,
+      fmt::format("{} {}", ui.T(Text::kRecordedPoint), ShortNumber(answer.measured)));
+  Dot(ui, frame, answer.chosen, p.good, false,
+      fmt::format("{} {}", ui.T(Text::kChosenPoint),
+                  ShortNumber(answer.chosen.predicted.rate.estimate)));
+}
+
+void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const analyzer::Prediction& predicted = answer.chosen.predicted;
+  const float column = area.width() / 3;
+  const auto figure = [&](int place, const std::string& name, const std::string& value,
+                          const std::string& line, Rgb colour) {
+    const float x = area.min.x + column * static_cast<float>(place);
+    DrawText(list, ui.small, {x, area.min.y}, Ink(p.dim), name);
+    DrawText(list, ui.big, {x, area.min.y + ui.small->FontSize + ui.Px(2)}, Ink(colour), value);
+    DrawText(list, ui.small, {x, area.min.y + ui.small->FontSize + ui.big->FontSize + ui.Px(6)},
+             Ink(p.dim), Elided(ui.small, line, column - ui.Px(8)));
+  };
+  const Rgb colour = predicted.speedup >= 1.02   ? p.good
+                     : predicted.speedup <= 0.98 ? p.bad
+                                                 : p.text;
+  figure(0, fmt::format("{}, {}", ui.T(Text::kPredicted), answer.unit),
+         ShortNumber(predicted.rate.estimate),
+         fmt::format("×{:.2f}  ·  {}", predicted.speedup,
+                     ui.F(Text::kInterval, ShortNumber(predicted.rate.low),
+                          ShortNumber(predicted.rate.high))),
+         colour);
+  figure(1, ui.T(Text::kBottleneck), ui.T(NameOf(answer.chosen.bottleneck)), "", p.text);
+  const std::string memory = predicted.ram > 0 ? analyzer::BytesText(predicted.ram) : "-";
+  const std::string budget =
+      answer.budget > 0 ? ui.F(Text::kMemoryBudget,
+                               analyzer::BytesText(static_cast<std::uint64_t>(answer.budget)))
+                        : "";
+  figure(2, ui.T(Text::kMemory), memory,
+         answer.chosen.fits ? budget : ui.T(Text::kTooMuchMemory) + std::string("  ·  ") + budget,
+         answer.chosen.fits ? p.text : p.bad);
+}
+
+void DrawAnswer(const Ui& ui, Workspace& workspace, const WhatIfAnswer& answer, Area area) {
+  const Palette& p = ui.palette();
+  const WhatIf recorded = Recorded(workspace.document.analysis->report.diagnosis);
+  const float figures = ui.small->FontSize * 2 + ui.big->FontSize + ui.Px(16);
+  DrawFigures(ui, answer, {area.min, {area.max.x, area.min.y + figures}});
+  std::vector<std::string> lines;
+  for (const std::string& note : answer.notes) {
+    for (std::string& line : WrapText(ui.small, "· " + note, area.width())) {
+      lines.push_back(std::move(line));
+    }
+  }
+  const float pitch = ui.small->FontSize + ui.Px(3);
+  const float notes = lines.empty() ? 0 : pitch * static_cast<float>(lines.size()) + ui.Px(4);
+  const float code = answer.code.empty() ? 0 : ui.Px(46);
+  const float bottom = area.max.y - notes - code;
+  DrawText(ImGui::GetWindowDrawList(), ui.strong, {area.min.x, area.min.y + figures + ui.Px(6)},
+           Ink(p.text), ui.T(Text::kRateOverWorkers));
+  DrawCurve(ui, answer, recorded,
+            {{area.min.x, area.min.y + figures + ui.Px(6) + ui.strong->FontSize + ui.Px(8)},
+             {area.max.x, bottom - ui.Px(10)}});
+  float y = bottom;
+  if (!answer.code.empty()) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float height = ui.Px(34);
+    list->AddRectFilled({area.min.x, y}, {area.max.x, y + height}, Ink(p.raised), ui.Px(6));
+    const bool copied =
+        workspace.copied == answer.code && ImGui::GetTime() - workspace.copied_at < 2;
+    const char* word = ui.T(copied ? Text::kCopied : Text::kCopy);
+    const float button = TextWidth(ui.body, word) + ui.Px(24);
+    DrawText(list, ui.mono, {area.min.x + ui.Px(10), y + (height - ui.mono->FontSize) / 2},
+             Ink(p.text), Elided(ui.mono, answer.code, area.width() - button - ui.Px(24)));
+    ImGui::SetCursorScreenPos(
+        {area.max.x - button - ui.Px(2), y + (height - ImGui::GetFrameHeight()) / 2});
+    if (ImGui::Button(word)) workspace.CopyText(answer.code);
+    y += code;
+  }
+  for (const std::string& line : lines) {
+    DrawText(ImGui::GetWindowDrawList(), ui.small, {area.min.x, y}, Ink(p.dim), line);
+    y += pitch;
+  }
+}
+
+}  // namespace
+
+void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area) {
+  const analyzer::Diagnosis& diagnosis = workspace.document.analysis->report.diagnosis;
+  const Palette& p = ui.palette();
+  const std::string missing = analyzer::NotEnough(diagnosis);
+  if (!missing.empty()) {
+    const float width = std::min(area.width(), ui.Px(620));
+    ImGui::SetCursorScreenPos(
+        {area.min.x + (area.width() - width) / 2, area.min.y + area.height() * 0.3F});
+    ImGui::BeginGroup();
+    Paragraph(ui, ui.title, p.text, ui.T(Text::kCannotPredict), width);
+    Paragraph(ui, ui.body, p.dim, missing, width);
+    ImGui::EndGroup();
+    return;
+  }
+  WhatIfState& state = workspace.whatif;
+  if (!state.ready) {
+    state.ready = true;
+    state.chosen = Suggested(diagnosis);
+    state.limits = LimitsOf(diagnosis);
+  }
+  const float gap = ui.Px(10);
+  const float left = std::min(ui.Px(330), area.width() * 0.36F);
+  DrawSliders(ui, workspace, Panel(ui, {area.min, {area.min.x + left, area.max.y}}));
+  if (!state.answer || state.asked != state.chosen) {
+    state.asked = state.chosen;
+    state.answer = Ask(diagnosis, state.chosen);
+  }
+  const Area right = Panel(ui, {{area.min.x + left + gap, area.min.y}, area.max});
+  if (*state.answer) {
+    DrawAnswer(ui, workspace, **state.answer, right);
+  } else {
+    DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, right, Ink(p.dim),
+                    Elided(ui.body, state.answer->error().message, right.width()));
+  }
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the views of one window share: the document, where a person is in it, and what they ask the
+// window to do. The App owns it; views change it while they draw.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gui/model/document.h"
+#include "gui/model/query.h"
+#include "gui/model/timeline_state.h"
+#include "gui/model/whatif.h"
+#include "gui/widgets/draw.h"
+#include "gui/widgets/ui.h"
+
+namespace penstock::gui {
+
+enum class ViewId : std::uint8_t { kOverview, kTimeline, kStages, kWhatIf, kWorkers };
+struct ViewInfo {
+  ViewId id;
+  std::string_view name;  // of --view
+  Text title;
+};
+inline constexpr std::array kViews = {
+    ViewInfo{ViewId::kOverview, "overview", Text::kOverview},
+    ViewInfo{ViewId::kTimeline, "timeline", Text::kTimeline},
+    ViewInfo{ViewId::kStages, "stages", Text::kStages},
+    ViewInfo{ViewId::kWhatIf, "what-if", Text::kWhatIf},
+    ViewInfo{ViewId::kWorkers, "workers", Text::kWorkers},
+};
+
+struct SearchState {
+  std::string text;
+  std::string done;  // the text that `found` answers
+  std::unique_ptr<Search> found;
+  std::size_t hit = 0;
+  bool focus = false;  // the field wants the keyboard
+};
+
+struct StagesState {
+  std::string chosen;    // name of a stage
+  int sort_column = -1;  // -1: the order of the data's way
+  bool descending = true;
+  std::string slowest_of;  // the stage that `slowest` is of
+  std::vector<SpanRef> slowest;
+};
+
+struct WhatIfState {
+  bool ready = false;
+  WhatIf chosen;
+  WhatIfLimits limits;
+  WhatIf asked;  // what `answer` answers
+  std::optional<Result<WhatIfAnswer>> answer;
+};
+
+// Where a drag of the mouse began.
+enum class DragKind : std::uint8_t { kNone, kSelect, kPan, kMiniMap };
+struct DragState {
+  DragKind kind = DragKind::kNone;
+  std::int64_t anchor = 0;  // ns
+  float last_x = 0;
+  float last_y = 0;
+  bool moved = false;
+};
+
+struct Workspace {
+  Document document;
+  ViewId view = ViewId::kOverview;
+  TimelineState timeline;
+  DragState drag;
+  SearchState search;
+  StagesState stages;
+  WhatIfState whatif;
+  bool reveal = false;  // the timeline is to scroll to its span
+  std::string copied;   // what was copied last, and when: the button says so for a moment
+  double copied_at = -10;
+  double build_ms = 0;  // own time of the last frame of the timeline
+
+  // Everything that belongs to one document, as new.
+  void Reset();
+  // Opens the timeline at the evidence of a finding.
+  void ShowEvidence(const analyzer::Finding& finding);
+  void CopyText(const std::string& text);
+  // Something changes by itself for a moment: draw on.
+  [[nodiscard]] bool animating() const;
+};
+
+void DrawOverview(const Ui& ui, Workspace& workspace, Area area);
+void DrawTimeline(const Ui& ui, Workspace& workspace, Area area);
+void DrawStages(const Ui& ui, Workspace& workspace, Area area);
+void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area);
+void DrawWorkers(const Ui& ui, Workspace& workspace, Area area);
+
+}  // namespace penstock::gui

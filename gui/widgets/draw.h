@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small things that views are put together from. All draw into the current ImGui window.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gui/widgets/ui.h"
+
+namespace penstock::gui {
+
+struct Area {
+  ImVec2 min;
+  ImVec2 max;
+  [[nodiscard]] float width() const { return max.x - min.x; }
+  [[nodiscard]] float height() const { return max.y - min.y; }
+  [[nodiscard]] Area Inset(float by) const {
+    return {{min.x + by, min.y + by}, {max.x - by, max.y - by}};
+  }
+};
+
+// Text broken into lines no wider than `width`: at spaces, and between Chinese characters.
+[[nodiscard]] std::vector<std::string> WrapText(ImFont* font, std::string_view text, float width);
+[[nodiscard]] float TextWidth(ImFont* font, std::string_view text);
+// `text`, with an ellipsis where it would be wider than `width`.
+[[nodiscard]] std::string Elided(ImFont* font, std::string_view text, float width);
+
+void DrawText(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 colour, std::string_view text);
+// Ends at `right`.
+void DrawTextRight(ImDrawList* list, ImFont* font, float right, float y, ImU32 colour,
+                   std::string_view text);
+void DrawTextCentred(ImDrawList* list, ImFont* font, Area area, ImU32 colour,
+                     std::string_view text);
+
+// A panel: background and line. Returns what is inside its padding.
+Area Panel(const Ui& ui, Area area);
+// The heading of a panel; returns what is left below it.
+Area Headed(const Ui& ui, Area inside, std::string_view title);
+
+// Wrapped text at the cursor as an item; returns its height.
+float Paragraph(const Ui& ui, ImFont* font, Rgb colour, std::string_view text, float width);
+
+// A button with the accent's colour.
+bool PrimaryButton(const Ui& ui, const char* label);
+// A flat button, marked when `active`.
+bool TabButton(const Ui& ui, const char* label, bool active);
+
+// A child window of exactly `area`, transparent and without padding. Always call EndArea().
+void BeginArea(const char* id, Area area, bool scrolls);
+void EndArea();
+
+// A card beside the pointer, with padding. Always call EndCard().
+void BeginCard(const Ui& ui);
+void EndCard();
+
+// A tooltip of one text, if the last item is hovered.
+void Tip(const Ui& ui, std::string_view text);
+
+// A dashed horizontal line.
+void DashedLine(ImDrawList* list, ImVec2 from, float to_x, ImU32 colour, float scale);
+
+}  // namespace penstock::gui

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The keyboard. Dear ImGui 1.86 counts keys as GLFW does; only this file knows.
+#pragma once
+
+#include <GLFW/glfw3.h>
+#include <imgui.h>
+
+namespace penstock::gui {
+
+enum class Key : int {
+  kA = GLFW_KEY_A,
+  kD = GLFW_KEY_D,
+  kF = GLFW_KEY_F,
+  kO = GLFW_KEY_O,
+  kQ = GLFW_KEY_Q,
+  kS = GLFW_KEY_S,
+  kW = GLFW_KEY_W,
+  k0 = GLFW_KEY_0,
+  k1 = GLFW_KEY_1,
+  k9 = GLFW_KEY_9,
+  kComma = GLFW_KEY_COMMA,
+  kPeriod = GLFW_KEY_PERIOD,
+  kSlash = GLFW_KEY_SLASH,
+  kOpenBracket = GLFW_KEY_LEFT_BRACKET,
+  kCloseBracket = GLFW_KEY_RIGHT_BRACKET,
+  kPlus = GLFW_KEY_EQUAL,
+  kMinus = GLFW_KEY_MINUS,
+  kEscape = GLFW_KEY_ESCAPE,
+  kEnter = GLFW_KEY_ENTER,
+  kHome = GLFW_KEY_HOME,
+  kLeft = GLFW_KEY_LEFT,
+  kRight = GLFW_KEY_RIGHT,
+  kUp = GLFW_KEY_UP,
+  kDown = GLFW_KEY_DOWN,
+  kPageUp = GLFW_KEY_PAGE_UP,
+  kPageDown = GLFW_KEY_PAGE_DOWN,
+  kF1 = GLFW_KEY_F1,
+  kF5 = GLFW_KEY_F5,
+};
+
+[[nodiscard]] inline Key Digit(int digit) {
+  return static_cast<Key>(GLFW_KEY_0 + digit);
+}
+
+// Pressed now, or repeated while held. Letters are for nobody else while text is typed.
+[[nodiscard]] inline bool Pressed(Key key, bool repeat = false) {
+  return ImGui::IsKeyPressed(static_cast<int>(key), repeat);
+}
+[[nodiscard]] inline bool Held(Key key) {
+  return ImGui::IsKeyDown(static_cast<int>(key));
+}
+[[nodiscard]] inline bool Typing() {
+  return ImGui::GetIO().WantTextInput;
+}
+
+}  // namespace penstock::gui

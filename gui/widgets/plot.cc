@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/widgets/plot.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gui/model/ticks.h"
+
+namespace penstock::gui {
+
+float PlotFrame::X(double x) const {
+  const double part = (x - axes.x_low) / std::max(axes.x_high - axes.x_low, 1e-300);
+  return area.min.x + static_cast<float>(part) * area.width();
+}
+
+float PlotFrame::Y(double y) const {
+  const double part = (y - axes.y_low) / std::max(axes.y_high - axes.y_low, 1e-300);
+  return area.max.y - static_cast<float>(part) * area.height();
+}
+
+PlotFrame BeginPlot(const Ui& ui, Area area, const PlotAxes& axes,
+                    const std::vector<PlotLine>& lines) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const auto y_values = RoundValues(axes.y_low, axes.y_high,
+                                    std::max(2, static_cast<int>(area.height() / ui.Px(38))));
+  float side = ui.Px(10);
+  for (const double y : y_values) side = std::max(side, TextWidth(ui.small, axes.y_text(y)));
+  const bool legend = std::any_of(lines.begin(), lines.end(),
+                                  [](const PlotLine& line) { return !line.name.empty(); });
+  const float head = legend ? ui.small->FontSize + ui.Px(10) : ui.Px(6);
+  const float foot = ui.small->FontSize + ui.Px(7);
+  PlotFrame frame{{{area.min.x + side + ui.Px(8), area.min.y + head},
+                   {area.max.x - ui.Px(4), area.max.y - foot}},
+                  axes};
+  const Area& in = frame.area;
+  for (const double y : y_values) {
+    list->AddLine({in.min.x, frame.Y(y)}, {in.max.x, frame.Y(y)}, Ink(p.line, 0.8));
+    DrawTextRight(list, ui.small, in.min.x - ui.Px(7), frame.Y(y) - ui.small->FontSize / 2,
+                  Ink(p.dim), axes.y_text(y));
+  }
+  const float title = axes.x_title.empty() ? 0 : TextWidth(ui.small, axes.x_title) + ui.Px(14);
+  for (const double x : RoundValues(axes.x_low, axes.x_high,
+                                    std::max(2, static_cast<int>(in.width() / ui.Px(56))))) {
+    if (axes.whole_x && x != std::floor(x)) continue;
+    const std::string text = axes.x_text(x);
+    const float width = TextWidth(ui.small, text);
+    const float left = frame.X(x) - width / 2;
+    list->AddLine({frame.X(x), in.max.y}, {frame.X(x), in.max.y + ui.Px(4)}, Ink(p.dim));
+    if (left + width > in.max.x - title) continue;
+    DrawText(list, ui.small, {left, in.max.y + ui.Px(6)}, Ink(p.dim), text);
+  }
+  DrawTextRight(list, ui.small, in.max.x, in.max.y + ui.Px(6), Ink(p.dim), axes.x_title);
+  list->AddLine({in.min.x, in.max.y}, in.max, Ink(p.dim));
+  float x = in.min.x;
+  for (const PlotLine& line : lines) {
+    if (line.name.empty()) continue;
+    const float width = TextWidth(ui.small, line.name) + ui.Px(30);
+    if (x + width > in.max.x) break;
+    const float y = area.min.y + ui.small->FontSize / 2 + ui.Px(1);
+    list->AddRectFilled({x, y - ui.Px(1.5F)}, {x + ui.Px(14), y + ui.Px(1.5F)}, Ink(line.colour));
+    DrawText(list, ui.small, {x + ui.Px(19), area.min.y}, Ink(p.text), line.name);
+    x += width;
+  }
+  return frame;
+}
+
+void DrawBand(const PlotFrame& frame, const PlotBand& band) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  // Smoothed edges would show as seams between the parts.
+  const ImDrawListFlags flags = list->Flags;
+  list->Flags &= ~ImDrawListFlags_AntiAliasedFill;
+  for (std::size_t i = 1; i < band.x.size(); ++i) {
+    list->AddQuadFilled(
+        {frame.X(band.x[i - 1]), frame.Y(band.low[i - 1])},
+        {frame.X(band.x[i]), frame.Y(band.low[i])}, {frame.X(band.x[i]), frame.Y(band.high[i])},
+        {frame.X(band.x[i - 1]), frame.Y(band.high[i - 1])}, Ink(band.colour, 0.22));
+  }
+  list->Flags = flags;
+}
+
+void DrawLine(const Ui& ui, const PlotFrame& frame, const PlotLine& line) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  std::vector<ImVec2> path;
+  for (const PlotPoint& point : line.points) {
+    const ImVec2 at{frame.X(point.x), frame.Y(point.y)};
+    if (line.steps && !path.empty()) path.push_back({at.x, path.back().y});
+    // Points of one pixel column beyond its first few say nothing more.
+    path.push_back(at);
+  }
+  list->PushClipRect(frame.area.min, {frame.area.max.x, frame.area.max.y + 1}, true);
+  list->AddPolyline(path.data(), static_cast<int>(path.size()), Ink(line.colour), 0, ui.Px(1.8F));
+  list->PopClipRect();
+}
+
+}  // namespace penstock::gui

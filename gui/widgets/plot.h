@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plots with axes, drawn into the current window.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gui/widgets/draw.h"
+
+namespace penstock::gui {
+
+struct PlotPoint {
+  double x = 0;
+  double y = 0;
+};
+
+struct PlotLine {
+  std::string name;  // in the legend; "" for none
+  Rgb colour;
+  std::vector<PlotPoint> points;  // ascending x
+  bool steps = false;             // a value holds until the next point
+};
+
+// A region between two curves over the same x.
+struct PlotBand {
+  Rgb colour;
+  std::vector<double> x, low, high;
+};
+
+struct PlotAxes {
+  double x_low = 0, x_high = 1;
+  double y_low = 0, y_high = 1;
+  bool whole_x = false;  // ticks at whole numbers only
+  std::string x_title;
+  std::function<std::string(double)> x_text;
+  std::function<std::string(double)> y_text;
+};
+
+// Where the plot itself lies, for what a view adds to it.
+struct PlotFrame {
+  Area area;
+  PlotAxes axes;
+  [[nodiscard]] float X(double x) const;
+  [[nodiscard]] float Y(double y) const;
+};
+
+// Axes, grid and legend; returns what is inside them.
+PlotFrame BeginPlot(const Ui& ui, Area area, const PlotAxes& axes,
+                    const std::vector<PlotLine>& lines);
+void DrawBand(const PlotFrame& frame, const PlotBand& band);
+void DrawLine(const Ui& ui, const PlotFrame& frame, const PlotLine& line);
+
+}  // namespace penstock::gui

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/palette.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace penstock::gui {
+namespace {
+
+using traces::StageId;
+
+TEST(PaletteTest, TextCanBeReadOnEveryGround) {
+  for (const Theme theme : {Theme::kDark, Theme::kLight}) {
+    const Palette& p = PaletteOf(theme);
+    for (const Rgb ground : {p.background, p.panel, p.raised}) {
+      EXPECT_GE(Contrast(p.text, ground), 7);
+      EXPECT_GE(Contrast(p.dim, ground), 4.5);
+    }
+    for (const Rgb ink : {p.good, p.warn, p.bad, p.accent}) EXPECT_GE(Contrast(ink, p.panel), 4.5);
+  }
+}
+
+TEST(PaletteTest, LabelsCanBeReadOnEveryStage) {
+  for (const Theme theme : {Theme::kDark, Theme::kLight}) {
+    for (std::uint8_t s = 0; s < wire::kStageCount; ++s) {
+      const Rgb ground = StageColour(static_cast<StageId>(s), theme);
+      EXPECT_GE(Contrast(InkOn(ground), ground), 4) << static_cast<int>(s);
+    }
+  }
+}
+
+// Stages that stand side by side on the data's way.
+TEST(PaletteTest, NeighboursDifferForTheColourBlind) {
+  constexpr std::array kWay = {StageId::kRead, StageId::kDecode, StageId::kAugment,
+                               StageId::kCollate};
+  for (const Theme theme : {Theme::kDark, Theme::kLight}) {
+    for (std::size_t i = 1; i < kWay.size(); ++i) {
+      EXPECT_GE(
+          DistanceForDeuteranope(StageColour(kWay[i - 1], theme), StageColour(kWay[i], theme)), 15)
+          << i;
+    }
+    EXPECT_GE(DistanceForDeuteranope(StageColour(StageId::kWait, theme),
+                                     StageColour(StageId::kStep, theme)),
+              15);
+  }
+}
+
+TEST(PaletteTest, ContrastOfBlackAndWhiteIs21) {
+  EXPECT_NEAR(Contrast({0, 0, 0}, {255, 255, 255}), 21, 1e-9);
+  EXPECT_NEAR(Contrast({9, 9, 9}, {9, 9, 9}), 1, 1e-9);
+}
+
+}  // namespace
+}  // namespace penstock::gui

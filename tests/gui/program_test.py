@@ -1,0 +1,219 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs penstock-gui as a person would: pictures of every view, bad input, and a real window.
+
+The window needs Xvfb and xdotool; without them that part is skipped, with a message. Where there is
+no OpenGL at all the whole test is skipped (exit status 77).
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import zlib
+
+PROGRAM = SAMPLES = None
+VIEWS = ("overview", "timeline", "stages", "what-if", "workers")
+
+
+def run(*words, **more):
+    return subprocess.run([PROGRAM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, timeout=200, check=False, **more)
+
+
+def without_display():
+    return {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+
+
+def read_png(path):
+    """Width, height and the set of colours in it."""
+    data = pathlib.Path(path).read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n", "not a PNG"
+    width, height = struct.unpack(">II", data[16:24])
+    packed, at = b"", 8
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at:at + 8])
+        if kind == b"IDAT":
+            packed += data[at + 8:at + 8 + length]
+        at += 12 + length
+    return width, height, zlib.decompress(packed)
+
+
+class Pictures(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.out = pathlib.Path(self.folder.name) / "o.png"
+
+    def test_every_view_draws_without_a_display(self):
+        seen = set()
+        for view in VIEWS:
+            for theme in ("dark", "light"):
+                done = run(SAMPLES / "v1.penstock", "--screenshot", self.out, "--view", view, "--theme", theme,
+                           "--size", "1000x640", env=without_display())
+                self.assertEqual((0, ""), (done.returncode, done.stderr))
+                width, height, pixels = read_png(self.out)
+                self.assertEqual((1000, 640), (width, height))
+                seen.add(hash(pixels))
+        self.assertEqual(2 * len(VIEWS), len(seen), "two views look the same")
+
+    def test_language_and_range_change_the_picture(self):
+        pictures = set()
+        for more in ((), ("--lang", "zh"), ("--from", "1ms", "--to", "2ms")):
+            done = run(SAMPLES / "v1.penstock", "--screenshot", self.out, "--view", "timeline", *more)
+            self.assertEqual((0, ""), (done.returncode, done.stderr))
+            pictures.add(hash(read_png(self.out)[2]))
+        self.assertEqual(3, len(pictures))
+
+    def test_a_recording_that_is_not_packed_draws_too(self):
+        done = run(SAMPLES / "v1.recording", "--screenshot", self.out)
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+
+    def test_a_truncated_trace_is_drawn_or_refused_never_a_crash(self):
+        whole = (SAMPLES / "v1.penstock").read_bytes()
+        for part in (0, 10, 64, len(whole) // 3, len(whole) - 20):
+            cut = pathlib.Path(self.folder.name) / "cut.penstock"
+            cut.write_bytes(whole[:part])
+            for view in VIEWS:
+                done = run(cut, "--screenshot", self.out, "--view", view)
+                self.assertIn(done.returncode, (0, 4), done.stderr)
+                self.assertEqual(0 if done.returncode == 0 else 1, done.stderr.count("\n"))
+
+    def test_bad_input_is_one_line_and_status_4(self):
+        text = pathlib.Path(self.folder.name) / "text.penstock"
+        text.write_text("not a trace\n" * 100)
+        for path in (text, pathlib.Path(self.folder.name) / "missing.penstock", self.folder.name):
+            done = run(path, "--screenshot", self.out)
+            self.assertEqual(4, done.returncode, done.stderr)
+            self.assertEqual(1, done.stderr.count("\n"), done.stderr)
+            self.assertFalse(self.out.exists())
+
+    def test_an_output_that_cannot_be_written_is_status_3(self):
+        done = run(SAMPLES / "v1.penstock", "--screenshot", self.out / "no" / "o.png")
+        self.assertEqual(3, done.returncode, done.stderr)
+
+    def test_wrong_usage_is_status_2(self):
+        for words in (("--view", "nosuch"), ("--nosuch",), ("--size", "0x0")):
+            self.assertEqual(2, run(SAMPLES / "v1.penstock", *words).returncode)
+
+    def test_without_a_display_a_window_is_status_3(self):
+        done = run(SAMPLES / "v1.penstock", env=without_display())
+        self.assertEqual(3, done.returncode)
+        self.assertEqual(1, done.stderr.count("\n"), done.stderr)
+        self.assertIn("--screenshot", done.stderr)
+
+
+class Window(unittest.TestCase):
+    def setUp(self):
+        if not shutil.which("Xvfb") or not shutil.which("xdotool"):
+            self.skipTest("Xvfb or xdotool is missing: scripts/deps.sh test")
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.assertTrue(self.start_server(), "Xvfb does not start")
+
+    def start_server(self):
+        read, write = os.pipe()
+        self.server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24",
+                                        "-nolisten", "tcp"], pass_fds=[write],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(write)
+        self.addCleanup(self.stop_server)
+        with os.fdopen(read) as ready:
+            number = ready.readline().strip()
+        self.env = dict(os.environ, DISPLAY=f":{number}", XDG_CONFIG_HOME=self.folder.name,
+                        LIBGL_ALWAYS_SOFTWARE="1", LC_ALL="C.UTF-8")
+        return bool(number)
+
+    def stop_server(self):
+        self.server.terminate()
+        self.server.wait(20)
+
+    def xdotool(self, *words):
+        return subprocess.run(["xdotool", *words], env=self.env, stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.DEVNULL, timeout=60, check=False)
+
+    def open_window(self, *words):
+        program = subprocess.Popen([PROGRAM, *map(str, words)], env=self.env, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: program.poll() is None and program.kill())
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline:
+            found = self.xdotool("search", "--onlyvisible", "--name", "Penstock").stdout.split()
+            if found:
+                self.xdotool("windowfocus", found[0])
+                return program
+            self.assertIsNone(program.poll(), "the program ended")
+            time.sleep(0.2)
+        return self.fail("no window came")
+
+    @staticmethod
+    def cpu(pid):
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def settled(self, pid):
+        """Whether the program comes to rest: next to no CPU time in a whole second."""
+        deadline = time.monotonic() + 100
+        while time.monotonic() < deadline:
+            before = self.cpu(pid)
+            time.sleep(1)
+            if self.cpu(pid) - before <= 0.02:
+                return True
+        return False
+
+    def test_keys_walk_through_the_views_and_an_idle_window_rests(self):
+        program = self.open_window(SAMPLES / "v1.penstock")
+        self.assertTrue(self.settled(program.pid), "an idle window uses the CPU")
+        for key in ("alt+2", "w", "s", "a", "d", "f", "0", "slash", "Escape", "alt+3", "alt+4", "alt+5", "F1",
+                    "Escape", "alt+1"):
+            self.xdotool("key", key)
+            time.sleep(0.1)
+            self.assertIsNone(program.poll(), f"ended after {key}")
+        self.assertTrue(self.settled(program.pid), "the window does not come to rest")
+        program.kill()
+        _, errors = program.communicate(timeout=100)
+        self.assertEqual("", errors)
+
+    def test_quitting_keeps_the_settings(self):
+        program = self.open_window(SAMPLES / "v1.penstock")
+        self.assertTrue(self.settled(program.pid))
+        self.xdotool("key", "ctrl+q")
+        _, errors = program.communicate(timeout=100)
+        self.assertEqual((0, ""), (program.returncode, errors))
+        kept = (pathlib.Path(self.folder.name) / "penstock" / "gui.conf").read_text()
+        self.assertIn("v1.penstock", kept)
+
+    def test_a_file_that_is_no_trace_is_said_in_the_window(self):
+        text = pathlib.Path(self.folder.name) / "text.penstock"
+        text.write_text("not a trace\n")
+        program = self.open_window(text)
+        self.assertTrue(self.settled(program.pid))
+        self.assertIsNone(program.poll())
+        self.xdotool("key", "ctrl+q")
+        _, errors = program.communicate(timeout=100)
+        self.assertEqual((0, ""), (program.returncode, errors))
+
+
+def main():
+    global PROGRAM, SAMPLES
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--samples", required=True, type=pathlib.Path)
+    options, rest = parser.parse_known_args()
+    PROGRAM, SAMPLES = options.program, options.samples
+    with tempfile.TemporaryDirectory() as folder:
+        probe = run(SAMPLES / "v1.penstock", "--screenshot", pathlib.Path(folder) / "o.png")
+    if probe.returncode == 3:
+        print(f"skipped: {probe.stderr.strip()}")
+        return 77
+    unittest.main(argv=[sys.argv[0], *rest])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

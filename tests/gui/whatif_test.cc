@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sliders against `penstock whatif`: both must say the same.
+#include "gui/model/whatif.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::testing::Always;
+using analyzer::testing::Synthetic;
+using analyzer::testing::SyntheticTrace;
+
+class WhatIfTest : public ::testing::Test {
+ protected:
+  static Synthetic Run() {
+    Synthetic run;
+    run.costs = Always({.read = 1, .decode = 12, .augment = 3, .step = 4});
+    return run;
+  }
+  analyzer::Diagnosis diagnosis_ = analyzer::Diagnose(*SyntheticTrace(Run()));
+
+  static void ExpectSame(const analyzer::Configuration& a, const analyzer::Configuration& b) {
+    EXPECT_EQ(a.predicted.rate.estimate, b.predicted.rate.estimate);
+    EXPECT_EQ(a.predicted.rate.low, b.predicted.rate.low);
+    EXPECT_EQ(a.predicted.rate.high, b.predicted.rate.high);
+    EXPECT_EQ(a.predicted.ram, b.predicted.ram);
+    EXPECT_EQ(a.bottleneck, b.bottleneck);
+    EXPECT_EQ(a.workers, b.workers);
+    EXPECT_EQ(a.prefetch, b.prefetch);
+    EXPECT_EQ(a.batch, b.batch);
+  }
+};
+
+TEST_F(WhatIfTest, SaysWhatTheCommandSays) {
+  WhatIf chosen = Recorded(diagnosis_);
+  chosen.workers = 4;
+  chosen.prefetch = 4;
+  // penstock whatif T --workers 4 --prefetch 4
+  analyzer::GridRequest request;
+  request.workers = {4};
+  request.prefetch = {4};
+  const auto grid = analyzer::PredictGrid(diagnosis_, request);
+  const auto answer = Ask(diagnosis_, chosen);
+  ASSERT_TRUE(grid && answer);
+  ExpectSame(answer->chosen, grid->configurations[0]);
+}
+
+TEST_F(WhatIfTest, EverySliderReachesTheSimulator) {
+  WhatIf chosen = Recorded(diagnosis_);
+  chosen.workers = 3;
+  chosen.batch = 8;
+  chosen.step = 0.002;
+  chosen.pin = true;
+  chosen.persistent = true;
+  chosen.speed = {1, 2, 1, 1};
+  // penstock whatif T --workers 3 --prefetch 2 --batch 8 --step-ms 2 --pin 1 --persistent 1
+  //                   --speedup decode=2
+  analyzer::GridRequest request;
+  request.workers = {3};
+  request.prefetch = {2};
+  request.batch = 8;
+  request.step = 0.002;
+  request.pin = true;
+  request.persistent = true;
+  request.scale = {{analyzer::Factor::kDecode, 0.5}};
+  const auto grid = analyzer::PredictGrid(diagnosis_, request);
+  const auto answer = Ask(diagnosis_, chosen);
+  ASSERT_TRUE(grid && answer);
+  ExpectSame(answer->chosen, grid->configurations[0]);
+}
+
+TEST_F(WhatIfTest, CurveHoldsTheChosenAndTheRecordedNumberOfWorkers) {
+  WhatIf chosen = Recorded(diagnosis_);
+  chosen.workers = 7;
+  const auto answer = Ask(diagnosis_, chosen);
+  ASSERT_TRUE(answer);
+  bool recorded = false;
+  for (std::size_t i = 0; i < answer->curve.size(); ++i) {
+    if (i > 0) {
+      EXPECT_GT(answer->curve[i].workers, answer->curve[i - 1].workers);
+    }
+    recorded = recorded || answer->curve[i].workers == Recorded(diagnosis_).workers;
+  }
+  EXPECT_TRUE(recorded);
+  EXPECT_EQ(answer->chosen.workers, 7);
+}
+
+TEST_F(WhatIfTest, SuggestionIsInsideTheSliders) {
+  const WhatIfLimits limits = LimitsOf(diagnosis_);
+  const WhatIf suggested = Suggested(diagnosis_);
+  EXPECT_LE(suggested.workers, limits.workers);
+  EXPECT_LE(suggested.prefetch, limits.prefetch);
+  EXPECT_LE(suggested.batch, limits.batch);
+}
+
+TEST(WhatIfWithoutLoaderTest, SaysWhatIsMissing) {
+  const analyzer::Diagnosis nothing = analyzer::Diagnose(*traces::MakeTrace({}));
+  const auto answer = Ask(nothing, WhatIf{});
+  ASSERT_FALSE(answer);
+  EXPECT_FALSE(answer.error().message.empty());
+}
+
+}  // namespace
+}  // namespace penstock::gui
