@@ -88,15 +88,23 @@ void OnKey(GLFWwindow* window, int key, int scancode, int action, int mods) {
   StateOf(window).keys.push_back({key, scancode, action, mods});
 }
 
+[[nodiscard]] bool IsModifier(int key) {
+  return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY_RIGHT_SUPER;
+}
+
 // Dear ImGui 1.86 looks at keys once a frame: one that goes down and up between two frames would be
-// lost. So a key changes at most once a frame; what comes later waits for the next.
+// lost, and one whose modifier is let go of in between would mean something else. So a frame sees
+// what comes up to the first key that goes down, and a key changes at most once in it; what comes
+// later waits for the next.
 void DeliverKeys(GLFWwindow* window) {
   std::deque<KeyEvent>& keys = StateOf(window).keys;
   std::set<int> changed;
-  while (!keys.empty() && changed.insert(keys.front().key).second) {
+  bool pressed = false;
+  while (!keys.empty() && !pressed && changed.insert(keys.front().key).second) {
     const KeyEvent event = keys.front();
     keys.pop_front();
     ImGui_ImplGlfw_KeyCallback(window, event.key, event.scancode, event.action, event.mods);
+    pressed = event.action != GLFW_RELEASE && !IsModifier(event.key);
   }
 }
 

@@ -175,9 +175,9 @@ class Window(unittest.TestCase):
             time.sleep(0.1)
             self.assertIsNone(program.poll(), f"ended after {key}")
         self.assertTrue(self.settled(program.pid), "the window does not come to rest")
-        program.kill()
+        self.xdotool("key", "ctrl+q")  # lets go of ctrl first, and both within one frame
         _, errors = program.communicate(timeout=100)
-        self.assertEqual("", errors)
+        self.assertEqual((0, ""), (program.returncode, errors))
 
     def test_quitting_keeps_the_settings(self):
         program = self.open_window(SAMPLES / "v1.penstock")
