@@ -118,9 +118,11 @@ class Window(unittest.TestCase):
         self.assertTrue(self.start_server(), "Xvfb does not start")
 
     def start_server(self):
+        # -noreset: without it the server starts anew when a client leaves and no other is there, as
+        # between two calls of xdotool, and turns away who comes at that moment.
         read, write = os.pipe()
         self.server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24",
-                                        "-nolisten", "tcp"], pass_fds=[write],
+                                        "-noreset", "-nolisten", "tcp"], pass_fds=[write],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(write)
         self.addCleanup(self.stop_server)
