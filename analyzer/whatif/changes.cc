@@ -57,7 +57,6 @@ class Changer {
   const Material& material_;
   const DeviceCosts& costs_;
   Changed out_;
-  double longest_ = 0;  // of --offline-resize
   double pixels_ = 1;   // left of each picture
 };
 
