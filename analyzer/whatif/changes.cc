@@ -57,7 +57,7 @@ class Changer {
   const Material& material_;
   const DeviceCosts& costs_;
   Changed out_;
-  double pixels_ = 1;   // left of each picture
+  double pixels_ = 1;  // left of each picture
 };
 
 void Scale(Work& work, double scale) {
