@@ -5,6 +5,7 @@ A wrapper with *args and **kwargs costs a tuple, a dict and a call that the inte
 inline; one with the same parameters as the original costs half. Hooks on transforms run a dozen
 times for each sample, so they are made here.
 """
+import builtins
 import functools
 import types
 
@@ -37,10 +38,13 @@ def _factory(names, parameters, body):
 
 
 def _fixed(code):
-    """(parameters, arguments) of a function without * and **; None where a name would clash."""
+    """(parameters, arguments) of a function without * and **; None where a name would clash.
+
+    A parameter called `type` would hide the builtin from the statements of the wrapper.
+    """
     plain = code.co_varnames[: code.co_argcount]
     keyed = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-    if any(name.startswith("_") or not name.isidentifier() for name in plain + keyed):
+    if any(name.startswith("_") or not name.isidentifier() or hasattr(builtins, name) for name in plain + keyed):
         return None
     positional = getattr(code, "co_posonlyargcount", 0)
     parameters = list(plain)

@@ -18,6 +18,8 @@ PROGRAM = """
             return items, named
         def clash(self, _name, _token=5):
             return _name, _token
+        def hides(self, type, Exception=None, *, getattr=4):
+            return type, Exception, getattr
         def fails(self):
             raise KeyError("x")
 
@@ -31,6 +33,14 @@ PROGRAM = """
     assert o.only(1, b=2) == (1, 2)
     assert o.listed() == ((), {}) and o.listed(1) == ((1,), {}) and o.listed(1, 2, x=3) == ((1, 2), {"x": 3})
     assert o.clash(1) == (1, 5) and o.clash(1, _token=2) == (1, 2)
+    assert o.hides(1) == (1, None, 4) and o.hides(type=2, getattr=3) == (2, None, 3)
+
+    class Transform:
+        def __call__(self, image, type=None):
+            return image, type
+
+    replace(Transform, "__call__", lambda f: like(f, "_kind = type(SELF).__name__; return CALL"))
+    assert Transform()(1) == (1, None) and Transform()(1, type=2) == (1, 2)
     for call, message in ((lambda: o.plain(), "Owner.plain() missing 1 required positional argument: 'a'"),
                           (lambda: o.only(a=1, b=2), "Owner.only()")):
         try:
