@@ -128,7 +128,8 @@ struct JpegDecoder::State {
   ScanLimit limit = {};
   jpeg_decompress_struct cinfo = {};
   HuffmanDecoder huffman;
-  bool own_huffman = false;  // for the picture at hand
+  bool own_huffman = false;  // for the picture at hand: wanted
+  bool attached = false;     // and at work
   std::uint64_t own_huffman_decodes = 0;
   PixelBuffer buffer;
   PixelBuffer turned;  // for orientations that exchange x and y
@@ -221,7 +222,7 @@ bool JpegDecoder::State::Start(int denominator) {
     if (const int missing = MissingQuantTable(cinfo); missing >= 0) {
       ERREXIT1(&cinfo, JERR_NO_QUANT_TABLE, missing);
     }
-    own_huffman = own_huffman && huffman.Attach(cinfo);
+    attached = own_huffman && huffman.Attach(cinfo);
   });
 }
 
@@ -279,17 +280,18 @@ bool JpegDecoder::State::ReadRows(const Region& wanted, std::uint8_t* first, std
 Result<JpegDecoder::Decoded> JpegDecoder::State::DecodeRegion(const Region& region, Size target) {
   own_huffman = options.own_huffman && HuffmanSeamFits();
   const std::uint64_t warnings = errors.warnings;
+  attached = false;
   auto decoded = DecodeOnce(region, target);
-  if (!decoded && own_huffman && huffman.gave_up()) {
+  if (!decoded && attached && huffman.gave_up()) {
     // Damaged, or close to it: libjpeg has the last word.
     if (auto opened = Open(); !opened) {
       return tl::unexpected<Error>(std::move(opened.error()));
     }
     errors.warnings = warnings;  // each is counted once
-    own_huffman = false;
+    own_huffman = attached = false;
     decoded = DecodeOnce(region, target);
   }
-  own_huffman_decodes += decoded && own_huffman ? 1U : 0U;
+  own_huffman_decodes += decoded && attached ? 1U : 0U;
   return decoded;
 }
 
