@@ -68,21 +68,21 @@ int MakeSetCommand(const std::vector<std::string>& arguments) {
   app.add_option("DIR", folder, "folder to make; it must not be there, or be empty")->required();
   app.add_option("--kind", kind, Kinds())->capture_default_str();
   app.add_option("--count", options.count, "pictures (default: 1200; fullhd: 120)")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
+      ->check(traces::WholeNumber(1, 1'000'000'000));
   app.add_option("--classes", options.classes, "classes, in turn")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{100'000}))
+      ->check(traces::WholeNumber(1, 100'000))
       ->capture_default_str();
   app.add_option("--seed", options.seed, "another set of the same kind")
       ->check(traces::WholeNumber())
       ->capture_default_str();
   app.add_option("--workers", options.workers, "threads (default: one per usable core)")
-      ->check(CLI::Range(1u, 1024u));
+      ->check(traces::WholeNumber(1, 1024));
   app.add_option("--format", format,
                  "folder: one per class; tar: shards in WebDataset's layout; list: one folder and "
                  "list.txt")
       ->capture_default_str();
   app.add_option("--shard", options.shard, "pictures in a tar")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
+      ->check(traces::WholeNumber(1, 1'000'000))
       ->capture_default_str();
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {

@@ -11,6 +11,7 @@
 #include "loader/set/pack.h"
 #include "loader/set/progress_bar.h"
 #include "loader/set/workers.h"
+#include "traces/option_checks.h"
 
 namespace penstock::loader {
 namespace {
@@ -72,14 +73,14 @@ int PackCommand(const std::vector<std::string>& arguments) {
   app.add_option("-o,--output", texts.output, "file to write")->required();
   app.add_option("--resize", options.resize,
                  "short side, of pictures that are larger; encoded at quality 95 unless --quality")
-      ->check(CLI::Range(1, 65500));
+      ->check(traces::WholeNumber(1, 65500));
   app.add_option("--quality", options.quality, "encode every picture again")
-      ->check(CLI::Range(1, 100));
+      ->check(traces::WholeNumber(1, 100));
   app.add_option("--format", texts.format, "packed or tar (default: by the name of the file)");
   app.add_flag("--skip-bad", options.skip_bad,
                "decode everything, and leave out what cannot be read or decoded");
   app.add_option("--workers", options.workers, "threads (default: one per usable core)")
-      ->check(CLI::Range(1u, 1024u));
+      ->check(traces::WholeNumber(1, 1024));
   app.add_option("--index-folder", texts.index_folder,
                  "where an index of SOURCE goes (default: beside it)");
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
