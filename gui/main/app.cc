@@ -81,6 +81,7 @@ void App::RebuildStyle() {
 void App::PollJob() {
   std::erase_if(retired_, [](const auto& job) { return job->finished(); });
   if (!job_) return;
+  const bool finished = job_->finished();  // first: what is published after it is no loss
   const Document document = job_->document();
   const bool fresh = document.trace != workspace_.document.trace && document.open();
   // A view appears as soon as its part is there.
@@ -95,7 +96,7 @@ void App::PollJob() {
       restyle_ = restyle_ || !document.timeline->unusual_text.empty();
     }
   }
-  if (!job_->finished()) return;
+  if (!finished) return;
   error_ = job_->error();
   failed_ = job_->path();
   job_.reset();

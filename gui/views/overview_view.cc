@@ -132,11 +132,15 @@ std::vector<Card> CardsOf(const Ui& ui, const Report& report) {
                    ui.F(Text::kInterval, ShortNumber(rate.low), ShortNumber(rate.high)) + "  ·  " +
                        ui.F(Text::kWholeRun, ShortNumber(diagnosis.whole_rate), ""),
                    p.text});
-  cards.push_back(
-      {ui.T(Text::kFreeData), fmt::format("{:.2f}x", loader.attribution.headroom), "",
-       fmt::format("{} → {} {}", ShortNumber(diagnosis.samples_rate),
-                   ShortNumber(diagnosis.samples_rate * loader.attribution.headroom), unit),
-       p.text});
+  if (!analyzer::Predicts(diagnosis)) {
+    cards.push_back({ui.T(Text::kFreeData), "-", "", "", p.text});
+  } else {
+    cards.push_back(
+        {ui.T(Text::kFreeData), fmt::format("{:.2f}x", loader.attribution.headroom), "",
+         fmt::format("{} → {} {}", ShortNumber(diagnosis.samples_rate),
+                     ShortNumber(diagnosis.samples_rate * loader.attribution.headroom), unit),
+         p.text});
+  }
   const analyzer::LoaderConfig& config = diagnosis.run.loader().config;
   const std::string cpu = loader.cpu.known
                               ? ui.F(Text::kCpuOfCores, fmt::format("{:.2g}", loader.cpu.used),

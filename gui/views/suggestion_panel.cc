@@ -169,7 +169,7 @@ void DrawSuggestion(const Ui& ui, Workspace& workspace, Area area) {
   } else {
     Paragraph(ui, ui.body, p.dim, ui.T(Text::kNoBatches), width);
   }
-  if (loader) DrawGains(ui, report, width, inside.max.y);
+  if (loader && analyzer::Predicts(report.diagnosis)) DrawGains(ui, report, width, inside.max.y);
   EndArea();
 }
 
