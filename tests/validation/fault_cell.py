@@ -211,8 +211,8 @@ def serve():
             sys.stderr.flush()
             os._exit(0)
         os.close(sender)
-        with os.fdopen(receiver, "rb") as pipe:
-            text = pipe.read(1 << 16).decode()  # the answer, before workers that outlive the run close the pipe
+        text = os.read(receiver, 1 << 16).decode()  # one write; workers that outlive the run may keep the pipe open
+        os.close(receiver)
         os.waitpid(child, 0)
         try:
             os.killpg(child, signal.SIGKILL)  # workers of a run that was ended

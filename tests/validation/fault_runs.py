@@ -5,6 +5,7 @@ Measured runs come from one server that has PyTorch imported; recorded ones are 
 user's are. Nothing is scored here.
 """
 import collections
+import contextlib
 import json
 import os
 import random
@@ -88,10 +89,11 @@ class Server:
 
     def close(self):
         if self.process is not None:
-            self.process.stdin.close()
-            self.process.stdout.close()
             self.process.kill()
             self.process.wait()
+            self.process.stdout.close()
+            with contextlib.suppress(OSError):  # a line that the server has not taken
+                self.process.stdin.close()
             self.process = None
 
     def stop(self):
@@ -177,9 +179,9 @@ class Work:
 
     def measure(self, scenario, effort, attempt):
         known = reports(self.store, [scenario])
-        todo = list(arms(scenario, known.get(scenario[:2])).items())
-        self.shuffled.shuffle(todo)
-        for name, knobs in todo:
+        order = list(arms(scenario, known.get(scenario[:2])).items())
+        self.shuffled.shuffle(order)
+        for name, knobs in order:
             key = key_of(knobs, attempt)
             if key in self.store.runs or settled(runs_of(self.store, knobs), effort.repeats) or self.late():
                 continue
@@ -194,17 +196,17 @@ def work(scenarios, store, pictures, effort, deadline):
 
     Every arm runs once, then again, until its two fastest runs agree. A scenario's arms come one after the other, in
     a random order: a machine that slows down for a minute slows down all that are compared."""
-    todo = Work(scenarios, store, pictures, deadline)
+    worker = Work(scenarios, store, pictures, deadline)
     try:
         for scenario in scenarios:
-            todo.record(scenario)
+            worker.record(scenario)
         for attempt in range(effort.attempts):
-            for scenario in todo.shuffled.sample(scenarios, len(scenarios)):
-                todo.measure(scenario, effort, attempt)
-                todo.record_again(scenario, effort.attempts)
+            for scenario in worker.shuffled.sample(scenarios, len(scenarios)):
+                worker.measure(scenario, effort, attempt)
+                worker.record_again(scenario, effort.attempts)
     finally:
-        todo.server.stop()
-    return todo.failed
+        worker.server.stop()
+    return worker.failed
 
 
 def runs_of(store, knobs):

@@ -168,8 +168,8 @@ class Harness(unittest.TestCase):
             self.assertEqual(list(validate.Store(folder).runs), ["one", "three"])
 
     def test_recordings_come_first_and_repeats_in_layers(self):
-        todo = validate.plan([self.family()], 2)
-        self.assertEqual([repeat for _family, _cell, repeat in todo], [None] + [0] * 8 + [1] * 8)
+        planned = validate.plan([self.family()], 2)
+        self.assertEqual([repeat for _family, _cell, repeat in planned], [None] + [0] * 8 + [1] * 8)
 
 
 if __name__ == "__main__":

@@ -70,18 +70,18 @@ def seed_of(repeat):
 def plan(families, repeats):
     """[(order, what)]: recordings first, then a repeat of everything before the next repeat of anything."""
     shuffled = random.Random(5)
-    todo = [(family, source, None) for family in families for source in family.sources]
+    planned = [(family, source, None) for family in families for source in family.sources]
     for repeat in range(repeats):
         layer = [(family, cell, repeat) for family in families for cell in family.cells]
         shuffled.shuffle(layer)
-        todo += layer
-    return todo
+        planned += layer
+    return planned
 
 
-def work(todo, store, deadline):
+def work(planned, store, deadline):
     """Does what is not stored yet until the deadline. Returns how many runs failed."""
     failed = 0
-    for number, (family, cell, repeat) in enumerate(todo, 1):
+    for number, (family, cell, repeat) in enumerate(planned, 1):
         key = key_of(family, cell, repeat)
         trace = store.trace(family, cell)
         if key in store.runs if repeat is not None else os.path.exists(trace):
@@ -92,10 +92,10 @@ def work(todo, store, deadline):
             if repeat is None:
                 family.loader.record(cell, 1, trace + ".new")
                 os.rename(trace + ".new", trace)
-                print("validate: %d/%d recorded %s" % (number, len(todo), key), flush=True)
+                print("validate: %d/%d recorded %s" % (number, len(planned), key), flush=True)
             else:
                 store.add(key, family.loader.measure(cell, seed_of(repeat)))
-                print("validate: %d/%d %s: %.1f/s" % (number, len(todo), key, store.runs[key]["rate"]), flush=True)
+                print("validate: %d/%d %s: %.1f/s" % (number, len(planned), key, store.runs[key]["rate"]), flush=True)
         except runs.Failed as error:
             failed += 1
             print("validate: %s: %s" % (key, error), file=sys.stderr, flush=True)
@@ -222,9 +222,9 @@ def main():
     if options.fresh:
         shutil.rmtree(state, ignore_errors=True)
     families, store = grids_of(options.quick, options, make="a" in wanted)
-    todo = plan([family for family in families if family.section in wanted], grids.REPEATS)
+    planned = plan([family for family in families if family.section in wanted], grids.REPEATS)
     deadline = time.monotonic() + options.seconds
-    failed = work(todo, store, deadline)
+    failed = work(planned, store, deadline)
     scenarios, effort = faults.chosen(not options.quick), fault_runs.QUICK if options.quick else fault_runs.FULL
     if "b" in wanted:
         failed += fault_runs.work(scenarios, store, fault_pictures(options.state), effort, deadline)
