@@ -5,47 +5,16 @@
 // not worth a word, a mask for each pixel is more than the picture. Needs the fact
 // loader.K.batch_types ("uint8:150528 int64:401408", bytes by type). Source: diagnosis.md R17.
 #include <fmt/core.h>
-#include <cstdlib>
-#include <string>
 
 #include "analyzer/advice/rules.h"
 
 namespace penstock::analyzer {
-namespace {
-
-struct Types {
-  double wide = 0;
-  double all = 0;
-};
-
-Types ReadTypes(const std::string& fact) {
-  Types types;
-  std::size_t at = 0;
-  while (at < fact.size()) {
-    const std::size_t end = std::min(fact.find(' ', at), fact.size());
-    const std::string entry = fact.substr(at, end - at);
-    at = end + 1;
-    const std::size_t colon = entry.find(':');
-    if (colon == std::string::npos) continue;
-    const double bytes = std::strtod(entry.c_str() + colon + 1, nullptr);
-    if (!(bytes > 0) || bytes > 1e15) continue;
-    types.all += bytes;
-    if (entry.compare(0, colon, "int64") == 0) types.wide += bytes;
-  }
-  return types;
-}
-
-}  // namespace
-
 void WideLabels(const RuleInput& input, Findings& out) {
-  if (!input.diagnosis.loader || input.run().config.id < 0) return;
-  const ProcessId consumer = input.run().config.consumer;
-  if (consumer.value >= input.trace.processes().size()) return;
-  const Types types =
-      ReadTypes(TextFact(input.trace.processes()[consumer.value].facts,
-                         fmt::format("loader.{}.batch_types", input.run().config.id)));
-  if (types.all <= 0 || types.wide < 0.2 * types.all || types.wide < 1e6) return;
-  const double saved = 7.0 / 8 * types.wide / types.all;
+  if (!input.diagnosis.loader) return;
+  const double wide = input.diagnosis.loader->material.i64;
+  const double all = input.diagnosis.loader->material.batch_bytes();
+  if (all <= 0 || wide < 0.2 * all || wide < 1e6) return;
+  const double saved = 7.0 / 8 * wide / all;
   Finding finding;
   finding.id = "wide-labels";
   // Handing over and copying go by bytes; the part that does not makes this an upper bound.
@@ -53,12 +22,12 @@ void WideLabels(const RuleInput& input, Findings& out) {
   setting.scale = {{Factor::kTransfer, 1 - saved}, {Factor::kH2d, 1 - saved}};
   finding.predicted = input.WithSetting(setting);
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
-  finding.title = fmt::format("{:.1f} of {:.1f} MB of a batch are 64-bit integers",
-                              types.wide / 1e6, types.all / 1e6);
-  finding.evidence = {{"int64_bytes", types.wide},
-                      {"batch_bytes", types.all},
+  finding.title =
+      fmt::format("{:.1f} of {:.1f} MB of a batch are 64-bit integers", wide / 1e6, all / 1e6);
+  finding.evidence = {{"int64_bytes", wide},
+                      {"batch_bytes", all},
                       {"threshold_share", 0.2},
-                      {"bytes_saved", saved * types.all}};
+                      {"bytes_saved", saved * all}};
   finding.action =
       "Keep masks and labels uint8 (or int16) in the dataset and call .long() on the device. The "
       "prediction is the most that can be had.";

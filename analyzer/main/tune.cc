@@ -89,7 +89,9 @@ class Tuner {
     const Interval& ratio = comparison->throughput.ratio;
     const Interval& measured = now.loader->steady.rate;
     Report(TuneTrial{SettingOf(suggestion), suggestion.predicted, measured, ratio.estimate});
-    if (ratio.low <= 1) return TuneVerdict::kRefuted;
+    if (ratio.low <= 1) {  // what an earlier trial has gained stays gained
+      return result_.code.empty() ? TuneVerdict::kRefuted : TuneVerdict::kPartly;
+    }
     if (ratio.estimate > best_) {
       best_ = ratio.estimate;
       result_.code = LoaderCode(first.run.loader().config, suggestion);

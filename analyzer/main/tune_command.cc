@@ -22,6 +22,7 @@
 #include "analyzer/report/format.h"
 #include "analyzer/report/report.h"
 #include "analyzer/whatif/summary.h"
+#include "traces/option_checks.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -118,7 +119,7 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   TuneOptions options;
   std::string budget, batches, time, keep;
   app.add_option("--trials", options.trials, "Runs with other settings, at most (default 3)")
-      ->check(CLI::Range(1, 100));
+      ->check(traces::WholeNumber(1, 100));
   app.add_option("--budget-ram", budget, "Memory for batches and workers: 8G");
   app.add_option("--batches", batches, "End each run after so many batches");
   app.add_option("--for", time, "End each run after this time: 60s")->excludes("--batches");

@@ -18,6 +18,7 @@
 #include "analyzer/main/commands.h"
 #include "analyzer/report/grid_report.h"
 #include "analyzer/whatif/grid.h"
+#include "traces/option_checks.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -142,7 +143,7 @@ void AddChanges(CLI::App& app, Words& words) {
   app.add_flag("--ram-cache", changes.ram_cache, "Dataset in memory (page cache, tmpfs)");
   app.add_flag("--pack", changes.pack, "Small files packed into large ones, read in sequence");
   app.add_option("--offline-resize", changes.resize, "Pictures stored with a long side of PIXELS")
-      ->check(CLI::Range(1.0, 1e6));
+      ->check(traces::NumberBetween(1, 1e6));
   app.add_option("--decoder", changes.decoder, "Another JPEG decoder: opencv, libjpeg-turbo, ...");
   app.add_option("--disk", words.disk, "Bytes a second that all reads share: 500M");
   app.add_flag("--alone", changes.alone, "Without other programs that took cores while recording");
@@ -150,7 +151,7 @@ void AddChanges(CLI::App& app, Words& words) {
       ->delimiter(',');
   app.add_option("--gpu-overlap", changes.gpu_overlap,
                  "Part of these stages' device time that runs beside the step, 0 to 1 (default 0)")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(traces::NumberBetween(0, 1));
   app.add_option("--device-costs", words.costs,
                  "File of device times: lines \"decode MILLISECONDS_A_MEGAPIXEL SOURCE\"");
   app.add_option("--fixed-batch", words.fixed,
@@ -166,9 +167,9 @@ int WhatifCommand(const std::vector<std::string>& arguments) {
   app.add_option("trace", words.trace, "Trace of the run")->required();
   app.add_option("--workers", words.workers, "Numbers of workers: 1..16 or 0,2,4");
   app.add_option("--prefetch", words.prefetch, "Prefetch factors: 2,4,8");
-  app.add_option("--batch", words.batch, "Batch size")->check(CLI::Range(1, 1 << 20));
+  app.add_option("--batch", words.batch, "Batch size")->check(traces::WholeNumber(1, 1 << 20));
   app.add_option("--step-ms", words.step_ms, "Time between two batches in the training loop")
-      ->check(CLI::Range(0.0, 1e7));
+      ->check(traces::NumberBetween(0, 1e7));
   app.add_option("--pin", words.pin, "Pinned memory: 0 or 1");
   app.add_option("--persistent", words.persistent, "Workers that stay between epochs: 0 or 1");
   app.add_option("--without", words.without, "Stages that cost nothing: decode,augment")
@@ -176,7 +177,7 @@ int WhatifCommand(const std::vector<std::string>& arguments) {
   app.add_option("--speedup", words.speedup, "Stages that are faster: decode=2,read=1.5")
       ->delimiter(',');
   app.add_option("--step-cores", words.step_cores, "Cores that the step keeps busy")
-      ->check(CLI::Range(0.0, 4096.0));
+      ->check(traces::NumberBetween(0, 4096));
   AddChanges(app, words);
   app.add_option("--budget-ram", words.budget, "Memory for batches and workers: 8G");
   app.add_flag("--json", words.json, "One object: {\"configurations\": [...]}");

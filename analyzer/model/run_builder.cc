@@ -203,7 +203,7 @@ void RunBuilder::OnSample(const Counted& counted) {
   AddWork(batch.read, read);
   AddWork(batch.decode, decode);
   AddWork(batch.augment, augment);
-  batch.cpu_known = counted.cpu >= 0;
+  batch.cpu_known = (batch.samples == 0 || batch.cpu_known) && counted.cpu >= 0;
   ++batch.samples;
 }
 
@@ -215,7 +215,7 @@ void RunBuilder::OnFetch(const Counted& counted, Batch& batch) {
   batch.fetch_end = counted.span->end().value;
   batch.whole = true;
   batch.fetch = SecondsOf(counted.wall, counted.cpu);
-  batch.cpu_known = counted.cpu >= 0;
+  batch.cpu_known = (batch.samples == 0 || batch.cpu_known) && counted.cpu >= 0;
   batch.read = SecondsOf(inside.read, inside.read_cpu);
   batch.decode = SecondsOf(inside.decode, inside.decode_cpu);
   batch.augment = SecondsOf(inside.augment, inside.augment_cpu);

@@ -20,19 +20,7 @@ constexpr std::size_t kMostSpans = 1500;  // of a row: 16 of them make a page of
 constexpr std::size_t kMostRows = 16;
 
 bool ShownOfWorkers(StageId stage) {
-  switch (stage) {
-    case StageId::kRead:
-    case StageId::kDecode:
-    case StageId::kAugment:
-    case StageId::kSample:
-    case StageId::kCollate:
-    case StageId::kFetch:
-    case StageId::kPut:
-    case StageId::kIdle:
-      return true;
-    default:
-      return false;
-  }
+  return OfWorkers(stage) || stage == StageId::kIdle;
 }
 
 // Batches by delivery, out of the middle of the longest steady window.

@@ -45,6 +45,9 @@ struct Report {
 
 [[nodiscard]] Report BuildReport(const traces::Trace& trace, std::string path);
 
+// Whether workers and data threads are where a stage's time passes.
+[[nodiscard]] bool OfWorkers(traces::StageId stage);
+
 // Rows of the stages that occurred, in the order of the data's way.
 [[nodiscard]] std::vector<StageRow> BuildStageRows(const traces::Trace& trace,
                                                    const Diagnosis& diagnosis);

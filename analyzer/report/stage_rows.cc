@@ -16,21 +16,6 @@ constexpr std::array kOrder = {
     StageId::kPin,     StageId::kWait,    StageId::kIdle,    StageId::kH2d,
     StageId::kStep,    StageId::kStartup, StageId::kKernel,  StageId::kSync};
 
-bool OfWorkers(StageId stage) {
-  switch (stage) {
-    case StageId::kRead:
-    case StageId::kDecode:
-    case StageId::kAugment:
-    case StageId::kSample:
-    case StageId::kCollate:
-    case StageId::kFetch:
-    case StageId::kPut:
-      return true;
-    default:
-      return false;
-  }
-}
-
 StageRow RowOf(std::string name, const PartTotals& totals, double whole) {
   StageRow row;
   row.name = std::move(name);
@@ -64,6 +49,21 @@ void AddDerivedSteps(const RunModel& run, StageTotals& steps) {
 }
 
 }  // namespace
+
+bool OfWorkers(StageId stage) {
+  switch (stage) {
+    case StageId::kRead:
+    case StageId::kDecode:
+    case StageId::kAugment:
+    case StageId::kSample:
+    case StageId::kCollate:
+    case StageId::kFetch:
+    case StageId::kPut:
+      return true;
+    default:
+      return false;
+  }
+}
 
 std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const Diagnosis& diagnosis) {
   constexpr std::size_t kMostChildren = 32;

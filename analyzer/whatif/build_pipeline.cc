@@ -154,7 +154,7 @@ void AddSamples(const LoaderRun& run, const Batch& batch, const SampleCost& aver
   Demand& demand = epoch.batches.back();
   demand.first_sample = epoch.samples.size();
   demand.tasks = batch.sample_costs > 0 ? batch.sample_costs : run.samples_per_batch;
-  if (batch.sample_costs >= run.samples_per_batch) {
+  if (batch.sample_costs == run.samples_per_batch) {  // all of one length
     const auto [place, added] = placed.try_emplace(batch.first_sample, demand.first_sample);
     demand.first_sample = place->second;
     if (!added) return;

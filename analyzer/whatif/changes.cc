@@ -123,13 +123,14 @@ Result<void> Changer::Transfer(const std::string& asked) {
   double f32 = material_.f32;
   double f16 = material_.f16;
   double u8 = material_.u8;
-  double all = f32 + f16 + u8 + material_.other;
+  const double kept = material_.i64 + material_.other;
+  double all = f32 + f16 + u8 + kept;
   if (!from.empty()) {  // the user knows better than the trace, which tells the sum at least
-    const double pixels = all > 0 ? all - material_.other : out_.facts.batch_bytes;
+    const double pixels = all > 0 ? all - kept : out_.facts.batch_bytes;
     f32 = from == "f32" ? pixels : 0;
     f16 = from == "f16" ? pixels : 0;
     u8 = from == "u8" ? pixels : 0;
-    all = pixels + (all > 0 ? material_.other : 0);
+    all = pixels + (all > 0 ? kept : 0);
   }
   if (!(all > 0)) {
     return tl::unexpected<Error>(
@@ -137,7 +138,7 @@ Result<void> Changer::Transfer(const std::string& asked) {
                   "--transfer f32:u8"));
   }
   const double numbers = f32 / 4 + f16 / 2 + u8;
-  const double ratio = (numbers * width + material_.other) / all;
+  const double ratio = (numbers * width + kept) / all;
   ScaleBatch(ratio);
   Note(fmt::format("batches take {:.2f} times the bytes they had", ratio));
   const bool integers = type == "u8" && f32 + f16 > u8;

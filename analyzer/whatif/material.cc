@@ -44,6 +44,7 @@ void ReadTypes(const std::string& fact, Material& material) {
     double& sum = type == "float32"                         ? material.f32
                   : type == "float16" || type == "bfloat16" ? material.f16
                   : type == "uint8"                         ? material.u8
+                  : type == "int64"                         ? material.i64
                                                             : material.other;
     sum += bytes;
   }

@@ -13,17 +13,18 @@
 namespace penstock::analyzer {
 
 struct Material {
-  double file_bytes = 0;                       // read for one sample
-  double decoded_bytes = 0;                    // of its decoded picture, three a pixel
-  double sample_bytes = 0;                     // of it in a collated batch
-  double f32 = 0, f16 = 0, u8 = 0, other = 0;  // of one batch, by data type
-  std::string decoder;                         // as DecoderRatio() names it; "" not known
+  double file_bytes = 0;                                // read for one sample
+  double decoded_bytes = 0;                             // of its decoded picture, three a pixel
+  double sample_bytes = 0;                              // of it in a collated batch
+  double f32 = 0, f16 = 0, u8 = 0, i64 = 0, other = 0;  // bytes of one batch, by data type
+  std::string decoder;                                  // as DecoderRatio() names it; "" not known
   double conversion = 0;     // of augmentation's time: to floating point, normalising
   double dataset_bytes = 0;  // read in one pass
   double memory = 0;         // half of what the run may use
   std::string gpu;           // model; "" not known
   ReadCosts reads;
 
+  [[nodiscard]] double batch_bytes() const { return f32 + f16 + u8 + i64 + other; }
   [[nodiscard]] double megapixels() const { return decoded_bytes / 3e6; }
 };
 

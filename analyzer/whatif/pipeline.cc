@@ -54,7 +54,10 @@ std::size_t Pipeline::credits() const {
 
 Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t tasks) {
   std::size_t all_tasks = 0;
-  for (const EpochDemand& epoch : pipeline.epochs) all_tasks += epoch.samples.size();
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    for (const Demand& demand : epoch.batches)
+      all_tasks += demand.tasks;  // some share their samples
+  }
   const std::size_t all = pipeline.batches();
   if (all_tasks > tasks && all > 0) {
     batches = std::min(batches, std::max<std::size_t>(1, tasks / (1 + all_tasks / all)));
