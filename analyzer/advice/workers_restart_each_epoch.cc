@@ -14,14 +14,10 @@ void WorkersRestartEachEpoch(const RuleInput& input, Findings& out) {
   const Signals& signals = input.loader().signals;
   if (run.config.num_workers == 0 || run.config.persistent_workers || run.epochs.size() < 2) return;
   if (signals.startup < 0.02) return;
-  const LoaderDiagnosis& loader = input.loader();
-  Setting stay;
-  stay.workers = loader.pipeline.workers;
-  stay.prefetch = loader.pipeline.prefetch;
+  Setting stay = input.Recorded();
   stay.persistent = true;
   Finding finding;
-  finding.predicted =
-      Predict(loader.pipeline, Apply(loader.pipeline, stay, loader.facts), loader.replay);
+  finding.predicted = input.WithSetting(stay);
   if (finding.predicted->speedup < 1.01) return;
   finding.id = "workers-restart-each-epoch";
   finding.severity = signals.startup >= 0.1 ? Severity::kCritical : Severity::kWarning;

@@ -53,8 +53,12 @@ class Tuner {
         break;
       }
       auto next = run_(setting);
-      if (!next) return tl::unexpected<Error>(next.error());
+      if (!next && result_.code.empty()) return tl::unexpected<Error>(next.error());
+      if (!next) return Ended(setting, next.error().message);
       Diagnosis diagnosis = Diagnose(**next);
+      if (!result_.code.empty() && !WhyNot(diagnosis).empty()) {
+        return Ended(setting, WhyNot(diagnosis));
+      }
       if (!Suffices(diagnosis)) return result_;
       result_.verdict = Judge(first, diagnosis, suggestion);
       if (result_.verdict != TuneVerdict::kPartly) break;
@@ -72,9 +76,16 @@ class Tuner {
     return result_.why.empty();
   }
 
+  // A run that came to nothing after one that had gained: what was gained stays.
+  TuneResult Ended(const TuneSetting& setting, const std::string& why) {
+    result_.verdict = TuneVerdict::kPartly;
+    result_.why = fmt::format("The run with {} came to nothing: {}", setting.Override(), why);
+    return result_;
+  }
+
   void Report(TuneTrial trial) {
     result_.trials.push_back(std::move(trial));
-    options_.on_trial(result_.trials.back());
+    options_.on_trial(result_.trials.back(), result_.unit);
   }
 
   [[nodiscard]] Suggestion SuggestFrom(const Diagnosis& diagnosis) const {

@@ -28,7 +28,7 @@ struct TuneSetting {
 };
 
 // Runs the program, with other arguments if some are given, and returns its trace.
-// Errors: that of the run; tuning ends with it.
+// Errors: that of the run; tuning ends with it, unless an earlier run has gained something.
 using TuneRunner =
     std::function<Result<std::unique_ptr<traces::Trace>>(const std::optional<TuneSetting>&)>;
 
@@ -51,7 +51,7 @@ struct TuneTrial {
 struct TuneResult {
   std::vector<TuneTrial> trials;
   TuneVerdict verdict = TuneVerdict::kNotEnough;
-  std::string why;
+  std::string why;  // kNotEnough: what is lacking; kPartly: why a later run came to nothing, or ""
   std::string unit = "samples/s";
   std::string code;                   // the line to paste; "" if nothing was gained
   Factor bottleneck = Factor::kNone;  // of the last run
@@ -60,8 +60,9 @@ struct TuneResult {
 struct TuneOptions {
   int trials = 3;         // runs with other settings, at most
   double budget_ram = 0;  // bytes; 0: that of the machine
-  // Told of each run that is done.
-  std::function<void(const TuneTrial&)> on_trial = [](const TuneTrial&) {};
+  // Told of each run that is done, and of the unit of its rates.
+  std::function<void(const TuneTrial&, const std::string& unit)> on_trial =
+      [](const TuneTrial&, const std::string&) {};
 };
 
 // A suggestion that gains less than predicted, yet beyond noise, is improved upon from its own

@@ -78,7 +78,8 @@ std::string VerdictText(const TuneResult& result) {
     case TuneVerdict::kConfirmed:
       return "Confirmed: as fast as predicted.";
     case TuneVerdict::kPartly:
-      return "Confirmed in part: faster, but by less than predicted.";
+      return "Confirmed in part: faster, but by less than predicted." +
+             (result.why.empty() ? "" : " " + result.why + ".");
     case TuneVerdict::kRefuted:
       return "Refuted: not faster beyond noise. Keep the loader as it is.";
     case TuneVerdict::kCrowded:
@@ -88,6 +89,13 @@ std::string VerdictText(const TuneResult& result) {
       break;
   }
   return result.why;
+}
+
+// The recorder ended the command, because the limit was reached: its status then says nothing.
+bool StoppedAtLimit(const traces::Trace& trace) {
+  const auto why = trace.facts().find("record.stopped");
+  return why != trace.facts().end() &&
+         (why->second.rfind("for ", 0) == 0 || why->second.rfind("batches ", 0) == 0);
 }
 
 std::string TuneText(const TuneResult& result, Colour colour) {
@@ -154,19 +162,18 @@ int TuneCommand(const std::vector<std::string>& arguments) {
     call.insert(call.end(), words.command.begin(), words.command.end());
     const auto status = RunAndWait(call);
     if (!status) return tl::unexpected<Error>(status.error());
-    // A command that was stopped by the recorder has done what it was asked to.
-    const bool stopped = !batches.empty() || !time.empty();
-    std::error_code ignored;
-    if (*status != 0 && !(stopped && std::filesystem::exists(trace, ignored))) {
+    auto opened = traces::OpenTrace(trace);
+    if (*status != 0 && !(opened && StoppedAtLimit(**opened))) {
       own = *status;
       return Fail(ErrorKind::kEnvironment,
                   fmt::format("{}: exit status {}", words.command.front(), *status));
     }
-    return traces::OpenTrace(trace);
+    return opened;
   };
-  options.on_trial = [&](const TuneTrial& trial) {
-    fmt::print(stderr, "penstock tune: run {}, {}: {} samples/s\n", runs,
-               trial.setting ? trial.setting->Override() : "as it is", RateText(trial.measured));
+  options.on_trial = [&](const TuneTrial& trial, const std::string& unit) {
+    fmt::print(stderr, "penstock tune: run {}, {}: {} {}\n", runs,
+               trial.setting ? trial.setting->Override() : "as it is", RateText(trial.measured),
+               unit);
   };
   const auto result = Tune(run, options);
   if (!result) {

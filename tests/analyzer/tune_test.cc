@@ -3,6 +3,9 @@
 // Tuning a synthetic program that obeys its settings, or does not.
 #include "analyzer/main/tune.h"
 
+#include <functional>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "analyzer/main/spawn.h"
@@ -115,6 +118,40 @@ TEST(TuneTest, PassesOnTheFailureOfARun) {
   const auto result = Tune(fails, {});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().message, "train.py: exit status 7");
+}
+
+// A first suggestion that gains less than predicted, so that there is a second.
+TuneRunner GainsHalf(Program& program, std::function<void(Synthetic&)> later, bool fails = false) {
+  return [&program, later = std::move(later), fails](
+             const std::optional<TuneSetting>& setting) -> Result<std::unique_ptr<traces::Trace>> {
+    ++program.runs;
+    Synthetic now = program.run;
+    if (program.runs == 2) {
+      now.workers = setting->workers;
+      now.prefetch = setting->prefetch;
+      now.costs = testing::Always(Costs{1, 40, 8, 1, 0.1, 0.2, 9.5, 0});
+    }
+    if (program.runs == 3) {
+      if (fails) return Fail(ErrorKind::kEnvironment, "train.py: exit status 1");
+      later(now);
+    }
+    return testing::SyntheticTrace(now);
+  };
+}
+
+TEST(TuneTest, KeepsAGainWhenALaterRunComesToNothing) {
+  for (const bool fails : {true, false}) {
+    Program program = DecodeBound();
+    const auto result = Tune(GainsHalf(
+                                 program, [](Synthetic& run) { run.batches = 5; }, fails),
+                             TuneOptions{});
+    ASSERT_TRUE(result);
+    ASSERT_EQ(program.runs, 3);
+    EXPECT_EQ(result->verdict, TuneVerdict::kPartly);
+    EXPECT_NE(result->code.find("num_workers="), std::string::npos) << result->code;
+    EXPECT_NE(result->why.find(fails ? "exit status 1" : "not enough"), std::string::npos)
+        << result->why;
+  }
 }
 
 TEST(TuneTest, WritesOverridesThatTheAgentReads) {
