@@ -27,8 +27,9 @@ endif()
 function(penstock_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;HEADERS;DEPS;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES} ${ARG_HEADERS})
-  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${name} PUBLIC ${ARG_DEPS} penstock_sanitize PRIVATE penstock_flags ${ARG_PRIVATE})
+  target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+  target_link_libraries(${name} PUBLIC ${ARG_DEPS} $<BUILD_INTERFACE:penstock_sanitize>
+    PRIVATE $<BUILD_INTERFACE:penstock_flags> ${ARG_PRIVATE})
 endfunction()
 
 # penstock_program(name SOURCES ... [DEPS ...])

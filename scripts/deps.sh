@@ -13,7 +13,7 @@
 # 3 something could not be installed.
 set -euo pipefail
 
-readonly kBuild=(g++ cmake ninja-build pkg-config libzstd-dev libfmt-dev libcli11-dev
+readonly kBuild=(g++ cmake ninja-build help2man pkg-config libzstd-dev libfmt-dev libcli11-dev
   libexpected-dev libsimdjson-dev libjpeg62-turbo-dev libhwy-dev liburing-dev libbenchmark-dev
   libimgui-dev libstb-dev libglfw3-dev libfreetype-dev libgl-dev libegl-dev)
 # fonts-*, libegl1 and libgl1-mesa-dri: what the dashboard draws with where there is no GPU driver.

@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -80,25 +78,6 @@ std::vector<std::string> TracedEnvironment(const std::vector<std::string>& envir
     set("PENSTOCK_DATA", folders);
   }
   return result;
-}
-
-std::string OwnFolder() {
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path().string();
-}
-
-std::string FindAgent(const char* override_path) {
-  std::error_code error;
-  std::filesystem::path path;
-  if (override_path != nullptr && *override_path != 0) {
-    path = std::filesystem::absolute(override_path, error);
-  } else {
-    path = std::filesystem::path(OwnFolder()) / ".." / "lib" / "libpenstock_agent.so";
-  }
-  path = std::filesystem::canonical(path, error);
-  if (error || access(path.c_str(), R_OK) != 0) return {};
-  if (path.string().find_first_of(": ") != std::string::npos) return {};
-  return path.string();
 }
 
 int ExecStatus(int error) {

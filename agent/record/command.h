@@ -21,11 +21,6 @@ namespace penstock::record {
     const std::vector<std::string>& environment, const Options& options, const std::string& agent,
     const std::string& arena);
 
-// The agent beside this program, or PENSTOCK_AGENT; empty if it is not there or cannot be
-// preloaded (ld.so splits the list at blanks and colons).
-[[nodiscard]] std::string FindAgent(const char* override_path);
-[[nodiscard]] std::string OwnFolder();
-
 // The signal state the launcher was started with: the command gets it back.
 struct SignalState {
   sigset_t mask{};

@@ -17,6 +17,7 @@
 
 #include "agent/record/collector.h"
 #include "agent/record/command.h"
+#include "agent/record/find_agent.h"
 #include "agent/record/rescue.h"
 #include "agent/record/supervisor.h"
 #include "agent/record/target_check.h"
@@ -109,10 +110,10 @@ int Launch(Options options, const Settings& settings) {
   }
   if (!target.preload) return RunUntraced(options, target.warnings.front());
   for (const std::string& warning : target.warnings) Say(warning);
-  const std::string agent = FindAgent(settings.agent);
+  const std::string agent =
+      FindAgent(settings.agent, OwnFolder(), LinkFolder(settings.runtime_folder));
   if (agent.empty()) {
-    Say("the agent (libpenstock_agent.so) is not beside this program, or its path has a blank or "
-        "colon; name it in PENSTOCK_AGENT");
+    Say("the agent (libpenstock_agent.so) is not beside this program; name it in PENSTOCK_AGENT");
     return penstock::ExitStatus(ErrorKind::kEnvironment);
   }
   std::error_code error;

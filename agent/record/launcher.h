@@ -10,11 +10,12 @@ namespace penstock::record {
 
 // What launcher and collector take from the environment (PENSTOCK_*), for tests and odd machines.
 struct Settings {
-  const char* agent = nullptr;       // PENSTOCK_AGENT
-  bool force_monotonic = false;      // PENSTOCK_CLOCK=monotonic
-  int nice = 5;                      // PENSTOCK_NICE
-  const char* shm_folder = nullptr;  // PENSTOCK_SHM
-  bool use_memfd = true;             // PENSTOCK_MEMFD=0
+  const char* agent = nullptr;           // PENSTOCK_AGENT
+  const char* runtime_folder = nullptr;  // XDG_RUNTIME_DIR
+  bool force_monotonic = false;          // PENSTOCK_CLOCK=monotonic
+  int nice = 5;                          // PENSTOCK_NICE
+  const char* shm_folder = nullptr;      // PENSTOCK_SHM
+  bool use_memfd = true;                 // PENSTOCK_MEMFD=0
 };
 
 // Returns the exit status for main(); ends by the command's own signal if that is how it ended.

@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
   };
   Settings settings;
   settings.agent = std::getenv("PENSTOCK_AGENT");
+  settings.runtime_folder = std::getenv("XDG_RUNTIME_DIR");
   settings.force_monotonic = is("PENSTOCK_CLOCK", "monotonic");
   settings.shm_folder = std::getenv("PENSTOCK_SHM");
   settings.use_memfd = !is("PENSTOCK_MEMFD", "0");

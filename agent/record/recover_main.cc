@@ -60,7 +60,7 @@ Result<void> Recover(const std::string& output) {
 
 int main(int argc, char** argv) {
   CLI::App app{"Finishes a trace whose collector was killed together with the command."};
-  app.set_version_flag("--version", PENSTOCK_VERSION);
+  app.set_version_flag("--version", "penstock-recover " PENSTOCK_VERSION);
   std::string output;
   app.add_option("T", output, "The trace that was asked for (T.part is there, T is not)")
       ->required();

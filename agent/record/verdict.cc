@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "agent/record/command.h"
+#include "agent/record/find_agent.h"
 #include "agent/record/progress.h"
 
 namespace penstock::record {

@@ -114,12 +114,14 @@ void CheckAgent(const DoctorInput& input, Checks& checks) {
     if (!fs::exists(place, error)) continue;
     const std::string path = fs::weakly_canonical(place, error).string();
     if (path.find_first_of(" :") != std::string::npos) {
-      checks.push_back({"agent", Health::kBad, fmt::format("the agent lies in {}", path),
-                        "LD_PRELOAD takes no path with a blank or a colon",
-                        "install Penstock into another folder"});
-      return;
+      checks.push_back(
+          {"agent", Health::kOk, fmt::format("the agent is {}", path),
+           "LD_PRELOAD takes no path with a blank or a colon: penstock record goes by a "
+           "link to it, by hand it cannot be preloaded from there",
+           ""});
+    } else {
+      checks.push_back({"agent", Health::kOk, fmt::format("the agent is {}", path), "", ""});
     }
-    checks.push_back({"agent", Health::kOk, fmt::format("the agent is {}", path), "", ""});
     const fs::path hooks = fs::path(path).parent_path() / "penstock_python" / "sitecustomize.py";
     if (!fs::exists(hooks, error)) {
       checks.push_back({"python-hooks", Health::kWarn, "penstock_python is not beside the agent",

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` and CPack make besides the programs: the CMake package for other projects,
+# manual pages, completions, the Debian package and the relocatable archive.
+#
+#   bin/                      penstock, penstock-*
+#   lib/penstock/             the agent and its Python half: found from bin/, wherever that is moved
+#   lib/cmake/Penstock/       find_package(Penstock): Penstock::traces, Penstock::markers
+#   include/penstock/traces/  their headers
+include(CMakePackageConfigHelpers)
+
+set(PENSTOCK_INSTALL_PACKAGE lib/cmake/Penstock)
+
+# penstock_traces is compiled with our warnings and found by our source folder; users need neither.
+add_library(penstock_markers INTERFACE)
+target_include_directories(penstock_markers INTERFACE $<INSTALL_INTERFACE:include>)
+target_link_libraries(penstock_markers INTERFACE ${CMAKE_DL_LIBS})
+set_target_properties(penstock_markers PROPERTIES EXPORT_NAME markers)
+set_target_properties(penstock_traces PROPERTIES EXPORT_NAME traces)
+install(TARGETS penstock_traces penstock_markers EXPORT PenstockTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION include/penstock)
+install(EXPORT PenstockTargets NAMESPACE Penstock:: DESTINATION ${PENSTOCK_INSTALL_PACKAGE})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/PenstockConfig.cmake.in
+  ${CMAKE_CURRENT_BINARY_DIR}/PenstockConfig.cmake INSTALL_DESTINATION ${PENSTOCK_INSTALL_PACKAGE})
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/PenstockConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/PenstockConfig.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/PenstockConfigVersion.cmake DESTINATION ${PENSTOCK_INSTALL_PACKAGE})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/traces/ DESTINATION include/penstock/traces
+  FILES_MATCHING PATTERN "*.h" PATTERN samples EXCLUDE)
+install(FILES ${PROJECT_SOURCE_DIR}/traces/FORMAT.md ${PROJECT_SOURCE_DIR}/README.md
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/penstock)
+
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/completions/penstock.bash
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME penstock)
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/completions/_penstock
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/completions/penstock.fish
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
+# Manual pages are made of --help, so that they cannot differ from it.
+find_program(PENSTOCK_HELP2MAN help2man)
+if(PENSTOCK_HELP2MAN AND NOT PENSTOCK_SANITIZE)
+  set(_pages)
+  set(_programs penstock penstock-record penstock-recover penstock-export penstock-validate penstock-pack)
+  foreach(_optional penstock-load penstock-sweep penstock-gui)
+    if(TARGET ${_optional})
+      list(APPEND _programs ${_optional})
+    endif()
+  endforeach()
+  foreach(_subcommand report whatif compare tune doctor)
+    list(APPEND _programs penstock:${_subcommand})
+  endforeach()
+  foreach(_program ${_programs})
+    string(REPLACE ":" "-" _page ${_program})
+    string(REGEX REPLACE ":.*" "" _target ${_program})
+    string(REPLACE ":" " " _words ${_program})
+    set(_file ${CMAKE_CURRENT_BINARY_DIR}/man/${_page}.1)
+    add_custom_command(OUTPUT ${_file}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/man
+      COMMAND ${CMAKE_COMMAND} -DHELP2MAN=${PENSTOCK_HELP2MAN} -DPROGRAM=$<TARGET_FILE_DIR:${_target}>/${_words}
+        -DPAGE=${_page} -DOUTPUT=${_file} -P ${CMAKE_CURRENT_LIST_DIR}/man_page.cmake
+      DEPENDS ${_target} ${CMAKE_CURRENT_LIST_DIR}/man_page.cmake
+      COMMENT "Manual page ${_page}(1)" VERBATIM)
+    list(APPEND _pages ${_file})
+  endforeach()
+  add_custom_target(penstock_man ALL DEPENDS ${_pages})
+  install(FILES ${_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+else()
+  message(STATUS "penstock: no help2man, or a sanitizer build: no manual pages")
+endif()
+
+set(CPACK_PACKAGE_NAME penstock)
+set(CPACK_PACKAGE_VENDOR Penstock)
+set(CPACK_PACKAGE_CONTACT "The Penstock developers")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+set(CPACK_GENERATOR "DEB;TGZ")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGE_FILE_NAME penstock-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_LIST_DIR}/debian/prerm)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "fonts-dejavu-core, libgl1-mesa-dri")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-torch, fonts-droid-fallback, zenity")
+include(CPack)

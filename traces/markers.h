@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Marks for a native loader, in C99 or C++: which stage a piece of code is, on which sample and
+ * batch. A thin face of traces/native_bridge.h; nothing to link (dlsym is in libdl before glibc
+ * 2.34). Without the agent every function does nothing and costs a load and a branch.
+ *
+ *     penstock_place(sample, batch, epoch);
+ *     PenstockToken span = penstock_begin(PENSTOCK_DECODE, "my_decoder");
+ *     decode(...);
+ *     penstock_end(span, pixels_in_bytes);
+ *
+ * Threads: any, at any moment; each call acts on the thread it is made from. Allocates nothing.
+ * The table is looked up once per translation unit. */
+#pragma once
+
+#ifndef _GNU_SOURCE
+#define PENSTOCK_RTLD_DEFAULT ((void*)0)
+#else
+#define PENSTOCK_RTLD_DEFAULT RTLD_DEFAULT
+#endif
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "native_bridge.h"
+
+/* DESIGN.md section 4; the values of traces/wire_records.h. */
+enum PenstockStage {
+  PENSTOCK_READ = 1,
+  PENSTOCK_DECODE = 2,
+  PENSTOCK_AUGMENT = 3,
+  PENSTOCK_SAMPLE = 4,
+  PENSTOCK_COLLATE = 5,
+  PENSTOCK_FETCH = 6,
+  PENSTOCK_PUT = 7,
+  PENSTOCK_GET = 8,
+  PENSTOCK_PIN = 9,
+  PENSTOCK_WAIT = 10,
+  PENSTOCK_IDLE = 11,
+  PENSTOCK_STEP = 14,
+  PENSTOCK_STARTUP = 15,
+  PENSTOCK_MARK = 16
+};
+
+/* The agent's table; NULL where no agent is. */
+static inline const PenstockNativeBridge* penstock_bridge(void) {
+  static const PenstockNativeBridge* found; /* the same value whoever writes it */
+  static int asked;
+  if (!asked) {
+    void* symbol = dlsym(PENSTOCK_RTLD_DEFAULT, PENSTOCK_NATIVE_BRIDGE);
+    PenstockNativeBridgeFunction* get = NULL;
+    memcpy(&get, &symbol, sizeof get); /* C has no cast from object to function */
+    found = get != NULL ? get() : NULL;
+    asked = 1;
+  }
+  return found;
+}
+
+/* Not 0 while a recording is on. */
+static inline int penstock_recording(void) {
+  const PenstockNativeBridge* bridge = penstock_bridge();
+  return bridge != NULL && bridge->recording();
+}
+
+/* Which sample of which batch of which epoch this thread works on from now; -1 and UINT32_MAX:
+ * none. Epochs count from 0, batches from 0 in each. */
+static inline void penstock_place(int64_t sample, uint32_t batch, uint32_t epoch) {
+  const PenstockNativeBridge* bridge = penstock_bridge();
+  PenstockPlace place;
+  if (bridge == NULL) return;
+  place.sample = sample;
+  place.batch = batch;
+  place.generation = epoch + 1;
+  bridge->set_context(&place);
+}
+
+/* Opens a span of this thread; spans nest. Thread CPU time is taken (a system call at both ends)
+ * for samples and what is longer, for decode and augment; a `read` is cheap. */
+static inline PenstockToken penstock_begin(enum PenstockStage stage, const char* name) {
+  const PenstockNativeBridge* bridge = penstock_bridge();
+  PenstockToken none = {0, 0};
+  if (bridge == NULL || !bridge->recording()) return none;
+  return bridge->begin((uint32_t)stage, (uint32_t)bridge->intern(name, strlen(name)), NULL,
+                       stage >= PENSTOCK_DECODE && stage <= PENSTOCK_FETCH);
+}
+
+static inline void penstock_end(PenstockToken span, uint64_t bytes) {
+  if (span.depth != 0) penstock_bridge()->end(span, bytes, 0, 0);
+}
+
+/* The same with the file that was read or decoded. */
+static inline void penstock_end_file(PenstockToken span, uint64_t bytes, const char* path) {
+  const PenstockNativeBridge* bridge = penstock_bridge();
+  if (span.depth != 0) bridge->end(span, bytes, bridge->intern(path, strlen(path)), 0);
+}
+
+/* The program has got batch `batch` of epoch `epoch`. */
+static inline void penstock_delivered(uint32_t batch, uint32_t epoch) {
+  const PenstockNativeBridge* bridge = penstock_bridge();
+  PenstockPlace place;
+  if (bridge == NULL) return;
+  place.sample = -1;
+  place.batch = batch;
+  place.generation = epoch + 1;
+  bridge->delivered(&place);
+}
+
+/* The hooks leave these stages alone in all of the process: the program marks them itself. */
+static inline void penstock_claim(enum PenstockStage stage) {
+  const PenstockNativeBridge* bridge = penstock_bridge();
+  if (bridge != NULL) bridge->claim(1u << (unsigned)stage);
+}
