@@ -15,7 +15,9 @@ set -euo pipefail
 
 readonly kBuild=(g++ cmake ninja-build help2man pkg-config libzstd-dev libfmt-dev libcli11-dev
   libexpected-dev libsimdjson-dev libjpeg62-turbo-dev libhwy-dev liburing-dev libbenchmark-dev
-  libimgui-dev libstb-dev libglfw3-dev libfreetype-dev libgl-dev libegl-dev)
+  libprotobuf-dev protobuf-compiler libsqlite3-dev zlib1g-dev libimgui-dev libstb-dev libglfw3-dev
+  libfreetype-dev libgl-dev
+  libegl-dev)
 # fonts-*, libegl1 and libgl1-mesa-dri: what the dashboard draws with where there is no GPU driver.
 readonly kRun=(python3 python3-torch python3-torchvision python3-opencv python3-pil python3-numpy
   fonts-dejavu-core fonts-droid-fallback libegl1 libgl1-mesa-dri)

@@ -3,7 +3,8 @@
 #
 # Does the agent see what runs inside the wheels that people install with pip? Makes a virtual
 # environment with the current Pillow, opencv-python-headless, numpy and albumentations, decodes
-# images with them under the agent, and checks the number of decode and augment spans.
+# images with them under the agent, and checks the number of decode and augment spans. And does
+# Perfetto's own schema (package perfetto) read what we export?
 #
 #   scripts/test_wheels.sh [--torch]     --torch: PyTorch and torchvision too (12 GB of disk)
 #
@@ -47,7 +48,7 @@ scripts/deps.sh build run test
   }
 }
 
-packages=(pillow opencv-python-headless numpy albumentations)
+packages=(pillow opencv-python-headless numpy albumentations perfetto)
 if "$torch"; then
   free=$(df --output=avail -B1000000000 "$venv" | tail -n 1)
   [[ $free -ge 12 ]] || fail "--torch needs 12 GB of disk, $venv has $((free))"
@@ -94,6 +95,10 @@ check cv2-imdecode "decode:imdecode=$kImages augment:cvtColor=$kImages read>=$kI
 transforms="augment:RandomCrop=$kImages augment:HorizontalFlip=$kImages augment:Normalize=$kImages"
 check albumentations "decode:imread=$kImages $transforms" \
   "$python" scripts/wheels/decode.py albumentations "$out/data" "$kImages"
+
+"$kBin/penstock" export "$out/albumentations.penstock" --to perfetto -o "$out/albumentations.perfetto"
+"$python" -B scripts/wheels/read_perfetto.py "$out/albumentations.perfetto" "$out/albumentations.jsonl" ||
+  failed=1
 
 if "$torch"; then
   declare -A decode=([pil]=load [cv2]=imread [torchvision]=read_image)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trace as text. Functions; a Trace may be exported from several threads at once.
+// A trace as plain text: the formats that need no library (traces/exchange/ has the others).
+// Functions; a Trace may be exported from several threads at once.
 #pragma once
 
 #include <functional>
@@ -21,15 +22,5 @@ using TextSink = std::function<bool(std::string_view)>;
 
 // The spans as a table by RFC 4180 with a header line.
 [[nodiscard]] bool ExportCsv(const Trace& trace, const TextSink& sink);
-
-struct ExportFormat {
-  std::string_view name;
-  std::string_view what;  // one line for --help
-  bool (*run)(const Trace& trace, const TextSink& sink);
-};
-
-[[nodiscard]] std::span<const ExportFormat> ExportFormats();
-// nullptr if there is none of that name.
-[[nodiscard]] const ExportFormat* FindExportFormat(std::string_view name);
 
 }  // namespace penstock::traces

@@ -61,6 +61,17 @@ void AppendJson(std::string& out, std::string_view text) {
   out += '"';
 }
 
+std::string ToUtf8(std::string_view text) {
+  std::string whole;
+  whole.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = Utf8Length(text);
+    whole.append(length == 0 ? std::string_view("\xef\xbf\xbd") : text.substr(0, length));
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return whole;
+}
+
 void AppendCsv(std::string& out, std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
     out.append(text);

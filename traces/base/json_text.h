@@ -12,6 +12,9 @@ namespace penstock {
 // hold any) become U+FFFD.
 void AppendJson(std::string& out, std::string_view text);
 
+// `text` with what is not UTF-8 replaced by U+FFFD.
+[[nodiscard]] std::string ToUtf8(std::string_view text);
+
 // Appends `text` as a field by RFC 4180: in quotes where it must be.
 void AppendCsv(std::string& out, std::string_view text);
 

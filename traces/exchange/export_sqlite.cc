@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "traces/base/json_text.h"
+#include "traces/exchange/formats.h"
+#include "traces/exchange/sqlite_schema.h"
+#include "traces/export_text.h"
+
+namespace penstock::traces {
+namespace {
+
+struct Close {
+  void operator()(sqlite3* database) const { sqlite3_close(database); }
+};
+struct Finalize {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+
+// One prepared INSERT; values are given in the order of its columns. Not thread-safe.
+class Insert {
+ public:
+  Insert(sqlite3* database, std::string_view table, int columns) {
+    std::string marks = "?";
+    for (int i = 1; i < columns; ++i) marks += ",?";
+    const std::string text = fmt::format("INSERT INTO {} VALUES({})", table, marks);
+    sqlite3_stmt* statement = nullptr;
+    ok_ = sqlite3_prepare_v2(database, text.c_str(), -1, &statement, nullptr) == SQLITE_OK;
+    statement_.reset(statement);
+  }
+
+  Insert& Number(std::int64_t value) {
+    sqlite3_bind_int64(statement_.get(), ++column_, value);
+    return *this;
+  }
+  // None below zero.
+  Insert& Known(std::int64_t value) { return value < 0 ? Null() : Number(value); }
+  Insert& Null() {
+    sqlite3_bind_null(statement_.get(), ++column_);
+    return *this;
+  }
+  Insert& Text(std::string_view value) {
+    sqlite3_bind_text(statement_.get(), ++column_, value.data(), static_cast<int>(value.size()),
+                      SQLITE_TRANSIENT);
+    return *this;
+  }
+  [[nodiscard]] bool Done() {
+    ok_ = ok_ && sqlite3_step(statement_.get()) == SQLITE_DONE &&
+          sqlite3_reset(statement_.get()) == SQLITE_OK;
+    column_ = 0;
+    return ok_;
+  }
+
+ private:
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  int column_ = 0;
+  bool ok_ = false;
+};
+
+class SqliteWriter {
+ public:
+  SqliteWriter(const Trace& trace, sqlite3* database) : trace_(trace), database_(database) {}
+
+  // False if a statement failed: sqlite3_errmsg() tells.
+  bool Write() {
+    // Nobody reads the file before it has its name: no journal, no waiting for the disk.
+    return Execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN;") &&
+           Execute(kSqliteTables) &&
+           Execute(fmt::format("PRAGMA user_version={}", kSqliteSchema)) && WriteFacts() &&
+           WriteProcesses() && WriteThreads() && WriteSpans() && WriteEvents() && WriteCounters() &&
+           WriteStrings() && Execute(kSqliteViews) && Execute("COMMIT;");
+  }
+
+ private:
+  bool Execute(std::string_view text) {
+    return sqlite3_exec(database_, std::string(text).c_str(), nullptr, nullptr, nullptr) ==
+           SQLITE_OK;
+  }
+
+  bool WriteFacts() {
+    Insert fact(database_, "fact", 2);
+    for (const auto& [key, value] : trace_.facts()) {
+      if (!fact.Text(ToUtf8(key)).Text(ToUtf8(value)).Done()) return false;
+    }
+    Insert loss(database_, "loss", 2);
+    const Losses& losses = trace_.losses();
+    return loss.Text("dropped_events")
+               .Number(static_cast<std::int64_t>(losses.dropped_events))
+               .Done() &&
+           loss.Text("damaged_bytes")
+               .Number(static_cast<std::int64_t>(losses.damaged_bytes))
+               .Done() &&
+           loss.Text("damaged_records")
+               .Number(static_cast<std::int64_t>(losses.damaged_records))
+               .Done();
+  }
+
+  bool WriteProcesses() {
+    Insert row(database_, "process", 8);
+    Insert fact(database_, "process_fact", 3);
+    for (std::size_t i = 0; i < trace_.processes().size(); ++i) {
+      const ProcessInfo& process = trace_.processes()[i];
+      std::string command;
+      for (const std::string& word : process.command)
+        command += (command.empty() ? "" : " ") + word;
+      row.Number(static_cast<std::int64_t>(i)).Number(process.pid).Number(process.parent);
+      row.Text(RoleName(process.role)).Known(process.worker_id).Known(process.rank);
+      if (!row.Text(ToUtf8(process.comm)).Text(ToUtf8(command)).Done()) return false;
+      for (const auto& [key, value] : process.facts) {
+        fact.Number(static_cast<std::int64_t>(i)).Text(ToUtf8(key)).Text(ToUtf8(value));
+        if (!fact.Done()) return false;
+      }
+    }
+    return true;
+  }
+
+  bool WriteThreads() {
+    Insert row(database_, "thread", 4);
+    for (std::size_t i = 0; i < trace_.threads().size(); ++i) {
+      const ThreadInfo& thread = trace_.threads()[i];
+      row.Number(static_cast<std::int64_t>(i)).Number(thread.process.value).Number(thread.tid);
+      if (!row.Text(ToUtf8(thread.name)).Done()) return false;
+    }
+    return true;
+  }
+
+  bool WriteSpans() {
+    Insert row(database_, "span", 14);
+    bool ok = true;
+    for (std::uint32_t i = 0; ok && i < trace_.threads().size(); ++i) {
+      trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> spans) {
+        for (const Span& span : spans) {
+          if (!ok) return;
+          row.Number(i).Text(StageName(span.stage));
+          Use(row, span.name).Number(span.start.value).Number(span.duration.value);
+          row.Known(span.cpu.value).Known(span.busy.value);
+          row.Number(static_cast<std::int64_t>(span.bytes.value)).Known(span.sample);
+          Batch(row, span.batch);
+          ok = Use(row, span.object).Number(span.flags).Number(span.depth).Done();
+        }
+      });
+    }
+    return ok;
+  }
+
+  bool WriteEvents() {
+    Insert row(database_, "event", 6);
+    for (const Event& event : trace_.events()) {
+      row.Number(event.at.value).Number(event.thread.value).Text(EventName(event.type));
+      Batch(row, event.batch);
+      if (!row.Number(event.value).Done()) return false;
+    }
+    return true;
+  }
+
+  bool WriteCounters() {
+    Insert row(database_, "counter", 4);
+    for (const CounterSample& sample : trace_.counters()) {
+      row.Number(sample.at.value);
+      const bool known = sample.process.value < trace_.processes().size();
+      row.Known(known ? std::int64_t{sample.process.value} : -1);
+      if (!Use(row, sample.name).Number(sample.value).Done()) return false;
+    }
+    return true;
+  }
+
+  // The strings that something refers to.
+  bool WriteStrings() {
+    Insert row(database_, "string", 2);
+    for (std::size_t i = 1; i < used_.size(); ++i) {
+      if (!used_[i]) continue;
+      row.Number(static_cast<std::int64_t>(i));
+      if (!row.Text(ToUtf8(trace_.String(StringId{static_cast<std::uint32_t>(i)}))).Done())
+        return false;
+    }
+    return true;
+  }
+
+  Insert& Use(Insert& row, StringId id) {
+    if (id.value == 0) return row.Null();
+    if (used_.size() <= id.value) used_.resize(std::size_t{id.value} + 1);
+    used_[id.value] = true;
+    return row.Number(id.value);
+  }
+  static void Batch(Insert& row, BatchKey batch) {
+    row.Known(BatchIndex(batch));
+    row.Known(batch.valid() ? std::int64_t{batch.generation} : -1);
+  }
+
+  const Trace& trace_;
+  sqlite3* database_;
+  std::vector<bool> used_;
+};
+
+}  // namespace
+
+Result<void> ExportSqlite(const Trace& trace, const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    return Fail(ErrorKind::kOutput, fmt::format("{}: is not a file", path.string()));
+  }
+  const std::filesystem::path fresh = fmt::format("{}.{}.tmp", path.string(), ::getpid());
+  std::filesystem::remove(fresh, error);
+  sqlite3* opened = nullptr;
+  const int status = sqlite3_open(fresh.c_str(), &opened);
+  std::unique_ptr<sqlite3, Close> database(opened);
+  const bool done = status == SQLITE_OK && SqliteWriter(trace, opened).Write();
+  const std::string why = done ? "" : sqlite3_errmsg(opened);
+  database.reset();
+  if (done) std::filesystem::rename(fresh, path, error);
+  if (done && !error) return {};
+  const std::string reason = done ? error.message() : why;
+  std::filesystem::remove(fresh, error);
+  return Fail(ErrorKind::kOutput, fmt::format("{}: {}", path.string(), reason));
+}
+
+}  // namespace penstock::traces

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a trace can be written as. Functions; a Trace may be exported from several threads at once.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+#include "traces/base/result.h"
+#include "traces/export.h"
+#include "traces/trace.h"
+
+namespace penstock::traces {
+
+// Perfetto's protobuf (TracePacket): opens in its UI and trace processor. Processes and threads by
+// name, spans with batch, sample, bytes, CPU time and file, counters, flows along each batch.
+// Returns false if the sink did. Cost: about 2 us and 100 bytes per span.
+// Source: perfetto.proto beside this.
+[[nodiscard]] bool ExportPerfetto(const Trace& trace, const TextSink& sink);
+
+// The Trace Event Format of Chrome, of which Kineto's is a dialect: the same contents as JSON.
+// Times are microseconds of CLOCK_MONOTONIC, to the nanosecond.
+[[nodiscard]] bool ExportChrome(const Trace& trace, const TextSink& sink);
+
+// DFTracer's lines for DFAnalyzer: reads as POSIX calls of a file and host, the rest in the
+// categories of its AI conventions. Times are whole microseconds since the epoch.
+// Source: llnl-asr/dftracer json_line.cpp, llnl-asr/dfanalyzer dftracer.py.
+[[nodiscard]] bool ExportPfw(const Trace& trace, const TextSink& sink);
+
+// A SQLite database with the tables and views of sqlite_schema.h. Appears under its name only when
+// it is complete. Errors: kOutput.
+[[nodiscard]] Result<void> ExportSqlite(const Trace& trace, const std::filesystem::path& path);
+
+struct ExportFormat {
+  std::string_view name;
+  std::string_view what;  // one line for --help
+  // One of the two: text or bytes for a sink, or a file that is written in place.
+  bool (*stream)(const Trace& trace, const TextSink& sink) = nullptr;
+  Result<void> (*file)(const Trace& trace, const std::filesystem::path& path) = nullptr;
+};
+
+[[nodiscard]] std::span<const ExportFormat> ExportFormats();
+// nullptr if there is none of that name.
+[[nodiscard]] const ExportFormat* FindExportFormat(std::string_view name);
+
+// Writes to `path` under a temporary name, then renames; compressed if `path` ends in ".gz" (a
+// database is not). Errors: kOutput; kUsage for a database that is to be compressed.
+[[nodiscard]] Result<void> ExportToFile(const Trace& trace, const ExportFormat& format,
+                                        const std::filesystem::path& path);
+
+}  // namespace penstock::traces
