@@ -42,7 +42,7 @@ install(FILES ${CMAKE_CURRENT_LIST_DIR}/completions/penstock.fish
 find_program(PENSTOCK_HELP2MAN help2man)
 if(PENSTOCK_HELP2MAN AND NOT PENSTOCK_SANITIZE)
   set(_pages)
-  set(_programs penstock penstock-record penstock-recover penstock-export penstock-validate penstock-pack)
+  set(_programs penstock penstock-record penstock-recover penstock-export penstock-import penstock-validate penstock-pack)
   foreach(_optional penstock-load penstock-sweep penstock-gui)
     if(TARGET ${_optional})
       list(APPEND _programs ${_optional})

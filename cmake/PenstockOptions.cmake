@@ -31,6 +31,7 @@ find_package(CLI11 REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(simdjson REQUIRED)
 find_path(PENSTOCK_EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
 
 if(PENSTOCK_LOADER)

@@ -23,7 +23,7 @@ case "${1:-}" in
 esac
 
 readonly kLogs=build/test
-readonly kFuzzTargets=(fuzz_trace_reader fuzz_loader_jpeg fuzz_loader_tar)
+readonly kFuzzTargets=(fuzz_trace_reader fuzz_trace_import fuzz_loader_jpeg fuzz_loader_tar)
 readonly kFuzzSeconds=${PENSTOCK_FUZZ_SECONDS:-30}
 jobs=$(nproc)
 mkdir -p "$kLogs"

@@ -24,7 +24,8 @@ struct Known {
 constexpr Known kKnown[] = {
     {"record", "run a command under the agent and record it"},
     {"recover", "finish a trace whose recorder was killed"},
-    {"export", "write a trace as JSON lines or CSV"},
+    {"export", "write a trace for Perfetto, chrome://tracing, SQLite, DFAnalyzer, as CSV or JSON"},
+    {"import", "make a trace of a recording of torch.profiler, Nsight Systems, Perfetto, DFTracer"},
     {"validate", "check a trace for damage"},
     {"pack", "make one packed file of a recording"},
     {"load", "run the reference loader"},

@@ -37,6 +37,7 @@ std::vector<LoaderConfig> ReadLoaders(const Facts& facts, ProcessId process) {
     if (loader.kind != "pytorch" && loader.kind != "penstock") loader.kind = "other";
     loader.sample_tasks = loader.kind == "penstock";
     loader.num_workers = std::min(IntFact(facts, prefix + "num_workers", 0), 4096);
+    loader.workers_known = facts.count(prefix + "num_workers") != 0;  // not in some imported traces
     loader.prefetch_factor = std::clamp(IntFact(facts, prefix + "prefetch_factor", 2), 1, 65536);
     loader.batch_size = IntFact(facts, prefix + "batch_size", 0);
     loader.pin_memory = TrueFact(facts, prefix + "pin_memory", false);

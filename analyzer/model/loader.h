@@ -16,7 +16,8 @@ struct LoaderConfig {
   std::string kind = "other";  // pytorch | penstock | other
   int id = -1;                 // k of loader.<k>.*; -1: no facts
   ProcessId consumer;
-  int num_workers = 0;      // processes, or threads where `sample_tasks`
+  int num_workers = 0;  // processes, or threads where `sample_tasks`
+  bool workers_known = true;
   int prefetch_factor = 2;  // PyTorch's default; without meaning at 0 workers
   // Threads that fill batches together, sample by sample; prefetch_factor is then the number of
   // batches on their way in all, not of each worker.

@@ -58,9 +58,11 @@ std::string LoaderText(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return "";
   const LoaderRun& run = diagnosis.run.loader();
   const LoaderConfig& config = run.config;
-  std::string text =
-      fmt::format("{}, {} {}{}", config.kind, config.num_workers,
-                  config.sample_tasks ? "thread" : "worker", config.num_workers == 1 ? "" : "s");
+  const char* const crew = config.sample_tasks ? "thread" : "worker";
+  std::string text = config.workers_known
+                         ? fmt::format("{}, {} {}{}", config.kind, config.num_workers, crew,
+                                       config.num_workers == 1 ? "" : "s")
+                         : fmt::format("{}, number of {}s not known", config.kind, crew);
   if (config.num_workers > 0) text += fmt::format(", prefetch {}", config.prefetch_factor);
   if (config.batch_size > 0) text += fmt::format(", batch {}", config.batch_size);
   if (config.pin_memory) text += ", pinned";

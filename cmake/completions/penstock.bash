@@ -40,4 +40,4 @@ _penstock() {
 }
 
 complete -F _penstock penstock penstock-record penstock-load penstock-gui penstock-sweep \
-  penstock-export penstock-pack penstock-recover penstock-validate
+  penstock-export penstock-import penstock-pack penstock-recover penstock-validate

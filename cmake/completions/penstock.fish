@@ -19,6 +19,6 @@ function __penstock_no_command
 end
 
 complete -c penstock -n __penstock_no_command -f -a '(__penstock_commands)'
-for program in penstock penstock-record penstock-load penstock-gui penstock-sweep penstock-export penstock-pack penstock-recover penstock-validate
+for program in penstock penstock-record penstock-load penstock-gui penstock-sweep penstock-export penstock-import penstock-pack penstock-recover penstock-validate
     complete -c $program -n 'string match -q -- "-*" (commandline -ct)' -f -a '(__penstock_options)'
 end

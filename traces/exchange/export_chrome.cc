@@ -17,7 +17,10 @@ class ChromeWriter {
   ChromeWriter(const Trace& trace, const TextSink& sink) : trace_(trace), out_(sink) {}
 
   bool Write() {
-    out_.text() += "{\"schemaVersion\":1,\"displayTimeUnit\":\"ms\",\"otherData\":{";
+    out_.Format(
+        "{{\"penstockTrace\":1,\"realtimeOffsetNanoseconds\":{},\"displayTimeUnit\":\"ms\",",
+        trace_.realtime_offset().value);
+    out_.text() += "\"otherData\":{";
     bool first = true;
     for (const auto& [key, value] : trace_.facts()) {
       if (!first) out_.text() += ',';
@@ -59,6 +62,19 @@ class ChromeWriter {
     for (std::size_t i = 0; i < trace_.processes().size(); ++i) {
       const ProcessInfo& process = trace_.processes()[i];
       Name("process_name", process.pid, 0, ProcessLabel(process));
+      out_.text().resize(out_.text().size() -
+                         2);  // what else is known of it, for `penstock import`
+      out_.Format(",\"role\":\"{}\",\"worker_id\":{},\"rank\":{},\"parent\":{},\"facts\":{{",
+                  RoleName(process.role), process.worker_id, process.rank, process.parent);
+      bool first = true;
+      for (const auto& [key, value] : process.facts) {
+        if (!first) out_.text() += ',';
+        first = false;
+        AppendJson(out_.text(), key);
+        out_.text() += ':';
+        AppendJson(out_.text(), value);
+      }
+      out_.text() += "}}}";
       Next();  // the consumer first, then its workers in order
       const std::int64_t order =
           process.role == wire::kRoleWorker ? 1 + std::max(0, process.worker_id) : 0;
@@ -82,6 +98,8 @@ class ChromeWriter {
         const std::uint64_t tid = track == 0 ? thread.tid : TrackOf(index, track);
         for (; named < nesting.tracks(); ++named) {
           Name("thread_name", pid, TrackOf(index, named), ThreadLabel(thread) + " (overlapping)");
+          out_.text().resize(out_.text().size() - 2);
+          out_.Format(",\"of\":{}}}}}", thread.tid);
         }
         WriteSpan(span, pid, tid);
       }

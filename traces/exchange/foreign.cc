@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/exchange/foreign.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace penstock::traces {
+namespace {
+
+constexpr std::uint32_t kFirstWord = 0x70000000;  // above any pid
+constexpr std::string_view kLoaderRange = "enumerate(DataLoader)#";
+constexpr std::string_view kNext = ".__next__";
+
+}  // namespace
+
+bool Foreign::Plausible(TimeNs start, TimeNs duration) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;  // 146 years
+  return start.value >= 0 && duration.value >= 0 && start.value < kMost &&
+         duration.value < kMost - start.value;
+}
+
+std::uint32_t Foreign::Number(std::string_view word, std::uint32_t otherwise) {
+  std::uint32_t number = 0;
+  const auto read = std::from_chars(word.data(), word.data() + word.size(), number);
+  return read.ec == std::errc() && read.ptr == word.data() + word.size() ? number : otherwise;
+}
+
+std::size_t Foreign::ProcessIndex(std::string_view pid) {
+  const auto [found, fresh] = process_of_.try_emplace(std::string(pid), processes_.size());
+  if (fresh) {
+    ProcessInfo info;
+    info.pid = Number(pid, kFirstWord + words_);
+    if (info.pid == kFirstWord + words_) {
+      ++words_;
+      info.comm = pid;
+    }
+    process_ids_.push_back(out_.AddProcess(info));
+    processes_.push_back(std::move(info));
+  }
+  return found->second;
+}
+
+ProcessInfo& Foreign::Process(std::string_view pid) {
+  return processes_[ProcessIndex(pid)];
+}
+
+ThreadId Foreign::Thread(std::string_view pid, std::string_view tid) {
+  const auto [found, fresh] = thread_of_.try_emplace({std::string(pid), std::string(tid)});
+  if (fresh) {
+    ThreadInfo info;
+    info.process = process_ids_[ProcessIndex(pid)];
+    info.tid = Number(tid, kFirstWord + words_);
+    if (info.tid == kFirstWord + words_) {
+      ++words_;
+      info.name = tid;
+    }
+    found->second = out_.AddThread(info);
+    threads_.push_back(std::move(info));
+  }
+  return found->second;
+}
+
+ThreadId Foreign::Lane(std::uint32_t device, std::uint32_t stream) {
+  const auto [found, fresh] = lanes_.try_emplace({device, stream});
+  if (fresh) {
+    ThreadInfo info;
+    info.process =
+        process_ids_[ProcessIndex(process_of_.empty() ? "0" : process_of_.begin()->first)];
+    info.tid = wire::LaneOf(device, stream);
+    info.name = fmt::format("GPU {} stream {}", device, stream);
+    found->second = out_.AddThread(info);
+    threads_.push_back(std::move(info));
+  }
+  return found->second;
+}
+
+void Foreign::NameProcess(std::string_view pid, std::string_view name) {
+  Process(pid).comm = name;
+}
+
+void Foreign::NameThread(std::string_view pid, std::string_view tid, std::string_view name) {
+  threads_[Thread(pid, tid).value].name = name;
+}
+
+void Foreign::Alias(std::string_view pid, std::string_view tid, std::string_view of) {
+  const ThreadId thread = Thread(pid, of);
+  thread_of_[{std::string(pid), std::string(tid)}] = thread;
+}
+
+void Foreign::Calls(ThreadId thread) {
+  ++calls_[thread.value];
+}
+
+void Foreign::Add(ThreadId thread, Span span) {
+  if (!Plausible(span.start, span.duration)) {
+    LeaveOut("times that cannot be");
+    return;
+  }
+  ++summary_.spans;
+  out_.AddSpan(thread, span);
+}
+
+void Foreign::AddEvent(const Event& event) {
+  out_.AddEvent(event);
+}
+
+void Foreign::AddRange(ThreadId thread, Span span, std::string_view name, std::string_view domain) {
+  span.name = out_.Intern(name);
+  span.stage = StageId::kMark;
+  span.object = out_.Intern(domain);
+  if (name.starts_with(kLoaderRange) && name.ends_with(kNext)) {
+    span.stage = StageId::kWait;
+    span.object = {};
+    span.batch = {waits_[thread.value]++, 1};
+    ++summary_.batches;
+    if (name.find("MultiProcessing") != std::string_view::npos) worker_processes_ = true;
+    AddEvent({.at = span.start,
+              .thread = thread,
+              .batch = span.batch,
+              .value = 0,
+              .type = EventType::kNextEntered});
+    AddEvent({.at = span.end(),
+              .thread = thread,
+              .batch = span.batch,
+              .value = 0,
+              .type = EventType::kBatchDelivered});
+  } else if (name == "aten::pin_memory" || name == "aten::_pin_memory") {
+    span.stage = StageId::kPin;
+    span.object = {};
+  }
+  Add(thread, span);
+}
+
+void Foreign::AddCounter(std::string_view pid, std::string_view name, TimeNs at,
+                         std::int64_t value) {
+  if (!Plausible(at, {})) return LeaveOut("times that cannot be");
+  ++summary_.counters;
+  out_.AddCounter({.at = at,
+                   .name = out_.Intern(name),
+                   .process = process_ids_[ProcessIndex(pid)],
+                   .value = value});
+}
+
+void Foreign::Finish() {
+  // Streams belong to the process that called the device most.
+  const auto most =
+      std::max_element(calls_.begin(), calls_.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  for (const auto& [key, lane] : lanes_) {
+    if (most != calls_.end()) threads_[lane.value].process = threads_[most->first].process;
+  }
+  for (const auto& [thread, batches] : waits_) {
+    ProcessInfo& consumer = processes_[threads_[thread].process.value];
+    consumer.role = wire::kRoleConsumer;
+    consumer.facts["loader.0.kind"] = "pytorch";
+    consumer.facts["epoch.1"] = "0";
+    if (!worker_processes_) consumer.facts["loader.0.num_workers"] = "0";
+  }
+  for (std::size_t i = 0; i < processes_.size(); ++i) {
+    out_.UpdateProcess(process_ids_[i], processes_[i]);
+  }
+  for (std::uint32_t i = 0; i < threads_.size(); ++i) out_.UpdateThread(ThreadId{i}, threads_[i]);
+}
+
+}  // namespace penstock::traces

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collects what an importer finds in another tool's file and makes a trace of it: processes,
+// threads and streams by the names that the file has for them, the way of the batches from the
+// ranges that PyTorch's profiler writes. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "traces/pack.h"
+
+namespace penstock::traces {
+
+// What was carried over, and what was not, by kind, for people.
+struct ImportSummary {
+  std::string format;  // "PyTorch profiler", ...
+  std::uint64_t spans = 0;
+  std::uint64_t batches = 0;  // deliveries of a DataLoader that were recognised
+  std::uint64_t counters = 0;
+  std::map<std::string, std::uint64_t> left_out;
+};
+
+class Foreign {
+ public:
+  explicit Foreign(Packer& out) : out_(out) {}
+
+  // A thread by the file's own words for it, numbers or not.
+  [[nodiscard]] ThreadId Thread(std::string_view pid, std::string_view tid);
+  // A stream of a device. It belongs to the process that called the device (Calls), else the first.
+  [[nodiscard]] ThreadId Lane(std::uint32_t device, std::uint32_t stream);
+  void NameProcess(std::string_view pid, std::string_view name);
+  void NameThread(std::string_view pid, std::string_view tid, std::string_view name);
+  // The info of a process, to be filled in further.
+  [[nodiscard]] ProcessInfo& Process(std::string_view pid);
+  // Spans of thread (pid, tid) are those of (pid, of): a second track of a viewer.
+  void Alias(std::string_view pid, std::string_view tid, std::string_view of);
+  void Calls(ThreadId thread);
+
+  void Add(ThreadId thread, Span span);
+  // A range of PyTorch: waits for a DataLoader become `wait` spans and deliveries.
+  // Source: torch/utils/data/dataloader.py, _BaseDataLoaderIter._profile_name.
+  void AddRange(ThreadId thread, Span span, std::string_view name, std::string_view domain);
+  void AddCounter(std::string_view pid, std::string_view name, TimeNs at, std::int64_t value);
+  void AddEvent(const Event& event);
+  void LeaveOut(const std::string& kind) { ++summary_.left_out[kind]; }
+  // A time that the file cannot mean: its spans would make the trace unreadable.
+  [[nodiscard]] static bool Plausible(TimeNs start, TimeNs duration);
+
+  [[nodiscard]] Packer& out() { return out_; }
+  [[nodiscard]] ImportSummary& summary() { return summary_; }
+
+  // Writes processes and threads as they turned out to be, and the facts of the loader.
+  void Finish();
+
+ private:
+  struct Words {
+    std::string pid, tid;
+    bool operator==(const Words&) const = default;
+  };
+  struct WordsHash {
+    std::size_t operator()(const Words& words) const {
+      return std::hash<std::string>()(words.pid) * 31 + std::hash<std::string>()(words.tid);
+    }
+  };
+
+  std::size_t ProcessIndex(std::string_view pid);
+  static std::uint32_t Number(std::string_view word, std::uint32_t otherwise);
+
+  Packer& out_;
+  ImportSummary summary_;
+  std::unordered_map<std::string, std::size_t> process_of_;
+  std::vector<ProcessInfo> processes_;
+  std::vector<ProcessId> process_ids_;
+  std::unordered_map<Words, ThreadId, WordsHash> thread_of_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, ThreadId> lanes_;
+  std::vector<ThreadInfo> threads_;               // index = ThreadId
+  std::map<std::uint32_t, std::uint64_t> calls_;  // thread -> calls of a device
+  std::map<std::uint32_t, std::uint32_t> waits_;  // thread -> batches delivered to it
+  bool worker_processes_ = false;
+  std::uint32_t words_ = 0;  // names instead of numbers so far
+};
+
+}  // namespace penstock::traces

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "traces/exchange/import.h"
+#include "traces/perfetto.pb.h"
+
+namespace penstock::traces {
+namespace {
+
+namespace pb = ::penstock::perfetto;
+
+constexpr std::uint32_t kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4;
+constexpr std::uint32_t kStateCleared = 1;
+constexpr std::uint32_t kRealtime = 1;
+
+struct Track {
+  std::string pid, tid, name;
+  std::uint64_t parent = 0;
+  bool counter = false;
+};
+
+struct Open {
+  Span span;
+  std::string name, category;
+  bool staged = false;  // the category is a stage: one of our own exports
+};
+
+// What a sequence of packets calls things by number.
+struct Names {
+  std::unordered_map<std::uint64_t, std::string> events, categories, notes;
+};
+
+std::optional<StageId> StageNamed(std::string_view name) {
+  for (std::uint8_t i = 1; i < wire::kStageCount; ++i) {
+    if (StageName(static_cast<StageId>(i)) == name) return static_cast<StageId>(i);
+  }
+  return std::nullopt;
+}
+
+std::string Look(const std::unordered_map<std::uint64_t, std::string>& names, std::uint64_t iid) {
+  const auto found = names.find(iid);
+  return found == names.end() ? "" : found->second;
+}
+
+class PerfettoImporter {
+ public:
+  explicit PerfettoImporter(Foreign& into) : into_(into) { into_.summary().format = "Perfetto"; }
+
+  void Packet(const pb::TracePacket& packet) {
+    Names& names = names_[packet.trusted_packet_sequence_id()];
+    if ((packet.sequence_flags() & kStateCleared) != 0) names = {};
+    for (const auto& text : packet.interned_data().event_names())
+      names.events[text.iid()] = text.name();
+    for (const auto& text : packet.interned_data().event_categories()) {
+      names.categories[text.iid()] = text.name();
+    }
+    for (const auto& text : packet.interned_data().debug_annotation_names()) {
+      names.notes[text.iid()] = text.name();
+    }
+    if (packet.has_clock_snapshot()) Clocks(packet.clock_snapshot());
+    if (packet.has_track_descriptor()) Describe(packet.track_descriptor());
+    if (packet.has_track_event()) {
+      Event(packet.track_event(), TimeNs{static_cast<std::int64_t>(packet.timestamp())}, names);
+    }
+  }
+
+  void Finish() {
+    for (auto& [uuid, stack] : open_) {
+      for (Open& open : stack) {
+        open.span.flags |= wire::kFlagUnfinished;
+        Close(uuid, open, last_);
+      }
+    }
+    into_.Finish();
+  }
+
+ private:
+  void Clocks(const pb::ClockSnapshot& snapshot) {
+    std::optional<std::uint64_t> real, trace;
+    for (const auto& clock : snapshot.clocks()) {
+      if (clock.clock_id() == kRealtime) real = clock.timestamp();
+      if (clock.clock_id() == snapshot.primary_trace_clock()) trace = clock.timestamp();
+    }
+    if (real && trace) {
+      into_.out().SetRealtimeOffset(TimeNs{static_cast<std::int64_t>(*real - *trace)});
+    }
+  }
+
+  void Describe(const pb::TrackDescriptor& described) {
+    Track& track = tracks_[described.uuid()];
+    track.parent = described.parent_uuid();
+    track.name = described.name();
+    track.counter = described.has_counter();
+    if (described.has_process()) {
+      track.pid = std::to_string(described.process().pid());
+      const std::string& name = described.process().process_name();
+      into_.NameProcess(track.pid, name);
+      Role(into_.Process(track.pid), name);
+      for (const std::string& word : described.process().cmdline()) {
+        into_.Process(track.pid).command.push_back(word);
+      }
+    }
+    if (described.has_thread()) {
+      track.pid = std::to_string(described.thread().pid());
+      track.tid = std::to_string(described.thread().tid());
+      into_.NameThread(track.pid, track.tid, described.thread().thread_name());
+      named_[{track.pid, described.thread().thread_name()}] = track.tid;
+    }
+  }
+
+  // "worker 3", "consumer", with ", rank 1": as our export labels them.
+  static void Role(ProcessInfo& process, const std::string& label) {
+    int number = -1;
+    if (label.starts_with("consumer")) process.role = wire::kRoleConsumer;
+    if (std::sscanf(label.c_str(), "worker %d", &number) == 1) {
+      process.role = wire::kRoleWorker;
+      process.worker_id = number;
+    }
+    const std::size_t rank = label.find(", rank ");
+    if (rank != std::string::npos) process.rank = std::atoi(label.c_str() + rank + 7);
+  }
+
+  // The thread on which the spans of a track belong: its own, or what it is named after.
+  ThreadId ThreadOf(std::uint64_t uuid) {
+    const auto known = threads_.find(uuid);
+    if (known != threads_.end()) return known->second;
+    const Track& track = tracks_[uuid];
+    std::string pid = track.pid, tid = track.tid;
+    std::uint64_t parent = track.parent;
+    for (int depth = 0; pid.empty() && parent != 0 && depth < 16; ++depth) {
+      const Track& above = tracks_[parent];
+      pid = above.pid;
+      if (!above.tid.empty()) tid = above.tid;
+      parent = above.parent;
+    }
+    constexpr std::string_view kOverlapping = " (overlapping)";  // what our export adds
+    if (tid.empty() && track.name.ends_with(kOverlapping)) {
+      const auto same =
+          named_.find({pid, track.name.substr(0, track.name.size() - kOverlapping.size())});
+      if (same != named_.end()) tid = same->second;
+    }
+    if (tid.empty()) tid = track.name.empty() ? fmt::format("track {}", uuid) : track.name;
+    const ThreadId thread = into_.Thread(pid.empty() ? "0" : pid, tid);
+    threads_[uuid] = thread;
+    return thread;
+  }
+
+  void Event(const pb::TrackEvent& event, TimeNs at, const Names& names) {
+    last_ = std::max(last_, at);
+    const std::uint64_t uuid = event.track_uuid();
+    switch (event.type()) {
+      case kBegin:
+        return Begin(event, at, names);
+      case kEnd: {
+        std::vector<Open>& stack = open_[uuid];
+        if (stack.empty()) return into_.LeaveOut("ends without a begin");
+        Close(uuid, stack.back(), at);
+        stack.pop_back();
+        return;
+      }
+      case kCounter: {
+        const Track& track = tracks_[uuid];
+        const std::string pid = track.parent != 0 ? tracks_[track.parent].pid : track.pid;
+        const std::int64_t value = event.has_double_counter_value()
+                                       ? static_cast<std::int64_t>(event.double_counter_value())
+                                       : event.counter_value();
+        return into_.AddCounter(pid.empty() ? "0" : pid, track.name, at, value);
+      }
+      case kInstant:
+        return Instant(event, at, names);
+      default:
+        into_.LeaveOut("other events");
+    }
+  }
+
+  std::string NameOf(const pb::TrackEvent& event, const Names& names) const {
+    return event.has_name() ? event.name() : Look(names.events, event.name_iid());
+  }
+  static std::string CategoryOf(const pb::TrackEvent& event, const Names& names) {
+    if (event.categories_size() > 0) return event.categories(0);
+    return event.category_iids_size() > 0 ? Look(names.categories, event.category_iids(0)) : "";
+  }
+
+  struct Notes {
+    std::map<std::string, std::int64_t> numbers;
+    std::map<std::string, std::string> texts;
+    [[nodiscard]] std::int64_t Number(const std::string& key, std::int64_t otherwise) const {
+      const auto found = numbers.find(key);
+      return found == numbers.end() ? otherwise : found->second;
+    }
+  };
+  static Notes NotesOf(const pb::TrackEvent& event, const Names& names) {
+    Notes notes;
+    for (const auto& note : event.debug_annotations()) {
+      const std::string key = note.has_name() ? note.name() : Look(names.notes, note.name_iid());
+      if (note.has_string_value()) {
+        notes.texts[key] = note.string_value();
+      } else {
+        notes.numbers[key] =
+            note.has_int_value() ? note.int_value() : static_cast<std::int64_t>(note.uint_value());
+      }
+    }
+    return notes;
+  }
+  static BatchKey BatchOf(const Notes& notes) {
+    const std::int64_t batch = notes.Number("batch", -1);
+    if (batch < 0 || batch >= wire::kNoBatch) return {};
+    return {static_cast<std::uint32_t>(batch),
+            static_cast<std::uint16_t>(notes.Number("epoch", 0) & 0xffff)};
+  }
+
+  void Begin(const pb::TrackEvent& event, TimeNs at, const Names& names) {
+    constexpr std::size_t kDeepest = 10'000;
+    std::vector<Open>& stack = open_[event.track_uuid()];
+    if (stack.size() >= kDeepest) return into_.LeaveOut("spans nested too deep");
+    Open open;
+    open.name = NameOf(event, names);
+    open.category = CategoryOf(event, names);
+    open.span.start = at;
+    const Notes notes = NotesOf(event, names);
+    if (const auto stage = StageNamed(open.category)) {
+      open.staged = true;
+      open.span.stage = *stage;
+      open.span.batch = BatchOf(notes);
+      open.span.sample = notes.Number("sample", wire::kNoSample);
+      open.span.cpu.value = notes.Number("cpu_ns", -1);
+      open.span.bytes.value =
+          static_cast<std::uint64_t>(std::max<std::int64_t>(0, notes.Number("bytes", 0)));
+      if (const auto file = notes.texts.find("file"); file != notes.texts.end()) {
+        open.span.object = into_.out().Intern(file->second);
+      }
+      if (const auto state = notes.texts.find("state"); state != notes.texts.end()) {
+        open.span.flags |= state->second == "failed" ? wire::kFlagError : wire::kFlagUnfinished;
+      }
+    }
+    stack.push_back(std::move(open));
+  }
+
+  void Close(std::uint64_t uuid, Open& open, TimeNs at) {
+    open.span.duration = at - open.span.start;
+    const ThreadId thread = ThreadOf(uuid);
+    if (open.staged) {
+      open.span.name = into_.out().Intern(open.name == open.category ? "" : open.name);
+      into_.Add(thread, open.span);
+    } else {
+      into_.AddRange(thread, open.span, open.name, open.category);
+    }
+  }
+
+  void Instant(const pb::TrackEvent& event, TimeNs at, const Names& names) {
+    const std::string name = NameOf(event, names);
+    if (CategoryOf(event, names) == "order") {
+      for (std::uint8_t type = 1; type <= static_cast<std::uint8_t>(EventType::kQueueDepth);
+           ++type) {
+        if (EventName(static_cast<EventType>(type)) != name) continue;
+        const Notes notes = NotesOf(event, names);
+        return into_.AddEvent({.at = at,
+                               .thread = ThreadOf(event.track_uuid()),
+                               .batch = BatchOf(notes),
+                               .value = notes.Number("value", 0),
+                               .type = static_cast<EventType>(type)});
+      }
+    }
+    into_.LeaveOut("instants");
+  }
+
+  Foreign& into_;
+  std::unordered_map<std::uint32_t, Names> names_;  // by sequence
+  std::unordered_map<std::uint64_t, Track> tracks_;
+  std::unordered_map<std::uint64_t, ThreadId> threads_;
+  std::map<std::pair<std::string, std::string>, std::string>
+      named_;  // (pid, name) -> tid, the last
+  std::map<std::uint64_t, std::vector<Open>> open_;
+  TimeNs last_{};
+};
+
+}  // namespace
+
+Result<void> ImportPerfetto(std::string_view bytes, const std::filesystem::path& name,
+                            Foreign& into) {
+  PerfettoImporter importer(into);
+  pb::TracePacket packet;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t begin = at;
+    std::uint64_t length = 0;
+    bool whole = bytes[at++] == '\x0a';
+    for (int shift = 0; whole; shift += 7) {
+      whole = at < bytes.size() && shift <= 28;
+      if (!whole) break;
+      const auto byte = static_cast<unsigned char>(bytes[at++]);
+      length |= std::uint64_t{byte & 127u} << shift;
+      if (byte < 128) break;
+    }
+    whole = whole && length <= bytes.size() - at &&
+            packet.ParseFromArray(bytes.data() + at, static_cast<int>(length));
+    if (!whole) {
+      return Fail(ErrorKind::kInput,
+                  fmt::format("{}: damaged or cut off at offset {}", name.string(), begin));
+    }
+    importer.Packet(packet);
+    at += length;
+  }
+  importer.Finish();
+  return {};
+}
+
+}  // namespace penstock::traces

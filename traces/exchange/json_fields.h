@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values of JSON as importers want them, for simdjson's on-demand face: lenient about numbers that
+// are written as strings. Pure; throw simdjson::simdjson_error where the text is malformed.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <simdjson.h>
+
+#include "traces/base/units.h"
+
+namespace penstock::traces {
+
+// The text of a value without quotes: of a number as it is written.
+inline std::string_view Word(simdjson::ondemand::value value) {
+  if (value.type() == simdjson::ondemand::json_type::string) return value.get_string();
+  std::string_view token = value.raw_json_token();
+  while (!token.empty() && (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' ||
+                            token.back() == '\t')) {
+    token.remove_suffix(1);
+  }
+  return token;
+}
+
+// A whole number; `otherwise` if it is none.
+inline std::int64_t Whole(std::string_view word, std::int64_t otherwise) {
+  std::int64_t number = 0;
+  const auto read = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (read.ec == std::errc() && read.ptr == word.data() + word.size()) return number;
+  double real = 0;
+  const auto again = std::from_chars(word.data(), word.data() + word.size(), real);
+  const bool fits =
+      again.ec == std::errc() && again.ptr == word.data() + word.size() && std::abs(real) < 9e18;
+  return fits ? static_cast<std::int64_t>(real) : otherwise;
+}
+
+// Microseconds, which may have a fraction, as nanoseconds. Not by way of a double: a date in
+// microseconds has its last bit at 0.25 us. Below zero if it is no number.
+inline TimeNs Microseconds(std::string_view word) {
+  const std::size_t point = word.find('.');
+  if (word.empty() || word.find_first_of("eE") != std::string_view::npos) {
+    double real = -1;
+    std::from_chars(word.data(), word.data() + word.size(), real);
+    return TimeNs{std::abs(real) < 9e15 ? static_cast<std::int64_t>(real * 1000) : -1};
+  }
+  constexpr std::int64_t kMost = std::int64_t{1} << 52;
+  const std::int64_t whole = Whole(word.substr(0, point), -1);
+  if (whole < 0 || whole > kMost) return TimeNs{-1};
+  std::int64_t fraction = 0;
+  for (std::size_t i = 1; i <= 3; ++i) {
+    const std::size_t at = point == std::string_view::npos ? word.size() : point + i;
+    const bool digit = at < word.size() && word[at] >= '0' && word[at] <= '9';
+    fraction = fraction * 10 + (digit ? word[at] - '0' : 0);
+  }
+  return TimeNs{whole * 1000 + fraction};
+}
+
+}  // namespace penstock::traces
