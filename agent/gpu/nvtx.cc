@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 #include "agent/gpu/level.h"
-#include "agent/gpu/nvtx_names.h"
+#include "agent/gpu/text_cache.h"
 #include "agent/hook.h"
 #include "agent/process.h"
 #include "agent/strings.h"
@@ -92,9 +92,9 @@ uint64_t MessageOf(NvtxThread* t, const EventAttributes* a) {
   }
   switch (a->message_type) {
     case nvtx::kAscii:
-      return NvtxName(&t->names, static_cast<const char*>(a->message));
+      return CachedName(&t->names, static_cast<const char*>(a->message));
     case nvtx::kUnicode:
-      return NvtxName(&t->names, static_cast<const wchar_t*>(a->message));
+      return CachedName(&t->names, static_cast<const wchar_t*>(a->message));
     case nvtx::kRegistered:
       return RegisteredId(a->message);
     default:
@@ -204,11 +204,11 @@ void MarkId(const Here& here, uint64_t domain, uint64_t name) {
 
 int RangePushA(const char* text) {
   const Here here = Enter();
-  return here ? PushId(here, 0, NvtxName(&here.nvtx->names, text)) : nvtx::kNoTracking;
+  return here ? PushId(here, 0, CachedName(&here.nvtx->names, text)) : nvtx::kNoTracking;
 }
 int RangePushW(const wchar_t* text) {
   const Here here = Enter();
-  return here ? PushId(here, 0, NvtxName(&here.nvtx->names, text)) : nvtx::kNoTracking;
+  return here ? PushId(here, 0, CachedName(&here.nvtx->names, text)) : nvtx::kNoTracking;
 }
 int DomainRangePushEx(const void* domain, const EventAttributes* a) {
   const Here here = Enter();
@@ -226,11 +226,11 @@ int DomainRangePop(const void* domain) {
 
 uint64_t RangeStartA(const char* text) {
   const Here here = Enter();
-  return here ? StartId(here, 0, NvtxName(&here.nvtx->names, text)) : 0;
+  return here ? StartId(here, 0, CachedName(&here.nvtx->names, text)) : 0;
 }
 uint64_t RangeStartW(const wchar_t* text) {
   const Here here = Enter();
-  return here ? StartId(here, 0, NvtxName(&here.nvtx->names, text)) : 0;
+  return here ? StartId(here, 0, CachedName(&here.nvtx->names, text)) : 0;
 }
 uint64_t DomainRangeStartEx(const void* domain, const EventAttributes* a) {
   const Here here = Enter();
@@ -248,12 +248,12 @@ void DomainRangeEnd(const void* /*domain*/, uint64_t id) {
 
 void MarkA(const char* text) {
   if (const Here here = Enter()) {
-    MarkId(here, 0, NvtxName(&here.nvtx->names, text));
+    MarkId(here, 0, CachedName(&here.nvtx->names, text));
   }
 }
 void MarkW(const wchar_t* text) {
   if (const Here here = Enter()) {
-    MarkId(here, 0, NvtxName(&here.nvtx->names, text));
+    MarkId(here, 0, CachedName(&here.nvtx->names, text));
   }
 }
 void DomainMarkEx(const void* domain, const EventAttributes* a) {
@@ -274,7 +274,7 @@ void NameOsThreadA(uint32_t tid, const char* name) {
 template <class Char>
 void* CreateDomain(const Char* name) {
   const Here here = Enter();
-  const uint64_t id = here ? NvtxName(&here.nvtx->names, name) : 0;
+  const uint64_t id = here ? CachedName(&here.nvtx->names, name) : 0;
   for (uint32_t i = 0; i < kDomains; ++i) {
     uint64_t known = __atomic_load_n(&g_domains[i], __ATOMIC_RELAXED);
     if (known == id && id != 0) {
@@ -301,7 +301,7 @@ void* DomainCreateW(const wchar_t* name) {
 template <class Char>
 void* RegisterString(const Char* text) {
   const Here here = Enter();
-  const uint64_t id = here ? NvtxName(&here.nvtx->names, text) & 0xffffffffu : 0;
+  const uint64_t id = here ? CachedName(&here.nvtx->names, text) & 0xffffffffu : 0;
   return reinterpret_cast<void*>(static_cast<uintptr_t>(id) << 1 | 1);
 }
 void* DomainRegisterStringA(const void* /*domain*/, const char* text) {

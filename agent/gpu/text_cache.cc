@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "agent/gpu/nvtx_names.h"
+#include "agent/gpu/text_cache.h"
 
 #include "agent/recorder.h"
 #include "agent/strings.h"
@@ -113,11 +113,11 @@ uint64_t NameOf(NameCache* cache, const char* text, size_t size) {
 
 }  // namespace
 
-uint64_t NvtxName(NameCache* cache, const char* text) {
+uint64_t CachedName(NameCache* cache, const char* text) {
   return text != nullptr ? NameOf(cache, text, Length(text)) : 0;
 }
 
-uint64_t NvtxName(NameCache* cache, const wchar_t* text) {
+uint64_t CachedName(NameCache* cache, const wchar_t* text) {
   char utf8[kMaxName];
   return text != nullptr ? NameOf(cache, utf8, Utf8(text, utf8, sizeof utf8)) : 0;
 }
