@@ -19,7 +19,8 @@ uint32_t g_hook_calls = 0;
 // Whom the variables name instead of the agent; nullptr: nobody.
 const char* g_other_cuda_tool = nullptr;
 const char* g_other_nvtx_tool = nullptr;
-uint32_t g_told = 0;  // of the other tools
+uint32_t g_told = 0;     // atomic: of the other tools
+uint32_t g_reached = 0;  // atomic: the level is known
 
 struct LevelName {
   GpuLevel level;
@@ -101,7 +102,19 @@ void GpuFact(const char* key, uint64_t value) {
   GpuFact(key, number);
 }
 
+void NoteCudaCalls() {
+  if (__builtin_expect(__atomic_load_n(&g_reached, __ATOMIC_RELAXED) != 0, 1) ||
+      __atomic_exchange_n(&g_reached, 1u, __ATOMIC_RELAXED) != 0) {
+    return;
+  }
+  ReachGpuLevel(GpuLevel::kCalls, g_asked == GpuLevel::kYield ? "CUPTI is left to the program"
+                                  : g_other_cuda_tool != nullptr
+                                      ? "CUDA_INJECTION64_PATH names another tool"
+                                      : "");
+}
+
 void ReachGpuLevel(GpuLevel level, const char* reason) {
+  __atomic_store_n(&g_reached, 1u, __ATOMIC_RELAXED);
   if (level == GpuLevel::kNvtx && g_asked != GpuLevel::kNvtx && g_asked != GpuLevel::kNvml) {
     level = GpuLevel::kCalls;  // what CUPTI does not give is taken from the runtime's functions
   }

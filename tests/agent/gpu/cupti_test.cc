@@ -290,6 +290,8 @@ TEST_F(CuptiTest, YieldLeavesThePlaceToTheProgram) {
   Train({{"PENSTOCK_GPU", "yield"}});
   EXPECT_EQ(Works(), 0u);
   EXPECT_TRUE(ReadTruth().calls.empty()) << "nobody subscribed";
+  EXPECT_EQ(Fact("gpu.level"), "calls");
+  EXPECT_EQ(Fact("gpu.reason"), "CUPTI is left to the program");
 }
 
 TEST_F(CuptiTest, OffLeavesTheDriverAlone) {
@@ -300,6 +302,34 @@ TEST_F(CuptiTest, OffLeavesTheDriverAlone) {
 
 TEST_F(CuptiTest, AnotherInjectedToolKeepsItsPlace) {
   Train({{"CUDA_INJECTION64_PATH", "/no/such/tool.so"}});
+  EXPECT_EQ(Works(), 0u);
+  EXPECT_EQ(Fact("gpu.level"), "calls");
+  EXPECT_EQ(Fact("gpu.cuda_tool"), "/no/such/tool.so");
+}
+
+// Without CUPTI, whatever the reason, the runtime's functions tell of copies and waits.
+TEST_F(CuptiTest, CallsAreSeenWithoutCupti) {
+  for (const Variables& variables :
+       {Variables{{"PENSTOCK_GPU", "calls"}}, Variables{{"FAKE_CUPTI", "busy"}}}) {
+    Train(variables);
+    std::map<std::string, int> names;
+    for (const Found& call : SpansOf(*trace, StageId::kCall)) {
+      ++names[call.name];
+      if (call.name == "cudaMemcpyAsync: H2D") {
+        EXPECT_EQ(call.span.bytes.value, 300000u);
+        EXPECT_FALSE(wire::HasCorrelation(call.span.sample));
+      }
+    }
+    EXPECT_EQ(names["cudaMemcpyAsync: H2D"], 2 * kSteps);
+    EXPECT_EQ(names["cudaMemcpy: D2H"], kSteps);
+    EXPECT_EQ(SpansOf(*trace, StageId::kSync).size(), std::size_t{kSteps} + 1);
+    EXPECT_EQ(Fact("gpu.level"), "calls");
+  }
+}
+
+TEST_F(CuptiTest, LevelNvmlTakesNoCalls) {
+  Train({{"PENSTOCK_GPU", "nvml"}});
+  EXPECT_TRUE(SpansOf(*trace, StageId::kCall).empty());
   EXPECT_EQ(Works(), 0u);
 }
 
