@@ -196,6 +196,7 @@ void* FlushMain(void* /*unused*/) {
   }
   __atomic_store_n(&g_session.closed, 1u, __ATOMIC_RELEASE);
   TellCounts();
+  __atomic_fetch_sub(&g_header->late_writers, 1u, __ATOMIC_ACQ_REL);
   if (__atomic_load_n(&g_session.stop, __ATOMIC_ACQUIRE) == 0) {
     g_session.library.functions.unsubscribe(g_session.subscriber);
   }
@@ -367,6 +368,7 @@ bool Begin(Reason& why) {
     why.text.Add("no memory for CUPTI's buffers");
   } else if (Enable(version, why)) {
     if (StartThread()) {
+      __atomic_fetch_add(&g_header->late_writers, 1u, __ATOMIC_ACQ_REL);
       TellLibrary(version);
       __cxa_atexit(OnExit, nullptr, nullptr);
       return true;

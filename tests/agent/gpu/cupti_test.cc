@@ -327,6 +327,38 @@ TEST_F(CuptiTest, CallsAreSeenWithoutCupti) {
   }
 }
 
+// Lanes in a ring: the collector knows streams by the thread that writes them.
+TEST_F(CuptiTest, ACollectorGetsTheSame) {
+  truth_ = folder_ / "truth";
+  const Variables variables = With({{"FAKE_TRUTH", truth_}});
+  const int status = Run({PENSTOCK_RECORD, "-o", trace_, "--quiet", "--", PENSTOCK_GPU_VICTIM,
+                          "slow", std::to_string(kSteps)},
+                         variables, false);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  trace = Open();
+  ASSERT_NE(trace, nullptr);
+  ExpectAgreement();
+  EXPECT_FALSE(trace->losses().any());
+  std::set<std::string> names;
+  for (const Found& work : SpansOf(*trace, StageId::kH2d)) names.insert(work.thread.name);
+  EXPECT_EQ(names, (std::set<std::string>{"GPU 1 stream 7", "GPU 1 stream 9"}));
+}
+
+// The agent's own limit ends CUPTI's work, not the program.
+TEST_F(CuptiTest, ALimitOfBatchesEndsIt) {
+  truth_ = folder_ / "truth";
+  const int status = Run({PENSTOCK_RECORD, "-o", trace_, "--quiet", "--batches", "3", "--",
+                          PENSTOCK_GPU_VICTIM, "slow", "30"},
+                         With({}), false);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  trace = Open();
+  ASSERT_NE(trace, nullptr);
+  EXPECT_GE(SpansOf(*trace, StageId::kKernel).size(), 4u);
+  EXPECT_LT(SpansOf(*trace, StageId::kKernel).size(), 60u);
+}
+
 TEST_F(CuptiTest, LevelNvmlTakesNoCalls) {
   Train({{"PENSTOCK_GPU", "nvml"}});
   EXPECT_TRUE(SpansOf(*trace, StageId::kCall).empty());
