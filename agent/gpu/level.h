@@ -28,8 +28,8 @@ const char* NameOf(GpuLevel level);
 // The level that this process has come to, and why not more (""): into its facts, and the hooks on
 // the runtime are switched accordingly.
 void ReachGpuLevel(GpuLevel level, const char* reason);
-// The hooks on the runtime record their first call: in a process that CUPTI is not asked in, that is
-// when its level is reached.
+// The hooks on the runtime record their first call: in a process that CUPTI is not asked in, that
+// is when its level is reached.
 void NoteCudaCalls();
 // A fact of this process.
 void GpuFact(const char* key, const char* value);
