@@ -12,6 +12,7 @@
 
 #include <initializer_list>
 
+#include "agent/gpu/level.h"
 #include "agent/hook.h"
 #include "agent/linear.h"
 #include "agent/process.h"
@@ -253,6 +254,7 @@ __attribute__((constructor)) void Start() {
     if (g_config.on) {
       g_recording = &kOn;
       g_isolated_python = IgnoresPythonPath() ? 1 : 0;
+      StartGpu(Variable("PENSTOCK_GPU"), Variable, SetVariable);
     }
   }
   errno = saved;

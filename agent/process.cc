@@ -303,7 +303,7 @@ void AnnounceProcess() {
 }
 
 wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
-                              uint64_t dropped) {
+                              uint64_t dropped, uint32_t writer, const char* name) {
   wire::ChunkHeader* chunk = nullptr;
   uint32_t index = 0;
   if (g_header->mode == wire::kRing) {
@@ -337,7 +337,13 @@ wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_
   chunk->sequence = sequence;
   chunk->process_start = g_slot->process_start;
   chunk->dropped = dropped;
-  sys::Call(SYS_prctl, 16 /* PR_GET_NAME */, sys::Pointer(chunk->thread_name));
+  chunk->writer = writer;
+  if (name != nullptr) {
+    Text text{chunk->thread_name, sizeof chunk->thread_name};
+    text.Add(name);
+  } else {
+    sys::Call(SYS_prctl, 16 /* PR_GET_NAME */, sys::Pointer(chunk->thread_name));
+  }
   chunk->anchor = TakeAnchor();
   chunk->tid = tid;
   __atomic_store_n(&chunk->pid, g_slot->pid, __ATOMIC_RELEASE);

@@ -59,8 +59,9 @@ extern const uint32_t* g_recording;
 bool EnsureProcess(uint64_t* token);
 
 // A fresh chunk for the calling thread, or nullptr. `previous` is unmapped in linear mode.
+// `writer`: as in the chunk's header; `name`: of the thread, nullptr: that of the calling one.
 wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
-                              uint64_t dropped);
+                              uint64_t dropped, uint32_t writer = 0, const char* name = nullptr);
 
 // The process that g_local counts for is this one; called by the constructor.
 void NoteProcess();

@@ -10,7 +10,9 @@
 #endif
 
 #include "agent/fd_table.h"
+#include "agent/gpu/deliveries.h"
 #include "agent/process.h"
+#include "agent/strings.h"
 #include "agent/sys.h"
 #include "agent/text.h"
 #include "agent/thread_state.h"
@@ -49,7 +51,9 @@ ThreadState* TakeState() {
 }
 
 void Reset(ThreadState* s, uint64_t token) {
+  NvtxThread* const nvtx = s->nvtx;
   __builtin_memset(static_cast<void*>(s), 0, sizeof *s);
+  s->nvtx = nvtx;
   s->token = token;
   s->tid = sys::Tid();
   s->context = Context{};
@@ -94,7 +98,8 @@ __attribute__((noinline)) bool NextChunk(ThreadState* s) {
     __builtin_memcpy(saved, old->inflight, inflight * sizeof saved[0]);
     operation = old->operation;
   }
-  wire::ChunkHeader* chunk = ClaimChunk(old, s->tid, s->sequence, s->dropped);
+  wire::ChunkHeader* chunk = ClaimChunk(old, s->tid, s->sequence, s->dropped, s->writer,
+                                        s->writer != 0 ? s->name : nullptr);
   if (chunk == nullptr) {
     return false;
   }
@@ -104,7 +109,7 @@ __attribute__((noinline)) bool NextChunk(ThreadState* s) {
   __builtin_memcpy(chunk->inflight, saved, inflight * sizeof saved[0]);
   chunk->operation = operation;
   __atomic_store_n(&chunk->inflight_depth, inflight, __ATOMIC_RELEASE);
-  ++s->sequence;
+  s->sequence += s->writer == 0 ? 1u : 0u;  // a lane keeps out of its thread's count
   s->chunk = chunk;
   s->records =
       reinterpret_cast<wire::Record*>(reinterpret_cast<char*>(chunk) + wire::kChunkHeaderSize);
@@ -440,7 +445,50 @@ void EmitAt(const Context& context, Stage stage, uint32_t name, uint64_t start, 
   }
 }
 
+ThreadState* MakeLane(uint32_t tid, const char* name) {
+  const ThreadState* self = Self();
+  ThreadState* lane = self != nullptr ? TakeState() : nullptr;
+  if (lane == nullptr) {
+    return nullptr;
+  }
+  Reset(lane, self->token);
+  lane->tid = tid;
+  lane->writer = self->tid;
+  Text text{lane->name, sizeof lane->name};
+  text.Add(name);
+  return lane;
+}
+
+void EmitOnLane(ThreadState* lane, const Context& context, Stage stage, uint32_t name,
+                uint64_t start, uint64_t duration, uint64_t bytes, uint64_t object) {
+  if (lane != nullptr && lane->token == *g_guard) {
+    Put(lane, wire::kKindSpan, stage, name, start, duration, 0, bytes, context, object, 0, 0);
+  }
+}
+
+void EmitMark(ThreadState* state, const Context& context, uint32_t name, uint64_t start,
+              uint64_t duration, uint64_t domain, uint32_t nvtx_depth) {
+  BusyScope busy(state);
+  const uint32_t depth = state->depth + nvtx_depth;
+  Put(state, wire::kKindSpan, wire::kMark, name, start, duration, 0, 0, context, domain, 0,
+      static_cast<uint8_t>(depth < 255 ? depth : 255));
+}
+
+void PublishLane(ThreadState* lane) {
+  if (lane == nullptr || lane->token != *g_guard || lane->chunk == nullptr) {
+    return;
+  }
+  __atomic_store_n(&lane->chunk->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
+  if (g_header->mode == wire::kLinear) {
+    sys::Unmap(lane->chunk, wire::kChunkSize);
+  }
+  lane->chunk = nullptr;
+}
+
 void EmitEvent(uint8_t type, const Context& context, int64_t value) {
+  if (type == wire::kBatchDelivered) {
+    NoteDelivery(context.batch, context.generation);
+  }
   if (ThreadState* s = Self(); s != nullptr) {
     BusyScope busy(s);
     Put(s, wire::kKindEvent, type, 0, Now(), 0, static_cast<uint64_t>(value), 0, context, 0, 0,

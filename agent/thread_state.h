@@ -20,6 +20,8 @@ struct Context {
   uint16_t generation = 0;
 };
 
+struct NvtxThread;
+
 struct OpenSpan {
   uint64_t start;
   uint64_t cpu;  // thread CPU at start, ns
@@ -55,6 +57,9 @@ struct ThreadState {
   uint32_t native_stage[wire::kStageCount];  // of those, opened by the program itself
   OpenSpan open[kMaxDepth];
   Operation operations[kOperations];
+  NvtxThread* nvtx;  // ranges of the program, outlives forks and reuse of this state
+  uint32_t writer;   // of a lane: the thread that fills it, else 0
+  char name[16];     // of a lane
   ThreadState* next_free;
 };
 
@@ -74,6 +79,17 @@ void ClaimStages(uint32_t stages);
 void EmitEvent(uint8_t type, const Context& context, int64_t value);
 void EmitCounter(uint32_t name, int64_t value);
 void EmitText(uint8_t type, uint64_t id, const char* text, size_t size);
+// A lane: records of something that is no thread of this process, or of a thread of which another
+// one tells. Only the thread that made it may write to it. nullptr: no memory, not recording.
+ThreadState* MakeLane(uint32_t tid, const char* name);
+void EmitOnLane(ThreadState* lane, const Context& context, Stage stage, uint32_t name,
+                uint64_t start, uint64_t duration, uint64_t bytes, uint64_t object);
+// A range of the program, at `nvtx_depth` of its own kind.
+void EmitMark(ThreadState* state, const Context& context, uint32_t name, uint64_t start,
+              uint64_t duration, uint64_t domain, uint32_t nvtx_depth);
+// Gives its chunk to whoever drains the recording; the next record takes another.
+void PublishLane(ThreadState* lane);
+
 // As Emit(), with the given place instead of the thread's.
 void EmitAt(const Context& context, Stage stage, uint32_t name, uint64_t start, uint64_t duration,
             uint64_t work, uint64_t bytes, uint64_t object, uint8_t flags);

@@ -154,7 +154,11 @@ struct FileHeader {
   uint32_t anchor_count;      // atomic, release: anchors[i % kMaxAnchors] for the last 64
   ClockAnchor anchors[kMaxAnchors];
   uint64_t collector_start;  // clock ticks since boot: its pid may be another's later; 0: not known
-  uint8_t reserved[4096 - 232 - kMaxAnchors * 24];
+  // atomic: processes whose device has records that come later. When the recording ends, each tells
+  // the rest of them and takes itself off.
+  uint32_t late_writers;
+  uint32_t reserved1;
+  uint8_t reserved[4096 - 240 - kMaxAnchors * 24];
   ProcessSlot processes[kMaxProcesses];
 };
 

@@ -21,6 +21,7 @@ constexpr TimeNs kShortestPause{5'000'000};
 constexpr TimeNs kLongestPause{100'000'000};
 constexpr TimeNs kGrace{300'000'000};        // for descendants that outlive the command
 constexpr TimeNs kOrphanGrace{500'000'000};  // the launcher died, nobody has attached yet
+constexpr TimeNs kLate{1'000'000'000};       // for devices, whose records come four times a second
 constexpr TimeNs kQuiet{200'000'000};        // for writers that were in the middle of a record
 constexpr TimeNs kLongestFlush{5'000'000'000};
 
@@ -264,7 +265,11 @@ void Collector::DrainLast() {
     sampler_->SampleAll(now);
     // Hooks that were under way finish their record.
     int quiet = 0;
-    while (quiet < 3 && MonotonicNow() - now < kQuiet) {
+    const auto late = [&] {
+      const wire::FileHeader& header = arena_->header();
+      return __atomic_load_n(&header.late_writers, __ATOMIC_ACQUIRE) != 0;
+    };
+    while (MonotonicNow() - now < (late() ? kLate : kQuiet) && (quiet < 3 || late())) {
       usleep(10'000);
       quiet = drain_->Drain(*packer_, is_dead_) == 0 ? quiet + 1 : 0;
     }

@@ -69,6 +69,16 @@ std::vector<std::string> TracedEnvironment(const std::vector<std::string>& envir
   set("LD_PRELOAD", preload);
   set("PENSTOCK_ARENA", arena);
   set("PENSTOCK_AGENT", agent);
+  set("PENSTOCK_GPU", options.gpu);
+  // The driver and NVTX load what these name. Whoever has set them keeps them; the agent says so.
+  const auto point = [&](std::string_view name) {
+    const bool taken = std::any_of(result.begin(), result.end(), [&](const std::string& e) {
+      return IsVariable(e, name) && e.size() > name.size() + 1;
+    });
+    if (!taken) set(name, agent);
+  };
+  if (options.gpu != "off") point("NVTX_INJECTION64_PATH");
+  if (options.gpu == "auto" || options.gpu == "cupti") point("CUDA_INJECTION64_PATH");
   if (!options.overrides.empty()) set("PENSTOCK_OVERRIDE", options.overrides);
   if (options.fixed_batch) set("PENSTOCK_FIXED_BATCH", "1");
   if (options.limit_batches != 0) set("PENSTOCK_BATCHES", std::to_string(options.limit_batches));

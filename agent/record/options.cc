@@ -107,9 +107,12 @@ Result<void> Check(Options& options, const std::string& buffer, const std::strin
     if (!checked) return tl::unexpected(checked.error());
     options.overrides = *checked;
   }
-  if (options.gpu != "auto" && options.gpu != "off") {
+  static constexpr std::array<std::string_view, 7> kGpu = {"auto",  "off",   "nvtx", "nvml",
+                                                           "calls", "cupti", "yield"};
+  if (std::find(kGpu.begin(), kGpu.end(), options.gpu) == kGpu.end()) {
     return Fail(ErrorKind::kUsage,
-                fmt::format("--gpu: '{}' is not built in: give auto or off", options.gpu));
+                fmt::format("--gpu: '{}' is none of auto, off, nvtx, nvml, calls, cupti, yield",
+                            options.gpu));
   }
   if (options.stop && options.limit_time.value == 0 && options.limit_batches == 0) {
     return Fail(ErrorKind::kUsage, "--stop needs --for TIME or --batches N");
@@ -201,7 +204,11 @@ Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
       "penstock-record"};
   app.set_version_flag("--version", "penstock-record " PENSTOCK_VERSION);
   app.add_option("-o,--output", output, "trace to write (default: CMD.penstock here)");
-  app.add_option("--gpu", options.gpu, "what to record of the GPU: auto, off");
+  app.add_option(
+      "--gpu", options.gpu,
+      "what to record of the GPU: auto (as much as can be), off, nvtx (the program's "
+      "ranges), nvml (and utilisation), calls (and CUDA calls), cupti (and copies and "
+      "kernels), yield (all but CUPTI: its one place is left to the program's profiler)");
   app.add_option("--for", options.limit_time_text,
                  "stop recording after this time: 500ms, 60s, 5m");
   app.add_option("--batches", batches, "stop recording after so many batches");

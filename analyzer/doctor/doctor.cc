@@ -41,6 +41,7 @@ Checks RunDoctor(const DoctorInput& input) {
   CheckTarget(input, checks);
   CheckHost(checks);
   CheckGpu(checks);
+  CheckGpuTools(input, checks);
   return checks;
 }
 

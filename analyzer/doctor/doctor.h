@@ -46,6 +46,7 @@ void CheckTarget(const DoctorInput& input, Checks& checks);
 void CheckPython(const std::filesystem::path& python, Checks& checks);
 void CheckHost(Checks& checks);
 void CheckGpu(Checks& checks);
+void CheckGpuTools(const DoctorInput& input, Checks& checks);
 
 [[nodiscard]] std::string DoctorText(const Checks& checks, bool colour);
 [[nodiscard]] std::string DoctorJson(const Checks& checks);

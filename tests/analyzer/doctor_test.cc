@@ -138,5 +138,28 @@ TEST_F(DoctorTest, TextAndJsonSayTheSame) {
   EXPECT_NE(DoctorJson(checks).find("\"can_record\": false"), std::string::npos);
 }
 
+TEST(DoctorGpuTest, ToolsInTheWayAreNamed) {
+  const auto ids = [](std::map<std::string, std::string> environment) {
+    DoctorInput input;
+    input.environment = std::move(environment);
+    Checks checks;
+    CheckGpuTools(input, checks);
+    std::string all;
+    for (const Check& check : checks) {
+      EXPECT_EQ(check.health, Health::kWarn);
+      EXPECT_FALSE(check.remedy.empty());
+      all += check.id + " ";
+    }
+    return all;
+  };
+  EXPECT_EQ(ids({}), "");
+  EXPECT_EQ(ids({{"CUDA_INJECTION64_PATH", "/opt/tool.so"}}), "cuda-injection ");
+  EXPECT_EQ(ids({{"NVTX_INJECTION64_PATH", "/usr/lib/libcupti.so"}}), "nvtx-injection ");
+  EXPECT_EQ(ids({{"KINETO_USE_DAEMON", "1"}}), "kineto ");
+  EXPECT_EQ(ids({{"CUDA_INJECTION64_PATH", "/x/libpenstock_agent.so"},
+                 {"NVTX_INJECTION64_PATH", "/x/libpenstock_agent.so"}}),
+            "");
+}
+
 }  // namespace
 }  // namespace penstock::analyzer

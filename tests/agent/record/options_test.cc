@@ -37,7 +37,7 @@ TEST(OptionsTest, AnErrorIsOneLineOfUsage) {
       {"--batches", "-3", "--", "cmd"},
       {"--batches", "x", "--", "cmd"},
       {"--stop", "--", "cmd"},
-      {"--gpu", "cupti", "--", "cmd"},
+      {"--gpu", "everything", "--", "cmd"},
       {"--buffer", "12", "--", "cmd"},
       {"--buffer", "64Q", "--", "cmd"},
       {"--override", "workers", "--", "cmd"},

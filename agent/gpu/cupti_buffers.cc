@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "agent/gpu/cupti_buffers.h"
+
+#include <sys/mman.h>
+
+#include "agent/sys.h"
+
+namespace penstock::agent::cupti {
+namespace {
+
+enum State : uint32_t { kNone, kMaking, kFree, kOut, kFull, kReading };
+
+struct Buffer {
+  uint8_t* data;
+  size_t valid;
+  uint32_t state;  // atomic State; who moves it on owns the other fields until the next move
+};
+Buffer g_buffers[kReserved];
+bool g_may_refuse = false;
+BufferCounts g_counts;  // atomics
+constexpr uint32_t kStock = 4;
+
+bool Move(Buffer& buffer, State from, State to) {
+  uint32_t expected = from;
+  return __atomic_load_n(&buffer.state, __ATOMIC_RELAXED) == from &&
+         __atomic_compare_exchange_n(&buffer.state, &expected, uint32_t{to}, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+void Set(Buffer& buffer, State to) {
+  __atomic_store_n(&buffer.state, uint32_t{to}, __ATOMIC_RELEASE);
+}
+
+void Count(uint64_t* counter) {
+  __atomic_fetch_add(counter, uint64_t{1}, __ATOMIC_RELAXED);
+}
+
+// Maps one, in `state` when it is done; false: the table is full, or there is no memory.
+Buffer* Make(uint32_t limit, State state) {
+  for (uint32_t i = 0; i < limit; ++i) {
+    Buffer& buffer = g_buffers[i];
+    if (!Move(buffer, kNone, kMaking)) {
+      continue;
+    }
+    buffer.data =
+        static_cast<uint8_t*>(sys::Map(nullptr, kBufferSize, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0));
+    if (buffer.data == nullptr) {
+      Set(buffer, kNone);
+      return nullptr;
+    }
+    Set(buffer, state);
+    return &buffer;
+  }
+  return nullptr;
+}
+
+Buffer* Take(State from, State to) {
+  for (Buffer& buffer : g_buffers) {
+    if (Move(buffer, from, to)) {
+      return &buffer;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool PrepareBuffers(bool may_refuse) {
+  g_may_refuse = may_refuse;
+  StockBuffers();
+  return g_buffers[0].data != nullptr;
+}
+
+uint8_t* HandOutBuffer() {
+  Buffer* buffer = Take(kFree, kOut);
+  if (buffer == nullptr) {
+    buffer = Make(kBuffers, kOut);
+  }
+  if (buffer == nullptr && !g_may_refuse) {
+    // Records that nobody has read yet are lost rather than the program.
+    buffer = Take(kFull, kOut);
+    if (buffer != nullptr) {
+      __builtin_memset(buffer->data, 0, buffer->valid);
+      Count(&g_counts.recycled);
+    } else {
+      buffer = Make(kReserved, kOut);
+    }
+  }
+  if (buffer == nullptr) {
+    Count(&g_counts.refused);
+    return nullptr;
+  }
+  return buffer->data;
+}
+
+void TakeBackBuffer(uint8_t* data, size_t valid) {
+  if (data == nullptr) {
+    return;  // of a request that was refused
+  }
+  for (Buffer& buffer : g_buffers) {
+    if (__atomic_load_n(&buffer.state, __ATOMIC_ACQUIRE) == kOut && buffer.data == data) {
+      buffer.valid = valid < kBufferSize ? valid : kBufferSize;
+      Set(buffer, kFull);
+      return;
+    }
+  }
+  Count(&g_counts.foreign);
+}
+
+uint8_t* NextFullBuffer(size_t* valid) {
+  Buffer* buffer = Take(kFull, kReading);
+  if (buffer == nullptr) {
+    return nullptr;
+  }
+  *valid = buffer->valid;
+  return buffer->data;
+}
+
+void RecycleBuffer(uint8_t* data, size_t valid) {
+  for (Buffer& buffer : g_buffers) {
+    if (buffer.data == data && __atomic_load_n(&buffer.state, __ATOMIC_RELAXED) == kReading) {
+      __builtin_memset(data, 0, valid);
+      Set(buffer, kFree);
+      return;
+    }
+  }
+}
+
+void StockBuffers() {
+  uint32_t free = 0;
+  for (const Buffer& buffer : g_buffers) {
+    free += __atomic_load_n(&buffer.state, __ATOMIC_RELAXED) == kFree ? 1u : 0u;
+  }
+  while (free < kStock && Make(kBuffers, kFree) != nullptr) {
+    ++free;
+  }
+}
+
+BufferCounts CountBuffers() {
+  BufferCounts counts = {__atomic_load_n(&g_counts.refused, __ATOMIC_RELAXED),
+                         __atomic_load_n(&g_counts.recycled, __ATOMIC_RELAXED),
+                         __atomic_load_n(&g_counts.foreign, __ATOMIC_RELAXED), 0};
+  for (const Buffer& buffer : g_buffers) {
+    counts.out += __atomic_load_n(&buffer.state, __ATOMIC_RELAXED) == kOut ? 1u : 0u;
+  }
+  return counts;
+}
+
+}  // namespace penstock::agent::cupti

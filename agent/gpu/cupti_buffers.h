@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The buffers that CUPTI fills: a fixed table, zeroed and touched before they are handed out
+// (otherwise CUPTI zeroes them on the program's thread). CUPTI's callbacks come on any thread,
+// under its lock: they change one state each and wait for nobody. One flush thread takes what is
+// full.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace penstock::agent::cupti {
+
+inline constexpr size_t kBufferSize = 1 << 20;
+inline constexpr uint32_t kBuffers = 64;    // 64 MiB: what is handed out at most
+inline constexpr uint32_t kReserved = 128;  // where CUPTI cannot bear to get none
+
+struct BufferCounts {
+  uint64_t refused;   // asked for while all were out
+  uint64_t recycled;  // handed out again before their records were read
+  uint64_t foreign;   // came back without being ours
+  uint64_t out;       // at this moment with CUPTI
+};
+
+// `may_refuse`: CUPTI survives to get no buffer (CUDA 12.9). Returns false without memory.
+bool PrepareBuffers(bool may_refuse);
+// For CUPTI's request callback; nullptr: none.
+uint8_t* HandOutBuffer();
+// For CUPTI's completion callback.
+void TakeBackBuffer(uint8_t* buffer, size_t valid);
+
+// For the flush thread: the next full one, or nullptr. Give it back with RecycleBuffer().
+uint8_t* NextFullBuffer(size_t* valid);
+void RecycleBuffer(uint8_t* buffer, size_t valid);
+// Keeps a few in stock, so that no request maps memory.
+void StockBuffers();
+BufferCounts CountBuffers();
+
+}  // namespace penstock::agent::cupti

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is asked of CUPTI: kinds of records, and of the calls those that copy, launch, wait, or take
+// memory on the host. Numbers of calls are CUPTI's and have not changed since a call was added;
+// tests/agent/gpu/cupti_layout_test.cc compares them with its headers.
+#pragma once
+
+#include <stdint.h>
+
+#include "agent/gpu/cupti_abi.h"
+
+namespace penstock::agent::cupti {
+
+inline constexpr uint32_t kRecordedKinds[] = {kMemcpy,     kMemset,          kConcurrentKernel,
+                                              kMemcpyPeer, kSynchronization, kOverhead,
+                                              kRuntime,    kDriver};
+
+inline constexpr uint16_t kRuntimeCalls[] = {
+    25,  27,  26,  152, 153,            // cudaMallocHost, HostAlloc, FreeHost, HostRegister, Un-
+    20,  22,  373, 374, 375, 376,       // cudaMalloc, cudaFree, ...Async
+    31,  32,  39,  41,  44,  144, 145,  // cudaMemcpy, 2D, ToSymbol, Async, 2DAsync, 3D, 3DAsync
+    225, 228, 246, 160, 161,            // ..._ptsz, cudaMemcpyPeer, ...Async
+    482, 483, 509, 510,                 // cudaMemcpyBatchAsync
+    49,  51,  235, 252, 253, 449, 450,  // cudaMemset, cudaMemPrefetchAsync
+    131, 239, 137, 165,                 // cudaStreamSynchronize, Event-, Device-
+    211, 214, 430, 431, 269, 270, 505, 506,  // cudaLaunchKernel, ExC, Cooperative, CUDA 13's own
+    311, 312,                                // cudaGraphLaunch
+};
+
+// For programs that use the driver directly (Triton, JAX). Those that the runtime makes inside a
+// call of its own have that call's correlation and are dropped.
+inline constexpr uint16_t kDriverCalls[] = {
+    39,  294, 379,                      // cuMemHostAlloc, cuMemAllocHost, cuMemHostRegister
+    276, 277, 278, 279, 421, 305, 306,  // cuMemcpyHtoD, Async, DtoH, Async, ..., cuMemcpy, Async
+    17,  121, 126, 440,                 // cuCtxSynchronize, Event-, Stream-
+    307, 442, 477, 514, 515, 652, 653,  // cuLaunchKernel, Cooperative, cuGraphLaunch, KernelEx
+};
+
+}  // namespace penstock::agent::cupti

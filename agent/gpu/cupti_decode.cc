@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "agent/gpu/cupti_decode.h"
+
+#include <sys/mman.h>
+
+#include "agent/gpu/device_records.h"
+#include "agent/gpu/text_cache.h"
+#include "agent/recorder.h"
+#include "agent/strings.h"
+#include "agent/sys.h"
+#include "agent/thread_state.h"
+
+namespace penstock::agent::cupti {
+namespace {
+
+// Functions by their number, asked of CUPTI once each.
+struct Function {
+  bool known;
+  bool kept;
+  CallClass what;
+  char text[56];
+};
+constexpr uint32_t kFunctions = 2048;
+struct Tables {
+  Function of_driver[kFunctions];
+  Function of_runtime[kFunctions];
+  NameCache kernels;
+};
+Tables* g_tables = nullptr;
+Functions g_functions = {};
+bool g_system_threads = true;
+DecodeCounts g_counts = {};
+
+template <class T>
+T Field(const uint8_t* record, size_t offset) {
+  T value;
+  __builtin_memcpy(&value, record + offset, sizeof value);
+  return value;
+}
+
+struct Times {
+  uint64_t start;
+  uint64_t end;
+};
+
+struct Context {
+  const DeviceClock& clock;
+  double ticks_per_ns;
+
+  // False: no times were taken.
+  bool Read(const uint8_t* record, size_t start_at, size_t end_at, Times* times) const {
+    const auto start = Field<uint64_t>(record, start_at);
+    const auto end = Field<uint64_t>(record, end_at);
+    if (start == 0 || end < start) {
+      ++g_counts.unstamped;
+      return false;
+    }
+    times->start = clock.ToTicks(start, ticks_per_ns);
+    times->end = clock.ToTicks(end, ticks_per_ns);
+    times->end = times->end < times->start ? times->start : times->end;
+    return true;
+  }
+};
+
+bool Contains(const char* text, const char* part) {
+  return agent::Find(text, part) != nullptr;
+}
+
+// Which calls are worth a span: those that copy, launch, wait, or take memory.
+bool Classify(const char* name, CallClass* what) {
+  if (Contains(name, "Synchronize")) {
+    *what = CallClass::kSync;
+    return true;
+  }
+  if (Contains(name, "Memcpy") || Contains(name, "Memset") || Contains(name, "MemPrefetch")) {
+    *what = CallClass::kCopy;
+    return true;
+  }
+  if (Contains(name, "Launch")) {
+    *what = CallClass::kLaunch;
+    return !Contains(name, "LaunchHostFunc");
+  }
+  *what = CallClass::kOther;
+  static constexpr const char* kMemory[] = {"Malloc",   "cudaFree", "HostAlloc",     "HostRegister",
+                                            "MemAlloc", "MemFree",  "HostUnregister"};
+  for (const char* part : kMemory) {
+    if (Contains(name, part)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// cudaMemcpyAsync_ptsz_v7000 is cudaMemcpyAsync; cuMemcpyHtoDAsync_v2 stays what it is.
+size_t WithoutVersion(const char* name) {
+  size_t size = Length(name);
+  size_t digits = size;
+  while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') {
+    --digits;
+  }
+  if (size - digits >= 4 && digits > 2 && name[digits - 1] == 'v' && name[digits - 2] == '_') {
+    size = digits - 2;
+  }
+  if (EndsWith(name, size, "_ptsz") || EndsWith(name, size, "_ptds")) {
+    size -= 5;
+  }
+  return size;
+}
+
+const Function* FunctionOf(bool runtime, uint32_t callback) {
+  if (callback >= kFunctions) {
+    return nullptr;
+  }
+  Function& f = (runtime ? g_tables->of_runtime : g_tables->of_driver)[callback];
+  if (!f.known) {
+    f.known = true;
+    const char* name = nullptr;
+    const uint32_t domain = runtime ? kRuntimeDomain : kDriverDomain;
+    if (g_functions.callback_name(domain, callback, &name) == kSuccess && name != nullptr) {
+      f.kept = Classify(name, &f.what);
+      Text text{f.text, sizeof f.text};
+      text.Add(name, WithoutVersion(name));
+    }
+  }
+  return f.kept ? &f : nullptr;
+}
+
+const char* MemoryName(uint8_t kind) {
+  switch (kind) {
+    case kPageable:
+      return " pageable";
+    case kPinned:
+      return " pinned";
+    case kManaged:
+      return " managed";
+    default:
+      return "";
+  }
+}
+
+// The text of a kind of copy; the host's side says whether it is pinned.
+const char* CopyText(uint8_t copy, uint8_t source, uint8_t destination) {
+  struct Texts {
+    char text[5][24];
+    uint32_t made;
+  };
+  static Texts to_device;
+  static Texts to_host;
+  const bool up = copy == kHostToDevice || copy == kHostToArray;
+  const bool down = copy == kDeviceToHost || copy == kArrayToHost;
+  if (!up && !down) {
+    return copy == kHostToHost ? "H2H" : copy == kPeerToPeer ? "P2P" : "D2D";
+  }
+  const uint8_t host = up ? source : destination;
+  const uint32_t at = host == kPageable ? 1 : host == kPinned ? 2 : host == kManaged ? 3 : 0;
+  Texts& texts = up ? to_device : to_host;
+  if ((texts.made >> at & 1) == 0) {
+    Text text{texts.text[at], sizeof texts.text[at]};
+    text.Add(up ? "H2D" : "D2H").Add(MemoryName(at == 0 ? uint8_t{0} : host));
+    texts.made |= 1u << at;
+  }
+  return texts.text[at];
+}
+
+void Emit(const Times& times, const uint8_t* r, size_t device, size_t stream, size_t correlation,
+          uint64_t bytes, Stage stage, const char* text, uint32_t name) {
+  DeviceWork work = {};
+  work.start = times.start;
+  work.end = times.end;
+  work.bytes = bytes;
+  work.device = Field<uint32_t>(r, device);
+  work.stream = Field<uint32_t>(r, stream);
+  work.correlation = Field<uint32_t>(r, correlation);
+  work.text = text;
+  work.name = text != nullptr ? static_cast<uint32_t>(CachedName(&g_tables->kernels, text)) : name;
+  work.stage = stage;
+  AddWork(work);
+}
+
+void DecodeApi(const uint8_t* r, bool runtime, const Context& in) {
+  const Function* f = FunctionOf(runtime, Field<uint32_t>(r, at::Api::kCallback));
+  Times times;
+  if (f == nullptr || !in.Read(r, at::Api::kStart, at::Api::kEnd, &times)) {
+    return;
+  }
+  // Without the kernel's numbers a thread is half a pthread_t: a number that no thread has.
+  const auto thread = Field<uint32_t>(r, at::Api::kThread);
+  const uint32_t tid = g_system_threads ? thread : (thread >> 8 | 0x40000000u) & 0x7fffffffu;
+  AddCall({times.start, times.end, Field<uint32_t>(r, at::Api::kCorrelation), tid, f->text, f->what,
+           runtime});
+}
+
+// What the program waited for CUPTI itself; on the thread that flushes, as it is nobody's work.
+void DecodeCost(const uint8_t* r, const Context& in) {
+  Times times;
+  if (!in.Read(r, at::Cost::kStart, at::Cost::kEnd, &times)) {
+    return;
+  }
+  g_counts.cost_ns += Field<uint64_t>(r, at::Cost::kEnd) - Field<uint64_t>(r, at::Cost::kStart);
+  static constexpr const char* kCosts[] = {"CUPTI: other",           "CUPTI: buffer flush",
+                                           "CUPTI: instrumentation", "CUPTI: resources",
+                                           "CUPTI: module loading",  "CUPTI: lazy loading",
+                                           "CUPTI: commands full",   "CUPTI: buffer request"};
+  const uint32_t what = Field<uint32_t>(r, at::Cost::kWhat) >> 16;
+  const char* text = kCosts[what < sizeof kCosts / sizeof kCosts[0] ? what : 0];
+  EmitAt(agent::Context{}, wire::kCall, static_cast<uint32_t>(CachedName(&g_tables->kernels, text)),
+         times.start, times.end - times.start, 0, 0, 0, 0);
+}
+
+void Decode(const uint8_t* r, const Context& in) {
+  Times times;
+  switch (Field<uint32_t>(r, at::kKind)) {
+    case kMemcpy:
+      if (in.Read(r, at::Copy::kStart, at::Copy::kEnd, &times)) {
+        const auto copy = Field<uint8_t>(r, at::Copy::kCopyKind);
+        Emit(times, r, at::Copy::kDevice, at::Copy::kStream, at::Copy::kCorrelation,
+             Field<uint64_t>(r, at::Copy::kBytes),
+             copy == kHostToDevice || copy == kHostToArray ? wire::kH2d : wire::kCopy,
+             CopyText(copy, Field<uint8_t>(r, at::Copy::kSource),
+                      Field<uint8_t>(r, at::Copy::kDestination)),
+             0);
+      }
+      return;
+    case kMemcpyPeer:
+      if (in.Read(r, at::Peer::kStart, at::Peer::kEnd, &times)) {
+        Emit(times, r, at::Peer::kDevice, at::Peer::kStream, at::Peer::kCorrelation,
+             Field<uint64_t>(r, at::Peer::kBytes), wire::kCopy, "P2P", 0);
+      }
+      return;
+    case kMemset:
+      if (in.Read(r, at::Set::kStart, at::Set::kEnd, &times)) {
+        Emit(times, r, at::Set::kDevice, at::Set::kStream, at::Set::kCorrelation,
+             Field<uint64_t>(r, at::Set::kBytes), wire::kCopy, "memset", 0);
+      }
+      return;
+    case kKernel:
+    case kConcurrentKernel:
+      if (in.Read(r, at::Launch::kStart, at::Launch::kEnd, &times)) {
+        const auto* name = Field<const char*>(r, at::Launch::kName);
+        Emit(times, r, at::Launch::kDevice, at::Launch::kStream, at::Launch::kCorrelation, 0,
+             wire::kKernel, nullptr, static_cast<uint32_t>(CachedName(&g_tables->kernels, name)));
+      }
+      return;
+    case kRuntime:
+      DecodeApi(r, true, in);
+      return;
+    case kDriver:
+      DecodeApi(r, false, in);
+      return;
+    case kSynchronization:
+      if (in.Read(r, at::Sync::kStart, at::Sync::kEnd, &times)) {
+        AddSync(Field<uint32_t>(r, at::Sync::kCorrelation), times.start, times.end);
+      }
+      return;
+    case kOverhead:
+      DecodeCost(r, in);
+      return;
+    default:
+      ++g_counts.unknown;
+  }
+}
+
+}  // namespace
+
+bool PrepareDecoder(const Functions& functions, bool system_threads) {
+  g_functions = functions;
+  g_system_threads = system_threads;
+  g_tables = static_cast<Tables*>(sys::Map(nullptr, sizeof(Tables), PROT_READ | PROT_WRITE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  return g_tables != nullptr;
+}
+
+void DecodeBuffer(uint8_t* buffer, size_t valid, const DeviceClock& clock, double ticks_per_ns) {
+  const Context in{clock, ticks_per_ns};
+  uint8_t* record = nullptr;
+  // No record is smaller than 8 bytes: a library that never says "end" is left all the same.
+  for (size_t left = valid / 8; left > 0; --left) {
+    if (g_functions.next_record(buffer, valid, &record) != kSuccess || record == nullptr ||
+        record < buffer || record >= buffer + valid) {
+      return;
+    }
+    Decode(record, in);
+  }
+}
+
+DecodeCounts CountDecoded() {
+  return g_counts;
+}
+
+}  // namespace penstock::agent::cupti

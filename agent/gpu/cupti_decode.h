@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Records of CUPTI, read by the prefix that every version shares, into device_records.h.
+// Threads: the flush thread alone.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/gpu/cupti_abi.h"
+#include "agent/gpu/device_clock.h"
+
+namespace penstock::agent::cupti {
+
+struct DecodeCounts {
+  uint64_t unstamped;  // CUPTI could not take their time, or they had not ended
+  uint64_t unknown;    // of kinds that we do not know
+  uint64_t cost_ns;    // what CUPTI says that it cost the program
+};
+
+// `system_threads`: records name threads as the kernel does.
+bool PrepareDecoder(const Functions& functions, bool system_threads);
+// Requires: `valid` bytes at `buffer`.
+void DecodeBuffer(uint8_t* buffer, size_t valid, const DeviceClock& clock, double ticks_per_ns);
+DecodeCounts CountDecoded();
+
+}  // namespace penstock::agent::cupti

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The flush thread: the only one that the agent ever starts. Four times a second it asks CUPTI for
+// what is complete, reads both clocks before and after, and hands the records on; at the end of the
+// program it asks for the rest.
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <signal.h>
+#include <time.h>
+
+#include "agent/gpu/cupti_buffers.h"
+#include "agent/gpu/cupti_calls.h"
+#include "agent/gpu/cupti_decode.h"
+#include "agent/gpu/cupti_session.h"
+#include "agent/gpu/device_records.h"
+#include "agent/gpu/level.h"
+#include "agent/hook.h"
+#include "agent/linear.h"
+#include "agent/process.h"
+#include "agent/symver.h"
+#include "agent/sys.h"
+
+extern "C" int __cxa_atexit(void (*function)(void*), void* argument, void* object);
+
+namespace penstock::agent::cupti {
+
+Session g_session;
+
+bool SessionIsOurs() {
+  return g_session.pid == sys::Pid();
+}
+
+uint64_t MonotonicNs() {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+// Reads the clock of the records and the recording's together; the tightest of a few tries.
+void ReadClocks() {
+  if (g_session.own_clock) {
+    const wire::ClockAnchor anchor = TakeAnchor();
+    g_session.clock.Add(anchor.monotonic_ns, anchor.ticks);
+    return;
+  }
+  uint64_t best = ~uint64_t{0};
+  uint64_t ns = 0;
+  uint64_t ticks = 0;
+  for (int i = 0; i < 5; ++i) {
+    uint64_t stamp = 0;
+    const uint64_t before = Now();
+    if (g_session.library.functions.timestamp(&stamp) != kSuccess) {
+      return;
+    }
+    const uint64_t after = Now();
+    if (after - before < best) {
+      best = after - before;
+      ns = stamp;
+      ticks = before + (after - before) / 2;
+    }
+  }
+  g_session.clock.Add(ns, ticks);
+}
+
+void DisableRecords() {
+  const Functions& f = g_session.library.functions;
+  for (const uint32_t kind : kRecordedKinds) {
+    f.disable(kind);
+  }
+  for (const uint16_t call : kRuntimeCalls) {
+    if (f.enable_runtime_call != nullptr) {
+      f.enable_runtime_call(call, 0);
+    }
+  }
+  for (const uint16_t call : kDriverCalls) {
+    if (f.enable_driver_call != nullptr) {
+      f.enable_driver_call(call, 0);
+    }
+  }
+}
+
+namespace {
+
+constexpr int64_t kFlushNs = 250000000;  // between two flushes
+constexpr int64_t kEndNs = 2000000000;   // what the end of the program waits for the last one
+
+void Wait(const uint32_t* word, uint32_t while_it_is, int64_t ns) {
+  struct timespec time = {ns / 1000000000, ns % 1000000000};
+  sys::Call(SYS_futex, sys::Pointer(word), 0 /* FUTEX_WAIT */, static_cast<long>(while_it_is),
+            sys::Pointer(&time), 0, 0);
+}
+
+void Wake(const uint32_t* word) {
+  sys::Call(SYS_futex, sys::Pointer(word), 1 /* FUTEX_WAKE */, INT_MAX);
+}
+
+void ReadBuffers() {
+  size_t valid = 0;
+  for (uint8_t* buffer = NextFullBuffer(&valid); buffer != nullptr;
+       buffer = NextFullBuffer(&valid)) {
+    DecodeBuffer(buffer, valid, g_session.clock, g_session.ticks_per_ns);
+    RecycleBuffer(buffer, valid);
+  }
+}
+
+uint64_t g_dropped = 0;
+
+void CountLost() {
+  size_t lost = 0;
+  if (g_session.library.functions.dropped(nullptr, 0, &lost) == kSuccess && lost != 0) {
+    g_dropped += lost;
+    CountDropped(lost);  // a reader shows that first
+  }
+}
+
+void Flush(uint32_t how) {
+  ReadClocks();
+  g_session.library.functions.flush_all(how);
+  ReadClocks();
+  ReadBuffers();
+  CountLost();
+  StockBuffers();
+}
+
+void TellCounts() {
+  const DeviceCounts records = CountDeviceRecords();
+  const BufferCounts buffers = CountBuffers();
+  const DecodeCounts decoded = CountDecoded();
+  GpuFact("gpu.records", records.works);
+  GpuFact("gpu.calls", records.calls);
+  GpuFact("gpu.dropped", g_dropped + buffers.recycled);
+  GpuFact("gpu.unstamped", decoded.unstamped);
+  GpuFact("gpu.foreign_buffers", buffers.foreign);
+  GpuFact("gpu.lost_buffers", buffers.out);
+  GpuFact("gpu.unpaired", records.unpaired);
+  GpuFact("gpu.cupti_cost_ns", decoded.cost_ns);
+  if (buffers.out != 0 && records.works == 0) {
+    GpuFact("gpu.reason", "another client of CUPTI took over its buffers");
+  }
+}
+
+void* FlushMain(void* /*unused*/) {
+  sys::Call(SYS_prctl, 15 /* PR_SET_NAME */, sys::Pointer("penstock-gpu"));
+  bool last = false;
+  while (!last) {
+    if (__atomic_load_n(&g_session.stop, __ATOMIC_ACQUIRE) == 0) {
+      Wait(&g_session.stop, 0, kFlushNs);
+    }
+    const bool ended = !Recording();
+    last = ended || __atomic_load_n(&g_session.stop, __ATOMIC_ACQUIRE) != 0;
+    Flush(0);
+    if (ended) {
+      DisableRecords();  // left on, it would slow down what the program does afterwards
+      Flush(0);
+    } else if (last) {
+      Flush(kFlushForced);  // the program is over: what has not ended never will
+    }
+    EndRound(last);
+  }
+  __atomic_store_n(&g_session.closed, 1u, __ATOMIC_RELEASE);
+  TellCounts();
+  __atomic_fetch_sub(&g_header->late_writers, 1u, __ATOMIC_ACQ_REL);
+  if (__atomic_load_n(&g_session.stop, __ATOMIC_ACQUIRE) == 0) {
+    g_session.library.functions.unsubscribe(g_session.subscriber);
+  }
+  __atomic_store_n(&g_session.done, 1u, __ATOMIC_RELEASE);
+  Wake(&g_session.done);
+  return nullptr;
+}
+
+// The program ends. CUPTI's flush has been seen to hang: nobody waits for it for ever.
+void OnExit(void* /*unused*/) {
+  if (!SessionIsOurs()) {
+    return;  // a forked child
+  }
+  const int saved = errno;
+  __atomic_store_n(&g_session.stop, 1u, __ATOMIC_RELEASE);
+  Wake(&g_session.stop);
+  const uint64_t end = MonotonicNs() + static_cast<uint64_t>(kEndNs);
+  while (__atomic_load_n(&g_session.done, __ATOMIC_ACQUIRE) == 0 && MonotonicNs() < end) {
+    Wait(&g_session.done, 0, 50000000);
+  }
+  if (__atomic_load_n(&g_session.done, __ATOMIC_ACQUIRE) == 0) {
+    GpuFact("gpu.reason", "CUPTI's last flush did not end; the last records are missing");
+  }
+  __atomic_store_n(&g_session.closed, 1u, __ATOMIC_RELEASE);
+  errno = saved;
+}
+
+}  // namespace
+
+// A thread of the flush thread's own kind: it takes no signal of the program.
+bool StartFlushing() {
+  using Create = int(unsigned long*, const void*, void* (*)(void*), void*);
+  using Detach = int(unsigned long);
+  auto* create = reinterpret_cast<Create*>(dlsym(RTLD_DEFAULT, "pthread_create"));
+  auto* detach = reinterpret_cast<Detach*>(dlsym(RTLD_DEFAULT, "pthread_detach"));
+  if (create == nullptr || detach == nullptr) {
+    return false;
+  }
+  const uint64_t all = ~uint64_t{0};
+  uint64_t before = 0;
+  sys::Call(SYS_rt_sigprocmask, SIG_SETMASK, sys::Pointer(&all), sys::Pointer(&before), 8);
+  unsigned long thread = 0;
+  const bool made = create(&thread, nullptr, FlushMain, nullptr) == 0;
+  sys::Call(SYS_rt_sigprocmask, SIG_SETMASK, sys::Pointer(&before), 0, 8);
+  if (made) {
+    detach(thread);
+    __cxa_atexit(OnExit, nullptr, nullptr);
+  }
+  return made;
+}
+
+}  // namespace penstock::agent::cupti

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "agent/gpu/device_clock.h"
+
+namespace penstock::agent {
+
+void DeviceClock::Add(uint64_t ns, uint64_t ticks) {
+  pairs_[count_++ % kPairs] = {ns, ticks};
+}
+
+uint64_t DeviceClock::ToTicks(uint64_t ns, double ticks_per_ns) const {
+  const uint32_t kept = count_ < kPairs ? count_ : kPairs;
+  const auto pair = [&](uint32_t i) -> const Pair& {  // i-th of those kept, oldest first
+    return pairs_[(count_ - kept + i) % kPairs];
+  };
+  uint32_t at = kept > 1 ? kept - 2 : 0;
+  while (at > 0 && pair(at).ns > ns) {
+    --at;
+  }
+  const Pair& a = pair(at);
+  double slope = ticks_per_ns;
+  if (kept > 1) {
+    const Pair& b = pair(at + 1);
+    // Two pairs of one microsecond, or of a wall clock that was set back, make no line.
+    if (b.ns > a.ns + 1000000 && b.ticks > a.ticks) {
+      slope = static_cast<double>(b.ticks - a.ticks) / static_cast<double>(b.ns - a.ns);
+    }
+  }
+  const double offset = static_cast<double>(static_cast<int64_t>(ns - a.ns)) * slope;
+  return a.ticks + static_cast<uint64_t>(static_cast<int64_t>(offset));
+}
+
+}  // namespace penstock::agent

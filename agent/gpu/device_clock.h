@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the clock that CUPTI stamps with (nanoseconds of CLOCK_MONOTONIC, or of its own) to ticks of
+// the recording, by pairs of both that were read together at every flush: between two pairs a
+// line, beyond them the line of the nearest two. One thread's; no allocation.
+#pragma once
+
+#include <stdint.h>
+
+namespace penstock::agent {
+
+class DeviceClock {
+ public:
+  // Units: ns of the source, ticks of the recording. In ascending order.
+  void Add(uint64_t ns, uint64_t ticks);
+  // Requires: one Add(). `ticks_per_ns`: for as long as there is one pair only.
+  [[nodiscard]] uint64_t ToTicks(uint64_t ns, double ticks_per_ns) const;
+
+ private:
+  static constexpr uint32_t kPairs = 64;
+  struct Pair {
+    uint64_t ns;
+    uint64_t ticks;
+  };
+  Pair pairs_[kPairs] = {};
+  uint32_t count_ = 0;  // in all
+};
+
+}  // namespace penstock::agent

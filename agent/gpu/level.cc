@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "agent/gpu/level.h"
+
+#include "agent/process.h"
+#include "agent/recorder.h"
+#include "agent/strings.h"
+#include "agent/sys.h"
+#include "agent/text.h"
+#include "agent/thread_state.h"
+
+namespace penstock::agent {
+namespace {
+
+GpuLevel g_asked = GpuLevel::kOff;
+// atomic, bool: the hooks on the runtime record. From the start in every process that may not use
+// CUPTI; where CUPTI may come, only when it is known not to.
+uint32_t g_hook_calls = 0;
+// Whom the variables name instead of the agent; nullptr: nobody.
+const char* g_other_cuda_tool = nullptr;
+const char* g_other_nvtx_tool = nullptr;
+uint32_t g_told = 0;     // atomic: of the other tools
+uint32_t g_reached = 0;  // atomic: the level is known
+
+struct LevelName {
+  GpuLevel level;
+  const char* name;
+};
+constexpr LevelName kNames[] = {
+    {GpuLevel::kOff, "off"},     {GpuLevel::kNvtx, "nvtx"},   {GpuLevel::kNvml, "nvml"},
+    {GpuLevel::kCalls, "calls"}, {GpuLevel::kYield, "yield"}, {GpuLevel::kCupti, "cupti"},
+    {GpuLevel::kAuto, "auto"},
+};
+
+bool Same(const char* a, const char* b) {
+  return StartsWith(a, b) && a[Length(b)] == 0;
+}
+
+// Sets `name` to the agent unless somebody has set it. Returns who has.
+const char* Point(const char* name, const char* (*variable)(const char*),
+                  void (*set)(const char*, const char*)) {
+  const char* present = variable(name);
+  if (present == nullptr || present[0] == 0) {
+    set(name, g_config.agent);
+    return nullptr;
+  }
+  return Same(present, g_config.agent) ? nullptr : present;
+}
+
+}  // namespace
+
+const char* NameOf(GpuLevel level) {
+  for (const LevelName& known : kNames) {
+    if (known.level == level) {
+      return known.name;
+    }
+  }
+  return "off";
+}
+
+void StartGpu(const char* level, const char* (*variable)(const char*),
+              void (*set)(const char*, const char*)) {
+  g_asked = GpuLevel::kAuto;
+  for (const LevelName& known : kNames) {
+    if (level != nullptr && Same(level, known.name)) {
+      g_asked = known.level;
+    }
+  }
+  if (g_asked == GpuLevel::kOff) {
+    return;
+  }
+  g_other_nvtx_tool = Point("NVTX_INJECTION64_PATH", variable, set);
+  const bool cupti = g_asked == GpuLevel::kCupti || g_asked == GpuLevel::kAuto;
+  if (cupti) {
+    g_other_cuda_tool = Point("CUDA_INJECTION64_PATH", variable, set);
+  }
+  const bool calls = g_asked == GpuLevel::kCalls || g_asked == GpuLevel::kYield;
+  if (calls || g_other_cuda_tool != nullptr) {
+    __atomic_store_n(&g_hook_calls, 1u, __ATOMIC_RELAXED);
+  }
+}
+
+GpuLevel AskedGpuLevel() {
+  return g_asked;
+}
+
+bool HooksCudaCalls() {
+  return __atomic_load_n(&g_hook_calls, __ATOMIC_RELAXED) != 0;
+}
+
+void GpuFact(const char* key, const char* value) {
+  char line[1024];
+  Text text{line, sizeof line};
+  text.Add(key).Add("=").Add(value);
+  EmitText(wire::kTextFact, wire::HashOf(key, Length(key)), line, text.size);
+}
+
+void GpuFact(const char* key, uint64_t value) {
+  char number[24];
+  Text text{number, sizeof number};
+  text.Number(value);
+  GpuFact(key, number);
+}
+
+void NoteCudaCalls() {
+  if (__builtin_expect(__atomic_load_n(&g_reached, __ATOMIC_RELAXED) != 0, 1) ||
+      __atomic_exchange_n(&g_reached, 1u, __ATOMIC_RELAXED) != 0) {
+    return;
+  }
+  ReachGpuLevel(GpuLevel::kCalls, g_asked == GpuLevel::kYield ? "CUPTI is left to the program"
+                                  : g_other_cuda_tool != nullptr
+                                      ? "CUDA_INJECTION64_PATH names another tool"
+                                      : "");
+}
+
+void ReachGpuLevel(GpuLevel level, const char* reason) {
+  __atomic_store_n(&g_reached, 1u, __ATOMIC_RELAXED);
+  if (level == GpuLevel::kNvtx && g_asked != GpuLevel::kNvtx && g_asked != GpuLevel::kNvml) {
+    level = GpuLevel::kCalls;  // what CUPTI does not give is taken from the runtime's functions
+  }
+  __atomic_store_n(&g_hook_calls, level == GpuLevel::kCalls ? 1u : 0u, __ATOMIC_RELAXED);
+  GpuFact("gpu.level", NameOf(level));
+  if (reason[0] != 0) {
+    GpuFact("gpu.reason", reason);
+  }
+  if (__atomic_exchange_n(&g_told, 1u, __ATOMIC_RELAXED) == 0) {
+    if (g_other_nvtx_tool != nullptr) {
+      GpuFact("gpu.nvtx_tool", g_other_nvtx_tool);
+    }
+    if (g_other_cuda_tool != nullptr) {
+      GpuFact("gpu.cuda_tool", g_other_cuda_tool);
+    }
+  }
+}
+
+}  // namespace penstock::agent

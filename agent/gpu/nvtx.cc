@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The agent as an NVTX injection library: ranges and marks of the program become `mark` spans. NVTX
+// (every module that uses it has a copy of its own) calls InitializeInjectionNvtx2 at its first use
+// and gets its function table filled; from then on its calls land here directly.
+// Threads: every callback acts on the calling thread's own stack; domains and open start/end ranges
+// are in bounded tables of atomics. Nobody waits, nothing is allocated but a page per thread.
+
+#include "agent/gpu/nvtx_abi.h"
+
+#include <sys/mman.h>
+
+#include "agent/gpu/level.h"
+#include "agent/gpu/text_cache.h"
+#include "agent/hook.h"
+#include "agent/process.h"
+#include "agent/strings.h"
+#include "agent/sys.h"
+#include "agent/thread_state.h"
+
+namespace penstock::agent {
+
+// What a thread has pushed. Ranges deeper than the stack are counted, so that pops still match.
+struct NvtxThread {
+  static constexpr uint32_t kDepth = 64;
+  struct Range {
+    uint64_t start;
+    uint64_t domain;  // string id, 0: the default one
+    uint32_t name;
+    uint32_t reserved;
+    Context context;
+  };
+  uint64_t token;  // of the process that pushed: a forked child begins anew
+  uint32_t depth;
+  uint32_t beyond;  // pushed on top of a full stack
+  Range stack[kDepth];
+  NameCache names;
+};
+
+namespace {
+
+using nvtx::EventAttributes;
+
+// Domains are told from each other by their string; a handle points at it.
+constexpr uint32_t kDomains = 256;
+uint64_t g_domains[kDomains];
+uint32_t g_domain_count = 0;
+
+// Ranges between Start and End, which may be on different threads. An id is the slot and a number
+// that no range before had, so that an End too many ends nothing.
+struct OpenRange {
+  uint64_t id;  // atomic: 0 free, 1 being written
+  uint64_t start;
+  uint64_t domain;
+  uint64_t name;
+  Context context;
+};
+constexpr uint64_t kOpenRanges = 1024;  // a power of two
+OpenRange g_open[kOpenRanges];
+uint64_t g_range_number = 0;
+
+NvtxThread* OfThread(ThreadState* s) {
+  NvtxThread* t = s->nvtx;
+  if (__builtin_expect(t == nullptr, 0)) {
+    t = static_cast<NvtxThread*>(sys::Map(nullptr, sizeof(NvtxThread), PROT_READ | PROT_WRITE,
+                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (t == nullptr) {
+      return nullptr;
+    }
+    s->nvtx = t;
+  }
+  if (__builtin_expect(t->token != s->token, 0)) {
+    t->token = s->token;
+    t->depth = t->beyond = 0;
+  }
+  return t;
+}
+
+uint64_t DomainId(const void* handle) {
+  const auto* entry = static_cast<const uint64_t*>(handle);
+  return entry >= g_domains && entry < g_domains + kDomains ? *entry : 0;
+}
+
+uint64_t RegisteredId(const void* handle) {
+  return reinterpret_cast<uintptr_t>(handle) >> 1 & 0xffffffffu;
+}
+
+// The message of `a`, which may be of an older or later version of the struct.
+uint64_t MessageOf(NvtxThread* t, const EventAttributes* a) {
+  if (a == nullptr || a->size < sizeof(EventAttributes) || a->message == nullptr) {
+    return 0;
+  }
+  switch (a->message_type) {
+    case nvtx::kAscii:
+      return CachedName(&t->names, static_cast<const char*>(a->message));
+    case nvtx::kUnicode:
+      return CachedName(&t->names, static_cast<const wchar_t*>(a->message));
+    case nvtx::kRegistered:
+      return RegisteredId(a->message);
+    default:
+      return 0;
+  }
+}
+
+struct Here {
+  ThreadState* state = nullptr;
+  NvtxThread* nvtx = nullptr;
+  explicit operator bool() const { return nvtx != nullptr; }
+};
+
+inline Here Enter() {
+  Here here;
+  if (Recording() && (here.state = Self()) != nullptr) {
+    here.nvtx = OfThread(here.state);
+  }
+  return here;
+}
+
+inline int PushId(const Here& here, uint64_t domain, uint64_t name) {
+  NvtxThread* t = here.nvtx;
+  if (__builtin_expect(t->depth == NvtxThread::kDepth, 0)) {
+    ++t->beyond;
+    return static_cast<int>(t->depth + t->beyond) - 1;
+  }
+  NvtxThread::Range& range = t->stack[t->depth];
+  range.domain = domain;
+  range.name = static_cast<uint32_t>(name);
+  range.context = here.state->context;
+  range.start = Now();
+  return static_cast<int>(t->depth++);
+}
+
+// The innermost range of `domain`: domains nest each in itself, not in the others.
+int PopFrom(uint64_t domain) {
+  const uint64_t end = Now();
+  const Here here = Enter();
+  if (!here) {
+    return nvtx::kNoTracking;
+  }
+  NvtxThread* t = here.nvtx;
+  if (t->beyond != 0) {
+    return static_cast<int>(t->depth + --t->beyond);
+  }
+  uint32_t at = t->depth;
+  while (at > 0 && t->stack[at - 1].domain != domain) {
+    --at;
+  }
+  if (at == 0) {
+    return nvtx::kNoTracking;  // pushed before the recording, or by the parent of this process
+  }
+  const NvtxThread::Range range = t->stack[at - 1];
+  for (uint32_t i = at; i < t->depth; ++i) {
+    t->stack[i - 1] = t->stack[i];
+  }
+  --t->depth;
+  EmitMark(here.state, range.context, range.name, range.start,
+           end > range.start ? end - range.start : 0, range.domain, at - 1);
+  return static_cast<int>(at - 1);
+}
+
+uint64_t StartId(const Here& here, uint64_t domain, uint64_t name) {
+  for (uint64_t i = 0; i < 8; ++i) {
+    const uint64_t number = __atomic_add_fetch(&g_range_number, uint64_t{1}, __ATOMIC_RELAXED);
+    OpenRange& open = g_open[number & (kOpenRanges - 1)];
+    uint64_t expected = 0;
+    if (__atomic_compare_exchange_n(&open.id, &expected, uint64_t{1}, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED)) {
+      open.start = Now();
+      open.domain = domain;
+      open.name = name;
+      open.context = here.state->context;
+      const uint64_t id = number + kOpenRanges;  // never 0 nor 1
+      __atomic_store_n(&open.id, id, __ATOMIC_RELEASE);
+      return id;
+    }
+  }
+  CountDropped(1);
+  return 0;
+}
+
+void EndId(uint64_t id) {
+  const uint64_t end = Now();
+  const Here here = Enter();
+  if (!here || id <= 1) {
+    return;
+  }
+  OpenRange& open = g_open[id & (kOpenRanges - 1)];
+  if (!__atomic_compare_exchange_n(&open.id, &id, uint64_t{1}, false, __ATOMIC_ACQUIRE,
+                                   __ATOMIC_RELAXED)) {
+    return;
+  }
+  const OpenRange range = open;
+  __atomic_store_n(&open.id, uint64_t{0}, __ATOMIC_RELEASE);
+  EmitMark(here.state, range.context, static_cast<uint32_t>(range.name), range.start,
+           end > range.start ? end - range.start : 0, range.domain, here.nvtx->depth);
+}
+
+void MarkId(const Here& here, uint64_t domain, uint64_t name) {
+  EmitMark(here.state, here.state->context, static_cast<uint32_t>(name), Now(), 0, domain,
+           here.nvtx->depth);
+}
+
+// ---- what NVTX calls ----------------------------------------------------------------------------
+
+int RangePushA(const char* text) {
+  const Here here = Enter();
+  return here ? PushId(here, 0, CachedName(&here.nvtx->names, text)) : nvtx::kNoTracking;
+}
+int RangePushW(const wchar_t* text) {
+  const Here here = Enter();
+  return here ? PushId(here, 0, CachedName(&here.nvtx->names, text)) : nvtx::kNoTracking;
+}
+int DomainRangePushEx(const void* domain, const EventAttributes* a) {
+  const Here here = Enter();
+  return here ? PushId(here, DomainId(domain), MessageOf(here.nvtx, a)) : nvtx::kNoTracking;
+}
+int RangePushEx(const EventAttributes* a) {
+  return DomainRangePushEx(nullptr, a);
+}
+int RangePop() {
+  return PopFrom(0);
+}
+int DomainRangePop(const void* domain) {
+  return PopFrom(DomainId(domain));
+}
+
+uint64_t RangeStartA(const char* text) {
+  const Here here = Enter();
+  return here ? StartId(here, 0, CachedName(&here.nvtx->names, text)) : 0;
+}
+uint64_t RangeStartW(const wchar_t* text) {
+  const Here here = Enter();
+  return here ? StartId(here, 0, CachedName(&here.nvtx->names, text)) : 0;
+}
+uint64_t DomainRangeStartEx(const void* domain, const EventAttributes* a) {
+  const Here here = Enter();
+  return here ? StartId(here, DomainId(domain), MessageOf(here.nvtx, a)) : 0;
+}
+uint64_t RangeStartEx(const EventAttributes* a) {
+  return DomainRangeStartEx(nullptr, a);
+}
+void RangeEnd(uint64_t id) {
+  EndId(id);
+}
+void DomainRangeEnd(const void* /*domain*/, uint64_t id) {
+  EndId(id);
+}
+
+void MarkA(const char* text) {
+  if (const Here here = Enter()) {
+    MarkId(here, 0, CachedName(&here.nvtx->names, text));
+  }
+}
+void MarkW(const wchar_t* text) {
+  if (const Here here = Enter()) {
+    MarkId(here, 0, CachedName(&here.nvtx->names, text));
+  }
+}
+void DomainMarkEx(const void* domain, const EventAttributes* a) {
+  if (const Here here = Enter()) {
+    MarkId(here, DomainId(domain), MessageOf(here.nvtx, a));
+  }
+}
+void MarkEx(const EventAttributes* a) {
+  DomainMarkEx(nullptr, a);
+}
+
+void NameOsThreadA(uint32_t tid, const char* name) {
+  if (Recording() && name != nullptr && tid == sys::Tid()) {
+    EmitText(wire::kTextThread, 1, name, Length(name));
+  }
+}
+
+template <class Char>
+void* CreateDomain(const Char* name) {
+  const Here here = Enter();
+  const uint64_t id = here ? CachedName(&here.nvtx->names, name) : 0;
+  for (uint32_t i = 0; i < kDomains; ++i) {
+    uint64_t known = __atomic_load_n(&g_domains[i], __ATOMIC_RELAXED);
+    if (known == id && id != 0) {
+      return &g_domains[i];
+    }
+    if (known == 0 && id != 0 &&
+        __atomic_compare_exchange_n(&g_domains[i], &known, id, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED)) {
+      return &g_domains[i];
+    }
+    if (known == id && id != 0) {
+      return &g_domains[i];
+    }
+  }
+  return &g_domain_count;  // no null, and no domain of the table: counts as the default one
+}
+void* DomainCreateA(const char* name) {
+  return CreateDomain(name);
+}
+void* DomainCreateW(const wchar_t* name) {
+  return CreateDomain(name);
+}
+
+template <class Char>
+void* RegisterString(const Char* text) {
+  const Here here = Enter();
+  const uint64_t id = here ? CachedName(&here.nvtx->names, text) & 0xffffffffu : 0;
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(id) << 1 | 1);
+}
+void* DomainRegisterStringA(const void* /*domain*/, const char* text) {
+  return RegisterString(text);
+}
+void* DomainRegisterStringW(const void* /*domain*/, const wchar_t* text) {
+  return RegisterString(text);
+}
+
+template <class Function>
+nvtx::AnyFunction* Any(Function* function) {
+  return reinterpret_cast<nvtx::AnyFunction*>(function);
+}
+
+void Fill(const nvtx::ExportTableCallbacks* table, uint32_t module,
+          nvtx::AnyFunction* const* functions, uint32_t count) {
+  nvtx::AnyFunction*** slots = nullptr;
+  unsigned size = 0;
+  if (table->get_module_function_table(module, &slots, &size) == 0 || slots == nullptr) {
+    return;
+  }
+  for (uint32_t i = 1; i < count && i < size; ++i) {
+    if (functions[i] != nullptr && slots[i] != nullptr) {
+      *slots[i] = functions[i];
+    }
+  }
+}
+
+// NVTX unloads a tool that answers 0, so the answer is 1 whatever happens.
+int Initialise(nvtx::GetExportTable* get) {
+  const int saved = errno;
+  if (get != nullptr && g_config.on && AskedGpuLevel() != GpuLevel::kOff) {
+    const auto* table = static_cast<const nvtx::ExportTableCallbacks*>(get(nvtx::kCallbacksTable));
+    if (table != nullptr && table->size >= sizeof *table &&
+        table->get_module_function_table != nullptr) {
+      nvtx::AnyFunction* core[nvtx::kCoreEnd] = {};
+      core[nvtx::kMarkEx] = Any(MarkEx);
+      core[nvtx::kMarkA] = Any(MarkA);
+      core[nvtx::kMarkW] = Any(MarkW);
+      core[nvtx::kRangeStartEx] = Any(RangeStartEx);
+      core[nvtx::kRangeStartA] = Any(RangeStartA);
+      core[nvtx::kRangeStartW] = Any(RangeStartW);
+      core[nvtx::kRangeEnd] = Any(RangeEnd);
+      core[nvtx::kRangePushEx] = Any(RangePushEx);
+      core[nvtx::kRangePushA] = Any(RangePushA);
+      core[nvtx::kRangePushW] = Any(RangePushW);
+      core[nvtx::kRangePop] = Any(RangePop);
+      core[nvtx::kNameOsThreadA] = Any(NameOsThreadA);
+      Fill(table, nvtx::kModuleCore, core, nvtx::kCoreEnd);
+      nvtx::AnyFunction* core2[nvtx::kCore2End] = {};
+      core2[nvtx::kDomainMarkEx] = Any(DomainMarkEx);
+      core2[nvtx::kDomainRangeStartEx] = Any(DomainRangeStartEx);
+      core2[nvtx::kDomainRangeEnd] = Any(DomainRangeEnd);
+      core2[nvtx::kDomainRangePushEx] = Any(DomainRangePushEx);
+      core2[nvtx::kDomainRangePop] = Any(DomainRangePop);
+      core2[nvtx::kDomainRegisterStringA] = Any(DomainRegisterStringA);
+      core2[nvtx::kDomainRegisterStringW] = Any(DomainRegisterStringW);
+      core2[nvtx::kDomainCreateA] = Any(DomainCreateA);
+      core2[nvtx::kDomainCreateW] = Any(DomainCreateW);
+      Fill(table, nvtx::kModuleCore2, core2, nvtx::kCore2End);
+    }
+  }
+  errno = saved;
+  return 1;
+}
+
+}  // namespace
+}  // namespace penstock::agent
+
+// The second is of NVTX version 1; both get the same table.
+PENSTOCK_EXPORT int InitializeInjectionNvtx2(penstock::agent::nvtx::GetExportTable* get) {
+  return penstock::agent::Initialise(get);
+}
+PENSTOCK_EXPORT int InitializeInjectionNvtx(penstock::agent::nvtx::GetExportTable* get) {
+  return penstock::agent::Initialise(get);
+}

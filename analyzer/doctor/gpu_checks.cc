@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What of the GPU a recording will get to, as far as the environment tells before anything runs:
+// the driver and NVTX load one tool each, and CUPTI has one place.
+#include <array>
+#include <string>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include "analyzer/doctor/doctor.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr std::string_view kAgent = "libpenstock_agent.so";
+
+std::string_view Variable(const DoctorInput& input, const std::string& name) {
+  const auto found = input.environment.find(name);
+  return found == input.environment.end() ? std::string_view() : std::string_view(found->second);
+}
+
+bool IsElsewhere(std::string_view tool) {
+  return !tool.empty() && tool.find(kAgent) == std::string_view::npos;
+}
+
+}  // namespace
+
+void CheckGpuTools(const DoctorInput& input, Checks& checks) {
+  const std::string_view cuda = Variable(input, "CUDA_INJECTION64_PATH");
+  if (IsElsewhere(cuda)) {
+    checks.push_back({"cuda-injection", Health::kWarn,
+                      fmt::format("CUDA_INJECTION64_PATH names {}", cuda),
+                      "the driver loads that tool: kernels and copies on the device are not seen, "
+                      "only calls of a dynamically linked CUDA runtime",
+                      "unset CUDA_INJECTION64_PATH while recording"});
+  }
+  const std::string_view nvtx = Variable(input, "NVTX_INJECTION64_PATH");
+  if (IsElsewhere(nvtx)) {
+    const bool cupti = nvtx.find("libcupti") != std::string_view::npos;
+    checks.push_back({"nvtx-injection", Health::kWarn,
+                      fmt::format("NVTX_INJECTION64_PATH names {}", nvtx),
+                      cupti ? "the program's ranges are not seen, and its first range takes "
+                              "CUPTI's one place: nor are kernels and copies"
+                            : "the program's ranges are not seen",
+                      "unset NVTX_INJECTION64_PATH while recording"});
+  }
+  for (const char* name : {"NSYS_PROFILING_SESSION_ID", "NV_NSIGHT_INJECTION_PORT_BASE",
+                           "NV_COMPUTE_PROFILER_PERFWORKS_DIR"}) {
+    if (Variable(input, name).empty()) continue;
+    checks.push_back({"nsight", Health::kWarn, fmt::format("{} is set: Nsight is at work", name),
+                      "it holds CUPTI's one place: kernels and copies are not seen",
+                      "record without Nsight"});
+    break;
+  }
+  if (!Variable(input, "KINETO_USE_DAEMON").empty()) {
+    checks.push_back({"kineto", Health::kWarn, "KINETO_USE_DAEMON is set",
+                      "PyTorch's own profiler takes CUPTI's one place at import: kernels and "
+                      "copies are not seen",
+                      "unset it, or record with --gpu yield and import its trace"});
+  }
+}
+
+}  // namespace penstock::analyzer

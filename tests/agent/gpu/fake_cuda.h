@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Between the doubles: the runtime tells the driver what a program does, the driver tells CUPTI if
+ * somebody has attached one. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum FakeWhat { kFakeCopy, kFakeSet, kFakeKernel, kFakeWait, kFakeOther };
+
+struct FakeCall {
+  enum FakeWhat what;
+  uint32_t callback; /* number of the runtime's function */
+  uint8_t copy_kind; /* CUPTI's */
+  uint8_t source_kind;
+  uint8_t destination_kind;
+  uint32_t stream;
+  uint64_t bytes;
+  const char* kernel;
+  uint64_t device_ns; /* how long the device is at it */
+  uint64_t call_ns;   /* how long the call lasts at least */
+  int blocks;         /* the call waits for the device */
+};
+
+typedef void FakeSink(const struct FakeCall* call);
+
+/* Does the call: spends its time. Told to the sink as well, if there is one, which then spends it.
+ */
+void fake_cuda_do(const struct FakeCall* call);
+void fake_cuda_set_sink(FakeSink* sink);
+int cuInit(unsigned flags);

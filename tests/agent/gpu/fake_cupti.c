@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * CUPTI's double: fills buffers with records of what the driver's double is told, and misbehaves as
+ * FAKE_CUPTI says. Built twice: as of CUDA 12, and with FAKE_OLD as of CUDA 11.0 (smaller records,
+ * none of the later functions). What really happened goes to the file FAKE_TRUTH, on
+ * CLOCK_MONOTONIC:
+ *
+ *   call|copy|set|kernel CORRELATION START END TID BYTES
+ *   child                          a forked process has called in here
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/agent/gpu/fake_cuda.h"
+
+enum {
+  kMemcpy = 1,
+  kMemset = 2,
+  kDriver = 4,
+  kRuntime = 5,
+  kKernel = 10,
+  kOverhead = 17,
+  kSync = 38
+};
+#ifdef FAKE_OLD
+enum { kMemcpySize = 64, kKernelSize = 160, kMemsetSize = 64, kVersion = 13 };
+#else
+enum { kMemcpySize = 88, kKernelSize = 208, kMemsetSize = 80, kVersion = 26 };
+#endif
+enum { kApiSize = 40, kSyncSize = 40, kOverheadSize = 40, kStrangeSize = 24 };
+
+typedef void Request(uint8_t** buffer, size_t* size, size_t* records);
+typedef void Complete(void* context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid);
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Request* request;
+static Complete* complete;
+static uint64_t (*clock_of_client)(void);
+static int enabled[64];
+static int calls_enabled;
+static int system_ids;
+static uint8_t* buffer;
+static size_t capacity, used;
+static uint8_t held[64][256]; /* records in reverse order */
+static size_t held_size[64];
+static int held_count;
+static uint32_t correlation;
+static uint64_t device_free; /* when the device is done with all it was given, CLOCK_MONOTONIC */
+static unsigned flushes, works, lost;
+static pid_t owner;
+
+static int Is(const char* mode) {
+  const char* value = getenv("FAKE_CUPTI");
+  return value != NULL && strcmp(value, mode) == 0;
+}
+
+static void Truth(const char* line) {
+  const char* path = getenv("FAKE_TRUTH");
+  FILE* file = path != NULL ? fopen(path, "a") : NULL;
+  if (file == NULL) return;
+  fputs(line, file);
+  fclose(file);
+}
+
+static void CheckProcess(void) {
+  if (owner != 0 && owner != getpid()) Truth("child\n");
+}
+
+static uint64_t Read(clockid_t which) {
+  struct timespec t;
+  clock_gettime(which, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The wall clock, an hour late: nobody can take it for another. */
+static uint64_t OwnClock(void) {
+  return Read(CLOCK_REALTIME) - 3600000000000u;
+}
+
+/* Both clocks at one moment: no further apart than a microsecond, unless the machine never allows.
+ */
+static void Both(uint64_t* monotonic, uint64_t* stamp) {
+  if (clock_of_client != NULL) {
+    *monotonic = *stamp = clock_of_client();
+    return;
+  }
+  uint64_t best = ~(uint64_t)0;
+  for (int i = 0; i < 100 && best > 500; ++i) {
+    const uint64_t before = Read(CLOCK_MONOTONIC);
+    const uint64_t own = OwnClock();
+    const uint64_t width = Read(CLOCK_MONOTONIC) - before;
+    if (width < best) {
+      best = width;
+      *monotonic = before + width / 2;
+      *stamp = own;
+    }
+  }
+}
+
+static void HandBack(void) {
+  if (buffer != NULL) {
+    uint8_t* full = buffer;
+    buffer = NULL;
+    if (Is("stolen")) return; /* another client's function gets it */
+    complete(NULL, 0, full, capacity, used);
+  }
+}
+
+static void Append(const uint8_t* record, size_t size) {
+  if (buffer != NULL && used + size > capacity) HandBack();
+  if (buffer == NULL) {
+    size_t records = 0;
+    used = capacity = 0;
+    request(&buffer, &capacity, &records);
+    if (buffer == NULL) {
+      ++lost;
+      return;
+    }
+    for (size_t i = 0; i < 4096; ++i) {
+      if (buffer[i] != 0) abort(); /* promised to be zeroed */
+    }
+    if (Is("small")) capacity = 4096;
+  }
+  memcpy(buffer + used, record, size);
+  used += size;
+}
+
+static void Put(const uint8_t* record, size_t size) {
+  if (Is("unordered") && held_count < 64) {
+    memcpy(held[held_count], record, size);
+    held_size[held_count++] = size;
+    return;
+  }
+  Append(record, size);
+}
+
+static void Release(void) {
+  while (held_count > 0) {
+    --held_count;
+    Append(held[held_count], held_size[held_count]);
+  }
+}
+
+#define FIELD(record, at, type, value)             \
+  do {                                             \
+    const type field = (type)(value);              \
+    memcpy((record) + (at), &field, sizeof field); \
+  } while (0)
+
+static void PutWork(const struct FakeCall* call, uint64_t start, uint64_t end) {
+  uint8_t r[256] = {0};
+  if (Is("zero") && ++works % 3 == 0) start = end = 0;
+  const int kind = call->what == kFakeCopy ? kMemcpy : call->what == kFakeSet ? kMemset : kKernel;
+  if (!enabled[kind]) return;
+  FIELD(r, 0, uint32_t, kind);
+  FIELD(r, 16, uint64_t, start);
+  FIELD(r, 24, uint64_t, end);
+  if (kind == kKernel) {
+    FIELD(r, 40, uint32_t, 1);
+    FIELD(r, 48, uint32_t, call->stream);
+    FIELD(r, 92, uint32_t, correlation);
+    FIELD(r, 104, const char*, call->kernel);
+    Put(r, kKernelSize);
+    return;
+  }
+  FIELD(r, 4, uint8_t, call->copy_kind);
+  FIELD(r, 5, uint8_t, call->source_kind);
+  FIELD(r, 6, uint8_t, call->destination_kind);
+  FIELD(r, 8, uint64_t, call->bytes);
+  FIELD(r, 32, uint32_t, 1);
+  FIELD(r, 40, uint32_t, call->stream);
+  FIELD(r, 44, uint32_t, correlation);
+  Put(r, kind == kMemcpy ? kMemcpySize : kMemsetSize);
+}
+
+static void PutCall(const struct FakeCall* call, uint64_t start, uint64_t end) {
+  uint8_t r[kApiSize] = {0};
+  FIELD(r, 0, uint32_t, kRuntime);
+  FIELD(r, 4, uint32_t, call->callback);
+  FIELD(r, 8, uint64_t, start);
+  FIELD(r, 16, uint64_t, end);
+  FIELD(r, 24, uint32_t, getpid());
+  FIELD(r, 28, uint32_t, system_ids ? (uint64_t)syscall(SYS_gettid) : (uint64_t)pthread_self());
+  FIELD(r, 32, uint32_t, correlation);
+  Put(r, kApiSize);
+}
+
+static void PutOther(uint32_t kind, size_t size, uint64_t start, uint64_t end) {
+  uint8_t r[64] = {0};
+  FIELD(r, 0, uint32_t, kind);
+  if (kind == kOverhead) {
+    FIELD(r, 4, uint32_t, 7u << 16);
+    FIELD(r, 24, uint64_t, start);
+    FIELD(r, 32, uint64_t, end);
+  } else if (kind == kSync) {
+    FIELD(r, 4, uint32_t, 3);
+    FIELD(r, 8, uint64_t, start);
+    FIELD(r, 16, uint64_t, end);
+    FIELD(r, 24, uint32_t, correlation);
+  }
+  Put(r, size);
+}
+
+static void Sink(const struct FakeCall* call) {
+  pthread_mutex_lock(&lock);
+  CheckProcess();
+  ++correlation;
+  uint64_t begin, begin_stamp, end, end_stamp;
+  Both(&begin, &begin_stamp);
+  const uint64_t work_begin = (device_free > begin + 1500 ? device_free : begin + 1500);
+  const uint64_t work_end = work_begin + call->device_ns;
+  const int works_on_device = call->what <= kFakeKernel;
+  if (works_on_device) device_free = work_end;
+  const uint64_t until =
+      call->blocks && device_free > begin + call->call_ns ? device_free : begin + call->call_ns;
+  pthread_mutex_unlock(&lock);
+  while (Read(CLOCK_MONOTONIC) < until) {
+  }
+  pthread_mutex_lock(&lock);
+  /* The second stamp by the first's distance: one pair of clocks a call. */
+  end = Read(CLOCK_MONOTONIC);
+  end_stamp = begin_stamp + (end - begin);
+  const uint32_t own = correlation;
+  char line[200];
+  if (works_on_device && request != NULL) {
+    PutWork(call, begin_stamp + (work_begin - begin), begin_stamp + (work_end - begin));
+    snprintf(line, sizeof line, "%s %u %llu %llu %ld %llu\n",
+             call->what == kFakeCopy  ? "copy"
+             : call->what == kFakeSet ? "set"
+                                      : "kernel",
+             own, (unsigned long long)work_begin, (unsigned long long)work_end, syscall(SYS_gettid),
+             (unsigned long long)call->bytes);
+    Truth(line);
+  }
+  if (request != NULL && (enabled[kRuntime] || calls_enabled)) {
+    PutCall(call, begin_stamp, end_stamp);
+    snprintf(line, sizeof line, "call %u %llu %llu %ld 0\n", own, (unsigned long long)begin,
+             (unsigned long long)end, syscall(SYS_gettid));
+    Truth(line);
+    if (call->what == kFakeWait && enabled[kSync])
+      PutOther(kSync, kSyncSize, begin_stamp, end_stamp);
+    if (Is("unknown")) PutOther(77, kStrangeSize, 0, 0);
+    if (correlation % 5 == 0 && enabled[kOverhead]) {
+      PutOther(kOverhead, kOverheadSize, begin_stamp, begin_stamp + 100);
+    }
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+/* ---- what a client calls --------------------------------------------------------------------- */
+
+int cuptiSubscribe(void** subscriber, void* callback, void* user) {
+  (void)callback;
+  (void)user;
+  CheckProcess();
+  if (Is("busy")) return kVersion < 18 ? 12 : 39;
+  if (Is("nodriver")) return 999;
+  if (Is("privileges")) return 35;
+  owner = getpid();
+  *subscriber = &owner;
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  void (*set)(FakeSink*) =
+      driver != NULL ? (void (*)(FakeSink*))dlsym(driver, "fake_cuda_set_sink") : NULL;
+  if (set == NULL) return 999;
+  set(Sink);
+  return 0;
+}
+int cuptiUnsubscribe(void* subscriber) {
+  return subscriber == &owner ? 0 : 1;
+}
+int cuptiActivityRegisterCallbacks(Request* on_request, Complete* on_complete) {
+  if (Is("nobuffers")) return 999;
+  request = on_request;
+  complete = on_complete;
+  return 0;
+}
+int cuptiActivityEnable(uint32_t kind) {
+  if (Is("nokinds")) return 27;
+  enabled[kind & 63] = 1;
+  return 0;
+}
+int cuptiActivityDisable(uint32_t kind) {
+  enabled[kind & 63] = 0;
+  return 0;
+}
+int cuptiActivityFlushAll(uint32_t flag) {
+  CheckProcess();
+  if (Is("hang") && (flag != 0 || ++flushes > 2)) {
+    for (;;) pause();
+  }
+  pthread_mutex_lock(&lock);
+  Release();
+  if (Is("null") && complete != NULL) complete(NULL, 0, NULL, 0, 0);
+  if (Is("foreign") && complete != NULL) {
+    static uint8_t other[4096];
+    complete(NULL, 0, other, sizeof other, sizeof other);
+  }
+  if (!Is("late")) HandBack();
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+static size_t SizeOf(const uint8_t* record) {
+  uint32_t kind;
+  memcpy(&kind, record, sizeof kind);
+  switch (kind) {
+    case kMemcpy:
+      return kMemcpySize;
+    case kMemset:
+      return kMemsetSize;
+    case kKernel:
+      return kKernelSize;
+    case kRuntime:
+      return kApiSize;
+    case kSync:
+      return kSyncSize;
+    case kOverhead:
+      return kOverheadSize;
+    default:
+      return kStrangeSize;
+  }
+}
+int cuptiActivityGetNextRecord(uint8_t* from, size_t valid, uint8_t** record) {
+  uint8_t* next = *record == NULL ? from : *record + SizeOf(*record);
+  if (next >= from + valid) return 12;
+  *record = next;
+  return 0;
+}
+int cuptiGetTimestamp(uint64_t* ns) {
+  *ns = clock_of_client != NULL ? clock_of_client() : OwnClock();
+  return 0;
+}
+int cuptiGetVersion(uint32_t* version) {
+  *version = kVersion;
+  return 0;
+}
+int cuptiActivityGetNumDroppedRecords(void* context, uint32_t stream, size_t* dropped) {
+  (void)context;
+  (void)stream;
+  static int told;
+  *dropped = Is("drops") && !told ? 5 : 0;
+  told = 1;
+  return 0;
+}
+int cuptiGetCallbackName(uint32_t domain, uint32_t callback, const char** name) {
+  static const struct {
+    uint32_t callback;
+    const char* name;
+  } kNames[] = {{10, "cudaGetLastError_v3020"},
+                {27, "cudaHostAlloc_v3020"},
+                {31, "cudaMemcpy_v3020"},
+                {41, "cudaMemcpyAsync_v3020"},
+                {51, "cudaMemsetAsync_v3020"},
+                {131, "cudaStreamSynchronize_v3020"},
+                {165, "cudaDeviceSynchronize_v3020"},
+                {211, "cudaLaunchKernel_v7000"}};
+  for (size_t i = 0; domain == 2 && i < sizeof kNames / sizeof kNames[0]; ++i) {
+    if (kNames[i].callback == callback) {
+      *name = kNames[i].name;
+      return 0;
+    }
+  }
+  return 1;
+}
+
+#ifndef FAKE_OLD
+int cuptiActivitySetAttribute(uint32_t attribute, size_t* size, void* value) {
+  return attribute != 5 || (*size == 1 && *(uint8_t*)value == 1) ? 0 : 1;
+}
+int cuptiSetThreadIdType(uint32_t type) {
+  if (Is("threads")) return 1;
+  system_ids = type == 1;
+  return 0;
+}
+int cuptiActivityRegisterTimestampCallback(uint64_t (*now)(void)) {
+  if (Is("ownclock")) return 14;
+  clock_of_client = now;
+  return 0;
+}
+int cuptiActivityEnableRuntimeApi(uint32_t callback, uint8_t on) {
+  (void)callback;
+  calls_enabled = on;
+  return 0;
+}
+int cuptiActivityEnableDriverApi(uint32_t callback, uint8_t on) {
+  (void)callback;
+  (void)on;
+  return 0;
+}
+int cuptiSubscribe_v2(void** subscriber, void* callback, void* user, void* parameters) {
+  (void)subscriber;
+  (void)callback;
+  (void)user;
+  struct {
+    size_t size;
+    const char* name;
+    char* old_name;
+    size_t old_size;
+  } p;
+  memcpy(&p, parameters, sizeof p);
+  if (p.size != sizeof p) return 1;
+  snprintf(p.old_name, p.old_size, "Nsight Systems");
+  return 39;
+}
+#endif
+
+/* Buffers that come back after everything: the library is unloaded last. */
+__attribute__((destructor)) static void Late(void) {
+  if (Is("late") && owner == getpid() && complete != NULL) HandBack();
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program full of NVTX. Built twice: against the real headers where they are there (version 3:
+ * all of NVTX is in the program), and against the double of version 2's library. Prints what its
+ * calls answered, so that a test can compare runs with and without the agent. */
+#ifdef PENSTOCK_REAL_NVTX
+#include <nvtx3/nvToolsExt.h>
+#else
+#include "nvtx_double.h"
+#endif
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static nvtxEventAttributes_t Attributes(void) {
+  nvtxEventAttributes_t a;
+  memset(&a, 0, sizeof a);
+  a.version = NVTX_VERSION;
+  a.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  a.category = 7;
+  a.colorType = NVTX_COLOR_ARGB;
+  a.color = 0xff88bb00;
+  a.payloadType = NVTX_PAYLOAD_TYPE_INT64;
+  a.payload.llValue = 42;
+  return a;
+}
+
+static void* OtherThread(void* unused) {
+  (void)unused;
+  nvtxNameOsThreadA((uint32_t)syscall(SYS_gettid), "nvtx-worker");
+  nvtxRangePushA("on a thread");
+  nvtxRangePop();
+  return NULL;
+}
+
+static int All(void) {
+  nvtxRangePushA("outer");
+  nvtxRangePushW(L"w\u00efde \u65e5\u672c \U0001f600");
+  nvtxMarkA("a mark");
+  nvtxRangePop();
+
+  nvtxDomainHandle_t domain = nvtxDomainCreateA("library");
+  nvtxDomainHandle_t wide = nvtxDomainCreateW(L"w\u00efde domain");
+  nvtxEventAttributes_t a = Attributes();
+  a.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+  a.message.registered = nvtxDomainRegisterStringA(domain, "registered");
+  nvtxDomainRangePushEx(domain, &a);
+  a.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  a.message.ascii = "in the wide one";
+  nvtxDomainRangePushEx(wide, &a);
+  /* Domains need not nest in each other. */
+  nvtxDomainRangePop(domain);
+  nvtxDomainRangePop(wide);
+  a.messageType = NVTX_MESSAGE_TYPE_UNICODE;
+  a.message.unicode = L"wide message";
+  nvtxRangePushEx(&a);
+  nvtxRangePop();
+
+  const nvtxRangeId_t first = nvtxRangeStartA("started first");
+  const nvtxRangeId_t second = nvtxRangeStartA("started second");
+  nvtxRangeEnd(first);
+  nvtxRangeEnd(second);
+  nvtxRangeEnd(second);
+  nvtxRangePushA("aten::item, seq = 12, op_id = 317127");
+  nvtxRangePop();
+  nvtxRangePop();
+
+  /* Too many pops, nothing to say, no message. */
+  nvtxRangePop();
+  nvtxRangePushA(NULL);
+  nvtxRangePop();
+  nvtxRangePushEx(NULL);
+  nvtxRangePop();
+  memset(&a, 0, sizeof a);
+  nvtxRangePushEx(&a);
+  nvtxRangePop();
+
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, OtherThread, NULL) != 0) return 1;
+  pthread_join(thread, NULL);
+  return 0;
+}
+
+static int Deep(void) {
+  for (int i = 0; i < 200; ++i) nvtxRangePushA("deep");
+  for (int i = 0; i < 200; ++i) nvtxRangePop();
+  nvtxRangePushA("after");
+  nvtxRangePop();
+  return 0;
+}
+
+static int Fork(void) {
+  nvtxRangePushA("parent");
+  const pid_t pid = fork();
+  if (pid == 0) {
+    nvtxRangePushA("child");
+    nvtxRangePop();
+    nvtxRangePop(); /* the parent's: not the child's to end */
+    _exit(0);
+  }
+  int status = 1;
+  waitpid(pid, &status, 0);
+  nvtxRangePop();
+  return status;
+}
+
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "all";
+  const int status = strcmp(what, "deep") == 0   ? Deep()
+                     : strcmp(what, "fork") == 0 ? Fork()
+                                                 : All();
+  printf("%s: %d\n", what, status);
+  return status;
+}
