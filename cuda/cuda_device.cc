@@ -243,8 +243,14 @@ Result<std::unique_ptr<Device>> OpenDevice(int ordinal) {
   const cudaError_t found = cudaGetDeviceCount(&count);
   if (found != cudaSuccess) {
     cudaGetLastError();
+    int driver = 0;
+    const bool none = cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0;
     return Fail(ErrorKind::kEnvironment,
-                fmt::format("CUDA is unavailable: {}", cudaGetErrorString(found)));
+                none ? "CUDA is unavailable: no NVIDIA driver is installed on this machine"
+                     : fmt::format("CUDA is unavailable: {} (the driver is for CUDA {}.{}, this "
+                                   "program for {}.{})",
+                                   cudaGetErrorString(found), driver / 1000, driver % 1000 / 10,
+                                   CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10));
   }
   if (ordinal < 0 || ordinal >= count) {
     return Fail(ErrorKind::kEnvironment,
