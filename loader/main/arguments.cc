@@ -23,7 +23,8 @@ constexpr const char* kFooter =
     "A COST is a length of time, and how it varies: 5ms, 5ms+-2ms (normal), 5ms~uniform:2ms, "
     "5ms~exponential, 5ms~lognormal:0.5, 5ms~pareto:1.5; with burn: (CPU time) or sleep: in "
     "front.\n"
-    "Other commands: penstock-load make-set ..., penstock-load pack ... (each with --help).";
+    "Other commands: penstock-load make-set ..., penstock-load pack ..., penstock-load "
+    "device-costs ... (each with --help).";
 
 template <class T>
 Result<T> Choose(const char* option, const std::string& text,

@@ -15,6 +15,7 @@
 #include "loader/io/ram_cache.h"
 #include "loader/main/arguments.h"
 #include "loader/main/device_arguments.h"
+#include "loader/main/device_costs.h"
 #include "loader/main/report.h"
 #include "loader/main/run.h"
 #include "loader/main/stop_signals.h"
@@ -100,6 +101,9 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is an error of the write, told in one line
   try {
     if (command == "make-set") return penstock::loader::MakeSetCommand({argv + 2, argv + argc});
+    if (command == "device-costs") {
+      return penstock::loader::DeviceCostsCommand({argv + 2, argv + argc});
+    }
     if (command == "pack") return penstock::loader::PackCommand({argv + 2, argv + argc});
     return penstock::loader::Load(argc, argv);
   } catch (const std::exception& trouble) {  // of the C++ library: memory
