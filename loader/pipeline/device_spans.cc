@@ -15,7 +15,7 @@ std::uint64_t Moved(std::uint64_t tick, double ticks) {
 }  // namespace
 
 DeviceSpans::DeviceSpans(Tracer& tracer, ThreadTracer& thread, cuda::Device& device)
-    : copy(tracer.Name("pinned")),
+    : copy(tracer.Name("H2D pinned")),
       decode(tracer.Name("nvjpeg")),
       augment(tracer.Name("augment")),
       thread_(thread),

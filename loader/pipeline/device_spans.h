@@ -25,7 +25,7 @@ class DeviceSpans {
   void Emit(cuda::Stream& stream, unsigned from, unsigned to, traces::StageId stage, NameId name,
             const Place& place, Bytes bytes);
 
-  NameId copy;     // "pinned"
+  NameId copy;     // "H2D pinned", as the agent names such copies
   NameId decode;   // "nvjpeg"
   NameId augment;  // "augment"
 
