@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Options, and which of them switch themselves off because a package is missing.
 
-option(PENSTOCK_CUDA "Device stages (needs the CUDA toolkit)" ON)
 option(PENSTOCK_GUI "Dashboard (needs Dear ImGui, GLFW and OpenGL)" ON)
 option(PENSTOCK_LOADER "Reference loader (needs libjpeg-turbo, Highway and liburing)" ON)
 option(PENSTOCK_TESTS "Tests (needs GoogleTest)" ON)
@@ -57,14 +56,7 @@ if(PENSTOCK_BENCHMARKS)
     set(PENSTOCK_BENCHMARKS OFF)
   endif()
 endif()
-if(PENSTOCK_CUDA)
-  include(CheckLanguage)
-  check_language(CUDA)
-  if(NOT CMAKE_CUDA_COMPILER)
-    message(STATUS "penstock: nvcc is missing: device stages answer \"unavailable\"")
-    set(PENSTOCK_CUDA OFF)
-  endif()
-endif()
+include(PenstockCuda)
 if(PENSTOCK_GUI)
   pkg_check_modules(GLFW IMPORTED_TARGET glfw3)
   pkg_check_modules(FREETYPE IMPORTED_TARGET freetype2)

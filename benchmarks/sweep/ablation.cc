@@ -69,6 +69,7 @@ std::vector<CellResult> AblationCells(bool gpu) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (cells[i].cell.name == row.against) result.against = i;
     }
+    if (row.on_gpu) result.cell.options.insert(result.cell.options.end(), {"--device", "cuda"});
     if (row.on_gpu && !gpu) {
       result.state = CellState::kUnavailable;
       result.error = kNoGpu;

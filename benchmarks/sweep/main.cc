@@ -20,6 +20,7 @@
 #include "benchmarks/sweep/live_view.h"
 #include "benchmarks/sweep/options.h"
 #include "benchmarks/sweep/table.h"
+#include "cuda/device.h"
 #include "loader/set/interruption.h"
 #include "traces/base/file.h"
 
@@ -74,7 +75,7 @@ Result<SweepResult> Prepare(const Options& options) {
   result.threads = options.threads;
   if (options.ablate) {
     result.mode = "ablation";
-    result.cells = AblationCells(false);
+    result.cells = AblationCells(cuda::DeviceCount() > 0);
   } else {
     Result<std::vector<Cell>> grid = MakeGrid(options.axes);
     if (!grid) return tl::unexpected<Error>(grid.error());
@@ -167,6 +168,24 @@ int Finish(const Options& options, SweepResult& result, bool own_format) {
                                failed == nullptr ? "there is none" : failed->error)});
 }
 
+// Becomes penstock-load, which measures devices. Returns only if that fails.
+int MeasureDevice(const Options& options) {
+  std::error_code error;
+  const fs::path folder = options.programs.empty()
+                              ? fs::read_symlink("/proc/self/exe", error).parent_path()
+                              : fs::absolute(options.programs, error);
+  std::vector<std::string> words = {(folder / "penstock-load").string(), "device-costs", "-o",
+                                    options.device_costs.string()};
+  if (!options.source.empty()) words.push_back(options.source);
+  words.insert(words.end(), options.fixed.begin(), options.fixed.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  ::execv(argv[0], argv.data());
+  return Complain({ErrorKind::kEnvironment, fmt::format("{}: {}; give its folder with --programs",
+                                                        words[0], std::strerror(errno))});
+}
+
 int Main(const std::vector<std::string>& arguments) {
   const Result<Options> options = ParseOptions(arguments);
   if (!options) return Complain(options.error());
@@ -174,6 +193,7 @@ int Main(const std::vector<std::string>& arguments) {
     fmt::print("{}", *options->print);
     return 0;
   }
+  if (!options->device_costs.empty()) return MeasureDevice(*options);
   Result<SweepResult> result = Prepare(*options);
   if (!result) return Complain(result.error());
   for (const fs::path* path : {&options->json, &options->csv}) {

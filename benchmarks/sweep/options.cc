@@ -27,7 +27,7 @@ constexpr const char* kFooter =
 
 // As CLI11 leaves them.
 struct Texts {
-  std::string workers, prefetch, batch, read_by, reduce, pin, persistent;
+  std::string workers, prefetch, batch, read_by, reduce, gpu, pin, persistent;
   std::vector<std::string> ops, axes, set;
   std::string pattern;
 };
@@ -42,6 +42,9 @@ void AddAxisOptions(CLI::App& app, Texts& texts) {
   app.add_option("--batch", texts.batch, "samples in a batch");
   app.add_option("--io", texts.read_by, "loader: buffered,direct,uring,mmap");
   app.add_option("--reduce", texts.reduce, "loader: decode at reduced size, 1,2");
+  app.add_option(
+      "--gpu", texts.gpu,
+      "loader: placements, off,none,augment,decode+augment (off: batches stay on the CPU)");
   app.add_option("--ops", texts.ops, "loader: augmentation; once for each value of the axis");
   app.add_option("--axis", texts.axes,
                  "loader: any option of penstock-load as an axis, read-ahead=1,4,16");
@@ -74,6 +77,10 @@ void AddOtherOptions(CLI::App& app, Options& options, Texts& texts) {
                  "(default: from the trace)");
   app.add_option("--keep", options.keep, "command: keep the traces in this folder");
   app.add_option("--json", options.json, "write the result to this file; -: standard output");
+  app.add_option(
+      "--device-costs", options.device_costs,
+      "measure what a GPU takes for each megapixel, of SOURCE's pictures, into this file, "
+      "which penstock whatif reads; nothing else");
   app.add_option("--csv", options.csv, "write the table to this file");
   app.add_option("--programs", options.programs,
                  "folder of the other programs (default: this one's)");
@@ -81,7 +88,7 @@ void AddOtherOptions(CLI::App& app, Options& options, Texts& texts) {
 
 // Errors: kUsage.
 Result<void> ReadAxes(const Texts& texts, Options& options) {
-  const std::array<std::pair<const char*, const std::string*>, 7> all = {{
+  const std::array<std::pair<const char*, const std::string*>, 8> all = {{
       {"workers", &texts.workers},
       {"prefetch", &texts.prefetch},
       {"batch", &texts.batch},
@@ -89,13 +96,14 @@ Result<void> ReadAxes(const Texts& texts, Options& options) {
       {"persistent", &texts.persistent},
       {"io", &texts.read_by},
       {"reduce", &texts.reduce},
+      {"gpu", &texts.gpu},
   }};
   const bool trains = !options.command.empty();
   for (const auto& [name, text] : all) {
     if (text->empty()) continue;
     const std::string_view axis = name;
     const bool commands_only = axis == "pin" || axis == "persistent";
-    const bool loaders_only = axis == "io" || axis == "reduce";
+    const bool loaders_only = axis == "io" || axis == "reduce" || axis == "gpu";
     if (trains ? loaders_only : commands_only) {
       return tl::unexpected<Error>(Usage(fmt::format(
           "--{}: only {}", name, trains ? "for the reference loader" : "for a command after --")));
@@ -151,6 +159,10 @@ Result<void> ReadFixed(const Texts& texts, Options& options) {
 // Errors: kUsage.
 Result<void> Check(const Texts& texts, Options& options) {
   const bool trains = !options.command.empty();
+  if (!options.device_costs.empty()) {
+    if (!trains && !options.ablate && options.axes.empty()) return {};
+    return tl::unexpected<Error>(Usage("--device-costs takes a SOURCE and no axes"));
+  }
   if (trains == !options.source.empty()) {
     return tl::unexpected<Error>(
         Usage(trains ? fmt::format("'{}' before the command: give a SOURCE or -- CMD, not both",

@@ -29,8 +29,9 @@ struct Options {
   std::optional<std::regex> pattern;
   std::filesystem::path json;  // "-": standard output, empty: none
   std::filesystem::path csv;
-  std::filesystem::path keep;      // folder for traces
-  std::filesystem::path programs;  // folder of penstock, penstock-load and penstock-record
+  std::filesystem::path device_costs;  // measure these instead; empty: none
+  std::filesystem::path keep;          // folder for traces
+  std::filesystem::path programs;      // folder of penstock, penstock-load and penstock-record
   std::vector<std::string> benchmark_flags;
   std::optional<std::string> print;  // --help or --version: print this and end
 };

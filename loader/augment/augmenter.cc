@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "loader/augment/axes.h"
 #include "loader/augment/pixel_ops.h"
 #include "loader/augment/program.h"
 #include "loader/augment/resample.h"
@@ -22,27 +23,6 @@ struct Current {
   Region covers;
   int denominator = 1;
 };
-
-int FloorDivide(int value, int divisor) {
-  return value >= 0 ? value / divisor : -((divisor - 1 - value) / divisor);
-}
-
-// One axis of a resampling step, in pixels of the view.
-Axis AxisOf(int source, int source_size, int scaled, int first, int count, int covers,
-            int denominator, bool mirrored, Filter filter) {
-  Axis axis;
-  const int from = source - covers;
-  axis.base = FloorDivide(from, denominator);
-  axis.offset = static_cast<double>(from - axis.base * denominator) / denominator;
-  const double size = static_cast<double>(source_size) / denominator;
-  axis.limit = static_cast<int>(std::ceil(axis.offset + size));
-  axis.ratio = size / scaled;
-  axis.first = first;
-  axis.count = count;
-  axis.mirrored = mirrored;
-  axis.filter = filter;
-  return axis;
-}
 
 bool IsCopy(const Step& step, const Current& current) {
   return current.denominator == 1 && !step.flip_x && !step.flip_y &&
@@ -63,16 +43,9 @@ bool Holds(const Current& current, const Region& region) {
 
 struct Augmenter::State {
   explicit State(const AugmentProgram& its_program) : program(&its_program) {
-    const bool to_unit = program->format().type != ElementType::kU8;
-    scale.fill(to_unit ? 1.0F / 255 : 1.0F);
-    bias.fill(0);
-    for (const Op& op : program->ops()) {
-      if (op.kind != OpKind::kNormalize) continue;
-      for (std::size_t c = 0; c < 3; ++c) {
-        scale[c] = static_cast<float>(1 / (255 * op.deviation[c]));
-        bias[c] = static_cast<float>(-op.mean[c] / op.deviation[c]);
-      }
-    }
+    const OutputScale output = OutputScaleOf(its_program);
+    scale = output.scale;
+    bias = output.bias;
   }
 
   // The buffer that does not hold `current`.
@@ -113,12 +86,9 @@ bool Augmenter::State::ResampleTo(const Step& step, const Current& current,
   }
   ResampleJob job;
   job.source = current.view;
-  job.x =
-      AxisOf(step.source.x, step.source.width, step.scaled.width, step.window.x, step.window.width,
-             current.covers.x, current.denominator, step.flip_x, step.filter);
-  job.y =
-      AxisOf(step.source.y, step.source.height, step.scaled.height, step.window.y,
-             step.window.height, current.covers.y, current.denominator, step.flip_y, step.filter);
+  const Axes axes = AxesOf(step, current.covers, current.denominator);
+  job.x = axes.x;
+  job.y = axes.y;
   job.format = format;
   if (final) {
     job.scale = scale;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "loader/main/device_arguments.h"
 #include "loader/pipeline/cores.h"
 #include "traces/option_checks.h"
 #include "traces/program.h"
@@ -22,7 +23,8 @@ constexpr const char* kFooter =
     "A COST is a length of time, and how it varies: 5ms, 5ms+-2ms (normal), 5ms~uniform:2ms, "
     "5ms~exponential, 5ms~lognormal:0.5, 5ms~pareto:1.5; with burn: (CPU time) or sleep: in "
     "front.\n"
-    "Other commands: penstock-load make-set ..., penstock-load pack ... (each with --help).";
+    "Other commands: penstock-load make-set ..., penstock-load pack ..., penstock-load "
+    "device-costs ... (each with --help).";
 
 template <class T>
 Result<T> Choose(const char* option, const std::string& text,
@@ -123,6 +125,7 @@ Result<void> ReadTexts(const ArgumentTexts& texts, LoadArguments* arguments) {
   options.decoder.strict = !texts.lenient;
   options.decoder.own_huffman = !texts.libjpeg_huffman;
   options.fingerprint = arguments->digest;
+  if (Result<void> read = ReadPlacement(texts, arguments); !read) return read;
   options.whole_images = arguments->ops.empty();
   if (arguments->ops.empty()) {
     arguments->ops = arguments->output == ElementType::kU8
@@ -237,6 +240,7 @@ bool ParseArguments(int argc, char** argv, LoadArguments* arguments, int* status
   options.workers = CoresToUse();
   AddLoaderOptions(app, *arguments, texts);
   AddStageOptions(app, *arguments, texts);
+  AddDeviceOptions(app, *arguments, texts);
   app.add_option("--trace", arguments->trace, "write a trace of this run");
   app.add_flag("--digest", arguments->digest, "a hash over what was delivered, for each epoch");
   app.add_flag("--json", arguments->json, "one object on standard output and nothing else");

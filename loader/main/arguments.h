@@ -28,6 +28,8 @@ struct LoadArguments {
   TimeNs longest{};  // 0: no limit
   bool digest = false;
   bool json = false;
+  std::string device = "cpu";   // or "cuda", "emulated"
+  int ordinal = 0;              // of the device
   std::filesystem::path trace;  // empty: none
 };
 
@@ -36,6 +38,8 @@ struct ArgumentTexts {
   std::string output = "f16", layout = "chw", method = "buffered", on_error = "skip";
   std::string resume, read_latency, decode_cost, augment_cost, collate_cost, step, longest;
   std::vector<std::string> without;
+  std::string device, jpeg_backend = "auto";
+  std::vector<std::string> gpu;
   double step_ms = 0;
   bool shuffle_off = false, fancy_off = false, lenient = false, libjpeg_huffman = false;
 };

@@ -14,6 +14,8 @@
 
 #include "loader/io/ram_cache.h"
 #include "loader/main/arguments.h"
+#include "loader/main/device_arguments.h"
+#include "loader/main/device_costs.h"
 #include "loader/main/report.h"
 #include "loader/main/run.h"
 #include "loader/main/stop_signals.h"
@@ -25,6 +27,7 @@
 namespace penstock::loader {
 namespace {
 
+constexpr int kNoDevice = 1;
 constexpr int kInterrupted = 130;
 
 int Complain(const Error& error) {
@@ -60,6 +63,12 @@ int Load(int argc, char** argv) {
   if (!ParseArguments(argc, argv, &arguments, &status)) return status;
   const auto program = AugmentProgram::Parse(arguments.ops, arguments.output, arguments.layout);
   if (!program) return Complain(program.error());  // names --ops itself
+  const auto device = OpenNamedDevice(arguments);
+  if (!device) {
+    static_cast<void>(Complain(device.error()));
+    return kNoDevice;
+  }
+  arguments.pipeline.device.device = device->get();
   const TimeNs opening = SteadyNow();
   const auto source = OpenNamedSource(arguments);
   if (!source) return Complain(source.error());
@@ -92,6 +101,9 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is an error of the write, told in one line
   try {
     if (command == "make-set") return penstock::loader::MakeSetCommand({argv + 2, argv + argc});
+    if (command == "device-costs") {
+      return penstock::loader::DeviceCostsCommand({argv + 2, argv + argc});
+    }
     if (command == "pack") return penstock::loader::PackCommand({argv + 2, argv + argc});
     return penstock::loader::Load(argc, argv);
   } catch (const std::exception& trouble) {  // of the C++ library: memory

@@ -8,7 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "traces/base/json_text.h"
+#include "loader/main/device_report.h"
+#include "loader/main/json_object.h"
 
 namespace penstock::loader {
 namespace {
@@ -17,10 +18,6 @@ constexpr std::array<Stage, kStages> kAllStages = {Stage::kRead, Stage::kDecode,
 
 std::string_view StageName(Stage stage) {
   return stage == Stage::kRead ? "read" : stage == Stage::kDecode ? "decode" : "augment";
-}
-
-double Ratio(double a, double b) {
-  return b > 0 ? a / b : 0;
 }
 
 // What a stage did: "", "off", "synthetic".
@@ -33,54 +30,6 @@ std::string Length(TimeNs time) {
   if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
   if (seconds >= 1e-3) return fmt::format("{:.2f} ms", seconds * 1e3);
   return fmt::format("{:.1f} us", seconds * 1e6);
-}
-
-// An object of JSON: fields one after another.
-class Object {
- public:
-  explicit Object(std::string& out) : out_(out) { out_ += '{'; }
-  ~Object() { out_ += '}'; }
-  Object(const Object&) = delete;
-  Object& operator=(const Object&) = delete;
-
-  std::string& Key(std::string_view key) {
-    if (!std::exchange(first_, false)) out_ += ", ";
-    AppendJson(out_, key);
-    out_ += ": ";
-    return out_;
-  }
-  Object& Text(std::string_view key, std::string_view value) {
-    AppendJson(Key(key), value);
-    return *this;
-  }
-  Object& Number(std::string_view key, double value) {
-    Key(key) += fmt::format("{:.9g}", value);
-    return *this;
-  }
-  Object& Count(std::string_view key, std::uint64_t value) {
-    Key(key) += fmt::format("{}", value);
-    return *this;
-  }
-  Object& Flag(std::string_view key, bool value) {
-    Key(key) += value ? "true" : "false";
-    return *this;
-  }
-
- private:
-  std::string& out_;
-  bool first_ = true;
-};
-
-// A list of JSON: `write` appends an element.
-template <class Items, class Write>
-void AppendList(std::string& out, const Items& items, Write write) {
-  out += '[';
-  bool first = true;
-  for (const auto& item : items) {
-    if (!std::exchange(first, false)) out += ", ";
-    write(item);
-  }
-  out += ']';
 }
 
 void AppendQuantiles(std::string& out, const Histogram& lengths) {
@@ -111,6 +60,7 @@ void AppendStages(std::string& out, const LoadArguments& arguments, const RunRes
     Object(out)
         .Text("name", StageName(stage))
         .Text("mode", StageMode(arguments.pipeline.stage(stage)))
+        .Text("on", PlaceOf(arguments, stage))
         .Number("wall_s", Seconds(stats.wall))
         .Number("cpu_s", Seconds(stats.cpu))
         .Count("count", stats.count)
@@ -198,6 +148,8 @@ std::string JsonReport(const LoadArguments& arguments, const RunResult& result) 
     }
     AppendLoader(report.Key("loader"), arguments, result);
     AppendStages(report.Key("stages"), arguments, result);
+    AppendPlacement(report.Key("placement"), arguments, stats.device);
+    if (stats.device.batches != 0) AppendDevice(report.Key("device"), stats.device);
     AppendQuantiles(report.Key("batch_latency"), stats.batch_latency);
     {
       Object wait(report.Key("wait"));
@@ -244,11 +196,14 @@ std::string TextReport(const LoadArguments& arguments, const RunResult& result) 
   for (const Stage stage : kAllStages) {
     const StageStats& of = stats.stage(stage);
     const std::string_view mode = StageMode(arguments.pipeline.stage(stage));
-    out += fmt::format("{:<10}{:>8.2f} s{:>8.2f} s{:>12}{:>12}{}\n", StageName(stage),
-                       Seconds(of.wall), Seconds(of.cpu), Length(of.lengths.Quantile(0.5)),
-                       Length(of.lengths.Quantile(0.99)),
-                       mode == "real" ? "" : fmt::format("  ({})", mode));
+    out += fmt::format(
+        "{:<10}{:>8.2f} s{:>8.2f} s{:>12}{:>12}{}\n", StageName(stage), Seconds(of.wall),
+        Seconds(of.cpu), Length(of.lengths.Quantile(0.5)), Length(of.lengths.Quantile(0.99)),
+        mode != "real"                          ? fmt::format("  ({})", mode)
+        : PlaceOf(arguments, stage) == "device" ? "  (on the device; here: handing over)"
+                                                : "");
   }
+  out += DeviceText(stats.device);
   out += "threads:";
   for (const ThreadStats& thread : stats.threads) {
     out += fmt::format(" {} {:.0f} %", thread.name, thread.occupancy() * 100);

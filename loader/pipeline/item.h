@@ -33,6 +33,7 @@ struct Item {
   TimeNs due{};  // synthetic latency of storage: not there before
   std::span<const std::byte> file;
   JpegDecoder::Decoded image{};
+  bool on_device = false;  // the device decodes it: there is no image
   Augmenter::Plan plan{};
   std::optional<Error> error;  // later stages pass it on
 

@@ -11,6 +11,7 @@
 #include "loader/decode/jpeg_decoder.h"
 #include "loader/io/object_reader.h"
 #include "loader/pipeline/cost.h"
+#include "loader/pipeline/device_options.h"
 #include "traces/base/result.h"
 
 namespace penstock::loader {
@@ -74,6 +75,7 @@ struct PipelineOptions {
   // pixels decoded or the bytes of the file. Costs 0.1 ns a byte.
   bool fingerprint = false;
 
+  DeviceOptions device;
   IoOptions reader;
   DecodeOptions decoder;
 

@@ -127,9 +127,18 @@ Result<void> ThreadedPipeline::Begin() {
                              ? options.held + 1
                              : options.prefetch + options.held;
   const std::size_t sample_bytes = shared_.program.format().bytes();
-  auto ring = BatchRing::Make(shared_.order, slots, sample_bytes);
+  if (options.device.device != nullptr) {
+    auto device = DeviceStage::Make(shared_, slots);
+    if (!device) return tl::unexpected<Error>(std::move(device.error()));
+    shared_.device = std::move(*device);
+  }
+  auto ring = BatchRing::Make(shared_.order, slots, sample_bytes,
+                              shared_.device != nullptr ? shared_.device->ring_memory() : nullptr);
   if (!ring) return tl::unexpected<Error>(std::move(ring.error()));
   shared_.ring = std::move(*ring);
+  if (shared_.device != nullptr) {
+    if (Result<void> started = shared_.device->Start(); !started) return started;
+  }
   if (Result<void> made = MakeStandIns(shared_); !made) return made;
   if (options.workers == 0 && !Crew::Staged(options)) {
     Worker::Setup setup;
@@ -172,10 +181,10 @@ bool ThreadedPipeline::WaitFor(std::uint64_t number) {
   BatchRing& ring = *shared_.ring;
   if (inline_worker_ == nullptr) return ring.WaitReady(number, shared_.stop);
   inline_worker_->Resume();
-  while (!ring.Ready(number) && inline_worker_->Step()) {
+  while (!ring.Filled(number) && inline_worker_->Step()) {
   }
   inline_worker_->Pause();
-  return ring.Ready(number);
+  return ring.Filled(number) && ring.WaitReady(number, shared_.stop);
 }
 
 Result<Batch> ThreadedPipeline::Next() {
@@ -226,6 +235,7 @@ void ThreadedPipeline::RequestStop() {
   shared_.stop.Set();
   shared_.ring->WakeAll();
   crew_.WakeAll();
+  if (shared_.device != nullptr) shared_.device->WakeAll();
 }
 
 void ThreadedPipeline::Stop() {
@@ -237,6 +247,10 @@ void ThreadedPipeline::Stop() {
   }
   if (shared_.ring != nullptr) RequestStop();
   crew_.Join();
+  if (shared_.device != nullptr) {
+    shared_.device->Join();
+    stats_.device = shared_.device->stats();
+  }
   std::vector<Worker*> workers;
   for (const auto& worker : crew_.workers()) workers.push_back(worker.get());
   if (inline_worker_ != nullptr) workers.push_back(inline_worker_.get());

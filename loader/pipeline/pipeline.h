@@ -62,6 +62,9 @@ class Batch {
   [[nodiscard]] std::span<const std::byte> pixels() const {
     return {slot_->pixels, size() * ring_->sample_bytes()};
   }
+  // The same in the memory of the device of the options, complete; nullptr without one. pixels()
+  // and sample() hold them too where they were made on the CPU, or fetched.
+  [[nodiscard]] std::byte* on_device() const { return slot_->device; }
   [[nodiscard]] std::span<const std::byte> sample(std::size_t i) const {
     return {slot_->pixels + i * ring_->sample_bytes(), ring_->sample_bytes()};
   }

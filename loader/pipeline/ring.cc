@@ -17,8 +17,7 @@ BatchRing::BatchRing(const SampleOrder& order, unsigned slots, std::size_t sampl
     : order_(order), sample_bytes_(sample_bytes), slots_(slots) {}
 
 Result<std::unique_ptr<BatchRing>> BatchRing::Make(const SampleOrder& order, unsigned slots,
-                                                   std::size_t sample_bytes) {
-  constexpr std::size_t kAlignment = 64;
+                                                   std::size_t sample_bytes, std::byte* memory) {
   const std::uint64_t batch = order.batch_size();
   const auto refuse = [&] {
     return penstock::Fail(
@@ -37,9 +36,9 @@ Result<std::unique_ptr<BatchRing>> BatchRing::Make(const SampleOrder& order, uns
   batch_bytes = batch_bytes / kAlignment * kAlignment;
   // A kernel that overcommits would grant it and kill us later.
   const double lists = static_cast<double>(slots) * static_cast<double>(batch) * 16;
-  const double memory =
+  const double all =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  if (static_cast<double>(bytes) + lists > memory) return refuse();
+  if (static_cast<double>(bytes) + lists > all) return refuse();
   std::unique_ptr<BatchRing> ring;
   try {
     ring.reset(new BatchRing(order, slots, sample_bytes));
@@ -53,14 +52,15 @@ Result<std::unique_ptr<BatchRing>> BatchRing::Make(const SampleOrder& order, uns
     return refuse();
   }
   ring->bytes_ = bytes;
-  if (bytes != 0) {
+  if (bytes != 0 && memory == nullptr) {
     void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) return refuse();
     madvise(mapped, bytes, MADV_HUGEPAGE);
     ring->memory_ = mapped;
+    memory = static_cast<std::byte*>(mapped);
   }
   for (std::size_t i = 0; i < ring->slots_.size(); ++i) {
-    ring->slots_[i].pixels = static_cast<std::byte*>(ring->memory_) + i * batch_bytes;
+    ring->slots_[i].pixels = memory + i * batch_bytes;
   }
   ring->OpenFree();
   return ring;

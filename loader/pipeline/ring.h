@@ -37,6 +37,7 @@ class BatchRing {
     std::uint64_t number = 0;                 // of the batch, in the stream
     BatchPlace place;
     std::byte* pixels = nullptr;
+    std::byte* device = nullptr;  // the same in a device's memory
     std::vector<std::int64_t> labels;
     std::vector<std::uint64_t> ids;  // dataset index that each sample is made of
     // The sample that cannot be made, the first of the batch; under failures_.
@@ -44,9 +45,15 @@ class BatchRing {
     std::optional<Error> failure;
   };
 
+  // Bytes from one batch to the next.
+  [[nodiscard]] static constexpr std::size_t BatchBytes(std::size_t samples, std::size_t bytes) {
+    return (samples * bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  // `memory`: slots * BatchBytes() that outlive the ring; nullptr: its own.
   // Errors: kEnvironment if the memory is not there.
   static Result<std::unique_ptr<BatchRing>> Make(const SampleOrder& order, unsigned slots,
-                                                 std::size_t sample_bytes);
+                                                 std::size_t sample_bytes,
+                                                 std::byte* memory = nullptr);
   ~BatchRing();
   BatchRing(const BatchRing&) = delete;
   BatchRing& operator=(const BatchRing&) = delete;
@@ -91,7 +98,14 @@ class BatchRing {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] std::size_t sample_bytes() const { return sample_bytes_; }
 
+  // Every sample of batch `number` is there, if perhaps not ready.
+  [[nodiscard]] bool Filled(std::uint64_t number) {
+    return number < opened() && slot(number).remaining.load(std::memory_order_acquire) == 0;
+  }
+
  private:
+  static constexpr std::size_t kAlignment = 64;
+
   BatchRing(const SampleOrder& order, unsigned slots, std::size_t sample_bytes);
   void OpenFree();
 

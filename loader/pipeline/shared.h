@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "loader/augment/program.h"
+#include "loader/pipeline/device_stage.h"
 #include "loader/pipeline/options.h"
 #include "loader/pipeline/order.h"
 #include "loader/pipeline/ring.h"
@@ -58,6 +59,7 @@ struct Shared {
   Tracer& tracer;
   SpanNames names{};
   std::unique_ptr<BatchRing> ring;
+  std::unique_ptr<DeviceStage> device;  // nullptr: everything is the CPU's
   StopFlag stop;
   ErrorLog errors;
   std::vector<std::uint8_t> stand_in;  // a grey image, where nothing is decoded

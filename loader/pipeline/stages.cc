@@ -162,6 +162,7 @@ Result<void> Stages::Locate(Item& item) {
 void Stages::Start(Item& item) {
   item.error.reset();
   item.file = {};
+  item.on_device = false;
   try {
     if (Result<void> located = Locate(item); !located) {
       item.error = std::move(located.error());
@@ -218,6 +219,10 @@ Result<void> Stages::DecodeFile(Item& item, JpegDecoder* decoder) {
       item.plan.region = {0, 0, info->width, info->height};
       item.plan.target = {};
     }
+    if (shared_.device != nullptr && shared_.device->Takes(item, *info)) {
+      item.on_device = true;
+      return shared_.device->StageFile(item, *info);
+    }
     auto image = decoder->Decode(item.plan.region, item.plan.target);
     if (!image) return tl::unexpected<Error>(std::move(image.error()));
     item.image = *image;
@@ -259,6 +264,9 @@ void Stages::Fingerprint(Item& item) {
 
 Result<void> Stages::MakePixels(Item& item) {
   const StageOptions& augment = shared_.options.augment;
+  if (shared_.device != nullptr && shared_.device->augments()) {
+    return shared_.device->StagePixels(item);
+  }
   if (augment.on) {
     BatchRing& ring = *shared_.ring;
     return augmenter_->Run(item.plan, item.image, ring.Sample(ring.slot(item.batch), item.index));

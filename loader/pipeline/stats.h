@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "loader/pipeline/device_options.h"
 #include "loader/pipeline/options.h"
 #include "traces/base/units.h"
 
@@ -106,6 +107,7 @@ struct PipelineStats {
   Histogram batch_latency;              // from a batch's first sample begun to its last one done
   double ready_share = 0;               // of calls of Next() that found their batch ready
   double mean_ready = 0;                // batches ready when Next() was called
+  DeviceStats device;                   // batches 0: there was none
   std::size_t ring_bytes = 0;
   unsigned ring_batches = 0;
 

@@ -210,7 +210,11 @@ void Worker::Complete(Item& item) {
   }
   batch_latency_.Add(SteadyNow() - TimeNs{slot.begun.load(std::memory_order_relaxed)});
   tracer.Event(EventType::kBatchPut, place);
-  ring.Publish(slot);
+  if (shared_.device != nullptr) {
+    shared_.device->Submit(slot);
+  } else {
+    ring.Publish(slot);
+  }
 }
 
 void Worker::GiveBack(Item& item) {

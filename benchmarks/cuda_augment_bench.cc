@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels of the augmentation over batches that lie in the memory of a GPU, by its own stamps.
+// Input: 256 pictures of 500 x 375 of noise (speed does not depend on what is in them), each with
+// random numbers of its own. Before it is timed, each program's result is compared with the CPU's.
+//
+// Counters: bytes a second that are read and written, each pixel that is needed counted once; their
+// share of the peak of the device's memory; milliseconds for a megapixel of the pictures.
+// The goal of the fused kernels is a share of 0.7. Without a GPU nothing is measured;
+// PENSTOCK_BENCH_DEVICE=emulated runs the same on the CPU, to see that the program works.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "loader/device/measure.h"
+#include "loader/device/plan_passes.h"
+
+namespace {
+
+using namespace penstock::loader;  // NOLINT: the subject of every line here
+namespace cuda = penstock::cuda;
+
+constexpr Size kPicture{500, 375};
+
+struct Program {
+  const char* name;
+  const char* ops;
+  ElementType type;
+  Layout layout;
+  Size picture;
+};
+
+constexpr Program kPrograms[] = {
+    {"convert_to_f16_chw", "crop=224x224,normalize", ElementType::kF16, Layout::kChw, {224, 224}},
+    {"convert_to_f32_chw", "crop=224x224,normalize", ElementType::kF32, Layout::kChw, {224, 224}},
+    {"crop_resize_flip_normalize_f16", "random_resized_crop=224,flip,normalize", ElementType::kF16,
+     Layout::kChw, kPicture},
+    {"crop_resize_flip_u8_hwc", "random_resized_crop=224,flip", ElementType::kU8, Layout::kHwc,
+     kPicture},
+    {"with_brightness_saturation_hue",
+     "random_resized_crop=224,flip,brightness=0.4,saturation=0.4,hue=0.1,normalize",
+     ElementType::kF16, Layout::kChw, kPicture},
+    {"with_color_jitter", "random_resized_crop=224,flip,color_jitter=0.4,0.4,0.4,0.1,normalize",
+     ElementType::kF16, Layout::kChw, kPicture},
+    {"with_blur", "random_resized_crop=224,gaussian_blur=5,normalize", ElementType::kF16,
+     Layout::kChw, kPicture},
+    {"with_rotation", "random_resized_crop=224,rotate=30:bilinear,normalize", ElementType::kF16,
+     Layout::kChw, kPicture},
+};
+
+AugmentProgram Parsed(const char* ops, ElementType type, Layout layout) {
+  auto program = AugmentProgram::Parse(ops, type, layout);
+  if (!program) {
+    std::fprintf(stderr, "%s\n", program.error().message.c_str());
+    std::exit(1);
+  }
+  return *std::move(program);
+}
+
+// What is wrong with the device's output of one picture, compared with the CPU's; or nothing.
+std::string Difference(cuda::Device& device, const Program& which) {
+  const AugmentProgram program = Parsed(which.ops, ElementType::kF32, which.layout);
+  const Size size = which.picture;
+  const auto pitch = static_cast<std::size_t>(cuda::PitchOf(size.width));
+  const std::size_t bytes = pitch * static_cast<std::size_t>(size.height) + 64;
+  auto stream = device.MakeStream();
+  auto host = device.Allocate(cuda::Kind::kPinned, bytes);
+  auto input = device.Allocate(cuda::Kind::kDevice, bytes);
+  auto output = device.Allocate(cuda::Kind::kDevice, program.format().bytes());
+  auto fetched = device.Allocate(cuda::Kind::kPinned, program.format().bytes());
+  if (!stream || !host || !input || !output || !fetched) return "no memory";
+  for (std::size_t i = 0; i < bytes; ++i) {
+    const double wave = 90 * std::sin(0.004 * static_cast<double>(i));
+    host->data()[i] = static_cast<std::byte>(static_cast<int>(128 + wave));
+  }
+  const SampleKey key{3, 1, 4};
+  const AugmentPlan plan = DrawPlan(program.ops(), size, key);
+  Augmenter augmenter(program);
+  std::vector<float> wanted(program.format().bytes() / sizeof(float));
+  const ImageView view{reinterpret_cast<const std::uint8_t*>(host->data()), size.width, size.height,
+                       static_cast<std::ptrdiff_t>(pitch)};
+  if (!augmenter.Run(plan, view, {0, 0, size.width, size.height}, 1,
+                     std::as_writable_bytes(std::span(wanted)))) {
+    return "the CPU refuses it";
+  }
+  cuda::PassList list;
+  DevicePicture picture;
+  picture.at = {cuda::Memory::kInput, 0, static_cast<std::int64_t>(pitch), size.width, size.height};
+  picture.covers = {0, 0, size.width, size.height};
+  penstock::Result<void> done = PlanPasses(program).Add(plan, picture, 0, list);
+  list.Arrange();
+  if (done) done = (*stream)->CopyIn(input->data(), host->data(), bytes);
+  if (done) done = (*stream)->Run(list, input->data(), output->data());
+  if (done) done = (*stream)->CopyOut(fetched->data(), output->data(), fetched->size());
+  if (done) done = (*stream)->Mark(0);
+  if (done) done = (*stream)->Wait(0);
+  if (!done) return done.error().message;
+  double most = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    float made = 0;
+    std::memcpy(&made, fetched->data() + i * sizeof made, sizeof made);
+    most = std::max(most, static_cast<double>(std::abs(made - wanted[i])));
+  }
+  // Six counts of 255 in units of the output, where several operations on bytes follow each other.
+  constexpr double kMost = 6 / (255 * 0.224);
+  return most <= kMost ? std::string() : "the result differs by " + std::to_string(most);
+}
+
+void Run(benchmark::State& state, cuda::Device& device, const Program& which) {
+  const bool emulated = device.info().emulated;
+  const std::string wrong = Difference(device, which);
+  if (!wrong.empty()) {
+    state.SkipWithError(wrong.c_str());
+    return;
+  }
+  const AugmentProgram program = Parsed(which.ops, which.type, which.layout);
+  DeviceTime last;
+  for (auto _ : state) {
+    const auto time = MeasureProgram(device, program, which.picture, emulated ? 2 : 256, 9);
+    if (!time) {
+      state.SkipWithError(time.error().message.c_str());
+      return;
+    }
+    last = *time;
+    state.SetIterationTime(penstock::Seconds(time->batch));
+  }
+  state.counters["bytes_per_s"] = last.bytes_per_s();
+  state.counters["ms_per_megapixel"] = last.ms_per_megapixel();
+  const double peak = device.info().memory_bytes_per_s;
+  if (peak > 0) state.counters["share_of_peak"] = last.bytes_per_s() / peak;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  const char* wanted = std::getenv("PENSTOCK_BENCH_DEVICE");
+  std::unique_ptr<cuda::Device> device;
+  if (wanted != nullptr && std::strcmp(wanted, "emulated") == 0) {
+    device = cuda::MakeEmulatedDevice();
+  } else {
+    auto opened = cuda::OpenDevice(0);
+    if (!opened) {
+      std::fprintf(stderr, "cuda_augment_bench: %s: nothing is measured\n",
+                   opened.error().message.c_str());
+      return 0;
+    }
+    device = std::move(*opened);
+  }
+  for (const Program& program : kPrograms) {
+    benchmark::RegisterBenchmark(program.name,
+                                 [&](benchmark::State& state) { Run(state, *device, program); })
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond);
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# PENSTOCK_CUDA AUTO, ON or OFF -> PENSTOCK_CUDA_FOUND, and the architectures to compile for.
+
+set(PENSTOCK_CUDA AUTO CACHE STRING "Device stages: AUTO (where nvcc is found), ON (required), OFF")
+set_property(CACHE PENSTOCK_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(PENSTOCK_CUDA_ARCHITECTURES "" CACHE STRING
+  "Architectures of the GPU code, as of CMAKE_CUDA_ARCHITECTURES; empty: all that the toolkit knows from 70 to 100")
+set(PENSTOCK_CUDA_FOUND OFF)
+if(NOT PENSTOCK_CUDA)
+  return()
+endif()
+
+if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+  find_program(PENSTOCK_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin)
+  mark_as_advanced(PENSTOCK_NVCC)
+  if(PENSTOCK_NVCC)
+    set(CMAKE_CUDA_COMPILER ${PENSTOCK_NVCC})
+  endif()
+endif()
+set(CMAKE_CUDA_ARCHITECTURES OFF)  # set for each target; the check must not guess one
+include(CheckLanguage)
+check_language(CUDA)
+if(CMAKE_CUDA_COMPILER)
+  enable_language(CUDA)
+  find_package(CUDAToolkit)
+endif()
+if(NOT CMAKE_CUDA_COMPILER OR NOT CUDAToolkit_FOUND OR NOT TARGET CUDA::cudart_static)
+  if(NOT PENSTOCK_CUDA STREQUAL "AUTO")
+    message(FATAL_ERROR "PENSTOCK_CUDA is ON, but nvcc or the static CUDA runtime is missing: "
+                        "put nvcc into the PATH, or set CMAKE_CUDA_COMPILER")
+  endif()
+  message(STATUS "penstock: nvcc or the CUDA runtime is missing: device stages answer \"unavailable\"")
+  return()
+endif()
+
+set(PENSTOCK_CUDA_FOUND ON)
+if(NOT PENSTOCK_CUDA_ARCHITECTURES)
+  # Code for each, and PTX of the newest for what comes after it. CUDA 13 has dropped Volta; Hopper
+  # came with 11.8, Blackwell with 12.8.
+  set(_wanted 75 80 86)
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13)
+    list(PREPEND _wanted 70)
+  endif()
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 11.8)
+    list(APPEND _wanted 89 90)
+  endif()
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
+    list(APPEND _wanted 100)
+  endif()
+  list(POP_BACK _wanted _newest)
+  list(TRANSFORM _wanted APPEND -real)
+  set(PENSTOCK_CUDA_ARCHITECTURES ${_wanted} ${_newest})
+endif()
+message(STATUS "penstock: CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${PENSTOCK_CUDA_ARCHITECTURES}")

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The GPU, by the CUDA runtime. That is linked statically and looks for the driver when it is first
+// called, so that the program starts where there is none.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cuda/device.h"
+#include "cuda/kernels.h"
+
+namespace penstock::cuda {
+namespace {
+
+Result<void> Check(int code, const char* what) {
+  if (code == cudaSuccess) return {};
+  const auto error = static_cast<cudaError_t>(code);
+  return Fail(
+      ErrorKind::kEnvironment,
+      fmt::format("CUDA: {}: {} ({})", what, cudaGetErrorString(error), cudaGetErrorName(error)));
+}
+
+class CudaDevice;
+
+class CudaStream final : public Stream {
+ public:
+  explicit CudaStream(CudaDevice& device) : device_(device) {}
+  ~CudaStream() override;
+  Result<void> Begin();
+
+  Result<void> CopyIn(void* device, const void* host, std::size_t bytes) override {
+    if (bytes == 0) return {};
+    return Check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_),
+                 "copy to the device");
+  }
+  Result<void> CopyOut(void* host, const void* device, std::size_t bytes) override {
+    if (bytes == 0) return {};
+    return Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_),
+                 "copy from the device");
+  }
+  Result<void> Run(const PassList& list, const std::byte* input, std::byte* output) override;
+  Result<void> Mark(unsigned mark) override {
+    return Check(cudaEventRecord(marks_[mark], stream_), "record of an event");
+  }
+  Result<void> Wait(unsigned mark) override {
+    return Check(cudaEventSynchronize(marks_[mark]), "work on the device");
+  }
+  Result<TimeNs> SinceAnchor(unsigned mark) override;
+  Result<void> WaitFor(void* other) override {
+    const Result<void> recorded =
+        Check(cudaEventRecord(other_, static_cast<cudaStream_t>(other)), "record of an event");
+    if (!recorded) return recorded;
+    return Check(cudaStreamWaitEvent(stream_, other_, 0), "wait for another stream");
+  }
+  void* native() override { return stream_; }
+
+ private:
+  CudaDevice& device_;
+  cudaStream_t stream_ = nullptr;
+  std::array<cudaEvent_t, kMarks> marks_{};
+  cudaEvent_t other_ = nullptr;
+  DeviceMemory scratch_;
+  DeviceMemory told_;         // passes, points, weights and sums, on the device
+  DeviceMemory told_pinned_;  // the same on their way there
+};
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(DeviceInfo info) : info_(std::move(info)) {}
+  ~CudaDevice() override {
+    if (anchor_ != nullptr) cudaEventDestroy(anchor_);
+    if (anchor_stream_ != nullptr) cudaStreamDestroy(anchor_stream_);
+  }
+  Result<void> Begin();
+
+  const DeviceInfo& info() const override { return info_; }
+  Result<void> MakeCurrent() override {
+    return Check(cudaSetDevice(info_.ordinal), "choice of the device");
+  }
+  Result<DeviceMemory> Allocate(Kind kind, std::size_t bytes) override {
+    void* data = nullptr;
+    const bool pinned = kind == Kind::kPinned;
+    // Portable: pinned for every thread and device of the process.
+    const int code =
+        pinned ? cudaHostAlloc(&data, bytes, cudaHostAllocPortable) : cudaMalloc(&data, bytes);
+    if (code != cudaSuccess) {
+      cudaGetLastError();  // an allocation that failed is told once, not again by the next launch
+      return penstock::Fail(
+          ErrorKind::kEnvironment,
+          fmt::format("CUDA: no {} memory for {} bytes ({}): lower --batch or --prefetch",
+                      pinned ? "pinned" : "device", bytes,
+                      cudaGetErrorString(static_cast<cudaError_t>(code))));
+    }
+    return DeviceMemory(this, kind, data, bytes);
+  }
+  void Free(Kind kind, void* data) override {
+    if (kind == Kind::kPinned) {
+      cudaFreeHost(data);
+    } else {
+      cudaFree(data);
+    }
+  }
+  Result<std::unique_ptr<Stream>> MakeStream() override {
+    auto stream = std::make_unique<CudaStream>(*this);
+    if (Result<void> begun = stream->Begin(); !begun) {
+      return tl::unexpected<Error>(std::move(begun.error()));
+    }
+    return std::unique_ptr<Stream>(std::move(stream));
+  }
+  Result<void> Anchor() override {
+    if (Result<void> done = Check(cudaEventRecord(anchor_, anchor_stream_), "anchor"); !done) {
+      return done;
+    }
+    return Check(cudaEventSynchronize(anchor_), "anchor");
+  }
+  [[nodiscard]] cudaEvent_t anchor() const { return anchor_; }
+
+ private:
+  DeviceInfo info_;
+  cudaStream_t anchor_stream_ = nullptr;
+  cudaEvent_t anchor_ = nullptr;
+};
+
+Result<void> CudaDevice::Begin() {
+  if (Result<void> made = MakeCurrent(); !made) return made;
+  if (const int found = FindKernels(); found != cudaSuccess) {
+    cudaGetLastError();
+    return penstock::Fail(
+        ErrorKind::kEnvironment,
+        fmt::format("CUDA is unavailable: no code for {} (sm_{}) in this build ({}): build with "
+                    "-DPENSTOCK_CUDA_ARCHITECTURES={}",
+                    info_.name, info_.capability,
+                    cudaGetErrorString(static_cast<cudaError_t>(found)), info_.capability));
+  }
+  if (Result<void> made =
+          Check(cudaStreamCreateWithFlags(&anchor_stream_, cudaStreamNonBlocking), "stream");
+      !made) {
+    return made;
+  }
+  return Check(cudaEventCreateWithFlags(&anchor_, cudaEventBlockingSync), "event");
+}
+
+Result<void> CudaStream::Begin() {
+  if (Result<void> made =
+          Check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
+      !made) {
+    return made;
+  }
+  for (cudaEvent_t& mark : marks_) {  // with stamps; a thread that waits for one sleeps
+    if (Result<void> made = Check(cudaEventCreateWithFlags(&mark, cudaEventBlockingSync), "event");
+        !made) {
+      return made;
+    }
+  }
+  return Check(cudaEventCreateWithFlags(&other_, cudaEventDisableTiming), "event");
+}
+
+CudaStream::~CudaStream() {
+  if (stream_ != nullptr) cudaStreamSynchronize(stream_);  // it still uses our memory
+  for (const cudaEvent_t mark : marks_) {
+    if (mark != nullptr) cudaEventDestroy(mark);
+  }
+  if (other_ != nullptr) cudaEventDestroy(other_);
+  if (stream_ != nullptr) cudaStreamDestroy(stream_);
+}
+
+Result<TimeNs> CudaStream::SinceAnchor(unsigned mark) {
+  float milliseconds = 0;
+  const Result<void> read =
+      Check(cudaEventElapsedTime(&milliseconds, device_.anchor(), marks_[mark]), "stamp");
+  if (!read) return tl::unexpected<Error>(read.error());
+  return TimeNs{static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6)};
+}
+
+Result<void> CudaStream::Run(const PassList& list, const std::byte* input, std::byte* output) {
+  if (list.passes().empty()) return {};
+  constexpr std::size_t kUnit = 16;
+  const auto rounded = [](std::size_t size) { return (size + kUnit - 1) / kUnit * kUnit; };
+  const auto scratch = static_cast<std::size_t>(list.scratch_bytes() + kReadableBeyond);
+  const std::size_t points = rounded(list.passes().size_bytes());
+  const std::size_t weights = points + rounded(list.points().size_bytes());
+  const std::size_t sums = weights + rounded(list.weights().size_bytes());
+  const std::size_t all =
+      sums + rounded(static_cast<std::size_t>(list.sums()) * sizeof(unsigned long long));
+  for (const Result<void>& grown : {scratch_.Reserve(device_, Kind::kDevice, scratch),
+                                    told_.Reserve(device_, Kind::kDevice, all),
+                                    told_pinned_.Reserve(device_, Kind::kPinned, all)}) {
+    if (!grown) return grown;
+  }
+  std::byte* told = told_pinned_.data();
+  const auto put = [&](std::size_t offset, const auto& values) {
+    if (!values.empty()) std::memcpy(told + offset, values.data(), values.size_bytes());
+  };
+  put(0, list.passes());
+  put(points, list.points());
+  put(weights, list.weights());
+  std::memset(told + sums, 0, all - sums);
+  if (Result<void> copied = CopyIn(told_.data(), told, all); !copied) return copied;
+  Memories memories;
+  memories.input = reinterpret_cast<const std::uint8_t*>(input);
+  memories.scratch = reinterpret_cast<std::uint8_t*>(scratch_.data());
+  memories.output = reinterpret_cast<std::uint8_t*>(output);
+  memories.points = reinterpret_cast<const Point*>(told_.data() + points);
+  memories.weights = reinterpret_cast<const float*>(told_.data() + weights);
+  memories.sums = reinterpret_cast<unsigned long long*>(told_.data() + sums);
+  for (const Launch& launch : list.launches()) {
+    const int code =
+        StartLaunch(launch, reinterpret_cast<const Pass*>(told_.data()), memories, stream_);
+    if (code != cudaSuccess) return Check(code, "start of a kernel");
+  }
+  return {};
+}
+
+// Peak of the memory in bytes a second, 0 where the runtime does not tell. Two transfers a clock.
+double PeakBandwidth(int ordinal) {
+  int kilohertz = 0;
+  int bits = 0;
+  if (cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, ordinal) != cudaSuccess ||
+      cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, ordinal) != cudaSuccess) {
+    cudaGetLastError();
+    return 0;
+  }
+  return 2.0 * kilohertz * 1e3 * bits / 8;
+}
+
+}  // namespace
+
+int DeviceCount() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  cudaGetLastError();
+  return 0;
+}
+
+Result<std::unique_ptr<Device>> OpenDevice(int ordinal) {
+  int count = 0;
+  const cudaError_t found = cudaGetDeviceCount(&count);
+  if (found != cudaSuccess) {
+    cudaGetLastError();
+    int driver = 0;
+    const bool none = cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0;
+    return Fail(ErrorKind::kEnvironment,
+                none ? "CUDA is unavailable: no NVIDIA driver is installed on this machine"
+                     : fmt::format("CUDA is unavailable: {} (the driver is for CUDA {}.{}, this "
+                                   "program for {}.{})",
+                                   cudaGetErrorString(found), driver / 1000, driver % 1000 / 10,
+                                   CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10));
+  }
+  if (ordinal < 0 || ordinal >= count) {
+    return Fail(ErrorKind::kEnvironment,
+                count == 0 ? "CUDA is unavailable: the driver knows no device"
+                           : fmt::format("there is no CUDA device {}: there are {}, from 0 on",
+                                         ordinal, count));
+  }
+  cudaDeviceProp properties{};
+  if (Result<void> read = Check(cudaGetDeviceProperties(&properties, ordinal), "properties");
+      !read) {
+    return tl::unexpected<Error>(read.error());
+  }
+  DeviceInfo info;
+  info.name = properties.name;
+  info.ordinal = ordinal;
+  info.capability = 10 * properties.major + properties.minor;
+  info.multiprocessors = properties.multiProcessorCount;
+  info.memory_bytes = properties.totalGlobalMem;
+  info.memory_bytes_per_s = PeakBandwidth(ordinal);
+  cudaDriverGetVersion(&info.driver);
+  auto device = std::make_unique<CudaDevice>(std::move(info));
+  if (Result<void> begun = device->Begin(); !begun) {
+    return tl::unexpected<Error>(std::move(begun.error()));
+  }
+  return std::unique_ptr<Device>(std::move(device));
+}
+
+}  // namespace penstock::cuda

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// JPEG files to pixels in the device's memory, by nvJPEG, which is opened at run time. A
+// JpegLibrary is shared by threads; a JpegBatches belongs to the thread that queues the work of a
+// device. The library outlives what was made with it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cuda/device.h"
+#include "traces/base/result.h"
+
+namespace penstock::cuda {
+
+enum class JpegBackend : std::uint8_t {
+  kAuto,       // hardware where the device has engines, else GPU-hybrid
+  kHardware,   // the JPEG engines: baseline files of one scan
+  kGpuHybrid,  // Huffman codes by the GPU too, of larger pictures
+  kHybrid,     // Huffman codes by the CPU, the rest by the GPU
+};
+
+// "auto", "hardware", "gpu-hybrid" or "hybrid". Errors: kUsage.
+[[nodiscard]] Result<JpegBackend> ParseJpegBackend(std::string_view text);
+[[nodiscard]] std::string_view JpegBackendName(JpegBackend backend);
+
+struct JpegOptions {
+  JpegBackend backend = JpegBackend::kAuto;
+  std::string library;  // a path; empty: libnvjpeg.so.13, .12, .11 where the loader looks
+  bool interpolate_chroma = true;
+  int cpu_threads = 1;  // that nvJPEG may use for a batch, where the CPU has a part in it
+};
+
+// One picture of a batch.
+struct JpegPicture {
+  std::span<const std::byte> file;  // in memory of the CPU, until the batch has been waited for
+  Box region;                       // in full-resolution coordinates, inside of the picture
+  std::uint8_t* pixels = nullptr;   // on the device: [region.height][pitch], R G B
+  std::size_t pitch = 0;
+};
+
+class JpegBatches {
+ public:
+  // Errors: kEnvironment: no library, one that is too old, or a backend that the device lacks.
+  [[nodiscard]] static Result<std::unique_ptr<JpegBatches>> Make(const JpegOptions& options);
+  virtual ~JpegBatches() = default;
+
+  [[nodiscard]] virtual JpegBackend backend() const = 0;  // never kAuto
+  [[nodiscard]] virtual unsigned engines() const = 0;     // of the hardware; 0: none, or not known
+  // Whether the backend takes this picture. Costs a parse of its headers.
+  [[nodiscard]] virtual bool Takes(const JpegPicture& picture) = 0;
+  // Queues the decoding of all pictures. Errors: kInput if nvJPEG refuses one of them: then none of
+  // the pixels are of use. kEnvironment: the device.
+  [[nodiscard]] virtual Result<void> Decode(std::span<const JpegPicture> pictures,
+                                            Stream& stream) = 0;
+};
+
+}  // namespace penstock::cuda

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stands in for the GPU in a build without the CUDA toolkit.
+#include "cuda/device.h"
+
+namespace penstock::cuda {
+
+Result<std::unique_ptr<Device>> OpenDevice(int /*ordinal*/) {
+  return Fail(ErrorKind::kEnvironment,
+              "CUDA is unavailable: this build was made without the CUDA toolkit");
+}
+
+int DeviceCount() {
+  return 0;
+}
+
+}  // namespace penstock::cuda

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What we use of nvJPEG, declared by ourselves: the library is opened at run time where there is
+// one, and its header is not needed to build. A test compares this with the real header where that
+// is found. All of it is the same from nvJPEG 11.6 on, which brought decoding of regions by
+// batches.
+#pragma once
+
+#include <cstddef>
+
+namespace penstock::cuda::nvjpeg {
+
+struct HandleTag;
+struct StateTag;
+struct StreamTag;
+struct ParamsTag;
+using Handle = HandleTag*;
+using State = StateTag*;    // of a decoder
+using Parsed = StreamTag*;  // a JPEG's headers
+using Params = ParamsTag*;
+using CudaStream = void*;
+
+// nvjpegStatus_t
+enum Status : int {
+  kSuccess = 0,
+  kNotInitialized = 1,
+  kInvalidParameter = 2,
+  kBadJpeg = 3,
+  kNotSupported = 4,
+  kAllocatorFailure = 5,
+  kExecutionFailed = 6,
+  kArchMismatch = 7,
+  kInternalError = 8,
+  kImplementationNotSupported = 9,
+  kIncompleteBitstream = 10,
+};
+
+// nvjpegBackend_t
+enum Backend : int { kDefault = 0, kHybrid = 1, kGpuHybrid = 2, kHardware = 3 };
+
+inline constexpr int kOutputRgbInterleaved = 5;          // NVJPEG_OUTPUT_RGBI
+inline constexpr unsigned kInterpolateChroma = 1U << 5;  // a flag of the handle, from 12.1
+inline constexpr int kComponents = 4;                    // NVJPEG_MAX_COMPONENT
+
+// nvjpegImage_t
+struct Image {
+  unsigned char* channel[kComponents];
+  std::size_t pitch[kComponents];
+};
+
+// The functions, by the names that the library has for them.
+struct Api {
+  int (*CreateEx)(int backend, void* device_allocator, void* pinned_allocator, unsigned flags,
+                  Handle* handle);
+  int (*Destroy)(Handle handle);
+  int (*JpegStateCreate)(Handle handle, State* state);
+  int (*JpegStateDestroy)(State state);
+  int (*JpegStreamCreate)(Handle handle, Parsed* parsed);
+  int (*JpegStreamDestroy)(Parsed parsed);
+  int (*JpegStreamParse)(Handle handle, const unsigned char* data, std::size_t length,
+                         int save_metadata, int save_stream, Parsed parsed);
+  int (*DecodeParamsCreate)(Handle handle, Params* params);
+  int (*DecodeParamsDestroy)(Params params);
+  int (*DecodeParamsSetOutputFormat)(Params params, int format);
+  int (*DecodeParamsSetROI)(Params params, int x, int y, int width, int height);
+  int (*DecodeBatchedSupportedEx)(Handle handle, Parsed parsed, Params params, int* not_supported);
+  int (*DecodeBatchedInitialize)(Handle handle, State state, int batch, int cpu_threads,
+                                 int format);
+  int (*DecodeBatchedEx)(Handle handle, State state, const unsigned char* const* data,
+                         const std::size_t* lengths, Image* images, Params* params,
+                         CudaStream stream);
+  int (*GetHardwareDecoderInfo)(Handle handle, unsigned* engines, unsigned* cores);  // may be null
+};
+
+}  // namespace penstock::cuda::nvjpeg

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/pass_list.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cuda/tile_bodies.h"
+
+namespace penstock::cuda {
+namespace {
+
+int TapsOf(const Axis& axis) {
+  const double support = SupportOf(axis);
+  return support == 0 ? 1 : static_cast<int>(std::ceil(2 * support)) + 1;
+}
+
+std::int64_t RoundedUp(std::int64_t value, std::int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+// Source pixels that `count` outputs read.
+int Reach(const Axis& axis, int outputs, int taps) {
+  return static_cast<int>(std::ceil((outputs - 1) * axis.ratio)) + taps + 1;
+}
+
+// Whether the pixels with weight of a window [from, from + count) of the axis are in a source of
+// that size. The very last tap may be one without weight.
+bool IsInside(const Axis& axis, int from, int count, int size) {
+  const FirstTap a = FirstTapOf(axis, from);
+  const FirstTap b = FirstTapOf(axis, from + count - 1);
+  const double support = SupportOf(axis);
+  const int low = std::min(a.start, b.start);
+  const FirstTap& last = a.start > b.start ? a : b;
+  // The last pixel whose centre is nearer to the output's than the support.
+  const int reach = support == 0 ? 0 : static_cast<int>(std::ceil(support - last.distance)) - 1;
+  const int high = std::min(last.start + std::max(reach, 0), axis.limit - 1);
+  return axis.base + low >= 0 && axis.base + high < size;
+}
+
+bool IsIdentity(const Axis& axis) {
+  return axis.ratio == 1 && axis.offset == 0;
+}
+
+int Blocks(std::int64_t items) {
+  return static_cast<int>((items + kThreads - 1) / kThreads);
+}
+
+}  // namespace
+
+Tile ChooseTile(const Pass& pass) {
+  constexpr int kFloat = sizeof(float);
+  constexpr std::pair<int, int> kShapes[] = {{kLanes, kRows}, {32, 4}, {16, 8}, {16, 4}, {8, 8},
+                                             {8, 4},          {4, 4},  {2, 4},  {1, 2},  {1, 1}};
+  const bool blur = pass.gather == Gather::kBlur;
+  Tile tile;
+  tile.taps_x = blur ? 2 * pass.radius + 1 : TapsOf(pass.x);
+  tile.taps_y = blur ? tile.taps_x : TapsOf(pass.y);
+  for (const auto& [width, height] : kShapes) {
+    const int columns = blur ? width + tile.taps_x : Reach(pass.x, width, tile.taps_x);
+    tile.pitch = static_cast<int>(RoundedUp(3 * std::int64_t{columns} + 6, 4));
+    const std::int64_t floats = std::int64_t{height} * tile.pitch +
+                                std::int64_t{width} * tile.taps_x +
+                                std::int64_t{height} * tile.taps_y + width + height;
+    if (floats * kFloat > kSharedBytes) continue;
+    tile.width = width;
+    tile.height = height;
+    tile.shared_bytes = static_cast<int>(floats) * kFloat;
+    return tile;
+  }
+  return {};
+}
+
+void PassList::Clear() {
+  passes_.clear();
+  levels_.clear();
+  points_.clear();
+  weights_.clear();
+  launches_.clear();
+  sums_ = 0;
+  scratch_ = 0;
+  moved_ = 0;
+}
+
+void PassList::Begin(const PictureAt& source) {
+  source_ = source;
+  width_ = source.width;
+  height_ = source.height;
+  pending_ = cropped_ = finished_ = false;
+  level_ = 0;
+}
+
+// Begins a pass, after the one that is pending.
+void PassList::StartGather(Gather gather, int width, int height) {
+  if (pending_) Flush();
+  pass_ = Pass{};
+  pass_.gather = gather;
+  pass_.source = source_;
+  pass_.width = width_ = width;
+  pass_.height = height_ = height;
+  pass_.kept = {0, 0, width, height};
+  pass_.first_point = static_cast<int>(points_.size());
+  pending_ = true;
+  cropped_ = false;
+}
+
+Result<void> PassList::Divide() {
+  pass_.tile = ChooseTile(pass_);
+  if (pass_.tile.width != 0) return {};
+  pending_ = false;
+  return Fail(ErrorKind::kInput,
+              fmt::format("{} to {} pixels in a row is more than the device shrinks at a time: "
+                          "leave augment on the CPU",
+                          pass_.source.width, pass_.width));
+}
+
+Result<void> PassList::Resize(const Axis& x, const Axis& y) {
+  if (IsIdentity(x) && IsIdentity(y)) {
+    const bool at_source = !pending_;
+    const Box window{x.base + x.first, y.base + y.first, x.count, y.count};
+    if (at_source && (window.x < 0 || window.y < 0 || window.x + window.width > source_.width ||
+                      window.y + window.height > source_.height)) {
+      return Fail(ErrorKind::kUsage, "the device was given less of a picture than is needed");
+    }
+    Window(window, x.mirrored, y.mirrored);
+    return {};
+  }
+  StartGather(Gather::kTiled, x.count, y.count);
+  pass_.x = x;
+  pass_.y = y;
+  if (!IsInside(x, 0, x.count, source_.width) || !IsInside(y, 0, y.count, source_.height)) {
+    pending_ = false;
+    return Fail(ErrorKind::kUsage, "the device was given less of a picture than is needed");
+  }
+  return Divide();
+}
+
+void PassList::Window(const Box& window, bool mirror_x, bool mirror_y) {
+  const bool inside = window.x >= 0 && window.y >= 0 && window.x + window.width <= width_ &&
+                      window.y + window.height <= height_;
+  if (pending_ && inside && !cropped_ && pass_.sum < 0) {
+    pass_.kept = window;  // rides on the store
+    pass_.store_mirror_x = mirror_x;
+    pass_.store_mirror_y = mirror_y;
+    width_ = window.width;
+    height_ = window.height;
+    cropped_ = true;
+    return;
+  }
+  StartGather(Gather::kWindow, window.width, window.height);
+  pass_.left = window.x;
+  pass_.top = window.y;
+  pass_.mirror_x = mirror_x;
+  pass_.mirror_y = mirror_y;
+}
+
+void PassList::Rotate(double radians, Filter filter) {
+  StartGather(filter == Filter::kNearest ? Gather::kRotateNearest : Gather::kRotateBilinear, width_,
+              height_);
+  pass_.cosine = std::cos(radians);
+  pass_.sine = std::sin(radians);
+}
+
+Result<void> PassList::Blur(int kernel, double sigma) {
+  StartGather(Gather::kBlur, width_, height_);
+  pass_.radius = kernel / 2;
+  pass_.weights = static_cast<int>(weights_.size());
+  const auto weight = [&](int k) {
+    const double x = (k - (kernel - 1) * 0.5) / sigma;
+    return std::exp(-0.5 * x * x);
+  };
+  double sum = 0;
+  for (int k = 0; k < kernel; ++k) sum += weight(k);
+  for (int k = 0; k < kernel; ++k) weights_.push_back(static_cast<float>(weight(k) / sum));
+  return Divide();
+}
+
+Point& PassList::AddPoint(PointKind kind) {
+  if (!finished_) {
+    const bool fits = pending_ && !cropped_ && pass_.sum < 0;
+    if (!fits) StartGather(Gather::kWindow, width_, height_);
+    ++pass_.points;
+    pass_.round = true;
+  } else {
+    ++pass_.masks;
+  }
+  points_.emplace_back().kind = kind;
+  return points_.back();
+}
+
+void PassList::Brightness(double factor) {
+  AddPoint(PointKind::kBrightness).a = static_cast<float>(factor);
+}
+
+void PassList::Contrast(double factor) {
+  // The pass before must add up what it stores; where there is none, one that copies.
+  if (!pending_ || pass_.sum >= 0) StartGather(Gather::kWindow, width_, height_);
+  const int sum = sums_++;
+  pass_.sum = sum;
+  pass_.round = true;
+  const double pixels = static_cast<double>(width_) * height_;
+  Flush();
+  Point& point = AddPoint(PointKind::kContrast);
+  point.a = static_cast<float>(factor);
+  point.b = static_cast<float>(1 - factor);
+  point.sum = sum;
+  point.pixels = pixels;
+}
+
+void PassList::Saturation(double factor) {
+  Point& point = AddPoint(PointKind::kSaturation);
+  point.a = static_cast<float>(factor);
+  point.b = static_cast<float>(1 - factor);
+}
+
+void PassList::Hsv(double shift, double saturation, double value) {
+  Point& point = AddPoint(PointKind::kHsv);
+  point.a = static_cast<float>(shift);
+  point.b = static_cast<float>(saturation);
+  point.c = static_cast<float>(value);
+}
+
+void PassList::Erase(const Box& box, double value) {
+  Point& point = AddPoint(PointKind::kErase);
+  point.box = box;
+  point.a = finished_ ? static_cast<float>(value)
+                      : static_cast<float>(std::nearbyint(std::clamp(value, 0.0, 255.0)));
+}
+
+void PassList::MaskGrid(const Grid& grid) {
+  Point& point = AddPoint(PointKind::kGridMask);
+  point.tile = grid.tile;
+  point.fraction = grid.fraction;
+  point.shift_u = grid.shift_u;
+  point.shift_v = grid.shift_v;
+  point.cosine = std::cos(grid.angle);
+  point.sine = std::sin(grid.angle);
+}
+
+void PassList::Finish(const OutputForm& form, std::int64_t target) {
+  if (!pending_ || pass_.sum >= 0) StartGather(Gather::kWindow, width_, height_);
+  pass_.final = true;
+  pass_.element = form.element;
+  pass_.layout = form.layout;
+  std::copy(form.scale.begin(), form.scale.end(), pass_.scale);
+  std::copy(form.bias.begin(), form.bias.end(), pass_.bias);
+  pass_.target = target;
+  finished_ = true;
+}
+
+void PassList::End() {
+  Close(true);
+}
+
+// The pending pass stores bytes, which the next one reads.
+void PassList::Flush() {
+  pass_.round = true;
+  pass_.target_stride = PitchOf(pass_.kept.width);
+  pass_.target = scratch_;
+  source_ = {Memory::kScratch, scratch_, pass_.target_stride, pass_.kept.width, pass_.kept.height};
+  scratch_ +=
+      RoundedUp(pass_.target_stride * pass_.kept.height + kReadableBeyond, kPictureAlignment);
+  Close(false);
+}
+
+void PassList::Close(bool final) {
+  const std::int64_t stored = std::int64_t{pass_.kept.width} * pass_.kept.height;
+  const bool stream =
+      final && pass_.gather == Gather::kWindow && pass_.points + pass_.masks == 0 &&
+      !pass_.mirror_x && !pass_.mirror_y && !pass_.store_mirror_x && !pass_.store_mirror_y &&
+      pass_.kept.width % 4 == 0 && (pass_.left + pass_.kept.x) % 4 == 0 && pass_.left >= 0 &&
+      pass_.top >= 0 && pass_.left + pass_.kept.x + pass_.kept.width <= pass_.source.width &&
+      pass_.top + pass_.kept.y + pass_.kept.height <= pass_.source.height && pass_.target % 16 == 0;
+  const bool tiled = pass_.gather == Gather::kTiled || pass_.gather == Gather::kBlur;
+  double read = 3 * static_cast<double>(stored);
+  if (stream) {
+    pass_.gather = Gather::kStream;
+    pass_.left += std::exchange(pass_.kept.x, 0);
+    pass_.top += std::exchange(pass_.kept.y, 0);
+    pass_.blocks = Blocks(stored / 4);
+  } else if (tiled) {
+    const Tile& tile = pass_.tile;
+    pass_.blocks_x = (pass_.kept.width + tile.width - 1) / tile.width;
+    pass_.blocks = pass_.blocks_x * ((pass_.kept.height + tile.height - 1) / tile.height);
+    if (pass_.gather == Gather::kTiled) {
+      const auto span = [](const Axis& axis, int outputs) {
+        return std::min<double>(axis.limit, outputs * axis.ratio + 2 * SupportOf(axis));
+      };
+      read = 3 * span(pass_.x, pass_.kept.width) * span(pass_.y, pass_.kept.height);
+    }
+  } else {
+    pass_.blocks = Blocks(stored);
+  }
+  const std::size_t element = final ? ElementBytes(pass_.element) : 1;
+  moved_ += static_cast<std::uint64_t>(read) + 3 * static_cast<std::uint64_t>(stored) * element;
+  passes_.push_back(pass_);
+  levels_.push_back(level_++);
+  pending_ = cropped_ = false;
+}
+
+void PassList::Arrange() {
+  const auto kind_of = [](const Pass& pass) {
+    return pass.gather == Gather::kTiled || pass.gather == Gather::kBlur ? Launch::Kind::kTiled
+           : pass.gather == Gather::kStream                              ? Launch::Kind::kStream
+                                                                         : Launch::Kind::kPixels;
+  };
+  launches_.clear();
+  sorted_.clear();
+  const int deepest = levels_.empty() ? -1 : *std::max_element(levels_.begin(), levels_.end());
+  for (int level = 0; level <= deepest; ++level) {
+    for (const auto kind : {Launch::Kind::kTiled, Launch::Kind::kPixels, Launch::Kind::kStream}) {
+      Launch launch;
+      launch.kind = kind;
+      launch.first = static_cast<int>(sorted_.size());
+      for (std::size_t i = 0; i < passes_.size(); ++i) {
+        if (levels_[i] != level || kind_of(passes_[i]) != kind) continue;
+        sorted_.push_back(passes_[i]);
+        launch.blocks = std::max(launch.blocks, passes_[i].blocks);
+        launch.shared_bytes = std::max(launch.shared_bytes, passes_[i].tile.shared_bytes);
+      }
+      launch.count = static_cast<int>(sorted_.size()) - launch.first;
+      if (launch.count != 0) launches_.push_back(launch);
+    }
+  }
+  passes_.swap(sorted_);
+  std::sort(levels_.begin(), levels_.end());  // as the passes now are, but for the kinds
+}
+
+}  // namespace penstock::cuda

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one thread does in passes that need no shared memory: windows, rotations, and the stream of
+// whole rows, four pixels at a time. As tile_bodies.h, for device and CPU alike.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/finish_body.h"
+#include "cuda/host_device.h"
+#include "cuda/passes.h"
+#include "cuda/pixel_math.h"
+
+namespace penstock::cuda {
+
+PENSTOCK_HD Rgb PixelAt(const Pass& pass, const std::uint8_t* source, std::int64_t x,
+                        std::int64_t y) {
+  if (x < 0 || y < 0 || x >= pass.source.width || y >= pass.source.height) return {};
+  const std::uint8_t* pixel = source + y * pass.source.stride + 3 * x;
+  return {static_cast<float>(pixel[0]), static_cast<float>(pixel[1]), static_cast<float>(pixel[2])};
+}
+
+// Coordinates with 32 bits after the point.
+PENSTOCK_HD std::int64_t Fixed(double value) {
+  return llround(value * 4294967296.0);
+}
+
+PENSTOCK_HD float FractionOf(std::int64_t at) {
+  return static_cast<float>(static_cast<std::uint32_t>(at) >> 8) * (1.0f / 16777216.0f);
+}
+
+PENSTOCK_HD float Mixed(float a, float b, float share) {
+  const float part = share * (b - a);
+  return a + part;
+}
+
+PENSTOCK_HD Rgb RotatedPixel(const Pass& pass, const std::uint8_t* source, int x, int y) {
+  const bool bilinear = pass.gather == Gather::kRotateBilinear;
+  const double half = bilinear ? 0.5 : 0.0;
+  const double dx = 0.5 - pass.width / 2.0;
+  const double dy = y + 0.5 - pass.height / 2.0;
+  const std::int64_t at_x =
+      Fixed(dx * pass.cosine - dy * pass.sine + pass.source.width / 2.0 - half) +
+      x * Fixed(pass.cosine);
+  const std::int64_t at_y =
+      Fixed(dx * pass.sine + dy * pass.cosine + pass.source.height / 2.0 - half) +
+      x * Fixed(pass.sine);
+  const std::int64_t left = at_x >> 32;
+  const std::int64_t top = at_y >> 32;
+  if (!bilinear) return PixelAt(pass, source, left, top);
+  const float right = FractionOf(at_x);
+  const float below = FractionOf(at_y);
+  const Rgb a = PixelAt(pass, source, left, top);
+  const Rgb b = PixelAt(pass, source, left + 1, top);
+  const Rgb c = PixelAt(pass, source, left, top + 1);
+  const Rgb d = PixelAt(pass, source, left + 1, top + 1);
+  return {Mixed(Mixed(a.r, b.r, right), Mixed(c.r, d.r, right), below),
+          Mixed(Mixed(a.g, b.g, right), Mixed(c.g, d.g, right), below),
+          Mixed(Mixed(a.b, b.b, right), Mixed(c.b, d.b, right), below)};
+}
+
+// One pixel of what is kept; `index` counts them row by row.
+PENSTOCK_HD unsigned WindowPixel(const Pass& pass, const Memories& memories, int index) {
+  const std::uint8_t* source = SourceOf(pass, memories);
+  const int x = pass.kept.x + index % pass.kept.width;
+  const int y = pass.kept.y + index / pass.kept.width;
+  Rgb value;
+  if (pass.gather == Gather::kWindow) {
+    value = PixelAt(pass, source, pass.left + (pass.mirror_x ? pass.width - 1 - x : x),
+                    pass.top + (pass.mirror_y ? pass.height - 1 - y : y));
+  } else {
+    value = RotatedPixel(pass, source, x, y);
+  }
+  return FinishPixel(pass, memories, x, y, value);
+}
+
+struct alignas(8) TwoWords {
+  std::uint32_t word[2];
+};
+struct alignas(16) FourWords {
+  std::uint32_t word[4];
+};
+
+PENSTOCK_HD std::uint32_t FloatBits(float value) {
+#ifdef __CUDA_ARCH__
+  return __float_as_uint(value);
+#else
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+#endif
+}
+
+// Four elements that lie side by side, from element `index` on, a multiple of four.
+PENSTOCK_HD void StoreFour(std::uint8_t* output, Element element, std::int64_t index,
+                           const float* v) {
+  if (element == Element::kF32) {
+    reinterpret_cast<FourWords*>(output + 4 * index)[0] = {
+        {FloatBits(v[0]), FloatBits(v[1]), FloatBits(v[2]), FloatBits(v[3])}};
+  } else if (element == Element::kF16) {
+    const auto pair = [](float low, float high) {
+      return static_cast<std::uint32_t>(HalfBits(low)) | static_cast<std::uint32_t>(HalfBits(high))
+                                                             << 16;
+    };
+    reinterpret_cast<TwoWords*>(output + 2 * index)[0] = {{pair(v[0], v[1]), pair(v[2], v[3])}};
+  } else {
+    std::uint32_t word = 0;
+    for (int i = 0; i < 4; ++i) word |= static_cast<std::uint32_t>(RoundedByte(v[i])) << 8 * i;
+    reinterpret_cast<std::uint32_t*>(output + index)[0] = word;
+  }
+}
+
+// Four pixels of a row of a kStream pass; `index` counts such groups row by row.
+PENSTOCK_HD void StreamFour(const Pass& pass, const Memories& memories, int index) {
+  const int groups = pass.kept.width / 4;
+  const int y = index / groups;
+  const int x = 4 * (index % groups);
+  const std::uint32_t* words = reinterpret_cast<const std::uint32_t*>(
+      SourceOf(pass, memories) + (pass.top + y) * pass.source.stride + 3 * (pass.left + x));
+  float v[12];
+  for (int w = 0; w < 3; ++w) {
+    const std::uint32_t word = words[w];
+    for (int i = 0; i < 4; ++i) {
+      const int c = (4 * w + i) % 3;
+      v[4 * w + i] =
+          FusedAdd(static_cast<float>(word >> 8 * i & 0xFFU), pass.scale[c], pass.bias[c]);
+    }
+  }
+  std::uint8_t* output = memories.output + pass.target;
+  const std::int64_t pixel = std::int64_t{y} * pass.kept.width + x;
+  if (pass.layout == Layout::kHwc) {
+    for (int part = 0; part < 3; ++part) {
+      StoreFour(output, pass.element, 3 * pixel + 4 * part, v + 4 * part);
+    }
+    return;
+  }
+  const std::int64_t plane = std::int64_t{pass.kept.width} * pass.kept.height;
+  for (int c = 0; c < 3; ++c) {
+    const float channel[4] = {v[c], v[c + 3], v[c + 6], v[c + 9]};
+    StoreFour(output, pass.element, c * plane + pixel, channel);
+  }
+}
+
+}  // namespace penstock::cuda

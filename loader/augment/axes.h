@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a resampling step means in pixels of what was decoded, and how a program's values become
+// those of its output: shared by whoever carries plans out, on the CPU or on a device. Pure.
+#pragma once
+
+#include <array>
+
+#include "loader/augment/plan.h"
+#include "loader/augment/program.h"
+#include "loader/augment/taps.h"
+#include "loader/decode/image.h"
+
+namespace penstock::loader {
+
+struct Axes {
+  Axis x;
+  Axis y;
+};
+
+// Of a kResample step on pixels that show `covers` at 1/denominator.
+[[nodiscard]] Axes AxesOf(const Step& step, const Region& covers, int denominator);
+
+// output = value * scale + bias, channel by channel.
+struct OutputScale {
+  std::array<float, 3> scale{1, 1, 1};
+  std::array<float, 3> bias{0, 0, 0};
+};
+[[nodiscard]] OutputScale OutputScaleOf(const AugmentProgram& program);
+
+}  // namespace penstock::loader

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/device/measure.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "loader/decode/jpeg_decoder.h"
+#include "loader/device/plan_passes.h"
+
+namespace penstock::loader {
+namespace {
+
+// Median length of what `queue` puts into the stream; the first three times do not count: memory is
+// allocated, and the clock of an idle device is low.
+Result<TimeNs> Median(cuda::Device& device, cuda::Stream& stream, unsigned repeats,
+                      const std::function<Result<void>()>& queue) {
+  constexpr unsigned kWarmup = 3;
+  if (Result<void> set = device.Anchor(); !set) return tl::unexpected<Error>(set.error());
+  std::vector<TimeNs> lengths;
+  for (unsigned i = 0; i < repeats + kWarmup; ++i) {
+    Result<void> done = stream.Mark(0);
+    if (done) done = queue();
+    if (done) done = stream.Mark(1);
+    if (done) done = stream.Wait(1);
+    if (!done) return tl::unexpected<Error>(std::move(done.error()));
+    const Result<TimeNs> begun = stream.SinceAnchor(0);
+    const Result<TimeNs> ended = stream.SinceAnchor(1);
+    if (!begun) return tl::unexpected<Error>(begun.error());
+    if (!ended) return tl::unexpected<Error>(ended.error());
+    if (i >= kWarmup) lengths.push_back(*ended - *begun);
+  }
+  const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+  std::nth_element(lengths.begin(), middle, lengths.end());
+  return *middle;
+}
+
+std::int64_t Rounded(std::int64_t bytes) {
+  return (bytes + cuda::kPictureAlignment - 1) / cuda::kPictureAlignment * cuda::kPictureAlignment;
+}
+
+}  // namespace
+
+Result<DeviceTime> MeasureProgram(cuda::Device& device, const AugmentProgram& program, Size picture,
+                                  std::size_t batch, unsigned repeats) {
+  const std::int64_t pitch = cuda::PitchOf(picture.width);
+  const std::int64_t each = Rounded(pitch * picture.height + cuda::kReadableBeyond);
+  const auto input_bytes = static_cast<std::size_t>(each) * batch;
+  const std::size_t output_bytes = (program.format().bytes() + 15) / 16 * 16;
+  auto stream = device.MakeStream();
+  auto host = device.Allocate(cuda::Kind::kPinned, static_cast<std::size_t>(each));
+  auto input = device.Allocate(cuda::Kind::kDevice, input_bytes);
+  auto output = device.Allocate(cuda::Kind::kDevice, output_bytes * batch);
+  if (!stream) return tl::unexpected<Error>(std::move(stream.error()));
+  for (auto* memory : {&host, &input, &output}) {
+    if (!*memory) return tl::unexpected<Error>(std::move(memory->error()));
+  }
+  for (std::size_t i = 0; i < host->size(); ++i) {
+    host->data()[i] = static_cast<std::byte>(i * 2654435761U >> 13);
+  }
+  cuda::PassList list;
+  const PlanPasses passes(program);
+  for (std::size_t i = 0; i < batch; ++i) {
+    DevicePicture at;
+    at.at = {cuda::Memory::kInput, static_cast<std::int64_t>(i) * each, pitch, picture.width,
+             picture.height};
+    at.covers = {0, 0, picture.width, picture.height};
+    Result<void> done = (*stream)->CopyIn(input->data() + i * static_cast<std::size_t>(each),
+                                          host->data(), host->size());
+    if (done) {
+      done = passes.Add(DrawPlan(program.ops(), picture, {1, 0, i}), at,
+                        static_cast<std::int64_t>(i * output_bytes), list);
+    }
+    if (!done) return tl::unexpected<Error>(std::move(done.error()));
+  }
+  list.Arrange();
+  const auto time = Median(device, **stream, repeats,
+                           [&] { return (*stream)->Run(list, input->data(), output->data()); });
+  if (!time) return tl::unexpected<Error>(time.error());
+  return DeviceTime{*time, list.bytes_moved(),
+                    1e-6 * picture.width * picture.height * static_cast<double>(batch)};
+}
+
+Result<DeviceTime> MeasureCopy(cuda::Device& device, std::size_t bytes, unsigned repeats) {
+  auto stream = device.MakeStream();
+  auto host = device.Allocate(cuda::Kind::kPinned, bytes);
+  auto memory = device.Allocate(cuda::Kind::kDevice, bytes);
+  if (!stream) return tl::unexpected<Error>(std::move(stream.error()));
+  if (!host) return tl::unexpected<Error>(std::move(host.error()));
+  if (!memory) return tl::unexpected<Error>(std::move(memory.error()));
+  std::memset(host->data(), 1, bytes);
+  const auto time = Median(device, **stream, repeats,
+                           [&] { return (*stream)->CopyIn(memory->data(), host->data(), bytes); });
+  if (!time) return tl::unexpected<Error>(time.error());
+  return DeviceTime{*time, bytes, 0};
+}
+
+Result<DeviceTime> MeasureDecode(cuda::Device& device, cuda::JpegBatches& jpeg,
+                                 std::span<const std::vector<std::byte>> files, unsigned repeats) {
+  auto stream = device.MakeStream();
+  if (!stream) return tl::unexpected<Error>(std::move(stream.error()));
+  JpegDecoder headers{DecodeOptions{}};
+  std::vector<cuda::JpegPicture> pictures;
+  std::vector<std::size_t> offsets;
+  std::size_t pixels_bytes = 0;
+  double pixels = 0;
+  std::uint64_t bytes = 0;
+  for (const std::vector<std::byte>& file : files) {
+    const auto info = headers.ReadHeader(file);
+    if (!info || info->cmyk) continue;
+    cuda::JpegPicture picture;
+    picture.file = file;
+    picture.region = {0, 0, info->width, info->height};
+    picture.pitch = static_cast<std::size_t>(cuda::PitchOf(info->width));
+    if (!jpeg.Takes(picture)) continue;
+    const std::size_t whole = picture.pitch * static_cast<std::size_t>(info->height);
+    offsets.push_back(pixels_bytes);
+    pixels_bytes += static_cast<std::size_t>(Rounded(static_cast<std::int64_t>(whole)));
+    pixels += static_cast<double>(info->width) * info->height;
+    bytes += file.size() + whole;
+    pictures.push_back(picture);
+  }
+  if (pictures.empty()) {
+    return Fail(ErrorKind::kInput, "nvJPEG takes none of these files: baseline JPEGs are needed");
+  }
+  auto memory = device.Allocate(cuda::Kind::kDevice, pixels_bytes);
+  if (!memory) return tl::unexpected<Error>(std::move(memory.error()));
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    pictures[i].pixels = reinterpret_cast<std::uint8_t*>(memory->data()) + offsets[i];
+  }
+  const auto time =
+      Median(device, **stream, repeats, [&] { return jpeg.Decode(pictures, **stream); });
+  if (!time) return tl::unexpected<Error>(time.error());
+  return DeviceTime{*time, bytes, pixels * 1e-6};
+}
+
+}  // namespace penstock::loader

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a device takes for the stages that can move to it, by its own stamps. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cuda/device.h"
+#include "cuda/jpeg.h"
+#include "loader/augment/program.h"
+#include "loader/decode/image.h"
+#include "traces/base/result.h"
+#include "traces/base/units.h"
+
+namespace penstock::loader {
+
+struct DeviceTime {
+  TimeNs batch{};           // median over the repeats
+  std::uint64_t bytes = 0;  // that are moved for a batch: read and written once each
+  double megapixels = 0;    // of the pictures of a batch, before cropping
+
+  [[nodiscard]] double ms_per_megapixel() const {
+    return megapixels > 0 ? Seconds(batch) * 1e3 / megapixels : 0;
+  }
+  [[nodiscard]] double bytes_per_s() const {
+    return batch.value > 0 ? static_cast<double>(bytes) / Seconds(batch) : 0;
+  }
+};
+
+// Kernels of `program` on `batch` pictures of that size, each with random numbers of its own, that
+// lie in the device's memory. Requires: batch, repeats >= 1. Errors: kEnvironment, those of
+// PlanPasses.
+[[nodiscard]] Result<DeviceTime> MeasureProgram(cuda::Device& device, const AugmentProgram& program,
+                                                Size picture, std::size_t batch, unsigned repeats);
+
+// Pinned memory to the device. `bytes` per copy.
+[[nodiscard]] Result<DeviceTime> MeasureCopy(cuda::Device& device, std::size_t bytes,
+                                             unsigned repeats);
+
+// Whole pictures by nvJPEG, those that it takes: at least one. Errors: kInput where it takes none.
+[[nodiscard]] Result<DeviceTime> MeasureDecode(cuda::Device& device, cuda::JpegBatches& jpeg,
+                                               std::span<const std::vector<std::byte>> files,
+                                               unsigned repeats);
+
+}  // namespace penstock::loader

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From what is to be done to a sample to what the kernels are told. The same plan, drawn from the
+// same random numbers, as the CPU carries out. Belongs to one thread.
+//
+// Tolerance: one operation gives the CPU's bytes, or is 1 of 255 off where the CPU's sum of
+// products was within its rounding of a half; fewer than 1 in 1,000 are. float16 and float32 differ
+// by at most 1e-4 of the range before the conversion. Where bytes 1 apart go through further
+// operations on bytes, those can spread them by their own factor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/pass_list.h"
+#include "loader/augment/axes.h"
+#include "loader/augment/plan.h"
+#include "loader/augment/program.h"
+#include "loader/decode/image.h"
+#include "traces/base/result.h"
+
+namespace penstock::loader {
+
+// Decoded pixels in memory of the device, as JpegDecoder::Decoded tells of them.
+struct DevicePicture {
+  cuda::PictureAt at;
+  Region covers;
+  int denominator = 1;
+};
+
+class PlanPasses {
+ public:
+  // The program must outlive this.
+  explicit PlanPasses(const AugmentProgram& program);
+
+  // Appends the passes of one sample. `target`: offset of the sample in the output.
+  //
+  // Requires: plan.region is in picture.covers.
+  // Errors:   those of cuda::PassList; kInput where the operations make too large a picture. The
+  //           list is then of no use.
+  [[nodiscard]] Result<void> Add(const AugmentPlan& plan, const DevicePicture& picture,
+                                 std::int64_t target, cuda::PassList& list) const;
+
+ private:
+  [[nodiscard]] Result<void> AddStep(const Step& step, const Region& covers, int denominator,
+                                     cuda::PassList& list) const;
+
+  const AugmentProgram& program_;
+  cuda::OutputForm form_;
+};
+
+}  // namespace penstock::loader

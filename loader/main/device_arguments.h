@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options that place stages on a device, and the device that they ask for. Values.
+#pragma once
+
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "cuda/device.h"
+#include "loader/main/arguments.h"
+#include "traces/base/result.h"
+
+namespace penstock::loader {
+
+void AddDeviceOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& texts);
+
+// Turns --device, --gpu and --gpu-decoder into values. Errors: kUsage, naming the option.
+[[nodiscard]] Result<void> ReadPlacement(const ArgumentTexts& texts, LoadArguments* arguments);
+
+// The device that the arguments name; nullptr for the CPU. Errors: kEnvironment, in one line.
+[[nodiscard]] Result<std::unique_ptr<cuda::Device>> OpenNamedDevice(const LoadArguments& arguments);
+
+}  // namespace penstock::loader

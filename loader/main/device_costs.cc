@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/main/device_costs.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "loader/device/measure.h"
+#include "loader/io/object_reader.h"
+#include "loader/main/device_arguments.h"
+#include "loader/source/sources.h"
+#include "traces/base/file.h"
+#include "traces/option_checks.h"
+#include "traces/program.h"
+
+namespace penstock::loader {
+namespace {
+
+constexpr Size kPicture{500, 375};  // the usual size of an ImageNet photograph
+constexpr unsigned kRepeats = 25;
+
+int Complain(const Error& error) {
+  fmt::print(stderr, "penstock-load device-costs: {}\n", error.message);
+  return ExitStatus(error.kind);
+}
+
+// The first samples of the source. Errors: those of reading.
+Result<std::vector<std::vector<std::byte>>> ReadFiles(const std::string& name, std::size_t count) {
+  const auto source = OpenSource(name, {});
+  if (!source) return tl::unexpected<Error>(source.error());
+  const auto reader = MakeObjectReader({});
+  if (!reader) return tl::unexpected<Error>(reader.error());
+  std::vector<std::vector<std::byte>> files;
+  SampleScratch scratch;
+  const auto wanted = std::min<std::uint64_t>((*source)->size(), count);
+  for (std::uint64_t i = 0; i < wanted; ++i) {
+    // Spread over the set, whose beginning may be one class.
+    const auto ref = (*source)->At((*source)->size() / wanted * i, scratch);
+    if (!ref) return tl::unexpected<Error>(ref.error());
+    (*reader)->Start(0, *ref);
+    const auto file = (*reader)->Finish(0);
+    if (!file) return tl::unexpected<Error>(file.error());
+    files.emplace_back(file->begin(), file->end());
+  }
+  return files;
+}
+
+struct Wanted {
+  std::string source;
+  std::string output;
+  std::string device = "cuda";
+  std::string decoder = "auto";
+  std::string library;
+  unsigned batch = 256;
+};
+
+std::string Line(std::string_view key, const DeviceTime& time, std::string_view what) {
+  return fmt::format("{} {:.6g} {}, {:.0f} GB/s\n", key, time.ms_per_megapixel(), what,
+                     time.bytes_per_s() * 1e-9);
+}
+
+Result<DeviceTime> MeasureOps(cuda::Device& device, const char* ops, Size picture, unsigned batch) {
+  const auto program = AugmentProgram::Parse(ops, ElementType::kF16, Layout::kChw);
+  if (!program) return tl::unexpected<Error>(program.error());
+  return MeasureProgram(device, *program, picture, batch, kRepeats);
+}
+
+// The text of the file. A stage that cannot be measured is left out, with the reason as a comment.
+Result<std::string> Measure(const Wanted& wanted, cuda::Device& device) {
+  const std::string day = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr)));
+  const cuda::DeviceInfo& info = device.info();
+  std::string out =
+      fmt::format("# penstock-load device-costs, {}; milliseconds a megapixel\n", day);
+  out += fmt::format("device {}\n", info.name);
+  if (wanted.source.empty()) {
+    out += "# decode: give a SOURCE of JPEGs to measure it\n";
+  } else {
+    const auto files = ReadFiles(wanted.source, wanted.batch);
+    if (!files) return tl::unexpected<Error>(files.error());
+    cuda::JpegOptions options;
+    options.library = wanted.library;
+    const auto backend = cuda::ParseJpegBackend(wanted.decoder);
+    if (!backend) return Fail(ErrorKind::kUsage, "--gpu-decoder " + backend.error().message);
+    options.backend = *backend;
+    const auto jpeg = cuda::JpegBatches::Make(options);
+    if (jpeg) {
+      const auto time = MeasureDecode(device, **jpeg, *files, kRepeats);
+      if (!time) return tl::unexpected<Error>(time.error());
+      out += fmt::format("decode {:.6g} nvJPEG, {}, {} whole pictures of {:.2f} megapixels, {}\n",
+                         time->ms_per_megapixel(), cuda::JpegBackendName((*jpeg)->backend()),
+                         files->size(), time->megapixels / static_cast<double>(files->size()), day);
+    } else {
+      out += fmt::format("# decode: {}\n", jpeg.error().message);
+    }
+  }
+  const auto augment =
+      MeasureOps(device, "random_resized_crop=224,flip,normalize", kPicture, wanted.batch);
+  if (!augment) return tl::unexpected<Error>(augment.error());
+  out += Line("augment", *augment,
+              fmt::format("random_resized_crop=224,flip,normalize of {}x{} to float16, {}",
+                          kPicture.width, kPicture.height, day));
+  const auto convert = MeasureOps(device, "crop=224x224,normalize", Size{224, 224}, wanted.batch);
+  if (!convert) return tl::unexpected<Error>(convert.error());
+  out += Line("convert", *convert, fmt::format("uint8 HWC to normalised float16 CHW, {}", day));
+  const auto copy = MeasureCopy(device, std::size_t{64} << 20, kRepeats);
+  if (!copy) return tl::unexpected<Error>(copy.error());
+  out += fmt::format("# copy from pinned memory: {:.2f} GB/s\n", copy->bytes_per_s() * 1e-9);
+  if (info.memory_bytes_per_s > 0) {
+    out += fmt::format(
+        "# peak of the device's memory: {:.0f} GB/s; augment reaches {:.0f} %, "
+        "convert {:.0f} %\n",
+        info.memory_bytes_per_s * 1e-9, 100 * augment->bytes_per_s() / info.memory_bytes_per_s,
+        100 * convert->bytes_per_s() / info.memory_bytes_per_s);
+  }
+  return out;
+}
+
+Result<void> Write(const std::string& path, const std::string& text) {
+  if (path.empty() || path == "-") return traces::ToStandardOutput(text);
+  Result<OutputFile> file = OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()));
+  if (!file) return tl::unexpected<Error>(file.error());
+  Result<void> done = file->Append(std::as_bytes(std::span(text.data(), text.size())));
+  if (!done) {
+    file->Discard();
+    return done;
+  }
+  return file->Commit();
+}
+
+}  // namespace
+
+int DeviceCostsCommand(const std::vector<std::string>& arguments) {
+  Wanted wanted;
+  CLI::App app{
+      "Measures what decoding, augmentation and conversion take of a GPU for each megapixel, and\n"
+      "writes it as a file that penstock whatif reads (--device-costs).",
+      "penstock-load device-costs"};
+  app.add_option("SOURCE", wanted.source, "JPEGs to decode; without them decode is left out");
+  app.add_option("-o,--output", wanted.output, "the file (default: standard output)");
+  app.add_option("--device", wanted.device, "cuda or cuda:NUMBER; emulated: to see the format")
+      ->capture_default_str();
+  app.add_option("-b,--batch", wanted.batch, "pictures at a time")
+      ->check(traces::WholeNumber(1, 65536))
+      ->capture_default_str();
+  app.add_option("--gpu-decoder", wanted.decoder, "auto, hardware, gpu-hybrid or hybrid")
+      ->capture_default_str();
+  app.add_option("--nvjpeg", wanted.library, "the nvJPEG library (default: as it is found)");
+  int status = 0;
+  std::vector<std::string> words = {"penstock-load device-costs"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  if (!traces::ParseCommandLine(app, static_cast<int>(argv.size()), argv.data(), &status)) {
+    return status;
+  }
+  ArgumentTexts texts;
+  texts.device = wanted.device;
+  LoadArguments load;
+  if (Result<void> read = ReadPlacement(texts, &load); !read) return Complain(read.error());
+  if (load.device == "cpu") {
+    return Complain({ErrorKind::kUsage, "--device cpu: the device is what is measured"});
+  }
+  const auto device = OpenNamedDevice(load);
+  if (!device) {
+    static_cast<void>(Complain(device.error()));
+    return 1;
+  }
+  const auto text = Measure(wanted, **device);
+  if (!text) return Complain(text.error());
+  if (Result<void> written = Write(wanted.output, *text); !written) {
+    return Complain(written.error());
+  }
+  return 0;
+}
+
+}  // namespace penstock::loader

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the reports say of a device: where the stages were, and what it did. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "loader/main/arguments.h"
+#include "loader/pipeline/stats.h"
+
+namespace penstock::loader {
+
+// "cpu" or "device".
+[[nodiscard]] std::string_view PlaceOf(const LoadArguments& arguments, Stage stage);
+// {"device": "cuda:0", "name": "...", "read": "cpu", "decode": "device", "augment": "device"}
+void AppendPlacement(std::string& out, const LoadArguments& arguments, const DeviceStats& stats);
+// Times, bytes and rates of copies, decoding and kernels.
+void AppendDevice(std::string& out, const DeviceStats& stats);
+// The same in two lines; empty where there was no device.
+[[nodiscard]] std::string DeviceText(const DeviceStats& stats);
+
+}  // namespace penstock::loader

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes JSON, field after field, for the reports of the program. Header only; one thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "traces/base/json_text.h"
+
+namespace penstock::loader {
+
+inline double Ratio(double a, double b) {
+  return b > 0 ? a / b : 0;
+}
+
+// An object of JSON: fields one after another.
+class Object {
+ public:
+  explicit Object(std::string& out) : out_(out) { out_ += '{'; }
+  ~Object() { out_ += '}'; }
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+
+  std::string& Key(std::string_view key) {
+    if (!std::exchange(first_, false)) out_ += ", ";
+    AppendJson(out_, key);
+    out_ += ": ";
+    return out_;
+  }
+  Object& Text(std::string_view key, std::string_view value) {
+    AppendJson(Key(key), value);
+    return *this;
+  }
+  Object& Number(std::string_view key, double value) {
+    Key(key) += fmt::format("{:.9g}", value);
+    return *this;
+  }
+  Object& Count(std::string_view key, std::uint64_t value) {
+    Key(key) += fmt::format("{}", value);
+    return *this;
+  }
+  Object& Flag(std::string_view key, bool value) {
+    Key(key) += value ? "true" : "false";
+    return *this;
+  }
+
+ private:
+  std::string& out_;
+  bool first_ = true;
+};
+
+// A list of JSON: `write` appends an element.
+template <class Items, class Write>
+void AppendList(std::string& out, const Items& items, Write write) {
+  out += '[';
+  bool first = true;
+  for (const auto& item : items) {
+    if (!std::exchange(first, false)) out += ", ";
+    write(item);
+  }
+  out += ']';
+}
+
+}  // namespace penstock::loader

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of a pipeline that is the device's: workers put pixels or files into pinned memory, and
+// one thread turns complete batches into copies, decoding and kernels on one of two lanes, so that
+// the copy of a batch runs beside the kernels of the one before. It waits for marks, never for the
+// device, and publishes a batch once it lies in the device's memory. Internal to loader/pipeline/.
+//
+// Threads: Takes() and the Stage functions from any worker; Submit() from the one that completes a
+// batch.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cuda/staging.h"
+#include "loader/device/plan_passes.h"
+#include "loader/pipeline/device_options.h"
+#include "loader/pipeline/device_spans.h"
+#include "loader/pipeline/item.h"
+#include "loader/pipeline/queue.h"
+#include "loader/pipeline/ring.h"
+
+namespace penstock::loader {
+
+struct Shared;
+
+class DeviceStage {
+ public:
+  // Errors: kUsage for a placement that is not possible, kEnvironment for memory or nvJPEG.
+  static Result<std::unique_ptr<DeviceStage>> Make(Shared& shared, unsigned slots);
+  ~DeviceStage() { Join(); }
+  DeviceStage(const DeviceStage&) = delete;
+  DeviceStage& operator=(const DeviceStage&) = delete;
+
+  // Pinned memory for the batches of the ring; nullptr where nothing of them is on the CPU.
+  [[nodiscard]] std::byte* ring_memory() const { return ring_memory_.data(); }
+  [[nodiscard]] bool augments() const { return options_.augment; }
+  // The device decodes this sample of this picture.
+  [[nodiscard]] bool Takes(const Item& item, const ImageInfo& info) const;
+  // The item's file and plan, or pixels and plan, for its place in its batch.
+  [[nodiscard]] Result<void> StageFile(const Item& item, const ImageInfo& info);
+  [[nodiscard]] Result<void> StagePixels(const Item& item);
+
+  // The ring exists: starts the thread. Errors: kEnvironment.
+  [[nodiscard]] Result<void> Start();
+  // All samples of the slot's batch are done: it will be published.
+  void Submit(BatchRing::Slot& slot) { queue_.Push(&slot); }
+  void WakeAll() { queue_.WakeAll(); }  // async-signal-safe
+  // Requires: the stop flag is set.
+  void Join();
+  // Requires: Join().
+  [[nodiscard]] const DeviceStats& stats() const { return stats_; }
+
+ private:
+  static constexpr unsigned kLanes = 2;
+  enum Mark : unsigned { kBegun, kCopied, kDecoded, kAugmented, kFetched };
+
+  // What workers left for one sample.
+  struct Staged {
+    bool file = false;
+    AugmentPlan plan;
+    cuda::Staging::Piece piece;
+    std::size_t bytes = 0;
+    DevicePicture picture;     // but for its offset
+    std::uint64_t pixels = 0;  // of the whole picture
+    std::string path;
+  };
+  struct SlotState {  // of one place in the ring
+    explicit SlotState(cuda::Device& device) : pixels(device), files(device) {}
+    cuda::Staging pixels;
+    cuda::Staging files;
+    std::vector<Staged> samples;
+    cuda::DeviceMemory output;
+  };
+  struct Lane {
+    std::unique_ptr<cuda::Stream> stream;
+    std::unique_ptr<cuda::JpegBatches> jpeg;
+    cuda::DeviceMemory input;
+    BatchRing::Slot* busy = nullptr;
+    std::uint64_t bytes = 0;  // that are copied
+    bool decodes = false;
+    std::vector<cuda::JpegPicture> pictures;
+    std::vector<std::size_t> samples;  // which of the batch those are
+  };
+
+  DeviceStage(Shared& shared, unsigned slots);
+  Result<void> Begin(unsigned slots);
+  void Run();
+  void Retire(Lane& lane);
+  [[nodiscard]] Result<void> Queue(Lane& lane, BatchRing::Slot& slot);
+  [[nodiscard]] Result<void> QueueSamples(Lane& lane, BatchRing::Slot& slot, SlotState& state);
+  [[nodiscard]] Result<void> QueueDecode(Lane& lane, BatchRing::Slot& slot, SlotState& state);
+  [[nodiscard]] Result<void> QueuePasses(Lane& lane, BatchRing::Slot& slot, SlotState& state);
+  [[nodiscard]] Result<void> DecodeFile(SlotState& state, Staged& staged);
+  [[nodiscard]] Result<void> DecodeOnCpu(BatchRing::Slot& slot, SlotState& state,
+                                         std::size_t index);
+  void Count(const Lane& lane);
+  [[nodiscard]] SlotState& StateOf(const BatchRing::Slot& slot) {
+    return *states_[slot.number % states_.size()];
+  }
+  static Result<void> PutPixels(cuda::Staging& staging, const ImageView& view, Staged* staged);
+
+  Shared& shared_;
+  const DeviceOptions options_;
+  cuda::Device& device_;
+  const std::size_t sample_bytes_;
+  cuda::DeviceMemory ring_memory_;
+  std::vector<std::unique_ptr<SlotState>> states_;
+  BoundedQueue<BatchRing::Slot*> queue_;
+  std::thread thread_;
+
+  // Of the thread alone.
+  std::array<Lane, kLanes> lanes_;
+  PlanPasses passes_;
+  cuda::PassList list_;
+  std::optional<JpegDecoder> decoder_;  // for what nvJPEG does not take
+  std::optional<DeviceSpans> spans_;
+  DeviceStats stats_;
+};
+
+}  // namespace penstock::loader

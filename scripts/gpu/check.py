@@ -1,0 +1,167 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The claims of scripts/gpu_check.sh about runs that were recorded, one subcommand each.
+
+Each prints one line that begins with ok, FAILED or note, and ends with status 1 if it failed.
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+
+SHARE_GOAL = 0.7  # of the memory's bandwidth, by the fused kernels
+COST_GOAL = 0.03  # of a whole run, by the level cupti
+BUSY_GOAL = 0.02  # kernel-busy beside torch.profiler's
+FUSED = ("convert_to_f16_chw", "crop_resize_flip_normalize_f16", "crop_resize_flip_u8_hwc")
+
+
+def say(good, text):
+    print(("ok      " if good else "FAILED  ") + text)
+    return 0 if good else 1
+
+
+def union(intervals):
+    """Length of the union of (start, end)."""
+    total, end = 0, None
+    for start, stop in sorted(intervals):
+        if end is None or start > end:
+            total += stop - start
+            end = stop
+        elif stop > end:
+            total += stop - end
+            end = stop
+    return total
+
+
+def spans(path, stages):
+    """Spans of a JSON-lines export: (stage, name, start, end)."""
+    found = []
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            record = json.loads(line)
+            if record["type"] == "span" and record["stage"] in stages:
+                start = record["start_ns"]
+                found.append((record["stage"], record["name"], start, start + record["duration_ns"]))
+    return found
+
+
+def bandwidth(args):
+    """Shares of the memory's bandwidth that cuda_augment_bench measured."""
+    with open(args.result, encoding="utf-8") as file:
+        rows = json.load(file)["benchmarks"]
+    status = 0
+    for row in rows:
+        name = row["name"].split("/")[0]
+        if row.get("error_occurred"):
+            status |= say(False, f"kernel {name}: {row.get('error_message')}")
+            continue
+        share = row.get("share_of_peak")
+        rate = f"{row['bytes_per_s'] * 1e-9:.0f} GB/s, {row['ms_per_megapixel']:.4f} ms a megapixel"
+        if share is None:
+            print(f"note    kernel {name}: {rate}; the peak of this memory is not known")
+        elif name in FUSED:
+            status |= say(share >= SHARE_GOAL, f"kernel {name}: {rate}, {share:.0%} of the peak")
+        else:
+            print(f"note    kernel {name}: {rate}, {share:.0%} of the peak")
+    return status
+
+
+def digests(args):
+    """Two reports of penstock-load delivered the same bytes."""
+    made = []
+    for path in (args.first, args.second):
+        with open(path, encoding="utf-8") as file:
+            made.append([d["ordered"] for d in json.load(file)["digest"]])
+    return say(bool(made[0]) and made[0] == made[1], f"{args.what}: the same bytes as the CPU")
+
+
+def copies(args):
+    """The copies of a trace are of the kind that the run made."""
+    found = [name for _, name, _, _ in spans(args.trace, {"h2d"})]
+    right = sum(args.kind in name for name in found)
+    return say(found and right >= 0.5 * len(found),
+               f"copies of {pathlib.Path(args.trace).stem}: {right} of {len(found)} are {args.kind}")
+
+
+def verdict(args):
+    """The report names the bottleneck that the run was built to have."""
+    with open(args.report, encoding="utf-8") as file:
+        got = json.load(file)["verdict"]["bottleneck"]
+    return say(got in args.allowed.split(","), f"{args.what}: the report says {got}")
+
+
+def busy(args):
+    """Kernel-busy of a trace, between the steps, beside torch.profiler's of the same run."""
+    with open(args.profiled, encoding="utf-8") as file:
+        theirs = json.load(file)["kernel_busy"]
+    steps = [s for s in spans(args.trace, {"step"})]
+    steps = steps[args.warmup:]
+    if not steps:
+        return say(False, "kernel-busy: the trace has no steps")
+    begin, end = steps[0][2], max(s[3] for s in steps)
+    kernels = [(max(s[2], begin), min(s[3], end)) for s in spans(args.trace, {"kernel"})
+               if s[3] > begin and s[2] < end]
+    ours = union(kernels) / (end - begin)
+    return say(abs(ours - theirs) <= BUSY_GOAL,
+               f"kernel-busy: {ours:.1%} of the trace, {theirs:.1%} by torch.profiler")
+
+
+def rate(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    for line in done.stdout.splitlines():
+        if line.startswith("{"):
+            return json.loads(line)["samples_per_s"]
+    raise SystemExit(f"FAILED  {' '.join(command)}: status {done.returncode}: {done.stderr[-400:]}")
+
+
+def cost(args):
+    """What each level costs: runs without the agent and with it take turns."""
+    command = args.command[1:] if args.command[:1] == ["--"] else args.command
+    levels = args.levels.split(",")
+    ratios = {level: [] for level in levels}
+    rate(command)  # the page cache and the device's clocks
+    for _ in range(args.pairs):
+        plain = rate(command)
+        for level in levels:
+            recorded = rate([args.penstock, "record", "--gpu", level, "-o", args.trace, "--", *command])
+            ratios[level].append(recorded / plain)
+    status = 0
+    for level in levels:
+        lost = 1 - statistics.median(ratios[level])
+        text = f"level {level}: {lost:+.2%} of the run's speed ({args.pairs} pairs)"
+        if level == "cupti":
+            status |= say(lost <= COST_GOAL, text)
+        else:
+            print(f"note    {text}")
+    return status
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(dest="name", required=True)
+
+    def command(function, *names):
+        sub = commands.add_parser(function.__name__)
+        for name in names:
+            sub.add_argument(name)
+        sub.set_defaults(run=function)
+        return sub
+
+    command(bandwidth, "result")
+    command(digests, "what", "first", "second")
+    command(copies, "trace", "kind")
+    command(verdict, "what", "report", "allowed")
+    command(busy, "trace", "profiled").add_argument("--warmup", type=int, default=5)
+    sub = command(cost, "penstock", "trace")
+    sub.add_argument("--levels", default="off,nvml,calls,cupti")
+    sub.add_argument("--pairs", type=int, default=10)
+    sub.add_argument("command", nargs=argparse.REMAINDER)
+    args = parser.parse_args()
+    return args.run(args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,196 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What only a GPU can show: kernels against goldens and under compute-sanitizer, their bandwidth,
+# what stages cost a megapixel, placements of the loader, the agent on real PyTorch runs with
+# pageable and pinned copies, the cost of each of its levels, kernel-busy beside torch.profiler's.
+#
+#   scripts/gpu_check.sh [--quick] [--samples] [--out DIR]
+#
+#   --quick    three pairs of runs for a cost instead of ten, no compute-sanitizer
+#   --samples  puts small recordings of these runs into traces/samples/gpu/, with their recipe
+#   --out DIR  for results and logs (default: build/gpu)
+#
+# Uses PENSTOCK_PYTHON (default: python3) where that has a PyTorch with CUDA and Pillow. With
+# PENSTOCK_BUILD, a build folder, nothing is built. PENSTOCK_NVJPEG names a libnvjpeg that the
+# dynamic linker does not find. Takes some 20 minutes. Exit status: 0 all claims hold, or could not
+# be checked, which is said; 1 one does not; 2 usage; 3 no GPU, or it does not build.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+quick=false
+samples=false
+out=build/gpu
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --quick) quick=true ;;
+    --samples) samples=true ;;
+    --out)
+      [[ $# -gt 1 ]] || { echo "gpu_check: --out needs a folder" >&2; exit 2; }
+      out=$2
+      shift
+      ;;
+    *)
+      echo "usage: scripts/gpu_check.sh [--quick] [--samples] [--out DIR]" >&2
+      exit 2
+      ;;
+  esac
+  shift
+done
+
+if ! command -v nvidia-smi >/dev/null || ! gpus=$(nvidia-smi -L 2>/dev/null) || [[ -z $gpus ]]; then
+  echo "gpu_check: no NVIDIA GPU with a driver on this machine: nothing is checked" >&2
+  exit 3
+fi
+echo "$gpus"
+
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+readonly python=${PENSTOCK_PYTHON:-python3}
+if [[ -n ${PENSTOCK_BUILD:-} ]]; then
+  build=$(cd "$PENSTOCK_BUILD" && pwd)
+else
+  build=$PWD/build/gpu-release
+  # The GPU of this machine alone: the other architectures are for those who install.
+  capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
+  echo "Building for sm_$capability (log: $out/build.log)"
+  if ! { cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DPENSTOCK_CUDA=ON \
+      -DPENSTOCK_CUDA_ARCHITECTURES="$capability" -DPENSTOCK_GUI=OFF &&
+      cmake --build "$build"; } >"$out/build.log" 2>&1; then
+    tail -n 40 "$out/build.log" >&2
+    echo "gpu_check: does not build" >&2
+    exit 3
+  fi
+fi
+readonly bin=$build/bin
+nvjpeg=()
+[[ -z ${PENSTOCK_NVJPEG:-} ]] || nvjpeg=(--nvjpeg "$PENSTOCK_NVJPEG")
+
+failed=0
+claim() {  # a command that prints its own line
+  "$@" || failed=1
+}
+check() { claim "$python" -B scripts/gpu/check.py "$@"; }
+step() {  # $1: what, rest: a command whose output goes into a log
+  local what=$1 log=$out/${1// /-}.log
+  shift
+  if "$@" >"$log" 2>&1; then
+    echo "ok      $what"
+  else
+    tail -n 15 "$log" >&2
+    echo "FAILED  $what (log: $log)"
+    failed=1
+    return 1
+  fi
+}
+note() { echo "note    $1"; }
+
+echo
+echo "Kernels"
+step "kernels against goldens" "$build/tests/loader_device_gpu_test" || true
+sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
+if "$quick"; then
+  note "compute-sanitizer: not with --quick"
+elif [[ -n $sanitizer ]]; then
+  for tool in memcheck racecheck initcheck synccheck; do
+    step "compute-sanitizer $tool" "$sanitizer" --tool "$tool" --error-exitcode 1 \
+      "$build/tests/loader_device_gpu_test" || true
+  done
+else
+  note "compute-sanitizer is not installed: not checked"
+fi
+if step "bandwidth of the kernels" "$bin/cuda_augment_bench" \
+    --benchmark_out="$out/kernels.json" --benchmark_out_format=json; then
+  check bandwidth "$out/kernels.json"
+fi
+
+echo
+echo "Loader"
+set=$out/set
+[[ -d $set ]] || "$bin/penstock-load" make-set --count 600 "$set" >"$out/set.log" 2>&1
+step "device costs" "$bin/penstock-sweep" --device-costs "$out/device-costs.txt" "$set" \
+  ${PENSTOCK_NVJPEG:+--set "nvjpeg=$PENSTOCK_NVJPEG"} && sed 's/^/        /' "$out/device-costs.txt"
+load=("$bin/penstock-load" "$set" --batch 64 --json --digest --ops "center_crop=224,flip,vflip" --output u8)
+if step "loader on the CPU" "${load[@]}"; then
+  cp "$out/loader-on-the-CPU.log" "$out/load-cpu.json"
+  for gpu in none augment; do
+    if step "loader with --gpu $gpu" "${load[@]}" --gpu "$gpu"; then
+      check digests "--gpu $gpu" "$out/load-cpu.json" "$out/loader-with---gpu-$gpu.log"
+    fi
+  done
+fi
+for decoder in hardware gpu-hybrid hybrid; do
+  if "$bin/penstock-load" "$set" --epochs 3 --gpu decode,augment --gpu-decoder "$decoder" --json \
+      "${nvjpeg[@]}" >"$out/nvjpeg-$decoder.json" 2>"$out/nvjpeg-$decoder.log"; then
+    rate=$("$python" -c 'import json, sys; print(round(json.load(sys.stdin)["samples_per_s"]))' \
+      <"$out/nvjpeg-$decoder.json")
+    note "nvJPEG, $decoder: $rate samples/s with decode and augment on the GPU"
+  else
+    note "nvJPEG, $decoder: $(tail -n 1 "$out/nvjpeg-$decoder.log")"
+  fi
+done
+step "placements" "$bin/penstock-sweep" "$set" --gpu off,none,augment,decode+augment --set epochs=5 \
+  ${PENSTOCK_NVJPEG:+--set "nvjpeg=$PENSTOCK_NVJPEG"} --json "$out/placements.json" &&
+  sed 's/^/        /' "$out/placements.log"
+
+echo
+echo "Agent"
+if ! "$python" -c 'import torch, PIL; assert torch.cuda.is_available()' >"$out/torch.log" 2>&1; then
+  note "$python has no PyTorch with CUDA and Pillow (PENSTOCK_PYTHON): the agent is not checked"
+else
+  train=("$python" -B scripts/gpu/train.py --data "$set")
+  pairs=10
+  "$quick" && pairs=3
+  # $1: name, $2: level, rest: arguments of the training
+  record() {
+    local name=$1 level=$2
+    shift 2
+    step "recording of $name" "$bin/penstock" record --gpu "$level" -o "$out/$name.penstock" -- \
+      "${train[@]}" "$@" || return 1
+    "$bin/penstock" report "$out/$name.penstock" --json >"$out/$name.report.json"
+    "$bin/penstock" export "$out/$name.penstock" --to jsonl -o "$out/$name.jsonl"
+  }
+  record pageable cupti && check copies "$out/pageable.jsonl" pageable
+  record pinned cupti --pin && check copies "$out/pinned.jsonl" pinned
+  record input-bound cupti --pin --workers 1 --width 8 --depth 1 &&
+    check verdict "input-bound" "$out/input-bound.report.json" read,decode,augment,collate,transfer,prefetch
+  record compute-bound cupti --pin --cached --workers 4 --width 96 --depth 16 &&
+    check verdict "compute-bound" "$out/compute-bound.report.json" compute,none
+  # The same run without the agent under torch.profiler, which wants CUPTI's one place for itself.
+  if "${train[@]}" --pin --cached --width 96 --depth 16 --profile >"$out/profiled.json" 2>"$out/profiled.log"; then
+    check busy "$out/compute-bound.jsonl" "$out/profiled.json"
+  else
+    note "torch.profiler: $(tail -n 1 "$out/profiled.log")"
+  fi
+  record profiler-present cupti --pin --profile && note "the agent beside torch.profiler: both end well"
+  record profiler-yield yield --pin --profile && note "--gpu yield beside torch.profiler: both end well"
+  check cost --pairs "$pairs" "$bin/penstock" "$out/cost.penstock" -- "${train[@]}" --pin
+
+  if "$samples"; then
+    folder=traces/samples/gpu
+    mkdir -p "$folder"
+    for kind in pageable pinned; do
+      extra=()
+      [[ $kind == pageable ]] || extra=(--pin)
+      step "sample $kind" "$bin/penstock" record --gpu cupti --batches 12 -o "$folder/$kind.penstock" -- \
+        "${train[@]}" "${extra[@]}" --batch 16 --batches 14 --warmup 2 --size 64 --width 8 --depth 2 || continue
+      size=$(stat -c %s "$folder/$kind.penstock")
+      [[ $size -le 262144 ]] || note "$folder/$kind.penstock has $size bytes: too much to keep"
+    done
+    {
+      echo "# Recordings of a training run on a GPU"
+      echo
+      echo "Made by \`scripts/gpu_check.sh --samples\` on $(nvidia-smi --query-gpu=name,driver_version \
+        --format=csv,noheader | head -n 1), $("$python" -c 'import torch; print("PyTorch", torch.__version__)')," \
+        "$(date -u +%Y-%m-%d): \`penstock record --gpu cupti --batches 12 -- scripts/gpu/train.py --batch 16" \
+        "--batches 14 --warmup 2 --size 64 --width 8 --depth 2\`, pinned with \`--pin\`."
+    } >"$folder/README.md"
+  fi
+fi
+
+echo
+if [[ $failed -ne 0 ]]; then
+  echo "FAILED: results and logs are in $out"
+  exit 1
+fi
+echo "all claims that could be checked hold; results are in $out"

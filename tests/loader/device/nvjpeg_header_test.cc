@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Our declarations of nvJPEG, compared with the vendor's header where that is found; and what is
+// said where the library is not.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+#include "cuda/jpeg.h"
+#include "cuda/nvjpeg_api.h"
+
+#ifdef PENSTOCK_HAS_NVJPEG_H
+#include <nvjpeg.h>
+#endif
+
+namespace penstock::cuda {
+namespace {
+
+#ifdef PENSTOCK_HAS_NVJPEG_H
+
+// Arguments of one size and class: an int for an enumeration, a pointer for a pointer.
+template <class Ours, class Theirs>
+constexpr bool kAlike =
+    sizeof(Ours) == sizeof(Theirs) && std::is_pointer_v<Ours> == std::is_pointer_v<Theirs> &&
+    (std::is_integral_v<Ours> || std::is_enum_v<Ours>) ==
+        (std::is_integral_v<Theirs> || std::is_enum_v<Theirs>);
+
+template <class Ours, class Theirs>
+struct Same : std::false_type {};
+template <class R, class... Ours, class S, class... Theirs>
+requires(sizeof...(Ours) == sizeof...(Theirs)) struct Same<R (*)(Ours...), S (*)(Theirs...)>
+    : std::bool_constant<kAlike<R, S> && (kAlike<Ours, Theirs> && ...)> {
+};
+
+#define PENSTOCK_SAME(NAME) \
+  EXPECT_TRUE((Same<decltype(nvjpeg::Api::NAME), decltype(&nvjpeg##NAME)>::value)) << #NAME
+
+TEST(NvjpegHeaderTest, FunctionsTakeWhatTheRealOnesTake) {
+  PENSTOCK_SAME(CreateEx);
+  PENSTOCK_SAME(Destroy);
+  PENSTOCK_SAME(JpegStateCreate);
+  PENSTOCK_SAME(JpegStateDestroy);
+  PENSTOCK_SAME(JpegStreamCreate);
+  PENSTOCK_SAME(JpegStreamDestroy);
+  PENSTOCK_SAME(JpegStreamParse);
+  PENSTOCK_SAME(DecodeParamsCreate);
+  PENSTOCK_SAME(DecodeParamsDestroy);
+  PENSTOCK_SAME(DecodeParamsSetOutputFormat);
+  PENSTOCK_SAME(DecodeParamsSetROI);
+  PENSTOCK_SAME(DecodeBatchedSupportedEx);
+  PENSTOCK_SAME(DecodeBatchedInitialize);
+  PENSTOCK_SAME(DecodeBatchedEx);
+  PENSTOCK_SAME(GetHardwareDecoderInfo);
+}
+
+TEST(NvjpegHeaderTest, ValuesAndLayoutsAreTheRealOnes) {
+  EXPECT_EQ(int{NVJPEG_BACKEND_HYBRID}, int{nvjpeg::kHybrid});
+  EXPECT_EQ(int{NVJPEG_BACKEND_GPU_HYBRID}, int{nvjpeg::kGpuHybrid});
+  EXPECT_EQ(int{NVJPEG_BACKEND_HARDWARE}, int{nvjpeg::kHardware});
+  EXPECT_EQ(int{NVJPEG_OUTPUT_RGBI}, nvjpeg::kOutputRgbInterleaved);
+  EXPECT_EQ(int{NVJPEG_STATUS_SUCCESS}, int{nvjpeg::kSuccess});
+  EXPECT_EQ(int{NVJPEG_STATUS_BAD_JPEG}, int{nvjpeg::kBadJpeg});
+  EXPECT_EQ(int{NVJPEG_STATUS_JPEG_NOT_SUPPORTED}, int{nvjpeg::kNotSupported});
+  EXPECT_EQ(int{NVJPEG_STATUS_ARCH_MISMATCH}, int{nvjpeg::kArchMismatch});
+  EXPECT_EQ(int{NVJPEG_STATUS_IMPLEMENTATION_NOT_SUPPORTED},
+            int{nvjpeg::kImplementationNotSupported});
+#ifdef NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION
+  EXPECT_EQ(unsigned{NVJPEG_FLAGS_UPSAMPLING_WITH_INTERPOLATION}, nvjpeg::kInterpolateChroma);
+#endif
+  EXPECT_EQ(sizeof(nvjpegImage_t), sizeof(nvjpeg::Image));
+  EXPECT_EQ(offsetof(nvjpegImage_t, pitch), offsetof(nvjpeg::Image, pitch));
+}
+
+#else
+
+TEST(NvjpegHeaderTest, FunctionsTakeWhatTheRealOnesTake) {
+  GTEST_SKIP() << "nvjpeg.h is not on this machine: set PENSTOCK_NVJPEG_INCLUDE to its folder";
+}
+
+#endif
+
+TEST(NvjpegTest, AMissingLibraryIsOneLine) {
+  JpegOptions options;
+  options.library = "/nowhere/libnvjpeg.so.99";
+  const auto made = JpegBatches::Make(options);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().kind, ErrorKind::kEnvironment);
+  EXPECT_NE(made.error().message.find("libnvjpeg.so.99"), std::string::npos);
+  EXPECT_EQ(made.error().message.find('\n'), std::string::npos);
+}
+
+TEST(NvjpegTest, ALibraryWithoutRegionsByBatchesIsTooOld) {
+  JpegOptions options;
+  options.library = "libm.so.6";
+  const auto made = JpegBatches::Make(options);
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("too old"), std::string::npos);
+}
+
+TEST(NvjpegTest, BackendsHaveTheirNamesBack) {
+  for (const char* name : {"auto", "hardware", "gpu-hybrid", "hybrid"}) {
+    const auto backend = ParseJpegBackend(name);
+    ASSERT_TRUE(backend) << name;
+    EXPECT_EQ(JpegBackendName(*backend), name);
+  }
+  EXPECT_FALSE(ParseJpegBackend("software"));
+}
+
+}  // namespace
+}  // namespace penstock::cuda
