@@ -30,11 +30,32 @@ __device__ int Thread() {
   return static_cast<int>(threadIdx.y) * kLanes + static_cast<int>(threadIdx.x);
 }
 
+// The block's pass in shared memory, where stores of pixels do not make the compiler read it again
+// from global memory. For all threads of the block; ends with a barrier.
+struct alignas(16) PassBytes {
+  unsigned word[sizeof(Pass) / sizeof(unsigned)];
+};
+static_assert(sizeof(Pass) % sizeof(unsigned) == 0 && alignof(Pass) <= alignof(PassBytes));
+
+__device__ const Pass& FetchPass(const Pass* passes, PassBytes& shared) {
+  const auto* from = reinterpret_cast<const unsigned*>(passes + blockIdx.y);
+  constexpr int kWords = sizeof(Pass) / sizeof(unsigned);
+  for (int i = Thread(); i < kWords; i += kThreads) shared.word[i] = from[i];
+  __syncthreads();
+  return reinterpret_cast<const Pass&>(shared);
+}
+
+// Blocks beyond those of their pass: the launch has as many as the largest pass needs.
+__device__ bool IsBeyond(const Pass* passes) {
+  return static_cast<int>(blockIdx.x) >= passes[blockIdx.y].blocks;
+}
+
 __global__ void __launch_bounds__(kThreads) TiledPasses(const Pass* passes, Memories memories) {
   extern __shared__ float shared[];
-  const Pass& pass = passes[blockIdx.y];
+  __shared__ PassBytes bytes;
+  if (IsBeyond(passes)) return;
+  const Pass& pass = FetchPass(passes, bytes);
   const int number = static_cast<int>(blockIdx.x);
-  if (number >= pass.blocks) return;
   const int lane = static_cast<int>(threadIdx.x);
   const int row = static_cast<int>(threadIdx.y);
   const TileBlock block = TileBlockOf(pass, number, shared);
@@ -46,16 +67,18 @@ __global__ void __launch_bounds__(kThreads) TiledPasses(const Pass* passes, Memo
 }
 
 __global__ void __launch_bounds__(kThreads) PixelPasses(const Pass* passes, Memories memories) {
-  const Pass& pass = passes[blockIdx.y];
-  if (static_cast<int>(blockIdx.x) >= pass.blocks) return;
+  __shared__ PassBytes bytes;
+  if (IsBeyond(passes)) return;
+  const Pass& pass = FetchPass(passes, bytes);
   const int index = static_cast<int>(blockIdx.x) * kThreads + Thread();
   const bool inside = index < pass.kept.width * pass.kept.height;
   AddGrey(pass, memories, inside ? WindowPixel(pass, memories, index) : 0U);
 }
 
 __global__ void __launch_bounds__(kThreads) StreamPasses(const Pass* passes, Memories memories) {
-  const Pass& pass = passes[blockIdx.y];
-  if (static_cast<int>(blockIdx.x) >= pass.blocks) return;
+  __shared__ PassBytes bytes;
+  if (IsBeyond(passes)) return;
+  const Pass& pass = FetchPass(passes, bytes);
   const int index = static_cast<int>(blockIdx.x) * kThreads + Thread();
   if (index < pass.kept.width / 4 * pass.kept.height) StreamFour(pass, memories, index);
 }

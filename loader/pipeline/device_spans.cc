@@ -25,8 +25,12 @@ DeviceSpans::DeviceSpans(Tracer& tracer, ThreadTracer& thread, cuda::Device& dev
   anchored_ = first_time_ - kAnchorEvery;
 }
 
+bool DeviceSpans::Due() const {
+  return SteadyNow() - anchored_ >= kAnchorEvery;
+}
+
 void DeviceSpans::Anchor() {
-  if (SteadyNow() - anchored_ < kAnchorEvery) return;
+  if (!Due()) return;
   const TimeNs before = SteadyNow();
   if (!device_.Anchor()) return;  // the work that follows will say what is wrong
   const TimeNs after = SteadyNow();

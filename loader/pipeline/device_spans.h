@@ -17,7 +17,9 @@ class DeviceSpans {
  public:
   DeviceSpans(Tracer& tracer, ThreadTracer& thread, cuda::Device& device);
 
-  // Before a batch is queued, while no mark of an earlier one is still to be read.
+  // It is time for Anchor(): the stamps have lost a microsecond since the last.
+  [[nodiscard]] bool Due() const;
+  // Before a batch is queued, while no mark of an earlier one is still to be read: if it is due.
   void Anchor();
   // Length between two marks that have been passed; 0 where the device does not tell.
   [[nodiscard]] TimeNs Between(cuda::Stream& stream, unsigned from, unsigned to) const;

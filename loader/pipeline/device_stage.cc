@@ -66,9 +66,9 @@ Result<void> DeviceStage::Begin(unsigned slots) {
   const std::size_t batch = shared_.order.batch_size();
   if (!options_.augment || options_.fetch) {
     const std::size_t bytes = slots * BatchRing::BatchBytes(batch, sample_bytes_);
-    if (Result<void> made = ring_memory_.Reserve(device_, cuda::Kind::kPinned, bytes); !made) {
-      return made;
-    }
+    Result<cuda::DeviceMemory> made = device_.Allocate(cuda::Kind::kPinned, bytes);
+    if (!made) return tl::unexpected<Error>(std::move(made.error()));
+    ring_memory_ = std::move(*made);
   }
   for (unsigned i = 0; i < slots; ++i) {
     states_.push_back(std::make_unique<SlotState>(device_));
@@ -177,7 +177,9 @@ void DeviceStage::Run() {
   unsigned flying = 0;
   while (!shared_.stop.set()) {
     BatchRing::Slot* slot = nullptr;
-    if (flying < kLanes && queue_.TryPop(&slot)) {
+    // A new anchor waits until nothing is in flight that is stamped from the old one.
+    const bool room = flying == 0 || (flying < kLanes && !spans_->Due());
+    if (room && queue_.TryPop(&slot)) {
       if (flying == 0) spans_->Anchor();
       Lane& lane = lanes_[next];
       Result<void> queued = slot->failure ? Result<void>{} : current;

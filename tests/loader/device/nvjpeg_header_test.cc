@@ -34,25 +34,25 @@ requires(sizeof...(Ours) == sizeof...(Theirs)) struct Same<R (*)(Ours...), S (*)
     : std::bool_constant<kAlike<R, S> && (kAlike<Ours, Theirs> && ...)> {
 };
 
-#define PENSTOCK_SAME(NAME) \
+#define EXPECT_SAME(NAME) \
   EXPECT_TRUE((Same<decltype(nvjpeg::Api::NAME), decltype(&nvjpeg##NAME)>::value)) << #NAME
 
 TEST(NvjpegHeaderTest, FunctionsTakeWhatTheRealOnesTake) {
-  PENSTOCK_SAME(CreateEx);
-  PENSTOCK_SAME(Destroy);
-  PENSTOCK_SAME(JpegStateCreate);
-  PENSTOCK_SAME(JpegStateDestroy);
-  PENSTOCK_SAME(JpegStreamCreate);
-  PENSTOCK_SAME(JpegStreamDestroy);
-  PENSTOCK_SAME(JpegStreamParse);
-  PENSTOCK_SAME(DecodeParamsCreate);
-  PENSTOCK_SAME(DecodeParamsDestroy);
-  PENSTOCK_SAME(DecodeParamsSetOutputFormat);
-  PENSTOCK_SAME(DecodeParamsSetROI);
-  PENSTOCK_SAME(DecodeBatchedSupportedEx);
-  PENSTOCK_SAME(DecodeBatchedInitialize);
-  PENSTOCK_SAME(DecodeBatchedEx);
-  PENSTOCK_SAME(GetHardwareDecoderInfo);
+  EXPECT_SAME(CreateEx);
+  EXPECT_SAME(Destroy);
+  EXPECT_SAME(JpegStateCreate);
+  EXPECT_SAME(JpegStateDestroy);
+  EXPECT_SAME(JpegStreamCreate);
+  EXPECT_SAME(JpegStreamDestroy);
+  EXPECT_SAME(JpegStreamParse);
+  EXPECT_SAME(DecodeParamsCreate);
+  EXPECT_SAME(DecodeParamsDestroy);
+  EXPECT_SAME(DecodeParamsSetOutputFormat);
+  EXPECT_SAME(DecodeParamsSetROI);
+  EXPECT_SAME(DecodeBatchedSupportedEx);
+  EXPECT_SAME(DecodeBatchedInitialize);
+  EXPECT_SAME(DecodeBatchedEx);
+  EXPECT_SAME(GetHardwareDecoderInfo);
 }
 
 TEST(NvjpegHeaderTest, ValuesAndLayoutsAreTheRealOnes) {
