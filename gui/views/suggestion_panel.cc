@@ -144,7 +144,7 @@ void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
 }  // namespace
 
 void DrawSuggestion(const Ui& ui, Workspace& workspace, Area area) {
-  const Report& report = workspace.document.analysis->report;
+  const Report& report = workspace.Shown().analysis->report;
   const Palette& p = ui.palette();
   const Area inside = Headed(ui, Panel(ui, area), ui.T(Text::kSuggestion));
   BeginArea("suggestion", inside, false);
