@@ -113,15 +113,15 @@ void OnCharacter(GLFWwindow* window, unsigned character) {
 void DeliverKeys(GLFWwindow* window) {
   std::deque<KeyEvent>& keys = StateOf(window).keys;
   int& hold = StateOf(window).hold;
-  if (StateOf(window).app->wants_keyboard()) hold = 3;
-  if (hold > 0) {
-    --hold;
-    return;
-  }
+  if (StateOf(window).app->wants_keyboard() && !ImGui::GetIO().WantTextInput) hold = 3;
+  const bool held = hold > 0;
+  hold -= held ? 1 : 0;
   std::set<int> changed;
   bool pressed = false;
   while (!keys.empty()) {
     const KeyEvent event = keys.front();
+    // A key that is let go of is let go of: it would repeat.
+    if (held && (event.character != 0 || event.action != GLFW_RELEASE)) break;
     if (event.character != 0) {
       keys.pop_front();
       ImGui_ImplGlfw_CharCallback(window, event.character);

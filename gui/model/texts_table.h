@@ -106,6 +106,9 @@
   X(kOnlyRange, "Only {} to {}: {} of {}", "仅限 {} 至 {}：{}，全长 {}")                           \
   X(kRangeTip, "The range selected in the timeline. Esc or a click goes back to the whole trace.", \
     "时间线中选定的区间。按 Esc 或单击恢复为整个跟踪。")                                           \
+  X(kRangeTooShort,                                                                                \
+    "Too few batches in this range to predict from. The whole trace has a suggestion.",            \
+    "此区间批次太少，无法预测。请查看整个跟踪的建议。")                                            \
   X(kShowInTimeline, "Show in the timeline", "在时间线中查看")                                     \
   X(kGpuBusy, "GPU busy", "GPU 忙碌")                                                              \
   X(kDiskReads, "Disk reads", "磁盘读取")                                                          \

@@ -17,7 +17,7 @@ struct Line {
 };
 
 constexpr std::array kLines = {
-    Line{"W  S   + −   Ctrl+wheel", Text::kKeyZoom},
+    Line{"W  S   + -   Ctrl+wheel", Text::kKeyZoom},
     Line{"A  D   ← →   Shift+wheel", Text::kKeyPan},
     Line{"wheel   ↑ ↓   PgUp PgDn", Text::kKeyScroll},
     Line{"0   Home", Text::kKeyFit},
@@ -38,7 +38,7 @@ constexpr std::array kLines = {
     Line{"Ctrl+P,  Ctrl+R", Text::kKeyCommands},
     Line{"Alt+1 … 9", Text::kKeyViews},
     Line{"Ctrl+O", Text::kOpen},
-    Line{"Ctrl + −  Ctrl 0", Text::kKeyScale},
+    Line{"Ctrl + -   Ctrl 0", Text::kKeyScale},
     Line{"Ctrl+Q", Text::kKeyQuit},
 };
 

@@ -22,6 +22,7 @@ struct TimelineCanvas {
   Window window;
   RowMap places{timeline, rows};
   float pinned = 0;  // pixels that pinned rows take at the top of the plot
+  bool placed = false;
 
   // What rows have to be drawn anew after the view has moved.
   void Place(std::span<const CounterTrack> counters);

@@ -264,7 +264,9 @@ std::optional<SpanRef> HandleInput(const TimelineCanvas& canvas) {
     state.selection.reset();
     state.Focus(canvas.timeline);
   }
-  const float most = std::max(0.0F, canvas.RowsHeight() - canvas.RowsRoom());
+  // As far as rows may have to go to keep their place beside pinned ones.
+  const float most =
+      std::max(canvas.pinned / canvas.ui.scale, canvas.RowsHeight() - canvas.RowsRoom());
   state.scroll = std::clamp(state.scroll, 0.0F, most);
   return canvas.workspace.drag.kind == DragKind::kNone ? span : std::nullopt;
 }

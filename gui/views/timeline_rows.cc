@@ -170,7 +170,12 @@ void TimelineCanvas::Place(std::span<const CounterTrack> counters) {
   window.to = now.to;
   rows = LayOutRows(timeline, counters, workspace.timeline);
   places = RowMap(timeline, rows);
+  const float before = pinned;
   pinned = std::min(ui.Px(PinnedHeight(rows)), std::floor(plot.height() * 0.6F));
+  // What is pinned pushes nothing away from under the pointer.
+  float& scroll = workspace.timeline.scroll;
+  if (placed) scroll = std::max(0.0F, scroll + (pinned - before) / ui.scale);
+  placed = true;
 }
 
 const Row* TimelineCanvas::RowAt(float y) const {

@@ -178,7 +178,8 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
   const float axis = ui.Px(22);
   const bool panel =
       (workspace.timeline.selection || workspace.timeline.span) && !workspace.timeline.panel_hidden;
-  const float panel_height = panel ? ui.Px(158) : ui.small->FontSize + ui.Px(6);
+  const float panel_height = panel ? std::clamp(area.height() * 0.26F, ui.Px(158), ui.Px(260))
+                                   : ui.small->FontSize + ui.Px(6);
   const Area rows{{area.min.x, top + map + ui.Px(6) + axis},
                   {area.max.x, area.max.y - panel_height}};
   const Area card{{area.min.x, top + map + ui.Px(6)}, rows.max};

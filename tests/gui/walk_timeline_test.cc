@@ -141,6 +141,19 @@ TEST_F(WalkTimeline, PPinsTheRowOfTheSpanAndItStaysWhenRowsScroll) {
   EXPECT_TRUE(state().pins.empty());
 }
 
+TEST_F(WalkTimeline, PTwiceAtOnePlacePinsAndUnpins) {
+  const auto rows = LayOutRows(timeline(), counters(), state());
+  const auto row = std::find_if(rows.begin(), rows.end(), [](const Row& one) {
+    return one.kind == RowKind::kLevel && one.first_of_lane;
+  });
+  ASSERT_NE(row, rows.end());
+  MoveTo(600, 148 + row->top + row->height / 2);
+  Press(GLFW_KEY_P);
+  EXPECT_EQ(state().pins.size(), 1U);
+  Press(GLFW_KEY_P);
+  EXPECT_TRUE(state().pins.empty());
+}
+
 TEST_F(WalkTimeline, CtrlClickOnALegendShowsOneStageAndPointsPassOverTheOthers) {
   state().Solo(StageId::kDecode);
   EXPECT_TRUE(state().Shows(StageId::kDecode));
