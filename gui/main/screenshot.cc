@@ -26,15 +26,17 @@ Result<void> TakeScreenshot(const Options& options) {
   app.Show(std::move(*document));
   // Some things take a few frames to find their place.
   constexpr int kFrames = 5;
-  for (int i = 0; i < kFrames || app.workspace().ranges->busy(); ++i) {
-    if (i >= kFrames) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  for (int i = 0; i < kFrames; ++i) {
+    // A picture is of what is known in the end.
+    while (app.workspace().ranges->busy()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
     if (app.TakeStyleChange()) {
       app.RebuildStyle();
       (*screen)->RemakeFonts();
     }
     (*screen)->Frame([&] { app.Frame(); });
   }
-  (*screen)->Frame([&] { app.Frame(); });
   return WritePng(options.screenshot.string(), (*screen)->Read());
 }
 
