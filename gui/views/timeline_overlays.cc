@@ -217,15 +217,20 @@ void DrawMiniMap(const TimelineCanvas& canvas, Area area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(area.min, area.max, Ink(p.background, 0.7), ui.Px(4));
   const Window whole{0, canvas.timeline.length, area.width(), 2};
-  // The rows that say most, one strip each: the loop, then the workers.
+  // The rows that say most, one strip each: a training loop, then the busiest others.
   std::vector<const Lane*> lanes;
+  const Lane* loop = nullptr;
   for (const Group& group : canvas.timeline.groups) {
-    for (const std::size_t lane : group.lanes) {
-      if (group.kind != GroupKind::kOther) lanes.push_back(&canvas.timeline.lanes[lane]);
+    for (const std::size_t l : group.lanes) {
+      const Lane& lane = canvas.timeline.lanes[l];
+      if (group.kind != GroupKind::kOther) lanes.push_back(&lane);
+      const bool busier = loop == nullptr || lane.spans > loop->spans;
+      if (group.kind == GroupKind::kConsumer && busier) loop = &lane;
     }
   }
-  std::stable_sort(lanes.begin(), lanes.end(),
-                   [](const Lane* a, const Lane* b) { return a->spans > b->spans; });
+  std::stable_sort(lanes.begin(), lanes.end(), [loop](const Lane* a, const Lane* b) {
+    return a == loop || b == loop ? a == loop && b != loop : a->spans > b->spans;
+  });
   if (lanes.empty()) {
     for (const Lane& lane : canvas.timeline.lanes) lanes.push_back(&lane);
   }
