@@ -4,17 +4,21 @@
 // a search, and building it all from a trace.
 //
 // Input: a made-up PyTorch run, 24 workers, each batch a fetch of 64 samples with read, decode and
-// augment below each; lengths are lognormal-like with gaps. --spans=N (1,000,000; the figures of
-// README.md are of 10,000,000).
+// augment below each; a training loop that waits for each batch, copies it and computes; CPU,
+// memory and disk counters. Lengths are even within a factor of three, with gaps. --spans=N
+// (1,000,000; the figures of README.md are of 10,000,000).
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <random>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "benchmarks/gui_timeline_run.h"
 #include "gui/model/density.h"
 #include "gui/model/query.h"
 #include "gui/model/timeline_state.h"
@@ -26,11 +30,52 @@ using traces::StageId;
 
 std::uint64_t g_spans = 1'000'000;
 
+constexpr std::uint32_t kWorkers = 24;
+
+// The training loop: it takes the batches of the workers in turn.
+void AddLoop(std::int64_t until, traces::TraceData& data) {
+  traces::ProcessInfo process;
+  process.pid = 999;
+  process.role = wire::kRoleConsumer;
+  data.processes.push_back(process);
+  traces::ThreadInfo thread;
+  thread.process = ProcessId{kWorkers};
+  thread.tid = 999;
+  data.threads.push_back(thread);
+  std::vector<traces::Span> loop;
+  std::int64_t at = 1'000'000'000;
+  // 24 workers make a batch in about 120 ms each.
+  for (std::uint32_t batch = 0; at < until; ++batch) {
+    for (const auto& [stage, length] :
+         {std::pair(StageId::kWait, 1'500'000), std::pair(StageId::kH2d, 400'000),
+          std::pair(StageId::kStep, 2'900'000)}) {
+      loop.push_back(
+          {.start = TimeNs{at}, .duration = TimeNs{length}, .batch = {batch, 0}, .stage = stage});
+      at += length + 5'000;
+    }
+  }
+  data.spans.push_back(std::move(loop));
+}
+
+void AddCounters(std::int64_t until, traces::TraceData& data) {
+  const StringId cpu = data.Intern("cpu_ns");
+  const StringId rss = data.Intern("rss_bytes");
+  const StringId disk = data.Intern("disk_read_bytes");
+  for (std::int64_t at = 1'000'000'000; at < until; at += 100'000'000) {
+    for (std::uint32_t p = 0; p <= kWorkers; ++p) {
+      const std::int64_t use = at / 100 * (60 + at / 100'000'000 * (p + 7) % 37);
+      data.counters.push_back({TimeNs{at}, cpu, ProcessId{p}, use});
+      data.counters.push_back({TimeNs{at}, rss, ProcessId{p}, 300'000'000 + use % 90'000'000});
+      data.counters.push_back({TimeNs{at}, disk, ProcessId{p}, use / 20});
+    }
+  }
+}
+
 std::unique_ptr<traces::Trace> MakeRun(std::uint64_t spans) {
-  constexpr std::uint32_t kWorkers = 24;
   constexpr int kSamples = 64;
   traces::TraceData data;
   const StringId name = data.Intern("PIL.load");
+  std::int64_t until = 0;
   for (std::uint32_t w = 0; w < kWorkers; ++w) {
     traces::ProcessInfo process;
     process.pid = 1000 + w;
@@ -72,22 +117,37 @@ std::unique_ptr<traces::Trace> MakeRun(std::uint64_t spans) {
       at += length(3'000'000);
     }
     data.spans.push_back(std::move(own));
+    until = std::max(until, at);
   }
+  AddLoop(until, data);
+  AddCounters(until, data);
   return traces::MakeTrace(std::move(data));
 }
 
-const traces::Trace& Run() {
-  static const std::unique_ptr<traces::Trace> run = MakeRun(g_spans);
-  return *run;
+}  // namespace
+
+const std::shared_ptr<const traces::Trace>& BenchRun() {
+  static const std::shared_ptr<const traces::Trace> run = MakeRun(g_spans);
+  return run;
 }
 
-const Timeline& Built() {
-  static const Timeline timeline = *BuildTimeline(Run());
+const std::shared_ptr<const Timeline>& BenchTimeline() {
+  static const auto timeline = std::make_shared<const Timeline>(*BuildTimeline(*BenchRun()));
   return timeline;
 }
 
-// One frame's own work: all levels of all threads, 1,700 pixels wide, at 1/zoom of the trace.
-void BM_Frame(benchmark::State& state) {
+namespace {
+
+const traces::Trace& Run() {
+  return *BenchRun();
+}
+
+const Timeline& Built() {
+  return *BenchTimeline();
+}
+
+// The layout of a frame: all levels of all threads, 1,700 pixels wide, at 1/zoom of the trace.
+void BM_Layout(benchmark::State& state) {
   const Timeline& timeline = Built();
   const std::int64_t length = timeline.length / state.range(0);
   const std::int64_t from = (timeline.length - length) / 2;
@@ -109,7 +169,7 @@ void BM_Frame(benchmark::State& state) {
   state.counters["boxes"] = static_cast<double>(drawn);
   state.counters["spans"] = static_cast<double>(timeline.spans);
 }
-BENCHMARK(BM_Frame)->Arg(1)->Arg(4)->Arg(10)->Arg(40)->Arg(100)->Arg(1'000)->Arg(10'000)->Unit(
+BENCHMARK(BM_Layout)->Arg(1)->Arg(4)->Arg(10)->Arg(40)->Arg(100)->Arg(1'000)->Arg(10'000)->Unit(
     benchmark::kMillisecond);
 
 void BM_Selection(benchmark::State& state) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "gui/views/help_panel.h"
+#include "gui/views/range_chip.h"
 #include "gui/widgets/keys.h"
 
 namespace penstock::gui {
@@ -29,6 +30,7 @@ App::App(Settings settings, float screen_scale, std::function<void()> wake)
   ui_.theme = settings_.theme;
   ui_.language = settings_.language;
   ui_.scale = screen_scale_ * static_cast<float>(settings_.scale);
+  workspace_.ranges = std::make_unique<RangeAnalyst>(wake_);
 }
 
 void App::Open(const std::filesystem::path& path) {
@@ -55,12 +57,16 @@ void App::WantRange(std::optional<double> from, std::optional<double> to) {
 // The timeline of the document has just come.
 void App::ShowTimeline() {
   const std::int64_t length = workspace_.document.timeline->length;
-  workspace_.timeline.view = TimeView(length);
+  workspace_.TimelineCame();
   const auto ns = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e9); };
   if (wanted_from_ || wanted_to_) {
     const TimeRange range{wanted_from_ ? ns(*wanted_from_) : 0,
                           wanted_to_ ? ns(*wanted_to_) : length};
-    if (!range.empty()) workspace_.timeline.view.Show(range);
+    if (!range.empty()) {
+      workspace_.timeline.view.Show(range);
+      // Other views show no times to zoom to: there it is what they are about.
+      if (ObeysRange(workspace_.view)) workspace_.timeline.selection = range;
+    }
   }
   wanted_from_.reset();
   wanted_to_.reset();
@@ -115,8 +121,11 @@ void App::GlobalKeys() {
     if (Pressed(Key::kPlus)) SetScale(settings_.scale + 0.125);
     if (Pressed(Key::kMinus)) SetScale(settings_.scale - 0.125);
     if (Pressed(Key::k0)) SetScale(1);
+    if (Pressed(Key::kP)) commands_.Open();
+    if (Pressed(Key::kR)) recent_.Open();
   }
-  if (Pressed(Key::kF1)) help_ = !help_;
+  const bool question = io.KeyShift && Pressed(Key::kSlash) && !Typing();
+  if (Pressed(Key::kF1) || question) workspace_.help = !workspace_.help;
   for (std::size_t v = 0; v < kViews.size(); ++v) {
     if (io.KeyAlt && Pressed(Digit(static_cast<int>(v) + 1))) workspace_.view = kViews[v].id;
   }
@@ -125,6 +134,7 @@ void App::GlobalKeys() {
 void App::Frame() {
   PollJob();
   const ImGuiIO& io = ImGui::GetIO();
+  workspace_.covered = workspace_.help || commands_open();
   GlobalKeys();
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(io.DisplaySize);
@@ -146,7 +156,9 @@ void App::Frame() {
   }
   ImGui::End();
   ImGui::PopStyleVar();
-  if (help_) DrawHelp(ui_, &help_);
+  if (workspace_.help) DrawHelp(ui_, &workspace_.help);
+  if (commands_.open()) commands_.Draw(ui_, Commands());
+  if (recent_.open()) recent_.Draw(ui_, RecentCommands());
   if (const auto chosen = chooser_.Draw(ui_)) Open(*chosen);
 }
 
@@ -163,6 +175,14 @@ void App::DrawView(Area area) {
   const bool timeline = workspace_.view == ViewId::kTimeline;
   if (timeline ? document.timeline == nullptr : document.analysis == nullptr) {
     if (job_) DrawLoading(area);
+    return;
+  }
+  if (workspace_.Range() && ObeysRange(workspace_.view)) {
+    area.min.y += DrawRangeChip(ui_, workspace_, area);
+  }
+  if (!workspace_.Prepare(workspace_.view)) {
+    DrawTextCentred(ImGui::GetWindowDrawList(), ui_.title, area, Ink(ui_.palette().dim),
+                    ui_.T(Text::kAnalysing));
     return;
   }
   switch (workspace_.view) {

@@ -14,6 +14,7 @@
 
 #include "gui/model/document.h"
 #include "gui/model/settings.h"
+#include "gui/views/command_list.h"
 #include "gui/views/file_chooser.h"
 #include "gui/views/workspace.h"
 
@@ -41,6 +42,12 @@ class App {
 
   [[nodiscard]] bool loading() const { return job_ != nullptr; }
   [[nodiscard]] bool quit() const { return quit_; }
+  // A text field is about to take the keyboard.
+  [[nodiscard]] bool wants_keyboard() const {
+    const bool search = workspace_.view == ViewId::kTimeline && workspace_.search.focus;
+    return search || commands_.fresh() || recent_.fresh();
+  }
+  [[nodiscard]] bool commands_open() const { return commands_.open() || recent_.open(); }
   [[nodiscard]] Workspace& workspace() { return workspace_; }
   [[nodiscard]] const Ui& ui() const { return ui_; }
   [[nodiscard]] Settings& settings() { return settings_; }
@@ -58,6 +65,9 @@ class App {
   void DrawLoading(Area area);
   void DrawError(Area area);
   void SetScale(double scale);
+  std::vector<Command> Commands();
+  std::vector<Command> TimelineCommands();
+  std::vector<Command> RecentCommands();
 
   Settings settings_;
   float screen_scale_;
@@ -65,13 +75,14 @@ class App {
   Ui ui_;
   Workspace workspace_;
   FileChooser chooser_;
+  CommandList commands_;
+  CommandList recent_;
   std::unique_ptr<LoadJob> job_;
   std::vector<std::unique_ptr<LoadJob>> retired_;  // cancelled, not yet at their end
   std::optional<double> wanted_from_;
   std::optional<double> wanted_to_;
   std::optional<Error> error_;
   std::filesystem::path failed_;
-  bool help_ = false;
   bool restyle_ = true;
   bool quit_ = false;
 };

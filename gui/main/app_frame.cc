@@ -90,7 +90,7 @@ void App::DrawTopBar(Area area) {
   }
   Tip(ui_, ui_.T(Text::kLanguageTip));
   ImGui::SameLine(0, gap);
-  if (ImGui::Button("?")) help_ = !help_;
+  if (ImGui::Button("?")) workspace_.help = !workspace_.help;
   Tip(ui_, ui_.T(Text::kHelpTip));
 
   if (document.open() && right > left) {

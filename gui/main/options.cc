@@ -51,6 +51,7 @@ void Declare(CLI::App& app, OptionWords* words) {
   app.add_option("--lang", words->language, "en or zh");
   app.add_option("--scale", words->scale, "Size of everything: 0.75 to 3")
       ->check(CLI::Range(0.75, 3.0));
+  app.add_option("--state", words->state)->group("");  // for tests
 }
 
 Result<double> ReadTime(const std::string& option, const std::string& text) {
@@ -73,6 +74,7 @@ Result<Options> ReadOptions(const OptionWords& words) {
   options.trace = words.trace;
   options.screenshot = words.screenshot;
   options.scale = words.scale;
+  options.state = words.state;
   if (!words.view.empty()) {
     bool known = false;
     for (const ViewInfo& view : kViews) {

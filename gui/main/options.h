@@ -27,6 +27,7 @@ struct Options {
   int width = 1280;
   int height = 800;
   bool size_given = false;
+  std::filesystem::path state;  // where a window writes what it shows: for tests; empty: nowhere
   std::optional<Theme> theme;
   std::optional<Language> language;
   double scale = 0;  // 0: of the screen and the settings
@@ -34,7 +35,7 @@ struct Options {
 
 // The words as they stand on the command line.
 struct OptionWords {
-  std::string trace, screenshot, view, from, to, size, theme, language;
+  std::string trace, screenshot, view, from, to, size, theme, language, state;
   double scale = 0;
 };
 

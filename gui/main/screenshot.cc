@@ -2,6 +2,8 @@
 #include "gui/main/screenshot.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "gui/main/app.h"
@@ -20,11 +22,15 @@ Result<void> TakeScreenshot(const Options& options) {
   if (options.scale > 0) settings.scale = options.scale;
   App app(settings, 1, [] {});
   if (options.from || options.to) app.WantRange(options.from, options.to);
-  app.Show(std::move(*document));
   app.workspace().view = options.view;
+  app.Show(std::move(*document));
   // Some things take a few frames to find their place.
   constexpr int kFrames = 5;
   for (int i = 0; i < kFrames; ++i) {
+    // A picture is of what is known in the end.
+    while (app.workspace().ranges->busy()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
     if (app.TakeStyleChange()) {
       app.RebuildStyle();
       (*screen)->RemakeFonts();

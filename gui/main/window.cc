@@ -8,11 +8,16 @@
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <set>
 #include <string>
 
+#include <fmt/core.h>
+
 #include "gui/main/app.h"
+#include "gui/views/state_text.h"
 
 namespace penstock::gui {
 namespace {
@@ -63,17 +68,20 @@ struct Imgui {
   Imgui& operator=(const Imgui&) = delete;
 };
 
+// A key, or the character that it wrote.
 struct KeyEvent {
   int key = 0;
   int scancode = 0;
   int action = 0;
   int mods = 0;
+  unsigned character = 0;
 };
 
 // What GLFW's callbacks find at the window.
 struct WindowState {
   App* app = nullptr;
   std::deque<KeyEvent> keys;
+  int hold = 0;  // frames that keys wait for
 };
 
 WindowState& StateOf(GLFWwindow* window) {
@@ -85,7 +93,11 @@ void OnDrop(GLFWwindow* window, int count, const char** paths) {
 }
 
 void OnKey(GLFWwindow* window, int key, int scancode, int action, int mods) {
-  StateOf(window).keys.push_back({key, scancode, action, mods});
+  StateOf(window).keys.push_back({key, scancode, action, mods, 0});
+}
+
+void OnCharacter(GLFWwindow* window, unsigned character) {
+  StateOf(window).keys.push_back({0, 0, 0, 0, character});
 }
 
 [[nodiscard]] bool IsModifier(int key) {
@@ -95,16 +107,32 @@ void OnKey(GLFWwindow* window, int key, int scancode, int action, int mods) {
 // Dear ImGui 1.86 looks at keys once a frame: one that goes down and up between two frames would be
 // lost, and one whose modifier is let go of in between would mean something else. So a frame sees
 // what comes up to the first key that goes down, and a key changes at most once in it; what comes
-// later waits for the next.
+// later waits for the next. Characters stay behind the keys that wrote them. A field that is to
+// have the keyboard has it some frames later: until then nothing is delivered, so that "/decode"
+// typed at once is a search for "decode".
 void DeliverKeys(GLFWwindow* window) {
   std::deque<KeyEvent>& keys = StateOf(window).keys;
+  int& hold = StateOf(window).hold;
+  if (StateOf(window).app->wants_keyboard() && !ImGui::GetIO().WantTextInput) hold = 3;
+  const bool held = hold > 0;
+  hold -= held ? 1 : 0;
   std::set<int> changed;
   bool pressed = false;
-  while (!keys.empty() && !pressed && changed.insert(keys.front().key).second) {
+  while (!keys.empty()) {
     const KeyEvent event = keys.front();
+    // A key that is let go of is let go of: it would repeat.
+    if (held && (event.character != 0 || event.action != GLFW_RELEASE)) break;
+    if (event.character != 0) {
+      keys.pop_front();
+      ImGui_ImplGlfw_CharCallback(window, event.character);
+      continue;
+    }
+    if (pressed || !changed.insert(event.key).second) break;
     keys.pop_front();
     ImGui_ImplGlfw_KeyCallback(window, event.key, event.scancode, event.action, event.mods);
     pressed = event.action != GLFW_RELEASE && !IsModifier(event.key);
+    // A field that is left by it has the keyboard for one more frame.
+    if (pressed && event.key == GLFW_KEY_ESCAPE) hold = 2;
   }
 }
 
@@ -131,7 +159,30 @@ void DrawFrame(GLFWwindow* window, App& app) {
   glfwSwapBuffers(window);
 }
 
-void Loop(GLFWwindow* window, App& app) {
+// Tells a test what the window shows, whenever that has changed.
+class StateFile {
+ public:
+  explicit StateFile(std::filesystem::path path) : path_(std::move(path)) {}
+  void Write(App& app) {
+    if (path_.empty()) return;
+    std::string text = StateText(app.workspace());
+    text.back() = ',';
+    text += fmt::format(" \"commands\": {}, \"loading\": {}, \"error\": {}}}", app.commands_open(),
+                        app.loading(), app.error().has_value());
+    if (text == last_) return;
+    last_ = text;
+    const std::filesystem::path fresh = path_.string() + ".new";
+    std::ofstream(fresh) << text << '\n';
+    std::error_code ignored;
+    std::filesystem::rename(fresh, path_, ignored);
+  }
+
+ private:
+  std::filesystem::path path_;
+  std::string last_;
+};
+
+void Loop(GLFWwindow* window, App& app, StateFile& state) {
   int frames = kSettleFrames;
   bool loading = true;
   while (glfwWindowShouldClose(window) == GLFW_FALSE && !app.quit()) {
@@ -152,12 +203,13 @@ void Loop(GLFWwindow* window, App& app) {
       continue;
     }
     DrawFrame(window, app);
+    state.Write(app);
     loading = app.loading();
     const ImGuiIO& io = ImGui::GetIO();
     // Keys that are held move the view, and a caret blinks.
     const bool held =
         std::any_of(std::begin(io.KeysDown), std::end(io.KeysDown), [](bool down) { return down; });
-    if (held || !StateOf(window).keys.empty() || ImGui::IsAnyMouseDown() ||
+    if (held || !StateOf(window).keys.empty() || app.wants_keyboard() || ImGui::IsAnyMouseDown() ||
         app.workspace().animating()) {
       frames = std::max(frames, 1);
     }
@@ -198,14 +250,16 @@ Result<void> RunWindow(const Options& options, Settings* settings) {
   if (options.language) shown.language = *options.language;
   if (options.scale > 0) shown.scale = options.scale;
   App app(shown, std::max(screen_scale, 1.0F), [] { glfwPostEmptyEvent(); });
-  WindowState state{&app, {}};
+  WindowState state{&app, {}, 0};
   glfwSetWindowUserPointer(window.get(), &state);
   glfwSetDropCallback(window.get(), OnDrop);
-  glfwSetKeyCallback(window.get(), OnKey);  // instead of the one that ImGui has set
+  glfwSetKeyCallback(window.get(), OnKey);  // instead of those that ImGui has set
+  glfwSetCharCallback(window.get(), OnCharacter);
   app.workspace().view = options.view;
   if (options.from || options.to) app.WantRange(options.from, options.to);
   if (!options.trace.empty()) app.Open(options.trace);
-  Loop(window.get(), app);
+  StateFile written(options.state);
+  Loop(window.get(), app, written);
   glfwHideWindow(window.get());  // what is still at work may take a moment to stop
   glfwGetWindowSize(window.get(), &app.settings().width, &app.settings().height);
   *settings = app.settings();

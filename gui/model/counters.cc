@@ -2,8 +2,11 @@
 #include "gui/model/counters.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "gui/model/document.h"
 
@@ -36,6 +39,61 @@ CounterTrack MemoryOf(const CounterSeries& series) {
     track.points.push_back({Ns(series.at[i]), series.value[i]});
     track.most = std::max(track.most, series.value[i]);
   }
+  return track;
+}
+
+// Bytes a second, from bytes so far.
+CounterTrack DiskOf(const CounterSeries& series) {
+  CounterTrack track{CounterKind::kDisk, series.process.value, {}, 0};
+  for (std::size_t i = 1; i < series.at.size(); ++i) {
+    const double time = series.at[i] - series.at[i - 1];
+    if (time <= 0) continue;
+    const double rate = std::max(0.0, series.value[i] - series.value[i - 1]) / time;
+    track.points.push_back({Ns(series.at[i - 1]), rate});
+    track.most = std::max(track.most, rate);
+  }
+  if (!track.points.empty()) track.points.push_back({Ns(series.at.back()), 0});
+  return track;
+}
+
+// How much of each bin some kernel runs; kernels of several streams are united, not added.
+std::optional<CounterTrack> GpuOf(const traces::Trace& trace, const Analysis& analysis) {
+  constexpr std::int64_t kBins = 2'000;
+  constexpr std::int64_t kShortest =
+      1'000'000;  // ns: below it a bin holds too few kernels to say anything
+  if (analysis.report.diagnosis.run.stages[traces::StageId::kKernel].count == 0) return {};
+  std::vector<std::pair<std::int64_t, std::int64_t>> kernels;
+  for (std::uint32_t t = 0; t < trace.threads().size(); ++t) {
+    trace.ForEachBlock(ThreadId{t}, [&](std::span<const traces::Span> spans) {
+      for (const traces::Span& span : spans) {
+        if (span.stage != traces::StageId::kKernel) continue;
+        const std::int64_t start = span.start.value - trace.begin().value;
+        kernels.emplace_back(start, start + std::max<std::int64_t>(span.duration.value, 0));
+      }
+    });
+  }
+  if (kernels.empty()) return {};
+  std::sort(kernels.begin(), kernels.end());
+  const std::int64_t length = std::max<std::int64_t>(trace.end().value - trace.begin().value, 1);
+  const std::int64_t width = std::max(length / kBins + 1, std::min(kShortest, length));
+  std::vector<std::int64_t> busy(static_cast<std::size_t>((length + width - 1) / width), 0);
+  std::int64_t until = 0;
+  for (const auto& [start, end] : kernels) {
+    const std::int64_t last = std::min(end, length);
+    for (std::int64_t at = std::max(start, until); at < last;) {
+      const std::int64_t part = std::min((at / width + 1) * width, last);
+      busy[static_cast<std::size_t>(at / width)] += part - at;
+      at = part;
+    }
+    until = std::max(until, last);
+  }
+  CounterTrack track{CounterKind::kGpuBusy, CounterTrack::kAll, {}, 1};
+  for (std::size_t b = 0; b < busy.size(); ++b) {
+    const std::int64_t at = static_cast<std::int64_t>(b) * width;
+    const auto whole = static_cast<double>(std::min(width, length - at));
+    track.points.push_back({at, static_cast<double>(busy[b]) / whole});
+  }
+  track.points.push_back({length, 0});
   return track;
 }
 
@@ -89,7 +147,10 @@ std::vector<CounterTrack> BuildCounters(const traces::Trace& trace, const Analys
     ready.most = std::max(1, queue.most);
     all.push_back(std::move(ready));
   }
+  if (auto gpu = GpuOf(trace, analysis)) all.push_back(std::move(*gpu));
   add(CounterKind::kCpu, TracksOf(analysis, "cpu_ns", CpuOf));
+  const std::vector<CounterTrack> disk = TracksOf(analysis, "disk_read_bytes", DiskOf);
+  if (!disk.empty()) all.push_back(SumOf(CounterKind::kDisk, disk));
   std::vector<CounterTrack> memory = TracksOf(analysis, "pss_bytes", MemoryOf);
   if (memory.empty()) memory = TracksOf(analysis, "rss_bytes", MemoryOf);
   add(CounterKind::kMemory, std::move(memory));
@@ -106,6 +167,31 @@ double ValueAt(const CounterTrack& track, std::int64_t at) {
   const auto it = std::partition_point(track.points.begin(), track.points.end(),
                                        [at](const CounterPoint& point) { return point.at <= at; });
   return it == track.points.begin() ? 0 : (it - 1)->value;
+}
+
+std::vector<CounterPoint> Thinned(const CounterTrack& track, std::size_t columns) {
+  const std::vector<CounterPoint>& all = track.points;
+  if (all.size() <= 2 * columns + 2 || columns == 0) return all;
+  const auto begin = static_cast<double>(all.front().at);
+  const double width =
+      std::max((static_cast<double>(all.back().at) - begin) / static_cast<double>(columns), 1e-9);
+  const auto column = [&](std::size_t i) {
+    return static_cast<std::size_t>((static_cast<double>(all[i].at) - begin) / width);
+  };
+  std::vector<CounterPoint> kept{all.front()};
+  for (std::size_t i = 1; i + 1 < all.size();) {
+    std::size_t low = i;
+    std::size_t high = i;
+    const std::size_t here = column(i);
+    for (; i + 1 < all.size() && column(i) == here; ++i) {
+      if (all[i].value < all[low].value) low = i;
+      if (all[i].value > all[high].value) high = i;
+    }
+    kept.push_back(all[std::min(low, high)]);
+    if (low != high) kept.push_back(all[std::max(low, high)]);
+  }
+  kept.push_back(all.back());
+  return kept;
 }
 
 std::vector<float> Resample(const CounterTrack& track, std::int64_t from, std::int64_t to,

@@ -13,11 +13,11 @@ namespace penstock::gui {
 
 struct Analysis;
 
-enum class CounterKind : std::uint8_t { kCpu, kMemory, kReadyBatches };
+enum class CounterKind : std::uint8_t { kCpu, kMemory, kReadyBatches, kGpuBusy, kDisk };
 
 struct CounterPoint {
   std::int64_t at = 0;  // ns since the trace began
-  double value = 0;     // cores, bytes, batches; holds until the next point
+  double value = 0;     // holds until the next point: cores, bytes, batches, a fraction, bytes/s
 };
 
 struct CounterTrack {
@@ -28,13 +28,18 @@ struct CounterTrack {
   double most = 0;
 };
 
-// CPU of the run and of each process, memory of the run (PSS, else RSS) and of each process,
-// finished batches; those that were recorded.
+// Finished batches, how much of the time a GPU computes (of the kernels of all devices and
+// streams), CPU of the run and of each process, reads from the disk, memory of the run (PSS, else
+// RSS) and of each process; those that were recorded.
 [[nodiscard]] std::vector<CounterTrack> BuildCounters(const traces::Trace& trace,
                                                       const Analysis& analysis);
 
 // The value that holds at `at`; 0 before the first point.
 [[nodiscard]] double ValueAt(const CounterTrack& track, std::int64_t at);
+
+// At most about 2 * `columns` points that look the same: of each of `columns` equal parts of its
+// time the lowest and the highest value, in their order, and the first and last point of all.
+[[nodiscard]] std::vector<CounterPoint> Thinned(const CounterTrack& track, std::size_t columns);
 
 // Highest value in each of `columns` equal parts of [from, to), -1 where there is none.
 [[nodiscard]] std::vector<float> Resample(const CounterTrack& track, std::int64_t from,

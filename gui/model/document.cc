@@ -20,7 +20,7 @@ Result<std::unique_ptr<traces::Trace>> Open(const std::filesystem::path& path) {
   return Fail(error.kind, error.message);
 }
 
-std::shared_ptr<const Analysis> Analyse(const traces::Trace& trace, const std::string& path) {
+std::shared_ptr<Analysis> Made(const traces::Trace& trace, const std::string& path) {
   auto analysis = std::make_shared<Analysis>();
   analysis->report = analyzer::BuildReport(trace, path);
   analysis->plots = analyzer::BuildPlots(trace, analysis->report);
@@ -28,7 +28,33 @@ std::shared_ptr<const Analysis> Analyse(const traces::Trace& trace, const std::s
   return analysis;
 }
 
+// From times of the part to times of the whole.
+void Shift(std::int64_t from, Analysis* analysis) {
+  analysis->from = static_cast<double>(from) * 1e-9;
+  const double by = analysis->from;
+  for (CounterTrack& track : analysis->counters) {
+    for (CounterPoint& point : track.points) point.at += from;
+  }
+  for (analyzer::QueueBin& bin : analysis->plots.queue.bins) bin.at += by;
+  for (analyzer::Finding& finding : analysis->report.findings) {
+    if (finding.to <= finding.from) finding.to = analysis->report.duration;
+    finding.from += by;
+    finding.to += by;
+  }
+}
+
 }  // namespace
+
+std::shared_ptr<const Analysis> Analyse(const traces::Trace& trace, const std::string& path) {
+  return Made(trace, path);
+}
+
+std::shared_ptr<const Analysis> AnalysePart(const traces::Trace& part, const std::string& path,
+                                            std::int64_t from) {
+  auto analysis = Made(part, path);
+  Shift(from, analysis.get());
+  return analysis;
+}
 
 LoadJob::LoadJob(std::filesystem::path path, std::function<void()> wake)
     : path_(std::move(path)),

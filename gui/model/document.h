@@ -28,7 +28,16 @@ struct Analysis {
   analyzer::Report report;
   analyzer::ReportPlots plots;
   std::vector<CounterTrack> counters;
+  double from =
+      0;  // seconds: where the analysed part begins; all times count from the trace's begin
 };
+
+[[nodiscard]] std::shared_ptr<const Analysis> Analyse(const traces::Trace& trace,
+                                                      const std::string& path);
+// Of a part (SliceTrace) that begins `from` ns after the whole.
+[[nodiscard]] std::shared_ptr<const Analysis> AnalysePart(const traces::Trace& part,
+                                                          const std::string& path,
+                                                          std::int64_t from);
 
 struct Document {
   std::filesystem::path path;

@@ -200,11 +200,14 @@ std::optional<std::size_t> Search::Previous(const Timeline& timeline, std::int64
   return it == hits_.begin() ? hits_.size() - 1 : static_cast<std::size_t>(it - hits_.begin()) - 1;
 }
 
-std::optional<SpanRef> Neighbour(const Timeline& timeline, SpanRef span, int step) {
+std::optional<SpanRef> Neighbour(const Timeline& timeline, SpanRef span, int step,
+                                 std::uint32_t hidden) {
   const std::size_t size = timeline.level(span).size();
-  if (step < 0 ? span.index == 0 : span.index + 1 >= size) return std::nullopt;
-  span.index = step < 0 ? span.index - 1 : span.index + 1;
-  return span;
+  while (step < 0 ? span.index > 0 : span.index + 1 < size) {
+    span.index = step < 0 ? span.index - 1 : span.index + 1;
+    if ((hidden >> static_cast<unsigned>(timeline.stage(span)) & 1u) == 0) return span;
+  }
+  return std::nullopt;
 }
 
 std::vector<SpanRef> StopsOf(const Timeline& timeline, traces::BatchKey key) {

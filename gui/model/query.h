@@ -56,8 +56,10 @@ class Search {
   bool truncated_ = false;
 };
 
-// The span before (-1) or after (+1) on the same level; nullopt at the end.
-[[nodiscard]] std::optional<SpanRef> Neighbour(const Timeline& timeline, SpanRef span, int step);
+// The span before (-1) or after (+1) on the same level; nullopt at the end. Stages whose bit is set
+// in `hidden` are passed over.
+[[nodiscard]] std::optional<SpanRef> Neighbour(const Timeline& timeline, SpanRef span, int step,
+                                               std::uint32_t hidden = 0);
 
 // The stop before or after `span` on its batch's way: fetch, put, get, wait, step. nullopt if it
 // has no batch, or at an end. A span that is not itself a stop goes to the nearest.

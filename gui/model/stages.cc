@@ -113,13 +113,16 @@ StageHistogram HistogramOf(const Analysis& analysis, const StageRow& row) {
   return histogram;
 }
 
-std::vector<SpanRef> Slowest(const Timeline& timeline, StageId stage, std::size_t most) {
+std::vector<SpanRef> Slowest(const Timeline& timeline, StageId stage, std::size_t most,
+                             std::optional<TimeRange> range) {
   std::vector<std::pair<std::int64_t, SpanRef>> heap;  // the shortest of the longest on top
   const auto longer = [](const auto& a, const auto& b) { return a > b; };
   for (std::uint32_t l = 0; l < timeline.lanes.size(); ++l) {
     for (std::uint32_t v = 0; v < timeline.lanes[l].levels.size(); ++v) {
       const Level& level = timeline.lanes[l].levels[v];
-      for (std::uint32_t i = 0; i < level.size(); ++i) {
+      const std::size_t first = range ? level.FirstEndingAfter(range->from) : 0;
+      const std::size_t last = range ? level.FirstStartingAt(range->to) : level.size();
+      for (auto i = static_cast<std::uint32_t>(first); i < last; ++i) {
         if (level.stage(i) != stage) continue;
         if (heap.size() == most && level.length(i) <= heap.front().first) continue;
         heap.emplace_back(level.length(i), SpanRef{l, v, i});

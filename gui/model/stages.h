@@ -39,8 +39,10 @@ struct StageHistogram {
 // Empty bins if nothing is known of the stage's calls.
 [[nodiscard]] StageHistogram HistogramOf(const Analysis& analysis, const analyzer::StageRow& row);
 
-// The `most` longest spans of a stage, longest first. Cost: one pass over the spans.
+// The `most` longest spans of a stage, longest first; those that reach into `range`, if it is
+// given. Cost: one pass over the spans.
 [[nodiscard]] std::vector<SpanRef> Slowest(const Timeline& timeline, traces::StageId stage,
-                                           std::size_t most);
+                                           std::size_t most,
+                                           std::optional<TimeRange> range = std::nullopt);
 
 }  // namespace penstock::gui

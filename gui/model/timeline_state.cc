@@ -10,6 +10,14 @@ namespace {
 constexpr double kShortest = 50;  // ns
 constexpr double kMargin = 0.02;  // of the visible length, beyond the trace
 
+std::uint32_t GroupOf(const Timeline& timeline, std::uint32_t lane) {
+  for (std::uint32_t g = 0; g < timeline.groups.size(); ++g) {
+    const auto& lanes = timeline.groups[g].lanes;
+    if (std::find(lanes.begin(), lanes.end(), lane) != lanes.end()) return g;
+  }
+  return 0;
+}
+
 }  // namespace
 
 TimeView::TimeView(std::int64_t length) : length_(std::max<std::int64_t>(length, 1)) {
@@ -87,7 +95,83 @@ void TimelineState::ToggleFold(std::uint32_t group) {
   if (folded.erase(group) == 0) folded.insert(group);
 }
 
+void TimelineState::CameFrom(TimeRange before) {
+  constexpr std::size_t kMost = 100;
+  if (before == view.range()) return;
+  back.push_back(before);
+  if (back.size() > kMost) back.erase(back.begin());
+  ahead.clear();
+}
+
+void TimelineState::Jump(TimeRange range) {
+  const TimeRange before = view.range();
+  view.Show(range);
+  CameFrom(before);
+}
+
+void TimelineState::JumpToAll() {
+  const TimeRange before = view.range();
+  view.Fit();
+  CameFrom(before);
+}
+
+bool TimelineState::Back() {
+  if (back.empty()) return false;
+  ahead.push_back(view.range());
+  view.Show(back.back());
+  back.pop_back();
+  return true;
+}
+
+bool TimelineState::Forward() {
+  if (ahead.empty()) return false;
+  back.push_back(view.range());
+  view.Show(ahead.back());
+  ahead.pop_back();
+  return true;
+}
+
+bool TimelineState::IsPinned(Pin pin) const {
+  return std::find(pins.begin(), pins.end(), pin) != pins.end();
+}
+
+void TimelineState::TogglePin(Pin pin) {
+  const auto it = std::find(pins.begin(), pins.end(), pin);
+  if (it != pins.end()) {
+    pins.erase(it);
+  } else {
+    pins.push_back(pin);
+  }
+}
+
+void TimelineState::FoldAll(const Timeline& timeline, bool fold) {
+  folded.clear();
+  if (!fold) return;
+  folded.insert(Row::kAllGroups);
+  for (std::uint32_t g = 0; g < timeline.groups.size(); ++g) folded.insert(g);
+}
+
+void TimelineState::Solo(traces::StageId stage) {
+  const std::uint32_t others = ~(1u << static_cast<unsigned>(stage));
+  hidden_stages = hidden_stages == others ? 0 : others;
+}
+
+void TimelineState::MarkSpan(const Timeline& timeline) {
+  if (!span) return;
+  const TimeRange range{timeline.start(*span), timeline.end(*span)};
+  if (!range.empty()) selection = range;
+}
+
+void TimelineState::KeepNote(const Timeline& timeline) {
+  TimeRange range = view.range();
+  if (span)
+    range = {timeline.start(*span), std::max(timeline.end(*span), timeline.start(*span) + 1)};
+  if (selection) range = *selection;
+  notes.push_back({range, ""});
+}
+
 void TimelineState::Go(const Timeline& timeline, SpanRef to) {
+  const TimeRange before = view.range();
   span = to;
   const std::int64_t start = timeline.start(to);
   const std::int64_t length = timeline.end(to) - start;
@@ -101,14 +185,26 @@ void TimelineState::Go(const Timeline& timeline, SpanRef to) {
     view.Reveal(start < visible.from ? start - length : start + 2 * length);
     view.Reveal(start);
   }
+  CameFrom(before);
 }
 
 void TimelineState::Focus(const Timeline& timeline) {
+  const TimeRange before = view.range();
   if (selection) {
     view.ShowWithMargin(*selection);
   } else if (span) {
     view.ShowWithMargin({timeline.start(*span), timeline.end(*span)});
   }
+  CameFrom(before);
+}
+
+std::optional<SpanRef> LongestHere(const Timeline& timeline, const TimelineState& state) {
+  const TimeRange range = state.selection ? *state.selection : state.view.range();
+  if (state.span) return Longest(timeline, timeline.stage(*state.span), range);
+  for (const StageSum& sum : Aggregate(timeline, range)) {
+    if (state.Shows(sum.stage)) return Longest(timeline, sum.stage, range);
+  }
+  return std::nullopt;
 }
 
 std::vector<Row> LayOutRows(const Timeline& timeline, std::span<const CounterTrack> counters,
@@ -127,6 +223,23 @@ std::vector<Row> LayOutRows(const Timeline& timeline, std::span<const CounterTra
       add({.kind = RowKind::kCounter, .group = group, .counter = c}, heights.counter);
     }
   };
+  for (const Pin pin : state.pins) {
+    if (pin.kind == RowKind::kCounter && pin.index < counters.size()) {
+      add({.kind = RowKind::kCounter, .counter = pin.index, .pinned = true}, heights.counter);
+    }
+    if (pin.kind != RowKind::kLevel || pin.index >= timeline.lanes.size()) continue;
+    for (std::uint32_t v = 0; v < timeline.lanes[pin.index].levels.size(); ++v) {
+      add({.kind = RowKind::kLevel,
+           .group = GroupOf(timeline, pin.index),
+           .lane = pin.index,
+           .level = v,
+           .first_of_lane = v == 0,
+           .pinned = true},
+          heights.level);
+    }
+    top += 3;
+  }
+  top = 0;
   const auto of_run = [](const CounterTrack& t) { return t.process == CounterTrack::kAll; };
   if (std::any_of(counters.begin(), counters.end(), of_run)) {
     add({.kind = RowKind::kGroup, .group = Row::kAllGroups}, heights.group);
@@ -155,9 +268,35 @@ std::vector<Row> LayOutRows(const Timeline& timeline, std::span<const CounterTra
   return rows;
 }
 
+float PinnedHeight(const std::vector<Row>& rows) {
+  float height = 0;
+  for (const Row& row : rows) {
+    if (row.pinned) height = std::max(height, row.top + row.height + 3);
+  }
+  return height;
+}
+
+RowMap::RowMap(const Timeline& timeline, const std::vector<Row>& rows)
+    : lanes_(timeline.lanes.size()) {
+  for (const Row& row : rows) {
+    if (row.kind == RowKind::kLevel && row.first_of_lane && lanes_[row.lane].first == nullptr) {
+      lanes_[row.lane].first = &row;
+    }
+    if (row.kind != RowKind::kGroup || row.group == Row::kAllGroups) continue;
+    for (const std::size_t lane : timeline.groups[row.group].lanes) lanes_[lane].group = &row;
+  }
+}
+
+const Row* RowMap::Of(SpanRef span) const {
+  if (span.lane >= lanes_.size()) return nullptr;
+  const Place& place = lanes_[span.lane];
+  return place.first != nullptr ? place.first + span.level : place.group;
+}
+
 float ScrollTo(const std::vector<Row>& rows, SpanRef span, float scroll, float height) {
   for (const Row& row : rows) {
     if (row.kind != RowKind::kLevel || row.lane != span.lane || row.level != span.level) continue;
+    if (row.pinned) return scroll;
     if (row.top < scroll) return std::max(0.0F, row.top - 40);
     if (row.top + row.height > scroll + height) return row.top + row.height + 40 - height;
     return scroll;

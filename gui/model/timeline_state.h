@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "gui/model/counters.h"
@@ -55,8 +56,22 @@ struct Row {
   std::uint32_t level = 0;    // kLevel
   std::uint32_t counter = 0;  // kCounter: index into the counters
   bool first_of_lane = false;
+  bool pinned = false;  // stands above the rows that scroll; `top` counts from the first pinned one
 
   static constexpr std::uint32_t kAllGroups = 0xffffffffu;
+};
+
+// A row that is to stay in sight: all levels of a lane, or a counter.
+struct Pin {
+  RowKind kind = RowKind::kLevel;
+  std::uint32_t index = 0;  // lane, or counter
+  constexpr bool operator==(const Pin&) const = default;
+};
+
+// A stretch of time that a person wants to find again.
+struct Note {
+  TimeRange range;
+  std::string text;
 };
 
 struct TimelineState {
@@ -67,6 +82,12 @@ struct TimelineState {
   std::uint32_t hidden_stages = 0;  // bit: StageId
   float scroll = 0;                 // logical pixels
   std::array<std::optional<TimeRange>, 9> bookmarks;
+  std::vector<Note> notes;
+  std::vector<Pin> pins;
+  bool panel_hidden = false;     // the one below the rows
+  bool marks_open = false;       // the list of bookmarks and notes
+  std::vector<TimeRange> back;   // where jumps came from, latest last
+  std::vector<TimeRange> ahead;  // where Back() came from
 
   [[nodiscard]] bool Shows(traces::StageId stage) const {
     return (hidden_stages >> static_cast<unsigned>(stage) & 1u) == 0;
@@ -75,9 +96,31 @@ struct TimelineState {
   void ToggleFold(std::uint32_t group);
   // Makes `span` the one that is looked at and moves there.
   void Go(const Timeline& timeline, SpanRef span);
-  // F: the selection, else the span, else nothing happens.
+  // The selection, else the span, else nothing happens.
   void Focus(const Timeline& timeline);
+  // Shows a stretch; Back() returns from it.
+  void Jump(TimeRange range);
+  void JumpToAll();
+  bool Back();
+  bool Forward();
+  [[nodiscard]] bool IsPinned(Pin pin) const;
+  void TogglePin(Pin pin);
+  void FoldAll(const Timeline& timeline, bool fold);
+  // Shows one stage only; where that is so already, all of them.
+  void Solo(traces::StageId stage);
+  // The span becomes the selection.
+  void MarkSpan(const Timeline& timeline);
+  // The selection, else the span, else what is visible, becomes a note.
+  void KeepNote(const Timeline& timeline);
+
+ private:
+  void CameFrom(TimeRange before);
 };
+
+// The longest span, in the selection or else in what is visible, of the stage of the chosen span;
+// without one, of the shown stage that takes most time there.
+[[nodiscard]] std::optional<SpanRef> LongestHere(const Timeline& timeline,
+                                                 const TimelineState& state);
 
 // Heights of rows. Units: logical pixels.
 struct RowHeights {
@@ -87,13 +130,33 @@ struct RowHeights {
   float gap = 7;  // after a group
 };
 
-// All rows from top to bottom. Cost: O(rows).
+// All rows from top to bottom, pinned ones first; those stay in their place below as well.
+// Cost: O(rows).
 [[nodiscard]] std::vector<Row> LayOutRows(const Timeline& timeline,
                                           std::span<const CounterTrack> counters,
                                           const TimelineState& state,
                                           const RowHeights& heights = {});
 
-// Brings the row of `span` into a window of `height`. Returns the new scroll position.
+[[nodiscard]] float PinnedHeight(const std::vector<Row>& rows);
+
+// Finds rows by spans. Refers to the rows it was made of.
+class RowMap {
+ public:
+  RowMap(const Timeline& timeline, const std::vector<Row>& rows);  // O(rows + lanes)
+  // The row of a span, a pinned one if there is one; that of its group where it is folded; nullptr
+  // where there is none. O(1).
+  [[nodiscard]] const Row* Of(SpanRef span) const;
+
+ private:
+  struct Place {
+    const Row* first = nullptr;  // its level 0; further levels follow
+    const Row* group = nullptr;
+  };
+  std::vector<Place> lanes_;
+};
+
+// Brings the row of `span` into a window of `height`, which pinned rows are not part of. Returns
+// the new scroll position.
 [[nodiscard]] float ScrollTo(const std::vector<Row>& rows, SpanRef span, float scroll,
                              float height);
 

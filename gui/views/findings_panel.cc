@@ -63,7 +63,7 @@ void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, flo
   ImGui::SetCursorScreenPos({at.x + indent, ImGui::GetCursorScreenPos().y - ui.Px(4)});
   std::string action = text.action;
   if (finding.predicted) {
-    const auto& d = workspace.document.analysis->report.diagnosis;
+    const auto& d = workspace.Shown().analysis->report.diagnosis;
     action += fmt::format(" {}: {}", ui.T(Text::kPredicted),
                           analyzer::PredictionText(*finding.predicted, analyzer::RateUnit(d)));
   }
@@ -83,7 +83,7 @@ void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, flo
 }  // namespace
 
 void DrawFindings(const Ui& ui, Workspace& workspace, Area area) {
-  const analyzer::Report& report = workspace.document.analysis->report;
+  const analyzer::Report& report = workspace.Shown().analysis->report;
   const std::string title = report.findings.empty() ? std::string(ui.T(Text::kFindings))
                                                     : fmt::format("{} ({})", ui.T(Text::kFindings),
                                                                   report.findings.size());

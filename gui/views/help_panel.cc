@@ -17,7 +17,7 @@ struct Line {
 };
 
 constexpr std::array kLines = {
-    Line{"W  S   + −   Ctrl+wheel", Text::kKeyZoom},
+    Line{"W  S   + -   Ctrl+wheel", Text::kKeyZoom},
     Line{"A  D   ← →   Shift+wheel", Text::kKeyPan},
     Line{"wheel   ↑ ↓   PgUp PgDn", Text::kKeyScroll},
     Line{"0   Home", Text::kKeyFit},
@@ -28,10 +28,17 @@ constexpr std::array kLines = {
     Line{"drag", Text::kKeySelect},
     Line{"Ctrl+1 … 9,  1 … 9", Text::kKeyBookmark},
     Line{"click", Text::kKeyFold},
+    Line{"M,  Shift+M", Text::kKeyMark},
+    Line{"B", Text::kKeyMarks},
+    Line{"L", Text::kKeyLongest},
+    Line{"P", Text::kKeyPin},
+    Line{"Q", Text::kKeyPanel},
+    Line{"Alt+←  Alt+→", Text::kKeyBack},
     Line{"Esc", Text::kKeyClear},
-    Line{"Alt+1 … 5", Text::kKeyViews},
+    Line{"Ctrl+P,  Ctrl+R", Text::kKeyCommands},
+    Line{"Alt+1 … 9", Text::kKeyViews},
     Line{"Ctrl+O", Text::kOpen},
-    Line{"Ctrl + −  Ctrl 0", Text::kKeyScale},
+    Line{"Ctrl + -   Ctrl 0", Text::kKeyScale},
     Line{"Ctrl+Q", Text::kKeyQuit},
 };
 
@@ -40,7 +47,9 @@ constexpr std::array kLines = {
 void DrawHelp(const Ui& ui, bool* open) {
   const Palette& p = ui.palette();
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
-  const float pitch = ui.body->FontSize + ui.Px(9);
+  // In a low window lines come closer.
+  const float room = (screen.y - ui.Px(82)) / static_cast<float>(kLines.size());
+  const float pitch = std::clamp(room, ui.body->FontSize + ui.Px(1), ui.body->FontSize + ui.Px(8));
   const ImVec2 size{std::min(ui.Px(640), screen.x - ui.Px(30)),
                     ui.Px(62) + pitch * static_cast<float>(kLines.size())};
   ImGui::SetNextWindowPos({(screen.x - size.x) / 2, std::max(0.0F, (screen.y - size.y) / 2)});

@@ -184,7 +184,7 @@ void DrawFooter(const Ui& ui, const Report& report, Area area) {
 namespace {
 
 void DrawPanels(const Ui& ui, Workspace& workspace, Area area) {
-  const Analysis& analysis = *workspace.document.analysis;
+  const Analysis& analysis = *workspace.Shown().analysis;
   const Report& report = analysis.report;
   const float gap = ui.Px(10);
   float y = area.min.y;

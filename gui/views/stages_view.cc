@@ -78,7 +78,7 @@ void DrawRow(const Ui& ui, Workspace& workspace, const StageRow& row, bool child
 }
 
 void DrawTable(const Ui& ui, Workspace& workspace, Area area) {
-  const auto& report = workspace.document.analysis->report;
+  const auto& report = workspace.Shown().analysis->report;
   BeginArea("stages", area, false);
   const ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg |
                                 ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate |
@@ -177,9 +177,10 @@ void DrawSlowest(const Ui& ui, Workspace& workspace, StageId stage, Area area) {
   const Timeline& timeline = *workspace.document.timeline;
   const Palette& p = ui.palette();
   StagesState& state = workspace.stages;
-  if (state.slowest_of != state.chosen) {
+  if (state.slowest_of != state.chosen || state.slowest_in != workspace.Range()) {
     state.slowest_of = state.chosen;
-    state.slowest = Slowest(timeline, stage, 12);
+    state.slowest_in = workspace.Range();
+    state.slowest = Slowest(timeline, stage, 12, state.slowest_in);
   }
   const std::vector<SpanRef>& spans = state.slowest;
   if (spans.empty()) return;
@@ -217,7 +218,6 @@ void DrawSlowest(const Ui& ui, Workspace& workspace, StageId stage, Area area) {
   }
   EndArea();
   if (chosen) {
-    workspace.timeline.selection.reset();
     workspace.timeline.Go(timeline, *chosen);
     workspace.reveal = true;
     workspace.view = ViewId::kTimeline;
@@ -232,7 +232,7 @@ Text ShareNote(const StageRow& row) {
 }  // namespace
 
 void DrawStages(const Ui& ui, Workspace& workspace, Area area) {
-  const Analysis& analysis = *workspace.document.analysis;
+  const Analysis& analysis = *workspace.Shown().analysis;
   const Palette& p = ui.palette();
   if (analysis.report.stages.empty()) {
     DrawTextCentred(ImGui::GetWindowDrawList(), ui.title, area, Ink(p.dim), ui.T(Text::kNoSpans));

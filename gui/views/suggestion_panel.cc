@@ -144,7 +144,7 @@ void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
 }  // namespace
 
 void DrawSuggestion(const Ui& ui, Workspace& workspace, Area area) {
-  const Report& report = workspace.document.analysis->report;
+  const Report& report = workspace.Shown().analysis->report;
   const Palette& p = ui.palette();
   const Area inside = Headed(ui, Panel(ui, area), ui.T(Text::kSuggestion));
   BeginArea("suggestion", inside, false);
@@ -161,6 +161,8 @@ void DrawSuggestion(const Ui& ui, Workspace& workspace, Area area) {
     }
     Paragraph(ui, ui.small, p.dim, line, width);
     DrawCode(ui, workspace, analyzer::SuggestedCode(report.diagnosis), width);
+  } else if (loader && workspace.Range() && !analyzer::Predicts(report.diagnosis)) {
+    Paragraph(ui, ui.body, p.dim, ui.T(Text::kRangeTooShort), width);
   } else if (loader) {
     const bool chinese = ui.language == Language::kChinese;
     Paragraph(ui, ui.body, p.text,

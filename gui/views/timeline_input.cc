@@ -20,7 +20,7 @@ void GoTo(const TimelineCanvas& canvas, std::optional<SpanRef> span) {
     if (std::find(lanes.begin(), lanes.end(), span->lane) != lanes.end()) state.folded.erase(g);
   }
   state.Go(canvas.timeline, *span);
-  state.scroll = ScrollTo(canvas.rows, *span, state.scroll, canvas.plot.height() / canvas.ui.scale);
+  state.scroll = ScrollTo(canvas.rows, *span, state.scroll, canvas.RowsRoom());
 }
 
 // A view moves evenly while a key is held, however long a frame takes.
@@ -40,10 +40,10 @@ void MoveKeys(const TimelineCanvas& canvas) {
   if (Held(Key::kS)) state.view.Zoom(at, std::exp(3.5 * step));
   if (Held(Key::kA) || Held(Key::kLeft)) state.view.Pan(-1.2 * step);
   if (Held(Key::kD) || Held(Key::kRight)) state.view.Pan(1.2 * step);
-  if (Pressed(Key::kPlus, true)) state.view.Zoom(at, 0.7);
-  if (Pressed(Key::kMinus, true)) state.view.Zoom(at, 1 / 0.7);
-  if (Pressed(Key::k0) || Pressed(Key::kHome)) state.view.Fit();
-  const float page = canvas.plot.height() / canvas.ui.scale;
+  if (Pressed(Key::kPlus, true) || Pressed(Key::kPadPlus, true)) state.view.Zoom(at, 0.7);
+  if (Pressed(Key::kMinus, true) || Pressed(Key::kPadMinus, true)) state.view.Zoom(at, 1 / 0.7);
+  if (Pressed(Key::k0) || Pressed(Key::kHome)) state.JumpToAll();
+  const float page = canvas.RowsRoom();
   if (Held(Key::kDown)) state.scroll += static_cast<float>(600 * step);
   if (Held(Key::kUp)) state.scroll -= static_cast<float>(600 * step);
   if (Pressed(Key::kPageDown, true)) state.scroll += 0.9F * page;
@@ -54,8 +54,13 @@ void WalkKeys(const TimelineCanvas& canvas) {
   TimelineState& state = canvas.workspace.timeline;
   if (Pressed(Key::kF)) state.Focus(canvas.timeline);
   if (state.span) {
-    if (Pressed(Key::kPeriod, true)) GoTo(canvas, Neighbour(canvas.timeline, *state.span, 1));
-    if (Pressed(Key::kComma, true)) GoTo(canvas, Neighbour(canvas.timeline, *state.span, -1));
+    const std::uint32_t hidden = state.hidden_stages;
+    if (Pressed(Key::kPeriod, true)) {
+      GoTo(canvas, Neighbour(canvas.timeline, *state.span, 1, hidden));
+    }
+    if (Pressed(Key::kComma, true)) {
+      GoTo(canvas, Neighbour(canvas.timeline, *state.span, -1, hidden));
+    }
     if (Pressed(Key::kCloseBracket, true)) {
       GoTo(canvas, AlongBatch(canvas.timeline, *state.span, 1));
     }
@@ -63,10 +68,11 @@ void WalkKeys(const TimelineCanvas& canvas) {
       GoTo(canvas, AlongBatch(canvas.timeline, *state.span, -1));
     }
   }
-  if (Pressed(Key::kSlash)) canvas.workspace.search.focus = true;
+  if (Pressed(Key::kL)) GoTo(canvas, LongestHere(canvas.timeline, state));
+  if (Pressed(Key::kSlash) && !ImGui::GetIO().KeyShift) canvas.workspace.search.focus = true;
   for (int digit = 1; digit <= 9; ++digit) {
     const auto& mark = state.bookmarks[static_cast<std::size_t>(digit - 1)];
-    if (!ImGui::GetIO().KeyAlt && Pressed(Digit(digit)) && mark) state.view.Show(*mark);
+    if (Pressed(Digit(digit)) && mark) state.Jump(*mark);
   }
   if (Pressed(Key::kEscape)) {
     if (state.selection || state.span) {
@@ -78,8 +84,30 @@ void WalkKeys(const TimelineCanvas& canvas) {
   }
 }
 
+// Marks, pins and what can be hidden.
+void KeepKeys(const TimelineCanvas& canvas) {
+  TimelineState& state = canvas.workspace.timeline;
+  if (Pressed(Key::kM)) {
+    if (ImGui::GetIO().KeyShift) {
+      state.KeepNote(canvas.timeline);
+    } else {
+      state.MarkSpan(canvas.timeline);
+    }
+  }
+  if (Pressed(Key::kB)) state.marks_open = !state.marks_open;
+  if (Pressed(Key::kQ)) state.panel_hidden = !state.panel_hidden;
+  if (Pressed(Key::kP)) {
+    const Row* row = ImGui::IsMouseHoveringRect(canvas.labels.min, canvas.plot.max, false)
+                         ? canvas.RowAt(ImGui::GetIO().MousePos.y)
+                         : nullptr;
+    if (row == nullptr && state.span) row = canvas.RowOf(*state.span);
+    if (row != nullptr && PinOf(*row)) state.TogglePin(*PinOf(*row));
+  }
+}
+
 void HandleKeys(const TimelineCanvas& canvas) {
-  if (Typing() || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId)) return;
+  if (Typing() || canvas.workspace.covered || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId))
+    return;
   TimelineState& state = canvas.workspace.timeline;
   if (ImGui::GetIO().KeyCtrl) {
     if (Pressed(Key::kF)) canvas.workspace.search.focus = true;
@@ -90,8 +118,14 @@ void HandleKeys(const TimelineCanvas& canvas) {
     }
     return;
   }
+  if (ImGui::GetIO().KeyAlt) {
+    if (Pressed(Key::kLeft)) state.Back();
+    if (Pressed(Key::kRight)) state.Forward();
+    return;
+  }
   MoveKeys(canvas);
   WalkKeys(canvas);
+  KeepKeys(canvas);
 }
 
 std::int64_t Reach(const TimelineCanvas& canvas, float pixels) {
@@ -104,6 +138,16 @@ std::int64_t Snapped(const TimelineCanvas& canvas, const Row* row, float x) {
   if (ImGui::GetIO().KeyAlt || row == nullptr || row->kind != RowKind::kLevel) return at;
   const Level& level = canvas.timeline.lanes[row->lane].levels[row->level];
   return SnapToEdge(level, at, Reach(canvas, 7));
+}
+
+// Where the pointer is at an edge of the selection: the other one.
+std::optional<std::int64_t> OtherEdge(const TimelineCanvas& canvas, float x) {
+  const auto& selection = canvas.workspace.timeline.selection;
+  if (!selection) return std::nullopt;
+  const float reach = canvas.ui.Px(4);
+  if (std::abs(canvas.X(selection->to) - x) <= reach) return selection->from;
+  if (std::abs(canvas.X(selection->from) - x) <= reach) return selection->to;
+  return std::nullopt;
 }
 
 void Wheel(const TimelineCanvas& canvas) {
@@ -131,6 +175,11 @@ void Drag(const TimelineCanvas& canvas, const Row* row) {
     if (ImGui::IsMouseClicked(0) || pans) {
       drag = {pans ? DragKind::kPan : DragKind::kSelect, Snapped(canvas, row, io.MousePos.x),
               io.MousePos.x, io.MousePos.y, false};
+      // At an edge of the selection it is that edge that moves.
+      if (const auto other = OtherEdge(canvas, io.MousePos.x); other && !pans) {
+        drag.anchor = *other;
+        drag.moved = true;
+      }
     }
   }
   if (drag.kind == DragKind::kPan) {
@@ -148,6 +197,7 @@ void Drag(const TimelineCanvas& canvas, const Row* row) {
           std::clamp(Snapped(canvas, row, x), std::int64_t{0}, canvas.timeline.length);
       const TimeRange range{std::min(drag.anchor, at), std::max(drag.anchor, at)};
       if (!range.empty()) state.selection = range;
+      drag.snapped = at != canvas.At(x);
     }
     if (!io.MouseDown[0]) drag.kind = DragKind::kNone;
   }
@@ -165,7 +215,24 @@ std::optional<SpanRef> HandleInput(const TimelineCanvas& canvas) {
   if (ImGui::IsItemHovered()) Wheel(canvas);
   if (ImGui::IsItemClicked(0)) {
     const Row* row = canvas.RowAt(io.MousePos.y);
-    if (row != nullptr && row->kind == RowKind::kGroup) state.ToggleFold(row->group);
+    if (row != nullptr && row->kind == RowKind::kGroup) {
+      if (io.KeyShift) {
+        state.FoldAll(canvas.timeline, !state.folded.contains(row->group));
+      } else {
+        state.ToggleFold(row->group);
+      }
+    } else if (row != nullptr && PinOf(*row)) {
+      const Area pin = PinArea(canvas, *row);
+      if (ImGui::IsMouseHoveringRect(pin.min, pin.max)) state.TogglePin(*PinOf(*row));
+    }
+  }
+  if (ImGui::IsItemHovered()) {
+    const Row* row = canvas.RowAt(io.MousePos.y);
+    const auto pin = row != nullptr ? PinOf(*row) : std::nullopt;
+    const Area area = pin ? PinArea(canvas, *row) : Area{};
+    if (pin && ImGui::IsMouseHoveringRect(area.min, area.max)) {
+      Tip(canvas.ui, canvas.ui.T(state.IsPinned(*pin) ? Text::kUnpinTip : Text::kPinTip));
+    }
   }
   ImGui::SetCursorScreenPos(canvas.plot.min);
   ImGui::InvisibleButton("##plot", {canvas.plot.width(), canvas.plot.height()},
@@ -176,6 +243,9 @@ std::optional<SpanRef> HandleInput(const TimelineCanvas& canvas) {
                        ? canvas.RowAt(io.MousePos.y)
                        : nullptr;
   if (hovered) Wheel(canvas);
+  if (hovered && OtherEdge(canvas, io.MousePos.x)) {
+    ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  }
   std::optional<SpanRef> span;
   if (hovered && row != nullptr) {
     span = SpanAt(canvas.timeline, *row, canvas.At(io.MousePos.x), Reach(canvas, 2));
@@ -194,7 +264,9 @@ std::optional<SpanRef> HandleInput(const TimelineCanvas& canvas) {
     state.selection.reset();
     state.Focus(canvas.timeline);
   }
-  const float most = std::max(0.0F, canvas.RowsHeight() - canvas.plot.height() / canvas.ui.scale);
+  // As far as rows may have to go to keep their place beside pinned ones.
+  const float most =
+      std::max(canvas.pinned / canvas.ui.scale, canvas.RowsHeight() - canvas.RowsRoom());
   state.scroll = std::clamp(state.scroll, 0.0F, most);
   return canvas.workspace.drag.kind == DragKind::kNone ? span : std::nullopt;
 }

@@ -31,11 +31,16 @@ void DrawArrow(const TimelineCanvas& canvas, SpanRef from, SpanRef to, double al
   const float x1 = canvas.X(waits ? canvas.timeline.end(to) : canvas.timeline.start(to));
   const float y0 = canvas.Top(*a) + ui.Px(a->height) / 2;
   const float y1 = canvas.Top(*b) + ui.Px(b->height) / 2;
+  const float top = a->pinned || b->pinned ? canvas.plot.min.y : canvas.RowsTop();
+  if (std::max(y0, y1) < top || std::min(y0, y1) > canvas.plot.max.y) return;
+  if (std::max(x0, x1) < canvas.plot.min.x || std::min(x0, x1) > canvas.plot.max.x) return;
+  list->PushClipRect({canvas.plot.min.x, top}, canvas.plot.max, true);
   const float bend = std::clamp(std::abs(x1 - x0) / 2, ui.Px(12), ui.Px(80));
   list->AddBezierCubic({x0, y0}, {x0 + bend, y0}, {x1 - bend, y1}, {x1, y1}, colour, ui.Px(1.6F));
   const float tip = ui.Px(5);
   list->AddTriangleFilled({x1, y1}, {x1 - tip, y1 - tip * 0.6F}, {x1 - tip, y1 + tip * 0.6F},
                           colour);
+  list->PopClipRect();
 }
 
 void DrawWay(const TimelineCanvas& canvas, traces::BatchKey key, double alpha) {
@@ -83,6 +88,14 @@ void DrawSelection(const TimelineCanvas& canvas) {
   for (const float x : {x0, x1}) {
     list->AddLine({x, canvas.plot.min.y}, {x, canvas.plot.max.y}, Ink(p.accent), ui.Px(1));
   }
+  const DragState& drag = canvas.workspace.drag;
+  if (drag.kind == DragKind::kSelect && drag.snapped) {
+    // It has caught the edge of a span.
+    const float x = drag.anchor == selection->from ? x1 : x0;
+    const float y = ImGui::GetIO().MousePos.y;
+    list->AddNgonFilled({x, y}, ui.Px(5), Ink(p.accent), 4);
+    list->AddNgon({x, y}, ui.Px(5), Ink(InkOn(p.accent)), 4, ui.Px(1));
+  }
   const std::string text = DurationText(Seconds(TimeNs{selection->length()}));
   const float width = TextWidth(ui.strong, text) + ui.Px(14);
   const float middle =
@@ -119,9 +132,27 @@ void DrawHits(const TimelineCanvas& canvas) {
     last_x = x1;
     last_row = row;
     const float y = canvas.Top(*row);
+    if (!row->pinned && y < canvas.RowsTop()) continue;
     list->AddRect({x0, y}, {x1, y + ui.Px(row->height) - 1}, Ink(ui.palette().text, 0.9), 0, 0,
                   ui.Px(1));
     ++drawn;
+  }
+}
+
+// Where in the whole trace the hits of a search are: a tick for each pixel that has one.
+void DrawMapHits(const TimelineCanvas& canvas, Area area, const Window& whole) {
+  const SearchState& search = canvas.workspace.search;
+  if (!search.found) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const auto& hits = search.found->hits();
+  const ImU32 colour = Ink(canvas.ui.palette().text, 0.9);
+  // From pixel to pixel, not from hit to hit: there may be a million.
+  for (auto it = hits.begin(); it != hits.end();) {
+    const double x = std::floor(whole.X(canvas.timeline.start(*it)));
+    list->AddRectFilled({area.min.x + static_cast<float>(x), area.max.y - canvas.ui.Px(5)},
+                        {area.min.x + static_cast<float>(x) + 1, area.max.y}, colour);
+    it = std::partition_point(
+        it, hits.end(), [&](SpanRef hit) { return whole.X(canvas.timeline.start(hit)) < x + 1; });
   }
 }
 
@@ -132,8 +163,12 @@ void DrawChosen(const TimelineCanvas& canvas, SpanRef span, float thickness, dou
   const float y = canvas.Top(*row);
   const float x0 = canvas.X(canvas.timeline.start(span));
   const float x1 = std::max(canvas.X(canvas.timeline.end(span)), x0 + ui.Px(3));
-  ImGui::GetWindowDrawList()->AddRect({x0 - 1, y - 1}, {x1, y + ui.Px(row->height)},
-                                      Ink(ui.palette().text, alpha), ui.Px(2), 0, ui.Px(thickness));
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float top = row->pinned ? canvas.plot.min.y : canvas.RowsTop();
+  list->PushClipRect({canvas.plot.min.x, top}, canvas.plot.max, true);
+  list->AddRect({x0 - 1, y - 1}, {x1, y + ui.Px(row->height)}, Ink(ui.palette().text, alpha),
+                ui.Px(2), 0, ui.Px(thickness));
+  list->PopClipRect();
 }
 
 }  // namespace
@@ -171,14 +206,7 @@ void DrawAxis(const TimelineCanvas& canvas, Area area) {
     list->AddLine({x, area.max.y - ui.Px(5)}, {x, canvas.plot.max.y}, Ink(p.line, 0.8));
     DrawText(list, ui.small, {x + ui.Px(4), area.min.y + ui.Px(2)}, Ink(p.dim), tick.text);
   }
-  for (std::size_t b = 0; b < canvas.workspace.timeline.bookmarks.size(); ++b) {
-    const auto& mark = canvas.workspace.timeline.bookmarks[b];
-    if (!mark) continue;
-    const float x = canvas.X((mark->from + mark->to) / 2);
-    const Area flag{{x - ui.Px(7), area.min.y}, {x + ui.Px(7), area.min.y + ui.Px(14)}};
-    list->AddRectFilled(flag.min, flag.max, Ink(p.accent), ui.Px(3));
-    DrawTextCentred(list, ui.small, flag, Ink(InkOn(p.accent)), std::to_string(b + 1));
-  }
+  DrawMarkFlags(canvas, area);
   list->PopClipRect();
   list->AddLine({area.min.x, area.max.y}, area.max, Ink(p.line));
 }
@@ -189,15 +217,20 @@ void DrawMiniMap(const TimelineCanvas& canvas, Area area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(area.min, area.max, Ink(p.background, 0.7), ui.Px(4));
   const Window whole{0, canvas.timeline.length, area.width(), 2};
-  // The rows that say most, one strip each: the loop, then the workers.
+  // The rows that say most, one strip each: a training loop, then the busiest others.
   std::vector<const Lane*> lanes;
+  const Lane* loop = nullptr;
   for (const Group& group : canvas.timeline.groups) {
-    for (const std::size_t lane : group.lanes) {
-      if (group.kind != GroupKind::kOther) lanes.push_back(&canvas.timeline.lanes[lane]);
+    for (const std::size_t l : group.lanes) {
+      const Lane& lane = canvas.timeline.lanes[l];
+      if (group.kind != GroupKind::kOther) lanes.push_back(&lane);
+      const bool busier = loop == nullptr || lane.spans > loop->spans;
+      if (group.kind == GroupKind::kConsumer && busier) loop = &lane;
     }
   }
-  std::stable_sort(lanes.begin(), lanes.end(),
-                   [](const Lane* a, const Lane* b) { return a->spans > b->spans; });
+  std::stable_sort(lanes.begin(), lanes.end(), [loop](const Lane* a, const Lane* b) {
+    return a == loop || b == loop ? a == loop && b != loop : a->spans > b->spans;
+  });
   if (lanes.empty()) {
     for (const Lane& lane : canvas.timeline.lanes) lanes.push_back(&lane);
   }
@@ -224,6 +257,12 @@ void DrawMiniMap(const TimelineCanvas& canvas, Area area) {
                         {std::max(x(selection.to), x(selection.from) + 1), area.max.y},
                         Ink(p.accent, 0.4));
   }
+  for (const Note& note : canvas.workspace.timeline.notes) {
+    list->AddRectFilled({x(note.range.from), area.min.y},
+                        {std::max(x(note.range.to), x(note.range.from) + 2), area.max.y},
+                        Ink(p.warn, 0.4));
+  }
+  DrawMapHits(canvas, area, whole);
   const float left = x(canvas.window.from);
   const float right = std::max(x(canvas.window.to), left + ui.Px(3));
   list->AddRectFilled(area.min, {left, area.max.y}, Ink(p.background, 0.6));
@@ -243,7 +282,11 @@ void DrawMiniMap(const TimelineCanvas& canvas, Area area) {
     drag.kind = DragKind::kNone;
   }
   if (ImGui::IsItemHovered() && ImGui::GetIO().MouseWheel != 0) {
-    view.Zoom(0.5, std::pow(0.8, ImGui::GetIO().MouseWheel));
+    const TimeRange visible = view.range();
+    const double at = static_cast<double>(
+        whole.At(static_cast<double>(ImGui::GetIO().MousePos.x - area.min.x)) - visible.from);
+    view.Zoom(std::clamp(at / static_cast<double>(visible.length()), 0.0, 1.0),
+              std::pow(0.8, ImGui::GetIO().MouseWheel));
   }
 }
 

@@ -215,7 +215,7 @@ void DrawSelectionPanel(const TimelineCanvas& canvas, Area area) {
     if (const auto span = Longest(canvas.timeline, *longest, range)) {
       state.selection.reset();
       state.Go(canvas.timeline, *span);
-      state.scroll = ScrollTo(canvas.rows, *span, state.scroll, canvas.plot.height() / ui.scale);
+      state.scroll = ScrollTo(canvas.rows, *span, state.scroll, canvas.RowsRoom());
     }
   }
 }

@@ -101,6 +101,22 @@ void DrawBoxLabels(const TimelineCanvas& canvas, const Row& row, const std::vect
   }
 }
 
+StageId ColourOf(CounterKind kind) {
+  switch (kind) {
+    case CounterKind::kCpu:
+      return StageId::kAugment;
+    case CounterKind::kMemory:
+      return StageId::kCollate;
+    case CounterKind::kGpuBusy:
+      return StageId::kKernel;
+    case CounterKind::kDisk:
+      return StageId::kRead;
+    case CounterKind::kReadyBatches:
+      break;
+  }
+  return StageId::kPut;
+}
+
 void DrawCounter(const TimelineCanvas& canvas, const Row& row) {
   const Ui& ui = canvas.ui;
   const Palette& p = ui.palette();
@@ -110,9 +126,7 @@ void DrawCounter(const TimelineCanvas& canvas, const Row& row) {
   const float bottom = canvas.Top(row) + ui.Px(row.height) - ui.Px(2);
   const auto columns = static_cast<std::size_t>(std::max(1.0F, canvas.plot.width()));
   const std::vector<float> values = Resample(track, canvas.window.from, canvas.window.to, columns);
-  const Rgb colour = track.kind == CounterKind::kCpu      ? StageColour(StageId::kAugment, ui.theme)
-                     : track.kind == CounterKind::kMemory ? StageColour(StageId::kCollate, ui.theme)
-                                                          : StageColour(StageId::kRead, ui.theme);
+  const Rgb colour = StageColour(ColourOf(track.kind), ui.theme);
   const double most = std::max(track.most, 1e-12);
   list->AddLine({canvas.plot.min.x, bottom}, {canvas.plot.max.x, bottom}, Ink(p.line));
   // Columns of one height are one rectangle.
@@ -148,74 +162,25 @@ void DrawGroupHead(const TimelineCanvas& canvas, const Row& row, const Colours& 
   }
 }
 
-void DrawGroupLabel(const TimelineCanvas& canvas, const Row& row) {
-  const Ui& ui = canvas.ui;
-  const Palette& p = ui.palette();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const bool folded = canvas.workspace.timeline.folded.contains(row.group);
-  const float y = canvas.Top(row) + (ui.Px(row.height - 2) - ui.strong->FontSize) / 2;
-  const float x = canvas.labels.min.x + ui.Px(6);
-  // A triangle that points at what it unfolds.
-  const ImVec2 c{x + ui.Px(4), y + ui.strong->FontSize / 2 + ui.Px(0.5F)};
-  const float r = ui.Px(4);
-  if (folded) {
-    list->AddTriangleFilled({c.x - r * 0.6F, c.y - r}, {c.x - r * 0.6F, c.y + r}, {c.x + r, c.y},
-                            Ink(p.dim));
-  } else {
-    list->AddTriangleFilled({c.x - r, c.y - r * 0.6F}, {c.x + r, c.y - r * 0.6F}, {c.x, c.y + r},
-                            Ink(p.dim));
-  }
-  const float left = x + ui.Px(14);
-  if (row.group == Row::kAllGroups) {
-    DrawText(list, ui.strong, {left, y}, Ink(p.text), ui.T(Text::kWholeMachine));
-    return;
-  }
-  const Group& group = canvas.timeline.groups[row.group];
-  const bool ranks = canvas.timeline.groups.front().rank != canvas.timeline.groups.back().rank;
-  const std::string pid = std::to_string(group.pid);
-  const float room = canvas.labels.max.x - left - ui.Px(8) - TextWidth(ui.small, pid);
-  DrawText(list, ui.strong, {left, y}, Ink(p.text),
-           Elided(ui.strong, GroupLabel(ui, group, ranks), room - ui.Px(6)));
-  DrawTextRight(list, ui.small, canvas.labels.max.x - ui.Px(8), y + ui.Px(1.5F), Ink(p.dim), pid);
-}
-
-void DrawRowLabel(const TimelineCanvas& canvas, const Row& row) {
-  const Ui& ui = canvas.ui;
-  const Palette& p = ui.palette();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float left = canvas.labels.min.x + ui.Px(20);
-  const float right = canvas.labels.max.x - ui.Px(8);
-  const float y = canvas.Top(row) + (ui.Px(row.height) - ui.small->FontSize) / 2;
-  if (row.kind == RowKind::kCounter) {
-    const CounterTrack& track = canvas.workspace.document.analysis->counters[row.counter];
-    const std::string most = CounterText(track, track.most);
-    const float top = canvas.Top(row) + ui.Px(2);
-    DrawTextRight(list, ui.small, right, top, Ink(p.dim), most);
-    DrawText(list, ui.small, {left, y}, Ink(p.text),
-             Elided(ui.small, ui.T(CounterName(track.kind)),
-                    right - left - TextWidth(ui.small, most) - ui.Px(6)));
-  } else if (row.first_of_lane) {
-    DrawText(list, ui.small, {left, y}, Ink(p.dim),
-             Elided(ui.small, canvas.timeline.lanes[row.lane].label, right - left));
-  }
-}
-
 }  // namespace
 
-const Row* TimelineCanvas::RowOf(SpanRef span) const {
-  const Row* group = nullptr;
-  for (const Row& row : rows) {
-    if (row.kind == RowKind::kLevel && row.lane == span.lane && row.level == span.level)
-      return &row;
-    if (row.kind != RowKind::kGroup || row.group == Row::kAllGroups) continue;
-    const auto& lanes = timeline.groups[row.group].lanes;
-    if (std::find(lanes.begin(), lanes.end(), span.lane) != lanes.end()) group = &row;
-  }
-  return group;
+void TimelineCanvas::Place(std::span<const CounterTrack> counters) {
+  const TimeRange now = workspace.timeline.view.range();
+  window.from = now.from;
+  window.to = now.to;
+  rows = LayOutRows(timeline, counters, workspace.timeline);
+  places = RowMap(timeline, rows);
+  const float before = pinned;
+  pinned = std::min(ui.Px(PinnedHeight(rows)), std::floor(plot.height() * 0.6F));
+  // What is pinned pushes nothing away from under the pointer.
+  float& scroll = workspace.timeline.scroll;
+  if (placed) scroll = std::max(0.0F, scroll + (pinned - before) / ui.scale);
+  placed = true;
 }
 
 const Row* TimelineCanvas::RowAt(float y) const {
   for (const Row& row : rows) {
+    if (row.pinned ? y >= RowsTop() : y < RowsTop()) continue;
     if (y >= Top(row) && y < Top(row) + ui.Px(row.height)) return &row;
   }
   return nullptr;
@@ -223,62 +188,6 @@ const Row* TimelineCanvas::RowAt(float y) const {
 
 float TimelineCanvas::RowsHeight() const {
   return rows.empty() ? 0 : rows.back().top + rows.back().height + 10;
-}
-
-Text CounterName(CounterKind kind) {
-  return kind == CounterKind::kCpu      ? Text::kCpuCores
-         : kind == CounterKind::kMemory ? Text::kMemory
-                                        : Text::kReadyBatches;
-}
-
-std::string CounterText(const CounterTrack& track, double value) {
-  if (track.kind == CounterKind::kMemory) {
-    return analyzer::BytesText(static_cast<std::uint64_t>(std::max(value, 0.0)));
-  }
-  return fmt::format("{:.3g}", value);
-}
-
-std::string GroupLabel(const Ui& ui, const Group& group, bool ranks) {
-  std::string label;
-  if (group.kind == GroupKind::kWorker && group.worker_id >= 0) {
-    label = ui.F(Text::kWorkerN, group.worker_id);
-  } else if (group.kind == GroupKind::kConsumer) {
-    label = ui.T(Text::kTrainingProgram);
-  } else {
-    label = group.name.empty() ? std::string(ui.T(Text::kProgram)) : group.name;
-  }
-  if (ranks && group.rank >= 0) label = ui.F(Text::kRankN, group.rank) + " " + label;
-  return label;
-}
-
-std::string SpanLabel(const Workspace& workspace, SpanRef span) {
-  const Timeline& timeline = *workspace.document.timeline;
-  const SpanDetail& detail = timeline.detail(span);
-  const StageId stage = timeline.stage(span);
-  const std::string name(traces::StageName(stage));
-  switch (stage) {
-    case StageId::kFetch:
-    case StageId::kWait:
-    case StageId::kStep:
-    case StageId::kPut:
-    case StageId::kGet:
-    case StageId::kPin:
-      return detail.key().valid() ? fmt::format("{} {}", name, detail.batch) : name;
-    case StageId::kIdle:
-      return name;
-    case StageId::kSample:
-      if (detail.sample != SpanDetail::kNoSample) return fmt::format("{} {}", name, detail.sample);
-      return name;
-    case StageId::kRead: {
-      const std::string_view path = workspace.document.trace->String(detail.object);
-      const std::size_t slash = path.rfind('/');
-      return path.empty() ? name : name + " " + std::string(path.substr(slash + 1));
-    }
-    default:
-      break;
-  }
-  const std::string_view own = workspace.document.trace->String(detail.name);
-  return own.empty() ? name : std::string(own);
 }
 
 void DrawRows(const TimelineCanvas& canvas) {
@@ -297,9 +206,12 @@ void DrawRows(const TimelineCanvas& canvas) {
   if (end < canvas.plot.max.x) {
     list->AddRectFilled({end, canvas.plot.min.y}, canvas.plot.max, Ink(p.background, 0.6));
   }
-  for (const Row& row : canvas.rows) {
-    if (!canvas.Visible(row)) continue;
-    list->PushClipRect(canvas.plot.min, canvas.plot.max, true);
+  const auto draw = [&](const Row& row) {
+    if (!canvas.Visible(row)) return;
+    const float top = row.pinned ? canvas.plot.min.y : canvas.RowsTop();
+    const float bottom = row.pinned ? canvas.RowsTop() : canvas.plot.max.y;
+    list->PushClipRect({canvas.labels.min.x, top}, {canvas.plot.max.x, bottom}, true);
+    list->PushClipRect({canvas.plot.min.x, top}, {canvas.plot.max.x, bottom}, true);
     if (row.kind == RowKind::kLevel) {
       DrawBoxes(canvas, row, canvas.timeline.lanes[row.lane].levels[row.level], colours, boxes);
       DrawBoxLabels(canvas, row, boxes);
@@ -313,6 +225,19 @@ void DrawRows(const TimelineCanvas& canvas) {
     } else {
       DrawRowLabel(canvas, row);
     }
+    list->PopClipRect();
+  };
+  for (const Row& row : canvas.rows) {
+    if (!row.pinned) draw(row);
+  }
+  if (canvas.pinned > 0) {
+    list->AddRectFilled({canvas.labels.min.x, canvas.plot.min.y},
+                        {canvas.plot.max.x, canvas.RowsTop()}, Ink(p.raised, 0.45));
+    for (const Row& row : canvas.rows) {
+      if (row.pinned) draw(row);
+    }
+    list->AddLine({canvas.labels.min.x, canvas.RowsTop()}, {canvas.plot.max.x, canvas.RowsTop()},
+                  Ink(p.accent, 0.7), ui.Px(1.5F));
   }
   list->PopClipRect();
   list->AddLine({canvas.plot.min.x, canvas.plot.min.y}, {canvas.plot.min.x, canvas.plot.max.y},

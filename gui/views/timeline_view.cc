@@ -128,7 +128,14 @@ void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, flo
     const float height = ImGui::GetFrameHeight();
     ImGui::SetCursorScreenPos({x, y});
     ImGui::PushID(static_cast<int>(stage));
-    if (ImGui::InvisibleButton("##stage", {width, height})) workspace.timeline.Toggle(stage);
+    if (ImGui::InvisibleButton("##stage", {width, height})) {
+      if (ImGui::GetIO().KeyCtrl) {
+        workspace.timeline.Solo(stage);
+      } else {
+        workspace.timeline.Toggle(stage);
+      }
+    }
+    Tip(ui, ui.T(Text::kLegendTip));
     ImGui::PopID();
     if (ImGui::IsItemHovered()) {
       list->AddRectFilled({x, y}, {x + width, y + height}, Ink(p.accent, 0.12), ui.Px(5));
@@ -160,7 +167,7 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
   ImGui::SetCursorScreenPos(area.min);
   const bool jumped = DrawSearch(ui, workspace);
   ImGui::SameLine();
-  if (ImGui::Button(ui.T(Text::kFit))) workspace.timeline.view.Fit();
+  if (ImGui::Button(ui.T(Text::kFit))) workspace.timeline.JumpToAll();
   Tip(ui, ui.T(Text::kFitTip));
   ImGui::SameLine();
   DrawLegend(ui, workspace, ImGui::GetCursorScreenPos().x, area.max.x, area.min.y);
@@ -169,8 +176,10 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
   const float top = area.min.y + ImGui::GetFrameHeight() + ui.Px(8);
   const float map = ui.Px(30);
   const float axis = ui.Px(22);
-  const bool panel = workspace.timeline.selection || workspace.timeline.span;
-  const float panel_height = panel ? ui.Px(158) : ui.small->FontSize + ui.Px(6);
+  const bool panel =
+      (workspace.timeline.selection || workspace.timeline.span) && !workspace.timeline.panel_hidden;
+  const float panel_height = panel ? std::clamp(area.height() * 0.26F, ui.Px(158), ui.Px(260))
+                                   : ui.small->FontSize + ui.Px(6);
   const Area rows{{area.min.x, top + map + ui.Px(6) + axis},
                   {area.max.x, area.max.y - panel_height}};
   const Area card{{area.min.x, top + map + ui.Px(6)}, rows.max};
@@ -182,30 +191,26 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
   const std::span<const CounterTrack> counters =
       analysis ? std::span<const CounterTrack>(analysis->counters)
                : std::span<const CounterTrack>();
-  const TimeRange visible = workspace.timeline.view.range();
-  TimelineCanvas canvas{
-      ui,
-      workspace,
-      timeline,
-      LayOutRows(timeline, counters, workspace.timeline),
-      {rows.min, {rows.min.x + labels, rows.max.y}},
-      {{rows.min.x + labels, rows.min.y}, rows.max},
-      {visible.from, visible.to, static_cast<double>(std::max(1.0F, rows.width() - labels)), 1}};
+  TimelineCanvas canvas{ui,
+                        workspace,
+                        timeline,
+                        {},
+                        {rows.min, {rows.min.x + labels, rows.max.y}},
+                        {{rows.min.x + labels, rows.min.y}, rows.max},
+                        {0, 1, static_cast<double>(std::max(1.0F, rows.width() - labels)), 1}};
+  canvas.Place(counters);
   if ((jumped || workspace.reveal) && workspace.timeline.span) {
     workspace.timeline.scroll = ScrollTo(canvas.rows, *workspace.timeline.span,
-                                         workspace.timeline.scroll, rows.height() / ui.scale);
+                                         workspace.timeline.scroll, canvas.RowsRoom());
   }
   workspace.reveal = false;
   DrawMiniMap(canvas, {{canvas.plot.min.x, top}, {area.max.x, top + map}});
   const std::optional<SpanRef> hovered = HandleInput(canvas);
-  // Input moves the view: what is drawn is where it is now.
-  const TimeRange now = workspace.timeline.view.range();
-  canvas.window.from = now.from;
-  canvas.window.to = now.to;
-  canvas.rows = LayOutRows(timeline, counters, workspace.timeline);
+  canvas.Place(counters);  // input moves the view: what is drawn is where it is now
   DrawAxis(canvas, {{canvas.plot.min.x, rows.min.y - axis}, {rows.max.x, rows.min.y}});
   DrawRows(canvas);
   DrawOverlays(canvas, hovered);
+  if (workspace.timeline.marks_open) DrawMarks(canvas, canvas.plot);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (hovered) {
     DrawSpanCard(canvas, *hovered);
@@ -214,9 +219,9 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
     if (row != nullptr && row->kind == RowKind::kCounter) DrawCounterCard(canvas, *row);
   }
   const Area below{{area.min.x, rows.max.y + ui.Px(6)}, area.max};
-  if (workspace.timeline.selection) {
+  if (panel && workspace.timeline.selection) {
     DrawSelectionPanel(canvas, below);
-  } else if (workspace.timeline.span) {
+  } else if (panel) {
     DrawSpanPanel(canvas, below);
   } else {
     DrawText(list, ui.small, {below.min.x + ui.Px(4), below.min.y}, Ink(p.dim),

@@ -78,7 +78,8 @@ void DrawWorkersTable(const Ui& ui, const analyzer::LoaderRun& run, Area area) {
 
 PlotAxes TimeAxes(const Document& document, double most) {
   PlotAxes axes;
-  axes.x_high = std::max(document.analysis->report.duration, 1e-9);
+  axes.x_low = document.analysis->from;
+  axes.x_high = axes.x_low + std::max(document.analysis->report.duration, 1e-9);
   axes.y_high = std::max(most, 1e-12) * 1.08;
   axes.x_text = [](double x) { return fmt::format("{:.3g} s", x); };
   return axes;
@@ -86,10 +87,8 @@ PlotAxes TimeAxes(const Document& document, double most) {
 
 std::vector<PlotPoint> PointsOf(const CounterTrack& track) {
   std::vector<PlotPoint> points;
-  // Enough for any screen; the rest of a long run would only cost time.
-  const std::size_t stride = std::max<std::size_t>(1, track.points.size() / 4000);
-  for (std::size_t i = 0; i < track.points.size(); i += stride) {
-    points.push_back({static_cast<double>(track.points[i].at) * 1e-9, track.points[i].value});
+  for (const CounterPoint& point : Thinned(track, 2'000)) {  // enough for any screen
+    points.push_back({static_cast<double>(point.at) * 1e-9, point.value});
   }
   return points;
 }
@@ -175,7 +174,7 @@ void DrawLegend(const Ui& ui, Area area) {
 }  // namespace
 
 void DrawWorkers(const Ui& ui, Workspace& workspace, Area area) {
-  const Document& document = workspace.document;
+  const Document& document = workspace.Shown();
   const analyzer::Diagnosis& diagnosis = document.analysis->report.diagnosis;
   const Palette& p = ui.palette();
   const float gap = ui.Px(10);

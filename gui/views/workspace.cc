@@ -11,21 +11,47 @@ void Workspace::Reset() {
   search = SearchState{};
   stages = StagesState{};
   whatif = WhatIfState{};
+  part = nullptr;
+  evidence.reset();
+}
+
+bool ObeysRange(ViewId view) {
+  // The timeline is where it is selected; a prediction is of a whole run.
+  return view != ViewId::kTimeline && view != ViewId::kWhatIf;
+}
+
+std::optional<TimeRange> Workspace::Range() const {
+  if (!document.timeline || !timeline.selection || timeline.selection->empty()) return std::nullopt;
+  const TimeRange range{std::max<std::int64_t>(timeline.selection->from, 0),
+                        std::min(timeline.selection->to, document.timeline->length)};
+  if (range.empty()) return std::nullopt;
+  return range;
+}
+
+bool Workspace::Prepare(ViewId of) {
+  part = nullptr;
+  const auto range = Range();
+  if (!range || !ObeysRange(of)) return true;
+  part = ranges->Ask(document, *range);
+  return part != nullptr;
+}
+
+void Workspace::TimelineCame() {
+  timeline.view = TimeView(document.timeline->length);
+  if (!evidence) return;
+  const TimeRange range{std::clamp<std::int64_t>(evidence->from, 0, document.timeline->length),
+                        std::clamp<std::int64_t>(evidence->to, 0, document.timeline->length)};
+  evidence.reset();
+  if (range.empty()) return;
+  timeline.view.ShowWithMargin(range);
+  timeline.selection = range;
 }
 
 void Workspace::ShowEvidence(const analyzer::Finding& finding) {
   view = ViewId::kTimeline;
-  const std::int64_t length = timeline.view.trace_length();
-  const auto ns = [&](double seconds) {
-    return std::clamp(static_cast<std::int64_t>(seconds * 1e9), std::int64_t{0}, length);
-  };
-  const TimeRange range{ns(finding.from), ns(finding.to)};
-  if (range.empty()) {
-    timeline.view.Fit();
-    return;
-  }
-  timeline.view.ShowWithMargin(range);
-  timeline.selection = range;
+  const auto ns = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e9); };
+  evidence = TimeRange{ns(finding.from), ns(finding.to)};
+  if (document.timeline) TimelineCame();
 }
 
 void Workspace::CopyText(const std::string& text) {

@@ -2,6 +2,13 @@
 //
 // What the views of one window share: the document, where a person is in it, and what they ask the
 // window to do. The App owns it; views change it while they draw.
+//
+// A stretch selected in the timeline filters every other view. A view takes part by drawing
+// workspace.Shown() instead of workspace.document: its trace and analysis are those of the stretch,
+// times in it still count from the begin of the whole trace, and its timeline is the whole one (ask
+// gui/model with workspace.Range()). The App draws the chip that says so above the view, and calls
+// the view only when the stretch has been analysed. A view that is about something else says so in
+// ObeysRange().
 #pragma once
 
 #include <array>
@@ -13,6 +20,7 @@
 
 #include "gui/model/document.h"
 #include "gui/model/query.h"
+#include "gui/model/range_analysis.h"
 #include "gui/model/timeline_state.h"
 #include "gui/model/whatif.h"
 #include "gui/widgets/draw.h"
@@ -34,6 +42,9 @@ inline constexpr std::array kViews = {
     ViewInfo{ViewId::kWorkers, "workers", Text::kWorkers},
 };
 
+// Whether a view is about the selected stretch only.
+[[nodiscard]] bool ObeysRange(ViewId view);
+
 struct SearchState {
   std::string text;
   std::string done;  // the text that `found` answers
@@ -47,6 +58,7 @@ struct StagesState {
   int sort_column = -1;  // -1: the order of the data's way
   bool descending = true;
   std::string slowest_of;  // the stage that `slowest` is of
+  std::optional<TimeRange> slowest_in;
   std::vector<SpanRef> slowest;
 };
 
@@ -66,6 +78,7 @@ struct DragState {
   float last_x = 0;
   float last_y = 0;
   bool moved = false;
+  bool snapped = false;  // its end lies at the edge of a span
 };
 
 struct Workspace {
@@ -76,15 +89,28 @@ struct Workspace {
   SearchState search;
   StagesState stages;
   WhatIfState whatif;
-  bool reveal = false;  // the timeline is to scroll to its span
-  std::string copied;   // what was copied last, and when: the button says so for a moment
+  bool help = false;     // the keys are shown
+  bool covered = false;  // something lies over the view that keys are for
+  bool reveal = false;   // the timeline is to scroll to its span
+  std::string copied;    // what was copied last, and when: the button says so for a moment
   double copied_at = -10;
   double build_ms = 0;  // own time of the last frame of the timeline
+  std::unique_ptr<RangeAnalyst> ranges = std::make_unique<RangeAnalyst>();
+  const Document* part = nullptr;     // of the selected stretch; nullptr: not asked for, not ready
+  std::optional<TimeRange> evidence;  // to be shown as soon as there is a timeline
 
   // Everything that belongs to one document, as new.
   void Reset();
-  // Opens the timeline at the evidence of a finding.
+  // Opens the timeline at the evidence of a finding; where there is none yet, as soon as it comes.
   void ShowEvidence(const analyzer::Finding& finding);
+  // The timeline has come.
+  void TimelineCame();
+  // The stretch that is selected in the timeline; nullopt: views are about the whole trace.
+  [[nodiscard]] std::optional<TimeRange> Range() const;
+  // Prepares what `view` is to show. false: it is being made.
+  [[nodiscard]] bool Prepare(ViewId of);
+  // What a view draws: the whole document, or its selected stretch.
+  [[nodiscard]] const Document& Shown() const { return part != nullptr ? *part : document; }
   void CopyText(const std::string& text);
   // Something changes by itself for a moment: draw on.
   [[nodiscard]] bool animating() const;

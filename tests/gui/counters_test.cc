@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "gui/model/document.h"
+#include "tests/gui/support.h"
+
 namespace penstock::gui {
 namespace {
 
@@ -24,6 +29,50 @@ TEST(CountersTest, AValueHoldsUntilTheNext) {
 TEST(CountersTest, ResamplingKeepsTheHighestValueOfAColumn) {
   EXPECT_THAT(Resample(Steps(), 100, 300, 2), ElementsAre(1, 3));
   EXPECT_THAT(Resample(Steps(), 0, 400, 1), ElementsAre(3));
+}
+
+TEST(CountersTest, ThinningKeepsPeaksAndPits) {
+  CounterTrack track;
+  for (int i = 0; i < 50'000; ++i) track.points.push_back({i * 10, 5});
+  track.points[12'345].value = 100;
+  track.points[43'210].value = -7;
+  const std::vector<CounterPoint> thin = Thinned(track, 200);
+  EXPECT_LE(thin.size(), 402U);
+  EXPECT_EQ(thin.front().at, 0);
+  EXPECT_EQ(thin.back().at, 499'990);
+  const auto has = [&](std::int64_t at, double value) {
+    return std::any_of(thin.begin(), thin.end(), [&](const CounterPoint& point) {
+      return point.at == at && point.value == value;
+    });
+  };
+  EXPECT_TRUE(has(123'450, 100));
+  EXPECT_TRUE(has(432'100, -7));
+  for (std::size_t i = 1; i < thin.size(); ++i) EXPECT_LT(thin[i - 1].at, thin[i].at);
+}
+
+TEST(CountersTest, KernelsOfTwoStreamsAreUnitedNotAdded) {
+  // Two streams compute in the same half of every 20 ms.
+  std::vector<testing::TestSpan> stream;
+  for (int i = 0; i < 10; ++i) {
+    stream.push_back({i * 20'000'000LL, 10'000'000, traces::StageId::kKernel});
+  }
+  std::vector<testing::TestSpan> other = stream;
+  other.push_back({199'000'000, 1'000'000, traces::StageId::kRead});
+  const auto trace = testing::MakeThreads({stream, other});
+  const auto analysis = Analyse(*trace, "t");
+  const auto gpu =
+      std::find_if(analysis->counters.begin(), analysis->counters.end(),
+                   [](const CounterTrack& track) { return track.kind == CounterKind::kGpuBusy; });
+  ASSERT_NE(gpu, analysis->counters.end());
+  double busy = 0;
+  for (std::size_t i = 1; i < gpu->points.size(); ++i) {
+    EXPECT_LE(gpu->points[i - 1].value, 1.0);
+    busy +=
+        gpu->points[i - 1].value * static_cast<double>(gpu->points[i].at - gpu->points[i - 1].at);
+  }
+  EXPECT_NEAR(busy, 100e6, 1e5);
+  EXPECT_NEAR(ValueAt(*gpu, 5'000'000), 1, 1e-9);
+  EXPECT_NEAR(ValueAt(*gpu, 15'000'000), 0, 1e-9);
 }
 
 TEST(CountersTest, NothingIsDrawnBeforeTheFirstAndAfterTheLastValue) {

@@ -9,7 +9,6 @@ no OpenGL at all the whole test is skipped (exit status 77).
 import argparse
 import os
 import pathlib
-import shutil
 import struct
 import subprocess
 import sys
@@ -17,6 +16,8 @@ import tempfile
 import time
 import unittest
 import zlib
+
+from window_support import WindowTest
 
 PROGRAM = SAMPLES = None
 VIEWS = ("overview", "timeline", "stages", "what-if", "workers")
@@ -109,64 +110,10 @@ class Pictures(unittest.TestCase):
         self.assertIn("--screenshot", done.stderr)
 
 
-class Window(unittest.TestCase):
+class Window(WindowTest):
     def setUp(self):
-        if not shutil.which("Xvfb") or not shutil.which("xdotool"):
-            self.skipTest("Xvfb or xdotool is missing: scripts/deps.sh test")
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.assertTrue(self.start_server(), "Xvfb does not start")
-
-    def start_server(self):
-        # -noreset: without it the server starts anew when a client leaves and no other is there, as
-        # between two calls of xdotool, and turns away who comes at that moment.
-        read, write = os.pipe()
-        self.server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24",
-                                        "-noreset", "-nolisten", "tcp"], pass_fds=[write],
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(write)
-        self.addCleanup(self.stop_server)
-        with os.fdopen(read) as ready:
-            number = ready.readline().strip()
-        self.env = dict(os.environ, DISPLAY=f":{number}", XDG_CONFIG_HOME=self.folder.name,
-                        LIBGL_ALWAYS_SOFTWARE="1", LC_ALL="C.UTF-8")
-        return bool(number)
-
-    def stop_server(self):
-        self.server.terminate()
-        self.server.wait(20)
-
-    def xdotool(self, *words):
-        return subprocess.run(["xdotool", *words], env=self.env, stdout=subprocess.PIPE, text=True,
-                              stderr=subprocess.DEVNULL, timeout=60, check=False)
-
-    def open_window(self, *words):
-        program = subprocess.Popen([PROGRAM, *map(str, words)], env=self.env, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(lambda: program.poll() is None and program.kill())
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline:
-            found = self.xdotool("search", "--onlyvisible", "--name", "Penstock").stdout.split()
-            if found:
-                self.xdotool("windowfocus", found[0])
-                return program
-            self.assertIsNone(program.poll(), "the program ended")
-            time.sleep(0.2)
-        return self.fail("no window came")
-
-    @staticmethod
-    def cpu(pid):
-        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def settled(self, pid):
-        """Whether the program comes to rest: next to no CPU time in a whole second."""
-        deadline = time.monotonic() + 100
-        while time.monotonic() < deadline:
-            before = self.cpu(pid)
-            time.sleep(1)
-            if self.cpu(pid) - before <= 0.02:
-                return True
-        return False
+        WindowTest.PROGRAM = PROGRAM
+        super().setUp()
 
     def test_keys_walk_through_the_views_and_an_idle_window_rests(self):
         program = self.open_window(SAMPLES / "v1.penstock")

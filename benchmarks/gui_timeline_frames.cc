@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a frame of the timeline costs in the window of 1920x1080: rows, counters, arrows, map, axis,
+// hits and input, up to the triangles that OpenGL is given. Dear ImGui runs without a window.
+// The time is that of DrawTimeline() alone; the CPU column holds the whole frame, with ImGui's
+// part.
+#include <benchmark/benchmark.h>
+#include <imgui.h>
+
+#include <memory>
+
+#include "benchmarks/gui_timeline_run.h"
+#include "gui/main/app.h"
+
+namespace penstock::gui {
+namespace {
+
+class Screen {
+ public:
+  Screen() {
+    ImGui::CreateContext();
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.DisplaySize = {1920, 1080};
+    io.DeltaTime = 1.0F / 60;
+    io.MousePos = {1000, 500};
+    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;  // as OpenGL's has
+    app_ = std::make_unique<App>(Settings{}, 1.0F, [] {});
+    Document document;
+    document.path = "bench.penstock";
+    document.trace = BenchRun();
+    document.timeline = BenchTimeline();
+    static const std::shared_ptr<const Analysis> analysis = Analyse(*document.trace, "bench");
+    document.analysis = analysis;
+    app_->Show(std::move(document));
+    app_->workspace().view = ViewId::kTimeline;
+    for (int i = 0; i < 3; ++i) Frame();
+  }
+  ~Screen() {
+    app_.reset();
+    ImGui::DestroyContext();
+  }
+  Screen(const Screen&) = delete;
+  Screen& operator=(const Screen&) = delete;
+
+  void Frame() {
+    if (app_->TakeStyleChange()) {
+      app_->RebuildStyle();
+      unsigned char* pixels = nullptr;
+      int width = 0;
+      int height = 0;
+      ImGui::GetIO().Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
+      ImGui::GetIO().Fonts->SetTexID(reinterpret_cast<ImTextureID>(this));
+    }
+    ImGui::NewFrame();
+    app_->Frame();
+    ImGui::Render();
+  }
+  Workspace& workspace() { return app_->workspace(); }
+
+ private:
+  std::unique_ptr<App> app_;
+};
+
+void Measure(benchmark::State& state, Screen& screen) {
+  screen.Frame();
+  for (auto _ : state) {
+    screen.Frame();
+    state.SetIterationTime(screen.workspace().build_ms * 1e-3);
+  }
+  const int vertices = ImGui::GetDrawData()->TotalVtxCount;
+  if (vertices < 1'000) state.SkipWithError("nothing was drawn");
+  state.counters["vertices"] = vertices;
+}
+
+void ZoomIn(Screen& screen, std::int64_t zoom) {
+  const std::int64_t length = screen.workspace().timeline.view.trace_length();
+  const std::int64_t part = length / zoom;
+  if (zoom > 1) screen.workspace().timeline.view.Show({length / 2, length / 2 + part});
+}
+
+void BM_Frame(benchmark::State& state) {
+  Screen screen;
+  ZoomIn(screen, state.range(0));
+  Measure(state, screen);
+}
+
+// With a search that has many hits, a selection with its table, notes and pinned rows.
+void BM_FullFrame(benchmark::State& state) {
+  Screen screen;
+  ZoomIn(screen, state.range(0));
+  Workspace& workspace = screen.workspace();
+  const TimeRange visible = workspace.timeline.view.range();
+  const std::int64_t third = visible.length() / 3;
+  workspace.search.text = "pil.load";
+  workspace.timeline.selection = TimeRange{visible.from + third, visible.to - third};
+  workspace.timeline.notes.push_back({*workspace.timeline.selection, ""});
+  workspace.timeline.TogglePin({RowKind::kLevel, 2});
+  workspace.timeline.TogglePin({RowKind::kCounter, 0});
+  Measure(state, screen);
+  if (!workspace.search.found || workspace.search.found->hits().empty()) {
+    state.SkipWithError("nothing was found");
+  }
+}
+
+void Zooms(benchmark::internal::Benchmark* bench) {
+  for (const int zoom : {1, 4, 10, 40, 100, 1'000, 10'000, 100'000}) bench->Arg(zoom);
+  bench->UseManualTime()->Unit(benchmark::kMillisecond);
+}
+BENCHMARK(BM_Frame)->Apply(Zooms);
+BENCHMARK(BM_FullFrame)->Apply(Zooms);
+
+}  // namespace
+}  // namespace penstock::gui

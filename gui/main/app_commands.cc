@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the list of commands (Ctrl+P) holds, and that of recent files (Ctrl+R).
+#include <string>
+#include <vector>
+
+#include "gui/main/app.h"
+
+namespace penstock::gui {
+
+std::vector<Command> App::RecentCommands() {
+  std::vector<Command> commands;
+  for (const std::filesystem::path& path : settings_.recent) {
+    commands.push_back(
+        {path.filename().string(), path.parent_path().string(), [this, path] { Open(path); }});
+  }
+  return commands;
+}
+
+std::vector<Command> App::TimelineCommands() {
+  std::vector<Command> commands;
+  const std::shared_ptr<const Timeline> timeline = workspace_.document.timeline;
+  if (!timeline) return commands;
+  TimelineState& state = workspace_.timeline;
+  const auto add = [&](std::string name, std::string keys, std::function<void()> run) {
+    commands.push_back({std::move(name), std::move(keys), [this, run = std::move(run)] {
+                          workspace_.view = ViewId::kTimeline;
+                          run();
+                        }});
+  };
+  add(ui_.T(Text::kFitTip), "0", [&state] { state.JumpToAll(); });
+  add(ui_.T(Text::kMarks), "B", [&state] { state.marks_open = true; });
+  add(ui_.T(Text::kFoldAll), "", [&state, timeline] { state.FoldAll(*timeline, true); });
+  add(ui_.T(Text::kUnfoldAll), "", [&state, timeline] { state.FoldAll(*timeline, false); });
+  for (const StageSum& sum : Aggregate(*timeline, {0, timeline->length + 1})) {
+    const std::string_view name = traces::StageName(sum.stage);
+    add(ui_.F(Text::kGoToLongest, name), "L", [this, timeline, stage = sum.stage] {
+      const auto range = workspace_.Range().value_or(TimeRange{0, timeline->length + 1});
+      const auto span = Longest(*timeline, stage, range);
+      if (!span) return;
+      workspace_.timeline.Go(*timeline, *span);
+      workspace_.reveal = true;
+    });
+    add(ui_.F(Text::kShowOnly, name), "Ctrl+click", [&state, stage = sum.stage] {
+      state.hidden_stages = ~(1u << static_cast<unsigned>(stage));
+    });
+  }
+  return commands;
+}
+
+std::vector<Command> App::Commands() {
+  std::vector<Command> commands;
+  if (workspace_.document.open()) {
+    for (std::size_t v = 0; v < kViews.size(); ++v) {
+      const std::string keys = v < 9 ? "Alt+" + std::to_string(v + 1) : "";
+      commands.push_back({ui_.T(kViews[v].title), keys, [this, v] {
+                            workspace_.view = kViews[v].id;
+                            error_.reset();
+                          }});
+    }
+  }
+  commands.push_back(
+      {ui_.T(Text::kChooseFile), "Ctrl+O", [this] { chooser_.Show(workspace_.document.path); }});
+  commands.push_back({ui_.T(Text::kThemeTip), "", [this] {
+                        const bool dark = settings_.theme == Theme::kDark;
+                        settings_.theme = dark ? Theme::kLight : Theme::kDark;
+                        restyle_ = true;
+                      }});
+  commands.push_back({ui_.T(Text::kLanguageTip), "", [this] {
+                        const bool english = settings_.language == Language::kEnglish;
+                        settings_.language = english ? Language::kChinese : Language::kEnglish;
+                        restyle_ = true;
+                      }});
+  commands.push_back({ui_.T(Text::kKeys), "F1", [this] { workspace_.help = true; }});
+  for (Command& command : TimelineCommands()) commands.push_back(std::move(command));
+  for (Command& command : RecentCommands()) commands.push_back(std::move(command));
+  commands.push_back({ui_.T(Text::kKeyQuit), "Ctrl+Q", [this] { quit_ = true; }});
+  return commands;
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finding a command by some of its letters. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::gui {
+
+// Indices of the names that hold every word of `filter`, in any case; those that begin with it come
+// first, otherwise the order stays.
+[[nodiscard]] std::vector<std::size_t> MatchingCommands(const std::vector<std::string>& names,
+                                                        std::string_view filter);
+
+}  // namespace penstock::gui

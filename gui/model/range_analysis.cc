@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/range_analysis.h"
+
+#include <atomic>
+#include <thread>
+#include <utility>
+
+#include "gui/model/range_trace.h"
+
+namespace penstock::gui {
+
+Document PartOf(const Document& whole, TimeRange range, std::stop_token stop) {
+  Document part = whole;
+  part.analysis = nullptr;
+  part.trace = SliceTrace(whole.trace, range, stop);
+  if (!stop.stop_requested()) {
+    part.analysis = AnalysePart(*part.trace, whole.path.string(), range.from);
+  }
+  return part;
+}
+
+struct RangeAnalyst::Job {
+  std::shared_ptr<const traces::Trace> trace;
+  TimeRange range;
+  Document part;                  // published by `done`
+  std::atomic<bool> done{false};  // release by the thread, acquire by its reader
+  std::jthread thread;
+};
+
+RangeAnalyst::RangeAnalyst(std::function<void()> wake) : wake_(std::move(wake)) {}
+
+RangeAnalyst::~RangeAnalyst() {
+  if (job_) job_->thread.request_stop();
+}
+
+const Document* RangeAnalyst::Ask(const Document& whole, TimeRange range) {
+  std::erase_if(retired_,
+                [](const auto& job) { return job->done.load(std::memory_order_acquire); });
+  if (!job_ || job_->trace != whole.trace || job_->range != range) {
+    if (job_) {
+      job_->thread.request_stop();
+      retired_.push_back(std::move(job_));
+    }
+    job_ = std::make_unique<Job>();
+    job_->trace = whole.trace;
+    job_->range = range;
+    job_->thread = std::jthread([job = job_.get(), whole, wake = wake_](std::stop_token stop) {
+      job->part = PartOf(whole, job->range, std::move(stop));
+      job->done.store(true, std::memory_order_release);
+      wake();
+    });
+  }
+  if (!job_->done.load(std::memory_order_acquire)) return nullptr;
+  // What came late to the whole document, as its timeline, is in its parts too.
+  job_->part.timeline = whole.timeline;
+  return &job_->part;
+}
+
+bool RangeAnalyst::busy() const {
+  return job_ && !job_->done.load(std::memory_order_acquire);
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A person at work: injected keys and mouse, frame by frame, without a window. What the input must
+// have done is read from the workspace.
+#pragma once
+
+#include <GLFW/glfw3.h>
+#include <gtest/gtest.h>
+#include <imgui.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "gui/main/app.h"
+#include "tests/analyzer/synthetic.h"
+#include "tests/gui/support.h"
+
+namespace penstock::gui::testing {
+
+inline Document DocumentOf(std::unique_ptr<traces::Trace> trace) {
+  Document document;
+  document.path = "/t/run.penstock";
+  document.trace = std::move(trace);
+  document.timeline = std::make_shared<const Timeline>(*BuildTimeline(*document.trace));
+  document.analysis = Analyse(*document.trace, "/t/run.penstock");
+  return document;
+}
+
+class Walk : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ImGui::CreateContext();
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.DisplaySize = {1280, 720};
+    io.DeltaTime = 1.0F / 60;
+    io.MousePos = {-1000, -1000};
+    // Key numbers as GLFW's backend would set them.
+    io.KeyMap[ImGuiKey_Enter] = GLFW_KEY_ENTER;
+    io.KeyMap[ImGuiKey_Escape] = GLFW_KEY_ESCAPE;
+    app_ = std::make_unique<App>(Settings{}, 1.0F, [] {});
+  }
+  void TearDown() override {
+    app_.reset();
+    ImGui::DestroyContext();
+  }
+
+  void ShowRun() {
+    analyzer::testing::Synthetic run;
+    run.costs = analyzer::testing::Always({.read = 1, .decode = 12, .augment = 3, .step = 4});
+    app_->Show(DocumentOf(analyzer::testing::SyntheticTrace(run)));
+    Frames(3);
+  }
+
+  void Frames(int count) {
+    for (int i = 0; i < count; ++i) {
+      if (app_->TakeStyleChange()) {
+        app_->RebuildStyle();
+        unsigned char* pixels = nullptr;
+        int width = 0;
+        int height = 0;
+        ImGui::GetIO().Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
+        ImGui::GetIO().Fonts->SetTexID(reinterpret_cast<ImTextureID>(this));
+      }
+      ImGui::NewFrame();
+      app_->Frame();
+      ImGui::Render();
+      EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, 0);
+    }
+  }
+
+  void Press(int key, bool ctrl = false, bool alt = false, bool shift = false) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.KeyCtrl = ctrl;
+    io.KeyAlt = alt;
+    io.KeyShift = shift;
+    io.KeysDown[key] = true;
+    Frames(1);
+    io.KeysDown[key] = false;
+    io.KeyCtrl = false;
+    io.KeyAlt = false;
+    io.KeyShift = false;
+    Frames(1);
+  }
+
+  void MoveTo(float x, float y) {
+    ImGui::GetIO().MousePos = {x, y};
+    Frames(1);
+  }
+
+  void Drag(float x0, float y0, float x1, float y1) {
+    MoveTo(x0, y0);
+    ImGui::GetIO().MouseDown[0] = true;
+    Frames(1);
+    MoveTo((x0 + x1) / 2, (y0 + y1) / 2);
+    MoveTo(x1, y1);
+    ImGui::GetIO().MouseDown[0] = false;
+    Frames(1);
+  }
+
+  void Click(float x, float y) {
+    MoveTo(x, y);
+    ImGui::GetIO().MouseDown[0] = true;
+    Frames(1);
+    ImGui::GetIO().MouseDown[0] = false;
+    Frames(1);
+  }
+
+  // Frames until what is made on another thread is there.
+  template <class Condition>
+  [[nodiscard]] bool Until(Condition holds) {
+    for (int i = 0; i < 20'000; ++i) {
+      Frames(1);
+      if (holds()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return false;
+  }
+
+  Workspace& workspace() { return app_->workspace(); }
+  TimeRange visible() { return workspace().timeline.view.range(); }
+
+  std::unique_ptr<App> app_;
+};
+
+}  // namespace penstock::gui::testing

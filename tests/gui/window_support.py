@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real window of penstock-gui in an X server of its own, driven by xdotool."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+
+class WindowTest(unittest.TestCase):
+    """Starts an X server for each test. Subclasses say which PROGRAM to open."""
+
+    PROGRAM = None
+
+    def setUp(self):
+        if not shutil.which("Xvfb") or not shutil.which("xdotool"):
+            self.skipTest("Xvfb or xdotool is missing: scripts/deps.sh test")
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.assertTrue(self.start_server(), "Xvfb does not start")
+
+    def start_server(self):
+        # -noreset: without it the server starts anew when a client leaves and no other is there, as
+        # between two calls of xdotool, and turns away who comes at that moment.
+        # -r: no repeated keys, which a slow machine would take a short press for.
+        read, write = os.pipe()
+        self.server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24",
+                                        "-noreset", "-r", "-nolisten", "tcp", "-fbdir", self.folder.name], pass_fds=[write],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(write)
+        self.addCleanup(self.stop_server)
+        with os.fdopen(read) as ready:
+            number = ready.readline().strip()
+        self.env = dict(os.environ, DISPLAY=f":{number}", XDG_CONFIG_HOME=self.folder.name,
+                        LIBGL_ALWAYS_SOFTWARE="1", LC_ALL="C.UTF-8")
+        return bool(number)
+
+    def stop_server(self):
+        self.server.terminate()
+        self.server.wait(20)
+
+    def xdotool(self, *words):
+        return subprocess.run(["xdotool", *map(str, words)], env=self.env, stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.DEVNULL, timeout=60, check=False)
+
+    def open_window(self, *words):
+        program = subprocess.Popen([self.PROGRAM, *map(str, words)], env=self.env, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: program.poll() is None and program.kill())
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline:
+            found = self.xdotool("search", "--onlyvisible", "--name", "Penstock").stdout.split()
+            if found:
+                self.xdotool("windowfocus", found[0])
+                return program
+            self.assertIsNone(program.poll(), "the program ended")
+            time.sleep(0.2)
+        return self.fail("no window came")
+
+    def picture(self):
+        """The bytes of the screen."""
+        return (pathlib.Path(self.folder.name) / "Xvfb_screen0").read_bytes()
+
+    @staticmethod
+    def cpu(pid):
+        """Seconds of CPU that a process has used."""
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def settled(self, pid):
+        """Whether the program comes to rest: next to no CPU time in a whole second."""
+        deadline = time.monotonic() + 100
+        while time.monotonic() < deadline:
+            before = self.cpu(pid)
+            time.sleep(1)
+            if self.cpu(pid) - before <= 0.02:
+                return True
+        return False
+
+
+class State:
+    """What the window says of itself (--state)."""
+
+    def __init__(self, test, program, path):
+        self.test, self.program, self.path = test, program, pathlib.Path(path)
+
+    def now(self):
+        self.test.assertIsNone(self.program.poll(), "the program ended")
+        if not self.path.exists():
+            return {}
+        return json.loads(self.path.read_text())
+
+    def at_rest(self, seconds=60):
+        """The state once it has been the same for half a second, or after `seconds`."""
+        deadline = time.monotonic() + seconds
+        state, since = self.now(), time.monotonic()
+        while time.monotonic() < deadline and time.monotonic() - since < 0.5:
+            time.sleep(0.05)
+            fresh = self.now()
+            if fresh != state:
+                state, since = fresh, time.monotonic()
+        return state
+
+    def until(self, holds, what, seconds=120):
+        """Waits for a state that `holds`; returns it."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            state = self.now()
+            if state and holds(state):
+                return state
+            time.sleep(0.05)
+        return self.test.fail(f"{what}: not within {seconds} s; state: {self.now()}")
