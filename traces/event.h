@@ -34,6 +34,8 @@ enum class StageId : std::uint8_t {
   kStartup = wire::kStartup,
   kMark = wire::kMark,
   kSync = wire::kSync,
+  kCopy = wire::kCopy,
+  kCall = wire::kCall,
 };
 
 // "read", "decode", ...; "unknown" for a value of a later version.

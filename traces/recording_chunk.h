@@ -93,6 +93,7 @@ class ChunkView {
     __atomic_store_n(&h.pid, 0u, __ATOMIC_RELAXED);
     __atomic_store_n(&h.drained, std::uint64_t{0}, __ATOMIC_RELAXED);
     h.tid = 0;
+    h.writer = 0;
     h.process_start = 0;
     __atomic_store_n(&h.state, std::uint32_t{wire::kChunkFree}, __ATOMIC_RELEASE);
   }

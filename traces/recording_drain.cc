@@ -212,7 +212,7 @@ void RecordingDrain::Impl::EndOfLife(std::size_t i, const IsDead& is_dead, Packe
     DrainChunk(i, out);  // filled since we were there
     return;
   }
-  if (!is_dead(chunk.pid(), h.process_start, h.tid)) {
+  if (!is_dead(chunk.pid(), h.process_start, h.writer != 0 ? h.writer : h.tid)) {
     return;
   }
   DrainChunk(i, out);  // what it committed between our visit and its end

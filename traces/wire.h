@@ -67,7 +67,9 @@ struct ChunkHeader {
   uint64_t drained;        // the collector's: records already taken
   char thread_name[16];
   uint32_t inflight_depth;  // atomic, release
-  uint32_t reserved0;
+  // The thread that fills this chunk where it is not `tid` itself (a device's stream, a thread of
+  // which another tells), else 0. The chunk is given up when that thread is dead.
+  uint32_t writer;
   Inflight inflight[kMaxInflight];
   // One that lasts over several calls (a libjpeg image) and need not nest with the others. Valid
   // while its stage is not 0, which is written last.

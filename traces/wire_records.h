@@ -31,7 +31,9 @@ enum Stage : uint8_t {
   kStartup = 15,
   kMark = 16,
   kSync = 17,
-  kStageCount = 18,
+  kCopy = 18,
+  kCall = 19,
+  kStageCount = 20,
 };
 
 enum RecordKind : uint8_t {
@@ -68,6 +70,34 @@ inline constexpr uint8_t kFlagUnfinished = 64;  // reader only: was in flight wh
 
 inline constexpr uint32_t kNoBatch = 0xffffffffu;
 inline constexpr int64_t kNoSample = -1;
+
+// A call to CUDA and what it started on a device share a correlation number, which their spans
+// keep where others have the index of a sample: at -2 and below, so that it is never taken for one.
+inline constexpr int64_t SampleOfCorrelation(uint32_t correlation) {
+  return -2 - static_cast<int64_t>(correlation);
+}
+inline constexpr bool HasCorrelation(int64_t sample) {
+  return sample <= -2 && sample >= -2 - int64_t{0xffffffff};
+}
+inline constexpr uint32_t CorrelationOf(int64_t sample) {
+  return static_cast<uint32_t>(-2 - sample);
+}
+
+// A stream of a device is a thread of the process that owns the device: its `tid` has the highest
+// bit set. Bits 20 to 30: device, 0 to 19: stream, as CUPTI counts them.
+inline constexpr uint32_t kDeviceLane = 0x80000000u;
+inline constexpr uint32_t LaneOf(uint32_t device, uint32_t stream) {
+  return kDeviceLane | (device & 0x7ffu) << 20 | (stream & 0xfffffu);
+}
+inline constexpr bool IsDeviceLane(uint32_t tid) {
+  return (tid & kDeviceLane) != 0;
+}
+inline constexpr uint32_t DeviceOfLane(uint32_t tid) {
+  return tid >> 20 & 0x7ffu;
+}
+inline constexpr uint32_t StreamOfLane(uint32_t tid) {
+  return tid & 0xfffffu;
+}
 
 struct Record {
   uint8_t kind;

@@ -48,8 +48,9 @@ void NestingSweep::Add(const Span& span) {
     AddRead(span);
     return;
   }
-  if (span.stage == StageId::kMark || span.stage == StageId::kKernel) {
-    Counted counted;  // ranges of the program keep to no nesting of ours
+  if (span.stage == StageId::kMark || span.stage == StageId::kKernel ||
+      span.stage == StageId::kCopy || span.stage == StageId::kCall) {
+    Counted counted;  // ranges of the program and of devices keep to no nesting of ours
     counted.span = &span;
     counted.stage = span.stage;
     counted.wall = AtLeastZero(span.duration.value);

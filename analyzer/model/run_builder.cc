@@ -124,6 +124,11 @@ void RunBuilder::OnCounted(const Counted& counted) {
     case StageId::kH2d:
       copies_.push_back(stretch);
       return;
+    case StageId::kCall:  // what the loop is in while it copies; on the device it is h2d
+      if (trace_.String(span.name).find(": H2D") != std::string_view::npos) {
+        copies_.push_back(stretch);
+      }
+      return;
     case StageId::kStartup:
       if (process_ == consumer_) {
         startups_.push_back(stretch);

@@ -77,6 +77,10 @@ Pair ColoursOf(StageId stage) {
       return {Hex(0x8d8d8d), Hex(0x8d8d8d)};
     case StageId::kSync:
       return {Hex(0xc97b6b), Hex(0xa8503d)};
+    case StageId::kCopy:
+      return {Hex(0xd8c49a), Hex(0x8a7440)};
+    case StageId::kCall:
+      return {Hex(0xa3b3c2), Hex(0x57687a)};
     case StageId::kNone:
       break;
   }

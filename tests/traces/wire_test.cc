@@ -87,7 +87,27 @@ TEST(WireTest, EveryStageHasAName) {
   }
   EXPECT_EQ(StageName(StageId::kRead), "read");
   EXPECT_EQ(StageName(StageId::kSync), "sync");
+  EXPECT_EQ(StageName(StageId::kCall), "call");
   EXPECT_EQ(StageName(static_cast<StageId>(200)), "unknown");
+}
+
+TEST(WireTest, CorrelationsAreNeverSamples) {
+  for (const std::uint32_t correlation : {0u, 1u, 0x7fffffffu, 0xffffffffu}) {
+    const std::int64_t sample = wire::SampleOfCorrelation(correlation);
+    EXPECT_LT(sample, wire::kNoSample);
+    EXPECT_TRUE(wire::HasCorrelation(sample));
+    EXPECT_EQ(wire::CorrelationOf(sample), correlation);
+  }
+  EXPECT_FALSE(wire::HasCorrelation(wire::kNoSample));
+  EXPECT_FALSE(wire::HasCorrelation(0));
+}
+
+TEST(WireTest, LanesAreNoThreadIds) {
+  const std::uint32_t lane = wire::LaneOf(7, 4711);
+  EXPECT_TRUE(wire::IsDeviceLane(lane));
+  EXPECT_EQ(wire::DeviceOfLane(lane), 7u);
+  EXPECT_EQ(wire::StreamOfLane(lane), 4711u);
+  EXPECT_FALSE(wire::IsDeviceLane(4194304)) << "the largest pid_max of Linux";
 }
 
 TEST(WireTest, EveryEventHasAName) {
