@@ -9,9 +9,8 @@ namespace {
 
 // Index = wire value: append only.
 constexpr std::array<std::string_view, wire::kStageCount> kStageNames = {
-    "none", "read", "decode", "augment", "sample", "collate", "fetch",   "put",  "get",
-    "pin",  "wait", "idle",   "h2d",     "kernel", "step",    "startup", "mark", "sync",
-    "copy", "call",
+    "none", "read", "decode", "augment", "sample", "collate", "fetch", "put",  "get",  "pin",
+    "wait", "idle", "h2d",    "kernel",  "step",   "startup", "mark",  "sync", "copy", "call",
 };
 
 constexpr std::array<std::string_view, 13> kEventNames = {

@@ -11,7 +11,7 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/advice/rules.h"
+#include "analyzer/advice/place.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -132,6 +132,7 @@ void SerialisedReads(const RuleInput& input, Findings& out) {
       "that was forked is shared, and HDF5 has one lock per process); take no lock around reads; "
       "or convert to a format that is read without a lock. The prediction is the most that can be "
       "had.";
+  PlaceInWorkers(input, finding);
   out.push_back(std::move(finding));
 }
 

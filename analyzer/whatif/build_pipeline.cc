@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "analyzer/stats/quantile.h"
+#include "analyzer/whatif/device_steps.h"
 #include "analyzer/whatif/handover.h"
 #include "analyzer/whatif/pipeline.h"
 
@@ -364,6 +365,9 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   ShareStorage(model, pipeline);
   SmoothPauses(steady, run, pipeline);
   AddCpuOutsideFetch(model, run, steady, pipeline);
+  if (model.has_loader() && &run == &model.loader()) {
+    UseDevice(run, model.device, steady, pipeline);
+  }
   return pipeline;
 }
 
