@@ -66,6 +66,9 @@ Result<void> Collector::Open() {
   if (auto ok = drain_->CheckHeader(); !ok) return ok;
   liveness_ = std::make_unique<Liveness>(arena_->header());
   sampler_ = std::make_unique<ProcSampler>(arena_->header(), *drain_, *liveness_, *packer_);
+  if (config_.options.gpu != "off" && config_.options.gpu != "nvtx") {
+    gpu_ = std::make_unique<GpuSampler>(arena_->header(), *drain_, *liveness_, *packer_);
+  }
   is_dead_ = [this](std::uint32_t pid, std::uint64_t start, std::uint32_t tid) {
     return liveness_->ThreadIsDead({pid, start}, tid, MonotonicNow());
   };
@@ -190,6 +193,7 @@ void Collector::Work(TimeNs now) {
   if (limit_reached_) return;
   const std::uint64_t taken = drain_->Drain(*packer_, is_dead_);
   sampler_->Tick(now);
+  if (gpu_) gpu_->Tick(now);
   if (now >= next_second_) {
     next_second_ = now + kSecond;
     AppendAnchor(arena_->header(), clock_.Anchor());
@@ -287,6 +291,7 @@ int Collector::Finish() {
   if (limit_reached_) channel_.Send(stopped);
   DrainLast();
   AppendAnchor(arena_->header(), clock_.Anchor());
+  if (gpu_) gpu_->Stop(MonotonicNow());
   drain_->Finish(*packer_);
   packer_->ApplyAll();
   WriteLastFacts();
@@ -312,6 +317,7 @@ int Collector::Finish() {
 void Collector::Discard() {
   drain_.reset();
   sampler_.reset();
+  gpu_.reset();
   if (packer_) packer_->Discard();
   packer_.reset();
   if (arena_) arena_->Unlink();

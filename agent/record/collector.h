@@ -15,6 +15,7 @@
 #include "agent/record/channel.h"
 #include "agent/record/clock.h"
 #include "agent/record/enrich.h"
+#include "agent/record/gpu_sampler.h"
 #include "agent/record/liveness.h"
 #include "agent/record/options.h"
 #include "agent/record/proc_sampler.h"
@@ -67,6 +68,7 @@ class Collector {
   std::unique_ptr<traces::RecordingDrain> drain_;
   std::unique_ptr<Liveness> liveness_;
   std::unique_ptr<ProcSampler> sampler_;
+  std::unique_ptr<GpuSampler> gpu_;  // nullptr: not asked for
   DeadCheck is_dead_;
 
   TimeNs begin_;    // creation of the arena
@@ -89,5 +91,8 @@ class Collector {
 // Makes the calling process a good background: own session, no standard streams or foreign
 // descriptors, no terminal signals, generous limits, niced.
 void DetachProcess(int keep_fd, int nice);
+
+// Closes every descriptor from `first` to `last`.
+void CloseDescriptors(unsigned first, unsigned last);
 
 }  // namespace penstock::record

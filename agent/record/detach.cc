@@ -12,9 +12,8 @@
 #include "agent/record/collector.h"
 
 namespace penstock::record {
-namespace {
 
-void CloseRange(unsigned first, unsigned last) {
+void CloseDescriptors(unsigned first, unsigned last) {
   if (first > last) return;
 #ifdef SYS_close_range
   if (syscall(SYS_close_range, first, last, 0) == 0) return;
@@ -25,15 +24,13 @@ void CloseRange(unsigned first, unsigned last) {
   for (unsigned fd = first; fd <= std::min(last, end); ++fd) close(static_cast<int>(fd));
 }
 
-}  // namespace
-
 void DetachProcess(int keep_fd, int nice) {
   setsid();
   // The shell's pipes must not stay open because of us, nor the terminal be held.
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int fd = 0; fd <= 2 && null >= 0; ++fd) dup2(null, fd);
-  CloseRange(3, static_cast<unsigned>(keep_fd) - 1);
-  CloseRange(static_cast<unsigned>(keep_fd) + 1, ~0u);
+  CloseDescriptors(3, static_cast<unsigned>(keep_fd) - 1);
+  CloseDescriptors(static_cast<unsigned>(keep_fd) + 1, ~0u);
   // Whoever ends the job ends the command; the trace is finished after it. A full file is an
   // error code (EFBIG), not a death.
   for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGTSTP, SIGTTOU,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The data is there when it is wanted: leave the loader alone.
-// Threshold: wait under 5 % (kineto, xprof) and the step named as the bottleneck.
+// Threshold: wait under 5 % (kineto, xprof) and the step named as the bottleneck. Whether the GPU
+// itself is busy is evidence beside it; where it is not, kernel-launch-bound says so.
 // Source: diagnosis.md R2, R34; "no action" is a first-class answer.
 #include <fmt/core.h>
 
-#include "analyzer/advice/rules.h"
+#include "analyzer/advice/place.h"
 
 namespace penstock::analyzer {
 
@@ -13,6 +14,7 @@ void ComputeBound(const RuleInput& input, Findings& out) {
   if (!input.diagnosis.loader || input.diagnosis.bottleneck != Factor::kCompute) return;
   const double wait = input.diagnosis.wait_fraction;
   if (wait >= 0.05) return;
+  const DeviceActivity& device = input.loader().device;
   Finding finding;
   finding.id = "compute-bound";
   finding.severity = Severity::kInfo;
@@ -20,7 +22,14 @@ void ComputeBound(const RuleInput& input, Findings& out) {
   finding.evidence = {{"wait_fraction", wait},
                       {"threshold", 0.05},
                       {"speedup_if_data_free", input.loader().attribution.headroom}};
+  if (device.kernels && device.window > 0) {
+    const double busy = device.Share(device.computing);
+    finding.title += fmt::format(", and kernels run {:.0f} % of it", 100 * busy);
+    finding.evidence.emplace_back("kernel_share", busy);
+    finding.evidence.emplace_back("exposed_copy_share", device.Share(device.exposed()));
+  }
   finding.action = "Leave the data path alone: faster data would not make this run faster.";
+  PlaceInLoop(input, finding);
   out.push_back(std::move(finding));
 }
 

@@ -1,28 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cores count as full from 80 % (diagnosis.md R4's limit for free cores). What the GPU needs for
-// the stage is not in a trace and not guessed: the most it may need is computed instead.
+// What the GPU needs for a stage is not in a trace: it is predicted with the figures of
+// whatif/device_costs.h where the sizes of pictures are known, and the most it may need is computed
+// beside it.
 #include "analyzer/advice/gpu_room.h"
 
 #include <algorithm>
 
 #include <fmt/core.h>
 
+#include "analyzer/advice/place.h"
+#include "analyzer/whatif/changes.h"
+
 namespace penstock::analyzer {
+namespace {
+
+constexpr double kFull = 0.8;
+constexpr double kWorthIt = 1.1;
+constexpr double kBusyDevice = 0.9;  // diagnosis.md R34
+
+// Predicts `move` with the time that the device needs. Leaves it as it is where that is not known.
+void AddDeviceTime(const RuleInput& input, traces::StageId stage, GpuMove& move) {
+  const LoaderDiagnosis& loader = input.loader();
+  const DeviceCosts costs = BuiltInDeviceCosts(loader.material.gpu);
+  Changes changes;
+  changes.gpu_augment = true;  // pictures do not come back
+  changes.gpu_decode = stage == traces::StageId::kDecode;
+  const auto changed = ApplyChanges(loader.pipeline, loader.facts, loader.material, changes, costs);
+  if (!changed) return;
+  const double megapixels = loader.material.megapixels();
+  move.device = megapixels * costs.augment.ms_per_megapixel * 1e-3;
+  move.source = costs.augment.source;
+  if (changes.gpu_decode) {
+    move.device += megapixels * costs.decode.ms_per_megapixel * 1e-3;
+    move.source = costs.decode.source + "; " + move.source;
+  }
+  move.predicted = Predict(loader.pipeline, changed->pipeline, loader.replay);
+}
+
+}  // namespace
+
+bool CoresAreFull(const RuleInput& input) {
+  const CpuLoad& cpu = input.loader().cpu;
+  return cpu.known && (cpu.crowded || cpu.saturation() >= kFull);
+}
 
 std::optional<GpuMove> MoveToGpu(const RuleInput& input, traces::StageId stage, Factor factor) {
-  constexpr double kFull = 0.8;
-  constexpr double kWorthIt = 1.1;
   if (!input.diagnosis.loader || !input.HasGpu()) return std::nullopt;
   const LoaderDiagnosis& loader = input.loader();
   const double rate = input.diagnosis.batch_rate;
-  if (!loader.cpu.known || loader.cpu.crowded || loader.cpu.saturation() < kFull) {
-    return std::nullopt;
-  }
+  if (!CoresAreFull(input) || loader.cpu.crowded) return std::nullopt;
   if (input.diagnosis.wait_fraction < 0.05 || rate <= 0) return std::nullopt;
   GpuMove move;
+  if (loader.device.kernels) {
+    move.kernel_share = loader.device.Share(loader.device.computing);
+    if (move.kernel_share >= kBusyDevice) return std::nullopt;
+  }
   move.predicted = input.Without(factor);
   if (move.predicted.speedup < kWorthIt) return std::nullopt;
+  AddDeviceTime(input, stage, move);
+  const double now = loader.steady.rate.estimate;
+  if (move.predicted.speedup < kWorthIt || move.predicted.rate.low <= now) return std::nullopt;
   move.share = input.ShareOfFetch(stage);
   move.cpu = loader.cpu.saturation();
   const StageTotals& totals = input.diagnosis.run.stages[stage];
@@ -31,26 +69,40 @@ std::optional<GpuMove> MoveToGpu(const RuleInput& input, traces::StageId stage, 
   if (totals.cpu_known() && samples > 0) move.seconds_per_core = Seconds(totals.cpu) / samples;
   // The step and the stage take turns on the device; together they must beat today's interval.
   const double interval = 1 / rate;
-  const double step = interval * (1 - input.diagnosis.wait_fraction);
+  const double step = loader.device.kernels
+                          ? interval * loader.device.Share(loader.device.computing)
+                          : interval * (1 - input.diagnosis.wait_fraction);
   const auto batch = static_cast<double>(std::max<std::uint64_t>(1, input.run().samples_per_batch));
   move.break_even = (interval / kWorthIt - step) / batch;
+  move.batch_bytes = loader.material.decoded_bytes * batch;
   if (move.break_even <= 0) return std::nullopt;
   return move;
 }
 
-void Describe(const GpuMove& move, Finding& finding) {
+void Describe(const RuleInput& input, const GpuMove& move, Finding& finding) {
   finding.severity = Severity::kWarning;
   finding.predicted = move.predicted;
   finding.evidence = {{"stage_share", move.share},
                       {"cpu_saturation", move.cpu},
-                      {"threshold_saturation", 0.8},
+                      {"threshold_saturation", kFull},
                       {"cpu_s_per_sample", move.seconds_per_core},
                       {"gpu_s_per_sample_at_most", move.break_even}};
+  if (move.kernel_share >= 0) finding.evidence.emplace_back("kernel_share", move.kernel_share);
+  if (move.device >= 0) {
+    finding.evidence.emplace_back("gpu_s_per_sample", move.device);
+    finding.evidence.emplace_back("gpu_figure", move.source);
+  }
+  if (move.batch_bytes > 0) {
+    finding.evidence.emplace_back("gpu_bytes_of_a_batch", move.batch_bytes);
+  }
   finding.action += fmt::format(
-      " It pays while the GPU needs less than {:.2f} ms a sample for it; the prediction leaves "
-      "that "
-      "time out.",
-      1e3 * move.break_even);
+      " It pays while the GPU needs less than {:.2f} ms a sample for it; ", 1e3 * move.break_even);
+  finding.action +=
+      move.device >= 0
+          ? fmt::format("the prediction reckons with {:.3f} ms on {}.", 1e3 * move.device,
+                        BuiltInDeviceCosts(input.loader().material.gpu).device)
+          : std::string("the prediction leaves that time out.");
+  PlaceInWorkers(input, finding);
 }
 
 }  // namespace penstock::analyzer

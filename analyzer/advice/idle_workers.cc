@@ -5,6 +5,7 @@
 // and gave every worker its turn (ours). Without them the rate is
 // the same, so none is predicted: what is saved is memory and starting. Source: diagnosis.md R30;
 // HF datasets #5984, #6594, #8669.
+#include <algorithm>
 #include <set>
 
 #include <fmt/core.h>
@@ -14,11 +15,15 @@
 namespace penstock::analyzer {
 namespace {
 
-// Workers that made a batch in an epoch; all of them while that is not known.
-std::size_t WorkersUsed(const LoaderRun& run) {
+struct Use {
+  std::size_t workers = 0;  // that made a batch in the epoch that used most
+  const Epoch* epoch = nullptr;
+};
+
+// All workers and no epoch while that is not known.
+Use WorkersUsed(const LoaderRun& run) {
   const auto all = static_cast<std::size_t>(run.config.num_workers);
-  std::size_t used = 0;
-  bool known = false;
+  Use use;
   for (const Epoch& epoch : run.epochs) {
     if (!epoch.ended || epoch.count < 2 * all || epoch.start == kNever) continue;
     std::set<std::uint32_t> fetchers;
@@ -28,10 +33,28 @@ std::size_t WorkersUsed(const LoaderRun& run) {
       fetchers.insert(run.batches[i].fetch_thread);
     }
     if (!whole) continue;
-    known = true;
-    used = std::max(used, fetchers.size());
+    if (use.epoch != nullptr && fetchers.size() <= use.workers) continue;
+    use = {fetchers.size(), &epoch};
   }
-  return known ? used : all;
+  if (use.epoch == nullptr) use.workers = all;
+  return use;
+}
+
+// That epoch, and the workers of the run that made nothing at all.
+void Place(const RuleInput& input, const Epoch& epoch, Finding& finding) {
+  const LoaderRun& run = input.run();
+  const Batch& last = run.batches[epoch.first + epoch.count - 1];
+  finding.from = static_cast<double>(epoch.start - input.trace.begin().value) * 1e-9;
+  finding.to = static_cast<double>(last.delivered - input.trace.begin().value) * 1e-9;
+  const auto processes = input.trace.processes();
+  for (std::uint32_t i = 0; i < processes.size(); ++i) {
+    const bool worked =
+        std::any_of(run.workers.begin(), run.workers.end(),
+                    [&](const WorkerRun& worker) { return worker.process == ProcessId{i}; });
+    const bool ours = processes[i].role == wire::kRoleWorker &&
+                      processes[i].parent == processes[run.config.consumer.value].pid;
+    if (ours && !worked) finding.pids.push_back(processes[i].pid);
+  }
 }
 
 }  // namespace
@@ -41,8 +64,9 @@ void IdleWorkers(const RuleInput& input, Findings& out) {
   const LoaderRun& run = input.run();
   const int workers = run.config.num_workers;
   if (workers < 2 || run.config.dataset_kind != "iterable") return;
-  const auto used = static_cast<int>(WorkersUsed(run));
-  if (used == 0 || used >= workers) return;
+  const Use use = WorkersUsed(run);
+  const auto used = static_cast<int>(use.workers);
+  if (use.epoch == nullptr || used == 0 || used >= workers) return;
   Finding finding;
   finding.id = "idle-workers";
   finding.severity = Severity::kWarning;
@@ -57,6 +81,7 @@ void IdleWorkers(const RuleInput& input, Findings& out) {
       "Split the dataset into at least {} shards (a multiple of the workers) and give each worker "
       "its own by get_worker_info(); or set num_workers={} and save the memory of the others.",
       workers, used);
+  Place(input, *use.epoch, finding);
   out.push_back(std::move(finding));
 }
 

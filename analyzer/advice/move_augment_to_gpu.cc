@@ -31,7 +31,7 @@ void MoveAugmentToGpu(const RuleInput& input, Findings& out) {
       "Collate what the decoder gives and transform the batch on the device: "
       "torchvision.transforms.v2 on CUDA tensors, or Kornia";
   finding.action += dearest.empty() ? "." : fmt::format("; {} first, it costs most.", dearest);
-  Describe(*move, finding);
+  Describe(input, *move, finding);
   out.push_back(std::move(finding));
 }
 

@@ -20,7 +20,7 @@ void MoveDecodeToGpu(const RuleInput& input, Findings& out) {
   finding.action =
       "Send the compressed bytes and decode there: torchvision.io.decode_jpeg(bytes, "
       "device='cuda'), nvImageCodec or DALI's decoders.image(device='mixed').";
-  Describe(*move, finding);
+  Describe(input, *move, finding);
   out.push_back(std::move(finding));
 }
 

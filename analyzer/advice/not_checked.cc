@@ -45,7 +45,9 @@ std::vector<NotChecked> NotCheckedRules(const traces::Trace& trace, const Diagno
     if (absent) missing.push_back({std::move(ids), std::move(what)});
   };
   needs(stages[traces::StageId::kKernel].count == 0,
-        {"kernel-launch-bound", "copies-not-overlapped"}, "GPU kernels in the recording");
+        {"kernel-launch-bound", "copies-not-overlapped", "trainer-starved",
+         "preprocessing-on-busy-gpu"},
+        "GPU kernels in the recording");
   needs(stages[traces::StageId::kH2d].count == 0, {"pageable-copies"},
         "host-to-device copies in the recording");
   needs(!input.HasGpu(), {"move-decode-to-gpu", "move-augment-to-gpu"}, "a run with a GPU");

@@ -1,59 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Batches are copied to the device from memory that is not pinned: the driver stages them and the
-// loop stands still.
-// Threshold: such copies take 3 % of the loop (diagnosis.md R31). A copy is known as one by the
-// word "pageable" in its name, or because the loader does not pin and the program was not seen to.
+// loop stands still until earlier work of the stream is done.
+// Threshold: such copies take 3 % of the loop (diagnosis.md R31): where transfers were recorded on
+// the device, what of them nothing ran beside, for the time of the call is mostly waiting; else the
+// calls. A copy is known as one by its span's name, or because the loader does not pin and the
+// program was not seen to.
+// Prediction: transfers at 80 % of the link (gpu.md section 4: what pinned memory reaches) up to
+// transfers that nothing waits for; without link or device, the latter alone.
 // Source: diagnosis.md R31; CUDA's API synchronisation rules; nsys' cuda_memcpy_async.
+#include <algorithm>
+
 #include <fmt/core.h>
 
-#include "analyzer/advice/rules.h"
+#include "analyzer/advice/place.h"
+#include "analyzer/model/gpu_counters.h"
 
 namespace penstock::analyzer {
+namespace {
+
+constexpr double kThreshold = 0.03;
+constexpr double kOfLink = 0.8;
+
+// The copies that count as pageable; nullptr: there are none.
+const CopyTotals* PageableOf(const RuleInput& input) {
+  const CopyTotals* unknown = nullptr;
+  bool named = false;
+  for (const CopyTotals& copies : input.loader().device.copies) {
+    if (copies.memory == CopyMemory::kPageable) return &copies;
+    if (copies.memory == CopyMemory::kUnknown) unknown = &copies;
+    named = named || copies.memory == CopyMemory::kPinned;
+  }
+  const LoaderRun& run = input.run();
+  const bool pins = run.config.pin_memory || run.inferred ||
+                    input.diagnosis.run.stages[traces::StageId::kPin].count > 0;
+  return named || pins ? nullptr : unknown;
+}
+
+Prediction WithCopies(const RuleInput& input, double scale) {
+  Setting setting = input.Recorded();
+  setting.pin = true;
+  setting.scale = {{Factor::kH2d, scale}};
+  return input.WithSetting(setting);
+}
+
+}  // namespace
 
 void PageableCopies(const RuleInput& input, Findings& out) {
   if (!input.diagnosis.loader) return;
-  const StageTable& stages = input.diagnosis.run.stages;
-  const StageTotals& h2d = stages[traces::StageId::kH2d];
-  if (h2d.count == 0) return;
-  double known = 0;
-  bool named = false;
-  for (const auto& [name, part] : h2d.children) {
-    const std::string_view text = input.trace.String(name);
-    const bool pageable = text.find("pageable") != std::string_view::npos;
-    named = named || pageable || text.find("pinned") != std::string_view::npos;
-    if (pageable) known += Seconds(part.wall);
-  }
-  const LoaderRun& run = input.run();
-  if (!named &&
-      (run.config.pin_memory || run.inferred || stages[traces::StageId::kPin].count > 0)) {
-    return;
-  }
-  double copying = 0;
-  double loop = 0;
-  for (const Batch& batch : run.batches) {
-    copying += batch.h2d;
-    loop += batch.wait() + batch.step();
-  }
-  if (named) copying = known;
-  const double share = loop > 0 ? copying / loop : 0;
-  if (share < 0.03) return;
-  Setting setting = input.Recorded();
-  setting.pin = true;
-  setting.scale = {{Factor::kH2d, 0.0}};
+  const DeviceActivity& device = input.loader().device;
+  const CopyTotals* copies = PageableOf(input);
+  if (copies == nullptr || device.window <= 0) return;
+  const double share = device.Share(device.on_device ? copies->exposed : copies->blocked);
+  if (share < kThreshold) return;
+  const double link = UsedLink(ReadGpuCounters(input.trace, input.diagnosis.run));
   Finding finding;
-  finding.predicted = input.WithSetting(setting);
+  finding.predicted = WithCopies(input, 0);
+  const bool bounded = device.on_device && link > 0 && copies->rate() > 0;
+  if (bounded) {
+    const Prediction most = *finding.predicted;
+    finding.predicted = WithCopies(input, std::min(1.0, copies->rate() / (kOfLink * link)));
+    finding.predicted->rate.high = std::max(finding.predicted->rate.high, most.rate.high);
+  }
   finding.id = "pageable-copies";
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.title = fmt::format("copies from pageable memory take {:.0f} % of the loop", 100 * share);
-  finding.evidence = {{"copy_share", share},
-                      {"threshold", 0.03},
-                      {"copy_p50_s", h2d.durations.Quantile(0.5)},
-                      {"kind", std::string(named ? "recorded" : "the loader does not pin")},
-                      {"ram_bytes", static_cast<double>(finding.predicted->ram)}};
+  const auto count = static_cast<double>(copies->count);
+  finding.evidence = {
+      {"copy_share", share},
+      {"threshold", kThreshold},
+      {"copies", count},
+      {"bytes_per_copy", static_cast<double>(copies->bytes) / count},
+      {"kind", std::string(copies->memory == CopyMemory::kPageable ? "recorded"
+                                                                   : "the loader does not pin")},
+      {"ram_bytes", static_cast<double>(finding.predicted->ram)}};
+  if (device.on_device) {
+    finding.evidence.emplace_back("transfer_s_per_copy", copies->transfer / count);
+    finding.evidence.emplace_back("exposed_s_per_copy", copies->exposed / count);
+    finding.evidence.emplace_back("bytes_per_s", copies->rate());
+  }
+  if (copies->called > 0) {
+    const auto called = static_cast<double>(copies->called);
+    finding.evidence.emplace_back("host_blocked_s_per_copy", copies->blocked / called);
+    finding.evidence.emplace_back("of_it_behind_kernels_s", copies->behind / called);
+  }
+  if (link > 0) finding.evidence.emplace_back("link_bytes_per_s", link);
   finding.action =
       "Set pin_memory=True and copy with .to(device, non_blocking=True). Pinned batches cannot be "
-      "swapped out. The prediction is for copies that the loop does not wait for.";
+      "swapped out. ";
+  finding.action += bounded ? "The prediction reaches from copies at 80 % of the link to copies "
+                              "that nothing waits for."
+                            : "The prediction is for copies that the loop does not wait for.";
+  PlaceInLoop(input, finding);
   out.push_back(std::move(finding));
 }
 

@@ -6,7 +6,7 @@
 // diagnosis.md R37; pytorch#11929, #3415; pathml#131.
 #include <fmt/core.h>
 
-#include "analyzer/advice/rules.h"
+#include "analyzer/advice/place.h"
 
 namespace penstock::analyzer {
 
@@ -35,8 +35,8 @@ void SerialisedReads(const RuleInput& input, Findings& out) {
       "Open the file in each worker, at its first use and not in the constructor (an HDF5 handle "
       "that was forked is shared, and HDF5 has one lock per process); take no lock around reads; "
       "or convert to a format that is read without a lock. The prediction is for reads that take "
-      "as "
-      "long as now, but no turns.";
+      "as long as now, but no turns.";
+  PlaceInWorkers(input, finding);
   out.push_back(std::move(finding));
 }
 

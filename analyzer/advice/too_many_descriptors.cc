@@ -7,7 +7,7 @@
 // or it does not. Source: diagnosis.md R25; pytorch#973, #11201, PR#34768.
 #include <fmt/core.h>
 
-#include "analyzer/advice/rules.h"
+#include "analyzer/advice/place.h"
 
 namespace penstock::analyzer {
 
@@ -39,6 +39,7 @@ void TooManyDescriptors(const RuleInput& input, Findings& out) {
       "Raise the limit (ulimit -n 65536), call "
       "torch.multiprocessing.set_sharing_strategy('file_system'), or stack the tensors of a batch "
       "into a few; keep no batches in lists.";
+  PlaceInLoop(input, finding);
   out.push_back(std::move(finding));
 }
 

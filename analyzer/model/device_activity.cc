@@ -2,74 +2,169 @@
 #include "analyzer/model/device_activity.h"
 
 #include <algorithm>
-#include <utility>
-#include <vector>
+#include <array>
 
 namespace penstock::analyzer {
 namespace {
 
-using Stretches = std::vector<std::pair<std::int64_t, std::int64_t>>;
+constexpr std::uint64_t kLargeCopy = 64 * 1024;  // gpu.md section 4: smaller ones go another way
+constexpr std::size_t kSlowest = 8;
 
-// Sorted and without overlap.
-void Unite(Stretches& stretches) {
-  std::sort(stretches.begin(), stretches.end());
-  std::size_t kept = 0;
-  for (const auto& [from, to] : stretches) {
-    if (kept > 0 && from <= stretches[kept - 1].second) {
-      stretches[kept - 1].second = std::max(stretches[kept - 1].second, to);
-    } else {
-      stretches[kept++] = {from, to};
-    }
-  }
-  stretches.resize(kept);
+double SecondsOf(std::int64_t ns) {
+  return static_cast<double>(ns) * 1e-9;
 }
 
-double Length(const Stretches& united) {
-  std::int64_t sum = 0;
-  for (const auto& [from, to] : united) sum += to - from;
-  return static_cast<double>(sum) * 1e-9;
+// The loop's own times, from the batches.
+struct LoopTimes {
+  Stretches waits;
+  Stretches steps;
+};
+
+LoopTimes TimesOf(const LoaderRun& run) {
+  LoopTimes times;
+  for (const Batch& batch : run.batches) {
+    if (!batch.was_delivered()) continue;
+    times.waits.emplace_back(batch.wait_start, batch.delivered);
+    if (batch.step_end != kNever) times.steps.emplace_back(batch.delivered, batch.step_end);
+  }
+  Unite(times.waits);
+  Unite(times.steps);
+  return times;
 }
 
-double Common(const Stretches& a, const Stretches& b) {
-  std::int64_t sum = 0;
-  for (std::size_t i = 0, k = 0; i < a.size() && k < b.size();) {
-    const std::int64_t from = std::max(a[i].first, b[k].first);
-    const std::int64_t to = std::min(a[i].second, b[k].second);
-    if (to > from) sum += to - from;
-    if (a[i].second < b[k].second) {
-      ++i;
-    } else {
-      ++k;
-    }
+// Takes from `left` what is in `set`. Returns how much that was, in seconds.
+double Take(Stretches& left, const Stretches& set) {
+  const double before = Length(left);
+  left = Minus(left, set);
+  return before - Length(left);
+}
+
+LoopShares LoopOf(const DeviceRecords& records, const LoopTimes& times, const Stretches& windows) {
+  LoopShares loop;
+  Stretches left = windows;
+  loop.wait = Take(left, times.waits);
+  loop.copy = Take(left, records.copy_calls);
+  loop.sync = Take(left, records.syncs);
+  loop.rest = Take(left, times.steps);
+  return loop;
+}
+
+void AddIdle(const DeviceRecords& records, const DeviceLog& log, const LoopTimes& times,
+             const Stretches& windows, IdleCauses& idle) {
+  Stretches left = Minus(windows, log.computing);
+  idle.copy += Take(left, log.transferring);
+  idle.loader += Take(left, times.waits);
+  idle.copy += Take(left, records.copy_calls);
+  idle.sync += Take(left, records.syncs);
+  idle.launch += Take(left, times.steps);
+  idle.unknown += Length(left);
+}
+
+const DeviceLog* LogOf(const DeviceRecords& records, std::uint32_t device) {
+  for (const DeviceLog& log : records.devices) {
+    if (log.device == device) return &log;
   }
-  return static_cast<double>(sum) * 1e-9;
+  return nullptr;
+}
+
+double ExposedOf(const DeviceCopy& copy, const DeviceLog* log) {
+  const std::int64_t beside = log != nullptr ? Within(log->computing, copy.start, copy.end) : 0;
+  return SecondsOf(copy.end - copy.start - beside);
+}
+
+void AddCopy(const DeviceCopy& copy, const DeviceLog* log, CopyTotals& totals) {
+  const double transfer = SecondsOf(copy.end - copy.start);
+  const double exposed = ExposedOf(copy, log);
+  ++totals.count;
+  totals.bytes += copy.bytes;
+  totals.transfer += transfer;
+  totals.exposed += exposed;
+  totals.overlapped += transfer - exposed;
+  if (copy.bytes >= kLargeCopy) {
+    totals.large_bytes += static_cast<double>(copy.bytes);
+    totals.large_time += transfer;
+  }
+  if (copy.call_start == kNever) return;
+  ++totals.called;
+  totals.blocked += SecondsOf(copy.call_end - copy.call_start);
+  const std::int64_t waited = std::max<std::int64_t>(0, copy.start - copy.call_start);
+  totals.waited += SecondsOf(waited);
+  if (log != nullptr && waited > 0) {
+    totals.behind += SecondsOf(Within(log->computing, copy.call_start, copy.start));
+  }
+}
+
+void AddCopies(const DeviceRecords& records, const Stretches& windows, DeviceActivity& activity) {
+  std::array<CopyTotals, 4> totals;
+  for (std::size_t i = 0; i < totals.size(); ++i) totals[i].memory = static_cast<CopyMemory>(i);
+  std::vector<std::pair<double, const DeviceCopy*>> all;
+  for (const DeviceCopy& copy : records.copies) {
+    if (Within(windows, copy.start, copy.start + 1) == 0) continue;
+    const DeviceLog* log = LogOf(records, copy.device);
+    AddCopy(copy, log, totals[static_cast<std::size_t>(copy.memory)]);
+    all.emplace_back(ExposedOf(copy, log), &copy);
+  }
+  for (const CopyTotals& one : totals) {
+    if (one.count > 0) activity.copies.push_back(one);
+  }
+  const std::size_t shown = std::min(kSlowest, all.size());
+  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown), all.end(),
+                    [](const auto& a, const auto& b) {
+                      return a.first != b.first ? a.first > b.first
+                                                : a.second->start < b.second->start;
+                    });
+  for (std::size_t i = 0; i < shown; ++i) activity.slowest.push_back(*all[i].second);
 }
 
 }  // namespace
 
-DeviceActivity MeasureDevice(const traces::Trace& trace, std::int64_t from, std::int64_t to) {
+double DeviceActivity::exposed() const {
+  double sum = 0;
+  for (const CopyTotals& one : copies) sum += one.exposed;
+  return sum;
+}
+
+DeviceActivity MeasureDevice(const DeviceRecords& records, const LoaderRun& run,
+                             Stretches windows) {
   DeviceActivity activity;
-  if (to <= from) return activity;
-  Stretches kernels;
-  Stretches copies;
-  for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
-    trace.ForEachBlock(ThreadId{i}, [&](std::span<const traces::Span> block) {
-      for (const traces::Span& span : block) {
-        const bool kernel = span.stage == traces::StageId::kKernel;
-        if (!kernel && span.stage != traces::StageId::kH2d) continue;
-        if ((span.flags & wire::kFlagUnfinished) != 0) continue;
-        const std::int64_t start = std::max(from, span.start.value);
-        const std::int64_t end = std::min(to, span.end().value);
-        if (end > start) (kernel ? kernels : copies).emplace_back(start, end);
-      }
-    });
+  Unite(windows);
+  activity.window = Length(windows);
+  activity.kernels = records.kernels();
+  activity.on_device = records.on_device;
+  activity.calls = records.calls;
+  if (activity.window <= 0) return activity;
+  for (const Batch& batch : run.batches) {
+    if (batch.was_delivered() && Within(windows, batch.delivered, batch.delivered + 1) > 0) {
+      ++activity.batches;
+    }
   }
-  Unite(kernels);
-  Unite(copies);
-  activity.window = static_cast<double>(to - from) * 1e-9;
-  activity.computing = Length(kernels);
-  activity.copying = Length(copies);
-  activity.hidden = Common(copies, kernels);
+  const LoopTimes times = TimesOf(run);
+  activity.loop = LoopOf(records, times, windows);
+  AddCopies(records, windows, activity);
+  double devices = 0;
+  for (const DeviceLog& log : records.devices) {
+    if (log.kernels == 0) continue;
+    devices += 1;
+    const Stretches computing = Common(windows, log.computing);
+    const Stretches copying = Common(windows, log.transferring);
+    DeviceShare share;
+    share.device = log.device;
+    share.kernels = log.kernels;
+    share.computing = Length(computing);
+    share.copying = Length(copying);
+    activity.devices.push_back(share);
+    activity.computing += share.computing;
+    activity.copying += share.copying;
+    activity.hidden += Length(Common(copying, computing));
+    AddIdle(records, log, times, windows, activity.idle);
+  }
+  if (devices > 1) {
+    for (double* sum : {&activity.computing, &activity.copying, &activity.hidden,
+                        &activity.idle.copy, &activity.idle.loader, &activity.idle.sync,
+                        &activity.idle.launch, &activity.idle.unknown}) {
+      *sum /= devices;
+    }
+  }
   return activity;
 }
 

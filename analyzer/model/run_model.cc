@@ -324,6 +324,12 @@ RunModel BuildRunModel(const traces::Trace& trace) {
   builder.AttributeCopies();
   FindLoaders(model, builder, trace);
   NarrowAffinity(model.host, MasksOfMakers(trace));
+  const std::uint64_t on_device =
+      model.stages[traces::StageId::kKernel].count + model.stages[traces::StageId::kCopy].count +
+      model.stages[traces::StageId::kH2d].count + model.stages[traces::StageId::kCall].count;
+  if (model.has_loader() && on_device > 0) {
+    model.device = ReadDeviceRecords(trace, model.loader());
+  }
   return model;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/model/batch.h"
+#include "analyzer/model/device_records.h"
 #include "analyzer/model/host.h"
 #include "analyzer/model/loader.h"
 #include "analyzer/model/reads.h"
@@ -70,7 +71,8 @@ struct RunModel {
   double data_life = 0;  // seconds from the first to the last data span, of all threads with any
   std::size_t consumers = 0;
   ReadCosts reads;
-  bool mapped = false;  // dataset files were mapped: reads hide inside other stages
+  bool mapped = false;   // dataset files were mapped: reads hide inside other stages
+  DeviceRecords device;  // of the main loader
   std::vector<CounterSeries> counters;
   std::vector<wire::ProcessRole> roles;  // of each process
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
 #include <fmt/core.h>
@@ -21,6 +22,26 @@ std::string CommandOf(const traces::Trace& trace) {
     break;
   }
   return command;
+}
+
+// What the agent of the process that trains says of the GPU; else of any process that says it.
+void ReadGpuFacts(const traces::Trace& trace, Report& report) {
+  constexpr std::size_t kKernels = 10;
+  const std::vector<KernelTime>& kernels = report.diagnosis.run.device.kernel_times;
+  for (std::size_t i = 0; i < std::min(kKernels, kernels.size()); ++i) {
+    report.kernels.emplace_back(trace.String(kernels[i].name), kernels[i]);
+  }
+  report.gpu_nvml = TextFact(trace.facts(), "gpu.nvml");
+  const RunModel& run = report.diagnosis.run;
+  const auto processes = trace.processes();
+  for (std::uint32_t i = 0; i < processes.size(); ++i) {
+    const Facts& facts = processes[i].facts;
+    if (facts.count("gpu.level") == 0) continue;
+    const bool trains = run.has_loader() && run.loader().config.consumer == ProcessId{i};
+    if (!report.gpu_level.empty() && !trains) continue;
+    report.gpu_level = TextFact(facts, "gpu.level");
+    report.gpu_reason = TextFact(facts, "gpu.reason");
+  }
 }
 
 }  // namespace
@@ -56,6 +77,9 @@ Report BuildReport(const traces::Trace& trace, std::string path) {
   report.stages = BuildStageRows(trace, report.diagnosis);
   report.findings = RunRules(trace, report.diagnosis);
   report.not_checked = NotCheckedRules(trace, report.diagnosis);
+  if (report.diagnosis.loader) report.changes = TryChanges(*report.diagnosis.loader);
+  report.gpus = ReadGpuCounters(trace, report.diagnosis.run);
+  ReadGpuFacts(trace, report);
   report.coverage = MeasureCoverage(trace);
   report.losses = trace.losses();
   if (trace.realtime_offset().value != 0) {

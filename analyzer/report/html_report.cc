@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/report/format.h"
+#include "analyzer/report/gpu_report.h"
 #include "analyzer/report/html_text.h"
 #include "analyzer/report/phrases.h"
 #include "analyzer/whatif/grid.h"
@@ -71,6 +72,7 @@ stroke:var(--good)}.now{fill:var(--fg)}.good{fill:var(--good)}.batches{fill:var(
 .s-read{fill:var(--read)}.s-decode{fill:var(--decode)}.s-augment{fill:var(--augment)}
 .s-sample{fill:var(--sample)}.s-collate{fill:var(--collate)}.s-put{fill:var(--put)}
 .s-get{fill:var(--get)}.s-pin{fill:var(--pin)}.s-h2d{fill:var(--pin)}.s-idle{fill:var(--idle)}
+.s-kernel{fill:var(--gain)}.s-sync{fill:var(--collate)}
 .s-wait{fill:var(--wait)}.s-step{fill:var(--step)}.s-fetch{fill:var(--fetch)}
 @media print{details{display:block}body{max-width:none}}
 )";
@@ -168,6 +170,27 @@ std::string Suggested(const Diagnosis& diagnosis) {
   return text;
 }
 
+// Changes of the data or of where a stage runs, besides the loader's settings.
+std::string ChangesTable(const Report& report) {
+  if (report.changes.empty()) return "";
+  std::string text =
+      "<p>Besides, of options of <code>penstock whatif</code>:</p><div class=\"scroll\"><table>"
+      "<thead><tr><th>change</th><th>predicted</th><th>memory</th></tr></thead><tbody>\n";
+  for (const TriedChange& one : report.changes) {
+    text += fmt::format("<tr><th class=\"stage\"><code>{}</code></th><td>{}</td><td>{}</td></tr>\n",
+                        Escaped(one.option),
+                        Escaped(PredictionText(one.predicted, RateUnit(report.diagnosis))),
+                        one.predicted.ram > 0 ? BytesText(one.predicted.ram) : "not known");
+  }
+  text += "</tbody></table></div>\n<ul>\n";
+  for (const TriedChange& one : report.changes) {
+    for (const std::string& note : one.notes) {
+      text += fmt::format("<li class=\"dim\">{}: {}</li>\n", Escaped(one.option), Escaped(note));
+    }
+  }
+  return text + "</ul>\n";
+}
+
 std::string FindingText(const Report& report, const Finding& finding) {
   constexpr std::array<std::string_view, 3> kLevels = {"info", "warning", "critical"};
   const std::string_view level = kLevels[static_cast<std::size_t>(finding.severity)];
@@ -252,15 +275,16 @@ std::string ReportHtml(const Report& report, const ReportPlots& plots) {
   std::string page = Head(report) + Verdict(report);
   page += fmt::format(
       "<nav><a href=\"#seen\">losses and coverage</a><a href=\"#suggestion\">suggestion</a>"
-      "<a href=\"#stages\">stages</a><a href=\"#timeline\">timeline</a>"
+      "<a href=\"#stages\">stages</a><a href=\"#gpu\">GPU</a><a href=\"#timeline\">timeline</a>"
       "<a href=\"#workers\">workers</a><a href=\"#latency\">latency</a>"
       "<a href=\"#queue\">queue</a><a href=\"#findings\">findings ({})</a>"
       "<a href=\"#unchecked\">not checked</a></nav>\n",
       report.findings.size());
   page += Section("seen", "Losses and coverage") + Losses(report);
-  page += Section("suggestion", "Suggestion") + Suggested(diagnosis);
+  page += Section("suggestion", "Suggestion") + Suggested(diagnosis) + ChangesTable(report);
   page += Section("stages", "Stages") + StageFigure(report) + StageTableHtml(report);
   page += Section("gains", "If one part cost nothing") + GainFigure(diagnosis);
+  page += Section("gpu", "The GPU") + GpuHtml(report);
   page += Section("timeline", "A few batches in time") + TimelineFigure(plots.timeline);
   page += Section("workers", "Throughput against workers") + RateFigure(plots.workers);
   page += Section("memory", "Memory against workers") + MemoryFigure(plots.workers);

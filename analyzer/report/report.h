@@ -6,12 +6,15 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/advice/not_checked.h"
 #include "analyzer/advice/rules.h"
+#include "analyzer/model/gpu_counters.h"
 #include "analyzer/report/coverage.h"
 #include "analyzer/whatif/diagnosis.h"
+#include "analyzer/whatif/tried_changes.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
@@ -38,6 +41,12 @@ struct Report {
   std::vector<StageRow> stages;
   Findings findings;
   std::vector<NotChecked> not_checked;
+  std::vector<TriedChange> changes;  // besides the suggestion, the largest gain first
+  std::vector<GpuCounters> gpus;
+  std::vector<std::pair<std::string, KernelTime>> kernels;  // the dearest ten, by name
+  std::string gpu_level;   // what of the GPU was recorded: traces/FORMAT.md; "" not known
+  std::string gpu_reason;  // why not more
+  std::string gpu_nvml;    // what sampling NVML came to
   Coverage coverage;
   traces::Losses losses;
   double started = 0;  // seconds since 1970, 0: not known

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "analyzer/report/gpu_report.h"
 #include "analyzer/report/json_writer.h"
 #include "analyzer/report/report.h"
-#include "analyzer/whatif/tried_changes.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -177,10 +177,9 @@ void WriteSuggestion(const Diagnosis& diagnosis, JsonWriter& json) {
   json.EndObject();
 }
 
-void WriteTriedChanges(const Diagnosis& diagnosis, JsonWriter& json) {
+void WriteTriedChanges(const Report& report, JsonWriter& json) {
   json.Key("changes").BeginArray();
-  const auto tried = diagnosis.loader ? TryChanges(*diagnosis.loader) : std::vector<TriedChange>{};
-  for (const TriedChange& one : tried) {
+  for (const TriedChange& one : report.changes) {
     json.BeginObject().Field("option", one.option);
     json.Key("predicted").BeginObject();
     WritePrediction(one.predicted, json);
@@ -233,7 +232,9 @@ std::string ReportJson(const Report& report) {
   }
   json.EndArray();
   WriteSuggestion(diagnosis, json);
-  WriteTriedChanges(diagnosis, json);
+  WriteTriedChanges(report, json);
+  json.Key("gpu");
+  WriteGpuJson(report, json);
   json.Key("coverage").BeginObject();
   json.Field("bytes_seen", report.coverage.bytes_seen);
   json.Field("bytes_total", report.coverage.bytes_total);

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/report/format.h"
+#include "analyzer/report/gpu_report.h"
 #include "analyzer/report/phrases.h"
 #include "analyzer/report/report.h"
 #include "analyzer/whatif/summary.h"
@@ -128,6 +129,21 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
          fmt::format("; next bottleneck: {}\n", FactorName(suggestion.next_bottleneck));
 }
 
+// Changes besides the loader's settings, with what they assume.
+std::string ChangesText(const Report& report, const Paint& paint) {
+  std::string text;
+  for (const TriedChange& one : report.changes) {
+    text += Label(text.empty() ? "also" : "") + one.option + ": " +
+            PredictionText(one.predicted, RateUnit(report.diagnosis)) + "\n";
+    for (const std::string& note : one.notes) {
+      text += paint.Dim(std::string(kIndent) + "- " +
+                        Wrapped(note, kWidth, std::string(kIndent) + "  ")) +
+              "\n";
+    }
+  }
+  return text;
+}
+
 std::string CoverageText(const Coverage& coverage) {
   std::string text = Label("seen") + SeenText(coverage) + "\n";
   for (const std::string& blind : coverage.blind) {
@@ -162,9 +178,10 @@ std::string ReportText(const Report& report, Colour colour) {
   text += Labelled("loader", LoaderText(diagnosis)) + GainsLine(diagnosis) + "\n";
   text += StageTableText(report, paint) + "\n";
   text += WorkerLines(diagnosis);
+  text += GpuText(report);
   const std::string findings = FindingsText(report, paint);
   if (!findings.empty()) text += "\n" + findings + "\n";
-  text += SuggestionText(diagnosis);
+  text += SuggestionText(diagnosis) + ChangesText(report, paint);
   text += CoverageText(report.coverage);
   text += paint.Dim(NotCheckedLine(report));
   return text;

@@ -9,6 +9,7 @@
 
 #include "analyzer/stats/quantile.h"
 #include "analyzer/whatif/contention.h"
+#include "analyzer/whatif/device_steps.h"
 #include "analyzer/whatif/handover.h"
 #include "analyzer/whatif/pipeline.h"
 #include "analyzer/whatif/unequal.h"
@@ -376,6 +377,9 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   // Other programs are simulated with what decoding tells of them.
   if (!load.crowded && Crowding(load) > 0) {
     ScaleWaiting(pipeline, GenuineWaiting(pipeline, RecordedMaking(run, steady)));
+  }
+  if (model.has_loader() && &run == &model.loader()) {
+    UseDevice(run, model.device, steady, pipeline);
   }
   return pipeline;
 }

@@ -110,6 +110,7 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   const LoaderRun& run = diagnosis.run.loader();
   LoaderDiagnosis loader;
   loader.steady = FindSteadyState(run);
+  loader.device = MeasureDevice(diagnosis.run.device, run, loader.steady.windows);
   loader.cpu = MeasureCpuLoad(diagnosis.run, run, loader.steady);
   loader.signals = MeasureSignals(diagnosis.run, run, loader.steady);
   const Pipeline whole = BuildPipeline(diagnosis.run, run, loader.steady);

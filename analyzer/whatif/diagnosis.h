@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/device_activity.h"
 #include "analyzer/model/run_model.h"
 #include "analyzer/model/steady.h"
 #include "analyzer/whatif/attribution.h"
@@ -30,6 +31,7 @@ struct Signals {
 
 struct LoaderDiagnosis {
   SteadyState steady;
+  DeviceActivity device;  // in the steady windows
   CpuLoad cpu;
   Signals signals;
   Pipeline pipeline;  // of the beginning of a long run: what predictions start from

@@ -47,6 +47,13 @@ constexpr std::array kChinese = {
     Entry{"copies-not-overlapped", "拷贝与计算没有重叠", "使用 non_blocking=True 和独立的流。"},
     Entry{"compute-bound", "受计算限制", "数据不是瓶颈，应优化训练步。"},
     Entry{"kernel-launch-bound", "受内核启动限制", "合并小内核，例如使用 CUDA Graphs。"},
+    Entry{"trainer-starved", "训练进程得不到 CPU",
+          "为训练进程留出核心：减少工作进程，或降低其优先级。"},
+    Entry{"preprocessing-on-busy-gpu", "繁忙的 GPU 上还在做预处理",
+          "把解码或增强移回 CPU 工作进程。"},
+    Entry{"slow-worker-start", "工作进程启动很慢", "减小数据集对象，或使用 fork 启动方式。"},
+    Entry{"pin-thread-behind", "锁页线程得不到执行",
+          "减少训练步中的 Python 工作，或在 collate 中锁页。"},
     Entry{"rank-imbalance", "各 rank 不均衡", "为最慢的 rank 提供更多资源。"},
 };
 

@@ -27,6 +27,7 @@ TEST(ResourceRulesTest, WorkersWithoutAShardAreFound) {
   ASSERT_TRUE(finding);
   EXPECT_NE(finding->title.find("only 2 of 4"), std::string::npos) << finding->title;
   EXPECT_NE(finding->action.find("num_workers=2"), std::string::npos) << finding->action;
+  EXPECT_GT(finding->to, finding->from);
 }
 
 TEST(ResourceRulesTest, EveryWorkerWithAShardIsFine) {
@@ -61,6 +62,8 @@ TEST(ResourceRulesTest, ReadsThatTakeTurnsAreFound) {
   const auto finding = FindingOf("serialised-reads", Reading(true));
   ASSERT_TRUE(finding);
   EXPECT_NE(finding->action.find("Open the file in each worker"), std::string::npos);
+  EXPECT_GT(finding->to, finding->from);
+  EXPECT_EQ(finding->pids.size(), 2u);
 }
 
 TEST(ResourceRulesTest, ReadsThatFallAsTheyMayAreFine) {
@@ -81,6 +84,8 @@ TEST(ResourceRulesTest, ManyTensorsExhaustDescriptors) {
   const auto finding = FindingOf("too-many-descriptors", Tensors(110, "file_descriptor"));
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->severity, Severity::kWarning);
+  EXPECT_GT(finding->to, finding->from);
+  EXPECT_EQ(finding->pids, std::vector<std::uint32_t>{100});
   const auto worse = FindingOf("too-many-descriptors", Tensors(210, "file_descriptor"));
   ASSERT_TRUE(worse);
   EXPECT_EQ(worse->severity, Severity::kCritical);

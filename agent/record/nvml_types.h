@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What of NVML's binary interface is used, declared here so that the build needs no header of it.
+// Layouts of functions with a version in their name never change; older ones are fallbacks.
+// Checked against the bindings of CUDA 13. Values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace penstock::record::nvml {
+
+using Device = void*;  // nvmlDevice_t: opaque
+using Status = int;    // nvmlReturn_t
+
+inline constexpr Status kSuccess = 0;
+inline constexpr Status kNotSupported = 3;
+inline constexpr Status kInsufficientSize = 7;
+
+// nvmlDeviceGetClockInfo
+inline constexpr int kSmClock = 1;
+inline constexpr int kMemoryClock = 2;
+// nvmlDeviceGetPcieThroughput: as the device sees it
+inline constexpr int kPcieSent = 0;      // device to host
+inline constexpr int kPcieReceived = 1;  // host to device
+
+struct Utilization {
+  unsigned gpu;
+  unsigned memory;
+};
+
+struct MemoryV1 {
+  unsigned long long total;
+  unsigned long long free;
+  unsigned long long used;  // with what the driver reserves
+};
+
+struct MemoryV2 {
+  unsigned version;
+  unsigned long long total;
+  unsigned long long reserved;
+  unsigned long long free;
+  unsigned long long used;
+};
+inline constexpr unsigned kMemoryV2 = static_cast<unsigned>(sizeof(MemoryV2)) | 2u << 24;
+
+struct ProcessV1 {
+  unsigned pid;
+  unsigned long long memory;  // all bits set: not known
+};
+
+struct ProcessV2 {  // also of _v3
+  unsigned pid;
+  unsigned long long memory;
+  unsigned gpu_instance;
+  unsigned compute_instance;
+};
+
+struct Pci {
+  char legacy_id[16];
+  unsigned domain, bus, device, device_id, subsystem_id;
+  char id[32];
+};
+
+static_assert(sizeof(MemoryV1) == 24 && sizeof(MemoryV2) == 40);
+static_assert(sizeof(ProcessV1) == 16 && sizeof(ProcessV2) == 24);
+static_assert(sizeof(Pci) == 68 && offsetof(Pci, id) == 36);
+
+}  // namespace penstock::record::nvml

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Batches are made and wait for the pin thread, which is not busy but kept from running: it shares
+// one interpreter lock with a training loop that computes in Python.
+// Threshold: half of the wait lies after the worker had put the batch away, the loop waits 5 %, the
+// pin thread works less than 80 % of the time (from there on it is transfer-ceiling), and the
+// training process uses 70 % of a core or more (diagnosis.md R36).
+// Prediction: without what handing over costs.
+// Source: diagnosis.md R36; pytorch#25010, #89753, #24984; allennlp#4670.
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "analyzer/advice/place.h"
+
+namespace penstock::analyzer {
+
+void PinThreadBehind(const RuleInput& input, Findings& out) {
+  if (!input.diagnosis.loader || !input.loader().pipeline.pin_thread) return;
+  const LoaderRun& run = input.run();
+  const SteadyState& steady = input.loader().steady;
+  if (run.config.sample_tasks || input.diagnosis.wait_fraction < 0.05 || steady.time <= 0) return;
+  double waited = 0;
+  double ready = 0;
+  double pinning = 0;
+  for (std::size_t i = 0; i < run.batches.size(); ++i) {
+    const Batch& batch = run.batches[i];
+    if (!steady.in_window[i] || batch.available() == kNever) continue;
+    waited += batch.wait();
+    const std::int64_t from = std::max(batch.available(), batch.wait_start);
+    ready += static_cast<double>(std::max<std::int64_t>(0, batch.delivered - from)) * 1e-9;
+    pinning += batch.get.wall + batch.pin.wall;
+  }
+  const auto cpu = CpuInWindows(input.diagnosis.run, steady, wire::kRoleConsumer);
+  if (waited <= 0 || !cpu || *cpu < 0.7) return;
+  const double share = ready / waited;
+  const double busy = pinning / steady.time;
+  if (share < 0.5 || busy >= 0.8) return;
+  Finding finding;
+  finding.predicted = input.Without(Factor::kTransfer);
+  if (finding.predicted->speedup < 1.05) return;
+  finding.id = "pin-thread-behind";
+  finding.severity = Severity::kWarning;
+  finding.title = fmt::format(
+      "{:.0f} % of the wait is for batches that lie ready: the pin thread gets its turn late",
+      100 * share);
+  finding.evidence = {{"ready_share_of_wait", share},
+                      {"threshold", 0.5},
+                      {"pin_thread_busy", busy},
+                      {"consumer_cores", *cpu},
+                      {"threshold_cores", 0.7}};
+  finding.action =
+      "Give the interpreter fewer things to do beside the pin thread: fewer and larger tensors in "
+      "a batch, less Python in the step (logging, metrics, progress bars), or pin in the collate "
+      "function. The prediction is for handing over that costs nothing.";
+  PlaceInLoop(input, finding);
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The GPU is the bottleneck, decodes or augments pictures besides, and the cores stand idle: the
+// way back is open.
+// Threshold: kernels 90 % of the time, 10 % of their time in such kernels, less than half of the
+// cores in use (diagnosis.md R34). A kernel is known by its name: those of nvJPEG, DALI, NPP,
+// CV-CUDA and ours; kernels of a model that resize are not counted, for they may be part of it.
+// Prediction: steps without their time, an upper bound: what the cores need for them is not known.
+// Source: diagnosis.md R34; ffcv's bottleneck doctor ("offload compute to the CPU").
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include "analyzer/advice/place.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr std::array<std::string_view, 14> kNames = {
+    "nvjpeg", "jpeg",   "huffman",  "idct",        "ycbcr",      "ycc",        "dali",
+    "nppi",   "cvcuda", "penstock", "crop_mirror", "CropMirror", "warpAffine", "ColorTwist"};
+
+bool Prepares(std::string_view kernel) {
+  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
+    return kernel.find(name) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+void PreprocessingOnBusyGpu(const RuleInput& input, Findings& out) {
+  if (!input.diagnosis.loader || input.diagnosis.wait_fraction >= 0.05) return;
+  const DeviceActivity& device = input.loader().device;
+  const CpuLoad& cpu = input.loader().cpu;
+  if (!device.kernels || !cpu.known || cpu.crowded || cpu.saturation() >= 0.5) return;
+  const double busy = device.Share(device.computing);
+  if (busy < 0.9) return;
+  double all = 0;
+  double preparing = 0;
+  std::string dearest;
+  for (const KernelTime& kernel : input.diagnosis.run.device.kernel_times) {
+    all += kernel.time;
+    const std::string_view text = input.trace.String(kernel.name);
+    if (!Prepares(text)) continue;
+    preparing += kernel.time;
+    if (dearest.empty()) dearest = text;
+  }
+  const double share = all > 0 ? preparing / all : 0;
+  if (share < 0.1) return;
+  Finding finding;
+  finding.id = "preprocessing-on-busy-gpu";
+  finding.severity = Severity::kWarning;
+  finding.title = fmt::format(
+      "the GPU is busy {:.0f} % of the time, {:.0f} % of that with preparing pictures, and the "
+      "cores are {:.0f} % in use",
+      100 * busy, 100 * share, 100 * cpu.saturation());
+  finding.evidence = {{"kernel_share", busy},
+                      {"threshold_kernel_share", 0.9},
+                      {"preparing_share", share},
+                      {"threshold", 0.1},
+                      {"cpu_saturation", cpu.saturation()},
+                      {"threshold_saturation", 0.5},
+                      {"dearest_kernel", dearest}};
+  finding.predicted = input.WithScaled(Factor::kCompute, std::max(0.0, 1 - share * busy));
+  finding.predicted->rate.low =
+      std::min(finding.predicted->rate.low, input.loader().steady.rate.estimate);
+  finding.action =
+      "Move decoding or augmentation back to workers on the CPU, the dearest first, as long as the "
+      "loop does not wait for them. The prediction is the most that can be had: the cores' time "
+      "for "
+      "it is not in this recording.";
+  PlaceInLoop(input, finding);
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Worker processes that are spawned, not forked, get the dataset object pickled, one after the
+// other, and import everything anew: each is ready seconds after the one before.
+// Threshold: one second a worker (diagnosis.md R28), between the first batches of workers that
+// follow each other, or for all of them together; start methods spawn and forkserver only. Where
+// the facts do not tell the method, nothing is said: forked workers that start late have other
+// reasons (slow-first-batch).
+// Prediction: without start-up, where it recurs (workers-restart-each-epoch has that cure).
+// Source: diagnosis.md R28; PyTorch PR#87802 (32 workers, 2 GB: 30 min -> 2 min), #139792;
+// rslearn#17 (4 -> 0.4 s a worker). forkserver is the default from Python 3.14 on.
+#include <algorithm>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "analyzer/advice/place.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr double kThreshold = 1;  // seconds a worker
+
+// When each worker took its first batch of the first epoch, after the iterator was made.
+std::vector<double> FirstFetches(const LoaderRun& run, const Epoch& epoch) {
+  std::vector<double> starts;
+  const auto workers = static_cast<std::size_t>(run.config.num_workers);
+  for (std::size_t i = epoch.first; i < epoch.first + std::min(workers, epoch.count); ++i) {
+    const Batch& batch = run.batches[i];
+    if (!batch.was_fetched()) return {};
+    starts.push_back(static_cast<double>(batch.fetch_start - epoch.start) * 1e-9);
+  }
+  std::sort(starts.begin(), starts.end());
+  return starts;
+}
+
+}  // namespace
+
+void SlowWorkerStart(const RuleInput& input, Findings& out) {
+  if (!input.diagnosis.loader || input.run().epochs.empty()) return;
+  const LoaderRun& run = input.run();
+  const std::string& method = run.config.start_method;
+  if (method != "spawn" && method != "forkserver") return;
+  const Epoch& epoch = run.epochs.front();
+  if (run.config.num_workers == 0 || run.config.sample_tasks || epoch.start == kNever ||
+      run.batches[epoch.first].key.index != 0) {
+    return;
+  }
+  const std::vector<double> starts = FirstFetches(run, epoch);
+  if (starts.empty()) return;
+  const auto count = static_cast<double>(starts.size());
+  const double each =
+      starts.size() > 1 ? (starts.back() - starts.front()) / (count - 1) : starts.front();
+  const double mean = starts.back() / count;
+  if (std::max(each, mean) < kThreshold) return;
+  Finding finding;
+  finding.id = "slow-worker-start";
+  finding.severity = input.loader().signals.startup >= 0.1 ? Severity::kWarning : Severity::kInfo;
+  finding.title = fmt::format("{} workers started by {} are all at work only after {:.1f} s",
+                              starts.size(), method, starts.back());
+  finding.evidence = {{"s_per_worker", std::max(each, mean)},
+                      {"threshold", kThreshold},
+                      {"first_worker_s", starts.front()},
+                      {"last_worker_s", starts.back()},
+                      {"workers", count},
+                      {"start_method", method},
+                      {"startup_share", input.loader().signals.startup}};
+  finding.action =
+      "Keep the dataset object small, for it is pickled for each worker: file lists as numpy or "
+      "Arrow arrays, files opened on first use; import late. Where nothing forbids it, "
+      "multiprocessing_context='fork' copies nothing; with forkserver, "
+      "set_forkserver_preload(['torch', ...]) imports once.";
+  if (StartRecurs(input.loader().pipeline)) finding.predicted = input.Without(Factor::kStartup);
+  finding.from = static_cast<double>(epoch.start - input.trace.begin().value) * 1e-9;
+  finding.to = finding.from + starts.back();
+  for (const WorkerRun& worker : run.workers) {
+    if (worker.process.value < input.trace.processes().size()) {
+      finding.pids.push_back(input.trace.processes()[worker.process.value].pid);
+    }
+  }
+  out.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

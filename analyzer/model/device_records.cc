@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/device_records.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+
+#include "analyzer/model/run_model.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using traces::Span;
+using traces::StageId;
+
+bool Has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+CopyMemory MemoryOf(std::string_view name) {
+  if (Has(name, "pageable")) return CopyMemory::kPageable;
+  if (Has(name, "pinned")) return CopyMemory::kPinned;
+  return Has(name, "managed") ? CopyMemory::kManaged : CopyMemory::kUnknown;
+}
+
+class Reader {
+ public:
+  Reader(const traces::Trace& trace, const LoaderRun& run) : trace_(trace), run_(run) {
+    for (std::size_t i = 0; i < run.batches.size(); ++i) {
+      const Batch& batch = run.batches[i];
+      if (!batch.was_delivered()) continue;
+      by_time_.emplace_back(batch.delivered, static_cast<std::int32_t>(i));
+      by_key_[batch.key] = static_cast<std::int32_t>(i);
+      loop_thread_ = batch.wait_thread;
+    }
+    std::sort(by_time_.begin(), by_time_.end());
+  }
+
+  DeviceRecords Read() {
+    const auto threads = trace_.threads();
+    for (std::uint32_t i = 0; i < threads.size(); ++i) {
+      if (threads[i].process != run_.config.consumer) continue;
+      const bool lane =
+          wire::IsDeviceLane(threads[i].tid) || threads[i].name.substr(0, 4) == "GPU ";
+      const std::uint32_t device =
+          wire::IsDeviceLane(threads[i].tid) ? wire::DeviceOfLane(threads[i].tid) : 0;
+      trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> spans) {
+        for (const Span& span : spans) {
+          if ((span.flags & wire::kFlagUnfinished) == 0) Take(span, i, lane, device);
+        }
+      });
+    }
+    PairCalls();
+    Finish();
+    return std::move(out_);
+  }
+
+ private:
+  void Take(const Span& span, std::uint32_t thread, bool lane, std::uint32_t device) {
+    const std::pair<std::int64_t, std::int64_t> stretch{span.start.value, span.end().value};
+    switch (span.stage) {
+      case StageId::kKernel: {
+        DeviceLog& log = LogOf(device);
+        ++log.kernels;
+        ++out_.kernel_count;
+        log.computing.push_back(stretch);
+        KernelTime& kernel = kernels_[span.name.value];
+        kernel.name = span.name;
+        kernel.time += Seconds(span.duration);
+        ++kernel.count;
+        Belongs(span);
+        return;
+      }
+      case StageId::kCopy:
+        TakeOther(span, device);
+        return;
+      case StageId::kH2d:
+        if (lane) {
+          TakeTransfer(span, device);
+        } else if (thread == loop_thread_) {
+          host_spans_.push_back(CopyOf(span, device));
+          out_.copy_calls.push_back(stretch);
+        }
+        return;
+      case StageId::kCall: {
+        const std::string_view name = trace_.String(span.name);
+        if (!Has(name, "H2D")) return;
+        if (thread == loop_thread_) out_.copy_calls.push_back(stretch);
+        if (wire::HasCorrelation(span.sample)) {
+          calls_[wire::CorrelationOf(span.sample)] = stretch;
+        } else if (thread == loop_thread_) {
+          host_calls_.push_back(CopyOf(span, device));
+        }
+        return;
+      }
+      case StageId::kSync:
+        if (thread == loop_thread_) out_.syncs.push_back(stretch);
+        return;
+      default:
+        return;
+    }
+  }
+
+  // Copies between devices and settings of memory keep the device as kernels do.
+  void TakeOther(const Span& span, std::uint32_t device) {
+    const std::string_view name = trace_.String(span.name);
+    DeviceLog& log = LogOf(device);
+    Stretches& to = Has(name, "D2H") ? log.transferring : log.computing;
+    to.emplace_back(span.start.value, span.end().value);
+    Belongs(span);
+  }
+
+  void TakeTransfer(const Span& span, std::uint32_t device) {
+    out_.on_device = true;
+    LogOf(device).transferring.emplace_back(span.start.value, span.end().value);
+    out_.copies.push_back(CopyOf(span, device));
+    correlations_.push_back(wire::HasCorrelation(span.sample)
+                                ? static_cast<std::int64_t>(wire::CorrelationOf(span.sample))
+                                : -1);
+    Belongs(span);
+  }
+
+  DeviceCopy CopyOf(const Span& span, std::uint32_t device) {
+    DeviceCopy copy;
+    copy.start = span.start.value;
+    copy.end = span.end().value;
+    copy.bytes = span.bytes.value;
+    copy.device = device;
+    copy.memory = MemoryOf(trace_.String(span.name));
+    copy.batch = BatchOf(span, span.start.value);
+    return copy;
+  }
+
+  DeviceLog& LogOf(std::uint32_t device) { return logs_[device]; }
+
+  [[nodiscard]] std::int32_t BatchOf(const Span& span, std::int64_t at) const {
+    if (span.batch.valid()) {
+      const auto found = by_key_.find(span.batch);
+      if (found != by_key_.end()) return found->second;
+    }
+    auto after = std::upper_bound(by_time_.begin(), by_time_.end(),
+                                  std::make_pair(at, std::int32_t{0x7fffffff}));
+    return after == by_time_.begin() ? -1 : (--after)->second;
+  }
+
+  void Belongs(const Span& span) {
+    const std::int32_t batch = BatchOf(span, span.start.value);
+    if (batch < 0) return;
+    if (out_.batches.empty()) out_.batches.resize(run_.batches.size());
+    BatchOnDevice& on = out_.batches[static_cast<std::size_t>(batch)];
+    on.end = std::max(on.end, span.end().value);
+  }
+
+  void PairCalls() {
+    for (std::size_t i = 0; i < out_.copies.size(); ++i) {
+      if (correlations_[i] < 0) continue;
+      const auto call = calls_.find(static_cast<std::uint32_t>(correlations_[i]));
+      if (call == calls_.end()) continue;
+      out_.copies[i].call_start = call->second.first;
+      out_.copies[i].call_end = call->second.second;
+      out_.calls = true;
+    }
+    if (out_.on_device) return;
+    // Without streams, a call is all that is known of its copy; one inside a span of Python is the
+    // same once more.
+    std::vector<DeviceCopy>& seen = host_calls_.empty() ? host_spans_ : host_calls_;
+    for (DeviceCopy& copy : seen) {
+      copy.call_start = copy.start;
+      copy.call_end = copy.end;
+      if (out_.kernel_count > 0) {
+        LogOf(copy.device).transferring.emplace_back(copy.start, copy.end);
+      }
+    }
+    out_.copies = std::move(seen);
+  }
+
+  void Finish() {
+    for (auto& [device, log] : logs_) {
+      log.device = device;
+      Unite(log.computing);
+      Unite(log.transferring);
+      out_.devices.push_back(std::move(log));
+    }
+    for (const auto& [name, kernel] : kernels_) out_.kernel_times.push_back(kernel);
+    std::sort(out_.kernel_times.begin(), out_.kernel_times.end(),
+              [](const KernelTime& a, const KernelTime& b) {
+                return a.time != b.time ? a.time > b.time : a.name < b.name;
+              });
+    Unite(out_.copy_calls);
+    Unite(out_.syncs);
+    std::sort(out_.copies.begin(), out_.copies.end(),
+              [](const DeviceCopy& a, const DeviceCopy& b) { return a.start < b.start; });
+    if (out_.kernel_count == 0) out_.batches.clear();
+    for (const DeviceCopy& copy : out_.copies) {
+      if (copy.batch < 0 || out_.batches.empty()) continue;
+      std::int64_t beside = 0;
+      for (const DeviceLog& log : out_.devices) {
+        if (log.device == copy.device) beside = Within(log.computing, copy.start, copy.end);
+      }
+      out_.batches[static_cast<std::size_t>(copy.batch)].exposed +=
+          static_cast<double>(copy.end - copy.start - beside) * 1e-9;
+    }
+  }
+
+  const traces::Trace& trace_;
+  const LoaderRun& run_;
+  DeviceRecords out_;
+  std::map<std::uint32_t, DeviceLog> logs_;
+  std::unordered_map<std::uint32_t, KernelTime> kernels_;
+  std::unordered_map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> calls_;
+  std::vector<std::int64_t> correlations_;  // of out_.copies
+  std::vector<DeviceCopy> host_spans_;      // of Python: Tensor.to
+  std::vector<DeviceCopy> host_calls_;      // of the runtime
+  std::vector<std::pair<std::int64_t, std::int32_t>> by_time_;
+  std::map<traces::BatchKey, std::int32_t> by_key_;
+  std::uint32_t loop_thread_ = 0;
+};
+
+}  // namespace
+
+std::string_view CopyMemoryName(CopyMemory memory) {
+  switch (memory) {
+    case CopyMemory::kPageable:
+      return "pageable";
+    case CopyMemory::kPinned:
+      return "pinned";
+    case CopyMemory::kManaged:
+      return "managed";
+    case CopyMemory::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+DeviceRecords ReadDeviceRecords(const traces::Trace& trace, const LoaderRun& run) {
+  return Reader(trace, run).Read();
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sets of moments as stretches of time: what was going on when. Values; pure.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace penstock::analyzer {
+
+// Units: nanoseconds. From the first (included) to the second (not included). A set is ascending
+// and its stretches neither touch nor overlap: Unite() makes one of any.
+using Stretches = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+inline void Unite(Stretches& stretches) {
+  std::sort(stretches.begin(), stretches.end());
+  std::size_t kept = 0;
+  for (const auto& [from, to] : stretches) {
+    if (to <= from) continue;
+    if (kept > 0 && from <= stretches[kept - 1].second) {
+      stretches[kept - 1].second = std::max(stretches[kept - 1].second, to);
+    } else {
+      stretches[kept++] = {from, to};
+    }
+  }
+  stretches.resize(kept);
+}
+
+// Units: seconds.
+[[nodiscard]] inline double Length(const Stretches& set) {
+  std::int64_t sum = 0;
+  for (const auto& [from, to] : set) sum += to - from;
+  return static_cast<double>(sum) * 1e-9;
+}
+
+// What is in both sets. Cost: linear.
+[[nodiscard]] inline Stretches Common(const Stretches& a, const Stretches& b) {
+  Stretches common;
+  for (std::size_t i = 0, k = 0; i < a.size() && k < b.size();) {
+    const std::int64_t from = std::max(a[i].first, b[k].first);
+    const std::int64_t to = std::min(a[i].second, b[k].second);
+    if (to > from) common.emplace_back(from, to);
+    if (a[i].second < b[k].second) {
+      ++i;
+    } else {
+      ++k;
+    }
+  }
+  return common;
+}
+
+// What is in `a` and not in `b`. Cost: linear.
+[[nodiscard]] inline Stretches Minus(const Stretches& a, const Stretches& b) {
+  Stretches left;
+  std::size_t k = 0;
+  for (auto [from, to] : a) {
+    while (k < b.size() && b[k].second <= from) ++k;
+    for (std::size_t i = k; i < b.size() && b[i].first < to && from < to; ++i) {
+      if (b[i].first > from) left.emplace_back(from, b[i].first);
+      from = std::max(from, b[i].second);
+    }
+    if (from < to) left.emplace_back(from, to);
+  }
+  return left;
+}
+
+// How much of [from, to) is in the set. Units: nanoseconds. Cost: logarithmic, and the hits.
+[[nodiscard]] inline std::int64_t Within(const Stretches& set, std::int64_t from, std::int64_t to) {
+  auto at = std::upper_bound(set.begin(), set.end(), std::make_pair(from, from),
+                             [](const auto& a, const auto& b) { return a.first < b.second; });
+  std::int64_t sum = 0;
+  for (; at != set.end() && at->first < to; ++at) {
+    sum += std::max<std::int64_t>(0, std::min(at->second, to) - std::max(at->first, from));
+  }
+  return sum;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The devices in a report: the two views of a step (what the loop waited for, what the device did),
+// copies, and what NVML says. Pure.
+#pragma once
+
+#include <string>
+
+#include "analyzer/report/json_writer.h"
+#include "analyzer/report/report.h"
+
+namespace penstock::analyzer {
+
+// The value of the report's key "gpu".
+void WriteGpuJson(const Report& report, JsonWriter& json);
+// Lines for a terminal, each with its end; "" where the trace knows of no device.
+[[nodiscard]] std::string GpuText(const Report& report);
+// Tables and a figure, or a sentence that says why there are none.
+[[nodiscard]] std::string GpuHtml(const Report& report);
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is made of a device's records: copies, busy and idle time, and the steps of the replay.
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/model/device_activity.h"
+#include "analyzer/model/gpu_counters.h"
+#include "analyzer/model/stretches.h"
+#include "analyzer/whatif/diagnosis.h"
+#include "tests/analyzer/finds.h"
+#include "tests/analyzer/synthetic_device.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::AddDevice;
+using testing::Costs;
+using testing::MakeSynthetic;
+using testing::OnDevice;
+using testing::WithCosts;
+
+constexpr int kMoments = 60;
+
+Stretches RandomSet(std::mt19937& random) {
+  Stretches set;
+  std::uniform_int_distribution<int> at(0, kMoments);
+  for (int i = at(random) % 6; i > 0; --i) {
+    const int from = at(random);
+    set.emplace_back(from, from + at(random) % 9);
+  }
+  Unite(set);
+  return set;
+}
+
+bool Holds(const Stretches& set, std::int64_t at) {
+  for (const auto& [from, to] : set) {
+    if (from <= at && at < to) return true;
+  }
+  return false;
+}
+
+TEST(StretchesTest, DoWhatSetsOfMomentsDo) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 500; ++round) {
+    const Stretches a = RandomSet(random);
+    const Stretches b = RandomSet(random);
+    const Stretches common = Common(a, b);
+    const Stretches minus = Minus(a, b);
+    std::int64_t within = 0;
+    for (std::int64_t at = 0; at < 2 * kMoments; ++at) {
+      ASSERT_EQ(Holds(common, at), Holds(a, at) && Holds(b, at)) << round << " at " << at;
+      ASSERT_EQ(Holds(minus, at), Holds(a, at) && !Holds(b, at)) << round << " at " << at;
+      if (at >= 10 && at < 40) within += Holds(a, at) ? 1 : 0;
+    }
+    ASSERT_EQ(Within(a, 10, 40), within) << round;
+  }
+}
+
+Diagnosis DiagnoseWith(const Costs& costs, const OnDevice& device) {
+  traces::TraceData data = MakeSynthetic(WithCosts(costs));
+  AddDevice(data, device);
+  return Diagnose(*traces::MakeTrace(std::move(data)));
+}
+
+// The loop waits for nothing; a step of 10 ms.
+constexpr Costs kReady{1, 2, 1, 0.1, 0.1, 0.3, 10, 0};
+// A batch comes every 20 ms, and the loop is through with it after 2.
+constexpr Costs kSlowData{2, 34, 3.5, 0.5, 0.1, 0.3, 2, 0};
+
+double Parts(const DeviceActivity& activity) {
+  const IdleCauses& idle = activity.idle;
+  return activity.computing + idle.copy + idle.loader + idle.sync + idle.launch + idle.unknown;
+}
+
+TEST(DeviceActivityTest, ACopyIsItsTransferAndNotItsCall) {
+  OnDevice device;
+  device.wait = 4;
+  device.copy = 2;
+  device.kernels = 3;
+  const Diagnosis diagnosis = DiagnoseWith(kReady, device);
+  const DeviceActivity& activity = diagnosis.loader->device;
+  ASSERT_EQ(activity.copies.size(), 1u);
+  const CopyTotals& copies = activity.copies[0];
+  const auto count = static_cast<double>(copies.count);
+  EXPECT_EQ(copies.memory, CopyMemory::kPageable);
+  EXPECT_GT(copies.count, 100u);
+  EXPECT_EQ(copies.called, copies.count);
+  EXPECT_NEAR(copies.blocked / count, 6e-3, 1e-6);
+  EXPECT_NEAR(copies.waited / count, 4e-3, 1e-6);
+  EXPECT_NEAR(copies.transfer / count, 2e-3, 1e-6);
+  EXPECT_NEAR(copies.exposed / count, 2e-3, 1e-6);
+  EXPECT_NEAR(copies.rate(), 5e9, 1e6);
+  EXPECT_TRUE(activity.calls);
+}
+
+TEST(DeviceActivityTest, WhatAKernelRunsBesideIsNotExposed) {
+  OnDevice device;
+  device.copy = 2;
+  device.beside = 1.5;
+  device.pageable = false;
+  const Diagnosis diagnosis = DiagnoseWith(kReady, device);
+  const DeviceActivity& activity = diagnosis.loader->device;
+  ASSERT_EQ(activity.copies.size(), 1u);
+  const auto count = static_cast<double>(activity.copies[0].count);
+  EXPECT_EQ(activity.copies[0].memory, CopyMemory::kPinned);
+  EXPECT_NEAR(activity.copies[0].overlapped / count, 1.5e-3, 1e-6);
+  EXPECT_NEAR(activity.copies[0].exposed / count, 0.5e-3, 1e-6);
+  EXPECT_NEAR(activity.hidden / activity.copying, 0.75, 0.01);
+}
+
+TEST(DeviceActivityTest, KernelsAndIdleTimeAddUpToTheWindow) {
+  for (const Costs& costs : {kReady, kSlowData}) {
+    OnDevice device;
+    device.pieces = 4;
+    device.gap = 0.2;
+    device.sync = 0.5;
+    const Diagnosis diagnosis = DiagnoseWith(costs, device);
+    const DeviceActivity& activity = diagnosis.loader->device;
+    EXPECT_GT(activity.window, 0.5);
+    EXPECT_NEAR(Parts(activity), activity.window, 1e-6);
+    const LoopShares& loop = activity.loop;
+    EXPECT_NEAR(loop.wait + loop.copy + loop.sync + loop.rest, activity.window, 1e-6);
+  }
+}
+
+TEST(DeviceActivityTest, IdleTimeHasTheCauseThatHeldTheLoop) {
+  OnDevice device;
+  device.copy = 1;
+  device.pieces = 4;
+  device.kernels = 4;
+  device.gap = 0.5;  // 1.5 in all
+  device.sync = 2;   // of the 3.5 that are left of the step
+  const Diagnosis diagnosis = DiagnoseWith(kReady, device);
+  const DeviceActivity& activity = diagnosis.loader->device;
+  const auto batches = static_cast<double>(activity.batches);
+  EXPECT_NEAR(activity.computing / batches, 4e-3, 1e-4);
+  EXPECT_NEAR(activity.idle.copy / batches, 1e-3, 1e-4);
+  EXPECT_NEAR(activity.idle.sync / batches, 2e-3, 1e-4);
+  EXPECT_NEAR(activity.idle.launch / batches, 3e-3, 1e-4);
+  EXPECT_NEAR(activity.idle.unknown, 0, 1e-6);
+}
+
+TEST(DeviceActivityTest, AWaitBehindKernelsIsSeenByTheLoopAlone) {
+  OnDevice device;
+  device.copy = 0;
+  device.kernels = 15;  // they go on while the loop waits for the next batch
+  const Diagnosis diagnosis = DiagnoseWith(kSlowData, device);
+  const DeviceActivity& activity = diagnosis.loader->device;
+  const auto batches = static_cast<double>(activity.batches);
+  EXPECT_NEAR(activity.loop.wait / batches, 18e-3, 1e-3);
+  EXPECT_NEAR(activity.computing / batches, 15e-3, 1e-3);
+  EXPECT_NEAR(activity.idle.loader / batches, 5e-3, 1e-3);
+}
+
+TEST(DeviceActivityTest, ACallSeenByPythonAndByCudaIsOneCopy) {
+  OnDevice device;
+  device.correlated = false;
+  device.copy = 0;
+  traces::TraceData data = MakeSynthetic(WithCosts({1, 2, 1, 0.1, 0.1, 0.3, 10, 1}));
+  AddDevice(data, device);
+  const StringId name = data.Intern("cudaMemcpyAsync: H2D");
+  std::vector<traces::Span> calls;
+  for (const traces::Span& span : data.spans[0]) {
+    if (span.stage != traces::StageId::kH2d) continue;
+    calls.push_back(span);
+    calls.back().stage = traces::StageId::kCall;
+    calls.back().name = name;
+  }
+  ASSERT_FALSE(calls.empty());
+  data.spans[0].insert(data.spans[0].end(), calls.begin(), calls.end());
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  EXPECT_EQ(diagnosis.run.device.copies.size(), calls.size());
+  EXPECT_FALSE(diagnosis.run.device.on_device);
+}
+
+TEST(DeviceActivityTest, OtherProcessesDevicesAreNotCounted) {
+  traces::TraceData data = MakeSynthetic(WithCosts(kReady));
+  AddDevice(data, {});
+  data.threads.back().process = ProcessId{1};  // a worker of another run, say
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  EXPECT_FALSE(diagnosis.loader->device.kernels);
+}
+
+TEST(DeviceStepsTest, AStepIsWhatTheDeviceNeeds) {
+  OnDevice device;
+  device.copy = 0;
+  device.kernels = 15;
+  for (const bool keyed : {true, false}) {
+    device.keyed = keyed;
+    const Diagnosis diagnosis = DiagnoseWith(kSlowData, device);
+    // Data that costs nothing: 15 ms a batch instead of 20, not 2.
+    EXPECT_NEAR(diagnosis.loader->attribution.headroom, 20.0 / 15, 0.1) << keyed;
+    EXPECT_NEAR(diagnosis.loader->replay.error(), 0, 0.03) << keyed;
+  }
+}
+
+TEST(DeviceStepsTest, WithoutKernelsTheLoopIsBelieved) {
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(MakeSynthetic(WithCosts(kSlowData))));
+  EXPECT_GT(diagnosis.loader->attribution.headroom, 5);
+}
+
+TEST(DeviceStepsTest, WaitingInACopyIsNotWhatTheCopyCosts) {
+  OnDevice device;
+  device.wait = 6;  // behind kernels of the batch before, as with pageable memory
+  device.copy = 1;
+  device.kernels = 8;
+  const Diagnosis diagnosis = DiagnoseWith({1, 2, 1, 0.1, 0.1, 0.3, 9, 0}, device);
+  double gain = 0;
+  for (const Gain& one : diagnosis.gains) {
+    if (one.factor == Factor::kH2d) gain = one.speedup;
+  }
+  EXPECT_GT(gain, 1.05);
+  EXPECT_LT(gain, 1.25);  // the call takes 7 of 9.3 ms, which would be four times as fast
+}
+
+TEST(GpuCountersTest, SaysWhatNvmlSaid) {
+  traces::TraceData data = MakeSynthetic(WithCosts(kReady));
+  data.facts["gpu.1.model"] = "NVIDIA H200";
+  data.facts["gpu.1.used"] = "process";
+  data.facts["gpu.1.memory_bytes"] = "150000000000";
+  data.facts["gpu.1.pcie_generation"] = "5";
+  data.facts["gpu.1.pcie_width"] = "16";
+  data.facts["gpu.nvml"] = "sampled";
+  data.facts["gpu.99999.model"] = "nonsense";
+  const auto add = [&](const char* name, std::int64_t value, double at) {
+    data.counters.push_back({testing::Ms(at), data.Intern(name), ProcessId{0}, value});
+  };
+  add("gpu.1.nvml_utilization_percent", 40, 1100);
+  add("gpu.1.nvml_utilization_percent", 60, 1300);
+  add("gpu.1.clock_event_reasons", 4, 1100);
+  add("gpu.1.clock_event_reasons", 1, 1300);
+  add("gpu.1.power_milliwatts", 350'000, 1100);
+  const auto trace = traces::MakeTrace(std::move(data));
+  const auto gpus = ReadGpuCounters(*trace, BuildRunModel(*trace));
+  ASSERT_EQ(gpus.size(), 1u);
+  EXPECT_EQ(gpus[0].index, 1u);
+  EXPECT_EQ(gpus[0].model, "NVIDIA H200");
+  EXPECT_NEAR(gpus[0].utilization.value_or(0), 0.5, 1e-9);
+  EXPECT_NEAR(gpus[0].power_capped, 0.5, 1e-9);
+  EXPECT_EQ(gpus[0].too_hot, 0);
+  EXPECT_NEAR(gpus[0].power.value_or(0), 350, 1e-9);
+  EXPECT_FALSE(gpus[0].temperature);
+  EXPECT_NEAR(UsedLink(gpus), 63e9, 0.1e9);
+}
+
+TEST(GpuCountersTest, LinksAreThoseOfTheSpecifications) {
+  EXPECT_NEAR(LinkRate(3, 16), 15.75e9, 0.01e9);
+  EXPECT_NEAR(LinkRate(4, 16), 31.5e9, 0.1e9);
+  EXPECT_EQ(LinkRate(40, 16), 0);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer

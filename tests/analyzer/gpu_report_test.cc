@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What reports say of devices and of changes, in all three shapes.
+#include <string>
+
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include "analyzer/report/html_report.h"
+#include "analyzer/report/report.h"
+#include "tests/analyzer/finds.h"
+#include "tests/analyzer/synthetic_device.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::MakeSynthetic;
+using testing::OnDevice;
+using testing::WithCosts;
+
+class GpuReportTest : public ::testing::Test {
+ protected:
+  void Build(const testing::Costs& costs, bool device) {
+    traces::TraceData data = MakeSynthetic(WithCosts(costs));
+    if (device) {
+      OnDevice on;
+      on.wait = 1;
+      on.copy = 2;
+      on.kernels = 4;
+      testing::AddDevice(data, on);
+      data.facts["gpu.0.model"] = "Fake <H200>";
+      data.facts["gpu.0.used"] = "process";
+      data.facts["gpu.0.pcie_generation"] = "4";
+      data.facts["gpu.0.pcie_width"] = "16";
+      data.facts["gpu.nvml"] = "sampled";
+      data.counters.push_back(
+          {testing::Ms(1100), data.Intern("gpu.0.nvml_utilization_percent"), ProcessId{0}, 43});
+    }
+    data.processes[0].facts["gpu.level"] = device ? "cupti" : "calls";
+    if (!device) data.processes[0].facts["gpu.reason"] = "CUPTI is in use by <nsys>";
+    trace_ = traces::MakeTrace(std::move(data));
+    report_ = BuildReport(*trace_, "t");
+    json_ = ReportJson(report_);
+    text_ = ReportText(report_, Colour::kOff);
+    html_ = ReportHtml(report_, BuildPlots(*trace_, report_));
+    ASSERT_EQ(parser_.parse(json_).get(parsed_), simdjson::SUCCESS) << json_;
+  }
+
+  double Number(const char* pointer) {
+    double value = -1;
+    EXPECT_EQ(parsed_.at_pointer(pointer).get(value), simdjson::SUCCESS) << pointer;
+    return value;
+  }
+
+  static bool Has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  }
+
+  std::unique_ptr<traces::Trace> trace_;
+  Report report_;
+  std::string json_, text_, html_;
+  simdjson::dom::parser parser_;
+  simdjson::dom::element parsed_;
+};
+
+// A batch every 10.3 ms: copy 3 (of which 2 on the device), kernels 4.
+constexpr testing::Costs kReady{1, 2, 1, 0.1, 0.1, 0.3, 10, 0};
+
+TEST_F(GpuReportTest, JsonKeepsTheTwoViewsApart) {
+  Build(kReady, true);
+  EXPECT_NEAR(Number("/gpu/step/device/kernel_s"), 4e-3, 1e-4);
+  EXPECT_NEAR(Number("/gpu/step/device/copy_s"), 2e-3, 1e-4);
+  // A millisecond in the call before the transfer begins is the copy's as well.
+  EXPECT_NEAR(Number("/gpu/step/device/idle/copy_s"), 3e-3, 1e-4);
+  EXPECT_NEAR(Number("/gpu/step/device/idle/launch_s"), 3e-3, 1e-4);
+  EXPECT_NEAR(Number("/gpu/step/loop/copy_s"), 3e-3, 1e-4);
+  EXPECT_NEAR(Number("/gpu/step/loop/wait_s"), 0.3e-3, 1e-4);
+  EXPECT_NEAR(Number("/gpu/step/interval_s"), 10.3e-3, 2e-4);
+  EXPECT_NEAR(Number("/gpu/copies/0/bytes_per_s"), 5e9, 1e7);
+  EXPECT_NEAR(Number("/gpu/copies/0/link_fraction"), 5.0 / 31.5, 0.01);
+  EXPECT_NEAR(Number("/gpu/slowest_copies/0/host_blocked_s"), 3e-3, 1e-5);
+  EXPECT_NEAR(Number("/gpu/slowest_copies/0/wait_before_s"), 1e-3, 1e-5);
+  EXPECT_NEAR(Number("/gpu/kernels/0/time_s"), 0.8, 1e-3);  // 200 batches
+  EXPECT_NEAR(Number("/gpu/devices/0/nvml_device_utilization"), 0.43, 1e-9);
+}
+
+TEST_F(GpuReportTest, TextAndPageSayTheSame) {
+  Build(kReady, true);
+  for (const char* part :
+       {"a step", "waits for data", "kernels 4.00 ms", "idle: copy 3.00 ms", "pageable of 10.0 MB",
+        "NVML's utilisation 43 %", "used by this run", "ampere_sgemm_128x64: "}) {
+    EXPECT_TRUE(Has(text_, part)) << part << "\n" << text_;
+  }
+  for (const char* part : {"id=\"gpu\"", "s-kernel", "idle: launch by the host",
+                           "Fake &lt;H200&gt;", "pageable of 10.0 MB"}) {
+    EXPECT_TRUE(Has(html_, part)) << part;
+  }
+}
+
+TEST_F(GpuReportTest, WithoutKernelsItSaysWhy) {
+  Build({1, 2, 1, 0.1, 0.1, 0.3, 10, 1}, false);
+  EXPECT_TRUE(Has(json_, "\"level\": \"calls\"")) << json_;
+  EXPECT_TRUE(Has(json_, "\"kernels_known\": false"));
+  EXPECT_TRUE(Has(text_, "CUPTI is in use by"));
+  EXPECT_TRUE(Has(html_, "CUPTI is in use by &lt;nsys&gt;"));
+}
+
+TEST_F(GpuReportTest, ARunWithoutAnyGpuHasNoLinesOfOne) {
+  const auto trace = traces::MakeTrace(MakeSynthetic(WithCosts(kReady)));
+  const std::string text = ReportText(BuildReport(*trace, "t"), Colour::kOff);
+  EXPECT_FALSE(Has(text, "  GPU ")) << text;
+}
+
+TEST_F(GpuReportTest, ChangesOfTheJsonAreInTextAndPage) {
+  Build({8, 10, 3, 0.5, 0.1, 0.3, 2, 0}, false);
+  ASSERT_FALSE(report_.changes.empty());
+  for (const TriedChange& one : report_.changes) {
+    EXPECT_TRUE(Has(json_, "\"option\": \"" + one.option + "\"")) << one.option;
+    EXPECT_TRUE(Has(text_, one.option + ": ")) << one.option;
+    EXPECT_TRUE(Has(html_, "<code>" + one.option + "</code>")) << one.option;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::analyzer

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules of GPUs on traces with device streams: each with a scenario that triggers it and a near
+// miss that does not. Those on copies seen from the host are in device_rules_test.cc.
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/analyzer/finds.h"
+#include "tests/analyzer/synthetic_device.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Change;
+using testing::Costs;
+using testing::Device;
+using testing::FindingOf;
+using testing::Finds;
+using testing::MakeSynthetic;
+using testing::OnDevice;
+using testing::Synthetic;
+using testing::WithCosts;
+
+// The loop waits for nothing; a step of 10 ms.
+constexpr Costs kReady{1, 2, 1, 0.1, 0.1, 0.3, 10, 0};
+
+std::optional<Finding> Found(std::string_view id, const Synthetic& run, const Change& change) {
+  traces::TraceData data = MakeSynthetic(run);
+  change(data);
+  return FindingOf(id, std::move(data));
+}
+
+double Evidence(const Finding& finding, std::string_view key) {
+  for (const auto& [name, value] : finding.evidence) {
+    if (name == key && std::holds_alternative<double>(value)) return std::get<double>(value);
+  }
+  return -1;
+}
+
+// Every finding of the GPU says where on the timeline it shows, and in which processes.
+void ExpectPlace(const Finding& finding) {
+  EXPECT_GT(finding.to, finding.from) << finding.id;
+  EXPECT_FALSE(finding.pids.empty()) << finding.id;
+}
+
+Change And(Change one, Change other) {
+  return [one = std::move(one), other = std::move(other)](traces::TraceData& data) {
+    one(data);
+    other(data);
+  };
+}
+
+Change Fact(const std::string& key, const std::string& value) {
+  return [=](traces::TraceData& data) { data.facts[key] = value; };
+}
+
+Change LoaderFact(const std::string& key, const std::string& value) {
+  return [=](traces::TraceData& data) { data.processes[0].facts["loader.0." + key] = value; };
+}
+
+// CPU time of a process at a constant rate, as the collector samples it.
+Change CpuOf(std::size_t process, double cores) {
+  return [=](traces::TraceData& data) {
+    const StringId name = data.Intern("cpu_ns");
+    for (int i = 0; i <= 200; ++i) {
+      const double at = 1000 + 50.0 * i;
+      const auto used = static_cast<std::int64_t>(cores * 50e6 * i);
+      data.counters.push_back(
+          {testing::Ms(at), name, ProcessId{static_cast<std::uint32_t>(process)}, used});
+    }
+  };
+}
+
+TEST(PageableCopiesOnDeviceTest, SpeakOfTransfersThatNothingRunsBeside) {
+  OnDevice device;
+  device.copy = 2;
+  device.kernels = 7;
+  const auto finding = Found(
+      "pageable-copies", WithCosts(kReady),
+      And(Device(device), And(Fact("gpu.0.pcie_generation", "4"), Fact("gpu.0.pcie_width", "16"))));
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(Evidence(*finding, "transfer_s_per_copy"), 2e-3, 1e-5);
+  EXPECT_NEAR(Evidence(*finding, "bytes_per_s"), 5e9, 1e7);
+  ASSERT_TRUE(finding->predicted);
+  // From copies at 80 % of the link (1.6 of 2 ms saved) to copies that nothing waits for.
+  EXPECT_GT(finding->predicted->speedup, 1.1);
+  EXPECT_LT(finding->predicted->speedup, 1.26);
+  EXPECT_GT(finding->predicted->rate.high, finding->predicted->rate.estimate * 1.02);
+  ExpectPlace(*finding);
+}
+
+TEST(PageableCopiesOnDeviceTest, AreSilentOfCallsThatOnlyWait) {
+  OnDevice device;
+  device.wait = 6;
+  device.copy = 0.2;
+  device.kernels = 3;
+  EXPECT_FALSE(Finds("pageable-copies", WithCosts(kReady), Device(device)));
+}
+
+TEST(PageableCopiesOnDeviceTest, AreSilentOfPinnedMemory) {
+  OnDevice device;
+  device.copy = 2;
+  device.pageable = false;
+  EXPECT_FALSE(Finds("pageable-copies", WithCosts(kReady), Device(device)));
+}
+
+TEST(CopiesNotOverlappedOnDeviceTest, SpeakAndGiveAPlace) {
+  OnDevice device;
+  device.copy = 2;
+  device.kernels = 7;
+  device.pageable = false;
+  const auto finding = Found("copies-not-overlapped", WithCosts(kReady), Device(device));
+  ASSERT_TRUE(finding);
+  ASSERT_TRUE(finding->predicted);
+  EXPECT_GT(finding->predicted->speedup, 1.1);
+  EXPECT_LT(finding->predicted->speedup, 1.35);
+  ExpectPlace(*finding);
+}
+
+TEST(CopiesNotOverlappedOnDeviceTest, AreSilentWhereKernelsRunBeside) {
+  OnDevice device;
+  device.copy = 2;
+  device.beside = 1.5;
+  device.pageable = false;
+  EXPECT_FALSE(Finds("copies-not-overlapped", WithCosts(kReady), Device(device)));
+}
+
+TEST(CopiesNotOverlappedOnDeviceTest, AreSilentOfManySmallCopies) {
+  OnDevice device;
+  device.copy = 0.09;
+  device.kernels = 1;
+  EXPECT_FALSE(Finds("copies-not-overlapped", WithCosts({0.1, 0.2, 0.1, 0.1, 0.1, 0.1, 1.2, 0}),
+                     Device(device)));
+}
+
+// Workers that convert, and batches of floats that the loop receives at length.
+Synthetic Converting(const std::string& transform) {
+  Synthetic run = WithCosts({1, 10, 3, 2, 0.1, 3, 2, 0});
+  run.transform = transform;
+  run.sample_bytes = 602'112;
+  return run;
+}
+
+TEST(NormalizeOnCpuTest, SpeaksOfBatchesOfFloats) {
+  const auto finding = Found("normalize-on-cpu", Converting("ToTensor"),
+                             LoaderFact("batch_types", "float32:2408448 int64:32"));
+  ASSERT_TRUE(finding);
+  EXPECT_GT(Evidence(*finding, "floating_share_of_batch"), 0.99);
+  ASSERT_TRUE(finding->predicted);
+  EXPECT_GT(finding->predicted->speedup, 1.05);
+  EXPECT_LE(finding->predicted->rate.low, finding->predicted->rate.estimate);
+  ExpectPlace(*finding);
+}
+
+TEST(NormalizeOnCpuTest, IsSilentOfOtherTransforms) {
+  EXPECT_FALSE(Finds("normalize-on-cpu", Converting("RandomResizedCrop"),
+                     LoaderFact("batch_types", "float32:2408448 int64:32")));
+}
+
+TEST(NormalizeOnCpuTest, IsSilentWhereNothingWaitsForIt) {
+  Synthetic run = Converting("ToTensor");
+  run.costs = testing::Always({1, 10, 3, 2, 0.1, 0.3, 60, 0});
+  EXPECT_FALSE(Finds("normalize-on-cpu", run, LoaderFact("batch_types", "float32:2408448")));
+}
+
+Synthetic FullCores(const Costs& costs) {
+  Synthetic run = WithCosts(costs);
+  run.cores = 2;
+  return run;
+}
+
+TEST(MoveToGpuTest, ReckonsWithTheDevicesTime) {
+  OnDevice device;
+  device.kernels = 2;
+  for (const auto& [id, costs] :
+       {std::pair{"move-decode-to-gpu", Costs{0, 30, 5, 1, 0.1, 0.2, 4, 0}},
+        std::pair{"move-augment-to-gpu", Costs{0, 5, 30, 1, 0.1, 0.2, 4, 0}}}) {
+    const auto finding =
+        Found(id, FullCores(costs), And(Device(device), Fact("gpu.model", "NVIDIA H200")));
+    ASSERT_TRUE(finding) << id;
+    EXPECT_GT(Evidence(*finding, "gpu_s_per_sample"), 0) << id;
+    EXPECT_LT(Evidence(*finding, "gpu_s_per_sample"),
+              Evidence(*finding, "gpu_s_per_sample_at_most"));
+    EXPECT_GT(Evidence(*finding, "gpu_bytes_of_a_batch"), 0) << id;
+    ExpectPlace(*finding);
+  }
+}
+
+TEST(MoveToGpuTest, IsSilentWhereTheDeviceIsFull) {
+  // A batch every 18 ms, of which kernels take 17.
+  OnDevice device;
+  device.kernels = 17;
+  device.copy = 0.5;
+  EXPECT_FALSE(Finds("move-decode-to-gpu", FullCores({0, 30, 5, 1, 0.1, 0.2, 4, 0}),
+                     And(Device(device), Fact("gpu.model", "NVIDIA H200"))));
+}
+
+TEST(KernelLaunchBoundOnDeviceTest, CountsGapsBetweenKernels) {
+  OnDevice device;
+  device.copy = 0;
+  device.kernels = 6;
+  device.pieces = 40;
+  device.gap = 0.08;
+  const auto finding = Found("kernel-launch-bound", WithCosts(kReady), Device(device));
+  ASSERT_TRUE(finding);
+  EXPECT_GT(Evidence(*finding, "idle_launch_share"), 0.3);
+  EXPECT_NEAR(Evidence(*finding, "kernels_per_batch"), 40, 0.5);
+  ASSERT_TRUE(finding->predicted);
+  EXPECT_GT(finding->predicted->speedup, 1.3);
+  ExpectPlace(*finding);
+}
+
+TEST(KernelLaunchBoundOnDeviceTest, NamesSynchronisationWhereItIsThat) {
+  OnDevice device;
+  device.copy = 0;
+  device.kernels = 6;
+  device.sync = 3.8;
+  const auto finding = Found("kernel-launch-bound", WithCosts(kReady), Device(device));
+  ASSERT_TRUE(finding);
+  EXPECT_NE(finding->action.find("Wait for the device less often"), std::string::npos);
+}
+
+TEST(KernelLaunchBoundOnDeviceTest, IsSilentOfSmallGaps) {
+  OnDevice device;
+  device.copy = 0;
+  device.kernels = 9.2;
+  device.pieces = 40;
+  device.gap = 0.01;
+  EXPECT_FALSE(Finds("kernel-launch-bound", WithCosts(kReady), Device(device)));
+}
+
+TEST(KernelLaunchBoundOnDeviceTest, IsSilentOfTimeThatCopiesTake) {
+  OnDevice device;
+  device.copy = 4;
+  device.kernels = 5.5;
+  EXPECT_FALSE(Finds("kernel-launch-bound", WithCosts(kReady), Device(device)));
+}
+
+// Ready data, gaps on the device, and workers that keep `cores` busy.
+std::optional<Finding> Gaps(std::string_view id, double cores) {
+  OnDevice device;
+  device.copy = 0;
+  device.kernels = 6;
+  Synthetic run = FullCores(kReady);
+  return Found(id, run, And(Device(device), And(CpuOf(0, 0.3), CpuOf(1, cores))));
+}
+
+TEST(TrainerStarvedTest, SpeaksWhenCoresAreFull) {
+  const auto finding = Gaps("trainer-starved", 1.6);
+  ASSERT_TRUE(finding);
+  EXPECT_GT(Evidence(*finding, "cpu_saturation"), 0.8);
+  ExpectPlace(*finding);
+  EXPECT_FALSE(Gaps("kernel-launch-bound", 1.6)) << "one cause, one finding";
+}
+
+TEST(TrainerStarvedTest, LeavesFreeCoresToKernelLaunchBound) {
+  EXPECT_FALSE(Gaps("trainer-starved", 0.6));
+  EXPECT_TRUE(Gaps("kernel-launch-bound", 0.6));
+}
+
+TEST(ComputeBoundOnDeviceTest, SaysHowBusyTheDeviceIs) {
+  OnDevice device;
+  device.copy = 0.2;
+  device.kernels = 9.7;
+  const auto finding = Found("compute-bound", WithCosts(kReady), Device(device));
+  ASSERT_TRUE(finding);
+  EXPECT_GT(Evidence(*finding, "kernel_share"), 0.9);
+  ExpectPlace(*finding);
+}
+
+TEST(ComputeBoundOnDeviceTest, IsSilentWhereDataIsMissing) {
+  OnDevice device;
+  device.kernels = 2;
+  EXPECT_FALSE(Finds("compute-bound", WithCosts({1, 30, 2, 0.5, 0.1, 0.3, 4, 0}), Device(device)));
+}
+
+// A device that is busy with `kernel` while cores are free.
+std::optional<Finding> Busy(const std::string& kernel, double cores) {
+  OnDevice device;
+  device.copy = 0.2;
+  device.kernels = 9.7;
+  device.kernel = kernel;
+  return Found("preprocessing-on-busy-gpu", WithCosts(kReady),
+               And(Device(device), And(CpuOf(0, 0.5), CpuOf(1, cores))));
+}
+
+TEST(PreprocessingOnBusyGpuTest, SpeaksOfDecodingOnAFullDevice) {
+  const auto finding = Busy("void nvjpeg::DecodeSingleGPU::idct<int>()", 1);
+  ASSERT_TRUE(finding);
+  EXPECT_GT(Evidence(*finding, "preparing_share"), 0.9);
+  ExpectPlace(*finding);
+}
+
+TEST(PreprocessingOnBusyGpuTest, IsSilentOfTheModelsOwnKernels) {
+  EXPECT_FALSE(Busy("upsample_bilinear2d_out_frame", 1));
+}
+
+TEST(PreprocessingOnBusyGpuTest, IsSilentWhereCoresAreBusyToo) {
+  EXPECT_FALSE(Busy("void nvjpeg::DecodeSingleGPU::idct<int>()", 6));
+}
+
+// Workers that each start `each` ms after the one before.
+std::optional<Finding> Starting(const std::string& method, double each) {
+  Synthetic run = WithCosts(kReady);
+  run.workers = 4;
+  run.worker_start = each;
+  return Found("slow-worker-start", run, LoaderFact("start_method", method));
+}
+
+TEST(SlowWorkerStartTest, SpeaksOfSpawnedWorkers) {
+  const auto finding = Starting("spawn", 1500);
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(Evidence(*finding, "s_per_worker"), 1.5, 0.05);
+  EXPECT_NEAR(finding->to - finding->from, 6, 0.1);
+  EXPECT_EQ(finding->pids.size(), 4u);
+}
+
+TEST(SlowWorkerStartTest, IsSilentOfQuickOnesAndOfForks) {
+  EXPECT_FALSE(Starting("spawn", 700));
+  EXPECT_FALSE(Starting("fork", 1500));
+  EXPECT_FALSE(Starting("", 1500));
+}
+
+// Batches go through a thread of the training process, which uses `cores`.
+std::optional<Finding> Pinned(double get, double cores) {
+  Synthetic run = WithCosts({0.5, 2, 1, 0.2, 0.1, get, 4, 0});
+  return Found("pin-thread-behind", run, And(CpuOf(0, cores), [](traces::TraceData& data) {
+                 traces::ThreadInfo pin;
+                 pin.tid = 4242;
+                 data.threads.push_back(pin);
+                 const ThreadId thread{static_cast<std::uint32_t>(data.threads.size() - 1)};
+                 std::vector<traces::Span> gets;
+                 auto& own = data.spans[0];
+                 for (const traces::Span& span : own) {
+                   if (span.stage == traces::StageId::kGet) gets.push_back(span);
+                 }
+                 std::erase_if(own, [](const traces::Span& span) {
+                   return span.stage == traces::StageId::kGet;
+                 });
+                 data.spans.push_back(gets);
+                 for (traces::Event& event : data.events) {
+                   if (event.type == traces::EventType::kBatchGot) event.thread = thread;
+                 }
+               }));
+}
+
+TEST(PinThreadBehindTest, SpeaksOfBatchesThatLieReady) {
+  const auto finding = Pinned(4, 0.95);
+  ASSERT_TRUE(finding);
+  EXPECT_GT(Evidence(*finding, "ready_share_of_wait"), 0.5);
+  ExpectPlace(*finding);
+}
+
+TEST(PinThreadBehindTest, IsSilentWhereTheProcessHasTimeOrTheThreadHasNone) {
+  EXPECT_FALSE(Pinned(4, 0.3));
+  EXPECT_FALSE(Pinned(40, 0.95)) << "that is transfer-ceiling";
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
