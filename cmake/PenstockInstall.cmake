@@ -8,7 +8,7 @@
 #   include/penstock/traces/  their headers
 include(CMakePackageConfigHelpers)
 
-set(PENSTOCK_INSTALL_PACKAGE lib/cmake/Penstock)
+set(PENSTOCK_INSTALL_PACKAGE ${CMAKE_INSTALL_LIBDIR}/cmake/Penstock)
 
 # penstock_traces is compiled with our warnings and found by our source folder; users need neither.
 add_library(penstock_markers INTERFACE)
@@ -16,6 +16,7 @@ target_include_directories(penstock_markers INTERFACE $<INSTALL_INTERFACE:includ
 target_link_libraries(penstock_markers INTERFACE ${CMAKE_DL_LIBS})
 set_target_properties(penstock_markers PROPERTIES EXPORT_NAME markers)
 set_target_properties(penstock_traces PROPERTIES EXPORT_NAME traces)
+target_compile_features(penstock_traces PUBLIC cxx_std_20)
 install(TARGETS penstock_traces penstock_markers EXPORT PenstockTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION include/penstock)
@@ -30,13 +31,18 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/traces/ DESTINATION include/penstock/tra
   FILES_MATCHING PATTERN "*.h" PATTERN samples EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/traces/FORMAT.md ${PROJECT_SOURCE_DIR}/README.md
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/penstock)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/penstock RENAME copyright)
 
-install(FILES ${CMAKE_CURRENT_LIST_DIR}/completions/penstock.bash
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME penstock)
+# bash and fish look for a completion by the name of the command.
+foreach(_command penstock penstock-record penstock-load penstock-gui penstock-sweep penstock-export
+    penstock-import penstock-pack penstock-recover penstock-validate)
+  install(FILES ${CMAKE_CURRENT_LIST_DIR}/completions/penstock.bash
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${_command})
+  install(FILES ${CMAKE_CURRENT_LIST_DIR}/completions/penstock.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME ${_command}.fish)
+endforeach()
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/completions/_penstock
   DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
-install(FILES ${CMAKE_CURRENT_LIST_DIR}/completions/penstock.fish
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 # Manual pages are made of --help, so that they cannot differ from it.
 find_program(PENSTOCK_HELP2MAN help2man)
@@ -54,12 +60,15 @@ if(PENSTOCK_HELP2MAN AND NOT PENSTOCK_SANITIZE)
   foreach(_program ${_programs})
     string(REPLACE ":" "-" _page ${_program})
     string(REGEX REPLACE ":.*" "" _target ${_program})
-    string(REPLACE ":" " " _words ${_program})
+    set(_subcommand "")
+    if(_program MATCHES ":(.+)$")
+      set(_subcommand ${CMAKE_MATCH_1})
+    endif()
     set(_file ${CMAKE_CURRENT_BINARY_DIR}/man/${_page}.1)
     add_custom_command(OUTPUT ${_file}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/man
-      COMMAND ${CMAKE_COMMAND} -DHELP2MAN=${PENSTOCK_HELP2MAN} -DPROGRAM=$<TARGET_FILE_DIR:${_target}>/${_words}
-        -DPAGE=${_page} -DOUTPUT=${_file} -P ${CMAKE_CURRENT_LIST_DIR}/man_page.cmake
+      COMMAND ${CMAKE_COMMAND} -DHELP2MAN=${PENSTOCK_HELP2MAN} "-DFOLDER=$<TARGET_FILE_DIR:${_target}>" -DPROGRAM=${_target} "-DSUBCOMMAND=${_subcommand}"
+        -DPAGE=${_page} "-DOUTPUT=${_file}" -P ${CMAKE_CURRENT_LIST_DIR}/man_page.cmake
       DEPENDS ${_target} ${CMAKE_CURRENT_LIST_DIR}/man_page.cmake
       COMMENT "Manual page ${_page}(1)" VERBATIM)
     list(APPEND _pages ${_file})
@@ -82,5 +91,5 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_LIST_DIR}/debian/prerm)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "fonts-dejavu-core, libgl1-mesa-dri")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-torch, fonts-droid-fallback, zenity")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-torch, fonts-droid-fallback, zenity, libfmt-dev, libzstd-dev, libexpected-dev, pkg-config")
 include(CPack)

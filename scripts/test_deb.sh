@@ -61,7 +61,7 @@ for user in root nobody; do
     "cd \$(mktemp -d) && penstock record --quiet -o '/tmp/of $user.penstock' -- python3 /tmp/pictures.py") ||
     fail 1 "penstock record as $user: exit status $?"
   [[ $said == trained ]] || fail 1 "penstock record as $user: said: $said"
-  in_root penstock report "/tmp/of $user.penstock" | grep -q Decode || fail 1 "as $user: no verdict on decode"
+  in_root penstock report "/tmp/of $user.penstock" | grep Decode >/dev/null || fail 1 "as $user: no verdict on decode"
   decodes=$(in_root penstock export "/tmp/of $user.penstock" --to csv | grep -c '^decode,PIL.load,' || true)
   [[ $decodes -eq 20 ]] || fail 1 "as $user: 20 decodes were done, seen: $decodes"
   echo "test_deb: recorded as $user: 20 of 20 decodes"

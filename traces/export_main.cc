@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
+#include <csignal>
 #include <string>
 
 #include "traces/exchange/formats.h"
@@ -22,10 +24,11 @@ std::string Names() {
 }
 
 Result<void> ToStandardOutput(const Trace& trace, const ExportFormat& format) {
+  std::signal(SIGPIPE, SIG_IGN);
   const bool done = format.stream(trace, [](std::string_view text) {
     return std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   });
-  if (!done || std::fflush(stdout) != 0) {
+  if ((!done || std::fflush(stdout) != 0) && errno != EPIPE) {  // | head has seen enough
     return penstock::Fail(ErrorKind::kOutput, "standard output cannot be written; free some space");
   }
   return {};

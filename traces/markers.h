@@ -46,16 +46,16 @@ enum PenstockStage {
 
 /* The agent's table; NULL where no agent is. */
 static inline const PenstockNativeBridge* penstock_bridge(void) {
-  static const PenstockNativeBridge* found; /* the same value whoever writes it */
+  static const PenstockNativeBridge* found; /* the same value whoever writes it, before `asked` */
   static int asked;
-  if (!asked) {
+  if (!__atomic_load_n(&asked, __ATOMIC_ACQUIRE)) {
     void* symbol = dlsym(PENSTOCK_RTLD_DEFAULT, PENSTOCK_NATIVE_BRIDGE);
     PenstockNativeBridgeFunction* get = NULL;
     memcpy(&get, &symbol, sizeof get); /* C has no cast from object to function */
-    found = get != NULL ? get() : NULL;
-    asked = 1;
+    __atomic_store_n(&found, get != NULL ? get() : NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&asked, 1, __ATOMIC_RELEASE);
   }
-  return found;
+  return __atomic_load_n(&found, __ATOMIC_RELAXED);
 }
 
 /* Not 0 while a recording is on. */

@@ -66,6 +66,14 @@ void ReadAll(const Trace& trace, std::uint64_t spans) {
     }
   }
   Require(seen == spans, "spans were lost");
+  for (const Event& event : trace.events()) {
+    Require(event.thread.value < trace.threads().size(), "an event of no thread");
+    Require(Foreign::Plausible(event.at, {}), "an event at a time that cannot be");
+  }
+  for (const CounterSample& counter : trace.counters()) {
+    Require(Foreign::Plausible(counter.at, {}), "a counter at a time that cannot be");
+    static_cast<void>(trace.String(counter.name));
+  }
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class Tune(Case):
     def test_finds_and_confirms_a_better_setting(self):
         outcome = self.tune(sleeping(workers=1, sample_ms=40, step_ms=10))
         self.assertEnded(outcome)
-        self.assertIn("Confirmed", outcome.stdout)
+        self.assertIn("Confirmed: as fast as predicted", outcome.stdout)
         self.assertRegex(outcome.stdout, r"DataLoader\(dataset, .*num_workers=[2-9]")
         gains = [float(gain) for gain in re.findall(r"([0-9.]+)x$", outcome.stdout, re.MULTILINE)]
         self.assertGreater(max(gains), 1.5)

@@ -20,6 +20,8 @@ class ChromeWriter {
     out_.Format(
         "{{\"penstockTrace\":1,\"realtimeOffsetNanoseconds\":{},\"displayTimeUnit\":\"ms\",",
         trace_.realtime_offset().value);
+    out_.Format("\"droppedEvents\":{},\"damagedBytes\":{},", trace_.losses().dropped_events,
+                trace_.losses().damaged_bytes);
     out_.text() += "\"otherData\":{";
     bool first = true;
     for (const auto& [key, value] : trace_.facts()) {

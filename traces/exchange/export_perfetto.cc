@@ -32,15 +32,30 @@ std::uint64_t CounterTrack(std::size_t counter) {
   return std::uint64_t{3} << 40 | counter;
 }
 
-enum Note : std::uint64_t { kBatch = 1, kEpoch, kSample, kBytes, kCpu, kFile, kState, kValue };
-constexpr std::array<std::pair<Note, const char*>, 8> kNotes = {{{kBatch, "batch"},
-                                                                 {kEpoch, "epoch"},
-                                                                 {kSample, "sample"},
-                                                                 {kBytes, "bytes"},
-                                                                 {kCpu, "cpu_ns"},
-                                                                 {kFile, "file"},
-                                                                 {kState, "state"},
-                                                                 {kValue, "value"}}};
+enum Note : std::uint64_t {
+  kBatch = 1,
+  kEpoch,
+  kSample,
+  kBytes,
+  kCpu,
+  kFile,
+  kState,
+  kValue,
+  kDropped,
+  kDamaged,
+  kOwn
+};
+constexpr std::array<std::pair<Note, const char*>, 11> kNotes = {{{kBatch, "batch"},
+                                                                  {kEpoch, "epoch"},
+                                                                  {kSample, "sample"},
+                                                                  {kBytes, "bytes"},
+                                                                  {kCpu, "cpu_ns"},
+                                                                  {kFile, "file"},
+                                                                  {kState, "state"},
+                                                                  {kValue, "value"},
+                                                                  {kDropped, "dropped_events"},
+                                                                  {kDamaged, "damaged_bytes"},
+                                                                  {kOwn, kOwnNote}}};
 
 class PerfettoWriter {
  public:
@@ -50,6 +65,7 @@ class PerfettoWriter {
     WriteStart();
     for (std::uint32_t i = 0; i < trace_.processes().size(); ++i) WriteProcess(i);
     for (std::uint32_t i = 0; ok_ && i < trace_.threads().size(); ++i) WriteThread(i);
+    WriteLosses();
     for (const Event& event : trace_.events()) WriteEvent(event);
     for (const CounterSample& sample : trace_.counters()) WriteCounter(sample);
     return Flush();
@@ -197,6 +213,21 @@ class PerfettoWriter {
     } else if (step != FlowStep::kNone) {
       event.add_flow_ids(FlowId(span.batch));
     }
+    Emit();
+  }
+
+  // What is missing is said where everybody looks: at the start of the first process.
+  void WriteLosses() {
+    const Losses& losses = trace_.losses();
+    if (losses.dropped_events == 0 && losses.damaged_bytes == 0) return;
+    packet_.set_timestamp(static_cast<std::uint64_t>(trace_.begin().value));
+    pb::TrackEvent& instant = *packet_.mutable_track_event();
+    instant.set_type(kInstant);
+    instant.set_track_uuid(ProcessTrack(0));
+    instant.add_categories("losses");
+    instant.set_name("This recording is not whole");
+    Annotate(kDropped).set_uint_value(losses.dropped_events);
+    Annotate(kDamaged).set_uint_value(losses.damaged_bytes);
     Emit();
   }
 

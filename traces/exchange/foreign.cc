@@ -62,12 +62,12 @@ ThreadId Foreign::Thread(std::string_view pid, std::string_view tid) {
   return found->second;
 }
 
-ThreadId Foreign::Lane(std::uint32_t device, std::uint32_t stream) {
-  const auto [found, fresh] = lanes_.try_emplace({device, stream});
+ThreadId Foreign::Lane(std::uint32_t device, std::uint32_t stream, std::string_view pid) {
+  const auto [found, fresh] = lanes_.try_emplace({std::string(pid), device, stream});
   if (fresh) {
+    if (pid.empty() && processes_.empty()) static_cast<void>(ProcessIndex("0"));
     ThreadInfo info;
-    info.process =
-        process_ids_[ProcessIndex(process_of_.empty() ? "0" : process_of_.begin()->first)];
+    info.process = process_ids_[pid.empty() ? 0 : ProcessIndex(pid)];
     info.tid = wire::LaneOf(device, stream);
     info.name = fmt::format("GPU {} stream {}", device, stream);
     found->second = out_.AddThread(info);
@@ -103,7 +103,21 @@ void Foreign::Add(ThreadId thread, Span span) {
 }
 
 void Foreign::AddEvent(const Event& event) {
+  if (!Plausible(event.at, {})) return LeaveOut("times that cannot be");
   out_.AddEvent(event);
+}
+
+void Foreign::AddWait(ThreadId thread, Span span) {
+  if (!Plausible(span.start, span.duration)) return LeaveOut("times that cannot be");
+  span.stage = StageId::kWait;
+  span.object = {};
+  span.batch = {waits_[thread.value]++, 1};
+  ++summary_.batches;
+  for (const auto& [at, type] : {std::pair{span.start, EventType::kNextEntered},
+                                 std::pair{span.end(), EventType::kBatchDelivered}}) {
+    AddEvent({.at = at, .thread = thread, .batch = span.batch, .value = 0, .type = type});
+  }
+  Add(thread, span);
 }
 
 void Foreign::AddRange(ThreadId thread, Span span, std::string_view name, std::string_view domain) {
@@ -111,22 +125,10 @@ void Foreign::AddRange(ThreadId thread, Span span, std::string_view name, std::s
   span.stage = StageId::kMark;
   span.object = out_.Intern(domain);
   if (name.starts_with(kLoaderRange) && name.ends_with(kNext)) {
-    span.stage = StageId::kWait;
-    span.object = {};
-    span.batch = {waits_[thread.value]++, 1};
-    ++summary_.batches;
-    if (name.find("MultiProcessing") != std::string_view::npos) worker_processes_ = true;
-    AddEvent({.at = span.start,
-              .thread = thread,
-              .batch = span.batch,
-              .value = 0,
-              .type = EventType::kNextEntered});
-    AddEvent({.at = span.end(),
-              .thread = thread,
-              .batch = span.batch,
-              .value = 0,
-              .type = EventType::kBatchDelivered});
-  } else if (name == "aten::pin_memory" || name == "aten::_pin_memory") {
+    if (name.find("SingleProcess") != std::string_view::npos) no_workers_.insert(thread.value);
+    return AddWait(thread, span);
+  }
+  if (name == "aten::pin_memory" || name == "aten::_pin_memory") {
     span.stage = StageId::kPin;
     span.object = {};
   }
@@ -149,14 +151,15 @@ void Foreign::Finish() {
       std::max_element(calls_.begin(), calls_.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   for (const auto& [key, lane] : lanes_) {
-    if (most != calls_.end()) threads_[lane.value].process = threads_[most->first].process;
+    if (key.pid.empty() && most != calls_.end())
+      threads_[lane.value].process = threads_[most->first].process;
   }
   for (const auto& [thread, batches] : waits_) {
     ProcessInfo& consumer = processes_[threads_[thread].process.value];
     consumer.role = wire::kRoleConsumer;
     consumer.facts["loader.0.kind"] = "pytorch";
     consumer.facts["epoch.1"] = "0";
-    if (!worker_processes_) consumer.facts["loader.0.num_workers"] = "0";
+    if (no_workers_.count(thread) != 0) consumer.facts["loader.0.num_workers"] = "0";
   }
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     out_.UpdateProcess(process_ids_[i], processes_[i]);

@@ -5,8 +5,10 @@
 // ranges that PyTorch's profiler writes. Not thread-safe.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -32,8 +34,10 @@ class Foreign {
 
   // A thread by the file's own words for it, numbers or not.
   [[nodiscard]] ThreadId Thread(std::string_view pid, std::string_view tid);
-  // A stream of a device. It belongs to the process that called the device (Calls), else the first.
-  [[nodiscard]] ThreadId Lane(std::uint32_t device, std::uint32_t stream);
+  // A stream of a device. It belongs to process `pid`; where that is not known, to the one that
+  // called the device most (Calls), else to the first.
+  [[nodiscard]] ThreadId Lane(std::uint32_t device, std::uint32_t stream,
+                              std::string_view pid = "");
   void NameProcess(std::string_view pid, std::string_view name);
   void NameThread(std::string_view pid, std::string_view tid, std::string_view name);
   // The info of a process, to be filled in further.
@@ -46,9 +50,13 @@ class Foreign {
   // A range of PyTorch: waits for a DataLoader become `wait` spans and deliveries.
   // Source: torch/utils/data/dataloader.py, _BaseDataLoaderIter._profile_name.
   void AddRange(ThreadId thread, Span span, std::string_view name, std::string_view domain);
+  // A wait of the program for its next batch, and the delivery at its end.
+  void AddWait(ThreadId thread, Span span);
   void AddCounter(std::string_view pid, std::string_view name, TimeNs at, std::int64_t value);
   void AddEvent(const Event& event);
-  void LeaveOut(const std::string& kind) { ++summary_.left_out[kind]; }
+  void LeaveOut(const std::string& kind, std::uint64_t count = 1) {
+    summary_.left_out[kind] += count;
+  }
   // A time that the file cannot mean: its spans would make the trace unreadable.
   [[nodiscard]] static bool Plausible(TimeNs start, TimeNs duration);
 
@@ -78,12 +86,17 @@ class Foreign {
   std::vector<ProcessInfo> processes_;
   std::vector<ProcessId> process_ids_;
   std::unordered_map<Words, ThreadId, WordsHash> thread_of_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, ThreadId> lanes_;
+  struct LaneKey {
+    std::string pid;  // "": not known
+    std::uint32_t device, stream;
+    auto operator<=>(const LaneKey&) const = default;
+  };
+  std::map<LaneKey, ThreadId> lanes_;
   std::vector<ThreadInfo> threads_;               // index = ThreadId
   std::map<std::uint32_t, std::uint64_t> calls_;  // thread -> calls of a device
   std::map<std::uint32_t, std::uint32_t> waits_;  // thread -> batches delivered to it
-  bool worker_processes_ = false;
-  std::uint32_t words_ = 0;  // names instead of numbers so far
+  std::set<std::uint32_t> no_workers_;            // threads whose loader has none
+  std::uint32_t words_ = 0;                       // names instead of numbers so far
 };
 
 }  // namespace penstock::traces

@@ -105,6 +105,12 @@ class ChromeImporter {
         }
       } else if (key == "realtimeOffsetNanoseconds" || key == "baseTimeNanoseconds") {
         into_.out().SetRealtimeOffset(TimeNs{Whole(Word(value), 0)});
+      } else if (key == "droppedEvents") {
+        losses_.dropped_events =
+            static_cast<std::uint64_t>(std::max<std::int64_t>(0, Whole(Word(value), 0)));
+      } else if (key == "damagedBytes") {
+        losses_.damaged_bytes =
+            static_cast<std::uint64_t>(std::max<std::int64_t>(0, Whole(Word(value), 0)));
       } else if (key == "deviceProperties") {
         Devices(value);
       } else if (key == "distributedInfo") {
@@ -128,6 +134,7 @@ class ChromeImporter {
     if (rank_ >= 0) {
       for (const std::string& pid : consumers_) into_.Process(pid).rank = rank_;
     }
+    into_.out().SetLosses(losses_);
     into_.Finish();
   }
 
@@ -205,9 +212,11 @@ class ChromeImporter {
         }
       }
       if (type == json::json_type::object || type == json::json_type::array) continue;
-      if (counter || key == "value") event.values.emplace_back(key, Word(value));
+      // Once for each value: its text goes into a buffer of the parser that has room for just that.
+      const std::string_view word = Word(value);
+      if (counter || key == "value") event.values.emplace_back(key, word);
       for (const auto& [name, member] : kArguments) {
-        if (key == name) event.*member = Word(value);
+        if (key == name) event.*member = word;
       }
     }
   }
@@ -380,6 +389,7 @@ class ChromeImporter {
 
   Foreign& into_;
   bool own_ = false;
+  Losses losses_;
   std::int32_t rank_ = -1;
   std::set<std::string> consumers_;
   TimeNs last_{};
@@ -388,11 +398,36 @@ class ChromeImporter {
 
 }  // namespace
 
+namespace {
+
+// The array form may lack its end: writers append to it until they are killed. Cuts `text` after
+// the last event that stands whole on its line, and gives it an end.
+bool CloseArray(std::string_view& text, std::string& room) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const std::size_t last = text.find_last_not_of(" \t\r\n");
+  if (first == std::string_view::npos || text[first] != '[' || text[last] == ']') return false;
+  const std::size_t line = text.rfind("},\n");
+  if (line == std::string_view::npos) return false;
+  room.assign(text.substr(0, line + 1));
+  room += ']';
+  const std::size_t size = room.size();
+  room.resize(size + simdjson::SIMDJSON_PADDING);
+  text = {room.data(), size};
+  return true;
+}
+
+}  // namespace
+
 Result<void> ImportChrome(std::string_view text, std::size_t capacity,
                           const std::filesystem::path& name, Foreign& into) {
   json::parser parser;
   json::document document;
   ChromeImporter importer(into);
+  std::string room;
+  if (CloseArray(text, room)) {
+    capacity = room.size();
+    into.LeaveOut("what was not written of the last event");
+  }
   bool started = false;  // only then the document has a place
   try {
     document = parser.iterate(simdjson::padded_string_view(text.data(), text.size(), capacity));

@@ -67,7 +67,7 @@ class NsightImporter {
 
   // The table that could not be read, or "".
   std::string Read() {
-    Names();
+    if (const std::string table = Names(); !table.empty()) return table;
     for (const auto& [table, read] :
          {std::pair{"CUPTI_ACTIVITY_KIND_RUNTIME", &NsightImporter::Calls},
           std::pair{"CUPTI_ACTIVITY_KIND_KERNEL", &NsightImporter::Kernels},
@@ -78,6 +78,7 @@ class NsightImporter {
       known_.insert(table);
       if (!(this->*read)()) return table;
     }
+    CountOthers();
     into_.Finish();
     return "";
   }
@@ -119,9 +120,39 @@ class NsightImporter {
     return found == words_.end() ? fmt::format("#{}", id) : found->second;
   }
 
-  void Names() {
+  // Activities that nothing above reads: their rows are said.
+  void CountOthers() {
+    Query tables(database_,
+                 "SELECT name FROM sqlite_master WHERE type = 'table' AND (name LIKE "
+                 "'CUPTI_ACTIVITY_KIND_%' OR name IN ('OSRT_API', 'CUDA_UM_CPU_PAGE_FAULT_EVENTS', "
+                 "'CUDNN_EVENTS', 'CUBLAS_EVENTS', 'SCHED_EVENTS', 'COMPOSITE_EVENTS'))");
+    while (tables.Next()) {
+      const std::string table = tables.Text(0);
+      if (known_.count(table) != 0 || table.find('"') != std::string::npos) continue;
+      Query rows(database_, fmt::format("SELECT COUNT(*) FROM \"{}\"", table));
+      if (rows.Next() && rows.Number(0) > 0) {
+        into_.LeaveOut("rows of " + table, static_cast<std::uint64_t>(rows.Number(0)));
+      }
+    }
+  }
+
+  // Of a table that is there but cannot be read, its name.
+  std::string Broken(const Query& query, const char* table) {
+    return query.Failed() && !Columns(table).empty() ? table : "";
+  }
+
+  std::string Names() {
+    constexpr std::size_t kMostWords = std::size_t{256} << 20;  // bytes of names; after that "#7"
     Query words(database_, "SELECT id, value FROM StringIds");
-    while (words.Next()) words_[words.Number(0)] = words.Text(1);
+    for (std::size_t bytes = 0; words.Next();) {
+      std::string word = words.Text(1);
+      if ((bytes += word.size() + 64) > kMostWords) {
+        into_.LeaveOut("names beyond 256 MB");
+        break;
+      }
+      words_[words.Number(0)] = std::move(word);
+    }
+    if (const std::string table = Broken(words, "StringIds"); !table.empty()) return table;
     // Kinds of memory are numbered otherwise than CUPTI does, and not always the same.
     Query kinds(database_,
                 fmt::format("SELECT {} FROM ENUM_CUDA_MEM_KIND",
@@ -141,6 +172,8 @@ class NsightImporter {
     while (threads.Next()) {
       into_.NameThread(Pid(threads.Number(0)), Tid(threads.Number(0)), Word(threads.Number(1)));
     }
+    const std::string table = Broken(processes, "PROCESSES");
+    return table.empty() ? Broken(threads, "ThreadNames") : table;
   }
 
   static std::string Pid(std::int64_t global) {
@@ -152,8 +185,9 @@ class NsightImporter {
 
   static Span Between(const Query& row) {
     Span span;
-    span.start.value = row.Number(0);
-    span.duration.value = std::max<std::int64_t>(0, row.Number(1) - row.Number(0));
+    span.start.value = std::max<std::int64_t>(-1, row.Number(0));  // below zero: refused
+    span.duration.value =
+        std::max<std::int64_t>(0, std::max<std::int64_t>(0, row.Number(1)) - span.start.value);
     return span;
   }
   static void Correlate(Span& span, const Query& row, int column) {
@@ -162,10 +196,11 @@ class NsightImporter {
       span.sample = wire::SampleOfCorrelation(static_cast<std::uint32_t>(correlation));
     }
   }
-  ThreadId Lane(const Query& row, int device, int stream) {
+  ThreadId Lane(const Query& row, int device, int stream, int process) {
     return into_.Lane(
         static_cast<std::uint32_t>(std::clamp<std::int64_t>(row.Number(device), 0, 0x7fe)),
-        static_cast<std::uint32_t>(std::clamp<std::int64_t>(row.Number(stream), 0, 0xffffe)));
+        static_cast<std::uint32_t>(std::clamp<std::int64_t>(row.Number(stream), 0, 0xffffe)),
+        row.Null(process) ? "" : Pid(row.Number(process)));
   }
 
   bool Calls() {
@@ -190,22 +225,23 @@ class NsightImporter {
   }
 
   bool Kernels() {
-    Query row = Rows("CUPTI_ACTIVITY_KIND_KERNEL", {"start", "end", "deviceId", "streamId",
-                                                    "correlationId", "demangledName", "shortName"});
+    Query row =
+        Rows("CUPTI_ACTIVITY_KIND_KERNEL", {"start", "end", "deviceId", "streamId", "correlationId",
+                                            "demangledName", "shortName", "globalPid"});
     while (row.Next()) {
       Span span = Between(row);
       span.stage = StageId::kKernel;
       span.name = into_.out().Intern(Word(row.Null(5) ? row.Number(6) : row.Number(5)));
       Correlate(span, row, 4);
-      into_.Add(Lane(row, 2, 3), span);
+      into_.Add(Lane(row, 2, 3, 7), span);
     }
     return !row.Failed();
   }
 
   bool Copies() {
-    Query row =
-        Rows("CUPTI_ACTIVITY_KIND_MEMCPY", {"start", "end", "deviceId", "streamId", "correlationId",
-                                            "bytes", "copyKind", "srcKind", "dstKind"});
+    Query row = Rows("CUPTI_ACTIVITY_KIND_MEMCPY",
+                     {"start", "end", "deviceId", "streamId", "correlationId", "bytes", "copyKind",
+                      "srcKind", "dstKind", "globalPid"});
     while (row.Next()) {
       Span span = Between(row);
       const std::int64_t kind = row.Number(6);
@@ -228,21 +264,21 @@ class NsightImporter {
       span.name = into_.out().Intern(name);
       span.bytes.value = static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.Number(5)));
       Correlate(span, row, 4);
-      into_.Add(Lane(row, 2, 3), span);
+      into_.Add(Lane(row, 2, 3, 9), span);
     }
     return !row.Failed();
   }
 
   bool Sets() {
-    Query row = Rows("CUPTI_ACTIVITY_KIND_MEMSET",
-                     {"start", "end", "deviceId", "streamId", "correlationId", "bytes"});
+    Query row = Rows("CUPTI_ACTIVITY_KIND_MEMSET", {"start", "end", "deviceId", "streamId",
+                                                    "correlationId", "bytes", "globalPid"});
     while (row.Next()) {
       Span span = Between(row);
       span.stage = StageId::kCopy;
       span.name = into_.out().Intern("memset");
       span.bytes.value = static_cast<std::uint64_t>(std::max<std::int64_t>(0, row.Number(5)));
       Correlate(span, row, 4);
-      into_.Add(Lane(row, 2, 3), span);
+      into_.Add(Lane(row, 2, 3, 6), span);
     }
     return !row.Failed();
   }
@@ -285,8 +321,10 @@ Result<void> ImportNsight(const std::filesystem::path& path, Foreign& into) {
   }
   // A stranger's file: no functions or views of its own, bounded memory.
   sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_db_config(opened, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, 16 << 20);
+  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, 1 << 20);
   NsightImporter importer(opened, into);
   if (!importer.Recognised()) {
     return Fail(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -10,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "traces/exchange/import.h"
+#include "traces/exchange/tracks.h"
 #include "traces/perfetto.pb.h"
 
 namespace penstock::traces {
@@ -20,6 +23,11 @@ namespace pb = ::penstock::perfetto;
 constexpr std::uint32_t kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4;
 constexpr std::uint32_t kStateCleared = 1;
 constexpr std::uint32_t kRealtime = 1;
+constexpr std::uint32_t kFirstOwnClock = 64;  // those below are the machine's, in nanoseconds
+constexpr std::int64_t kLatest = std::int64_t{1} << 61;
+
+// Shared: a name of many bytes may be used by many spans that are open at once.
+using Shared = std::shared_ptr<const std::string>;
 
 struct Track {
   std::string pid, tid, name;
@@ -29,13 +37,15 @@ struct Track {
 
 struct Open {
   Span span;
-  std::string name, category;
+  Shared name, category;
   bool staged = false;  // the category is a stage: one of our own exports
 };
 
-// What a sequence of packets calls things by number.
+// What a sequence of packets calls things by number, and what it leaves unsaid.
 struct Names {
-  std::unordered_map<std::uint64_t, std::string> events, categories, notes;
+  std::unordered_map<std::uint64_t, Shared> events, categories, notes;
+  std::uint64_t track = 0;
+  std::uint32_t clock = 0;  // 0: the trace's
 };
 
 std::optional<StageId> StageNamed(std::string_view name) {
@@ -45,9 +55,13 @@ std::optional<StageId> StageNamed(std::string_view name) {
   return std::nullopt;
 }
 
-std::string Look(const std::unordered_map<std::uint64_t, std::string>& names, std::uint64_t iid) {
+Shared Look(const std::unordered_map<std::uint64_t, Shared>& names, std::uint64_t iid) {
+  static const Shared kNone = std::make_shared<const std::string>();
   const auto found = names.find(iid);
-  return found == names.end() ? "" : found->second;
+  return found == names.end() ? kNone : found->second;
+}
+Shared Share(const std::string& text) {
+  return std::make_shared<const std::string>(text);
 }
 
 class PerfettoImporter {
@@ -58,17 +72,32 @@ class PerfettoImporter {
     Names& names = names_[packet.trusted_packet_sequence_id()];
     if ((packet.sequence_flags() & kStateCleared) != 0) names = {};
     for (const auto& text : packet.interned_data().event_names())
-      names.events[text.iid()] = text.name();
+      names.events[text.iid()] = Share(text.name());
     for (const auto& text : packet.interned_data().event_categories()) {
-      names.categories[text.iid()] = text.name();
+      names.categories[text.iid()] = Share(text.name());
     }
     for (const auto& text : packet.interned_data().debug_annotation_names()) {
-      names.notes[text.iid()] = text.name();
+      names.notes[text.iid()] = Share(text.name());
+      if (text.name() == kOwnNote) own_ = true;
     }
     if (packet.has_clock_snapshot()) Clocks(packet.clock_snapshot());
     if (packet.has_track_descriptor()) Describe(packet.track_descriptor());
+    if (packet.has_trace_packet_defaults()) {
+      const auto& defaults = packet.trace_packet_defaults();
+      if (defaults.has_timestamp_clock_id()) names.clock = defaults.timestamp_clock_id();
+      if (defaults.has_track_event_defaults()) {
+        names.track = defaults.track_event_defaults().track_uuid();
+      }
+    }
     if (packet.has_track_event()) {
+      const std::uint32_t clock =
+          packet.has_timestamp_clock_id() ? packet.timestamp_clock_id() : names.clock;
+      if (clock >= kFirstOwnClock) return into_.LeaveOut("events on clocks of their own");
+      if (packet.timestamp() > kLatest) return into_.LeaveOut("times that cannot be");
       Event(packet.track_event(), TimeNs{static_cast<std::int64_t>(packet.timestamp())}, names);
+    } else if (!packet.has_clock_snapshot() && !packet.has_track_descriptor() &&
+               !packet.has_interned_data() && !packet.has_trace_packet_defaults()) {
+      into_.LeaveOut("packets of other kinds (scheduling, compressed, statistics, ...)");
     }
   }
 
@@ -153,9 +182,13 @@ class PerfettoImporter {
     return thread;
   }
 
+  static std::uint64_t TrackOf(const pb::TrackEvent& event, const Names& names) {
+    return event.has_track_uuid() ? event.track_uuid() : names.track;
+  }
+
   void Event(const pb::TrackEvent& event, TimeNs at, const Names& names) {
     last_ = std::max(last_, at);
-    const std::uint64_t uuid = event.track_uuid();
+    const std::uint64_t uuid = TrackOf(event, names);
     switch (event.type()) {
       case kBegin:
         return Begin(event, at, names);
@@ -169,8 +202,12 @@ class PerfettoImporter {
       case kCounter: {
         const Track& track = tracks_[uuid];
         const std::string pid = track.parent != 0 ? tracks_[track.parent].pid : track.pid;
+        const double real = event.double_counter_value();
+        if (event.has_double_counter_value() && !(std::abs(real) < 9e18)) {
+          return into_.LeaveOut("values that cannot be");
+        }
         const std::int64_t value = event.has_double_counter_value()
-                                       ? static_cast<std::int64_t>(event.double_counter_value())
+                                       ? static_cast<std::int64_t>(real)
                                        : event.counter_value();
         return into_.AddCounter(pid.empty() ? "0" : pid, track.name, at, value);
       }
@@ -181,12 +218,12 @@ class PerfettoImporter {
     }
   }
 
-  std::string NameOf(const pb::TrackEvent& event, const Names& names) const {
-    return event.has_name() ? event.name() : Look(names.events, event.name_iid());
+  static Shared NameOf(const pb::TrackEvent& event, const Names& names) {
+    return event.has_name() ? Share(event.name()) : Look(names.events, event.name_iid());
   }
-  static std::string CategoryOf(const pb::TrackEvent& event, const Names& names) {
-    if (event.categories_size() > 0) return event.categories(0);
-    return event.category_iids_size() > 0 ? Look(names.categories, event.category_iids(0)) : "";
+  static Shared CategoryOf(const pb::TrackEvent& event, const Names& names) {
+    if (event.categories_size() > 0) return Share(event.categories(0));
+    return Look(names.categories, event.category_iids_size() > 0 ? event.category_iids(0) : 0);
   }
 
   struct Notes {
@@ -200,7 +237,7 @@ class PerfettoImporter {
   static Notes NotesOf(const pb::TrackEvent& event, const Names& names) {
     Notes notes;
     for (const auto& note : event.debug_annotations()) {
-      const std::string key = note.has_name() ? note.name() : Look(names.notes, note.name_iid());
+      const std::string key = note.has_name() ? note.name() : *Look(names.notes, note.name_iid());
       if (note.has_string_value()) {
         notes.texts[key] = note.string_value();
       } else {
@@ -219,14 +256,14 @@ class PerfettoImporter {
 
   void Begin(const pb::TrackEvent& event, TimeNs at, const Names& names) {
     constexpr std::size_t kDeepest = 10'000;
-    std::vector<Open>& stack = open_[event.track_uuid()];
+    std::vector<Open>& stack = open_[TrackOf(event, names)];
     if (stack.size() >= kDeepest) return into_.LeaveOut("spans nested too deep");
     Open open;
     open.name = NameOf(event, names);
     open.category = CategoryOf(event, names);
     open.span.start = at;
     const Notes notes = NotesOf(event, names);
-    if (const auto stage = StageNamed(open.category)) {
+    if (const auto stage = own_ ? StageNamed(*open.category) : std::nullopt) {
       open.staged = true;
       open.span.stage = *stage;
       open.span.batch = BatchOf(notes);
@@ -248,22 +285,30 @@ class PerfettoImporter {
     open.span.duration = at - open.span.start;
     const ThreadId thread = ThreadOf(uuid);
     if (open.staged) {
-      open.span.name = into_.out().Intern(open.name == open.category ? "" : open.name);
+      open.span.name = into_.out().Intern(*open.name == *open.category ? "" : *open.name);
       into_.Add(thread, open.span);
     } else {
-      into_.AddRange(thread, open.span, open.name, open.category);
+      into_.AddRange(thread, open.span, *open.name, *open.category);
     }
   }
 
   void Instant(const pb::TrackEvent& event, TimeNs at, const Names& names) {
-    const std::string name = NameOf(event, names);
-    if (CategoryOf(event, names) == "order") {
+    const std::string& name = *NameOf(event, names);
+    const std::string& category = *CategoryOf(event, names);
+    if (own_ && category == "losses") {
+      const Notes notes = NotesOf(event, names);
+      Losses losses;
+      losses.dropped_events = static_cast<std::uint64_t>(notes.Number("dropped_events", 0));
+      losses.damaged_bytes = static_cast<std::uint64_t>(notes.Number("damaged_bytes", 0));
+      return into_.out().SetLosses(losses);
+    }
+    if (own_ && category == "order") {
       for (std::uint8_t type = 1; type <= static_cast<std::uint8_t>(EventType::kQueueDepth);
            ++type) {
         if (EventName(static_cast<EventType>(type)) != name) continue;
         const Notes notes = NotesOf(event, names);
         return into_.AddEvent({.at = at,
-                               .thread = ThreadOf(event.track_uuid()),
+                               .thread = ThreadOf(TrackOf(event, names)),
                                .batch = BatchOf(notes),
                                .value = notes.Number("value", 0),
                                .type = static_cast<EventType>(type)});
@@ -273,6 +318,7 @@ class PerfettoImporter {
   }
 
   Foreign& into_;
+  bool own_ = false;                                // our own export
   std::unordered_map<std::uint32_t, Names> names_;  // by sequence
   std::unordered_map<std::uint64_t, Track> tracks_;
   std::unordered_map<std::uint64_t, ThreadId> threads_;

@@ -16,7 +16,8 @@ namespace json = simdjson::ondemand;
 struct PfwEvent {
   std::string_view phase, category, name, pid, tid;
   TimeNs start{-1}, duration{};
-  std::string_view label, value, file, ret, size, image, step;
+  std::string_view label, value, file, ret, size, image;
+  bool hashed = false;  // `file` is a hash
 };
 
 bool Contains(std::string_view text, std::string_view part) {
@@ -31,7 +32,10 @@ StageId StageOf(const PfwEvent& event) {
                        name == "preadv" || name == "fread" || name == "mmap";
     return reads ? StageId::kRead : StageId::kMark;
   }
-  if (event.category == "dataloader" && Contains(name, "fetch")) return StageId::kWait;
+  // Of an iteration DFTracer writes the wait for its element, and then what is done with it.
+  if (event.category == "dataloader" && Contains(name, "fetch")) {
+    return name.ends_with(".yield") ? StageId::kStep : StageId::kWait;
+  }
   if (event.category == "data" || event.category == "data_loader") {
     if (Contains(name, "decode")) return StageId::kDecode;
     if (Contains(name, "collate")) return StageId::kCollate;
@@ -73,11 +77,13 @@ class PfwImporter {
     if (type == json::json_type::object || type == json::json_type::array) return;
     if (key == "name") event.label = Word(value);
     if (key == "value") event.value = Word(value);
-    if (key == "fhash" || key == "fname" || key == "filename") event.file = Word(value);
+    if (key == "fhash" || key == "fname" || key == "filename") {
+      event.file = Word(value);
+      event.hashed = key == "fhash";
+    }
     if (key == "ret") event.ret = Word(value);
     if (key == "size" || key == "image_size") event.size = Word(value);
     if (key == "image_idx") event.image = Word(value);
-    if (key == "step") event.step = Word(value);
   }
 
   void Take(const PfwEvent& event) {
@@ -101,7 +107,9 @@ class PfwImporter {
     if (span.stage == StageId::kRead && bytes < 0) span.flags |= wire::kFlagError;
     if (!event.file.empty()) {
       const auto [file, fresh] = used_.try_emplace(std::string(event.file));
-      if (fresh) file->second = into_.out().Intern("file " + std::string(event.file));
+      // A path stands for itself, a hash until it is explained.
+      const std::string text(event.file);
+      if (fresh) file->second = into_.out().Intern(event.hashed ? "file " + text : text);
       span.object = file->second;
     }
     if (span.stage == StageId::kMark) {
@@ -110,25 +118,7 @@ class PfwImporter {
       span.sample = std::max<std::int64_t>(wire::kNoSample, Whole(event.image, -1));
     }
     const ThreadId thread = into_.Thread(event.pid, event.tid);
-    if (span.stage == StageId::kWait) {
-      const std::uint32_t batch = delivered_[thread.value]++;
-      span.batch = {batch, 1};
-      ++into_.summary().batches;
-      into_.AddEvent({.at = span.start,
-                      .thread = thread,
-                      .batch = span.batch,
-                      .value = 0,
-                      .type = EventType::kNextEntered});
-      into_.AddEvent({.at = span.end(),
-                      .thread = thread,
-                      .batch = span.batch,
-                      .value = 0,
-                      .type = EventType::kBatchDelivered});
-      ProcessInfo& consumer = into_.Process(event.pid);
-      consumer.role = wire::kRoleConsumer;
-      consumer.facts["loader.0.kind"] = "pytorch";
-      consumer.facts["epoch.1"] = "0";
-    }
+    if (span.stage == StageId::kWait) return into_.AddWait(thread, span);
     into_.Add(thread, span);
   }
 
@@ -145,7 +135,6 @@ class PfwImporter {
   Foreign& into_;
   std::unordered_map<std::string, std::string> files_;  // by hash
   std::unordered_map<std::string, StringId> used_;
-  std::unordered_map<std::uint32_t, std::uint32_t> delivered_;
 };
 
 }  // namespace
@@ -159,6 +148,7 @@ Result<void> ImportPfw(std::string_view text, std::size_t capacity,
     std::size_t last = end;
     while (last > at && (text[last - 1] == '\r' || text[last - 1] == ' ' || text[last - 1] == ','))
       --last;
+    if (last > at + 1 && text[at] == '[') ++at;  // the array's begin on the line of its first event
     if (last > at && text[at] == '{') {
       try {
         json::document line = parser.iterate(

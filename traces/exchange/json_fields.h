@@ -43,12 +43,13 @@ inline std::int64_t Whole(std::string_view word, std::int64_t otherwise) {
 // microseconds has its last bit at 0.25 us. Below zero if it is no number.
 inline TimeNs Microseconds(std::string_view word) {
   const std::size_t point = word.find('.');
+  constexpr std::int64_t kMost = std::int64_t{1} << 51;  // so that two may be added
   if (word.empty() || word.find_first_of("eE") != std::string_view::npos) {
     double real = -1;
     std::from_chars(word.data(), word.data() + word.size(), real);
-    return TimeNs{std::abs(real) < 9e15 ? static_cast<std::int64_t>(real * 1000) : -1};
+    const bool fits = real >= 0 && real <= static_cast<double>(kMost);
+    return TimeNs{fits ? static_cast<std::int64_t>(real * 1000) : -1};
   }
-  constexpr std::int64_t kMost = std::int64_t{1} << 52;
   const std::int64_t whole = Whole(word.substr(0, point), -1);
   if (whole < 0 || whole > kMost) return TimeNs{-1};
   std::int64_t fraction = 0;

@@ -23,8 +23,13 @@ std::uint32_t Nesting::Place(const Span& span,
   }
   std::uint32_t track = 0;
   while (track < open_.size() && !open_[track].empty() && open_[track].back() < span.end()) ++track;
+  TimeNs end = span.end();
+  if (track == kMostTracks) {
+    --track;
+    end = open_[track].back();
+  }
   if (track == open_.size()) open_.emplace_back();
-  open_[track].push_back(span.end());
+  open_[track].push_back(end);
   return track;
 }
 

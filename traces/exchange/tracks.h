@@ -19,10 +19,13 @@ namespace penstock::traces {
 // it nests.
 class Nesting {
  public:
-  // The track of a span, from 0; `ended` is told of each span on any track that is over by its
-  // start, in the order of their ends on that track.
+  static constexpr std::uint32_t kMostTracks = 256;
+
+  // The track of a span, from 0 to kMostTracks - 1; on the last one a span that does not nest is
+  // cut at the end of the one around it. `ended` is told of each span on any track that is over by
+  // its start, in the order of their ends on that track.
   //
-  // Requires: spans come as ForEachBlock gives them. Cost: amortised O(tracks).
+  // Requires: spans come as ForEachBlock gives them. Cost: O(tracks).
   std::uint32_t Place(const Span& span,
                       const std::function<void(std::uint32_t track, TimeNs end)>& ended);
   // Ends all that is open.
@@ -45,6 +48,9 @@ enum class FlowStep { kNone, kBegin, kStep, kEnd };
 [[nodiscard]] FlowStep FlowStepOf(const Span& span);
 // A number of the batch, the same on every track; never 0.
 [[nodiscard]] std::uint64_t FlowId(BatchKey batch);
+
+// The note by which our own exports are known again.
+inline constexpr char kOwnNote[] = "penstock";
 
 // What a counter counts, by its name.
 enum class CounterUnit { kCount, kBytes, kNanoseconds };

@@ -14,6 +14,7 @@
 #include "tests/traces/support.h"
 #include "traces/exchange/formats.h"
 #include "traces/trace.h"
+#include "traces/trace_builder.h"
 
 namespace penstock::traces {
 namespace {
@@ -197,6 +198,67 @@ TEST(ChromeTest, PairsBeginsWithEndsAndCountsWhatItLeavesOut) {
   EXPECT_THAT(imported.summary.left_out, Contains(Key("events without a time")));
 }
 
+TEST(ChromeTest, TextOfAnyLengthIsReadOnceWhereverItStands) {
+  const std::string large(100'000, 'x');
+  const Imported imported = ImportText(
+      R"([{"args":{"name":")" + large + R"(","value":")" + large + R"("},"ph":"C","name":")" +
+      large +
+      R"(","pid":1,"ts":1},{"args":{"bytes":7,"stream":3,"device":0},"ph":"X","cat":"kernel","name":")" +
+      large + R"(","pid":0,"tid":3,"ts":1,"dur":1}])");
+  ASSERT_NE(imported.trace, nullptr) << imported.error;
+  const std::vector<Row> rows = Rows(*imported.trace);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(std::get<1>(rows[0]), large);
+  EXPECT_EQ(std::get<6>(rows[0]), 7u);
+}
+
+TEST(ChromeTest, AnArrayThatWasNotEndedIsReadToItsLastWholeLine) {
+  const std::string line = R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1},)";
+  const Imported imported = ImportText("[\n" + line + "\n" + line + "\n{\"ph\":\"X\",\"na");
+  ASSERT_NE(imported.trace, nullptr) << imported.error;
+  EXPECT_EQ(imported.summary.spans, 2u);
+  EXPECT_THAT(imported.summary.left_out, Contains(Key("what was not written of the last event")));
+}
+
+TEST(ChromeTest, TimesThatCannotBeAreLeftOut) {
+  const Imported imported =
+      ImportText(R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":8e15,"dur":8e15},
+      {"ph":"X","name":"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__","pid":1,"tid":1,
+       "ts":99999999999999999999,"dur":1},
+      {"ph":"X","name":"b","pid":1,"tid":1,"ts":5,"dur":1}])");
+  ASSERT_NE(imported.trace, nullptr) << imported.error;
+  EXPECT_EQ(imported.summary.spans, 1u);
+  EXPECT_EQ(imported.summary.batches, 0u);
+  EXPECT_TRUE(imported.trace->events().empty());
+}
+
+TEST(RoundTripTest, LossesComeBack) {
+  TraceBuilder builder;
+  ProcessInfo process;
+  process.pid = 4;
+  ThreadInfo info;
+  info.process = builder.AddProcess(process);
+  const ThreadId thread = builder.AddThread(info);
+  Span span;
+  span.start.value = 10;
+  span.duration.value = 10;
+  span.stage = StageId::kRead;
+  builder.AddSpan(thread, span);
+  Losses losses;
+  losses.dropped_events = 12;
+  losses.damaged_bytes = 34;
+  builder.SetLosses(losses);
+  const auto trace = builder.Build();
+  for (const char* format : {"chrome", "perfetto"}) {
+    const testing::TempFolder folder;
+    ASSERT_TRUE(ExportToFile(*trace, *FindExportFormat(format), folder / "f"));
+    const Imported back = ImportFile(folder, folder / "f");
+    ASSERT_NE(back.trace, nullptr) << back.error;
+    EXPECT_EQ(back.trace->losses().dropped_events, 12u) << format;
+    EXPECT_EQ(back.trace->losses().damaged_bytes, 34u) << format;
+  }
+}
+
 TEST(ImportTest, SaysWhereTextIsMalformed) {
   const std::string good =
       R"({"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1},)";
@@ -243,6 +305,10 @@ TEST(PfwTest, ReadsCallsFilesAndConventionsOfBothVersions) {
       "\n"
       R"({"id":3,"name":"fetch.iter","cat":"dataloader","type":1,"pid":5,"tid":5,"ts":200,"dur":9,"ph":1,"args":{"hhash":"h"}})"
       "\n"
+      R"({"id":7,"name":"fetch.yield","cat":"dataloader","type":1,"pid":5,"tid":5,"ts":210,"dur":4,"ph":1})"
+      "\n"
+      R"({"id":8,"name":"fread","cat":"STDIO","pid":5,"tid":6,"ts":130,"dur":2,"ph":"X","args":{"fname":"/data/b.jpg","ret":3}})"
+      "\n"
       R"({"id":4,"name":"item","cat":"data","pid":5,"tid":6,"ts":90,"dur":30,"ph":"X","args":{"image_idx":"12"}})"
       "\n"
       R"({"id":5,"name":"open64","cat":"POSIX","pid":5,"tid":6,"ts":95,"dur":1,"ph":"X"})"
@@ -250,13 +316,16 @@ TEST(PfwTest, ReadsCallsFilesAndConventionsOfBothVersions) {
       R"({"id":6,"name":"cut)");
   ASSERT_NE(imported.trace, nullptr) << imported.error;
   EXPECT_EQ(imported.trace->facts().at("host"), "node1");
-  std::map<std::string, Row> by_stage;
-  for (const Row& row : Rows(*imported.trace)) by_stage[std::get<0>(row)] = row;
-  EXPECT_EQ(std::get<2>(by_stage["read"]), "/data/a.jpg");  // explained after its use
-  EXPECT_EQ(std::get<6>(by_stage["read"]), 512u);
-  EXPECT_EQ(std::get<3>(by_stage["read"]), 100'000);
-  EXPECT_EQ(std::get<7>(by_stage["sample"]), 12);
-  EXPECT_EQ(std::get<2>(by_stage["mark"]), "POSIX");
+  std::map<std::string, Row> by_name;
+  for (const Row& row : Rows(*imported.trace)) by_name[std::get<1>(row)] = row;
+  EXPECT_EQ(std::get<2>(by_name["read"]), "/data/a.jpg");  // explained after its use
+  EXPECT_EQ(std::get<6>(by_name["read"]), 512u);
+  EXPECT_EQ(std::get<3>(by_name["read"]), 100'000);
+  EXPECT_EQ(std::get<2>(by_name["fread"]), "/data/b.jpg");
+  EXPECT_EQ(std::get<0>(by_name["item"]), "sample");
+  EXPECT_EQ(std::get<7>(by_name["item"]), 12);
+  EXPECT_EQ(std::get<2>(by_name["open64"]), "POSIX");
+  EXPECT_EQ(std::get<0>(by_name["fetch.yield"]), "step");  // what is done with the batch
   EXPECT_EQ(imported.summary.batches, 1u);
   EXPECT_THAT(imported.summary.left_out, Contains(Key("a last line that is cut off")));
 }

@@ -135,6 +135,39 @@ TEST(NsightTest, KindsOfMemoryGoByTheirNames) {
   EXPECT_EQ(ByName(*imported.trace).count("H2D pageable"), 1u);
 }
 
+TEST(NsightTest, StreamsOfTwoRanksAreTheirs) {
+  const Imported imported =
+      ImportDatabase(kStrings + Activity("", "") +
+                     "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, end INTEGER, deviceId "
+                     "INTEGER, streamId "
+                     "INTEGER, correlationId INTEGER, shortName INTEGER, globalPid INTEGER);"
+                     "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(210,260,0,7,8,2," +
+                     std::to_string(std::int64_t{40} << 24) + "),(210,270,0,7,8,2," +
+                     std::to_string(std::int64_t{50} << 24) +
+                     ");"
+                     "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start INTEGER); INSERT INTO "
+                     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES(1),(2);");
+  ASSERT_NE(imported.trace, nullptr) << imported.error;
+  std::map<std::uint32_t, std::uint64_t> kernels;
+  for (const ThreadInfo& thread : imported.trace->threads()) {
+    if (thread.tid == wire::LaneOf(0, 7)) {
+      kernels[imported.trace->processes()[thread.process.value].pid] += thread.spans;
+    }
+  }
+  EXPECT_EQ(kernels, (std::map<std::uint32_t, std::uint64_t>{{40, 1}, {50, 1}}));
+  EXPECT_EQ(imported.summary.left_out.at("rows of CUPTI_ACTIVITY_KIND_GRAPH_TRACE"), 2u);
+}
+
+TEST(NsightTest, AViewIsNoTable) {
+  const Imported imported =
+      ImportDatabase("CREATE TABLE META_DATA_EXPORT(name TEXT, value TEXT);" + Activity("", "") +
+                     "CREATE VIEW StringIds(id, value) AS WITH RECURSIVE c(x) AS (SELECT 1 UNION "
+                     "ALL SELECT x+1 FROM "
+                     "c) SELECT x, 'word' FROM c;");
+  EXPECT_EQ(imported.trace, nullptr);
+  EXPECT_THAT(imported.error, HasSubstr("StringIds"));
+}
+
 TEST(NsightTest, AnotherDatabaseIsRefused) {
   EXPECT_THAT(ImportDatabase("CREATE TABLE t(x); INSERT INTO t VALUES(1);").error,
               HasSubstr("none that nsys"));
