@@ -40,13 +40,9 @@ double MeetingByChance(const std::vector<double>& busy) {
   return std::max(0.0, 1 - none - one);
 }
 
-}  // namespace
+using ByThread = std::map<std::uint32_t, std::vector<Stretch>>;
 
-ReadTurns MeasureTurns(const std::vector<ReadSpan>& reads) {
-  std::map<std::uint32_t, std::vector<Stretch>> by_thread;
-  for (const ReadSpan& read : reads) {
-    if (read.reader != ReadSpan::kNobody) by_thread[read.reader].push_back({read.start, read.end});
-  }
+ReadTurns TurnsOfEpoch(ByThread& by_thread) {
   ReadTurns turns;
   std::vector<std::vector<Stretch>> threads;
   for (auto& [thread, own] : by_thread) {
@@ -86,6 +82,22 @@ ReadTurns MeasureTurns(const std::vector<ReadSpan>& reads) {
   turns.reads = edges.size() / 2;
   turns.by_chance = MeetingByChance(busy);
   return turns;
+}
+
+}  // namespace
+
+ReadTurns MeasureTurns(const std::vector<ReadSpan>& reads) {
+  std::map<std::uint16_t, ByThread> epochs;
+  for (const ReadSpan& read : reads) {
+    if (read.reader == ReadSpan::kNobody) continue;
+    epochs[read.epoch][read.reader].push_back({read.start, read.end});
+  }
+  ReadTurns most;
+  for (auto& [epoch, by_thread] : epochs) {
+    const ReadTurns turns = TurnsOfEpoch(by_thread);
+    if (turns.reads > most.reads) most = turns;
+  }
+  return most;
 }
 
 }  // namespace penstock::analyzer

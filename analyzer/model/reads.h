@@ -15,12 +15,14 @@ struct ReadSpan {
   std::int64_t end = 0;
   std::uint64_t bytes = 0;
   static constexpr std::uint32_t kNobody = 0xffffffff;
-  std::uint32_t reader = kNobody;  // the thread, where it reads for a batch all of the time
+  std::uint32_t reader = kNobody;  // the thread, where it reads for a batch all of the time; then
+  std::uint32_t consumer = 0;      // the process that iterates,
+  std::uint16_t epoch = 0;         // and the generation of its iterator
 };
 
 // Whether the reads of several threads are ever made at the same time.
 struct ReadTurns {
-  std::uint64_t reads = 0;  // that were looked at; 0: too few threads, or reads of a thread
+  std::uint64_t reads = 0;  // of the epoch that was looked at; 0: too few threads, or reads of each
   double alone = 0;         // fractions of the time: one thread reads
   double together = 0;      // two or more do
   double by_chance = 0;     // `together`, if the threads knew nothing of each other
@@ -32,7 +34,8 @@ struct ReadTurns {
   static constexpr double kShare = 0.1;
 };
 
-// Cost: O(n log n).
+// Of the epoch with most reads, while all of its threads read: other epochs and loaders have
+// threads of their own. Requires: the reads are of one loader. Cost: O(n log n).
 [[nodiscard]] ReadTurns MeasureTurns(const std::vector<ReadSpan>& reads);
 
 struct ReadCosts {
@@ -45,7 +48,7 @@ struct ReadCosts {
   double per_byte = 0;          // seconds a byte, alone
   bool shared = false;          // reads slow each other down like jobs of one device
   double device_per_byte = 0;   // seconds a byte of that device: its bandwidth's inverse
-  ReadTurns turns;
+  ReadTurns turns;              // of the main loader's workers; FitReads() leaves it alone
 
   // Of the mean read, the part that its size does not change. Requires: split.
   [[nodiscard]] double latency_share() const { return mean > 0 ? latency / mean : 0; }

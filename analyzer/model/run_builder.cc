@@ -161,7 +161,8 @@ void RunBuilder::OnRead(const Span& span) {
   // The calls of a coalesced read are somewhere inside it: it cannot tell when it read.
   const bool whole = span.busy.value < 0 || span.busy.value * 10 > span.duration.value * 9;
   const std::uint32_t reader = span.batch.valid() && whole ? thread_ : ReadSpan::kNobody;
-  reads_.push_back({span.start.value, span.end().value, span.bytes.value, reader});
+  reads_.push_back({span.start.value, span.end().value, span.bytes.value, reader, consumer_.value,
+                    span.batch.generation});
   if (++reads_of_thread_ == kMost) reads_until_ = span.start.value;
 }
 
@@ -364,7 +365,16 @@ void RunBuilder::AttributeCopies() {
     return a.thread != b.thread ? a.thread < b.thread : a.start < b.start;
   };
   std::sort(places.begin(), places.end(), less);
+  // A call of the runtime inside a span of Python is the same copy: what both cover counts once.
+  std::sort(copies_.begin(), copies_.end(), ByThreadAndStart);
+  std::uint32_t thread = 0;
+  std::int64_t counted = kNever;  // until then, of `thread`
   for (const Stretch& copy : copies_) {
+    if (copy.thread != thread) counted = kNever;
+    thread = copy.thread;
+    const std::int64_t from = std::max(copy.start, counted);
+    counted = std::max(copy.end, counted);
+    if (copy.end <= from) continue;
     auto at =
         std::upper_bound(places.begin(), places.end(), Place{copy.thread, copy.start, 0}, less);
     if (at == places.begin()) continue;
@@ -373,7 +383,7 @@ void RunBuilder::AttributeCopies() {
     if (at->thread != copy.thread || (batch.step_end != kNever && copy.start >= batch.step_end)) {
       continue;
     }
-    batch.h2d += static_cast<double>(copy.end - copy.start) * 1e-9;
+    batch.h2d += static_cast<double>(copy.end - from) * 1e-9;
   }
 }
 

@@ -121,6 +121,7 @@ void FindWorkers(LoaderRun& run, const RunBuilder& builder,
     WorkerRun& worker = workers[batch.fetch_thread];
     worker.process = ProcessId{static_cast<std::uint32_t>(batch.worker_process)};
     worker.worker_id = processes[worker.process.value].worker_id;
+    worker.seen = threads[batch.fetch_thread].first.value;
     ++worker.batches;
     worker.busy += batch.fetch.wall;
     worker.cpu += batch.fetch.cpu;
@@ -247,6 +248,20 @@ void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trac
   });
 }
 
+// The reads that workers made for the batches of `run`.
+std::vector<ReadSpan> ReadsFor(const LoaderRun& run, const std::vector<ReadSpan>& all) {
+  std::set<std::uint16_t> generations;
+  for (const Epoch& epoch : run.epochs) generations.insert(epoch.generation);
+  std::vector<ReadSpan> reads;
+  for (const ReadSpan& read : all) {
+    const bool own = read.reader != ReadSpan::kNobody &&
+                     read.consumer == run.config.consumer.value &&
+                     generations.count(read.epoch) > 0;
+    if (own) reads.push_back(read);
+  }
+  return reads;
+}
+
 void ReadCounters(RunModel& model, const traces::Trace& trace) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, CounterSeries> series;
   for (const traces::CounterSample& sample : trace.counters()) {
@@ -318,11 +333,13 @@ RunModel BuildRunModel(const traces::Trace& trace) {
   ReadCounters(model, trace);
   RunBuilder builder(trace, model);
   builder.WalkSpans();
-  model.reads = FitReads(builder.TakeReads());
+  const std::vector<ReadSpan> reads = builder.TakeReads();
+  model.reads = FitReads(reads);
   builder.WalkEvents();
   builder.MatchWaits();
   builder.AttributeCopies();
   FindLoaders(model, builder, trace);
+  if (model.has_loader()) model.reads.turns = MeasureTurns(ReadsFor(model.loader(), reads));
   NarrowAffinity(model.host, MasksOfMakers(trace));
   const std::uint64_t on_device =
       model.stages[traces::StageId::kKernel].count + model.stages[traces::StageId::kCopy].count +

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "analyzer/stats/quantile.h"
@@ -207,15 +208,36 @@ std::vector<double> WorkerStarts(const LoaderRun& run, const Epoch& epoch, doubl
   return starts;
 }
 
+// Seconds from the first sign of life of one worker of an epoch to that of the next, on average.
+std::optional<double> BetweenStarts(const LoaderRun& run, const Epoch& epoch) {
+  std::set<std::int32_t> processes;
+  for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {
+    if (run.batches[i].was_fetched()) processes.insert(run.batches[i].worker_process);
+  }
+  std::vector<std::int64_t> seen;
+  for (const WorkerRun& worker : run.workers) {
+    const bool here = processes.count(static_cast<std::int32_t>(worker.process.value)) > 0;
+    if (here && worker.seen >= epoch.start) seen.push_back(worker.seen);
+  }
+  if (seen.size() < 2) return std::nullopt;
+  const auto [first, last] = std::minmax_element(seen.begin(), seen.end());
+  return SecondsOf(*last - *first) / static_cast<double>(seen.size() - 1);
+}
+
 // What each further worker adds to the start of all: they are started one after the other, and no
-// index is sent before the last of them was.
+// index is sent before the last of them was. What happens once before the first of them (a dataset
+// that is made ready, a forkserver) does not grow with them: where they were seen to appear, the
+// time between them tells, and one alone tells no more than a usual start.
 double OneMoreStart(const LoaderRun& run, const Epoch& epoch, const std::vector<double>& starts,
                     double charged) {
   constexpr double kFork = 0.05;  // of a Python process that has imported torch; assumed
   const std::int64_t sent = run.batches[epoch.first].index_sent;
   const bool seen = epoch.start != kNever && sent != kNever && sent >= epoch.start;
   if (!run.config.sample_tasks && run.config.num_workers > 0 && seen) {
-    return SecondsOf(sent - epoch.start) / run.config.num_workers * charged;
+    const double most = SecondsOf(sent - epoch.start) / run.config.num_workers;
+    const double each =
+        run.config.num_workers == 1 ? kFork : BetweenStarts(run, epoch).value_or(most);
+    return std::min(each, most) * charged;
   }
   if (starts.size() < 2) return kFork * charged;
   return std::max(0.0, starts.back() - starts.front()) / static_cast<double>(starts.size() - 1);
@@ -306,11 +328,17 @@ void AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const Stead
   }
 }
 
-// Seconds that each batch of the steady part took to be made; 0 for others.
-std::vector<double> RecordedMaking(const LoaderRun& run, const SteadyState& steady) {
-  std::vector<double> making;
-  for (std::size_t i = 0; i < run.batches.size(); ++i) {
-    making.push_back(steady.in_window[i] ? run.batches[i].fetch.wall : 0);
+// Seconds that each batch of the steady part took to be made; 0 for others. A batch that was not
+// seen to be made took as long as the one whose costs it has in the replay.
+std::vector<double> RecordedMaking(const LoaderRun& run, const SteadyState& steady,
+                                   const std::vector<std::size_t>& sources,
+                                   const Handover& handover) {
+  std::vector<double> making(run.batches.size(), 0.0);
+  for (std::size_t i = 0; i < making.size(); ++i) {
+    if (!steady.in_window[i]) continue;
+    const Batch& batch = run.batches[sources[i]];
+    const bool own = batch.put_thread == batch.fetch_thread;  // it also hands it over
+    making[i] = batch.fetch.wall + (own ? handover.put[sources[i]] : 0);
   }
   return making;
 }
@@ -376,7 +404,8 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   AddCpuOutsideFetch(model, run, steady, pipeline);
   // Other programs are simulated with what decoding tells of them.
   if (!load.crowded && Crowding(load) > 0) {
-    ScaleWaiting(pipeline, GenuineWaiting(pipeline, RecordedMaking(run, steady)));
+    const std::vector<double> making = RecordedMaking(run, steady, sources, handover);
+    ScaleWaiting(pipeline, GenuineWaiting(pipeline, making));
   }
   if (model.has_loader() && &run == &model.loader()) {
     UseDevice(run, model.device, steady, pipeline);

@@ -78,6 +78,7 @@ int Waiting(const Pipeline& pipeline) {
       cpu += demand.cpu() + demand.put;
     }
   }
+  if (service <= 0) return pipeline.workers;
   const double fill = pipeline.cores * service / std::max(cpu, 1e-3 * service);
   return static_cast<int>(std::min(2.0 * std::max(0, pipeline.workers), std::floor(fill)));
 }

@@ -97,15 +97,14 @@ void ShareStorage(const RunModel& model, const LoaderRun& run, Pipeline& pipelin
 void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeline& pipeline) {
   if (pipeline.sample_tasks || pipeline.workers < static_cast<int>(kFewestWorkers)) return;
   const std::map<std::uint32_t, int> numbers = NumbersOf(run);
-  const auto worker_of = [&](std::size_t i) {
-    const Batch& batch = run.batches[i];
-    const auto found = numbers.find(static_cast<std::uint32_t>(batch.worker_process));
-    return batch.was_fetched() && found != numbers.end() ? found->second : -1;
-  };
   const std::vector<Demand*> batches = BatchesOf(pipeline);
+  std::vector<int> worker_of(batches.size(), -1);
   std::map<int, Made> workers;
   for (std::size_t i = 0; i < batches.size(); ++i) {
-    const int worker = worker_of(i);
+    const Batch& batch = run.batches[i];
+    const auto found = numbers.find(static_cast<std::uint32_t>(batch.worker_process));
+    if (batch.was_fetched() && found != numbers.end()) worker_of[i] = found->second;
+    const int worker = worker_of[i];
     if (worker >= 0 && steady.in_window[i] && batches[i]->samples > 0) {
       workers[worker].Add(*batches[i]);
     }
@@ -134,6 +133,10 @@ void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeli
     }
   }
   if (slow.empty()) return;
+  std::map<int, std::vector<Demand*>> theirs;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    if (slow.count(worker_of[i]) > 0) theirs[worker_of[i]].push_back(batches[i]);
+  }
   for (const auto& [worker, made] : slow) {
     Work beyond;
     for (std::size_t p = 0; p < std::size(kParts); ++p) {
@@ -144,9 +147,8 @@ void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeli
       const double cpu = own.cpu > usual.cpu ? usual.cpu / own.cpu : 1;
       beyond.wall += (1 - wall) * own.wall / made.samples;
       beyond.cpu += (1 - cpu) * own.cpu / made.samples;
-      for (std::size_t i = 0; i < batches.size(); ++i) {
-        if (worker_of(i) != worker) continue;
-        Work& part = batches[i]->*kParts[p];
+      for (Demand* demand : theirs[worker]) {
+        Work& part = demand->*kParts[p];
         part.wall *= wall;
         part.cpu = std::min(part.cpu * cpu, part.wall);
       }
