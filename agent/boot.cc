@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The constructor: reads the environment, prepares the children's, and does nothing else. Mapping
-// the recording waits for the first event.
+// The constructor: reads the environment, prepares the children's, and does nothing else; where the
+// agent was not preloaded, not even that. Mapping the recording waits for the first event.
 
 #include "agent/boot.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -84,6 +85,36 @@ void FindOurselves() {
   if (agent.cut || python.cut) {
     g_config.agent[0] = g_config.python[0] = 0;
   }
+}
+
+struct LoadOrder {
+  bool agent = false;
+  bool libc_first = false;
+};
+
+int NoteOrder(dl_phdr_info* info, size_t /*size*/, void* data) {
+  auto* order = static_cast<LoadOrder*>(data);
+  const auto here = reinterpret_cast<uintptr_t>(&NoteOrder);
+  for (uint32_t i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& segment = info->dlpi_phdr[i];
+    const uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+    order->agent =
+        order->agent || (segment.p_type == PT_LOAD && here - begin < uintptr_t{segment.p_memsz});
+  }
+  const char* base = info->dlpi_name != nullptr ? BaseName(info->dlpi_name) : "";
+  order->libc_first =
+      !order->agent && (StartsWith(base, "libc.so.") || StartsWith(base, "libc-2."));
+  return order->agent || order->libc_first ? 1 : 0;
+}
+
+// False: somebody has loaded the agent into a program that runs (the driver or NVTX, in a child
+// that has kept their variables but not LD_PRELOAD). Its hooks are then behind libc's functions and
+// see nothing, and other threads may be reading the environment. What is preloaded, or linked,
+// comes before libc.
+bool ArePreloaded() {
+  LoadOrder order;
+  dl_iterate_phdr(NoteOrder, &order);
+  return !order.libc_first;
 }
 
 // Where a recording without a collector goes: an absolute path, for children in other directories.
@@ -228,7 +259,7 @@ __attribute__((constructor)) void Start() {
   const int saved = errno;
   NoteProcess();
   const char* off = Variable("PENSTOCK_OFF");
-  if (off == nullptr || off[0] == 0 || off[0] == '0') {
+  if ((off == nullptr || off[0] == 0 || off[0] == '0') && ArePreloaded()) {
     FindOurselves();
     CopyVariable("PENSTOCK_ARENA", g_config.arena, sizeof g_config.arena);
     CopyVariable("PENSTOCK_DATA", g_config.data, sizeof g_config.data);

@@ -85,6 +85,8 @@ namespace wire = penstock::wire;
 
 PENSTOCK_CUDA(cudaMemcpy, (void* to, const void* from, size_t size, int kind), wire::kCall,
               Direction(kind), size, to, from, size, kind)
+PENSTOCK_CUDA(cudaMemcpy_ptds, (void* to, const void* from, size_t size, int kind), wire::kCall,
+              Direction(kind), size, to, from, size, kind)
 PENSTOCK_CUDA(cudaMemcpyAsync, (void* to, const void* from, size_t size, int kind, void* stream),
               wire::kCall, Direction(kind), size, to, from, size, kind, stream)
 PENSTOCK_CUDA(cudaMemcpyAsync_ptsz,

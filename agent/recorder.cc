@@ -301,6 +301,7 @@ void ReleaseThread(void* state) {
     return;
   }
   FlushDirtyFiles(s);
+  CloseRanges(s->nvtx);
   t_state = nullptr;
   if (s->chunk != nullptr) {
     __atomic_store_n(&s->chunk->inflight_depth, 0u, __ATOMIC_RELEASE);
@@ -318,6 +319,7 @@ void ReleaseThread(void* state) {
     g_free = s;
     __atomic_store_n(&g_free_lock, 0u, __ATOMIC_RELEASE);
   } else {
+    FreeRanges(s->nvtx);
     sys::Unmap(s, (sizeof(ThreadState) + 4095) & ~size_t{4095});
   }
 }

@@ -21,6 +21,10 @@ struct Context {
 };
 
 struct NvtxThread;
+// Of a thread that ends: its open ranges end with it, never on the next thread that gets its
+// memory.
+void CloseRanges(NvtxThread* nvtx);
+void FreeRanges(NvtxThread* nvtx);
 
 struct OpenSpan {
   uint64_t start;

@@ -70,6 +70,17 @@ enum CopyKind : uint8_t {
   kHostToHost = 9,
   kPeerToPeer = 10,
 };
+enum CostKind : uint32_t {  // CUpti_ActivityOverheadKind
+  kCostCompiler = 1,
+  kCostFlush = 1 << 16,
+  kCostInstrumentation = 2 << 16,
+  kCostResources = 3 << 16,
+  kCostModuleLoading = 4 << 16,
+  kCostLazyLoading = 5 << 16,
+  kCostCommandsFull = 6 << 16,
+  kCostRequest = 7 << 16,
+  kCostManaged = 8 << 16,
+};
 enum MemoryKind : uint8_t { kPageable = 1, kPinned = 2, kManaged = 5 };
 enum CallbackDomain : uint32_t { kDriverDomain = 1, kRuntimeDomain = 2 };
 enum Attribute : uint32_t { kDeviceBufferPoolLimit = 2, kZeroedBuffers = 5 };

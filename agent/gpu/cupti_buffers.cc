@@ -4,6 +4,8 @@
 
 #include <sys/mman.h>
 
+#include "agent/gpu/cupti_abi.h"
+#include "agent/process.h"
 #include "agent/sys.h"
 
 namespace penstock::agent::cupti {
@@ -18,7 +20,9 @@ struct Buffer {
 };
 Buffer g_buffers[kReserved];
 bool g_may_refuse = false;
-BufferCounts g_counts;  // atomics
+BufferCounts g_counts;      // atomics
+uint64_t g_read_bytes = 0;  // atomics, of buffers that were read
+uint64_t g_read_records = 0;
 constexpr uint32_t kStock = 4;
 
 bool Move(Buffer& buffer, State from, State to) {
@@ -32,8 +36,18 @@ void Set(Buffer& buffer, State to) {
   __atomic_store_n(&buffer.state, uint32_t{to}, __ATOMIC_RELEASE);
 }
 
-void Count(uint64_t* counter) {
-  __atomic_fetch_add(counter, uint64_t{1}, __ATOMIC_RELAXED);
+void Count(uint64_t* counter, uint64_t by = 1) {
+  __atomic_fetch_add(counter, by, __ATOMIC_RELAXED);
+}
+
+// Records that nobody will read, of about the size of those that were read; most are of calls.
+void CountLost(size_t bytes) {
+  const uint64_t read = __atomic_load_n(&g_read_bytes, __ATOMIC_RELAXED);
+  const uint64_t records = __atomic_load_n(&g_read_records, __ATOMIC_RELAXED);
+  const uint64_t size = records != 0 && read >= records ? read / records : at::Api::kSize;
+  const uint64_t lost = (bytes + size - 1) / size;
+  Count(&g_counts.recycled, lost);
+  CountDropped(lost);  // a reader shows that first
 }
 
 // Maps one, in `state` when it is done; false: the table is full, or there is no memory.
@@ -73,9 +87,12 @@ bool PrepareBuffers(bool may_refuse) {
   return g_buffers[0].data != nullptr;
 }
 
-uint8_t* HandOutBuffer() {
+uint8_t* HandOutBuffer(bool open) {
+  if (!open && g_may_refuse) {
+    return nullptr;
+  }
   Buffer* buffer = Take(kFree, kOut);
-  if (buffer == nullptr) {
+  if (buffer == nullptr && open) {
     buffer = Make(kBuffers, kOut);
   }
   if (buffer == nullptr && !g_may_refuse) {
@@ -83,7 +100,9 @@ uint8_t* HandOutBuffer() {
     buffer = Take(kFull, kOut);
     if (buffer != nullptr) {
       __builtin_memset(buffer->data, 0, buffer->valid);
-      Count(&g_counts.recycled);
+      if (open) {
+        CountLost(buffer->valid);
+      }
     } else {
       buffer = Make(kReserved, kOut);
     }
@@ -118,7 +137,9 @@ uint8_t* NextFullBuffer(size_t* valid) {
   return buffer->data;
 }
 
-void RecycleBuffer(uint8_t* data, size_t valid) {
+void RecycleBuffer(uint8_t* data, size_t valid, uint64_t records) {
+  Count(&g_read_bytes, valid);
+  Count(&g_read_records, records);
   for (Buffer& buffer : g_buffers) {
     if (buffer.data == data && __atomic_load_n(&buffer.state, __ATOMIC_RELAXED) == kReading) {
       __builtin_memset(data, 0, valid);

@@ -20,6 +20,7 @@ inline constexpr uint16_t kRuntimeCalls[] = {
     20,  22,  373, 374, 375, 376,       // cudaMalloc, cudaFree, ...Async
     31,  32,  39,  41,  44,  144, 145,  // cudaMemcpy, 2D, ToSymbol, Async, 2DAsync, 3D, 3DAsync
     225, 228, 246, 160, 161,            // ..._ptsz, cudaMemcpyPeer, ...Async
+    215, 216, 223, 245, 233,            // cudaMemcpy_ptds, 2D, ToSymbol, 3D, cudaMemset_ptds
     482, 483, 509, 510,                 // cudaMemcpyBatchAsync
     49,  51,  235, 252, 253, 449, 450,  // cudaMemset, cudaMemPrefetchAsync
     131, 239, 137, 165,                 // cudaStreamSynchronize, Event-, Device-
@@ -30,10 +31,11 @@ inline constexpr uint16_t kRuntimeCalls[] = {
 // For programs that use the driver directly (Triton, JAX). Those that the runtime makes inside a
 // call of its own have that call's correlation and are dropped.
 inline constexpr uint16_t kDriverCalls[] = {
-    39,  294, 379,                      // cuMemHostAlloc, cuMemAllocHost, cuMemHostRegister
-    276, 277, 278, 279, 421, 305, 306,  // cuMemcpyHtoD, Async, DtoH, Async, ..., cuMemcpy, Async
-    17,  121, 126, 440,                 // cuCtxSynchronize, Event-, Stream-
-    307, 442, 477, 514, 515, 652, 653,  // cuLaunchKernel, Cooperative, cuGraphLaunch, KernelEx
+    39,  294, 379,                           // cuMemHostAlloc, cuMemAllocHost, cuMemHostRegister
+    276, 277, 278, 279, 305, 306,            // cuMemcpyHtoD, Async, DtoH, Async, cuMemcpy, Async
+    397, 421, 398, 422, 408, 418,            // ..._ptds, ..._ptsz
+    17,  121, 126, 440,                      // cuCtxSynchronize, Event-, Stream-
+    307, 442, 477, 478, 514, 515, 652, 653,  // cuLaunchKernel, Cooperative, cuGraphLaunch, KernelEx
 };
 
 }  // namespace penstock::agent::cupti

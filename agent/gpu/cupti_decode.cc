@@ -191,26 +191,80 @@ void DecodeApi(const uint8_t* r, bool runtime, const Context& in) {
            runtime});
 }
 
-// What the program waited for CUPTI itself; on the thread that flushes, as it is nobody's work.
+struct CostName {
+  uint32_t what;
+  const char* text;
+  bool of_cupti;
+};
+constexpr CostName kCosts[] = {
+    {kCostCompiler, "JIT compilation", false},
+    {kCostModuleLoading, "module loading", false},
+    {kCostLazyLoading, "lazy loading", false},
+    {kCostCommandsFull, "command buffer full", false},
+    {kCostFlush, "CUPTI: buffer flush", true},
+    {kCostInstrumentation, "CUPTI: instrumentation", true},
+    {kCostResources, "CUPTI: resources", true},
+    {kCostRequest, "CUPTI: buffer request", true},
+    {kCostManaged, "CUPTI: managed memory", true},
+};
+
+// What the program waited for in calls that look like work: for CUPTI itself, and for what it would
+// have waited for without CUPTI as well. On the thread that flushes: whose it was is not told by
+// every version.
 void DecodeCost(const uint8_t* r, const Context& in) {
   Times times;
   if (!in.Read(r, at::Cost::kStart, at::Cost::kEnd, &times)) {
     return;
   }
-  g_counts.cost_ns += Field<uint64_t>(r, at::Cost::kEnd) - Field<uint64_t>(r, at::Cost::kStart);
-  static constexpr const char* kCosts[] = {"CUPTI: other",           "CUPTI: buffer flush",
-                                           "CUPTI: instrumentation", "CUPTI: resources",
-                                           "CUPTI: module loading",  "CUPTI: lazy loading",
-                                           "CUPTI: commands full",   "CUPTI: buffer request"};
-  const uint32_t what = Field<uint32_t>(r, at::Cost::kWhat) >> 16;
-  const char* text = kCosts[what < sizeof kCosts / sizeof kCosts[0] ? what : 0];
+  const char* text = "CUPTI: other";
+  bool of_cupti = true;
+  const auto what = Field<uint32_t>(r, at::Cost::kWhat);
+  for (const CostName& known : kCosts) {
+    if (known.what == what) {
+      text = known.text;
+      of_cupti = known.of_cupti;
+    }
+  }
+  if (of_cupti) {
+    g_counts.cost_ns += Field<uint64_t>(r, at::Cost::kEnd) - Field<uint64_t>(r, at::Cost::kStart);
+  }
   EmitAt(agent::Context{}, wire::kCall, static_cast<uint32_t>(CachedName(&g_tables->kernels, text)),
          times.start, times.end - times.start, 0, 0, 0, 0);
 }
 
-void Decode(const uint8_t* r, const Context& in) {
+// What is read of a record, in bytes; 0: of unknown kind.
+size_t SizeOf(uint32_t kind) {
+  switch (kind) {
+    case kMemcpy:
+      return at::Copy::kSize;
+    case kMemcpyPeer:
+      return at::Peer::kSize;
+    case kMemset:
+      return at::Set::kSize;
+    case kKernel:
+    case kConcurrentKernel:
+      return at::Launch::kSize;
+    case kRuntime:
+    case kDriver:
+      return at::Api::kSize;
+    case kSynchronization:
+      return at::Sync::kSize;
+    case kOverhead:
+      return at::Cost::kSize;
+    default:
+      return 0;
+  }
+}
+
+// `left`: bytes from the record to the end of its buffer.
+void Decode(const uint8_t* r, size_t left, const Context& in) {
+  const uint32_t kind = left >= sizeof kind ? Field<uint32_t>(r, at::kKind) : 0;
+  if (SizeOf(kind) == 0 || left < SizeOf(kind)) {
+    ++g_counts.unknown;
+    return;
+  }
   Times times;
-  switch (Field<uint32_t>(r, at::kKind)) {
+  switch (kind) {
     case kMemcpy:
       if (in.Read(r, at::Copy::kStart, at::Copy::kEnd, &times)) {
         const auto copy = Field<uint8_t>(r, at::Copy::kCopyKind);
@@ -257,7 +311,7 @@ void Decode(const uint8_t* r, const Context& in) {
       DecodeCost(r, in);
       return;
     default:
-      ++g_counts.unknown;
+      return;
   }
 }
 
@@ -271,17 +325,21 @@ bool PrepareDecoder(const Functions& functions, bool system_threads) {
   return g_tables != nullptr;
 }
 
-void DecodeBuffer(uint8_t* buffer, size_t valid, const DeviceClock& clock, double ticks_per_ns) {
+uint64_t DecodeBuffer(uint8_t* buffer, size_t valid, const DeviceClock& clock,
+                      double ticks_per_ns) {
   const Context in{clock, ticks_per_ns};
   uint8_t* record = nullptr;
+  uint64_t records = 0;
   // No record is smaller than 8 bytes: a library that never says "end" is left all the same.
   for (size_t left = valid / 8; left > 0; --left) {
     if (g_functions.next_record(buffer, valid, &record) != kSuccess || record == nullptr ||
         record < buffer || record >= buffer + valid) {
-      return;
+      break;
     }
-    Decode(record, in);
+    ++records;
+    Decode(record, static_cast<size_t>(buffer + valid - record), in);
   }
+  return records;
 }
 
 DecodeCounts CountDecoded() {

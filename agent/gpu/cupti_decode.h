@@ -14,14 +14,14 @@ namespace penstock::agent::cupti {
 
 struct DecodeCounts {
   uint64_t unstamped;  // CUPTI could not take their time, or they had not ended
-  uint64_t unknown;    // of kinds that we do not know
+  uint64_t unknown;    // of kinds that we do not know, or cut off by the end of their buffer
   uint64_t cost_ns;    // what CUPTI says that it cost the program
 };
 
 // `system_threads`: records name threads as the kernel does.
 bool PrepareDecoder(const Functions& functions, bool system_threads);
-// Requires: `valid` bytes at `buffer`.
-void DecodeBuffer(uint8_t* buffer, size_t valid, const DeviceClock& clock, double ticks_per_ns);
+// Requires: `valid` bytes at `buffer`. Returns how many records were there.
+uint64_t DecodeBuffer(uint8_t* buffer, size_t valid, const DeviceClock& clock, double ticks_per_ns);
 DecodeCounts CountDecoded();
 
 }  // namespace penstock::agent::cupti

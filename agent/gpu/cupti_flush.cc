@@ -99,8 +99,8 @@ void ReadBuffers() {
   size_t valid = 0;
   for (uint8_t* buffer = NextFullBuffer(&valid); buffer != nullptr;
        buffer = NextFullBuffer(&valid)) {
-    DecodeBuffer(buffer, valid, g_session.clock, g_session.ticks_per_ns);
-    RecycleBuffer(buffer, valid);
+    const uint64_t records = DecodeBuffer(buffer, valid, g_session.clock, g_session.ticks_per_ns);
+    RecycleBuffer(buffer, valid, records);
   }
 }
 
@@ -130,7 +130,9 @@ void TellCounts() {
   GpuFact("gpu.records", records.works);
   GpuFact("gpu.calls", records.calls);
   GpuFact("gpu.dropped", g_dropped + buffers.recycled);
+  GpuFact("gpu.refused_buffers", buffers.refused);
   GpuFact("gpu.unstamped", decoded.unstamped);
+  GpuFact("gpu.unknown", decoded.unknown);
   GpuFact("gpu.foreign_buffers", buffers.foreign);
   GpuFact("gpu.lost_buffers", buffers.out);
   GpuFact("gpu.unpaired", records.unpaired);
@@ -143,11 +145,12 @@ void TellCounts() {
 void* FlushMain(void* /*unused*/) {
   sys::Call(SYS_prctl, 15 /* PR_SET_NAME */, sys::Pointer("penstock-gpu"));
   bool last = false;
+  bool ended = false;
   while (!last) {
     if (__atomic_load_n(&g_session.stop, __ATOMIC_ACQUIRE) == 0) {
       Wait(&g_session.stop, 0, kFlushNs);
     }
-    const bool ended = !Recording();
+    ended = !Recording();
     last = ended || __atomic_load_n(&g_session.stop, __ATOMIC_ACQUIRE) != 0;
     Flush(0);
     if (ended) {
@@ -158,13 +161,17 @@ void* FlushMain(void* /*unused*/) {
     }
     EndRound(last);
   }
-  __atomic_store_n(&g_session.closed, 1u, __ATOMIC_RELEASE);
   TellCounts();
   __atomic_fetch_sub(&g_header->late_writers, 1u, __ATOMIC_ACQ_REL);
+  __atomic_store_n(&g_session.done, 1u, __ATOMIC_RELEASE);
+  if (!ended) {
+    DisableRecords();  // destructors that use the device ask for no buffers
+  }
+  __atomic_store_n(&g_session.closed, 1u, __ATOMIC_RELEASE);
   if (__atomic_load_n(&g_session.stop, __ATOMIC_ACQUIRE) == 0) {
     g_session.library.functions.unsubscribe(g_session.subscriber);
   }
-  __atomic_store_n(&g_session.done, 1u, __ATOMIC_RELEASE);
+  __atomic_store_n(&g_session.done, 2u, __ATOMIC_RELEASE);
   Wake(&g_session.done);
   return nullptr;
 }
@@ -178,8 +185,9 @@ void OnExit(void* /*unused*/) {
   __atomic_store_n(&g_session.stop, 1u, __ATOMIC_RELEASE);
   Wake(&g_session.stop);
   const uint64_t end = MonotonicNs() + static_cast<uint64_t>(kEndNs);
-  while (__atomic_load_n(&g_session.done, __ATOMIC_ACQUIRE) == 0 && MonotonicNs() < end) {
-    Wait(&g_session.done, 0, 50000000);
+  for (uint32_t done;
+       (done = __atomic_load_n(&g_session.done, __ATOMIC_ACQUIRE)) < 2 && MonotonicNs() < end;) {
+    Wait(&g_session.done, done, 50000000);
   }
   if (__atomic_load_n(&g_session.done, __ATOMIC_ACQUIRE) == 0) {
     GpuFact("gpu.reason", "CUPTI's last flush did not end; the last records are missing");
@@ -199,7 +207,9 @@ bool StartFlushing() {
   if (create == nullptr || detach == nullptr) {
     return false;
   }
-  const uint64_t all = ~uint64_t{0};
+  // All but 32 and 33, which are glibc's own: before 2.32 a thread keeps the mask it was born with,
+  // and setuid() would wait for this one for ever.
+  const uint64_t all = ~(uint64_t{3} << 31);
   uint64_t before = 0;
   sys::Call(SYS_rt_sigprocmask, SIG_SETMASK, sys::Pointer(&all), sys::Pointer(&before), 8);
   unsigned long thread = 0;

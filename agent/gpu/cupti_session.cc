@@ -22,18 +22,17 @@
 namespace penstock::agent::cupti {
 namespace {
 
+// CUPTI may ask after the end, and in a forked child: the table of buffers is the child's own copy.
 void OnRequest(uint8_t** buffer, size_t* size, size_t* records) {
-  const bool open = SessionIsOurs() && __atomic_load_n(&g_session.closed, __ATOMIC_RELAXED) == 0;
-  *buffer = open ? HandOutBuffer() : nullptr;
+  *buffer =
+      HandOutBuffer(SessionIsOurs() && __atomic_load_n(&g_session.closed, __ATOMIC_RELAXED) == 0);
   *size = *buffer != nullptr ? kBufferSize : 0;
   *records = 0;
 }
 
 void OnComplete(void* /*context*/, uint32_t /*stream*/, uint8_t* buffer, size_t /*size*/,
                 size_t valid) {
-  if (SessionIsOurs()) {
-    TakeBackBuffer(buffer, valid);
-  }
+  TakeBackBuffer(buffer, valid);
 }
 
 void OnCallback(void* /*user*/, uint32_t /*domain*/, uint32_t /*id*/, const void* /*data*/) {}

@@ -14,9 +14,9 @@ namespace penstock::agent::cupti {
 struct Session {
   uint32_t pid;     // of the process that began it, 0: none
   uint32_t begun;   // atomic: once in a process image
-  uint32_t closed;  // atomic: CUPTI gets no more buffers
+  uint32_t closed;  // atomic: nobody reads CUPTI's buffers any more
   uint32_t stop;    // atomic, futex: the last flush is wanted
-  uint32_t done;    // atomic, futex: it was made
+  uint32_t done;    // atomic, futex: 1: it was made and told of; 2: CUPTI records nothing any more
   bool own_clock;   // CUPTI stamps with ours
   double ticks_per_ns;
   void* subscriber;

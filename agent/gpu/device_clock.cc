@@ -20,7 +20,8 @@ uint64_t DeviceClock::ToTicks(uint64_t ns, double ticks_per_ns) const {
   const Pair& a = pair(at);
   double slope = ticks_per_ns;
   if (kept > 1) {
-    const Pair& b = pair(at + 1);
+    // The first two are of one flush, too close together to tell how things went long before.
+    const Pair& b = pair(ns < a.ns ? kept - 1 : at + 1);
     // Two pairs of one microsecond, or of a wall clock that was set back, make no line.
     if (b.ns > a.ns + 1000000 && b.ticks > a.ticks) {
       slope = static_cast<double>(b.ticks - a.ticks) / static_cast<double>(b.ns - a.ns);

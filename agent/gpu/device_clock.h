@@ -2,7 +2,8 @@
 //
 // From the clock that CUPTI stamps with (nanoseconds of CLOCK_MONOTONIC, or of its own) to ticks of
 // the recording, by pairs of both that were read together at every flush: between two pairs a
-// line, beyond them the line of the nearest two. One thread's; no allocation.
+// line, before them the line from the first to the last, after them that of the last two. One
+// thread's; no allocation.
 #pragma once
 
 #include <stdint.h>

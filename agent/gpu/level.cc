@@ -16,9 +16,10 @@ GpuLevel g_asked = GpuLevel::kOff;
 // atomic, bool: the hooks on the runtime record. From the start in every process that may not use
 // CUPTI; where CUPTI may come, only when it is known not to.
 uint32_t g_hook_calls = 0;
-// Whom the variables name instead of the agent; nullptr: nobody.
-const char* g_other_cuda_tool = nullptr;
-const char* g_other_nvtx_tool = nullptr;
+// Whom the variables name instead of the agent; "": nobody. Copies: the program may free its
+// environment.
+char g_other_cuda_tool[512] = "";
+char g_other_nvtx_tool[512] = "";
 uint32_t g_told = 0;     // atomic: of the other tools
 uint32_t g_reached = 0;  // atomic: the level is known
 
@@ -36,15 +37,16 @@ bool Same(const char* a, const char* b) {
   return StartsWith(a, b) && a[Length(b)] == 0;
 }
 
-// Sets `name` to the agent unless somebody has set it. Returns who has.
-const char* Point(const char* name, const char* (*variable)(const char*),
-                  void (*set)(const char*, const char*)) {
+// Sets `name` to the agent unless somebody has set it, then copies to what.
+template <size_t kSize>
+void Point(const char* name, const char* (*variable)(const char*),
+           void (*set)(const char*, const char*), char (&other)[kSize]) {
   const char* present = variable(name);
   if (present == nullptr || present[0] == 0) {
     set(name, g_config.agent);
-    return nullptr;
+  } else if (!Same(present, g_config.agent)) {
+    Text{other, kSize}.Add(present);
   }
-  return Same(present, g_config.agent) ? nullptr : present;
 }
 
 }  // namespace
@@ -69,13 +71,13 @@ void StartGpu(const char* level, const char* (*variable)(const char*),
   if (g_asked == GpuLevel::kOff) {
     return;
   }
-  g_other_nvtx_tool = Point("NVTX_INJECTION64_PATH", variable, set);
+  Point("NVTX_INJECTION64_PATH", variable, set, g_other_nvtx_tool);
   const bool cupti = g_asked == GpuLevel::kCupti || g_asked == GpuLevel::kAuto;
   if (cupti) {
-    g_other_cuda_tool = Point("CUDA_INJECTION64_PATH", variable, set);
+    Point("CUDA_INJECTION64_PATH", variable, set, g_other_cuda_tool);
   }
   const bool calls = g_asked == GpuLevel::kCalls || g_asked == GpuLevel::kYield;
-  if (calls || g_other_cuda_tool != nullptr) {
+  if (calls || g_other_cuda_tool[0] != 0) {
     __atomic_store_n(&g_hook_calls, 1u, __ATOMIC_RELAXED);
   }
 }
@@ -108,7 +110,7 @@ void NoteCudaCalls() {
     return;
   }
   ReachGpuLevel(GpuLevel::kCalls, g_asked == GpuLevel::kYield ? "CUPTI is left to the program"
-                                  : g_other_cuda_tool != nullptr
+                                  : g_other_cuda_tool[0] != 0
                                       ? "CUDA_INJECTION64_PATH names another tool"
                                       : "");
 }
@@ -124,10 +126,10 @@ void ReachGpuLevel(GpuLevel level, const char* reason) {
     GpuFact("gpu.reason", reason);
   }
   if (__atomic_exchange_n(&g_told, 1u, __ATOMIC_RELAXED) == 0) {
-    if (g_other_nvtx_tool != nullptr) {
+    if (g_other_nvtx_tool[0] != 0) {
       GpuFact("gpu.nvtx_tool", g_other_nvtx_tool);
     }
-    if (g_other_cuda_tool != nullptr) {
+    if (g_other_cuda_tool[0] != 0) {
       GpuFact("gpu.cuda_tool", g_other_cuda_tool);
     }
   }

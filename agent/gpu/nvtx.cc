@@ -30,12 +30,24 @@ struct NvtxThread {
     uint32_t reserved;
     Context context;
   };
-  uint64_t token;  // of the process that pushed: a forked child begins anew
+  uint64_t token;  // of the process that pushed: a forked child begins anew; 0: the thread ended
   uint32_t depth;
   uint32_t beyond;  // pushed on top of a full stack
   Range stack[kDepth];
   NameCache names;
 };
+
+void CloseRanges(NvtxThread* nvtx) {
+  if (nvtx != nullptr) {
+    nvtx->token = 0;
+  }
+}
+
+void FreeRanges(NvtxThread* nvtx) {
+  if (nvtx != nullptr) {
+    sys::Unmap(nvtx, sizeof *nvtx);
+  }
+}
 
 namespace {
 

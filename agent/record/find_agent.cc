@@ -19,6 +19,13 @@ namespace {
 
 constexpr std::string_view kAgentName = "libpenstock_agent.so";
 
+// A folder itself, not a link to one, that nobody else can put anything into.
+bool IsOursAlone(const std::string& folder) {
+  struct stat status;
+  return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         status.st_uid == getuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 bool Preloadable(std::string_view path) {
   return path.find_first_of(": \t\n") == std::string_view::npos;
 }
@@ -47,18 +54,16 @@ std::string OwnFolder() {
 
 std::string LinkFolder(const char* runtime_folder) {
   std::string folder = fmt::format("/tmp/penstock-{}", getuid());
-  if (runtime_folder != nullptr && *runtime_folder == '/' && Preloadable(runtime_folder)) {
+  if (runtime_folder != nullptr && *runtime_folder == '/' && Preloadable(runtime_folder) &&
+      IsOursAlone(runtime_folder)) {
     folder = std::string(runtime_folder) + "/penstock";
   }
   mkdir(folder.c_str(), 0700);
-  struct stat status;
-  const bool ours = lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
-                    status.st_uid == getuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-  return ours ? folder : "";
+  return IsOursAlone(folder) ? folder : "";
 }
 
 std::string FindAgent(const char* named, const std::string& own_folder,
-                      const std::string& link_folder) {
+                      const std::function<std::string()>& link_folder) {
   std::error_code error;
   std::vector<fs::path> places;
   if (named != nullptr && *named != 0) {
@@ -70,7 +75,7 @@ std::string FindAgent(const char* named, const std::string& own_folder,
   for (const fs::path& place : places) {
     const fs::path found = fs::canonical(place, error);
     if (error || access(found.c_str(), R_OK) != 0) continue;
-    return Preloadable(found.native()) ? found.string() : LinkTo(found, link_folder);
+    return Preloadable(found.native()) ? found.string() : LinkTo(found, link_folder());
   }
   return {};
 }

@@ -24,7 +24,6 @@
 namespace penstock::record {
 namespace {
 
-constexpr TimeNs kSilence{2'000'000'000};  // in one call: it hangs
 constexpr TimeNs kOpenedPeriod{5'000'000'000};
 constexpr std::size_t kMostEarly = 4096;
 constexpr std::size_t kRecordsAtOnce = 64;
@@ -202,7 +201,7 @@ void GpuSampler::Watch(TimeNs now) {
     last_count_ = count;
     moved_ = now;
     if (answered_) SetStatus("sampled");
-  } else if (now - moved_ >= kSilence) {
+  } else if (now - moved_ >= kNvmlSilence) {
     SetStatus(fmt::format("no answer from {}", progress_->call.load(std::memory_order_relaxed)));
   }
 }

@@ -111,7 +111,7 @@ int Launch(Options options, const Settings& settings) {
   if (!target.preload) return RunUntraced(options, target.warnings.front());
   for (const std::string& warning : target.warnings) Say(warning);
   const std::string agent =
-      FindAgent(settings.agent, OwnFolder(), LinkFolder(settings.runtime_folder));
+      FindAgent(settings.agent, OwnFolder(), [&] { return LinkFolder(settings.runtime_folder); });
   if (agent.empty()) {
     Say("the agent (libpenstock_agent.so) is not beside this program; name it in PENSTOCK_AGENT");
     return penstock::ExitStatus(ErrorKind::kEnvironment);

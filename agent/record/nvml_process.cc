@@ -68,9 +68,11 @@ class Reporter {
       Sample();
       const TimeNs pause{std::max(child_.period.value, (OwnCpu() - before) * kCpuShare)};
       next = std::max(next + pause, MonotonicNow() + TimeNs{pause.value / 4});
-      Enter("waiting");
-      Sleep(next - MonotonicNow());
-      if (getppid() != child_.parent) return;
+      do {
+        Enter("waiting");
+        Sleep(std::clamp(next - MonotonicNow(), TimeNs{0}, TimeNs{kNvmlSilence.value / 4}));
+        if (getppid() != child_.parent) return;
+      } while (MonotonicNow() < next);
     }
   }
 

@@ -35,8 +35,12 @@ static_assert(sizeof(GpuRecord) == 256 && std::is_trivially_copyable_v<GpuRecord
 // Shared by both processes. `call` points to a literal: a forked child has it at the same address.
 struct GpuProgress {
   std::atomic<const char*> call{"starting"};  // relaxed; for messages only
-  std::atomic<std::uint64_t> count{0};        // relaxed; calls made so far
+  std::atomic<std::uint64_t> count{0};        // relaxed; calls made and signs of life so far
 };
+
+// Without a call for so long, the child hangs in the last one. It gives a sign of life more often
+// while it waits.
+inline constexpr TimeNs kNvmlSilence{2'000'000'000};
 
 struct NvmlChild {
   int fd = -1;                      // where records go

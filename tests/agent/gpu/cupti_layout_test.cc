@@ -7,7 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <string>
+#include <cstdint>
+#include <iterator>
+#include <set>
+#include <vector>
 
 #include "agent/gpu/cupti_abi.h"
 #include "agent/gpu/cupti_calls.h"
@@ -49,6 +52,7 @@ void ExpectSet() {
   EXPECT_EQ(at::Set::kDevice, offsetof(R, deviceId));
   EXPECT_EQ(at::Set::kStream, offsetof(R, streamId));
   EXPECT_EQ(at::Set::kCorrelation, offsetof(R, correlationId));
+  EXPECT_LE(at::Set::kSize, sizeof(R));
 }
 
 template <class R>
@@ -59,6 +63,7 @@ void ExpectPeer() {
   EXPECT_EQ(at::Peer::kDevice, offsetof(R, deviceId));
   EXPECT_EQ(at::Peer::kStream, offsetof(R, streamId));
   EXPECT_EQ(at::Peer::kCorrelation, offsetof(R, correlationId));
+  EXPECT_LE(at::Peer::kSize, sizeof(R));
 }
 
 template <class R>
@@ -67,6 +72,7 @@ void ExpectSync() {
   EXPECT_EQ(at::Sync::kStart, offsetof(R, start));
   EXPECT_EQ(at::Sync::kEnd, offsetof(R, end));
   EXPECT_EQ(at::Sync::kCorrelation, offsetof(R, correlationId));
+  EXPECT_LE(at::Sync::kSize, sizeof(R));
 }
 
 template <class R>
@@ -74,6 +80,7 @@ void ExpectCost() {
   EXPECT_EQ(at::Cost::kWhat, offsetof(R, overheadKind));
   EXPECT_EQ(at::Cost::kStart, offsetof(R, start));
   EXPECT_EQ(at::Cost::kEnd, offsetof(R, end));
+  EXPECT_LE(at::Cost::kSize, sizeof(R));
 }
 
 TEST(CuptiLayoutTest, CopiesOfCuda11To13ShareThePrefix) {
@@ -131,6 +138,18 @@ TEST(CuptiLayoutTest, NumbersAreThoseOfTheHeaders) {
   EXPECT_EQ(int{kHostToDevice}, int{CUPTI_ACTIVITY_MEMCPY_KIND_HTOD});
   EXPECT_EQ(int{kDeviceToHost}, int{CUPTI_ACTIVITY_MEMCPY_KIND_DTOH});
   EXPECT_EQ(int{kPeerToPeer}, int{CUPTI_ACTIVITY_MEMCPY_KIND_PTOP});
+  EXPECT_EQ(kCostCompiler, std::uint32_t{CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER});
+  EXPECT_EQ(kCostFlush, std::uint32_t{CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH});
+  EXPECT_EQ(kCostInstrumentation, std::uint32_t{CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION});
+  EXPECT_EQ(kCostResources, std::uint32_t{CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE});
+#if CUPTI_API_VERSION >= 130000
+  EXPECT_EQ(kCostModuleLoading,
+            std::uint32_t{CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING});
+  EXPECT_EQ(kCostLazyLoading, std::uint32_t{CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING});
+  EXPECT_EQ(kCostCommandsFull, std::uint32_t{CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL});
+  EXPECT_EQ(kCostRequest, std::uint32_t{CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST});
+  EXPECT_EQ(kCostManaged, std::uint32_t{CUPTI_ACTIVITY_OVERHEAD_UVM_ACTIVITY_INIT});
+#endif
   EXPECT_EQ(int{kPageable}, int{CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE});
   EXPECT_EQ(int{kPinned}, int{CUPTI_ACTIVITY_MEMORY_KIND_PINNED});
   EXPECT_EQ(int{kManaged}, int{CUPTI_ACTIVITY_MEMORY_KIND_MANAGED});
@@ -146,38 +165,126 @@ TEST(CuptiLayoutTest, NumbersAreThoseOfTheHeaders) {
   EXPECT_EQ(kDriverDomain, std::uint32_t{CUPTI_CB_DOMAIN_DRIVER_API});
 }
 
-bool Asked(const std::uint16_t* first, const std::uint16_t* last, std::uint32_t number) {
-  for (; first != last; ++first) {
-    if (*first == number) return true;
+struct KnownCall {
+  const char* name;
+  std::uint32_t number;
+};
+
+// `all`: the headers are of the newest version that we know numbers of.
+void ExpectCalls(const std::vector<std::uint16_t>& asked, const std::vector<KnownCall>& known,
+                 bool all) {
+  const std::set<std::uint32_t> numbers(asked.begin(), asked.end());
+  EXPECT_EQ(numbers.size(), asked.size()) << "one of them twice";
+  for (const KnownCall& call : known) {
+    EXPECT_EQ(numbers.count(call.number), 1u) << call.name << " is " << call.number;
   }
-  return false;
+  if (all) {
+    EXPECT_EQ(numbers.size(), known.size()) << "a number without a name";
+  }
 }
 
+#define PENSTOCK_RUNTIME(name)             \
+  KnownCall {                              \
+#name, CUPTI_RUNTIME_TRACE_CBID_##name \
+  }
+#define PENSTOCK_DRIVER(name)             \
+  KnownCall {                             \
+#name, CUPTI_DRIVER_TRACE_CBID_##name \
+  }
+
+const std::vector<KnownCall> kKnownRuntime = {
+    PENSTOCK_RUNTIME(cudaMallocHost_v3020),
+    PENSTOCK_RUNTIME(cudaHostAlloc_v3020),
+    PENSTOCK_RUNTIME(cudaFreeHost_v3020),
+    PENSTOCK_RUNTIME(cudaHostRegister_v4000),
+    PENSTOCK_RUNTIME(cudaHostUnregister_v4000),
+    PENSTOCK_RUNTIME(cudaMalloc_v3020),
+    PENSTOCK_RUNTIME(cudaFree_v3020),
+    PENSTOCK_RUNTIME(cudaMallocAsync_v11020),
+    PENSTOCK_RUNTIME(cudaMallocAsync_ptsz_v11020),
+    PENSTOCK_RUNTIME(cudaFreeAsync_v11020),
+    PENSTOCK_RUNTIME(cudaFreeAsync_ptsz_v11020),
+    PENSTOCK_RUNTIME(cudaMemcpy_v3020),
+    PENSTOCK_RUNTIME(cudaMemcpy2D_v3020),
+    PENSTOCK_RUNTIME(cudaMemcpyToSymbol_v3020),
+    PENSTOCK_RUNTIME(cudaMemcpyAsync_v3020),
+    PENSTOCK_RUNTIME(cudaMemcpy2DAsync_v3020),
+    PENSTOCK_RUNTIME(cudaMemcpy3D_v3020),
+    PENSTOCK_RUNTIME(cudaMemcpy3DAsync_v3020),
+    PENSTOCK_RUNTIME(cudaMemcpyAsync_ptsz_v7000),
+    PENSTOCK_RUNTIME(cudaMemcpy2DAsync_ptsz_v7000),
+    PENSTOCK_RUNTIME(cudaMemcpy3DAsync_ptsz_v7000),
+    PENSTOCK_RUNTIME(cudaMemcpyPeer_v4000),
+    PENSTOCK_RUNTIME(cudaMemcpyPeerAsync_v4000),
+    PENSTOCK_RUNTIME(cudaMemcpy_ptds_v7000),
+    PENSTOCK_RUNTIME(cudaMemcpy2D_ptds_v7000),
+    PENSTOCK_RUNTIME(cudaMemcpyToSymbol_ptds_v7000),
+    PENSTOCK_RUNTIME(cudaMemcpy3D_ptds_v7000),
+    PENSTOCK_RUNTIME(cudaMemset_ptds_v7000),
+    PENSTOCK_RUNTIME(cudaMemset_v3020),
+    PENSTOCK_RUNTIME(cudaMemsetAsync_v3020),
+    PENSTOCK_RUNTIME(cudaMemsetAsync_ptsz_v7000),
+    PENSTOCK_RUNTIME(cudaMemPrefetchAsync_v8000),
+    PENSTOCK_RUNTIME(cudaMemPrefetchAsync_ptsz_v8000),
+    PENSTOCK_RUNTIME(cudaMemPrefetchAsync_v12020),
+    PENSTOCK_RUNTIME(cudaMemPrefetchAsync_ptsz_v12020),
+    PENSTOCK_RUNTIME(cudaStreamSynchronize_v3020),
+    PENSTOCK_RUNTIME(cudaStreamSynchronize_ptsz_v7000),
+    PENSTOCK_RUNTIME(cudaEventSynchronize_v3020),
+    PENSTOCK_RUNTIME(cudaDeviceSynchronize_v3020),
+    PENSTOCK_RUNTIME(cudaLaunchKernel_v7000),
+    PENSTOCK_RUNTIME(cudaLaunchKernel_ptsz_v7000),
+    PENSTOCK_RUNTIME(cudaLaunchKernelExC_v11060),
+    PENSTOCK_RUNTIME(cudaLaunchKernelExC_ptsz_v11060),
+    PENSTOCK_RUNTIME(cudaLaunchCooperativeKernel_v9000),
+    PENSTOCK_RUNTIME(cudaLaunchCooperativeKernel_ptsz_v9000),
+    PENSTOCK_RUNTIME(cudaGraphLaunch_v10000),
+    PENSTOCK_RUNTIME(cudaGraphLaunch_ptsz_v10000),
+#if CUPTI_API_VERSION >= 26
+    PENSTOCK_RUNTIME(cudaMemcpyBatchAsync_v12080),
+    PENSTOCK_RUNTIME(cudaMemcpyBatchAsync_ptsz_v12080),
+#endif
+#if CUPTI_API_VERSION >= 130000
+    PENSTOCK_RUNTIME(cudaMemcpyBatchAsync_v13000),
+    PENSTOCK_RUNTIME(cudaMemcpyBatchAsync_ptsz_v13000),
+    PENSTOCK_RUNTIME(__cudaLaunchKernel_v13000),
+    PENSTOCK_RUNTIME(__cudaLaunchKernel_ptsz_v13000),
+#endif
+};
+const std::vector<KnownCall> kKnownDriver = {
+    PENSTOCK_DRIVER(cuMemHostAlloc),
+    PENSTOCK_DRIVER(cuMemAllocHost_v2),
+    PENSTOCK_DRIVER(cuMemHostRegister_v2),
+    PENSTOCK_DRIVER(cuMemcpyHtoD_v2),
+    PENSTOCK_DRIVER(cuMemcpyHtoDAsync_v2),
+    PENSTOCK_DRIVER(cuMemcpyDtoH_v2),
+    PENSTOCK_DRIVER(cuMemcpyDtoHAsync_v2),
+    PENSTOCK_DRIVER(cuMemcpy),
+    PENSTOCK_DRIVER(cuMemcpyAsync),
+    PENSTOCK_DRIVER(cuMemcpyHtoD_v2_ptds),
+    PENSTOCK_DRIVER(cuMemcpyHtoDAsync_v2_ptsz),
+    PENSTOCK_DRIVER(cuMemcpyDtoH_v2_ptds),
+    PENSTOCK_DRIVER(cuMemcpyDtoHAsync_v2_ptsz),
+    PENSTOCK_DRIVER(cuMemcpy_ptds),
+    PENSTOCK_DRIVER(cuMemcpyAsync_ptsz),
+    PENSTOCK_DRIVER(cuCtxSynchronize),
+    PENSTOCK_DRIVER(cuEventSynchronize),
+    PENSTOCK_DRIVER(cuStreamSynchronize),
+    PENSTOCK_DRIVER(cuStreamSynchronize_ptsz),
+    PENSTOCK_DRIVER(cuLaunchKernel),
+    PENSTOCK_DRIVER(cuLaunchKernel_ptsz),
+    PENSTOCK_DRIVER(cuLaunchCooperativeKernel),
+    PENSTOCK_DRIVER(cuLaunchCooperativeKernel_ptsz),
+    PENSTOCK_DRIVER(cuGraphLaunch),
+    PENSTOCK_DRIVER(cuGraphLaunch_ptsz),
+    PENSTOCK_DRIVER(cuLaunchKernelEx),
+    PENSTOCK_DRIVER(cuLaunchKernelEx_ptsz),
+};
+
 TEST(CuptiLayoutTest, CallsAreAskedForByTheirNumbers) {
-  for (const std::uint32_t number : {
-           std::uint32_t{CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020},
-           std::uint32_t{CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020},
-           std::uint32_t{CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_ptsz_v7000},
-           std::uint32_t{CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000},
-           std::uint32_t{CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060},
-           std::uint32_t{CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000},
-           std::uint32_t{CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020},
-           std::uint32_t{CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020},
-           std::uint32_t{CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020},
-           std::uint32_t{CUPTI_RUNTIME_TRACE_CBID_cudaHostAlloc_v3020},
-           std::uint32_t{CUPTI_RUNTIME_TRACE_CBID_cudaHostRegister_v4000},
-           std::uint32_t{CUPTI_RUNTIME_TRACE_CBID_cudaMemsetAsync_v3020},
-       }) {
-    EXPECT_TRUE(Asked(std::begin(kRuntimeCalls), std::end(kRuntimeCalls), number)) << number;
-  }
-  for (const std::uint32_t number : {
-           std::uint32_t{CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel},
-           std::uint32_t{CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx},
-           std::uint32_t{CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2},
-           std::uint32_t{CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize},
-       }) {
-    EXPECT_TRUE(Asked(std::begin(kDriverCalls), std::end(kDriverCalls), number)) << number;
-  }
+  ExpectCalls({std::begin(kRuntimeCalls), std::end(kRuntimeCalls)}, kKnownRuntime,
+              CUPTI_API_VERSION >= 130000);
+  ExpectCalls({std::begin(kDriverCalls), std::end(kDriverCalls)}, kKnownDriver, true);
 }
 
 }  // namespace

@@ -49,6 +49,18 @@ TEST(DeviceClockTest, SlewedClockFitsWithin20Microseconds) {
   EXPECT_LT(worst, 20000);
 }
 
+// The first two pairs are read a flush apart: an error of a microsecond in one of them is not to
+// grow with the time before.
+TEST(DeviceClockTest, WhatWasBeforeTheFirstPairGoesByAllOfThem) {
+  DeviceClock clock;
+  clock.Add(1000000000, TicksAt(1000000000));
+  clock.Add(1001200000, TicksAt(1001200000) + 2700);
+  clock.Add(1500000000, TicksAt(1500000000));
+  EXPECT_LE(ErrorNs(clock.ToTicks(700000000, kRate), TicksAt(700000000)), 2);
+  EXPECT_GE(ErrorNs(clock.ToTicks(1001000000, kRate), TicksAt(1001000000)), 500)
+      << "between two pairs theirs is the line";
+}
+
 TEST(DeviceClockTest, AClockThatWasSetBackBreaksOneStretchOnly) {
   DeviceClock clock;
   for (std::uint64_t i = 0; i < 4; ++i) clock.Add(1000000000 * (i + 10), TicksAt(1000000000 * i));

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static FakeSink* sink;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -19,12 +20,23 @@ static uint64_t Now(void) {
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+static size_t Variables(void) {
+  size_t n = 0;
+  while (environ[n] != NULL) ++n;
+  return n;
+}
+
 static void Inject(void) {
+  const size_t variables = Variables();
   const char* path = getenv("CUDA_INJECTION64_PATH");
   void* tool = path != NULL ? dlopen(path, RTLD_LAZY) : NULL;
   int (*initialise)(void) = tool != NULL ? (int (*)(void))dlsym(tool, "InitializeInjection") : NULL;
   if (initialise != NULL && initialise() != 1) {
     fputs("fake_cuda: the tool says no\n", stderr);
+    abort();
+  }
+  if (getenv("FAKE_ENVIRONMENT") != NULL && (initialise == NULL || Variables() != variables)) {
+    fputs("fake_cuda: no tool, or one that changes the environment\n", stderr);
     abort();
   }
 }

@@ -54,6 +54,9 @@ static int Copy(uint32_t callback, void* to, const void* from, size_t size, int 
 int cudaMemcpy(void* to, const void* from, size_t size, int kind) {
   return Copy(31, to, from, size, kind, NULL, 1);
 }
+int cudaMemcpy_ptds(void* to, const void* from, size_t size, int kind) {
+  return Copy(215, to, from, size, kind, NULL, 1);
+}
 int cudaMemcpyAsync(void* to, const void* from, size_t size, int kind, void* stream) {
   return Copy(41, to, from, size, kind, stream, 0);
 }

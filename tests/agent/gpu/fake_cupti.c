@@ -7,6 +7,12 @@
  *
  *   call|copy|set|kernel CORRELATION START END TID BYTES
  *   child                          a forked process has called in here
+ *   mask HEX                       signals that the thread that flushes first blocks
+ *   enabled                        something is still recorded when the library is unloaded
+ *   refused                        a request after that got no buffer
+ *
+ * As CUPTI of before CUDA 12.9, it ends the program where it gets no buffer; FAKE_VERSION is the
+ * version it tells to be.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -52,12 +58,17 @@ static size_t held_size[64];
 static int held_count;
 static uint32_t correlation;
 static uint64_t device_free; /* when the device is done with all it was given, CLOCK_MONOTONIC */
-static unsigned flushes, works, lost;
+static unsigned flushes, works, lost, requests, costs;
 static pid_t owner;
 
 static int Is(const char* mode) {
   const char* value = getenv("FAKE_CUPTI");
   return value != NULL && strcmp(value, mode) == 0;
+}
+
+static uint32_t Version(void) {
+  const char* value = getenv("FAKE_VERSION");
+  return value != NULL ? (uint32_t)atoi(value) : kVersion;
 }
 
 static void Truth(const char* line) {
@@ -118,7 +129,9 @@ static void Append(const uint8_t* record, size_t size) {
     size_t records = 0;
     used = capacity = 0;
     request(&buffer, &capacity, &records);
+    __atomic_add_fetch(&requests, 1, __ATOMIC_RELAXED);
     if (buffer == NULL) {
+      if (Version() < 27) abort();
       ++lost;
       return;
     }
@@ -126,6 +139,7 @@ static void Append(const uint8_t* record, size_t size) {
       if (buffer[i] != 0) abort(); /* promised to be zeroed */
     }
     if (Is("small")) capacity = 4096;
+    if (Is("flood")) capacity = 512;
   }
   memcpy(buffer + used, record, size);
   used += size;
@@ -195,7 +209,8 @@ static void PutOther(uint32_t kind, size_t size, uint64_t start, uint64_t end) {
   uint8_t r[64] = {0};
   FIELD(r, 0, uint32_t, kind);
   if (kind == kOverhead) {
-    FIELD(r, 4, uint32_t, 7u << 16);
+    static const uint32_t kLoading[] = {1, 4u << 16, 5u << 16};
+    FIELD(r, 4, uint32_t, Is("loading") ? kLoading[costs++ % 3] : 7u << 16);
     FIELD(r, 24, uint64_t, start);
     FIELD(r, 32, uint64_t, end);
   } else if (kind == kSync) {
@@ -290,11 +305,22 @@ int cuptiActivityDisable(uint32_t kind) {
   return 0;
 }
 int cuptiActivityFlushAll(uint32_t flag) {
+  static unsigned flushed;
   CheckProcess();
   if (Is("hang") && (flag != 0 || ++flushes > 2)) {
     for (;;) pause();
   }
+  if (Is("flood")) { /* until there is more than fits */
+    while (__atomic_load_n(&requests, __ATOMIC_RELAXED) < 150) usleep(1000);
+  }
   pthread_mutex_lock(&lock);
+  if (flushed++ == 0) {
+    uint64_t mask = 0;
+    char line[40];
+    syscall(SYS_rt_sigprocmask, 0, NULL, &mask, sizeof mask);
+    snprintf(line, sizeof line, "mask %llx\n", (unsigned long long)mask);
+    Truth(line);
+  }
   Release();
   if (Is("null") && complete != NULL) complete(NULL, 0, NULL, 0, 0);
   if (Is("foreign") && complete != NULL) {
@@ -336,7 +362,7 @@ int cuptiGetTimestamp(uint64_t* ns) {
   return 0;
 }
 int cuptiGetVersion(uint32_t* version) {
-  *version = kVersion;
+  *version = Version();
   return 0;
 }
 int cuptiActivityGetNumDroppedRecords(void* context, uint32_t stream, size_t* dropped) {
@@ -411,5 +437,14 @@ int cuptiSubscribe_v2(void** subscriber, void* callback, void* user, void* param
 
 /* Buffers that come back after everything: the library is unloaded last. */
 __attribute__((destructor)) static void Late(void) {
-  if (Is("late") && owner == getpid() && complete != NULL) HandBack();
+  if (owner != getpid() || complete == NULL) return;
+  if (Is("late")) HandBack();
+  if (!Is("afterend")) return;
+  int on = calls_enabled;
+  for (size_t i = 0; i < sizeof enabled / sizeof enabled[0]; ++i) on |= enabled[i];
+  if (on) Truth("enabled\n");
+  /* Ten buffers of what the program does so late. */
+  static const uint8_t strange[4096] = {77};
+  for (int i = 0; i < 10 * 256; ++i) Append(strange, sizeof strange);
+  if (lost != 0) Truth("refused\n");
 }

@@ -14,6 +14,7 @@
 #include "traces/native_bridge.h"
 
 int cudaMemcpy(void* to, const void* from, size_t size, int kind);
+int cudaMemcpy_ptds(void* to, const void* from, size_t size, int kind);
 int cudaMemcpyAsync(void* to, const void* from, size_t size, int kind, void* stream);
 int cudaMemsetAsync(void* to, int value, size_t size, void* stream);
 int cudaLaunchKernel(const void* f, const void* shape, void** arguments, size_t shared,
@@ -51,7 +52,7 @@ static void* Backward(void* unused) {
   return NULL;
 }
 
-static void Step(uint32_t batch) {
+static void Step(uint32_t batch, int ptds) {
   if (bridge != NULL) {
     const PenstockPlace place = {-1, batch, kGeneration};
     bridge->delivered(&place);
@@ -72,7 +73,7 @@ static void Step(uint32_t batch) {
   pthread_mutex_unlock(&mutex);
   trouble |= cudaStreamSynchronize(NULL);
   char result[64] = {0};
-  trouble |= cudaMemcpy(result, device + 128, sizeof result, 2);
+  trouble |= (ptds ? cudaMemcpy_ptds : cudaMemcpy)(result, device + 128, sizeof result, 2);
   for (size_t i = 0; i < sizeof result; ++i) sum = sum * 33 + (unsigned char)result[i];
 }
 
@@ -101,8 +102,8 @@ int main(int argc, char** argv) {
   pthread_t backward;
   if (pthread_create(&backward, NULL, Backward, NULL) != 0) return 1;
   for (int i = 0; i < steps; ++i) {
-    Step((uint32_t)i);
-    if (strcmp(how, "slow") == 0) usleep(40000);
+    Step((uint32_t)i, strcmp(how, "ptds") == 0);
+    if (strncmp(how, "slow", 4) == 0) usleep(40000);
   }
   trouble |= cudaDeviceSynchronize();
   pthread_mutex_lock(&mutex);
@@ -113,6 +114,6 @@ int main(int argc, char** argv) {
   const int worker = strcmp(how, "fork") == 0 ? Worker() : 0;
   printf("sum %u, trouble %d, worker %d\n", sum, trouble, worker);
   fflush(stdout);
-  if (strcmp(how, "_exit") == 0) _exit(5);
+  if (strcmp(how, "slow_exit") == 0) _exit(5);
   return 7;
 }

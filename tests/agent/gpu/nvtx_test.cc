@@ -110,6 +110,18 @@ TEST_P(NvtxTest, AForkedChildEndsOnlyItsOwnRanges) {
   EXPECT_NE(parent->pid, child->pid);
 }
 
+TEST_P(NvtxTest, AThreadThatEndsLeavesNoRangeToTheNext) {
+  ASSERT_EQ(Run({GetParam(), "threads"}), 0);
+  const auto trace = Open();
+  ASSERT_NE(trace, nullptr);
+  const auto marks = SpansOf(*trace, StageId::kMark);
+  ASSERT_EQ(marks.size(), 5u);
+  for (const Found& mark : marks) {
+    EXPECT_EQ(mark.name, "later");
+    EXPECT_EQ(mark.span.depth, 0);
+  }
+}
+
 TEST_P(NvtxTest, TheProgramPrintsTheSameWithoutTheAgent) {
   ASSERT_EQ(Run({GetParam(), "all"}, {}, false), 0);
   const std::string without = Printed();

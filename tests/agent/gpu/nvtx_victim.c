@@ -93,6 +93,30 @@ static int Deep(void) {
   return 0;
 }
 
+static void* Leave(void* unused) {
+  (void)unused;
+  nvtxRangePushA("left open");
+  nvtxRangePushA("left open too");
+  return NULL;
+}
+
+static void* Later(void* unused) {
+  (void)unused;
+  nvtxRangePop(); /* of a thread that has ended: not this one's to end */
+  nvtxRangePushA("later");
+  nvtxRangePop();
+  return NULL;
+}
+
+static int Threads(void) {
+  for (int i = 0; i < 10; ++i) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, i % 2 == 0 ? Leave : Later, NULL) != 0) return 1;
+    pthread_join(thread, NULL);
+  }
+  return 0;
+}
+
 static int Fork(void) {
   nvtxRangePushA("parent");
   const pid_t pid = fork();
@@ -110,9 +134,10 @@ static int Fork(void) {
 
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "all";
-  const int status = strcmp(what, "deep") == 0   ? Deep()
-                     : strcmp(what, "fork") == 0 ? Fork()
-                                                 : All();
+  const int status = strcmp(what, "deep") == 0      ? Deep()
+                     : strcmp(what, "fork") == 0    ? Fork()
+                     : strcmp(what, "threads") == 0 ? Threads()
+                                                    : All();
   printf("%s: %d\n", what, status);
   return status;
 }

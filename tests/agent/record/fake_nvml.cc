@@ -5,6 +5,7 @@
 //   fail=FUNCTION:E    that function answers with error E
 //   hang=FUNCTION      that function never returns
 //   crash=FUNCTION     that function raises SIGSEGV
+//   burn=FUNCTION:MS   that function takes so many milliseconds of CPU time
 //   mig                MIG is on: utilisation and PCIe counters are not supported
 //   owner=FILE         the device is in use by the process whose pid the file holds, and by pid 1
 // It is built as libnvidia-ml.so.1, and once more as one of an old driver (FAKE_NVML_OLD) that
@@ -16,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 #include "agent/record/nvml_types.h"
@@ -43,6 +45,13 @@ std::string Word(const std::string& key) {
 Status Enter(const char* function) {
   while (Word("hang") == function) sleep(1000);
   if (Word("crash") == function) std::raise(SIGSEGV);
+  const std::string burn = Word("burn");
+  if (burn.substr(0, burn.find(':')) == function) {
+    const std::clock_t end =
+        std::clock() + std::atoi(burn.c_str() + burn.find(':') + 1) * (CLOCKS_PER_SEC / 1000);
+    while (std::clock() < end) {
+    }
+  }
   const std::string fail = Word("fail");
   const std::size_t colon = fail.find(':');
   if (fail.substr(0, colon) == function) return std::atoi(fail.c_str() + colon + 1);

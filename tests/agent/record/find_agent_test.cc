@@ -16,6 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string NoFolder() {
+  return {};
+}
+
 class FindAgentTest : public ::testing::Test {
  protected:
   FindAgentTest() {
@@ -43,14 +47,18 @@ class FindAgentTest : public ::testing::Test {
 
 TEST_F(FindAgentTest, LooksInTheBuildAndInTheInstalledPlace) {
   const std::string bin = Folder("bin");
-  EXPECT_EQ(FindAgent(nullptr, bin, ""), "");
+  EXPECT_EQ(FindAgent(nullptr, bin, NoFolder), "");
+  const auto never = []() -> std::string {
+    ADD_FAILURE() << "no link is needed";
+    return {};
+  };
   const std::string installed = Put("lib/penstock/libpenstock_agent.so");
-  EXPECT_EQ(FindAgent(nullptr, bin, ""), installed);
+  EXPECT_EQ(FindAgent(nullptr, bin, never), installed);
   const std::string built = Put("lib/libpenstock_agent.so");
-  EXPECT_EQ(FindAgent(nullptr, bin, ""), built);
+  EXPECT_EQ(FindAgent(nullptr, bin, NoFolder), built);
   const std::string own = Put("elsewhere/agent.so");
-  EXPECT_EQ(FindAgent(own.c_str(), bin, ""), own);
-  EXPECT_EQ(FindAgent((base_ / "missing.so").c_str(), bin, ""), "");
+  EXPECT_EQ(FindAgent(own.c_str(), bin, NoFolder), own);
+  EXPECT_EQ(FindAgent((base_ / "missing.so").c_str(), bin, NoFolder), "");
 }
 
 TEST_F(FindAgentTest, LinksToAFolderWhoseNameCannotBePreloaded) {
@@ -58,18 +66,19 @@ TEST_F(FindAgentTest, LinksToAFolderWhoseNameCannotBePreloaded) {
   for (const char* name : {"with blank", "with:colon"}) {
     const std::string agent = Put(fs::path(name) / "lib" / "libpenstock_agent.so");
     const std::string bin = Folder(fs::path(name) / "bin");
-    const std::string found = FindAgent(nullptr, bin, links);
+    const std::string found = FindAgent(nullptr, bin, [&] { return links; });
     EXPECT_EQ(found.find_first_of(": "), std::string::npos) << found;
     EXPECT_EQ(fs::canonical(found), agent);
     EXPECT_EQ(fs::path(found).filename(), "libpenstock_agent.so");
-    EXPECT_EQ(FindAgent(nullptr, bin, links), found);  // the link is used again
-    EXPECT_EQ(FindAgent(nullptr, bin, ""), "");
+    EXPECT_EQ(FindAgent(nullptr, bin, [&] { return links; }), found);  // the link is used again
+    EXPECT_EQ(FindAgent(nullptr, bin, NoFolder), "");
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(links), fs::directory_iterator()), 2);
 }
 
 TEST_F(FindAgentTest, KeepsLinksWhereNobodyElseWrites) {
   const std::string runtime = Folder("run");
+  ASSERT_EQ(chmod(runtime.c_str(), 0700), 0);
   const std::string folder = LinkFolder(runtime.c_str());
   EXPECT_EQ(folder, runtime + "/penstock");
   ASSERT_EQ(chmod(folder.c_str(), 0777), 0);
@@ -77,6 +86,15 @@ TEST_F(FindAgentTest, KeepsLinksWhereNobodyElseWrites) {
   fs::remove(folder);
   fs::create_directory_symlink(Folder("somebody"), folder);
   EXPECT_EQ(LinkFolder(runtime.c_str()), "");
+  for (const mode_t mode : {0770u, 0707u}) {
+    const std::string open = Folder("open");
+    ASSERT_EQ(chmod(open.c_str(), mode), 0);
+    EXPECT_EQ(LinkFolder(open.c_str()).rfind("/tmp/penstock-", 0), 0u) << "others can rename in it";
+    EXPECT_TRUE(fs::is_empty(open));
+  }
+  const fs::path link = base_ / "link";
+  fs::create_directory_symlink(runtime, link);
+  EXPECT_EQ(LinkFolder(link.c_str()).rfind("/tmp/penstock-", 0), 0u);
   EXPECT_EQ(LinkFolder(Folder("with blank").c_str()).rfind("/tmp/penstock-", 0), 0u);
 }
 

@@ -181,6 +181,20 @@ TEST_F(NvmlTest, ACallThatNeverReturnsIsNamed) {
   EXPECT_TRUE(HasCounter(trace(), "gpu.0.nvml_utilization_percent"));
 }
 
+// A sample that is dear is followed by a pause of fifty times as long: here of 5 s.
+TEST_F(NvmlTest, ALongPauseIsNoSilence) {
+  Use(FAKE_NVML_FOLDER, "burn=nvmlDeviceGetPowerUsage:100");
+  std::set<std::string> statuses;
+  int looks = 0;
+  RecordUntil([&](const traces::Trace& trace) {
+    statuses.insert(Fact(trace, "gpu.nvml"));
+    looks += HasCounter(trace, "gpu.0.sm_clock_mhz") ? 1 : 0;
+    return looks > 20;  // 4 s after the first sample
+  });
+  EXPECT_EQ(statuses.count("sampled"), 1u);
+  EXPECT_EQ(statuses.count("no answer from waiting"), 0u);
+}
+
 TEST_F(NvmlTest, AHangingStartDoesNotHoldTheRunUp) {
   Use(FAKE_NVML_FOLDER, "hang=nvmlInit_v2");
   EXPECT_EQ(Record(), 7);
@@ -191,6 +205,15 @@ TEST_F(NvmlTest, AHangingStartDoesNotHoldTheRunUp) {
 TEST_F(NvmlTest, OffMeansOff) {
   EXPECT_EQ(Record({"--gpu", "off"}), 7);
   EXPECT_EQ(Fact(trace(), "gpu.nvml"), "");
+}
+
+TEST_F(NvmlTest, EveryLevelAboveNvtxHasIt) {
+  EXPECT_EQ(Record({"--gpu", "nvtx"}), 7);
+  EXPECT_EQ(Fact(trace(), "gpu.nvml"), "");
+  for (const char* level : {"nvml", "calls", "cupti", "yield", "auto"}) {
+    EXPECT_EQ(Record({"--gpu", level}), 7);
+    EXPECT_NE(Fact(trace(), "gpu.nvml"), "") << level;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "agent/gpu/cupti_decode.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "agent/gpu/device_records.h"
+
+namespace penstock::agent::cupti {
+namespace {
+
+constexpr std::size_t kWhole = 32;  // of a record of kSynchronization
+
+// One whole record, then whatever is left.
+Result Next(std::uint8_t* buffer, std::size_t valid, std::uint8_t** record) {
+  if (*record != nullptr && (*record != buffer || valid <= kWhole)) return kMaxLimitReached;
+  *record = *record == nullptr ? buffer : buffer + kWhole;
+  return kSuccess;
+}
+
+Result NoName(std::uint32_t, std::uint32_t, const char**) {
+  return kUnknown;
+}
+
+class CuptiDecodeTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    page_ = static_cast<std::size_t>(getpagesize());
+    memory_ = static_cast<std::uint8_t*>(
+        mmap(nullptr, 2 * page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(memory_, MAP_FAILED);
+    ASSERT_EQ(mprotect(memory_ + page_, page_, PROT_NONE), 0);
+    Functions functions{};
+    functions.next_record = Next;
+    functions.callback_name = NoName;
+    ASSERT_TRUE(PrepareDecoder(functions, true));
+    ASSERT_TRUE(PrepareDeviceRecords());
+  }
+  void TearDown() override { munmap(memory_, 2 * page_); }
+
+  // Decodes a whole record and `size` bytes of one of `kind`, up to the end of what is mapped.
+  std::uint64_t Decode(std::uint32_t kind, std::size_t size) {
+    const std::size_t valid = kWhole + size;
+    std::uint8_t* buffer = memory_ + page_ - valid;
+    std::memset(buffer, 1, valid);
+    const std::uint32_t whole = kSynchronization;
+    std::memcpy(buffer, &whole, sizeof whole);
+    std::memcpy(buffer + kWhole, &kind, size < sizeof kind ? size : sizeof kind);
+    DeviceClock clock;
+    clock.Add(1, 1);
+    return DecodeBuffer(buffer, valid, clock, 1);
+  }
+
+  std::size_t page_ = 0;
+  std::uint8_t* memory_ = nullptr;
+};
+
+TEST_F(CuptiDecodeTest, ARecordThatIsCutOffIsCountedNotRead) {
+  std::uint64_t unknown = CountDecoded().unknown;
+  for (const std::uint32_t kind : {kMemcpy, kMemset, kKernel, kDriver, kRuntime, kConcurrentKernel,
+                                   kOverhead, kMemcpyPeer, kSynchronization}) {
+    for (const std::size_t size : {1u, 4u, 8u, 24u, 31u}) {
+      EXPECT_EQ(Decode(kind, size), 2u);
+      EXPECT_EQ(CountDecoded().unknown, ++unknown) << kind << " " << size;
+    }
+  }
+  EXPECT_EQ(Decode(kRuntime, at::Api::kSize), 2u);
+  EXPECT_EQ(CountDecoded().unknown, unknown) << "this one is whole";
+}
+
+}  // namespace
+}  // namespace penstock::agent::cupti

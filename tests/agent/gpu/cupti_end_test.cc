@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is lost of CUPTI's records is told, and the end of a program is safe, however CUPTI behaves.
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "tests/agent/gpu/cupti_run.h"
+
+namespace penstock::traces {
+namespace {
+
+TEST_F(CuptiTest, DropsAreTold) {
+  Train({{"FAKE_CUPTI", "drops"}});
+  EXPECT_EQ(Fact("gpu.dropped"), "5");
+  EXPECT_EQ(trace->losses().dropped_events, 5u);
+}
+
+TEST_F(CuptiTest, StolenBuffersAreToldOf) {
+  Train({{"FAKE_CUPTI", "stolen"}});
+  EXPECT_EQ(Works(), 0u);
+  EXPECT_NE(Fact("gpu.lost_buffers"), "0");
+  EXPECT_EQ(Fact("gpu.reason"), "another client of CUPTI took over its buffers");
+}
+
+TEST_F(CuptiTest, BuffersThatComeBackAfterTheEndDoNoHarm) {
+  Train({{"FAKE_CUPTI", "late"}});
+  EXPECT_EQ(Fact("gpu.lost_buffers"), "1");
+}
+
+TEST_F(CuptiTest, AFlushThatHangsHoldsUpNobodyForLong) {
+  Train({{"FAKE_CUPTI", "hang"}}, "driver:runtime:cupti", "slow", 20);
+  EXPECT_NE(Fact("gpu.reason").find("did not end"), std::string::npos);
+  EXPECT_GT(Works(), 0u) << "what was flushed before";
+}
+
+// Buffers fill up faster than they are read, and CUPTI of that time must get one all the same.
+TEST_F(CuptiTest, RecordsThatWereOverwrittenCountAsLost) {
+  Train({{"FAKE_CUPTI", "flood"}}, "driver:runtime:cupti", "train", 200);
+  EXPECT_GT(Works(), 0u);
+  EXPECT_LT(Works(), ReadTruth().kernels.size() * 3);
+  ASSERT_FALSE(Fact("gpu.dropped").empty());
+  EXPECT_GT(std::stoull(Fact("gpu.dropped")), 100u) << "more than 64 buffers of a few records";
+  EXPECT_EQ(trace->losses().dropped_events, std::stoull(Fact("gpu.dropped")));
+}
+
+TEST_F(CuptiTest, WhatWasFlushedSurvivesAnEndWithoutHandlers) {
+  Train({}, "driver:runtime:cupti", "slow_exit", 30);
+  EXPECT_EQ(Fact("gpu.level"), "cupti");
+  EXPECT_GT(Works(), 0u);
+}
+
+// Before CUDA 12.9 CUPTI crashes if it gets no buffer: the doubles end the program.
+TEST_F(CuptiTest, AnOldCuptiGetsBuffersAfterTheEnd) {
+  Train({{"FAKE_MAPPED", kOldCupti}, {"FAKE_CUPTI", "afterend"}});
+  const Truths truths = ReadTruth();
+  EXPECT_FALSE(truths.refused);
+  EXPECT_FALSE(truths.enabled) << "nothing is recorded any more";
+  ExpectAgreement(false);
+}
+
+TEST_F(CuptiTest, ANewCuptiGetsNoneAfterTheEnd) {
+  Train({{"FAKE_CUPTI", "afterend"}, {"FAKE_VERSION", "28"}});
+  const Truths truths = ReadTruth();
+  EXPECT_TRUE(truths.refused);
+  EXPECT_FALSE(truths.enabled);
+  EXPECT_FALSE(trace->losses().any()) << "what comes then is no loss of the recording's";
+  ExpectAgreement();
+}
+
+// Signals 32 and 33 are glibc's: blocked, they keep setuid() waiting.
+TEST_F(CuptiTest, TheFlushThreadTakesNoSignalOfTheProgram) {
+  Train({});
+  const std::uint64_t mask = ReadTruth().mask;
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGALRM, SIGCHLD, 34, 64}) {
+    EXPECT_NE(mask >> (signal - 1) & 1, 0u) << signal;
+  }
+  EXPECT_EQ(mask >> 31 & 3, 0u);
+}
+
+// A child that has lost LD_PRELOAD but not the driver's variable gets the agent while it runs.
+TEST_F(CuptiTest, ToAProgramThatRunsTheAgentDoesNothing) {
+  const std::vector<std::string> words = {PENSTOCK_GPU_VICTIM, "train", "3"};
+  Variables variables = With({{"PENSTOCK_OUT", trace_}});
+  const int expected = Run(words, variables, false);
+  const std::string printed = Printed();
+  variables["CUDA_INJECTION64_PATH"] = PENSTOCK_AGENT_PATH;
+  variables["FAKE_ENVIRONMENT"] = "1";  // the driver ends a program whose environment has changed
+  EXPECT_EQ(Run(words, variables, false), expected);
+  EXPECT_EQ(Printed(), printed);
+  EXPECT_FALSE(std::filesystem::exists(trace_));
+}
+
+}  // namespace
+}  // namespace penstock::traces
