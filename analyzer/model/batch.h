@@ -52,6 +52,7 @@ struct Batch {
 
   Work fetch;
   Work read, decode, augment, collate;  // exclusive parts of fetch
+  double queued = 0;                    // of `read`: waiting before reads
   Work put, get, pin;
   double h2d = 0;                // host time blocked in copies during the step, seconds
   bool cpu_known = false;        // of the fetch

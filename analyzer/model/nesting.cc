@@ -62,6 +62,8 @@ void NestingSweep::Add(const Span& span) {
   open.end = std::max(span.start.value, span.end().value);
   if (!stack_.empty()) open.end = std::min(open.end, stack_.back().end);
   open.outermost = !IsOpen(span.stage);
+  open.last = span.start.value;
+  for (Open& around : stack_) around.last = std::max(around.last, open.end);
   for (const ActiveRead& read : reads_) {
     open.inside.read += Overlap(read.start, read.end, read.busy, span.start.value, open.end);
   }
@@ -83,6 +85,8 @@ void NestingSweep::AddRead(const Span& span) {
     for (Open& open : stack_) {
       open.inside.read += Overlap(read.start, read.end, read.busy, open.span.start.value, open.end);
       open.inside.read_bytes += span.bytes.value;
+      open.before += AtLeastZero(read.start - open.last);
+      open.last = std::max(open.last, read.end);
     }
     reads_.push_back(read);
   }
@@ -184,6 +188,8 @@ void NestingSweep::CloseAugment(const Open& open) {
 // Augment is what a dataset does besides reading and decoding, named or not. Reads carry no CPU
 // time: they get what the rest of the sample left over. That is exact when transforms compute
 // without waiting, and gives reads too little on a machine with more runnable threads than cores.
+// Time right before a read in which nothing was computed belongs to it: a lock that readers take in
+// turn, a directory that is far away.
 void NestingSweep::CloseSample(const Open& open) {
   if (!open.outermost) return;  // a dataset that wraps another
   Inside inside = open.inside;
@@ -193,9 +199,14 @@ void NestingSweep::CloseSample(const Open& open) {
   if (timed) {
     const std::int64_t rest = AtLeastZero(open.span.cpu.value - inside.decode_cpu);
     inside.augment_cpu = std::min(rest, inside.augment);
+    inside.queued = std::min(open.before, inside.augment - inside.augment_cpu);
+    inside.augment -= inside.queued;
+    inside.read += inside.queued;
     inside.read_cpu = std::min(rest - inside.augment_cpu, inside.read);
   }
   for (Open& around : stack_) {
+    around.inside.read += inside.queued;
+    around.inside.queued += inside.queued;
     around.inside.augment += inside.augment;
     around.inside.augment_cpu += inside.augment_cpu;
     around.inside.read_cpu += inside.read_cpu;
@@ -208,6 +219,14 @@ void NestingSweep::CloseSample(const Open& open) {
   augment.cpu = timed ? inside.augment_cpu : -1;
   augment.synthetic = true;
   sink_.OnCounted(augment);
+  if (inside.queued > 0) {
+    Counted queued;
+    queued.span = &open.span;
+    queued.stage = StageId::kRead;
+    queued.wall = inside.queued;
+    queued.synthetic = true;
+    sink_.OnCounted(queued);
+  }
   Emit(open, wall, open.span.cpu.value, inside);
 }
 

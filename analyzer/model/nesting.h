@@ -17,7 +17,8 @@ namespace penstock::analyzer {
 
 // Time inside a container span, by what it was for. Units: nanoseconds.
 struct Inside {
-  std::int64_t read = 0;  // busy time of reads that overlap it
+  std::int64_t read = 0;    // busy time of reads that overlap it, and `queued`
+  std::int64_t queued = 0;  // waiting before reads: for a lock, or for a file to open
   std::int64_t decode = 0;
   std::int64_t decode_cpu = 0;
   std::int64_t augment = 0;
@@ -38,7 +39,7 @@ struct Counted {
   std::int64_t wall = 0;   // exclusive where DESIGN.md's meaning asks for it
   std::int64_t cpu = -1;   // of the same part; -1: not taken
   bool outermost = true;   // false: a child, to be listed below its stage, not added to it
-  bool synthetic = false;  // the augment share of a sample: not a span of its own
+  bool synthetic = false;  // not a span of its own: what a sample augments, or waits before reads
   Inside inside;           // sample, fetch, wait, step
 };
 
@@ -62,6 +63,8 @@ class NestingSweep {
     bool outermost = true;
     std::int64_t child = 0;  // augment: time of named transforms inside it
     std::int64_t child_cpu = 0;
+    std::int64_t last = 0;    // sample: end of what was seen in it so far
+    std::int64_t before = 0;  // sample: time in which nothing was seen, before reads
     Inside inside;
   };
   struct ActiveRead {

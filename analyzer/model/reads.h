@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a read costs: a time that does not depend on its size, a time for each byte, and what other
-// reads at the same moment add to it. Values; pure.
+// reads at the same moment add to it; and whether readers take turns. Values; pure.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,26 @@ struct ReadSpan {
   std::int64_t start = 0;
   std::int64_t end = 0;
   std::uint64_t bytes = 0;
+  static constexpr std::uint32_t kNobody = 0xffffffff;
+  std::uint32_t reader = kNobody;  // the thread, where it reads for a batch all of the time
 };
+
+// Whether the reads of several threads are ever made at the same time.
+struct ReadTurns {
+  std::uint64_t reads = 0;  // that were looked at; 0: too few threads, or reads of a thread
+  double alone = 0;         // fractions of the time: one thread reads
+  double together = 0;      // two or more do
+  double by_chance = 0;     // `together`, if the threads knew nothing of each other
+
+  // Chance alone would let them meet in a tenth of the time or more, and they meet in less than a
+  // tenth of that. Source: ours; diagnosis.md R37 says "an overlap factor of about 1".
+  [[nodiscard]] bool taken() const { return by_chance >= kChance && together < kShare * by_chance; }
+  static constexpr double kChance = 0.1;
+  static constexpr double kShare = 0.1;
+};
+
+// Cost: O(n log n).
+[[nodiscard]] ReadTurns MeasureTurns(const std::vector<ReadSpan>& reads);
 
 struct ReadCosts {
   std::uint64_t reads = 0;      // that were looked at
@@ -26,6 +45,7 @@ struct ReadCosts {
   double per_byte = 0;          // seconds a byte, alone
   bool shared = false;          // reads slow each other down like jobs of one device
   double device_per_byte = 0;   // seconds a byte of that device: its bandwidth's inverse
+  ReadTurns turns;
 
   // Of the mean read, the part that its size does not change. Requires: split.
   [[nodiscard]] double latency_share() const { return mean > 0 ? latency / mean : 0; }

@@ -158,7 +158,10 @@ void RunBuilder::OnCounted(const Counted& counted) {
 void RunBuilder::OnRead(const Span& span) {
   constexpr std::size_t kMost = 8192;
   if (span.start.value >= reads_until_) return;
-  reads_.push_back({span.start.value, span.end().value, span.bytes.value});
+  // The calls of a coalesced read are somewhere inside it: it cannot tell when it read.
+  const bool whole = span.busy.value < 0 || span.busy.value * 10 > span.duration.value * 9;
+  const std::uint32_t reader = span.batch.valid() && whole ? thread_ : ReadSpan::kNobody;
+  reads_.push_back({span.start.value, span.end().value, span.bytes.value, reader});
   if (++reads_of_thread_ == kMost) reads_until_ = span.start.value;
 }
 
@@ -206,6 +209,7 @@ void RunBuilder::OnSample(const Counted& counted) {
   batch.fetch_end = std::max(batch.fetch_end, end);
   AddWork(batch.fetch, counted);
   AddWork(batch.read, read);
+  batch.queued += static_cast<double>(inside.queued) * 1e-9;
   AddWork(batch.decode, decode);
   AddWork(batch.augment, augment);
   batch.cpu_known = (batch.samples == 0 || batch.cpu_known) && counted.cpu >= 0;
@@ -222,6 +226,7 @@ void RunBuilder::OnFetch(const Counted& counted, Batch& batch) {
   batch.fetch = SecondsOf(counted.wall, counted.cpu);
   batch.cpu_known = (batch.samples == 0 || batch.cpu_known) && counted.cpu >= 0;
   batch.read = SecondsOf(inside.read, inside.read_cpu);
+  batch.queued = static_cast<double>(inside.queued) * 1e-9;
   batch.decode = SecondsOf(inside.decode, inside.decode_cpu);
   batch.augment = SecondsOf(inside.augment, inside.augment_cpu);
   batch.collate = SecondsOf(inside.collate, inside.collate_cpu);

@@ -17,6 +17,11 @@ void PartTotals::Add(std::int64_t wall_ns, std::int64_t cpu_ns, std::uint64_t sp
 
 void StageTable::Add(const Counted& counted) {
   StageTotals& stage = (*this)[counted.stage];
+  if (counted.synthetic && counted.stage == traces::StageId::kRead) {
+    stage.wall.value += counted.wall;  // of reads that are counted themselves
+    stage.queued.value += counted.wall;
+    return;
+  }
   // The augment share of a sample has the sample's span, not its bytes and not its name.
   const std::uint64_t bytes = counted.synthetic ? 0 : counted.span->bytes.value;
   if (counted.outermost) stage.Add(counted.wall, counted.cpu, bytes);

@@ -28,6 +28,7 @@ struct PartTotals {
 
 struct StageTotals : PartTotals {
   std::map<StringId, PartTotals> children;  // by span name
+  TimeNs queued;  // of `wall`: waiting before reads, which their spans do not hold
 };
 
 // One entry per StageId.

@@ -59,6 +59,7 @@ void FreeStartup(Pipeline& pipeline) {
     const bool charged = std::any_of(epoch.worker_start.begin(), epoch.worker_start.end(),
                                      [](double start) { return start > 0; });
     std::fill(epoch.worker_start.begin(), epoch.worker_start.end(), 0.0);
+    epoch.one_more = 0;
     const auto workers = static_cast<std::size_t>(std::max(1, pipeline.workers));
     if (!charged) continue;
     // Twice the median is no longer chance: an import, a dataset opened on first use.
@@ -96,8 +97,10 @@ void Even(std::vector<SampleCost>& samples) {
   }
 }
 
-// Every batch costs the mean, and credit is ample. The warm-up of an epoch keeps its total.
+// Every batch costs the mean, credit is ample, and no worker is slower than the others. The warm-up
+// of an epoch keeps its total.
 void FreePrefetch(Pipeline& pipeline) {
+  pipeline.slower.clear();
   constexpr int kAmple = 8;  // even batches never need more
   pipeline.prefetch = std::max(pipeline.prefetch, kAmple);
   for (EpochDemand& epoch : pipeline.epochs) {
@@ -127,6 +130,7 @@ void FreeTransfer(Pipeline& pipeline) {
 Pipeline FreeData(const Pipeline& pipeline) {
   Pipeline free = Idealise(Idealise(pipeline, Factor::kTransfer), Factor::kStartup);
   free.worker_cpu = 0;
+  free.slower.clear();
   ForEachDemand(free, [](Demand& demand) {
     demand.read = demand.decode = demand.augment = demand.collate = demand.other = Work{};
   });

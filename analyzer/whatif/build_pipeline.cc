@@ -8,8 +8,10 @@
 #include <unordered_map>
 
 #include "analyzer/stats/quantile.h"
+#include "analyzer/whatif/contention.h"
 #include "analyzer/whatif/handover.h"
 #include "analyzer/whatif/pipeline.h"
+#include "analyzer/whatif/unequal.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -25,11 +27,15 @@ double SecondsOf(std::int64_t ns) {
 // stages waited in proportion. Without it: none while a third of the machine is idle, all of it
 // when it is full. Source: diagnosis.md 0.3 (wall grows with W, CPU time stays); the ramp is ours.
 // Other programs that hold cores are simulated as such, so it holds on a crowded machine too.
+double Crowding(const CpuLoad& load) {
+  if (load.crowded) return 1;
+  return load.known ? std::clamp((load.saturation() - 0.65) / (0.9 - 0.65), 0.0, 1.0) : 0;
+}
+
 double ContendedTime(const Work& work, const CpuLoad& load) {
   const double waiting = std::max(0.0, work.wall - work.cpu);
   if (load.squeeze > 0) return std::min(waiting, std::max(0.0, load.squeeze - 1) * work.cpu);
-  if (!load.known) return 0;
-  return waiting * std::clamp((load.saturation() - 0.65) / (0.9 - 0.65), 0.0, 1.0);
+  return waiting * Crowding(load);
 }
 
 // Of decoding itself the waiting is taken off in one proportion. One sample waits longer than it
@@ -92,9 +98,9 @@ Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover, c
   demand.pin = batch.pin.wall;
   if (run.config.num_workers == 0) return demand;
   if (batch.put_thread == batch.fetch_thread) {
-    demand.put = batch.put.wall;
+    demand.put = handover.put[i];
   } else {
-    demand.feed = batch.put.wall;
+    demand.feed = handover.put[i];
   }
   demand.get = handover.get[i];
   demand.next = handover.next_of[i];
@@ -200,9 +206,16 @@ std::vector<double> WorkerStarts(const LoaderRun& run, const Epoch& epoch, doubl
   return starts;
 }
 
-// What each further worker adds to the start: workers are started one after the other.
-double OneMoreStart(const std::vector<double>& starts, double charged) {
+// What each further worker adds to the start of all: they are started one after the other, and no
+// index is sent before the last of them was.
+double OneMoreStart(const LoaderRun& run, const Epoch& epoch, const std::vector<double>& starts,
+                    double charged) {
   constexpr double kFork = 0.05;  // of a Python process that has imported torch; assumed
+  const std::int64_t sent = run.batches[epoch.first].index_sent;
+  const bool seen = epoch.start != kNever && sent != kNever && sent >= epoch.start;
+  if (!run.config.sample_tasks && run.config.num_workers > 0 && seen) {
+    return SecondsOf(sent - epoch.start) / run.config.num_workers * charged;
+  }
   if (starts.size() < 2) return kFork * charged;
   return std::max(0.0, starts.back() - starts.front()) / static_cast<double>(starts.size() - 1);
 }
@@ -256,12 +269,18 @@ void AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const Stead
   double step = 0;
   double samples = 0;
   double count = 0;
+  std::vector<const Demand*> demands;  // of run.batches
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    for (const Demand& demand : epoch.batches) demands.push_back(&demand);
+  }
   for (std::size_t i = 0; i < run.batches.size(); ++i) {
     if (!steady.in_window[i]) continue;
     const Batch& batch = run.batches[i];
     const bool here = ProcessId{static_cast<std::uint32_t>(batch.worker_process)} == batch.consumer;
     fetch += here ? 0 : batch.fetch.cpu;
-    transfer += batch.get.cpu + batch.pin.cpu + (here ? batch.fetch.cpu : 0);
+    const Demand& demand = *demands[i];
+    transfer += pipeline.get_share * demand.get + demand.next + batch.pin.cpu +
+                (here ? batch.fetch.cpu : 0);
     step += batch.step();
     samples += static_cast<double>(batch.sample_costs);
     count += 1;
@@ -286,28 +305,13 @@ void AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const Stead
   }
 }
 
-// Where reads slow each other down, their waiting for one another is taken off, and the device is
-// simulated instead.
-void ShareStorage(const RunModel& model, Pipeline& pipeline) {
-  const ReadCosts& reads = model.reads;
-  const auto samples = static_cast<double>(model.stages[traces::StageId::kSample].count);
-  if (!reads.shared || !(samples > 0)) return;
-  const StageTotals& read = model.stages[traces::StageId::kRead];
-  // Reads that compute compete for the cores.
-  if (!read.cpu_known() || Seconds(read.cpu) > 0.5 * Seconds(read.wall)) return;
-  const double each = static_cast<double>(read.bytes.value) / samples * reads.device_per_byte;
-  const double queued = each * (reads.concurrency - 1);
-  pipeline.device_per_sample = each;
-  for (EpochDemand& epoch : pipeline.epochs) {
-    for (Demand& demand : epoch.batches) {
-      const double least = std::min(demand.read.wall, demand.read.cpu + each * demand.samples);
-      demand.read.wall = std::max(least, demand.read.wall - queued * demand.samples);
-    }
-    for (SampleCost& cost : epoch.samples) {
-      const float least = std::min(cost.read, cost.read_cpu + static_cast<float>(each));
-      cost.read = std::max(least, cost.read - static_cast<float>(queued));
-    }
+// Seconds that each batch of the steady part took to be made; 0 for others.
+std::vector<double> RecordedMaking(const LoaderRun& run, const SteadyState& steady) {
+  std::vector<double> making;
+  for (std::size_t i = 0; i < run.batches.size(); ++i) {
+    making.push_back(steady.in_window[i] ? run.batches[i].fetch.wall : 0);
   }
+  return making;
 }
 
 }  // namespace
@@ -321,8 +325,10 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   pipeline.others = load.others;
   pipeline.crowded = load.crowded;
   const double contended = ContendedPart(run, steady, load);
-  const Handover handover = MeasureHandover(run);
+  const Handover handover = MeasureHandover(run, Crowding(load));
   pipeline.overhead = handover.overhead;
+  pipeline.feed_share = handover.put_share;
+  pipeline.get_share = handover.get_share;
   pipeline.pin_thread = handover.threaded;
   pipeline.in_order = run.config.in_order;
   pipeline.sample_tasks = run.config.sample_tasks && run.config.num_workers > 0;
@@ -346,7 +352,9 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
       pipeline.epochs.emplace_back();
       std::vector<double>& starts = pipeline.epochs.back().worker_start;
       starts = WorkerStarts(run, epoch, charged);
-      if (pipeline.epochs.size() == 1) pipeline.worker_start = OneMoreStart(starts, charged);
+      if (pipeline.epochs.size() == 1 || !run.config.persistent_workers) {
+        pipeline.epochs.back().one_more = OneMoreStart(run, epoch, starts, charged);
+      }
     }
     EpochDemand& demand = pipeline.epochs.back();
     demand.ended = epoch.ended;
@@ -361,9 +369,14 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
       }
     }
   }
-  ShareStorage(model, pipeline);
+  ShareStorage(model, run, pipeline);
+  SetSlowWorkersApart(run, steady, pipeline);
   SmoothPauses(steady, run, pipeline);
   AddCpuOutsideFetch(model, run, steady, pipeline);
+  // Other programs are simulated with what decoding tells of them.
+  if (!load.crowded && Crowding(load) > 0) {
+    ScaleWaiting(pipeline, GenuineWaiting(pipeline, RecordedMaking(run, steady)));
+  }
   return pipeline;
 }
 

@@ -171,6 +171,7 @@ void Changer::Cache() {
         cost.read_cpu = cost.read;
       });
   out_.pipeline.device_per_sample = 0;
+  out_.pipeline.turns = false;
   out_.memory += material_.dataset_bytes * pixels_;
   if (material_.dataset_bytes > 0) {
     Note(fmt::format("the dataset takes {:.1f} GB of memory; half of the memory is {:.1f} GB",
@@ -256,6 +257,7 @@ Result<void> Changer::Disk(double bytes_per_s) {
         cost.read = std::max(cost.read, cost.read_cpu + static_cast<float>(each));
       });
   out_.pipeline.device_per_sample = each;
+  out_.pipeline.turns = false;
   return {};
 }
 

@@ -117,7 +117,12 @@ std::vector<std::string> NotesOf(const Diagnosis& diagnosis, const GridRequest& 
         "the recorded step was too short to tell what it computes: a longer one is taken to wait, "
         "as for a GPU; --step-cores says otherwise");
   }
-  if (loader.pipeline.device_per_sample > 0 && request.changes.disk <= 0) {
+  if (loader.pipeline.turns && request.changes.disk <= 0 && !request.changes.ram_cache) {
+    notes.push_back(fmt::format(
+        "reads of different workers never overlapped: they are taken to wait for a lock that each "
+        "holds for {:.1f} ms a sample",
+        1e3 * loader.pipeline.device_per_sample));
+  } else if (loader.pipeline.device_per_sample > 0 && request.changes.disk <= 0) {
     notes.push_back(
         fmt::format("reads slowed each other down: they are taken to share {:.0f} MB/s",
                     loader.material.file_bytes / loader.pipeline.device_per_sample / 1e6));
@@ -203,9 +208,14 @@ Result<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked) {
   grid.unit = run.samples_known ? "samples/s" : "batches/s";
   grid.changes = request.changes;
   grid.ceiling_measured = request.fixed_rate > 0;
-  // The measured one holds for the recorded step alone.
-  const bool same_step =
-      !request.step && !rebatched && !request.changes.gpu_decode && !request.changes.gpu_augment;
+  // The measured one holds for the recorded step alone, and for the copies that belong to it.
+  const bool scaled = std::any_of(request.scale.begin(), request.scale.end(), [](const auto& one) {
+    return one.first == Factor::kCompute || one.first == Factor::kH2d ||
+           one.first == Factor::kTransfer;
+  });
+  const bool same_step = !request.step && !request.step_cores && !rebatched && !scaled &&
+                         request.changes.transfer.empty() && !request.changes.gpu_decode &&
+                         !request.changes.gpu_augment;
   grid.ceiling = grid.ceiling_measured && same_step ? request.fixed_rate
                                                     : recorded_rate * loader.attribution.headroom;
   grid.ceiling_measured = grid.ceiling_measured && same_step;

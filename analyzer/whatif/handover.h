@@ -14,10 +14,20 @@ struct Handover {
   double latency = 0;       // from put to delivery when the consumer was waiting, less get and next
   double overhead = 0;      // of a worker between two batches (or samples) that it had to make
   bool threaded = false;    // another thread takes batches from the queue (pinning)
+  bool streamed = false;    // messages are larger than the pipe: read while they are written
+  std::vector<double> put;  // by batch
   std::vector<double> get;  // by batch: unpickling
   std::vector<double> next_of;  // by batch: as seen where it was there already, else `next`
+  double put_share = 1;         // of `put`, what computes
+  double get_share = 1;         // likewise of `get`
 };
 
-[[nodiscard]] Handover MeasureHandover(const LoaderRun& run);
+// `crowding`: of the time that these short pieces of work took longer than when nothing disturbed
+// them, the part that was waiting for a core; 0 while cores are idle, 1 where none ever is.
+//
+// Estimator: undisturbed is the fastest tenth. Of a put its CPU time, where that was recorded. What
+//            is not waiting for a core is waiting for the other side: the worker's interpreter that
+//            is to hand over a file descriptor, or the pipe.
+[[nodiscard]] Handover MeasureHandover(const LoaderRun& run, double crowding);
 
 }  // namespace penstock::analyzer

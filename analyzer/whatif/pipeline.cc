@@ -28,12 +28,15 @@ Pipeline WithoutEpochs(const Pipeline& pipeline) {
   copy.sample_tasks = pipeline.sample_tasks;
   copy.cores = pipeline.cores;
   copy.overhead = pipeline.overhead;
+  copy.feed_share = pipeline.feed_share;
+  copy.get_share = pipeline.get_share;
   copy.step_load = pipeline.step_load;
   copy.step_load_known = pipeline.step_load_known;
   copy.worker_cpu = pipeline.worker_cpu;
-  copy.worker_start = pipeline.worker_start;
   copy.others = pipeline.others;
   copy.device_per_sample = pipeline.device_per_sample;
+  copy.turns = pipeline.turns;
+  copy.slower = pipeline.slower;
   copy.crowded = pipeline.crowded;
   return copy;
 }
@@ -71,6 +74,8 @@ Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t ta
     EpochDemand part;
     part.worker_start = epoch.worker_start;
     part.ended = epoch.ended;
+    part.one_more =
+        epoch.one_more * static_cast<double>(count) / static_cast<double>(epoch.batches.size());
     const double share = static_cast<double>(count) / static_cast<double>(epoch.batches.size());
     for (double& start : part.worker_start) start *= share;
     Append(epoch, count, false, part);

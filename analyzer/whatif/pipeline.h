@@ -43,6 +43,7 @@ struct EpochDemand {
   std::vector<SampleCost> samples;   // only where Pipeline::sample_tasks
   std::vector<double> worker_start;  // by worker: when it took its first index; amortised
   bool ended = false;                // the recording saw its end: its start-up recurs
+  double one_more = 0;  // by which all workers start later for each one more than was seen
 };
 
 struct Pipeline {
@@ -53,12 +54,15 @@ struct Pipeline {
   bool sample_tasks = false;  // threads fill a batch together, sample by sample
   double cores = 1;
   double overhead = 0;           // of a worker, before each batch (or sample)
+  double feed_share = 1;         // of Demand::feed, what computes; the rest waits
+  double get_share = 1;          // likewise of Demand::get
   double step_load = 0;          // CPU seconds per second of step; above 1: several threads
   bool step_load_known = false;  // the step was long enough to tell
   double worker_cpu = 0;         // CPU of a worker outside fetch, per batch
-  double worker_start = 0.05;    // start-up of one more worker than was seen
   double others = 0;             // threads of other programs that compute all the time
   double device_per_sample = 0;  // of a read: seconds of storage that serves one at a time
+  bool turns = false;            // it serves sample by sample, and the sample's work follows each
+  std::vector<Work> slower;      // by worker: what it takes for each sample beyond the others
   bool crowded = false;  // `cores` is what other programs left: other settings get other shares
   std::vector<EpochDemand> epochs;
 

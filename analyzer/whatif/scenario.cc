@@ -56,6 +56,7 @@ void ChangePersistence(Pipeline& changed, bool persistent, const LoaderFacts& fa
   const std::vector<double> first = changed.epochs.front().worker_start;
   for (std::size_t e = 1; e < changed.epochs.size(); ++e) {
     std::vector<double>& starts = changed.epochs[e].worker_start;
+    changed.epochs[e].one_more = persistent ? 0 : changed.epochs.front().one_more;
     if (persistent) {
       starts.assign(starts.size(), 0.0);
     } else {
@@ -256,6 +257,7 @@ Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch) {
     EpochDemand dealt;
     dealt.worker_start = epoch.worker_start;
     dealt.ended = epoch.ended;
+    dealt.one_more = epoch.one_more;
     Dealer dealer(static_cast<std::size_t>(std::max(1, batch)), dealt);
     for (const Demand& demand : epoch.batches) {
       const Batch& recorded = run.batches[i++];

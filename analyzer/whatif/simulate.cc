@@ -36,8 +36,9 @@ bool Sequence::ample() const {
 double Sequence::start(std::size_t worker) const {
   const std::vector<double>& known = epoch.worker_start;
   if (known.empty()) return 0;
-  if (worker < known.size()) return known[worker];
-  return known.back() + pipeline.worker_start * static_cast<double>(worker + 1 - known.size());
+  const double seen = known[std::min(worker, known.size() - 1)];
+  const double more = std::max(1, pipeline.workers) - static_cast<double>(known.size());
+  return std::max(0.0, seen + more * epoch.one_more);
 }
 
 void Timeline::Clear(std::size_t count) {
@@ -47,7 +48,7 @@ void Timeline::Clear(std::size_t count) {
   batch.reserve(count);
   entered.reserve(count);
   delivered.reserve(count);
-  end = step_time = 0;
+  end = step_time = making = 0;
 }
 
 void RunSerial(const Sequence& sequence, Timeline& timeline) {
@@ -78,6 +79,7 @@ Outcome Simulate(const Pipeline& pipeline) {
     Run(sequence, timeline);
     out.time += timeline.end;
     out.step_time += timeline.step_time;
+    out.making += timeline.making;
     for (std::size_t k = 0; k < timeline.delivered.size(); ++k) {
       const double samples = epoch.batches[timeline.batch[k]].samples;
       const bool counted = epoch.batches[k].counted;  // a place in the run, whatever batch it got

@@ -12,6 +12,9 @@
 // one by one; a batch may begin when there is a free slot, and its slot is free when the consumer
 // comes back for more.
 //
+// A worker may be slower than the others: what it takes longer stays with it, not with the batches.
+// Where readers take turns, samples are made one by one: each waits for its turn to read.
+//
 // What a span spent computing shares the cores, with other programs too if there are any; of the
 // waiting for reads, what the bytes take at full speed is served by the storage one after the
 // other; the rest of the waiting shares nothing. Of a pipeline with cores for all of its threads,
@@ -35,6 +38,7 @@ struct Outcome {
   double steady_samples = 0;
   double steady_wait = 0;
   double step_time = 0;  // of all steps, slowed down by what else computes
+  double making = 0;     // likewise of workers at the steady batches; not of sample threads
 
   [[nodiscard]] double rate() const { return steady_time > 0 ? steady_samples / steady_time : 0; }
 };
@@ -88,7 +92,18 @@ struct Sequence {
     return std::min(pipeline.device_per_sample,
                     std::max(0.0, static_cast<double>(cost.read - cost.read_cpu)));
   }
-  // When `worker` can take its first index.
+  // In how many pieces a batch is made where its samples' reads take turns; at most 64.
+  [[nodiscard]] std::size_t pieces(const Demand& demand) const {
+    if (!pipeline.turns) return 1;
+    return static_cast<std::size_t>(std::clamp(demand.samples + 0.5, 1.0, 64.0));
+  }
+  // What `worker` takes for a batch beyond what any other would.
+  [[nodiscard]] Work extra(std::size_t worker, const Demand& demand) const {
+    if (worker >= pipeline.slower.size()) return {};
+    const Work& each = pipeline.slower[worker];
+    return {each.wall * demand.samples, each.cpu * demand.samples};
+  }
+  // When `worker` can take its first index: not before all of them have been started.
   [[nodiscard]] double start(std::size_t worker) const;
 };
 
@@ -99,6 +114,7 @@ struct Timeline {
   std::vector<double> delivered;  // and left it
   double end = 0;                 // of the last step
   double step_time = 0;
+  double making = 0;  // from their overhead on, of the batches that are counted
 
   void Clear(std::size_t count);
   void Deliver(std::size_t j, double in, double out) {

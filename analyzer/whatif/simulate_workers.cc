@@ -3,6 +3,7 @@
 // Worker processes: torch/utils/data/dataloader.py, _MultiProcessingDataLoaderIter.
 #include <algorithm>
 
+#include "analyzer/whatif/batch_queue.h"
 #include "analyzer/whatif/cores.h"
 #include "analyzer/whatif/simulate.h"
 
@@ -12,13 +13,6 @@ namespace {
 constexpr std::uint32_t kConsumer = 0;
 constexpr std::uint32_t kPinner = 1;
 constexpr std::uint32_t kFirstWorker = 2;
-constexpr std::size_t kNoBatch = static_cast<std::size_t>(-1);
-
-// A queue of batches as a list through an array that all queues share: a batch is in one at a time.
-struct Queue {
-  std::size_t head = kNoBatch;
-  std::size_t tail = kNoBatch;
-};
 
 enum class Doing {
   kNothing,
@@ -31,6 +25,7 @@ enum class Doing {
   kFeeding,
   kTravelling,
   kTidying,
+  kAsking,  // for what a message only refers to
   kGetting,
   kHanding,
   kStepping,
@@ -45,7 +40,7 @@ class WorkerLoop {
         out_(timeline),
         cores_(pipeline_.cores, pipeline_.others),
         ample_(sequence.ample()),
-        next_(sequence.count, kNoBatch),
+        links_(sequence.count),
         got_(sequence.count, false),
         workers_(static_cast<std::size_t>(pipeline_.workers)) {}
 
@@ -73,11 +68,13 @@ class WorkerLoop {
 
  private:
   struct Worker {
-    Queue indices;
-    Queue results;  // that the feeder has still to send
+    BatchQueue indices;
+    BatchQueue results;  // that the feeder has still to send
     std::size_t batch = kNoBatch;
     std::size_t feeding = kNoBatch;
     std::size_t outstanding = 0;  // in_order=False only
+    std::size_t pieces = 0;       // of the batch, still to be read
+    double began = 0;
     Doing doing = Doing::kNothing;
     Doing feeder = Doing::kNothing;
   };
@@ -86,21 +83,6 @@ class WorkerLoop {
     return kFirstWorker + 2 * static_cast<std::uint32_t>(w);
   }
   static std::uint32_t FeederActor(std::size_t w) { return WorkerActor(w) + 1; }
-
-  void Push(Queue& queue, std::size_t j) {
-    next_[j] = kNoBatch;
-    if (queue.head == kNoBatch) {
-      queue.head = j;
-    } else {
-      next_[queue.tail] = j;
-    }
-    queue.tail = j;
-  }
-  std::size_t Pop(Queue& queue) {
-    const std::size_t j = queue.head;
-    if (j != kNoBatch) queue.head = next_[j];
-    return j;
-  }
 
   // _try_put_index(): in turn; out of order, to the next worker that has credit.
   void SendIndex() {
@@ -113,7 +95,7 @@ class WorkerLoop {
         if (worker.outstanding >= static_cast<std::size_t>(pipeline_.prefetch)) continue;
         ++worker.outstanding;
       }
-      Push(worker.indices, sent_++);
+      links_.Push(worker.indices, sent_++);
       if (worker.doing == Doing::kNothing) TakeIndex(w);
       return;
     }
@@ -121,7 +103,7 @@ class WorkerLoop {
 
   void TakeIndex(std::size_t w) {
     Worker& worker = workers_[w];
-    worker.batch = Pop(worker.indices);
+    worker.batch = links_.Pop(worker.indices);
     worker.doing = Doing::kNothing;
     if (worker.batch == kNoBatch) return;
     worker.doing = Doing::kOverhead;
@@ -139,9 +121,11 @@ class WorkerLoop {
       return;
     }
     const Demand& demand = in_.at(worker.batch);
-    const double cpu = demand.cpu();
+    const Work extra = in_.extra(w, demand);
+    const double cpu = demand.cpu() + extra.cpu;
     const double device = in_.device(demand);
-    const double wait = std::max(0.0, demand.service() - cpu - device);
+    const double wait = std::max(0.0, demand.service() + extra.wall - cpu - device);
+    if (worker.doing == Doing::kOverhead) worker.began = cores_.now();
     if (worker.doing == Doing::kOverhead && ample_) {
       worker.doing = Doing::kTrailing;
       cores_.Sleep(WorkerActor(w), wait + cpu + demand.put);
@@ -149,21 +133,26 @@ class WorkerLoop {
     }
     if (worker.doing == Doing::kOverhead) {
       worker.doing = Doing::kWaiting;
+      worker.pieces = in_.pieces(demand);
       if (wait > 0) {
         cores_.Sleep(WorkerActor(w), in_.lead(worker.batch) * wait);
         return;
       }
     }
+    const auto pieces = static_cast<double>(in_.pieces(demand));
     if (worker.doing == Doing::kWaiting) {
       worker.doing = Doing::kReading;
       if (device > 0) {
-        cores_.Transfer(WorkerActor(w), device);
+        cores_.Transfer(WorkerActor(w), device / pieces);
         return;
       }
     }
     if (worker.doing == Doing::kReading) {
-      worker.doing = Doing::kComputing;
-      cores_.Compute(WorkerActor(w), cpu + demand.put);
+      worker.doing = --worker.pieces > 0 ? Doing::kWaiting : Doing::kComputing;
+      const bool last = worker.doing == Doing::kComputing;
+      // Samples are computed one after the other, and then what they are collated to.
+      const double whole = pieces > 1 ? cpu - demand.collate.cpu : cpu;
+      cores_.Compute(WorkerActor(w), whole / pieces + (last ? cpu - whole + demand.put : 0.0));
       return;
     }
     if (worker.doing == Doing::kComputing) {
@@ -173,18 +162,19 @@ class WorkerLoop {
         return;
       }
     }
-    Push(worker.results, worker.batch);
+    if (demand.counted) out_.making += cores_.now() - worker.began;
+    links_.Push(worker.results, worker.batch);
     if (worker.feeder == Doing::kNothing) Feed(w);
     TakeIndex(w);
   }
 
   void Feed(std::size_t w) {
     Worker& worker = workers_[w];
-    worker.feeding = Pop(worker.results);
+    worker.feeding = links_.Pop(worker.results);
     worker.feeder = Doing::kNothing;
     if (worker.feeding == kNoBatch) return;
     worker.feeder = Doing::kFeeding;
-    const double feed = in_.at(worker.feeding).feed;
+    const double feed = pipeline_.feed_share * in_.at(worker.feeding).feed;
     if (feed > 0) {
       cores_.Compute(FeederActor(w), feed);
     } else {
@@ -197,8 +187,9 @@ class WorkerLoop {
     const Demand& demand = in_.at(worker.feeding);
     if (worker.feeder == Doing::kFeeding) {
       worker.feeder = Doing::kTravelling;
-      if (demand.latency > 0) {
-        cores_.Sleep(FeederActor(w), demand.latency);
+      const double wait = (1 - pipeline_.feed_share) * demand.feed + demand.latency;
+      if (wait > 0) {
+        cores_.Sleep(FeederActor(w), wait);
         return;
       }
     }
@@ -209,7 +200,8 @@ class WorkerLoop {
       owner_[j] = w;
       Arrive(j);
       // CPU time of the process that no span holds, beside its next batch.
-      const double rest = pipeline_.worker_cpu - demand.feed - pipeline_.overhead;
+      const double rest =
+          pipeline_.worker_cpu - pipeline_.feed_share * demand.feed - pipeline_.overhead;
       if (rest > 0) {
         cores_.Compute(FeederActor(w), rest);
         return;
@@ -220,25 +212,43 @@ class WorkerLoop {
 
   void Arrive(std::size_t j) {
     if (!pipeline_.pin_thread) {
-      Push(arrived_, j);
+      links_.Push(arrived_, j);
       if (doing_ == Doing::kNothing) Receive();
       return;
     }
-    Push(unpinned_, j);
+    links_.Push(unpinned_, j);
     if (pinning_ == kNoBatch) Pin();
   }
 
   void Pin() {
-    pinning_ = Pop(unpinned_);
+    pinning_ = links_.Pop(unpinned_);
+    pinner_ = Doing::kNothing;
     if (pinning_ == kNoBatch) return;
-    const Demand& demand = in_.at(pinning_);
-    cores_.Compute(kPinner, demand.get + demand.pin);
+    pinner_ = Doing::kAsking;
+    const double asking = AskingFor(in_.at(pinning_));
+    if (asking > 0) {
+      cores_.Sleep(kPinner, asking);
+    } else {
+      OnPinned();
+    }
   }
 
   void OnPinned() {
-    Push(arrived_, pinning_);
+    if (pinner_ == Doing::kAsking) {
+      pinner_ = Doing::kGetting;
+      cores_.Compute(kPinner, TakingOf(in_.at(pinning_)));
+      return;
+    }
+    links_.Push(arrived_, pinning_);
     if (doing_ == Doing::kNothing) Receive();
     Pin();
+  }
+
+  [[nodiscard]] double AskingFor(const Demand& demand) const {
+    return (1 - pipeline_.get_share) * demand.get;
+  }
+  [[nodiscard]] double TakingOf(const Demand& demand) const {
+    return pipeline_.get_share * demand.get + demand.pin;
   }
 
   void EnterNext() {
@@ -257,16 +267,19 @@ class WorkerLoop {
         HandOut(handed_);
         return;
       }
-      const std::size_t j = Pop(arrived_);
+      const std::size_t j = links_.Pop(arrived_);
       doing_ = Doing::kNothing;
       if (j == kNoBatch) return;
       receiving_ = j;
       doing_ = Doing::kGetting;
-      const Demand& demand = in_.at(j);
-      const double get = pipeline_.pin_thread ? 0 : demand.get + demand.pin;
-      if (get > 0) {
-        cores_.Compute(kConsumer, get);
-        return;
+      if (!pipeline_.pin_thread) {
+        const double asking = AskingFor(in_.at(j));
+        if (asking > 0) {
+          doing_ = Doing::kAsking;
+          cores_.Sleep(kConsumer, asking);
+          return;
+        }
+        if (Take(j)) return;
       }
       if (!pipeline_.in_order) {
         HandOut(j);
@@ -274,6 +287,14 @@ class WorkerLoop {
       }
       got_[j] = true;
     }
+  }
+
+  // Returns whether that takes time.
+  bool Take(std::size_t j) {
+    doing_ = Doing::kGetting;
+    const double taking = TakingOf(in_.at(j));
+    if (taking > 0) cores_.Compute(kConsumer, taking);
+    return taking > 0;
   }
 
   void HandOut(std::size_t j) {
@@ -292,6 +313,9 @@ class WorkerLoop {
     const Demand& demand = in_.at(j);
     const double load = pipeline_.step_load;
     switch (doing_) {
+      case Doing::kAsking:
+        if (Take(j)) return;
+        [[fallthrough]];
       case Doing::kGetting:
         if (!pipeline_.in_order) {
           HandOut(j);
@@ -336,18 +360,19 @@ class WorkerLoop {
   Timeline& out_;
   Cores cores_;
   const bool ample_;
-  std::vector<std::size_t> next_;   // of Queue
+  BatchLinks links_;
   std::vector<bool> got_;           // by batch: taken from the queue, not yet due
   std::vector<std::size_t> owner_;  // by batch: its worker
   std::vector<Worker> workers_;
-  Queue arrived_;   // at the consumer
-  Queue unpinned_;  // at the pin thread
+  BatchQueue arrived_;   // at the consumer
+  BatchQueue unpinned_;  // at the pin thread
   std::size_t pinning_ = kNoBatch;
   std::size_t receiving_ = kNoBatch;
   std::size_t sent_ = 0;
   std::size_t handed_ = 0;
   std::size_t turn_ = 0;
   Doing doing_ = Doing::kStepping;  // of the consumer; kNothing: it waits in next()
+  Doing pinner_ = Doing::kNothing;
   double entered_ = 0;
   double stepped_ = 0;
   bool finished_ = false;

@@ -67,6 +67,21 @@ class Search {
   std::vector<Candidate> candidates_;
 };
 
+// Workers that mostly wait share a core well: as many as would fill the cores, but not more than
+// twice the recorded ones. What they wait for has not shown that it can serve more.
+int Waiting(const Pipeline& pipeline) {
+  double service = 0;
+  double cpu = 0;
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    for (const Demand& demand : epoch.batches) {
+      service += demand.service();
+      cpu += demand.cpu() + demand.put;
+    }
+  }
+  const double fill = pipeline.cores * service / std::max(cpu, 1e-3 * service);
+  return static_cast<int>(std::min(2.0 * std::max(0, pipeline.workers), std::floor(fill)));
+}
+
 }  // namespace
 
 Budget BudgetOf(const Host& host) {
@@ -84,7 +99,8 @@ Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Rep
                    const Budget& budget) {
   Search search(pipeline, facts, budget);
   const double cores = budget.cores > 0 ? std::min(budget.cores, pipeline.cores) : pipeline.cores;
-  int most = std::clamp(static_cast<int>(std::ceil(2 * cores)), 1, 128);
+  int most =
+      std::clamp(std::max(static_cast<int>(std::ceil(2 * cores)), Waiting(pipeline)), 1, 128);
   // First workers help on a crowded machine too; what more than there are would get is not known.
   if (pipeline.crowded) most = pipeline.workers == 0 ? std::max(1, most / 2) : 0;
   search.Consider(pipeline.workers, pipeline.prefetch, true);
@@ -102,12 +118,14 @@ Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Rep
   }
   Suggestion suggestion;
   suggestion.workers = pipeline.workers;
-  suggestion.prefetch = pipeline.prefetch;
+  // Pipelines count the batch in the program's hands, the reference loader's option does not.
+  const int extra = pipeline.sample_tasks ? 1 : 0;
+  suggestion.prefetch = pipeline.prefetch - extra;
   suggestion.persistent_workers = facts.persistent;
   if (search.empty()) return suggestion;
   const Candidate& chosen = search.Choose();
   suggestion.workers = chosen.setting.workers;
-  suggestion.prefetch = chosen.setting.prefetch;
+  suggestion.prefetch = chosen.setting.prefetch - extra;
   suggestion.persistent_workers = chosen.setting.persistent.value_or(facts.persistent);
   suggestion.changes =
       chosen.setting.workers != pipeline.workers ||
@@ -117,8 +135,6 @@ Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Rep
   suggestion.predicted = Predict(pipeline, changed, replay);
   suggestion.predicted.ram = chosen.ram;
   suggestion.next_bottleneck = Attribute(changed).bottleneck;
-  // Pipelines count the batch in the program's hands, the reference loader's option does not.
-  if (pipeline.sample_tasks) --suggestion.prefetch;
   return suggestion;
 }
 

@@ -66,6 +66,29 @@ TEST(NestingTest, AugmentIsTheSampleWithoutReadAndDecode) {
   EXPECT_EQ(table.stages[StageId::kAugment].count, 1u);
 }
 
+// A lock that readers take in turn: nothing is computed meanwhile, and then comes the read.
+TEST(NestingTest, WaitingBeforeAReadBelongsToIt) {
+  const Table table({Make(StageId::kSample, 0, 100, 20), Make(StageId::kRead, 50, 30),
+                     Make(StageId::kDecode, 80, 10, 10)});
+  EXPECT_EQ(table.Wall(StageId::kAugment), 10);
+  EXPECT_EQ(table.Wall(StageId::kRead), 80);
+  EXPECT_EQ(table.stages[StageId::kRead].queued.value, 50);
+  EXPECT_EQ(table.stages[StageId::kRead].count, 1u);
+}
+
+TEST(NestingTest, WaitingAfterTheReadsIsTheDatasets) {
+  const Table table({Make(StageId::kSample, 0, 100, 20), Make(StageId::kRead, 0, 30),
+                     Make(StageId::kDecode, 30, 10, 10)});
+  EXPECT_EQ(table.Wall(StageId::kAugment), 60);
+  EXPECT_EQ(table.Wall(StageId::kRead), 30);
+}
+
+TEST(NestingTest, ComputingBeforeAReadIsNotWaiting) {
+  const Table table({Make(StageId::kSample, 0, 100, 70), Make(StageId::kRead, 50, 30)});
+  EXPECT_EQ(table.Wall(StageId::kAugment), 70);
+  EXPECT_EQ(table.Wall(StageId::kRead), 30);
+}
+
 TEST(NestingTest, NamedTransformsAreChildrenWithoutWhatIsInsideThem) {
   // Compose holds Resize, in which a lazy image is decoded.
   const Table table({Make(StageId::kSample, 0, 100, 100), Make(StageId::kAugment, 10, 80, 80, 1),

@@ -39,17 +39,28 @@ Pipeline SomePipeline(Dice& dice, bool sample_tasks) {
   pipeline.sample_tasks = sample_tasks;
   pipeline.cores = std::array{0.5, 1.0, 2.0, 3.5, 16.0}[dice.Below(5)];
   pipeline.overhead = 0.1 * dice.Maybe();
+  pipeline.feed_share = std::array{0.0, 0.3, 1.0}[dice.Below(3)];
+  pipeline.get_share = std::array{0.0, 0.3, 1.0}[dice.Below(3)];
   pipeline.step_load = std::array{0.0, 0.4, 1.0, 1.7}[dice.Below(4)];
   pipeline.worker_cpu = dice.Maybe();
   pipeline.others = std::array{0.0, 0.0, 1.3, 4.0}[dice.Below(4)];
   pipeline.device_per_sample = dice.Below(2) == 0 ? 0 : 0.3 * dice.Time();
+  pipeline.turns = !sample_tasks && dice.Below(3) == 0;
+  for (std::size_t w = dice.Below(3); w > 0; --w) {
+    const Work work = SomeWork(dice);
+    pipeline.slower.push_back({work.wall / 3, work.cpu / 3});
+  }
   EpochDemand epoch;
-  for (std::size_t w = 1 + dice.Below(4); w > 0; --w) epoch.worker_start.push_back(dice.Time());
+  // All of them known: those that were not seen would start at the same time.
+  const std::size_t known = static_cast<std::size_t>(pipeline.workers) + dice.Below(3);
+  for (std::size_t w = known; w > 0; --w) epoch.worker_start.push_back(dice.Time());
+  epoch.one_more = 0.1 * dice.Maybe();
   for (std::size_t n = 1 + dice.Below(30); n > 0; --n) {
     Demand demand;
     demand.read = SomeWork(dice);
     demand.decode = SomeWork(dice);
     demand.collate = sample_tasks && dice.Below(2) == 0 ? Work{} : SomeWork(dice);
+    demand.samples = static_cast<double>(1 + dice.Below(3));
     demand.put = dice.Maybe();
     demand.feed = dice.Maybe();
     demand.latency = dice.Maybe();
@@ -184,6 +195,35 @@ TEST(SimulateTest, StorageBoundsTheRateWhateverTheWorkers) {
   EXPECT_LT(four, 80.5);  // and 80 where none waits for another
   pipeline.workers = 16;
   EXPECT_NEAR(SimulateSteady(pipeline).rate(), 100, 2);
+}
+
+// Reads of 5 ms that take turns, and 5 ms of work after each: two workers keep the lock busy, and a
+// third adds nothing. In one piece the batches' work would go on beside the other's reads as well.
+TEST(SimulateTest, TurnsAreTakenSampleBySample) {
+  Pipeline pipeline = Even(400, 20e-3, 20e-3, 0);
+  for (Demand& demand : pipeline.epochs.front().batches) {
+    demand.read = {20e-3, 0};
+    demand.samples = 4;
+  }
+  pipeline.device_per_sample = 5e-3;
+  pipeline.turns = true;
+  pipeline.workers = 1;
+  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 100, 1);
+  for (const int workers : {2, 3, 8}) {
+    pipeline.workers = workers;
+    EXPECT_NEAR(SimulateSteady(pipeline).rate(), 200, 3) << workers;
+  }
+}
+
+TEST(SimulateTest, ASlowWorkerHoldsUpThoseInTurn) {
+  Pipeline pipeline = Even(400, 10e-3, 0, 0);
+  pipeline.workers = 4;
+  pipeline.slower = {{30e-3, 0}};                        // for each sample, one a batch
+  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 100, 1);  // four in the time of its one
+  pipeline.workers = 8;
+  EXPECT_NEAR(SimulateSteady(pipeline).rate(), 200, 2);
+  pipeline.in_order = false;  // as many as the others make meanwhile
+  EXPECT_GT(SimulateSteady(pipeline).rate(), 500);
 }
 
 TEST(SimulateTest, OrderAndCreditMatterWhereBatchesAreUneven) {

@@ -85,6 +85,11 @@ void Step(Actor& consumer, const Pipeline& pipeline, const Demand& demand) {
   consumer.Wait(std::max(0.0, 1 - load) * demand.step + demand.h2d);
 }
 
+void Get(Actor& actor, const Pipeline& pipeline, const Demand& demand) {
+  actor.Wait((1 - pipeline.get_share) * demand.get);
+  actor.Compute(pipeline.get_share * demand.get + demand.pin);
+}
+
 template <class T>
 bool Take(std::deque<T>& queue, T& item) {
   if (queue.empty()) return false;
@@ -138,10 +143,20 @@ Timeline SlowWorkers(const Sequence& sequence) {
       worker.Compute(pipeline.overhead);
       const double device =
           std::min(pipeline.device_per_sample * demand.samples, demand.read.wall - demand.read.cpu);
-      const double wait = demand.service() - demand.cpu() - device;
+      Work extra;
+      if (w < pipeline.slower.size()) extra = pipeline.slower[w];
+      extra.wall *= demand.samples;
+      extra.cpu *= demand.samples;
+      const double cpu = demand.cpu() + extra.cpu;
+      const double wait = demand.service() + extra.wall - cpu - device;
       worker.Wait(sequence.lead(making[w]) * wait);
-      worker.Read(device);
-      worker.Compute(demand.cpu() + demand.put);
+      const int pieces = pipeline.turns ? static_cast<int>(demand.samples) : 1;
+      const double last = pieces > 1 ? demand.collate.cpu : 0;
+      for (int k = 0; k < pieces; ++k) {
+        worker.Read(device / pieces);
+        worker.Compute((cpu - last) / pieces);
+      }
+      worker.Compute(last + demand.put);
       worker.Wait((1 - sequence.lead(making[w])) * wait);
       at[w] = 1;
       return true;
@@ -151,13 +166,15 @@ Timeline SlowWorkers(const Sequence& sequence) {
       const Demand& last = sequence.at(sending[w]);
       if (feeder_at[w] == 1) {
         (pipeline.pin_thread ? unpinned : arrived).push_back(sending[w]);
-        feeder.Compute(std::max(0.0, pipeline.worker_cpu - last.feed - pipeline.overhead));
+        const double known = pipeline.feed_share * last.feed + pipeline.overhead;
+        feeder.Compute(std::max(0.0, pipeline.worker_cpu - known));
         feeder_at[w] = 0;
         return true;
       }
       if (!Take(made[w], sending[w])) return false;
-      feeder.Compute(sequence.at(sending[w]).feed);
-      feeder.Wait(sequence.at(sending[w]).latency);
+      const Demand& demand = sequence.at(sending[w]);
+      feeder.Compute(pipeline.feed_share * demand.feed);
+      feeder.Wait((1 - pipeline.feed_share) * demand.feed + demand.latency);
       feeder_at[w] = 1;
       return true;
     };
@@ -171,7 +188,7 @@ Timeline SlowWorkers(const Sequence& sequence) {
       return true;
     }
     if (!Take(unpinned, pinning)) return false;
-    pinner.Compute(sequence.at(pinning).get + sequence.at(pinning).pin);
+    Get(pinner, pipeline, sequence.at(pinning));
     pins = true;
     return true;
   };
@@ -210,7 +227,7 @@ Timeline SlowWorkers(const Sequence& sequence) {
       return true;
     }
     if (!Take(arrived, current)) return false;
-    if (!pipeline.pin_thread) consumer.Compute(sequence.at(current).get + sequence.at(current).pin);
+    if (!pipeline.pin_thread) Get(consumer, pipeline, sequence.at(current));
     state = kGot;
     return true;
   };

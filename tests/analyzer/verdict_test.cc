@@ -210,7 +210,7 @@ TEST(VerdictTest, SuggestsEnoughWorkersForTheStep) {
   Synthetic run;
   run.workers = 1;
   run.batches = 400;
-  run.costs = Always(Costs{1, 20, 8, 1, 0.1, 0.2, 9.5, 0});  // 30 ms of service, 9.7 ms of loop
+  run.costs = Always(Costs{1, 20, 8, 1, 0.1, 0.2, 9.7, 0});  // 30 ms of service, 9.9 ms of loop
   const Diagnosis diagnosis = DiagnosisOf(run);
   EXPECT_EQ(diagnosis.loader->suggestion.workers, 3);  // a fourth would gain under 2 %
   EXPECT_TRUE(diagnosis.loader->suggestion.changes);

@@ -135,6 +135,7 @@ OF_FINDING = {
     "workers-restart-each-epoch": "startup", "slow-first-batch": "startup",
     "cpu-oversubscribed": "threads", "cpu-quota-or-affinity": "cores",
     "slow-storage": "read", "small-files": "read", "fits-in-ram": "read", "cold-cache": "read",
+    "serialised-reads": "read",
     "slow-decoder": "decode", "decode-larger-than-needed": "decode", "move-decode-to-gpu": "decode",
     "move-augment-to-gpu": "augment", "normalize-on-cpu": "augment", "repeated-work": "augment",
     "collate-slow": "collate", "transfer-ceiling": "transfer", "wide-labels": "transfer",

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+
+#include "analyzer/model/reads.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr std::size_t kFewest = 64;  // reads of a thread
+
+struct Stretch {
+  std::int64_t from;
+  std::int64_t to;
+};
+
+// The reads of one thread as stretches that do not overlap, in their order.
+std::vector<Stretch> Merged(std::vector<Stretch> reads) {
+  std::sort(reads.begin(), reads.end(),
+            [](const Stretch& a, const Stretch& b) { return a.from < b.from; });
+  std::vector<Stretch> merged;
+  for (const Stretch& read : reads) {
+    if (!merged.empty() && read.from < merged.back().to) {
+      merged.back().to = std::max(merged.back().to, read.to);
+    } else {
+      merged.push_back(read);
+    }
+  }
+  return merged;
+}
+
+// How probable it is that two or more read, if each does for its share of the time.
+double MeetingByChance(const std::vector<double>& busy) {
+  double none = 1;
+  double one = 0;
+  for (const double share : busy) {
+    one = one * (1 - share) + none * share;
+    none *= 1 - share;
+  }
+  return std::max(0.0, 1 - none - one);
+}
+
+}  // namespace
+
+ReadTurns MeasureTurns(const std::vector<ReadSpan>& reads) {
+  std::map<std::uint32_t, std::vector<Stretch>> by_thread;
+  for (const ReadSpan& read : reads) {
+    if (read.reader != ReadSpan::kNobody) by_thread[read.reader].push_back({read.start, read.end});
+  }
+  ReadTurns turns;
+  std::vector<std::vector<Stretch>> threads;
+  for (auto& [thread, own] : by_thread) {
+    if (own.size() >= kFewest) threads.push_back(Merged(std::move(own)));
+  }
+  if (threads.size() < 2) return turns;
+  std::int64_t from = threads.front().front().from;  // while all of them read
+  std::int64_t to = threads.front().back().to;
+  for (const std::vector<Stretch>& own : threads) {
+    from = std::max(from, own.front().from);
+    to = std::min(to, own.back().to);
+  }
+  if (to <= from) return turns;
+  const auto window = static_cast<double>(to - from);
+  std::vector<std::pair<std::int64_t, int>> edges;  // what ends comes before what begins
+  std::vector<double> busy;
+  for (const std::vector<Stretch>& own : threads) {
+    double time = 0;
+    for (const Stretch& read : own) {
+      const std::int64_t start = std::max(read.from, from);
+      const std::int64_t end = std::min(read.to, to);
+      if (end <= start) continue;
+      edges.emplace_back(start, 1);
+      edges.emplace_back(end, -1);
+      time += static_cast<double>(end - start);
+    }
+    busy.push_back(time / window);
+  }
+  std::sort(edges.begin(), edges.end());
+  int now = 0;
+  for (std::size_t k = 0; k + 1 < edges.size(); ++k) {
+    now += edges[k].second;
+    const double time = static_cast<double>(edges[k + 1].first - edges[k].first) / window;
+    if (now == 1) turns.alone += time;
+    if (now > 1) turns.together += time;
+  }
+  turns.reads = edges.size() / 2;
+  turns.by_chance = MeetingByChance(busy);
+  return turns;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/contention.h"
+
+#include <algorithm>
+
+#include "analyzer/whatif/simulate.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr std::size_t kBatches = 1024;
+
+double MakingWith(Pipeline pipeline, double share) {
+  ScaleWaiting(pipeline, share);
+  return Simulate(pipeline).making;
+}
+
+}  // namespace
+
+void ScaleWaiting(Pipeline& pipeline, double share) {
+  if (share == 1) return;
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (Demand& demand : epoch.batches) {
+      for (Work* work :
+           {&demand.read, &demand.decode, &demand.augment, &demand.collate, &demand.other}) {
+        work->wall = work->cpu + share * std::max(0.0, work->wall - work->cpu);
+      }
+    }
+  }
+  for (Work& work : pipeline.slower) work.wall = work.cpu + share * (work.wall - work.cpu);
+}
+
+double GenuineWaiting(const Pipeline& pipeline, std::span<const double> making) {
+  if (pipeline.workers <= 0 || pipeline.sample_tasks) return 1;
+  const Pipeline part = Shortened(pipeline, kBatches, kBatches);
+  double recorded = 0;
+  std::size_t i = 0;
+  for (const EpochDemand& epoch : part.epochs) {
+    for (const Demand& demand : epoch.batches) {
+      if (i < making.size() && demand.counted) recorded += making[i];
+      ++i;
+    }
+  }
+  constexpr double kNear = 1.01;
+  if (!(recorded > 0) || MakingWith(part, 1) <= kNear * recorded) return 1;
+  double low = 0;
+  double high = 1;
+  for (int step = 0; step < 7; ++step) {
+    const double middle = 0.5 * (low + high);
+    (MakingWith(part, middle) > recorded ? high : low) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+}  // namespace penstock::analyzer

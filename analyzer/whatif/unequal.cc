@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/whatif/unequal.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr double kSlow = 1.5;
+constexpr std::size_t kFewestBatches = 8;
+constexpr std::size_t kFewestWorkers = 3;
+
+constexpr Work Demand::*kParts[] = {&Demand::read, &Demand::decode, &Demand::augment,
+                                    &Demand::collate, &Demand::other};
+
+std::vector<Demand*> BatchesOf(Pipeline& pipeline) {
+  std::vector<Demand*> batches;  // of LoaderRun::batches
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (Demand& demand : epoch.batches) batches.push_back(&demand);
+  }
+  return batches;
+}
+
+// What the batches of one worker (or of several) took for each sample.
+struct Made {
+  std::vector<double> services;
+  double samples = 0;
+  Work parts[std::size(kParts)];
+
+  void Add(const Demand& demand) {
+    services.push_back(demand.service() / demand.samples);
+    samples += demand.samples;
+    for (std::size_t p = 0; p < std::size(kParts); ++p) {
+      parts[p].wall += (demand.*kParts[p]).wall;
+      parts[p].cpu += (demand.*kParts[p]).cpu;
+    }
+  }
+  [[nodiscard]] double median() const { return Median(services); }
+  [[nodiscard]] double mean() const {
+    double sum = 0;
+    for (const Work& part : parts) sum += part.wall;
+    return samples > 0 ? sum / samples : 0;
+  }
+};
+
+// Workers by their number, which their successors in later epochs share.
+std::map<std::uint32_t, int> NumbersOf(const LoaderRun& run) {
+  std::map<std::uint32_t, int> numbers;  // by process
+  for (const WorkerRun& worker : run.workers) numbers[worker.process.value] = worker.worker_id;
+  return numbers;
+}
+
+void ShareDevice(const ReadCosts& reads, double each, Pipeline& pipeline) {
+  const double queued = each * (reads.concurrency - 1);
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (Demand& demand : epoch.batches) {
+      const double least = std::min(demand.read.wall, demand.read.cpu + each * demand.samples);
+      demand.read.wall = std::max(least, demand.read.wall - queued * demand.samples);
+    }
+    for (SampleCost& cost : epoch.samples) {
+      const float least = std::min(cost.read, cost.read_cpu + static_cast<float>(each));
+      cost.read = std::max(least, cost.read - static_cast<float>(queued));
+    }
+  }
+}
+
+}  // namespace
+
+void ShareStorage(const RunModel& model, const LoaderRun& run, Pipeline& pipeline) {
+  const ReadCosts& reads = model.reads;
+  const auto samples = static_cast<double>(model.stages[traces::StageId::kSample].count);
+  const bool turns = reads.turns.taken() && pipeline.workers > 1 && !pipeline.sample_tasks;
+  if (!(reads.shared || turns) || !(samples > 0)) return;
+  const StageTotals& read = model.stages[traces::StageId::kRead];
+  // Reads that compute compete for the cores; of turns it is known what they wait for.
+  const bool computes = !read.cpu_known() || Seconds(read.cpu) > 0.5 * Seconds(read.wall);
+  if (!turns && computes) return;
+  if (!turns) {
+    const double each = static_cast<double>(read.bytes.value) / samples * reads.device_per_byte;
+    pipeline.device_per_sample = each;
+    ShareDevice(reads, each, pipeline);
+    return;
+  }
+  pipeline.turns = true;
+  pipeline.device_per_sample = Seconds(read.wall - read.queued) / samples;
+  const std::vector<Demand*> batches = BatchesOf(pipeline);
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    Work& reading = batches[i]->read;
+    reading.wall = std::max(reading.cpu, reading.wall - run.batches[i].queued);
+  }
+}
+
+void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeline& pipeline) {
+  if (pipeline.sample_tasks || pipeline.workers < static_cast<int>(kFewestWorkers)) return;
+  const std::map<std::uint32_t, int> numbers = NumbersOf(run);
+  const auto worker_of = [&](std::size_t i) {
+    const Batch& batch = run.batches[i];
+    const auto found = numbers.find(static_cast<std::uint32_t>(batch.worker_process));
+    return batch.was_fetched() && found != numbers.end() ? found->second : -1;
+  };
+  const std::vector<Demand*> batches = BatchesOf(pipeline);
+  std::map<int, Made> workers;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    const int worker = worker_of(i);
+    if (worker >= 0 && steady.in_window[i] && batches[i]->samples > 0) {
+      workers[worker].Add(*batches[i]);
+    }
+  }
+  std::vector<double> medians;
+  std::vector<double> means;
+  for (const auto& [worker, made] : workers) {
+    if (made.services.size() < kFewestBatches) return;
+    medians.push_back(made.median());
+    means.push_back(made.mean());
+  }
+  if (workers.size() < kFewestWorkers) return;
+  const double median = Median(std::move(medians));
+  const double mean = Median(std::move(means));
+  Made healthy;
+  std::map<int, Made> slow;
+  for (auto& [worker, made] : workers) {
+    if (made.median() > kSlow * median && made.mean() > kSlow * mean) {
+      slow.emplace(worker, made);
+      continue;
+    }
+    healthy.samples += made.samples;
+    for (std::size_t p = 0; p < std::size(kParts); ++p) {
+      healthy.parts[p].wall += made.parts[p].wall;
+      healthy.parts[p].cpu += made.parts[p].cpu;
+    }
+  }
+  if (slow.empty()) return;
+  for (const auto& [worker, made] : slow) {
+    Work beyond;
+    for (std::size_t p = 0; p < std::size(kParts); ++p) {
+      const Work& own = made.parts[p];
+      const Work usual = {healthy.parts[p].wall / healthy.samples * made.samples,
+                          healthy.parts[p].cpu / healthy.samples * made.samples};
+      const double wall = own.wall > usual.wall ? usual.wall / own.wall : 1;
+      const double cpu = own.cpu > usual.cpu ? usual.cpu / own.cpu : 1;
+      beyond.wall += (1 - wall) * own.wall / made.samples;
+      beyond.cpu += (1 - cpu) * own.cpu / made.samples;
+      for (std::size_t i = 0; i < batches.size(); ++i) {
+        if (worker_of(i) != worker) continue;
+        Work& part = batches[i]->*kParts[p];
+        part.wall *= wall;
+        part.cpu = std::min(part.cpu * cpu, part.wall);
+      }
+    }
+    beyond.cpu = std::min(beyond.cpu, beyond.wall);
+    pipeline.slower.push_back(beyond);
+  }
+  // Whichever they were: a pool of another size is taken to have them too.
+  std::sort(pipeline.slower.begin(), pipeline.slower.end(),
+            [](const Work& a, const Work& b) { return a.wall > b.wall; });
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Costs that belong to where a batch was made, and waiting that was for a core.
+#include "analyzer/whatif/unequal.h"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/whatif/contention.h"
+#include "analyzer/whatif/diagnosis.h"
+#include "analyzer/whatif/scenario.h"
+#include "analyzer/whatif/simulate.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Costs;
+using testing::Synthetic;
+
+// Two threads that read for half of the time each: in turns, or as it happens.
+std::vector<ReadSpan> TwoReaders(bool in_turns) {
+  std::mt19937 random(3);
+  std::vector<ReadSpan> reads;
+  for (std::uint32_t reader = 0; reader < 2; ++reader) {
+    for (std::int64_t k = 0; k < 200; ++k) {
+      const auto jitter = in_turns ? 0 : static_cast<std::int64_t>(random() % 5000);
+      const std::int64_t start = 10'000 * k + std::int64_t{5000} * reader + jitter;
+      reads.push_back({start, start + 4500, 1000, reader});
+    }
+  }
+  return reads;
+}
+
+TEST(ReadTurnsTest, AreSeenWhereReadsNeverMeet) {
+  const ReadTurns turns = MeasureTurns(TwoReaders(true));
+  EXPECT_TRUE(turns.taken());
+  EXPECT_NEAR(turns.alone, 0.9, 0.01);
+  EXPECT_NEAR(turns.by_chance, 0.2, 0.01);
+}
+
+TEST(ReadTurnsTest, AreNotSeenWhereReadsMeet) {
+  EXPECT_FALSE(MeasureTurns(TwoReaders(false)).taken());
+}
+
+TEST(ReadTurnsTest, NeedTwoThreads) {
+  std::vector<ReadSpan> reads = TwoReaders(true);
+  for (ReadSpan& read : reads) read.reader = 0;
+  EXPECT_FALSE(MeasureTurns(reads).taken());
+  for (ReadSpan& read : reads) read.reader = ReadSpan::kNobody;
+  EXPECT_EQ(MeasureTurns(reads).reads, 0u);
+}
+
+// Of four workers the first takes `beyond` ms longer for each batch of four samples.
+Synthetic OneSlow(double beyond) {
+  Synthetic run;
+  run.workers = 4;
+  run.cores = 16;
+  run.costs = [beyond](int, int index) {
+    Costs costs;
+    costs.step = 1;
+    if (index % 4 == 0) costs.augment += beyond;
+    return costs;
+  };
+  return run;
+}
+
+TEST(SlowWorkersTest, AreSetApartFromTheirBatches) {
+  const Diagnosis diagnosis = Diagnose(*testing::SyntheticTrace(OneSlow(30)));
+  const Pipeline& pipeline = diagnosis.loader->pipeline;
+  ASSERT_EQ(pipeline.slower.size(), 1u);
+  EXPECT_NEAR(pipeline.slower[0].wall, 30e-3 / 4, 1e-5);
+  for (const Demand& demand : pipeline.epochs.front().batches) {
+    EXPECT_NEAR(demand.augment.wall, 2e-3, 1e-5);
+  }
+  EXPECT_LT(std::abs(diagnosis.loader->replay.error()), 0.02);
+}
+
+TEST(SlowWorkersTest, MoreWorkersDoNotMakeThemFast) {
+  const Diagnosis diagnosis = Diagnose(*testing::SyntheticTrace(OneSlow(30)));
+  const LoaderDiagnosis& loader = *diagnosis.loader;
+  Setting setting;
+  setting.workers = 8;
+  const double eight =
+      SimulateSteady(SteadyPart(Apply(loader.pipeline, setting, loader.facts))).rate();
+  const double four = SimulateSteady(SteadyPart(loader.pipeline)).rate();
+  EXPECT_NEAR(eight / four, 2, 0.1);  // one batch in eight is the slow one's
+  EXPECT_EQ(diagnosis.bottleneck, Factor::kPrefetch);
+  const double even = diagnosis.loader->attribution.SpeedupOf(Factor::kPrefetch);
+  EXPECT_GT(even, 3.5);  // 37.5 ms for four batches, or 7.5
+}
+
+TEST(SlowWorkersTest, AThirdMoreIsNoSlowWorker) {
+  const Diagnosis diagnosis = Diagnose(*testing::SyntheticTrace(OneSlow(2.5)));
+  EXPECT_TRUE(diagnosis.loader->pipeline.slower.empty());
+}
+
+Pipeline Even(std::size_t n, double wait, double cpu) {
+  Pipeline pipeline;
+  pipeline.workers = 4;
+  pipeline.cores = 1;
+  EpochDemand epoch;
+  Demand demand;
+  demand.read = {wait, 0};
+  demand.decode = {cpu, cpu};
+  epoch.batches.assign(n, demand);
+  pipeline.epochs.push_back(epoch);
+  return pipeline;
+}
+
+// Four workers on one core, each batch 20 ms of waiting and 10 ms of computing: what they take to
+// make one is recorded, and all that is not computing looks like waiting.
+TEST(ContentionTest, WaitingForACoreIsNotWaitingForAFile) {
+  constexpr std::size_t kBatches = 400;
+  const double making = Simulate(Even(kBatches, 20e-3, 10e-3)).making / kBatches;
+  ASSERT_GT(making, 35e-3);
+  const Pipeline seen = Even(kBatches, making - 10e-3, 10e-3);
+  const double share = GenuineWaiting(seen, std::vector<double>(kBatches, making));
+  EXPECT_NEAR(share * (making - 10e-3), 20e-3, 1e-3);
+}
+
+TEST(ContentionTest, WaitingStaysWhereCoresAreFree) {
+  Pipeline seen = Even(400, 20e-3, 10e-3);
+  seen.cores = 8;
+  const double making = Simulate(seen).making / 400;
+  EXPECT_EQ(GenuineWaiting(seen, std::vector<double>(400, making)), 1);
+}
+
+TEST(WorkerStartTest, AllWaitForTheLastToBeStarted) {
+  Pipeline pipeline = Even(10, 1e-3, 0);
+  pipeline.workers = 2;
+  pipeline.epochs[0].worker_start = {20e-3, 22e-3};
+  pipeline.epochs[0].one_more = 10e-3;
+  const Sequence sequence{pipeline, pipeline.epochs[0], 10};
+  EXPECT_DOUBLE_EQ(sequence.start(1), 22e-3);
+  pipeline.workers = 4;
+  EXPECT_DOUBLE_EQ(sequence.start(0), 40e-3);
+  EXPECT_DOUBLE_EQ(sequence.start(3), 42e-3);
+  pipeline.workers = 1;
+  EXPECT_DOUBLE_EQ(sequence.start(0), 10e-3);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
