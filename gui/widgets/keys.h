@@ -11,9 +11,13 @@ namespace penstock::gui {
 enum class Key : int {
   kA = GLFW_KEY_A,
   kD = GLFW_KEY_D,
+  kE = GLFW_KEY_E,
   kF = GLFW_KEY_F,
+  kH = GLFW_KEY_H,
   kO = GLFW_KEY_O,
+  kP = GLFW_KEY_P,
   kQ = GLFW_KEY_Q,
+  kR = GLFW_KEY_R,
   kS = GLFW_KEY_S,
   kW = GLFW_KEY_W,
   k0 = GLFW_KEY_0,

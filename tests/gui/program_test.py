@@ -19,7 +19,7 @@ import unittest
 import zlib
 
 PROGRAM = SAMPLES = None
-VIEWS = ("overview", "timeline", "stages", "what-if", "workers")
+VIEWS = ("overview", "timeline", "stages", "what-if", "workers", "sweep", "compare")
 
 
 def run(*words, **more):
