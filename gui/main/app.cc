@@ -23,6 +23,20 @@ std::string TextsOf(const Document& document) {
   return texts;
 }
 
+// The same of a sweep and of a second trace.
+std::string TextsOfOthers(const Workspace& workspace) {
+  std::string texts = workspace.compare.other.path.string();
+  if (!workspace.sweep.file) return texts;
+  const Sweep& sweep = *workspace.sweep.file;
+  for (const std::string& word : sweep.subject) texts += word;
+  for (const SweepAxis& axis : sweep.axes) {
+    texts += axis.name;
+    for (const std::string& value : axis.values) texts += value;
+  }
+  for (const SweepCell& cell : sweep.cells) texts += cell.error;
+  return texts;
+}
+
 }  // namespace
 
 App::App(Settings settings, float screen_scale, std::function<void()> wake)
@@ -31,9 +45,21 @@ App::App(Settings settings, float screen_scale, std::function<void()> wake)
   ui_.language = settings_.language;
   ui_.scale = screen_scale_ * static_cast<float>(settings_.scale);
   workspace_.ranges = std::make_unique<RangeAnalyst>(wake_);
+  workspace_.wake = wake_;
 }
 
 void App::Open(const std::filesystem::path& path) {
+  if (KindOf(path) == FileKind::kJson) {
+    auto sweep = ReadSweep(path);
+    if (sweep) {
+      settings_.Remember(path);
+      ShowSweep(std::move(*sweep));
+    } else {
+      error_ = Error{ErrorKind::kInput, ProblemText(sweep.error(), path.string(), ui_.language)};
+      failed_ = path;
+    }
+    return;
+  }
   if (job_) {
     job_->Cancel();
     retired_.push_back(std::move(job_));
@@ -80,11 +106,12 @@ void App::RebuildStyle() {
   ui_.theme = settings_.theme;
   ui_.language = settings_.language;
   ui_.scale = screen_scale_ * static_cast<float>(settings_.scale);
-  LoadFonts(ui_, TextsOf(workspace_.document));
+  LoadFonts(ui_, TextsOf(workspace_.document) + TextsOfOthers(workspace_));
   ApplyTheme(ui_);
 }
 
 void App::PollJob() {
+  PollOther();
   std::erase_if(retired_, [](const auto& job) { return job->finished(); });
   if (!job_) return;
   const bool finished = job_->finished();  // first: what is published after it is no loss
@@ -116,14 +143,12 @@ void App::SetScale(double scale) {
 void App::GlobalKeys() {
   const ImGuiIO& io = ImGui::GetIO();
   if (io.KeyCtrl) {
-    if (Pressed(Key::kO)) chooser_.Show(workspace_.document.path);
     if (Pressed(Key::kQ)) quit_ = true;
     if (Pressed(Key::kPlus)) SetScale(settings_.scale + 0.125);
     if (Pressed(Key::kMinus)) SetScale(settings_.scale - 0.125);
     if (Pressed(Key::k0)) SetScale(1);
-    if (Pressed(Key::kP)) commands_.Open();
-    if (Pressed(Key::kR)) recent_.Open();
   }
+  FileKeys();
   const bool question = io.KeyShift && Pressed(Key::kSlash) && !Typing();
   if (Pressed(Key::kF1) || question) workspace_.help = !workspace_.help;
   for (std::size_t v = 0; v < kViews.size(); ++v) {
@@ -159,11 +184,16 @@ void App::Frame() {
   if (workspace_.help) DrawHelp(ui_, &workspace_.help);
   if (commands_.open()) commands_.Draw(ui_, Commands());
   if (recent_.open()) recent_.Draw(ui_, RecentCommands());
-  if (const auto chosen = chooser_.Draw(ui_)) Open(*chosen);
+  DrawDialogs();
 }
 
 void App::DrawView(Area area) {
   const Document& document = workspace_.document;
+  workspace_.part = nullptr;
+  if (workspace_.view == ViewId::kSweep) return DrawSweep(ui_, workspace_, area);
+  if (workspace_.view == ViewId::kCompare && (document.open() || !job_)) {
+    return DrawCompare(ui_, workspace_, area);
+  }
   if (!document.open()) {
     if (job_) {
       DrawLoading(area);
@@ -196,6 +226,9 @@ void App::DrawView(Area area) {
       return DrawWhatIf(ui_, workspace_, area);
     case ViewId::kWorkers:
       return DrawWorkers(ui_, workspace_, area);
+    case ViewId::kSweep:
+    case ViewId::kCompare:
+      return;  // above: they need no trace
   }
 }
 

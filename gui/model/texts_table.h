@@ -213,7 +213,7 @@
   X(kKeyPin, "pin the row under the pointer at the top", "将指针所在行固定在顶部")                 \
   X(kKeyPanel, "hide or show the panel below", "隐藏或显示下方面板")                               \
   X(kKeyBack, "back to where a jump came from, and forward", "后退到跳转之前、前进")               \
-  X(kKeyCommands, "all commands; recent files", "全部命令；最近打开的文件")                        \
+  X(kKeyCommands, "all commands", "全部命令")                                                      \
   X(kKeyClear, "clear selection, search and panels", "清除选区、搜索与面板")                       \
   X(kKeyScale, "larger and smaller", "放大与缩小界面")                                             \
   X(kKeyViews, "change the view", "切换视图")                                                      \

@@ -2,6 +2,7 @@
 #include "gui/views/workspace.h"
 
 #include <algorithm>
+#include <array>
 
 namespace penstock::gui {
 
@@ -16,8 +17,10 @@ void Workspace::Reset() {
 }
 
 bool ObeysRange(ViewId view) {
-  // The timeline is where it is selected; a prediction is of a whole run.
-  return view != ViewId::kTimeline && view != ViewId::kWhatIf;
+  // The timeline is where it is selected; a prediction is of a whole run, a sweep of no trace.
+  constexpr std::array kWhole{ViewId::kTimeline, ViewId::kWhatIf, ViewId::kSweep,
+                              ViewId::kCompare};
+  return std::find(kWhole.begin(), kWhole.end(), view) == kWhole.end();
 }
 
 std::optional<TimeRange> Workspace::Range() const {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,12 +24,21 @@
 #include "gui/model/range_analysis.h"
 #include "gui/model/timeline_state.h"
 #include "gui/model/whatif.h"
+#include "gui/views/file_views.h"
 #include "gui/widgets/draw.h"
 #include "gui/widgets/ui.h"
 
 namespace penstock::gui {
 
-enum class ViewId : std::uint8_t { kOverview, kTimeline, kStages, kWhatIf, kWorkers };
+enum class ViewId : std::uint8_t {
+  kOverview,
+  kTimeline,
+  kStages,
+  kWhatIf,
+  kWorkers,
+  kSweep,
+  kCompare,
+};
 struct ViewInfo {
   ViewId id;
   std::string_view name;  // of --view
@@ -40,6 +50,8 @@ inline constexpr std::array kViews = {
     ViewInfo{ViewId::kStages, "stages", Text::kStages},
     ViewInfo{ViewId::kWhatIf, "what-if", Text::kWhatIf},
     ViewInfo{ViewId::kWorkers, "workers", Text::kWorkers},
+    ViewInfo{ViewId::kSweep, "sweep", Text::kSweep},
+    ViewInfo{ViewId::kCompare, "compare", Text::kCompare},
 };
 
 // Whether a view is about the selected stretch only.
@@ -89,10 +101,14 @@ struct Workspace {
   SearchState search;
   StagesState stages;
   WhatIfState whatif;
-  bool help = false;     // the keys are shown
-  bool covered = false;  // something lies over the view that keys are for
-  bool reveal = false;   // the timeline is to scroll to its span
-  std::string copied;    // what was copied last, and when: the button says so for a moment
+  SweepViewState sweep;
+  CompareViewState compare;
+  FileWish wish;               // taken by the App after the views have drawn
+  std::function<void()> wake;  // as of App
+  bool help = false;           // the keys are shown
+  bool covered = false;        // something lies over the view that keys are for
+  bool reveal = false;         // the timeline is to scroll to its span
+  std::string copied;          // what was copied last, and when: the button says so for a moment
   double copied_at = -10;
   double build_ms = 0;  // own time of the last frame of the timeline
   std::unique_ptr<RangeAnalyst> ranges = std::make_unique<RangeAnalyst>();
@@ -121,5 +137,7 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area);
 void DrawStages(const Ui& ui, Workspace& workspace, Area area);
 void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area);
 void DrawWorkers(const Ui& ui, Workspace& workspace, Area area);
+void DrawSweep(const Ui& ui, Workspace& workspace, Area area);
+void DrawCompare(const Ui& ui, Workspace& workspace, Area area);
 
 }  // namespace penstock::gui

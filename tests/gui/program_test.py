@@ -20,7 +20,7 @@ import zlib
 from window_support import WindowTest
 
 PROGRAM = SAMPLES = None
-VIEWS = ("overview", "timeline", "stages", "what-if", "workers")
+VIEWS = ("overview", "timeline", "stages", "what-if", "workers", "sweep", "compare")
 
 
 def run(*words, **more):
