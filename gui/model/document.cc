@@ -20,15 +20,16 @@ Result<std::unique_ptr<traces::Trace>> Open(const std::filesystem::path& path) {
   return Fail(error.kind, error.message);
 }
 
+}  // namespace
+
 std::shared_ptr<const Analysis> Analyse(const traces::Trace& trace, const std::string& path) {
   auto analysis = std::make_shared<Analysis>();
   analysis->report = analyzer::BuildReport(trace, path);
   analysis->plots = analyzer::BuildPlots(trace, analysis->report);
   analysis->counters = BuildCounters(trace, *analysis);
+  analysis->ribbon = BuildRibbon(analysis->report);
   return analysis;
 }
-
-}  // namespace
 
 LoadJob::LoadJob(std::filesystem::path path, std::function<void()> wake)
     : path_(std::move(path)),

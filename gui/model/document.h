@@ -17,6 +17,7 @@
 #include "analyzer/report/html_data.h"
 #include "analyzer/report/report.h"
 #include "gui/model/counters.h"
+#include "gui/model/overview.h"
 #include "gui/model/timeline.h"
 #include "traces/base/result.h"
 #include "traces/trace.h"
@@ -28,7 +29,11 @@ struct Analysis {
   analyzer::Report report;
   analyzer::ReportPlots plots;
   std::vector<CounterTrack> counters;
+  Ribbon ribbon;
 };
+// All of it, at once. Cost: seconds for a large trace.
+[[nodiscard]] std::shared_ptr<const Analysis> Analyse(const traces::Trace& trace,
+                                                      const std::string& path);
 
 struct Document {
   std::filesystem::path path;

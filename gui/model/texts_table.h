@@ -43,6 +43,7 @@
   X(kThroughput, "Throughput", "吞吐量")                                                          \
   X(kSamplesPerSecond, "samples/s", "样本/秒")                                                    \
   X(kBatchesPerSecond, "batches/s", "批/秒")                                                      \
+  X(kImagesPerSecond, "images/s", "图像/秒")                                                      \
   X(kInterval, "{} to {} (90 %)", "{} 至 {}（90 %）")                                             \
   X(kFreeData, "If data cost nothing", "若数据零成本")                                            \
   X(kTimesFaster, "{}x as fast", "速度为 {} 倍")                                                  \

@@ -22,11 +22,7 @@ Document DocumentOf(std::unique_ptr<traces::Trace> trace) {
   document.path = "/t/run.penstock";
   document.trace = std::move(trace);
   document.timeline = std::make_shared<const Timeline>(*BuildTimeline(*document.trace));
-  auto analysis = std::make_shared<Analysis>();
-  analysis->report = analyzer::BuildReport(*document.trace, "/t/run.penstock");
-  analysis->plots = analyzer::BuildPlots(*document.trace, analysis->report);
-  analysis->counters = BuildCounters(*document.trace, *analysis);
-  document.analysis = std::move(analysis);
+  document.analysis = Analyse(*document.trace, "/t/run.penstock");
   return document;
 }
 
@@ -117,7 +113,7 @@ class Walk : public ::testing::Test {
 TEST_F(Walk, EveryViewDrawsEveryTrace) {
   const auto visit = [this](Document document) {
     app_->Show(std::move(document));
-    for (int digit = 1; digit <= 5; ++digit) {
+    for (int digit = 1; digit <= static_cast<int>(kViews.size()); ++digit) {
       Press(GLFW_KEY_0 + digit, false, true);
       EXPECT_EQ(workspace().view, kViews[static_cast<std::size_t>(digit) - 1].id);
       Frames(2);
