@@ -22,6 +22,7 @@ Result<void> TakeScreenshot(const Options& options) {
   if (options.from || options.to) app.WantRange(options.from, options.to);
   app.Show(std::move(*document));
   app.workspace().view = options.view;
+  app.workspace().at_once = true;
   // Some things take a few frames to find their place.
   constexpr int kFrames = 5;
   for (int i = 0; i < kFrames; ++i) {

@@ -14,7 +14,7 @@ struct Entry {
 
 constexpr std::array kEntries = {
 #define PENSTOCK_TEXT_ENTRY(name, english, chinese) Entry{english, chinese},
-    PENSTOCK_TEXTS(PENSTOCK_TEXT_ENTRY)
+    PENSTOCK_TEXTS(PENSTOCK_TEXT_ENTRY) PENSTOCK_PANEL_TEXTS(PENSTOCK_TEXT_ENTRY)
 #undef PENSTOCK_TEXT_ENTRY
 };
 static_assert(kEntries.size() == static_cast<std::size_t>(Text::kTextCount));

@@ -142,7 +142,6 @@
   X(kP99, "p99", "p99")                                                                           \
   X(kDurations, "How long one call of {} takes", "{} 单次耗时分布")                               \
   X(kShareOfCalls, "share of calls", "调用占比")                                                  \
-  X(kSlowest, "Slowest", "最慢的调用")                                                            \
   X(kInMaking, "share: of the time spent making batches", "占比：占制作批次的时间")               \
   X(kInLoop, "share: of the training loop's time", "占比：占训练循环时间")                        \
   X(kInLife, "share: of the life of the workers", "占比：占工作进程存活时间")                     \

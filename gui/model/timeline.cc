@@ -34,15 +34,7 @@ RawSpan Raw(const Span& span, std::int64_t begin) {
   // A stage of a later version has neither a name nor a colour here.
   raw.stage =
       static_cast<std::size_t>(span.stage) < wire::kStageCount ? span.stage : StageId::kNone;
-  raw.detail.batch = span.batch.index;
-  raw.detail.generation = span.batch.generation;
-  raw.detail.name = span.name;
-  raw.detail.object = span.object;
-  const bool fits = span.sample >= 0 && span.sample < SpanDetail::kNoSample;
-  raw.detail.sample = fits ? static_cast<std::uint32_t>(span.sample) : SpanDetail::kNoSample;
-  raw.detail.bytes = static_cast<float>(span.bytes.value);
-  raw.detail.cpu = span.cpu.value < 0 ? -1.0F : static_cast<float>(Seconds(span.cpu));
-  raw.detail.flags = span.flags;
+  raw.detail = DetailOf(span);
   return raw;
 }
 
@@ -246,6 +238,20 @@ std::size_t Level::FirstEndingAfter(std::int64_t at) const {
 
 std::size_t Level::FirstStartingAt(std::int64_t at) const {
   return static_cast<std::size_t>(std::lower_bound(start.begin(), start.end(), at) - start.begin());
+}
+
+SpanDetail DetailOf(const Span& span) {
+  SpanDetail detail;
+  detail.batch = span.batch.index;
+  detail.generation = span.batch.generation;
+  detail.name = span.name;
+  detail.object = span.object;
+  const bool fits = span.sample >= 0 && span.sample < SpanDetail::kNoSample;
+  detail.sample = fits ? static_cast<std::uint32_t>(span.sample) : SpanDetail::kNoSample;
+  detail.bytes = static_cast<float>(span.bytes.value);
+  detail.cpu = span.cpu.value < 0 ? -1.0F : static_cast<float>(Seconds(span.cpu));
+  detail.flags = span.flags;
+  return detail;
 }
 
 std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildControl& control) {

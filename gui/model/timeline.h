@@ -35,6 +35,8 @@ struct SpanDetail {
   [[nodiscard]] traces::BatchKey key() const { return {batch, generation}; }
 };
 
+[[nodiscard]] SpanDetail DetailOf(const traces::Span& span);
+
 // A stretch of a level: how much of it each of the three largest stages covers, in 1/255.
 struct Cell {
   std::array<std::uint8_t, 3> stage{};

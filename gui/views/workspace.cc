@@ -10,6 +10,9 @@ void Workspace::Reset() {
   drag = DragState{};
   search = SearchState{};
   stages = StagesState{};
+  workers = WorkersState{};
+  reading = IoState{};
+  gpu = GpuState{};
   whatif = WhatIfState{};
 }
 
@@ -28,6 +31,25 @@ void Workspace::ShowEvidence(const analyzer::Finding& finding) {
   timeline.selection = range;
 }
 
+void Workspace::ShowCall(const Call& call) {
+  if (!document.timeline) return;
+  view = ViewId::kTimeline;
+  timeline.selection.reset();
+  if (const auto span = FindSpan(*document.timeline, call)) {
+    timeline.Go(*document.timeline, *span);
+    reveal = true;
+  } else {
+    timeline.view.ShowWithMargin({call.start, call.start + std::max<std::int64_t>(call.length, 1)});
+  }
+}
+
+void Workspace::ShowMoment(double at) {
+  view = ViewId::kTimeline;
+  const std::int64_t middle = static_cast<std::int64_t>(at * 1e9);
+  const std::int64_t half = std::max<std::int64_t>(timeline.view.trace_length() / 40, 1000);
+  timeline.view.Show({middle - half, middle + half});
+}
+
 void Workspace::CopyText(const std::string& text) {
   ImGui::SetClipboardText(text.c_str());
   copied = text;
@@ -35,7 +57,9 @@ void Workspace::CopyText(const std::string& text) {
 }
 
 bool Workspace::animating() const {
-  return ImGui::GetTime() - copied_at < 2.2;
+  const bool making = stages.lines.busy() || stages.tail.busy() || workers.model.busy() ||
+                      reading.model.busy() || gpu.model.busy();
+  return making || ImGui::GetTime() - copied_at < 2.2;
 }
 
 }  // namespace penstock::gui

@@ -15,12 +15,21 @@
 #include "gui/model/query.h"
 #include "gui/model/timeline_state.h"
 #include "gui/model/whatif.h"
+#include "gui/views/panel_states.h"
 #include "gui/widgets/draw.h"
 #include "gui/widgets/ui.h"
 
 namespace penstock::gui {
 
-enum class ViewId : std::uint8_t { kOverview, kTimeline, kStages, kWhatIf, kWorkers };
+enum class ViewId : std::uint8_t {
+  kOverview,
+  kTimeline,
+  kStages,
+  kWhatIf,
+  kWorkers,
+  kIo,
+  kGpu,
+};
 struct ViewInfo {
   ViewId id;
   std::string_view name;  // of --view
@@ -32,6 +41,8 @@ inline constexpr std::array kViews = {
     ViewInfo{ViewId::kStages, "stages", Text::kStages},
     ViewInfo{ViewId::kWhatIf, "what-if", Text::kWhatIf},
     ViewInfo{ViewId::kWorkers, "workers", Text::kWorkers},
+    ViewInfo{ViewId::kIo, "io", Text::kIo},
+    ViewInfo{ViewId::kGpu, "gpu", Text::kGpu},
 };
 
 struct SearchState {
@@ -40,14 +51,6 @@ struct SearchState {
   std::unique_ptr<Search> found;
   std::size_t hit = 0;
   bool focus = false;  // the field wants the keyboard
-};
-
-struct StagesState {
-  std::string chosen;    // name of a stage
-  int sort_column = -1;  // -1: the order of the data's way
-  bool descending = true;
-  std::string slowest_of;  // the stage that `slowest` is of
-  std::vector<SpanRef> slowest;
 };
 
 struct WhatIfState {
@@ -75,16 +78,25 @@ struct Workspace {
   DragState drag;
   SearchState search;
   StagesState stages;
+  WorkersState workers;
+  IoState reading;
+  GpuState gpu;
   WhatIfState whatif;
   bool reveal = false;  // the timeline is to scroll to its span
   std::string copied;   // what was copied last, and when: the button says so for a moment
   double copied_at = -10;
-  double build_ms = 0;  // own time of the last frame of the timeline
+  double build_ms = 0;   // own time of the last frame of the timeline
+  bool at_once = false;  // a picture cannot wait for what a thread makes
 
   // Everything that belongs to one document, as new.
   void Reset();
   // Opens the timeline at the evidence of a finding.
   void ShowEvidence(const analyzer::Finding& finding);
+  // Opens the timeline at a call, or around a moment. Units: seconds since the trace began.
+  void ShowCall(const Call& call);
+  void ShowMoment(double at);
+  // What the views of data are about: the selection, else all.
+  [[nodiscard]] Extent extent() const { return {document.trace.get(), timeline.selection}; }
   void CopyText(const std::string& text);
   // Something changes by itself for a moment: draw on.
   [[nodiscard]] bool animating() const;
@@ -95,5 +107,7 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area);
 void DrawStages(const Ui& ui, Workspace& workspace, Area area);
 void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area);
 void DrawWorkers(const Ui& ui, Workspace& workspace, Area area);
+void DrawIo(const Ui& ui, Workspace& workspace, Area area);
+void DrawGpu(const Ui& ui, Workspace& workspace, Area area);
 
 }  // namespace penstock::gui

@@ -8,6 +8,7 @@
 
 #include "gui/main/app.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/gui/panels_support.h"
 #include "tests/gui/support.h"
 
 namespace penstock::gui {
@@ -16,15 +17,7 @@ namespace {
 using analyzer::testing::Always;
 using analyzer::testing::Synthetic;
 using analyzer::testing::SyntheticTrace;
-
-Document DocumentOf(std::unique_ptr<traces::Trace> trace) {
-  Document document;
-  document.path = "/t/run.penstock";
-  document.trace = std::move(trace);
-  document.timeline = std::make_shared<const Timeline>(*BuildTimeline(*document.trace));
-  document.analysis = Analyse(*document.trace, "/t/run.penstock");
-  return document;
-}
+using testing::DocumentOf;
 
 class Walk : public ::testing::Test {
  protected:
@@ -125,6 +118,44 @@ TEST_F(Walk, EveryViewDrawsEveryTrace) {
   Synthetic alone;
   alone.workers = 0;
   visit(DocumentOf(SyntheticTrace(alone)));
+  visit(DocumentOf(traces::MakeTrace(testing::MakeGpuRun({}))));
+}
+
+TEST_F(Walk, ViewsOfDataFollowTheSelectionAndLeadToTheTimeline) {
+  app_->Show(DocumentOf(traces::MakeTrace(testing::MakeGpuRun({}))));
+  workspace().at_once = true;
+  const auto look = [this](ViewId view) {
+    workspace().view = view;
+    Frames(3);
+  };
+  workspace().timeline.selection = TimeRange{200'000'000, 600'000'000};
+  for (const ViewId view : {ViewId::kStages, ViewId::kIo, ViewId::kGpu, ViewId::kWorkers}) {
+    look(view);
+  }
+  const auto none = [](const std::stop_token&) -> IoModel { return {}; };
+  const IoModel* part = workspace().reading.model.Get(workspace().extent(), true, none);
+  const std::uint64_t in_part = part->reads;
+  EXPECT_GT(in_part, 0U);
+  workspace().timeline.selection.reset();
+  look(ViewId::kIo);
+  const IoModel* whole = workspace().reading.model.Get(workspace().extent(), true, none);
+  EXPECT_GT(whole->reads, in_part);
+  workspace().ShowCall(whole->files[0].slowest);
+  Frames(3);
+  EXPECT_EQ(workspace().view, ViewId::kTimeline);
+  ASSERT_TRUE(workspace().timeline.span.has_value());
+  EXPECT_EQ(workspace().document.timeline->stage(*workspace().timeline.span),
+            traces::StageId::kRead);
+}
+
+TEST_F(Walk, AClickOnABarListsItsCalls) {
+  app_->Show(DocumentOf(traces::MakeTrace(testing::MakeGpuRun({}))));
+  workspace().at_once = true;
+  workspace().view = ViewId::kStages;
+  Frames(3);
+  EXPECT_FALSE(workspace().stages.bin.has_value());
+  for (float x = 840; x < 1260 && !workspace().stages.bin; x += 8) Click(x, 300);
+  EXPECT_TRUE(workspace().stages.bin.has_value());
 }
 
 TEST_F(Walk, BothThemesAndLanguagesDrawEverything) {
