@@ -24,6 +24,7 @@ constexpr std::uint64_t kSmallCopy = 64 * 1024;  // below it a copy's rate says 
 CopyRow::Kind KindOf(std::string_view name) {
   if (name.find("ageable") != std::string_view::npos) return CopyRow::Kind::kPageable;
   if (name.find("inned") != std::string_view::npos) return CopyRow::Kind::kPinned;
+  if (name.find("anaged") != std::string_view::npos) return CopyRow::Kind::kManaged;
   return CopyRow::Kind::kUnknown;
 }
 
@@ -31,8 +32,8 @@ CopyRow::Kind KindOf(std::string_view name) {
 struct Found {
   std::vector<Stretch> kernels, copies, waits, syncs, steps;
   std::unordered_map<std::uint32_t, KernelRow> by_name;
-  std::array<CopyRow, 3> rows;
-  std::array<std::vector<double>, 3> rates;
+  std::array<CopyRow, 4> rows;  // by Kind
+  std::array<std::vector<double>, 4> rates;
 };
 
 void AddCopy(const traces::Trace& trace, ThreadId thread, const Counted& counted, Found& found) {
@@ -116,16 +117,26 @@ Stretch LoopOf(const Extent& extent, const Analysis& analysis, Found& found) {
   return loop.to > loop.from ? loop : Stretch{0, length};
 }
 
+// What the device did in the loop, and why it did nothing.
 void Attribute(const Stretch& loop, const Found& found, GpuModel& gpu) {
-  Stretches idle = Stretches({loop}).Without(Stretches(found.kernels));
+  const Stretches window({loop});
+  const Stretches kernels = window.Both(Stretches(found.kernels));
+  const Stretches copies = window.Both(Stretches(found.copies));
+  const auto seconds = [](const Stretches& set) {
+    return static_cast<double>(set.length()) * 1e-9;
+  };
+  gpu.activity = {seconds(window), seconds(kernels), seconds(copies),
+                  seconds(copies.Both(kernels))};
+  if (gpu.kernels == 0) return;
+  Stretches idle = window.Without(kernels);
   const std::array<const std::vector<Stretch>*, kIdleCauses - 1> causes = {
-      &found.waits, &found.copies, &found.syncs, &found.steps};
+      &found.copies, &found.waits, &found.syncs, &found.steps};
   for (std::size_t i = 0; i < causes.size(); ++i) {
     const Stretches cause(*causes[i]);
-    gpu.idle[i] = static_cast<double>(idle.Both(cause).length()) * 1e-9;
+    gpu.idle[i] = seconds(idle.Both(cause));
     idle = idle.Without(cause);
   }
-  gpu.idle[kIdleCauses - 1] = static_cast<double>(idle.length()) * 1e-9;
+  gpu.idle[kIdleCauses - 1] = seconds(idle);
 }
 
 Series ShareOver(const GpuModel& gpu, const std::vector<Stretch>& busy) {
@@ -225,9 +236,7 @@ GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::sto
   const Stretch loop = LoopOf(extent, analysis, found);
   gpu.from = static_cast<double>(loop.from) * 1e-9;
   gpu.to = static_cast<double>(loop.to) * 1e-9;
-  const std::int64_t begin = extent.trace->begin().value;
-  gpu.activity = analyzer::MeasureDevice(*extent.trace, begin + loop.from, begin + loop.to);
-  if (gpu.kernels > 0) Attribute(loop, found, gpu);
+  Attribute(loop, found, gpu);
   if (gpu.kernels > 0) gpu.computing = ShareOver(gpu, found.kernels);
   if (gpu.copies > 0) gpu.copying = ShareOver(gpu, found.copies);
   FillTables(found, gpu);

@@ -10,25 +10,32 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/model/device_activity.h"
 #include "gui/model/calls.h"
 #include "gui/model/document.h"
 #include "gui/model/series.h"
 
 namespace penstock::gui {
 
-// Why no kernel ran, by what the training program did at that moment; the first that applies.
+// Why no kernel ran: the first of these that held at that moment.
 enum class IdleCause : std::uint8_t {
-  kLoader,   // it waited for a batch
   kCopy,     // a copy to the device was under way
+  kLoader,   // the training program waited for a batch
   kSync,     // it waited for the device, or for a result of it
   kLaunch,   // it was in a training step and had launched nothing
   kUnknown,  // anything else
 };
 inline constexpr std::size_t kIdleCauses = 5;
 
+// Units: seconds. Times of several streams and devices are united, not added.
+struct GpuTime {
+  double window = 0;
+  double computing = 0;  // some kernel runs
+  double copying = 0;    // some copy to the device runs
+  double hidden = 0;     // of that, beside a kernel
+};
+
 struct CopyRow {
-  enum class Kind : std::uint8_t { kPageable, kPinned, kUnknown };
+  enum class Kind : std::uint8_t { kPageable, kPinned, kManaged, kUnknown };
   Kind kind = Kind::kUnknown;
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
@@ -67,7 +74,7 @@ struct GpuModel {
   double to = 0;
   std::uint64_t kernels = 0;
   std::uint64_t copies = 0;
-  analyzer::DeviceActivity activity;
+  GpuTime activity;
   std::array<double, kIdleCauses> idle{};                  // seconds without a kernel, by IdleCause
   Series computing;                                        // fraction of each bin with a kernel
   Series copying;                                          // the same with a copy
@@ -80,7 +87,7 @@ struct GpuModel {
   [[nodiscard]] double idle_time() const { return activity.window - activity.computing; }
 };
 
-// Cost: two passes over the spans, and O(kernels log kernels).
+// Cost: one pass over the spans, and O(kernels log kernels).
 [[nodiscard]] GpuModel BuildGpu(const Extent& extent, const Analysis& analysis,
                                 const std::stop_token& stop = {});
 

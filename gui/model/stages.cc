@@ -259,13 +259,24 @@ std::vector<std::uint32_t> SortStages(std::span<const StageLine> lines, int colu
 }
 
 RowId MostTelling(const analyzer::Report& report, std::span<const StageLine> lines) {
-  const std::string_view bottleneck = analyzer::FactorName(report.diagnosis.bottleneck);
-  for (const StageLine& line : lines) {
-    if (line.is_part()) continue;
-    if (line.name == bottleneck || (bottleneck == "compute" && line.id.stage == StageId::kStep)) {
-      return line.id;
+  const auto shows = [factor = report.diagnosis.bottleneck](StageId stage) {
+    switch (factor) {
+      case analyzer::Factor::kTransfer:
+        return stage == StageId::kPut || stage == StageId::kGet || stage == StageId::kPin;
+      case analyzer::Factor::kCompute:
+        return stage == StageId::kStep;
+      case analyzer::Factor::kPrefetch:
+        return stage == StageId::kFetch;
+      default:
+        return traces::StageName(stage) == analyzer::FactorName(factor);
     }
+  };
+  const StageLine* best = nullptr;
+  for (const StageLine& line : lines) {
+    if (line.is_part() || !shows(line.id.stage)) continue;
+    if (best == nullptr || line.wall > best->wall) best = &line;
   }
+  if (best != nullptr) return best->id;
   return lines.empty() ? RowId{} : lines.front().id;
 }
 

@@ -28,7 +28,7 @@
   X(kIoElsewhere, "not counted for {}", "{} 不计入") \
   X(kIoNoCounter, "needs penstock record (a collector)", "需要用 penstock record 录制") \
   X(kIoStorage, "Storage", "存储") \
-  X(kIoStorageUnknown, "penstock record --data FOLDER tells", "用 penstock record --data 文件夹 录制可得知") \
+  X(kIoStorageUnknown, "to know: record --data FOLDER", "录制时加 --data 文件夹") \
   X(kIoDataSet, "Data set", "数据集") \
   X(kIoFiles, "{} files", "{} 个文件") \
   X(kIoShareOfMemory, "{} of the memory ({})", "占内存的 {}（{}）") \
@@ -78,11 +78,13 @@
   X(kGpuKind, "from", "来源") \
   X(kGpuPageable, "pageable memory", "可分页内存") \
   X(kGpuPinned, "pinned memory", "锁页内存") \
+  X(kGpuManaged, "managed memory", "托管内存") \
   X(kGpuUnknownKind, "kind not recorded", "类型未记录") \
   X(kGpuColumnSpeed, "speed", "速度") \
   X(kGpuKernels, "Kernels that took longest", "耗时最长的内核") \
   X(kGpuKernel, "kernel", "内核") \
   X(kGpuCounters, "Counters of the driver", "驱动计数器") \
+  X(kGpuCounterNote, "mean {}, from {} to {}", "平均 {}，{} 至 {}") \
   X(kGpuNvmlNote, \
     "NVML: of the whole device, averaged over 0.2 to 1 s", \
     "NVML：整个设备，0.2 至 1 秒的平均") \

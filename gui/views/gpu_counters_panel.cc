@@ -80,10 +80,10 @@ void DrawGpuCounters(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Ar
     }
     ImGui::EndCombo();
   }
-  const std::string note = fmt::format(
-      "⌀ {}  ·  {} – {}{}", ValueText(counter.unit, counter.curve.mean),
-      ValueText(counter.unit, counter.curve.low), ValueText(counter.unit, counter.curve.high),
-      counter.name.starts_with("nvml") ? std::string("  ·  ") + ui.T(Text::kGpuNvmlNote) : "");
+  std::string note =
+      ui.F(Text::kGpuCounterNote, ValueText(counter.unit, counter.curve.mean),
+           ValueText(counter.unit, counter.curve.low), ValueText(counter.unit, counter.curve.high));
+  if (counter.name.starts_with("nvml")) note += std::string("  ·  ") + ui.T(Text::kGpuNvmlNote);
   DrawText(ImGui::GetWindowDrawList(), ui.small, {inside.min.x, inside.min.y + ui.Px(2)},
            Ink(p.dim), Elided(ui.small, note, inside.width()));
   inside.min.y += ui.small->FontSize + ui.Px(8);

@@ -18,9 +18,10 @@ constexpr ImGuiTableFlags kFlags =
     ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp;
 
 Text KindName(CopyRow::Kind kind) {
-  return kind == CopyRow::Kind::kPageable ? Text::kGpuPageable
-         : kind == CopyRow::Kind::kPinned ? Text::kGpuPinned
-                                          : Text::kGpuUnknownKind;
+  return kind == CopyRow::Kind::kPageable  ? Text::kGpuPageable
+         : kind == CopyRow::Kind::kPinned  ? Text::kGpuPinned
+         : kind == CopyRow::Kind::kManaged ? Text::kGpuManaged
+                                           : Text::kGpuUnknownKind;
 }
 
 // The first cell: a name that can be clicked.

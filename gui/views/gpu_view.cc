@@ -103,7 +103,7 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area ar
   float y = area.min.y + DrawSelectionNote(ui, workspace, area);
   y += DrawFigures(ui, FiguresOf(ui, gpu), {{area.min.x, y}, area.max}) + gap;
   if (gpu.kernels > 0) {
-    const float bar = ui.Px(112);
+    const float bar = ui.Px(104);
     DrawGpuTime(ui, gpu, {{area.min.x, y}, {area.max.x, y + bar}});
     y += bar + gap;
   }

@@ -29,7 +29,7 @@ constexpr std::array kLines = {
     Line{"Ctrl+1 … 9,  1 … 9", Text::kKeyBookmark},
     Line{"click", Text::kKeyFold},
     Line{"Esc", Text::kKeyClear},
-    Line{"Alt+1 … 5", Text::kKeyViews},
+    Line{"Alt+1 … 7", Text::kKeyViews},
     Line{"Ctrl+O", Text::kOpen},
     Line{"Ctrl + −  Ctrl 0", Text::kKeyScale},
     Line{"Ctrl+Q", Text::kKeyQuit},

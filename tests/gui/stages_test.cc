@@ -127,6 +127,19 @@ TEST_F(StagesTest, ABarOfTheHistogramHoldsTheCallsItCounts) {
   }
 }
 
+TEST_F(StagesTest, TheRowToLookAtFirstIsTheBottlenecks) {
+  const auto lines = Lines();
+  analyzer::Report report = document.analysis->report;
+  const auto first = [&](analyzer::Factor factor) {
+    report.diagnosis.bottleneck = factor;
+    return MostTelling(report, lines).stage;
+  };
+  EXPECT_EQ(first(analyzer::Factor::kDecode), StageId::kDecode);
+  EXPECT_EQ(first(analyzer::Factor::kCompute), StageId::kStep);
+  EXPECT_EQ(first(analyzer::Factor::kTransfer), StageId::kGet);
+  EXPECT_EQ(first(analyzer::Factor::kNone), lines.front().id.stage);
+}
+
 TEST_F(StagesTest, APartHasCallsOfItsOwn) {
   const auto lines = Lines();
   const auto part = std::find_if(lines.begin(), lines.end(),
