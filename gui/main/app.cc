@@ -226,6 +226,10 @@ void App::DrawView(Area area) {
       return DrawWhatIf(ui_, workspace_, area);
     case ViewId::kWorkers:
       return DrawWorkers(ui_, workspace_, area);
+    case ViewId::kIo:
+      return DrawIo(ui_, workspace_, area);
+    case ViewId::kGpu:
+      return DrawGpu(ui_, workspace_, area);
     case ViewId::kSweep:
     case ViewId::kCompare:
       return;  // above: they need no trace

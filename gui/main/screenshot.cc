@@ -58,6 +58,7 @@ Result<void> TakeScreenshot(const Options& options) {
   App app(settings, 1, [] {});
   const ViewId view = FirstView(options, *opened);
   if (options.from || options.to) app.WantRange(options.from, options.to);
+  app.workspace().at_once = true;
   if (opened->trace) {
     app.workspace().view = view;  // what a range means depends on it
     app.Show(std::move(*opened->trace));

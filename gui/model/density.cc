@@ -20,7 +20,7 @@ constexpr int kSteps = 12;  // heights of a share in a column
 using Shares = std::array<float, wire::kStageCount>;
 
 std::size_t StageIndex(std::uint64_t shape) {
-  return std::min<std::size_t>(shape & 0xff, wire::kStageCount - 1);
+  return shape & 0xff;
 }
 
 // The three largest of `shares`, which are fractions of the cell.

@@ -25,6 +25,7 @@ std::shared_ptr<Analysis> Made(const traces::Trace& trace, const std::string& pa
   analysis->report = analyzer::BuildReport(trace, path);
   analysis->plots = analyzer::BuildPlots(trace, analysis->report);
   analysis->counters = BuildCounters(trace, *analysis);
+  analysis->ribbon = BuildRibbon(analysis->report);
   return analysis;
 }
 

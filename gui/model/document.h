@@ -17,6 +17,7 @@
 #include "analyzer/report/html_data.h"
 #include "analyzer/report/report.h"
 #include "gui/model/counters.h"
+#include "gui/model/overview.h"
 #include "gui/model/timeline.h"
 #include "traces/base/result.h"
 #include "traces/trace.h"
@@ -28,10 +29,11 @@ struct Analysis {
   analyzer::Report report;
   analyzer::ReportPlots plots;
   std::vector<CounterTrack> counters;
-  double from =
-      0;  // seconds: where the analysed part begins; all times count from the trace's begin
+  Ribbon ribbon;
+  // Seconds: where the analysed part begins; all times count from the trace's begin.
+  double from = 0;
 };
-
+// All of it, at once. Cost: seconds for a large trace.
 [[nodiscard]] std::shared_ptr<const Analysis> Analyse(const traces::Trace& trace,
                                                       const std::string& path);
 // Of a part (SliceTrace) that begins `from` ns after the whole.

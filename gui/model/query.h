@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,8 @@ class Search {
   Search(const Timeline& timeline, const traces::Trace& trace, std::string_view text);
 
   [[nodiscard]] const std::vector<SpanRef>& hits() const { return hits_; }  // by start
+  // Those of one level, by start.
+  [[nodiscard]] std::span<const SpanRef> HitsOf(std::uint32_t lane, std::uint32_t level) const;
   // More were found than are kept.
   [[nodiscard]] bool truncated() const { return truncated_; }
   // Index of the hit that starts after (or before) `at`, wrapping around; nullopt without hits.
@@ -53,6 +56,7 @@ class Search {
 
  private:
   std::vector<SpanRef> hits_;
+  std::vector<SpanRef> by_level_;  // the same, level by level
   bool truncated_ = false;
 };
 

@@ -43,6 +43,7 @@
   X(kThroughput, "Throughput", "吞吐量")                                                           \
   X(kSamplesPerSecond, "samples/s", "样本/秒")                                                     \
   X(kBatchesPerSecond, "batches/s", "批/秒")                                                       \
+  X(kImagesPerSecond, "images/s", "图像/秒")                                                       \
   X(kInterval, "{} to {} (90 %)", "{} 至 {}（90 %）")                                              \
   X(kFreeData, "If data cost nothing", "若数据零成本")                                             \
   X(kTimesFaster, "{}x as fast", "速度为 {} 倍")                                                   \
@@ -164,7 +165,6 @@
   X(kP99, "p99", "p99")                                                                            \
   X(kDurations, "How long one call of {} takes", "{} 单次耗时分布")                                \
   X(kShareOfCalls, "share of calls", "调用占比")                                                   \
-  X(kSlowest, "Slowest", "最慢的调用")                                                             \
   X(kInMaking, "share: of the time spent making batches", "占比：占制作批次的时间")                \
   X(kInLoop, "share: of the training loop's time", "占比：占训练循环时间")                         \
   X(kInLife, "share: of the life of the workers", "占比：占工作进程存活时间")                      \

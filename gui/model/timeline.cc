@@ -2,6 +2,7 @@
 #include "gui/model/timeline.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
 #include <unordered_set>
@@ -30,16 +31,10 @@ RawSpan Raw(const Span& span, std::int64_t begin) {
   RawSpan raw;
   raw.start = span.start.value - begin;
   raw.length = std::max<std::int64_t>(span.duration.value, 0);
-  raw.stage = span.stage;
-  raw.detail.batch = span.batch.index;
-  raw.detail.generation = span.batch.generation;
-  raw.detail.name = span.name;
-  raw.detail.object = span.object;
-  const bool fits = span.sample >= 0 && span.sample < SpanDetail::kNoSample;
-  raw.detail.sample = fits ? static_cast<std::uint32_t>(span.sample) : SpanDetail::kNoSample;
-  raw.detail.bytes = static_cast<float>(span.bytes.value);
-  raw.detail.cpu = span.cpu.value < 0 ? -1.0F : static_cast<float>(Seconds(span.cpu));
-  raw.detail.flags = span.flags;
+  // A stage of a later version has neither a name nor a colour here.
+  raw.stage =
+      static_cast<std::size_t>(span.stage) < wire::kStageCount ? span.stage : StageId::kNone;
+  raw.detail = DetailOf(span);
   return raw;
 }
 
@@ -110,7 +105,7 @@ void FillTotals(Level& level) {
   Level::Totals sum;
   for (std::size_t i = 0; i < level.size(); ++i) {
     if (i % Level::kStride == 0) level.totals.push_back(sum);
-    const std::size_t stage = std::min<std::size_t>(level.shape[i] & 0xff, wire::kStageCount - 1);
+    const std::size_t stage = level.shape[i] & 0xff;
     ++sum.count[stage];
     sum.time[stage] += level.length(i);
   }
@@ -147,6 +142,26 @@ void CollectStops(Timeline& timeline) {
             [](const BatchStop& a, const BatchStop& b) {
               return std::pair(a.key, a.start) < std::pair(b.key, b.start);
             });
+}
+
+// In the order of the data's way.
+void CollectStages(Timeline& timeline) {
+  constexpr std::array kOrder = {
+      StageId::kFetch,   StageId::kSample, StageId::kRead, StageId::kDecode, StageId::kAugment,
+      StageId::kCollate, StageId::kPut,    StageId::kIdle, StageId::kWait,   StageId::kGet,
+      StageId::kPin,     StageId::kH2d,    StageId::kCopy, StageId::kStep,   StageId::kKernel,
+      StageId::kCall,    StageId::kSync,   StageId::kStartup, StageId::kMark};
+  Level::Totals sum;
+  for (const Lane& lane : timeline.lanes) {
+    for (const Level& level : lane.levels) {
+      for (std::size_t s = 0; s < sum.count.size(); ++s) {
+        sum.count[s] += level.totals.back().count[s];
+      }
+    }
+  }
+  for (const StageId stage : kOrder) {
+    if (sum.count[static_cast<std::size_t>(stage)] > 0) timeline.stages.push_back(stage);
+  }
 }
 
 // Names and paths beyond ASCII: a font must be told beforehand.
@@ -225,6 +240,20 @@ std::size_t Level::FirstStartingAt(std::int64_t at) const {
   return static_cast<std::size_t>(std::lower_bound(start.begin(), start.end(), at) - start.begin());
 }
 
+SpanDetail DetailOf(const Span& span) {
+  SpanDetail detail;
+  detail.batch = span.batch.index;
+  detail.generation = span.batch.generation;
+  detail.name = span.name;
+  detail.object = span.object;
+  const bool fits = span.sample >= 0 && span.sample < SpanDetail::kNoSample;
+  detail.sample = fits ? static_cast<std::uint32_t>(span.sample) : SpanDetail::kNoSample;
+  detail.bytes = static_cast<float>(span.bytes.value);
+  detail.cpu = span.cpu.value < 0 ? -1.0F : static_cast<float>(Seconds(span.cpu));
+  detail.flags = span.flags;
+  return detail;
+}
+
 std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildControl& control) {
   Timeline timeline;
   timeline.begin = trace.begin().value;
@@ -260,6 +289,7 @@ std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildCon
     timeline.lanes.push_back(std::move(lane));
   }
   CollectStops(timeline);
+  CollectStages(timeline);
   CollectUnusual(trace, timeline);
   MakeGroups(trace, timeline);
   if (control.progress != nullptr) control.progress->store(1, std::memory_order_relaxed);

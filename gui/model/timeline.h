@@ -35,6 +35,8 @@ struct SpanDetail {
   [[nodiscard]] traces::BatchKey key() const { return {batch, generation}; }
 };
 
+[[nodiscard]] SpanDetail DetailOf(const traces::Span& span);
+
 // A stretch of a level: how much of it each of the three largest stages covers, in 1/255.
 struct Cell {
   std::array<std::uint8_t, 3> stage{};
@@ -44,7 +46,7 @@ struct Cell {
 // Spans that do not overlap: one level of one thread, ascending by time.
 struct Level {
   std::vector<std::int64_t> start;
-  std::vector<std::uint64_t> shape;  // duration << 8 | stage
+  std::vector<std::uint64_t> shape;  // duration << 8 | stage; stages below wire::kStageCount
   std::vector<SpanDetail> detail;
   // density[0] divides the whole trace into equal cells, each further one into half as many; empty
   // where there are so few spans that they are always drawn themselves.
@@ -113,8 +115,9 @@ struct Timeline {
   std::uint64_t spans = 0;
   std::vector<Group> groups;  // consumers, workers by number, others
   std::vector<Lane> lanes;
-  std::vector<BatchStop> stops;  // by key, then time
-  std::string unusual_text;      // names and paths that are not plain ASCII, for want of glyphs
+  std::vector<BatchStop> stops;         // by key, then time
+  std::vector<traces::StageId> stages;  // that occur, in the order of the data's way
+  std::string unusual_text;  // names and paths that are not plain ASCII, for want of glyphs
 
   [[nodiscard]] const Level& level(SpanRef ref) const { return lanes[ref.lane].levels[ref.level]; }
   [[nodiscard]] std::int64_t start(SpanRef ref) const { return level(ref).start[ref.index]; }

@@ -30,7 +30,7 @@ Colours ColoursOf(const Ui& ui) {
 }
 
 std::size_t StageIndex(StageId stage) {
-  return std::min<std::size_t>(static_cast<std::size_t>(stage), wire::kStageCount - 1);
+  return static_cast<std::size_t>(stage);
 }
 
 void DrawBoxes(const TimelineCanvas& canvas, const Row& row, const Level& level,

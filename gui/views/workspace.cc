@@ -11,6 +11,9 @@ void Workspace::Reset() {
   drag = DragState{};
   search = SearchState{};
   stages = StagesState{};
+  workers = WorkersState{};
+  reading = IoState{};
+  gpu = GpuState{};
   whatif = WhatIfState{};
   part = nullptr;
   evidence.reset();
@@ -57,6 +60,25 @@ void Workspace::ShowEvidence(const analyzer::Finding& finding) {
   if (document.timeline) TimelineCame();
 }
 
+void Workspace::ShowCall(const Call& call) {
+  if (!document.timeline) return;
+  view = ViewId::kTimeline;
+  if (const auto span = FindSpan(*document.timeline, call)) {
+    timeline.Go(*document.timeline, *span);
+    reveal = true;
+  } else {
+    const std::int64_t margin = std::max<std::int64_t>(call.length / 10, 1000);
+    timeline.Jump({call.start - margin, call.start + call.length + margin});
+  }
+}
+
+void Workspace::ShowMoment(double at) {
+  view = ViewId::kTimeline;
+  const std::int64_t middle = static_cast<std::int64_t>(at * 1e9);
+  const std::int64_t half = std::max<std::int64_t>(timeline.view.trace_length() / 40, 1000);
+  timeline.Jump({middle - half, middle + half});
+}
+
 void Workspace::CopyText(const std::string& text) {
   ImGui::SetClipboardText(text.c_str());
   copied = text;
@@ -64,7 +86,9 @@ void Workspace::CopyText(const std::string& text) {
 }
 
 bool Workspace::animating() const {
-  return ImGui::GetTime() - copied_at < 2.2;
+  const bool making = stages.lines.busy() || stages.tail.busy() || workers.model.busy() ||
+                      reading.model.busy() || gpu.model.busy();
+  return making || ImGui::GetTime() - copied_at < 2.2;
 }
 
 }  // namespace penstock::gui

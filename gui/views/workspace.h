@@ -25,6 +25,7 @@
 #include "gui/model/timeline_state.h"
 #include "gui/model/whatif.h"
 #include "gui/views/file_views.h"
+#include "gui/views/panel_states.h"
 #include "gui/widgets/draw.h"
 #include "gui/widgets/ui.h"
 
@@ -36,6 +37,8 @@ enum class ViewId : std::uint8_t {
   kStages,
   kWhatIf,
   kWorkers,
+  kIo,
+  kGpu,
   kSweep,
   kCompare,
 };
@@ -50,6 +53,8 @@ inline constexpr std::array kViews = {
     ViewInfo{ViewId::kStages, "stages", Text::kStages},
     ViewInfo{ViewId::kWhatIf, "what-if", Text::kWhatIf},
     ViewInfo{ViewId::kWorkers, "workers", Text::kWorkers},
+    ViewInfo{ViewId::kIo, "io", Text::kIo},
+    ViewInfo{ViewId::kGpu, "gpu", Text::kGpu},
     ViewInfo{ViewId::kSweep, "sweep", Text::kSweep},
     ViewInfo{ViewId::kCompare, "compare", Text::kCompare},
 };
@@ -63,15 +68,6 @@ struct SearchState {
   std::unique_ptr<Search> found;
   std::size_t hit = 0;
   bool focus = false;  // the field wants the keyboard
-};
-
-struct StagesState {
-  std::string chosen;    // name of a stage
-  int sort_column = -1;  // -1: the order of the data's way
-  bool descending = true;
-  std::string slowest_of;  // the stage that `slowest` is of
-  std::optional<TimeRange> slowest_in;
-  std::vector<SpanRef> slowest;
 };
 
 struct WhatIfState {
@@ -100,6 +96,9 @@ struct Workspace {
   DragState drag;
   SearchState search;
   StagesState stages;
+  WorkersState workers;
+  IoState reading;
+  GpuState gpu;
   WhatIfState whatif;
   SweepViewState sweep;
   CompareViewState compare;
@@ -110,7 +109,8 @@ struct Workspace {
   bool reveal = false;         // the timeline is to scroll to its span
   std::string copied;          // what was copied last, and when: the button says so for a moment
   double copied_at = -10;
-  double build_ms = 0;  // own time of the last frame of the timeline
+  double build_ms = 0;   // own time of the last frame of the timeline
+  bool at_once = false;  // a picture cannot wait for what a thread makes
   std::unique_ptr<RangeAnalyst> ranges = std::make_unique<RangeAnalyst>();
   const Document* part = nullptr;     // of the selected stretch; nullptr: not asked for, not ready
   std::optional<TimeRange> evidence;  // to be shown as soon as there is a timeline
@@ -119,10 +119,15 @@ struct Workspace {
   void Reset();
   // Opens the timeline at the evidence of a finding; where there is none yet, as soon as it comes.
   void ShowEvidence(const analyzer::Finding& finding);
+  // Opens the timeline at a call, or around a moment. Units: seconds since the trace began.
+  void ShowCall(const Call& call);
+  void ShowMoment(double at);
   // The timeline has come.
   void TimelineCame();
   // The stretch that is selected in the timeline; nullopt: views are about the whole trace.
   [[nodiscard]] std::optional<TimeRange> Range() const;
+  // The same as a question to the whole trace, for views that pass over its spans themselves.
+  [[nodiscard]] Extent extent() const { return {document.trace.get(), Range()}; }
   // Prepares what `view` is to show. false: it is being made.
   [[nodiscard]] bool Prepare(ViewId of);
   // What a view draws: the whole document, or its selected stretch.
@@ -137,6 +142,8 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area);
 void DrawStages(const Ui& ui, Workspace& workspace, Area area);
 void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area);
 void DrawWorkers(const Ui& ui, Workspace& workspace, Area area);
+void DrawIo(const Ui& ui, Workspace& workspace, Area area);
+void DrawGpu(const Ui& ui, Workspace& workspace, Area area);
 void DrawSweep(const Ui& ui, Workspace& workspace, Area area);
 void DrawCompare(const Ui& ui, Workspace& workspace, Area area);
 

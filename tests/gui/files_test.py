@@ -171,7 +171,7 @@ class Window(base.Window):
         path.write_text(json.dumps(sweep()))
         program = self.open_window(self.trace, self.trace, path)
         self.assertTrue(self.settled(program.pid), "a window that compares comes to rest")
-        self.keys(program, "alt+6", "alt+7", "ctrl+e", "Escape", "ctrl+r", "Escape")
+        self.keys(program, "alt+8", "alt+9", "ctrl+e", "Escape", "ctrl+r", "Escape")
         self.quit(program)
         kept = (self.root / "penstock" / "gui.conf").read_text()
         self.assertIn("s.json", kept)

@@ -27,6 +27,83 @@ TEST_F(Walk, EveryViewDrawsEveryTrace) {
   Synthetic alone;
   alone.workers = 0;
   visit(DocumentOf(SyntheticTrace(alone)));
+  visit(DocumentOf(traces::MakeTrace(testing::MakeGpuRun({}))));
+}
+
+TEST_F(Walk, ViewsOfDataFollowTheSelectionAndLeadToTheTimeline) {
+  app_->Show(DocumentOf(traces::MakeTrace(testing::MakeGpuRun({}))));
+  workspace().at_once = true;
+  const auto look = [this](ViewId view) {
+    workspace().view = view;
+    Frames(3);
+  };
+  workspace().timeline.selection = TimeRange{200'000'000, 600'000'000};
+  for (const ViewId view : {ViewId::kStages, ViewId::kIo, ViewId::kGpu, ViewId::kWorkers}) {
+    look(view);
+  }
+  const auto none = [](const std::stop_token&) -> IoModel { return {}; };
+  const IoModel* part = workspace().reading.model.Get(workspace().extent(), true, none);
+  const std::uint64_t in_part = part->reads;
+  EXPECT_GT(in_part, 0U);
+  workspace().timeline.selection.reset();
+  look(ViewId::kIo);
+  const IoModel* whole = workspace().reading.model.Get(workspace().extent(), true, none);
+  EXPECT_GT(whole->reads, in_part);
+  workspace().ShowCall(whole->files[0].slowest);
+  Frames(3);
+  EXPECT_EQ(workspace().view, ViewId::kTimeline);
+  ASSERT_TRUE(workspace().timeline.span.has_value());
+  EXPECT_EQ(workspace().document.timeline->stage(*workspace().timeline.span),
+            traces::StageId::kRead);
+}
+
+TEST_F(Walk, AClickOnABarListsItsCalls) {
+  app_->Show(DocumentOf(traces::MakeTrace(testing::MakeGpuRun({}))));
+  workspace().at_once = true;
+  workspace().view = ViewId::kStages;
+  Frames(3);
+  EXPECT_FALSE(workspace().stages.bin.has_value());
+  for (float x = 840; x < 1260 && !workspace().stages.bin; x += 8) Click(x, 300);
+  EXPECT_TRUE(workspace().stages.bin.has_value());
+}
+
+TEST_F(Walk, ViewsOfDataFollowTheSelectionAndLeadToTheTimeline) {
+  app_->Show(DocumentOf(traces::MakeTrace(testing::MakeGpuRun({}))));
+  workspace().at_once = true;
+  const auto look = [this](ViewId view) {
+    workspace().view = view;
+    Frames(3);
+    EXPECT_TRUE(Until([this] { return !workspace().ranges->busy(); }));
+    Frames(2);
+  };
+  workspace().timeline.selection = TimeRange{200'000'000, 600'000'000};
+  for (const ViewId view : {ViewId::kStages, ViewId::kIo, ViewId::kGpu, ViewId::kWorkers}) {
+    look(view);
+  }
+  const auto none = [](const std::stop_token&) -> IoModel { return {}; };
+  const IoModel* part = workspace().reading.model.Get(workspace().extent(), true, none);
+  const std::uint64_t in_part = part->reads;
+  EXPECT_GT(in_part, 0U);
+  workspace().timeline.selection.reset();
+  look(ViewId::kIo);
+  const IoModel* whole = workspace().reading.model.Get(workspace().extent(), true, none);
+  EXPECT_GT(whole->reads, in_part);
+  workspace().ShowCall(whole->files[0].slowest);
+  Frames(3);
+  EXPECT_EQ(workspace().view, ViewId::kTimeline);
+  ASSERT_TRUE(workspace().timeline.span.has_value());
+  EXPECT_EQ(workspace().document.timeline->stage(*workspace().timeline.span),
+            traces::StageId::kRead);
+}
+
+TEST_F(Walk, AClickOnABarListsItsCalls) {
+  app_->Show(DocumentOf(traces::MakeTrace(testing::MakeGpuRun({}))));
+  workspace().at_once = true;
+  workspace().view = ViewId::kStages;
+  Frames(3);
+  EXPECT_FALSE(workspace().stages.bin.has_value());
+  for (float x = 840; x < 1260 && !workspace().stages.bin; x += 8) Click(x, 300);
+  EXPECT_TRUE(workspace().stages.bin.has_value());
 }
 
 TEST_F(Walk, BothThemesAndLanguagesDrawEverything) {
