@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "gui/model/carry.h"
 #include "gui/views/help_panel.h"
+#include "gui/views/overview_parts.h"
 #include "gui/widgets/keys.h"
 
 namespace penstock::gui {
@@ -37,6 +39,7 @@ void App::Open(const std::filesystem::path& path) {
     retired_.push_back(std::move(job_));
   }
   error_.reset();
+  paused_ = false;
   job_ = std::make_unique<LoadJob>(path, wake_);
 }
 
@@ -66,6 +69,23 @@ void App::ShowTimeline() {
   wanted_to_.reset();
 }
 
+// More of what is shown has come, or it has grown.
+void App::Replace(Document document) {
+  const std::shared_ptr<const Timeline> old = workspace_.document.timeline;
+  const std::shared_ptr<const Timeline> now = document.timeline;
+  workspace_.document = std::move(document);
+  if (now == old || !now) return;
+  restyle_ = restyle_ || now->unusual_text != (old ? old->unusual_text : std::string());
+  if (!old) return ShowTimeline();
+  const bool live = workspace_.document.live != Live::kNo;
+  workspace_.timeline =
+      CarryOver(*old, *now, workspace_.timeline, live ? Following::kYes : Following::kNo);
+  // What names spans by their place is asked for anew.
+  workspace_.search.done.clear();
+  workspace_.search.found.reset();
+  workspace_.stages.slowest_of.clear();
+}
+
 bool App::TakeStyleChange() {
   return std::exchange(restyle_, false);
 }
@@ -83,18 +103,13 @@ void App::PollJob() {
   if (!job_) return;
   const bool finished = job_->finished();  // first: what is published after it is no loss
   const Document document = job_->document();
-  const bool fresh = document.trace != workspace_.document.trace && document.open();
+  const bool fresh = document.serial != workspace_.document.serial;
   // A view appears as soon as its part is there.
   if (fresh && (document.timeline || document.analysis)) {
     settings_.Remember(job_->path());
     Show(document);
-  } else if (!fresh && document.open()) {
-    const bool timeline = !workspace_.document.timeline && document.timeline;
-    workspace_.document = document;
-    if (timeline) {
-      ShowTimeline();
-      restyle_ = restyle_ || !document.timeline->unusual_text.empty();
-    }
+  } else if (!fresh && document.open() && !paused_) {
+    Replace(document);
   }
   if (!finished) return;
   error_ = job_->error();
@@ -125,6 +140,7 @@ void App::GlobalKeys() {
 void App::Frame() {
   PollJob();
   const ImGuiIO& io = ImGui::GetIO();
+  JobKeys();
   GlobalKeys();
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(io.DisplaySize);
@@ -162,7 +178,11 @@ void App::DrawView(Area area) {
   }
   const bool timeline = workspace_.view == ViewId::kTimeline;
   if (timeline ? document.timeline == nullptr : document.analysis == nullptr) {
-    if (job_) DrawLoading(area);
+    if (!timeline && workspace_.view == ViewId::kOverview && document.timeline) {
+      DrawPreview(ui_, workspace_, ui_.T(Text::kAnalysing), area);
+    } else if (job_) {
+      DrawLoading(area);
+    }
     return;
   }
   switch (workspace_.view) {

@@ -39,7 +39,8 @@ class App {
 
   void Frame();
 
-  [[nodiscard]] bool loading() const { return job_ != nullptr; }
+  [[nodiscard]] bool loading() const { return job_ != nullptr && !job_->following(); }
+  [[nodiscard]] bool paused() const { return paused_; }
   [[nodiscard]] bool quit() const { return quit_; }
   [[nodiscard]] Workspace& workspace() { return workspace_; }
   [[nodiscard]] const Ui& ui() const { return ui_; }
@@ -50,6 +51,11 @@ class App {
  private:
   void PollJob();
   void ShowTimeline();
+  void Replace(Document document);
+  void CancelLoading();
+  void TogglePause();
+  void JobKeys();
+  float DrawJobBadge(Area bar, float right);
   void GlobalKeys();
   void DrawTopBar(Area area);
   float DrawWarnings(Area area);
@@ -71,6 +77,7 @@ class App {
   std::optional<double> wanted_to_;
   std::optional<Error> error_;
   std::filesystem::path failed_;
+  bool paused_ = false;  // what is live is not followed for now
   bool help_ = false;
   bool restyle_ = true;
   bool quit_ = false;

@@ -71,7 +71,7 @@ void App::DrawTopBar(Area area) {
   const float gap = ui_.Px(6);
   float x = area.max.x - ui_.Px(14) - width("?") - gap - width(language) - gap - width(theme) -
             gap - width(ui_.T(Text::kOpen));
-  const float right = x - ui_.Px(12);
+  const float right = DrawJobBadge(area, x - ui_.Px(12));
   ImGui::SetCursorScreenPos({x, y});
   if (ImGui::Button(ui_.T(Text::kOpen))) chooser_.Show(document.path);
   Tip(ui_, ui_.T(Text::kOpenTip));
@@ -101,7 +101,7 @@ void App::DrawTopBar(Area area) {
     ImGui::InvisibleButton("##name", {std::max(1.0F, TextWidth(ui_.small, name)), frame / 2});
     Tip(ui_, document.path.string());
   }
-  if (job_ && document.open()) {  // something else is being loaded, or the rest of this
+  if (loading() && document.open()) {  // something else is being loaded, or the rest of this
     const float part = std::clamp(job_->progress(), 0.02F, 1.0F);
     list->AddRectFilled({area.min.x, area.max.y - ui_.Px(2)},
                         {area.min.x + part * area.width(), area.max.y}, Ink(p.accent));
@@ -148,9 +148,7 @@ void App::DrawLoading(Area area) {
   ImGui::SetCursorScreenPos(
       {at.x + width - ImGui::CalcTextSize(ui_.T(Text::kCancel)).x - ui_.Px(20), y + ui_.Px(16)});
   if (ImGui::Button(ui_.T(Text::kCancel))) {
-    job_->Cancel();
-    retired_.push_back(std::move(job_));
-    if (!workspace_.document.complete()) workspace_.document = Document{};
+    CancelLoading();
   }
 }
 

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "traces/density.h"
+#include "traces/preview.h"
 #include "traces/trace.h"
 
 namespace penstock::gui {
@@ -35,11 +37,7 @@ struct SpanDetail {
   [[nodiscard]] traces::BatchKey key() const { return {batch, generation}; }
 };
 
-// A stretch of a level: how much of it each of the three largest stages covers, in 1/255.
-struct Cell {
-  std::array<std::uint8_t, 3> stage{};
-  std::array<std::uint8_t, 3> share{};
-};
+using Cell = traces::DensityCell;
 
 // Spans that do not overlap: one level of one thread, ascending by time.
 struct Level {
@@ -114,7 +112,10 @@ struct Timeline {
   std::vector<Group> groups;  // consumers, workers by number, others
   std::vector<Lane> lanes;
   std::vector<BatchStop> stops;  // by key, then time
-  std::string unusual_text;      // names and paths that are not plain ASCII, for want of glyphs
+  // Of a preview only: its levels have cells and no spans, and this is all that is known of them.
+  bool preview = false;
+  std::array<traces::StageTotal, wire::kStageCount> totals{};
+  std::string unusual_text;  // names and paths that are not plain ASCII, for want of glyphs
 
   [[nodiscard]] const Level& level(SpanRef ref) const { return lanes[ref.lane].levels[ref.level]; }
   [[nodiscard]] std::int64_t start(SpanRef ref) const { return level(ref).start[ref.index]; }
@@ -133,5 +134,8 @@ struct BuildControl {
 // Cost: one pass over all spans, 44 bytes each and up to 1 MB a level.
 [[nodiscard]] std::optional<Timeline> BuildTimeline(const traces::Trace& trace,
                                                     const BuildControl& control = {});
+
+// What can be drawn before the spans are there. Cost: O(cells).
+[[nodiscard]] Timeline MakeTimeline(const traces::Preview& preview);
 
 }  // namespace penstock::gui

@@ -29,10 +29,6 @@ Colours ColoursOf(const Ui& ui) {
   return colours;
 }
 
-std::size_t StageIndex(StageId stage) {
-  return std::min<std::size_t>(static_cast<std::size_t>(stage), wire::kStageCount - 1);
-}
-
 void DrawBoxes(const TimelineCanvas& canvas, const Row& row, const Level& level,
                const Colours& colours, std::vector<Box>& boxes) {
   const Ui& ui = canvas.ui;

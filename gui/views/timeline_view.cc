@@ -25,7 +25,7 @@ std::vector<StageId> StagesOf(const Timeline& timeline) {
       StageId::kCollate, StageId::kPut,    StageId::kIdle, StageId::kWait,   StageId::kGet,
       StageId::kPin,     StageId::kH2d,    StageId::kStep, StageId::kKernel, StageId::kSync,
       StageId::kStartup, StageId::kMark};
-  const auto sums = Aggregate(timeline, {0, timeline.length + 1});
+  const auto sums = StageSums(timeline);
   std::vector<StageId> stages;
   for (const StageId stage : kOrder) {
     const auto is = [stage](const StageSum& sum) { return sum.stage == stage; };
@@ -36,7 +36,7 @@ std::vector<StageId> StagesOf(const Timeline& timeline) {
 
 void RunSearch(Workspace& workspace) {
   SearchState& search = workspace.search;
-  if (search.done == search.text) return;
+  if (search.done == search.text || !workspace.document.trace) return;
   search.done = search.text;
   search.hit = 0;
   search.found.reset();

@@ -27,6 +27,7 @@ enum class Key : int {
   kPlus = GLFW_KEY_EQUAL,
   kMinus = GLFW_KEY_MINUS,
   kEscape = GLFW_KEY_ESCAPE,
+  kSpace = GLFW_KEY_SPACE,
   kEnter = GLFW_KEY_ENTER,
   kHome = GLFW_KEY_HOME,
   kLeft = GLFW_KEY_LEFT,
