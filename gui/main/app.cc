@@ -47,7 +47,7 @@ void App::Show(Document document) {
   workspace_.Reset();
   workspace_.document = std::move(document);
   if (workspace_.document.timeline) ShowTimeline();
-  restyle_ = true;
+  restyle_ = restyle_ || LacksGlyphs();
 }
 
 void App::WantRange(std::optional<double> from, std::optional<double> to) {
@@ -74,8 +74,8 @@ void App::Replace(Document document) {
   const std::shared_ptr<const Timeline> old = workspace_.document.timeline;
   const std::shared_ptr<const Timeline> now = document.timeline;
   workspace_.document = std::move(document);
+  restyle_ = restyle_ || LacksGlyphs();
   if (now == old || !now) return;
-  restyle_ = restyle_ || now->unusual_text != (old ? old->unusual_text : std::string());
   if (!old) return ShowTimeline();
   const bool live = workspace_.document.live != Live::kNo;
   workspace_.timeline =
@@ -86,6 +86,16 @@ void App::Replace(Document document) {
   workspace_.stages.slowest_of.clear();
 }
 
+// Fonts take a while: they are made anew only for characters that they do not have.
+bool App::LacksGlyphs() const {
+  const auto plain = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  const std::string texts = TextsOf(workspace_.document);
+  const bool unusual = !std::all_of(texts.begin(), texts.end(), plain) && texts != glyphs_of_;
+  // What is said about a trace in Chinese takes characters of its own.
+  const bool common = settings_.language == Language::kChinese && workspace_.document.analysis;
+  return unusual || (common && !common_glyphs_);
+}
+
 bool App::TakeStyleChange() {
   return std::exchange(restyle_, false);
 }
@@ -94,7 +104,9 @@ void App::RebuildStyle() {
   ui_.theme = settings_.theme;
   ui_.language = settings_.language;
   ui_.scale = screen_scale_ * static_cast<float>(settings_.scale);
-  LoadFonts(ui_, TextsOf(workspace_.document));
+  glyphs_of_ = TextsOf(workspace_.document);
+  common_glyphs_ = ui_.language == Language::kChinese && workspace_.document.analysis != nullptr;
+  LoadFonts(ui_, glyphs_of_, common_glyphs_ ? Glyphs::kCommon : Glyphs::kNeeded);
   ApplyTheme(ui_);
 }
 

@@ -51,6 +51,7 @@ class App {
  private:
   void PollJob();
   void ShowTimeline();
+  [[nodiscard]] bool LacksGlyphs() const;
   void Replace(Document document);
   void CancelLoading();
   void TogglePause();
@@ -80,6 +81,9 @@ class App {
   bool paused_ = false;  // what is live is not followed for now
   bool help_ = false;
   bool restyle_ = true;
+  // What the fonts were made for.
+  std::string glyphs_of_;
+  bool common_glyphs_ = false;
   bool quit_ = false;
 };
 

@@ -222,6 +222,10 @@ Result<Document> LoadDocument(const std::filesystem::path& path) {
   const bool writing = now.state == LiveState::kWriting;
   auto trace =
       writing && now.file.extension() == ".part" ? OpenPart(now.file) : traces::OpenTrace(now.file);
+  if (!trace && writing) {
+    return Fail(trace.error().kind,
+                path.string() + ": its recording has just begun; try again in a second");
+  }
   if (!trace) return tl::unexpected<Error>(trace.error());
   Document document;
   document.path = path;

@@ -41,7 +41,8 @@ void DrawProcesses(const Ui& ui, const Timeline& timeline, Area area) {
     DrawText(list, ui.small, {area.min.x, y + (row - ui.small->FontSize) / 2}, Ink(p.text),
              Elided(ui.small, GroupLabel(ui, group, ranks), ui.Px(142)));
     // What a sample is made of lies below samples and batches.
-    const std::size_t level = lane.levels.size() > 2 ? 2 : lane.levels.size() - 1;
+    const bool worker = group.kind == GroupKind::kWorker;
+    const std::size_t level = worker ? std::min<std::size_t>(2, lane.levels.size() - 1) : 0;
     boxes.clear();
     LayOut(lane.levels[level], timeline.length,
            {0, timeline.length, static_cast<double>(area.max.x - left), 1}, boxes);
@@ -87,7 +88,7 @@ void DrawPreview(const Ui& ui, const Workspace& workspace, std::string_view busy
   const Timeline& timeline = *workspace.document.timeline;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float gap = ui.Px(10);
-  const float head = ui.Px(86);
+  const float head = ui.Px(72);
   Area inside = Panel(ui, {area.min, {area.max.x, area.min.y + head}});
   DrawText(list, ui.title, inside.min, Ink(p.text), busy);
   const std::string known =
@@ -97,14 +98,17 @@ void DrawPreview(const Ui& ui, const Workspace& workspace, std::string_view busy
            Elided(ui.body, known, inside.width()));
   const float rest = area.max.y - area.min.y - head - 2 * gap;
   const float upper =
-      std::min(rest * 0.55F, ui.Px(64) + ui.Px(26) * static_cast<float>(timeline.groups.size()));
+      std::min(rest * 0.55F, ui.Px(58) + ui.Px(26) * static_cast<float>(timeline.groups.size()));
   float y = area.min.y + head + gap;
   DrawProcesses(
       ui, timeline,
       Headed(ui, Panel(ui, {{area.min.x, y}, {area.max.x, y + upper}}), ui.T(Text::kFromAfar)));
   y += upper + gap;
-  DrawStageTimes(ui, timeline,
-                 Headed(ui, Panel(ui, {{area.min.x, y}, area.max}), ui.T(Text::kTimeOfStages)));
+  const auto stages = static_cast<float>(StageSums(timeline).size());
+  const float lower = std::min(area.max.y - y, ui.Px(58) + ui.Px(22) * stages);
+  DrawStageTimes(
+      ui, timeline,
+      Headed(ui, Panel(ui, {{area.min.x, y}, {area.max.x, y + lower}}), ui.T(Text::kTimeOfStages)));
 }
 
 }  // namespace penstock::gui

@@ -9,6 +9,7 @@
 #include "gui/main/app.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/gui/support.h"
+#include "tests/traces/support.h"
 
 namespace penstock::gui {
 namespace {
@@ -282,6 +283,64 @@ TEST_F(Walk, AFileThatIsNoTraceIsSaidAndForgotten) {
   Frames(1);
   ASSERT_TRUE(app_->error().has_value());
   EXPECT_NE(app_->error()->message.find("/nowhere/at/all.penstock"), std::string::npos);
+}
+
+TEST_F(Walk, APreviewIsDrawnInEveryViewAndHasNoSpans) {
+  Synthetic run;
+  const auto trace = SyntheticTrace(run);
+  Document early;
+  early.path = "/t/run.penstock";
+  early.timeline = std::make_shared<const Timeline>(MakeTimeline(traces::MakePreview(*trace)));
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    app_->settings().language = language;
+    app_->Show(early);
+    app_->RebuildStyle();
+    for (int digit = 1; digit <= 5; ++digit) {
+      Press(GLFW_KEY_0 + digit, false, true);
+      Frames(2);
+      EXPECT_EQ(workspace().view, kViews[static_cast<std::size_t>(digit) - 1].id);
+      MoveTo(640, 300);
+      Drag(400, 300, 700, 320);
+    }
+    EXPECT_TRUE(workspace().timeline.selection.has_value());
+    EXPECT_FALSE(workspace().timeline.span.has_value());
+  }
+}
+
+TEST_F(Walk, SpacePausesWhatIsLiveAndGoesOn) {
+  Document document = DocumentOf(SyntheticTrace({}));
+  document.live = Live::kWriting;
+  app_->Show(document);
+  for (int digit = 1; digit <= 5; ++digit) {
+    Press(GLFW_KEY_0 + digit, false, true);
+    EXPECT_FALSE(app_->paused());
+    Press(GLFW_KEY_SPACE);
+    EXPECT_TRUE(app_->paused());
+    Press(GLFW_KEY_SPACE);
+  }
+  for (const Live live : {Live::kEnded, Live::kDied}) {
+    document.live = live;
+    app_->Show(document);
+    Frames(2);
+    Press(GLFW_KEY_SPACE);
+    EXPECT_FALSE(app_->paused());
+  }
+}
+
+TEST_F(Walk, EscapeStopsLoadingAndLeavesWhatWasOpen) {
+  ShowRun();
+  const auto shown = workspace().document.timeline;
+  // Being written, with nothing in it so far: that can take any time.
+  const traces::testing::TempFolder folder;
+  const auto writer = traces::CreatePacked(folder / "run.penstock");
+  app_->Open(folder / "run.penstock");
+  Frames(3);
+  ASSERT_TRUE(app_->loading());
+  Press(GLFW_KEY_ESCAPE);
+  EXPECT_FALSE(app_->loading());
+  Frames(2);
+  EXPECT_FALSE(app_->error().has_value());
+  EXPECT_EQ(workspace().document.timeline, shown);
 }
 
 TEST_F(Walk, WrappedLinesFitAndBeginWithAWord) {
