@@ -115,6 +115,8 @@ void App::PollJob() {
   if (!job_) return;
   const bool finished = job_->finished();  // first: what is published after it is no loss
   const Document document = job_->document();
+  // The frame before this one is on the screen.
+  if (workspace_.document.timeline && document.serial == workspace_.document.serial) job_->Shown();
   const bool fresh = document.serial != workspace_.document.serial;
   // A view appears as soon as its part is there.
   if (fresh && (document.timeline || document.analysis)) {

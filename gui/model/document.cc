@@ -75,6 +75,14 @@ void LoadJob::Cancel() {
   opener_.request_stop();
 }
 
+void LoadJob::Shown() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(shown_, true)) return;
+  }
+  changed_.notify_all();
+}
+
 void LoadJob::Pause(bool paused) {
   {
     const std::lock_guard lock(mutex_);
@@ -115,6 +123,9 @@ void LoadJob::ShowPreview(const std::filesystem::path& file, const std::stop_tok
   if (!preview || stop.stop_requested()) return;
   auto timeline = std::make_shared<const Timeline>(MakeTimeline(*preview));
   Publish([&](Document& document) { document.timeline = std::move(timeline); });
+  constexpr std::chrono::milliseconds kLongest{250};
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, stop, kLongest, [this] { return shown_; });
 }
 
 void LoadJob::LoadWhole(const std::filesystem::path& file, Live live, const std::stop_token& stop) {

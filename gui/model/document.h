@@ -83,6 +83,9 @@ class LoadJob {
   [[nodiscard]] float progress() const { return progress_.load(std::memory_order_relaxed); }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   void Cancel();
+  // The first sight of the trace is on the screen: until then the rest waits, a moment at most, as
+  // it would take the cores away from drawing.
+  void Shown();
   // Nothing is read again while it is paused; that the run ends is noticed, and shown afterwards.
   void Pause(bool paused);
 
@@ -108,6 +111,7 @@ class LoadJob {
   Document document_;           // guarded by mutex_
   std::optional<Error> error_;  // guarded by mutex_
   bool paused_ = false;         // guarded by mutex_
+  bool shown_ = false;          // guarded by mutex_
   std::atomic<float> progress_{0};
   std::atomic<bool> following_{false};
   // Of Follow() alone:
