@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "gui/model/carry.h"
 #include "gui/views/help_panel.h"
+#include "gui/views/overview_parts.h"
 #include "gui/views/range_chip.h"
 #include "gui/widgets/keys.h"
 
@@ -65,6 +67,7 @@ void App::Open(const std::filesystem::path& path) {
     retired_.push_back(std::move(job_));
   }
   error_.reset();
+  paused_ = false;
   job_ = std::make_unique<LoadJob>(path, wake_);
 }
 
@@ -72,7 +75,7 @@ void App::Show(Document document) {
   workspace_.Reset();
   workspace_.document = std::move(document);
   if (workspace_.document.timeline) ShowTimeline();
-  restyle_ = true;
+  restyle_ = restyle_ || LacksGlyphs();
 }
 
 void App::WantRange(std::optional<double> from, std::optional<double> to) {
@@ -98,6 +101,42 @@ void App::ShowTimeline() {
   wanted_to_.reset();
 }
 
+// More of what is shown has come, or it has grown.
+void App::Replace(Document document) {
+  const std::shared_ptr<const Timeline> old = workspace_.document.timeline;
+  const std::shared_ptr<const Timeline> now = document.timeline;
+  workspace_.document = std::move(document);
+  restyle_ = restyle_ || LacksGlyphs();
+  if (now == old || !now) return;
+  if (!old) return ShowTimeline();
+  const bool live = workspace_.document.live != Live::kNo;
+  workspace_.timeline =
+      CarryOver(*old, *now, workspace_.timeline, live ? Following::kYes : Following::kNo);
+  // What names spans by their place is asked for anew.
+  workspace_.search.done.clear();
+  workspace_.search.found.reset();
+  workspace_.ForgetUnseen();
+}
+
+// Fonts take a while: they are made anew only for characters that they do not have.
+bool App::LacksGlyphs() const {
+  const auto plain = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  const std::string texts = Texts();
+  const bool unusual = !std::all_of(texts.begin(), texts.end(), plain) && texts != glyphs_of_;
+  return unusual || (WantsCommonGlyphs() && !common_glyphs_);
+}
+
+std::string App::Texts() const {
+  return TextsOf(workspace_.document) + TextsOfOthers(workspace_);
+}
+
+// What is said about a file in Chinese takes characters of its own.
+bool App::WantsCommonGlyphs() const {
+  const bool said = workspace_.document.analysis || workspace_.compare.other.open() ||
+                    workspace_.sweep.file != nullptr;
+  return settings_.language == Language::kChinese && said;
+}
+
 bool App::TakeStyleChange() {
   return std::exchange(restyle_, false);
 }
@@ -106,7 +145,9 @@ void App::RebuildStyle() {
   ui_.theme = settings_.theme;
   ui_.language = settings_.language;
   ui_.scale = screen_scale_ * static_cast<float>(settings_.scale);
-  LoadFonts(ui_, TextsOf(workspace_.document) + TextsOfOthers(workspace_));
+  glyphs_of_ = Texts();
+  common_glyphs_ = WantsCommonGlyphs();
+  LoadFonts(ui_, glyphs_of_, common_glyphs_ ? Glyphs::kCommon : Glyphs::kNeeded);
   ApplyTheme(ui_);
 }
 
@@ -116,18 +157,15 @@ void App::PollJob() {
   if (!job_) return;
   const bool finished = job_->finished();  // first: what is published after it is no loss
   const Document document = job_->document();
-  const bool fresh = document.trace != workspace_.document.trace && document.open();
+  // The frame before this one is on the screen.
+  if (workspace_.document.timeline && document.serial == workspace_.document.serial) job_->Shown();
+  const bool fresh = document.serial != workspace_.document.serial;
   // A view appears as soon as its part is there.
   if (fresh && (document.timeline || document.analysis)) {
     settings_.Remember(job_->path());
     Show(document);
-  } else if (!fresh && document.open()) {
-    const bool timeline = !workspace_.document.timeline && document.timeline;
-    workspace_.document = document;
-    if (timeline) {
-      ShowTimeline();
-      restyle_ = restyle_ || !document.timeline->unusual_text.empty();
-    }
+  } else if (!fresh && document.open() && !paused_) {
+    Replace(document);
   }
   if (!finished) return;
   error_ = job_->error();
@@ -160,6 +198,7 @@ void App::Frame() {
   PollJob();
   const ImGuiIO& io = ImGui::GetIO();
   workspace_.covered = workspace_.help || commands_open();
+  JobKeys();
   GlobalKeys();
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(io.DisplaySize);
@@ -202,9 +241,17 @@ void App::DrawView(Area area) {
     }
     return;
   }
+  const bool overview = workspace_.view == ViewId::kOverview;
   const bool timeline = workspace_.view == ViewId::kTimeline;
-  if (timeline ? document.timeline == nullptr : document.analysis == nullptr) {
-    if (job_) DrawLoading(area);
+  // The analysis may be there before the spans of the timeline are.
+  const bool alone = (overview || workspace_.view == ViewId::kWhatIf) && !workspace_.Range();
+  const bool analysed = document.analysis != nullptr && (alone || document.trace != nullptr);
+  if (timeline ? document.timeline == nullptr : !analysed) {
+    if (overview && document.timeline) {
+      DrawPreview(ui_, workspace_, ui_.T(Text::kAnalysing), area);
+    } else if (job_) {
+      DrawLoading(area);
+    }
     return;
   }
   if (workspace_.Range() && ObeysRange(workspace_.view)) {

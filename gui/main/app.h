@@ -51,7 +51,8 @@ class App {
 
   void Frame();
 
-  [[nodiscard]] bool loading() const { return job_ != nullptr || other_job_ != nullptr; }
+  [[nodiscard]] bool loading() const { return Reading() != nullptr; }
+  [[nodiscard]] bool paused() const { return paused_; }
   // Something on the screen goes by itself, or a comparison is under way.
   [[nodiscard]] bool waiting() const;
   // To be called after each frame that was drawn: where the picture of it is to go, if anywhere.
@@ -77,6 +78,19 @@ class App {
  private:
   void PollJob();
   void ShowTimeline();
+  // What is being read, and not only followed: the trace, else the one to compare with.
+  [[nodiscard]] const LoadJob* Reading() const {
+    if (job_ && !job_->following()) return job_.get();
+    return other_job_.get();
+  }
+  [[nodiscard]] bool LacksGlyphs() const;
+  [[nodiscard]] std::string Texts() const;
+  [[nodiscard]] bool WantsCommonGlyphs() const;
+  void Replace(Document document);
+  void CancelLoading();
+  void TogglePause();
+  void JobKeys();
+  float DrawJobBadge(Area bar, float right);
   void GlobalKeys();
   void DrawTopBar(Area area);
   float DrawTabs(float end);
@@ -124,7 +138,11 @@ class App {
   std::optional<double> wanted_to_;
   std::optional<Error> error_;
   std::filesystem::path failed_;
+  bool paused_ = false;  // what is live is not followed for now
   bool restyle_ = true;
+  // What the fonts were made for.
+  std::string glyphs_of_;
+  bool common_glyphs_ = false;
   bool quit_ = false;
 };
 

@@ -32,16 +32,16 @@ std::vector<Command> App::TimelineCommands() {
   add(ui_.T(Text::kMarks), "B", [&state] { state.marks_open = true; });
   add(ui_.T(Text::kFoldAll), "", [&state, timeline] { state.FoldAll(*timeline, true); });
   add(ui_.T(Text::kUnfoldAll), "", [&state, timeline] { state.FoldAll(*timeline, false); });
-  for (const StageSum& sum : Aggregate(*timeline, {0, timeline->length + 1})) {
-    const std::string_view name = traces::StageName(sum.stage);
-    add(ui_.F(Text::kGoToLongest, name), "L", [this, timeline, stage = sum.stage] {
+  for (const traces::StageId stage : timeline->stages) {
+    const std::string_view name = traces::StageName(stage);
+    add(ui_.F(Text::kGoToLongest, name), "L", [this, timeline, stage] {
       const auto range = workspace_.Range().value_or(TimeRange{0, timeline->length + 1});
       const auto span = Longest(*timeline, stage, range);
       if (!span) return;
       workspace_.timeline.Go(*timeline, *span);
       workspace_.reveal = true;
     });
-    add(ui_.F(Text::kShowOnly, name), "Ctrl+click", [&state, stage = sum.stage] {
+    add(ui_.F(Text::kShowOnly, name), "Ctrl+click", [&state, stage] {
       state.hidden_stages = ~(1u << static_cast<unsigned>(stage));
     });
   }

@@ -39,7 +39,16 @@ void App::OpenOther(const fs::path& path) {
 }
 
 void App::PollOther() {
-  if (!other_job_ || !other_job_->finished()) return;
+  if (!other_job_) return;
+  if (other_job_->following() && other_job_->document().complete()) {
+    // One that is being written is compared as it is now.
+    settings_.Remember(other_job_->path());
+    ShowOther(other_job_->document());
+    other_job_->Cancel();
+    retired_.push_back(std::move(other_job_));
+    return;
+  }
+  if (!other_job_->finished()) return;
   if (const auto error = other_job_->error()) {
     error_ = error;
     failed_ = other_job_->path();
@@ -70,7 +79,8 @@ void App::Dropped(const std::vector<fs::path>& paths) {
 }
 
 bool App::waiting() const {
-  const bool comparing = workspace_.compare.job && !workspace_.compare.job->finished();
+  const auto busy = [](const auto& job) { return job && !job->finished(); };
+  const bool comparing = busy(workspace_.compare.job) || busy(workspace_.compare.next);
   return comparing || (notice_.shown() && !notice_.failed());
 }
 

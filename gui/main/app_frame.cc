@@ -105,15 +105,17 @@ void App::DrawTopBar(Area area) {
   float x = area.max.x - ui_.Px(14) - width("?") - gap - width(language) - gap - width(theme) -
             gap - width(ui_.T(Text::kExport)) - gap - ImGui::GetFrameHeight() -
             width(ui_.T(Text::kOpen)) - ui_.Px(1);
+  const ImVec2 tabs = ImGui::GetCursorScreenPos();
+  const float right = DrawJobBadge(area, x - ui_.Px(12));
+  ImGui::SetCursorScreenPos(tabs);
   float left = area.min.x + ui_.Px(54);
   if (document.open() || workspace_.sweep.file || second) {
-    left = DrawTabs(x - ui_.Px(8)) + ui_.Px(10);
+    left = DrawTabs(right + ui_.Px(4)) + ui_.Px(10);
   } else {
     DrawText(list, ui_.strong,
              {area.min.x + ui_.Px(46), area.min.y + (area.height() - ui_.strong->FontSize) / 2},
              Ink(p.text), "Penstock");
   }
-  const float right = x - ui_.Px(12);
   ImGui::SetCursorScreenPos({x, y});
   DrawFileMenus();
   ImGui::SameLine(0, gap);
@@ -142,7 +144,7 @@ void App::DrawTopBar(Area area) {
     ImGui::InvisibleButton("##name", {std::max(1.0F, TextWidth(ui_.small, name)), frame / 2});
     Tip(ui_, document.path.string());
   }
-  const LoadJob* job = job_ ? job_.get() : other_job_.get();
+  const LoadJob* job = Reading();
   if (job != nullptr && document.open()) {  // something else is being loaded, or the rest of this
     const float part = std::clamp(job->progress(), 0.02F, 1.0F);
     list->AddRectFilled({area.min.x, area.max.y - ui_.Px(2)},
@@ -192,9 +194,7 @@ void App::DrawLoading(Area area) {
   ImGui::SetCursorScreenPos(
       {at.x + width - ImGui::CalcTextSize(ui_.T(Text::kCancel)).x - ui_.Px(20), y + ui_.Px(16)});
   if (ImGui::Button(ui_.T(Text::kCancel))) {
-    job_->Cancel();
-    retired_.push_back(std::move(job_));
-    if (!workspace_.document.complete()) workspace_.document = Document{};
+    CancelLoading();
   }
 }
 

@@ -53,7 +53,8 @@ bool CanExport(const Workspace& workspace, ExportKind kind) {
       return analysed && document.analysis->report.diagnosis.run.has_loader() &&
              !document.analysis->report.diagnosis.run.loader().workers.empty();
     case ExportKind::kSelection:
-      return document.timeline != nullptr && workspace.timeline.selection.has_value();
+      return document.trace != nullptr && document.timeline != nullptr &&
+             workspace.timeline.selection.has_value();
     case ExportKind::kWhatIf:
       return analysed && analyzer::NotEnough(document.analysis->report.diagnosis).empty();
     case ExportKind::kSweep:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a view makes of a whole trace for one question (a range, a stage): made once, on a thread of
-// its own, and kept until the question changes. Used from one thread; `make` runs on another and
+// its own, and kept until the question changes. A key says with Follows(before) whether the answer
+// to `before` serves until its own is there. Used from one thread; `make` runs on another and
 // must look only at what it owns or what never changes.
 #pragma once
 
@@ -20,8 +21,8 @@ class Derived {
  public:
   using Make = std::function<Value(const std::stop_token&)>;
 
-  // The value for `key`; nullptr while it is being made. `now`: make it before returning.
-  // What was asked before is stopped and forgotten.
+  // The value for `key`; nullptr, or that of the key which it follows, while it is being made. `now`:
+  // make it before returning. What was asked before is stopped and forgotten, unless it is followed.
   const Value* Get(const Key& key, bool now, const Make& make) {
     if (job_ && job_->done.load(std::memory_order_acquire)) {
       key_ = job_->key;
@@ -35,9 +36,15 @@ class Derived {
       value_ = make({});
       return &*value_;
     }
-    if (!job_ || !(job_->key == key)) job_ = std::make_unique<Job>(key, make);
-    return nullptr;
+    // What is followed is finished first: it would never be, of what changes faster.
+    if (!job_ || !(job_->key == key || key.Follows(job_->key))) {
+      job_ = std::make_unique<Job>(key, make);
+    }
+    return value_ && key.Follows(key_) ? &*value_ : nullptr;
   }
+
+  // What the value is the answer to.
+  [[nodiscard]] const Key& key() const { return key_; }
 
   // A value is being made: look again soon.
   [[nodiscard]] bool busy() const { return job_ != nullptr; }

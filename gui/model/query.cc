@@ -44,6 +44,17 @@ void AddLevel(const Level& level, TimeRange range, Sums& sums) {
   cut(last - 1, level.end(last - 1) - range.to);
 }
 
+// Those that occur, by time.
+std::vector<StageSum> Found(const Sums& sums) {
+  std::vector<StageSum> found;
+  for (const StageSum& sum : sums) {
+    if (sum.count > 0) found.push_back(sum);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const StageSum& a, const StageSum& b) { return a.time > b.time; });
+  return found;
+}
+
 char Lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
@@ -153,13 +164,16 @@ std::vector<StageSum> Aggregate(const Timeline& timeline, TimeRange range,
   } else {
     for (const std::size_t lane : lanes) add(timeline.lanes[lane]);
   }
-  std::vector<StageSum> found;
-  for (const StageSum& sum : sums) {
-    if (sum.count > 0) found.push_back(sum);
+  return Found(sums);
+}
+
+std::vector<StageSum> StageSums(const Timeline& timeline) {
+  if (!timeline.preview) return Aggregate(timeline, {0, timeline.length + 1});
+  Sums sums;
+  for (std::size_t s = 0; s < sums.size(); ++s) {
+    sums[s] = {static_cast<StageId>(s), timeline.totals[s].count, timeline.totals[s].time};
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const StageSum& a, const StageSum& b) { return a.time > b.time; });
-  return found;
+  return Found(sums);
 }
 
 Search::Search(const Timeline& timeline, const traces::Trace& trace, std::string_view text) {

@@ -37,6 +37,9 @@ struct StageSum {
 [[nodiscard]] std::vector<StageSum> Aggregate(const Timeline& timeline, TimeRange range,
                                               const std::vector<std::size_t>& lanes = {});
 
+// All stages of the trace, by time. Of a preview too. Cost: O(levels).
+[[nodiscard]] std::vector<StageSum> StageSums(const Timeline& timeline);
+
 // Spans that a text describes: "decode" (a stage), "batch 12", "sample 345", ">5ms" (longer than),
 // else a part of a name or a path, in any case. Several words must all hold.
 class Search {

@@ -31,6 +31,24 @@
   X(kNoFiles, "No traces in this folder", "此文件夹中没有跟踪文件")                                \
   X(kAllFiles, "All files", "所有文件")                                                            \
   X(kParent, "Parent folder", "上级文件夹")                                                        \
+  /* Reading, and traces that are still written */                                                 \
+  X(kPreviewOf, "{} of run, {} spans, {} processes", "运行 {}，记录 {} 条，进程 {} 个")            \
+  X(kFromAfar, "The whole run", "整个运行")                                                        \
+  X(kTimeOfStages, "Time by stage, all threads", "各阶段耗时（全部线程）")                         \
+  X(kReadingChip, "Reading {} %", "读取中 {} %")                                                   \
+  X(kAnalysingChip, "Analysing", "分析中")                                                         \
+  X(kCancelTip, "Cancel (Esc)", "取消 (Esc)")                                                      \
+  X(kLiveNow, "Live {}", "实时 {}")                                                                \
+  X(kLivePaused, "Paused at {}", "已暂停于 {}")                                                    \
+  X(kPauseTip, "Still being recorded. Click or Space: pause", "正在录制。单击或空格：暂停")        \
+  X(kResumeTip, "Still being recorded. Click or Space: go on", "正在录制。单击或空格：继续")       \
+  X(kFollowEnd, "Follow the end", "跟随末尾")                                                      \
+  X(kFollowTip, "Move to the end and stay there", "移到末尾并保持跟随")                            \
+  X(kLiveEnded, "Run has ended", "运行已结束")                                                     \
+  X(kLiveEndedTip, "This is the whole trace.", "这是完整的跟踪。")                                 \
+  X(kLiveDied, "Recorder was killed", "录制程序被终止")                                            \
+  X(kLiveDiedTip, "This is what was on disk. The rest may be rescued: penstock recover {}",        \
+    "此处为已写入磁盘的部分。其余或可恢复：penstock recover {}")                                   \
   /* Overview */                                                                                   \
   X(kVerdict, "Verdict", "结论")                                                                   \
   X(kConfidence, "Confidence {} %", "置信度 {} %")                                                 \

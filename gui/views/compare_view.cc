@@ -221,7 +221,7 @@ void DrawCompare(const Ui& ui, Workspace& workspace, Area area) {
   const Document& a = workspace.document;
   CompareViewState& state = workspace.compare;
   if (!a.open() || !state.other.open()) return DrawNone(ui, workspace, area);
-  if (a.analysis == nullptr || state.other.analysis == nullptr) {
+  if (a.analysis == nullptr || a.trace == nullptr || state.other.analysis == nullptr) {
     return DrawMessage(ui, area, Text::kAnalysing, {});
   }
   const float gap = ui.Px(10);

@@ -34,6 +34,9 @@ struct CompareViewState {
   std::unique_ptr<CompareJob> job;  // of the two traces below
   std::shared_ptr<const traces::Trace> job_a;
   std::shared_ptr<const traces::Trace> job_b;
+  std::uint64_t serial = 0;          // of A, as of Document
+  std::unique_ptr<CompareJob> next;  // of A as it has grown since
+  std::shared_ptr<const traces::Trace> next_a;
 
   // The answer for A and B, or nullptr while it is being made. `wake` as of CompareJob.
   // Requires: both are complete.

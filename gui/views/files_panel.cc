@@ -46,7 +46,7 @@ void DrawRow(const Ui& ui, const Workspace& workspace, const IoModel& io, const 
     *chosen = file.slowest;
   }
   ImGui::PopID();
-  const std::string path = analyzer::PlainText(workspace.document.trace->String(file.object), 400);
+  const std::string path = analyzer::PlainText(workspace.reading.model.key().trace->String(file.object), 400);
   if (ImGui::IsItemHovered()) Tip(ui, path + "\n" + ui.T(Text::kStageGoTip));
   const std::string below = path.starts_with(io.folder) ? path.substr(io.folder.size()) : path;
   DrawText(ImGui::GetWindowDrawList(), ui.body, at, Ink(ui.palette().text),
@@ -67,9 +67,9 @@ void DrawRow(const Ui& ui, const Workspace& workspace, const IoModel& io, const 
 // Makes the order anew where something that it depends on has changed.
 void KeepOrder(Workspace& workspace, const IoModel& io) {
   IoState& state = workspace.reading;
-  const IoState::OrderKey key{workspace.extent(), state.column, state.descending};
+  const IoState::OrderKey key{state.model.key(), state.column, state.descending};
   if (state.ordered == key && state.order.size() == io.files.size()) return;
-  state.order = SortFiles(*workspace.document.trace, io.files, state.column, state.descending);
+  state.order = SortFiles(*state.model.key().trace, io.files, state.column, state.descending);
   state.ordered = key;
 }
 

@@ -88,8 +88,9 @@ void DrawGpuCounters(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Ar
            Ink(p.dim), Elided(ui.small, note, inside.width()));
   inside.min.y += ui.small->FontSize + ui.Px(8);
   TimePlot plot;
-  plot.from = workspace.extent().from();
-  plot.to = std::max(workspace.extent().to(), plot.from + 1e-9);
+  const Extent extent = workspace.gpu.model.key().extent();
+  plot.from = extent.from();
+  plot.to = std::max(extent.to(), plot.from + 1e-9);
   plot.most = counter.unit == GpuUnit::kPercent ? 100 : counter.curve.high;
   plot.text = [unit = counter.unit](double value) { return ValueText(unit, value); };
   plot.hint = ui.T(Text::kPlotClickTip);

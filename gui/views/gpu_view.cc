@@ -136,19 +136,17 @@ Text NameOf(IdleCause cause) {
 }
 
 void DrawGpu(const Ui& ui, Workspace& workspace, Area area) {
-  const Extent extent = workspace.extent();
-  const auto analysis = workspace.document.analysis;
-  const auto trace = workspace.document.trace;
+  const Question question = workspace.question();
   const GpuModel* gpu =
-      workspace.gpu.model.Get(extent, workspace.at_once, [=](const std::stop_token& stop) {
-        return BuildGpu({trace.get(), extent.range}, *analysis, stop);
+      workspace.gpu.model.Get(question, workspace.at_once, [=](const std::stop_token& stop) {
+        return BuildGpu(question.extent(), *question.analysis, stop);
       });
   if (gpu == nullptr) {
     DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, area, Ink(ui.palette().dim),
                     ui.T(Text::kAnalysing));
     return;
   }
-  const analyzer::StageTable& stages = analysis->report.diagnosis.run.stages;
+  const analyzer::StageTable& stages = question.analysis->report.diagnosis.run.stages;
   const bool nothing =
       !gpu->recorded() && stages[StageId::kKernel].count == 0 && stages[StageId::kH2d].count == 0;
   if (nothing) {

@@ -182,12 +182,10 @@ std::string SizeText(double bytes) {
 }
 
 void DrawIo(const Ui& ui, Workspace& workspace, Area area) {
-  const Extent extent = workspace.extent();
-  const auto analysis = workspace.document.analysis;
-  const auto trace = workspace.document.trace;
+  const Question question = workspace.question();
   const IoModel* io =
-      workspace.reading.model.Get(extent, workspace.at_once, [=](const std::stop_token& stop) {
-        return BuildIo({trace.get(), extent.range}, *analysis, stop);
+      workspace.reading.model.Get(question, workspace.at_once, [=](const std::stop_token& stop) {
+        return BuildIo(question.extent(), *question.analysis, stop);
       });
   if (io == nullptr) {
     DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, area, Ink(ui.palette().dim),
@@ -195,7 +193,7 @@ void DrawIo(const Ui& ui, Workspace& workspace, Area area) {
     return;
   }
   if (io->reads == 0) {
-    if (extent.range) return DrawEmpty(ui, area, ui.T(Text::kIoNoReadsHere), "");
+    if (question.range) return DrawEmpty(ui, area, ui.T(Text::kIoNoReadsHere), "");
     return DrawEmpty(ui, area, ui.T(Text::kIoNoReads), ui.T(Text::kIoNoReadsWhy));
   }
   ScrollBelow(ui, "io", area, 560, [&](Area whole) { DrawPanels(ui, workspace, *io, whole); });

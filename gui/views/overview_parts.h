@@ -16,5 +16,8 @@ void DrawSuggestion(const Ui& ui, Workspace& workspace, Area area);
 void DrawFinding(const Ui& ui, Workspace& workspace, const analyzer::Finding& finding, float width);
 // Findings, largest gain first, each with a way to its evidence.
 void DrawFindings(const Ui& ui, Workspace& workspace, Area area);
+// The whole run from afar and what its stages come to; `busy` says what is being done meanwhile.
+// Requires: a timeline, of a preview or whole.
+void DrawPreview(const Ui& ui, const Workspace& workspace, std::string_view busy, Area area);
 
 }  // namespace penstock::gui

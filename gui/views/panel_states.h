@@ -4,11 +4,13 @@
 // over the spans is made once for a document and a selection (gui/model/derived.h).
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "gui/model/derived.h"
+#include "gui/model/document.h"
 #include "gui/model/gpu.h"
 #include "gui/model/io.h"
 #include "gui/model/stages.h"
@@ -16,23 +18,47 @@
 
 namespace penstock::gui {
 
+// What a view asks: about which state of a trace, and which stretch of it.
+struct Question {
+  std::shared_ptr<const traces::Trace> trace;
+  std::shared_ptr<const Analysis> analysis;
+  std::uint64_t serial = 0;  // as of Document
+  std::optional<TimeRange> range;
+
+  bool operator==(const Question&) const = default;
+  // The same of a trace that has grown since.
+  [[nodiscard]] bool Follows(const Question& before) const {
+    return serial != 0 && serial == before.serial && range == before.range;
+  }
+  [[nodiscard]] Extent extent() const { return {trace.get(), range}; }
+};
+
+struct TailKey {
+  Question of;
+  TailQuestion calls;
+  bool operator==(const TailKey&) const = default;
+  [[nodiscard]] bool Follows(const TailKey& before) const {
+    return of.Follows(before.of) && calls == before.calls;
+  }
+};
+
 struct StagesState {
-  Derived<Extent, std::vector<StageLine>> lines;
+  Derived<Question, std::vector<StageLine>> lines;
   std::optional<RowId> chosen;
   int sort_column = -1;  // -1: the order of the data's way
   bool descending = true;
   std::optional<std::size_t> bin;  // of the histogram: only its calls are listed
-  Derived<std::pair<Extent, TailQuestion>, Tail> tail;
+  Derived<TailKey, Tail> tail;
 };
 
 struct IoState {
-  Derived<Extent, IoModel> model;
+  Derived<Question, IoModel> model;
   FileColumn column = FileColumn::kWall;
   bool descending = true;
   // The table's order, and what it is the order of.
   std::vector<std::uint32_t> order;
   struct OrderKey {
-    Extent extent;
+    Question question;
     FileColumn column = FileColumn::kWall;
     bool descending = true;
     bool operator==(const OrderKey&) const = default;
@@ -41,12 +67,12 @@ struct IoState {
 };
 
 struct GpuState {
-  Derived<Extent, GpuModel> model;
+  Derived<Question, GpuModel> model;
   std::size_t counter = 0;
 };
 
 struct WorkersState {
-  Derived<Extent, WorkersModel> model;
+  Derived<Question, WorkersModel> model;
   std::optional<MemoryKind> memory;  // chosen by hand
 };
 

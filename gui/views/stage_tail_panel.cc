@@ -64,7 +64,7 @@ std::optional<Call> DrawCalls(const Ui& ui, const Workspace& workspace, const St
       DrawTextRight(list, ui.strong, at.x + ui.Px(70), y, Ink(p.text),
                     DurationText(static_cast<double>(call.wall) * 1e-9));
       DrawText(list, ui.body, {at.x + ui.Px(84), y}, Ink(p.dim),
-               Elided(ui.body, TextOfCall(ui, *workspace.document.trace, line, call),
+               Elided(ui.body, TextOfCall(ui, *workspace.stages.tail.key().of.trace, line, call),
                       width - ui.Px(84)));
     }
   }
@@ -77,13 +77,11 @@ std::optional<Call> DrawCalls(const Ui& ui, const Workspace& workspace, const St
 void DrawTail(const Ui& ui, Workspace& workspace, const StageLine& line, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const Extent extent = workspace.extent();
   const TailQuestion question = QuestionOf(workspace, line);
-  const auto analysis = workspace.document.analysis;
-  const auto trace = workspace.document.trace;
+  const TailKey key{workspace.question(), question};
   const Tail* tail = workspace.stages.tail.Get(
-      {extent, question}, workspace.at_once, [=](const std::stop_token& stop) {
-        return FindTail({trace.get(), extent.range}, *analysis, question, stop);
+      key, workspace.at_once, [=](const std::stop_token& stop) {
+        return FindTail(key.of.extent(), *key.of.analysis, key.calls, stop);
       });
   const std::string name = analyzer::PlainText(line.name, 40);
   const bool some = workspace.stages.bin.has_value();

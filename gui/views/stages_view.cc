@@ -166,7 +166,7 @@ void DrawStages(const Ui& ui, Workspace& workspace, Area area) {
     return;
   }
   const std::vector<StageLine>* lines = workspace.stages.lines.Get(
-      workspace.extent(), workspace.at_once, [=](const std::stop_token& stop) {
+      workspace.question(workspace.Shown()), workspace.at_once, [=](const std::stop_token& stop) {
         return BuildStages({trace.get(), std::nullopt}, *analysis, stop);
       });
   if (lines == nullptr) {

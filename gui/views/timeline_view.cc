@@ -19,7 +19,7 @@ using traces::StageId;
 
 void RunSearch(Workspace& workspace) {
   SearchState& search = workspace.search;
-  if (search.done == search.text) return;
+  if (search.done == search.text || !workspace.document.trace) return;
   search.done = search.text;
   search.hit = 0;
   search.found.reset();

@@ -79,7 +79,7 @@ void DrawWorkers(const Ui& ui, Workspace& workspace, Area area) {
   const auto analysis = workspace.Shown().analysis;
   const auto trace = workspace.Shown().trace;
   const WorkersModel* model = workspace.workers.model.Get(
-      workspace.extent(), workspace.at_once,
+      workspace.question(workspace.Shown()), workspace.at_once,
       [=](const std::stop_token&) { return BuildWorkers(*trace, *analysis); });
   if (model == nullptr) {
     DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, area, Ink(ui.palette().dim),

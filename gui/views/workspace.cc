@@ -19,6 +19,16 @@ void Workspace::Reset() {
   evidence.reset();
 }
 
+void Workspace::ForgetUnseen() {
+  if (view != ViewId::kStages) {
+    stages.lines = {};
+    stages.tail = {};
+  }
+  if (view != ViewId::kWorkers) workers.model = {};
+  if (view != ViewId::kIo) reading.model = {};
+  if (view != ViewId::kGpu) gpu.model = {};
+}
+
 bool ObeysRange(ViewId view) {
   // The timeline is where it is selected; a prediction is of a whole run, a sweep of no trace.
   constexpr std::array kWhole{ViewId::kTimeline, ViewId::kWhatIf, ViewId::kSweep,

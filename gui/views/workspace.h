@@ -117,6 +117,8 @@ struct Workspace {
 
   // Everything that belongs to one document, as new.
   void Reset();
+  // What was made for views that are not on the screen, of a trace that has grown since.
+  void ForgetUnseen();
   // Opens the timeline at the evidence of a finding; where there is none yet, as soon as it comes.
   void ShowEvidence(const analyzer::Finding& finding);
   // Opens the timeline at a call, or around a moment. Units: seconds since the trace began.
@@ -126,8 +128,12 @@ struct Workspace {
   void TimelineCame();
   // The stretch that is selected in the timeline; nullopt: views are about the whole trace.
   [[nodiscard]] std::optional<TimeRange> Range() const;
-  // The same as a question to the whole trace, for views that pass over its spans themselves.
-  [[nodiscard]] Extent extent() const { return {document.trace.get(), Range()}; }
+  // The same as a question to `of`: to Shown(), or to the whole trace, for views that pass over its
+  // spans themselves.
+  [[nodiscard]] Question question(const Document& of) const {
+    return {of.trace, of.analysis, of.serial, Range()};
+  }
+  [[nodiscard]] Question question() const { return question(document); }
   // Prepares what `view` is to show. false: it is being made.
   [[nodiscard]] bool Prepare(ViewId of);
   // What a view draws: the whole document, or its selected stretch.

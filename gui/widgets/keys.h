@@ -36,6 +36,7 @@ enum class Key : int {
   kPadPlus = GLFW_KEY_KP_ADD,
   kPadMinus = GLFW_KEY_KP_SUBTRACT,
   kEscape = GLFW_KEY_ESCAPE,
+  kSpace = GLFW_KEY_SPACE,
   kEnter = GLFW_KEY_ENTER,
   kHome = GLFW_KEY_HOME,
   kLeft = GLFW_KEY_LEFT,
