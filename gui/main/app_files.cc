@@ -130,7 +130,12 @@ void App::GrantWish() {
       Open(wish.path);
       return OpenOther(wish.other);
     case WishKind::kSwap:
+      if (Reading() != nullptr) return;  // the rest of one of them is yet to come
       break;
+  }
+  if (job_) {  // one that is followed has come to rest as B
+    job_->Cancel();
+    retired_.push_back(std::move(job_));
   }
   Document a = std::exchange(workspace_.compare.other, workspace_.document);
   Show(std::move(a));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a view makes of a whole trace for one question (a range, a stage): made once, on a thread of
-// its own, and kept until the question changes. A key says with Follows(before) whether the answer
-// to `before` serves until its own is there. Used from one thread; `make` runs on another and
+// its own, and kept until the question changes. A key may say with Follows(before) whether the
+// answer to `before` serves until its own is there. Used from one thread; `make` runs on another and
 // must look only at what it owns or what never changes.
 #pragma once
 
@@ -37,10 +37,10 @@ class Derived {
       return &*value_;
     }
     // What is followed is finished first: it would never be, of what changes faster.
-    if (!job_ || !(job_->key == key || key.Follows(job_->key))) {
+    if (!job_ || !(job_->key == key || Follows(key, job_->key))) {
       job_ = std::make_unique<Job>(key, make);
     }
-    return value_ && key.Follows(key_) ? &*value_ : nullptr;
+    return value_ && Follows(key, key_) ? &*value_ : nullptr;
   }
 
   // What the value is the answer to.
@@ -50,6 +50,13 @@ class Derived {
   [[nodiscard]] bool busy() const { return job_ != nullptr; }
 
  private:
+  static bool Follows(const Key& key, const Key& before) {
+    if constexpr (requires { key.Follows(before); }) {
+      return key.Follows(before);
+    } else {
+      return false;
+    }
+  }
   struct Job {
     Job(const Key& asked, Make make)
         : key(asked), thread([this, work = std::move(make)](const std::stop_token& stop) {

@@ -86,6 +86,24 @@ TEST(CarryTest, TimesKeepTheirPlaceWhenSomethingEarlierComesToLight) {
   EXPECT_EQ(now.start(*carried.span), Old().start(*state.span) + 500);
 }
 
+TEST(CarryTest, NotesJumpsAndPinsMoveAlong) {
+  std::vector<TestSpan> earlier = Steps(0, 10'000);
+  earlier.insert(earlier.begin(), {-500, 8000, StageId::kFetch});
+  Timeline now = testing::TimelineOf({earlier, Steps(0, 10'000)});
+  std::swap(now.lanes[0], now.lanes[1]);
+  TimelineState state;
+  state.view = TimeView(Old().length);
+  state.notes.push_back({{100, 200}, "here"});
+  state.back = {{300, 400}};
+  state.ahead = {{500, 600}};
+  state.pins = {{RowKind::kLevel, 0}, {RowKind::kLevel, 7}, {RowKind::kCounter, 3}};
+  const TimelineState carried = CarryOver(Old(), now, state, Following::kYes);
+  EXPECT_EQ(carried.notes[0].range, (TimeRange{600, 700}));
+  EXPECT_EQ(carried.back[0], (TimeRange{800, 900}));
+  EXPECT_EQ(carried.ahead[0], (TimeRange{1000, 1100}));
+  EXPECT_EQ(carried.pins, (std::vector<Pin>{{RowKind::kLevel, 1}, {RowKind::kCounter, 3}}));
+}
+
 TEST(CarryTest, ASpanThatIsNotThereAnyMoreIsLetGo) {
   TimelineState state;
   state.view = TimeView(Old().length);

@@ -174,5 +174,28 @@ TEST(DerivedTest, MakesAValueOnceForAQuestionAndAnewForAnother) {
   EXPECT_EQ(made, 2);
 }
 
+struct Grown {
+  int state = 0;
+  int question = 0;
+  bool operator==(const Grown&) const = default;
+  [[nodiscard]] bool Follows(const Grown& before) const { return question == before.question; }
+};
+
+TEST(DerivedTest, TheAnswerBeforeServesWhereItIsFollowed) {
+  Derived<Grown, int> derived;
+  const auto of = [](int value) { return [value](const std::stop_token&) { return value; }; };
+  ASSERT_NE(derived.Get({1, 1}, true, of(11)), nullptr);
+  EXPECT_EQ(*derived.Get({2, 1}, false, of(21)), 11);
+  const int* value = nullptr;
+  for (int i = 0; i < 20'000 && (value == nullptr || *value != 21); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    value = derived.Get({2, 1}, false, of(21));
+    ASSERT_NE(value, nullptr);
+  }
+  EXPECT_EQ(*value, 21);
+  EXPECT_EQ(derived.key(), (Grown{2, 1}));
+  EXPECT_EQ(derived.Get({2, 2}, false, of(22)), nullptr) << "another question";
+}
+
 }  // namespace
 }  // namespace penstock::gui
