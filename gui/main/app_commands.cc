@@ -11,8 +11,8 @@ namespace penstock::gui {
 std::vector<Command> App::RecentCommands() {
   std::vector<Command> commands;
   for (const std::filesystem::path& path : settings_.recent) {
-    commands.push_back(
-        {path.filename().string(), path.parent_path().string(), [this, path] { Opened(path, false); }});
+    commands.push_back({path.filename().string(), path.parent_path().string(),
+                        [this, path] { Opened(path, false); }});
   }
   return commands;
 }
@@ -41,9 +41,8 @@ std::vector<Command> App::TimelineCommands() {
       workspace_.timeline.Go(*timeline, *span);
       workspace_.reveal = true;
     });
-    add(ui_.F(Text::kShowOnly, name), "Ctrl+click", [&state, stage] {
-      state.hidden_stages = ~(1u << static_cast<unsigned>(stage));
-    });
+    add(ui_.F(Text::kShowOnly, name), "Ctrl+click",
+        [&state, stage] { state.hidden_stages = ~(1u << static_cast<unsigned>(stage)); });
   }
   return commands;
 }
@@ -58,8 +57,7 @@ std::vector<Command> App::FileCommands() {
     if (!CanExport(workspace_, info.kind)) continue;
     const char* keys = ExportKeys(info.kind);
     commands.push_back({ui_.T(Text::kExport) + std::string(": ") + ui_.T(info.title),
-                        keys == nullptr ? "" : keys,
-                        [this, kind = info.kind] { Export(kind); }});
+                        keys == nullptr ? "" : keys, [this, kind = info.kind] { Export(kind); }});
   }
   return commands;
 }

@@ -38,8 +38,7 @@ const char* ExportKeys(ExportKind kind) {
 bool CanExport(const Workspace& workspace, ExportKind kind) {
   const Document& document = workspace.document;
   // What is not on the screen yet is not exported either.
-  const bool pending =
-      workspace.Range() && ObeysRange(workspace.view) && workspace.part == nullptr;
+  const bool pending = workspace.Range() && ObeysRange(workspace.view) && workspace.part == nullptr;
   const bool analysed = document.analysis != nullptr && !pending;
   switch (kind) {
     case ExportKind::kPicture:

@@ -73,9 +73,8 @@ float App::DrawJobBadge(Area bar, float right) {
   const float gap = ui_.Px(10);
   if (const LoadJob* job = Reading(); job != nullptr && document.open()) {
     const bool reading = job->progress() < 1;
-    const std::string text = reading
-                                 ? ui_.F(Text::kReadingChip, std::lround(100 * job->progress()))
-                                 : std::string(ui_.T(Text::kAnalysingChip));
+    const std::string text = reading ? ui_.F(Text::kReadingChip, std::lround(100 * job->progress()))
+                                     : std::string(ui_.T(Text::kAnalysingChip));
     right = DrawChip(ui_, "##reading", {text, p.accent, ui_.T(Text::kCancelTip)}, right, bar,
                      &clicked) -
             gap;

@@ -234,8 +234,7 @@ void Loop(GLFWwindow* window, App& app, StateFile& state) {
     const bool held =
         std::any_of(std::begin(io.KeysDown), std::end(io.KeysDown), [](bool down) { return down; });
     if (held || !StateOf(window).keys.empty() || app.wants_keyboard() || ImGui::IsAnyMouseDown() ||
-        app.picture_pending() ||
-        app.workspace().animating()) {
+        app.picture_pending() || app.workspace().animating()) {
       frames = std::max(frames, 1);
     }
   }

@@ -2,8 +2,8 @@
 //
 // What a view makes of a whole trace for one question (a range, a stage): made once, on a thread of
 // its own, and kept until the question changes. A key may say with Follows(before) whether the
-// answer to `before` serves until its own is there. Used from one thread; `make` runs on another and
-// must look only at what it owns or what never changes.
+// answer to `before` serves until its own is there. Used from one thread; `make` runs on another
+// and must look only at what it owns or what never changes.
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,9 @@ class Derived {
  public:
   using Make = std::function<Value(const std::stop_token&)>;
 
-  // The value for `key`; nullptr, or that of the key which it follows, while it is being made. `now`:
-  // make it before returning. What was asked before is stopped and forgotten, unless it is followed.
+  // The value for `key`; nullptr, or that of the key which it follows, while it is being made.
+  // `now`: make it before returning. What was asked before is stopped and forgotten, unless it is
+  // followed.
   const Value* Get(const Key& key, bool now, const Make& make) {
     if (job_ && job_->done.load(std::memory_order_acquire)) {
       key_ = job_->key;

@@ -14,8 +14,8 @@ Document PartOf(const Document& whole, TimeRange range, std::stop_token stop) {
   part.analysis = nullptr;
   part.trace = SliceTrace(whole.trace, range, stop);
   if (!stop.stop_requested()) {
-    part.analysis = AnalysePart(*part.trace, whole.path.string(), range.from,
-                                whole.live == Live::kWriting);
+    part.analysis =
+        AnalysePart(*part.trace, whole.path.string(), range.from, whole.live == Live::kWriting);
   }
   return part;
 }

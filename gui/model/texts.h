@@ -20,9 +20,9 @@ enum class Language : std::uint8_t { kEnglish, kChinese };
 enum class Text : std::uint16_t {
 #define PENSTOCK_TEXT_NAME(name, english, chinese) name,
   PENSTOCK_TEXTS(PENSTOCK_TEXT_NAME) PENSTOCK_PANEL_TEXTS(PENSTOCK_TEXT_NAME)
-  PENSTOCK_FILE_TEXTS(PENSTOCK_TEXT_NAME)
+      PENSTOCK_FILE_TEXTS(PENSTOCK_TEXT_NAME)
 #undef PENSTOCK_TEXT_NAME
-      kTextCount
+          kTextCount
 };
 
 // Null-terminated.

@@ -144,7 +144,7 @@
   /* Opening and exporting */                                                                      \
   X(kOpenDots, "Open ...", "打开……")                                                               \
   X(kOpenCompareDots, "Open to compare ...", "打开并比较……")                                       \
-  X(kOpenMenuTip, "Recent files (Ctrl+R), comparing", "最近文件 (Ctrl+R) 与比较")                   \
+  X(kOpenMenuTip, "Recent files (Ctrl+R), comparing", "最近文件 (Ctrl+R) 与比较")                  \
   X(kNoRecent, "No recent files", "没有最近文件")                                                  \
   X(kExport, "Export", "导出")                                                                     \
   X(kMoreViews, "More views", "更多视图")                                                          \

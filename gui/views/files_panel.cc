@@ -46,7 +46,8 @@ void DrawRow(const Ui& ui, const Workspace& workspace, const IoModel& io, const 
     *chosen = file.slowest;
   }
   ImGui::PopID();
-  const std::string path = analyzer::PlainText(workspace.reading.model.key().trace->String(file.object), 400);
+  const std::string path =
+      analyzer::PlainText(workspace.reading.model.key().trace->String(file.object), 400);
   if (ImGui::IsItemHovered()) Tip(ui, path + "\n" + ui.T(Text::kStageGoTip));
   const std::string below = path.starts_with(io.folder) ? path.substr(io.folder.size()) : path;
   DrawText(ImGui::GetWindowDrawList(), ui.body, at, Ink(ui.palette().text),

@@ -88,7 +88,8 @@ void DrawKernels(const Ui& ui, const Workspace& workspace, const GpuModel& gpu, 
     }
     DrawHeads(ui, Text::kGpuKernels, {Text::kCount, Text::kTime, Text::kMean});
     for (const KernelRow& row : gpu.kernel_rows) {
-      std::string name = analyzer::PlainText(workspace.gpu.model.key().trace->String(row.name), 400);
+      std::string name =
+          analyzer::PlainText(workspace.gpu.model.key().trace->String(row.name), 400);
       if (name.empty()) name = ui.T(Text::kGpuKernel);
       NameCell(ui, name, static_cast<int>(row.name.value), row.longest, chosen);
       RightCell(ui, CountText(static_cast<double>(row.count)));

@@ -79,8 +79,8 @@ void DrawTail(const Ui& ui, Workspace& workspace, const StageLine& line, Area ar
   ImDrawList* list = ImGui::GetWindowDrawList();
   const TailQuestion question = QuestionOf(workspace, line);
   const TailKey key{workspace.question(), question};
-  const Tail* tail = workspace.stages.tail.Get(
-      key, workspace.at_once, [=](const std::stop_token& stop) {
+  const Tail* tail =
+      workspace.stages.tail.Get(key, workspace.at_once, [=](const std::stop_token& stop) {
         return FindTail(key.of.extent(), *key.of.analysis, key.calls, stop);
       });
   const std::string name = analyzer::PlainText(line.name, 40);

@@ -29,10 +29,6 @@ Colours ColoursOf(const Ui& ui) {
   return colours;
 }
 
-std::size_t StageIndex(StageId stage) {
-  return static_cast<std::size_t>(stage);
-}
-
 void DrawBoxes(const TimelineCanvas& canvas, const Row& row, const Level& level,
                const Colours& colours, std::vector<Box>& boxes) {
   const Ui& ui = canvas.ui;

@@ -31,8 +31,7 @@ void Workspace::ForgetUnseen() {
 
 bool ObeysRange(ViewId view) {
   // The timeline is where it is selected; a prediction is of a whole run, a sweep of no trace.
-  constexpr std::array kWhole{ViewId::kTimeline, ViewId::kWhatIf, ViewId::kSweep,
-                              ViewId::kCompare};
+  constexpr std::array kWhole{ViewId::kTimeline, ViewId::kWhatIf, ViewId::kSweep, ViewId::kCompare};
   return std::find(kWhole.begin(), kWhole.end(), view) == kWhole.end();
 }
 
