@@ -1,46 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a synthetic packed trace of N spans, to measure what reads traces.
+// Writes a synthetic trace of N spans, packed or as a recording, to measure what reads traces.
+#include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
+#include "benchmarks/recording_file.h"
 #include "tests/analyzer/long_trace/long_trace.h"
+#include "traces/option_checks.h"
+#include "traces/program.h"
 
-using penstock::analyzer::testing::LongTrace;
-using penstock::analyzer::testing::WriteLongTrace;
+namespace penstock {
+namespace {
 
-int main(int argc, char** argv) {
-  CLI::App app("Writes a packed trace of a synthetic training run.", "make_long_trace");
-  std::string path;
-  LongTrace run;
-  app.add_option("trace", path, "File to write")->required();
-  app.add_option("--spans", run.spans, "At least so many spans")->capture_default_str();
-  app.add_option("--workers", run.workers)->capture_default_str()->check(CLI::Range(1, 1024));
-  app.add_option("--prefetch", run.prefetch)->capture_default_str()->check(CLI::Range(1, 1024));
-  app.add_option("--batch", run.batch_size)->capture_default_str()->check(CLI::Range(1, 65536));
-  app.add_option("--epoch-batches", run.epoch_batches)->capture_default_str();
-  app.add_option("--images", run.images, "Paths")->capture_default_str();
-  app.add_option("--step-ms", run.step_ms)->capture_default_str();
-  app.add_option("--seed", run.seed)->capture_default_str();
-  app.add_flag("--lean", run.lean, "4 spans a sample, as penstock-load writes them");
-  CLI11_PARSE(app, argc, argv);
-  run.epoch_batches = run.epoch_batches > 0 ? run.epoch_batches : 1;
-  run.images = run.images > 0 ? run.images : 1;
-  auto out = penstock::traces::CreatePacked(path);
-  if (!out) {
-    fmt::print(stderr, "make_long_trace: {}\n", out.error().message);
-    return 1;
+using analyzer::testing::LongTrace;
+
+int Write(const LongTrace& run, const std::string& path, bool recording) {
+  std::unique_ptr<traces::Packer> out;
+  if (recording) {
+    out = std::make_unique<benchmarks::RecordingFile>(path, run.spans);
+  } else {
+    auto packed = traces::CreatePacked(path);
+    if (!packed) {
+      fmt::print(stderr, "make_long_trace: {}\n", packed.error().message);
+      return ExitStatus(packed.error().kind);
+    }
+    out = std::move(*packed);
   }
-  const auto size = WriteLongTrace(run, **out);
-  if (const auto done = (*out)->Finish(); !done) {
+  const auto size = WriteLongTrace(run, *out);
+  if (const auto done = out->Finish(); !done) {
     fmt::print(stderr, "make_long_trace: {}\n", done.error().message);
-    return 1;
+    return ExitStatus(done.error().kind);
   }
   fmt::print("{}: {} spans, {} samples, {} batches, {} bytes, {:.2f} bytes a span\n", path,
-             size.spans, size.samples, size.batches, (*out)->bytes_written(),
-             static_cast<double>((*out)->bytes_written()) / static_cast<double>(size.spans));
+             size.spans, size.samples, size.batches, out->bytes_written(),
+             static_cast<double>(out->bytes_written()) / static_cast<double>(size.spans));
   return 0;
+}
+
+}  // namespace
+}  // namespace penstock
+
+int main(int argc, char** argv) {
+  CLI::App app("Writes a trace of a synthetic training run.", "make_long_trace");
+  std::string path;
+  penstock::analyzer::testing::LongTrace run;
+  bool recording = false;
+  using penstock::traces::NumberBetween;
+  using penstock::traces::WholeNumber;
+  app.add_option("trace", path, "File to write")->required();
+  const auto number = [&app](const char* name, auto& value, std::uint64_t most, const char* what) {
+    app.add_option(name, value, what)->capture_default_str()->check(WholeNumber(1, most));
+  };
+  number("--spans", run.spans, 10'000'000'000, "At least so many spans");
+  number("--workers", run.workers, 500, "Worker processes");
+  number("--prefetch", run.prefetch, 1024, "Batches ahead, for each worker");
+  number("--batch", run.batch_size, 65536, "Samples in a batch");
+  number("--epoch-batches", run.epoch_batches, 1u << 30, "Batches in an epoch");
+  number("--images", run.images, 1u << 30, "Paths");
+  app.add_option("--step-ms", run.step_ms, "Of the consumer")
+      ->capture_default_str()
+      ->check(NumberBetween(0, 1e6));
+  app.add_option("--seed", run.seed)->capture_default_str()->check(WholeNumber());
+  app.add_flag("--lean", run.lean, "4 spans a sample, as penstock-load writes them");
+  app.add_flag("--recording", recording,
+               "As agents leave it, not packed; takes as much memory as the file");
+  int status = 0;
+  if (!penstock::traces::ParseCommandLine(app, argc, argv, &status)) return status;
+  return penstock::Write(run, path, recording);
 }

@@ -31,24 +31,30 @@ tl::unexpected<Error> NotATrace(const std::filesystem::path& path, std::size_t s
 }
 
 // Drains all of a recording. Errors: kInput.
-Result<void> DrainFile(MappedFile& file, const std::filesystem::path& path, Packer& out) {
+Result<void> DrainFile(MappedFile& file, const std::filesystem::path& path, Packer& out,
+                       const OpenControl& control = {}) {
   RecordingDrain drain(file.writable(), false);
+  drain.Watch(control.stop, control.progress);
   if (const Result<void> header = drain.CheckHeader(); !header) {
     return Fail(header.error().kind, fmt::format("{}: {}", path.string(), header.error().message));
   }
   drain.Finish(out);
+  if (control.stop.stop_requested()) {
+    return Fail(ErrorKind::kInput, fmt::format("{}: reading was stopped", path.string()));
+  }
   return {};
 }
 
-Result<std::unique_ptr<Trace>> OpenFile(MappedFile file, const std::filesystem::path& path) {
+Result<std::unique_ptr<Trace>> OpenFile(MappedFile file, const std::filesystem::path& path,
+                                        const OpenControl& control = {}) {
   if (IsPacked(file.bytes())) {
-    return OpenPacked(std::move(file), path);
+    return OpenPacked(std::move(file), path, control);
   }
   if (!IsRecording(file.bytes())) {
     return NotATrace(path, file.bytes().size());
   }
   TraceBuilder builder;
-  if (const Result<void> drained = DrainFile(file, path, builder); !drained) {
+  if (const Result<void> drained = DrainFile(file, path, builder, control); !drained) {
     return tl::unexpected<Error>(drained.error());
   }
   return builder.Build();
@@ -101,12 +107,13 @@ void Copy(const Trace& trace, Packer& out) {
 
 }  // namespace
 
-Result<std::unique_ptr<Trace>> OpenTrace(const std::filesystem::path& path) {
+Result<std::unique_ptr<Trace>> OpenTrace(const std::filesystem::path& path,
+                                         const OpenControl& control) {
   Result<MappedFile> file = MappedFile::Open(path);
   if (!file) {
     return tl::unexpected<Error>(file.error());
   }
-  return OpenFile(std::move(*file), path);
+  return OpenFile(std::move(*file), path, control);
 }
 
 Result<std::unique_ptr<Trace>> OpenTraceBytes(std::vector<std::byte> contents,

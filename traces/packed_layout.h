@@ -35,6 +35,7 @@ enum SectionKind : std::uint16_t {
   kCounters = 7,
   kSummary = 8,   // losses and clock offset; the last one holds
   kContents = 9,  // the header of every other section with its offset
+  kPreview = 10,  // how one thread looks from afar
 };
 
 // SectionHeader::flags
@@ -75,9 +76,9 @@ struct SectionHeader {
   std::uint32_t stored_size;    // bytes that follow this header
   std::uint32_t raw_size;       // bytes before compression
   std::uint32_t items;          // spans in the block, or records
-  std::uint32_t thread;         // kSpans
-  std::int64_t first;           // kSpans: start of the first span
-  std::int64_t last;            // kSpans: latest end
+  std::uint32_t thread;         // kSpans, kPreview
+  std::int64_t first;           // kSpans: start of the first span; kPreview: of the trace
+  std::int64_t last;            // kSpans: latest end; kPreview: of the trace
   std::uint64_t payload_check;  // XXH64 of the stored payload
   std::uint64_t reserved;
   std::uint64_t header_check;  // XXH64 of the 56 bytes before it

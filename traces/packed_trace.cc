@@ -35,7 +35,7 @@ class PackedTrace final : public Trace {
   explicit PackedTrace(MappedFile file) : file_(std::move(file)), strings_(file_) {}
 
   // Returns the number of sections that could be used.
-  std::size_t Load() {
+  std::size_t Load(const OpenControl& control) {
     const packed::SectionList list = packed::FindSections(file_.bytes(), losses_);
     const Losses found = losses_;
     std::size_t used = 0;
@@ -43,6 +43,14 @@ class PackedTrace final : public Trace {
     packed::SectionDecoder decoder;
     ReserveRows(list.sections);
     for (const SectionRef& section : list.sections) {
+      if (control.stop.stop_requested()) {
+        return 0;
+      }
+      if (control.progress != nullptr) {
+        const double done =
+            static_cast<double>(section.offset) / static_cast<double>(file_.bytes().size());
+        control.progress->store(static_cast<float>(done), std::memory_order_relaxed);
+      }
       bool good = false;
       if (section.header.kind == packed::kSpans) {
         good = PlausibleBlock(section.header) && packed::PayloadIsSound(file_.bytes(), section);
@@ -223,7 +231,8 @@ bool IsPacked(std::span<const std::byte> file) {
          std::memcmp(file.data(), packed::kMagic, sizeof packed::kMagic) == 0;
 }
 
-Result<std::unique_ptr<Trace>> OpenPacked(MappedFile file, const std::filesystem::path& path) {
+Result<std::unique_ptr<Trace>> OpenPacked(MappedFile file, const std::filesystem::path& path,
+                                          const OpenControl& control) {
   packed::PackedHeader header{};
   if (file.bytes().size() < sizeof header) {
     return Fail(ErrorKind::kInput,
@@ -237,7 +246,11 @@ Result<std::unique_ptr<Trace>> OpenPacked(MappedFile file, const std::filesystem
                             path.string(), header.major, header.minor, packed::kMajor));
   }
   auto trace = std::make_unique<PackedTrace>(std::move(file));
-  if (trace->Load() == 0) {
+  const std::size_t used = trace->Load(control);
+  if (control.stop.stop_requested()) {
+    return Fail(ErrorKind::kInput, fmt::format("{}: reading was stopped", path.string()));
+  }
+  if (used == 0) {
     return Fail(ErrorKind::kInput, fmt::format("{}: holds no section that is whole; record the run "
                                                "again",
                                                path.string()));

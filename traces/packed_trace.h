@@ -16,8 +16,10 @@ namespace penstock::traces {
 // Whether the file begins as a packed trace does.
 [[nodiscard]] bool IsPacked(std::span<const std::byte> file);
 
-// `path` is for messages. Errors: kInput if the major version is another one, or nothing is whole.
+// `path` is for messages. Errors: kInput if the major version is another one, nothing is whole, or
+// it was stopped.
 [[nodiscard]] Result<std::unique_ptr<Trace>> OpenPacked(MappedFile file,
-                                                        const std::filesystem::path& path);
+                                                        const std::filesystem::path& path,
+                                                        const OpenControl& control = {});
 
 }  // namespace penstock::traces

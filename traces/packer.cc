@@ -11,6 +11,7 @@
 #include "traces/base/xxh64.h"
 #include "traces/block_codec.h"
 #include "traces/pack.h"
+#include "traces/packed_preview.h"
 #include "traces/section.h"
 #include "traces/string_table.h"
 #include "traces/table_codec.h"
@@ -62,7 +63,7 @@ class PackedWriter final : public Packer {
   }
 
   ThreadId AddThread(const ThreadInfo& thread) override {
-    threads_.push_back({thread, {}, true});
+    threads_.push_back({thread, {}, 0, true});
     return ThreadId{static_cast<std::uint32_t>(threads_.size() - 1)};
   }
 
@@ -95,6 +96,10 @@ class PackedWriter final : public Packer {
     }
     std::vector<Span>& spans = threads_[thread.value].spans;
     spans.push_back(span);
+    threads_[thread.value].stages |= 1u << StageIndex(span.stage);
+    begin_ = std::min(begin_, span.start);
+    end_ = std::max(end_, span.end());
+    ++span_count_;
     ++buffered_;
     if (spans.size() >= packed::kSpansPerBlock) {
       WriteTables();
@@ -105,6 +110,10 @@ class PackedWriter final : public Packer {
   }
 
   void AddEvent(const Event& event) override {
+    if (event.thread.value < threads_.size()) {
+      begin_ = std::min(begin_, event.at);
+      end_ = std::max(end_, event.at);
+    }
     events_.push_back(event);
     if (events_.size() >= kMaxRows) {
       WriteTables();
@@ -148,6 +157,7 @@ class PackedWriter final : public Packer {
     if (const Result<void> flushed = Flush(); !flushed) {
       return flushed;
     }
+    WritePreviews();
     WriteContents();
     return status_ ? file_.Commit() : status_;
   }
@@ -160,6 +170,7 @@ class PackedWriter final : public Packer {
   struct Thread {
     ThreadInfo info;
     std::vector<Span> spans;
+    std::uint32_t stages;  // bit: those that occur
     bool dirty;
   };
   struct Process {
@@ -290,6 +301,23 @@ class PackedWriter final : public Packer {
     }
   }
 
+  // So that the first picture needs no span. A trace without one is as good: no error is one.
+  void WritePreviews() {
+    const auto file = MappedFile::Open(file_.temporary());
+    if (!status_ || span_count_ < kPreviewSpans || !file) {
+      return;
+    }
+    std::vector<std::uint32_t> stages;
+    for (const Thread& thread : threads_) {
+      stages.push_back(thread.stages);
+    }
+    const std::vector<packed::SectionRef> sections = contents_;
+    packed::MakePreviews(*file, {sections, stages, begin_, end_},
+                         [this](const SectionMeta& meta, const ByteWriter& payload) {
+                           WriteSection(meta, payload);
+                         });
+  }
+
   void WriteContents() {
     scratch_.Clear();
     for (const packed::SectionRef& section : contents_) {
@@ -320,6 +348,9 @@ class PackedWriter final : public Packer {
   std::uint32_t next_string_ = 0;
   std::vector<Thread> threads_;
   std::size_t buffered_ = 0;
+  std::uint64_t span_count_ = 0;
+  TimeNs begin_{std::numeric_limits<std::int64_t>::max()};
+  TimeNs end_{std::numeric_limits<std::int64_t>::min()};
   std::vector<Process> processes_;
   ByteWriter facts_;
   std::uint32_t fact_count_ = 0;

@@ -5,11 +5,13 @@
 // nothing in the file is trusted. Not thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 
 #include "traces/base/result.h"
@@ -28,6 +30,12 @@ class RecordingDrain {
   ~RecordingDrain();
   RecordingDrain(const RecordingDrain&) = delete;
   RecordingDrain& operator=(const RecordingDrain&) = delete;
+
+  // Stops between chunks when `stop` says so; tells how far it is, 0 to 1.
+  void Watch(std::stop_token stop, std::atomic<float>* progress);
+  // Leaves out chunks of which `takes` says no, and all strings: for several drains of one
+  // recording side by side, each with its own threads. Requires: nothing was drained yet.
+  void Restrict(std::function<bool(const wire::ChunkHeader&)> takes);
 
   // Errors: kInput if the header is not that of a recording of this major version.
   Result<void> CheckHeader() const;

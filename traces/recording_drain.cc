@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace penstock::traces {
 namespace {
@@ -96,8 +97,12 @@ std::uint64_t RecordingDrain::Impl::Drain(Packer& out, const IsDead& is_dead) {
   PoolAnchors();
   out.SetRealtimeOffset(clock.RealtimeOffset());
   std::uint64_t records = 0;
-  for (std::size_t i = 0; i < chunks.size(); ++i) {
+  for (std::size_t i = 0; i < chunks.size() && !stop.stop_requested(); ++i) {
     records += DrainChunk(i, out);
+    if (progress != nullptr) {
+      const double done = static_cast<double>(i + 1) / static_cast<double>(chunks.size());
+      progress->store(static_cast<float>(done), std::memory_order_relaxed);
+    }
   }
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     EndOfLife(i, is_dead, out);
@@ -118,6 +123,9 @@ bool RecordingDrain::Impl::OpenChunk(const ChunkView& chunk, ChunkState& state, 
     return false;
   }
   const wire::ChunkHeader& h = chunk.header();
+  if (takes && state.thread == ~0u && !takes(h)) {
+    return false;
+  }
   if (h.magic != wire::kChunkMagic) {
     if (!state.damaged) {
       state.damaged = true;
@@ -248,46 +256,6 @@ void RecordingDrain::Impl::Release() {
   finished_chunks = 0;
 }
 
-void RecordingDrain::Impl::WriteInflight(const ChunkView& chunk, Thread& thread, Packer& out) {
-  const std::uint32_t depth = chunk.inflight_depth();
-  if (depth > wire::kMaxInflight) {
-    Damaged(1);
-    return;
-  }
-  // It lived at least until it claimed this chunk.
-  const std::int64_t claimed = clock.ToNs(chunk.header().anchor.ticks).value;
-  const bool sound = claimed >= earliest_ns && claimed <= clock.last().value;
-  const std::int64_t last = std::max(thread.last_ns, sound ? claimed : 0);
-  for (std::uint32_t i = 0; i < depth; ++i) {
-    WriteUnfinished(chunk.InflightAt(i), static_cast<std::uint8_t>(i), last, thread, out);
-  }
-  if (const wire::Inflight operation = chunk.Operation(); operation.stage != wire::kStageNone) {
-    WriteUnfinished(operation, static_cast<std::uint8_t>(depth), last, thread, out);
-  }
-}
-
-void RecordingDrain::Impl::WriteUnfinished(const wire::Inflight& open, std::uint8_t depth,
-                                           std::int64_t last, const Thread& thread, Packer& out) {
-  const TimeNs start = Plausible(open.start, 0) ? clock.ToNs(open.start) : TimeNs{-1};
-  if (start.value < std::max<std::int64_t>(earliest_ns, 0) || start.value > latest_ns ||
-      open.stage == wire::kStageNone) {
-    Damaged(1);
-    return;
-  }
-  Span span;
-  span.start = start;
-  span.duration.value = std::max<std::int64_t>(last - start.value, 0);
-  span.sample = open.sample;
-  span.name = strings.Name(open.name, out);
-  span.object = strings.Object(open.object, out);
-  span.batch = {open.batch, open.generation};
-  span.stage = static_cast<StageId>(open.stage);
-  span.flags = static_cast<std::uint8_t>((open.flags & ~(wire::kFlagCpu | wire::kFlagBusy)) |
-                                         wire::kFlagUnfinished);
-  span.depth = depth;
-  out.AddSpan(thread.id, span);
-}
-
 void RecordingDrain::Impl::CountLosses(Packer& out) {
   losses = found;
   std::uint64_t of_threads = 0;
@@ -355,6 +323,15 @@ Result<void> RecordingDrain::CheckHeader() const {
 
 std::uint64_t RecordingDrain::Drain(Packer& out, const IsDead& is_dead) {
   return impl_->Drain(out, is_dead);
+}
+
+void RecordingDrain::Watch(std::stop_token stop, std::atomic<float>* progress) {
+  impl_->stop = std::move(stop);
+  impl_->progress = progress;
+}
+
+void RecordingDrain::Restrict(std::function<bool(const wire::ChunkHeader&)> takes) {
+  impl_->takes = std::move(takes);
 }
 
 void RecordingDrain::Finish(Packer& out) {

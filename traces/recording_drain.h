@@ -70,6 +70,9 @@ struct RecordingDrain::Impl {
 
   std::span<std::byte> memory;
   bool recycle;
+  std::stop_token stop;
+  std::atomic<float>* progress = nullptr;
+  std::function<bool(const wire::ChunkHeader&)> takes;  // empty: all chunks, with their strings
   ClockMap clock;
   std::uint32_t header_anchors = 0;  // of the header, already pooled
   std::int64_t earliest_ns = 0;      // what can be meant, see Plausible()

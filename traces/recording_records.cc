@@ -81,12 +81,54 @@ void RecordingDrain::Impl::TakeSpan(const wire::Record& record, Thread& thread, 
   }
   span.bytes.value = record.bytes;
   span.sample = record.sample;
-  span.name = strings.Name(record.name, out);
-  span.object = strings.Object(record.object, out);
+  if (!takes) {
+    span.name = strings.Name(record.name, out);
+    span.object = strings.Object(record.object, out);
+  }
   span.batch = {record.batch, record.generation};
   span.stage = static_cast<StageId>(record.stage);
   span.flags = record.flags;
   span.depth = record.depth;
+  out.AddSpan(thread.id, span);
+}
+
+void RecordingDrain::Impl::WriteInflight(const ChunkView& chunk, Thread& thread, Packer& out) {
+  const std::uint32_t depth = chunk.inflight_depth();
+  if (depth > wire::kMaxInflight) {
+    Damaged(1);
+    return;
+  }
+  // It lived at least until it claimed this chunk.
+  const std::int64_t claimed = clock.ToNs(chunk.header().anchor.ticks).value;
+  const bool sound = claimed >= earliest_ns && claimed <= clock.last().value;
+  const std::int64_t last = std::max(thread.last_ns, sound ? claimed : 0);
+  for (std::uint32_t i = 0; i < depth; ++i) {
+    WriteUnfinished(chunk.InflightAt(i), static_cast<std::uint8_t>(i), last, thread, out);
+  }
+  if (const wire::Inflight operation = chunk.Operation(); operation.stage != wire::kStageNone) {
+    WriteUnfinished(operation, static_cast<std::uint8_t>(depth), last, thread, out);
+  }
+}
+
+void RecordingDrain::Impl::WriteUnfinished(const wire::Inflight& open, std::uint8_t depth,
+                                           std::int64_t last, const Thread& thread, Packer& out) {
+  const TimeNs start = Plausible(open.start, 0) ? clock.ToNs(open.start) : TimeNs{-1};
+  if (start.value < std::max<std::int64_t>(earliest_ns, 0) || start.value > latest_ns ||
+      open.stage == wire::kStageNone) {
+    Damaged(1);
+    return;
+  }
+  Span span;
+  span.start = start;
+  span.duration.value = std::max<std::int64_t>(last - start.value, 0);
+  span.sample = open.sample;
+  span.name = strings.Name(open.name, out);
+  span.object = strings.Object(open.object, out);
+  span.batch = {open.batch, open.generation};
+  span.stage = static_cast<StageId>(open.stage);
+  span.flags = static_cast<std::uint8_t>((open.flags & ~(wire::kFlagCpu | wire::kFlagBusy)) |
+                                         wire::kFlagUnfinished);
+  span.depth = depth;
   out.AddSpan(thread.id, span);
 }
 
@@ -128,7 +170,7 @@ void RecordingDrain::Impl::FinishText(ChunkState& state, Thread& thread, Packer&
   const std::string_view text = state.text;
   switch (state.text_type) {
     case wire::kTextString:
-      strings.Text(state.text_id, text, out);
+      if (!takes) strings.Text(state.text_id, text, out);
       break;
     case wire::kTextFact:
     case wire::kTextCommand:

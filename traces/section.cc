@@ -166,6 +166,11 @@ void ReleaseSection(const MappedFile& file, const SectionRef& section) {
       file.bytes().subspan(section.offset, sizeof(SectionHeader) + section.header.stored_size));
 }
 
+bool HasContents(std::span<const std::byte> file) {
+  std::uint64_t unused = 0;
+  return HasFooter(file, &unused);
+}
+
 SectionList FindSections(std::span<const std::byte> file, Losses& losses) {
   SectionList list;
   if (ReadContents(file, list.sections)) {

@@ -82,6 +82,9 @@ struct SectionList {
   bool complete = false;             // a footer and a sound table of contents were there
 };
 
+// Whether the file ends as a finished one does.
+[[nodiscard]] bool HasContents(std::span<const std::byte> file);
+
 // Finds the sections by the table of contents, or else by scanning from the start.
 // Requires: the file begins with a PackedHeader. What is skipped goes to `losses`.
 // Cost: proportional to the number of sections, or to the size of the file if it is damaged.

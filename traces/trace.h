@@ -4,12 +4,14 @@
 // Immutable after opening; safe to read from several threads. Strings live as long as the Trace.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,10 +50,18 @@ class Trace {
   [[nodiscard]] std::vector<Span> Spans(ThreadId thread) const;
 };
 
+// How opening is watched and stopped from another thread.
+struct OpenControl {
+  std::stop_token stop;
+  std::atomic<float>* progress = nullptr;  // 0 to 1, relaxed: nothing else is published by it
+};
+
 // Opens a packed trace or a recording (also one still being written, or one left by a crash).
 // Errors: kInput if the file cannot be read, is not a trace, or holds nothing usable; the message
-// names the file and the remedy. Damage short of that is in losses().
-[[nodiscard]] Result<std::unique_ptr<Trace>> OpenTrace(const std::filesystem::path& path);
+// names the file and the remedy. Damage short of that is in losses(). If it was stopped it is an
+// error too, or a part of the trace.
+[[nodiscard]] Result<std::unique_ptr<Trace>> OpenTrace(const std::filesystem::path& path,
+                                                       const OpenControl& control = {});
 
 // The same from memory; `name` is for messages.
 [[nodiscard]] Result<std::unique_ptr<Trace>> OpenTraceBytes(std::vector<std::byte> contents,

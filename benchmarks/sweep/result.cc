@@ -103,6 +103,18 @@ std::string UsualBottleneck(const std::vector<Measurement>& runs) {
   return usual;
 }
 
+// The recordings of the runs, in their order; "" for one without.
+void AppendTraces(std::string& out, const std::vector<Measurement>& runs) {
+  const auto kept = [](const Measurement& run) { return !run.trace.empty(); };
+  if (std::none_of(runs.begin(), runs.end(), kept)) return;
+  out += ", \"traces\": [";
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (i != 0) out += ", ";
+    AppendJson(out, runs[i].trace);
+  }
+  out += "]";
+}
+
 void AppendRuns(std::string& out, const CellResult& cell) {
   const Spread spread = SpreadOf(cell.runs);
   out += fmt::format(
@@ -123,6 +135,7 @@ void AppendRuns(std::string& out, const CellResult& cell) {
     out += ", ";
     Text(out, "bottleneck", bottleneck);
   }
+  AppendTraces(out, cell.runs);
 }
 
 void AppendCell(std::string& out, const SweepResult& result, std::size_t index,

@@ -14,6 +14,7 @@
 //                "state": "measured|failed|unavailable|pending", "error": "why it failed",
 //                "samples_per_s": {"median": 0, "min": 0, "max": 0, "p25": 0, "p75": 0},
 //                "runs": [0, 0, 0], "wall_s": 0, "first_batch_s": 0, "bottleneck": "decode",
+//                "traces": ["of each run, with --keep"],
 //                "of_best": 0.98, "within_noise": false, "seconds_per_sample": 0,
 //                "increment_s": 0}],                 the last two in an ablation only
 //     "best": "name of a cell", "suggested": "name of a cell", "tie": 0.02 }
@@ -39,6 +40,7 @@ struct Measurement {
   double first_batch_s = -1;  // loader only
   int workers = -1;           // that the loader had, command only
   std::string bottleneck;     // the report's verdict, command only
+  std::string trace;          // absolute path of the recording, where it was kept
 };
 
 enum class CellState { kPending, kMeasured, kFailed, kUnavailable };

@@ -134,8 +134,12 @@ Result<Measurement> CommandRunner::Run(const Cell& cell, const std::stop_token& 
     measurement = Report(trace, stop);
   }
   if (measurement) measurement->wall_s = finished->wall_s;
-  std::error_code ignored;
-  if (options_.keep.empty()) std::filesystem::remove(trace, ignored);
+  std::error_code error;
+  if (options_.keep.empty()) {
+    std::filesystem::remove(trace, error);
+  } else if (measurement) {
+    measurement->trace = std::filesystem::absolute(trace, error).string();
+  }
   return measurement;
 }
 

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "gui/model/carry.h"
 #include "gui/views/help_panel.h"
+#include "gui/views/overview_parts.h"
 #include "gui/views/range_chip.h"
 #include "gui/widgets/keys.h"
 
@@ -23,6 +25,20 @@ std::string TextsOf(const Document& document) {
   return texts;
 }
 
+// The same of a sweep and of a second trace.
+std::string TextsOfOthers(const Workspace& workspace) {
+  std::string texts = workspace.compare.other.path.string();
+  if (!workspace.sweep.file) return texts;
+  const Sweep& sweep = *workspace.sweep.file;
+  for (const std::string& word : sweep.subject) texts += word;
+  for (const SweepAxis& axis : sweep.axes) {
+    texts += axis.name;
+    for (const std::string& value : axis.values) texts += value;
+  }
+  for (const SweepCell& cell : sweep.cells) texts += cell.error;
+  return texts;
+}
+
 }  // namespace
 
 App::App(Settings settings, float screen_scale, std::function<void()> wake)
@@ -31,14 +47,27 @@ App::App(Settings settings, float screen_scale, std::function<void()> wake)
   ui_.language = settings_.language;
   ui_.scale = screen_scale_ * static_cast<float>(settings_.scale);
   workspace_.ranges = std::make_unique<RangeAnalyst>(wake_);
+  workspace_.wake = wake_;
 }
 
 void App::Open(const std::filesystem::path& path) {
+  if (KindOf(path) == FileKind::kJson) {
+    auto sweep = ReadSweep(path);
+    if (sweep) {
+      settings_.Remember(path);
+      ShowSweep(std::move(*sweep));
+    } else {
+      error_ = Error{ErrorKind::kInput, ProblemText(sweep.error(), path.string(), ui_.language)};
+      failed_ = path;
+    }
+    return;
+  }
   if (job_) {
     job_->Cancel();
     retired_.push_back(std::move(job_));
   }
   error_.reset();
+  paused_ = false;
   job_ = std::make_unique<LoadJob>(path, wake_);
 }
 
@@ -46,7 +75,7 @@ void App::Show(Document document) {
   workspace_.Reset();
   workspace_.document = std::move(document);
   if (workspace_.document.timeline) ShowTimeline();
-  restyle_ = true;
+  restyle_ = restyle_ || LacksGlyphs();
 }
 
 void App::WantRange(std::optional<double> from, std::optional<double> to) {
@@ -72,6 +101,42 @@ void App::ShowTimeline() {
   wanted_to_.reset();
 }
 
+// More of what is shown has come, or it has grown.
+void App::Replace(Document document) {
+  const std::shared_ptr<const Timeline> old = workspace_.document.timeline;
+  const std::shared_ptr<const Timeline> now = document.timeline;
+  workspace_.document = std::move(document);
+  restyle_ = restyle_ || LacksGlyphs();
+  if (now == old || !now) return;
+  if (!old) return ShowTimeline();
+  const bool live = workspace_.document.live != Live::kNo;
+  workspace_.timeline =
+      CarryOver(*old, *now, workspace_.timeline, live ? Following::kYes : Following::kNo);
+  // What names spans by their place is asked for anew.
+  workspace_.search.done.clear();
+  workspace_.search.found.reset();
+  workspace_.ForgetUnseen();
+}
+
+// Fonts take a while: they are made anew only for characters that they do not have.
+bool App::LacksGlyphs() const {
+  const auto plain = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  const std::string texts = Texts();
+  const bool unusual = !std::all_of(texts.begin(), texts.end(), plain) && texts != glyphs_of_;
+  return unusual || (WantsCommonGlyphs() && !common_glyphs_);
+}
+
+std::string App::Texts() const {
+  return TextsOf(workspace_.document) + TextsOfOthers(workspace_);
+}
+
+// What is said about a file in Chinese takes characters of its own.
+bool App::WantsCommonGlyphs() const {
+  const bool said = workspace_.document.analysis || workspace_.compare.other.open() ||
+                    workspace_.sweep.file != nullptr;
+  return settings_.language == Language::kChinese && said;
+}
+
 bool App::TakeStyleChange() {
   return std::exchange(restyle_, false);
 }
@@ -80,27 +145,27 @@ void App::RebuildStyle() {
   ui_.theme = settings_.theme;
   ui_.language = settings_.language;
   ui_.scale = screen_scale_ * static_cast<float>(settings_.scale);
-  LoadFonts(ui_, TextsOf(workspace_.document));
+  glyphs_of_ = Texts();
+  common_glyphs_ = WantsCommonGlyphs();
+  LoadFonts(ui_, glyphs_of_, common_glyphs_ ? Glyphs::kCommon : Glyphs::kNeeded);
   ApplyTheme(ui_);
 }
 
 void App::PollJob() {
+  PollOther();
   std::erase_if(retired_, [](const auto& job) { return job->finished(); });
   if (!job_) return;
   const bool finished = job_->finished();  // first: what is published after it is no loss
   const Document document = job_->document();
-  const bool fresh = document.trace != workspace_.document.trace && document.open();
+  // The frame before this one is on the screen.
+  if (workspace_.document.timeline && document.serial == workspace_.document.serial) job_->Shown();
+  const bool fresh = document.serial != workspace_.document.serial;
   // A view appears as soon as its part is there.
   if (fresh && (document.timeline || document.analysis)) {
     settings_.Remember(job_->path());
     Show(document);
-  } else if (!fresh && document.open()) {
-    const bool timeline = !workspace_.document.timeline && document.timeline;
-    workspace_.document = document;
-    if (timeline) {
-      ShowTimeline();
-      restyle_ = restyle_ || !document.timeline->unusual_text.empty();
-    }
+  } else if (!fresh && document.open() && !paused_) {
+    Replace(document);
   }
   if (!finished) return;
   error_ = job_->error();
@@ -116,14 +181,12 @@ void App::SetScale(double scale) {
 void App::GlobalKeys() {
   const ImGuiIO& io = ImGui::GetIO();
   if (io.KeyCtrl) {
-    if (Pressed(Key::kO)) chooser_.Show(workspace_.document.path);
     if (Pressed(Key::kQ)) quit_ = true;
     if (Pressed(Key::kPlus)) SetScale(settings_.scale + 0.125);
     if (Pressed(Key::kMinus)) SetScale(settings_.scale - 0.125);
     if (Pressed(Key::k0)) SetScale(1);
-    if (Pressed(Key::kP)) commands_.Open();
-    if (Pressed(Key::kR)) recent_.Open();
   }
+  FileKeys();
   const bool question = io.KeyShift && Pressed(Key::kSlash) && !Typing();
   if (Pressed(Key::kF1) || question) workspace_.help = !workspace_.help;
   for (std::size_t v = 0; v < kViews.size(); ++v) {
@@ -135,6 +198,7 @@ void App::Frame() {
   PollJob();
   const ImGuiIO& io = ImGui::GetIO();
   workspace_.covered = workspace_.help || commands_open();
+  JobKeys();
   GlobalKeys();
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(io.DisplaySize);
@@ -159,11 +223,16 @@ void App::Frame() {
   if (workspace_.help) DrawHelp(ui_, &workspace_.help);
   if (commands_.open()) commands_.Draw(ui_, Commands());
   if (recent_.open()) recent_.Draw(ui_, RecentCommands());
-  if (const auto chosen = chooser_.Draw(ui_)) Open(*chosen);
+  DrawDialogs();
 }
 
 void App::DrawView(Area area) {
   const Document& document = workspace_.document;
+  workspace_.part = nullptr;
+  if (workspace_.view == ViewId::kSweep) return DrawSweep(ui_, workspace_, area);
+  if (workspace_.view == ViewId::kCompare && (document.open() || !job_)) {
+    return DrawCompare(ui_, workspace_, area);
+  }
   if (!document.open()) {
     if (job_) {
       DrawLoading(area);
@@ -172,9 +241,17 @@ void App::DrawView(Area area) {
     }
     return;
   }
+  const bool overview = workspace_.view == ViewId::kOverview;
   const bool timeline = workspace_.view == ViewId::kTimeline;
-  if (timeline ? document.timeline == nullptr : document.analysis == nullptr) {
-    if (job_) DrawLoading(area);
+  // The analysis may be there before the spans of the timeline are.
+  const bool alone = (overview || workspace_.view == ViewId::kWhatIf) && !workspace_.Range();
+  const bool analysed = document.analysis != nullptr && (alone || document.trace != nullptr);
+  if (timeline ? document.timeline == nullptr : !analysed) {
+    if (overview && document.timeline) {
+      DrawPreview(ui_, workspace_, ui_.T(Text::kAnalysing), area);
+    } else if (job_) {
+      DrawLoading(area);
+    }
     return;
   }
   if (workspace_.Range() && ObeysRange(workspace_.view)) {
@@ -196,6 +273,13 @@ void App::DrawView(Area area) {
       return DrawWhatIf(ui_, workspace_, area);
     case ViewId::kWorkers:
       return DrawWorkers(ui_, workspace_, area);
+    case ViewId::kIo:
+      return DrawIo(ui_, workspace_, area);
+    case ViewId::kGpu:
+      return DrawGpu(ui_, workspace_, area);
+    case ViewId::kSweep:
+    case ViewId::kCompare:
+      return;  // above: they need no trace
   }
 }
 

@@ -2,7 +2,7 @@
 //
 // One window's contents, whatever it is shown on: a real window, an off-screen picture, a test.
 // Frame() is called between ImGui::NewFrame() and ImGui::Render(), on one thread. The App owns the
-// workspace, the job that loads, and the settings; it writes no files.
+// workspace, the jobs that load, and the settings; it writes no files but those that are exported.
 #pragma once
 
 #include <filesystem>
@@ -12,10 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "gui/main/exporter.h"
+#include "gui/main/native_dialog.h"
 #include "gui/model/document.h"
 #include "gui/model/settings.h"
 #include "gui/views/command_list.h"
 #include "gui/views/file_chooser.h"
+#include "gui/views/save_dialog.h"
 #include "gui/views/workspace.h"
 
 namespace penstock::gui {
@@ -26,10 +29,18 @@ class App {
   // of the screen.
   App(Settings settings, float screen_scale, std::function<void()> wake);
 
-  // Begins to load; what is open stays until then.
+  // Begins to load, a trace or a sweep by what is in the file; what is open stays until then.
   void Open(const std::filesystem::path& path);
+  // Begins to load the trace to compare with.
+  void OpenOther(const std::filesystem::path& path);
+  // What was dropped on the window: a sweep, a trace, or two traces to compare.
+  void Dropped(const std::vector<std::filesystem::path>& paths);
+  // Uses the desktop's file dialogs where `search_path` ($PATH) has a program for them.
+  void UseNativeDialogs(const std::string& search_path);
   // Shows what is loaded already.
   void Show(Document document);
+  void ShowOther(Document document);
+  void ShowSweep(Sweep sweep);
   // Zooms the timeline of what is shown next. Units: seconds since the trace began; what is not
   // given is the trace's own end.
   void WantRange(std::optional<double> from, std::optional<double> to);
@@ -40,7 +51,17 @@ class App {
 
   void Frame();
 
-  [[nodiscard]] bool loading() const { return job_ != nullptr; }
+  [[nodiscard]] bool loading() const { return Reading() != nullptr; }
+  [[nodiscard]] bool paused() const { return paused_; }
+  // Something on the screen goes by itself, or a comparison is under way.
+  [[nodiscard]] bool waiting() const;
+  // To be called after each frame that was drawn: where the picture of it is to go, if anywhere.
+  [[nodiscard]] std::optional<std::filesystem::path> TakePicture() { return picture_.FrameDrawn(); }
+  [[nodiscard]] bool picture_pending() const { return picture_.pending(); }
+  void Saved(const std::filesystem::path& path, const Result<void>& done);
+  // Asks for a name and writes it there.
+  void Export(ExportKind kind);
+  [[nodiscard]] const Notice& notice() const { return notice_; }
   [[nodiscard]] bool quit() const { return quit_; }
   // A text field is about to take the keyboard.
   [[nodiscard]] bool wants_keyboard() const {
@@ -57,8 +78,22 @@ class App {
  private:
   void PollJob();
   void ShowTimeline();
+  // What is being read, and not only followed: the trace, else the one to compare with.
+  [[nodiscard]] const LoadJob* Reading() const {
+    if (job_ && !job_->following()) return job_.get();
+    return other_job_.get();
+  }
+  [[nodiscard]] bool LacksGlyphs() const;
+  [[nodiscard]] std::string Texts() const;
+  [[nodiscard]] bool WantsCommonGlyphs() const;
+  void Replace(Document document);
+  void CancelLoading();
+  void TogglePause();
+  void JobKeys();
+  float DrawJobBadge(Area bar, float right);
   void GlobalKeys();
   void DrawTopBar(Area area);
+  float DrawTabs(float end);
   float DrawWarnings(Area area);
   void DrawView(Area area);
   void DrawWelcome(Area area);
@@ -68,6 +103,17 @@ class App {
   std::vector<Command> Commands();
   std::vector<Command> TimelineCommands();
   std::vector<Command> RecentCommands();
+  std::vector<Command> FileCommands();
+  // In app_files.cc:
+  void PollOther();
+  void GrantWish();
+  void FileKeys();
+  void DrawDialogs();
+  void DrawFileMenus();
+  void Choose(bool other);
+  void Opened(const std::filesystem::path& path, bool other);
+  void Write(ExportKind kind, const std::filesystem::path& path);
+  [[nodiscard]] std::filesystem::path Folder() const;
 
   Settings settings_;
   float screen_scale_;
@@ -77,13 +123,26 @@ class App {
   FileChooser chooser_;
   CommandList commands_;
   CommandList recent_;
+  SaveDialog save_dialog_;
+  std::unique_ptr<NativeDialog> native_;
+  bool choosing_other_ = false;          // what is chosen is to be compared with
+  std::optional<ExportKind> exporting_;  // a name for it is asked for
+  PictureWish picture_;
+  Notice notice_;
+  bool open_menu_ = false;    // to be opened in the next frame
+  bool export_menu_ = false;  // the same
   std::unique_ptr<LoadJob> job_;
+  std::unique_ptr<LoadJob> other_job_;
   std::vector<std::unique_ptr<LoadJob>> retired_;  // cancelled, not yet at their end
   std::optional<double> wanted_from_;
   std::optional<double> wanted_to_;
   std::optional<Error> error_;
   std::filesystem::path failed_;
+  bool paused_ = false;  // what is live is not followed for now
   bool restyle_ = true;
+  // What the fonts were made for.
+  std::string glyphs_of_;
+  bool common_glyphs_ = false;
   bool quit_ = false;
 };
 

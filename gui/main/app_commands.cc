@@ -11,8 +11,8 @@ namespace penstock::gui {
 std::vector<Command> App::RecentCommands() {
   std::vector<Command> commands;
   for (const std::filesystem::path& path : settings_.recent) {
-    commands.push_back(
-        {path.filename().string(), path.parent_path().string(), [this, path] { Open(path); }});
+    commands.push_back({path.filename().string(), path.parent_path().string(),
+                        [this, path] { Opened(path, false); }});
   }
   return commands;
 }
@@ -32,25 +32,39 @@ std::vector<Command> App::TimelineCommands() {
   add(ui_.T(Text::kMarks), "B", [&state] { state.marks_open = true; });
   add(ui_.T(Text::kFoldAll), "", [&state, timeline] { state.FoldAll(*timeline, true); });
   add(ui_.T(Text::kUnfoldAll), "", [&state, timeline] { state.FoldAll(*timeline, false); });
-  for (const StageSum& sum : Aggregate(*timeline, {0, timeline->length + 1})) {
-    const std::string_view name = traces::StageName(sum.stage);
-    add(ui_.F(Text::kGoToLongest, name), "L", [this, timeline, stage = sum.stage] {
+  for (const traces::StageId stage : timeline->stages) {
+    const std::string_view name = traces::StageName(stage);
+    add(ui_.F(Text::kGoToLongest, name), "L", [this, timeline, stage] {
       const auto range = workspace_.Range().value_or(TimeRange{0, timeline->length + 1});
       const auto span = Longest(*timeline, stage, range);
       if (!span) return;
       workspace_.timeline.Go(*timeline, *span);
       workspace_.reveal = true;
     });
-    add(ui_.F(Text::kShowOnly, name), "Ctrl+click", [&state, stage = sum.stage] {
-      state.hidden_stages = ~(1u << static_cast<unsigned>(stage));
-    });
+    add(ui_.F(Text::kShowOnly, name), "Ctrl+click",
+        [&state, stage] { state.hidden_stages = ~(1u << static_cast<unsigned>(stage)); });
+  }
+  return commands;
+}
+
+std::vector<Command> App::FileCommands() {
+  std::vector<Command> commands;
+  commands.push_back({ui_.T(Text::kOpenDots), "Ctrl+O", [this] { Choose(false); }});
+  if (workspace_.document.open()) {
+    commands.push_back({ui_.T(Text::kOpenCompareDots), "Ctrl+Shift+O", [this] { Choose(true); }});
+  }
+  for (const ExportInfo& info : Exports()) {
+    if (!CanExport(workspace_, info.kind)) continue;
+    const char* keys = ExportKeys(info.kind);
+    commands.push_back({ui_.T(Text::kExport) + std::string(": ") + ui_.T(info.title),
+                        keys == nullptr ? "" : keys, [this, kind = info.kind] { Export(kind); }});
   }
   return commands;
 }
 
 std::vector<Command> App::Commands() {
   std::vector<Command> commands;
-  if (workspace_.document.open()) {
+  if (workspace_.document.open() || workspace_.sweep.file) {
     for (std::size_t v = 0; v < kViews.size(); ++v) {
       const std::string keys = v < 9 ? "Alt+" + std::to_string(v + 1) : "";
       commands.push_back({ui_.T(kViews[v].title), keys, [this, v] {
@@ -59,8 +73,7 @@ std::vector<Command> App::Commands() {
                           }});
     }
   }
-  commands.push_back(
-      {ui_.T(Text::kChooseFile), "Ctrl+O", [this] { chooser_.Show(workspace_.document.path); }});
+  for (Command& command : FileCommands()) commands.push_back(std::move(command));
   commands.push_back({ui_.T(Text::kThemeTip), "", [this] {
                         const bool dark = settings_.theme == Theme::kDark;
                         settings_.theme = dark ? Theme::kLight : Theme::kDark;

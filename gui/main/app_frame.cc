@@ -37,6 +37,53 @@ void DrawHalfMoon(const Ui& ui, ImVec2 min, ImVec2 max) {
 
 }  // namespace
 
+// One for each view, from the cursor to `end`; those without room are in a list behind the last.
+// Returns where they end.
+float App::DrawTabs(float end) {
+  const float gap = ui_.Px(2);
+  const auto choose = [&](ViewId view) {
+    workspace_.view = view;
+    error_.reset();
+  };
+  const auto width = [&](const char* label) {
+    return ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
+  };
+  float whole = 0;
+  for (const ViewInfo& view : kViews) whole += width(ui_.T(view.title)) + gap;
+  constexpr const char* kMore = "…";
+  float x = ImGui::GetCursorScreenPos().x;
+  // The one that is open is always seen.
+  float kept = 0;
+  for (const ViewInfo& view : kViews) {
+    if (view.id == workspace_.view) kept = width(ui_.T(view.title)) + gap;
+  }
+  const bool all = x + whole <= end;
+  std::vector<const ViewInfo*> hidden;
+  for (const ViewInfo& view : kViews) {
+    const bool active = workspace_.view == view.id;
+    const float own = width(ui_.T(view.title));
+    if (!all && !active && x + own + gap + kept + width(kMore) > end) {
+      hidden.push_back(&view);
+      continue;
+    }
+    if (TabButton(ui_, ui_.T(view.title), active && !error_)) choose(view.id);
+    ImGui::SameLine(0, gap);
+    x += own + gap;
+    if (active) kept = 0;
+  }
+  if (hidden.empty()) return ImGui::GetCursorScreenPos().x;
+  if (TabButton(ui_, kMore, false)) ImGui::OpenPopup("views");
+  Tip(ui_, ui_.T(Text::kMoreViews));
+  const float right = ImGui::GetItemRectMax().x;
+  if (ImGui::BeginPopup("views")) {
+    for (const ViewInfo* view : hidden) {
+      if (ImGui::MenuItem(ui_.T(view->title))) choose(view->id);
+    }
+    ImGui::EndPopup();
+  }
+  return right;
+}
+
 void App::DrawTopBar(Area area) {
   const Palette& p = ui_.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -48,21 +95,7 @@ void App::DrawTopBar(Area area) {
            ui_.Px(17));
   ImGui::SetCursorScreenPos({area.min.x + ui_.Px(44), y});
   const Document& document = workspace_.document;
-  if (document.open()) {
-    for (const ViewInfo& view : kViews) {
-      if (TabButton(ui_, ui_.T(view.title), workspace_.view == view.id && !error_)) {
-        workspace_.view = view.id;
-        error_.reset();
-      }
-      ImGui::SameLine(0, ui_.Px(2));
-    }
-  } else {
-    DrawText(list, ui_.strong,
-             {area.min.x + ui_.Px(46), area.min.y + (area.height() - ui_.strong->FontSize) / 2},
-             Ink(p.text), "Penstock");
-  }
-  const float left = ImGui::GetCursorScreenPos().x + ui_.Px(10);
-
+  const bool second = workspace_.view == ViewId::kSweep || workspace_.view == ViewId::kCompare;
   const char* theme = "    ##theme";
   const char* language = settings_.language == Language::kEnglish ? "中文##lang" : "EN##lang";
   const auto width = [&](const char* label) {
@@ -70,11 +103,21 @@ void App::DrawTopBar(Area area) {
   };
   const float gap = ui_.Px(6);
   float x = area.max.x - ui_.Px(14) - width("?") - gap - width(language) - gap - width(theme) -
-            gap - width(ui_.T(Text::kOpen));
-  const float right = x - ui_.Px(12);
+            gap - width(ui_.T(Text::kExport)) - gap - ImGui::GetFrameHeight() -
+            width(ui_.T(Text::kOpen)) - ui_.Px(1);
+  const ImVec2 tabs = ImGui::GetCursorScreenPos();
+  const float right = DrawJobBadge(area, x - ui_.Px(12));
+  ImGui::SetCursorScreenPos(tabs);
+  float left = area.min.x + ui_.Px(54);
+  if (document.open() || workspace_.sweep.file || second) {
+    left = DrawTabs(right + ui_.Px(4)) + ui_.Px(10);
+  } else {
+    DrawText(list, ui_.strong,
+             {area.min.x + ui_.Px(46), area.min.y + (area.height() - ui_.strong->FontSize) / 2},
+             Ink(p.text), "Penstock");
+  }
   ImGui::SetCursorScreenPos({x, y});
-  if (ImGui::Button(ui_.T(Text::kOpen))) chooser_.Show(document.path);
-  Tip(ui_, ui_.T(Text::kOpenTip));
+  DrawFileMenus();
   ImGui::SameLine(0, gap);
   if (ImGui::Button(theme)) {
     settings_.theme = settings_.theme == Theme::kDark ? Theme::kLight : Theme::kDark;
@@ -93,7 +136,7 @@ void App::DrawTopBar(Area area) {
   if (ImGui::Button("?")) workspace_.help = !workspace_.help;
   Tip(ui_, ui_.T(Text::kHelpTip));
 
-  if (document.open() && right > left) {
+  if (document.open() && right > left + ui_.Px(24)) {
     const float text_y = area.min.y + (area.height() - ui_.small->FontSize) / 2;
     const std::string name = Elided(ui_.small, document.path.filename().string(), right - left);
     DrawTextRight(list, ui_.small, right, text_y, Ink(p.dim), name);
@@ -101,8 +144,9 @@ void App::DrawTopBar(Area area) {
     ImGui::InvisibleButton("##name", {std::max(1.0F, TextWidth(ui_.small, name)), frame / 2});
     Tip(ui_, document.path.string());
   }
-  if (job_ && document.open()) {  // something else is being loaded, or the rest of this
-    const float part = std::clamp(job_->progress(), 0.02F, 1.0F);
+  const LoadJob* job = Reading();
+  if (job != nullptr && document.open()) {  // something else is being loaded, or the rest of this
+    const float part = std::clamp(job->progress(), 0.02F, 1.0F);
     list->AddRectFilled({area.min.x, area.max.y - ui_.Px(2)},
                         {area.min.x + part * area.width(), area.max.y}, Ink(p.accent));
   }
@@ -111,6 +155,8 @@ void App::DrawTopBar(Area area) {
 float App::DrawWarnings(Area area) {
   const Document& document = workspace_.document;
   if (!document.analysis || error_) return 0;
+  // The sweep is of no trace, and the comparison says it at each of its sides.
+  if (workspace_.view == ViewId::kSweep || workspace_.view == ViewId::kCompare) return 0;
   const auto lines = Warnings(document.analysis->report, ui_.language);
   if (lines.empty()) return 0;
   const Palette& p = ui_.palette();
@@ -148,9 +194,7 @@ void App::DrawLoading(Area area) {
   ImGui::SetCursorScreenPos(
       {at.x + width - ImGui::CalcTextSize(ui_.T(Text::kCancel)).x - ui_.Px(20), y + ui_.Px(16)});
   if (ImGui::Button(ui_.T(Text::kCancel))) {
-    job_->Cancel();
-    retired_.push_back(std::move(job_));
-    if (!workspace_.document.complete()) workspace_.document = Document{};
+    CancelLoading();
   }
 }
 
@@ -163,7 +207,7 @@ void App::DrawError(Area area) {
   Paragraph(ui_, ui_.title, p.bad, ui_.T(Text::kCannotOpen), width);
   Paragraph(ui_, ui_.body, p.text, error_->message, width);
   ImGui::Dummy({1, ui_.Px(6)});
-  if (PrimaryButton(ui_, ui_.T(Text::kOpen))) chooser_.Show(failed_);
+  if (PrimaryButton(ui_, ui_.T(Text::kOpen))) Choose(false);
   ImGui::SameLine();
   if (ImGui::Button(ui_.T(Text::kClose))) error_.reset();
   ImGui::EndGroup();
@@ -180,7 +224,7 @@ void App::DrawWelcome(Area area) {
   ImGui::Dummy({1, ui_.Px(2)});
   Paragraph(ui_, ui_.body, p.dim, ui_.T(Text::kWelcomeHow), width);
   ImGui::Dummy({1, ui_.Px(4)});
-  if (PrimaryButton(ui_, ui_.T(Text::kOpen))) chooser_.Show({});
+  if (PrimaryButton(ui_, ui_.T(Text::kOpen))) Choose(false);
   ImGui::Dummy({1, ui_.Px(10)});
   Paragraph(ui_, ui_.body, p.dim, ui_.T(Text::kWelcomeRecord), width);
   Paragraph(ui_, ui_.mono, p.text, "penstock record -- python train.py", width);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock-gui [T] [--screenshot PNG] [--view V] [--from T --to T] [--size WxH] [--theme
-// light|dark]
+// penstock-gui [T] [T2] [SWEEP.json] [--screenshot PNG] [--view V] [--from T --to T] [--size WxH]
+// [--theme light|dark]
 //              [--lang en|zh]
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -38,7 +38,7 @@ int RunProgram(int argc, char** argv) {
   Declare(app, &words);
   int status = 0;
   if (!traces::ParseCommandLine(app, argc, argv, &status)) return status;
-  const Result<Options> options = ReadOptions(words);
+  Result<Options> options = ReadOptions(words);
   if (!options) return traces::Complain(app, options.error());
   if (!options->screenshot.empty()) {
     const Result<void> drawn = TakeScreenshot(*options);
@@ -46,6 +46,7 @@ int RunProgram(int argc, char** argv) {
   }
   // So that typed text arrives in the encoding of the user.
   std::setlocale(LC_CTYPE, "");
+  options->search_path = Environment("PATH");
   const auto path = SettingsPath(Environment("XDG_CONFIG_HOME"), Environment("HOME"));
   Settings defaults;
   defaults.language = LanguageOf(Locale());

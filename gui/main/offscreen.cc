@@ -125,6 +125,10 @@ void Offscreen::Frame(const std::function<void()>& draw) {
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 
+void Offscreen::Finish() const {
+  glFinish();
+}
+
 Image Offscreen::Read() const {
   Image image{width_, height_, {}};
   const auto row = static_cast<std::size_t>(width_) * 3;

@@ -33,6 +33,8 @@ class Offscreen {
   void RemakeFonts();
   // One frame: `draw` runs between NewFrame() and Render(). 1/60 s passes for ImGui.
   void Frame(const std::function<void()>& draw);
+  // Waits until the last frame is drawn.
+  void Finish() const;
   // What the last frame shows.
   [[nodiscard]] Image Read() const;
 

@@ -36,10 +36,23 @@ Result<void> ReadSize(const std::string& text, Options* options) {
               fmt::format("--size {}: say WIDTHxHEIGHT, from 320x240 to 8192x8192", text));
 }
 
+// strtod() takes "nan", "inf" and hexadecimal, which a range check lets pass or people do not mean.
+Result<double> ReadScale(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool plain = text.find_first_not_of("0123456789.") == std::string::npos;
+  if (!plain || *end != '\0' || !(value >= 0.75 && value <= 3)) {
+    return Fail(ErrorKind::kUsage, fmt::format("--scale {}: say a number from 0.75 to 3", text));
+  }
+  return value;
+}
+
 }  // namespace
 
 void Declare(CLI::App& app, OptionWords* words) {
-  app.add_option("trace", words->trace, "Trace to open");
+  app.add_option("file", words->files,
+                 "Trace to open; a second trace to compare with it; a sweep (its JSON)")
+      ->expected(0, 3);
   app.add_option("--view", words->view, "What to show first: " + ViewNames());
   app.add_option("--from", words->from, "Timeline: from this time on, like 1.2s or 350ms");
   app.add_option("--to", words->to, "Timeline: up to this time");
@@ -49,8 +62,7 @@ void Declare(CLI::App& app, OptionWords* words) {
   app.add_option("--size", words->size, "Of the window or picture, like 1920x1080");
   app.add_option("--theme", words->theme, "light or dark");
   app.add_option("--lang", words->language, "en or zh");
-  app.add_option("--scale", words->scale, "Size of everything: 0.75 to 3")
-      ->check(CLI::Range(0.75, 3.0));
+  app.add_option("--scale", words->scale, "Size of everything: 0.75 to 3");
   app.add_option("--state", words->state)->group("");  // for tests
 }
 
@@ -71,10 +83,17 @@ Result<double> ReadTime(const std::string& option, const std::string& text) {
 
 Result<Options> ReadOptions(const OptionWords& words) {
   Options options;
-  options.trace = words.trace;
+  options.files.assign(words.files.begin(), words.files.end());
   options.screenshot = words.screenshot;
-  options.scale = words.scale;
   options.state = words.state;
+  if (options.files.size() > 3) {
+    return Fail(ErrorKind::kUsage, "too many files: at most two traces and a sweep");
+  }
+  if (!words.scale.empty()) {
+    const Result<double> scale = ReadScale(words.scale);
+    if (!scale) return tl::unexpected<Error>(scale.error());
+    options.scale = *scale;
+  }
   if (!words.view.empty()) {
     bool known = false;
     for (const ViewInfo& view : kViews) {
@@ -119,8 +138,8 @@ Result<Options> ReadOptions(const OptionWords& words) {
   if (options.from && options.to && *options.to <= *options.from) {
     return Fail(ErrorKind::kUsage, "--to must be later than --from");
   }
-  if (!words.screenshot.empty() && words.trace.empty()) {
-    return Fail(ErrorKind::kUsage, "--screenshot needs a trace");
+  if (!words.screenshot.empty() && words.files.empty()) {
+    return Fail(ErrorKind::kUsage, "--screenshot needs a trace or a sweep");
   }
   return options;
 }

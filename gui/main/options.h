@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "gui/model/palette.h"
 #include "gui/model/texts.h"
@@ -19,10 +20,10 @@ class App;
 namespace penstock::gui {
 
 struct Options {
-  std::filesystem::path trace;       // empty: none
-  std::filesystem::path screenshot;  // empty: a window
-  ViewId view = ViewId::kOverview;
-  std::optional<double> from;  // seconds since the trace began
+  std::vector<std::filesystem::path> files;  // traces (two are compared), a sweep; at most three
+  std::filesystem::path screenshot;          // empty: a window
+  std::optional<ViewId> view;                // none: by what is opened
+  std::optional<double> from;                // seconds since the trace began
   std::optional<double> to;
   int width = 1280;
   int height = 800;
@@ -30,13 +31,14 @@ struct Options {
   std::filesystem::path state;  // where a window writes what it shows: for tests; empty: nowhere
   std::optional<Theme> theme;
   std::optional<Language> language;
-  double scale = 0;  // 0: of the screen and the settings
+  double scale = 0;         // 0: of the screen and the settings
+  std::string search_path;  // $PATH, for the desktop's file dialogs
 };
 
 // The words as they stand on the command line.
 struct OptionWords {
-  std::string trace, screenshot, view, from, to, size, theme, language, state;
-  double scale = 0;
+  std::vector<std::string> files;
+  std::string screenshot, view, from, to, size, theme, language, scale, state;
 };
 
 void Declare(CLI::App& app, OptionWords* words);

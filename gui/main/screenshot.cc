@@ -10,10 +10,45 @@
 #include "gui/main/offscreen.h"
 
 namespace penstock::gui {
+namespace {
+
+// What the files of the command line hold.
+struct Opened {
+  std::optional<Document> trace;
+  std::optional<Document> other;
+  std::optional<Sweep> sweep;
+};
+
+Result<Opened> OpenAll(const Options& options) {
+  Opened opened;
+  for (const std::filesystem::path& path : options.files) {
+    if (KindOf(path) == FileKind::kJson) {
+      auto sweep = ReadSweep(path);
+      if (!sweep) {
+        return Fail(ErrorKind::kInput,
+                    ProblemText(sweep.error(), path.string(), Language::kEnglish));
+      }
+      opened.sweep = std::move(*sweep);
+      continue;
+    }
+    Result<Document> document = LoadDocument(path);
+    if (!document) return tl::unexpected<Error>(document.error());
+    (opened.trace ? opened.other : opened.trace) = std::move(*document);
+  }
+  return opened;
+}
+
+ViewId FirstView(const Options& options, const Opened& opened) {
+  if (options.view) return *options.view;
+  if (opened.other) return ViewId::kCompare;
+  return opened.sweep ? ViewId::kSweep : ViewId::kOverview;
+}
+
+}  // namespace
 
 Result<void> TakeScreenshot(const Options& options) {
-  Result<Document> document = LoadDocument(options.trace);
-  if (!document) return tl::unexpected<Error>(document.error());
+  Result<Opened> opened = OpenAll(options);
+  if (!opened) return tl::unexpected<Error>(opened.error());
   auto screen = Offscreen::Make(options.width, options.height);
   if (!screen) return tl::unexpected<Error>(screen.error());
   Settings settings;
@@ -21,12 +56,19 @@ Result<void> TakeScreenshot(const Options& options) {
   settings.language = options.language.value_or(Language::kEnglish);
   if (options.scale > 0) settings.scale = options.scale;
   App app(settings, 1, [] {});
+  const ViewId view = FirstView(options, *opened);
   if (options.from || options.to) app.WantRange(options.from, options.to);
-  app.workspace().view = options.view;
-  app.Show(std::move(*document));
-  // Some things take a few frames to find their place.
+  app.workspace().at_once = true;
+  if (opened->trace) {
+    app.workspace().view = view;  // what a range means depends on it
+    app.Show(std::move(*opened->trace));
+  }
+  if (opened->other) app.ShowOther(std::move(*opened->other));
+  if (opened->sweep) app.ShowSweep(std::move(*opened->sweep));
+  app.workspace().view = view;
+  // Some things take a few frames to find their place, and a comparison takes a while.
   constexpr int kFrames = 5;
-  for (int i = 0; i < kFrames; ++i) {
+  for (int i = 0; i < kFrames || app.waiting();) {
     // A picture is of what is known in the end.
     while (app.workspace().ranges->busy()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -36,6 +78,11 @@ Result<void> TakeScreenshot(const Options& options) {
       (*screen)->RemakeFonts();
     }
     (*screen)->Frame([&] { app.Frame(); });
+    if (app.waiting()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    } else {
+      ++i;
+    }
   }
   return WritePng(options.screenshot.string(), (*screen)->Read());
 }

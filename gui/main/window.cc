@@ -13,10 +13,12 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <fmt/core.h>
 
 #include "gui/main/app.h"
+#include "gui/main/offscreen.h"
 #include "gui/views/state_text.h"
 
 namespace penstock::gui {
@@ -89,7 +91,26 @@ WindowState& StateOf(GLFWwindow* window) {
 }
 
 void OnDrop(GLFWwindow* window, int count, const char** paths) {
-  if (count > 0) StateOf(window).app->Open(paths[0]);
+  std::vector<std::filesystem::path> dropped;
+  for (int i = 0; i < count; ++i) dropped.emplace_back(paths[i]);
+  StateOf(window).app->Dropped(dropped);
+}
+
+// What has been drawn and is not yet on the screen.
+Image ReadBack(int width, int height) {
+  Image image;
+  image.width = width;
+  image.height = height;
+  const auto row = static_cast<std::size_t>(width) * 3;
+  std::vector<std::uint8_t> upward(row * static_cast<std::size_t>(height));
+  glReadBuffer(GL_BACK);
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glReadPixels(0, 0, width, height, GL_RGB, GL_UNSIGNED_BYTE, upward.data());
+  for (std::size_t y = static_cast<std::size_t>(height); y-- > 0;) {
+    const auto begin = upward.begin() + static_cast<std::ptrdiff_t>(y * row);
+    image.rgb.insert(image.rgb.end(), begin, begin + static_cast<std::ptrdiff_t>(row));
+  }
+  return image;
 }
 
 void OnKey(GLFWwindow* window, int key, int scancode, int action, int mods) {
@@ -156,6 +177,9 @@ void DrawFrame(GLFWwindow* window, App& app) {
   glClearColor(ground.x, ground.y, ground.z, 1);
   glClear(GL_COLOR_BUFFER_BIT);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  if (const auto picture = app.TakePicture()) {
+    app.Saved(*picture, WritePng(picture->string(), ReadBack(width, height)));
+  }
   glfwSwapBuffers(window);
 }
 
@@ -204,16 +228,28 @@ void Loop(GLFWwindow* window, App& app, StateFile& state) {
     }
     DrawFrame(window, app);
     state.Write(app);
-    loading = app.loading();
+    loading = app.loading() || app.waiting();
     const ImGuiIO& io = ImGui::GetIO();
     // Keys that are held move the view, and a caret blinks.
     const bool held =
         std::any_of(std::begin(io.KeysDown), std::end(io.KeysDown), [](bool down) { return down; });
     if (held || !StateOf(window).keys.empty() || app.wants_keyboard() || ImGui::IsAnyMouseDown() ||
-        app.workspace().animating()) {
+        app.picture_pending() || app.workspace().animating()) {
       frames = std::max(frames, 1);
     }
   }
+}
+
+// A sweep shows its own view unless another was asked for, and two traces are compared.
+void OpenFiles(App& app, const Options& options) {
+  for (const std::filesystem::path& path : options.files) {
+    if (&path != &options.files.front() && KindOf(path) == FileKind::kTrace && app.loading()) {
+      app.OpenOther(path);
+    } else {
+      app.Open(path);
+    }
+  }
+  if (options.view) app.workspace().view = *options.view;
 }
 
 }  // namespace
@@ -255,9 +291,9 @@ Result<void> RunWindow(const Options& options, Settings* settings) {
   glfwSetDropCallback(window.get(), OnDrop);
   glfwSetKeyCallback(window.get(), OnKey);  // instead of those that ImGui has set
   glfwSetCharCallback(window.get(), OnCharacter);
-  app.workspace().view = options.view;
   if (options.from || options.to) app.WantRange(options.from, options.to);
-  if (!options.trace.empty()) app.Open(options.trace);
+  app.UseNativeDialogs(options.search_path);
+  OpenFiles(app, options);
   StateFile written(options.state);
   Loop(window.get(), app, written);
   glfwHideWindow(window.get());  // what is still at work may take a moment to stop

@@ -20,73 +20,15 @@ constexpr int kSteps = 12;  // heights of a share in a column
 using Shares = std::array<float, wire::kStageCount>;
 
 std::size_t StageIndex(std::uint64_t shape) {
-  return std::min<std::size_t>(shape & 0xff, wire::kStageCount - 1);
-}
-
-// The three largest of `shares`, which are fractions of the cell.
-Cell CellOf(const Shares& shares) {
-  Cell cell;
-  std::array<float, 3> best{};
-  for (std::size_t s = 0; s < shares.size(); ++s) {
-    for (std::size_t k = 0; k < best.size(); ++k) {
-      if (shares[s] <= best[k]) continue;
-      for (std::size_t m = best.size() - 1; m > k; --m) {
-        best[m] = best[m - 1];
-        cell.stage[m] = cell.stage[m - 1];
-      }
-      best[k] = shares[s];
-      cell.stage[k] = static_cast<std::uint8_t>(s);
-      break;
-    }
-  }
-  for (std::size_t k = 0; k < best.size(); ++k) {
-    const float share = std::min(best[k], 1.0F);
-    // What is there at all stays visible.
-    cell.share[k] = share <= 0 ? std::uint8_t{0}
-                               : static_cast<std::uint8_t>(std::max(1L, std::lround(share * 255)));
-  }
-  return cell;
-}
-
-Cell Merged(const Cell& a, const Cell& b) {
-  Shares shares{};
-  for (std::size_t k = 0; k < 3; ++k) {
-    shares[a.stage[k]] += static_cast<float>(a.share[k]) / 510;
-    shares[b.stage[k]] += static_cast<float>(b.share[k]) / 510;
-  }
-  return CellOf(shares);
+  return shape & 0xff;
 }
 
 std::vector<Cell> BaseCells(const Level& level, std::size_t count, std::int64_t trace_length) {
-  std::vector<Cell> cells(count);
-  const double per_cell = static_cast<double>(trace_length) / static_cast<double>(count);
-  Shares shares{};
-  std::size_t current = 0;
-  bool touched = false;
-  const auto flush = [&] {
-    if (touched) cells[current] = CellOf(shares);
-    shares.fill(0);
-    touched = false;
-  };
+  traces::CellWriter writer(count, trace_length);
   for (std::size_t i = 0; i < level.size(); ++i) {
-    const std::size_t stage = StageIndex(level.shape[i]);
-    double from = static_cast<double>(level.start[i]) / per_cell;
-    const double to = static_cast<double>(level.end(i)) / per_cell;
-    auto cell = std::min(count - 1, static_cast<std::size_t>(std::max(0.0, from)));
-    const auto last = std::min(count - 1, static_cast<std::size_t>(std::max(0.0, to)));
-    for (; cell <= last; ++cell) {
-      if (cell != current) {
-        flush();
-        current = cell;
-      }
-      const double until = std::min(to, static_cast<double>(cell + 1));
-      shares[stage] += static_cast<float>(std::max(until - from, 1e-6));
-      touched = true;
-      from = until;
-    }
+    writer.Add(level.start[i], level.end(i), level.stage(i));
   }
-  flush();
-  return cells;
+  return writer.Take();
 }
 
 // Takes coverage from left to right and writes columns of stacked boxes.
@@ -230,12 +172,17 @@ void BuildDensity(Level& level, std::int64_t trace_length) {
   level.density.clear();
   if (level.size() < kFewSpans) return;
   const std::size_t count = std::min(kMostCells, std::bit_floor(level.size()));
-  level.density.push_back(BaseCells(level, count, trace_length));
+  FillDensity(level, BaseCells(level, count, trace_length));
+}
+
+void FillDensity(Level& level, std::vector<Cell> cells) {
+  level.density.clear();
+  level.density.push_back(std::move(cells));
   while (level.density.back().size() > kFewestCells) {
     const std::vector<Cell>& below = level.density.back();
     std::vector<Cell> above(below.size() / 2);
     for (std::size_t i = 0; i < above.size(); ++i) {
-      above[i] = Merged(below[2 * i], below[2 * i + 1]);
+      above[i] = traces::MergedCell(below[2 * i], below[2 * i + 1]);
     }
     level.density.push_back(std::move(above));
   }
@@ -243,16 +190,18 @@ void BuildDensity(Level& level, std::int64_t trace_length) {
 
 void LayOut(const Level& level, std::int64_t trace_length, const Window& window,
             std::vector<Box>& out) {
+  // A preview has no spans yet: its cells are all there is, however wide they are.
+  const bool preview = level.size() == 0 && !level.density.empty();
   const std::size_t first = level.FirstEndingAfter(window.from);
   const std::size_t last = level.FirstStartingAt(window.to);
-  if (first >= last) return;
+  if (first >= last && !preview) return;
   const double columns = std::max(1.0, window.width / window.column);
   const bool few = static_cast<double>(last - first) <= 4 * columns;
   const double cells_per_column =
       static_cast<double>(window.to - window.from) / columns *
       static_cast<double>(level.density.empty() ? 0 : level.density[0].size()) /
       static_cast<double>(trace_length);
-  if (few || cells_per_column < 1) {
+  if (!preview && (few || cells_per_column < 1)) {
     LayOutSpans(level, window, first, last, out);
     return;
   }

@@ -13,6 +13,8 @@ namespace penstock::gui {
 
 // Fills level.density. Cost: O(spans + cells); at most 65,536 cells of 6 bytes, twice.
 void BuildDensity(Level& level, std::int64_t trace_length);
+// The same from cells that were made before; halves them again and again.
+void FillDensity(Level& level, std::vector<Cell> cells);
 
 // The stretch of time that is visible, and how wide it is.
 struct Window {

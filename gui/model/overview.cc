@@ -2,22 +2,15 @@
 #include "gui/model/overview.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include <fmt/core.h>
-
-#include "analyzer/report/format.h"
 #include "analyzer/report/phrases.h"
-#include "analyzer/whatif/summary.h"
 
 namespace penstock::gui {
 namespace {
 
 using analyzer::Batch;
-using analyzer::Diagnosis;
 using analyzer::Factor;
 using analyzer::Report;
-using analyzer::ShortNumber;
 using traces::StageId;
 
 // Mean seconds of one batch.
@@ -67,72 +60,6 @@ Means MeansOf(const analyzer::LoaderRun& run) {
   divide(sum.h2d, stepped);
   divide(sum.step, stepped);
   return sum;
-}
-
-std::string Percent(double fraction) {
-  return fmt::format("{:.0f} %", 100 * fraction);
-}
-
-std::string_view ChineseUnit(const Diagnosis& diagnosis) {
-  const bool samples = !diagnosis.run.has_loader() || diagnosis.run.loader().samples_known;
-  return TextOf(samples ? Text::kSamplesPerSecond : Text::kBatchesPerSecond, Language::kChinese);
-}
-
-std::string ChineseHeadline(const Diagnosis& diagnosis) {
-  const std::string_view unit = ChineseUnit(diagnosis);
-  const double rate = diagnosis.samples_rate;
-  const analyzer::LoaderDiagnosis& loader = *diagnosis.loader;
-  const double gain = loader.attribution.SpeedupOf(loader.attribution.bottleneck);
-  const std::string waits =
-      fmt::format("训练循环有 {} 的时间在等待数据", Percent(diagnosis.wait_fraction));
-  const std::string faster = fmt::format("速度可达 {:.2f} 倍（{} → {} {}）", gain,
-                                         ShortNumber(rate), ShortNumber(rate * gain), unit);
-  if (loader.fetched < 0.5 && diagnosis.bottleneck == Factor::kNone &&
-      diagnosis.wait_fraction >= 0.05) {
-    return fmt::format("未能看到限制因素：{}（{} {}）", waits, ShortNumber(rate), unit);
-  }
-  switch (loader.attribution.bottleneck) {
-    case Factor::kNone:
-      return fmt::format("没有突出的瓶颈：任一环节零成本的收益都不足 5 %，{}（{} {}）", waits,
-                         ShortNumber(rate), unit);
-    case Factor::kCompute:
-      return fmt::format(
-          "限制在于训练步而非数据：{}，即使数据零成本，速度也只有 {:.2f} 倍（{} {}）", waits,
-          loader.attribution.headroom, ShortNumber(rate), unit);
-    case Factor::kStartup:
-      return fmt::format(
-          "限制在于启动：各 epoch 首批到来之前占全程的 {}；若无启动开销，速度可达 {:.2f} 倍",
-          Percent(loader.signals.startup), gain);
-    case Factor::kPrefetch:
-      return fmt::format(
-          "限制在于抖动：工作进程平均够快，但批次到来不均匀，队列太浅；若均匀到来，{}；{}", faster,
-          waits);
-    default:
-      return fmt::format("限制在于{}：若其零成本，{}；{}",
-                         TextOf(NameOf(loader.attribution.bottleneck), Language::kChinese), faster,
-                         waits);
-  }
-}
-
-std::string ChineseVerdict(const Diagnosis& diagnosis) {
-  if (!diagnosis.loader) {
-    if (diagnosis.run.threads == 0) return "此跟踪中没有记录：没有看到任何运行内容。";
-    if (diagnosis.bottleneck == Factor::kNone) return "没有看到加载器和解码，无法指出瓶颈。";
-    return fmt::format(
-        "{}占用数据线程的大部分时间（{} {}）；没有看到加载器，无法判断它是否限制了程序。",
-        TextOf(NameOf(diagnosis.bottleneck), Language::kChinese),
-        ShortNumber(diagnosis.samples_rate), ChineseUnit(diagnosis));
-  }
-  std::string text = ChineseHeadline(diagnosis);
-  const double error = diagnosis.loader->replay.error();
-  if (diagnosis.loader->fetched < 0.5) {
-    text += "；多数批次的制作过程不可见，因此各环节未知";
-  } else if (!diagnosis.loader->steady.steady) {
-    text += fmt::format("；只录制了 {} 个批次，仅供参考", diagnosis.run.loader().batches.size());
-  } else if (std::abs(error) > 0.05) {
-    text += fmt::format("；模型与此次运行相差 {:+.0f} %，数值仅供粗略参考", 100 * error);
-  }
-  return text + "。";
 }
 
 }  // namespace
@@ -202,11 +129,6 @@ Ribbon BuildRibbon(const Report& report) {
     for (RibbonPart& part : making) part.bottleneck = false;
   }
   return ribbon;
-}
-
-std::string VerdictText(const Report& report, Language language) {
-  if (language == Language::kChinese) return ChineseVerdict(report.diagnosis);
-  return report.diagnosis.summary;
 }
 
 std::vector<Change> ChangesOf(const Report& report) {

@@ -36,7 +36,8 @@ struct Ribbon {
 };
 [[nodiscard]] Ribbon BuildRibbon(const analyzer::Report& report);
 
-// The verdict in one sentence. English is the analyzer's own; Chinese says the same.
+// The verdict in one sentence. English is the analyzer's own; Chinese says the same
+// (verdict_texts.cc).
 [[nodiscard]] std::string VerdictText(const analyzer::Report& report, Language language);
 
 // A finding as the list shows it. In Chinese the title and the advice are those of its id, and the

@@ -26,7 +26,7 @@ void AddPrefix(const Level& level, std::size_t index, int sign, Sums& sums) {
   };
   for (std::size_t s = 0; s < wire::kStageCount; ++s) add(s, totals.count[s], totals.time[s]);
   for (std::size_t i = block * Level::kStride; i < index; ++i) {
-    add(std::min<std::size_t>(level.shape[i] & 0xff, wire::kStageCount - 1), 1, level.length(i));
+    add(level.shape[i] & 0xff, 1, level.length(i));
   }
 }
 
@@ -38,11 +38,21 @@ void AddLevel(const Level& level, TimeRange range, Sums& sums) {
   AddPrefix(level, first, -1, sums);
   // The ends stick out of the range.
   const auto cut = [&](std::size_t i, std::int64_t outside) {
-    const std::size_t s = std::min<std::size_t>(level.shape[i] & 0xff, wire::kStageCount - 1);
-    sums[s].time -= std::max<std::int64_t>(outside, 0);
+    sums[level.shape[i] & 0xff].time -= std::max<std::int64_t>(outside, 0);
   };
   cut(first, range.from - level.start[first]);
   cut(last - 1, level.end(last - 1) - range.to);
+}
+
+// Those that occur, by time.
+std::vector<StageSum> Found(const Sums& sums) {
+  std::vector<StageSum> found;
+  for (const StageSum& sum : sums) {
+    if (sum.count > 0) found.push_back(sum);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const StageSum& a, const StageSum& b) { return a.time > b.time; });
+  return found;
 }
 
 char Lower(char c) {
@@ -154,13 +164,16 @@ std::vector<StageSum> Aggregate(const Timeline& timeline, TimeRange range,
   } else {
     for (const std::size_t lane : lanes) add(timeline.lanes[lane]);
   }
-  std::vector<StageSum> found;
-  for (const StageSum& sum : sums) {
-    if (sum.count > 0) found.push_back(sum);
+  return Found(sums);
+}
+
+std::vector<StageSum> StageSums(const Timeline& timeline) {
+  if (!timeline.preview) return Aggregate(timeline, {0, timeline.length + 1});
+  Sums sums;
+  for (std::size_t s = 0; s < sums.size(); ++s) {
+    sums[s] = {static_cast<StageId>(s), timeline.totals[s].count, timeline.totals[s].time};
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const StageSum& a, const StageSum& b) { return a.time > b.time; });
-  return found;
+  return Found(sums);
 }
 
 Search::Search(const Timeline& timeline, const traces::Trace& trace, std::string_view text) {
@@ -181,9 +194,17 @@ Search::Search(const Timeline& timeline, const traces::Trace& trace, std::string
       }
     }
   }
+  by_level_ = hits_;  // found in this order
   std::sort(hits_.begin(), hits_.end(), [&](SpanRef a, SpanRef b) {
     return std::pair(timeline.start(a), a) < std::pair(timeline.start(b), b);
   });
+}
+
+std::span<const SpanRef> Search::HitsOf(std::uint32_t lane, std::uint32_t level) const {
+  const auto [first, last] = std::equal_range(
+      by_level_.begin(), by_level_.end(), SpanRef{lane, level, 0},
+      [](SpanRef a, SpanRef b) { return std::pair(a.lane, a.level) < std::pair(b.lane, b.level); });
+  return {first, last};
 }
 
 std::optional<std::size_t> Search::Next(const Timeline& timeline, std::int64_t at) const {

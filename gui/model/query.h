@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,9 @@ struct StageSum {
 [[nodiscard]] std::vector<StageSum> Aggregate(const Timeline& timeline, TimeRange range,
                                               const std::vector<std::size_t>& lanes = {});
 
+// All stages of the trace, by time. Of a preview too. Cost: O(levels).
+[[nodiscard]] std::vector<StageSum> StageSums(const Timeline& timeline);
+
 // Spans that a text describes: "decode" (a stage), "batch 12", "sample 345", ">5ms" (longer than),
 // else a part of a name or a path, in any case. Several words must all hold.
 class Search {
@@ -44,6 +48,8 @@ class Search {
   Search(const Timeline& timeline, const traces::Trace& trace, std::string_view text);
 
   [[nodiscard]] const std::vector<SpanRef>& hits() const { return hits_; }  // by start
+  // Those of one level, by start.
+  [[nodiscard]] std::span<const SpanRef> HitsOf(std::uint32_t lane, std::uint32_t level) const;
   // More were found than are kept.
   [[nodiscard]] bool truncated() const { return truncated_; }
   // Index of the hit that starts after (or before) `at`, wrapping around; nullopt without hits.
@@ -53,6 +59,7 @@ class Search {
 
  private:
   std::vector<SpanRef> hits_;
+  std::vector<SpanRef> by_level_;  // the same, level by level
   bool truncated_ = false;
 };
 

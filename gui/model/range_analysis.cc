@@ -14,13 +14,15 @@ Document PartOf(const Document& whole, TimeRange range, std::stop_token stop) {
   part.analysis = nullptr;
   part.trace = SliceTrace(whole.trace, range, stop);
   if (!stop.stop_requested()) {
-    part.analysis = AnalysePart(*part.trace, whole.path.string(), range.from);
+    part.analysis =
+        AnalysePart(*part.trace, whole.path.string(), range.from, whole.live == Live::kWriting);
   }
   return part;
 }
 
 struct RangeAnalyst::Job {
   std::shared_ptr<const traces::Trace> trace;
+  std::uint64_t serial = 0;
   TimeRange range;
   Document part;                  // published by `done`
   std::atomic<bool> done{false};  // release by the thread, acquire by its reader
@@ -36,13 +38,21 @@ RangeAnalyst::~RangeAnalyst() {
 const Document* RangeAnalyst::Ask(const Document& whole, TimeRange range) {
   std::erase_if(retired_,
                 [](const auto& job) { return job->done.load(std::memory_order_acquire); });
-  if (!job_ || job_->trace != whole.trace || job_->range != range) {
-    if (job_) {
+  const bool current = job_ && job_->trace == whole.trace && job_->range == range;
+  // Of a trace that grows, what was made of its last state serves until the next is ready.
+  const bool grown =
+      job_ && !current && whole.serial != 0 && job_->serial == whole.serial && job_->range == range;
+  if (!current && !(grown && busy())) {
+    if (grown) {
+      before_ = std::move(job_);
+    } else if (job_) {
       job_->thread.request_stop();
       retired_.push_back(std::move(job_));
     }
+    if (!grown) before_.reset();
     job_ = std::make_unique<Job>();
     job_->trace = whole.trace;
+    job_->serial = whole.serial;
     job_->range = range;
     job_->thread = std::jthread([job = job_.get(), whole, wake = wake_](std::stop_token stop) {
       job->part = PartOf(whole, job->range, std::move(stop));
@@ -50,7 +60,7 @@ const Document* RangeAnalyst::Ask(const Document& whole, TimeRange range) {
       wake();
     });
   }
-  if (!job_->done.load(std::memory_order_acquire)) return nullptr;
+  if (busy()) return before_ ? &before_->part : nullptr;
   // What came late to the whole document, as its timeline, is in its parts too.
   job_->part.timeline = whole.timeline;
   return &job_->part;

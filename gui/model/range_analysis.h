@@ -29,7 +29,8 @@ class RangeAnalyst {
   RangeAnalyst& operator=(const RangeAnalyst&) = delete;
 
   // The part of `whole` in `range`; nullptr while it is being made. Asking for another one gives up
-  // the one before.
+  // the one before. Of a trace that has grown since it is the part as it was, until the new one is
+  // there.
   [[nodiscard]] const Document* Ask(const Document& whole, TimeRange range);
   // Something is being made.
   [[nodiscard]] bool busy() const;
@@ -38,6 +39,7 @@ class RangeAnalyst {
   struct Job;
   std::function<void()> wake_;
   std::unique_ptr<Job> job_;
+  std::unique_ptr<Job> before_;                // of the same stretch, when the trace was shorter
   std::vector<std::unique_ptr<Job>> retired_;  // given up, not yet at their end
 };
 

@@ -37,6 +37,8 @@ void Take(const std::string& key, const std::string& value, Settings& settings) 
     settings.width = static_cast<int>(NumberIn(value, 640, 16'384, settings.width));
   } else if (key == "height") {
     settings.height = static_cast<int>(NumberIn(value, 480, 16'384, settings.height));
+  } else if (key == "folder") {
+    if (!value.empty() && value.front() == '/') settings.folder = value;
   } else if (key == "recent" && !value.empty() && settings.recent.size() < kMostRecent) {
     settings.recent.emplace_back(value);
   }
@@ -71,6 +73,9 @@ std::string SettingsText(const Settings& settings) {
                                  settings.theme == Theme::kDark ? "dark" : "light",
                                  settings.language == Language::kEnglish ? "en" : "zh",
                                  settings.scale, settings.width, settings.height);
+  if (!settings.folder.empty() && settings.folder.string().find('\n') == std::string::npos) {
+    text += fmt::format("folder={}\n", settings.folder.string());
+  }
   for (const auto& path : settings.recent) text += fmt::format("recent={}\n", path.string());
   return text;
 }

@@ -21,6 +21,7 @@ struct Settings {
   int width = 1280;
   int height = 800;
   std::vector<std::filesystem::path> recent;  // latest first
+  std::filesystem::path folder;               // that something was last opened from or saved to
 
   void Remember(const std::filesystem::path& path);  // absolute, once, at most ten
 };

@@ -3,33 +3,186 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace penstock::gui {
 namespace {
 
+using analyzer::Batch;
+using analyzer::Counted;
 using analyzer::kBinsPerDecade;
-using analyzer::StageRow;
+using analyzer::PartTotals;
+using analyzer::StageTable;
+using analyzer::StageTotals;
 using traces::StageId;
 
-double KeyOf(const StageRow& row, int column) {
-  switch (column) {
-    case 1:
-      return row.share;
-    case 2:
-      return row.wall;
-    case 3:
-      return row.cpu;
-    case 4:
-      return static_cast<double>(row.count);
-    case 5:
-      return row.p50;
-    case 6:
-      return row.p99;
-    case 7:
-      return static_cast<double>(row.bytes);
-    default:
-      return 0;
+StageHistogram HistogramOf(const analyzer::DurationSketch& durations) {
+  StageHistogram histogram;
+  if (durations.count() == 0) return histogram;
+  const auto decade = [](double seconds) {
+    return std::floor(std::log10(std::max(seconds * 1e9, 1.0)));
+  };
+  const double low = decade(durations.Quantile(0));
+  const double high = decade(durations.Quantile(1)) + 1;
+  histogram.first = static_cast<std::size_t>(low) * kBinsPerDecade;
+  const auto bins = static_cast<std::size_t>(high - low) * kBinsPerDecade;
+  const auto count = static_cast<double>(durations.count());
+  std::uint64_t below = 0;
+  for (std::size_t i = 0; i < bins; ++i) {
+    const bool last = i + 1 == bins;
+    const double edge =
+        std::pow(10.0, static_cast<double>(histogram.first + i + 1) / kBinsPerDecade) * 1e-9;
+    const std::uint64_t upto = last ? durations.count() : durations.CountBelow(edge);
+    // What is shorter than a nanosecond lies in the first bin.
+    histogram.bins.push_back(static_cast<double>(upto - std::min(below, upto)) / count);
+    below = std::max(below, upto);
   }
+  return histogram;
+}
+
+StageLine LineOf(RowId id, std::string name, const PartTotals& totals, double whole) {
+  StageLine line;
+  line.id = id;
+  line.name = std::move(name);
+  line.count = totals.count;
+  line.bytes = totals.bytes.value;
+  line.wall = Seconds(totals.wall);
+  line.cpu_known = totals.cpu_known();
+  line.cpu = line.cpu_known ? Seconds(totals.cpu) : 0;
+  line.p50 = totals.durations.Quantile(0.5);
+  line.p90 = totals.durations.Quantile(0.9);
+  line.p99 = totals.durations.Quantile(0.99);
+  line.share = whole > 0 ? std::clamp(line.wall / whole, 0.0, 1.0) : 0;
+  line.of_workers = analyzer::OfWorkers(id.stage);
+  line.histogram = HistogramOf(totals.durations);
+  return line;
+}
+
+// Steps that the program did not mark: from one delivery to the next question.
+template <class Visit>
+void ForEachDerivedStep(const Extent& extent, const Analysis& analysis, const Visit& visit) {
+  const std::int64_t begin = extent.trace->begin().value;
+  for (const analyzer::LoaderRun& run : analysis.report.diagnosis.run.loaders) {
+    for (const Batch& batch : run.batches) {
+      if (batch.step_end == analyzer::kNever || !batch.was_delivered()) continue;
+      if (extent.Holds(batch.delivered - begin)) visit(batch);
+    }
+  }
+}
+
+struct Wholes {
+  double workers = 0, loop = 0, lives = 0;  // seconds
+
+  [[nodiscard]] double Of(StageId stage) const {
+    if (analyzer::OfWorkers(stage)) return workers;
+    return stage == StageId::kIdle ? lives : loop;
+  }
+};
+
+// As analyzer::BuildStageRows has them, for the part of the run in the extent.
+Wholes WholesOf(const Extent& extent, const Analysis& analysis, const StageTable& table) {
+  Wholes wholes;
+  wholes.workers = table.DataTime();
+  const analyzer::RunModel& run = analysis.report.diagnosis.run;
+  for (const analyzer::LoaderRun& loader : run.loaders) {
+    for (const Batch& batch : loader.batches) {
+      const bool inside = !extent.range || (batch.was_delivered() &&
+                                            extent.Holds(batch.wait_start - run.begin.value));
+      if (inside) wholes.loop += batch.wait() + batch.step();
+    }
+    for (const analyzer::WorkerRun& worker : loader.workers) {
+      wholes.lives += worker.busy + worker.idle;
+    }
+  }
+  if (wholes.loop <= 0) wholes.loop = extent.to() - extent.from();
+  if (extent.range) {
+    wholes.lives = Seconds(table[StageId::kIdle].wall) + Seconds(table[StageId::kFetch].wall);
+  }
+  wholes.lives = std::max(wholes.lives, 1e-9);
+  return wholes;
+}
+
+StageTable TableOf(const Extent& extent, const std::stop_token& stop) {
+  StageTable table;
+  ForEachCall(extent, stop, [&](ThreadId, const Counted& counted) { table.Add(counted); });
+  return table;
+}
+
+void AddLines(const Extent& extent, StageId stage, const StageTotals& totals, double whole,
+              std::vector<StageLine>& lines) {
+  constexpr std::size_t kMostParts = 32;
+  lines.push_back(LineOf({stage, {}}, std::string(traces::StageName(stage)), totals, whole));
+  const std::size_t first = lines.size();
+  for (const auto& [name, part] : totals.children) {
+    lines.push_back(LineOf({stage, name}, std::string(extent.trace->String(name)), part, whole));
+  }
+  const auto parts = lines.begin() + static_cast<std::ptrdiff_t>(first);
+  std::stable_sort(parts, lines.end(),
+                   [](const StageLine& a, const StageLine& b) { return a.wall > b.wall; });
+  lines.resize(std::min(lines.size(), first + kMostParts));
+}
+
+double KeyOf(const StageLine& line, StageColumn column) {
+  switch (column) {
+    case StageColumn::kShare:
+      return line.share;
+    case StageColumn::kWall:
+      return line.wall;
+    case StageColumn::kCpu:
+      return line.cpu_known ? line.cpu : -1;
+    case StageColumn::kCount:
+      return static_cast<double>(line.count);
+    case StageColumn::kP50:
+      return line.p50;
+    case StageColumn::kP90:
+      return line.p90;
+    case StageColumn::kP99:
+      return line.p99;
+    case StageColumn::kBytes:
+      return static_cast<double>(line.bytes);
+  }
+  return 0;
+}
+
+// Keeps the longest.
+class TailKeeper {
+ public:
+  TailKeeper(const TailQuestion& question, Tail& tail) : question_(question), tail_(tail) {}
+
+  // `make` is called for a call that is worth keeping.
+  template <class Make>
+  void Offer(std::int64_t wall, const Make& make) {
+    const double seconds = static_cast<double>(wall) * 1e-9;
+    if (seconds < question_.low || seconds >= question_.high) return;
+    ++tail_.count;
+    auto& calls = tail_.calls;
+    if (calls.size() == Tail::kMost && wall <= calls.front().wall) return;
+    calls.push_back(make());
+    std::push_heap(calls.begin(), calls.end(), Longer);
+    if (calls.size() <= Tail::kMost) return;
+    std::pop_heap(calls.begin(), calls.end(), Longer);
+    calls.pop_back();
+  }
+  void Finish() { std::sort(tail_.calls.begin(), tail_.calls.end(), Longer); }
+
+ private:
+  static bool Longer(const Call& a, const Call& b) {
+    return a.wall != b.wall ? a.wall > b.wall : a.start < b.start;
+  }
+  const TailQuestion& question_;
+  Tail& tail_;
+};
+
+Call StepOf(const traces::Trace& trace, const Batch& batch) {
+  Call call;
+  call.thread = ThreadId{batch.wait_thread};
+  call.stage = StageId::kStep;
+  call.start = batch.delivered - trace.begin().value;
+  call.length = batch.step_end - batch.delivered;
+  call.wall = call.length;
+  call.detail.batch = batch.key.index;
+  call.detail.generation = batch.key.generation;
+  return call;
 }
 
 }  // namespace
@@ -39,27 +192,6 @@ StageId StageNamed(std::string_view name) {
     if (traces::StageName(static_cast<StageId>(s)) == name) return static_cast<StageId>(s);
   }
   return StageId::kNone;
-}
-
-std::vector<const StageRow*> SortedStages(const std::vector<StageRow>& rows, int column,
-                                          bool descending) {
-  std::vector<const StageRow*> sorted;
-  for (const StageRow& row : rows) sorted.push_back(&row);
-  if (column >= 1 && column <= 7) {
-    std::stable_sort(sorted.begin(), sorted.end(), [&](const StageRow* a, const StageRow* b) {
-      return descending ? KeyOf(*a, column) > KeyOf(*b, column)
-                        : KeyOf(*a, column) < KeyOf(*b, column);
-    });
-  }
-  return sorted;
-}
-
-std::string MostTelling(const analyzer::Report& report) {
-  const std::string_view bottleneck = analyzer::FactorName(report.diagnosis.bottleneck);
-  for (const StageRow& row : report.stages) {
-    if (row.name == bottleneck || (bottleneck == "compute" && row.name == "step")) return row.name;
-  }
-  return report.stages.empty() ? "" : report.stages.front().name;
 }
 
 double StageHistogram::most() const {
@@ -75,69 +207,101 @@ double StageHistogram::PlaceOf(double seconds) const {
   return std::clamp(place - static_cast<double>(first), 0.0, static_cast<double>(bins.size()));
 }
 
-StageHistogram HistogramOf(const Analysis& analysis, const StageRow& row) {
-  StageHistogram histogram;
-  histogram.stage = StageNamed(row.name);
-  histogram.p50 = row.p50;
-  histogram.p99 = row.p99;
-  histogram.p90 = row.p50;
-  for (const analyzer::LatencyRow& latency : analysis.plots.latencies) {
-    if (latency.name != row.name || latency.count == 0) continue;
-    std::size_t low = latency.bins.size();
-    std::size_t high = 0;
-    for (std::size_t i = 0; i < latency.bins.size(); ++i) {
-      if (latency.bins[i] == 0) continue;
-      low = std::min(low, i);
-      high = i;
+std::vector<StageLine> BuildStages(const Extent& extent, const Analysis& analysis,
+                                   const std::stop_token& stop) {
+  StageTable of_range;
+  if (extent.range) of_range = TableOf(extent, stop);
+  const StageTable& table = extent.range ? of_range : analysis.report.diagnosis.run.stages;
+  const Wholes wholes = WholesOf(extent, analysis, table);
+  std::vector<StageLine> lines;
+  for (const analyzer::StageRow& row : analysis.report.stages) {
+    const StageId stage = StageNamed(row.name);
+    StageTotals derived;
+    const StageTotals* totals = &table[stage];
+    const bool marked = analysis.report.diagnosis.run.stages[StageId::kStep].count > 0;
+    if (stage == StageId::kStep && !marked) {
+      ForEachDerivedStep(extent, analysis, [&](const Batch& batch) {
+        derived.Add(static_cast<std::int64_t>(batch.step() * 1e9), -1, 0);
+      });
+      totals = &derived;
     }
-    if (low > high) break;
-    low = low / kBinsPerDecade * kBinsPerDecade;
-    high = std::min((high / kBinsPerDecade + 1) * kBinsPerDecade, latency.bins.size());
-    histogram.first = low;
-    const auto count = static_cast<double>(latency.count);
-    double below = 0;
-    bool passed = false;
-    for (std::size_t i = low; i < high; ++i) {
-      const double share = static_cast<double>(latency.bins[i]) / count;
-      // Within a bin the calls are taken to lie evenly on the log scale.
-      if (!passed && below + share >= 0.9 && share > 0) {
-        const double part = (0.9 - below) / share;
-        histogram.p90 = std::pow(10.0, (static_cast<double>(i) + part) / kBinsPerDecade) * 1e-9;
-        passed = true;
-      }
-      below += share;
-      histogram.bins.push_back(share);
-    }
-    histogram.p90 = std::clamp(histogram.p90, row.p50, std::max(row.p50, row.p99));
+    if (totals->count > 0) AddLines(extent, stage, *totals, wholes.Of(stage), lines);
   }
-  return histogram;
+  return lines;
 }
 
-std::vector<SpanRef> Slowest(const Timeline& timeline, StageId stage, std::size_t most,
-                             std::optional<TimeRange> range) {
-  std::vector<std::pair<std::int64_t, SpanRef>> heap;  // the shortest of the longest on top
-  const auto longer = [](const auto& a, const auto& b) { return a > b; };
-  for (std::uint32_t l = 0; l < timeline.lanes.size(); ++l) {
-    for (std::uint32_t v = 0; v < timeline.lanes[l].levels.size(); ++v) {
-      const Level& level = timeline.lanes[l].levels[v];
-      const std::size_t first = range ? level.FirstEndingAfter(range->from) : 0;
-      const std::size_t last = range ? level.FirstStartingAt(range->to) : level.size();
-      for (auto i = static_cast<std::uint32_t>(first); i < last; ++i) {
-        if (level.stage(i) != stage) continue;
-        if (heap.size() == most && level.length(i) <= heap.front().first) continue;
-        heap.emplace_back(level.length(i), SpanRef{l, v, i});
-        std::push_heap(heap.begin(), heap.end(), longer);
-        if (heap.size() > most) {
-          std::pop_heap(heap.begin(), heap.end(), longer);
-          heap.pop_back();
-        }
-      }
-    }
+std::vector<std::uint32_t> SortStages(std::span<const StageLine> lines, int column,
+                                      bool descending) {
+  std::vector<std::uint32_t> order(lines.size());
+  std::iota(order.begin(), order.end(), 0U);
+  if (column < static_cast<int>(StageColumn::kShare) ||
+      column > static_cast<int>(StageColumn::kBytes)) {
+    return order;
   }
-  std::sort(heap.begin(), heap.end(), longer);
-  std::vector<SpanRef> spans;
-  for (const auto& [length, span] : heap) spans.push_back(span);
-  return spans;
+  // Each row sorts by its stage's key first, so that parts go with it; then by its own.
+  std::vector<std::uint32_t> head(lines.size());
+  for (std::uint32_t i = 0; i < lines.size(); ++i) {
+    head[i] = lines[i].is_part() && i > 0 ? head[i - 1] : i;
+  }
+  const auto key = [&](std::uint32_t i) {
+    return KeyOf(lines[i], static_cast<StageColumn>(column));
+  };
+  const auto before = [&](double a, double b) { return descending ? a > b : a < b; };
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    if (head[a] != head[b]) {
+      if (key(head[a]) != key(head[b])) return before(key(head[a]), key(head[b]));
+      return head[a] < head[b];
+    }
+    if (lines[a].is_part() != lines[b].is_part()) return !lines[a].is_part();
+    return before(key(a), key(b));
+  });
+  return order;
+}
+
+RowId MostTelling(const analyzer::Report& report, std::span<const StageLine> lines) {
+  const auto shows = [factor = report.diagnosis.bottleneck](StageId stage) {
+    switch (factor) {
+      case analyzer::Factor::kTransfer:
+        return stage == StageId::kPut || stage == StageId::kGet || stage == StageId::kPin;
+      case analyzer::Factor::kCompute:
+        return stage == StageId::kStep;
+      case analyzer::Factor::kPrefetch:
+        return stage == StageId::kFetch;
+      default:
+        return traces::StageName(stage) == analyzer::FactorName(factor);
+    }
+  };
+  const StageLine* best = nullptr;
+  for (const StageLine& line : lines) {
+    if (line.is_part() || !shows(line.id.stage)) continue;
+    if (best == nullptr || line.wall > best->wall) best = &line;
+  }
+  if (best != nullptr) return best->id;
+  return lines.empty() ? RowId{} : lines.front().id;
+}
+
+Tail FindTail(const Extent& extent, const Analysis& analysis, const TailQuestion& question,
+              const std::stop_token& stop) {
+  Tail tail;
+  TailKeeper keeper(question, tail);
+  const bool part = question.id.part.value != 0;
+  ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
+    if (counted.stage != question.id.stage) return;
+    const bool wanted =
+        part ? !counted.synthetic && counted.span->name == question.id.part : counted.outermost;
+    if (wanted) {
+      keeper.Offer(counted.wall, [&] { return CallOf(*extent.trace, thread, counted); });
+    }
+  });
+  const bool marked = analysis.report.diagnosis.run.stages[StageId::kStep].count > 0;
+  if (question.id.stage == StageId::kStep && !marked) {
+    ForEachDerivedStep(extent, analysis, [&](const Batch& batch) {
+      keeper.Offer(static_cast<std::int64_t>(batch.step() * 1e9),
+                   [&] { return StepOf(*extent.trace, batch); });
+    });
+  }
+  keeper.Finish();
+  return tail;
 }
 
 }  // namespace penstock::gui

@@ -12,12 +12,13 @@ struct Entry {
   std::string_view chinese;
 };
 
-constexpr std::array kEntries = {
+// The type in full: clang 14 deduces that of at most 256 elements.
+constexpr std::array<Entry, static_cast<std::size_t>(Text::kTextCount)> kEntries = {
 #define PENSTOCK_TEXT_ENTRY(name, english, chinese) Entry{english, chinese},
-    PENSTOCK_TEXTS(PENSTOCK_TEXT_ENTRY)
+    PENSTOCK_TEXTS(PENSTOCK_TEXT_ENTRY) PENSTOCK_PANEL_TEXTS(PENSTOCK_TEXT_ENTRY)
+        PENSTOCK_FILE_TEXTS(PENSTOCK_TEXT_ENTRY)
 #undef PENSTOCK_TEXT_ENTRY
 };
-static_assert(kEntries.size() == static_cast<std::size_t>(Text::kTextCount));
 
 }  // namespace
 

@@ -9,6 +9,8 @@
 
 #include <fmt/core.h>
 
+#include "gui/model/texts_files_table.h"
+#include "gui/model/texts_panels.h"
 #include "gui/model/texts_table.h"
 
 namespace penstock::gui {
@@ -17,9 +19,10 @@ enum class Language : std::uint8_t { kEnglish, kChinese };
 
 enum class Text : std::uint16_t {
 #define PENSTOCK_TEXT_NAME(name, english, chinese) name,
-  PENSTOCK_TEXTS(PENSTOCK_TEXT_NAME)
+  PENSTOCK_TEXTS(PENSTOCK_TEXT_NAME) PENSTOCK_PANEL_TEXTS(PENSTOCK_TEXT_NAME)
+      PENSTOCK_FILE_TEXTS(PENSTOCK_TEXT_NAME)
 #undef PENSTOCK_TEXT_NAME
-      kTextCount
+          kTextCount
 };
 
 // Null-terminated.

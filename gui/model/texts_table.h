@@ -31,6 +31,24 @@
   X(kNoFiles, "No traces in this folder", "此文件夹中没有跟踪文件")                                \
   X(kAllFiles, "All files", "所有文件")                                                            \
   X(kParent, "Parent folder", "上级文件夹")                                                        \
+  /* Reading, and traces that are still written */                                                 \
+  X(kPreviewOf, "{} of run, {} spans, {} processes", "运行 {}，记录 {} 条，进程 {} 个")            \
+  X(kFromAfar, "The whole run", "整个运行")                                                        \
+  X(kTimeOfStages, "Time by stage, all threads", "各阶段耗时（全部线程）")                         \
+  X(kReadingChip, "Reading {} %", "读取中 {} %")                                                   \
+  X(kAnalysingChip, "Analysing", "分析中")                                                         \
+  X(kCancelTip, "Cancel (Esc)", "取消 (Esc)")                                                      \
+  X(kLiveNow, "Live {}", "实时 {}")                                                                \
+  X(kLivePaused, "Paused at {}", "已暂停于 {}")                                                    \
+  X(kPauseTip, "Still being recorded. Click or Space: pause", "正在录制。单击或空格：暂停")        \
+  X(kResumeTip, "Still being recorded. Click or Space: go on", "正在录制。单击或空格：继续")       \
+  X(kFollowEnd, "Follow the end", "跟随末尾")                                                      \
+  X(kFollowTip, "Move to the end and stay there", "移到末尾并保持跟随")                            \
+  X(kLiveEnded, "Run has ended", "运行已结束")                                                     \
+  X(kLiveEndedTip, "This is the whole trace.", "这是完整的跟踪。")                                 \
+  X(kLiveDied, "Recorder was killed", "录制程序被终止")                                            \
+  X(kLiveDiedTip, "This is what was on disk. The rest may be rescued: penstock recover {}",        \
+    "此处为已写入磁盘的部分。其余或可恢复：penstock recover {}")                                   \
   /* Overview */                                                                                   \
   X(kVerdict, "Verdict", "结论")                                                                   \
   X(kConfidence, "Confidence {} %", "置信度 {} %")                                                 \
@@ -43,6 +61,7 @@
   X(kThroughput, "Throughput", "吞吐量")                                                           \
   X(kSamplesPerSecond, "samples/s", "样本/秒")                                                     \
   X(kBatchesPerSecond, "batches/s", "批/秒")                                                       \
+  X(kImagesPerSecond, "images/s", "图像/秒")                                                       \
   X(kInterval, "{} to {} (90 %)", "{} 至 {}（90 %）")                                              \
   X(kFreeData, "If data cost nothing", "若数据零成本")                                             \
   X(kTimesFaster, "{}x as fast", "速度为 {} 倍")                                                   \
@@ -164,7 +183,6 @@
   X(kP99, "p99", "p99")                                                                            \
   X(kDurations, "How long one call of {} takes", "{} 单次耗时分布")                                \
   X(kShareOfCalls, "share of calls", "调用占比")                                                   \
-  X(kSlowest, "Slowest", "最慢的调用")                                                             \
   X(kInMaking, "share: of the time spent making batches", "占比：占制作批次的时间")                \
   X(kInLoop, "share: of the training loop's time", "占比：占训练循环时间")                         \
   X(kInLife, "share: of the life of the workers", "占比：占工作进程存活时间")                      \
@@ -213,7 +231,7 @@
   X(kKeyPin, "pin the row under the pointer at the top", "将指针所在行固定在顶部")                 \
   X(kKeyPanel, "hide or show the panel below", "隐藏或显示下方面板")                               \
   X(kKeyBack, "back to where a jump came from, and forward", "后退到跳转之前、前进")               \
-  X(kKeyCommands, "all commands; recent files", "全部命令；最近打开的文件")                        \
+  X(kKeyCommands, "all commands", "全部命令")                                                      \
   X(kKeyClear, "clear selection, search and panels", "清除选区、搜索与面板")                       \
   X(kKeyScale, "larger and smaller", "放大与缩小界面")                                             \
   X(kKeyViews, "change the view", "切换视图")                                                      \

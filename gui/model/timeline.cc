@@ -2,6 +2,7 @@
 #include "gui/model/timeline.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
 #include <unordered_set>
@@ -17,8 +18,6 @@ namespace {
 using traces::Span;
 using traces::StageId;
 
-constexpr std::size_t kMostLevels = 16;  // what nests deeper lies on the last one
-
 struct RawSpan {
   std::int64_t start;
   std::int64_t length;
@@ -30,16 +29,10 @@ RawSpan Raw(const Span& span, std::int64_t begin) {
   RawSpan raw;
   raw.start = span.start.value - begin;
   raw.length = std::max<std::int64_t>(span.duration.value, 0);
-  raw.stage = span.stage;
-  raw.detail.batch = span.batch.index;
-  raw.detail.generation = span.batch.generation;
-  raw.detail.name = span.name;
-  raw.detail.object = span.object;
-  const bool fits = span.sample >= 0 && span.sample < SpanDetail::kNoSample;
-  raw.detail.sample = fits ? static_cast<std::uint32_t>(span.sample) : SpanDetail::kNoSample;
-  raw.detail.bytes = static_cast<float>(span.bytes.value);
-  raw.detail.cpu = span.cpu.value < 0 ? -1.0F : static_cast<float>(Seconds(span.cpu));
-  raw.detail.flags = span.flags;
+  // A stage of a later version has neither a name nor a colour here.
+  raw.stage =
+      static_cast<std::size_t>(span.stage) < wire::kStageCount ? span.stage : StageId::kNone;
+  raw.detail = DetailOf(span);
   return raw;
 }
 
@@ -49,23 +42,20 @@ bool Earlier(const RawSpan& a, const RawSpan& b) {
 
 // A training loop that nobody marked: what lies between two waits is a step.
 void AddDerivedSteps(std::vector<RawSpan>& spans) {
-  std::vector<RawSpan> steps;
-  const RawSpan* last = nullptr;
+  traces::StepFinder finder;
   for (const RawSpan& span : spans) {
-    if (span.stage == StageId::kStep) return;
-    if (span.stage != StageId::kWait) continue;
-    const bool same = last != nullptr && last->detail.generation == span.detail.generation;
-    if (same && last->detail.key().valid() && span.start > last->start + last->length) {
-      RawSpan step;
-      step.start = last->start + last->length;
-      step.length = span.start - step.start;
-      step.stage = StageId::kStep;
-      step.detail.batch = last->detail.batch;
-      step.detail.generation = last->detail.generation;
-      step.detail.flags = SpanDetail::kDerived;
-      steps.push_back(step);
-    }
-    last = &span;
+    finder.Add(span.start, span.length, span.stage, span.detail.key());
+  }
+  std::vector<RawSpan> steps;
+  for (const traces::DerivedStep& found : finder.Take()) {
+    RawSpan step;
+    step.start = found.start;
+    step.length = found.length;
+    step.stage = StageId::kStep;
+    step.detail.batch = found.batch.index;
+    step.detail.generation = found.batch.generation;
+    step.detail.flags = SpanDetail::kDerived;
+    steps.push_back(step);
   }
   if (steps.empty()) return;
   const auto middle = static_cast<std::ptrdiff_t>(spans.size());
@@ -73,44 +63,31 @@ void AddDerivedSteps(std::vector<RawSpan>& spans) {
   std::inplace_merge(spans.begin(), spans.begin() + middle, spans.end(), Earlier);
 }
 
-// Puts spans on the first level that is free when they start. A span lies below those around it,
-// for their levels are taken.
 class LevelBuilder {
  public:
   explicit LevelBuilder(Lane& lane) : lane_(lane) {}
 
   void Add(const RawSpan& span) {
-    std::size_t at = 0;
-    while (at < ends_.size() && ends_[at] > span.start) ++at;
-    if (at == kMostLevels) {
-      at = kMostLevels - 1;
-      if (ends_[at] >= span.start + span.length) return;  // below what can be shown
-    }
-    if (at == ends_.size()) {
-      ends_.push_back(0);
-      lane_.levels.emplace_back();
-    }
-    // On the last level a span that overlaps the one before begins where that ends.
-    const std::int64_t start = std::max(span.start, ends_[at]);
-    const std::int64_t length = span.start + span.length - start;
-    Level& level = lane_.levels[at];
-    level.start.push_back(start);
-    level.shape.push_back(static_cast<std::uint64_t>(length) << 8 |
+    const auto place = placer_.Add(span.start, span.length);
+    if (!place) return;
+    if (place->level == lane_.levels.size()) lane_.levels.emplace_back();
+    Level& level = lane_.levels[place->level];
+    level.start.push_back(place->start);
+    level.shape.push_back(static_cast<std::uint64_t>(place->length) << 8 |
                           static_cast<std::uint64_t>(span.stage));
     level.detail.push_back(span.detail);
-    ends_[at] = span.start + span.length;
   }
 
  private:
   Lane& lane_;
-  std::vector<std::int64_t> ends_;
+  traces::LevelPlacer placer_;
 };
 
 void FillTotals(Level& level) {
   Level::Totals sum;
   for (std::size_t i = 0; i < level.size(); ++i) {
     if (i % Level::kStride == 0) level.totals.push_back(sum);
-    const std::size_t stage = std::min<std::size_t>(level.shape[i] & 0xff, wire::kStageCount - 1);
+    const std::size_t stage = level.shape[i] & 0xff;
     ++sum.count[stage];
     sum.time[stage] += level.length(i);
   }
@@ -149,6 +126,26 @@ void CollectStops(Timeline& timeline) {
             });
 }
 
+// In the order of the data's way.
+void CollectStages(Timeline& timeline) {
+  constexpr std::array kOrder = {
+      StageId::kFetch,   StageId::kSample, StageId::kRead,    StageId::kDecode, StageId::kAugment,
+      StageId::kCollate, StageId::kPut,    StageId::kIdle,    StageId::kWait,   StageId::kGet,
+      StageId::kPin,     StageId::kH2d,    StageId::kCopy,    StageId::kStep,   StageId::kKernel,
+      StageId::kCall,    StageId::kSync,   StageId::kStartup, StageId::kMark};
+  std::array<std::uint64_t, wire::kStageCount> count{};
+  for (std::size_t s = 0; s < count.size(); ++s) count[s] = timeline.totals[s].count;
+  for (const Lane& lane : timeline.lanes) {
+    for (const Level& level : lane.levels) {
+      if (level.totals.empty()) continue;  // of a preview
+      for (std::size_t s = 0; s < count.size(); ++s) count[s] += level.totals.back().count[s];
+    }
+  }
+  for (const StageId stage : kOrder) {
+    if (count[static_cast<std::size_t>(stage)] > 0) timeline.stages.push_back(stage);
+  }
+}
+
 // Names and paths beyond ASCII: a font must be told beforehand.
 void CollectUnusual(const traces::Trace& trace, Timeline& timeline) {
   constexpr std::size_t kMost = 64 * 1024;
@@ -175,8 +172,7 @@ void CollectUnusual(const traces::Trace& trace, Timeline& timeline) {
   }
 }
 
-Group MakeGroup(const traces::Trace& trace, std::uint32_t process) {
-  const traces::ProcessInfo& info = trace.processes()[process];
+Group MakeGroup(const traces::ProcessInfo& info, std::uint32_t process) {
   Group group;
   group.process = ProcessId{process};
   group.kind = info.role == wire::kRoleConsumer ? GroupKind::kConsumer
@@ -189,15 +185,16 @@ Group MakeGroup(const traces::Trace& trace, std::uint32_t process) {
   return group;
 }
 
-void MakeGroups(const traces::Trace& trace, Timeline& timeline) {
-  for (std::uint32_t p = 0; p < trace.processes().size(); ++p) {
-    Group group = MakeGroup(trace, p);
-    for (std::size_t l = 0; l < timeline.lanes.size(); ++l) {
-      if (trace.threads()[timeline.lanes[l].thread.value].process.value == p) {
-        group.lanes.push_back(l);
-      }
-    }
-    if (!group.lanes.empty()) timeline.groups.push_back(std::move(group));
+void MakeGroups(std::span<const traces::ProcessInfo> processes,
+                std::span<const traces::ThreadInfo> threads, Timeline& timeline) {
+  std::vector<std::vector<std::size_t>> lanes(processes.size());
+  for (std::size_t l = 0; l < timeline.lanes.size(); ++l) {
+    lanes[threads[timeline.lanes[l].thread.value].process.value].push_back(l);
+  }
+  for (std::uint32_t p = 0; p < processes.size(); ++p) {
+    if (lanes[p].empty()) continue;
+    timeline.groups.push_back(MakeGroup(processes[p], p));
+    timeline.groups.back().lanes = std::move(lanes[p]);
   }
   std::stable_sort(
       timeline.groups.begin(), timeline.groups.end(), [](const Group& a, const Group& b) {
@@ -205,9 +202,10 @@ void MakeGroups(const traces::Trace& trace, Timeline& timeline) {
       });
 }
 
-std::string LabelOf(const traces::Trace& trace, const traces::ThreadInfo& thread) {
-  const bool main = thread.process.value < trace.processes().size() &&
-                    trace.processes()[thread.process.value].pid == thread.tid;
+std::string LabelOf(std::span<const traces::ProcessInfo> processes,
+                    const traces::ThreadInfo& thread) {
+  const bool main =
+      thread.process.value < processes.size() && processes[thread.process.value].pid == thread.tid;
   if (main) return "main";
   return thread.name.empty() ? fmt::format("thread {}", thread.tid) : thread.name;
 }
@@ -223,6 +221,20 @@ std::size_t Level::FirstEndingAfter(std::int64_t at) const {
 
 std::size_t Level::FirstStartingAt(std::int64_t at) const {
   return static_cast<std::size_t>(std::lower_bound(start.begin(), start.end(), at) - start.begin());
+}
+
+SpanDetail DetailOf(const Span& span) {
+  SpanDetail detail;
+  detail.batch = span.batch.index;
+  detail.generation = span.batch.generation;
+  detail.name = span.name;
+  detail.object = span.object;
+  const bool fits = span.sample >= 0 && span.sample < SpanDetail::kNoSample;
+  detail.sample = fits ? static_cast<std::uint32_t>(span.sample) : SpanDetail::kNoSample;
+  detail.bytes = static_cast<float>(span.bytes.value);
+  detail.cpu = span.cpu.value < 0 ? -1.0F : static_cast<float>(Seconds(span.cpu));
+  detail.flags = span.flags;
+  return detail;
 }
 
 std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildControl& control) {
@@ -249,7 +261,7 @@ std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildCon
     AddDerivedSteps(spans);
     Lane lane;
     lane.thread = ThreadId{t};
-    lane.label = LabelOf(trace, info);
+    lane.label = LabelOf(trace.processes(), info);
     lane.spans = spans.size();
     LevelBuilder builder(lane);
     for (const RawSpan& span : spans) builder.Add(span);
@@ -260,9 +272,38 @@ std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildCon
     timeline.lanes.push_back(std::move(lane));
   }
   CollectStops(timeline);
+  CollectStages(timeline);
   CollectUnusual(trace, timeline);
-  MakeGroups(trace, timeline);
+  MakeGroups(trace.processes(), trace.threads(), timeline);
   if (control.progress != nullptr) control.progress->store(1, std::memory_order_relaxed);
+  return timeline;
+}
+
+Timeline MakeTimeline(const traces::Preview& preview) {
+  Timeline timeline;
+  timeline.preview = true;
+  timeline.begin = preview.begin.value;
+  timeline.length = preview.length();
+  timeline.spans = preview.spans;
+  for (const traces::PreviewThread& thread : preview.threads) {
+    const traces::ThreadInfo& info = preview.thread_infos[thread.thread.value];
+    if (info.process.value >= preview.processes.size()) continue;
+    Lane lane;
+    lane.thread = thread.thread;
+    lane.label = LabelOf(preview.processes, info);
+    for (const traces::PreviewLevel& from : thread.levels) {
+      lane.spans += from.spans;
+      lane.levels.emplace_back();
+      FillDensity(lane.levels.back(), from.cells);
+    }
+    for (std::size_t s = 0; s < timeline.totals.size(); ++s) {
+      timeline.totals[s].count += thread.totals[s].count;
+      timeline.totals[s].time += thread.totals[s].time;
+    }
+    timeline.lanes.push_back(std::move(lane));
+  }
+  CollectStages(timeline);
+  MakeGroups(preview.processes, preview.thread_infos, timeline);
   return timeline;
 }
 

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "traces/density.h"
+#include "traces/preview.h"
 #include "traces/trace.h"
 
 namespace penstock::gui {
@@ -35,16 +37,14 @@ struct SpanDetail {
   [[nodiscard]] traces::BatchKey key() const { return {batch, generation}; }
 };
 
-// A stretch of a level: how much of it each of the three largest stages covers, in 1/255.
-struct Cell {
-  std::array<std::uint8_t, 3> stage{};
-  std::array<std::uint8_t, 3> share{};
-};
+[[nodiscard]] SpanDetail DetailOf(const traces::Span& span);
+
+using Cell = traces::DensityCell;
 
 // Spans that do not overlap: one level of one thread, ascending by time.
 struct Level {
   std::vector<std::int64_t> start;
-  std::vector<std::uint64_t> shape;  // duration << 8 | stage
+  std::vector<std::uint64_t> shape;  // duration << 8 | stage; stages below wire::kStageCount
   std::vector<SpanDetail> detail;
   // density[0] divides the whole trace into equal cells, each further one into half as many; empty
   // where there are so few spans that they are always drawn themselves.
@@ -113,8 +113,12 @@ struct Timeline {
   std::uint64_t spans = 0;
   std::vector<Group> groups;  // consumers, workers by number, others
   std::vector<Lane> lanes;
-  std::vector<BatchStop> stops;  // by key, then time
-  std::string unusual_text;      // names and paths that are not plain ASCII, for want of glyphs
+  std::vector<BatchStop> stops;         // by key, then time
+  std::vector<traces::StageId> stages;  // that occur, in the order of the data's way
+  // Of a preview only: its levels have cells and no spans, and this is all that is known of them.
+  bool preview = false;
+  std::array<traces::StageTotal, wire::kStageCount> totals{};
+  std::string unusual_text;  // names and paths that are not plain ASCII, for want of glyphs
 
   [[nodiscard]] const Level& level(SpanRef ref) const { return lanes[ref.lane].levels[ref.level]; }
   [[nodiscard]] std::int64_t start(SpanRef ref) const { return level(ref).start[ref.index]; }
@@ -133,5 +137,8 @@ struct BuildControl {
 // Cost: one pass over all spans, 44 bytes each and up to 1 MB a level.
 [[nodiscard]] std::optional<Timeline> BuildTimeline(const traces::Trace& trace,
                                                     const BuildControl& control = {});
+
+// What can be drawn before the spans are there. Cost: O(cells).
+[[nodiscard]] Timeline MakeTimeline(const traces::Preview& preview);
 
 }  // namespace penstock::gui

@@ -51,7 +51,8 @@ WhatIfLimits LimitsOf(const Diagnosis& diagnosis) {
   limits.workers = std::min(most, 128);
   limits.prefetch = std::max(16, recorded.prefetch);
   limits.batch = std::max(4 * recorded.batch, 8);
-  limits.step = std::max(0.01, 4 * MedianStep(diagnosis));
+  limits.recorded_step = MedianStep(diagnosis);
+  limits.step = std::max(0.01, 4 * limits.recorded_step);
   return limits;
 }
 

@@ -42,7 +42,8 @@ struct WhatIfLimits {
   int workers = 16;
   int prefetch = 16;
   int batch = 1024;
-  double step = 1;  // seconds
+  double step = 1;           // seconds
+  double recorded_step = 0;  // seconds: MedianStep()
 };
 [[nodiscard]] WhatIfLimits LimitsOf(const analyzer::Diagnosis& diagnosis);
 

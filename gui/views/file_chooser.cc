@@ -18,13 +18,14 @@ bool LooksLikeTrace(const std::string& name) {
     return name.size() >= end.size() &&
            name.compare(name.size() - end.size(), end.size(), end) == 0;
   };
-  return ends(".penstock") || ends(".recording") || ends(".part");
+  return ends(".penstock") || ends(".recording") || ends(".part") || ends(".json");
 }
 
 }  // namespace
 
-void FileChooser::Show(const fs::path& near) {
+void FileChooser::Show(const fs::path& near, Text title) {
   open_ = true;
+  title_ = title;
   appear_ = true;
   std::error_code error;
   const fs::path folder = near.has_parent_path() ? near.parent_path() : fs::current_path(error);
@@ -102,7 +103,7 @@ std::optional<fs::path> FileChooser::Draw(const Ui& ui) {
                              ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize |
                                  ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings)) {
     const float width = ImGui::GetContentRegionAvail().x;
-    Paragraph(ui, ui.title, ui.palette().text, ui.T(Text::kChooseFile), width);
+    Paragraph(ui, ui.title, ui.palette().text, ui.T(title_), width);
     if (ImGui::Button((std::string("↑ ") + ui.T(Text::kParent)).c_str())) {
       Enter(folder_.parent_path());
     }

@@ -16,7 +16,7 @@ namespace penstock::gui {
 class FileChooser {
  public:
   // Opens at the folder of `near`, or the current one.
-  void Show(const std::filesystem::path& near);
+  void Show(const std::filesystem::path& near, Text title = Text::kChooseFile);
   // Draws it while it is open. Returns the file when one was chosen.
   [[nodiscard]] std::optional<std::filesystem::path> Draw(const Ui& ui);
   [[nodiscard]] bool open() const { return open_; }
@@ -32,7 +32,8 @@ class FileChooser {
 
   bool open_ = false;
   bool appear_ = false;
-  bool all_ = false;  // not traces alone
+  bool all_ = false;  // not traces and sweeps alone
+  Text title_ = Text::kChooseFile;
   std::filesystem::path folder_;
   std::vector<Entry> entries_;
 };

@@ -41,6 +41,8 @@ void DrawMark(const Ui& ui, ImVec2 at, Severity severity) {
   }
 }
 
+}  // namespace
+
 void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, float width) {
   const Palette& p = ui.palette();
   const FindingText text = TextOf(finding, ui.language);
@@ -79,8 +81,6 @@ void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, flo
   ImGui::PopID();
   ImGui::SetCursorScreenPos({end.x, end.y + ui.Px(4)});
 }
-
-}  // namespace
 
 void DrawFindings(const Ui& ui, Workspace& workspace, Area area) {
   const analyzer::Report& report = workspace.Shown().analysis->report;

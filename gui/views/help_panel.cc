@@ -35,9 +35,10 @@ constexpr std::array kLines = {
     Line{"Q", Text::kKeyPanel},
     Line{"Alt+←  Alt+→", Text::kKeyBack},
     Line{"Esc", Text::kKeyClear},
-    Line{"Ctrl+P,  Ctrl+R", Text::kKeyCommands},
+    Line{"Ctrl+P", Text::kKeyCommands},
     Line{"Alt+1 … 9", Text::kKeyViews},
-    Line{"Ctrl+O", Text::kOpen},
+    Line{"Ctrl+O   Ctrl+Shift+O   Ctrl+R", Text::kKeyOpen},
+    Line{"Ctrl+E   Ctrl+Shift+P   Ctrl+Shift+H", Text::kKeyExport},
     Line{"Ctrl + -   Ctrl 0", Text::kKeyScale},
     Line{"Ctrl+Q", Text::kKeyQuit},
 };

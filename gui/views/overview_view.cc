@@ -201,7 +201,7 @@ void DrawPanels(const Ui& ui, Workspace& workspace, Area area) {
   y += card_height + gap;
 
   const float ribbon_height = ui.Px(140);
-  DrawRibbon(ui, report, {{area.min.x, y}, {area.max.x, y + ribbon_height}});
+  DrawRibbon(ui, analysis.ribbon, {{area.min.x, y}, {area.max.x, y + ribbon_height}});
   y += ribbon_height + gap;
 
   const float footer = ui.small->FontSize + ui.Px(4);

@@ -69,12 +69,11 @@ void DrawBar(const Ui& ui, const std::vector<RibbonPart>& parts, const BarPlace&
 
 }  // namespace
 
-void DrawRibbon(const Ui& ui, const analyzer::Report& report, Area area) {
+void DrawRibbon(const Ui& ui, const Ribbon& ribbon, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   Area inside = Panel(ui, area);
   inside = Headed(ui, inside, ui.T(Text::kRibbonTitle));
-  const Ribbon ribbon = BuildRibbon(report);
   if (ribbon.empty()) {
     DrawTextCentred(list, ui.body, inside, Ink(p.dim), ui.T(Text::kNoBatches));
     return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stages: a table of what each takes, and how the calls of the chosen one are distributed.
+// Stages: a table of what each takes, how the calls of the chosen row are distributed, and which
+// the slow ones are.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,256 +9,172 @@
 #include <fmt/core.h>
 
 #include "analyzer/report/format.h"
-#include "gui/model/stages.h"
 #include "gui/model/ticks.h"
-#include "gui/views/workspace.h"
+#include "gui/views/panel_parts.h"
+#include "gui/views/stage_panels.h"
 
 namespace penstock::gui {
 namespace {
 
 using analyzer::DurationText;
-using analyzer::StageRow;
-using traces::StageId;
 
-std::string CellText(const StageRow& row, int column) {
-  switch (column) {
-    case 1:
-      return analyzer::PercentText(row.share);
-    case 2:
-      return DurationText(row.wall);
-    case 3:
-      return row.cpu_known ? DurationText(row.cpu) : "-";
-    case 4:
-      return CountText(static_cast<double>(row.count));
-    case 5:
-      return DurationText(row.p50);
-    case 6:
-      return DurationText(row.p99);
-    default:
-      return row.bytes > 0 ? analyzer::BytesText(row.bytes) : "-";
+struct Column {
+  Text title;
+  float weight;
+};
+constexpr std::array kColumns = {
+    Column{Text::kStage, 3.1F}, Column{Text::kShare, 0.8F},  Column{Text::kWall, 0.95F},
+    Column{Text::kCpu, 0.95F},  Column{Text::kCount, 0.85F}, Column{Text::kMedian, 1.05F},
+    Column{Text::kP90, 1.05F},  Column{Text::kP99, 1.05F},   Column{Text::kSpanBytes, 1.0F}};
+
+std::string CellText(const StageLine& line, int column) {
+  switch (static_cast<StageColumn>(column)) {
+    case StageColumn::kShare:
+      return analyzer::PercentText(line.share);
+    case StageColumn::kWall:
+      return DurationText(line.wall);
+    case StageColumn::kCpu:
+      return line.cpu_known ? DurationText(line.cpu) : "–";
+    case StageColumn::kCount:
+      return CountText(static_cast<double>(line.count));
+    case StageColumn::kP50:
+      return DurationText(line.p50);
+    case StageColumn::kP90:
+      return DurationText(line.p90);
+    case StageColumn::kP99:
+      return DurationText(line.p99);
+    case StageColumn::kBytes:
+      return line.bytes > 0 ? analyzer::BytesText(line.bytes) : "–";
   }
+  return "";
 }
 
-void RightAligned(const Ui& ui, const std::string& text, bool dim) {
-  const float width = ImGui::CalcTextSize(text.c_str()).x;
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
-                       std::max(0.0F, ImGui::GetContentRegionAvail().x - width));
-  if (dim) {
-    ImGui::TextColored(Tint(ui.palette().dim), "%s", text.c_str());
-  } else {
-    ImGui::TextUnformatted(text.c_str());
-  }
-}
-
-void DrawRow(const Ui& ui, Workspace& workspace, const StageRow& row, bool child) {
+void DrawRow(const Ui& ui, Workspace& workspace, const StageLine& line) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const StageId stage = StageNamed(row.name);
-  if (child) {
-    ImGui::Dummy({ui.Px(30), 1});
-    ImGui::SameLine(0, 0);
-    ImGui::TextColored(Tint(ui.palette().dim), "%s", analyzer::PlainText(row.name, 80).c_str());
-  } else {
-    ImGui::PushID(row.name.c_str());
-    const bool chosen = workspace.stages.chosen == row.name;
-    if (ImGui::Selectable("##row", chosen, ImGuiSelectableFlags_SpanAllColumns)) {
-      workspace.stages.chosen = row.name;
-    }
-    ImGui::PopID();
-    const float size = ui.Px(11);
-    ImGui::GetWindowDrawList()->AddRectFilled(
-        {at.x, at.y + ui.Px(2)}, {at.x + size, at.y + ui.Px(2) + size}, ui.Stage(stage), ui.Px(3));
-    DrawText(ImGui::GetWindowDrawList(), ui.body, {at.x + ui.Px(19), at.y}, Ink(ui.palette().text),
-             row.name);
+  const float width = ImGui::GetContentRegionAvail().x;
+  ImGui::PushID(static_cast<int>(line.id.stage));
+  ImGui::PushID(static_cast<int>(line.id.part.value));
+  const bool chosen = workspace.stages.chosen == line.id;
+  if (ImGui::Selectable("##row", chosen, ImGuiSelectableFlags_SpanAllColumns)) {
+    workspace.stages.chosen = line.id;
+    workspace.stages.bin.reset();
   }
-  for (int column = 1; column < 8; ++column) {
+  ImGui::PopID();
+  ImGui::PopID();
+  const std::string name = analyzer::PlainText(line.name, 80);
+  const float indent = line.is_part() ? ui.Px(30) : ui.Px(19);
+  if (!line.is_part()) {
+    const float size = ui.Px(11);
+    list->AddRectFilled({at.x, at.y + ui.Px(2)}, {at.x + size, at.y + ui.Px(2) + size},
+                        ui.Stage(line.id.stage), ui.Px(3));
+  }
+  DrawText(list, ui.body, {at.x + indent, at.y}, Ink(line.is_part() ? p.dim : p.text),
+           Elided(ui.body, name, width - indent));
+  if (ImGui::IsItemHovered() && TextWidth(ui.body, name) > width - indent) Tip(ui, name);
+  for (int column = 1; column < static_cast<int>(kColumns.size()); ++column) {
     ImGui::TableNextColumn();
-    RightAligned(ui, CellText(row, column), child);
+    const ImVec2 cell = ImGui::GetCursorScreenPos();
+    const float room = ImGui::GetContentRegionAvail().x;
+    if (column == static_cast<int>(StageColumn::kShare)) {
+      // A bar behind the figure: shares are compared at a glance.
+      list->AddRectFilled(
+          {cell.x, cell.y},
+          {cell.x + room * static_cast<float>(line.share), cell.y + ui.body->FontSize + ui.Px(2)},
+          ui.Stage(line.id.stage, line.is_part() ? 0.22 : 0.4), ui.Px(2));
+    }
+    CellRight(ui, CellText(line, column), line.is_part());
   }
 }
 
-void DrawTable(const Ui& ui, Workspace& workspace, Area area) {
-  const auto& report = workspace.Shown().analysis->report;
+void DrawTable(const Ui& ui, Workspace& workspace, std::span<const StageLine> lines, Area area) {
   BeginArea("stages", area, false);
   const ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg |
                                 ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate |
                                 ImGuiTableFlags_SizingStretchProp;
-  if (ImGui::BeginTable("table", 8, flags)) {
+  if (ImGui::BeginTable("table", static_cast<int>(kColumns.size()), flags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
-    constexpr std::array kNames = {Text::kStage, Text::kShare,  Text::kWall, Text::kCpu,
-                                   Text::kCount, Text::kMedian, Text::kP99,  Text::kSpanBytes};
-    for (std::size_t i = 0; i < kNames.size(); ++i) {
+    for (std::size_t i = 0; i < kColumns.size(); ++i) {
       ImGui::TableSetupColumn(
-          ui.T(kNames[i]),
+          ui.T(kColumns[i].title),
           i == 0 ? ImGuiTableColumnFlags_NoSort : ImGuiTableColumnFlags_PreferSortDescending,
-          i == 0 ? 3.0F : 1.0F);
+          kColumns[i].weight);
     }
-    ImGui::TableHeadersRow();
-    if (ImGuiTableSortSpecs* sort = ImGui::TableGetSortSpecs()) {
+    ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+    ImGui::TableNextColumn();
+    ImGui::TableHeader(ui.T(Text::kStage));
+    for (std::size_t i = 1; i < kColumns.size(); ++i) {
+      ImGui::TableNextColumn();
+      HeadRight(ui, ui.T(kColumns[i].title), "");
+    }
+    if (const ImGuiTableSortSpecs* sort = ImGui::TableGetSortSpecs()) {
       workspace.stages.sort_column = sort->SpecsCount > 0 ? sort->Specs[0].ColumnIndex : -1;
       workspace.stages.descending =
           sort->SpecsCount == 0 || sort->Specs[0].SortDirection == ImGuiSortDirection_Descending;
     }
-    const auto rows =
-        SortedStages(report.stages, workspace.stages.sort_column, workspace.stages.descending);
-    for (const StageRow* row : rows) {
-      DrawRow(ui, workspace, *row, false);
-      for (const StageRow& child : row->children) DrawRow(ui, workspace, child, true);
-    }
+    const auto order = SortStages(lines, workspace.stages.sort_column, workspace.stages.descending);
+    for (const std::uint32_t place : order) DrawRow(ui, workspace, lines[place]);
     ImGui::EndTable();
   }
   EndArea();
 }
 
-// Durations on a log scale, with the median and the tail marked.
-void DrawHistogram(const Ui& ui, const StageHistogram& histogram, Area area) {
-  const Palette& p = ui.palette();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float foot = ui.small->FontSize + ui.Px(8);
-  const float side = ui.Px(44);
-  const Area plot{{area.min.x + side, area.min.y + ui.Px(18)}, {area.max.x, area.max.y - foot}};
-  const auto bins = static_cast<double>(histogram.bins.size());
-  const double most = std::max(histogram.most(), 1e-9);
-  for (const double share : RoundValues(0, most, 4)) {
-    const float y = plot.max.y - static_cast<float>(share / most) * plot.height();
-    list->AddLine({plot.min.x, y}, {plot.max.x, y}, Ink(p.line, 0.7));
-    DrawTextRight(list, ui.small, plot.min.x - ui.Px(6), y - ui.small->FontSize / 2, Ink(p.dim),
-                  analyzer::PercentText(share));
-  }
-  const float width = plot.width() / static_cast<float>(bins);
-  for (std::size_t i = 0; i < histogram.bins.size(); ++i) {
-    if (histogram.bins[i] <= 0) continue;
-    const float x = plot.min.x + width * static_cast<float>(i);
-    const float height =
-        std::max(ui.Px(1.5F), static_cast<float>(histogram.bins[i] / most) * plot.height());
-    list->AddRectFilled({x + ui.Px(0.5F), plot.max.y - height},
-                        {x + width - ui.Px(0.5F), plot.max.y}, ui.Stage(histogram.stage), ui.Px(2));
-    ImGui::SetCursorScreenPos({x, plot.min.y});
-    ImGui::PushID(static_cast<int>(i));
-    ImGui::InvisibleButton("##bin", {std::max(width, 1.0F), std::max(plot.height(), 1.0F)});
-    ImGui::PopID();
-    Tip(ui, fmt::format("{} – {}: {}", DurationText(histogram.EdgeOf(i)),
-                        DurationText(histogram.EdgeOf(i + 1)),
-                        analyzer::PercentText(histogram.bins[i])));
-  }
-  const auto x_of = [&](double seconds) {
-    return plot.min.x + static_cast<float>(histogram.PlaceOf(seconds) / bins) * plot.width();
-  };
-  float last = -1e9F;
-  for (std::size_t i = 0; i <= histogram.bins.size(); i += analyzer::kBinsPerDecade) {
-    const float x = plot.min.x + width * static_cast<float>(i);
-    const std::string text = DurationText(histogram.EdgeOf(i));
-    list->AddLine({x, plot.max.y}, {x, plot.max.y + ui.Px(4)}, Ink(p.dim));
-    const float left = std::clamp(x - TextWidth(ui.small, text) / 2, plot.min.x,
-                                  plot.max.x - TextWidth(ui.small, text));
-    if (left < last + ui.Px(8)) continue;
-    DrawText(list, ui.small, {left, plot.max.y + ui.Px(5)}, Ink(p.dim), text);
-    last = left + TextWidth(ui.small, text);
-  }
-  // Names above the plot, apart from one another.
-  const std::array marks = {std::pair("p99", histogram.p99), std::pair("p90", histogram.p90),
-                            std::pair("p50", histogram.p50)};
-  float right = plot.max.x + ui.Px(12);
-  for (const auto& [name, seconds] : marks) {
-    const float x = x_of(seconds);
-    list->AddLine({x, plot.min.y}, {x, plot.max.y}, Ink(p.text, 0.7), ui.Px(1));
-    const std::string text = fmt::format("{} {}", name, DurationText(seconds));
-    const float width_of = TextWidth(ui.small, text);
-    const float left = std::min(x - width_of / 2, right - ui.Px(12) - width_of);
-    DrawText(list, ui.small, {left, area.min.y}, Ink(p.text), text);
-    right = left;
-  }
-  list->AddLine({plot.min.x, plot.max.y}, plot.max, Ink(p.dim));
+Text ShareNote(const StageLine& line) {
+  if (line.of_workers) return Text::kInMaking;
+  return line.id.stage == traces::StageId::kIdle ? Text::kInLife : Text::kInLoop;
 }
 
-// The slowest calls of the stage, each a way into the timeline.
-void DrawSlowest(const Ui& ui, Workspace& workspace, StageId stage, Area area) {
-  if (!workspace.document.timeline) return;
-  const Timeline& timeline = *workspace.document.timeline;
+void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>& lines,
+                Area area) {
   const Palette& p = ui.palette();
+  if (lines.empty()) return DrawEmpty(ui, area, ui.T(Text::kStageNothingHere), "");
   StagesState& state = workspace.stages;
-  if (state.slowest_of != state.chosen || state.slowest_in != workspace.Range()) {
-    state.slowest_of = state.chosen;
-    state.slowest_in = workspace.Range();
-    state.slowest = Slowest(timeline, stage, 12, state.slowest_in);
+  const auto known = [&](const StageLine& line) { return line.id == state.chosen; };
+  if (std::none_of(lines.begin(), lines.end(), known)) {
+    state.chosen = MostTelling(workspace.Shown().analysis->report, lines);
+    state.bin.reset();
   }
-  const std::vector<SpanRef>& spans = state.slowest;
-  if (spans.empty()) return;
-  DrawText(ImGui::GetWindowDrawList(), ui.strong, area.min, Ink(p.text), ui.T(Text::kSlowest));
-  area.min.y += ui.strong->FontSize + ui.Px(6);
-  BeginArea("slowest", area, true);
-  const float width = ImGui::GetContentRegionAvail().x - ui.Px(4);
-  std::optional<SpanRef> chosen;
-  for (std::size_t i = 0; i < spans.size(); ++i) {
-    const SpanRef span = spans[i];
-    const SpanDetail& detail = timeline.detail(span);
-    ImGui::PushID(static_cast<int>(i));
-    if (ImGui::Selectable("##slow", false, 0, {width, ui.Px(19)})) chosen = span;
-    ImGui::PopID();
-    const ImVec2 at = ImGui::GetItemRectMin();
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    const float y = at.y + ui.Px(2);
-    DrawTextRight(
-        list, ui.strong, at.x + ui.Px(70), y, Ink(p.text),
-        DurationText(static_cast<double>(timeline.end(span) - timeline.start(span)) * 1e-9));
-    const std::string_view object = workspace.document.trace->String(detail.object);
-    const std::string_view file = object.substr(object.rfind('/') + 1);
-    std::string text(workspace.document.trace->String(detail.name));
-    if (detail.sample != SpanDetail::kNoSample) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : "  ·  ", ui.T(Text::kSpanSample),
-                          detail.sample);
-    }
-    if (detail.key().valid()) {
-      text +=
-          fmt::format("{}{} {}", text.empty() ? "" : "  ·  ", ui.T(Text::kSpanBatch), detail.batch);
-    }
-    if (!file.empty()) text += "  ·  " + analyzer::PlainText(file, 60);
-    DrawText(list, ui.body, {at.x + ui.Px(84), y}, Ink(p.dim),
-             Elided(ui.body, text, width - ui.Px(84)));
-  }
-  EndArea();
-  if (chosen) {
-    workspace.timeline.Go(timeline, *chosen);
-    workspace.reveal = true;
-    workspace.view = ViewId::kTimeline;
-  }
-}
-
-Text ShareNote(const StageRow& row) {
-  if (row.of_workers) return Text::kInMaking;
-  return row.name == "idle" ? Text::kInLife : Text::kInLoop;
+  const StageLine& line = *std::find_if(lines.begin(), lines.end(), known);
+  const float gap = ui.Px(10);
+  const float left = std::floor((area.width() - gap) * 0.63F);
+  Area table = Panel(ui, {area.min, {area.min.x + left, area.max.y}});
+  table.max.y -= ui.small->FontSize + ui.Px(6);
+  DrawTable(ui, workspace, lines, table);
+  DrawText(ImGui::GetWindowDrawList(), ui.small, {table.min.x, table.max.y + ui.Px(6)}, Ink(p.dim),
+           Elided(ui.small, ui.T(ShareNote(line)), table.width()));
+  Area inside = Panel(ui, {{area.min.x + left + gap, area.min.y}, area.max});
+  inside = Headed(ui, inside,
+                  Elided(ui.strong, ui.F(Text::kDurations, analyzer::PlainText(line.name, 60)),
+                         inside.width()));
+  inside.min.y += ui.Px(4);
+  const float middle = inside.min.y + inside.height() * 0.46F;
+  DrawHistogram(ui, workspace, line, {inside.min, {inside.max.x, middle}});
+  DrawTail(ui, workspace, line, {{inside.min.x, middle + ui.Px(14)}, inside.max});
 }
 
 }  // namespace
 
 void DrawStages(const Ui& ui, Workspace& workspace, Area area) {
-  const Analysis& analysis = *workspace.Shown().analysis;
-  const Palette& p = ui.palette();
-  if (analysis.report.stages.empty()) {
-    DrawTextCentred(ImGui::GetWindowDrawList(), ui.title, area, Ink(p.dim), ui.T(Text::kNoSpans));
+  const auto analysis = workspace.Shown().analysis;
+  const auto trace = workspace.Shown().trace;
+  if (analysis->report.stages.empty() && !workspace.Range()) {
+    DrawTextCentred(ImGui::GetWindowDrawList(), ui.title, area, Ink(ui.palette().dim),
+                    ui.T(Text::kNoSpans));
     return;
   }
-  const auto known = [&](const StageRow& row) { return row.name == workspace.stages.chosen; };
-  if (std::none_of(analysis.report.stages.begin(), analysis.report.stages.end(), known)) {
-    workspace.stages.chosen = MostTelling(analysis.report);
+  const std::vector<StageLine>* lines = workspace.stages.lines.Get(
+      workspace.question(workspace.Shown()), workspace.at_once, [=](const std::stop_token& stop) {
+        return BuildStages({trace.get(), std::nullopt}, *analysis, stop);
+      });
+  if (lines == nullptr) {
+    DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, area, Ink(ui.palette().dim),
+                    ui.T(Text::kAnalysing));
+    return;
   }
-  const auto row =
-      std::find_if(analysis.report.stages.begin(), analysis.report.stages.end(), known);
-  const float gap = ui.Px(10);
-  const float left = std::floor((area.width() - gap) * 0.58F);
-  DrawTable(ui, workspace, Panel(ui, {area.min, {area.min.x + left, area.max.y}}));
-  Area inside = Panel(ui, {{area.min.x + left + gap, area.min.y}, area.max});
-  inside = Headed(ui, inside, ui.F(Text::kDurations, row->name));
-  DrawText(ImGui::GetWindowDrawList(), ui.small, inside.min, Ink(p.dim),
-           Elided(ui.small, ui.T(ShareNote(*row)), inside.width()));
-  inside.min.y += ui.small->FontSize + ui.Px(10);
-  const StageHistogram histogram = HistogramOf(analysis, *row);
-  const float middle = inside.min.y + inside.height() * 0.52F;
-  if (!histogram.bins.empty()) {
-    DrawHistogram(ui, histogram, {inside.min, {inside.max.x, middle}});
-  }
-  DrawSlowest(ui, workspace, histogram.stage, {{inside.min.x, middle + ui.Px(14)}, inside.max});
+  DrawPanels(ui, workspace, *lines, area);
 }
 
 }  // namespace penstock::gui

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include <fmt/core.h>
 
@@ -108,34 +109,43 @@ void DrawSelection(const TimelineCanvas& canvas) {
   DrawTextCentred(list, ui.strong, pill, Ink(InkOn(p.accent)), text);
 }
 
+// One frame for each column of pixels that has hits: binary searches, however many there are.
+void DrawHitsOf(const TimelineCanvas& canvas, const Row& row, std::span<const SpanRef> hits) {
+  const Ui& ui = canvas.ui;
+  const Timeline& timeline = canvas.timeline;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float y = canvas.Top(row);
+  auto it = std::partition_point(hits.begin(), hits.end(), [&](SpanRef hit) {
+    return timeline.end(hit) <= canvas.window.from;
+  });
+  while (it != hits.end() && timeline.start(*it) <= canvas.window.to) {
+    const float x0 = canvas.X(timeline.start(*it));
+    const float x1 = std::max(canvas.X(timeline.end(*it)), x0 + ui.Px(2));
+    list->AddRect({x0, y}, {x1, y + ui.Px(row.height) - 1}, Ink(ui.palette().text, 0.9), 0, 0,
+                  ui.Px(1));
+    const std::int64_t next = canvas.At(x1 + 1);
+    it = std::partition_point(it + 1, hits.end(),
+                              [&](SpanRef hit) { return timeline.start(hit) < next; });
+  }
+}
+
 void DrawHits(const TimelineCanvas& canvas) {
   const SearchState& search = canvas.workspace.search;
   if (!search.found || search.found->hits().empty()) return;
-  const Ui& ui = canvas.ui;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  constexpr std::size_t kMost = 3'000;
-  const auto& hits = search.found->hits();
-  // Hits that begin before the window may reach into it; a few of them is enough.
-  const auto first = std::partition_point(hits.begin(), hits.end(), [&](SpanRef hit) {
-    return canvas.timeline.start(hit) < canvas.window.from;
-  });
-  auto it = first - std::min<std::ptrdiff_t>(first - hits.begin(), 200);
-  float last_x = -1;
-  const Row* last_row = nullptr;
-  for (std::size_t drawn = 0; it != hits.end() && drawn < kMost; ++it) {
-    if (canvas.timeline.start(*it) > canvas.window.to) break;
-    const float x0 = canvas.X(canvas.timeline.start(*it));
-    const float x1 = std::max(canvas.X(canvas.timeline.end(*it)), x0 + ui.Px(2));
-    const Row* row = canvas.RowOf(*it);
-    if (row == nullptr || !canvas.Visible(*row) || x1 < canvas.plot.min.x) continue;
-    if (row == last_row && x1 < last_x + 2) continue;
-    last_x = x1;
-    last_row = row;
-    const float y = canvas.Top(*row);
-    if (!row->pinned && y < canvas.RowsTop()) continue;
-    list->AddRect({x0, y}, {x1, y + ui.Px(row->height) - 1}, Ink(ui.palette().text, 0.9), 0, 0,
-                  ui.Px(1));
-    ++drawn;
+  for (const Row& row : canvas.rows) {
+    // What is half below the pinned rows is not drawn over them.
+    if (!canvas.Visible(row) || (!row.pinned && canvas.Top(row) < canvas.RowsTop())) continue;
+    if (row.kind == RowKind::kLevel) {
+      DrawHitsOf(canvas, row, search.found->HitsOf(row.lane, row.level));
+    } else if (row.kind == RowKind::kGroup && row.group != Row::kAllGroups &&
+               canvas.workspace.timeline.folded.count(row.group) > 0) {
+      for (const std::size_t lane : canvas.timeline.groups[row.group].lanes) {
+        const auto levels = static_cast<std::uint32_t>(canvas.timeline.lanes[lane].levels.size());
+        for (std::uint32_t level = 0; level < levels; ++level) {
+          DrawHitsOf(canvas, row, search.found->HitsOf(static_cast<std::uint32_t>(lane), level));
+        }
+      }
+    }
   }
 }
 

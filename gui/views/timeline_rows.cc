@@ -29,10 +29,6 @@ Colours ColoursOf(const Ui& ui) {
   return colours;
 }
 
-std::size_t StageIndex(StageId stage) {
-  return std::min<std::size_t>(static_cast<std::size_t>(stage), wire::kStageCount - 1);
-}
-
 void DrawBoxes(const TimelineCanvas& canvas, const Row& row, const Level& level,
                const Colours& colours, std::vector<Box>& boxes) {
   const Ui& ui = canvas.ui;
@@ -59,8 +55,10 @@ void DrawBoxes(const TimelineCanvas& canvas, const Row& row, const Level& level,
         continue;
       }
       const float x0 = left + box.x0;
-      // A gap between neighbours that are wide enough to have one.
-      const float x1 = left + box.x1 - (box.x1 - box.x0 > 3 ? 1.0F : 0.0F);
+      // A gap between neighbours that are wide enough to have one; a density has no gaps but its
+      // own.
+      const bool gap = box.span != Box::kMany && box.x1 - box.x0 > 3;
+      const float x1 = left + box.x1 - (gap ? 1.0F : 0.0F);
       const ImVec2 a{x0, top + (1 - box.top) * height};
       const ImVec2 b{std::max(x1, x0 + 0.5F), top + (1 - box.bottom) * height};
       list->PrimRectUV(a, b, white, white, colours.stage[StageIndex(box.stage)]);

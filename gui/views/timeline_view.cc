@@ -5,7 +5,6 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 
 #include <fmt/core.h>
@@ -18,25 +17,9 @@ namespace {
 
 using traces::StageId;
 
-// Stages in the order of the data's way, as far as they occur.
-std::vector<StageId> StagesOf(const Timeline& timeline) {
-  constexpr std::array kOrder = {
-      StageId::kFetch,   StageId::kSample, StageId::kRead, StageId::kDecode, StageId::kAugment,
-      StageId::kCollate, StageId::kPut,    StageId::kIdle, StageId::kWait,   StageId::kGet,
-      StageId::kPin,     StageId::kH2d,    StageId::kStep, StageId::kKernel, StageId::kSync,
-      StageId::kStartup, StageId::kMark};
-  const auto sums = Aggregate(timeline, {0, timeline.length + 1});
-  std::vector<StageId> stages;
-  for (const StageId stage : kOrder) {
-    const auto is = [stage](const StageSum& sum) { return sum.stage == stage; };
-    if (std::any_of(sums.begin(), sums.end(), is)) stages.push_back(stage);
-  }
-  return stages;
-}
-
 void RunSearch(Workspace& workspace) {
   SearchState& search = workspace.search;
-  if (search.done == search.text) return;
+  if (search.done == search.text || !workspace.document.trace) return;
   search.done = search.text;
   search.hit = 0;
   search.found.reset();
@@ -114,7 +97,7 @@ void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, flo
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   float x = right;
-  const std::vector<StageId> stages = StagesOf(*workspace.document.timeline);
+  const std::vector<StageId>& stages = workspace.document.timeline->stages;
   float whole = 0;
   for (const StageId stage : stages) {
     whole += TextWidth(ui.small, traces::StageName(stage)) + ui.Px(25);

@@ -47,8 +47,8 @@ void DrawSliders(const Ui& ui, Workspace& workspace, Area area) {
   ImGui::SameLine();
   ImGui::Checkbox(ui.T(Text::kPersistent), &state.chosen.persistent);
   Label(ui, ui.T(Text::kStepTime));
-  float step =
-      static_cast<float>((state.chosen.step < 0 ? MedianStep(diagnosis) : state.chosen.step) * 1e3);
+  const double seconds = state.chosen.step < 0 ? state.limits.recorded_step : state.chosen.step;
+  float step = static_cast<float>(seconds * 1e3);
   ImGui::SetNextItemWidth(-1);
   if (ImGui::SliderFloat("##step", &step, 0, static_cast<float>(state.limits.step * 1e3), "%.1f ms",
                          ImGuiSliderFlags_AlwaysClamp)) {

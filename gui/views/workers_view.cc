@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers: what each did with its time, memory over time, and how many batches lay ready.
+// Workers: what each did with its time, who holds the others up, memory over time, and how many
+// batches lay ready.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,196 +9,85 @@
 #include <fmt/core.h>
 
 #include "analyzer/report/format.h"
-#include "gui/model/ticks.h"
-#include "gui/views/timeline_canvas.h"
-#include "gui/views/workspace.h"
-#include "gui/widgets/plot.h"
+#include "gui/views/panel_parts.h"
+#include "gui/views/workers_panels.h"
+#include "gui/widgets/time_plot.h"
 
 namespace penstock::gui {
 namespace {
 
-using analyzer::DurationText;
-using analyzer::WorkerRun;
 using traces::StageId;
 
-// Busy, of it computing, idle, and the rest of its life.
-void DrawLifeBar(const Ui& ui, const WorkerRun& worker, double life, float width) {
-  const Palette& p = ui.palette();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float height = ui.Px(14);
-  const auto length = [&](double seconds) {
-    return static_cast<float>(std::clamp(seconds / std::max(life, 1e-9), 0.0, 1.0)) * width;
-  };
-  list->AddRectFilled(at, {at.x + width, at.y + height}, Ink(p.raised), ui.Px(3));
-  const float busy = length(worker.busy);
-  const float cpu = std::min(length(worker.cpu), busy);
-  const Rgb colour = p.accent;
-  list->AddRectFilled(at, {at.x + busy, at.y + height}, Ink(colour, 0.45), ui.Px(3));
-  list->AddRectFilled(at, {at.x + cpu, at.y + height}, Ink(colour), ui.Px(3));
-  const float idle = std::min(length(worker.idle), width - busy);
-  list->AddRectFilled({at.x + busy, at.y}, {at.x + busy + idle, at.y + height},
-                      ui.Stage(StageId::kIdle), ui.Px(3));
-  ImGui::Dummy({width, height});
-}
-
-void DrawWorkersTable(const Ui& ui, const analyzer::LoaderRun& run, Area area) {
-  BeginArea("workers", area, false);
-  if (ImGui::BeginTable(
-          "table", 6,
-          ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp)) {
-    ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn("", 0, 1.3F);
-    ImGui::TableSetupColumn(ui.T(Text::kSpanBatch), 0, 0.8F);
-    ImGui::TableSetupColumn(ui.T(Text::kBusy), 0, 1);
-    ImGui::TableSetupColumn(ui.T(Text::kCpu), 0, 1);
-    ImGui::TableSetupColumn(ui.T(Text::kIdleTime), 0, 1);
-    ImGui::TableSetupColumn(ui.T(Text::kLife), 0, 5);
-    ImGui::TableHeadersRow();
-    for (const WorkerRun& worker : run.workers) {
-      const double life = worker.first == analyzer::kNever || worker.last <= worker.first
-                              ? worker.busy + worker.idle
-                              : static_cast<double>(worker.last - worker.first) * 1e-9;
-      ImGui::TableNextRow();
-      ImGui::TableNextColumn();
-      ImGui::TextUnformatted(ui.F(Text::kWorkerN, worker.worker_id).c_str());
-      ImGui::TableNextColumn();
-      ImGui::TextUnformatted(CountText(static_cast<double>(worker.batches)).c_str());
-      for (const double seconds : {worker.busy, worker.cpu, worker.idle}) {
-        ImGui::TableNextColumn();
-        ImGui::TextUnformatted(DurationText(seconds).c_str());
-      }
-      ImGui::TableNextColumn();
-      DrawLifeBar(ui, worker, std::max(life, worker.busy + worker.idle),
-                  ImGui::GetContentRegionAvail().x);
-    }
-    ImGui::EndTable();
+void DrawReady(const Ui& ui, Workspace& workspace, Area area) {
+  const analyzer::QueueDepth& queue = workspace.Shown().analysis->plots.queue;
+  if (!queue.missing.empty() || queue.bins.empty()) {
+    ImGui::SetCursorScreenPos(area.min);
+    ImGui::PushID("ready");
+    Paragraph(ui, ui.body, ui.palette().dim, queue.missing, area.width());
+    ImGui::PopID();
+    return;
   }
-  EndArea();
-}
-
-PlotAxes TimeAxes(const Document& document, double most) {
+  DrawText(ImGui::GetWindowDrawList(), ui.small, area.min, Ink(ui.palette().dim),
+           Elided(ui.small, ui.T(Text::kReadyNote), area.width()));
+  ImGui::SetCursorScreenPos(area.min);
+  ImGui::InvisibleButton("##readynote", {std::max(area.width(), 1.0F), ui.small->FontSize});
+  Tip(ui, ui.T(Text::kReadyNote));
+  area.min.y += ui.small->FontSize + ui.Px(4);
+  PlotLine line{"", StageColour(StageId::kRead, ui.theme), {}, true};
+  PlotBand band{line.colour, {}, {}, {}};
+  double most = std::max(1, queue.most);
+  for (const analyzer::QueueBin& bin : queue.bins) {
+    line.points.push_back({bin.at - queue.width / 2, bin.mean});
+    band.x.push_back(bin.at);
+    band.low.push_back(bin.low);
+    band.high.push_back(bin.high);
+    most = std::max(most, bin.high);
+  }
+  line.points.push_back({queue.bins.back().at + queue.width / 2, queue.bins.back().mean});
   PlotAxes axes;
-  axes.x_low = document.analysis->from;
-  axes.x_high = axes.x_low + std::max(document.analysis->report.duration, 1e-9);
-  axes.y_high = std::max(most, 1e-12) * 1.08;
+  axes.x_low = workspace.Shown().analysis->from;
+  axes.x_high = axes.x_low + std::max(workspace.Shown().analysis->report.duration, 1e-9);
+  axes.y_high = most * 1.08;
   axes.x_text = [](double x) { return fmt::format("{:.3g} s", x); };
-  return axes;
-}
-
-std::vector<PlotPoint> PointsOf(const CounterTrack& track) {
-  std::vector<PlotPoint> points;
-  for (const CounterPoint& point : Thinned(track, 2'000)) {  // enough for any screen
-    points.push_back({static_cast<double>(point.at) * 1e-9, point.value});
-  }
-  return points;
-}
-
-void DrawMemory(const Ui& ui, const Document& document, Area area) {
-  constexpr std::array kColours = {StageId::kRead, StageId::kDecode,  StageId::kAugment,
-                                   StageId::kWait, StageId::kCollate, StageId::kPut};
-  std::vector<PlotLine> lines;
-  double most = 0;
-  for (const CounterTrack& track : document.analysis->counters) {
-    if (track.kind != CounterKind::kMemory || track.process == CounterTrack::kAll) continue;
-    PlotLine line;
-    line.colour = StageColour(kColours[lines.size() % kColours.size()], ui.theme);
-    if (document.timeline) {
-      for (const Group& group : document.timeline->groups) {
-        if (group.process.value == track.process) line.name = GroupLabel(ui, group, false);
-      }
-    }
-    if (line.name.empty() && document.timeline) continue;
-    line.points = PointsOf(track);
-    most = std::max(most, track.most);
-    lines.push_back(std::move(line));
-  }
-  if (lines.empty()) {
-    DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, area, Ink(ui.palette().dim),
-                    ui.T(Text::kNotRecorded));
-    return;
-  }
-  PlotAxes axes = TimeAxes(document, most);
-  axes.y_text = [](double y) { return analyzer::BytesText(static_cast<std::uint64_t>(y)); };
-  const PlotFrame frame = BeginPlot(ui, area, axes, lines);
-  for (const PlotLine& line : lines) DrawLine(ui, frame, line);
-}
-
-void DrawReady(const Ui& ui, const Document& document, Area area) {
-  const Palette& p = ui.palette();
-  const analyzer::QueueDepth& queue = document.analysis->plots.queue;
-  for (const CounterTrack& track : document.analysis->counters) {
-    if (track.kind != CounterKind::kReadyBatches) continue;
-    PlotLine line{"", StageColour(StageId::kRead, ui.theme), PointsOf(track), true};
-    PlotBand band{line.colour, {}, {}, {}};
-    for (const analyzer::QueueBin& bin : queue.bins) {
-      band.x.push_back(bin.at);
-      band.low.push_back(bin.low);
-      band.high.push_back(bin.high);
-    }
-    PlotAxes axes = TimeAxes(document, track.most);
-    axes.y_text = [](double y) { return fmt::format("{:.3g}", y); };
-    const PlotFrame frame = BeginPlot(ui, area, axes, {});
-    DrawBand(frame, band);
-    DrawLine(ui, frame, line);
-    if (queue.most > 0) {
-      DashedLine(ImGui::GetWindowDrawList(), {frame.area.min.x, frame.Y(queue.most)},
-                 frame.area.max.x, ui.Stage(StageId::kWait), ui.scale);
-    }
-    return;
-  }
-  const auto lines = WrapText(ui.body, queue.missing, area.width());
-  float y = area.min.y;
-  for (const std::string& line : lines) {
-    DrawText(ImGui::GetWindowDrawList(), ui.body, {area.min.x, y}, Ink(p.dim), line);
-    y += ui.body->FontSize + ui.Px(4);
+  axes.y_text = [](double y) { return fmt::format("{:.3g}", y); };
+  const PlotFrame frame = BeginPlot(ui, area, axes, {});
+  DrawBand(frame, band);
+  DrawLine(ui, frame, line);
+  if (queue.most > 0) {
+    DashedLine(ImGui::GetWindowDrawList(), {frame.area.min.x, frame.Y(queue.most)},
+               frame.area.max.x, ui.Stage(StageId::kWait), ui.scale);
   }
 }
 
-void DrawLegend(const Ui& ui, Area area) {
-  const Palette& p = ui.palette();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  float right = area.max.x;
-  const auto entry = [&](Text name, ImU32 colour) {
-    right -= TextWidth(ui.small, ui.T(name));
-    DrawText(list, ui.small, {right, area.min.y}, Ink(p.dim), ui.T(name));
-    right -= ui.Px(15);
-    list->AddRectFilled({right, area.min.y + ui.Px(2)}, {right + ui.Px(10), area.min.y + ui.Px(12)},
-                        colour, ui.Px(2));
-    right -= ui.Px(14);
-  };
-  entry(Text::kIdle, ui.Stage(StageId::kIdle));
-  entry(Text::kBusyWaiting, Ink(p.accent, 0.45));
-  entry(Text::kBusyComputing, Ink(p.accent));
+void DrawPanels(const Ui& ui, Workspace& workspace, const WorkersModel& model, Area area) {
+  const float gap = ui.Px(10);
+  const auto count = static_cast<float>(std::max<std::size_t>(model.workers.size(), 1));
+  const float wanted = ui.Px(model.slowest > 0 ? 101 : 78) + ui.Px(23.5F) * count;
+  const float top = std::clamp(wanted, ui.Px(120), std::max(area.height() * 0.5F, ui.Px(120)));
+  DrawWorkersTable(ui, workspace, model, {area.min, {area.max.x, area.min.y + top}});
+  const float y = area.min.y + top + gap;
+  const float half = std::floor((area.width() - gap) * 0.58F);
+  DrawMemory(ui, workspace, model, {{area.min.x, y}, {area.min.x + half, area.max.y}});
+  DrawReady(
+      ui, workspace,
+      Headed(ui, Panel(ui, {{area.min.x + half + gap, y}, area.max}), ui.T(Text::kReadyBatches)));
 }
 
 }  // namespace
 
 void DrawWorkers(const Ui& ui, Workspace& workspace, Area area) {
-  const Document& document = workspace.Shown();
-  const analyzer::Diagnosis& diagnosis = document.analysis->report.diagnosis;
-  const Palette& p = ui.palette();
-  const float gap = ui.Px(10);
-  const std::size_t count = diagnosis.run.has_loader() ? diagnosis.run.loader().workers.size() : 0;
-  const float wanted = ui.Px(84) + ui.Px(25) * static_cast<float>(std::max<std::size_t>(count, 1));
-  const float top = std::min(wanted, area.height() * 0.5F);
-  const Area table = Panel(ui, {area.min, {area.max.x, area.min.y + top}});
-  DrawLegend(ui, table);
-  const Area inside = Headed(ui, table, ui.T(Text::kWorkers));
-  if (count == 0) {
-    DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, inside, Ink(p.dim),
-                    ui.T(diagnosis.run.has_loader() ? Text::kLoaderMakesItself : Text::kNoBatches));
-  } else {
-    DrawWorkersTable(ui, diagnosis.run.loader(), inside);
+  const auto analysis = workspace.Shown().analysis;
+  const auto trace = workspace.Shown().trace;
+  const WorkersModel* model = workspace.workers.model.Get(
+      workspace.question(workspace.Shown()), workspace.at_once,
+      [=](const std::stop_token&) { return BuildWorkers(*trace, *analysis); });
+  if (model == nullptr) {
+    DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, area, Ink(ui.palette().dim),
+                    ui.T(Text::kAnalysing));
+    return;
   }
-  const float half = std::floor((area.width() - gap) / 2);
-  const float y = area.min.y + top + gap;
-  DrawMemory(ui, document,
-             Headed(ui, Panel(ui, {{area.min.x, y}, {area.min.x + half, area.max.y}}),
-                    ui.T(Text::kMemory)));
-  DrawReady(
-      ui, document,
-      Headed(ui, Panel(ui, {{area.min.x + half + gap, y}, area.max}), ui.T(Text::kReadyBatches)));
+  ScrollBelow(ui, "workers", area, 430,
+              [&](Area whole) { DrawPanels(ui, workspace, *model, whole); });
 }
 
 }  // namespace penstock::gui

@@ -2,6 +2,7 @@
 #include "gui/views/workspace.h"
 
 #include <algorithm>
+#include <array>
 
 namespace penstock::gui {
 
@@ -10,14 +11,28 @@ void Workspace::Reset() {
   drag = DragState{};
   search = SearchState{};
   stages = StagesState{};
+  workers = WorkersState{};
+  reading = IoState{};
+  gpu = GpuState{};
   whatif = WhatIfState{};
   part = nullptr;
   evidence.reset();
 }
 
+void Workspace::ForgetUnseen() {
+  if (view != ViewId::kStages) {
+    stages.lines = {};
+    stages.tail = {};
+  }
+  if (view != ViewId::kWorkers) workers.model = {};
+  if (view != ViewId::kIo) reading.model = {};
+  if (view != ViewId::kGpu) gpu.model = {};
+}
+
 bool ObeysRange(ViewId view) {
-  // The timeline is where it is selected; a prediction is of a whole run.
-  return view != ViewId::kTimeline && view != ViewId::kWhatIf;
+  // The timeline is where it is selected; a prediction is of a whole run, a sweep of no trace.
+  constexpr std::array kWhole{ViewId::kTimeline, ViewId::kWhatIf, ViewId::kSweep, ViewId::kCompare};
+  return std::find(kWhole.begin(), kWhole.end(), view) == kWhole.end();
 }
 
 std::optional<TimeRange> Workspace::Range() const {
@@ -54,6 +69,25 @@ void Workspace::ShowEvidence(const analyzer::Finding& finding) {
   if (document.timeline) TimelineCame();
 }
 
+void Workspace::ShowCall(const Call& call) {
+  if (!document.timeline) return;
+  view = ViewId::kTimeline;
+  if (const auto span = FindSpan(*document.timeline, call)) {
+    timeline.Go(*document.timeline, *span);
+    reveal = true;
+  } else {
+    const std::int64_t margin = std::max<std::int64_t>(call.length / 10, 1000);
+    timeline.Jump({call.start - margin, call.start + call.length + margin});
+  }
+}
+
+void Workspace::ShowMoment(double at) {
+  view = ViewId::kTimeline;
+  const std::int64_t middle = static_cast<std::int64_t>(at * 1e9);
+  const std::int64_t half = std::max<std::int64_t>(timeline.view.trace_length() / 40, 1000);
+  timeline.Jump({middle - half, middle + half});
+}
+
 void Workspace::CopyText(const std::string& text) {
   ImGui::SetClipboardText(text.c_str());
   copied = text;
@@ -61,7 +95,9 @@ void Workspace::CopyText(const std::string& text) {
 }
 
 bool Workspace::animating() const {
-  return ImGui::GetTime() - copied_at < 2.2;
+  const bool making = stages.lines.busy() || stages.tail.busy() || workers.model.busy() ||
+                      reading.model.busy() || gpu.model.busy();
+  return making || ImGui::GetTime() - copied_at < 2.2;
 }
 
 }  // namespace penstock::gui

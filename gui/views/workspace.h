@@ -12,6 +12,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,12 +24,24 @@
 #include "gui/model/range_analysis.h"
 #include "gui/model/timeline_state.h"
 #include "gui/model/whatif.h"
+#include "gui/views/file_views.h"
+#include "gui/views/panel_states.h"
 #include "gui/widgets/draw.h"
 #include "gui/widgets/ui.h"
 
 namespace penstock::gui {
 
-enum class ViewId : std::uint8_t { kOverview, kTimeline, kStages, kWhatIf, kWorkers };
+enum class ViewId : std::uint8_t {
+  kOverview,
+  kTimeline,
+  kStages,
+  kWhatIf,
+  kWorkers,
+  kIo,
+  kGpu,
+  kSweep,
+  kCompare,
+};
 struct ViewInfo {
   ViewId id;
   std::string_view name;  // of --view
@@ -40,6 +53,10 @@ inline constexpr std::array kViews = {
     ViewInfo{ViewId::kStages, "stages", Text::kStages},
     ViewInfo{ViewId::kWhatIf, "what-if", Text::kWhatIf},
     ViewInfo{ViewId::kWorkers, "workers", Text::kWorkers},
+    ViewInfo{ViewId::kIo, "io", Text::kIo},
+    ViewInfo{ViewId::kGpu, "gpu", Text::kGpu},
+    ViewInfo{ViewId::kSweep, "sweep", Text::kSweep},
+    ViewInfo{ViewId::kCompare, "compare", Text::kCompare},
 };
 
 // Whether a view is about the selected stretch only.
@@ -51,15 +68,6 @@ struct SearchState {
   std::unique_ptr<Search> found;
   std::size_t hit = 0;
   bool focus = false;  // the field wants the keyboard
-};
-
-struct StagesState {
-  std::string chosen;    // name of a stage
-  int sort_column = -1;  // -1: the order of the data's way
-  bool descending = true;
-  std::string slowest_of;  // the stage that `slowest` is of
-  std::optional<TimeRange> slowest_in;
-  std::vector<SpanRef> slowest;
 };
 
 struct WhatIfState {
@@ -88,25 +96,44 @@ struct Workspace {
   DragState drag;
   SearchState search;
   StagesState stages;
+  WorkersState workers;
+  IoState reading;
+  GpuState gpu;
   WhatIfState whatif;
-  bool help = false;     // the keys are shown
-  bool covered = false;  // something lies over the view that keys are for
-  bool reveal = false;   // the timeline is to scroll to its span
-  std::string copied;    // what was copied last, and when: the button says so for a moment
+  SweepViewState sweep;
+  CompareViewState compare;
+  FileWish wish;               // taken by the App after the views have drawn
+  std::function<void()> wake;  // as of App
+  bool help = false;           // the keys are shown
+  bool covered = false;        // something lies over the view that keys are for
+  bool reveal = false;         // the timeline is to scroll to its span
+  std::string copied;          // what was copied last, and when: the button says so for a moment
   double copied_at = -10;
-  double build_ms = 0;  // own time of the last frame of the timeline
+  double build_ms = 0;   // own time of the last frame of the timeline
+  bool at_once = false;  // a picture cannot wait for what a thread makes
   std::unique_ptr<RangeAnalyst> ranges = std::make_unique<RangeAnalyst>();
   const Document* part = nullptr;     // of the selected stretch; nullptr: not asked for, not ready
   std::optional<TimeRange> evidence;  // to be shown as soon as there is a timeline
 
   // Everything that belongs to one document, as new.
   void Reset();
+  // What was made for views that are not on the screen, of a trace that has grown since.
+  void ForgetUnseen();
   // Opens the timeline at the evidence of a finding; where there is none yet, as soon as it comes.
   void ShowEvidence(const analyzer::Finding& finding);
+  // Opens the timeline at a call, or around a moment. Units: seconds since the trace began.
+  void ShowCall(const Call& call);
+  void ShowMoment(double at);
   // The timeline has come.
   void TimelineCame();
   // The stretch that is selected in the timeline; nullopt: views are about the whole trace.
   [[nodiscard]] std::optional<TimeRange> Range() const;
+  // The same as a question to `of`: to Shown(), or to the whole trace, for views that pass over its
+  // spans themselves.
+  [[nodiscard]] Question question(const Document& of) const {
+    return {of.trace, of.analysis, of.serial, Range()};
+  }
+  [[nodiscard]] Question question() const { return question(document); }
   // Prepares what `view` is to show. false: it is being made.
   [[nodiscard]] bool Prepare(ViewId of);
   // What a view draws: the whole document, or its selected stretch.
@@ -121,5 +148,9 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area);
 void DrawStages(const Ui& ui, Workspace& workspace, Area area);
 void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area);
 void DrawWorkers(const Ui& ui, Workspace& workspace, Area area);
+void DrawIo(const Ui& ui, Workspace& workspace, Area area);
+void DrawGpu(const Ui& ui, Workspace& workspace, Area area);
+void DrawSweep(const Ui& ui, Workspace& workspace, Area area);
+void DrawCompare(const Ui& ui, Workspace& workspace, Area area);
 
 }  // namespace penstock::gui

@@ -183,6 +183,18 @@ void EndArea() {
   ImGui::PopStyleVar();
 }
 
+Area BeginScrolled(const char* id, Area area, float least) {
+  BeginArea(id, area, area.height() < least);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  return {at, {at.x + ImGui::GetContentRegionAvail().x, at.y + std::max(area.height(), least)}};
+}
+
+void EndScrolled(Area drawn) {
+  ImGui::SetCursorScreenPos({drawn.min.x, drawn.max.y - 1});
+  ImGui::Dummy({1, 1});
+  EndArea();
+}
+
 void BeginCard(const Ui& ui) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ui.Px(12), ui.Px(9)));
   ImGui::BeginTooltip();
@@ -196,8 +208,12 @@ void EndCard() {
 void Tip(const Ui& ui, std::string_view text) {
   if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
   BeginCard(ui);
-  Paragraph(ui, ui.body, ui.palette().text, text,
-            std::min(TextWidth(ui.body, text) + 1, ui.Px(420)));
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    Paragraph(ui, ui.body, ui.palette().text, line,
+              std::min(TextWidth(ui.body, line) + 1, ui.Px(420)));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
   EndCard();
 }
 

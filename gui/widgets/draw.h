@@ -50,12 +50,16 @@ bool TabButton(const Ui& ui, const char* label, bool active);
 // A child window of exactly `area`, transparent and without padding. Always call EndArea().
 void BeginArea(const char* id, Area area, bool scrolls);
 void EndArea();
+// The same for a view that needs a height of `least`: where `area` is lower, it scrolls. Returns
+// where to draw. Always call EndScrolled() with it.
+[[nodiscard]] Area BeginScrolled(const char* id, Area area, float least);
+void EndScrolled(Area drawn);
 
 // A card beside the pointer, with padding. Always call EndCard().
 void BeginCard(const Ui& ui);
 void EndCard();
 
-// A tooltip of one text, if the last item is hovered.
+// A tooltip of one text, of one or more lines, if the last item is hovered.
 void Tip(const Ui& ui, std::string_view text);
 
 // A dashed horizontal line.

@@ -4,9 +4,11 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "gui/widgets/ui.h"
+#include "traces/base/file.h"
 
 namespace penstock::gui {
 namespace {
@@ -52,39 +54,59 @@ const char* FirstOf(const std::array<const char*, N>& paths) {
   return nullptr;
 }
 
-struct Glyphs {
+struct Ranges {
   ImVector<ImWchar> latin;
   ImVector<ImWchar> chinese;
 };
 
-// What the window says in either language, what the trace says, and what is said about it.
-Glyphs CollectGlyphs(std::string_view extra, bool common) {
+// What the window says, what the trace says, and what is said about it.
+Ranges CollectGlyphs(std::string_view extra, Language language, bool common) {
   ImFontGlyphRangesBuilder builder;
   ImGuiIO& io = ImGui::GetIO();
   builder.AddRanges(io.Fonts->GetGlyphRangesDefault());
   for (int t = 0; t < static_cast<int>(Text::kTextCount); ++t) {
-    const std::string_view text = TextOf(static_cast<Text>(t), Language::kChinese);
+    const std::string_view text = TextOf(static_cast<Text>(t), language);
     builder.AddText(text.data(), text.data() + text.size());
   }
+  builder.AddText("中文");  // the button that leads there
   builder.AddText(extra.data(), extra.data() + extra.size());
   builder.AddText("→←↑↓◂▸×÷·–—…≤≥±µ");
-  Glyphs glyphs;
+  Ranges glyphs;
   builder.BuildRanges(&glyphs.latin);
   if (common) builder.AddRanges(io.Fonts->GetGlyphRangesChineseSimplifiedCommon());
   builder.BuildRanges(&glyphs.chinese);
   return glyphs;
 }
 
+// A font of a file that is mapped once, whatever the number of sizes: one with Chinese has 20 MB.
+ImFont* AddFile(const char* path, float pixels, ImFontConfig config,
+                const ImVector<ImWchar>& ranges) {
+  static std::map<std::string, MappedFile> files;
+  MappedFile& file = files[path];
+  if (file.bytes().empty()) {
+    if (auto mapped = MappedFile::Open(path)) file = std::move(*mapped);
+  }
+  ImFontAtlas* atlas = ImGui::GetIO().Fonts;
+  if (file.bytes().empty()) {
+    config.MergeMode = false;
+    return atlas->AddFontDefault(&config);
+  }
+  config.FontDataOwnedByAtlas = false;
+  return atlas->AddFontFromMemoryTTF(file.writable().data(), static_cast<int>(file.bytes().size()),
+                                     pixels, &config, ranges.Data);
+}
+
 }  // namespace
 
-void LoadFonts(Ui& ui, std::string_view extra) {
+void LoadFonts(Ui& ui, std::string_view extra, Glyphs which) {
   ImGuiIO& io = ImGui::GetIO();
   io.Fonts->Clear();
   io.Fonts->FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
   io.Fonts->FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
   // Ranges must outlive the build.
-  static Glyphs glyphs;
-  glyphs = CollectGlyphs(extra, ui.language == Language::kChinese);
+  static Ranges glyphs;
+  glyphs = CollectGlyphs(extra, ui.language,
+                         which == Glyphs::kCommon && ui.language == Language::kChinese);
   const char* regular = FirstOf(kRegular);
   const char* bold = FirstOf(kBold);
   const char* mono = FirstOf(kMono);
@@ -97,12 +119,11 @@ void LoadFonts(Ui& ui, std::string_view extra) {
       config.SizePixels = pixels;
       return io.Fonts->AddFontDefault(&config);
     }
-    ImFont* font = io.Fonts->AddFontFromFileTTF(path, pixels, &config, glyphs.latin.Data);
+    ImFont* font = AddFile(path, pixels, config, glyphs.latin);
     if (chinese != nullptr) {
       config.MergeMode = true;
       // Ideographs fill less of their square than Latin letters do.
-      io.Fonts->AddFontFromFileTTF(chinese, std::round(1.1F * pixels), &config,
-                                   glyphs.chinese.Data);
+      AddFile(chinese, std::round(1.1F * pixels), config, glyphs.chinese);
     }
     return font;
   };

@@ -45,6 +45,8 @@ void ApplyTheme(const Ui& ui);
 // Makes the fonts of `ui` at its scale from what the system has; never fails: in the worst case
 // the built-in font serves. `extra` are texts of a trace whose characters are needed too.
 // Requires: an ImGui context, no frame begun. The renderer's font texture must be remade after it.
-void LoadFonts(Ui& ui, std::string_view extra);
+// Cost: some 20 us a glyph and size; kCommon takes 2,500 Chinese characters more.
+enum class Glyphs : bool { kNeeded, kCommon };
+void LoadFonts(Ui& ui, std::string_view extra, Glyphs which);
 
 }  // namespace penstock::gui

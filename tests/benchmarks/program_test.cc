@@ -230,6 +230,9 @@ TEST_F(SweepProgramTest, CommandIsMeasuredByItsOutput) {
   const simdjson::dom::element json = parser.parse(done.out);
   EXPECT_DOUBLE_EQ(json["cells"].at(0)["samples_per_s"]["median"].get_double().value(), 77);
   EXPECT_EQ(Contents("traces/run-0001.penstock"), "pin=1,workers=2\n");
+  const std::filesystem::path trace(json["cells"].at(0)["traces"].at(0).get_string().value());
+  EXPECT_TRUE(trace.is_absolute());
+  EXPECT_TRUE(std::filesystem::exists(trace)) << trace;
 }
 
 TEST_F(SweepProgramTest, TrainingThatFailsIsAFailureOfItsConfiguration) {

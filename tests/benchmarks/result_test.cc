@@ -138,6 +138,7 @@ TEST(ResultFilesTest, JsonHasTheSchemaThatIsPromised) {
   result.cells[0].cell = {"workers:1/prefetch:1", {"1", "1"}, {}};
   result.cells[1].state = CellState::kFailed;
   result.cells[1].error = "said \"no\"";
+  result.cells[2].runs[1].trace = "/runs/run-0007.penstock";
   simdjson::dom::parser parser;
   const std::string text = ToJson(result);
   const simdjson::dom::element json = parser.parse(text);
@@ -151,6 +152,11 @@ TEST(ResultFilesTest, JsonHasTheSchemaThatIsPromised) {
   EXPECT_DOUBLE_EQ(best["samples_per_s"]["median"].get_double().value(), 200);
   EXPECT_EQ(best["values"]["prefetch"].get_string().value(), "4");
   EXPECT_EQ(best["runs"].get_array().size(), 3u);
+  EXPECT_EQ(best["traces"].error(), simdjson::NO_SUCH_FIELD);
+  const auto kept = json["cells"].at(2)["traces"];
+  ASSERT_EQ(kept.get_array().size(), 3u) << "one for each run, also where none was kept";
+  EXPECT_EQ(kept.at(0).get_string().value(), "");
+  EXPECT_EQ(kept.at(1).get_string().value(), "/runs/run-0007.penstock");
   EXPECT_EQ(json["best"].get_string().value(), "/4/4");
   EXPECT_EQ(json["suggested"].get_string().value(), "/2/4");
 }

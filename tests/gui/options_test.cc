@@ -8,7 +8,7 @@ namespace {
 
 OptionWords Picture() {
   OptionWords words;
-  words.trace = "t.penstock";
+  words.files = {"t.penstock"};
   words.screenshot = "o.png";
   return words;
 }
@@ -53,7 +53,31 @@ TEST(OptionsTest, MistakesAreUsageErrorsThatNameTheOption) {
         words.to = "1s";
       },
       "--to");
-  refuse([](OptionWords& words) { words.trace = ""; }, "--screenshot");
+  refuse([](OptionWords& words) { words.files.clear(); }, "--screenshot");
+  for (const char* scale : {"nan", "inf", "0.5", "3.1", "-1", "1e0", "0x1", "1.0.0", "big", "."}) {
+    refuse([&](OptionWords& words) { words.scale = scale; }, "--scale");
+  }
+}
+
+TEST(OptionsTest, AScaleIsTakenAsItIs) {
+  OptionWords words = Picture();
+  words.scale = "1.25";
+  const auto options = ReadOptions(words);
+  ASSERT_TRUE(options);
+  EXPECT_DOUBLE_EQ(options->scale, 1.25);
+  EXPECT_DOUBLE_EQ(ReadOptions(Picture())->scale, 0);
+}
+
+TEST(OptionsTest, WithoutAViewWhatIsOpenedDecides) {
+  EXPECT_FALSE(ReadOptions(Picture())->view);
+}
+
+TEST(OptionsTest, TwoTracesAndASweepAreTheMost) {
+  OptionWords words = Picture();
+  words.files = {"a", "b", "c"};
+  EXPECT_EQ(ReadOptions(words)->files.size(), 3U);
+  words.files.emplace_back("d");
+  EXPECT_FALSE(ReadOptions(words));
 }
 
 }  // namespace

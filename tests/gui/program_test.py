@@ -20,7 +20,7 @@ import zlib
 from window_support import WindowTest
 
 PROGRAM = SAMPLES = None
-VIEWS = ("overview", "timeline", "stages", "what-if", "workers")
+VIEWS = ("overview", "timeline", "stages", "what-if", "workers", "io", "gpu", "sweep", "compare")
 
 
 def run(*words, **more):
@@ -118,8 +118,8 @@ class Window(WindowTest):
     def test_keys_walk_through_the_views_and_an_idle_window_rests(self):
         program = self.open_window(SAMPLES / "v1.penstock")
         self.assertTrue(self.settled(program.pid), "an idle window uses the CPU")
-        for key in ("alt+2", "w", "s", "a", "d", "f", "0", "slash", "Escape", "alt+3", "alt+4", "alt+5", "F1",
-                    "Escape", "alt+1"):
+        for key in ("alt+2", "w", "s", "a", "d", "f", "0", "slash", "Escape", "alt+3", "alt+4", "alt+5",
+                    "alt+6", "alt+7", "alt+8", "alt+9", "F1", "Escape", "alt+1"):
             self.xdotool("key", key)
             time.sleep(0.1)
             self.assertIsNone(program.poll(), f"ended after {key}")

@@ -117,5 +117,18 @@ TEST_F(WalkTest, SnapsToAnEdgeWithinReachOnly) {
   EXPECT_EQ(SnapToEdge(level, 40, 3), 40);
 }
 
+TEST(SearchTest, HitsOfALevelAreItsShareOfAllByStart) {
+  const auto trace = testing::MakeThreads(
+      {{{0, 100, StageId::kSample}, {10, 20, StageId::kDecode}, {40, 20, StageId::kDecode}},
+       {{5, 20, StageId::kDecode}}});
+  const Timeline timeline = *BuildTimeline(*trace);
+  const Search search(timeline, *trace, "decode");
+  EXPECT_EQ(search.hits().size(), 3U);
+  EXPECT_TRUE(search.HitsOf(0, 0).empty());
+  ASSERT_EQ(search.HitsOf(0, 1).size(), 2U);
+  EXPECT_LT(timeline.start(search.HitsOf(0, 1)[0]), timeline.start(search.HitsOf(0, 1)[1]));
+  EXPECT_EQ(search.HitsOf(1, 0).size(), 1U);
+}
+
 }  // namespace
 }  // namespace penstock::gui

@@ -166,5 +166,34 @@ TEST(RangeAnalystTest, AnswersTheLastQuestionAndWakes) {
   EXPECT_GE(woken.load(), 1);
 }
 
+TEST(RangeAnalystTest, OfATraceThatGrowsThePartBeforeServesUntilTheNextIsReady) {
+  Document before = MadeRun();
+  before.serial = 7;
+  Document now = MadeRun();
+  now.serial = 7;
+  RangeAnalyst analyst;
+  const TimeRange range{1'000, before.timeline->length / 2};
+  const Document* part = Wait(analyst, before, range);
+  ASSERT_NE(part, nullptr);
+  const auto old = part->trace;
+  part = analyst.Ask(now, range);
+  ASSERT_NE(part, nullptr) << "nothing to show while the new part is made";
+  for (int i = 0; i < 20'000 && part->trace == old; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    part = analyst.Ask(now, range);
+    ASSERT_NE(part, nullptr);
+  }
+  EXPECT_NE(part->trace, old);
+  // Another trace has nothing to do with it.
+  Document other = MadeRun();
+  other.serial = 8;
+  for (int i = 0; i < 20'000; ++i) {
+    const Document* fresh = analyst.Ask(other, range);
+    if (fresh == nullptr) continue;
+    EXPECT_NE(fresh->trace, old);
+    break;
+  }
+}
+
 }  // namespace
 }  // namespace penstock::gui

@@ -21,6 +21,15 @@ TEST(SettingsTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(read.recent, settings.recent);
 }
 
+TEST(SettingsTest, TheLastFolderIsKept) {
+  Settings settings;
+  settings.folder = "/data/my runs";
+  EXPECT_EQ(ParseSettings(SettingsText(settings), Settings{}).folder, settings.folder);
+  EXPECT_TRUE(ParseSettings("folder=relative", Settings{}).folder.empty());
+  settings.folder = "/two\nlines";
+  EXPECT_TRUE(ParseSettings(SettingsText(settings), Settings{}).folder.empty());
+}
+
 TEST(SettingsTest, NonsenseIsPassedOver) {
   const Settings read =
       ParseSettings("theme=pink\nscale=1e9\nwidth=-3\nscale\n=\nheight=nan\n\xff\xfe", Settings{});

@@ -82,5 +82,20 @@ TEST(TimelineTest, EmptyTraceHasNoLanes) {
   EXPECT_GE(timeline.length, 1);
 }
 
+TEST(TimelineTest, AStageOfALaterVersionIsOfNoStage) {
+  const Timeline timeline =
+      testing::TimelineOf({{{0, 10, static_cast<StageId>(200)}, {20, 10, StageId::kSync}}});
+  const Level& level = timeline.lanes[0].levels[0];
+  EXPECT_EQ(level.stage(0), StageId::kNone);
+  EXPECT_EQ(level.totals.back().count[static_cast<std::size_t>(StageId::kSync)], 1U);
+}
+
+TEST(TimelineTest, StagesAreThoseThatOccurInTheOrderOfTheDatasWay) {
+  const Timeline timeline = testing::TimelineOf(
+      {{{0, 10, StageId::kStep}}, {{0, 10, StageId::kDecode}, {20, 10, StageId::kRead}}});
+  EXPECT_EQ(timeline.stages,
+            (std::vector<StageId>{StageId::kRead, StageId::kDecode, StageId::kStep}));
+}
+
 }  // namespace
 }  // namespace penstock::gui

@@ -15,18 +15,10 @@
 
 #include "gui/main/app.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/gui/panels_support.h"
 #include "tests/gui/support.h"
 
 namespace penstock::gui::testing {
-
-inline Document DocumentOf(std::unique_ptr<traces::Trace> trace) {
-  Document document;
-  document.path = "/t/run.penstock";
-  document.trace = std::move(trace);
-  document.timeline = std::make_shared<const Timeline>(*BuildTimeline(*document.trace));
-  document.analysis = Analyse(*document.trace, "/t/run.penstock");
-  return document;
-}
 
 class Walk : public ::testing::Test {
  protected:

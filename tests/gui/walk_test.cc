@@ -3,6 +3,7 @@
 // A person at work: injected keys and mouse, frame by frame, without a window. Every view is
 // visited; what the input must have done is read from the workspace.
 #include "tests/gui/walk.h"
+#include "tests/traces/support.h"
 
 namespace penstock::gui {
 namespace {
@@ -27,6 +28,46 @@ TEST_F(Walk, EveryViewDrawsEveryTrace) {
   Synthetic alone;
   alone.workers = 0;
   visit(DocumentOf(SyntheticTrace(alone)));
+  visit(DocumentOf(traces::MakeTrace(testing::MakeGpuRun({}))));
+}
+
+TEST_F(Walk, ViewsOfDataFollowTheSelectionAndLeadToTheTimeline) {
+  app_->Show(DocumentOf(traces::MakeTrace(testing::MakeGpuRun({}))));
+  workspace().at_once = true;
+  const auto look = [this](ViewId view) {
+    workspace().view = view;
+    Frames(3);
+    EXPECT_TRUE(Until([this] { return !workspace().ranges->busy(); }));
+    Frames(2);
+  };
+  workspace().timeline.selection = TimeRange{200'000'000, 600'000'000};
+  for (const ViewId view : {ViewId::kStages, ViewId::kIo, ViewId::kGpu, ViewId::kWorkers}) {
+    look(view);
+  }
+  const auto none = [](const std::stop_token&) -> IoModel { return {}; };
+  const IoModel* part = workspace().reading.model.Get(workspace().question(), true, none);
+  const std::uint64_t in_part = part->reads;
+  EXPECT_GT(in_part, 0U);
+  workspace().timeline.selection.reset();
+  look(ViewId::kIo);
+  const IoModel* whole = workspace().reading.model.Get(workspace().question(), true, none);
+  EXPECT_GT(whole->reads, in_part);
+  workspace().ShowCall(whole->files[0].slowest);
+  Frames(3);
+  EXPECT_EQ(workspace().view, ViewId::kTimeline);
+  ASSERT_TRUE(workspace().timeline.span.has_value());
+  EXPECT_EQ(workspace().document.timeline->stage(*workspace().timeline.span),
+            traces::StageId::kRead);
+}
+
+TEST_F(Walk, AClickOnABarListsItsCalls) {
+  app_->Show(DocumentOf(traces::MakeTrace(testing::MakeGpuRun({}))));
+  workspace().at_once = true;
+  workspace().view = ViewId::kStages;
+  Frames(3);
+  EXPECT_FALSE(workspace().stages.bin.has_value());
+  for (float x = 840; x < 1260 && !workspace().stages.bin; x += 8) Click(x, 300);
+  EXPECT_TRUE(workspace().stages.bin.has_value());
 }
 
 TEST_F(Walk, BothThemesAndLanguagesDrawEverything) {
@@ -201,6 +242,64 @@ TEST_F(Walk, AFileThatIsNoTraceIsSaidAndForgotten) {
   Frames(1);
   ASSERT_TRUE(app_->error().has_value());
   EXPECT_NE(app_->error()->message.find("/nowhere/at/all.penstock"), std::string::npos);
+}
+
+TEST_F(Walk, APreviewIsDrawnInEveryViewAndHasNoSpans) {
+  Synthetic run;
+  const auto trace = SyntheticTrace(run);
+  Document early;
+  early.path = "/t/run.penstock";
+  early.timeline = std::make_shared<const Timeline>(MakeTimeline(traces::MakePreview(*trace)));
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    app_->settings().language = language;
+    app_->Show(early);
+    app_->RebuildStyle();
+    for (int digit = 1; digit <= static_cast<int>(kViews.size()); ++digit) {
+      Press(GLFW_KEY_0 + digit, false, true);
+      Frames(2);
+      EXPECT_EQ(workspace().view, kViews[static_cast<std::size_t>(digit) - 1].id);
+      MoveTo(640, 300);
+      Drag(400, 300, 700, 320);
+    }
+    EXPECT_TRUE(workspace().timeline.selection.has_value());
+    EXPECT_FALSE(workspace().timeline.span.has_value());
+  }
+}
+
+TEST_F(Walk, SpacePausesWhatIsLiveAndGoesOn) {
+  Document document = DocumentOf(SyntheticTrace({}));
+  document.live = Live::kWriting;
+  app_->Show(document);
+  for (int digit = 1; digit <= static_cast<int>(kViews.size()); ++digit) {
+    Press(GLFW_KEY_0 + digit, false, true);
+    EXPECT_FALSE(app_->paused());
+    Press(GLFW_KEY_SPACE);
+    EXPECT_TRUE(app_->paused());
+    Press(GLFW_KEY_SPACE);
+  }
+  for (const Live live : {Live::kEnded, Live::kDied}) {
+    document.live = live;
+    app_->Show(document);
+    Frames(2);
+    Press(GLFW_KEY_SPACE);
+    EXPECT_FALSE(app_->paused());
+  }
+}
+
+TEST_F(Walk, EscapeStopsLoadingAndLeavesWhatWasOpen) {
+  ShowRun();
+  const auto shown = workspace().document.timeline;
+  // Being written, with nothing in it so far: that can take any time.
+  const traces::testing::TempFolder folder;
+  const auto writer = traces::CreatePacked(folder / "run.penstock");
+  app_->Open(folder / "run.penstock");
+  Frames(3);
+  ASSERT_TRUE(app_->loading());
+  Press(GLFW_KEY_ESCAPE);
+  EXPECT_FALSE(app_->loading());
+  Frames(2);
+  EXPECT_FALSE(app_->error().has_value());
+  EXPECT_EQ(workspace().document.timeline, shown);
 }
 
 TEST_F(Walk, WrappedLinesFitAndBeginWithAWord) {

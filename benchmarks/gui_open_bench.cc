@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a person waits for who opens a trace: from the start of the process to the first frame, to
+// the first picture of the trace, and until everything is read and analysed; and the memory that
+// takes.
+//
+// Each run is a process of its own, started by this program, that draws with the dashboard's own
+// App into an off-screen picture (EGL), 1920 x 1080, as `penstock-gui` does into a window; the file
+// is in the page cache after the run before the first, which does not count.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "gui/main/app.h"
+#include "gui/main/offscreen.h"
+#include "traces/option_checks.h"
+#include "traces/program.h"
+
+namespace penstock::gui {
+namespace {
+
+// Seconds since the process was started.
+struct Times {
+  double screen = 0;   // OpenGL is there
+  double frame = 0;    // something is drawn
+  double preview = 0;  // the first frame that shows the trace
+  double spans = 0;    // the timeline is whole
+  double done = 0;     // and the analysis
+  double cpu = 0;      // computed until the first picture, all threads
+  double own = 0;      // and the drawing thread alone
+  double memory = 0;   // bytes, at most
+};
+constexpr std::size_t kFields = sizeof(Times) / sizeof(double);
+
+double Now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+double Cpu(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+constexpr int kSettleFrames = 4;  // drawn after each event, as the window does
+
+struct Order {
+  std::string trace;
+  std::string view = "timeline";
+  std::string picture;  // of the first sight of the trace
+  std::string language = "en";
+};
+
+// The child: opens, draws, writes Times to `out`. Returns its exit status.
+int OpenOnce(const Order& order, double started, int out) {
+  Times times;
+  auto screen = Offscreen::Make(1920, 1080);
+  if (!screen) {
+    fmt::print(stderr, "gui_open_bench: {}\n", screen.error().message);
+    return 3;
+  }
+  times.screen = Now() - started;
+  std::mutex mutex;
+  std::condition_variable woken;
+  bool news = true;
+  Settings settings;
+  if (order.language == "zh") settings.language = Language::kChinese;
+  App app(settings, 1, [&] {
+    {
+      const std::lock_guard lock(mutex);
+      news = true;
+    }
+    woken.notify_one();
+  });
+  for (const ViewInfo& view : kViews) {
+    if (view.name == order.view) app.workspace().view = view.id;
+  }
+  app.Open(order.trace);
+  int settling = kSettleFrames;
+  while (true) {
+    if (app.TakeStyleChange()) {
+      app.RebuildStyle();
+      (*screen)->RemakeFonts();
+    }
+    (*screen)->Frame([&] { app.Frame(); });
+    (*screen)->Finish();
+    const double now = Now() - started;
+    const Document& document = app.workspace().document;
+    if (times.frame == 0) times.frame = now;
+    if (times.preview == 0 && document.timeline) {
+      times.preview = now;
+      times.cpu = Cpu(CLOCK_PROCESS_CPUTIME_ID);
+      times.own = Cpu(CLOCK_THREAD_CPUTIME_ID);
+      if (!order.picture.empty()) {
+        if (const auto written = WritePng(order.picture, (*screen)->Read()); !written) {
+          fmt::print(stderr, "gui_open_bench: {}\n", written.error().message);
+        }
+      }
+    }
+    if (times.spans == 0 && document.timeline && !document.timeline->preview) times.spans = now;
+    if (document.complete()) {
+      times.done = now;
+      break;
+    }
+    if (app.error()) {
+      fmt::print(stderr, "gui_open_bench: {}\n", app.error()->message);
+      return 4;
+    }
+    if (settling > 0) --settling;
+    if (settling > 0) continue;
+    std::unique_lock lock(mutex);
+    woken.wait_for(lock, std::chrono::milliseconds(100), [&] { return news; });
+    news = false;
+    settling = kSettleFrames;
+  }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  times.memory = 1024.0 * static_cast<double>(usage.ru_maxrss);
+  return write(out, &times, sizeof times) == sizeof times ? 0 : 3;
+}
+
+// Starts this program once more. Returns false if it failed.
+bool RunChild(const Order& order, Times* times) {
+  std::array<int, 2> pipe_ends{};
+  if (pipe(pipe_ends.data()) != 0) return false;
+  const std::string out = std::to_string(pipe_ends[1]);
+  const std::string started = fmt::format("{:.9f}", Now());
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("GUI_OPEN_BENCH_STARTED", started.c_str(), 1);
+    setenv("GUI_OPEN_BENCH_OUT", out.c_str(), 1);
+    execl("/proc/self/exe", "gui_open_bench", order.trace.c_str(), "--view", order.view.c_str(),
+          "--lang", order.language.c_str(), "--picture", order.picture.c_str(), nullptr);
+    _exit(127);
+  }
+  close(pipe_ends[1]);
+  const bool whole = read(pipe_ends[0], times, sizeof *times) == sizeof *times;
+  close(pipe_ends[0]);
+  int status = 1;
+  waitpid(child, &status, 0);
+  return whole && status == 0;
+}
+
+int Measure(const Order& order, int runs) {
+  constexpr std::array<const char*, kFields> kNames = {
+      "OpenGL ready",     "first frame", "first picture of the trace",
+      "all spans",        "everything",  "CPU until the first picture",
+      "of that, to draw", "peak memory"};
+  std::array<std::vector<double>, kFields> columns;
+  for (int run = 0; run <= runs; ++run) {
+    Times times;
+    if (!RunChild(order, &times)) return 1;
+    if (run == 0) continue;
+    const std::array<double, kFields> row = {times.screen, times.frame, times.preview,
+                                             times.spans,  times.done,  times.cpu,
+                                             times.own,    times.memory};
+    for (std::size_t f = 0; f < kFields; ++f) columns[f].push_back(row[f]);
+  }
+  fmt::print("{}, view {}, {} runs: median (least to most)\n", order.trace, order.view, runs);
+  for (std::size_t f = 0; f < kFields; ++f) {
+    std::sort(columns[f].begin(), columns[f].end());
+    const bool bytes = f + 1 == kFields;
+    const double scale = bytes ? 1e-6 : 1e3;
+    const double median =
+        (columns[f][(columns[f].size() - 1) / 2] + columns[f][columns[f].size() / 2]) / 2;
+    fmt::print("{:<28} {:8.0f} {} ({:.0f} to {:.0f})\n", kNames[f], scale * median,
+               bytes ? "MB" : "ms", scale * columns[f].front(), scale * columns[f].back());
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace penstock::gui
+
+int main(int argc, char** argv) {
+  using namespace penstock;
+  CLI::App app("Measures how soon the dashboard shows a trace.", "gui_open_bench");
+  gui::Order order;
+  int runs = 10;
+  app.add_option("trace", order.trace, "Trace to open")->required();
+  app.add_option("--runs", runs, "Runs that count")
+      ->capture_default_str()
+      ->check(traces::WholeNumber(1, 1000));
+  app.add_option("--view", order.view, "overview or timeline")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"overview", "timeline"}));
+  app.add_option("--lang", order.language, "en or zh")->check(CLI::IsMember({"en", "zh"}));
+  app.add_option("--picture", order.picture, "PNG of the first picture of the trace");
+  int status = 0;
+  if (!traces::ParseCommandLine(app, argc, argv, &status)) return status;
+  const char* started = std::getenv("GUI_OPEN_BENCH_STARTED");
+  const char* out = std::getenv("GUI_OPEN_BENCH_OUT");
+  if (started != nullptr && out != nullptr) {
+    return gui::OpenOnce(order, std::strtod(started, nullptr), std::atoi(out));
+  }
+  return gui::Measure(order, runs);
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What comes in and goes out: opening, comparing, exporting, and the dialogs for it.
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "gui/main/app.h"
+#include "gui/widgets/keys.h"
+
+namespace penstock::gui {
+
+namespace fs = std::filesystem;
+
+void App::UseNativeDialogs(const std::string& search_path) {
+  native_ = std::make_unique<NativeDialog>(search_path, wake_);
+}
+
+void App::ShowSweep(Sweep sweep) {
+  error_.reset();
+  workspace_.sweep.Show(std::move(sweep));
+  workspace_.view = ViewId::kSweep;
+  restyle_ = true;  // its texts may need characters that are not loaded
+}
+
+void App::ShowOther(Document document) {
+  workspace_.compare.other = std::move(document);
+  restyle_ = true;
+}
+
+void App::OpenOther(const fs::path& path) {
+  error_.reset();
+  workspace_.view = ViewId::kCompare;
+  if (other_job_) {
+    other_job_->Cancel();
+    retired_.push_back(std::move(other_job_));
+  }
+  other_job_ = std::make_unique<LoadJob>(path, wake_);
+}
+
+void App::PollOther() {
+  if (!other_job_) return;
+  if (other_job_->following() && other_job_->document().complete()) {
+    // One that is being written is compared as it is now.
+    settings_.Remember(other_job_->path());
+    ShowOther(other_job_->document());
+    other_job_->Cancel();
+    retired_.push_back(std::move(other_job_));
+    return;
+  }
+  if (!other_job_->finished()) return;
+  if (const auto error = other_job_->error()) {
+    error_ = error;
+    failed_ = other_job_->path();
+  } else {
+    settings_.Remember(other_job_->path());
+    ShowOther(other_job_->document());
+  }
+  other_job_.reset();
+}
+
+void App::Dropped(const std::vector<fs::path>& paths) {
+  const fs::path* first = nullptr;
+  const fs::path* second = nullptr;
+  for (const fs::path& path : paths) {
+    if (KindOf(path) == FileKind::kJson) {
+      Open(path);
+    } else if (first == nullptr) {
+      first = &path;
+    } else if (second == nullptr) {
+      second = &path;
+    }
+  }
+  // One trace in the compare view is the one to compare with.
+  const bool compare = workspace_.view == ViewId::kCompare && workspace_.document.open();
+  if (first != nullptr && second == nullptr && compare) return OpenOther(*first);
+  if (first != nullptr) Opened(*first, false);
+  if (second != nullptr) OpenOther(*second);
+}
+
+bool App::waiting() const {
+  const auto busy = [](const auto& job) { return job && !job->finished(); };
+  const bool comparing = busy(workspace_.compare.job) || busy(workspace_.compare.next);
+  return comparing || (notice_.shown() && !notice_.failed());
+}
+
+fs::path App::Folder() const {
+  std::error_code error;
+  if (!settings_.folder.empty() && fs::is_directory(settings_.folder, error)) {
+    return settings_.folder;
+  }
+  if (workspace_.document.open()) return workspace_.document.path.parent_path();
+  return fs::current_path(error);
+}
+
+void App::Choose(bool other) {
+  choosing_other_ = other;
+  const Text title = other ? Text::kOpenToCompare : Text::kChooseFile;
+  if (native_ && native_->running()) return;
+  if (native_ && native_->available()) {
+    exporting_.reset();
+    native_->Start(DialogPurpose::kOpen, ui_.T(title), Folder());
+  } else {
+    chooser_.Show(Folder() / "file", title);
+  }
+}
+
+void App::Opened(const fs::path& path, bool other) {
+  settings_.folder = fs::absolute(path).parent_path();
+  const bool trace = KindOf(path) == FileKind::kTrace;
+  if (other && trace) return OpenOther(path);
+  // A person who opens a trace wants to see it.
+  if (trace && workspace_.view == ViewId::kSweep) workspace_.view = ViewId::kOverview;
+  Open(path);
+}
+
+void App::GrantWish() {
+  const FileWish wish = std::exchange(workspace_.wish, FileWish{});
+  switch (wish.kind) {
+    case WishKind::kNone:
+      return;
+    case WishKind::kChoose:
+      return Choose(false);
+    case WishKind::kChooseOther:
+      return Choose(true);
+    case WishKind::kOpen:
+      workspace_.view = ViewId::kOverview;
+      return Open(wish.path);
+    case WishKind::kCompare:
+      Open(wish.path);
+      return OpenOther(wish.other);
+    case WishKind::kSwap:
+      if (Reading() != nullptr) return;  // the rest of one of them is yet to come
+      break;
+  }
+  if (job_) {  // one that is followed has come to rest as B
+    job_->Cancel();
+    retired_.push_back(std::move(job_));
+  }
+  Document a = std::exchange(workspace_.compare.other, workspace_.document);
+  Show(std::move(a));
+}
+
+void App::Export(ExportKind kind) {
+  if (!CanExport(workspace_, kind)) return;
+  const fs::path proposed = ProposedExport(workspace_, kind);
+  const auto infos = Exports();
+  const auto info = std::find_if(infos.begin(), infos.end(),
+                                 [&](const ExportInfo& one) { return one.kind == kind; });
+  const std::string title = ui_.T(Text::kSaveAs) + std::string(": ") + ui_.T(info->title);
+  if (native_ && native_->running()) return;
+  exporting_ = kind;
+  if (native_ && native_->available()) {
+    native_->Start(DialogPurpose::kSave, title, fs::absolute(proposed));
+  } else {
+    save_dialog_.Show(proposed, title);
+  }
+}
+
+void App::Write(ExportKind kind, const fs::path& path) {
+  settings_.folder = fs::absolute(path).parent_path();
+  if (kind == ExportKind::kPicture) {
+    notice_.Clear();
+    return picture_.Want(path);
+  }
+  const Result<std::string> text = ExportText(workspace_, kind);
+  if (!text) return Saved(path, Result<void>(tl::unexpected<Error>(text.error())));
+  Saved(path, WriteWhole(path, std::as_bytes(std::span(*text))));
+}
+
+void App::Saved(const fs::path& path, const Result<void>& done) {
+  notice_.Say(
+      done ? ui_.F(Text::kSaved, path.string()) : ui_.F(Text::kNotSaved, done.error().message),
+      !done);
+  wake_();
+}
+
+void App::FileKeys() {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (!io.KeyCtrl || chooser_.open() || save_dialog_.open()) return;
+  if (Pressed(Key::kO)) Choose(io.KeyShift && workspace_.document.open());
+  if (Pressed(Key::kR)) recent_.Open();
+  if (Pressed(Key::kE)) export_menu_ = true;
+  if (!io.KeyShift && Pressed(Key::kP)) commands_.Open();
+  if (io.KeyShift && Pressed(Key::kP)) Export(ExportKind::kPicture);
+  if (io.KeyShift && Pressed(Key::kH)) Export(ExportKind::kReport);
+}
+
+// The buttons of the bar, each with its list.
+void App::DrawFileMenus() {
+  if (ImGui::Button(ui_.T(Text::kOpen))) Choose(false);
+  Tip(ui_, ui_.T(Text::kOpenTip));
+  ImGui::SameLine(0, ui_.Px(1));
+  if (ImGui::ArrowButton("##recent", ImGuiDir_Down)) open_menu_ = true;
+  Tip(ui_, ui_.T(Text::kOpenMenuTip));
+  const ImVec2 below_open{ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui_.Px(4)};
+  ImGui::SameLine(0, ui_.Px(6));
+  if (ImGui::Button(ui_.T(Text::kExport))) export_menu_ = true;
+  Tip(ui_, ui_.T(Text::kExportTip));
+  const ImVec2 below_export{ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui_.Px(4)};
+  const ImVec2 after = ImGui::GetItemRectMax();
+  const float top = ImGui::GetItemRectMin().y;
+  if (std::exchange(open_menu_, false)) ImGui::OpenPopup("open menu");
+  if (std::exchange(export_menu_, false)) ImGui::OpenPopup("export menu");
+
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ui_.Px(10), ui_.Px(8)));
+  ImGui::SetNextWindowPos(below_open, ImGuiCond_Always, {0.5F, 0});
+  if (ImGui::BeginPopup("open menu")) {
+    if (ImGui::MenuItem(ui_.T(Text::kOpenDots), "Ctrl+O")) Choose(false);
+    if (ImGui::MenuItem(ui_.T(Text::kOpenCompareDots), "Ctrl+Shift+O", false,
+                        workspace_.document.open())) {
+      Choose(true);
+    }
+    ImGui::Separator();
+    if (settings_.recent.empty()) {
+      ImGui::TextColored(Tint(ui_.palette().dim), "%s", ui_.T(Text::kNoRecent));
+    }
+    std::optional<fs::path> chosen;
+    for (const fs::path& path : settings_.recent) {
+      ImGui::PushID(path.c_str());
+      if (ImGui::MenuItem(Elided(ui_.body, path.filename().string(), ui_.Px(300)).c_str())) {
+        chosen = path;
+      }
+      Tip(ui_, path.string());
+      ImGui::PopID();
+    }
+    if (chosen) Opened(*chosen, false);
+    ImGui::EndPopup();
+  }
+  ImGui::SetNextWindowPos(below_export, ImGuiCond_Always, {0.5F, 0});
+  if (ImGui::BeginPopup("export menu")) {
+    for (const ExportInfo& info : Exports()) {
+      if (ImGui::MenuItem(ui_.T(info.title), ExportKeys(info.kind), false,
+                          CanExport(workspace_, info.kind))) {
+        Export(info.kind);
+      }
+    }
+    ImGui::EndPopup();
+  }
+  ImGui::PopStyleVar();
+  // What comes beside the buttons goes on from the last of them.
+  ImGui::SetCursorScreenPos({after.x, top});
+  ImGui::Dummy({0, after.y - top});
+}
+
+void App::DrawDialogs() {
+  if (const auto chosen = chooser_.Draw(ui_)) Opened(*chosen, choosing_other_);
+  if (const auto name = save_dialog_.Draw(ui_)) {
+    if (exporting_) Write(*exporting_, *name);
+    exporting_.reset();
+  }
+  if (native_) {
+    if (const auto outcome = native_->Take()) {
+      const auto exporting = std::exchange(exporting_, std::nullopt);
+      if (outcome->kind == DialogOutcome::Kind::kFailed) {
+        // The desktop's does not work: ours does.
+        if (exporting) {
+          Export(*exporting);
+        } else {
+          Choose(choosing_other_);
+        }
+      } else if (outcome->kind == DialogOutcome::Kind::kChosen) {
+        if (exporting) {
+          Write(*exporting, outcome->path);
+        } else {
+          Opened(outcome->path, choosing_other_);
+        }
+      }
+    }
+    if (native_->running() && !picture_.pending()) {
+      const Area foot{{0, ImGui::GetIO().DisplaySize.y - ui_.Px(30)}, ImGui::GetIO().DisplaySize};
+      DrawTextCentred(ImGui::GetForegroundDrawList(), ui_.body, foot, Ink(ui_.palette().dim),
+                      ui_.T(Text::kChoosing));
+    }
+  }
+  GrantWish();
+  if (!picture_.pending()) notice_.Draw(ui_);
+}
+
+}  // namespace penstock::gui

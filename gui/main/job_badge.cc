@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The chip in the upper bar: that a trace is being read, or that it is still being written.
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/report/format.h"
+#include "gui/main/app.h"
+#include "gui/model/carry.h"
+#include "gui/widgets/keys.h"
+
+namespace penstock::gui {
+namespace {
+
+struct Chip {
+  std::string text;
+  Rgb colour;
+  std::string tip;
+};
+
+// A round label that can be clicked; `dot` pulses where something is alive. Returns its left edge.
+float DrawChip(const Ui& ui, const char* id, const Chip& chip, float right, Area bar,
+               bool* clicked) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float height = ui.Px(22);
+  const float width = TextWidth(ui.small, chip.text) + ui.Px(30);
+  const Area area{{right - width, bar.min.y + (bar.height() - height) / 2},
+                  {right, bar.min.y + (bar.height() + height) / 2}};
+  ImGui::SetCursorScreenPos(area.min);
+  *clicked = ImGui::InvisibleButton(id, {width, height});
+  const bool hovered = ImGui::IsItemHovered();
+  Tip(ui, chip.tip);
+  list->AddRectFilled(area.min, area.max, Ink(chip.colour, hovered ? 0.3 : 0.18), height / 2);
+  list->AddRect(area.min, area.max, Ink(chip.colour, 0.8), height / 2);
+  list->AddCircleFilled({area.min.x + ui.Px(12), area.min.y + height / 2}, ui.Px(4),
+                        Ink(chip.colour));
+  DrawText(list, ui.small, {area.min.x + ui.Px(21), area.min.y + (height - ui.small->FontSize) / 2},
+           Ink(ui.palette().text), chip.text);
+  return area.min.x;
+}
+
+}  // namespace
+
+void App::CancelLoading() {
+  if (other_job_ && (!job_ || job_->following())) {
+    other_job_->Cancel();
+    retired_.push_back(std::move(other_job_));
+    return;
+  }
+  if (!job_) return;
+  job_->Cancel();
+  const bool own = job_->document().serial == workspace_.document.serial;
+  retired_.push_back(std::move(job_));
+  if (own && !workspace_.document.complete()) Show(Document{});
+}
+
+void App::TogglePause() {
+  paused_ = !paused_;
+  if (job_) job_->Pause(paused_);
+}
+
+void App::JobKeys() {
+  if (Typing() || workspace_.covered || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId)) return;
+  if (loading() && Pressed(Key::kEscape)) CancelLoading();
+  if (workspace_.document.live == Live::kWriting && Pressed(Key::kSpace)) TogglePause();
+}
+
+// Returns where the name of the file may end.
+float App::DrawJobBadge(Area bar, float right) {
+  const Palette& p = ui_.palette();
+  const Document& document = workspace_.document;
+  bool clicked = false;
+  const float gap = ui_.Px(10);
+  if (const LoadJob* job = Reading(); job != nullptr && document.open()) {
+    const bool reading = job->progress() < 1;
+    const std::string text = reading ? ui_.F(Text::kReadingChip, std::lround(100 * job->progress()))
+                                     : std::string(ui_.T(Text::kAnalysingChip));
+    right = DrawChip(ui_, "##reading", {text, p.accent, ui_.T(Text::kCancelTip)}, right, bar,
+                     &clicked) -
+            gap;
+    if (clicked) CancelLoading();
+    return right;
+  }
+  const std::string length =
+      document.timeline
+          ? analyzer::DurationText(static_cast<double>(document.timeline->length) * 1e-9)
+          : std::string();
+  switch (document.live) {
+    case Live::kNo:
+      return right;
+    case Live::kWriting: {
+      const Chip chip =
+          paused_ ? Chip{ui_.F(Text::kLivePaused, length), p.warn, ui_.T(Text::kResumeTip)}
+                  : Chip{ui_.F(Text::kLiveNow, length), p.bad, ui_.T(Text::kPauseTip)};
+      right = DrawChip(ui_, "##live", chip, right, bar, &clicked) - gap;
+      if (clicked) TogglePause();
+      if (workspace_.view == ViewId::kTimeline && !ShowsEnd(workspace_.timeline.view)) {
+        right = DrawChip(ui_, "##end", {ui_.T(Text::kFollowEnd), p.accent, ui_.T(Text::kFollowTip)},
+                         right, bar, &clicked) -
+                gap;
+        if (clicked) {
+          ShowEnd(workspace_.timeline.view, workspace_.timeline.view.range().length());
+        }
+      }
+      return right;
+    }
+    case Live::kEnded:
+      return DrawChip(ui_, "##live", {ui_.T(Text::kLiveEnded), p.good, ui_.T(Text::kLiveEndedTip)},
+                      right, bar, &clicked) -
+             gap;
+    case Live::kDied:
+      return DrawChip(ui_, "##live",
+                      {ui_.T(Text::kLiveDied), p.bad,
+                       ui_.F(Text::kLiveDiedTip, document.path.filename().string())},
+                      right, bar, &clicked) -
+             gap;
+  }
+  return right;
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Texts of what is opened, compared, swept and exported; as texts_table.h, of which this is a part.
+#pragma once
+
+#define PENSTOCK_FILE_TEXTS(X)                                                                     \
+  /* Sweep */                                                                                      \
+  X(kSweep, "Sweep", "参数扫描")                                                                   \
+  X(kSweepNone, "No sweep is open", "尚未打开扫描结果")                                            \
+  X(kSweepHow,                                                                                     \
+    "A sweep measures a run under many settings. Open the JSON file that it wrote, or drop it on " \
+    "this window.",                                                                                \
+    "参数扫描在多组设置下测量同一次运行。打开它写出的 JSON 文件，或将其拖到此窗口。")              \
+  X(kSweepMake, "No sweep yet? Make one:", "还没有扫描结果？先运行一次：")                         \
+  X(kOpenSweep, "Open a sweep", "打开扫描结果")                                                    \
+  X(kAxisWorkers, "workers", "工作进程")                                                           \
+  X(kAxisPrefetch, "prefetch", "预取")                                                             \
+  X(kAxisBatch, "batch", "批大小")                                                                 \
+  X(kAxisPin, "pinned memory", "锁页内存")                                                         \
+  X(kAxisPersistent, "persistent workers", "常驻工作进程")                                         \
+  X(kListComma, ", ", "、")                                                                        \
+  X(kAcross, "across", "横轴")                                                                     \
+  X(kDown, "down", "纵轴")                                                                         \
+  X(kSweepBest, "Best: {} with {} ({} to {} in {} runs)",                                          \
+    "最佳：{}，{}（{} 至 {}，共 {} 次运行）")                                                      \
+  X(kSweepBestOnce, "Best: {} with {} (a single run)", "最佳：{}，{}（仅运行一次）")               \
+  X(kSweepCheaper, "{} reaches {} of it and costs less: the better choice",                        \
+    "{} 达到其 {}，且开销更小：更好的选择")                                                        \
+  X(kSweepNoCheaper, "No cheaper setting comes within {} of it",                                   \
+    "没有更省的设置与其差距在 {} 以内")                                                            \
+  X(kSweepTied, "as good within noise: {} more", "在噪声范围内同样好：另有 {} 组")                 \
+  X(kSweepNoBest, "The sweep names no best setting", "此扫描未给出最佳设置")                       \
+  X(kSweepNothing, "No setting was measured", "没有任何设置被测得")                                \
+  X(kSweepDearest, "The dearest step is {}: it adds {} a sample, {} of the whole",                 \
+    "开销最大的步骤是 {}：每个样本增加 {}，占全部的 {}")                                           \
+  X(kSweepNoStep, "No step adds time that can be told from noise",                                 \
+    "没有任何步骤增加可与噪声区分的时间")                                                          \
+  X(kSweepCells, "{} of {} settings measured", "已测 {} / {} 组设置")                              \
+  X(kSweepRuns, "runs each: {}", "每组运行 {} 次")                                                 \
+  X(kSweepMachine, "{} cores, {}", "{} 核，{}")                                                    \
+  X(kSweepFailed, "{} failed", "{} 组失败")                                                        \
+  X(kSweepUnavailable, "{} not possible here", "{} 组在本机不可用")                                \
+  X(kSweepInterrupted, "interrupted, {} not measured", "已中断，{} 组未测")                        \
+  X(kSweepPending, "{} not measured", "{} 组未测")                                                 \
+  X(kSweepMap, "Throughput, samples/s", "吞吐量，样本/秒")                                         \
+  X(kSweepCurves, "Throughput against {}, samples/s", "吞吐量随{}变化，样本/秒")                   \
+  X(kSweepSpread, "bars: slowest to fastest run", "竖线：最慢至最快一次")                          \
+  X(kSweepAllRuns, "All settings", "全部设置")                                                     \
+  X(kSweepSteps, "What each step costs", "各步骤的开销")                                           \
+  X(kSweepMoreCurves, "{} more in the table", "另有 {} 条见表格")                                  \
+  X(kColumnRate, "samples/s", "样本/秒")                                                           \
+  X(kColumnSpread, "slowest – fastest", "最慢 – 最快")                                             \
+  X(kColumnRange, "range", "范围")                                                                 \
+  X(kColumnOfBest, "of the best", "相对最佳")                                                      \
+  X(kColumnFirst, "first batch", "首批耗时")                                                       \
+  X(kColumnPerSample, "a sample", "每样本")                                                        \
+  X(kColumnIncrement, "adds", "增加")                                                              \
+  X(kColumnNote, "note", "备注")                                                                   \
+  X(kColumnSetting, "setting", "设置")                                                             \
+  X(kCellPending, "not measured", "未测")                                                          \
+  X(kCellFailed, "failed: {}", "失败：{}")                                                         \
+  X(kCellUnavailable, "not possible here: {}", "本机不可用：{}")                                   \
+  X(kCellWithinNoise, "as good, within noise", "与最佳无显著差别")                                 \
+  X(kCellBest, "best", "最佳")                                                                     \
+  X(kCellSuggested, "suggested", "建议")                                                           \
+  X(kCellRuns, "each run", "各次运行")                                                             \
+  X(kCellHint, "Click a cell for its figures", "单击单元格查看数值")                               \
+  X(kOpenItsTrace, "Open its trace", "打开其跟踪文件")                                             \
+  X(kCompareWithBest, "Compare with the best", "与最佳比较")                                       \
+  X(kNoTraceKept, "No trace was kept: sweep a command with --keep FOLDER",                         \
+    "未保留跟踪文件：扫描命令时加 --keep 文件夹")                                                  \
+  X(kSweepUnreadable, "{}: {}", "{}：{}")                                                          \
+  X(kSweepEmptyFile, "{}: the file is empty", "{}：文件为空")                                      \
+  X(kSweepTooLarge, "{}: too large for a sweep", "{}：文件过大，不是扫描结果")                     \
+  X(kSweepNotJson, "{}: damaged, or cut off: not complete JSON",                                   \
+    "{}：已损坏或被截断：不是完整的 JSON")                                                         \
+  X(kSweepNoSchema, "{}: JSON, but not of penstock sweep --json",                                  \
+    "{}：是 JSON，但不是 penstock sweep --json 的输出")                                            \
+  X(kSweepForeign, "{}: holds {}, not a sweep; penstock sweep --json writes one",                  \
+    "{}：内容是 {}，不是扫描结果；请用 penstock sweep --json 生成")                                \
+  X(kSweepNewer, "{}: written by a newer Penstock ({}); update this one",                          \
+    "{}：由更新版本的 Penstock 写出（{}），请升级")                                                \
+  X(kSweepDamaged, "{}: damaged: {} is missing or wrong", "{}：已损坏：{} 缺失或有误")             \
+  X(kSweepNoCells, "{}: the sweep holds no settings", "{}：此扫描不含任何设置")                    \
+  /* Compare */                                                                                    \
+  X(kCompare, "Compare", "对比")                                                                   \
+  X(kCompareNone, "Compare two recordings", "比较两次录制")                                        \
+  X(kCompareHow,                                                                                   \
+    "Open a second trace: what became faster or slower, and whether it is more than noise.",       \
+    "打开第二个跟踪文件：哪里变快、哪里变慢，以及差异是否超出噪声。")                              \
+  X(kOpenToCompare, "Open to compare", "打开并比较")                                               \
+  X(kSwap, "Swap", "互换")                                                                         \
+  X(kComparing, "Comparing ...", "正在比较……")                                                     \
+  X(kCannotCompare, "These two cannot be compared", "这两个文件无法比较")                          \
+  X(kFaster, "B is {} % faster than A (95 %: {} to {} %)", "B 比 A 快 {} %（95 %：{} 至 {} %）")   \
+  X(kSlower, "B is {} % slower than A (95 %: {} to {} %)", "B 比 A 慢 {} %（95 %：{} 至 {} %）")   \
+  X(kTimesAsFast, "B is {} times as fast as A (95 %: {} to {})",                                   \
+    "B 的速度是 A 的 {} 倍（95 %：{} 至 {}）")                                                     \
+  X(kNoDifference, "No difference beyond noise: B runs at {} of A (95 %: {} to {})",               \
+    "差异未超出噪声：B 的速度为 A 的 {}（95 %：{} 至 {}）")                                        \
+  X(kTooFewToTell, "Too few batches to tell: both need 16 in their steady part",                   \
+    "批次太少，无法判断：双方的稳定阶段都需要 16 个批次")                                          \
+  X(kStageFell, "{} fell from {} to {} a sample", "{}由每样本 {} 降至 {}")                         \
+  X(kStageRose, "{} rose from {} to {} a sample", "{}由每样本 {} 升至 {}")                         \
+  X(kWaitFell, "waiting for data fell from {} to {} of the loop",                                  \
+    "等待数据由循环时间的 {} 降至 {}")                                                             \
+  X(kWaitRose, "waiting for data rose from {} to {} of the loop",                                  \
+    "等待数据由循环时间的 {} 升至 {}")                                                             \
+  X(kInsteadOf, "{} {} instead of {}", "{} 为 {}，原为 {}")                                        \
+  X(kClauseComma, "; ", "；")                                                                      \
+  X(kSteadyBatches, "{} steady batches", "稳定批次 {}")                                            \
+  X(kTimeOfASample, "Time of one sample, by stage", "各阶段每样本耗时")                            \
+  X(kBottleneckTitle, "Bottleneck", "瓶颈")                                                        \
+  X(kUnchanged, "unchanged", "未变")                                                               \
+  X(kMoved, "has moved", "已转移")                                                                 \
+  X(kTimesRange, "×{} ({} to {}, 95 %)", "×{}（{} 至 {}，95 %）")                                  \
+  X(kPointsRange, "{} points ({} to {}, 95 %)", "{} 个百分点（{} 至 {}，95 %）")                   \
+  X(kChange, "change", "变化")                                                                     \
+  X(kChangeInterval, "95 % interval", "95 % 区间")                                                 \
+  X(kBeyondNoise, "Bold: beyond what two runs of the same differ by. All threads together.",       \
+    "加粗数值：超出同一程序两次运行的差异。为所有线程之和。")                                      \
+  X(kLess, "less", "减少")                                                                         \
+  X(kMore, "more", "增加")                                                                         \
+  X(kWithinNoise, "within noise", "噪声之内")                                                      \
+  X(kSettingsDiffer, "Settings that differ", "不同的设置")                                         \
+  X(kSameSettings, "The same settings in both", "双方设置相同")                                    \
+  X(kFindingsChanged, "Findings", "发现")                                                          \
+  X(kFindingGone, "gone", "已消失")                                                                \
+  X(kFindingNew, "new", "新出现")                                                                  \
+  X(kFindingsSame, "{} in both", "{} 项双方都有")                                                  \
+  X(kNoFindingChange, "No finding came or went", "没有发现出现或消失")                             \
+  X(kHandOver, "handing over", "交付批次")                                                         \
+  X(kTakeOver, "taking over", "接收批次")                                                          \
+  X(kPinning, "pinning", "锁页")                                                                   \
+  X(kSettingKind, "loader", "加载器")                                                              \
+  X(kSettingStart, "start method", "启动方式")                                                     \
+  X(kSettingDataset, "samples in the dataset", "数据集样本数")                                     \
+  X(kSettingCores, "usable cores", "可用核心")                                                     \
+  X(kSettingCommand, "command", "命令")                                                            \
+  X(kSettingOrder, "in order", "保持顺序")                                                         \
+  X(kYes, "yes", "是")                                                                             \
+  X(kNo, "no", "否")                                                                               \
+  X(kUnknownValue, "not known", "未知")                                                            \
+  /* Opening and exporting */                                                                      \
+  X(kOpenDots, "Open ...", "打开……")                                                               \
+  X(kOpenCompareDots, "Open to compare ...", "打开并比较……")                                       \
+  X(kOpenMenuTip, "Recent files (Ctrl+R), comparing", "最近文件 (Ctrl+R) 与比较")                  \
+  X(kNoRecent, "No recent files", "没有最近文件")                                                  \
+  X(kExport, "Export", "导出")                                                                     \
+  X(kMoreViews, "More views", "更多视图")                                                          \
+  X(kExportTip, "Pictures, tables, the report (Ctrl+E)", "图片、表格与报告 (Ctrl+E)")              \
+  X(kExportPicture, "This view as a picture (PNG)", "当前视图为图片 (PNG)")                        \
+  X(kExportReport, "The report as a page (HTML)", "报告为网页 (HTML)")                             \
+  X(kExportStages, "Stages (CSV)", "阶段表 (CSV)")                                                 \
+  X(kExportWorkers, "Workers (CSV)", "工作进程表 (CSV)")                                           \
+  X(kExportFindings, "Findings (CSV)", "发现表 (CSV)")                                             \
+  X(kExportSelection, "Selected range by stage (CSV)", "选区按阶段汇总 (CSV)")                     \
+  X(kExportWhatIf, "What-if curve (CSV)", "假设分析曲线 (CSV)")                                    \
+  X(kExportSweep, "Sweep (CSV)", "参数扫描表 (CSV)")                                               \
+  X(kExportCompare, "Comparison (CSV)", "对比表 (CSV)")                                            \
+  X(kSaveAs, "Save as", "另存为")                                                                  \
+  X(kSave, "Save", "保存")                                                                         \
+  X(kReplaces, "The file exists and will be replaced.", "文件已存在，将被替换。")                  \
+  X(kNoSuchFolder, "There is no such folder.", "文件夹不存在。")                                   \
+  X(kSaved, "Saved {}", "已保存 {}")                                                               \
+  X(kNotSaved, "Not saved: {}", "未保存：{}")                                                      \
+  X(kChoosing, "Choose a file in the other window ...", "请在另一窗口中选择文件……")                \
+  X(kKeyExport, "export: menu, picture, report", "导出：菜单、图片、报告")                         \
+  X(kKeyOpen, "open; open to compare; recent files", "打开；打开并比较；最近文件")

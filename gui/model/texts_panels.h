@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Texts of the views of data: I/O, GPU, workers and memory, stages. As in texts_table.h.
+#pragma once
+
+// clang-format off
+#define PENSTOCK_PANEL_TEXTS(X) \
+  X(kIo, "I/O", "I/O") \
+  X(kGpu, "GPU", "GPU") \
+  /* Of several views */ \
+  X(kPlotClickTip, "Click: this moment in the timeline", "单击：在时间线中查看此刻") \
+  X(kNoFindingsHere, "No finding about this.", "这方面没有发现问题。") \
+  X(kNeedsFor, "Not checked: {}", "未检查：{}") \
+  X(kSamplesOf, "sample {}", "样本 {}") \
+  /* I/O */ \
+  X(kIoRead, "Read", "读取总量") \
+  X(kIoReadsOfFiles, "{} reads of {} files", "{} 次读取，{} 个文件") \
+  X(kIoReads, "{} reads", "{} 次读取") \
+  X(kIoWhileReading, "Speed while reading", "读取时的速度") \
+  X(kIoOneReader, "one reader: {}/s", "单个读取者：{}/s") \
+  X(kIoFromCache, "From the page cache", "来自页缓存") \
+  X(kIoDiskGave, "storage gave {} of {}", "存储提供 {} / {}") \
+  X(kIoAllInMemory, "all of it: the data lies in memory", "全部：数据位于内存") \
+  X(kIoElsewhere, "not counted for {}", "{} 不计入") \
+  X(kIoNoCounter, "needs penstock record (a collector)", "需要用 penstock record 录制") \
+  X(kIoStorage, "Storage", "存储") \
+  X(kIoStorageUnknown, "to know: record --data FOLDER", "录制时加 --data 文件夹") \
+  X(kIoDataSet, "Data set", "数据集") \
+  X(kIoFiles, "{} files", "{} 个文件") \
+  X(kIoShareOfMemory, "{} of the memory ({})", "占内存的 {}（{}）") \
+  X(kIoSamples, "{} samples", "{} 个样本") \
+  X(kIoOverTime, "Bytes per second", "每秒字节数") \
+  X(kIoSeenLine, "read by the program", "程序读取") \
+  X(kIoDiskLine, "fetched from storage", "存储提供") \
+  X(kIoSizes, "Size of one read", "单次读取的大小") \
+  X(kIoSizesNote, "share of the reads; median {}", "占读取次数；中位数 {}") \
+  X(kIoSizeTip, "{} – {}: {} of the reads, {} of the bytes", "{} – {}：占读取次数 {}，占字节 {}") \
+  X(kIoSlowestFiles, "Files that took longest", "耗时最长的文件") \
+  X(kIoSlowestShown, "{} of {} shown", "显示 {} / {}") \
+  X(kIoColumnReads, "reads", "次数") \
+  X(kIoColumnRate, "speed", "速度") \
+  X(kIoColumnLongest, "longest", "最长") \
+  X(kIoColumnSamples, "samples", "样本") \
+  X(kIoAboutReads, "Findings about reading", "关于读取的发现") \
+  X(kIoNoReads, "No reads of files were seen in this trace.", "此跟踪中没有看到文件读取。") \
+  X(kIoNoReadsWhy, \
+    "Penstock sees read(), mmap and stdio of files that look like a dataset. Data from a " \
+    "network service, or generated in memory, does not pass there.", \
+    "Penstock 可见数据集文件的 read()、mmap 和 " \
+    "stdio。来自网络服务或在内存中生成的数据不经过这些调用。") \
+  X(kIoNoReadsHere, "No reads begin in the selection.", "选区内没有读取。") \
+  X(kIoNoPaths, "The names of the files were not recorded.", "未记录文件名。") \
+  X(kIoMapped, "{} of it mapped, not read: it comes with page faults", "其中 {} 为内存映射：随缺页载入") \
+  /* GPU */ \
+  X(kGpuComputing, "Computing", "正在计算") \
+  X(kGpuBusyNote, "of the training loop's time", "占训练循环时间") \
+  X(kGpuIdle, "Idle", "空闲") \
+  X(kGpuCopies, "Copies to the GPU", "拷贝到 GPU") \
+  X(kGpuCopyNote, "{}; {} of it beside a kernel", "{}；其中 {} 与计算重叠") \
+  X(kGpuBandwidth, "Copy speed", "拷贝速度") \
+  X(kGpuBandwidthNote, "median of copies from 64 KiB on", "64 KiB 以上拷贝的中位数") \
+  X(kGpuModel, "Device", "设备") \
+  X(kGpuWhereTime, "Where the GPU's time goes", "GPU 的时间去向") \
+  X(kGpuCauseComputing, "computing", "计算") \
+  X(kGpuCauseLoader, "idle: the loop waits for data", "空闲：循环在等数据") \
+  X(kGpuCauseCopy, "idle: a copy to the GPU", "空闲：正在拷贝到 GPU") \
+  X(kGpuCauseSync, "idle: the program waits for a result", "空闲：程序在等待结果") \
+  X(kGpuCauseLaunch, "idle: the program launches nothing", "空闲：程序未提交内核") \
+  X(kGpuCauseUnknown, "idle: not known", "空闲：原因未知") \
+  X(kGpuOverTime, "Busy over time", "繁忙程度随时间变化") \
+  X(kGpuLineKernels, "computing", "计算") \
+  X(kGpuLineCopies, "copying", "拷贝") \
+  X(kGpuCopyKinds, "Copies by kind", "按类型统计的拷贝") \
+  X(kGpuKind, "from", "来源") \
+  X(kGpuPageable, "pageable memory", "可分页内存") \
+  X(kGpuPinned, "pinned memory", "锁页内存") \
+  X(kGpuManaged, "managed memory", "托管内存") \
+  X(kGpuUnknownKind, "kind not recorded", "类型未记录") \
+  X(kGpuColumnSpeed, "speed", "速度") \
+  X(kGpuKernels, "Kernels that took longest", "耗时最长的内核") \
+  X(kGpuKernel, "kernel", "内核") \
+  X(kGpuCounters, "Counters of the driver", "驱动计数器") \
+  X(kGpuCounterNote, "mean {}, from {} to {}", "平均 {}，{} 至 {}") \
+  X(kGpuNvmlNote, \
+    "NVML: of the whole device, averaged over 0.2 to 1 s", \
+    "NVML：整个设备，0.2 至 1 秒的平均") \
+  X(kGpuNvmlUtilization, "some kernel ran", "有内核运行的时间") \
+  X(kGpuNvmlMemory, "memory in use", "显存占用") \
+  X(kGpuProcessMemory, "memory of the program", "程序占用的显存") \
+  X(kGpuPcieReceived, "PCIe to the GPU", "PCIe 到 GPU") \
+  X(kGpuPcieSent, "PCIe from the GPU", "PCIe 自 GPU") \
+  X(kGpuPower, "power", "功率") \
+  X(kGpuClock, "SM clock", "SM 频率") \
+  X(kGpuMemoryClock, "memory clock", "显存频率") \
+  X(kGpuMemoryBusy, "memory interface busy", "显存接口繁忙") \
+  X(kGpuTemperature, "temperature", "温度") \
+  X(kGpuDeviceN, "GPU {}: {}", "GPU {}：{}") \
+  X(kGpuNothing, "Nothing of a GPU was recorded", "没有录制到 GPU 的任何信息") \
+  X(kGpuNothingOff, "This trace was recorded with --gpu off.", "此跟踪录制时使用了 --gpu off。") \
+  X(kGpuNothingSeen, \
+    "The program used no GPU that could be seen, or nothing of it could be recorded.", \
+    "程序没有使用可见的 GPU，或者无法录制其信息。") \
+  X(kGpuMissing, "Missing", "缺少") \
+  X(kGpuMissKernels, \
+    "kernels: when the GPU computed, and why it stood still", \
+    "内核：GPU 何时计算，为何空闲") \
+  X(kGpuMissCopies, \
+    "copies: how many, how large, how fast, from pageable or pinned memory", \
+    "拷贝：次数、大小、速度，来自可分页还是锁页内存") \
+  X(kGpuMissCounters, \
+    "counters: utilisation, memory, power, PCIe traffic", \
+    "计数器：利用率、显存、功率、PCIe 流量") \
+  X(kGpuRecordThem, "To record them:", "录制方法：") \
+  X(kGpuWhyNot, \
+    "To learn beforehand what can be seen here, and why not the rest:", \
+    "事先了解此处能看到什么、为何看不到其余部分：") \
+  X(kGpuNoKernels, \
+    "Kernels were not recorded: why the GPU is idle is not known.", \
+    "未录制内核：GPU 空闲的原因未知。") \
+  X(kGpuNoCopies, "No copies to the GPU were recorded.", "没有录制到拷贝到 GPU 的操作。") \
+  X(kGpuNoCounters, "No counters were recorded.", "没有录制计数器。") \
+  X(kGpuAbout, "Findings about the GPU", "关于 GPU 的发现") \
+  /* Workers and memory */ \
+  X(kWorkerStartup, "start-up", "启动") \
+  X(kWorkerStartupTip, "from the beginning of the epoch to its first batch", "从 epoch 开始到首个批次") \
+  X(kWorkerBatch, "per batch", "每批") \
+  X(kWorkerBatches, "batches", "批次数") \
+  X(kReadyNote, \
+    "Made, not yet taken. Shade: lowest to highest; dashed: most that may be on their way", \
+    "已完成、尚未取走。阴影：最低至最高；虚线：在途批次上限") \
+  X(kWorkerAgainst, "vs. median", "相对中位数") \
+  X(kWorkerAgainstTip, "time for a batch, over that of the median worker", "每批耗时与工作进程中位数之比") \
+  X(kWorkerMemory, "memory", "内存") \
+  X(kWorkerGrowth, "growth", "增长") \
+  X(kPerMinute, "{}/min", "{}/分钟") \
+  X(kWorkerStandsOut, \
+    "Worker {} takes {} times as long for a batch as the median worker", \
+    "工作进程 {} 每批耗时是中位数的 {} 倍") \
+  X(kWorkerNoneStandsOut, \
+    "No worker stands out: the slowest takes {} times as long as the median one", \
+    "没有明显落后的工作进程：最慢者是中位数的 {} 倍") \
+  X(kMemoryUss, "own", "独占") \
+  X(kMemoryPss, "with its share", "含分摊") \
+  X(kMemoryRss, "all mapped", "全部映射") \
+  X(kMemoryUssTip, \
+    "USS: memory that ends with the process, shared with nobody", \
+    "USS：进程独占、随其结束而释放的内存") \
+  X(kMemoryPssTip, \
+    "PSS: its own memory, and its share of what several processes share; may be added up", \
+    "PSS：独占内存加上共享部分的分摊，可以相加") \
+  X(kMemoryRssTip, \
+    "RSS: everything it has mapped; what is shared counts in every process", \
+    "RSS：全部已映射内存，共享部分在每个进程中重复计入") \
+  X(kMemoryShared, "/dev/shm, all programs", "/dev/shm（所有程序）") \
+  X(kMemoryFewSamples, "recorded {} times only: too few for a curve", "仅记录了 {} 次，不足以画出曲线") \
+  X(kMemoryNeeds, \
+    "Memory was not recorded: record with penstock record", \
+    "未记录内存：请用 penstock record 录制") \
+  /* Stages */ \
+  X(kStageCallsAbove, "Slowest calls of {}", "{} 最慢的调用") \
+  X(kStageCallsBetween, "Calls of {}: {} – {}", "{} 的调用：{} – {}") \
+  X(kStageCallsShown, "{} of {}", "{} / {}") \
+  X(kStageBinTip, "{} – {}: {} of the calls. Click: list them", "{} – {}：占调用的 {}。单击列出") \
+  X(kStageGoTip, "Click: show it in the timeline", "单击：在时间线中查看") \
+  X(kStageNothingHere, "Nothing begins in the selection.", "选区内没有调用。") \
+  X(kAllCalls, "All calls", "所有调用")
+// clang-format on

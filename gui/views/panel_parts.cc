@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/views/panel_parts.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "analyzer/report/format.h"
+#include "analyzer/report/phrases.h"
+#include "gui/model/overview.h"
+#include "gui/model/ticks.h"
+#include "gui/views/overview_parts.h"
+
+namespace penstock::gui {
+
+float DrawFigures(const Ui& ui, std::span<const Figure> figures, Area area) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float gap = ui.Px(10);
+  const float height = ui.small->FontSize * 2 + ui.big->FontSize + ui.Px(34);
+  const auto count = static_cast<float>(figures.size());
+  const float width = (area.width() - gap * (count - 1)) / std::max(count, 1.0F);
+  float x = area.min.x;
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    const Figure& figure = figures[i];
+    const Area inside = Panel(ui, {{x, area.min.y}, {x + width, area.min.y + height}});
+    DrawText(list, ui.small, inside.min, Ink(p.dim), Elided(ui.small, figure.name, inside.width()));
+    float y = inside.min.y + ui.small->FontSize + ui.Px(3);
+    // Words that are too long for figures' type are said smaller.
+    const bool fits = TextWidth(ui.big, figure.value) <= inside.width();
+    ImFont* font = fits ? ui.big : ui.strong;
+    DrawText(list, font, {inside.min.x, y + (ui.big->FontSize - font->FontSize) / 2},
+             Ink(figure.colour), Elided(font, figure.value, inside.width()));
+    y += ui.big->FontSize + ui.Px(4);
+    DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim),
+             Elided(ui.small, figure.line, inside.width()));
+    ImGui::SetCursorScreenPos({x, area.min.y});
+    ImGui::PushID(static_cast<int>(i));
+    ImGui::InvisibleButton("##figure", {std::max(width, 1.0F), height});
+    ImGui::PopID();
+    std::string tip = figure.tip;
+    if (tip.empty() && TextWidth(ui.small, figure.line) > inside.width()) tip = figure.line;
+    if (!tip.empty()) Tip(ui, tip);
+    x += width + gap;
+  }
+  return height;
+}
+
+void DrawFindingLinks(const Ui& ui, Workspace& workspace, Text title,
+                      std::span<const std::string_view> ids, Area area) {
+  const Palette& p = ui.palette();
+  const analyzer::Report& report = workspace.Shown().analysis->report;
+  const auto findings = FindingsAmong(report, ids);
+  const Area inside = Headed(ui, Panel(ui, area), ui.T(title));
+  BeginArea("finding links", inside, true);
+  const float width = ImGui::GetContentRegionAvail().x - ui.Px(4);
+  ImGui::Dummy({1, ui.Px(1)});
+  for (const analyzer::Finding* finding : findings) DrawFinding(ui, workspace, *finding, width);
+  if (findings.empty()) Paragraph(ui, ui.body, p.dim, ui.T(Text::kNoFindingsHere), width);
+  for (const analyzer::NotChecked& missing : report.not_checked) {
+    analyzer::NotChecked here{{}, missing.needs};
+    for (const std::string_view id : missing.ids) {
+      if (std::find(ids.begin(), ids.end(), id) != ids.end()) here.ids.push_back(id);
+    }
+    if (here.ids.empty()) continue;
+    Paragraph(ui, ui.small, p.dim, ui.F(Text::kNeedsFor, analyzer::NotCheckedText(here)), width);
+  }
+  EndArea();
+}
+
+void DrawEmpty(const Ui& ui, Area area, std::string_view sentence, std::string_view why) {
+  const Palette& p = ui.palette();
+  const float width = std::min(area.width(), ui.Px(560));
+  ImGui::SetCursorScreenPos(
+      {area.min.x + (area.width() - width) / 2, area.min.y + area.height() * 0.3F});
+  ImGui::BeginGroup();
+  Paragraph(ui, ui.title, p.text, sentence, width);
+  if (!why.empty()) Paragraph(ui, ui.body, p.dim, why, width);
+  ImGui::EndGroup();
+}
+
+void HeadRight(const Ui& ui, std::string_view title, std::string_view tip) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  float room = ImGui::GetContentRegionAvail().x;
+  const int column = ImGui::TableGetColumnIndex();
+  ImGui::PushID(column);
+  ImGui::TableHeader("##head");
+  ImGui::PopID();
+  const ImGuiTableSortSpecs* sort = ImGui::TableGetSortSpecs();
+  if (sort != nullptr && sort->SpecsCount > 0 && sort->Specs[0].ColumnIndex == column) {
+    room -= ui.Px(14);  // the arrow
+  }
+  const std::string text = Elided(ui.body, title, room);
+  DrawTextRight(ImGui::GetWindowDrawList(), ui.body, at.x + room, at.y, Ink(ui.palette().text),
+                text);
+  if (!tip.empty()) {
+    Tip(ui, tip);
+  } else if (text != title) {
+    Tip(ui, title);
+  }
+}
+
+void CellRight(const Ui& ui, const std::string& text, bool dim) {
+  const float width = ImGui::CalcTextSize(text.c_str()).x;
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
+                       std::max(0.0F, ImGui::GetContentRegionAvail().x - width));
+  ImGui::TextColored(Tint(dim ? ui.palette().dim : ui.palette().text), "%s", text.c_str());
+}
+
+std::string PathElided(ImFont* font, std::string_view path, float width) {
+  if (TextWidth(font, path) <= width) return std::string(path);
+  for (std::size_t slash = path.find('/', 1); slash != std::string_view::npos;
+       slash = path.find('/', slash + 1)) {
+    std::string end = "…" + std::string(path.substr(slash));
+    if (TextWidth(font, end) <= width) return end;
+  }
+  const std::size_t last = path.rfind('/');
+  return Elided(font, last == std::string_view::npos ? path : path.substr(last + 1), width);
+}
+
+void ScrollBelow(const Ui& ui, const char* id, Area area, float least,
+                 const std::function<void(Area)>& draw) {
+  if (area.height() >= ui.Px(least)) return draw(area);
+  BeginArea(id, area, true);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = area.width() - ImGui::GetStyle().ScrollbarSize - ui.Px(4);
+  draw({at, {at.x + width, at.y + ui.Px(least)}});
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({width, ui.Px(least)});
+  EndArea();
+}
+
+}  // namespace penstock::gui

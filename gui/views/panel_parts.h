@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the views of data have in common: figures, links to findings, cells of tables.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "gui/views/workspace.h"
+
+namespace penstock::gui {
+
+struct Figure {
+  std::string name;
+  std::string value;
+  std::string line;  // below it, small
+  Rgb colour;
+  std::string tip;  // "" none
+};
+// In one row of cards. Returns the height that it takes.
+float DrawFigures(const Ui& ui, std::span<const Figure> figures, Area area);
+
+// Findings with one of these ids, each with a way to its evidence; and what was not checked, and
+// why. In a panel with a heading.
+void DrawFindingLinks(const Ui& ui, Workspace& workspace, Text title,
+                      std::span<const std::string_view> ids, Area area);
+
+// A sentence in the middle, with a smaller explanation below it ("" for none).
+void DrawEmpty(const Ui& ui, Area area, std::string_view sentence, std::string_view why);
+
+// Cells of tables.
+// A head whose title stands at the right, above its figures; sorts where the table does. `tip`: ""
+// for none.
+void HeadRight(const Ui& ui, std::string_view title, std::string_view tip);
+void CellRight(const Ui& ui, const std::string& text, bool dim);
+
+// Keeps the end of a path, which says most.
+[[nodiscard]] std::string PathElided(ImFont* font, std::string_view path, float width);
+
+// A view that needs at least `least` logical pixels of height scrolls where there are fewer.
+void ScrollBelow(const Ui& ui, const char* id, Area area, float least,
+                 const std::function<void(Area)>& draw);
+
+}  // namespace penstock::gui

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plots over the time of a trace: areas and lines, the values under the pointer, a click that says
+// when. Drawn into the current window.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gui/widgets/plot.h"
+
+namespace penstock::gui {
+
+// Units: seconds since the trace began. What the spans refer to must outlive the drawing.
+struct TimeLine {
+  std::string name;
+  Rgb colour;
+  std::span<const double> at;     // of each value; empty: bins of `width` from `from` on
+  std::span<const double> value;  // holds until the next
+  double from = 0;
+  double width = 0;
+  bool filled = false;
+};
+
+struct TimePlot {
+  double from = 0;
+  double to = 1;
+  double most = 1;  // of the axis
+  std::function<std::string(double)> text;
+  std::vector<TimeLine> lines;
+  std::string hint;  // below the values under the pointer
+};
+
+// Returns the time that was clicked.
+std::optional<double> DrawTimePlot(const Ui& ui, const char* id, Area area, const TimePlot& plot);
+
+}  // namespace penstock::gui

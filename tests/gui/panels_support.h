@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run with files, a GPU and counters, every number of which is known: for the views of data.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "gui/model/document.h"
+#include "tests/analyzer/synthetic.h"
+#include "traces/trace.h"
+
+namespace penstock::gui::testing {
+
+struct GpuRun {
+  double kernel = 3;  // ms of each step, at its end
+  double copy = 1;    // ms, at its beginning
+  bool pinned = false;
+  bool files = true;     // reads know their files
+  bool counters = true;  // of the kernel and of the driver
+};
+
+// Batches of 20 ms: the loop waits, then copies (host thread), then launches, then computes.
+inline traces::TraceData MakeGpuRun(const GpuRun& wanted) {
+  analyzer::testing::Synthetic run;
+  run.batches = 100;
+  run.costs = analyzer::testing::Always(
+      {.read = 4, .decode = 24, .augment = 8, .step = wanted.kernel + wanted.copy + 2});
+  traces::TraceData data = analyzer::testing::MakeSynthetic(run);
+  traces::ThreadInfo stream;
+  stream.process = ProcessId{0};
+  stream.tid = 7;
+  stream.name = "stream 7";
+  data.threads.push_back(stream);
+  std::vector<traces::Span> device;
+  const StringId kernel = data.Intern("conv_kernel");
+  const StringId copy = data.Intern(wanted.pinned ? "pinned" : "pageable");
+  const auto ms = [](double value) { return analyzer::testing::Ms(value); };
+  int file = 0;
+  for (std::vector<traces::Span>& spans : data.spans) {
+    for (traces::Span& span : spans) {
+      if (span.stage == traces::StageId::kRead && wanted.files) {
+        span.object = data.Intern("/data/train/" + std::to_string(file++ % 50) + ".jpg");
+        span.sample = file;
+      }
+      if (span.stage != traces::StageId::kStep) continue;
+      traces::Span one;
+      one.batch = span.batch;
+      one.stage = traces::StageId::kH2d;
+      one.name = copy;
+      one.start = span.start;
+      one.duration = ms(wanted.copy);
+      one.bytes = Bytes{1'000'000};
+      if (wanted.copy > 0) device.push_back(one);
+      one.stage = traces::StageId::kKernel;
+      one.name = kernel;
+      one.start = span.end() - ms(wanted.kernel);
+      one.duration = ms(wanted.kernel);
+      one.bytes = Bytes{0};
+      if (wanted.kernel > 0) device.push_back(one);
+    }
+  }
+  data.spans.push_back(std::move(device));
+  if (!wanted.counters) return data;
+  const auto counter = [&](const char* name, std::uint32_t process, double at, std::int64_t value) {
+    traces::CounterSample sample;
+    sample.at = ms(1000 + at);
+    sample.name = data.Intern(name);
+    sample.process = ProcessId{process};
+    sample.value = value;
+    data.counters.push_back(sample);
+  };
+  for (int i = 0; i <= 20; ++i) {
+    for (const std::uint32_t worker : {1U, 2U}) {
+      counter("disk_read_bytes", worker, 100.0 * i, 250'000 * i);
+      counter("uss_bytes", worker, 100.0 * i, 100'000'000 + (worker == 1 ? 1'000'000 * i : 0));
+    }
+    counter("gpu.0.nvml_utilization_percent", 0, 100.0 * i, 40);
+    counter("gpu.0.power_milliwatts", 0, 100.0 * i, 250'000);
+    counter("gpu.0.clock_event_reasons", 0, 100.0 * i, 4);
+  }
+  data.facts["gpu.model"] = "Test GPU";
+  return data;
+}
+
+// What the window makes of it.
+inline Document DocumentOf(std::shared_ptr<const traces::Trace> trace) {
+  Document document;
+  document.path = "/t/run.penstock";
+  document.trace = std::move(trace);
+  document.timeline = std::make_shared<const Timeline>(*BuildTimeline(*document.trace));
+  document.analysis = Analyse(*document.trace, "/t/run.penstock");
+  return document;
+}
+
+}  // namespace penstock::gui::testing

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Chinese verdict against the English one: same branch, same figures, same unit.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "analyzer/whatif/summary.h"
+#include "gui/model/overview.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::Factor;
+using analyzer::Report;
+using analyzer::testing::Always;
+using analyzer::testing::Synthetic;
+using analyzer::testing::SyntheticTrace;
+
+Report ReportOf(const Synthetic& run) {
+  return analyzer::BuildReport(*SyntheticTrace(run), "t.penstock");
+}
+
+std::string ChineseOf(const Report& report) {
+  return VerdictText(report, Language::kChinese);
+}
+
+bool Has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(VerdictTest, StagesOfARunMadeOutOfSightAreNamedWithoutAGain) {
+  Report report = ReportOf({.costs = Always({.decode = 30, .step = 2})});
+  ASSERT_TRUE(report.diagnosis.loader.has_value());
+  report.diagnosis.loader->fetched = 0.2;
+  report.diagnosis.loader->attribution.bottleneck = Factor::kDecode;
+  report.diagnosis.bottleneck = Factor::kDecode;
+  const std::string english = analyzer::Summarise(report.diagnosis);
+  ASSERT_TRUE(Has(english, "takes most of the data threads' time")) << english;
+  const std::string chinese = ChineseOf(report);
+  EXPECT_TRUE(Has(chinese, "解码占用数据线程的大部分时间")) << chinese;
+  EXPECT_FALSE(Has(chinese, "零成本")) << chinese;
+}
+
+TEST(VerdictTest, ARecordingThatDoesNotSufficeGivesAHintAndNoFigure) {
+  const Report report = ReportOf({.batches = 6, .costs = Always({.decode = 30, .step = 2})});
+  ASSERT_FALSE(report.diagnosis.needs.empty());
+  ASSERT_TRUE(Has(report.diagnosis.summary, "Not enough"));
+  const std::string chinese = ChineseOf(report);
+  EXPECT_TRUE(Has(chinese, "数据不足")) << chinese;
+  EXPECT_FALSE(Has(chinese, "速度可达")) << chinese;
+}
+
+TEST(VerdictTest, TheUnitIsThatOfTheEnglishSentence) {
+  const std::map<std::string_view, std::string_view> units = {
+      {"samples/s", "样本/秒"}, {"batches/s", "批/秒"}, {"images/s", "图像/秒"}};
+  std::vector<Report> reports;
+  reports.push_back(ReportOf({.costs = Always({.decode = 30, .step = 2})}));
+  reports.push_back(reports[0]);
+  reports[1].diagnosis.run.loaders[0].samples_known = false;
+  reports.push_back(reports[0]);
+  reports[2].diagnosis.loader.reset();
+  reports[2].diagnosis.run.loaders.clear();
+  reports[2].diagnosis.samples_known = false;
+  for (Report& report : reports) {
+    report.diagnosis.summary = analyzer::Summarise(report.diagnosis);
+    for (const auto& [english, chinese] : units) {
+      EXPECT_EQ(Has(report.diagnosis.summary, english), Has(ChineseOf(report), chinese))
+          << report.diagnosis.summary << ChineseOf(report);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace penstock::gui
