@@ -117,7 +117,6 @@ ReadCosts FitReads(std::vector<ReadSpan> reads) {
               reads.end());
   costs.reads = reads.size();
   if (reads.empty()) return costs;
-  costs.turns = MeasureTurns(reads);
   const Crowd crowd(reads);
   double bytes = 0;
   double time = 0;
