@@ -43,9 +43,14 @@ TEST_F(WalkTimeline, ARangeFiltersEveryOtherViewAndTheChipClearsIt) {
   }
   workspace().view = ViewId::kStages;
   Frames(2);
-  for (const SpanRef span : workspace().stages.slowest) {
-    EXPECT_LT(timeline().start(span), timeline().length / 2);
-    EXPECT_GT(timeline().end(span), timeline().length / 4);
+  auto& slowest = workspace().stages.tail;
+  ASSERT_TRUE(Until([&] { return slowest.key().of.range && !slowest.busy(); }));
+  const auto none = [](const std::stop_token&) { return Tail{}; };
+  const Tail* tail = slowest.Get(slowest.key(), true, none);
+  EXPECT_FALSE(tail->calls.empty());
+  for (const Call& call : tail->calls) {
+    EXPECT_LT(call.start, timeline().length / 2);
+    EXPECT_GE(call.start, timeline().length / 4);
   }
   Click(60, 70);  // the chip
   EXPECT_FALSE(workspace().Range().has_value());
