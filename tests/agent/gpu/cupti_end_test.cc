@@ -57,6 +57,7 @@ TEST_F(CuptiTest, WhatWasFlushedSurvivesAnEndWithoutHandlers) {
 // Before CUDA 12.9 CUPTI crashes if it gets no buffer: the doubles end the program.
 TEST_F(CuptiTest, AnOldCuptiGetsBuffersAfterTheEnd) {
   Train({{"FAKE_MAPPED", kOldCupti}, {"FAKE_CUPTI", "afterend"}});
+  ASSERT_FALSE(HasFatalFailure());
   const Truths truths = ReadTruth();
   EXPECT_FALSE(truths.refused);
   EXPECT_FALSE(truths.enabled) << "nothing is recorded any more";

@@ -84,6 +84,7 @@ void ExpectCost() {
 }
 
 TEST(CuptiLayoutTest, CopiesOfCuda11To13ShareThePrefix) {
+  EXPECT_LT(sizeof(CUpti_ActivityMemcpy), sizeof(CUpti_ActivityMemcpy5)) << "they grow at the end";
   ExpectCopy<CUpti_ActivityMemcpy>();
   ExpectCopy<CUpti_ActivityMemcpy3>();
   ExpectCopy<CUpti_ActivityMemcpy4>();
@@ -98,6 +99,7 @@ TEST(CuptiLayoutTest, CopiesOfCuda11To13ShareThePrefix) {
 }
 
 TEST(CuptiLayoutTest, KernelsOfCuda11To13ShareThePrefix) {
+  EXPECT_LT(sizeof(CUpti_ActivityKernel4), sizeof(CUpti_ActivityKernel9)) << "they grow at the end";
   ExpectKernel<CUpti_ActivityKernel4>();
   ExpectKernel<CUpti_ActivityKernel5>();
   ExpectKernel<CUpti_ActivityKernel6>();

@@ -31,7 +31,7 @@ struct Truths {
   bool child = false;      // a forked process called CUPTI
   bool enabled = false;    // CUPTI was still recording when the program ended
   bool refused = false;    // a request at the very end got no buffer
-  std::uint64_t mask = 0;  // signals that the thread that flushes blocks
+  std::uint64_t mask = 0;  // signals that the thread that flushes is born with blocked
 };
 
 class CuptiTest : public GpuRun {

@@ -7,7 +7,6 @@
  *
  *   call|copy|set|kernel CORRELATION START END TID BYTES
  *   child                          a forked process has called in here
- *   mask HEX                       signals that the thread that flushes first blocks
  *   enabled                        something is still recorded when the library is unloaded
  *   refused                        a request after that got no buffer
  *
@@ -305,7 +304,6 @@ int cuptiActivityDisable(uint32_t kind) {
   return 0;
 }
 int cuptiActivityFlushAll(uint32_t flag) {
-  static unsigned flushed;
   CheckProcess();
   if (Is("hang") && (flag != 0 || ++flushes > 2)) {
     for (;;) pause();
@@ -314,13 +312,6 @@ int cuptiActivityFlushAll(uint32_t flag) {
     while (__atomic_load_n(&requests, __ATOMIC_RELAXED) < 150) usleep(1000);
   }
   pthread_mutex_lock(&lock);
-  if (flushed++ == 0) {
-    uint64_t mask = 0;
-    char line[40];
-    syscall(SYS_rt_sigprocmask, 0, NULL, &mask, sizeof mask);
-    snprintf(line, sizeof line, "mask %llx\n", (unsigned long long)mask);
-    Truth(line);
-  }
   Release();
   if (Is("null") && complete != NULL) complete(NULL, 0, NULL, 0, 0);
   if (Is("foreign") && complete != NULL) {

@@ -3,7 +3,7 @@
  * A library that does what libnvToolsExt of NVTX version 2 does: at the first call it loads the
  * tool that NVTX_INJECTION64_PATH names, hands it the addresses of its function pointers, and from
  * then on calls through them. A function that no tool took does nothing. */
-#include "nvtx_double.h"
+#include "tests/agent/gpu/nvtx_double.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -6,7 +6,7 @@
 #ifdef PENSTOCK_REAL_NVTX
 #include <nvtx3/nvToolsExt.h>
 #else
-#include "nvtx_double.h"
+#include "tests/agent/gpu/nvtx_double.h"
 #endif
 
 #include <pthread.h>
