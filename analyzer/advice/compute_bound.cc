@@ -26,7 +26,7 @@ void ComputeBound(const RuleInput& input, Findings& out) {
     const double busy = device.Share(device.computing);
     finding.title += fmt::format(", and kernels run {:.0f} % of it", 100 * busy);
     finding.evidence.emplace_back("kernel_share", busy);
-    finding.evidence.emplace_back("exposed_copy_share", device.Share(device.exposed()));
+    finding.evidence.emplace_back("exposed_copy_share", device.Share(device.exposed));
   }
   finding.action = "Leave the data path alone: faster data would not make this run faster.";
   PlaceInLoop(input, finding);

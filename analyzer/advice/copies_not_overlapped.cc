@@ -25,7 +25,7 @@ void CopiesNotOverlapped(const RuleInput& input, Findings& out) {
   }
   if (count == 0 || transfer / count < 100e-6) return;
   const double hidden = overlapped / transfer;
-  const double open = device.Share(transfer - overlapped);
+  const double open = device.Share(device.exposed);
   if (hidden >= 0.5 || open < 0.03) return;
   Finding finding;
   finding.id = "copies-not-overlapped";

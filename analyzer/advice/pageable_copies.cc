@@ -51,7 +51,7 @@ void PageableCopies(const RuleInput& input, Findings& out) {
   const DeviceActivity& device = input.loader().device;
   const CopyTotals* copies = PageableOf(input);
   if (copies == nullptr || device.window <= 0) return;
-  const double share = device.Share(device.on_device ? copies->exposed : copies->blocked);
+  const double share = device.Share(device.on_device ? copies->alone : copies->blocked);
   if (share < kThreshold) return;
   const double link = UsedLink(ReadGpuCounters(input.trace, input.diagnosis.run));
   Finding finding;

@@ -8,6 +8,8 @@
 // the step is waiting for a core, so the most that can be had is a step without idle time.
 // Source: diagnosis.md R35; SPDL's noisy neighbour (its advice: at most 40 % of the cores).
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -15,6 +17,46 @@
 #include "analyzer/advice/place.h"
 
 namespace penstock::analyzer {
+namespace {
+
+struct Fewer {
+  int workers;  // as recorded: no smaller number is better
+  Prediction predicted;
+};
+
+// The best of fewer workers; of those alike within a hundredth, the fewest. In steps of a quarter.
+Fewer FewerWorkers(const RuleInput& input) {
+  const Pipeline& pipeline = input.loader().pipeline;
+  std::vector<int> tried;
+  for (int workers = pipeline.workers - 1; workers >= 1;
+       workers = std::min(workers - 1, workers * 3 / 4)) {
+    tried.push_back(workers);
+  }
+  Fewer best{pipeline.workers, {}};
+  for (auto workers = tried.rbegin(); workers != tried.rend(); ++workers) {
+    Setting setting = input.Recorded();
+    setting.workers = *workers;
+    const Prediction one = input.WithSetting(setting);
+    if (one.speedup > best.predicted.speedup * 1.01) best = {*workers, one};
+  }
+  return best;
+}
+
+std::string RoomFor(const Pipeline& pipeline, int best) {
+  if (pipeline.workers == 0) {
+    return "Leave the thread that launches kernels a core of its own: fewer threads in this "
+           "process (torch.set_num_threads, OMP_NUM_THREADS). ";
+  }
+  std::string how = best < pipeline.workers ? fmt::format("num_workers={}", best) : "";
+  if (!pipeline.sample_tasks) {
+    how += how.empty() ? "" : ", or ";
+    how += "os.nice(10) in worker_init_fn";
+  }
+  if (how.empty()) how = "more cores, or less work for the threads that make samples";
+  return fmt::format("Leave the training process a core of its own: {}. ", how);
+}
+
+}  // namespace
 
 void TrainerStarved(const RuleInput& input, Findings& out) {
   if (!input.diagnosis.loader || input.diagnosis.wait_fraction >= 0.05) return;
@@ -26,14 +68,7 @@ void TrainerStarved(const RuleInput& input, Findings& out) {
   const Pipeline& pipeline = input.loader().pipeline;
   const double step = 1 - input.diagnosis.wait_fraction;
   const Prediction most = input.WithScaled(Factor::kCompute, std::max(0.0, 1 - idle / step));
-  int best = pipeline.workers;
-  Prediction fewer;
-  for (int workers = 1; workers < pipeline.workers && !cpu.crowded; ++workers) {
-    const Prediction one = input.With(workers, pipeline.prefetch);
-    if (one.speedup <= fewer.speedup * 1.01) continue;
-    best = workers;
-    fewer = one;
-  }
+  const Fewer fewer = cpu.crowded ? Fewer{pipeline.workers, {}} : FewerWorkers(input);
   Finding finding;
   finding.id = "trainer-starved";
   finding.severity = Severity::kWarning;
@@ -48,17 +83,14 @@ void TrainerStarved(const RuleInput& input, Findings& out) {
                       {"workers", static_cast<double>(pipeline.workers)},
                       {"kernel_share", device.Share(device.computing)}};
   finding.predicted = most;
-  finding.predicted->rate.low =
-      std::min(most.rate.low,
-               best < pipeline.workers ? fewer.rate.low : input.loader().steady.rate.estimate);
+  finding.predicted->rate.low = std::min(most.rate.low, fewer.workers < pipeline.workers
+                                                            ? fewer.predicted.rate.low
+                                                            : input.loader().steady.rate.estimate);
   finding.action =
       cpu.crowded
           ? "Other programs use the cores: give this run cores of its own (taskset, a cgroup, a "
             "node of its own), or record again when the machine is quiet. "
-          : fmt::format(
-                "Leave the training process a core of its own: {}os.nice(10) in worker_init_fn. ",
-                best < pipeline.workers ? fmt::format("num_workers={}, or ", best)
-                                        : std::string("fewer workers, or "));
+          : RoomFor(pipeline, fewer.workers);
   finding.action += "The prediction is the most that can be had: a step without idle time.";
   PlaceInLoop(input, finding);
   out.push_back(std::move(finding));

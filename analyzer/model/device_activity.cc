@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 namespace penstock::analyzer {
 namespace {
@@ -60,21 +62,9 @@ void AddIdle(const DeviceRecords& records, const DeviceLog& log, const LoopTimes
   idle.unknown += Length(left);
 }
 
-const DeviceLog* LogOf(const DeviceRecords& records, std::uint32_t device) {
-  for (const DeviceLog& log : records.devices) {
-    if (log.device == device) return &log;
-  }
-  return nullptr;
-}
-
-double ExposedOf(const DeviceCopy& copy, const DeviceLog* log) {
-  const std::int64_t beside = log != nullptr ? Within(log->computing, copy.start, copy.end) : 0;
-  return SecondsOf(copy.end - copy.start - beside);
-}
-
-void AddCopy(const DeviceCopy& copy, const DeviceLog* log, CopyTotals& totals) {
+void AddCopy(const DeviceCopy& copy, double exposed, const StretchSums& computing,
+             CopyTotals& totals) {
   const double transfer = SecondsOf(copy.end - copy.start);
-  const double exposed = ExposedOf(copy, log);
   ++totals.count;
   totals.bytes += copy.bytes;
   totals.transfer += transfer;
@@ -89,8 +79,35 @@ void AddCopy(const DeviceCopy& copy, const DeviceLog* log, CopyTotals& totals) {
   totals.blocked += SecondsOf(copy.call_end - copy.call_start);
   const std::int64_t waited = std::max<std::int64_t>(0, copy.start - copy.call_start);
   totals.waited += SecondsOf(waited);
-  if (log != nullptr && waited > 0) {
-    totals.behind += SecondsOf(Within(log->computing, copy.call_start, copy.start));
+  totals.behind += SecondsOf(computing.Within(copy.call_start, copy.start));
+}
+
+// The copies to one device.
+struct CopiesTo {
+  StretchSums computing;            // of the device
+  const Stretches* log = nullptr;   // the same; nullptr: no kernel ran
+  std::array<Stretches, 4> copies;  // by memory
+};
+
+// Copies of several streams and devices run at the same time: shares of the window are of what they
+// cover, device by device.
+void MeasureAlone(const std::map<std::uint32_t, CopiesTo>& devices, std::size_t computing,
+                  const Stretches& windows, std::array<CopyTotals, 4>& totals,
+                  DeviceActivity& activity) {
+  // Copies seen from the host name no device: it may be one that computes.
+  const auto count = static_cast<double>(std::max(computing, devices.size()));
+  const auto alone = [&](Stretches copies, const CopiesTo& device) {
+    Unite(copies);
+    copies = Common(copies, windows);
+    return Length(device.log != nullptr ? Minus(copies, *device.log) : copies) / count;
+  };
+  for (const auto& [id, device] : devices) {
+    Stretches all;
+    for (std::size_t i = 0; i < totals.size(); ++i) {
+      totals[i].alone += alone(device.copies[i], device);
+      all.insert(all.end(), device.copies[i].begin(), device.copies[i].end());
+    }
+    activity.exposed += alone(std::move(all), device);
   }
 }
 
@@ -98,12 +115,27 @@ void AddCopies(const DeviceRecords& records, const Stretches& windows, DeviceAct
   std::array<CopyTotals, 4> totals;
   for (std::size_t i = 0; i < totals.size(); ++i) totals[i].memory = static_cast<CopyMemory>(i);
   std::vector<std::pair<double, const DeviceCopy*>> all;
-  for (const DeviceCopy& copy : records.copies) {
-    if (Within(windows, copy.start, copy.start + 1) == 0) continue;
-    const DeviceLog* log = LogOf(records, copy.device);
-    AddCopy(copy, log, totals[static_cast<std::size_t>(copy.memory)]);
-    all.emplace_back(ExposedOf(copy, log), &copy);
+  std::map<std::uint32_t, CopiesTo> devices;
+  for (const DeviceCopy& copy : records.copies) devices[copy.device];
+  std::size_t computing = 0;
+  for (const DeviceLog& log : records.devices) {
+    if (log.kernels > 0) ++computing;
+    const auto device = devices.find(log.device);
+    if (device == devices.end()) continue;
+    device->second.computing = StretchSums(log.computing);
+    device->second.log = &log.computing;
   }
+  for (const DeviceCopy& copy : records.copies) {
+    CopiesTo& device = devices[copy.device];
+    const auto memory = static_cast<std::size_t>(copy.memory);
+    device.copies[memory].emplace_back(copy.start, copy.end);
+    if (Within(windows, copy.start, copy.start + 1) == 0) continue;
+    const std::int64_t beside = device.computing.Within(copy.start, copy.end);
+    const double exposed = SecondsOf(copy.end - copy.start - beside);
+    AddCopy(copy, exposed, device.computing, totals[memory]);
+    all.emplace_back(exposed, &copy);
+  }
+  MeasureAlone(devices, computing, windows, totals, activity);
   for (const CopyTotals& one : totals) {
     if (one.count > 0) activity.copies.push_back(one);
   }
@@ -117,12 +149,6 @@ void AddCopies(const DeviceRecords& records, const Stretches& windows, DeviceAct
 }
 
 }  // namespace
-
-double DeviceActivity::exposed() const {
-  double sum = 0;
-  for (const CopyTotals& one : copies) sum += one.exposed;
-  return sum;
-}
 
 DeviceActivity MeasureDevice(const DeviceRecords& records, const LoaderRun& run,
                              Stretches windows) {

@@ -41,6 +41,8 @@ struct CopyTotals {
   double transfer = 0;     // on the device
   double overlapped = 0;   // of it: beside kernels
   double exposed = 0;      // of it: not
+  double alone = 0;        // such a copy ran and no kernel of its device: mean over the devices, so
+                           // never more than the window, as the sums above may be
   double blocked = 0;      // host, in the calls
   double waited = 0;       // from the call to the start of the transfer
   double behind = 0;       // of that: kernels ran
@@ -66,6 +68,7 @@ struct DeviceActivity {
   double computing = 0;              // some kernel runs
   double copying = 0;                // some copy from or to the host runs
   double hidden = 0;                 // of that, beside a kernel
+  double exposed = 0;                // some copy to the device runs, and no kernel
   IdleCauses idle;                   // of window - computing
   LoopShares loop;                   // of the window, too
   bool kernels = false;              // else only copies are known, and nothing of the idle time
@@ -77,8 +80,6 @@ struct DeviceActivity {
 
   // Fraction of the window.
   [[nodiscard]] double Share(double part) const { return window > 0 ? part / window : 0; }
-  // Seconds of transfers to the device that nothing ran beside.
-  [[nodiscard]] double exposed() const;
 };
 
 // Of the parts `windows` of the recording (SteadyState::windows). Requires: `records` is of `run`.

@@ -192,14 +192,19 @@ class Reader {
     std::sort(out_.copies.begin(), out_.copies.end(),
               [](const DeviceCopy& a, const DeviceCopy& b) { return a.start < b.start; });
     if (out_.kernel_count == 0) out_.batches.clear();
+    // Copies of a batch to several devices run at the same time.
+    std::vector<std::int64_t> counted(out_.batches.size(), kNever);
     for (const DeviceCopy& copy : out_.copies) {
       if (copy.batch < 0 || out_.batches.empty()) continue;
+      const auto batch = static_cast<std::size_t>(copy.batch);
+      const std::int64_t from = std::max(copy.start, counted[batch]);
+      if (copy.end <= from) continue;
+      counted[batch] = copy.end;
       std::int64_t beside = 0;
       for (const DeviceLog& log : out_.devices) {
-        if (log.device == copy.device) beside = Within(log.computing, copy.start, copy.end);
+        if (log.device == copy.device) beside = Within(log.computing, from, copy.end);
       }
-      out_.batches[static_cast<std::size_t>(copy.batch)].exposed +=
-          static_cast<double>(copy.end - copy.start - beside) * 1e-9;
+      out_.batches[batch].exposed += static_cast<double>(copy.end - from - beside) * 1e-9;
     }
   }
 

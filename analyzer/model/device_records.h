@@ -67,8 +67,8 @@ struct DeviceRecords {
   std::uint64_t kernel_count = 0;
 };
 
-// Of the process that `run` feeds. A kernel or copy belongs to the batch that its span names, else
-// to the one that was delivered last when it was asked for (began, where the call is not known).
+// Of the process that `run` feeds. A kernel or copy belongs to the batch that its span names (the
+// loop's when it was asked for), else to the one that was delivered last when it began.
 // Cost: one pass over the spans of that process; 16 bytes for each kernel.
 [[nodiscard]] DeviceRecords ReadDeviceRecords(const traces::Trace& trace, const LoaderRun& run);
 

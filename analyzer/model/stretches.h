@@ -78,4 +78,35 @@ inline void Unite(Stretches& stretches) {
   return sum;
 }
 
+// Within() for many questions to one set, which must outlive it. Cost: logarithmic, whatever it
+// hits.
+class StretchSums {
+ public:
+  StretchSums() = default;
+  explicit StretchSums(const Stretches& set) : set_(&set) {
+    before_.reserve(set.size());
+    std::int64_t sum = 0;
+    for (const auto& [from, to] : set) {
+      before_.push_back(sum);
+      sum += to - from;
+    }
+  }
+  [[nodiscard]] std::int64_t Within(std::int64_t from, std::int64_t to) const {
+    return to > from ? Until(to) - Until(from) : 0;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t Until(std::int64_t at) const {
+    if (set_ == nullptr) return 0;
+    const auto next = std::upper_bound(set_->begin(), set_->end(), at,
+                                       [](std::int64_t t, const auto& s) { return t < s.first; });
+    if (next == set_->begin()) return 0;
+    const auto i = static_cast<std::size_t>(next - set_->begin()) - 1;
+    return before_[i] + std::min(at, (*set_)[i].second) - (*set_)[i].first;
+  }
+
+  const Stretches* set_ = nullptr;    // nullptr: the empty set
+  std::vector<std::int64_t> before_;  // by stretch: the length of those before it
+};
+
 }  // namespace penstock::analyzer

@@ -57,6 +57,12 @@ TEST(StretchesTest, DoWhatSetsOfMomentsDo) {
       if (at >= 10 && at < 40) within += Holds(a, at) ? 1 : 0;
     }
     ASSERT_EQ(Within(a, 10, 40), within) << round;
+    const StretchSums sums(a);
+    for (std::int64_t from = -1; from < 2 * kMoments; from += 3) {
+      for (std::int64_t to = from - 1; to < 2 * kMoments; to += 7) {
+        ASSERT_EQ(sums.Within(from, to), Within(a, from, to)) << round << ": " << from << " " << to;
+      }
+    }
   }
 }
 
@@ -175,6 +181,26 @@ TEST(DeviceActivityTest, ACallSeenByPythonAndByCudaIsOneCopy) {
   const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
   EXPECT_EQ(diagnosis.run.device.copies.size(), calls.size());
   EXPECT_FALSE(diagnosis.run.device.on_device);
+  for (const Batch& batch : diagnosis.run.loader().batches) ASSERT_NEAR(batch.h2d, 1e-3, 1e-9);
+}
+
+TEST(DeviceActivityTest, CopiesToTwoDevicesAtOnceTakeTheTimeOfOne) {
+  OnDevice device;
+  device.copy = 2;
+  device.beside = 0.5;
+  traces::TraceData data = MakeSynthetic(WithCosts(kReady));
+  AddDevice(data, device);
+  const Diagnosis one = Diagnose(*traces::MakeTrace(traces::TraceData(data)));
+  testing::RepeatDevice(data, 1);
+  const Diagnosis two = Diagnose(*traces::MakeTrace(std::move(data)));
+  const DeviceActivity& single = one.loader->device;
+  const DeviceActivity& both = two.loader->device;
+  ASSERT_EQ(both.devices.size(), 2u);
+  EXPECT_EQ(both.copies.at(0).count, 2 * single.copies.at(0).count);
+  EXPECT_NEAR(single.exposed / static_cast<double>(single.batches), 1.5e-3, 1e-4);
+  EXPECT_NEAR(both.exposed, single.exposed, 1e-6);
+  EXPECT_NEAR(both.copies[0].alone, single.copies[0].alone, 1e-6);
+  EXPECT_NEAR(two.run.device.batches.at(20).exposed, one.run.device.batches.at(20).exposed, 1e-9);
 }
 
 TEST(DeviceActivityTest, OtherProcessesDevicesAreNotCounted) {

@@ -3,6 +3,7 @@
 // Rules of GPUs on traces with device streams: each with a scenario that triggers it and a near
 // miss that does not. Those on copies seen from the host are in device_rules_test.cc.
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -90,6 +91,23 @@ TEST(PageableCopiesOnDeviceTest, SpeakOfTransfersThatNothingRunsBeside) {
   EXPECT_LT(finding->predicted->speedup, 1.26);
   EXPECT_GT(finding->predicted->rate.high, finding->predicted->rate.estimate * 1.02);
   ExpectPlace(*finding);
+}
+
+TEST(PageableCopiesOnDeviceTest, SpeakOfFourDevicesAsOfOne) {
+  OnDevice device;
+  device.copy = 4;
+  device.kernels = 5;
+  const Change four = And(Device(device), [](traces::TraceData& data) {
+    for (std::uint32_t i = 1; i < 4; ++i) testing::RepeatDevice(data, i);
+  });
+  for (const auto& [id, key] : {std::pair{"pageable-copies", "copy_share"},
+                                std::pair{"copies-not-overlapped", "open_share"}}) {
+    const auto one = Found(id, WithCosts(kReady), Device(device));
+    const auto all = Found(id, WithCosts(kReady), four);
+    ASSERT_TRUE(one && all) << id;
+    EXPECT_NEAR(Evidence(*one, key), 4 / 10.3, 0.02) << id;
+    EXPECT_NEAR(Evidence(*all, key), Evidence(*one, key), 1e-6) << id;
+  }
 }
 
 TEST(PageableCopiesOnDeviceTest, AreSilentOfCallsThatOnlyWait) {
@@ -254,6 +272,25 @@ TEST(TrainerStarvedTest, SpeaksWhenCoresAreFull) {
   EXPECT_GT(Evidence(*finding, "cpu_saturation"), 0.8);
   ExpectPlace(*finding);
   EXPECT_FALSE(Gaps("kernel-launch-bound", 1.6)) << "one cause, one finding";
+}
+
+TEST(TrainerStarvedTest, DoesNotAskForFewerWorkersThanNone) {
+  OnDevice device;
+  device.copy = 0;
+  device.kernels = 6;
+  Synthetic run = FullCores({0.02, 0.05, 0.02, 0.01, 0, 0, 10, 0});
+  run.workers = 0;
+  const auto finding = Found("trainer-starved", run, And(Device(device), CpuOf(0, 1.9)));
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->action.find("worker"), std::string::npos) << finding->action;
+  EXPECT_NE(finding->action.find("set_num_threads"), std::string::npos) << finding->action;
+}
+
+TEST(TrainerStarvedTest, NamesAPriorityWhereNoSmallerNumberIsBetter) {
+  const auto finding = Gaps("trainer-starved", 1.6);
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->action.find("fewer workers"), std::string::npos) << finding->action;
+  EXPECT_NE(finding->action.find("os.nice"), std::string::npos) << finding->action;
 }
 
 TEST(TrainerStarvedTest, LeavesFreeCoresToKernelLaunchBound) {

@@ -2,6 +2,7 @@
 #include "tests/analyzer/synthetic_device.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -75,6 +76,15 @@ void AddDevice(traces::TraceData& data, const OnDevice& device) {
   }
   data.spans.push_back(std::move(stream));
   data.spans[0].insert(data.spans[0].end(), calls.begin(), calls.end());
+}
+
+void RepeatDevice(traces::TraceData& data, std::uint32_t device) {
+  traces::ThreadInfo lane = data.threads.back();
+  lane.tid = wire::LaneOf(device, 7);
+  lane.name = "GPU " + std::to_string(device) + " stream 7";
+  data.threads.push_back(lane);
+  const std::vector<Span> stream = data.spans.back();
+  data.spans.push_back(stream);
 }
 
 std::function<void(traces::TraceData&)> Device(const OnDevice& device) {

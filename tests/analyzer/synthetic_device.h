@@ -30,6 +30,10 @@ struct OnDevice {
 // Adds a stream of device 0 to the process of thread 0, and calls to thread 0.
 void AddDevice(traces::TraceData& data, const OnDevice& device);
 
+// Adds device `device`, which does what the last one added does at the same times.
+// Requires: AddDevice().
+void RepeatDevice(traces::TraceData& data, std::uint32_t device);
+
 // The same as a change of a synthetic run.
 [[nodiscard]] std::function<void(traces::TraceData&)> Device(const OnDevice& device);
 
