@@ -48,8 +48,7 @@ std::vector<NotChecked> NotCheckedRules(const traces::Trace& trace, const Diagno
         {"kernel-launch-bound", "copies-not-overlapped", "trainer-starved",
          "preprocessing-on-busy-gpu"},
         "GPU kernels in the recording");
-  needs(stages[traces::StageId::kH2d].count == 0, {"pageable-copies"},
-        "host-to-device copies in the recording");
+  needs(model.device.copies.empty(), {"pageable-copies"}, "host-to-device copies in the recording");
   needs(!input.HasGpu(), {"move-decode-to-gpu", "move-augment-to-gpu"}, "a run with a GPU");
   std::string types;
   if (run.config.consumer.value < trace.processes().size()) {

@@ -2,8 +2,9 @@
 //
 // Reads of different workers never overlap, as if one lock guarded the file: HDF5's global lock, a
 // shared handle, a lock of the dataset. Reading that takes turns is slow however many workers wait.
-// Threshold: ReadTurns::taken(). The prediction is for the same reads without turns. Source:
-// diagnosis.md R37; pytorch#11929, #3415; pathml#131.
+// Threshold: ReadTurns::taken(). The prediction is for the same reads without turns; there is none
+// where the turns could not be simulated, for want of sample spans.
+// Source: diagnosis.md R37; pytorch#11929, #3415; pathml#131.
 #include <fmt/core.h>
 
 #include "analyzer/advice/place.h"
@@ -19,10 +20,12 @@ void SerialisedReads(const RuleInput& input, Findings& out) {
   finding.id = "serialised-reads";
   finding.severity = Severity::kWarning;
   Pipeline apart = input.loader().pipeline;
-  apart.device_per_sample = 0;
-  apart.turns = false;
-  finding.predicted = Predict(input.loader().pipeline, apart, input.loader().replay);
-  if (finding.predicted->speedup < 1.05) finding.severity = Severity::kInfo;
+  if (apart.turns) {
+    apart.device_per_sample = 0;
+    apart.turns = false;
+    finding.predicted = Predict(input.loader().pipeline, apart, input.loader().replay);
+    if (finding.predicted->speedup < 1.05) finding.severity = Severity::kInfo;
+  }
   finding.title = fmt::format(
       "reads of different workers never overlap: they take turns, {:.0f} % of the time one reads",
       100 * turns.alone);
@@ -34,8 +37,10 @@ void SerialisedReads(const RuleInput& input, Findings& out) {
   finding.action =
       "Open the file in each worker, at its first use and not in the constructor (an HDF5 handle "
       "that was forked is shared, and HDF5 has one lock per process); take no lock around reads; "
-      "or convert to a format that is read without a lock. The prediction is for reads that take "
-      "as long as now, but no turns.";
+      "or convert to a format that is read without a lock.";
+  if (finding.predicted) {
+    finding.action += " The prediction is for reads that take as long as now, but no turns.";
+  }
   PlaceInWorkers(input, finding);
   out.push_back(std::move(finding));
 }

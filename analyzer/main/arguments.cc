@@ -26,7 +26,6 @@ bool ReadCount(std::string_view text, int& value) {
 std::optional<int> Parse(CLI::App& app, const std::vector<std::string>& arguments,
                          std::string_view hint) {
   app.set_version_flag("--version", app.get_name() + " " PENSTOCK_VERSION);
-  app.set_version_flag("--version", app.get_name() + " " PENSTOCK_VERSION);
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants it
   try {
     app.parse(reversed);

@@ -70,6 +70,10 @@ std::string RateText(const Interval& rate) {
                      ShortNumber(rate.high));
 }
 
+std::string Sentence(const std::string& text) {
+  return text.empty() || text.back() == '.' ? text : text + ".";
+}
+
 std::string VerdictText(const TuneResult& result) {
   switch (result.verdict) {
     case TuneVerdict::kNoAction:
@@ -79,7 +83,7 @@ std::string VerdictText(const TuneResult& result) {
       return "Confirmed: as fast as predicted.";
     case TuneVerdict::kPartly:
       return "Confirmed in part: faster, but by less than predicted." +
-             (result.why.empty() ? "" : " " + result.why + ".");
+             (result.why.empty() ? "" : " " + Sentence(result.why));
     case TuneVerdict::kRefuted:
       return "Refuted: not faster beyond noise. Keep the loader as it is.";
     case TuneVerdict::kCrowded:

@@ -94,7 +94,9 @@ void WriteCounters(const GpuCounters& gpu, JsonWriter& json) {
 bool AnythingKnown(const Report& report) {
   const bool active = report.diagnosis.loader && (report.diagnosis.loader->device.kernels ||
                                                   !report.diagnosis.loader->device.copies.empty());
-  return active || !report.gpus.empty();
+  // A program that used a GPU although nothing of it could be recorded: the reason is all there is.
+  const bool told = !report.gpu_reason.empty() || !NvmlText(report).empty();
+  return active || !report.gpus.empty() || (!report.gpu_level.empty() && told);
 }
 
 std::string PartsText(const std::vector<StepPart>& parts, double whole) {

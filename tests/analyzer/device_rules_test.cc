@@ -189,6 +189,24 @@ TEST(NotCheckedTest, DoesNotNameThemWhereKernelsWereRecorded) {
   EXPECT_FALSE(SaysNotChecked("kernel-launch-bound", Synthetic{}, Kernels(0, 0.9)));
 }
 
+TEST(NotCheckedTest, CopiesMayBeKnownFromCallsAlone) {
+  EXPECT_TRUE(SaysNotChecked("pageable-copies", Synthetic{}));
+  EXPECT_FALSE(SaysNotChecked("pageable-copies", Synthetic{}, [](auto& data) {
+    const StringId name = data.Intern("cudaMemcpyAsync: H2D");
+    std::vector<traces::Span> calls;
+    for (const traces::Span& step : data.spans[0]) {
+      if (step.stage != traces::StageId::kStep) continue;
+      traces::Span call;
+      call.stage = traces::StageId::kCall;
+      call.start = step.start;
+      call.duration = testing::Ms(0.5);
+      call.name = name;
+      calls.push_back(call);
+    }
+    data.spans[0].insert(data.spans[0].end(), calls.begin(), calls.end());
+  }));
+}
+
 TEST(NotCheckedTest, NamesRanksOnlyWhereThereAreOthers) {
   EXPECT_FALSE(SaysNotChecked("rank-imbalance", Synthetic{}));
   EXPECT_TRUE(SaysNotChecked("rank-imbalance", Synthetic{}, [](auto& data) {

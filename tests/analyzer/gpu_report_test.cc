@@ -105,6 +105,11 @@ TEST_F(GpuReportTest, WithoutKernelsItSaysWhy) {
   EXPECT_TRUE(Has(html_, "CUPTI is in use by &lt;nsys&gt;"));
 }
 
+TEST_F(GpuReportTest, WhereNothingWasRecordedTheReasonIsStillTold) {
+  Build(kReady, false);
+  EXPECT_TRUE(Has(text_, "CUPTI is in use by")) << text_;
+}
+
 TEST_F(GpuReportTest, ARunWithoutAnyGpuHasNoLinesOfOne) {
   const auto trace = traces::MakeTrace(MakeSynthetic(WithCosts(kReady)));
   const std::string text = ReportText(BuildReport(*trace, "t"), Colour::kOff);

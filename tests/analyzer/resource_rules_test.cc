@@ -3,7 +3,9 @@
 // Rules about what workers share: shards, locks, file descriptors. Each with a near miss.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "tests/analyzer/finds.h"
 
@@ -64,6 +66,21 @@ TEST(ResourceRulesTest, ReadsThatTakeTurnsAreFound) {
   EXPECT_NE(finding->action.find("Open the file in each worker"), std::string::npos);
   EXPECT_GT(finding->to, finding->from);
   EXPECT_EQ(finding->pids.size(), 2u);
+}
+
+TEST(ResourceRulesTest, TurnsThatCannotBeSimulatedAreNotPredicted) {
+  TraceData data = Reading(true);
+  for (auto& spans : data.spans) {
+    spans.erase(std::remove_if(spans.begin(), spans.end(),
+                               [](const traces::Span& span) {
+                                 return span.stage == traces::StageId::kSample;
+                               }),
+                spans.end());
+  }
+  const auto finding = FindingOf("serialised-reads", std::move(data));
+  ASSERT_TRUE(finding);
+  EXPECT_FALSE(finding->predicted);
+  EXPECT_EQ(finding->action.find("prediction"), std::string::npos);
 }
 
 TEST(ResourceRulesTest, ReadsThatFallAsTheyMayAreFine) {
