@@ -11,8 +11,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kMemory = 2e9;    // bytes a second: advice/fits_in_ram.cc
-constexpr double kPerBatch = 0.5;  // of handing over: one message, whatever is in it
+constexpr double kMemory = 2e9;  // bytes a second: advice/fits_in_ram.cc
 
 Error NotEnough(std::string needs) {
   return {ErrorKind::kInput, "not enough: needs " + std::move(needs)};
@@ -46,9 +45,7 @@ class Changer {
       for (SampleCost& cost : epoch.samples) of_sample(cost);
     }
   }
-  void ScaleReads(double scale);
-  void ScaleDecode(double scale);
-  void ScaleAugment(double scale);
+  void Scale(Factor part, double scale) { ScalePart(out_.pipeline, part, scale); }
   void ScaleBatch(double ratio);
   // Device time for each sample, of which `overlap` runs beside the step.
   void LengthenStep(double seconds, double overlap);
@@ -60,39 +57,14 @@ class Changer {
   double pixels_ = 1;  // left of each picture
 };
 
-void Scale(Work& work, double scale) {
-  work.wall *= scale;
-  work.cpu *= scale;
-}
-
-void Scale(float& wall, float& cpu, double scale) {
-  wall = static_cast<float>(static_cast<double>(wall) * scale);
-  cpu = static_cast<float>(static_cast<double>(cpu) * scale);
-}
-
-void Changer::ScaleReads(double scale) {
-  ForEach([&](Demand& demand) { Scale(demand.read, scale); },
-          [&](SampleCost& cost) { Scale(cost.read, cost.read_cpu, scale); });
-}
-
-void Changer::ScaleDecode(double scale) {
-  ForEach([&](Demand& demand) { Scale(demand.decode, scale); },
-          [&](SampleCost& cost) { Scale(cost.decode, cost.decode_cpu, scale); });
-}
-
-void Changer::ScaleAugment(double scale) {
-  ForEach([&](Demand& demand) { Scale(demand.augment, scale); },
-          [&](SampleCost& cost) { Scale(cost.augment, cost.augment_cpu, scale); });
-}
-
 void Changer::ScaleBatch(double ratio) {
-  const double handing = kPerBatch + (1 - kPerBatch) * ratio;
+  const double handing = kHandoverPerBatch + (1 - kHandoverPerBatch) * ratio;
+  Scale(Factor::kCollate, ratio);
+  Scale(Factor::kH2d, ratio);
   ForEach(
       [&](Demand& demand) {
-        Scale(demand.collate, ratio);
         for (double* part : {&demand.put, &demand.feed, &demand.get}) *part *= handing;
         demand.pin *= ratio;
-        demand.h2d *= ratio;
       },
       [](SampleCost&) {});
   out_.facts.batch_bytes *= ratio;
@@ -143,7 +115,7 @@ Result<void> Changer::Transfer(const std::string& asked) {
   Note(fmt::format("batches take {:.2f} times the bytes they had", ratio));
   const bool integers = type == "u8" && f32 + f16 > u8;
   if (!integers) return {};
-  ScaleAugment(1 - material_.conversion);
+  Scale(Factor::kAugment, 1 - material_.conversion);
   const double samples = std::max(1.0, out_.facts.batch_size);
   LengthenStep(numbers / samples / 3e6 * costs_.convert.ms_per_megapixel * 1e-3, 0);
   Note(material_.conversion > 0
@@ -189,7 +161,7 @@ Result<void> Changer::Pack() {
         "bytes"));
   }
   const double share = reads.latency_share();
-  ScaleReads(1 - share);
+  Scale(Factor::kRead, 1 - share);
   Note(
       fmt::format("{:.0f} % of reading ({:.2f} ms of {:.2f} ms a read) does not depend on the "
                   "bytes and goes",
@@ -206,10 +178,10 @@ Result<void> Changer::Resize(double longest) {
   const double sides = std::min(1.0, longest / side);
   const double ratio = sides * sides;
   pixels_ = ratio;
-  ScaleDecode(ratio);
+  Scale(Factor::kDecode, ratio);
   const ReadCosts& reads = material_.reads;
   const double fixed = reads.split ? reads.latency_share() : 1;
-  ScaleReads(fixed + (1 - fixed) * ratio);
+  Scale(Factor::kRead, fixed + (1 - fixed) * ratio);
   out_.pipeline.device_per_sample *= ratio;
   Note(
       fmt::format("the mean picture has {:.2f} megapixels, about {:.0f} on its long side, of which "
@@ -234,7 +206,7 @@ Result<void> Changer::Decode(const std::string& decoder) {
         NotEnough("decode spans of a decoder it has figures for, and these were by " +
                   (material_.decoder.empty() ? std::string("an unknown one") : material_.decoder)));
   }
-  ScaleDecode(recorded->ratio / wanted->ratio);
+  Scale(Factor::kDecode, recorded->ratio / wanted->ratio);
   Note(
       fmt::format("{} decodes {:.2f} times as fast as {} ({:.2f} to {:.2f} on five CPUs; "
                   "imread_benchmark)",
@@ -285,8 +257,8 @@ Result<void> Changer::ToGpu(bool decode, bool augment, double overlap) {
   double device = 0;  // seconds a sample
   if (decode) device += megapixels * costs_.decode.ms_per_megapixel * 1e-3;
   if (augment) device += megapixels * costs_.augment.ms_per_megapixel * 1e-3;
-  if (decode) ScaleDecode(0);
-  if (augment) ScaleAugment(0);
+  if (decode) Scale(Factor::kDecode, 0);
+  if (augment) Scale(Factor::kAugment, 0);
   const double carried = pixels_ * (decode ? material_.file_bytes : material_.decoded_bytes);
   if (carried > 0 && material_.sample_bytes > 0) {
     ScaleBatch(carried * std::max(1.0, out_.facts.batch_size) /

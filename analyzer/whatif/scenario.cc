@@ -15,7 +15,6 @@ constexpr double kConsumerOverhead = 0.8e-3;
 // cedar forbids worker processes near 1e8 B/s; shared-memory tensors move about ten times that.
 constexpr double kSecondsPerByte = 1e-9;
 constexpr double kPinSecondsPerByte = 0.2e-9;  // a copy in memory at 5 GB/s
-constexpr double kPerBatch = 0.5;              // of handing over: one message, whatever is in it
 
 template <class Change>
 void ForEach(Pipeline& pipeline, Change change) {
@@ -93,42 +92,6 @@ void ScaleWork(Pipeline& changed, Work Demand::*part, float SampleCost::*wall,
   }
 }
 
-void ChangeScale(Pipeline& changed, Factor factor, double scale) {
-  switch (factor) {
-    case Factor::kRead:
-      ScaleWork(changed, &Demand::read, &SampleCost::read, &SampleCost::read_cpu, scale);
-      return;
-    case Factor::kDecode:
-      ScaleWork(changed, &Demand::decode, &SampleCost::decode, &SampleCost::decode_cpu, scale);
-      return;
-    case Factor::kAugment:
-      ScaleWork(changed, &Demand::augment, &SampleCost::augment, &SampleCost::augment_cpu, scale);
-      return;
-    case Factor::kCollate:
-      ScaleWork(changed, &Demand::collate, nullptr, nullptr, scale);
-      return;
-    case Factor::kTransfer:
-      changed.overhead *= scale;
-      ForEach(changed, [&](Demand& demand) {
-        for (double* part :
-             {&demand.put, &demand.feed, &demand.latency, &demand.get, &demand.pin, &demand.next}) {
-          *part *= scale;
-        }
-      });
-      return;
-    case Factor::kH2d:
-      ForEach(changed, [&](Demand& demand) { demand.h2d *= scale; });
-      return;
-    case Factor::kCompute:
-      ForEach(changed, [&](Demand& demand) { demand.step *= scale; });
-      return;
-    case Factor::kStartup:
-    case Factor::kPrefetch:
-    case Factor::kNone:
-      return;
-  }
-}
-
 // Deals the samples of recorded batches out to batches of another size.
 class Dealer {
  public:
@@ -144,9 +107,9 @@ class Dealer {
         *work = Work{};
       }
       fresh.samples = fresh.step = fresh.h2d = 0;
-      fresh.put *= kPerBatch;
-      fresh.feed *= kPerBatch;
-      fresh.get *= kPerBatch;
+      fresh.put *= kHandoverPerBatch;
+      fresh.feed *= kHandoverPerBatch;
+      fresh.get *= kHandoverPerBatch;
       fresh.pin = 0;
       fresh.first_sample = out_.samples.size();
       fresh.tasks = 0;
@@ -196,14 +159,50 @@ Demand ShareOf(const Demand& batch, const SampleCost& own, const SampleCost& all
   share.samples = batch.samples / n;
   share.step = batch.step / n;
   share.h2d = batch.h2d / n;
-  share.put = batch.put * (1 - kPerBatch) / n;
-  share.feed = batch.feed * (1 - kPerBatch) / n;
-  share.get = batch.get * (1 - kPerBatch) / n;
+  share.put = batch.put * (1 - kHandoverPerBatch) / n;
+  share.feed = batch.feed * (1 - kHandoverPerBatch) / n;
+  share.get = batch.get * (1 - kHandoverPerBatch) / n;
   share.pin = batch.pin / n;
   return share;
 }
 
 }  // namespace
+
+void ScalePart(Pipeline& changed, Factor part, double scale) {
+  switch (part) {
+    case Factor::kRead:
+      ScaleWork(changed, &Demand::read, &SampleCost::read, &SampleCost::read_cpu, scale);
+      return;
+    case Factor::kDecode:
+      ScaleWork(changed, &Demand::decode, &SampleCost::decode, &SampleCost::decode_cpu, scale);
+      return;
+    case Factor::kAugment:
+      ScaleWork(changed, &Demand::augment, &SampleCost::augment, &SampleCost::augment_cpu, scale);
+      return;
+    case Factor::kCollate:
+      ScaleWork(changed, &Demand::collate, nullptr, nullptr, scale);
+      return;
+    case Factor::kTransfer:
+      changed.overhead *= scale;
+      ForEach(changed, [&](Demand& demand) {
+        for (double* time :
+             {&demand.put, &demand.feed, &demand.latency, &demand.get, &demand.pin, &demand.next}) {
+          *time *= scale;
+        }
+      });
+      return;
+    case Factor::kH2d:
+      ForEach(changed, [&](Demand& demand) { demand.h2d *= scale; });
+      return;
+    case Factor::kCompute:
+      ForEach(changed, [&](Demand& demand) { demand.step *= scale; });
+      return;
+    case Factor::kStartup:
+    case Factor::kPrefetch:
+    case Factor::kNone:
+      return;
+  }
+}
 
 double BatchBytes(const LoaderRun& run) {
   std::vector<double> sizes;
@@ -246,7 +245,7 @@ Pipeline Apply(const Pipeline& pipeline, const Setting& setting, const LoaderFac
   if (setting.persistent) ChangePersistence(changed, *setting.persistent, facts);
   if (setting.step) ChangeStep(changed, *setting.step);
   if (setting.step_load) changed.step_load = *setting.step_load;
-  for (const auto& [factor, scale] : setting.scale) ChangeScale(changed, factor, scale);
+  for (const auto& [factor, scale] : setting.scale) ScalePart(changed, factor, scale);
   return changed;
 }
 
@@ -288,9 +287,7 @@ Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch) {
 }
 
 std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting, const LoaderFacts& facts) {
-  const double grown =
-      setting.batch > 0 && facts.batch_size > 0 ? setting.batch / facts.batch_size : 1;
-  const double batch = facts.batch_bytes * grown;
+  const double batch = facts.batch_bytes;
   double bytes = batch;
   if (pipeline.sample_tasks) {
     bytes = batch * (setting.prefetch + 1);
@@ -306,9 +303,7 @@ std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting, const Load
 
 double SharedMemoryOf(const Pipeline& pipeline, const Setting& setting, const LoaderFacts& facts) {
   if (pipeline.sample_tasks || setting.workers <= 0) return 0;
-  const double grown =
-      setting.batch > 0 && facts.batch_size > 0 ? setting.batch / facts.batch_size : 1;
-  return 1.5 * facts.batch_bytes * grown * setting.workers * (setting.prefetch + 1);
+  return 1.5 * facts.batch_bytes * setting.workers * (setting.prefetch + 1);
 }
 
 }  // namespace penstock::analyzer

@@ -18,10 +18,11 @@
 
 namespace penstock::analyzer {
 
+inline constexpr double kHandoverPerBatch = 0.5;  // of handing over: one message, whatever is in it
+
 struct Setting {
   int workers = 0;
   int prefetch = 2;         // of each worker; of the whole ring where `sample_tasks`
-  int batch = 0;            // 0: as recorded
   std::optional<bool> pin;  // nullopt: as recorded
   std::optional<bool> persistent;
   std::optional<bool> in_order;
@@ -43,7 +44,11 @@ struct LoaderFacts {
 // Median bytes of a collated batch; 0 if not recorded.
 [[nodiscard]] double BatchBytes(const LoaderRun& run);
 
-// `pipeline` under `setting`, apart from the batch size.
+// One part of every batch (and sample) takes `scale` times as long; factors that are no such part
+// change nothing.
+void ScalePart(Pipeline& pipeline, Factor part, double scale);
+
+// `pipeline` under `setting`.
 [[nodiscard]] Pipeline Apply(const Pipeline& pipeline, const Setting& setting,
                              const LoaderFacts& facts);
 
