@@ -52,19 +52,12 @@ class CudaStream final : public Stream {
     return Check(cudaEventSynchronize(marks_[mark]), "work on the device");
   }
   Result<TimeNs> SinceAnchor(unsigned mark) override;
-  Result<void> WaitFor(void* other) override {
-    const Result<void> recorded =
-        Check(cudaEventRecord(other_, static_cast<cudaStream_t>(other)), "record of an event");
-    if (!recorded) return recorded;
-    return Check(cudaStreamWaitEvent(stream_, other_, 0), "wait for another stream");
-  }
   void* native() override { return stream_; }
 
  private:
   CudaDevice& device_;
   cudaStream_t stream_ = nullptr;
   std::array<cudaEvent_t, kMarks> marks_{};
-  cudaEvent_t other_ = nullptr;
   DeviceMemory scratch_;
   DeviceMemory told_;         // passes, points, weights and sums, on the device
   DeviceMemory told_pinned_;  // the same on their way there
@@ -158,7 +151,7 @@ Result<void> CudaStream::Begin() {
       return made;
     }
   }
-  return Check(cudaEventCreateWithFlags(&other_, cudaEventDisableTiming), "event");
+  return {};
 }
 
 CudaStream::~CudaStream() {
@@ -166,7 +159,6 @@ CudaStream::~CudaStream() {
   for (const cudaEvent_t mark : marks_) {
     if (mark != nullptr) cudaEventDestroy(mark);
   }
-  if (other_ != nullptr) cudaEventDestroy(other_);
   if (stream_ != nullptr) cudaStreamDestroy(stream_);
 }
 

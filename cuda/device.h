@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A device as the loader sees it: memory, streams of work, and marks between them, without a type
-// of CUDA. Nothing here waits for the whole device: a thread waits for a mark. There are two: a
-// GPU, and an emulation on the CPU that runs the same kernels for tests.
+// of CUDA. A thread waits for a mark, not for the device; memory is the exception: while some is
+// allocated or freed, a GPU may finish all that is queued. There are two devices: a GPU, and an
+// emulation on the CPU that runs the same kernels for tests.
 //
 // Threads: a Device may be used by any; a Stream and a DeviceMemory by one at a time. A thread
 // calls MakeCurrent() once before anything else. The Device must outlive what it made.
@@ -80,9 +81,6 @@ class Stream {
   [[nodiscard]] virtual Result<void> Wait(unsigned mark) = 0;
   // When the mark was passed, from the device's anchor on. Requires: Wait() for it has succeeded.
   [[nodiscard]] virtual Result<TimeNs> SinceAnchor(unsigned mark) = 0;
-  // What is queued from now on waits for all that is queued on a cudaStream_t of the program by
-  // now.
-  [[nodiscard]] virtual Result<void> WaitFor(void* other) = 0;
   [[nodiscard]] virtual void* native() = 0;  // a cudaStream_t
 };
 

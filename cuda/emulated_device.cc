@@ -43,7 +43,6 @@ class EmulatedStream final : public Stream {
   }
   Result<void> Wait(unsigned /*mark*/) override { return {}; }
   Result<TimeNs> SinceAnchor(unsigned mark) override;
-  Result<void> WaitFor(void* /*other*/) override { return {}; }
   void* native() override { return nullptr; }
 
  private:

@@ -35,8 +35,7 @@ const char* StatusName(int status) {
 // Of these, what the file is to blame for.
 bool IsOfInput(int status) {
   return status == nvjpeg::kBadJpeg || status == nvjpeg::kNotSupported ||
-         status == nvjpeg::kImplementationNotSupported || status == nvjpeg::kIncompleteBitstream ||
-         status == nvjpeg::kInvalidParameter;
+         status == nvjpeg::kImplementationNotSupported || status == nvjpeg::kIncompleteBitstream;
 }
 
 Result<void> Check(int status, const char* what) {
@@ -230,6 +229,7 @@ Result<void> Batches::Decode(std::span<const JpegPicture> pictures, Stream& stre
   }
   const int count = static_cast<int>(pictures.size());
   if (initialized_for_ != count) {
+    initialized_for_ = 0;
     if (Result<void> ready =
             Check(api_.DecodeBatchedInitialize(handle_, state_, count, options_.cpu_threads,
                                                nvjpeg::kOutputRgbInterleaved),
@@ -239,9 +239,12 @@ Result<void> Batches::Decode(std::span<const JpegPicture> pictures, Stream& stre
     }
     initialized_for_ = count;
   }
-  return Check(api_.DecodeBatchedEx(handle_, state_, data_.data(), lengths_.data(), images_.data(),
-                                    params_.data(), stream.native()),
-               "decoding");
+  Result<void> decoded =
+      Check(api_.DecodeBatchedEx(handle_, state_, data_.data(), lengths_.data(), images_.data(),
+                                 params_.data(), stream.native()),
+            "decoding");
+  if (!decoded) initialized_for_ = 0;  // the state may be in the middle of a batch
+  return decoded;
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JPEG files to pixels in the device's memory, by nvJPEG, which is opened at run time. A
-// JpegLibrary is shared by threads; a JpegBatches belongs to the thread that queues the work of a
-// device. The library outlives what was made with it.
+// JPEG files to pixels in the device's memory, by nvJPEG, which is opened at run time and stays
+// open. A JpegBatches belongs to the thread that queues the work of a device.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +53,7 @@ class JpegBatches {
   // Whether the backend takes this picture. Costs a parse of its headers.
   [[nodiscard]] virtual bool Takes(const JpegPicture& picture) = 0;
   // Queues the decoding of all pictures. Errors: kInput if nvJPEG refuses one of them: then none of
-  // the pixels are of use. kEnvironment: the device.
+  // the pixels are of use. kEnvironment: the device, or arguments that nvJPEG does not know.
   [[nodiscard]] virtual Result<void> Decode(std::span<const JpegPicture> pictures,
                                             Stream& stream) = 0;
 };

@@ -122,7 +122,10 @@ PENSTOCK_HD Columns ColumnsOf(const Pass& pass, const TileBlock& block) {
   const int b = block.starts_x[block.box.width - 1];
   const int first = Least(a, b);
   int end = Most(a, b) + pass.tile.taps_x;
-  if (pass.gather == Gather::kTiled) end = Least(end, pass.x.limit);
+  if (pass.gather == Gather::kTiled) {
+    // Taps without weight may lie behind the picture, or behind the part of it that is there.
+    end = Least(Least(end, pass.x.limit), pass.source.width - pass.x.base);
+  }
   return {first, end - first};
 }
 

@@ -79,7 +79,7 @@ Result<DeviceTime> MeasureProgram(cuda::Device& device, const AugmentProgram& pr
                            [&] { return (*stream)->Run(list, input->data(), output->data()); });
   if (!time) return tl::unexpected<Error>(time.error());
   return DeviceTime{*time, list.bytes_moved(),
-                    1e-6 * picture.width * picture.height * static_cast<double>(batch)};
+                    1e-6 * picture.width * picture.height * static_cast<double>(batch), batch};
 }
 
 Result<DeviceTime> MeasureCopy(cuda::Device& device, std::size_t bytes, unsigned repeats) {
@@ -93,7 +93,7 @@ Result<DeviceTime> MeasureCopy(cuda::Device& device, std::size_t bytes, unsigned
   const auto time = Median(device, **stream, repeats,
                            [&] { return (*stream)->CopyIn(memory->data(), host->data(), bytes); });
   if (!time) return tl::unexpected<Error>(time.error());
-  return DeviceTime{*time, bytes, 0};
+  return DeviceTime{*time, bytes, 0, 0};
 }
 
 Result<DeviceTime> MeasureDecode(cuda::Device& device, cuda::JpegBatches& jpeg,
@@ -132,7 +132,7 @@ Result<DeviceTime> MeasureDecode(cuda::Device& device, cuda::JpegBatches& jpeg,
   const auto time =
       Median(device, **stream, repeats, [&] { return jpeg.Decode(pictures, **stream); });
   if (!time) return tl::unexpected<Error>(time.error());
-  return DeviceTime{*time, bytes, pixels * 1e-6};
+  return DeviceTime{*time, bytes, pixels * 1e-6, pictures.size()};
 }
 
 }  // namespace penstock::loader

@@ -18,9 +18,10 @@
 namespace penstock::loader {
 
 struct DeviceTime {
-  TimeNs batch{};           // median over the repeats
-  std::uint64_t bytes = 0;  // that are moved for a batch: read and written once each
-  double megapixels = 0;    // of the pictures of a batch, before cropping
+  TimeNs batch{};            // median over the repeats
+  std::uint64_t bytes = 0;   // that are moved for a batch: read and written once each
+  double megapixels = 0;     // of the pictures of a batch, before cropping
+  std::size_t pictures = 0;  // of a batch
 
   [[nodiscard]] double ms_per_megapixel() const {
     return megapixels > 0 ? Seconds(batch) * 1e3 / megapixels : 0;

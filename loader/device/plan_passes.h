@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From what is to be done to a sample to what the kernels are told. The same plan, drawn from the
-// same random numbers, as the CPU carries out. Belongs to one thread.
+// same random numbers, as the CPU carries out. Any thread may call it.
 //
 // Tolerance: one operation gives the CPU's bytes, or is 1 of 255 off where the CPU's sum of
 // products was within its rounding of a half; fewer than 1 in 1,000 are. float16 and float32 differ

@@ -85,12 +85,17 @@ Result<void> ReadPlacement(const ArgumentTexts& texts, LoadArguments* arguments)
                 "--gpu decode needs augment there too, or the pixels would travel back: --gpu "
                 "decode,augment");
   }
+  if (arguments->device == "emulated" && device.decode && device.jpeg.library.empty()) {
+    return Fail(ErrorKind::kUsage,
+                "--gpu decode: nvJPEG writes to the memory of a GPU, and --device emulated has "
+                "none: name a stand-in with --nvjpeg");
+  }
   const auto backend = cuda::ParseJpegBackend(texts.jpeg_backend);
   if (!backend) return Fail(ErrorKind::kUsage, "--gpu-decoder " + backend.error().message);
   device.jpeg.backend = *backend;
   device.jpeg.interpolate_chroma = arguments->pipeline.decoder.fancy_upsampling;
   device.jpeg.cpu_threads = static_cast<int>(std::max(1U, arguments->pipeline.workers));
-  device.fetch = arguments->digest && device.augment;
+  device.fetch = arguments->digest;  // of what the device has got, not of what it was sent
   return {};
 }
 

@@ -72,7 +72,23 @@ Result<DeviceTime> MeasureOps(cuda::Device& device, const char* ops, Size pictur
   return MeasureProgram(device, *program, picture, batch, kRepeats);
 }
 
-// The text of the file. A stage that cannot be measured is left out, with the reason as a comment.
+// Errors: why decoding cannot be measured.
+Result<std::string> DecodeLine(cuda::Device& device, const cuda::JpegOptions& options,
+                               const std::vector<std::vector<std::byte>>& files,
+                               const std::string& day) {
+  if (device.info().emulated && options.library.empty()) {
+    return Fail(ErrorKind::kUsage, "nvJPEG needs a GPU, or a stand-in named with --nvjpeg");
+  }
+  const auto jpeg = cuda::JpegBatches::Make(options);
+  if (!jpeg) return tl::unexpected<Error>(jpeg.error());
+  const auto time = MeasureDecode(device, **jpeg, files, kRepeats);
+  if (!time) return tl::unexpected<Error>(time.error());
+  return fmt::format("decode {:.6g} nvJPEG, {}, {} whole pictures of {:.2f} megapixels, {}\n",
+                     time->ms_per_megapixel(), cuda::JpegBackendName((*jpeg)->backend()),
+                     time->pictures, time->megapixels / static_cast<double>(time->pictures), day);
+}
+
+// The text of the file. Decoding that cannot be measured is left out, with the reason as a comment.
 Result<std::string> Measure(const Wanted& wanted, cuda::Device& device) {
   const std::string day = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr)));
   const cuda::DeviceInfo& info = device.info();
@@ -89,16 +105,8 @@ Result<std::string> Measure(const Wanted& wanted, cuda::Device& device) {
     const auto backend = cuda::ParseJpegBackend(wanted.decoder);
     if (!backend) return Fail(ErrorKind::kUsage, "--gpu-decoder " + backend.error().message);
     options.backend = *backend;
-    const auto jpeg = cuda::JpegBatches::Make(options);
-    if (jpeg) {
-      const auto time = MeasureDecode(device, **jpeg, *files, kRepeats);
-      if (!time) return tl::unexpected<Error>(time.error());
-      out += fmt::format("decode {:.6g} nvJPEG, {}, {} whole pictures of {:.2f} megapixels, {}\n",
-                         time->ms_per_megapixel(), cuda::JpegBackendName((*jpeg)->backend()),
-                         files->size(), time->megapixels / static_cast<double>(files->size()), day);
-    } else {
-      out += fmt::format("# decode: {}\n", jpeg.error().message);
-    }
+    const auto decode = DecodeLine(device, options, *files, day);
+    out += decode ? *decode : fmt::format("# decode: {}\n", decode.error().message);
   }
   const auto augment =
       MeasureOps(device, "random_resized_crop=224,flip,normalize", kPicture, wanted.batch);

@@ -13,6 +13,7 @@
 
 #include "loader/pipeline/cost.h"
 #include "loader/pipeline/shared.h"
+#include "loader/pipeline/stages.h"
 
 namespace penstock::loader {
 namespace {
@@ -21,15 +22,6 @@ using traces::StageId;
 
 // Operation of the random numbers that share decoding out, far from those of the augmentation.
 constexpr std::uint32_t kShareOperation = 0xDEC0DE00;
-
-std::size_t RoundedUp(std::size_t bytes) {
-  constexpr std::size_t kUnit = cuda::kPictureAlignment;
-  return (bytes + kUnit - 1) / kUnit * kUnit;
-}
-
-std::size_t PictureBytes(int width, int height) {
-  return static_cast<std::size_t>(cuda::PitchOf(width)) * static_cast<std::size_t>(height);
-}
 
 }  // namespace
 
@@ -40,6 +32,10 @@ DeviceStage::DeviceStage(Shared& shared, unsigned slots)
       sample_bytes_(shared.program.format().bytes()),
       queue_(slots),
       passes_(shared.program) {}
+
+DeviceStage::~DeviceStage() {
+  Join();
+}
 
 Result<std::unique_ptr<DeviceStage>> DeviceStage::Make(Shared& shared, unsigned slots) {
   const PipelineOptions& options = shared.options;
@@ -118,10 +114,24 @@ void DeviceStage::Join() {
 // -------------------------------------------------------------------------------- by the workers
 
 bool DeviceStage::Takes(const Item& item, const ImageInfo& info) const {
-  if (!options_.decode || info.cmyk || info.orientation != 1) return false;
-  if (options_.decode_share >= 1) return true;
-  Random random({shared_.options.seed, item.at.epoch, item.sample}, kShareOperation);
-  return random.Uniform() < options_.decode_share;
+  if (!options_.decode || item.by_cpu || info.cmyk || info.orientation != 1) return false;
+  if (options_.decode_share < 1) {
+    Random random({shared_.options.seed, item.at.epoch, item.sample}, kShareOperation);
+    if (random.Uniform() >= options_.decode_share) return false;
+  }
+  // nvJPEG does not shrink what it decodes, libjpeg does: there the kernels may have less to do.
+  const Region& region = item.plan.region;
+  DevicePicture picture;
+  picture.at = {cuda::Memory::kInput, 0, cuda::PitchOf(region.width), region.width, region.height};
+  picture.covers = region;
+  return Check(item.plan, picture).has_value();
+}
+
+// What the kernels refuse is the sample's fault, and must be known while a worker can take another.
+Result<void> DeviceStage::Check(const AugmentPlan& plan, const DevicePicture& picture) const {
+  thread_local cuda::PassList list;
+  list.Clear();
+  return passes_.Add(plan, picture, 0, list);
 }
 
 Result<void> DeviceStage::StageFile(const Item& item, const ImageInfo& info) {
@@ -141,7 +151,7 @@ Result<void> DeviceStage::StageFile(const Item& item, const ImageInfo& info) {
 
 Result<void> DeviceStage::PutPixels(cuda::Staging& staging, const ImageView& view, Staged* staged) {
   const auto pitch = static_cast<std::size_t>(cuda::PitchOf(view.width));
-  Result<cuda::Staging::Piece> piece = staging.Take(PictureBytes(view.width, view.height));
+  Result<cuda::Staging::Piece> piece = staging.Take(pitch * static_cast<std::size_t>(view.height));
   if (!piece) return tl::unexpected<Error>(std::move(piece.error()));
   const std::size_t row_bytes = 3 * static_cast<std::size_t>(view.width);
   for (int row = 0; row < view.height; ++row) {
@@ -162,7 +172,10 @@ Result<void> DeviceStage::StagePixels(const Item& item) {
   staged.plan = item.plan;
   staged.picture.covers = item.image.covers;
   staged.picture.denominator = item.image.denominator;
-  return PutPixels(state.pixels, item.image.view, &staged);
+  const ImageView& view = item.image.view;
+  staged.picture.at = {cuda::Memory::kInput, 0, cuda::PitchOf(view.width), view.width, view.height};
+  if (Result<void> checked = Check(item.plan, staged.picture); !checked) return checked;
+  return PutPixels(state.pixels, view, &staged);
 }
 
 // ----------------------------------------------------------------------------- by the one thread
@@ -170,6 +183,7 @@ Result<void> DeviceStage::StagePixels(const Item& item) {
 void DeviceStage::Run() {
   pthread_setname_np(pthread_self(), "device");
   ThreadTracer& tracer = shared_.tracer.Thread("device", ThreadRole::kOther);
+  tracer_ = &tracer;
   spans_.emplace(shared_.tracer, tracer, device_);
   const Result<void> current = device_.MakeCurrent();
   unsigned next = 0;    // lane to fill
@@ -183,7 +197,7 @@ void DeviceStage::Run() {
       if (flying == 0) spans_->Anchor();
       Lane& lane = lanes_[next];
       Result<void> queued = slot->failure ? Result<void>{} : current;
-      if (!slot->failure && queued) queued = Queue(lane, *slot);
+      if (!slot->failure && queued) queued = QueueOrDrain(lane, *slot);
       if (!queued) shared_.ring->Fail(*slot, 0, std::move(queued.error()));
       lane.busy = slot;
       next = (next + 1) % kLanes;
@@ -202,6 +216,20 @@ void DeviceStage::Run() {
   shared_.tracer.Leave(tracer);
 }
 
+// Queue(), after whose failure nothing of the batch is in flight any more.
+Result<void> DeviceStage::QueueOrDrain(Lane& lane, BatchRing::Slot& slot) {
+  Result<void> queued;
+  try {
+    queued = Queue(lane, slot);
+  } catch (const std::exception& trouble) {  // of the C++ library: memory
+    queued = penstock::Fail(ErrorKind::kEnvironment,
+                            fmt::format("work for the device: {}", trouble.what()));
+  }
+  // Copies of what was queued may still read pinned memory that is about to be used again.
+  if (!queued) static_cast<void>(Drain(lane));
+  return queued;
+}
+
 Result<void> DeviceStage::Queue(Lane& lane, BatchRing::Slot& slot) {
   SlotState& state = StateOf(slot);
   cuda::Stream& stream = *lane.stream;
@@ -214,12 +242,13 @@ Result<void> DeviceStage::Queue(Lane& lane, BatchRing::Slot& slot) {
     lane.bytes = bytes;
     if (Result<void> copied = stream.CopyIn(slot.device, slot.pixels, bytes); !copied)
       return copied;
-    for (const Mark mark : {kCopied, kDecoded, kAugmented, kFetched}) {
+    for (const Mark mark : {kCopied, kDecoded}) {
       if (Result<void> marked = stream.Mark(mark); !marked) return marked;
     }
-    return {};
+  } else {
+    if (Result<void> queued = QueuePictures(lane, slot, state); !queued) return queued;
+    if (Result<void> queued = QueuePasses(lane, slot, state); !queued) return queued;
   }
-  if (Result<void> queued = QueueSamples(lane, slot, state); !queued) return queued;
   if (Result<void> marked = stream.Mark(kAugmented); !marked) return marked;
   if (options_.fetch) {
     if (Result<void> copied = stream.CopyOut(slot.pixels, slot.device, bytes); !copied) {
@@ -227,125 +256,6 @@ Result<void> DeviceStage::Queue(Lane& lane, BatchRing::Slot& slot) {
     }
   }
   return stream.Mark(kFetched);
-}
-
-// Copies, decodes and augments what the workers have left.
-Result<void> DeviceStage::QueueSamples(Lane& lane, BatchRing::Slot& slot, SlotState& state) {
-  lane.pictures.clear();
-  lane.samples.clear();
-  // What nvJPEG does not take is decoded here, before the copy.
-  for (std::size_t i = 0; i < slot.place.valid; ++i) {
-    Staged& staged = state.samples[i];
-    if (!staged.file) continue;
-    const Region& region = staged.plan.region;
-    const cuda::JpegPicture picture{{staged.piece.data, staged.bytes},
-                                    {region.x, region.y, region.width, region.height},
-                                    nullptr,
-                                    static_cast<std::size_t>(cuda::PitchOf(region.width))};
-    if (lane.jpeg->Takes(picture)) {
-      lane.pictures.push_back(picture);
-      lane.samples.push_back(i);
-    } else if (Result<void> decoded = DecodeOnCpu(slot, state, i); !decoded) {
-      return decoded;
-    }
-  }
-  std::size_t decoded_bytes = 0;
-  for (const cuda::JpegPicture& picture : lane.pictures) {
-    decoded_bytes += RoundedUp(PictureBytes(picture.region.width, picture.region.height) +
-                               cuda::kReadableBeyond);
-  }
-  lane.bytes = state.pixels.bytes();
-  if (Result<void> grown = lane.input.Reserve(device_, cuda::Kind::kDevice,
-                                              lane.bytes + decoded_bytes + cuda::kReadableBeyond);
-      !grown) {
-    return grown;
-  }
-  cuda::Stream& stream = *lane.stream;
-  if (Result<void> marked = stream.Mark(kBegun); !marked) return marked;
-  if (Result<void> copied = state.pixels.CopyTo(lane.input.data(), stream); !copied) return copied;
-  if (Result<void> marked = stream.Mark(kCopied); !marked) return marked;
-  if (Result<void> decoded = QueueDecode(lane, slot, state); !decoded) return decoded;
-  if (Result<void> marked = stream.Mark(kDecoded); !marked) return marked;
-  return QueuePasses(lane, slot, state);
-}
-
-Result<void> DeviceStage::QueueDecode(Lane& lane, BatchRing::Slot& slot, SlotState& state) {
-  if (lane.pictures.empty()) return {};
-  std::size_t offset = lane.bytes;
-  for (std::size_t k = 0; k < lane.pictures.size(); ++k) {
-    cuda::JpegPicture& picture = lane.pictures[k];
-    Staged& staged = state.samples[lane.samples[k]];
-    const Region& region = staged.plan.region;
-    picture.pixels = reinterpret_cast<std::uint8_t*>(lane.input.data()) + offset;
-    staged.picture.at = {cuda::Memory::kInput, static_cast<std::int64_t>(offset),
-                         static_cast<std::int64_t>(picture.pitch), region.width, region.height};
-    staged.picture.covers = region;
-    staged.picture.denominator = 1;
-    offset += RoundedUp(PictureBytes(region.width, region.height) + cuda::kReadableBeyond);
-  }
-  const Result<void> decoded = lane.jpeg->Decode(lane.pictures, *lane.stream);
-  if (decoded) {
-    lane.decodes = true;
-    stats_.decoded += lane.pictures.size();
-    for (const std::size_t i : lane.samples) {
-      const Region& region = state.samples[i].plan.region;
-      stats_.decoded_pixels += state.samples[i].pixels;
-      stats_.region_pixels +=
-          static_cast<std::uint64_t>(region.width) * static_cast<std::uint64_t>(region.height);
-    }
-    return {};
-  }
-  if (decoded.error().kind != ErrorKind::kInput) return decoded;
-  // One of them is damaged, and nvJPEG does not say which: libjpeg does.
-  for (const std::size_t i : lane.samples) {
-    if (Result<void> by_cpu = DecodeOnCpu(slot, state, i); !by_cpu) return by_cpu;
-  }
-  lane.bytes = state.pixels.bytes();
-  if (Result<void> grown =
-          lane.input.Reserve(device_, cuda::Kind::kDevice, lane.bytes + cuda::kReadableBeyond);
-      !grown) {
-    return grown;
-  }
-  return state.pixels.CopyTo(lane.input.data(), *lane.stream);
-}
-
-Result<void> DeviceStage::DecodeFile(SlotState& state, Staged& staged) {
-  const std::span<const std::byte> file(staged.piece.data, staged.bytes);
-  if (auto info = decoder_->ReadHeader(file); !info) return tl::unexpected<Error>(info.error());
-  const auto image = decoder_->Decode(staged.plan.region, staged.plan.target);
-  if (!image) return tl::unexpected<Error>(image.error());
-  staged.picture.covers = image->covers;
-  staged.picture.denominator = image->denominator;
-  return PutPixels(state.pixels, image->view, &staged);
-}
-
-// Of a file that nvJPEG refuses. One that libjpeg refuses too is damaged: the sample becomes the
-// next good one of its batch, as workers would take the next of the data set.
-Result<void> DeviceStage::DecodeOnCpu(BatchRing::Slot& slot, SlotState& state, std::size_t index) {
-  const std::size_t valid = slot.place.valid;
-  Staged& staged = state.samples[index];
-  std::optional<Error> first;
-  for (std::size_t k = 0; k < valid; ++k) {
-    const std::size_t other = (index + k) % valid;
-    if (k != 0) staged = state.samples[other];
-    ++stats_.refused;
-    Result<void> decoded = staged.file ? DecodeFile(state, staged) : Result<void>{};
-    if (decoded && k == 0) return {};
-    if (decoded) {
-      shared_.errors.Add({{slot.place.epoch, shared_.order.Position(slot.place, index)},
-                          slot.ids[index],
-                          first->message});
-      slot.labels[index] = slot.labels[other];
-      slot.ids[index] = slot.ids[other];
-      return {};
-    }
-    if (k == 0) {
-      first = std::move(decoded.error());
-      first->message = fmt::format("{}: {}", staged.path, first->message);
-    }
-    if (shared_.options.on_error != OnError::kSkip) break;
-  }
-  return tl::unexpected<Error>(std::move(*first));
 }
 
 Result<void> DeviceStage::QueuePasses(Lane& lane, BatchRing::Slot& slot, SlotState& state) {
@@ -377,9 +287,10 @@ void DeviceStage::Count(const Lane& lane) {
     stats_.decode += spans_->Between(stream, kCopied, kDecoded);
     spans_->Emit(stream, kCopied, kDecoded, StageId::kKernel, spans_->decode, place, {});
   }
-  if (!options_.augment) return;
-  stats_.augment += spans_->Between(stream, kDecoded, kAugmented);
-  spans_->Emit(stream, kDecoded, kAugmented, StageId::kKernel, spans_->augment, place, {});
+  if (options_.augment) {
+    stats_.augment += spans_->Between(stream, kDecoded, kAugmented);
+    spans_->Emit(stream, kDecoded, kAugmented, StageId::kKernel, spans_->augment, place, {});
+  }
   if (options_.fetch) stats_.fetch += spans_->Between(stream, kAugmented, kFetched);
 }
 

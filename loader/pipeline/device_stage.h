@@ -25,16 +25,18 @@
 #include "loader/pipeline/item.h"
 #include "loader/pipeline/queue.h"
 #include "loader/pipeline/ring.h"
+#include "loader/pipeline/stats.h"
 
 namespace penstock::loader {
 
 struct Shared;
+class Stages;
 
 class DeviceStage {
  public:
   // Errors: kUsage for a placement that is not possible, kEnvironment for memory or nvJPEG.
   static Result<std::unique_ptr<DeviceStage>> Make(Shared& shared, unsigned slots);
-  ~DeviceStage() { Join(); }
+  ~DeviceStage();
   DeviceStage(const DeviceStage&) = delete;
   DeviceStage& operator=(const DeviceStage&) = delete;
 
@@ -43,7 +45,8 @@ class DeviceStage {
   [[nodiscard]] bool augments() const { return options_.augment; }
   // The device decodes this sample of this picture.
   [[nodiscard]] bool Takes(const Item& item, const ImageInfo& info) const;
-  // The item's file and plan, or pixels and plan, for its place in its batch.
+  // The item's file and plan, or pixels and plan, for its place in its batch. Errors: kInput where
+  // the kernels cannot make of it what the plan says, kEnvironment for memory.
   [[nodiscard]] Result<void> StageFile(const Item& item, const ImageInfo& info);
   [[nodiscard]] Result<void> StagePixels(const Item& item);
 
@@ -87,19 +90,25 @@ class DeviceStage {
     bool decodes = false;
     std::vector<cuda::JpegPicture> pictures;
     std::vector<std::size_t> samples;  // which of the batch those are
+    std::vector<std::size_t> refused;  // of those pictures, ascending
   };
 
   DeviceStage(Shared& shared, unsigned slots);
   Result<void> Begin(unsigned slots);
   void Run();
   void Retire(Lane& lane);
+  [[nodiscard]] Result<void> Check(const AugmentPlan& plan, const DevicePicture& picture) const;
+  [[nodiscard]] Result<void> QueueOrDrain(Lane& lane, BatchRing::Slot& slot);
   [[nodiscard]] Result<void> Queue(Lane& lane, BatchRing::Slot& slot);
-  [[nodiscard]] Result<void> QueueSamples(Lane& lane, BatchRing::Slot& slot, SlotState& state);
-  [[nodiscard]] Result<void> QueueDecode(Lane& lane, BatchRing::Slot& slot, SlotState& state);
+  [[nodiscard]] Result<void> QueuePictures(Lane& lane, BatchRing::Slot& slot, SlotState& state);
+  [[nodiscard]] Result<void> QueueCopy(Lane& lane, SlotState& state);
+  [[nodiscard]] Result<void> QueueDecode(Lane& lane, std::size_t from, std::size_t to);
+  [[nodiscard]] static Result<void> Drain(Lane& lane);  // waits for all that is queued
   [[nodiscard]] Result<void> QueuePasses(Lane& lane, BatchRing::Slot& slot, SlotState& state);
   [[nodiscard]] Result<void> DecodeFile(SlotState& state, Staged& staged);
   [[nodiscard]] Result<void> DecodeOnCpu(BatchRing::Slot& slot, SlotState& state,
                                          std::size_t index);
+  [[nodiscard]] Result<void> Replace(BatchRing::Slot& slot, std::size_t index, Error error);
   void Count(const Lane& lane);
   [[nodiscard]] SlotState& StateOf(const BatchRing::Slot& slot) {
     return *states_[slot.number % states_.size()];
@@ -115,11 +124,15 @@ class DeviceStage {
   BoundedQueue<BatchRing::Slot*> queue_;
   std::thread thread_;
 
+  const PlanPasses passes_;
+
   // Of the thread alone.
   std::array<Lane, kLanes> lanes_;
-  PlanPasses passes_;
   cuda::PassList list_;
   std::optional<JpegDecoder> decoder_;  // for what nvJPEG does not take
+  std::unique_ptr<Stages> replacing_;   // made for the first damaged sample
+  ThreadStats replacing_stats_;
+  ThreadTracer* tracer_ = nullptr;
   std::optional<DeviceSpans> spans_;
   DeviceStats stats_;
 };

@@ -34,6 +34,7 @@ struct Item {
   std::span<const std::byte> file;
   JpegDecoder::Decoded image{};
   bool on_device = false;  // the device decodes it: there is no image
+  bool by_cpu = false;     // the device is not asked to
   Augmenter::Plan plan{};
   std::optional<Error> error;  // later stages pass it on
 

@@ -53,6 +53,8 @@ def bandwidth(args):
     with open(args.result, encoding="utf-8") as file:
         rows = json.load(file)["benchmarks"]
     status = 0
+    for name in sorted(set(FUSED) - {row["name"].split("/")[0] for row in rows}):
+        status |= say(False, f"kernel {name}: not measured")
     for row in rows:
         name = row["name"].split("/")[0]
         if row.get("error_occurred"):
@@ -76,6 +78,39 @@ def digests(args):
         with open(path, encoding="utf-8") as file:
             made.append([d["ordered"] for d in json.load(file)["digest"]])
     return say(bool(made[0]) and made[0] == made[1], f"{args.what}: the same bytes as the CPU")
+
+
+def decoded(args):
+    """A run with decode on the device: by how many pictures of nvJPEG, or why there are none."""
+    log = pathlib.Path(args.log).read_text(encoding="utf-8").strip().splitlines()
+    if args.status != 0:
+        why = log[-1] if log else f"status {args.status}"
+        # Not every device has JPEG engines.
+        missing = "nvJPEG is unavailable" in why or "has no hardware decoding" in why
+        if missing:
+            print(f"note    nvJPEG, {args.decoder}: {why}")
+            return 0
+        return say(False, f"nvJPEG, {args.decoder}: {why}")
+    with open(args.report, encoding="utf-8") as file:
+        report = json.load(file)
+    device = report["device"]
+    return say(device["decoded"] > 0 and report["placement"]["jpeg_backend"] == args.decoder,
+               f"nvJPEG, {args.decoder}: {device['decoded']} pictures by "
+               f"{report['placement']['jpeg_backend'] or 'nothing'}, {device['decoded_on_cpu']} left to the CPU, "
+               f"{report['samples_per_s']:.0f} samples/s with decode and augment on the GPU")
+
+
+def placements(args):
+    """A sweep over --gpu measured those that need no more than CUDA; the others say why not."""
+    with open(args.result, encoding="utf-8") as file:
+        cells = {cell["values"]["gpu"]: cell for cell in json.load(file)["cells"]}
+    status = 0
+    for name in ("none", "augment"):
+        cell = cells.get(name, {})
+        runs = cell.get("runs", [])
+        text = f"{len(runs)} runs" if runs else cell.get("error", "no runs")
+        status |= say(bool(runs), f"placement --gpu {name}: {text}")
+    return status
 
 
 def copies(args):
@@ -152,6 +187,8 @@ def main():
 
     command(bandwidth, "result")
     command(digests, "what", "first", "second")
+    command(decoded, "decoder", "report", "log").add_argument("--status", type=int, default=0)
+    command(placements, "result")
     command(copies, "trace", "kind")
     command(verdict, "what", "report", "allowed")
     command(busy, "trace", "profiled").add_argument("--warmup", type=int, default=5)

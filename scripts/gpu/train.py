@@ -91,11 +91,15 @@ def train(args):
                                 torch.profiler.ProfilerActivity.CUDA])
                 profiler.__enter__()
             started = time.monotonic()
+        begun = time.monotonic()
         pictures = pictures.to(device, non_blocking=args.pin)
         labels = labels.to(device, non_blocking=args.pin)
         optimizer.zero_grad(set_to_none=True)
         loss_of(model(pictures), labels).backward()
         optimizer.step()
+        if args.half_busy:
+            torch.cuda.synchronize()
+            time.sleep(time.monotonic() - begun)
         samples += len(labels) if started is not None else 0
     torch.cuda.synchronize()
     seconds = time.monotonic() - started
@@ -120,6 +124,8 @@ def main():
     parser.add_argument("--depth", type=int, default=4)
     parser.add_argument("--pin", action="store_true")
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--half-busy", action="store_true",
+                        help="after each step, rest for as long as it took")
     args = parser.parse_args()
     if args.batches <= args.warmup:
         parser.error("--batches must be more than --warmup")

@@ -71,9 +71,42 @@ class CheckTest(unittest.TestCase):
                     "share_of_peak": share}
         result = self.folder / "kernels.json"
         for share, status in ((0.75, 0), (0.5, 1)):
-            result.write_text(json.dumps({"benchmarks": [row("convert_to_f16_chw", share),
-                                                         row("with_blur", 0.1)]}), encoding="utf-8")
+            rows = [row(name, 0.8) for name in check.FUSED[1:]]
+            rows += [row(check.FUSED[0], share), row("with_blur", 0.1)]
+            result.write_text(json.dumps({"benchmarks": rows}), encoding="utf-8")
             self.assertEqual(status, self.run_check("bandwidth", result)[0])
+        result.write_text(json.dumps({"benchmarks": rows[1:]}), encoding="utf-8")
+        self.assertEqual(1, self.run_check("bandwidth", result)[0])
+        result.write_text(json.dumps({"benchmarks": []}), encoding="utf-8")
+        self.assertEqual(1, self.run_check("bandwidth", result)[0])
+
+    def test_nvjpeg_that_decoded_nothing_fails(self):
+        report, log = self.folder / "nvjpeg.json", self.folder / "nvjpeg.log"
+
+        def status_of(decoded, backend, status=0, said=""):
+            report.write_text("" if status else json.dumps(
+                {"samples_per_s": 10.5, "placement": {"jpeg_backend": backend},
+                 "device": {"decoded": decoded, "decoded_on_cpu": 3}}), encoding="utf-8")
+            log.write_text(said, encoding="utf-8")
+            return self.run_check("decoded", "--status", status, "hybrid", report, log)
+        self.assertEqual(0, status_of(5, "hybrid")[0])
+        self.assertEqual(1, status_of(0, "hybrid")[0])
+        self.assertEqual(1, status_of(5, "hardware")[0])
+        self.assertEqual(1, status_of(0, "", 1, "nvJPEG: decoding: execution failed (6)\n")[0])
+        self.assertEqual(1, status_of(0, "", 139)[0])
+        missing = status_of(0, "", 1, "penstock-load: nvJPEG is unavailable: no library\n")
+        self.assertEqual(0, missing[0])
+        self.assertTrue(missing[1].startswith("note"), missing[1])
+
+    def test_a_placement_without_runs_fails(self):
+        result = self.folder / "placements.json"
+        for augment, status in (({"runs": [900.5]}, 0), ({"state": "unavailable", "error": "no CUDA"}, 1)):
+            result.write_text(json.dumps({"cells": [
+                {"values": {"gpu": "off"}, "runs": [1]}, {"values": {"gpu": "none"}, "runs": [1, 2]},
+                {"values": {"gpu": "augment"}, **augment}]}), encoding="utf-8")
+            self.assertEqual(status, self.run_check("placements", result)[0])
+        result.write_text(json.dumps({"cells": []}), encoding="utf-8")
+        self.assertEqual(1, self.run_check("placements", result)[0])
 
     def test_a_verdict_that_is_not_allowed_fails(self):
         report = self.folder / "report.json"
@@ -113,6 +146,31 @@ class ScriptTest(unittest.TestCase):
         self.assertEqual(3, done.returncode)
         self.assertEqual("", done.stdout)
         self.assertEqual(1, len(done.stderr.splitlines()), done.stderr)
+
+    def test_a_gpu_that_is_skipped_and_pictures_that_are_missing_fail(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="penstock-gpu-"))
+        self.addCleanup(shutil.rmtree, folder)
+        # A test that skips unless it must not; a machine that refuses compute-sanitizer.
+        programs = {"nvidia-smi": "echo 'GPU 0: none'",
+                    "compute-sanitizer": "echo '========= Error: Device not supported'; exit 1",
+                    "build/tests/loader_device_gpu_test": '[ "$PENSTOCK_REQUIRE_GPU" = 1 ] && exit 1; exit 0',
+                    "build/bin/cuda_augment_bench": "exit 1",
+                    "build/bin/penstock-load": "echo 'no room' >&2; mkdir -p \"$4\"; exit 1"}
+        for name, text in programs.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+            path.chmod(0o755)
+        done = subprocess.run(["/bin/bash", str(ROOT / "scripts" / "gpu_check.sh"), "--out", str(folder / "out")],
+                              capture_output=True, text=True, check=False, timeout=60,
+                              env={**os.environ, "PATH": f"{folder}:/usr/bin:/bin",
+                                   "PENSTOCK_BUILD": str(folder / "build")})
+        self.assertEqual(1, done.returncode, done.stdout + done.stderr)
+        self.assertIn("FAILED  kernels against goldens", done.stdout)
+        self.assertRegex(done.stdout, "note +compute-sanitizer: .*not supported")
+        self.assertIn("FAILED  pictures to load", done.stdout)
+        self.assertIn("no room", done.stderr)
+        self.assertFalse((folder / "out" / "set").exists())
 
     def test_unknown_options_are_usage(self):
         done = subprocess.run(["/bin/bash", str(ROOT / "scripts" / "gpu_check.sh"), "--fast"],

@@ -132,16 +132,23 @@ int nvjpegDecodeBatchedInitialize(nvjpeg::Handle /*handle*/, nvjpeg::State state
   return nvjpeg::kSuccess;
 }
 
+// After a refusal a batch must be begun anew.
+static int Refuse(nvjpeg::State state) {
+  state->batch = 0;
+  return nvjpeg::kBadJpeg;
+}
+
 int nvjpegDecodeBatchedEx(nvjpeg::Handle handle, nvjpeg::State state,
                           const unsigned char* const* data, const std::size_t* lengths,
                           nvjpeg::Image* images, nvjpeg::Params* params,
                           nvjpeg::CudaStream /*stream*/) {
   Log(handle->backend == nvjpeg::kGpuHybrid ? "gpu-hybrid" : "hybrid", state->batch);
+  if (state->batch == 0) return nvjpeg::kNotInitialized;
   for (int i = 0; i < state->batch; ++i) {
     if (params[i]->format != nvjpeg::kOutputRgbInterleaved) return nvjpeg::kInvalidParameter;
-    if (!state->decoder.ReadHeader(Bytes(data[i], lengths[i]))) return nvjpeg::kBadJpeg;
+    if (!state->decoder.ReadHeader(Bytes(data[i], lengths[i]))) return Refuse(state);
     const auto decoded = state->decoder.Decode(params[i]->region, {});
-    if (!decoded) return nvjpeg::kBadJpeg;
+    if (!decoded) return Refuse(state);
     for (int y = 0; y < decoded->view.height; ++y) {
       std::memcpy(images[i].channel[0] + static_cast<std::size_t>(y) * images[i].pitch[0],
                   decoded->view.pixels + y * decoded->view.stride,

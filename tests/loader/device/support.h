@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cuda/device.h"
+#include "cuda/jpeg.h"
 #include "cuda/pass_list.h"
 #include "loader/device/plan_passes.h"
 #include "tests/loader/augment/reference.h"
@@ -56,6 +57,9 @@ inline std::vector<std::vector<std::byte>> RunOnDevice(cuda::Device& device,
     if (!added) return outputs;
   }
   list.Arrange();
+  // Between the samples nothing is written; all of it is fetched.
+  std::memset(fetched->data(), 0, keys.size() * batch_bytes);
+  EXPECT_TRUE((*stream)->CopyIn(output->data(), fetched->data(), keys.size() * batch_bytes));
   EXPECT_TRUE((*stream)->CopyIn(input->data(), staged->data(), input_bytes));
   EXPECT_TRUE((*stream)->Run(list, input->data(), output->data()));
   EXPECT_TRUE((*stream)->CopyOut(fetched->data(), output->data(), keys.size() * batch_bytes));
@@ -98,5 +102,9 @@ inline std::vector<SampleKey> Keys(std::uint64_t samples) {
 // the CPU, and of the formulas in double precision.
 void ExpectDeviceAgreesWithCpu(cuda::Device& device);
 void ExpectDeviceAgreesWithGoldens(cuda::Device& device);
+
+// What nvJPEG must make of files on a device: libjpeg's pixels, but for roundings of the transforms
+// and, where the chroma is subsampled, for another way to interpolate it.
+void ExpectJpegAgreesWithCpu(cuda::Device& device, cuda::JpegBatches& jpeg);
 
 }  // namespace penstock::loader

@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import unittest
 
+TESTS = os.path.join(os.environ.get("PENSTOCK_BIN", "build/release/bin"), "..", "tests")
 LOAD = os.path.join(os.environ.get("PENSTOCK_BIN", "build/release/bin"), "penstock-load")
 SOURCE = ["synthetic:100", "--batch", "16"]
 # Bytes that are only moved: a device's are the CPU's.
@@ -83,6 +84,28 @@ class PlacementTest(unittest.TestCase):
             self.assertIn("/nowhere/libnvjpeg.so", done.stderr)
 
 
+    def test_nvjpeg_of_a_gpu_is_refused_on_the_emulated_device(self):
+        done = run(*SOURCE, "--device", "emulated", "--gpu", "decode,augment", status=2)
+        self.assertEqual(1, len(done.stderr.splitlines()), done.stderr)
+        self.assertIn("--nvjpeg", done.stderr)
+
+    def test_digests_are_of_what_was_fetched_from_the_device(self):
+        for options in ([], ["--gpu", "none"], ["--gpu", "augment"]):
+            got = report(*EXACT, "--device", "emulated", *options)
+            self.assertGreater(got["device"]["fetch_s"], 0, options)
+        without = report(*EXACT[:-1], "--device", "emulated", "--gpu", "none")
+        self.assertEqual(0, without["device"]["fetch_s"])
+
+    def test_the_gpu_test_fails_where_a_gpu_is_required_and_missing(self):
+        if run(*SOURCE, "--device", "cuda", status=None).returncode == 0:
+            self.skipTest("this machine has a GPU")
+        for required, status in (("", 0), ("1", 1)):
+            done = subprocess.run([os.path.join(TESTS, "loader_device_gpu_test")], capture_output=True,
+                                  text=True, timeout=120, check=False,
+                                  env={**os.environ, "PENSTOCK_REQUIRE_GPU": required})
+            self.assertEqual(status, done.returncode, done.stdout)
+
+
 class DeviceCostsTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="penstock-costs-"))
@@ -99,6 +122,27 @@ class DeviceCostsTest(unittest.TestCase):
         self.assertEqual({"augment", "convert"}, set(figures))
         self.assertGreater(min(figures.values()), 0)
         self.assertIn("device emulated", file.read_text(encoding="utf-8"))
+
+    def decode_line(self, *options):
+        text = run("device-costs", "--device", "emulated", "--batch", 5, self.folder / "set", *options).stdout
+        lines = [line for line in text.splitlines() if line.removeprefix("# ").startswith("decode")]
+        self.assertEqual(1, len(lines), text)
+        self.assertIn("\naugment ", text)
+        return lines[0]
+
+    def test_decoding_that_cannot_be_measured_is_a_comment(self):
+        stand_in = ["--nvjpeg", os.path.join(TESTS, "libfake_nvjpeg.so")]
+        run("make-set", "--count", 5, self.folder / "set")
+        self.assertTrue(self.decode_line().startswith("# decode: "))
+        self.assertIn(", 5 whole pictures of ", self.decode_line(*stand_in))
+        pictures = sorted((self.folder / "set").rglob("*.jpg"))
+        self.assertEqual(5, len(pictures))
+        for path in pictures[:2]:
+            path.write_bytes(b"no picture")
+        self.assertIn(", 3 whole pictures of ", self.decode_line(*stand_in))
+        for path in pictures:
+            path.write_bytes(b"no picture")
+        self.assertTrue(self.decode_line(*stand_in).startswith("# decode: nvJPEG takes none"))
 
     def test_without_a_gpu_nothing_is_written(self):
         file = self.folder / "costs.txt"

@@ -167,9 +167,8 @@ TEST(DevicePipelineTest, ProgressiveAndSharedOutPicturesAreTheCpus) {
   EXPECT_LT(got.stats.device.decoded, 40U);
 }
 
-// Data that only decoding finds damaged: another sample of the batch stands in.
-TEST(DevicePipelineTest, ADamagedPictureIsReplacedAndToldOf) {
-  const Folder files("penstock-device-damage");
+// Data that only decoding finds damaged.
+std::vector<std::byte> Damaged() {
   test::JpegSpec spec;
   spec.width = 64;
   spec.height = 64;
@@ -179,21 +178,79 @@ TEST(DevicePipelineTest, ADamagedPictureIsReplacedAndToldOf) {
     damaged[i] = std::byte{0xFF};
     damaged[i + 1] = std::byte{0xD9};
   }
-  files.Write(4, damaged);
+  return damaged;
+}
+
+TEST(DevicePipelineTest, ADamagedPictureIsReplacedAsWorkersReplaceIt) {
+  const Folder files("penstock-device-damage");
+  files.Write(4, Damaged());
+  files.Write(12, Damaged());
+  files.Write(13, Damaged());  // and neighbours in the data set
   const auto source = files.Open();
   ASSERT_NE(source, nullptr);
   const auto device = cuda::MakeEmulatedDevice();
   const AugmentProgram program = test::Program("crop=60x60");
+  const Delivered wanted = RunAll(*source, Options(1, 10), program);
+  ASSERT_EQ(wanted.stats.errors, 2 * 3U);
+  for (const unsigned batch : {4U, 10U, 30U}) {
+    SCOPED_TRACE(batch);
+    const Delivered got =
+        RunAll(*source, OnDevice(Options(2, batch), *device, true, true), program);
+    ExpectSame(got, wanted);
+    EXPECT_EQ(got.stats.errors, 2 * 3U);
+    ASSERT_FALSE(got.stats.first_errors.empty());
+    EXPECT_NE(got.stats.first_errors[0].message.find(".jpg"), std::string::npos);
+    // What is beside them in a batch stays with nvJPEG: five files are progressive.
+    EXPECT_EQ(got.stats.device.refused, 2 * (5 + 3U));
+    EXPECT_EQ(got.stats.device.decoded, 2 * (kFiles - 5 - 3));
+  }
+}
+
+TEST(DevicePipelineTest, ADamagedPictureEndsARunThatIsToFail) {
+  const Folder files("penstock-device-fail");
+  files.Write(4, Damaged());
+  const auto source = files.Open();
+  ASSERT_NE(source, nullptr);
+  const auto device = cuda::MakeEmulatedDevice();
   PipelineOptions options = OnDevice(Options(2, 10), *device, true, true);
-  Delivered got = RunAll(*source, options, program);
-  EXPECT_EQ(got.error, "");
-  EXPECT_EQ(got.ids.size(), 2 * kFiles);
-  EXPECT_EQ(got.stats.errors, 2U);
-  ASSERT_FALSE(got.stats.first_errors.empty());
-  EXPECT_NE(got.stats.first_errors[0].message.find("104.jpg"), std::string::npos);
   options.on_error = OnError::kFail;
-  got = RunAll(*source, options, program);
+  const Delivered got = RunAll(*source, options, test::Program("crop=60x60"));
   EXPECT_NE(got.error.find("104.jpg"), std::string::npos) << got.error;
+}
+
+TEST(DevicePipelineTest, ASetOfDamagedPicturesEndsTheRun) {
+  const Folder files("penstock-device-all");
+  for (std::uint64_t i = 0; i < kFiles; ++i) files.Write(i, Damaged());
+  const auto source = files.Open();
+  ASSERT_NE(source, nullptr);
+  const auto device = cuda::MakeEmulatedDevice();
+  const Delivered got =
+      RunAll(*source, OnDevice(Options(2, 10), *device, true, true), test::Program("crop=60x60"));
+  EXPECT_NE(got.error.find("the 29 samples that follow"), std::string::npos) << got.error;
+}
+
+// More pixels in a row than a block's memory holds, even after libjpeg has shrunk them.
+TEST(DevicePipelineTest, APictureTooWideForTheKernelsIsReplaced) {
+  const Folder files("penstock-device-wide");
+  test::JpegSpec spec;
+  spec.width = 60000;
+  spec.height = 8;
+  files.Write(6, test::MakeJpeg(spec, 3));
+  const auto source = files.Open();
+  ASSERT_NE(source, nullptr);
+  const auto device = cuda::MakeEmulatedDevice();
+  const AugmentProgram program = test::Program("resize=1x1");
+  for (const bool decode : {false, true}) {
+    PipelineOptions options = OnDevice(Options(2, 10), *device, true, decode);
+    Delivered got = RunAll(*source, options, program);
+    EXPECT_EQ(got.error, "");
+    EXPECT_EQ(got.ids.size(), 2 * kFiles);
+    EXPECT_EQ(std::count(got.ids.begin(), got.ids.end(), 6U), 0);
+    EXPECT_EQ(got.stats.errors, 2U);
+    options.on_error = OnError::kFail;
+    got = RunAll(*source, options, program);
+    EXPECT_NE(got.error.find("leave augment on the CPU"), std::string::npos) << got.error;
+  }
 }
 
 TEST(DevicePipelineTest, SpansOfCopiesAndKernelsLieInTheRunAndNameTheirBatch) {
