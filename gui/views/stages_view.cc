@@ -130,8 +130,11 @@ Text ShareNote(const StageLine& line) {
 void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>& lines,
                 Area area) {
   const Palette& p = ui.palette();
-  if (lines.empty()) return DrawEmpty(ui, area, ui.T(Text::kStageNothingHere), "");
   StagesState& state = workspace.stages;
+  if (lines.empty()) {
+    state.tail = {};
+    return DrawEmpty(ui, area, ui.T(Text::kStageNothingHere), "");
+  }
   const auto known = [&](const StageLine& line) { return line.id == state.chosen; };
   if (std::none_of(lines.begin(), lines.end(), known)) {
     state.chosen = MostTelling(workspace.Shown().analysis->report, lines);

@@ -95,8 +95,11 @@ void Workspace::CopyText(const std::string& text) {
 }
 
 bool Workspace::animating() const {
-  const bool making = stages.lines.busy() || stages.tail.busy() || workers.model.busy() ||
-                      reading.model.busy() || gpu.model.busy();
+  // An answer is taken by the view that has asked for it: of others nothing is to be expected.
+  const bool making = (view == ViewId::kStages && (stages.lines.busy() || stages.tail.busy())) ||
+                      (view == ViewId::kWorkers && workers.model.busy()) ||
+                      (view == ViewId::kIo && reading.model.busy()) ||
+                      (view == ViewId::kGpu && gpu.model.busy());
   return making || ImGui::GetTime() - copied_at < 2.2;
 }
 
