@@ -43,7 +43,7 @@ mkdir -p "$root/dev/shm"
 mount -t tmpfs -o size=64m tmpfs "$root/dev/shm" # as in a container
 cp "$package" "$root/tmp/penstock.deb"
 cp -a /etc/apt/. "$root/etc/apt/"
-in_root() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 "$@"; }
+in_root() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ LC_ALL=C.UTF-8 "$@"; }
 in_root sh -c 'apt-get update && apt-get install -y --no-install-recommends /tmp/penstock.deb python3-pil' \
   >"$work/apt.log" 2>&1 || fail 1 "apt: $(tail -n 5 "$work/apt.log")"
 

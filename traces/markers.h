@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "native_bridge.h"
+#include "traces/native_bridge.h"
 
 /* DESIGN.md section 4; the values of traces/wire_records.h. */
 enum PenstockStage {

@@ -2,6 +2,7 @@
 //
 // penstock-load: runs the reference loader and says how fast it was; make-set and pack make data.
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -35,6 +36,13 @@ int Complain(const Error& error) {
   return ExitStatus(error.kind);
 }
 
+// Who listens to NVTX is the agent, which is told of every span directly.
+bool AgentHearsNvtx() {
+  const char* const agent = std::getenv("PENSTOCK_AGENT");
+  const char* const listener = std::getenv("NVTX_INJECTION64_PATH");
+  return agent != nullptr && listener != nullptr && std::string_view(agent) == listener;
+}
+
 // To the agent where there is one, to a file where that was asked for, as NVTX where someone looks.
 Result<std::unique_ptr<Tracer>> MakeTracer(const LoadArguments& arguments,
                                            const std::vector<std::string>& command) {
@@ -52,8 +60,11 @@ Result<std::unique_ptr<Tracer>> MakeTracer(const LoadArguments& arguments,
     if (!made) return tl::unexpected<Error>(std::move(made.error()));
     file = std::move(*made);
   }
-  std::unique_ptr<Tracer> tracer = BothTracers(AgentTracer(), std::move(file));
+  std::unique_ptr<Tracer> agent = AgentTracer();
+  const bool told = agent != nullptr && AgentHearsNvtx();
+  std::unique_ptr<Tracer> tracer = BothTracers(std::move(agent), std::move(file));
   if (tracer == nullptr) tracer = NoTracer();
+  if (told) return tracer;
   return WithNvtx(std::move(tracer));
 }
 

@@ -314,6 +314,7 @@ TEST_F(WalkFiles, BothLanguagesAndThemesDrawTheViewsOfTwoFiles) {
       for (const ViewId view : {ViewId::kSweep, ViewId::kCompare}) {
         workspace().view = view;
         Frames(2);
+        EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, 500) << static_cast<int>(view);
       }
     }
   }

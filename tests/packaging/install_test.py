@@ -68,7 +68,7 @@ class Installed(Case):
         trace = os.path.join(folder, "run of today.penstock")
         return json.loads(self.run_([self.program("penstock"), "report", trace, "--json"], cwd=folder))
 
-    def saw_reads(self, report):
+    def assertReads(self, report):
         reads = [stage for stage in report["stages"] if stage["name"] == "read"]
         self.assertEqual([(stage["count"], stage["bytes"]) for stage in reads], [(5, 250000)], report["stages"])
 
@@ -82,7 +82,7 @@ class Installed(Case):
             self.assertRegex(self.run_([self.program("penstock"), command, "--version"]), r"^penstock[ -]\w+ [0-9.]+\n$")
 
     def test_records_from_a_folder_with_blanks(self):
-        self.saw_reads(self.record(os.path.join(self.base, "work of today")))
+        self.assertReads(self.record(os.path.join(self.base, "work of today")))
 
     def test_python_half_is_found(self):
         folder = os.path.join(self.base, "hooks")
@@ -96,14 +96,14 @@ class Installed(Case):
             self.skipTest("only root becomes somebody else")
         folder = os.path.join(self.base, "of nobody")
         os.makedirs(folder)
-        self.saw_reads(self.record(os.path.join(folder, "work"), user=NOBODY, group=NOBODY, extra_groups=[]))
+        self.assertReads(self.record(os.path.join(folder, "work"), user=NOBODY, group=NOBODY, extra_groups=[]))
 
     def test_works_where_it_is_moved_to(self):
         moved = os.path.join(self.base, "second place")
         shutil.move(self.prefix, moved)
         try:
             self.prefix = moved
-            self.saw_reads(self.record(os.path.join(self.base, "after the move")))
+            self.assertReads(self.record(os.path.join(self.base, "after the move")))
         finally:
             shutil.move(moved, type(self).prefix)
             del self.prefix

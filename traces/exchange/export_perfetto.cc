@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <perfetto.pb.h>  // generated
+
 #include <array>
 #include <map>
 #include <string>
@@ -8,7 +10,6 @@
 #include "traces/base/json_text.h"
 #include "traces/exchange/formats.h"
 #include "traces/exchange/tracks.h"
-#include "traces/perfetto.pb.h"
 
 namespace penstock::traces {
 namespace {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <perfetto.pb.h>  // generated
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,7 +15,6 @@
 
 #include "traces/exchange/import.h"
 #include "traces/exchange/tracks.h"
-#include "traces/perfetto.pb.h"
 
 namespace penstock::traces {
 namespace {

@@ -15,6 +15,11 @@
 
 #include "tests/agent/gpu/run.h"
 
+#ifndef PENSTOCK_GPU_DOUBLES  // CMakeLists.txt gives both
+#define PENSTOCK_GPU_DOUBLES ""
+#define PENSTOCK_GPU_VICTIM ""
+#endif
+
 namespace penstock::traces {
 
 inline constexpr int kSteps = 8;

@@ -19,6 +19,10 @@
 
 #include "traces/trace.h"
 
+#ifndef PENSTOCK_AGENT_PATH
+#define PENSTOCK_AGENT_PATH ""  // CMakeLists.txt gives it
+#endif
+
 namespace penstock::traces {
 
 class GpuRun : public testing::Test {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <perfetto.pb.h>  // generated
 
 #include <map>
 #include <string>
 #include <vector>
 
 #include "traces/exchange/formats.h"
-#include "traces/perfetto.pb.h"
 #include "traces/trace_builder.h"
 
 namespace penstock::traces {
