@@ -294,8 +294,9 @@ class PerfettoImporter {
   }
 
   void Instant(const pb::TrackEvent& event, TimeNs at, const Names& names) {
-    const std::string& name = *NameOf(event, names);
-    const std::string& category = *CategoryOf(event, names);
+    const Shared shared_name = NameOf(event, names), shared_category = CategoryOf(event, names);
+    const std::string& name = *shared_name;
+    const std::string& category = *shared_category;
     if (own_ && category == "losses") {
       const Notes notes = NotesOf(event, names);
       Losses losses;
