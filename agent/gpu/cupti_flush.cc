@@ -50,7 +50,7 @@ void ReadClocks() {
   for (int i = 0; i < 5; ++i) {
     uint64_t stamp = 0;
     const uint64_t before = Now();
-    if (g_session.library.functions.timestamp(&stamp) != kSuccess) {
+    if (g_session.cupti.functions.timestamp(&stamp) != kSuccess) {
       return;
     }
     const uint64_t after = Now();
@@ -64,7 +64,7 @@ void ReadClocks() {
 }
 
 void DisableRecords() {
-  const Functions& f = g_session.library.functions;
+  const Functions& f = g_session.cupti.functions;
   for (const uint32_t kind : kRecordedKinds) {
     f.disable(kind);
   }
@@ -108,7 +108,7 @@ uint64_t g_dropped = 0;
 
 void CountLost() {
   size_t lost = 0;
-  if (g_session.library.functions.dropped(nullptr, 0, &lost) == kSuccess && lost != 0) {
+  if (g_session.cupti.functions.dropped(nullptr, 0, &lost) == kSuccess && lost != 0) {
     g_dropped += lost;
     CountDropped(lost);  // a reader shows that first
   }
@@ -116,7 +116,7 @@ void CountLost() {
 
 void Flush(uint32_t how) {
   ReadClocks();
-  g_session.library.functions.flush_all(how);
+  g_session.cupti.functions.flush_all(how);
   ReadClocks();
   ReadBuffers();
   CountLost();
@@ -169,7 +169,7 @@ void* FlushMain(void* /*unused*/) {
   }
   __atomic_store_n(&g_session.closed, 1u, __ATOMIC_RELEASE);
   if (__atomic_load_n(&g_session.stop, __ATOMIC_ACQUIRE) == 0) {
-    g_session.library.functions.unsubscribe(g_session.subscriber);
+    g_session.cupti.functions.unsubscribe(g_session.subscriber);
   }
   __atomic_store_n(&g_session.done, 2u, __ATOMIC_RELEASE);
   Wake(&g_session.done);

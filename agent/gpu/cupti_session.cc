@@ -43,7 +43,7 @@ struct Reason {
 };
 
 bool Subscribe(Reason& why) {
-  const Functions& f = g_session.library.functions;
+  const Functions& f = g_session.cupti.functions;
   const Result result = f.subscribe(&g_session.subscriber, OnCallback, nullptr);
   if (result == kSuccess) {
     return true;
@@ -69,7 +69,7 @@ bool Subscribe(Reason& why) {
 
 // Before anything is enabled.
 void Configure(uint32_t version, bool* system_threads) {
-  const Functions& f = g_session.library.functions;
+  const Functions& f = g_session.cupti.functions;
   *system_threads = f.set_thread_ids != nullptr && f.set_thread_ids(kSystemThreadIds) == kSuccess;
   g_session.own_clock = f.set_clock != nullptr && f.set_clock(MonotonicNs) == kSuccess;
   if (f.set_attribute != nullptr) {
@@ -86,7 +86,7 @@ void Configure(uint32_t version, bool* system_threads) {
 }
 
 void EnableCalls(uint32_t version) {
-  const Functions& f = g_session.library.functions;
+  const Functions& f = g_session.cupti.functions;
   if (version >= kChoosesCalls && f.enable_runtime_call != nullptr) {
     uint32_t enabled = 0;
     for (const uint16_t call : kRuntimeCalls) {
@@ -106,7 +106,7 @@ void EnableCalls(uint32_t version) {
 
 // True if records of any kind are coming.
 bool Enable(uint32_t version, Reason& why) {
-  const Functions& f = g_session.library.functions;
+  const Functions& f = g_session.cupti.functions;
   const Result result = f.register_callbacks(OnRequest, OnComplete);
   if (result != kSuccess) {
     why.text.Add("CUPTI takes no buffers (").Number(static_cast<uint64_t>(result)).Add(")");
@@ -129,19 +129,19 @@ bool Enable(uint32_t version, Reason& why) {
 void TellLibrary(uint32_t version) {
   char text[4200];
   Text fact{text, sizeof text};
-  fact.Number(version).Add(" ").Add(g_session.library.path);
+  fact.Number(version).Add(" ").Add(g_session.cupti.path);
   GpuFact("gpu.cupti", text);
-  if (g_session.library.copies > 1) {
-    GpuFact("gpu.cupti_copies", static_cast<uint64_t>(g_session.library.copies));
+  if (g_session.cupti.copies > 1) {
+    GpuFact("gpu.cupti_copies", static_cast<uint64_t>(g_session.cupti.copies));
   }
   GpuFact("gpu.clock", g_session.own_clock ? "monotonic" : "anchored");
 }
 
 bool Begin(Reason& why) {
-  if (!OpenLibrary(&g_session.library, why.data, sizeof why.data)) {
+  if (!OpenLibrary(&g_session.cupti, why.data, sizeof why.data)) {
     return false;
   }
-  const Functions& f = g_session.library.functions;
+  const Functions& f = g_session.cupti.functions;
   if (!Subscribe(why)) {
     return false;
   }

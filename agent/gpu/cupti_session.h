@@ -20,7 +20,7 @@ struct Session {
   bool own_clock;   // CUPTI stamps with ours
   double ticks_per_ns;
   void* subscriber;
-  Library library;
+  Library cupti;
   DeviceClock clock;
 };
 extern Session g_session;

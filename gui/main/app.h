@@ -138,7 +138,7 @@ class App {
   std::optional<double> wanted_to_;
   std::optional<Error> error_;
   std::filesystem::path failed_;
-  bool paused_ = false;  // what is live is not followed for now
+  bool paused_ = false;  // what is live is shown as it was when this was set
   bool restyle_ = true;
   // What the fonts were made for.
   std::string glyphs_of_;
