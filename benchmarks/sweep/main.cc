@@ -42,14 +42,7 @@ Result<void> WriteFile(const fs::path& path, const std::string& text) {
     }
     return {};
   }
-  Result<OutputFile> file = OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()));
-  if (!file) return tl::unexpected<Error>(file.error());
-  Result<void> done = file->Append(std::as_bytes(std::span(text.data(), text.size())));
-  if (!done) {
-    file->Discard();
-    return done;
-  }
-  return file->Commit();
+  return WriteWhole(path, std::as_bytes(std::span(text.data(), text.size())));
 }
 
 // Before hours of measuring: a place that cannot be written later. Errors: kOutput.

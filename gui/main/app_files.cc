@@ -7,6 +7,7 @@
 
 #include "gui/main/app.h"
 #include "gui/widgets/keys.h"
+#include "traces/base/file.h"
 
 namespace penstock::gui {
 

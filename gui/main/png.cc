@@ -23,12 +23,7 @@ Result<void> WritePng(const std::string& path, const Image& image) {
   const int written = stbi_write_png_to_func(Collect, &bytes, image.width, image.height, 3,
                                              image.rgb.data(), image.width * 3);
   if (written == 0) return Fail(ErrorKind::kOutput, path + ": the picture cannot be compressed");
-  Result<OutputFile> file = OutputFile::Create(path, ".part");
-  if (!file) return tl::unexpected<Error>(file.error());
-  Result<void> done = file->Append(bytes);
-  if (done) done = file->Commit();
-  if (!done) file->Discard();
-  return done;
+  return WriteWhole(path, bytes);
 }
 
 }  // namespace penstock::gui

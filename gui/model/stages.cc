@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/model/stages.h"
+#include "traces/names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -187,13 +188,6 @@ Call StepOf(const traces::Trace& trace, const Batch& batch) {
 
 }  // namespace
 
-StageId StageNamed(std::string_view name) {
-  for (std::uint8_t s = 1; s < wire::kStageCount; ++s) {
-    if (traces::StageName(static_cast<StageId>(s)) == name) return static_cast<StageId>(s);
-  }
-  return StageId::kNone;
-}
-
 double StageHistogram::most() const {
   return bins.empty() ? 0 : *std::max_element(bins.begin(), bins.end());
 }
@@ -215,7 +209,7 @@ std::vector<StageLine> BuildStages(const Extent& extent, const Analysis& analysi
   const Wholes wholes = WholesOf(extent, analysis, table);
   std::vector<StageLine> lines;
   for (const analyzer::StageRow& row : analysis.report.stages) {
-    const StageId stage = StageNamed(row.name);
+    const StageId stage = traces::StageNamed(row.name).value_or(StageId::kNone);
     StageTotals derived;
     const StageTotals* totals = &table[stage];
     const bool marked = analysis.report.diagnosis.run.stages[StageId::kStep].count > 0;

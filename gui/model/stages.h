@@ -16,9 +16,6 @@
 
 namespace penstock::gui {
 
-// kNone for a name that is no stage's.
-[[nodiscard]] traces::StageId StageNamed(std::string_view name);
-
 // A row of the table: a stage, or one transform, decoder or other named part of it.
 struct RowId {
   traces::StageId stage = traces::StageId::kNone;

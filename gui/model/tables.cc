@@ -236,13 +236,4 @@ std::filesystem::path ProposedName(const std::filesystem::path& source, const Ex
   return source.parent_path() / (stem + std::string(info.ending));
 }
 
-Result<void> WriteWhole(const std::filesystem::path& path, std::span<const std::byte> bytes) {
-  Result<OutputFile> file = OutputFile::Create(path, ".part");
-  if (!file) return tl::unexpected<Error>(file.error());
-  Result<void> done = file->Append(bytes);
-  if (done) done = file->Commit();
-  if (!done) file->Discard();
-  return done;
-}
-
 }  // namespace penstock::gui

@@ -53,8 +53,4 @@ struct ExportInfo {
 [[nodiscard]] std::filesystem::path ProposedName(const std::filesystem::path& source,
                                                  const ExportInfo& info);
 
-// The file appears whole or not at all. Errors: kOutput.
-[[nodiscard]] Result<void> WriteWhole(const std::filesystem::path& path,
-                                      std::span<const std::byte> bytes);
-
 }  // namespace penstock::gui

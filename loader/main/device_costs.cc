@@ -132,14 +132,7 @@ Result<std::string> Measure(const Wanted& wanted, cuda::Device& device) {
 
 Result<void> Write(const std::string& path, const std::string& text) {
   if (path.empty() || path == "-") return traces::ToStandardOutput(text);
-  Result<OutputFile> file = OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()));
-  if (!file) return tl::unexpected<Error>(file.error());
-  Result<void> done = file->Append(std::as_bytes(std::span(text.data(), text.size())));
-  if (!done) {
-    file->Discard();
-    return done;
-  }
-  return file->Commit();
+  return WriteWhole(path, std::as_bytes(std::span(text.data(), text.size())));
 }
 
 }  // namespace

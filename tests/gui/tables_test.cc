@@ -11,6 +11,7 @@
 #include "tests/analyzer/synthetic.h"
 #include "tests/gui/support.h"
 #include "tests/gui/sweep_samples.h"
+#include "traces/base/file.h"
 
 namespace penstock::gui {
 namespace {

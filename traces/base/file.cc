@@ -222,4 +222,13 @@ Result<FileLock> FileLock::Take(const std::filesystem::path& path) {
   return lock;
 }
 
+Result<void> WriteWhole(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  Result<OutputFile> file = OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()));
+  if (!file) return tl::unexpected<Error>(file.error());
+  Result<void> done = file->Append(bytes);
+  if (done) done = file->Commit();
+  if (!done) file->Discard();
+  return done;
+}
+
 }  // namespace penstock

@@ -78,6 +78,10 @@ class OutputFile {
   std::filesystem::path temporary_;
 };
 
+// Writes `bytes` as the whole of `path`, which appears when it is complete. Errors: kOutput.
+[[nodiscard]] Result<void> WriteWhole(const std::filesystem::path& path,
+                                      std::span<const std::byte> bytes);
+
 // The lock of a file that nobody is writing, to keep it so.
 class FileLock {
  public:

@@ -2,7 +2,6 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include <memory>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -11,18 +10,12 @@
 
 #include "traces/base/json_text.h"
 #include "traces/exchange/formats.h"
+#include "traces/exchange/sqlite_handle.h"
 #include "traces/exchange/sqlite_schema.h"
 #include "traces/export_text.h"
 
 namespace penstock::traces {
 namespace {
-
-struct Close {
-  void operator()(sqlite3* database) const { sqlite3_close(database); }
-};
-struct Finalize {
-  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-};
 
 // One prepared INSERT; values are given in the order of its columns. Not thread-safe.
 class Insert {
@@ -59,7 +52,7 @@ class Insert {
   }
 
  private:
-  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  SqliteStatement statement_;
   int column_ = 0;
   bool ok_ = false;
 };
@@ -210,7 +203,7 @@ Result<void> ExportSqlite(const Trace& trace, const std::filesystem::path& path)
   std::filesystem::remove(fresh, error);
   sqlite3* opened = nullptr;
   const int status = sqlite3_open(fresh.c_str(), &opened);
-  std::unique_ptr<sqlite3, Close> database(opened);
+  SqliteDatabase database(opened);
   const bool done = status == SQLITE_OK && SqliteWriter(trace, opened).Write();
   const std::string why = done ? "" : sqlite3_errmsg(opened);
   database.reset();

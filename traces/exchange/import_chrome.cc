@@ -14,6 +14,7 @@
 
 #include "traces/exchange/import.h"
 #include "traces/exchange/json_fields.h"
+#include "traces/names.h"
 
 namespace penstock::traces {
 namespace {
@@ -49,13 +50,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view ChromeEvent::*
       {"parent", &ChromeEvent::parent},
       {"unfinished", &ChromeEvent::unfinished},
       {"failed", &ChromeEvent::failed}}};
-
-std::optional<StageId> StageNamed(std::string_view name) {
-  for (std::uint8_t i = 1; i < wire::kStageCount; ++i) {
-    if (StageName(static_cast<StageId>(i)) == name) return static_cast<StageId>(i);
-  }
-  return std::nullopt;
-}
 
 bool SameIgnoringCase(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
@@ -358,15 +352,13 @@ class ChromeImporter {
 
   void Instant(const ChromeEvent& event) {
     if (own_ && event.category == "order") {
-      for (std::uint8_t type = 1; type <= static_cast<std::uint8_t>(EventType::kQueueDepth);
-           ++type) {
-        if (EventName(static_cast<EventType>(type)) != event.name) continue;
+      if (const auto type = EventNamed(event.name)) {
         const std::int64_t value = event.values.empty() ? 0 : Whole(event.values[0].second, 0);
         return into_.AddEvent({.at = event.start,
                                .thread = into_.Thread(event.pid, event.tid),
                                .batch = BatchOf(event),
                                .value = value,
-                               .type = static_cast<EventType>(type)});
+                               .type = *type});
       }
     }
     into_.LeaveOut("instants");

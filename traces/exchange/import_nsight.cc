@@ -5,7 +5,6 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <memory>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -14,16 +13,10 @@
 #include <fmt/format.h>
 
 #include "traces/exchange/import.h"
+#include "traces/exchange/sqlite_handle.h"
 
 namespace penstock::traces {
 namespace {
-
-struct Close {
-  void operator()(sqlite3* database) const { sqlite3_close(database); }
-};
-struct Finalize {
-  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-};
 
 // One row at a time, columns by position. Missing columns read as their default.
 class Query {
@@ -55,7 +48,7 @@ class Query {
   }
 
  private:
-  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  SqliteStatement statement_;
   int status_ = SQLITE_DONE;
 };
 
@@ -315,7 +308,7 @@ class NsightImporter {
 Result<void> ImportNsight(const std::filesystem::path& path, Foreign& into) {
   sqlite3* opened = nullptr;
   const int status = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READONLY, nullptr);
-  const std::unique_ptr<sqlite3, Close> database(opened);
+  const SqliteDatabase database(opened);
   if (status != SQLITE_OK) {
     return Fail(ErrorKind::kInput, fmt::format("{}: {}", path.string(), sqlite3_errmsg(opened)));
   }

@@ -15,6 +15,7 @@
 
 #include "traces/exchange/import.h"
 #include "traces/exchange/tracks.h"
+#include "traces/names.h"
 
 namespace penstock::traces {
 namespace {
@@ -48,13 +49,6 @@ struct Names {
   std::uint64_t track = 0;
   std::uint32_t clock = 0;  // 0: the trace's
 };
-
-std::optional<StageId> StageNamed(std::string_view name) {
-  for (std::uint8_t i = 1; i < wire::kStageCount; ++i) {
-    if (StageName(static_cast<StageId>(i)) == name) return static_cast<StageId>(i);
-  }
-  return std::nullopt;
-}
 
 Shared Look(const std::unordered_map<std::uint64_t, Shared>& names, std::uint64_t iid) {
   static const Shared kNone = std::make_shared<const std::string>();
@@ -305,15 +299,13 @@ class PerfettoImporter {
       return into_.out().SetLosses(losses);
     }
     if (own_ && category == "order") {
-      for (std::uint8_t type = 1; type <= static_cast<std::uint8_t>(EventType::kQueueDepth);
-           ++type) {
-        if (EventName(static_cast<EventType>(type)) != name) continue;
+      if (const auto type = EventNamed(name)) {
         const Notes notes = NotesOf(event, names);
         return into_.AddEvent({.at = at,
                                .thread = ThreadOf(TrackOf(event, names)),
                                .batch = BatchOf(notes),
                                .value = notes.Number("value", 0),
-                               .type = static_cast<EventType>(type)});
+                               .type = *type});
       }
     }
     into_.LeaveOut("instants");

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "traces/names.h"
+
 namespace penstock::traces {
 namespace {
 
@@ -66,6 +68,16 @@ TEST(FlowTest, ABatchHasOneNumberOnItsWholeWay) {
   EXPECT_EQ(FlowStepOf(span), FlowStep::kNone);
   EXPECT_NE(FlowId({0, 0}), 0u);
   EXPECT_NE(FlowId({1, 0}), FlowId({0, 1}));
+}
+
+TEST(NamesTest, LeadBackToTheirValues) {
+  for (std::uint8_t i = 1; i < wire::kStageCount; ++i) {
+    EXPECT_EQ(StageNamed(StageName(static_cast<StageId>(i))), static_cast<StageId>(i));
+  }
+  EXPECT_EQ(EventNamed("batch_put"), EventType::kBatchPut);
+  EXPECT_EQ(EventNamed("queue_depth"), EventType::kQueueDepth);
+  EXPECT_EQ(StageNamed("unknown"), std::nullopt);
+  EXPECT_EQ(EventNamed(""), std::nullopt);
 }
 
 TEST(CounterUnitTest, IsInTheName) {
