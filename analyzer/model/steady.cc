@@ -79,6 +79,16 @@ SteadyState FindSteadyState(const LoaderRun& run) {
       state.to = batch.delivered;
     }
   }
+  // Where no batch follows another, nothing tells how long a turn of the loop takes.
+  bool turns = false;
+  for (const Epoch& epoch : run.epochs) turns |= epoch.count > 1;
+  if (!turns) {
+    state.in_window.assign(run.batches.size(), false);
+    state.intervals.clear();
+    state.waits.clear();
+    amounts.clear();
+    state.time = state.wait = state.samples = 0;
+  }
   state.batches = state.intervals.size();
   state.steady = state.batches >= kFewestBatches;
   BootstrapOptions options;

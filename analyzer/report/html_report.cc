@@ -121,10 +121,12 @@ std::string Verdict(const Report& report) {
   std::string text = Paragraph("verdict", diagnosis.summary);
   text += Paragraph("dim", SurenessText(diagnosis));
   text += "<div class=\"tiles\">\n";
-  text += Tile(
-      fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), RateUnit(diagnosis)),
-      diagnosis.loader && diagnosis.loader->steady.steady ? "throughput, steady" : "throughput");
-  if (diagnosis.loader) {
+  if (diagnosis.samples_rate > 0) {
+    text += Tile(
+        fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), RateUnit(diagnosis)),
+        diagnosis.loader && diagnosis.loader->steady.steady ? "throughput, steady" : "throughput");
+  }
+  if (WaitKnown(diagnosis)) {
     text += Tile(PercentText(diagnosis.wait_fraction), "of the loop's time is waiting for data");
   }
   text += Tile(PercentText(diagnosis.confidence), "confidence in the verdict");

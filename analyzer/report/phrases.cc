@@ -36,12 +36,17 @@ std::string_view RateUnit(const Diagnosis& diagnosis) {
 }
 
 std::string ThroughputText(const Diagnosis& diagnosis) {
-  if (diagnosis.samples_rate <= 0) return "not known: no batch and no image was seen";
+  if (diagnosis.samples_rate <= 0) {
+    return diagnosis.loader ? "not known: no batch followed another"
+                            : "not known: no batch and no image was seen";
+  }
   std::string text = fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), RateUnit(diagnosis));
   if (!diagnosis.loader) return text;
   const SteadyState& steady = diagnosis.loader->steady;
-  text += fmt::format(" ({}..{}), {} batches/s", ShortNumber(steady.rate.low),
-                      ShortNumber(steady.rate.high), ShortNumber(diagnosis.batch_rate));
+  text += fmt::format(" ({}..{})", ShortNumber(steady.rate.low), ShortNumber(steady.rate.high));
+  if (diagnosis.run.loader().samples_known) {
+    text += fmt::format(", {} batches/s", ShortNumber(diagnosis.batch_rate));
+  }
   text += steady.steady
               ? fmt::format(", steady over {} of {} batches", steady.batches,
                             diagnosis.run.loader().batches.size())

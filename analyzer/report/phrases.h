@@ -15,11 +15,15 @@ namespace penstock::analyzer {
 [[nodiscard]] std::string LossText(const traces::Losses& losses);
 // Whether the hooks saw too little of what was read: "" or "only 61 % of the bytes read were seen".
 [[nodiscard]] std::string BlindText(const Coverage& coverage);
-// Of rates: "samples/s", or "batches/s" where the samples of a batch are not known.
+// Whether the loop's waiting was timed: by two batches of an epoch at least.
+[[nodiscard]] inline bool WaitKnown(const Diagnosis& diagnosis) {
+  return diagnosis.loader && diagnosis.loader->steady.batches > 0;
+}
 // Whether gains are worth printing: a loader whose recording suffices, or shares of thread time.
 [[nodiscard]] inline bool Predicts(const Diagnosis& diagnosis) {
   return !diagnosis.loader || diagnosis.needs.empty();
 }
+// Of rates: "samples/s", or "batches/s" where the samples of a batch are not known.
 [[nodiscard]] std::string_view RateUnit(const Diagnosis& diagnosis);
 // "412 samples/s (398..427), 6.4 batches/s, steady over 60 of 64 batches; whole run 389"
 [[nodiscard]] std::string ThroughputText(const Diagnosis& diagnosis);

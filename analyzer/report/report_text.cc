@@ -42,7 +42,8 @@ std::string Losses(const Report& report, const Paint& paint) {
 }
 
 std::string GainsLine(const Diagnosis& diagnosis) {
-  if (!Predicts(diagnosis)) return "";
+  // Without a loader gains are shares of the threads' time, which the table shows.
+  if (!Predicts(diagnosis) || !diagnosis.loader) return "";
   std::string text;
   for (const Gain& gain : diagnosis.gains) {
     if (gain.speedup < 1.005) continue;
@@ -50,9 +51,7 @@ std::string GainsLine(const Diagnosis& diagnosis) {
                         gain.speedup);
   }
   if (text.empty()) return "";
-  if (diagnosis.loader) {
-    text += fmt::format("; all data {:.2f}x", diagnosis.loader->attribution.headroom);
-  }
+  text += fmt::format("; all data {:.2f}x", diagnosis.loader->attribution.headroom);
   return Label("if free") + Wrapped(text, kWidth, kIndent) + "\n";
 }
 
@@ -172,7 +171,7 @@ std::string ReportText(const Report& report, Colour colour) {
   text += "\n  " + paint.Bold(Wrapped(diagnosis.summary, kWidth + 12, "  ")) + "\n";
   text += paint.Dim("  " + SurenessText(diagnosis)) + "\n\n";
   text += Labelled("throughput", ThroughputText(diagnosis));
-  if (diagnosis.loader) {
+  if (WaitKnown(diagnosis)) {
     text += Label("wait") + fmt::format("{} of the loop\n", PercentText(diagnosis.wait_fraction));
   }
   text += Labelled("loader", LoaderText(diagnosis)) + GainsLine(diagnosis) + "\n";
@@ -212,7 +211,7 @@ std::string ReportBrief(const Report& report, Colour colour) {
   if (diagnosis.samples_rate > 0) {
     rate = fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), RateUnit(diagnosis));
   }
-  if (diagnosis.loader) {
+  if (WaitKnown(diagnosis)) {
     rate += fmt::format(", waiting {} of the time", PercentText(diagnosis.wait_fraction));
   }
   return fmt::format("{}{}\n{}{}, confidence {}\n{}{}\n{}{}\n{}{}\n", Label("verdict"),

@@ -32,7 +32,9 @@ double Confidence(const LoaderDiagnosis& loader) {
   return std::clamp(replay * name * amount * seen, 0.0, 0.99);
 }
 
+// 0 of a single batch: its step is not known.
 double WholeRate(const LoaderRun& run) {
+  if (run.batches.size() < 2) return 0;
   double samples = 0;
   for (const Batch& batch : run.batches) samples += SamplesOf(run, batch);
   std::int64_t first = run.batches.front().wait_start;
@@ -45,7 +47,8 @@ double WholeRate(const LoaderRun& run) {
 }
 
 // What the data threads spend their time on, of all the time that they live: "if free" is then the
-// most that a stage can gain, if the threads share the work evenly. Empty if no stage was seen.
+// most that a stage can gain, if the threads share the work evenly. Empty if no stage of the data
+// path was seen: copies to a device alone tell nothing of it.
 std::vector<Gain> GainsByThreadTime(const StageTable& stages, double life) {
   constexpr std::array<std::pair<StageId, Factor>, 8> kStages = {{
       {StageId::kRead, Factor::kRead},
@@ -59,9 +62,11 @@ std::vector<Gain> GainsByThreadTime(const StageTable& stages, double life) {
   }};
   std::vector<Gain> gains;
   double total = 0;
+  double data = 0;
   for (const auto& [stage, factor] : kStages) {
     const double wall = Seconds(stages[stage].wall);
     total += wall;
+    if (factor != Factor::kH2d) data += wall;
     const auto same = std::find_if(gains.begin(), gains.end(),
                                    [f = factor](const Gain& gain) { return gain.factor == f; });
     if (same != gains.end()) {
@@ -70,7 +75,7 @@ std::vector<Gain> GainsByThreadTime(const StageTable& stages, double life) {
       gains.push_back({factor, wall});
     }
   }
-  if (!(total > 0)) return {};
+  if (!(data > 0)) return {};
   total = std::max(total, life);
   for (Gain& gain : gains) gain.speedup = 1 / std::max(1e-3, 1 - gain.speedup / total);
   std::stable_sort(gains.begin(), gains.end(),
@@ -174,6 +179,10 @@ std::string Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
     return "not enough: needs a run of the loader, and this one was recorded with --fixed-batch, "
            "which hands out one batch for ever; give it to penstock whatif as --fixed-batch beside "
            "a recording without";
+  }
+  if (loader.steady.batches == 0) {
+    return fmt::format("not enough: needs 16 batches of one loader in a row, and has {}",
+                       run.batches.size());
   }
   if (loader.fetched < 0.5 && run.config.sample_tasks && run.config.num_workers > 0) {
     return "not enough: needs threads that make whole samples; stages with threads of their own "

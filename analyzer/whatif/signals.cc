@@ -38,6 +38,41 @@ double HeadOfLine(const LoaderRun& run, const SteadyState& steady) {
   return waited > 0 ? std::min(1.0, blocked / waited) : 0;
 }
 
+// Nanoseconds of [from, to) within the windows, which are in order and do not overlap.
+std::int64_t Within(const SteadyState& steady, std::int64_t from, std::int64_t to) {
+  auto window = std::partition_point(steady.windows.begin(), steady.windows.end(),
+                                     [from](const auto& one) { return one.second <= from; });
+  std::int64_t found = 0;
+  for (; window != steady.windows.end() && window->first < to; ++window) {
+    found +=
+        std::max<std::int64_t>(0, std::min(to, window->second) - std::max(from, window->first));
+  }
+  return found;
+}
+
+// Seconds that the workers computed, and that they had, in the steady windows. Fetches that were
+// not seen whole count by delivery: they lie ahead of it by the queue, which evens out.
+struct Occupation {
+  double busy = 0;
+  double time = 0;
+};
+
+Occupation OccupationOf(const LoaderRun& run, const SteadyState& steady) {
+  Occupation found;
+  for (const auto& [from, to] : steady.windows) found.time += SecondsOf(to - from);
+  for (std::size_t i = 0; i < run.batches.size(); ++i) {
+    const Batch& batch = run.batches[i];
+    if (!batch.was_fetched()) continue;
+    if (batch.whole && batch.fetch_start != kNever) {
+      found.busy += SecondsOf(Within(steady, batch.fetch_start, batch.fetch_end));
+    } else if (steady.in_window[i]) {
+      found.busy += batch.fetch.wall;
+    }
+  }
+  found.time *= run.config.num_workers;
+  return found;
+}
+
 // Time from asking for an iterator to its first batch, less an ordinary wait.
 double StartupTime(const LoaderRun& run, const SteadyState& steady) {
   const double ordinary = Median(steady.waits);
@@ -55,27 +90,24 @@ double StartupTime(const LoaderRun& run, const SteadyState& steady) {
 Signals MeasureSignals(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
   Signals signals;
   if (run.batches.empty()) return signals;
-  double busy = 0;
   double wall = 0;
   double cpu = 0;
   std::vector<double> services;
   for (std::size_t i = 0; i < run.batches.size(); ++i) {
     const Batch& batch = run.batches[i];
     if (!steady.in_window[i] || !batch.was_fetched()) continue;
-    busy += batch.fetch.wall;
     services.push_back(batch.fetch.wall);
     if (!batch.cpu_known) continue;
     wall += batch.fetch.wall;
     cpu += batch.fetch.cpu;
   }
-  const double time = SecondsOf(steady.to == kNever ? 0 : steady.to - steady.from);
-  const int workers = run.config.num_workers;
-  if (workers > 0 && time > 0) {
-    // Fetches lie ahead of their deliveries by the queue: the ends of the window even out.
-    signals.worker_busy = std::min(1.0, busy / (steady.time * workers));
+  const Occupation workers = OccupationOf(run, steady);
+  if (workers.time > 0) {
+    signals.worker_busy = std::min(1.0, workers.busy / workers.time);
     double idle = 0;
     for (const WorkerRun& worker : run.workers) idle += worker.idle;
-    signals.worker_idle = std::min(1.0, idle / (model.duration() * workers));
+    idle /= std::max(1e-9, model.duration() * run.config.num_workers);
+    signals.worker_idle = std::min(1 - signals.worker_busy, idle);
     signals.head_of_line = HeadOfLine(run, steady);
   }
   if (cpu > 0) signals.wall_per_cpu = wall / cpu;

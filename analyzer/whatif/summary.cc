@@ -109,6 +109,7 @@ std::string Hint(const Diagnosis& diagnosis) {
   const std::string waits =
       fmt::format("the loop waited {} of the time", Percent(diagnosis.wait_fraction));
   const std::string why = "N" + diagnosis.needs.substr(1);  // "Not enough: needs ..."
+  if (diagnosis.loader->steady.batches == 0) return why + ".";
   return diagnosis.bottleneck == Factor::kNone
              ? fmt::format("{}; {}.", why, waits)
              : fmt::format("{}. As a hint: {} seems to hold the run back, and {}.", why, name,
@@ -128,11 +129,14 @@ std::string WithoutLoader(const Diagnosis& diagnosis) {
            "loader was seen, so whether they hold the program back is not known.";
   }
   const double share = 1 - 1 / diagnosis.gains.front().speedup;
+  const std::string rate =
+      diagnosis.samples_rate > 0
+          ? fmt::format(", at {} {}", ShortNumber(diagnosis.samples_rate), Unit(diagnosis))
+          : "";
   return fmt::format(
-      "{} takes most of what the data threads do, {} of their time, at {} {}; no loader was "
-      "seen, so whether it holds the program back is not known.",
-      Subject(diagnosis.bottleneck), Percent(share), ShortNumber(diagnosis.samples_rate),
-      Unit(diagnosis));
+      "{} takes most of what the data threads do, {} of their time{}; no loader was seen, so "
+      "whether it holds the program back is not known.",
+      Subject(diagnosis.bottleneck), Percent(share), rate);
 }
 
 }  // namespace
@@ -146,7 +150,8 @@ std::string ShortNumber(double value) {
 
 std::string Summarise(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return WithoutLoader(diagnosis);
-  if (!diagnosis.needs.empty() && diagnosis.loader->fetched >= 0.5) return Hint(diagnosis);
+  const bool figures = diagnosis.loader->fetched < 0.5 && diagnosis.loader->steady.batches > 0;
+  if (!diagnosis.needs.empty() && !figures) return Hint(diagnosis);
   return Headline(diagnosis, *diagnosis.loader) + Doubts(*diagnosis.loader) + ".";
 }
 

@@ -89,6 +89,23 @@ TEST(LimitsTest, OneBatchIsNotEnough) {
       << report.diagnosis.summary;
 }
 
+// How long a turn of the loop takes is not to be told from one wait, whoever made the batch.
+TEST(LimitsTest, OneBatchHasNoRate) {
+  for (const bool workers_seen : {true, false}) {
+    TraceData data = MakeSynthetic(Starved(1));
+    for (std::uint32_t i = 0; i < data.threads.size() && !workers_seen; ++i) {
+      if (data.processes[data.threads[i].process.value].worker_id >= 0) data.spans[i].clear();
+    }
+    const Report report = ReportOf(std::move(data));
+    EXPECT_EQ(report.diagnosis.samples_rate, 0);
+    EXPECT_EQ(report.diagnosis.whole_rate, 0);
+    const std::string text = Everything(report);
+    EXPECT_NE(text.find("not known: no batch followed another"), std::string::npos) << text;
+    EXPECT_EQ(text.find("samples/s,"), std::string::npos) << text;
+    EXPECT_EQ(text.find("of the loop"), std::string::npos) << text;
+  }
+}
+
 TEST(LimitsTest, TenBatchesAreAHint) {
   const Report report = ReportOf(MakeSynthetic(Starved(10)));
   ExpectNotEnough(report);
@@ -262,6 +279,18 @@ TEST(LimitsTest, ForeignProgramIsNeverFirm) {
   EXPECT_NE(report.diagnosis.summary.find("no loader was seen"), std::string::npos);
   EXPECT_FALSE(PredictGrid(report.diagnosis, {}));
   EXPECT_FALSE(Compare(Baseline{report.diagnosis, "a"}, Candidate{report.diagnosis, "b"}));
+}
+
+// A trace of a device alone: copies are not the data path, and no rate is made up.
+TEST(LimitsTest, CopiesAloneNameNothing) {
+  TraceData data = ForeignThreads(1, 0.9, false);
+  for (Span& span : data.spans.front()) span.stage = StageId::kH2d;
+  const Report report = ReportOf(std::move(data));
+  EXPECT_EQ(report.diagnosis.bottleneck, Factor::kNone);
+  EXPECT_TRUE(report.diagnosis.gains.empty());
+  const std::string text = Everything(report);
+  EXPECT_NE(text.find("Not enough: no loader and no decoding was seen"), std::string::npos) << text;
+  EXPECT_EQ(text.find("images/s"), std::string::npos) << text;
 }
 
 // Two decode spans an image: one that opens it, one that fills pixels.
