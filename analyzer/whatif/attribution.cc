@@ -25,6 +25,7 @@ constexpr std::array kFactors = {Factor::kRead,    Factor::kDecode,   Factor::kA
 void ForEachDemand(Pipeline& pipeline, void (*change)(Demand&)) {
   for (EpochDemand& epoch : pipeline.epochs) {
     for (Demand& demand : epoch.batches) change(demand);
+    change(epoch.warm_up);
   }
 }
 
@@ -60,6 +61,7 @@ void FreeStartup(Pipeline& pipeline) {
                                      [](double start) { return start > 0; });
     std::fill(epoch.worker_start.begin(), epoch.worker_start.end(), 0.0);
     epoch.one_more = 0;
+    epoch.warm_up = Demand{};
     const auto workers = static_cast<std::size_t>(std::max(1, pipeline.workers));
     if (!charged) continue;
     // Twice the median is no longer chance: an import, a dataset opened on first use.

@@ -19,13 +19,15 @@ double MakingWith(Pipeline pipeline, double share) {
 
 void ScaleWaiting(Pipeline& pipeline, double share) {
   if (share == 1) return;
-  for (EpochDemand& epoch : pipeline.epochs) {
-    for (Demand& demand : epoch.batches) {
-      for (Work* work :
-           {&demand.read, &demand.decode, &demand.augment, &demand.collate, &demand.other}) {
-        work->wall = work->cpu + share * std::max(0.0, work->wall - work->cpu);
-      }
+  const auto scale = [share](Demand& demand) {
+    for (Work* work :
+         {&demand.read, &demand.decode, &demand.augment, &demand.collate, &demand.other}) {
+      work->wall = work->cpu + share * std::max(0.0, work->wall - work->cpu);
     }
+  };
+  for (EpochDemand& epoch : pipeline.epochs) {
+    std::for_each(epoch.batches.begin(), epoch.batches.end(), scale);
+    scale(epoch.warm_up);
   }
   for (Work& work : pipeline.slower) work.wall = work.cpu + share * (work.wall - work.cpu);
 }

@@ -74,9 +74,15 @@ Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t ta
     EpochDemand part;
     part.worker_start = epoch.worker_start;
     part.ended = epoch.ended;
-    part.one_more =
-        epoch.one_more * static_cast<double>(count) / static_cast<double>(epoch.batches.size());
     const double share = static_cast<double>(count) / static_cast<double>(epoch.batches.size());
+    part.one_more = epoch.one_more * share;
+    part.charged = epoch.charged * share;
+    part.warm_up = epoch.warm_up;
+    for (Work* work : {&part.warm_up.read, &part.warm_up.decode, &part.warm_up.augment,
+                       &part.warm_up.collate, &part.warm_up.other}) {
+      work->wall *= share;
+      work->cpu *= share;
+    }
     for (double& start : part.worker_start) start *= share;
     Append(epoch, count, false, part);
     out.epochs.push_back(std::move(part));

@@ -44,6 +44,8 @@ struct EpochDemand {
   std::vector<double> worker_start;  // by worker: when it took its first index; amortised
   bool ended = false;                // the recording saw its end: its start-up recurs
   double one_more = 0;  // by which all workers start later for each one more than was seen
+  double charged = 1;   // of its start-up: less if the recording saw a part of the epoch only
+  Demand warm_up;       // its parts: what each worker's first batch takes beyond an ordinary one
 };
 
 struct Pipeline {

@@ -31,6 +31,9 @@ void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& f
     ForEach(changed, [&](Demand& demand) {
       demand.get = kConsumerOverhead + facts.batch_bytes * kSecondsPerByte;
     });
+    if (!facts.persistent && !changed.epochs.empty()) {
+      for (EpochDemand& epoch : changed.epochs) epoch.warm_up = changed.epochs.front().warm_up;
+    }
   }
   if (from.workers > 0 && changed.workers == 0) {
     changed.overhead = 0;
@@ -38,7 +41,10 @@ void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& f
     ForEach(changed, [](Demand& demand) {
       demand.put = demand.feed = demand.latency = demand.get = demand.next = 0;
     });
-    for (EpochDemand& epoch : changed.epochs) epoch.worker_start.clear();
+    for (EpochDemand& epoch : changed.epochs) {
+      epoch.worker_start.clear();
+      if (&epoch != &changed.epochs.front()) epoch.warm_up = Demand{};  // one process does it all
+    }
   }
 }
 
@@ -56,6 +62,7 @@ void ChangePersistence(Pipeline& changed, bool persistent, const LoaderFacts& fa
   for (std::size_t e = 1; e < changed.epochs.size(); ++e) {
     std::vector<double>& starts = changed.epochs[e].worker_start;
     changed.epochs[e].one_more = persistent ? 0 : changed.epochs.front().one_more;
+    changed.epochs[e].warm_up = persistent ? Demand{} : changed.epochs.front().warm_up;
     if (persistent) {
       starts.assign(starts.size(), 0.0);
     } else {
@@ -79,10 +86,12 @@ void ChangeStep(Pipeline& changed, double step) {
 
 void ScaleWork(Pipeline& changed, Work Demand::*part, float SampleCost::*wall,
                float SampleCost::*cpu, double scale) {
-  ForEach(changed, [&](Demand& demand) {
+  const auto change = [&](Demand& demand) {
     (demand.*part).wall *= scale;
     (demand.*part).cpu *= scale;
-  });
+  };
+  ForEach(changed, change);
+  for (EpochDemand& epoch : changed.epochs) change(epoch.warm_up);
   if (wall == nullptr) return;
   for (EpochDemand& epoch : changed.epochs) {
     for (SampleCost& cost : epoch.samples) {
@@ -257,6 +266,8 @@ Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch) {
     dealt.worker_start = epoch.worker_start;
     dealt.ended = epoch.ended;
     dealt.one_more = epoch.one_more;
+    dealt.charged = epoch.charged;
+    dealt.warm_up = epoch.warm_up;
     Dealer dealer(static_cast<std::size_t>(std::max(1, batch)), dealt);
     for (const Demand& demand : epoch.batches) {
       const Batch& recorded = run.batches[i++];

@@ -61,7 +61,10 @@ void RunSerial(const Sequence& sequence, Timeline& timeline) {
   for (std::size_t j = 0; j < sequence.count; ++j) {
     const Demand& demand = sequence.at(j);
     const double entered = now;
-    now += demand.service() + (slower - 1) * demand.cpu() + slower * (demand.pin + demand.next);
+    const Work first =
+        j == 0 ? Work{sequence.epoch.warm_up.service(), sequence.epoch.warm_up.cpu()} : Work{};
+    now += demand.service() + first.wall + (slower - 1) * (demand.cpu() + first.cpu) +
+           slower * (demand.pin + demand.next);
     timeline.Deliver(j, entered, now);
     const double step = demand.step * (1 + (step_slower - 1) * std::min(1.0, pipeline.step_load));
     now += step + demand.h2d;

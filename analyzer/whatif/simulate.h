@@ -103,6 +103,11 @@ struct Sequence {
     const Work& each = pipeline.slower[worker];
     return {each.wall * demand.samples, each.cpu * demand.samples};
   }
+  // Likewise for the first batch that it makes.
+  [[nodiscard]] Work first(std::size_t worker, const Demand& demand) const {
+    const Work more = extra(worker, demand);
+    return {more.wall + epoch.warm_up.service(), more.cpu + epoch.warm_up.cpu()};
+  }
   // When `worker` can take its first index: not before all of them have been started.
   [[nodiscard]] double start(std::size_t worker) const;
 };

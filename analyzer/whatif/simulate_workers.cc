@@ -75,6 +75,7 @@ class WorkerLoop {
     std::size_t outstanding = 0;  // in_order=False only
     std::size_t pieces = 0;       // of the batch, still to be read
     double began = 0;
+    bool warm = false;  // has made a batch
     Doing doing = Doing::kNothing;
     Doing feeder = Doing::kNothing;
   };
@@ -121,7 +122,7 @@ class WorkerLoop {
       return;
     }
     const Demand& demand = in_.at(worker.batch);
-    const Work extra = in_.extra(w, demand);
+    const Work extra = worker.warm ? in_.extra(w, demand) : in_.first(w, demand);
     const double cpu = demand.cpu() + extra.cpu;
     const double device = in_.device(demand);
     const double wait = std::max(0.0, demand.service() + extra.wall - cpu - device);
@@ -162,6 +163,7 @@ class WorkerLoop {
         return;
       }
     }
+    worker.warm = true;
     if (demand.counted) out_.making += cores_.now() - worker.began;
     links_.Push(worker.results, worker.batch);
     if (worker.feeder == Doing::kNothing) Feed(w);

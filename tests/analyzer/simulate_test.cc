@@ -55,6 +55,7 @@ Pipeline SomePipeline(Dice& dice, bool sample_tasks) {
   const std::size_t known = static_cast<std::size_t>(pipeline.workers) + dice.Below(3);
   for (std::size_t w = known; w > 0; --w) epoch.worker_start.push_back(dice.Time());
   epoch.one_more = 0.1 * dice.Maybe();
+  if (!sample_tasks && dice.Below(3) == 0) epoch.warm_up.decode = SomeWork(dice);
   for (std::size_t n = 1 + dice.Below(30); n > 0; --n) {
     Demand demand;
     demand.read = SomeWork(dice);

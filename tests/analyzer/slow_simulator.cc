@@ -107,6 +107,7 @@ Timeline SlowWorkers(const Sequence& sequence) {
   std::vector<std::deque<std::size_t>> indices(workers), made(workers);
   std::vector<std::size_t> outstanding(workers, 0), making(workers), sending(workers);
   std::vector<int> at(workers, 0), feeder_at(workers, 0);
+  std::vector<bool> warm(workers, false);
   std::deque<std::size_t> unpinned, arrived;
   std::vector<std::size_t> owner(sequence.count);
   std::set<std::size_t> got;
@@ -147,6 +148,11 @@ Timeline SlowWorkers(const Sequence& sequence) {
       if (w < pipeline.slower.size()) extra = pipeline.slower[w];
       extra.wall *= demand.samples;
       extra.cpu *= demand.samples;
+      if (!warm[w]) {
+        extra.wall += sequence.epoch.warm_up.service();
+        extra.cpu += sequence.epoch.warm_up.cpu();
+        warm[w] = true;
+      }
       const double cpu = demand.cpu() + extra.cpu;
       const double wait = demand.service() + extra.wall - cpu - device;
       worker.Wait(sequence.lead(making[w]) * wait);
