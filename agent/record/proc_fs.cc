@@ -66,6 +66,15 @@ std::optional<ProcStat> ParseStat(std::string_view text) {
   return stat;
 }
 
+std::optional<std::uint64_t> ParseRunDelay(std::string_view text) {
+  const auto space = text.find(' ');
+  if (space == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(space + 1);
+  const auto end = text.find(' ');
+  if (end == std::string_view::npos) return std::nullopt;
+  return ParseNumber(text.substr(0, end));
+}
+
 std::optional<ProcIo> ParseIo(std::string_view text) {
   const auto rchar = Field(text, "rchar");
   const auto read_bytes = Field(text, "read_bytes");

@@ -31,6 +31,10 @@ struct ProcStat {
 };
 [[nodiscard]] std::optional<ProcStat> ParseStat(std::string_view text);
 
+// /proc/PID/schedstat: how long the first thread of the process was ready to run while others had
+// the cores. Units: nanoseconds since the thread began.
+[[nodiscard]] std::optional<std::uint64_t> ParseRunDelay(std::string_view text);
+
 // /proc/PID/io
 struct ProcIo {
   Bytes rchar;

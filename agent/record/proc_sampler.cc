@@ -79,6 +79,7 @@ ProcSampler::ProcSampler(wire::FileHeader& header, const traces::RecordingDrain&
       page_size_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))),
       clock_ticks_(static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK))),
       cpu_ns_(out.Intern("cpu_ns")),
+      run_delay_ns_(out.Intern("run_delay_ns")),
       rss_bytes_(out.Intern("rss_bytes")),
       minor_faults_(out.Intern("minor_faults")),
       major_faults_(out.Intern("major_faults")),
@@ -101,6 +102,10 @@ bool ProcSampler::SampleStat(ProcessKey key, Tracked& tracked, TimeNs now) {
   if (!stat || (key.start != 0 && stat->start != key.start)) return false;
   const std::uint64_t coarse = stat->cpu_clock_ticks * (1'000'000'000u / clock_ticks_);
   Add(key, cpu_ns_, ProcessCpu(tracked.host_pid).value_or(coarse), now);
+  const auto sched = ReadFile(fmt::format("/proc/{}/schedstat", tracked.host_pid), 256);
+  if (const auto delay = sched ? ParseRunDelay(*sched) : std::nullopt) {
+    Add(key, run_delay_ns_, *delay, now);
+  }
   Add(key, minor_faults_, stat->minor_faults, now);
   Add(key, major_faults_, stat->major_faults, now);
   const bool gone = stat->gone() && stat->threads <= 1;

@@ -92,8 +92,8 @@ class ProcSampler {
   TimeNs next_shm_;
   std::uint64_t page_size_;
   std::uint64_t clock_ticks_;
-  StringId cpu_ns_, rss_bytes_, minor_faults_, major_faults_, threads_, disk_read_bytes_,
-      rchar_bytes_, pss_bytes_, uss_bytes_, shm_used_bytes_;
+  StringId cpu_ns_, run_delay_ns_, rss_bytes_, minor_faults_, major_faults_, threads_,
+      disk_read_bytes_, rchar_bytes_, pss_bytes_, uss_bytes_, shm_used_bytes_;
 };
 
 }  // namespace penstock::record

@@ -291,6 +291,16 @@ std::vector<std::string_view> MasksOfMakers(const traces::Trace& trace) {
 
 }  // namespace
 
+double CounterSeries::ValueAt(double time) const {
+  const auto above = std::lower_bound(at.begin(), at.end(), time);
+  const auto i = static_cast<std::size_t>(above - at.begin());
+  if (i == 0) return value.front();
+  if (i == at.size()) return value.back();
+  const double run = at[i] - at[i - 1];
+  const double part = run > 0 ? (time - at[i - 1]) / run : 0;
+  return value[i - 1] + part * (value[i] - value[i - 1]);
+}
+
 std::optional<double> RunModel::CpuRate(std::optional<wire::ProcessRole> role, std::int64_t from,
                                         std::int64_t to) const {
   const double first = static_cast<double>(from - begin.value) * 1e-9;
@@ -302,19 +312,9 @@ std::optional<double> RunModel::CpuRate(std::optional<wire::ProcessRole> role, s
     if (role && (series.process.value >= roles.size() || roles[series.process.value] != *role)) {
       continue;
     }
-    // The value at a time by linear interpolation between samples; flat outside them.
-    const auto at = [&](double time) {
-      const auto above = std::lower_bound(series.at.begin(), series.at.end(), time);
-      const auto i = static_cast<std::size_t>(above - series.at.begin());
-      if (i == 0) return series.value.front();
-      if (i == series.at.size()) return series.value.back();
-      const double run = series.at[i] - series.at[i - 1];
-      const double part = run > 0 ? (time - series.at[i - 1]) / run : 0;
-      return series.value[i - 1] + part * (series.value[i] - series.value[i - 1]);
-    };
     if (series.at.size() < 2) continue;
     any = true;
-    used += std::max(0.0, at(last) - at(first)) * 1e-9;
+    used += std::max(0.0, series.ValueAt(last) - series.ValueAt(first)) * 1e-9;
   }
   if (!any || last <= first) return std::nullopt;
   return used / (last - first);

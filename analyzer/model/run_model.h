@@ -59,6 +59,10 @@ struct CounterSeries {
   ProcessId process;
   std::vector<double> at;  // seconds since RunModel::begin
   std::vector<double> value;
+
+  // The value at a time by linear interpolation between samples; flat outside them.
+  // Requires: there are samples.
+  [[nodiscard]] double ValueAt(double time) const;
 };
 
 struct RunModel {

@@ -85,6 +85,9 @@ std::string LoaderText(const Diagnosis& diagnosis) {
   const CpuLoad& cpu = diagnosis.loader->cpu;
   if (cpu.known) {
     text += fmt::format("; CPU {:.2g} of {:.3g} cores", cpu.used, cpu.cores);
+    if (cpu.core_wait >= 0.05) {
+      text += fmt::format(", workers wait for one {} of a batch", PercentText(cpu.core_wait));
+    }
     if (cpu.crowded) text += " (other programs compete for them)";
   }
   return text;

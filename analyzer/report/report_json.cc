@@ -109,6 +109,7 @@ void WriteSignals(const LoaderDiagnosis& loader, JsonWriter& json) {
   json.Field("cpu_known", loader.cpu.known);
   json.Field("cpu_crowded", loader.cpu.crowded);
   json.Field("decode_wall_per_cpu", loader.cpu.squeeze);
+  if (loader.cpu.delays_known) json.Field("core_wait", loader.cpu.core_wait);
   json.EndObject();
 }
 

@@ -25,6 +25,7 @@ namespace {
 // Decoding tells: whatever it takes beyond its CPU time was spent waiting for a core, and other
 // stages waited in proportion. Without it: none while a third of the machine is idle, all of it
 // when it is full. Source: diagnosis.md 0.3 (wall grows with W, CPU time stays); the ramp is ours.
+// All this is for recordings that do not hold the kernel's own account (CpuLoad::delays_known).
 // Other programs that hold cores are simulated as such, so it holds on a crowded machine too.
 double Crowding(const CpuLoad& load) {
   if (load.crowded) return 1;
@@ -33,6 +34,7 @@ double Crowding(const CpuLoad& load) {
 
 double ContendedTime(const Work& work, const CpuLoad& load) {
   const double waiting = std::max(0.0, work.wall - work.cpu);
+  if (load.delays_known) return waiting * load.delayed_rest;
   if (load.squeeze > 0) return std::min(waiting, std::max(0.0, load.squeeze - 1) * work.cpu);
   return waiting * Crowding(load);
 }
@@ -42,7 +44,7 @@ double ContendedTime(const Work& work, const CpuLoad& load) {
 // sample at what each should have waited, the longer ones would leave a rest (16 % of the run on a
 // machine with two programs too many).
 Work DecodeAlone(const Work& work, const CpuLoad& load, double contended) {
-  if (!(load.squeeze > 0))
+  if (load.delays_known || !(load.squeeze > 0))
     return {work.wall - ContendedTime(work, load), std::min(work.cpu, work.wall)};
   return {work.wall - contended * std::max(0.0, work.wall - work.cpu),
           std::min(work.cpu, work.wall)};
@@ -77,7 +79,9 @@ Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover, c
   Demand demand;
   const bool known = batch.cpu_known;
   const CpuLoad share = ShareOf(run, batch, load);
-  demand.read = {batch.read.wall, std::min(batch.read.cpu, batch.read.wall)};  // the device's
+  const double reading = std::max(0.0, batch.read.wall - batch.read.cpu);
+  demand.read = {batch.read.wall - (share.delays_known ? share.delayed_reads : 0) * reading,
+                 std::min(batch.read.cpu, batch.read.wall)};
   demand.decode = DecodeAlone(batch.decode, share, contended);
   demand.augment = WithoutContention(batch.augment, share);
   demand.collate = WithoutContention(batch.collate, share);
@@ -333,7 +337,7 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   SmoothPauses(steady, run, pipeline);
   AddCpuOutsideFetch(model, run, steady, pipeline);
   // Other programs are simulated with what decoding tells of them.
-  if (!load.crowded && Crowding(load) > 0) {
+  if (!load.delays_known && !load.crowded && Crowding(load) > 0) {
     const std::vector<double> making = RecordedMaking(run, steady, sources, handover);
     ScaleWaiting(pipeline, GenuineWaiting(pipeline, making));
   }

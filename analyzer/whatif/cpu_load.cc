@@ -3,6 +3,7 @@
 // How busy the cores were, and with whom they had to be shared.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "analyzer/whatif/pipeline.h"
@@ -89,6 +90,53 @@ double SqueezeOf(const RunModel& model, const LoaderRun& run, const Totals& tota
   return ratio;
 }
 
+// Seconds that the first thread of a process was kept from a core since `from`, seconds of the run.
+// Before its first sample the count began with the process, at `seen`.
+double DelaySince(const CounterSeries& series, double from, double seen) {
+  double before = series.ValueAt(from);
+  if (from < series.at.front()) {
+    const double young = series.at.front() - std::min(seen, from);
+    before *= young > 0 ? (from - std::min(seen, from)) / young : 0;
+  }
+  return std::max(0.0, series.value.back() - before) * 1e-9;
+}
+
+// What workers waited for a core in their batches, of all recorded ones: windows of short epochs
+// hold the deliveries of batches that were made before. Computing has nothing else to wait for, as
+// a rule: reads have what is left.
+void MeasureDelay(const RunModel& model, const LoaderRun& run, CpuLoad& load) {
+  if (run.config.sample_tasks || run.config.num_workers == 0) return;
+  std::map<std::uint32_t, double> delays;  // by process
+  for (const CounterSeries& series : model.counters) {
+    if (series.name != "run_delay_ns" || series.at.size() < 2) continue;
+    for (const WorkerRun& worker : run.workers) {
+      if (worker.process != series.process || worker.first == kNever) continue;
+      const double first = SecondsOf(worker.first - model.begin.value);
+      const double seen = SecondsOf(worker.seen - model.begin.value);
+      delays[series.process.value] = DelaySince(series, first, seen);
+    }
+  }
+  double wall = 0;
+  double reads = 0;
+  double rest = 0;
+  for (const Batch& batch : run.batches) {
+    if (!batch.was_fetched() || !batch.cpu_known || batch.worker_process < 0) continue;
+    if (delays.count(static_cast<std::uint32_t>(batch.worker_process)) == 0) continue;
+    wall += batch.fetch.wall;
+    const double waiting = std::max(0.0, batch.fetch.wall - batch.fetch.cpu);
+    const double reading = std::min(waiting, std::max(0.0, batch.read.wall - batch.read.cpu));
+    reads += reading;
+    rest += waiting - reading;
+  }
+  double delayed = 0;
+  for (const auto& [process, delay] : delays) delayed += delay;
+  if (!(wall > 0)) return;
+  load.delays_known = true;
+  load.delayed_rest = rest > 0 ? std::min(1.0, delayed / rest) : 0;
+  load.delayed_reads = reads > 0 ? std::clamp((delayed - rest) / reads, 0.0, 1.0) : 0;
+  load.core_wait = std::min(delayed, reads + rest) / wall;
+}
+
 }  // namespace
 
 std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
@@ -112,6 +160,7 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   load.cores = model.host.usable_cores();
   const Totals totals = AddUp(run, steady);
   load.squeeze = SqueezeOf(model, run, totals);
+  MeasureDelay(model, run, load);
   if (!model.host.known) return load;
   const auto counted = CpuInWindows(model, steady, std::nullopt);
   load.from_counters = counted.has_value();

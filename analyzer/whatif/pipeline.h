@@ -80,6 +80,12 @@ struct CpuLoad {
   bool crowded = false;  // squeezed although the recorded processes left cores free
   double others = 0;     // threads of other programs that would explain it
   double used = 0;       // CPU seconds per second of all traced processes
+  // By the kernel's account, where it was recorded: of what workers wait (wall minus CPU) in reads
+  // and in the other parts of batches, that for a core; and of all the time that batches take.
+  bool delays_known = false;
+  double delayed_reads = 0;
+  double delayed_rest = 0;
+  double core_wait = 0;
   bool known = false;
   bool from_counters = false;  // else from spans: a lower bound
 

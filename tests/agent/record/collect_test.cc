@@ -315,6 +315,10 @@ TEST(CollectTest, CountersAreTakenFromOutside) {
     EXPECT_GE(seen[name], 1) << name;
   }
   EXPECT_GE(seen["cpu_ns"], 5);
+  // A kernel without CONFIG_SCHED_INFO has none.
+  if (access("/proc/self/schedstat", R_OK) == 0) {
+    EXPECT_GE(seen["run_delay_ns"], 5);
+  }
 }
 
 TEST(LivenessTest, OwnProcessAndThreadsRun) {

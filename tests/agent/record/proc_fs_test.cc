@@ -61,6 +61,14 @@ TEST(ProcFsTest, Rollup) {
   EXPECT_EQ(memory->uss, Bytes{104 * 1024});
 }
 
+TEST(ProcFsTest, RunDelayIsTheSecondNumber) {
+  EXPECT_EQ(ParseRunDelay("1038471 3288459 17\n"), 3288459u);
+  EXPECT_FALSE(ParseRunDelay("1038471 32"));
+  EXPECT_FALSE(ParseRunDelay("1038471"));
+  EXPECT_FALSE(ParseRunDelay("1 x 2"));
+  EXPECT_FALSE(ParseRunDelay(""));
+}
+
 TEST(ProcFsTest, CodecLibrariesAreFoundOnce) {
   const auto found = CodecLibraries(
       "7f00-7f01 r--p 0 08:01 1 /usr/lib/x86_64-linux-gnu/libc.so.6\n"

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the kernel says of waiting for cores, against what would be guessed without it.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analyzer/report/phrases.h"
+#include "analyzer/whatif/diagnosis.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Costs;
+using testing::Synthetic;
+
+// Four workers on two cores: a batch takes 40 ms to decode, of which 10 ms is computing, and 8 ms
+// to read. `delays`: of the waiting for something, 38 ms in all, so many ms for a core.
+Diagnosis Crowd(double delays, bool counted = true) {
+  Synthetic run;
+  run.workers = 4;
+  run.cores = 2;
+  run.cpu_share = 0.25;
+  run.costs = testing::Always(Costs{8, 40, 0, 0, 0.1, 0.3, 1, 0});
+  traces::TraceData data = testing::MakeSynthetic(run);
+  if (!counted) return Diagnose(*traces::MakeTrace(std::move(data)));
+  const StringId name = data.Intern("run_delay_ns");
+  for (std::uint32_t p = 0; p < data.processes.size(); ++p) {
+    if (data.processes[p].worker_id < 0) continue;
+    for (int i = 0; i <= 50; ++i) {  // a batch each
+      traces::CounterSample sample;
+      sample.at = testing::Ms(1000 + 48.0 * i);
+      sample.name = name;
+      sample.process = ProcessId{p};
+      sample.value = static_cast<std::int64_t>(delays * 1e6 * i);
+      data.counters.push_back(sample);
+    }
+  }
+  return Diagnose(*traces::MakeTrace(std::move(data)));
+}
+
+Demand DemandOf(const Diagnosis& diagnosis) {
+  return diagnosis.loader->pipeline.epochs.front().batches[100];
+}
+
+TEST(CoreWaitTest, IsTakenOffComputingFirst) {
+  const Diagnosis diagnosis = Crowd(30);
+  ASSERT_TRUE(diagnosis.loader->cpu.delays_known);
+  EXPECT_NEAR(diagnosis.loader->cpu.core_wait, 30.0 / 48, 0.02);
+  EXPECT_NEAR(DemandOf(diagnosis).decode.wall, 10e-3, 1e-3);
+  EXPECT_NEAR(DemandOf(diagnosis).read.wall, 8e-3, 1e-3);
+  EXPECT_NE(LoaderText(diagnosis).find("wait for one"), std::string::npos) << LoaderText(diagnosis);
+}
+
+TEST(CoreWaitTest, WhatIsLeftIsTakenOffReads) {
+  const Diagnosis diagnosis = Crowd(34);
+  EXPECT_NEAR(DemandOf(diagnosis).decode.wall, 10e-3, 1e-3);
+  EXPECT_NEAR(DemandOf(diagnosis).read.wall, 4e-3, 1e-3);
+}
+
+// A lock, or a sleep: more cores do not shorten it, however busy the machine.
+TEST(CoreWaitTest, WaitingForSomethingElseStays) {
+  const Diagnosis diagnosis = Crowd(0);
+  ASSERT_TRUE(diagnosis.loader->cpu.delays_known);
+  EXPECT_NEAR(DemandOf(diagnosis).decode.wall, 40e-3, 1e-3);
+  EXPECT_EQ(LoaderText(diagnosis).find("wait for one"), std::string::npos);
+}
+
+TEST(CoreWaitTest, IsGuessedWhereItWasNotRecorded) {
+  const Diagnosis diagnosis = Crowd(0, false);
+  EXPECT_FALSE(diagnosis.loader->cpu.delays_known);
+  EXPECT_LT(DemandOf(diagnosis).decode.wall, 39e-3);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
