@@ -154,12 +154,14 @@ ReadCosts FitReads(std::vector<ReadSpan> reads) {
            fit.value[i] * means[i] > 0.1 * mean * static_cast<double>(rows.size());
   };
   std::optional<Fit> fit = LeastSquares(rows, seconds, 3);
-  if (fit && matters(*fit, 2)) {
+  // In order, the others do not slow a read down in proportion to its own bytes: asked first.
+  const ReadRate rate = MeasureRate(reads);
+  const bool slowed = fit && matters(*fit, 2);
+  if (rate.limited() || slowed) {
     costs.shared = true;
-    costs.device_per_byte = fit->value[2] / size;
-  } else {
-    fit = LeastSquares(rows, seconds, 2);
+    costs.device_per_byte = rate.limited() ? rate.per_byte : fit->value[2] / size;
   }
+  if (!slowed) fit = LeastSquares(rows, seconds, 2);
   // Known where the error of the constant is small, however large it is.
   if (fit && fit->error[0] < 0.1 * mean) {
     costs.split = true;

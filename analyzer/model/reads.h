@@ -38,6 +38,24 @@ struct ReadTurns {
 // threads of their own. Requires: the reads are of one loader. Cost: O(n log n).
 [[nodiscard]] ReadTurns MeasureTurns(const std::vector<ReadSpan>& reads);
 
+// Whether reads come out one after the other at one rate, as from a device, or a link, that serves
+// them in order: where a read ends, the next one that was waiting already ends as much later as its
+// own bytes take. Reads that know nothing of each other end at any time after one another.
+struct ReadRate {
+  std::size_t gaps = 0;  // between such ends
+  double waiting = 0;    // of all reads, those that waited while another ended
+  double per_byte = 0;   // seconds
+  double off = 0;        // mean distance of a gap from what its bytes take, of the mean gap
+
+  // Half of what chance leaves: of two readers with times of their own the gaps are all over.
+  // Source: ours.
+  [[nodiscard]] bool limited() const { return per_byte > 0 && waiting > 0.5 && off < kOff; }
+  static constexpr double kOff = 0.2;
+};
+
+// Fewer than 64 gaps tell nothing. Cost: O(n log n).
+[[nodiscard]] ReadRate MeasureRate(std::vector<ReadSpan> reads);
+
 struct ReadCosts {
   std::uint64_t reads = 0;      // that were looked at
   double mean = 0;              // seconds of one
@@ -57,7 +75,8 @@ struct ReadCosts {
 // Estimator:   least squares of a read's time over 1, its bytes, and its bytes times the number of
 //              other reads beside it (their mean over the read's time); the longest hundredth is
 //              left out. `split` and `shared` where the coefficient is three of its standard errors
-//              and explains a tenth of the mean.
+//              and explains a tenth of the mean; `shared` also where MeasureRate() says so, for
+//              where readers are never alone nothing varies.
 // Assumes:     a device that serves all reads equally: n of them take n times as long.
 // Few samples: below 64 nothing but the means is told.
 // Cost:        O(n log n).

@@ -2,6 +2,7 @@
 #include "analyzer/whatif/unequal.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -68,6 +69,19 @@ void ShareDevice(const ReadCosts& reads, double each, Pipeline& pipeline) {
   }
 }
 
+// At most, in seconds: what fetches computed beyond their other parts. All of the reads where that
+// was not measured.
+double ComputingOfReads(const LoaderRun& run) {
+  double most = 0;
+  for (const Batch& batch : run.batches) {
+    if (!batch.was_fetched()) continue;
+    if (!batch.cpu_known) return std::numeric_limits<double>::infinity();
+    most +=
+        std::max(0.0, batch.fetch.cpu - batch.decode.cpu - batch.augment.cpu - batch.collate.cpu);
+  }
+  return most;
+}
+
 }  // namespace
 
 void ShareStorage(const RunModel& model, const LoaderRun& run, Pipeline& pipeline) {
@@ -77,7 +91,8 @@ void ShareStorage(const RunModel& model, const LoaderRun& run, Pipeline& pipelin
   if (!(reads.shared || turns) || !(samples > 0)) return;
   const StageTotals& read = model.stages[traces::StageId::kRead];
   // Reads that compute compete for the cores; of turns it is known what they wait for.
-  const bool computes = !read.cpu_known() || Seconds(read.cpu) > 0.5 * Seconds(read.wall);
+  const double computing = read.cpu_known() ? Seconds(read.cpu) : ComputingOfReads(run);
+  const bool computes = computing > 0.5 * Seconds(read.wall);
   if (!turns && computes) return;
   if (!turns) {
     const double each = static_cast<double>(read.bytes.value) / samples * reads.device_per_byte;

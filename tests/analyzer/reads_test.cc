@@ -91,6 +91,42 @@ TEST(ReadsTest, ReadsBesideEachOtherNeedNotShare) {
   EXPECT_GT(costs.concurrency, 1.5);
 }
 
+// `threads` readers of a link that serves them in order at 50 MB/s, never idle.
+std::vector<ReadSpan> InOrder(int threads) {
+  std::mt19937_64 random(11);
+  std::vector<ReadSpan> done;
+  std::vector<double> asked(static_cast<std::size_t>(threads), 0.0);
+  double free = 0;
+  for (std::size_t i = 0; i < 600; ++i) {
+    double& mine = asked[i % asked.size()];
+    ReadSpan span;
+    span.bytes = 20'000 + random() % 400'000;
+    span.start = std::llround(mine * 1e9);
+    free = std::max(free, mine) + static_cast<double>(span.bytes) * kPerByte;
+    span.end = std::llround(free * 1e9);
+    mine = free + 50e-6 * Noise(random);
+    done.push_back(span);
+  }
+  return done;
+}
+
+TEST(ReadsTest, SeesALinkThatServesInOrder) {
+  for (const int threads : {2, 4}) {
+    const ReadCosts costs = FitReads(InOrder(threads));
+    ASSERT_TRUE(costs.shared);
+    EXPECT_NEAR(costs.device_per_byte, kPerByte, 0.02 * kPerByte);
+  }
+}
+
+TEST(ReadsTest, TheRateOfEndsNeedsReadsThatWait) {
+  EXPECT_EQ(MeasureRate({}).gaps, 0u);
+  EXPECT_FALSE(MeasureRate(InOrder(1)).limited());
+  EXPECT_TRUE(MeasureRate(InOrder(2)).limited());
+  EXPECT_FALSE(MeasureRate(Reads(2, false)).limited());
+  EXPECT_FALSE(MeasureRate(Reads(4, false)).limited());
+  EXPECT_FALSE(MeasureRate(Reads(4, false, true)).limited());
+}
+
 TEST(ReadsTest, EqualSizesDoNotTellLatencyFromBandwidth) {
   EXPECT_FALSE(FitReads(Reads(1, false, true)).split);
 }
