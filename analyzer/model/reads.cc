@@ -159,6 +159,7 @@ ReadCosts FitReads(std::vector<ReadSpan> reads) {
   const bool slowed = fit && matters(*fit, 2);
   if (rate.limited() || slowed) {
     costs.shared = true;
+    costs.in_order = rate.limited();
     costs.device_per_byte = rate.limited() ? rate.per_byte : fit->value[2] / size;
   }
   if (!slowed) fit = LeastSquares(rows, seconds, 2);

@@ -66,6 +66,7 @@ struct ReadCosts {
   double per_byte = 0;          // seconds a byte, alone
   bool shared = false;          // reads slow each other down like jobs of one device
   double device_per_byte = 0;   // seconds a byte of that device: its bandwidth's inverse
+  bool in_order = false;        // it serves one read after the other (MeasureRate)
   ReadTurns turns;              // of the main loader's workers; FitReads() leaves it alone
 
   // Of the mean read, the part that its size does not change. Requires: split.

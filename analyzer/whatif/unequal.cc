@@ -97,6 +97,7 @@ void ShareStorage(const RunModel& model, const LoaderRun& run, Pipeline& pipelin
   if (!turns) {
     const double each = static_cast<double>(read.bytes.value) / samples * reads.device_per_byte;
     pipeline.device_per_sample = each;
+    pipeline.turns = reads.in_order && pipeline.workers > 1 && !pipeline.sample_tasks;
     ShareDevice(reads, each, pipeline);
     return;
   }
