@@ -275,13 +275,12 @@ def baseline_claims(report, knobs):
 
 
 def whatif_gains(trace, report, scenario):
-    """{arm: gain that `penstock whatif` predicts}, of the fixes that it can be asked for."""
+    """{arm: gain of the whole loop that `penstock whatif` predicts}, of the fixes that it can be asked for."""
     whole = {**fault_cell_knobs.DEFAULTS, **scenario.knobs}
-    recorded = report["replay"]["measured_samples_per_s"]
     found = {}
     for fix in scenario.fixes:
         options = options_of(fix)
-        if options is None or recorded <= 0:
+        if options is None or report["replay"]["measured_samples_per_s"] <= 0:
             continue
         count = fix.knobs.get("workers", whole["workers"])
         command = [runs.program("penstock"), "whatif", trace, "--json", "--workers", str(count), *options]
@@ -292,9 +291,9 @@ def whatif_gains(trace, report, scenario):
         except runs.Failed as error:
             print("validate: no prediction of %s: %s" % (fix.what, error), file=sys.stderr, flush=True)
             continue
-        rates = [one["samples_per_s"] for one in answer["configurations"]]
-        if rates:
-            found[fix.what] = figures.mean(rates) / recorded - 1
+        speedups = [one["speedup"] for one in answer["configurations"]]
+        if speedups:
+            found[fix.what] = figures.mean(speedups) - 1
     return found
 
 

@@ -21,7 +21,7 @@ EXACT = ["--ops", "crop=64x48:top=5:left=8,flip,vflip", "--output", "u8", "--dig
 
 
 def run(*arguments, status=0):
-    done = subprocess.run([LOAD, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([LOAD, *map(str, arguments)], capture_output=True, text=True, timeout=600)
     assert status in (None, done.returncode), (arguments, done.returncode, done.stdout, done.stderr)
     return done
 
