@@ -17,6 +17,7 @@
 #include "agent/hook.h"
 #include "agent/linear.h"
 #include "agent/process.h"
+#include "agent/resolve.h"
 #include "agent/strings.h"
 #include "agent/symver.h"
 #include "agent/sys.h"
@@ -115,6 +116,23 @@ bool ArePreloaded() {
   LoadOrder order;
   dl_iterate_phdr(NoteOrder, &order);
   return !order.libc_first;
+}
+
+// False: another copy of the agent, from another file, comes before this one. Both would record.
+bool AreFirst() {
+  const void* first = dlsym(RTLD_DEFAULT, "penstock_native_bridge");
+  return first == nullptr || InsideAgent(first);
+}
+
+void FindClock() {
+  void* libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  void* found = libc != nullptr ? dlsym(libc, "clock_gettime") : nullptr;
+  if (found != nullptr) {
+    g_clock_gettime = reinterpret_cast<decltype(g_clock_gettime)>(found);
+  }
+  if (libc != nullptr) {
+    dlclose(libc);
+  }
 }
 
 // Where a recording without a collector goes: an absolute path, for children in other directories.
@@ -259,7 +277,7 @@ __attribute__((constructor)) void Start() {
   const int saved = errno;
   NoteProcess();
   const char* off = Variable("PENSTOCK_OFF");
-  if ((off == nullptr || off[0] == 0 || off[0] == '0') && ArePreloaded()) {
+  if ((off == nullptr || off[0] == 0 || off[0] == '0') && ArePreloaded() && AreFirst()) {
     FindOurselves();
     CopyVariable("PENSTOCK_ARENA", g_config.arena, sizeof g_config.arena);
     CopyVariable("PENSTOCK_DATA", g_config.data, sizeof g_config.data);
@@ -283,6 +301,7 @@ __attribute__((constructor)) void Start() {
     SaveVariables();
     g_config.on = g_config.agent[0] != 0 && (g_config.arena[0] != 0 || g_config.out[0] != 0);
     if (g_config.on) {
+      FindClock();
       g_recording = &kOn;
       g_isolated_python = IgnoresPythonPath() ? 1 : 0;
       StartGpu(Variable("PENSTOCK_GPU"), Variable, SetVariable);

@@ -17,6 +17,7 @@
 #include "agent/recorder.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
+#include "agent/time_namespace.h"
 
 namespace penstock::agent {
 namespace {
@@ -25,10 +26,13 @@ namespace {
 constexpr uint32_t kGrowChunks = 64;
 constexpr long kExist = -17;  // EEXIST
 
+// Of the kernel: some programs preload a library that tells them another time.
 uint64_t ClockNs(clockid_t clock) {
-  struct timespec t;
-  clock_gettime(clock, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+  struct timespec t = {};
+  sys::Call(SYS_clock_gettime, clock, sys::Pointer(&t));
+  const uint64_t ns =
+      static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+  return clock == CLOCK_MONOTONIC ? ns - static_cast<uint64_t>(g_clock_shift) : ns;
 }
 
 // Growing past RLIMIT_FSIZE would raise SIGXFSZ in the traced program.
@@ -88,6 +92,9 @@ void FillHeader(wire::FileHeader* h) {
     }
   }
   h->root_pid = sys::Pid();
+  const TimeOffsets offsets = OwnTimeOffsets();
+  h->monotonic_offset_ns = offsets.monotonic_ns;
+  h->boottime_offset_ns = offsets.boottime_ns;
   h->recording = 1;
   h->max_chunks = g_config.max_bytes / wire::kChunkSize;
   h->batch_limit = g_config.batches;
@@ -174,11 +181,49 @@ void RemoveStaleRecording() {
   }
 }
 
+namespace {
+
+// A file with a whole header and nothing else.
+bool WriteHeader(int fd) {
+  if (!AllocateOwn(fd, 0, wire::kHeaderSize)) {
+    return false;
+  }
+  void* memory = sys::Map(nullptr, wire::kHeaderSize, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == nullptr) {
+    return false;
+  }
+  FillHeader(static_cast<wire::FileHeader*>(memory));
+  sys::Unmap(memory, wire::kHeaderSize);
+  return true;
+}
+
+// Made whole without a name, then linked: no process ever sees half a header, and one that is
+// killed here leaves nothing. False: this file system, or this /proc, has no such thing.
+bool LinkNameless() {
+  char folder[4096];
+  Text text{folder, sizeof folder};
+  text.Add(g_config.out, static_cast<size_t>(BaseName(g_config.out) - g_config.out));
+  const int fd = text.cut ? -1 : sys::Open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0644);
+  if (fd < 0) {
+    return false;
+  }
+  char name[40];
+  Text link{name, sizeof name};
+  link.Add("/proc/self/fd/").Number(static_cast<uint64_t>(fd));
+  const long linked = WriteHeader(fd)
+                          ? sys::Call(SYS_linkat, AT_FDCWD, sys::Pointer(name), AT_FDCWD,
+                                      sys::Pointer(g_config.out), AT_SYMLINK_FOLLOW)
+                          : -1;
+  sys::Close(fd);
+  return linked == 0 || (linked == kExist && IsRecordingOfThisRun(g_config.out));
+}
+
+}  // namespace
+
 bool PrepareLinear() {
-  if (IsRecordingOfThisRun(g_config.out)) {
+  if (IsRecordingOfThisRun(g_config.out) || LinkNameless()) {
     return true;
   }
-  // Made whole under another name, then linked: no process ever sees half a header.
   char temporary[4200];
   Text name{temporary, sizeof temporary};
   name.Add(g_config.out).Add(".").Number(sys::Pid()).Add(".tmp");
@@ -189,15 +234,7 @@ bool PrepareLinear() {
   if (fd < 0) {
     return false;
   }
-  bool ok = AllocateOwn(fd, 0, wire::kHeaderSize);
-  if (ok) {
-    void* memory = sys::Map(nullptr, wire::kHeaderSize, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    ok = memory != nullptr;
-    if (ok) {
-      FillHeader(static_cast<wire::FileHeader*>(memory));
-      sys::Unmap(memory, wire::kHeaderSize);
-    }
-  }
+  bool ok = WriteHeader(fd);
   sys::Close(fd);
   if (ok) {
     const long linked = sys::Call(SYS_linkat, AT_FDCWD, sys::Pointer(temporary), AT_FDCWD,

@@ -7,11 +7,14 @@
 #include <time.h>
 
 #include "agent/audit.h"
+#include "agent/fd_table.h"
 #include "agent/linear.h"
 #include "agent/recorder.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
 #include "agent/text.h"
+#include "agent/thread_state.h"
+#include "agent/time_namespace.h"
 
 namespace penstock::agent {
 
@@ -21,6 +24,7 @@ wire::FileHeader* g_header = nullptr;
 wire::ProcessSlot* g_slot = nullptr;
 uint32_t g_slot_index = wire::kMaxProcesses;
 bool g_tsc = false;
+int (*g_clock_gettime)(clockid_t, struct timespec*) = clock_gettime;
 uint64_t g_ns_per_tick = 0;
 uint64_t g_cpu_reuse_ticks = 0;
 
@@ -50,6 +54,7 @@ uint64_t ProcessStart() {
     }
   }
   int64_t value = ParseNumber(p);
+  value -= value < 0 ? 0 : g_start_shift;
   return value < 0 ? 0 : static_cast<uint64_t>(value);
 }
 
@@ -244,6 +249,7 @@ bool Initialise() {
   if (*g_guard == 0) {
     g_slot = nullptr;
     g_slot_index = wire::kMaxProcesses;
+    NoteTimeNamespace(g_header);
     if (!ClaimSlot()) {
       __atomic_fetch_add(&g_header->dropped, uint64_t{1}, __ATOMIC_RELAXED);
       return false;
@@ -351,6 +357,19 @@ wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_
     __atomic_store_n(&chunk->state, uint32_t{wire::kChunkOwned}, __ATOMIC_RELEASE);
   }
   return chunk;
+}
+
+void StandDown(uint32_t feature) {
+  if (ThreadState* s = Recording() ? Self() : nullptr; s != nullptr) {
+    FlushDirtyFiles(s);
+    SetFeature(feature);
+  }
+  g_config.on = false;  // children that are exec'ed are not brought back either
+  __atomic_store_n(&g_recording, &kOff, __ATOMIC_RELEASE);
+  g_failed = 1;
+  if (g_guard != &g_unset_guard) {
+    *g_guard = 0;
+  }
 }
 
 void NoteProcess() {

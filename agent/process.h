@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "traces/wire.h"
 
@@ -42,7 +43,9 @@ extern Counters g_local;
 extern wire::FileHeader* g_header;  // nullptr: not attached
 extern wire::ProcessSlot* g_slot;   // nullptr: none claimed (yet)
 extern uint32_t g_slot_index;
-extern bool g_tsc;                  // ticks are TSC
+extern bool g_tsc;  // ticks are TSC
+// The C library's, which needs no system call, past any library that tells another time.
+extern int (*g_clock_gettime)(clockid_t, struct timespec*);
 extern uint64_t g_ns_per_tick;      // times 2^20
 extern uint64_t g_cpu_reuse_ticks;  // 20 us
 
@@ -62,6 +65,10 @@ bool EnsureProcess(uint64_t* token);
 // `writer`: as in the chunk's header; `name`: of the thread, nullptr: that of the calling one.
 wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
                               uint64_t dropped, uint32_t writer = 0, const char* name = nullptr);
+
+// Ends the recording of this process and of those that it will fork; they make no system call of
+// ours any more. `feature`: why, for the report.
+void StandDown(uint32_t feature);
 
 // The process that g_local counts for is this one; called by the constructor.
 void NoteProcess();

@@ -16,11 +16,30 @@
 #include "agent/sys.h"
 #include "agent/text.h"
 #include "agent/thread_state.h"
+#include "agent/time_namespace.h"
 
 namespace penstock::agent {
 namespace {
 
 __thread ThreadState* t_state = nullptr;
+__thread uint32_t t_starting = 0;  // `t_state` is being made
+
+// While the core is at work on a thread's state. A signal handler that reads meanwhile finds it
+// busy, on the same thread: what matters is the order of the instructions.
+struct BusyScope {
+  explicit BusyScope(uint32_t* flag) : busy(flag) {
+    __atomic_store_n(busy, 1u, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  }
+  explicit BusyScope(ThreadState* state) : BusyScope(&state->busy) {}
+  ~BusyScope() {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(busy, 0u, __ATOMIC_RELAXED);
+  }
+  BusyScope(const BusyScope&) = delete;
+  BusyScope& operator=(const BusyScope&) = delete;
+  uint32_t* busy;
+};
 
 // States of ended threads, for reuse.
 uint32_t g_free_lock = 0;
@@ -69,6 +88,11 @@ __attribute__((noinline)) ThreadState* SelfSlow() {
   }
   ThreadState* s = t_state;
   if (s == nullptr) {
+    if (t_starting != 0) {
+      CountDropped(1);  // a signal handler interrupted the lines below
+      return nullptr;
+    }
+    BusyScope starting(&t_starting);
     s = TakeState();
     if (s == nullptr) {
       return nullptr;
@@ -82,7 +106,15 @@ __attribute__((noinline)) ThreadState* SelfSlow() {
     Reset(s, token);
     s->context = context;
   }
-  if (NextChunk(s)) {
+  if (s->busy != 0) {
+    return s;  // a signal handler interrupted the lines below: Self() counts and drops
+  }
+  bool claimed;
+  {
+    BusyScope busy(s);
+    claimed = NextChunk(s);
+  }
+  if (claimed) {
     AnnounceProcess();
   }
   return s;
@@ -175,12 +207,15 @@ inline void SetInflightDepth(ThreadState* s, uint32_t depth) {
 
 // Drops the innermost open span without a record.
 void Pop(ThreadState* s) {
-  OpenSpan& o = s->open[--s->depth];
+  const OpenSpan& o = s->open[s->depth - 1];
   --s->open_stage[o.stage];
   s->native_stage[o.stage] -= o.native ? 1u : 0u;
   if (o.sets_context) {
     s->context = o.saved;
   }
+  // Last: a signal handler that opens a span here writes over what is above the stack.
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  --s->depth;
 }
 
 // C spans left by longjmp or an exception: their frame lies at or below the one that opens now.
@@ -225,6 +260,7 @@ inline Token Push(ThreadState* s, Stage stage, uint32_t name, void* frame, bool 
   if (s->depth >= kMaxDepth) {
     return {};
   }
+  BusyScope busy(s);
   const uint32_t at = s->depth;
   OpenSpan& o = s->open[at];
   o.frame = frame;
@@ -268,14 +304,6 @@ inline bool IsOpen(const ThreadState* s, Token token) {
   return token.depth != 0 && token.depth <= s->depth &&
          s->open[token.depth - 1].serial == token.serial;
 }
-
-struct BusyScope {
-  explicit BusyScope(ThreadState* state) : s(state) { s->busy = 1; }
-  ~BusyScope() { s->busy = 0; }
-  BusyScope(const BusyScope&) = delete;
-  BusyScope& operator=(const BusyScope&) = delete;
-  ThreadState* s;
-};
 
 }  // namespace
 
@@ -335,8 +363,9 @@ uint64_t Now() {
   }
 #endif
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+  g_clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec) -
+         static_cast<uint64_t>(g_clock_shift);
 }
 
 uint64_t ThreadCpu() {
@@ -519,11 +548,11 @@ void WriteText(uint8_t type, uint64_t id, const char* text, size_t size) {
   size = size < kMaxText ? size : kMaxText;
   const auto parts =
       static_cast<uint32_t>(size == 0 ? 1 : (size + wire::kTextPayload - 1) / wire::kTextPayload);
+  BusyScope busy(s);
   if (!Room(s, parts)) {
     Drop(s, parts);
     return;
   }
-  BusyScope busy(s);
   for (uint32_t part = 0; part < parts; ++part) {
     wire::TextRecord r = {};
     r.kind = wire::kKindText;

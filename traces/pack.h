@@ -40,17 +40,26 @@ class Packer {
   virtual void SetLosses(const Losses& losses) = 0;
   virtual void SetRealtimeOffset(TimeNs offset) = 0;
 
-  // Writes buffered blocks out. Errors: kOutput (disk full, ...); the packer then keeps what is
-  // on disk readable and accepts and drops further data, counted.
+  // Writes buffered blocks out. Errors: kOutput; what is on disk stays readable. After a full disk
+  // what is added waits for the next call, up to 64 MiB (packed), after other errors it is dropped.
   virtual Result<void> Flush() = 0;
   virtual Result<void> Finish() = 0;
   // Instead: nothing is left, not even the partial file. Nothing may be called afterwards.
   virtual void Discard() {}
+  // The error of the last Flush() was a full disk: nothing is lost yet, another one may succeed.
+  [[nodiscard]] virtual bool WaitsForRoom() const { return false; }
   [[nodiscard]] virtual std::uint64_t bytes_written() const = 0;
 };
 
+struct PackOptions {
+  // A flight recorder: the file holds at least the last so many nanoseconds before the newest span
+  // or event, and at most some three times as much; when it is finished, no more than that. 0: all.
+  TimeNs keep{};
+};
+
 // `final_path` appears only in Finish(); until then the file is `final_path` + ".part".
-[[nodiscard]] Result<std::unique_ptr<Packer>> CreatePacked(const std::filesystem::path& final_path);
+[[nodiscard]] Result<std::unique_ptr<Packer>> CreatePacked(const std::filesystem::path& final_path,
+                                                           const PackOptions& options = {});
 
 // Packs a recording or repacks a packed trace.
 [[nodiscard]] Result<void> PackTrace(const std::filesystem::path& from,

@@ -9,6 +9,7 @@
 
 #include "traces/base/xxh64.h"
 #include "traces/block_merge.h"
+#include "traces/decode_budget.h"
 #include "traces/table_codec.h"
 
 namespace penstock::traces::packed {
@@ -126,9 +127,12 @@ std::optional<Preview> ReadPackedPreview(const MappedFile& file) {
   Preview preview;
   preview.spans = binding.spans;
   SectionDecoder decoder;
+  DecodeBudget budget(file.bytes().size());
   for (const SectionRef& section : list.sections) {
     const SectionHeader& h = section.header;
-    if (h.kind == kProcesses || h.kind == kThreads || h.kind == kFacts) {
+    const bool is_table = h.kind == kProcesses || h.kind == kThreads || h.kind == kFacts;
+    if ((is_table || h.kind == kPreview) && !budget.Take(h)) return std::nullopt;
+    if (is_table) {
       if (!ReadTable(decoder, file, section, preview)) return std::nullopt;
     } else if (h.kind == kPreview) {
       std::span<const std::byte> payload;

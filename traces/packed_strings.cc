@@ -7,11 +7,17 @@
 
 namespace penstock::traces::packed {
 
-bool PackedStrings::Add(const SectionRef& section, std::span<const std::byte> payload) {
+bool PackedStrings::Add(const SectionRef& section, std::span<const std::byte> payload,
+                        const std::function<bool(std::uint64_t)>& may) {
   std::vector<std::uint32_t> ids;
+  std::uint64_t bytes = 0;
   const auto known = static_cast<std::uint32_t>(part_of_.size());
   if (!ReadStrings(payload, known,
-                   [&](std::uint32_t id, std::string_view) { ids.push_back(id); })) {
+                   [&](std::uint32_t id, std::string_view text) {
+                     ids.push_back(id);
+                     bytes += text.size();
+                   }) ||
+      bytes > kMaxSectionBytes || !may(bytes + ids.size() * sizeof(Entry))) {
     return false;
   }
   if (ids.empty()) {

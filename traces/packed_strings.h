@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <string>
@@ -24,8 +25,11 @@ class PackedStrings {
   explicit PackedStrings(const MappedFile& file) : file_(file) {}
 
   // Takes note of the ids in `payload`, which is that of `section`. A later text of an id replaces
-  // the earlier one. False, and nothing noted, if the payload is damaged.
-  [[nodiscard]] bool Add(const SectionRef& section, std::span<const std::byte> payload);
+  // the earlier one. False, and nothing noted, if the payload is damaged, or if `may` says no to
+  // the memory that its texts will take (they share beginnings in the file: a few bytes can be
+  // many).
+  [[nodiscard]] bool Add(const SectionRef& section, std::span<const std::byte> payload,
+                         const std::function<bool(std::uint64_t bytes)>& may);
 
   // "" if unknown. The text lives as long as this object.
   // Cost: the first text of a section decodes that section, which then stays in memory.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "traces/block_merge.h"
+#include "traces/decode_budget.h"
 #include "traces/order.h"
 #include "traces/packed_layout.h"
 #include "traces/packed_strings.h"
@@ -41,6 +42,7 @@ class PackedTrace final : public Trace {
     std::size_t used = 0;
     std::vector<SectionRef> blocks;
     packed::SectionDecoder decoder;
+    packed::DecodeBudget budget(file_.bytes().size());
     ReserveRows(list.sections);
     for (const SectionRef& section : list.sections) {
       if (control.stop.stop_requested()) {
@@ -51,14 +53,16 @@ class PackedTrace final : public Trace {
             static_cast<double>(section.offset) / static_cast<double>(file_.bytes().size());
         control.progress->store(static_cast<float>(done), std::memory_order_relaxed);
       }
-      bool good = false;
-      if (section.header.kind == packed::kSpans) {
+      bool good = budget.Take(section.header);
+      if (!good) {
+        // Counted as damage below.
+      } else if (section.header.kind == packed::kSpans) {
         good = PlausibleBlock(section.header) && packed::PayloadIsSound(file_.bytes(), section);
         if (good) {
           blocks.push_back(section);
         }
       } else {
-        good = LoadTable(decoder, section);
+        good = LoadTable(decoder, section, budget);
       }
       used += good ? 1 : 0;
       if (!good) {
@@ -120,12 +124,15 @@ class PackedTrace final : public Trace {
     damaged_ = Losses{};
   }
 
-  bool LoadTable(packed::SectionDecoder& decoder, const SectionRef& section) {
+  bool LoadTable(packed::SectionDecoder& decoder, const SectionRef& section,
+                 packed::DecodeBudget& budget) {
     std::span<const std::byte> payload;
     const std::uint32_t items = section.header.items;
     switch (section.header.kind) {
       case packed::kStrings:
-        return decoder.Decode(file_.bytes(), section, &payload) && strings_.Add(section, payload);
+        return decoder.Decode(file_.bytes(), section, &payload) &&
+               strings_.Add(section, payload,
+                            [&budget](std::uint64_t bytes) { return budget.Take(bytes); });
       case packed::kProcesses:
         return decoder.Decode(file_.bytes(), section, &payload) &&
                packed::ReadProcesses(payload, processes_);

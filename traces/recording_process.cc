@@ -129,9 +129,10 @@ bool RecordingProcesses::FindPid(std::uint32_t pid, ProcessId* id) const {
 }
 
 void RecordingProcesses::Text(ProcessId id, wire::TextType type, std::string_view text) {
-  const auto found = std::find_if(entries_.begin(), entries_.end(),
+  // From the back: it is the young that tell of themselves, and a long run has had many.
+  const auto found = std::find_if(entries_.rbegin(), entries_.rend(),
                                   [id](const Entry& entry) { return entry.id == id; });
-  if (found == entries_.end()) {
+  if (found == entries_.rend()) {
     return;
   }
   ProcessInfo& info = found->info;

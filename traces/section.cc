@@ -120,7 +120,7 @@ Result<std::span<const std::byte>> SectionEncoder::Encode(const SectionMeta& met
   header_.first = meta.first.value;
   header_.last = meta.last.value;
   header_.payload_check = Xxh64(buffer_.data() + sizeof header_, size);
-  header_.header_check = HeaderCheck(header_);
+  SealHeader(header_);
   std::memcpy(buffer_.data(), &header_, sizeof header_);
   return std::span<const std::byte>(buffer_.data(), sizeof header_ + size);
 }
@@ -132,6 +132,10 @@ struct SectionDecoder::Context {
 
 SectionDecoder::SectionDecoder() : context_(std::make_unique<Context>()) {}
 SectionDecoder::~SectionDecoder() = default;
+
+void SealHeader(SectionHeader& header) {
+  header.header_check = HeaderCheck(header);
+}
 
 bool PayloadIsSound(std::span<const std::byte> file, const SectionRef& section) {
   return Xxh64(file.data() + section.offset + sizeof(SectionHeader), section.header.stored_size) ==

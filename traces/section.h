@@ -70,6 +70,9 @@ class SectionDecoder {
   std::vector<std::byte> buffer_;
 };
 
+// Gives a header that was changed the check that it then needs.
+void SealHeader(SectionHeader& header);
+
 // Whether the stored payload is what was written.
 [[nodiscard]] bool PayloadIsSound(std::span<const std::byte> file, const SectionRef& section);
 

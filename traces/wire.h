@@ -95,6 +95,7 @@ inline constexpr uint32_t kFeatureIoUring = 8;   // io_uring is in use: reads in
 inline constexpr uint32_t kFeatureNetwork = 16;
 inline constexpr uint32_t kFeatureAio = 32;
 inline constexpr uint32_t kFeatureNative = 64;  // the program speaks for itself: native_bridge.h
+inline constexpr uint32_t kFeatureSandboxed = 128;  // it locked itself in: nothing from then on
 
 struct ProcessSlot {
   uint32_t state;  // atomic ProcessState; Live after the other fields are written
@@ -158,7 +159,11 @@ struct FileHeader {
   // the rest of them and takes itself off.
   uint32_t late_writers;
   uint32_t reserved1;
-  uint8_t reserved[4096 - 240 - kMaxAnchors * 24];
+  // The time namespace of who made this recording, as /proc/self/timens_offsets: whoever writes
+  // from another one takes the difference off. 0: the first namespace, as nearly everywhere.
+  int64_t monotonic_offset_ns;
+  int64_t boottime_offset_ns;
+  uint8_t reserved[4096 - 256 - kMaxAnchors * 24];
   ProcessSlot processes[kMaxProcesses];
 };
 

@@ -132,6 +132,9 @@ void FormatRing(std::span<std::byte> memory, const Clock& clock) {
   const auto stat = ReadFile("/proc/self/stat", 4096);
   const auto own = stat ? ParseStat(*stat) : std::nullopt;
   header->collector_start = own ? own->start : 0;
+  const TimeOffsets offsets = OwnTimeOffsets();
+  header->monotonic_offset_ns = offsets.monotonic.value;
+  header->boottime_offset_ns = offsets.boottime.value;
   header->chunk_count = chunks;
   AppendAnchor(*header, clock.Anchor());
   for (std::uint32_t i = 0; i < chunks; ++i) {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/record/clock.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <ctime>
 #include <limits>
+#include <sstream>
 #include <string>
 
 #include "agent/record/proc_fs.h"
@@ -15,9 +19,10 @@
 namespace penstock::record {
 namespace {
 
+// Of the kernel: some programs are run under a preloaded library that tells another time.
 std::int64_t Read(clockid_t clock) {
   timespec now{};
-  clock_gettime(clock, &now);
+  syscall(SYS_clock_gettime, clock, &now);
   return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
@@ -42,6 +47,22 @@ TimeNs MonotonicNow() {
 }
 TimeNs RealtimeNow() {
   return TimeNs{Read(CLOCK_REALTIME)};
+}
+
+TimeOffsets ParseTimeOffsets(const std::string& text) {
+  TimeOffsets offsets;
+  std::istringstream lines(text);
+  std::string name;
+  for (std::int64_t seconds = 0, ns = 0; lines >> name >> seconds >> ns;) {
+    const TimeNs offset{seconds * 1'000'000'000 + ns};
+    if (name == "monotonic") offsets.monotonic = offset;
+    if (name == "boottime") offsets.boottime = offset;
+  }
+  return offsets;
+}
+
+TimeOffsets OwnTimeOffsets() {
+  return ParseTimeOffsets(ReadFile("/proc/self/timens_offsets").value_or(""));
 }
 
 std::uint64_t Clock::Ticks() const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "traces/base/units.h"
 #include "traces/wire.h"
@@ -13,6 +14,15 @@ namespace penstock::record {
 
 [[nodiscard]] TimeNs MonotonicNow();
 [[nodiscard]] TimeNs RealtimeNow();
+
+// What this process's clocks are ahead of those of the machine's first time namespace.
+struct TimeOffsets {
+  TimeNs monotonic;
+  TimeNs boottime;
+};
+[[nodiscard]] TimeOffsets OwnTimeOffsets();
+// From the text of /proc/self/timens_offsets.
+[[nodiscard]] TimeOffsets ParseTimeOffsets(const std::string& text);
 
 class Clock {
  public:

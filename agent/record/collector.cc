@@ -42,7 +42,7 @@ Result<void> Collector::Open() {
   if (std::filesystem::is_directory(output, error)) {
     return Fail(ErrorKind::kOutput, fmt::format("{}: is a directory", output.string()));
   }
-  auto packed = traces::CreatePacked(output);
+  auto packed = traces::CreatePacked(output, {.keep = config_.options.keep});
   if (!packed) return tl::unexpected(packed.error());
   packer_ = std::make_unique<EnrichingPacker>(std::move(*packed));
   clock_ = Clock::Choose(config_.force_monotonic);
@@ -94,6 +94,9 @@ void Collector::WriteFirstFacts() {
   packer_->SetFact("record.start_realtime_ns", std::to_string(realtime_begin_.value));
   packer_->SetFact("record.gpu", options.gpu);
   if (!options.overrides.empty()) packer_->SetFact("record.override", options.overrides);
+  if (options.keep.value != 0) {
+    packer_->SetFact("record.keep_ns", std::to_string(options.keep.value));
+  }
   if (options.fixed_batch) packer_->SetFact("record.fixed_batch", "1");
   packer_->SetRealtimeOffset(realtime_begin_ - begin_);
 }
@@ -104,6 +107,10 @@ void Collector::WriteLastFacts() {
   if (launcher_gone_) packer_->SetFact("record.launcher", "killed");
   if (exit_status_ >= 0) packer_->SetFact("exit.status", ExitText(exit_status_));
   if (!stopped_.empty()) packer_->SetFact("record.stopped", stopped_);
+  if (full_since_.value != 0) {
+    full_ += end_ - full_since_;
+    packer_->SetFact("record.disk_full_ns", std::to_string(full_.value));
+  }
   std::string root = packer_->FindFact("dataset.root");
   if (root.empty()) root = packer_->FindFact("loader.0.dataset_root");
   if (root.empty() && !config_.options.data.empty()) root = config_.options.data.front();
@@ -191,7 +198,10 @@ void Collector::OnMessage(const Message& message) {
 
 void Collector::Work(TimeNs now) {
   if (limit_reached_) return;
-  const std::uint64_t taken = drain_->Drain(*packer_, is_dead_);
+  // While the disk is full the ring is what holds the recording; when that is full too, the agents
+  // count what they drop.
+  const bool full = full_since_.value != 0;
+  const std::uint64_t taken = full ? 0 : drain_->Drain(*packer_, is_dead_);
   sampler_->Tick(now);
   if (gpu_) gpu_->Tick(now);
   if (now >= next_second_) {
@@ -201,18 +211,30 @@ void Collector::Work(TimeNs now) {
     Progress(now);
   }
   // What is drained stays in the ring until it is on disk, so a full quarter is reason enough.
-  if (now >= next_flush_ || drain_->Pending() > 0.25) {
-    // A long recording is cut into longer blocks: they pack better.
-    const std::int64_t age = (now - begin_).value;
-    next_flush_ = now + TimeNs{std::clamp(age / 60, kSecond.value, kLongestFlush.value)};
-    if (const auto flushed = packer_->Flush(); !flushed && trouble_.empty()) {
-      trouble_ = flushed.error().message;
-      StopRecording("output");
-    }
-    drain_->Release();
-  }
+  if (now >= next_flush_ || (!full && drain_->Pending() > 0.25)) Flush(now);
   CheckLimits(now);
   pause_ = Pause(taken, MonotonicNow() - now);
+}
+
+void Collector::Flush(TimeNs now) {
+  // A long recording is cut into longer blocks: they pack better.
+  const std::int64_t age = (now - begin_).value;
+  next_flush_ = now + TimeNs{std::clamp(age / 60, kSecond.value, kLongestFlush.value)};
+  const auto flushed = packer_->Flush();
+  if (packer_->WaitsForRoom()) {
+    if (full_since_.value == 0) full_since_ = now;
+    next_flush_ = now + kSecond;
+    return;
+  }
+  if (flushed && full_since_.value != 0) {
+    full_ += now - std::exchange(full_since_, TimeNs{});
+    packer_->SetFact("record.disk_full_ns", std::to_string(full_.value));
+  }
+  if (!flushed && trouble_.empty()) {
+    trouble_ = flushed.error().message;
+    StopRecording("output");
+  }
+  drain_->Release();
 }
 
 TimeNs Collector::Pause(std::uint64_t taken, TimeNs worked) const {

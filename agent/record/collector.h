@@ -50,6 +50,8 @@ class Collector {
   bool Listen(TimeNs until);
   void OnMessage(const Message& message);
   void Work(TimeNs now);
+  // Writes out what was drained, and gives it back to the agents.
+  void Flush(TimeNs now);
   [[nodiscard]] bool Ended(TimeNs now);
   void CheckLimits(TimeNs now);
   void StopRecording(const std::string& why);
@@ -86,6 +88,8 @@ class Collector {
   bool limit_reached_ = false;
   std::string stopped_;  // why, if not by the end of the command
   std::string trouble_;  // with the output
+  TimeNs full_since_;    // the disk is full, and what is recorded stays in the ring; 0 = it is not
+  TimeNs full_;          // how long it was, before
 };
 
 // Makes the calling process a good background: own session, no standard streams or foreign

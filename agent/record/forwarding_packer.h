@@ -44,6 +44,7 @@ class ForwardingPacker : public traces::Packer {
   Result<void> Flush() override { return inner_->Flush(); }
   Result<void> Finish() override { return inner_->Finish(); }
   void Discard() override { inner_->Discard(); }
+  [[nodiscard]] bool WaitsForRoom() const override { return inner_->WaitsForRoom(); }
   std::uint64_t bytes_written() const override { return inner_->bytes_written(); }
 
  protected:

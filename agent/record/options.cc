@@ -16,6 +16,16 @@ namespace {
 constexpr std::uint64_t kMinBuffer = 1u << 20;
 constexpr std::uint64_t kMaxBuffer = std::uint64_t{16} << 30;
 
+constexpr TimeNs kShortestKeep{1'000'000'000};
+
+// Options as CLI11 stores them.
+struct Texts {
+  std::string buffer;
+  std::string overrides;
+  std::string batches;
+  std::string keep;
+};
+
 // A non-negative decimal number and the unit behind it.
 struct Amount {
   double value = 0;
@@ -35,8 +45,9 @@ std::optional<Amount> ParseAmount(std::string_view text) {
 
 // Index where the command begins: behind "--", or the first word that no option takes.
 std::size_t CommandStart(const std::vector<std::string>& args) {
-  static constexpr std::array<std::string_view, 8> kWithValue = {
-      "-o", "--output", "--gpu", "--for", "--batches", "--override", "--buffer", "--data"};
+  static constexpr std::array<std::string_view, 9> kWithValue = {
+      "-o",        "--output",   "--gpu",    "--for", "--keep",
+      "--batches", "--override", "--buffer", "--data"};
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (args[i] == "--" || args[i].empty() || args[i][0] != '-') return i;
     if (std::find(kWithValue.begin(), kWithValue.end(), args[i]) != kWithValue.end()) ++i;
@@ -75,9 +86,20 @@ Result<std::string> CheckOverrides(const std::string& text) {
   return checked;
 }
 
+// Errors: kUsage.
+Result<void> CheckKeep(const std::string& text, Options& options) {
+  const auto time = ParseDuration(text);
+  if (!time || *time < kShortestKeep) {
+    return Fail(ErrorKind::kUsage,
+                fmt::format("--keep: '{}' is not a time from 1s: give 60s or 5m", text));
+  }
+  options.keep = *time;
+  return {};
+}
+
 // What CLI11 only stored as text.
-Result<void> Check(Options& options, const std::string& buffer, const std::string& overrides,
-                   const std::string& batches) {
+Result<void> Check(Options& options, const Texts& texts) {
+  const auto& [buffer, overrides, batches, keep] = texts;
   if (!options.limit_time_text.empty()) {
     const auto time = ParseDuration(options.limit_time_text);
     if (!time || time->value <= 0) {
@@ -85,6 +107,9 @@ Result<void> Check(Options& options, const std::string& buffer, const std::strin
                                                  options.limit_time_text));
     }
     options.limit_time = *time;
+  }
+  if (!keep.empty()) {
+    if (auto checked = CheckKeep(keep, options); !checked) return checked;
   }
   if (!batches.empty()) {
     options.limit_batches = ParseNumber(batches).value_or(0);
@@ -195,9 +220,7 @@ Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
   Parsed parsed;
   Options& options = parsed.options;
   std::string output;
-  std::string buffer;
-  std::string overrides;
-  std::string batches;
+  Texts texts;
   CLI::App app{
       "Runs CMD under the Penstock agent and writes a trace of its data path.\n"
       "The exit status is that of CMD.",
@@ -211,13 +234,16 @@ Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
       "kernels), yield (all but CUPTI: its one place is left to the program's profiler)");
   app.add_option("--for", options.limit_time_text,
                  "stop recording after this time: 500ms, 60s, 5m");
-  app.add_option("--batches", batches, "stop recording after so many batches");
+  app.add_option("--keep", texts.keep,
+                 "keep only the last part of the recording, 60s or 5m: for runs of hours");
+  app.add_option("--batches", texts.batches, "stop recording after so many batches");
   app.add_flag("--stop", options.stop, "and interrupt CMD then");
   app.add_flag("--fixed-batch", options.fixed_batch,
                "the loader hands out one cached batch for ever: is it the data at all?");
-  app.add_option("--override", overrides,
+  app.add_option("--override", texts.overrides,
                  "DataLoader arguments: workers=8,prefetch=4,batch=64,pin=1,persistent=1");
-  app.add_option("--buffer", buffer, "memory between the program and the collector (default 64M)");
+  app.add_option("--buffer", texts.buffer,
+                 "memory between the program and the collector (default 64M)");
   app.add_option("--data", options.data, "directory of the dataset, if it is not recognised");
   app.add_flag("--quiet", options.quiet, "no progress, no verdict");
 
@@ -242,7 +268,7 @@ Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
     return Fail(ErrorKind::kUsage, line + " (see --help)");
   }
   options.output = output;
-  if (auto checked = Check(options, buffer, overrides, batches); !checked) {
+  if (auto checked = Check(options, texts); !checked) {
     return tl::unexpected(checked.error());
   }
   return parsed;

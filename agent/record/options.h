@@ -21,6 +21,7 @@ struct Options {
   TimeNs limit_time;  // 0 = none
   std::string limit_time_text;
   std::uint64_t limit_batches = 0;  // 0 = none
+  TimeNs keep;                      // only the last part of the recording; 0 = all of it
   bool stop = false;                // interrupt the command at the limit
   bool fixed_batch = false;
   std::string overrides;  // "workers=8,prefetch=4", checked

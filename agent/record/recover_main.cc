@@ -4,8 +4,10 @@
 // container that ends, an out-of-memory kill of a whole cgroup). T.part holds what was on disk and
 // names the ring that holds the rest.
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -13,6 +15,7 @@
 #include "agent/record/arena.h"
 #include "agent/record/proc_fs.h"
 #include "agent/record/rescue.h"
+#include "traces/recording.h"
 #include "traces/trace.h"
 
 namespace penstock::record {
@@ -37,14 +40,33 @@ bool CollectorRuns(const wire::FileHeader& header) {
   return header.collector_start == 0 || header.collector_start == stat->start;
 }
 
+// The file may be a stranger's: what it calls its ring must be called as rings are. See
+// Arena::Create.
+bool IsNameOfRing(const std::filesystem::path& ring, const std::string& output) {
+  const std::string name = ring.filename().string();
+  std::error_code error;
+  return ring.string().rfind("/proc/", 0) == 0 || name.rfind("penstock-", 0) == 0 ||
+         std::filesystem::equivalent(ring, output + ".ring", error);
+}
+
 Result<void> Recover(const std::string& output) {
   const auto ring = RingOf(output);
   if (!ring) return tl::unexpected(ring.error());
+  if (!IsNameOfRing(*ring, output)) {
+    return Fail(ErrorKind::kInput,
+                fmt::format("{}.part: names no ring of ours; it is not what penstock record wrote",
+                            output));
+  }
   auto arena = Arena::Open(*ring);
   if (!arena) {
     return Fail(ErrorKind::kInput,
                 fmt::format("{}: the ring is gone ({}); what was on disk is in {}.part", output,
                             arena.error().message, output));
+  }
+  traces::RecordingDrain drain(arena->memory(), false);
+  const auto header = drain.CheckHeader();
+  if (!header || arena->header().mode != wire::kRing) {
+    return Fail(ErrorKind::kInput, fmt::format("{}.part: {} is not its ring", output, *ring));
   }
   if (CollectorRuns(arena->header())) {
     return Fail(ErrorKind::kEnvironment, fmt::format("{}: is still being recorded by process {}",

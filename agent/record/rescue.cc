@@ -12,6 +12,7 @@
 #include "agent/record/forwarding_packer.h"
 #include "agent/record/liveness.h"
 #include "traces/base/file.h"
+#include "traces/base/small_file.h"
 #include "traces/recording.h"
 
 namespace penstock::record {
@@ -53,6 +54,12 @@ class Joiner final : public ForwardingPacker {
   std::map<ProcessKey, ProcessId> processes_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, ThreadId> threads_;
 };
+
+TimeNs KeepOf(const traces::Trace& trace) {
+  const auto fact = trace.facts().find("record.keep_ns");
+  const auto keep = fact != trace.facts().end() ? ParseNumber(fact->second) : std::nullopt;
+  return TimeNs{static_cast<std::int64_t>(keep.value_or(0))};
+}
 
 }  // namespace
 
@@ -105,18 +112,22 @@ Result<void> Rescue(const std::filesystem::path& output, const Arena& arena) {
   if (!lock && lock.error().kind == ErrorKind::kEnvironment) return tl::unexpected(lock.error());
   std::filesystem::rename(output.string() + ".part", saved, error);
   const bool has_saved = !error;
-  auto packed = traces::CreatePacked(output);
+  std::filesystem::remove(output.string() + ".part.new", error);  // it died between two files
+  std::unique_ptr<traces::Trace> trace;  // nullptr: nothing in it is usable, the ring is all
+  if (has_saved) {
+    if (auto opened = traces::OpenTrace(saved)) trace = std::move(*opened);
+  }
+  traces::PackOptions options;
+  if (trace != nullptr) options.keep = KeepOf(*trace);
+  auto packed = traces::CreatePacked(output, options);
   if (!packed) return tl::unexpected(packed.error());
   Joiner joined(std::move(*packed));
-  if (has_saved) {
-    // Nothing usable in it: the ring is all there is.
-    if (const auto trace = traces::OpenTrace(saved)) {
-      Append(**trace, joined);
-      for (std::uint32_t i = 1;; ++i) {
-        const std::string_view text = (*trace)->String(StringId{i});
-        if (text.empty()) break;
-        joined.Remember(text);
-      }
+  if (trace != nullptr) {
+    Append(*trace, joined);
+    for (std::uint32_t i = 1;; ++i) {
+      const std::string_view text = trace->String(StringId{i});
+      if (text.empty()) break;
+      joined.Remember(text);
     }
   }
   traces::RecordingDrain drain(arena.memory(), true);

@@ -60,6 +60,8 @@ constexpr std::array kFeatures = {
             "touches them"},
     Feature{wire::kFeatureIsolated,
             "an isolated Python (-I or -E): loader, transforms and OpenCV were not hooked"},
+    Feature{wire::kFeatureSandboxed,
+            "a process that locked itself in (seccomp): nothing of it was recorded from then on"},
 };
 
 std::string Lower(std::string_view text) {

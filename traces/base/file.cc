@@ -122,12 +122,14 @@ OutputFile::~OutputFile() {
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       size_(other.size_),
+      no_room_(other.no_room_),
       final_(std::move(other.final_)),
       temporary_(std::move(other.temporary_)) {}
 
 OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   std::swap(fd_, other.fd_);
   std::swap(size_, other.size_);
+  std::swap(no_room_, other.no_room_);
   std::swap(final_, other.final_);
   std::swap(temporary_, other.temporary_);
   return *this;
@@ -167,6 +169,7 @@ Result<void> OutputFile::Append(std::span<const std::byte> bytes) {
     }
     if (wrote <= 0) {
       const int error = wrote < 0 ? errno : ENOSPC;
+      no_room_ = error == ENOSPC || error == EDQUOT;
       if (::ftruncate(fd_, static_cast<off_t>(size_)) == 0) {
         ::lseek(fd_, static_cast<off_t>(size_), SEEK_SET);
       }
@@ -192,6 +195,16 @@ Result<void> OutputFile::Commit() {
                 fmt::format("{}: cannot be given its final name: {}; it is complete as {}",
                             final_.string(), ErrorText(error), temporary_.string()));
   }
+  return {};
+}
+
+Result<void> OutputFile::TakePlaceOf(OutputFile& other) {
+  if (::rename(temporary_.c_str(), other.temporary_.c_str()) != 0) {
+    return Fail(ErrorKind::kOutput, fmt::format("{}: cannot be replaced: {}",
+                                                other.temporary_.string(), ErrorText(errno)));
+  }
+  temporary_ = other.temporary_;
+  ::close(std::exchange(other.fd_, -1));
   return {};
 }
 

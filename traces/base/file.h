@@ -67,13 +67,19 @@ class OutputFile {
   Result<void> Append(std::span<const std::byte> bytes);
   Result<void> Commit();
   void Discard();
+  // Takes the temporary name of `other`, which is closed. Errors: kOutput; nothing has changed.
+  Result<void> TakePlaceOf(OutputFile& other);
 
+  // The last Append() failed because the disk, or somebody's share of it, was full.
+  [[nodiscard]] bool no_room() const { return no_room_; }
+  [[nodiscard]] const std::filesystem::path& final_path() const { return final_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] const std::filesystem::path& temporary() const { return temporary_; }
 
  private:
   int fd_ = -1;
   std::uint64_t size_ = 0;
+  bool no_room_ = false;
   std::filesystem::path final_;
   std::filesystem::path temporary_;
 };

@@ -27,6 +27,10 @@ std::string_view AsText(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// JSON of a million like events packs to a fiftieth.
+constexpr std::size_t kMostRatio = 256;
+constexpr std::size_t kFreeText = std::size_t{64} << 20;
+
 // A file's text with simdjson's padding after it, unpacked if need be.
 struct Text {
   std::string bytes;  // with the padding
@@ -64,6 +68,10 @@ Result<Text> Unpack(std::string_view packed, const std::filesystem::path& path) 
     status = inflate(&stream, Z_NO_FLUSH);
     text.size += room - stream.avail_out;
     if (text.size > kMostText) return TooLarge(path);
+    if (text.size > kFreeText + kMostRatio * packed.size()) {
+      return Fail(ErrorKind::kInput, fmt::format("{}: unpacks to more than {} times its size",
+                                                 path.string(), kMostRatio));
+    }
     if (status == Z_STREAM_END) {
       if (stream.avail_in == 0 && taken == packed.size()) break;
       if (inflateReset(&stream) != Z_OK) break;  // another member: files may be joined

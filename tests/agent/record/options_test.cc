@@ -19,6 +19,14 @@ TEST(OptionsTest, CommandFollowsTheDashes) {
   EXPECT_EQ(parsed->options.command, (std::vector<std::string>{"cmd", "-o", "x"}));
 }
 
+TEST(OptionsTest, KeepIsATimeFromASecond) {
+  const auto parsed = Parse({"--keep", "60s", "cmd", "--keep", "x"});
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->options.keep, TimeNs{60'000'000'000});
+  EXPECT_EQ(parsed->options.command, (std::vector<std::string>{"cmd", "--keep", "x"}));
+  EXPECT_EQ(Parse({"cmd"})->options.keep, TimeNs{});
+}
+
 TEST(OptionsTest, CommandMayFollowWithoutDashes) {
   const auto parsed = Parse({"--quiet", "--batches", "7", "python3", "--version"});
   ASSERT_TRUE(parsed);
@@ -34,6 +42,9 @@ TEST(OptionsTest, AnErrorIsOneLineOfUsage) {
       {"--for", "soon", "--", "cmd"},
       {"--for", "0s", "--", "cmd"},
       {"--for"},
+      {"--keep", "soon", "--", "cmd"},
+      {"--keep", "100ms", "--", "cmd"},
+      {"--keep", "-5s", "--", "cmd"},
       {"--batches", "-3", "--", "cmd"},
       {"--batches", "x", "--", "cmd"},
       {"--stop", "--", "cmd"},

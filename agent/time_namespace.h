@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Processes of one recording may live in different time namespaces (unshare --time, some
+// containers): CLOCK_MONOTONIC and the start times in /proc then differ by a constant.
+#pragma once
+
+#include <stdint.h>
+
+#include "traces/wire.h"
+
+namespace penstock::agent {
+
+struct TimeOffsets {
+  int64_t monotonic_ns;
+  int64_t boottime_ns;
+};
+
+// Of the calling process, to the first namespace; zeros where the kernel knows no such thing.
+TimeOffsets OwnTimeOffsets();
+
+// What this process's clocks are ahead of those of who made the recording.
+extern int64_t g_clock_shift;  // CLOCK_MONOTONIC, ns
+extern int64_t g_start_shift;  // /proc/PID/stat field 22, clock ticks
+void NoteTimeNamespace(const wire::FileHeader* header);
+
+}  // namespace penstock::agent

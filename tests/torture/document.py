@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tests/RELIABILITY.md: what was done to Penstock, on what machine, and what came of it."""
+import datetime
+import os
+import platform
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+PATH = os.path.join(ROOT, "tests", "RELIABILITY.md")
+
+HEAD = """# Reliability
+
+What Penstock is put through, and what came of it. Written by `scripts/torture.sh --full`; the short
+form of the same runs with the tests (`ctest -R torture`). Do not edit.
+
+{date}, {machine}. {counts}
+
+For every scenario holds, or it has failed: the program ends and prints as it does without the agent,
+alone (`LD_PRELOAD`) and under `penstock record`; the trace is sound for `penstock validate`; every
+read that the program finished is in it, or is counted as lost; no process, no ring in shared memory
+and no half-written file is left; the collector's memory stays within its bound.
+
+| scenario | what is done | runs | processes | finished reads or spans | in the trace | counted as lost | collector's memory | trace on disk | slower by |
+|---|---|---:|---:|---:|---:|---:|---:|---:|---:|
+"""
+
+FOOT = """
+*Collector's memory* is the largest anonymous memory seen at any moment, without the ring (64 MB of
+shared memory, `--buffer`). *Slower by* compares wall times under `penstock record` and alone; these
+victims do nothing but what is recorded, start processes by the thousand, and were run once, so it is
+no measure of what a training run costs: `benchmarks/README.md` has that.
+
+Losses that are counted are no failure: a recording has room for 512 processes at a time, under the
+agent alone for 512 in all, and a read by a signal handler that interrupts the agent at work on the
+same thread is dropped. `penstock report` shows them first.
+
+## Bounds
+
+| what | bound |
+|---|---|
+| collector | 64 MB ring (`--buffer`), up to 1 Mi spans in memory (some 80 MB) before they are packed, and some kilobytes for every process that recorded something |
+| `--keep 60s` | the file: at most some three times the last 60 s, whatever the length of the run, and each distinct path once; memory as above |
+| a full disk | the ring, and 64 MB of packed sections, wait until there is room; beyond that the agents count what they drop |
+| reading a packed trace of F bytes | what it decodes to: 1 GiB + 256 F; what lies beyond is skipped and counted as damage |
+| importing a file of F bytes | 64 MiB + 256 F of text when unpacked, at most 4 GiB |
+"""
+
+
+def machine():
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    model = ""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip() + ", "
+                break
+        else:
+            model = ""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        virtual = "virtual machine, " if "hypervisor" in file.read() else ""
+    user = "as root" if os.geteuid() == 0 else "not as root"
+    return "%s%s%d cores, %.0f GB, Linux %s, %s" % (virtual, model, os.cpu_count(), memory,
+                                                  platform.release().split("-")[0], user)  # fmt: skip
+
+
+def size(count):
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= factor:
+            return "%.1f %s" % (count / factor, unit)
+    return "%d B" % count
+
+
+def number(count):
+    return "{:,}".format(count)
+
+
+def slower(outcome):
+    """Median of what the collector's runs cost, as text."""
+    ratios = sorted(f.traced / f.alone for f in outcome.figures if f.mode == "record" and f.alone > 0.2)
+    if not ratios:
+        return ""
+    return "%+.0f %%" % ((ratios[len(ratios) // 2] - 1) * 100)
+
+
+def totals(outcome):
+    figures = outcome.figures
+    return {
+        "runs": len(figures),
+        "processes": max((f.processes for f in figures), default=0),
+        "expected": sum(f.expected for f in figures),
+        "spans": sum(f.spans for f in figures),
+        "lost": sum(f.lost for f in figures),
+        "memory": max((f.memory for f in figures), default=0),
+        "file": max((f.file_bytes for f in figures), default=0),
+    }
+
+
+def shown(outcome):
+    """The figures in a line, for the terminal."""
+    t = totals(outcome)
+    if not t["runs"]:
+        return ""
+    text = "%d runs, %s processes, %s finished, %s in the trace, %s lost" % (
+        t["runs"], number(t["processes"]), number(t["expected"]), number(t["spans"]), number(t["lost"]))
+    if t["memory"]:
+        text += ", collector %s" % size(t["memory"])
+    return "%s, trace %s%s" % (text, size(t["file"]), ", " + slower(outcome) if slower(outcome) else "")
+
+
+def row(outcome):
+    what = outcome.what
+    notes = outcome.notes + [note for figures in outcome.figures for note in figures.notes]
+    if notes:
+        what += " (" + "; ".join(notes) + ")"
+    if outcome.state == "skipped":
+        return "| %s | %s: **skipped**, %s | | | | | | | | |\n" % (outcome.name, what, outcome.why)
+    if outcome.state == "failed":
+        what += ": **failed**, " + outcome.why.replace("|", "/").replace("\n", " ")
+    t = totals(outcome)
+    if not t["runs"]:
+        return "| %s | %s | | | | | | | | |\n" % (outcome.name, what)
+    return "| %s | %s | %d | %s | %s | %s | %s | %s | %s | %s |\n" % (
+        outcome.name, what, t["runs"], number(t["processes"]), number(t["expected"]), number(t["spans"]),
+        number(t["lost"]), size(t["memory"]) if t["memory"] else "", size(t["file"]), slower(outcome))
+
+
+def write(outcomes, options):
+    counts = {state: sum(o.state == state for o in outcomes) for state in ("passed", "skipped", "failed")}
+    text = "%(passed)d scenarios passed, %(skipped)d were skipped, %(failed)d failed." % counts
+    text += " Each fuzz target ran for %d s." % options.fuzz_seconds
+    head = HEAD.format(date=datetime.date.today().isoformat(), machine=machine(), counts=text)
+    temporary = PATH + ".new"
+    with open(temporary, "w", encoding="utf-8") as file:
+        file.write(head + "".join(row(outcome) for outcome in outcomes) + FOOT)
+    os.replace(temporary, PATH)
+    return os.path.relpath(PATH)

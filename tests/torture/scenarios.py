@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scenarios, each a function of a Run. One that cannot be made here raises Skip with the reason.
+
+Runs are seldom lossless by right: a process gets one of 512 slots, and what finds none is counted.
+`lossless=False` says so where thousands come at a time; what is not in the trace must then be counted.
+"""
+import os
+import shutil
+import stat
+
+import support
+from harness import VICTIMS, Failure, Skip, can_mount, fact, slope, summary, victim
+
+AGENT = support.AGENT
+
+
+# -- processes and threads ------------------------------------------------------------------------
+
+
+def processes(run):
+    """thousands of processes that live for a millisecond"""
+    run.check(victim("processes", run.scaled(300, 3000), 8), modes=("record",), lossless=run.quick)
+    # Alone there is nobody who gives slots back: those beyond 512 count as lost.
+    run.check(victim("processes", run.scaled(300, 3000), 8), modes=("bare",), lossless=run.quick)
+
+
+def threads(run):
+    """thousands of threads that read one file each"""
+    run.check(victim("threads", run.scaled(800, 20_000), 16))
+
+
+def fork_while_threads_read(run):
+    """fork, again and again, while three other threads record"""
+    run.check(victim("fork-while-threads-read", run.scaled(80, 1500)), lossless=run.quick)
+
+
+def killed_workers(run):
+    """workers that are killed (SIGKILL) at random moments and replaced"""
+    kills = run.scaled(40, 600)
+    # A worker may die between its read and its count.
+    run.check(victim("killed-workers", kills), more=kills + 4, lossless=run.quick)
+
+
+def ends(run):
+    """_exit, exit, quick_exit, abort, signals, _exit of a thread, the first thread gone first"""
+    run.check(victim("ends"))
+
+
+def vfork_and_exec(run):
+    """vfork and exec, also of what is not there, posix_spawn, a cleared environment"""
+    run.check(victim("vfork", run.scaled(10, 200)), lossless=run.quick)
+
+
+def signals_restarted(run):
+    """timers at 5 kHz each for the wall and the CPU, children's ends; SA_RESTART; handlers read"""
+    signals(run, 1)
+
+
+def signals_interrupting(run):
+    """the same without SA_RESTART: reads that wait are interrupted, as they are alone"""
+    signals(run, 0)
+
+
+def signals(run, restart):
+    # A handler that interrupts the agent at work on its own thread has its read counted as lost.
+    run.check(victim("signals", run.scaled(3000, 60_000), restart), lossless=False)
+    for figures in run.figures:
+        if figures.lost > figures.expected // 20 + 10:
+            raise Failure("%d of %d reads lost" % (figures.lost, figures.expected))
+
+
+def close_all(run):
+    """a program that closes all descriptors, three ways; none of them is the agent's"""
+    run.check(victim("close-all", run.scaled(60, 3000)))
+
+
+# -- sandboxes ------------------------------------------------------------------------------------
+
+
+def seccomp_refuses(run):
+    """a program that locks itself in (seccomp): what it does not need is refused"""
+    run.check(victim("lock-in", "refuse", 50))
+
+
+def seccomp_kills(run):
+    """the same, but any other system call is the end of it; by prctl, by seccomp(), in strict mode"""
+    for how in ("kill", "kill-by-syscall", "strict"):
+        run.check(victim("lock-in", how, 50))
+
+
+def seccomp_from_outside(run):
+    """a command from which memfd, madvise, prctl, readlink, sockets and more are taken beforehand"""
+    command = victim("paced", 200, 0)
+    run.check(victim("run-locked-in", *command), in_file=False)
+    run.check(command, surround=lambda c: victim("run-locked-in", *c), modes=("record",), in_file=False)
+
+
+def setuid_program(run):
+    """a setuid program: the loader keeps the agent out, the program runs as ever"""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        raise Skip("needs root and setpriv")
+    home = os.path.join(run.folder, "bin")
+    os.mkdir(home)
+    for path in (run.folder, home, run.shm):
+        os.chmod(path, 0o777)
+    copy = os.path.join(home, "victim")
+    shutil.copy(victim()[0], copy)
+    os.chmod(copy, 0o755 | stat.S_ISUID)
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if support.run([*nobody, "test", "-r", AGENT]).status != 0:
+        raise Skip("the build is not readable for other users")
+    run.check([copy, "paced", "50", "0"], surround=lambda c: [*nobody, *c], in_file=False)
+
+
+# -- other libraries ------------------------------------------------------------------------------
+
+
+def agent_twice(run):
+    """the agent listed twice in LD_PRELOAD, a second copy of it before and behind, dlopen of it"""
+    copy = os.path.join(run.folder, "libpenstock_agent.so")
+    shutil.copy(AGENT, copy)
+    reads = run.scaled(200, 2000)
+    command = victim("paced", reads, 0)
+    alone = run.start(command)
+    for preload in (AGENT, copy, "%s:%s" % (copy, AGENT)):
+        run.check(command, preload=preload, alone=alone, modes=run.scaled(("record",), ("bare", "record")))
+    for agent in run.scaled((copy,), (AGENT, copy)):
+        run.check(victim("load-agent", agent, reads))
+
+
+def jemalloc(run):
+    """jemalloc preloaded before the agent"""
+    for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"):
+        library = os.path.join(folder, "libjemalloc.so.2")
+        if os.path.exists(library):
+            run.check(victim("threads", run.scaled(320, 8000), 16), preload=library)
+            run.check(victim("fork-while-threads-read", run.scaled(20, 300)), preload=library)
+            return
+    raise Skip("there is no libjemalloc.so.2")
+
+
+def sanitizer(run):
+    """a program built with AddressSanitizer, which ends programs that load something before it"""
+    command = victim("threads", run.scaled(64, 2000), 16, name="torture_victim_asan")
+    if not os.access(command[0], os.X_OK):
+        raise Skip("torture_victim_asan is not built")
+    plain = run.start(command)
+    if plain.status != 0:
+        raise Skip("the sanitizer does not run here: %s" % plain.stderr.strip()[-80:])
+    # penstock-record says that it runs untraced; with the sanitizer in front it is traced.
+    run.check(command, modes=("record",), in_file=False)
+    library = sanitizer_of(command[0])
+    if library:
+        run.check(command, preload=library)
+
+
+def sanitizer_of(program):
+    for line in support.run(["ldd", program]).stdout.splitlines():
+        words = line.split()
+        if len(words) > 2 and "asan" in words[0]:
+            return os.path.realpath(words[2])
+    return ""
+
+
+# -- clocks ---------------------------------------------------------------------------------------
+
+
+def clock_jumps(run):
+    """a preloaded library that makes the wall clock jump by an hour, the monotonic one by a day"""
+    shim = os.path.join(VICTIMS, "libtorture_other_clock.so")
+    command = victim("paced", run.scaled(120, 1500), 10_000 if run.quick else 4000)
+    monotonic = {"PENSTOCK_CLOCK": "monotonic"}
+    # Before the agent, behind it, and for the recorder as well.
+    alone = run.start(command, {"LD_PRELOAD": shim})
+    made = run.check(command, preload=shim, modes=("record",), extra=monotonic, alone=alone)
+    made += run.check(command, preload=shim, alone=alone, modes=run.scaled(("bare",), ("bare", "record")))
+    if not run.quick:
+        both = ["env", "LD_PRELOAD=%s:%s" % (AGENT, shim), *command]
+        made += run.check(both, modes=("record",), alone=alone)
+    lasts_as_long(made)
+
+
+def time_namespace(run):
+    """a command, or the recorder too, in a time namespace whose clocks are days ahead"""
+    ahead = ["unshare", "--time", "--monotonic", "300000", "--boottime", "400000"]
+    if not shutil.which("unshare") or support.run([*ahead, "true"]).status != 0:
+        raise Skip("time namespaces are not permitted")
+    command = victim("paced", run.scaled(50, 1000), 10_000 if run.quick else 4000)
+    # Processes on both sides in one recording, what the shell starts first and what it starts then.
+    both = ["sh", "-c", '"$@"; unshare --time --monotonic 300000 --boottime 400000 "$@"', "sh", *command]
+    monotonic = {"PENSTOCK_CLOCK": "monotonic"}
+    alone = run.start(both)
+    lasts_as_long(run.check(both, alone=alone) + run.check(both, alone=alone, extra=monotonic))
+    if run.quick:
+        return
+    for extra in ({}, monotonic):
+        made = run.check([*ahead, *command], extra=extra)
+        made += run.check(command, surround=lambda c: [*ahead, *c], extra=extra, modes=("record",))
+        lasts_as_long(made)
+
+
+def lasts_as_long(made):
+    """A trace of a run of a second is one of a second, whatever the clocks said."""
+    for figures in made:
+        seconds = summary(figures.output)["duration_s"]
+        if seconds > figures.traced + 2 or seconds < 0.3:
+            raise Failure("%s: a trace of %.1f s of a run of %.1f s" % (
+                figures.mode, seconds, figures.traced))
+
+
+# -- disks ----------------------------------------------------------------------------------------
+
+# A small file system in a namespace of its own that is filled up again and again while the command
+# runs. The trace is copied out at the end.
+COMES_AND_GOES = """set -e
+mount -t tmpfs -o size=$3 tmpfs "$1"; where=$1; out=$2; shift 3
+fill() {
+  while :; do
+    sleep 0.4
+    cat /dev/zero > "$where/ballast" 2>/dev/null || :
+    sleep 1.1; rm -f "$where/ballast"
+  done
+}
+fill & filler=$!
+status=0; "$@" || status=$?
+kill $filler; wait $filler 2>/dev/null || :; rm -f "$where/ballast"
+for file in "$where"/*; do [ -f "$file" ] && cp "$file" "$out"; done
+exit $status"""
+
+
+def disk_comes_and_goes(run):
+    """a disk that is full again and again for a second, for the trace of a collector"""
+    if can_mount():
+        raise Skip(can_mount())
+    where = os.path.join(run.folder, "disk")
+    os.mkdir(where)
+    command = victim("events", run.scaled(3, 60), 50_000)
+    inner = os.path.join(where, "t.penstock")
+    out = os.path.join(run.folder, "out")
+    os.mkdir(out)
+
+    def surround(line):
+        return ["unshare", "-m", "sh", "-c", COMES_AND_GOES, "sh", where, out, "24m",
+                *[inner if word.endswith("record0.penstock") else word for word in line]]
+
+    shown = run.check(command, modes=("record",), surround=surround,
+                      alone=support.Outcome(0, "done\n", "", 0.0),
+                      found_at=os.path.join(out, "t.penstock"))[0]
+    full = fact(shown.output, "record.disk_full_ns")
+    if full is None:
+        raise Failure("the disk was never full")
+    shown.notes.append("disk full for %.1f s" % (int(full) * 1e-9))
+
+
+def disk_full_without_collector(run):
+    """the same disk under the agent alone, for files of 64 kB a thread: what finds no room is counted"""
+    if can_mount():
+        raise Skip(can_mount())
+    where = os.path.join(run.folder, "disk")
+    out = os.path.join(run.folder, "out")
+    os.mkdir(where)
+    os.mkdir(out)
+    command = victim("threads", run.scaled(1600, 12_000), 16)
+    inner = os.path.join(where, "t.penstock")
+
+    def surround(line):
+        return ["unshare", "-m", "sh", "-c", COMES_AND_GOES, "sh", where, out, "24m",
+                *[word.replace(os.path.join(run.folder, "bare0.penstock"), inner) for word in line]]
+
+    alone = run.start(command)
+    shown = run.check(command, modes=("bare",), surround=surround, alone=alone, in_file=False)
+    shown[0].output = os.path.join(out, "t.penstock")
+    run.read_trace(shown[0], 0, False)
+    if shown[0].spans == 0 or shown[0].lost == 0:
+        raise Failure("the disk was never full, or always")
+
+
+# -- long runs ------------------------------------------------------------------------------------
+
+
+def soak(run):
+    """as many events as hours of training make, in a minute: memory and its growth"""
+    if run.quick:
+        raise Skip("only in the full form; soak-keep is much the same")
+    seconds, rate = 60, 600_000
+    made = run.check(victim("events", seconds, rate), modes=("record",), lossless=False)[0]
+    growth(made, seconds)
+    per_span = made.file_bytes / max(1, made.spans)
+    made.notes.append("%.1f bytes a span" % per_span)
+    if made.lost > made.expected // 100:
+        raise Failure("%d of %d lost" % (made.lost, made.expected))
+
+
+def soak_keep(run):
+    """the same with --keep: memory and file are those of the last seconds"""
+    seconds, rate, keep = run.scaled((3, 200_000, 1), (120, 400_000, 5))
+    run.check(victim("events", seconds, rate), modes=("record",), in_file=False,
+              options=("--keep", "%ds" % keep), alone=support.Outcome(0, "done\n", "", 0.0))
+    made = run.figures[0]
+    watcher = made.watcher
+    shown = summary(made.output)
+    made.processes, made.threads = shown["processes"], shown["threads"]
+    made.spans = shown["spans"]
+    made.file_bytes = watcher.largest_file
+    if not shown["sound"] and not shown["losses"]["dropped_events"]:
+        raise Failure("not sound: %s" % shown)
+    if not keep - 0.5 <= shown["duration_s"] <= keep + 1:
+        raise Failure("--keep %ds, and a trace of %.2f s" % (keep, shown["duration_s"]))
+    final = os.path.getsize(made.output)
+    made.notes.append("kept %.1f of %d s: %.1f MB" % (shown["duration_s"], seconds, final / 1e6))
+    if watcher.largest_file > 4 * final + (8 << 20):
+        raise Failure("%d bytes on disk for a trace of %d" % (watcher.largest_file, final))
+    growth(made, seconds)
+
+
+def growth(made, seconds):
+    """The collector's memory: its peak, and how fast it grows when it is warm."""
+    made.growth = slope(made.watcher.memory)
+    made.notes.append("memory grows by %.0f KB a minute" % (made.growth * 60 / 1024))
+    if made.memory > 400 << 20:
+        raise Failure("the collector took %d MB" % (made.memory >> 20))
+    if seconds >= 30 and made.growth * seconds > 64 << 20:
+        raise Failure("the collector grows by %.1f MB a second" % (made.growth / 1e6))
+
+
+def many_generations(run):
+    """a run of hours whose workers are made anew again and again: what a process costs the collector"""
+    if run.quick:
+        raise Skip("only in the full form")
+    made = run.check(victim("processes", 20_000, 4), modes=("record",), lossless=False)[0]
+    per_process = made.memory / max(1, made.processes)
+    made.notes.append("%.1f KB for each process" % (per_process / 1024))
+    if per_process > 16 << 10:
+        raise Failure("%d bytes of memory for each process" % per_process)
+
+
+SCENARIOS = (
+    processes, threads, fork_while_threads_read, killed_workers, ends, vfork_and_exec, signals_restarted,
+    signals_interrupting, close_all, seccomp_refuses, seccomp_kills, seccomp_from_outside,
+    setuid_program, agent_twice, jemalloc, sanitizer, clock_jumps, time_namespace,
+    disk_comes_and_goes, disk_full_without_collector, soak, soak_keep, many_generations,
+)  # fmt: skip

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the victims of the torture share: reading files of the set, counting the reads that were
+// finished where forked processes can add to the count, and telling the harness at the end.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace torture {
+
+// How many reads of a file were finished, by this process and all that it forked. Shared memory.
+class Count {
+ public:
+  Count();
+  void Add(std::uint64_t reads) { __atomic_fetch_add(shared_, reads, __ATOMIC_RELAXED); }
+  [[nodiscard]] std::uint64_t Get() const { return __atomic_load_n(shared_, __ATOMIC_RELAXED); }
+  // Into the file that TORTURE_COUNT names: it may differ from run to run, so it is no output.
+  void Tell() const;
+
+ private:
+  std::uint64_t* shared_;
+};
+Count& Reads();
+
+// The files of the set, TORTURE_SET; at least one, or the program ends.
+const std::vector<std::string>& Files();
+// Opens, reads and closes the n-th file (modulo their number); counts it. Returns its bytes; -1
+// on failure, with errno.
+long ReadFile(std::size_t n);
+
+// Waits for a child and returns how it ended: its status, or 1000 and the signal.
+int Reap(pid_t child);
+// As Reap, for any child.
+int ReapAny(pid_t* child);
+
+// A number of microseconds, slept in full whatever interrupts it.
+void Sleep(long microseconds);
+
+[[noreturn]] void Fail(const char* what);
+
+// Each prints what a run without the agent prints, and returns the exit status.
+int Processes(int count, int at_once);
+int Threads(int count, int at_once);
+int ForkWhileThreadsRead(int children);
+int KilledWorkers(int kills);
+int Ends();
+int CloseAll(int rounds);
+int VforkAndExec(int rounds, const char* self);
+int SignalStorm(int reads, bool restart);
+int LockIn(const std::string& how, int reads);
+int RunLockedIn(char** command);
+int LoadAgent(const char* agent, int reads);
+int Paced(int reads, long microseconds);
+int Events(double seconds, std::uint64_t per_second);
+
+}  // namespace torture
