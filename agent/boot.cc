@@ -11,13 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <initializer_list>
-
 #include "agent/gpu/level.h"
 #include "agent/hook.h"
-#include "agent/linear.h"
 #include "agent/process.h"
 #include "agent/resolve.h"
+#include "agent/run_name.h"
 #include "agent/strings.h"
 #include "agent/symver.h"
 #include "agent/sys.h"
@@ -58,16 +56,6 @@ void CopyVariable(const char* name, char* to, size_t capacity) {
 // libc's own setenv: programs such as bash export one that is not usable this early.
 void SetVariable(const char* name, const char* value) {
   PENSTOCK_REAL(setenv)(name, value, 1);
-}
-
-int32_t FirstNumber(const char* a, const char* b, const char* c) {
-  for (const char* name : {a, b, c}) {
-    const char* value = Variable(name);
-    if (value != nullptr && ParseNumber(value) >= 0) {
-      return static_cast<int32_t>(ParseNumber(value));
-    }
-  }
-  return -1;
 }
 
 void FindOurselves() {
@@ -132,49 +120,6 @@ void FindClock() {
   }
   if (libc != nullptr) {
     dlclose(libc);
-  }
-}
-
-// Where a recording without a collector goes: an absolute path, for children in other directories.
-void NameOutput() {
-  char path[4096];
-  CopyVariable("PENSTOCK_OUT", path, sizeof path);
-  Text out{g_config.out, sizeof g_config.out};
-  if (path[0] != '/') {
-    if (getcwd(g_config.out, sizeof g_config.out - 1) == nullptr) {
-      g_config.out[0] = 0;
-      return;
-    }
-    out.size = Length(g_config.out);
-    out.Add("/");
-  }
-  if (path[0] != 0) {
-    out.Add(path);
-  } else {
-    char comm[32] = "run";
-    const size_t n = sys::ReadFile("/proc/self/comm", comm, sizeof comm);
-    out.Add(comm, n > 0 ? n - 1 : 3).Add("-").Number(sys::Pid()).Add(".penstock");
-  }
-  if (out.cut) {
-    g_config.out[0] = 0;
-    return;
-  }
-  SetVariable("PENSTOCK_OUT", g_config.out);
-}
-
-void NameRun() {
-  CopyVariable("PENSTOCK_RUN", g_config.run, sizeof g_config.run);
-  if (g_config.run[0] != 0) {
-    return;
-  }
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  Text run{g_config.run, sizeof g_config.run};
-  run.Number(sys::Pid()).Add("-").Number(static_cast<uint64_t>(now.tv_sec)).Add(".");
-  run.Number(static_cast<uint64_t>(now.tv_nsec));
-  SetVariable("PENSTOCK_RUN", g_config.run);
-  if (g_config.arena[0] == 0) {
-    RemoveStaleRecording();  // PENSTOCK_OUT of an earlier run: this one starts anew
   }
 }
 
@@ -289,13 +234,9 @@ __attribute__((constructor)) void Start() {
     const char* batches = Variable("PENSTOCK_BATCHES");
     const int64_t limit = batches != nullptr ? ParseNumber(batches) : -1;
     g_config.batches = limit > 0 ? static_cast<uint64_t>(limit) : 0;
-    g_config.rank = FirstNumber("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID");
-    g_config.local_rank = FirstNumber("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID");
-    g_config.world_size = FirstNumber("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS");
-    if (g_config.arena[0] == 0) {
-      NameOutput();
-    }
-    NameRun();
+    const Environment environment{Variable, SetVariable};
+    ReadRank(environment);
+    NameRun(environment);
     SetVariable("PENSTOCK_AGENT", g_config.agent);
     ExtendPythonPath();
     SaveVariables();

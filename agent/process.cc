@@ -9,6 +9,7 @@
 #include "agent/audit.h"
 #include "agent/fd_table.h"
 #include "agent/linear.h"
+#include "agent/rank_facts.h"
 #include "agent/recorder.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
@@ -305,6 +306,7 @@ void AnnounceProcess() {
   if (__atomic_load_n(&g_announce, __ATOMIC_RELAXED) != 0 &&
       __atomic_exchange_n(&g_announce, 0u, __ATOMIC_ACQ_REL) != 0) {
     EmitCommandLine();
+    WriteRankFacts();
   }
 }
 

@@ -25,7 +25,9 @@ struct Config {
   uint64_t max_bytes;  // budget of a linear recording
   uint64_t batches;    // PENSTOCK_BATCHES, 0 = no limit
   int32_t rank, local_rank, world_size;
-  bool monotonic;  // PENSTOCK_CLOCK=monotonic
+  int32_t local_size, node;  // ranks of this host, and its number; -1: not known
+  const char* launcher;      // agent/rank_env.h
+  bool monotonic;            // PENSTOCK_CLOCK=monotonic
 };
 extern Config g_config;
 

@@ -2,11 +2,13 @@
 #include "traces/host_facts.h"
 
 #include <sched.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include <fmt/format.h>
 
@@ -146,6 +148,10 @@ Facts HostFacts() {
     facts["host"] = name.nodename;
     facts["kernel"] = name.release;
   }
+  // Two containers of one host may count CLOCK_MONOTONIC from different moments.
+  const ClockNamespace clock = OwnClockNamespace();
+  facts["clock.namespace"] = clock.id;
+  facts["clock.offset_ns"] = std::to_string(clock.offset.value);
   facts["cpu.model"] = CpuModel();
   facts["cpu.cores"] = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));
   facts["cpu.affinity"] = Affinity();
@@ -164,6 +170,26 @@ Facts HostFacts() {
     it = it->second.empty() ? facts.erase(it) : std::next(it);
   }
   return facts;
+}
+
+ClockNamespace OwnClockNamespace() {
+  ClockNamespace clock;
+  struct stat status {};
+  if (stat("/proc/self/ns/time", &status) == 0) clock.id = std::to_string(status.st_ino);
+  if (const auto text = ReadFile("/proc/self/timens_offsets")) clock.offset = TimensOffset(*text);
+  return clock;
+}
+
+TimeNs TimensOffset(std::string_view text) {
+  for (const std::string_view line : SplitLines(text)) {
+    const std::string owned(line);
+    long long seconds = 0;
+    long long nanoseconds = 0;
+    if (std::sscanf(owned.c_str(), "monotonic %lld %lld", &seconds, &nanoseconds) == 2) {
+      return TimeNs{seconds * 1'000'000'000 + nanoseconds};
+    }
+  }
+  return {};
 }
 
 std::string CpuList(const std::vector<int>& cpus) {

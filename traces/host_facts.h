@@ -18,8 +18,17 @@ namespace penstock::traces {
 
 using Facts = std::map<std::string, std::string>;
 
-// host, kernel, cpu.*, cgroup.*, memory.total, shm.size.
+// host, kernel, clock.*, cpu.*, cgroup.*, memory.total, shm.size.
 [[nodiscard]] Facts HostFacts();
+
+// The time namespace: what counts CLOCK_MONOTONIC from a moment of its own.
+struct ClockNamespace {
+  std::string id;  // "": kernels before 5.6 have none
+  TimeNs offset;   // of its CLOCK_MONOTONIC to that of the host
+};
+[[nodiscard]] ClockNamespace OwnClockNamespace();
+// The offset in the text of /proc/self/timens_offsets; 0 if there is none.
+[[nodiscard]] TimeNs TimensOffset(std::string_view text);
 
 struct CgroupLimits {
   std::optional<double> cpu_quota;  // cores

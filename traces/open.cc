@@ -12,6 +12,7 @@
 #include "traces/recording.h"
 #include "traces/trace.h"
 #include "traces/trace_builder.h"
+#include "traces/translate.h"
 #include "traces/wire.h"
 
 namespace penstock::traces {
@@ -79,21 +80,7 @@ void Copy(const Trace& trace, Packer& out) {
   }
   out.SetLosses(trace.losses());
   out.SetRealtimeOffset(trace.realtime_offset());
-  std::vector<std::uint32_t> ids;  // of the new file by those of the old, + 1
-  const auto translate = [&](StringId id) {
-    if (id.value >= ids.size()) {
-      const std::string_view text = trace.String(id);
-      if (text.empty()) {
-        return StringId{};  // unknown: a damaged id must not ask for memory
-      }
-      ids.resize(id.value + std::size_t{1});
-    }
-    std::uint32_t& known = ids[id.value];
-    if (known == 0) {
-      known = out.Intern(trace.String(id)).value + 1;
-    }
-    return StringId{known - 1};
-  };
+  StringTranslator translate(trace, out);
   for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
     trace.ForEachBlock(ThreadId{i}, [&](std::span<const Span> spans) {
       for (Span span : spans) {

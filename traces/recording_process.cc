@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
 #include <string>
 
@@ -28,7 +29,7 @@ bool Set(T& to, const T& value) {
 }
 
 // Facts of the run that an agent without a collector can only say of its process.
-constexpr std::array<std::string_view, 22> kRunFacts = {
+constexpr std::array<std::string_view, 24> kRunFacts = {
     "host",
     "kernel",
     "cpu.model",
@@ -51,6 +52,8 @@ constexpr std::array<std::string_view, 22> kRunFacts = {
     "numpy.version",
     "exit.status",
     "torchvision.version",
+    "clock.namespace",
+    "clock.offset_ns",
 };
 
 std::string Trimmed(const char* text, std::size_t size) {
@@ -81,9 +84,7 @@ void RecordingProcesses::Sync(const wire::ProcessSlot& slot, wire::FileMode mode
   changed |= Set(info.role, role <= wire::kRoleWorker ? static_cast<wire::ProcessRole>(role)
                                                       : wire::kRoleOther);
   changed |= Set(info.worker_id, Load(slot.worker_id));
-  changed |= Set(info.rank, slot.rank);
-  changed |= Set(info.local_rank, slot.local_rank);
-  changed |= Set(info.world_size, slot.world_size);
+  SyncRank(slot, entry);
   changed |= Set(info.features, Load(slot.features));
   changed |= Set(info.comm, Trimmed(slot.comm, sizeof slot.comm));
   changed |= Set(info.bytes_dataset.value, Load(slot.bytes_dataset));
@@ -102,6 +103,25 @@ void RecordingProcesses::Sync(const wire::ProcessSlot& slot, wire::FileMode mode
     }
   }
   changed |= Set(info.bytes_hooked.value, hooked);
+  entry.dirty = entry.dirty || changed;
+}
+
+// A worker without variables is of its parent's rank.
+void RecordingProcesses::SyncRank(const wire::ProcessSlot& slot, Entry& entry) {
+  const ProcessInfo* parent = nullptr;
+  ProcessId above;
+  if (slot.rank < 0 && entry.told_rank < 0 && entry.info.role == wire::kRoleWorker &&
+      FindPid(slot.parent, &above)) {
+    const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                    [above](const Entry& one) { return one.id == above; });
+    if (found != entries_.end() && &*found != &entry) parent = &found->info;
+  }
+  const bool told = entry.told_rank >= 0;
+  bool changed = Set(entry.info.rank, told ? entry.told_rank : parent ? parent->rank : slot.rank);
+  changed |= Set(entry.info.world_size, told     ? entry.told_world
+                                        : parent ? parent->world_size
+                                                 : slot.world_size);
+  changed |= Set(entry.info.local_rank, parent != nullptr ? parent->local_rank : slot.local_rank);
   entry.dirty = entry.dirty || changed;
 }
 
@@ -128,6 +148,14 @@ bool RecordingProcesses::FindPid(std::uint32_t pid, ProcessId* id) const {
   return true;
 }
 
+void RecordingProcesses::TakeRank(std::string_view key, std::string_view value, Entry& entry) {
+  std::int32_t number = -1;
+  const auto read = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (read.ec != std::errc() || number < 0) return;
+  if (key == "rank.rank") entry.info.rank = entry.told_rank = number;
+  if (key == "rank.world_size") entry.info.world_size = entry.told_world = number;
+}
+
 void RecordingProcesses::Text(ProcessId id, wire::TextType type, std::string_view text) {
   // From the back: it is the young that tell of themselves, and a long run has had many.
   const auto found = std::find_if(entries_.rbegin(), entries_.rend(),
@@ -141,6 +169,7 @@ void RecordingProcesses::Text(ProcessId id, wire::TextType type, std::string_vie
     const std::size_t equals = text.find('=');
     if (equals != std::string_view::npos && info.facts.size() < kMaxFacts) {
       info.facts[std::string(text.substr(0, equals))] = text.substr(equals + 1);
+      TakeRank(text.substr(0, equals), text.substr(equals + 1), *found);
     }
   } else if (type == wire::kTextCommand) {
     info.command.clear();

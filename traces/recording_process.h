@@ -40,7 +40,11 @@ class RecordingProcesses {
     ProcessInfo info;
     ProcessId id;
     bool dirty = false;
+    std::int32_t told_rank = -1;  // by its process group, which knows better than variables
+    std::int32_t told_world = -1;
   };
+  void SyncRank(const wire::ProcessSlot& slot, Entry& entry);
+  static void TakeRank(std::string_view key, std::string_view value, Entry& entry);
   Entry& Reach(const Key& key, Packer& out);
 
   std::vector<Entry> entries_;

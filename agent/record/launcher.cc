@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "agent/record/collector.h"
 #include "agent/record/command.h"
 #include "agent/record/find_agent.h"
+#include "agent/record/rank_output.h"
 #include "agent/record/rescue.h"
 #include "agent/record/supervisor.h"
 #include "agent/record/target_check.h"
@@ -52,6 +54,11 @@ int EndLike(int status) {
   std::fflush(nullptr);
   raise(signal);
   return 128 + signal;
+}
+
+std::string HostName() {
+  utsname name{};
+  return uname(&name) == 0 ? name.nodename : "host";
 }
 
 struct CollectorProcess {
@@ -117,6 +124,13 @@ int Launch(Options options, const Settings& settings) {
     return penstock::ExitStatus(ErrorKind::kEnvironment);
   }
   std::error_code error;
+  const agent::RankEnv rank = OwnRank();
+  const std::string host = HostName();
+  const std::string ranks = OutputsOfRanks(options.output, host);
+  options.output = OutputOfRank(options.output, rank, host);
+  // Of ranks that are recorded one by one the first speaks; its verdict is not that of all.
+  const bool one_of_several = rank.rank >= 0 && rank.world_size > 1;
+  options.quiet = options.quiet || (one_of_several && rank.rank > 0);
   options.output = std::filesystem::absolute(options.output, error).lexically_normal();
   for (std::string& folder : options.data) {
     folder = std::filesystem::absolute(folder, error).lexically_normal().string();
@@ -156,7 +170,13 @@ int Launch(Options options, const Settings& settings) {
     arena->Unlink();
   }
   if (!trouble.empty()) Say(trouble);
-  if (complete && !options.quiet) ShowVerdict(options.output, outcome.totals);
+  if (complete && !options.quiet) {
+    ShowVerdict(options.output, outcome.totals);
+    if (one_of_several) {
+      Say(fmt::format("that is rank {} of {}; all of them: penstock report {}", rank.rank,
+                      rank.world_size, ranks));
+    }
+  }
   return EndLike(outcome.wait_status);
 }
 

@@ -226,7 +226,9 @@ Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
       "The exit status is that of CMD.",
       "penstock-record"};
   app.set_version_flag("--version", "penstock-record " PENSTOCK_VERSION);
-  app.add_option("-o,--output", output, "trace to write (default: CMD.penstock here)");
+  app.add_option("-o,--output", output,
+                 "trace to write (default: CMD.penstock here); %r is the rank, %h the host: "
+                 "what mpirun or srun starts several times is told apart by .rankN without them");
   app.add_option(
       "--gpu", options.gpu,
       "what to record of the GPU: auto (as much as can be), off, nvtx (the program's "

@@ -38,10 +38,11 @@ void CpuOversubscribed(const RuleInput& input, Findings& out) {
   for (const CounterSeries& series : model.counters) {
     if (series.name != "threads" || series.process.value >= model.roles.size()) continue;
     if (model.roles[series.process.value] != wire::kRoleWorker || series.value.empty()) continue;
+    if (!model.IsOurs(series.process)) continue;
     threads += *std::max_element(series.value.begin(), series.value.end());
     finding.pids.push_back(input.trace.processes()[series.process.value].pid);
   }
-  const double cores = input.loader().cpu.cores;
+  const double cores = input.loader().cpu.own_cores;
   if (own <= 0 || used < kRatio * own || used - own < 0.25 || threads <= cores) return;
   finding.id = "cpu-oversubscribed";
   finding.severity = Severity::kWarning;

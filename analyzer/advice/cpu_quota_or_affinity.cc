@@ -24,7 +24,7 @@ void CpuQuotaOrAffinity(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "cpu-quota-or-affinity";
   Pipeline wider = input.loader().pipeline;
-  wider.cores = std::max(wider.cores, static_cast<double>(host.cores));
+  wider.cores = std::max(wider.cores, static_cast<double>(host.cores) / host.ranks);
   finding.predicted = Predict(input.loader().pipeline, wider, input.loader().replay);
   const bool full = cpu.known && cpu.saturation() >= 0.8;
   finding.severity =

@@ -20,7 +20,7 @@ void FitsInRam(const RuleInput& input, Findings& out) {
   const StageTotals& read = input.diagnosis.run.stages[traces::StageId::kRead];
   const StageTotals& samples = input.diagnosis.run.stages[traces::StageId::kSample];
   const double dataset = input.DatasetBytes();
-  const double room = BudgetOf(input.diagnosis.run.host).ram;
+  const double room = BudgetOf(input.diagnosis.run.machine()).ram;
   if (dataset <= 0 || room <= 0 || dataset > room || read.count == 0 || samples.count == 0) return;
   const Epoch& last = run.epochs.back();
   double reading = 0;
@@ -50,7 +50,7 @@ void FitsInRam(const RuleInput& input, Findings& out) {
                       {"assumed_bytes_per_s", kMemory},
                       {"ram_bytes", dataset}};
   const std::string root = TextFact(input.trace.facts(), "dataset.root");
-  const auto shm = static_cast<double>(input.diagnosis.run.host.shm_size.value);
+  const auto shm = static_cast<double>(input.diagnosis.run.machine().shm_size.value);
   if (run.config.kind == "penstock") {
     finding.action = fmt::format("Pass --ram-cache {:.0f}m.", 1.1 * dataset / 1048576 + 1);
   } else if (shm > 1.2 * dataset) {

@@ -52,7 +52,8 @@ void Place(const RuleInput& input, const Epoch& epoch, Finding& finding) {
         std::any_of(run.workers.begin(), run.workers.end(),
                     [&](const WorkerRun& worker) { return worker.process == ProcessId{i}; });
     const bool ours = processes[i].role == wire::kRoleWorker &&
-                      processes[i].parent == processes[run.config.consumer.value].pid;
+                      processes[i].parent == processes[run.config.consumer.value].pid &&
+                      input.diagnosis.run.IsOurs(ProcessId{i});
     if (ours && !worked) finding.pids.push_back(processes[i].pid);
   }
 }

@@ -7,7 +7,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::array<Rule, 37> kRules = {ColdCache,
+constexpr std::array<Rule, 38> kRules = {ColdCache,
                                          CollateSlow,
                                          ComputeBound,
                                          CopiesNotOverlapped,
@@ -27,6 +27,7 @@ constexpr std::array<Rule, 37> kRules = {ColdCache,
                                          PrefetchTooShallow,
                                          PreprocessingOnBusyGpu,
                                          RankImbalance,
+                                         RanksExceedHost,
                                          RepeatedWork,
                                          SerialisedReads,
                                          SharedMemoryTooSmall,
@@ -44,6 +45,17 @@ constexpr std::array<Rule, 37> kRules = {ColdCache,
                                          WideLabels,
                                          WorkerMemoryGrowth,
                                          WorkersRestartEachEpoch};
+
+// What is too much for the host is said of the host, not of each rank once more.
+void KeepOneOfHost(Findings& findings) {
+  const auto is = [](std::string_view id) {
+    return [id](const Finding& finding) { return finding.id == id; };
+  };
+  if (std::none_of(findings.begin(), findings.end(), is("ranks-exceed-host"))) return;
+  for (const std::string_view id : {"too-many-workers", "cpu-quota-or-affinity"}) {
+    findings.erase(std::remove_if(findings.begin(), findings.end(), is(id)), findings.end());
+  }
+}
 
 }  // namespace
 
@@ -112,6 +124,7 @@ Findings RunRules(const traces::Trace& trace, const Diagnosis& diagnosis) {
   const RuleInput input{trace, diagnosis};
   Findings findings;
   for (const Rule rule : kRules) rule(input, findings);
+  KeepOneOfHost(findings);
   if (diagnosis.loader && !diagnosis.needs.empty()) {
     // What was seen was seen; what a change would gain is not to be told.
     for (Finding& finding : findings) {

@@ -65,6 +65,7 @@ void PinThreadBehind(const RuleInput& input, Findings& out);
 void PrefetchTooShallow(const RuleInput& input, Findings& out);
 void PreprocessingOnBusyGpu(const RuleInput& input, Findings& out);
 void RankImbalance(const RuleInput& input, Findings& out);
+void RanksExceedHost(const RuleInput& input, Findings& out);
 void RepeatedWork(const RuleInput& input, Findings& out);
 void SerialisedReads(const RuleInput& input, Findings& out);
 void SharedMemoryTooSmall(const RuleInput& input, Findings& out);

@@ -12,9 +12,12 @@ namespace penstock::analyzer {
 void SharedMemoryTooSmall(const RuleInput& input, Findings& out) {
   if (!input.diagnosis.loader || input.run().config.sample_tasks) return;
   const LoaderConfig& config = input.run().config;
-  const auto size = static_cast<double>(input.diagnosis.run.host.shm_size.value);
+  const auto size = static_cast<double>(input.diagnosis.run.machine().shm_size.value);
   const double batch = BatchBytes(input.run());
-  const double need = 1.5 * batch * config.num_workers * (config.prefetch_factor + 1);
+  const int ranks = input.diagnosis.run.host.ranks;  // the others are taken to be like this one
+  const double batches =
+      static_cast<double>(ranks) * config.num_workers * (config.prefetch_factor + 1);
+  const double need = 1.5 * batch * batches;
   if (size <= 0 || batch <= 0 || config.num_workers == 0 || need <= size) return;
   Finding finding;
   finding.id = "shared-memory-too-small";
@@ -22,11 +25,12 @@ void SharedMemoryTooSmall(const RuleInput& input, Findings& out) {
   finding.title =
       fmt::format("batches on their way may need {:.0f} MB of /dev/shm, which has {:.0f}",
                   need / 1e6, size / 1e6);
+  if (ranks > 1) finding.title = fmt::format("of {} ranks, {}", ranks, finding.title);
   finding.evidence = {{"needed_bytes", need},
                       {"shm_bytes", size},
                       {"batch_bytes", batch},
-                      {"batches_on_their_way",
-                       static_cast<double>(config.num_workers * (config.prefetch_factor + 1))}};
+                      {"ranks", static_cast<double>(ranks)},
+                      {"batches_on_their_way", batches}};
   finding.action =
       "Give the container more shared memory (docker run --shm-size or --ipc=host), or lower "
       "num_workers or prefetch_factor.";

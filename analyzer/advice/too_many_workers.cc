@@ -18,7 +18,7 @@ void TooManyWorkers(const RuleInput& input, Findings& out) {
   const int workers = config.num_workers;
   const int enough = loader.suggestion.workers;
   if (!loader.suggestion.changes || workers - enough < 2) return;
-  if (workers <= loader.cpu.cores && enough > workers / 2) return;
+  if (workers <= loader.cpu.own_cores && enough > workers / 2) return;
   Finding finding;
   finding.predicted = input.With(enough, loader.suggestion.prefetch);
   if (finding.predicted->speedup < 0.98) return;
@@ -28,7 +28,7 @@ void TooManyWorkers(const RuleInput& input, Findings& out) {
   finding.title = fmt::format("{} {} do what {} would do", workers, what, enough);
   finding.evidence = {{"num_workers", static_cast<double>(workers)},
                       {"enough_workers", static_cast<double>(enough)},
-                      {"usable_cores", loader.cpu.cores},
+                      {"usable_cores", loader.cpu.own_cores},
                       {"worker_busy", loader.signals.worker_busy},
                       {"tolerance", 0.02},
                       {"ram_bytes", static_cast<double>(input.WithSetting(input.Recorded()).ram)},

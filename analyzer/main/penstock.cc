@@ -40,6 +40,7 @@ int Help() {
       "  report       say what holds a recorded run back\n"
       "  whatif       predict the throughput of other settings from a recorded run\n"
       "  compare      say what changed between two recorded runs\n"
+      "  merge        make one trace of those of a run's ranks or hosts\n"
       "  tune         try other settings on a command and say whether they gain what was "
       "predicted\n"
       "  doctor       say beforehand what can be seen in this environment, and what not\n"
@@ -71,6 +72,7 @@ int Main(const std::vector<std::string>& words) {
   if (command == "report") return ReportCommand(arguments);
   if (command == "whatif") return WhatifCommand(arguments);
   if (command == "compare") return CompareCommand(arguments);
+  if (command == "merge") return MergeCommand(arguments);
   if (command == "tune") return TuneCommand(arguments);
   if (command == "doctor") return DoctorCommand(arguments);
   if (command.empty() || command.front() == '-') {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock report T [--json | --text | --brief | --html F] [--fail-on METRIC=LIMIT]...
+// penstock report T... [--json | --text | --brief | --html F] [--fail-on METRIC=LIMIT]...
 #include <cstdio>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -11,6 +13,7 @@
 
 #include "analyzer/main/arguments.h"
 #include "analyzer/main/commands.h"
+#include "analyzer/ranks/merge_run.h"
 #include "analyzer/report/fail_on.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/report.h"
@@ -35,19 +38,39 @@ int WritePage(const std::string& path, const std::string& page) {
   return written ? 0 : Complain("report", written.error());
 }
 
+std::unique_ptr<traces::Trace> OpenAll(const std::vector<std::string>& paths, AlignMethod method,
+                                       int& status) {
+  if (paths.size() == 1) return OpenOrComplain("report", paths.front(), status);
+  auto merged = OpenMerged(paths, method);
+  if (merged) return std::move(*merged);
+  status = Complain("report", merged.error());
+  return nullptr;
+}
+
+std::string Joined(const std::vector<std::string>& paths) {
+  std::string text;
+  for (const std::string& path : paths) text += (text.empty() ? "" : " ") + path;
+  return text;
+}
+
 }  // namespace
 
 int ReportCommand(const std::vector<std::string>& arguments) {
   CLI::App app("Says what holds a recorded run back, how sure that is, and what to change.",
                "penstock report");
-  std::string path;
+  std::vector<std::string> paths;
+  std::string align = "auto";
   std::string html;
   bool json = false;
   bool text = false;
   bool brief = false;
   std::vector<std::string> fail_on;
-  app.add_option("trace", path, "Trace written by penstock record or by the agent alone")
+  app.add_option("trace", paths,
+                 "Trace written by penstock record or by the agent alone; several are those of the "
+                 "ranks or hosts of one run")
       ->required();
+  app.add_option("--align", align, "Of several traces: how clocks are aligned (penstock merge)")
+      ->type_name("HOW");
   auto* json_flag = app.add_flag("--json", json, "One object of schema penstock.report/1");
   auto* text_flag = app.add_flag("--text", text, "For people (the default)");
   auto* brief_flag = app.add_flag("--brief", brief, "Five lines");
@@ -75,7 +98,10 @@ int ReportCommand(const std::vector<std::string>& arguments) {
     thresholds.push_back(*threshold);
   }
   int status = 0;
-  const auto trace = OpenOrComplain("report", path, status);
+  const Result<AlignMethod> method = ParseAlignMethod(align);
+  if (!method) return Complain("report", method.error());
+  const std::string path = Joined(paths);
+  const auto trace = OpenAll(paths, *method, status);
   if (trace == nullptr) return status;
   const Report report = BuildReport(*trace, path);
   const Colour colour = WantsColour() ? Colour::kOn : Colour::kOff;

@@ -66,12 +66,19 @@ int CountCpuList(std::string_view list) {
   return count;
 }
 
+std::vector<int> CpusIn(std::string_view list) {
+  std::set<int> cpus;
+  ForEachRange(list, [&](int first, int last) {
+    for (int cpu = first; cpu <= last; ++cpu) cpus.insert(cpu);
+  });
+  return {cpus.begin(), cpus.end()};
+}
+
 void NarrowAffinity(Host& host, std::span<const std::string_view> masks) {
   std::set<int> allowed;
   for (const std::string_view mask : masks) {
-    ForEachRange(mask, [&](int first, int last) {
-      for (int cpu = first; cpu <= last; ++cpu) allowed.insert(cpu);
-    });
+    const std::vector<int> cpus = CpusIn(mask);
+    allowed.insert(cpus.begin(), cpus.end());
   }
   const int count = static_cast<int>(allowed.size());
   if (count > 0 && (host.affinity == 0 || count < host.affinity)) host.affinity = count;
@@ -80,6 +87,7 @@ void NarrowAffinity(Host& host, std::span<const std::string_view> masks) {
 double Host::usable_cores() const {
   double usable = affinity > 0 ? affinity : (cores > 0 ? cores : 1);
   if (quota > 0) usable = std::min(usable, quota);
+  if (share > 0) usable = std::min(usable, share);
   return std::max(usable, 0.1);
 }
 

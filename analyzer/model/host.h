@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The machine of a trace as its facts tell it. Values; 0 or -1 where a fact is missing.
+// The machine of a trace as its facts tell it, or one rank's part of it. Values; 0 or -1 where a
+// fact is missing.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "traces/base/units.h"
 
@@ -20,13 +22,15 @@ struct Host {
   int cores = 0;     // online
   int affinity = 0;  // allowed by the mask the run started with, or a narrower one of its workers
   double quota = 0;  // cgroup CPU quota in cores, 0: none
+  double share = 0;  // cores of one of several ranks, 0: it has the host to itself
+  int ranks = 1;     // that share it; of memory and /dev/shm below is then one rank's part
   Bytes ram;
   Bytes memory_limit;  // cgroup, 0: none
   Bytes shm_size;      // /dev/shm
   Bytes shm_free;
   bool known = false;  // some core count was found
 
-  // Cores the run can really use: min(affinity, quota); 1 if nothing is known.
+  // Cores that it can really use: min(affinity, quota, share); 1 if nothing is known.
   [[nodiscard]] double usable_cores() const;
 };
 
@@ -38,6 +42,8 @@ void NarrowAffinity(Host& host, std::span<const std::string_view> masks);
 
 // Number of CPUs in a kernel list: "0-1,4" -> 3. Malformed parts count as nothing.
 [[nodiscard]] int CountCpuList(std::string_view list);
+// Those CPUs, ascending, each once.
+[[nodiscard]] std::vector<int> CpusIn(std::string_view list);
 
 // A number, true/false, or a size; nullopt if absent or not a number.
 [[nodiscard]] std::optional<double> NumberFact(const Facts& facts, std::string_view key);

@@ -2,6 +2,7 @@
 #include "analyzer/model/run_builder.h"
 
 #include <algorithm>
+#include <string>
 #include <unordered_map>
 
 namespace penstock::analyzer {
@@ -54,16 +55,18 @@ RunBuilder::RunBuilder(const traces::Trace& trace, RunModel& model)
 // A worker belongs to the nearest ancestor that consumes (a forkserver may stand between them).
 void RunBuilder::FindConsumers() {
   const auto processes = trace_.processes();
-  std::unordered_map<std::uint32_t, std::uint32_t> by_pid;
+  // Of a merged trace, each part has pids of its own.
+  std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> by_pid;
   std::vector<std::uint32_t> consuming;
   for (std::uint32_t i = 0; i < processes.size(); ++i) {
-    by_pid.emplace(processes[i].pid, i);
+    by_pid.emplace(std::pair(TextFact(processes[i].facts, "part"), processes[i].pid), i);
     if (processes[i].role == wire::kRoleConsumer) consuming.push_back(i);
   }
   for (std::uint32_t i = 0; i < processes.size(); ++i) {
     std::uint32_t at = i;
     for (int steps = 0; steps < 64 && processes[at].role != wire::kRoleConsumer; ++steps) {
-      const auto parent = by_pid.find(processes[at].parent);
+      const auto parent =
+          by_pid.find({TextFact(processes[at].facts, "part"), processes[at].parent});
       if (parent == by_pid.end() || parent->second == at) break;
       at = parent->second;
     }

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/model/main_rank.h"
 #include "analyzer/model/run_builder.h"
 #include "analyzer/stats/quantile.h"
 
@@ -246,6 +247,7 @@ void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trac
   std::stable_sort(model.loaders.begin(), model.loaders.end(), [](const auto& a, const auto& b) {
     return a.batches.size() > b.batches.size();
   });
+  PutSlowestRankFirst(model);
 }
 
 // The reads that workers made for the batches of `run`.
@@ -277,11 +279,13 @@ void ReadCounters(RunModel& model, const traces::Trace& trace) {
 }
 
 // What the workers may run on; without workers, the process that makes the batches itself.
-std::vector<std::string_view> MasksOfMakers(const traces::Trace& trace) {
+std::vector<std::string_view> MasksOfMakers(const traces::Trace& trace, const RunModel& model) {
   std::vector<std::string_view> masks;
   for (const auto role : {wire::kRoleWorker, wire::kRoleConsumer}) {
-    for (const traces::ProcessInfo& process : trace.processes()) {
+    for (std::uint32_t i = 0; i < trace.processes().size(); ++i) {
+      const traces::ProcessInfo& process = trace.processes()[i];
       const auto mask = process.facts.find("process.affinity");
+      if (!model.ranks.places.empty() && !model.IsOurs(ProcessId{i})) continue;
       if (process.role == role && mask != process.facts.end()) masks.push_back(mask->second);
     }
     if (!masks.empty()) break;
@@ -301,28 +305,10 @@ double CounterSeries::ValueAt(double time) const {
   return value[i - 1] + part * (value[i] - value[i - 1]);
 }
 
-std::optional<double> RunModel::CpuRate(std::optional<wire::ProcessRole> role, std::int64_t from,
-                                        std::int64_t to) const {
-  const double first = static_cast<double>(from - begin.value) * 1e-9;
-  const double last = static_cast<double>(to - begin.value) * 1e-9;
-  bool any = false;
-  double used = 0;
-  for (const CounterSeries& series : counters) {
-    if (series.name != "cpu_ns") continue;
-    if (role && (series.process.value >= roles.size() || roles[series.process.value] != *role)) {
-      continue;
-    }
-    if (series.at.size() < 2) continue;
-    any = true;
-    used += std::max(0.0, series.ValueAt(last) - series.ValueAt(first)) * 1e-9;
-  }
-  if (!any || last <= first) return std::nullopt;
-  return used / (last - first);
-}
-
 RunModel BuildRunModel(const traces::Trace& trace) {
   RunModel model;
   model.host = ReadHost(trace.facts());
+  model.ranks = ReadRankLayout(trace);
   model.begin = trace.begin();
   model.end = std::max(trace.begin(), trace.end());
   for (const traces::ProcessInfo& process : trace.processes()) {
@@ -332,6 +318,9 @@ RunModel BuildRunModel(const traces::Trace& trace) {
   }
   ReadCounters(model, trace);
   RunBuilder builder(trace, model);
+  for (std::uint32_t i = 0; i < trace.processes().size(); ++i) {
+    model.consumer_of.push_back(builder.ConsumerOf(ProcessId{i}));
+  }
   builder.WalkSpans();
   const std::vector<ReadSpan> reads = builder.TakeReads();
   model.reads = FitReads(reads);
@@ -340,7 +329,11 @@ RunModel BuildRunModel(const traces::Trace& trace) {
   builder.AttributeCopies();
   FindLoaders(model, builder, trace);
   if (model.has_loader()) model.reads.turns = MeasureTurns(ReadsFor(model.loader(), reads));
-  NarrowAffinity(model.host, MasksOfMakers(trace));
+  if (model.has_loader()) {
+    const RankPlace* place = model.ranks.Find(model.loader().config.consumer);
+    if (place != nullptr) model.host = ShareOf(model.ranks.hosts[place->host], *place);
+  }
+  NarrowAffinity(model.host, MasksOfMakers(trace, model));
   const std::uint64_t on_device =
       model.stages[traces::StageId::kKernel].count + model.stages[traces::StageId::kCopy].count +
       model.stages[traces::StageId::kH2d].count + model.stages[traces::StageId::kCall].count;

@@ -14,6 +14,7 @@
 #include "analyzer/model/device_records.h"
 #include "analyzer/model/host.h"
 #include "analyzer/model/loader.h"
+#include "analyzer/model/rank_layout.h"
 #include "analyzer/model/reads.h"
 #include "analyzer/model/stage_totals.h"
 #include "traces/trace.h"
@@ -66,12 +67,14 @@ struct CounterSeries {
 };
 
 struct RunModel {
-  Host host;
+  Host host;  // what the main loader's rank may use of its own, where there are several
+  RankLayout ranks;
   TimeNs begin;
   TimeNs end;
   StageTable stages;
-  double startup_workers = 0;      // seconds of startup spans outside consumers
-  std::vector<LoaderRun> loaders;  // the main one first: it delivered most batches
+  double startup_workers = 0;  // seconds of startup spans outside consumers
+  // The main one first: it delivered most batches; of the ranks' loaders that which waits most.
+  std::vector<LoaderRun> loaders;
   std::size_t threads = 0;
   double data_life = 0;  // seconds from the first to the last data span, of all threads with any
   std::size_t consumers = 0;
@@ -80,13 +83,21 @@ struct RunModel {
   DeviceRecords device;  // of the main loader
   std::vector<CounterSeries> counters;
   std::vector<wire::ProcessRole> roles;  // of each process
+  std::vector<ProcessId> consumer_of;    // of each process: whose loader it works for
 
   [[nodiscard]] bool has_loader() const { return !loaders.empty(); }
   [[nodiscard]] const LoaderRun& loader() const { return loaders.front(); }
-  // CPU seconds per second used by processes of `role` (all of them if none is given) between two
-  // times of the trace, from the cumulative counter "cpu_ns"; nullopt if it was not recorded.
+  // Whether a process iterates over the main loader or works for it: of one rank among several.
+  [[nodiscard]] bool IsOurs(ProcessId process) const;
+  // CPU seconds per second used between two times of the trace by our processes of `role`, or by
+  // all processes of our host if none is given, from the cumulative counter "cpu_ns"; nullopt if it
+  // was not recorded.
   [[nodiscard]] std::optional<double> CpuRate(std::optional<wire::ProcessRole> role,
                                               std::int64_t from, std::int64_t to) const;
+  // Our host as a whole: what its ranks share without using it up, like the page cache.
+  [[nodiscard]] const Host& machine() const;
+  // Cores that all recorded ranks of our host may use together.
+  [[nodiscard]] double host_cores() const;
   [[nodiscard]] double duration() const { return Seconds(end - begin); }
 };
 

@@ -13,6 +13,7 @@
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/html_text.h"
 #include "analyzer/report/phrases.h"
+#include "analyzer/report/rank_report.h"
 #include "analyzer/whatif/grid.h"
 #include "analyzer/whatif/summary.h"
 
@@ -277,16 +278,17 @@ std::string ReportHtml(const Report& report, const ReportPlots& plots) {
   std::string page = Head(report) + Verdict(report);
   page += fmt::format(
       "<nav><a href=\"#seen\">losses and coverage</a><a href=\"#suggestion\">suggestion</a>"
-      "<a href=\"#stages\">stages</a><a href=\"#gpu\">GPU</a><a href=\"#timeline\">timeline</a>"
+      "<a href=\"#stages\">stages</a><a href=\"#gpu\">GPU</a>{}<a href=\"#timeline\">timeline</a>"
       "<a href=\"#workers\">workers</a><a href=\"#latency\">latency</a>"
       "<a href=\"#queue\">queue</a><a href=\"#findings\">findings ({})</a>"
       "<a href=\"#unchecked\">not checked</a></nav>\n",
-      report.findings.size());
+      RanksLine(diagnosis).empty() ? "" : "<a href=\"#ranks\">ranks</a>", report.findings.size());
   page += Section("seen", "Losses and coverage") + Losses(report);
   page += Section("suggestion", "Suggestion") + Suggested(diagnosis) + ChangesTable(report);
   page += Section("stages", "Stages") + StageFigure(report) + StageTableHtml(report);
   page += Section("gains", "If one part cost nothing") + GainFigure(diagnosis);
   page += Section("gpu", "The GPU") + GpuHtml(report);
+  if (!RanksLine(diagnosis).empty()) page += Section("ranks", "Ranks") + RanksHtml(report);
   page += Section("timeline", "A few batches in time") + TimelineFigure(plots.timeline);
   page += Section("workers", "Throughput against workers") + RateFigure(plots.workers);
   page += Section("memory", "Memory against workers") + MemoryFigure(plots.workers);

@@ -3,6 +3,7 @@
 
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/json_writer.h"
+#include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
 
 namespace penstock::analyzer {
@@ -236,6 +237,8 @@ std::string ReportJson(const Report& report) {
   WriteTriedChanges(report, json);
   json.Key("gpu");
   WriteGpuJson(report, json);
+  json.Key("ranks");
+  WriteRanksJson(report, json);
   json.Key("coverage").BeginObject();
   json.Field("bytes_seen", report.coverage.bytes_seen);
   json.Field("bytes_total", report.coverage.bytes_total);

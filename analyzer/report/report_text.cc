@@ -8,6 +8,7 @@
 #include "analyzer/report/format.h"
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/phrases.h"
+#include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
 #include "analyzer/whatif/summary.h"
 
@@ -119,7 +120,7 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
     return Labelled("suggestion", KeepText(diagnosis));
   }
   const std::string code = SuggestedCode(diagnosis);
-  return Label("suggestion") +
+  return Label(diagnosis.ranks.several() ? "each rank" : "suggestion") +
          (code.empty()
               ? fmt::format("{} workers, prefetch {}", suggestion.workers, suggestion.prefetch)
               : code) +
@@ -178,6 +179,8 @@ std::string ReportText(const Report& report, Colour colour) {
   text += StageTableText(report, paint) + "\n";
   text += WorkerLines(diagnosis);
   text += GpuText(report);
+  const std::string ranks = RanksText(report);
+  if (!ranks.empty()) text += "\n" + ranks;
   const std::string findings = FindingsText(report, paint);
   if (!findings.empty()) text += "\n" + findings + "\n";
   text += SuggestionText(diagnosis) + ChangesText(report, paint);
@@ -213,6 +216,9 @@ std::string ReportBrief(const Report& report, Colour colour) {
   }
   if (WaitKnown(diagnosis)) {
     rate += fmt::format(", waiting {} of the time", PercentText(diagnosis.wait_fraction));
+  }
+  if (diagnosis.ranks.several()) {
+    rate += fmt::format(" (the slowest of {} ranks)", diagnosis.ranks.rows.size());
   }
   return fmt::format("{}{}\n{}{}, confidence {}\n{}{}\n{}{}\n{}{}\n", Label("verdict"),
                      paint.Bold(diagnosis.summary), Label("throughput"), rate,

@@ -282,8 +282,8 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   pipeline.workers = run.config.num_workers;
   pipeline.prefetch = std::max(1, run.config.prefetch_factor);
   const CpuLoad load = MeasureCpuLoad(model, run, steady);
-  pipeline.cores = load.cores;
-  pipeline.others = load.others;
+  pipeline.cores = load.own_cores;
+  pipeline.others = load.others * load.own_cores / load.cores;
   pipeline.crowded = load.crowded;
   const double contended = ContendedPart(run, steady, load);
   const Handover handover = MeasureHandover(run, Crowding(load));

@@ -157,7 +157,8 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   // memory bus cost (diagnosis.md R5 draws the line at 1.3 for whole batches).
   constexpr double kSqueezed = 1.3;
   CpuLoad load;
-  load.cores = model.host.usable_cores();
+  load.cores = model.host_cores();
+  load.own_cores = model.host.usable_cores();
   const Totals totals = AddUp(run, steady);
   load.squeeze = SqueezeOf(model, run, totals);
   MeasureDelay(model, run, load);
@@ -166,12 +167,24 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   load.from_counters = counted.has_value();
   load.known = counted.has_value() || totals.timed;
   const double from_spans = steady.time > 0 ? totals.spans / steady.time : 0;
-  load.used = std::max(counted.value_or(0), from_spans);
+  // Where only spans tell, the other ranks are taken to be like this one.
+  load.used = std::max(counted.value_or(0),
+                       counted ? from_spans : from_spans * load.cores / load.own_cores);
+  // Ranks share the host as they need it: what this one got while the others had theirs it can
+  // have.
+  if (model.host.ranks > 1 && counted) {
+    const double own = CpuInWindows(model, steady, wire::kRoleConsumer).value_or(0) +
+                       CpuInWindows(model, steady, wire::kRoleWorker).value_or(0);
+    const double left = std::max(load.cores, *counted) - std::max(0.0, *counted - own);
+    load.own_cores = std::max(load.own_cores, std::min(own, left));
+    load.cores = std::max(load.cores, load.own_cores);
+  }
   load.crowded = load.known && load.squeeze >= kSqueezed && load.used < 0.8 * load.cores;
   if (!load.crowded) return load;
   // A thread runs at 1 / squeeze of full speed among cores * squeeze that want to; the recorded
   // ones are itself and, of the others, as many as use what is used at that speed.
-  const double threads = std::max(1, run.config.num_workers);
+  double threads = std::max(1, run.config.num_workers);
+  threads *= load.cores / load.own_cores;  // as many of each rank
   const double beside = load.used * load.squeeze * (threads - 1) / threads;
   load.others = std::max(0.0, load.cores * load.squeeze - 1 - beside);
   return load;

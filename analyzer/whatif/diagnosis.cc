@@ -208,6 +208,7 @@ std::string Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
 Diagnosis Diagnose(const traces::Trace& trace) {
   Diagnosis diagnosis;
   diagnosis.run = BuildRunModel(trace);
+  diagnosis.ranks = SummariseRanks(trace, diagnosis.run);
   if (diagnosis.run.has_loader()) {
     DiagnoseLoader(trace, diagnosis);
   } else {

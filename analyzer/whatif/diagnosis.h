@@ -11,6 +11,7 @@
 #include "analyzer/model/device_activity.h"
 #include "analyzer/model/run_model.h"
 #include "analyzer/model/steady.h"
+#include "analyzer/ranks/rank_summary.h"
 #include "analyzer/whatif/attribution.h"
 #include "analyzer/whatif/material.h"
 #include "analyzer/whatif/pipeline.h"
@@ -50,6 +51,7 @@ inline constexpr double kUselessReplay = 0.5;
 
 struct Diagnosis {
   RunModel run;
+  RankSummary ranks;
   std::optional<LoaderDiagnosis> loader;  // of run.loader(); nullopt: no loader delivered batches
   Factor bottleneck = Factor::kNone;
   std::vector<Gain> gains;

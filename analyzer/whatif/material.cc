@@ -105,7 +105,7 @@ Material MaterialOf(const traces::Trace& trace, const RunModel& model, const Loa
     material.conversion = std::min(1.0, conversion / Seconds(augment.wall));
   }
   material.dataset_bytes = DatasetBytes(trace, run, material.file_bytes);
-  material.memory = BudgetOf(model.host).ram;
+  material.memory = BudgetOf(model.machine()).ram;
   material.gpu = TextFact(trace.facts(), "gpu.model");
   material.reads = model.reads;
   return material;

@@ -74,7 +74,8 @@ struct Pipeline {
 
 // How busy the cores were while the loader ran steadily.
 struct CpuLoad {
-  double cores = 1;  // usable: by affinity and quota
+  double cores = 1;      // usable: by affinity and quota; of all recorded ranks of the host
+  double own_cores = 1;  // of one rank: its equal part, or what it had of the others'
   // Wall over CPU time of decoding, which has nothing to wait for but a core; 0: not known.
   double squeeze = 0;
   bool crowded = false;  // squeezed although the recorded processes left cores free

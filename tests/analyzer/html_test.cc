@@ -17,6 +17,7 @@
 #include "analyzer/whatif/grid.h"
 #include "analyzer/whatif/summary.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/analyzer/synthetic_ranks.h"
 #include "tests/analyzer/synthetic_threads.h"
 #include "traces/trace_builder.h"
 
@@ -93,6 +94,21 @@ double Attribute(const std::string& svg, std::string_view tip, const std::string
   const std::size_t value = svg.find(" " + name + "=\"", start);
   if (value == std::string::npos || value > title) return NAN;
   return std::strtod(svg.c_str() + value + name.size() + 3, nullptr);
+}
+
+TEST(HtmlReportTest, RanksHaveTheirPartAndItIsWellFormed) {
+  testing::Ranked run;
+  run.ranks = 3;
+  run.wait = [](int rank, int) { return rank == 1 ? 9.0 : 1.0; };
+  const auto trace = traces::MakeTrace(TraceOfAll(run));
+  const Report report = BuildReport(*trace, "t");
+  const std::string page = ReportHtml(report, BuildPlots(*trace, report));
+  EXPECT_EQ(Malformed(page), "");
+  EXPECT_NE(page.find("id=\"ranks\""), std::string::npos);
+  EXPECT_NE(page.find("rank 1 waits for data: 9.00 ms"), std::string::npos);
+  const auto alone = testing::SyntheticTrace(Synthetic{});
+  const Report other = BuildReport(*alone, "t");
+  EXPECT_EQ(ReportHtml(other, BuildPlots(*alone, other)).find("#ranks"), std::string::npos);
 }
 
 TEST(HtmlReportTest, IsWellFormedAndNeedsNothingFromElsewhere) {

@@ -9,6 +9,7 @@ import sys
 # module of the program -> our modules that patch it
 WATCHED = {
     "torch": ("facts", "tensor"),
+    "torch.distributed.distributed_c10d": ("torch_ranks",),
     "torch.utils.data.dataloader": ("torch_loader",),
     "torchvision": ("facts",),
     "torchvision.transforms.transforms": ("transforms",),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Header facts: versions of libraries as they are imported, and the machine if no collector tells.
 
-Keys: version.<library>; command, cpu.model, cpu.cores, cpu.affinity, cgroup.cpu_quota (cores),
+Keys: version.<library>; command, clock.namespace, clock.offset_ns, cpu.model, cpu.cores, cpu.affinity, cgroup.cpu_quota (cores),
 cgroup.memory_limit, memory.total, shm.size (bytes); process.affinity of workers and their consumer.
 """
 import os
@@ -81,6 +81,14 @@ def _machine():
         if line.startswith("model name"):
             _once("cpu.model", line.partition(":")[2].strip())
             break
+    try:
+        _once("clock.namespace", os.stat("/proc/self/ns/time").st_ino)
+        for line in _read("/proc/self/timens_offsets").splitlines():
+            words = line.split()
+            if len(words) == 3 and words[0] == "monotonic":
+                _once("clock.offset_ns", int(words[1]) * 1000000000 + int(words[2]))
+    except OSError:
+        pass
     _once("command", _read("/proc/self/cmdline").rstrip("\0").replace("\0", " "))
     _once("cpu.cores", os.cpu_count())
     _once("cpu.affinity", _affinity(os.sched_getaffinity(0)))

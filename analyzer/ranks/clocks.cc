@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/ranks/clocks.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using traces::ClockShift;
+
+constexpr std::size_t kFewestIterations = 8;
+constexpr double kMostDrift = 500e-6;  // a quartz is off by less than a tenth of that
+// What time servers keep hosts of a network to, with much to spare; nobody tells what they did.
+constexpr double kWallClocks = 0.05;
+constexpr std::int64_t kMostOffset = std::int64_t{1} << 61;
+
+// One host in one iteration.
+struct HostPassing {
+  std::int64_t delivered = kNever;  // the last of its ranks has its batch
+  std::int64_t ended = kNever;      // the first of them is through
+};
+
+std::map<Iteration, HostPassing> PassingsOf(std::span<const RankTrack> tracks) {
+  std::map<Iteration, HostPassing> passings;
+  for (const RankTrack& track : tracks) {
+    for (const Passing& passing : track.passings) {
+      if (passing.ended == kNever || passing.delivered == kNever) continue;
+      const auto [at, first] = passings.try_emplace(passing.iteration);
+      HostPassing& host = at->second;
+      host.delivered = first ? passing.delivered : std::max(host.delivered, passing.delivered);
+      host.ended = first ? passing.ended : std::min(host.ended, passing.ended);
+    }
+  }
+  return passings;
+}
+
+// Seconds, relative to `zero` of the second host's clock and to `offset`.
+struct Points {
+  std::int64_t zero = 0;
+  std::int64_t offset = 0;
+  std::vector<double> at;
+  std::vector<double> difference;  // to be added to the second clock, by the ends
+  std::vector<double> least;       // at least so much, by causality
+  std::vector<double> most;
+  double step = 0;  // median time between two ends
+};
+
+double SecondsBetween(std::int64_t from, std::int64_t to) {
+  return static_cast<double>(to - from) * 1e-9;
+}
+
+Points Pair(std::span<const RankTrack> first, std::span<const RankTrack> second) {
+  const auto ours = PassingsOf(first);
+  const auto theirs = PassingsOf(second);
+  Points points;
+  std::vector<double> steps;
+  std::int64_t before = kNever;
+  for (const auto& [iteration, one] : ours) {
+    const auto found = theirs.find(iteration);
+    if (found == theirs.end()) continue;
+    const HostPassing& other = found->second;
+    if (points.at.empty()) {
+      points.zero = other.ended;
+      points.offset = one.ended - other.ended;
+    }
+    points.at.push_back(SecondsBetween(points.zero, other.ended));
+    points.difference.push_back(SecondsBetween(points.offset, one.ended - other.ended));
+    points.least.push_back(SecondsBetween(points.offset, one.delivered - other.ended));
+    points.most.push_back(SecondsBetween(points.offset, one.ended - other.delivered));
+    if (before != kNever) steps.push_back(SecondsBetween(before, one.ended));
+    before = one.ended;
+  }
+  points.step = Median(std::move(steps));
+  return points;
+}
+
+void Detrend(const std::vector<double>& at, double slope, std::vector<double>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] -= slope * at[i];
+}
+
+double HalfOfMiddle(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return 0.5 * (Quantile(values, 0.75) - Quantile(values, 0.25));
+}
+
+// Least squares of what lies near the line with slope `slope`: as robust, and more precise, since
+// it uses all points.
+double Refined(const std::vector<double>& at, const std::vector<double>& values, double slope) {
+  std::vector<double> straight = values;
+  Detrend(at, slope, straight);
+  const double middle = Median(straight);
+  const double near = 4 * HalfOfMiddle(straight);
+  double n = 0;
+  double x = 0;
+  double y = 0;
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    if (std::abs(straight[i] - middle) > near) continue;
+    n += 1;
+    x += at[i];
+    y += straight[i];
+  }
+  double xx = 0;
+  double xy = 0;
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    if (std::abs(straight[i] - middle) > near) continue;
+    xx += (at[i] - x / n) * (at[i] - x / n);
+    xy += (at[i] - x / n) * (straight[i] - y / n);
+  }
+  return n > 2 && xx > 0 ? slope + xy / xx : slope;
+}
+
+double Deviation(const std::vector<double>& values) {
+  double mean = 0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  double sum = 0;
+  for (const double value : values) sum += (value - mean) * (value - mean);
+  return std::sqrt(sum / static_cast<double>(values.size()));
+}
+
+ClockShift ShiftOf(std::int64_t zero, std::int64_t offset, double seconds, double drift) {
+  const double whole = static_cast<double>(offset) + seconds * 1e9;
+  ClockShift shift;
+  shift.from.value = zero;
+  shift.drift = drift;
+  if (std::abs(whole) < static_cast<double>(kMostOffset)) {
+    shift.offset.value = offset + std::llround(seconds * 1e9);
+  }
+  return shift;
+}
+
+// All traces of one boot, on the clock of that host.
+struct HostClock {
+  std::vector<RankTrack> tracks;
+  std::optional<TimeNs> realtime_offset;
+  TimeNs begin;
+  Alignment alignment;  // to the first host
+};
+
+void Add(const ClockView& view, std::int64_t zero, HostClock& host, bool first) {
+  for (RankTrack track : view.tracks) {
+    for (Passing& passing : track.passings) {
+      for (std::int64_t* time : {&passing.entered, &passing.delivered, &passing.ended}) {
+        if (*time != kNever) *time -= zero;
+      }
+    }
+    host.tracks.push_back(std::move(track));
+  }
+  const TimeNs begin{view.begin.value - zero};
+  host.begin = first ? begin : std::min(host.begin, begin);
+  if (!host.realtime_offset && view.realtime_offset) {
+    host.realtime_offset = TimeNs{view.realtime_offset->value + zero};
+  }
+}
+
+Alignment AlignHost(const HostClock& first, const HostClock& other, AlignMethod method) {
+  Alignment found;
+  const auto steps = EstimateBySteps(first.tracks, other.tracks);
+  std::optional<std::int64_t> wall;
+  if (first.realtime_offset && other.realtime_offset) {
+    wall = other.realtime_offset->value - first.realtime_offset->value;
+    if (std::abs(*wall) >= kMostOffset) wall.reset();
+  }
+  const bool by_steps = steps && (steps->together || !wall);
+  if (by_steps ? method != AlignMethod::kWallClock : steps && method == AlignMethod::kCollective) {
+    found.by = AlignBy::kCollective;
+    found.shift = steps->shift;
+    found.uncertainty = steps->uncertainty;
+    found.bound = steps->bound;
+    found.iterations = steps->iterations;
+    if (wall) found.wall_difference = SecondsBetween(*wall, steps->shift.offset.value);
+  } else if (wall && method != AlignMethod::kCollective) {
+    found.by = AlignBy::kWallClock;
+    found.shift.offset.value = *wall;
+    found.uncertainty = kWallClocks;
+  } else {
+    found.by = AlignBy::kNothing;
+    found.shift.offset = first.begin - other.begin;
+    if (std::abs(found.shift.offset.value) >= kMostOffset) found.shift.offset = {};
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string_view AlignName(AlignBy by) {
+  switch (by) {
+    case AlignBy::kReference:
+      return "reference";
+    case AlignBy::kSameClock:
+      return "same clock";
+    case AlignBy::kCollective:
+      return "collective";
+    case AlignBy::kWallClock:
+      return "wall clock";
+    case AlignBy::kNothing:
+      break;
+  }
+  return "nothing";
+}
+
+Result<AlignMethod> ParseAlignMethod(std::string_view text) {
+  if (text == "auto") return AlignMethod::kAuto;
+  if (text == "clock") return AlignMethod::kSameClock;
+  if (text == "steps") return AlignMethod::kCollective;
+  if (text == "wall") return AlignMethod::kWallClock;
+  return Fail(ErrorKind::kUsage,
+              fmt::format("--align: '{}' is none of auto, clock, steps, wall", text));
+}
+
+ClockView ViewClock(const traces::Trace& trace, const RunModel& run) {
+  ClockView view;
+  view.boot_id = TextFact(trace.facts(), "boot_id");
+  const std::string zero = TextFact(trace.facts(), "clock.offset_ns");
+  std::int64_t value = 0;
+  const auto read = std::from_chars(zero.data(), zero.data() + zero.size(), value);
+  if (read.ec == std::errc() && std::abs(value) < kMostOffset / 2)
+    view.namespace_zero.value = value;
+  if (trace.realtime_offset().value != 0) view.realtime_offset = trace.realtime_offset();
+  view.begin = trace.begin();
+  view.tracks = TracksOf(run);
+  return view;
+}
+
+std::optional<StepEstimate> EstimateBySteps(std::span<const RankTrack> first,
+                                            std::span<const RankTrack> second) {
+  Points points = Pair(first, second);
+  const std::size_t n = points.at.size();
+  if (n < kFewestIterations) return std::nullopt;
+  const double slope =
+      Refined(points.at, points.difference, TheilSenSlope(points.at, points.difference));
+  std::vector<double> straight = points.difference;
+  Detrend(points.at, slope, straight);
+  const double residual = HalfOfMiddle(straight);
+  // Of a median slope: 1.25 of that of least squares, of normal noise with this middle half.
+  const double spread = Deviation(points.at);
+  const double error =
+      spread > 0 ? 1.25 * residual / 0.67 / (spread * std::sqrt(static_cast<double>(n))) : 1;
+  const double length = points.at.back() - points.at.front();
+  const bool drifts = std::abs(slope) > 3 * error && std::abs(slope) * length > 2 * residual;
+  StepEstimate estimate;
+  double drift = 0;
+  if (drifts && std::abs(slope) < kMostDrift) {
+    drift = slope;
+    points.difference = std::move(straight);
+    Detrend(points.at, drift, points.least);
+    Detrend(points.at, drift, points.most);
+  }
+  double offset = Median(points.difference);
+  estimate.uncertainty = std::max(1e-6, HalfOfMiddle(points.difference));
+  const double least = *std::max_element(points.least.begin(), points.least.end());
+  const double most = *std::min_element(points.most.begin(), points.most.end());
+  if (least <= most) {
+    offset = std::clamp(offset, least, most);
+    estimate.bound = std::max(most - offset, offset - least);
+  }
+  estimate.shift = ShiftOf(points.zero, points.offset, offset, drift);
+  estimate.iterations = n;
+  estimate.together = !(drifts && std::abs(slope) >= kMostDrift) && points.step > 0 &&
+                      estimate.uncertainty < 0.5 * points.step;
+  return estimate;
+}
+
+std::map<std::string, std::string> Alignment::Facts() const {
+  std::map<std::string, std::string> facts;
+  const auto number = [&](const char* key, double value) {
+    facts[key] = fmt::format("{:.0f}", value);
+  };
+  facts["align.by"] = AlignName(by);
+  facts["align.offset_ns"] = std::to_string(shift.offset.value);
+  if (shift.drift != 0) number("align.drift_ppb", shift.drift * 1e9);
+  number("align.uncertainty_ns", uncertainty * 1e9);
+  if (bound) number("align.bound_ns", *bound * 1e9);
+  if (iterations > 0) facts["align.iterations"] = std::to_string(iterations);
+  if (wall_difference) number("align.wall_difference_ns", *wall_difference * 1e9);
+  return facts;
+}
+
+std::vector<Alignment> AlignClocks(std::span<const ClockView> views, AlignMethod method) {
+  const bool by_boot = method == AlignMethod::kAuto || method == AlignMethod::kSameClock;
+  std::vector<HostClock> hosts;
+  std::vector<std::size_t> host_of;
+  std::map<std::string, std::size_t> by_id;
+  const auto zero_of = [&](const ClockView& view) {
+    return by_boot && !view.boot_id.empty() ? view.namespace_zero.value : 0;
+  };
+  for (const ClockView& view : views) {
+    std::size_t host = hosts.size();
+    if (by_boot && !view.boot_id.empty()) host = by_id.emplace(view.boot_id, host).first->second;
+    const bool first = host == hosts.size();
+    if (first) hosts.emplace_back();
+    Add(view, zero_of(view), hosts[host], first);
+    host_of.push_back(host);
+  }
+  for (std::size_t i = 1; i < hosts.size(); ++i) {
+    hosts[i].alignment = AlignHost(hosts.front(), hosts[i], method);
+  }
+  std::vector<Alignment> alignments;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    Alignment one = hosts[host_of[i]].alignment;
+    if (i > 0 && host_of[i] == 0) one.by = AlignBy::kSameClock;
+    one.shift.offset.value += zero_of(views.front()) - zero_of(views[i]);
+    one.shift.from.value += zero_of(views[i]);
+    alignments.push_back(std::move(one));
+  }
+  return alignments;
+}
+
+}  // namespace penstock::analyzer

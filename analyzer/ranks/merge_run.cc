@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/ranks/merge_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "traces/merge.h"
+#include "traces/trace_builder.h"
+
+namespace penstock::analyzer {
+namespace {
+
+struct Opened {
+  std::string name;
+  std::unique_ptr<traces::Trace> trace;
+  ClockView clock;
+  std::vector<std::int32_t> ranks;
+};
+
+std::int32_t LowestRank(const Opened& one) {
+  return one.ranks.empty() ? std::numeric_limits<std::int32_t>::max() : one.ranks.front();
+}
+
+Result<Opened> Open(const std::string& path) {
+  auto trace = traces::OpenTrace(path);
+  if (!trace) return tl::unexpected<Error>(trace.error());
+  Opened opened;
+  opened.name = path;
+  opened.trace = std::move(*trace);
+  const RunModel run = BuildRunModel(*opened.trace);
+  opened.clock = ViewClock(*opened.trace, run);
+  for (const RankPlace& place : run.ranks.places) opened.ranks.push_back(place.rank);
+  return opened;
+}
+
+Result<void> CheckRanks(std::span<const Opened> all) {
+  std::map<std::int32_t, const Opened*> holders;
+  for (const Opened& one : all) {
+    for (const std::int32_t rank : one.ranks) {
+      const auto [at, first] = holders.emplace(rank, &one);
+      if (first) continue;
+      return Fail(ErrorKind::kInput,
+                  fmt::format("{}: holds rank {}, as {} does; give the traces of one run", one.name,
+                              rank, at->second->name));
+    }
+  }
+  return {};
+}
+
+std::string Time(double seconds) {
+  const double size = std::abs(seconds);
+  if (size < 1e-3) return fmt::format("{:.0f} us", seconds * 1e6);
+  if (size < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+  return fmt::format("{:.6g} s", seconds);
+}
+
+}  // namespace
+
+Result<std::vector<MergedPart>> MergeRun(std::span<const std::string> paths, AlignMethod method,
+                                         traces::Packer& out) {
+  std::set<std::filesystem::path> seen;
+  std::vector<Opened> all;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!seen.insert(std::filesystem::weakly_canonical(path, error)).second) {
+      return Fail(ErrorKind::kUsage, fmt::format("{}: is given twice", path));
+    }
+    Result<Opened> opened = Open(path);
+    if (!opened) return tl::unexpected<Error>(opened.error());
+    all.push_back(std::move(*opened));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Opened& a, const Opened& b) { return LowestRank(a) < LowestRank(b); });
+  if (const Result<void> ranks = CheckRanks(all); !ranks) {
+    return tl::unexpected<Error>(ranks.error());
+  }
+  std::vector<ClockView> clocks;
+  for (Opened& one : all) clocks.push_back(std::move(one.clock));
+  const std::vector<Alignment> alignments = AlignClocks(clocks, method);
+  std::vector<traces::MergePart> parts;
+  std::vector<MergedPart> merged;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    parts.push_back({all[i].trace.get(), all[i].name, alignments[i].shift, alignments[i].Facts()});
+    merged.push_back({all[i].name, all[i].ranks, alignments[i]});
+  }
+  if (const Result<void> done = traces::MergeTraces(parts, out); !done) {
+    return tl::unexpected<Error>(done.error());
+  }
+  return merged;
+}
+
+Result<std::unique_ptr<traces::Trace>> OpenMerged(std::span<const std::string> paths,
+                                                  AlignMethod method) {
+  traces::TraceBuilder builder;
+  const auto merged = MergeRun(paths, method, builder);
+  if (!merged) return tl::unexpected<Error>(merged.error());
+  return builder.Build();
+}
+
+std::string DescribeParts(std::span<const MergedPart> parts) {
+  std::string text;
+  for (const MergedPart& part : parts) {
+    std::string ranks;
+    for (const std::int32_t rank : part.ranks) {
+      ranks += fmt::format("{}{}", ranks.empty() ? "" : ",", rank);
+    }
+    text += fmt::format("{}: {}{}", part.name, ranks.empty() ? "no rank" : "rank ", ranks);
+    const Alignment& found = part.alignment;
+    switch (found.by) {
+      case AlignBy::kReference:
+        break;
+      case AlignBy::kSameClock:
+        text += ", same clock";
+        break;
+      case AlignBy::kCollective:
+        text += fmt::format(", clock moved by {} +-{} by the ends of {} steps",
+                            Time(Seconds(found.shift.offset)), Time(found.uncertainty),
+                            found.iterations);
+        if (found.bound) text += fmt::format(" (surely within {})", Time(*found.bound));
+        if (found.shift.drift != 0) {
+          text += fmt::format(", drifting {:.3g} ppm", found.shift.drift * 1e6);
+        }
+        if (found.wall_difference && std::abs(*found.wall_difference) > 0.01) {
+          text += fmt::format("; the wall clocks differ by {}", Time(*found.wall_difference));
+        }
+        break;
+      case AlignBy::kWallClock:
+        text += fmt::format(", clock moved by {} by the wall clocks: right as far as those are",
+                            Time(Seconds(found.shift.offset)));
+        break;
+      case AlignBy::kNothing:
+        text += ", NOT aligned: no common steps and no wall clock; both begin at once";
+        break;
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace penstock::analyzer

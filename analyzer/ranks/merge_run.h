@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The traces of one run, a trace of each rank or of each host, as one trace on one clock.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/ranks/clocks.h"
+#include "traces/base/result.h"
+#include "traces/pack.h"
+#include "traces/trace.h"
+
+namespace penstock::analyzer {
+
+struct MergedPart {
+  std::string name;                 // the file
+  std::vector<std::int32_t> ranks;  // that it holds, ascending
+  Alignment alignment;
+};
+
+// Reads all files, finds out how their clocks stand to each other and copies them to `out`, lowest
+// rank first; Finish() is the caller's. Returns the parts in that order.
+// Errors: kUsage for a file that is given twice; kInput for one that cannot be read, is a merge
+// already, or holds a rank that another one holds too.
+// Cost: two passes over all spans.
+[[nodiscard]] Result<std::vector<MergedPart>> MergeRun(std::span<const std::string> paths,
+                                                       AlignMethod method, traces::Packer& out);
+
+// The same into memory. Requires: two paths at least.
+[[nodiscard]] Result<std::unique_ptr<traces::Trace>> OpenMerged(std::span<const std::string> paths,
+                                                                AlignMethod method);
+
+// A line for each part but the first: whose clock was moved, by how much, how that is known.
+[[nodiscard]] std::string DescribeParts(std::span<const MergedPart> parts);
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/ranks/rank_summary.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analyzer/model/steady.h"
+#include "analyzer/ranks/clocks.h"
+#include "analyzer/ranks/tracks.h"
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr double kOfNote = 0.05;     // kineto's and xprof's threshold of a wait
+constexpr double kMostOfIt = 0.5;    // of the cost: it is this rank
+constexpr double kCopies = 1.5;      // as shared-memory-too-small has it
+constexpr std::size_t kFewest = 8;   // iterations, to speak of ranks that wait for each other
+constexpr int kMostParts = 1 << 16;  // a trace may say anything
+
+// The batches that count: not those that fill the queues.
+std::vector<bool> SteadyBatches(const LoaderRun& run) {
+  std::vector<bool> steady(run.batches.size(), false);
+  for (const Epoch& epoch : run.epochs) {
+    const std::size_t warm = std::max<std::size_t>(1, WarmUp(run.config, epoch.count));
+    for (std::size_t i = epoch.first + warm; i < epoch.first + epoch.count; ++i) steady[i] = true;
+  }
+  return steady;
+}
+
+RankRow RowOf(const RunModel& run, const RankTrack& track, const RankPlace& place,
+              const traces::Trace& trace) {
+  const LoaderRun& loader = run.loaders[track.loader];
+  RankRow row;
+  row.rank = place.rank;
+  row.local_rank = place.local_rank;
+  row.host = place.host;
+  row.pid = trace.processes()[place.consumer.value].pid;
+  row.loader = track.loader;
+  row.workers = loader.config.num_workers;
+  row.prefetch = loader.config.prefetch_factor;
+  row.batches = loader.batches.size();
+  row.cores = place.cores;
+  std::vector<double> waits;
+  std::vector<double> steps;
+  const std::vector<bool> steady = SteadyBatches(loader);
+  double time = 0;
+  double wait = 0;
+  double samples = 0;
+  double bound = 0;
+  for (std::size_t i = 0; i < steady.size(); ++i) {
+    const Batch& batch = loader.batches[i];
+    if (!steady[i]) continue;
+    waits.push_back(batch.wait());
+    steps.push_back(batch.step());
+    time += batch.wait() + batch.step();
+    wait += batch.wait();
+    samples += SamplesOf(loader, batch);
+    if (batch.wait() > kOfNote * (batch.wait() + batch.step())) bound += 1;
+  }
+  if (waits.empty() || time <= 0) return row;
+  row.samples_rate = samples / time;
+  row.wait_fraction = wait / time;
+  row.data_bound = bound / static_cast<double>(waits.size());
+  row.wait = Median(std::move(waits));
+  row.step = Median(std::move(steps));
+  return row;
+}
+
+// The steady passings of each iteration that all ranks have: by iteration, in the order of
+// `tracks`.
+std::map<Iteration, std::vector<const Passing*>> Common(const RunModel& run,
+                                                        const std::vector<RankTrack>& tracks) {
+  std::map<Iteration, std::vector<const Passing*>> common;
+  for (std::size_t r = 0; r < tracks.size(); ++r) {
+    const LoaderRun& loader = run.loaders[tracks[r].loader];
+    std::vector<std::size_t> warm;  // by epoch
+    for (const Epoch& epoch : loader.epochs) {
+      warm.push_back(std::max<std::size_t>(1, WarmUp(loader.config, epoch.count)));
+    }
+    for (const Passing& passing : tracks[r].passings) {
+      if (passing.iteration.batch < warm[passing.iteration.epoch]) continue;
+      std::vector<const Passing*>& all = common[passing.iteration];
+      if (all.size() == r) all.push_back(&passing);
+    }
+  }
+  for (auto it = common.begin(); it != common.end();) {
+    it = it->second.size() == tracks.size() ? std::next(it) : common.erase(it);
+  }
+  return common;
+}
+
+bool Together(const std::vector<RankTrack>& tracks) {
+  for (std::size_t r = 1; r < tracks.size(); ++r) {
+    const auto steps = EstimateBySteps({&tracks[0], 1}, {&tracks[r], 1});
+    if (!steps || !steps->together) return false;
+  }
+  return true;
+}
+
+void MeasureImbalance(const RunModel& run, const std::vector<RankTrack>& tracks,
+                      RankSummary& summary) {
+  Imbalance& imbalance = summary.imbalance;
+  if (tracks.size() < 2) return;
+  const auto common = Common(run, tracks);
+  imbalance.iterations = common.size();
+  if (common.size() < kFewest) return;
+  imbalance.together = Together(tracks);
+  const auto ranks = static_cast<double>(tracks.size());
+  for (const auto& [iteration, passings] : common) {
+    double sum = 0;
+    std::size_t last = 0;
+    for (std::size_t r = 0; r < passings.size(); ++r) {
+      sum += passings[r]->wait;
+      imbalance.loop += (passings[r]->wait + passings[r]->step) / ranks;
+      if (passings[r]->wait > passings[last]->wait) last = r;
+    }
+    const double cost = passings[last]->wait - sum / ranks;
+    imbalance.cost += cost;
+    summary.rows[last].held_up += cost;
+  }
+  const auto slowest =
+      std::max_element(summary.rows.begin(), summary.rows.end(),
+                       [](const RankRow& a, const RankRow& b) { return a.held_up < b.held_up; });
+  imbalance.slowest = slowest->rank;
+  imbalance.slowest_share = imbalance.cost > 0 ? slowest->held_up / imbalance.cost : 0;
+  imbalance.fixed = imbalance.slowest_share >= kMostOfIt;
+}
+
+double BatchSize(const LoaderRun& loader) {
+  std::vector<double> sizes;
+  for (const Batch& batch : loader.batches) {
+    if (batch.bytes > 0) sizes.push_back(static_cast<double>(batch.bytes));
+  }
+  return Median(std::move(sizes));
+}
+
+// Median over a rank's workers of the most private memory that each had; 0: not recorded.
+double WorkerSize(const RunModel& run, ProcessId consumer) {
+  std::vector<double> most;
+  for (const CounterSeries& series : run.counters) {
+    const std::size_t process = series.process.value;
+    if (series.name != "uss_bytes" || process >= run.roles.size() || series.value.empty()) continue;
+    if (run.roles[process] != wire::kRoleWorker || run.consumer_of[process] != consumer) continue;
+    most.push_back(*std::max_element(series.value.begin(), series.value.end()));
+  }
+  return Median(std::move(most));
+}
+
+std::vector<HostRow> HostsOf(const RunModel& run, const std::vector<RankRow>& rows) {
+  std::vector<HostRow> hosts;
+  for (const RankHost& host : run.ranks.hosts) {
+    HostRow row;
+    row.name = host.name;
+    row.ranks = host.ranks;
+    row.recorded = host.recorded;
+    const double all = host.recorded > 0 ? static_cast<double>(host.ranks) / host.recorded : 1;
+    row.cores = host.machine.known ? host.cores * all : 0;
+    const Bytes limit = host.machine.memory_limit;
+    const Bytes ram = host.machine.ram;
+    row.memory_limit =
+        0.5 * static_cast<double>(limit.value > 0 && limit < ram ? limit.value : ram.value);
+    row.shared_size = static_cast<double>(host.machine.shm_size.value);
+    hosts.push_back(std::move(row));
+  }
+  for (const RankRow& rank : rows) {
+    HostRow& host = hosts[rank.host];
+    const LoaderRun& loader = run.loaders[rank.loader];
+    const double all = static_cast<double>(host.ranks) / std::max(1, host.recorded);
+    const bool processes = !loader.config.sample_tasks;
+    const double batches = processes
+                               ? BatchSize(loader) * rank.workers * (rank.prefetch + 1)
+                               : BatchSize(loader) * (rank.workers > 0 ? rank.prefetch + 1 : 0);
+    host.workers += all * rank.workers;
+    host.memory += all * (rank.workers * WorkerSize(run, loader.config.consumer) + batches);
+    if (processes) host.shared += all * kCopies * batches;
+  }
+  return hosts;
+}
+
+std::vector<ClockRow> ClocksOf(const traces::Trace& trace) {
+  std::vector<ClockRow> clocks;
+  const double parts = NumberFact(trace.facts(), "merged.parts").value_or(0);
+  for (int part = 0; part < parts && part < kMostParts; ++part) {
+    const std::string name = std::to_string(part);
+    const auto number = [&](std::string_view key) {
+      const Facts one = {{"value", FactOfPart(trace, name, key)}};
+      return NumberFact(one, "value").value_or(0) * 1e-9;
+    };
+    ClockRow row;
+    row.file = FactOfPart(trace, name, "file");
+    row.by = FactOfPart(trace, name, "align.by");
+    row.offset = number("align.offset_ns");
+    row.uncertainty = number("align.uncertainty_ns");
+    row.bound = number("align.bound_ns");
+    clocks.push_back(std::move(row));
+  }
+  return clocks;
+}
+
+}  // namespace
+
+const RankRow* RankSummary::Find(std::int32_t rank) const {
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const RankRow& row) { return row.rank == rank; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+RankSummary SummariseRanks(const traces::Trace& trace, const RunModel& run) {
+  RankSummary summary;
+  summary.clocks = ClocksOf(trace);
+  if (run.ranks.places.empty()) return summary;
+  summary.world_size = run.ranks.world_size;
+  summary.launcher = run.ranks.launcher;
+  const std::vector<RankTrack> tracks = TracksOf(run);
+  for (const RankTrack& track : tracks) {
+    const RankPlace* place = run.ranks.Find(run.loaders[track.loader].config.consumer);
+    summary.rows.push_back(RowOf(run, track, *place, trace));
+  }
+  summary.hosts = HostsOf(run, summary.rows);
+  MeasureImbalance(run, tracks, summary);
+  return summary;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/report/rank_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "analyzer/ranks/clocks.h"
+#include "analyzer/report/format.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr std::size_t kMostRows = 16;  // of a screenful
+
+const RankPlace* OurPlace(const Diagnosis& diagnosis) {
+  const RunModel& run = diagnosis.run;
+  return run.has_loader() ? run.ranks.Find(run.loader().config.consumer) : nullptr;
+}
+
+std::string Line(const RankRow& row, const RankSummary& ranks) {
+  return fmt::format("  {:>5} {:<16} {:>7} {:>6.3g} {:>10.4g} {:>6} {:>10} {:>10} {:>10} {:>10}\n",
+                     row.rank, PlainText(ranks.hosts[row.host].name, 16), row.workers, row.cores,
+                     row.samples_rate, PercentText(row.wait_fraction), DurationText(row.wait),
+                     DurationText(row.step), PercentText(row.data_bound),
+                     DurationText(row.held_up));
+}
+
+// The rows to show: all, or the slowest, in the order of their ranks.
+std::vector<const RankRow*> Shown(const RankSummary& ranks) {
+  std::vector<const RankRow*> rows;
+  for (const RankRow& row : ranks.rows) rows.push_back(&row);
+  if (rows.size() <= kMostRows) return rows;
+  std::stable_sort(rows.begin(), rows.end(), [](const RankRow* a, const RankRow* b) {
+    return a->wait_fraction > b->wait_fraction;
+  });
+  rows.resize(kMostRows);
+  std::sort(rows.begin(), rows.end(),
+            [](const RankRow* a, const RankRow* b) { return a->rank < b->rank; });
+  return rows;
+}
+
+void WriteRow(const RankRow& row, const RankSummary& ranks, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("rank", row.rank).Field("local_rank", row.local_rank);
+  json.Field("host", ranks.hosts[row.host].name);
+  json.Field("pid", static_cast<std::uint64_t>(row.pid));
+  json.Field("num_workers", row.workers).Field("prefetch_factor", row.prefetch);
+  json.Field("batches", static_cast<std::uint64_t>(row.batches));
+  json.Field("samples_per_s", row.samples_rate).Field("wait_fraction", row.wait_fraction);
+  json.Field("wait_p50_s", row.wait).Field("step_p50_s", row.step);
+  json.Field("data_bound_fraction", row.data_bound).Field("held_up_s", row.held_up);
+  json.Field("cores", row.cores);
+  json.EndObject();
+}
+
+void WriteImbalance(const Imbalance& imbalance, JsonWriter& json) {
+  json.Key("imbalance").BeginObject();
+  json.Field("iterations", static_cast<std::uint64_t>(imbalance.iterations));
+  json.Field("steps_end_together", imbalance.together);
+  json.Field("loop_s", imbalance.loop).Field("cost_s", imbalance.cost);
+  json.Field("cost_fraction", imbalance.cost_share());
+  json.Field("slowest_rank", imbalance.slowest);
+  json.Field("slowest_fraction", imbalance.slowest_share).Field("fixed", imbalance.fixed);
+  json.EndObject();
+}
+
+void WriteHost(const HostRow& host, JsonWriter& json) {
+  json.BeginObject();
+  json.Field("host", host.name).Field("ranks", host.ranks).Field("recorded", host.recorded);
+  json.Field("workers", host.workers).Field("usable_cores", host.cores);
+  json.Field("ram_bytes", host.memory).Field("ram_limit_bytes", host.memory_limit);
+  json.Field("shm_bytes", host.shared).Field("shm_limit_bytes", host.shared_size);
+  json.EndObject();
+}
+
+}  // namespace
+
+std::string RanksLine(const Diagnosis& diagnosis) {
+  const RankSummary& ranks = diagnosis.ranks;
+  if (ranks.rows.empty() || (!ranks.several() && ranks.world_size < 2)) return "";
+  const auto recorded = static_cast<std::int32_t>(ranks.rows.size());
+  std::string text = ranks.world_size > recorded
+                         ? fmt::format("{} of {} ranks", recorded, ranks.world_size)
+                         : fmt::format("{} ranks", recorded);
+  if (!ranks.launcher.empty()) text += fmt::format(" ({})", PlainText(ranks.launcher, 16));
+  if (ranks.hosts.size() > 1) text += fmt::format(" on {} hosts", ranks.hosts.size());
+  const RankPlace* place = OurPlace(diagnosis);
+  if (place == nullptr) return text;
+  text += fmt::format("; the verdict is that of rank {}", place->rank);
+  if (ranks.several()) text += ", which waits most for data";
+  return text;
+}
+
+std::string ImbalanceLine(const RankSummary& ranks) {
+  const Imbalance& imbalance = ranks.imbalance;
+  if (!ranks.several()) return "";
+  if (imbalance.iterations == 0) return "the ranks have no steady iterations in common";
+  if (!imbalance.together) {
+    return "their steps do not end together: no rank is seen to wait for another";
+  }
+  std::string text = fmt::format(
+      "all of them wait {} ({} of {} iterations) for the one whose data comes last",
+      DurationText(imbalance.cost), PercentText(imbalance.cost_share()), imbalance.iterations);
+  if (imbalance.cost_share() < 0.005) return text;
+  text += imbalance.fixed ? fmt::format("; {} of that is rank {}",
+                                        PercentText(imbalance.slowest_share), imbalance.slowest)
+                          : std::string("; they take turns");
+  return text;
+}
+
+std::string HostLine(const HostRow& host) {
+  std::string text = fmt::format("{}: {} rank{} with {:.0f} worker{}", PlainText(host.name, 40),
+                                 host.ranks, host.ranks == 1 ? "" : "s", host.workers,
+                                 std::lround(host.workers) == 1 ? "" : "s");
+  if (host.cores > 0) text += fmt::format(" for {:.3g} cores", host.cores);
+  if (host.memory > 0 && host.memory_limit > 0) {
+    text += fmt::format(", {} of memory for half of it, {}",
+                        BytesText(static_cast<std::uint64_t>(host.memory)),
+                        BytesText(static_cast<std::uint64_t>(host.memory_limit)));
+  }
+  if (host.shared > 0 && host.shared_size > 0) {
+    text += fmt::format(", {} of {} /dev/shm", BytesText(static_cast<std::uint64_t>(host.shared)),
+                        BytesText(static_cast<std::uint64_t>(host.shared_size)));
+  }
+  if (host.recorded < host.ranks) text += fmt::format(" ({} recorded)", host.recorded);
+  return text;
+}
+
+std::string ClockLine(const ClockRow& clock) {
+  std::string text = fmt::format("{}: {}", PlainText(clock.file, 60), PlainText(clock.by, 16));
+  if (clock.by == AlignName(AlignBy::kCollective) || clock.by == AlignName(AlignBy::kWallClock)) {
+    text += fmt::format(", moved by {:.6f} s, +-{}", clock.offset, DurationText(clock.uncertainty));
+    if (clock.bound > 0) text += fmt::format(", surely within {}", DurationText(clock.bound));
+  }
+  return text;
+}
+
+std::string RanksText(const Report& report) {
+  const RankSummary& ranks = report.diagnosis.ranks;
+  const std::string line = RanksLine(report.diagnosis);
+  if (line.empty()) return "";
+  std::string text = fmt::format("  {:<13}{}\n", "ranks", line);
+  if (!ranks.several()) return text;
+  text += fmt::format("  {:>5} {:<16} {:>7} {:>6} {:>10} {:>6} {:>10} {:>10} {:>10} {:>10}\n",
+                      "rank", "host", "workers", "cores", "samples/s", "wait", "wait p50",
+                      "step p50", "data-bound", "held up");
+  const std::vector<const RankRow*> shown = Shown(ranks);
+  for (const RankRow* row : shown) text += Line(*row, ranks);
+  if (shown.size() < ranks.rows.size()) {
+    text += fmt::format("  ... and {} that wait less\n", ranks.rows.size() - shown.size());
+  }
+  text += fmt::format("  {:<13}{}\n", "imbalance", ImbalanceLine(ranks));
+  for (const HostRow& host : ranks.hosts) {
+    if (host.ranks > 0 && host.recorded > 0) {
+      text += fmt::format("  {:<13}{}\n", "host", HostLine(host));
+    }
+  }
+  for (const ClockRow& clock : ranks.clocks) {
+    if (clock.by != AlignName(AlignBy::kReference) && clock.by != AlignName(AlignBy::kSameClock)) {
+      text += fmt::format("  {:<13}{}\n", "clock", ClockLine(clock));
+    }
+  }
+  return text;
+}
+
+void WriteRanksJson(const Report& report, JsonWriter& json) {
+  const RankSummary& ranks = report.diagnosis.ranks;
+  const RankPlace* place = OurPlace(report.diagnosis);
+  json.BeginObject();
+  json.Field("world_size", ranks.world_size).Field("launcher", ranks.launcher);
+  json.Field("recorded", static_cast<std::uint64_t>(ranks.rows.size()));
+  json.Field("verdict_of_rank", place != nullptr ? place->rank : -1);
+  json.Key("table").BeginArray();
+  for (const RankRow& row : ranks.rows) WriteRow(row, ranks, json);
+  json.EndArray();
+  WriteImbalance(ranks.imbalance, json);
+  json.Key("hosts").BeginArray();
+  for (const HostRow& host : ranks.hosts) WriteHost(host, json);
+  json.EndArray().Key("clocks").BeginArray();
+  for (const ClockRow& clock : ranks.clocks) {
+    json.BeginObject().Field("trace", clock.file).Field("aligned_by", clock.by);
+    json.Field("offset_s", clock.offset).Field("uncertainty_s", clock.uncertainty);
+    json.Field("bound_s", clock.bound).EndObject();
+  }
+  json.EndArray().EndObject();
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Clocks of several hosts, deliberately set wrong, and what is found of them.
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/ranks/clocks.h"
+#include "tests/analyzer/synthetic_ranks.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Ranked;
+using testing::Skew;
+using testing::TraceOfRank;
+
+// After the collective, up to 2 ms that differ from rank to rank and from step to step.
+Ranked Noisy() {
+  Ranked run;
+  run.batches = 200;
+  run.after = [](int rank, int i) {
+    std::mt19937 random(static_cast<unsigned>(1000 * rank + i));
+    return std::uniform_real_distribution<>(0, 2)(random);
+  };
+  run.wait = [](int rank, int i) { return 1.0 + (i + rank) % 7; };
+  return run;
+}
+
+std::vector<Alignment> Align(const Ranked& run, const std::vector<Skew>& skews,
+                             AlignMethod method = AlignMethod::kAuto) {
+  std::vector<ClockView> views;
+  for (std::size_t rank = 0; rank < skews.size(); ++rank) {
+    const auto trace = traces::MakeTrace(TraceOfRank(run, static_cast<int>(rank), skews[rank]));
+    views.push_back(ViewClock(*trace, BuildRunModel(*trace)));
+  }
+  return AlignClocks(views, method);
+}
+
+// Seconds that the alignment is off by, for the rank's clock when the true one shows the
+// iterations' beginning and `later` seconds after.
+double Miss(const Alignment& found, const Skew& reference, const Skew& skew, double later = 0) {
+  constexpr double kStart = 1000;
+  const double shown = kStart + later * (1 + skew.drift) + skew.offset_s;
+  const TimeNs moved = found.shift.At(TimeNs{std::llround(shown * 1e9)});
+  return Seconds(moved) - (kStart + later * (1 + reference.drift) + reference.offset_s);
+}
+
+TEST(ClocksTest, StepsTellHowFarTwoHostsAreApart) {
+  const std::vector<Skew> skews = {{}, {37.5, 0, "two", "node1"}};
+  Skew wrong_wall = skews[1];
+  wrong_wall.wall_error_ns = 3'000'000'000;
+  const auto found = Align(Noisy(), {skews[0], wrong_wall});
+  EXPECT_EQ(found[0].by, AlignBy::kReference);
+  EXPECT_EQ(found[1].by, AlignBy::kCollective);
+  EXPECT_LT(std::abs(Miss(found[1], skews[0], skews[1])), 1e-3);
+  EXPECT_LE(std::abs(Miss(found[1], skews[0], skews[1])), found[1].uncertainty);
+  ASSERT_TRUE(found[1].bound);
+  EXPECT_LE(std::abs(Miss(found[1], skews[0], skews[1])), *found[1].bound);
+  ASSERT_TRUE(found[1].wall_difference);
+  EXPECT_NEAR(std::abs(*found[1].wall_difference), 3.0, 0.01);
+}
+
+TEST(ClocksTest, DriftOfAClockIsFollowed) {
+  Ranked run = Noisy();
+  run.batches = 3000;
+  const std::vector<Skew> skews = {{}, {-5, 80e-6, "two"}};
+  const auto found = Align(run, skews);
+  const double length = 3000 * 0.018;
+  EXPECT_NEAR(found[1].shift.drift, -80e-6, 8e-6);
+  EXPECT_LT(std::abs(Miss(found[1], skews[0], skews[1])), 1e-3);
+  EXPECT_LT(std::abs(Miss(found[1], skews[0], skews[1], length)), 1e-3);
+}
+
+TEST(ClocksTest, TracesOfOneBootShareTheirClock) {
+  const auto found = Align(Noisy(), {{}, {}});
+  EXPECT_EQ(found[1].by, AlignBy::kSameClock);
+  EXPECT_EQ(found[1].shift.offset.value, 0);
+  EXPECT_EQ(found[1].uncertainty, 0);
+}
+
+TEST(ClocksTest, TimeNamespacesOfOneBootAreKnownExactly) {
+  Skew container;
+  container.offset_s = 1000.25;
+  container.namespace_ns = 1'000'250'000'000;
+  const auto found = Align(Noisy(), {{}, container});
+  EXPECT_EQ(found[1].by, AlignBy::kSameClock);
+  EXPECT_EQ(found[1].shift.offset.value, -1'000'250'000'000);
+}
+
+TEST(ClocksTest, RanksOfOneHostAreMovedTogether) {
+  const Skew other{12, 0, "two", "node1"};
+  Ranked run = Noisy();
+  run.ranks = 4;
+  const auto found = Align(run, {{}, {}, other, other});
+  EXPECT_EQ(found[2].by, AlignBy::kCollective);
+  EXPECT_EQ(found[2].shift.offset, found[3].shift.offset);
+  EXPECT_LT(std::abs(Miss(found[3], {}, other)), 1e-3);
+}
+
+TEST(ClocksTest, RanksThatDoNotWaitForEachOtherSayNothingOfClocks) {
+  Ranked run = Noisy();
+  run.together = false;
+  run.wait = [](int rank, int) { return rank == 0 ? 1.0 : 9.0; };
+  const auto found = Align(run, {{}, {4, 0, "two"}});
+  EXPECT_EQ(found[1].by, AlignBy::kWallClock);
+  EXPECT_LT(std::abs(Miss(found[1], {}, {4, 0, "two"})), 1e-6);
+  EXPECT_GT(found[1].uncertainty, 1e-3);
+}
+
+TEST(ClocksTest, AFewIterationsAreNotEnough) {
+  Ranked run = Noisy();
+  run.batches = 7;
+  EXPECT_EQ(Align(run, {{}, {4, 0, "two"}})[1].by, AlignBy::kWallClock);
+}
+
+TEST(ClocksTest, AMethodThatIsAskedForIsTaken) {
+  const std::vector<Skew> skews = {{}, {4, 0, "two"}};
+  EXPECT_EQ(Align(Noisy(), skews, AlignMethod::kWallClock)[1].by, AlignBy::kWallClock);
+  EXPECT_EQ(Align(Noisy(), {{}, {}}, AlignMethod::kCollective)[1].by, AlignBy::kCollective);
+}
+
+TEST(ClocksTest, AnUnknownMethodIsAMistake) {
+  EXPECT_TRUE(ParseAlignMethod("steps"));
+  const auto wrong = ParseAlignMethod("gps");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().kind, ErrorKind::kUsage);
+}
+
+// Rank 0 validates alone after its first epoch: its second training epoch has another generation.
+TEST(ClocksTest, EpochsAreCountedByLoader) {
+  Ranked run = Noisy();
+  run.epochs = 2;
+  traces::TraceData data = TraceOfRank(run, 0);
+  for (auto& spans : data.spans) {
+    for (traces::Span& span : spans) {
+      if (span.batch.generation == 1) span.batch.generation = 2;
+    }
+  }
+  data.processes[0].facts["loader.1.num_workers"] = "0";
+  data.processes[0].facts["epoch.1"] = "1";
+  data.processes[0].facts["epoch.2"] = "0";
+  const auto first = traces::MakeTrace(std::move(data));
+  const Skew skew{8, 0, "two"};
+  const auto second = traces::MakeTrace(TraceOfRank(run, 1, skew));
+  const std::vector<ClockView> views = {ViewClock(*first, BuildRunModel(*first)),
+                                        ViewClock(*second, BuildRunModel(*second))};
+  const auto found = AlignClocks(views, AlignMethod::kAuto);
+  EXPECT_EQ(found[1].iterations, 400u);
+  EXPECT_LT(std::abs(Miss(found[1], {}, skew)), 1e-3);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks side by side: who is slow, what it costs, what their host can feed, and several traces as
+// one.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/ranks/merge_run.h"
+#include "analyzer/report/report.h"
+#include "tests/analyzer/finds.h"
+#include "tests/analyzer/synthetic_ranks.h"
+#include "tests/traces/support.h"
+#include "traces/merge.h"
+#include "traces/pack.h"
+#include "traces/trace_builder.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Costs;
+using testing::FindingOf;
+using testing::Ranked;
+using testing::SideBySide;
+using testing::Skew;
+using testing::Synthetic;
+using testing::TraceOfAll;
+using testing::TraceOfRank;
+
+RankSummary SummaryOf(traces::TraceData data) {
+  const auto trace = traces::MakeTrace(std::move(data));
+  return SummariseRanks(*trace, BuildRunModel(*trace));
+}
+
+double Number(const Finding& finding, const std::string& key) {
+  for (const auto& [name, value] : finding.evidence) {
+    if (name == key) return std::get<double>(value);
+  }
+  ADD_FAILURE() << "no " << key;
+  return 0;
+}
+
+bool IsThere(const Findings& findings, std::string_view id) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [&](const Finding& finding) { return finding.id == id; });
+}
+
+// Rank 2 of four waits 6 ms in each iteration, the others 1 ms.
+Ranked OneIsSlow() {
+  Ranked run;
+  run.ranks = 4;
+  run.wait = [](int rank, int) { return rank == 2 ? 6.0 : 1.0; };
+  return run;
+}
+
+TEST(RankSummaryTest, CostsWhatTheLongestWaitExceedsTheMeanOne) {
+  const RankSummary ranks = SummaryOf(TraceOfAll(OneIsSlow()));
+  ASSERT_EQ(ranks.rows.size(), 4u);
+  const Imbalance& found = ranks.imbalance;
+  EXPECT_TRUE(found.together);
+  EXPECT_TRUE(found.fixed);
+  EXPECT_EQ(found.slowest, 2);
+  EXPECT_EQ(found.iterations, 96u);  // without the four that fill the queues
+  EXPECT_NEAR(found.cost, 96 * (6 - 9.0 / 4) * 1e-3, 1e-6);
+  EXPECT_NEAR(found.slowest_share, 1, 1e-9);
+  EXPECT_NEAR(ranks.rows[2].wait, 6e-3, 1e-9);
+  EXPECT_NEAR(ranks.rows[0].step, 16.2e-3, 1e-6);  // 5 of them for rank 2
+  EXPECT_NEAR(ranks.rows[1].samples_rate, 8 / 17.2e-3, 1);
+  EXPECT_NEAR(ranks.rows[2].data_bound, 1, 1e-9);
+}
+
+TEST(RankSummaryTest, TheVerdictIsThatOfTheSlowestRank) {
+  const auto trace = traces::MakeTrace(TraceOfAll(OneIsSlow()));
+  const Diagnosis diagnosis = Diagnose(*trace);
+  EXPECT_EQ(trace->processes()[diagnosis.run.loader().config.consumer.value].rank, 2);
+}
+
+TEST(RankSummaryTest, OneRankHasNobodyToWaitFor) {
+  Ranked run;
+  run.ranks = 1;
+  const RankSummary ranks = SummaryOf(TraceOfAll(run));
+  EXPECT_FALSE(ranks.several());
+  EXPECT_EQ(ranks.imbalance.iterations, 0u);
+}
+
+TEST(RankImbalanceTest, NamesTheStragglerAndItsCost) {
+  const auto finding = FindingOf("rank-imbalance", TraceOfAll(OneIsSlow()));
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(Number(*finding, "rank"), 2);
+  EXPECT_EQ(finding->pids, std::vector<std::uint32_t>{2100});
+  EXPECT_NEAR(Number(*finding, "cost_share"), 3.75 / 17.2, 0.01);
+}
+
+TEST(RankImbalanceTest, SpeaksWhereTheyTakeTurns) {
+  Ranked run;
+  run.ranks = 4;
+  run.wait = [](int rank, int i) { return i % 4 == rank ? 6.0 : 1.0; };
+  const auto finding = FindingOf("rank-imbalance", TraceOfAll(run));
+  ASSERT_TRUE(finding);
+  EXPECT_TRUE(finding->pids.empty());
+  EXPECT_NE(finding->title.find("in turn"), std::string::npos);
+}
+
+TEST(RankImbalanceTest, IsSilentOfFourPercent) {
+  Ranked run = OneIsSlow();
+  run.wait = [](int rank, int) { return rank == 2 ? 1.6 : 1.0; };  // 0.45 of 13 ms
+  EXPECT_FALSE(FindingOf("rank-imbalance", TraceOfAll(run)));
+}
+
+TEST(RankImbalanceTest, RanksThatDoNotWaitForEachOtherLoseNothing) {
+  Ranked run = OneIsSlow();
+  run.together = false;
+  run.wait = [](int rank, int) { return rank == 2 ? 1.9 : 1.0; };
+  const RankSummary ranks = SummaryOf(TraceOfAll(run));
+  EXPECT_FALSE(ranks.imbalance.together);
+  EXPECT_FALSE(FindingOf("rank-imbalance", TraceOfAll(run)));
+}
+
+Synthetic Decoding(int workers, int cores) {
+  Synthetic run;
+  run.workers = workers;
+  run.cores = cores;
+  run.batches = 60;
+  run.costs = testing::Always({1, 30, 5, 0.5, 0.1, 0.3, 4, 0});
+  return run;
+}
+
+Findings AllFindings(traces::TraceData data) {
+  const auto trace = traces::MakeTrace(std::move(data));
+  return RunRules(*trace, Diagnose(*trace));
+}
+
+TEST(RanksExceedHostTest, EightRanksWithEightWorkersOnSixteenCoresAreOneFinding) {
+  const Findings findings = AllFindings(SideBySide(Decoding(8, 16), 8));
+  EXPECT_EQ(std::count_if(findings.begin(), findings.end(),
+                          [](const Finding& one) { return one.id == "ranks-exceed-host"; }),
+            1);
+  EXPECT_FALSE(IsThere(findings, "too-many-workers"));
+  EXPECT_FALSE(IsThere(findings, "cpu-quota-or-affinity"));
+  for (const Finding& finding : findings) {
+    if (finding.id != "ranks-exceed-host") continue;
+    EXPECT_EQ(Number(finding, "ranks"), 8);
+    EXPECT_EQ(Number(finding, "workers"), 64);
+    EXPECT_EQ(Number(finding, "usable_cores"), 16);
+    EXPECT_LE(Number(finding, "workers_that_fit") * 8, 16);
+  }
+}
+
+TEST(RanksExceedHostTest, IsSilentWhereEachWorkerHasItsCore) {
+  EXPECT_FALSE(FindingOf("ranks-exceed-host", SideBySide(Decoding(2, 16), 8)));
+  EXPECT_TRUE(FindingOf("ranks-exceed-host", SideBySide(Decoding(3, 16), 8)));
+}
+
+TEST(RanksExceedHostTest, RanksThatWereNotRecordedCountAsWell) {
+  traces::TraceData data = testing::MakeSynthetic(Decoding(8, 16));
+  data.processes[0].rank = data.processes[0].local_rank = 3;
+  data.processes[0].world_size = 8;
+  data.processes[0].facts["rank.local_size"] = "8";
+  const auto finding = FindingOf("ranks-exceed-host", std::move(data));
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(Number(*finding, "workers"), 64);
+  EXPECT_EQ(Number(*finding, "recorded_ranks"), 1);
+}
+
+TEST(RanksExceedHostTest, SuggestsNoMoreWorkersThanTheHostHasCoresFor) {
+  for (const int recorded : {1, 2, 8}) {
+    Synthetic run = Decoding(recorded, 16);
+    run.cpu_share = std::min(1.0, 16.0 / (8 * recorded));  // what they got of the cores
+    const auto trace = traces::MakeTrace(SideBySide(run, 8));
+    const Diagnosis diagnosis = Diagnose(*trace);
+    EXPECT_EQ(diagnosis.run.host.usable_cores(), 2);
+    EXPECT_LE(diagnosis.loader->suggestion.workers * 8, 2 * 16) << recorded;
+    EXPECT_LT(diagnosis.loader->suggestion.workers, 8) << recorded;
+  }
+}
+
+TEST(RankLayoutTest, CoresOfTheirOwnAreNotShared) {
+  traces::TraceData data = SideBySide(Decoding(2, 16), 4);
+  int rank = 0;
+  for (traces::ProcessInfo& process : data.processes) {
+    if (process.role != wire::kRoleConsumer) continue;
+    const std::string first = std::to_string(4 * rank);
+    process.facts["process.affinity"] = first + "-" + std::to_string(4 * rank + 3);
+    ++rank;
+  }
+  const auto trace = traces::MakeTrace(std::move(data));
+  const RankLayout layout = ReadRankLayout(*trace);
+  ASSERT_EQ(layout.places.size(), 4u);
+  for (const RankPlace& place : layout.places) EXPECT_NEAR(place.cores, 4, 1e-9);
+  EXPECT_NEAR(layout.hosts[0].cores, 16, 1e-9);
+}
+
+TEST(RankLayoutTest, AQuotaIsSharedEqually) {
+  traces::TraceData data = SideBySide(Decoding(2, 16), 4);
+  data.facts["cgroup.cpu_quota"] = "6";
+  const auto trace = traces::MakeTrace(std::move(data));
+  EXPECT_NEAR(ReadRankLayout(*trace).places[1].cores, 1.5, 1e-9);
+}
+
+TEST(RankLayoutTest, OneRankOfARunHasAnEqualPartOfItsHost) {
+  traces::TraceData data = testing::MakeSynthetic(Decoding(2, 16));
+  data.facts["memory.total"] = "64000000000";
+  data.processes[0].rank = data.processes[0].local_rank = 1;
+  data.processes[0].facts["rank.local_size"] = "4";
+  const auto trace = traces::MakeTrace(std::move(data));
+  const RunModel run = BuildRunModel(*trace);
+  EXPECT_NEAR(run.host.usable_cores(), 4, 1e-9);
+  EXPECT_EQ(run.host.ram.value, 16'000'000'000u);
+  EXPECT_EQ(run.host.shm_size.value, 2'000'000'000u);
+  EXPECT_EQ(run.machine().shm_size.value, 8'000'000'000u);
+}
+
+// The files of `skews.size()` ranks.
+std::vector<std::string> Write(const traces::testing::TempFolder& folder, const Ranked& run,
+                               const std::vector<Skew>& skews) {
+  std::vector<std::string> paths;
+  for (std::size_t rank = 0; rank < skews.size(); ++rank) {
+    const auto path = folder / ("rank" + std::to_string(rank) + ".penstock");
+    const traces::TraceData data = TraceOfRank(run, static_cast<int>(rank), skews[rank]);
+    auto packer = traces::CreatePacked(path);
+    for (const auto& [key, value] : data.facts) (*packer)->SetFact(key, value);
+    for (const auto& process : data.processes) (void)(*packer)->AddProcess(process);
+    for (std::uint32_t i = 0; i < data.threads.size(); ++i) {
+      (void)(*packer)->AddThread(data.threads[i]);
+      for (const traces::Span& span : data.spans[i]) (*packer)->AddSpan(ThreadId{i}, span);
+    }
+    (*packer)->SetRealtimeOffset(data.realtime_offset);
+    EXPECT_TRUE((*packer)->Finish());
+    paths.push_back(path.string());
+  }
+  return paths;
+}
+
+TEST(MergeRunTest, RanksOfTwoHostsStandOnOneClock) {
+  const traces::testing::TempFolder folder;
+  auto paths =
+      Write(folder, OneIsSlow(), {{}, {}, {77, 0, "two", "node1"}, {77, 0, "two", "node1"}});
+  std::reverse(paths.begin(), paths.end());  // the order does not matter
+  const auto merged = OpenMerged(paths, AlignMethod::kAuto);
+  ASSERT_TRUE(merged) << merged.error().message;
+  const RankSummary ranks = SummariseRanks(**merged, BuildRunModel(**merged));
+  ASSERT_EQ(ranks.rows.size(), 4u);
+  ASSERT_EQ(ranks.hosts.size(), 2u);
+  EXPECT_EQ(ranks.hosts[ranks.rows[3].host].name, "node1");
+  EXPECT_EQ(ranks.imbalance.slowest, 2);
+  EXPECT_TRUE(ranks.imbalance.together);
+  ASSERT_EQ(ranks.clocks.size(), 4u);
+  EXPECT_EQ(ranks.clocks[1].by, "same clock");
+  EXPECT_EQ(ranks.clocks[2].by, "collective");
+  EXPECT_NEAR(ranks.clocks[2].offset, -77, 1e-3);
+  EXPECT_LT(Seconds((*merged)->end() - (*merged)->begin()), 10);
+}
+
+TEST(MergeRunTest, PidsOfTwoHostsMayBeTheSame) {
+  const traces::testing::TempFolder folder;
+  const auto paths = Write(folder, OneIsSlow(), {{}, {1, 0, "two"}});
+  const auto merged = OpenMerged(paths, AlignMethod::kAuto);
+  ASSERT_TRUE(merged);
+  EXPECT_NE((*merged)->processes()[0].pid, (*merged)->processes()[1].pid);
+  EXPECT_EQ(BuildRunModel(**merged).loaders.size(), 2u);
+}
+
+TEST(MergeRunTest, RefusesTheSameRankTwice) {
+  const traces::testing::TempFolder folder;
+  const auto paths = Write(folder, OneIsSlow(), {{}});
+  const std::string copy = (folder / "copy.penstock").string();
+  std::filesystem::copy_file(paths[0], copy);
+  const std::vector<std::string> twice = {paths[0], copy};
+  const auto merged = OpenMerged(twice, AlignMethod::kAuto);
+  ASSERT_FALSE(merged);
+  EXPECT_EQ(merged.error().kind, ErrorKind::kInput);
+  EXPECT_NE(merged.error().message.find("rank 0"), std::string::npos);
+  const std::vector<std::string> same = {paths[0], paths[0]};
+  EXPECT_EQ(OpenMerged(same, AlignMethod::kAuto).error().kind, ErrorKind::kUsage);
+}
+
+TEST(MergeRunTest, RefusesAMerge) {
+  const traces::testing::TempFolder folder;
+  const auto paths = Write(folder, OneIsSlow(), {{}, {}, {}});
+  const std::vector<std::string> two = {paths[0], paths[1]};
+  const std::string merged = (folder / "merged.penstock").string();
+  auto packer = traces::CreatePacked(merged);
+  ASSERT_TRUE(MergeRun(two, AlignMethod::kAuto, **packer));
+  ASSERT_TRUE((*packer)->Finish());
+  const std::vector<std::string> again = {merged, paths[2]};
+  const auto refused = OpenMerged(again, AlignMethod::kAuto);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("already"), std::string::npos);
+}
+
+TEST(RankReportTest, TextAndJsonHaveTheTable) {
+  const auto trace = traces::MakeTrace(TraceOfAll(OneIsSlow()));
+  const Report report = BuildReport(*trace, "t");
+  const std::string text = ReportText(report, Colour::kOff);
+  EXPECT_NE(text.find("4 ranks (torch); the verdict is that of rank 2"), std::string::npos) << text;
+  EXPECT_NE(text.find("held up"), std::string::npos);
+  const std::string json = ReportJson(report);
+  for (const char* key : {"\"ranks\"", "\"world_size\": 4", "\"slowest_rank\": 2", "\"held_up_s\"",
+                          "\"verdict_of_rank\": 2"}) {
+    EXPECT_NE(json.find(key), std::string::npos) << key;
+  }
+}
+
+TEST(RankReportTest, ARunWithoutRanksSaysNothingOfThem) {
+  const auto trace = testing::SyntheticTrace(Synthetic{});
+  EXPECT_EQ(ReportText(BuildReport(*trace, "t"), Colour::kOff).find("imbalance"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
