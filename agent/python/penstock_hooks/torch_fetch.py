@@ -77,7 +77,10 @@ class _Samples:
 
 
 class _Stream:
-    """The iterator of an iterable dataset. Its samples are numbered as if workers took turns."""
+    """The iterator of an iterable dataset. Its samples are numbered as if workers took turns.
+
+    One that batches by itself (webdataset) counts its samples in `progress.inner`.
+    """
 
     __slots__ = ("_iterator", "_progress", "_name", "_sequence")
 
@@ -92,6 +95,7 @@ class _Stream:
 
     def __next__(self):
         progress = self._progress
+        inner = progress.inner
         token = begin(
             _SAMPLE,
             self._name,
@@ -107,12 +111,37 @@ class _Stream:
         except BaseException:
             end(token)
             raise
-        end(token)
-        self._sequence += 1
+        if progress.inner != inner:
+            cancel(token)
+        else:
+            end(token)
+            self._sequence += 1
         return item
 
     def __getattr__(self, name):
         return getattr(self._iterator, name)
+
+
+def _resumable(kind):
+    """`kind` for an object that saves its state: a protocol looks for the methods on the class."""
+
+    class Resumable(kind):
+        __slots__ = ()
+
+        def state_dict(self, *args, **kwargs):
+            return self.__getattr__("state_dict")(*args, **kwargs)
+
+        def load_state_dict(self, *args, **kwargs):
+            return self.__getattr__("load_state_dict")(*args, **kwargs)
+
+    return Resumable
+
+
+_ResumableSamples, _ResumableStream = _resumable(_Samples), _resumable(_Stream)
+
+
+def _saves(thing):
+    return hasattr(thing, "state_dict") and hasattr(thing, "load_state_dict")
 
 
 def _collating(function):
@@ -144,10 +173,15 @@ def instrument(fetcher, progress):
     stream = getattr(fetcher, "dataset_iter", None)
     collate = _collating(fetcher.collate_fn)
     if stream is not None:
-        stream = _Stream(stream, progress, intern(type(fetcher.dataset).__name__))
+        own = stream is fetcher.dataset
+        kind = _ResumableStream if _saves(stream) else _Stream
+        stream = kind(stream, progress, intern(type(fetcher.dataset).__name__))
         fetcher.dataset_iter = stream
+        if own:  # whether they are one object tells torchdata whose state to save
+            fetcher.dataset = stream
     else:
-        samples = _Samples(fetcher.dataset, progress, _is_plain_subset(fetcher.dataset))
+        kind = _ResumableSamples if _saves(fetcher.dataset) else _Samples
+        samples = kind(fetcher.dataset, progress, _is_plain_subset(fetcher.dataset))
         fetcher.dataset = samples
     fetcher.collate_fn = collate
     fetcher._penstock = progress

@@ -19,7 +19,7 @@ class Consumer:
     __slots__ = (
         "generation", "first_generation", "receiving", "acks", "workers", "progress", "ended",
         "count", "batch", "left_at", "in_order", "got", "pin", "wait_name", "step_name",
-        "end_name", "reset_name", "recv_at", "recv_bytes", "fixed", "number",
+        "end_name", "reset_name", "recv_at", "recv_bytes", "fixed", "number", "built",
     )  # fmt: skip
 
     def __init__(self, workers):
@@ -34,6 +34,7 @@ class Consumer:
         self.recv_bytes = 0
         self.fixed = None
         self.number = None  # of the loader, among those of this process
+        self.built = False  # torchdata's fast-forwards to where it was, in its __init__
         self.wait_name = intern("DataLoader.__next__")
         self.end_name = intern("DataLoader.end")
         self.step_name = intern("step")
@@ -52,13 +53,19 @@ class Consumer:
             self.ended = True
             event(wire.EPOCH_END, -1, self.generation, self.count)
             context(-1, -1, 0)
+            if local.ahead is not None:
+                local.ahead.ended = True
 
     def deliver(self, index):
         self.count += 1
         self.batch = index
         delivered(index, self.generation)
-        context(-1, index, self.generation)
-        self.left_at = now()
+        local.delivered += 1
+        if local.ahead is not None:
+            local.ahead.got(index, self.generation)
+        else:
+            context(-1, index, self.generation)
+            self.left_at = now()
 
 
 def _open(iterator, loader):
@@ -100,6 +107,7 @@ def _make_init(original):
             end(token)
             local.building = None
             local.progress = before
+        state.built = True
         try:
             _describe(self, loader, state)
         except Exception:
@@ -109,16 +117,16 @@ def _make_init(original):
 
 
 def _make_reset(original):
-    def _reset(self, loader, first_iter=False):
+    def _reset(self, loader, first_iter=False, *args, **kwargs):
         state = self.__dict__.get("_penstock")
         if state is None:
-            return original(self, loader, first_iter)
+            return original(self, loader, first_iter, *args, **kwargs)
         if first_iter:
             try:
                 attach(self, state)
             except Exception:
                 pass
-            return original(self, loader, first_iter)
+            return original(self, loader, first_iter, *args, **kwargs)
         state.finish()
         state.generation = next_generation()
         state.acks = state.workers
@@ -126,7 +134,7 @@ def _make_reset(original):
         event(wire.EPOCH_START, -1, state.generation, state.workers)
         token = begin(_STARTUP, state.reset_name, -1, -1, state.generation)
         try:
-            return original(self, loader, first_iter)
+            return original(self, loader, first_iter, *args, **kwargs)
         finally:
             end(token)
             torch_options.record(loader, self, state.generation)
@@ -139,6 +147,8 @@ def _make_next(original):
         try:
             state = self._penstock
         except AttributeError:
+            return original(self)
+        if not state.built:
             return original(self)
         if state.left_at:
             emit(_STEP, state.step_name, state.left_at, state.batch, state.generation, 0)
@@ -248,9 +258,15 @@ def _make_single_next(original):
 
     def _next_data(self):
         state = self.__dict__.get("_penstock")
-        if state is not None:
-            context(-1, state.count, state.generation)
-        return original(self)
+        if state is None:
+            return original(self)
+        context(-1, state.count, state.generation)
+        before = local.progress
+        local.progress = state.progress
+        try:
+            return original(self)
+        finally:
+            local.progress = before
 
     return _next_data
 
@@ -263,14 +279,25 @@ def patch(dataloader):
     pins = dataloader._utils.pin_memory
     replace(pins, "pin_memory", _make_pin)
     replace(pins, "_pin_memory_loop", _make_pin_loop)
-    base = dataloader._BaseDataLoaderIter
-    replace(base, "__next__", _make_next)
+    replace(dataloader._BaseDataLoaderIter, "__next__", _make_next)
     for way in ("SingleProcess", "MultiProcessing", "Threading"):
         kind = getattr(dataloader, "_%sDataLoaderIter" % way, None)
         if kind is not None:
             replace(kind, "__init__", _make_init)
-    replace(dataloader._SingleProcessDataLoaderIter, "_next_data", _make_single_next)
     parallel = getattr(dataloader, "_ParallelDataLoaderIter", None)
     parallel = parallel or dataloader._MultiProcessingDataLoaderIter
+    _patch_iterators(dataloader._SingleProcessDataLoaderIter, parallel)
+
+
+def _patch_iterators(single, parallel):
+    replace(single, "_next_data", _make_single_next)
     replace(parallel, "_reset", _make_reset)
     replace(parallel, "_get_data", _make_get_data)
+
+
+def patch_stateful(module):
+    """`module`: torchdata.stateful_dataloader.stateful_dataloader, whose iterators are copies of torch's."""
+    single, parallel = module._StatefulSingleProcessDataLoaderIter, module._StatefulMultiProcessingDataLoaderIter
+    for kind in (single, parallel):
+        replace(kind, "__init__", _make_init)
+    _patch_iterators(single, parallel)

@@ -46,7 +46,8 @@ def _received(state, message, name):
     index = message[0]
     if type(index) is int:
         data = message[1]
-        if type(data).__name__ != "_IterableDatasetStopIteration":
+        what = data[0] if type(data) is tuple and data else data  # torchdata sends a state with it
+        if type(what).__name__ != "_IterableDatasetStopIteration":
             emit(wire.GET, name, start, index, state.receiving, payload_bytes(data) or state.recv_bytes)
             event(wire.BATCH_GOT, index, state.receiving, 0)
     elif index is not None and state.acks:  # a persistent worker begins the new epoch

@@ -17,19 +17,23 @@ CARRIER = "_penstock_generation"
 class Progress:
     """One worker (or the consumer, with no workers): the batch it is working on."""
 
-    __slots__ = ("generation", "batch", "worker", "workers")
+    __slots__ = ("generation", "batch", "worker", "workers", "inner")
 
     def __init__(self, generation, worker, workers):
         self.generation = generation
         self.batch = -1
         self.worker = worker
         self.workers = workers if workers > 0 else 1
+        self.inner = 0  # samples counted by a dataset that batches by itself
 
 
 class _Local(threading.local):
     progress = None  # Progress for the fetcher that is made next on this thread
     building = None  # generation whose workers are being started on this thread
     pinning = False  # inside pin_memory()
+    ahead = None  # look_ahead.LookAhead that asks for batches before the program does
+    waiting = None  # foreign.Loop whose iterator's next() this thread is inside of
+    delivered = 0  # batches that DataLoaders have handed out on this thread
 
 
 local = _Local()
@@ -41,6 +45,7 @@ class _Process:
     def __init__(self):
         self.pid = os.getpid()
         self.has_role = False
+        self.is_worker = False
         self.loaders = 0
         self.seen = set()  # numbers of the loaders that delivered a batch
         self.indices = weakref.WeakKeyDictionary()  # DataLoader -> its number

@@ -107,9 +107,14 @@ class _ResultQueue:
         self._sender = sender
         self._end = end_type
 
+    def _is_end(self, payload):
+        if type(payload) is tuple and payload:  # torchdata's: the batch, its worker and a state
+            payload = payload[0]
+        return type(payload) is self._end
+
     def put(self, item, *args, **kwargs):
         try:
-            if type(item) is tuple and type(item[0]) is int and type(item[1]) is not self._end:
+            if type(item) is tuple and type(item[0]) is int and not self._is_end(item[1]):
                 progress = self._progress
                 event(wire.BATCH_PUT, item[0], progress.generation, progress.worker)
                 if self._sender is not None:
@@ -129,7 +134,8 @@ def _open_worker(progress, threaded):
     if threaded:
         progress.generation = 0  # known when the first index arrives
     else:
-        process().has_role = True
+        here = process()
+        here.has_role = here.is_worker = True
         role(wire.WORKER, progress.worker)
         write_affinity()
         progress.generation = mp_process.current_process().__dict__.get(CARRIER, 0)
@@ -195,11 +201,15 @@ def _make_start(original):
     return start
 
 
-def patch(dataloader):
-    """`dataloader`: the module torch.utils.data.dataloader."""
-    worker = dataloader._utils.worker
-    end_type = worker._IterableDatasetStopIteration
+def patch_loops(worker, end_type):
+    """`worker`: a module with worker loops, torch's or torchdata's."""
     for name in ("_worker_loop", "_process_worker_loop", "_thread_worker_loop"):
         if hasattr(worker, name):
             replace(worker, name, _make_loop("thread" in name, end_type))
+
+
+def patch(dataloader):
+    """`dataloader`: the module torch.utils.data.dataloader."""
+    worker = dataloader._utils.worker
+    patch_loops(worker, worker._IterableDatasetStopIteration)
     replace(mp_process.BaseProcess, "start", _make_start)

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program's loop over batches of a library that is not torch.utils.data.
+
+What is seen of it: when the program asked for a batch, how long it waited, what it did between. Who
+made the batch, and of which samples, is not known here; the spans of reading and decoding are those
+of the library's threads, without a batch. Where the iterator turns out to be a shell around a
+DataLoader of torch, that one's hooks have said all of this, and it is left to them.
+"""
+from penstock_hooks import wire
+from penstock_hooks.bridge import (
+    begin, cancel, context, delivered, emit, end, event, fact, intern, now, role,
+)  # fmt: skip
+from penstock_hooks.facts import write_affinity
+from penstock_hooks.torch_state import local, loader_index, next_generation, process
+
+_MOST_LOADERS = 64
+_MOST_EPOCHS = 256
+
+
+class Loop:
+    """One pass over the batches of one loader."""
+
+    __slots__ = ("_library", "_generation", "_count", "_left_at", "_ended", "_shell", "_number", "_names",
+                 "_sized")  # fmt: skip
+
+    def __init__(self, library, loader, facts=None):
+        """`facts(loader)` gives (key, value) of what is known of it: num_workers, batch_size, ..."""
+        self._library = library
+        self._generation = next_generation()
+        self._count = self._left_at = 0
+        self._ended = self._shell = self._sized = False
+        self._names = tuple(intern(library + what) for what in (".next", ".end", ".step"))
+        self._number, is_new = loader_index(loader)
+        here = process()
+        if not here.has_role:
+            here.has_role = True
+            role(wire.CONSUMER, -1)
+        if self._generation <= _MOST_EPOCHS:
+            fact("epoch.%d" % self._generation, str(self._number))
+        if is_new and self._number < _MOST_LOADERS:
+            write_affinity()
+            self._tell("kind", "other")
+            self._tell("library", library)
+            try:
+                for key, value in facts(loader) if facts else ():
+                    self._tell(key, value)
+            except Exception:
+                pass
+        event(wire.EPOCH_START, -1, self._generation, 0)
+
+    @property
+    def ended(self):
+        return self._ended
+
+    @property
+    def batch(self):
+        """(index, generation) of the batch that the program waits for."""
+        return self._count, self._generation
+
+    def _tell(self, key, value):
+        if value is not None:
+            self._sized = self._sized or key == "batch_size"
+            text = ("true" if value else "false") if isinstance(value, bool) else str(value)
+            fact("loader.%d.%s" % (self._number, key), text)
+
+    def take(self, call, *args, **kwargs):
+        """call(...), which gives the next batch or raises StopIteration."""
+        if self._shell or local.waiting is not None:
+            return call(*args, **kwargs)
+        index, generation = self._count, self._generation
+        self._end_step()
+        event(wire.NEXT_ENTERED, index, generation, 0)
+        before = local.delivered
+        local.waiting = self
+        start = now()
+        token = begin(wire.WAIT, self._names[0], -1, index, generation)
+        try:
+            data = call(*args, **kwargs)
+        except StopIteration:
+            cancel(token)
+            if local.delivered == before:
+                emit(wire.WAIT, self._names[1], start, -1, generation, 0)
+            self.finish()
+            raise
+        except BaseException:
+            end(token)
+            raise
+        finally:
+            local.waiting = None
+        if local.delivered != before:
+            cancel(token)
+            self._shell = True
+        else:
+            end(token)
+            self._deliver(index)
+            if index == 0:
+                self._describe(data)
+        return data
+
+    def _end_step(self):
+        if self._left_at:
+            emit(wire.STEP, self._names[2], self._left_at, self._count - 1, self._generation, 0)
+            self._left_at = 0
+
+    def _deliver(self, index):
+        self._count += 1
+        delivered(index, self._generation)
+        context(-1, index, self._generation)
+        self._left_at = now()
+
+    def _describe(self, data):
+        try:
+            length = batch_length(data)
+            if length and not self._sized and self._number < _MOST_LOADERS:
+                self._tell("batch_size", length)
+        except Exception:
+            pass
+
+    def finish(self):
+        """The program has had all of them, or has turned to another pass."""
+        if not self._ended:
+            self._ended = True
+            if not self._shell:
+                self._end_step()
+                event(wire.EPOCH_END, -1, self._generation, self._count)
+                context(-1, -1, 0)
+
+
+def batch_length(data, depth=3):
+    """Samples in a batch: the first dimension that all of its arrays and lists share; 0 if there is none."""
+    shape = getattr(data, "shape", None)
+    if shape is not None:
+        try:
+            return int(shape[0]) if len(shape) else 0
+        except (TypeError, ValueError):
+            return 0
+    if depth and isinstance(data, dict):
+        return _shared([batch_length(value, depth - 1) for value in data.values()])
+    if depth and isinstance(data, (list, tuple)):
+        inside = [batch_length(value, depth - 1) for value in data[:64]]
+        if not any(inside) or _alike(data):
+            return len(data)  # samples, not the parts of a batch
+        return _shared(inside)
+    return 0
+
+
+def _alike(data):
+    """True for several arrays of one shape, such as pictures."""
+    shapes = {tuple(getattr(value, "shape", ())) for value in data[:64]}
+    return len(data) > 1 and len(shapes) == 1 and len(shapes.pop()) > 1
+
+
+def _shared(sizes):
+    known = {size for size in sizes if size}
+    return known.pop() if len(known) == 1 else 0
+
+
+def next_hook(library, owner=None, facts=None, applies=None):
+    """For `replace`: `__next__` of an iterator. `owner(iterator)` is the loader that it belongs to;
+    where `applies()` is false the call is left alone."""
+
+    def make(original):
+        def __next__(self):
+            loop = getattr(self, "_penstock", None)
+            if applies is not None and not applies():
+                return original(self)
+            if loop is None or loop.ended:
+                loop = open_loop(self, library, owner, facts)
+                if loop is None:
+                    return original(self)
+            return loop.take(original, self)
+
+        return __next__
+
+    return make
+
+
+def open_loop(iterator, library, owner, facts):
+    """The loop over a new iterator; None inside another's next(), or where a DataLoader's worker is."""
+    try:
+        if not is_program():
+            return None
+        loop = iterator._penstock = Loop(library, owner(iterator) if owner else iterator, facts)
+    except Exception:
+        return None
+    return loop
+
+
+def is_program():
+    """Whether this is the program's own code, not a dataset's or another iterator's."""
+    return not process().is_worker and local.waiting is None and local.progress is None

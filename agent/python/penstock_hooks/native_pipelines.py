@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loaders whose work is done by threads of their own in C++: NVIDIA DALI, TensorFlow's tf.data, SPDL.
+
+Seen here is the program's loop. Reads are seen by the agent in whatever thread makes them, DALI names
+its operators by NVTX ranges, and SPDL's steps are Python functions in a pool of threads.
+"""
+import sys
+
+from penstock_hooks import wire
+from penstock_hooks.bridge import begin, end, intern
+from penstock_hooks.foreign import next_hook, open_loop
+from penstock_hooks.tasks import on_item
+from penstock_hooks.torch_state import local
+from penstock_hooks.wrapping import is_ours, replace
+
+_NO_LOOP = object()  # a loader is asked for a batch, but not by the program
+
+
+def _dali_facts(pipeline):
+    yield "batch_size", getattr(pipeline, "max_batch_size", None)
+    yield "num_workers", getattr(pipeline, "num_threads", None)
+    yield "prefetch_factor", getattr(pipeline, "prefetch_queue_depth", None)
+    yield "start_method", "thread"
+
+
+def _dali_pipelines(iterator):
+    pipelines = getattr(iterator, "_pipes", None) or getattr(iterator, "_pipelines", None)
+    return pipelines[0] if isinstance(pipelines, (list, tuple)) and pipelines else iterator
+
+
+def _make_run(original):
+    """A program that asks the pipeline itself for its batches."""
+
+    def run(self, *args, **kwargs):
+        loop = getattr(self, "_penstock", None)
+        if loop is None or loop.ended:
+            loop = open_loop(self, "nvidia.dali", None, _dali_facts)
+            if loop is None:
+                return original(self, *args, **kwargs)
+        return loop.take(original, self, *args, **kwargs)
+
+    return run
+
+
+def _make_iterator_init(original):
+    """It takes its first batch, to learn what batches are, and gives it to the first next()."""
+
+    def __init__(self, *args, **kwargs):
+        outer = local.waiting
+        token = begin(wire.STARTUP, intern(type(self).__name__))
+        local.waiting = _NO_LOOP
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            local.waiting = outer
+            end(token)
+
+    return __init__
+
+
+def _patch_dali(module):
+    if module.__name__ == "nvidia.dali.pipeline":
+        replace(module.Pipeline, "run", _make_run)
+        return
+    for name in ("DALIGenericIterator", "DALIRaggedIterator", "DALIClassificationIterator"):
+        kind = getattr(module, name, None)
+        if kind is not None and "__next__" in kind.__dict__:
+            replace(kind, "__init__", _make_iterator_init)
+            replace(kind, "__next__", next_hook("nvidia.dali", _dali_pipelines, _dali_facts))
+
+
+def _tensorflow_dataset(iterator):
+    dataset = getattr(iterator, "_dataset", None)
+    return iterator if dataset is None else dataset
+
+
+def _eager():
+    """Not while tf.function traces the program's loop: then no batch is had."""
+    context = sys.modules.get("tensorflow.python.eager.context")
+    return context is None or context.executing_eagerly()
+
+
+def _make_to_async(original):
+    def _to_async(func, executor, *args, **kwargs):
+        try:
+            isolating = sys.modules[original.__module__]._is_isolating_pool(executor)
+            if not isolating and not is_ours(func):
+                func = on_item(func)
+        except Exception:
+            pass
+        return original(func, executor, *args, **kwargs)
+
+    return _to_async
+
+
+def patch(module):
+    name = module.__name__
+    if name.startswith("nvidia.dali"):
+        _patch_dali(module)
+    elif name.startswith("tensorflow"):
+        replace(module.OwnedIterator, "__next__", next_hook("tensorflow", _tensorflow_dataset, applies=_eager))
+    elif name == "spdl.pipeline._pipeline":
+        replace(module.PipelineIterator, "__next__", next_hook("spdl", lambda iterator: iterator._pipeline))
+    else:
+        replace(module, "_to_async", _make_to_async)

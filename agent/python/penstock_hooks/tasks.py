@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spans around functions of the program that a library calls for it: mapped, submitted, piped."""
+import functools
+import os
+
+from penstock_hooks import wire
+from penstock_hooks.bridge import begin, end, intern
+from penstock_hooks.torch_state import local
+from penstock_hooks.wrapping import is_ours
+
+_NO_BATCH = (-1, 0)
+_BEGINS = (int, str, bytes, os.PathLike)
+
+
+def _label(function):
+    while isinstance(function, functools.partial):
+        function = function.func
+    return intern(getattr(function, "__name__", None) or type(function).__name__)
+
+
+def named(stage, function, size=None):
+    """`function` with a span of `stage` under its own name; `size(result)` gives its bytes.
+
+    What is no function, or is one whose calls are seen already, is given back as it is.
+    """
+    if not callable(function) or is_ours(function) or is_ours(getattr(type(function), "__call__", None)):
+        return function
+    name = _label(function)
+
+    def spanned(*args, **kwargs):
+        token = begin(stage, name)
+        count = 0
+        try:
+            result = function(*args, **kwargs)
+            if token and size is not None:
+                count = _bytes(size, result)
+            return result
+        finally:
+            end(token, count)
+
+    return spanned
+
+
+def _bytes(size, result):
+    try:
+        return int(size(result))
+    except Exception:
+        return 0
+
+
+def stage_of(item):
+    """What a step of a pipeline is that is given `item`.
+
+    An index, a name or raw bytes begin a sample; a list is a batch that is put together; anything
+    else is work on a sample that has begun.
+    """
+    kind = item[0] if type(item) is tuple and item else item
+    try:
+        if isinstance(kind, _BEGINS):
+            return wire.SAMPLE
+    except Exception:  # a proxy that does not like to be asked
+        pass
+    return wire.COLLATE if type(item) is list else wire.AUGMENT
+
+
+def on_item(function):
+    """`function` of one item, with a span of the stage that the item tells."""
+    if not callable(function) or is_ours(function):
+        return function
+    name = _label(function)
+
+    def step(item):
+        stage = stage_of(item)
+        if stage == wire.SAMPLE and type(item) is int:
+            batch, generation = getattr(local.waiting, "batch", _NO_BATCH)
+            token = begin(stage, name, item if -1 < item < 1 << 62 else -1, batch, generation)
+        else:
+            token = begin(stage, name)
+        try:
+            return function(item)
+        finally:
+            end(token)
+
+    return step

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""webdataset: samples of a pipeline that batches by itself, decoding of what is no picture, named stages.
+
+A stage of a pipeline is a generator function that is curried when the pipeline is written down and
+pickled by name: it is replaced under its name and inside what does the currying.
+"""
+import sys
+
+from penstock_hooks import wire
+from penstock_hooks.bridge import begin, cancel, end, intern
+from penstock_hooks.pil import pixel_bytes
+from penstock_hooks.tasks import named
+from penstock_hooks.torch_state import local
+from penstock_hooks.wrapping import payload_bytes, replace
+
+
+class _Samples:
+    """What a batching stage takes its samples from, inside a fetch of torch's DataLoader."""
+
+    __slots__ = ("_samples", "_name", "_sequence")
+
+    def __init__(self, samples):
+        self._samples = iter(samples)
+        self._name = intern("webdataset")
+        self._sequence = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        progress = local.progress
+        if progress is None:
+            return next(self._samples)
+        token = begin(
+            wire.SAMPLE,
+            self._name,
+            self._sequence * progress.workers + progress.worker,
+            progress.batch,
+            progress.generation,
+        )
+        try:
+            sample = next(self._samples)
+        except StopIteration:
+            cancel(token)
+            raise
+        except BaseException:
+            end(token)
+            raise
+        end(token)
+        self._sequence += 1
+        progress.inner += 1
+        return sample
+
+
+def _stage(change):
+    """For `replace`: a stage whose arguments after the samples are `change`d; as written where that fails."""
+
+    def make(original):
+        def stage(data, *args, **kwargs):
+            try:
+                source, positional, by_name = change(data, args, kwargs)
+            except Exception:
+                return original(data, *args, **kwargs)
+            return original(source, *positional, **by_name)
+
+        return stage
+
+    return make
+
+
+def _batched(data, args, kwargs):
+    """batched(size, collation_fn, partial)."""
+    if len(args) > 1:
+        args = (args[0], named(wire.COLLATE, args[1])) + args[2:]
+    else:
+        collate = kwargs.get("collation_fn", sys.modules["webdataset.filters"].default_collation_fn)
+        kwargs = dict(kwargs, collation_fn=named(wire.COLLATE, collate))
+    return _Samples(data), args, kwargs
+
+
+def _map(data, args, kwargs):
+    function = args[0]
+    if type(function).__name__ == "Decoder":
+        function = named(wire.DECODE, function, _decoded_bytes)
+    else:
+        function = named(wire.AUGMENT, function)
+    return data, (function,) + args[1:], kwargs
+
+
+def _map_tuple(data, args, kwargs):
+    return data, tuple([named(wire.AUGMENT, each) for each in args]), kwargs
+
+
+def _map_dict(data, args, kwargs):
+    changed = {key: each if key == "handler" else named(wire.AUGMENT, each) for key, each in kwargs.items()}
+    return data, args, changed
+
+
+_CHANGES = {"_batched": _batched, "_map": _map, "_map_tuple": _map_tuple, "_map_dict": _map_dict}
+
+
+def patch(module):
+    """webdataset.filters."""
+    for name, change in _CHANGES.items():
+        original = getattr(module, name, None)
+        if original is None:
+            continue
+        replace(module, name, _stage(change))
+        for curried in list(vars(module).values()):
+            if type(curried).__name__ == "RestCurried" and getattr(curried, "f", None) is original:
+                curried.f = getattr(module, name)

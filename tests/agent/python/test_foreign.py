@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops over other libraries' iterators, and loops that ask one batch ahead: against small doubles.
+
+The real packages are tried by scripts/test_loaders.sh; here is what must hold without them.
+"""
+import os
+import tempfile
+import unittest
+
+import harness
+
+# Laid out as torchdata.nodes, accelerate and lmdb are: the hooks go by the names of modules.
+DOUBLES = {
+    "torchdata/__init__.py": "",
+    "torchdata/nodes/__init__.py": "",
+    "torchdata/nodes/loader.py": """
+        class LoaderIterator:
+            def __init__(self, loader):
+                self.loader = loader
+            def reset(self):
+                self.items = iter(self.loader.items)
+            def __iter__(self):
+                return self
+            def __next__(self):
+                return next(self.items)
+        class Loader:
+            def __init__(self, items):
+                self.items = items
+                self.it = None
+            def __iter__(self):
+                self.it = self.it or LoaderIterator(self)
+                self.it.reset()
+                return self.it
+        """,
+    "accelerate/__init__.py": "",
+    "accelerate/data_loader.py": """
+        class DataLoaderShard:
+            def __init__(self, base):
+                self.base = base
+                self.closed = 0
+            def __iter__(self):
+                try:
+                    batches = iter(self.base)
+                    try:
+                        current = next(batches)
+                    except StopIteration:
+                        return
+                    while True:
+                        try:
+                            following = next(batches)
+                        except StopIteration:
+                            yield current
+                            return
+                        yield current
+                        current = following
+                finally:
+                    self.closed += 1
+        """,
+}
+LOADER = """
+import time
+from torchdata.nodes.loader import Loader
+"""
+SHARD = """
+import time
+from torch.utils.data import DataLoader
+from accelerate.data_loader import DataLoaderShard
+class Numbers(list):
+    pass
+"""
+
+
+def run(code, **options):
+    with tempfile.TemporaryDirectory(prefix="penstock-") as directory:
+        for name, text in DOUBLES.items():
+            path = os.path.join(directory, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as file:
+                file.write(harness.textwrap.dedent(text))
+        return harness.run(code, path=[directory], **options)
+
+
+class LoopTest(unittest.TestCase):
+    def test_each_batch_is_waited_for_and_delivered_once(self):
+        result = run(LOADER + "for batch in Loader([[1, 2], [3, 4], [5]]):\n    print(batch)\n")
+        self.assertEqual((result.status, result.out, result.err), (0, "[1, 2]\n[3, 4]\n[5]\n", ""))
+        self.assertEqual([event["batch"] for event in result.events("delivered")], [0, 1, 2])
+        self.assertEqual([span["batch"] for span in result.spans("wait")], [0, 1, 2, -1])
+        self.assertEqual([span["batch"] for span in result.spans("step")], [0, 1, 2])
+        self.assertEqual(len(result.events("epoch_end", value=3)), 1)
+
+    def test_an_iterator_that_is_reset_begins_an_epoch(self):
+        result = run(LOADER + """
+loader = Loader([1, 2, 3])
+for _ in range(2):
+    for batch in loader:
+        if batch == 2:
+            break
+""")
+        self.assertEqual(result.status, 0, result.err)
+        keys = [(event["generation"], event["batch"]) for event in result.events("delivered")]
+        first, second = sorted({generation for generation, _ in keys})
+        self.assertEqual(keys, [(first, 0), (first, 1), (second, 0), (second, 1)])
+        self.assertEqual([event["value"] for event in result.events("epoch_end")], [2])
+        self.assertEqual({result.facts()["epoch.%d" % generation] for generation in (first, second)}, {"0"})
+
+    def test_the_first_batch_tells_the_size_of_batches(self):
+        code = LOADER + "import array\nfor batch in Loader([{'a': [b'x'] * 7, 'b': [1] * 7}]):\n    pass\n"
+        facts = run(code).facts()
+        self.assertEqual((facts["loader.0.kind"], facts["loader.0.library"]), ("other", "torchdata.nodes"))
+        self.assertEqual(facts["loader.0.batch_size"], "7")
+
+    def test_an_error_of_the_loader_is_the_programs(self):
+        result = run(LOADER + """
+def broken():
+    yield 1
+    raise ValueError("no more")
+class Items:
+    def __iter__(self):
+        return broken()
+for batch in Loader(Items()):
+    print(batch)
+""")
+        self.assertEqual((result.status, result.out), (1, "1\n"))
+        self.assertIn("ValueError: no more", result.err)
+        self.assertEqual(len(result.events("delivered")), 1)
+
+    def test_a_shell_around_a_dataloader_leaves_the_loop_to_it(self):
+        result = run(LOADER + """
+from torch.utils.data import DataLoader
+for batch in Loader(DataLoader(list(range(6)), batch_size=2)):
+    print(len(batch))
+""")
+        self.assertEqual((result.status, result.out), (0, "2\n2\n2\n"), result.err)
+        self.assertEqual(len(result.events("delivered")), 3)
+        self.assertEqual({span["name"] for span in result.spans("wait")}, {"DataLoader.__next__", "DataLoader.end"})
+        self.assertEqual(len(result.spans("step")), 3)
+
+
+class LookAheadTest(unittest.TestCase):
+    def test_a_step_is_that_of_the_batch_in_hand(self):
+        result = run(SHARD + """
+for batch in DataLoaderShard(DataLoader(Numbers(range(6)), batch_size=2)):
+    print(batch.tolist())
+    time.sleep(0.02)
+""")
+        self.assertEqual((result.status, result.out), (0, "[0, 1]\n[2, 3]\n[4, 5]\n"), result.err)
+        self.assertEqual([span["batch"] for span in result.spans("wait")], [0, 1, 2, -1])
+        steps = result.spans("step")
+        self.assertEqual([span["batch"] for span in steps], [0, 1, 2])
+        self.assertGreaterEqual(min(span["duration"] for span in steps), 20_000_000)
+        waits = result.spans("wait")
+        for step, (before, after) in zip(steps, ((1, 2), (2, 3))):
+            self.assertLessEqual(waits[before]["start"], step["start"])
+            self.assertLessEqual(step["start"] + step["duration"], waits[after]["start"])
+
+    def test_leaving_early_closes_what_is_inside(self):
+        result = run(SHARD + """
+shard = DataLoaderShard(DataLoader(Numbers(range(6)), batch_size=2))
+for batch in shard:
+    break
+del batch
+print(shard.closed)
+for batch in DataLoaderShard([]):
+    print("none")
+""")
+        self.assertEqual((result.status, result.out, result.err), (0, "1\n", ""))
+        self.assertEqual(len(result.events("delivered")), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
