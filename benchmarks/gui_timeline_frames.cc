@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "benchmarks/gui_timeline_run.h"
-#include "gui/main/app.h"
+#include "tests/gui/headless.h"
 
 namespace penstock::gui {
 namespace {
@@ -18,48 +18,23 @@ namespace {
 class Screen {
  public:
   Screen() {
-    ImGui::CreateContext();
-    ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.DisplaySize = {1920, 1080};
-    io.DeltaTime = 1.0F / 60;
-    io.MousePos = {1000, 500};
-    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;  // as OpenGL's has
-    app_ = std::make_unique<App>(Settings{}, 1.0F, [] {});
+    ImGui::GetIO().MousePos = {1000, 500};
     Document document;
     document.path = "bench.penstock";
     document.trace = BenchRun();
     document.timeline = BenchTimeline();
     static const std::shared_ptr<const Analysis> analysis = Analyse(*document.trace, "bench");
     document.analysis = analysis;
-    app_->Show(std::move(document));
-    app_->workspace().view = ViewId::kTimeline;
+    window_.app().Show(std::move(document));
+    workspace().view = ViewId::kTimeline;
     for (int i = 0; i < 3; ++i) Frame();
   }
-  ~Screen() {
-    app_.reset();
-    ImGui::DestroyContext();
-  }
-  Screen(const Screen&) = delete;
-  Screen& operator=(const Screen&) = delete;
 
-  void Frame() {
-    if (app_->TakeStyleChange()) {
-      app_->RebuildStyle();
-      unsigned char* pixels = nullptr;
-      int width = 0;
-      int height = 0;
-      ImGui::GetIO().Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
-      ImGui::GetIO().Fonts->SetTexID(reinterpret_cast<ImTextureID>(this));
-    }
-    ImGui::NewFrame();
-    app_->Frame();
-    ImGui::Render();
-  }
-  Workspace& workspace() { return app_->workspace(); }
+  void Frame() { window_.Frame(); }
+  Workspace& workspace() { return window_.app().workspace(); }
 
  private:
-  std::unique_ptr<App> app_;
+  testing::Headless window_{1920, 1080};
 };
 
 void Measure(benchmark::State& state, Screen& screen) {
@@ -95,8 +70,12 @@ void BM_FullFrame(benchmark::State& state) {
   workspace.search.text = "pil.load";
   workspace.timeline.selection = TimeRange{visible.from + third, visible.to - third};
   workspace.timeline.notes.push_back({*workspace.timeline.selection, ""});
-  workspace.timeline.TogglePin({RowKind::kLevel, 2});
-  workspace.timeline.TogglePin({RowKind::kCounter, 0});
+  workspace.timeline.TogglePin({RowKind::kLevel, 1002, 1002});
+  workspace.timeline.TogglePin(
+      {RowKind::kCounter, Pin::kWholeRun, static_cast<std::uint32_t>(CounterKind::kCpu)});
+  const auto rows =
+      LayOutRows(*BenchTimeline(), workspace.document.analysis->counters, workspace.timeline);
+  if (PinnedHeight(rows) <= 0) state.SkipWithError("nothing is pinned");
   Measure(state, screen);
   if (!workspace.search.found || workspace.search.found->hits().empty()) {
     state.SkipWithError("nothing was found");

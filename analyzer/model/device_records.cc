@@ -18,12 +18,6 @@ bool Has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-CopyMemory MemoryOf(std::string_view name) {
-  if (Has(name, "pageable")) return CopyMemory::kPageable;
-  if (Has(name, "pinned")) return CopyMemory::kPinned;
-  return Has(name, "managed") ? CopyMemory::kManaged : CopyMemory::kUnknown;
-}
-
 class Reader {
  public:
   Reader(const traces::Trace& trace, const LoaderRun& run) : trace_(trace), run_(run) {
@@ -127,7 +121,7 @@ class Reader {
     copy.end = span.end().value;
     copy.bytes = span.bytes.value;
     copy.device = device;
-    copy.memory = MemoryOf(trace_.String(span.name));
+    copy.memory = CopyMemoryOf(trace_.String(span.name));
     copy.batch = BatchOf(span, span.start.value);
     return copy;
   }
@@ -223,6 +217,12 @@ class Reader {
 };
 
 }  // namespace
+
+CopyMemory CopyMemoryOf(std::string_view name) {
+  if (Has(name, "pageable")) return CopyMemory::kPageable;
+  if (Has(name, "pinned")) return CopyMemory::kPinned;
+  return Has(name, "managed") ? CopyMemory::kManaged : CopyMemory::kUnknown;
+}
 
 std::string_view CopyMemoryName(CopyMemory memory) {
   switch (memory) {

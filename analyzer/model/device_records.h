@@ -20,6 +20,8 @@ struct LoaderRun;
 // Where a copy to the device came from.
 enum class CopyMemory : std::uint8_t { kUnknown, kPageable, kPinned, kManaged };
 [[nodiscard]] std::string_view CopyMemoryName(CopyMemory memory);  // "pageable", ...
+// From the name of a copy, or of the call that asked for it.
+[[nodiscard]] CopyMemory CopyMemoryOf(std::string_view name);
 
 // One host-to-device copy. Units: nanoseconds on the trace's clock; kNever: not recorded.
 struct DeviceCopy {

@@ -75,6 +75,7 @@ void App::Show(Document document) {
   workspace_.Reset();
   workspace_.document = std::move(document);
   if (workspace_.document.timeline) ShowTimeline();
+  FindMarks();
   restyle_ = restyle_ || LacksGlyphs();
 }
 
@@ -108,10 +109,14 @@ void App::Replace(Document document) {
   workspace_.document = std::move(document);
   restyle_ = restyle_ || LacksGlyphs();
   if (now == old || !now) return;
-  if (!old) return ShowTimeline();
+  if (!old) {
+    ShowTimeline();
+    return FindMarks();
+  }
   const bool live = workspace_.document.live != Live::kNo;
   workspace_.timeline =
       CarryOver(*old, *now, workspace_.timeline, live ? Following::kYes : Following::kNo);
+  FindMarks();
   // What names spans by their place is asked for anew.
   workspace_.search.done.clear();
   workspace_.search.found.reset();
@@ -120,9 +125,8 @@ void App::Replace(Document document) {
 
 // Fonts take a while: they are made anew only for characters that they do not have.
 bool App::LacksGlyphs() const {
-  const auto plain = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   const std::string texts = Texts();
-  const bool unusual = !std::all_of(texts.begin(), texts.end(), plain) && texts != glyphs_of_;
+  const bool unusual = !IsPlain(texts) && texts != glyphs_of_;
   return unusual || (WantsCommonGlyphs() && !common_glyphs_);
 }
 
@@ -147,7 +151,9 @@ void App::RebuildStyle() {
   ui_.scale = screen_scale_ * static_cast<float>(settings_.scale);
   glyphs_of_ = Texts();
   common_glyphs_ = WantsCommonGlyphs();
-  LoadFonts(ui_, glyphs_of_, common_glyphs_ ? Glyphs::kCommon : Glyphs::kNeeded);
+  const Glyphs which = common_glyphs_ ? Glyphs::kCommon : Glyphs::kNeeded;
+  const bool given = fonts_ != nullptr && fonts_->Give(ui_, glyphs_of_, which);
+  if (!given) LoadFonts(ui_, glyphs_of_, which);
   ApplyTheme(ui_);
 }
 
@@ -171,6 +177,18 @@ void App::PollJob() {
   error_ = job_->error();
   failed_ = job_->path();
   job_.reset();
+}
+
+void App::SetScreenScale(float scale) {
+  restyle_ = restyle_ || scale != screen_scale_;
+  screen_scale_ = scale;
+}
+
+void App::SwitchLanguage() {
+  const bool english = settings_.language == Language::kEnglish;
+  if (english && !HasChineseFont()) return notice_.Say(ui_.T(Text::kNoChineseFont), true);
+  settings_.language = english ? Language::kChinese : Language::kEnglish;
+  restyle_ = true;
 }
 
 void App::SetScale(double scale) {
@@ -198,6 +216,7 @@ void App::Frame() {
   PollJob();
   const ImGuiIO& io = ImGui::GetIO();
   workspace_.covered = workspace_.help || commands_open();
+  workspace_.wheel = settings_.wheel;
   JobKeys();
   GlobalKeys();
   ImGui::SetNextWindowPos({0, 0});
@@ -220,10 +239,33 @@ void App::Frame() {
   }
   ImGui::End();
   ImGui::PopStyleVar();
-  if (workspace_.help) DrawHelp(ui_, &workspace_.help);
+  if (workspace_.help) DrawHelp(ui_, &workspace_.help, &settings_.wheel);
   if (commands_.open()) commands_.Draw(ui_, Commands());
   if (recent_.open()) recent_.Draw(ui_, RecentCommands());
   DrawDialogs();
+  // Not letter by letter while a note is written.
+  if (!ImGui::IsAnyItemActive()) KeepMarks();
+}
+
+// The marks that were left in this trace, as soon as it is known which one it is.
+void App::FindMarks() {
+  const Document& document = workspace_.document;
+  if (marks_folder_.empty() || !document.trace || !document.timeline) return;
+  if (document.timeline->preview || marks_of_ == document.serial) return;
+  marks_of_ = document.serial;
+  marks_file_ = marks_folder_ / MarksName(*document.trace, document.path);
+  Restore(LoadMarks(marks_file_), *document.timeline, workspace_.timeline);
+  marks_ = MarksOf(*document.timeline, workspace_.timeline);
+}
+
+void App::KeepMarks() {
+  const Document& document = workspace_.document;
+  if (marks_file_.empty() || marks_of_ != document.serial || !document.timeline) return;
+  Marks now = MarksOf(*document.timeline, workspace_.timeline);
+  if (now == marks_) return;
+  marks_ = std::move(now);
+  const Result<void> saved = SaveMarks(marks_file_, marks_);
+  if (!saved) notice_.Say(ui_.F(Text::kNotSaved, saved.error().message), true);
 }
 
 void App::DrawView(Area area) {

@@ -2,7 +2,8 @@
 //
 // One window's contents, whatever it is shown on: a real window, an off-screen picture, a test.
 // Frame() is called between ImGui::NewFrame() and ImGui::Render(), on one thread. The App owns the
-// workspace, the jobs that load, and the settings; it writes no files but those that are exported.
+// workspace, the jobs that load, and the settings; it writes no files but those that are exported,
+// and the marks that a person leaves in a trace.
 #pragma once
 
 #include <filesystem>
@@ -15,11 +16,13 @@
 #include "gui/main/exporter.h"
 #include "gui/main/native_dialog.h"
 #include "gui/model/document.h"
+#include "gui/model/marks.h"
 #include "gui/model/settings.h"
 #include "gui/views/command_list.h"
 #include "gui/views/file_chooser.h"
 #include "gui/views/save_dialog.h"
 #include "gui/views/workspace.h"
+#include "gui/widgets/early_fonts.h"
 
 namespace penstock::gui {
 
@@ -37,6 +40,10 @@ class App {
   void Dropped(const std::vector<std::filesystem::path>& paths);
   // Uses the desktop's file dialogs where `search_path` ($PATH) has a program for them.
   void UseNativeDialogs(const std::string& search_path);
+  // Keeps the marks of each trace in a file in `folder`.
+  void UseMarks(std::filesystem::path folder) { marks_folder_ = std::move(folder); }
+  // Saves them if they have changed. Called after each frame in which nothing is typed.
+  void KeepMarks();
   // Shows what is loaded already.
   void Show(Document document);
   void ShowOther(Document document);
@@ -45,6 +52,10 @@ class App {
   // given is the trace's own end.
   void WantRange(std::optional<double> from, std::optional<double> to);
 
+  // Pixels per logical pixel of the screen that the window is on now.
+  void SetScreenScale(float scale);
+  // Fonts that were made beforehand, for the first style.
+  void UseFonts(EarlyFonts* fonts) { fonts_ = fonts; }
   // Fonts and style must be made anew before the next frame; clears the wish.
   [[nodiscard]] bool TakeStyleChange();
   void RebuildStyle();  // Requires: no frame begun
@@ -78,6 +89,7 @@ class App {
  private:
   void PollJob();
   void ShowTimeline();
+  void FindMarks();
   // What is being read, and not only followed: the trace, else the one to compare with.
   [[nodiscard]] const LoadJob* Reading() const {
     if (job_ && !job_->following()) return job_.get();
@@ -100,6 +112,7 @@ class App {
   void DrawLoading(Area area);
   void DrawError(Area area);
   void SetScale(double scale);
+  void SwitchLanguage();
   std::vector<Command> Commands();
   std::vector<Command> TimelineCommands();
   std::vector<Command> RecentCommands();
@@ -117,6 +130,7 @@ class App {
 
   Settings settings_;
   float screen_scale_;
+  EarlyFonts* fonts_ = nullptr;
   std::function<void()> wake_;
   Ui ui_;
   Workspace workspace_;
@@ -138,7 +152,11 @@ class App {
   std::optional<double> wanted_to_;
   std::optional<Error> error_;
   std::filesystem::path failed_;
-  bool paused_ = false;  // what is live is shown as it was when this was set
+  std::filesystem::path marks_folder_;  // empty: marks are not kept
+  std::filesystem::path marks_file_;    // of the document
+  std::uint64_t marks_of_ = 0;          // its serial
+  Marks marks_;                         // as they are in the file
+  bool paused_ = false;                 // what is live is shown as it was when this was set
   bool restyle_ = true;
   // What the fonts were made for.
   std::string glyphs_of_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gui/main/app.h"
+#include "gui/model/stage_words.h"
 
 namespace penstock::gui {
 
@@ -33,7 +34,7 @@ std::vector<Command> App::TimelineCommands() {
   add(ui_.T(Text::kFoldAll), "", [&state, timeline] { state.FoldAll(*timeline, true); });
   add(ui_.T(Text::kUnfoldAll), "", [&state, timeline] { state.FoldAll(*timeline, false); });
   for (const traces::StageId stage : timeline->stages) {
-    const std::string_view name = traces::StageName(stage);
+    const std::string_view name = WordOf(stage, ui_.language);
     add(ui_.F(Text::kGoToLongest, name), "L", [this, timeline, stage] {
       const auto range = workspace_.Range().value_or(TimeRange{0, timeline->length + 1});
       const auto span = Longest(*timeline, stage, range);
@@ -79,11 +80,10 @@ std::vector<Command> App::Commands() {
                         settings_.theme = dark ? Theme::kLight : Theme::kDark;
                         restyle_ = true;
                       }});
-  commands.push_back({ui_.T(Text::kLanguageTip), "", [this] {
-                        const bool english = settings_.language == Language::kEnglish;
-                        settings_.language = english ? Language::kChinese : Language::kEnglish;
-                        restyle_ = true;
-                      }});
+  commands.push_back({ui_.T(Text::kLanguageTip), "", [this] { SwitchLanguage(); }});
+  const bool zooms = settings_.wheel == Wheel::kZoom;
+  commands.push_back({ui_.T(zooms ? Text::kWheelScrolls : Text::kWheelZooms), "",
+                      [this, zooms] { settings_.wheel = zooms ? Wheel::kScroll : Wheel::kZoom; }});
   commands.push_back({ui_.T(Text::kKeys), "F1", [this] { workspace_.help = true; }});
   for (Command& command : TimelineCommands()) commands.push_back(std::move(command));
   for (Command& command : RecentCommands()) commands.push_back(std::move(command));

@@ -6,6 +6,7 @@
 
 #include "gui/main/app.h"
 #include "gui/model/overview.h"
+#include "gui/views/panel_parts.h"
 
 namespace penstock::gui {
 namespace {
@@ -97,7 +98,10 @@ void App::DrawTopBar(Area area) {
   const Document& document = workspace_.document;
   const bool second = workspace_.view == ViewId::kSweep || workspace_.view == ViewId::kCompare;
   const char* theme = "    ##theme";
-  const char* language = settings_.language == Language::kEnglish ? "中文##lang" : "EN##lang";
+  static const bool kChinese = HasChineseFont();
+  const char* language = settings_.language == Language::kChinese ? "EN##lang"
+                         : kChinese                               ? "中文##lang"
+                                                                  : "ZH##lang";
   const auto width = [&](const char* label) {
     return ImGui::CalcTextSize(label, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
   };
@@ -126,12 +130,8 @@ void App::DrawTopBar(Area area) {
   Tip(ui_, ui_.T(Text::kThemeTip));
   DrawHalfMoon(ui_, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
   ImGui::SameLine(0, gap);
-  if (ImGui::Button(language)) {
-    const bool english = settings_.language == Language::kEnglish;
-    settings_.language = english ? Language::kChinese : Language::kEnglish;
-    restyle_ = true;
-  }
-  Tip(ui_, ui_.T(Text::kLanguageTip));
+  if (ImGui::Button(language)) SwitchLanguage();
+  Tip(ui_, ui_.T(kChinese ? Text::kLanguageTip : Text::kNoChineseFont));
   ImGui::SameLine(0, gap);
   if (ImGui::Button("?")) workspace_.help = !workspace_.help;
   Tip(ui_, ui_.T(Text::kHelpTip));
@@ -200,10 +200,7 @@ void App::DrawLoading(Area area) {
 
 void App::DrawError(Area area) {
   const Palette& p = ui_.palette();
-  const float width = std::min(ui_.Px(620), area.width());
-  ImGui::SetCursorScreenPos(
-      {area.min.x + (area.width() - width) / 2, area.min.y + area.height() * 0.3F});
-  ImGui::BeginGroup();
+  const float width = BeginColumn(ui_, area, 620, 0.3F);
   Paragraph(ui_, ui_.title, p.bad, ui_.T(Text::kCannotOpen), width);
   Paragraph(ui_, ui_.body, p.text, error_->message, width);
   ImGui::Dummy({1, ui_.Px(6)});

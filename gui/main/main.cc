@@ -14,6 +14,8 @@
 #include "gui/main/options.h"
 #include "gui/main/screenshot.h"
 #include "gui/main/window.h"
+#include "gui/model/marks.h"
+#include "gui/widgets/ui.h"
 #include "traces/program.h"
 
 namespace penstock::gui {
@@ -47,9 +49,11 @@ int RunProgram(int argc, char** argv) {
   // So that typed text arrives in the encoding of the user.
   std::setlocale(LC_CTYPE, "");
   options->search_path = Environment("PATH");
+  options->marks = MarksFolder(Environment("XDG_STATE_HOME"), Environment("HOME"));
   const auto path = SettingsPath(Environment("XDG_CONFIG_HOME"), Environment("HOME"));
   Settings defaults;
-  defaults.language = LanguageOf(Locale());
+  // What could not be read is not chosen for a person.
+  defaults.language = HasChineseFont() ? LanguageOf(Locale()) : Language::kEnglish;
   Settings settings = LoadSettings(path, defaults);
   const Result<void> shown = RunWindow(*options, &settings);
   if (!shown) return traces::Complain(app, shown.error());

@@ -50,7 +50,7 @@ tl::unexpected<Error> NoOpenGl(const char* what) {
 
 }  // namespace
 
-Result<std::unique_ptr<Offscreen>> Offscreen::Make(int width, int height) {
+Result<std::unique_ptr<Offscreen>> Offscreen::Make(int width, int height, EarlyFonts* fonts) {
   std::unique_ptr<Offscreen> screen(new Offscreen);
   screen->egl_ = std::make_unique<Egl>();
   Egl& egl = *screen->egl_;
@@ -86,7 +86,7 @@ Result<std::unique_ptr<Offscreen>> Offscreen::Make(int width, int height) {
   if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
     return NoOpenGl("a framebuffer of this size is refused");
   }
-  screen->context_ = ImGui::CreateContext();
+  screen->context_ = ImGui::CreateContext(fonts != nullptr ? fonts->atlas() : nullptr);
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
   io.ConfigInputTextCursorBlink = false;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "gui/widgets/early_fonts.h"
 #include "traces/base/result.h"
 
 struct ImGuiContext;
@@ -23,8 +24,10 @@ struct Image {
 
 class Offscreen {
  public:
+  // With `fonts`, which outlive it, or an atlas of its own.
   // Errors: kEnvironment if there is no EGL or no OpenGL 3.
-  static Result<std::unique_ptr<Offscreen>> Make(int width, int height);
+  static Result<std::unique_ptr<Offscreen>> Make(int width, int height,
+                                                 EarlyFonts* fonts = nullptr);
   ~Offscreen();
   Offscreen(const Offscreen&) = delete;
   Offscreen& operator=(const Offscreen&) = delete;

@@ -31,8 +31,9 @@ struct Options {
   std::filesystem::path state;  // where a window writes what it shows: for tests; empty: nowhere
   std::optional<Theme> theme;
   std::optional<Language> language;
-  double scale = 0;         // 0: of the screen and the settings
-  std::string search_path;  // $PATH, for the desktop's file dialogs
+  double scale = 0;             // 0: of the screen and the settings
+  std::string search_path;      // $PATH, for the desktop's file dialogs
+  std::filesystem::path marks;  // where what a person leaves in traces is kept; empty: nowhere
 };
 
 // The words as they stand on the command line.

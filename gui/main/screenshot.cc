@@ -47,15 +47,17 @@ ViewId FirstView(const Options& options, const Opened& opened) {
 }  // namespace
 
 Result<void> TakeScreenshot(const Options& options) {
-  Result<Opened> opened = OpenAll(options);
-  if (!opened) return tl::unexpected<Error>(opened.error());
-  auto screen = Offscreen::Make(options.width, options.height);
-  if (!screen) return tl::unexpected<Error>(screen.error());
   Settings settings;
   settings.theme = options.theme.value_or(Theme::kDark);
   settings.language = options.language.value_or(Language::kEnglish);
   if (options.scale > 0) settings.scale = options.scale;
+  EarlyFonts fonts(static_cast<float>(settings.scale), settings.language);
+  Result<Opened> opened = OpenAll(options);
+  if (!opened) return tl::unexpected<Error>(opened.error());
+  auto screen = Offscreen::Make(options.width, options.height, &fonts);
+  if (!screen) return tl::unexpected<Error>(screen.error());
   App app(settings, 1, [] {});
+  app.UseFonts(&fonts);
   const ViewId view = FirstView(options, *opened);
   if (options.from || options.to) app.WantRange(options.from, options.to);
   app.workspace().at_once = true;

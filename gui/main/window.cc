@@ -54,8 +54,8 @@ struct CloseWindow {
 };
 
 struct Imgui {
-  explicit Imgui(GLFWwindow* window) {
-    ImGui::CreateContext();
+  Imgui(GLFWwindow* window, ImFontAtlas* fonts) {
+    ImGui::CreateContext(fonts);
     ImGui::GetIO().IniFilename = nullptr;
     ImGui::GetIO().ConfigInputTextCursorBlink = false;  // nothing moves while nothing happens
     ImGui_ImplGlfw_InitForOpenGL(window, true);
@@ -88,6 +88,10 @@ struct WindowState {
 
 WindowState& StateOf(GLFWwindow* window) {
   return *static_cast<WindowState*>(glfwGetWindowUserPointer(window));
+}
+
+void OnScale(GLFWwindow* window, float scale, float /*vertical*/) {
+  StateOf(window).app->SetScreenScale(std::max(scale, 1.0F));
 }
 
 void OnDrop(GLFWwindow* window, int count, const char** paths) {
@@ -206,21 +210,28 @@ class StateFile {
   std::string last_;
 };
 
+// Waits for an event, or while something is loaded for the time of its next picture. Returns how
+// many frames to draw after the next: none after progress alone, for the cores have work to do.
+int WaitForFrames(bool loading) {
+  constexpr double kProgress = 0.1;  // seconds
+  if (!loading) {
+    glfwWaitEvents();
+    return kSettleFrames;
+  }
+  const double began = glfwGetTime();
+  glfwWaitEventsTimeout(kProgress);
+  return glfwGetTime() - began >= 0.98 * kProgress ? 0 : kSettleFrames;
+}
+
 void Loop(GLFWwindow* window, App& app, StateFile& state) {
-  int frames = kSettleFrames;
+  int frames = app.loading() ? 1 : kSettleFrames;
   bool loading = true;
   while (glfwWindowShouldClose(window) == GLFW_FALSE && !app.quit()) {
     if (frames > 0) {
       glfwPollEvents();
       --frames;
     } else {
-      // Progress is worth ten pictures a second; without work there is nothing to wake for.
-      if (loading) {
-        glfwWaitEventsTimeout(0.1);
-      } else {
-        glfwWaitEvents();
-      }
-      frames = kSettleFrames;
+      frames = WaitForFrames(loading);
     }
     if (glfwGetWindowAttrib(window, GLFW_ICONIFIED) == GLFW_TRUE) {
       frames = 0;
@@ -255,12 +266,24 @@ void OpenFiles(App& app, const Options& options) {
 }  // namespace
 
 Result<void> RunWindow(const Options& options, Settings* settings) {
+  Settings shown = *settings;
+  if (options.theme) shown.theme = *options.theme;
+  if (options.language) shown.language = *options.language;
+  if (options.scale > 0) shown.scale = options.scale;
+  EarlyFonts fonts(static_cast<float>(shown.scale), shown.language);
   const Glfw glfw;
   if (!glfw.good) {
     return Fail(ErrorKind::kEnvironment,
                 "no window can be opened: " + LastGlfwError() +
                     "; without a display use --screenshot, or: penstock report --html");
   }
+  // Files are read while the window is made.
+  App app(shown, 1, [] { glfwPostEmptyEvent(); });
+  app.UseFonts(&fonts);
+  if (options.from || options.to) app.WantRange(options.from, options.to);
+  app.UseNativeDialogs(options.search_path);
+  app.UseMarks(options.marks);
+  OpenFiles(app, options);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 2);
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
@@ -278,24 +301,19 @@ Result<void> RunWindow(const Options& options, Settings* settings) {
   glfwMakeContextCurrent(window.get());
   glfwSwapInterval(1);
   glfwSetWindowSizeLimits(window.get(), 800, 500, GLFW_DONT_CARE, GLFW_DONT_CARE);
-  const Imgui imgui(window.get());
+  const Imgui imgui(window.get(), fonts.atlas());
   float screen_scale = 1;
   glfwGetWindowContentScale(window.get(), &screen_scale, nullptr);
-  Settings shown = *settings;
-  if (options.theme) shown.theme = *options.theme;
-  if (options.language) shown.language = *options.language;
-  if (options.scale > 0) shown.scale = options.scale;
-  App app(shown, std::max(screen_scale, 1.0F), [] { glfwPostEmptyEvent(); });
+  app.SetScreenScale(std::max(screen_scale, 1.0F));
   WindowState state{&app, {}, 0};
   glfwSetWindowUserPointer(window.get(), &state);
+  glfwSetWindowContentScaleCallback(window.get(), OnScale);
   glfwSetDropCallback(window.get(), OnDrop);
   glfwSetKeyCallback(window.get(), OnKey);  // instead of those that ImGui has set
   glfwSetCharCallback(window.get(), OnCharacter);
-  if (options.from || options.to) app.WantRange(options.from, options.to);
-  app.UseNativeDialogs(options.search_path);
-  OpenFiles(app, options);
   StateFile written(options.state);
   Loop(window.get(), app, written);
+  app.KeepMarks();
   glfwHideWindow(window.get());  // what is still at work may take a moment to stop
   glfwGetWindowSize(window.get(), &app.settings().width, &app.settings().height);
   *settings = app.settings();

@@ -42,6 +42,7 @@ struct Call {
   std::int64_t wall = 0;    // ns, as the report counts it
   traces::StageId stage = traces::StageId::kNone;
   SpanDetail detail;
+  StringId file;  // that its sample was read from, where that was looked for (FindTail)
 };
 [[nodiscard]] Call CallOf(const traces::Trace& trace, ThreadId thread,
                           const analyzer::Counted& counted);

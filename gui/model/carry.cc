@@ -14,9 +14,9 @@ TimeRange Shifted(TimeRange range, std::int64_t by) {
 std::optional<SpanRef> Find(const Timeline& old, const Timeline& now, SpanRef span,
                             std::int64_t shift) {
   const std::int64_t start = old.start(span) + shift;
-  const ThreadId thread = old.lanes[span.lane].thread;
+  const std::uint32_t tid = old.lanes[span.lane].tid;
   for (std::uint32_t l = 0; l < now.lanes.size(); ++l) {
-    if (now.lanes[l].thread != thread) continue;
+    if (now.lanes[l].tid != tid) continue;
     // A parent that has come to light may have moved it one level down.
     for (std::uint32_t v = 0; v < now.lanes[l].levels.size(); ++v) {
       const Level& level = now.lanes[l].levels[v];
@@ -37,20 +37,7 @@ std::set<std::uint32_t> Folded(const Timeline& old, const Timeline& now,
     if (group == Row::kAllGroups) carried.insert(group);
     if (group >= old.groups.size()) continue;
     for (std::uint32_t g = 0; g < now.groups.size(); ++g) {
-      if (now.groups[g].process == old.groups[group].process) carried.insert(g);
-    }
-  }
-  return carried;
-}
-
-// A lane is known by its thread; counters are those of the analysis and keep their place.
-std::vector<Pin> Pinned(const Timeline& old, const Timeline& now, const std::vector<Pin>& pins) {
-  std::vector<Pin> carried;
-  for (const Pin& pin : pins) {
-    if (pin.kind != RowKind::kLevel) carried.push_back(pin);
-    if (pin.kind != RowKind::kLevel || pin.index >= old.lanes.size()) continue;
-    for (std::uint32_t l = 0; l < now.lanes.size(); ++l) {
-      if (now.lanes[l].thread == old.lanes[pin.index].thread) carried.push_back({pin.kind, l});
+      if (now.groups[g].pid == old.groups[group].pid) carried.insert(g);
     }
   }
   return carried;
@@ -89,7 +76,6 @@ TimelineState CarryOver(const Timeline& old, const Timeline& now, const Timeline
   for (std::vector<TimeRange>* jumps : {&carried.back, &carried.ahead}) {
     for (TimeRange& jump : *jumps) jump = Shifted(jump, shift);
   }
-  carried.pins = Pinned(old, now, state.pins);
   if (carried.span) carried.span = Find(old, now, *state.span, shift);
   carried.folded = Folded(old, now, state.folded);
   return carried;

@@ -14,7 +14,8 @@ enum class Following : bool { kNo, kYes };
 //
 // Times keep their place in the run, even if something that began earlier has come to light. A view
 // of everything stays one; one that showed the end follows it, if asked to. The span that was
-// looked at is found again by its thread and its times; folded processes stay folded.
+// looked at is found again by its thread and its times; folded processes stay folded, by their
+// pids. Pins have names that hold.
 [[nodiscard]] TimelineState CarryOver(const Timeline& old, const Timeline& now,
                                       const TimelineState& state, Following following);
 

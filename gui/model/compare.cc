@@ -60,18 +60,29 @@ std::vector<std::string> Words(const std::string& text) {
   return words;
 }
 
+// Two paths without the folders that they begin with in common: "…/imagenet".
+void ShortenPaths(std::string& before, std::string& after) {
+  const auto differ = std::mismatch(before.begin(), before.end(), after.begin(), after.end()).first;
+  const std::size_t common = static_cast<std::size_t>(differ - before.begin());
+  const std::size_t slash = before.substr(0, common).rfind('/');
+  if (slash == std::string::npos || slash == 0) return;
+  before = "…" + before.substr(slash);
+  after = "…" + after.substr(slash);
+}
+
 // Two command lines without the words that they begin and end with in common, but for the option
 // before the first that differs: "... --workers 2 ...".
 std::pair<std::string, std::string> WhereTheyDiffer(const std::string& before,
                                                     const std::string& after) {
   if (before.empty() || after.empty() || before == after) return {before, after};
-  const std::vector<std::string> x = Words(before);
-  const std::vector<std::string> y = Words(after);
+  std::vector<std::string> x = Words(before);
+  std::vector<std::string> y = Words(after);
   const std::size_t least = std::min(x.size(), y.size());
   std::size_t head = 0;
   while (head < least && x[head] == y[head]) ++head;
   std::size_t tail = 0;
   while (tail < least - head && x[x.size() - 1 - tail] == y[y.size() - 1 - tail]) ++tail;
+  if (head < least - tail) ShortenPaths(x[head], y[head]);
   if (head > 0) --head;
   const auto part = [&](const std::vector<std::string>& words) {
     std::string text = head > 0 ? "…" : "";

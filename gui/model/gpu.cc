@@ -8,39 +8,64 @@
 
 #include <fmt/core.h>
 
-#include "gui/model/stretches.h"
+#include "analyzer/model/stretches.h"
 
 namespace penstock::gui {
 namespace {
 
 using analyzer::Batch;
 using analyzer::Counted;
+using analyzer::Stretches;
 using traces::StageId;
 
 constexpr std::size_t kBins = 240;
-constexpr std::size_t kMostKernels = 200;
-constexpr std::uint64_t kSmallCopy = 64 * 1024;  // below it a copy's rate says nothing of the link
+constexpr std::size_t kMostNames = 200;
+constexpr std::uint64_t kSmallCopy = 64 * 1024;  // as analyzer::CopyTotals has it
 
-CopyRow::Kind KindOf(std::string_view name) {
-  if (name.find("ageable") != std::string_view::npos) return CopyRow::Kind::kPageable;
-  if (name.find("inned") != std::string_view::npos) return CopyRow::Kind::kPinned;
-  if (name.find("anaged") != std::string_view::npos) return CopyRow::Kind::kManaged;
-  return CopyRow::Kind::kUnknown;
+bool Has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
 }
+
+CopyWay WayOf(StageId stage, std::string_view name) {
+  if (stage != StageId::kCopy) return CopyWay::kToDevice;
+  return Has(name, "D2H")      ? CopyWay::kFromDevice
+         : Has(name, "D2D")    ? CopyWay::kOnDevice
+         : Has(name, "P2P")    ? CopyWay::kPeer
+         : Has(name, "memset") ? CopyWay::kSet
+                               : CopyWay::kOther;
+}
+
+// Copies of one source of knowledge, by kind, and when they ran.
+struct Copies {
+  std::map<std::pair<CopyWay, analyzer::CopyMemory>, CopyRow> rows;
+  Stretches to_device;
+  std::uint64_t count = 0;
+};
 
 // Everything that the sweep over the spans finds.
 struct Found {
-  std::vector<Stretch> kernels, copies, waits, syncs, steps;
-  std::unordered_map<std::uint32_t, KernelRow> by_name;
-  std::array<CopyRow, 4> rows;  // by Kind
-  std::array<std::vector<double>, 4> rates;
+  Stretches kernels;
+  std::uint64_t kernel_count = 0;
+  // On streams; else from calls of the runtime; else from what Python was seen to do. One copy may
+  // be in all three.
+  Copies on_device, of_calls, of_python;
+  std::unordered_map<std::uint32_t, NamedRow> kernel_names;
+  std::unordered_map<std::uint32_t, NamedRow> call_names;
+
+  [[nodiscard]] Copies& Best() {
+    if (on_device.count > 0) return on_device;
+    return of_calls.count > 0 ? of_calls : of_python;
+  }
 };
 
-void AddCopy(const traces::Trace& trace, ThreadId thread, const Counted& counted, Found& found) {
+void AddCopy(const traces::Trace& trace, ThreadId thread, const Counted& counted, Copies& copies) {
   const traces::Span& span = *counted.span;
-  const CopyRow::Kind kind = KindOf(trace.String(span.name));
-  CopyRow& row = found.rows[static_cast<std::size_t>(kind)];
-  row.kind = kind;
+  const std::string_view name = trace.String(span.name);
+  const CopyWay way = WayOf(counted.stage, name);
+  const analyzer::CopyMemory memory = analyzer::CopyMemoryOf(name);
+  CopyRow& row = copies.rows[{way, memory}];
+  row.way = way;
+  row.memory = memory;
   if (row.count == 0 || counted.wall > row.longest.wall) {
     row.longest = CallOf(trace, thread, counted);
   }
@@ -48,20 +73,31 @@ void AddCopy(const traces::Trace& trace, ThreadId thread, const Counted& counted
   row.bytes += span.bytes.value;
   const double wall = static_cast<double>(counted.wall) * 1e-9;
   row.wall += wall;
-  if (span.bytes.value >= kSmallCopy && wall > 0) {
-    found.rates[static_cast<std::size_t>(kind)].push_back(static_cast<double>(span.bytes.value) /
-                                                          wall);
+  if (span.bytes.value >= kSmallCopy) {
+    row.large_bytes += static_cast<double>(span.bytes.value);
+    row.large_time += wall;
   }
+  if (way != CopyWay::kToDevice) return;
+  ++copies.count;
+  const std::int64_t start = span.start.value - trace.begin().value;
+  copies.to_device.emplace_back(start, start + counted.wall);
 }
 
-void AddKernel(const traces::Trace& trace, ThreadId thread, const Counted& counted, Found& found) {
-  KernelRow& row = found.by_name[counted.span->name.value];
+void AddNamed(const traces::Trace& trace, ThreadId thread, const Counted& counted,
+              std::unordered_map<std::uint32_t, NamedRow>& rows) {
+  NamedRow& row = rows[counted.span->name.value];
   row.name = counted.span->name;
+  row.stage = counted.stage;
   if (row.count == 0 || counted.wall > row.longest.wall) {
     row.longest = CallOf(trace, thread, counted);
   }
   ++row.count;
   row.wall += static_cast<double>(counted.wall) * 1e-9;
+}
+
+// A thread that is a stream of a device.
+bool IsStream(const traces::ThreadInfo& thread) {
+  return wire::IsDeviceLane(thread.tid) || thread.name.starts_with("GPU ");
 }
 
 Found Sweep(const Extent& extent, const std::stop_token& stop) {
@@ -71,24 +107,26 @@ Found Sweep(const Extent& extent, const std::stop_token& stop) {
   ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
     const traces::Span& span = *counted.span;
     if ((span.flags & wire::kFlagUnfinished) != 0) return;
-    const Stretch stretch{span.start.value - begin, span.end().value - begin};
     switch (counted.stage) {
       case StageId::kKernel:
-        found.kernels.push_back(stretch);
-        AddKernel(trace, thread, counted, found);
+        found.kernels.emplace_back(span.start.value - begin, span.end().value - begin);
+        ++found.kernel_count;
+        AddNamed(trace, thread, counted, found.kernel_names);
         return;
-      case StageId::kH2d:
-        found.copies.push_back(stretch);
-        AddCopy(trace, thread, counted, found);
+      case StageId::kH2d: {
+        const bool stream = IsStream(trace.threads()[thread.value]);
+        AddCopy(trace, thread, counted, stream ? found.on_device : found.of_python);
         return;
-      case StageId::kWait:
-        found.waits.push_back(stretch);
+      }
+      case StageId::kCopy:
+        AddCopy(trace, thread, counted, found.on_device);
+        return;
+      case StageId::kCall:
+        if (Has(trace.String(span.name), "H2D")) AddCopy(trace, thread, counted, found.of_calls);
+        AddNamed(trace, thread, counted, found.call_names);
         return;
       case StageId::kSync:
-        found.syncs.push_back(stretch);
-        return;
-      case StageId::kStep:
-        found.steps.push_back(stretch);
+        AddNamed(trace, thread, counted, found.call_names);
         return;
       default:
         return;
@@ -97,79 +135,81 @@ Found Sweep(const Extent& extent, const std::stop_token& stop) {
   return found;
 }
 
-// The training loops' own times: steps that nobody marked, and the stretch that all of it takes.
-Stretch LoopOf(const Extent& extent, const Analysis& analysis, Found& found) {
+// The stretch that all of the training loops take.
+TimeRange LoopOf(const Extent& extent, const Analysis& analysis) {
   const std::int64_t begin = extent.trace->begin().value;
   const std::int64_t length = std::max<std::int64_t>(extent.trace->end().value - begin, 1);
-  const bool marked = !found.steps.empty();
-  Stretch loop{length, 0};
+  if (extent.range) return {extent.range->from, std::min(extent.range->to, length)};
+  TimeRange loop{length, 0};
   for (const analyzer::LoaderRun& run : analysis.report.diagnosis.run.loaders) {
     for (const Batch& batch : run.batches) {
-      if (!batch.was_delivered() || !extent.Holds(batch.delivered - begin)) continue;
+      if (!batch.was_delivered()) continue;
       loop.from = std::min(loop.from, batch.wait_start - begin);
-      loop.to = std::max(loop.to, batch.delivered - begin);
-      if (batch.step_end == analyzer::kNever) continue;
-      loop.to = std::max(loop.to, batch.step_end - begin);
-      if (!marked) found.steps.push_back({batch.delivered - begin, batch.step_end - begin});
+      const bool stepped = batch.step_end != analyzer::kNever;
+      loop.to = std::max(loop.to, (stepped ? batch.step_end : batch.delivered) - begin);
     }
   }
-  if (extent.range) return {extent.range->from, std::min(extent.range->to, length)};
-  return loop.to > loop.from ? loop : Stretch{0, length};
+  return loop.empty() ? TimeRange{0, length} : loop;
 }
 
-// What the device did in the loop, and why it did nothing.
-void Attribute(const Stretch& loop, const Found& found, GpuModel& gpu) {
-  const Stretches window({loop});
-  const Stretches kernels = window.Both(Stretches(found.kernels));
-  const Stretches copies = window.Both(Stretches(found.copies));
-  const auto seconds = [](const Stretches& set) {
-    return static_cast<double>(set.length()) * 1e-9;
-  };
-  gpu.activity = {seconds(window), seconds(kernels), seconds(copies),
-                  seconds(copies.Both(kernels))};
-  if (gpu.kernels == 0) return;
-  Stretches idle = window.Without(kernels);
-  const std::array<const std::vector<Stretch>*, kIdleCauses - 1> causes = {
-      &found.copies, &found.waits, &found.syncs, &found.steps};
-  for (std::size_t i = 0; i < causes.size(); ++i) {
-    const Stretches cause(*causes[i]);
-    gpu.idle[i] = seconds(idle.Both(cause));
-    idle = idle.Without(cause);
+// A run that nobody feeds: of the process that computes on a device.
+analyzer::LoaderRun RunWithoutLoader(const traces::Trace& trace) {
+  analyzer::LoaderRun run;
+  for (const traces::ThreadInfo& thread : trace.threads()) {
+    if (IsStream(thread)) run.config.consumer = thread.process;
   }
-  gpu.idle[kIdleCauses - 1] = seconds(idle);
+  return run;
 }
 
-Series ShareOver(const GpuModel& gpu, const std::vector<Stretch>& busy) {
+// What the device did, and why it did nothing: the report's own figures, for the selection too.
+analyzer::DeviceActivity Measure(const Extent& extent, const Analysis& analysis, TimeRange loop) {
+  const analyzer::Diagnosis& diagnosis = analysis.report.diagnosis;
+  if (!extent.range && diagnosis.loader && diagnosis.loader->device.window > 0) {
+    return diagnosis.loader->device;
+  }
+  const std::int64_t begin = extent.trace->begin().value;
+  const Stretches window{{begin + loop.from, begin + loop.to}};
+  if (diagnosis.run.has_loader()) {
+    return analyzer::MeasureDevice(diagnosis.run.device, diagnosis.run.loader(), window);
+  }
+  const analyzer::LoaderRun alone = RunWithoutLoader(*extent.trace);
+  return analyzer::MeasureDevice(analyzer::ReadDeviceRecords(*extent.trace, alone), alone, window);
+}
+
+Series ShareOver(const GpuModel& gpu, Stretches busy) {
   Series series(gpu.from, gpu.to, kBins);
-  const Stretches united{std::vector<Stretch>(busy)};
-  for (const Stretch& one : united.parts()) {
-    const double from = static_cast<double>(one.from) * 1e-9;
-    const double to = static_cast<double>(one.to) * 1e-9;
+  analyzer::Unite(busy);
+  for (const auto& [start, end] : busy) {
+    const double from = static_cast<double>(start) * 1e-9;
+    const double to = static_cast<double>(end) * 1e-9;
     series.Spread(from, to, to - from);
   }
   series.Divide(series.width);
   return series;
 }
 
-double MedianOf(std::vector<double>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+std::vector<NamedRow> Longest(const std::unordered_map<std::uint32_t, NamedRow>& names) {
+  std::vector<NamedRow> rows;
+  rows.reserve(names.size());
+  for (const auto& [name, row] : names) rows.push_back(row);
+  std::sort(rows.begin(), rows.end(), [](const NamedRow& a, const NamedRow& b) {
+    return std::pair(-a.wall, a.name) < std::pair(-b.wall, b.name);
+  });
+  if (rows.size() > kMostNames) rows.resize(kMostNames);
+  return rows;
 }
 
-void FillTables(Found& found, GpuModel& gpu) {
-  for (std::size_t i = 0; i < found.rows.size(); ++i) {
-    if (found.rows[i].count == 0) continue;
-    found.rows[i].median = MedianOf(found.rates[i]);
-    gpu.copy_rows.push_back(found.rows[i]);
+void FillCopies(const Found& found, const Copies& best, GpuModel& gpu) {
+  std::map<std::pair<CopyWay, analyzer::CopyMemory>, CopyRow> rows = found.on_device.rows;
+  rows.insert(best.rows.begin(), best.rows.end());
+  for (auto& [kind, row] : rows) {
+    for (const analyzer::CopyTotals& totals : gpu.activity.copies) {
+      const bool same = row.way == CopyWay::kToDevice && totals.memory == row.memory;
+      if (!same || !gpu.activity.kernels || totals.transfer <= 0) continue;
+      row.beside = totals.overlapped / totals.transfer;
+    }
+    gpu.copy_rows.push_back(row);
   }
-  for (const auto& [name, row] : found.by_name) gpu.kernel_rows.push_back(row);
-  std::sort(gpu.kernel_rows.begin(), gpu.kernel_rows.end(),
-            [](const KernelRow& a, const KernelRow& b) {
-              return std::pair(-a.wall, a.name) < std::pair(-b.wall, b.name);
-            });
-  if (gpu.kernel_rows.size() > kMostKernels) gpu.kernel_rows.resize(kMostKernels);
 }
 
 struct Wish {
@@ -244,6 +284,11 @@ void FillFacts(const traces::Trace& trace, GpuModel& gpu) {
 
 }  // namespace
 
+std::array<double, kIdleCauses> GpuModel::idle() const {
+  const analyzer::IdleCauses& causes = activity.idle;
+  return {causes.copy, causes.loader, causes.sync, causes.launch, causes.unknown};
+}
+
 GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::stop_token& stop) {
   GpuModel gpu;
   FillCounters(extent, analysis, gpu);
@@ -251,17 +296,24 @@ GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::sto
   const analyzer::StageTable& stages = analysis.report.diagnosis.run.stages;
   gpu.from = extent.from();
   gpu.to = extent.to();
-  if (stages[StageId::kKernel].count == 0 && stages[StageId::kH2d].count == 0) return gpu;
+  constexpr std::array kOfDevices = {StageId::kKernel, StageId::kH2d, StageId::kCopy,
+                                     StageId::kCall, StageId::kSync};
+  const bool any = std::any_of(kOfDevices.begin(), kOfDevices.end(),
+                               [&](StageId stage) { return stages[stage].count > 0; });
+  if (!any) return gpu;
   Found found = Sweep(extent, stop);
-  gpu.kernels = found.kernels.size();
-  gpu.copies = found.copies.size();
-  const Stretch loop = LoopOf(extent, analysis, found);
+  const Copies& copies = found.Best();
+  gpu.kernels = found.kernel_count;
+  gpu.copies = copies.count;
+  const TimeRange loop = LoopOf(extent, analysis);
   gpu.from = static_cast<double>(loop.from) * 1e-9;
   gpu.to = static_cast<double>(loop.to) * 1e-9;
-  Attribute(loop, found, gpu);
-  if (gpu.kernels > 0) gpu.computing = ShareOver(gpu, found.kernels);
-  if (gpu.copies > 0) gpu.copying = ShareOver(gpu, found.copies);
-  FillTables(found, gpu);
+  gpu.activity = Measure(extent, analysis, loop);
+  FillCopies(found, copies, gpu);
+  gpu.kernel_rows = Longest(found.kernel_names);
+  gpu.call_rows = Longest(found.call_names);
+  if (gpu.kernels > 0) gpu.computing = ShareOver(gpu, std::move(found.kernels));
+  if (gpu.copies > 0) gpu.copying = ShareOver(gpu, copies.to_device);
   return gpu;
 }
 

@@ -10,42 +10,45 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/device_activity.h"
 #include "gui/model/calls.h"
 #include "gui/model/document.h"
 #include "gui/model/series.h"
 
 namespace penstock::gui {
 
-// Why no kernel ran: the first of these that held at that moment.
+// Why no kernel ran: the first of these that held at that moment (analyzer::IdleCauses).
 enum class IdleCause : std::uint8_t {
-  kCopy,     // a copy to the device was under way
+  kCopy,     // a copy was under way, or the training program stood in one
   kLoader,   // the training program waited for a batch
-  kSync,     // it waited for the device, or for a result of it
+  kSync,     // it waited for the device, which had nothing to do
   kLaunch,   // it was in a training step and had launched nothing
   kUnknown,  // anything else
 };
 inline constexpr std::size_t kIdleCauses = 5;
 
-// Units: seconds. Times of several streams and devices are united, not added.
-struct GpuTime {
-  double window = 0;
-  double computing = 0;  // some kernel runs
-  double copying = 0;    // some copy to the device runs
-  double hidden = 0;     // of that, beside a kernel
-};
+// Where copies of one kind went. Memory set by the device itself is one of them.
+enum class CopyWay : std::uint8_t { kToDevice, kFromDevice, kOnDevice, kPeer, kSet, kOther };
 
 struct CopyRow {
-  enum class Kind : std::uint8_t { kPageable, kPinned, kManaged, kUnknown };
-  Kind kind = Kind::kUnknown;
+  CopyWay way = CopyWay::kOther;
+  analyzer::CopyMemory memory = analyzer::CopyMemory::kUnknown;
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
-  double wall = 0;    // seconds, added up
-  double median = 0;  // bytes a second of copies of 64 KiB or more; 0: there were none
+  double wall = 0;         // seconds, added up
+  double large_bytes = 0;  // of copies of 64 KiB and more: small ones say nothing of the link
+  double large_time = 0;
+  double beside = -1;  // fraction of the time beside a kernel; -1: not known
   Call longest;
+
+  // Bytes a second; 0: there was no large one.
+  [[nodiscard]] double rate() const { return large_time > 0 ? large_bytes / large_time : 0; }
 };
 
-struct KernelRow {
+// All kernels, or calls, of one name.
+struct NamedRow {
   StringId name;
+  traces::StageId stage = traces::StageId::kNone;
   std::uint64_t count = 0;
   double wall = 0;  // seconds
   Call longest;
@@ -69,21 +72,26 @@ struct GpuCounter {
 };
 
 struct GpuModel {
-  // The stretch that shares are of: the training loop, from its first wait to its last step.
+  // The stretch that curves are of: the training loop, from its first wait to its last step.
   double from = 0;  // seconds since the trace began
   double to = 0;
   std::uint64_t kernels = 0;
-  std::uint64_t copies = 0;
-  GpuTime activity;
-  std::array<double, kIdleCauses> idle{};                  // seconds without a kernel, by IdleCause
+  std::uint64_t copies = 0;  // to the device
+  // What the report says, in the steady part of the loop; of a selection the same.
+  analyzer::DeviceActivity activity;
   Series computing;                                        // fraction of each bin with a kernel
-  Series copying;                                          // the same with a copy
+  Series copying;                                          // the same with a copy to the device
   std::vector<CopyRow> copy_rows;                          // by kind
-  std::vector<KernelRow> kernel_rows;                      // at most 200, longest time first
+  std::vector<NamedRow> kernel_rows;                       // at most 200, longest time first
+  std::vector<NamedRow> call_rows;                         // the same: calls of the driver
   std::vector<GpuCounter> counters;                        // by device, most telling first
   std::vector<std::pair<std::string, std::string>> facts;  // "gpu.*" of the run and its processes
 
-  [[nodiscard]] bool recorded() const { return kernels > 0 || copies > 0 || !counters.empty(); }
+  [[nodiscard]] bool recorded() const {
+    return kernels > 0 || !copy_rows.empty() || !call_rows.empty() || !counters.empty();
+  }
+  // Seconds without a kernel, by IdleCause.
+  [[nodiscard]] std::array<double, kIdleCauses> idle() const;
   [[nodiscard]] double idle_time() const { return activity.window - activity.computing; }
 };
 

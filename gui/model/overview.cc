@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analyzer/report/phrases.h"
+#include "gui/model/report_texts.h"
 
 namespace penstock::gui {
 namespace {
@@ -149,9 +149,9 @@ std::vector<Change> ChangesOf(const Report& report) {
 
 std::vector<std::string> Warnings(const Report& report, Language language) {
   std::vector<std::string> lines;
-  const std::string losses = analyzer::LossText(report.losses);
+  const std::string losses = LossText(report.losses, language);
   if (!losses.empty()) lines.push_back(Filled(Text::kIncomplete, language, losses));
-  const std::string blind = analyzer::BlindText(report.coverage);
+  const std::string blind = BlindText(report.coverage, language);
   if (!blind.empty()) lines.push_back(Filled(Text::kPartlyBlind, language, blind));
   return lines;
 }

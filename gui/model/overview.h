@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/report/report.h"
@@ -40,14 +41,23 @@ struct Ribbon {
 // (verdict_texts.cc).
 [[nodiscard]] std::string VerdictText(const analyzer::Report& report, Language language);
 
-// A finding as the list shows it. In Chinese the title and the advice are those of its id, and the
-// analyzer's own sentences, which hold the figures, stand below.
+// A finding as the list shows it. In Chinese the title and the advice are those of its id, and what
+// was seen of it, with the figures, stands below.
 struct FindingText {
   std::string title;
   std::string detail;  // "" where the title says it all
   std::string action;
 };
 [[nodiscard]] FindingText TextOf(const analyzer::Finding& finding, Language language);
+// What a rule is called: its id, or its title in Chinese.
+[[nodiscard]] std::string_view TitleOfRule(std::string_view id, Language language);
+
+// A sentence of the analyzer as it is set here: with a capital, unless it begins with a name, and
+// arrows that are arrows.
+[[nodiscard]] std::string Typeset(std::string text);
+
+// "samples/s", "images/s" or "batches/s" (analyzer::RateUnit) in the language of the window.
+[[nodiscard]] std::string_view UnitText(std::string_view unit, Language language);
 
 // What a suggestion changes: "num_workers", 2, 4.
 struct Change {

@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "gui/model/stage_words.h"
+
 namespace penstock::gui {
 namespace {
 
@@ -131,18 +133,16 @@ std::vector<Term> Parse(std::string_view text) {
     Term term;
     term.word = words[w];
     const auto number = w + 1 < words.size() ? NumberOf(words[w + 1]) : std::nullopt;
-    if (number && (term.word == "batch" || term.word == "sample")) {
-      (term.word == "batch" ? term.batch : term.sample) = number;
+    const bool batch = term.word == "batch" || term.word == "批次";
+    const bool sample = term.word == "sample" || term.word == "样本";
+    if (number && (batch || sample)) {
+      (batch ? term.batch : term.sample) = number;
       ++w;
     } else if (term.word.size() > 1 && term.word[0] == '>' &&
                LengthOf(std::string_view(term.word).substr(1))) {
       term.longer = LengthOf(std::string_view(term.word).substr(1));
     } else {
-      for (std::uint8_t s = 1; s < wire::kStageCount; ++s) {
-        if (traces::StageName(static_cast<StageId>(s)) == term.word) {
-          term.stage = static_cast<StageId>(s);
-        }
-      }
+      term.stage = StageOfWord(term.word);
     }
     terms.push_back(std::move(term));
   }

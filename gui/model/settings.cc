@@ -3,14 +3,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <span>
-#include <sstream>
 #include <string_view>
 
 #include <fmt/core.h>
 
-#include "traces/base/file.h"
+#include "gui/model/lines.h"
 
 namespace penstock::gui {
 namespace {
@@ -24,7 +21,7 @@ double NumberIn(const std::string& text, double low, double high, double otherwi
                                                                                  : value;
 }
 
-void Take(const std::string& key, const std::string& value, Settings& settings) {
+void Take(std::string_view key, const std::string& value, Settings& settings) {
   if (key == "theme") {
     if (value == "dark") settings.theme = Theme::kDark;
     if (value == "light") settings.theme = Theme::kLight;
@@ -37,6 +34,9 @@ void Take(const std::string& key, const std::string& value, Settings& settings) 
     settings.width = static_cast<int>(NumberIn(value, 640, 16'384, settings.width));
   } else if (key == "height") {
     settings.height = static_cast<int>(NumberIn(value, 480, 16'384, settings.height));
+  } else if (key == "wheel") {
+    if (value == "scroll") settings.wheel = Wheel::kScroll;
+    if (value == "zoom") settings.wheel = Wheel::kZoom;
   } else if (key == "folder") {
     if (!value.empty() && value.front() == '/') settings.folder = value;
   } else if (key == "recent" && !value.empty() && settings.recent.size() < kMostRecent) {
@@ -59,20 +59,18 @@ void Settings::Remember(const std::filesystem::path& path) {
 
 Settings ParseSettings(const std::string& text, const Settings& defaults) {
   Settings settings = defaults;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t equals = line.find('=');
-    if (equals != std::string::npos)
-      Take(line.substr(0, equals), line.substr(equals + 1), settings);
-  }
+  ForEachSetting(text, [&](std::string_view key, std::string_view value) {
+    Take(key, std::string(value), settings);
+  });
   return settings;
 }
 
 std::string SettingsText(const Settings& settings) {
-  std::string text = fmt::format("theme={}\nlanguage={}\nscale={}\nwidth={}\nheight={}\n",
+  std::string text = fmt::format("theme={}\nlanguage={}\nscale={}\nwidth={}\nheight={}\nwheel={}\n",
                                  settings.theme == Theme::kDark ? "dark" : "light",
                                  settings.language == Language::kEnglish ? "en" : "zh",
-                                 settings.scale, settings.width, settings.height);
+                                 settings.scale, settings.width, settings.height,
+                                 settings.wheel == Wheel::kZoom ? "zoom" : "scroll");
   if (!settings.folder.empty() && settings.folder.string().find('\n') == std::string::npos) {
     text += fmt::format("folder={}\n", settings.folder.string());
   }
@@ -94,24 +92,11 @@ Language LanguageOf(const std::string& locale) {
 }
 
 Settings LoadSettings(const std::filesystem::path& path, const Settings& defaults) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return defaults;
-  std::string text(64 * 1024, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return ParseSettings(text, defaults);
+  return ParseSettings(ReadSmallFile(path).value_or(""), defaults);
 }
 
 Result<void> SaveSettings(const std::filesystem::path& path, const Settings& settings) {
-  std::error_code error;
-  std::filesystem::create_directories(path.parent_path(), error);
-  Result<OutputFile> file = OutputFile::Create(path, ".part");
-  if (!file) return tl::unexpected<Error>(file.error());
-  const std::string text = SettingsText(settings);
-  Result<void> done = file->Append(std::as_bytes(std::span(text)));
-  if (done) done = file->Commit();
-  if (!done) file->Discard();
-  return done;
+  return WriteSmallFile(path, SettingsText(settings));
 }
 
 }  // namespace penstock::gui

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the window remembers: theme, language, size, recent files. A text file of "key=value" lines
-// in $XDG_CONFIG_HOME; whatever is unknown or wrong in it is passed over. Values.
+// What the window remembers: theme, language, size, the wheel, recent files. A text file of
+// "key=value" lines in $XDG_CONFIG_HOME; whatever is unknown or wrong in it is passed over. Values.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -14,12 +15,16 @@
 
 namespace penstock::gui {
 
+// What the wheel does over the rows of the timeline; with Ctrl it is the other.
+enum class Wheel : std::uint8_t { kScroll, kZoom };
+
 struct Settings {
   Theme theme = Theme::kDark;
   Language language = Language::kEnglish;
   double scale = 1;  // of everything, on top of the screen's own
   int width = 1280;
   int height = 800;
+  Wheel wheel = Wheel::kScroll;
   std::vector<std::filesystem::path> recent;  // latest first
   std::filesystem::path folder;               // that something was last opened from or saved to
 

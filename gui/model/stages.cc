@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/model/stages.h"
-#include "traces/names.h"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <set>
+#include <tuple>
+
+#include "traces/names.h"
 
 namespace penstock::gui {
 namespace {
@@ -174,6 +178,33 @@ class TailKeeper {
   Tail& tail_;
 };
 
+// Reads come before what is made of them, mostly in the same thread, and always for the same sample
+// of the same batch.
+void FindFiles(const traces::Trace& trace, const std::stop_token& stop, Tail& tail) {
+  using Key = std::tuple<std::uint32_t, std::uint16_t, std::uint32_t>;
+  std::map<Key, std::vector<Call*>> wanted;
+  std::set<std::uint32_t> threads;
+  for (Call& call : tail.calls) {
+    const SpanDetail& detail = call.detail;
+    call.file = detail.object;
+    if (detail.object.value != 0 || detail.sample == SpanDetail::kNoSample) continue;
+    wanted[{detail.batch, detail.generation, detail.sample}].push_back(&call);
+    threads.insert(call.thread.value);
+  }
+  for (const std::uint32_t thread : threads) {
+    trace.ForEachBlock(ThreadId{thread}, [&](std::span<const traces::Span> block) {
+      if (stop.stop_requested()) return;
+      for (const traces::Span& span : block) {
+        if (span.stage != StageId::kRead || span.object.value == 0) continue;
+        const SpanDetail detail = DetailOf(span);
+        const auto found = wanted.find({detail.batch, detail.generation, detail.sample});
+        if (found == wanted.end()) continue;
+        for (Call* call : found->second) call->file = span.object;
+      }
+    });
+  }
+}
+
 Call StepOf(const traces::Trace& trace, const Batch& batch) {
   Call call;
   call.thread = ThreadId{batch.wait_thread};
@@ -295,6 +326,7 @@ Tail FindTail(const Extent& extent, const Analysis& analysis, const TailQuestion
     });
   }
   keeper.Finish();
+  FindFiles(*extent.trace, stop, tail);
   return tail;
 }
 

@@ -78,7 +78,8 @@ struct Tail {
   std::uint64_t count = 0;  // of all
   static constexpr std::size_t kMost = 200;
 };
-// Cost: one pass over the spans.
+// Each call has the file that its sample was read from, if a read of that sample was seen.
+// Cost: one pass over the spans, and one over those of the threads with such a call.
 [[nodiscard]] Tail FindTail(const Extent& extent, const Analysis& analysis,
                             const TailQuestion& question, const std::stop_token& stop = {});
 

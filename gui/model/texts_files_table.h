@@ -60,7 +60,7 @@
   X(kCellPending, "not measured", "未测")                                                          \
   X(kCellFailed, "failed: {}", "失败：{}")                                                         \
   X(kCellUnavailable, "not possible here: {}", "本机不可用：{}")                                   \
-  X(kCellWithinNoise, "as good, within noise", "与最佳无显著差别")                                 \
+  X(kCellWithinNoise, "as good", "同样好")                                                         \
   X(kCellBest, "best", "最佳")                                                                     \
   X(kCellSuggested, "suggested", "建议")                                                           \
   X(kCellRuns, "each run", "各次运行")                                                             \

@@ -53,12 +53,13 @@
   X(kIoMapped, "{} of it mapped, not read: it comes with page faults", "其中 {} 为内存映射：随缺页载入") \
   /* GPU */ \
   X(kGpuComputing, "Computing", "正在计算") \
-  X(kGpuBusyNote, "of the training loop's time", "占训练循环时间") \
+  X(kGpuBusyNote, "of the loop's steady time", "占训练循环稳定阶段的时间") \
+  X(kGpuBusyPartNote, "of the selected time", "占选定时间") \
   X(kGpuIdle, "Idle", "空闲") \
   X(kGpuCopies, "Copies to the GPU", "拷贝到 GPU") \
   X(kGpuCopyNote, "{}; {} of it beside a kernel", "{}；其中 {} 与计算重叠") \
   X(kGpuBandwidth, "Copy speed", "拷贝速度") \
-  X(kGpuBandwidthNote, "median of copies from 64 KiB on", "64 KiB 以上拷贝的中位数") \
+  X(kGpuBandwidthNote, "best kind, copies from 64 KiB on", "最快的一类，仅计 64 KiB 以上的拷贝") \
   X(kGpuModel, "Device", "设备") \
   X(kGpuWhereTime, "Where the GPU's time goes", "GPU 的时间去向") \
   X(kGpuCauseComputing, "computing", "计算") \
@@ -71,13 +72,28 @@
   X(kGpuLineKernels, "computing", "计算") \
   X(kGpuLineCopies, "copying", "拷贝") \
   X(kGpuCopyKinds, "Copies by kind", "按类型统计的拷贝") \
-  X(kGpuKind, "from", "来源") \
+  X(kGpuKind, "copies", "拷贝") \
+  X(kGpuToDevice, "to the GPU", "到 GPU") \
+  X(kGpuFromDevice, "from the GPU", "自 GPU") \
+  X(kGpuOnDevice, "within the GPU", "GPU 内部") \
+  X(kGpuPeer, "between GPUs", "GPU 之间") \
+  X(kGpuSet, "set memory", "填充显存") \
+  X(kGpuOtherCopy, "other", "其他") \
+  X(kComma, ", ", "，") \
+  X(kMostOf, "max {}", "最高 {}") \
+  X(kWordFetch, "fetch", "制作批次") \
+  X(kWordMark, "mark", "标记") \
+  X(kWordSync, "sync", "同步等待") \
+  X(kWordCopy, "copy", "其他拷贝") \
+  X(kGpuColumnBeside, "overlap", "重叠") \
+  X(kGpuCalls, "Calls", "驱动调用") \
+  X(kGpuCall, "call", "调用") \
   X(kGpuPageable, "pageable memory", "可分页内存") \
   X(kGpuPinned, "pinned memory", "锁页内存") \
   X(kGpuManaged, "managed memory", "托管内存") \
   X(kGpuUnknownKind, "kind not recorded", "类型未记录") \
   X(kGpuColumnSpeed, "speed", "速度") \
-  X(kGpuKernels, "Kernels that took longest", "耗时最长的内核") \
+  X(kGpuKernels, "Kernels", "内核") \
   X(kGpuKernel, "kernel", "内核") \
   X(kGpuCounters, "Counters of the driver", "驱动计数器") \
   X(kGpuCounterNote, "mean {}, from {} to {}", "平均 {}，{} 至 {}") \

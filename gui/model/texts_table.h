@@ -14,9 +14,10 @@
   X(kOpen, "Open", "打开")                                                                         \
   X(kOpenTip, "Open a trace (Ctrl+O)", "打开跟踪文件 (Ctrl+O)")                                    \
   X(kThemeTip, "Light or dark", "浅色或深色")                                                      \
+  X(kNoChineseFont, "There is no font with Chinese characters: install fonts-noto-cjk",            \
+    "没有中文字体：请安装 fonts-noto-cjk")                                                         \
   X(kLanguageTip, "中文界面", "English interface")                                                 \
   X(kHelpTip, "Keys and mouse (F1)", "键盘与鼠标 (F1)")                                            \
-  /* Without a trace */                                                                            \
   X(kWelcome, "Why does the training wait for data?", "训练为什么在等数据？")                      \
   X(kWelcomeHow, "Open a trace, or drop one on this window.", "打开跟踪文件，或将其拖到此窗口。")  \
   X(kWelcomeRecord, "No trace yet? Record one:", "还没有跟踪文件？先录制一个：")                   \
@@ -31,7 +32,6 @@
   X(kNoFiles, "No traces in this folder", "此文件夹中没有跟踪文件")                                \
   X(kAllFiles, "All files", "所有文件")                                                            \
   X(kParent, "Parent folder", "上级文件夹")                                                        \
-  /* Reading, and traces that are still written */                                                 \
   X(kPreviewOf, "{} of run, {} spans, {} processes", "运行 {}，记录 {} 条，进程 {} 个")            \
   X(kFromAfar, "The whole run", "整个运行")                                                        \
   X(kTimeOfStages, "Time by stage, all threads", "各阶段耗时（全部线程）")                         \
@@ -49,7 +49,6 @@
   X(kLiveDied, "Recorder was killed", "录制程序被终止")                                            \
   X(kLiveDiedTip, "This is what was on disk. The rest may be rescued: penstock recover {}",        \
     "此处为已写入磁盘的部分。其余或可恢复：penstock recover {}")                                   \
-  /* Overview */                                                                                   \
   X(kVerdict, "Verdict", "结论")                                                                   \
   X(kConfidence, "Confidence {} %", "置信度 {} %")                                                 \
   X(kReplayError, "the model repeats the run within {} %", "模型复现此次运行，误差 {} %")          \
@@ -65,7 +64,14 @@
   X(kInterval, "{} to {} (90 %)", "{} 至 {}（90 %）")                                              \
   X(kFreeData, "If data cost nothing", "若数据零成本")                                             \
   X(kTimesFaster, "{}x as fast", "速度为 {} 倍")                                                   \
-  X(kWholeRun, "whole run {} {}", "全程 {} {}")                                                    \
+  X(kWholeRun, "whole run {}", "全程 {}")                                                          \
+  X(kTooLittleToSay, "too little was recorded to say", "录制内容不足，无法判断")                   \
+  X(kWorkersTimesPrefetch, "workers × prefetch", "工作进程 × 预取")                                \
+  X(kBatchOf, "batch {}", "批大小 {}")                                                             \
+  X(kPinned, "pinned", "锁页内存")                                                                 \
+  X(kKept, "persistent", "常驻进程")                                                               \
+  X(kNothingChecked, "Nothing was recorded that could be checked.", "没有可供检查的内容。")        \
+  X(kPredictedOf, "Predicted: {} {}, {}", "预测：{} {}，{}")                                       \
   X(kWorkersBusy, "Workers busy", "工作进程忙碌")                                                  \
   X(kCpuOfCores, "CPU {} of {} cores", "CPU 使用 {} / {} 核")                                      \
   X(kLoaderMakesItself, "the loop loads by itself", "由训练循环自行加载")                          \
@@ -100,7 +106,6 @@
   X(kNotSeen, "Not seen: {}", "不可见：{}")                                                        \
   X(kNothingLost, "Nothing lost", "无丢失")                                                        \
   X(kNotClosed, "the recording was not closed", "录制未正常结束")                                  \
-  /* Parts of a run */                                                                             \
   X(kRead, "read", "读取")                                                                         \
   X(kDecode, "decode", "解码")                                                                     \
   X(kAugment, "augment", "增强")                                                                   \
@@ -112,7 +117,7 @@
   X(kStep, "step", "训练步")                                                                       \
   X(kStartup, "start-up", "启动")                                                                  \
   X(kPrefetch, "prefetch", "预取")                                                                 \
-  X(kNothing, "nothing", "无")                                                                     \
+  X(kNothing, "none", "无")                                                                        \
   /* Timeline */                                                                                   \
   X(kWorkerN, "worker {}", "工作进程 {}")                                                          \
   X(kTrainingProgram, "training program", "训练程序")                                              \
@@ -174,7 +179,6 @@
   X(kDragHint, "Drag to select, Ctrl+wheel to zoom, W A S D to move, F1 for all keys",             \
     "拖动选择，Ctrl+滚轮缩放，W A S D 移动，F1 查看全部按键")                                      \
   X(kNoSpans, "The trace holds no spans.", "此跟踪中没有记录。")                                   \
-  /* Tables */                                                                                     \
   X(kShare, "share", "占比")                                                                       \
   X(kWall, "wall", "墙钟")                                                                         \
   X(kCpu, "CPU", "CPU")                                                                            \
@@ -192,7 +196,6 @@
   X(kIdle, "idle: waiting for work", "空闲：等待任务")                                             \
   X(kIdleTime, "idle", "空闲")                                                                     \
   X(kLife, "its life", "存活期间")                                                                 \
-  /* What-if */                                                                                    \
   X(kNumWorkers, "num_workers", "num_workers")                                                     \
   X(kPrefetchFactor, "prefetch_factor", "prefetch_factor")                                         \
   X(kBatchSize, "batch_size", "batch_size")                                                        \
@@ -200,6 +203,11 @@
   X(kPersistent, "persistent_workers", "persistent_workers")                                       \
   X(kStepTime, "Step takes", "训练步耗时")                                                         \
   X(kStageSpeed, "Parts, as fast as", "各环节速度倍数")                                            \
+  X(kOnTheGpu, "Done on the GPU, not by workers", "在 GPU 上进行（而非工作进程）")                 \
+  X(kOnTheGpuTip,                                                                                  \
+    "What a stage costs there is taken from published figures of the GPU; the notes below the "    \
+    "curve say which.",                                                                            \
+    "GPU 上的耗时取自公开数据；曲线下方的说明列出来源。")                                          \
   X(kReset, "As recorded", "恢复为录制值")                                                         \
   X(kUseSuggestion, "Suggested", "采用建议")                                                       \
   X(kRecordedPoint, "recorded", "录制")                                                            \
@@ -209,12 +217,16 @@
   X(kTooMuchMemory, "does not fit into memory", "超出内存预算")                                    \
   X(kCodeLine, "Line to paste", "可粘贴的代码")                                                    \
   X(kAssumed, "Assumed", "假设")                                                                   \
+  X(kCannotPredictThis, "This cannot be predicted from the recording", "无法根据此次录制预测此项") \
   X(kCannotPredict, "Nothing can be predicted from this recording", "无法根据此次录制进行预测")    \
-  /* Keys */                                                                                       \
   X(kKeys, "Keys and mouse", "键盘与鼠标")                                                         \
   X(kKeyZoom, "zoom at the pointer", "以指针为中心缩放")                                           \
   X(kKeyPan, "move left and right", "左右移动")                                                    \
   X(kKeyScroll, "scroll the rows", "滚动行")                                                       \
+  X(kWheelZooms, "In the timeline the wheel zooms, and scrolls with Ctrl",                         \
+    "在时间线中滚轮缩放，按住 Ctrl 滚动")                                                          \
+  X(kWheelScrolls, "In the timeline the wheel scrolls, and zooms with Ctrl",                       \
+    "在时间线中滚轮滚动，按住 Ctrl 缩放")                                                          \
   X(kKeyFit, "whole trace", "整个跟踪")                                                            \
   X(kKeyFocus, "zoom to the selection or span", "缩放到选区或记录")                                \
   X(kKeyNext, "next and previous span of the row", "本行的下一条、上一条记录")                     \

@@ -261,6 +261,7 @@ std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildCon
     AddDerivedSteps(spans);
     Lane lane;
     lane.thread = ThreadId{t};
+    lane.tid = info.tid;
     lane.label = LabelOf(trace.processes(), info);
     lane.spans = spans.size();
     LevelBuilder builder(lane);
@@ -290,6 +291,7 @@ Timeline MakeTimeline(const traces::Preview& preview) {
     if (info.process.value >= preview.processes.size()) continue;
     Lane lane;
     lane.thread = thread.thread;
+    lane.tid = info.tid;
     lane.label = LabelOf(preview.processes, info);
     for (const traces::PreviewLevel& from : thread.levels) {
       lane.spans += from.spans;

@@ -74,6 +74,7 @@ struct Level {
 // One thread.
 struct Lane {
   ThreadId thread;
+  std::uint32_t tid = 0;
   std::string label;
   std::vector<Level> levels;
   std::uint64_t spans = 0;

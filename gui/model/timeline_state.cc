@@ -10,12 +10,38 @@ namespace {
 constexpr double kShortest = 50;  // ns
 constexpr double kMargin = 0.02;  // of the visible length, beyond the trace
 
-std::uint32_t GroupOf(const Timeline& timeline, std::uint32_t lane) {
+// Where a pinned lane is now.
+struct LanePlace {
+  std::uint32_t group = 0;
+  std::uint32_t lane = 0;
+};
+
+std::optional<LanePlace> LaneOf(const Timeline& timeline, const Pin& pin) {
   for (std::uint32_t g = 0; g < timeline.groups.size(); ++g) {
-    const auto& lanes = timeline.groups[g].lanes;
-    if (std::find(lanes.begin(), lanes.end(), lane) != lanes.end()) return g;
+    if (timeline.groups[g].pid != pin.pid) continue;
+    for (const std::size_t lane : timeline.groups[g].lanes) {
+      if (timeline.lanes[lane].tid == pin.part) {
+        return LanePlace{g, static_cast<std::uint32_t>(lane)};
+      }
+    }
   }
-  return 0;
+  return std::nullopt;
+}
+
+std::uint32_t PidOf(const Timeline& timeline, const CounterTrack& track) {
+  for (const Group& group : timeline.groups) {
+    if (group.process.value == track.process) return group.pid;
+  }
+  return Pin::kWholeRun;
+}
+
+std::optional<std::uint32_t> CounterOf(const Timeline& timeline,
+                                       std::span<const CounterTrack> counters, const Pin& pin) {
+  for (std::uint32_t c = 0; c < counters.size(); ++c) {
+    const bool same = static_cast<std::uint32_t>(counters[c].kind) == pin.part;
+    if (same && PidOf(timeline, counters[c]) == pin.pid) return c;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -217,25 +243,30 @@ std::vector<Row> LayOutRows(const Timeline& timeline, std::span<const CounterTra
     top += height;
     rows.push_back(row);
   };
-  const auto add_counters = [&](std::uint32_t group, std::uint32_t process) {
-    for (std::uint32_t c = 0; c < counters.size(); ++c) {
-      if (counters[c].process != process) continue;
-      add({.kind = RowKind::kCounter, .group = group, .counter = c}, heights.counter);
+  const auto add_counter = [&](Row row) {
+    const CounterTrack& track = counters[row.counter];
+    row.kind = RowKind::kCounter;
+    row.name = {RowKind::kCounter, PidOf(timeline, track), static_cast<std::uint32_t>(track.kind)};
+    add(row, heights.counter);
+  };
+  const auto add_lane = [&](Row row) {
+    const Lane& lane = timeline.lanes[row.lane];
+    row.kind = RowKind::kLevel;
+    row.name = {RowKind::kLevel, timeline.groups[row.group].pid, lane.tid};
+    for (row.level = 0; row.level < lane.levels.size(); ++row.level) {
+      row.first_of_lane = row.level == 0;
+      add(row, heights.level);
     }
   };
   for (const Pin pin : state.pins) {
-    if (pin.kind == RowKind::kCounter && pin.index < counters.size()) {
-      add({.kind = RowKind::kCounter, .counter = pin.index, .pinned = true}, heights.counter);
-    }
-    if (pin.kind != RowKind::kLevel || pin.index >= timeline.lanes.size()) continue;
-    for (std::uint32_t v = 0; v < timeline.lanes[pin.index].levels.size(); ++v) {
-      add({.kind = RowKind::kLevel,
-           .group = GroupOf(timeline, pin.index),
-           .lane = pin.index,
-           .level = v,
-           .first_of_lane = v == 0,
-           .pinned = true},
-          heights.level);
+    if (pin.kind == RowKind::kCounter) {
+      const auto counter = CounterOf(timeline, counters, pin);
+      if (!counter) continue;
+      add_counter({.counter = *counter, .pinned = true});
+    } else {
+      const auto place = LaneOf(timeline, pin);
+      if (!place) continue;
+      add_lane({.group = place->group, .lane = place->lane, .pinned = true});
     }
     top += 3;
   }
@@ -243,7 +274,10 @@ std::vector<Row> LayOutRows(const Timeline& timeline, std::span<const CounterTra
   const auto of_run = [](const CounterTrack& t) { return t.process == CounterTrack::kAll; };
   if (std::any_of(counters.begin(), counters.end(), of_run)) {
     add({.kind = RowKind::kGroup, .group = Row::kAllGroups}, heights.group);
-    if (!state.folded.contains(Row::kAllGroups)) add_counters(Row::kAllGroups, CounterTrack::kAll);
+    const bool folded = state.folded.contains(Row::kAllGroups);
+    for (std::uint32_t c = 0; c < counters.size() && !folded; ++c) {
+      if (of_run(counters[c])) add_counter({.group = Row::kAllGroups, .counter = c});
+    }
     top += heights.gap;
   }
   for (std::uint32_t g = 0; g < timeline.groups.size(); ++g) {
@@ -252,14 +286,7 @@ std::vector<Row> LayOutRows(const Timeline& timeline, std::span<const CounterTra
     add({.kind = RowKind::kGroup, .group = g, .lane = first}, heights.group);
     if (!state.folded.contains(g)) {
       for (const std::size_t lane : group.lanes) {
-        for (std::uint32_t v = 0; v < timeline.lanes[lane].levels.size(); ++v) {
-          add({.kind = RowKind::kLevel,
-               .group = g,
-               .lane = static_cast<std::uint32_t>(lane),
-               .level = v,
-               .first_of_lane = v == 0},
-              heights.level);
-        }
+        add_lane({.group = g, .lane = static_cast<std::uint32_t>(lane)});
         top += 2;
       }
     }

@@ -46,6 +46,16 @@ class TimeView {
 
 enum class RowKind : std::uint8_t { kGroup, kLevel, kCounter };
 
+// A row that is to stay in sight: all levels of a lane, or a counter. By names, which hold when the
+// trace grows, is analysed anew or is opened another day.
+struct Pin {
+  RowKind kind = RowKind::kLevel;
+  std::uint32_t pid = 0;   // kWholeRun: a counter of the whole run
+  std::uint32_t part = 0;  // of a lane: tid; of a counter: CounterKind
+  static constexpr std::uint32_t kWholeRun = 0xffffffffu;
+  constexpr bool operator==(const Pin&) const = default;
+};
+
 // One row on the screen. Units: logical pixels from the top of all rows.
 struct Row {
   RowKind kind = RowKind::kLevel;
@@ -57,21 +67,16 @@ struct Row {
   std::uint32_t counter = 0;  // kCounter: index into the counters
   bool first_of_lane = false;
   bool pinned = false;  // stands above the rows that scroll; `top` counts from the first pinned one
+  Pin name{};           // not of kGroup
 
   static constexpr std::uint32_t kAllGroups = 0xffffffffu;
-};
-
-// A row that is to stay in sight: all levels of a lane, or a counter.
-struct Pin {
-  RowKind kind = RowKind::kLevel;
-  std::uint32_t index = 0;  // lane, or counter
-  constexpr bool operator==(const Pin&) const = default;
 };
 
 // A stretch of time that a person wants to find again.
 struct Note {
   TimeRange range;
   std::string text;
+  bool operator==(const Note&) const = default;
 };
 
 struct TimelineState {

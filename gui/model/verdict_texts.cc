@@ -27,13 +27,8 @@ std::string_view NameIn(Factor factor) {
   return TextOf(NameOf(factor), Language::kChinese);
 }
 
-// The word for what analyzer::RateUnit() counts.
 std::string_view UnitOf(const Diagnosis& diagnosis) {
-  const std::string_view unit = analyzer::RateUnit(diagnosis);
-  const Text text = unit == "batches/s"  ? Text::kBatchesPerSecond
-                    : unit == "images/s" ? Text::kImagesPerSecond
-                                         : Text::kSamplesPerSecond;
-  return TextOf(text, Language::kChinese);
+  return UnitText(analyzer::RateUnit(diagnosis), Language::kChinese);
 }
 
 std::string Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
@@ -133,6 +128,25 @@ std::string Chinese(const Diagnosis& diagnosis) {
 }
 
 }  // namespace
+
+std::string_view UnitText(std::string_view unit, Language language) {
+  const Text text = unit == "batches/s"  ? Text::kBatchesPerSecond
+                    : unit == "images/s" ? Text::kImagesPerSecond
+                                         : Text::kSamplesPerSecond;
+  return TextOf(text, language);
+}
+
+std::string Typeset(std::string text) {
+  const std::string_view first = std::string_view(text).substr(0, text.find(' '));
+  const bool name = first.find_first_of("_./=()0123456789") != std::string_view::npos;
+  if (!text.empty() && !name && text.front() >= 'a' && text.front() <= 'z') {
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  }
+  for (std::size_t at = text.find(" -> "); at != std::string::npos; at = text.find(" -> ", at)) {
+    text.replace(at, 4, " → ");
+  }
+  return text;
+}
 
 std::string VerdictText(const analyzer::Report& report, Language language) {
   return language == Language::kChinese ? Chinese(report.diagnosis) : report.diagnosis.summary;

@@ -66,6 +66,9 @@ analyzer::GridRequest RequestOf(const Diagnosis& diagnosis, const WhatIf& chosen
   if (chosen.step >= 0) request.step = chosen.step;
   if (chosen.pin != recorded.pin) request.pin = chosen.pin;
   if (chosen.persistent != recorded.persistent) request.persistent = chosen.persistent;
+  request.changes.gpu_decode = chosen.gpu_decode;
+  request.changes.gpu_augment = chosen.gpu_augment;
+  request.device_costs = analyzer::BuiltInDeviceCosts(diagnosis.loader->material.gpu);
   for (std::size_t i = 0; i < kScalable.size(); ++i) {
     if (chosen.speed[i] > 0 && chosen.speed[i] != 1) {
       request.scale.emplace_back(kScalable[i], 1 / chosen.speed[i]);

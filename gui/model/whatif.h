@@ -26,6 +26,8 @@ struct WhatIf {
   double step = 0;  // seconds; < 0: as recorded
   bool pin = false;
   bool persistent = false;
+  bool gpu_decode = false;  // done on the GPU, not by the workers
+  bool gpu_augment = false;
   std::array<double, kScalable.size()> speed{1, 1, 1, 1};  // times as fast
   constexpr bool operator==(const WhatIf&) const = default;
 };

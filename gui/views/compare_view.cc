@@ -10,6 +10,7 @@
 #include "analyzer/whatif/summary.h"
 #include "gui/model/overview.h"
 #include "gui/views/compare_parts.h"
+#include "gui/views/panel_parts.h"
 
 namespace penstock::gui {
 namespace {
@@ -19,10 +20,7 @@ using analyzer::ShortNumber;
 
 void DrawNone(const Ui& ui, Workspace& workspace, Area area) {
   const Palette& p = ui.palette();
-  const float width = std::min(ui.Px(620), area.width());
-  ImGui::SetCursorScreenPos(
-      {area.min.x + (area.width() - width) / 2, area.min.y + area.height() * 0.25F});
-  ImGui::BeginGroup();
+  const float width = BeginColumn(ui, area, 620, 0.25F);
   Paragraph(ui, ui.big, p.text, ui.T(Text::kCompareNone), width);
   Paragraph(ui, ui.body, p.dim, ui.T(Text::kCompareHow), width);
   ImGui::Dummy({1, ui.Px(4)});

@@ -6,6 +6,7 @@
 
 #include "analyzer/report/format.h"
 #include "analyzer/report/phrases.h"
+#include "analyzer/whatif/summary.h"
 #include "gui/model/overview.h"
 #include "gui/views/overview_parts.h"
 
@@ -66,8 +67,11 @@ void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, flo
   std::string action = text.action;
   if (finding.predicted) {
     const auto& d = workspace.Shown().analysis->report.diagnosis;
-    action += fmt::format(" {}: {}", ui.T(Text::kPredicted),
-                          analyzer::PredictionText(*finding.predicted, analyzer::RateUnit(d)));
+    const analyzer::Interval& rate = finding.predicted->rate;
+    action += " " + ui.F(Text::kPredictedOf, analyzer::ShortNumber(rate.estimate),
+                         UnitText(analyzer::RateUnit(d), ui.language),
+                         ui.F(Text::kInterval, analyzer::ShortNumber(rate.low),
+                              analyzer::ShortNumber(rate.high)));
   }
   Paragraph(ui, ui.small, p.dim, action, width - indent - button - ui.Px(10));
   const ImVec2 end = ImGui::GetCursorScreenPos();
@@ -97,7 +101,9 @@ void DrawFindings(const Ui& ui, Workspace& workspace, Area area) {
   ImGui::Dummy({1, ui.Px(1)});
   for (const Finding* finding : sorted) DrawFinding(ui, workspace, *finding, width);
   if (sorted.empty()) {
-    Paragraph(ui, ui.body, ui.palette().dim, ui.T(Text::kNoFindings), width);
+    const bool nothing = report.stages.empty();
+    Paragraph(ui, ui.body, ui.palette().dim,
+              ui.T(nothing ? Text::kNothingChecked : Text::kNoFindings), width);
   }
   EndArea();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-
-#include <fmt/core.h>
+#include <initializer_list>
+#include <span>
 
 #include "analyzer/report/format.h"
 #include "gui/model/ticks.h"
@@ -17,11 +17,39 @@ using analyzer::DurationText;
 constexpr ImGuiTableFlags kFlags =
     ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp;
 
-Text KindName(CopyRow::Kind kind) {
-  return kind == CopyRow::Kind::kPageable  ? Text::kGpuPageable
-         : kind == CopyRow::Kind::kPinned  ? Text::kGpuPinned
-         : kind == CopyRow::Kind::kManaged ? Text::kGpuManaged
-                                           : Text::kGpuUnknownKind;
+Text WayName(CopyWay way) {
+  switch (way) {
+    case CopyWay::kToDevice:
+      return Text::kGpuToDevice;
+    case CopyWay::kFromDevice:
+      return Text::kGpuFromDevice;
+    case CopyWay::kOnDevice:
+      return Text::kGpuOnDevice;
+    case CopyWay::kPeer:
+      return Text::kGpuPeer;
+    case CopyWay::kSet:
+      return Text::kGpuSet;
+    case CopyWay::kOther:
+      break;
+  }
+  return Text::kGpuOtherCopy;
+}
+
+// "to the GPU, pageable memory"
+std::string KindName(const Ui& ui, const CopyRow& row) {
+  const std::string way = ui.T(WayName(row.way));
+  switch (row.memory) {
+    case analyzer::CopyMemory::kPageable:
+      return way + ui.T(Text::kComma) + ui.T(Text::kGpuPageable);
+    case analyzer::CopyMemory::kPinned:
+      return way + ui.T(Text::kComma) + ui.T(Text::kGpuPinned);
+    case analyzer::CopyMemory::kManaged:
+      return way + ui.T(Text::kComma) + ui.T(Text::kGpuManaged);
+    case analyzer::CopyMemory::kUnknown:
+      break;
+  }
+  const bool host = row.way == CopyWay::kToDevice || row.way == CopyWay::kFromDevice;
+  return host ? way + ui.T(Text::kComma) + ui.T(Text::kGpuUnknownKind) : way;
 }
 
 // The first cell: a name that can be clicked.
@@ -55,42 +83,43 @@ void DrawHeads(const Ui& ui, Text first, std::initializer_list<Text> others) {
 }
 
 void DrawCopies(const Ui& ui, const GpuModel& gpu, Area area, std::optional<Call>* chosen) {
+  const std::initializer_list<Text> titles = {Text::kCount, Text::kSpanBytes, Text::kTime,
+                                              Text::kGpuColumnSpeed, Text::kGpuColumnBeside};
   BeginArea("copies", area, false);
-  if (ImGui::BeginTable("table", 5, kFlags)) {
+  if (ImGui::BeginTable("table", 6, kFlags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn(ui.T(Text::kGpuKind), 0, 2.2F);
-    for (const Text title : {Text::kCount, Text::kSpanBytes, Text::kTime, Text::kGpuColumnSpeed}) {
-      ImGui::TableSetupColumn(ui.T(title), 0, 1);
-    }
-    DrawHeads(ui, Text::kGpuKind,
-              {Text::kCount, Text::kSpanBytes, Text::kTime, Text::kGpuColumnSpeed});
+    ImGui::TableSetupColumn(ui.T(Text::kGpuKind), 0, 2.9F);
+    for (const Text title : titles) ImGui::TableSetupColumn(ui.T(title), 0, 1);
+    DrawHeads(ui, Text::kGpuKind, titles);
+    int id = 0;
     for (const CopyRow& row : gpu.copy_rows) {
-      NameCell(ui, ui.T(KindName(row.kind)), static_cast<int>(row.kind), row.longest, chosen);
+      NameCell(ui, KindName(ui, row), id++, row.longest, chosen);
       RightCell(ui, CountText(static_cast<double>(row.count)));
       RightCell(ui, BytesText(row.bytes));
       RightCell(ui, DurationText(row.wall));
-      const double rate = row.wall > 0 ? static_cast<double>(row.bytes) / row.wall : 0;
+      const double rate = row.rate();
       RightCell(ui, rate > 0 ? BytesText(static_cast<std::uint64_t>(rate)) + "/s" : "–");
+      RightCell(ui, row.beside >= 0 ? analyzer::PercentText(row.beside) : "–");
     }
     ImGui::EndTable();
   }
   EndArea();
 }
 
-void DrawKernels(const Ui& ui, const Workspace& workspace, const GpuModel& gpu, Area area,
-                 std::optional<Call>* chosen) {
-  BeginArea("kernels", area, false);
+// Kernels or calls by name.
+void DrawNames(const Ui& ui, const Workspace& workspace, Text title, Text nameless,
+               std::span<const NamedRow> rows, Area area, std::optional<Call>* chosen) {
+  const std::initializer_list<Text> titles = {Text::kCount, Text::kTime, Text::kMean};
+  BeginArea("names", area, false);
   if (ImGui::BeginTable("table", 4, kFlags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn(ui.T(Text::kGpuKernels), 0, 3.2F);
-    for (const Text title : {Text::kCount, Text::kTime, Text::kMean}) {
-      ImGui::TableSetupColumn(ui.T(title), 0, 1);
-    }
-    DrawHeads(ui, Text::kGpuKernels, {Text::kCount, Text::kTime, Text::kMean});
-    for (const KernelRow& row : gpu.kernel_rows) {
+    ImGui::TableSetupColumn(ui.T(title), 0, 3.2F);
+    for (const Text head : titles) ImGui::TableSetupColumn(ui.T(head), 0, 1);
+    DrawHeads(ui, title, titles);
+    for (const NamedRow& row : rows) {
       std::string name =
           analyzer::PlainText(workspace.gpu.model.key().trace->String(row.name), 400);
-      if (name.empty()) name = ui.T(Text::kGpuKernel);
+      if (name.empty()) name = ui.T(nameless);
       NameCell(ui, name, static_cast<int>(row.name.value), row.longest, chosen);
       RightCell(ui, CountText(static_cast<double>(row.count)));
       RightCell(ui, DurationText(row.wall));
@@ -99,6 +128,16 @@ void DrawKernels(const Ui& ui, const Workspace& workspace, const GpuModel& gpu, 
     ImGui::EndTable();
   }
   EndArea();
+}
+
+// Two tables in one place. Returns where the chosen one goes.
+Area DrawChoice(const Ui& ui, GpuState& state, Area area) {
+  ImGui::SetCursorScreenPos(area.min);
+  if (TabButton(ui, ui.T(Text::kGpuKernels), !state.calls)) state.calls = false;
+  ImGui::SameLine(0, ui.Px(4));
+  if (TabButton(ui, ui.T(Text::kGpuCalls), state.calls)) state.calls = true;
+  area.min.y += ImGui::GetFrameHeight() + ui.Px(4);
+  return area;
 }
 
 }  // namespace
@@ -116,8 +155,16 @@ void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area
     DrawCopies(ui, gpu, {inside.min, {inside.max.x, inside.min.y + height}}, &chosen);
     inside.min.y += height + ui.Px(8);
   }
-  if (!gpu.kernel_rows.empty() && inside.height() > ui.Px(40)) {
-    DrawKernels(ui, workspace, gpu, inside, &chosen);
+  if (inside.height() > ui.Px(40)) {
+    const bool both = !gpu.kernel_rows.empty() && !gpu.call_rows.empty();
+    if (both) inside = DrawChoice(ui, workspace.gpu, inside);
+    const bool calls = both ? workspace.gpu.calls : gpu.kernel_rows.empty();
+    if (calls && !gpu.call_rows.empty()) {
+      DrawNames(ui, workspace, Text::kGpuCalls, Text::kGpuCall, gpu.call_rows, inside, &chosen);
+    } else if (!gpu.kernel_rows.empty()) {
+      DrawNames(ui, workspace, Text::kGpuKernels, Text::kGpuKernel, gpu.kernel_rows, inside,
+                &chosen);
+    }
   }
   if (chosen) workspace.ShowCall(*chosen);
 }

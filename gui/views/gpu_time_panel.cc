@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 
 #include <fmt/core.h>
 
@@ -45,9 +46,10 @@ void DrawGpuTime(const Ui& ui, const GpuModel& gpu, Area area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Area inside = Headed(ui, Panel(ui, area), ui.T(Text::kGpuWhereTime));
   std::vector<Part> parts = {{Text::kGpuCauseComputing, StageId::kKernel, gpu.activity.computing}};
+  const std::array<double, kIdleCauses> idle = gpu.idle();
   for (std::size_t i = 0; i < kIdleCauses; ++i) {
     const auto cause = static_cast<IdleCause>(i);
-    parts.push_back({NameOf(cause), ColourOf(cause), gpu.idle[i]});
+    parts.push_back({NameOf(cause), ColourOf(cause), idle[i]});
   }
   const double window = std::max(gpu.activity.window, 1e-9);
   const float height = ui.Px(24);

@@ -32,31 +32,36 @@ std::string DeviceName(const GpuModel& gpu) {
   return "–";
 }
 
-std::vector<Figure> FiguresOf(const Ui& ui, const GpuModel& gpu) {
+std::vector<Figure> FiguresOf(const Ui& ui, const GpuModel& gpu, bool selected) {
   const Palette& p = ui.palette();
   std::vector<Figure> figures;
   const double window = std::max(gpu.activity.window, 1e-9);
   if (gpu.kernels > 0) {
     figures.push_back({ui.T(Text::kGpuComputing), PercentText(gpu.activity.computing / window),
-                       ui.T(Text::kGpuBusyNote), p.text, ""});
-    const auto most = std::max_element(gpu.idle.begin(), gpu.idle.end());
-    const auto cause = static_cast<IdleCause>(most - gpu.idle.begin());
+                       ui.T(selected ? Text::kGpuBusyPartNote : Text::kGpuBusyNote), p.text, ""});
+    const std::array<double, kIdleCauses> idle = gpu.idle();
+    const auto most = std::max_element(idle.begin(), idle.end());
+    const auto cause = static_cast<IdleCause>(most - idle.begin());
     const bool any = *most > 0;
     figures.push_back({ui.T(Text::kGpuIdle), PercentText(gpu.idle_time() / window),
                        any ? ui.T(NameOf(cause)) : "", any ? p.warn : p.text, ""});
   }
   if (gpu.copies > 0) {
-    double bytes = 0;
+    std::uint64_t bytes = 0;
     double best = 0;
+    double wall = 0;
     for (const CopyRow& row : gpu.copy_rows) {
-      bytes += static_cast<double>(row.bytes);
-      best = std::max(best, row.median);
+      if (row.way != CopyWay::kToDevice) continue;
+      bytes += row.bytes;
+      wall += row.wall;
+      best = std::max(best, row.rate());
     }
-    const double copying = std::max(gpu.activity.copying, 1e-12);
-    figures.push_back({ui.T(Text::kGpuCopies), BytesText(static_cast<std::uint64_t>(bytes)),
-                       ui.F(Text::kGpuCopyNote, DurationText(gpu.activity.copying),
-                            PercentText(gpu.activity.hidden / copying)),
-                       p.text, ""});
+    const double copying = gpu.activity.copying;
+    const std::string beside = gpu.kernels > 0 && copying > 0
+                                   ? ui.F(Text::kGpuCopyNote, DurationText(wall),
+                                          PercentText(gpu.activity.hidden / copying))
+                                   : DurationText(wall);
+    figures.push_back({ui.T(Text::kGpuCopies), BytesText(bytes), beside, p.text, ""});
     figures.push_back({ui.T(Text::kGpuBandwidth),
                        best > 0 ? BytesText(static_cast<std::uint64_t>(best)) + "/s" : "–",
                        ui.T(Text::kGpuBandwidthNote), p.text, ""});
@@ -101,7 +106,9 @@ void DrawBusy(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area
 void DrawPanels(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area) {
   const float gap = ui.Px(10);
   float y = area.min.y;
-  y += DrawFigures(ui, FiguresOf(ui, gpu), {{area.min.x, y}, area.max}) + gap;
+  y += DrawFigures(ui, FiguresOf(ui, gpu, workspace.Range().has_value()),
+                   {{area.min.x, y}, area.max}) +
+       gap;
   if (gpu.kernels > 0) {
     const float bar = ui.Px(104);
     DrawGpuTime(ui, gpu, {{area.min.x, y}, {area.max.x, y + bar}});
@@ -136,20 +143,12 @@ Text NameOf(IdleCause cause) {
 }
 
 void DrawGpu(const Ui& ui, Workspace& workspace, Area area) {
-  const Question question = workspace.question();
-  const GpuModel* gpu =
-      workspace.gpu.model.Get(question, workspace.at_once, [=](const std::stop_token& stop) {
-        return BuildGpu(question.extent(), *question.analysis, stop);
-      });
-  if (gpu == nullptr) {
-    DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, area, Ink(ui.palette().dim),
-                    ui.T(Text::kAnalysing));
-    return;
-  }
-  const analyzer::StageTable& stages = question.analysis->report.diagnosis.run.stages;
-  const bool nothing =
-      !gpu->recorded() && stages[StageId::kKernel].count == 0 && stages[StageId::kH2d].count == 0;
-  if (nothing) {
+  const GpuModel* gpu = Made(ui, workspace, workspace.gpu.model, area, BuildGpu);
+  if (gpu == nullptr) return;
+  const analyzer::StageTable& stages = workspace.document.analysis->report.diagnosis.run.stages;
+  // A selection without any of it is a trace that has some, nevertheless.
+  if (!gpu->recorded() && stages[StageId::kKernel].count == 0 && stages[StageId::kH2d].count == 0 &&
+      stages[StageId::kCall].count == 0) {
     ScrollBelow(ui, "gpu", area, 520,
                 [&](Area whole) { DrawGpuNothing(ui, workspace, *gpu, whole); });
     return;

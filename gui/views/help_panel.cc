@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
+
+#include <fmt/core.h>
 
 #include "gui/widgets/draw.h"
 #include "gui/widgets/keys.h"
@@ -17,9 +20,9 @@ struct Line {
 };
 
 constexpr std::array kLines = {
-    Line{"W  S   + -   Ctrl+wheel", Text::kKeyZoom},
+    Line{"W  S   + -   {}", Text::kKeyZoom},
     Line{"A  D   ← →   Shift+wheel", Text::kKeyPan},
-    Line{"wheel   ↑ ↓   PgUp PgDn", Text::kKeyScroll},
+    Line{"{}   ↑ ↓   PgUp PgDn", Text::kKeyScroll},
     Line{"0   Home", Text::kKeyFit},
     Line{"F   double click", Text::kKeyFocus},
     Line{".  ,", Text::kKeyNext},
@@ -45,14 +48,14 @@ constexpr std::array kLines = {
 
 }  // namespace
 
-void DrawHelp(const Ui& ui, bool* open) {
+void DrawHelp(const Ui& ui, bool* open, Wheel* wheel) {
   const Palette& p = ui.palette();
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   // In a low window lines come closer.
-  const float room = (screen.y - ui.Px(82)) / static_cast<float>(kLines.size());
+  const float room = (screen.y - ui.Px(118)) / static_cast<float>(kLines.size());
   const float pitch = std::clamp(room, ui.body->FontSize + ui.Px(1), ui.body->FontSize + ui.Px(8));
   const ImVec2 size{std::min(ui.Px(640), screen.x - ui.Px(30)),
-                    ui.Px(62) + pitch * static_cast<float>(kLines.size())};
+                    ui.Px(98) + pitch * static_cast<float>(kLines.size())};
   ImGui::SetNextWindowPos({(screen.x - size.x) / 2, std::max(0.0F, (screen.y - size.y) / 2)});
   ImGui::SetNextWindowSize(size);
   ImGui::SetNextWindowFocus();
@@ -67,10 +70,17 @@ void DrawHelp(const Ui& ui, bool* open) {
   DrawText(list, ui.title, {at.x + ui.Px(20), at.y + ui.Px(14)}, Ink(p.text), ui.T(Text::kKeys));
   float y = at.y + ui.Px(50);
   for (const Line& line : kLines) {
-    DrawText(list, ui.strong, {at.x + ui.Px(20), y}, Ink(p.accent), line.keys);
+    const bool plain = (line.does == Text::kKeyZoom) == (*wheel == Wheel::kZoom);
+    const std::string keys = fmt::format(fmt::runtime(line.keys), plain ? "wheel" : "Ctrl+wheel");
+    DrawText(list, ui.strong, {at.x + ui.Px(20), y}, Ink(p.accent), keys);
     DrawText(list, ui.body, {at.x + ui.Px(240), y}, Ink(p.text),
              Elided(ui.body, ui.T(line.does), size.x - ui.Px(255)));
     y += pitch;
+  }
+  ImGui::SetCursorScreenPos({at.x + ui.Px(20), y + ui.Px(6)});
+  bool zooms = *wheel == Wheel::kZoom;
+  if (ImGui::Checkbox(ui.T(Text::kWheelZooms), &zooms)) {
+    *wheel = zooms ? Wheel::kZoom : Wheel::kScroll;
   }
   const bool outside = ImGui::IsMouseClicked(0) && !ImGui::IsWindowHovered();
   if (Pressed(Key::kEscape) || outside) *open = false;

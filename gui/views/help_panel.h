@@ -3,11 +3,12 @@
 // The list of keys.
 #pragma once
 
+#include "gui/model/settings.h"
 #include "gui/widgets/ui.h"
 
 namespace penstock::gui {
 
-// Draws it over everything; sets `*open` to false when it is closed.
-void DrawHelp(const Ui& ui, bool* open);
+// Keys and mouse, and what the wheel is to do. Clears *open when it is closed.
+void DrawHelp(const Ui& ui, bool* open, Wheel* wheel);
 
 }  // namespace penstock::gui

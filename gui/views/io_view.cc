@@ -111,7 +111,7 @@ void DrawSizes(const Ui& ui, const IoModel& io, Area area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const SizeBins& sizes = io.sizes;
   if (sizes.reads.empty()) return;
-  const std::string note = ui.F(Text::kIoSizesNote, Bytes64(sizes.median));
+  const std::string note = ui.F(Text::kIoSizesNote, SizeText(static_cast<double>(sizes.median)));
   DrawText(list, ui.small, area.min, Ink(p.dim), Elided(ui.small, note, area.width()));
   area.min.y += ui.small->FontSize + ui.Px(4);
   const auto whole = static_cast<double>(std::max<std::uint64_t>(io.reads, 1));
@@ -182,18 +182,10 @@ std::string SizeText(double bytes) {
 }
 
 void DrawIo(const Ui& ui, Workspace& workspace, Area area) {
-  const Question question = workspace.question();
-  const IoModel* io =
-      workspace.reading.model.Get(question, workspace.at_once, [=](const std::stop_token& stop) {
-        return BuildIo(question.extent(), *question.analysis, stop);
-      });
-  if (io == nullptr) {
-    DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, area, Ink(ui.palette().dim),
-                    ui.T(Text::kAnalysing));
-    return;
-  }
+  const IoModel* io = Made(ui, workspace, workspace.reading.model, area, BuildIo);
+  if (io == nullptr) return;
   if (io->reads == 0) {
-    if (question.range) return DrawEmpty(ui, area, ui.T(Text::kIoNoReadsHere), "");
+    if (workspace.Range()) return DrawEmpty(ui, area, ui.T(Text::kIoNoReadsHere), "");
     return DrawEmpty(ui, area, ui.T(Text::kIoNoReads), ui.T(Text::kIoNoReadsWhy));
   }
   ScrollBelow(ui, "io", area, 560, [&](Area whole) { DrawPanels(ui, workspace, *io, whole); });

@@ -2,7 +2,10 @@
 //
 // The first view: what holds the run back, how much, what to change, what that gains.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -10,6 +13,7 @@
 #include "analyzer/report/phrases.h"
 #include "analyzer/whatif/summary.h"
 #include "gui/model/overview.h"
+#include "gui/model/report_texts.h"
 #include "gui/views/overview_parts.h"
 #include "gui/views/workspace.h"
 
@@ -51,7 +55,7 @@ float DrawVerdict(const Ui& ui, const Report& report, Area area) {
   const Rgb colour = ColourOf(p, Judge(report));
   const float pad = ui.Px(16);
   const float width = area.width() - 2 * pad - ui.Px(6);
-  const auto lines = WrapText(ui.title, VerdictText(report, ui.language), width);
+  const auto lines = WrapText(ui.title, Typeset(VerdictText(report, ui.language)), width);
   const float pitch = ui.title->FontSize + ui.Px(5);
   std::string sure;
   if (report.diagnosis.loader) {
@@ -95,8 +99,10 @@ void DrawCard(const Ui& ui, const Card& card, Area area) {
   y += ui.small->FontSize + ui.Px(3);
   DrawText(list, ui.big, {inside.min.x, y}, Ink(card.colour), card.figure);
   const float after = inside.min.x + TextWidth(ui.big, card.figure) + ui.Px(6);
-  DrawText(list, ui.body, {after, y + ui.big->FontSize - ui.body->FontSize - ui.Px(2)}, Ink(p.dim),
-           Elided(ui.body, card.unit, inside.max.x - after));
+  const float room = inside.max.x - after;
+  ImFont* font = TextWidth(ui.body, card.unit) <= room ? ui.body : ui.small;
+  DrawText(list, font, {after, y + ui.big->FontSize - font->FontSize - ui.Px(2)}, Ink(p.dim),
+           Elided(font, card.unit, room));
   y += ui.big->FontSize + ui.Px(4);
   if (card.meter >= 0) {
     const float bar = ui.Px(5);
@@ -106,20 +112,44 @@ void DrawCard(const Ui& ui, const Card& card, Area area) {
                         Ink(card.colour), bar / 2);
     y += bar + ui.Px(3);
   }
-  DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim),
-           Elided(ui.small, card.line, inside.width()));
+  // Beside a meter there is room for one line, else for two.
+  auto lines = WrapText(ui.small, card.line, inside.width());
+  if (card.meter >= 0 && lines.size() > 1) lines = {Elided(ui.small, card.line, inside.width())};
+  for (std::size_t i = 0; i < std::min<std::size_t>(lines.size(), 2); ++i) {
+    DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim), lines[i]);
+    y += ui.small->FontSize + ui.Px(1);
+  }
+}
+
+// How much of the steady time a device computes, and what keeps it from doing so; none where no
+// kernels were recorded.
+std::optional<Card> DeviceCard(const Ui& ui, const analyzer::DeviceActivity& device) {
+  if (!device.kernels || device.window <= 0) return std::nullopt;
+  const analyzer::IdleCauses& idle = device.idle;
+  const std::array<std::pair<double, Text>, 4> causes = {
+      std::pair{idle.copy, Text::kGpuCauseCopy}, std::pair{idle.loader, Text::kGpuCauseLoader},
+      std::pair{idle.sync, Text::kGpuCauseSync}, std::pair{idle.launch, Text::kGpuCauseLaunch}};
+  const auto most = std::max_element(causes.begin(), causes.end());
+  const double share = device.Share(device.computing);
+  return Card{ui.T(Text::kGpuBusy),
+              fmt::format("{:.0f} %", 100 * share),
+              "",
+              most->first > 0 ? ui.T(most->second) : "",
+              ui.palette().text,
+              share};
 }
 
 std::vector<Card> CardsOf(const Ui& ui, const Report& report) {
   const Palette& p = ui.palette();
   const analyzer::Diagnosis& diagnosis = report.diagnosis;
   std::vector<Card> cards;
-  const bool samples = !diagnosis.run.has_loader() || diagnosis.run.loader().samples_known;
-  const std::string unit = ui.T(samples ? Text::kSamplesPerSecond : Text::kBatchesPerSecond);
+  const std::string unit(UnitText(analyzer::RateUnit(diagnosis), ui.language));
   if (!diagnosis.loader) {
-    cards.push_back(
-        {ui.T(Text::kThroughput), ShortNumber(diagnosis.samples_rate), unit, "", p.text});
-    cards.push_back({ui.T(Text::kLoader), "-", "", ui.T(Text::kNotRecorded), p.dim});
+    cards.push_back({ui.T(Text::kThroughput),
+                     diagnosis.samples_rate > 0 ? ShortNumber(diagnosis.samples_rate) : "–",
+                     diagnosis.samples_rate > 0 ? unit : "",
+                     diagnosis.samples_rate > 0 ? "" : ui.T(Text::kNotRecorded), p.text});
+    cards.push_back({ui.T(Text::kLoader), "–", "", ui.T(Text::kNotRecorded), p.dim});
     return cards;
   }
   const analyzer::LoaderDiagnosis& loader = *diagnosis.loader;
@@ -130,10 +160,10 @@ std::vector<Card> CardsOf(const Ui& ui, const Report& report) {
   const analyzer::Interval rate = loader.steady.rate;
   cards.push_back({ui.T(Text::kThroughput), ShortNumber(diagnosis.samples_rate), unit,
                    ui.F(Text::kInterval, ShortNumber(rate.low), ShortNumber(rate.high)) + "  ·  " +
-                       ui.F(Text::kWholeRun, ShortNumber(diagnosis.whole_rate), ""),
+                       ui.F(Text::kWholeRun, ShortNumber(diagnosis.whole_rate)),
                    p.text});
   if (!analyzer::Predicts(diagnosis)) {
-    cards.push_back({ui.T(Text::kFreeData), "-", "", "", p.text});
+    cards.push_back({ui.T(Text::kFreeData), "–", "", ui.T(Text::kTooLittleToSay), p.text});
   } else {
     cards.push_back(
         {ui.T(Text::kFreeData), fmt::format("{:.2f}x", loader.attribution.headroom), "",
@@ -153,24 +183,29 @@ std::vector<Card> CardsOf(const Ui& ui, const Report& report) {
   } else {
     cards.push_back({ui.T(Text::kWorkers), "0", "", ui.T(Text::kLoaderMakesItself), p.warn});
   }
+  if (auto device = DeviceCard(ui, loader.device)) cards.push_back(std::move(*device));
   std::string settings =
-      fmt::format("batch {}", static_cast<int>(diagnosis.run.loader().samples_per_batch));
-  if (config.pin_memory) settings += ", pinned";
-  if (config.persistent_workers) settings += ", persistent";
+      ui.F(Text::kBatchOf, static_cast<int>(diagnosis.run.loader().samples_per_batch));
+  const auto add = [&](Text word) {
+    settings += ui.T(Text::kComma);
+    settings += ui.T(word);
+  };
+  if (config.pin_memory) add(Text::kPinned);
+  if (config.persistent_workers) add(Text::kKept);
   cards.push_back({fmt::format("{}: {}", ui.T(Text::kLoader), config.kind),
                    fmt::format("{} × {}", config.num_workers, config.prefetch_factor),
-                   "workers × prefetch", settings, p.text});
+                   ui.T(Text::kWorkersTimesPrefetch), settings, p.text});
   return cards;
 }
 
 void DrawFooter(const Ui& ui, const Report& report, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  std::string text = ui.F(Text::kSeen, analyzer::SeenText(report.coverage));
-  const std::string losses = analyzer::LossText(report.losses);
-  if (losses.empty()) text += std::string("  ·  ") + ui.T(Text::kNothingLost);
+  std::string text = ui.F(Text::kSeen, SeenText(report.coverage, ui.language));
+  if (LossText(report.losses, ui.language).empty())
+    text += std::string("  ·  ") + ui.T(Text::kNothingLost);
   for (const std::string& blind : report.coverage.blind) {
-    text += "  ·  " + ui.F(Text::kNotSeen, blind);
+    text += "  ·  " + ui.F(Text::kNotSeen, NotSeenText(blind, ui.language));
   }
   ImGui::SetCursorScreenPos(area.min);
   ImGui::InvisibleButton("##coverage", {area.width(), area.height()});

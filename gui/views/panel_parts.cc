@@ -2,12 +2,14 @@
 #include "gui/views/panel_parts.h"
 
 #include <algorithm>
+#include <vector>
 
 #include <fmt/core.h>
 
 #include "analyzer/report/format.h"
 #include "analyzer/report/phrases.h"
 #include "gui/model/overview.h"
+#include "gui/model/report_texts.h"
 #include "gui/model/ticks.h"
 #include "gui/views/overview_parts.h"
 
@@ -63,20 +65,66 @@ void DrawFindingLinks(const Ui& ui, Workspace& workspace, Text title,
       if (std::find(ids.begin(), ids.end(), id) != ids.end()) here.ids.push_back(id);
     }
     if (here.ids.empty()) continue;
-    Paragraph(ui, ui.small, p.dim, ui.F(Text::kNeedsFor, analyzer::NotCheckedText(here)), width);
+    Paragraph(ui, ui.small, p.dim, ui.F(Text::kNeedsFor, NotCheckedText(here, ui.language)), width);
   }
   EndArea();
 }
 
+float BeginColumn(const Ui& ui, Area area, float width, float part) {
+  width = std::min(area.width(), ui.Px(width));
+  ImGui::SetCursorScreenPos(
+      {area.min.x + (area.width() - width) / 2, area.min.y + area.height() * part});
+  ImGui::BeginGroup();
+  return width;
+}
+
 void DrawEmpty(const Ui& ui, Area area, std::string_view sentence, std::string_view why) {
   const Palette& p = ui.palette();
-  const float width = std::min(area.width(), ui.Px(560));
-  ImGui::SetCursorScreenPos(
-      {area.min.x + (area.width() - width) / 2, area.min.y + area.height() * 0.3F});
-  ImGui::BeginGroup();
+  const float width = BeginColumn(ui, area, 560, 0.3F);
   Paragraph(ui, ui.title, p.text, sentence, width);
   if (!why.empty()) Paragraph(ui, ui.body, p.dim, why, width);
   ImGui::EndGroup();
+}
+
+namespace {
+
+// Both words for the button, so that a click does not move what is beside it.
+float CopyButtonWidth(const Ui& ui) {
+  return std::max(TextWidth(ui.body, ui.T(Text::kCopy)), TextWidth(ui.body, ui.T(Text::kCopied))) +
+         ui.Px(22);
+}
+
+std::vector<std::string> CodeLines(const Ui& ui, const std::string& code, float width) {
+  return WrapText(ui.mono, code, width - CopyButtonWidth(ui) - ui.Px(28));
+}
+
+}  // namespace
+
+float CodeBoxHeight(const Ui& ui, const std::string& code, float width) {
+  const auto lines = static_cast<float>(CodeLines(ui, code, width).size());
+  return (ui.mono->FontSize + ui.Px(3)) * lines + ui.Px(15);
+}
+
+void CodeBox(const Ui& ui, Workspace& workspace, const std::string& code, float width) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const bool copied = workspace.copied == code && ImGui::GetTime() - workspace.copied_at < 2;
+  const float height = CodeBoxHeight(ui, code, width);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  list->AddRectFilled(at, {at.x + width, at.y + height}, Ink(p.raised), ui.Px(6));
+  float y = at.y + ui.Px(9);
+  for (const std::string& line : CodeLines(ui, code, width)) {
+    DrawText(list, ui.mono, {at.x + ui.Px(10), y}, Ink(p.text), line);
+    y += ui.mono->FontSize + ui.Px(3);
+  }
+  ImGui::SetCursorScreenPos({at.x + width - CopyButtonWidth(ui) - ui.Px(4), at.y + ui.Px(4)});
+  ImGui::PushID(code.c_str());
+  if (ImGui::Button(ui.T(copied ? Text::kCopied : Text::kCopy), {CopyButtonWidth(ui), 0})) {
+    workspace.CopyText(code);
+  }
+  ImGui::PopID();
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({width, height});
 }
 
 void HeadRight(const Ui& ui, std::string_view title, std::string_view tip) {

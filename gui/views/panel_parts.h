@@ -27,8 +27,33 @@ float DrawFigures(const Ui& ui, std::span<const Figure> figures, Area area);
 void DrawFindingLinks(const Ui& ui, Workspace& workspace, Text title,
                       std::span<const std::string_view> ids, Area area);
 
+// What a view makes of the workspace's question, kept in `model`; nullptr while it is being made,
+// which `area` then says. `make`: (extent, analysis, stop) -> Value.
+template <class Value, class Make>
+[[nodiscard]] const Value* Made(const Ui& ui, Workspace& workspace, Derived<Question, Value>& model,
+                                Area area, const Make& make) {
+  const Question question = workspace.question();
+  const Value* value =
+      model.Get(question, workspace.at_once, [=](const std::stop_token& stop) -> Value {
+        return make(question.extent(), *question.analysis, stop);
+      });
+  if (value == nullptr) {
+    DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, area, Ink(ui.palette().dim),
+                    ui.T(Text::kAnalysing));
+  }
+  return value;
+}
+
+// A column of text in the middle of `area`, at most `width` logical pixels wide, from this part of
+// its height on. To be ended with ImGui::EndGroup(). Returns its width.
+float BeginColumn(const Ui& ui, Area area, float width, float part);
+
 // A sentence in the middle, with a smaller explanation below it ("" for none).
 void DrawEmpty(const Ui& ui, Area area, std::string_view sentence, std::string_view why);
+
+// A line of code or a command at the cursor, as an item, with a button that copies it; wrapped.
+void CodeBox(const Ui& ui, Workspace& workspace, const std::string& code, float width);
+[[nodiscard]] float CodeBoxHeight(const Ui& ui, const std::string& code, float width);
 
 // Cells of tables.
 // A head whose title stands at the right, above its figures; sorts where the table does. `tip`: ""

@@ -69,6 +69,7 @@ struct IoState {
 struct GpuState {
   Derived<Question, GpuModel> model;
   std::size_t counter = 0;
+  bool calls = false;  // calls are listed, not kernels
 };
 
 struct WorkersState {

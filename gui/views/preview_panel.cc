@@ -70,7 +70,7 @@ void DrawStageTimes(const Ui& ui, const Timeline& timeline, Area area) {
   for (const StageSum& sum : sums) {
     if (y + row > area.max.y) break;
     const float text = y + (row - ui.small->FontSize) / 2;
-    DrawText(list, ui.small, {area.min.x, text}, Ink(p.text), traces::StageName(sum.stage));
+    DrawText(list, ui.small, {area.min.x, text}, Ink(p.text), WordOf(sum.stage, ui.language));
     const float width = static_cast<float>(sum.time) / static_cast<float>(most) * (right - left);
     list->AddRectFilled({left, y + ui.Px(4)}, {left + std::max(1.0F, width), y + row - ui.Px(4)},
                         ui.Stage(sum.stage), ui.Px(2));

@@ -3,9 +3,14 @@
 // Panels of the stages view, one file each.
 #pragma once
 
+#include <string>
+
 #include "gui/views/workspace.h"
 
 namespace penstock::gui {
+
+// What a row is called: a stage in the window's language, a part by its own name.
+[[nodiscard]] std::string TitleOf(const Ui& ui, const StageLine& line, std::size_t most);
 
 // Durations on a log scale, with the median and the tail marked. A click on a bar chooses its
 // calls.

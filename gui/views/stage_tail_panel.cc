@@ -17,7 +17,7 @@ std::string TextOfCall(const Ui& ui, const traces::Trace& trace, const StageLine
   const auto add = [&text](const std::string& part) {
     if (!part.empty()) text += (text.empty() ? "" : "  ·  ") + part;
   };
-  const std::string_view object = trace.String(call.detail.object);
+  const std::string_view object = trace.String(call.file);
   add(analyzer::PlainText(object.substr(object.rfind('/') + 1), 60));
   const std::string_view name = trace.String(call.detail.name);
   if (!line.is_part() && name != "file") add(analyzer::PlainText(name, 40));
@@ -83,7 +83,7 @@ void DrawTail(const Ui& ui, Workspace& workspace, const StageLine& line, Area ar
       workspace.stages.tail.Get(key, workspace.at_once, [=](const std::stop_token& stop) {
         return FindTail(key.of.extent(), *key.of.analysis, key.calls, stop);
       });
-  const std::string name = analyzer::PlainText(line.name, 40);
+  const std::string name = TitleOf(ui, line, 40);
   const bool some = workspace.stages.bin.has_value();
   std::string title = some ? ui.F(Text::kStageCallsBetween, name, DurationText(question.low),
                                   DurationText(question.high))

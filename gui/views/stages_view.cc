@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/report/format.h"
+#include "gui/model/stage_words.h"
 #include "gui/model/ticks.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/stage_panels.h"
@@ -65,7 +66,7 @@ void DrawRow(const Ui& ui, Workspace& workspace, const StageLine& line) {
   }
   ImGui::PopID();
   ImGui::PopID();
-  const std::string name = analyzer::PlainText(line.name, 80);
+  const std::string name = TitleOf(ui, line, 80);
   const float indent = line.is_part() ? ui.Px(30) : ui.Px(19);
   if (!line.is_part()) {
     const float size = ui.Px(11);
@@ -150,8 +151,7 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>
            Elided(ui.small, ui.T(ShareNote(line)), table.width()));
   Area inside = Panel(ui, {{area.min.x + left + gap, area.min.y}, area.max});
   inside = Headed(ui, inside,
-                  Elided(ui.strong, ui.F(Text::kDurations, analyzer::PlainText(line.name, 60)),
-                         inside.width()));
+                  Elided(ui.strong, ui.F(Text::kDurations, TitleOf(ui, line, 60)), inside.width()));
   inside.min.y += ui.Px(4);
   const float middle = inside.min.y + inside.height() * 0.46F;
   DrawHistogram(ui, workspace, line, {inside.min, {inside.max.x, middle}});
@@ -159,6 +159,11 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>
 }
 
 }  // namespace
+
+std::string TitleOf(const Ui& ui, const StageLine& line, std::size_t most) {
+  if (!line.is_part()) return std::string(WordOf(line.id.stage, ui.language));
+  return analyzer::PlainText(line.name, most);
+}
 
 void DrawStages(const Ui& ui, Workspace& workspace, Area area) {
   const auto analysis = workspace.Shown().analysis;

@@ -9,6 +9,7 @@
 #include "analyzer/whatif/summary.h"
 #include "gui/model/overview.h"
 #include "gui/views/overview_parts.h"
+#include "gui/views/panel_parts.h"
 
 namespace penstock::gui {
 namespace {
@@ -80,28 +81,6 @@ void DrawChanges(const Ui& ui, const Report& report, float width) {
   ImGui::Dummy({width, bottom - ImGui::GetCursorScreenPos().y});
 }
 
-void DrawCode(const Ui& ui, Workspace& workspace, const std::string& code, float width) {
-  if (code.empty()) return;
-  const Palette& p = ui.palette();
-  const bool copied = workspace.copied == code && ImGui::GetTime() - workspace.copied_at < 2;
-  const char* word = ui.T(copied ? Text::kCopied : Text::kCopy);
-  const float button = TextWidth(ui.body, word) + ui.Px(22);
-  const auto lines = WrapText(ui.mono, code, width - button - ui.Px(28));
-  const float pitch = ui.mono->FontSize + ui.Px(3);
-  const float height = pitch * static_cast<float>(lines.size()) + ui.Px(13);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled(at, {at.x + width, at.y + height}, Ink(p.raised), ui.Px(6));
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    DrawText(list, ui.mono, {at.x + ui.Px(10), at.y + ui.Px(8) + pitch * static_cast<float>(i)},
-             Ink(p.text), lines[i]);
-  }
-  ImGui::SetCursorScreenPos({at.x + width - button - ui.Px(4), at.y + ui.Px(4)});
-  if (ImGui::Button(word)) workspace.CopyText(code);
-  ImGui::SetCursorScreenPos(at);
-  ImGui::Dummy({width, height});
-}
-
 // What the run would gain if one part cost nothing.
 void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
   const Palette& p = ui.palette();
@@ -160,7 +139,8 @@ void DrawSuggestion(const Ui& ui, Workspace& workspace, Area area) {
               ui.F(Text::kMemoryNeeded, analyzer::BytesText(loader->suggestion.predicted.ram));
     }
     Paragraph(ui, ui.small, p.dim, line, width);
-    DrawCode(ui, workspace, analyzer::SuggestedCode(report.diagnosis), width);
+    const std::string code = analyzer::SuggestedCode(report.diagnosis);
+    if (!code.empty()) CodeBox(ui, workspace, code, width);
   } else if (loader && workspace.Range() && !analyzer::Predicts(report.diagnosis)) {
     Paragraph(ui, ui.body, p.dim, ui.T(Text::kRangeTooShort), width);
   } else if (loader) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/views/panel_parts.h"
 #include "gui/views/sweep_parts.h"
 
 namespace penstock::gui {
@@ -12,10 +13,7 @@ namespace {
 // What stands there before a sweep is open.
 void DrawNone(const Ui& ui, Workspace& workspace, Area area) {
   const Palette& p = ui.palette();
-  const float width = std::min(ui.Px(620), area.width());
-  ImGui::SetCursorScreenPos(
-      {area.min.x + (area.width() - width) / 2, area.min.y + area.height() * 0.22F});
-  ImGui::BeginGroup();
+  const float width = BeginColumn(ui, area, 620, 0.22F);
   Paragraph(ui, ui.big, p.text, ui.T(Text::kSweepNone), width);
   Paragraph(ui, ui.body, p.dim, ui.T(Text::kSweepHow), width);
   ImGui::Dummy({1, ui.Px(4)});

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/model/stage_words.h"
 #include "gui/views/workspace.h"
 
 namespace penstock::gui {
@@ -57,7 +58,7 @@ struct TimelineCanvas {
 [[nodiscard]] Area PinArea(const TimelineCanvas& canvas, const Row& row);
 
 // The words on a span: its name, its batch or its file.
-[[nodiscard]] std::string SpanLabel(const Workspace& workspace, SpanRef span);
+[[nodiscard]] std::string SpanLabel(const Ui& ui, const Workspace& workspace, SpanRef span);
 [[nodiscard]] std::string GroupLabel(const Ui& ui, const Group& group, bool ranks);
 [[nodiscard]] std::string CounterText(const CounterTrack& track, double value);
 [[nodiscard]] Text CounterName(CounterKind kind);

@@ -150,11 +150,13 @@ std::optional<std::int64_t> OtherEdge(const TimelineCanvas& canvas, float x) {
   return std::nullopt;
 }
 
-void Wheel(const TimelineCanvas& canvas) {
+// `rows`: the pointer is over the rows, where a person may have chosen that the wheel zooms.
+void TurnWheel(const TimelineCanvas& canvas, bool rows) {
   const ImGuiIO& io = ImGui::GetIO();
   TimelineState& state = canvas.workspace.timeline;
   if (io.MouseWheel == 0 && io.MouseWheelH == 0) return;
-  if (io.KeyCtrl) {
+  const bool swapped = rows && canvas.workspace.wheel == Wheel::kZoom;
+  if (io.KeyCtrl != swapped && !io.KeyShift) {
     const double at =
         static_cast<double>((io.MousePos.x - canvas.plot.min.x) / canvas.plot.width());
     state.view.Zoom(std::clamp(at, 0.0, 1.0), std::pow(0.8, io.MouseWheel));
@@ -212,7 +214,7 @@ std::optional<SpanRef> HandleInput(const TimelineCanvas& canvas) {
   // The column of names.
   ImGui::SetCursorScreenPos(canvas.labels.min);
   ImGui::InvisibleButton("##labels", {canvas.labels.width(), canvas.labels.height()});
-  if (ImGui::IsItemHovered()) Wheel(canvas);
+  if (ImGui::IsItemHovered()) TurnWheel(canvas, false);
   if (ImGui::IsItemClicked(0)) {
     const Row* row = canvas.RowAt(io.MousePos.y);
     if (row != nullptr && row->kind == RowKind::kGroup) {
@@ -242,7 +244,7 @@ std::optional<SpanRef> HandleInput(const TimelineCanvas& canvas) {
   const Row* row = hovered || canvas.workspace.drag.kind == DragKind::kSelect
                        ? canvas.RowAt(io.MousePos.y)
                        : nullptr;
-  if (hovered) Wheel(canvas);
+  if (hovered) TurnWheel(canvas, true);
   if (hovered && OtherEdge(canvas, io.MousePos.x)) {
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
   }

@@ -94,7 +94,7 @@ void DrawRowLabel(const TimelineCanvas& canvas, const Row& row) {
   const std::string owner = row.pinned ? OwnerOf(canvas, row) : "";
   if (row.kind == RowKind::kCounter) {
     const CounterTrack& track = canvas.workspace.document.analysis->counters[row.counter];
-    const std::string most = CounterText(track, track.most);
+    const std::string most = ui.F(Text::kMostOf, CounterText(track, track.most));
     const float top = canvas.Top(row) + ui.Px(2);
     DrawTextRight(list, ui.small, right, top, Ink(p.dim), most);
     DrawText(list, ui.small, {left, y}, Ink(p.text),
@@ -108,9 +108,8 @@ void DrawRowLabel(const TimelineCanvas& canvas, const Row& row) {
 }
 
 std::optional<Pin> PinOf(const Row& row) {
-  if (row.kind == RowKind::kLevel) return Pin{RowKind::kLevel, row.lane};
-  if (row.kind == RowKind::kCounter) return Pin{RowKind::kCounter, row.counter};
-  return std::nullopt;
+  if (row.kind == RowKind::kGroup) return std::nullopt;
+  return row.name;
 }
 
 Area PinArea(const TimelineCanvas& canvas, const Row& row) {
@@ -157,11 +156,11 @@ std::string GroupLabel(const Ui& ui, const Group& group, bool ranks) {
   return label;
 }
 
-std::string SpanLabel(const Workspace& workspace, SpanRef span) {
+std::string SpanLabel(const Ui& ui, const Workspace& workspace, SpanRef span) {
   const Timeline& timeline = *workspace.document.timeline;
   const SpanDetail& detail = timeline.detail(span);
   const StageId stage = timeline.stage(span);
-  const std::string name(traces::StageName(stage));
+  const std::string name(WordOf(stage, ui.language));
   switch (stage) {
     case StageId::kFetch:
     case StageId::kWait:

@@ -32,11 +32,12 @@ std::string NoteOf(const Ui& ui, const SpanDetail& detail) {
 }
 
 // The stage's own word and, where it has one, the name of the span.
-std::string TitleOf(const Workspace& workspace, SpanRef span) {
+std::string TitleOf(const Ui& ui, const Workspace& workspace, SpanRef span) {
   const Timeline& timeline = *workspace.document.timeline;
-  std::string title(traces::StageName(timeline.stage(span)));
+  std::string title(WordOf(timeline.stage(span), ui.language));
   const std::string_view name = workspace.document.trace->String(timeline.detail(span).name);
-  if (!name.empty() && name != title) title += "  " + std::string(name);
+  if (!name.empty() && name != traces::StageName(timeline.stage(span)))
+    title += "  " + std::string(name);
   return title;
 }
 
@@ -81,7 +82,7 @@ void DrawSpanCard(const TimelineCanvas& canvas, SpanRef span) {
   const Ui& ui = canvas.ui;
   const Palette& p = ui.palette();
   const auto facts = FactsOf(canvas, span);
-  const std::string title = TitleOf(canvas.workspace, span);
+  const std::string title = TitleOf(ui, canvas.workspace, span);
   const std::string note = NoteOf(ui, canvas.timeline.detail(span));
   float label = 0;
   for (const SpanFact& fact : facts) label = std::max(label, TextWidth(ui.small, ui.T(fact.name)));
@@ -136,7 +137,7 @@ void DrawSpanPanel(const TimelineCanvas& canvas, Area area) {
   const Area inside = Panel(ui, area);
   DrawSwatch(ui, {inside.min.x, inside.min.y + ui.Px(2)}, canvas.timeline.stage(span));
   DrawText(list, ui.strong, {inside.min.x + ui.Px(18), inside.min.y}, Ink(p.text),
-           TitleOf(canvas.workspace, span));
+           TitleOf(ui, canvas.workspace, span));
   const std::string note = NoteOf(ui, canvas.timeline.detail(span));
   DrawTextRight(list, ui.small, inside.max.x, inside.min.y, Ink(p.warn), note);
   // Facts in columns, the path across.
@@ -193,7 +194,7 @@ void DrawSelectionPanel(const TimelineCanvas& canvas, Area area) {
       DrawSwatch(ui, {at.x, at.y + ui.Px(2)}, sum.stage);
       ImGui::Dummy({ui.Px(12), 1});
       ImGui::SameLine();
-      ImGui::TextUnformatted(traces::StageName(sum.stage).data());
+      ImGui::TextUnformatted(WordOf(sum.stage, ui.language).data());
       ImGui::TableNextColumn();
       ImGui::Text("%s", CountText(static_cast<double>(sum.count)).c_str());
       ImGui::TableNextColumn();

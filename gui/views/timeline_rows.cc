@@ -85,7 +85,8 @@ void DrawBoxLabels(const TimelineCanvas& canvas, const Row& row, const std::vect
   for (const Box& box : boxes) {
     if (box.span == Box::kMany || box.x1 - box.x0 < ui.Px(22)) continue;
     if (!canvas.workspace.timeline.Shows(box.stage)) continue;
-    const std::string label = SpanLabel(canvas.workspace, SpanRef{row.lane, row.level, box.span});
+    const std::string label =
+        SpanLabel(ui, canvas.workspace, SpanRef{row.lane, row.level, box.span});
     const float room = box.x1 - box.x0 - 2 * pad;
     // What does not fit: the number alone, else as much as says something.
     std::string text = label;

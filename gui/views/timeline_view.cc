@@ -100,11 +100,11 @@ void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, flo
   const std::vector<StageId>& stages = workspace.document.timeline->stages;
   float whole = 0;
   for (const StageId stage : stages) {
-    whole += TextWidth(ui.small, traces::StageName(stage)) + ui.Px(25);
+    whole += TextWidth(ui.small, WordOf(stage, ui.language)) + ui.Px(25);
   }
   x = std::max(left, right - whole);
   for (const StageId stage : stages) {
-    const std::string_view name = traces::StageName(stage);
+    const std::string_view name = WordOf(stage, ui.language);
     const float width = TextWidth(ui.small, name) + ui.Px(19);
     if (x + width > right) break;
     const bool shown = workspace.timeline.Shows(stage);

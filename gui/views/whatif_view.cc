@@ -9,7 +9,7 @@
 #include "analyzer/report/format.h"
 #include "analyzer/whatif/summary.h"
 #include "gui/model/overview.h"
-#include "gui/views/workspace.h"
+#include "gui/views/panel_parts.h"
 #include "gui/widgets/plot.h"
 
 namespace penstock::gui {
@@ -70,6 +70,18 @@ void DrawSliders(const Ui& ui, Workspace& workspace, Area area) {
     }
     ImGui::PopID();
   }
+  Label(ui, ui.T(Text::kOnTheGpu));
+  // Pictures that are decoded there are not brought back to be augmented.
+  WhatIf& chosen = state.chosen;
+  if (ImGui::Checkbox(ui.T(Text::kDecode), &chosen.gpu_decode) && chosen.gpu_decode) {
+    chosen.gpu_augment = true;
+  }
+  Tip(ui, ui.T(Text::kOnTheGpuTip));
+  ImGui::SameLine();
+  if (ImGui::Checkbox(ui.T(Text::kAugment), &chosen.gpu_augment) && !chosen.gpu_augment) {
+    chosen.gpu_decode = false;
+  }
+  Tip(ui, ui.T(Text::kOnTheGpuTip));
   ImGui::Dummy({1, ui.Px(2)});
   if (ImGui::Button(ui.T(Text::kReset))) state.chosen = recorded;
   ImGui::SameLine();
@@ -146,7 +158,7 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
   const Rgb colour = predicted.speedup >= 1.02   ? p.good
                      : predicted.speedup <= 0.98 ? p.bad
                                                  : p.text;
-  figure(0, fmt::format("{}, {}", ui.T(Text::kPredicted), answer.unit),
+  figure(0, fmt::format("{}, {}", ui.T(Text::kPredicted), UnitText(answer.unit, ui.language)),
          ShortNumber(predicted.rate.estimate),
          fmt::format("×{:.2f}  ·  {}", predicted.speedup,
                      ui.F(Text::kInterval, ShortNumber(predicted.rate.low),
@@ -176,7 +188,8 @@ void DrawAnswer(const Ui& ui, Workspace& workspace, const WhatIfAnswer& answer, 
   }
   const float pitch = ui.small->FontSize + ui.Px(3);
   const float notes = lines.empty() ? 0 : pitch * static_cast<float>(lines.size()) + ui.Px(4);
-  const float code = answer.code.empty() ? 0 : ui.Px(46);
+  const float code =
+      answer.code.empty() ? 0 : CodeBoxHeight(ui, answer.code, area.width()) + ui.Px(10);
   const float bottom = area.max.y - notes - code;
   DrawText(ImGui::GetWindowDrawList(), ui.strong, {area.min.x, area.min.y + figures + ui.Px(6)},
            Ink(p.text), ui.T(Text::kRateOverWorkers));
@@ -185,18 +198,8 @@ void DrawAnswer(const Ui& ui, Workspace& workspace, const WhatIfAnswer& answer, 
              {area.max.x, bottom - ui.Px(10)}});
   float y = bottom;
   if (!answer.code.empty()) {
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    const float height = ui.Px(34);
-    list->AddRectFilled({area.min.x, y}, {area.max.x, y + height}, Ink(p.raised), ui.Px(6));
-    const bool copied =
-        workspace.copied == answer.code && ImGui::GetTime() - workspace.copied_at < 2;
-    const char* word = ui.T(copied ? Text::kCopied : Text::kCopy);
-    const float button = TextWidth(ui.body, word) + ui.Px(24);
-    DrawText(list, ui.mono, {area.min.x + ui.Px(10), y + (height - ui.mono->FontSize) / 2},
-             Ink(p.text), Elided(ui.mono, answer.code, area.width() - button - ui.Px(24)));
-    ImGui::SetCursorScreenPos(
-        {area.max.x - button - ui.Px(2), y + (height - ImGui::GetFrameHeight()) / 2});
-    if (ImGui::Button(word)) workspace.CopyText(answer.code);
+    ImGui::SetCursorScreenPos({area.min.x, y});
+    CodeBox(ui, workspace, answer.code, area.width());
     y += code;
   }
   for (const std::string& line : lines) {
@@ -209,17 +212,9 @@ void DrawAnswer(const Ui& ui, Workspace& workspace, const WhatIfAnswer& answer, 
 
 void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area) {
   const analyzer::Diagnosis& diagnosis = workspace.document.analysis->report.diagnosis;
-  const Palette& p = ui.palette();
   const std::string missing = analyzer::NotEnough(diagnosis);
   if (!missing.empty()) {
-    const float width = std::min(area.width(), ui.Px(620));
-    ImGui::SetCursorScreenPos(
-        {area.min.x + (area.width() - width) / 2, area.min.y + area.height() * 0.3F});
-    ImGui::BeginGroup();
-    Paragraph(ui, ui.title, p.text, ui.T(Text::kCannotPredict), width);
-    Paragraph(ui, ui.body, p.dim, missing, width);
-    ImGui::EndGroup();
-    return;
+    return DrawEmpty(ui, area, ui.T(Text::kCannotPredict), missing);
   }
   WhatIfState& state = workspace.whatif;
   if (!state.ready) {
@@ -238,8 +233,7 @@ void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area) {
   if (*state.answer) {
     DrawAnswer(ui, workspace, **state.answer, right);
   } else {
-    DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, right, Ink(p.dim),
-                    Elided(ui.body, state.answer->error().message, right.width()));
+    DrawEmpty(ui, right, ui.T(Text::kCannotPredictThis), state.answer->error().message);
   }
 }
 

@@ -22,6 +22,7 @@
 #include "gui/model/document.h"
 #include "gui/model/query.h"
 #include "gui/model/range_analysis.h"
+#include "gui/model/settings.h"
 #include "gui/model/timeline_state.h"
 #include "gui/model/whatif.h"
 #include "gui/views/file_views.h"
@@ -107,7 +108,8 @@ struct Workspace {
   bool help = false;           // the keys are shown
   bool covered = false;        // something lies over the view that keys are for
   bool reveal = false;         // the timeline is to scroll to its span
-  std::string copied;          // what was copied last, and when: the button says so for a moment
+  Wheel wheel = Wheel::kScroll;
+  std::string copied;  // what was copied last, and when: the button says so for a moment
   double copied_at = -10;
   double build_ms = 0;   // own time of the last frame of the timeline
   bool at_once = false;  // a picture cannot wait for what a thread makes

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <imgui_freetype.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -18,6 +19,7 @@ constexpr std::array kRegular = {
     "/usr/share/fonts/truetype/noto/NotoSans-Regular.ttf",
     "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
     "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf",
+    "/usr/share/fonts/dejavu/DejaVuSans.ttf",
     "/usr/share/fonts/TTF/DejaVuSans.ttf",
     "/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf",
 };
@@ -25,6 +27,7 @@ constexpr std::array kBold = {
     "/usr/share/fonts/truetype/noto/NotoSans-Bold.ttf",
     "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf",
     "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans-Bold.ttf",
+    "/usr/share/fonts/dejavu/DejaVuSans-Bold.ttf",
     "/usr/share/fonts/TTF/DejaVuSans-Bold.ttf",
     "/usr/share/fonts/truetype/liberation/LiberationSans-Bold.ttf",
 };
@@ -32,6 +35,7 @@ constexpr std::array kMono = {
     "/usr/share/fonts/truetype/noto/NotoSansMono-Regular.ttf",
     "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf",
     "/usr/share/fonts/dejavu-sans-mono-fonts/DejaVuSansMono.ttf",
+    "/usr/share/fonts/dejavu/DejaVuSansMono.ttf",
     "/usr/share/fonts/TTF/DejaVuSansMono.ttf",
     "/usr/share/fonts/truetype/liberation/LiberationMono-Regular.ttf",
 };
@@ -39,7 +43,13 @@ constexpr std::array kChinese = {
     "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
     "/usr/share/fonts/google-noto-cjk/NotoSansCJK-Regular.ttc",
     "/usr/share/fonts/noto-cjk/NotoSansCJK-Regular.ttc",
+    "/usr/share/fonts/google-noto-sans-cjk-vf-fonts/NotoSansCJK-VF.ttc",
+    "/usr/share/fonts/truetype/NotoSansCJK-Regular.ttc",
     "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc",
+    "/usr/share/fonts/wqy-microhei/wqy-microhei.ttc",
+    "/usr/share/fonts/wqy-microhei-fonts/wqy-microhei.ttc",
+    "/usr/share/fonts/wenquanyi/wqy-microhei/wqy-microhei.ttc",
+    "/usr/share/fonts/wqy-zenhei/wqy-zenhei.ttc",
     "/usr/share/fonts/truetype/wqy/wqy-zenhei.ttc",
     "/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
     "/usr/share/fonts/truetype/arphic/uming.ttc",
@@ -60,52 +70,63 @@ struct Ranges {
 };
 
 // What the window says, what the trace says, and what is said about it.
-Ranges CollectGlyphs(std::string_view extra, Language language, bool common) {
+Ranges CollectGlyphs(ImFontAtlas& atlas, std::string_view extra, Language language, bool common) {
   ImFontGlyphRangesBuilder builder;
-  ImGuiIO& io = ImGui::GetIO();
-  builder.AddRanges(io.Fonts->GetGlyphRangesDefault());
+  builder.AddRanges(atlas.GetGlyphRangesDefault());
   for (int t = 0; t < static_cast<int>(Text::kTextCount); ++t) {
     const std::string_view text = TextOf(static_cast<Text>(t), language);
     builder.AddText(text.data(), text.data() + text.size());
   }
   builder.AddText("中文");  // the button that leads there
   builder.AddText(extra.data(), extra.data() + extra.size());
-  builder.AddText("→←↑↓◂▸×÷·–—…≤≥±µ");
+  builder.AddText("→←↑↓◂▸×÷·–—…≤≥±µ−°");
   Ranges glyphs;
   builder.BuildRanges(&glyphs.latin);
-  if (common) builder.AddRanges(io.Fonts->GetGlyphRangesChineseSimplifiedCommon());
+  if (common) builder.AddRanges(atlas.GetGlyphRangesChineseSimplifiedCommon());
   builder.BuildRanges(&glyphs.chinese);
   return glyphs;
 }
 
 // A font of a file that is mapped once, whatever the number of sizes: one with Chinese has 20 MB.
-ImFont* AddFile(const char* path, float pixels, ImFontConfig config,
+ImFont* AddFile(ImFontAtlas& atlas, const char* path, float pixels, ImFontConfig config,
                 const ImVector<ImWchar>& ranges) {
   static std::map<std::string, MappedFile> files;
   MappedFile& file = files[path];
   if (file.bytes().empty()) {
     if (auto mapped = MappedFile::Open(path)) file = std::move(*mapped);
   }
-  ImFontAtlas* atlas = ImGui::GetIO().Fonts;
   if (file.bytes().empty()) {
     config.MergeMode = false;
-    return atlas->AddFontDefault(&config);
+    return atlas.AddFontDefault(&config);
   }
   config.FontDataOwnedByAtlas = false;
-  return atlas->AddFontFromMemoryTTF(file.writable().data(), static_cast<int>(file.bytes().size()),
-                                     pixels, &config, ranges.Data);
+  return atlas.AddFontFromMemoryTTF(file.writable().data(), static_cast<int>(file.bytes().size()),
+                                    pixels, &config, ranges.Data);
 }
 
 }  // namespace
 
+bool HasChineseFont() {
+  return FirstOf(kChinese) != nullptr;
+}
+
+bool IsPlain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
 void LoadFonts(Ui& ui, std::string_view extra, Glyphs which) {
-  ImGuiIO& io = ImGui::GetIO();
-  io.Fonts->Clear();
-  io.Fonts->FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
-  io.Fonts->FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
+  FillAtlas(*ImGui::GetIO().Fonts, ui, extra, which);
+  ImGui::GetIO().FontDefault = ui.body;
+}
+
+void FillAtlas(ImFontAtlas& atlas, Ui& ui, std::string_view extra, Glyphs which) {
+  atlas.Clear();
+  atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
+  atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
   // Ranges must outlive the build.
   static Ranges glyphs;
-  glyphs = CollectGlyphs(extra, ui.language,
+  glyphs = CollectGlyphs(atlas, extra, ui.language,
                          which == Glyphs::kCommon && ui.language == Language::kChinese);
   const char* regular = FirstOf(kRegular);
   const char* bold = FirstOf(kBold);
@@ -117,13 +138,13 @@ void LoadFonts(Ui& ui, std::string_view extra, Glyphs which) {
     const float pixels = std::round(size * ui.scale);
     if (path == nullptr) {
       config.SizePixels = pixels;
-      return io.Fonts->AddFontDefault(&config);
+      return atlas.AddFontDefault(&config);
     }
-    ImFont* font = AddFile(path, pixels, config, glyphs.latin);
+    ImFont* font = AddFile(atlas, path, pixels, config, glyphs.latin);
     if (chinese != nullptr) {
       config.MergeMode = true;
       // Ideographs fill less of their square than Latin letters do.
-      AddFile(chinese, std::round(1.1F * pixels), config, glyphs.chinese);
+      AddFile(atlas, chinese, std::round(1.1F * pixels), config, glyphs.chinese);
     }
     return font;
   };
@@ -133,8 +154,7 @@ void LoadFonts(Ui& ui, std::string_view extra, Glyphs which) {
   ui.title = add(regular, 19);
   ui.big = add(bold, 26);
   ui.mono = add(mono, 13.5F);
-  io.FontDefault = ui.body;
-  io.Fonts->Build();
+  atlas.Build();
 }
 
 }  // namespace penstock::gui

@@ -49,6 +49,8 @@ std::vector<ImVec2> PathOf(const PlotFrame& frame, const TimeLine& line) {
       path.back().y = std::min(path.back().y, y);
       continue;
     }
+    // Steps of less than a pixel are none.
+    if (!path.empty() && std::abs(y - path.back().y) < 0.7F) continue;
     if (!path.empty()) path.push_back({x, path.back().y});
     path.push_back({x, y});
   }
@@ -69,8 +71,18 @@ void DrawPath(const Ui& ui, const PlotFrame& frame, const TimeLine& line) {
     }
     list->Flags = flags;
   }
-  list->AddPolyline(path.data(), static_cast<int>(path.size()), Ink(line.colour), 0,
-                    ui.Px(line.filled ? 1.2F : 1.6F));
+  // In whole pixels, for a smoothed line swells where its corners are close.
+  const float thickness = std::max(1.0F, std::round(ui.Px(line.filled ? 1.2F : 1.6F)));
+  const auto snap = [thickness](ImVec2 at) {
+    return ImVec2{std::round(at.x - thickness / 2), std::round(at.y - thickness / 2)};
+  };
+  for (std::size_t i = 1; i < path.size(); ++i) {
+    const ImVec2 a = snap(path[i - 1]);
+    const ImVec2 b = snap(path[i]);
+    list->AddRectFilled({std::min(a.x, b.x), std::min(a.y, b.y)},
+                        {std::max(a.x, b.x) + thickness, std::max(a.y, b.y) + thickness},
+                        Ink(line.colour));
+  }
 }
 
 void DrawCard(const Ui& ui, const TimePlot& plot, double at) {

@@ -48,5 +48,11 @@ void ApplyTheme(const Ui& ui);
 // Cost: some 20 us a glyph and size; kCommon takes 2,500 Chinese characters more.
 enum class Glyphs : bool { kNeeded, kCommon };
 void LoadFonts(Ui& ui, std::string_view extra, Glyphs which);
+// The same into any atlas; needs no context.
+void FillAtlas(ImFontAtlas& atlas, Ui& ui, std::string_view extra, Glyphs which);
+// Whether the system has a font with Chinese characters: without one they are question marks.
+[[nodiscard]] bool HasChineseFont();
+// ASCII alone: it needs no glyphs of its own.
+[[nodiscard]] bool IsPlain(std::string_view text);
 
 }  // namespace penstock::gui

@@ -91,17 +91,21 @@ TEST(CarryTest, NotesJumpsAndPinsMoveAlong) {
   earlier.insert(earlier.begin(), {-500, 8000, StageId::kFetch});
   Timeline now = testing::TimelineOf({earlier, Steps(0, 10'000)});
   std::swap(now.lanes[0], now.lanes[1]);
+  std::swap(now.groups[0].lanes, now.groups[1].lanes);
   TimelineState state;
   state.view = TimeView(Old().length);
   state.notes.push_back({{100, 200}, "here"});
   state.back = {{300, 400}};
   state.ahead = {{500, 600}};
-  state.pins = {{RowKind::kLevel, 0}, {RowKind::kLevel, 7}, {RowKind::kCounter, 3}};
+  state.pins = {{RowKind::kLevel, 100, 100}, {RowKind::kCounter, Pin::kWholeRun, 3}};
   const TimelineState carried = CarryOver(Old(), now, state, Following::kYes);
   EXPECT_EQ(carried.notes[0].range, (TimeRange{600, 700}));
   EXPECT_EQ(carried.back[0], (TimeRange{800, 900}));
   EXPECT_EQ(carried.ahead[0], (TimeRange{1000, 1100}));
-  EXPECT_EQ(carried.pins, (std::vector<Pin>{{RowKind::kLevel, 1}, {RowKind::kCounter, 3}}));
+  EXPECT_EQ(carried.pins, state.pins);
+  const std::vector<Row> rows = LayOutRows(now, {}, carried);
+  EXPECT_TRUE(rows.front().pinned);
+  EXPECT_EQ(rows.front().lane, 1U);  // the lane of that thread, which stands elsewhere now
 }
 
 TEST(CarryTest, ASpanThatIsNotThereAnyMoreIsLetGo) {

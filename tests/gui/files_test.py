@@ -6,7 +6,6 @@ As program_test.py, whose helpers it uses: without Xvfb and xdotool the part wit
 skipped, and without OpenGL everything (exit status 77).
 """
 
-import argparse
 import json
 import os
 import pathlib
@@ -17,6 +16,7 @@ import unittest
 
 import program_test as base
 from program_test import read_png, run, without_display
+from window_support import run_tests
 
 
 def sweep():
@@ -177,20 +177,9 @@ class Window(base.Window):
         self.assertIn("s.json", kept)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--samples", required=True, type=pathlib.Path)
-    options, rest = parser.parse_known_args()
-    base.PROGRAM, base.SAMPLES = options.program, options.samples
-    with tempfile.TemporaryDirectory() as folder:
-        probe = run(base.SAMPLES / "v1.penstock", "--screenshot", pathlib.Path(folder) / "o.png")
-    if probe.returncode == 3:
-        print(f"skipped: {probe.stderr.strip()}")
-        return 77
-    unittest.main(argv=[sys.argv[0], *rest])
-    return 0
+def begin(program, samples):
+    base.PROGRAM, base.SAMPLES = program, samples
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(begin, sys.argv))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes the traces that the walk through the window is made on: FOLDER/run.penstock, like the
-// demo's; FOLDER/long.penstock, of SPANS spans; FOLDER/empty.penstock; FOLDER/cut.penstock, the
-// first two thirds of the first.
+// demo's; FOLDER/long.penstock, of SPANS spans; FOLDER/gpu.penstock, with the records of a device;
+// FOLDER/empty.penstock; FOLDER/cut.penstock, the first two thirds of the first.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -11,16 +11,52 @@
 #include <fmt/core.h>
 
 #include "tests/analyzer/long_trace/long_trace.h"
+#include "tests/gui/panels_support.h"
 
 namespace {
 
+using penstock::ProcessId;
+using penstock::ThreadId;
 using penstock::analyzer::testing::LongTrace;
+using penstock::traces::Packer;
+using penstock::traces::Trace;
 
 bool Write(const std::filesystem::path& path, const LongTrace* run) {
   auto out = penstock::traces::CreatePacked(path);
   if (!out) return false;
   if (run != nullptr) static_cast<void>(penstock::analyzer::testing::WriteLongTrace(*run, **out));
   return (*out)->Finish().has_value();
+}
+
+// A trace that is in memory.
+bool Write(const std::filesystem::path& path, const Trace& trace) {
+  auto created = penstock::traces::CreatePacked(path);
+  if (!created) return false;
+  Packer& out = **created;
+  for (const auto& [key, value] : trace.facts()) out.SetFact(key, value);
+  std::vector<ProcessId> processes;
+  for (const auto& process : trace.processes()) processes.push_back(out.AddProcess(process));
+  std::vector<ThreadId> threads;
+  for (std::uint32_t t = 0; t < trace.threads().size(); ++t) {
+    penstock::traces::ThreadInfo info = trace.threads()[t];
+    info.process = processes[info.process.value];
+    threads.push_back(out.AddThread(info));
+    for (penstock::traces::Span span : trace.Spans(ThreadId{t})) {
+      span.name = out.Intern(trace.String(span.name));
+      span.object = out.Intern(trace.String(span.object));
+      out.AddSpan(threads.back(), span);
+    }
+  }
+  for (penstock::traces::Event event : trace.events()) {
+    event.thread = threads[event.thread.value];
+    out.AddEvent(event);
+  }
+  for (penstock::traces::CounterSample sample : trace.counters()) {
+    sample.name = out.Intern(trace.String(sample.name));
+    sample.process = processes[sample.process.value];
+    out.AddCounter(sample);
+  }
+  return out.Finish().has_value();
 }
 
 }  // namespace
@@ -38,9 +74,11 @@ int main(int argc, char** argv) {
   LongTrace long_run;
   long_run.spans = std::strtoull(argv[2], nullptr, 10);
   long_run.workers = 8;
+  const auto gpu = penstock::traces::MakeTrace(penstock::gui::testing::MakeGpuRun({}));
   const bool written = Write(folder / "run.penstock", &run) &&
                        Write(folder / "long.penstock", &long_run) &&
-                       Write(folder / "empty.penstock", nullptr);
+                       Write(folder / "gpu.penstock", *gpu) &&
+                       Write(folder / "empty.penstock", static_cast<const LongTrace*>(nullptr));
   if (!written) {
     fmt::print(stderr, "make_gui_traces: {} cannot be written\n", folder.string());
     return 1;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "gui/model/report_texts.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::gui {
@@ -76,10 +77,69 @@ TEST(OverviewTest, FindingsHaveATitleAndAdviceInBothLanguages) {
   const analyzer::Report report = ReportOf(run);
   ASSERT_FALSE(report.findings.empty());
   for (const analyzer::Finding& finding : report.findings) {
-    EXPECT_EQ(TextOf(finding, Language::kEnglish).title, finding.title);
+    EXPECT_EQ(TextOf(finding, Language::kEnglish).title, Typeset(finding.title));
     const FindingText chinese = TextOf(finding, Language::kChinese);
     EXPECT_NE(chinese.title, finding.title) << finding.id << " has no Chinese title";
-    EXPECT_EQ(chinese.detail, finding.title);
+    EXPECT_NE(chinese.detail, finding.title) << finding.id << ": what was seen is not in Chinese";
+    EXPECT_EQ(chinese.detail.find('{'), std::string::npos) << chinese.detail;
+    EXPECT_NE(TitleOfRule(finding.id, Language::kChinese), finding.id);
+  }
+}
+
+TEST(OverviewTest, AFindingSaysItsFiguresInChineseToo) {
+  analyzer::Finding finding;
+  finding.id = "normalize-on-cpu";
+  finding.title = "converting to floating point takes 12 % of the workers' time";
+  finding.evidence = {{"share_of_fetch", 0.12}, {"transforms", std::string("ToTensor")}};
+  const std::string seen = TextOf(finding, Language::kChinese).detail;
+  EXPECT_NE(seen.find("12 %"), std::string::npos) << seen;
+  EXPECT_EQ(seen.find("批次字节"), std::string::npos) << "a clause whose figure is not known";
+  finding.evidence.emplace_back("floating_share_of_batch", 0.95);
+  EXPECT_NE(TextOf(finding, Language::kChinese).detail.find("95 %"), std::string::npos);
+  finding.evidence.clear();
+  EXPECT_EQ(TextOf(finding, Language::kChinese).detail, finding.title)
+      << "English is better than none";
+}
+
+TEST(OverviewTest, SentencesOfTheAnalyzerAreSet) {
+  EXPECT_EQ(Typeset("the loop waits (1 -> 2)"), "The loop waits (1 → 2)");
+  EXPECT_EQ(Typeset("num_workers is 0"), "num_workers is 0");
+  EXPECT_EQ(Typeset("6.2 MB are decoded"), "6.2 MB are decoded");
+  EXPECT_EQ(Typeset(""), "");
+}
+
+TEST(OverviewTest, WhatWasNotCheckedIsSaidInBothLanguages) {
+  Synthetic run;
+  run.costs = Always({.decode = 30, .step = 2});
+  const analyzer::Report report = ReportOf(run);
+  ASSERT_FALSE(report.not_checked.empty());
+  for (const analyzer::NotChecked& missing : report.not_checked) {
+    const std::string chinese = NotCheckedText(missing, Language::kChinese);
+    EXPECT_EQ(chinese.find(missing.needs), std::string::npos) << chinese;
+    for (const std::string_view id : missing.ids) {
+      EXPECT_EQ(chinese.find(id), std::string::npos) << chinese;
+    }
+  }
+}
+
+TEST(OverviewTest, LimitsOfARecordingHaveTheSameFiguresInBothLanguages) {
+  traces::Losses losses;
+  EXPECT_TRUE(LossText(losses, Language::kChinese).empty());
+  losses.dropped_events = 31;
+  losses.lost_threads = 47;
+  losses.truncated = true;
+  analyzer::Coverage coverage;
+  coverage.known = true;
+  coverage.bytes_seen = 3'000'000;
+  coverage.bytes_total = 4'000'000;
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    const std::string lost = LossText(losses, language);
+    EXPECT_NE(lost.find("31"), std::string::npos) << lost;
+    EXPECT_NE(lost.find("47"), std::string::npos) << lost;
+    EXPECT_NE(BlindText(coverage, language).find("75"), std::string::npos);
+    EXPECT_NE(SeenText(coverage, language).find("4.00 MB"), std::string::npos)
+        << SeenText(coverage, language);
+    EXPECT_FALSE(NotSeenText("what nobody knows", language).empty());
   }
 }
 

@@ -20,7 +20,8 @@ struct GpuRun {
   bool counters = true;  // of the kernel and of the driver
 };
 
-// Batches of 20 ms: the loop waits, then copies (host thread), then launches, then computes.
+// Batches of 20 ms: the loop waits, then copies, then launches, then computes; during a kernel some
+// result comes back.
 inline traces::TraceData MakeGpuRun(const GpuRun& wanted) {
   analyzer::testing::Synthetic run;
   run.batches = 100;
@@ -29,15 +30,18 @@ inline traces::TraceData MakeGpuRun(const GpuRun& wanted) {
   traces::TraceData data = analyzer::testing::MakeSynthetic(run);
   traces::ThreadInfo stream;
   stream.process = ProcessId{0};
-  stream.tid = 7;
-  stream.name = "stream 7";
+  stream.tid = 0x80000000u | 7;
+  stream.name = "GPU 0 stream 7";
   data.threads.push_back(stream);
   std::vector<traces::Span> device;
   const StringId kernel = data.Intern("conv_kernel");
-  const StringId copy = data.Intern(wanted.pinned ? "pinned" : "pageable");
+  const StringId copy = data.Intern(wanted.pinned ? "H2D pinned" : "H2D pageable");
+  const StringId back = data.Intern("D2H pinned");
+  const StringId call = data.Intern("cudaMemcpyAsync: H2D pageable");
   const auto ms = [](double value) { return analyzer::testing::Ms(value); };
   int file = 0;
   for (std::vector<traces::Span>& spans : data.spans) {
+    std::vector<traces::Span> calls;
     for (traces::Span& span : spans) {
       if (span.stage == traces::StageId::kRead && wanted.files) {
         span.object = data.Intern("/data/train/" + std::to_string(file++ % 50) + ".jpg");
@@ -58,7 +62,18 @@ inline traces::TraceData MakeGpuRun(const GpuRun& wanted) {
       one.duration = ms(wanted.kernel);
       one.bytes = Bytes{0};
       if (wanted.kernel > 0) device.push_back(one);
+      one.stage = traces::StageId::kCopy;
+      one.name = back;
+      one.duration = ms(0.1);
+      one.bytes = Bytes{4'000};
+      if (wanted.kernel > 0) device.push_back(one);
+      one.stage = traces::StageId::kCall;
+      one.name = call;
+      one.start = span.start;
+      one.duration = ms(0.2);
+      if (wanted.copy > 0) calls.push_back(one);
     }
+    spans.insert(spans.end(), calls.begin(), calls.end());
   }
   data.spans.push_back(std::move(device));
   if (!wanted.counters) return data;

@@ -6,7 +6,6 @@ The window needs Xvfb and xdotool; without them that part is skipped, with a mes
 no OpenGL at all the whole test is skipped (exit status 77).
 """
 
-import argparse
 import os
 import pathlib
 import struct
@@ -17,7 +16,7 @@ import time
 import unittest
 import zlib
 
-from window_support import WindowTest
+from window_support import WindowTest, run_tests
 
 PROGRAM = SAMPLES = None
 VIEWS = ("overview", "timeline", "stages", "what-if", "workers", "io", "gpu", "sweep", "compare")
@@ -148,21 +147,10 @@ class Window(WindowTest):
         self.assertEqual((0, ""), (program.returncode, errors))
 
 
-def main():
+def begin(program, samples):
     global PROGRAM, SAMPLES
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--samples", required=True, type=pathlib.Path)
-    options, rest = parser.parse_known_args()
-    PROGRAM, SAMPLES = options.program, options.samples
-    with tempfile.TemporaryDirectory() as folder:
-        probe = run(SAMPLES / "v1.penstock", "--screenshot", pathlib.Path(folder) / "o.png")
-    if probe.returncode == 3:
-        print(f"skipped: {probe.stderr.strip()}")
-        return 77
-    unittest.main(argv=[sys.argv[0], *rest])
-    return 0
+    PROGRAM, SAMPLES = program, samples
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(begin, sys.argv))

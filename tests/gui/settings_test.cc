@@ -12,12 +12,14 @@ TEST(SettingsTest, WhatIsWrittenIsRead) {
   settings.language = Language::kChinese;
   settings.scale = 1.5;
   settings.width = 1000;
+  settings.wheel = Wheel::kZoom;
   settings.recent = {"/data/a b.penstock", "/data/=.penstock"};
   const Settings read = ParseSettings(SettingsText(settings), Settings{});
   EXPECT_EQ(read.theme, Theme::kLight);
   EXPECT_EQ(read.language, Language::kChinese);
   EXPECT_EQ(read.scale, 1.5);
   EXPECT_EQ(read.width, 1000);
+  EXPECT_EQ(read.wheel, Wheel::kZoom);
   EXPECT_EQ(read.recent, settings.recent);
 }
 

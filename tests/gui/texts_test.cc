@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
+
+#include "gui/model/stage_words.h"
 
 namespace penstock::gui {
 namespace {
@@ -31,6 +34,20 @@ TEST(TextsTest, BothLanguagesHaveEveryTextWithTheSameValues) {
 TEST(TextsTest, ValuesComeIntoTheirPlaces) {
   EXPECT_EQ(Filled(Text::kWorkerN, Language::kEnglish, 3), "worker 3");
   EXPECT_NE(Filled(Text::kWorkerN, Language::kChinese, 3).find('3'), std::string::npos);
+}
+
+TEST(StageWordsTest, EveryStageHasAWordOfItsOwnInBothLanguages) {
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    std::set<std::string_view> words;
+    for (std::uint8_t s = 1; s < wire::kStageCount; ++s) {
+      const auto stage = static_cast<traces::StageId>(s);
+      const std::string_view word = WordOf(stage, language);
+      EXPECT_TRUE(words.insert(word).second) << word;
+      EXPECT_EQ(StageOfWord(word), stage) << word;
+      EXPECT_EQ(word == traces::StageName(stage), language == Language::kEnglish) << word;
+    }
+  }
+  EXPECT_EQ(StageOfWord("decoding"), std::nullopt);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ TEST(PinsTest, APinnedLaneStandsAboveAndStaysInItsPlaceBelow) {
   const Timeline timeline = TwoWorkers();
   TimelineState state;
   const std::size_t all = LayOutRows(timeline, {}, state).size();
-  state.TogglePin({RowKind::kLevel, 2});
+  state.TogglePin({RowKind::kLevel, 102, 102});
   const std::vector<Row> rows = LayOutRows(timeline, {}, state);
   ASSERT_EQ(rows.size(), all + 2);  // its two levels
   EXPECT_TRUE(rows[0].pinned && rows[1].pinned);
@@ -29,7 +29,7 @@ TEST(PinsTest, APinnedLaneStandsAboveAndStaysInItsPlaceBelow) {
   EXPECT_EQ(rows[2].top, 0);
   EXPECT_EQ(timeline.groups[rows[0].group].worker_id, 1);
   EXPECT_GE(PinnedHeight(rows), rows[1].top + rows[1].height);
-  state.TogglePin({RowKind::kLevel, 2});
+  state.TogglePin({RowKind::kLevel, 102, 102});
   EXPECT_EQ(LayOutRows(timeline, {}, state).size(), all);
   EXPECT_EQ(PinnedHeight(LayOutRows(timeline, {}, state)), 0);
 }
@@ -37,9 +37,33 @@ TEST(PinsTest, APinnedLaneStandsAboveAndStaysInItsPlaceBelow) {
 TEST(PinsTest, WhatIsNotThereAnyMoreIsPassedOver) {
   const Timeline timeline = TwoWorkers();
   TimelineState state;
-  state.TogglePin({RowKind::kLevel, 77});
-  state.TogglePin({RowKind::kCounter, 3});
+  state.TogglePin({RowKind::kLevel, 177, 177});
+  state.TogglePin({RowKind::kCounter, Pin::kWholeRun, 3});
   EXPECT_EQ(PinnedHeight(LayOutRows(timeline, {}, state)), 0);
+}
+
+// A later analysis may know more counters, or fewer: the pinned one is not the one in its place.
+TEST(PinsTest, ACounterIsFoundByWhatItCountsNotByItsPlace) {
+  const Timeline timeline = TwoWorkers();
+  const auto track = [](CounterKind kind, std::uint32_t process) {
+    return CounterTrack{kind, process, {{0, 1}, {10, 2}}, 2};
+  };
+  constexpr std::uint32_t kAll = CounterTrack::kAll;
+  const std::vector<CounterTrack> before{track(CounterKind::kCpu, kAll),
+                                         track(CounterKind::kMemory, kAll)};
+  TimelineState state;
+  for (const Row& row : LayOutRows(timeline, before, state)) {
+    if (row.kind == RowKind::kCounter && row.counter == 1) state.TogglePin(row.name);
+  }
+  const std::vector<CounterTrack> after{
+      track(CounterKind::kReadyBatches, kAll), track(CounterKind::kCpu, kAll),
+      track(CounterKind::kMemory, 1), track(CounterKind::kMemory, kAll)};
+  const std::vector<Row> rows = LayOutRows(timeline, after, state);
+  ASSERT_TRUE(rows.front().pinned);
+  EXPECT_EQ(rows.front().counter, 3U);
+  const std::vector<CounterTrack> none{track(CounterKind::kCpu, kAll)};
+  EXPECT_FALSE(LayOutRows(timeline, none, state).front().pinned);
+  EXPECT_TRUE(LayOutRows(timeline, before, state).front().pinned);
 }
 
 TEST(RowMapTest, FindsTheRowOfALevelThePinnedOneFirstAndTheGroupWhereItIsFolded) {
@@ -51,7 +75,7 @@ TEST(RowMapTest, FindsTheRowOfALevelThePinnedOneFirstAndTheGroupWhereItIsFolded)
   ASSERT_NE(plain, nullptr);
   EXPECT_EQ(plain->lane, 1U);
   EXPECT_EQ(plain->level, 1U);
-  state.TogglePin({RowKind::kLevel, 1});
+  state.TogglePin({RowKind::kLevel, 101, 101});
   rows = LayOutRows(timeline, {}, state);
   EXPECT_TRUE(RowMap(timeline, rows).Of(decode)->pinned);
   EXPECT_EQ(ScrollTo(rows, decode, 33, 10), 33);  // it is in sight anyway

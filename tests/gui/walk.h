@@ -15,6 +15,7 @@
 
 #include "gui/main/app.h"
 #include "tests/analyzer/synthetic.h"
+#include "tests/gui/headless.h"
 #include "tests/gui/panels_support.h"
 #include "tests/gui/support.h"
 
@@ -23,21 +24,14 @@ namespace penstock::gui::testing {
 class Walk : public ::testing::Test {
  protected:
   void SetUp() override {
-    ImGui::CreateContext();
+    window_ = std::make_unique<Headless>(1280.0F, 720.0F);
     ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.DisplaySize = {1280, 720};
-    io.DeltaTime = 1.0F / 60;
-    io.MousePos = {-1000, -1000};
     // Key numbers as GLFW's backend would set them.
     io.KeyMap[ImGuiKey_Enter] = GLFW_KEY_ENTER;
     io.KeyMap[ImGuiKey_Escape] = GLFW_KEY_ESCAPE;
-    app_ = std::make_unique<App>(Settings{}, 1.0F, [] {});
+    app_ = &window_->app();
   }
-  void TearDown() override {
-    app_.reset();
-    ImGui::DestroyContext();
-  }
+  void TearDown() override { window_.reset(); }
 
   void ShowRun() {
     analyzer::testing::Synthetic run;
@@ -48,19 +42,15 @@ class Walk : public ::testing::Test {
 
   void Frames(int count) {
     for (int i = 0; i < count; ++i) {
-      if (app_->TakeStyleChange()) {
-        app_->RebuildStyle();
-        unsigned char* pixels = nullptr;
-        int width = 0;
-        int height = 0;
-        ImGui::GetIO().Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
-        ImGui::GetIO().Fonts->SetTexID(reinterpret_cast<ImTextureID>(this));
-      }
-      ImGui::NewFrame();
-      app_->Frame();
-      ImGui::Render();
+      window_->Frame();
       EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, 0);
     }
+  }
+
+  // The program is left and started anew.
+  void Restart() {
+    window_->Restart();
+    app_ = &window_->app();
   }
 
   void Press(int key, bool ctrl = false, bool alt = false, bool shift = false) {
@@ -114,7 +104,8 @@ class Walk : public ::testing::Test {
   Workspace& workspace() { return app_->workspace(); }
   TimeRange visible() { return workspace().timeline.view.range(); }
 
-  std::unique_ptr<App> app_;
+  std::unique_ptr<Headless> window_;
+  App* app_ = nullptr;  // in the window
 };
 
 }  // namespace penstock::gui::testing

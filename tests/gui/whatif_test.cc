@@ -73,6 +73,30 @@ TEST_F(WhatIfTest, EverySliderReachesTheSimulator) {
   ExpectSame(answer->chosen, grid->configurations[0]);
 }
 
+TEST_F(WhatIfTest, StagesOnTheGpuArePredictedAsTheCommandDoesOrRefusedForTheSameReason) {
+  for (const bool decode : {false, true}) {
+    WhatIf chosen = Recorded(diagnosis_);
+    chosen.gpu_decode = decode;
+    chosen.gpu_augment = true;
+    // penstock whatif T --gpu augment; --gpu decode,augment
+    analyzer::GridRequest request;
+    request.workers = {chosen.workers};
+    request.prefetch = {chosen.prefetch};
+    request.changes.gpu_decode = decode;
+    request.changes.gpu_augment = true;
+    request.device_costs = analyzer::BuiltInDeviceCosts(diagnosis_.loader->material.gpu);
+    const auto grid = analyzer::PredictGrid(diagnosis_, request);
+    const auto answer = Ask(diagnosis_, chosen);
+    ASSERT_EQ(grid.has_value(), answer.has_value());
+    if (!grid) {
+      EXPECT_EQ(grid.error().message, answer.error().message);
+      continue;
+    }
+    ExpectSame(answer->chosen, grid->configurations[0]);
+    EXPECT_EQ(answer->notes, grid->notes);
+  }
+}
+
 TEST_F(WhatIfTest, CurveHoldsTheChosenAndTheRecordedNumberOfWorkers) {
   WhatIf chosen = Recorded(diagnosis_);
   chosen.workers = 7;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real window of penstock-gui in an X server of its own, driven by xdotool."""
 
+import argparse
 import json
 import os
 import pathlib
@@ -9,6 +10,26 @@ import subprocess
 import tempfile
 import time
 import unittest
+
+
+def run_tests(begin, argv):
+    """Reads --program and --samples, hands both to `begin`, and runs the tests of the main module.
+
+    Where there is no OpenGL at all they are skipped (exit status 77).
+    """
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--samples", required=True, type=pathlib.Path)
+    options, rest = parser.parse_known_args(argv[1:])
+    begin(options.program, options.samples)
+    with tempfile.TemporaryDirectory() as folder:
+        words = [options.program, options.samples / "v1.penstock", "--screenshot", pathlib.Path(folder) / "o.png"]
+        probe = subprocess.run(words, stderr=subprocess.PIPE, text=True, timeout=200, check=False)
+    if probe.returncode == 3:
+        print(f"skipped: {probe.stderr.strip()}")
+        return 77
+    unittest.main(argv=[argv[0], *rest])
+    return 0
 
 
 class WindowTest(unittest.TestCase):

@@ -73,6 +73,10 @@ class Walk(WindowTest):
         state = self.walk_views_and_quit("empty.penstock")
         self.assertEqual(0, state["spans"])
 
+    def test_every_view_of_a_trace_with_a_gpu(self):
+        state = self.walk_views_and_quit("gpu.penstock")
+        self.assertGreater(state["spans"], 0)
+
     def test_every_view_of_a_truncated_trace(self):
         state = self.walk_views_and_quit("cut.penstock")
         self.assertGreater(state["spans"], 0)

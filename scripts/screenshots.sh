@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Draws the pictures of the dashboard that README.md shows, of the demo's trace, without a display.
+#
+#   scripts/screenshots.sh [TRACE]
+#
+# TRACE is build/demo/run.penstock unless another is named; where that does not exist, scripts/demo.sh
+# records it. Writes gui/pictures/*.png, 1280x720 in 256 colours. With PENSTOCK_BUILD, a build folder,
+# its penstock-gui draws. Exit status: 0 done; 2 usage; 3 something is missing or failed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if [[ $# -gt 1 || ${1:-} == -* ]]; then
+  echo "usage: scripts/screenshots.sh [TRACE]" >&2
+  exit 2
+fi
+readonly kBuild=${PENSTOCK_BUILD:-build/release}
+readonly kGui=$kBuild/bin/penstock-gui
+readonly kTrace=${1:-build/demo/run.penstock}
+readonly kOut=gui/pictures
+
+fail() {
+  echo "screenshots: $1" >&2
+  exit 3
+}
+
+if [[ ! -e $kTrace ]]; then
+  [[ $# -eq 0 ]] || fail "$kTrace: there is no such file"
+  scripts/demo.sh
+fi
+[[ -x $kGui ]] || fail "$kGui is not built: cmake --preset release && cmake --build --preset release"
+mkdir -p "$kOut"
+
+# $1: name of the picture, rest: options of penstock-gui
+draw() {
+  local name=$1
+  shift
+  "$kGui" "$kTrace" --screenshot "$kOut/$name.png" --size 1280x720 "$@" || fail "no picture of $name"
+}
+
+draw overview --view overview --theme dark
+draw timeline --view timeline --theme dark --from 1.9s --to 2.6s
+draw stages --view stages --theme light
+draw what-if --view what-if --theme dark
+draw overview-zh --view overview --theme light --lang zh
+
+# Text and flat areas need few colours: a third of the bytes. MAXCOVERAGE keeps those of small marks,
+# by which a stage is known.
+/usr/bin/python3 - "$kOut"/*.png <<'PYTHON' || fail "python3-pil is missing: scripts/deps.sh run"
+import sys
+from PIL import Image
+
+for path in sys.argv[1:]:
+    with Image.open(path) as picture:
+        small = picture.convert("RGB").quantize(256, method=Image.MAXCOVERAGE, dither=Image.NONE)
+    small.save(path, optimize=True)
+PYTHON
+du -b "$kOut"/*.png
