@@ -28,7 +28,7 @@ class DecodeBudget {
   [[nodiscard]] bool Take(const SectionHeader& header) { return Take(CostOf(header)); }
 
  private:
-  static constexpr std::uint64_t kFree = std::uint64_t{1} << 30;
+  static constexpr std::uint64_t kFree = std::uint64_t{256} << 20;
   static constexpr std::uint32_t kPerByte = 256;
   static constexpr std::uint32_t kTableFactor = 8;  // entries against their bytes
 

@@ -159,6 +159,7 @@ void PackedWriter::SetRealtimeOffset(TimeNs offset) {
 Result<void> PackedWriter::Flush() {
   WriteAll();
   DropOldSometimes();
+  if (file_.status()) file_.Mark();
   return file_.status();
 }
 

@@ -30,8 +30,40 @@ SectionFile::SectionFile(OutputFile file) : file_(std::move(file)) {
 void SectionFile::AppendBytes(std::span<const std::byte> bytes) {
   if (status_) {
     status_ = file_.Append(bytes);
-    no_room_ = !status_ && file_.no_room();
+    no_room_ = waits_ && !status_ && file_.no_room();
+    if (no_room_) TakeBack();
   }
+}
+
+void SectionFile::Mark() {
+  marked_ = file_.size();
+}
+
+void SectionFile::TakeBack() {
+  const auto bytes = MappedFile::Open(file_.temporary());
+  if (marked_ < sizeof(PackedHeader) || !bytes) {
+    return;
+  }
+  auto first = written_.end();
+  while (first != written_.begin() && (first - 1)->section.offset >= marked_) {
+    --first;
+  }
+  for (auto it = first; it != written_.end(); ++it) {
+    const std::size_t size = sizeof(SectionHeader) + it->section.header.stored_size;
+    Wait(*it, bytes->bytes().subspan(it->section.offset, size));
+  }
+  written_.erase(first, written_.end());
+  file_.CutBack(marked_);
+}
+
+void SectionFile::Wait(const WrittenSection& section, std::span<const std::byte> bytes) {
+  const SectionHeader& header = section.section.header;
+  if (waiting_bytes_ + bytes.size() > kMaxWaiting && !IsTable(header.kind)) {
+    given_up_ += header.kind == kCounters ? 0 : header.items;
+    return;
+  }
+  waiting_.push_back({section, {bytes.begin(), bytes.end()}});
+  waiting_bytes_ += bytes.size();
 }
 
 void SectionFile::Write(const SectionMeta& meta, const ByteWriter& payload, TimeNs arrived,
@@ -56,13 +88,8 @@ void SectionFile::Append(const SectionHeader& header, std::span<const std::byte>
     if (header.kind != kContents) {
       written_.push_back(entry);
     }
-  } else if (!no_room_) {
-    return;
-  } else if (waiting_bytes_ + section.size() > kMaxWaiting && !IsTable(header.kind)) {
-    given_up_ += header.kind == kCounters ? 0 : header.items;
-  } else {
-    waiting_.push_back({entry, {section.begin(), section.end()}});
-    waiting_bytes_ += section.size();
+  } else if (no_room_) {
+    Wait(entry, section);
   }
 }
 
@@ -112,10 +139,13 @@ Result<SectionFile> SectionFile::Beside() const {
   if (!file) {
     return tl::unexpected<Error>(file.error());
   }
-  return SectionFile(std::move(*file));
+  SectionFile beside(std::move(*file));
+  beside.waits_ = false;
+  return Result<SectionFile>(std::move(beside));
 }
 
 Result<void> SectionFile::TakePlaceOf(SectionFile& other) {
+  waits_ = true;
   return file_.TakePlaceOf(other.file_);
 }
 

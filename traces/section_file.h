@@ -42,6 +42,9 @@ class SectionFile {
   // room. Spans and events beyond that are counted in given_up().
   [[nodiscard]] bool WaitsForRoom() const { return !status_ && no_room_; }
   void TryAgain();
+  // What is written up to here stays. When the disk turns out to be full, all that was written
+  // since is taken back and waits as well: its writer may have it elsewhere until the next Mark().
+  void Mark();
   [[nodiscard]] std::uint64_t given_up() const { return given_up_; }
 
   // Those that are on disk, in their order.
@@ -65,10 +68,14 @@ class SectionFile {
     std::vector<std::byte> bytes;
   };
   void AppendBytes(std::span<const std::byte> bytes);
+  void TakeBack();
+  void Wait(const WrittenSection& section, std::span<const std::byte> bytes);
 
   OutputFile file_;
   Result<void> status_;
+  bool waits_ = true;  // for room; not while it is to take another's place
   bool no_room_ = false;
+  std::uint64_t marked_ = 0;  // size of the file at the last Mark()
   std::vector<WrittenSection> written_;
   std::vector<Waiting> waiting_;
   std::uint64_t waiting_bytes_ = 0;

@@ -44,6 +44,8 @@ class Arena {
   [[nodiscard]] wire::ChunkHeader& chunk(std::uint32_t index) const;
   // What goes into PENSTOCK_ARENA.
   [[nodiscard]] const std::string& path() const { return path_; }
+  // It outlives us: whoever has path() can open it.
+  [[nodiscard]] bool HasName() const { return unlink_; }
   // Takes its name away; processes that mapped it keep it.
   void Unlink();
 

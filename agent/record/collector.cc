@@ -220,6 +220,9 @@ void Collector::Flush(TimeNs now) {
   // A long recording is cut into longer blocks: they pack better.
   const std::int64_t age = (now - begin_).value;
   next_flush_ = now + TimeNs{std::clamp(age / 60, kSecond.value, kLongestFlush.value)};
+  if (full_since_.value != 0) {
+    packer_->SetFact("record.disk_full_ns", std::to_string((full_ + (now - full_since_)).value));
+  }
   const auto flushed = packer_->Flush();
   if (packer_->WaitsForRoom()) {
     if (full_since_.value == 0) full_since_ = now;
@@ -228,7 +231,6 @@ void Collector::Flush(TimeNs now) {
   }
   if (flushed && full_since_.value != 0) {
     full_ += now - std::exchange(full_since_, TimeNs{});
-    packer_->SetFact("record.disk_full_ns", std::to_string(full_.value));
   }
   if (!flushed && trouble_.empty()) {
     trouble_ = flushed.error().message;
@@ -319,8 +321,12 @@ int Collector::Finish() {
   WriteLastFacts();
   const auto finished = packer_->Finish();
   if (!finished && trouble_.empty()) trouble_ = finished.error().message;
-  __atomic_store_n(&arena_->header().sealed, 1u, __ATOMIC_RELEASE);
-  arena_->Unlink();
+  // What found no room is still in the ring, all of it.
+  const bool recoverable = !finished && packer_->WaitsForRoom() && arena_->HasName();
+  if (!recoverable) {
+    __atomic_store_n(&arena_->header().sealed, 1u, __ATOMIC_RELEASE);
+    arena_->Unlink();
+  }
   Message message;
   message.type = MessageType::kFinished;
   message.status = finished ? 0 : 1;
@@ -328,6 +334,9 @@ int Collector::Finish() {
   if (output_failed && finished) {
     message.set_text(
         fmt::format("{}: the trace ends after {:.1f} s", trouble_, Seconds(end_ - begin_)));
+  } else if (recoverable) {
+    message.set_text(
+        fmt::format("{}; then: penstock recover {}", trouble_, config_.options.output.string()));
   } else if (!finished) {
     message.set_text(fmt::format("{}: what was written is in {}.part", trouble_,
                                  config_.options.output.string()));

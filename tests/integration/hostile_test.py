@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import support
@@ -73,12 +74,16 @@ class Hostile(Case):
     @unittest.skipIf(NO_MOUNT, NO_MOUNT)
     def test_disk_full(self):
         """A file system for the trace with room for its header and a few chunks, and with none."""
+        # What finds no room stays in the ring, for `penstock recover`.
+        rings = tempfile.mkdtemp(prefix="penstock-it-", dir="/dev/shm")
+        self.addCleanup(shutil.rmtree, rings)
         where = self.path("full")
         os.mkdir(where)
         cases = [(size, self.native) for size in ("5m", "1m", "300k", "64k", "4k")]
         for size, command in (*cases, ("1m", self.forked)):
             with self.subTest(size=size, command=command[:2]):
-                script = IN_TMPFS.format(size=size, where=where, then="")
+                keep = 'export PENSTOCK_SHM="%s";' % rings
+                script = IN_TMPFS.format(size=size, where=where, then=keep)
                 self.check_same(lambda c: in_namespace(script, c), command, where + "/o.penstock")
 
     def test_size_limit(self):

@@ -12,7 +12,7 @@ HEAD = """# Reliability
 What Penstock is put through, and what came of it. Written by `scripts/torture.sh --full`; the short
 form of the same runs with the tests (`ctest -R torture`). Do not edit.
 
-{date}, {machine}. {counts}
+{date}: {machine}. {counts}
 
 For every scenario holds, or it has failed: the program ends and prints as it does without the agent,
 alone (`LD_PRELOAD`) and under `penstock record`; the trace is sound for `penstock validate`; every
@@ -40,7 +40,7 @@ same thread is dropped. `penstock report` shows them first.
 | collector | 64 MB ring (`--buffer`), up to 1 Mi spans in memory (some 80 MB) before they are packed, and some kilobytes for every process that recorded something |
 | `--keep 60s` | the file: at most some three times the last 60 s, whatever the length of the run, and each distinct path once; memory as above |
 | a full disk | the ring, and 64 MB of packed sections, wait until there is room; beyond that the agents count what they drop |
-| reading a packed trace of F bytes | what it decodes to: 1 GiB + 256 F; what lies beyond is skipped and counted as damage |
+| reading a packed trace of F bytes | what it decodes to: 256 MiB + 256 F; what lies beyond is skipped and counted as damage |
 | importing a file of F bytes | 64 MiB + 256 F of text when unpacked, at most 4 GiB |
 """
 
@@ -126,7 +126,7 @@ def row(outcome):
 def write(outcomes, options):
     counts = {state: sum(o.state == state for o in outcomes) for state in ("passed", "skipped", "failed")}
     text = "%(passed)d scenarios passed, %(skipped)d were skipped, %(failed)d failed." % counts
-    text += " Each fuzz target ran for %d s." % options.fuzz_seconds
+    text += " Each fuzz target ran for %d s. %s" % (options.fuzz_seconds, options.note)
     head = HEAD.format(date=datetime.date.today().isoformat(), machine=machine(), counts=text)
     temporary = PATH + ".new"
     with open(temporary, "w", encoding="utf-8") as file:

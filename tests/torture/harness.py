@@ -189,7 +189,7 @@ class Run:
         except FileNotFoundError:
             pass
         try:
-            return support.run(command, self.environment(extra), timeout=570, cwd=self.folder)
+            return support.run(command, self.environment(extra), timeout=300, cwd=self.folder)
         except AssertionError as error:
             raise Failure(str(error)[:300]) from error
 

@@ -12,7 +12,7 @@ import support
 from harness import Failure, Skip
 
 MEGABYTE = 1 << 20
-FREE, PER_BYTE = 1 << 30, 256  # traces/decode_budget.h
+FREE, PER_BYTE = 256 << 20, 256  # traces/decode_budget.h
 # What a reader makes of what it has decoded: the model of a report, the levels of a timeline.
 DERIVED = 3
 PATIENCE = 300
@@ -37,8 +37,8 @@ def forged(scale):
     """Name and contents; `scale`: times as many bombs."""
     table = forge.table()
     spans = forge.section(forge.SPANS, forge.spans(65536), 65536, 0, 1000, 1000 + 65536)
-    event = rows(forge.EVENTS, 8_000_000, 7)
-    counter = rows(forge.COUNTERS, 8_000_000, 4)
+    event = rows(forge.EVENTS, 2_000_000, 7)
+    counter = rows(forge.COUNTERS, 2_000_000, 4)
     facts = forge.section(forge.FACTS, b"".join(
         forge.text("k%d" % i) + forge.text(b"v" * 4000) for i in range(8000)), 8000)
     yield "texts that share a megabyte", forge.finished(table + [shared_texts(2_000_000, MEGABYTE)] * scale)
@@ -162,9 +162,10 @@ def hostile_traces(run):
         raise Skip("penstock is not built")
     run.worst, run.slowest, run.read = (0, "", 0), (0.0, ""), 0
     files = 0
-    wanted = ("validate", "report --json", "report") if run.quick else None
+    wanted = ("validate", "report") if run.quick else None
     for name, contents in forged(1):
-        if run.quick and name in ("facts", "one block listed without end", "counters of one byte"):
+        if run.quick and name not in ("texts that share a megabyte", "events of one byte", "counts of kind 1",
+                                      "blocks of spans without end", "names that mean something to others"):
             continue
         read_all(run, name, contents, wanted)
         files += 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The torture: every scenario in turn, a line for each; in full, tests/RELIABILITY.md as well.
 
-torture.py [--quick | --full] [--only NAME]... [--fuzz-seconds N] [--fuzz-build DIR] [--list]
+torture.py [--quick | --full] [--only NAME]... [--fuzz-seconds N] [--fuzz-build DIR] [--note TEXT]
 """
 import argparse
 import os
@@ -68,6 +68,7 @@ def arguments():
     parser.add_argument("--only", action="append", metavar="NAME", help="only this scenario")
     parser.add_argument("--fuzz-seconds", type=int, default=600, metavar="N", help="for each target (600)")
     parser.add_argument("--fuzz-build", metavar="DIR", default="build/fuzz", help="where the targets are")
+    parser.add_argument("--note", default="", metavar="TEXT", help="a sentence for the document")
     parser.add_argument("--list", action="store_true", help="the names of all scenarios")
     return parser.parse_args()
 

@@ -170,9 +170,7 @@ Result<void> OutputFile::Append(std::span<const std::byte> bytes) {
     if (wrote <= 0) {
       const int error = wrote < 0 ? errno : ENOSPC;
       no_room_ = error == ENOSPC || error == EDQUOT;
-      if (::ftruncate(fd_, static_cast<off_t>(size_)) == 0) {
-        ::lseek(fd_, static_cast<off_t>(size_), SEEK_SET);
-      }
+      CutBack(size_);
       return Fail(ErrorKind::kOutput, fmt::format("{}: cannot be written: {}; free some space",
                                                   temporary_.string(), ErrorText(error)));
     }
@@ -180,6 +178,13 @@ Result<void> OutputFile::Append(std::span<const std::byte> bytes) {
   }
   size_ += bytes.size();
   return {};
+}
+
+void OutputFile::CutBack(std::uint64_t size) {
+  if (::ftruncate(fd_, static_cast<off_t>(size)) == 0) {
+    ::lseek(fd_, static_cast<off_t>(size), SEEK_SET);
+    size_ = size;
+  }
 }
 
 Result<void> OutputFile::Commit() {

@@ -70,6 +70,9 @@ class OutputFile {
   // Takes the temporary name of `other`, which is closed. Errors: kOutput; nothing has changed.
   Result<void> TakePlaceOf(OutputFile& other);
 
+  // Forgets what lies behind the first `size` bytes. Requires: size <= size().
+  void CutBack(std::uint64_t size);
+
   // The last Append() failed because the disk, or somebody's share of it, was full.
   [[nodiscard]] bool no_room() const { return no_room_; }
   [[nodiscard]] const std::filesystem::path& final_path() const { return final_; }

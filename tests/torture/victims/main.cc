@@ -22,7 +22,9 @@ int Run(const std::string& name, char** arguments, const char* self) {
   if (name == "ends") return torture::Ends();
   if (name == "close-all") return torture::CloseAll(number(0));
   if (name == "vfork") return torture::VforkAndExec(number(0), self);
-  if (name == "signals") return torture::SignalStorm(number(0), number(1) != 0);
+  if (name == "signals") {
+    return torture::SignalStorm(number(0), number(1) != 0, number(2));
+  }
   if (name == "lock-in") return torture::LockIn(arguments[0], number(1));
   if (name == "run-locked-in") return torture::RunLockedIn(arguments);
   if (name == "load-agent") return torture::LoadAgent(arguments[0], number(1));
@@ -37,7 +39,9 @@ int Run(const std::string& name, char** arguments, const char* self) {
 
 int main(int argc, char** argv) {
   if (argc < 2) torture::Fail("usage: torture_victim SCENARIO [arguments]");
-  torture::Reads();  // before any fork
+  torture::Reads();  // before any fork or thread: a child of one that makes them would wait for
+                     // ever
+  torture::Files();
   const int status = Run(argv[1], argv + 2, argv[0]);
   torture::Reads().Tell();
   return status;

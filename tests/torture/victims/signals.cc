@@ -59,13 +59,13 @@ int InterruptedReads(int pipe_fd, int rounds) {
 
 }  // namespace
 
-int SignalStorm(int reads, bool restart) {
+int SignalStorm(int reads, bool restart, int microseconds) {
   Files();
   Reads();
   Handle(SIGALRM, OnTimer, restart);
   Handle(SIGPROF, OnTimer, restart);
   Handle(SIGCHLD, OnChild, restart);
-  const itimerval every{{0, 200}, {0, 200}};
+  const itimerval every{{0, microseconds}, {0, microseconds}};
   setitimer(ITIMER_REAL, &every, nullptr);
   setitimer(ITIMER_PROF, &every, nullptr);
   std::atomic<long> bytes = 0;
@@ -102,7 +102,7 @@ int SignalStorm(int reads, bool restart) {
   }
   std::printf("%ld bytes, reads were %s, signals %s\n", bytes.load(),
               interrupted > 0 ? "interrupted" : "restarted",
-              g_signals > 100 ? "came" : "did not come");
+              g_signals > 50 ? "came" : "did not come");
   return 0;
 }
 

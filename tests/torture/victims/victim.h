@@ -50,7 +50,7 @@ int KilledWorkers(int kills);
 int Ends();
 int CloseAll(int rounds);
 int VforkAndExec(int rounds, const char* self);
-int SignalStorm(int reads, bool restart);
+int SignalStorm(int reads, bool restart, int microseconds);
 int LockIn(const std::string& how, int reads);
 int RunLockedIn(char** command);
 int LoadAgent(const char* agent, int reads);
