@@ -56,7 +56,8 @@ std::vector<NotChecked> NotCheckedRules(const traces::Trace& trace, const Diagno
                      fmt::format("loader.{}.batch_types", run.config.id));
   }
   needs(types.empty(), {"wide-labels"}, "the data types of a batch");
-  needs(RanksElsewhere(trace), {"rank-imbalance"}, "the other ranks in the same recording");
+  needs(RanksElsewhere(trace), {"rank-imbalance"},
+        "the traces of the other ranks (penstock report takes several)");
   needs(run.epochs.size() < 2, {"cold-cache", "fits-in-ram", "repeated-work"}, "two epochs");
   needs(processes && !(HasCounter(model, "cpu_ns") && HasCounter(model, "threads")),
         {"cpu-oversubscribed"}, "CPU time and threads of the workers (a recording with collector)");

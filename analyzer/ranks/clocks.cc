@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <fmt/core.h>
@@ -52,8 +53,16 @@ struct Points {
   double step = 0;  // median time between two ends
 };
 
+// A trace may say anything: as far as it goes.
+std::int64_t Minus(std::int64_t a, std::int64_t b) {
+  std::int64_t difference = 0;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  return a < b ? std::numeric_limits<std::int64_t>::min() + 1
+               : std::numeric_limits<std::int64_t>::max();
+}
+
 double SecondsBetween(std::int64_t from, std::int64_t to) {
-  return static_cast<double>(to - from) * 1e-9;
+  return static_cast<double>(Minus(to, from)) * 1e-9;
 }
 
 Points Pair(std::span<const RankTrack> first, std::span<const RankTrack> second) {
@@ -68,12 +77,12 @@ Points Pair(std::span<const RankTrack> first, std::span<const RankTrack> second)
     const HostPassing& other = found->second;
     if (points.at.empty()) {
       points.zero = other.ended;
-      points.offset = one.ended - other.ended;
+      points.offset = Minus(one.ended, other.ended);
     }
     points.at.push_back(SecondsBetween(points.zero, other.ended));
-    points.difference.push_back(SecondsBetween(points.offset, one.ended - other.ended));
-    points.least.push_back(SecondsBetween(points.offset, one.delivered - other.ended));
-    points.most.push_back(SecondsBetween(points.offset, one.ended - other.delivered));
+    points.difference.push_back(SecondsBetween(points.offset, Minus(one.ended, other.ended)));
+    points.least.push_back(SecondsBetween(points.offset, Minus(one.delivered, other.ended)));
+    points.most.push_back(SecondsBetween(points.offset, Minus(one.ended, other.delivered)));
     if (before != kNever) steps.push_back(SecondsBetween(before, one.ended));
     before = one.ended;
   }
@@ -146,8 +155,8 @@ struct HostClock {
 void Add(const ClockView& view, std::int64_t zero, HostClock& host, bool first) {
   for (RankTrack track : view.tracks) {
     for (Passing& passing : track.passings) {
-      for (std::int64_t* time : {&passing.entered, &passing.delivered, &passing.ended}) {
-        if (*time != kNever) *time -= zero;
+      for (std::int64_t* time : {&passing.delivered, &passing.ended}) {
+        if (*time != kNever) *time = Minus(*time, zero);
       }
     }
     host.tracks.push_back(std::move(track));
@@ -164,7 +173,7 @@ Alignment AlignHost(const HostClock& first, const HostClock& other, AlignMethod 
   const auto steps = EstimateBySteps(first.tracks, other.tracks);
   std::optional<std::int64_t> wall;
   if (first.realtime_offset && other.realtime_offset) {
-    wall = other.realtime_offset->value - first.realtime_offset->value;
+    wall = Minus(other.realtime_offset->value, first.realtime_offset->value);
     if (std::abs(*wall) >= kMostOffset) wall.reset();
   }
   const bool by_steps = steps && (steps->together || !wall);
@@ -181,7 +190,7 @@ Alignment AlignHost(const HostClock& first, const HostClock& other, AlignMethod 
     found.uncertainty = kWallClocks;
   } else {
     found.by = AlignBy::kNothing;
-    found.shift.offset = first.begin - other.begin;
+    found.shift.offset.value = Minus(first.begin.value, other.begin.value);
     if (std::abs(found.shift.offset.value) >= kMostOffset) found.shift.offset = {};
   }
   return found;
@@ -224,7 +233,7 @@ ClockView ViewClock(const traces::Trace& trace, const RunModel& run) {
     view.namespace_zero.value = value;
   if (trace.realtime_offset().value != 0) view.realtime_offset = trace.realtime_offset();
   view.begin = trace.begin();
-  view.tracks = TracksOf(run);
+  view.tracks = TracksOf(trace, run);
   return view;
 }
 

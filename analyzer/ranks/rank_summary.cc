@@ -17,7 +17,7 @@ constexpr double kOfNote = 0.05;     // kineto's and xprof's threshold of a wait
 constexpr double kMostOfIt = 0.5;    // of the cost: it is this rank
 constexpr double kCopies = 1.5;      // as shared-memory-too-small has it
 constexpr std::size_t kFewest = 8;   // iterations, to speak of ranks that wait for each other
-constexpr int kMostParts = 1 << 16;  // a trace may say anything
+constexpr int kMostParts = 1 << 12;  // a trace may say anything
 
 // The batches that count: not those that fill the queues.
 std::vector<bool> SteadyBatches(const LoaderRun& run) {
@@ -213,7 +213,7 @@ RankSummary SummariseRanks(const traces::Trace& trace, const RunModel& run) {
   if (run.ranks.places.empty()) return summary;
   summary.world_size = run.ranks.world_size;
   summary.launcher = run.ranks.launcher;
-  const std::vector<RankTrack> tracks = TracksOf(run);
+  const std::vector<RankTrack> tracks = TracksOf(trace, run);
   for (const RankTrack& track : tracks) {
     const RankPlace* place = run.ranks.Find(run.loaders[track.loader].config.consumer);
     summary.rows.push_back(RowOf(run, track, *place, trace));

@@ -3,23 +3,61 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <unordered_map>
 
 namespace penstock::analyzer {
 namespace {
 
-RankTrack TrackOf(const LoaderRun& run) {
+constexpr std::uint32_t kDeviceThread = 0x80000000u;  // traces/FORMAT.md: a stream of a device
+
+// A kernel in which all ranks meet; in a send or a receive two of them do.
+// Source: nccl/src/device: ncclDevKernel_AllReduce_..., before 2.19 ncclKernel_AllReduce_...
+bool IsCollective(std::string_view kernel) {
+  return kernel.find("nccl") != std::string_view::npos &&
+         kernel.find("SendRecv") == std::string_view::npos;
+}
+
+// When the last collective of each batch ended on the devices of `consumer`.
+std::map<traces::BatchKey, std::int64_t> Collectives(const traces::Trace& trace,
+                                                     ProcessId consumer) {
+  std::map<traces::BatchKey, std::int64_t> ends;
+  std::unordered_map<std::uint32_t, bool> known;  // by name
+  const auto threads = trace.threads();
+  for (std::uint32_t i = 0; i < threads.size(); ++i) {
+    if (threads[i].process != consumer || (threads[i].tid & kDeviceThread) == 0) continue;
+    trace.ForEachBlock(ThreadId{i}, [&](std::span<const traces::Span> spans) {
+      for (const traces::Span& span : spans) {
+        if (span.stage != traces::StageId::kKernel || !span.batch.valid()) continue;
+        const auto [at, fresh] = known.try_emplace(span.name.value, false);
+        if (fresh) at->second = IsCollective(trace.String(span.name));
+        if (!at->second) continue;
+        const auto [end, first] = ends.try_emplace(span.batch, span.end().value);
+        if (!first) end->second = std::max(end->second, span.end().value);
+      }
+    });
+  }
+  return ends;
+}
+
+RankTrack TrackOf(const LoaderRun& run,
+                  const std::map<traces::BatchKey, std::int64_t>& collectives) {
   RankTrack track;
+  track.by_device = 2 * collectives.size() > run.batches.size();
   std::uint32_t epoch = 0;
   for (const Epoch& one : run.epochs) {
     for (std::size_t i = one.first; i < one.first + one.count; ++i) {
       const Batch& batch = run.batches[i];
       Passing passing;
       passing.iteration = {epoch, batch.key.index};
-      passing.entered = batch.wait_start;
       passing.delivered = batch.delivered;
       passing.ended = batch.step_end;
       passing.wait = batch.wait();
       passing.step = batch.step();
+      if (track.by_device) {
+        const auto met = collectives.find(batch.key);
+        passing.ended = met == collectives.end() ? kNever : met->second;
+      }
       track.passings.push_back(passing);
     }
     ++epoch;
@@ -31,7 +69,7 @@ RankTrack TrackOf(const LoaderRun& run) {
 
 }  // namespace
 
-std::vector<RankTrack> TracksOf(const RunModel& run) {
+std::vector<RankTrack> TracksOf(const traces::Trace& trace, const RunModel& run) {
   std::map<std::int32_t, std::size_t> loaders;  // by rank
   for (std::size_t i = 0; i < run.loaders.size(); ++i) {
     const RankPlace* place = run.ranks.Find(run.loaders[i].config.consumer);
@@ -40,9 +78,13 @@ std::vector<RankTrack> TracksOf(const RunModel& run) {
     const std::size_t most = run.loaders[at->second].batches.size();
     if (!first && run.loaders[i].batches.size() > most) at->second = i;
   }
+  const bool kernels = run.stages[traces::StageId::kKernel].count > 0;
   std::vector<RankTrack> tracks;
   for (const auto& [rank, loader] : loaders) {
-    tracks.push_back(TrackOf(run.loaders[loader]));
+    const LoaderRun& one = run.loaders[loader];
+    std::map<traces::BatchKey, std::int64_t> collectives;
+    if (kernels) collectives = Collectives(trace, one.config.consumer);
+    tracks.push_back(TrackOf(one, collectives));
     tracks.back().rank = rank;
     tracks.back().loader = loader;
   }

@@ -24,21 +24,24 @@ struct Iteration {
 // One rank in one iteration. Times of its trace's clock, in nanoseconds.
 struct Passing {
   Iteration iteration;
-  std::int64_t entered = kNever;    // next() was called
-  std::int64_t delivered = kNever;  // it returned
-  std::int64_t ended = kNever;  // its step ended: the program came back, or its devices were done
-  double wait = 0;              // seconds
-  double step = 0;              // seconds
+  std::int64_t delivered = kNever;  // next() returned
+  std::int64_t ended = kNever;      // the collective did, or the step that holds it
+  double wait = 0;                  // seconds
+  double step = 0;                  // seconds
 };
 
 struct RankTrack {
   std::int32_t rank = -1;
   std::size_t loader = 0;         // index into RunModel::loaders
+  bool by_device = false;         // `ended` is that of NCCL's kernels, not of the loop's step
   std::vector<Passing> passings;  // ascending by iteration
 };
 
 // The tracks of all ranks with a loader of at least one batch, ascending by rank: of each the
 // loader that delivered most batches. Processes without a rank have none.
-[[nodiscard]] std::vector<RankTrack> TracksOf(const RunModel& run);
+// Where the collectives of devices were recorded, an iteration ends with its last one: the loop
+// itself runs ahead of its devices.
+// Cost: O(batches), and a pass over the kernels if there are any.
+[[nodiscard]] std::vector<RankTrack> TracksOf(const traces::Trace& trace, const RunModel& run);
 
 }  // namespace penstock::analyzer

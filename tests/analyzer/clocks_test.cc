@@ -63,6 +63,18 @@ TEST(ClocksTest, StepsTellHowFarTwoHostsAreApart) {
   EXPECT_NEAR(std::abs(*found[1].wall_difference), 3.0, 0.01);
 }
 
+// The loop of a GPU comes back for more whenever it likes: its kernels tell when the ranks met.
+TEST(ClocksTest, CollectivesOfDevicesTellBetterThanTheLoop) {
+  Ranked run = Noisy();
+  run.after = [](int rank, int i) { return rank == 0 ? 0.1 : 3.0 + i % 5; };
+  const Skew skew{2, 0, "two"};
+  const double by_loop = std::abs(Miss(Align(run, {{}, skew})[1], {}, skew));
+  run.kernels = true;
+  const double by_device = std::abs(Miss(Align(run, {{}, skew})[1], {}, skew));
+  EXPECT_GT(by_loop, 1e-3);
+  EXPECT_LT(by_device, 2e-6);
+}
+
 TEST(ClocksTest, DriftOfAClockIsFollowed) {
   Ranked run = Noisy();
   run.batches = 3000;

@@ -17,6 +17,7 @@ constexpr std::int64_t kWall = 1'700'000'000'000'000'000;
 struct Turn {
   double entered = 0;  // ms since kStart
   double delivered = 0;
+  double met = 0;
   double ended = 0;
 };
 
@@ -35,8 +36,8 @@ std::vector<std::vector<Turn>> Play(const Ranked& run) {
     }
     for (int r = 0; r < run.ranks; ++r) {
       Turn& own = turn[static_cast<std::size_t>(r)];
-      const double met = run.together ? all + run.collective : own.delivered + run.compute;
-      own.ended = met + run.after(r, i);
+      own.met = run.together ? all + run.collective : own.delivered + run.compute;
+      own.ended = own.met + run.after(r, i);
       now[static_cast<std::size_t>(r)] = own.ended;
     }
     turns.push_back(std::move(turn));
@@ -78,6 +79,11 @@ traces::TraceData TraceOfRank(const Ranked& run, int rank, const Skew& skew) {
   thread.tid = 100;
   data.threads.push_back(thread);
   data.spans.emplace_back();
+  if (run.kernels) {
+    thread.tid = 0x80000007u;
+    data.threads.push_back(thread);
+    data.spans.emplace_back();
+  }
   const auto turns = Play(run);
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const Turn& turn = turns[i][static_cast<std::size_t>(rank)];
@@ -93,6 +99,13 @@ traces::TraceData TraceOfRank(const Ranked& run, int rank, const Skew& skew) {
     step.duration = shown(turn.ended) - step.start;
     data.spans[0].push_back(wait);
     data.spans[0].push_back(step);
+    if (!run.kernels) continue;
+    Span kernel = wait;
+    kernel.stage = StageId::kKernel;
+    kernel.name = data.Intern("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage)");
+    kernel.start = shown(turn.met - run.collective);
+    kernel.duration = shown(turn.met) - kernel.start;
+    data.spans[1].push_back(kernel);
   }
   return data;
 }

@@ -23,6 +23,7 @@ struct Ranked {
   double collective = 1;
   bool together = true;  // false: nobody waits for anybody
   int workers = 2;
+  bool kernels = false;  // the collective is one of a device, and ends when all leave it
   std::function<double(int rank, int iteration)> wait = [](int, int) { return 1.0; };
   std::function<double(int rank, int iteration)> after = [](int, int) { return 0.2; };
 };

@@ -101,7 +101,7 @@ class Torchrun(Ranks):
         self.assertEqual(sorted(os.listdir(self.work)), ["t.penstock"])
         self.assertSlow(self.report(trace), 2, 4)
 
-    def test_equal_ranks_are_no_finding(self):
+    def test_equal_ranks_lose_little(self):
         trace = self.path("t.penstock")
         command = self.torchrun(2, "--step", 0.05)
         self.assertEnded(run(support.record(trace, command), timeout=LIMIT))
@@ -156,6 +156,19 @@ class Launchers(Ranks):
             "OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "2",
             "OMPI_COMM_WORLD_LOCAL_RANK": str(rank), "OMPI_COMM_WORLD_LOCAL_SIZE": "2"},
             "--slow", 1, "--delay", 0.03)  # fmt: skip
+        self.check("openmpi")
+
+    def test_mpirun_itself(self):
+        if shutil.which("mpirun") is None:
+            self.skipTest("mpirun is missing: install openmpi-bin")
+        command = ["mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,vader",
+                   program("penstock-record"), "-o", "run.penstock", "--", PYTHON,
+                   *self.script("--slow", 1, "--delay", 0.03)]  # fmt: skip
+        group = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()),
+                 "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # fmt: skip
+        output, = self.started([(command, environment(group))])
+        self.assertEqual(output.count("penstock-record: wrote "), 1, output)  # the first rank's alone
+        self.assertIn("penstock report run.rank*.penstock", output)
         self.check("openmpi")
 
     def test_slurm(self):
