@@ -12,6 +12,17 @@
 
 #define PENSTOCK_EXPORT extern "C" __attribute__((visibility("default")))
 
+// For hooks of C++ functions: defines `function` as the exported symbol `mangled`.
+#define PENSTOCK_FOREIGN(result, function, mangled, ...)                                           \
+  extern "C" __attribute__((visibility("default"))) result function(__VA_ARGS__) __asm__(mangled); \
+  static Symbol function##_symbol = {mangled, nullptr};                                            \
+  result function(__VA_ARGS__)
+
+// Its real function, as `real`; returns `failure` where there is none.
+#define PENSTOCK_FOREIGN_REAL(function, failure)                                                   \
+  auto* const real = RealFor<decltype(function)>(&function##_symbol, __builtin_return_address(0)); \
+  if (real == nullptr) return failure
+
 namespace penstock::agent {
 
 // nullptr: none, and counted. The hook then returns what its API returns on failure.

@@ -65,21 +65,11 @@ using namespace penstock::agent;  // NOLINT: definitions of foreign symbols foll
 #define PENSTOCK_OUT "RKNS_12_OutputArrayE"
 #define PENSTOCK_HINT "NS_13AlgorithmHintE"  // 4.11 and later
 
-// Declares `function` as the exported symbol `mangled`.
-#define PENSTOCK_FOREIGN(result, function, mangled, ...)                                           \
-  extern "C" __attribute__((visibility("default"))) result function(__VA_ARGS__) __asm__(mangled); \
-  static Symbol function##_symbol = {mangled, nullptr};                                            \
-  result function(__VA_ARGS__)
-
-#define PENSTOCK_REAL(function, failure)                                                           \
-  auto* const real = RealFor<decltype(function)>(&function##_symbol, __builtin_return_address(0)); \
-  if (real == nullptr) return failure
-
 // ---- decode ------------------------------------------------------------------------------------
 
 PENSTOCK_FOREIGN(void*, CvImread, "_ZN2cv6imreadE" PENSTOCK_STRING "i", void* result,
                  const void* path, int flags) {
-  PENSTOCK_REAL(CvImread, EmptyMat(result));
+  PENSTOCK_FOREIGN_REAL(CvImread, EmptyMat(result));
   const Token token = OpenSpan(Stage::kDecode, &imread_name, __builtin_frame_address(0));
   void* const mat = real(result, path, flags);
   const uint64_t bytes = token.depth != 0 ? BytesOf(static_cast<const Mat*>(mat)) : 0;
@@ -89,7 +79,7 @@ PENSTOCK_FOREIGN(void*, CvImread, "_ZN2cv6imreadE" PENSTOCK_STRING "i", void* re
 
 PENSTOCK_FOREIGN(void, CvImreadInto, "_ZN2cv6imreadE" PENSTOCK_STRING PENSTOCK_OUT "i",
                  const void* path, const void* out, int flags) {
-  PENSTOCK_REAL(CvImreadInto, );
+  PENSTOCK_FOREIGN_REAL(CvImreadInto, );
   const Token token = OpenSpan(Stage::kDecode, &imread_name, __builtin_frame_address(0));
   real(path, out, flags);
   CloseSpan(token, 0, false);
@@ -97,7 +87,7 @@ PENSTOCK_FOREIGN(void, CvImreadInto, "_ZN2cv6imreadE" PENSTOCK_STRING PENSTOCK_O
 
 PENSTOCK_FOREIGN(void*, CvImdecode, "_ZN2cv8imdecodeE" PENSTOCK_IN "i", void* result,
                  const void* data, int flags) {
-  PENSTOCK_REAL(CvImdecode, EmptyMat(result));
+  PENSTOCK_FOREIGN_REAL(CvImdecode, EmptyMat(result));
   const Token token = OpenSpan(Stage::kDecode, &imdecode_name, __builtin_frame_address(0));
   void* const mat = real(result, data, flags);
   const uint64_t bytes = token.depth != 0 ? BytesOf(static_cast<const Mat*>(mat)) : 0;
@@ -107,7 +97,7 @@ PENSTOCK_FOREIGN(void*, CvImdecode, "_ZN2cv8imdecodeE" PENSTOCK_IN "i", void* re
 
 PENSTOCK_FOREIGN(void*, CvImdecodeInto, "_ZN2cv8imdecodeE" PENSTOCK_IN "iPNS_3MatE", void* result,
                  const void* data, int flags, void* reuse) {
-  PENSTOCK_REAL(CvImdecodeInto, EmptyMat(result));
+  PENSTOCK_FOREIGN_REAL(CvImdecodeInto, EmptyMat(result));
   const Token token = OpenSpan(Stage::kDecode, &imdecode_name, __builtin_frame_address(0));
   void* const mat = real(result, data, flags, reuse);
   const uint64_t bytes = token.depth != 0 ? BytesOf(static_cast<const Mat*>(mat)) : 0;
@@ -118,7 +108,7 @@ PENSTOCK_FOREIGN(void*, CvImdecodeInto, "_ZN2cv8imdecodeE" PENSTOCK_IN "iPNS_3Ma
 // ---- augment -----------------------------------------------------------------------------------
 
 #define PENSTOCK_TRANSFORM(function, name, ...)                           \
-  PENSTOCK_REAL(function, );                                              \
+  PENSTOCK_FOREIGN_REAL(function, );                                      \
   const Token token = OpenTransform(&(name), __builtin_frame_address(0)); \
   real(__VA_ARGS__);                                                      \
   CloseSpan(token, 0, false)

@@ -5,6 +5,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "analyzer/model/named_ranges.h"
+
 namespace penstock::analyzer {
 namespace {
 
@@ -77,6 +79,7 @@ void RunBuilder::FindConsumers() {
 
 void RunBuilder::WalkSpans() {
   const auto threads = trace_.threads();
+  NamedRanges ranges(trace_);
   for (std::uint32_t i = 0; i < threads.size(); ++i) {
     if (threads[i].process.value >= consumers_.size()) continue;
     thread_ = i;
@@ -89,7 +92,14 @@ void RunBuilder::WalkSpans() {
     trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> block) {
       for (const Span& span : block) {
         if ((span.flags & wire::kFlagUnfinished) != 0) continue;  // no length to speak of
-        sweep.Add(span);
+        const StageId stage = ranges.StageOf(span);
+        if (stage == span.stage) {
+          sweep.Add(span);
+        } else {
+          Span named = span;
+          named.stage = stage;
+          sweep.Add(named);
+        }
         any = true;
       }
     });

@@ -89,7 +89,7 @@ void NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   constexpr double kWaits = 0.05;  // kineto's and xprof's threshold of note
   if (loader.fetched >= 0.5 || loader.steady.wait_fraction() < kWaits) return;
   Attribution found;
-  found.gains = GainsByThreadTime(diagnosis.run.stages, 0);
+  found.gains = GainsByThreadTime(diagnosis.run.stages, diagnosis.run.data_life);
   if (!found.gains.empty() && found.gains.front().speedup >= 1.05) {
     found.bottleneck = found.gains.front().factor;
     found.headroom = 1 / std::max(1e-3, 1 - loader.steady.wait_fraction());
@@ -187,6 +187,11 @@ std::string Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
   if (loader.fetched < 0.5 && run.config.sample_tasks && run.config.num_workers > 0) {
     return "not enough: needs threads that make whole samples; stages with threads of their own "
            "(--read-threads, --decode-threads, --augment-threads) are not simulated";
+  }
+  if (loader.fetched < 0.5 && !run.config.library.empty()) {
+    return fmt::format(
+        "not enough: needs to know what each batch was made of and when, which {} does not tell",
+        run.config.library);
   }
   if (loader.fetched < 0.5) {
     return "not enough: needs to see batches being made, and most were made out of sight";

@@ -151,8 +151,8 @@ std::optional<Factor> FactorOf(std::string_view name) {
 
 std::string NotEnough(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) {
-    return "not enough: needs the batches of a loader (torch.utils.data or penstock load), and "
-           "none was seen";
+    return "not enough: needs the batches of a loader (torch.utils.data, penstock load or another "
+           "of those that README.md lists), and none was seen";
   }
   return Missing(*diagnosis.loader, diagnosis.run.loader());
 }

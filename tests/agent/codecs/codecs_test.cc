@@ -153,6 +153,15 @@ TEST(WebpHooksTest, EveryCallIsRecorded) {
   EXPECT_EQ(run.Spans("webp error"), Line(1, 0));
 }
 
+TEST(TensorflowHooksTest, DecodersAreRecordedAndTheirArgumentsArriveAsTheyWere) {
+  const Recorded run = Record("victim_tensorflow", "");
+  EXPECT_EQ(run.Spans("tensorflow::jpeg"), Line(3, 0)) << run.outcome.output;
+  EXPECT_EQ(run.Spans("tensorflow::jpeg error"), Line(1, 0));
+  EXPECT_EQ(run.Spans("tensorflow::png"), Line(1, 0));
+  EXPECT_EQ(run.Spans("tensorflow::png error"), Line(1, 0));
+  EXPECT_NE(run.outcome.output.find("thrown no room"), std::string::npos);
+}
+
 #ifdef CODECS_OPENCV
 TEST(OpenCvHooksTest, DecodesAndTransformsAreRecordedAndExceptionsPass) {
   const Recorded run = Record("victim_opencv", kDir);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/named_ranges.h"
+
+#include <algorithm>
+#include <array>
+
+namespace penstock::analyzer {
+namespace {
+
+using traces::StageId;
+
+bool StartsWith(std::string_view text, std::string_view with) {
+  return text.substr(0, with.size()) == with;
+}
+
+// "libjpeg_turbo_decoder process #3": one picture, on the thread that decodes it.
+bool IsPicture(std::string_view name) {
+  constexpr std::string_view kBefore = "_decoder process #";
+  const std::size_t at = name.find(kBefore);
+  if (at == std::string_view::npos || at == 0) return false;
+  const std::string_view number = name.substr(at + kBefore.size());
+  return !number.empty() &&
+         std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Operators whose work is told elsewhere: reads are seen themselves, pictures have their own
+// ranges.
+bool IsToldElsewhere(std::string_view op) {
+  constexpr std::array<std::string_view, 4> kPrefixes = {"readers__", "decoders__", "ImageDecoder",
+                                                         "ExternalSource"};
+  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                     [&](std::string_view prefix) { return StartsWith(op, prefix); });
+}
+
+}  // namespace
+
+StageId StageOfRange(std::string_view name) {
+  constexpr std::string_view kRun = "[DALI][CPU op] Run ";
+  if (IsPicture(name)) return StageId::kDecode;
+  if (!StartsWith(name, kRun)) return StageId::kMark;
+  const std::string_view op = name.substr(kRun.size());
+  if (op.empty() || IsToldElsewhere(op)) return StageId::kMark;
+  return op == "MakeContiguous" ? StageId::kCollate : StageId::kAugment;
+}
+
+StageId NamedRanges::StageOf(const traces::Span& span) {
+  if (span.stage != StageId::kMark) return span.stage;
+  const auto [found, added] = known_.try_emplace(span.name.value, StageId::kMark);
+  if (added) found->second = StageOfRange(trace_.String(span.name));
+  return found->second;
+}
+
+}  // namespace penstock::analyzer

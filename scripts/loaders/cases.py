@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which programs are tried, with what, and what their recordings must hold: data for run.py.
+
+A row of the table in README.md is made of the cases that name it. Its note says in a few words what
+a "no" or "part" comes from.
+"""
+
+import dataclasses
+
+YES = dict.fromkeys(("loop", "batches", "samples", "read", "decode", "augment"), "yes")
+# A verdict that names a part of the data path or says that none stands out; on a busy machine, why it cannot.
+NAMED = r"holds the run back|Nothing stands out|needs a run that the model explains"
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One program under one Python."""
+
+    name: str
+    row: str
+    file: str = "torch_programs.py"
+    program: str = ""
+    python: str = "wheels"  # wheels | tensorflow | debian
+    packages: tuple = ()
+    cells: dict = dataclasses.field(default_factory=lambda: YES)
+    decoder: str = "PIL.load"
+    transform: str = "RandomResizedCrop"
+    verdict: str = NAMED
+    sized: bool = True  # the report must know the size of a batch
+    ahead: int = 0  # samples that may have been made beyond those that the loop took
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    name: str
+    note: str = ""
+
+
+def _case(name, row, packages, **other):
+    cells = {**YES, **other.pop("cells", {})}
+    other.setdefault("program", name)
+    return Case(name=name, row=row, packages=tuple(packages.split()), cells=cells, **other)
+
+
+TORCH = "torch torchvision"
+UNSEEN = r"out of sight|takes most of the data threads' time"
+NO_LOADER = r"no loader was seen"
+
+ROWS = (
+    Row("PyTorch `DataLoader`, Debian's"),
+    Row("PyTorch `DataLoader`"),
+    Row("PyTorch `DataLoader(in_order=False)`"),
+    Row("torchdata `StatefulDataLoader`"),
+    Row("torchdata `nodes`, in one thread"),
+    Row("torchdata `nodes`, threads or processes", "the nodes do not say which samples a batch is made of"),
+    Row("Hugging Face accelerate", "it asks one batch ahead; the step is that of the batch in hand"),
+    Row("Lightning"),
+    Row("Hugging Face datasets", "a batch of rows is one call, so one `sample`; rows are read from a mapped file"),
+    Row("Hugging Face datasets, streaming"),
+    Row("webdataset"),
+    Row("h5py", "`decode` is a selection of a dataset: chunks, filters, conversion"),
+    Row("lmdb", "`read` is the copy of a value; cursors that are iterated over are not seen"),
+    Row("imageio"),
+    Row("a loop without a loader", "the report names what the threads do most, and that no loader was seen"),
+    Row("scikit-image"),
+    Row("SPDL"),
+    Row("NVIDIA DALI, on the CPU", "pictures and operators by its NVTX ranges: `augment` is an operator and a batch"),
+    Row("TensorFlow `tf.data`", "loops in Python; the one inside `model.fit` is compiled, and not seen"),
+    Row("TensorFlow `tf.data` with `py_function`"),
+    Row("C++ with OpenCV", "`penstock/traces/markers.h` tells the rest: samples, batches, the loop"),
+    Row("FFCV", "its build needs OpenCV's and libturbojpeg's headers and a compiler"),
+)
+
+_DEBIAN_TORCH = {"python": "debian", "packages": "torch torchvision", "row": "PyTorch `DataLoader`, Debian's"}
+_ARRAYS = {"file": "array_programs.py"}
+_NO_AUGMENT = {"augment": "no"}
+
+CASES = (
+    *(_case("debian-" + name, program=name, **_DEBIAN_TORCH)
+      for name in ("torch-inline", "torch-fork", "torch-spawn", "torch-iterable")),
+    *(_case(name, "PyTorch `DataLoader`", TORCH)
+      for name in ("torch-inline", "torch-fork", "torch-spawn", "torch-iterable")),
+    _case("torch-unordered", "PyTorch `DataLoader(in_order=False)`", TORCH),
+    *(_case(name, "torchdata `StatefulDataLoader`", TORCH + " torchdata")
+      for name in ("torchdata-stateful", "torchdata-stateful-inline", "torchdata-stateful-stream")),
+    _case("accelerate", "Hugging Face accelerate", TORCH + " accelerate"),
+    *(_case(name, "Lightning", TORCH + " lightning") for name in ("lightning", "lightning-stream")),
+    _case("webdataset", "webdataset", TORCH + " webdataset"),
+    _case("webdataset-batched", "webdataset", TORCH + " webdataset", sized=False),  # DataLoader(batch_size=None)
+    _case("datasets", "Hugging Face datasets", TORCH + " datasets", cells={"samples": "part"},
+          decoder="datasets.Image"),
+    _case("datasets-streaming", "Hugging Face datasets, streaming", TORCH + " datasets", decoder="datasets.Image"),
+    _case("nodes-inline", "torchdata `nodes`, in one thread", TORCH + " torchdata", file="pipeline_programs.py",
+          cells=_NO_AUGMENT),
+    *(_case(name, "torchdata `nodes`, threads or processes", TORCH + " torchdata", file="pipeline_programs.py",
+            cells={"batches": "no", **_NO_AUGMENT}, verdict=UNSEEN) for name in ("nodes", "nodes-process")),
+    *(_case(kind + name, row, packages, python=python, program=name, decoder=decoder, transform=transform,
+            cells=cells, **_ARRAYS)
+      for kind, python in (("", "wheels"), ("debian-", "debian"))
+      for name, row, packages, decoder, transform, cells in (
+          ("h5py", "h5py", "torch h5py", "h5py.Dataset", "", _NO_AUGMENT),
+          ("lmdb", "lmdb", "torch lmdb", "", "", {"decode": "no", **_NO_AUGMENT}),
+          ("lmdb-pictures", "lmdb", "torch lmdb", "cv2.imdecode", "cv2.resize", {}),
+          ("imageio", "imageio", "torch imageio", "imageio.imread", "", _NO_AUGMENT),
+          ("skimage", "scikit-image", "torch scikit-image", "skimage.io.imread", "skimage.resize", {}),
+      )),
+    *(_case(kind + "imageio-plain", "a loop without a loader", "imageio", python=python, program="imageio-plain",
+            decoder="imageio.imread", cells={"loop": "no", "batches": "no", "samples": "no", **_NO_AUGMENT},
+            verdict=NO_LOADER, **_ARRAYS)
+      for kind, python in (("", "wheels"), ("debian-", "debian"))),
+    *(_case(name, "SPDL", "spdl-core", file="pipeline_programs.py", cells={"batches": "no", **_NO_AUGMENT},
+            verdict=UNSEEN) for name in ("spdl", "spdl-loader")),
+    *(_case(name, "NVIDIA DALI, on the CPU", "nvidia-dali-cuda130", file="pipeline_programs.py",
+            cells={"batches": "no", "samples": "no", **_NO_AUGMENT}, decoder="libjpeg_turbo_decoder", ahead=12,
+            verdict=UNSEEN) for name in ("dali", "dali-torch")),
+    _case("tf-data", "TensorFlow `tf.data`", "tensorflow-cpu", python="tensorflow", file="pipeline_programs.py",
+          cells={"batches": "no", "samples": "no", **_NO_AUGMENT}, decoder="tensorflow::jpeg", verdict=UNSEEN),
+    _case("tf-data-python", "TensorFlow `tf.data` with `py_function`", "tensorflow-cpu", python="tensorflow",
+          file="pipeline_programs.py", cells={"batches": "no", "samples": "no", **_NO_AUGMENT}, verdict=UNSEEN),
+    _case("opencv-threads", "C++ with OpenCV", "", python="native", decoder="cv::imread", transform="cv::resize",
+          cells={"loop": "no", "batches": "no", "samples": "no"}, verdict=NO_LOADER),
+)

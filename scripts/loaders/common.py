@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the programs that try loaders share: the pictures, the loop, and what they say they did.
+
+A program is a function of a Task. It loads SAMPLES pictures in batches of BATCH, does with each
+batch what a short step would, and its last line says in JSON what it counted itself: that is what
+its recording is held against.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+import time
+
+SAMPLES, BATCH, SIZE = 160, 4, 64
+BATCHES = SAMPLES // BATCH
+STEP = 0.001
+
+
+class Task:
+    """Where a program finds its pictures and may put files of its own."""
+
+    def __init__(self, data, work):
+        self.paths = sorted(str(path) for path in pathlib.Path(data).glob("*.jpg"))[:SAMPLES]
+        self.work = pathlib.Path(work)
+        self.batches = self.samples = 0
+        if len(self.paths) != SAMPLES:
+            sys.exit(f"loaders: {data} holds {len(self.paths)} pictures, not {SAMPLES}")
+
+    @property
+    def bytes(self):
+        return sum(os.path.getsize(path) for path in self.paths)
+
+    def step(self, count):
+        """One batch of `count` samples has come."""
+        self.batches += 1
+        self.samples += count
+        time.sleep(STEP)
+
+    def loop(self, batches, count=len):
+        for batch in batches:
+            self.step(count(batch))
+
+
+def first_length(batch):
+    return len(batch[0])
+
+
+def label_of(path):
+    return int(pathlib.Path(path).stem[-3:]) % 10
+
+
+def open_picture(path):
+    """RGB, as most image folders are read."""
+    from PIL import Image
+
+    with Image.open(path) as image:
+        return image.convert("RGB")
+
+
+def pixels_of(image):
+    """A picture as an array of SIZE x SIZE."""
+    import numpy
+
+    return numpy.asarray(image.resize((SIZE, SIZE)), dtype=numpy.uint8)
+
+
+def main(programs, preparations):
+    """Runs `NAME DATA WORK [--prepare]`: NAME of `programs`, or what prepares its files."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("name", choices=sorted(programs))
+    parser.add_argument("data")
+    parser.add_argument("work")
+    parser.add_argument("--prepare", action="store_true")
+    options = parser.parse_args()
+    task = Task(options.data, options.work)
+    if options.prepare:
+        prepare = preparations.get(options.name)
+        if prepare is not None:
+            prepare(task)
+        return
+    said = programs[options.name](task) or {}
+    counted = {"batches": task.batches, "samples": task.samples, "bytes": task.bytes}
+    print(json.dumps({**counted, **said}), flush=True)

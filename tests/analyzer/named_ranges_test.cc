@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranges of libraries that name their stages, as recorded from them.
+#include <gtest/gtest.h>
+
+#include "analyzer/model/named_ranges.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using traces::StageId;
+
+TEST(NamedRangesTest, APictureIsDecodedWhereItsOwnRangeSays) {
+  EXPECT_EQ(StageOfRange("libjpeg_turbo_decoder process #0"), StageId::kDecode);
+  EXPECT_EQ(StageOfRange("opencv_decoder process #12"), StageId::kDecode);
+  // The range around it, on the same thread, and the operator that waits for it on another.
+  EXPECT_EQ(StageOfRange("decode #0"), StageId::kMark);
+  EXPECT_EQ(StageOfRange("[DALI][CPU op] Run decoders__Image"), StageId::kMark);
+}
+
+TEST(NamedRangesTest, AnOperatorIsWhatItDoesToSamplesOrToTheBatch) {
+  EXPECT_EQ(StageOfRange("[DALI][CPU op] Run Resize"), StageId::kAugment);
+  EXPECT_EQ(StageOfRange("[DALI][CPU op] Run CropMirrorNormalize"), StageId::kAugment);
+  EXPECT_EQ(StageOfRange("[DALI][CPU op] Run MakeContiguous"), StageId::kCollate);
+  EXPECT_EQ(StageOfRange("[DALI][CPU op] Run readers__File"), StageId::kMark);
+}
+
+TEST(NamedRangesTest, RangesOfTheProgramStayMarks) {
+  for (const char* name : {"", "forward", "Run Resize", "[DALI][CPU op] Run ", "decoder process #1",
+                           "_decoder process #1", "my_decoder process #", "my_decoder process #a",
+                           "[DALI][GPU op] Run Resize", "[DALI][CPU op] Setup Resize"}) {
+    EXPECT_EQ(StageOfRange(name), StageId::kMark) << name;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
