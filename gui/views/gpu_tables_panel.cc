@@ -88,8 +88,11 @@ void DrawCopies(const Ui& ui, const GpuModel& gpu, Area area, std::optional<Call
   BeginArea("copies", area, false);
   if (ImGui::BeginTable("table", 6, kFlags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn(ui.T(Text::kGpuKind), 0, 2.9F);
-    for (const Text title : titles) ImGui::TableSetupColumn(ui.T(title), 0, 1);
+    // The name has what figures do not need.
+    ImGui::TableSetupColumn(ui.T(Text::kGpuKind), 0, 4.2F);
+    for (const Text title : titles) {
+      ImGui::TableSetupColumn(ui.T(title), 0, title == Text::kGpuColumnSpeed ? 1.5F : 1.1F);
+    }
     DrawHeads(ui, Text::kGpuKind, titles);
     int id = 0;
     for (const CopyRow& row : gpu.copy_rows) {

@@ -50,17 +50,19 @@ std::vector<Figure> FiguresOf(const Ui& ui, const GpuModel& gpu, bool selected) 
     std::uint64_t bytes = 0;
     double best = 0;
     double wall = 0;
+    double known = 0;
+    double hidden = 0;
     for (const CopyRow& row : gpu.copy_rows) {
       if (row.way != CopyWay::kToDevice) continue;
       bytes += row.bytes;
       wall += row.wall;
+      if (row.beside >= 0) known += row.wall;
+      if (row.beside >= 0) hidden += row.beside * row.wall;
       best = std::max(best, row.rate());
     }
-    const double copying = gpu.activity.copying;
-    const std::string beside = gpu.kernels > 0 && copying > 0
-                                   ? ui.F(Text::kGpuCopyNote, DurationText(wall),
-                                          PercentText(gpu.activity.hidden / copying))
-                                   : DurationText(wall);
+    const std::string beside =
+        known > 0 ? ui.F(Text::kGpuCopyNote, DurationText(wall), PercentText(hidden / known))
+                  : DurationText(wall);
     figures.push_back({ui.T(Text::kGpuCopies), BytesText(bytes), beside, p.text, ""});
     figures.push_back({ui.T(Text::kGpuBandwidth),
                        best > 0 ? BytesText(static_cast<std::uint64_t>(best)) + "/s" : "–",

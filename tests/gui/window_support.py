@@ -57,6 +57,7 @@ class WindowTest(unittest.TestCase):
         with os.fdopen(read) as ready:
             number = ready.readline().strip()
         self.env = dict(os.environ, DISPLAY=f":{number}", XDG_CONFIG_HOME=self.folder.name,
+                        XDG_STATE_HOME=self.folder.name,
                         LIBGL_ALWAYS_SOFTWARE="1", LC_ALL="C.UTF-8")
         return bool(number)
 

@@ -162,6 +162,12 @@ class Walk(WindowTest):
         self.press("Escape", lambda s: not s["commands"], "no list")
         self.press("question", lambda s: s["help"], "help")
         self.press("F1", lambda s: not s["help"], "no help")
+        folded = self.state.now()["folded"]
+        self.quit()
+        # What was marked is there the next time.
+        whole = self.start("run.penstock", "--view", "timeline")
+        self.assertEqual((1, 1, folded), (whole["bookmarks"], whole["notes"], whole["folded"]))
+        self.press("4", lambda s: abs(s["from"] - kept["from"]) <= 2, "the bookmark of the run before")
         self.quit()
 
     def test_the_mouse_in_the_timeline(self):
