@@ -216,7 +216,9 @@ void OnClose(int fd) {
   if (e == nullptr || __atomic_load_n(&e->kind, __ATOMIC_RELAXED) == 0) {
     return;
   }
-  if (e->bytes != 0 && e->token == *g_guard) {
+  if (e->bytes != 0 && e->token == 0 && g_without_slot) {
+    CountDropped(1);
+  } else if (e->bytes != 0 && e->token == *g_guard) {
     const int saved = errno;
     WritePending(e, static_cast<FdKind>(e->kind));
     errno = saved;
@@ -242,6 +244,10 @@ void OnCloseRange(unsigned first, unsigned last) {
 void OnRead(int fd, FdKind kind, uint64_t start, uint64_t end, uint64_t bytes) {
   ThreadState* s = Self();
   FdEntry* e = EntryOf(fd, false);
+  if (s == nullptr && e != nullptr && g_without_slot) {
+    e->bytes = bytes + (e->token == 0 ? e->bytes : 0);  // one record the less when it is closed
+    e->token = 0;
+  }
   if (s == nullptr || e == nullptr) {
     return;
   }

@@ -26,6 +26,7 @@ wire::ProcessSlot* g_slot = nullptr;
 uint32_t g_slot_index = wire::kMaxProcesses;
 bool g_tsc = false;
 int (*g_clock_gettime)(clockid_t, struct timespec*) = clock_gettime;
+bool g_without_slot = false;
 uint64_t g_ns_per_tick = 0;
 uint64_t g_cpu_reuse_ticks = 0;
 
@@ -252,7 +253,7 @@ bool Initialise() {
     g_slot_index = wire::kMaxProcesses;
     NoteTimeNamespace(g_header);
     if (!ClaimSlot()) {
-      __atomic_fetch_add(&g_header->dropped, uint64_t{1}, __ATOMIC_RELAXED);
+      g_without_slot = true;
       return false;
     }
     // Unique among the processes that share this memory image: the pid does, forked children of
@@ -293,7 +294,9 @@ bool EnsureProcess(uint64_t* token) {
   *token = *g_guard;
   if (!done) {
     g_failed = 1;
-    __atomic_store_n(&g_recording, &kOff, __ATOMIC_RELEASE);
+    if (!g_without_slot) {
+      __atomic_store_n(&g_recording, &kOff, __ATOMIC_RELEASE);
+    }
   }
   __atomic_store_n(&g_init_lock, uint64_t{0}, __ATOMIC_RELEASE);
   if (done) {

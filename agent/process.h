@@ -54,6 +54,9 @@ extern uint64_t g_cpu_reuse_ticks;  // 20 us
 // The fork guard: *g_guard is the process token, non-zero; a forked child finds 0 there.
 extern volatile uint64_t* g_guard;
 
+// This process found no slot: it writes nothing, and what it would have written is counted.
+extern bool g_without_slot;
+
 // Points at the word that says whether to record: a static 0 or 1, or FileHeader::recording.
 extern const uint32_t* g_recording;
 

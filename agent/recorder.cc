@@ -300,6 +300,15 @@ inline Token Push(ThreadState* s, Stage stage, uint32_t name, void* frame, bool 
   return {at + 1, o.serial};
 }
 
+// Self(), for what is a record of its own.
+inline ThreadState* SelfOrCount() {
+  ThreadState* s = Self();
+  if (s == nullptr && g_without_slot) {
+    CountDropped(1);
+  }
+  return s;
+}
+
 inline bool IsOpen(const ThreadState* s, Token token) {
   return token.depth != 0 && token.depth <= s->depth &&
          s->open[token.depth - 1].serial == token.serial;
@@ -416,6 +425,10 @@ bool ProgramWrites(Stage stage) {
 
 void End(Token token, uint64_t bytes, uint64_t object, uint8_t flags) {
   const uint64_t end = Now();
+  if (token.depth == 0 && g_without_slot) {
+    CountDropped(1);
+    return;
+  }
   ThreadState* s = Self();
   if (s == nullptr || !IsOpen(s, token)) {
     return;
@@ -460,7 +473,7 @@ void Cancel(Token token) {
 
 void Emit(Stage stage, uint32_t name, uint64_t start, uint64_t duration, uint64_t work,
           uint64_t bytes, uint64_t object, uint8_t flags) {
-  if (ThreadState* s = Self(); s != nullptr) {
+  if (ThreadState* s = SelfOrCount(); s != nullptr) {
     BusyScope busy(s);
     Put(s, wire::kKindSpan, stage, name, start, duration, work, bytes, s->context, object, flags,
         static_cast<uint8_t>(s->depth));
@@ -469,7 +482,7 @@ void Emit(Stage stage, uint32_t name, uint64_t start, uint64_t duration, uint64_
 
 void EmitAt(const Context& context, Stage stage, uint32_t name, uint64_t start, uint64_t duration,
             uint64_t work, uint64_t bytes, uint64_t object, uint8_t flags) {
-  if (ThreadState* s = Self(); s != nullptr) {
+  if (ThreadState* s = SelfOrCount(); s != nullptr) {
     BusyScope busy(s);
     Put(s, wire::kKindSpan, stage, name, start, duration, work, bytes, context, object, flags,
         static_cast<uint8_t>(s->depth));
@@ -520,7 +533,7 @@ void EmitEvent(uint8_t type, const Context& context, int64_t value) {
   if (type == wire::kBatchDelivered) {
     NoteDelivery(context.batch, context.generation);
   }
-  if (ThreadState* s = Self(); s != nullptr) {
+  if (ThreadState* s = SelfOrCount(); s != nullptr) {
     BusyScope busy(s);
     Put(s, wire::kKindEvent, type, 0, Now(), 0, static_cast<uint64_t>(value), 0, context, 0, 0,
         static_cast<uint8_t>(s->depth));

@@ -205,7 +205,7 @@ def hostile_imports(run):
     path = os.path.join(folder, "in.json")
     event = '{"ph":"X","cat":"c","name":"n","pid":1,"tid":1,"ts":%d,"dur":1},'
     sound = '{"traceEvents":[' + "".join(event % i for i in range(200))[:-1] + "]}"
-    size = run.scaled(100, 3000)
+    size = run.scaled(40, 3000)
     files = [
         ("a bomb of blanks", gzip.compress(b'{"traceEvents":[' + b" " * (size * MEGABYTE))),
         ("a bomb of events", gzip.compress(
@@ -216,7 +216,7 @@ def hostile_imports(run):
                      '{"ph":"X","name":"n","ts":-9223372036854775808,"dur":9223372036854775807}]}').encode()),
         ("threads", ('{"traceEvents":[' + ",".join(
             '{"ph":"X","name":"n%d","pid":%d,"tid":%d,"ts":%d,"dur":1}' % (i, i, i, i)
-            for i in range(run.scaled(20_000, 200_000))) + "]}").encode()),
+            for i in range(run.scaled(5000, 200_000))) + "]}").encode()),
         ("perfetto of nothing", b"\x0a\x02\x08\x00" * 1_000_000),
         ("perfetto of lengths", b"\x0a\xff\xff\xff\x7f" + bytes(100)),
         ("sqlite of nothing", b"SQLite format 3\x00" + bytes(4096)),
