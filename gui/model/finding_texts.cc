@@ -55,6 +55,8 @@ constexpr std::array kChinese = {
     Entry{"pin-thread-behind", "锁页线程得不到执行",
           "减少训练步中的 Python 工作，或在 collate 中锁页。"},
     Entry{"rank-imbalance", "各 rank 不均衡", "为最慢的 rank 提供更多资源。"},
+    Entry{"ranks-exceed-host", "各 rank 的工作进程超过主机所能承受",
+          "按主机而不是按 rank 计算：减少每个 rank 的 num_workers。"},
 };
 
 }  // namespace
