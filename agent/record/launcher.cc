@@ -127,7 +127,12 @@ int Launch(Options options, const Settings& settings) {
   const agent::RankEnv rank = OwnRank();
   const std::string host = HostName();
   const std::string ranks = OutputsOfRanks(options.output, host);
+  const std::filesystem::path asked = options.output.parent_path();
   options.output = OutputOfRank(options.output, rank, host);
+  // Nobody can make the folders of hosts that are not known yet.
+  if (options.output.parent_path() != asked) {
+    std::filesystem::create_directories(options.output.parent_path(), error);
+  }
   // Of ranks that are recorded one by one the first speaks; its verdict is not that of all.
   const bool one_of_several = rank.rank >= 0 && rank.world_size > 1;
   options.quiet = options.quiet || (one_of_several && rank.rank > 0);
@@ -173,8 +178,10 @@ int Launch(Options options, const Settings& settings) {
   if (complete && !options.quiet) {
     ShowVerdict(options.output, outcome.totals);
     if (one_of_several) {
-      Say(fmt::format("that is rank {} of {}; all of them: penstock report {}", rank.rank,
-                      rank.world_size, ranks));
+      Say(
+          fmt::format("that is rank {} of {}, whose step holds its waiting for the others; "
+                      "all of them: penstock report {}",
+                      rank.rank, rank.world_size, ranks));
     }
   }
   return EndLike(outcome.wait_status);

@@ -164,6 +164,7 @@ std::vector<HostRow> HostsOf(const RunModel& run, const std::vector<RankRow>& ro
     row.shared_size = static_cast<double>(host.machine.shm_size.value);
     hosts.push_back(std::move(row));
   }
+  std::set<std::size_t> unknown;  // hosts whose workers' memory was not recorded
   for (const RankRow& rank : rows) {
     HostRow& host = hosts[rank.host];
     const LoaderRun& loader = run.loaders[rank.loader];
@@ -173,9 +174,12 @@ std::vector<HostRow> HostsOf(const RunModel& run, const std::vector<RankRow>& ro
                                ? BatchSize(loader) * rank.workers * (rank.prefetch + 1)
                                : BatchSize(loader) * (rank.workers > 0 ? rank.prefetch + 1 : 0);
     host.workers += all * rank.workers;
-    host.memory += all * (rank.workers * WorkerSize(run, loader.config.consumer) + batches);
+    const double worker = WorkerSize(run, loader.config.consumer);
+    if (rank.workers > 0 && processes && worker <= 0) unknown.insert(rank.host);
+    host.memory += all * (rank.workers * worker + batches);
     if (processes) host.shared += all * kCopies * batches;
   }
+  for (const std::size_t host : unknown) hosts[host].memory = 0;
   return hosts;
 }
 

@@ -90,8 +90,8 @@ std::string RanksLine(const Diagnosis& diagnosis) {
   const RankPlace* place = OurPlace(diagnosis);
   if (place == nullptr) return text;
   text += fmt::format("; the verdict is that of rank {}", place->rank);
-  if (ranks.several()) text += ", which waits most for data";
-  return text;
+  return text + (ranks.several() ? ", which waits most for data"
+                                 : ", whose step holds its waiting for the others");
 }
 
 std::string ImbalanceLine(const RankSummary& ranks) {

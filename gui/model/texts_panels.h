@@ -172,6 +172,28 @@
   X(kMemoryNeeds, \
     "Memory was not recorded: record with penstock record", \
     "未记录内存：请用 penstock record 录制") \
+  /* Ranks */ \
+  X(kRanks, "Ranks", "各 rank") \
+  X(kRanksSome, "Ranks: {} of {} recorded", "rank：已录制 {} / {}") \
+  X(kWorkersOfRank, "Workers of rank {}", "rank {} 的工作进程") \
+  X(kRankWorkers, "workers", "工作进程") \
+  X(kRankHost, "host", "主机") \
+  X(kRankCores, "cores", "核数") \
+  X(kRankCoresTip, "its part of the host's cores", "该 rank 在主机核心中的份额") \
+  X(kRankRate, "samples/s", "样本/秒") \
+  X(kRankWaits, "waits", "等待占比") \
+  X(kRankData, "for data", "等数据") \
+  X(kRankDataTip, "waiting for data in one iteration, median", "每次迭代等待数据的时间（中位数）") \
+  X(kRankStep, "step", "训练步") \
+  X(kRankStepTip, "median; waiting for other ranks included", "中位数；包含等待其他 rank 的时间") \
+  X(kRankHeldUp, "others wait", "他人等待") \
+  X(kRankHeldUpTip, "of the loop: iterations in which this rank's data came last", "占循环时间：数据最后到达的是该 rank") \
+  X(kRankShown, "The other views show this rank's loader.", "其他视图显示该 rank 的加载器。") \
+  X(kRanksUnknown, "The ranks have too few iterations in common.", "各 rank 的共同迭代太少。") \
+  X(kRanksApart, "Steps of the ranks do not end together: none waits for another.", "各 rank 的训练步不同时结束：互不等待。") \
+  X(kRanksEven, "The ranks get their data together: {} of the loop is waiting for the last.", "各 rank 几乎同时得到数据：等待最后一个占循环的 {}。") \
+  X(kRanksOneSlow, "All ranks wait {} of the loop for the data of rank {}.", "所有 rank 有 {} 的循环时间在等待 rank {} 的数据。") \
+  X(kRanksInTurn, "All ranks wait {} of the loop for the one whose data comes last; they take turns.", "所有 rank 有 {} 的循环时间在等待最后到达的数据；轮流落后。") \
   /* Stages */ \
   X(kStageCallsAbove, "Slowest calls of {}", "{} 最慢的调用") \
   X(kStageCallsBetween, "Calls of {}: {} – {}", "{} 的调用：{} – {}") \

@@ -31,6 +31,15 @@ std::string NameOf(const Ui& ui, const MemoryCurve& curve) {
   return curve.name;
 }
 
+// Of several ranks with the rank in front.
+std::string NameAmongRanks(const Ui& ui, Workspace& workspace, const MemoryCurve& curve) {
+  const auto processes = workspace.Shown().trace->processes();
+  const bool ranks = workspace.Shown().analysis->report.diagnosis.ranks.several();
+  const std::int32_t rank = curve.process < processes.size() ? processes[curve.process].rank : -1;
+  return ranks && rank >= 0 ? ui.F(Text::kRankN, rank) + " " + NameOf(ui, curve)
+                            : NameOf(ui, curve);
+}
+
 // Right to left on the heading's line; those that were not recorded are left out.
 void DrawKinds(const Ui& ui, Workspace& workspace, const WorkersModel& model, MemoryKind shown,
                Area area) {
@@ -73,8 +82,8 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
   std::size_t samples = 0;
   for (const MemoryCurve& curve : curves) {
     const StageId colour = kColours[plot.lines.size() % kColours.size()];
-    plot.lines.push_back({NameOf(ui, curve), StageColour(colour, ui.theme), curve.curve.at,
-                          curve.curve.value, 0, 0, false});
+    plot.lines.push_back({NameAmongRanks(ui, workspace, curve), StageColour(colour, ui.theme),
+                          curve.curve.at, curve.curve.value, 0, 0, false});
     plot.most = std::max(plot.most, curve.curve.high);
     samples = std::max(samples, curve.curve.at.size());
   }

@@ -139,9 +139,16 @@ void DrawSentence(const Ui& ui, const WorkersModel& model, Area area) {
 
 void DrawWorkersTable(const Ui& ui, Workspace& workspace, const WorkersModel& model, Area area) {
   const Palette& p = ui.palette();
-  const bool loader = workspace.Shown().analysis->report.diagnosis.run.has_loader();
+  const analyzer::Diagnosis& diagnosis = workspace.Shown().analysis->report.diagnosis;
+  const bool loader = diagnosis.run.has_loader();
   const Area panel = Panel(ui, area);
-  Area inside = Headed(ui, panel, ui.T(Text::kWorkers));
+  const analyzer::RankPlace* place =
+      loader && diagnosis.ranks.several()
+          ? diagnosis.run.ranks.Find(diagnosis.run.loader().config.consumer)
+          : nullptr;
+  Area inside = Headed(ui, panel,
+                       place != nullptr ? ui.F(Text::kWorkersOfRank, place->rank)
+                                        : std::string(ui.T(Text::kWorkers)));
   if (model.workers.empty()) {
     DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, inside, Ink(p.dim),
                     ui.T(loader ? Text::kLoaderMakesItself : Text::kNoBatches));

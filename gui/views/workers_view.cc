@@ -59,8 +59,19 @@ void DrawReady(const Ui& ui, Workspace& workspace, Area area) {
   }
 }
 
+float RanksHeight(const Ui& ui, const RanksModel& ranks, float room) {
+  const float wanted = ui.Px(101) + ui.Px(23.5F) * static_cast<float>(ranks.lines.size());
+  return std::clamp(wanted, ui.Px(120), std::max(room * 0.35F, ui.Px(150)));
+}
+
 void DrawPanels(const Ui& ui, Workspace& workspace, const WorkersModel& model, Area area) {
   const float gap = ui.Px(10);
+  const RanksModel ranks = BuildRanks(workspace.Shown().analysis->report);
+  if (!ranks.lines.empty()) {
+    const float height = RanksHeight(ui, ranks, area.height());
+    DrawRanksTable(ui, ranks, {area.min, {area.max.x, area.min.y + height}});
+    area.min.y += height + gap;
+  }
   const auto count = static_cast<float>(std::max<std::size_t>(model.workers.size(), 1));
   const float wanted = ui.Px(model.slowest > 0 ? 101 : 78) + ui.Px(23.5F) * count;
   const float top = std::clamp(wanted, ui.Px(120), std::max(area.height() * 0.5F, ui.Px(120)));
@@ -86,7 +97,8 @@ void DrawWorkers(const Ui& ui, Workspace& workspace, Area area) {
                     ui.T(Text::kAnalysing));
     return;
   }
-  ScrollBelow(ui, "workers", area, 430,
+  const bool ranks = analysis->report.diagnosis.ranks.several();
+  ScrollBelow(ui, "workers", area, ranks ? 600 : 430,
               [&](Area whole) { DrawPanels(ui, workspace, *model, whole); });
 }
 

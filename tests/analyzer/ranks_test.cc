@@ -304,6 +304,16 @@ TEST(RankReportTest, TextAndJsonHaveTheTable) {
   }
 }
 
+TEST(RankReportTest, OneRankOfSeveralSaysWhatItsStepHolds) {
+  const auto trace = traces::MakeTrace(TraceOfRank(OneIsSlow(), 1));
+  const Report report = BuildReport(*trace, "t");
+  const std::string text = ReportText(report, Colour::kOff);
+  EXPECT_NE(text.find("1 of 4 ranks (torch); the verdict is that of rank 1, whose step"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(ReportJson(report).find("the traces of the other ranks"), std::string::npos);
+}
+
 TEST(RankReportTest, ARunWithoutRanksSaysNothingOfThem) {
   const auto trace = testing::SyntheticTrace(Synthetic{});
   EXPECT_EQ(ReportText(BuildReport(*trace, "t"), Colour::kOff).find("imbalance"),

@@ -171,6 +171,13 @@ class Launchers(Ranks):
         self.assertIn("penstock report run.rank*.penstock", output)
         self.check("openmpi")
 
+    def test_folders_that_the_name_asks_for_are_made(self):
+        variables = {"RANK": "3", "WORLD_SIZE": "4"}
+        command = [program("penstock-record"), "--quiet", "-o", self.path("%h/%r/t.penstock"), "--", PYTHON, "-c",
+                   "import PIL.Image; PIL.Image.open(%r).load()" % self.paths[0]]  # fmt: skip
+        self.assertEnded(run(command, environment(variables)))
+        self.assertTrue(os.path.exists(self.path("%s/3/t.penstock" % os.uname().nodename)), os.listdir(self.work))
+
     def test_slurm(self):
         self.launch(lambda rank: {
             "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_PROCID": str(rank), "SLURM_NTASKS": "2",
