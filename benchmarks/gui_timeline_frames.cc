@@ -2,8 +2,8 @@
 //
 // What a frame of the timeline costs in the window of 1920x1080: rows, counters, arrows, map, axis,
 // hits and input, up to the triangles that OpenGL is given. Dear ImGui runs without a window.
-// The time is that of DrawTimeline() alone; the CPU column holds the whole frame, with ImGui's
-// part.
+// The time is what DrawTimeline() alone takes of the drawing thread's CPU, whoever else has the
+// cores; the CPU column holds the whole frame, with ImGui's part.
 #include <benchmark/benchmark.h>
 #include <imgui.h>
 

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <set>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -121,8 +124,12 @@ void DrawHitsOf(const TimelineCanvas& canvas, const Row& row, std::span<const Sp
   while (it != hits.end() && timeline.start(*it) <= canvas.window.to) {
     const float x0 = canvas.X(timeline.start(*it));
     const float x1 = std::max(canvas.X(timeline.end(*it)), x0 + ui.Px(2));
-    list->AddRect({x0, y}, {x1, y + ui.Px(row.height) - 1}, Ink(ui.palette().text, 0.9), 0, 0,
-                  ui.Px(1));
+    const ImVec2 end{x1, y + ui.Px(row.height) - 1};
+    if (x1 - x0 <= ui.Px(2)) {
+      list->AddRectFilled({x0, y}, end, Ink(ui.palette().text, 0.75));  // a frame would be as full
+    } else {
+      list->AddRect({x0, y}, end, Ink(ui.palette().text, 0.9), 0, 0, ui.Px(1));
+    }
     const std::int64_t next = canvas.At(x1 + 1);
     it = std::partition_point(it + 1, hits.end(),
                               [&](SpanRef hit) { return timeline.start(hit) < next; });
@@ -149,20 +156,45 @@ void DrawHits(const TimelineCanvas& canvas) {
   }
 }
 
-// Where in the whole trace the hits of a search are: a tick for each pixel that has one.
+// Where in the whole trace the hits of a search are: a tick for each pixel that has one. From pixel
+// to pixel, not from hit to hit: there may be a million.
+std::vector<float> TicksOf(const TimelineCanvas& canvas, const std::vector<SpanRef>& hits,
+                           const Window& whole) {
+  std::vector<float> ticks;
+  for (auto it = hits.begin(); it != hits.end();) {
+    const double x = std::floor(whole.X(canvas.timeline.start(*it)));
+    ticks.push_back(static_cast<float>(x));
+    it = std::partition_point(
+        it, hits.end(), [&](SpanRef hit) { return whole.X(canvas.timeline.start(hit)) < x + 1; });
+  }
+  return ticks;
+}
+
 void DrawMapHits(const TimelineCanvas& canvas, Area area, const Window& whole) {
   const SearchState& search = canvas.workspace.search;
   if (!search.found) return;
-  ImDrawList* list = ImGui::GetWindowDrawList();
+  // They change with the search, the trace and the width only, and take a millisecond to find. Kept
+  // for one window: views draw on one thread.
+  struct Kept {
+    const Timeline* timeline = nullptr;
+    std::string text;
+    std::size_t hits = 0;
+    double width = 0;
+    bool operator==(const Kept&) const = default;
+  };
+  static Kept kept;
+  static std::vector<float> ticks;
   const auto& hits = search.found->hits();
+  Kept now{&canvas.timeline, search.done, hits.size(), whole.width};
+  if (now != kept) {
+    ticks = TicksOf(canvas, hits, whole);
+    kept = std::move(now);
+  }
+  ImDrawList* list = ImGui::GetWindowDrawList();
   const ImU32 colour = Ink(canvas.ui.palette().text, 0.9);
-  // From pixel to pixel, not from hit to hit: there may be a million.
-  for (auto it = hits.begin(); it != hits.end();) {
-    const double x = std::floor(whole.X(canvas.timeline.start(*it)));
-    list->AddRectFilled({area.min.x + static_cast<float>(x), area.max.y - canvas.ui.Px(5)},
-                        {area.min.x + static_cast<float>(x) + 1, area.max.y}, colour);
-    it = std::partition_point(
-        it, hits.end(), [&](SpanRef hit) { return whole.X(canvas.timeline.start(hit)) < x + 1; });
+  for (const float x : ticks) {
+    list->AddRectFilled({area.min.x + x, area.max.y - canvas.ui.Px(5)},
+                        {area.min.x + x + 1, area.max.y}, colour);
   }
 }
 

@@ -132,7 +132,10 @@ void FillAtlas(ImFontAtlas& atlas, Ui& ui, std::string_view extra, Glyphs which)
   const char* bold = FirstOf(kBold);
   const char* mono = FirstOf(kMono);
   const char* chinese = FirstOf(kChinese);
-  const auto add = [&](const char* path, float size) {
+  // In an English window one button alone says something in Chinese: opening that font again for
+  // each size would take longer than all the rest.
+  const bool everywhere = ui.language == Language::kChinese || !IsPlain(extra);
+  const auto add = [&](const char* path, float size, bool with_chinese) {
     ImFontConfig config;
     config.OversampleH = 1;
     const float pixels = std::round(size * ui.scale);
@@ -141,19 +144,19 @@ void FillAtlas(ImFontAtlas& atlas, Ui& ui, std::string_view extra, Glyphs which)
       return atlas.AddFontDefault(&config);
     }
     ImFont* font = AddFile(atlas, path, pixels, config, glyphs.latin);
-    if (chinese != nullptr) {
+    if (chinese != nullptr && with_chinese) {
       config.MergeMode = true;
       // Ideographs fill less of their square than Latin letters do.
       AddFile(atlas, chinese, std::round(1.1F * pixels), config, glyphs.chinese);
     }
     return font;
   };
-  ui.body = add(regular, 14.5F);
-  ui.small = add(regular, 12.5F);
-  ui.strong = add(bold, 14.5F);
-  ui.title = add(regular, 19);
-  ui.big = add(bold, 26);
-  ui.mono = add(mono, 13.5F);
+  ui.body = add(regular, 14.5F, true);
+  ui.small = add(regular, 12.5F, everywhere);
+  ui.strong = add(bold, 14.5F, everywhere);
+  ui.title = add(regular, 19, everywhere);
+  ui.big = add(bold, 26, everywhere);
+  ui.mono = add(mono, 13.5F, everywhere);
   atlas.Build();
 }
 
