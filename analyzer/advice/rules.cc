@@ -7,7 +7,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::array<Rule, 37> kRules = {ColdCache,
+constexpr std::array<Rule, 38> kRules = {ColdCache,
                                          CollateSlow,
                                          ComputeBound,
                                          CopiesNotOverlapped,
@@ -43,6 +43,7 @@ constexpr std::array<Rule, 37> kRules = {ColdCache,
                                          TransferCeiling,
                                          WideLabels,
                                          WorkerMemoryGrowth,
+                                         WorkerMemoryLeak,
                                          WorkersRestartEachEpoch};
 
 }  // namespace

@@ -291,6 +291,12 @@ std::vector<std::string_view> MasksOfMakers(const traces::Trace& trace) {
 
 }  // namespace
 
+std::optional<double> CounterSeries::ValueAt(double seconds) const {
+  const auto above = std::upper_bound(at.begin(), at.end(), seconds);
+  if (above == at.begin()) return std::nullopt;
+  return value[static_cast<std::size_t>(above - at.begin()) - 1];
+}
+
 std::optional<double> RunModel::CpuRate(std::optional<wire::ProcessRole> role, std::int64_t from,
                                         std::int64_t to) const {
   const double first = static_cast<double>(from - begin.value) * 1e-9;

@@ -59,6 +59,9 @@ struct CounterSeries {
   ProcessId process;
   std::vector<double> at;  // seconds since RunModel::begin
   std::vector<double> value;
+
+  // The last value until `seconds`; nullopt before the first.
+  [[nodiscard]] std::optional<double> ValueAt(double seconds) const;
 };
 
 struct RunModel {
