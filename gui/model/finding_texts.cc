@@ -29,6 +29,8 @@ constexpr std::array kChinese = {
           "设置 persistent_workers=True。"},
     Entry{"slow-first-batch", "首个批次来得很慢", "减少启动时的工作，或保留工作进程。"},
     Entry{"worker-memory-growth", "工作进程内存持续增长", "用数组代替 Python 对象列表保存数据集。"},
+    Entry{"worker-memory-leak", "工作进程占用内存不释放",
+          "查找数据集或变换中不断累积的对象与无上限的缓存。"},
     Entry{"shared-memory-too-small", "共享内存太小", "增大 /dev/shm，或减少在途批次。"},
     Entry{"transfer-ceiling", "进程间传递成为上限", "减小批次数据，例如传递 uint8。"},
     Entry{"collate-slow", "合批太慢", "简化 collate_fn，或预先分配批次内存。"},
@@ -54,6 +56,11 @@ constexpr std::array kChinese = {
     Entry{"slow-worker-start", "工作进程启动很慢", "减小数据集对象，或使用 fork 启动方式。"},
     Entry{"pin-thread-behind", "锁页线程得不到执行",
           "减少训练步中的 Python 工作，或在 collate 中锁页。"},
+    Entry{"idle-workers", "部分工作进程无事可做", "减少工作进程，或增加数据分片。"},
+    Entry{"serialised-reads", "各工作进程的读取相互等待",
+          "每个工作进程单独打开文件，或更换数据格式。"},
+    Entry{"too-many-descriptors", "文件描述符可能耗尽",
+          "减少批次中的张量数，或提高打开文件数上限。"},
     Entry{"rank-imbalance", "各 rank 不均衡", "为最慢的 rank 提供更多资源。"},
 };
 
