@@ -31,6 +31,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/traces/ DESTINATION include/penstock/tra
   FILES_MATCHING PATTERN "*.h" PATTERN samples EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/traces/FORMAT.md ${PROJECT_SOURCE_DIR}/README.md
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/penstock)
+# Where README.md links to.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/analyzer/guides DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/penstock/analyzer
+  FILES_MATCHING PATTERN "*.md")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/penstock RENAME copyright)
 
 # bash and fish look for a completion by the name of the command.

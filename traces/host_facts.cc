@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -46,11 +47,24 @@ std::optional<double> QuotaV1(const std::filesystem::path& group) {
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
-std::optional<Bytes> MemoryLimit(const std::filesystem::path& file) {
-  const auto limit = NumberIn(file);
+void KeepSmallerMemory(CgroupLimits& limits, const std::filesystem::path& group,
+                       std::string_view file) {
+  const auto limit = NumberIn(group / file);
   // Version 1 says "no limit" with the largest multiple of the page size.
-  if (!limit || *limit >= (std::uint64_t{1} << 62)) return std::nullopt;
-  return Bytes{*limit};
+  if (!limit || *limit >= (std::uint64_t{1} << 62)) return;
+  if (limits.memory_limit && *limits.memory_limit <= Bytes{*limit}) return;
+  limits.memory_limit = Bytes{*limit};
+  limits.memory_group = group;
+}
+
+// The number behind "key " at the beginning of a line.
+std::uint64_t StatField(std::string_view text, std::string_view key) {
+  for (const std::string_view line : SplitLines(text)) {
+    if (line.size() > key.size() && line.substr(0, key.size()) == key && line[key.size()] == ' ') {
+      return ParseNumber(Trimmed(line.substr(key.size()))).value_or(0);
+    }
+  }
+  return 0;
 }
 
 // Calls `visit` with the group and each of its parents up to `root`. Inside a container the path
@@ -117,7 +131,7 @@ CgroupLimits ReadCgroupLimits(std::string_view membership, const std::filesystem
       for (const auto& mount : {root, root / "unified"}) {
         WalkUp(mount, group, [&](const std::filesystem::path& at) {
           KeepSmaller(limits.cpu_quota, QuotaV2(at));
-          KeepSmaller(limits.memory_limit, MemoryLimit(at / "memory.max"));
+          KeepSmallerMemory(limits, at, "memory.max");
         });
       }
     }
@@ -130,7 +144,7 @@ CgroupLimits ReadCgroupLimits(std::string_view membership, const std::filesystem
     }
     if (HasController(controllers, "memory")) {
       WalkUp(root / "memory", group, [&](const std::filesystem::path& at) {
-        KeepSmaller(limits.memory_limit, MemoryLimit(at / "memory.limit_in_bytes"));
+        KeepSmallerMemory(limits, at, "memory.limit_in_bytes");
       });
     }
   }
@@ -139,6 +153,18 @@ CgroupLimits ReadCgroupLimits(std::string_view membership, const std::filesystem
 
 CgroupLimits OwnCgroupLimits() {
   return ReadCgroupLimits(ReadFile("/proc/self/cgroup").value_or(""), "/sys/fs/cgroup");
+}
+
+std::optional<Bytes> CgroupMemoryUse(const std::filesystem::path& group) {
+  std::error_code ignored;
+  const bool second = std::filesystem::exists(group / "memory.current", ignored);
+  const auto use = NumberIn(group / (second ? "memory.current" : "memory.usage_in_bytes"));
+  const auto stat = ReadFile(group / "memory.stat");
+  if (!use || !stat) return std::nullopt;
+  const std::string_view prefix = second ? "" : "total_";  // with the groups below
+  const std::uint64_t cache = StatField(*stat, std::string(prefix) + "inactive_file") +
+                              StatField(*stat, std::string(prefix) + "active_file");
+  return Bytes{*use - std::min(*use, cache)};
 }
 
 Facts HostFacts() {

@@ -33,12 +33,16 @@ struct ClockNamespace {
 struct CgroupLimits {
   std::optional<double> cpu_quota;  // cores
   std::optional<Bytes> memory_limit;
+  std::filesystem::path memory_group;  // the folder whose limit that is
 };
 // The tightest limit on the way from our group to the root, of version 1 or 2.
 // `membership`: text of /proc/self/cgroup. `root`: /sys/fs/cgroup.
 [[nodiscard]] CgroupLimits ReadCgroupLimits(std::string_view membership,
                                             const std::filesystem::path& root);
 [[nodiscard]] CgroupLimits OwnCgroupLimits();
+// What a group of either version uses without the page cache, which is given up before anybody is
+// killed; nullopt: it does not say.
+[[nodiscard]] std::optional<Bytes> CgroupMemoryUse(const std::filesystem::path& group);
 
 // What holds a directory: {"ext4", "nvme"}, {"tmpfs", "memory"}, {"nfs4", "network"}.
 struct Storage {

@@ -65,7 +65,9 @@ Result<void> Collector::Open() {
   drain_ = std::make_unique<traces::RecordingDrain>(arena_->memory(), true);
   if (auto ok = drain_->CheckHeader(); !ok) return ok;
   liveness_ = std::make_unique<Liveness>(arena_->header());
-  sampler_ = std::make_unique<ProcSampler>(arena_->header(), *drain_, *liveness_, *packer_);
+  sampler_ = std::make_unique<ProcSampler>(
+      arena_->header(), *drain_, *liveness_, *packer_,
+      MemoryWalks{config_.options.memory, config_.options.memory_every});
   if (config_.options.gpu != "off" && config_.options.gpu != "nvtx") {
     gpu_ = std::make_unique<GpuSampler>(arena_->header(), *drain_, *liveness_, *packer_);
   }
@@ -111,6 +113,8 @@ void Collector::WriteLastFacts() {
     full_ += end_ - full_since_;
     packer_->SetFact("record.disk_full_ns", std::to_string(full_.value));
   }
+  packer_->SetFact("record.walks", std::to_string(sampler_->walks()));
+  packer_->SetFact("record.walks_cpu_ns", std::to_string(sampler_->walks_cpu().value));
   std::string root = packer_->FindFact("dataset.root");
   if (root.empty()) root = packer_->FindFact("loader.0.dataset_root");
   if (root.empty() && !config_.options.data.empty()) root = config_.options.data.front();

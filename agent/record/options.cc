@@ -14,6 +14,7 @@ namespace penstock::record {
 namespace {
 
 constexpr std::uint64_t kMinBuffer = 1u << 20;
+constexpr TimeNs kMinMemoryPeriod{50'000'000};
 constexpr std::uint64_t kMaxBuffer = std::uint64_t{16} << 30;
 
 constexpr TimeNs kShortestKeep{1'000'000'000};
@@ -24,6 +25,7 @@ struct Texts {
   std::string overrides;
   std::string batches;
   std::string keep;
+  std::string memory = "auto";
 };
 
 // A non-negative decimal number and the unit behind it.
@@ -45,9 +47,9 @@ std::optional<Amount> ParseAmount(std::string_view text) {
 
 // Index where the command begins: behind "--", or the first word that no option takes.
 std::size_t CommandStart(const std::vector<std::string>& args) {
-  static constexpr std::array<std::string_view, 9> kWithValue = {
-      "-o",        "--output",   "--gpu",    "--for", "--keep",
-      "--batches", "--override", "--buffer", "--data"};
+  static constexpr std::array<std::string_view, 10> kWithValue = {
+      "-o",        "--output",   "--gpu",    "--for",    "--keep",
+      "--batches", "--override", "--buffer", "--memory", "--data"};
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (args[i] == "--" || args[i].empty() || args[i][0] != '-') return i;
     if (std::find(kWithValue.begin(), kWithValue.end(), args[i]) != kWithValue.end()) ++i;
@@ -99,7 +101,7 @@ Result<void> CheckKeep(const std::string& text, Options& options) {
 
 // What CLI11 only stored as text.
 Result<void> Check(Options& options, const Texts& texts) {
-  const auto& [buffer, overrides, batches, keep] = texts;
+  const auto& [buffer, overrides, batches, keep, memory] = texts;
   if (!options.limit_time_text.empty()) {
     const auto time = ParseDuration(options.limit_time_text);
     if (!time || time->value <= 0) {
@@ -126,6 +128,16 @@ Result<void> Check(Options& options, const Texts& texts) {
     }
     options.buffer = *size;
     options.buffer_given = true;
+  }
+  if (memory == "off") {
+    options.memory = false;
+  } else if (memory != "auto") {
+    const auto every = ParseDuration(memory);
+    if (!every || every->value < kMinMemoryPeriod.value) {
+      return Fail(ErrorKind::kUsage,
+                  fmt::format("--memory: '{}' is none of auto, off and a time from 50ms", memory));
+    }
+    options.memory_every = *every;
   }
   if (!overrides.empty()) {
     auto checked = CheckOverrides(overrides);
@@ -246,6 +258,9 @@ Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
                  "DataLoader arguments: workers=8,prefetch=4,batch=64,pin=1,persistent=1");
   app.add_option("--buffer", texts.buffer,
                  "memory between the program and the collector (default 64M)");
+  app.add_option("--memory", texts.memory,
+                 "how often private and shared memory of each process are told apart: auto (costs "
+                 "a thousandth of the cores' time at most), off, or a time such as 500ms");
   app.add_option("--data", options.data, "directory of the dataset, if it is not recognised");
   app.add_flag("--quiet", options.quiet, "no progress, no verdict");
 

@@ -27,6 +27,8 @@ struct Options {
   std::string overrides;  // "workers=8,prefetch=4", checked
   Bytes buffer{64u << 20};
   bool buffer_given = false;
+  bool memory = true;             // walk page tables for private and shared memory
+  TimeNs memory_every;            // 0: as seldom as it costs next to nothing
   std::vector<std::string> data;  // directories of the dataset
   bool quiet = false;
   std::vector<std::string> command;

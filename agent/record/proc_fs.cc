@@ -85,10 +85,36 @@ std::optional<ProcIo> ParseIo(std::string_view text) {
 std::optional<ProcMemory> ParseRollup(std::string_view text) {
   const auto pss = Field(text, "Pss");
   if (!pss) return std::nullopt;
-  const std::uint64_t uss = Field(text, "Private_Clean").value_or(0) +
-                            Field(text, "Private_Dirty").value_or(0) +
-                            Field(text, "Private_Hugetlb").value_or(0);
-  return ProcMemory{Bytes{*pss * 1024}, Bytes{uss * 1024}};
+  const auto bytes = [&](std::string_view key) {
+    return Bytes{Field(text, key).value_or(0) * 1024};
+  };
+  ProcMemory memory;
+  memory.pss = Bytes{*pss * 1024};
+  memory.private_dirty = bytes("Private_Dirty");
+  memory.uss = memory.private_dirty + bytes("Private_Clean") + bytes("Private_Hugetlb");
+  memory.anonymous = bytes("Anonymous");
+  memory.swap = bytes("Swap");
+  if (Field(text, "Pss_Anon")) memory.pss_anonymous = bytes("Pss_Anon");
+  return memory;
+}
+
+std::optional<std::uint64_t> AnonymousPages(std::string_view statm) {
+  std::array<std::uint64_t, 3> fields{};  // size, resident, shared: of files and shared memory
+  for (std::uint64_t& field : fields) {
+    const auto space = statm.find(' ');
+    if (space == std::string_view::npos) return std::nullopt;
+    const auto value = ParseNumber(statm.substr(0, space));
+    if (!value) return std::nullopt;
+    field = *value;
+    statm.remove_prefix(space + 1);
+  }
+  return fields[1] - std::min(fields[1], fields[2]);
+}
+
+std::optional<Bytes> MeminfoField(std::string_view meminfo, std::string_view key) {
+  const auto kilobytes = Field(meminfo, key);
+  if (!kilobytes) return std::nullopt;
+  return Bytes{*kilobytes * 1024};
 }
 
 std::vector<std::string> CodecLibraries(std::string_view maps) {

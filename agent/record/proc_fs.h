@@ -45,9 +45,20 @@ struct ProcIo {
 // /proc/PID/smaps_rollup
 struct ProcMemory {
   Bytes pss;
-  Bytes uss;
+  Bytes uss;            // private_dirty, private file pages, and huge ones
+  Bytes private_dirty;  // written, and mapped by nobody else
+  Bytes anonymous;      // no file behind them: private, or shared with what forked it
+  std::optional<Bytes> pss_anonymous;  // of those, its share; Linux 5.4
+  Bytes swap;
 };
 [[nodiscard]] std::optional<ProcMemory> ParseRollup(std::string_view text);
+
+// Anonymous pages in memory, from /proc/PID/statm: the kernel's counters, no walk of page tables.
+// Kernels from 6.2 on may be off by 32 pages for each CPU.
+[[nodiscard]] std::optional<std::uint64_t> AnonymousPages(std::string_view statm);
+
+// "Key:   123 kB" of /proc/meminfo.
+[[nodiscard]] std::optional<Bytes> MeminfoField(std::string_view meminfo, std::string_view key);
 
 // Paths in /proc/PID/maps that are codecs, or libraries that load data by ways of their own.
 [[nodiscard]] std::vector<std::string> CodecLibraries(std::string_view maps);

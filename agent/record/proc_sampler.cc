@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/record/proc_sampler.h"
 
-#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,7 +25,6 @@ constexpr TimeNs kYoung{2'000'000'000};  // short-lived workers: their bytes are
 constexpr TimeNs kMemoryPeriod{2'000'000'000};
 constexpr std::int64_t kMemoryPerAge = 8;  // a tenth as often in a run that lasts ten times as long
 constexpr TimeNs kMapsPeriod{10'000'000'000};
-constexpr TimeNs kShmPeriod{1'000'000'000};
 constexpr TimeNs kSlotRest{150'000'000};  // several drains
 constexpr std::uint64_t kBigProcess = 50u << 20;
 // A walk that took t is repeated after 600 t at the soonest, and all walks together get a
@@ -34,6 +32,9 @@ constexpr std::uint64_t kBigProcess = 50u << 20;
 constexpr std::int64_t kWalkShare = 600;
 constexpr std::int64_t kBudgetShare = 1000;
 constexpr TimeNs kFirstWalks{2'000'000};
+constexpr std::int64_t kAskedShare = 20;  // the same where a period was asked for
+// The process that trains is the largest, and what it shares with its workers they tell as well.
+constexpr std::int64_t kTrainerPeriods = 4;
 constexpr std::int64_t kWalkNsPerMegabyte = 20'000;  // until one was timed
 
 bool IsLoader(const wire::ProcessSlot& slot) {
@@ -70,12 +71,14 @@ bool ProcSampler::WalkBudget::Allows(TimeNs now, TimeNs cost) {
 }
 
 ProcSampler::ProcSampler(wire::FileHeader& header, const traces::RecordingDrain& drain,
-                         Liveness& liveness, EnrichingPacker& out)
+                         Liveness& liveness, EnrichingPacker& out, MemoryWalks walks)
     : header_(header),
       drain_(drain),
       liveness_(liveness),
       out_(out),
       budget_(std::max(1u, std::thread::hardware_concurrency())),
+      walks_(walks),
+      host_(out),
       page_size_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))),
       clock_ticks_(static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK))),
       cpu_ns_(out.Intern("cpu_ns")),
@@ -88,7 +91,11 @@ ProcSampler::ProcSampler(wire::FileHeader& header, const traces::RecordingDrain&
       rchar_bytes_(out.Intern("rchar_bytes")),
       pss_bytes_(out.Intern("pss_bytes")),
       uss_bytes_(out.Intern("uss_bytes")),
-      shm_used_bytes_(out.Intern("shm_used_bytes")) {}
+      private_dirty_bytes_(out.Intern("private_dirty_bytes")),
+      anonymous_bytes_(out.Intern("anonymous_bytes")),
+      pss_anon_bytes_(out.Intern("pss_anon_bytes")),
+      swap_bytes_(out.Intern("swap_bytes")),
+      rss_anon_bytes_(out.Intern("rss_anon_bytes")) {}
 
 void ProcSampler::Add(ProcessKey key, StringId name, std::uint64_t value, TimeNs now) {
   ProcessId process;
@@ -143,29 +150,49 @@ void ProcSampler::OnGone(const wire::ProcessSlot& slot, ProcessKey key, const Tr
   }
 }
 
+void ProcSampler::SampleAnonymous(ProcessKey key, const Tracked& tracked, TimeNs now) {
+  const auto text = ReadFile(fmt::format("/proc/{}/statm", tracked.host_pid), 256);
+  const auto pages = text ? AnonymousPages(*text) : std::nullopt;
+  if (pages) Add(key, rss_anon_bytes_, *pages * page_size_, now);
+}
+
+// A walk holds the process's memory lock: a big process is asked less often.
+TimeNs ProcSampler::NextWalk(const Tracked& tracked, TimeNs now, TimeNs took) const {
+  if (walks_.every.value != 0) {
+    return now + TimeNs{std::max(walks_.every.value, took.value * kAskedShare)};
+  }
+  const std::int64_t age = (now - tracked.first).value;
+  const std::int64_t pause =
+      std::max({kMemoryPeriod.value, age / kMemoryPerAge, took.value * kWalkShare});
+  return now + TimeNs{any_worker_ && !tracked.is_worker ? pause * kTrainerPeriods : pause};
+}
+
 void ProcSampler::SampleMemory(ProcessKey key, Tracked& tracked, TimeNs now) {
   const TimeNs begin = OwnCpu();
   const auto text = ReadFile(fmt::format("/proc/{}/smaps_rollup", tracked.host_pid), 8192);
   const TimeNs took = OwnCpu() - begin;
   budget_.Spend(took);
   tracked.memory_cost = took;
-  // It holds the process's memory lock meanwhile: a big process is asked less often.
-  const std::int64_t age = (now - tracked.first).value;
-  tracked.next_memory =
-      now + TimeNs{std::max({kMemoryPeriod.value, age / kMemoryPerAge, took.value * kWalkShare})};
+  tracked.next_memory = NextWalk(tracked, now, took);
+  ++walk_count_;
   const auto memory = text ? ParseRollup(*text) : std::nullopt;
   if (!memory) return;
   Add(key, pss_bytes_, memory->pss.value, now);
   Add(key, uss_bytes_, memory->uss.value, now);
+  Add(key, private_dirty_bytes_, memory->private_dirty.value, now);
+  Add(key, anonymous_bytes_, memory->anonymous.value, now);
+  if (memory->pss_anonymous) Add(key, pss_anon_bytes_, memory->pss_anonymous->value, now);
+  if (memory->swap.value != 0) Add(key, swap_bytes_, memory->swap.value, now);
 }
 
 void ProcSampler::SampleMemoryInTurn(TimeNs now) {
+  const bool asked = walks_.every.value != 0;
   std::pair<const ProcessKey, Tracked>* longest = nullptr;
   for (auto& entry : tracked_) {
     const Tracked& tracked = entry.second;
     // The walk of a big process takes milliseconds in which it cannot map memory: not while it
     // starts.
-    const TimeNs patience{tracked.rss < kBigProcess ? 0 : 3'000'000'000};
+    const TimeNs patience{asked || tracked.rss < kBigProcess ? 0 : 3'000'000'000};
     if (tracked.gone || !tracked.wants_memory || now < tracked.next_memory ||
         now - tracked.first < patience) {
       continue;
@@ -178,7 +205,7 @@ void ProcSampler::SampleMemoryInTurn(TimeNs now) {
       tracked.memory_cost.value != 0
           ? tracked.memory_cost
           : TimeNs{static_cast<std::int64_t>(tracked.rss >> 20) * kWalkNsPerMegabyte};
-  if (budget_.Allows(now, cost)) SampleMemory(longest->first, tracked, now);
+  if (asked || budget_.Allows(now, cost)) SampleMemory(longest->first, tracked, now);
 }
 
 void ProcSampler::ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now) {
@@ -233,6 +260,7 @@ void ProcSampler::Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked&
   if (last || now >= tracked.next_io) {
     tracked.next_io = now + (now - tracked.first < kYoung ? kStatPeriod : kIoPeriod);
     SampleIo(slot, key, tracked, now);
+    if (!tracked.gone && tracked.wants_memory) SampleAnonymous(key, tracked, now);
   }
   if (tracked.gone) {
     OnGone(slot, key, tracked);
@@ -241,17 +269,9 @@ void ProcSampler::Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked&
   tracked.wants_memory = IsLoader(slot) || tracked.rss >= kBigProcess;
   if (!tracked.wants_memory) return;
   tracked.is_worker = __atomic_load_n(&slot.role, __ATOMIC_RELAXED) == wire::kRoleWorker;
-  if (last) SampleMemory(key, tracked, now);
+  any_worker_ = any_worker_ || tracked.is_worker;
+  if (last && walks_.on) SampleMemory(key, tracked, now);
   if (last || now >= tracked.next_maps) ScanMaps(key, tracked, now);
-}
-
-void ProcSampler::SampleShm(TimeNs now) {
-  next_shm_ = now + kShmPeriod;
-  struct statfs info {};
-  if (!has_first_ || statfs("/dev/shm", &info) != 0) return;
-  const std::uint64_t used =
-      (info.f_blocks - info.f_bfree) * static_cast<std::uint64_t>(info.f_bsize);
-  Add(first_, shm_used_bytes_, used, now);
 }
 
 void ProcSampler::Tick(TimeNs now) {
@@ -275,9 +295,9 @@ void ProcSampler::Tick(TimeNs now) {
     }
   }
   running_ = running;
-  SampleMemoryInTurn(now);
+  if (walks_.on) SampleMemoryInTurn(now);
   RecycleSlots(now);
-  if (now >= next_shm_) SampleShm(now);
+  SampleHost(now, false);
 }
 
 void ProcSampler::RecycleSlots(TimeNs now) {
@@ -311,7 +331,13 @@ void ProcSampler::SampleAll(TimeNs now) {
     if (!tracked.gone) ++running;
   }
   running_ = running;
-  if (has_first_) SampleShm(now);
+  SampleHost(now, true);
+}
+
+void ProcSampler::SampleHost(TimeNs now, bool last) {
+  ProcessId process;
+  if (!has_first_ || !drain_.ProcessOf(first_.pid, first_.start, &process)) return;
+  host_.Sample(process, now, last);
 }
 
 }  // namespace penstock::record

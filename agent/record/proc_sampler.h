@@ -11,6 +11,7 @@
 #include <string>
 
 #include "agent/record/enrich.h"
+#include "agent/record/host_sampler.h"
 #include "agent/record/io_history.h"
 #include "agent/record/liveness.h"
 #include "traces/recording.h"
@@ -18,11 +19,18 @@
 
 namespace penstock::record {
 
+// How often smaps_rollup is read. The kernel walks all pages of the process for it, at about 20 us
+// a megabyte, and holds the process's memory lock meanwhile.
+struct MemoryWalks {
+  bool on = true;
+  TimeNs every;  // of each process; 0: as the budget allows
+};
+
 class ProcSampler {
  public:
   // Requires: all outlive this.
   ProcSampler(wire::FileHeader& header, const traces::RecordingDrain& drain, Liveness& liveness,
-              EnrichingPacker& out);
+              EnrichingPacker& out, MemoryWalks walks);
 
   // Samples whatever is due. Cost: a few microseconds per process ten times a second; walks of
   // page tables and maps all together about 0.1 % of the machine's CPU time (WalkBudget).
@@ -31,6 +39,9 @@ class ProcSampler {
   void SampleAll(TimeNs now);
   // Traced processes that ran at the last Tick.
   [[nodiscard]] std::uint32_t running() const { return running_; }
+  // Walks for memory so far, and CPU time of all walks, maps included.
+  [[nodiscard]] std::uint64_t walks() const { return walk_count_; }
+  [[nodiscard]] TimeNs walks_cpu() const { return budget_.spent(); }
 
  private:
   // CPU time for walks of page tables (smaps_rollup: 5 ms for 250 MB) and maps: what is taken here
@@ -40,6 +51,7 @@ class ProcSampler {
     explicit WalkBudget(std::uint64_t cores) : cores_(cores) {}
     [[nodiscard]] bool Allows(TimeNs now, TimeNs cost);
     void Spend(TimeNs cost) { spent_.value += cost.value; }
+    [[nodiscard]] TimeNs spent() const { return spent_; }
 
    private:
     std::uint64_t cores_;
@@ -69,11 +81,14 @@ class ProcSampler {
   bool SampleStat(ProcessKey key, Tracked& tracked, TimeNs now);
   void SampleIo(const wire::ProcessSlot& slot, ProcessKey key, Tracked& tracked, TimeNs now);
   void OnGone(const wire::ProcessSlot& slot, ProcessKey key, const Tracked& tracked);
+  // What the kernel counts without a walk.
+  void SampleAnonymous(ProcessKey key, const Tracked& tracked, TimeNs now);
   void SampleMemory(ProcessKey key, Tracked& tracked, TimeNs now);
+  [[nodiscard]] TimeNs NextWalk(const Tracked& tracked, TimeNs now, TimeNs took) const;
   // Walks the process that has waited longest, if there is time for one.
   void SampleMemoryInTurn(TimeNs now);
   void ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now);
-  void SampleShm(TimeNs now);
+  void SampleHost(TimeNs now, bool last);
   // Gives the slots of processes that ended a while ago to new ones, once slots run short: a
   // loader that starts its workers anew every epoch would use them up.
   void RecycleSlots(TimeNs now);
@@ -85,15 +100,19 @@ class ProcSampler {
   EnrichingPacker& out_;
   std::map<ProcessKey, Tracked> tracked_;
   WalkBudget budget_;
+  MemoryWalks walks_;
+  std::uint64_t walk_count_ = 0;
+  bool any_worker_ = false;
+  HostSampler host_;
   ProcessKey first_;  // counters of the host stand with the first process
   bool has_first_ = false;
   std::uint32_t running_ = 0;
   TimeNs next_tick_;
-  TimeNs next_shm_;
   std::uint64_t page_size_;
   std::uint64_t clock_ticks_;
   StringId cpu_ns_, run_delay_ns_, rss_bytes_, minor_faults_, major_faults_, threads_,
-      disk_read_bytes_, rchar_bytes_, pss_bytes_, uss_bytes_, shm_used_bytes_;
+      disk_read_bytes_, rchar_bytes_, pss_bytes_, uss_bytes_, private_dirty_bytes_,
+      anonymous_bytes_, pss_anon_bytes_, swap_bytes_, rss_anon_bytes_;
 };
 
 }  // namespace penstock::record

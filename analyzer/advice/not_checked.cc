@@ -61,8 +61,15 @@ std::vector<NotChecked> NotCheckedRules(const traces::Trace& trace, const Diagno
   needs(run.epochs.size() < 2, {"cold-cache", "fits-in-ram", "repeated-work"}, "two epochs");
   needs(processes && !(HasCounter(model, "cpu_ns") && HasCounter(model, "threads")),
         {"cpu-oversubscribed"}, "CPU time and threads of the workers (a recording with collector)");
-  needs(processes && !HasCounter(model, "uss_bytes"), {"worker-memory-growth"},
+  const MemoryModel& memory = input.loader().memory;
+  const bool walked = HasCounter(model, "uss_bytes");
+  needs(processes && !walked, {"worker-memory-growth", "worker-memory-leak"},
         "memory of the workers (a recording with collector)");
+  needs(processes && walked && !memory.known, {"worker-memory-growth", "worker-memory-leak"},
+        "each worker's memory four times after its start (a longer recording, or record --memory "
+        "500ms)");
+  needs(processes && memory.known && !memory.attributed, {"worker-memory-leak"},
+        "anonymous memory of the workers (a recording of this version)");
   needs(input.loader().cpu.crowded && run.config.num_workers > 0,
         {"too-many-workers", "prefetch-too-shallow", "stragglers"}, "a quiet machine");
   needs(!input.loader().steady.steady && !input.loader().cpu.crowded && run.config.num_workers > 0,

@@ -44,6 +44,7 @@ constexpr std::array<Rule, 38> kRules = {ColdCache,
                                          TransferCeiling,
                                          WideLabels,
                                          WorkerMemoryGrowth,
+                                         WorkerMemoryLeak,
                                          WorkersRestartEachEpoch};
 
 // What is too much for the host is said of the host, not of each rank once more.

@@ -82,6 +82,7 @@ void TrainerStarved(const RuleInput& input, Findings& out);
 void TransferCeiling(const RuleInput& input, Findings& out);
 void WideLabels(const RuleInput& input, Findings& out);
 void WorkerMemoryGrowth(const RuleInput& input, Findings& out);
+void WorkerMemoryLeak(const RuleInput& input, Findings& out);
 void WorkersRestartEachEpoch(const RuleInput& input, Findings& out);
 
 // All rules, most severe findings first, then by predicted gain.

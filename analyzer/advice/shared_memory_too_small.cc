@@ -1,39 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Batches on their way do not fit into /dev/shm: workers die with a bus error sooner or later.
-// Threshold: (prefetch + 1) batches per worker, half as much again for what is being replaced.
-// Source: diagnosis.md R24; pytorch#5040, #1355; Docker's default is 64 MiB.
+// Threshold: (prefetch + 1) batches per worker, half as much again for what is being replaced, in
+// what others leave of it. Silent where it was measured that batches do not pass through it (they
+// are pickled). Source: diagnosis.md R24; pytorch#5040, #1355; Docker's default is 64 MiB.
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"
 
 namespace penstock::analyzer {
+namespace {
+
+// The largest depth whose batches would fit; 0: not even one.
+int DepthThatFits(const RuleInput& input, double size) {
+  const LoaderDiagnosis& loader = input.loader();
+  for (int depth = input.run().config.prefetch_factor; depth >= 1; --depth) {
+    Setting setting = input.Recorded();
+    setting.prefetch = depth;
+    if (SharedMemoryOf(loader.pipeline, setting, loader.facts) <= size) return depth;
+  }
+  return 0;
+}
+
+}  // namespace
 
 void SharedMemoryTooSmall(const RuleInput& input, Findings& out) {
   if (!input.diagnosis.loader || input.run().config.sample_tasks) return;
   const LoaderConfig& config = input.run().config;
-  const auto size = static_cast<double>(input.diagnosis.run.machine().shm_size.value);
+  const LoaderDiagnosis& loader = input.loader();
+  const SharedMemoryUse& use = loader.memory.shared;
   const double batch = BatchBytes(input.run());
+  Setting setting = input.Recorded();
+  setting.workers = config.num_workers;
+  setting.prefetch = config.prefetch_factor;
   const int ranks = input.diagnosis.run.host.ranks;  // the others are taken to be like this one
-  const double batches =
-      static_cast<double>(ranks) * config.num_workers * (config.prefetch_factor + 1);
-  const double need = 1.5 * batch * batches;
-  if (size <= 0 || batch <= 0 || config.num_workers == 0 || need <= size) return;
+  const double need = ranks * SharedMemoryOf(loader.pipeline, setting, loader.facts);
+  const double others = use.measured ? use.before : 0;
+  const auto size = static_cast<double>(input.diagnosis.run.machine().shm_size.value);
+  const double left = size - others;
+  if (size <= 0 || batch <= 0 || need <= left) return;
   Finding finding;
   finding.id = "shared-memory-too-small";
-  finding.severity = need / 1.5 > size ? Severity::kCritical : Severity::kWarning;
+  finding.severity = need / 1.5 > left ? Severity::kCritical : Severity::kWarning;
   finding.title =
       fmt::format("batches on their way may need {:.0f} MB of /dev/shm, which has {:.0f}",
                   need / 1e6, size / 1e6);
   if (ranks > 1) finding.title = fmt::format("of {} ranks, {}", ranks, finding.title);
   finding.evidence = {{"needed_bytes", need},
                       {"shm_bytes", size},
+                      {"used_by_others_bytes", others},
                       {"batch_bytes", batch},
                       {"ranks", static_cast<double>(ranks)},
-                      {"batches_on_their_way", batches}};
-  finding.action =
-      "Give the container more shared memory (docker run --shm-size or --ipc=host), or lower "
-      "num_workers or prefetch_factor.";
+                      {"batches_on_their_way", static_cast<double>(ranks * config.num_workers *
+                                                                   (config.prefetch_factor + 1))},
+                      {"margin", 1.5},
+                      {"most_batches_seen", static_cast<double>(use.most_batches)}};
+  if (use.measured) {
+    finding.evidence.emplace_back("most_used_bytes", std::max(0.0, use.most - others));
+  }
+  const int depth = DepthThatFits(input, left / ranks);
+  finding.action = fmt::format(
+      "Give the container more shared memory (docker run --shm-size={}m, or --ipc=host){}.",
+      static_cast<long>((need + others) / (1024.0 * 1024)) + 1,
+      depth >= 1 ? fmt::format(", or set prefetch_factor={}", depth)
+                 : std::string(", or lower num_workers"));
+  const Suggestion& suggestion = loader.suggestion;
+  if (suggestion.changes) {
+    setting.workers = suggestion.workers;
+    setting.prefetch = suggestion.prefetch;
+    const double suggested = ranks * SharedMemoryOf(loader.pipeline, setting, loader.facts);
+    finding.evidence.emplace_back("needed_bytes_of_suggestion", suggested);
+  }
   out.push_back(std::move(finding));
 }
 

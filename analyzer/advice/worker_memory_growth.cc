@@ -1,54 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of the workers grows all the time: reference counts of Python objects that fork shared
-// turn their pages private one by one (copy on write), or something leaks. Threshold: by Theil and
-// Sen's slope, 64 MB and a fifth of its size within the recording (ours), after the first fifth of
-// it. Source: diagnosis.md R26; pytorch#13246.
+// Memory of the workers grows by copy on write: the reference counts of Python objects that fork
+// shared turn their pages private one by one. The sign: private memory rises while anonymous
+// memory, private and shared together, does not. Recordings that do not tell the two apart are
+// judged by private memory alone. Threshold: memory_forecast.h. Source: diagnosis.md R26;
+// pytorch#13246; gc.freeze in the documentation of Python.
 #include <fmt/core.h>
-#include <span>
 
+#include "analyzer/advice/memory_forecast.h"
 #include "analyzer/advice/rules.h"
-#include "analyzer/stats/quantile.h"
+#include "analyzer/report/format.h"
 
 namespace penstock::analyzer {
+namespace {
+
+std::string Action(const RuleInput& input) {
+  const MemoryModel& memory = input.loader().memory;
+  const LoaderConfig& config = input.run().config;
+  std::string text =
+      "Keep what the dataset holds in a numpy array, a torch.Tensor or a pyarrow table (strings: "
+      "fixed-width bytes, or one buffer and an array of offsets) instead of lists and dictionaries "
+      "of Python objects: one reference count for all of it.";
+  if (config.num_workers > 1) text += " Fewer workers make fewer copies.";
+  text +=
+      " gc.freeze() before the loader is made stops the copies that the garbage collector makes, "
+      "not those of reference counts.";
+  if (memory.attributed && memory.shared_bytes > 0 && config.start_method != "spawn") {
+    text += fmt::format(
+        " Start method spawn or forkserver: no growth, but each worker has a copy of the dataset "
+        "from the start ({} are still shared).",
+        BytesText(static_cast<std::uint64_t>(memory.shared_bytes)));
+  }
+  if (config.persistent_workers) {
+    text +=
+        " persistent_workers=False gives the copies back at the end of every epoch, for a start of "
+        "all workers each time.";
+  }
+  return text + ForecastText(input);
+}
+
+}  // namespace
 
 void WorkerMemoryGrowth(const RuleInput& input, Findings& out) {
-  double growth = 0;
-  double slope = 0;
-  double size = 0;
+  if (!input.diagnosis.loader) return;
+  const MemoryModel& memory = input.loader().memory;
+  const Growth& growth = memory.growth.copied;
+  if (!WorthTelling(input, growth)) return;
   Finding finding;
-  for (const CounterSeries& series : input.diagnosis.run.counters) {
-    const auto& processes = input.trace.processes();
-    if (series.name != "uss_bytes" || series.process.value >= processes.size()) continue;
-    const traces::ProcessInfo& process = processes[series.process.value];
-    if (process.role != wire::kRoleWorker) continue;
-    const std::size_t skip = series.at.size() / 5;
-    const std::span<const double> at(series.at.begin() + static_cast<std::ptrdiff_t>(skip),
-                                     series.at.end());
-    const std::span<const double> value(series.value.begin() + static_cast<std::ptrdiff_t>(skip),
-                                        series.value.end());
-    if (at.size() < 8) continue;
-    const double one = TheilSenSlope(at, value);
-    const double grown = one * (at.back() - at.front());
-    if (grown < 64e6 || grown < 0.2 * value.front()) continue;
-    slope += one;
-    growth += grown;
-    size += value.back();
-    finding.pids.push_back(process.pid);
-  }
-  if (finding.pids.empty()) return;
   finding.id = "worker-memory-growth";
-  finding.severity = Severity::kWarning;
-  finding.title = fmt::format("{} workers grow by {:.0f} MB a minute together", finding.pids.size(),
-                              60 * slope / 1e6);
-  finding.evidence = {{"bytes_per_s", slope},
-                      {"grown_bytes", growth},
-                      {"private_bytes", size},
-                      {"workers", static_cast<double>(finding.pids.size())}};
-  finding.action =
-      "Keep the dataset's index in numpy, pyarrow or torch arrays instead of lists and "
-      "dictionaries "
-      "of Python objects; fewer workers slow the growth.";
+  DescribeGrowth(input, growth, finding);
+  const double a_minute = 60 * growth.per_second.estimate * std::max(1, memory.worker_count);
+  finding.title = fmt::format(
+      "{} workers grow by {} a minute together{}", std::max(1, memory.worker_count),
+      BytesText(static_cast<std::uint64_t>(a_minute)),
+      memory.attributed ? ", by copy on write of memory that they share with their parent" : "");
+  finding.evidence.emplace_back(
+      "kind", std::string(memory.attributed ? "copy on write" : "not told apart from a leak"));
+  finding.evidence.emplace_back("new_bytes_per_s", memory.growth.fresh.per_second.estimate *
+                                                       std::max(1, memory.worker_count));
+  finding.action = Action(input);
   out.push_back(std::move(finding));
 }
 

@@ -305,6 +305,12 @@ double CounterSeries::ValueAt(double time) const {
   return value[i - 1] + part * (value[i] - value[i - 1]);
 }
 
+std::optional<double> CounterSeries::LastUntil(double seconds) const {
+  const auto above = std::upper_bound(at.begin(), at.end(), seconds);
+  if (above == at.begin()) return std::nullopt;
+  return value[static_cast<std::size_t>(above - at.begin()) - 1];
+}
+
 RunModel BuildRunModel(const traces::Trace& trace) {
   RunModel model;
   model.host = ReadHost(trace.facts());

@@ -64,6 +64,8 @@ struct CounterSeries {
   // The value at a time by linear interpolation between samples; flat outside them.
   // Requires: there are samples.
   [[nodiscard]] double ValueAt(double time) const;
+  // The last value until `seconds`; nullopt before the first.
+  [[nodiscard]] std::optional<double> LastUntil(double seconds) const;
 };
 
 struct RunModel {

@@ -155,7 +155,8 @@ WorkerCurve BuildWorkers(const Diagnosis& diagnosis) {
     point.workers = one.workers;
     point.rate = one.predicted.rate;
     point.ram = one.predicted.ram;
-    const double own = config.sample_tasks ? 0 : loader.facts.worker_bytes * one.workers;
+    const double own =
+        config.sample_tasks ? 0 : WorkerBytes(loader.facts, one.workers) * one.workers;
     point.of_batches = point.ram - std::min(point.ram, static_cast<std::uint64_t>(own));
     point.recorded = one.workers == config.num_workers;
     point.suggested = suggestion.changes && one.workers == suggestion.workers;

@@ -12,6 +12,7 @@
 #include "analyzer/report/format.h"
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/html_text.h"
+#include "analyzer/report/memory_report.h"
 #include "analyzer/report/phrases.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/whatif/grid.h"
@@ -291,7 +292,8 @@ std::string ReportHtml(const Report& report, const ReportPlots& plots) {
   if (!RanksLine(diagnosis).empty()) page += Section("ranks", "Ranks") + RanksHtml(report);
   page += Section("timeline", "A few batches in time") + TimelineFigure(plots.timeline);
   page += Section("workers", "Throughput against workers") + RateFigure(plots.workers);
-  page += Section("memory", "Memory against workers") + MemoryFigure(plots.workers);
+  page += Section("memory", "Memory against workers") + MemoryHtml(report) +
+          MemoryFigure(plots.workers);
   page += Section("latency", "Latency of each stage") + LatencyFigure(plots.latencies);
   page += Section("queue", "Queue depth over time") + QueueFigure(plots.queue);
   page += Section("findings", "Findings") + FindingsOf(report);

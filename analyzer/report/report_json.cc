@@ -3,6 +3,7 @@
 
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/json_writer.h"
+#include "analyzer/report/memory_report.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
 
@@ -235,6 +236,8 @@ std::string ReportJson(const Report& report) {
   json.EndArray();
   WriteSuggestion(diagnosis, json);
   WriteTriedChanges(report, json);
+  json.Key("memory");
+  WriteMemoryJson(diagnosis, json);
   json.Key("gpu");
   WriteGpuJson(report, json);
   json.Key("ranks");

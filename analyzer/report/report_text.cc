@@ -7,6 +7,7 @@
 
 #include "analyzer/report/format.h"
 #include "analyzer/report/gpu_report.h"
+#include "analyzer/report/memory_report.h"
 #include "analyzer/report/phrases.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
@@ -95,6 +96,15 @@ std::string WorkerLines(const Diagnosis& diagnosis) {
   return text;
 }
 
+// At most three lines: the workers, and what the recorded and the suggested setting take.
+std::string MemoryLines(const Diagnosis& diagnosis) {
+  std::string text;
+  for (const std::string& sentence : MemorySentences(diagnosis)) {
+    text += Labelled(text.empty() ? "memory" : "", sentence);
+  }
+  return text;
+}
+
 std::string FindingsText(const Report& report, const Paint& paint) {
   std::string text;
   for (const Finding& finding : report.findings) {
@@ -177,7 +187,7 @@ std::string ReportText(const Report& report, Colour colour) {
   }
   text += Labelled("loader", LoaderText(diagnosis)) + GainsLine(diagnosis) + "\n";
   text += StageTableText(report, paint) + "\n";
-  text += WorkerLines(diagnosis);
+  text += WorkerLines(diagnosis) + MemoryLines(diagnosis);
   text += GpuText(report);
   const std::string ranks = RanksText(report);
   if (!ranks.empty()) text += "\n" + ranks;

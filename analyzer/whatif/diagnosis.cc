@@ -123,6 +123,9 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   loader.replay.simulated = Simulate(whole).rate();
   loader.pipeline = Shortened(whole, kBatches, kTasks);
   loader.facts = FactsOf(diagnosis.run, run);
+  loader.memory = MeasureMemory(diagnosis.run, run, loader.steady.batch_rate());
+  loader.facts.growth = loader.memory.growth;
+  loader.facts.shares = !loader.memory.shared.unused;
   loader.material = MaterialOf(trace, diagnosis.run, run);
   loader.attribution = Attribute(loader.pipeline);
   std::size_t fetched = 0;

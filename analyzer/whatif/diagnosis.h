@@ -37,6 +37,7 @@ struct LoaderDiagnosis {
   Signals signals;
   Pipeline pipeline;  // of the beginning of a long run: what predictions start from
   LoaderFacts facts;
+  MemoryModel memory;
   Material material;
   Replay replay;
   Attribution attribution;

@@ -297,6 +297,14 @@ Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch) {
   return changed;
 }
 
+double WorkerBytes(const LoaderFacts& facts, int workers) {
+  if (facts.worker_bytes <= 0) return 0;
+  // Growth is known from the pages that were met; what is there besides does not shrink.
+  const double grown = facts.growth.copied.grown + facts.growth.fresh.grown;
+  const double least = std::max(0.0, facts.worker_bytes - grown);
+  return std::max(least, facts.worker_bytes + facts.growth.Change(workers).estimate);
+}
+
 std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting, const LoaderFacts& facts) {
   const double batch = facts.batch_bytes;
   double bytes = batch;
@@ -307,13 +315,13 @@ std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting, const Load
     const bool pinned = setting.pin.value_or(facts.pinned);
     bytes = batch * setting.workers * (setting.prefetch + 1) +
             (pinned ? batch * setting.workers * setting.prefetch : 0) +
-            facts.worker_bytes * setting.workers;
+            WorkerBytes(facts, setting.workers) * setting.workers;
   }
   return static_cast<std::uint64_t>(std::max(0.0, bytes));
 }
 
 double SharedMemoryOf(const Pipeline& pipeline, const Setting& setting, const LoaderFacts& facts) {
-  if (pipeline.sample_tasks || setting.workers <= 0) return 0;
+  if (pipeline.sample_tasks || setting.workers <= 0 || !facts.shares) return 0;
   return 1.5 * facts.batch_bytes * setting.workers * (setting.prefetch + 1);
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/whatif/attribution.h"
+#include "analyzer/whatif/memory_growth.h"
 #include "analyzer/whatif/pipeline.h"
 
 namespace penstock::analyzer {
@@ -36,6 +37,8 @@ struct LoaderFacts {
   double batch_bytes = 0;   // of one collated batch; 0: not known
   double batch_size = 0;    // samples in it
   double worker_bytes = 0;  // private memory of one worker process; 0: not known
+  WorkerGrowth growth;      // of it
+  bool shares = true;       // batches pass through /dev/shm
   bool persistent = false;
   bool pinned = false;
 };
@@ -56,7 +59,10 @@ void ScalePart(Pipeline& pipeline, Factor part, double scale);
 // Requires: batch >= 1; `pipeline` is BuildPipeline(run), or Shortened().
 [[nodiscard]] Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch);
 
-// Bytes of batches on their way and of the workers themselves.
+// Private bytes of one of so many workers when they have made the batches of an epoch: what was
+// seen, and what its growth comes to. 0: not known.
+[[nodiscard]] double WorkerBytes(const LoaderFacts& facts, int workers);
+// Bytes of batches on their way and of the workers themselves, at the end of an epoch.
 [[nodiscard]] std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting,
                                   const LoaderFacts& facts);
 // Of those, what lies in /dev/shm; diagnosis.md R24: half as much again is needed.

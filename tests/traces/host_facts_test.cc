@@ -49,6 +49,25 @@ TEST_F(CgroupTest, VersionOneHasItsOwnFiles) {
   EXPECT_EQ(*limits.memory_limit, Bytes{1073741824});
 }
 
+TEST_F(CgroupTest, UseIsThatOfTheGroupWhoseLimitBinds) {
+  Put("a/b/memory.max", "8000\n");
+  Put("a/memory.max", "6000\n");
+  Put("a/memory.current", "5000\n");
+  Put("a/memory.stat", "anon 2500\nfile 1500\ninactive_file 1000\nactive_file 500\n");
+  const CgroupLimits limits = ReadCgroupLimits("0::/a/b\n", root_);
+  EXPECT_EQ(limits.memory_group, root_ / "a");
+  EXPECT_EQ(CgroupMemoryUse(limits.memory_group), Bytes{3500});
+  EXPECT_FALSE(CgroupMemoryUse(root_ / "a/b"));
+}
+
+TEST_F(CgroupTest, UseOfVersionOneIsThatOfTheGroupsBelowToo) {
+  Put("memory/g/memory.limit_in_bytes", "9000\n");
+  Put("memory/g/memory.usage_in_bytes", "7000\n");
+  Put("memory/g/memory.stat", "inactive_file 1\ntotal_inactive_file 2000\ntotal_active_file 500\n");
+  const CgroupLimits limits = ReadCgroupLimits("3:memory:/g\n", root_);
+  EXPECT_EQ(CgroupMemoryUse(limits.memory_group), Bytes{4500});
+}
+
 TEST_F(CgroupTest, PathOfTheHostNeedNotExist) {
   Put("cpu.max", "200000 100000\n");
   const CgroupLimits limits = ReadCgroupLimits("0::/docker/0123/inner\n", root_);

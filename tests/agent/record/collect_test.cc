@@ -311,7 +311,8 @@ TEST(CollectTest, CountersAreTakenFromOutside) {
   }
   for (const char* name :
        {"cpu_ns", "rss_bytes", "minor_faults", "major_faults", "threads", "disk_read_bytes",
-        "rchar_bytes", "pss_bytes", "uss_bytes", "shm_used_bytes"}) {
+        "rchar_bytes", "pss_bytes", "uss_bytes", "private_dirty_bytes", "anonymous_bytes",
+        "pss_anon_bytes", "shm_used_bytes", "memory_available_bytes"}) {
     EXPECT_GE(seen[name], 1) << name;
   }
   EXPECT_GE(seen["cpu_ns"], 5);
@@ -319,6 +320,30 @@ TEST(CollectTest, CountersAreTakenFromOutside) {
   if (access("/proc/self/schedstat", R_OK) == 0) {
     EXPECT_GE(seen["run_delay_ns"], 5);
   }
+}
+
+TEST(CollectTest, PageTablesAreWalkedAsOftenAsAsked) {
+  const auto walks = [](const std::string& memory) {
+    RecordRun run;
+    EXPECT_EQ(WEXITSTATUS(run({"--quiet", "--memory", memory, "-o", "t", "--", FakeProgram(), "-",
+                               "1", "1", "1000", "1500", "0"})),
+              0);
+    const auto contents = ReadTrace(run.path("t"));
+    int counters = 0;
+    for (const auto& sample : contents.trace->counters()) {
+      counters += contents.trace->String(sample.name) == "private_dirty_bytes" ? 1 : 0;
+    }
+    // Each walk is told, but those of a process that has just ended.
+    const int told = std::stoi(contents.trace->facts().at("record.walks"));
+    EXPECT_GE(told, counters);
+    EXPECT_GE(std::stoll(contents.trace->facts().at("record.walks_cpu_ns")), 0);
+    return counters;
+  };
+  EXPECT_GE(walks("50ms"), 5);
+  EXPECT_EQ(walks("off"), 0);
+  const int seldom = walks("auto");  // every two seconds
+  EXPECT_GE(seldom, 1);
+  EXPECT_LE(seldom, 5);
 }
 
 TEST(LivenessTest, OwnProcessAndThreadsRun) {

@@ -51,6 +51,8 @@ TEST(OptionsTest, AnErrorIsOneLineOfUsage) {
       {"--gpu", "everything", "--", "cmd"},
       {"--buffer", "12", "--", "cmd"},
       {"--buffer", "64Q", "--", "cmd"},
+      {"--memory", "often", "--", "cmd"},
+      {"--memory", "1ms", "--", "cmd"},
       {"--override", "workers", "--", "cmd"},
       {"--override", "workers=x", "--", "cmd"},
       {"--override", "color=1", "--", "cmd"},
@@ -72,6 +74,14 @@ TEST(OptionsTest, OverridesAreKept) {
       Parse({"--override", "workers=8,prefetch=4,batch=64,pin=1,persistent=0", "--", "c"});
   ASSERT_TRUE(parsed) << parsed.error().message;
   EXPECT_EQ(parsed->options.overrides, "workers=8,prefetch=4,batch=64,pin=1,persistent=0");
+}
+
+TEST(OptionsTest, MemoryIsWalkedByBudgetUnlessSaid) {
+  const auto by_itself = Parse({"--", "c"});
+  EXPECT_TRUE(by_itself->options.memory);
+  EXPECT_EQ(by_itself->options.memory_every, TimeNs{0});
+  EXPECT_EQ(Parse({"--memory", "250ms", "--", "c"})->options.memory_every, TimeNs{250'000'000});
+  EXPECT_FALSE(Parse({"--memory", "off", "--", "c"})->options.memory);
 }
 
 TEST(OptionsTest, HelpAndVersionArePrinted) {

@@ -55,8 +55,13 @@ TEST(ProcFsTest, Rollup) {
   const auto memory = ParseRollup(
       "55d0-7ffe ---p 00000000 00:00 0 [rollup]\nRss:     884 kB\nPss:     385 kB\n"
       "Pss_Dirty:   100 kB\nShared_Clean: 696 kB\nPrivate_Clean:  12 kB\nPrivate_Dirty: 88 kB\n"
-      "Private_Hugetlb: 4 kB\n");
+      "Pss_Anon: 90 kB\nAnonymous: 420 kB\nPrivate_Hugetlb: 4 kB\nSwap: 7 kB\nSwapPss: 3 kB\n");
   ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->private_dirty, Bytes{88 * 1024});
+  EXPECT_EQ(memory->anonymous, Bytes{420 * 1024});
+  EXPECT_EQ(memory->swap, Bytes{7 * 1024});
+  EXPECT_EQ(memory->pss_anonymous, Bytes{90 * 1024});
+  EXPECT_FALSE(ParseRollup("Pss: 385 kB\n")->pss_anonymous);  // of an old kernel
   EXPECT_EQ(memory->pss, Bytes{385 * 1024});
   EXPECT_EQ(memory->uss, Bytes{104 * 1024});
 }
@@ -67,6 +72,19 @@ TEST(ProcFsTest, RunDelayIsTheSecondNumber) {
   EXPECT_FALSE(ParseRunDelay("1038471"));
   EXPECT_FALSE(ParseRunDelay("1 x 2"));
   EXPECT_FALSE(ParseRunDelay(""));
+}
+
+TEST(ProcFsTest, AnonymousPagesAreWhatNoFileIsBehind) {
+  EXPECT_EQ(AnonymousPages("5000 1200 300 10 0 900 0\n"), 900u);
+  EXPECT_EQ(AnonymousPages("5000 100 300 10 0 900 0\n"), 0u);  // counters of another moment
+  EXPECT_FALSE(AnonymousPages("5000 1200"));
+  EXPECT_FALSE(AnonymousPages("a b c d"));
+}
+
+TEST(ProcFsTest, MeminfoIsInKilobytes) {
+  const char* text = "MemTotal: 100 kB\nMemAvailable:   24 kB\nSwapFree: 0 kB\n";
+  EXPECT_EQ(MeminfoField(text, "MemAvailable"), Bytes{24 * 1024});
+  EXPECT_FALSE(MeminfoField(text, "Available"));
 }
 
 TEST(ProcFsTest, CodecLibrariesAreFoundOnce) {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory in a report: what makes the workers grow, what that comes to with the recorded and the
+// suggested setting, and what batches need of /dev/shm. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/report/json_writer.h"
+#include "analyzer/report/report.h"
+
+namespace penstock::analyzer {
+
+// What a setting takes when the batches of an epoch are made.
+struct MemoryForecast {
+  bool suggested = false;  // else the recorded setting
+  int workers = 0;
+  int prefetch = 0;
+  Interval worker;                        // private bytes of each worker
+  Interval total;                         // bytes of all workers and of the batches on their way
+  double shared = 0;                      // bytes that batches need of /dev/shm, margin included
+  bool fits_shared = true;                // as far as its size is known
+  std::optional<Interval> out_of_memory;  // seconds from the end of the recording
+};
+
+// The recorded setting, and the suggested one where it differs; empty without worker processes.
+[[nodiscard]] std::vector<MemoryForecast> MemoryForecasts(const Diagnosis& diagnosis);
+
+// "42 min", "5.2 h", "1.4 days".
+[[nodiscard]] std::string TimeAheadText(double seconds);
+
+// The value of the report's key "memory".
+void WriteMemoryJson(const Diagnosis& diagnosis, JsonWriter& json);
+// Sentences for a terminal and a page, one after the other; empty where nothing is known.
+[[nodiscard]] std::vector<std::string> MemorySentences(const Diagnosis& diagnosis);
+// Table of the forecasts, or a sentence that says why there is none.
+[[nodiscard]] std::string MemoryHtml(const Report& report);
+
+}  // namespace penstock::analyzer

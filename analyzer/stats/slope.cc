@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/stats/slope.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+
+Interval SlopeInterval(std::span<const double> x, std::span<const double> y) {
+  constexpr std::size_t kMost = 200;
+  constexpr double kNormal95 = 1.6449;  // 90 %, two-sided
+  const std::size_t n = std::min(x.size(), y.size());
+  const std::size_t points = std::min(n, kMost);
+  const auto pick = [&](std::size_t i) { return points == n ? i : i * (n - 1) / (points - 1); };
+  std::vector<double> slopes;
+  for (std::size_t i = 0; i < points; ++i) {
+    for (std::size_t k = i + 1; k < points; ++k) {
+      const double run = x[pick(k)] - x[pick(i)];
+      if (run != 0) slopes.push_back((y[pick(k)] - y[pick(i)]) / run);
+    }
+  }
+  if (slopes.empty()) return {};
+  std::sort(slopes.begin(), slopes.end());
+  const auto count = static_cast<double>(points);
+  const double spread = kNormal95 * std::sqrt(count * (count - 1) * (2 * count + 5) / 18);
+  const auto pairs = static_cast<double>(slopes.size());
+  const double below = points < 4 ? 0 : std::max(0.0, std::floor((pairs - spread) / 2));
+  const auto at = std::min(static_cast<std::size_t>(below), slopes.size() - 1);
+  return {Quantile(slopes, 0.5), slopes[std::min(at, slopes.size() - 1 - at)],
+          slopes[std::max(at, slopes.size() - 1 - at)]};
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A robust slope with its interval. Pure functions.
+#pragma once
+
+#include <span>
+
+#include "analyzer/stats/bootstrap.h"
+
+namespace penstock::analyzer {
+
+// Slope of y over x by Theil and Sen, as TheilSenSlope(), with a 90 % interval by Sen's method:
+// the ranks of Kendall's tau among the pairwise slopes.
+//
+// Assumes:     errors of one distribution, independent of each other; where neighbours err
+//              together the interval is too narrow.
+// Few samples: below four points the interval is that of all pairs; with fewer than two distinct x
+//              everything is 0.
+// Shapes:      x, y: [n] of the same length; longer ones are thinned evenly to 200 points.
+// Source:      P. K. Sen, J. Amer. Statist. Assoc. 63 (1968).
+[[nodiscard]] Interval SlopeInterval(std::span<const double> x, std::span<const double> y);
+
+}  // namespace penstock::analyzer

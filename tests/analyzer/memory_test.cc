@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory of workers: what makes it grow, and what it comes to.
+#include "analyzer/whatif/memory_growth.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/report/memory_report.h"
+#include "analyzer/report/report.h"
+#include "analyzer/stats/slope.h"
+#include "tests/analyzer/finds.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::FindingOf;
+using testing::MakeSynthetic;
+using testing::Ms;
+using testing::Synthetic;
+
+// What walks of the two workers say at a time, in bytes; `at` from 0 (their start) to 1 (the end).
+struct Walk {
+  double own = 40e6;      // private_dirty_bytes
+  double shared = 900e6;  // anonymous, and shared with the process that trains
+  double cached = 0;      // private pages of files
+  double dirty = 0;       // of those, not written back yet
+};
+using Course = std::function<Walk(double at)>;
+
+struct Told {
+  int walks = 20;
+  double available = 0;  // of the machine at all times; 0: not recorded
+  double trainer = 0;    // bytes by which the training process grows
+};
+
+// 2 workers with 400 batches each, in some 3 s.
+Synthetic TwoWorkers() {
+  Synthetic run;
+  run.batches = 800;
+  return run;
+}
+
+traces::TraceData WithMemory(const Synthetic& run, const Course& course, const Told& told = {}) {
+  traces::TraceData data = MakeSynthetic(run);
+  const double first = 1010;
+  double last = first;
+  for (const std::vector<traces::Span>& spans : data.spans) {
+    for (const traces::Span& span : spans) {
+      if (span.stage != traces::StageId::kFetch) continue;
+      last = std::max(last, static_cast<double>(span.end().value) * 1e-6);
+    }
+  }
+  const auto add = [&](const char* name, std::uint32_t process, double at, double value) {
+    traces::CounterSample sample;
+    sample.at = Ms(at);
+    sample.name = data.Intern(name);
+    sample.process = ProcessId{process};
+    sample.value = static_cast<std::int64_t>(value);
+    data.counters.push_back(sample);
+  };
+  for (int i = 0; i < told.walks; ++i) {
+    const double part = static_cast<double>(i) / (told.walks - 1);
+    const double at = first + part * (last - first);
+    for (std::uint32_t worker = 1; worker <= static_cast<std::uint32_t>(run.workers); ++worker) {
+      const Walk walk = course(part);
+      add("private_dirty_bytes", worker, at, walk.own + walk.dirty);
+      add("pss_anon_bytes", worker, at, walk.own + walk.shared / 3);
+      add("anonymous_bytes", worker, at, walk.own + walk.shared);
+      add("uss_bytes", worker, at, walk.own + walk.cached);
+      add("pss_bytes", worker, at, walk.own + walk.cached + walk.shared / 3);
+    }
+    add("rss_anon_bytes", 0, at, 1e9 + told.trainer * part);
+    if (told.available > 0) add("memory_available_bytes", 0, at, told.available);
+  }
+  data.facts["memory.total"] = "16000000000";
+  return data;
+}
+
+MemoryModel MemoryOf(traces::TraceData data) {
+  return Diagnose(*traces::MakeTrace(std::move(data))).loader->memory;
+}
+
+double Number(const Finding& finding, std::string_view key) {
+  for (const auto& [name, value] : finding.evidence) {
+    if (name == key) return std::get<double>(value);
+  }
+  return std::nan("");
+}
+
+Walk Copying(double at) {
+  return {40e6 + 200e6 * at, 900e6 - 200e6 * at, 0};
+}
+Walk Leaking(double at) {
+  return {40e6 + 200e6 * at, 900e6, 0};
+}
+
+TEST(SlopeTest, IntervalHoldsTheSlopeAndShrinksWithPoints) {
+  std::vector<double> x;
+  std::vector<double> y;
+  const std::vector<double> noise = {3, -5, 1, 6, -2, -6, 4, 0, -3, 5, 2, -4, -1};
+  for (std::size_t i = 0; i < 40; ++i) {
+    x.push_back(static_cast<double>(i));
+    y.push_back(3 * x.back() + noise[i % noise.size()]);
+  }
+  const auto part = [&](std::size_t n) {
+    return SlopeInterval(std::span(x).first(n), std::span(y).first(n));
+  };
+  const Interval many = part(40);
+  const Interval few = part(8);
+  EXPECT_NEAR(many.estimate, 3, 0.1);
+  EXPECT_LT(many.low, 3);
+  EXPECT_GT(many.high, 3);
+  EXPECT_GT(few.high - few.low, 2 * (many.high - many.low));
+  const Interval three = SlopeInterval(std::vector<double>{0, 1, 2}, std::vector<double>{0, 5, 4});
+  EXPECT_EQ(three.low, -1);  // all pairs
+  EXPECT_EQ(three.high, 5);
+  EXPECT_EQ(part(1).high, 0);
+}
+
+TEST(MemoryGrowthTest, WhatWasSharedAndBecomesPrivateIsCopied) {
+  const MemoryModel memory = MemoryOf(WithMemory(TwoWorkers(), Copying));
+  ASSERT_TRUE(memory.attributed);
+  EXPECT_EQ(memory.workers.size(), 2u);
+  EXPECT_TRUE(memory.growth.copied.certain());
+  EXPECT_FALSE(memory.growth.fresh.certain());
+  EXPECT_NEAR(memory.growth.copied.grown, 0.8 * 200e6, 10e6);  // after the first fifth
+  EXPECT_NEAR(memory.growth.copied.per_batch.estimate, 200e6 / 400, 0.02 * 200e6 / 400);
+  EXPECT_NEAR(memory.shared_bytes, 700e6, 1e6);
+  // It cannot copy more than was shared.
+  EXPECT_NEAR(memory.growth.copied.After(1e9).high, 900e6, 1e6);
+}
+
+TEST(MemoryGrowthTest, WhatIsNewIsFresh) {
+  const MemoryModel memory = MemoryOf(WithMemory(TwoWorkers(), Leaking));
+  EXPECT_TRUE(memory.growth.fresh.certain());
+  EXPECT_FALSE(memory.growth.copied.certain());
+  EXPECT_NEAR(memory.growth.fresh.per_batch.estimate, 5e5, 1e4);
+  EXPECT_NEAR(memory.growth.fresh.After(4000).estimate, 2e9, 5e7);  // there is no end to it
+}
+
+TEST(MemoryGrowthTest, PagesOfFilesAreNeither) {
+  const MemoryModel memory = MemoryOf(WithMemory(TwoWorkers(), [](double at) {
+    return Walk{40e6, 900e6, 400e6 * at};
+  }));
+  EXPECT_TRUE(memory.cached.certain());
+  EXPECT_FALSE(memory.growth.copied.certain());
+  EXPECT_FALSE(memory.growth.fresh.certain());
+}
+
+TEST(MemoryGrowthTest, PagesOfFilesThatAreNotWrittenBackAreNotCopied) {
+  const MemoryModel memory = MemoryOf(WithMemory(TwoWorkers(), [](double at) {
+    return Walk{40e6, 900e6, 400e6 * at, 400e6 * at};
+  }));
+  EXPECT_FALSE(memory.growth.copied.certain());
+  EXPECT_TRUE(memory.cached.certain());
+  EXPECT_NEAR(memory.private_bytes, 40e6, 1e6);
+  EXPECT_NEAR(memory.shared_bytes, 900e6, 1e6);
+}
+
+TEST(MemoryGrowthTest, CopiesThatBecomeFewerSettle) {
+  // At random, ever more of the pages have been met: a third of what is left in each 133 batches.
+  const auto course = [](double at) {
+    const double copied = 300e6 * (1 - std::exp(-3 * at));
+    return Walk{40e6 + copied, 900e6 - copied, 0};
+  };
+  const MemoryModel memory = MemoryOf(WithMemory(TwoWorkers(), course));
+  EXPECT_NEAR(memory.growth.copied.settles, 133, 30);
+  EXPECT_NEAR(memory.growth.copied.limit, 300e6, 30e6);
+  EXPECT_NEAR(memory.growth.copied.After(2000).estimate, 300e6, 30e6);
+}
+
+TEST(MemoryGrowthTest, AFewWalksAreNoSlope) {
+  EXPECT_FALSE(MemoryOf(WithMemory(TwoWorkers(), Copying, {.walks = 3})).known);
+  EXPECT_TRUE(MemoryOf(WithMemory(TwoWorkers(), Copying, {.walks = 6})).growth.copied.certain());
+}
+
+TEST(MemoryGrowthTest, FewerWorkersMakeMoreBatchesEach) {
+  const MemoryModel memory = MemoryOf(WithMemory(TwoWorkers(), Leaking));
+  EXPECT_EQ(memory.growth.horizon, 800);
+  EXPECT_NEAR(memory.growth.Change(2).estimate, 0, 5e6);
+  EXPECT_NEAR(memory.growth.Change(1).estimate, 200e6, 10e6);
+  EXPECT_NEAR(memory.growth.Change(4).estimate, -100e6, 10e6);
+}
+
+TEST(MemoryGrowthTest, SettingsAreJudgedByTheEndOfTheEpoch) {
+  const auto trace = traces::MakeTrace(WithMemory(TwoWorkers(), Copying));
+  const Diagnosis diagnosis = Diagnose(*trace);
+  const LoaderFacts& facts = diagnosis.loader->facts;
+  EXPECT_NEAR(WorkerBytes(facts, 2), 240e6, 5e6);
+  EXPECT_NEAR(WorkerBytes(facts, 4), 140e6, 10e6);
+  const std::vector<MemoryForecast> forecasts = MemoryForecasts(diagnosis);
+  ASSERT_FALSE(forecasts.empty());
+  EXPECT_EQ(forecasts[0].workers, 2);
+  EXPECT_GT(forecasts[0].total.estimate, 2 * 235e6);
+  EXPECT_LE(forecasts[0].total.low, forecasts[0].total.estimate);
+}
+
+TEST(MemoryGrowthTest, MemoryRunsOutWhereALeakMeetsItsLimit) {
+  Synthetic run = TwoWorkers();
+  run.persistent = true;
+  const auto grows = [&](double available) {
+    return MemoryOf(WithMemory(run, Leaking, {.walks = 20, .available = available}));
+  };
+  const MemoryModel memory = grows(10e9);
+  EXPECT_EQ(memory.room, 10e9);
+  const auto out = memory.OutOfMemory(2);
+  ASSERT_TRUE(out);
+  // Two workers with half a megabyte a batch, at the rate of the loop.
+  EXPECT_NEAR(out->estimate, 10e9 / (5e5 * memory.batch_rate), 0.05 * out->estimate);
+  EXPECT_LE(out->low, out->estimate);
+  EXPECT_GE(out->high, out->estimate);
+  // What workers that end with the epoch may come to fits.
+  run.persistent = false;
+  EXPECT_FALSE(grows(10e9).OutOfMemory(2));
+  EXPECT_FALSE(MemoryOf(WithMemory(run, Copying, {.walks = 20, .available = 10e9})).OutOfMemory(2));
+}
+
+TEST(MemoryGrowthTest, TheTrainingProcessCounts) {
+  const MemoryModel memory =
+      MemoryOf(WithMemory(TwoWorkers(), [](double) { return Walk{}; }, {20, 1e9, 100e6}));
+  EXPECT_TRUE(memory.trainer.certain());
+  const auto out = memory.OutOfMemory(2);
+  ASSERT_TRUE(out);
+  EXPECT_NEAR(out->estimate, 1e9 / memory.trainer.per_second.estimate, 1);
+}
+
+TEST(MemoryGrowthTest, TheLimitOfTheControlGroupBinds) {
+  traces::TraceData data = WithMemory(TwoWorkers(), Leaking, {.walks = 20, .available = 10e9});
+  data.facts["cgroup.memory_limit"] = "4000000000";
+  traces::CounterSample sample;
+  sample.at = Ms(1005);
+  sample.name = data.Intern("cgroup_memory_bytes");
+  sample.process = ProcessId{0};
+  sample.value = 3'000'000'000;
+  data.counters.push_back(sample);
+  const MemoryModel memory = MemoryOf(std::move(data));
+  EXPECT_EQ(memory.room, 1e9);
+  EXPECT_EQ(memory.limit_of, "control group");
+}
+
+TEST(WorkerMemoryGrowthTest, NamesCopyOnWriteWithItsFigures) {
+  const auto finding = FindingOf("worker-memory-growth", WithMemory(TwoWorkers(), Copying));
+  ASSERT_TRUE(finding);
+  EXPECT_NE(finding->title.find("copy on write"), std::string::npos);
+  EXPECT_NEAR(Number(*finding, "bytes_per_batch"), 5e5, 2e4);
+  EXPECT_NEAR(Number(*finding, "bytes_per_sample"), 5e5 / 4, 5e3);
+  EXPECT_NEAR(Number(*finding, "private_bytes_at_epoch_end"), 240e6, 10e6);
+  EXPECT_EQ(finding->pids.size(), 2u);
+  EXPECT_NE(finding->action.find("numpy"), std::string::npos);
+  EXPECT_FALSE(FindingOf("worker-memory-leak", WithMemory(TwoWorkers(), Copying)));
+}
+
+TEST(WorkerMemoryGrowthTest, IsSilentWhereLittleIsCopied) {
+  const auto little = [](double at) { return Walk{40e6 + 30e6 * at, 900e6 - 30e6 * at, 0}; };
+  EXPECT_FALSE(FindingOf("worker-memory-growth", WithMemory(TwoWorkers(), little)));
+}
+
+TEST(WorkerMemoryGrowthTest, SpeaksEarlyOfALongEpoch) {
+  // 30 MB are little, but this was a twentieth of the epoch.
+  const auto little = [](double at) { return Walk{40e6 + 30e6 * at, 900e6 - 30e6 * at, 0}; };
+  traces::TraceData data = WithMemory(TwoWorkers(), little);
+  data.processes[0].facts["loader.0.dataset_len"] = std::to_string(20 * 800 * 4);
+  const auto finding = FindingOf("worker-memory-growth", std::move(data));
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(Number(*finding, "private_bytes_at_epoch_end"), 40e6 + 20 * 30e6, 60e6);
+}
+
+TEST(WorkerMemoryLeakTest, NamesALeakAndWhenMemoryRunsOut) {
+  Synthetic run = TwoWorkers();
+  run.persistent = true;
+  const auto data = [&] { return WithMemory(run, Leaking, {.walks = 20, .available = 10e9}); };
+  const auto finding = FindingOf("worker-memory-leak", data());
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->severity, Severity::kCritical);
+  EXPECT_GT(Number(*finding, "out_of_memory_s"), 1);
+  EXPECT_LE(Number(*finding, "out_of_memory_s_low"), Number(*finding, "out_of_memory_s"));
+  EXPECT_NE(finding->action.find("runs out in"), std::string::npos);
+  EXPECT_FALSE(FindingOf("worker-memory-growth", data()));
+}
+
+TEST(WorkerMemoryLeakTest, IsSilentOfACacheThatFills) {
+  const auto cache = [](double at) {
+    return Walk{40e6 + 200e6 * (1 - std::exp(-4 * at)), 900e6, 0};
+  };
+  EXPECT_FALSE(FindingOf("worker-memory-leak", WithMemory(TwoWorkers(), cache)));
+}
+
+TEST(WorkerMemoryLeakTest, IsSilentOfPagesOfFiles) {
+  const auto mapped = [](double at) { return Walk{40e6, 900e6, 400e6 * at}; };
+  EXPECT_FALSE(FindingOf("worker-memory-leak", WithMemory(TwoWorkers(), mapped)));
+  EXPECT_FALSE(FindingOf("worker-memory-growth", WithMemory(TwoWorkers(), mapped)));
+}
+
+// What was in use of /dev/shm: nothing, then `most` while the loader runs.
+traces::TraceData WithShm(double most) {
+  Synthetic run = TwoWorkers();
+  run.sample_bytes = 4'000'000;  // 16 MB a batch
+  traces::TraceData data = MakeSynthetic(run);
+  data.facts["shm.size"] = "67108864";
+  for (int i = 0; i < 40; ++i) {
+    traces::CounterSample sample;
+    sample.at = Ms(1000 + 40.0 * i);
+    sample.name = data.Intern("shm_used_bytes");
+    sample.process = ProcessId{0};
+    sample.value = i == 0 ? 4096 : static_cast<std::int64_t>(most);
+    data.counters.push_back(sample);
+  }
+  return data;
+}
+
+TEST(SharedMemoryTooSmallTest, SaysWhatWasUsed) {
+  const auto finding = FindingOf("shared-memory-too-small", WithShm(60e6));
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(Number(*finding, "most_used_bytes"), 60e6, 1e4);
+  EXPECT_GE(Number(*finding, "most_batches_seen"), 2);
+  EXPECT_LE(Number(*finding, "most_batches_seen"), 6);
+}
+
+TEST(SharedMemoryTooSmallTest, IsSilentOfBatchesThatTakeAnotherWay) {
+  EXPECT_FALSE(FindingOf("shared-memory-too-small", WithShm(4096)));
+}
+
+TEST(MemoryReportTest, TimesAheadAreInUnitsOfTheirSize) {
+  EXPECT_EQ(TimeAheadText(90), "90 s");
+  EXPECT_EQ(TimeAheadText(2520), "42 min");
+  EXPECT_EQ(TimeAheadText(18'720), "5.2 h");
+  EXPECT_EQ(TimeAheadText(259'200), "3.0 days");
+}
+
+TEST(MemoryReportTest, TextAndJsonTellOfBothSettings) {
+  const auto trace = traces::MakeTrace(WithMemory(TwoWorkers(), Copying));
+  const Report report = BuildReport(*trace, "t");
+  const std::string text = ReportText(report, Colour::kOff);
+  EXPECT_NE(text.find("by copy on write of what it shares"), std::string::npos) << text;
+  const std::string json = ReportJson(report);
+  for (const char* key : {"\"forecasts\"", "\"copied\"", "\"room_bytes\"", "\"shared_memory\""}) {
+    EXPECT_NE(json.find(key), std::string::npos) << key;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::analyzer

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory of real workers: what makes it grow, how fast, and what comes of it; batches in a small /dev/shm.
+
+What is true is measured by the program under trace: it reads smaps_rollup of its workers, and what is used of
+/dev/shm, itself.
+"""
+import json
+import statistics
+import subprocess
+import sys
+import unittest
+
+import support
+from support import PYTHON, Case, environment, program, record, require, run, target
+
+SMALL = 64 << 20
+IN_SMALL_SHM = ("unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec "$@"', "sh")
+
+
+class Watched(Case):
+    pictures = (1, support.SMALL_SIZES)
+
+    @classmethod
+    def setUpClass(cls):
+        require("penstock-record", "penstock")
+        super().setUpClass()
+
+    def load(self, kind, *arguments, options=("--memory", "200ms"), before=()):
+        """Records the program; self.truth is what it saw, self.report what Penstock says."""
+        output = self.path(kind + ".penstock")
+        command = [PYTHON, target("memory.py"), "--kind", kind, *map(str, arguments)]
+        outcome = run([*before, *record(output, command, *options)], environment(), timeout=120)
+        self.assertEnded(outcome)
+        self.truth = json.loads(outcome.stdout)
+        told = run([program("penstock"), "report", output, "--json"])
+        self.assertEnded(told)
+        self.report = json.loads(told.stdout)
+        self.text = " ".join(run([program("penstock"), "report", output]).stdout.split())
+        self.found = {finding["id"]: finding for finding in self.report["findings"]}
+
+    def rate(self, column, batches=False):
+        """Bytes a second (or a batch of its own) by which the workers grew in truth, after a fifth of the run."""
+        rates = []
+        for series in self.truth["workers"].values():
+            first, last = series[len(series) // 5], series[-1]
+            along = (last[1] - first[1]) / len(self.truth["workers"]) if batches else last[0] - first[0]
+            rates.append((last[column] - first[column]) / along)
+        return statistics.mean(rates)
+
+    def assertClose(self, told, true, share):
+        print("    told %.4g, true %.4g" % (told, true), flush=True)
+        self.assertLess(abs(told - true), share * abs(true), self.report["memory"])
+
+
+class Growth(Watched):
+    def test_copies_of_python_objects_are_named_and_forecast(self):
+        # Recorded for about half of the epoch: the rest is forecast.
+        self.load("objects", options=("--memory", "200ms", "--batches", "220"))
+        self.assertNotIn("worker-memory-leak", self.found)
+        finding = self.found["worker-memory-growth"]
+        evidence = finding["evidence"]
+        self.assertEqual(evidence["kind"], "copy on write")
+        self.assertIn("copy on write", self.text)
+        self.assertEqual(len(finding["where"]["pids"]), 2)
+        self.assertLess(abs(self.rate(3)), 0.2 * self.rate(2), self.truth)  # what fork shared is copied, nothing is new
+        self.assertClose(evidence["bytes_per_batch"], self.rate(2, batches=True), 0.15)
+        self.assertLessEqual(evidence["bytes_per_s_low"], evidence["bytes_per_s"])
+        self.assertLess(abs(evidence["new_bytes_per_s"]), 0.2 * evidence["bytes_per_s"])
+        end = statistics.mean(series[-1][2] for series in self.truth["workers"].values())
+        self.assertClose(evidence["private_bytes_at_epoch_end"], end, 0.2)
+        self.assertEqual(evidence["epoch_batches"], self.truth["epoch"])
+        forecasts = {one["of"]: one for one in self.report["memory"]["forecasts"]}
+        self.assertGreater(forecasts["recorded"]["ram_bytes"], 2 * 0.8 * end)
+
+    def test_a_leak_is_named(self):
+        self.load("leak")
+        self.assertNotIn("worker-memory-growth", self.found)
+        evidence = self.found["worker-memory-leak"]["evidence"]
+        self.assertClose(evidence["bytes_per_s"], 2 * self.rate(3), 0.25)
+        self.assertClose(evidence["bytes_per_batch"], self.rate(3, batches=True), 0.15)
+        self.assertIn("leak", self.text)
+
+    def test_arrays_do_not_grow(self):
+        self.load("arrays", "--batches", 200)
+        self.assertTrue(self.report["memory"]["known"], self.report["memory"])
+        self.assertNotIn("worker-memory-growth", self.found)
+        self.assertNotIn("worker-memory-leak", self.found)
+        self.assertIn("none grows", self.text)
+
+    def test_pages_of_a_mapped_file_are_no_growth(self):
+        self.load("mapped", "--batches", 200)
+        self.assertTrue(self.report["memory"]["known"], self.report["memory"])
+        # All of the file was mapped by one worker or the other, half of it by each.
+        self.assertGreater(self.report["memory"]["page_cache"]["grown_bytes"], 30e6)
+        self.assertNotIn("worker-memory-growth", self.found)
+        self.assertNotIn("worker-memory-leak", self.found)
+
+
+class SmallSharedMemory(Watched):
+    """As in a container: 64 MB of /dev/shm, in a mount namespace of its own."""
+
+    @classmethod
+    def setUpClass(cls):
+        tried = subprocess.run([*IN_SMALL_SHM, "true"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               text=True, timeout=60, check=False)  # fmt: skip
+        if tried.returncode != 0:
+            raise unittest.SkipTest("no mount namespace here: " + tried.stdout.strip())
+        super().setUpClass()
+
+    def in_small(self, kind, megabytes, *arguments):
+        self.load(kind, "--batches", 160, "--sample-bytes", int(megabytes * 1e6 / 8), *arguments, options=(),
+                  before=IN_SMALL_SHM)  # fmt: skip
+        self.assertEqual(self.report["losses"]["dropped_events"], 0)
+        self.assertEqual(self.report["memory"]["shared_memory"]["size_bytes"], SMALL)
+        return self.found.get("shared-memory-too-small")
+
+    def test_batches_that_may_not_fit(self):
+        finding = self.in_small("batches", 8)  # 2 workers, 2 + 1 batches each, half as much again: 72 MB
+        self.assertIsNotNone(finding, self.report["memory"])
+        evidence = finding["evidence"]
+        self.assertEqual(evidence["shm_bytes"], SMALL)
+        self.assertEqual(evidence["batch_bytes"], 8e6)
+        self.assertEqual(evidence["needed_bytes"], 1.5 * 8e6 * 6)
+        # What was used was seen, and was never more than what is needed without the margin. Program and collector
+        # look at moments of their own.
+        most = self.truth["shm_most"] - self.truth["shm_before"]
+        for seen in (most, evidence["most_used_bytes"]):
+            self.assertGreater(seen, 1.9 * 8e6)
+            self.assertLessEqual(seen, 1.02 * 8e6 * 6)
+        self.assertIn("--shm-size=", finding["action"])
+
+    def test_batches_that_fit(self):
+        self.assertIsNone(self.in_small("batches", 5))  # 45 MB
+
+    def test_batches_that_are_pickled_take_none(self):
+        self.assertIsNone(self.in_small("pickled", 8))
+        self.assertTrue(self.report["memory"]["shared_memory"]["unused"])
+
+
+if __name__ == "__main__":
+    sys.exit(support.main())

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`penstock record` where it is not at home: a container with 64 MB of /dev/shm and processes of its own, as a user
+who may little, from any directory, by a link, with blanks in every path. Nothing here needs PyTorch."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+from install_test import BUILD, NOBODY, PYTHON, Case
+
+# Each sheds a little more of the host. "sh" is $0.
+SMALL_SHM = ("unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec "$@"', "sh")
+NO_SHM = ("unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=64m,ro tmpfs /dev/shm && exec "$@"', "sh")
+OWN_PIDS = ("unshare", "-m", "-p", "-f", "--mount-proc", "sh", "-c",
+            'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec "$@"', "sh")  # fmt: skip
+AS_NOBODY = ("setpriv", "--reuid=%d" % NOBODY, "--regid=%d" % NOBODY, "--clear-groups", "--no-new-privs")
+
+# Two workers that read while their parent waits, and what /dev/shm has left meanwhile.
+SCRIPT = '''import json, os, sys
+reads = int(sys.argv[2])
+info = os.statvfs("/dev/shm")
+for worker in range(2):
+    if os.fork() == 0:
+        for _ in range(reads):
+            with open(sys.argv[1], "rb") as file:
+                file.read()
+        os._exit(0)
+codes = [os.wait()[1] for worker in range(2)]
+print(json.dumps({"codes": codes, "pid": os.getpid(), "uid": os.getuid(), "shm": info.f_blocks * info.f_frsize,
+                  "free": info.f_bavail * info.f_frsize}))
+'''
+READS, BYTES = 7, 30000
+
+
+def permitted(*prefix):
+    return subprocess.run([*prefix, "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          timeout=60, check=False).returncode == 0  # fmt: skip
+
+
+class Places(Case):
+    def setUp(self):
+        self.work = os.path.join(self.base, "work of " + self.id().rsplit(".", 1)[-1])
+        os.makedirs(os.path.join(self.work, "my data"))
+        self.picture = os.path.join(self.work, "my data", "one of many.jpg")
+        with open(self.picture, "wb") as file:
+            file.write(os.urandom(BYTES))
+        self.script = os.path.join(self.work, "my script.py")
+        with open(self.script, "w", encoding="ascii") as file:
+            file.write(SCRIPT)
+        os.chmod(self.work, 0o777)
+
+    def needs(self, *prefix):
+        if not permitted(*prefix):
+            self.skipTest("not permitted here: " + " ".join(prefix[:2]))
+
+    def check_record(self, *prefix, trace=None, cwd=None, program=None):
+        """Records the script; returns what it printed and what the report says."""
+        output = self.run_([*prefix, program or self.program("penstock"), "record", "--quiet",
+                            *(["-o", trace] if trace else []), "--", PYTHON, self.script, self.picture, str(READS)],
+                           cwd=cwd or self.work)  # fmt: skip
+        told = json.loads(output)
+        self.assertEqual(told["codes"], [0, 0])
+        trace = os.path.join(cwd or self.work, trace or "my script.penstock")
+        self.run_([self.program("penstock"), "validate", trace])
+        report = json.loads(self.run_([self.program("penstock"), "report", trace, "--json"]))
+        reads = [stage for stage in report["stages"] if stage["name"] == "read"]
+        self.assertEqual([(one["count"], one["bytes"]) for one in reads], [(2 * READS, 2 * READS * BYTES)])
+        self.assertEqual(report["losses"]["dropped_events"], 0)
+        return told
+
+    def test_default_name_and_blanks_everywhere(self):
+        self.check_record()
+
+    def test_by_a_link_from_a_folder_that_is_nowhere(self):
+        link = os.path.join(self.work, "a link")
+        os.symlink(self.program("penstock"), link)
+        self.check_record(program=link, cwd="/", trace=os.path.join(self.work, "from the root.penstock"))
+
+    def test_small_shared_memory_stays_the_programs(self):
+        self.needs(*SMALL_SHM)
+        told = self.check_record(*SMALL_SHM)
+        self.assertEqual(told["shm"], 64 << 20)
+        self.assertGreater(told["free"], 63 << 20)  # the ring is elsewhere
+
+    def test_without_writable_shared_memory(self):
+        self.needs(*NO_SHM)
+        self.check_record(*NO_SHM)
+
+    def test_as_the_first_process_of_a_container(self):
+        self.needs(*OWN_PIDS)
+        told = self.check_record(*OWN_PIDS)
+        self.assertLess(told["pid"], 100)
+        self.assertEqual(told["shm"], 64 << 20)
+
+    def test_as_nobody_in_a_container(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root becomes somebody else")
+        self.needs(*OWN_PIDS, *AS_NOBODY)
+        told = self.check_record(*OWN_PIDS, *AS_NOBODY)
+        self.assertEqual(told["uid"], NOBODY)
+
+    def test_a_folder_that_may_not_be_written_is_said_and_nothing_runs_unseen(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root becomes somebody else")
+        self.needs(*AS_NOBODY)
+        closed = os.path.join(self.work, "closed")
+        os.makedirs(closed, mode=0o755)
+        done = subprocess.run([*AS_NOBODY, self.program("penstock"), "record", "--", PYTHON, "-c", "print('ran')"],
+                              cwd=closed, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, timeout=120, check=False)  # fmt: skip
+        self.assertIn("penstock", done.stderr)
+        self.assertIn("python", done.stderr)  # the name of the trace that it could not write
+        # Whether the program ran or not, what is said and the status agree.
+        self.assertEqual(done.returncode == 0, done.stdout == "ran\n", done.stderr)
+        self.assertEqual(os.listdir(closed), [])
+
+
+if __name__ == "__main__":
+    if not BUILD or shutil.which("unshare") is None:
+        sys.exit("PENSTOCK_BUILD is not set, or unshare is missing: run this through ctest")
+    unittest.main(verbosity=2)
