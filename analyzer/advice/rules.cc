@@ -7,7 +7,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::array<Rule, 38> kRules = {ColdCache,
+constexpr std::array<Rule, 39> kRules = {ColdCache,
                                          CollateSlow,
                                          ComputeBound,
                                          CopiesNotOverlapped,
