@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <utility>
 
 #include "analyzer/stats/quantile.h"
+#include "analyzer/whatif/private_memory.h"
 
 namespace penstock::gui {
 namespace {
@@ -15,8 +17,7 @@ using analyzer::CounterSeries;
 using analyzer::LoaderRun;
 using analyzer::WorkerRun;
 
-constexpr std::array<std::string_view, kMemoryKinds.size()> kCounters = {"uss_bytes", "pss_bytes",
-                                                                         "rss_bytes"};
+constexpr std::array<std::string_view, 3> kCounters = {"uss_bytes", "pss_bytes", "rss_bytes"};
 constexpr std::size_t kFewSamples = 4;  // fewer are no curve
 
 // When each process began its first batch, and the epoch that batch is of began.
@@ -102,6 +103,25 @@ CounterSeries Alive(CounterSeries series) {
   return series;
 }
 
+// What a worker still shares with the process that forked it.
+CounterSeries SharedOf(const analyzer::RunModel& run, const CounterSeries& anonymous) {
+  const CounterSeries* own = nullptr;
+  const CounterSeries* share = nullptr;
+  for (const CounterSeries& series : run.counters) {
+    if (series.process != anonymous.process) continue;
+    if (series.name == "private_dirty_bytes") own = &series;
+    if (series.name == "pss_anon_bytes") share = &series;
+  }
+  CounterSeries shared;
+  if (own == nullptr || !run.has_loader()) return shared;
+  const int workers = run.loader().config.num_workers;
+  analyzer::PrivateMemory split = analyzer::SplitMemory(*own, anonymous, share, nullptr, workers);
+  shared.process = anonymous.process;
+  shared.at = std::move(split.at);
+  shared.value = std::move(split.shared);
+  return shared;
+}
+
 }  // namespace
 
 MemoryKind WorkersModel::best() const {
@@ -147,6 +167,16 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) 
                                  process.role == wire::kRoleConsumer, process.comm,
                                  curve_of(series)});
     }
+  }
+  for (const CounterSeries& counter : run.counters) {
+    if (counter.name != "anonymous_bytes" || counter.process.value >= trace.processes().size()) {
+      continue;
+    }
+    const CounterSeries series = SharedOf(run, Alive(counter));
+    const traces::ProcessInfo& process = trace.processes()[series.process.value];
+    if (series.at.size() < 2 || process.role != wire::kRoleWorker) continue;
+    model.memory[static_cast<std::size_t>(MemoryKind::kOfParent)].push_back(
+        {series.process.value, process.worker_id, false, process.comm, curve_of(series)});
   }
   for (const CounterSeries& series : run.counters) {
     if (series.name == "shm_used_bytes" && series.at.size() >= 2) model.shared = curve_of(series);

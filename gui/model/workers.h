@@ -16,11 +16,13 @@ namespace penstock::gui {
 
 // How the memory of a process is counted.
 enum class MemoryKind : std::uint8_t {
-  kUss,  // its own, shared with nobody: what ends with it
-  kPss,  // its own, and its share of what several share: may be added up
-  kRss,  // everything it has mapped: what is shared counts in each process
+  kUss,       // its own, shared with nobody: what ends with it
+  kPss,       // its own, and its share of what several share: may be added up
+  kRss,       // everything it has mapped: what is shared counts in each process
+  kOfParent,  // anonymous, and shared with what forked it: copy on write makes it less
 };
-inline constexpr std::array kMemoryKinds = {MemoryKind::kUss, MemoryKind::kPss, MemoryKind::kRss};
+inline constexpr std::array kMemoryKinds = {MemoryKind::kUss, MemoryKind::kPss, MemoryKind::kRss,
+                                            MemoryKind::kOfParent};
 
 struct WorkerLine {
   std::int32_t worker_id = -1;

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/report/format.h"
+#include "gui/model/memory_words.h"
 #include "gui/views/workers_panels.h"
 #include "gui/widgets/time_plot.h"
 
@@ -21,9 +22,11 @@ struct Kind {
   Text name;
   Text tip;
 };
-constexpr std::array kKinds = {Kind{MemoryKind::kUss, Text::kMemoryUss, Text::kMemoryUssTip},
-                               Kind{MemoryKind::kPss, Text::kMemoryPss, Text::kMemoryPssTip},
-                               Kind{MemoryKind::kRss, Text::kMemoryRss, Text::kMemoryRssTip}};
+constexpr std::array kKinds = {
+    Kind{MemoryKind::kUss, Text::kMemoryUss, Text::kMemoryUssTip},
+    Kind{MemoryKind::kPss, Text::kMemoryPss, Text::kMemoryPssTip},
+    Kind{MemoryKind::kRss, Text::kMemoryRss, Text::kMemoryRssTip},
+    Kind{MemoryKind::kOfParent, Text::kMemoryOfParent, Text::kMemoryOfParentTip}};
 
 std::string NameOf(const Ui& ui, const MemoryCurve& curve) {
   if (curve.consumer) return ui.T(Text::kTrainingProgram);
@@ -57,6 +60,28 @@ void DrawKinds(const Ui& ui, Workspace& workspace, const WorkersModel& model, Me
   }
 }
 
+// Lines above the curves; returns what is left for those.
+Area DrawLines(const Ui& ui, const std::vector<MemoryLine>& lines, Area area) {
+  const Palette& p = ui.palette();
+  const float height = ui.small->FontSize + ui.Px(4);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (area.height() < ui.Px(90) + height) break;
+    const Rgb colour = lines[i].tone == MemoryTone::kBad    ? p.bad
+                       : lines[i].tone == MemoryTone::kWarn ? p.warn
+                                                            : p.dim;
+    DrawText(ImGui::GetWindowDrawList(), ui.small, area.min, Ink(colour),
+             Elided(ui.small, lines[i].text, area.width()));
+    ImGui::SetCursorScreenPos(area.min);
+    ImGui::PushID(static_cast<int>(i));
+    ImGui::InvisibleButton("##memoryline", {std::max(area.width(), 1.0F), ui.small->FontSize});
+    Tip(ui, lines[i].text);
+    ImGui::PopID();
+    area.min.y += height;
+  }
+  if (!lines.empty()) area.min.y += ui.Px(3);
+  return area;
+}
+
 }  // namespace
 
 void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, Area area) {
@@ -71,6 +96,7 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
                     Elided(ui.body, ui.T(Text::kMemoryNeeds), inside.width()));
     return;
   }
+  inside = DrawLines(ui, MemoryLines(*workspace.Shown().analysis, ui.language), inside);
   TimePlot plot;
   plot.from = workspace.Shown().analysis->from;
   plot.to = plot.from + std::max(workspace.Shown().analysis->report.duration, 1e-9);

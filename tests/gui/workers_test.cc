@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gui/model/memory_words.h"
 #include "tests/gui/panels_support.h"
 
 namespace penstock::gui {
@@ -66,6 +67,41 @@ TEST(WorkersModelTest, MemoryThatGrowsHasASlopeAndMemoryThatDoesNotHasNone) {
   EXPECT_NEAR(model.workers[1].growth, 0, 1);
   EXPECT_EQ(model.Of(MemoryKind::kUss).size(), 2U);
   EXPECT_TRUE(model.Of(MemoryKind::kRss).empty());
+}
+
+TEST(WorkersModelTest, WhatIsSharedAndCopiedIsACurveAndALine) {
+  Synthetic run;
+  run.batches = 800;
+  traces::TraceData data = MakeSynthetic(run);
+  const auto counter = [&](const char* name, double at, std::int64_t value) {
+    traces::CounterSample sample;
+    sample.at = analyzer::testing::Ms(1010 + at);
+    sample.name = data.Intern(name);
+    sample.process = ProcessId{1};
+    sample.value = value;
+    data.counters.push_back(sample);
+  };
+  for (int i = 0; i < 20; ++i) {
+    counter("private_dirty_bytes", 100.0 * i, 40'000'000 + 10'000'000 * i);
+    counter("anonymous_bytes", 100.0 * i, 900'000'000);
+    counter("uss_bytes", 100.0 * i, 40'000'000 + 10'000'000 * i);
+  }
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const WorkersModel model = BuildWorkers(*document.trace, *document.analysis);
+  ASSERT_EQ(model.Of(MemoryKind::kOfParent).size(), 1U);
+  const Curve& shared = model.Of(MemoryKind::kOfParent)[0].curve;
+  EXPECT_NEAR(shared.value.front(), 860e6, 1);
+  EXPECT_NEAR(shared.value.back(), 670e6, 1);
+  EXPECT_EQ(model.best(), MemoryKind::kUss);
+  const auto lines = MemoryLines(*document.analysis, Language::kEnglish);
+  ASSERT_GE(lines.size(), 2U);
+  EXPECT_NE(lines[0].text.find("copy on write"), std::string::npos) << lines[0].text;
+  EXPECT_EQ(lines[0].tone, MemoryTone::kWarn);
+  EXPECT_NE(lines[1].text.find("2 workers"), std::string::npos) << lines[1].text;
+  EXPECT_EQ(MemoryLines(*document.analysis, Language::kChinese).size(), lines.size());
+  // Where memory was not recorded there is nothing to say of it.
+  const Document without = testing::DocumentOf(traces::MakeTrace(MakeSynthetic(run)));
+  EXPECT_TRUE(MemoryLines(*without.analysis, Language::kEnglish).empty());
 }
 
 TEST(WorkersModelTest, ARunWithoutWorkersHasNoLines) {
