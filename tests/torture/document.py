@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tests/RELIABILITY.md: what was done to Penstock, on what machine, and what came of it."""
 import datetime
+import json
 import os
 import platform
 
@@ -81,6 +82,24 @@ def slower(outcome):
     return "%+.0f %%" % ((ratios[len(ratios) // 2] - 1) * 100)
 
 
+def kept_in(name=""):
+    """Where the figures of a scenario of the full form lie until the next one."""
+    folder = os.path.join(ROOT, "build", "test", "torture")
+    os.makedirs(folder, exist_ok=True)
+    return os.path.join(folder, name + ".json") if name else folder
+
+
+def keep(outcome, options):
+    """Notes down what the document says of a scenario: runs may be made one by one."""
+    notes = outcome.notes + [note for figures in outcome.figures for note in figures.notes]
+    known = {"name": outcome.name, "what": outcome.what, "state": outcome.state, "why": outcome.why,
+             "notes": notes, "totals": totals(outcome), "slower": slower(outcome),
+             "date": datetime.date.today().isoformat(), "machine": machine(), "note": options.note,
+             "fuzz_seconds": options.fuzz_seconds}  # fmt: skip
+    with open(kept_in(outcome.name), "w", encoding="utf-8") as file:
+        json.dump(known, file)
+
+
 def totals(outcome):
     figures = outcome.figures
     return {
@@ -106,30 +125,42 @@ def shown(outcome):
     return "%s, trace %s%s" % (text, size(t["file"]), ", " + slower(outcome) if slower(outcome) else "")
 
 
-def row(outcome):
-    what = outcome.what
-    notes = outcome.notes + [note for figures in outcome.figures for note in figures.notes]
-    if notes:
-        what += " (" + "; ".join(notes) + ")"
-    if outcome.state == "skipped":
-        return "| %s | %s: **skipped**, %s | | | | | | | | |\n" % (outcome.name, what, outcome.why)
-    if outcome.state == "failed":
-        what += ": **failed**, " + outcome.why.replace("|", "/").replace("\n", " ")
-    t = totals(outcome)
+def row(known):
+    what = known["what"]
+    if known["notes"]:
+        what += " (" + "; ".join(known["notes"]) + ")"
+    if known["state"] == "skipped":
+        return "| %s | %s: **skipped**, %s | | | | | | | | |\n" % (known["name"], what, known["why"])
+    if known["state"] == "failed":
+        what += ": **failed**, " + known["why"].replace("|", "/").replace("\n", " ")
+    t = known["totals"]
     if not t["runs"]:
-        return "| %s | %s | | | | | | | | |\n" % (outcome.name, what)
+        return "| %s | %s | | | | | | | | |\n" % (known["name"], what)
     return "| %s | %s | %d | %s | %s | %s | %s | %s | %s | %s |\n" % (
-        outcome.name, what, t["runs"], number(t["processes"]), number(t["expected"]), number(t["spans"]),
-        number(t["lost"]), size(t["memory"]) if t["memory"] else "", size(t["file"]), slower(outcome))
+        known["name"], what, t["runs"], number(t["processes"]), number(t["expected"]), number(t["spans"]),
+        number(t["lost"]), size(t["memory"]) if t["memory"] else "", size(t["file"]), known["slower"])
 
 
-def write(outcomes, options):
-    counts = {state: sum(o.state == state for o in outcomes) for state in ("passed", "skipped", "failed")}
+def write(names):
+    """The document of the scenarios of these names that were run in full."""
+    rows = []
+    for name in names:
+        try:
+            with open(kept_in(name), encoding="utf-8") as file:
+                rows.append(json.load(file))
+        except FileNotFoundError:
+            pass
+    counts = {state: sum(r["state"] == state for r in rows) for state in ("passed", "skipped", "failed")}
     text = "%(passed)d scenarios passed, %(skipped)d were skipped, %(failed)d failed." % counts
-    text += " Each fuzz target ran for %d s. %s" % (options.fuzz_seconds, options.note)
-    head = HEAD.format(date=datetime.date.today().isoformat(), machine=machine(), counts=text)
+    fuzzed = sorted({r["fuzz_seconds"] for r in rows if r["name"].startswith("fuzz-")})
+    if fuzzed:
+        text += " Each fuzz target ran for %s s." % " or ".join(map(str, fuzzed))
+    notes = sorted({r["note"] for r in rows if r["note"]})
+    text = " ".join([text, *notes])
+    head = HEAD.format(date=max(r["date"] for r in rows), counts=text,
+                       machine=", or ".join(sorted({r["machine"] for r in rows})))  # fmt: skip
     temporary = PATH + ".new"
     with open(temporary, "w", encoding="utf-8") as file:
-        file.write(head + "".join(row(outcome) for outcome in outcomes) + FOOT)
+        file.write(head + "".join(map(row, rows)) + FOOT)
     os.replace(temporary, PATH)
     return os.path.relpath(PATH)

@@ -98,8 +98,18 @@ class Parts(unittest.TestCase):
 
         outcome = torture.play(breaks_down, True, None)
         self.assertRegex(outcome.line(), "^failed +breaks-down .*it | broke")
-        self.assertEqual(document.row(outcome).count("|"), 11)
-        self.assertIn("**failed**", document.row(outcome))
+        with harness.tempfile.TemporaryDirectory() as folder, mock.patch.object(
+            document, "ROOT", folder
+        ), mock.patch.object(document, "PATH", os.path.join(folder, "document.md")):
+            document.keep(outcome, mock.Mock(note="A note.", fuzz_seconds=5))
+            document.write(["breaks-down", "was-never-run"])
+            with open(document.PATH, encoding="utf-8") as file:
+                text = file.read()
+        row = next(line for line in text.splitlines() if line.startswith("| breaks-down"))
+        self.assertEqual(row.count("|"), 11)
+        self.assertIn("**failed**, it / broke", row)
+        self.assertIn("A note.", text)
+        self.assertIn("1 failed", text)
 
 
 if __name__ == "__main__":

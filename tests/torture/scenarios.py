@@ -49,7 +49,7 @@ def ends(run):
 
 def vfork_and_exec(run):
     """vfork and exec, also of what is not there, posix_spawn, a cleared environment"""
-    run.check(victim("vfork", run.scaled(5, 200)), lossless=run.quick)
+    run.check(victim("vfork", run.scaled(5, 100)), lossless=run.quick)
 
 
 def signals_restarted(run):
@@ -136,7 +136,7 @@ def jemalloc(run):
     for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"):
         library = os.path.join(folder, "libjemalloc.so.2")
         if os.path.exists(library):
-            run.check(victim("threads", run.scaled(320, 8000), 16), preload=library)
+            run.check(victim("threads", run.scaled(320, 3000), 16), preload=library)
             if not run.quick:
                 run.check(victim("fork-while-threads-read", 300), preload=library)
             return
@@ -244,7 +244,7 @@ def disk_comes_and_goes(run):
         raise Skip(can_mount())
     where = os.path.join(run.folder, "disk")
     os.mkdir(where)
-    command = victim("events", run.scaled(3, 60), 50_000)
+    command = victim("events", run.scaled(3, 30), 50_000)
     inner = os.path.join(where, "t.penstock")
     out = os.path.join(run.folder, "out")
     os.mkdir(out)
@@ -297,7 +297,7 @@ def soak(run):
     """as many events as hours of training make, in a minute: memory and its growth"""
     if run.quick:
         raise Skip("only in the full form; soak-keep is much the same")
-    seconds, rate = 60, 600_000
+    seconds, rate = 60, 500_000
     made = run.check(victim("events", seconds, rate), modes=("record",), lossless=False,
                      alone=support.Outcome(0, "done\n", "", 0.0))[0]
     growth(made, seconds)
@@ -309,7 +309,7 @@ def soak(run):
 
 def soak_keep(run):
     """the same with --keep: memory and file are those of the last seconds"""
-    seconds, rate, keep = run.scaled((3, 200_000, 1), (90, 400_000, 5))
+    seconds, rate, keep = run.scaled((3, 200_000, 1), (60, 400_000, 5))
     run.check(victim("events", seconds, rate), modes=("record",), in_file=False,
               options=("--keep", "%ds" % keep), alone=support.Outcome(0, "done\n", "", 0.0))
     made = run.figures[0]
@@ -372,7 +372,7 @@ def many_generations(run):
     """a run of hours whose workers are made anew again and again: what a process costs the collector"""
     if run.quick:
         raise Skip("only in the full form")
-    made = run.check(victim("processes", 20_000, 4), modes=("record",), lossless=False)[0]
+    made = run.check(victim("processes", 10_000, 4), modes=("record",), lossless=False)[0]
     per_process = made.memory / max(1, made.processes)
     made.notes.append("%.1f KB for each process" % (per_process / 1024))
     if per_process > 16 << 10:

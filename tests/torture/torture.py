@@ -64,7 +64,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--quick", action="store_true", help="some seconds for each scenario (default)")
-    form.add_argument("--full", action="store_true", help="in earnest, and write tests/RELIABILITY.md")
+    form.add_argument("--full", action="store_true", help="in earnest, and write tests/RELIABILITY.md of all that was")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this scenario")
     parser.add_argument("--fuzz-seconds", type=int, default=600, metavar="N", help="for each target (600)")
     parser.add_argument("--fuzz-build", metavar="DIR", default="build/fuzz", help="where the targets are")
@@ -92,9 +92,11 @@ def main():
         if options.only and name_of(function) not in options.only:
             continue
         outcomes.append(play(function, not options.full, options))
+        if options.full:
+            document.keep(outcomes[-1], options)
         print(outcomes[-1].line(), flush=True)
-    if options.full and not options.only:
-        print("wrote %s" % document.write(outcomes, options))
+    if options.full:
+        print("wrote %s" % document.write([name_of(function) for function in table]))
     counts = {state: sum(o.state == state for o in outcomes) for state in ("passed", "skipped", "failed")}
     print("%(passed)d passed, %(skipped)d skipped, %(failed)d failed" % counts)
     return 1 if counts["failed"] else 0
