@@ -48,8 +48,9 @@ NO_LOADER = r"no loader was seen"
 
 ROWS = (
     Row("PyTorch `DataLoader`, Debian's"),
-    Row("PyTorch `DataLoader`"),
+    Row("PyTorch `DataLoader`", "workers: none, fork, spawn; of the releases between these two, none is tried"),
     Row("PyTorch `DataLoader(in_order=False)`"),
+    Row("PyTorch `DataLoader`, threads as workers", "neither release has them"),
     Row("torchdata `StatefulDataLoader`"),
     Row("torchdata `nodes`, in one thread"),
     Row("torchdata `nodes`, threads or processes", "the nodes do not say which samples a batch is made of"),
@@ -73,7 +74,7 @@ ROWS = (
 
 _DEBIAN_TORCH = {"python": "debian", "packages": "torch torchvision", "row": "PyTorch `DataLoader`, Debian's"}
 _ARRAYS = {"file": "array_programs.py"}
-_NO_AUGMENT = {"augment": "no"}
+_NO_AUGMENT = {"augment": "-"}
 
 CASES = (
     *(_case("debian-" + name, program=name, **_DEBIAN_TORCH)
@@ -91,32 +92,34 @@ CASES = (
           decoder="datasets.Image"),
     _case("datasets-streaming", "Hugging Face datasets, streaming", TORCH + " datasets", decoder="datasets.Image"),
     _case("nodes-inline", "torchdata `nodes`, in one thread", TORCH + " torchdata", file="pipeline_programs.py",
-          cells=_NO_AUGMENT),
+          transform="PIL.resize"),
     *(_case(name, "torchdata `nodes`, threads or processes", TORCH + " torchdata", file="pipeline_programs.py",
-            cells={"batches": "no", **_NO_AUGMENT}, verdict=UNSEEN) for name in ("nodes", "nodes-process")),
+            cells={"batches": "no"}, transform="PIL.resize", verdict=UNSEEN) for name in ("nodes", "nodes-process")),
     *(_case(kind + name, row, packages, python=python, program=name, decoder=decoder, transform=transform,
             cells=cells, **_ARRAYS)
       for kind, python in (("", "wheels"), ("debian-", "debian"))
       for name, row, packages, decoder, transform, cells in (
           ("h5py", "h5py", "torch h5py", "h5py.Dataset", "", _NO_AUGMENT),
-          ("lmdb", "lmdb", "torch lmdb", "", "", {"decode": "no", **_NO_AUGMENT}),
+          ("lmdb", "lmdb", "torch lmdb", "", "", {"decode": "-", **_NO_AUGMENT}),
           ("lmdb-pictures", "lmdb", "torch lmdb", "cv2.imdecode", "cv2.resize", {}),
           ("imageio", "imageio", "torch imageio", "imageio.imread", "", _NO_AUGMENT),
           ("skimage", "scikit-image", "torch scikit-image", "skimage.io.imread", "skimage.resize", {}),
       )),
     *(_case(kind + "imageio-plain", "a loop without a loader", "imageio", python=python, program="imageio-plain",
-            decoder="imageio.imread", cells={"loop": "no", "batches": "no", "samples": "no", **_NO_AUGMENT},
+            decoder="imageio.imread", transform="", cells={"loop": "no", "batches": "no", "samples": "no", **_NO_AUGMENT},
             verdict=NO_LOADER, **_ARRAYS)
       for kind, python in (("", "wheels"), ("debian-", "debian"))),
-    *(_case(name, "SPDL", "spdl-core", file="pipeline_programs.py", cells={"batches": "no", **_NO_AUGMENT},
-            verdict=UNSEEN) for name in ("spdl", "spdl-loader")),
+    *(_case(name, "SPDL", "spdl-core", file="pipeline_programs.py", cells={"batches": "no"},
+            transform="PIL.resize", verdict=UNSEEN) for name in ("spdl", "spdl-loader")),
     *(_case(name, "NVIDIA DALI, on the CPU", "nvidia-dali-cuda130", file="pipeline_programs.py",
-            cells={"batches": "no", "samples": "no", **_NO_AUGMENT}, decoder="libjpeg_turbo_decoder", ahead=12,
-            verdict=UNSEEN) for name in ("dali", "dali-torch")),
+            cells={"batches": "no", "samples": "no", "augment": "part"}, decoder="libjpeg_turbo_decoder",
+            transform="[DALI][CPU op] Run Resize", ahead=12, verdict=UNSEEN) for name in ("dali", "dali-torch")),
     _case("tf-data", "TensorFlow `tf.data`", "tensorflow-cpu", python="tensorflow", file="pipeline_programs.py",
-          cells={"batches": "no", "samples": "no", **_NO_AUGMENT}, decoder="tensorflow::jpeg", verdict=UNSEEN),
+          cells={"batches": "no", "samples": "no", "augment": "no"}, decoder="tensorflow::jpeg",
+          transform="resize", verdict=UNSEEN),
     _case("tf-data-python", "TensorFlow `tf.data` with `py_function`", "tensorflow-cpu", python="tensorflow",
-          file="pipeline_programs.py", cells={"batches": "no", "samples": "no", **_NO_AUGMENT}, verdict=UNSEEN),
+          file="pipeline_programs.py", cells={"batches": "no", "samples": "no"}, transform="PIL.resize",
+          verdict=UNSEEN),
     _case("opencv-threads", "C++ with OpenCV", "", python="native", decoder="cv::imread", transform="cv::resize",
           cells={"loop": "no", "batches": "no", "samples": "no"}, verdict=NO_LOADER),
 )

@@ -2,7 +2,7 @@
 """What the recording of a program holds, against what the program says that it did.
 
 Each cell of the table in README.md is "yes" where all of it is there, once and no more; "part" where
-some is; "no" where nothing is. They are counted, not judged:
+some is; "no" where nothing is; "-" where the program does nothing of the kind:
 
   loop     a wait and a delivery for each batch that the loop got, in one epoch after another
   batches  what was done for a batch carries its number: a fetch of it, or its samples
@@ -93,15 +93,16 @@ def measure(recording, said, folders, decoder="", transform="", ahead=0):
     named = collections.Counter()
     for stage in ("decode", "augment"):
         named.update((stage, span.get("name", "")) for span in recording.spans[stage])
-    named.update(("decode", span["name"].partition(" process #")[0]) for span in recording.spans["mark"]
-                 if " process #" in span.get("name", ""))
+    for span in recording.spans["mark"]:
+        name, picture, _ = span.get("name", "").partition(" process #")
+        named["decode" if picture else "augment", name] += 1
     return {
         "loop": _share(len(events), said["batches"]) if once else "part",
         "batches": _covered(delivered, recording),
         "samples": _share(len(recording.outermost("sample")), said["samples"]),
         "read": _bytes(recording, folders, said["bytes"]),
-        "decode": _share(named["decode", decoder], said["samples"], ahead) if decoder else "no",
-        "augment": _share(named["augment", transform], said["samples"]) if transform else "no",
+        "decode": _share(named["decode", decoder], said["samples"], ahead) if decoder else "-",
+        "augment": _share(named["augment", transform], said["samples"]) if transform else "-",
     }
 
 

@@ -124,6 +124,7 @@ def table(results):
         cells = []
         for cell in measure.CELLS:
             found = {result["cells"][cell] for result in ran}
+            found = found - {"-"} or found  # a program that does nothing of the kind says nothing
             cells.append(found.pop() if len(found) == 1 else "part")
         tested = "; ".join(dict.fromkeys(result["versions"] for result in ran))
         lines.append(f"| {row.name} | {tested} | " + " | ".join(cells) + f" | {row.note} |")
@@ -160,12 +161,12 @@ def main():
             continue
         result = runner.run(case)
         results[case.name] = result
+        kept.write_text(json.dumps(results, indent=1))
         failed += bool(result.get("wrong"))
         said = result.get("missing") or " ".join(f"{name} {cell}" for name, cell in result.get("cells", {}).items())
         print(f"{case.name:<28} {said}", flush=True)
         for line in result.get("wrong", ()):
             print(f"    WRONG {line}", flush=True)
-    kept.write_text(json.dumps(results, indent=1))
     if options.table:
         write_table(options.table, table(results))
     return 1 if failed else 0
