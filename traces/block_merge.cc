@@ -27,6 +27,7 @@ class Merger {
     for (const SectionRef& block : blocks) {
       waiting_.push_back(&block);
     }
+    blocks_ = waiting_.size();
     std::stable_sort(waiting_.begin(), waiting_.end(),
                      [](const SectionRef* a, const SectionRef* b) {
                        return a->header.first > b->header.first;  // the earliest is at the back
@@ -70,6 +71,7 @@ class Merger {
   }
 
   bool Decode(Cursor& cursor) {
+    ++decodes_;
     std::span<const std::byte> payload;
     if (!spare_.empty()) {
       cursor.spans = std::move(spare_.back());
@@ -83,9 +85,12 @@ class Merger {
     return sound;
   }
 
-  // Keeps the number of decoded blocks bounded: the one that is needed last goes.
+  // Keeps the number of decoded blocks bounded: the one that is needed last goes. Blocks that all
+  // interleave with each other, as no recorder writes them, would be decoded for every span: those
+  // are held, all of them. The budget of the file bounds their memory.
   void SetOneAside() {
     const auto held = [](const Cursor& c) { return !c.spans.empty(); };
+    if (decodes_ > kMostDecodes * blocks_) return;
     if (static_cast<std::size_t>(std::count_if(open_.begin(), open_.end(), held)) <
         kMaxHeldBlocks) {
       return;
@@ -155,10 +160,13 @@ class Merger {
   }
 
   static constexpr std::size_t kGather = 4096;
+  static constexpr std::size_t kMostDecodes = 4;  // of each block, on average
 
   const MappedFile& file_;
   const std::function<void(std::span<const Span>)>& visit_;
   SectionDecoder decoder_;
+  std::size_t blocks_ = 0;
+  std::size_t decodes_ = 0;
   std::vector<const SectionRef*> waiting_;
   std::vector<Cursor> open_;
   std::vector<std::vector<Span>> spare_;
