@@ -104,8 +104,10 @@ double DelaySince(const CounterSeries& series, double from, double seen) {
 // What workers waited for a core in their batches, of all recorded ones: windows of short epochs
 // hold the deliveries of batches that were made before. Computing has nothing else to wait for, as
 // a rule: reads have what is left.
-void MeasureDelay(const RunModel& model, const LoaderRun& run, CpuLoad& load) {
-  if (run.config.sample_tasks || run.config.num_workers == 0) return;
+//
+// Returns what computing took of wall time for each second of CPU time; nullopt: not known.
+std::optional<double> MeasureDelay(const RunModel& model, const LoaderRun& run, CpuLoad& load) {
+  if (run.config.sample_tasks || run.config.num_workers == 0) return std::nullopt;
   std::map<std::uint32_t, double> delays;  // by process
   for (const CounterSeries& series : model.counters) {
     if (series.name != "run_delay_ns" || series.at.size() < 2) continue;
@@ -130,11 +132,14 @@ void MeasureDelay(const RunModel& model, const LoaderRun& run, CpuLoad& load) {
   }
   double delayed = 0;
   for (const auto& [process, delay] : delays) delayed += delay;
-  if (!(wall > 0)) return;
+  if (!(wall > 0)) return std::nullopt;
   load.delays_known = true;
   load.delayed_rest = rest > 0 ? std::min(1.0, delayed / rest) : 0;
   load.delayed_reads = reads > 0 ? std::clamp((delayed - rest) / reads, 0.0, 1.0) : 0;
-  load.core_wait = std::min(delayed, reads + rest) / wall;
+  delayed = std::min(delayed, reads + rest);
+  load.core_wait = delayed / wall;
+  const double computing = wall - reads - rest;
+  return computing > 0 ? std::optional(1 + delayed / computing) : std::nullopt;
 }
 
 }  // namespace
@@ -161,7 +166,8 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   load.own_cores = model.host.usable_cores();
   const Totals totals = AddUp(run, steady);
   load.squeeze = SqueezeOf(model, run, totals);
-  MeasureDelay(model, run, load);
+  // Of all computing where the kernel accounts for it, else of decoding alone.
+  const double squeeze = MeasureDelay(model, run, load).value_or(load.squeeze);
   if (!model.host.known) return load;
   const auto counted = CpuInWindows(model, steady, std::nullopt);
   load.from_counters = counted.has_value();
@@ -179,14 +185,18 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
     load.own_cores = std::max(load.own_cores, std::min(own, left));
     load.cores = std::max(load.cores, load.own_cores);
   }
-  load.crowded = load.known && load.squeeze >= kSqueezed && load.used < 0.8 * load.cores;
+  // Processes of one run that wake each other wait for cores too, in turns: decoding tells. Where
+  // there is none, a tenth of the batches' time is no chance.
+  const double counts = load.core_wait >= 0.1 ? squeeze : 0;
+  const double sign = load.squeeze > 0 ? load.squeeze : counts;
+  load.crowded = load.known && sign >= kSqueezed && load.used < 0.8 * load.cores;
   if (!load.crowded) return load;
   // A thread runs at 1 / squeeze of full speed among cores * squeeze that want to; the recorded
   // ones are itself and, of the others, as many as use what is used at that speed.
   double threads = std::max(1, run.config.num_workers);
   threads *= load.cores / load.own_cores;  // as many of each rank
-  const double beside = load.used * load.squeeze * (threads - 1) / threads;
-  load.others = std::max(0.0, load.cores * load.squeeze - 1 - beside);
+  const double beside = load.used * squeeze * (threads - 1) / threads;
+  load.others = std::max(0.0, load.cores * squeeze - 1 - beside);
   return load;
 }
 

@@ -17,12 +17,12 @@ using testing::Synthetic;
 
 // Four workers on two cores: a batch takes 40 ms to decode, of which 10 ms is computing, and 8 ms
 // to read. `delays`: of the waiting for something, 38 ms in all, so many ms for a core.
-Diagnosis Crowd(double delays, bool counted = true) {
+Diagnosis Crowd(double delays, bool counted = true, Costs costs = {8, 40, 0, 0, 0.1, 0.3, 1, 0}) {
   Synthetic run;
   run.workers = 4;
   run.cores = 2;
   run.cpu_share = 0.25;
-  run.costs = testing::Always(Costs{8, 40, 0, 0, 0.1, 0.3, 1, 0});
+  run.costs = testing::Always(costs);
   traces::TraceData data = testing::MakeSynthetic(run);
   if (!counted) return Diagnose(*traces::MakeTrace(std::move(data)));
   const StringId name = data.Intern("run_delay_ns");
@@ -71,6 +71,14 @@ TEST(CoreWaitTest, IsGuessedWhereItWasNotRecorded) {
   const Diagnosis diagnosis = Crowd(0, false);
   EXPECT_FALSE(diagnosis.loader->cpu.delays_known);
   EXPECT_LT(DemandOf(diagnosis).decode.wall, 39e-3);
+}
+
+// Without decoding, what the kernel says tells of other programs: not where workers hardly compute.
+TEST(CoreWaitTest, TellsOfOtherProgramsWithoutDecoding) {
+  const Costs computing{8, 0, 40, 0, 0.1, 0.3, 1, 0};
+  EXPECT_TRUE(Crowd(30, true, computing).loader->cpu.crowded);
+  const Costs waiting{46, 0, 2, 0, 0.1, 0.3, 1, 0};
+  EXPECT_FALSE(Crowd(1, true, waiting).loader->cpu.crowded);
 }
 
 }  // namespace
