@@ -120,7 +120,10 @@ Result<void> Rescue(const std::filesystem::path& output, const Arena& arena) {
   traces::PackOptions options;
   if (trace != nullptr) options.keep = KeepOf(*trace);
   auto packed = traces::CreatePacked(output, options);
-  if (!packed) return tl::unexpected(packed.error());
+  if (!packed) {
+    if (has_saved) std::filesystem::rename(saved, output.string() + ".part", error);
+    return tl::unexpected(packed.error());
+  }
   Joiner joined(std::move(*packed));
   if (trace != nullptr) {
     Append(*trace, joined);
@@ -131,12 +134,19 @@ Result<void> Rescue(const std::filesystem::path& output, const Arena& arena) {
     }
   }
   traces::RecordingDrain drain(arena.memory(), true);
-  if (auto ok = drain.CheckHeader(); !ok) return ok;
-  drain.Finish(joined);
-  joined.SetFact("record.stopped", "the collector was killed");
-  if (auto done = joined.Finish(); !done) return done;
-  std::filesystem::remove(saved, error);
-  return {};
+  Result<void> done = drain.CheckHeader();
+  if (done) {
+    drain.Finish(joined);
+    joined.SetFact("record.stopped", "the collector was killed");
+    done = joined.Finish();
+  }
+  if (done) {
+    std::filesystem::remove(saved, error);
+  } else {  // a full disk: what there was is not lost, another try may find room
+    joined.Discard();
+    if (has_saved) std::filesystem::rename(saved, output.string() + ".part", error);
+  }
+  return done;
 }
 
 }  // namespace penstock::record

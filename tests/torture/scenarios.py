@@ -233,7 +233,9 @@ fill() {
 fill & filler=$!
 status=0; "$@" || status=$?
 kill $filler; wait $filler 2>/dev/null || :; rm -f "$where/ballast"
-for file in "$where"/*.part; do [ ! -f "$file" ] || "$PENSTOCK_RECOVER" "${file%.part}"; done
+for try in 1 2 3 4 5 6 7 8 9 10; do # what fills it up may take a moment to end
+  for file in "$where"/*.part; do [ ! -f "$file" ] || "$PENSTOCK_RECOVER" "${file%.part}" || sleep 0.3; done
+done
 for file in "$where"/*; do [ ! -f "$file" ] || cp "$file" "$out"; done
 exit $status"""
 
