@@ -79,7 +79,9 @@ void BM_FullFrame(benchmark::State& state) {
   Measure(state, screen);
   if (!workspace.search.found || workspace.search.found->hits().empty()) {
     state.SkipWithError("nothing was found");
+    return;
   }
+  state.counters["hits"] = static_cast<double>(workspace.search.found->hits().size());
 }
 
 void Zooms(benchmark::internal::Benchmark* bench) {
