@@ -248,7 +248,7 @@ Attribution Attribute(const Pipeline& pipeline, Span span) {
   const auto saved = [](double speedup) { return 1 - 1 / speedup; };
   Gain best;
   for (const Gain& gain : result.gains) {
-    if (gain.factor == Factor::kCompute && data_first) continue;
+    if (gain.factor == Factor::kCompute && data_first && pipeline.workers == 0) continue;
     if (gain.factor != Factor::kCompute && gain.factor != Factor::kH2d && !data_first) continue;
     if (gain.speedup > best.speedup) best = gain;
   }

@@ -68,6 +68,12 @@ std::string Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) 
           "and {} ({} {})",
           waits, ShortNumber(rate), Unit(diagnosis));
     case Factor::kCompute:
+      if (found.headroom >= gain) {  // the data path as a whole gains more
+        return fmt::format(
+            "The training step holds the run back more than any one part of the data path: without "
+            "the step it would run {}, with data that costs nothing {} as fast; {}",
+            faster, Times(found.headroom), waits);
+      }
       return fmt::format(
           "The training step holds the run back, not the data: {}, and with data "
           "that costs nothing it would run only {:.2f}x as fast ({} {})",

@@ -54,6 +54,11 @@ std::string Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) 
       return fmt::format("没有突出的瓶颈：任一环节零成本的收益都不足 5 %，{}（{} {}）", waits,
                          ShortNumber(rate), unit);
     case Factor::kCompute:
+      if (loader.attribution.headroom >= gain) {
+        return fmt::format(
+            "训练步的限制大于数据通路中任一环节：若无训练步，{}；若数据零成本，可达 {:.2f} 倍；{}",
+            faster, loader.attribution.headroom, waits);
+      }
       return fmt::format(
           "限制在于训练步而非数据：{}，即使数据零成本，速度也只有 {:.2f} 倍（{} {}）", waits,
           loader.attribution.headroom, ShortNumber(rate), unit);

@@ -185,6 +185,25 @@ TEST(VerdictTest, WithoutWorkersAllOfTheFetchIsWait) {
   EXPECT_NEAR(diagnosis.loader->attribution.headroom, 5, 0.1);
 }
 
+// Two workers need 14 ms a batch, the step 3, then 22, for longer than a queue makes up for: no part
+// of the data path gains what the step does, all of it together gains more.
+TEST(VerdictTest, NamesTheStepBesideADataPathOfManySmallParts) {
+  Synthetic run;
+  run.workers = 2;
+  run.cores = 16;
+  run.batches = 960;
+  run.costs = [](int, int index) {
+    return Costs{7, 7, 7, 7, 0.1, 0.1, index / 60 % 2 == 0 ? 3.0 : 22.0, 0};
+  };
+  const Diagnosis diagnosis = DiagnosisOf(run);
+  const Attribution& found = diagnosis.loader->attribution;
+  EXPECT_EQ(Named(diagnosis), "compute") << diagnosis.summary;
+  EXPECT_GT(found.headroom, found.SpeedupOf(Factor::kCompute));
+  EXPECT_NE(diagnosis.summary.find("more than any one part of the data path"), std::string::npos)
+      << diagnosis.summary;
+  ExpectFaithfulReplay(diagnosis);
+}
+
 TEST(VerdictTest, FewBatchesAreAHint) {
   Synthetic run;
   run.batches = 6;

@@ -52,6 +52,21 @@ TEST(VerdictTest, ARecordingThatDoesNotSufficeGivesAHintAndNoFigure) {
   EXPECT_FALSE(Has(chinese, "速度可达")) << chinese;
 }
 
+TEST(VerdictTest, AStepBesideManySmallPartsIsWeighedAgainstAllOfThem) {
+  Report report = ReportOf({.costs = Always({.decode = 30, .step = 2})});
+  analyzer::Attribution& found = report.diagnosis.loader->attribution;
+  found.bottleneck = report.diagnosis.bottleneck = Factor::kCompute;
+  found.gains = {{Factor::kCompute, 1.24}, {Factor::kDecode, 1.1}};
+  found.headroom = 1.63;
+  const std::string english = analyzer::Summarise(report.diagnosis);
+  ASSERT_TRUE(Has(english, "more than any one part of the data path")) << english;
+  const std::string chinese = ChineseOf(report);
+  EXPECT_TRUE(Has(chinese, "任一环节") && Has(chinese, "1.24") && Has(chinese, "1.63")) << chinese;
+  found.headroom = 1.1;
+  EXPECT_TRUE(Has(analyzer::Summarise(report.diagnosis), "not the data"));
+  EXPECT_TRUE(Has(ChineseOf(report), "而非数据"));
+}
+
 TEST(VerdictTest, TheUnitIsThatOfTheEnglishSentence) {
   const std::map<std::string_view, std::string_view> units = {
       {"samples/s", "样本/秒"}, {"batches/s", "批/秒"}, {"images/s", "图像/秒"}};

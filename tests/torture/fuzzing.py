@@ -29,11 +29,11 @@ def fuzz(run, target, *seeds):
         fixed = []
     seconds = run.extra.fuzz_seconds
     line = [*fixed, program, "-max_total_time=%d" % seconds, "-timeout=10", "-rss_limit_mb=2048",
-            "-print_final_stats=1", "-artifact_prefix=%s/%s-" % (kept, target), *folders]
-    done = subprocess.run(line, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False,
+            "-print_final_stats=1", "-artifact_prefix=%s-" % target, *folders]
+    done = subprocess.run(line, cwd=kept, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False,
                           stderr=subprocess.PIPE, text=True, errors="replace", timeout=4 * seconds + 600)
     if done.returncode != 0:
-        raise Failure("%s; the input is %s/%s-*" % (done.stderr.strip()[-300:], kept, target))
+        raise Failure("%s; the input is build/test/%s-*" % (done.stderr.strip()[-300:], target))
     stats = dict(re.findall(r"stat::(\w+):\s+(\d+)", done.stderr))
     run.notes.append("%s inputs in %d s, peak %s MB, corpus of %d" % (
         document.number(int(stats.get("number_of_executed_units", 0))), seconds,
