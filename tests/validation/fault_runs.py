@@ -28,7 +28,7 @@ SLOWER = 0.08  # of a recording against the fastest run without the agent
 
 # So many runs of each arm, and so many at most until two agree.
 Effort = collections.namedtuple("Effort", "repeats attempts")
-QUICK, FULL = Effort(1, 1), Effort(2, 4)
+QUICK, FULL = Effort(1, 1), Effort(2, MOST)
 
 
 def make_pictures(folder, make_one):
