@@ -33,9 +33,12 @@ void CpuSaturated(const RuleInput& input, Findings& out) {
                       {"usable_cores", cpu.cores},
                       {"decode_wall_per_cpu", cpu.squeeze},
                       {"fetch_wall_per_cpu", input.loader().signals.wall_per_cpu}};
-  finding.action =
-      "More workers will not help. Make a sample cheaper (a faster decoder, decoding at reduced "
-      "size, caching what repeats), move stages to the GPU, or use more cores.";
+  const bool raised = input.loader().suggestion.workers > input.run().config.num_workers;
+  finding.action = raised ? "More workers gain no more than what is suggested. "
+                          : "More workers will not help. ";
+  finding.action +=
+      "Make a sample cheaper (a faster decoder, decoding at reduced size, caching what repeats), "
+      "move stages to the GPU, or use more cores.";
   if (cpu.crowded) {
     finding.action =
         "Record again when the machine is quiet: figures of this run are those of a shared "

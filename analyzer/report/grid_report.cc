@@ -39,7 +39,7 @@ std::string GridText(const Grid& grid, Colour colour) {
   }
   if (recorded) text += "  * as recorded\n";
   if (unfit) text += "  ! more memory or /dev/shm than there is room for\n";
-  text += fmt::format("  the model repeats the recorded run with an error of {:+.1f} %\n",
+  text += fmt::format("  the simulation repeats the recorded run with an error of {:+.1f} %\n",
                       100 * grid.replay.error());
   for (const std::string& note : grid.notes) {
     text += "  note: " + Wrapped(note, 92, "        ") + "\n";

@@ -94,16 +94,16 @@ std::string LoaderText(const Diagnosis& diagnosis) {
 }
 
 std::string PredictionText(const Prediction& prediction, std::string_view unit) {
-  return fmt::format("{} {} ({}..{}), {:.2f}x", ShortNumber(prediction.rate.estimate), unit,
-                     ShortNumber(prediction.rate.low), ShortNumber(prediction.rate.high),
-                     prediction.speedup);
+  return fmt::format("{} {} ({}..{}), {:.2f}x over the whole run",
+                     ShortNumber(prediction.rate.estimate), unit, ShortNumber(prediction.rate.low),
+                     ShortNumber(prediction.rate.high), prediction.speedup);
 }
 
 std::string SurenessText(const Diagnosis& diagnosis) {
   std::string text = fmt::format("confidence {}", PercentText(diagnosis.confidence));
   const bool replayed = diagnosis.loader && diagnosis.loader->fetched >= 0.5;
   if (replayed && diagnosis.loader->replay.measured > 0) {
-    text += fmt::format("; the model repeats the run with an error of {:+.1f} %",
+    text += fmt::format("; the simulation repeats the run with an error of {:+.1f} %",
                         100 * diagnosis.loader->replay.error());
   }
   return text;
@@ -122,7 +122,8 @@ std::string KeepText(const Diagnosis& diagnosis) {
 }
 
 std::string SeenText(const Coverage& coverage) {
-  if (!coverage.known) return "not known: the kernel's byte counts were not recorded";
+  if (!coverage.known)
+    return "an unknown share of the bytes read: the kernel's counts were not recorded";
   // A share of next to nothing says nothing.
   if (coverage.mapped > 0 && coverage.bytes_total < 1'000'000) {
     return fmt::format("next to nothing was read by calls ({}): files were mapped",

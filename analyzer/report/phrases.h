@@ -29,9 +29,9 @@ namespace penstock::analyzer {
 [[nodiscard]] std::string ThroughputText(const Diagnosis& diagnosis);
 // "pytorch, 2 workers, prefetch 2, batch 64; workers busy 98 %, idle 1 %"; "" without a loader.
 [[nodiscard]] std::string LoaderText(const Diagnosis& diagnosis);
-// "412 samples/s (398..427), 1.31x"
+// "412 samples/s (398..427), 1.31x over the whole run": the rate is the steady one
 [[nodiscard]] std::string PredictionText(const Prediction& prediction, std::string_view unit);
-// "confidence 27 %; the model repeats the run with an error of -0.4 %"
+// "confidence 27 %; the simulation repeats the run with an error of -0.4 %"
 [[nodiscard]] std::string SurenessText(const Diagnosis& diagnosis);
 // Why nothing is suggested. Requires: diagnosis.loader, and its suggestion does not change
 // anything.

@@ -91,7 +91,7 @@ std::vector<std::string> NotesOf(const Diagnosis& diagnosis, const GridRequest& 
         loader.pipeline.others));
   }
   if (std::abs(loader.replay.error()) > 0.05) {
-    notes.push_back(fmt::format("the model repeats the recorded run with an error of {:+.0f} %",
+    notes.push_back(fmt::format("the simulation repeats the recorded run with an error of {:+.0f} %",
                                 100 * loader.replay.error()));
   }
   const bool first = loader.pipeline.workers == 0 && !loader.pipeline.sample_tasks;

@@ -53,7 +53,7 @@ struct Grid {
 };
 
 // Errors: kInput if there is no loader, its batches were made out of sight, fewer than 16 are left
-// when the queues have filled, or the model does not explain the run: "not enough: needs ...";
+// when the queues have filled, or the simulation does not explain the run: "not enough: needs ...";
 // those of ApplyChanges(). Cost: some 1 ms a configuration.
 [[nodiscard]] Result<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& request);
 

@@ -9,7 +9,7 @@ import dataclasses
 
 YES = dict.fromkeys(("loop", "batches", "samples", "read", "decode", "augment"), "yes")
 # A verdict that names a part of the data path or says that none stands out; on a busy machine, why it cannot.
-NAMED = r"holds the run back|Nothing stands out|needs a run that the model explains"
+NAMED = r"holds the run back|Nothing stands out|needs a run that the simulation explains"
 
 
 @dataclasses.dataclass(frozen=True)

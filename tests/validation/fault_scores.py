@@ -4,6 +4,7 @@
 A scenario's truth is measured: of each label the largest gain of its fixes, and of all labels the largest one.
 """
 import collections
+import statistics
 
 import faults
 import figures
@@ -40,6 +41,13 @@ def is_alarm(named, gains):
     return figures.name_of(data) == "none" and named not in ("step", "none")
 
 
+def rate_of(rates):
+    """An arm's rate: the median of its runs within a tenth of the fastest. Slower ones were disturbed, since others
+    can only slow a run down; the fastest alone would be the higher, the more often an arm was run."""
+    fastest = max(rates)
+    return statistics.median(rate for rate in rates if rate >= 0.9 * fastest)
+
+
 class Scores:
     """Filled one scenario at a time; Judged of ours are kept one by one, of the others only the outcome."""
 
@@ -66,7 +74,7 @@ class Scores:
 
     def add(self, scenario, report, repeats, others, predicted):
         """`repeats`: {arm: [rate]}; `others`: {method: {label: claim}}; `predicted`: {fix: gain} of whatif."""
-        rates = {arm: max(values) for arm, values in repeats.items()}  # what disturbs only slows
+        rates = {arm: rate_of(values) for arm, values in repeats.items()}
         gains = gains_of(scenario, rates)
         wanted = {fix.what for fix in scenario.fixes} | {"base"}
         if report is None or not wanted <= set(rates):

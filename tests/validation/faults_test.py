@@ -102,6 +102,12 @@ class Truth(unittest.TestCase):
         self.assertAlmostEqual(found["step"], -0.1)
         self.assertEqual(fault_scores.gains_of(one, {"prefetch 8": 1.0}), {})
 
+    def test_more_runs_of_an_arm_do_not_make_it_faster_and_disturbed_ones_do_not_count(self):
+        self.assertEqual(fault_scores.rate_of([100.0]), 100)
+        self.assertEqual(fault_scores.rate_of([50.0, 100.0, 80.0]), 100)
+        self.assertEqual(fault_scores.rate_of([95.0, 100.0, 91.0, 60.0]), 95)
+        self.assertEqual(fault_scores.rate_of([95.0, 100.0]), 97.5)
+
     def test_where_the_data_gain_nothing_the_step_and_none_are_right_and_all_else_is_an_alarm(self):
         gains = {"step": 0.5, "read": 0.02, "workers": 0.0}
         for named in ("step", "none"):
