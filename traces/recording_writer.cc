@@ -13,6 +13,18 @@ constexpr std::uint64_t kTscOrigin =
     5'000'000'000;  // a TSC does not start with the monotonic clock
 constexpr std::uint64_t kRealtimeOffset = 1'700'000'000'000'000'000;
 
+// Into a chunk header, which a reader of a linear recording may look at before it is whole.
+// Requires: both aligned to 4 bytes, `size` a multiple of 4.
+void Store(void* to, const void* from, std::size_t size) {
+  const auto* source = static_cast<const char*>(from);
+  auto* words = static_cast<std::uint32_t*>(to);
+  for (std::size_t i = 0; i < size / sizeof *words; ++i) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, source + i * sizeof word, sizeof word);
+    __atomic_store_n(words + i, word, __ATOMIC_RELAXED);
+  }
+}
+
 }  // namespace
 
 RecordingWriter::RecordingWriter(const RecordingOptions& options)
@@ -125,18 +137,21 @@ bool RecordingWriter::Thread::Claim() {
   const wire::ProcessSlot* slot =
       slot_ < wire::kMaxProcesses ? &recording_.header().processes[slot_] : nullptr;
   __atomic_store_n(&next->magic, wire::kChunkMagic, __ATOMIC_RELAXED);
-  next->index = index;
-  next->process = slot_;
-  next->sequence = sequence_++;
-  next->tid = tid_;
-  next->process_start = slot != nullptr ? slot->process_start : 7;
-  next->dropped = dropped_;
-  std::memcpy(next->thread_name, name_, sizeof name_);
-  next->anchor = recording_.Anchor(recording_.options_.start_ns);
+  const wire::ClockAnchor anchor = recording_.Anchor(recording_.options_.start_ns);
+  const std::uint64_t process_start = slot != nullptr ? slot->process_start : 7;
+  Store(&next->index, &index, sizeof index);
+  Store(&next->process, &slot_, sizeof slot_);
+  Store(&next->sequence, &sequence_, sizeof sequence_);
+  ++sequence_;
+  Store(&next->tid, &tid_, sizeof tid_);
+  Store(&next->process_start, &process_start, sizeof process_start);
+  Store(&next->dropped, &dropped_, sizeof dropped_);
+  Store(next->thread_name, name_, sizeof name_);
+  Store(&next->anchor, &anchor, sizeof anchor);
   std::uint32_t depth = 0;
   if (chunk_ != nullptr) {
     depth = chunk_->inflight_depth;
-    std::memcpy(next->inflight, chunk_->inflight, sizeof next->inflight);
+    Store(next->inflight, chunk_->inflight, sizeof next->inflight);
   }
   __atomic_store_n(&next->inflight_depth, depth, __ATOMIC_RELEASE);
   __atomic_store_n(&next->pid, slot != nullptr ? slot->pid : 4242u, __ATOMIC_RELEASE);

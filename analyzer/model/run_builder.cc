@@ -129,6 +129,9 @@ void RunBuilder::OnCounted(const Counted& counted) {
       idle_[thread_] += static_cast<double>(counted.wall) * 1e-9;
       return;
     case StageId::kWait:
+      if (!span.batch.valid()) {  // the next() that said that there is no more
+        epoch_stops_[{consumer_.value, span.batch.generation}] += counted.wall;
+      }
       waits_.push_back(stretch);
       return;
     case StageId::kStep:
@@ -433,6 +436,11 @@ std::int64_t RunBuilder::EpochStart(ProcessId consumer, std::uint16_t generation
 
 bool RunBuilder::EpochEnded(ProcessId consumer, std::uint16_t generation) const {
   return epoch_ends_.count({consumer.value, generation}) > 0;
+}
+
+double RunBuilder::EpochStop(ProcessId consumer, std::uint16_t generation) const {
+  const auto found = epoch_stops_.find({consumer.value, generation});
+  return found != epoch_stops_.end() ? static_cast<double>(found->second) * 1e-9 : 0;
 }
 
 }  // namespace penstock::analyzer

@@ -60,6 +60,8 @@ class RunBuilder final : public NestingSink {
   [[nodiscard]] std::int64_t EpochStart(ProcessId consumer, std::uint16_t generation,
                                         std::int64_t first_wait) const;
   [[nodiscard]] bool EpochEnded(ProcessId consumer, std::uint16_t generation) const;
+  // Seconds in the next() that found iterator `generation` of `consumer` exhausted; 0: not seen.
+  [[nodiscard]] double EpochStop(ProcessId consumer, std::uint16_t generation) const;
   [[nodiscard]] double IdleOf(std::uint32_t thread) const { return idle_[thread]; }
   [[nodiscard]] const ThreadWork& WorkOf(std::uint32_t thread) const { return work_[thread]; }
   // The costs of the samples of the batches that keep them, batch after batch; sets first_sample
@@ -100,6 +102,7 @@ class RunBuilder final : public NestingSink {
   std::vector<Stretch> startups_;  // of consumers
   std::map<Iterator, std::int64_t> epoch_starts_;
   std::map<Iterator, bool> epoch_ends_;
+  std::map<Iterator, std::int64_t> epoch_stops_;  // ns
 };
 
 }  // namespace penstock::analyzer

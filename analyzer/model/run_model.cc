@@ -82,6 +82,7 @@ void FindEpochs(LoaderRun& run, const RunBuilder& builder) {
       // A recording that began in the middle of an epoch did not see it start.
       if (batch.key.index > 0 && epoch.start > batch.wait_start) epoch.start = batch.wait_start;
       epoch.ended = builder.EpochEnded(batch.consumer, batch.key.generation);
+      epoch.stop = builder.EpochStop(batch.consumer, batch.key.generation);
       run.epochs.push_back(epoch);
     }
     ++run.epochs.back().count;

@@ -28,6 +28,7 @@ struct Epoch {
   std::size_t first = 0;        // its batches: [first, first + count) of LoaderRun::batches
   std::size_t count = 0;
   bool ended = false;  // it was seen to be exhausted
+  double stop = 0;     // seconds: its last next(), which ends workers that do not stay
 };
 
 struct WorkerRun {

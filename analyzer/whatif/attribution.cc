@@ -22,10 +22,11 @@ constexpr std::array kFactors = {Factor::kRead,    Factor::kDecode,   Factor::kA
                                  Factor::kCollate, Factor::kTransfer, Factor::kH2d,
                                  Factor::kCompute, Factor::kStartup,  Factor::kPrefetch};
 
+// What the first batches take beyond others is the start's, whichever stage it falls into: imports
+// and tables that are made on first use.
 void ForEachDemand(Pipeline& pipeline, void (*change)(Demand&)) {
   for (EpochDemand& epoch : pipeline.epochs) {
     for (Demand& demand : epoch.batches) change(demand);
-    change(epoch.warm_up);
   }
 }
 
@@ -60,7 +61,7 @@ void FreeStartup(Pipeline& pipeline) {
     const bool charged = std::any_of(epoch.worker_start.begin(), epoch.worker_start.end(),
                                      [](double start) { return start > 0; });
     std::fill(epoch.worker_start.begin(), epoch.worker_start.end(), 0.0);
-    epoch.one_more = 0;
+    epoch.one_more = epoch.stop = 0;
     epoch.warm_up = Demand{};
     const auto workers = static_cast<std::size_t>(std::max(1, pipeline.workers));
     if (!charged) continue;

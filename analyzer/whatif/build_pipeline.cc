@@ -317,6 +317,9 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
       if (pipeline.epochs.size() == 1 || !run.config.persistent_workers) {
         pipeline.epochs.back().one_more = OneMoreStart(run, epoch, starts, charged);
       }
+      if (run.config.num_workers > 0 && !run.config.persistent_workers) {
+        pipeline.epochs.back().stop = epoch.stop / run.config.num_workers;
+      }
     }
     EpochDemand& demand = pipeline.epochs.back();
     demand.ended = epoch.ended;

@@ -77,6 +77,7 @@ Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t ta
     const double share = static_cast<double>(count) / static_cast<double>(epoch.batches.size());
     part.one_more = epoch.one_more * share;
     part.charged = epoch.charged * share;
+    part.stop = epoch.stop * share;
     part.warm_up = epoch.warm_up;
     for (Work* work : {&part.warm_up.read, &part.warm_up.decode, &part.warm_up.augment,
                        &part.warm_up.collate, &part.warm_up.other}) {

@@ -45,6 +45,7 @@ struct EpochDemand {
   bool ended = false;                // the recording saw its end: its start-up recurs
   double one_more = 0;  // by which all workers start later for each one more than was seen
   double charged = 1;   // of its start-up: less if the recording saw a part of the epoch only
+  double stop = 0;      // that ending it takes for each worker
   Demand warm_up;       // its parts: what each worker's first batch takes beyond an ordinary one
 };
 

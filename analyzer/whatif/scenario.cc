@@ -59,6 +59,9 @@ void ChangePin(Pipeline& changed, bool pin, const LoaderFacts& facts) {
 void ChangePersistence(Pipeline& changed, bool persistent, const LoaderFacts& facts) {
   if (persistent == facts.persistent || changed.epochs.empty()) return;
   const std::vector<double> first = changed.epochs.front().worker_start;
+  for (EpochDemand& epoch : changed.epochs) {
+    if (persistent) epoch.stop = 0;  // they end with the program
+  }
   for (std::size_t e = 1; e < changed.epochs.size(); ++e) {
     std::vector<double>& starts = changed.epochs[e].worker_start;
     changed.epochs[e].one_more = persistent ? 0 : changed.epochs.front().one_more;
@@ -267,6 +270,7 @@ Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch) {
     dealt.ended = epoch.ended;
     dealt.one_more = epoch.one_more;
     dealt.charged = epoch.charged;
+    dealt.stop = epoch.stop;
     dealt.warm_up = epoch.warm_up;
     Dealer dealer(static_cast<std::size_t>(std::max(1, batch)), dealt);
     for (const Demand& demand : epoch.batches) {

@@ -80,7 +80,7 @@ Outcome Simulate(const Pipeline& pipeline) {
     if (epoch.batches.empty()) continue;
     const Sequence sequence{pipeline, epoch, epoch.batches.size()};
     Run(sequence, timeline);
-    out.time += timeline.end;
+    out.time += timeline.end + epoch.stop * std::max(0, pipeline.workers);
     out.step_time += timeline.step_time;
     out.making += timeline.making;
     for (std::size_t k = 0; k < timeline.delivered.size(); ++k) {

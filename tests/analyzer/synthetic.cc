@@ -183,8 +183,9 @@ class Generator {
       Add(consumer, StageId::kStep, done, costs.h2d + costs.step, key);
       now_ = done + costs.h2d + costs.step;
     }
-    Add(consumer, StageId::kWait, now_, 0.1, none);  // StopIteration
-    now_ += 0.1;
+    const double stop = 0.1 + (run_.persistent ? 0 : run_.workers * run_.worker_stop);
+    Add(consumer, StageId::kWait, now_, stop, none);  // StopIteration
+    now_ += stop;
     AddEvent(EventType::kEpochEnd, consumer, now_, none, run_.batches);
   }
 

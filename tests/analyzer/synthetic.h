@@ -32,6 +32,7 @@ struct Synthetic {
   int epochs = 1;
   bool persistent = false;
   double worker_start = 2;  // ms: one after the other
+  double worker_stop = 0;   // ms: likewise, in the next() that finds an epoch exhausted
   double cpu_share = 1;     // CPU time of computing stages over their wall time
   int cores = 8;
   std::uint64_t file_bytes = 100'000;

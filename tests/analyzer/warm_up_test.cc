@@ -61,6 +61,36 @@ TEST(WarmUpTest, BelongsToWorkersThatStart) {
               Simulate(loader.pipeline).time - 3 * 0.1, 0.05);
 }
 
+TEST(WarmUpTest, IsTheStartsWhicheverStageItFallsInto) {
+  const LoaderDiagnosis loader = DiagnosisOf(Cold(4, 200));
+  EXPECT_EQ(loader.attribution.bottleneck, Factor::kStartup);
+  const Pipeline free = Idealise(loader.pipeline, Factor::kDecode);
+  EXPECT_NEAR(free.epochs[0].warm_up.service(), 0.2, 1e-3);
+}
+
+// Four workers that take 50 ms each to end, three times over.
+TEST(WarmUpTest, WorkersTakeTimeToEndToo) {
+  Synthetic run = Cold(4, 0);
+  run.worker_stop = 50;
+  const LoaderDiagnosis loader = DiagnosisOf(run);
+  for (const EpochDemand& epoch : loader.pipeline.epochs) EXPECT_NEAR(epoch.stop, 50e-3, 1e-3);
+  Setting setting;
+  setting.prefetch = 2;
+  const auto time = [&](int workers, bool stay) {
+    setting.workers = workers;
+    setting.persistent = stay;
+    Pipeline found = Apply(loader.pipeline, setting, loader.facts);
+    const double whole = Simulate(found).time;
+    for (EpochDemand& epoch : found.epochs) epoch.stop = 0;
+    return whole - Simulate(found).time;
+  };
+  EXPECT_NEAR(time(4, false), 3 * 4 * 50e-3, 0.01);
+  EXPECT_NEAR(time(2, false), 3 * 2 * 50e-3, 0.01);
+  EXPECT_EQ(time(4, true), 0);
+  EXPECT_EQ(time(0, false), 0);
+  EXPECT_EQ(Idealise(loader.pipeline, Factor::kStartup).epochs[0].stop, 0);
+}
+
 // Twelve workers that share one core pay twelve times; one pays once.
 TEST(WarmUpTest, GrowsWithTheWorkers) {
   LoaderDiagnosis loader = DiagnosisOf(Cold(12, 100));

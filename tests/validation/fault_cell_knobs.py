@@ -15,5 +15,6 @@ DEFAULTS = {
     "collate_ms": 0.0,  # so much CPU time in addition
     "extra_mb": 0.0,  # NumPy arrays that travel with each batch
     "init_ms": 0.0,  # a worker's start
+    "warm": False,  # an epoch before, which is not timed
     "slow_worker_ms": 0.0,  # what worker 0 takes longer for each sample
 }  # fmt: skip

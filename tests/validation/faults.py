@@ -37,6 +37,7 @@ def fixes_of(knobs, others=()):
     found = [Fix("workers", "%d workers" % max(2, 2 * workers), {"workers": max(2, 2 * workers)})]
     if workers:
         found.append(Fix("prefetch", "prefetch 8", {"prefetch": 8}))
+        found.append(Fix("startup", "workers are there", {"warm": True, "persistent": True}))
     found.append(Fix("step", "no step", {"step_ms": 0.0, "copy_mb": 0.0}))
     found.append(Fix("read", "files in memory", NO_READ))
     if whole["decode"] != "done":
