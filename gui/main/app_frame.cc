@@ -136,13 +136,15 @@ void App::DrawTopBar(Area area) {
   if (ImGui::Button("?")) workspace_.help = !workspace_.help;
   Tip(ui_, ui_.T(Text::kHelpTip));
 
-  if (document.open() && right > left + ui_.Px(24)) {
+  const bool sweep = workspace_.view == ViewId::kSweep && workspace_.sweep.file;
+  const std::filesystem::path& shown = sweep ? workspace_.sweep.file->path : document.path;
+  if ((sweep || document.open()) && right > left + ui_.Px(24)) {
     const float text_y = area.min.y + (area.height() - ui_.small->FontSize) / 2;
-    const std::string name = Elided(ui_.small, document.path.filename().string(), right - left);
+    const std::string name = Elided(ui_.small, shown.filename().string(), right - left);
     DrawTextRight(list, ui_.small, right, text_y, Ink(p.dim), name);
     ImGui::SetCursorScreenPos({right - TextWidth(ui_.small, name), text_y});
     ImGui::InvisibleButton("##name", {std::max(1.0F, TextWidth(ui_.small, name)), frame / 2});
-    Tip(ui_, document.path.string());
+    Tip(ui_, shown.string());
   }
   const LoadJob* job = Reading();
   if (job != nullptr && document.open()) {  // something else is being loaded, or the rest of this

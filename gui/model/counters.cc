@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/stats/quantile.h"
 #include "gui/model/document.h"
 
 namespace penstock::gui {
@@ -19,18 +20,51 @@ std::int64_t Ns(double seconds) {
   return static_cast<std::int64_t>(seconds * 1e9);
 }
 
-// Cores in use, from CPU time so far: what was used since the sample before, drawn from there on.
-CounterTrack CpuOf(const CounterSeries& series) {
-  CounterTrack track{CounterKind::kCpu, series.process.value, {}, 0};
+// The samples that intervals lie between. A last sample often comes a few milliseconds after the
+// one before, and what little it counts late would be a peak that never was: an interval of less
+// than half the median one is joined with the next, the last with the one before.
+std::vector<std::size_t> BoundsOf(const CounterSeries& series) {
+  std::vector<double> times;
   for (std::size_t i = 1; i < series.at.size(); ++i) {
-    const double time = series.at[i] - series.at[i - 1];
+    times.push_back(series.at[i] - series.at[i - 1]);
+  }
+  const double least = analyzer::Median(std::move(times)) / 2;
+  std::vector<std::size_t> bounds{0};
+  for (std::size_t i = 1; i < series.at.size(); ++i) {
+    const double time = series.at[i] - series.at[bounds.back()];
+    const bool last = i + 1 == series.at.size();
+    const bool apart = time > 0 && time >= least;
+    if (!apart && !last) continue;
+    if (!apart && bounds.size() > 1) bounds.pop_back();
+    bounds.push_back(i);
+  }
+  return bounds;
+}
+
+// What a counter grows by in a second, times `scale`: in each interval what was added in it.
+CounterTrack RateOf(const CounterSeries& series, CounterKind kind, double scale) {
+  CounterTrack track{kind, series.process.value, {}, 0};
+  const std::vector<std::size_t> bounds = BoundsOf(series);
+  for (std::size_t b = 1; b < bounds.size(); ++b) {
+    const double time = series.at[bounds[b]] - series.at[bounds[b - 1]];
     if (time <= 0) continue;
-    const double used = std::max(0.0, series.value[i] - series.value[i - 1]) * 1e-9 / time;
-    track.points.push_back({Ns(series.at[i - 1]), used});
-    track.most = std::max(track.most, used);
+    const double added = series.value[bounds[b]] - series.value[bounds[b - 1]];
+    const double rate = std::max(0.0, added) * scale / time;
+    track.points.push_back({Ns(series.at[bounds[b - 1]]), rate});
+    track.most = std::max(track.most, rate);
   }
   if (!track.points.empty()) track.points.push_back({Ns(series.at.back()), 0});
   return track;
+}
+
+// Cores in use, from CPU time so far.
+CounterTrack CpuOf(const CounterSeries& series) {
+  return RateOf(series, CounterKind::kCpu, 1e-9);
+}
+
+// Bytes a second, from bytes so far.
+CounterTrack DiskOf(const CounterSeries& series) {
+  return RateOf(series, CounterKind::kDisk, 1);
 }
 
 CounterTrack MemoryOf(const CounterSeries& series) {
@@ -39,20 +73,6 @@ CounterTrack MemoryOf(const CounterSeries& series) {
     track.points.push_back({Ns(series.at[i]), series.value[i]});
     track.most = std::max(track.most, series.value[i]);
   }
-  return track;
-}
-
-// Bytes a second, from bytes so far.
-CounterTrack DiskOf(const CounterSeries& series) {
-  CounterTrack track{CounterKind::kDisk, series.process.value, {}, 0};
-  for (std::size_t i = 1; i < series.at.size(); ++i) {
-    const double time = series.at[i] - series.at[i - 1];
-    if (time <= 0) continue;
-    const double rate = std::max(0.0, series.value[i] - series.value[i - 1]) / time;
-    track.points.push_back({Ns(series.at[i - 1]), rate});
-    track.most = std::max(track.most, rate);
-  }
-  if (!track.points.empty()) track.points.push_back({Ns(series.at.back()), 0});
   return track;
 }
 

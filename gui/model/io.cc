@@ -31,10 +31,23 @@ double United(std::vector<std::pair<std::int64_t, std::int64_t>>& stretches) {
   return static_cast<double>(sum) * 1e-9;
 }
 
+// Edges of a decade. Source: ISO 3, the series R10 of preferred numbers, with 3.15 as 3.2.
+constexpr std::array<double, SizeBins::kPerDecade> kEdges = {1,   1.25, 1.6, 2,   2.5,
+                                                             3.2, 4,    5,   6.3, 8};
+constexpr std::size_t kDecades = 20;  // of 64 bits
+
+double EdgeAt(std::size_t place) {
+  double decade = 1;
+  for (std::size_t i = 0; i < place / kEdges.size(); ++i) decade *= 10;
+  return decade * kEdges[place % kEdges.size()];
+}
+
 std::size_t SizeBin(std::uint64_t bytes) {
-  if (bytes == 0) return 0;
-  const double place = std::log2(static_cast<double>(bytes)) * SizeBins::kPerDoubling;
-  return static_cast<std::size_t>(place + 1e-9);
+  std::size_t bin = 0;
+  for (std::uint64_t rest = bytes; rest >= 10; rest /= 10) bin += kEdges.size();
+  const std::size_t end = bin + kEdges.size();
+  while (bin + 1 < end && EdgeAt(bin + 1) <= static_cast<double>(bytes)) ++bin;
+  return bin;
 }
 
 // Takes in reads one by one.
@@ -132,12 +145,10 @@ class Collector {
       high = i;
     }
     if (low > high) return;
-    // Room on both sides: a single bar says little.
-    // Whole doublings, so that edges have round names.
-    constexpr std::size_t kStep = SizeBins::kPerDoubling;
-    low = low / kStep * kStep;
-    low = low >= kStep ? low - kStep : 0;
-    high = std::min((high / kStep + 2) * kStep - 1, reads_.size() - 1);
+    // Room on both sides: a single bar says little. Enough for two edges with round names.
+    constexpr std::size_t kRoom = 4;
+    low -= std::min(low, kRoom);
+    high = std::min(high + kRoom, reads_.size() - 1);
     io_.sizes.first = low;
     std::uint64_t below = 0;
     for (std::size_t i = low; i <= high; ++i) {
@@ -153,8 +164,8 @@ class Collector {
 
   const traces::Trace& trace_;
   IoModel& io_;
-  std::array<std::uint64_t, 64 * SizeBins::kPerDoubling> reads_{};
-  std::array<std::uint64_t, 64 * SizeBins::kPerDoubling> bytes_{};
+  std::array<std::uint64_t, kDecades * SizeBins::kPerDecade> reads_{};
+  std::array<std::uint64_t, kDecades * SizeBins::kPerDecade> bytes_{};
   std::unordered_map<std::uint32_t, std::uint32_t> places_;  // of objects in io_.files
   std::set<std::uint32_t> readers_;                          // processes
   std::vector<std::pair<std::int64_t, std::int64_t>> stretches_;
@@ -196,7 +207,12 @@ void JudgeCache(const DataSet& set, IoModel& io) {
 }  // namespace
 
 double SizeBins::EdgeOf(std::size_t bin) const {
-  return std::exp2(static_cast<double>(first + bin) / kPerDoubling);
+  return EdgeAt(first + bin);
+}
+
+bool SizeBins::IsRound(std::size_t bin) const {
+  const std::size_t place = (first + bin) % kPerDecade;
+  return place == 0 || place == 3 || place == 7;
 }
 
 IoModel BuildIo(const Extent& extent, const Analysis& analysis, const std::stop_token& stop) {

@@ -39,13 +39,14 @@ enum class FileColumn : std::uint8_t { kPath, kReads, kBytes, kWall, kRate, kLon
 
 // Read sizes, four bins to each doubling: bin i holds [2^(i/4), 2^((i+1)/4)) bytes.
 struct SizeBins {
-  static constexpr std::size_t kPerDoubling = 4;
+  static constexpr std::size_t kPerDecade = 10;
   std::size_t first = 0;
   std::vector<std::uint64_t> reads;  // bins first, first + 1, ...
   std::vector<std::uint64_t> bytes;
   double median = 0;  // bytes of a read, by its bin
 
   [[nodiscard]] double EdgeOf(std::size_t bin) const;  // bytes, of reads[bin], its lower edge
+  [[nodiscard]] bool IsRound(std::size_t bin) const;   // its edge is 1, 2 or 5 of a power of ten
 };
 
 // Where the bytes came from that the readers asked for.

@@ -70,7 +70,7 @@ Pair ColoursOf(StageId stage) {
     case StageId::kKernel:
       return {Hex(0x6fcfd6), Hex(0x1f8f99)};
     case StageId::kStep:
-      return {Hex(0x6f93a9), Hex(0x5b7f95)};
+      return {Hex(0x6f93a9), Hex(0x456a80)};
     case StageId::kStartup:
       return {Hex(0x8a6fb5), Hex(0x6b4fa0)};
     case StageId::kMark:
@@ -122,6 +122,11 @@ const Palette& PaletteOf(Theme theme) {
 Rgb StageColour(StageId stage, Theme theme) {
   const Pair pair = ColoursOf(stage);
   return theme == Theme::kDark ? pair.dark : pair.light;
+}
+
+Rgb GrabColour(Theme theme, bool held) {
+  const Palette& p = PaletteOf(theme);
+  return Mix(p.raised, p.accent, held ? 0.52 : 0.45);
 }
 
 Rgb Mix(Rgb a, Rgb b, double share) {

@@ -36,6 +36,9 @@ struct Palette {
 [[nodiscard]] const Palette& PaletteOf(Theme theme);
 [[nodiscard]] Rgb StageColour(traces::StageId stage, Theme theme);
 
+// Of a slider's grab: its value is written across it in Palette::text, at least 4.5:1.
+[[nodiscard]] Rgb GrabColour(Theme theme, bool held);
+
 // `a` with `share` of it replaced by `b`. Units: share in [0, 1].
 [[nodiscard]] Rgb Mix(Rgb a, Rgb b, double share);
 // Black or white: what can be read on `ground`.

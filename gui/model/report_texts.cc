@@ -12,6 +12,7 @@
 #include "analyzer/report/format.h"
 #include "analyzer/report/phrases.h"
 #include "gui/model/overview.h"
+#include "gui/model/phrase_texts.h"
 
 namespace penstock::gui {
 namespace {
@@ -40,6 +41,9 @@ constexpr std::array kWays = {
                 "内存映射的文件：经缺页读入，计入访问它们的解码或变换"},
     Translation{"an isolated Python (-I or -E): loader, transforms and OpenCV were not hooked",
                 "隔离模式的 Python（-I 或 -E）：加载器、变换和 OpenCV 未被跟踪"},
+    Translation{
+        "a process that locked itself in (seccomp): nothing of it was recorded from then on",
+        "有进程启用了 seccomp 隔离：此后没有录制到它的任何内容"},
 };
 
 constexpr std::array kNeeds = {
@@ -49,12 +53,18 @@ constexpr std::array kNeeds = {
     Translation{"host-to-device copies in the recording", "录制中包含到 GPU 的拷贝"},
     Translation{"a run with a GPU", "使用 GPU 的运行"},
     Translation{"the data types of a batch", "批次的数据类型"},
-    Translation{"the other ranks in the same recording", "同一录制中包含其他 rank"},
+    Translation{"the traces of the other ranks (penstock report takes several)",
+                "其他 rank 的跟踪文件（penstock report 可同时接受多个）"},
     Translation{"two epochs", "两个 epoch"},
     Translation{"CPU time and threads of the workers (a recording with collector)",
                 "工作进程的 CPU 时间和线程数（使用 penstock record 录制）"},
     Translation{"memory of the workers (a recording with collector)",
                 "工作进程的内存（使用 penstock record 录制）"},
+    Translation{"each worker's memory four times after its start (a longer recording, or record "
+                "--memory 500ms)",
+                "每个工作进程启动后至少四次内存记录（更长的录制，或 record --memory 500ms）"},
+    Translation{"anonymous memory of the workers (a recording of this version)",
+                "工作进程的匿名内存（用此版本录制）"},
     Translation{"a quiet machine", "空闲的机器"},
     Translation{"a longer recording", "更长的录制"},
 };
@@ -92,7 +102,7 @@ std::string BlindText(const analyzer::Coverage& coverage, Language language) {
 
 std::string SeenText(const analyzer::Coverage& coverage, Language language) {
   if (language == Language::kEnglish) return analyzer::SeenText(coverage);
-  if (!coverage.known) return "未知，没有录制内核的字节计数";
+  if (!coverage.known) return "未知，没有录制操作系统的字节计数";
   if (coverage.mapped > 0 && coverage.bytes_total < 1'000'000) {
     return fmt::format("几乎没有经调用读取（{}），文件是内存映射的",
                        BytesText(coverage.bytes_total));
@@ -106,7 +116,7 @@ std::string NotSeenText(std::string_view blind, Language language) {
   for (const auto& [english, chinese] : kSights) {
     if (!blind.ends_with(english)) continue;
     blind.remove_suffix(english.size());
-    return std::string(blind) + std::string(chinese);
+    return LibraryText(blind, language) + std::string(chinese);
   }
   return Translated(kWays, blind);
 }

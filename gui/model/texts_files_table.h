@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts of what is opened, compared, swept and exported; as texts_table.h, of which this is a part.
+// Texts of what is opened, compared, swept and exported, and of what is said where there is nothing
+// to show; as texts_table.h, of which this is a part.
 #pragma once
 
 #define PENSTOCK_FILE_TEXTS(X)                                                                     \
@@ -91,7 +92,7 @@
   X(kOpenToCompare, "Open to compare", "打开并比较")                                               \
   X(kSwap, "Swap", "互换")                                                                         \
   X(kComparing, "Comparing ...", "正在比较……")                                                     \
-  X(kCannotCompare, "These two cannot be compared", "这两个文件无法比较")                          \
+  X(kCannotCompare, "These two cannot be compared.", "这两个文件无法比较。")                       \
   X(kFaster, "B is {} % faster than A (95 %: {} to {} %)", "B 比 A 快 {} %（95 %：{} 至 {} %）")   \
   X(kSlower, "B is {} % slower than A (95 %: {} to {} %)", "B 比 A 慢 {} %（95 %：{} 至 {} %）")   \
   X(kTimesAsFast, "B is {} times as fast as A (95 %: {} to {})",                                   \
@@ -126,6 +127,7 @@
   X(kSameSettings, "The same settings in both", "双方设置相同")                                    \
   X(kFindingsChanged, "Findings", "发现")                                                          \
   X(kFindingGone, "gone", "已消失")                                                                \
+  X(kNoLonger, "No longer in B: {}", "B 中不再有：{}")                                             \
   X(kFindingNew, "new", "新出现")                                                                  \
   X(kFindingsSame, "{} in both", "{} 项双方都有")                                                  \
   X(kNoFindingChange, "No finding came or went", "没有发现出现或消失")                             \
@@ -141,6 +143,30 @@
   X(kYes, "yes", "是")                                                                             \
   X(kNo, "no", "否")                                                                               \
   X(kUnknownValue, "not known", "未知")                                                            \
+  /* Nothing to show */                                                                            \
+  X(kNothingRecorded, "Nothing was recorded.", "没有录制到任何内容。")                             \
+  X(kNothingRecordedWhy,                                                                           \
+    "Penstock saw the program read no data, decode nothing, and take no batches from a loader.",   \
+    "Penstock 没有看到程序读取数据、解码，或从加载器获取批次。")                                   \
+  X(kSeeWhatIsSeen, "To learn what can be seen of a program:", "查看程序的哪些活动可见：")         \
+  X(kNoLoader, "No loader was recorded.", "没有录制到加载器。")                                    \
+  X(kNoLoaderWhy,                                                                                  \
+    "This view is about the batches of a DataLoader, or of another loader that Penstock knows.",   \
+    "此视图显示 DataLoader 或 Penstock 支持的其他加载器的批次。")                                  \
+  X(kNoSuggestion, "No loader was recorded, so there are no settings to suggest.",                 \
+    "没有录制到加载器，因此没有可建议的设置。")                                                    \
+  X(kRecordLoader, "To record a run with a DataLoader:", "录制一次使用 DataLoader 的运行：")       \
+  X(kNoLoaderIn, "{} holds no batches of a loader: record a run with a DataLoader.",               \
+    "{} 中没有加载器的批次：请录制使用 DataLoader 的运行。")                                       \
+  /* Rows of the timeline */                                                                       \
+  X(kLaneMain, "main", "主线程")                                                                   \
+  X(kLaneThread, "thread {}", "线程 {}")                                                           \
+  X(kLaneStream, "{} stream {}", "{} 流 {}")                                                       \
+  /* What-if */                                                                                    \
+  X(kTimesWholeRun, "×{} of the whole run", "全程 ×{}")                                            \
+  X(kTimesOfWholeRun,                                                                              \
+    "×{} is of the whole run, start-up included; the rates are of its steady part.",               \
+    "×{} 为全程（含启动）；速率为稳定阶段。")                                                      \
   /* Opening and exporting */                                                                      \
   X(kOpenDots, "Open ...", "打开……")                                                               \
   X(kOpenCompareDots, "Open to compare ...", "打开并比较……")                                       \

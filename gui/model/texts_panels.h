@@ -8,6 +8,7 @@
   X(kIo, "I/O", "I/O") \
   X(kGpu, "GPU", "GPU") \
   /* Of several views */ \
+  X(kOfLoopTime, "of the loop", "占循环时间") \
   X(kPlotClickTip, "Click: this moment in the timeline", "单击：在时间线中查看此刻") \
   X(kNoFindingsHere, "No finding about this.", "这方面没有发现问题。") \
   X(kNeedsFor, "Not checked: {}", "未检查：{}") \
@@ -18,6 +19,10 @@
   X(kIoReads, "{} reads", "{} 次读取") \
   X(kIoWhileReading, "Speed while reading", "读取时的速度") \
   X(kIoOneReader, "one reader: {}/s", "单个读取者：{}/s") \
+  X(kIoUnderWay, "a read is under way {} of the time", "{} 的时间有读取在进行") \
+  X(kIoWhileReadingTip, \
+    "Bytes over the time during which at least one read is under way. Bytes per second below are of all time, most of which passes without a read.", \
+    "字节数除以至少有一次读取正在进行的时间。下方的每秒字节数按全部时间计，其中大部分时间没有读取。") \
   X(kIoFromCache, "From the page cache", "来自页缓存") \
   X(kIoDiskGave, "storage gave {} of {}", "存储提供 {} / {}") \
   X(kIoAllInMemory, "all of it: the data lies in memory", "全部：数据位于内存") \
@@ -40,9 +45,9 @@
   X(kIoColumnReads, "reads", "次数") \
   X(kIoColumnRate, "speed", "速度") \
   X(kIoColumnLongest, "longest", "最长") \
-  X(kIoColumnSamples, "samples", "样本") \
+  X(kIoColumnSamples, "sample ids", "样本编号") \
   X(kIoAboutReads, "Findings about reading", "关于读取的发现") \
-  X(kIoNoReads, "No reads of files were seen in this trace.", "此跟踪中没有看到文件读取。") \
+  X(kIoNoReads, "No reads of files were recorded.", "没有录制到文件读取。") \
   X(kIoNoReadsWhy, \
     "Penstock sees read(), mmap and stdio of files that look like a dataset. Data from a " \
     "network service, or generated in memory, does not pass there.", \
@@ -66,7 +71,7 @@
   X(kGpuCauseLoader, "idle: the loop waits for data", "空闲：循环在等数据") \
   X(kGpuCauseCopy, "idle: a copy to the GPU", "空闲：正在拷贝到 GPU") \
   X(kGpuCauseSync, "idle: the program waits for a result", "空闲：程序在等待结果") \
-  X(kGpuCauseLaunch, "idle: the program launches nothing", "空闲：程序未提交内核") \
+  X(kGpuCauseLaunch, "idle: the program launches nothing", "空闲：程序未提交 GPU 内核") \
   X(kGpuCauseUnknown, "idle: not known", "空闲：原因未知") \
   X(kGpuOverTime, "Busy over time", "繁忙程度随时间变化") \
   X(kGpuLineKernels, "computing", "计算") \
@@ -93,14 +98,14 @@
   X(kGpuManaged, "managed memory", "托管内存") \
   X(kGpuUnknownKind, "kind not recorded", "类型未记录") \
   X(kGpuColumnSpeed, "speed", "速度") \
-  X(kGpuKernels, "Kernels", "内核") \
-  X(kGpuKernel, "kernel", "内核") \
+  X(kGpuKernels, "Kernels", "GPU 内核") \
+  X(kGpuKernel, "kernel", "GPU 内核") \
   X(kGpuCounters, "Counters of the driver", "驱动计数器") \
   X(kGpuCounterNote, "mean {}, from {} to {}", "平均 {}，{} 至 {}") \
   X(kGpuNvmlNote, \
     "NVML: of the whole device, averaged over 0.2 to 1 s", \
     "NVML：整个设备，0.2 至 1 秒的平均") \
-  X(kGpuNvmlUtilization, "some kernel ran", "有内核运行的时间") \
+  X(kGpuNvmlUtilization, "some kernel ran", "有 GPU 内核运行的时间") \
   X(kGpuNvmlMemory, "memory in use", "显存占用") \
   X(kGpuProcessMemory, "memory of the program", "程序占用的显存") \
   X(kGpuPcieReceived, "PCIe to the GPU", "PCIe 到 GPU") \
@@ -111,7 +116,7 @@
   X(kGpuMemoryBusy, "memory interface busy", "显存接口繁忙") \
   X(kGpuTemperature, "temperature", "温度") \
   X(kGpuDeviceN, "GPU {}: {}", "GPU {}：{}") \
-  X(kGpuNothing, "Nothing of a GPU was recorded", "没有录制到 GPU 的任何信息") \
+  X(kGpuNothing, "No GPU activity was recorded.", "没有录制到 GPU 活动。") \
   X(kGpuNothingOff, "This trace was recorded with --gpu off.", "此跟踪录制时使用了 --gpu off。") \
   X(kGpuNothingSeen, \
     "The program used no GPU that could be seen, or nothing of it could be recorded.", \
@@ -119,7 +124,7 @@
   X(kGpuMissing, "Missing", "缺少") \
   X(kGpuMissKernels, \
     "kernels: when the GPU computed, and why it stood still", \
-    "内核：GPU 何时计算，为何空闲") \
+    "GPU 内核：GPU 何时计算，为何空闲") \
   X(kGpuMissCopies, \
     "copies: how many, how large, how fast, from pageable or pinned memory", \
     "拷贝：次数、大小、速度，来自可分页还是锁页内存") \
@@ -132,7 +137,7 @@
     "事先了解此处能看到什么、为何看不到其余部分：") \
   X(kGpuNoKernels, \
     "Kernels were not recorded: why the GPU is idle is not known.", \
-    "未录制内核：GPU 空闲的原因未知。") \
+    "未录制 GPU 内核：GPU 空闲的原因未知。") \
   X(kGpuNoCopies, "No copies to the GPU were recorded.", "没有录制到拷贝到 GPU 的操作。") \
   X(kGpuNoCounters, "No counters were recorded.", "没有录制计数器。") \
   X(kGpuAbout, "Findings about the GPU", "关于 GPU 的发现") \
@@ -142,12 +147,15 @@
   X(kWorkerBatch, "per batch", "每批") \
   X(kWorkerBatches, "batches", "批次数") \
   X(kReadyNote, \
-    "Made, not yet taken. Shade: lowest to highest; dashed: most that may be on their way", \
-    "已完成、尚未取走。阴影：最低至最高；虚线：在途批次上限") \
+    "Made, not yet taken. Line: mean; shade: lowest to highest; dashed: the most possible", \
+    "已完成、尚未取走。实线：平均；阴影：最低至最高；虚线：上限") \
   X(kWorkerAgainst, "vs. median", "相对中位数") \
   X(kWorkerAgainstTip, "time for a batch, over that of the median worker", "每批耗时与工作进程中位数之比") \
   X(kWorkerMemory, "memory", "内存") \
   X(kWorkerGrowth, "growth", "增长") \
+  X(kGrowthTooShort, \
+    "Too short to say: growth needs samples over 20 s after the first fifth of the worker's life.", \
+    "时间太短：需要工作进程存活期前五分之一之后至少 20 秒的采样。") \
   X(kPerMinute, "{}/min", "{}/分钟") \
   X(kWorkerStandsOut, \
     "Worker {} takes {} times as long for a batch as the median worker", \
@@ -216,6 +224,9 @@
   X(kRanksOneSlow, "All ranks wait {} of the loop for the data of rank {}.", "所有 rank 有 {} 的循环时间在等待 rank {} 的数据。") \
   X(kRanksInTurn, "All ranks wait {} of the loop for the one whose data comes last; they take turns.", "所有 rank 有 {} 的循环时间在等待最后到达的数据；轮流落后。") \
   /* Stages */ \
+  X(kShareNote, \
+    "share: of the time making batches; of the loop's time for what the loop does; of their life for idle workers", \
+    "占比：制作环节占制作批次的时间，训练循环的环节占循环时间，空闲占工作进程存活时间") \
   X(kStageCallsAbove, "Slowest calls of {}", "{} 最慢的调用") \
   X(kStageCallsBetween, "Calls of {}: {} – {}", "{} 的调用：{} – {}") \
   X(kStageCallsShown, "{} of {}", "{} / {}") \

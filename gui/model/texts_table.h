@@ -51,7 +51,7 @@
     "此处为已写入磁盘的部分。其余或可恢复：penstock recover {}")                                   \
   X(kVerdict, "Verdict", "结论")                                                                   \
   X(kConfidence, "Confidence {} %", "置信度 {} %")                                                 \
-  X(kReplayError, "the model repeats the run within {} %", "模型复现此次运行，误差 {} %")          \
+  X(kReplayError, "the simulation repeats the run within {} %", "模拟复现此次运行，误差 {} %")     \
   X(kWaitsForData, "Waits for data", "等待数据")                                                   \
   X(kOfTheLoop, "of the training loop", "占训练循环时间")                                          \
   X(kNotBound, "Not held back by data", "未受数据限制")                                            \
@@ -84,7 +84,7 @@
   X(kSideBySide, "{} ÷ {} workers = {} a batch", "{} ÷ {} 个进程 = 每批 {}")                       \
   X(kEachBatch, "{} each batch", "每批 {}")                                                        \
   X(kBottleneck, "bottleneck", "瓶颈")                                                             \
-  X(kNoBatches, "No batches were seen in this trace.", "此跟踪中未见到批次。")                     \
+  X(kNoBatches, "No batches were recorded.", "没有录制到批次。")                                   \
   X(kSuggestion, "Suggestion", "建议")                                                             \
   X(kKeep, "Keep the settings as they are.", "保持当前设置。")                                     \
   X(kNow, "Now", "当前")                                                                           \
@@ -99,7 +99,7 @@
   X(kIfFree, "If one part cost nothing", "若某一环节零成本")                                       \
   X(kNothingGains, "No part gains half a percent by costing nothing.",                             \
     "任何环节零成本的收益都不足 0.5 %。")                                                          \
-  X(kIncomplete, "Incomplete: {}. Figures are of the rest.",                                       \
+  X(kIncomplete, "Incomplete: {}. The figures cover the rest.",                                    \
     "数据不完整：{}。数值仅基于其余部分。")                                                        \
   X(kPartlyBlind, "Partly blind: {}.", "部分不可见：{}。")                                         \
   X(kSeen, "Seen: {}", "可见：{}")                                                                 \
@@ -126,7 +126,7 @@
   X(kWholeMachine, "All processes", "全部进程")                                                    \
   X(kCpuCores, "CPU, cores", "CPU 核数")                                                           \
   X(kMemory, "Memory", "内存")                                                                     \
-  X(kReadyBatches, "Finished batches", "就绪批次")                                                 \
+  X(kReadyBatches, "Finished batches", "已完成批次")                                               \
   X(kOnlyRange, "Only {} to {}: {} of {}", "仅限 {} 至 {}：{}，全长 {}")                           \
   X(kRangeTip, "The range selected in the timeline. Esc or a click goes back to the whole trace.", \
     "时间线中选定的区间。按 Esc 或单击恢复为整个跟踪。")                                           \
@@ -178,7 +178,6 @@
   X(kSpanDerived, "between two waits of the loop", "循环两次等待之间")                             \
   X(kDragHint, "Drag to select, Ctrl+wheel to zoom, W A S D to move, F1 for all keys",             \
     "拖动选择，Ctrl+滚轮缩放，W A S D 移动，F1 查看全部按键")                                      \
-  X(kNoSpans, "The trace holds no spans.", "此跟踪中没有记录。")                                   \
   X(kShare, "share", "占比")                                                                       \
   X(kWall, "wall", "墙钟")                                                                         \
   X(kCpu, "CPU", "CPU")                                                                            \
@@ -186,10 +185,10 @@
   X(kP90, "p90", "p90")                                                                            \
   X(kP99, "p99", "p99")                                                                            \
   X(kDurations, "How long one call of {} takes", "{} 单次耗时分布")                                \
-  X(kShareOfCalls, "share of calls", "调用占比")                                                   \
-  X(kInMaking, "share: of the time spent making batches", "占比：占制作批次的时间")                \
-  X(kInLoop, "share: of the training loop's time", "占比：占训练循环时间")                         \
-  X(kInLife, "share: of the life of the workers", "占比：占工作进程存活时间")                      \
+  X(kShareOfCalls, "share of the calls", "占调用次数")                                             \
+  X(kInMaking, "{}: share of the time spent making batches", "{}：占制作批次的时间")               \
+  X(kInLoop, "{}: share of the training loop's time", "{}：占训练循环时间")                        \
+  X(kInLife, "{}: share of the life of the workers", "{}：占工作进程存活时间")                     \
   X(kBusy, "busy", "忙碌")                                                                         \
   X(kBusyComputing, "busy, computing", "忙碌：计算")                                               \
   X(kBusyWaiting, "busy, waiting (storage, locks, a core)", "忙碌：等待（存储、锁、核心）")        \
@@ -202,7 +201,7 @@
   X(kPinMemory, "pin_memory", "pin_memory")                                                        \
   X(kPersistent, "persistent_workers", "persistent_workers")                                       \
   X(kStepTime, "Step takes", "训练步耗时")                                                         \
-  X(kStageSpeed, "Parts, as fast as", "各环节速度倍数")                                            \
+  X(kStageSpeed, "Speed of each part", "各环节速度倍数")                                           \
   X(kOnTheGpu, "Done on the GPU, not by workers", "在 GPU 上进行（而非工作进程）")                 \
   X(kOnTheGpuTip,                                                                                  \
     "What a stage costs there is taken from published figures of the GPU; the notes below the "    \
@@ -217,8 +216,9 @@
   X(kTooMuchMemory, "does not fit into memory", "超出内存预算")                                    \
   X(kCodeLine, "Line to paste", "可粘贴的代码")                                                    \
   X(kAssumed, "Assumed", "假设")                                                                   \
-  X(kCannotPredictThis, "This cannot be predicted from the recording", "无法根据此次录制预测此项") \
-  X(kCannotPredict, "Nothing can be predicted from this recording", "无法根据此次录制进行预测")    \
+  X(kCannotPredictThis, "This cannot be predicted from the recording.",                            \
+    "无法根据此次录制预测此项。")                                                                  \
+  X(kCannotPredict, "Nothing can be predicted from this recording.", "无法根据此次录制进行预测。") \
   X(kKeys, "Keys and mouse", "键盘与鼠标")                                                         \
   X(kKeyZoom, "zoom at the pointer", "以指针为中心缩放")                                           \
   X(kKeyPan, "move left and right", "左右移动")                                                    \

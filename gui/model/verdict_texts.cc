@@ -81,7 +81,7 @@ std::string Doubts(const LoaderDiagnosis& loader) {
   if (loader.fetched < 0.5) return "；多数批次的制作过程不可见，因此各环节未知";
   const double error = loader.replay.error();
   if (std::abs(error) > 0.05) {
-    return fmt::format("；模型与此次运行相差 {:+.0f} %，数值仅供粗略参考", 100 * error);
+    return fmt::format("；模拟与此次运行相差 {:+.0f} %，数值仅供粗略参考", 100 * error);
   }
   return "";
 }
@@ -96,7 +96,7 @@ std::string Needs(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
                        loader.steady.batches, 16 - loader.steady.batches);
   }
   return fmt::format(
-      "需要模型能够解释的运行，而此次相差 {:+.0f} %：有记录缺失，或循环中有模型未知的行为",
+      "需要模拟能够解释的运行，而此次相差 {:+.0f} %：有记录缺失，或循环中有模拟未考虑的行为",
       100 * loader.replay.error());
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analyzer/stats/quantile.h"
+#include "analyzer/whatif/predict.h"
 
 namespace penstock::gui {
 
@@ -99,6 +100,7 @@ Result<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& chosen) {
   for (const analyzer::Configuration& one : answer.curve) {
     if (one.workers == chosen.workers) answer.chosen = one;
   }
+  answer.whole_run = OfWholeRun(loader, answer.chosen.predicted, answer.measured);
   analyzer::LoaderConfig config = diagnosis.run.loader().config;
   if (config.batch_size > 0) config.batch_size = chosen.batch;
   config.pin_memory = chosen.pin;
@@ -109,6 +111,13 @@ Result<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& chosen) {
   suggestion.changes = true;
   answer.code = analyzer::LoaderCode(config, suggestion);
   return answer;
+}
+
+bool OfWholeRun(const LoaderDiagnosis& loader, const analyzer::Prediction& predicted,
+                double before) {
+  const double after = predicted.rate.estimate;
+  if (before <= 0 || after <= 0 || !analyzer::StartRecurs(loader.pipeline)) return false;
+  return std::abs(predicted.speedup / (after / before) - 1) > 0.01;
 }
 
 }  // namespace penstock::gui

@@ -70,7 +70,9 @@ void FillMemory(const CounterSeries& series, MemoryKind kind, WorkerLine& line) 
   const std::size_t skip = series.at.size() / 5;
   const std::span<const double> at = std::span(series.at).subspan(skip);
   const std::span<const double> value = std::span(series.value).subspan(skip);
-  line.growth_known = at.size() >= kFewest && at.back() - at.front() >= 1;
+  const double span = at.back() - at.front();
+  line.curve_known = at.size() >= kFewest && span >= 1;
+  line.growth_known = line.curve_known && span >= kLeastGrowthTime;
   if (line.growth_known) line.growth = analyzer::TheilSenSlope(at, value);
 }
 
@@ -158,7 +160,7 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) 
       const CounterSeries series = Alive(counter);
       const traces::ProcessInfo& process = trace.processes()[series.process.value];
       for (WorkerLine& line : model.workers) {
-        const bool better = line.memory < 0 || !line.growth_known;
+        const bool better = line.memory < 0 || !line.curve_known;
         if (line.process == series.process.value && better)
           FillMemory(series, kMemoryKinds[k], line);
       }

@@ -24,6 +24,9 @@ enum class MemoryKind : std::uint8_t {
 inline constexpr std::array kMemoryKinds = {MemoryKind::kUss, MemoryKind::kPss, MemoryKind::kRss,
                                             MemoryKind::kOfParent};
 
+// A slope of seconds says nothing of a minute: what the samples after the first fifth must span.
+inline constexpr double kLeastGrowthTime = 20;  // seconds
+
 struct WorkerLine {
   std::int32_t worker_id = -1;
   std::uint32_t process = 0;  // index into Trace::processes()
@@ -40,7 +43,8 @@ struct WorkerLine {
   double memory = -1;  // bytes at the end; -1: not recorded
   double most_memory = 0;
   double growth = 0;          // bytes a second
-  bool growth_known = false;  // enough samples over enough time
+  bool growth_known = false;  // enough samples over kLeastGrowthTime
+  bool curve_known = false;   // enough samples to prefer this kind of memory to another
 
   // From 1.5 on a worker holds the others up; source: analyzer/advice/stragglers.cc.
   [[nodiscard]] bool straggles() const { return slowdown >= 1.5; }

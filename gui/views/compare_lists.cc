@@ -25,14 +25,15 @@ void DrawFinding(const Ui& ui, const analyzer::Finding& finding, bool gone, floa
   DrawTextCentred(list, ui.small,
                   {{at.x, at.y + ui.Px(1)}, {at.x + badge, at.y + ui.Px(1) + height}}, Ink(colour),
                   word);
-  const auto lines = WrapText(ui.body, text.title, width - badge - ui.Px(10));
+  const std::string title = gone ? ui.F(Text::kNoLonger, text.title) : text.title;
+  const auto lines = WrapText(ui.body, title, width - badge - ui.Px(10));
   float y = at.y + ui.Px(1);
   for (const std::string& line : lines) {
-    DrawText(list, ui.body, {at.x + badge + ui.Px(10), y}, Ink(p.text), line);
+    DrawText(list, ui.body, {at.x + badge + ui.Px(10), y}, Ink(gone ? p.dim : p.text), line);
     y += ui.body->FontSize + ui.Px(3);
   }
   ImGui::Dummy({width, std::max(y, at.y + height + ui.Px(3)) - at.y});
-  Tip(ui, text.title + "\n" + text.action);
+  Tip(ui, gone ? title : title + "\n" + text.action);
 }
 
 }  // namespace

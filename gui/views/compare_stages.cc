@@ -62,7 +62,30 @@ void DrawInterval(const Ui& ui, const analyzer::Change& change, double reach, Ar
   const Rgb colour = !change.significant ? p.dim : change.ratio.estimate < 1 ? p.good : p.bad;
   list->AddLine({x(std::max(change.ratio.low, 1e-6)), y}, {x(change.ratio.high), y}, Ink(colour),
                 ui.Px(2));
-  list->AddCircleFilled({x(change.ratio.estimate), y}, ui.Px(4), Ink(colour));
+  const double ratio = change.ratio.estimate;
+  if (ratio <= reach && ratio >= 1 / reach) {
+    list->AddCircleFilled({x(ratio), y}, ui.Px(4), Ink(colour));
+    return;
+  }
+  // Beyond the axis: an arrow head at its end, and how far.
+  const bool more = ratio > 1;
+  const float tip = more ? area.max.x + ui.Px(4) : area.min.x - ui.Px(4);
+  const float base = more ? tip - ui.Px(9) : tip + ui.Px(9);
+  const ImVec2 up{base, y - ui.Px(5)};
+  const ImVec2 down{base, y + ui.Px(5)};
+  if (more) {
+    list->AddTriangleFilled(up, {tip, y}, down, Ink(colour));
+  } else {
+    list->AddTriangleFilled({tip, y}, up, down, Ink(colour));
+  }
+  const std::string times =
+      more ? fmt::format("×{:.3g}", ratio) : fmt::format("÷{:.3g}", 1 / ratio);
+  const float width = TextWidth(ui.small, times);
+  const float left = more ? base - ui.Px(5) - width : base + ui.Px(5);
+  const float top = y - ui.small->FontSize / 2;
+  list->AddRectFilled({left - ui.Px(2), top}, {left + width + ui.Px(2), top + ui.small->FontSize},
+                      Ink(p.panel));
+  DrawText(list, ui.small, {left, top}, Ink(colour), times);
 }
 
 void DrawRow(const Ui& ui, const analyzer::Change& change, double most, double reach,

@@ -3,12 +3,14 @@
 // Compare: two recordings side by side; what changed, and whether it is more than noise.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "analyzer/report/format.h"
 #include "analyzer/whatif/summary.h"
 #include "gui/model/overview.h"
+#include "gui/model/phrase_texts.h"
 #include "gui/views/compare_parts.h"
 #include "gui/views/panel_parts.h"
 
@@ -229,7 +231,13 @@ void DrawCompare(const Ui& ui, Workspace& workspace, Area area) {
   if (result == nullptr || !*result) {
     CompareSentence sentence;
     sentence.text = ui.T(result == nullptr ? Text::kComparing : Text::kCannotCompare);
-    if (result != nullptr) sentence.why = result->error().message;
+    for (const Document* side : {&a, &std::as_const(state.other)}) {
+      if (result == nullptr || side->analysis->report.diagnosis.loader) continue;
+      sentence.why = ui.F(Text::kNoLoaderIn, side->path.filename().string());
+    }
+    if (result != nullptr && sentence.why.empty()) {
+      sentence.why = Typeset(PhraseText(result->error().message, ui.language));
+    }
     DrawHead(ui, workspace, nullptr, sentence, area);
     EndScrolled(whole);
     return;

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/report/format.h"
+#include "gui/model/gpu.h"
 #include "gui/model/ticks.h"
 #include "gui/views/io_panels.h"
 #include "gui/views/panel_parts.h"
@@ -58,7 +59,8 @@ std::vector<Figure> FiguresOf(const Ui& ui, const IoModel& io, const DataSet& se
                 : ui.F(Text::kIoReads, reads),
        p.text, io.mapped > 0 ? ui.F(Text::kIoMapped, BytesText(io.mapped)) : ""});
   figures.push_back({ui.T(Text::kIoWhileReading), Bytes64(io.rate()) + "/s",
-                     ui.F(Text::kIoOneReader, Bytes64(io.reader_rate())), p.text, ""});
+                     ui.F(Text::kIoOneReader, Bytes64(io.reader_rate())), p.text,
+                     ui.T(Text::kIoWhileReadingTip)});
   figures.push_back(CacheFigure(ui, io, set));
   if (set.file_system.empty()) {
     figures.push_back({ui.T(Text::kIoStorage), "–", ui.T(Text::kIoStorageUnknown), p.dim, ""});
@@ -134,7 +136,7 @@ void DrawSizes(const Ui& ui, const IoModel& io, Area area) {
     const std::string text = SizeText(sizes.EdgeOf(i));
     const float left = std::clamp(x - TextWidth(ui.small, text) / 2, plot.min.x,
                                   plot.max.x - TextWidth(ui.small, text));
-    if (i % SizeBins::kPerDoubling == 0 && left > last + ui.Px(10)) {
+    if (sizes.IsRound(i) && left > last + ui.Px(10)) {
       list->AddLine({x, plot.max.y}, {x, plot.max.y + ui.Px(4)}, Ink(p.dim));
       DrawText(list, ui.small, {left, plot.max.y + ui.Px(5)}, Ink(p.dim), text);
       last = left + TextWidth(ui.small, text);
@@ -165,7 +167,14 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const IoModel& io, Area area
   const float split = area.min.x + std::floor((area.width() - gap) * 0.62F);
   const Area rates{{area.min.x, y}, {split, middle}};
   const Area sizes{{split + gap, y}, {area.max.x, middle}};
-  DrawRates(ui, workspace, io, Headed(ui, Panel(ui, rates), ui.T(Text::kIoOverTime)));
+  const Area panel = Panel(ui, rates);
+  // Why the speed while reading is so far above these: most of the time nothing reads.
+  const double whole = std::max(io.seen.to() - io.seen.from, 1e-9);
+  const std::string share =
+      ui.F(Text::kIoUnderWay, PercentText(std::clamp(io.active / whole, 0.0, 1.0)));
+  DrawTextRight(ImGui::GetWindowDrawList(), ui.small, panel.max.x, panel.min.y + ui.Px(1),
+                Ink(ui.palette().dim), share);
+  DrawRates(ui, workspace, io, Headed(ui, panel, ui.T(Text::kIoOverTime)));
   DrawSizes(ui, io, Headed(ui, Panel(ui, sizes), ui.T(Text::kIoSizes)));
   DrawFiles(ui, workspace, io, {{area.min.x, middle + gap}, {split, area.max.y}});
   DrawFindingLinks(ui, workspace, Text::kIoAboutReads, kReadFindings,
@@ -175,9 +184,9 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const IoModel& io, Area area
 }  // namespace
 
 std::string SizeText(double bytes) {
-  constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  constexpr std::array kUnits = {"B", "kB", "MB", "GB", "TB"};
   std::size_t unit = 0;
-  for (; bytes >= 1024 && unit + 1 < kUnits.size(); ++unit) bytes /= 1024;
+  for (; bytes >= 999.5 && unit + 1 < kUnits.size(); ++unit) bytes /= 1000;
   return fmt::format("{:.3g} {}", bytes, kUnits[unit]);
 }
 
@@ -186,7 +195,10 @@ void DrawIo(const Ui& ui, Workspace& workspace, Area area) {
   if (io == nullptr) return;
   if (io->reads == 0) {
     if (workspace.Range()) return DrawEmpty(ui, area, ui.T(Text::kIoNoReadsHere), "");
-    return DrawEmpty(ui, area, ui.T(Text::kIoNoReads), ui.T(Text::kIoNoReadsWhy));
+    return DrawNothing(ui, workspace,
+                       {Text::kIoNoReads, Text::kIoNoReadsWhy, Text::kSeeWhatIsSeen,
+                        PenstockCommand(*workspace.document.trace, "doctor")},
+                       area);
   }
   ScrollBelow(ui, "io", area, 560, [&](Area whole) { DrawPanels(ui, workspace, *io, whole); });
 }

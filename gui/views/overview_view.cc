@@ -101,8 +101,10 @@ void DrawCard(const Ui& ui, const Card& card, Area area) {
   const float after = inside.min.x + TextWidth(ui.big, card.figure) + ui.Px(6);
   const float room = inside.max.x - after;
   ImFont* font = TextWidth(ui.body, card.unit) <= room ? ui.body : ui.small;
+  // A unit without room beside its figure stands below it.
+  const bool beside = TextWidth(font, card.unit) <= room || card.meter >= 0;
   DrawText(list, font, {after, y + ui.big->FontSize - font->FontSize - ui.Px(2)}, Ink(p.dim),
-           Elided(font, card.unit, room));
+           beside ? Elided(font, card.unit, room) : std::string());
   y += ui.big->FontSize + ui.Px(4);
   if (card.meter >= 0) {
     const float bar = ui.Px(5);
@@ -113,7 +115,8 @@ void DrawCard(const Ui& ui, const Card& card, Area area) {
     y += bar + ui.Px(3);
   }
   // Beside a meter there is room for one line, else for two.
-  auto lines = WrapText(ui.small, card.line, inside.width());
+  const std::string line = beside ? card.line : card.unit + "  ·  " + card.line;
+  auto lines = WrapText(ui.small, line, inside.width());
   if (card.meter >= 0 && lines.size() > 1) lines = {Elided(ui.small, card.line, inside.width())};
   for (std::size_t i = 0; i < std::min<std::size_t>(lines.size(), 2); ++i) {
     DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim), lines[i]);
@@ -155,7 +158,7 @@ std::vector<Card> CardsOf(const Ui& ui, const Report& report) {
   const analyzer::LoaderDiagnosis& loader = *diagnosis.loader;
   const InputBound bound = Judge(report);
   cards.push_back({ui.T(Text::kWaitsForData),
-                   fmt::format("{:.0f} %", 100 * diagnosis.wait_fraction), ui.T(Text::kOfTheLoop),
+                   fmt::format("{:.0f} %", 100 * diagnosis.wait_fraction), ui.T(Text::kOfLoopTime),
                    ui.T(WordOf(bound)), ColourOf(p, bound), diagnosis.wait_fraction});
   const analyzer::Interval rate = loader.steady.rate;
   cards.push_back({ui.T(Text::kThroughput), ShortNumber(diagnosis.samples_rate), unit,

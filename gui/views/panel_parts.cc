@@ -8,6 +8,7 @@
 
 #include "analyzer/report/format.h"
 #include "analyzer/report/phrases.h"
+#include "gui/model/gpu.h"
 #include "gui/model/overview.h"
 #include "gui/model/report_texts.h"
 #include "gui/model/ticks.h"
@@ -84,6 +85,26 @@ void DrawEmpty(const Ui& ui, Area area, std::string_view sentence, std::string_v
   Paragraph(ui, ui.title, p.text, sentence, width);
   if (!why.empty()) Paragraph(ui, ui.body, p.dim, why, width);
   ImGui::EndGroup();
+}
+
+void DrawNothing(const Ui& ui, Workspace& workspace, const Nothing& nothing, Area area) {
+  const Palette& p = ui.palette();
+  const float width = BeginColumn(ui, area, 620, 0.22F);
+  Paragraph(ui, ui.title, p.text, ui.T(nothing.what), width);
+  Paragraph(ui, ui.body, p.dim, ui.T(nothing.why), width);
+  ImGui::Dummy({1, ui.Px(6)});
+  Paragraph(ui, ui.body, p.dim, ui.T(nothing.how), width);
+  CodeBox(ui, workspace, nothing.command, width);
+  ImGui::EndGroup();
+}
+
+Nothing NothingRecorded(const Workspace& workspace) {
+  return {Text::kNothingRecorded, Text::kNothingRecordedWhy, Text::kSeeWhatIsSeen,
+          PenstockCommand(*workspace.document.trace, "doctor")};
+}
+
+Nothing NoLoader() {
+  return {Text::kNoLoader, Text::kNoLoaderWhy, Text::kRecordLoader, kRecordCommand};
 }
 
 namespace {

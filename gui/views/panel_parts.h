@@ -51,6 +51,19 @@ float BeginColumn(const Ui& ui, Area area, float width, float part);
 // A sentence in the middle, with a smaller explanation below it ("" for none).
 void DrawEmpty(const Ui& ui, Area area, std::string_view sentence, std::string_view why);
 
+// Why a view has nothing to show, and the command to run next, with a button that copies it.
+struct Nothing {
+  Text what;
+  Text why;
+  Text how;
+  std::string command;
+};
+void DrawNothing(const Ui& ui, Workspace& workspace, const Nothing& nothing, Area area);
+// Of a recording without any spans, and of one without a loader.
+[[nodiscard]] Nothing NothingRecorded(const Workspace& workspace);
+[[nodiscard]] Nothing NoLoader();
+inline constexpr const char* kRecordCommand = "penstock record -- python train.py";
+
 // A line of code or a command at the cursor, as an item, with a button that copies it; wrapped.
 void CodeBox(const Ui& ui, Workspace& workspace, const std::string& code, float width);
 [[nodiscard]] float CodeBoxHeight(const Ui& ui, const std::string& code, float width);

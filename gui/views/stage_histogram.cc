@@ -15,6 +15,12 @@ namespace {
 using analyzer::DurationText;
 using analyzer::PercentText;
 
+constexpr float kMarks = 3;  // rows of names above the plot
+
+float MarkPitch(const Ui& ui) {
+  return ui.small->FontSize + ui.Px(2);
+}
+
 // Where the bars stand.
 struct Frame {
   Area plot;
@@ -70,23 +76,40 @@ void DrawFoot(const Ui& ui, const StageHistogram& histogram, const Frame& frame)
   list->AddLine({plot.min.x, plot.max.y}, plot.max, Ink(p.dim));
 }
 
-// Names above the plot, apart from one another.
-void DrawMarks(const Ui& ui, const StageLine& line, const Frame& frame, float top) {
+// A name beside its line, on a row of its own: p50 highest. A line rises to its own row only, so
+// that a name at the right of its line is crossed by none; where there is no room it stands at the
+// left, on a ground that hides the lines behind it. Returns what the first name takes of its row.
+Area DrawMarks(const Ui& ui, const StageLine& line, const Frame& frame, float top) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const std::array marks = {std::pair("p99", line.p99), std::pair("p90", line.p90),
-                            std::pair("p50", line.p50)};
-  float right = frame.plot.max.x + ui.Px(12);
+  const std::array marks = {std::pair("p50", line.p50), std::pair("p90", line.p90),
+                            std::pair("p99", line.p99)};
+  const auto x_of = [&](double seconds) {
+    return frame.plot.min.x + static_cast<float>(line.histogram.PlaceOf(seconds)) * frame.width;
+  };
+  const float pitch = MarkPitch(ui);
+  float y = top;
   for (const auto& [name, seconds] : marks) {
-    const float x =
-        frame.plot.min.x + static_cast<float>(line.histogram.PlaceOf(seconds)) * frame.width;
-    list->AddLine({x, frame.plot.min.y}, {x, frame.plot.max.y}, Ink(p.text, 0.7), ui.Px(1));
+    list->AddLine({x_of(seconds), y}, {x_of(seconds), frame.plot.max.y}, Ink(p.text, 0.7),
+                  ui.Px(1));
+    y += pitch;
+  }
+  Area first{};
+  y = top;
+  for (const auto& [name, seconds] : marks) {
     const std::string text = fmt::format("{} {}", name, DurationText(seconds));
     const float width = TextWidth(ui.small, text);
-    const float left = std::min(x - width / 2, right - ui.Px(12) - width);
-    DrawText(list, ui.small, {left, top}, Ink(p.text), text);
-    right = left;
+    const float beside = ui.Px(4);
+    float left = x_of(seconds) + beside;
+    if (left + width > frame.plot.max.x) {
+      left = x_of(seconds) - beside - width;
+      list->AddRectFilled({left - ui.Px(2), y}, {left + width + ui.Px(2), y + pitch}, Ink(p.panel));
+    }
+    DrawText(list, ui.small, {left, y}, Ink(p.text), text);
+    if (y == top) first = {{left, y}, {left + width, y + pitch}};
+    y += pitch;
   }
+  return first;
 }
 
 }  // namespace
@@ -97,7 +120,8 @@ void DrawHistogram(const Ui& ui, Workspace& workspace, const StageLine& line, Ar
   if (line.histogram.bins.empty()) return;
   const float foot = ui.small->FontSize + ui.Px(8);
   Frame frame;
-  frame.plot = {{area.min.x + ui.Px(44), area.min.y + ui.Px(18)}, {area.max.x, area.max.y - foot}};
+  frame.plot = {{area.min.x + ui.Px(44), area.min.y + kMarks * MarkPitch(ui) + ui.Px(4)},
+                {area.max.x, area.max.y - foot}};
   frame.most = std::max(line.histogram.most(), 1e-9);
   frame.width = frame.plot.width() / static_cast<float>(line.histogram.bins.size());
   for (const double share : RoundValues(0, frame.most, 4)) {
@@ -108,7 +132,12 @@ void DrawHistogram(const Ui& ui, Workspace& workspace, const StageLine& line, Ar
   }
   DrawBars(ui, workspace, line, frame);
   DrawFoot(ui, line.histogram, frame);
-  DrawMarks(ui, line, frame, area.min.y);
+  const Area first = DrawMarks(ui, line, frame, area.min.y);
+  // What the axis is of: beside the first name, on the side where there is room.
+  const float width = TextWidth(ui.small, ui.T(Text::kShareOfCalls));
+  const bool left = area.min.x + width + ui.Px(10) <= first.min.x;
+  DrawText(list, ui.small, {left ? area.min.x : area.max.x - width, area.min.y}, Ink(p.dim),
+           ui.T(Text::kShareOfCalls));
 }
 
 }  // namespace penstock::gui

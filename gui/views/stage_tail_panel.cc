@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/core.h>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "analyzer/report/format.h"
 #include "gui/model/ticks.h"
@@ -10,12 +12,12 @@ namespace {
 
 using analyzer::DurationText;
 
-// "sample 12  ·  batch 3  ·  PIL.open", the file first: it is what can be looked at.
-std::string TextOfCall(const Ui& ui, const traces::Trace& trace, const StageLine& line,
-                       const Call& call) {
-  std::string text;
-  const auto add = [&text](const std::string& part) {
-    if (!part.empty()) text += (text.empty() ? "" : "  ·  ") + part;
+// "12.jpg", "PIL.open", "sample 12", "batch 3", the file first: it is what can be looked at.
+std::vector<std::string> PartsOfCall(const Ui& ui, const traces::Trace& trace,
+                                     const StageLine& line, const Call& call) {
+  std::vector<std::string> parts;
+  const auto add = [&parts](std::string part) {
+    if (!part.empty()) parts.push_back(std::move(part));
   };
   const std::string_view object = trace.String(call.file);
   add(analyzer::PlainText(object.substr(object.rfind('/') + 1), 60));
@@ -27,6 +29,18 @@ std::string TextOfCall(const Ui& ui, const traces::Trace& trace, const StageLine
   if (call.detail.key().valid()) {
     add(fmt::format("{} {}", ui.T(Text::kSpanBatch), call.detail.batch));
   }
+  return parts;
+}
+
+// The parts that fit as a whole, for half a number says something wrong; of a first one that does
+// not fit, its beginning.
+std::string FittingText(ImFont* font, const std::vector<std::string>& parts, float width) {
+  std::string text;
+  for (const std::string& part : parts) {
+    const std::string longer = text.empty() ? part : text + "  ·  " + part;
+    if (TextWidth(font, longer) <= width) text = longer;
+  }
+  if (text.empty() && !parts.empty()) text = Elided(font, parts.front(), width);
   return text;
 }
 
@@ -57,15 +71,15 @@ std::optional<Call> DrawCalls(const Ui& ui, const Workspace& workspace, const St
       ImGui::PushID(i);
       if (ImGui::Selectable("##call", false, 0, {width, pitch})) chosen = call;
       ImGui::PopID();
-      Tip(ui, ui.T(Text::kStageGoTip));
+      const auto parts = PartsOfCall(ui, *workspace.stages.tail.key().of.trace, line, call);
+      Tip(ui, fmt::format("{}\n{}", fmt::join(parts, "  ·  "), ui.T(Text::kStageGoTip)));
       const ImVec2 at = ImGui::GetItemRectMin();
       ImDrawList* list = ImGui::GetWindowDrawList();
       const float y = at.y + ui.Px(2);
       DrawTextRight(list, ui.strong, at.x + ui.Px(70), y, Ink(p.text),
                     DurationText(static_cast<double>(call.wall) * 1e-9));
       DrawText(list, ui.body, {at.x + ui.Px(84), y}, Ink(p.dim),
-               Elided(ui.body, TextOfCall(ui, *workspace.stages.tail.key().of.trace, line, call),
-                      width - ui.Px(84)));
+               FittingText(ui.body, parts, width - ui.Px(84)));
     }
   }
   EndArea();

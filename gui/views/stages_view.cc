@@ -50,6 +50,26 @@ std::string CellText(const StageLine& line, int column) {
   return "";
 }
 
+// What the rows' shares are of: analyzer/report/stage_rows.cc.
+Text ShareNote(const StageLine& line) {
+  if (line.of_workers) return Text::kInMaking;
+  return line.id.stage == traces::StageId::kIdle ? Text::kInLife : Text::kInLoop;
+}
+
+// The same for each row of the table.
+std::string ShareTip(const Ui& ui, std::span<const StageLine> lines) {
+  std::string tip;
+  for (const Text note : {Text::kInMaking, Text::kInLoop, Text::kInLife}) {
+    std::string words;
+    for (const StageLine& line : lines) {
+      if (line.is_part() || ShareNote(line) != note) continue;
+      words += (words.empty() ? "" : ui.T(Text::kListComma)) + TitleOf(ui, line, 40);
+    }
+    if (!words.empty()) tip += (tip.empty() ? "" : "\n") + ui.F(note, words);
+  }
+  return tip;
+}
+
 void DrawRow(const Ui& ui, Workspace& workspace, const StageLine& line) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -109,7 +129,8 @@ void DrawTable(const Ui& ui, Workspace& workspace, std::span<const StageLine> li
     ImGui::TableHeader(ui.T(Text::kStage));
     for (std::size_t i = 1; i < kColumns.size(); ++i) {
       ImGui::TableNextColumn();
-      HeadRight(ui, ui.T(kColumns[i].title), "");
+      const bool share = kColumns[i].title == Text::kShare;
+      HeadRight(ui, ui.T(kColumns[i].title), share ? ShareTip(ui, lines) : std::string());
     }
     if (const ImGuiTableSortSpecs* sort = ImGui::TableGetSortSpecs()) {
       workspace.stages.sort_column = sort->SpecsCount > 0 ? sort->Specs[0].ColumnIndex : -1;
@@ -121,11 +142,6 @@ void DrawTable(const Ui& ui, Workspace& workspace, std::span<const StageLine> li
     ImGui::EndTable();
   }
   EndArea();
-}
-
-Text ShareNote(const StageLine& line) {
-  if (line.of_workers) return Text::kInMaking;
-  return line.id.stage == traces::StageId::kIdle ? Text::kInLife : Text::kInLoop;
 }
 
 void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>& lines,
@@ -148,7 +164,10 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>
   table.max.y -= ui.small->FontSize + ui.Px(6);
   DrawTable(ui, workspace, lines, table);
   DrawText(ImGui::GetWindowDrawList(), ui.small, {table.min.x, table.max.y + ui.Px(6)}, Ink(p.dim),
-           Elided(ui.small, ui.T(ShareNote(line)), table.width()));
+           Elided(ui.small, ui.T(Text::kShareNote), table.width()));
+  ImGui::SetCursorScreenPos({table.min.x, table.max.y + ui.Px(6)});
+  ImGui::InvisibleButton("##shares", {std::max(table.width(), 1.0F), ui.small->FontSize});
+  Tip(ui, ShareTip(ui, lines));
   Area inside = Panel(ui, {{area.min.x + left + gap, area.min.y}, area.max});
   inside = Headed(ui, inside,
                   Elided(ui.strong, ui.F(Text::kDurations, TitleOf(ui, line, 60)), inside.width()));
@@ -169,9 +188,7 @@ void DrawStages(const Ui& ui, Workspace& workspace, Area area) {
   const auto analysis = workspace.Shown().analysis;
   const auto trace = workspace.Shown().trace;
   if (analysis->report.stages.empty() && !workspace.Range()) {
-    DrawTextCentred(ImGui::GetWindowDrawList(), ui.title, area, Ink(ui.palette().dim),
-                    ui.T(Text::kNoSpans));
-    return;
+    return DrawNothing(ui, workspace, NothingRecorded(workspace), area);
   }
   const std::vector<StageLine>* lines = workspace.stages.lines.Get(
       workspace.question(workspace.Shown()), workspace.at_once, [=](const std::stop_token& stop) {

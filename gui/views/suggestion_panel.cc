@@ -8,6 +8,7 @@
 #include "analyzer/report/phrases.h"
 #include "analyzer/whatif/summary.h"
 #include "gui/model/overview.h"
+#include "gui/model/whatif.h"
 #include "gui/views/overview_parts.h"
 #include "gui/views/panel_parts.h"
 
@@ -28,8 +29,9 @@ void DrawRates(const Ui& ui, const Report& report, float width) {
   const float label =
       std::max(TextWidth(ui.body, ui.T(Text::kNow)), TextWidth(ui.body, ui.T(Text::kPredicted))) +
       ui.Px(12);
+  const std::string unit(UnitText(analyzer::RateUnit(report.diagnosis), ui.language));
   const std::string gain =
-      fmt::format("{}  ×{:.2f}", ShortNumber(predicted.rate.estimate), predicted.speedup);
+      fmt::format("{} {}  ×{:.2f}", ShortNumber(predicted.rate.estimate), unit, predicted.speedup);
   const float room = width - label - TextWidth(ui.strong, gain) - ui.Px(16);
   const auto x = [&](double rate) {
     return at.x + label + static_cast<float>(rate / most) * std::max(room, ui.Px(20));
@@ -40,7 +42,8 @@ void DrawRates(const Ui& ui, const Report& report, float width) {
   DrawText(list, ui.body, {at.x, at.y + text}, Ink(p.dim), ui.T(Text::kNow));
   list->AddRectFilled({x(0), at.y}, {x(now), at.y + height}, Ink(Mix(p.dim, p.panel, 0.4)),
                       ui.Px(3));
-  DrawText(list, ui.body, {x(now) + ui.Px(8), at.y + text}, Ink(p.text), ShortNumber(now));
+  DrawText(list, ui.body, {x(now) + ui.Px(8), at.y + text}, Ink(p.text),
+           ShortNumber(now) + " " + unit);
   const float y = at.y + pitch;
   DrawText(list, ui.body, {at.x, y + text}, Ink(p.dim), ui.T(Text::kPredicted));
   list->AddRectFilled({x(0), y}, {x(predicted.rate.estimate), y + height}, Ink(p.good), ui.Px(3));
@@ -53,6 +56,10 @@ void DrawRates(const Ui& ui, const Report& report, float width) {
   }
   DrawText(list, ui.strong, {high + ui.Px(8), y + text}, Ink(p.good), gain);
   ImGui::Dummy({width, pitch + height});
+  if (OfWholeRun(*report.diagnosis.loader, predicted, now)) {
+    Paragraph(ui, ui.small, p.dim,
+              ui.F(Text::kTimesOfWholeRun, fmt::format("{:.2f}", predicted.speedup)), width);
+  }
 }
 
 void DrawChanges(const Ui& ui, const Report& report, float width) {
@@ -149,7 +156,11 @@ void DrawSuggestion(const Ui& ui, Workspace& workspace, Area area) {
               chinese ? std::string(ui.T(Text::kKeep)) : analyzer::KeepText(report.diagnosis),
               width);
   } else {
-    Paragraph(ui, ui.body, p.dim, ui.T(Text::kNoBatches), width);
+    const Nothing nothing =
+        report.stages.empty() && !workspace.Range() ? NothingRecorded(workspace) : NoLoader();
+    Paragraph(ui, ui.body, p.text, ui.T(Text::kNoSuggestion), width);
+    Paragraph(ui, ui.body, p.dim, ui.T(nothing.how), width);
+    CodeBox(ui, workspace, nothing.command, width);
   }
   if (loader && analyzer::Predicts(report.diagnosis)) DrawGains(ui, report, width, inside.max.y);
   EndArea();

@@ -118,25 +118,42 @@ std::string RunsText(const SweepCell& cell) {
   return text;
 }
 
+// A command as lines: at most four, the rest is in the tip.
+std::vector<std::string> CommandLines(const Ui& ui, const std::string& code, float width) {
+  constexpr std::size_t kMost = 4;
+  auto lines = WrapText(ui.mono, code, width);
+  if (lines.size() <= kMost) return lines;
+  lines.resize(kMost);
+  lines.back() = Elided(ui.mono, lines.back() + " …", width);
+  return lines;
+}
+
+float CopyWidth(const Ui& ui) {
+  return std::max(TextWidth(ui.body, ui.T(Text::kCopy)), TextWidth(ui.body, ui.T(Text::kCopied))) +
+         ui.Px(24);
+}
+
 // What to paste, with a button that copies it.
-void DrawSettings(const Ui& ui, Workspace& workspace, const std::string& code, Area area) {
+void DrawSettings(const Ui& ui, Workspace& workspace, const std::string& code,
+                  const std::vector<std::string>& lines, Area area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Palette& p = ui.palette();
   list->AddRectFilled(area.min, area.max, Ink(p.raised), ui.Px(6));
   const bool copied = workspace.copied == code && ImGui::GetTime() - workspace.copied_at < 2;
-  const char* word = ui.T(copied ? Text::kCopied : Text::kCopy);
-  const float button = TextWidth(ui.body, word) + ui.Px(24);
-  DrawText(list, ui.mono,
-           {area.min.x + ui.Px(8), (area.min.y + area.max.y - ui.mono->FontSize) / 2}, Ink(p.text),
-           Elided(ui.mono, code, area.width() - button - ui.Px(20)));
-  ImGui::SetCursorScreenPos(
-      {area.min.x + ui.Px(8), (area.min.y + area.max.y - ui.mono->FontSize) / 2});
-  ImGui::InvisibleButton("##code",
-                         {std::max(1.0F, area.width() - button - ui.Px(16)), ui.mono->FontSize});
+  const float button = CopyWidth(ui);
+  float y = area.min.y + ui.Px(8);
+  for (const std::string& line : lines) {
+    DrawText(list, ui.mono, {area.min.x + ui.Px(8), y}, Ink(p.text), line);
+    y += ui.mono->FontSize + ui.Px(3);
+  }
+  ImGui::SetCursorScreenPos(area.min);
+  ImGui::InvisibleButton(
+      "##code", {std::max(1.0F, area.width() - button - ui.Px(16)), std::max(1.0F, area.height())});
   Tip(ui, code);
-  ImGui::SetCursorScreenPos(
-      {area.max.x - button - ui.Px(2), (area.min.y + area.max.y - ImGui::GetFrameHeight()) / 2});
-  if (ImGui::Button(word)) workspace.CopyText(code);
+  ImGui::SetCursorScreenPos({area.max.x - button - ui.Px(2), area.min.y + ui.Px(3)});
+  if (ImGui::Button(ui.T(copied ? Text::kCopied : Text::kCopy), {button, 0})) {
+    workspace.CopyText(code);
+  }
 }
 
 void DrawWays(const Ui& ui, Workspace& workspace, const SweepCell& cell, Area area) {
@@ -190,18 +207,19 @@ void DrawSweepTable(const Ui& ui, SweepViewState& state, Area area) {
     add(ui.T(TitleOf(column)),
         ImGuiTableColumnFlags_PreferSortDescending |
             (rate ? ImGuiTableColumnFlags_DefaultSort : ImGuiTableColumnFlags_None),
-        column == SweepColumn::kNote     ? ui.Px(140)
+        column == SweepColumn::kNote     ? ui.Px(72)
         : column == SweepColumn::kSpread ? ui.Px(104)
                                          : ui.Px(74));
   }
   BeginArea("sweep", area, false);
-  const ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_ScrollX |
-                                ImGuiTableFlags_RowBg | ImGuiTableFlags_Sortable |
-                                ImGuiTableFlags_SortTristate | ImGuiTableFlags_SizingStretchProp |
-                                ImGuiTableFlags_Resizable;
-  const auto count = static_cast<int>(first + columns.size());
   const float room = area.width() - ImGui::GetStyle().ScrollbarSize - ui.Px(2);
-  if (count <= 60 && ImGui::BeginTable("table", count, flags, {0, 0}, std::max(whole, room))) {
+  const bool wide = whole > room;
+  const ImGuiTableFlags flags =
+      ImGuiTableFlags_ScrollY | (wide ? ImGuiTableFlags_ScrollX : ImGuiTableFlags_None) |
+      ImGuiTableFlags_RowBg | ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate |
+      ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_Resizable;
+  const auto count = static_cast<int>(first + columns.size());
+  if (count <= 60 && ImGui::BeginTable("table", count, flags, {0, 0}, wide ? whole : 0)) {
     ImGui::TableSetupScrollFreeze(0, 1);
     for (const Column& head : heads) {
       ImGui::TableSetupColumn(head.title.c_str(), head.flags, head.width);
@@ -244,7 +262,9 @@ void DrawSweepCell(const Ui& ui, Workspace& workspace, std::size_t index, Area a
   }
   const std::string code = SettingsLine(sweep, cell);
   const float ways = ImGui::GetFrameHeight();
-  const float line = ui.Px(32);
+  const auto lines =
+      CommandLines(ui, code, std::max(ui.Px(40), area.width() - CopyWidth(ui) - ui.Px(20)));
+  const float line = (ui.mono->FontSize + ui.Px(3)) * static_cast<float>(lines.size()) + ui.Px(14);
   const float bottom = area.max.y - ways - ui.Px(8) - (code.empty() ? 0 : line + ui.Px(6));
   const auto fact = [&](Text name, const std::string& value) {
     if (value.empty() || value == "-") return;
@@ -260,7 +280,7 @@ void DrawSweepCell(const Ui& ui, Workspace& workspace, std::size_t index, Area a
   fact(Text::kColumnPerSample, of(SweepColumn::kPerSample));
   fact(Text::kCellRuns, RunsText(cell));
   if (!code.empty()) {
-    DrawSettings(ui, workspace, code,
+    DrawSettings(ui, workspace, code, lines,
                  {{area.min.x, bottom + ui.Px(4)}, {area.max.x, bottom + ui.Px(4) + line}});
   }
   DrawWays(ui, workspace, cell, {{area.min.x, area.max.y - ways}, area.max});

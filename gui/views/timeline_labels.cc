@@ -50,6 +50,27 @@ std::string OwnerOf(const TimelineCanvas& canvas, const Row& row) {
   return "";
 }
 
+// "main", "thread 123" and "GPU 0 stream 7" in the window's language; a name of its own stays.
+std::string LaneLabel(const Ui& ui, const std::string& label) {
+  if (ui.language == Language::kEnglish) return label;
+  if (label == "main") return ui.T(Text::kLaneMain);
+  const auto number = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  constexpr std::string_view kThread = "thread ";
+  constexpr std::string_view kStream = " stream ";
+  const std::string_view all = label;
+  if (all.starts_with(kThread) && number(all.substr(kThread.size()))) {
+    return ui.F(Text::kLaneThread, all.substr(kThread.size()));
+  }
+  const std::size_t stream = all.find(kStream);
+  if (all.starts_with("GPU ") && stream != std::string_view::npos &&
+      number(all.substr(stream + kStream.size()))) {
+    return ui.F(Text::kLaneStream, all.substr(0, stream), all.substr(stream + kStream.size()));
+  }
+  return label;
+}
+
 }  // namespace
 
 void DrawGroupLabel(const TimelineCanvas& canvas, const Row& row) {
@@ -101,9 +122,9 @@ void DrawRowLabel(const TimelineCanvas& canvas, const Row& row) {
              Elided(ui.small, owner + ui.T(CounterName(track.kind)),
                     right - left - TextWidth(ui.small, most) - ui.Px(6)));
   } else if (row.first_of_lane) {
-    DrawText(
-        list, ui.small, {left, y}, Ink(p.dim),
-        Elided(ui.small, owner + canvas.timeline.lanes[row.lane].label, right - left - ui.Px(12)));
+    DrawText(list, ui.small, {left, y}, Ink(p.dim),
+             Elided(ui.small, owner + LaneLabel(ui, canvas.timeline.lanes[row.lane].label),
+                    right - left - ui.Px(12)));
   }
 }
 

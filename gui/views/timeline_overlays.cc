@@ -243,10 +243,18 @@ void DrawAxis(const TimelineCanvas& canvas, Area area) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const int most = std::max(2, static_cast<int>(canvas.plot.width() / ui.Px(110)));
   list->PushClipRect({canvas.plot.min.x, area.min.y}, canvas.plot.max, true);
+  float last = canvas.plot.min.x - ui.Px(20);  // where the text before ends
   for (const AxisTick& tick : TimeTicks(canvas.window.from, canvas.window.to, most)) {
     const float x = canvas.X(std::llround(tick.at));
     list->AddLine({x, area.max.y - ui.Px(5)}, {x, canvas.plot.max.y}, Ink(p.line, 0.8));
-    DrawText(list, ui.small, {x + ui.Px(4), area.min.y + ui.Px(2)}, Ink(p.dim), tick.text);
+    // Right of its line; the last one may have room for its whole number at the left only.
+    const float width = TextWidth(ui.small, tick.text);
+    float left = x + ui.Px(4);
+    if (left + width > canvas.plot.max.x) left = x - ui.Px(4) - width;
+    if (left < last + ui.Px(6)) left = canvas.plot.max.x - width;
+    if (left < last + ui.Px(6)) continue;
+    DrawText(list, ui.small, {left, area.min.y + ui.Px(2)}, Ink(p.dim), tick.text);
+    last = left + width;
   }
   DrawMarkFlags(canvas, area);
   list->PopClipRect();

@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "gui/views/panel_parts.h"
 #include "gui/views/timeline_canvas.h"
 #include "gui/widgets/keys.h"
 
@@ -151,8 +152,7 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
   const Timeline& timeline = *workspace.document.timeline;
   const Palette& p = ui.palette();
   if (timeline.lanes.empty()) {
-    DrawTextCentred(ImGui::GetWindowDrawList(), ui.title, area, Ink(p.dim), ui.T(Text::kNoSpans));
-    return;
+    return DrawNothing(ui, workspace, NothingRecorded(workspace), area);
   }
   ImGui::SetCursorScreenPos(area.min);
   const bool jumped = DrawSearch(ui, workspace);

@@ -2,6 +2,7 @@
 //
 // What-if: sliders on the left, what they would do on the right, while they are moved.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/core.h>
@@ -9,6 +10,7 @@
 #include "analyzer/report/format.h"
 #include "analyzer/whatif/summary.h"
 #include "gui/model/overview.h"
+#include "gui/model/phrase_texts.h"
 #include "gui/views/panel_parts.h"
 #include "gui/widgets/plot.h"
 
@@ -17,6 +19,11 @@ namespace {
 
 using analyzer::Configuration;
 using analyzer::ShortNumber;
+
+// What the analyzer says, in the window's language and set as a sentence.
+std::string Sentence(const Ui& ui, const std::string& english) {
+  return Typeset(PhraseText(english, ui.language));
+}
 
 void Label(const Ui& ui, const char* text) {
   Paragraph(ui, ui.small, ui.palette().dim, text, ImGui::GetContentRegionAvail().x);
@@ -146,10 +153,12 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const analyzer::Prediction& predicted = answer.chosen.predicted;
-  const float column = area.width() / 3;
-  const auto figure = [&](int place, const std::string& name, const std::string& value,
+  // The first has most to say.
+  constexpr std::array kColumns = {0.0F, 0.42F, 0.7F, 1.0F};
+  const auto figure = [&](std::size_t place, const std::string& name, const std::string& value,
                           const std::string& line, Rgb colour) {
-    const float x = area.min.x + column * static_cast<float>(place);
+    const float x = area.min.x + kColumns[place] * area.width();
+    const float column = (kColumns[place + 1] - kColumns[place]) * area.width();
     DrawText(list, ui.small, {x, area.min.y}, Ink(p.dim), name);
     DrawText(list, ui.big, {x, area.min.y + ui.small->FontSize + ui.Px(2)}, Ink(colour), value);
     DrawText(list, ui.small, {x, area.min.y + ui.small->FontSize + ui.big->FontSize + ui.Px(6)},
@@ -158,9 +167,11 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
   const Rgb colour = predicted.speedup >= 1.02   ? p.good
                      : predicted.speedup <= 0.98 ? p.bad
                                                  : p.text;
+  const std::string times = fmt::format("{:.2f}", predicted.speedup);
+  const std::string gain = answer.whole_run ? ui.F(Text::kTimesWholeRun, times) : "×" + times;
   figure(0, fmt::format("{}, {}", ui.T(Text::kPredicted), UnitText(answer.unit, ui.language)),
          ShortNumber(predicted.rate.estimate),
-         fmt::format("×{:.2f}  ·  {}", predicted.speedup,
+         fmt::format("{}  ·  {}", gain,
                      ui.F(Text::kInterval, ShortNumber(predicted.rate.low),
                           ShortNumber(predicted.rate.high))),
          colour);
@@ -182,7 +193,7 @@ void DrawAnswer(const Ui& ui, Workspace& workspace, const WhatIfAnswer& answer, 
   DrawFigures(ui, answer, {area.min, {area.max.x, area.min.y + figures}});
   std::vector<std::string> lines;
   for (const std::string& note : answer.notes) {
-    for (std::string& line : WrapText(ui.small, "· " + note, area.width())) {
+    for (std::string& line : WrapText(ui.small, "· " + Sentence(ui, note), area.width())) {
       lines.push_back(std::move(line));
     }
   }
@@ -213,8 +224,13 @@ void DrawAnswer(const Ui& ui, Workspace& workspace, const WhatIfAnswer& answer, 
 void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area) {
   const analyzer::Diagnosis& diagnosis = workspace.document.analysis->report.diagnosis;
   const std::string missing = analyzer::NotEnough(diagnosis);
+  if (!diagnosis.loader) {
+    Nothing nothing = NoLoader();
+    nothing.what = Text::kCannotPredict;
+    return DrawNothing(ui, workspace, nothing, area);
+  }
   if (!missing.empty()) {
-    return DrawEmpty(ui, area, ui.T(Text::kCannotPredict), missing);
+    return DrawEmpty(ui, area, ui.T(Text::kCannotPredict), Sentence(ui, missing));
   }
   WhatIfState& state = workspace.whatif;
   if (!state.ready) {
@@ -233,7 +249,8 @@ void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area) {
   if (*state.answer) {
     DrawAnswer(ui, workspace, **state.answer, right);
   } else {
-    DrawEmpty(ui, right, ui.T(Text::kCannotPredictThis), state.answer->error().message);
+    DrawEmpty(ui, right, ui.T(Text::kCannotPredictThis),
+              Sentence(ui, state.answer->error().message));
   }
 }
 

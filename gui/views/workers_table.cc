@@ -89,6 +89,7 @@ void DrawRow(const Ui& ui, const WorkerLine& worker) {
   for (const double seconds : {worker.busy, worker.cpu, worker.idle}) cell(DurationText(seconds));
   cell(worker.memory >= 0 ? analyzer::BytesText(static_cast<std::uint64_t>(worker.memory)) : "–");
   cell(GrowthText(ui, worker));
+  if (worker.memory >= 0 && !worker.growth_known) Tip(ui, ui.T(Text::kGrowthTooShort));
   ImGui::TableNextColumn();
   DrawLifeBar(ui, worker, ImGui::GetContentRegionAvail().x);
 }

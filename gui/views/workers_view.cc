@@ -9,6 +9,8 @@
 #include <fmt/core.h>
 
 #include "analyzer/report/format.h"
+#include "gui/model/phrase_texts.h"
+#include "gui/model/ticks.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/workers_panels.h"
 #include "gui/widgets/time_plot.h"
@@ -23,7 +25,7 @@ void DrawReady(const Ui& ui, Workspace& workspace, Area area) {
   if (!queue.missing.empty() || queue.bins.empty()) {
     ImGui::SetCursorScreenPos(area.min);
     ImGui::PushID("ready");
-    Paragraph(ui, ui.body, ui.palette().dim, queue.missing, area.width());
+    Paragraph(ui, ui.body, ui.palette().dim, PhraseText(queue.missing, ui.language), area.width());
     ImGui::PopID();
     return;
   }
@@ -34,22 +36,30 @@ void DrawReady(const Ui& ui, Workspace& workspace, Area area) {
   Tip(ui, ui.T(Text::kReadyNote));
   area.min.y += ui.small->FontSize + ui.Px(4);
   PlotLine line{"", StageColour(StageId::kRead, ui.theme), {}, true};
-  PlotBand band{line.colour, {}, {}, {}};
+  PlotBand band{line.colour, {}, {}, {}, true};
   double most = std::max(1, queue.most);
   for (const analyzer::QueueBin& bin : queue.bins) {
     line.points.push_back({bin.at - queue.width / 2, bin.mean});
-    band.x.push_back(bin.at);
+    band.x.push_back(bin.at - queue.width / 2);
     band.low.push_back(bin.low);
     band.high.push_back(bin.high);
     most = std::max(most, bin.high);
   }
-  line.points.push_back({queue.bins.back().at + queue.width / 2, queue.bins.back().mean});
+  const double end = queue.bins.back().at + queue.width / 2;
+  line.points.push_back({end, queue.bins.back().mean});
+  band.x.push_back(end);
+  band.low.push_back(queue.bins.back().low);
+  band.high.push_back(queue.bins.back().high);
   PlotAxes axes;
   axes.x_low = workspace.Shown().analysis->from;
   axes.x_high = axes.x_low + std::max(workspace.Shown().analysis->report.duration, 1e-9);
   axes.y_high = most * 1.08;
-  axes.x_text = [](double x) { return fmt::format("{:.3g} s", x); };
-  axes.y_text = [](double y) { return fmt::format("{:.3g}", y); };
+  axes.whole_y = true;
+  const double length = axes.x_high - axes.x_low;
+  axes.x_text = [length](double x) {
+    return TimeText(static_cast<std::int64_t>(x * 1e9), static_cast<std::int64_t>(length * 5e7));
+  };
+  axes.y_text = [](double y) { return fmt::format("{:.0f}", y); };
   const PlotFrame frame = BeginPlot(ui, area, axes, {});
   DrawBand(frame, band);
   DrawLine(ui, frame, line);
@@ -96,6 +106,11 @@ void DrawWorkers(const Ui& ui, Workspace& workspace, Area area) {
     DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, area, Ink(ui.palette().dim),
                     ui.T(Text::kAnalysing));
     return;
+  }
+  const auto recorded = [](const std::vector<MemoryCurve>& curves) { return !curves.empty(); };
+  if (model->workers.empty() && !analysis->report.diagnosis.run.has_loader() &&
+      std::none_of(model->memory.begin(), model->memory.end(), recorded)) {
+    return DrawNothing(ui, workspace, NoLoader(), area);
   }
   const bool ranks = analysis->report.diagnosis.ranks.several();
   ScrollBelow(ui, "workers", area, ranks ? 600 : 430,

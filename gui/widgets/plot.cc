@@ -18,18 +18,55 @@ float PlotFrame::Y(double y) const {
   return area.max.y - static_cast<float>(part) * area.height();
 }
 
+namespace {
+
+// A tick's text below the axis, wholly within the plot's area.
+struct XTick {
+  double at = 0;
+  std::string text;
+  float left = 0;
+  float width = 0;
+};
+
+// As many ticks as have room for their texts beside one another.
+std::vector<XTick> XTicksOf(const Ui& ui, const PlotFrame& frame, const Area& area) {
+  std::vector<XTick> ticks;
+  for (int most = std::max(2, static_cast<int>(frame.area.width() / ui.Px(56))); most >= 1;
+       --most) {
+    ticks.clear();
+    bool apart = true;
+    for (const double x : RoundValues(frame.axes.x_low, frame.axes.x_high, most)) {
+      if (frame.axes.whole_x && x != std::floor(x)) continue;
+      XTick tick{x, frame.axes.x_text(x), 0, 0};
+      tick.width = TextWidth(ui.small, tick.text);
+      tick.left =
+          std::max(std::min(frame.X(x) - tick.width / 2, area.max.x - tick.width), area.min.x);
+      const XTick* before = ticks.empty() ? nullptr : &ticks.back();
+      if (before != nullptr && tick.left < before->left + before->width + ui.Px(8)) apart = false;
+      ticks.push_back(std::move(tick));
+    }
+    if (apart) break;
+  }
+  return ticks;
+}
+
+}  // namespace
+
 PlotFrame BeginPlot(const Ui& ui, Area area, const PlotAxes& axes,
                     const std::vector<PlotLine>& lines) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const auto y_values = RoundValues(axes.y_low, axes.y_high,
-                                    std::max(2, static_cast<int>(area.height() / ui.Px(38))));
+  auto y_values = RoundValues(axes.y_low, axes.y_high,
+                              std::max(2, static_cast<int>(area.height() / ui.Px(38))));
+  if (axes.whole_y) std::erase_if(y_values, [](double y) { return y != std::floor(y); });
   float side = ui.Px(10);
   for (const double y : y_values) side = std::max(side, TextWidth(ui.small, axes.y_text(y)));
   const bool legend = std::any_of(lines.begin(), lines.end(),
                                   [](const PlotLine& line) { return !line.name.empty(); });
   const float head = legend ? ui.small->FontSize + ui.Px(10) : ui.Px(6);
-  const float foot = ui.small->FontSize + ui.Px(7);
+  // The name of the axis has a row of its own: beside the ticks it would take the last one's place.
+  const float title = axes.x_title.empty() ? 0 : ui.small->FontSize + ui.Px(2);
+  const float foot = ui.small->FontSize + ui.Px(7) + title;
   PlotFrame frame{{{area.min.x + side + ui.Px(8), area.min.y + head},
                    {area.max.x - ui.Px(4), area.max.y - foot}},
                   axes};
@@ -39,18 +76,14 @@ PlotFrame BeginPlot(const Ui& ui, Area area, const PlotAxes& axes,
     DrawTextRight(list, ui.small, in.min.x - ui.Px(7), frame.Y(y) - ui.small->FontSize / 2,
                   Ink(p.dim), axes.y_text(y));
   }
-  const float title = axes.x_title.empty() ? 0 : TextWidth(ui.small, axes.x_title) + ui.Px(14);
-  for (const double x : RoundValues(axes.x_low, axes.x_high,
-                                    std::max(2, static_cast<int>(in.width() / ui.Px(56))))) {
-    if (axes.whole_x && x != std::floor(x)) continue;
-    const std::string text = axes.x_text(x);
-    const float width = TextWidth(ui.small, text);
-    const float left = frame.X(x) - width / 2;
-    list->AddLine({frame.X(x), in.max.y}, {frame.X(x), in.max.y + ui.Px(4)}, Ink(p.dim));
-    if (left + width > in.max.x - title) continue;
-    DrawText(list, ui.small, {left, in.max.y + ui.Px(6)}, Ink(p.dim), text);
+  for (const XTick& tick : XTicksOf(ui, frame, area)) {
+    const float x = frame.X(tick.at);
+    list->AddLine({x, in.max.y}, {x, in.max.y + ui.Px(4)}, Ink(p.dim));
+    DrawText(list, ui.small, {tick.left, in.max.y + ui.Px(6)}, Ink(p.dim), tick.text);
   }
-  DrawTextRight(list, ui.small, in.max.x, in.max.y + ui.Px(6), Ink(p.dim), axes.x_title);
+  if (title > 0) {
+    DrawTextRight(list, ui.small, in.max.x, in.max.y + ui.Px(6) + title, Ink(p.dim), axes.x_title);
+  }
   list->AddLine({in.min.x, in.max.y}, in.max, Ink(p.dim));
   float x = in.min.x;
   for (const PlotLine& line : lines) {
@@ -71,6 +104,11 @@ void DrawBand(const PlotFrame& frame, const PlotBand& band) {
   const ImDrawListFlags flags = list->Flags;
   list->Flags &= ~ImDrawListFlags_AntiAliasedFill;
   for (std::size_t i = 1; i < band.x.size(); ++i) {
+    if (band.steps) {
+      list->AddRectFilled({frame.X(band.x[i - 1]), frame.Y(band.high[i - 1])},
+                          {frame.X(band.x[i]), frame.Y(band.low[i - 1])}, Ink(band.colour, 0.22));
+      continue;
+    }
     list->AddQuadFilled(
         {frame.X(band.x[i - 1]), frame.Y(band.low[i - 1])},
         {frame.X(band.x[i]), frame.Y(band.low[i])}, {frame.X(band.x[i]), frame.Y(band.high[i])},

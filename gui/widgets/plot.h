@@ -27,12 +27,14 @@ struct PlotLine {
 struct PlotBand {
   Rgb colour;
   std::vector<double> x, low, high;
+  bool steps = false;  // values hold until the next x
 };
 
 struct PlotAxes {
   double x_low = 0, x_high = 1;
   double y_low = 0, y_high = 1;
   bool whole_x = false;  // ticks at whole numbers only
+  bool whole_y = false;
   std::string x_title;
   std::function<std::string(double)> x_text;
   std::function<std::string(double)> y_text;

@@ -57,8 +57,8 @@ void ApplyTheme(const Ui& ui) {
   c[ImGuiCol_ScrollbarGrabHovered] = Tint(Mix(p.line, p.dim, 0.5));
   c[ImGuiCol_ScrollbarGrabActive] = Tint(p.dim);
   c[ImGuiCol_CheckMark] = Tint(p.accent);
-  c[ImGuiCol_SliderGrab] = Tint(p.accent);
-  c[ImGuiCol_SliderGrabActive] = Tint(Mix(p.accent, p.text, 0.3));
+  c[ImGuiCol_SliderGrab] = Tint(GrabColour(ui.theme, false));
+  c[ImGuiCol_SliderGrabActive] = Tint(GrabColour(ui.theme, true));
   c[ImGuiCol_Button] = Tint(p.raised);
   c[ImGuiCol_ButtonHovered] = Tint(Mix(p.raised, p.accent, 0.25));
   c[ImGuiCol_ButtonActive] = Tint(Mix(p.raised, p.accent, 0.45));

@@ -75,6 +75,28 @@ TEST(CountersTest, KernelsOfTwoStreamsAreUnitedNotAdded) {
   EXPECT_NEAR(ValueAt(*gpu, 15'000'000), 0, 1e-9);
 }
 
+TEST(CountersTest, ALastSampleThatComesTooSoonMakesNoPeak) {
+  Analysis analysis;
+  analyzer::CounterSeries series;
+  series.name = "cpu_ns";
+  for (int i = 0; i <= 10; ++i) {
+    series.at.push_back(0.1 * i);
+    series.value.push_back(1e8 * i);  // one core
+  }
+  series.at.push_back(1.003);  // what is counted late, in 3 ms
+  series.value.push_back(1e9 + 3e7);
+  analysis.report.diagnosis.run.counters.push_back(series);
+  const auto trace = testing::MakeThreads({{{0, 2'000'000'000, traces::StageId::kRead}}});
+  const std::vector<CounterTrack> all = BuildCounters(*trace, analysis);
+  const auto cpu = std::find_if(all.begin(), all.end(), [](const CounterTrack& track) {
+    return track.kind == CounterKind::kCpu && track.process != CounterTrack::kAll;
+  });
+  ASSERT_NE(cpu, all.end());
+  EXPECT_LT(cpu->most, 1.3);
+  EXPECT_NEAR(cpu->points.front().value, 1, 1e-9);
+  EXPECT_GT(cpu->points.back().at, 1'002'000'000);
+}
+
 TEST(CountersTest, NothingIsDrawnBeforeTheFirstAndAfterTheLastValue) {
   EXPECT_THAT(Resample(Steps(), 0, 500, 5), ElementsAre(-1, 1, 3, 2, -1));
 }

@@ -95,6 +95,20 @@ TEST(IoModelTest, SizesHoldEveryReadAndTheirMedianIsOne) {
   EXPECT_DOUBLE_EQ(io.sizes.median, 100'000);
 }
 
+TEST(IoModelTest, EdgesOfSizesAscendAndTheirRoundOnesAreRound) {
+  const SizeBins sizes;
+  int round = 0;
+  for (std::size_t bin = 0; bin < 8 * SizeBins::kPerDecade; ++bin) {
+    EXPECT_LT(sizes.EdgeOf(bin), sizes.EdgeOf(bin + 1));
+    if (!sizes.IsRound(bin)) continue;
+    ++round;
+    double edge = sizes.EdgeOf(bin);
+    while (edge >= 10) edge /= 10;
+    EXPECT_TRUE(edge == 1 || edge == 2 || edge == 5) << edge;
+  }
+  EXPECT_EQ(round, 24);
+}
+
 TEST(IoModelTest, ATraceWithoutReadsOrFilesIsEmptyAndNoMore) {
   EXPECT_EQ(IoOf(testing::DocumentOf(traces::MakeTrace({}))).reads, 0U);
   const IoModel io = IoOf(DocumentFor({.files = false}));

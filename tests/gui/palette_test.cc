@@ -17,6 +17,10 @@ TEST(PaletteTest, TextCanBeReadOnEveryGround) {
       EXPECT_GE(Contrast(p.text, ground), 7);
       EXPECT_GE(Contrast(p.dim, ground), 4.5);
     }
+    for (const bool held : {false, true}) {
+      EXPECT_GE(Contrast(p.text, GrabColour(theme, held)), 4.5);
+      EXPECT_GE(Contrast(GrabColour(theme, held), p.raised), 1.8);
+    }
     for (const Rgb ink : {p.good, p.warn, p.bad, p.accent}) EXPECT_GE(Contrast(ink, p.panel), 4.5);
   }
 }
@@ -25,7 +29,7 @@ TEST(PaletteTest, LabelsCanBeReadOnEveryStage) {
   for (const Theme theme : {Theme::kDark, Theme::kLight}) {
     for (std::uint8_t s = 0; s < wire::kStageCount; ++s) {
       const Rgb ground = StageColour(static_cast<StageId>(s), theme);
-      EXPECT_GE(Contrast(InkOn(ground), ground), 4) << static_cast<int>(s);
+      EXPECT_GE(Contrast(InkOn(ground), ground), 4.4) << static_cast<int>(s);
     }
   }
 }

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/whatif/predict.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::gui {
@@ -126,6 +127,23 @@ TEST(WhatIfWithoutLoaderTest, SaysWhatIsMissing) {
   const auto answer = Ask(nothing, WhatIf{});
   ASSERT_FALSE(answer);
   EXPECT_FALSE(answer.error().message.empty());
+}
+
+TEST_F(WhatIfTest, AFactorThatTheRatesSayTooIsNotOfTheWholeRun) {
+  Synthetic run = Run();
+  run.epochs = 3;  // with ends that are seen, the start-up of each counts
+  const analyzer::Diagnosis epochs = analyzer::Diagnose(*SyntheticTrace(run));
+  ASSERT_TRUE(analyzer::StartRecurs(epochs.loader->pipeline));
+  const auto of = [&](double speedup, double before) {
+    analyzer::Prediction predicted;
+    predicted.rate.estimate = 200;
+    predicted.speedup = speedup;
+    return OfWholeRun(*epochs.loader, predicted, before);
+  };
+  EXPECT_FALSE(of(2, 100));
+  EXPECT_FALSE(of(2.01, 100));
+  EXPECT_TRUE(of(1.8, 100));
+  EXPECT_FALSE(of(2, 0));  // no rate was measured
 }
 
 }  // namespace

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the analyzer says in English is said in Chinese too: here it is made to say it.
+#include "gui/model/phrase_texts.h"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/report/compare.h"
+#include "analyzer/report/coverage.h"
+#include "analyzer/report/html_data.h"
+#include "gui/model/report_texts.h"
+#include "gui/model/whatif.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::Diagnosis;
+using analyzer::testing::Always;
+using analyzer::testing::Synthetic;
+using analyzer::testing::SyntheticTrace;
+
+Diagnosis Of(const Synthetic& run) {
+  return analyzer::Diagnose(*SyntheticTrace(run));
+}
+
+void ExpectChinese(const std::string& english) {
+  ASSERT_FALSE(english.empty());
+  const std::string chinese = PhraseText(english, Language::kChinese);
+  EXPECT_NE(chinese, english);
+  EXPECT_EQ(chinese.find(" the "), std::string::npos) << chinese;
+  EXPECT_EQ(chinese.find('{'), std::string::npos) << chinese;
+  EXPECT_EQ(PhraseText(english, Language::kEnglish), english);
+}
+
+void ExpectNotes(const Diagnosis& diagnosis, const WhatIf& chosen, std::size_t least) {
+  const auto answer = Ask(diagnosis, chosen);
+  ASSERT_TRUE(answer);
+  EXPECT_GE(answer->notes.size(), least);
+  for (const std::string& note : answer->notes) ExpectChinese(note);
+}
+
+TEST(PhraseTest, FiguresComeIntoTheirPlaces) {
+  EXPECT_EQ(PhraseText("reads slowed each other down: they are taken to share 120 MB/s",
+                       Language::kChinese),
+            "读取互相拖慢：假定它们共享 120 MB/s");
+  EXPECT_EQ(PhraseText("no such sentence", Language::kChinese), "no such sentence");
+  EXPECT_EQ(PhraseText("", Language::kChinese), "");
+}
+
+TEST(PhraseTest, EveryNoteThatTheSlidersCauseIsChinese) {
+  const Diagnosis diagnosis = Of({.costs = Always({.read = 4, .decode = 12, .step = 4})});
+  const WhatIf recorded = Recorded(diagnosis);
+  WhatIf chosen = recorded;
+  chosen.batch = 2 * recorded.batch;
+  ExpectNotes(diagnosis, chosen, 1);
+  chosen.step = 0.05;
+  ExpectNotes(diagnosis, chosen, 1);
+  chosen = recorded;
+  chosen.pin = !recorded.pin;
+  ExpectNotes(diagnosis, chosen, 1);
+  chosen = recorded;
+  chosen.gpu_augment = true;
+  ExpectNotes(diagnosis, chosen, 2);
+  chosen.gpu_decode = true;
+  ExpectNotes(diagnosis, chosen, 3);
+}
+
+TEST(PhraseTest, EveryNoteOfARecordingIsChinese) {
+  Diagnosis diagnosis = Of({.workers = 0, .costs = Always({.read = 4, .decode = 12, .step = 4})});
+  WhatIf chosen = Recorded(diagnosis);
+  chosen.workers = 2;
+  ExpectNotes(diagnosis, chosen, 1);  // nothing was handed over
+  diagnosis = Of({.costs = Always({.read = 4, .decode = 12, .step = 4})});
+  chosen = Recorded(diagnosis);
+  diagnosis.loader->cpu.known = false;
+  diagnosis.loader->pipeline.crowded = true;
+  diagnosis.loader->pipeline.others = 1.5;
+  diagnosis.loader->pipeline.device_per_sample = 0.002;
+  ExpectNotes(diagnosis, chosen, 3);
+  diagnosis.loader->pipeline.turns = true;
+  ExpectNotes(diagnosis, chosen, 3);
+}
+
+TEST(PhraseTest, WhatIsMissingIsChinese) {
+  ExpectChinese(analyzer::NotEnough(analyzer::Diagnose(*traces::MakeTrace({}))));
+  const Diagnosis diagnosis = Of({.costs = Always({.decode = 12, .step = 4})});
+  const auto missing = [&](const auto& change) {
+    analyzer::LoaderDiagnosis loader = *diagnosis.loader;
+    analyzer::LoaderRun run = diagnosis.run.loader();
+    change(loader, run);
+    ExpectChinese(analyzer::Missing(loader, run));
+  };
+  missing([](auto&, auto& run) { run.config.fixed_batch = true; });
+  missing([](auto& loader, auto&) { loader.steady.batches = 0; });
+  missing([](auto& loader, auto& run) {
+    loader.fetched = 0.2;
+    run.config.sample_tasks = true;
+  });
+  missing([](auto& loader, auto& run) {
+    loader.fetched = 0.2;
+    run.config.library = "grain";
+  });
+  missing([](auto& loader, auto& run) {
+    loader.fetched = 0.2;
+    run.config.library.clear();
+  });
+  missing([](auto& loader, auto&) { loader.steady.steady = false; });
+  missing([](auto& loader, auto&) { loader.replay.simulated = 3 * loader.replay.measured; });
+}
+
+TEST(PhraseTest, WhyThereIsNoPlotAndNoComparisonIsChinese) {
+  for (const Synthetic& run : {Synthetic{.workers = 0}, Synthetic{.batches = 0}}) {
+    const auto trace = SyntheticTrace(run);
+    const analyzer::Report report = analyzer::BuildReport(*trace, "t");
+    ExpectChinese(analyzer::BuildPlots(*trace, report).queue.missing);
+  }
+}
+
+TEST(PhraseTest, LibrariesThatAreNotSeenAreNamedInChinese) {
+  for (const char* library :
+       {"libnvjpeg2k.so", "libnvjpeg.so", "libnvimgcodec.so", "libdali.so", "simplejpeg.so",
+        "libtensorflow.so", "libdecord.so", "libtorchcodec.so", "libavcodec.so", "libnvcuvid.so",
+        "libcufile.so", "libaio.so", "libheif.so", "libavif.so", "libdav1d.so", "libtiff.so",
+        "libopenjp2.so", "libjxl.so", "libkvikio.so"}) {
+    const std::string what(analyzer::SightOf(library).what);
+    ASSERT_FALSE(what.empty()) << library;
+    EXPECT_NE(LibraryText(what, Language::kChinese), what);
+    const std::string blind = what + ": loaded; what it does counts to the stage around it";
+    const std::string text = NotSeenText(blind, Language::kChinese);
+    EXPECT_EQ(text.find(" the "), std::string::npos) << text;
+    EXPECT_EQ(text.find("ecoding"), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::gui
