@@ -26,7 +26,7 @@ constexpr std::string_view kStyle = R"(
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#57606a;--line:#d8dee4;--card:#f6f8fa;
 --wall:#a9c7e8;--cpu:#0b5cad;--gain:#0b7a5a;--band:#0b5cad33;--read:#0072b2;--decode:#b8407f;
 --augment:#009e73;--sample:#c9c2a3;--collate:#8f7ae0;--put:#6b8e23;--get:#4f9fd1;--pin:#7a5c3e;
---idle:#b4bac1;--wait:#e6861a;--step:#5b7f95;--fetch:#8fb4dd;--bad:#b3261e;--warn:#8a5a00;
+--idle:#b4bac1;--wait:#e6861a;--step:#456a80;--fetch:#8fb4dd;--bad:#b3261e;--warn:#8a5a00;
 --good:#0b7a5a}
 @media(prefers-color-scheme:dark){:root{--bg:#0e1116;--fg:#e6edf3;--dim:#9aa4af;--line:#30363d;
 --card:#171c23;--wall:#34506f;--cpu:#5ca9f2;--gain:#35b58f;--band:#5ca9f244;--read:#4aa3df;

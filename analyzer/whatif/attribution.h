@@ -46,10 +46,10 @@ struct Attribution {
 
 // Differential attribution (diagnosis.md 3.9).
 //
-// Below a gain of 5 % the answer is kNone. Without workers, where the step and the stages take turns
-// and each gains what it takes, kCompute is named only if the whole data path gains less than the
-// step: otherwise a data path split into many stages would never be named. kPrefetch is named when
-// removing variance alone saves most of what removing the largest factor saves: the mean rate
+// Below a gain of 5 % the answer is kNone. Without workers, where the step and the stages take
+// turns and each gains what it takes, kCompute is named only if the whole data path gains less than
+// the step: otherwise a data path split into many stages would never be named. kPrefetch is named
+// when removing variance alone saves most of what removing the largest factor saves: the mean rate
 // suffices then, and nothing need get cheaper.
 //
 // Cost: about twelve simulations.

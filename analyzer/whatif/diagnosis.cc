@@ -206,7 +206,8 @@ std::string Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
   }
   if (std::abs(loader.replay.error()) > kUselessReplay) {
     return fmt::format(
-        "not enough: needs a run that the simulation explains, and on this one it is off by {:+.0f} %: "
+        "not enough: needs a run that the simulation explains, and on this one it is off by "
+        "{:+.0f} %: "
         "spans are missing, or the loop does what the simulation does not know",
         100 * loader.replay.error());
   }

@@ -91,8 +91,9 @@ std::vector<std::string> NotesOf(const Diagnosis& diagnosis, const GridRequest& 
         loader.pipeline.others));
   }
   if (std::abs(loader.replay.error()) > 0.05) {
-    notes.push_back(fmt::format("the simulation repeats the recorded run with an error of {:+.0f} %",
-                                100 * loader.replay.error()));
+    notes.push_back(
+        fmt::format("the simulation repeats the recorded run with an error of {:+.0f} %",
+                    100 * loader.replay.error()));
   }
   const bool first = loader.pipeline.workers == 0 && !loader.pipeline.sample_tasks;
   if (first && std::any_of(request.workers.begin(), request.workers.end(),

@@ -103,8 +103,9 @@ std::string Doubts(const LoaderDiagnosis& loader) {
   }
   const double error = loader.replay.error();
   if (std::abs(error) > 0.05) {  // diagnosis.md section 5 rule 2
-    return fmt::format("; the simulation is off by {:+.0f} % on this run, so take the figures as rough",
-                       100 * error);
+    return fmt::format(
+        "; the simulation is off by {:+.0f} % on this run, so take the figures as rough",
+        100 * error);
   }
   return "";
 }

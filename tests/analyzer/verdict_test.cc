@@ -185,8 +185,8 @@ TEST(VerdictTest, WithoutWorkersAllOfTheFetchIsWait) {
   EXPECT_NEAR(diagnosis.loader->attribution.headroom, 5, 0.1);
 }
 
-// Two workers need 14 ms a batch, the step 3, then 22, for longer than a queue makes up for: no part
-// of the data path gains what the step does, all of it together gains more.
+// Two workers need 14 ms a batch, the step 3, then 22, for longer than a queue makes up for: no
+// part of the data path gains what the step does, all of it together gains more.
 TEST(VerdictTest, NamesTheStepBesideADataPathOfManySmallParts) {
   Synthetic run;
   run.workers = 2;
