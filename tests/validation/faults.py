@@ -87,7 +87,8 @@ def scenarios():
     add("F1", "the step three times as long and more", {**BASE, "batches": 48}, values("step_ms", 36.0, 48.0, 72.0))
     add("F2", "no workers", {**BASE, "workers": 0}, values("step_ms", 8.0, 12.0, 16.0))
     add("F3", "one worker, a core is free", {**BASE, "workers": 1}, values("step_ms", 12.0, 9.0, 6.0))
-    add("F4", "more workers than cores", {**BASE, "read_ms": 0.0, "step_ms": 3.0}, values("workers", 4, 8, 12), few)
+    add("F4", "more workers than cores", {**BASE, "read": "file", "read_ms": 0.0, "step_ms": 3.0},
+        values("workers", 4, 8, 12), few)  # fmt: skip
     add("F5", "files come slowly (MB/s of all readers together)", short, values("bandwidth_mb", 12.0, 8.0, 4.0))
     add("F6", "every open waits", {**BASE, "batches": 48}, values("read_ms", 5.0, 10.0, 20.0))
     add("F7", "larger pictures", short, values("pictures", "large", "huge", "giant"))
