@@ -344,11 +344,6 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
     const std::vector<double> making = RecordedMaking(run, steady, sources, handover);
     ScaleWaiting(pipeline, GenuineWaiting(pipeline, making));
   }
-  // Workers that wait for cores leave none idle: what they did not use others did.
-  const bool full = load.delays_known && load.core_wait >= 0.1 && load.saturation() >= 0.8;
-  if (full && !load.crowded) {
-    pipeline.others += OtherThreads(pipeline, steady.rate.estimate);
-  }
   if (model.has_loader() && &run == &model.loader()) {
     UseDevice(run, model.device, steady, pipeline);
   }

@@ -54,18 +54,4 @@ double GenuineWaiting(const Pipeline& pipeline, std::span<const double> making) 
   return 0.5 * (low + high);
 }
 
-double OtherThreads(const Pipeline& pipeline, double rate) {
-  constexpr double kNear = 1.03;  // repeat noise
-  if (pipeline.workers <= 0 || pipeline.sample_tasks || !(rate > 0)) return 0;
-  Pipeline part = Shortened(pipeline, 8 * kBatches, 8 * kBatches);
-  if (Simulate(part).rate() <= kNear * rate) return 0;
-  double low = 0;
-  double high = pipeline.cores;
-  for (int step = 0; step < 7; ++step) {
-    part.others = 0.5 * (low + high);
-    (Simulate(part).rate() > rate ? low : high) = part.others;
-  }
-  return 0.5 * (low + high);
-}
-
 }  // namespace penstock::analyzer

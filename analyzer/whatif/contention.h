@@ -23,13 +23,4 @@ namespace penstock::analyzer {
 
 void ScaleWaiting(Pipeline& pipeline, double share);
 
-// Threads of other programs that compute all the time, with which the replay of `pipeline` is as
-// fast as the recording: a storage server beside it, the recorder, the kernel's own. 0 where the
-// replay is no faster than that without them; at most the number of cores.
-//
-// Shapes:   rate: samples per second of the counted batches.
-// Requires: worker processes that wait for cores, so that none of them is idle.
-// Cost:     at most nine simulations.
-[[nodiscard]] double OtherThreads(const Pipeline& pipeline, double rate);
-
 }  // namespace penstock::analyzer

@@ -177,32 +177,6 @@ TEST(ContentionTest, WaitingStaysWhereCoresAreFree) {
   EXPECT_EQ(GenuineWaiting(seen, std::vector<double>(400, making)), 1);
 }
 
-// Workers that keep two cores full, beside a program that computes all the time, or none.
-TEST(ContentionTest, WhatWorkersLeaveOfFullCoresIsOthers) {
-  Pipeline pipeline = Even(600, 1e-3, 10e-3);
-  pipeline.cores = 2;
-  std::mt19937 random(5);
-  for (Demand& demand : pipeline.epochs[0].batches) {  // not in step
-    demand.decode.cpu = demand.decode.wall = 8e-3 + 1e-6 * static_cast<double>(random() % 4000);
-    demand.get = 1e-4;
-  }
-  const double alone = Simulate(pipeline).rate();
-  for (const double others : {0.4, 1.0}) {
-    pipeline.others = others;
-    const double recorded = Simulate(pipeline).rate();
-    ASSERT_LT(recorded, 0.95 * alone);
-    pipeline.others = 0;
-    const double found = OtherThreads(pipeline, recorded);
-    EXPECT_GT(found, 0);
-    EXPECT_LT(found, 1.2 * others);
-    pipeline.others = found;
-    EXPECT_NEAR(Simulate(pipeline).rate(), recorded, 0.02 * recorded) << others;
-    pipeline.others = 0;
-  }
-  EXPECT_EQ(OtherThreads(pipeline, alone), 0);
-  EXPECT_LE(OtherThreads(pipeline, 1e-3), 2);
-}
-
 // Mean seconds of reading a batch, in a run whose cores are nearly full. `lost`: one batch in eight
 // was not seen to be made.
 double ReadingWith(bool lost) {
