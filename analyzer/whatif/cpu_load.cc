@@ -186,9 +186,10 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
     load.cores = std::max(load.cores, load.own_cores);
   }
   // Processes of one run that wake each other wait for cores too, in turns: decoding tells. Where
-  // there is none, a tenth of the batches' time is no chance.
-  const double counts = load.core_wait >= 0.1 ? squeeze : 0;
-  const double sign = load.squeeze > 0 ? load.squeeze : counts;
+  // there is none, a tenth of the batches' time is no chance, and a third never is: the scheduler
+  // may have spared the decoding.
+  const double counts = load.core_wait >= (load.squeeze > 0 ? 1.0 / 3 : 0.1) ? squeeze : 0;
+  const double sign = std::max(load.squeeze, counts);
   load.crowded = load.known && sign >= kSqueezed && load.used < 0.8 * load.cores;
   if (!load.crowded) return load;
   // A thread runs at 1 / squeeze of full speed among cores * squeeze that want to; the recorded
