@@ -67,8 +67,32 @@ struct ThreadState {
   ThreadState* next_free;
 };
 
+// While the core is at work on a thread's state. A signal handler that reads meanwhile finds it
+// busy, on the same thread: what matters is the order of the instructions.
+struct BusyScope {
+  explicit BusyScope(uint32_t* flag) : busy(flag) {
+    __atomic_store_n(busy, 1u, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  }
+  explicit BusyScope(ThreadState* state) : BusyScope(&state->busy) {}
+  ~BusyScope() {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(busy, 0u, __ATOMIC_RELAXED);
+  }
+  BusyScope(const BusyScope&) = delete;
+  BusyScope& operator=(const BusyScope&) = delete;
+  uint32_t* busy;
+};
+
 // The calling thread's state, attached; nullptr when recording is off or impossible.
 ThreadState* Self();
+// The same where it is attached already; attaches nothing and counts nothing.
+ThreadState* Attached();
+
+// Memory for a state: of an ended thread, or fresh; nullptr: none. Then made anew for the process
+// `token` and the calling thread; only its NVTX ranges stay.
+ThreadState* TakeState();
+void ResetState(ThreadState* state, uint64_t token);
 
 // Arranges for ReleaseThread(state) at the end of the calling thread, where the C library can.
 void OnThreadExit(ThreadState* state);

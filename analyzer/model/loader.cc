@@ -45,7 +45,7 @@ std::vector<LoaderConfig> ReadLoaders(const Facts& facts, ProcessId process) {
         TrueFact(facts, prefix + "persistent_workers", loader.sample_tasks);  // threads stay
     loader.in_order = TrueFact(facts, prefix + "in_order", true);
     loader.fixed_batch = TrueFact(facts, prefix + "fixed_batch", false);
-    loader.library = TextFact(facts, prefix + "library");
+    loader.package = TextFact(facts, prefix + "package");
     loader.start_method = TextFact(facts, prefix + "start_method");
     loader.dataset_kind = TextFact(facts, prefix + "dataset_kind");
     loader.dataset_length =

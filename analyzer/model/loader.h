@@ -27,7 +27,7 @@ struct LoaderConfig {
   bool persistent_workers = false;
   bool in_order = true;
   bool fixed_batch = false;  // one batch, again and again: no loader at work
-  std::string library;       // of a loader of kind "other", as far as its hooks tell
+  std::string package;       // of a loader of kind "other", as far as its hooks tell
   std::string start_method;
   std::string dataset_kind;
   std::int64_t dataset_length = -1;

@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/stats/quantile.h"
+#include "analyzer/stats/slope.h"
 
 namespace penstock::analyzer {
 namespace {

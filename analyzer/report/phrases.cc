@@ -64,7 +64,7 @@ std::string LoaderText(const Diagnosis& diagnosis) {
   const LoaderRun& run = diagnosis.run.loader();
   const LoaderConfig& config = run.config;
   const char* const crew = config.sample_tasks ? "thread" : "worker";
-  const std::string& kind = config.library.empty() ? config.kind : config.library;
+  const std::string& kind = config.package.empty() ? config.kind : config.package;
   std::string text = config.workers_known ? fmt::format("{}, {} {}{}", kind, config.num_workers,
                                                         crew, config.num_workers == 1 ? "" : "s")
                                           : fmt::format("{}, number of {}s not known", kind, crew);

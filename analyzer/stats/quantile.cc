@@ -50,19 +50,4 @@ Summary Summarize(std::span<const double> values) {
   return summary;
 }
 
-double TheilSenSlope(std::span<const double> x, std::span<const double> y) {
-  constexpr std::size_t kMost = 200;
-  const std::size_t n = std::min(x.size(), y.size());
-  const std::size_t points = std::min(n, kMost);
-  const auto pick = [&](std::size_t i) { return points == n ? i : i * (n - 1) / (points - 1); };
-  std::vector<double> slopes;
-  for (std::size_t i = 0; i < points; ++i) {
-    for (std::size_t k = i + 1; k < points; ++k) {
-      const double run = x[pick(k)] - x[pick(i)];
-      if (run != 0) slopes.push_back((y[pick(k)] - y[pick(i)]) / run);
-    }
-  }
-  return Median(std::move(slopes));
-}
-
 }  // namespace penstock::analyzer

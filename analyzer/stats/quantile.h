@@ -41,11 +41,4 @@ struct Summary {
 // Median of `values` in any order; 0 if empty.
 [[nodiscard]] double Median(std::vector<double> values);
 
-// Slope of y over x by Theil and Sen: the median of all pairwise slopes. Robust to 29 % outliers;
-// unlike least squares it needs no normal noise. Longer inputs are thinned evenly to 200 points.
-//
-// Shapes:  x, y: [n] of the same length; 0 if fewer than two distinct x.
-// Source:  P. K. Sen, J. Amer. Statist. Assoc. 63 (1968).
-[[nodiscard]] double TheilSenSlope(std::span<const double> x, std::span<const double> y);
-
 }  // namespace penstock::analyzer

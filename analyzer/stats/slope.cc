@@ -10,11 +10,18 @@
 
 namespace penstock::analyzer {
 
-Interval SlopeInterval(std::span<const double> x, std::span<const double> y) {
-  constexpr std::size_t kMost = 200;
-  constexpr double kNormal95 = 1.6449;  // 90 %, two-sided
+namespace {
+
+constexpr std::size_t kMost = 200;
+
+std::size_t Points(std::span<const double> x, std::span<const double> y) {
+  return std::min({x.size(), y.size(), kMost});
+}
+
+// Of all pairs of Points() evenly chosen ones with different x.
+std::vector<double> PairSlopes(std::span<const double> x, std::span<const double> y) {
   const std::size_t n = std::min(x.size(), y.size());
-  const std::size_t points = std::min(n, kMost);
+  const std::size_t points = Points(x, y);
   const auto pick = [&](std::size_t i) { return points == n ? i : i * (n - 1) / (points - 1); };
   std::vector<double> slopes;
   for (std::size_t i = 0; i < points; ++i) {
@@ -23,8 +30,21 @@ Interval SlopeInterval(std::span<const double> x, std::span<const double> y) {
       if (run != 0) slopes.push_back((y[pick(k)] - y[pick(i)]) / run);
     }
   }
+  return slopes;
+}
+
+}  // namespace
+
+double TheilSenSlope(std::span<const double> x, std::span<const double> y) {
+  return Median(PairSlopes(x, y));
+}
+
+Interval SlopeInterval(std::span<const double> x, std::span<const double> y) {
+  constexpr double kNormal95 = 1.6449;  // 90 %, two-sided
+  std::vector<double> slopes = PairSlopes(x, y);
   if (slopes.empty()) return {};
   std::sort(slopes.begin(), slopes.end());
+  const std::size_t points = Points(x, y);
   const auto count = static_cast<double>(points);
   const double spread = kNormal95 * std::sqrt(count * (count - 1) * (2 * count + 5) / 18);
   const auto pairs = static_cast<double>(slopes.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A robust slope with its interval. Pure functions.
+// Robust slopes. Pure functions.
 #pragma once
 
 #include <span>
@@ -9,7 +9,14 @@
 
 namespace penstock::analyzer {
 
-// Slope of y over x by Theil and Sen, as TheilSenSlope(), with a 90 % interval by Sen's method:
+// Slope of y over x by Theil and Sen: the median of all pairwise slopes. Robust to 29 % outliers;
+// unlike least squares it needs no normal noise. Longer inputs are thinned evenly to 200 points.
+//
+// Shapes:  x, y: [n] of the same length; 0 if fewer than two distinct x.
+// Source:  P. K. Sen, J. Amer. Statist. Assoc. 63 (1968).
+[[nodiscard]] double TheilSenSlope(std::span<const double> x, std::span<const double> y);
+
+// TheilSenSlope() with a 90 % interval by Sen's method:
 // the ranks of Kendall's tau among the pairwise slopes.
 //
 // Assumes:     errors of one distribution, independent of each other; where neighbours err

@@ -191,10 +191,10 @@ std::string Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
     return "not enough: needs threads that make whole samples; stages with threads of their own "
            "(--read-threads, --decode-threads, --augment-threads) are not simulated";
   }
-  if (loader.fetched < 0.5 && !run.config.library.empty()) {
+  if (loader.fetched < 0.5 && !run.config.package.empty()) {
     return fmt::format(
         "not enough: needs to know what each batch was made of and when, which {} does not tell",
-        run.config.library);
+        run.config.package);
   }
   if (loader.fetched < 0.5) {
     return "not enough: needs to see batches being made, and most were made out of sight";

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/stats/quantile.h"
+#include "analyzer/stats/slope.h"
 #include "analyzer/whatif/private_memory.h"
 
 namespace penstock::gui {

@@ -169,6 +169,19 @@ void HeadRight(const Ui& ui, std::string_view title, std::string_view tip) {
   }
 }
 
+void SetUpColumns(const Ui& ui, std::span<const TableColumn> columns) {
+  for (const TableColumn& column : columns) {
+    ImGui::TableSetupColumn(ui.T(column.title), 0, column.weight);
+  }
+}
+
+void DrawHeads(const Ui& ui, std::span<const TableColumn> columns) {
+  for (const TableColumn& column : columns) {
+    ImGui::TableNextColumn();
+    HeadRight(ui, ui.T(column.title), column.tip == Text::kTextCount ? "" : ui.T(column.tip));
+  }
+}
+
 void CellRight(const Ui& ui, const std::string& text, bool dim) {
   const float width = ImGui::CalcTextSize(text.c_str()).x;
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() +

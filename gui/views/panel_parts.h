@@ -68,6 +68,15 @@ inline constexpr const char* kRecordCommand = "penstock record -- python train.p
 void CodeBox(const Ui& ui, Workspace& workspace, const std::string& code, float width);
 [[nodiscard]] float CodeBoxHeight(const Ui& ui, const std::string& code, float width);
 
+// A column of figures; `weight`: its part of the width.
+struct TableColumn {
+  Text title;
+  float weight;
+  Text tip = Text::kTextCount;  // none
+};
+void SetUpColumns(const Ui& ui, std::span<const TableColumn> columns);
+void DrawHeads(const Ui& ui, std::span<const TableColumn> columns);
+
 // Cells of tables.
 // A head whose title stands at the right, above its figures; sorts where the table does. `tip`: ""
 // for none.

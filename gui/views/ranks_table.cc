@@ -15,18 +15,13 @@ namespace {
 using analyzer::DurationText;
 using analyzer::PercentText;
 
-struct Column {
-  Text title;
-  float weight;
-  Text tip = Text::kTextCount;
-};
-constexpr std::array kColumns = {Column{Text::kRankWorkers, 0.9F},
-                                 Column{Text::kRankCores, 0.8F, Text::kRankCoresTip},
-                                 Column{Text::kRankRate, 1.1F},
-                                 Column{Text::kRankWaits, 1.0F},
-                                 Column{Text::kRankData, 1.0F, Text::kRankDataTip},
-                                 Column{Text::kRankStep, 1.0F, Text::kRankStepTip},
-                                 Column{Text::kRankHeldUp, 1.2F, Text::kRankHeldUpTip}};
+constexpr std::array kColumns = {TableColumn{Text::kRankWorkers, 0.9F},
+                                 TableColumn{Text::kRankCores, 0.8F, Text::kRankCoresTip},
+                                 TableColumn{Text::kRankRate, 1.1F},
+                                 TableColumn{Text::kRankWaits, 1.0F},
+                                 TableColumn{Text::kRankData, 1.0F, Text::kRankDataTip},
+                                 TableColumn{Text::kRankStep, 1.0F, Text::kRankStepTip},
+                                 TableColumn{Text::kRankHeldUp, 1.2F, Text::kRankHeldUpTip}};
 
 std::string Sentence(const Ui& ui, const RanksModel& model) {
   switch (model.verdict) {
@@ -68,16 +63,13 @@ void DrawRow(const Ui& ui, const RankLine& line) {
   cell(line.held_up > 0 ? PercentText(line.held_up) : "–");
 }
 
-void DrawHeads(const Ui& ui) {
+void DrawHeadRow(const Ui& ui) {
   ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
   ImGui::TableNextColumn();
   ImGui::TableHeader("##rank");
   ImGui::TableNextColumn();
   ImGui::TableHeader(ui.T(Text::kRankHost));
-  for (const Column& column : kColumns) {
-    ImGui::TableNextColumn();
-    HeadRight(ui, ui.T(column.title), column.tip == Text::kTextCount ? "" : ui.T(column.tip));
-  }
+  DrawHeads(ui, kColumns);
 }
 
 }  // namespace
@@ -100,10 +92,8 @@ void DrawRanksTable(const Ui& ui, const RanksModel& model, Area area) {
     ImGui::TableSetupScrollFreeze(0, 1);
     ImGui::TableSetupColumn("##rank", 0, 0.8F);
     ImGui::TableSetupColumn(ui.T(Text::kRankHost), 0, 1.6F);
-    for (const Column& column : kColumns) {
-      ImGui::TableSetupColumn(ui.T(column.title), 0, column.weight);
-    }
-    DrawHeads(ui);
+    SetUpColumns(ui, kColumns);
+    DrawHeadRow(ui);
     for (const RankLine& line : model.lines) {
       ImGui::PushID(line.rank);
       DrawRow(ui, line);

@@ -16,20 +16,15 @@ namespace {
 using analyzer::DurationText;
 using traces::StageId;
 
-struct Column {
-  Text title;
-  float weight;
-  Text tip = Text::kTextCount;
-};
-constexpr std::array kColumns = {Column{Text::kWorkerBatches, 0.85F},
-                                 Column{Text::kWorkerBatch, 1.0F},
-                                 Column{Text::kWorkerAgainst, 1.15F, Text::kWorkerAgainstTip},
-                                 Column{Text::kWorkerStartup, 1.0F, Text::kWorkerStartupTip},
-                                 Column{Text::kBusy, 1.0F},
-                                 Column{Text::kCpu, 1.0F},
-                                 Column{Text::kIdleTime, 1.0F},
-                                 Column{Text::kWorkerMemory, 1.0F},
-                                 Column{Text::kWorkerGrowth, 1.25F}};
+constexpr std::array kColumns = {TableColumn{Text::kWorkerBatches, 0.85F},
+                                 TableColumn{Text::kWorkerBatch, 1.0F},
+                                 TableColumn{Text::kWorkerAgainst, 1.15F, Text::kWorkerAgainstTip},
+                                 TableColumn{Text::kWorkerStartup, 1.0F, Text::kWorkerStartupTip},
+                                 TableColumn{Text::kBusy, 1.0F},
+                                 TableColumn{Text::kCpu, 1.0F},
+                                 TableColumn{Text::kIdleTime, 1.0F},
+                                 TableColumn{Text::kWorkerMemory, 1.0F},
+                                 TableColumn{Text::kWorkerGrowth, 1.25F}};
 
 // Busy, of it computing, idle, and the rest of its life.
 void DrawLifeBar(const Ui& ui, const WorkerLine& worker, float width) {
@@ -111,14 +106,11 @@ void DrawLegend(const Ui& ui, Area area) {
   entry(Text::kBusyComputing, Ink(p.accent));
 }
 
-void DrawHeads(const Ui& ui) {
+void DrawHeadRow(const Ui& ui) {
   ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
   ImGui::TableNextColumn();
   ImGui::TableHeader("##worker");
-  for (const Column& column : kColumns) {
-    ImGui::TableNextColumn();
-    HeadRight(ui, ui.T(column.title), column.tip == Text::kTextCount ? "" : ui.T(column.tip));
-  }
+  DrawHeads(ui, kColumns);
   ImGui::TableNextColumn();
   ImGui::TableHeader(ui.T(Text::kLife));
 }
@@ -164,11 +156,9 @@ void DrawWorkersTable(const Ui& ui, Workspace& workspace, const WorkersModel& mo
           ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp)) {
     ImGui::TableSetupScrollFreeze(0, 1);
     ImGui::TableSetupColumn("##worker", 0, 1.15F);
-    for (const Column& column : kColumns) {
-      ImGui::TableSetupColumn(ui.T(column.title), 0, column.weight);
-    }
+    SetUpColumns(ui, kColumns);
     ImGui::TableSetupColumn(ui.T(Text::kLife), 0, 3.2F);
-    DrawHeads(ui);
+    DrawHeadRow(ui);
     for (const WorkerLine& worker : model.workers) {
       ImGui::PushID(static_cast<int>(worker.process));
       DrawRow(ui, worker);

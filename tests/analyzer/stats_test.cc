@@ -9,6 +9,7 @@
 #include "analyzer/stats/bootstrap.h"
 #include "analyzer/stats/quantile.h"
 #include "analyzer/stats/sketch.h"
+#include "analyzer/stats/slope.h"
 
 namespace penstock::analyzer {
 namespace {

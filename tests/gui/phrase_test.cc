@@ -99,11 +99,11 @@ TEST(PhraseTest, WhatIsMissingIsChinese) {
   });
   missing([](auto& loader, auto& run) {
     loader.fetched = 0.2;
-    run.config.library = "grain";
+    run.config.package = "grain";
   });
   missing([](auto& loader, auto& run) {
     loader.fetched = 0.2;
-    run.config.library.clear();
+    run.config.package.clear();
   });
   missing([](auto& loader, auto&) { loader.steady.steady = false; });
   missing([](auto& loader, auto&) { loader.replay.simulated = 3 * loader.replay.measured; });

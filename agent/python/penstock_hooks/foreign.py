@@ -20,16 +20,16 @@ _MOST_EPOCHS = 256
 class Loop:
     """One pass over the batches of one loader."""
 
-    __slots__ = ("_library", "_generation", "_count", "_left_at", "_ended", "_shell", "_number", "_names",
+    __slots__ = ("_package", "_generation", "_count", "_left_at", "_ended", "_shell", "_number", "_names",
                  "_sized")  # fmt: skip
 
-    def __init__(self, library, loader, facts=None):
+    def __init__(self, package, loader, facts=None):
         """`facts(loader)` gives (key, value) of what is known of it: num_workers, batch_size, ..."""
-        self._library = library
+        self._package = package
         self._generation = next_generation()
         self._count = self._left_at = 0
         self._ended = self._shell = self._sized = False
-        self._names = tuple(intern(library + what) for what in (".next", ".end", ".step"))
+        self._names = tuple(intern(package + what) for what in (".next", ".end", ".step"))
         self._number, is_new = loader_index(loader)
         here = process()
         if not here.has_role:
@@ -40,7 +40,7 @@ class Loop:
         if is_new and self._number < _MOST_LOADERS:
             write_affinity()
             self._tell("kind", "other")
-            self._tell("library", library)
+            self._tell("package", package)
             try:
                 for key, value in facts(loader) if facts else ():
                     self._tell(key, value)
@@ -155,7 +155,7 @@ def _shared(sizes):
     return known.pop() if len(known) == 1 else 0
 
 
-def next_hook(library, owner=None, facts=None, applies=None):
+def next_hook(package, owner=None, facts=None, applies=None):
     """For `replace`: `__next__` of an iterator. `owner(iterator)` is the loader that it belongs to;
     where `applies()` is false the call is left alone."""
 
@@ -165,7 +165,7 @@ def next_hook(library, owner=None, facts=None, applies=None):
             if applies is not None and not applies():
                 return original(self)
             if loop is None or loop.ended:
-                loop = open_loop(self, library, owner, facts)
+                loop = open_loop(self, package, owner, facts)
                 if loop is None:
                     return original(self)
             return loop.take(original, self)
@@ -175,12 +175,12 @@ def next_hook(library, owner=None, facts=None, applies=None):
     return make
 
 
-def open_loop(iterator, library, owner, facts):
+def open_loop(iterator, package, owner, facts):
     """The loop over a new iterator; None inside another's next(), or where a DataLoader's worker is."""
     try:
         if not is_program():
             return None
-        loop = iterator._penstock = Loop(library, owner(iterator) if owner else iterator, facts)
+        loop = iterator._penstock = Loop(package, owner(iterator) if owner else iterator, facts)
     except Exception:
         return None
     return loop

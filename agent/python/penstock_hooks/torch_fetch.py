@@ -76,8 +76,27 @@ class _Samples:
         return len(self._dataset)
 
 
+def next_sample(iterator, name, progress, sequence):
+    """(token, sample) of an iterable dataset, the span still open. Numbered as if the workers took turns."""
+    token = begin(
+        _SAMPLE,
+        name,
+        sequence * progress.workers + progress.worker,
+        progress.batch,
+        progress.generation,
+    )
+    try:
+        return token, next(iterator)
+    except StopIteration:
+        cancel(token)
+        raise
+    except BaseException:
+        end(token)
+        raise
+
+
 class _Stream:
-    """The iterator of an iterable dataset. Its samples are numbered as if workers took turns.
+    """The iterator of an iterable dataset.
 
     One that batches by itself (webdataset) counts its samples in `progress.inner`.
     """
@@ -96,21 +115,7 @@ class _Stream:
     def __next__(self):
         progress = self._progress
         inner = progress.inner
-        token = begin(
-            _SAMPLE,
-            self._name,
-            self._sequence * progress.workers + progress.worker,
-            progress.batch,
-            progress.generation,
-        )
-        try:
-            item = next(self._iterator)
-        except StopIteration:
-            cancel(token)
-            raise
-        except BaseException:
-            end(token)
-            raise
+        token, item = next_sample(self._iterator, self._name, progress, self._sequence)
         if progress.inner != inner:
             cancel(token)
         else:

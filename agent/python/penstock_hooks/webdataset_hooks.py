@@ -7,9 +7,10 @@ pickled by name: it is replaced under its name and inside what does the currying
 import sys
 
 from penstock_hooks import wire
-from penstock_hooks.bridge import begin, cancel, end, intern
+from penstock_hooks.bridge import end, intern
 from penstock_hooks.pil import pixel_bytes
 from penstock_hooks.tasks import named
+from penstock_hooks.torch_fetch import next_sample
 from penstock_hooks.torch_state import local
 from penstock_hooks.wrapping import payload_bytes, replace
 
@@ -31,21 +32,7 @@ class _Samples:
         progress = local.progress
         if progress is None:
             return next(self._samples)
-        token = begin(
-            wire.SAMPLE,
-            self._name,
-            self._sequence * progress.workers + progress.worker,
-            progress.batch,
-            progress.generation,
-        )
-        try:
-            sample = next(self._samples)
-        except StopIteration:
-            cancel(token)
-            raise
-        except BaseException:
-            end(token)
-            raise
+        token, sample = next_sample(self._samples, self._name, progress, self._sequence)
         end(token)
         self._sequence += 1
         progress.inner += 1

@@ -107,7 +107,7 @@ for _ in range(2):
     def test_the_first_batch_tells_the_size_of_batches(self):
         code = LOADER + "import array\nfor batch in Loader([{'a': [b'x'] * 7, 'b': [1] * 7}]):\n    pass\n"
         facts = run(code).facts()
-        self.assertEqual((facts["loader.0.kind"], facts["loader.0.library"]), ("other", "torchdata.nodes"))
+        self.assertEqual((facts["loader.0.kind"], facts["loader.0.package"]), ("other", "torchdata.nodes"))
         self.assertEqual(facts["loader.0.batch_size"], "7")
 
     def test_an_error_of_the_loader_is_the_programs(self):

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/chunk_writer.h"
+
+#include <stddef.h>
+
+#include "agent/process.h"
+#include "agent/sys.h"
+#include "agent/text.h"
+
+namespace penstock::agent {
+
+__attribute__((noinline)) bool NextChunk(ThreadState* s) {
+  wire::ChunkHeader* old = s->chunk;
+  uint32_t inflight = 0;
+  wire::Inflight saved[wire::kMaxInflight];
+  wire::Inflight operation = {};
+  if (old != nullptr) {
+    inflight = old->inflight_depth;
+    __builtin_memcpy(saved, old->inflight, inflight * sizeof saved[0]);
+    operation = old->operation;
+  }
+  wire::ChunkHeader* chunk = ClaimChunk(old, s->tid, s->sequence, s->dropped, s->writer,
+                                        s->writer != 0 ? s->name : nullptr);
+  if (chunk == nullptr) {
+    return false;
+  }
+  if (old != nullptr && g_header->mode == wire::kRing) {
+    __atomic_store_n(&old->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
+  }
+  __builtin_memcpy(chunk->inflight, saved, inflight * sizeof saved[0]);
+  chunk->operation = operation;
+  __atomic_store_n(&chunk->inflight_depth, inflight, __ATOMIC_RELEASE);
+  s->sequence += s->writer == 0 ? 1u : 0u;  // a lane keeps out of its thread's count
+  s->chunk = chunk;
+  s->records =
+      reinterpret_cast<wire::Record*>(reinterpret_cast<char*>(chunk) + wire::kChunkHeaderSize);
+  s->used = 0;
+  return true;
+}
+
+__attribute__((noinline)) void Drop(ThreadState* s, uint64_t records) {
+  s->dropped += records;
+  CountDropped(records);
+}
+
+void PublishChunk(ThreadState* s) {
+  __atomic_store_n(&s->chunk->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
+  if (g_header->mode == wire::kLinear) {
+    sys::Unmap(s->chunk, wire::kChunkSize);
+  }
+  s->chunk = nullptr;
+}
+
+void WriteText(uint8_t type, uint64_t id, const char* text, size_t size) {
+  ThreadState* s = Self();
+  if (s == nullptr) {
+    return;
+  }
+  size = size < kMaxText ? size : kMaxText;
+  const auto parts =
+      static_cast<uint32_t>(size == 0 ? 1 : (size + wire::kTextPayload - 1) / wire::kTextPayload);
+  BusyScope busy(s);
+  if (!Room(s, parts)) {
+    Drop(s, parts);
+    return;
+  }
+  for (uint32_t part = 0; part < parts; ++part) {
+    wire::TextRecord r = {};
+    r.kind = wire::kKindText;
+    r.type = type;
+    r.part = static_cast<uint16_t>(part);
+    r.total = static_cast<uint16_t>(size);
+    r.id = id;
+    const size_t from = size_t{part} * wire::kTextPayload;
+    const size_t left = size - from;
+    __builtin_memcpy(r.payload, text + from, left < wire::kTextPayload ? left : wire::kTextPayload);
+    r.check = wire::CheckOf(&r);
+    __builtin_memcpy(s->records + s->used + part, &r, sizeof r);
+  }
+  s->used += parts;
+  __atomic_store_n(&s->chunk->committed, s->used, __ATOMIC_RELEASE);
+}
+
+}  // namespace penstock::agent
