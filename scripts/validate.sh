@@ -10,7 +10,7 @@
 #   --for SECONDS  start no run after that; the next call goes on where this one ended
 #   --fresh        forget what was measured
 #   --only         measure one section: (a) DataLoader, (b) faults, (c) public curves, (d) reference
-#                  loader; the others are written from what is there
+#                  loader; the others are written from what is held, or stay as they were
 #
 # For a quiet machine: some 115 minutes for everything on two cores. State is in build/validation/.
 # Exit status: 0 written, 1 a run failed (the rest was written), 2 usage, 3 it does not build.

@@ -157,6 +157,18 @@ class Harness(unittest.TestCase):
         self.assertIn("| 95th percentile | 50.0 % | at most 12 % | no |", text)
         self.assertIn("| best change named | 42.9 % (3 of 7", text)
 
+    def test_a_section_that_is_not_measured_anew_stays_as_it_was(self):
+        about = {"date": "2026-01-02", "cores": 2, "cpu": "a processor", "loads": [1.0, 2.0, 3.0],
+                 "provisional": ["1 of 24 runs are measured."]}  # fmt: skip
+        text = tables.titled(tables.grid_section("d", self.scored(lambda cell: 100.0), (16, 24)), about)
+        self.assertIn("2026-01-02, 2 cores (a processor); load average", text)
+        self.assertIn("1.0 to 3.0, median 2.0", text)
+        self.assertIn("not a verdict on the goals.** 1 of 24 runs are measured.", text)
+        document = tables.document(["## (a) Something\n\nfigures\n", text, "## (e) More\n"])
+        self.assertEqual(tables.carried(document, "a"), "## (a) Something\n\nfigures\n")
+        self.assertEqual(tables.carried(document, "d"), text.rstrip("\n") + "\n")
+        self.assertIsNone(tables.carried(document, "b"))
+
     def test_an_interrupted_line_is_measured_again(self):
         with tempfile.TemporaryDirectory() as folder:
             validate.Store(folder).add("one", {"rate": 1.0})

@@ -120,20 +120,36 @@ def grid_section(section, scores, coverage_of_plan):
     return "\n".join(parts)
 
 
-def document(about, sections):
-    """`about`: date, cores, loads (list), provisional (list of reasons)."""
+def provenance(about):
+    """What a section says below its title. `about`: date, cores, cpu, loads (list), provisional (list of reasons)."""
     loads = about["loads"]
+    text = "%s, %d cores (%s)" % (about["date"], about["cores"], about["cpu"])
+    if loads:
+        text += ("; load average during the runs, which they are part of: %.1f to %.1f, median %.1f"
+                 % (min(loads), max(loads), figures.quantile(loads, 0.5)))  # fmt: skip
+    if about["provisional"]:
+        text += (".\n\n**Provisional, not a verdict on the goals.** " + " ".join(about["provisional"])
+                 + " On a quiet machine, `scripts/validate.sh --fresh` replaces it")  # fmt: skip
+    return text + ".\n"
+
+
+def titled(section, about):
+    """The section with its provenance below its title."""
+    title, rest = section.split("\n", 1)
+    return "%s\n\n%s\n%s" % (title, provenance(about), rest.lstrip("\n"))
+
+
+def carried(document, letter):
+    """The section "(letter)" of an earlier document as it stands there; None if it has none."""
+    at = document.find("\n## (%s) " % letter)
+    end = document.find("\n## ", at + 1)
+    return document[at + 1:end if end >= 0 else None].rstrip("\n") + "\n" if at >= 0 else None
+
+
+def document(sections):
     head = ["# Validation: predictions against measurements\n",
             "Written by `scripts/validate.sh`; no figure here is edited by hand. `tests/validation/` holds the harness, "
-            "`build/validation/` what was measured.\n",
-            "%s, %d cores (%s)." % (about["date"], about["cores"], about["cpu"])]  # fmt: skip
-    if loads:
-        head.append("Load average during the runs: %.1f to %.1f, median %.1f (it counts the runs themselves)." % (
-            min(loads), max(loads), figures.quantile(loads, 0.5)))  # fmt: skip
-    head.append("")
-    if about["provisional"]:
-        head.append("**Provisional: these figures are not a verdict on the goals.** " + " ".join(about["provisional"])
-                    + " On a quiet machine, `scripts/validate.sh --fresh` replaces them.\n")  # fmt: skip
+            "`build/validation/` what was measured. A section of which nothing is held there stays as it was.\n"]  # fmt: skip
     tail = ["## Left out\n",
             "- Cells in which the machine's own noise exceeds an error are kept, not dropped.",
             "- A \"scaled\" baseline is brought to the recorded rate first, as `penstock whatif` does for itself.\n"]  # fmt: skip

@@ -6,6 +6,7 @@ kept until --fresh. Predictions are not kept, so a changed analyzer is judged by
 """
 import argparse
 import collections
+import contextlib
 import datetime
 import json
 import os
@@ -155,30 +156,43 @@ def cpu_name():
         return "unknown processor"
 
 
-def about(families, faults_scored, quick, smaller):
-    """`families`: [(family, its store)]; `smaller`: sections of the quick form in a document of the full one."""
-    planned = [(store, key_of(f, cell, repeat)) for f, store in families for cell in f.cells
-               for repeat in range(grids.REPEATS)]  # fmt: skip
-    found = [store.runs[key] for store, key in planned if key in store.runs]
-    loads = [one["load"] for one in found]
-    reasons = []
-    if quick:
-        reasons.append("The quick form: a few cells only.")
-    if smaller:
-        reasons.append("Sections (%s) are of the quick form: a few cells only." % "), (".join(smaller))
-    if len(found) < len(planned):
-        reasons.append("%d of %d runs are measured." % (len(found), len(planned)))
-    loads += faults_scored.loads
-    if faults_scored.missing:
-        reasons.append("%d faults are not measured in full." % len(faults_scored.missing))
-    if faults_scored.unsettled > 0.1 * faults_scored.measured:
-        reasons.append("Of %d of %d arms of (b) no two runs agree." % (faults_scored.unsettled, faults_scored.measured))
+def about(loads, reasons):
+    """Of one section. `reasons`: why its figures are not a verdict yet."""
     # A run with 8 threads that burn has a load of its own: only the lower half of the loads tells of others.
     if loads and figures.quantile(loads, 0.25) > runs.cores():
-        reasons.append("The machine was busy with other work: its load average was above %.1f in three of four runs, "
-                       "with %d cores." % (figures.quantile(loads, 0.25), runs.cores()))  # fmt: skip
+        reasons = [*reasons, "The machine was busy with other work: its load average was above %.1f in three of four "
+                   "runs, with %d cores." % (figures.quantile(loads, 0.25), runs.cores())]  # fmt: skip
     return {"date": datetime.date.today().isoformat(), "cores": runs.cores(), "cpu": cpu_name(), "loads": loads,
             "provisional": reasons}  # fmt: skip
+
+
+QUICK_FORM = "The quick form: a few cells only."
+
+
+def grid_text(section, families, store, quick):
+    """Section (a) or (d), from what is stored; None if nothing is."""
+    keys = [key_of(f, cell, repeat) for f in families for cell in f.cells for repeat in range(grids.REPEATS)]
+    found = [store.runs[key] for key in keys if key in store.runs]
+    if not found:
+        return None
+    reasons = [QUICK_FORM] if quick else []
+    if len(found) < len(keys):
+        reasons.append("%d of %d runs are measured." % (len(found), len(keys)))
+    text = tables.grid_section(section, score(families, store), (len(found), len(keys)))
+    return tables.titled(text, about([one["load"] for one in found], reasons))
+
+
+def faults_text(scenarios, store, effort, quick):
+    """Section (b), from what is stored; None if nothing is."""
+    scores = score_faults(scenarios, store, effort)
+    if not scores.measured:
+        return None
+    reasons = [QUICK_FORM] if quick else []
+    if scores.missing:
+        reasons.append("%d faults are not measured in full." % len(scores.missing))
+    if scores.unsettled > 0.1 * scores.measured:
+        reasons.append("Of %d of %d arms no two runs agree." % (scores.unsettled, scores.measured))
+    return tables.titled(fault_tables.section(scores), about(scores.loads, reasons))
 
 
 def pictures(folder, make):
@@ -201,13 +215,6 @@ def fault_pictures(folder):
     return fault_runs.make_pictures(os.path.join(folder, "fault-pictures"), support.make_pictures)
 
 
-def grids_of(quick, options, make=False):
-    """(families, store) of (a) and (d) in one form; `make`: the pictures too."""
-    families = grids.dataloader_families(not quick, pictures(options.state, make))
-    families += grids.loader_families(not quick)
-    return families, Store(os.path.join(options.state, "quick" if quick else "full"))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a few cells")
@@ -221,33 +228,32 @@ def main():
     state = os.path.join(options.state, "quick" if options.quick else "full")
     if options.fresh:
         shutil.rmtree(state, ignore_errors=True)
-    families, store = grids_of(options.quick, options, make="a" in wanted)
+    families = grids.dataloader_families(not options.quick, pictures(options.state, make="a" in wanted))
+    families += grids.loader_families(not options.quick)
+    store = Store(state)
     planned = plan([family for family in families if family.section in wanted], grids.REPEATS)
     deadline = time.monotonic() + options.seconds
     failed = work(planned, store, deadline)
     scenarios, effort = faults.chosen(not options.quick), fault_runs.QUICK if options.quick else fault_runs.FULL
     if "b" in wanted:
         failed += fault_runs.work(scenarios, store, fault_pictures(options.state), effort, deadline)
-    sections, about_runs, smaller = [], [], []
-    faults_scored = score_faults(scenarios, store, effort)
-    for section in ("a", "b", "c", "d"):  # those not measured now are written from what is stored
-        if section == "c":
+    before = ""
+    with contextlib.suppress(OSError), open(options.output, encoding="utf-8") as file:
+        before = file.read()
+    sections = []
+    for letter in ("a", "b", "c", "d"):  # those not measured now are written from what is stored
+        if letter == "c":
             sections.append(tables.curves_section(curves.leave_one_out(curves.load()), curves.GOAL))
             continue
-        if section == "b":
-            sections.append(fault_tables.section(faults_scored))
-            continue
-        found, held = families, store
-        if section not in wanted and not any(key.startswith(section + "/") for key in store.runs):
-            found, held = grids_of(quick=True, options=options)  # of the other form, rather than nothing
-            smaller += [] if options.quick else [section]
-        mine = [family for family in found if family.section == section]
-        planned = sum(len(family.cells) for family in mine) * grids.REPEATS
-        done = sum(len(rates) for family in mine for rates in measured_in(held, family).values())
-        about_runs += [(family, held) for family in mine]
-        sections.append(tables.grid_section(section, score(mine, held), (done, planned)))
-    with open(options.output, "w", encoding="utf-8") as file:
-        file.write(tables.document(about(about_runs, faults_scored, options.quick, smaller), sections))
+        if letter == "b":
+            text = faults_text(scenarios, store, effort, options.quick)
+        else:
+            mine = [family for family in families if family.section == letter]
+            text = grid_text(letter, mine, store, options.quick)
+        sections.append(text or tables.carried(before, letter) or "## (%s) Not measured yet\n" % letter)
+    with open(options.output + ".new", "w", encoding="utf-8") as file:
+        file.write(tables.document(sections))
+    os.replace(options.output + ".new", options.output)
     print("validate: wrote %s" % os.path.relpath(options.output))
     return 1 if failed else 0
 
