@@ -32,12 +32,16 @@ function(penstock_library name)
     PRIVATE $<BUILD_INTERFACE:penstock_flags> ${ARG_PRIVATE})
 endfunction()
 
+# What a user runs, without tests and benchmarks.
+add_custom_target(penstock_programs)
+
 # penstock_program(name SOURCES ... [DEPS ...])
 function(penstock_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_compile_definitions(${name} PRIVATE PENSTOCK_VERSION="${PROJECT_VERSION}")
   target_link_libraries(${name} PRIVATE penstock_flags penstock_sanitize ${ARG_DEPS})
+  add_dependencies(penstock_programs ${name})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
@@ -46,6 +50,7 @@ function(penstock_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # what is tested has its own
   target_link_libraries(${name} PRIVATE penstock_flags penstock_sanitize ${ARG_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
   include(GoogleTest)
   if(NOT ARG_TIMEOUT)

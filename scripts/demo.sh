@@ -47,7 +47,7 @@ scripts/deps.sh build run
 say "Building (log: $kOut/build.log)"
 : >"$kOut/build.log"
 quietly "$kOut/build.log" cmake --preset release
-quietly "$kOut/build.log" cmake --build --preset release
+quietly "$kOut/build.log" cmake --build --preset release --target penstock_programs
 started=$SECONDS
 
 say "Images"

@@ -29,7 +29,7 @@ if [[ ! -e $kTrace ]]; then
   [[ $# -eq 0 ]] || fail "$kTrace: there is no such file"
   scripts/demo.sh
 fi
-[[ -x $kGui ]] || fail "$kGui is not built: cmake --preset release && cmake --build --preset release"
+[[ -x $kGui ]] || fail "$kGui is not built: cmake --preset release && cmake --build --preset release --target penstock_programs"
 mkdir -p "$kOut"
 
 # $1: name of the picture, rest: options of penstock-gui
