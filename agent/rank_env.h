@@ -150,8 +150,8 @@ RankEnv ReadRankEnv(Lookup variable) {
 // Appends `name` with %r and {rank}, %h and {host} replaced, %% as %. Where neither names the rank
 // and there are several, ".rank3" goes before the last dot of the file's name: ranks must not
 // overwrite each other. `absent`: what stands for a rank that is not known. The result is cut in
-// `to` where it does not fit.
-inline void ExpandOutput(const char* name, const RankEnv& env, const char* host, const char* absent,
+// `to` where it does not fit. Returns whether `name` names the rank.
+inline bool ExpandOutput(const char* name, const RankEnv& env, const char* host, const char* absent,
                          Text& to) {
   bool named = false;
   size_t dot = 0;          // in `to`; 0: none in the last component
@@ -189,7 +189,7 @@ inline void ExpandOutput(const char* name, const RankEnv& env, const char* host,
     }
   }
   if (named || env.rank < 0 || env.world_size <= 1 || to.cut) {
-    return;
+    return named;
   }
   char tail[256];
   Text rest{tail, sizeof tail};
@@ -201,11 +201,7 @@ inline void ExpandOutput(const char* name, const RankEnv& env, const char* host,
   }
   to.Add(".rank").Number(static_cast<uint64_t>(env.rank)).Add(tail);
   to.cut = to.cut || rest.cut;
-}
-
-// Whether ExpandOutput(name) depends on the rank by name.
-inline bool NamesRank(const char* name) {
-  return Find(name, "%r") != nullptr || Find(name, "{rank}") != nullptr;
+  return false;
 }
 
 }  // namespace penstock::agent
