@@ -3,11 +3,70 @@
 
 #include <stddef.h>
 
+#include "agent/audit.h"
+#include "agent/linear.h"
 #include "agent/process.h"
+#include "agent/strings.h"
 #include "agent/sys.h"
 #include "agent/text.h"
 
 namespace penstock::agent {
+namespace {
+
+// A fresh chunk for the calling thread, or nullptr. `previous` is unmapped in linear mode.
+// `writer`: as in the chunk's header; `name`: of the thread, nullptr: that of the calling one.
+wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
+                              uint64_t dropped, uint32_t writer, const char* name) {
+  wire::ChunkHeader* chunk = nullptr;
+  uint32_t index = 0;
+  if (g_header->mode == wire::kRing) {
+    auto* base = reinterpret_cast<char*>(g_header) + wire::kHeaderSize;
+    for (index = 0; index < g_header->chunk_count && chunk == nullptr; ++index) {
+      auto* candidate =
+          reinterpret_cast<wire::ChunkHeader*>(base + uint64_t{index} * wire::kChunkSize);
+      uint32_t expected = wire::kChunkFree;
+      if (__atomic_load_n(&candidate->state, __ATOMIC_RELAXED) == wire::kChunkFree &&
+          __atomic_compare_exchange_n(&candidate->state, &expected, uint32_t{wire::kChunkOwned},
+                                      false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        chunk = candidate;
+      }
+    }
+    --index;
+  } else {
+    chunk = ClaimLinearChunk(&index);
+    Audit();
+    if (chunk != nullptr && previous != nullptr) {
+      __atomic_store_n(&previous->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
+      sys::Unmap(previous, wire::kChunkSize);
+      previous = nullptr;
+    }
+  }
+  if (chunk == nullptr) {
+    return nullptr;
+  }
+  __atomic_store_n(&chunk->magic, wire::kChunkMagic, __ATOMIC_RELAXED);
+  chunk->index = index;
+  chunk->process = g_slot_index;
+  chunk->sequence = sequence;
+  chunk->process_start = g_slot->process_start;
+  chunk->dropped = dropped;
+  chunk->writer = writer;
+  if (name != nullptr) {
+    Text text{chunk->thread_name, sizeof chunk->thread_name};
+    text.Add(name);
+  } else {
+    sys::Call(SYS_prctl, 16 /* PR_GET_NAME */, sys::Pointer(chunk->thread_name));
+  }
+  chunk->anchor = TakeAnchor();
+  chunk->tid = tid;
+  __atomic_store_n(&chunk->pid, g_slot->pid, __ATOMIC_RELEASE);
+  if (chunk->state != wire::kChunkOwned) {
+    __atomic_store_n(&chunk->state, uint32_t{wire::kChunkOwned}, __ATOMIC_RELEASE);
+  }
+  return chunk;
+}
+
+}  // namespace
 
 __attribute__((noinline)) bool NextChunk(ThreadState* s) {
   wire::ChunkHeader* old = s->chunk;

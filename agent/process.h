@@ -66,10 +66,8 @@ extern const uint32_t* g_recording;
 // Cost: a load when all is done already.
 bool EnsureProcess(uint64_t* token);
 
-// A fresh chunk for the calling thread, or nullptr. `previous` is unmapped in linear mode.
-// `writer`: as in the chunk's header; `name`: of the thread, nullptr: that of the calling one.
-wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
-                              uint64_t dropped, uint32_t writer = 0, const char* name = nullptr);
+// Takes a free slot and fills it. False: there is none. For EnsureProcess(), under its lock.
+bool ClaimSlot();
 
 // Ends the recording of this process and of those that it will fork; they make no system call of
 // ours any more. `feature`: why, for the report.

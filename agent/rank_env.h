@@ -29,6 +29,7 @@ struct RankVariables {
   const char* local_rank[3];
   const char* local_size[3];
   const char* node[3];
+  bool slurm = false;  // numbers a batch script as well; tells the ranks of all hosts in a list
 };
 
 // Innermost first: srun may start mpirun or torchrun, and those set their own. All values are taken
@@ -65,7 +66,8 @@ inline constexpr RankVariables kRankVariables[] = {
      {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_NPROCS"},
      {"SLURM_LOCALID"},
      {},
-     {"SLURM_NODEID"}},
+     {"SLURM_NODEID"},
+     true},
 };
 
 // Tasks of host `node` in Slurm's list of them: "4(x2),3" are 4, 4 and 3. -1: not in it.
@@ -116,8 +118,7 @@ RankEnv ReadRankEnv(Lookup variable) {
   const bool script = variable("SLURM_JOB_ID") != nullptr && variable("SLURM_STEP_ID") == nullptr;
   RankEnv env;
   for (const RankVariables& names : kRankVariables) {
-    const bool slurm = &names == &kRankVariables[4];
-    const int32_t rank = slurm && script ? -1 : number(names.rank);
+    const int32_t rank = names.slurm && script ? -1 : number(names.rank);
     if (rank < 0 || (env.rank >= 0 && rank != env.rank)) {
       continue;
     }
@@ -134,7 +135,7 @@ RankEnv ReadRankEnv(Lookup variable) {
     fill(&env.local_rank, number(names.local_rank));
     fill(&env.node, number(names.node));
     fill(&env.local_size, number(names.local_size));
-    if (slurm) {
+    if (names.slurm) {
       const char* list = variable("SLURM_STEP_TASKS_PER_NODE");
       list = list != nullptr ? list : variable("SLURM_TASKS_PER_NODE");
       const int32_t node = env.node >= 0 ? env.node : 0;
@@ -150,8 +151,8 @@ RankEnv ReadRankEnv(Lookup variable) {
 // Appends `name` with %r and {rank}, %h and {host} replaced, %% as %. Where neither names the rank
 // and there are several, ".rank3" goes before the last dot of the file's name: ranks must not
 // overwrite each other. `absent`: what stands for a rank that is not known. The result is cut in
-// `to` where it does not fit.
-inline void ExpandOutput(const char* name, const RankEnv& env, const char* host, const char* absent,
+// `to` where it does not fit. Returns whether `name` names the rank.
+inline bool ExpandOutput(const char* name, const RankEnv& env, const char* host, const char* absent,
                          Text& to) {
   bool named = false;
   size_t dot = 0;          // in `to`; 0: none in the last component
@@ -189,7 +190,7 @@ inline void ExpandOutput(const char* name, const RankEnv& env, const char* host,
     }
   }
   if (named || env.rank < 0 || env.world_size <= 1 || to.cut) {
-    return;
+    return named;
   }
   char tail[256];
   Text rest{tail, sizeof tail};
@@ -201,11 +202,7 @@ inline void ExpandOutput(const char* name, const RankEnv& env, const char* host,
   }
   to.Add(".rank").Number(static_cast<uint64_t>(env.rank)).Add(tail);
   to.cut = to.cut || rest.cut;
-}
-
-// Whether ExpandOutput(name) depends on the rank by name.
-inline bool NamesRank(const char* name) {
-  return Find(name, "%r") != nullptr || Find(name, "{rank}") != nullptr;
+  return false;
 }
 
 }  // namespace penstock::agent

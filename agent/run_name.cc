@@ -39,25 +39,35 @@ void MakeRun() {
   AddBoot(run);
 }
 
-// `name`, or one of our own if there is none, as an absolute path. False: it does not fit.
-bool NameFile(const char* name, char* to, size_t capacity) {
-  Text path{to, capacity};
+// What a recording is called that nobody has named.
+void NameAfterProgram(Text& name) {
+  char comm[32] = "run";
+  const size_t n = sys::ReadFile("/proc/self/comm", comm, sizeof comm);
+  name.Add(comm, n > 0 ? n - 1 : 3).Add("-").Number(sys::Pid()).Add(".penstock");
+}
+
+// The folder that `name` is relative to, with a slash; nothing for an absolute path. False: there
+// is none, or it does not fit.
+bool AddFolder(const char* name, Text& path) {
   path.Add("");
-  if (name == nullptr || name[0] != '/') {
-    if (getcwd(to, capacity - 1) == nullptr) {
-      return false;
-    }
-    path.size = Length(to);
-    path.Add("/");
+  if (name[0] == '/') {
+    return true;
   }
-  if (name != nullptr && name[0] != 0) {
-    path.Add(name);
-  } else {
-    char comm[32] = "run";
-    const size_t n = sys::ReadFile("/proc/self/comm", comm, sizeof comm);
-    path.Add(comm, n > 0 ? n - 1 : 3).Add("-").Number(sys::Pid()).Add(".penstock");
+  if (getcwd(path.data, path.capacity - 1) == nullptr) {
+    return false;
   }
+  path.size = Length(path.data);
+  path.Add("/");
   return !path.cut;
+}
+
+// The first `size` bytes of `folder` so that ExpandOutput gives them back as they are; {rank} and
+// {host} it would still fill in.
+void AddEscaped(const char* folder, size_t size, Text& to) {
+  to.Add("");
+  for (size_t i = 0; i < size; ++i) {
+    to.Add(folder[i] == '%' ? "%" : "").Add(folder + i, 1);
+  }
 }
 
 }  // namespace
@@ -88,12 +98,23 @@ void NameRun(const Environment& environment) {
     }
     return;
   }
-  char name[sizeof g_config.out];
-  if (!NameFile(out, name, sizeof name)) {
+  char own[64];
+  if (out == nullptr || out[0] == 0) {
+    Text name{own, sizeof own};
+    NameAfterProgram(name);
+    out = own;
+  }
+  Text path{g_config.out, sizeof g_config.out};
+  if (!AddFolder(out, path)) {
+    g_config.out[0] = 0;
     return;
   }
   if (!first) {
-    Text{g_config.out, sizeof g_config.out}.Add(name);
+    path.Add(out);
+    if (path.cut) {
+      g_config.out[0] = 0;
+      return;
+    }
     environment.set("PENSTOCK_OUT", g_config.out);
     return;
   }
@@ -103,15 +124,22 @@ void NameRun(const Environment& environment) {
   RankEnv env;
   env.rank = g_config.rank;
   env.world_size = g_config.world_size;
-  Text path{g_config.out, sizeof g_config.out};
-  ExpandOutput(name, env, host, "launcher", path);
+  const size_t folder = path.size;
+  const bool names_rank = ExpandOutput(out, env, host, "launcher", path);
   if (path.cut) {
     g_config.out[0] = 0;
     return;
   }
-  const bool left_to_children = env.rank < 0 && NamesRank(name);
-  environment.set("PENSTOCK_OUT", left_to_children ? name : g_config.out);
-  if (!left_to_children) {
+  if (env.rank < 0 && names_rank) {
+    char left[sizeof g_config.out];
+    Text name{left, sizeof left};
+    AddEscaped(path.data, folder, name);
+    name.Add(out);
+    if (!name.cut) {
+      environment.set("PENSTOCK_OUT", left);
+    }
+  } else {
+    environment.set("PENSTOCK_OUT", g_config.out);
     environment.set("PENSTOCK_RUN", g_config.run);
   }
   RemoveStaleRecording();  // of an earlier run: this one starts anew

@@ -9,15 +9,17 @@
 # records it. Writes gui/pictures/*.png, 1280x720 in 256 colours. With PENSTOCK_BUILD, a build folder,
 # its penstock-gui draws. Exit status: 0 done; 2 usage; 3 something is missing or failed.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if [[ $# -gt 1 || ${1:-} == -* ]]; then
   echo "usage: scripts/screenshots.sh [TRACE]" >&2
   exit 2
 fi
+trace=
+[[ $# -eq 0 ]] || trace=$(realpath -ms -- "$1")
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly kBuild=${PENSTOCK_BUILD:-build/release}
 readonly kGui=$kBuild/bin/penstock-gui
-readonly kTrace=${1:-build/demo/run.penstock}
+readonly kTrace=${trace:-build/demo/run.penstock}
 readonly kOut=gui/pictures
 
 fail() {

@@ -2,6 +2,7 @@
 #include "traces/merge.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -17,9 +18,11 @@ namespace {
 
 constexpr std::string_view kGpu = "gpu.";
 constexpr std::string_view kOfProcess = "process_memory_bytes";
+constexpr std::array<std::string_view, 2> kOfSystem = {"shm_used_bytes", "memory_available_bytes"};
 constexpr std::uint32_t kMostGpus = 4096;
 constexpr std::uint32_t kPidsOfPart = 10'000'000;  // a kernel has at most 4,194,304
-constexpr std::size_t kMostMoved = 400;
+constexpr std::size_t kMostMoved = 200;
+static_assert((kMostMoved + 1) * kPidsOfPart <= wire::kDeviceLane);  // and viewers' 31 bits
 
 std::string Fact(const Trace& trace, const std::string& key) {
   const auto found = trace.facts().find(key);
@@ -141,20 +144,19 @@ class Merger {
   }
 
   // Viewers know processes by their pids: those of a part that has one of an earlier part are moved
-  // to where a person still recognises them.
+  // to where a person still recognises them, and its tids with them: the main thread has the pid.
   void AddProcesses(std::size_t part) {
     const auto processes = parts_[part].trace->processes();
     const bool clash =
         std::any_of(processes.begin(), processes.end(),
                     [&](const ProcessInfo& process) { return pids_.count(process.pid) != 0; });
-    const std::uint32_t move =
-        clash && part <= kMostMoved ? static_cast<std::uint32_t>(part) * kPidsOfPart : 0;
+    move_ = clash && part <= kMostMoved ? static_cast<std::uint32_t>(part) * kPidsOfPart : 0;
     processes_.clear();
     for (ProcessInfo process : processes) {
       process.facts["part"] = std::to_string(part);
-      if (move != 0) process.facts["pid"] = std::to_string(process.pid);
-      if (process.pid < kPidsOfPart) process.pid += move;
-      if (process.parent != 0 && process.parent < kPidsOfPart) process.parent += move;
+      if (move_ != 0) process.facts["pid"] = std::to_string(process.pid);
+      if (process.pid < kPidsOfPart) process.pid += move_;
+      if (process.parent != 0 && process.parent < kPidsOfPart) process.parent += move_;
       pids_.insert(process.pid);
       processes_.push_back(out_.AddProcess(process));
     }
@@ -166,6 +168,7 @@ class Merger {
       if (thread.process.value < processes_.size()) {
         thread.process = processes_[thread.process.value];
       }
+      if (thread.tid < kPidsOfPart) thread.tid += move_;
       threads_.push_back(out_.AddThread(thread));
     }
   }
@@ -196,7 +199,8 @@ class Merger {
   std::optional<StringId> NameOf(std::string_view name, const HostState& host,
                                  std::set<std::string>& own) {
     const auto gpu = SplitGpu(name);
-    const bool of_host = (gpu && gpu->rest != kOfProcess) || name == "shm_used_bytes";
+    const bool of_host = (gpu && gpu->rest != kOfProcess) ||
+                         std::find(kOfSystem.begin(), kOfSystem.end(), name) != kOfSystem.end();
     if (of_host && host.counters.count(std::string(name)) != 0) return std::nullopt;
     if (of_host) own.emplace(name);
     if (!gpu) return out_.Intern(name);
@@ -237,6 +241,7 @@ class Merger {
   std::map<std::string, HostState> hosts_;
   std::vector<ProcessId> processes_;  // of the current part, by index there
   std::vector<ThreadId> threads_;
+  std::uint32_t move_ = 0;        // of its pids and tids
   std::set<std::uint32_t> pids_;  // in use
   Losses losses_;
   std::string exit_status_;  // the first that is not 0

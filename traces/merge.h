@@ -38,10 +38,11 @@ struct MergePart {
 
 // Copies all parts to `out`, which must be empty, and leaves Finish() to the caller. The run's
 // facts are those of the first part; those of part N stay as part.N.KEY, and each of its processes
-// has the fact `part`; pids of a part that clash with those of another are moved by 10,000,000
-// times its number (fact `pid`: what it was). What counts a whole host (GPUs, shared memory) is
-// taken once of each host; GPUs of further hosts get numbers of their own behind those of the ones
-// before. Requires: at least one part. Errors: kInput for a part that is a merge already.
+// has the fact `part`; pids and tids of a part whose pids clash with those of another are moved by
+// 10,000,000 times its number, up to part 200 (fact `pid`: what it was). What counts a whole host
+// (GPUs, shared and free memory) is taken once of each host; GPUs of further hosts get numbers of
+// their own behind those of the ones before. Requires: at least one part. Errors: kInput for a part
+// that is a merge already.
 [[nodiscard]] Result<void> MergeTraces(std::span<const MergePart> parts, Packer& out);
 
 }  // namespace penstock::traces

@@ -61,37 +61,6 @@ Result<std::unique_ptr<Trace>> OpenFile(MappedFile file, const std::filesystem::
   return builder.Build();
 }
 
-void Copy(const Trace& trace, Packer& out) {
-  for (const auto& [key, value] : trace.facts()) {
-    out.SetFact(key, value);
-  }
-  for (const ProcessInfo& process : trace.processes()) {
-    static_cast<void>(out.AddProcess(process));
-  }
-  for (const ThreadInfo& thread : trace.threads()) {
-    static_cast<void>(out.AddThread(thread));
-  }
-  for (Event event : trace.events()) {
-    out.AddEvent(event);
-  }
-  for (CounterSample sample : trace.counters()) {
-    sample.name = out.Intern(trace.String(sample.name));
-    out.AddCounter(sample);
-  }
-  out.SetLosses(trace.losses());
-  out.SetRealtimeOffset(trace.realtime_offset());
-  StringTranslator translate(trace, out);
-  for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
-    trace.ForEachBlock(ThreadId{i}, [&](std::span<const Span> spans) {
-      for (Span span : spans) {
-        span.name = translate(span.name);
-        span.object = translate(span.object);
-        out.AddSpan(ThreadId{i}, span);
-      }
-    });
-  }
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Trace>> OpenTrace(const std::filesystem::path& path,
@@ -132,7 +101,7 @@ Result<void> PackTrace(const std::filesystem::path& from, const std::filesystem:
     return tl::unexpected<Error>(packer.error());
   }
   if (*trace != nullptr) {
-    Copy(**trace, **packer);
+    CopyTrace(**trace, **packer);
   } else if (const Result<void> drained = DrainFile(*file, from, **packer); !drained) {
     return drained;
   }

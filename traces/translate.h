@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Strings of one trace as those of another that is being written. Used while a trace is copied.
+// Copying a trace: its strings, processes and threads as those of another that is being written.
 #pragma once
 
 #include <cstdint>
@@ -34,5 +34,9 @@ class StringTranslator {
   Packer& to_;
   std::vector<std::uint32_t> ids_;  // of the new trace by those of the old, + 1
 };
+
+// Adds all of `from` to `to`, which may have processes and threads of its own, or take some of
+// these for one. Finish() is left to the caller.
+void CopyTrace(const Trace& from, Packer& to);
 
 }  // namespace penstock::traces

@@ -7,31 +7,35 @@
 namespace penstock::record {
 namespace {
 
-std::string Expand(const std::filesystem::path& output, const agent::RankEnv& rank,
-                   const std::string& host, const char* absent) {
+struct Expanded {
+  std::string name;
+  bool names_rank = false;
+};
+
+Expanded Expand(const std::filesystem::path& output, const agent::RankEnv& rank,
+                const std::string& host, const char* absent) {
   std::string to(8192, '\0');
   agent::Text text{to.data(), to.size()};
   text.Add("");
-  agent::ExpandOutput(output.c_str(), rank, host.c_str(), absent, text);
-  if (text.cut) return output;
+  const bool names_rank = agent::ExpandOutput(output.c_str(), rank, host.c_str(), absent, text);
+  if (text.cut) return {output.string(), names_rank};
   to.resize(text.size);
-  return to;
+  return {to, names_rank};
 }
 
 }  // namespace
 
 std::filesystem::path OutputOfRank(const std::filesystem::path& output, const agent::RankEnv& rank,
                                    const std::string& host) {
-  return Expand(output, rank, host, "all");
+  return Expand(output, rank, host, "all").name;
 }
 
 std::string OutputsOfRanks(const std::filesystem::path& output, const std::string& host) {
-  const std::string name = output.string();
-  if (agent::NamesRank(name.c_str())) return Expand(output, {}, host, "*");
+  if (const Expanded named = Expand(output, {}, host, "*"); named.names_rank) return named.name;
   agent::RankEnv first;
   first.rank = 0;
   first.world_size = 2;
-  std::string all = Expand(output, first, host, "");
+  std::string all = Expand(output, first, host, "").name;
   constexpr std::string_view kRank = ".rank0";
   const std::size_t at = all.rfind(kRank);
   if (at != std::string::npos) all.replace(at + kRank.size() - 1, 1, "*");

@@ -5,7 +5,6 @@
 #include <memory>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,6 +13,7 @@
 #include "traces/base/file.h"
 #include "traces/base/small_file.h"
 #include "traces/recording.h"
+#include "traces/translate.h"
 
 namespace penstock::record {
 namespace {
@@ -63,47 +63,6 @@ TimeNs KeepOf(const traces::Trace& trace) {
 
 }  // namespace
 
-void Append(const traces::Trace& trace, traces::Packer& out) {
-  for (const auto& [key, value] : trace.facts()) out.SetFact(key, value);
-  std::vector<ProcessId> processes;
-  for (const auto& process : trace.processes()) processes.push_back(out.AddProcess(process));
-  const auto process_of = [&](ProcessId id) {
-    return id.value < processes.size() ? processes[id.value] : id;
-  };
-  std::map<std::uint32_t, StringId> strings;
-  const auto string_of = [&](StringId id) {
-    if (id.value == 0) return id;
-    const auto known = strings.find(id.value);
-    if (known != strings.end()) return known->second;
-    return strings[id.value] = out.Intern(trace.String(id));
-  };
-  std::vector<ThreadId> threads;
-  for (traces::ThreadInfo thread : trace.threads()) {
-    thread.process = process_of(thread.process);
-    threads.push_back(out.AddThread(thread));
-  }
-  for (std::uint32_t i = 0; i < threads.size(); ++i) {
-    trace.ForEachBlock(ThreadId{i}, [&](std::span<const traces::Span> spans) {
-      for (traces::Span span : spans) {
-        span.name = string_of(span.name);
-        span.object = string_of(span.object);
-        out.AddSpan(threads[i], span);
-      }
-    });
-  }
-  for (traces::Event event : trace.events()) {
-    if (event.thread.value < threads.size()) event.thread = threads[event.thread.value];
-    out.AddEvent(event);
-  }
-  for (traces::CounterSample sample : trace.counters()) {
-    sample.name = string_of(sample.name);
-    sample.process = process_of(sample.process);
-    out.AddCounter(sample);
-  }
-  out.SetLosses(trace.losses());
-  out.SetRealtimeOffset(trace.realtime_offset());
-}
-
 Result<void> Rescue(const std::filesystem::path& output, const Arena& arena) {
   const std::filesystem::path saved = output.string() + ".saved";
   std::error_code error;
@@ -126,7 +85,7 @@ Result<void> Rescue(const std::filesystem::path& output, const Arena& arena) {
   }
   Joiner joined(std::move(*packed));
   if (trace != nullptr) {
-    Append(*trace, joined);
+    traces::CopyTrace(*trace, joined);
     for (std::uint32_t i = 1;; ++i) {
       const std::string_view text = trace->String(StringId{i});
       if (text.empty()) break;

@@ -8,15 +8,10 @@
 
 #include "agent/record/arena.h"
 #include "traces/base/result.h"
-#include "traces/pack.h"
-#include "traces/trace.h"
 
 namespace penstock::record {
 
 // Writes `output` from `output`.part, if there is one, and the ring. Errors: kOutput, kInput.
 [[nodiscard]] Result<void> Rescue(const std::filesystem::path& output, const Arena& arena);
-
-// Adds all of `trace` to `out`.
-void Append(const traces::Trace& trace, traces::Packer& out);
 
 }  // namespace penstock::record

@@ -89,7 +89,7 @@ def dali_torch(task):
     task.loop(loader, lambda batch: len(batch[0]["label"]))
 
 
-def tensorflow_data(task, interleaved=False):
+def tensorflow_data(task):
     import tensorflow as tf
 
     def load(path):

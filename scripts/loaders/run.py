@@ -12,9 +12,12 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 
 import cases
 import measure
@@ -35,8 +38,24 @@ def environment():
 
 
 def call(command):
-    return subprocess.run(command, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, errors="replace", timeout=TIMEOUT, check=False)
+    """Runs `command` in a session of its own, of which nothing is left when it raises TimeoutExpired.
+
+    Its output goes to files: what outlives it would keep pipes open.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                   start_new_session=True)
+        try:
+            process.wait(TIMEOUT)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode("utf-8", "replace"))
+    return subprocess.CompletedProcess(command, process.returncode, *texts)
 
 
 def versions(python, packages):
@@ -69,6 +88,12 @@ class Runner:
 
     def run(self, case):
         """{"cells": ..., "wrong": [...]} of a case; {"missing": why} where it cannot run."""
+        try:
+            return self.measured(case)
+        except subprocess.TimeoutExpired as late:
+            return {"wrong": [f"still running after {late.timeout} s: {shlex.join(map(str, late.cmd))}"]}
+
+    def measured(self, case):
         python = self.pythons.get(case.python)
         if python is None:
             return {"missing": f"no Python of the kind {case.python}"}

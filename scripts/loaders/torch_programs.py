@@ -45,12 +45,12 @@ def dataloader(task, **arguments):
     task.loop(DataLoader(Pictures(task.paths), batch_size=BATCH, **arguments), first_length)
 
 
-def iterable(task, workers=2):
-    task.loop(DataLoader(Stream(task.paths), batch_size=BATCH, num_workers=workers), first_length)
+def iterable(task):
+    task.loop(DataLoader(Stream(task.paths), batch_size=BATCH, num_workers=2), first_length)
 
 
 def stateful(task, **arguments):
-    """Two halves: the second by a loader that starts from the state of the first."""
+    """All of it by one loader, which must have a state then."""
     from torchdata.stateful_dataloader import StatefulDataLoader
 
     first = StatefulDataLoader(Pictures(task.paths), batch_size=BATCH, **arguments)
@@ -60,7 +60,7 @@ def stateful(task, **arguments):
 
 
 def stateful_iterable(task):
-    """The state of a stream that saves its own must be what it would be without hooks."""
+    """Two halves of a stream that saves its own state: the second by a loader that starts from that of the first."""
     from torchdata.stateful_dataloader import StatefulDataLoader
 
     class Resumable(Stream):
@@ -95,11 +95,11 @@ def stateful_iterable(task):
     task.loop(again, first_length)
 
 
-def accelerate(task, workers=2):
+def accelerate(task):
     from accelerate import Accelerator
 
     accelerator = Accelerator(cpu=True)
-    loader = accelerator.prepare(DataLoader(Pictures(task.paths), batch_size=BATCH, num_workers=workers))
+    loader = accelerator.prepare(DataLoader(Pictures(task.paths), batch_size=BATCH, num_workers=2))
     task.loop(loader, first_length)
 
 

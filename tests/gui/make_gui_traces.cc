@@ -12,13 +12,12 @@
 
 #include "tests/analyzer/long_trace/long_trace.h"
 #include "tests/gui/panels_support.h"
+#include "traces/pack.h"
+#include "traces/translate.h"
 
 namespace {
 
-using penstock::ProcessId;
-using penstock::ThreadId;
 using penstock::analyzer::testing::LongTrace;
-using penstock::traces::Packer;
 using penstock::traces::Trace;
 
 bool Write(const std::filesystem::path& path, const LongTrace* run) {
@@ -30,33 +29,10 @@ bool Write(const std::filesystem::path& path, const LongTrace* run) {
 
 // A trace that is in memory.
 bool Write(const std::filesystem::path& path, const Trace& trace) {
-  auto created = penstock::traces::CreatePacked(path);
-  if (!created) return false;
-  Packer& out = **created;
-  for (const auto& [key, value] : trace.facts()) out.SetFact(key, value);
-  std::vector<ProcessId> processes;
-  for (const auto& process : trace.processes()) processes.push_back(out.AddProcess(process));
-  std::vector<ThreadId> threads;
-  for (std::uint32_t t = 0; t < trace.threads().size(); ++t) {
-    penstock::traces::ThreadInfo info = trace.threads()[t];
-    info.process = processes[info.process.value];
-    threads.push_back(out.AddThread(info));
-    for (penstock::traces::Span span : trace.Spans(ThreadId{t})) {
-      span.name = out.Intern(trace.String(span.name));
-      span.object = out.Intern(trace.String(span.object));
-      out.AddSpan(threads.back(), span);
-    }
-  }
-  for (penstock::traces::Event event : trace.events()) {
-    event.thread = threads[event.thread.value];
-    out.AddEvent(event);
-  }
-  for (penstock::traces::CounterSample sample : trace.counters()) {
-    sample.name = out.Intern(trace.String(sample.name));
-    sample.process = processes[sample.process.value];
-    out.AddCounter(sample);
-  }
-  return out.Finish().has_value();
+  auto out = penstock::traces::CreatePacked(path);
+  if (!out) return false;
+  penstock::traces::CopyTrace(trace, **out);
+  return (*out)->Finish().has_value();
 }
 
 }  // namespace

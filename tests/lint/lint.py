@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the tree that a compiler does not make: layers, sizes, licences, words, empty tests.
+"""Checks of the tree that a compiler does not make: layers, sizes, licences, words, empty tests,
+names that Python code uses and nothing defines.
 
 Each rule is a generator over one file that yields (line, message); lint_test.py shows each of them
 a file that it must refuse. Run: lint.py [--root DIR] [--clang-format PROGRAM].
@@ -8,10 +9,12 @@ a file that it must refuse. Run: lint.py [--root DIR] [--clang-format PROGRAM].
 
 import argparse
 import ast
+import builtins
 import os
 import pathlib
 import re
 import subprocess
+import symtable
 import sys
 
 FOLDERS = ("traces", "agent", "cuda", "loader", "analyzer", "gui", "benchmarks", "tests")
@@ -64,6 +67,9 @@ TEST_START = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\s*\(\s*(\w+)\s*,\s*(\w+)\s*
 CLAIM = re.compile(r"\b(?:EXPECT|ASSERT|ADD_FAILURE|FAIL|GTEST_SKIP)\w*\s*\(|"
                    r"\b(?:Expect|Check|Assert|Verify)\w*\s*\(")
 PY_CLAIM = re.compile(r"_?(?:assert|check|expect|verify|fail|raises)", re.I)
+
+# What Python code finds without binding it.
+GIVEN_NAMES = {*dir(builtins), "__file__", "__path__", "__module__", "__qualname__"}
 
 
 def without_comments(text):
@@ -210,6 +216,38 @@ def rule_tests_assert(path, text, _exists):
                 yield test.lineno, f"{test.name} asserts nothing"
 
 
+def scopes(table):
+    yield table
+    for inner in table.get_children():
+        yield from scopes(inner)
+
+
+def undefined_names(text):
+    """Global names that a Python module uses and neither binds, imports nor is given."""
+    bound, used = set(), set()
+    module = symtable.symtable(text, "module", "exec")
+    for scope in scopes(module):
+        for symbol in scope.get_symbols():
+            if scope is module or symbol.is_global():
+                if symbol.is_assigned() or symbol.is_imported():
+                    bound.add(symbol.get_name())
+                if symbol.is_referenced():
+                    used.add(symbol.get_name())
+    return used - bound - GIVEN_NAMES
+
+
+def rule_python_names(path, text, _exists):
+    if not path.endswith(".py") and not re.match(r"#![^\n]*python", text):
+        return
+    try:
+        missing = undefined_names(text)
+    except SyntaxError as error:
+        yield error.lineno or 1, "not Python"
+        return
+    names = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)] if missing else []
+    for name in sorted(missing):
+        yield min((node.lineno for node in names if node.id == name), default=1), f"{name} is defined nowhere"
+
 
 def rule_whitespace(path, text, _exists):
     if path == "LICENSE":
@@ -232,7 +270,7 @@ def rule_shell(path, text, _exists):
 
 
 RULES = (rule_layers, rule_size, rule_pragma_once, rule_licence, rule_hosts, rule_machine_paths,
-         rule_unfinished, rule_tests_assert, rule_whitespace, rule_shell)
+         rule_unfinished, rule_tests_assert, rule_python_names, rule_whitespace, rule_shell)
 
 
 def list_files(root):

@@ -106,6 +106,15 @@ BAD = {
         ("tests/integration/a_test.py", "def test_a():\n    run(\"\"\"\nassert x\n\"\"\")  # assert\n"),
         ("tests/integration/a_test.py", "def test_a(:\n"),
     ],
+    lint.rule_python_names: [
+        ("agent/python/a.py", "def f():\n    return missing\n"),
+        ("scripts/a.py", "x = missing\n"),
+        ("scripts/a.py", "class A:\n    def f(self):\n        return [missing(y) for y in self]\n"),
+        ("scripts/a.py", "def f():\n    import json\n    return json\n\n\nprint(json)\n"),
+        ("scripts/a.py", "import os.path as files\nprint(files, os)\n"),
+        ("scripts/a", "#!/usr/bin/env python3\nmissing()\n"),
+        ("scripts/a.py", "def f(:\n"),
+    ],
     lint.rule_whitespace: [
         ("README.md", "a \n"), ("README.md", "a"), ("README.md", "a\r\n"),
         ("traces/a.cc", "\tint x;\n"),
@@ -133,9 +142,12 @@ GOOD = [
     ("benchmarks/a_bench.cc", include("loader/ring.h")),
     ("tests/gui/a_test.cc", include("gui/model/view.h") + "TEST(A, Holds) {\n  EXPECT_TRUE(true);\n}\n"),
     ("tests/a_test.cc", SPDX + "TEST(A, Holds) {\n  ExpectSame(a, b);\n}\n"),
-    ("tests/integration/a_test.py", PY_SPDX + "def test_a():\n    assert x\n\n\ndef helper():\n    pass\n"),
-    ("tests/integration/b_test.py", PY_SPDX + "def test_a(self):\n    x = run(\"\"\"\nif y:\n\"\"\")\n"
+    ("tests/integration/a_test.py", PY_SPDX + "def test_a():\n    assert helper()\n\n\ndef helper():\n    pass\n"),
+    ("tests/integration/b_test.py", PY_SPDX + "def test_a(self):\n    x = self.run(\"\"\"\nif y:\n\"\"\")\n"
                                     "    self.check_clean(x)\n"),
+    ("agent/python/a.py", PY_SPDX + "import os.path\n\n\ndef f(x):\n    global y\n    y = [z for z in x if len(z)]\n\n\n"
+                          "class A(dict):\n    first = second = 1\n    third = second\n\n\n"
+                          "try:\n    print(os, y, A, f, __file__)\nexcept OSError as error:\n    print(error)\n"),
     ("traces/a.cc", lines(800)),
     ("traces/a.h", SPDX + "#pragma once\n" + "int x;\n" * 248),
     ("README.md", "`torchvision.io` reads; see https://github.com/x/y. `data.common`, build/work/x.\n"),
@@ -169,6 +181,9 @@ class RulesTest(unittest.TestCase):
         text = SPDX + "TEST(A, Yes) { EXPECT_TRUE(x); }\nTEST(A, No) {}\n"
         found = list(lint.rule_tests_assert("tests/a_test.cc", text, None))
         self.assertEqual([(3, "A.No asserts nothing")], found)
+        text = PY_SPDX + "x = 1\n\n\ndef f():\n    return x, missing\n"
+        found = list(lint.rule_python_names("scripts/a.py", text, None))
+        self.assertEqual([(6, "missing is defined nowhere")], found)
 
 
 class TreeTest(unittest.TestCase):

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The helpers that the scripts stand on: package check, images, verdict, paired runs, span counts."""
+"""The helpers that the scripts stand on: package check, images, verdict, paired runs, span counts, loaders,
+pictures."""
 
 import contextlib
 import hashlib
@@ -15,14 +16,17 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-for folder in ("benchmarks", "scripts/demo", "scripts/wheels"):
+for folder in ("benchmarks", "scripts/demo", "scripts/loaders", "scripts/wheels"):
     sys.path.insert(0, str(ROOT / folder))
 import count_spans  # noqa: E402
 import paired_runs  # noqa: E402
+import run as loaders  # noqa: E402
 import verdict  # noqa: E402
 
 try:
@@ -205,6 +209,42 @@ class CountSpansTest(unittest.TestCase):
         self.assertEqual(["jpeg", "load", "load"], sorted(outer["decode"]))
         self.assertEqual(4, len(everything["decode"]))
         self.assertEqual(["item"], outer["sample"])
+
+
+class LoadersTest(InFolder):
+    def test_a_case_that_hangs_is_told_and_its_workers_end(self):
+        penstock, kept = self.folder / "penstock", self.folder / "worker"
+        penstock.write_text(f"#!/bin/sh\nsleep 1000 &\necho $! >'{kept}'\nwait\n")
+        penstock.chmod(0o755)
+        runner = loaders.Runner(str(penstock), self.folder, self.folder, {"native": "true"})
+        with mock.patch.object(loaders, "TIMEOUT", 3):
+            result = runner.run(loaders.cases.Case(name="hangs", row="", python="native"))
+        self.assertEqual(1, len(result["wrong"]))
+        self.assertIn(f"still running after 3 s: {penstock} record", result["wrong"][0])
+        stat = pathlib.Path("/proc", kept.read_text().strip(), "stat")
+        for _ in range(50):
+            try:
+                state = stat.read_text().rpartition(")")[2].split()[0]
+            except OSError:
+                state = "gone"
+            if state in ("gone", "Z", "X"):
+                break
+            time.sleep(0.1)
+        self.assertIn(state, ("gone", "Z", "X"))
+
+
+class ScreenshotsTest(InFolder):
+    def test_a_trace_is_looked_for_where_the_caller_stands(self):
+        gui, asked = self.folder / "build/bin/penstock-gui", self.folder / "asked"
+        gui.parent.mkdir(parents=True)
+        gui.write_text(f"#!/bin/sh\necho \"$1\" >'{asked}'\nexit 1\n")
+        gui.chmod(0o755)
+        (self.folder / "run.penstock").touch()
+        done = subprocess.run([str(ROOT / "scripts/screenshots.sh"), "run.penstock"], cwd=self.folder, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                              env={**os.environ, "PENSTOCK_BUILD": str(self.folder / "build")})
+        self.assertEqual((3, "screenshots: no picture of overview\n"), (done.returncode, done.stderr))
+        self.assertEqual(os.path.realpath(self.folder / "run.penstock"), asked.read_text().strip())
 
 
 if __name__ == "__main__":

@@ -42,10 +42,12 @@ std::unique_ptr<Trace> Host(const std::string& name, int gpus, const std::string
     sample.value = 100 + gpu;
     data.counters.push_back(sample);
   }
-  CounterSample shm;
-  shm.at = TimeNs{1'100'000'000};
-  shm.name = data.Intern("shm_used_bytes");
-  data.counters.push_back(shm);
+  for (const char* counter : {"shm_used_bytes", "memory_available_bytes", "cgroup_memory_bytes"}) {
+    CounterSample sample;
+    sample.at = TimeNs{1'100'000'000};
+    sample.name = data.Intern(counter);
+    data.counters.push_back(sample);
+  }
   data.losses.dropped_events = 3;
   return MakeTrace(std::move(data));
 }
@@ -74,6 +76,7 @@ TEST(MergeTest, EveryPartIsThereOnOneClock) {
   EXPECT_EQ(merged->processes()[1].facts.at("pid"), "7");
   EXPECT_EQ(merged->processes()[1].facts.at("part"), "1");
   EXPECT_EQ(merged->threads()[1].process, ProcessId{1});
+  EXPECT_EQ(merged->threads()[1].tid, 10'000'007u);  // still the main thread
   EXPECT_EQ(merged->threads()[1].first, TimeNs{6'000'000'000});
   EXPECT_EQ(merged->threads()[1].last, TimeNs{7'000'000'000});
   ASSERT_EQ(merged->events().size(), 2u);
@@ -84,6 +87,34 @@ TEST(MergeTest, EveryPartIsThereOnOneClock) {
       ThreadId{1}, [&](std::span<const Span> spans) { object = merged->String(spans[0].object); });
   EXPECT_EQ(object, "/data/b");
   EXPECT_EQ(merged->losses().dropped_events, 6u);
+}
+
+TEST(MergeTest, StreamsOfDevicesKeepTheirNumbers) {
+  TraceData data;
+  ProcessInfo process;
+  process.pid = 7;
+  data.processes.push_back(process);
+  ThreadInfo stream;
+  stream.tid = wire::LaneOf(1, 7);
+  data.threads.push_back(stream);
+  data.spans.resize(1);
+  const auto part = MakeTrace(std::move(data));
+  const auto merged =
+      Merge({{part.get(), "a.penstock", {}, {}}, {part.get(), "b.penstock", {}, {}}});
+  EXPECT_EQ(merged->processes()[1].pid, 10'000'007u);
+  EXPECT_EQ(merged->threads()[1].tid, wire::LaneOf(1, 7));
+}
+
+TEST(MergeTest, NoPidIsMovedToWhereDevicesAre) {
+  const auto part = Host("a", 0);
+  const std::vector<MergePart> parts(216, {part.get(), "a.penstock", {}, {}});
+  const auto merged = Merge(parts);
+  ASSERT_EQ(merged->processes().size(), parts.size());
+  EXPECT_EQ(merged->processes()[200].pid, 2'000'000'007u);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    EXPECT_FALSE(wire::IsDeviceLane(merged->processes()[i].pid)) << i;
+    EXPECT_EQ(merged->threads()[i].tid, merged->processes()[i].pid) << i;
+  }
 }
 
 TEST(MergeTest, FactsOfEveryPartStay) {
@@ -112,6 +143,7 @@ TEST(MergeTest, GpusOfAnotherHostHaveNumbersOfTheirOwn) {
   EXPECT_EQ(Counters(*merged, "gpu.2.power_milliwatts"), 1u);
   EXPECT_EQ(Counters(*merged, "gpu.0.power_milliwatts"), 1u);
   EXPECT_EQ(Counters(*merged, "shm_used_bytes"), 2u);
+  EXPECT_EQ(Counters(*merged, "memory_available_bytes"), 2u);
 }
 
 TEST(MergeTest, WhatCountsAHostIsTakenOnce) {
@@ -121,6 +153,8 @@ TEST(MergeTest, WhatCountsAHostIsTakenOnce) {
       Merge({{first.get(), "a.penstock", {}, {}}, {second.get(), "b.penstock", {}, {}}});
   EXPECT_EQ(Counters(*merged, "gpu.1.power_milliwatts"), 1u);
   EXPECT_EQ(Counters(*merged, "shm_used_bytes"), 1u);
+  EXPECT_EQ(Counters(*merged, "memory_available_bytes"), 1u);
+  EXPECT_EQ(Counters(*merged, "cgroup_memory_bytes"), 2u);  // each rank may have its own group
   EXPECT_EQ(merged->facts().count("gpu.2.model"), 0u);
 }
 

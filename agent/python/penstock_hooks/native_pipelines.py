@@ -11,7 +11,7 @@ from penstock_hooks.bridge import begin, end, intern
 from penstock_hooks.foreign import next_hook, open_loop
 from penstock_hooks.tasks import on_item
 from penstock_hooks.torch_state import local
-from penstock_hooks.wrapping import is_ours, replace
+from penstock_hooks.wrapping import replace
 
 _NO_LOOP = object()  # a loader is asked for a batch, but not by the program
 
@@ -83,8 +83,7 @@ def _eager():
 def _make_to_async(original):
     def _to_async(func, executor, *args, **kwargs):
         try:
-            isolating = sys.modules[original.__module__]._is_isolating_pool(executor)
-            if not isolating and not is_ours(func):
+            if not sys.modules[original.__module__]._is_isolating_pool(executor):
                 func = on_item(func)
         except Exception:
             pass

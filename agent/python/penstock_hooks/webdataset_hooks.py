@@ -65,6 +65,17 @@ def _batched(data, args, kwargs):
     return _Samples(data), args, kwargs
 
 
+def _decoded_bytes(sample):
+    """Of pictures, tensors and arrays among a sample's fields; a field that is still bytes was not decoded."""
+    total = 0
+    for field in sample.values():
+        if hasattr(field, "getbands"):
+            total += pixel_bytes(field)
+        elif type(field) is not bytes:
+            total += payload_bytes(field)
+    return total
+
+
 def _map(data, args, kwargs):
     function = args[0]
     if type(function).__name__ == "Decoder":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops over other libraries' iterators, and loops that ask one batch ahead: against small doubles.
+"""Loops over other libraries' iterators, loops that ask one batch ahead, stages of a pipeline: against
+small doubles.
 
 The real packages are tried by scripts/test_loaders.sh; here is what must hold without them.
 """
@@ -9,7 +10,7 @@ import unittest
 
 import harness
 
-# Laid out as torchdata.nodes, accelerate and lmdb are: the hooks go by the names of modules.
+# Laid out as torchdata.nodes, accelerate and webdataset are: the hooks go by the names of modules.
 DOUBLES = {
     "torchdata/__init__.py": "",
     "torchdata/nodes/__init__.py": "",
@@ -55,6 +56,18 @@ DOUBLES = {
                         current = following
                 finally:
                     self.closed += 1
+        """,
+    "webdataset/__init__.py": "",
+    "webdataset/filters.py": """
+        class RestCurried:
+            def __init__(self, f):
+                self.f = f
+            def __call__(self, *args, **kwargs):
+                return lambda data: self.f(data, *args, **kwargs)
+        def _map(data, f, handler=None):
+            for sample in data:
+                yield f(sample)
+        map = RestCurried(_map)
         """,
 }
 LOADER = """
@@ -166,6 +179,27 @@ for batch in DataLoaderShard([]):
 """)
         self.assertEqual((result.status, result.out, result.err), (0, "1\n", ""))
         self.assertEqual(len(result.events("delivered")), 2)
+
+
+class StageTest(unittest.TestCase):
+    def test_webdatasets_decoding_has_the_bytes_of_what_it_decoded(self):
+        result = run("""
+import numpy
+from PIL import Image
+from webdataset import filters
+class Decoder:
+    def __call__(self, sample):
+        return dict(sample, jpg=Image.new("RGB", (5, 4)), npy=numpy.zeros(3), cls=1)
+def flipped(sample):
+    return sample
+samples = [{"__key__": key, "unknown": b"left as it is"} for key in "ab"]
+for sample in filters.map(flipped)(filters.map(Decoder(), handler=None)(samples)):
+    print(sample["__key__"], sample["jpg"].size)
+""")
+        self.assertEqual((result.status, result.out, result.err), (0, "a (5, 4)\nb (5, 4)\n", ""))
+        decoded = [(span["name"], span["bytes"]) for span in result.spans("decode")]
+        self.assertEqual(decoded, [("Decoder", 5 * 4 * 3 + 3 * 8)] * 2)
+        self.assertEqual([span["name"] for span in result.spans("augment")], ["flipped", "flipped"])
 
 
 if __name__ == "__main__":

@@ -134,6 +134,7 @@ TEST(RankOutputTest, PlaceholdersAreFilledIn) {
 TEST(RankOutputTest, AllOfThemAreNamedForTheShell) {
   EXPECT_EQ(OutputsOfRanks("run.penstock", "h"), "run.rank*.penstock");
   EXPECT_EQ(OutputsOfRanks("t/%r.penstock", "h"), "t/*.penstock");
+  EXPECT_EQ(OutputsOfRanks("100%%r.penstock", "h"), "100%r.rank*.penstock");
 }
 
 }  // namespace

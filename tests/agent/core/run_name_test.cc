@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a recording without a collector goes, and what the children are told of it.
+
+#include "agent/run_name.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "agent/process.h"
+
+namespace penstock::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::map<std::string, std::string> g_environment;
+
+const char* Get(const char* name) {
+  const auto found = g_environment.find(name);
+  return found == g_environment.end() ? nullptr : found->second.c_str();
+}
+
+void Set(const char* name, const char* value) {
+  g_environment[name] = value;
+}
+
+// In a folder whose name has a percent sign and an r.
+class RunNameTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    saved_ = g_config;
+    before_ = fs::current_path();
+    base_ = fs::temp_directory_path() / ("penstock_name_" + std::to_string(getpid()));
+    fs::create_directories(base_ / "50%run");
+    fs::current_path(base_ / "50%run");
+    folder_ = fs::current_path().string() + "/";
+  }
+  void TearDown() override {
+    g_config = saved_;
+    g_environment.clear();
+    fs::current_path(before_);
+    std::error_code ignored;
+    fs::remove_all(base_, ignored);
+  }
+
+  // What the first process of a run, or one with what its parent has set, records to.
+  static std::string Name(int rank = -1, int world_size = -1) {
+    g_config = {};
+    g_config.rank = rank;
+    g_config.world_size = world_size;
+    NameRun({Get, Set});
+    return g_config.out;
+  }
+
+  Config saved_;
+  fs::path before_;
+  fs::path base_;
+  std::string folder_;
+};
+
+TEST_F(RunNameTest, TheFolderIsNoPartOfTheName) {
+  Set("PENSTOCK_OUT", "run.penstock");
+  EXPECT_EQ(Name(), folder_ + "run.penstock");
+  g_environment = {{"PENSTOCK_OUT", "run.penstock"}};
+  EXPECT_EQ(Name(1, 2), folder_ + "run.rank1.penstock");
+}
+
+TEST_F(RunNameTest, AnEscapedPercentSignAsksForNoRank) {
+  Set("PENSTOCK_OUT", "100%%r.penstock");
+  EXPECT_EQ(Name(), folder_ + "100%r.penstock");
+  EXPECT_EQ(g_environment["PENSTOCK_OUT"], folder_ + "100%r.penstock");
+  EXPECT_EQ(g_environment["PENSTOCK_RUN"], g_config.run);
+  const std::string run = g_config.run;
+  EXPECT_EQ(Name(), folder_ + "100%r.penstock");  // a child of it
+  EXPECT_EQ(g_config.run, run);
+}
+
+TEST_F(RunNameTest, ALauncherLeavesTheRankToItsChildrenAndTheFolderAsItIs) {
+  Set("PENSTOCK_OUT", "r%r.penstock");
+  EXPECT_EQ(Name(), folder_ + "rlauncher.penstock");
+  EXPECT_EQ(g_environment.count("PENSTOCK_RUN"), 0u);
+  fs::current_path("/");
+  EXPECT_EQ(Name(3, 4), folder_ + "r3.penstock");
+  EXPECT_EQ(g_environment["PENSTOCK_OUT"], folder_ + "r3.penstock");
+  EXPECT_EQ(g_environment.count("PENSTOCK_RUN"), 1u);
+}
+
+}  // namespace
+}  // namespace penstock::agent
