@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,89 +14,28 @@
 #include "analyzer/report/report.h"
 #include "analyzer/stats/slope.h"
 #include "tests/analyzer/finds.h"
+#include "tests/analyzer/synthetic_memory.h"
 
 namespace penstock::analyzer {
 namespace {
 
+using testing::AddCounter;
+using testing::AddShm;
+using testing::Copying;
 using testing::FindingOf;
+using testing::Leaking;
 using testing::MakeSynthetic;
-using testing::Ms;
+using testing::MemoryOf;
 using testing::Synthetic;
-
-// What walks of the two workers say at a time, in bytes; `at` from 0 (their start) to 1 (the end).
-struct Walk {
-  double own = 40e6;      // private_dirty_bytes
-  double shared = 900e6;  // anonymous, and shared with the process that trains
-  double cached = 0;      // private pages of files
-  double dirty = 0;       // of those, not written back yet
-};
-using Course = std::function<Walk(double at)>;
-
-struct Told {
-  int walks = 20;
-  double available = 0;  // of the machine at all times; 0: not recorded
-  double trainer = 0;    // bytes by which the training process grows
-};
-
-// 2 workers with 400 batches each, in some 3 s.
-Synthetic TwoWorkers() {
-  Synthetic run;
-  run.batches = 800;
-  return run;
-}
-
-traces::TraceData WithMemory(const Synthetic& run, const Course& course, const Told& told = {}) {
-  traces::TraceData data = MakeSynthetic(run);
-  const double first = 1010;
-  double last = first;
-  for (const std::vector<traces::Span>& spans : data.spans) {
-    for (const traces::Span& span : spans) {
-      if (span.stage != traces::StageId::kFetch) continue;
-      last = std::max(last, static_cast<double>(span.end().value) * 1e-6);
-    }
-  }
-  const auto add = [&](const char* name, std::uint32_t process, double at, double value) {
-    traces::CounterSample sample;
-    sample.at = Ms(at);
-    sample.name = data.Intern(name);
-    sample.process = ProcessId{process};
-    sample.value = static_cast<std::int64_t>(value);
-    data.counters.push_back(sample);
-  };
-  for (int i = 0; i < told.walks; ++i) {
-    const double part = static_cast<double>(i) / (told.walks - 1);
-    const double at = first + part * (last - first);
-    for (std::uint32_t worker = 1; worker <= static_cast<std::uint32_t>(run.workers); ++worker) {
-      const Walk walk = course(part);
-      add("private_dirty_bytes", worker, at, walk.own + walk.dirty);
-      add("pss_anon_bytes", worker, at, walk.own + walk.shared / 3);
-      add("anonymous_bytes", worker, at, walk.own + walk.shared);
-      add("uss_bytes", worker, at, walk.own + walk.cached);
-      add("pss_bytes", worker, at, walk.own + walk.cached + walk.shared / 3);
-    }
-    add("rss_anon_bytes", 0, at, 1e9 + told.trainer * part);
-    if (told.available > 0) add("memory_available_bytes", 0, at, told.available);
-  }
-  data.facts["memory.total"] = "16000000000";
-  return data;
-}
-
-MemoryModel MemoryOf(traces::TraceData data) {
-  return Diagnose(*traces::MakeTrace(std::move(data))).loader->memory;
-}
+using testing::TwoWorkers;
+using testing::Walk;
+using testing::WithMemory;
 
 double Number(const Finding& finding, std::string_view key) {
   for (const auto& [name, value] : finding.evidence) {
     if (name == key) return std::get<double>(value);
   }
   return std::nan("");
-}
-
-Walk Copying(double at) {
-  return {40e6 + 200e6 * at, 900e6 - 200e6 * at, 0};
-}
-Walk Leaking(double at) {
-  return {40e6 + 200e6 * at, 900e6, 0};
 }
 
 TEST(SlopeTest, IntervalHoldsTheSlopeAndShrinksWithPoints) {
@@ -233,12 +171,7 @@ TEST(MemoryGrowthTest, TheTrainingProcessCounts) {
 TEST(MemoryGrowthTest, TheLimitOfTheControlGroupBinds) {
   traces::TraceData data = WithMemory(TwoWorkers(), Leaking, {.walks = 20, .available = 10e9});
   data.facts["cgroup.memory_limit"] = "4000000000";
-  traces::CounterSample sample;
-  sample.at = Ms(1005);
-  sample.name = data.Intern("cgroup_memory_bytes");
-  sample.process = ProcessId{0};
-  sample.value = 3'000'000'000;
-  data.counters.push_back(sample);
+  AddCounter(data, "cgroup_memory_bytes", 0, 1005, 3e9);
   const MemoryModel memory = MemoryOf(std::move(data));
   EXPECT_EQ(memory.room, 1e9);
   EXPECT_EQ(memory.limit_of, "control group");
@@ -303,14 +236,7 @@ traces::TraceData WithShm(double most) {
   run.sample_bytes = 4'000'000;  // 16 MB a batch
   traces::TraceData data = MakeSynthetic(run);
   data.facts["shm.size"] = "67108864";
-  for (int i = 0; i < 40; ++i) {
-    traces::CounterSample sample;
-    sample.at = Ms(1000 + 40.0 * i);
-    sample.name = data.Intern("shm_used_bytes");
-    sample.process = ProcessId{0};
-    sample.value = i == 0 ? 4096 : static_cast<std::int64_t>(most);
-    data.counters.push_back(sample);
-  }
+  AddShm(data, 0, 4096, most);
   return data;
 }
 
