@@ -44,9 +44,6 @@ struct LoaderFacts {
 };
 [[nodiscard]] LoaderFacts FactsOf(const RunModel& model, const LoaderRun& run);
 
-// Median bytes of a collated batch; 0 if not recorded.
-[[nodiscard]] double BatchBytes(const LoaderRun& run);
-
 // One part of every batch (and sample) takes `scale` times as long; factors that are no such part
 // change nothing.
 void ScalePart(Pipeline& pipeline, Factor part, double scale);
@@ -65,7 +62,7 @@ void ScalePart(Pipeline& pipeline, Factor part, double scale);
 // Bytes of batches on their way and of the workers themselves, at the end of an epoch.
 [[nodiscard]] std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting,
                                   const LoaderFacts& facts);
-// Of those, what lies in /dev/shm; diagnosis.md R24: half as much again is needed.
+// Bytes that the batches need of /dev/shm, kSharedMargin included.
 [[nodiscard]] double SharedMemoryOf(const Pipeline& pipeline, const Setting& setting,
                                     const LoaderFacts& facts);
 

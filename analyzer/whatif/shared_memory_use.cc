@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/whatif/scenario.h"
+#include "analyzer/model/loader_memory.h"
 
 namespace penstock::analyzer {
 namespace {
