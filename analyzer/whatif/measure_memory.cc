@@ -171,17 +171,26 @@ std::optional<Measured> Measure(const OfProcess& counters, std::span<const doubl
   return measured;
 }
 
+// All ranks of our host for each of them that was recorded.
+double UnrecordedToo(const RunModel& model) {
+  const int recorded = model.ranks.hosts[model.our_host()].recorded;
+  return std::max(1.0, static_cast<double>(model.host.ranks) / std::max(1, recorded));
+}
+
 // What may still be used before the kernel kills somebody: of the machine, or of the group whose
-// limit binds, whichever is less; while the workers ran.
+// limit binds, whichever is less; while the workers ran. Counters are of the whole machine: what is
+// left is shared equally by its ranks, which are taken to be alike.
 void FindRoom(const RunModel& model, double until, MemoryModel& memory) {
-  const auto ram = static_cast<double>(model.host.ram.value);
-  const auto group = static_cast<double>(model.host.memory_limit.value);
-  const bool grouped = group > 0 && (ram <= 0 || group < ram);
-  memory.limit = grouped ? group : ram;
-  memory.limit_of = grouped ? "control group" : "machine";
+  const Host& machine = model.machine();
+  const auto group = static_cast<double>(machine.memory_limit.value);
+  const auto limit = static_cast<double>(machine.memory().value);
+  memory.ranks = model.host.ranks;
+  memory.limit = limit / memory.ranks;
+  memory.limit_of = machine.memory() != machine.ram ? "control group" : "machine";
   double room = std::numeric_limits<double>::infinity();
   double used = 0;
   for (const CounterSeries& series : model.counters) {
+    if (!model.OnOurHost(series.process)) continue;
     const auto value = series.LastUntil(until);
     if (!value) continue;
     if (series.name == "memory_available_bytes") room = std::min(room, *value);
@@ -192,9 +201,10 @@ void FindRoom(const RunModel& model, double until, MemoryModel& memory) {
   }
   if (!std::isfinite(room)) {
     // A recording that does not say what others use: as if they used nothing.
-    room = memory.limit > 0 && used > 0 ? std::max(0.0, memory.limit - used) : 0;
+    used *= UnrecordedToo(model);
+    room = limit > 0 && used > 0 ? std::max(0.0, limit - used) : 0;
   }
-  memory.room = room;
+  memory.room = room / memory.ranks;
 }
 
 // Batches of one epoch of all workers together.

@@ -76,6 +76,7 @@ struct MemoryModel {
   bool ends_with_epoch = false;  // workers end with it, and give their memory back
   double batch_rate = 0;         // per second, of the loader
   int worker_count = 0;          // configured
+  int ranks = 1;                 // that share the memory; `room` and `limit` are one's part
   double room = 0;               // bytes that may be used before somebody is killed; 0: not known
   double limit = 0;              // bytes in all
   std::string_view limit_of;     // "machine" or "control group"
