@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory of several ranks: what each may use of its host's, and what all of them need.
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include <gtest/gtest.h>
 
@@ -109,6 +109,51 @@ TEST(RanksMemoryTest, ALimitIsKnownWithoutTheSizeOfTheMachine) {
   const auto trace = traces::MakeTrace(std::move(data));
   const RankSummary ranks = SummariseRanks(*trace, BuildRunModel(*trace));
   EXPECT_EQ(ranks.hosts[0].memory_limit, 4e9);
+}
+
+// Two ranks with four workers of 5 GB each: 40 GB, half of 64 GB is 32.
+traces::TraceData TooLarge(const Synthetic& each) {
+  traces::TraceData data = SideBySide(each, 2);
+  data.facts["memory.total"] = "64000000000";
+  for (std::uint32_t i = 0; i < data.processes.size(); ++i) {
+    if (data.processes[i].role == wire::kRoleWorker) AddCounter(data, "uss_bytes", i, 1100, 5e9);
+  }
+  return data;
+}
+
+Synthetic FourWorkers() {
+  Synthetic run;
+  run.workers = 4;
+  run.cores = 64;
+  run.batches = 60;
+  run.costs = testing::Always({1, 30, 5, 0.5, 0.1, 0.3, 4, 0});
+  return run;
+}
+
+double WorkersThatFit(const Finding& finding) {
+  for (const auto& [key, value] : finding.evidence) {
+    if (key == "workers_that_fit") return std::get<double>(value);
+  }
+  return 0;
+}
+
+TEST(RanksExceedHostTest, TooMuchMemoryAsksForFewerWorkersNotForMore) {
+  const auto finding = FindingOf("ranks-exceed-host", TooLarge(FourWorkers()));
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(WorkersThatFit(*finding), 3);  // 32 / 40 of four
+  EXPECT_NE(finding->action.find("num_workers=3 "), std::string::npos) << finding->action;
+}
+
+TEST(RanksExceedHostTest, SaysNothingOfCoresThatAreNotKnown) {
+  Synthetic run = FourWorkers();
+  run.host_facts = false;
+  const auto finding = FindingOf("ranks-exceed-host", TooLarge(run));
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->title.find("cores"), std::string::npos) << finding->title;
+  EXPECT_NE(finding->title.find("each: 40 GB of memory"), std::string::npos) << finding->title;
+  EXPECT_EQ(finding->action.find("cores"), std::string::npos) << finding->action;
+  EXPECT_GE(WorkersThatFit(*finding), 1);
+  EXPECT_LE(WorkersThatFit(*finding), 3);
 }
 
 }  // namespace
