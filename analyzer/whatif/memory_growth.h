@@ -82,8 +82,9 @@ struct MemoryModel {
   std::string_view limit_of;     // "machine" or "control group"
   SharedMemoryUse shared;
 
-  // Seconds from the end of the recording until `room` is used up with `count` workers; high is
-  // infinite where the least growth leaves room for ever. nullopt: it suffices, or is not known.
+  // Seconds from the end of the recording until `room` is used up with `count` workers, 0 where
+  // those beyond the recorded ones do not fit; high is infinite where the least growth leaves room
+  // for ever. nullopt: it suffices, or is not known.
   [[nodiscard]] std::optional<Interval> OutOfMemory(int count) const;
 };
 

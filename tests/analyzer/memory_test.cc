@@ -168,6 +168,26 @@ TEST(MemoryGrowthTest, TheTrainingProcessCounts) {
   EXPECT_NEAR(out->estimate, 1e9 / memory.trainer.per_second.estimate, 1);
 }
 
+TEST(MemoryGrowthTest, FurtherWorkersTakeTheirMemoryAtOnce) {
+  MemoryModel memory;
+  memory.worker_count = 2;
+  memory.private_bytes = 4e9;
+  memory.room = 10e9;
+  memory.batch_rate = 10;
+  EXPECT_FALSE(memory.OutOfMemory(2));
+  EXPECT_FALSE(memory.OutOfMemory(4));  // 8 GB more
+  const auto six = memory.OutOfMemory(6);
+  ASSERT_TRUE(six);
+  EXPECT_EQ(six->estimate, 0);
+  EXPECT_EQ(six->high, 0);
+  memory.trainer.per_second = memory.trainer.per_batch = {1e6, 1e6, 1e6};
+  memory.trainer.grown = 1e9;
+  const auto seconds = [&](int count) { return memory.OutOfMemory(count)->estimate; };
+  EXPECT_NEAR(seconds(2), 10'000, 1);
+  EXPECT_NEAR(seconds(4), 2'000, 1);
+  EXPECT_NEAR(seconds(1), 14'000, 1);
+}
+
 TEST(MemoryGrowthTest, TheLimitOfTheControlGroupBinds) {
   traces::TraceData data = WithMemory(TwoWorkers(), Leaking, {.walks = 20, .available = 10e9});
   data.facts["cgroup.memory_limit"] = "4000000000";
