@@ -86,13 +86,21 @@ Growth GrowthOf(const Points& points, double most) {
   return growth;
 }
 
+// The median of those that are not 0, where these are more than half; else 0.
+double MedianOfSome(std::vector<double> values) {
+  const std::size_t all = values.size();
+  values.erase(std::remove(values.begin(), values.end(), 0.0), values.end());
+  return 2 * values.size() > all ? Median(std::move(values)) : 0;
+}
+
 // The median worker's.
 Growth MedianOf(const std::vector<WorkerMemory>& workers, Growth WorkerMemory::*part) {
-  const auto median = [&](auto get) {
+  const auto all = [&](auto get) {
     std::vector<double> values;
     for (const WorkerMemory& worker : workers) values.push_back(get(worker.*part));
-    return Median(std::move(values));
+    return values;
   };
+  const auto median = [&](auto get) { return Median(all(get)); };
   Growth growth;
   for (Interval Growth::*slope : {&Growth::per_second, &Growth::per_batch}) {
     growth.*slope = {median([=](const Growth& one) { return (one.*slope).estimate; }),
@@ -100,8 +108,8 @@ Growth MedianOf(const std::vector<WorkerMemory>& workers, Growth WorkerMemory::*
                      median([=](const Growth& one) { return (one.*slope).high; })};
   }
   growth.grown = median([](const Growth& one) { return one.grown; });
-  growth.limit = median([](const Growth& one) { return one.limit; });
-  growth.settles = median([](const Growth& one) { return one.settles; });
+  growth.limit = MedianOfSome(all([](const Growth& one) { return one.limit; }));
+  growth.settles = MedianOfSome(all([](const Growth& one) { return one.settles; }));
   return growth;
 }
 

@@ -27,6 +27,7 @@ using testing::Leaking;
 using testing::MakeSynthetic;
 using testing::MemoryOf;
 using testing::Synthetic;
+using testing::Told;
 using testing::TwoWorkers;
 using testing::Walk;
 using testing::WithMemory;
@@ -111,6 +112,26 @@ TEST(MemoryGrowthTest, CopiesThatBecomeFewerSettle) {
   EXPECT_NEAR(memory.growth.copied.settles, 133, 30);
   EXPECT_NEAR(memory.growth.copied.limit, 300e6, 30e6);
   EXPECT_NEAR(memory.growth.copied.After(2000).estimate, 300e6, 30e6);
+}
+
+TEST(MemoryGrowthTest, WorkersSettleWhereMostOfThemDo) {
+  const auto cache = [](double at) {
+    return Walk{40e6 + 200e6 * (1 - std::exp(-4 * at)), 900e6, 0};
+  };
+  // One of two goes on: no half of its batches, no half of its end.
+  Told told;
+  told.last = Leaking;
+  const Growth half = MemoryOf(WithMemory(TwoWorkers(), cache, told)).growth.fresh;
+  EXPECT_EQ(half.settles, 0);
+  EXPECT_EQ(half.limit, 0);
+  Synthetic three = TwoWorkers();
+  three.workers = 3;
+  const MemoryModel most = MemoryOf(WithMemory(three, cache, told));
+  ASSERT_EQ(most.workers.size(), 3u);
+  EXPECT_EQ(most.workers[2].fresh.settles, 0);
+  EXPECT_GE(most.growth.fresh.settles,
+            std::min(most.workers[0].fresh.settles, most.workers[1].fresh.settles));
+  EXPECT_GT(most.growth.fresh.settles, 0);
 }
 
 TEST(MemoryGrowthTest, AFewWalksAreNoSlope) {
