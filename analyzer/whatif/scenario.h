@@ -42,6 +42,7 @@ struct LoaderFacts {
   bool persistent = false;
   bool pinned = false;
 };
+// Without growth; worker_bytes is the most that the median worker had, pages of files included.
 [[nodiscard]] LoaderFacts FactsOf(const RunModel& model, const LoaderRun& run);
 
 // One part of every batch (and sample) takes `scale` times as long; factors that are no such part

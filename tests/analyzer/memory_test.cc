@@ -160,6 +160,15 @@ TEST(MemoryGrowthTest, SettingsAreJudgedByTheEndOfTheEpoch) {
   EXPECT_LE(forecasts[0].total.low, forecasts[0].total.estimate);
 }
 
+TEST(MemoryGrowthTest, PagesOfFilesAreNotWhatAWorkerNeeds) {
+  const auto mapped = [](double at) { return Walk{40e6, 900e6, 400e6 * at}; };
+  const auto trace = traces::MakeTrace(WithMemory(TwoWorkers(), mapped));
+  const LoaderDiagnosis loader = *Diagnose(*trace).loader;
+  ASSERT_TRUE(loader.memory.attributed);
+  EXPECT_EQ(loader.facts.worker_bytes, loader.memory.private_bytes);
+  EXPECT_NEAR(WorkerBytes(loader.facts, 2), 40e6, 1e6);
+}
+
 TEST(MemoryGrowthTest, MemoryRunsOutWhereALeakMeetsItsLimit) {
   Synthetic run = TwoWorkers();
   run.persistent = true;
