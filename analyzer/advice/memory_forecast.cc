@@ -16,10 +16,6 @@ namespace {
 // Memory that runs out before this, or before the epoch ends, is what stops the run (ours).
 constexpr double kSoon = 3600;
 
-std::string Size(double bytes) {
-  return BytesText(static_cast<std::uint64_t>(std::max(0.0, bytes)));
-}
-
 double EpochSeconds(const MemoryModel& memory) {
   return memory.batch_rate > 0 ? memory.growth.horizon / memory.batch_rate : 0;
 }
@@ -92,16 +88,16 @@ std::string ForecastText(const RuleInput& input) {
   const Interval change = memory.growth.Change(memory.worker_count);
   if (change.estimate > 0.02 * memory.private_bytes) {
     text += fmt::format(" At the end of an epoch ({:.0f} batches) each has {} ({} to {}).",
-                        memory.growth.horizon, Size(memory.private_bytes + change.estimate),
-                        Size(memory.private_bytes + change.low),
-                        Size(memory.private_bytes + change.high));
+                        memory.growth.horizon, BytesText(memory.private_bytes + change.estimate),
+                        BytesText(memory.private_bytes + change.low),
+                        BytesText(memory.private_bytes + change.high));
   }
   const std::optional<Interval> out = memory.OutOfMemory(memory.worker_count);
   if (!out) return text;
   const std::string until =
       std::isfinite(out->high) ? "to " + TimeAheadText(out->high) : std::string("or later");
   return text + fmt::format(" The memory of the {} ({} left of {}) runs out in {} ({} {}).",
-                            memory.limit_of, Size(memory.room), Size(memory.limit),
+                            memory.limit_of, BytesText(memory.room), BytesText(memory.limit),
                             TimeAheadText(out->estimate), TimeAheadText(out->low), until);
 }
 

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/report/format.h"
 #include "analyzer/report/memory_report.h"
 #include "analyzer/report/report.h"
 #include "analyzer/stats/slope.h"
@@ -307,6 +308,12 @@ TEST(MemoryReportTest, TimesAheadAreInUnitsOfTheirSize) {
   EXPECT_EQ(TimeAheadText(2520), "42 min");
   EXPECT_EQ(TimeAheadText(18'720), "5.2 h");
   EXPECT_EQ(TimeAheadText(259'200), "3.0 days");
+}
+
+TEST(MemoryReportTest, LessThanNoBytesAreNone) {
+  EXPECT_EQ(BytesText(-5e6), "0 B");
+  EXPECT_EQ(BytesText(12.3e6), "12.3 MB");
+  EXPECT_EQ(BytesText(1e30), BytesText(1e19));
 }
 
 TEST(MemoryReportTest, TextAndJsonTellOfBothSettings) {
