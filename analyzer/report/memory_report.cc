@@ -62,11 +62,6 @@ void WriteForecast(const MemoryForecast& forecast, double batches, JsonWriter& j
   json.EndObject();
 }
 
-std::string OutText(const Interval& out) {
-  return fmt::format("in {} ({} {})", TimeAheadText(out.estimate), TimeAheadText(out.low),
-                     std::isfinite(out.high) ? "to " + TimeAheadText(out.high) : "or later");
-}
-
 }  // namespace
 
 std::string TimeAheadText(double seconds) {
@@ -74,6 +69,19 @@ std::string TimeAheadText(double seconds) {
   if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
   if (seconds < 2 * 86400) return fmt::format("{:.1f} h", seconds / 3600);
   return fmt::format("{:.1f} days", seconds / 86400);
+}
+
+std::string RunsOutText(const Interval& out) {
+  if (out.estimate <= 0) return "at once";
+  return fmt::format("in {} ({} {})", TimeAheadText(out.estimate), TimeAheadText(out.low),
+                     std::isfinite(out.high) ? "to " + TimeAheadText(out.high) : "or later");
+}
+
+std::string HorizonText(const WorkerGrowth& growth) {
+  if (growth.of_epoch()) {
+    return fmt::format("at the end of an epoch of {:.0f} batches", growth.horizon);
+  }
+  return fmt::format("after as many batches as were recorded, {:.0f}", growth.horizon);
 }
 
 std::vector<MemoryForecast> MemoryForecasts(const Diagnosis& diagnosis) {
@@ -115,7 +123,9 @@ void WriteMemoryJson(const Diagnosis& diagnosis, JsonWriter& json) {
   json.Field("known", memory.known).Field("attributed", memory.attributed);
   json.Field("room_bytes", memory.room).Field("limit_bytes", memory.limit);
   json.Field("limit_of", memory.limit_of);
-  json.Field("epoch_batches", memory.growth.horizon);
+  json.Field("ranks", memory.ranks);
+  json.Field("epoch_batches", memory.growth.epoch);
+  json.Field("horizon_batches", memory.growth.horizon);
   WriteGrowth(memory.growth.copied, "copied", json);
   WriteGrowth(memory.growth.fresh, "fresh", json);
   WriteGrowth(memory.cached, "page_cache", json);
@@ -170,7 +180,7 @@ std::vector<std::string> MemorySentences(const Diagnosis& diagnosis) {
     }
     text += " with their batches";
     if (memory.growth.horizon > 0 && forecast.total.high > forecast.total.low) {
-      text += fmt::format(" at the end of an epoch of {:.0f}", memory.growth.horizon);
+      text += " " + HorizonText(memory.growth);
     }
     if (forecast.shared > 0) {
       text += fmt::format("; {} of /dev/shm", BytesText(forecast.shared));
@@ -178,7 +188,7 @@ std::vector<std::string> MemorySentences(const Diagnosis& diagnosis) {
     }
     if (forecast.out_of_memory) {
       text += fmt::format("; memory of the {} runs out {}", memory.limit_of,
-                          OutText(*forecast.out_of_memory));
+                          RunsOutText(*forecast.out_of_memory));
     }
     sentences.push_back(std::move(text));
   }

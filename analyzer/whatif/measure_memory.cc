@@ -215,19 +215,21 @@ void FindRoom(const RunModel& model, double until, MemoryModel& memory) {
   memory.room = room / memory.ranks;
 }
 
-// Batches of one epoch of all workers together.
-double Horizon(const LoaderRun& run) {
+void FindHorizon(const LoaderRun& run, WorkerGrowth& growth) {
   const LoaderConfig& config = run.config;
-  double longest = 0;
   for (const Epoch& epoch : run.epochs) {
-    longest = std::max(longest, static_cast<double>(epoch.count));
+    const auto count = static_cast<double>(epoch.count);
+    growth.horizon = std::max(growth.horizon, count);
+    if (epoch.ended) growth.epoch = std::max(growth.epoch, count);
   }
   if (config.dataset_length > 0 && config.batch_size > 0) {
-    longest = std::max(longest, std::ceil(static_cast<double>(config.dataset_length) /
-                                          static_cast<double>(config.batch_size)));
+    growth.epoch = std::max(growth.epoch, std::ceil(static_cast<double>(config.dataset_length) /
+                                                    static_cast<double>(config.batch_size)));
   }
-  const bool goes_on = config.persistent_workers;
-  return goes_on ? std::max(longest, static_cast<double>(run.batches.size())) : longest;
+  growth.horizon = std::max(growth.horizon, growth.epoch);
+  if (config.persistent_workers) {
+    growth.horizon = std::max(growth.horizon, static_cast<double>(run.batches.size()));
+  }
 }
 
 }  // namespace
@@ -238,7 +240,7 @@ MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run, double ba
   memory.ends_with_epoch = !run.config.persistent_workers;
   memory.batch_rate = batch_rate;
   memory.shared = MeasureSharedMemory(model, run);
-  memory.growth.horizon = Horizon(run);
+  FindHorizon(run, memory.growth);
   memory.growth.ahead = run.config.prefetch_factor;
   std::map<std::uint32_t, OfProcess> processes;
   for (const CounterSeries& series : model.counters) {

@@ -43,9 +43,13 @@ struct WorkerGrowth {
   Growth copied;
   Growth fresh;
   double batches = 0;  // that the median worker had made at its last sample
-  double horizon = 0;  // batches of an epoch, or of the recording; 0: not known
+  double epoch = 0;    // batches of an epoch of all workers together; 0: not known
+  double horizon = 0;  // batches of an epoch, or of the recording where that is more and workers
+                       // stay, or where it did not see the epoch's end; 0: not known
   double ahead = 0;    // batches that it may have made then besides, not yet delivered
 
+  // Whether the horizon is the end of an epoch.
+  [[nodiscard]] bool of_epoch() const { return horizon <= epoch; }
   // Private bytes that each of `workers` gains or loses against that sample, if together they make
   // the batches of the horizon.
   [[nodiscard]] Interval Change(int workers) const;

@@ -57,10 +57,10 @@ void ScalePart(Pipeline& pipeline, Factor part, double scale);
 // Requires: batch >= 1; `pipeline` is BuildPipeline(run), or Shortened().
 [[nodiscard]] Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch);
 
-// Private bytes of one of so many workers when they have made the batches of an epoch: what was
+// Private bytes of one of so many workers when they have made the batches of the horizon: what was
 // seen, and what its growth comes to. 0: not known.
 [[nodiscard]] double WorkerBytes(const LoaderFacts& facts, int workers);
-// Bytes of batches on their way and of the workers themselves, at the end of an epoch.
+// Bytes of batches on their way and of the workers themselves, at the horizon.
 [[nodiscard]] std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting,
                                   const LoaderFacts& facts);
 // Bytes that the batches need of /dev/shm, kSharedMargin included.

@@ -55,13 +55,15 @@ std::vector<MemoryLine> MemoryLines(const Analysis& analysis, Language language)
   }
   if (!memory.known) return lines;
   lines.push_back(GrowthLine(memory, language));
+  const Text recorded =
+      memory.growth.of_epoch() ? Text::kMemoryRecorded : Text::kMemoryRecordedSoFar;
   std::string text;
   for (const MemoryForecast& forecast : forecasts) {
     if (forecast.worker.estimate <= 0) continue;
-    text += (text.empty() ? "" : " · ") +
-            Filled(forecast.suggested ? Text::kMemorySuggested : Text::kMemoryRecorded, language,
-                   forecast.workers, BytesText(forecast.worker.estimate),
-                   BytesText(forecast.total.estimate));
+    text +=
+        (text.empty() ? "" : " · ") +
+        Filled(forecast.suggested ? Text::kMemorySuggested : recorded, language, forecast.workers,
+               BytesText(forecast.worker.estimate), BytesText(forecast.total.estimate));
   }
   if (!text.empty()) lines.push_back({std::move(text), MemoryTone::kPlain});
   return lines;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -308,6 +309,32 @@ TEST(MemoryReportTest, TimesAheadAreInUnitsOfTheirSize) {
   EXPECT_EQ(TimeAheadText(2520), "42 min");
   EXPECT_EQ(TimeAheadText(18'720), "5.2 h");
   EXPECT_EQ(TimeAheadText(259'200), "3.0 days");
+}
+
+TEST(MemoryReportTest, WhatWorkersThatStayComeToIsNotCalledAnEpochs) {
+  Synthetic run = TwoWorkers();
+  run.batches = 400;
+  run.epochs = 2;
+  run.persistent = true;
+  const auto growth = [&] { return MemoryOf(WithMemory(run, Copying)).growth; };
+  EXPECT_EQ(growth().epoch, 400);
+  EXPECT_EQ(growth().horizon, 800);
+  EXPECT_EQ(HorizonText(growth()), "after as many batches as were recorded, 800");
+  const auto finding = FindingOf("worker-memory-growth", WithMemory(run, Copying));
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(Number(*finding, "epoch_batches"), 400);
+  EXPECT_EQ(Number(*finding, "horizon_batches"), 800);
+  EXPECT_TRUE(std::isnan(Number(*finding, "private_bytes_at_epoch_end")));
+  EXPECT_NEAR(Number(*finding, "private_bytes_at_recorded_batches"), 240e6, 10e6);
+  run.epochs = 1;
+  EXPECT_EQ(HorizonText(growth()), "at the end of an epoch of 400 batches");
+}
+
+TEST(MemoryReportTest, SaysWhenMemoryRunsOut) {
+  constexpr double kForEver = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(RunsOutText({2520, 2280, 2820}), "in 42 min (38 min to 47 min)");
+  EXPECT_EQ(RunsOutText({2520, 2280, kForEver}), "in 42 min (38 min or later)");
+  EXPECT_EQ(RunsOutText({0, 0, 0}), "at once");
 }
 
 TEST(MemoryReportTest, LessThanNoBytesAreNone) {
