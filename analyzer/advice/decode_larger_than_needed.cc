@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"
+#include "analyzer/model/loader_memory.h"
 
 namespace penstock::analyzer {
 

@@ -13,14 +13,10 @@
 namespace penstock::analyzer {
 namespace {
 
-// Memory that runs out before this, or before the epoch ends, is what stops the run (ours).
+// Memory that runs out before this, or before the horizon, is what stops the run (ours).
 constexpr double kSoon = 3600;
 
-std::string Size(double bytes) {
-  return BytesText(static_cast<std::uint64_t>(std::max(0.0, bytes)));
-}
-
-double EpochSeconds(const MemoryModel& memory) {
+double HorizonSeconds(const MemoryModel& memory) {
   return memory.batch_rate > 0 ? memory.growth.horizon / memory.batch_rate : 0;
 }
 
@@ -65,13 +61,14 @@ void DescribeGrowth(const RuleInput& input, const Growth& growth, Finding& findi
   finding.severity = Severity::kWarning;
   if (!memory.attributed) return;
   const Interval change = memory.growth.Change(memory.worker_count);
-  finding.evidence.emplace_back("epoch_batches", memory.growth.horizon);
-  finding.evidence.emplace_back("private_bytes_at_epoch_end",
-                                memory.private_bytes + change.estimate);
-  finding.evidence.emplace_back("private_bytes_at_epoch_end_low",
-                                memory.private_bytes + change.low);
-  finding.evidence.emplace_back("private_bytes_at_epoch_end_high",
-                                memory.private_bytes + change.high);
+  const std::string then =
+      memory.growth.of_epoch() ? "private_bytes_at_epoch_end" : "private_bytes_at_recorded_batches";
+  finding.evidence.emplace_back("epoch_batches", memory.growth.epoch);
+  finding.evidence.emplace_back("horizon_batches", memory.growth.horizon);
+  finding.evidence.emplace_back(then, memory.private_bytes + change.estimate);
+  finding.evidence.emplace_back(then + "_low", memory.private_bytes + change.low);
+  finding.evidence.emplace_back(then + "_high", memory.private_bytes + change.high);
+  finding.evidence.emplace_back("ranks", static_cast<double>(memory.ranks));
   finding.evidence.emplace_back("room_bytes", memory.room);
   finding.evidence.emplace_back("limit_bytes", memory.limit);
   finding.evidence.emplace_back("limit_of", std::string(memory.limit_of));
@@ -80,7 +77,7 @@ void DescribeGrowth(const RuleInput& input, const Growth& growth, Finding& findi
   finding.evidence.emplace_back("out_of_memory_s", out->estimate);
   finding.evidence.emplace_back("out_of_memory_s_low", out->low);
   if (std::isfinite(out->high)) finding.evidence.emplace_back("out_of_memory_s_high", out->high);
-  if (out->estimate < std::max(kSoon, EpochSeconds(memory))) {
+  if (out->estimate < std::max(kSoon, HorizonSeconds(memory))) {
     finding.severity = Severity::kCritical;
   }
 }
@@ -91,18 +88,18 @@ std::string ForecastText(const RuleInput& input) {
   std::string text;
   const Interval change = memory.growth.Change(memory.worker_count);
   if (change.estimate > 0.02 * memory.private_bytes) {
-    text += fmt::format(" At the end of an epoch ({:.0f} batches) each has {} ({} to {}).",
-                        memory.growth.horizon, Size(memory.private_bytes + change.estimate),
-                        Size(memory.private_bytes + change.low),
-                        Size(memory.private_bytes + change.high));
+    text += fmt::format(" Each has {} ({} to {}) {}.",
+                        BytesText(memory.private_bytes + change.estimate),
+                        BytesText(memory.private_bytes + change.low),
+                        BytesText(memory.private_bytes + change.high), HorizonText(memory.growth));
   }
   const std::optional<Interval> out = memory.OutOfMemory(memory.worker_count);
   if (!out) return text;
-  const std::string until =
-      std::isfinite(out->high) ? "to " + TimeAheadText(out->high) : std::string("or later");
-  return text + fmt::format(" The memory of the {} ({} left of {}) runs out in {} ({} {}).",
-                            memory.limit_of, Size(memory.room), Size(memory.limit),
-                            TimeAheadText(out->estimate), TimeAheadText(out->low), until);
+  const std::string shared =
+      memory.ranks > 1 ? fmt::format(" for each of {} ranks", memory.ranks) : std::string();
+  return text + fmt::format(" The memory of the {} ({} left of {}{}) runs out {}.", memory.limit_of,
+                            BytesText(memory.room), BytesText(memory.limit), shared,
+                            RunsOutText(*out));
 }
 
 }  // namespace penstock::analyzer

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "analyzer/advice/rules.h"
+#include "analyzer/model/loader_memory.h"
 
 namespace penstock::analyzer {
 namespace {

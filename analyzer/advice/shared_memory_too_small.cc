@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"
+#include "analyzer/model/loader_memory.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -33,8 +34,6 @@ void SharedMemoryTooSmall(const RuleInput& input, Findings& out) {
   const SharedMemoryUse& use = loader.memory.shared;
   const double batch = BatchBytes(input.run());
   Setting setting = input.Recorded();
-  setting.workers = config.num_workers;
-  setting.prefetch = config.prefetch_factor;
   const int ranks = input.diagnosis.run.host.ranks;  // the others are taken to be like this one
   const double need = ranks * SharedMemoryOf(loader.pipeline, setting, loader.facts);
   const double others = use.measured ? use.before : 0;
@@ -43,7 +42,7 @@ void SharedMemoryTooSmall(const RuleInput& input, Findings& out) {
   if (size <= 0 || batch <= 0 || need <= left) return;
   Finding finding;
   finding.id = "shared-memory-too-small";
-  finding.severity = need / 1.5 > left ? Severity::kCritical : Severity::kWarning;
+  finding.severity = need / kSharedMargin > left ? Severity::kCritical : Severity::kWarning;
   finding.title =
       fmt::format("batches on their way may need {:.0f} MB of /dev/shm, which has {:.0f}",
                   need / 1e6, size / 1e6);
@@ -55,7 +54,7 @@ void SharedMemoryTooSmall(const RuleInput& input, Findings& out) {
                       {"ranks", static_cast<double>(ranks)},
                       {"batches_on_their_way", static_cast<double>(ranks * config.num_workers *
                                                                    (config.prefetch_factor + 1))},
-                      {"margin", 1.5},
+                      {"margin", kSharedMargin},
                       {"most_batches_seen", static_cast<double>(use.most_batches)}};
   if (use.measured) {
     finding.evidence.emplace_back("most_used_bytes", std::max(0.0, use.most - others));

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"
+#include "analyzer/model/loader_memory.h"
 
 namespace penstock::analyzer {
 

@@ -29,7 +29,7 @@ std::string Action(const RuleInput& input) {
     text += fmt::format(
         " Start method spawn or forkserver: no growth, but each worker has a copy of the dataset "
         "from the start ({} are still shared).",
-        BytesText(static_cast<std::uint64_t>(memory.shared_bytes)));
+        BytesText(memory.shared_bytes));
   }
   if (config.persistent_workers) {
     text +=
@@ -52,7 +52,7 @@ void WorkerMemoryGrowth(const RuleInput& input, Findings& out) {
   const double a_minute = 60 * growth.per_second.estimate * std::max(1, memory.worker_count);
   finding.title = fmt::format(
       "{} workers grow by {} a minute together{}", std::max(1, memory.worker_count),
-      BytesText(static_cast<std::uint64_t>(a_minute)),
+      BytesText(a_minute),
       memory.attributed ? ", by copy on write of memory that they share with their parent" : "");
   finding.evidence.emplace_back(
       "kind", std::string(memory.attributed ? "copy on write" : "not told apart from a leak"));

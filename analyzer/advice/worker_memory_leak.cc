@@ -23,7 +23,7 @@ void WorkerMemoryLeak(const RuleInput& input, Findings& out) {
   const int workers = std::max(1, memory.worker_count);
   finding.title = fmt::format(
       "{} workers take {} a minute together and keep it: a leak, or a cache without a bound",
-      workers, BytesText(static_cast<std::uint64_t>(60 * growth.per_second.estimate * workers)));
+      workers, BytesText(60 * growth.per_second.estimate * workers));
   finding.evidence.emplace_back("kind", std::string("new memory"));
   finding.evidence.emplace_back("copied_bytes_per_s",
                                 memory.growth.copied.per_second.estimate * workers);

@@ -91,6 +91,11 @@ double Host::usable_cores() const {
   return std::max(usable, 0.1);
 }
 
+Bytes Host::memory() const {
+  if (memory_limit.value == 0) return ram;
+  return ram.value == 0 ? memory_limit : std::min(ram, memory_limit);
+}
+
 Host ReadHost(const Facts& facts) {
   Host host;
   host.cores =

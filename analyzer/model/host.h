@@ -32,6 +32,8 @@ struct Host {
 
   // Cores that it can really use: min(affinity, quota, share); 1 if nothing is known.
   [[nodiscard]] double usable_cores() const;
+  // Bytes that it can really use: the smaller of `ram` and `memory_limit`, of those that are known.
+  [[nodiscard]] Bytes memory() const;
 };
 
 [[nodiscard]] Host ReadHost(const Facts& facts);

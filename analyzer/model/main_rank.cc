@@ -16,12 +16,6 @@ double WaitShare(const LoaderRun& run) {
   return loop > 0 ? wait / loop : 0;
 }
 
-std::size_t OurHost(const RunModel& model) {
-  const RankPlace* place =
-      model.has_loader() ? model.ranks.Find(model.loader().config.consumer) : nullptr;
-  return place != nullptr ? place->host : 0;
-}
-
 }  // namespace
 
 void PutSlowestRankFirst(RunModel& model) {
@@ -51,12 +45,21 @@ bool RunModel::IsOurs(ProcessId process) const {
   return consumer_of[process.value] == loader().config.consumer;
 }
 
+std::size_t RunModel::our_host() const {
+  const RankPlace* place = has_loader() ? ranks.Find(loader().config.consumer) : nullptr;
+  return place != nullptr ? place->host : 0;
+}
+
+bool RunModel::OnOurHost(ProcessId process) const {
+  return process.value >= ranks.host_of.size() || ranks.host_of[process.value] == our_host();
+}
+
 const Host& RunModel::machine() const {
-  return ranks.places.empty() ? host : ranks.hosts[OurHost(*this)].machine;
+  return ranks.places.empty() ? host : ranks.hosts[our_host()].machine;
 }
 
 double RunModel::host_cores() const {
-  const RankHost* at = ranks.hosts.empty() ? nullptr : &ranks.hosts[OurHost(*this)];
+  const RankHost* at = ranks.hosts.empty() ? nullptr : &ranks.hosts[our_host()];
   return at != nullptr && at->recorded > 1 ? at->cores : host.usable_cores();
 }
 
@@ -64,14 +67,12 @@ std::optional<double> RunModel::CpuRate(std::optional<wire::ProcessRole> role, s
                                         std::int64_t to) const {
   const double first = static_cast<double>(from - begin.value) * 1e-9;
   const double last = static_cast<double>(to - begin.value) * 1e-9;
-  const std::size_t our_host = OurHost(*this);
   bool any = false;
   double used = 0;
   for (const CounterSeries& series : counters) {
     const std::size_t process = series.process.value;
     if (series.name != "cpu_ns" || process >= roles.size()) continue;
-    if (role ? roles[process] != *role || !IsOurs(series.process)
-             : ranks.host_of[process] != our_host) {
+    if (role ? roles[process] != *role || !IsOurs(series.process) : !OnOurHost(series.process)) {
       continue;
     }
     if (series.at.size() < 2) continue;

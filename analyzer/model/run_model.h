@@ -5,6 +5,7 @@
 // the trace's. Immutable afterwards; safe from several threads.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -92,6 +93,10 @@ struct RunModel {
   [[nodiscard]] const LoaderRun& loader() const { return loaders.front(); }
   // Whether a process iterates over the main loader or works for it: of one rank among several.
   [[nodiscard]] bool IsOurs(ProcessId process) const;
+  // The main loader's host, as an index into ranks.hosts.
+  [[nodiscard]] std::size_t our_host() const;
+  // Whether a process ran on it.
+  [[nodiscard]] bool OnOurHost(ProcessId process) const;
   // CPU seconds per second used between two times of the trace by our processes of `role`, or by
   // all processes of our host if none is given, from the cumulative counter "cpu_ns"; nullopt if it
   // was not recorded.

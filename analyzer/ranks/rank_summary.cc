@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "analyzer/model/loader_memory.h"
 #include "analyzer/model/steady.h"
 #include "analyzer/ranks/clocks.h"
 #include "analyzer/ranks/tracks.h"
@@ -15,7 +16,6 @@ namespace {
 
 constexpr double kOfNote = 0.05;     // kineto's and xprof's threshold of a wait
 constexpr double kMostOfIt = 0.5;    // of the cost: it is this rank
-constexpr double kCopies = 1.5;      // as shared-memory-too-small has it
 constexpr std::size_t kFewest = 8;   // iterations, to speak of ranks that wait for each other
 constexpr int kMostParts = 1 << 12;  // a trace may say anything
 
@@ -128,26 +128,6 @@ void MeasureImbalance(const RunModel& run, const std::vector<RankTrack>& tracks,
   imbalance.fixed = imbalance.slowest_share >= kMostOfIt;
 }
 
-double BatchSize(const LoaderRun& loader) {
-  std::vector<double> sizes;
-  for (const Batch& batch : loader.batches) {
-    if (batch.bytes > 0) sizes.push_back(static_cast<double>(batch.bytes));
-  }
-  return Median(std::move(sizes));
-}
-
-// Median over a rank's workers of the most private memory that each had; 0: not recorded.
-double WorkerSize(const RunModel& run, ProcessId consumer) {
-  std::vector<double> most;
-  for (const CounterSeries& series : run.counters) {
-    const std::size_t process = series.process.value;
-    if (series.name != "uss_bytes" || process >= run.roles.size() || series.value.empty()) continue;
-    if (run.roles[process] != wire::kRoleWorker || run.consumer_of[process] != consumer) continue;
-    most.push_back(*std::max_element(series.value.begin(), series.value.end()));
-  }
-  return Median(std::move(most));
-}
-
 std::vector<HostRow> HostsOf(const RunModel& run, const std::vector<RankRow>& rows) {
   std::vector<HostRow> hosts;
   for (const RankHost& host : run.ranks.hosts) {
@@ -157,10 +137,7 @@ std::vector<HostRow> HostsOf(const RunModel& run, const std::vector<RankRow>& ro
     row.recorded = host.recorded;
     const double all = host.recorded > 0 ? static_cast<double>(host.ranks) / host.recorded : 1;
     row.cores = host.machine.known ? host.cores * all : 0;
-    const Bytes limit = host.machine.memory_limit;
-    const Bytes ram = host.machine.ram;
-    row.memory_limit =
-        0.5 * static_cast<double>(limit.value > 0 && limit < ram ? limit.value : ram.value);
+    row.memory_limit = kMemoryShare * static_cast<double>(host.machine.memory().value);
     row.shared_size = static_cast<double>(host.machine.shm_size.value);
     hosts.push_back(std::move(row));
   }
@@ -171,13 +148,13 @@ std::vector<HostRow> HostsOf(const RunModel& run, const std::vector<RankRow>& ro
     const double all = static_cast<double>(host.ranks) / std::max(1, host.recorded);
     const bool processes = !loader.config.sample_tasks;
     const double batches = processes
-                               ? BatchSize(loader) * rank.workers * (rank.prefetch + 1)
-                               : BatchSize(loader) * (rank.workers > 0 ? rank.prefetch + 1 : 0);
+                               ? BatchBytes(loader) * rank.workers * (rank.prefetch + 1)
+                               : BatchBytes(loader) * (rank.workers > 0 ? rank.prefetch + 1 : 0);
     host.workers += all * rank.workers;
-    const double worker = WorkerSize(run, loader.config.consumer);
+    const double worker = PeakWorkerBytes(run, loader.config.consumer);
     if (rank.workers > 0 && processes && worker <= 0) unknown.insert(rank.host);
     host.memory += all * (rank.workers * worker + batches);
-    if (processes) host.shared += all * kCopies * batches;
+    if (processes) host.shared += all * kSharedMargin * batches;
   }
   for (const std::size_t host : unknown) hosts[host].memory = 0;
   return hosts;

@@ -57,7 +57,7 @@ struct HostRow {
   double workers = 0;
   double cores = 0;         // that they may use
   double memory = 0;        // bytes of workers and of batches on their way
-  double memory_limit = 0;  // half of what the host or its cgroup has
+  double memory_limit = 0;  // kMemoryShare of what the host or its cgroup has
   double shared = 0;        // bytes of batches in /dev/shm
   double shared_size = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/report/format.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/core.h>
@@ -30,6 +31,10 @@ std::string BytesText(std::uint64_t bytes) {
   }
   return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : (value < 99.95 ? 1 : 0),
                      kUnits[unit]);
+}
+
+std::string BytesText(double bytes) {
+  return BytesText(static_cast<std::uint64_t>(std::min(std::max(0.0, bytes), 1e19)));
 }
 
 std::string PercentText(double fraction) {

@@ -15,10 +15,6 @@ std::string RateText(double bytes_per_s) {
   return fmt::format("{:.1f} GB/s", bytes_per_s * 1e-9);
 }
 
-std::string SizeText(double bytes) {
-  return BytesText(static_cast<std::uint64_t>(std::max(0.0, bytes)));
-}
-
 }  // namespace
 
 std::vector<StepPart> LoopView(const DeviceActivity& activity) {
@@ -49,7 +45,7 @@ std::string CopiesText(const CopyTotals& copies, const DeviceActivity& activity,
                                  copies.memory == CopyMemory::kUnknown
                                      ? std::string()
                                      : std::string(CopyMemoryName(copies.memory)) + " ",
-                                 SizeText(static_cast<double>(copies.bytes) / count));
+                                 BytesText(static_cast<double>(copies.bytes) / count));
   if (activity.on_device) {
     text += fmt::format("{} on the device", DurationText(copies.transfer / count));
     if (copies.rate() > 0) {
@@ -91,8 +87,8 @@ std::string GpuLine(const GpuCounters& gpu) {
   }
   if (gpu.memory_used) {
     add(gpu.memory
-            ? fmt::format("memory {} of {}", SizeText(*gpu.memory_used), SizeText(*gpu.memory))
-            : "memory " + SizeText(*gpu.memory_used));
+            ? fmt::format("memory {} of {}", BytesText(*gpu.memory_used), BytesText(*gpu.memory))
+            : "memory " + BytesText(*gpu.memory_used));
   }
   if (gpu.power) {
     add(gpu.power_limit ? fmt::format("{:.0f} W of {:.0f} W", *gpu.power, *gpu.power_limit)

@@ -12,15 +12,11 @@
 namespace penstock::analyzer {
 namespace {
 
-std::string Size(double bytes) {
-  return BytesText(static_cast<std::uint64_t>(std::max(0.0, bytes)));
-}
-
 // "12.1 MB/min (11.8 MB to 12.6 MB)"
 std::string RateText(const Growth& growth) {
   const Interval& rate = growth.per_second;
-  return fmt::format("{} a minute ({} to {})", Size(60 * rate.estimate), Size(60 * rate.low),
-                     Size(60 * rate.high));
+  return fmt::format("{} a minute ({} to {})", BytesText(60 * rate.estimate),
+                     BytesText(60 * rate.low), BytesText(60 * rate.high));
 }
 
 std::string Grows(const MemoryModel& memory) {
@@ -66,11 +62,6 @@ void WriteForecast(const MemoryForecast& forecast, double batches, JsonWriter& j
   json.EndObject();
 }
 
-std::string OutText(const Interval& out) {
-  return fmt::format("in {} ({} {})", TimeAheadText(out.estimate), TimeAheadText(out.low),
-                     std::isfinite(out.high) ? "to " + TimeAheadText(out.high) : "or later");
-}
-
 }  // namespace
 
 std::string TimeAheadText(double seconds) {
@@ -78,6 +69,19 @@ std::string TimeAheadText(double seconds) {
   if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
   if (seconds < 2 * 86400) return fmt::format("{:.1f} h", seconds / 3600);
   return fmt::format("{:.1f} days", seconds / 86400);
+}
+
+std::string RunsOutText(const Interval& out) {
+  if (out.estimate <= 0) return "at once";
+  return fmt::format("in {} ({} {})", TimeAheadText(out.estimate), TimeAheadText(out.low),
+                     std::isfinite(out.high) ? "to " + TimeAheadText(out.high) : "or later");
+}
+
+std::string HorizonText(const WorkerGrowth& growth) {
+  if (growth.of_epoch()) {
+    return fmt::format("at the end of an epoch of {:.0f} batches", growth.horizon);
+  }
+  return fmt::format("after as many batches as were recorded, {:.0f}", growth.horizon);
 }
 
 std::vector<MemoryForecast> MemoryForecasts(const Diagnosis& diagnosis) {
@@ -119,7 +123,9 @@ void WriteMemoryJson(const Diagnosis& diagnosis, JsonWriter& json) {
   json.Field("known", memory.known).Field("attributed", memory.attributed);
   json.Field("room_bytes", memory.room).Field("limit_bytes", memory.limit);
   json.Field("limit_of", memory.limit_of);
-  json.Field("epoch_batches", memory.growth.horizon);
+  json.Field("ranks", memory.ranks);
+  json.Field("epoch_batches", memory.growth.epoch);
+  json.Field("horizon_batches", memory.growth.horizon);
   WriteGrowth(memory.growth.copied, "copied", json);
   WriteGrowth(memory.growth.fresh, "fresh", json);
   WriteGrowth(memory.cached, "page_cache", json);
@@ -157,31 +163,32 @@ std::vector<std::string> MemorySentences(const Diagnosis& diagnosis) {
   if (memory.known) {
     std::string shared;
     if (memory.shared_bytes > 0) {
-      shared = fmt::format(", {} shared with their parent", Size(memory.shared_bytes));
+      shared = fmt::format(", {} shared with their parent", BytesText(memory.shared_bytes));
     }
     sentences.push_back(fmt::format("{} workers with {} of their own each{}; {}",
-                                    memory.worker_count, Size(memory.private_bytes), shared,
+                                    memory.worker_count, BytesText(memory.private_bytes), shared,
                                     Grows(memory)));
   }
   for (const MemoryForecast& forecast : forecasts) {
     if (forecast.worker.estimate <= 0 && forecast.shared <= 0) continue;
     std::string text =
         fmt::format("{}{} workers, prefetch {}: {}", forecast.suggested ? "suggested, " : "",
-                    forecast.workers, forecast.prefetch, Size(forecast.total.estimate));
+                    forecast.workers, forecast.prefetch, BytesText(forecast.total.estimate));
     if (forecast.total.high > forecast.total.low) {
-      text += fmt::format(" ({} to {})", Size(forecast.total.low), Size(forecast.total.high));
+      text +=
+          fmt::format(" ({} to {})", BytesText(forecast.total.low), BytesText(forecast.total.high));
     }
     text += " with their batches";
     if (memory.growth.horizon > 0 && forecast.total.high > forecast.total.low) {
-      text += fmt::format(" at the end of an epoch of {:.0f}", memory.growth.horizon);
+      text += " " + HorizonText(memory.growth);
     }
     if (forecast.shared > 0) {
-      text += fmt::format("; {} of /dev/shm", Size(forecast.shared));
-      if (memory.shared.size > 0) text += ", which has " + Size(memory.shared.size);
+      text += fmt::format("; {} of /dev/shm", BytesText(forecast.shared));
+      if (memory.shared.size > 0) text += ", which has " + BytesText(memory.shared.size);
     }
     if (forecast.out_of_memory) {
       text += fmt::format("; memory of the {} runs out {}", memory.limit_of,
-                          OutText(*forecast.out_of_memory));
+                          RunsOutText(*forecast.out_of_memory));
     }
     sentences.push_back(std::move(text));
   }

@@ -13,7 +13,7 @@
 
 namespace penstock::analyzer {
 
-// What a setting takes when the batches of an epoch are made.
+// What a setting takes when the batches of the horizon are made.
 struct MemoryForecast {
   bool suggested = false;  // else the recorded setting
   int workers = 0;
@@ -30,12 +30,16 @@ struct MemoryForecast {
 
 // "42 min", "5.2 h", "1.4 days".
 [[nodiscard]] std::string TimeAheadText(double seconds);
+// "in 42 min (31 min to 65 min)"; "at once".
+[[nodiscard]] std::string RunsOutText(const Interval& out);
+// "at the end of an epoch of 400 batches"; "after as many batches as were recorded, 1200".
+[[nodiscard]] std::string HorizonText(const WorkerGrowth& growth);
 
 // The value of the report's key "memory".
 void WriteMemoryJson(const Diagnosis& diagnosis, JsonWriter& json);
 // Sentences for a terminal and a page, one after the other; empty where nothing is known.
 [[nodiscard]] std::vector<std::string> MemorySentences(const Diagnosis& diagnosis);
-// Table of the forecasts, or a sentence that says why there is none.
+// The same sentences as paragraphs; "" where nothing is known.
 [[nodiscard]] std::string MemoryHtml(const Report& report);
 
 }  // namespace penstock::analyzer

@@ -96,7 +96,8 @@ std::string WorkerLines(const Diagnosis& diagnosis) {
   return text;
 }
 
-// At most three lines: the workers, and what the recorded and the suggested setting take.
+// At most four sentences: the workers, what the recorded and the suggested setting take, and the
+// training process.
 std::string MemoryLines(const Diagnosis& diagnosis) {
   std::string text;
   for (const std::string& sentence : MemorySentences(diagnosis)) {

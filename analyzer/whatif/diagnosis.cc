@@ -125,6 +125,8 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   loader.facts = FactsOf(diagnosis.run, run);
   loader.memory = MeasureMemory(diagnosis.run, run, loader.steady.batch_rate());
   loader.facts.growth = loader.memory.growth;
+  // Of the sample that the growth starts from, and without pages of files.
+  if (loader.memory.attributed) loader.facts.worker_bytes = loader.memory.private_bytes;
   loader.facts.shares = !loader.memory.shared.unused;
   loader.material = MaterialOf(trace, diagnosis.run, run);
   loader.attribution = Attribute(loader.pipeline);

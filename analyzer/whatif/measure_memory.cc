@@ -86,13 +86,21 @@ Growth GrowthOf(const Points& points, double most) {
   return growth;
 }
 
+// The median of those that are not 0, where these are more than half; else 0.
+double MedianOfSome(std::vector<double> values) {
+  const std::size_t all = values.size();
+  values.erase(std::remove(values.begin(), values.end(), 0.0), values.end());
+  return 2 * values.size() > all ? Median(std::move(values)) : 0;
+}
+
 // The median worker's.
 Growth MedianOf(const std::vector<WorkerMemory>& workers, Growth WorkerMemory::*part) {
-  const auto median = [&](auto get) {
+  const auto all = [&](auto get) {
     std::vector<double> values;
     for (const WorkerMemory& worker : workers) values.push_back(get(worker.*part));
-    return Median(std::move(values));
+    return values;
   };
+  const auto median = [&](auto get) { return Median(all(get)); };
   Growth growth;
   for (Interval Growth::*slope : {&Growth::per_second, &Growth::per_batch}) {
     growth.*slope = {median([=](const Growth& one) { return (one.*slope).estimate; }),
@@ -100,8 +108,8 @@ Growth MedianOf(const std::vector<WorkerMemory>& workers, Growth WorkerMemory::*
                      median([=](const Growth& one) { return (one.*slope).high; })};
   }
   growth.grown = median([](const Growth& one) { return one.grown; });
-  growth.limit = median([](const Growth& one) { return one.limit; });
-  growth.settles = median([](const Growth& one) { return one.settles; });
+  growth.limit = MedianOfSome(all([](const Growth& one) { return one.limit; }));
+  growth.settles = MedianOfSome(all([](const Growth& one) { return one.settles; }));
   return growth;
 }
 
@@ -171,17 +179,26 @@ std::optional<Measured> Measure(const OfProcess& counters, std::span<const doubl
   return measured;
 }
 
+// All ranks of our host for each of them that was recorded.
+double UnrecordedToo(const RunModel& model) {
+  const int recorded = model.ranks.hosts[model.our_host()].recorded;
+  return std::max(1.0, static_cast<double>(model.host.ranks) / std::max(1, recorded));
+}
+
 // What may still be used before the kernel kills somebody: of the machine, or of the group whose
-// limit binds, whichever is less; while the workers ran.
+// limit binds, whichever is less; while the workers ran. Counters are of the whole machine: what is
+// left is shared equally by its ranks, which are taken to be alike.
 void FindRoom(const RunModel& model, double until, MemoryModel& memory) {
-  const auto ram = static_cast<double>(model.host.ram.value);
-  const auto group = static_cast<double>(model.host.memory_limit.value);
-  const bool grouped = group > 0 && (ram <= 0 || group < ram);
-  memory.limit = grouped ? group : ram;
-  memory.limit_of = grouped ? "control group" : "machine";
+  const Host& machine = model.machine();
+  const auto group = static_cast<double>(machine.memory_limit.value);
+  const auto limit = static_cast<double>(machine.memory().value);
+  memory.ranks = model.host.ranks;
+  memory.limit = limit / memory.ranks;
+  memory.limit_of = machine.memory() != machine.ram ? "control group" : "machine";
   double room = std::numeric_limits<double>::infinity();
   double used = 0;
   for (const CounterSeries& series : model.counters) {
+    if (!model.OnOurHost(series.process)) continue;
     const auto value = series.LastUntil(until);
     if (!value) continue;
     if (series.name == "memory_available_bytes") room = std::min(room, *value);
@@ -192,24 +209,27 @@ void FindRoom(const RunModel& model, double until, MemoryModel& memory) {
   }
   if (!std::isfinite(room)) {
     // A recording that does not say what others use: as if they used nothing.
-    room = memory.limit > 0 && used > 0 ? std::max(0.0, memory.limit - used) : 0;
+    used *= UnrecordedToo(model);
+    room = limit > 0 && used > 0 ? std::max(0.0, limit - used) : 0;
   }
-  memory.room = room;
+  memory.room = room / memory.ranks;
 }
 
-// Batches of one epoch of all workers together.
-double Horizon(const LoaderRun& run) {
+void FindHorizon(const LoaderRun& run, WorkerGrowth& growth) {
   const LoaderConfig& config = run.config;
-  double longest = 0;
   for (const Epoch& epoch : run.epochs) {
-    longest = std::max(longest, static_cast<double>(epoch.count));
+    const auto count = static_cast<double>(epoch.count);
+    growth.horizon = std::max(growth.horizon, count);
+    if (epoch.ended) growth.epoch = std::max(growth.epoch, count);
   }
   if (config.dataset_length > 0 && config.batch_size > 0) {
-    longest = std::max(longest, std::ceil(static_cast<double>(config.dataset_length) /
-                                          static_cast<double>(config.batch_size)));
+    growth.epoch = std::max(growth.epoch, std::ceil(static_cast<double>(config.dataset_length) /
+                                                    static_cast<double>(config.batch_size)));
   }
-  const bool goes_on = config.persistent_workers;
-  return goes_on ? std::max(longest, static_cast<double>(run.batches.size())) : longest;
+  growth.horizon = std::max(growth.horizon, growth.epoch);
+  if (config.persistent_workers) {
+    growth.horizon = std::max(growth.horizon, static_cast<double>(run.batches.size()));
+  }
 }
 
 }  // namespace
@@ -220,7 +240,7 @@ MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run, double ba
   memory.ends_with_epoch = !run.config.persistent_workers;
   memory.batch_rate = batch_rate;
   memory.shared = MeasureSharedMemory(model, run);
-  memory.growth.horizon = Horizon(run);
+  FindHorizon(run, memory.growth);
   memory.growth.ahead = run.config.prefetch_factor;
   std::map<std::uint32_t, OfProcess> processes;
   for (const CounterSeries& series : model.counters) {

@@ -50,9 +50,12 @@ Interval WorkerGrowth::Change(int workers) const {
 
 std::optional<Interval> MemoryModel::OutOfMemory(int count) const {
   if (room <= 0) return std::nullopt;
+  // What workers beyond the recorded ones take at once, or fewer give back.
+  const double at_once = (std::max(0, count) - worker_count) * private_bytes;
   // Bytes more than now after `seconds`, at one end of the intervals.
   const auto more = [&](double seconds, double Interval::*end) {
-    double bytes = trainer.certain() ? std::max(0.0, trainer.per_second.*end) * seconds : 0;
+    double bytes = at_once;
+    if (trainer.certain()) bytes += std::max(0.0, trainer.per_second.*end) * seconds;
     if (count <= 0 || batch_rate <= 0) return bytes;
     double made = growth.batches + batch_rate * seconds / count;
     if (ends_with_epoch && growth.horizon > 0) {
@@ -64,6 +67,7 @@ std::optional<Interval> MemoryModel::OutOfMemory(int count) const {
     return bytes;
   };
   const auto when = [&](double Interval::*end) {
+    if (more(0, end) >= room) return 0.0;
     if (more(kForecastSeconds, end) < room) return std::numeric_limits<double>::infinity();
     double before = 0;
     double after = kForecastSeconds;

@@ -43,9 +43,13 @@ struct WorkerGrowth {
   Growth copied;
   Growth fresh;
   double batches = 0;  // that the median worker had made at its last sample
-  double horizon = 0;  // batches of an epoch, or of the recording; 0: not known
+  double epoch = 0;    // batches of an epoch of all workers together; 0: not known
+  double horizon = 0;  // batches of an epoch, or of the recording where that is more and workers
+                       // stay, or where it did not see the epoch's end; 0: not known
   double ahead = 0;    // batches that it may have made then besides, not yet delivered
 
+  // Whether the horizon is the end of an epoch.
+  [[nodiscard]] bool of_epoch() const { return horizon <= epoch; }
   // Private bytes that each of `workers` gains or loses against that sample, if together they make
   // the batches of the horizon.
   [[nodiscard]] Interval Change(int workers) const;
@@ -76,13 +80,15 @@ struct MemoryModel {
   bool ends_with_epoch = false;  // workers end with it, and give their memory back
   double batch_rate = 0;         // per second, of the loader
   int worker_count = 0;          // configured
+  int ranks = 1;                 // that share the memory; `room` and `limit` are one's part
   double room = 0;               // bytes that may be used before somebody is killed; 0: not known
   double limit = 0;              // bytes in all
   std::string_view limit_of;     // "machine" or "control group"
   SharedMemoryUse shared;
 
-  // Seconds from the end of the recording until `room` is used up with `count` workers; high is
-  // infinite where the least growth leaves room for ever. nullopt: it suffices, or is not known.
+  // Seconds from the end of the recording until `room` is used up with `count` workers, 0 where
+  // those beyond the recorded ones do not fit; high is infinite where the least growth leaves room
+  // for ever. nullopt: it suffices, or is not known.
   [[nodiscard]] std::optional<Interval> OutOfMemory(int count) const;
 };
 

@@ -81,7 +81,7 @@ struct CpuLoad {
   double squeeze = 0;
   bool crowded = false;  // squeezed although the recorded processes left cores free
   double others = 0;     // threads of other programs that would explain it
-  double used = 0;       // CPU seconds per second of all traced processes
+  double used = 0;       // CPU seconds per second of all traced processes of our host
   // By the kernel's account, where it was recorded: of what workers wait (wall minus CPU) in reads
   // and in the other parts of batches, that for a core; and of all the time that batches take.
   bool delays_known = false;

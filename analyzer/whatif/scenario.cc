@@ -2,9 +2,8 @@
 #include "analyzer/whatif/scenario.h"
 
 #include <algorithm>
-#include <string_view>
 
-#include "analyzer/stats/quantile.h"
+#include "analyzer/model/loader_memory.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -216,14 +215,6 @@ void ScalePart(Pipeline& changed, Factor part, double scale) {
   }
 }
 
-double BatchBytes(const LoaderRun& run) {
-  std::vector<double> sizes;
-  for (const Batch& batch : run.batches) {
-    if (batch.bytes > 0) sizes.push_back(static_cast<double>(batch.bytes));
-  }
-  return Median(std::move(sizes));
-}
-
 LoaderFacts FactsOf(const RunModel& model, const LoaderRun& run) {
   LoaderFacts facts;
   facts.batch_bytes = BatchBytes(run);
@@ -237,13 +228,7 @@ LoaderFacts FactsOf(const RunModel& model, const LoaderRun& run) {
   }
   facts.persistent = run.config.persistent_workers;
   facts.pinned = run.config.pin_memory;
-  std::vector<double> most;  // by worker
-  for (const CounterSeries& series : model.counters) {
-    if (series.name != "uss_bytes" || series.process.value >= model.roles.size()) continue;
-    if (model.roles[series.process.value] != wire::kRoleWorker || series.value.empty()) continue;
-    most.push_back(*std::max_element(series.value.begin(), series.value.end()));
-  }
-  facts.worker_bytes = Median(std::move(most));
+  facts.worker_bytes = PeakWorkerBytes(model, run.config.consumer);
   return facts;
 }
 
@@ -326,7 +311,7 @@ std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting, const Load
 
 double SharedMemoryOf(const Pipeline& pipeline, const Setting& setting, const LoaderFacts& facts) {
   if (pipeline.sample_tasks || setting.workers <= 0 || !facts.shares) return 0;
-  return 1.5 * facts.batch_bytes * setting.workers * (setting.prefetch + 1);
+  return kSharedMargin * facts.batch_bytes * setting.workers * (setting.prefetch + 1);
 }
 
 }  // namespace penstock::analyzer

@@ -42,10 +42,8 @@ struct LoaderFacts {
   bool persistent = false;
   bool pinned = false;
 };
+// Without growth; worker_bytes is the most that the median worker had, pages of files included.
 [[nodiscard]] LoaderFacts FactsOf(const RunModel& model, const LoaderRun& run);
-
-// Median bytes of a collated batch; 0 if not recorded.
-[[nodiscard]] double BatchBytes(const LoaderRun& run);
 
 // One part of every batch (and sample) takes `scale` times as long; factors that are no such part
 // change nothing.
@@ -59,13 +57,13 @@ void ScalePart(Pipeline& pipeline, Factor part, double scale);
 // Requires: batch >= 1; `pipeline` is BuildPipeline(run), or Shortened().
 [[nodiscard]] Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch);
 
-// Private bytes of one of so many workers when they have made the batches of an epoch: what was
+// Private bytes of one of so many workers when they have made the batches of the horizon: what was
 // seen, and what its growth comes to. 0: not known.
 [[nodiscard]] double WorkerBytes(const LoaderFacts& facts, int workers);
-// Bytes of batches on their way and of the workers themselves, at the end of an epoch.
+// Bytes of batches on their way and of the workers themselves, at the horizon.
 [[nodiscard]] std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting,
                                   const LoaderFacts& facts);
-// Of those, what lies in /dev/shm; diagnosis.md R24: half as much again is needed.
+// Bytes that the batches need of /dev/shm, kSharedMargin included.
 [[nodiscard]] double SharedMemoryOf(const Pipeline& pipeline, const Setting& setting,
                                     const LoaderFacts& facts);
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/whatif/scenario.h"
+#include "analyzer/model/loader_memory.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -57,6 +57,7 @@ SharedMemoryUse MeasureSharedMemory(const RunModel& model, const LoaderRun& run)
   }
   for (const CounterSeries& series : model.counters) {
     if (series.name != "shm_used_bytes" || series.value.empty() || last == kNever) continue;
+    if (!model.OnOurHost(series.process)) continue;
     const double begin = static_cast<double>(first - model.begin.value) * 1e-9;
     const double end = static_cast<double>(last - model.begin.value) * 1e-9;
     std::size_t inside = 0;

@@ -9,9 +9,9 @@ namespace penstock::analyzer {
 
 // /dev/shm while the loader ran.
 struct SharedMemoryUse {
-  double size = 0;       // bytes; 0: not known
-  double before = 0;     // in use without the loader, by anybody
-  double most = 0;       // in use, by anybody
+  double size = 0;       // bytes, of several ranks one's part; 0: not known
+  double before = 0;     // in use without the loader, by anybody on our host
+  double most = 0;       // in use, likewise
   int most_batches = 0;  // made and not yet given back, at once
   bool measured = false;
   bool unused = false;  // measured, and batches do not pass through it

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "analyzer/model/loader_memory.h"
+
 namespace penstock::analyzer {
 namespace {
 
@@ -87,10 +89,7 @@ int Waiting(const Pipeline& pipeline) {
 
 Budget BudgetOf(const Host& host) {
   Budget budget;
-  const double limit = static_cast<double>(host.memory_limit.value);
-  budget.ram = static_cast<double>(host.ram.value);
-  if (limit > 0) budget.ram = budget.ram > 0 ? std::min(budget.ram, limit) : limit;
-  budget.ram *= 0.5;
+  budget.ram = kMemoryShare * static_cast<double>(host.memory().value);
   budget.shared_memory = static_cast<double>(host.shm_size.value);
   budget.cores = host.usable_cores();
   return budget;

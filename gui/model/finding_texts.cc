@@ -135,7 +135,7 @@ constexpr std::array kChinese = {
           "{median_wait_fraction:%}",
           "为最慢的 rank 提供更多资源。"},
     Entry{"ranks-exceed-host", "各 rank 的工作进程超过主机所能承受",
-          "{ranks:n} 个 rank 共有 {workers:n} 个工作进程，而主机可用核心为 {usable_cores:n} 个",
+          "{ranks:n} 个 rank 共有 {workers:n} 个工作进程|，而主机可用核心为 {usable_cores:n} 个",
           "按主机而不是按 rank 计算：减少每个 rank 的 num_workers。"},
 };
 

@@ -272,10 +272,7 @@ DataSet DataSetOf(const traces::Trace& trace, const analyzer::Report& report) {
     set.bytes = input.DatasetBytes();
     set.samples = report.diagnosis.run.loader().config.dataset_length;
   }
-  const analyzer::Host& host = report.diagnosis.run.host;
-  const auto ram = static_cast<double>(host.ram.value);
-  const auto limit = static_cast<double>(host.memory_limit.value);
-  set.memory = limit > 0 && ram > 0 ? std::min(ram, limit) : std::max(ram, limit);
+  set.memory = static_cast<double>(report.diagnosis.run.host.memory().value);
   return set;
 }
 

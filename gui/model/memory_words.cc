@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/model/memory_words.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "analyzer/report/format.h"
@@ -10,17 +9,14 @@
 namespace penstock::gui {
 namespace {
 
+using analyzer::BytesText;
 using analyzer::Growth;
 using analyzer::MemoryForecast;
 using analyzer::MemoryModel;
 using analyzer::TimeAheadText;
 
-std::string Size(double bytes) {
-  return analyzer::BytesText(static_cast<std::uint64_t>(std::max(0.0, bytes)));
-}
-
 MemoryLine GrowthLine(const MemoryModel& memory, Language language) {
-  const auto rate = [](const Growth& growth) { return Size(60 * growth.per_second.estimate); };
+  const auto rate = [](const Growth& growth) { return BytesText(60 * growth.per_second.estimate); };
   const bool copied = memory.growth.copied.certain();
   const bool fresh = memory.growth.fresh.certain();
   const MemoryTone tone = copied || fresh ? MemoryTone::kWarn : MemoryTone::kPlain;
@@ -53,18 +49,21 @@ std::vector<MemoryLine> MemoryLines(const Analysis& analysis, Language language)
          MemoryTone::kBad});
   }
   if (!forecasts.empty() && !forecasts.front().fits_shared) {
-    lines.push_back({Filled(Text::kMemoryShmNeeds, language, Size(forecasts.front().shared),
-                            Size(memory.shared.size)),
+    lines.push_back({Filled(Text::kMemoryShmNeeds, language, BytesText(forecasts.front().shared),
+                            BytesText(memory.shared.size)),
                      MemoryTone::kBad});
   }
   if (!memory.known) return lines;
   lines.push_back(GrowthLine(memory, language));
+  const Text recorded =
+      memory.growth.of_epoch() ? Text::kMemoryRecorded : Text::kMemoryRecordedSoFar;
   std::string text;
   for (const MemoryForecast& forecast : forecasts) {
     if (forecast.worker.estimate <= 0) continue;
-    text += (text.empty() ? "" : " · ") +
-            Filled(forecast.suggested ? Text::kMemorySuggested : Text::kMemoryRecorded, language,
-                   forecast.workers, Size(forecast.worker.estimate), Size(forecast.total.estimate));
+    text +=
+        (text.empty() ? "" : " · ") +
+        Filled(forecast.suggested ? Text::kMemorySuggested : recorded, language, forecast.workers,
+               BytesText(forecast.worker.estimate), BytesText(forecast.total.estimate));
   }
   if (!text.empty()) lines.push_back({std::move(text), MemoryTone::kPlain});
   return lines;

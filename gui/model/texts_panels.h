@@ -193,6 +193,8 @@
   X(kMemoryGrowsNot, "No worker's memory grows", "工作进程的内存没有增长") \
   X(kMemoryRecorded, "End of an epoch, {} workers: {} each, {} with batches", \
     "epoch 结束时，{} 个工作进程：每个 {}，连同批次 {}") \
+  X(kMemoryRecordedSoFar, "After as many batches as were recorded, {} workers: {} each, {} with batches", \
+    "达到已录制的批次数时，{} 个工作进程：每个 {}，连同批次 {}") \
   X(kMemorySuggested, "suggested, {} workers: {} each, {} with batches", \
     "建议 {} 个工作进程：每个 {}，连同批次 {}") \
   X(kMemoryRunsOut, "Memory runs out in {} ({} to {})", "内存将在 {} 后耗尽（{} 至 {}）") \

@@ -5,99 +5,40 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "analyzer/report/format.h"
 #include "analyzer/report/memory_report.h"
 #include "analyzer/report/report.h"
 #include "analyzer/stats/slope.h"
 #include "tests/analyzer/finds.h"
+#include "tests/analyzer/synthetic_memory.h"
 
 namespace penstock::analyzer {
 namespace {
 
+using testing::AddCounter;
+using testing::AddShm;
+using testing::Copying;
 using testing::FindingOf;
+using testing::Leaking;
 using testing::MakeSynthetic;
-using testing::Ms;
+using testing::MemoryOf;
 using testing::Synthetic;
-
-// What walks of the two workers say at a time, in bytes; `at` from 0 (their start) to 1 (the end).
-struct Walk {
-  double own = 40e6;      // private_dirty_bytes
-  double shared = 900e6;  // anonymous, and shared with the process that trains
-  double cached = 0;      // private pages of files
-  double dirty = 0;       // of those, not written back yet
-};
-using Course = std::function<Walk(double at)>;
-
-struct Told {
-  int walks = 20;
-  double available = 0;  // of the machine at all times; 0: not recorded
-  double trainer = 0;    // bytes by which the training process grows
-};
-
-// 2 workers with 400 batches each, in some 3 s.
-Synthetic TwoWorkers() {
-  Synthetic run;
-  run.batches = 800;
-  return run;
-}
-
-traces::TraceData WithMemory(const Synthetic& run, const Course& course, const Told& told = {}) {
-  traces::TraceData data = MakeSynthetic(run);
-  const double first = 1010;
-  double last = first;
-  for (const std::vector<traces::Span>& spans : data.spans) {
-    for (const traces::Span& span : spans) {
-      if (span.stage != traces::StageId::kFetch) continue;
-      last = std::max(last, static_cast<double>(span.end().value) * 1e-6);
-    }
-  }
-  const auto add = [&](const char* name, std::uint32_t process, double at, double value) {
-    traces::CounterSample sample;
-    sample.at = Ms(at);
-    sample.name = data.Intern(name);
-    sample.process = ProcessId{process};
-    sample.value = static_cast<std::int64_t>(value);
-    data.counters.push_back(sample);
-  };
-  for (int i = 0; i < told.walks; ++i) {
-    const double part = static_cast<double>(i) / (told.walks - 1);
-    const double at = first + part * (last - first);
-    for (std::uint32_t worker = 1; worker <= static_cast<std::uint32_t>(run.workers); ++worker) {
-      const Walk walk = course(part);
-      add("private_dirty_bytes", worker, at, walk.own + walk.dirty);
-      add("pss_anon_bytes", worker, at, walk.own + walk.shared / 3);
-      add("anonymous_bytes", worker, at, walk.own + walk.shared);
-      add("uss_bytes", worker, at, walk.own + walk.cached);
-      add("pss_bytes", worker, at, walk.own + walk.cached + walk.shared / 3);
-    }
-    add("rss_anon_bytes", 0, at, 1e9 + told.trainer * part);
-    if (told.available > 0) add("memory_available_bytes", 0, at, told.available);
-  }
-  data.facts["memory.total"] = "16000000000";
-  return data;
-}
-
-MemoryModel MemoryOf(traces::TraceData data) {
-  return Diagnose(*traces::MakeTrace(std::move(data))).loader->memory;
-}
+using testing::Told;
+using testing::TwoWorkers;
+using testing::Walk;
+using testing::WithMemory;
 
 double Number(const Finding& finding, std::string_view key) {
   for (const auto& [name, value] : finding.evidence) {
     if (name == key) return std::get<double>(value);
   }
   return std::nan("");
-}
-
-Walk Copying(double at) {
-  return {40e6 + 200e6 * at, 900e6 - 200e6 * at, 0};
-}
-Walk Leaking(double at) {
-  return {40e6 + 200e6 * at, 900e6, 0};
 }
 
 TEST(SlopeTest, IntervalHoldsTheSlopeAndShrinksWithPoints) {
@@ -175,6 +116,26 @@ TEST(MemoryGrowthTest, CopiesThatBecomeFewerSettle) {
   EXPECT_NEAR(memory.growth.copied.After(2000).estimate, 300e6, 30e6);
 }
 
+TEST(MemoryGrowthTest, WorkersSettleWhereMostOfThemDo) {
+  const auto cache = [](double at) {
+    return Walk{40e6 + 200e6 * (1 - std::exp(-4 * at)), 900e6, 0};
+  };
+  // One of two goes on: no half of its batches, no half of its end.
+  Told told;
+  told.last = Leaking;
+  const Growth half = MemoryOf(WithMemory(TwoWorkers(), cache, told)).growth.fresh;
+  EXPECT_EQ(half.settles, 0);
+  EXPECT_EQ(half.limit, 0);
+  Synthetic three = TwoWorkers();
+  three.workers = 3;
+  const MemoryModel most = MemoryOf(WithMemory(three, cache, told));
+  ASSERT_EQ(most.workers.size(), 3u);
+  EXPECT_EQ(most.workers[2].fresh.settles, 0);
+  EXPECT_GE(most.growth.fresh.settles,
+            std::min(most.workers[0].fresh.settles, most.workers[1].fresh.settles));
+  EXPECT_GT(most.growth.fresh.settles, 0);
+}
+
 TEST(MemoryGrowthTest, AFewWalksAreNoSlope) {
   EXPECT_FALSE(MemoryOf(WithMemory(TwoWorkers(), Copying, {.walks = 3})).known);
   EXPECT_TRUE(MemoryOf(WithMemory(TwoWorkers(), Copying, {.walks = 6})).growth.copied.certain());
@@ -199,6 +160,15 @@ TEST(MemoryGrowthTest, SettingsAreJudgedByTheEndOfTheEpoch) {
   EXPECT_EQ(forecasts[0].workers, 2);
   EXPECT_GT(forecasts[0].total.estimate, 2 * 235e6);
   EXPECT_LE(forecasts[0].total.low, forecasts[0].total.estimate);
+}
+
+TEST(MemoryGrowthTest, PagesOfFilesAreNotWhatAWorkerNeeds) {
+  const auto mapped = [](double at) { return Walk{40e6, 900e6, 400e6 * at}; };
+  const auto trace = traces::MakeTrace(WithMemory(TwoWorkers(), mapped));
+  const LoaderDiagnosis loader = *Diagnose(*trace).loader;
+  ASSERT_TRUE(loader.memory.attributed);
+  EXPECT_EQ(loader.facts.worker_bytes, loader.memory.private_bytes);
+  EXPECT_NEAR(WorkerBytes(loader.facts, 2), 40e6, 1e6);
 }
 
 TEST(MemoryGrowthTest, MemoryRunsOutWhereALeakMeetsItsLimit) {
@@ -230,15 +200,30 @@ TEST(MemoryGrowthTest, TheTrainingProcessCounts) {
   EXPECT_NEAR(out->estimate, 1e9 / memory.trainer.per_second.estimate, 1);
 }
 
+TEST(MemoryGrowthTest, FurtherWorkersTakeTheirMemoryAtOnce) {
+  MemoryModel memory;
+  memory.worker_count = 2;
+  memory.private_bytes = 4e9;
+  memory.room = 10e9;
+  memory.batch_rate = 10;
+  EXPECT_FALSE(memory.OutOfMemory(2));
+  EXPECT_FALSE(memory.OutOfMemory(4));  // 8 GB more
+  const auto six = memory.OutOfMemory(6);
+  ASSERT_TRUE(six);
+  EXPECT_EQ(six->estimate, 0);
+  EXPECT_EQ(six->high, 0);
+  memory.trainer.per_second = memory.trainer.per_batch = {1e6, 1e6, 1e6};
+  memory.trainer.grown = 1e9;
+  const auto seconds = [&](int count) { return memory.OutOfMemory(count)->estimate; };
+  EXPECT_NEAR(seconds(2), 10'000, 1);
+  EXPECT_NEAR(seconds(4), 2'000, 1);
+  EXPECT_NEAR(seconds(1), 14'000, 1);
+}
+
 TEST(MemoryGrowthTest, TheLimitOfTheControlGroupBinds) {
   traces::TraceData data = WithMemory(TwoWorkers(), Leaking, {.walks = 20, .available = 10e9});
   data.facts["cgroup.memory_limit"] = "4000000000";
-  traces::CounterSample sample;
-  sample.at = Ms(1005);
-  sample.name = data.Intern("cgroup_memory_bytes");
-  sample.process = ProcessId{0};
-  sample.value = 3'000'000'000;
-  data.counters.push_back(sample);
+  AddCounter(data, "cgroup_memory_bytes", 0, 1005, 3e9);
   const MemoryModel memory = MemoryOf(std::move(data));
   EXPECT_EQ(memory.room, 1e9);
   EXPECT_EQ(memory.limit_of, "control group");
@@ -303,14 +288,7 @@ traces::TraceData WithShm(double most) {
   run.sample_bytes = 4'000'000;  // 16 MB a batch
   traces::TraceData data = MakeSynthetic(run);
   data.facts["shm.size"] = "67108864";
-  for (int i = 0; i < 40; ++i) {
-    traces::CounterSample sample;
-    sample.at = Ms(1000 + 40.0 * i);
-    sample.name = data.Intern("shm_used_bytes");
-    sample.process = ProcessId{0};
-    sample.value = i == 0 ? 4096 : static_cast<std::int64_t>(most);
-    data.counters.push_back(sample);
-  }
+  AddShm(data, 0, 4096, most);
   return data;
 }
 
@@ -331,6 +309,38 @@ TEST(MemoryReportTest, TimesAheadAreInUnitsOfTheirSize) {
   EXPECT_EQ(TimeAheadText(2520), "42 min");
   EXPECT_EQ(TimeAheadText(18'720), "5.2 h");
   EXPECT_EQ(TimeAheadText(259'200), "3.0 days");
+}
+
+TEST(MemoryReportTest, WhatWorkersThatStayComeToIsNotCalledAnEpochs) {
+  Synthetic run = TwoWorkers();
+  run.batches = 400;
+  run.epochs = 2;
+  run.persistent = true;
+  const auto growth = [&] { return MemoryOf(WithMemory(run, Copying)).growth; };
+  EXPECT_EQ(growth().epoch, 400);
+  EXPECT_EQ(growth().horizon, 800);
+  EXPECT_EQ(HorizonText(growth()), "after as many batches as were recorded, 800");
+  const auto finding = FindingOf("worker-memory-growth", WithMemory(run, Copying));
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(Number(*finding, "epoch_batches"), 400);
+  EXPECT_EQ(Number(*finding, "horizon_batches"), 800);
+  EXPECT_TRUE(std::isnan(Number(*finding, "private_bytes_at_epoch_end")));
+  EXPECT_NEAR(Number(*finding, "private_bytes_at_recorded_batches"), 240e6, 10e6);
+  run.epochs = 1;
+  EXPECT_EQ(HorizonText(growth()), "at the end of an epoch of 400 batches");
+}
+
+TEST(MemoryReportTest, SaysWhenMemoryRunsOut) {
+  constexpr double kForEver = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(RunsOutText({2520, 2280, 2820}), "in 42 min (38 min to 47 min)");
+  EXPECT_EQ(RunsOutText({2520, 2280, kForEver}), "in 42 min (38 min or later)");
+  EXPECT_EQ(RunsOutText({0, 0, 0}), "at once");
+}
+
+TEST(MemoryReportTest, LessThanNoBytesAreNone) {
+  EXPECT_EQ(BytesText(-5e6), "0 B");
+  EXPECT_EQ(BytesText(12.3e6), "12.3 MB");
+  EXPECT_EQ(BytesText(1e30), BytesText(1e19));
 }
 
 TEST(MemoryReportTest, TextAndJsonTellOfBothSettings) {

@@ -30,6 +30,14 @@ TEST(HostTest, UsableCoresAreTheTighterOfMaskAndQuota) {
   EXPECT_DOUBLE_EQ(ReadHost(facts).usable_cores(), 2.5);
 }
 
+TEST(HostTest, MemoryIsTheSmallerOfWhatIsKnown) {
+  const auto memory = [](const Facts& facts) { return ReadHost(facts).memory().value; };
+  EXPECT_EQ(memory({{"memory.total", "8000"}, {"cgroup.memory_limit", "2000"}}), 2000u);
+  EXPECT_EQ(memory({{"memory.total", "8000"}, {"cgroup.memory_limit", "max"}}), 8000u);
+  EXPECT_EQ(memory({{"cgroup.memory_limit", "2000"}}), 2000u);
+  EXPECT_EQ(memory({}), 0u);
+}
+
 TEST(HostTest, AMaskOfTheWorkersNarrowsTheCollectors) {
   Host host = ReadHost({{"cpu.cores", "8"}, {"cpu.affinity", "0-7"}});
   NarrowAffinity(host, {});

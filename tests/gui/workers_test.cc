@@ -105,6 +105,12 @@ TEST(WorkersModelTest, WhatIsSharedAndCopiedIsACurveAndALine) {
   EXPECT_EQ(lines[0].tone, MemoryTone::kWarn);
   EXPECT_NE(lines[1].text.find("2 workers"), std::string::npos) << lines[1].text;
   EXPECT_EQ(MemoryLines(*document.analysis, Language::kChinese).size(), lines.size());
+  EXPECT_NE(lines[1].text.find("End of an epoch"), std::string::npos) << lines[1].text;
+  // Workers that stay have more than an epoch's batches before them.
+  Analysis several = *document.analysis;
+  several.report.diagnosis.loader->memory.growth.epoch = 400;
+  const std::string staying = MemoryLines(several, Language::kEnglish)[1].text;
+  EXPECT_NE(staying.find("as many batches as were recorded"), std::string::npos) << staying;
   // Where memory was not recorded there is nothing to say of it.
   const Document without = testing::DocumentOf(traces::MakeTrace(MakeSynthetic(run)));
   EXPECT_TRUE(MemoryLines(*without.analysis, Language::kEnglish).empty());

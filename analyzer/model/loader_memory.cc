@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/loader_memory.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+
+double BatchBytes(const LoaderRun& run) {
+  std::vector<double> sizes;
+  for (const Batch& batch : run.batches) {
+    if (batch.bytes > 0) sizes.push_back(static_cast<double>(batch.bytes));
+  }
+  return Median(std::move(sizes));
+}
+
+double PeakWorkerBytes(const RunModel& model, ProcessId consumer) {
+  std::vector<double> most;
+  for (const CounterSeries& series : model.counters) {
+    const std::size_t process = series.process.value;
+    if (series.name != "uss_bytes" || series.value.empty()) continue;
+    if (process >= model.roles.size() || model.roles[process] != wire::kRoleWorker) continue;
+    if (model.consumer_of[process] != consumer) continue;
+    most.push_back(*std::max_element(series.value.begin(), series.value.end()));
+  }
+  return Median(std::move(most));
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the batches and workers of a recorded loader took of memory, and how much of a host's they
+// may. Pure.
+#pragma once
+
+#include "analyzer/model/run_model.h"
+
+namespace penstock::analyzer {
+
+// Of the memory that a run may use, the part for its workers and batches (diagnosis.md R23).
+inline constexpr double kMemoryShare = 0.5;
+// What batches on their way need of /dev/shm for each byte of theirs: half as much again for those
+// that are being replaced (diagnosis.md R24).
+inline constexpr double kSharedMargin = 1.5;
+
+// Median bytes of a collated batch; 0 if not recorded.
+[[nodiscard]] double BatchBytes(const LoaderRun& run);
+
+// Median over the workers of `consumer` of the most private memory that each had; 0 if not
+// recorded.
+[[nodiscard]] double PeakWorkerBytes(const RunModel& model, ProcessId consumer);
+
+}  // namespace penstock::analyzer
