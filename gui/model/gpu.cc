@@ -298,9 +298,9 @@ GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::sto
   gpu.to = extent.to();
   constexpr std::array kOfDevices = {StageId::kKernel, StageId::kH2d, StageId::kCopy,
                                      StageId::kCall, StageId::kSync};
-  const bool any = std::any_of(kOfDevices.begin(), kOfDevices.end(),
-                               [&](StageId stage) { return stages[stage].count > 0; });
-  if (!any) return gpu;
+  gpu.any = std::any_of(kOfDevices.begin(), kOfDevices.end(),
+                        [&](StageId stage) { return stages[stage].count > 0; });
+  if (!gpu.any) return gpu;
   Found found = Sweep(extent, stop);
   const Copies& copies = found.Best();
   gpu.kernels = found.kernel_count;

@@ -77,6 +77,7 @@ struct GpuModel {
   double to = 0;
   std::uint64_t kernels = 0;
   std::uint64_t copies = 0;  // to the device
+  bool any = false;          // the whole trace has spans of a device; a selection may have none
   // What the report says, in the steady part of the loop; of a selection the same.
   analyzer::DeviceActivity activity;
   Series computing;                                        // fraction of each bin with a kernel
