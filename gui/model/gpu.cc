@@ -20,7 +20,6 @@ using traces::StageId;
 
 constexpr std::size_t kBins = 240;
 constexpr std::size_t kMostNames = 200;
-constexpr std::uint64_t kSmallCopy = 64 * 1024;  // as analyzer::CopyTotals has it
 
 bool Has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -73,7 +72,7 @@ void AddCopy(const traces::Trace& trace, ThreadId thread, const Counted& counted
   row.bytes += span.bytes.value;
   const double wall = static_cast<double>(counted.wall) * 1e-9;
   row.wall += wall;
-  if (span.bytes.value >= kSmallCopy) {
+  if (span.bytes.value >= analyzer::kLargeCopy) {
     row.large_bytes += static_cast<double>(span.bytes.value);
     row.large_time += wall;
   }

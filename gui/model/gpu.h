@@ -36,7 +36,7 @@ struct CopyRow {
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
   double wall = 0;         // seconds, added up
-  double large_bytes = 0;  // of copies of 64 KiB and more: small ones say nothing of the link
+  double large_bytes = 0;  // of copies of analyzer::kLargeCopy and more
   double large_time = 0;
   double beside = -1;  // fraction of the time beside a kernel; -1: not known
   Call longest;
