@@ -6,8 +6,6 @@
 #include <map>
 #include <unordered_map>
 
-#include <fmt/core.h>
-
 #include "analyzer/model/stretches.h"
 
 namespace penstock::gui {
@@ -314,11 +312,6 @@ GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::sto
   if (gpu.kernels > 0) gpu.computing = ShareOver(gpu, std::move(found.kernels));
   if (gpu.copies > 0) gpu.copying = ShareOver(gpu, copies.to_device);
   return gpu;
-}
-
-std::string PenstockCommand(const traces::Trace& trace, std::string_view verb) {
-  const std::string command = analyzer::TextFact(trace.facts(), "command");
-  return fmt::format("penstock {} -- {}", verb, command.empty() ? "python train.py" : command);
 }
 
 }  // namespace penstock::gui

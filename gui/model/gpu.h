@@ -100,7 +100,4 @@ struct GpuModel {
 [[nodiscard]] GpuModel BuildGpu(const Extent& extent, const Analysis& analysis,
                                 const std::stop_token& stop = {});
 
-// The program of the trace under a command of penstock: "penstock doctor -- python train.py".
-[[nodiscard]] std::string PenstockCommand(const traces::Trace& trace, std::string_view verb);
-
 }  // namespace penstock::gui

@@ -8,8 +8,8 @@
 
 #include "analyzer/report/format.h"
 #include "analyzer/report/phrases.h"
-#include "gui/model/gpu.h"
 #include "gui/model/overview.h"
+#include "gui/model/penstock_command.h"
 #include "gui/model/report_texts.h"
 #include "gui/model/ticks.h"
 #include "gui/views/overview_parts.h"

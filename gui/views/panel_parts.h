@@ -62,7 +62,6 @@ void DrawNothing(const Ui& ui, Workspace& workspace, const Nothing& nothing, Are
 // Of a recording without any spans, and of one without a loader.
 [[nodiscard]] Nothing NothingRecorded(const Workspace& workspace);
 [[nodiscard]] Nothing NoLoader();
-inline constexpr const char* kRecordCommand = "penstock record -- python train.py";
 
 // A line of code or a command at the cursor, as an item, with a button that copies it; wrapped.
 void CodeBox(const Ui& ui, Workspace& workspace, const std::string& code, float width);

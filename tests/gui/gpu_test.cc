@@ -124,16 +124,10 @@ TEST(GpuModelTest, ASelectionWithoutAnyLeavesATraceThatHasSome) {
   EXPECT_TRUE(gpu.any);
 }
 
-TEST(GpuModelTest, WithoutAGpuThereIsACommandThatWouldRecordIt) {
+TEST(GpuModelTest, WithoutAGpuNothingIsRecordedOfOne) {
   const GpuModel gpu = GpuOf({.kernel = 0, .copy = 0, .counters = false});
   EXPECT_FALSE(gpu.recorded());
   EXPECT_FALSE(gpu.any);
-  traces::TraceData data;
-  EXPECT_EQ(PenstockCommand(*traces::MakeTrace(data), "doctor"),
-            "penstock doctor -- python train.py");
-  data.facts["command"] = "python a.py --x";
-  EXPECT_EQ(PenstockCommand(*traces::MakeTrace(data), "record --gpu auto"),
-            "penstock record --gpu auto -- python a.py --x");
 }
 
 }  // namespace
