@@ -161,7 +161,7 @@
   /* Rows of the timeline */                                                                       \
   X(kLaneMain, "main", "主线程")                                                                   \
   X(kLaneThread, "thread {}", "线程 {}")                                                           \
-  X(kLaneStream, "{} stream {}", "{} 流 {}")                                                       \
+  X(kLaneStream, "GPU {} stream {}", "GPU {} 流 {}")                                               \
   /* What-if */                                                                                    \
   X(kTimesWholeRun, "×{} of the whole run", "全程 ×{}")                                            \
   X(kTimesOfWholeRun,                                                                              \
