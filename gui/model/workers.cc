@@ -140,6 +140,7 @@ MemoryKind WorkersModel::best() const {
 WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) {
   WorkersModel model;
   const analyzer::RunModel& run = analysis.report.diagnosis.run;
+  model.ranks = BuildRanks(analysis.report);
   model.shared_size = static_cast<double>(run.machine().shm_size.value);
   if (run.has_loader()) {
     const auto startups = StartupsOf(run.loader());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gui/model/document.h"
+#include "gui/model/ranks.h"
 #include "gui/model/series.h"
 
 namespace penstock::gui {
@@ -66,6 +67,7 @@ struct WorkersModel {
   double shared_size = 0;
   double slowest = 0;         // largest slowdown; 0: too few workers to compare
   std::size_t straggler = 0;  // its place in `workers`
+  RanksModel ranks;
 
   [[nodiscard]] const std::vector<MemoryCurve>& Of(MemoryKind kind) const {
     return memory[static_cast<std::size_t>(kind)];

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "gui/model/memory_words.h"
+#include "tests/analyzer/synthetic_ranks.h"
 #include "tests/gui/panels_support.h"
 
 namespace penstock::gui {
@@ -108,6 +109,15 @@ TEST(WorkersModelTest, WhatIsSharedAndCopiedIsACurveAndALine) {
   // Where memory was not recorded there is nothing to say of it.
   const Document without = testing::DocumentOf(traces::MakeTrace(MakeSynthetic(run)));
   EXPECT_TRUE(MemoryLines(*without.analysis, Language::kEnglish).empty());
+}
+
+TEST(WorkersModelTest, ItsRanksAreThoseOfTheReport) {
+  analyzer::testing::Ranked run;
+  run.ranks = 3;
+  const WorkersModel model = Model(TraceOfAll(run));
+  ASSERT_EQ(model.ranks.lines.size(), 3U);
+  EXPECT_EQ(model.ranks.lines[2].rank, 2);
+  EXPECT_TRUE(Model(MakeSynthetic(Synthetic{})).ranks.lines.empty());
 }
 
 TEST(WorkersModelTest, ARunWithoutWorkersHasNoLines) {
