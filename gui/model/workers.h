@@ -74,6 +74,9 @@ struct WorkersModel {
   }
   // The most telling kind that was recorded often enough to be a curve.
   [[nodiscard]] MemoryKind best() const;
+  // Of the curves of a kind, and of `shared`: seconds since the trace began, 0 without any. A
+  // program that was killed was sampled after its last span.
+  [[nodiscard]] double last_sample(MemoryKind kind) const;
 };
 
 // Cost: O(batches + samples of counters).

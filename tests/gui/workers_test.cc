@@ -111,6 +111,23 @@ TEST(WorkersModelTest, WhatIsSharedAndCopiedIsACurveAndALine) {
   EXPECT_TRUE(MemoryLines(*without.analysis, Language::kEnglish).empty());
 }
 
+TEST(WorkersModelTest, TheLastSampleMayLieAfterTheLastSpan) {
+  traces::TraceData data = MakeSynthetic(Synthetic{});
+  const auto spans = traces::MakeTrace(data);
+  for (int i = 0; i < 5; ++i) {
+    traces::CounterSample sample;
+    sample.at = spans->end() + analyzer::testing::Ms(100.0 * (i - 3));
+    sample.name = data.Intern("uss_bytes");
+    sample.process = ProcessId{1};
+    sample.value = 100'000'000;
+    data.counters.push_back(sample);
+  }
+  const WorkersModel model = Model(std::move(data));
+  const double length = Seconds(spans->end() - spans->begin());
+  EXPECT_NEAR(model.last_sample(MemoryKind::kUss), length + 0.1, 1e-6);
+  EXPECT_EQ(model.last_sample(MemoryKind::kRss), 0);
+}
+
 TEST(WorkersModelTest, ItsRanksAreThoseOfTheReport) {
   analyzer::testing::Ranked run;
   run.ranks = 3;
