@@ -115,31 +115,19 @@ float CopyButtonWidth(const Ui& ui) {
          ui.Px(22);
 }
 
-struct CodeLines {
-  std::vector<std::string> lines;
-  bool cut = false;  // there were more
-};
-
-CodeLines LinesOf(const Ui& ui, const std::string& code, float width, std::size_t most) {
+Wrapped CodeLines(const Ui& ui, const std::string& code, float width, std::size_t most) {
   const float room = std::max(ui.Px(40), width - CopyButtonWidth(ui) - ui.Px(28));
-  CodeLines code_lines{WrapText(ui.mono, code, room)};
-  std::vector<std::string>& lines = code_lines.lines;
-  code_lines.cut = most > 0 && lines.size() > most;
-  if (code_lines.cut) {
-    lines.resize(most);
-    lines.back() = Elided(ui.mono, lines.back() + " …", room);
-  }
-  return code_lines;
+  return WrapText(ui.mono, code, room, most);
 }
 
-float HeightOf(const Ui& ui, const CodeLines& code) {
+float HeightOf(const Ui& ui, const Wrapped& code) {
   return (ui.mono->FontSize + ui.Px(3)) * static_cast<float>(code.lines.size()) + ui.Px(15);
 }
 
 }  // namespace
 
 float CodeBoxHeight(const Ui& ui, const std::string& code, float width, std::size_t most_lines) {
-  return HeightOf(ui, LinesOf(ui, code, width, most_lines));
+  return HeightOf(ui, CodeLines(ui, code, width, most_lines));
 }
 
 void CodeBox(const Ui& ui, Workspace& workspace, const std::string& code, float width,
@@ -147,7 +135,7 @@ void CodeBox(const Ui& ui, Workspace& workspace, const std::string& code, float 
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool copied = workspace.copied == code && ImGui::GetTime() - workspace.copied_at < 2;
-  const CodeLines shown = LinesOf(ui, code, width, most_lines);
+  const Wrapped shown = CodeLines(ui, code, width, most_lines);
   const float height = HeightOf(ui, shown);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   list->AddRectFilled(at, {at.x + width, at.y + height}, Ink(p.raised), ui.Px(6));

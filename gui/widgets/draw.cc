@@ -87,6 +87,15 @@ std::vector<std::string> WrapText(ImFont* font, std::string_view text, float wid
   return lines;
 }
 
+Wrapped WrapText(ImFont* font, std::string_view text, float width, std::size_t most) {
+  Wrapped wrapped{WrapText(font, text, width)};
+  wrapped.cut = most > 0 && wrapped.lines.size() > most;
+  if (!wrapped.cut) return wrapped;
+  wrapped.lines.resize(most);
+  wrapped.lines.back() = Elided(font, std::string(Bare(wrapped.lines.back())) + " …", width);
+  return wrapped;
+}
+
 std::string Elided(ImFont* font, std::string_view text, float width) {
   if (TextWidth(font, text) <= width) return std::string(text);
   constexpr std::string_view kDots = "…";

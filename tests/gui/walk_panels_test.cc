@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What panels of several views draw with, and the words in them.
+#include "gui/views/compare_parts.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/timeline_canvas.h"
 #include "tests/gui/walk.h"
@@ -23,10 +24,40 @@ TEST_F(WalkPanels, ABoxOfCodeIsNoHigherThanItsMostLines) {
   std::string code = "python train.py";
   for (int i = 0; i < 40; ++i) code += " --option value";
   const float four = CodeBoxHeight(ui(), code, 300, 4);
-  EXPECT_FLOAT_EQ(four, (ui().mono->FontSize + ui().Px(3)) * 4 + ui().Px(15));
+  EXPECT_NEAR(four, (ui().mono->FontSize + ui().Px(3)) * 4 + ui().Px(15), 0.01F);
   EXPECT_GT(CodeBoxHeight(ui(), code, 300), four);
   // What fits is not cut.
   EXPECT_FLOAT_EQ(CodeBoxHeight(ui(), "python", 300, 4), CodeBoxHeight(ui(), "python", 300));
+}
+
+TEST_F(WalkPanels, WrappedTextIsCutAfterItsMostLines) {
+  ImFont* font = ui().body;
+  const std::string text = "one two three four five six seven eight nine ten";
+  const float width = TextWidth(font, "one two three");
+  const Wrapped all = WrapText(font, text, width, 0);
+  EXPECT_FALSE(all.cut);
+  ASSERT_GT(all.lines.size(), 3U);
+  const Wrapped some = WrapText(font, text, width, 2);
+  EXPECT_TRUE(some.cut);
+  ASSERT_EQ(some.lines.size(), 2U);
+  EXPECT_EQ(some.lines[0], all.lines[0]);
+  EXPECT_TRUE(some.lines[1].ends_with("…"));
+  EXPECT_LE(TextWidth(font, some.lines[1]), width);
+}
+
+// What does not fit beside the other side's is wrapped, up to three lines.
+TEST_F(WalkPanels, LongSettingsTakeTheHeightOfTheirLines) {
+  SettingChange setting;
+  setting.name = "x";
+  setting.before = "1";
+  setting.after = "2";
+  const float one = CompareSettingsHeight(ui(), {setting}, 400);
+  for (int i = 0; i < 6; ++i) setting.after += " --option";
+  const float more = CompareSettingsHeight(ui(), {setting}, 400);
+  EXPECT_GT(more, one);
+  for (int i = 0; i < 60; ++i) setting.after += " --option";
+  const float most = CompareSettingsHeight(ui(), {setting}, 400);
+  EXPECT_NEAR(most, one + 2 * (ui().body->FontSize + ui().Px(2)), 0.01F);
 }
 
 TEST(LaneLabelTest, IsSaidInTheWindowsLanguageAndANameOfItsOwnStays) {
