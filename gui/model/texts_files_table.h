@@ -62,6 +62,9 @@
   X(kCellFailed, "failed: {}", "失败：{}")                                                         \
   X(kCellUnavailable, "not possible here: {}", "本机不可用：{}")                                   \
   X(kCellWithinNoise, "as good", "同样好")                                                         \
+  X(kCellWithinNoiseTip,                                                                           \
+    "Its runs reach into those of the best, or its median lies within {} of that of the best.",    \
+    "其最快的运行达到最佳设置最慢的运行，或其中位数与最佳相差不到 {}。")                           \
   X(kCellBest, "best", "最佳")                                                                     \
   X(kCellSuggested, "suggested", "建议")                                                           \
   X(kCellRuns, "each run", "各次运行")                                                             \

@@ -95,7 +95,7 @@ void DrawRow(const Ui& ui, SweepViewState& state, std::size_t index,
       continue;
     }
     plain(Elided(ui.body, text, ImGui::GetContentRegionAvail().x), dim);
-    if (!text.empty()) Tip(ui, text);
+    if (!text.empty()) Tip(ui, NoteTip(sweep, cell, ui.language));
   }
 }
 
