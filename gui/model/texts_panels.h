@@ -86,6 +86,7 @@
   X(kGpuOtherCopy, "other", "其他") \
   X(kComma, ", ", "，") \
   X(kMostOf, "max {}", "最高 {}") \
+  X(kLimitOf, "limit {}", "上限 {}") \
   X(kWordFetch, "fetch", "制作批次") \
   X(kWordMark, "mark", "标记") \
   X(kWordSync, "sync", "同步等待") \

@@ -94,7 +94,8 @@ void DrawRowLabel(const TimelineCanvas& canvas, const Row& row) {
   const std::string owner = row.pinned ? OwnerOf(canvas, row) : "";
   if (row.kind == RowKind::kCounter) {
     const CounterTrack& track = canvas.workspace.document.analysis->counters[row.counter];
-    const std::string most = ui.F(Text::kMostOf, CounterText(track, track.most));
+    const std::string most =
+        ui.F(track.limit ? Text::kLimitOf : Text::kMostOf, CounterText(track, track.most));
     const float top = canvas.Top(row) + ui.Px(2);
     DrawTextRight(list, ui.small, right, top, Ink(p.dim), most);
     DrawText(list, ui.small, {left, y}, Ink(p.text),
