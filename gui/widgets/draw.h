@@ -68,6 +68,10 @@ void EndCard();
 // A tooltip of one text, of one or more lines, if the last item is hovered.
 void Tip(const Ui& ui, std::string_view text);
 
+// How many of `rows`, each `height` high and `pitch` below the one before, have room in `room`: at
+// least one, if there is any.
+[[nodiscard]] std::size_t RowsThatFit(float room, float pitch, float height, std::size_t rows);
+
 // A dashed horizontal line.
 void DashedLine(ImDrawList* list, ImVec2 from, float to_x, ImU32 colour, float scale);
 

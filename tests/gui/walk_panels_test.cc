@@ -60,6 +60,15 @@ TEST_F(WalkPanels, LongSettingsTakeTheHeightOfTheirLines) {
   EXPECT_NEAR(most, one + 2 * (ui().body->FontSize + ui().Px(2)), 0.01F);
 }
 
+// Each 10 high and 20 below the one before.
+TEST(RowsThatFitTest, CountsThemAndShowsTheFirstInAnyCase) {
+  EXPECT_EQ(RowsThatFit(50, 20, 10, 5), 3U);
+  EXPECT_EQ(RowsThatFit(49, 20, 10, 5), 2U);
+  EXPECT_EQ(RowsThatFit(200, 20, 10, 5), 5U);
+  EXPECT_EQ(RowsThatFit(-3, 20, 10, 5), 1U);
+  EXPECT_EQ(RowsThatFit(50, 20, 10, 0), 0U);
+}
+
 TEST(LaneLabelTest, IsSaidInTheWindowsLanguageAndANameOfItsOwnStays) {
   Ui english;
   Ui chinese;
