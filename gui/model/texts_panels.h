@@ -95,10 +95,10 @@
   X(kGpuColumnBeside, "overlap", "重叠") \
   X(kGpuCalls, "Calls", "驱动调用") \
   X(kGpuCall, "call", "调用") \
-  X(kGpuPageable, "pageable memory", "可分页内存") \
-  X(kGpuPinned, "pinned memory", "锁页内存") \
-  X(kGpuManaged, "managed memory", "托管内存") \
-  X(kGpuUnknownKind, "kind not recorded", "类型未记录") \
+  X(kGpuPageable, "pageable", "可分页内存") \
+  X(kGpuPinned, "pinned", "锁页内存") \
+  X(kGpuManaged, "managed", "托管内存") \
+  X(kGpuUnknownKind, "unknown", "类型未记录") \
   X(kGpuColumnSpeed, "speed", "速度") \
   X(kGpuKernels, "Kernels", "GPU 内核") \
   X(kGpuKernel, "kernel", "GPU 内核") \

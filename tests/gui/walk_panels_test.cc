@@ -2,6 +2,7 @@
 //
 // What panels of several views draw with, and the words in them.
 #include "gui/views/compare_parts.h"
+#include "gui/views/gpu_panels.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/timeline_canvas.h"
 #include "tests/gui/walk.h"
@@ -67,6 +68,20 @@ TEST(RowsThatFitTest, CountsThemAndShowsTheFirstInAnyCase) {
   EXPECT_EQ(RowsThatFit(200, 20, 10, 5), 5U);
   EXPECT_EQ(RowsThatFit(-3, 20, 10, 5), 1U);
   EXPECT_EQ(RowsThatFit(50, 20, 10, 0), 0U);
+}
+
+// In English the first column of the table has some 189 pixels in a window of 1280.
+TEST_F(WalkPanels, KindsOfCopiesFitIntoTheirColumn) {
+  using analyzer::CopyMemory;
+  for (const CopyWay way : {CopyWay::kToDevice, CopyWay::kFromDevice}) {
+    for (const CopyMemory memory :
+         {CopyMemory::kPageable, CopyMemory::kPinned, CopyMemory::kManaged, CopyMemory::kUnknown}) {
+      CopyRow row;
+      row.way = way;
+      row.memory = memory;
+      EXPECT_LT(TextWidth(ui().body, KindName(ui(), row)), 189) << KindName(ui(), row);
+    }
+  }
 }
 
 TEST(LaneLabelTest, IsSaidInTheWindowsLanguageAndANameOfItsOwnStays) {
