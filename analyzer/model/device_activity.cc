@@ -9,7 +9,6 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::uint64_t kLargeCopy = 64 * 1024;  // gpu.md section 4: smaller ones go another way
 constexpr std::size_t kSlowest = 8;
 
 double SecondsOf(std::int64_t ns) {

@@ -32,6 +32,9 @@ struct LoopShares {
   double rest = 0;  // launching, Python, the optimiser
 };
 
+// Bytes. Smaller copies go another way and say nothing about the link. Source: gpu.md section 4.
+inline constexpr std::uint64_t kLargeCopy = 64 * 1024;
+
 // Copies to the device from one kind of memory. Units: seconds. A copy counts where it starts.
 struct CopyTotals {
   CopyMemory memory = CopyMemory::kUnknown;
@@ -46,8 +49,8 @@ struct CopyTotals {
   double blocked = 0;      // host, in the calls
   double waited = 0;       // from the call to the start of the transfer
   double behind = 0;       // of that: kernels ran
-  double large_bytes = 0;  // of copies of 64 KiB and more: those of small ones say nothing
-  double large_time = 0;   // about the link
+  double large_bytes = 0;  // of copies of kLargeCopy and more
+  double large_time = 0;
 
   // Bytes a second; 0: no large copy.
   [[nodiscard]] double rate() const { return large_time > 0 ? large_bytes / large_time : 0; }

@@ -118,8 +118,7 @@ void App::Replace(Document document) {
       CarryOver(*old, *now, workspace_.timeline, live ? Following::kYes : Following::kNo);
   FindMarks();
   // What names spans by their place is asked for anew.
-  workspace_.search.done.clear();
-  workspace_.search.found.reset();
+  workspace_.search.Forget();
   workspace_.ForgetUnseen();
 }
 

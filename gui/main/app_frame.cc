@@ -6,6 +6,7 @@
 
 #include "gui/main/app.h"
 #include "gui/model/overview.h"
+#include "gui/model/penstock_command.h"
 #include "gui/views/panel_parts.h"
 
 namespace penstock::gui {
@@ -226,7 +227,7 @@ void App::DrawWelcome(Area area) {
   if (PrimaryButton(ui_, ui_.T(Text::kOpen))) Choose(false);
   ImGui::Dummy({1, ui_.Px(10)});
   Paragraph(ui_, ui_.body, p.dim, ui_.T(Text::kWelcomeRecord), width);
-  Paragraph(ui_, ui_.mono, p.text, "penstock record -- python train.py", width);
+  Paragraph(ui_, ui_.mono, p.text, kRecordCommand, width);
   std::optional<std::filesystem::path> chosen;
   if (!settings_.recent.empty()) {
     ImGui::Dummy({1, ui_.Px(10)});

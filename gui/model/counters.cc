@@ -107,7 +107,7 @@ std::optional<CounterTrack> GpuOf(const traces::Trace& trace, const Analysis& an
     }
     until = std::max(until, last);
   }
-  CounterTrack track{CounterKind::kGpuBusy, CounterTrack::kAll, {}, 1};
+  CounterTrack track{CounterKind::kGpuBusy, CounterTrack::kAll, {}, 1, true};
   for (std::size_t b = 0; b < busy.size(); ++b) {
     const std::int64_t at = static_cast<std::int64_t>(b) * width;
     const auto whole = static_cast<double>(std::min(width, length - at));
@@ -165,6 +165,7 @@ std::vector<CounterTrack> BuildCounters(const traces::Trace& trace, const Analys
     }
     ready.points.push_back({Ns(queue.bins.back().at + queue.width / 2), 0});
     ready.most = std::max(1, queue.most);
+    ready.limit = true;
     all.push_back(std::move(ready));
   }
   if (auto gpu = GpuOf(trace, analysis)) all.push_back(std::move(*gpu));

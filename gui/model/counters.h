@@ -26,6 +26,7 @@ struct CounterTrack {
   std::uint32_t process = kAll;  // index into Trace::processes(), or the whole run
   std::vector<CounterPoint> points;
   double most = 0;
+  bool limit = false;  // `most` is what there can be, not what there was
 };
 
 // Finished batches, how much of the time a GPU computes (of the kernels of all devices and

@@ -6,8 +6,6 @@
 #include <map>
 #include <unordered_map>
 
-#include <fmt/core.h>
-
 #include "analyzer/model/stretches.h"
 
 namespace penstock::gui {
@@ -20,7 +18,6 @@ using traces::StageId;
 
 constexpr std::size_t kBins = 240;
 constexpr std::size_t kMostNames = 200;
-constexpr std::uint64_t kSmallCopy = 64 * 1024;  // as analyzer::CopyTotals has it
 
 bool Has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -73,7 +70,7 @@ void AddCopy(const traces::Trace& trace, ThreadId thread, const Counted& counted
   row.bytes += span.bytes.value;
   const double wall = static_cast<double>(counted.wall) * 1e-9;
   row.wall += wall;
-  if (span.bytes.value >= kSmallCopy) {
+  if (span.bytes.value >= analyzer::kLargeCopy) {
     row.large_bytes += static_cast<double>(span.bytes.value);
     row.large_time += wall;
   }
@@ -298,9 +295,9 @@ GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::sto
   gpu.to = extent.to();
   constexpr std::array kOfDevices = {StageId::kKernel, StageId::kH2d, StageId::kCopy,
                                      StageId::kCall, StageId::kSync};
-  const bool any = std::any_of(kOfDevices.begin(), kOfDevices.end(),
-                               [&](StageId stage) { return stages[stage].count > 0; });
-  if (!any) return gpu;
+  gpu.any = std::any_of(kOfDevices.begin(), kOfDevices.end(),
+                        [&](StageId stage) { return stages[stage].count > 0; });
+  if (!gpu.any) return gpu;
   Found found = Sweep(extent, stop);
   const Copies& copies = found.Best();
   gpu.kernels = found.kernel_count;
@@ -315,11 +312,6 @@ GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::sto
   if (gpu.kernels > 0) gpu.computing = ShareOver(gpu, std::move(found.kernels));
   if (gpu.copies > 0) gpu.copying = ShareOver(gpu, copies.to_device);
   return gpu;
-}
-
-std::string PenstockCommand(const traces::Trace& trace, std::string_view verb) {
-  const std::string command = analyzer::TextFact(trace.facts(), "command");
-  return fmt::format("penstock {} -- {}", verb, command.empty() ? "python train.py" : command);
 }
 
 }  // namespace penstock::gui

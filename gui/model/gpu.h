@@ -36,7 +36,7 @@ struct CopyRow {
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
   double wall = 0;         // seconds, added up
-  double large_bytes = 0;  // of copies of 64 KiB and more: small ones say nothing of the link
+  double large_bytes = 0;  // of copies of analyzer::kLargeCopy and more
   double large_time = 0;
   double beside = -1;  // fraction of the time beside a kernel; -1: not known
   Call longest;
@@ -77,6 +77,7 @@ struct GpuModel {
   double to = 0;
   std::uint64_t kernels = 0;
   std::uint64_t copies = 0;  // to the device
+  bool any = false;          // the whole trace has spans of a device; a selection may have none
   // What the report says, in the steady part of the loop; of a selection the same.
   analyzer::DeviceActivity activity;
   Series computing;                                        // fraction of each bin with a kernel
@@ -98,8 +99,5 @@ struct GpuModel {
 // Cost: one pass over the spans, and O(kernels log kernels).
 [[nodiscard]] GpuModel BuildGpu(const Extent& extent, const Analysis& analysis,
                                 const std::stop_token& stop = {});
-
-// The program of the trace under a command of penstock: "penstock doctor -- python train.py".
-[[nodiscard]] std::string PenstockCommand(const traces::Trace& trace, std::string_view verb);
 
 }  // namespace penstock::gui

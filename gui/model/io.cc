@@ -43,11 +43,17 @@ double EdgeAt(std::size_t place) {
 }
 
 std::size_t SizeBin(std::uint64_t bytes) {
-  std::size_t bin = 0;
-  for (std::uint64_t rest = bytes; rest >= 10; rest /= 10) bin += kEdges.size();
-  const std::size_t end = bin + kEdges.size();
-  while (bin + 1 < end && EdgeAt(bin + 1) <= static_cast<double>(bytes)) ++bin;
-  return bin;
+  std::size_t first = 0;  // of the decade
+  double decade = 1;
+  for (std::uint64_t rest = bytes; rest >= 10; rest /= 10) {
+    first += kEdges.size();
+    decade *= 10;
+  }
+  std::size_t edge = 0;
+  while (edge + 1 < kEdges.size() && decade * kEdges[edge + 1] <= static_cast<double>(bytes)) {
+    ++edge;
+  }
+  return first + edge;
 }
 
 // Takes in reads one by one.

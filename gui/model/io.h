@@ -37,7 +37,7 @@ struct FileRow {
 // Columns of the table of files.
 enum class FileColumn : std::uint8_t { kPath, kReads, kBytes, kWall, kRate, kLongest };
 
-// Read sizes, four bins to each doubling: bin i holds [2^(i/4), 2^((i+1)/4)) bytes.
+// Read sizes, ten bins to each decade. Source of their edges: ISO 3, the series R10.
 struct SizeBins {
   static constexpr std::size_t kPerDecade = 10;
   std::size_t first = 0;

@@ -107,6 +107,8 @@ enum class SweepColumn : std::uint8_t {
 [[nodiscard]] std::vector<SweepColumn> ColumnsOf(const Sweep& sweep);
 [[nodiscard]] std::string CellText(const Sweep& sweep, const SweepCell& cell, SweepColumn column,
                                    Language language);
+// What its note says in full, and what it means.
+[[nodiscard]] std::string NoteTip(const Sweep& sweep, const SweepCell& cell, Language language);
 // Order of the rows by a column of the table (axes first, then ColumnsOf); < 0: as measured.
 // Cells without a figure come last.
 [[nodiscard]] std::vector<std::size_t> SortedCells(const Sweep& sweep, int column, bool descending);

@@ -278,6 +278,12 @@ std::string CellText(const Sweep& /*sweep*/, const SweepCell& cell, SweepColumn 
   return {};
 }
 
+std::string NoteTip(const Sweep& sweep, const SweepCell& cell, Language language) {
+  const std::string note = CellText(sweep, cell, SweepColumn::kNote, language);
+  if (cell.state != SweepState::kMeasured || !cell.within_noise) return note;
+  return note + "\n" + Filled(Text::kCellWithinNoiseTip, language, PercentText(sweep.tie));
+}
+
 std::vector<std::size_t> SortedCells(const Sweep& sweep, int column, bool descending) {
   std::vector<std::size_t> order(sweep.cells.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

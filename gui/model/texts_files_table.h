@@ -62,6 +62,9 @@
   X(kCellFailed, "failed: {}", "失败：{}")                                                         \
   X(kCellUnavailable, "not possible here: {}", "本机不可用：{}")                                   \
   X(kCellWithinNoise, "as good", "同样好")                                                         \
+  X(kCellWithinNoiseTip,                                                                           \
+    "Its runs reach into those of the best, or its median lies within {} of that of the best.",    \
+    "其最快的运行达到最佳设置最慢的运行，或其中位数与最佳相差不到 {}。")                           \
   X(kCellBest, "best", "最佳")                                                                     \
   X(kCellSuggested, "suggested", "建议")                                                           \
   X(kCellRuns, "each run", "各次运行")                                                             \
@@ -161,7 +164,7 @@
   /* Rows of the timeline */                                                                       \
   X(kLaneMain, "main", "主线程")                                                                   \
   X(kLaneThread, "thread {}", "线程 {}")                                                           \
-  X(kLaneStream, "{} stream {}", "{} 流 {}")                                                       \
+  X(kLaneStream, "GPU {} stream {}", "GPU {} 流 {}")                                               \
   /* What-if */                                                                                    \
   X(kTimesWholeRun, "×{} of the whole run", "全程 ×{}")                                            \
   X(kTimesOfWholeRun,                                                                              \

@@ -11,6 +11,7 @@
   X(kOfLoopTime, "of the loop", "占循环时间") \
   X(kPlotClickTip, "Click: this moment in the timeline", "单击：在时间线中查看此刻") \
   X(kNoFindingsHere, "No finding about this.", "这方面没有发现问题。") \
+  X(kMoreGains, "{} more", "另有 {} 项") \
   X(kNeedsFor, "Not checked: {}", "未检查：{}") \
   X(kSamplesOf, "sample {}", "样本 {}") \
   /* I/O */ \
@@ -86,6 +87,7 @@
   X(kGpuOtherCopy, "other", "其他") \
   X(kComma, ", ", "，") \
   X(kMostOf, "max {}", "最高 {}") \
+  X(kLimitOf, "limit {}", "上限 {}") \
   X(kWordFetch, "fetch", "制作批次") \
   X(kWordMark, "mark", "标记") \
   X(kWordSync, "sync", "同步等待") \
@@ -93,10 +95,10 @@
   X(kGpuColumnBeside, "overlap", "重叠") \
   X(kGpuCalls, "Calls", "驱动调用") \
   X(kGpuCall, "call", "调用") \
-  X(kGpuPageable, "pageable memory", "可分页内存") \
-  X(kGpuPinned, "pinned memory", "锁页内存") \
-  X(kGpuManaged, "managed memory", "托管内存") \
-  X(kGpuUnknownKind, "kind not recorded", "类型未记录") \
+  X(kGpuPageable, "pageable", "可分页内存") \
+  X(kGpuPinned, "pinned", "锁页内存") \
+  X(kGpuManaged, "managed", "托管内存") \
+  X(kGpuUnknownKind, "unknown", "类型未记录") \
   X(kGpuColumnSpeed, "speed", "速度") \
   X(kGpuKernels, "Kernels", "GPU 内核") \
   X(kGpuKernel, "kernel", "GPU 内核") \

@@ -8,8 +8,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include "gui/model/density.h"
 
 namespace penstock::gui {
@@ -202,12 +200,19 @@ void MakeGroups(std::span<const traces::ProcessInfo> processes,
       });
 }
 
-std::string LabelOf(std::span<const traces::ProcessInfo> processes,
-                    const traces::ThreadInfo& thread) {
-  const bool main =
-      thread.process.value < processes.size() && processes[thread.process.value].pid == thread.tid;
-  if (main) return "main";
-  return thread.name.empty() ? fmt::format("thread {}", thread.tid) : thread.name;
+// Without its spans.
+Lane MakeLane(std::span<const traces::ProcessInfo> processes,
+              std::span<const traces::ThreadInfo> threads, ThreadId thread) {
+  const traces::ThreadInfo& info = threads[thread.value];
+  Lane lane;
+  lane.thread = thread;
+  lane.tid = info.tid;
+  lane.label = info.name;
+  lane.main = processes[info.process.value].pid == info.tid;
+  if (wire::IsDeviceLane(info.tid)) {
+    lane.stream = {wire::DeviceOfLane(info.tid), wire::StreamOfLane(info.tid)};
+  }
+  return lane;
 }
 
 }  // namespace
@@ -259,10 +264,7 @@ std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildCon
     if (spans.empty()) continue;
     timeline.spans += spans.size();
     AddDerivedSteps(spans);
-    Lane lane;
-    lane.thread = ThreadId{t};
-    lane.tid = info.tid;
-    lane.label = LabelOf(trace.processes(), info);
+    Lane lane = MakeLane(trace.processes(), trace.threads(), ThreadId{t});
     lane.spans = spans.size();
     LevelBuilder builder(lane);
     for (const RawSpan& span : spans) builder.Add(span);
@@ -289,10 +291,7 @@ Timeline MakeTimeline(const traces::Preview& preview) {
   for (const traces::PreviewThread& thread : preview.threads) {
     const traces::ThreadInfo& info = preview.thread_infos[thread.thread.value];
     if (info.process.value >= preview.processes.size()) continue;
-    Lane lane;
-    lane.thread = thread.thread;
-    lane.tid = info.tid;
-    lane.label = LabelOf(preview.processes, info);
+    Lane lane = MakeLane(preview.processes, preview.thread_infos, thread.thread);
     for (const traces::PreviewLevel& from : thread.levels) {
       lane.spans += from.spans;
       lane.levels.emplace_back();

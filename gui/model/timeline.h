@@ -71,11 +71,20 @@ struct Level {
   [[nodiscard]] std::size_t FirstStartingAt(std::int64_t at) const;
 };
 
+// As CUPTI counts them.
+struct DeviceStream {
+  std::uint32_t device = 0;
+  std::uint32_t stream = 0;
+  constexpr auto operator<=>(const DeviceStream&) const = default;
+};
+
 // One thread.
 struct Lane {
   ThreadId thread;
   std::uint32_t tid = 0;
-  std::string label;
+  std::string label;                   // its own name; "" none
+  bool main = false;                   // the first thread of its process
+  std::optional<DeviceStream> stream;  // of a device, which is no thread of the program
   std::vector<Level> levels;
   std::uint64_t spans = 0;
 };

@@ -137,9 +137,18 @@ MemoryKind WorkersModel::best() const {
   return MemoryKind::kRss;
 }
 
+double WorkersModel::last_sample(MemoryKind kind) const {
+  double last = shared.empty() ? 0 : shared.at.back();
+  for (const MemoryCurve& curve : Of(kind)) {
+    if (!curve.curve.empty()) last = std::max(last, curve.curve.at.back());
+  }
+  return last;
+}
+
 WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) {
   WorkersModel model;
   const analyzer::RunModel& run = analysis.report.diagnosis.run;
+  model.ranks = BuildRanks(analysis.report);
   model.shared_size = static_cast<double>(run.machine().shm_size.value);
   if (run.has_loader()) {
     const auto startups = StartupsOf(run.loader());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gui/model/document.h"
+#include "gui/model/ranks.h"
 #include "gui/model/series.h"
 
 namespace penstock::gui {
@@ -66,12 +67,16 @@ struct WorkersModel {
   double shared_size = 0;
   double slowest = 0;         // largest slowdown; 0: too few workers to compare
   std::size_t straggler = 0;  // its place in `workers`
+  RanksModel ranks;
 
   [[nodiscard]] const std::vector<MemoryCurve>& Of(MemoryKind kind) const {
     return memory[static_cast<std::size_t>(kind)];
   }
   // The most telling kind that was recorded often enough to be a curve.
   [[nodiscard]] MemoryKind best() const;
+  // Of the curves of a kind, and of `shared`: seconds since the trace began, 0 without any. A
+  // program that was killed was sampled after its last span.
+  [[nodiscard]] double last_sample(MemoryKind kind) const;
 };
 
 // Cost: O(batches + samples of counters).

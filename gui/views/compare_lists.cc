@@ -36,7 +36,59 @@ void DrawFinding(const Ui& ui, const analyzer::Finding& finding, bool gone, floa
   Tip(ui, gone ? title : title + "\n" + text.action);
 }
 
+// The name of a setting, and what it is in A and in B, side by side.
+struct SettingColumns {
+  float name = 0;  // widths
+  float value = 0;
+};
+
+SettingColumns ColumnsOf(const Ui& ui, float width) {
+  const float name = std::min(ui.Px(150), width * 0.4F);
+  return {name, (width - name) / 2};
+}
+
+std::string TitleOf(const Ui& ui, const SettingChange& setting) {
+  return setting.name.empty() ? ui.T(setting.label) : setting.name;
+}
+
+// Commands are long: the rest of one is in the tip.
+struct SettingLines {
+  std::vector<std::string> name;
+  std::vector<std::string> before;
+  std::vector<std::string> after;
+
+  [[nodiscard]] float HeightIn(const Ui& ui) const {
+    const std::size_t lines = std::max({name.size(), before.size(), after.size()});
+    return (ui.body->FontSize + ui.Px(2)) * static_cast<float>(lines);
+  }
+};
+
+SettingLines LinesOf(const Ui& ui, const SettingChange& setting, SettingColumns columns) {
+  constexpr std::size_t kMost = 3;
+  return {WrapText(ui.body, TitleOf(ui, setting), columns.name - ui.Px(8), kMost).lines,
+          WrapText(ui.body, setting.before, columns.value - ui.Px(8), kMost).lines,
+          WrapText(ui.strong, setting.after, columns.value - ui.Px(4), kMost).lines};
+}
+
+void DrawLines(const Ui& ui, ImFont* font, ImVec2 at, Rgb colour,
+               const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    DrawText(ImGui::GetWindowDrawList(), font, at, Ink(colour), line);
+    at.y += ui.body->FontSize + ui.Px(2);
+  }
+}
+
 }  // namespace
+
+float CompareSettingsHeight(const Ui& ui, const std::vector<SettingChange>& settings, float width) {
+  if (settings.empty()) return ui.body->FontSize + ui.Px(24);
+  const SettingColumns columns = ColumnsOf(ui, width);
+  float height = ui.small->FontSize + ui.Px(8);
+  for (const SettingChange& setting : settings) {
+    height += LinesOf(ui, setting, columns).HeightIn(ui) + ui.Px(7);
+  }
+  return height;
+}
 
 void DrawCompareSettings(const Ui& ui, const std::vector<SettingChange>& settings, Area area) {
   const Palette& p = ui.palette();
@@ -47,23 +99,20 @@ void DrawCompareSettings(const Ui& ui, const std::vector<SettingChange>& setting
   }
   BeginArea("settings", area, true);
   const float width = ImGui::GetContentRegionAvail().x;
-  const float name = std::min(ui.Px(150), width * 0.4F);
-  const float column = (width - name) / 2;
+  const SettingColumns columns = ColumnsOf(ui, width);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 head = ImGui::GetCursorScreenPos();
-  DrawText(list, ui.small, {head.x + name, head.y}, Ink(p.dim), "A");
-  DrawText(list, ui.small, {head.x + name + column, head.y}, Ink(p.dim), "B");
+  DrawText(list, ui.small, {head.x + columns.name, head.y}, Ink(p.dim), "A");
+  DrawText(list, ui.small, {head.x + columns.name + columns.value, head.y}, Ink(p.dim), "B");
   ImGui::Dummy({width, ui.small->FontSize + ui.Px(1)});
   for (const SettingChange& setting : settings) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const std::string title = setting.name.empty() ? ui.T(setting.label) : setting.name;
-    DrawText(list, ui.body, at, Ink(p.dim), Elided(ui.body, title, name - ui.Px(8)));
-    DrawText(list, ui.body, {at.x + name, at.y}, Ink(p.text),
-             Elided(ui.body, setting.before, column - ui.Px(8)));
-    DrawText(list, ui.strong, {at.x + name + column, at.y}, Ink(p.text),
-             Elided(ui.strong, setting.after, column - ui.Px(4)));
-    ImGui::Dummy({width, ui.body->FontSize + ui.Px(2)});
-    Tip(ui, title + "\nA  " + setting.before + "\nB  " + setting.after);
+    const SettingLines lines = LinesOf(ui, setting, columns);
+    DrawLines(ui, ui.body, at, p.dim, lines.name);
+    DrawLines(ui, ui.body, {at.x + columns.name, at.y}, p.text, lines.before);
+    DrawLines(ui, ui.strong, {at.x + columns.name + columns.value, at.y}, p.text, lines.after);
+    ImGui::Dummy({width, lines.HeightIn(ui)});
+    Tip(ui, TitleOf(ui, setting) + "\nA  " + setting.before + "\nB  " + setting.after);
   }
   EndArea();
 }

@@ -12,7 +12,9 @@ namespace penstock::gui {
 
 // Time of one sample in each stage, in both, and how sure the difference is.
 void DrawCompareStages(const Ui& ui, const CompareAnswer& answer, Area area);
-// Settings that differ, and findings that came or went.
+// Settings that differ, and findings that came or went. Long values are wrapped.
+[[nodiscard]] float CompareSettingsHeight(const Ui& ui, const std::vector<SettingChange>& settings,
+                                          float width);
 void DrawCompareSettings(const Ui& ui, const std::vector<SettingChange>& settings, Area area);
 void DrawCompareFindings(const Ui& ui, const CompareAnswer& answer, Area area);
 

@@ -255,8 +255,8 @@ void DrawCompare(const Ui& ui, Workspace& workspace, Area area) {
                            ui.T(Text::kTimeOfASample)));
   const float x = area.min.x + left + gap;
   // Few settings differ as a rule: what they do not need is for the findings.
-  const float need = ui.Px(64) + (ui.body->FontSize + ui.Px(9)) *
-                                     static_cast<float>(std::max<std::size_t>(settings.size(), 1));
+  const float need = ui.strong->FontSize + ui.Px(30) +
+                     CompareSettingsHeight(ui, settings, area.max.x - x - ui.Px(28));
   const float middle = std::min(std::floor((area.min.y + area.max.y - gap) / 2), area.min.y + need);
   DrawCompareSettings(
       ui, settings,

@@ -20,5 +20,7 @@ void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area
 void DrawGpuCounters(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area);
 
 [[nodiscard]] Text NameOf(IdleCause cause);
+// "to the GPU, pageable": short, for a cell.
+[[nodiscard]] std::string KindName(const Ui& ui, const CopyRow& row);
 
 }  // namespace penstock::gui

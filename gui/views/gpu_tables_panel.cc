@@ -35,23 +35,6 @@ Text WayName(CopyWay way) {
   return Text::kGpuOtherCopy;
 }
 
-// "to the GPU, pageable memory"
-std::string KindName(const Ui& ui, const CopyRow& row) {
-  const std::string way = ui.T(WayName(row.way));
-  switch (row.memory) {
-    case analyzer::CopyMemory::kPageable:
-      return way + ui.T(Text::kComma) + ui.T(Text::kGpuPageable);
-    case analyzer::CopyMemory::kPinned:
-      return way + ui.T(Text::kComma) + ui.T(Text::kGpuPinned);
-    case analyzer::CopyMemory::kManaged:
-      return way + ui.T(Text::kComma) + ui.T(Text::kGpuManaged);
-    case analyzer::CopyMemory::kUnknown:
-      break;
-  }
-  const bool host = row.way == CopyWay::kToDevice || row.way == CopyWay::kFromDevice;
-  return host ? way + ui.T(Text::kComma) + ui.T(Text::kGpuUnknownKind) : way;
-}
-
 // The first cell: a name that can be clicked.
 void NameCell(const Ui& ui, const std::string& name, int id, const Call& call,
               std::optional<Call>* chosen) {
@@ -144,6 +127,22 @@ Area DrawChoice(const Ui& ui, GpuState& state, Area area) {
 }
 
 }  // namespace
+
+std::string KindName(const Ui& ui, const CopyRow& row) {
+  const std::string way = ui.T(WayName(row.way));
+  switch (row.memory) {
+    case analyzer::CopyMemory::kPageable:
+      return way + ui.T(Text::kComma) + ui.T(Text::kGpuPageable);
+    case analyzer::CopyMemory::kPinned:
+      return way + ui.T(Text::kComma) + ui.T(Text::kGpuPinned);
+    case analyzer::CopyMemory::kManaged:
+      return way + ui.T(Text::kComma) + ui.T(Text::kGpuManaged);
+    case analyzer::CopyMemory::kUnknown:
+      break;
+  }
+  const bool host = row.way == CopyWay::kToDevice || row.way == CopyWay::kFromDevice;
+  return host ? way + ui.T(Text::kComma) + ui.T(Text::kGpuUnknownKind) : way;
+}
 
 void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area) {
   const Palette& p = ui.palette();

@@ -147,10 +147,8 @@ Text NameOf(IdleCause cause) {
 void DrawGpu(const Ui& ui, Workspace& workspace, Area area) {
   const GpuModel* gpu = Made(ui, workspace, workspace.gpu.model, area, BuildGpu);
   if (gpu == nullptr) return;
-  const analyzer::StageTable& stages = workspace.document.analysis->report.diagnosis.run.stages;
   // A selection without any of it is a trace that has some, nevertheless.
-  if (!gpu->recorded() && stages[StageId::kKernel].count == 0 && stages[StageId::kH2d].count == 0 &&
-      stages[StageId::kCall].count == 0) {
+  if (!gpu->recorded() && !gpu->any) {
     ScrollBelow(ui, "gpu", area, 520,
                 [&](Area whole) { DrawGpuNothing(ui, workspace, *gpu, whole); });
     return;

@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/report/format.h"
-#include "gui/model/gpu.h"
+#include "gui/model/penstock_command.h"
 #include "gui/model/ticks.h"
 #include "gui/views/io_panels.h"
 #include "gui/views/panel_parts.h"

@@ -8,8 +8,8 @@
 
 #include "analyzer/report/format.h"
 #include "analyzer/report/phrases.h"
-#include "gui/model/gpu.h"
 #include "gui/model/overview.h"
+#include "gui/model/penstock_command.h"
 #include "gui/model/report_texts.h"
 #include "gui/model/ticks.h"
 #include "gui/views/overview_parts.h"
@@ -115,26 +115,32 @@ float CopyButtonWidth(const Ui& ui) {
          ui.Px(22);
 }
 
-std::vector<std::string> CodeLines(const Ui& ui, const std::string& code, float width) {
-  return WrapText(ui.mono, code, width - CopyButtonWidth(ui) - ui.Px(28));
+Wrapped CodeLines(const Ui& ui, const std::string& code, float width, std::size_t most) {
+  const float room = std::max(ui.Px(40), width - CopyButtonWidth(ui) - ui.Px(28));
+  return WrapText(ui.mono, code, room, most);
+}
+
+float HeightOf(const Ui& ui, const Wrapped& code) {
+  return (ui.mono->FontSize + ui.Px(3)) * static_cast<float>(code.lines.size()) + ui.Px(15);
 }
 
 }  // namespace
 
-float CodeBoxHeight(const Ui& ui, const std::string& code, float width) {
-  const auto lines = static_cast<float>(CodeLines(ui, code, width).size());
-  return (ui.mono->FontSize + ui.Px(3)) * lines + ui.Px(15);
+float CodeBoxHeight(const Ui& ui, const std::string& code, float width, std::size_t most_lines) {
+  return HeightOf(ui, CodeLines(ui, code, width, most_lines));
 }
 
-void CodeBox(const Ui& ui, Workspace& workspace, const std::string& code, float width) {
+void CodeBox(const Ui& ui, Workspace& workspace, const std::string& code, float width,
+             std::size_t most_lines) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool copied = workspace.copied == code && ImGui::GetTime() - workspace.copied_at < 2;
-  const float height = CodeBoxHeight(ui, code, width);
+  const Wrapped shown = CodeLines(ui, code, width, most_lines);
+  const float height = HeightOf(ui, shown);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   list->AddRectFilled(at, {at.x + width, at.y + height}, Ink(p.raised), ui.Px(6));
   float y = at.y + ui.Px(9);
-  for (const std::string& line : CodeLines(ui, code, width)) {
+  for (const std::string& line : shown.lines) {
     DrawText(list, ui.mono, {at.x + ui.Px(10), y}, Ink(p.text), line);
     y += ui.mono->FontSize + ui.Px(3);
   }
@@ -143,9 +149,11 @@ void CodeBox(const Ui& ui, Workspace& workspace, const std::string& code, float 
   if (ImGui::Button(ui.T(copied ? Text::kCopied : Text::kCopy), {CopyButtonWidth(ui), 0})) {
     workspace.CopyText(code);
   }
+  const bool on_button = ImGui::IsItemHovered();
   ImGui::PopID();
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({width, height});
+  if (shown.cut && !on_button) Tip(ui, code);
 }
 
 void HeadRight(const Ui& ui, std::string_view title, std::string_view tip) {

@@ -62,11 +62,13 @@ void DrawNothing(const Ui& ui, Workspace& workspace, const Nothing& nothing, Are
 // Of a recording without any spans, and of one without a loader.
 [[nodiscard]] Nothing NothingRecorded(const Workspace& workspace);
 [[nodiscard]] Nothing NoLoader();
-inline constexpr const char* kRecordCommand = "penstock record -- python train.py";
 
-// A line of code or a command at the cursor, as an item, with a button that copies it; wrapped.
-void CodeBox(const Ui& ui, Workspace& workspace, const std::string& code, float width);
-[[nodiscard]] float CodeBoxHeight(const Ui& ui, const std::string& code, float width);
+// A line of code or a command at the cursor, as an item, with a button that copies it; wrapped. At
+// most `most_lines`, then the whole is in a tip; 0: all of them.
+void CodeBox(const Ui& ui, Workspace& workspace, const std::string& code, float width,
+             std::size_t most_lines = 0);
+[[nodiscard]] float CodeBoxHeight(const Ui& ui, const std::string& code, float width,
+                                  std::size_t most_lines = 0);
 
 // A column of figures; `weight`: its part of the width.
 struct TableColumn {

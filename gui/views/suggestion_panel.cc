@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <string>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -88,6 +91,30 @@ void DrawChanges(const Ui& ui, const Report& report, float width) {
   ImGui::Dummy({width, bottom - ImGui::GetCursorScreenPos().y});
 }
 
+std::string GainText(const analyzer::Gain& gain) {
+  return fmt::format("{:.2f}x", gain.speedup);
+}
+
+// Those without room, at the right of the heading, by name in a tip.
+void DrawMoreGains(const Ui& ui, std::span<const analyzer::Gain> gains, ImVec2 heading,
+                   float width) {
+  const ImVec2 cursor = ImGui::GetCursorScreenPos();
+  const std::string text = ui.F(Text::kMoreGains, gains.size());
+  const float right = heading.x + width;
+  DrawTextRight(ImGui::GetWindowDrawList(), ui.small, right, heading.y + ui.Px(2),
+                Ink(ui.palette().dim), text);
+  const float length = TextWidth(ui.small, text);
+  ImGui::SetCursorScreenPos({right - length, heading.y});
+  ImGui::InvisibleButton("##moregains", {length, ui.strong->FontSize});
+  std::string tip;
+  for (const analyzer::Gain& gain : gains) {
+    tip +=
+        fmt::format("{}{}  {}", tip.empty() ? "" : "\n", ui.T(NameOf(gain.factor)), GainText(gain));
+  }
+  Tip(ui, tip);
+  ImGui::SetCursorScreenPos(cursor);
+}
+
 // What the run would gain if one part cost nothing.
 void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
   const Palette& p = ui.palette();
@@ -96,6 +123,7 @@ void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
   for (const analyzer::Gain& gain : report.diagnosis.gains) {
     if (gain.speedup >= 1.005 && std::isfinite(gain.speedup)) gains.push_back(gain);
   }
+  const ImVec2 heading = ImGui::GetCursorScreenPos();
   Paragraph(ui, ui.strong, p.text, ui.T(Text::kIfFree), width);
   if (gains.empty()) {
     Paragraph(ui, ui.body, p.dim, ui.T(Text::kNothingGains), width);
@@ -111,9 +139,11 @@ void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
   const double most = gains.front().speedup - 1;
   const float room = width - label - ui.Px(60);
   float y = at.y;
-  for (const analyzer::Gain& gain : gains) {
-    // As many as there is room for: the first ones matter.
-    if (y > at.y && y + ui.body->FontSize > bottom) break;
+  // As many as there is room for: the first ones matter.
+  const std::size_t fit = RowsThatFit(bottom - at.y, pitch, ui.body->FontSize, gains.size());
+  const std::span<const analyzer::Gain> all = gains;
+  if (fit < gains.size()) DrawMoreGains(ui, all.subspan(fit), heading, width);
+  for (const analyzer::Gain& gain : all.first(fit)) {
     const bool first = gain.factor == report.diagnosis.bottleneck;
     const float length = static_cast<float>((gain.speedup - 1) / most) * room;
     DrawText(list, ui.body, {at.x, y}, Ink(first ? p.text : p.dim), ui.T(NameOf(gain.factor)));
@@ -121,7 +151,7 @@ void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
                         {at.x + label + std::max(length, ui.Px(2)), y + ui.Px(14)},
                         Ink(first ? p.accent : Mix(p.accent, p.panel, 0.55)), ui.Px(2));
     DrawText(list, ui.body, {at.x + label + length + ui.Px(8), y}, Ink(first ? p.text : p.dim),
-             fmt::format("{:.2f}x", gain.speedup));
+             GainText(gain));
     y += pitch;
   }
   ImGui::Dummy({width, y - at.y});

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/report/format.h"
+#include "gui/views/panel_parts.h"
 #include "gui/views/sweep_parts.h"
 #include "gui/widgets/keys.h"
 
@@ -94,7 +95,7 @@ void DrawRow(const Ui& ui, SweepViewState& state, std::size_t index,
       continue;
     }
     plain(Elided(ui.body, text, ImGui::GetContentRegionAvail().x), dim);
-    if (!text.empty()) Tip(ui, text);
+    if (!text.empty()) Tip(ui, NoteTip(sweep, cell, ui.language));
   }
 }
 
@@ -116,44 +117,6 @@ std::string RunsText(const SweepCell& cell) {
     text += (text.empty() ? "" : "   ") + NumberText(run);
   }
   return text;
-}
-
-// A command as lines: at most four, the rest is in the tip.
-std::vector<std::string> CommandLines(const Ui& ui, const std::string& code, float width) {
-  constexpr std::size_t kMost = 4;
-  auto lines = WrapText(ui.mono, code, width);
-  if (lines.size() <= kMost) return lines;
-  lines.resize(kMost);
-  lines.back() = Elided(ui.mono, lines.back() + " …", width);
-  return lines;
-}
-
-float CopyWidth(const Ui& ui) {
-  return std::max(TextWidth(ui.body, ui.T(Text::kCopy)), TextWidth(ui.body, ui.T(Text::kCopied))) +
-         ui.Px(24);
-}
-
-// What to paste, with a button that copies it.
-void DrawSettings(const Ui& ui, Workspace& workspace, const std::string& code,
-                  const std::vector<std::string>& lines, Area area) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const Palette& p = ui.palette();
-  list->AddRectFilled(area.min, area.max, Ink(p.raised), ui.Px(6));
-  const bool copied = workspace.copied == code && ImGui::GetTime() - workspace.copied_at < 2;
-  const float button = CopyWidth(ui);
-  float y = area.min.y + ui.Px(8);
-  for (const std::string& line : lines) {
-    DrawText(list, ui.mono, {area.min.x + ui.Px(8), y}, Ink(p.text), line);
-    y += ui.mono->FontSize + ui.Px(3);
-  }
-  ImGui::SetCursorScreenPos(area.min);
-  ImGui::InvisibleButton(
-      "##code", {std::max(1.0F, area.width() - button - ui.Px(16)), std::max(1.0F, area.height())});
-  Tip(ui, code);
-  ImGui::SetCursorScreenPos({area.max.x - button - ui.Px(2), area.min.y + ui.Px(3)});
-  if (ImGui::Button(ui.T(copied ? Text::kCopied : Text::kCopy), {button, 0})) {
-    workspace.CopyText(code);
-  }
 }
 
 void DrawWays(const Ui& ui, Workspace& workspace, const SweepCell& cell, Area area) {
@@ -262,10 +225,9 @@ void DrawSweepCell(const Ui& ui, Workspace& workspace, std::size_t index, Area a
   }
   const std::string code = SettingsLine(sweep, cell);
   const float ways = ImGui::GetFrameHeight();
-  const auto lines =
-      CommandLines(ui, code, std::max(ui.Px(40), area.width() - CopyWidth(ui) - ui.Px(20)));
-  const float line = (ui.mono->FontSize + ui.Px(3)) * static_cast<float>(lines.size()) + ui.Px(14);
-  const float bottom = area.max.y - ways - ui.Px(8) - (code.empty() ? 0 : line + ui.Px(6));
+  constexpr std::size_t kCodeLines = 4;
+  const float box = code.empty() ? 0 : CodeBoxHeight(ui, code, area.width(), kCodeLines) + ui.Px(6);
+  const float bottom = area.max.y - ways - ui.Px(8) - box;
   const auto fact = [&](Text name, const std::string& value) {
     if (value.empty() || value == "-") return;
     if (y + ui.body->FontSize > bottom) return;
@@ -280,8 +242,8 @@ void DrawSweepCell(const Ui& ui, Workspace& workspace, std::size_t index, Area a
   fact(Text::kColumnPerSample, of(SweepColumn::kPerSample));
   fact(Text::kCellRuns, RunsText(cell));
   if (!code.empty()) {
-    DrawSettings(ui, workspace, code, lines,
-                 {{area.min.x, bottom + ui.Px(4)}, {area.max.x, bottom + ui.Px(4) + line}});
+    ImGui::SetCursorScreenPos({area.min.x, bottom + ui.Px(4)});
+    CodeBox(ui, workspace, code, area.width(), kCodeLines);
   }
   DrawWays(ui, workspace, cell, {{area.min.x, area.max.y - ways}, area.max});
 }

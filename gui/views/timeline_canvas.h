@@ -60,6 +60,8 @@ struct TimelineCanvas {
 // The words on a span: its name, its batch or its file.
 [[nodiscard]] std::string SpanLabel(const Ui& ui, const Workspace& workspace, SpanRef span);
 [[nodiscard]] std::string GroupLabel(const Ui& ui, const Group& group, bool ranks);
+// "main", "GPU 0 stream 7", the thread's own name or "thread 123".
+[[nodiscard]] std::string LaneLabel(const Ui& ui, const Lane& lane);
 [[nodiscard]] std::string CounterText(const CounterTrack& track, double value);
 [[nodiscard]] Text CounterName(CounterKind kind);
 

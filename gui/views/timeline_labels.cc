@@ -50,27 +50,6 @@ std::string OwnerOf(const TimelineCanvas& canvas, const Row& row) {
   return "";
 }
 
-// "main", "thread 123" and "GPU 0 stream 7" in the window's language; a name of its own stays.
-std::string LaneLabel(const Ui& ui, const std::string& label) {
-  if (ui.language == Language::kEnglish) return label;
-  if (label == "main") return ui.T(Text::kLaneMain);
-  const auto number = [](std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-  };
-  constexpr std::string_view kThread = "thread ";
-  constexpr std::string_view kStream = " stream ";
-  const std::string_view all = label;
-  if (all.starts_with(kThread) && number(all.substr(kThread.size()))) {
-    return ui.F(Text::kLaneThread, all.substr(kThread.size()));
-  }
-  const std::size_t stream = all.find(kStream);
-  if (all.starts_with("GPU ") && stream != std::string_view::npos &&
-      number(all.substr(stream + kStream.size()))) {
-    return ui.F(Text::kLaneStream, all.substr(0, stream), all.substr(stream + kStream.size()));
-  }
-  return label;
-}
-
 }  // namespace
 
 void DrawGroupLabel(const TimelineCanvas& canvas, const Row& row) {
@@ -115,7 +94,8 @@ void DrawRowLabel(const TimelineCanvas& canvas, const Row& row) {
   const std::string owner = row.pinned ? OwnerOf(canvas, row) : "";
   if (row.kind == RowKind::kCounter) {
     const CounterTrack& track = canvas.workspace.document.analysis->counters[row.counter];
-    const std::string most = ui.F(Text::kMostOf, CounterText(track, track.most));
+    const std::string most =
+        ui.F(track.limit ? Text::kLimitOf : Text::kMostOf, CounterText(track, track.most));
     const float top = canvas.Top(row) + ui.Px(2);
     DrawTextRight(list, ui.small, right, top, Ink(p.dim), most);
     DrawText(list, ui.small, {left, y}, Ink(p.text),
@@ -123,7 +103,7 @@ void DrawRowLabel(const TimelineCanvas& canvas, const Row& row) {
                     right - left - TextWidth(ui.small, most) - ui.Px(6)));
   } else if (row.first_of_lane) {
     DrawText(list, ui.small, {left, y}, Ink(p.dim),
-             Elided(ui.small, owner + LaneLabel(ui, canvas.timeline.lanes[row.lane].label),
+             Elided(ui.small, owner + LaneLabel(ui, canvas.timeline.lanes[row.lane]),
                     right - left - ui.Px(12)));
   }
 }
@@ -175,6 +155,12 @@ std::string GroupLabel(const Ui& ui, const Group& group, bool ranks) {
   }
   if (ranks && group.rank >= 0) label = ui.F(Text::kRankN, group.rank) + " " + label;
   return label;
+}
+
+std::string LaneLabel(const Ui& ui, const Lane& lane) {
+  if (lane.main) return ui.T(Text::kLaneMain);
+  if (lane.stream) return ui.F(Text::kLaneStream, lane.stream->device, lane.stream->stream);
+  return lane.label.empty() ? ui.F(Text::kLaneThread, lane.tid) : lane.label;
 }
 
 std::string SpanLabel(const Ui& ui, const Workspace& workspace, SpanRef span) {

@@ -6,7 +6,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -171,28 +170,15 @@ std::vector<float> TicksOf(const TimelineCanvas& canvas, const std::vector<SpanR
 }
 
 void DrawMapHits(const TimelineCanvas& canvas, Area area, const Window& whole) {
-  const SearchState& search = canvas.workspace.search;
+  SearchState& search = canvas.workspace.search;
   if (!search.found) return;
-  // They change with the search, the trace and the width only, and take a millisecond to find. Kept
-  // for one window: views draw on one thread.
-  struct Kept {
-    const Timeline* timeline = nullptr;
-    std::string text;
-    std::size_t hits = 0;
-    double width = 0;
-    bool operator==(const Kept&) const = default;
-  };
-  static Kept kept;
-  static std::vector<float> ticks;
-  const auto& hits = search.found->hits();
-  Kept now{&canvas.timeline, search.done, hits.size(), whole.width};
-  if (now != kept) {
-    ticks = TicksOf(canvas, hits, whole);
-    kept = std::move(now);
+  if (search.ticks_width != whole.width) {
+    search.ticks = TicksOf(canvas, search.found->hits(), whole);
+    search.ticks_width = whole.width;
   }
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImU32 colour = Ink(canvas.ui.palette().text, 0.9);
-  for (const float x : ticks) {
+  for (const float x : search.ticks) {
     list->AddRectFilled({area.min.x + x, area.max.y - canvas.ui.Px(5)},
                         {area.min.x + x + 1, area.max.y}, colour);
   }

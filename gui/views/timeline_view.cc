@@ -28,9 +28,9 @@ double ThreadTime() {
 void RunSearch(Workspace& workspace) {
   SearchState& search = workspace.search;
   if (search.done == search.text || !workspace.document.trace) return;
+  search.Forget();
   search.done = search.text;
   search.hit = 0;
-  search.found.reset();
   if (search.text.empty()) return;
   search.found = std::make_unique<Search>(*workspace.document.timeline, *workspace.document.trace,
                                           search.text);

@@ -76,10 +76,9 @@ float RanksHeight(const Ui& ui, const RanksModel& ranks, float room) {
 
 void DrawPanels(const Ui& ui, Workspace& workspace, const WorkersModel& model, Area area) {
   const float gap = ui.Px(10);
-  const RanksModel ranks = BuildRanks(workspace.Shown().analysis->report);
-  if (!ranks.lines.empty()) {
-    const float height = RanksHeight(ui, ranks, area.height());
-    DrawRanksTable(ui, ranks, {area.min, {area.max.x, area.min.y + height}});
+  if (!model.ranks.lines.empty()) {
+    const float height = RanksHeight(ui, model.ranks, area.height());
+    DrawRanksTable(ui, model.ranks, {area.min, {area.max.x, area.min.y + height}});
     area.min.y += height + gap;
   }
   const auto count = static_cast<float>(std::max<std::size_t>(model.workers.size(), 1));

@@ -67,8 +67,20 @@ struct SearchState {
   std::string text;
   std::string done;  // the text that `found` answers
   std::unique_ptr<Search> found;
+  // Where in the whole trace its hits are, in pixels of a strip of `ticks_width`; they take a
+  // millisecond to find.
+  std::vector<float> ticks;
+  double ticks_width = -1;  // -1: not asked for
   std::size_t hit = 0;
   bool focus = false;  // the field wants the keyboard
+
+  // The text is asked anew.
+  void Forget() {
+    done.clear();
+    found.reset();
+    ticks.clear();
+    ticks_width = -1;
+  }
 };
 
 struct WhatIfState {

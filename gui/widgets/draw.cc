@@ -87,6 +87,15 @@ std::vector<std::string> WrapText(ImFont* font, std::string_view text, float wid
   return lines;
 }
 
+Wrapped WrapText(ImFont* font, std::string_view text, float width, std::size_t most) {
+  Wrapped wrapped{WrapText(font, text, width)};
+  wrapped.cut = most > 0 && wrapped.lines.size() > most;
+  if (!wrapped.cut) return wrapped;
+  wrapped.lines.resize(most);
+  wrapped.lines.back() = Elided(font, std::string(Bare(wrapped.lines.back())) + " …", width);
+  return wrapped;
+}
+
 std::string Elided(ImFont* font, std::string_view text, float width) {
   if (TextWidth(font, text) <= width) return std::string(text);
   constexpr std::string_view kDots = "…";
@@ -215,6 +224,12 @@ void Tip(const Ui& ui, std::string_view text) {
     text.remove_prefix(std::min(text.size(), line.size() + 1));
   }
   EndCard();
+}
+
+std::size_t RowsThatFit(float room, float pitch, float height, std::size_t rows) {
+  std::size_t fit = std::min<std::size_t>(rows, 1);
+  while (fit < rows && static_cast<float>(fit) * pitch + height <= room) ++fit;
+  return fit;
 }
 
 void DashedLine(ImDrawList* list, ImVec2 from, float to_x, ImU32 colour, float scale) {

@@ -23,6 +23,12 @@ struct Area {
 
 // Text broken into lines no wider than `width`: at spaces, and between Chinese characters.
 [[nodiscard]] std::vector<std::string> WrapText(ImFont* font, std::string_view text, float width);
+// The same in at most `most` lines (0: any number), with an ellipsis where there were more.
+struct Wrapped {
+  std::vector<std::string> lines;
+  bool cut = false;
+};
+[[nodiscard]] Wrapped WrapText(ImFont* font, std::string_view text, float width, std::size_t most);
 [[nodiscard]] float TextWidth(ImFont* font, std::string_view text);
 // `text`, with an ellipsis where it would be wider than `width`.
 [[nodiscard]] std::string Elided(ImFont* font, std::string_view text, float width);
@@ -61,6 +67,10 @@ void EndCard();
 
 // A tooltip of one text, of one or more lines, if the last item is hovered.
 void Tip(const Ui& ui, std::string_view text);
+
+// How many of `rows`, each `height` high and `pitch` below the one before, have room in `room`: at
+// least one, if there is any.
+[[nodiscard]] std::size_t RowsThatFit(float room, float pitch, float height, std::size_t rows);
 
 // A dashed horizontal line.
 void DashedLine(ImDrawList* list, ImVec2 from, float to_x, ImU32 colour, float scale);

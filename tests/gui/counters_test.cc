@@ -64,6 +64,7 @@ TEST(CountersTest, KernelsOfTwoStreamsAreUnitedNotAdded) {
       std::find_if(analysis->counters.begin(), analysis->counters.end(),
                    [](const CounterTrack& track) { return track.kind == CounterKind::kGpuBusy; });
   ASSERT_NE(gpu, analysis->counters.end());
+  EXPECT_TRUE(gpu->limit);
   double busy = 0;
   for (std::size_t i = 1; i < gpu->points.size(); ++i) {
     EXPECT_LE(gpu->points[i - 1].value, 1.0);
@@ -93,8 +94,22 @@ TEST(CountersTest, ALastSampleThatComesTooSoonMakesNoPeak) {
   });
   ASSERT_NE(cpu, all.end());
   EXPECT_LT(cpu->most, 1.3);
+  EXPECT_FALSE(cpu->limit);
   EXPECT_NEAR(cpu->points.front().value, 1, 1e-9);
   EXPECT_GT(cpu->points.back().at, 1'002'000'000);
+}
+
+TEST(CountersTest, FinishedBatchesHaveTheirLimit) {
+  Analysis analysis;
+  analysis.plots.queue.width = 0.1;
+  analysis.plots.queue.bins = {{.at = 0.1, .mean = 1}, {.at = 0.2, .mean = 2}};
+  analysis.plots.queue.most = 4;
+  const auto trace = testing::MakeThreads({{{0, 2'000'000'000, traces::StageId::kRead}}});
+  const std::vector<CounterTrack> all = BuildCounters(*trace, analysis);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].kind, CounterKind::kReadyBatches);
+  EXPECT_EQ(all[0].most, 4);
+  EXPECT_TRUE(all[0].limit);
 }
 
 TEST(CountersTest, NothingIsDrawnBeforeTheFirstAndAfterTheLastValue) {

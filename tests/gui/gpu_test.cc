@@ -112,15 +112,22 @@ TEST(GpuModelTest, ASelectionIsTheStretchThatSharesAreOf) {
   EXPECT_NEAR(Sum(gpu.idle()) + gpu.activity.computing, 0.5, 0.004);
 }
 
-TEST(GpuModelTest, WithoutAGpuThereIsACommandThatWouldRecordIt) {
+// Copies back are of a device, too: a stretch without them is no trace without a GPU.
+TEST(GpuModelTest, ASelectionWithoutAnyLeavesATraceThatHasSome) {
+  traces::TraceData data = testing::MakeGpuRun({.copy = 0, .counters = false});
+  std::erase_if(data.spans.back(),
+                [](const traces::Span& span) { return span.stage == traces::StageId::kKernel; });
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const GpuModel gpu =
+      BuildGpu({document.trace.get(), TimeRange{0, 1'000'000}}, *document.analysis);
+  EXPECT_FALSE(gpu.recorded());
+  EXPECT_TRUE(gpu.any);
+}
+
+TEST(GpuModelTest, WithoutAGpuNothingIsRecordedOfOne) {
   const GpuModel gpu = GpuOf({.kernel = 0, .copy = 0, .counters = false});
   EXPECT_FALSE(gpu.recorded());
-  traces::TraceData data;
-  EXPECT_EQ(PenstockCommand(*traces::MakeTrace(data), "doctor"),
-            "penstock doctor -- python train.py");
-  data.facts["command"] = "python a.py --x";
-  EXPECT_EQ(PenstockCommand(*traces::MakeTrace(data), "record --gpu auto"),
-            "penstock record --gpu auto -- python a.py --x");
+  EXPECT_FALSE(gpu.any);
 }
 
 }  // namespace

@@ -95,6 +95,24 @@ TEST(IoModelTest, SizesHoldEveryReadAndTheirMedianIsOne) {
   EXPECT_DOUBLE_EQ(io.sizes.median, 100'000);
 }
 
+TEST(IoModelTest, AReadLiesBetweenTheEdgesOfItsSize) {
+  for (const std::uint64_t bytes :
+       {1ULL, 9ULL, 10ULL, 12ULL, 13ULL, 79ULL, 80ULL, 99ULL, 100ULL, 999'999'999'999ULL}) {
+    traces::TraceData data = testing::MakeGpuRun({});
+    for (auto& spans : data.spans) {
+      for (traces::Span& span : spans) {
+        if (span.stage == traces::StageId::kRead) span.bytes = Bytes{bytes};
+      }
+    }
+    const IoModel io = IoOf(testing::DocumentOf(traces::MakeTrace(std::move(data))));
+    for (std::size_t i = 0; i < io.sizes.reads.size(); ++i) {
+      if (io.sizes.reads[i] == 0) continue;
+      EXPECT_LE(io.sizes.EdgeOf(i), static_cast<double>(bytes));
+      EXPECT_GT(io.sizes.EdgeOf(i + 1), static_cast<double>(bytes));
+    }
+  }
+}
+
 TEST(IoModelTest, EdgesOfSizesAscendAndTheirRoundOnesAreRound) {
   const SizeBins sizes;
   int round = 0;

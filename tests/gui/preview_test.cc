@@ -61,6 +61,8 @@ TEST(PreviewTimelineTest, HasTheRowsOfTheWholeTimeline) {
   ASSERT_EQ(preview.lanes.size(), whole.lanes.size());
   for (std::size_t l = 0; l < whole.lanes.size(); ++l) {
     EXPECT_EQ(preview.lanes[l].label, whole.lanes[l].label);
+    EXPECT_EQ(preview.lanes[l].main, whole.lanes[l].main);
+    EXPECT_EQ(preview.lanes[l].stream, whole.lanes[l].stream);
     EXPECT_EQ(preview.lanes[l].thread, whole.lanes[l].thread);
     EXPECT_EQ(preview.lanes[l].levels.size(), whole.lanes[l].levels.size());
     EXPECT_EQ(preview.lanes[l].spans, whole.lanes[l].spans);

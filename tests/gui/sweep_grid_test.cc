@@ -12,6 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::SampleSweep;
+using ::testing::StartsWith;
 
 // A sweep over one axis with these medians.
 Sweep Line(const std::vector<std::string>& values, const std::vector<double>& medians) {
@@ -188,6 +189,19 @@ TEST(SweepTextsTest, TheNoteCountsWhatIsMissing) {
   EXPECT_THAT(note, HasSubstr("7 of 9 settings"));
   EXPECT_THAT(note, HasSubstr("1 failed"));
   EXPECT_THAT(note, HasSubstr("interrupted, 1 not measured"));
+}
+
+TEST(SweepTextsTest, ACellThatIsAsGoodIsExplained) {
+  Sweep sweep = SampleSweep();
+  sweep.tie = 0.03;
+  SweepCell& cell = sweep.cells[2];
+  EXPECT_EQ(NoteTip(sweep, cell, Language::kEnglish), "");
+  cell.within_noise = true;
+  const std::string tip = NoteTip(sweep, cell, Language::kEnglish);
+  EXPECT_THAT(tip, StartsWith("as good\n"));
+  EXPECT_THAT(tip, HasSubstr("within 3 %"));
+  EXPECT_THAT(NoteTip(sweep, cell, Language::kChinese), HasSubstr("3 %"));
+  EXPECT_THAT(NoteTip(sweep, sweep.cells[7], Language::kEnglish), HasSubstr("out of memory"));
 }
 
 TEST(SweepTextsTest, RowsSortByNumbersAndUnmeasuredOnesComeLast) {

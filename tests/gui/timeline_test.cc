@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/gui/support.h"
 
@@ -67,6 +70,42 @@ TEST(TimelineTest, ConsumerComesFirstThenWorkersByNumber) {
   EXPECT_EQ(timeline.groups[0].kind, GroupKind::kConsumer);
   EXPECT_EQ(timeline.groups[1].worker_id, 0);
   EXPECT_EQ(timeline.groups[2].worker_id, 1);
+}
+
+// One process with threads of these ids and names, a span in each.
+Timeline TimelineOfThreads(const std::vector<std::pair<std::uint32_t, std::string>>& threads) {
+  traces::TraceData data;
+  data.processes.emplace_back().pid = 100;
+  for (const auto& [tid, name] : threads) {
+    traces::ThreadInfo thread;
+    thread.process = ProcessId{0};
+    thread.tid = tid;
+    thread.name = name;
+    data.threads.push_back(thread);
+    traces::Span span;
+    span.start = TimeNs{1'000'000};
+    span.duration = TimeNs{10};
+    span.stage = StageId::kRead;
+    data.spans.push_back({span});
+  }
+  return *BuildTimeline(*traces::MakeTrace(std::move(data)));
+}
+
+TEST(TimelineTest, ALaneHasTheNameOfItsThreadAndKnowsWhatItIs) {
+  const Timeline timeline = TimelineOfThreads({{100, "python"},
+                                               {101, ""},
+                                               {102, "main"},
+                                               {103, "GPU 0 stream 7"},
+                                               {wire::LaneOf(2, 13), "GPU 2 stream 13"}});
+  ASSERT_EQ(timeline.lanes.size(), 5U);
+  EXPECT_EQ(timeline.lanes[0].label, "python");
+  EXPECT_TRUE(timeline.lanes[0].main);
+  EXPECT_EQ(timeline.lanes[1].label, "");
+  // A name is no fact: threads are called so.
+  EXPECT_FALSE(timeline.lanes[2].main);
+  EXPECT_EQ(timeline.lanes[3].stream, std::nullopt);
+  EXPECT_EQ(timeline.lanes[4].stream, (DeviceStream{2, 13}));
+  EXPECT_FALSE(timeline.lanes[4].main);
 }
 
 TEST(TimelineTest, StopRequestedMeansNoTimeline) {

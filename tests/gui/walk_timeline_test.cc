@@ -276,6 +276,28 @@ TEST_F(WalkTimeline, WheelScrollsShiftWheelPansAndRightDragMoves) {
   EXPECT_LT(visible().from, panned.from);
 }
 
+TEST_F(WalkTimeline, TicksOfHitsAreThoseOfTheSearchAndTheWidth) {
+  SearchState& search = workspace().search;
+  search.text = "decode";
+  Frames(2);
+  const std::vector<float> ticks = search.ticks;
+  ASSERT_FALSE(ticks.empty());
+  ImGui::GetIO().DisplaySize.x = 1920;
+  Frames(2);
+  EXPECT_GT(search.ticks.back(), ticks.back() + 300);
+  ImGui::GetIO().DisplaySize.x = 1280;
+  Frames(2);
+  EXPECT_EQ(search.ticks, ticks);
+  // As when the trace has grown: nothing stays of what was found in the old one.
+  search.Forget();
+  EXPECT_TRUE(search.ticks.empty());
+  Frames(2);
+  EXPECT_EQ(search.ticks, ticks);
+  search.text = "wait";
+  Frames(2);
+  EXPECT_NE(search.ticks, ticks);
+}
+
 TEST_F(WalkTimeline, FZoomsToTheSpan) {
   const SpanRef span = SpanOf(StageId::kFetch);
   state().view.Show({timeline().start(span) - 50'000'000, timeline().end(span) + 50'000'000});

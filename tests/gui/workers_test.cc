@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "gui/model/memory_words.h"
+#include "tests/analyzer/synthetic_ranks.h"
 #include "tests/gui/panels_support.h"
 
 namespace penstock::gui {
@@ -114,6 +115,32 @@ TEST(WorkersModelTest, WhatIsSharedAndCopiedIsACurveAndALine) {
   // Where memory was not recorded there is nothing to say of it.
   const Document without = testing::DocumentOf(traces::MakeTrace(MakeSynthetic(run)));
   EXPECT_TRUE(MemoryLines(*without.analysis, Language::kEnglish).empty());
+}
+
+TEST(WorkersModelTest, TheLastSampleMayLieAfterTheLastSpan) {
+  traces::TraceData data = MakeSynthetic(Synthetic{});
+  const auto spans = traces::MakeTrace(data);
+  for (int i = 0; i < 5; ++i) {
+    traces::CounterSample sample;
+    sample.at = spans->end() + analyzer::testing::Ms(100.0 * (i - 3));
+    sample.name = data.Intern("uss_bytes");
+    sample.process = ProcessId{1};
+    sample.value = 100'000'000;
+    data.counters.push_back(sample);
+  }
+  const WorkersModel model = Model(std::move(data));
+  const double length = Seconds(spans->end() - spans->begin());
+  EXPECT_NEAR(model.last_sample(MemoryKind::kUss), length + 0.1, 1e-6);
+  EXPECT_EQ(model.last_sample(MemoryKind::kRss), 0);
+}
+
+TEST(WorkersModelTest, ItsRanksAreThoseOfTheReport) {
+  analyzer::testing::Ranked run;
+  run.ranks = 3;
+  const WorkersModel model = Model(TraceOfAll(run));
+  ASSERT_EQ(model.ranks.lines.size(), 3U);
+  EXPECT_EQ(model.ranks.lines[2].rank, 2);
+  EXPECT_TRUE(Model(MakeSynthetic(Synthetic{})).ranks.lines.empty());
 }
 
 TEST(WorkersModelTest, ARunWithoutWorkersHasNoLines) {
