@@ -32,8 +32,7 @@ std::string_view Subject(Factor factor) {
 }
 
 std::string Times(double gain) {
-  if (gain < 1.095) return fmt::format("{:.2f}x", gain);
-  return gain < 9.95 ? fmt::format("{:.1f}x", gain) : fmt::format("{:.0f}x", gain);
+  return fmt::format("{:.2f}x", gain);
 }
 
 // How the numbers of the sentence are counted.
