@@ -191,7 +191,8 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) 
         {series.process.value, process.worker_id, false, process.comm, curve_of(series)});
   }
   for (const CounterSeries& series : run.counters) {
-    if (series.name == "shm_used_bytes" && series.at.size() >= 2) model.shared = curve_of(series);
+    const bool ours = series.name == "shm_used_bytes" && run.OnOurHost(series.process);
+    if (ours && series.at.size() >= 2) model.shared = curve_of(series);
   }
   return model;
 }
