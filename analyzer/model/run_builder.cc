@@ -92,14 +92,7 @@ void RunBuilder::WalkSpans() {
     trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> block) {
       for (const Span& span : block) {
         if ((span.flags & wire::kFlagUnfinished) != 0) continue;  // no length to speak of
-        const StageId stage = ranges.StageOf(span);
-        if (stage == span.stage) {
-          sweep.Add(span);
-        } else {
-          Span named = span;
-          named.stage = stage;
-          sweep.Add(named);
-        }
+        sweep.Add(ranges.AsNamed(span));
         any = true;
       }
     });
