@@ -6,6 +6,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "analyzer/model/steady.h"
+
 namespace penstock::analyzer {
 namespace {
 
@@ -44,6 +46,7 @@ RankTrack TrackOf(const LoaderRun& run,
                   const std::map<traces::BatchKey, std::int64_t>& collectives) {
   RankTrack track;
   track.by_device = 2 * collectives.size() > run.batches.size();
+  const std::vector<bool> steady = MeasureLoop(run).steady;
   std::uint32_t epoch = 0;
   for (const Epoch& one : run.epochs) {
     for (std::size_t i = one.first; i < one.first + one.count; ++i) {
@@ -54,6 +57,7 @@ RankTrack TrackOf(const LoaderRun& run,
       passing.ended = batch.step_end;
       passing.wait = batch.wait();
       passing.step = batch.step();
+      passing.steady = steady[i];
       if (track.by_device) {
         const auto met = collectives.find(batch.key);
         passing.ended = met == collectives.end() ? kNever : met->second;

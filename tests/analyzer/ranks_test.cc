@@ -78,6 +78,58 @@ TEST(RankSummaryTest, TheVerdictIsThatOfTheSlowestRank) {
   EXPECT_EQ(trace->processes()[diagnosis.run.loader().config.consumer.value].rank, 2);
 }
 
+std::int32_t RankOfVerdict(traces::TraceData data) {
+  const auto trace = traces::MakeTrace(std::move(data));
+  const RunModel run = BuildRunModel(*trace);
+  return trace->processes()[run.loader().config.consumer.value].rank;
+}
+
+TEST(RankSummaryTest, OfRanksThatWaitAlikeTheVerdictIsThatOfTheLowest) {
+  Ranked run;
+  run.ranks = 4;
+  run.together = false;
+  run.wait = [&run](int rank, int) {  // 45.5 %, 47 %, 48.5 % and 50 % of the loop
+    const double share = 0.455 + 0.015 * rank;
+    return (run.compute + 0.2) * share / (1 - share);
+  };
+  traces::TraceData upwards = TraceOfRank(run, 0);
+  traces::TraceData downwards = TraceOfRank(run, 3);
+  for (int other = 1; other < 4; ++other) {
+    const auto pids = 1000 * static_cast<std::uint32_t>(other);
+    testing::AddBeside(upwards, TraceOfRank(run, other), pids);
+    testing::AddBeside(downwards, TraceOfRank(run, 3 - other), pids);
+  }
+  EXPECT_EQ(RankOfVerdict(std::move(upwards)), 2);
+  EXPECT_EQ(RankOfVerdict(std::move(downwards)), 2);
+}
+
+TEST(RankSummaryTest, TheVerdictIsThatOfTheRankThatWaitsMostInTheTable) {
+  Ranked run;
+  run.batches = 20;
+  run.epochs = 2;
+  run.together = false;
+  run.wait = [](int rank, int i) {
+    if (rank == 1) return 2.0;
+    return i == 20 ? 200.0 : 1.0;  // only its second epoch starts slowly
+  };
+  const RankSummary ranks = SummaryOf(TraceOfAll(run));
+  ASSERT_EQ(ranks.rows.size(), 2u);
+  EXPECT_NEAR(ranks.rows[0].wait_fraction, 1 / 11.2, 1e-6);
+  EXPECT_NEAR(ranks.rows[1].wait_fraction, 2 / 12.2, 1e-6);
+  EXPECT_EQ(RankOfVerdict(TraceOfAll(run)), 1);
+}
+
+TEST(RankSummaryTest, OfARecordingFromTheMiddleOfAnEpochTheFirstBatchesAreLeftOut) {
+  traces::TraceData data = TraceOfAll(OneIsSlow());
+  for (auto& spans : data.spans) {
+    std::erase_if(spans, [](const traces::Span& span) { return span.batch.index < 50; });
+  }
+  const RankSummary ranks = SummaryOf(std::move(data));
+  ASSERT_EQ(ranks.rows.size(), 4u);
+  EXPECT_EQ(ranks.rows[0].batches, 50u);
+  EXPECT_EQ(ranks.imbalance.iterations, 46u);
+}
+
 TEST(RankSummaryTest, OneRankHasNobodyToWaitFor) {
   Ranked run;
   run.ranks = 1;
