@@ -16,7 +16,6 @@ namespace {
 constexpr double kOfNote = 0.05;     // kineto's and xprof's threshold of a wait
 constexpr double kMostOfIt = 0.5;    // of the cost: it is this rank
 constexpr double kCopies = 1.5;      // as shared-memory-too-small has it
-constexpr std::size_t kFewest = 8;   // iterations, to speak of ranks that wait for each other
 constexpr int kMostParts = 1 << 12;  // a trace may say anything
 
 RankRow RowOf(const RunModel& run, const RankTrack& track, const RankPlace& place,
@@ -84,7 +83,7 @@ void MeasureImbalance(const std::vector<RankTrack>& tracks, RankSummary& summary
   if (tracks.size() < 2) return;
   const auto common = Common(tracks);
   imbalance.iterations = common.size();
-  if (common.size() < kFewest) return;
+  if (common.size() < Imbalance::kFewest) return;
   imbalance.together = Together(tracks);
   const auto ranks = static_cast<double>(tracks.size());
   for (const auto& [iteration, passings] : common) {

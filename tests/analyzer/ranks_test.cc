@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/ranks/merge_run.h"
+#include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
 #include "tests/analyzer/finds.h"
 #include "tests/analyzer/synthetic_ranks.h"
@@ -364,6 +365,16 @@ TEST(RankReportTest, OneRankOfSeveralSaysWhatItsStepHolds) {
             std::string::npos)
       << text;
   EXPECT_NE(ReportJson(report).find("the traces of the other ranks"), std::string::npos);
+}
+
+TEST(RankReportTest, OfTooFewIterationsInCommonItDoesNotSayHowTheyEnd) {
+  Ranked run = OneIsSlow();
+  run.batches = 11;  // seven of them steady
+  EXPECT_EQ(ImbalanceLine(SummaryOf(TraceOfAll(run))),
+            "the ranks have too few steady iterations in common: 7");
+  run.batches = 12;
+  EXPECT_NE(ImbalanceLine(SummaryOf(TraceOfAll(run))).find("for the one whose data comes last"),
+            std::string::npos);
 }
 
 TEST(RankReportTest, ARunWithoutRanksSaysNothingOfThem) {
