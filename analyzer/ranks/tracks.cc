@@ -6,12 +6,11 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "analyzer/model/device_records.h"
 #include "analyzer/model/steady.h"
 
 namespace penstock::analyzer {
 namespace {
-
-constexpr std::uint32_t kDeviceThread = 0x80000000u;  // traces/FORMAT.md: a stream of a device
 
 // A kernel in which all ranks meet; in a send or a receive two of them do.
 // Source: nccl/src/device: ncclDevKernel_AllReduce_..., before 2.19 ncclKernel_AllReduce_...
@@ -27,7 +26,7 @@ std::map<traces::BatchKey, std::int64_t> Collectives(const traces::Trace& trace,
   std::unordered_map<std::uint32_t, bool> known;  // by name
   const auto threads = trace.threads();
   for (std::uint32_t i = 0; i < threads.size(); ++i) {
-    if (threads[i].process != consumer || (threads[i].tid & kDeviceThread) == 0) continue;
+    if (threads[i].process != consumer || !IsDeviceThread(threads[i])) continue;
     trace.ForEachBlock(ThreadId{i}, [&](std::span<const traces::Span> spans) {
       for (const traces::Span& span : spans) {
         if (span.stage != traces::StageId::kKernel || !span.batch.valid()) continue;

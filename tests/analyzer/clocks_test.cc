@@ -3,6 +3,7 @@
 // Clocks of several hosts, deliberately set wrong, and what is found of them.
 #include <cmath>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -73,6 +74,22 @@ TEST(ClocksTest, CollectivesOfDevicesTellBetterThanTheLoop) {
   const double by_device = std::abs(Miss(Align(run, {{}, skew})[1], {}, skew));
   EXPECT_GT(by_loop, 1e-3);
   EXPECT_LT(by_device, 2e-6);
+}
+
+TEST(TracksTest, AStreamIsOneByItsNameToo) {
+  Ranked run;
+  run.kernels = true;
+  for (const auto& [tid, name, by_device] :
+       {std::tuple(0x80000007u, "", true), std::tuple(107u, "GPU 0 stream 7", true),
+        std::tuple(107u, "", false)}) {
+    traces::TraceData data = TraceOfRank(run, 0);
+    data.threads[1].tid = tid;
+    data.threads[1].name = name;
+    const auto trace = traces::MakeTrace(std::move(data));
+    const std::vector<RankTrack> tracks = TracksOf(*trace, BuildRunModel(*trace));
+    ASSERT_EQ(tracks.size(), 1u);
+    EXPECT_EQ(tracks[0].by_device, by_device) << name;
+  }
 }
 
 TEST(ClocksTest, DriftOfAClockIsFollowed) {
