@@ -169,7 +169,16 @@ void Add(const ClockView& view, std::int64_t zero, HostClock& host, bool first) 
   }
 }
 
+Alignment BothBeginAtOnce(const HostClock& first, const HostClock& other) {
+  Alignment found;
+  found.by = AlignBy::kNothing;
+  found.shift.offset.value = Minus(first.begin.value, other.begin.value);
+  if (std::abs(found.shift.offset.value) >= kMostOffset) found.shift.offset = {};
+  return found;
+}
+
 Alignment AlignHost(const HostClock& first, const HostClock& other, AlignMethod method) {
+  if (method == AlignMethod::kSameClock) return BothBeginAtOnce(first, other);  // of another boot
   Alignment found;
   const auto steps = EstimateBySteps(first.tracks, other.tracks);
   std::optional<std::int64_t> wall;
@@ -185,15 +194,12 @@ Alignment AlignHost(const HostClock& first, const HostClock& other, AlignMethod 
     found.bound = steps->bound;
     found.iterations = steps->iterations;
     if (wall) found.wall_difference = SecondsBetween(*wall, steps->shift.offset.value);
-  } else if (wall && method != AlignMethod::kCollective) {
-    found.by = AlignBy::kWallClock;
-    found.shift.offset.value = *wall;
-    found.uncertainty = kWallClocks;
-  } else {
-    found.by = AlignBy::kNothing;
-    found.shift.offset.value = Minus(first.begin.value, other.begin.value);
-    if (std::abs(found.shift.offset.value) >= kMostOffset) found.shift.offset = {};
+    return found;
   }
+  if (!wall || method == AlignMethod::kCollective) return BothBeginAtOnce(first, other);
+  found.by = AlignBy::kWallClock;
+  found.shift.offset.value = *wall;
+  found.uncertainty = kWallClocks;
   return found;
 }
 

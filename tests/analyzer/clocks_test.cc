@@ -151,6 +151,15 @@ TEST(ClocksTest, AMethodThatIsAskedForIsTaken) {
   EXPECT_EQ(Align(Noisy(), {{}, {}}, AlignMethod::kCollective)[1].by, AlignBy::kCollective);
 }
 
+TEST(ClocksTest, ByTheSharedClockOnlyAnotherBootIsNotAligned) {
+  const auto found = Align(Noisy(), {{}, {}, {4, 0, "two"}}, AlignMethod::kSameClock);
+  EXPECT_EQ(found[1].by, AlignBy::kSameClock);
+  EXPECT_EQ(found[2].by, AlignBy::kNothing);
+  EXPECT_EQ(found[2].shift.offset.value, -4'000'000'000);  // all three begin at once
+  EXPECT_EQ(found[2].uncertainty, 0);
+  EXPECT_FALSE(found[2].wall_difference);
+}
+
 TEST(ClocksTest, AnUnknownMethodIsAMistake) {
   EXPECT_TRUE(ParseAlignMethod("steps"));
   const auto wrong = ParseAlignMethod("gps");
