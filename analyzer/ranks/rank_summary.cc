@@ -71,8 +71,9 @@ std::map<Iteration, std::vector<const Passing*>> Common(const std::vector<RankTr
 }
 
 bool Together(const std::vector<RankTrack>& tracks) {
+  const HostPassings first = PassingsOf({&tracks[0], 1});
   for (std::size_t r = 1; r < tracks.size(); ++r) {
-    const auto steps = EstimateBySteps({&tracks[0], 1}, {&tracks[r], 1});
+    const auto steps = EstimateBySteps(first, PassingsOf({&tracks[r], 1}));
     if (!steps || !steps->together) return false;
   }
   return true;
@@ -166,9 +167,8 @@ std::vector<ClockRow> ClocksOf(const traces::Trace& trace) {
   const double parts = NumberFact(trace.facts(), "merged.parts").value_or(0);
   for (int part = 0; part < parts && part < kMostParts; ++part) {
     const std::string name = std::to_string(part);
-    const auto number = [&](std::string_view key) {
-      const Facts one = {{"value", FactOfPart(trace, name, key)}};
-      return NumberFact(one, "value").value_or(0) * 1e-9;
+    const auto number = [&](const std::string& key) {
+      return NumberFact(trace.facts(), "part." + name + "." + key).value_or(0) * 1e-9;
     };
     ClockRow row;
     row.file = FactOfPart(trace, name, "file");
