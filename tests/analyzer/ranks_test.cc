@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks side by side: who is slow, what it costs, what their host can feed, and several traces as
-// one.
+// Ranks side by side: who is slow, what it costs, what their host can feed.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -9,24 +8,20 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/ranks/merge_run.h"
+#include "analyzer/ranks/rank_summary.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
 #include "tests/analyzer/finds.h"
 #include "tests/analyzer/synthetic_ranks.h"
-#include "tests/traces/support.h"
-#include "traces/merge.h"
-#include "traces/pack.h"
-#include "traces/trace_builder.h"
 
 namespace penstock::analyzer {
 namespace {
 
 using testing::Costs;
 using testing::FindingOf;
+using testing::OneIsSlow;
 using testing::Ranked;
 using testing::SideBySide;
-using testing::Skew;
 using testing::Synthetic;
 using testing::TraceOfAll;
 using testing::TraceOfRank;
@@ -47,14 +42,6 @@ double Number(const Finding& finding, const std::string& key) {
 bool IsThere(const Findings& findings, std::string_view id) {
   return std::any_of(findings.begin(), findings.end(),
                      [&](const Finding& finding) { return finding.id == id; });
-}
-
-// Rank 2 of four waits 6 ms in each iteration, the others 1 ms.
-Ranked OneIsSlow() {
-  Ranked run;
-  run.ranks = 4;
-  run.wait = [](int rank, int) { return rank == 2 ? 6.0 : 1.0; };
-  return run;
 }
 
 TEST(RankSummaryTest, CostsWhatTheLongestWaitExceedsTheMeanOne) {
@@ -264,84 +251,6 @@ TEST(RankLayoutTest, OneRankOfARunHasAnEqualPartOfItsHost) {
   EXPECT_EQ(run.host.ram.value, 16'000'000'000u);
   EXPECT_EQ(run.host.shm_size.value, 2'000'000'000u);
   EXPECT_EQ(run.machine().shm_size.value, 8'000'000'000u);
-}
-
-// The files of `skews.size()` ranks.
-std::vector<std::string> Write(const traces::testing::TempFolder& folder, const Ranked& run,
-                               const std::vector<Skew>& skews) {
-  std::vector<std::string> paths;
-  for (std::size_t rank = 0; rank < skews.size(); ++rank) {
-    const auto path = folder / ("rank" + std::to_string(rank) + ".penstock");
-    const traces::TraceData data = TraceOfRank(run, static_cast<int>(rank), skews[rank]);
-    auto packer = traces::CreatePacked(path);
-    for (const auto& [key, value] : data.facts) (*packer)->SetFact(key, value);
-    for (const auto& process : data.processes) (void)(*packer)->AddProcess(process);
-    for (std::uint32_t i = 0; i < data.threads.size(); ++i) {
-      (void)(*packer)->AddThread(data.threads[i]);
-      for (const traces::Span& span : data.spans[i]) (*packer)->AddSpan(ThreadId{i}, span);
-    }
-    (*packer)->SetRealtimeOffset(data.realtime_offset);
-    EXPECT_TRUE((*packer)->Finish());
-    paths.push_back(path.string());
-  }
-  return paths;
-}
-
-TEST(MergeRunTest, RanksOfTwoHostsStandOnOneClock) {
-  const traces::testing::TempFolder folder;
-  auto paths =
-      Write(folder, OneIsSlow(), {{}, {}, {77, 0, "two", "node1"}, {77, 0, "two", "node1"}});
-  std::reverse(paths.begin(), paths.end());  // the order does not matter
-  const auto merged = OpenMerged(paths, AlignMethod::kAuto);
-  ASSERT_TRUE(merged) << merged.error().message;
-  const RankSummary ranks = SummariseRanks(**merged, BuildRunModel(**merged));
-  ASSERT_EQ(ranks.rows.size(), 4u);
-  ASSERT_EQ(ranks.hosts.size(), 2u);
-  EXPECT_EQ(ranks.hosts[ranks.rows[3].host].name, "node1");
-  EXPECT_EQ(ranks.imbalance.slowest, 2);
-  EXPECT_TRUE(ranks.imbalance.together);
-  ASSERT_EQ(ranks.clocks.size(), 4u);
-  EXPECT_EQ(ranks.clocks[1].by, "same clock");
-  EXPECT_EQ(ranks.clocks[2].by, "collective");
-  EXPECT_NEAR(ranks.clocks[2].offset, -77, 1e-3);
-  EXPECT_LT(Seconds((*merged)->end() - (*merged)->begin()), 10);
-}
-
-TEST(MergeRunTest, PidsOfTwoHostsMayBeTheSame) {
-  const traces::testing::TempFolder folder;
-  const auto paths = Write(folder, OneIsSlow(), {{}, {1, 0, "two"}});
-  const auto merged = OpenMerged(paths, AlignMethod::kAuto);
-  ASSERT_TRUE(merged);
-  EXPECT_NE((*merged)->processes()[0].pid, (*merged)->processes()[1].pid);
-  EXPECT_EQ(BuildRunModel(**merged).loaders.size(), 2u);
-}
-
-TEST(MergeRunTest, RefusesTheSameRankTwice) {
-  const traces::testing::TempFolder folder;
-  const auto paths = Write(folder, OneIsSlow(), {{}});
-  const std::string copy = (folder / "copy.penstock").string();
-  std::filesystem::copy_file(paths[0], copy);
-  const std::vector<std::string> twice = {paths[0], copy};
-  const auto merged = OpenMerged(twice, AlignMethod::kAuto);
-  ASSERT_FALSE(merged);
-  EXPECT_EQ(merged.error().kind, ErrorKind::kInput);
-  EXPECT_NE(merged.error().message.find("rank 0"), std::string::npos);
-  const std::vector<std::string> same = {paths[0], paths[0]};
-  EXPECT_EQ(OpenMerged(same, AlignMethod::kAuto).error().kind, ErrorKind::kUsage);
-}
-
-TEST(MergeRunTest, RefusesAMerge) {
-  const traces::testing::TempFolder folder;
-  const auto paths = Write(folder, OneIsSlow(), {{}, {}, {}});
-  const std::vector<std::string> two = {paths[0], paths[1]};
-  const std::string merged = (folder / "merged.penstock").string();
-  auto packer = traces::CreatePacked(merged);
-  ASSERT_TRUE(MergeRun(two, AlignMethod::kAuto, **packer));
-  ASSERT_TRUE((*packer)->Finish());
-  const std::vector<std::string> again = {merged, paths[2]};
-  const auto refused = OpenMerged(again, AlignMethod::kAuto);
-  ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("already"), std::string::npos);
 }
 
 TEST(RankReportTest, TextAndJsonHaveTheTable) {
