@@ -277,11 +277,11 @@ std::vector<double> RecordedMaking(const LoaderRun& run, const SteadyState& stea
 
 }  // namespace
 
-Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
+Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const SteadyState& steady,
+                       const CpuLoad& load) {
   Pipeline pipeline;
   pipeline.workers = run.config.num_workers;
   pipeline.prefetch = std::max(1, run.config.prefetch_factor);
-  const CpuLoad load = MeasureCpuLoad(model, run, steady);
   pipeline.cores = load.own_cores;
   pipeline.others = load.others * load.own_cores / load.cores;
   pipeline.crowded = load.crowded;

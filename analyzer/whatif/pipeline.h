@@ -105,9 +105,9 @@ struct CpuLoad {
 [[nodiscard]] std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
                                                  std::optional<wire::ProcessRole> role);
 
-// The recorded configuration of `run`, with the services that were seen.
+// The recorded configuration of `run`, with the services that were seen. `load`: of the same run.
 [[nodiscard]] Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run,
-                                     const SteadyState& steady);
+                                     const SteadyState& steady, const CpuLoad& load);
 
 // At most about `batches` batches and `tasks` samples of a pipeline, start-up in proportion: for
 // searches, which need not see all of a long run.
