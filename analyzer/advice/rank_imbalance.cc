@@ -15,7 +15,6 @@ namespace {
 
 constexpr double kPoints = 0.1;
 constexpr double kCost = 0.05;
-constexpr std::size_t kFewest = 8;
 
 std::string ActionFor(const RankSummary& ranks, bool fixed, std::int32_t rank) {
   if (!fixed) {
@@ -38,7 +37,7 @@ std::string ActionFor(const RankSummary& ranks, bool fixed, std::int32_t rank) {
 void RankImbalance(const RuleInput& input, Findings& out) {
   const RankSummary& ranks = input.diagnosis.ranks;
   const Imbalance& imbalance = ranks.imbalance;
-  if (!ranks.several() || imbalance.iterations < kFewest) return;
+  if (!ranks.several() || imbalance.iterations < Imbalance::kFewest) return;
   std::vector<double> shares;
   const RankRow* worst = &ranks.rows.front();
   for (const RankRow& row : ranks.rows) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // penstock merge A B... -o M [--align auto|clock|steps|wall]
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/core.h>
@@ -33,7 +35,8 @@ int MergeCommand(const std::vector<std::string>& arguments) {
   const Result<AlignMethod> method = ParseAlignMethod(align);
   if (!method) return Complain("merge", method.error());
   for (const std::string& path : paths) {
-    if (path == output) {
+    std::error_code none;  // of an output that is not there yet
+    if (path == output || std::filesystem::equivalent(path, output, none)) {
       return Complain("merge",
                       Error{ErrorKind::kUsage, fmt::format("{}: is read and written", path)});
     }

@@ -35,8 +35,7 @@ class Reader {
     const auto threads = trace_.threads();
     for (std::uint32_t i = 0; i < threads.size(); ++i) {
       if (threads[i].process != run_.config.consumer) continue;
-      const bool lane =
-          wire::IsDeviceLane(threads[i].tid) || threads[i].name.substr(0, 4) == "GPU ";
+      const bool lane = IsDeviceThread(threads[i]);
       const std::uint32_t device =
           wire::IsDeviceLane(threads[i].tid) ? wire::DeviceOfLane(threads[i].tid) : 0;
       trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> spans) {
@@ -222,6 +221,10 @@ CopyMemory CopyMemoryOf(std::string_view name) {
   if (Has(name, "pageable")) return CopyMemory::kPageable;
   if (Has(name, "pinned")) return CopyMemory::kPinned;
   return Has(name, "managed") ? CopyMemory::kManaged : CopyMemory::kUnknown;
+}
+
+bool IsDeviceThread(const traces::ThreadInfo& thread) {
+  return wire::IsDeviceLane(thread.tid) || thread.name.starts_with("GPU ");
 }
 
 std::string_view CopyMemoryName(CopyMemory memory) {

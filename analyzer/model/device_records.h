@@ -17,6 +17,9 @@ namespace penstock::analyzer {
 
 struct LoaderRun;
 
+// A thread that is a stream of a device, by its number or, in traces of other tools, by its name.
+[[nodiscard]] bool IsDeviceThread(const traces::ThreadInfo& thread);
+
 // Where a copy to the device came from.
 enum class CopyMemory : std::uint8_t { kUnknown, kPageable, kPinned, kManaged };
 [[nodiscard]] std::string_view CopyMemoryName(CopyMemory memory);  // "pageable", ...

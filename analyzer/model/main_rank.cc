@@ -2,42 +2,37 @@
 #include "analyzer/model/main_rank.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "analyzer/model/steady.h"
 
 namespace penstock::analyzer {
-namespace {
-
-double WaitShare(const LoaderRun& run) {
-  double wait = 0;
-  double loop = 0;
-  for (std::size_t i = 1; i < run.batches.size(); ++i) {  // the first waits for the start
-    wait += run.batches[i].wait();
-    loop += run.batches[i].wait() + run.batches[i].step();
-  }
-  return loop > 0 ? wait / loop : 0;
-}
-
-}  // namespace
-
 void PutSlowestRankFirst(RunModel& model) {
   constexpr double kEqual = 0.02;
   if (model.ranks.places.size() < 2 || model.loaders.empty()) return;
+  struct Candidate {
+    std::size_t loader;
+    std::int32_t rank;
+    double share;  // of waiting
+  };
+  std::vector<Candidate> candidates;
   const std::size_t most = model.loaders.front().batches.size();
-  std::size_t first = 0;
-  double share = -1;
-  std::int32_t rank = -1;
+  double largest = 0;
   for (std::size_t i = 0; i < model.loaders.size(); ++i) {
     const LoaderRun& run = model.loaders[i];
     const RankPlace* place = model.ranks.Find(run.config.consumer);
     if (place == nullptr || 2 * run.batches.size() < most) continue;
-    const double own = WaitShare(run);
-    const bool lower = own > share - kEqual && place->rank < rank;
-    if (share >= 0 && own <= share + kEqual && !lower) continue;
-    first = i;
-    share = own;
-    rank = place->rank;
+    candidates.push_back({i, place->rank, MeasureLoop(run).wait_fraction()});
+    largest = std::max(largest, candidates.back().share);
   }
-  std::rotate(model.loaders.begin(), model.loaders.begin() + static_cast<std::ptrdiff_t>(first),
-              model.loaders.begin() + static_cast<std::ptrdiff_t>(first) + 1);
+  const Candidate* chosen = nullptr;
+  for (const Candidate& one : candidates) {
+    if (one.share < largest - kEqual) continue;
+    if (chosen == nullptr || one.rank < chosen->rank) chosen = &one;
+  }
+  if (chosen == nullptr) return;
+  const auto first = model.loaders.begin() + static_cast<std::ptrdiff_t>(chosen->loader);
+  std::rotate(model.loaders.begin(), first, first + 1);
 }
 
 bool RunModel::IsOurs(ProcessId process) const {

@@ -9,10 +9,6 @@ namespace {
 
 using traces::StageId;
 
-bool StartsWith(std::string_view text, std::string_view with) {
-  return text.substr(0, with.size()) == with;
-}
-
 // "libjpeg_turbo_decoder process #3": one picture, on the thread that decodes it.
 bool IsPicture(std::string_view name) {
   constexpr std::string_view kBefore = "_decoder process #";
@@ -29,7 +25,7 @@ bool IsToldElsewhere(std::string_view op) {
   constexpr std::array<std::string_view, 4> kPrefixes = {"readers__", "decoders__", "ImageDecoder",
                                                          "ExternalSource"};
   return std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                     [&](std::string_view prefix) { return StartsWith(op, prefix); });
+                     [&](std::string_view prefix) { return op.starts_with(prefix); });
 }
 
 }  // namespace
@@ -37,17 +33,24 @@ bool IsToldElsewhere(std::string_view op) {
 StageId StageOfRange(std::string_view name) {
   constexpr std::string_view kRun = "[DALI][CPU op] Run ";
   if (IsPicture(name)) return StageId::kDecode;
-  if (!StartsWith(name, kRun)) return StageId::kMark;
+  if (!name.starts_with(kRun)) return StageId::kMark;
   const std::string_view op = name.substr(kRun.size());
   if (op.empty() || IsToldElsewhere(op)) return StageId::kMark;
   return op == "MakeContiguous" ? StageId::kCollate : StageId::kAugment;
 }
 
-StageId NamedRanges::StageOf(const traces::Span& span) {
-  if (span.stage != StageId::kMark) return span.stage;
-  const auto [found, added] = known_.try_emplace(span.name.value, StageId::kMark);
-  if (added) found->second = StageOfRange(trace_.String(span.name));
+StageId NamedRanges::StageOfMark(StringId name) {
+  const auto [found, added] = known_.try_emplace(name.value, StageId::kMark);
+  if (added) found->second = StageOfRange(trace_.String(name));
   return found->second;
+}
+
+const traces::Span& NamedRanges::AsNamed(const traces::Span& span) {
+  const StageId stage = StageOf(span);
+  if (stage == span.stage) return span;
+  named_ = span;
+  named_.stage = stage;
+  return named_;
 }
 
 }  // namespace penstock::analyzer

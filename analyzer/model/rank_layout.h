@@ -51,8 +51,8 @@ struct RankLayout {
 [[nodiscard]] std::string FactOfPart(const traces::Trace& trace, std::string_view part,
                                      std::string_view key);
 
-// The part of `machine` that a rank on `host` has: its cores, and of memory and /dev/shm as much as
-// every other rank there.
+// The part of `host` that a rank on it has: its cores, and of memory and /dev/shm as much as every
+// other rank there.
 [[nodiscard]] Host ShareOf(const RankHost& host, const RankPlace& place);
 
 }  // namespace penstock::analyzer

@@ -39,10 +39,6 @@ bool IsData(StageId stage) {
          stage == StageId::kSample || stage == StageId::kCollate || stage == StageId::kFetch;
 }
 
-bool ByThreadAndStart(const Stretch& a, const Stretch& b) {
-  return a.thread != b.thread ? a.thread < b.thread : a.start < b.start;
-}
-
 }  // namespace
 
 RunBuilder::RunBuilder(const traces::Trace& trace, RunModel& model)
@@ -92,14 +88,7 @@ void RunBuilder::WalkSpans() {
     trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> block) {
       for (const Span& span : block) {
         if ((span.flags & wire::kFlagUnfinished) != 0) continue;  // no length to speak of
-        const StageId stage = ranges.StageOf(span);
-        if (stage == span.stage) {
-          sweep.Add(span);
-        } else {
-          Span named = span;
-          named.stage = stage;
-          sweep.Add(named);
-        }
+        sweep.Add(ranges.AsNamed(span));
         any = true;
       }
     });
@@ -302,104 +291,6 @@ void RunBuilder::WalkEvents() {
       const auto next = entered.find(event.thread.value);
       if (next != entered.end()) batch->wait_start = next->second;
     }
-  }
-}
-
-// A wait span without a batch id is that of the batch delivered inside it, or of the end of the
-// iterator. What the program does until it waits again is the step of the batch.
-void RunBuilder::MatchWaits() {
-  std::vector<std::pair<std::int64_t, std::size_t>> deliveries;  // for waits without an id
-  std::deque<Batch>& all = batches();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].delivered != kNever) deliveries.emplace_back(all[i].delivered, i);
-  }
-  std::sort(deliveries.begin(), deliveries.end());
-  std::sort(waits_.begin(), waits_.end(), ByThreadAndStart);
-  for (Stretch& wait : waits_) {
-    const ProcessId process = trace_.threads()[wait.thread].process;
-    if (!wait.key.valid()) {
-      auto at = std::lower_bound(deliveries.begin(), deliveries.end(),
-                                 std::make_pair(wait.start, std::size_t{0}));
-      // The event is emitted by the same call that ends the span: a little after at most.
-      constexpr std::int64_t kSlack = 1'000'000;
-      if (at == deliveries.end() || at->first > wait.end + kSlack) continue;
-      if (all[at->second].wait_thread != wait.thread) continue;
-      wait.key = all[at->second].key;
-    }
-    Batch& batch = index_.Find(ConsumerOf(process), wait.key);
-    batch.wait_start = wait.start;
-    batch.delivered = wait.end;
-    batch.wait_thread = wait.thread;
-  }
-  for (std::size_t i = 0; i + 1 < waits_.size(); ++i) {
-    if (!waits_[i].key.valid()) continue;
-    const ProcessId process = trace_.threads()[waits_[i].thread].process;
-    if (waits_[i + 1].thread != waits_[i].thread) continue;
-    index_.Find(ConsumerOf(process), waits_[i].key).step_end = waits_[i + 1].start;
-  }
-  for (const Stretch& step : steps_) {
-    if (!step.key.valid()) continue;
-    Batch& batch = index_.Find(ConsumerOf(trace_.threads()[step.thread].process), step.key);
-    if (batch.step_end == kNever && batch.delivered != kNever) batch.step_end = step.end;
-  }
-  EndStepsAtWaits();
-}
-
-// A batch whose wait span was lost is known by its events: its next() was entered when the step of
-// the batch before it on its thread ended, whatever span comes next.
-void RunBuilder::EndStepsAtWaits() {
-  std::vector<Batch*> delivered;
-  for (Batch& batch : batches()) {
-    if (batch.was_delivered()) delivered.push_back(&batch);
-  }
-  std::sort(delivered.begin(), delivered.end(), [](const Batch* a, const Batch* b) {
-    return a->wait_thread != b->wait_thread ? a->wait_thread < b->wait_thread
-                                            : a->delivered < b->delivered;
-  });
-  for (std::size_t i = 0; i + 1 < delivered.size(); ++i) {
-    Batch& batch = *delivered[i];
-    const Batch& next = *delivered[i + 1];
-    if (batch.wait_thread != next.wait_thread || next.wait_start < batch.delivered) continue;
-    if (batch.step_end == kNever || batch.step_end > next.wait_start) {
-      batch.step_end = next.wait_start;
-    }
-  }
-}
-
-void RunBuilder::AttributeCopies() {
-  struct Place {
-    std::uint32_t thread;
-    std::int64_t start;
-    std::size_t batch;
-  };
-  std::vector<Place> places;
-  std::deque<Batch>& all = batches();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].was_delivered()) places.push_back({all[i].wait_thread, all[i].delivered, i});
-  }
-  const auto less = [](const Place& a, const Place& b) {
-    return a.thread != b.thread ? a.thread < b.thread : a.start < b.start;
-  };
-  std::sort(places.begin(), places.end(), less);
-  // A call of the runtime inside a span of Python is the same copy: what both cover counts once.
-  std::sort(copies_.begin(), copies_.end(), ByThreadAndStart);
-  std::uint32_t thread = 0;
-  std::int64_t counted = kNever;  // until then, of `thread`
-  for (const Stretch& copy : copies_) {
-    if (copy.thread != thread) counted = kNever;
-    thread = copy.thread;
-    const std::int64_t from = std::max(copy.start, counted);
-    counted = std::max(copy.end, counted);
-    if (copy.end <= from) continue;
-    auto at =
-        std::upper_bound(places.begin(), places.end(), Place{copy.thread, copy.start, 0}, less);
-    if (at == places.begin()) continue;
-    --at;
-    Batch& batch = all[at->batch];
-    if (at->thread != copy.thread || (batch.step_end != kNever && copy.start >= batch.step_end)) {
-      continue;
-    }
-    batch.h2d += static_cast<double>(copy.end - from) * 1e-9;
   }
 }
 

@@ -44,6 +44,20 @@ std::size_t WarmUp(const LoaderConfig& config, std::size_t batches) {
   return std::min(credits, batches / 2);
 }
 
+SteadyLoop MeasureLoop(const LoaderRun& run) {
+  SteadyLoop loop;
+  loop.steady.assign(run.batches.size(), false);
+  for (const Epoch& epoch : run.epochs) {
+    const std::size_t warm = std::max<std::size_t>(1, WarmUp(run.config, epoch.count));
+    for (std::size_t i = epoch.first + warm; i < epoch.first + epoch.count; ++i) {
+      loop.steady[i] = true;
+      loop.time += run.batches[i].wait() + run.batches[i].step();
+      loop.wait += run.batches[i].wait();
+    }
+  }
+  return loop;
+}
+
 SteadyState FindSteadyState(const LoaderRun& run) {
   SteadyState state;
   state.in_window.assign(run.batches.size(), false);

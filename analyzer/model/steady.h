@@ -50,6 +50,17 @@ struct SteadyState {
 // Number of batches of an epoch that FindSteadyState drops.
 [[nodiscard]] std::size_t WarmUp(const LoaderConfig& config, std::size_t batches);
 
+// The loop without the batches that fill its queues: of each epoch those that WarmUp() counts, and
+// the first in any case.
+struct SteadyLoop {
+  std::vector<bool> steady;  // by batch: it counts
+  double time = 0;           // seconds of those that count, from next() to next()
+  double wait = 0;           // seconds of it in next()
+
+  [[nodiscard]] double wait_fraction() const { return time > 0 ? wait / time : 0; }
+};
+[[nodiscard]] SteadyLoop MeasureLoop(const LoaderRun& run);
+
 // Samples of one batch, as well as they are known.
 [[nodiscard]] double SamplesOf(const LoaderRun& run, const Batch& batch);
 

@@ -23,26 +23,6 @@ constexpr double kMostDrift = 500e-6;  // a quartz is off by less than a tenth o
 constexpr double kWallClocks = 0.05;
 constexpr std::int64_t kMostOffset = std::int64_t{1} << 61;
 
-// One host in one iteration.
-struct HostPassing {
-  std::int64_t delivered = kNever;  // the last of its ranks has its batch
-  std::int64_t ended = kNever;      // the first of them is through
-};
-
-std::map<Iteration, HostPassing> PassingsOf(std::span<const RankTrack> tracks) {
-  std::map<Iteration, HostPassing> passings;
-  for (const RankTrack& track : tracks) {
-    for (const Passing& passing : track.passings) {
-      if (passing.ended == kNever || passing.delivered == kNever) continue;
-      const auto [at, first] = passings.try_emplace(passing.iteration);
-      HostPassing& host = at->second;
-      host.delivered = first ? passing.delivered : std::max(host.delivered, passing.delivered);
-      host.ended = first ? passing.ended : std::min(host.ended, passing.ended);
-    }
-  }
-  return passings;
-}
-
 // Seconds, relative to `zero` of the second host's clock and to `offset`.
 struct Points {
   std::int64_t zero = 0;
@@ -66,9 +46,7 @@ double SecondsBetween(std::int64_t from, std::int64_t to) {
   return static_cast<double>(Minus(to, from)) * 1e-9;
 }
 
-Points Pair(std::span<const RankTrack> first, std::span<const RankTrack> second) {
-  const auto ours = PassingsOf(first);
-  const auto theirs = PassingsOf(second);
+Points Pair(const HostPassings& ours, const HostPassings& theirs) {
   Points points;
   std::vector<double> steps;
   std::int64_t before = kNever;
@@ -169,9 +147,20 @@ void Add(const ClockView& view, std::int64_t zero, HostClock& host, bool first) 
   }
 }
 
-Alignment AlignHost(const HostClock& first, const HostClock& other, AlignMethod method) {
+Alignment BothBeginAtOnce(const HostClock& first, const HostClock& other) {
   Alignment found;
-  const auto steps = EstimateBySteps(first.tracks, other.tracks);
+  found.by = AlignBy::kNothing;
+  found.shift.offset.value = Minus(first.begin.value, other.begin.value);
+  if (std::abs(found.shift.offset.value) >= kMostOffset) found.shift.offset = {};
+  return found;
+}
+
+// `passings`: of the first host.
+Alignment AlignHost(const HostClock& first, const HostPassings& passings, const HostClock& other,
+                    AlignMethod method) {
+  if (method == AlignMethod::kSameClock) return BothBeginAtOnce(first, other);  // of another boot
+  Alignment found;
+  const auto steps = EstimateBySteps(passings, PassingsOf(other.tracks));
   std::optional<std::int64_t> wall;
   if (first.realtime_offset && other.realtime_offset) {
     wall = Minus(other.realtime_offset->value, first.realtime_offset->value);
@@ -185,15 +174,12 @@ Alignment AlignHost(const HostClock& first, const HostClock& other, AlignMethod 
     found.bound = steps->bound;
     found.iterations = steps->iterations;
     if (wall) found.wall_difference = SecondsBetween(*wall, steps->shift.offset.value);
-  } else if (wall && method != AlignMethod::kCollective) {
-    found.by = AlignBy::kWallClock;
-    found.shift.offset.value = *wall;
-    found.uncertainty = kWallClocks;
-  } else {
-    found.by = AlignBy::kNothing;
-    found.shift.offset.value = Minus(first.begin.value, other.begin.value);
-    if (std::abs(found.shift.offset.value) >= kMostOffset) found.shift.offset = {};
+    return found;
   }
+  if (!wall || method == AlignMethod::kCollective) return BothBeginAtOnce(first, other);
+  found.by = AlignBy::kWallClock;
+  found.shift.offset.value = *wall;
+  found.uncertainty = kWallClocks;
   return found;
 }
 
@@ -238,8 +224,21 @@ ClockView ViewClock(const traces::Trace& trace, const RunModel& run) {
   return view;
 }
 
-std::optional<StepEstimate> EstimateBySteps(std::span<const RankTrack> first,
-                                            std::span<const RankTrack> second) {
+HostPassings PassingsOf(std::span<const RankTrack> tracks) {
+  HostPassings passings;
+  for (const RankTrack& track : tracks) {
+    for (const Passing& passing : track.passings) {
+      if (passing.ended == kNever || passing.delivered == kNever) continue;
+      const auto [at, first] = passings.try_emplace(passing.iteration);
+      HostPassing& host = at->second;
+      host.delivered = first ? passing.delivered : std::max(host.delivered, passing.delivered);
+      host.ended = first ? passing.ended : std::min(host.ended, passing.ended);
+    }
+  }
+  return passings;
+}
+
+std::optional<StepEstimate> EstimateBySteps(const HostPassings& first, const HostPassings& second) {
   Points points = Pair(first, second);
   const std::size_t n = points.at.size();
   if (n < kFewestIterations) return std::nullopt;
@@ -308,8 +307,10 @@ std::vector<Alignment> AlignClocks(std::span<const ClockView> views, AlignMethod
     Add(view, zero_of(view), hosts[host], first);
     host_of.push_back(host);
   }
+  HostPassings passings;
+  if (hosts.size() > 1) passings = PassingsOf(hosts.front().tracks);
   for (std::size_t i = 1; i < hosts.size(); ++i) {
-    hosts[i].alignment = AlignHost(hosts.front(), hosts[i], method);
+    hosts[i].alignment = AlignHost(hosts.front(), passings, hosts[i], method);
   }
   std::vector<Alignment> alignments;
   for (std::size_t i = 0; i < views.size(); ++i) {

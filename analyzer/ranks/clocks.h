@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -47,6 +48,15 @@ struct ClockView {
 };
 [[nodiscard]] ClockView ViewClock(const traces::Trace& trace, const RunModel& run);
 
+// One host in one iteration.
+struct HostPassing {
+  std::int64_t delivered = kNever;  // the last of its ranks has its batch
+  std::int64_t ended = kNever;      // the first of them is through
+};
+using HostPassings = std::map<Iteration, HostPassing>;
+// Cost: O(passings log passings).
+[[nodiscard]] HostPassings PassingsOf(std::span<const RankTrack> tracks);
+
 // The ends of steps that two hosts share, as an estimate of the offset between their clocks.
 //
 // Estimator:   median over the iterations of the difference between the ends of the step, of each
@@ -64,8 +74,8 @@ struct StepEstimate {
   std::size_t iterations = 0;
   bool together = false;  // the differences stay within a step: the ranks do wait for each other
 };
-[[nodiscard]] std::optional<StepEstimate> EstimateBySteps(std::span<const RankTrack> first,
-                                                          std::span<const RankTrack> second);
+[[nodiscard]] std::optional<StepEstimate> EstimateBySteps(const HostPassings& first,
+                                                          const HostPassings& second);
 
 struct Alignment {
   AlignBy by = AlignBy::kReference;

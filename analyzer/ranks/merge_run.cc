@@ -135,7 +135,7 @@ std::string DescribeParts(std::span<const MergedPart> parts) {
                             Time(Seconds(found.shift.offset)));
         break;
       case AlignBy::kNothing:
-        text += ", NOT aligned: no common steps and no wall clock; both begin at once";
+        text += ", NOT aligned: no common steps or clocks to go by; both begin at once";
         break;
     }
     text += '\n';

@@ -16,18 +16,7 @@ namespace {
 
 constexpr double kOfNote = 0.05;     // kineto's and xprof's threshold of a wait
 constexpr double kMostOfIt = 0.5;    // of the cost: it is this rank
-constexpr std::size_t kFewest = 8;   // iterations, to speak of ranks that wait for each other
 constexpr int kMostParts = 1 << 12;  // a trace may say anything
-
-// The batches that count: not those that fill the queues.
-std::vector<bool> SteadyBatches(const LoaderRun& run) {
-  std::vector<bool> steady(run.batches.size(), false);
-  for (const Epoch& epoch : run.epochs) {
-    const std::size_t warm = std::max<std::size_t>(1, WarmUp(run.config, epoch.count));
-    for (std::size_t i = epoch.first + warm; i < epoch.first + epoch.count; ++i) steady[i] = true;
-  }
-  return steady;
-}
 
 RankRow RowOf(const RunModel& run, const RankTrack& track, const RankPlace& place,
               const traces::Trace& trace) {
@@ -44,24 +33,20 @@ RankRow RowOf(const RunModel& run, const RankTrack& track, const RankPlace& plac
   row.cores = place.cores;
   std::vector<double> waits;
   std::vector<double> steps;
-  const std::vector<bool> steady = SteadyBatches(loader);
-  double time = 0;
-  double wait = 0;
+  const SteadyLoop loop = MeasureLoop(loader);
   double samples = 0;
   double bound = 0;
-  for (std::size_t i = 0; i < steady.size(); ++i) {
+  for (std::size_t i = 0; i < loop.steady.size(); ++i) {
     const Batch& batch = loader.batches[i];
-    if (!steady[i]) continue;
+    if (!loop.steady[i]) continue;
     waits.push_back(batch.wait());
     steps.push_back(batch.step());
-    time += batch.wait() + batch.step();
-    wait += batch.wait();
     samples += SamplesOf(loader, batch);
     if (batch.wait() > kOfNote * (batch.wait() + batch.step())) bound += 1;
   }
-  if (waits.empty() || time <= 0) return row;
-  row.samples_rate = samples / time;
-  row.wait_fraction = wait / time;
+  if (waits.empty() || loop.time <= 0) return row;
+  row.samples_rate = samples / loop.time;
+  row.wait_fraction = loop.wait_fraction();
   row.data_bound = bound / static_cast<double>(waits.size());
   row.wait = Median(std::move(waits));
   row.step = Median(std::move(steps));
@@ -70,17 +55,11 @@ RankRow RowOf(const RunModel& run, const RankTrack& track, const RankPlace& plac
 
 // The steady passings of each iteration that all ranks have: by iteration, in the order of
 // `tracks`.
-std::map<Iteration, std::vector<const Passing*>> Common(const RunModel& run,
-                                                        const std::vector<RankTrack>& tracks) {
+std::map<Iteration, std::vector<const Passing*>> Common(const std::vector<RankTrack>& tracks) {
   std::map<Iteration, std::vector<const Passing*>> common;
   for (std::size_t r = 0; r < tracks.size(); ++r) {
-    const LoaderRun& loader = run.loaders[tracks[r].loader];
-    std::vector<std::size_t> warm;  // by epoch
-    for (const Epoch& epoch : loader.epochs) {
-      warm.push_back(std::max<std::size_t>(1, WarmUp(loader.config, epoch.count)));
-    }
     for (const Passing& passing : tracks[r].passings) {
-      if (passing.iteration.batch < warm[passing.iteration.epoch]) continue;
+      if (!passing.steady) continue;
       std::vector<const Passing*>& all = common[passing.iteration];
       if (all.size() == r) all.push_back(&passing);
     }
@@ -92,20 +71,20 @@ std::map<Iteration, std::vector<const Passing*>> Common(const RunModel& run,
 }
 
 bool Together(const std::vector<RankTrack>& tracks) {
+  const HostPassings first = PassingsOf({&tracks[0], 1});
   for (std::size_t r = 1; r < tracks.size(); ++r) {
-    const auto steps = EstimateBySteps({&tracks[0], 1}, {&tracks[r], 1});
+    const auto steps = EstimateBySteps(first, PassingsOf({&tracks[r], 1}));
     if (!steps || !steps->together) return false;
   }
   return true;
 }
 
-void MeasureImbalance(const RunModel& run, const std::vector<RankTrack>& tracks,
-                      RankSummary& summary) {
+void MeasureImbalance(const std::vector<RankTrack>& tracks, RankSummary& summary) {
   Imbalance& imbalance = summary.imbalance;
   if (tracks.size() < 2) return;
-  const auto common = Common(run, tracks);
+  const auto common = Common(tracks);
   imbalance.iterations = common.size();
-  if (common.size() < kFewest) return;
+  if (common.size() < Imbalance::kFewest) return;
   imbalance.together = Together(tracks);
   const auto ranks = static_cast<double>(tracks.size());
   for (const auto& [iteration, passings] : common) {
@@ -165,9 +144,8 @@ std::vector<ClockRow> ClocksOf(const traces::Trace& trace) {
   const double parts = NumberFact(trace.facts(), "merged.parts").value_or(0);
   for (int part = 0; part < parts && part < kMostParts; ++part) {
     const std::string name = std::to_string(part);
-    const auto number = [&](std::string_view key) {
-      const Facts one = {{"value", FactOfPart(trace, name, key)}};
-      return NumberFact(one, "value").value_or(0) * 1e-9;
+    const auto number = [&](const std::string& key) {
+      return NumberFact(trace.facts(), "part." + name + "." + key).value_or(0) * 1e-9;
     };
     ClockRow row;
     row.file = FactOfPart(trace, name, "file");
@@ -200,7 +178,7 @@ RankSummary SummariseRanks(const traces::Trace& trace, const RunModel& run) {
     summary.rows.push_back(RowOf(run, track, *place, trace));
   }
   summary.hosts = HostsOf(run, summary.rows);
-  MeasureImbalance(run, tracks, summary);
+  MeasureImbalance(tracks, summary);
   return summary;
 }
 

@@ -35,15 +35,17 @@ struct RankRow {
 };
 
 // What it costs that not all ranks have their data at the same time. In a collective all wait for
-// the last: an iteration is longer by what the largest wait for data exceeds the mean one.
+// the last: an iteration is longer by what the largest wait for data exceeds the mean one. Below
+// kFewest iterations only their number is known.
 struct Imbalance {
-  std::size_t iterations = 0;  // that all ranks have, steady ones
-  bool together = false;       // steps end together, so the ranks do wait for each other
-  double loop = 0;             // seconds of these iterations, mean of the ranks
-  double cost = 0;             // sum over iterations of (largest wait - mean wait), seconds
-  std::int32_t slowest = -1;   // the rank with most of it
-  double slowest_share = 0;    // of the cost
-  bool fixed = false;          // one rank has most of it; else they take turns
+  static constexpr std::size_t kFewest = 8;  // iterations, to speak of ranks that wait for others
+  std::size_t iterations = 0;                // that all ranks have, steady ones
+  bool together = false;      // steps end together, so the ranks do wait for each other
+  double loop = 0;            // seconds of these iterations, mean of the ranks
+  double cost = 0;            // sum over iterations of (largest wait - mean wait), seconds
+  std::int32_t slowest = -1;  // the rank with most of it
+  double slowest_share = 0;   // of the cost
+  bool fixed = false;         // one rank has most of it; else they take turns
 
   [[nodiscard]] double cost_share() const { return loop > 0 ? cost / loop : 0; }
 };

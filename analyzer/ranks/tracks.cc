@@ -6,10 +6,11 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "analyzer/model/device_records.h"
+#include "analyzer/model/steady.h"
+
 namespace penstock::analyzer {
 namespace {
-
-constexpr std::uint32_t kDeviceThread = 0x80000000u;  // traces/FORMAT.md: a stream of a device
 
 // A kernel in which all ranks meet; in a send or a receive two of them do.
 // Source: nccl/src/device: ncclDevKernel_AllReduce_..., before 2.19 ncclKernel_AllReduce_...
@@ -25,7 +26,7 @@ std::map<traces::BatchKey, std::int64_t> Collectives(const traces::Trace& trace,
   std::unordered_map<std::uint32_t, bool> known;  // by name
   const auto threads = trace.threads();
   for (std::uint32_t i = 0; i < threads.size(); ++i) {
-    if (threads[i].process != consumer || (threads[i].tid & kDeviceThread) == 0) continue;
+    if (threads[i].process != consumer || !IsDeviceThread(threads[i])) continue;
     trace.ForEachBlock(ThreadId{i}, [&](std::span<const traces::Span> spans) {
       for (const traces::Span& span : spans) {
         if (span.stage != traces::StageId::kKernel || !span.batch.valid()) continue;
@@ -44,6 +45,7 @@ RankTrack TrackOf(const LoaderRun& run,
                   const std::map<traces::BatchKey, std::int64_t>& collectives) {
   RankTrack track;
   track.by_device = 2 * collectives.size() > run.batches.size();
+  const std::vector<bool> steady = MeasureLoop(run).steady;
   std::uint32_t epoch = 0;
   for (const Epoch& one : run.epochs) {
     for (std::size_t i = one.first; i < one.first + one.count; ++i) {
@@ -54,6 +56,7 @@ RankTrack TrackOf(const LoaderRun& run,
       passing.ended = batch.step_end;
       passing.wait = batch.wait();
       passing.step = batch.step();
+      passing.steady = steady[i];
       if (track.by_device) {
         const auto met = collectives.find(batch.key);
         passing.ended = met == collectives.end() ? kNever : met->second;

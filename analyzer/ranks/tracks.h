@@ -28,6 +28,7 @@ struct Passing {
   std::int64_t ended = kNever;      // the collective did, or the step that holds it
   double wait = 0;                  // seconds
   double step = 0;                  // seconds
+  bool steady = false;              // not one of those that fill the queues: see SteadyLoop
 };
 
 struct RankTrack {

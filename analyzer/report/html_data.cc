@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/model/named_ranges.h"
 #include "analyzer/whatif/grid.h"
 
 namespace penstock::analyzer {
@@ -81,6 +82,7 @@ TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagn
     excerpt.missing = "The batches of the excerpt took no time.";
     return excerpt;
   }
+  NamedRanges ranges(trace);
   for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
     const traces::ThreadInfo& thread = trace.threads()[i];
     if (thread.spans == 0 || thread.first.value > to || thread.last.value < from) continue;
@@ -89,15 +91,16 @@ TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagn
     trace.ForEachBlock(ThreadId{i}, [&](std::span<const traces::Span> spans) {
       for (const traces::Span& span : spans) {
         if (span.start.value >= to || span.end().value <= from) continue;
-        if (!ShownOfWorkers(span.stage)) continue;
-        works = works || span.stage == StageId::kFetch || span.stage == StageId::kSample ||
-                span.stage == StageId::kIdle;
+        const StageId stage = ranges.StageOf(span);
+        if (!ShownOfWorkers(stage)) continue;
+        works = works || stage == StageId::kFetch || stage == StageId::kSample ||
+                stage == StageId::kIdle || stage != span.stage;  // or a library says so
         if (row.spans.size() >= kMostSpans) {
           excerpt.thinned = true;
           continue;
         }
         row.spans.push_back(
-            {seconds(span.start.value), seconds(span.end().value), span.stage, span.batch.index});
+            {seconds(span.start.value), seconds(span.end().value), stage, span.batch.index});
       }
     });
     if (!works) continue;

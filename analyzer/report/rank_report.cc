@@ -98,6 +98,10 @@ std::string ImbalanceLine(const RankSummary& ranks) {
   const Imbalance& imbalance = ranks.imbalance;
   if (!ranks.several()) return "";
   if (imbalance.iterations == 0) return "the ranks have no steady iterations in common";
+  if (imbalance.iterations < Imbalance::kFewest) {
+    return fmt::format("the ranks have too few steady iterations in common: {}",
+                       imbalance.iterations);
+  }
   if (!imbalance.together) {
     return "their steps do not end together: no rank is seen to wait for another";
   }

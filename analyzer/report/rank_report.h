@@ -10,14 +10,14 @@
 
 namespace penstock::analyzer {
 
-// "4 of 8 ranks (torch) on 2 hosts; the other figures are of rank 3, which waits most for data"; ""
+// "4 of 8 ranks (torch) on 2 hosts; the verdict is that of rank 3, which waits most for data"; ""
 // where there are no ranks.
 [[nodiscard]] std::string RanksLine(const Diagnosis& diagnosis);
 // What not having data at the same time costs; "" for one rank.
 [[nodiscard]] std::string ImbalanceLine(const RankSummary& ranks);
 // "node1: 4 ranks with 8 workers for 8 cores"
 [[nodiscard]] std::string HostLine(const HostRow& host);
-// "run.rank1.penstock: collective, +1.5 s, +-0.4 ms"
+// "run.rank1.penstock: collective, moved by 1.500000 s, +-400 us, surely within 2.00 ms"
 [[nodiscard]] std::string ClockLine(const ClockRow& clock);
 
 // The table of ranks, who waits for whom, the hosts and how clocks were aligned; "" for one rank.

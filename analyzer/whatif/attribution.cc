@@ -36,14 +36,6 @@ void ForEachSample(Pipeline& pipeline, void (*change)(SampleCost&)) {
   }
 }
 
-void Scale(Demand& demand, double scale) {
-  for (Work* work :
-       {&demand.read, &demand.decode, &demand.augment, &demand.collate, &demand.other}) {
-    work->wall *= scale;
-    work->cpu *= scale;
-  }
-}
-
 void Scale(SampleCost& cost, float scale) {
   for (float* part : {&cost.read, &cost.read_cpu, &cost.decode, &cost.decode_cpu, &cost.augment,
                       &cost.augment_cpu}) {
@@ -83,7 +75,7 @@ void FreeStartup(Pipeline& pipeline) {
     const double median = Median(std::move(services));
     for (std::size_t j = 0; j < workers; ++j) {
       const double service = epoch.batches[j].service();
-      if (service > 2 * median) Scale(epoch.batches[j], median / service);
+      if (service > 2 * median) ScaleParts(epoch.batches[j], median / service);
     }
   }
 }
@@ -110,8 +102,7 @@ void FreePrefetch(Pipeline& pipeline) {
     Even(epoch.samples);
     Demand mean;
     const auto n = static_cast<double>(epoch.batches.size());
-    for (Work Demand::*part :
-         {&Demand::read, &Demand::decode, &Demand::augment, &Demand::collate, &Demand::other}) {
+    for (const auto part : kDemandParts) {
       for (const Demand& demand : epoch.batches) {
         (mean.*part).wall += (demand.*part).wall / n;
         (mean.*part).cpu += (demand.*part).cpu / n;

@@ -277,11 +277,11 @@ std::vector<double> RecordedMaking(const LoaderRun& run, const SteadyState& stea
 
 }  // namespace
 
-Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
+Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const SteadyState& steady,
+                       const CpuLoad& load) {
   Pipeline pipeline;
   pipeline.workers = run.config.num_workers;
   pipeline.prefetch = std::max(1, run.config.prefetch_factor);
-  const CpuLoad load = MeasureCpuLoad(model, run, steady);
   pipeline.cores = load.own_cores;
   pipeline.others = load.others * load.own_cores / load.cores;
   pipeline.crowded = load.crowded;
@@ -306,16 +306,16 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   const SampleCost average = MeanSample(run);
   const std::vector<std::size_t> sources = SourcesOf(run);
   std::unordered_map<std::size_t, std::size_t> placed;
+  std::vector<double> charged;  // of the start-up of each epoch
   for (const Epoch& epoch : run.epochs) {
     // Sample threads go on to the next epoch's batches while the last ones are consumed.
     if (pipeline.epochs.empty() || !pipeline.sample_tasks) {
-      const double charged = Amortised(run, epoch, ended > 0 ? ended_batches / ended : 0);
+      charged.push_back(Amortised(run, epoch, ended > 0 ? ended_batches / ended : 0));
       pipeline.epochs.emplace_back();
-      pipeline.epochs.back().charged = charged;
       std::vector<double>& starts = pipeline.epochs.back().worker_start;
-      starts = WorkerStarts(run, epoch, charged);
+      starts = WorkerStarts(run, epoch, charged.back());
       if (pipeline.epochs.size() == 1 || !run.config.persistent_workers) {
-        pipeline.epochs.back().one_more = OneMoreStart(run, epoch, starts, charged);
+        pipeline.epochs.back().one_more = OneMoreStart(run, epoch, starts, charged.back());
       }
       if (run.config.num_workers > 0 && !run.config.persistent_workers) {
         pipeline.epochs.back().stop = epoch.stop / run.config.num_workers;
@@ -335,7 +335,7 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
     }
   }
   ShareStorage(model, run, pipeline);
-  SetWarmUpApart(run, steady, pipeline);
+  SetWarmUpApart(run, steady, charged, pipeline);
   SetSlowWorkersApart(run, steady, pipeline);
   SmoothPauses(steady, run, pipeline);
   AddCpuOutsideFetch(model, run, steady, pipeline);

@@ -20,9 +20,9 @@ double MakingWith(Pipeline pipeline, double share) {
 void ScaleWaiting(Pipeline& pipeline, double share) {
   if (share == 1) return;
   const auto scale = [share](Demand& demand) {
-    for (Work* work :
-         {&demand.read, &demand.decode, &demand.augment, &demand.collate, &demand.other}) {
-      work->wall = work->cpu + share * std::max(0.0, work->wall - work->cpu);
+    for (const auto part : kDemandParts) {
+      Work& work = demand.*part;
+      work.wall = work.cpu + share * std::max(0.0, work.wall - work.cpu);
     }
   };
   for (EpochDemand& epoch : pipeline.epochs) {

@@ -118,7 +118,7 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   loader.device = MeasureDevice(diagnosis.run.device, run, loader.steady.windows);
   loader.cpu = MeasureCpuLoad(diagnosis.run, run, loader.steady);
   loader.signals = MeasureSignals(diagnosis.run, run, loader.steady);
-  const Pipeline whole = BuildPipeline(diagnosis.run, run, loader.steady);
+  const Pipeline whole = BuildPipeline(diagnosis.run, run, loader.steady, loader.cpu);
   loader.replay.measured = loader.steady.rate.estimate;
   loader.replay.simulated = Simulate(whole).rate();
   loader.pipeline = Shortened(whole, kBatches, kTasks);

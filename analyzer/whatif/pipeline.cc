@@ -43,6 +43,13 @@ Pipeline WithoutEpochs(const Pipeline& pipeline) {
 
 }  // namespace
 
+void ScaleParts(Demand& demand, double scale) {
+  for (const auto part : kDemandParts) {
+    (demand.*part).wall *= scale;
+    (demand.*part).cpu *= scale;
+  }
+}
+
 std::size_t Pipeline::batches() const {
   std::size_t count = 0;
   for (const EpochDemand& epoch : epochs) count += epoch.batches.size();
@@ -76,14 +83,9 @@ Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t ta
     part.ended = epoch.ended;
     const double share = static_cast<double>(count) / static_cast<double>(epoch.batches.size());
     part.one_more = epoch.one_more * share;
-    part.charged = epoch.charged * share;
     part.stop = epoch.stop * share;
     part.warm_up = epoch.warm_up;
-    for (Work* work : {&part.warm_up.read, &part.warm_up.decode, &part.warm_up.augment,
-                       &part.warm_up.collate, &part.warm_up.other}) {
-      work->wall *= share;
-      work->cpu *= share;
-    }
+    ScaleParts(part.warm_up, share);
     for (double& start : part.worker_start) start *= share;
     Append(epoch, count, false, part);
     out.epochs.push_back(std::move(part));

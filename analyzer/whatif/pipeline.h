@@ -5,6 +5,7 @@
 // no randomness. Units: seconds everywhere.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -38,13 +39,18 @@ struct Demand {
   }
 };
 
+// What a batch is made of.
+inline constexpr std::array<Work Demand::*, 5> kDemandParts = {
+    &Demand::read, &Demand::decode, &Demand::augment, &Demand::collate, &Demand::other};
+// Wall and CPU time of all of it.
+void ScaleParts(Demand& demand, double scale);
+
 struct EpochDemand {
   std::vector<Demand> batches;
   std::vector<SampleCost> samples;   // only where Pipeline::sample_tasks
   std::vector<double> worker_start;  // by worker: when it took its first index; amortised
   bool ended = false;                // the recording saw its end: its start-up recurs
   double one_more = 0;  // by which all workers start later for each one more than was seen
-  double charged = 1;   // of its start-up: less if the recording saw a part of the epoch only
   double stop = 0;      // that ending it takes for each worker
   Demand warm_up;       // its parts: what each worker's first batch takes beyond an ordinary one
 };
@@ -105,9 +111,9 @@ struct CpuLoad {
 [[nodiscard]] std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
                                                  std::optional<wire::ProcessRole> role);
 
-// The recorded configuration of `run`, with the services that were seen.
+// The recorded configuration of `run`, with the services that were seen. `load`: of the same run.
 [[nodiscard]] Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run,
-                                     const SteadyState& steady);
+                                     const SteadyState& steady, const CpuLoad& load);
 
 // At most about `batches` batches and `tasks` samples of a pipeline, start-up in proportion: for
 // searches, which need not see all of a long run.

@@ -113,10 +113,7 @@ class Dealer {
     if (filled_ == 0) {
       out_.batches.push_back(from);
       Demand& fresh = out_.batches.back();
-      for (Work* work :
-           {&fresh.read, &fresh.decode, &fresh.augment, &fresh.collate, &fresh.other}) {
-        *work = Work{};
-      }
+      for (const auto part : kDemandParts) fresh.*part = Work{};
       fresh.samples = fresh.step = fresh.h2d = 0;
       fresh.put *= kHandoverPerBatch;
       fresh.feed *= kHandoverPerBatch;
@@ -254,7 +251,6 @@ Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch) {
     dealt.worker_start = epoch.worker_start;
     dealt.ended = epoch.ended;
     dealt.one_more = epoch.one_more;
-    dealt.charged = epoch.charged;
     dealt.stop = epoch.stop;
     dealt.warm_up = epoch.warm_up;
     Dealer dealer(static_cast<std::size_t>(std::max(1, batch)), dealt);

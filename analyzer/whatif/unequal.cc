@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/stats/quantile.h"
+#include "analyzer/whatif/made.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -15,9 +16,6 @@ constexpr double kSlow = 1.5;
 constexpr std::size_t kFewestBatches = 8;
 constexpr std::size_t kFewestWorkers = 3;
 
-constexpr Work Demand::*kParts[] = {&Demand::read, &Demand::decode, &Demand::augment,
-                                    &Demand::collate, &Demand::other};
-
 std::vector<Demand*> BatchesOf(Pipeline& pipeline) {
   std::vector<Demand*> batches;  // of LoaderRun::batches
   for (EpochDemand& epoch : pipeline.epochs) {
@@ -25,28 +23,6 @@ std::vector<Demand*> BatchesOf(Pipeline& pipeline) {
   }
   return batches;
 }
-
-// What the batches of one worker (or of several) took for each sample.
-struct Made {
-  std::vector<double> services;
-  double samples = 0;
-  Work parts[std::size(kParts)];
-
-  void Add(const Demand& demand) {
-    services.push_back(demand.service() / demand.samples);
-    samples += demand.samples;
-    for (std::size_t p = 0; p < std::size(kParts); ++p) {
-      parts[p].wall += (demand.*kParts[p]).wall;
-      parts[p].cpu += (demand.*kParts[p]).cpu;
-    }
-  }
-  [[nodiscard]] double median() const { return Median(services); }
-  [[nodiscard]] double mean() const {
-    double sum = 0;
-    for (const Work& part : parts) sum += part.wall;
-    return samples > 0 ? sum / samples : 0;
-  }
-};
 
 // Workers by their number, which their successors in later epochs share.
 std::map<std::uint32_t, int> NumbersOf(const LoaderRun& run) {
@@ -129,7 +105,7 @@ void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeli
   std::vector<double> means;
   for (const auto& [worker, made] : workers) {
     if (made.services.size() < kFewestBatches) return;
-    medians.push_back(made.median());
+    medians.push_back(Median(made.services));
     means.push_back(made.mean());
   }
   if (workers.size() < kFewestWorkers) return;
@@ -137,15 +113,12 @@ void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeli
   const double mean = Median(std::move(means));
   Made healthy;
   std::map<int, Made> slow;
-  for (auto& [worker, made] : workers) {
-    if (made.median() > kSlow * median && made.mean() > kSlow * mean) {
+  for (const auto& [worker, made] : workers) {
+    const bool is_slow = Median(made.services) > kSlow * median && made.mean() > kSlow * mean;
+    if (is_slow) {
       slow.emplace(worker, made);
-      continue;
-    }
-    healthy.samples += made.samples;
-    for (std::size_t p = 0; p < std::size(kParts); ++p) {
-      healthy.parts[p].wall += made.parts[p].wall;
-      healthy.parts[p].cpu += made.parts[p].cpu;
+    } else {
+      healthy.Add(made);
     }
   }
   if (slow.empty()) return;
@@ -154,21 +127,8 @@ void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeli
     if (slow.count(worker_of[i]) > 0) theirs[worker_of[i]].push_back(batches[i]);
   }
   for (const auto& [worker, made] : slow) {
-    Work beyond;
-    for (std::size_t p = 0; p < std::size(kParts); ++p) {
-      const Work& own = made.parts[p];
-      const Work usual = {healthy.parts[p].wall / healthy.samples * made.samples,
-                          healthy.parts[p].cpu / healthy.samples * made.samples};
-      const double wall = own.wall > usual.wall ? usual.wall / own.wall : 1;
-      const double cpu = own.cpu > usual.cpu ? usual.cpu / own.cpu : 1;
-      beyond.wall += (1 - wall) * own.wall / made.samples;
-      beyond.cpu += (1 - cpu) * own.cpu / made.samples;
-      for (Demand* demand : theirs[worker]) {
-        Work& part = demand->*kParts[p];
-        part.wall *= wall;
-        part.cpu = std::min(part.cpu * cpu, part.wall);
-      }
-    }
+    const Demand parts = TakeOffBeyond(made, healthy, theirs[worker]);
+    Work beyond = {parts.service() / made.samples, parts.cpu() / made.samples};
     beyond.cpu = std::min(beyond.cpu, beyond.wall);
     pipeline.slower.push_back(beyond);
   }

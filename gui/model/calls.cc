@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "analyzer/model/named_ranges.h"
+
 namespace penstock::gui {
 namespace {
 
@@ -33,13 +35,14 @@ void ForEachCall(const Extent& extent, const std::stop_token& stop,
                  const std::function<void(ThreadId, const analyzer::Counted&)>& visit) {
   const traces::Trace& trace = *extent.trace;
   Forward sink(visit);
+  analyzer::NamedRanges ranges(trace);
   for (std::uint32_t t = 0; t < trace.threads().size(); ++t) {
     sink.Begin(ThreadId{t});
     analyzer::NestingSweep sweep(sink);
     trace.ForEachBlock(ThreadId{t}, [&](std::span<const traces::Span> block) {
       if (stop.stop_requested()) return;
       for (const traces::Span& span : block) {
-        if (extent.Holds(span.start.value - trace.begin().value)) sweep.Add(span);
+        if (extent.Holds(span.start.value - trace.begin().value)) sweep.Add(ranges.AsNamed(span));
       }
     });
     sweep.Finish();

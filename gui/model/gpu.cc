@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "analyzer/model/device_records.h"
 #include "analyzer/model/stretches.h"
 
 namespace penstock::gui {
@@ -92,11 +93,6 @@ void AddNamed(const traces::Trace& trace, ThreadId thread, const Counted& counte
   row.wall += static_cast<double>(counted.wall) * 1e-9;
 }
 
-// A thread that is a stream of a device.
-bool IsStream(const traces::ThreadInfo& thread) {
-  return wire::IsDeviceLane(thread.tid) || thread.name.starts_with("GPU ");
-}
-
 Found Sweep(const Extent& extent, const std::stop_token& stop) {
   Found found;
   const traces::Trace& trace = *extent.trace;
@@ -111,7 +107,7 @@ Found Sweep(const Extent& extent, const std::stop_token& stop) {
         AddNamed(trace, thread, counted, found.kernel_names);
         return;
       case StageId::kH2d: {
-        const bool stream = IsStream(trace.threads()[thread.value]);
+        const bool stream = analyzer::IsDeviceThread(trace.threads()[thread.value]);
         AddCopy(trace, thread, counted, stream ? found.on_device : found.of_python);
         return;
       }
@@ -153,7 +149,7 @@ TimeRange LoopOf(const Extent& extent, const Analysis& analysis) {
 analyzer::LoaderRun RunWithoutLoader(const traces::Trace& trace) {
   analyzer::LoaderRun run;
   for (const traces::ThreadInfo& thread : trace.threads()) {
-    if (IsStream(thread)) run.config.consumer = thread.process;
+    if (analyzer::IsDeviceThread(thread)) run.config.consumer = thread.process;
   }
   return run;
 }

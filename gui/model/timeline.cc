@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analyzer/model/named_ranges.h"
 #include "gui/model/density.h"
 
 namespace penstock::gui {
@@ -23,13 +24,12 @@ struct RawSpan {
   SpanDetail detail;
 };
 
-RawSpan Raw(const Span& span, std::int64_t begin) {
+RawSpan Raw(const Span& span, StageId stage, std::int64_t begin) {
   RawSpan raw;
   raw.start = span.start.value - begin;
   raw.length = std::max<std::int64_t>(span.duration.value, 0);
   // A stage of a later version has neither a name nor a colour here.
-  raw.stage =
-      static_cast<std::size_t>(span.stage) < wire::kStageCount ? span.stage : StageId::kNone;
+  raw.stage = static_cast<std::size_t>(stage) < wire::kStageCount ? stage : StageId::kNone;
   raw.detail = DetailOf(span);
   return raw;
 }
@@ -247,6 +247,7 @@ std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildCon
   timeline.begin = trace.begin().value;
   timeline.length = std::max<std::int64_t>(1, trace.end().value - trace.begin().value);
   const double whole = static_cast<double>(std::max<std::uint64_t>(1, trace.span_count()));
+  analyzer::NamedRanges ranges(trace);
   for (std::uint32_t t = 0; t < trace.threads().size(); ++t) {
     const traces::ThreadInfo& info = trace.threads()[t];
     if (info.spans == 0 || info.process.value >= trace.processes().size()) continue;
@@ -254,7 +255,9 @@ std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildCon
     spans.reserve(info.spans);
     trace.ForEachBlock(ThreadId{t}, [&](std::span<const Span> block) {
       if (control.stop.stop_requested()) return;
-      for (const Span& span : block) spans.push_back(Raw(span, timeline.begin));
+      for (const Span& span : block) {
+        spans.push_back(Raw(span, ranges.StageOf(span), timeline.begin));
+      }
       if (control.progress != nullptr) {
         const double done = static_cast<double>(timeline.spans + spans.size()) / whole;
         control.progress->store(static_cast<float>(0.98 * done), std::memory_order_relaxed);

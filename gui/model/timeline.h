@@ -143,12 +143,13 @@ struct BuildControl {
   std::atomic<float>* progress = nullptr;  // 0 to 1, relaxed: nothing else is published by it
 };
 
-// nullopt: it was stopped.
+// nullopt: it was stopped. Ranges of libraries are of the stage that they name, as in the report.
 // Cost: one pass over all spans, 44 bytes each and up to 1 MB a level.
 [[nodiscard]] std::optional<Timeline> BuildTimeline(const traces::Trace& trace,
                                                     const BuildControl& control = {});
 
-// What can be drawn before the spans are there. Cost: O(cells).
+// What can be drawn before the spans are there; ranges that name a stage are still marks.
+// Cost: O(cells).
 [[nodiscard]] Timeline MakeTimeline(const traces::Preview& preview);
 
 }  // namespace penstock::gui

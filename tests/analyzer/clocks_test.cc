@@ -3,6 +3,7 @@
 // Clocks of several hosts, deliberately set wrong, and what is found of them.
 #include <cmath>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -75,6 +76,22 @@ TEST(ClocksTest, CollectivesOfDevicesTellBetterThanTheLoop) {
   EXPECT_LT(by_device, 2e-6);
 }
 
+TEST(TracksTest, AStreamIsOneByItsNameToo) {
+  Ranked run;
+  run.kernels = true;
+  for (const auto& [tid, name, by_device] :
+       {std::tuple(0x80000007u, "", true), std::tuple(107u, "GPU 0 stream 7", true),
+        std::tuple(107u, "", false)}) {
+    traces::TraceData data = TraceOfRank(run, 0);
+    data.threads[1].tid = tid;
+    data.threads[1].name = name;
+    const auto trace = traces::MakeTrace(std::move(data));
+    const std::vector<RankTrack> tracks = TracksOf(*trace, BuildRunModel(*trace));
+    ASSERT_EQ(tracks.size(), 1u);
+    EXPECT_EQ(tracks[0].by_device, by_device) << name;
+  }
+}
+
 TEST(ClocksTest, DriftOfAClockIsFollowed) {
   Ranked run = Noisy();
   run.batches = 3000;
@@ -132,6 +149,15 @@ TEST(ClocksTest, AMethodThatIsAskedForIsTaken) {
   const std::vector<Skew> skews = {{}, {4, 0, "two"}};
   EXPECT_EQ(Align(Noisy(), skews, AlignMethod::kWallClock)[1].by, AlignBy::kWallClock);
   EXPECT_EQ(Align(Noisy(), {{}, {}}, AlignMethod::kCollective)[1].by, AlignBy::kCollective);
+}
+
+TEST(ClocksTest, ByTheSharedClockOnlyAnotherBootIsNotAligned) {
+  const auto found = Align(Noisy(), {{}, {}, {4, 0, "two"}}, AlignMethod::kSameClock);
+  EXPECT_EQ(found[1].by, AlignBy::kSameClock);
+  EXPECT_EQ(found[2].by, AlignBy::kNothing);
+  EXPECT_EQ(found[2].shift.offset.value, -4'000'000'000);  // all three begin at once
+  EXPECT_EQ(found[2].uncertainty, 0);
+  EXPECT_FALSE(found[2].wall_difference);
 }
 
 TEST(ClocksTest, AnUnknownMethodIsAMistake) {

@@ -299,6 +299,18 @@ TEST(HtmlFigureTest, CountsLatenciesAlsoWhenThereAreMany) {
   EXPECT_EQ(sketch.CountBelow(0), 0u);
 }
 
+TEST(HtmlFigureTest, TimelineShowsAThreadOnWhichALibraryNamesItsStages) {
+  traces::TraceData data = testing::MakeSynthetic(Synthetic{});
+  testing::AddNamedRanges(data);
+  const TimelineExcerpt excerpt = PageOf(*traces::MakeTrace(std::move(data))).plots.timeline;
+  ASSERT_EQ(excerpt.rows.size(), 4u);  // two workers, the library's thread, the loop
+  const TimelineRow& row = excerpt.rows[2];
+  EXPECT_EQ(row.label, "decoder 0");
+  ASSERT_EQ(row.spans.size(), 2 * excerpt.batches);
+  EXPECT_EQ(row.spans[0].stage, traces::StageId::kDecode);
+  EXPECT_EQ(row.spans[1].stage, traces::StageId::kAugment);
+}
+
 TEST(HtmlFigureTest, TimelineRepeatsTheRecordedBatches) {
   const Page page = PageOf(Synthetic{});
   const TimelineExcerpt& excerpt = page.plots.timeline;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/model/named_ranges.h"
+#include "traces/trace_builder.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -31,6 +32,28 @@ TEST(NamedRangesTest, RangesOfTheProgramStayMarks) {
                            "[DALI][GPU op] Run Resize", "[DALI][CPU op] Setup Resize"}) {
     EXPECT_EQ(StageOfRange(name), StageId::kMark) << name;
   }
+}
+
+TEST(NamedRangesTest, ASpanIsTheSameButForTheStageThatItsNameTells) {
+  traces::TraceBuilder builder;
+  const StringId resize = builder.Intern("[DALI][CPU op] Run Resize");
+  const StringId forward = builder.Intern("forward");
+  const auto trace = builder.Build();
+  NamedRanges ranges(*trace);
+  const auto of = [](StageId stage, StringId name) {
+    traces::Span span;
+    span.stage = stage;
+    span.name = name;
+    span.duration = TimeNs{7};
+    return span;
+  };
+  const traces::Span range = of(StageId::kMark, resize);
+  EXPECT_EQ(ranges.AsNamed(range).stage, StageId::kAugment);
+  EXPECT_EQ(ranges.AsNamed(range).duration, range.duration);
+  const traces::Span step = of(StageId::kStep, resize);
+  EXPECT_EQ(&ranges.AsNamed(step), &step);
+  const traces::Span mark = of(StageId::kMark, forward);
+  EXPECT_EQ(&ranges.AsNamed(mark), &mark);
 }
 
 }  // namespace

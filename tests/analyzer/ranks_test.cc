@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks side by side: who is slow, what it costs, what their host can feed, and several traces as
-// one.
+// Ranks side by side: who is slow, what it costs, what their host can feed.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -9,23 +8,20 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/ranks/merge_run.h"
+#include "analyzer/ranks/rank_summary.h"
+#include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
 #include "tests/analyzer/finds.h"
 #include "tests/analyzer/synthetic_ranks.h"
-#include "tests/traces/support.h"
-#include "traces/merge.h"
-#include "traces/pack.h"
-#include "traces/trace_builder.h"
 
 namespace penstock::analyzer {
 namespace {
 
 using testing::Costs;
 using testing::FindingOf;
+using testing::OneIsSlow;
 using testing::Ranked;
 using testing::SideBySide;
-using testing::Skew;
 using testing::Synthetic;
 using testing::TraceOfAll;
 using testing::TraceOfRank;
@@ -48,14 +44,6 @@ bool IsThere(const Findings& findings, std::string_view id) {
                      [&](const Finding& finding) { return finding.id == id; });
 }
 
-// Rank 2 of four waits 6 ms in each iteration, the others 1 ms.
-Ranked OneIsSlow() {
-  Ranked run;
-  run.ranks = 4;
-  run.wait = [](int rank, int) { return rank == 2 ? 6.0 : 1.0; };
-  return run;
-}
-
 TEST(RankSummaryTest, CostsWhatTheLongestWaitExceedsTheMeanOne) {
   const RankSummary ranks = SummaryOf(TraceOfAll(OneIsSlow()));
   ASSERT_EQ(ranks.rows.size(), 4u);
@@ -76,6 +64,58 @@ TEST(RankSummaryTest, TheVerdictIsThatOfTheSlowestRank) {
   const auto trace = traces::MakeTrace(TraceOfAll(OneIsSlow()));
   const Diagnosis diagnosis = Diagnose(*trace);
   EXPECT_EQ(trace->processes()[diagnosis.run.loader().config.consumer.value].rank, 2);
+}
+
+std::int32_t RankOfVerdict(traces::TraceData data) {
+  const auto trace = traces::MakeTrace(std::move(data));
+  const RunModel run = BuildRunModel(*trace);
+  return trace->processes()[run.loader().config.consumer.value].rank;
+}
+
+TEST(RankSummaryTest, OfRanksThatWaitAlikeTheVerdictIsThatOfTheLowest) {
+  Ranked run;
+  run.ranks = 4;
+  run.together = false;
+  run.wait = [&run](int rank, int) {  // 45.5 %, 47 %, 48.5 % and 50 % of the loop
+    const double share = 0.455 + 0.015 * rank;
+    return (run.compute + 0.2) * share / (1 - share);
+  };
+  traces::TraceData upwards = TraceOfRank(run, 0);
+  traces::TraceData downwards = TraceOfRank(run, 3);
+  for (int other = 1; other < 4; ++other) {
+    const auto pids = 1000 * static_cast<std::uint32_t>(other);
+    testing::AddBeside(upwards, TraceOfRank(run, other), pids);
+    testing::AddBeside(downwards, TraceOfRank(run, 3 - other), pids);
+  }
+  EXPECT_EQ(RankOfVerdict(std::move(upwards)), 2);
+  EXPECT_EQ(RankOfVerdict(std::move(downwards)), 2);
+}
+
+TEST(RankSummaryTest, TheVerdictIsThatOfTheRankThatWaitsMostInTheTable) {
+  Ranked run;
+  run.batches = 20;
+  run.epochs = 2;
+  run.together = false;
+  run.wait = [](int rank, int i) {
+    if (rank == 1) return 2.0;
+    return i == 20 ? 200.0 : 1.0;  // only its second epoch starts slowly
+  };
+  const RankSummary ranks = SummaryOf(TraceOfAll(run));
+  ASSERT_EQ(ranks.rows.size(), 2u);
+  EXPECT_NEAR(ranks.rows[0].wait_fraction, 1 / 11.2, 1e-6);
+  EXPECT_NEAR(ranks.rows[1].wait_fraction, 2 / 12.2, 1e-6);
+  EXPECT_EQ(RankOfVerdict(TraceOfAll(run)), 1);
+}
+
+TEST(RankSummaryTest, OfARecordingFromTheMiddleOfAnEpochTheFirstBatchesAreLeftOut) {
+  traces::TraceData data = TraceOfAll(OneIsSlow());
+  for (auto& spans : data.spans) {
+    std::erase_if(spans, [](const traces::Span& span) { return span.batch.index < 50; });
+  }
+  const RankSummary ranks = SummaryOf(std::move(data));
+  ASSERT_EQ(ranks.rows.size(), 4u);
+  EXPECT_EQ(ranks.rows[0].batches, 50u);
+  EXPECT_EQ(ranks.imbalance.iterations, 46u);
 }
 
 TEST(RankSummaryTest, OneRankHasNobodyToWaitFor) {
@@ -213,84 +253,6 @@ TEST(RankLayoutTest, OneRankOfARunHasAnEqualPartOfItsHost) {
   EXPECT_EQ(run.machine().shm_size.value, 8'000'000'000u);
 }
 
-// The files of `skews.size()` ranks.
-std::vector<std::string> Write(const traces::testing::TempFolder& folder, const Ranked& run,
-                               const std::vector<Skew>& skews) {
-  std::vector<std::string> paths;
-  for (std::size_t rank = 0; rank < skews.size(); ++rank) {
-    const auto path = folder / ("rank" + std::to_string(rank) + ".penstock");
-    const traces::TraceData data = TraceOfRank(run, static_cast<int>(rank), skews[rank]);
-    auto packer = traces::CreatePacked(path);
-    for (const auto& [key, value] : data.facts) (*packer)->SetFact(key, value);
-    for (const auto& process : data.processes) (void)(*packer)->AddProcess(process);
-    for (std::uint32_t i = 0; i < data.threads.size(); ++i) {
-      (void)(*packer)->AddThread(data.threads[i]);
-      for (const traces::Span& span : data.spans[i]) (*packer)->AddSpan(ThreadId{i}, span);
-    }
-    (*packer)->SetRealtimeOffset(data.realtime_offset);
-    EXPECT_TRUE((*packer)->Finish());
-    paths.push_back(path.string());
-  }
-  return paths;
-}
-
-TEST(MergeRunTest, RanksOfTwoHostsStandOnOneClock) {
-  const traces::testing::TempFolder folder;
-  auto paths =
-      Write(folder, OneIsSlow(), {{}, {}, {77, 0, "two", "node1"}, {77, 0, "two", "node1"}});
-  std::reverse(paths.begin(), paths.end());  // the order does not matter
-  const auto merged = OpenMerged(paths, AlignMethod::kAuto);
-  ASSERT_TRUE(merged) << merged.error().message;
-  const RankSummary ranks = SummariseRanks(**merged, BuildRunModel(**merged));
-  ASSERT_EQ(ranks.rows.size(), 4u);
-  ASSERT_EQ(ranks.hosts.size(), 2u);
-  EXPECT_EQ(ranks.hosts[ranks.rows[3].host].name, "node1");
-  EXPECT_EQ(ranks.imbalance.slowest, 2);
-  EXPECT_TRUE(ranks.imbalance.together);
-  ASSERT_EQ(ranks.clocks.size(), 4u);
-  EXPECT_EQ(ranks.clocks[1].by, "same clock");
-  EXPECT_EQ(ranks.clocks[2].by, "collective");
-  EXPECT_NEAR(ranks.clocks[2].offset, -77, 1e-3);
-  EXPECT_LT(Seconds((*merged)->end() - (*merged)->begin()), 10);
-}
-
-TEST(MergeRunTest, PidsOfTwoHostsMayBeTheSame) {
-  const traces::testing::TempFolder folder;
-  const auto paths = Write(folder, OneIsSlow(), {{}, {1, 0, "two"}});
-  const auto merged = OpenMerged(paths, AlignMethod::kAuto);
-  ASSERT_TRUE(merged);
-  EXPECT_NE((*merged)->processes()[0].pid, (*merged)->processes()[1].pid);
-  EXPECT_EQ(BuildRunModel(**merged).loaders.size(), 2u);
-}
-
-TEST(MergeRunTest, RefusesTheSameRankTwice) {
-  const traces::testing::TempFolder folder;
-  const auto paths = Write(folder, OneIsSlow(), {{}});
-  const std::string copy = (folder / "copy.penstock").string();
-  std::filesystem::copy_file(paths[0], copy);
-  const std::vector<std::string> twice = {paths[0], copy};
-  const auto merged = OpenMerged(twice, AlignMethod::kAuto);
-  ASSERT_FALSE(merged);
-  EXPECT_EQ(merged.error().kind, ErrorKind::kInput);
-  EXPECT_NE(merged.error().message.find("rank 0"), std::string::npos);
-  const std::vector<std::string> same = {paths[0], paths[0]};
-  EXPECT_EQ(OpenMerged(same, AlignMethod::kAuto).error().kind, ErrorKind::kUsage);
-}
-
-TEST(MergeRunTest, RefusesAMerge) {
-  const traces::testing::TempFolder folder;
-  const auto paths = Write(folder, OneIsSlow(), {{}, {}, {}});
-  const std::vector<std::string> two = {paths[0], paths[1]};
-  const std::string merged = (folder / "merged.penstock").string();
-  auto packer = traces::CreatePacked(merged);
-  ASSERT_TRUE(MergeRun(two, AlignMethod::kAuto, **packer));
-  ASSERT_TRUE((*packer)->Finish());
-  const std::vector<std::string> again = {merged, paths[2]};
-  const auto refused = OpenMerged(again, AlignMethod::kAuto);
-  ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("already"), std::string::npos);
-}
-
 TEST(RankReportTest, TextAndJsonHaveTheTable) {
   const auto trace = traces::MakeTrace(TraceOfAll(OneIsSlow()));
   const Report report = BuildReport(*trace, "t");
@@ -312,6 +274,16 @@ TEST(RankReportTest, OneRankOfSeveralSaysWhatItsStepHolds) {
             std::string::npos)
       << text;
   EXPECT_NE(ReportJson(report).find("the traces of the other ranks"), std::string::npos);
+}
+
+TEST(RankReportTest, OfTooFewIterationsInCommonItDoesNotSayHowTheyEnd) {
+  Ranked run = OneIsSlow();
+  run.batches = 11;  // seven of them steady
+  EXPECT_EQ(ImbalanceLine(SummaryOf(TraceOfAll(run))),
+            "the ranks have too few steady iterations in common: 7");
+  run.batches = 12;
+  EXPECT_NE(ImbalanceLine(SummaryOf(TraceOfAll(run))).find("for the one whose data comes last"),
+            std::string::npos);
 }
 
 TEST(RankReportTest, ARunWithoutRanksSaysNothingOfThem) {

@@ -208,6 +208,29 @@ std::unique_ptr<traces::Trace> SyntheticTrace(const Synthetic& run) {
   return traces::MakeTrace(MakeSynthetic(run));
 }
 
+void AddNamedRanges(traces::TraceData& data) {
+  traces::ThreadInfo thread;
+  thread.tid = 150;
+  thread.name = "decoder 0";
+  std::vector<Span> ranges;
+  const auto add = [&](const Span& step, double at, double length, const char* name) {
+    Span range;
+    range.stage = StageId::kMark;
+    range.start = step.start + Ms(at);
+    range.duration = Ms(length);
+    range.name = data.Intern(name);
+    ranges.push_back(range);
+  };
+  for (const Span& span : data.spans[0]) {
+    if (span.stage != StageId::kStep) continue;
+    add(span, 0, 2, "libjpeg_turbo_decoder process #0");
+    add(span, 2, 1, "[DALI][CPU op] Run Resize");
+    add(span, 3, 0.5, "forward");
+  }
+  data.threads.push_back(thread);
+  data.spans.push_back(std::move(ranges));
+}
+
 std::function<Costs(int, int)> Always(Costs costs) {
   return [costs](int, int) { return costs; };
 }

@@ -52,6 +52,10 @@ struct Synthetic {
 [[nodiscard]] traces::TraceData MakeSynthetic(const Synthetic& run);
 [[nodiscard]] std::unique_ptr<traces::Trace> SyntheticTrace(const Synthetic& run);
 
+// A thread of the loop's process on which a library names what it does: in each step it decodes for
+// 2 ms, then resizes for 1 ms, then does what only the program can tell. Requires: steps of 4 ms.
+void AddNamedRanges(traces::TraceData& data);
+
 // The same costs for every batch.
 [[nodiscard]] std::function<Costs(int, int)> Always(Costs costs);
 

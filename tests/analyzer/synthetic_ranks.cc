@@ -47,6 +47,13 @@ std::vector<std::vector<Turn>> Play(const Ranked& run) {
 
 }  // namespace
 
+Ranked OneIsSlow() {
+  Ranked run;
+  run.ranks = 4;
+  run.wait = [](int rank, int) { return rank == 2 ? 6.0 : 1.0; };
+  return run;
+}
+
 traces::TraceData TraceOfRank(const Ranked& run, int rank, const Skew& skew) {
   const auto shown = [&](double ms) {
     const double since = ms * 1e6;

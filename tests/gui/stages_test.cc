@@ -67,6 +67,22 @@ TEST_F(StagesTest, TwoHalvesOfTheRunHoldItsCallsOnce) {
   }
 }
 
+TEST(StagesOfRangesTest, ASelectionCountsRangesOfALibraryAsTheReportDoes) {
+  traces::TraceData data = testing::MakeGpuRun({});
+  analyzer::testing::AddNamedRanges(data);
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const Extent run{document.trace.get(), std::nullopt};
+  const Extent all{document.trace.get(), TimeRange{0, document.timeline->length + 1}};
+  const auto reported = BuildStages(run, *document.analysis);
+  const auto counted = BuildStages(all, *document.analysis);
+  EXPECT_EQ(LineOf(reported, StageId::kDecode).count, 500U);  // one in each of the 100 steps
+  for (const StageId stage : {StageId::kDecode, StageId::kAugment}) {
+    EXPECT_EQ(LineOf(counted, stage).count, LineOf(reported, stage).count);
+    EXPECT_EQ(FindTail(run, *document.analysis, {.id = {stage, {}}}).count,
+              LineOf(reported, stage).count);
+  }
+}
+
 TEST_F(StagesTest, HistogramHoldsAllCallsAndItsMedian) {
   for (const StageLine& line : Lines()) {
     const auto& bins = line.histogram.bins;

@@ -129,6 +129,17 @@ TEST(TimelineTest, AStageOfALaterVersionIsOfNoStage) {
   EXPECT_EQ(level.totals.back().count[static_cast<std::size_t>(StageId::kSync)], 1U);
 }
 
+TEST(TimelineTest, ARangeOfALibraryIsOfTheStageThatItNames) {
+  const auto mark = [](std::int64_t start, const char* name) {
+    return testing::TestSpan{start, 10, StageId::kMark, wire::kNoBatch, name};
+  };
+  const Timeline timeline =
+      TimelineOf({{mark(0, "libjpeg_turbo_decoder process #0"),
+                   mark(20, "[DALI][CPU op] Run Resize"), mark(40, "forward")}});
+  EXPECT_EQ(timeline.stages,
+            (std::vector<StageId>{StageId::kDecode, StageId::kAugment, StageId::kMark}));
+}
+
 TEST(TimelineTest, StagesAreThoseThatOccurInTheOrderOfTheDatasWay) {
   const Timeline timeline = testing::TimelineOf(
       {{{0, 10, StageId::kStep}}, {{0, 10, StageId::kDecode}, {20, 10, StageId::kRead}}});
