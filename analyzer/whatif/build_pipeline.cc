@@ -15,6 +15,7 @@
 #include "analyzer/whatif/starts.h"
 #include "analyzer/whatif/unequal.h"
 #include "analyzer/whatif/warm_up.h"
+#include "analyzer/whatif/worker_threads.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -217,9 +218,12 @@ void SmoothPauses(const SteadyState& steady, const LoaderRun& run, Pipeline& pip
 
 // What the processes' counters show beyond the spans. Counters are samples some hundred
 // milliseconds apart: with short epochs they bring in what is not the loop's, hence the limits.
-void AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const SteadyState& steady,
-                        Pipeline& pipeline) {
+//
+// Returns CPU seconds of each batch that other threads of its worker computed.
+double AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const SteadyState& steady,
+                          Pipeline& pipeline) {
   double fetch = 0;
+  double put = 0;
   double transfer = 0;
   double step = 0;
   double samples = 0;
@@ -234,13 +238,14 @@ void AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const Stead
     const bool here = ProcessId{static_cast<std::uint32_t>(batch.worker_process)} == batch.consumer;
     fetch += here ? 0 : batch.fetch.cpu;
     const Demand& demand = *demands[i];
+    put += demand.put + pipeline.feed_share * demand.feed;
     transfer += pipeline.get_share * demand.get + demand.next + batch.pin.cpu +
                 (here ? batch.fetch.cpu : 0);
     step += batch.step();
     samples += static_cast<double>(batch.sample_costs);
     count += 1;
   }
-  if (count == 0) return;
+  if (count == 0) return 0;
   const auto consumer = CpuInWindows(model, steady, wire::kRoleConsumer);
   const auto workers = CpuInWindows(model, steady, wire::kRoleWorker);
   if (consumer && step > 0) {
@@ -254,10 +259,15 @@ void AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const Stead
     const double most = pipeline.step_load_known ? pipeline.cores : std::min(1.0, pipeline.cores);
     pipeline.step_load = std::min(outside / step, most);
   }
-  if (workers && pipeline.workers > 0) {
-    const double outside = (*workers * steady.time - fetch) / count;
-    pipeline.worker_cpu = std::clamp(outside, 0.0, 0.5 * fetch / count);
-  }
+  if (!workers || pipeline.workers <= 0) return 0;
+  // What the spans do not hold of a worker is its queue's, or that of further threads: it is taken
+  // for theirs where it is half as much as the batch itself.
+  constexpr double kMostOfQueue = 0.5;
+  const double outside = std::max(0.0, (*workers * steady.time - fetch) / count);
+  const double handing = put / count + pipeline.overhead;
+  const bool threads = outside - handing > kMostOfQueue * fetch / count;
+  pipeline.worker_cpu = threads ? handing : outside;
+  return threads ? outside - handing : 0;
 }
 
 // Seconds that each batch of the steady part took to be made; 0 for others. A batch that was not
@@ -338,7 +348,13 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   SetWarmUpApart(run, steady, charged, pipeline);
   SetSlowWorkersApart(run, steady, pipeline);
   SmoothPauses(steady, run, pipeline);
-  AddCpuOutsideFetch(model, run, steady, pipeline);
+  const double threads = AddCpuOutsideFetch(model, run, steady, pipeline);
+  if (threads > 0) {
+    pipeline.others = 0;  // who else wanted the cores is known
+    pipeline.crowded = false;
+    AddWorkerThreads(run, steady, threads, RecordedMaking(run, steady, sources, handover),
+                     pipeline);
+  }
   // Other programs are simulated with what decoding tells of them.
   if (!load.delays_known && !load.crowded && Crowding(load) > 0) {
     const std::vector<double> making = RecordedMaking(run, steady, sources, handover);

@@ -15,6 +15,18 @@ double MakingWith(Pipeline pipeline, double share) {
   return Simulate(pipeline).making;
 }
 
+double Recorded(const Pipeline& part, std::span<const double> making) {
+  double recorded = 0;
+  std::size_t i = 0;
+  for (const EpochDemand& epoch : part.epochs) {
+    for (const Demand& demand : epoch.batches) {
+      if (i < making.size() && demand.counted) recorded += making[i];
+      ++i;
+    }
+  }
+  return recorded;
+}
+
 }  // namespace
 
 void ScaleWaiting(Pipeline& pipeline, double share) {
@@ -22,7 +34,7 @@ void ScaleWaiting(Pipeline& pipeline, double share) {
   const auto scale = [share](Demand& demand) {
     for (const auto part : kDemandParts) {
       Work& work = demand.*part;
-      work.wall = work.cpu + share * std::max(0.0, work.wall - work.cpu);
+      if (work.wall > work.cpu) work.wall = work.cpu + share * (work.wall - work.cpu);
     }
   };
   for (EpochDemand& epoch : pipeline.epochs) {
@@ -35,14 +47,7 @@ void ScaleWaiting(Pipeline& pipeline, double share) {
 double GenuineWaiting(const Pipeline& pipeline, std::span<const double> making) {
   if (pipeline.workers <= 0 || pipeline.sample_tasks) return 1;
   const Pipeline part = Shortened(pipeline, kBatches, kBatches);
-  double recorded = 0;
-  std::size_t i = 0;
-  for (const EpochDemand& epoch : part.epochs) {
-    for (const Demand& demand : epoch.batches) {
-      if (i < making.size() && demand.counted) recorded += making[i];
-      ++i;
-    }
-  }
+  const double recorded = Recorded(part, making);
   constexpr double kNear = 1.01;
   if (!(recorded > 0) || MakingWith(part, 1) <= kNear * recorded) return 1;
   double low = 0;
@@ -52,6 +57,11 @@ double GenuineWaiting(const Pipeline& pipeline, std::span<const double> making) 
     (MakingWith(part, middle) > recorded ? high : low) = middle;
   }
   return 0.5 * (low + high);
+}
+
+Making CompareMaking(const Pipeline& pipeline, std::span<const double> making) {
+  const Pipeline part = Shortened(pipeline, kBatches, kBatches);
+  return {Recorded(part, making), Simulate(part).making};
 }
 
 }  // namespace penstock::analyzer

@@ -23,4 +23,12 @@ namespace penstock::analyzer {
 
 void ScaleWaiting(Pipeline& pipeline, double share);
 
+// Seconds that the recording took to make the first thousand batches, and the replay of `pipeline`.
+// Shapes: making: as above.
+struct Making {
+  double recorded = 0;
+  double simulated = 0;
+};
+[[nodiscard]] Making CompareMaking(const Pipeline& pipeline, std::span<const double> making);
+
 }  // namespace penstock::analyzer

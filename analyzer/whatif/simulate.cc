@@ -27,10 +27,15 @@ void Run(const Sequence& sequence, Timeline& timeline) {
 
 bool Sequence::ample() const {
   // A worker and the thread that feeds its queue; the pin thread; the consumer.
-  const double each = pipeline.sample_tasks ? 1 : 2;
+  double each = pipeline.sample_tasks ? 1 : 2;
   const double others = std::max(1.0, pipeline.step_load) + (pipeline.pin_thread ? 1 : 0);
   if (pipeline.device_per_sample > 0) return false;
-  return pipeline.cores - pipeline.others >= each * pipeline.workers + others;
+  const auto enough = [&] {
+    return pipeline.cores - pipeline.others >= each * pipeline.workers + others;
+  };
+  if (!enough() || pipeline.sample_tasks) return enough();
+  for (const Demand& demand : epoch.batches) each = std::max(each, 1 + threads(demand, {}));
+  return enough();
 }
 
 double Sequence::start(std::size_t worker) const {
@@ -53,17 +58,22 @@ void Timeline::Clear(std::size_t count) {
 
 void RunSerial(const Sequence& sequence, Timeline& timeline) {
   const Pipeline& pipeline = sequence.pipeline;
-  // One thread among those of other programs.
-  const double slower = std::max(1.0, (1 + pipeline.others) / pipeline.cores);
+  // Among those of other programs.
+  const auto slowdown = [&](double threads) {
+    return std::max(1.0, (threads + pipeline.others) / pipeline.cores);
+  };
+  const double slower = slowdown(1);
   const double threads = std::max(1.0, pipeline.step_load);
-  const double step_slower = std::max(1.0, (threads + pipeline.others) / pipeline.cores);
+  const double step_slower = slowdown(threads);
   double now = sequence.start(0);
   for (std::size_t j = 0; j < sequence.count; ++j) {
     const Demand& demand = sequence.at(j);
     const double entered = now;
     const Work first =
         j == 0 ? Work{sequence.epoch.warm_up.service(), sequence.epoch.warm_up.cpu()} : Work{};
-    now += demand.service() + first.wall + (slower - 1) * (demand.cpu() + first.cpu) +
+    const double making = sequence.threads(demand, first);
+    now += demand.service() + first.wall +
+           (slowdown(making) - 1) * (demand.cpu() + first.cpu) / making +
            slower * (demand.pin + demand.next);
     timeline.Deliver(j, entered, now);
     const double step = demand.step * (1 + (step_slower - 1) * std::min(1.0, pipeline.step_load));

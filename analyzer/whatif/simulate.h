@@ -97,6 +97,12 @@ struct Sequence {
     if (!pipeline.turns) return 1;
     return static_cast<std::size_t>(std::clamp(demand.samples + 0.5, 1.0, 64.0));
   }
+  // With how many threads at once a worker computes: what its other threads do is CPU time of the
+  // batch too, which may then exceed the time that the batch takes.
+  [[nodiscard]] double threads(const Demand& demand, const Work& extra) const {
+    const double time = demand.service() + extra.wall - device(demand);
+    return time > 0 ? std::max(1.0, (demand.cpu() + extra.cpu) / time) : 1;
+  }
   // What `worker` takes for a batch beyond what any other would.
   [[nodiscard]] Work extra(std::size_t worker, const Demand& demand) const {
     if (worker >= pipeline.slower.size()) return {};

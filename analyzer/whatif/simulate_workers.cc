@@ -123,7 +123,8 @@ class WorkerLoop {
     }
     const Demand& demand = in_.at(worker.batch);
     const Work extra = worker.warm ? in_.extra(w, demand) : in_.first(w, demand);
-    const double cpu = demand.cpu() + extra.cpu;
+    const double threads = in_.threads(demand, extra);
+    const double cpu = (demand.cpu() + extra.cpu) / threads;  // of each
     const double device = in_.device(demand);
     const double wait = std::max(0.0, demand.service() + extra.wall - cpu - device);
     if (worker.doing == Doing::kOverhead) worker.began = cores_.now();
@@ -152,8 +153,9 @@ class WorkerLoop {
       worker.doing = --worker.pieces > 0 ? Doing::kWaiting : Doing::kComputing;
       const bool last = worker.doing == Doing::kComputing;
       // Samples are computed one after the other, and then what they are collated to.
-      const double whole = pieces > 1 ? cpu - demand.collate.cpu : cpu;
-      cores_.Compute(WorkerActor(w), whole / pieces + (last ? cpu - whole + demand.put : 0.0));
+      const double whole = pieces > 1 ? cpu - demand.collate.cpu / threads : cpu;
+      cores_.Compute(WorkerActor(w), whole / pieces + (last ? cpu - whole + demand.put : 0.0),
+                     threads);
       return;
     }
     if (worker.doing == Doing::kComputing) {
@@ -202,8 +204,8 @@ class WorkerLoop {
       owner_[j] = w;
       Arrive(j);
       // CPU time of the process that no span holds, beside its next batch.
-      const double rest =
-          pipeline_.worker_cpu - pipeline_.feed_share * demand.feed - pipeline_.overhead;
+      const double known = pipeline_.feed_share * demand.feed + demand.put + pipeline_.overhead;
+      const double rest = pipeline_.worker_cpu - known;
       if (rest > 0) {
         cores_.Compute(FeederActor(w), rest);
         return;

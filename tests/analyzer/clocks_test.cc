@@ -152,7 +152,9 @@ TEST(ClocksTest, AMethodThatIsAskedForIsTaken) {
 }
 
 TEST(ClocksTest, ByTheSharedClockOnlyAnotherBootIsNotAligned) {
-  const auto found = Align(Noisy(), {{}, {}, {4, 0, "two"}}, AlignMethod::kSameClock);
+  Ranked run = Noisy();
+  run.ranks = 3;
+  const auto found = Align(run, {{}, {}, {4, 0, "two"}}, AlignMethod::kSameClock);
   EXPECT_EQ(found[1].by, AlignBy::kSameClock);
   EXPECT_EQ(found[2].by, AlignBy::kNothing);
   EXPECT_EQ(found[2].shift.offset.value, -4'000'000'000);  // all three begin at once

@@ -61,6 +61,10 @@ Pipeline SomePipeline(Dice& dice, bool sample_tasks) {
     demand.read = SomeWork(dice);
     demand.decode = SomeWork(dice);
     demand.collate = sample_tasks && dice.Below(2) == 0 ? Work{} : SomeWork(dice);
+    if (!sample_tasks && dice.Below(4) == 0) {  // by several threads
+      const double wall = dice.Time();
+      demand.augment = {wall, 3 * wall};
+    }
     demand.samples = static_cast<double>(1 + dice.Below(3));
     demand.put = dice.Maybe();
     demand.feed = dice.Maybe();

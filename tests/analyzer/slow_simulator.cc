@@ -153,16 +153,18 @@ Timeline SlowWorkers(const Sequence& sequence) {
         extra.cpu += sequence.epoch.warm_up.cpu();
         warm[w] = true;
       }
-      const double cpu = demand.cpu() + extra.cpu;
-      const double wait = demand.service() + extra.wall - cpu - device;
+      const double time = demand.service() + extra.wall - device;
+      const double threads = std::max(1.0, (demand.cpu() + extra.cpu) / time);
+      const double cpu = (demand.cpu() + extra.cpu) / threads;
+      const double wait = time - cpu;
       worker.Wait(sequence.lead(making[w]) * wait);
       const int pieces = pipeline.turns ? static_cast<int>(demand.samples) : 1;
-      const double last = pieces > 1 ? demand.collate.cpu : 0;
+      const double last = pieces > 1 ? demand.collate.cpu / threads : 0;
       for (int k = 0; k < pieces; ++k) {
         worker.Read(device / pieces);
-        worker.Compute((cpu - last) / pieces);
+        worker.Compute((cpu - last) / pieces, threads);
       }
-      worker.Compute(last + demand.put);
+      worker.Compute(last + demand.put, threads);
       worker.Wait((1 - sequence.lead(making[w])) * wait);
       at[w] = 1;
       return true;
@@ -172,7 +174,7 @@ Timeline SlowWorkers(const Sequence& sequence) {
       const Demand& last = sequence.at(sending[w]);
       if (feeder_at[w] == 1) {
         (pipeline.pin_thread ? unpinned : arrived).push_back(sending[w]);
-        const double known = pipeline.feed_share * last.feed + pipeline.overhead;
+        const double known = pipeline.feed_share * last.feed + last.put + pipeline.overhead;
         feeder.Compute(std::max(0.0, pipeline.worker_cpu - known));
         feeder_at[w] = 0;
         return true;

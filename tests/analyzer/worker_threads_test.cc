@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Workers that compute with several threads: what the spans do not hold.
+#include <gtest/gtest.h>
+
+#include "analyzer/whatif/diagnosis.h"
+#include "analyzer/whatif/simulate.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::analyzer {
+namespace {
+
+// A batch reads for 2 ms and takes 40 ms to augment, of which the thread that does computes 10; its
+// process computes for `process` ms.
+Diagnosis Threaded(double process, int cores) {
+  testing::Synthetic run;
+  run.workers = 2;
+  run.cores = cores;
+  run.cpu_share = 0.25;
+  run.costs = testing::Always({2, 0, 40, 0, 0.1, 0.3, 1, 0});
+  traces::TraceData data = testing::MakeSynthetic(run);
+  const StringId name = data.Intern("cpu_ns");
+  for (std::uint32_t p = 0; p < data.processes.size(); ++p) {
+    if (data.processes[p].worker_id < 0) continue;
+    for (int i = 0; i <= 400; ++i) {
+      traces::CounterSample sample;
+      sample.at = testing::Ms(1000 + 42.1 * i);
+      sample.name = name;
+      sample.process = ProcessId{p};
+      sample.value = static_cast<std::int64_t>(process * 1e6 * i);
+      data.counters.push_back(sample);
+    }
+  }
+  return Diagnose(*traces::MakeTrace(std::move(data)));
+}
+
+TEST(WorkerThreadsTest, WhatTheyComputeIsTheirStages) {
+  const Diagnosis diagnosis = Threaded(30, 8);
+  const Pipeline& pipeline = diagnosis.loader->pipeline;
+  const Demand& demand = pipeline.epochs.front().batches[100];
+  EXPECT_NEAR(demand.augment.cpu, 30e-3, 2e-3);
+  EXPECT_NEAR(demand.augment.wall, 40e-3, 1e-3);
+  EXPECT_NEAR(demand.read.cpu, 0, 1e-3);
+  EXPECT_NEAR(pipeline.worker_cpu, 0, 0.1e-3);
+}
+
+TEST(WorkerThreadsTest, ALittleMoreIsTheQueues) {
+  const Diagnosis diagnosis = Threaded(12, 8);
+  const Pipeline& pipeline = diagnosis.loader->pipeline;
+  EXPECT_NEAR(pipeline.epochs.front().batches[100].augment.cpu, 10e-3, 1e-3);
+  EXPECT_NEAR(pipeline.worker_cpu, 2e-3, 1e-3);
+}
+
+TEST(WorkerThreadsTest, AStageOfSeveralThreadsTakesTheCoresThatThereAre) {
+  Pipeline pipeline;
+  pipeline.workers = 1;
+  pipeline.epochs.emplace_back();
+  Demand demand;
+  demand.augment = {10e-3, 40e-3};
+  pipeline.epochs.front().batches.assign(50, demand);
+  pipeline.epochs.front().worker_start = {0};
+  for (const auto& [cores, seconds] : {std::pair{16.0, 10e-3}, {4.0, 10e-3}, {2.0, 20e-3}}) {
+    pipeline.cores = cores;
+    EXPECT_NEAR(Simulate(pipeline).time, 50 * seconds, 0.1 * seconds) << cores << " cores";
+  }
+  pipeline.workers = 2;  // they share them
+  pipeline.cores = 4;
+  EXPECT_NEAR(Simulate(pipeline).time, 50 * 10e-3, 1e-3);
+  pipeline.workers = 0;
+  pipeline.cores = 2;
+  EXPECT_NEAR(Simulate(pipeline).time, 50 * 20e-3, 1e-3);
+}
+
+// Without the stage, the other threads are gone too.
+TEST(WorkerThreadsTest, AreGoneWithTheirStage) {
+  const Diagnosis own = Threaded(10, 2);
+  const Diagnosis threaded = Threaded(36, 2);
+  const auto without = [](const Diagnosis& diagnosis) {
+    Pipeline pipeline = diagnosis.loader->pipeline;
+    ScalePart(pipeline, Factor::kAugment, 0);
+    return SimulateSteady(SteadyPart(pipeline)).rate();
+  };
+  EXPECT_NEAR(without(threaded) / without(own), 1, 0.05);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
