@@ -4,11 +4,12 @@
 # Predictions against measurements, in full: builds the release programs, measures what is not
 # measured yet, predicts all of it from the recorded traces and writes analyzer/VALIDATION.md.
 #
-#   scripts/validate.sh [--quick] [--for SECONDS] [--fresh] [--only a|b|c|d]...
+#   scripts/validate.sh [--quick] [--for SECONDS] [--fresh] [--keep] [--only a|b|c|d]...
 #
 #   --quick        a few cells instead of all of them
 #   --for SECONDS  start no run after that; the next call goes on where this one ended
-#   --fresh        forget what was measured
+#   --fresh        forget what was measured; else it goes on from what is in tests/validation/measured
+#   --keep         put what was measured there: later checkouts, and a test, judge by it
 #   --only         measure one section: (a) DataLoader, (b) faults, (c) public curves, (d) reference
 #                  loader; the others are written from what is held, or stay as they were
 #

@@ -2,7 +2,8 @@
 """Measures what is still missing, predicts it anew from the stored traces, writes VALIDATION.md.
 
 Resumable: a measured run is a line of results.jsonl below --state, a recorded one a trace there; both are
-kept until --fresh. Predictions are not kept, so a changed analyzer is judged by the same measurements.
+kept until --fresh. Predictions are not kept, so a changed analyzer is judged by the same measurements. What
+is in measured/ is where a state begins, so that this holds for a fresh checkout too; --keep puts it there.
 """
 import argparse
 import collections
@@ -26,6 +27,7 @@ import runs
 import tables
 
 ROOT = os.path.dirname(os.path.dirname(runs.HERE))
+MEASURED = os.path.join(runs.HERE, "measured")
 
 
 class Store:
@@ -148,6 +150,22 @@ def score_faults(scenarios, store, effort):
     return scores
 
 
+def begin_state(state):
+    """With what is in the tree, where nothing is held yet."""
+    if os.path.isdir(MEASURED) and not os.path.exists(state):
+        os.makedirs(os.path.dirname(state), exist_ok=True)
+        shutil.copytree(MEASURED, state + ".new", ignore=shutil.ignore_patterns("*.md"))
+        os.rename(state + ".new", state)
+
+
+def keep(state):
+    """Puts what is held into the tree."""
+    os.makedirs(os.path.join(MEASURED, "traces"), exist_ok=True)
+    for name in ["results.jsonl", *(os.path.join("traces", one) for one in os.listdir(os.path.join(state, "traces")))]:
+        if name.endswith((".jsonl", ".penstock")):
+            shutil.copyfile(os.path.join(state, name), os.path.join(MEASURED, name))
+
+
 def cpu_name():
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
@@ -220,6 +238,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="a few cells")
     parser.add_argument("--for", dest="seconds", type=float, default=float("inf"), help="start no run after SECONDS")
     parser.add_argument("--fresh", action="store_true", help="forget what was measured")
+    parser.add_argument("--keep", action="store_true", help="put what is held into the tree, for later checkouts")
     parser.add_argument("--only", choices=("a", "b", "c", "d"), action="append", help="measure that section (default: all)")
     parser.add_argument("--state", default=os.path.join(ROOT, "build", "validation"), help="where runs are kept")
     parser.add_argument("--output", default=os.path.join(ROOT, "analyzer", "VALIDATION.md"))
@@ -228,6 +247,8 @@ def main():
     state = os.path.join(options.state, "quick" if options.quick else "full")
     if options.fresh:
         shutil.rmtree(state, ignore_errors=True)
+    elif not options.quick:
+        begin_state(state)
     families = grids.dataloader_families(not options.quick, pictures(options.state, make="a" in wanted))
     families += grids.loader_families(not options.quick)
     store = Store(state)
@@ -255,6 +276,8 @@ def main():
         file.write(tables.document(sections))
     os.replace(options.output + ".new", options.output)
     print("validate: wrote %s" % os.path.relpath(options.output))
+    if options.keep and not options.quick:
+        keep(state)
     return 1 if failed else 0
 
 
