@@ -108,17 +108,19 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
   plot.hint = ui.T(Text::kPlotClickTip);
   plot.most = 0;
   std::size_t samples = 0;
-  for (const MemoryCurve& curve : curves) {
-    const StageId colour = kColours[plot.lines.size() % kColours.size()];
-    plot.lines.push_back({NameAmongRanks(ui, workspace, curve), StageColour(colour, ui.theme),
-                          curve.curve.at, curve.curve.value, 0, 0, false});
-    plot.most = std::max(plot.most, curve.curve.high);
-    samples = std::max(samples, curve.curve.at.size());
-  }
   if (!model.shared.empty()) {
     plot.lines.push_back(
         {ui.T(Text::kMemoryShared), p.dim, model.shared.at, model.shared.value, 0, 0, false});
     plot.most = std::max(plot.most, model.shared.high);
+  }
+  std::size_t coloured = 0;
+  for (const MemoryCurve& curve : curves) {
+    const Rgb colour =
+        curve.consumer ? p.text : StageColour(kColours[coloured++ % kColours.size()], ui.theme);
+    plot.lines.push_back({NameAmongRanks(ui, workspace, curve), colour, curve.curve.at,
+                          curve.curve.value, 0, 0, false});
+    plot.most = std::max(plot.most, curve.curve.high);
+    samples = std::max(samples, curve.curve.at.size());
   }
   if (samples < 4) {
     DrawText(ImGui::GetWindowDrawList(), ui.small, inside.min, Ink(p.warn),

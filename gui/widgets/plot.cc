@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/core.h>
+
 #include "gui/model/ticks.h"
 
 namespace penstock::gui {
@@ -86,10 +88,18 @@ PlotFrame BeginPlot(const Ui& ui, Area area, const PlotAxes& axes,
   }
   list->AddLine({in.min.x, in.max.y}, in.max, Ink(p.dim));
   float x = in.min.x;
+  auto left = std::count_if(lines.begin(), lines.end(),
+                            [](const PlotLine& line) { return !line.name.empty(); });
   for (const PlotLine& line : lines) {
     if (line.name.empty()) continue;
     const float width = TextWidth(ui.small, line.name) + ui.Px(30);
-    if (x + width > in.max.x) break;
+    const std::string others = fmt::format("+{}", left);
+    const float room = left > 1 ? TextWidth(ui.small, others) : 0;
+    if (x + width + room > in.max.x) {
+      DrawText(list, ui.small, {x, area.min.y}, Ink(p.dim), others);
+      break;
+    }
+    --left;
     const float y = area.min.y + ui.small->FontSize / 2 + ui.Px(1);
     list->AddRectFilled({x, y - ui.Px(1.5F)}, {x + ui.Px(14), y + ui.Px(1.5F)}, Ink(line.colour));
     DrawText(list, ui.small, {x + ui.Px(19), area.min.y}, Ink(p.text), line.name);

@@ -192,8 +192,12 @@ TEST(MemoryGrowthTest, MemoryRunsOutWhereALeakMeetsItsLimit) {
 }
 
 TEST(MemoryGrowthTest, TheTrainingProcessCounts) {
-  const MemoryModel memory =
-      MemoryOf(WithMemory(TwoWorkers(), [](double) { return Walk{}; }, {20, 1e9, 100e6}));
+  const auto nothing = [](double) { return Walk{}; };
+  Synthetic run = TwoWorkers();
+  // What it takes in its first seconds is no growth.
+  EXPECT_FALSE(MemoryOf(WithMemory(run, nothing, {20, 1e9, 100e6})).trainer.certain());
+  run.batches = 3200;
+  const MemoryModel memory = MemoryOf(WithMemory(run, nothing, {20, 1e9, 100e6}));
   EXPECT_TRUE(memory.trainer.certain());
   const auto out = memory.OutOfMemory(2);
   ASSERT_TRUE(out);
