@@ -50,7 +50,6 @@ function(penstock_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # what is tested has its own
   target_link_libraries(${name} PRIVATE penstock_flags penstock_sanitize ${ARG_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
   include(GoogleTest)
   if(NOT ARG_TIMEOUT)
