@@ -86,7 +86,8 @@ class Pictures(Dataset):
             self.images = [self.opened(path) for path in self.paths]
         self.sample = None
         if knobs["augment"] == "done":
-            self.sample = torch.zeros((3, knobs["size"], knobs["size"]), dtype=torch.uint8)
+            dtype = torch.float32 if knobs["floats"] else torch.uint8
+            self.sample = torch.zeros((3, knobs["size"], knobs["size"]), dtype=dtype)
         self.extra = numpy.ones(max(1, int(knobs["extra_mb"] * 1e6 / knobs["batch"] / 8 / 4)), numpy.float64)
         self.lock = tempfile.TemporaryFile() if knobs["lock"] else None
 

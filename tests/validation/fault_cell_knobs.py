@@ -11,6 +11,7 @@ DEFAULTS = {
     "cold": False,  # the first epoch finds no page of a file in memory
     "decode": "pil",  # "done": the picture is there already
     "augment": "crop",  # "blur", "float", "threads", and "done": the sample is there already
+    "floats": False,  # such a sample is of floating point, as "float" and "threads" make it
     "size": 160, "blur": 9, "threads": 1,
     "collate_ms": 0.0,  # so much CPU time in addition
     "extra_mb": 0.0,  # NumPy arrays that travel with each batch

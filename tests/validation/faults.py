@@ -43,7 +43,9 @@ def fixes_of(knobs, others=()):
     if whole["decode"] != "done":
         found.append(Fix("decode", "decoded already", {"decode": "done"}))
     if whole["augment"] != "done":
-        found.append(Fix("augment", "augmented already", {"augment": "done"}))
+        # What is handed over stays as it was: the work goes, not the bytes.
+        floats = whole["augment"] in ("float", "threads")
+        found.append(Fix("augment", "augmented already", {"augment": "done", **({"floats": True} if floats else {})}))
     for label, what, knob, value in (
         ("collate", "plain collate", "collate_ms", 0.0), ("transfer", "no arrays beside", "extra_mb", 0.0),
         ("prefetch", "even samples", "spread", "constant"), ("prefetch", "no slow worker", "slow_worker_ms", 0.0),

@@ -58,6 +58,13 @@ class Scenarios(unittest.TestCase):
     def test_the_quick_form_is_part_of_the_full_one(self):
         self.assertEqual(len(faults.chosen(full=False)), len(faults.QUICK))
 
+    def test_without_augmentation_as_many_bytes_are_handed_over(self):
+        for one in faults.scenarios():
+            floats = one.knobs.get("augment") in ("float", "threads")
+            for fix in one.fixes:
+                if fix.what == "augmented already":
+                    self.assertEqual(fix.knobs.get("floats", False), floats, one)
+
     def test_what_was_injected_can_be_taken_back(self):
         labels = {"F5": "read", "F7": "decode", "F8": "augment", "F9": "collate", "F12": "transfer", "F13": "threads",
                   "F14": "cores", "F16": "startup", "F17": "read", "F19": "prefetch"}  # fmt: skip
