@@ -43,7 +43,10 @@ void MakeRun() {
 void NameAfterProgram(Text& name) {
   char comm[32] = "run";
   const size_t n = sys::ReadFile("/proc/self/comm", comm, sizeof comm);
-  name.Add(comm, n > 0 && n <= sizeof comm ? n - 1 : 3).Add("-").Number(sys::Pid()).Add(".penstock");
+  name.Add(comm, n > 0 && n <= sizeof comm ? n - 1 : 3)
+      .Add("-")
+      .Number(sys::Pid())
+      .Add(".penstock");
 }
 
 // The folder that `name` is relative to, with a slash; nothing for an absolute path. False: there

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "analyzer/advice/rules.h"
+#include "analyzer/report/format.h"
 
 namespace penstock::analyzer {
 
@@ -47,9 +48,9 @@ void CpuOversubscribed(const RuleInput& input, Findings& out) {
   finding.id = "cpu-oversubscribed";
   finding.severity = Severity::kWarning;
   finding.title = fmt::format(
-      "{} workers have {:.0f} threads on {:.3g} cores and use {:.1f} times "
-      "the CPU that one thread each could",
-      run.config.num_workers, threads, cores, used / own);
+      "{} with {:.0f} threads on {:.3g} cores {} {:.1f} times the CPU that one thread each could",
+      CountedText(run.config.num_workers, "worker"), threads, cores,
+      run.config.num_workers == 1 ? "uses" : "use", used / own);
   finding.evidence = {{"cpu_per_fetch_wall", used / own},
                       {"threshold", kRatio},
                       {"worker_threads", threads},

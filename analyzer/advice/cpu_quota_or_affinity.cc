@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"
+#include "analyzer/report/format.h"
 
 namespace penstock::analyzer {
 
@@ -29,7 +30,8 @@ void CpuQuotaOrAffinity(const RuleInput& input, Findings& out) {
   const bool full = cpu.known && cpu.saturation() >= 0.8;
   finding.severity =
       full || finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
-  finding.title = fmt::format("{} workers share {:.3g} of the machine's {} cores ({})", workers,
+  finding.title = fmt::format("{} {} {:.3g} of the machine's {} cores ({})",
+                              CountedText(workers, "worker"), workers == 1 ? "has" : "share",
                               usable, host.cores, quota ? "cgroup quota" : "affinity mask");
   finding.evidence = {{"num_workers", static_cast<double>(workers)},
                       {"usable_cores", usable},

@@ -49,15 +49,16 @@ void WorkerMemoryGrowth(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "worker-memory-growth";
   DescribeGrowth(input, growth, finding);
-  const double a_minute = 60 * growth.per_second.estimate * std::max(1, memory.worker_count);
+  const int workers = std::max(1, memory.worker_count);
+  const double a_minute = 60 * growth.per_second.estimate * workers;
   finding.title = fmt::format(
-      "{} workers grow by {} a minute together{}", std::max(1, memory.worker_count),
-      BytesText(a_minute),
+      "{} {} by {} a minute together{}", CountedText(workers, "worker"),
+      workers == 1 ? "grows" : "grow", BytesText(a_minute),
       memory.attributed ? ", by copy on write of memory that they share with their parent" : "");
   finding.evidence.emplace_back(
       "kind", std::string(memory.attributed ? "copy on write" : "not told apart from a leak"));
-  finding.evidence.emplace_back("new_bytes_per_s", memory.growth.fresh.per_second.estimate *
-                                                       std::max(1, memory.worker_count));
+  finding.evidence.emplace_back("new_bytes_per_s",
+                                memory.growth.fresh.per_second.estimate * workers);
   finding.action = Action(input);
   out.push_back(std::move(finding));
 }

@@ -22,8 +22,9 @@ void WorkerMemoryLeak(const RuleInput& input, Findings& out) {
   DescribeGrowth(input, growth, finding);
   const int workers = std::max(1, memory.worker_count);
   finding.title = fmt::format(
-      "{} workers take {} a minute together and keep it: a leak, or a cache without a bound",
-      workers, BytesText(60 * growth.per_second.estimate * workers));
+      "{} {} {} a minute together and {} it: a leak, or a cache without a bound",
+      CountedText(workers, "worker"), workers == 1 ? "takes" : "take",
+      BytesText(60 * growth.per_second.estimate * workers), workers == 1 ? "keeps" : "keep");
   finding.evidence.emplace_back("kind", std::string("new memory"));
   finding.evidence.emplace_back("copied_bytes_per_s",
                                 memory.growth.copied.per_second.estimate * workers);

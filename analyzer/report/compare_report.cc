@@ -10,10 +10,9 @@ namespace penstock::analyzer {
 namespace {
 
 std::string SideText(char letter, const SideFacts& side) {
-  std::string text =
-      fmt::format("  {}  {}: {}, {} {}{}", letter, PlainText(side.name, 60), side.config.kind,
-                  side.config.num_workers, side.config.sample_tasks ? "thread" : "worker",
-                  side.config.num_workers == 1 ? "" : "s");
+  std::string text = fmt::format(
+      "  {}  {}: {}, {}", letter, PlainText(side.name, 60), side.config.kind,
+      CountedText(side.config.num_workers, side.config.sample_tasks ? "thread" : "worker"));
   if (side.config.num_workers > 0)
     text += fmt::format(", prefetch {}", side.config.prefetch_factor);
   if (side.config.batch_size > 0) text += fmt::format(", batch {}", side.config.batch_size);

@@ -33,6 +33,10 @@ std::string BytesText(std::uint64_t bytes) {
                      kUnits[unit]);
 }
 
+std::string CountedText(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string BytesText(double bytes) {
   return BytesText(static_cast<std::uint64_t>(std::min(std::max(0.0, bytes), 1e19)));
 }

@@ -12,7 +12,9 @@ namespace penstock::analyzer {
 [[nodiscard]] std::string DurationText(double seconds);    // "1.23 ms"
 [[nodiscard]] std::string BytesText(std::uint64_t bytes);  // "12.3 MB", powers of 1000
 [[nodiscard]] std::string BytesText(double bytes);         // likewise; less than none is none
-[[nodiscard]] std::string PercentText(double fraction);    // "61 %", "0.4 %"
+[[nodiscard]] std::string CountedText(std::int64_t count,
+                                      std::string_view noun);  // "1 worker", "2 workers"
+[[nodiscard]] std::string PercentText(double fraction);        // "61 %", "0.4 %"
 // Control characters (from file names and commands) made harmless, cut to `most` columns.
 [[nodiscard]] std::string PlainText(std::string_view text, std::size_t most);
 // `text` broken at spaces to `width` columns; every line after the first begins with `indent`.

@@ -83,8 +83,8 @@ std::string RateFigure(const WorkerCurve& curve) {
     drawing.Line(px, y.At(point.rate.low), px, y.At(point.rate.high), "whisker");
     drawing.Dot(px, y.At(point.rate.estimate),
                 point.suggested ? "dot good" : (point.recorded ? "dot now" : "dot"),
-                fmt::format("{} workers{}: {} {} ({}..{})", point.workers, Marks(point),
-                            ShortNumber(point.rate.estimate), curve.unit,
+                fmt::format("{}{}: {} {} ({}..{})", CountedText(point.workers, "worker"),
+                            Marks(point), ShortNumber(point.rate.estimate), curve.unit,
                             ShortNumber(point.rate.low), ShortNumber(point.rate.high)));
   }
   std::vector<std::pair<std::string_view, std::string_view>> legend = {
@@ -133,9 +133,9 @@ std::string MemoryFigure(const WorkerCurve& curve) {
     const double top = y.At(static_cast<double>(point.ram));
     const std::uint64_t each =
         point.workers > 0 ? point.ram / static_cast<std::uint64_t>(point.workers) : point.ram;
-    const std::string tip = fmt::format("{} workers{}: {} in all, {} of it batches; {} per worker",
-                                        point.workers, Marks(point), BytesText(point.ram),
-                                        BytesText(point.of_batches), BytesText(each));
+    const std::string tip = fmt::format(
+        "{}{}: {} in all, {} of it batches; {} per worker", CountedText(point.workers, "worker"),
+        Marks(point), BytesText(point.ram), BytesText(point.of_batches), BytesText(each));
     drawing.Rect(left, middle, width, kBottom - middle, "batches", tip);
     drawing.Rect(left, top, width, middle - top, "processes", tip);
     if (width > 24) {

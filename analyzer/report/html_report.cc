@@ -160,10 +160,12 @@ std::string Suggested(const Diagnosis& diagnosis) {
   const Suggestion& suggestion = diagnosis.loader->suggestion;
   if (!suggestion.changes) return Paragraph("", KeepText(diagnosis) + ".");
   const std::string code = SuggestedCode(diagnosis);
-  std::string text = fmt::format(
-      "<pre>{}</pre>\n", Escaped(code.empty() ? fmt::format("{} workers, prefetch {}",
-                                                            suggestion.workers, suggestion.prefetch)
-                                              : code));
+  std::string text =
+      fmt::format("<pre>{}</pre>\n",
+                  Escaped(code.empty() ? fmt::format("{}, prefetch {}",
+                                                     CountedText(suggestion.workers, "worker"),
+                                                     suggestion.prefetch)
+                                       : code));
   text += Paragraph(
       "",
       fmt::format("Predicted: {} with 90 % interval; memory {}. After that the "

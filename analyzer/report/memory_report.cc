@@ -165,15 +165,15 @@ std::vector<std::string> MemorySentences(const Diagnosis& diagnosis) {
     if (memory.shared_bytes > 0) {
       shared = fmt::format(", {} shared with their parent", BytesText(memory.shared_bytes));
     }
-    sentences.push_back(fmt::format("{} workers with {} of their own each{}; {}",
-                                    memory.worker_count, BytesText(memory.private_bytes), shared,
-                                    Grows(memory)));
+    sentences.push_back(fmt::format("{} with {} of their own each{}; {}",
+                                    CountedText(memory.worker_count, "worker"),
+                                    BytesText(memory.private_bytes), shared, Grows(memory)));
   }
   for (const MemoryForecast& forecast : forecasts) {
     if (forecast.worker.estimate <= 0 && forecast.shared <= 0) continue;
-    std::string text =
-        fmt::format("{}{} workers, prefetch {}: {}", forecast.suggested ? "suggested, " : "",
-                    forecast.workers, forecast.prefetch, BytesText(forecast.total.estimate));
+    std::string text = fmt::format("{}{}, prefetch {}: {}", forecast.suggested ? "suggested, " : "",
+                                   CountedText(forecast.workers, "worker"), forecast.prefetch,
+                                   BytesText(forecast.total.estimate));
     if (forecast.total.high > forecast.total.low) {
       text +=
           fmt::format(" ({} to {})", BytesText(forecast.total.low), BytesText(forecast.total.high));

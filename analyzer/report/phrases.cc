@@ -65,9 +65,9 @@ std::string LoaderText(const Diagnosis& diagnosis) {
   const LoaderConfig& config = run.config;
   const char* const crew = config.sample_tasks ? "thread" : "worker";
   const std::string& kind = config.package.empty() ? config.kind : config.package;
-  std::string text = config.workers_known ? fmt::format("{}, {} {}{}", kind, config.num_workers,
-                                                        crew, config.num_workers == 1 ? "" : "s")
-                                          : fmt::format("{}, number of {}s not known", kind, crew);
+  std::string text = config.workers_known
+                         ? fmt::format("{}, {}", kind, CountedText(config.num_workers, crew))
+                         : fmt::format("{}, number of {}s not known", kind, crew);
   if (config.num_workers > 0) text += fmt::format(", prefetch {}", config.prefetch_factor);
   if (config.batch_size > 0) text += fmt::format(", batch {}", config.batch_size);
   if (config.pin_memory) text += ", pinned";

@@ -116,9 +116,9 @@ std::string ImbalanceLine(const RankSummary& ranks) {
 }
 
 std::string HostLine(const HostRow& host) {
-  std::string text = fmt::format("{}: {} rank{} with {:.0f} worker{}", PlainText(host.name, 40),
-                                 host.ranks, host.ranks == 1 ? "" : "s", host.workers,
-                                 std::lround(host.workers) == 1 ? "" : "s");
+  std::string text =
+      fmt::format("{}: {} with {}", PlainText(host.name, 40), CountedText(host.ranks, "rank"),
+                  CountedText(std::lround(host.workers), "worker"));
   if (host.cores > 0) text += fmt::format(" for {:.3g} cores", host.cores);
   if (host.memory > 0 && host.memory_limit > 0) {
     text += fmt::format(", {} of memory for half of it, {}",

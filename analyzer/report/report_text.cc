@@ -132,9 +132,9 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
   }
   const std::string code = SuggestedCode(diagnosis);
   return Label(diagnosis.ranks.several() ? "each rank" : "suggestion") +
-         (code.empty()
-              ? fmt::format("{} workers, prefetch {}", suggestion.workers, suggestion.prefetch)
-              : code) +
+         (code.empty() ? fmt::format("{}, prefetch {}", CountedText(suggestion.workers, "worker"),
+                                     suggestion.prefetch)
+                       : code) +
          "\n" + std::string(kIndent) + "predicted " +
          PredictionText(suggestion.predicted, RateUnit(diagnosis)) +
          fmt::format("; next bottleneck: {}\n", FactorName(suggestion.next_bottleneck));
@@ -219,7 +219,8 @@ std::string ReportBrief(const Report& report, Colour colour) {
   const std::string losses = LossText(report.losses);
   if (!losses.empty()) seen += ", " + paint.Red(losses);
   if (!report.coverage.blind.empty()) {
-    seen += fmt::format(", {} blind spots", report.coverage.blind.size());
+    seen +=
+        ", " + CountedText(static_cast<std::int64_t>(report.coverage.blind.size()), "blind spot");
   }
   std::string rate = "not known";
   if (diagnosis.samples_rate > 0) {

@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t kFewest = 4;
 // From so many on, two halves can be compared.
 constexpr std::size_t kTwoHalves = 8;
-// A training process takes memory in its first seconds that it never takes again: allocators' arenas,
-// workspaces of libraries. From so many seconds on its growth is told (ours).
+// A training process takes memory in its first seconds that it never takes again: allocators'
+// arenas, workspaces of libraries. From so many seconds on its growth is told (ours).
 constexpr double kLongEnough = 10;
 // The second half of a series that grows by less than this, against the first, settles.
 constexpr double kSettling = 0.7;
@@ -297,8 +297,8 @@ MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run, double ba
       }
       std::sort(given.begin(), given.end());
       CountBatches(points, given);
-      const bool tells = points.at.size() >= kTwoHalves &&
-                         points.at.back() - points.at.front() >= kLongEnough;
+      const bool tells =
+          points.at.size() >= kTwoHalves && points.at.back() - points.at.front() >= kLongEnough;
       if (tells) memory.trainer = GrowthOf(points, -1);
       if (memory.trainer.settles > 0) memory.trainer = {};
       if (until <= 0 && !points.at.empty()) until = points.at.back();

@@ -341,10 +341,12 @@ TEST(MemoryReportTest, SaysWhenMemoryRunsOut) {
   EXPECT_EQ(RunsOutText({0, 0, 0}), "at once");
 }
 
-TEST(MemoryReportTest, LessThanNoBytesAreNone) {
+TEST(MemoryReportTest, AmountsAndNumbersAsOneReadsThem) {
   EXPECT_EQ(BytesText(-5e6), "0 B");
   EXPECT_EQ(BytesText(12.3e6), "12.3 MB");
   EXPECT_EQ(BytesText(1e30), BytesText(1e19));
+  EXPECT_EQ(CountedText(1, "worker"), "1 worker");
+  EXPECT_EQ(CountedText(0, "worker"), "0 workers");
 }
 
 TEST(MemoryReportTest, TextAndJsonTellOfBothSettings) {
