@@ -262,7 +262,7 @@ TEST(HtmlFigureTest, ShowsThePredictionsOfWhatif) {
   const std::string memory = MemoryFigure(curve);
   for (const Configuration& one : grid->configurations) {
     const Interval& rate = one.predicted.rate;
-    const std::string workers = fmt::format("{} workers", one.workers);
+    const std::string workers = CountedText(one.workers, "worker");
     EXPECT_TRUE(Has(rates, fmt::format("{} samples/s ({}..{})", ShortNumber(rate.estimate),
                                        ShortNumber(rate.low), ShortNumber(rate.high))));
     EXPECT_TRUE(std::isfinite(Attribute(rates, workers, "cy"))) << workers;
@@ -270,8 +270,8 @@ TEST(HtmlFigureTest, ShowsThePredictionsOfWhatif) {
   }
   // Higher rates stand higher.
   const auto& points = grid->configurations;
-  EXPECT_GT(Attribute(rates, fmt::format("{} workers", points.front().workers), "cy"),
-            Attribute(rates, fmt::format("{} workers", points.back().workers), "cy"));
+  EXPECT_GT(Attribute(rates, CountedText(points.front().workers, "worker"), "cy"),
+            Attribute(rates, CountedText(points.back().workers, "worker"), "cy"));
 }
 
 TEST(HtmlFigureTest, CountsEveryCallInTheLatencyHistogram) {
