@@ -214,6 +214,20 @@ void Cancel(Token token) {
   SetInflightDepth(s, s->depth);
 }
 
+void EndOpenSpans(ThreadState* s) {
+  const uint64_t end = Now();
+  BusyScope busy(s);
+  while (s->depth > 0) {
+    const OpenSpan& o = s->open[s->depth - 1];
+    if (o.frame == nullptr) {
+      Put(s, wire::kKindSpan, o.stage, o.name, o.start, end > o.start ? end - o.start : 0, 0, 0,
+          s->context, 0, wire::kFlagUnfinished, static_cast<uint8_t>(s->depth - 1));
+    }
+    Pop(s);
+  }
+  SetInflightDepth(s, 0);
+}
+
 uint32_t OpenSpans(Stage stage) {
   const ThreadState* s = Attached();
   return s != nullptr ? s->open_stage[stage] : 0;

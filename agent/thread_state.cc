@@ -119,10 +119,10 @@ void ReleaseThread(void* state) {
     return;
   }
   FlushDirtyFiles(s);
+  EndOpenSpans(s);
   CloseRanges(s->nvtx);
   t_state = nullptr;
   if (s->chunk != nullptr) {
-    __atomic_store_n(&s->chunk->inflight_depth, 0u, __ATOMIC_RELEASE);
     __atomic_store_n(&s->chunk->operation.stage, uint8_t{0}, __ATOMIC_RELEASE);
     PublishChunk(s);
   }

@@ -98,6 +98,11 @@ void ResetState(ThreadState* state, uint64_t token);
 void OnThreadExit(ThreadState* state);
 void ReleaseThread(void* state);
 
+// Of a thread that ends: what it was in the middle of becomes unfinished spans, those of C calls
+// apart, which may be left over from a longjmp. An interpreter that finalises ends its daemon
+// threads (a queue's feeder) so, in whatever call they are.
+void EndOpenSpans(ThreadState* state);
+
 // Python's spans: as Begin(), but healed by token only. `context` may be null.
 Token BeginPython(Stage stage, uint32_t name, const Context* context);
 // Spans of a native program: the same, and the hooks inside know of it.

@@ -66,7 +66,7 @@ inline constexpr uint8_t kFlagMapped = 4;   // read: bytes were mapped, not copi
 inline constexpr uint8_t kFlagNetwork = 8;  // read: from a socket
 inline constexpr uint8_t kFlagError = 16;   // the operation failed, or was left by longjmp/throw
 inline constexpr uint8_t kFlagPython = 32;  // recorded through the Python bridge
-inline constexpr uint8_t kFlagUnfinished = 64;  // reader only: was in flight when the thread died
+inline constexpr uint8_t kFlagUnfinished = 64;  // was in flight when the thread ended or died
 
 inline constexpr uint32_t kNoBatch = 0xffffffffu;
 inline constexpr int64_t kNoSample = -1;

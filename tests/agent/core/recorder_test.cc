@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -211,6 +212,41 @@ TEST_F(RecorderTest, ThreadsHaveTheirOwnChunks) {
   }).join();
   EXPECT_NE(other, mine);
   EXPECT_EQ(depth, 0u);
+}
+
+// The records of a chunk of the recording's file, which its thread has unmapped.
+std::vector<wire::Record> RecordsOfChunk(uint32_t index, uint32_t count) {
+  std::vector<wire::Record> records(count);
+  std::ifstream file(g_config.out, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(wire::kHeaderSize + uint64_t{index} * wire::kChunkSize +
+                                         wire::kChunkHeaderSize));
+  file.read(reinterpret_cast<char*>(records.data()),
+            static_cast<std::streamsize>(count * sizeof(wire::Record)));
+  EXPECT_TRUE(file.good());
+  return records;
+}
+
+// As an interpreter ends its daemon threads: in the middle of a call, with nothing to tell it.
+TEST_F(RecorderTest, WhatAThreadEndsInTheMiddleOfIsUnfinished) {
+  uint32_t chunk = 0;
+  uint32_t before = 0;
+  std::thread([&] {
+    const Context batch = {.batch = 7, .generation = 2};
+    BeginPython(wire::kPut, Name(&g_outer), &batch);
+    Begin(wire::kDecode, Name(&g_inner), __builtin_frame_address(0), false);  // left by a longjmp
+    chunk = Self()->chunk->index;
+    before = Self()->used;
+  }).join();
+  const auto records = RecordsOfChunk(chunk, before + 2);
+  const wire::Record& put = records[before];
+  EXPECT_EQ(put.kind, wire::kKindSpan);
+  EXPECT_EQ(put.stage, wire::kPut);
+  EXPECT_EQ(put.flags, wire::kFlagUnfinished);
+  EXPECT_EQ(put.batch, 7u);
+  EXPECT_EQ(put.generation, 2);
+  EXPECT_EQ(put.depth, 0);
+  EXPECT_EQ(put.check, wire::CheckOf(&put));
+  EXPECT_EQ(records[before + 1].kind, 0);  // the C call's is not told
 }
 
 // Bytes as hooks see them and as the kernel counts them, by many threads that claim chunks at once.
