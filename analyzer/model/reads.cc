@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/stats/quantile.h"
+
 namespace penstock::analyzer {
 namespace {
 
@@ -108,6 +110,23 @@ std::optional<Fit> LeastSquares(const std::vector<Row>& rows, const std::vector<
   return fit;
 }
 
+// Whether the typical read shows what the fit says of the mean one: a few long reads make others
+// run beside them, and are no slower for it.
+bool TypicalToo(const std::vector<Row>& rows, const std::vector<double>& y, const Fit& fit) {
+  std::vector<double> beside;
+  for (const Row& row : rows) beside.push_back(row[2]);
+  const double middle = Median(beside);
+  std::array<std::vector<double>, 2> x;  // of the reads with few others beside them, and with many
+  std::array<std::vector<double>, 2> left;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const std::size_t half = rows[r][2] > middle ? 1 : 0;
+    x[half].push_back(rows[r][2]);
+    left[half].push_back(y[r] - fit.value[0] - fit.value[1] * rows[r][1]);
+  }
+  const double told = fit.value[2] * (Median(std::move(x[1])) - Median(std::move(x[0])));
+  return Median(std::move(left[1])) - Median(std::move(left[0])) >= 0.5 * told;
+}
+
 }  // namespace
 
 ReadCosts FitReads(std::vector<ReadSpan> reads) {
@@ -156,7 +175,7 @@ ReadCosts FitReads(std::vector<ReadSpan> reads) {
   std::optional<Fit> fit = LeastSquares(rows, seconds, 3);
   // In order, the others do not slow a read down in proportion to its own bytes: asked first.
   const ReadRate rate = MeasureRate(reads);
-  const bool slowed = fit && matters(*fit, 2);
+  const bool slowed = fit && matters(*fit, 2) && TypicalToo(rows, seconds, *fit);
   if (rate.limited() || slowed) {
     costs.shared = true;
     costs.in_order = rate.limited();

@@ -76,8 +76,9 @@ struct ReadCosts {
 // Estimator:   least squares of a read's time over 1, its bytes, and its bytes times the number of
 //              other reads beside it (their mean over the read's time); the longest hundredth is
 //              left out. `split` and `shared` where the coefficient is three of its standard errors
-//              and explains a tenth of the mean; `shared` also where MeasureRate() says so, for
-//              where readers are never alone nothing varies.
+//              and explains a tenth of the mean; `shared` only where the medians of reads with few
+//              and with many others beside them differ by half of what the fit says, and also where
+//              MeasureRate() says so, for where readers are never alone nothing varies.
 // Assumes:     a device that serves all reads equally: n of them take n times as long.
 // Few samples: below 64 nothing but the means is told.
 // Cost:        O(n log n).

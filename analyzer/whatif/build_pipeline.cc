@@ -9,6 +9,7 @@
 
 #include "analyzer/stats/quantile.h"
 #include "analyzer/whatif/contention.h"
+#include "analyzer/whatif/core_waits.h"
 #include "analyzer/whatif/device_steps.h"
 #include "analyzer/whatif/handover.h"
 #include "analyzer/whatif/pipeline.h"
@@ -19,54 +20,6 @@
 
 namespace penstock::analyzer {
 namespace {
-
-// What of wall minus CPU of a computing stage was waiting for a core; the rest is sleep or a lock,
-// which more cores do not shorten.
-//
-// Decoding tells: whatever it takes beyond its CPU time was spent waiting for a core, and other
-// stages waited in proportion. Without it: none while a third of the machine is idle, all of it
-// when it is full. Source: diagnosis.md 0.3 (wall grows with W, CPU time stays); the ramp is ours.
-// All this is for recordings that do not hold the kernel's own account (CpuLoad::delays_known).
-// Other programs that hold cores are simulated as such, so it holds on a crowded machine too.
-double Crowding(const CpuLoad& load) {
-  if (load.crowded) return 1;
-  return load.known ? std::clamp((load.saturation() - 0.65) / (0.9 - 0.65), 0.0, 1.0) : 0;
-}
-
-double ContendedTime(const Work& work, const CpuLoad& load) {
-  const double waiting = std::max(0.0, work.wall - work.cpu);
-  if (load.delays_known) return waiting * load.delayed_rest;
-  if (load.squeeze > 0) return std::min(waiting, std::max(0.0, load.squeeze - 1) * work.cpu);
-  return waiting * Crowding(load);
-}
-
-// Of decoding itself the waiting is taken off in one proportion. One sample waits longer than it
-// should and another not at all, as the scheduler's slices happen to fall: cut off sample by
-// sample at what each should have waited, the longer ones would leave a rest (16 % of the run on a
-// machine with two programs too many).
-Work DecodeAlone(const Work& work, const CpuLoad& load, double contended) {
-  if (load.delays_known || !(load.squeeze > 0))
-    return {work.wall - ContendedTime(work, load), std::min(work.cpu, work.wall)};
-  return {work.wall - contended * std::max(0.0, work.wall - work.cpu),
-          std::min(work.cpu, work.wall)};
-}
-
-// Part of the waiting in decoding that was for a core.
-double ContendedPart(const LoaderRun& run, const SteadyState& steady, const CpuLoad& load) {
-  Work decode;
-  for (std::size_t i = 0; i < run.batches.size(); ++i) {
-    if (!steady.in_window[i] || !run.batches[i].cpu_known) continue;
-    decode.wall += run.batches[i].decode.wall;
-    decode.cpu += run.batches[i].decode.cpu;
-  }
-  const double waiting = decode.wall - decode.cpu;
-  if (!(waiting > 0)) return 0;
-  return std::clamp((load.squeeze - 1) * decode.cpu / waiting, 0.0, 1.0);
-}
-
-Work WithoutContention(const Work& work, const CpuLoad& load) {
-  return {work.wall - ContendedTime(work, load), std::min(work.cpu, work.wall)};
-}
 
 // Without workers nothing runs beside the fetch that could be taken away, but other programs.
 CpuLoad ShareOf(const LoaderRun& run, const Batch& batch, const CpuLoad& load) {
@@ -270,25 +223,29 @@ double AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const Ste
   return threads ? outside - handing : 0;
 }
 
+// What every pipeline of a recording is built with.
+struct Recorded {
+  Handover handover;
+  std::vector<std::size_t> sources;
+};
+
 // Seconds that each batch of the steady part took to be made; 0 for others. A batch that was not
 // seen to be made took as long as the one whose costs it has in the replay.
 std::vector<double> RecordedMaking(const LoaderRun& run, const SteadyState& steady,
-                                   const std::vector<std::size_t>& sources,
-                                   const Handover& handover) {
+                                   const Recorded& recorded) {
   std::vector<double> making(run.batches.size(), 0.0);
   for (std::size_t i = 0; i < making.size(); ++i) {
     if (!steady.in_window[i]) continue;
-    const Batch& batch = run.batches[sources[i]];
+    const std::size_t source = recorded.sources[i];
+    const Batch& batch = run.batches[source];
     const bool own = batch.put_thread == batch.fetch_thread;  // it also hands it over
-    making[i] = batch.fetch.wall + (own ? handover.put[sources[i]] : 0);
+    making[i] = batch.fetch.wall + (own ? recorded.handover.put[source] : 0);
   }
   return making;
 }
 
-}  // namespace
-
-Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const SteadyState& steady,
-                       const CpuLoad& load) {
+Pipeline PipelineOf(const RunModel& model, const LoaderRun& run, const SteadyState& steady,
+                    const CpuLoad& load, const Recorded& recorded) {
   Pipeline pipeline;
   pipeline.workers = run.config.num_workers;
   pipeline.prefetch = std::max(1, run.config.prefetch_factor);
@@ -296,7 +253,7 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   pipeline.others = load.others * load.own_cores / load.cores;
   pipeline.crowded = load.crowded;
   const double contended = ContendedPart(run, steady, load);
-  const Handover handover = MeasureHandover(run, Crowding(load));
+  const auto& [handover, sources] = recorded;
   pipeline.overhead = handover.overhead;
   pipeline.feed_share = handover.put_share;
   pipeline.get_share = handover.get_share;
@@ -314,7 +271,6 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
     ended_batches += static_cast<double>(epoch.count);
   }
   const SampleCost average = MeanSample(run);
-  const std::vector<std::size_t> sources = SourcesOf(run);
   std::unordered_map<std::size_t, std::size_t> placed;
   std::vector<double> charged;  // of the start-up of each epoch
   for (const Epoch& epoch : run.epochs) {
@@ -348,22 +304,40 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   SetWarmUpApart(run, steady, charged, pipeline);
   SetSlowWorkersApart(run, steady, pipeline);
   SmoothPauses(steady, run, pipeline);
+  const auto making = [&] { return RecordedMaking(run, steady, recorded); };
   const double threads = AddCpuOutsideFetch(model, run, steady, pipeline);
   if (threads > 0) {
     pipeline.others = 0;  // who else wanted the cores is known
     pipeline.crowded = false;
-    AddWorkerThreads(run, steady, threads, RecordedMaking(run, steady, sources, handover),
-                     pipeline);
+    AddWorkerThreads(run, steady, threads, making(), pipeline);
   }
   // Other programs are simulated with what decoding tells of them.
   if (!load.delays_known && !load.crowded && Crowding(load) > 0) {
-    const std::vector<double> making = RecordedMaking(run, steady, sources, handover);
-    ScaleWaiting(pipeline, GenuineWaiting(pipeline, making));
+    ScaleWaiting(pipeline, GenuineWaiting(pipeline, making()));
   }
   if (model.has_loader() && &run == &model.loader()) {
     UseDevice(run, model.device, steady, pipeline);
   }
   return pipeline;
+}
+
+}  // namespace
+
+Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const SteadyState& steady,
+                       const CpuLoad& load) {
+  const Recorded recorded{MeasureHandover(run, Crowding(load)), SourcesOf(run)};
+  Pipeline pipeline = PipelineOf(model, run, steady, load, recorded);
+  const bool processes = pipeline.workers > 0 && !pipeline.sample_tasks;
+  if (!processes || !load.delays_known || !load.known) return pipeline;
+  const MakingReplay replay(pipeline, RecordedMaking(run, steady, recorded));
+  if (!(replay.recorded() > 0)) return pipeline;
+  const double missed = 1 - replay.Simulated([](Pipeline&) {}) / replay.recorded();
+  const double staying = StayingWait(load, missed, TakenOff(run, steady, load));
+  if (!(staying > 0)) return pipeline;
+  CpuLoad less = load;
+  less.delayed_reads *= 1 - staying;
+  less.delayed_rest *= 1 - staying;
+  return PipelineOf(model, run, steady, less, recorded);
 }
 
 }  // namespace penstock::analyzer

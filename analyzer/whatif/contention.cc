@@ -6,28 +6,6 @@
 #include "analyzer/whatif/simulate.h"
 
 namespace penstock::analyzer {
-namespace {
-
-constexpr std::size_t kBatches = 1024;
-
-double MakingWith(Pipeline pipeline, double share) {
-  ScaleWaiting(pipeline, share);
-  return Simulate(pipeline).making;
-}
-
-double Recorded(const Pipeline& part, std::span<const double> making) {
-  double recorded = 0;
-  std::size_t i = 0;
-  for (const EpochDemand& epoch : part.epochs) {
-    for (const Demand& demand : epoch.batches) {
-      if (i < making.size() && demand.counted) recorded += making[i];
-      ++i;
-    }
-  }
-  return recorded;
-}
-
-}  // namespace
 
 void ScaleWaiting(Pipeline& pipeline, double share) {
   if (share == 1) return;
@@ -46,22 +24,37 @@ void ScaleWaiting(Pipeline& pipeline, double share) {
 
 double GenuineWaiting(const Pipeline& pipeline, std::span<const double> making) {
   if (pipeline.workers <= 0 || pipeline.sample_tasks) return 1;
-  const Pipeline part = Shortened(pipeline, kBatches, kBatches);
-  const double recorded = Recorded(part, making);
+  const MakingReplay replay(pipeline, making);
+  const auto with = [&](double share) {
+    return replay.Simulated([=](Pipeline& part) { ScaleWaiting(part, share); });
+  };
   constexpr double kNear = 1.01;
-  if (!(recorded > 0) || MakingWith(part, 1) <= kNear * recorded) return 1;
+  if (!(replay.recorded() > 0) || with(1) <= kNear * replay.recorded()) return 1;
   double low = 0;
   double high = 1;
   for (int step = 0; step < 7; ++step) {
     const double middle = 0.5 * (low + high);
-    (MakingWith(part, middle) > recorded ? high : low) = middle;
+    (with(middle) > replay.recorded() ? high : low) = middle;
   }
   return 0.5 * (low + high);
 }
 
-Making CompareMaking(const Pipeline& pipeline, std::span<const double> making) {
-  const Pipeline part = Shortened(pipeline, kBatches, kBatches);
-  return {Recorded(part, making), Simulate(part).making};
+MakingReplay::MakingReplay(const Pipeline& pipeline, std::span<const double> making) {
+  constexpr std::size_t kBatches = 1024;
+  part_ = Shortened(pipeline, kBatches, kBatches);
+  std::size_t i = 0;
+  for (const EpochDemand& epoch : part_.epochs) {
+    for (const Demand& demand : epoch.batches) {
+      if (i < making.size() && demand.counted) recorded_ += making[i];
+      ++i;
+    }
+  }
+}
+
+double MakingReplay::Simulated(const std::function<void(Pipeline&)>& change) const {
+  Pipeline part = part_;
+  change(part);
+  return Simulate(part).making;
 }
 
 }  // namespace penstock::analyzer

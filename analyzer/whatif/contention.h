@@ -4,6 +4,7 @@
 // settings do not change, and waiting for a core, which the simulator adds by itself. Pure.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "analyzer/whatif/pipeline.h"
@@ -23,12 +24,20 @@ namespace penstock::analyzer {
 
 void ScaleWaiting(Pipeline& pipeline, double share);
 
-// Seconds that the recording took to make the first thousand batches, and the replay of `pipeline`.
-// Shapes: making: as above.
-struct Making {
-  double recorded = 0;
-  double simulated = 0;
+// The first thousand batches of a pipeline, beside the time that the recording took to make them.
+class MakingReplay {
+ public:
+  // Shapes: making: as above.
+  MakingReplay(const Pipeline& pipeline, std::span<const double> making);
+
+  // Seconds.
+  [[nodiscard]] double recorded() const { return recorded_; }
+  // Likewise, of the replay with what `change` makes of them.
+  [[nodiscard]] double Simulated(const std::function<void(Pipeline&)>& change) const;
+
+ private:
+  Pipeline part_;
+  double recorded_ = 0;
 };
-[[nodiscard]] Making CompareMaking(const Pipeline& pipeline, std::span<const double> making);
 
 }  // namespace penstock::analyzer

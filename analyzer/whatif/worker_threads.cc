@@ -68,11 +68,10 @@ void AddWorkerThreads(const LoaderRun& run, const SteadyState& steady, double se
   constexpr double kMostLost = 3;
   constexpr double kNear = 0.99;
   const Added added = Distribute(run, steady, seconds, pipeline);
+  const MakingReplay replay(pipeline, making);
   const auto is_slow = [&](double scale) {
-    Pipeline tried = pipeline;
-    Add(added, scale, tried);
-    const Making found = CompareMaking(tried, making);
-    return found.simulated >= kNear * found.recorded;
+    const double seconds_made = replay.Simulated([&](Pipeline& part) { Add(added, scale, part); });
+    return seconds_made >= kNear * replay.recorded();
   };
   double low = 1;
   double high = 1 + kMostLost;

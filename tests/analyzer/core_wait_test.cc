@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyzer/report/phrases.h"
+#include "analyzer/whatif/core_waits.h"
 #include "analyzer/whatif/diagnosis.h"
 #include "tests/analyzer/synthetic.h"
 
@@ -32,16 +33,10 @@ Diagnosis Crowd(double delays, bool counted = true, Costs costs = {8, 40, 0, 0, 
     }
   }
   if (!counted) return Diagnose(*traces::MakeTrace(std::move(data)));
-  const StringId name = data.Intern("run_delay_ns");
   for (std::uint32_t p = 0; p < data.processes.size(); ++p) {
     if (data.processes[p].worker_id < 0) continue;
     for (int i = 0; i <= 50; ++i) {  // a batch each
-      traces::CounterSample sample;
-      sample.at = testing::Ms(1000 + 48.0 * i);
-      sample.name = name;
-      sample.process = ProcessId{p};
-      sample.value = static_cast<std::int64_t>(delays * 1e6 * i);
-      data.counters.push_back(sample);
+      testing::AddCounter(data, "run_delay_ns", p, 1000 + 48.0 * i, delays * 1e6 * i);
     }
   }
   return Diagnose(*traces::MakeTrace(std::move(data)));
@@ -49,6 +44,45 @@ Diagnosis Crowd(double delays, bool counted = true, Costs costs = {8, 40, 0, 0, 
 
 Demand DemandOf(const Diagnosis& diagnosis) {
   return diagnosis.loader->pipeline.epochs.front().batches[100];
+}
+
+TEST(CoreWaitTest, WakingUpOnAFreeCoreStays) {
+  CpuLoad load;
+  load.known = load.delays_known = true;
+  load.cores = 2;
+  load.used = 0.6;
+  EXPECT_DOUBLE_EQ(StayingWait(load, 0.1, 0.2), 0.5);  // half of it is missed
+  EXPECT_DOUBLE_EQ(StayingWait(load, 0.3, 0.2), 1);    // no more than there was
+  EXPECT_DOUBLE_EQ(StayingWait(load, -0.1, 0.2), 0);
+  EXPECT_DOUBLE_EQ(StayingWait(load, 0.1, 0), 0);
+  load.used = 1.25;
+  EXPECT_DOUBLE_EQ(StayingWait(load, 0.1, 0.2), 0.25);
+  load.used = 1.6;
+  EXPECT_DOUBLE_EQ(StayingWait(load, 0.1, 0.2), 0);
+  load.used = 0.6;
+  load.crowded = true;
+  EXPECT_DOUBLE_EQ(StayingWait(load, 0.1, 0.2), 0);
+}
+
+// A machine with 16 cores for two workers: nobody competes for them.
+TEST(CoreWaitTest, AReplayOnFreeCoresTakesAsLongAsTheRecording) {
+  Synthetic run;
+  run.workers = 2;
+  run.cores = 16;
+  run.cpu_share = 0.25;
+  run.costs = testing::Always({20, 20, 0, 0, 0.1, 0.3, 1, 0});
+  traces::TraceData data = testing::MakeSynthetic(run);
+  for (std::uint32_t p = 0; p < data.processes.size(); ++p) {
+    if (data.processes[p].worker_id < 0) continue;
+    for (int i = 0; i <= 50; ++i) {  // of a batch of 40 ms, 6 from being woken to running
+      testing::AddCounter(data, "run_delay_ns", p, 1000 + 40.0 * i, 6e6 * i);
+    }
+  }
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  ASSERT_TRUE(diagnosis.loader->cpu.delays_known);
+  EXPECT_GT(diagnosis.loader->cpu.core_wait, 0.05);
+  EXPECT_NEAR(diagnosis.loader->replay.simulated, diagnosis.loader->replay.measured,
+              0.02 * diagnosis.loader->replay.measured);
 }
 
 TEST(CoreWaitTest, IsTakenOffComputingFirst) {

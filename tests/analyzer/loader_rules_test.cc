@@ -30,19 +30,10 @@ TEST(TooManyWorkersTest, IsSilentOfOneToSpare) {
 // Each worker process uses `cores` cores with eight threads.
 Change Pools(double cores) {
   return [cores](traces::TraceData& data) {
-    const StringId cpu = data.Intern("cpu_ns");
-    const StringId threads = data.Intern("threads");
     for (std::uint32_t p = 1; p < data.processes.size(); ++p) {
       for (int i = 0; i < 100; ++i) {  // 5 s: longer than the run
-        traces::CounterSample sample;
-        sample.at = testing::Ms(1000 + 50.0 * i);
-        sample.process = ProcessId{p};
-        sample.name = cpu;
-        sample.value = static_cast<std::int64_t>(cores * 50e6 * i);
-        data.counters.push_back(sample);
-        sample.name = threads;
-        sample.value = 8;
-        data.counters.push_back(sample);
+        testing::AddCounter(data, "cpu_ns", p, 1000 + 50.0 * i, cores * 50e6 * i);
+        testing::AddCounter(data, "threads", p, 1000 + 50.0 * i, 8);
       }
     }
   };

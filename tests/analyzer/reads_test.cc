@@ -91,6 +91,36 @@ TEST(ReadsTest, ReadsBesideEachOtherNeedNotShare) {
   EXPECT_GT(costs.concurrency, 1.5);
 }
 
+// Four workers read batches of eight files, up to one batch ahead of a consumer that takes 10 ms
+// for each; one read in twelve takes thirty times as long as the others, whoever reads beside it.
+std::vector<ReadSpan> WithLongOnes(unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::vector<ReadSpan> done;
+  std::vector<double> made(4);
+  std::vector<double> consumed(164);
+  for (std::size_t batch = 4; batch < consumed.size(); ++batch) {
+    double& now = made[batch % 4];
+    now = std::max(now, consumed[batch - 4]);
+    for (int i = 0; i < 8; ++i) {
+      ReadSpan span;
+      span.bytes = 20'000 + random() % 20'000;
+      span.start = std::llround(now * 1e9);
+      now += 1e-3 * Noise(random) * (random() % 12 == 0 ? 30 : 1);
+      span.end = std::llround(now * 1e9);
+      now += 0.1e-3;
+      done.push_back(span);
+    }
+    consumed[batch] = std::max(consumed[batch - 1] + 10e-3, now);
+  }
+  return done;
+}
+
+TEST(ReadsTest, LongReadsAreNotSlowedByThoseThatRunMeanwhile) {
+  for (unsigned seed = 1; seed < 40; ++seed) {
+    EXPECT_FALSE(FitReads(WithLongOnes(seed)).shared) << seed;
+  }
+}
+
 // `threads` readers of a link that serves them in order at 50 MB/s, never idle.
 std::vector<ReadSpan> InOrder(int threads) {
   std::mt19937_64 random(11);

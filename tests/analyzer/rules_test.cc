@@ -155,16 +155,10 @@ TEST(CpuQuotaOrAffinityTest, IsSilentWhenTheQuotaSuffices) {
                      [](auto& data) { data.facts["cgroup.cpu_quota"] = "4"; }));
 }
 
-Change Growing(std::int64_t bytes_per_sample) {
+Change Growing(double bytes_per_sample) {
   return [bytes_per_sample](traces::TraceData& data) {
-    const StringId name = data.Intern("uss_bytes");
     for (int i = 0; i < 20; ++i) {
-      traces::CounterSample sample;
-      sample.at = testing::Ms(1000 + 50.0 * i);
-      sample.name = name;
-      sample.process = ProcessId{1};
-      sample.value = 200'000'000 + bytes_per_sample * i;
-      data.counters.push_back(sample);
+      testing::AddCounter(data, "uss_bytes", 1, 1000 + 50.0 * i, 200e6 + bytes_per_sample * i);
     }
   };
 }

@@ -208,6 +208,16 @@ std::unique_ptr<traces::Trace> SyntheticTrace(const Synthetic& run) {
   return traces::MakeTrace(MakeSynthetic(run));
 }
 
+void AddCounter(traces::TraceData& data, const char* name, std::uint32_t process, double at_ms,
+                double value) {
+  traces::CounterSample sample;
+  sample.at = Ms(at_ms);
+  sample.name = data.Intern(name);
+  sample.process = ProcessId{process};
+  sample.value = static_cast<std::int64_t>(value);
+  data.counters.push_back(sample);
+}
+
 void AddNamedRanges(traces::TraceData& data) {
   traces::ThreadInfo thread;
   thread.tid = 150;

@@ -56,6 +56,10 @@ struct Synthetic {
 // 2 ms, then resizes for 1 ms, then does what only the program can tell. Requires: steps of 4 ms.
 void AddNamedRanges(traces::TraceData& data);
 
+// A sample of a counter of a process.
+void AddCounter(traces::TraceData& data, const char* name, std::uint32_t process, double at_ms,
+                double value);
+
 // The same costs for every batch.
 [[nodiscard]] std::function<Costs(int, int)> Always(Costs costs);
 

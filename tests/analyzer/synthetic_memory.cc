@@ -23,16 +23,6 @@ Synthetic TwoWorkers() {
   return run;
 }
 
-void AddCounter(traces::TraceData& data, const char* name, std::uint32_t process, double at_ms,
-                double value) {
-  traces::CounterSample sample;
-  sample.at = Ms(at_ms);
-  sample.name = data.Intern(name);
-  sample.process = ProcessId{process};
-  sample.value = static_cast<std::int64_t>(value);
-  data.counters.push_back(sample);
-}
-
 traces::TraceData WithMemory(const Synthetic& run, const Course& course, const Told& told) {
   traces::TraceData data = MakeSynthetic(run);
   const double first = 1010;

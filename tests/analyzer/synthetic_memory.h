@@ -37,9 +37,6 @@ struct Told {
 [[nodiscard]] traces::TraceData WithMemory(const Synthetic& run, const Course& course,
                                            const Told& told = {});
 
-void AddCounter(traces::TraceData& data, const char* name, std::uint32_t process, double at_ms,
-                double value);
-
 // What is in use of /dev/shm: `before`, then `most` while the loader of `process` runs.
 void AddShm(traces::TraceData& data, std::uint32_t process, double before, double most);
 

@@ -19,16 +19,10 @@ Diagnosis Threaded(double process, int cores) {
   run.cpu_share = 0.25;
   run.costs = testing::Always({2, 0, 40, 0, 0.1, 0.3, 1, 0});
   traces::TraceData data = testing::MakeSynthetic(run);
-  const StringId name = data.Intern("cpu_ns");
   for (std::uint32_t p = 0; p < data.processes.size(); ++p) {
     if (data.processes[p].worker_id < 0) continue;
     for (int i = 0; i <= 400; ++i) {
-      traces::CounterSample sample;
-      sample.at = testing::Ms(1000 + 42.1 * i);
-      sample.name = name;
-      sample.process = ProcessId{p};
-      sample.value = static_cast<std::int64_t>(process * 1e6 * i);
-      data.counters.push_back(sample);
+      testing::AddCounter(data, "cpu_ns", p, 1000 + 42.1 * i, process * 1e6 * i);
     }
   }
   return Diagnose(*traces::MakeTrace(std::move(data)));
