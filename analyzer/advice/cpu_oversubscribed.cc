@@ -48,9 +48,8 @@ void CpuOversubscribed(const RuleInput& input, Findings& out) {
   finding.id = "cpu-oversubscribed";
   finding.severity = Severity::kWarning;
   finding.title = fmt::format(
-      "{} with {:.0f} threads on {:.3g} cores {} {:.1f} times the CPU that one thread each could",
-      CountedText(run.config.num_workers, "worker"), threads, cores,
-      run.config.num_workers == 1 ? "uses" : "use", used / own);
+      "{} with {:.0f} threads on {:.3g} cores: {:.1f} times the CPU time of one thread each",
+      CountedText(run.config.num_workers, "worker"), threads, cores, used / own);
   finding.evidence = {{"cpu_per_fetch_wall", used / own},
                       {"threshold", kRatio},
                       {"worker_threads", threads},

@@ -30,9 +30,9 @@ void CpuQuotaOrAffinity(const RuleInput& input, Findings& out) {
   const bool full = cpu.known && cpu.saturation() >= 0.8;
   finding.severity =
       full || finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
-  finding.title = fmt::format("{} {} {:.3g} of the machine's {} cores ({})",
-                              CountedText(workers, "worker"), workers == 1 ? "has" : "share",
-                              usable, host.cores, quota ? "cgroup quota" : "affinity mask");
+  finding.title =
+      fmt::format("{:.3g} of the machine's {} cores for {} ({})", usable, host.cores,
+                  CountedText(workers, "worker"), quota ? "cgroup quota" : "affinity mask");
   finding.evidence = {{"num_workers", static_cast<double>(workers)},
                       {"usable_cores", usable},
                       {"cores", static_cast<double>(host.cores)},

@@ -62,10 +62,10 @@ std::vector<NotChecked> NotCheckedRules(const traces::Trace& trace, const Diagno
   needs(processes && !(HasCounter(model, "cpu_ns") && HasCounter(model, "threads")),
         {"cpu-oversubscribed"}, "CPU time and threads of the workers (a recording with collector)");
   const MemoryModel& memory = input.loader().memory;
-  const bool walked = HasCounter(model, "uss_bytes");
-  needs(processes && !walked, {"worker-memory-growth", "worker-memory-leak"},
+  const bool collected = HasCounter(model, "uss_bytes") || HasCounter(model, "cpu_ns");
+  needs(processes && !collected, {"worker-memory-growth", "worker-memory-leak"},
         "memory of the workers (a recording with collector)");
-  needs(processes && walked && !memory.known, {"worker-memory-growth", "worker-memory-leak"},
+  needs(processes && collected && !memory.known, {"worker-memory-growth", "worker-memory-leak"},
         "each worker's memory four times after its start (a longer recording, or record --memory "
         "500ms)");
   needs(processes && memory.known && !memory.attributed, {"worker-memory-leak"},

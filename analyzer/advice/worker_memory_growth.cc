@@ -52,9 +52,9 @@ void WorkerMemoryGrowth(const RuleInput& input, Findings& out) {
   const int workers = std::max(1, memory.worker_count);
   const double a_minute = 60 * growth.per_second.estimate * workers;
   finding.title = fmt::format(
-      "{} {} by {} a minute together{}", CountedText(workers, "worker"),
-      workers == 1 ? "grows" : "grow", BytesText(a_minute),
-      memory.attributed ? ", by copy on write of memory that they share with their parent" : "");
+      "Memory of {} grows by {} a minute in all{}", CountedText(workers, "worker"),
+      BytesText(a_minute),
+      memory.attributed ? ", by copy on write of what is shared with the parent process" : "");
   finding.evidence.emplace_back(
       "kind", std::string(memory.attributed ? "copy on write" : "not told apart from a leak"));
   finding.evidence.emplace_back("new_bytes_per_s",

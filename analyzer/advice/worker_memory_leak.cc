@@ -22,9 +22,8 @@ void WorkerMemoryLeak(const RuleInput& input, Findings& out) {
   DescribeGrowth(input, growth, finding);
   const int workers = std::max(1, memory.worker_count);
   finding.title = fmt::format(
-      "{} {} {} a minute together and {} it: a leak, or a cache without a bound",
-      CountedText(workers, "worker"), workers == 1 ? "takes" : "take",
-      BytesText(60 * growth.per_second.estimate * workers), workers == 1 ? "keeps" : "keep");
+      "Memory of {} grows by {} a minute in all, which is kept: a leak, or a cache without a bound",
+      CountedText(workers, "worker"), BytesText(60 * growth.per_second.estimate * workers));
   finding.evidence.emplace_back("kind", std::string("new memory"));
   finding.evidence.emplace_back("copied_bytes_per_s",
                                 memory.growth.copied.per_second.estimate * workers);

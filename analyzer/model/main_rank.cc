@@ -7,6 +7,7 @@
 #include "analyzer/model/steady.h"
 
 namespace penstock::analyzer {
+
 void PutSlowestRankFirst(RunModel& model) {
   constexpr double kEqual = 0.02;
   if (model.ranks.places.size() < 2 || model.loaders.empty()) return;

@@ -178,7 +178,8 @@ std::vector<std::string> MemorySentences(const Diagnosis& diagnosis) {
       text +=
           fmt::format(" ({} to {})", BytesText(forecast.total.low), BytesText(forecast.total.high));
     }
-    text += " with their batches";
+    text += forecast.worker.estimate > 0 ? " with their batches"
+                                         : " of batches; what each takes besides is not known";
     if (memory.growth.horizon > 0 && forecast.total.high > forecast.total.low) {
       text += " " + HorizonText(memory.growth);
     }

@@ -185,6 +185,17 @@ TEST(NotCheckedTest, NamesRulesOfGpusWithoutOne) {
   EXPECT_TRUE(SaysNotChecked("move-decode-to-gpu", Synthetic{}));
 }
 
+TEST(NotCheckedTest, AskedForIsALongerRecordingWhereTheCollectorWasThere) {
+  traces::TraceData data = testing::MakeSynthetic(Synthetic{});
+  const auto text = [](const traces::TraceData& of) {
+    return ReportJson(BuildReport(*traces::MakeTrace(of), "t"));
+  };
+  EXPECT_NE(text(data).find("memory of the workers (a recording"), std::string::npos);
+  for (int i = 0; i < 10; ++i) testing::AddCounter(data, "cpu_ns", 1, 1000 + 10.0 * i, 1e6 * i);
+  EXPECT_EQ(text(data).find("memory of the workers (a recording"), std::string::npos);
+  EXPECT_NE(text(data).find("memory four times"), std::string::npos) << text(data);
+}
+
 TEST(NotCheckedTest, DoesNotNameThemWhereKernelsWereRecorded) {
   EXPECT_FALSE(SaysNotChecked("kernel-launch-bound", Synthetic{}, Kernels(0, 0.9)));
 }

@@ -334,6 +334,18 @@ TEST(MemoryReportTest, WhatWorkersThatStayComeToIsNotCalledAnEpochs) {
   EXPECT_EQ(HorizonText(growth()), "at the end of an epoch of 400 batches");
 }
 
+TEST(MemoryReportTest, BatchesAloneAreNotAllThatWorkersTake) {
+  const auto last = [](traces::TraceData data) {
+    const auto sentences = MemorySentences(Diagnose(*traces::MakeTrace(std::move(data))));
+    return sentences.empty() ? std::string() : sentences.back();
+  };
+  const std::string unknown = last(testing::MakeSynthetic(TwoWorkers()));
+  EXPECT_EQ(unknown.find("with their batches"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("what each takes besides is not known"), std::string::npos) << unknown;
+  const std::string known = last(WithMemory(TwoWorkers(), [](double) { return Walk{}; }));
+  EXPECT_NE(known.find("with their batches"), std::string::npos) << known;
+}
+
 TEST(MemoryReportTest, SaysWhenMemoryRunsOut) {
   constexpr double kForEver = std::numeric_limits<double>::infinity();
   EXPECT_EQ(RunsOutText({2520, 2280, 2820}), "in 42 min (38 min to 47 min)");
