@@ -99,7 +99,7 @@ def whatif(scores):
 
 def section(scores):
     parts = [TITLE, INTRODUCTION,
-             "%d of %d planned arms measured; of %d of them no two runs agree yet. An arm's rate is the "
+             "%d of %d planned arms measured; of %d of them no three runs agree yet. An arm's rate is the "
              "median of its runs within a tenth of the fastest: slower ones were disturbed. Repeat noise (standard deviation of one arm's runs): %s.\n" % (
                  scores.measured, scores.planned, scores.unsettled, percent(figures.repeat_noise(scores.repeats)))]  # fmt: skip
     if not scores.judged:

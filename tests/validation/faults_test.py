@@ -125,11 +125,14 @@ class Truth(unittest.TestCase):
         self.assertFalse(fault_scores.is_right("none", {"step": 0.5, "read": 0.3}))
         self.assertFalse(fault_scores.is_alarm("workers", {"read": 0.3}))
 
-    def test_two_runs_that_agree_settle_an_arm_and_one_suffices_only_if_one_is_wanted(self):
+    def test_an_arm_is_settled_by_as_many_runs_that_agree_as_are_wanted(self):
         self.assertFalse(fault_runs.settled([{"rate": 100}], 2))
         self.assertTrue(fault_runs.settled([{"rate": 100}], 1))
         self.assertFalse(fault_runs.settled([{"rate": 100}, {"rate": 80}], 2))
         self.assertTrue(fault_runs.settled([{"rate": 100}, {"rate": 80}, {"rate": 99}], 2))
+        self.assertFalse(fault_runs.settled([{"rate": 100}, {"rate": 80}, {"rate": 99}], 3))
+        self.assertTrue(fault_runs.settled([{"rate": 100}, {"rate": 96}, {"rate": 80}, {"rate": 99}], 3))
+        self.assertFalse(fault_runs.settled([{"rate": 100}, {"rate": 96}, {"rate": 99}], 3, least=110))
 
 
 class Tables(unittest.TestCase):

@@ -129,7 +129,7 @@ def provenance(about):
                  % (min(loads), max(loads), figures.quantile(loads, 0.5)))  # fmt: skip
     if about["provisional"]:
         text += (".\n\n**Provisional, not a verdict on the goals.** " + " ".join(about["provisional"])
-                 + " On a quiet machine, `scripts/validate.sh --fresh` replaces it")  # fmt: skip
+                 + " On a quiet machine, `scripts/validate.sh` goes on with it")  # fmt: skip
     return text + ".\n"
 
 

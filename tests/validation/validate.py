@@ -209,7 +209,7 @@ def faults_text(scenarios, store, effort, quick):
     if scores.missing:
         reasons.append("%d faults are not measured in full." % len(scores.missing))
     if scores.unsettled > 0.1 * scores.measured:
-        reasons.append("Of %d of %d arms no two runs agree." % (scores.unsettled, scores.measured))
+        reasons.append("Of %d of %d arms no three runs agree." % (scores.unsettled, scores.measured))
     return tables.titled(fault_tables.section(scores), about(scores.loads, reasons))
 
 
