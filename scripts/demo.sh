@@ -3,7 +3,7 @@
 #
 # From nothing to a verdict: installs what is missing, builds, makes images, trains a small network
 # on the CPU under the agent and prints what holds the run back. Takes no options; everything that
-# it writes is in build/. Under two minutes after the build, on two cores.
+# it writes is in build/. On two cores: packages and build some ten minutes, the rest under one.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

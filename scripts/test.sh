@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Builds and tests everything: the release build with all tests and the lint, the same tests but
-# those labelled "preload" under AddressSanitizer with UndefinedBehaviorSanitizer and under
-# ThreadSanitizer, the whole tree with clang, and the fuzz targets for 30 s each.
+# those labelled "preload" under AddressSanitizer with UndefinedBehaviorSanitizer and, but for the
+# analyzer's, under ThreadSanitizer, the whole tree with clang, and the fuzz targets for 30 s each.
 #
 #   scripts/test.sh [--quick]     --quick: the release build only
 #
