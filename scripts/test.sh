@@ -8,7 +8,7 @@
 #   scripts/test.sh [--quick]     --quick: the release build only
 #
 # Installs what is missing first. Logs are in build/test/. Exit status: 0 all passed, 1 something
-# failed (the rest ran nevertheless), 2 usage, 3 a package is missing.
+# failed (the rest ran nevertheless), 2 usage or a path with spaces, 3 a package is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -21,6 +21,11 @@ case "${1:-}" in
     exit 2
     ;;
 esac
+
+if [[ $PWD == *[[:space:]:]* ]]; then
+  echo "test: LD_PRELOAD, which the agent's tests set, holds no path with spaces or colons: $PWD" >&2
+  exit 2
+fi
 
 readonly kLogs=build/test
 readonly kFuzzTargets=(fuzz_trace_reader fuzz_trace_import fuzz_loader_jpeg fuzz_loader_tar)

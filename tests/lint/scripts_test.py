@@ -211,6 +211,17 @@ class CountSpansTest(unittest.TestCase):
         self.assertEqual(["item"], outer["sample"])
 
 
+class TestScriptTest(InFolder):
+    def test_a_path_that_cannot_be_preloaded_is_refused(self):
+        for name in ("with space", "with:colon"):
+            script = self.folder / name / "scripts/test.sh"
+            script.parent.mkdir(parents=True)
+            shutil.copy(ROOT / "scripts/test.sh", script)
+            done = subprocess.run([str(script)], text=True, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+            self.assertEqual((2, ""), (done.returncode, done.stdout))
+            self.assertRegex(done.stderr, f"^test: .*{name}\n$")
+
+
 class LoadersTest(InFolder):
     def test_a_case_that_hangs_is_told_and_its_workers_end(self):
         penstock, kept = self.folder / "penstock", self.folder / "worker"
