@@ -22,12 +22,11 @@ import runs
 CELL = os.path.join(runs.HERE, "fault_cell.py")
 SIZES = {"medium": ((400, 300), (300, 400), (360, 320)), "large": ((560, 420), (420, 560), (500, 450)),
          "huge": ((800, 600), (600, 800), (700, 650)), "giant": ((1200, 900), (900, 1200), (1050, 950))}  # fmt: skip
-MOST = 8  # runs of one arm, ever
-AGREE = 0.05  # relative difference of the fastest runs of one arm
-SLOWER = 0.08  # of a recording against the fastest run without the agent
+MOST = 16  # runs of one arm, ever
+KNOWN = 0.04  # standard error of an arm's mean that is small enough
+STRAYS = 0.1  # of a recording against the mean of the runs without the agent
 
-# So many runs of each arm agree, and so many are made at most. Of two that agree both may be slow: on a machine that
-# runs slowly for minutes, two of four arms were measured 20 % below what they reached later.
+# So many runs of each arm are made at least, and at most.
 Effort = collections.namedtuple("Effort", "repeats attempts")
 QUICK, FULL = Effort(1, 1), Effort(3, MOST)
 
@@ -169,26 +168,23 @@ class Work:
             print("validate: recorded %s/%d%s" % (*scenario[:2], " again" if again else ""), flush=True)
 
     def record_again(self, scenario, attempts):
-        """Of a recording that was slower than the run without the agent: something else disturbed it."""
+        """Of a recording that was much slower or faster than the runs without the agent: it met an odd moment."""
         count = self.store.runs.get("b-trace/%s/%d" % scenario[:2], {"recordings": attempts})["recordings"]
         found, trace = runs_of(self.store, scenario.knobs), trace_of(self.store, scenario)
         if not found or count >= attempts or not os.path.exists(trace):
             return
         report = self.attempt(trace, report_of, trace)
-        if report and report["throughput"]["whole_run_samples_per_s"] < (1 - SLOWER) * fastest(found):
+        usual = figures.mean(one["rate"] for one in found)
+        if report and abs(report["throughput"]["whole_run_samples_per_s"] / usual - 1) > STRAYS:
             self.record(scenario, again=True)
 
     def measure(self, scenario, effort, attempt):
         known = reports(self.store, [scenario])
         order = list(arms(scenario, known.get(scenario[:2])).items())
         self.shuffled.shuffle(order)
-        # A recording that was faster than every run without the agent says that something disturbed these.
-        recorded = max([0.0, *(one["throughput"]["whole_run_samples_per_s"] for one in known.values())])
         for name, knobs in order:
             key = key_of(knobs, attempt)
-            least = (1 - AGREE) * recorded if knobs == scenario.knobs else 0.0
-            found = runs_of(self.store, knobs)
-            if key in self.store.runs or settled(found, effort.repeats, least) or self.late():
+            if key in self.store.runs or settled(runs_of(self.store, knobs), effort.repeats) or self.late():
                 continue
             answer = self.attempt(key, self.server.measure, knobs, 100 + attempt)
             if answer:
@@ -199,7 +195,7 @@ class Work:
 def work(scenarios, store, pictures, effort, deadline):
     """Records and measures what is not stored yet until the deadline. Returns how many runs failed.
 
-    Every arm runs once, then again, until its fastest runs agree. A scenario's arms come one after the other, in
+    Every arm runs once, then again, until its mean is known well enough. A scenario's arms come one after the other, in
     a random order: a machine that slows down for a minute slows down all that are compared."""
     worker = Work(scenarios, store, pictures, deadline)
     try:
@@ -219,14 +215,10 @@ def runs_of(store, knobs):
     return [store.runs[key] for key in keys if key in store.runs]
 
 
-def fastest(found):
-    return max(one["rate"] for one in found)
-
-
-def settled(found, repeats, least=0.0):
-    """Whether the so many fastest runs agree, and reach `least`: others can only slow a run down."""
-    rates = sorted((one["rate"] for one in found), reverse=True)
-    return len(rates) >= repeats and rates[0] >= least and rates[repeats - 1] >= (1 - AGREE) * rates[0]
+def settled(found, repeats):
+    """Whether there are so many runs, and their mean is known to KNOWN; of one that is wanted, one is enough."""
+    rates = [one["rate"] for one in found]
+    return len(rates) >= repeats and (repeats < 2 or figures.standard_error(rates) <= KNOWN)
 
 
 def measured(store, scenario, report):

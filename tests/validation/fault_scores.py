@@ -4,7 +4,6 @@
 A scenario's truth is measured: of each label the largest gain of its fixes, and of all labels the largest one.
 """
 import collections
-import statistics
 
 import faults
 import figures
@@ -41,13 +40,6 @@ def is_alarm(named, gains):
     return figures.name_of(data) == "none" and named not in ("step", "none")
 
 
-def rate_of(rates):
-    """An arm's rate: the median of its runs within a tenth of the fastest. Slower ones were disturbed, since others
-    can only slow a run down; the fastest alone would be the higher, the more often an arm was run."""
-    fastest = max(rates)
-    return statistics.median(rate for rate in rates if rate >= 0.9 * fastest)
-
-
 class Scores:
     """Filled one scenario at a time; Judged of ours are kept one by one, of the others only the outcome."""
 
@@ -58,7 +50,7 @@ class Scores:
         self.gain_errors = []  # of what ours named: (1 + claimed) / (1 + measured) - 1
         self.whatif = collections.defaultdict(list)  # label of a fix -> the same, for each fix asked for
         self.signs = []  # of those, whether both say "gains 5 %" or both do not
-        self.regrets = collections.defaultdict(list)  # method -> regret
+        self.regrets = collections.defaultdict(list)  # method -> (regret, honest regret or None)
         self.repeats = []
         self.missing = []
         self.planned = self.measured = self.unsettled = 0  # arms
@@ -74,7 +66,7 @@ class Scores:
 
     def add(self, scenario, report, repeats, others, predicted):
         """`repeats`: {arm: [rate]}; `others`: {method: {label: claim}}; `predicted`: {fix: gain} of whatif."""
-        rates = {arm: rate_of(values) for arm, values in repeats.items()}
+        rates = {arm: figures.mean(values) for arm, values in repeats.items()}
         gains = gains_of(scenario, rates)
         wanted = {fix.what for fix in scenario.fixes} | {"base"}
         if report is None or not wanted <= set(rates):
@@ -88,7 +80,7 @@ class Scores:
                 self.whatif[fix.what.split(" ", 1)[1] if fix.label == "workers" else fix.what].append(
                     (1 + predicted[fix.what]) / (1 + real) - 1)
                 self.signs.append((predicted[fix.what] >= 0.05) == (real >= 0.05))
-        self.add_regrets(scenario, rates)
+        self.add_regrets(scenario, repeats)
 
     def add_names(self, scenario, report, gains, others):
         claims = faults.claims_of(report)
@@ -110,14 +102,27 @@ class Scores:
             self.named[method].append((scenario.severity, scenario.healthy, is_right(label, gains),
                                        is_alarm(label, gains), max(0.0, gains.get(label, 0.0)), best))  # fmt: skip
 
-    def add_regrets(self, scenario, rates):
+    def add_regrets(self, scenario, repeats):
         """Of what can be set: the scenario as it is, its fixes of workers, depth and start, and the suggestion."""
         settings = {"base", "suggested", *(fix.what for fix in scenario.fixes
                                            if set(fix.knobs) <= {"workers", "prefetch", "persistent"})}  # fmt: skip
-        known = {arm: rate for arm, rate in rates.items() if arm in settings}
-        if "suggested" in known and len(known) > 2:
-            self.regrets[OURS].append(figures.regret("suggested", known))
-            self.regrets["as it is"].append(figures.regret("base", known))
+        known = {arm: rates for arm, rates in repeats.items() if arm in settings}
+        if "suggested" not in known or len(known) <= 2:
+            return
+        means = {arm: figures.mean(rates) for arm, rates in known.items()}
+        for method, chosen in ((OURS, "suggested"), ("as it is", "base")):
+            self.regrets[method].append((figures.regret(chosen, means), figures.honest_regret(chosen, known)))
+
+    def regret(self, method):
+        """(mean regret, mean honest regret), the second None where no scenario has two runs of all its arms."""
+        naive, honest = zip(*self.regrets[method])
+        honest = [one for one in honest if one is not None]
+        return figures.mean(naive), figures.mean(honest) if honest else None
+
+    def judged_regret(self, method):
+        """Of the two, the one that the goal is about."""
+        naive, honest = self.regret(method)
+        return naive if honest is None else honest
 
     def shares(self, method, severity=None):
         """(right, of) of the faults, healthy controls left out."""

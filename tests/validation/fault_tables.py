@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Section (b) of analyzer/VALIDATION.md from its scores: every figure in it comes from here."""
+import fault_runs
 import fault_scores
 import faults
 import figures
@@ -15,6 +16,11 @@ Where nothing in the data path gains 5 %, "step" and "none" are both right: they
 Named is, of the verdict and the findings of `penstock report`, what claims the largest gain, or the verdict if it is
 within a fifth of that; findings that predict nothing come last, those for information are left out. Gains are of the
 whole loop, start-up included.
+"""
+REGRETS = """\
+Suggestion, measured; regret against the best measured of the scenario's own setting and its fixes of workers, depth and
+start. The best is found by one half of each arm's runs and judged by the other, both ways: the best of several equal
+arms by the same runs is the luckiest, and regret would be noise (the last column).
 """
 
 
@@ -35,7 +41,7 @@ def goals(scores):
     if count:
         rows.append(goal("healthy controls with an alarm", "%d of %d" % (alarms, count), alarms == 0, "none"))
     if scores.regrets[OURS]:
-        lost = figures.mean(scores.regrets[OURS])
+        lost = scores.judged_regret(OURS)
         rows.append(goal("regret of the suggestion", percent(lost), lost <= REGRET_GOAL, "at most 2 %"))
     if scores.gain_errors:
         off = figures.mean(abs(error) for error in scores.gain_errors)
@@ -97,11 +103,21 @@ def whatif(scores):
     return table(head, rows)
 
 
+def regrets(scores):
+    rows = []
+    for method, lost in scores.regrets.items():
+        naive, honest = scores.regret(method)
+        worst = max((one for _naive, one in lost if one is not None), default=None)
+        rows.append((method, len(lost), percent(honest), percent(worst), percent(naive)))
+    return table(("", "suggestions", "mean regret", "worst", "by the same runs"), rows)
+
+
 def section(scores):
     parts = [TITLE, INTRODUCTION,
-             "%d of %d planned arms measured; of %d of them no three runs agree yet. An arm's rate is the "
-             "median of its runs within a tenth of the fastest: slower ones were disturbed. Repeat noise (standard deviation of one arm's runs): %s.\n" % (
-                 scores.measured, scores.planned, scores.unsettled, percent(figures.repeat_noise(scores.repeats)))]  # fmt: skip
+             "%d of %d planned arms measured, %d of them not to %s yet (standard error of an arm's mean, which is its "
+             "rate). Repeat noise (standard deviation of one arm's runs): %s.\n" % (
+                 scores.measured, scores.planned, scores.unsettled, percent(fault_runs.KNOWN, 0),
+                 percent(figures.repeat_noise(scores.repeats)))]  # fmt: skip
     if not scores.judged:
         parts.append("No scenario was recorded and measured yet.\n")
     else:
@@ -116,11 +132,7 @@ def section(scores):
                       "agree on whether 5 %% is gained in %s.\n" % percent(sum(scores.signs) / len(scores.signs)),
                       whatif(scores)]  # fmt: skip
         if scores.regrets[OURS]:
-            parts += ["Suggestion, measured; regret against the best measured of the scenario's own setting and its fixes "
-                      "of workers, depth and start.\n",
-                      table(("", "suggestions", "mean regret", "worst"),
-                            [(method, len(lost), percent(figures.mean(lost)), percent(max(lost)))
-                             for method, lost in scores.regrets.items() if lost])]  # fmt: skip
+            parts += [REGRETS, regrets(scores)]
     if scores.missing:
         parts.append("Not judged, for lack of runs: %s.\n" % ", ".join(scores.missing))
     parts.append("Not made here: " + "; ".join("%s (%s)" % one for one in faults.NOT_RUN) + ".\n")

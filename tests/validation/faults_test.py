@@ -109,12 +109,6 @@ class Truth(unittest.TestCase):
         self.assertAlmostEqual(found["step"], -0.1)
         self.assertEqual(fault_scores.gains_of(one, {"prefetch 8": 1.0}), {})
 
-    def test_more_runs_of_an_arm_do_not_make_it_faster_and_disturbed_ones_do_not_count(self):
-        self.assertEqual(fault_scores.rate_of([100.0]), 100)
-        self.assertEqual(fault_scores.rate_of([50.0, 100.0, 80.0]), 100)
-        self.assertEqual(fault_scores.rate_of([95.0, 100.0, 91.0, 60.0]), 95)
-        self.assertEqual(fault_scores.rate_of([95.0, 100.0]), 97.5)
-
     def test_where_the_data_gain_nothing_the_step_and_none_are_right_and_all_else_is_an_alarm(self):
         gains = {"step": 0.5, "read": 0.02, "workers": 0.0}
         for named in ("step", "none"):
@@ -125,14 +119,16 @@ class Truth(unittest.TestCase):
         self.assertFalse(fault_scores.is_right("none", {"step": 0.5, "read": 0.3}))
         self.assertFalse(fault_scores.is_alarm("workers", {"read": 0.3}))
 
-    def test_an_arm_is_settled_by_as_many_runs_that_agree_as_are_wanted(self):
-        self.assertFalse(fault_runs.settled([{"rate": 100}], 2))
-        self.assertTrue(fault_runs.settled([{"rate": 100}], 1))
-        self.assertFalse(fault_runs.settled([{"rate": 100}, {"rate": 80}], 2))
-        self.assertTrue(fault_runs.settled([{"rate": 100}, {"rate": 80}, {"rate": 99}], 2))
-        self.assertFalse(fault_runs.settled([{"rate": 100}, {"rate": 80}, {"rate": 99}], 3))
-        self.assertTrue(fault_runs.settled([{"rate": 100}, {"rate": 96}, {"rate": 80}, {"rate": 99}], 3))
-        self.assertFalse(fault_runs.settled([{"rate": 100}, {"rate": 96}, {"rate": 99}], 3, least=110))
+    def test_an_arm_is_settled_when_its_mean_is_known_by_the_runs_that_are_wanted_at_least(self):
+        def settled(repeats, *rates):
+            return fault_runs.settled([{"rate": rate} for rate in rates], repeats)
+
+        self.assertTrue(settled(1, 100))
+        self.assertFalse(settled(2, 100))
+        self.assertFalse(settled(3, 100, 100))
+        self.assertTrue(settled(3, 100, 100, 100))
+        self.assertFalse(settled(3, 100, 80, 99))  # 6.5 %
+        self.assertTrue(settled(3, 100, 80, 99, 101, 98, 100, 102, 97))  # 2.6 %
 
 
 class Tables(unittest.TestCase):
@@ -152,7 +148,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(scores.shares("penstock"), (1, 1))
         self.assertEqual(scores.confusion, {("read", "read"): 1})
         self.assertAlmostEqual(scores.gain_errors[0], 0)
-        self.assertAlmostEqual(scores.regrets["penstock"][0], 0.05)
+        self.assertAlmostEqual(scores.judged_regret("penstock"), 0.05)
         self.assertAlmostEqual(scores.expected_gain("penstock"), 1)
         text = fault_tables.section(scores)
         self.assertIn("| faults named right, severity 1 | 100.0 % (1 of 1", text)

@@ -5,6 +5,7 @@ An error is predicted / measured - 1, a fraction: +0.1 is a prediction that prom
 """
 import collections
 import math
+import statistics
 
 Errors = collections.namedtuple("Errors", "count mean_absolute median_absolute p95_absolute worst bias")
 
@@ -64,9 +65,29 @@ def repeat_noise(groups):
     return math.sqrt(squares / degrees) if degrees else None
 
 
+def standard_error(values):
+    """Of the mean, relative to it; None of fewer than two."""
+    if len(values) < 2:
+        return None
+    return statistics.stdev(values) / math.sqrt(len(values)) / mean(values)
+
+
 def regret(chosen, rates):
     """What a choice gives away: 1 - its rate / the best rate. `rates`: {choice: measured rate}."""
     return 1 - rates[chosen] / max(rates.values())
+
+
+def honest_regret(chosen, runs):
+    """Likewise, where the best is found by one half of the runs and judged by the other, both ways.
+
+    The best of several noisy rates is the luckiest too, so that regret() of equal choices is not 0.
+    `runs`: {choice: [measured rate]}; None where a choice has one run alone."""
+    if min(map(len, runs.values())) < 2:
+        return None
+    first = {choice: mean(found[0::2]) for choice, found in runs.items()}
+    second = {choice: mean(found[1::2]) for choice, found in runs.items()}
+    return mean(1 - judged[chosen] / judged[max(found, key=found.get)] for found, judged in
+                ((first, second), (second, first)))  # fmt: skip
 
 
 def cheapest(rates, cost, within=0.02):

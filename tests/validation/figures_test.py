@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The harness's statistics and baselines on numbers whose answer is known, and the public curves."""
 import math
+import random
 import os
 import tempfile
 import unittest
@@ -49,6 +50,24 @@ class Figures(unittest.TestCase):
     def test_regret_is_zero_for_the_best(self):
         self.assertEqual(figures.regret("a", {"a": 10, "b": 8}), 0)
         self.assertAlmostEqual(figures.regret("b", {"a": 10, "b": 8}), 0.2)
+
+    def test_honest_regret_of_equal_choices_is_no_noise_and_of_a_bad_one_is_found(self):
+        draw = random.Random(2)
+        naive, honest, bad = [], [], []
+        for _ in range(400):
+            runs = {name: [draw.gauss(100, 10) for _ in range(8)] for name in "abcd"}
+            naive.append(figures.regret("a", {name: figures.mean(found) for name, found in runs.items()}))
+            honest.append(figures.honest_regret("a", runs))
+            bad.append(figures.honest_regret("a", {**runs, "a": [0.8 * rate for rate in runs["a"]]}))
+        self.assertGreater(figures.mean(naive), 0.025)
+        self.assertAlmostEqual(figures.mean(honest), 0, delta=0.008)
+        self.assertAlmostEqual(figures.mean(bad), 0.2, delta=0.01)
+        self.assertEqual(figures.honest_regret("a", {"a": [1.0, 2.0], "b": [1.0, 2.0]}), 0)
+        self.assertIsNone(figures.honest_regret("a", {"a": [1.0], "b": [1.0, 2.0]}))
+
+    def test_the_standard_error_is_of_the_mean_and_relative(self):
+        self.assertAlmostEqual(figures.standard_error([9, 11]), 0.1)
+        self.assertIsNone(figures.standard_error([9]))
 
     def test_the_cheapest_good_choice_wins(self):
         rates = {1: 50, 2: 99, 4: 100, 8: 100.5}

@@ -209,7 +209,8 @@ def faults_text(scenarios, store, effort, quick):
     if scores.missing:
         reasons.append("%d faults are not measured in full." % len(scores.missing))
     if scores.unsettled > 0.1 * scores.measured:
-        reasons.append("Of %d of %d arms no three runs agree." % (scores.unsettled, scores.measured))
+        reasons.append("%d of %d arms are not known to %g %%." % (scores.unsettled, scores.measured,
+                       100 * fault_runs.KNOWN))  # fmt: skip
     return tables.titled(fault_tables.section(scores), about(scores.loads, reasons))
 
 
