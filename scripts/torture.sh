@@ -64,11 +64,8 @@ if "$full" && "$fuzz"; then
   if setarch "$(uname -m)" --addr-no-randomize true 2>/dev/null; then
     fixed=(setarch "$(uname -m)" --addr-no-randomize)
   fi
-  { cmake -S . -B build/fuzz -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=clang-14 \
-    -DCMAKE_CXX_COMPILER=clang++-14 "${launcher[@]}" -DPENSTOCK_FUZZ=ON \
-    "-DPENSTOCK_SANITIZE=address;undefined" -DPENSTOCK_BENCHMARKS=OFF -DPENSTOCK_CUDA=OFF &&
-    "${fixed[@]}" cmake --build build/fuzz --target fuzz_trace_reader fuzz_trace_import \
-      fuzz_loader_jpeg fuzz_loader_tar; } >>"$log" 2>&1 || does_not_build
+  { cmake --preset asan "${launcher[@]}" && "${fixed[@]}" cmake --build --preset asan --target fuzz_trace_reader \
+    fuzz_trace_import fuzz_loader_jpeg fuzz_loader_tar; } >>"$log" 2>&1 || does_not_build
 fi
 
 export PENSTOCK_BIN=$PWD/$build/bin PENSTOCK_AGENT_LIB=$PWD/$build/lib/libpenstock_agent.so

@@ -67,7 +67,7 @@ def arguments():
     form.add_argument("--full", action="store_true", help="in earnest, and write tests/RELIABILITY.md of all that was")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this scenario")
     parser.add_argument("--fuzz-seconds", type=int, default=600, metavar="N", help="for each target (600)")
-    parser.add_argument("--fuzz-build", metavar="DIR", default="build/fuzz", help="where the targets are")
+    parser.add_argument("--fuzz-build", metavar="DIR", default="build/asan", help="where the targets are")
     parser.add_argument("--note", default="", metavar="TEXT", help="a sentence for the document")
     parser.add_argument("--list", action="store_true", help="the names of all scenarios")
     return parser.parse_args()
