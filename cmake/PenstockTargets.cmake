@@ -74,7 +74,7 @@ endfunction()
 
 # penstock_fuzz_target(name SOURCE DEPS libraries... INSTRUMENT our libraries... [SEEDS folders...])
 #
-# NAME_replay feeds files to LLVMFuzzerTestOneInput in every build, and as a test the SEEDS; with
+# NAME_replay feeds files to LLVMFuzzerTestOneInput in every build but tsan's, and as a test the SEEDS; with
 # PENSTOCK_FUZZ the libFuzzer program NAME itself is there too, and INSTRUMENT is built for coverage.
 function(penstock_fuzz_target name)
   cmake_parse_arguments(ARG "" "SOURCE" "DEPS;INSTRUMENT;SEEDS" ${ARGN})

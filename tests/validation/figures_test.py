@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The harness's statistics and baselines on numbers whose answer is known, and the public curves."""
 import math
-import random
 import os
+import random
 import tempfile
 import unittest
 
