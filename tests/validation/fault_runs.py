@@ -15,7 +15,7 @@ import time
 
 import baselines
 import fault_cell_knobs
-
+import faults
 import figures
 import runs
 
@@ -23,7 +23,6 @@ CELL = os.path.join(runs.HERE, "fault_cell.py")
 SIZES = {"medium": ((400, 300), (300, 400), (360, 320)), "large": ((560, 420), (420, 560), (500, 450)),
          "huge": ((800, 600), (600, 800), (700, 650)), "giant": ((1200, 900), (900, 1200), (1050, 950))}  # fmt: skip
 MOST = 16  # runs of one arm, ever
-KNOWN = 0.04  # standard error of an arm's mean that is small enough
 STRAYS = 0.1  # of a recording against the mean of the runs without the agent
 
 # So many runs of each arm are made at least, and at most.
@@ -216,9 +215,9 @@ def runs_of(store, knobs):
 
 
 def settled(found, repeats):
-    """Whether there are so many runs, and their mean is known to KNOWN; of one that is wanted, one is enough."""
+    """Whether there are so many runs, and their mean is known to faults.KNOWN; of one that is wanted, one is enough."""
     rates = [one["rate"] for one in found]
-    return len(rates) >= repeats and (repeats < 2 or figures.standard_error(rates) <= KNOWN)
+    return len(rates) >= repeats and (repeats < 2 or figures.standard_error(rates) <= faults.KNOWN)
 
 
 def measured(store, scenario, report):

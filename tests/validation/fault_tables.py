@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Section (b) of analyzer/VALIDATION.md from its scores: every figure in it comes from here."""
-import fault_runs
 import fault_scores
 import faults
 import figures
@@ -116,7 +115,7 @@ def section(scores):
     parts = [TITLE, INTRODUCTION,
              "%d of %d planned arms measured, %d of them not to %s yet (standard error of an arm's mean, which is its "
              "rate). Repeat noise (standard deviation of one arm's runs): %s.\n" % (
-                 scores.measured, scores.planned, scores.unsettled, percent(fault_runs.KNOWN, 0),
+                 scores.measured, scores.planned, scores.unsettled, percent(faults.KNOWN, 0),
                  percent(figures.repeat_noise(scores.repeats)))]  # fmt: skip
     if not scores.judged:
         parts.append("No scenario was recorded and measured yet.\n")

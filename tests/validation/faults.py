@@ -22,6 +22,8 @@ NO_READ = {"read": "memory", "read_ms": 0.0, "bandwidth_mb": 0.0, "lock": False,
 LABELS = ("read", "decode", "augment", "collate", "transfer", "startup", "prefetch", "workers", "threads", "cores",
           "step", "none")  # fmt: skip
 
+KNOWN = 0.04  # standard error of the mean of a scenario's or a fix's runs that is small enough
+
 # What cannot be made on a plain machine without permission, and so is not imitated.
 NOT_RUN = (
     ("F15", "a cgroup CPU quota needs permission to write below /sys/fs/cgroup; F14 limits the cores by affinity"),

@@ -210,7 +210,7 @@ def faults_text(scenarios, store, effort, quick):
         reasons.append("%d faults are not measured in full." % len(scores.missing))
     if scores.unsettled > 0.1 * scores.measured:
         reasons.append("%d of %d arms are not known to %g %%." % (scores.unsettled, scores.measured,
-                       100 * fault_runs.KNOWN))  # fmt: skip
+                       100 * faults.KNOWN))  # fmt: skip
     return tables.titled(fault_tables.section(scores), about(scores.loads, reasons))
 
 
