@@ -44,7 +44,7 @@ record() {
 mkdir -p "$kOut"
 scripts/deps.sh build run
 
-say "Building (log: $kOut/build.log)"
+say "Building, some ten minutes on two cores (log: $kOut/build.log)"
 : >"$kOut/build.log"
 quietly "$kOut/build.log" cmake --preset release
 quietly "$kOut/build.log" cmake --build --preset release --target penstock_programs
