@@ -55,6 +55,7 @@ class Scores:
         self.missing = []
         self.planned = self.measured = self.unsettled = 0  # arms
         self.loads = []
+        self.arms = []  # lists of runs
 
     def count(self, arms, settled):
         """`arms`: {arm: [run]} of one scenario; `settled`: whether such a list of runs agrees."""
@@ -63,6 +64,7 @@ class Scores:
             self.measured += 1 if found else 0
             self.unsettled += 1 if found and not settled(found) else 0
             self.loads += [one["load"] for one in found]
+            self.arms.append(found)
 
     def add(self, scenario, report, repeats, others, predicted):
         """`repeats`: {arm: [rate]}; `others`: {method: {label: claim}}; `predicted`: {fix: gain} of whatif."""

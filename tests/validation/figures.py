@@ -72,6 +72,19 @@ def standard_error(values):
     return statistics.stdev(values) / math.sqrt(len(values)) / mean(values)
 
 
+def speed_difference(things):
+    """By how much machines differ on which the same things were measured: the largest over machines of the mean, over
+    things, of its rate against the others', as a fraction. `things`: [[(machine, rate)]]. None if none was shared."""
+    logs = collections.defaultdict(list)
+    for runs in things:
+        for machine in {machine for machine, _rate in runs}:
+            own = [rate for one, rate in runs if one == machine]
+            others = [rate for one, rate in runs if one != machine]
+            if others:
+                logs[machine].append(math.log(mean(own) / mean(others)))
+    return max(math.exp(abs(mean(found))) - 1 for found in logs.values()) if logs else None
+
+
 def regret(chosen, rates):
     """What a choice gives away: 1 - its rate / the best rate. `rates`: {choice: measured rate}."""
     return 1 - rates[chosen] / max(rates.values())

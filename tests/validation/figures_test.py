@@ -69,6 +69,13 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(figures.standard_error([9, 11]), 0.1)
         self.assertIsNone(figures.standard_error([9]))
 
+    def test_machines_that_made_the_same_runs_are_compared_by_what_they_share(self):
+        self.assertIsNone(figures.speed_difference([[("a", 100.0), ("a", 120.0)], [("b", 300.0)]]))
+        mixed = [[("a", 100.0), ("b", 118.0)], [("a", 10.0), ("a", 12.0), ("b", 13.0)], [("b", 5.0)]]
+        self.assertAlmostEqual(figures.speed_difference(mixed), 0.1809, places=3)
+        noisy = [[("a", 100.0), ("b", 110.0)], [("a", 110.0), ("b", 100.0)]]
+        self.assertAlmostEqual(figures.speed_difference(noisy), 0.0)
+
     def test_the_cheapest_good_choice_wins(self):
         rates = {1: 50, 2: 99, 4: 100, 8: 100.5}
         self.assertEqual(figures.cheapest(rates, cost=lambda workers: workers), 2)
@@ -187,6 +194,13 @@ class Harness(unittest.TestCase):
         self.assertEqual(tables.carried(document, "a"), "## (a) Something\n\nfigures\n")
         self.assertEqual(tables.carried(document, "d"), text.rstrip("\n") + "\n")
         self.assertIsNone(tables.carried(document, "b"))
+
+    def test_runs_of_machines_that_differ_are_no_verdict(self):
+        runs_of_two = [[{"machine": "one", "rate": 100.0}, {"machine": "other", "rate": 120.0}]]
+        self.assertIn("differ by 20 %", validate.mixed(runs_of_two)[0])
+        runs_of_two[0][1]["rate"] = 104.0
+        self.assertEqual(validate.mixed(runs_of_two), [])
+        self.assertEqual(validate.mixed([[{"rate": 100.0}, {"rate": 150.0}]]), [])  # kept before machines were told apart
 
     def test_an_interrupted_line_is_measured_again(self):
         with tempfile.TemporaryDirectory() as folder:

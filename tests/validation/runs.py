@@ -17,6 +17,17 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PYTHON = "/usr/bin/python3"
 TIMEOUT = 300
 
+def machine():
+    """A name of the machine as it runs now: another one, and it started anew, are told apart."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+MACHINE = machine()
+
 # workers; prefetch as the loader counts it (PyTorch: batches per worker, ours: batches); step in ms.
 Cell = collections.namedtuple("Cell", "workers prefetch step")
 Predicted = collections.namedtuple("Predicted", "rate low high")

@@ -28,6 +28,7 @@ import tables
 
 ROOT = os.path.dirname(os.path.dirname(runs.HERE))
 MEASURED = os.path.join(runs.HERE, "measured")
+MIXED = 0.05  # machines that differ by more are not to be mixed
 
 
 class Store:
@@ -48,7 +49,7 @@ class Store:
                     self.runs[one["key"]] = one
 
     def add(self, key, measured):
-        self.runs[key] = {"key": key, **measured}
+        self.runs[key] = {"key": key, "machine": runs.MACHINE, **measured}
         with open(self.path, "a+b") as file:
             if file.tell() > 0:
                 file.seek(-1, os.SEEK_END)
@@ -187,16 +188,28 @@ def about(loads, reasons):
 QUICK_FORM = "The quick form: a few cells only."
 
 
+def mixed(things):
+    """What is to be said of `things`, lists of runs of one thing each, if machines of several speeds made them."""
+    found = figures.speed_difference([(one.get("machine", ""), one["rate"]) for one in runs_found] for runs_found in things)
+    if found is None or found <= MIXED:
+        return []
+    return ["Machines whose speeds differ by %.0f %% are mixed; `scripts/validate.sh --fresh` measures all of it on one."
+            % (100 * found)]  # fmt: skip
+
+
 def grid_text(section, families, store, quick):
     """Section (a) or (d), from what is stored; None if nothing is."""
-    keys = [key_of(f, cell, repeat) for f in families for cell in f.cells for repeat in range(grids.REPEATS)]
-    found = [store.runs[key] for key in keys if key in store.runs]
+    keys = [[key_of(f, cell, repeat) for repeat in range(grids.REPEATS)] for f in families for cell in f.cells]
+    cells = [[store.runs[key] for key in repeats if key in store.runs] for repeats in keys]
+    found = [one for cell in cells for one in cell]
+    planned = grids.REPEATS * len(keys)
     if not found:
         return None
     reasons = [QUICK_FORM] if quick else []
-    if len(found) < len(keys):
-        reasons.append("%d of %d runs are measured." % (len(found), len(keys)))
-    text = tables.grid_section(section, score(families, store), (len(found), len(keys)))
+    reasons += mixed(cells)
+    if len(found) < planned:
+        reasons.append("%d of %d runs are measured." % (len(found), planned))
+    text = tables.grid_section(section, score(families, store), (len(found), planned))
     return tables.titled(text, about([one["load"] for one in found], reasons))
 
 
@@ -206,6 +219,7 @@ def faults_text(scenarios, store, effort, quick):
     if not scores.measured:
         return None
     reasons = [QUICK_FORM] if quick else []
+    reasons += mixed(scores.arms)
     if scores.missing:
         reasons.append("%d faults are not measured in full." % len(scores.missing))
     if scores.unsettled > 0.1 * scores.measured:
