@@ -51,6 +51,10 @@ class CudaStream final : public Stream {
   Result<void> Wait(unsigned mark) override {
     return Check(cudaEventSynchronize(marks_[mark]), "work on the device");
   }
+  Result<void> Follow(Stream& other, unsigned mark) override {
+    const cudaEvent_t event = static_cast<CudaStream&>(other).marks_[mark];
+    return Check(cudaStreamWaitEvent(stream_, event, 0), "order of two streams");
+  }
   Result<TimeNs> SinceAnchor(unsigned mark) override;
   void* native() override { return stream_; }
 

@@ -79,6 +79,8 @@ class Stream {
   [[nodiscard]] virtual Result<void> Mark(unsigned mark) = 0;
   // Sleeps until the work before the mark is done. Errors: also those of that work.
   [[nodiscard]] virtual Result<void> Wait(unsigned mark) = 0;
+  // What is queued from now on begins when `other` has passed the mark it has now. No thread waits.
+  [[nodiscard]] virtual Result<void> Follow(Stream& other, unsigned mark) = 0;
   // When the mark was passed, from the device's anchor on. Requires: Wait() for it has succeeded.
   [[nodiscard]] virtual Result<TimeNs> SinceAnchor(unsigned mark) = 0;
   [[nodiscard]] virtual void* native() = 0;  // a cudaStream_t

@@ -42,6 +42,7 @@ class EmulatedStream final : public Stream {
     return {};
   }
   Result<void> Wait(unsigned /*mark*/) override { return {}; }
+  Result<void> Follow(Stream& /*other*/, unsigned /*mark*/) override { return {}; }
   Result<TimeNs> SinceAnchor(unsigned mark) override;
   void* native() override { return nullptr; }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cuda/device.h"
 #include "traces/base/result.h"
@@ -19,7 +20,7 @@ namespace penstock::cuda {
 enum class JpegBackend : std::uint8_t {
   kAuto,       // hardware where the device has engines, else GPU-hybrid
   kHardware,   // the JPEG engines: baseline files of one scan
-  kGpuHybrid,  // Huffman codes by the GPU too, of larger pictures
+  kGpuHybrid,  // as kHybrid, but the codes of large baseline pictures are the GPU's work too
   kHybrid,     // Huffman codes by the CPU, the rest by the GPU
 };
 
@@ -31,7 +32,7 @@ struct JpegOptions {
   JpegBackend backend = JpegBackend::kAuto;
   std::string library;  // a path; empty: libnvjpeg.so.13, .12, .11 where the loader looks
   bool interpolate_chroma = true;
-  int cpu_threads = 1;  // that nvJPEG may use for a batch, where the CPU has a part in it
+  int cpu_threads = 1;  // for the CPU's part of a batch: Huffman codes
 };
 
 // One picture of a batch.
@@ -44,18 +45,21 @@ struct JpegPicture {
 
 class JpegBatches {
  public:
-  // Errors: kEnvironment: no library, one that is too old, or a backend that the device lacks.
-  [[nodiscard]] static Result<std::unique_ptr<JpegBatches>> Make(const JpegOptions& options);
+  // `device` outlives the result. Errors: kEnvironment: no library, one that is too old, or a
+  // backend that the device lacks.
+  [[nodiscard]] static Result<std::unique_ptr<JpegBatches>> Make(const JpegOptions& options,
+                                                                 Device& device);
   virtual ~JpegBatches() = default;
 
   [[nodiscard]] virtual JpegBackend backend() const = 0;  // never kAuto
   [[nodiscard]] virtual unsigned engines() const = 0;     // of the hardware; 0: none, or not known
   // Whether the backend takes this picture. Costs a parse of its headers.
   [[nodiscard]] virtual bool Takes(const JpegPicture& picture) = 0;
-  // Queues the decoding of all pictures. Errors: kInput if nvJPEG refuses one of them: then none of
-  // the pixels are of use. kEnvironment: the device, or arguments that nvJPEG does not know.
-  [[nodiscard]] virtual Result<void> Decode(std::span<const JpegPicture> pictures,
-                                            Stream& stream) = 0;
+  // Queues the decoding of all pictures. Errors: kInput if nvJPEG refuses some of them: `refused`
+  // then has their indices in order, or is empty if it does not say which; none of the pixels is
+  // of use. kEnvironment: the device, or arguments that nvJPEG does not know.
+  [[nodiscard]] virtual Result<void> Decode(std::span<const JpegPicture> pictures, Stream& stream,
+                                            std::vector<std::size_t>& refused) = 0;
 };
 
 }  // namespace penstock::cuda

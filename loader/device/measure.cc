@@ -129,8 +129,9 @@ Result<DeviceTime> MeasureDecode(cuda::Device& device, cuda::JpegBatches& jpeg,
   for (std::size_t i = 0; i < pictures.size(); ++i) {
     pictures[i].pixels = reinterpret_cast<std::uint8_t*>(memory->data()) + offsets[i];
   }
+  std::vector<std::size_t> refused;
   const auto time =
-      Median(device, **stream, repeats, [&] { return jpeg.Decode(pictures, **stream); });
+      Median(device, **stream, repeats, [&] { return jpeg.Decode(pictures, **stream, refused); });
   if (!time) return tl::unexpected<Error>(time.error());
   return DeviceTime{*time, bytes, pixels * 1e-6, pictures.size()};
 }

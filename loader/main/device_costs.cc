@@ -79,7 +79,7 @@ Result<std::string> DecodeLine(cuda::Device& device, const cuda::JpegOptions& op
   if (device.info().emulated && options.library.empty()) {
     return Fail(ErrorKind::kUsage, "nvJPEG needs a GPU, or a stand-in named with --nvjpeg");
   }
-  const auto jpeg = cuda::JpegBatches::Make(options);
+  const auto jpeg = cuda::JpegBatches::Make(options, device);
   if (!jpeg) return tl::unexpected<Error>(jpeg.error());
   const auto time = MeasureDecode(device, **jpeg, files, kRepeats);
   if (!time) return tl::unexpected<Error>(time.error());

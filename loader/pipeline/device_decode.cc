@@ -103,19 +103,19 @@ Result<void> DeviceStage::QueueCopy(Lane& lane, SlotState& state) {
   return lane.stream->Mark(kCopied);
 }
 
-// Pictures [from, to) of the lane. nvJPEG does not say which of a batch it refuses: halves are
-// tried until those are found.
+// Pictures [from, to) of the lane. Where nvJPEG does not say which of a batch it refuses, halves
+// are tried until those are found.
 Result<void> DeviceStage::QueueDecode(Lane& lane, std::size_t from, std::size_t to) {
   if (from == to) return {};
   const std::span<const cuda::JpegPicture> pictures(lane.pictures);
-  Result<void> decoded = lane.jpeg->Decode(pictures.subspan(from, to - from), *lane.stream);
+  std::vector<std::size_t> refused;
+  Result<void> decoded =
+      lane.jpeg->Decode(pictures.subspan(from, to - from), *lane.stream, refused);
   if (decoded || decoded.error().kind != ErrorKind::kInput) return decoded;
   // It may still be at what it took, in memory that the next batch uses.
   if (Result<void> waited = Drain(lane); !waited) return waited;
-  if (to - from == 1) {
-    lane.refused.push_back(from);
-    return {};
-  }
+  for (const std::size_t index : refused) lane.refused.push_back(from + index);
+  if (!refused.empty()) return {};
   const std::size_t middle = from + (to - from) / 2;
   if (Result<void> half = QueueDecode(lane, from, middle); !half) return half;
   if (Result<void> waited = Drain(lane); !waited) return waited;

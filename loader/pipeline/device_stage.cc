@@ -79,7 +79,7 @@ Result<void> DeviceStage::Begin(unsigned slots) {
     if (!stream) return tl::unexpected<Error>(std::move(stream.error()));
     lane.stream = std::move(*stream);
     if (!options_.decode) continue;
-    auto jpeg = cuda::JpegBatches::Make(options_.jpeg);
+    auto jpeg = cuda::JpegBatches::Make(options_.jpeg, device_);
     if (!jpeg) return tl::unexpected<Error>(std::move(jpeg.error()));
     lane.jpeg = std::move(*jpeg);
     stats_.jpeg_backend = cuda::JpegBackendName(lane.jpeg->backend());

@@ -22,48 +22,6 @@ TEST(EmulatedKernelsTest, PixelsAreThoseOfTheFormulasInDoublePrecision) {
   ExpectDeviceAgreesWithGoldens(*cuda::MakeEmulatedDevice());
 }
 
-std::unique_ptr<cuda::JpegBatches> StandIn() {
-  cuda::JpegOptions options;
-  options.library = PENSTOCK_FAKE_NVJPEG;
-  auto jpeg = cuda::JpegBatches::Make(options);
-  EXPECT_TRUE(jpeg) << (jpeg ? "" : jpeg.error().message);
-  return jpeg ? std::move(*jpeg) : nullptr;
-}
-
-TEST(JpegBatchesTest, PixelsOfAStandInAreTheCpus) {
-  const auto jpeg = StandIn();
-  ASSERT_NE(jpeg, nullptr);
-  ExpectJpegAgreesWithCpu(*cuda::MakeEmulatedDevice(), *jpeg);
-}
-
-TEST(JpegBatchesTest, ARegionThatIsNoneIsNotTheFilesFault) {
-  const auto jpeg = StandIn();
-  ASSERT_NE(jpeg, nullptr);
-  auto stream = cuda::MakeEmulatedDevice()->MakeStream();
-  ASSERT_TRUE(stream);
-  cuda::JpegPicture picture;
-  picture.region = {0, 0, 0, 0};
-  const Result<void> refused = jpeg->Decode({&picture, 1}, **stream);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().kind, ErrorKind::kEnvironment);
-}
-
-TEST(JpegBatchesTest, ABatchAfterARefusedOneOfItsSizeIsDecoded) {
-  const auto jpeg = StandIn();
-  ASSERT_NE(jpeg, nullptr);
-  const auto device = cuda::MakeEmulatedDevice();
-  auto stream = device->MakeStream();
-  ASSERT_TRUE(stream);
-  const std::vector<std::byte> none(100);
-  cuda::JpegPicture picture;
-  picture.file = none;
-  picture.region = {0, 0, 1, 1};
-  const Result<void> refused = jpeg->Decode({&picture, 1}, **stream);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().kind, ErrorKind::kInput);
-  ExpectJpegAgreesWithCpu(*device, *jpeg);
-}
-
 cuda::PassList ListOf(const std::string& ops, ElementType type) {
   const AugmentProgram program = Parsed(ops, type, Layout::kChw);
   cuda::PassList list;

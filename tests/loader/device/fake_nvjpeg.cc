@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A libnvjpeg that decodes on the CPU, for the emulated device: baseline pictures alone, as the
-// hardware; without JPEG engines, as many devices; and a batch with a damaged picture is refused as
-// a whole. Counts what it is asked for in a file that PENSTOCK_FAKE_NVJPEG_LOG names.
+// A libnvjpeg that decodes on the CPU, for the emulated device. Strict where the real one is:
+// batches are the engines' alone, phases come in their order, a state serves one thread at a time.
+// Without engines, as many devices, unless PENSTOCK_FAKE_NVJPEG_ENGINES is set: then it takes
+// baseline pictures alone and refuses a batch with a damaged one as a whole. Each picture decoded
+// in phases is a line, "cpu" or "gpu" by whose work its codes are, in a file that
+// PENSTOCK_FAKE_NVJPEG_LOG names.
+#include <atomic>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -21,11 +25,28 @@ namespace penstock::cuda::nvjpeg {
 struct HandleTag {
   int backend = 0;
 };
+struct DecoderTag {
+  int backend = 0;
+};
+struct PinnedTag {
+  nvjpeg::State holder = nullptr;  // whose codes are in it
+};
+struct BufferTag {};
 struct StateTag {
   JpegDecoder decoder{penstock::loader::DecodeOptions{}};
   int batch = 0;
+  // Of the phases.
+  nvjpeg::Decoder made_for = nullptr;
+  nvjpeg::Pinned pinned = nullptr;
+  nvjpeg::Buffer buffer = nullptr;
+  enum class Phase { kNone, kRead, kSent } phase = Phase::kNone;
+  JpegDecoder::Decoded image{};
+  std::atomic<bool> in_use{false};
 };
 struct StreamTag {
+  std::span<const std::byte> file;  // empty: its headers alone were parsed
+  int width = 0;
+  int height = 0;
   bool progressive = false;
 };
 struct ParamsTag {
@@ -41,13 +62,46 @@ std::span<const std::byte> Bytes(const unsigned char* data, std::size_t size) {
   return {reinterpret_cast<const std::byte*>(data), size};
 }
 
-void Log(const char* what, int number) {
+void Log(const char* what) {
   const char* path = std::getenv("PENSTOCK_FAKE_NVJPEG_LOG");
   if (path == nullptr) return;
   if (std::FILE* file = std::fopen(path, "a")) {
-    std::fprintf(file, "%s %d\n", what, number);
+    std::fprintf(file, "%s\n", what);
     std::fclose(file);
   }
+}
+
+// Two threads in one state are found out.
+class Use {
+ public:
+  explicit Use(nvjpeg::State state) : state_(state), alone_(!state->in_use.exchange(true)) {}
+  ~Use() {
+    if (alone_) state_->in_use = false;
+  }
+  [[nodiscard]] bool alone() const { return alone_; }
+
+ private:
+  nvjpeg::State state_;
+  bool alone_;
+};
+
+void Put(const JpegDecoder::Decoded& decoded, const nvjpeg::Image& image) {
+  for (int y = 0; y < decoded.view.height; ++y) {
+    std::memcpy(image.channel[0] + static_cast<std::size_t>(y) * image.pitch[0],
+                decoded.view.pixels + y * decoded.view.stride,
+                3 * static_cast<std::size_t>(decoded.view.width));
+  }
+}
+
+int Parse(const unsigned char* data, std::size_t length, nvjpeg::Parsed parsed) {
+  JpegDecoder decoder{penstock::loader::DecodeOptions{}};
+  const auto info = decoder.ReadHeader(Bytes(data, length));
+  if (!info) return nvjpeg::kBadJpeg;
+  parsed->file = {};
+  parsed->width = info->width;
+  parsed->height = info->height;
+  parsed->progressive = info->progressive;
+  return nvjpeg::kSuccess;
 }
 
 }  // namespace
@@ -57,7 +111,9 @@ extern "C" {
 int nvjpegCreateEx(int backend, void* /*device*/, void* /*pinned*/, unsigned flags,
                    nvjpeg::Handle* handle) {
   if (flags != 0) return nvjpeg::kInvalidParameter;  // an older library
-  if (backend == nvjpeg::kHardware) return nvjpeg::kArchMismatch;
+  if (backend == nvjpeg::kHardware && std::getenv("PENSTOCK_FAKE_NVJPEG_ENGINES") == nullptr) {
+    return nvjpeg::kArchMismatch;
+  }
   *handle = new nvjpeg::HandleTag{backend};
   return nvjpeg::kSuccess;
 }
@@ -89,10 +145,24 @@ int nvjpegJpegStreamDestroy(nvjpeg::Parsed parsed) {
 
 int nvjpegJpegStreamParse(nvjpeg::Handle /*handle*/, const unsigned char* data, std::size_t length,
                           int /*metadata*/, int /*stream*/, nvjpeg::Parsed parsed) {
-  JpegDecoder decoder{penstock::loader::DecodeOptions{}};
-  const auto info = decoder.ReadHeader(Bytes(data, length));
-  if (!info) return nvjpeg::kBadJpeg;
-  parsed->progressive = info->progressive;
+  const int status = Parse(data, length, parsed);
+  if (status == nvjpeg::kSuccess) parsed->file = Bytes(data, length);
+  return status;
+}
+
+int nvjpegJpegStreamParseHeader(nvjpeg::Handle /*handle*/, const unsigned char* data,
+                                std::size_t length, nvjpeg::Parsed parsed) {
+  return Parse(data, length, parsed);
+}
+
+int nvjpegJpegStreamGetJpegEncoding(nvjpeg::Parsed parsed, int* encoding) {
+  *encoding = parsed->progressive ? 0xC2 : nvjpeg::kEncodingBaseline;
+  return nvjpeg::kSuccess;
+}
+
+int nvjpegJpegStreamGetFrameDimensions(nvjpeg::Parsed parsed, unsigned* width, unsigned* height) {
+  *width = static_cast<unsigned>(parsed->width);
+  *height = static_cast<unsigned>(parsed->height);
   return nvjpeg::kSuccess;
 }
 
@@ -117,9 +187,10 @@ int nvjpegDecodeParamsSetROI(nvjpeg::Params params, int x, int y, int width, int
   return nvjpeg::kSuccess;
 }
 
-int nvjpegDecodeBatchedSupportedEx(nvjpeg::Handle /*handle*/, nvjpeg::Parsed parsed,
+// Says yes without engines too, as the real one.
+int nvjpegDecodeBatchedSupportedEx(nvjpeg::Handle handle, nvjpeg::Parsed parsed,
                                    nvjpeg::Params /*params*/, int* not_supported) {
-  *not_supported = parsed->progressive ? 1 : 0;
+  *not_supported = handle->backend == nvjpeg::kHardware && parsed->progressive ? 1 : 0;
   return nvjpeg::kSuccess;
 }
 
@@ -142,19 +213,124 @@ int nvjpegDecodeBatchedEx(nvjpeg::Handle handle, nvjpeg::State state,
                           const unsigned char* const* data, const std::size_t* lengths,
                           nvjpeg::Image* images, nvjpeg::Params* params,
                           nvjpeg::CudaStream /*stream*/) {
-  Log(handle->backend == nvjpeg::kGpuHybrid ? "gpu-hybrid" : "hybrid", state->batch);
+  if (handle->backend != nvjpeg::kHardware) return nvjpeg::kImplementationNotSupported;
   if (state->batch == 0) return nvjpeg::kNotInitialized;
   for (int i = 0; i < state->batch; ++i) {
     if (params[i]->format != nvjpeg::kOutputRgbInterleaved) return nvjpeg::kInvalidParameter;
     if (!state->decoder.ReadHeader(Bytes(data[i], lengths[i]))) return Refuse(state);
     const auto decoded = state->decoder.Decode(params[i]->region, {});
     if (!decoded) return Refuse(state);
-    for (int y = 0; y < decoded->view.height; ++y) {
-      std::memcpy(images[i].channel[0] + static_cast<std::size_t>(y) * images[i].pitch[0],
-                  decoded->view.pixels + y * decoded->view.stride,
-                  3 * static_cast<std::size_t>(decoded->view.width));
-    }
+    Put(*decoded, images[i]);
   }
+  return nvjpeg::kSuccess;
+}
+
+int nvjpegGetHardwareDecoderInfo(nvjpeg::Handle handle, unsigned* engines, unsigned* cores) {
+  *engines = handle->backend == nvjpeg::kHardware ? 2 : 0;
+  *cores = *engines;
+  return nvjpeg::kSuccess;
+}
+
+int nvjpegDecoderCreate(nvjpeg::Handle handle, int backend, nvjpeg::Decoder* decoder) {
+  if (handle->backend != nvjpeg::kDefault) return nvjpeg::kInvalidParameter;
+  *decoder = new nvjpeg::DecoderTag{backend};
+  return nvjpeg::kSuccess;
+}
+
+int nvjpegDecoderDestroy(nvjpeg::Decoder decoder) {
+  delete decoder;
+  return nvjpeg::kSuccess;
+}
+
+int nvjpegDecoderStateCreate(nvjpeg::Handle /*handle*/, nvjpeg::Decoder decoder,
+                             nvjpeg::State* state) {
+  *state = new nvjpeg::StateTag;
+  (*state)->made_for = decoder;
+  return nvjpeg::kSuccess;
+}
+
+// Says yes to progressive pictures with codes for the GPU too, as the real one, and does not mean
+// it.
+int nvjpegDecoderJpegSupported(nvjpeg::Decoder /*decoder*/, nvjpeg::Parsed parsed,
+                               nvjpeg::Params /*params*/, int* not_supported) {
+  *not_supported = parsed->file.empty() ? 1 : 0;
+  return nvjpeg::kSuccess;
+}
+
+int nvjpegBufferPinnedCreate(nvjpeg::Handle /*handle*/, void* /*allocator*/,
+                             nvjpeg::Pinned* pinned) {
+  *pinned = new nvjpeg::PinnedTag;
+  return nvjpeg::kSuccess;
+}
+
+int nvjpegBufferPinnedDestroy(nvjpeg::Pinned pinned) {
+  delete pinned;
+  return nvjpeg::kSuccess;
+}
+
+int nvjpegBufferDeviceCreate(nvjpeg::Handle /*handle*/, void* /*allocator*/,
+                             nvjpeg::Buffer* buffer) {
+  *buffer = new nvjpeg::BufferTag;
+  return nvjpeg::kSuccess;
+}
+
+int nvjpegBufferDeviceDestroy(nvjpeg::Buffer buffer) {
+  delete buffer;
+  return nvjpeg::kSuccess;
+}
+
+int nvjpegStateAttachPinnedBuffer(nvjpeg::State state, nvjpeg::Pinned pinned) {
+  state->pinned = pinned;
+  return nvjpeg::kSuccess;
+}
+
+int nvjpegStateAttachDeviceBuffer(nvjpeg::State state, nvjpeg::Buffer buffer) {
+  state->buffer = buffer;
+  return nvjpeg::kSuccess;
+}
+
+int nvjpegDecodeJpegHost(nvjpeg::Handle /*handle*/, nvjpeg::Decoder decoder, nvjpeg::State state,
+                         nvjpeg::Params params, nvjpeg::Parsed parsed) {
+  const Use use(state);
+  if (!use.alone()) return nvjpeg::kInternalError;
+  if (state->made_for != decoder || state->pinned == nullptr || parsed->file.empty() ||
+      params->format != nvjpeg::kOutputRgbInterleaved) {
+    return nvjpeg::kInvalidParameter;
+  }
+  const bool gpu = decoder->backend == nvjpeg::kGpuHybrid;
+  if (gpu && parsed->progressive) return nvjpeg::kNotSupported;
+  state->phase = nvjpeg::StateTag::Phase::kNone;
+  if (!state->decoder.ReadHeader(parsed->file)) return nvjpeg::kBadJpeg;
+  const auto decoded = state->decoder.Decode(params->region, {});
+  if (!decoded) return nvjpeg::kBadJpeg;
+  Log(gpu ? "gpu" : "cpu");
+  state->image = *decoded;
+  state->pinned->holder = state;
+  state->phase = nvjpeg::StateTag::Phase::kRead;
+  return nvjpeg::kSuccess;
+}
+
+int nvjpegDecodeJpegTransferToDevice(nvjpeg::Handle /*handle*/, nvjpeg::Decoder /*decoder*/,
+                                     nvjpeg::State state, nvjpeg::Parsed /*parsed*/,
+                                     nvjpeg::CudaStream /*stream*/) {
+  const Use use(state);
+  if (!use.alone()) return nvjpeg::kInternalError;
+  if (state->phase != nvjpeg::StateTag::Phase::kRead || state->buffer == nullptr ||
+      state->pinned->holder != state) {
+    return nvjpeg::kInvalidParameter;
+  }
+  state->phase = nvjpeg::StateTag::Phase::kSent;
+  return nvjpeg::kSuccess;
+}
+
+int nvjpegDecodeJpegDevice(nvjpeg::Handle /*handle*/, nvjpeg::Decoder /*decoder*/,
+                           nvjpeg::State state, nvjpeg::Image* image,
+                           nvjpeg::CudaStream /*stream*/) {
+  const Use use(state);
+  if (!use.alone()) return nvjpeg::kInternalError;
+  if (state->phase != nvjpeg::StateTag::Phase::kSent) return nvjpeg::kInvalidParameter;
+  Put(state->image, *image);
+  state->phase = nvjpeg::StateTag::Phase::kNone;
   return nvjpeg::kSuccess;
 }
 

@@ -48,7 +48,7 @@ TEST_F(GpuTest, PixelsOfNvjpegAreLibjpegsWithinTheTolerance) {
     cuda::JpegOptions options;
     options.backend = backend;
     if (library != nullptr) options.library = library;
-    auto jpeg = cuda::JpegBatches::Make(options);
+    auto jpeg = cuda::JpegBatches::Make(options, *device_);
     if (jpeg) {
       ExpectJpegAgreesWithCpu(*device_, **jpeg);
     } else if (library == nullptr &&

@@ -67,7 +67,8 @@ void ExpectJpegAgreesWithCpu(cuda::Device& device, cuda::JpegBatches& jpeg) {
     picture.pixels = to;
     to += picture.pitch * static_cast<std::size_t>(picture.region.height);
   }
-  const Result<void> decoded = jpeg.Decode(pictures, **stream);
+  std::vector<std::size_t> refused;
+  const Result<void> decoded = jpeg.Decode(pictures, **stream, refused);
   ASSERT_TRUE(decoded) << decoded.error().message;
   ASSERT_TRUE((*stream)->CopyOut(fetched->data(), memory->data(), bytes));
   ASSERT_TRUE((*stream)->Mark(0));

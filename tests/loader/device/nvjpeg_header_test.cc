@@ -45,6 +45,8 @@ TEST(NvjpegHeaderTest, FunctionsTakeWhatTheRealOnesTake) {
   EXPECT_SAME(JpegStreamCreate);
   EXPECT_SAME(JpegStreamDestroy);
   EXPECT_SAME(JpegStreamParse);
+  EXPECT_SAME(JpegStreamParseHeader);
+  EXPECT_SAME(JpegStreamGetFrameDimensions);
   EXPECT_SAME(DecodeParamsCreate);
   EXPECT_SAME(DecodeParamsDestroy);
   EXPECT_SAME(DecodeParamsSetOutputFormat);
@@ -53,9 +55,25 @@ TEST(NvjpegHeaderTest, FunctionsTakeWhatTheRealOnesTake) {
   EXPECT_SAME(DecodeBatchedInitialize);
   EXPECT_SAME(DecodeBatchedEx);
   EXPECT_SAME(GetHardwareDecoderInfo);
+  EXPECT_SAME(DecoderCreate);
+  EXPECT_SAME(DecoderDestroy);
+  EXPECT_SAME(DecoderStateCreate);
+  EXPECT_SAME(DecoderJpegSupported);
+  EXPECT_SAME(BufferPinnedCreate);
+  EXPECT_SAME(BufferPinnedDestroy);
+  EXPECT_SAME(BufferDeviceCreate);
+  EXPECT_SAME(BufferDeviceDestroy);
+  EXPECT_SAME(StateAttachPinnedBuffer);
+  EXPECT_SAME(StateAttachDeviceBuffer);
+  EXPECT_SAME(DecodeJpegHost);
+  EXPECT_SAME(DecodeJpegTransferToDevice);
+  EXPECT_SAME(DecodeJpegDevice);
+  EXPECT_SAME(JpegStreamGetJpegEncoding);
 }
 
 TEST(NvjpegHeaderTest, ValuesAndLayoutsAreTheRealOnes) {
+  EXPECT_EQ(int{NVJPEG_BACKEND_DEFAULT}, int{nvjpeg::kDefault});
+  EXPECT_EQ(int{NVJPEG_ENCODING_BASELINE_DCT}, nvjpeg::kEncodingBaseline);
   EXPECT_EQ(int{NVJPEG_BACKEND_HYBRID}, int{nvjpeg::kHybrid});
   EXPECT_EQ(int{NVJPEG_BACKEND_GPU_HYBRID}, int{nvjpeg::kGpuHybrid});
   EXPECT_EQ(int{NVJPEG_BACKEND_HARDWARE}, int{nvjpeg::kHardware});
@@ -84,7 +102,7 @@ TEST(NvjpegHeaderTest, FunctionsTakeWhatTheRealOnesTake) {
 TEST(NvjpegTest, AMissingLibraryIsOneLine) {
   JpegOptions options;
   options.library = "/nowhere/libnvjpeg.so.99";
-  const auto made = JpegBatches::Make(options);
+  const auto made = JpegBatches::Make(options, *MakeEmulatedDevice());
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().kind, ErrorKind::kEnvironment);
   EXPECT_NE(made.error().message.find("libnvjpeg.so.99"), std::string::npos);
@@ -94,7 +112,7 @@ TEST(NvjpegTest, AMissingLibraryIsOneLine) {
 TEST(NvjpegTest, ALibraryWithoutRegionsByBatchesIsTooOld) {
   JpegOptions options;
   options.library = "libm.so.6";
-  const auto made = JpegBatches::Make(options);
+  const auto made = JpegBatches::Make(options, *MakeEmulatedDevice());
   ASSERT_FALSE(made);
   EXPECT_NE(made.error().message.find("too old"), std::string::npos);
 }

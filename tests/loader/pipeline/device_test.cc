@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 #include "loader/trace/file_tracer.h"
 #include "tests/loader/pipeline/support.h"
 #include "tests/loader/support/jpeg_writer.h"
+#include "tests/loader/support/scoped_variable.h"
 #include "traces/trace.h"
 
 namespace penstock::loader {
@@ -32,7 +34,7 @@ constexpr const char* kExactOps = "crop=24x32:top=3:left=5,flip,vflip";
 
 class Folder {
  public:
-  explicit Folder(const char* name) : path_(fs::path(testing::TempDir()) / name) {
+  explicit Folder(const std::string& name) : path_(fs::path(testing::TempDir()) / name) {
     fs::remove_all(path_);
     fs::create_directories(path_ / "a");
     for (std::uint64_t i = 0; i < kFiles; ++i) {
@@ -79,6 +81,7 @@ PipelineOptions OnDevice(PipelineOptions options, cuda::Device& device, bool aug
   options.device.decode = decode;
   options.device.fetch = augment;
   options.device.jpeg.library = PENSTOCK_FAKE_NVJPEG;
+  options.device.jpeg.cpu_threads = 2;
   return options;
 }
 
@@ -148,17 +151,36 @@ TEST(DevicePipelineTest, BatchesLieOnTheDevice) {
                           [](std::byte value) { return value != std::byte{0}; }));
 }
 
-TEST(DevicePipelineTest, ProgressiveAndSharedOutPicturesAreTheCpus) {
-  const Folder files("penstock-device-share");
+// Whether the stand-in for nvJPEG has engines: those take baseline pictures alone.
+class DeviceDecodeTest : public testing::TestWithParam<bool> {
+ protected:
+  DeviceDecodeTest() {
+    if (GetParam()) engines_.emplace("PENSTOCK_FAKE_NVJPEG_ENGINES", "1");
+  }
+  [[nodiscard]] static std::string Name(const char* test) {  // of a folder of its own
+    return std::string("penstock-device-") + test + (GetParam() ? "-engines" : "");
+  }
+  // Of the set's five.
+  [[nodiscard]] static std::uint64_t refused_progressive() { return GetParam() ? 5 : 0; }
+
+ private:
+  std::optional<test::ScopedVariable> engines_;
+};
+INSTANTIATE_TEST_SUITE_P(Nvjpeg, DeviceDecodeTest, testing::Bool(), [](const auto& with) {
+  return with.param ? "WithEngines" : "WithoutEngines";
+});
+
+TEST_P(DeviceDecodeTest, ProgressiveAndSharedOutPicturesAreTheCpus) {
+  const Folder files(Name("share"));
   const auto source = files.Open();
   ASSERT_NE(source, nullptr);
   const auto device = cuda::MakeEmulatedDevice();
   const AugmentProgram program = test::Program(kExactOps);
   PipelineOptions options = OnDevice(Options(2, 8), *device, true, true);
   Delivered got = RunAll(*source, options, program);
-  EXPECT_EQ(got.stats.device.jpeg_backend, "gpu-hybrid");  // there are no engines
-  EXPECT_EQ(got.stats.device.refused, 2 * 5U);             // progressive
-  EXPECT_EQ(got.stats.device.decoded, 2 * (kFiles - 5));
+  EXPECT_EQ(got.stats.device.jpeg_backend, GetParam() ? "hardware" : "gpu-hybrid");
+  EXPECT_EQ(got.stats.device.refused, 2 * refused_progressive());
+  EXPECT_EQ(got.stats.device.decoded, 2 * (kFiles - refused_progressive()));
   options.device.decode_share = 0.5;
   const Delivered wanted = RunAll(*source, Options(1, 8), program);
   got = RunAll(*source, options, program);
@@ -181,8 +203,8 @@ std::vector<std::byte> Damaged() {
   return damaged;
 }
 
-TEST(DevicePipelineTest, ADamagedPictureIsReplacedAsWorkersReplaceIt) {
-  const Folder files("penstock-device-damage");
+TEST_P(DeviceDecodeTest, ADamagedPictureIsReplacedAsWorkersReplaceIt) {
+  const Folder files(Name("damage"));
   files.Write(4, Damaged());
   files.Write(12, Damaged());
   files.Write(13, Damaged());  // and neighbours in the data set
@@ -200,14 +222,14 @@ TEST(DevicePipelineTest, ADamagedPictureIsReplacedAsWorkersReplaceIt) {
     EXPECT_EQ(got.stats.errors, 2 * 3U);
     ASSERT_FALSE(got.stats.first_errors.empty());
     EXPECT_NE(got.stats.first_errors[0].message.find(".jpg"), std::string::npos);
-    // What is beside them in a batch stays with nvJPEG: five files are progressive.
-    EXPECT_EQ(got.stats.device.refused, 2 * (5 + 3U));
-    EXPECT_EQ(got.stats.device.decoded, 2 * (kFiles - 5 - 3));
+    // What is beside them in a batch stays with nvJPEG.
+    EXPECT_EQ(got.stats.device.refused, 2 * (refused_progressive() + 3U));
+    EXPECT_EQ(got.stats.device.decoded, 2 * (kFiles - refused_progressive() - 3));
   }
 }
 
-TEST(DevicePipelineTest, ADamagedPictureEndsARunThatIsToFail) {
-  const Folder files("penstock-device-fail");
+TEST_P(DeviceDecodeTest, ADamagedPictureEndsARunThatIsToFail) {
+  const Folder files(Name("fail"));
   files.Write(4, Damaged());
   const auto source = files.Open();
   ASSERT_NE(source, nullptr);
@@ -218,8 +240,8 @@ TEST(DevicePipelineTest, ADamagedPictureEndsARunThatIsToFail) {
   EXPECT_NE(got.error.find("104.jpg"), std::string::npos) << got.error;
 }
 
-TEST(DevicePipelineTest, ASetOfDamagedPicturesEndsTheRun) {
-  const Folder files("penstock-device-all");
+TEST_P(DeviceDecodeTest, ASetOfDamagedPicturesEndsTheRun) {
+  const Folder files(Name("all"));
   for (std::uint64_t i = 0; i < kFiles; ++i) files.Write(i, Damaged());
   const auto source = files.Open();
   ASSERT_NE(source, nullptr);

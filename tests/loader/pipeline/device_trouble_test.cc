@@ -61,6 +61,9 @@ class FaultyStream final : public cuda::Stream {
     copies_ = 0;
     return real_->Wait(mark);
   }
+  Result<void> Follow(cuda::Stream& other, unsigned mark) override {
+    return real_->Follow(*static_cast<FaultyStream&>(other).real_, mark);
+  }
   Result<TimeNs> SinceAnchor(unsigned mark) override { return real_->SinceAnchor(mark); }
   void* native() override { return nullptr; }
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// nvJPEG, opened at run time, and what it makes, owned. The library stays open when this ends: its
+// own threads and the driver's may still be in it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "cuda/nvjpeg_api.h"
+#include "traces/base/result.h"
+
+namespace penstock::cuda::nvjpeg {
+
+template <class Tag>
+using Owned = std::unique_ptr<Tag, int (*)(Tag*)>;
+
+class Library {
+ public:
+  // `path`: empty: libnvjpeg.so.13, .12, .11 where the dynamic linker looks. Errors: kEnvironment:
+  // none, or one that is too old.
+  [[nodiscard]] static Result<Library> Open(const std::string& path);
+
+  [[nodiscard]] const Api& api() const { return api_; }
+  // Errors of all: kEnvironment. `backend`: of nvjpeg::Backend.
+  [[nodiscard]] Result<Owned<HandleTag>> MakeHandle(int backend, bool interpolate_chroma) const;
+  [[nodiscard]] Result<Owned<StreamTag>> MakeParsed(Handle handle) const;
+  [[nodiscard]] Result<Owned<ParamsTag>> MakeParams(Handle handle) const;  // R G B side by side
+
+ private:
+  Api api_{};
+};
+
+// Errors: kEnvironment.
+[[nodiscard]] Result<void> Check(int status, const char* what);
+// The same of a step that reads a file. Errors: kInput where that is to blame.
+[[nodiscard]] Result<void> CheckOfFile(int status, const char* what);
+[[nodiscard]] const char* StatusName(int status);
+
+[[nodiscard]] inline const unsigned char* DataOf(std::span<const std::byte> file) {
+  return reinterpret_cast<const unsigned char*>(file.data());
+}
+
+}  // namespace penstock::cuda::nvjpeg

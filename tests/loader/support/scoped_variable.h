@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An environment variable for as long as this lives. Not thread-safe.
+#pragma once
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+namespace penstock::loader::test {
+
+class ScopedVariable {
+ public:
+  ScopedVariable(std::string name, const std::string& value) : name_(std::move(name)) {
+    setenv(name_.c_str(), value.c_str(), 1);
+  }
+  ~ScopedVariable() { unsetenv(name_.c_str()); }
+  ScopedVariable(const ScopedVariable&) = delete;
+  ScopedVariable& operator=(const ScopedVariable&) = delete;
+
+ private:
+  std::string name_;
+};
+
+}  // namespace penstock::loader::test
