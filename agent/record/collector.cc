@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/record/fault_cost.h"
 #include "agent/record/proc_fs.h"
 #include "traces/host_facts.h"
 
@@ -95,6 +96,9 @@ void Collector::WriteFirstFacts() {
   packer_->SetFact("record.buffer_bytes", std::to_string(arena_->memory().size()));
   packer_->SetFact("record.start_realtime_ns", std::to_string(realtime_begin_.value));
   packer_->SetFact("record.gpu", options.gpu);
+  if (const auto cost = MeasureFaultCost()) {
+    packer_->SetFact("host.fault_ns", std::to_string(cost->value));
+  }
   if (!options.overrides.empty()) packer_->SetFact("record.override", options.overrides);
   if (options.keep.value != 0) {
     packer_->SetFact("record.keep_ns", std::to_string(options.keep.value));

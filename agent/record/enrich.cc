@@ -22,6 +22,7 @@ traces::ProcessInfo EnrichingPacker::Merged(const traces::ProcessInfo& info) con
     merged.bytes_kernel = view.bytes_kernel;
   }
   merged.features |= view.features;
+  if (!view.allocator.empty()) merged.facts["allocator"] = view.allocator;
   for (const std::string& library : view.libraries) {
     if (std::find(merged.libraries.begin(), merged.libraries.end(), library) ==
         merged.libraries.end()) {

@@ -25,6 +25,7 @@ struct KernelView {
   Bytes bytes_kernel;
   std::uint32_t features = 0;
   std::vector<std::string> libraries;
+  std::string allocator;  // AllocatorLibrary()
 };
 
 class EnrichingPacker final : public ForwardingPacker {

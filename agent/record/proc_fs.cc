@@ -35,6 +35,23 @@ bool IsCodec(std::string_view path) {
                      [&](std::string_view p) { return path.find(p) != std::string_view::npos; });
 }
 
+// Calls `look` with each path of the maps; once where its mappings follow one another.
+template <class Look>
+void ForEachFile(std::string_view maps, Look look) {
+  std::string_view last;
+  while (!maps.empty()) {
+    const auto end = maps.find('\n');
+    const std::string_view line = maps.substr(0, end);
+    maps.remove_prefix(end == std::string_view::npos ? maps.size() : end + 1);
+    const auto slash = line.find('/');
+    if (slash == std::string_view::npos) continue;
+    const std::string_view path = line.substr(slash);
+    if (path == last) continue;
+    last = path;
+    look(path);
+  }
+}
+
 }  // namespace
 
 std::optional<ProcStat> ParseStat(std::string_view text) {
@@ -119,19 +136,23 @@ std::optional<Bytes> MeminfoField(std::string_view meminfo, std::string_view key
 
 std::vector<std::string> CodecLibraries(std::string_view maps) {
   std::vector<std::string> found;
-  std::string_view last;
-  while (!maps.empty()) {
-    const auto end = maps.find('\n');
-    const std::string_view line = maps.substr(0, end);
-    maps.remove_prefix(end == std::string_view::npos ? maps.size() : end + 1);
-    const auto slash = line.find('/');
-    if (slash == std::string_view::npos) continue;
-    const std::string_view path = line.substr(slash);
-    if (path == last) continue;
-    last = path;
-    if (!IsCodec(path)) continue;
+  ForEachFile(maps, [&](std::string_view path) {
+    if (!IsCodec(path)) return;
     if (std::find(found.begin(), found.end(), path) == found.end()) found.emplace_back(path);
-  }
+  });
+  return found;
+}
+
+std::string_view AllocatorLibrary(std::string_view maps) {
+  std::string_view found;
+  ForEachFile(maps, [&](std::string_view path) {
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    for (const std::string_view allocator : {"jemalloc", "tcmalloc", "mimalloc"}) {
+      if (name.substr(0, 3) == "lib" && name.substr(3, allocator.size()) == allocator) {
+        found = allocator;
+      }
+    }
+  });
   return found;
 }
 

@@ -212,6 +212,7 @@ void ProcSampler::ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now) {
   const TimeNs begin = OwnCpu();
   KernelView& view = out_.view(key);
   if (const auto maps = ReadFile(fmt::format("/proc/{}/maps", tracked.host_pid), 16u << 20)) {
+    view.allocator = AllocatorLibrary(*maps);
     for (std::string& library : CodecLibraries(*maps)) {
       if (std::find(view.libraries.begin(), view.libraries.end(), library) ==
           view.libraries.end()) {

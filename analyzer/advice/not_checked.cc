@@ -65,6 +65,11 @@ std::vector<NotChecked> NotCheckedRules(const traces::Trace& trace, const Diagno
   const bool collected = HasCounter(model, "uss_bytes") || HasCounter(model, "cpu_ns");
   needs(processes && !collected, {"worker-memory-growth", "worker-memory-leak"},
         "memory of the workers (a recording with collector)");
+  needs(
+      processes && (!HasCounter(model, "minor_faults") ||
+                    NumberFact(trace.facts(), "host.fault_ns").value_or(0) <= 0),
+      {"allocator-page-faults"},
+      "page faults of the workers and what one costs (a recording of this version with collector)");
   needs(processes && collected && !memory.known, {"worker-memory-growth", "worker-memory-leak"},
         "each worker's memory four times after its start (a longer recording, or record --memory "
         "500ms)");

@@ -7,7 +7,8 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::array<Rule, 39> kRules = {ColdCache,
+constexpr std::array<Rule, 40> kRules = {AllocatorPageFaults,
+                                         ColdCache,
                                          CollateSlow,
                                          ComputeBound,
                                          CopiesNotOverlapped,

@@ -45,6 +45,7 @@ struct RuleInput {
 using Findings = std::vector<Finding>;
 using Rule = void (*)(const RuleInput& input, Findings& out);
 
+void AllocatorPageFaults(const RuleInput& input, Findings& out);
 void ColdCache(const RuleInput& input, Findings& out);
 void CollateSlow(const RuleInput& input, Findings& out);
 void ComputeBound(const RuleInput& input, Findings& out);

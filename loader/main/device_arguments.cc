@@ -41,8 +41,8 @@ void AddDeviceOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& te
                  "stages that the device does: augment, or decode,augment (also decode+augment); "
                  "none: it gets finished batches; off: --device cpu");
   app.add_option("--gpu-decoder", texts.jpeg_backend,
-                 "of nvJPEG: auto, hardware (JPEG engines), gpu-hybrid or hybrid (Huffman codes by "
-                 "the CPU)")
+                 "of nvJPEG: auto, hardware (JPEG engines), hybrid (Huffman codes by the CPU) or "
+                 "gpu-hybrid (those of large baseline pictures by the GPU)")
       ->capture_default_str();
   app.add_option("--gpu-decode-share", device.decode_share,
                  "share of the pictures that the device decodes; workers decode the others")

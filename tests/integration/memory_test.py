@@ -96,6 +96,30 @@ class Growth(Watched):
         self.assertNotIn("worker-memory-leak", self.found)
 
 
+class PageFaults(Watched):
+    """Two arrays of 6 MB for each sample, which the allocator gives back."""
+
+    VARIABLES = ("MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=268435456")
+
+    def faults(self):
+        """Of a sample, in truth: between the first and the last look at each worker."""
+        each = [(last[4] - first[4]) / ((last[1] - first[1]) * 8 / 2)
+                for first, *_, last in self.truth["workers"].values()]  # fmt: skip
+        return statistics.mean(each)
+
+    def test_memory_that_is_given_back_is_named_and_the_advice_keeps_it(self):
+        self.load("pictures", "--batches", 120, "--step-ms", 0)
+        evidence = self.found["allocator-page-faults"]["evidence"]
+        self.assertClose(evidence["faults_per_sample"], self.faults(), 0.1)
+        self.assertGreater(evidence["faults_per_sample"], 500)
+        for variable in self.VARIABLES:
+            self.assertIn(variable, self.text)
+        before = self.faults()
+        self.load("pictures", "--batches", 120, "--step-ms", 0, before=("env", *self.VARIABLES))
+        self.assertNotIn("allocator-page-faults", self.found)
+        self.assertLess(self.faults(), 0.1 * before)
+
+
 class SmallSharedMemory(Watched):
     """As in a container: 64 MB of /dev/shm, in a mount namespace of its own."""
 

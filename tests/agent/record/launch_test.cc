@@ -141,7 +141,7 @@ TEST(LaunchTest, FactsDescribeTheRun) {
   EXPECT_NEAR(std::stod(facts.at("duration_ns")) * 1e-9, 0.2, 0.15);
   for (const char* key :
        {"host", "kernel", "cpu.model", "cpu.cores", "cpu.affinity", "memory.total", "shm.size",
-        "penstock.version", "record.start_realtime_ns"}) {
+        "penstock.version", "record.start_realtime_ns", "host.fault_ns"}) {
     EXPECT_TRUE(facts.contains(key)) << key;
   }
 }

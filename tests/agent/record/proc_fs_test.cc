@@ -87,6 +87,16 @@ TEST(ProcFsTest, MeminfoIsInKilobytes) {
   EXPECT_FALSE(MeminfoField(text, "Available"));
 }
 
+TEST(ProcFsTest, AnAllocatorIsToldByItsLibrary) {
+  EXPECT_EQ(AllocatorLibrary("7f00-7f01 r--p 0 08:01 1 /usr/lib/libc.so.6\n"
+                             "7f01-7f02 r--p 0 08:01 2 /usr/lib/libjemalloc.so.2\n"),
+            "jemalloc");
+  EXPECT_EQ(AllocatorLibrary("7f01-7f02 r--p 0 08:01 2 /opt/libtcmalloc_minimal.so.4"), "tcmalloc");
+  EXPECT_EQ(AllocatorLibrary("7f00-7f01 r--p 0 08:01 1 /usr/lib/libc.so.6\n"
+                             "7f01-7f02 r--p 0 08:01 2 /data/jemalloc/photo.jpg\n"),
+            "");
+}
+
 TEST(ProcFsTest, CodecLibrariesAreFoundOnce) {
   const auto found = CodecLibraries(
       "7f00-7f01 r--p 0 08:01 1 /usr/lib/x86_64-linux-gnu/libc.so.6\n"

@@ -3,10 +3,11 @@
 
 --kind objects: the dataset holds a list of Python strings, and each sample looks at its share of them: reference
 counts make copies of the pages that fork shared. leak: workers keep something of every sample. arrays: the same
-strings as one numpy array. mapped: a file that is mapped and read once. batches: nothing of that, large batches of
+strings as one numpy array. mapped: a file that is mapped and read once. pictures: two arrays of a large picture's
+size for each sample, thrown away. batches: nothing of that, large batches of
 tensors. pickled: large batches of numpy arrays, which do not pass through /dev/shm.
 
-Prints one line of JSON: what smaps_rollup said of each worker over time, and what was used of /dev/shm.
+Prints one line of JSON: what smaps_rollup and stat said of each worker over time, and what was used of /dev/shm.
 """
 import argparse
 import json
@@ -61,6 +62,9 @@ class Holder(Dataset):
             count = len(part) if options.kind == "objects" else int(numpy.asarray(part).view(numpy.uint8).sum())
         if options.kind == "leak":
             self.kept.append(bytearray(os.urandom(1000)) * (options.leak_bytes // 1000))
+        if options.kind == "pictures":
+            picture = numpy.full((1080, 1920, 3), index & 255, dtype=numpy.uint8)
+            count = int(picture[::100, ::100, ::-1].copy().sum()) + int((255 - picture)[0, 0, 0])
         sample = numpy.zeros(options.sample_bytes, dtype=numpy.uint8)
         sample[0] = count & 1
         return sample if options.kind == "pickled" else torch.from_numpy(sample)
@@ -74,6 +78,11 @@ def rollup(pid):
             key, _, rest = line.partition(":")
             values[key] = rest.split()[0]
     return [int(values["Private_Dirty"]) * 1024, int(values["Anonymous"]) * 1024]
+
+
+def minor_faults(pid):
+    with open("/proc/%d/stat" % pid, encoding="ascii") as file:
+        return int(file.read().rpartition(")")[2].split()[7])
 
 
 def shared_used():
@@ -100,7 +109,7 @@ def main():
                 for worker in iterator._workers:
                     if worker.is_alive():
                         series = seen["workers"].setdefault(worker.pid, [])
-                        series.append([now - start, count, *rollup(worker.pid)])
+                        series.append([now - start, count, *rollup(worker.pid), minor_faults(worker.pid)])
     print(json.dumps(seen))
 
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What workers pay for memory that is mapped anew for each sample: an allocator gave it back to the
+// kernel after the last one. Pure.
+#pragma once
+
+#include <optional>
+
+#include "analyzer/model/run_model.h"
+#include "analyzer/model/steady.h"
+#include "analyzer/whatif/material.h"
+#include "analyzer/whatif/memory_growth.h"
+
+namespace penstock::analyzer {
+
+struct PageFaults {
+  double per_sample = 0;  // minor faults of worker processes
+  double needed = 0;      // of them: fresh shared memory for the batch, growth, the rest
+  double cpu_share = 0;   // of the CPU time of making batches, by the cost of a fault
+  std::uint64_t batches = 0;
+
+  [[nodiscard]] double avoidable() const { return per_sample > needed ? per_sample - needed : 0; }
+};
+
+// `cost`: seconds of CPU for one fault. nullopt: the counter minor_faults of workers is missing, or
+// spans fewer than eight batches of each, or files were mapped, which faults in their pages too.
+[[nodiscard]] std::optional<PageFaults> MeasurePageFaults(const RunModel& model,
+                                                          const LoaderRun& run,
+                                                          const Material& material,
+                                                          const MemoryModel& memory, double cost);
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory that workers fault in for each sample.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "tests/analyzer/finds.h"
+
+namespace penstock::analyzer::testing {
+namespace {
+
+using traces::TraceData;
+
+struct Faults {
+  double per_sample = 1000;
+  double cost_ns = 1000;
+  std::string allocator = {};
+  std::string decoder = "jpeg";
+};
+
+// Two workers that decode all the time: 6 ms of CPU a batch of 4 samples, in some 0.7 s.
+TraceData Faulting(const Faults& faults) {
+  Synthetic run;
+  run.costs = Always({.read = 0.1, .decode = 4, .augment = 1.5, .collate = 0.5, .step = 1});
+  run.decoder = faults.decoder;
+  TraceData data = MakeSynthetic(run);
+  data.facts["host.fault_ns"] = std::to_string(static_cast<int>(faults.cost_ns));
+  const double end = 1000 + static_cast<double>(run.batches) * 6.2 / run.workers;
+  for (std::uint32_t p = 1; p <= 2; ++p) {
+    if (!faults.allocator.empty()) data.processes[p].facts["allocator"] = faults.allocator;
+    const double rate = faults.per_sample * run.batch_size / 6.2;  // a millisecond
+    // What it imports, at once, and then samples.
+    for (double at = 1000; at < end; at += 20) {
+      AddCounter(data, "minor_faults", p, at, 50'000 + rate * (at - 1000));
+    }
+  }
+  return data;
+}
+
+double Number(const Finding& finding, std::string_view key) {
+  for (const auto& [name, value] : finding.evidence) {
+    if (name == key) return std::get<double>(value);
+  }
+  ADD_FAILURE() << "no " << key;
+  return 0;
+}
+
+TEST(PageFaultsTest, MemoryThatIsGivenBackForEachSampleIsFound) {
+  const auto finding = FindingOf("allocator-page-faults", Faulting({}));
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(Number(*finding, "faults_per_sample"), 1000, 30);
+  // 150,528 bytes of a batch, and twenty.
+  EXPECT_NEAR(Number(*finding, "needed_per_sample"), 36.75 + 20, 0.1);
+  // 943 faults of a microsecond in 1.5 ms.
+  EXPECT_NEAR(Number(*finding, "cpu_share"), 0.63, 0.03);
+  EXPECT_GT(finding->predicted->speedup, 2);
+  EXPECT_NE(finding->action.find("MALLOC_TRIM_THRESHOLD_=268435456"), std::string::npos);
+  EXPECT_EQ(finding->action.find("32 MB"), std::string::npos);
+}
+
+TEST(PageFaultsTest, FaultsThatCostLittleOrAreNeededAreFine) {
+  EXPECT_TRUE(FindingOf("allocator-page-faults", Faulting({.per_sample = 160})));
+  EXPECT_FALSE(FindingOf("allocator-page-faults", Faulting({.per_sample = 160, .cost_ns = 200})));
+  EXPECT_FALSE(FindingOf("allocator-page-faults", Faulting({.per_sample = 100, .cost_ns = 9000})));
+}
+
+TEST(PageFaultsTest, WithoutTheCostOfAFaultItIsNotChecked) {
+  TraceData data = Faulting({});
+  data.facts.erase("host.fault_ns");
+  EXPECT_FALSE(FindingOf("allocator-page-faults", std::move(data)));
+}
+
+TEST(PageFaultsTest, FilesThatAreMappedFaultInAsWell) {
+  TraceData data = Faulting({});
+  for (auto& process : data.processes) process.features |= wire::kFeatureMapped;
+  EXPECT_FALSE(FindingOf("allocator-page-faults", std::move(data)));
+}
+
+TEST(PageFaultsTest, AWayOutIsNamedForEachAllocator) {
+  const auto pillow = FindingOf("allocator-page-faults",
+                                Faulting({.allocator = "jemalloc", .decoder = "PIL jpeg"}));
+  ASSERT_TRUE(pillow);
+  EXPECT_NE(pillow->action.find("PILLOW_BLOCKS_MAX=16"), std::string::npos) << pillow->action;
+  const auto other = FindingOf("allocator-page-faults", Faulting({.allocator = "mimalloc"}));
+  ASSERT_TRUE(other);
+  EXPECT_NE(other->action.find("without mimalloc"), std::string::npos) << other->action;
+}
+
+}  // namespace
+}  // namespace penstock::analyzer::testing
