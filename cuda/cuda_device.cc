@@ -44,7 +44,8 @@ class CudaStream final : public Stream {
     return Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_),
                  "copy from the device");
   }
-  Result<void> Run(const PassList& list, const std::byte* input, std::byte* output) override;
+  Result<void> Upload(const PassList& list) override;
+  Result<void> Start(const PassList& list, const std::byte* input, std::byte* output) override;
   Result<void> Mark(unsigned mark) override {
     return Check(cudaEventRecord(marks_[mark], stream_), "record of an event");
   }
@@ -64,7 +65,7 @@ class CudaStream final : public Stream {
   std::array<cudaEvent_t, kMarks> marks_{};
   DeviceMemory scratch_;
   DeviceMemory told_;         // passes, points, weights and sums, on the device
-  DeviceMemory told_pinned_;  // the same on their way there
+  DeviceMemory told_pinned_;  // the same on their way there, but for the sums
 };
 
 class CudaDevice final : public Device {
@@ -174,19 +175,30 @@ Result<TimeNs> CudaStream::SinceAnchor(unsigned mark) {
   return TimeNs{static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6)};
 }
 
-Result<void> CudaStream::Run(const PassList& list, const std::byte* input, std::byte* output) {
+// Where the parts of what the kernels are told lie, from the passes on.
+struct Told {
+  explicit Told(const PassList& list) {
+    constexpr std::size_t kUnit = 16;
+    const auto rounded = [](std::size_t size) { return (size + kUnit - 1) / kUnit * kUnit; };
+    points = rounded(list.passes().size_bytes());
+    weights = points + rounded(list.points().size_bytes());
+    sums = weights + rounded(list.weights().size_bytes());
+    all = sums + static_cast<std::size_t>(list.sums()) * sizeof(unsigned long long);
+  }
+
+  std::size_t points = 0;
+  std::size_t weights = 0;
+  std::size_t sums = 0;
+  std::size_t all = 0;
+};
+
+Result<void> CudaStream::Upload(const PassList& list) {
   if (list.passes().empty()) return {};
-  constexpr std::size_t kUnit = 16;
-  const auto rounded = [](std::size_t size) { return (size + kUnit - 1) / kUnit * kUnit; };
   const auto scratch = static_cast<std::size_t>(list.scratch_bytes() + kReadableBeyond);
-  const std::size_t points = rounded(list.passes().size_bytes());
-  const std::size_t weights = points + rounded(list.points().size_bytes());
-  const std::size_t sums = weights + rounded(list.weights().size_bytes());
-  const std::size_t all =
-      sums + rounded(static_cast<std::size_t>(list.sums()) * sizeof(unsigned long long));
+  const Told at(list);
   for (const Result<void>& grown : {scratch_.Reserve(device_, Kind::kDevice, scratch),
-                                    told_.Reserve(device_, Kind::kDevice, all),
-                                    told_pinned_.Reserve(device_, Kind::kPinned, all)}) {
+                                    told_.Reserve(device_, Kind::kDevice, at.all),
+                                    told_pinned_.Reserve(device_, Kind::kPinned, at.sums)}) {
     if (!grown) return grown;
   }
   std::byte* told = told_pinned_.data();
@@ -194,17 +206,26 @@ Result<void> CudaStream::Run(const PassList& list, const std::byte* input, std::
     if (!values.empty()) std::memcpy(told + offset, values.data(), values.size_bytes());
   };
   put(0, list.passes());
-  put(points, list.points());
-  put(weights, list.weights());
-  std::memset(told + sums, 0, all - sums);
-  if (Result<void> copied = CopyIn(told_.data(), told, all); !copied) return copied;
+  put(at.points, list.points());
+  put(at.weights, list.weights());
+  return CopyIn(told_.data(), told, at.sums);
+}
+
+Result<void> CudaStream::Start(const PassList& list, const std::byte* input, std::byte* output) {
+  if (list.passes().empty()) return {};
+  const Told at(list);
+  if (at.all > at.sums) {  // the kernels add to them
+    Result<void> cleared =
+        Check(cudaMemsetAsync(told_.data() + at.sums, 0, at.all - at.sums, stream_), "zeros");
+    if (!cleared) return cleared;
+  }
   Memories memories;
   memories.input = reinterpret_cast<const std::uint8_t*>(input);
   memories.scratch = reinterpret_cast<std::uint8_t*>(scratch_.data());
   memories.output = reinterpret_cast<std::uint8_t*>(output);
-  memories.points = reinterpret_cast<const Point*>(told_.data() + points);
-  memories.weights = reinterpret_cast<const float*>(told_.data() + weights);
-  memories.sums = reinterpret_cast<unsigned long long*>(told_.data() + sums);
+  memories.points = reinterpret_cast<const Point*>(told_.data() + at.points);
+  memories.weights = reinterpret_cast<const float*>(told_.data() + at.weights);
+  memories.sums = reinterpret_cast<unsigned long long*>(told_.data() + at.sums);
   for (const Launch& launch : list.launches()) {
     const int code =
         StartLaunch(launch, reinterpret_cast<const Pass*>(told_.data()), memories, stream_);

@@ -72,10 +72,19 @@ class Stream {
   // `host` is pinned and stays as it is until a mark behind the copy has been passed.
   [[nodiscard]] virtual Result<void> CopyIn(void* device, const void* host, std::size_t bytes) = 0;
   [[nodiscard]] virtual Result<void> CopyOut(void* host, const void* device, std::size_t bytes) = 0;
-  // Carries out an arranged list; grows its own memory for scratch pictures. `list` may be changed
-  // once the call has returned. Requires: what Run() was called with before has been waited for.
-  [[nodiscard]] virtual Result<void> Run(const PassList& list, const std::byte* input,
-                                         std::byte* output) = 0;
+  // Carries out an arranged list: Upload(), then Start(). `list` may be changed once the call has
+  // returned. Requires: as Upload().
+  [[nodiscard]] Result<void> Run(const PassList& list, const std::byte* input, std::byte* output) {
+    if (Result<void> sent = Upload(list); !sent) return sent;
+    return Start(list, input, output);
+  }
+  // Sends what the kernels are told of an arranged list; grows its own memory for scratch pictures.
+  // Requires: what was started of the list before has been waited for.
+  [[nodiscard]] virtual Result<void> Upload(const PassList& list) = 0;
+  // The kernels of the list that was uploaded last, any number of times: each makes the same of the
+  // same input. Requires: `list` is as it was then.
+  [[nodiscard]] virtual Result<void> Start(const PassList& list, const std::byte* input,
+                                           std::byte* output) = 0;
   [[nodiscard]] virtual Result<void> Mark(unsigned mark) = 0;
   // Sleeps until the work before the mark is done. Errors: also those of that work.
   [[nodiscard]] virtual Result<void> Wait(unsigned mark) = 0;

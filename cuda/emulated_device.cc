@@ -36,7 +36,8 @@ class EmulatedStream final : public Stream {
     if (bytes != 0) std::memcpy(host, device, bytes);
     return {};
   }
-  Result<void> Run(const PassList& list, const std::byte* input, std::byte* output) override;
+  Result<void> Upload(const PassList& list) override;
+  Result<void> Start(const PassList& list, const std::byte* input, std::byte* output) override;
   Result<void> Mark(unsigned mark) override {
     marks_[mark] = Now();
     return {};
@@ -81,9 +82,13 @@ class EmulatedDevice final : public Device {
   TimeNs anchor_{};
 };
 
-Result<void> EmulatedStream::Run(const PassList& list, const std::byte* input, std::byte* output) {
+Result<void> EmulatedStream::Upload(const PassList& list) {
   const auto bytes = static_cast<std::size_t>(list.scratch_bytes() + kReadableBeyond);
-  if (Result<void> grown = scratch_.Reserve(device_, Kind::kDevice, bytes); !grown) return grown;
+  return scratch_.Reserve(device_, Kind::kDevice, bytes);
+}
+
+Result<void> EmulatedStream::Start(const PassList& list, const std::byte* input,
+                                   std::byte* output) {
   sums_.assign(static_cast<std::size_t>(list.sums()) + 1, 0);
   Memories memories;
   memories.input = reinterpret_cast<const std::uint8_t*>(input);

@@ -5,38 +5,74 @@
 # what stages cost a megapixel, placements of the loader, the agent on real PyTorch runs with
 # pageable and pinned copies, the cost of each of its levels, kernel-busy beside torch.profiler's.
 #
-#   scripts/gpu_check.sh [--quick] [--samples] [--out DIR]
+#   scripts/gpu_check.sh [--only SECTION[,SECTION...]] [--quick] [--pairs N] [--samples] [--out DIR]
 #
+#   --only     these of the sections, instead of all:
+#                kernels   goldens, compute-sanitizer, bandwidth
+#                loader    device costs, digests, nvJPEG, placements
+#                agent     copies, verdicts, kernel-busy, torch.profiler
+#                cost      what each level of the agent costs: some 13 minutes with ten pairs, 8 with six
+#              each makes what it needs, such as the set of pictures
 #   --quick    three pairs of runs for a cost instead of ten, no compute-sanitizer
-#   --samples  puts small recordings of these runs into traces/samples/gpu/, with their recipe
+#   --pairs N  so many instead; a pair is five runs, one without the agent and one of each level
+#   --samples  puts small recordings of the agent's runs into traces/samples/gpu/, with their recipe
 #   --out DIR  for results and logs (default: build/gpu)
 #
-# Uses PENSTOCK_PYTHON (default: python3) where that has a PyTorch with CUDA and Pillow. With
-# PENSTOCK_BUILD, a build folder, nothing is built. PENSTOCK_NVJPEG names a libnvjpeg that the
-# dynamic linker does not find. Takes some 20 minutes. Exit status: 0 all claims hold, or could not
-# be checked, which is said; 1 one does not; 2 usage; 3 no GPU, or it does not build.
+# Uses PENSTOCK_PYTHON (default: python3) where that has a PyTorch with CUDA and Pillow. Builds into
+# build/gpu-release, what has changed since the last time; with PENSTOCK_BUILD, a build folder,
+# nothing. PENSTOCK_NVJPEG names a libnvjpeg that the dynamic linker does not find. All of it takes
+# some half an hour. Exit status: 0 all claims hold, or could not be checked, which is said; 1 one does
+# not; 2 usage; 3 no GPU, or it does not build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+readonly all_sections=(kernels loader agent cost)
 quick=false
 samples=false
+pairs=
 out=build/gpu
+only=${all_sections[*]}
+usage() {
+  [[ $# -eq 0 ]] || echo "gpu_check: $1" >&2
+  echo "usage: scripts/gpu_check.sh [--only SECTION[,SECTION...]] [--quick] [--pairs N] [--samples] [--out DIR]" >&2
+  echo "sections: ${all_sections[*]}" >&2
+  exit 2
+}
 while [[ $# -gt 0 ]]; do
   case $1 in
     --quick) quick=true ;;
     --samples) samples=true ;;
-    --out)
-      [[ $# -gt 1 ]] || { echo "gpu_check: --out needs a folder" >&2; exit 2; }
-      out=$2
+    --only | --pairs | --out)
+      [[ $# -gt 1 && -n $2 ]] || usage "$1 needs a value"
+      case $1 in
+        --only) only=${2//,/ } ;;
+        --pairs) pairs=$2 ;;
+        --out) out=$2 ;;
+      esac
       shift
       ;;
-    *)
-      echo "usage: scripts/gpu_check.sh [--quick] [--samples] [--out DIR]" >&2
-      exit 2
+    -h | --help)
+      sed -n '4,/^set /{s/^# \{0,1\}//p}' scripts/gpu_check.sh
+      exit 0
       ;;
+    *) usage "there is no option $1" ;;
   esac
   shift
 done
+for name in $only; do
+  [[ " ${all_sections[*]} " == *" $name "* ]] || usage "there is no section $name"
+done
+sections=()
+for name in "${all_sections[@]}"; do
+  [[ " $only " != *" $name "* ]] || sections+=("$name")
+done
+[[ ${#sections[@]} -gt 0 ]] || usage "--only names no section"
+[[ -z $pairs || $pairs =~ ^[1-9][0-9]*$ ]] || usage "--pairs is a whole number from 1 on"
+if [[ -z $pairs ]]; then
+  pairs=10
+  ! "$quick" || pairs=3
+fi
+! "$samples" || [[ " ${sections[*]} " == *" agent "* ]] || usage "--samples needs the section agent"
 
 if ! command -v nvidia-smi >/dev/null || ! gpus=$(nvidia-smi -L 2>/dev/null) || [[ -z $gpus ]]; then
   echo "gpu_check: no NVIDIA GPU with a driver on this machine: nothing is checked" >&2
@@ -54,13 +90,17 @@ else
   # The GPU of this machine alone: the other architectures are for those who install.
   capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '. ')
   echo "Building for sm_$capability (log: $out/build.log)"
+  began=$SECONDS
+  targets=(penstock_programs)
+  [[ " ${sections[*]} " != *" kernels "* ]] || targets+=(loader_device_gpu_test cuda_augment_bench)
   if ! { cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DPENSTOCK_CUDA=ON \
       -DPENSTOCK_CUDA_ARCHITECTURES="$capability" -DPENSTOCK_GUI=OFF &&
-      cmake --build "$build"; } >"$out/build.log" 2>&1; then
+      cmake --build "$build" --target "${targets[@]}"; } >"$out/build.log" 2>&1; then
     tail -n 40 "$out/build.log" >&2
     echo "gpu_check: does not build" >&2
     exit 3
   fi
+  echo "        build: $((SECONDS - began)) s"
 fi
 readonly bin=$build/bin
 nvjpeg=()
@@ -92,89 +132,116 @@ fail() {
 # A GPU that the tests cannot use is a failure here, nothing to be skipped.
 export PENSTOCK_REQUIRE_GPU=1
 
-echo
-echo "Kernels"
-step "kernels against goldens" "$build/tests/loader_device_gpu_test" || true
+set=$out/set
+pictures() {  # a whole set, or none
+  [[ ! -d $set ]] || return 0
+  rm -rf "$set.part"
+  if ! "$bin/penstock-load" make-set --count 600 "$set.part" >"$out/set.log" 2>&1 ||
+      ! mv "$set.part" "$set"; then
+    tail -n 15 "$out/set.log" >&2
+    fail "pictures to load (log: $out/set.log): $1 is not checked"
+    return 1
+  fi
+}
+train=("$python" -B scripts/gpu/train.py --data "$set")
+torch() {
+  "$python" -c 'import torch, PIL; assert torch.cuda.is_available()' >"$out/torch.log" 2>&1 && return 0
+  note "$python has no PyTorch with CUDA and Pillow (PENSTOCK_PYTHON): $1 is not checked"
+  return 1
+}
+
 # Machines that are lent out may keep the driver's face for debuggers to themselves.
 sanitizer_refused() {
   ! "$sanitizer" --tool memcheck --error-exitcode 1 "$build/tests/loader_device_gpu_test" \
     --gtest_filter='GpuTest.MarksAreInOrder*' >"$out/compute-sanitizer.log" 2>&1 &&
     grep -Eqi 'not supported|unable to (start|attach|initialize)|permission' "$out/compute-sanitizer.log"
 }
-sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
-if "$quick"; then
-  note "compute-sanitizer: not with --quick"
-elif [[ -z $sanitizer ]]; then
-  note "compute-sanitizer is not installed: not checked"
-elif sanitizer_refused; then
-  note "compute-sanitizer: $(grep -Ei 'not supported|unable|permission' "$out/compute-sanitizer.log" | head -n 1)"
-else
-  for tool in memcheck racecheck initcheck synccheck; do  # of our kernels, not of nvJPEG's
-    step "compute-sanitizer $tool" "$sanitizer" --tool "$tool" --error-exitcode 1 \
-      "$build/tests/loader_device_gpu_test" --gtest_filter='-*Nvjpeg*' || true
-  done
-fi
-if step "bandwidth of the kernels" "$bin/cuda_augment_bench" \
-    --benchmark_out="$out/kernels.json" --benchmark_out_format=json; then
-  check bandwidth "$out/kernels.json"
-fi
-
-echo
-echo "Loader"
-set=$out/set
-if [[ ! -d $set ]]; then  # a whole one, or none
-  rm -rf "$set.part"
-  if ! "$bin/penstock-load" make-set --count 600 "$set.part" >"$out/set.log" 2>&1 ||
-      ! mv "$set.part" "$set"; then
-    tail -n 15 "$out/set.log" >&2
-    fail "pictures to load (log: $out/set.log): nothing after this is checked"
-    exit 1
+section_kernels() {
+  local sanitizer tool
+  step "kernels against goldens" "$build/tests/loader_device_gpu_test" || true
+  sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null || true)
+  if "$quick"; then
+    note "compute-sanitizer: not with --quick"
+  elif [[ -z $sanitizer ]]; then
+    note "compute-sanitizer is not installed: not checked"
+  elif sanitizer_refused; then
+    note "compute-sanitizer: $(grep -Ei 'not supported|unable|permission' "$out/compute-sanitizer.log" | head -n 1)"
+  else
+    for tool in memcheck racecheck initcheck synccheck; do  # of our kernels, not of nvJPEG's
+      step "compute-sanitizer $tool" "$sanitizer" --tool "$tool" --error-exitcode 1 \
+        "$build/tests/loader_device_gpu_test" --gtest_filter='-*Nvjpeg*' || true
+    done
   fi
-fi
-step "device costs" "$bin/penstock-sweep" --device-costs "$out/device-costs.txt" "$set" \
-  ${PENSTOCK_NVJPEG:+--set "nvjpeg=$PENSTOCK_NVJPEG"} && sed 's/^/        /' "$out/device-costs.txt"
-load=("$bin/penstock-load" "$set" --batch 64 --json --digest --ops "center_crop=224,flip,vflip" --output u8)
-if step "loader on the CPU" "${load[@]}"; then
-  cp "$out/loader-on-the-CPU.log" "$out/load-cpu.json"
-  for gpu in none augment; do
-    if step "loader with --gpu $gpu" "${load[@]}" --gpu "$gpu"; then
-      check digests "--gpu $gpu" "$out/load-cpu.json" "$out/loader-with---gpu-$gpu.log"
-    fi
-  done
-fi
-for decoder in hardware gpu-hybrid hybrid; do
-  status=0
-  "$bin/penstock-load" "$set" --epochs 3 --gpu decode,augment --gpu-decoder "$decoder" --json \
-    "${nvjpeg[@]}" >"$out/nvjpeg-$decoder.json" 2>"$out/nvjpeg-$decoder.log" || status=$?
-  check decoded --status "$status" "$decoder" "$out/nvjpeg-$decoder.json" "$out/nvjpeg-$decoder.log"
-done
-if step "placements" "$bin/penstock-sweep" "$set" --gpu off,none,augment,decode+augment --set epochs=5 \
-  ${PENSTOCK_NVJPEG:+--set "nvjpeg=$PENSTOCK_NVJPEG"} --json "$out/placements.json"; then
-  sed 's/^/        /' "$out/placements.log"
-  check placements "$out/placements.json"
-fi
+  if step "bandwidth of the kernels" "$bin/cuda_augment_bench" \
+      --benchmark_out="$out/kernels.json" --benchmark_out_format=json; then
+    check bandwidth "$out/kernels.json"
+  fi
+}
 
-echo
-echo "Agent"
-if ! "$python" -c 'import torch, PIL; assert torch.cuda.is_available()' >"$out/torch.log" 2>&1; then
-  note "$python has no PyTorch with CUDA and Pillow (PENSTOCK_PYTHON): the agent is not checked"
-else
-  train=("$python" -B scripts/gpu/train.py --data "$set")
-  pairs=10
-  "$quick" && pairs=3
-  # $1: name, $2: level, rest: arguments of the training
-  record() {
-    local name=$1 level=$2
-    shift 2
-    step "recording of $name" "$bin/penstock" record --gpu "$level" -o "$out/$name.penstock" -- \
-      "${train[@]}" "$@" || return 1
-    if ! "$bin/penstock" report "$out/$name.penstock" --json >"$out/$name.report.json" 2>"$out/$name.log" ||
-        ! "$bin/penstock" export "$out/$name.penstock" --to jsonl -o "$out/$name.jsonl" 2>>"$out/$name.log"; then
-      tail -n 15 "$out/$name.log" >&2
-      fail "report and export of $name (log: $out/$name.log)"
-      return 1
-    fi
-  }
+section_loader() {
+  pictures loader || return 0
+  local load gpu decoder status
+  step "device costs" "$bin/penstock-sweep" --device-costs "$out/device-costs.txt" "$set" \
+    ${PENSTOCK_NVJPEG:+--set "nvjpeg=$PENSTOCK_NVJPEG"} && sed 's/^/        /' "$out/device-costs.txt"
+  load=("$bin/penstock-load" "$set" --batch 64 --json --digest --ops "center_crop=224,flip,vflip" --output u8)
+  if step "loader on the CPU" "${load[@]}"; then
+    cp "$out/loader-on-the-CPU.log" "$out/load-cpu.json"
+    for gpu in none augment; do
+      if step "loader with --gpu $gpu" "${load[@]}" --gpu "$gpu"; then
+        check digests "--gpu $gpu" "$out/load-cpu.json" "$out/loader-with---gpu-$gpu.log"
+      fi
+    done
+  fi
+  for decoder in hardware gpu-hybrid hybrid; do
+    status=0
+    "$bin/penstock-load" "$set" --epochs 3 --gpu decode,augment --gpu-decoder "$decoder" --json \
+      "${nvjpeg[@]}" >"$out/nvjpeg-$decoder.json" 2>"$out/nvjpeg-$decoder.log" || status=$?
+    check decoded --status "$status" "$decoder" "$out/nvjpeg-$decoder.json" "$out/nvjpeg-$decoder.log"
+  done
+  if step "placements" "$bin/penstock-sweep" "$set" --gpu off,none,augment,decode+augment --set epochs=5 \
+    ${PENSTOCK_NVJPEG:+--set "nvjpeg=$PENSTOCK_NVJPEG"} --json "$out/placements.json"; then
+    sed 's/^/        /' "$out/placements.log"
+    check placements "$out/placements.json"
+  fi
+}
+
+# $1: name, $2: level, rest: arguments of the training
+record() {
+  local name=$1 level=$2
+  shift 2
+  step "recording of $name" "$bin/penstock" record --gpu "$level" -o "$out/$name.penstock" -- \
+    "${train[@]}" "$@" || return 1
+  if ! "$bin/penstock" report "$out/$name.penstock" --json >"$out/$name.report.json" 2>"$out/$name.log" ||
+      ! "$bin/penstock" export "$out/$name.penstock" --to jsonl -o "$out/$name.jsonl" 2>>"$out/$name.log"; then
+    tail -n 15 "$out/$name.log" >&2
+    fail "report and export of $name (log: $out/$name.log)"
+    return 1
+  fi
+}
+make_samples() {
+  local folder=traces/samples/gpu kind extra size
+  mkdir -p "$folder"
+  for kind in pageable pinned; do
+    extra=()
+    [[ $kind == pageable ]] || extra=(--pin)
+    step "sample $kind" "$bin/penstock" record --gpu cupti --batches 12 -o "$folder/$kind.penstock" -- \
+      "${train[@]}" "${extra[@]}" --batch 16 --batches 14 --warmup 2 --size 64 --width 8 --depth 2 || continue
+    size=$(stat -c %s "$folder/$kind.penstock")
+    [[ $size -le 262144 ]] || note "$folder/$kind.penstock has $size bytes: too much to keep"
+  done
+  {
+    echo "# Recordings of a training run on a GPU"
+    echo
+    echo "Made by \`scripts/gpu_check.sh --samples\` on $(nvidia-smi --query-gpu=name,driver_version \
+      --format=csv,noheader | head -n 1), $("$python" -c 'import torch; print("PyTorch", torch.__version__)')," \
+      "$(date -u +%Y-%m-%d): \`penstock record --gpu cupti --batches 12 -- scripts/gpu/train.py --batch 16" \
+      "--batches 14 --warmup 2 --size 64 --width 8 --depth 2\`, pinned with \`--pin\`."
+  } >"$folder/README.md"
+}
+
+section_agent() {
+  torch "the agent" && pictures "the agent" || return 0
+  local half
   record pageable cupti && check copies "$out/pageable.jsonl" pageable
   record pinned cupti --pin && check copies "$out/pinned.jsonl" pinned
   record input-bound cupti --pin --workers 1 --width 8 --depth 1 &&
@@ -193,33 +260,26 @@ else
   fi
   record profiler-present cupti --pin --profile && note "the agent beside torch.profiler: both end well"
   record profiler-yield yield --pin --profile && note "--gpu yield beside torch.profiler: both end well"
-  check cost --pairs "$pairs" "$bin/penstock" "$out/cost.penstock" -- "${train[@]}" --pin
+  ! "$samples" || make_samples
+}
 
-  if "$samples"; then
-    folder=traces/samples/gpu
-    mkdir -p "$folder"
-    for kind in pageable pinned; do
-      extra=()
-      [[ $kind == pageable ]] || extra=(--pin)
-      step "sample $kind" "$bin/penstock" record --gpu cupti --batches 12 -o "$folder/$kind.penstock" -- \
-        "${train[@]}" "${extra[@]}" --batch 16 --batches 14 --warmup 2 --size 64 --width 8 --depth 2 || continue
-      size=$(stat -c %s "$folder/$kind.penstock")
-      [[ $size -le 262144 ]] || note "$folder/$kind.penstock has $size bytes: too much to keep"
-    done
-    {
-      echo "# Recordings of a training run on a GPU"
-      echo
-      echo "Made by \`scripts/gpu_check.sh --samples\` on $(nvidia-smi --query-gpu=name,driver_version \
-        --format=csv,noheader | head -n 1), $("$python" -c 'import torch; print("PyTorch", torch.__version__)')," \
-        "$(date -u +%Y-%m-%d): \`penstock record --gpu cupti --batches 12 -- scripts/gpu/train.py --batch 16" \
-        "--batches 14 --warmup 2 --size 64 --width 8 --depth 2\`, pinned with \`--pin\`."
-    } >"$folder/README.md"
-  fi
-fi
+section_cost() {
+  torch "what the agent costs" && pictures "what the agent costs" || return 0
+  check cost --pairs "$pairs" "$bin/penstock" "$out/cost.penstock" -- "${train[@]}" --pin
+}
+
+for section in "${sections[@]}"; do
+  echo
+  echo "${section^}"
+  began=$SECONDS
+  "section_$section"
+  echo "        $section: $((SECONDS - began)) s"
+done
 
 echo
+ran=${sections[*]}
 if [[ $failed -ne 0 ]]; then
-  echo "FAILED: results and logs are in $out"
+  echo "FAILED, of ${ran// /, }: results and logs are in $out"
   exit 1
 fi
-echo "all claims that could be checked hold; results are in $out"
+echo "${ran// /, }: all claims that could be checked hold; results are in $out"

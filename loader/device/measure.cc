@@ -12,28 +12,46 @@
 namespace penstock::loader {
 namespace {
 
-// Median length of what `queue` puts into the stream; the first three times do not count: memory is
-// allocated, and the clock of an idle device is low.
-Result<TimeNs> Median(cuda::Device& device, cuda::Stream& stream, unsigned repeats,
-                      const std::function<Result<void>()>& queue) {
-  constexpr unsigned kWarmup = 3;
+using Work = std::function<Result<void>()>;
+
+// What `launches` of `queue` take, by the device's stamps.
+Result<TimeNs> Interval(cuda::Stream& stream, unsigned launches, const Work& queue) {
+  Result<void> done;
+  // One more before the first stamp: it keeps the device at work while the CPU queues the others.
+  if (launches > 1) done = queue();
+  if (done) done = stream.Mark(0);
+  for (unsigned i = 0; done && i < launches; ++i) done = queue();
+  if (done) done = stream.Mark(1);
+  if (done) done = stream.Wait(1);
+  if (!done) return tl::unexpected<Error>(std::move(done.error()));
+  const Result<TimeNs> begun = stream.SinceAnchor(0);
+  const Result<TimeNs> ended = stream.SinceAnchor(1);
+  if (!begun) return tl::unexpected<Error>(begun.error());
+  if (!ended) return tl::unexpected<Error>(ended.error());
+  return *ended - *begun;
+}
+
+// Median length of one `queue`.
+Result<TimeNs> Median(cuda::Device& device, cuda::Stream& stream, const Timing& timing,
+                      const Work& queue) {
+  constexpr int kMostWarmups = 10000;  // where stamps do not advance
+  if (Result<void> set = device.Anchor(); !set) return tl::unexpected<Error>(set.error());
+  TimeNs warm{};
+  for (int i = 0; i == 0 || (warm < timing.warmup && i < kMostWarmups); ++i) {
+    const Result<TimeNs> length = Interval(stream, timing.launches, queue);
+    if (!length) return length;
+    warm += *length;
+  }
   if (Result<void> set = device.Anchor(); !set) return tl::unexpected<Error>(set.error());
   std::vector<TimeNs> lengths;
-  for (unsigned i = 0; i < repeats + kWarmup; ++i) {
-    Result<void> done = stream.Mark(0);
-    if (done) done = queue();
-    if (done) done = stream.Mark(1);
-    if (done) done = stream.Wait(1);
-    if (!done) return tl::unexpected<Error>(std::move(done.error()));
-    const Result<TimeNs> begun = stream.SinceAnchor(0);
-    const Result<TimeNs> ended = stream.SinceAnchor(1);
-    if (!begun) return tl::unexpected<Error>(begun.error());
-    if (!ended) return tl::unexpected<Error>(ended.error());
-    if (i >= kWarmup) lengths.push_back(*ended - *begun);
+  for (unsigned i = 0; i < timing.repeats; ++i) {
+    const Result<TimeNs> length = Interval(stream, timing.launches, queue);
+    if (!length) return length;
+    lengths.push_back(*length);
   }
   const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
   std::nth_element(lengths.begin(), middle, lengths.end());
-  return *middle;
+  return TimeNs{middle->value / timing.launches};
 }
 
 std::int64_t Rounded(std::int64_t bytes) {
@@ -42,8 +60,14 @@ std::int64_t Rounded(std::int64_t bytes) {
 
 }  // namespace
 
+Timing TimingFor(const cuda::DeviceInfo& device) {
+  Timing timing;
+  if (device.emulated) timing = {3, 1, TimeNs{}};
+  return timing;
+}
+
 Result<DeviceTime> MeasureProgram(cuda::Device& device, const AugmentProgram& program, Size picture,
-                                  std::size_t batch, unsigned repeats) {
+                                  std::size_t batch, const Timing& timing) {
   const std::int64_t pitch = cuda::PitchOf(picture.width);
   const std::int64_t each = Rounded(pitch * picture.height + cuda::kReadableBeyond);
   const auto input_bytes = static_cast<std::size_t>(each) * batch;
@@ -75,14 +99,17 @@ Result<DeviceTime> MeasureProgram(cuda::Device& device, const AugmentProgram& pr
     if (!done) return tl::unexpected<Error>(std::move(done.error()));
   }
   list.Arrange();
-  const auto time = Median(device, **stream, repeats,
-                           [&] { return (*stream)->Run(list, input->data(), output->data()); });
+  if (Result<void> sent = (*stream)->Upload(list); !sent) {
+    return tl::unexpected<Error>(std::move(sent.error()));
+  }
+  const auto time = Median(device, **stream, timing,
+                           [&] { return (*stream)->Start(list, input->data(), output->data()); });
   if (!time) return tl::unexpected<Error>(time.error());
   return DeviceTime{*time, list.bytes_moved(),
                     1e-6 * picture.width * picture.height * static_cast<double>(batch), batch};
 }
 
-Result<DeviceTime> MeasureCopy(cuda::Device& device, std::size_t bytes, unsigned repeats) {
+Result<DeviceTime> MeasureCopy(cuda::Device& device, std::size_t bytes, const Timing& timing) {
   auto stream = device.MakeStream();
   auto host = device.Allocate(cuda::Kind::kPinned, bytes);
   auto memory = device.Allocate(cuda::Kind::kDevice, bytes);
@@ -90,14 +117,15 @@ Result<DeviceTime> MeasureCopy(cuda::Device& device, std::size_t bytes, unsigned
   if (!host) return tl::unexpected<Error>(std::move(host.error()));
   if (!memory) return tl::unexpected<Error>(std::move(memory.error()));
   std::memset(host->data(), 1, bytes);
-  const auto time = Median(device, **stream, repeats,
+  const auto time = Median(device, **stream, timing,
                            [&] { return (*stream)->CopyIn(memory->data(), host->data(), bytes); });
   if (!time) return tl::unexpected<Error>(time.error());
   return DeviceTime{*time, bytes, 0, 0};
 }
 
 Result<DeviceTime> MeasureDecode(cuda::Device& device, cuda::JpegBatches& jpeg,
-                                 std::span<const std::vector<std::byte>> files, unsigned repeats) {
+                                 std::span<const std::vector<std::byte>> files,
+                                 const Timing& timing) {
   auto stream = device.MakeStream();
   if (!stream) return tl::unexpected<Error>(std::move(stream.error()));
   JpegDecoder headers{DecodeOptions{}};
@@ -130,8 +158,9 @@ Result<DeviceTime> MeasureDecode(cuda::Device& device, cuda::JpegBatches& jpeg,
     pictures[i].pixels = reinterpret_cast<std::uint8_t*>(memory->data()) + offsets[i];
   }
   std::vector<std::size_t> refused;
+  const Timing alone{timing.repeats, 1, timing.warmup};  // a batch is waited for before the next
   const auto time =
-      Median(device, **stream, repeats, [&] { return jpeg.Decode(pictures, **stream, refused); });
+      Median(device, **stream, alone, [&] { return jpeg.Decode(pictures, **stream, refused); });
   if (!time) return tl::unexpected<Error>(time.error());
   return DeviceTime{*time, bytes, pixels * 1e-6, pictures.size()};
 }

@@ -24,7 +24,6 @@ namespace penstock::loader {
 namespace {
 
 constexpr Size kPicture{500, 375};  // the usual size of an ImageNet photograph
-constexpr unsigned kRepeats = 25;
 
 int Complain(const Error& error) {
   fmt::print(stderr, "penstock-load device-costs: {}\n", error.message);
@@ -69,7 +68,7 @@ std::string Line(std::string_view key, const DeviceTime& time, std::string_view 
 Result<DeviceTime> MeasureOps(cuda::Device& device, const char* ops, Size picture, unsigned batch) {
   const auto program = AugmentProgram::Parse(ops, ElementType::kF16, Layout::kChw);
   if (!program) return tl::unexpected<Error>(program.error());
-  return MeasureProgram(device, *program, picture, batch, kRepeats);
+  return MeasureProgram(device, *program, picture, batch, TimingFor(device.info()));
 }
 
 // Errors: why decoding cannot be measured.
@@ -81,7 +80,7 @@ Result<std::string> DecodeLine(cuda::Device& device, const cuda::JpegOptions& op
   }
   const auto jpeg = cuda::JpegBatches::Make(options, device);
   if (!jpeg) return tl::unexpected<Error>(jpeg.error());
-  const auto time = MeasureDecode(device, **jpeg, files, kRepeats);
+  const auto time = MeasureDecode(device, **jpeg, files, TimingFor(device.info()));
   if (!time) return tl::unexpected<Error>(time.error());
   return fmt::format("decode {:.6g} nvJPEG, {}, {} whole pictures of {:.2f} megapixels, {}\n",
                      time->ms_per_megapixel(), cuda::JpegBackendName((*jpeg)->backend()),
@@ -117,7 +116,7 @@ Result<std::string> Measure(const Wanted& wanted, cuda::Device& device) {
   const auto convert = MeasureOps(device, "crop=224x224,normalize", Size{224, 224}, wanted.batch);
   if (!convert) return tl::unexpected<Error>(convert.error());
   out += Line("convert", *convert, fmt::format("uint8 HWC to normalised float16 CHW, {}", day));
-  const auto copy = MeasureCopy(device, std::size_t{64} << 20, kRepeats);
+  const auto copy = MeasureCopy(device, std::size_t{64} << 20, TimingFor(info));
   if (!copy) return tl::unexpected<Error>(copy.error());
   out += fmt::format("# copy from pinned memory: {:.2f} GB/s\n", copy->bytes_per_s() * 1e-9);
   if (info.memory_bytes_per_s > 0) {

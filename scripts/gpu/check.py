@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The claims of scripts/gpu_check.sh about runs that were recorded, one subcommand each.
 
-Each prints one line that begins with ok, FAILED or note, and ends with status 1 if it failed.
+Each prints lines that begin with ok, FAILED or note, and ends with status 1 if one failed.
 """
 
 import argparse
@@ -158,11 +158,14 @@ def cost(args):
     levels = args.levels.split(",")
     ratios = {level: [] for level in levels}
     rate(command)  # the page cache and the device's clocks
-    for _ in range(args.pairs):
+    for pair in range(args.pairs):
         plain = rate(command)
         for level in levels:
             recorded = rate([args.penstock, "record", "--gpu", level, "-o", args.trace, "--", *command])
             ratios[level].append(recorded / plain)
+        # What there is, should the time that a machine is lent for end before the pairs.
+        print(f"        pair {pair + 1}: " + ", ".join(f"{level} {1 - ratios[level][-1]:+.2%}" for level in levels),
+              flush=True)
     status = 0
     for level in levels:
         lost = 1 - statistics.median(ratios[level])

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -67,7 +68,7 @@ class CheckTest(unittest.TestCase):
 
     def test_a_slow_fused_kernel_fails_and_others_are_noted(self):
         def row(name, share):
-            return {"name": name + "/manual_time", "bytes_per_s": 1e12, "ms_per_megapixel": 0.01,
+            return {"name": name + "/iterations:3/manual_time", "bytes_per_s": 1e12, "ms_per_megapixel": 0.01,
                     "share_of_peak": share}
         result = self.folder / "kernels.json"
         for share, status in ((0.75, 0), (0.5, 1)):
@@ -133,49 +134,124 @@ class CheckTest(unittest.TestCase):
                             encoding="utf-8")
             for file in (train, fake):
                 file.chmod(0o755)
-            self.assertEqual(status, self.run_check("cost", "--pairs", 3, fake, self.folder / "t", "--",
-                                                    train)[0])
+            done = self.run_check("cost", "--pairs", 3, fake, self.folder / "t", "--", train)
+            self.assertEqual(status, done[0])
+            self.assertRegex(done[1], r"pair 3: .*cupti \+%d" % (100 - rate))
 
 
 class ScriptTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="penstock-gpu-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def stand_in(self, name, text):
+        """A program that writes down how it was called."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\necho \"{path.name} $*\" >>'{self.folder}/calls'\n{text}\n", encoding="utf-8")
+        path.chmod(0o755)
+
+    def machine(self):
+        """One with a GPU on which everything works."""
+        self.stand_in("nvidia-smi", "echo 'GPU 0: none'")
+        self.stand_in("compute-sanitizer", "exit 0")
+        self.stand_in("python", "exit 0")
+        for name in ("tests/loader_device_gpu_test", "bin/cuda_augment_bench", "bin/penstock"):
+            self.stand_in("build/" + name, "exit 0")
+        self.stand_in("build/bin/penstock-load", '[ "$1" != make-set ] || mkdir -p "$4"')
+        self.stand_in("build/bin/penstock-sweep", '[ "$1" != --device-costs ] || touch "$2"')
+
+    def run_script(self, *arguments, path=None):
+        done = subprocess.run(
+            ["/bin/bash", str(ROOT / "scripts" / "gpu_check.sh"), "--out", str(self.folder / "out"), *arguments],
+            capture_output=True, text=True, check=False, timeout=60,
+            env={**os.environ, "PATH": path or f"{self.folder}:/usr/bin:/bin",
+                 "PENSTOCK_BUILD": str(self.folder / "build"), "PENSTOCK_PYTHON": str(self.folder / "python")})
+        calls = self.folder / "calls"
+        return done, calls.read_text(encoding="utf-8").splitlines() if calls.exists() else []
+
     def test_without_a_gpu_it_says_so_in_one_line(self):
         if shutil.which("nvidia-smi", path="/usr/bin:/bin"):
             self.skipTest("this machine may have a GPU")
-        done = subprocess.run(["/bin/bash", str(ROOT / "scripts" / "gpu_check.sh")], capture_output=True,
-                              text=True, check=False, timeout=60, env={**os.environ, "PATH": "/usr/bin:/bin"})
+        done, _ = self.run_script(path="/usr/bin:/bin")
         self.assertEqual(3, done.returncode)
         self.assertEqual("", done.stdout)
         self.assertEqual(1, len(done.stderr.splitlines()), done.stderr)
 
     def test_a_gpu_that_is_skipped_and_pictures_that_are_missing_fail(self):
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="penstock-gpu-"))
-        self.addCleanup(shutil.rmtree, folder)
+        self.machine()
         # A test that skips unless it must not; a machine that refuses compute-sanitizer.
-        programs = {"nvidia-smi": "echo 'GPU 0: none'",
-                    "compute-sanitizer": "echo '========= Error: Device not supported'; exit 1",
-                    "build/tests/loader_device_gpu_test": '[ "$PENSTOCK_REQUIRE_GPU" = 1 ] && exit 1; exit 0',
-                    "build/bin/cuda_augment_bench": "exit 1",
-                    "build/bin/penstock-load": "echo 'no room' >&2; mkdir -p \"$4\"; exit 1"}
-        for name, text in programs.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
-            path.chmod(0o755)
-        done = subprocess.run(["/bin/bash", str(ROOT / "scripts" / "gpu_check.sh"), "--out", str(folder / "out")],
-                              capture_output=True, text=True, check=False, timeout=60,
-                              env={**os.environ, "PATH": f"{folder}:/usr/bin:/bin",
-                                   "PENSTOCK_BUILD": str(folder / "build")})
+        self.stand_in("compute-sanitizer", "echo '========= Error: Device not supported'; exit 1")
+        self.stand_in("build/tests/loader_device_gpu_test", '[ "$PENSTOCK_REQUIRE_GPU" = 1 ] && exit 1; exit 0')
+        self.stand_in("build/bin/cuda_augment_bench", "exit 1")
+        self.stand_in("build/bin/penstock-load", "echo 'no room' >&2; mkdir -p \"$4\"; exit 1")
+        done, _ = self.run_script()
         self.assertEqual(1, done.returncode, done.stdout + done.stderr)
         self.assertIn("FAILED  kernels against goldens", done.stdout)
         self.assertRegex(done.stdout, "note +compute-sanitizer: .*not supported")
-        self.assertIn("FAILED  pictures to load", done.stdout)
+        self.assertRegex(done.stdout, "FAILED  pictures to load .*: loader is not checked")
         self.assertIn("no room", done.stderr)
-        self.assertFalse((folder / "out" / "set").exists())
+        self.assertFalse((self.folder / "out" / "set").exists())
+        self.assertIn("\nFAILED, of kernels, loader, agent, cost: ", done.stdout)
+
+    def test_all_sections_run_unless_some_are_named(self):
+        self.machine()
+        done, calls = self.run_script()
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.assertEqual(["kernels", "loader", "agent", "cost"],
+                         re.findall(r"^ +(\w+): \d+ s$", done.stdout, re.MULTILINE))
+        self.assertIn("\nkernels, loader, agent, cost: all claims", done.stdout)
+        self.assertEqual(1, sum("make-set" in call for call in calls), calls)
+
+    def test_a_section_runs_apart_and_makes_what_it_needs(self):
+        # Of what all of them call: what is called in each alone, and whether it needs pictures.
+        marks = {"kernels": ("cuda_augment_bench ", False), "loader": ("penstock-sweep ", True),
+                 "agent": ("check.py copies", True), "cost": ("check.py cost", True)}
+        for only, (own, pictures) in marks.items():
+            with self.subTest(only):
+                shutil.rmtree(self.folder)
+                self.machine()
+                done, calls = self.run_script("--only", only)
+                self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+                self.assertIn(f"\n{only}: all claims", done.stdout)
+                for name, (call, _) in marks.items():
+                    self.assertEqual(name == only, any(call in made for made in calls), (name, calls))
+                self.assertEqual(own.startswith("cuda"), any("compute-sanitizer" in made for made in calls))
+                self.assertEqual(pictures, any("make-set" in made for made in calls), calls)
+
+    def test_sections_run_once_and_in_their_order(self):
+        self.machine()
+        (self.folder / "out" / "set").mkdir(parents=True)
+        done, calls = self.run_script("--only", "cost,kernels,cost", "--pairs", "6")
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.assertIn("\nkernels, cost: all claims", done.stdout)
+        self.assertEqual(1, sum("cost --pairs 6 " in call for call in calls), calls)
+        self.assertFalse(any("make-set" in call for call in calls), calls)
+
+    def test_without_pytorch_the_agent_is_noted(self):
+        self.machine()
+        self.stand_in("python", '[ "$1" != -c ]')
+        done, calls = self.run_script("--only", "agent,cost")
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.assertEqual(2, len(re.findall("^note .*no PyTorch.* is not checked$", done.stdout, re.MULTILINE)))
+        self.assertFalse(any(call.startswith("penstock") for call in calls), calls)
 
     def test_unknown_options_are_usage(self):
-        done = subprocess.run(["/bin/bash", str(ROOT / "scripts" / "gpu_check.sh"), "--fast"],
-                              capture_output=True, text=True, check=False, timeout=60)
-        self.assertEqual(2, done.returncode)
+        for arguments in (["--fast"], ["--only"], ["--only", ""], ["--only", ","], ["--only", "kernel"],
+                          ["--only", "kernels,gpu"], ["--only", "cost", "--samples"], ["--pairs", "0"],
+                          ["--pairs", "many"]):
+            with self.subTest(arguments):
+                self.machine()
+                done, calls = self.run_script(*arguments)
+                self.assertEqual(2, done.returncode, done.stdout)
+                self.assertEqual(("", []), (done.stdout, calls))
+                self.assertIn("sections: kernels loader agent cost", done.stderr)
+
+    def test_help_names_the_sections(self):
+        done, calls = self.run_script("--help")
+        self.assertEqual((0, []), (done.returncode, calls))
+        for section in ("kernels", "loader", "agent", "cost"):
+            self.assertRegex(done.stdout, f"\n +{section} ")
 
 
 if __name__ == "__main__":

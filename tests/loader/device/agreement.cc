@@ -149,4 +149,13 @@ void ExpectDeviceAgreesWithGoldens(cuda::Device& device) {
   }
 }
 
+void ExpectStartsAreAlike(cuda::Device& device) {
+  const AugmentProgram program =
+      Parsed("random_resized_crop=48,contrast=0.7,contrast=0.7", ElementType::kU8, Layout::kHwc);
+  const reference::Bytes picture = reference::TestPicture(90, 70, 6);
+  const std::vector<SampleKey> keys = Keys(5);
+  EXPECT_EQ(RunOnDevice(device, program, picture, keys, 3),
+            RunOnDevice(device, program, picture, keys));
+}
+
 }  // namespace penstock::loader

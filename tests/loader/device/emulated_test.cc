@@ -22,6 +22,10 @@ TEST(EmulatedKernelsTest, PixelsAreThoseOfTheFormulasInDoublePrecision) {
   ExpectDeviceAgreesWithGoldens(*cuda::MakeEmulatedDevice());
 }
 
+TEST(EmulatedKernelsTest, AListThatIsStartedAgainMakesTheSamePixels) {
+  ExpectStartsAreAlike(*cuda::MakeEmulatedDevice());
+}
+
 cuda::PassList ListOf(const std::string& ops, ElementType type) {
   const AugmentProgram program = Parsed(ops, type, Layout::kChw);
   cuda::PassList list;

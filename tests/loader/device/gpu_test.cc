@@ -40,6 +40,10 @@ TEST_F(GpuTest, PixelsAreThoseOfTheFormulasInDoublePrecision) {
   ExpectDeviceAgreesWithGoldens(*device_);
 }
 
+TEST_F(GpuTest, AListThatIsStartedAgainMakesTheSamePixels) {
+  ExpectStartsAreAlike(*device_);
+}
+
 TEST_F(GpuTest, PixelsOfNvjpegAreLibjpegsWithinTheTolerance) {
   const char* library = std::getenv("PENSTOCK_NVJPEG");
   for (const auto backend :

@@ -20,11 +20,12 @@
 
 namespace penstock::loader {
 
-// One output per key, all of them made by the launches of one batch.
+// One output per key, all of them made by the launches of one batch, `starts` times.
 inline std::vector<std::vector<std::byte>> RunOnDevice(cuda::Device& device,
                                                        const AugmentProgram& program,
                                                        const reference::Bytes& picture,
-                                                       const std::vector<SampleKey>& keys) {
+                                                       const std::vector<SampleKey>& keys,
+                                                       int starts = 1) {
   const std::size_t output_bytes = program.format().bytes();
   const auto pitch = static_cast<std::size_t>(cuda::PitchOf(picture.width));
   const std::size_t input_bytes =
@@ -61,7 +62,14 @@ inline std::vector<std::vector<std::byte>> RunOnDevice(cuda::Device& device,
   std::memset(fetched->data(), 0, keys.size() * batch_bytes);
   EXPECT_TRUE((*stream)->CopyIn(output->data(), fetched->data(), keys.size() * batch_bytes));
   EXPECT_TRUE((*stream)->CopyIn(input->data(), staged->data(), input_bytes));
-  EXPECT_TRUE((*stream)->Run(list, input->data(), output->data()));
+  if (starts == 1) {
+    EXPECT_TRUE((*stream)->Run(list, input->data(), output->data()));
+  } else {
+    EXPECT_TRUE((*stream)->Upload(list));
+    for (int i = 0; i < starts; ++i) {
+      EXPECT_TRUE((*stream)->Start(list, input->data(), output->data()));
+    }
+  }
   EXPECT_TRUE((*stream)->CopyOut(fetched->data(), output->data(), keys.size() * batch_bytes));
   EXPECT_TRUE((*stream)->Mark(0));
   const auto waited = (*stream)->Wait(0);
@@ -102,6 +110,9 @@ inline std::vector<SampleKey> Keys(std::uint64_t samples) {
 // the CPU, and of the formulas in double precision.
 void ExpectDeviceAgreesWithCpu(cuda::Device& device);
 void ExpectDeviceAgreesWithGoldens(cuda::Device& device);
+
+// A list that is started again makes the same pixels, though its kernels add to sums.
+void ExpectStartsAreAlike(cuda::Device& device);
 
 // What nvJPEG must make of files on a device: libjpeg's pixels, but for roundings of the transforms
 // and, where the chroma is subsampled, for another way to interpolate it.

@@ -45,12 +45,14 @@ class FaultyStream final : public cuda::Stream {
     }
     return real_->CopyOut(host, device, bytes);
   }
-  Result<void> Run(const cuda::PassList& list, const std::byte* input, std::byte* output) override {
+  Result<void> Upload(const cuda::PassList& list) override { return real_->Upload(list); }
+  Result<void> Start(const cuda::PassList& list, const std::byte* input,
+                     std::byte* output) override {
     if (faulty_.fault == Fault::kRunFails) {
       return penstock::Fail(ErrorKind::kEnvironment, "no kernels today");
     }
     if (faulty_.fault == Fault::kRunThrows) throw std::bad_alloc();
-    return real_->Run(list, input, output);
+    return real_->Start(list, input, output);
   }
   Result<void> Mark(unsigned mark) override {
     marked_ = copies_;
