@@ -266,6 +266,9 @@ section_agent() {
 section_cost() {
   torch "what the agent costs" && pictures "what the agent costs" || return 0
   check cost --pairs "$pairs" "$bin/penstock" "$out/cost.penstock" -- "${train[@]}" --pin
+  # Where each kernel takes microseconds, its record is a part of that: to be known, no claim.
+  check cost --pairs 3 --levels calls,cupti --of "a run of small kernels" --note "$bin/penstock" \
+    "$out/cost.penstock" -- "${train[@]}" --pin --cached --batch 8 --batches 400 --width 8 --depth 16
 }
 
 for section in "${sections[@]}"; do

@@ -46,6 +46,7 @@ class Collector {
   Result<void> Open();
   void WriteFirstFacts();
   void WriteLastFacts();
+  void WriteFaultCost();
   // Takes messages until `until`. false: the command was never run.
   bool Listen(TimeNs until);
   void OnMessage(const Message& message);
@@ -86,10 +87,11 @@ class Collector {
   bool launcher_gone_ = false;
   bool discard_ = false;
   bool limit_reached_ = false;
-  std::string stopped_;  // why, if not by the end of the command
-  std::string trouble_;  // with the output
-  TimeNs full_since_;    // the disk is full, and what is recorded stays in the ring; 0 = it is not
-  TimeNs full_;          // how long it was, before
+  std::string stopped_;               // why, if not by the end of the command
+  std::string trouble_;               // with the output
+  std::optional<TimeNs> fault_cost_;  // of a page, in CPU time
+  TimeNs full_since_;  // the disk is full, and what is recorded stays in the ring; 0 = it is not
+  TimeNs full_;        // how long it was, before
 };
 
 // Makes the calling process a good background: own session, no standard streams or foreign

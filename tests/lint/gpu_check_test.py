@@ -54,6 +54,10 @@ class CheckTest(unittest.TestCase):
                            span("h2d", "H2D pageable", 0, 5), span("h2d", "H2D pageable", 9, 5),
                            span("h2d", "H2D pinned", 20, 5))
         self.assertEqual(0, self.run_check("copies", trace, "pageable")[0])
+        # Calls of the program, among them those of its model, stand beside the device's copies.
+        beside = self.write("beside.jsonl", *(span("h2d", "to:cuda", 30 + i, 1) for i in range(5)),
+                            span("h2d", "H2D pinned", 20, 5))
+        self.assertEqual(0, self.run_check("copies", beside, "pinned")[0])
         self.assertEqual(1, self.run_check("copies", trace, "pinned")[0])
         self.assertEqual(1, self.run_check("copies", self.write("empty.jsonl"), "pinned")[0])
 
@@ -137,6 +141,9 @@ class CheckTest(unittest.TestCase):
             done = self.run_check("cost", "--pairs", 3, fake, self.folder / "t", "--", train)
             self.assertEqual(status, done[0])
             self.assertRegex(done[1], r"pair 3: .*cupti \+%d" % (100 - rate))
+        note = self.run_check("cost", "--pairs", 1, "--note", "--of", "small kernels", fake, self.folder / "t", "--", train)
+        self.assertEqual(0, note[0])
+        self.assertIn("of the speed of small kernels", note[1])
 
 
 class ScriptTest(unittest.TestCase):
