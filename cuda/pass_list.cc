@@ -70,10 +70,10 @@ int Blocks(std::int64_t items) {
 
 Tile ChooseTile(const Pass& pass) {
   constexpr int kFloat = sizeof(float);
-  // Wide ones leave fewer threads without a word, high ones share the weights of a column.
-  constexpr std::pair<int, int> kShapes[] = {{128, 16}, {128, 8}, {64, 16}, {64, 8}, {32, 8},
-                                             {32, 4},   {16, 8},  {16, 4},  {8, 8},  {8, 4},
-                                             {4, 4},    {2, 4},   {1, 2},   {1, 1}};
+  // Wide ones leave fewer lanes without a word; high ones share what neighbours need.
+  constexpr std::pair<int, int> kShapes[] = {{128, 16}, {64, 16}, {32, 16}, {32, 8}, {32, 4},
+                                             {16, 8},   {16, 4},  {8, 8},   {8, 4},  {4, 4},
+                                             {2, 4},    {1, 2},   {1, 1}};
   const bool blur = pass.gather == Gather::kBlur;
   Tile tile;
   tile.taps_x = blur ? 2 * pass.radius + 1 : TapsOf(pass.x);

@@ -151,4 +151,49 @@ PENSTOCK_HD void SetTaps(const Pass& pass, bool last_x, bool last_y, TileBlock* 
   block->taps_y = pass.tile.taps_y - (last_y ? 0 : 1);
 }
 
+PENSTOCK_HD int Reflected(int i, int n) {
+  const int period = Most(1, 2 * (n - 1));
+  i = (i % period + period) % period;
+  return Least(i, period - i) % n;
+}
+
+// Columns of the source that the tile reads: the first of them, how many have weight somewhere, and
+// how many there must be numbers for; those are read with a weight of zero.
+struct Columns {
+  int first = 0;
+  int count = 0;
+  int padded = 0;
+};
+
+template <bool kBlur>
+PENSTOCK_HD Columns ColumnsOf(const Pass& pass, const TileBlock& block) {
+  const int a = block.starts_x[0];
+  const int b = block.starts_x[block.box.width - 1];
+  const int first = Least(a, b);
+  const int padded = Most(a, b) + block.taps_x - first;
+  if (kBlur) return {first, padded, padded};
+  // Taps without weight may lie behind the picture, or behind the part of it that is there.
+  const int end = Least(pass.x.limit, pass.source.width - pass.x.base);
+  return {first, Least(padded, end - first), padded};
+}
+
+// Whether the columns that a blur reads are all in the picture, so that words of them can be read.
+PENSTOCK_HD bool IsInterior(const Pass& pass, const Columns& columns) {
+  return columns.first >= 0 && columns.first + columns.count <= pass.width;
+}
+
+// Byte of the first column in the words that are read: 0 to 3.
+template <bool kBlur>
+PENSTOCK_HD int ShiftOf(const Pass& pass, const Columns& columns) {
+  if (kBlur) return IsInterior(pass, columns) ? (3 * columns.first) & 3 : 0;
+  return (3 * (pass.x.base + columns.first)) & 3;
+}
+
+// Row of the source for a tap; where the tap has no weight, some row that can be read.
+template <bool kBlur>
+PENSTOCK_HD int RowAt(const Pass& pass, int tap) {
+  if (!kBlur) return Least(pass.y.base + tap, pass.source.height - 1);
+  return tap >= 0 && tap < pass.height ? tap : Reflected(tap, pass.height);
+}
+
 }  // namespace penstock::cuda

@@ -16,65 +16,65 @@
 
 namespace penstock::cuda {
 
-PENSTOCK_HD int Reflected(int i, int n) {
-  const int period = Most(1, 2 * (n - 1));
-  i = (i % period + period) % period;
-  return Least(i, period - i) % n;
-}
-
-// Columns of the source that the tile reads: the first of them, how many have weight somewhere, and
-// how many there must be numbers for; those are read with a weight of zero.
-struct Columns {
-  int first = 0;
-  int count = 0;
-  int padded = 0;
+// The words of the source that a strip reads, counted from that of its first column.
+struct Words {
+  const std::uint8_t* source = nullptr;
+  int stride = 0;
+  int last = 0;   // that may be read
+  int count = 0;  // that are made
 };
 
 template <bool kBlur>
-PENSTOCK_HD Columns ColumnsOf(const Pass& pass, const TileBlock& block) {
-  const int a = block.starts_x[0];
-  const int b = block.starts_x[block.box.width - 1];
-  const int first = Least(a, b);
-  const int padded = Most(a, b) + block.taps_x - first;
-  if (kBlur) return {first, padded, padded};
-  // Taps without weight may lie behind the picture, or behind the part of it that is there.
-  const int end = Least(pass.x.limit, pass.source.width - pass.x.base);
-  return {first, Least(padded, end - first), padded};
+PENSTOCK_HD Words WordsOf(const Pass& pass, const Memories& memories, const TileBlock& block) {
+  const Columns columns = ColumnsOf<kBlur>(pass, block);
+  const int shift = ShiftOf<kBlur>(pass, columns);
+  const int left = columns.first + (kBlur ? 0 : pass.x.base);
+  return {SourceOf(pass, memories) + (3 * left - shift), static_cast<int>(pass.source.stride),
+          (shift + 3 * columns.count + 3) / 4 - 1, (shift + 3 * columns.padded + 3) / 4};
 }
 
-// Whether the columns that a blur reads are all in the picture, so that words of them can be read.
-PENSTOCK_HD bool IsInterior(const Pass& pass, const Columns& columns) {
-  return columns.first >= 0 && columns.first + columns.count <= pass.width;
-}
+inline constexpr int kAlone = -1;
 
-// Byte of the first column in the words that are read: 0 to 3.
-template <bool kBlur>
-PENSTOCK_HD int ShiftOf(const Pass& pass, const Columns& columns) {
-  if (kBlur) return IsInterior(pass, columns) ? (3 * columns.first) & 3 : 0;
-  return (3 * (pass.x.base + columns.first)) & 3;
-}
-
-// Row of the source for a tap; where the tap has no weight, some row that can be read.
-template <bool kBlur>
-PENSTOCK_HD int RowAt(const Pass& pass, int tap) {
-  if (!kBlur) return Least(pass.y.base + tap, pass.source.height - 1);
-  return tap >= 0 && tap < pass.height ? tap : Reflected(tap, pass.height);
-}
-
-PENSTOCK_HD const std::uint32_t* WordsOf(const std::uint8_t* source, int row, int stride) {
-  return reinterpret_cast<const std::uint32_t*>(source + std::int64_t{row} * stride);
-}
-
-// Adds kTaps words of one column, one below the other. All are read before one is used.
-template <bool kBlur, int kTaps>
-PENSTOCK_HD void AddWords(const std::uint32_t* const* rows, const float* weights, int at,
-                          FourFloats* sum) {
-  std::uint32_t words[std::size_t{kTaps}];
-  for (int k = 0; k < kTaps; ++k) words[k] = rows[k][at];
-  for (int k = 0; k < kTaps; ++k) {
-    for (unsigned c = 0; c < 4; ++c) {
-      sum->value[c] = FusedAdd(weights[k], ByteOf(words[k], c), sum->value[c]);
+// Row j of the strip: of its taps kTaps from `first` on, or four where kTaps is 0. Unless kAlone,
+// row j + 1 too, which begins kApart rows of the source below: what both read is unpacked once. All
+// words of a column are read before one is used, and each sum is added up from the top.
+template <bool kBlur, int kTaps, int kApart>
+PENSTOCK_HD void DownRows(const Pass& pass, const TileBlock& block, const Words& words, int j,
+                          int first, int lane) {
+  constexpr bool kPair = kApart != kAlone;
+  constexpr int kEach = kTaps == 0 ? 4 : kTaps;
+  constexpr int kRead = kEach + (kPair ? kApart : 0);
+  const std::uint32_t* rows[std::size_t{kRead}];
+  for (int k = 0; k < kRead; ++k) {
+    const int row = RowAt<kBlur>(pass, block.starts_y[j] + first + k);
+    rows[k] =
+        reinterpret_cast<const std::uint32_t*>(words.source + std::int64_t{row} * words.stride);
+  }
+  float weights[2][std::size_t{kEach}] = {};
+  for (int k = 0; k < kEach; ++k) {
+    const float* from = block.weights_y + j * pass.tile.step_y + first + k;
+    weights[0][k] = from[0];
+    if (kPair) weights[1][k] = from[pass.tile.step_y];
+  }
+  auto* const to = reinterpret_cast<FourFloats*>(block.rows + j * pass.tile.pitch);
+  auto* const below = reinterpret_cast<FourFloats*>(block.rows + (j + 1) * pass.tile.pitch);
+  for (int i = lane; i < words.count; i += kLanes) {
+    const int at = Least(i, words.last);
+    std::uint32_t word[std::size_t{kRead}];
+    for (int k = 0; k < kRead; ++k) word[k] = rows[k][at];
+    FourFloats sums[2] = {};
+    if (kTaps == 0 && first != 0) sums[0] = to[i];
+    for (int k = 0; k < kRead; ++k) {
+      for (unsigned c = 0; c < 4; ++c) {
+        const float value = ByteOf(word[k], c);
+        float* const sum = &sums[0].value[c];
+        float* const next = &sums[1].value[c];
+        if (k < kEach) *sum = FusedAdd(weights[0][k], value, *sum);
+        if (kPair && k >= kApart) *next = FusedAdd(weights[1][k - kApart], value, *next);
+      }
     }
+    to[i] = sums[0];
+    if (kPair) below[i] = sums[1];
   }
 }
 
@@ -83,36 +83,29 @@ PENSTOCK_HD void AddWords(const std::uint32_t* const* rows, const float* weights
 template <bool kBlur, int kTaps>
 PENSTOCK_HD void DownWords(const Pass& pass, const Memories& memories, const TileBlock& block,
                            int lane, int row) {
-  constexpr int kAtOnce = kTaps == 0 ? 4 : kTaps;
-  const Columns columns = ColumnsOf<kBlur>(pass, block);
-  const int shift = ShiftOf<kBlur>(pass, columns);
-  const int last = (shift + 3 * columns.count + 3) / 4 - 1;
-  const int words = (shift + 3 * columns.padded + 3) / 4;
-  const int left = columns.first + (kBlur ? 0 : pass.x.base);
-  const std::uint8_t* source = SourceOf(pass, memories) + (3 * left - shift);
-  const int stride = static_cast<int>(pass.source.stride);
-  const int pitch = pass.tile.pitch;
-  const int height = block.box.height;
-  for (int j = row; j < height; j += kRows) {
-    auto* const to = reinterpret_cast<FourFloats*>(block.rows + j * pitch);
-    const float* weights = block.weights_y + j * pass.tile.step_y;
-    const int start = block.starts_y[j];
-    int done = 0;
-    do {
-      float weight[std::size_t{kAtOnce}];
-      const std::uint32_t* rows[std::size_t{kAtOnce}];
-      for (int k = 0; k < kAtOnce; ++k) {
-        weight[k] = weights[done + k];
-        rows[k] = WordsOf(source, RowAt<kBlur>(pass, start + done + k), stride);
+  const Words words = WordsOf<kBlur>(pass, memories, block);
+  if constexpr (kTaps == 0) {
+    for (int j = row; j < block.box.height; j += kRows) {
+      for (int first = 0; first < block.taps_y; first += 4) {
+        DownRows<kBlur, 0, kAlone>(pass, block, words, j, first, lane);
       }
-      for (int i = lane; i < words; i += kLanes) {
-        FourFloats sum{};
-        if (kTaps == 0 && done != 0) sum = to[i];
-        AddWords<kBlur, kAtOnce>(rows, weight, Least(i, last), &sum);
-        to[i] = sum;
+    }
+  } else {
+    // Rows of a resize that reads kTaps of the source lie half of them apart, as whole numbers go.
+    constexpr int kApart = kBlur ? 1 : (kTaps - 1) / 2;
+    const int each = pass.tile.height < 2 * kRows ? 1 : 2;  // low tiles have rows for every thread
+    for (int j = each * row; j < block.box.height; j += each * kRows) {
+      const bool pair = each == 2 && j + 1 < block.box.height;
+      const int apart = pair ? block.starts_y[j + 1] - block.starts_y[j] : kAlone;
+      if (apart == kApart) {
+        DownRows<kBlur, kTaps, kApart>(pass, block, words, j, 0, lane);
+      } else if (!kBlur && apart == kApart + 1) {
+        DownRows<kBlur, kTaps, kApart + 1>(pass, block, words, j, 0, lane);
+      } else {
+        DownRows<kBlur, kTaps, kAlone>(pass, block, words, j, 0, lane);
+        if (pair) DownRows<kBlur, kTaps, kAlone>(pass, block, words, j + 1, 0, lane);
       }
-      done += kAtOnce;
-    } while (kTaps == 0 && done < block.taps_y);
+    }
   }
 }
 
