@@ -47,9 +47,7 @@ template <Ending kEnding>
 unsigned PixelBlock(const Pass& pass, const Memories& memories, int number, Floats& /*shared*/) {
   unsigned grey = 0;
   for (int thread = 0; thread < kThreads; ++thread) {
-    const int index = number * kThreads + thread;
-    if (index >= pass.kept.width * pass.kept.height) break;
-    grey += WindowPixel<kEnding>(pass, memories, index);
+    grey += WindowPixels<kEnding>(pass, memories, number, thread);
   }
   return grey;
 }

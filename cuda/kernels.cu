@@ -74,14 +74,12 @@ __global__ void __launch_bounds__(kThreads, kEnding == Ending::kAny ? 3 : 4)
 }
 
 template <Ending kEnding>
-__global__ void __launch_bounds__(kThreads) PixelPasses(const Pass* passes, Memories memories) {
+__global__ void __launch_bounds__(kThreads, 4) PixelPasses(const Pass* passes, Memories memories) {
   __shared__ PassBytes bytes;
   const Pass& pass = FetchPass(passes, bytes);
   const int number = static_cast<int>(blockIdx.x);
   if (number >= pass.blocks) return;
-  const int index = number * kThreads + Thread();
-  const bool inside = index < pass.kept.width * pass.kept.height;
-  const unsigned grey = inside ? WindowPixel<kEnding>(pass, memories, index) : 0U;
+  const unsigned grey = WindowPixels<kEnding>(pass, memories, number, Thread());
   if constexpr (kEnding == Ending::kAny) AddGrey(pass, memories, grey);
 }
 

@@ -63,7 +63,8 @@ Ending EndingOf(const Pass& pass) {
 }
 
 int Blocks(std::int64_t items) {
-  return static_cast<int>((items + kThreads - 1) / kThreads);
+  constexpr int kEach = kItems * kThreads;
+  return static_cast<int>((items + kEach - 1) / kEach);
 }
 
 }  // namespace
@@ -305,7 +306,7 @@ void PassList::Close(bool final) {
     pass_.gather = Gather::kStream;
     pass_.left += std::exchange(pass_.kept.x, 0);
     pass_.top += std::exchange(pass_.kept.y, 0);
-    pass_.blocks = Blocks((stored / 4 + kStreamGroups - 1) / kStreamGroups);
+    pass_.blocks = Blocks(stored / 4);
   } else if (tiled) {
     const Tile& tile = pass_.tile;
     pass_.blocks_x = (pass_.kept.width + tile.width - 1) / tile.width;

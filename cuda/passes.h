@@ -180,7 +180,8 @@ inline constexpr int kLanes = 32;
 inline constexpr int kRows = 8;
 inline constexpr int kThreads = kLanes * kRows;
 
-// Groups of four pixels that a thread of a kStream pass makes, kThreads apart.
-inline constexpr int kStreamGroups = 4;
+// What a thread of a pass without tiles makes, kThreads apart: pixels, in a kStream pass four at a
+// time.
+inline constexpr int kItems = 4;
 
 }  // namespace penstock::cuda

@@ -4,6 +4,7 @@
 // whole rows, four pixels at a time. As tile_bodies.h, for device and CPU alike.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "cuda/finish_body.h"
@@ -59,20 +60,63 @@ PENSTOCK_HD Rgb RotatedPixel(const Pass& pass, const std::uint8_t* source, int x
           Mixed(Mixed(a.b, b.b, right), Mixed(c.b, d.b, right), below)};
 }
 
-// One pixel of what is kept; `index` counts them row by row.
-template <Ending kEnding>
-PENSTOCK_HD unsigned WindowPixel(const Pass& pass, const Memories& memories, int index) {
-  const std::uint8_t* source = SourceOf(pass, memories);
-  const int x = pass.kept.x + index % pass.kept.width;
-  const int y = pass.kept.y + index / pass.kept.width;
-  Rgb value;
-  if (pass.gather == Gather::kWindow) {
-    value = PixelAt(pass, source, pass.left + (pass.mirror_x ? pass.width - 1 - x : x),
-                    pass.top + (pass.mirror_y ? pass.height - 1 - y : y));
-  } else {
-    value = RotatedPixel(pass, source, x, y);
+PENSTOCK_HD Rgb GatheredPixel(const Pass& pass, const std::uint8_t* source, int x, int y) {
+  if (pass.gather != Gather::kWindow) return RotatedPixel(pass, source, x, y);
+  return PixelAt(pass, source, pass.left + (pass.mirror_x ? pass.width - 1 - x : x),
+                 pass.top + (pass.mirror_y ? pass.height - 1 - y : y));
+}
+
+// Places of what a thread makes in rows of `width` items: kThreads apart from item `first` on.
+struct Walk {
+  int width = 1;
+  int x = 0;
+  int y = 0;
+
+  PENSTOCK_HD Walk(int first, int in_row)
+      : width(in_row),
+        x(first % in_row),
+        y(first / in_row),
+        across_(kThreads % in_row),
+        down_(kThreads / in_row) {}
+  PENSTOCK_HD void Next() {
+    x += across_;
+    y += down_;
+    if (x >= width) {
+      x -= width;
+      ++y;
+    }
   }
-  return FinishPixel<kEnding>(pass, memories, x, y, value);
+
+ private:
+  int across_;
+  int down_;
+};
+
+// The pixels of one thread. All are read before one is stored; but one by one where points, which
+// take longer, need the registers. Returns the sum of their greys.
+template <Ending kEnding>
+PENSTOCK_HD unsigned WindowPixels(const Pass& pass, const Memories& memories, int block,
+                                  int thread) {
+  constexpr int kAhead = kEnding == Ending::kAny ? 1 : kItems;
+  const int all = pass.kept.width * pass.kept.height;
+  const int first = block * (kItems * kThreads) + thread;
+  const std::uint8_t* source = SourceOf(pass, memories);
+  Walk from(first, pass.kept.width);
+  Walk to = from;
+  unsigned grey = 0;
+  for (int done = 0; done < kItems; done += kAhead) {
+    Rgb values[std::size_t{kAhead}];
+    for (int i = 0; i < kAhead; ++i, from.Next()) {
+      if (first + (done + i) * kThreads >= all) continue;
+      values[i] = GatheredPixel(pass, source, pass.kept.x + from.x, pass.kept.y + from.y);
+    }
+    for (int i = 0; i < kAhead; ++i, to.Next()) {
+      if (first + (done + i) * kThreads >= all) continue;
+      grey +=
+          FinishPixel<kEnding>(pass, memories, pass.kept.x + to.x, pass.kept.y + to.y, values[i]);
+    }
+  }
+  return grey;
 }
 
 struct alignas(8) TwoWords {
@@ -143,29 +187,21 @@ PENSTOCK_HD void StreamGroups(const Pass& pass, const Memories& memories, int bl
   const int groups = pass.kept.width / 4;  // of a row
   const int plane = pass.kept.width * pass.kept.height;
   const int all = groups * pass.kept.height;
-  const int first = block * (kStreamGroups * kThreads) + thread;
+  const int first = block * (kItems * kThreads) + thread;
   if (first >= all) return;
   const int stride = static_cast<int>(pass.source.stride);
   const std::uint8_t* source =
       SourceOf(pass, memories) + std::int64_t{pass.top} * stride + 3 * pass.left;
-  const int down = kThreads / groups;
-  const int across = kThreads % groups;
-  int y = first / groups;
-  int x = first % groups;
-  FourPixels four[kStreamGroups];
-  for (int i = 0; i < kStreamGroups; ++i) {  // all are read before one is used
+  FourPixels four[kItems];
+  Walk walk(first, groups);
+  for (int i = 0; i < kItems; ++i, walk.Next()) {  // all are read before one is used
     if (first + i * kThreads < all) {
-      four[i] = *reinterpret_cast<const FourPixels*>(source + std::int64_t{y} * stride + 12 * x);
-    }
-    y += down;
-    x += across;
-    if (x >= groups) {
-      x -= groups;
-      ++y;
+      four[i] = *reinterpret_cast<const FourPixels*>(source + std::int64_t{walk.y} * stride +
+                                                     12 * walk.x);
     }
   }
   std::uint8_t* output = memories.output + pass.target;
-  for (int i = 0; i < kStreamGroups; ++i) {
+  for (int i = 0; i < kItems; ++i) {
     const int at = first + i * kThreads;
     if (at < all) StorePixels<kElement>(pass, output, four[i], 4 * at, plane);
   }

@@ -310,6 +310,37 @@ TEST(KernelPathsTest, StreamsOfAnySizeAndPlaceCopyEveryPixel) {
   }
 }
 
+TEST(KernelPathsTest, WindowsOfAnySizeAreMirroredAndZeroOutside) {
+  const int windows[][4] = {{0, 0, 1, 1},      {-3, -2, 7, 9},    {5, 1, 50, 3},
+                            {-10, 5, 300, 41}, {250, 38, 20, 20}, {1, 0, 255, 40}};
+  const Picture picture(257, 40);
+  for (const auto& [left, top, width, height] : windows) {
+    for (const Form& which : kForms) {
+      const bool mirror = which.layout == Layout::kChw;
+      const OutputForm form = FormOf(which);
+      PassList list;
+      list.Begin(picture.at);
+      list.Window({left, top, width, height}, mirror, !mirror);
+      list.Finish(form, 0);
+      list.End();
+      list.Arrange();
+      EXPECT_EQ(list.launches()[0].kind, Launch::Kind::kPixels);
+      Pixels pixels;
+      for (int i = 0; i < width * height; ++i) {
+        const int x = left + (mirror ? width - 1 - i % width : i % width);
+        const int y = top + (mirror ? i / width : height - 1 - i / width);
+        const bool inside = x >= 0 && y >= 0 && x < 257 && y < 40;
+        pixels.emplace_back();
+        for (int c = 0; inside && c < 3; ++c) {
+          pixels.back()[static_cast<std::size_t>(c)] = picture.byte(x, y, c);
+        }
+      }
+      const std::vector<std::uint8_t> wanted = Stored(pixels, form);
+      EXPECT_TRUE(Carried(list, picture, wanted.size()) == wanted) << width << "x" << height;
+    }
+  }
+}
+
 TEST(KernelPathsTest, ABatchIsALaunchForEachKindAndEnding) {
   const Picture picture(64, 48);
   PassList list;
