@@ -31,14 +31,13 @@ unsigned TiledBlock(const Pass& pass, const Memories& memories, int number, Floa
   for (int thread = 0; thread < kThreads; ++thread) {
     found |= PlaceTaps<kBlur>(pass, memories, block, thread);
   }
-  SetTaps(pass, (found & kLastTapX) != 0, (found & kLastTapY) != 0, &block);
+  SetReads<kBlur>(pass, memories, (found & kLastTapX) != 0, (found & kLastTapY) != 0, &block);
   unsigned grey = 0;
   for (int above = 0; above < block.box.height; above += pass.tile.height) {
     const TileBlock strip = StripOf(pass, block, above);
     ForEachThread([&](int lane, int row) { TileDown<kBlur>(pass, memories, strip, lane, row); });
-    ForEachThread([&](int lane, int row) {
-      grey += TileAcross<kBlur, kEnding>(pass, memories, strip, lane, row);
-    });
+    ForEachThread(
+        [&](int lane, int row) { grey += TileAcross<kEnding>(pass, memories, strip, lane, row); });
   }
   return grey;
 }

@@ -61,14 +61,14 @@ __global__ void __launch_bounds__(kThreads, kEnding == Ending::kAny ? 3 : 4)
   const unsigned found = PlaceTaps<kBlur>(pass, memories, block, Thread());
   const bool last_x = __syncthreads_or((found & kLastTapX) != 0) != 0;
   const bool last_y = __syncthreads_or((found & kLastTapY) != 0) != 0;
-  SetTaps(pass, last_x, last_y, &block);
+  SetReads<kBlur>(pass, memories, last_x, last_y, &block);
   unsigned grey = 0;
   for (int above = 0; above < block.box.height; above += pass.tile.height) {
     if (above != 0) __syncthreads();
     const TileBlock strip = StripOf(pass, block, above);
     TileDown<kBlur>(pass, memories, strip, lane, row);
     __syncthreads();
-    grey += TileAcross<kBlur, kEnding>(pass, memories, strip, lane, row);
+    grey += TileAcross<kEnding>(pass, memories, strip, lane, row);
   }
   if constexpr (kEnding == Ending::kAny) AddGrey(pass, memories, grey);
 }

@@ -67,6 +67,16 @@ PENSTOCK_HD bool WeightsOf(const Axis& axis, const Reach& reach, const FirstTap&
   return last;
 }
 
+// The words of the source that a block reads, counted from that of its first column.
+struct Words {
+  const std::uint8_t* source = nullptr;
+  int stride = 0;
+  int last = 0;        // that may be read
+  int count = 0;       // that are made
+  int origin = 0;      // where column 0 would be in a row of the tile, in floats
+  bool inside = true;  // a blur reads no reflected column
+};
+
 // The shared memory of a block, and which part of the picture the block makes.
 struct TileBlock {
   float* rows = nullptr;       // of a strip: [height][pitch] after the vertical pass
@@ -77,6 +87,7 @@ struct TileBlock {
   Box box;         // of the picture
   int taps_x = 0;  // that have weight: the tile's or, where nobody's last one has, one less
   int taps_y = 0;
+  Words words;
 };
 
 PENSTOCK_HD TileBlock TileBlockOf(const Pass& pass, int block, float* shared) {
@@ -145,48 +156,36 @@ PENSTOCK_HD TileBlock StripOf(const Pass& pass, const TileBlock& block, int abov
   return made;
 }
 
-// A tap that has no weight in the whole block is left out: it would add zeros.
-PENSTOCK_HD void SetTaps(const Pass& pass, bool last_x, bool last_y, TileBlock* block) {
-  block->taps_x = pass.tile.taps_x - (last_x ? 0 : 1);
-  block->taps_y = pass.tile.taps_y - (last_y ? 0 : 1);
-}
-
 PENSTOCK_HD int Reflected(int i, int n) {
   const int period = Most(1, 2 * (n - 1));
   i = (i % period + period) % period;
   return Least(i, period - i) % n;
 }
 
-// Columns of the source that the tile reads: the first of them, how many have weight somewhere, and
-// how many there must be numbers for; those are read with a weight of zero.
-struct Columns {
-  int first = 0;
-  int count = 0;
-  int padded = 0;
-};
-
+// After the first phase: what the block reads. `last`: whether the last tap of any column and of
+// any row has weight; a tap that has none in the whole block is left out, it would add zeros.
 template <bool kBlur>
-PENSTOCK_HD Columns ColumnsOf(const Pass& pass, const TileBlock& block) {
-  const int a = block.starts_x[0];
-  const int b = block.starts_x[block.box.width - 1];
+PENSTOCK_HD void SetReads(const Pass& pass, const Memories& memories, bool last_x, bool last_y,
+                          TileBlock* block) {
+  block->taps_x = pass.tile.taps_x - (last_x ? 0 : 1);
+  block->taps_y = pass.tile.taps_y - (last_y ? 0 : 1);
+  const int a = block->starts_x[0];
+  const int b = block->starts_x[block->box.width - 1];
   const int first = Least(a, b);
-  const int padded = Most(a, b) + block.taps_x - first;
-  if (kBlur) return {first, padded, padded};
-  // Taps without weight may lie behind the picture, or behind the part of it that is there.
+  // Columns that there must be numbers for, and of those the ones that may be read: taps without
+  // weight may lie behind the picture, or behind the part of it that is there.
+  const int columns = Most(a, b) + block->taps_x - first;
   const int end = Least(pass.x.limit, pass.source.width - pass.x.base);
-  return {first, Least(padded, end - first), padded};
-}
-
-// Whether the columns that a blur reads are all in the picture, so that words of them can be read.
-PENSTOCK_HD bool IsInterior(const Pass& pass, const Columns& columns) {
-  return columns.first >= 0 && columns.first + columns.count <= pass.width;
-}
-
-// Byte of the first column in the words that are read: 0 to 3.
-template <bool kBlur>
-PENSTOCK_HD int ShiftOf(const Pass& pass, const Columns& columns) {
-  if (kBlur) return IsInterior(pass, columns) ? (3 * columns.first) & 3 : 0;
-  return (3 * (pass.x.base + columns.first)) & 3;
+  const int readable = kBlur ? columns : Least(columns, end - first);
+  Words& words = block->words;
+  words.inside = !kBlur || (first >= 0 && first + columns <= pass.width);
+  const int left = 3 * (first + (kBlur ? 0 : pass.x.base));
+  const int shift = words.inside ? left & 3 : 0;
+  words.source = SourceOf(pass, memories) + (left - shift);
+  words.stride = static_cast<int>(pass.source.stride);
+  words.last = (shift + 3 * readable + 3) / 4 - 1;
+  words.count = (shift + 3 * columns + 3) / 4;
+  words.origin = shift - 3 * first;
 }
 
 // Row of the source for a tap; where the tap has no weight, some row that can be read.

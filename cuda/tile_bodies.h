@@ -16,31 +16,14 @@
 
 namespace penstock::cuda {
 
-// The words of the source that a strip reads, counted from that of its first column.
-struct Words {
-  const std::uint8_t* source = nullptr;
-  int stride = 0;
-  int last = 0;   // that may be read
-  int count = 0;  // that are made
-};
-
-template <bool kBlur>
-PENSTOCK_HD Words WordsOf(const Pass& pass, const Memories& memories, const TileBlock& block) {
-  const Columns columns = ColumnsOf<kBlur>(pass, block);
-  const int shift = ShiftOf<kBlur>(pass, columns);
-  const int left = columns.first + (kBlur ? 0 : pass.x.base);
-  return {SourceOf(pass, memories) + (3 * left - shift), static_cast<int>(pass.source.stride),
-          (shift + 3 * columns.count + 3) / 4 - 1, (shift + 3 * columns.padded + 3) / 4};
-}
-
 inline constexpr int kAlone = -1;
 
 // Row j of the strip: of its taps kTaps from `first` on, or four where kTaps is 0. Unless kAlone,
 // row j + 1 too, which begins kApart rows of the source below: what both read is unpacked once. All
 // words of a column are read before one is used, and each sum is added up from the top.
 template <bool kBlur, int kTaps, int kApart>
-PENSTOCK_HD void DownRows(const Pass& pass, const TileBlock& block, const Words& words, int j,
-                          int first, int lane) {
+PENSTOCK_HD void DownRows(const Pass& pass, const TileBlock& block, int j, int first, int lane) {
+  const Words& words = block.words;
   constexpr bool kPair = kApart != kAlone;
   constexpr int kEach = kTaps == 0 ? 4 : kTaps;
   constexpr int kRead = kEach + (kPair ? kApart : 0);
@@ -81,13 +64,11 @@ PENSTOCK_HD void DownRows(const Pass& pass, const TileBlock& block, const Words&
 // Second phase: source rows to rows of the tile, four bytes at a time, whichever channel they are.
 // kTaps: as many as the block has; 0: any number, four by four.
 template <bool kBlur, int kTaps>
-PENSTOCK_HD void DownWords(const Pass& pass, const Memories& memories, const TileBlock& block,
-                           int lane, int row) {
-  const Words words = WordsOf<kBlur>(pass, memories, block);
+PENSTOCK_HD void DownWords(const Pass& pass, const TileBlock& block, int lane, int row) {
   if constexpr (kTaps == 0) {
     for (int j = row; j < block.box.height; j += kRows) {
       for (int first = 0; first < block.taps_y; first += 4) {
-        DownRows<kBlur, 0, kAlone>(pass, block, words, j, first, lane);
+        DownRows<kBlur, 0, kAlone>(pass, block, j, first, lane);
       }
     }
   } else {
@@ -98,12 +79,12 @@ PENSTOCK_HD void DownWords(const Pass& pass, const Memories& memories, const Til
       const bool pair = each == 2 && j + 1 < block.box.height;
       const int apart = pair ? block.starts_y[j + 1] - block.starts_y[j] : kAlone;
       if (apart == kApart) {
-        DownRows<kBlur, kTaps, kApart>(pass, block, words, j, 0, lane);
+        DownRows<kBlur, kTaps, kApart>(pass, block, j, 0, lane);
       } else if (!kBlur && apart == kApart + 1) {
-        DownRows<kBlur, kTaps, kApart + 1>(pass, block, words, j, 0, lane);
+        DownRows<kBlur, kTaps, kApart + 1>(pass, block, j, 0, lane);
       } else {
-        DownRows<kBlur, kTaps, kAlone>(pass, block, words, j, 0, lane);
-        if (pair) DownRows<kBlur, kTaps, kAlone>(pass, block, words, j + 1, 0, lane);
+        DownRows<kBlur, kTaps, kAlone>(pass, block, j, 0, lane);
+        if (pair) DownRows<kBlur, kTaps, kAlone>(pass, block, j + 1, 0, lane);
       }
     }
   }
@@ -111,12 +92,14 @@ PENSTOCK_HD void DownWords(const Pass& pass, const Memories& memories, const Til
 
 // The same for a blur near the picture's left or right border, pixel by pixel.
 PENSTOCK_HD void DownReflected(const Pass& pass, const Memories& memories, const TileBlock& block,
-                               const Columns& columns, int lane, int row) {
+                               int lane, int row) {
+  const int first = block.starts_x[0];
+  const int columns = block.box.width - 1 + block.taps_x;
   const std::uint8_t* source = SourceOf(pass, memories);
   for (int j = row; j < block.box.height; j += kRows) {
     const float* weights = block.weights_y + j * pass.tile.step_y;
-    for (int i = lane; i < columns.count; i += kLanes) {
-      const int column = Reflected(columns.first + i, pass.width);
+    for (int i = lane; i < columns; i += kLanes) {
+      const int column = Reflected(first + i, pass.width);
       Rgb sum;
       for (int k = 0; k < block.taps_y; ++k) {
         const int from = RowAt<true>(pass, block.starts_y[j] + k);
@@ -136,33 +119,28 @@ PENSTOCK_HD void DownReflected(const Pass& pass, const Memories& memories, const
 template <bool kBlur>
 PENSTOCK_HD void TileDown(const Pass& pass, const Memories& memories, const TileBlock& block,
                           int lane, int row) {
-  if (kBlur) {
-    const Columns columns = ColumnsOf<kBlur>(pass, block);
-    if (!IsInterior(pass, columns)) {
-      DownReflected(pass, memories, block, columns, lane, row);
-      return;
-    }
+  if (kBlur && !block.words.inside) {
+    DownReflected(pass, memories, block, lane, row);
+    return;
   }
   switch (block.taps_y) {
     case 2:
-      return DownWords<kBlur, 2>(pass, memories, block, lane, row);
+      return DownWords<kBlur, 2>(pass, block, lane, row);
     case 3:
-      return DownWords<kBlur, 3>(pass, memories, block, lane, row);
+      return DownWords<kBlur, 3>(pass, block, lane, row);
     case 4:
-      return DownWords<kBlur, 4>(pass, memories, block, lane, row);
+      return DownWords<kBlur, 4>(pass, block, lane, row);
     case 5:
-      return DownWords<kBlur, 5>(pass, memories, block, lane, row);
+      return DownWords<kBlur, 5>(pass, block, lane, row);
     default:
-      return DownWords<kBlur, 0>(pass, memories, block, lane, row);
+      return DownWords<kBlur, 0>(pass, block, lane, row);
   }
 }
 
 // Third phase: rows of the tile to pixels. Returns the sum of their greys. kTaps as above.
-template <bool kBlur, Ending kEnding, int kTaps>
+template <Ending kEnding, int kTaps>
 PENSTOCK_HD unsigned AcrossWords(const Pass& pass, const Memories& memories, const TileBlock& block,
                                  int lane, int row) {
-  const Columns columns = ColumnsOf<kBlur>(pass, block);
-  const int shift = ShiftOf<kBlur>(pass, columns);
   const int pitch = pass.tile.pitch;
   const int taps = kTaps == 0 ? block.taps_x : kTaps;
   const int width = block.box.width;
@@ -172,7 +150,7 @@ PENSTOCK_HD unsigned AcrossWords(const Pass& pass, const Memories& memories, con
     const float* weights = block.weights_x + i * pass.tile.step_x;
     float weight[std::size_t{kTaps == 0 ? 1 : kTaps}] = {};
     for (int k = 0; k < kTaps; ++k) weight[k] = weights[k];
-    const float* column = block.rows + shift + 3 * (block.starts_x[i] - columns.first);
+    const float* column = block.rows + block.words.origin + 3 * block.starts_x[i];
     for (int j = row; j < height; j += kRows) {
       const float* pixel = column + j * pitch;
       Rgb sum;
@@ -188,24 +166,24 @@ PENSTOCK_HD unsigned AcrossWords(const Pass& pass, const Memories& memories, con
   return grey;
 }
 
-template <bool kBlur, Ending kEnding>
+template <Ending kEnding>
 PENSTOCK_HD unsigned TileAcross(const Pass& pass, const Memories& memories, const TileBlock& block,
                                 int lane, int row) {
   // The points need the registers, and more time than the taps.
   if (kEnding == Ending::kAny) {
-    return AcrossWords<kBlur, kEnding, 0>(pass, memories, block, lane, row);
+    return AcrossWords<kEnding, 0>(pass, memories, block, lane, row);
   }
   switch (block.taps_x) {
     case 2:
-      return AcrossWords<kBlur, kEnding, 2>(pass, memories, block, lane, row);
+      return AcrossWords<kEnding, 2>(pass, memories, block, lane, row);
     case 3:
-      return AcrossWords<kBlur, kEnding, 3>(pass, memories, block, lane, row);
+      return AcrossWords<kEnding, 3>(pass, memories, block, lane, row);
     case 4:
-      return AcrossWords<kBlur, kEnding, 4>(pass, memories, block, lane, row);
+      return AcrossWords<kEnding, 4>(pass, memories, block, lane, row);
     case 5:
-      return AcrossWords<kBlur, kEnding, 5>(pass, memories, block, lane, row);
+      return AcrossWords<kEnding, 5>(pass, memories, block, lane, row);
     default:
-      return AcrossWords<kBlur, kEnding, 0>(pass, memories, block, lane, row);
+      return AcrossWords<kEnding, 0>(pass, memories, block, lane, row);
   }
 }
 
