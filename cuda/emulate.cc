@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/emulate.h"
 
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -10,6 +11,8 @@
 namespace penstock::cuda {
 namespace {
 
+using Floats = std::vector<FourFloats>;
+
 template <class Body>
 void ForEachThread(Body&& body) {
   for (int row = 0; row < kRows; ++row) {
@@ -17,46 +20,72 @@ void ForEachThread(Body&& body) {
   }
 }
 
-unsigned TiledBlock(const Pass& pass, const Memories& memories, int number,
-                    std::vector<float>& shared) {
-  shared.assign(static_cast<std::size_t>(pass.tile.shared_bytes) / sizeof(float), 0.0F);
-  const TileBlock block = TileBlockOf(pass, number, shared.data());
+template <bool kBlur, Ending kEnding>
+unsigned TiledBlock(const Pass& pass, const Memories& memories, int number, Floats& shared) {
+  // As a GPU leaves it: no numbers.
+  shared.assign((static_cast<std::size_t>(pass.tile.shared_bytes) + sizeof(FourFloats) - 1) /
+                    sizeof(FourFloats),
+                {{NAN, NAN, NAN, NAN}});
+  TileBlock block = TileBlockOf(pass, number, shared.data()->value);
+  unsigned found = 0;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    found |= PlaceTaps<kBlur>(pass, memories, block, thread);
+  }
+  SetReads<kBlur>(pass, memories, (found & kLastTapX) != 0, (found & kLastTapY) != 0, &block);
   unsigned grey = 0;
-  for (int thread = 0; thread < kThreads; ++thread) PlaceTaps(pass, memories, block, thread);
-  ForEachThread([&](int lane, int row) { TileDown(pass, memories, block, lane, row); });
-  ForEachThread([&](int lane, int row) { grey += TileAcross(pass, memories, block, lane, row); });
+  for (int above = 0; above < block.box.height; above += pass.tile.height) {
+    const TileBlock strip = StripOf(pass, block, above);
+    ForEachThread([&](int lane, int row) { TileDown<kBlur>(pass, memories, strip, lane, row); });
+    ForEachThread(
+        [&](int lane, int row) { grey += TileAcross<kEnding>(pass, memories, strip, lane, row); });
+  }
   return grey;
 }
 
-unsigned FlatBlock(const Pass& pass, const Memories& memories, int number) {
-  const bool stream = pass.gather == Gather::kStream;
-  const int items = pass.kept.width * pass.kept.height / (stream ? 4 : 1);
+template <Ending kEnding>
+unsigned PixelBlock(const Pass& pass, const Memories& memories, int number, Floats& /*shared*/) {
   unsigned grey = 0;
   for (int thread = 0; thread < kThreads; ++thread) {
-    const int index = number * kThreads + thread;
-    if (index >= items) break;
-    if (stream) {
-      StreamFour(pass, memories, index);
-    } else {
-      grey += WindowPixel(pass, memories, index);
-    }
+    grey += WindowPixels<kEnding>(pass, memories, number, thread);
   }
   return grey;
+}
+
+unsigned StreamBlock(const Pass& pass, const Memories& memories, int number, Floats& /*shared*/) {
+  for (int thread = 0; thread < kThreads; ++thread) StreamPixels(pass, memories, number, thread);
+  return 0;
+}
+
+// The block of a launch, as kernels.cu chooses its kernel.
+using Block = unsigned (*)(const Pass&, const Memories&, int, Floats&);
+Block BlockOf(const Launch& launch) {
+  return WithEnding(launch.ending, [&](auto ending) -> Block {
+    constexpr Ending kEnding = decltype(ending)::value;
+    switch (launch.kind) {
+      case Launch::Kind::kTiled:
+        return TiledBlock<false, kEnding>;
+      case Launch::Kind::kBlur:
+        return TiledBlock<true, kEnding>;
+      case Launch::Kind::kPixels:
+        return PixelBlock<kEnding>;
+      default:
+        return StreamBlock;
+    }
+  });
 }
 
 }  // namespace
 
 void Emulate(std::span<const Launch> launches, std::span<const Pass> passes,
              const Memories& memories) {
-  std::vector<float> shared;
+  Floats shared;
   for (const Launch& launch : launches) {
+    const Block make = BlockOf(launch);
     for (const Pass& pass : passes.subspan(static_cast<std::size_t>(launch.first),
                                            static_cast<std::size_t>(launch.count))) {
       for (int block = 0; block < launch.blocks; ++block) {
         if (block >= pass.blocks) break;
-        const unsigned grey = launch.kind == Launch::Kind::kTiled
-                                  ? TiledBlock(pass, memories, block, shared)
-                                  : FlatBlock(pass, memories, block);
+        const unsigned grey = make(pass, memories, block, shared);
         if (pass.sum >= 0) memories.sums[pass.sum] += grey;
       }
     }

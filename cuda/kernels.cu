@@ -31,7 +31,8 @@ __device__ int Thread() {
 }
 
 // The block's pass in shared memory, where stores of pixels do not make the compiler read it again
-// from global memory. For all threads of the block; ends with a barrier.
+// from global memory. For all threads of the block; ends with a barrier. A block may be beyond
+// those of its pass: the launch has as many as the largest pass needs.
 struct alignas(16) PassBytes {
   unsigned word[sizeof(Pass) / sizeof(unsigned)];
 };
@@ -40,47 +41,71 @@ static_assert(sizeof(Pass) % sizeof(unsigned) == 0 && alignof(Pass) <= alignof(P
 __device__ const Pass& FetchPass(const Pass* passes, PassBytes& shared) {
   const auto* from = reinterpret_cast<const unsigned*>(passes + blockIdx.y);
   constexpr int kWords = sizeof(Pass) / sizeof(unsigned);
-  for (int i = Thread(); i < kWords; i += kThreads) shared.word[i] = from[i];
+  static_assert(kWords <= kThreads);
+  if (Thread() < kWords) shared.word[Thread()] = from[Thread()];
   __syncthreads();
   return reinterpret_cast<const Pass&>(shared);
 }
 
-// Blocks beyond those of their pass: the launch has as many as the largest pass needs.
-__device__ bool IsBeyond(const Pass* passes) {
-  return static_cast<int>(blockIdx.x) >= passes[blockIdx.y].blocks;
-}
-
-__global__ void __launch_bounds__(kThreads) TiledPasses(const Pass* passes, Memories memories) {
-  extern __shared__ float shared[];
+template <bool kBlur, Ending kEnding>
+__global__ void __launch_bounds__(kThreads, kEnding == Ending::kAny ? 3 : 4)
+    TiledPasses(const Pass* passes, Memories memories) {
+  extern __shared__ __align__(16) float shared[];
   __shared__ PassBytes bytes;
-  if (IsBeyond(passes)) return;
   const Pass& pass = FetchPass(passes, bytes);
   const int number = static_cast<int>(blockIdx.x);
+  if (number >= pass.blocks) return;
   const int lane = static_cast<int>(threadIdx.x);
   const int row = static_cast<int>(threadIdx.y);
-  const TileBlock block = TileBlockOf(pass, number, shared);
-  PlaceTaps(pass, memories, block, Thread());
-  __syncthreads();
-  TileDown(pass, memories, block, lane, row);
-  __syncthreads();
-  AddGrey(pass, memories, TileAcross(pass, memories, block, lane, row));
+  TileBlock block = TileBlockOf(pass, number, shared);
+  const unsigned found = PlaceTaps<kBlur>(pass, memories, block, Thread());
+  const bool last_x = __syncthreads_or((found & kLastTapX) != 0) != 0;
+  const bool last_y = __syncthreads_or((found & kLastTapY) != 0) != 0;
+  SetReads<kBlur>(pass, memories, last_x, last_y, &block);
+  unsigned grey = 0;
+  for (int above = 0; above < block.box.height; above += pass.tile.height) {
+    if (above != 0) __syncthreads();
+    const TileBlock strip = StripOf(pass, block, above);
+    TileDown<kBlur>(pass, memories, strip, lane, row);
+    __syncthreads();
+    grey += TileAcross<kEnding>(pass, memories, strip, lane, row);
+  }
+  if constexpr (kEnding == Ending::kAny) AddGrey(pass, memories, grey);
 }
 
-__global__ void __launch_bounds__(kThreads) PixelPasses(const Pass* passes, Memories memories) {
+template <Ending kEnding>
+__global__ void __launch_bounds__(kThreads, 4) PixelPasses(const Pass* passes, Memories memories) {
   __shared__ PassBytes bytes;
-  if (IsBeyond(passes)) return;
   const Pass& pass = FetchPass(passes, bytes);
-  const int index = static_cast<int>(blockIdx.x) * kThreads + Thread();
-  const bool inside = index < pass.kept.width * pass.kept.height;
-  AddGrey(pass, memories, inside ? WindowPixel(pass, memories, index) : 0U);
+  const int number = static_cast<int>(blockIdx.x);
+  if (number >= pass.blocks) return;
+  const unsigned grey = WindowPixels<kEnding>(pass, memories, number, Thread());
+  if constexpr (kEnding == Ending::kAny) AddGrey(pass, memories, grey);
 }
 
 __global__ void __launch_bounds__(kThreads) StreamPasses(const Pass* passes, Memories memories) {
   __shared__ PassBytes bytes;
-  if (IsBeyond(passes)) return;
   const Pass& pass = FetchPass(passes, bytes);
-  const int index = static_cast<int>(blockIdx.x) * kThreads + Thread();
-  if (index < pass.kept.width / 4 * pass.kept.height) StreamFour(pass, memories, index);
+  const int number = static_cast<int>(blockIdx.x);
+  if (number < pass.blocks) StreamPixels(pass, memories, number, Thread());
+}
+
+// The kernel for a launch.
+using Kernel = void (*)(const Pass*, Memories);
+Kernel KernelOf(const Launch& launch) {
+  return WithEnding(launch.ending, [&](auto ending) -> Kernel {
+    constexpr Ending kEnding = decltype(ending)::value;
+    switch (launch.kind) {
+      case Launch::Kind::kTiled:
+        return TiledPasses<false, kEnding>;
+      case Launch::Kind::kBlur:
+        return TiledPasses<true, kEnding>;
+      case Launch::Kind::kPixels:
+        return PixelPasses<kEnding>;
+      default:
+        return StreamPasses;
+    }
+  });
 }
 
 }  // namespace
@@ -88,19 +113,13 @@ __global__ void __launch_bounds__(kThreads) StreamPasses(const Pass* passes, Mem
 int StartLaunch(const Launch& launch, const Pass* passes, const Memories& memories, void* stream) {
   constexpr int kMostRows = 65535;  // of a grid
   const dim3 threads(kLanes, kRows);
+  const Kernel kernel = KernelOf(launch);
   auto* const queue = static_cast<cudaStream_t>(stream);
   for (int first = 0; first < launch.count; first += kMostRows) {
     const dim3 grid(static_cast<unsigned>(launch.blocks),
                     static_cast<unsigned>(Least(launch.count - first, kMostRows)));
     const Pass* from = passes + launch.first + first;
-    if (launch.kind == Launch::Kind::kTiled) {
-      TiledPasses<<<grid, threads, static_cast<unsigned>(launch.shared_bytes), queue>>>(from,
-                                                                                        memories);
-    } else if (launch.kind == Launch::Kind::kPixels) {
-      PixelPasses<<<grid, threads, 0, queue>>>(from, memories);
-    } else {
-      StreamPasses<<<grid, threads, 0, queue>>>(from, memories);
-    }
+    kernel<<<grid, threads, static_cast<unsigned>(launch.shared_bytes), queue>>>(from, memories);
     if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;
   }
   return cudaSuccess;
@@ -108,7 +127,7 @@ int StartLaunch(const Launch& launch, const Pass* passes, const Memories& memori
 
 int FindKernels() {
   cudaFuncAttributes attributes{};
-  return cudaFuncGetAttributes(&attributes, TiledPasses);
+  return cudaFuncGetAttributes(&attributes, StreamPasses);
 }
 
 }  // namespace penstock::cuda

@@ -7,13 +7,13 @@
 
 #include <fmt/format.h>
 
-#include "cuda/tile_bodies.h"
+#include "cuda/taps_body.h"
 
 namespace penstock::cuda {
 namespace {
 
 int TapsOf(const Axis& axis) {
-  const double support = SupportOf(axis);
+  const double support = ReachOf(axis).support;
   return support == 0 ? 1 : static_cast<int>(std::ceil(2 * support)) + 1;
 }
 
@@ -22,16 +22,17 @@ std::int64_t RoundedUp(std::int64_t value, std::int64_t unit) {
 }
 
 // Source pixels that `count` outputs read.
-int Reach(const Axis& axis, int outputs, int taps) {
+int ColumnsRead(const Axis& axis, int outputs, int taps) {
   return static_cast<int>(std::ceil((outputs - 1) * axis.ratio)) + taps + 1;
 }
 
 // Whether the pixels with weight of a window [from, from + count) of the axis are in a source of
 // that size. The very last tap may be one without weight.
 bool IsInside(const Axis& axis, int from, int count, int size) {
-  const FirstTap a = FirstTapOf(axis, from);
-  const FirstTap b = FirstTapOf(axis, from + count - 1);
-  const double support = SupportOf(axis);
+  const Reach far = ReachOf(axis);
+  const FirstTap a = FirstTapOf(axis, far, from);
+  const FirstTap b = FirstTapOf(axis, far, from + count - 1);
+  const double support = far.support;
   const int low = std::min(a.start, b.start);
   const FirstTap& last = a.start > b.start ? a : b;
   // The last pixel whose centre is nearer to the output's than the support.
@@ -44,26 +45,50 @@ bool IsIdentity(const Axis& axis) {
   return axis.ratio == 1 && axis.offset == 0;
 }
 
+Launch::Kind KindOf(const Pass& pass) {
+  return pass.gather == Gather::kTiled    ? Launch::Kind::kTiled
+         : pass.gather == Gather::kBlur   ? Launch::Kind::kBlur
+         : pass.gather == Gather::kStream ? Launch::Kind::kStream
+                                          : Launch::Kind::kPixels;
+}
+
+Ending EndingOf(const Pass& pass) {
+  if (pass.points + pass.masks > 0 || pass.sum >= 0 || pass.final == pass.round) {
+    return Ending::kAny;
+  }
+  if (!pass.final) return Ending::kBytes;
+  return pass.element == Element::kU8    ? Ending::kU8
+         : pass.element == Element::kF16 ? Ending::kF16
+                                         : Ending::kF32;
+}
+
 int Blocks(std::int64_t items) {
-  return static_cast<int>((items + kThreads - 1) / kThreads);
+  constexpr int kEach = kItems * kThreads;
+  return static_cast<int>((items + kEach - 1) / kEach);
 }
 
 }  // namespace
 
 Tile ChooseTile(const Pass& pass) {
   constexpr int kFloat = sizeof(float);
-  constexpr std::pair<int, int> kShapes[] = {{kLanes, kRows}, {32, 4}, {16, 8}, {16, 4}, {8, 8},
-                                             {8, 4},          {4, 4},  {2, 4},  {1, 2},  {1, 1}};
+  // Wide ones leave fewer lanes without a word; high ones share what neighbours need.
+  constexpr std::pair<int, int> kShapes[] = {{128, 16}, {64, 16}, {32, 16}, {32, 8}, {32, 4},
+                                             {16, 8},   {16, 4},  {8, 8},   {8, 4},  {4, 4},
+                                             {2, 4},    {1, 2},   {1, 1}};
   const bool blur = pass.gather == Gather::kBlur;
   Tile tile;
   tile.taps_x = blur ? 2 * pass.radius + 1 : TapsOf(pass.x);
   tile.taps_y = blur ? tile.taps_x : TapsOf(pass.y);
+  tile.step_x = static_cast<int>(RoundedUp(tile.taps_x, 4));
+  tile.step_y = static_cast<int>(RoundedUp(tile.taps_y, 4));
   for (const auto& [width, height] : kShapes) {
-    const int columns = blur ? width + tile.taps_x : Reach(pass.x, width, tile.taps_x);
+    const int columns = blur ? width + tile.taps_x : ColumnsRead(pass.x, width, tile.taps_x);
     tile.pitch = static_cast<int>(RoundedUp(3 * std::int64_t{columns} + 6, 4));
+    tile.strips = height == 16 ? 2 : 1;
+    const std::int64_t outputs = std::int64_t{height} * tile.strips;
     const std::int64_t floats = std::int64_t{height} * tile.pitch +
-                                std::int64_t{width} * tile.taps_x +
-                                std::int64_t{height} * tile.taps_y + width + height;
+                                std::int64_t{width} * tile.step_x + outputs * tile.step_y + width +
+                                outputs;
     if (floats * kFloat > kSharedBytes) continue;
     tile.width = width;
     tile.height = height;
@@ -130,6 +155,8 @@ Result<void> PassList::Resize(const Axis& x, const Axis& y) {
   StartGather(Gather::kTiled, x.count, y.count);
   pass_.x = x;
   pass_.y = y;
+  pass_.reach_x = ReachOf(x);
+  pass_.reach_y = ReachOf(y);
   if (!IsInside(x, 0, x.count, source_.width) || !IsInside(y, 0, y.count, source_.height)) {
     pending_ = false;
     return Fail(ErrorKind::kUsage, "the device was given less of a picture than is needed");
@@ -283,10 +310,11 @@ void PassList::Close(bool final) {
   } else if (tiled) {
     const Tile& tile = pass_.tile;
     pass_.blocks_x = (pass_.kept.width + tile.width - 1) / tile.width;
-    pass_.blocks = pass_.blocks_x * ((pass_.kept.height + tile.height - 1) / tile.height);
+    const int high = tile.height * tile.strips;
+    pass_.blocks = pass_.blocks_x * ((pass_.kept.height + high - 1) / high);
     if (pass_.gather == Gather::kTiled) {
       const auto span = [](const Axis& axis, int outputs) {
-        return std::min<double>(axis.limit, outputs * axis.ratio + 2 * SupportOf(axis));
+        return std::min<double>(axis.limit, outputs * axis.ratio + 2 * ReachOf(axis).support);
       };
       read = 3 * span(pass_.x, pass_.kept.width) * span(pass_.y, pass_.kept.height);
     }
@@ -301,31 +329,32 @@ void PassList::Close(bool final) {
 }
 
 void PassList::Arrange() {
-  const auto kind_of = [](const Pass& pass) {
-    return pass.gather == Gather::kTiled || pass.gather == Gather::kBlur ? Launch::Kind::kTiled
-           : pass.gather == Gather::kStream                              ? Launch::Kind::kStream
-                                                                         : Launch::Kind::kPixels;
-  };
+  order_.clear();
+  for (std::size_t i = 0; i < passes_.size(); ++i) {
+    order_.push_back({levels_[i], KindOf(passes_[i]), EndingOf(passes_[i]), i});
+  }
+  std::sort(order_.begin(), order_.end());
   launches_.clear();
   sorted_.clear();
-  const int deepest = levels_.empty() ? -1 : *std::max_element(levels_.begin(), levels_.end());
-  for (int level = 0; level <= deepest; ++level) {
-    for (const auto kind : {Launch::Kind::kTiled, Launch::Kind::kPixels, Launch::Kind::kStream}) {
-      Launch launch;
-      launch.kind = kind;
-      launch.first = static_cast<int>(sorted_.size());
-      for (std::size_t i = 0; i < passes_.size(); ++i) {
-        if (levels_[i] != level || kind_of(passes_[i]) != kind) continue;
-        sorted_.push_back(passes_[i]);
-        launch.blocks = std::max(launch.blocks, passes_[i].blocks);
-        launch.shared_bytes = std::max(launch.shared_bytes, passes_[i].tile.shared_bytes);
-      }
-      launch.count = static_cast<int>(sorted_.size()) - launch.first;
-      if (launch.count != 0) launches_.push_back(launch);
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    const Place& place = order_[i];
+    const Place& before = order_[i == 0 ? 0 : i - 1];
+    const Pass& pass = passes_[place.index];
+    if (i == 0 || place.level != before.level || place.kind != before.kind ||
+        place.ending != before.ending) {
+      Launch& launch = launches_.emplace_back();
+      launch.kind = place.kind;
+      launch.ending = place.ending;
+      launch.first = static_cast<int>(i);
     }
+    Launch& launch = launches_.back();
+    ++launch.count;
+    launch.blocks = std::max(launch.blocks, pass.blocks);
+    launch.shared_bytes = std::max(launch.shared_bytes, pass.tile.shared_bytes);
+    sorted_.push_back(pass);
+    levels_[i] = place.level;  // as the passes now are
   }
   passes_.swap(sorted_);
-  std::sort(levels_.begin(), levels_.end());  // as the passes now are, but for the kinds
 }
 
 }  // namespace penstock::cuda

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -75,6 +76,14 @@ class PassList {
   [[nodiscard]] std::uint64_t bytes_moved() const { return moved_; }
 
  private:
+  struct Place {  // of a pass among the launches
+    int level;
+    Launch::Kind kind;
+    Ending ending;
+    std::size_t index;
+    auto operator<=>(const Place&) const = default;
+  };
+
   void StartGather(Gather gather, int width, int height);
   Point& AddPoint(PointKind kind);
   void Flush();
@@ -84,6 +93,7 @@ class PassList {
   std::vector<Pass> passes_;
   std::vector<Pass> sorted_;
   std::vector<int> levels_;  // of each pass: which of its picture
+  std::vector<Place> order_;
   std::vector<Point> points_;
   std::vector<float> weights_;
   std::vector<Launch> launches_;

@@ -36,6 +36,13 @@ struct Axis {
   Filter filter = Filter::kBilinear;
 };
 
+// How far from its centre an output reads, in pixels of the source; 0: the nearest alone. Weights
+// fall by `slope` a pixel.
+struct Reach {
+  double support = 0;
+  float slope = 0;
+};
+
 struct Box {
   int x = 0;
   int y = 0;
@@ -101,7 +108,10 @@ struct Tile {
   int height = 0;
   int taps_x = 0;  // at most, for one output
   int taps_y = 0;
-  int pitch = 0;  // floats of a row between the two passes
+  int step_x = 0;  // floats from the weights of one output to the next: taps by four
+  int step_y = 0;
+  int pitch = 0;   // floats of a row between the two passes
+  int strips = 1;  // of that height that a block makes, one after the other
   int shared_bytes = 0;
 };
 
@@ -120,8 +130,9 @@ struct Pass {
   std::int64_t target_stride = 0;  // of scratch memory, bytes
   int width = 0;                   // of the picture that is gathered
   int height = 0;
-  Box kept;      // of it is stored
-  Axis x, y;     // kTiled
+  Box kept;   // of it is stored
+  Axis x, y;  // kTiled
+  Reach reach_x, reach_y;
   int left = 0;  // kWindow: of its first pixel in the source
   int top = 0;
   int radius = 0;     // kBlur
@@ -139,10 +150,15 @@ struct Pass {
   int blocks = 0;
 };
 
+// What is done with a pixel that has been gathered: anything; or, without points, masks and sums, a
+// store of bytes for the next pass or of one kind of element. A kernel for each.
+enum class Ending : std::uint8_t { kAny, kBytes, kU8, kF16, kF32 };
+
 // Passes [first, first + count) of the list, all of one kind, which do not depend on each other.
 struct Launch {
-  enum class Kind : std::uint8_t { kTiled, kPixels, kStream };
+  enum class Kind : std::uint8_t { kTiled, kBlur, kPixels, kStream };
   Kind kind = Kind::kPixels;
+  Ending ending = Ending::kAny;
   int first = 0;
   int count = 0;
   int blocks = 0;  // of the pass that has most
@@ -163,5 +179,9 @@ struct Memories {
 inline constexpr int kLanes = 32;
 inline constexpr int kRows = 8;
 inline constexpr int kThreads = kLanes * kRows;
+
+// What a thread of a pass without tiles makes, kThreads apart: pixels, in a kStream pass four at a
+// time.
+inline constexpr int kItems = 4;
 
 }  // namespace penstock::cuda

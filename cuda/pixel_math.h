@@ -25,6 +25,15 @@ PENSTOCK_HD float FusedAdd(float a, float b, float c) {
   return fmaf(a, b, c);
 }
 
+// Byte `i` of the word. On the device by way of 2^23 + byte: conversions are slow there.
+PENSTOCK_HD float ByteOf(std::uint32_t word, unsigned i) {
+#ifdef __CUDA_ARCH__
+  return __uint_as_float(__byte_perm(word, 0x4B000000U, 0x7440U + i)) - 8388608.0f;
+#else
+  return static_cast<float>(word >> 8 * i & 0xFFU);
+#endif
+}
+
 PENSTOCK_HD float Clamped(float value, float low, float high) {
   return value < low ? low : value > high ? high : value;
 }

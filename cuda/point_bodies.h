@@ -4,6 +4,7 @@
 // whole rows, four pixels at a time. As tile_bodies.h, for device and CPU alike.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "cuda/finish_body.h"
@@ -59,19 +60,63 @@ PENSTOCK_HD Rgb RotatedPixel(const Pass& pass, const std::uint8_t* source, int x
           Mixed(Mixed(a.b, b.b, right), Mixed(c.b, d.b, right), below)};
 }
 
-// One pixel of what is kept; `index` counts them row by row.
-PENSTOCK_HD unsigned WindowPixel(const Pass& pass, const Memories& memories, int index) {
-  const std::uint8_t* source = SourceOf(pass, memories);
-  const int x = pass.kept.x + index % pass.kept.width;
-  const int y = pass.kept.y + index / pass.kept.width;
-  Rgb value;
-  if (pass.gather == Gather::kWindow) {
-    value = PixelAt(pass, source, pass.left + (pass.mirror_x ? pass.width - 1 - x : x),
-                    pass.top + (pass.mirror_y ? pass.height - 1 - y : y));
-  } else {
-    value = RotatedPixel(pass, source, x, y);
+PENSTOCK_HD Rgb GatheredPixel(const Pass& pass, const std::uint8_t* source, int x, int y) {
+  if (pass.gather != Gather::kWindow) return RotatedPixel(pass, source, x, y);
+  return PixelAt(pass, source, pass.left + (pass.mirror_x ? pass.width - 1 - x : x),
+                 pass.top + (pass.mirror_y ? pass.height - 1 - y : y));
+}
+
+// Places of what a thread makes in rows of `width` items: kThreads apart from item `first` on.
+struct Walk {
+  int width = 1;
+  int x = 0;
+  int y = 0;
+
+  PENSTOCK_HD Walk(int first, int in_row)
+      : width(in_row),
+        x(first % in_row),
+        y(first / in_row),
+        across_(kThreads % in_row),
+        down_(kThreads / in_row) {}
+  PENSTOCK_HD void Next() {
+    x += across_;
+    y += down_;
+    if (x >= width) {
+      x -= width;
+      ++y;
+    }
   }
-  return FinishPixel(pass, memories, x, y, value);
+
+ private:
+  int across_;
+  int down_;
+};
+
+// The pixels of one thread. All are read before one is stored; but one by one where points, which
+// take longer, need the registers. Returns the sum of their greys.
+template <Ending kEnding>
+PENSTOCK_HD unsigned WindowPixels(const Pass& pass, const Memories& memories, int block,
+                                  int thread) {
+  constexpr int kAhead = kEnding == Ending::kAny ? 1 : kItems;
+  const int all = pass.kept.width * pass.kept.height;
+  const int first = block * (kItems * kThreads) + thread;
+  const std::uint8_t* source = SourceOf(pass, memories);
+  Walk from(first, pass.kept.width);
+  Walk to = from;
+  unsigned grey = 0;
+  for (int done = 0; done < kItems; done += kAhead) {
+    Rgb values[std::size_t{kAhead}];
+    for (int i = 0; i < kAhead; ++i, from.Next()) {
+      if (first + (done + i) * kThreads >= all) continue;
+      values[i] = GatheredPixel(pass, source, pass.kept.x + from.x, pass.kept.y + from.y);
+    }
+    for (int i = 0; i < kAhead; ++i, to.Next()) {
+      if (first + (done + i) * kThreads >= all) continue;
+      grey +=
+          FinishPixel<kEnding>(pass, memories, pass.kept.x + to.x, pass.kept.y + to.y, values[i]);
+    }
+  }
+  return grey;
 }
 
 struct alignas(8) TwoWords {
@@ -91,18 +136,20 @@ PENSTOCK_HD std::uint32_t FloatBits(float value) {
 #endif
 }
 
+PENSTOCK_HD std::uint32_t TwoHalves(float low, float high) {
+  return static_cast<std::uint32_t>(HalfBits(low)) | static_cast<std::uint32_t>(HalfBits(high))
+                                                         << 16;
+}
+
 // Four elements that lie side by side, from element `index` on, a multiple of four.
-PENSTOCK_HD void StoreFour(std::uint8_t* output, Element element, std::int64_t index,
-                           const float* v) {
-  if (element == Element::kF32) {
+template <Element kElement>
+PENSTOCK_HD void StoreFour(std::uint8_t* output, std::int64_t index, const float* v) {
+  if (kElement == Element::kF32) {
     reinterpret_cast<FourWords*>(output + 4 * index)[0] = {
         {FloatBits(v[0]), FloatBits(v[1]), FloatBits(v[2]), FloatBits(v[3])}};
-  } else if (element == Element::kF16) {
-    const auto pair = [](float low, float high) {
-      return static_cast<std::uint32_t>(HalfBits(low)) | static_cast<std::uint32_t>(HalfBits(high))
-                                                             << 16;
-    };
-    reinterpret_cast<TwoWords*>(output + 2 * index)[0] = {{pair(v[0], v[1]), pair(v[2], v[3])}};
+  } else if (kElement == Element::kF16) {
+    reinterpret_cast<TwoWords*>(output +
+                                2 * index)[0] = {{TwoHalves(v[0], v[1]), TwoHalves(v[2], v[3])}};
   } else {
     std::uint32_t word = 0;
     for (int i = 0; i < 4; ++i) word |= static_cast<std::uint32_t>(RoundedByte(v[i])) << 8 * i;
@@ -110,34 +157,65 @@ PENSTOCK_HD void StoreFour(std::uint8_t* output, Element element, std::int64_t i
   }
 }
 
-// Four pixels of a row of a kStream pass; `index` counts such groups row by row.
-PENSTOCK_HD void StreamFour(const Pass& pass, const Memories& memories, int index) {
-  const int groups = pass.kept.width / 4;
-  const int y = index / groups;
-  const int x = 4 * (index % groups);
-  const std::uint32_t* words = reinterpret_cast<const std::uint32_t*>(
-      SourceOf(pass, memories) + (pass.top + y) * pass.source.stride + 3 * (pass.left + x));
+// Three words: four pixels.
+struct FourPixels {
+  std::uint32_t word[3];
+};
+
+// Stores them from pixel `pixel` on, a multiple of four. plane: pixels of a channel.
+template <Element kElement>
+PENSTOCK_HD void StorePixels(const Pass& pass, std::uint8_t* output, const FourPixels& four,
+                             int pixel, int plane) {
   float v[12];
-  for (int w = 0; w < 3; ++w) {
-    const std::uint32_t word = words[w];
-    for (int i = 0; i < 4; ++i) {
-      const int c = (4 * w + i) % 3;
-      v[4 * w + i] =
-          FusedAdd(static_cast<float>(word >> 8 * i & 0xFFU), pass.scale[c], pass.bias[c]);
-    }
+  for (unsigned i = 0; i < 12; ++i) {
+    v[i] = FusedAdd(ByteOf(four.word[i / 4], i % 4), pass.scale[i % 3], pass.bias[i % 3]);
   }
-  std::uint8_t* output = memories.output + pass.target;
-  const std::int64_t pixel = std::int64_t{y} * pass.kept.width + x;
   if (pass.layout == Layout::kHwc) {
     for (int part = 0; part < 3; ++part) {
-      StoreFour(output, pass.element, 3 * pixel + 4 * part, v + 4 * part);
+      StoreFour<kElement>(output, 3 * std::int64_t{pixel} + 4 * part, v + 4 * part);
     }
     return;
   }
-  const std::int64_t plane = std::int64_t{pass.kept.width} * pass.kept.height;
   for (int c = 0; c < 3; ++c) {
     const float channel[4] = {v[c], v[c + 3], v[c + 6], v[c + 9]};
-    StoreFour(output, pass.element, c * plane + pixel, channel);
+    StoreFour<kElement>(output, c * std::int64_t{plane} + pixel, channel);
+  }
+}
+
+template <Element kElement>
+PENSTOCK_HD void StreamGroups(const Pass& pass, const Memories& memories, int block, int thread) {
+  const int groups = pass.kept.width / 4;  // of a row
+  const int plane = pass.kept.width * pass.kept.height;
+  const int all = groups * pass.kept.height;
+  const int first = block * (kItems * kThreads) + thread;
+  if (first >= all) return;
+  const int stride = static_cast<int>(pass.source.stride);
+  const std::uint8_t* source =
+      SourceOf(pass, memories) + std::int64_t{pass.top} * stride + 3 * pass.left;
+  FourPixels four[kItems];
+  Walk walk(first, groups);
+  for (int i = 0; i < kItems; ++i, walk.Next()) {  // all are read before one is used
+    if (first + i * kThreads < all) {
+      four[i] = *reinterpret_cast<const FourPixels*>(source + std::int64_t{walk.y} * stride +
+                                                     12 * walk.x);
+    }
+  }
+  std::uint8_t* output = memories.output + pass.target;
+  for (int i = 0; i < kItems; ++i) {
+    const int at = first + i * kThreads;
+    if (at < all) StorePixels<kElement>(pass, output, four[i], 4 * at, plane);
+  }
+}
+
+// What one thread makes of a kStream pass: groups of four pixels, kThreads apart, counted row by
+// row.
+PENSTOCK_HD void StreamPixels(const Pass& pass, const Memories& memories, int block, int thread) {
+  if (pass.element == Element::kF32) {
+    StreamGroups<Element::kF32>(pass, memories, block, thread);
+  } else if (pass.element == Element::kF16) {
+    StreamGroups<Element::kF16>(pass, memories, block, thread);
+  } else {
+    StreamGroups<Element::kU8>(pass, memories, block, thread);
   }
 }
 

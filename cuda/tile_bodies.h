@@ -5,146 +5,104 @@
 // other. `lane` and `row` are the thread's place in its block of kLanes x kRows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "cuda/finish_body.h"
 #include "cuda/host_device.h"
 #include "cuda/passes.h"
 #include "cuda/pixel_math.h"
+#include "cuda/taps_body.h"
 
 namespace penstock::cuda {
 
-PENSTOCK_HD int Reflected(int i, int n) {
-  const int period = Most(1, 2 * (n - 1));
-  i = (i % period + period) % period;
-  return Least(i, period - i) % n;
-}
+inline constexpr int kAlone = -1;
 
-// First pixel with weight of output `i` along the axis, and its centre from that of the output.
-struct FirstTap {
-  int start = 0;
-  float distance = 0;
-};
-
-PENSTOCK_HD double SupportOf(const Axis& axis) {
-  if (axis.filter == Filter::kNearest) return 0;
-  return axis.filter == Filter::kBilinear && axis.ratio > 1 ? axis.ratio : 1.0;
-}
-
-PENSTOCK_HD FirstTap FirstTapOf(const Axis& axis, int i) {
-  const double support = SupportOf(axis);
-  const int at = axis.mirrored ? axis.count - 1 - i : i;
-  const double centre = axis.offset + (axis.first + at + 0.5) * axis.ratio;
-  const double shift = support == 0 ? 0.0 : 0.5 - support;
-  double first = floor(centre + shift);
-  first = first < 0 ? 0 : first;
-  first = first > axis.limit - 1 ? axis.limit - 1 : first;
-  return {static_cast<int>(first), static_cast<float>(first + 0.5 - centre)};
-}
-
-// Weights of the output that begins at `tap`, normalised; zeros behind the last one.
-PENSTOCK_HD void WeightsOf(const Axis& axis, const FirstTap& tap, int taps, float* weights) {
-  const double support = SupportOf(axis);
-  const float slope = support == 0 ? 0.0f : static_cast<float>(1 / support);
-  float distance = tap.distance;
-  float sum = 0;
-  for (int k = 0; k < taps; ++k) {
-    float weight = FusedAdd(-fabsf(distance), slope, 1.0f);
-    weight = tap.start + k < axis.limit && weight > 0 ? weight : 0.0f;
-    weights[k] = weight;
-    sum += weight;
-    distance += 1.0f;
+// Row j of the strip: of its taps kTaps from `first` on, or four where kTaps is 0. Unless kAlone,
+// row j + 1 too, which begins kApart rows of the source below: what both read is unpacked once. All
+// words of a column are read before one is used, and each sum is added up from the top.
+template <bool kBlur, int kTaps, int kApart>
+PENSTOCK_HD void DownRows(const Pass& pass, const TileBlock& block, int j, int first, int lane) {
+  const Words& words = block.words;
+  constexpr bool kPair = kApart != kAlone;
+  constexpr int kEach = kTaps == 0 ? 4 : kTaps;
+  constexpr int kRead = kEach + (kPair ? kApart : 0);
+  const std::uint32_t* rows[std::size_t{kRead}];
+  for (int k = 0; k < kRead; ++k) {
+    const int row = RowAt<kBlur>(pass, block.starts_y[j] + first + k);
+    rows[k] =
+        reinterpret_cast<const std::uint32_t*>(words.source + std::int64_t{row} * words.stride);
   }
-  const float norm = 1.0f / sum;
-  for (int k = 0; k < taps; ++k) weights[k] *= norm;
-}
-
-// The shared memory of a block, and which part of the picture the block makes.
-struct TileBlock {
-  float* rows = nullptr;       // [height][pitch] after the vertical pass
-  float* weights_x = nullptr;  // [width][taps_x]
-  float* weights_y = nullptr;
-  int* starts_x = nullptr;
-  int* starts_y = nullptr;
-  Box box;  // of the picture
-};
-
-PENSTOCK_HD TileBlock TileBlockOf(const Pass& pass, int block, float* shared) {
-  const Tile& tile = pass.tile;
-  TileBlock made;
-  made.rows = shared;
-  made.weights_x = made.rows + tile.height * tile.pitch;
-  made.weights_y = made.weights_x + tile.width * tile.taps_x;
-  made.starts_x = reinterpret_cast<int*>(made.weights_y + tile.height * tile.taps_y);
-  made.starts_y = made.starts_x + tile.width;
-  made.box.x = pass.kept.x + block % pass.blocks_x * tile.width;
-  made.box.y = pass.kept.y + block / pass.blocks_x * tile.height;
-  made.box.width = Least(tile.width, pass.kept.x + pass.kept.width - made.box.x);
-  made.box.height = Least(tile.height, pass.kept.y + pass.kept.height - made.box.y);
-  return made;
-}
-
-// First phase: where each column and each row of the tile reads, and with what weights.
-PENSTOCK_HD void PlaceTaps(const Pass& pass, const Memories& memories, const TileBlock& block,
-                           int thread) {
-  const Tile& tile = pass.tile;
-  for (int i = thread; i < tile.width + tile.height; i += kThreads) {
-    const bool column = i < tile.width;
-    const int k = column ? i : i - tile.width;
-    if (k >= (column ? block.box.width : block.box.height)) continue;
-    int* start = (column ? block.starts_x : block.starts_y) + k;
-    const int at = (column ? block.box.x : block.box.y) + k;
-    if (pass.gather == Gather::kBlur) {
-      *start = at - pass.radius;
-      continue;
+  float weights[2][std::size_t{kEach}] = {};
+  for (int k = 0; k < kEach; ++k) {
+    const float* from = block.weights_y + j * pass.tile.step_y + first + k;
+    weights[0][k] = from[0];
+    if (kPair) weights[1][k] = from[pass.tile.step_y];
+  }
+  auto* const to = reinterpret_cast<FourFloats*>(block.rows + j * pass.tile.pitch);
+  auto* const below = reinterpret_cast<FourFloats*>(block.rows + (j + 1) * pass.tile.pitch);
+  for (int i = lane; i < words.count; i += kLanes) {
+    const int at = Least(i, words.last);
+    std::uint32_t word[std::size_t{kRead}];
+    for (int k = 0; k < kRead; ++k) word[k] = rows[k][at];
+    FourFloats sums[2] = {};
+    if (kTaps == 0 && first != 0) sums[0] = to[i];
+    for (int k = 0; k < kRead; ++k) {
+      for (unsigned c = 0; c < 4; ++c) {
+        const float value = ByteOf(word[k], c);
+        float* const sum = &sums[0].value[c];
+        float* const next = &sums[1].value[c];
+        if (k < kEach) *sum = FusedAdd(weights[0][k], value, *sum);
+        if (kPair && k >= kApart) *next = FusedAdd(weights[1][k - kApart], value, *next);
+      }
     }
-    const Axis& axis = column ? pass.x : pass.y;
-    const FirstTap tap = FirstTapOf(axis, at);
-    *start = tap.start;
-    const int taps = column ? tile.taps_x : tile.taps_y;
-    WeightsOf(axis, tap, taps, (column ? block.weights_x : block.weights_y) + k * taps);
-  }
-  if (pass.gather != Gather::kBlur) return;
-  const float* weights = memories.weights + pass.weights;
-  for (int i = thread; i < (tile.width + tile.height) * tile.taps_x; i += kThreads) {
-    block.weights_x[i] = weights[i % tile.taps_x];
+    to[i] = sums[0];
+    if (kPair) below[i] = sums[1];
   }
 }
 
-// Columns of the source that the tile reads: the first of them, and how many.
-struct Columns {
-  int first = 0;
-  int count = 0;
-};
-
-PENSTOCK_HD Columns ColumnsOf(const Pass& pass, const TileBlock& block) {
-  const int a = block.starts_x[0];
-  const int b = block.starts_x[block.box.width - 1];
-  const int first = Least(a, b);
-  int end = Most(a, b) + pass.tile.taps_x;
-  if (pass.gather == Gather::kTiled) {
-    // Taps without weight may lie behind the picture, or behind the part of it that is there.
-    end = Least(Least(end, pass.x.limit), pass.source.width - pass.x.base);
+// Second phase: source rows to rows of the tile, four bytes at a time, whichever channel they are.
+// kTaps: as many as the block has; 0: any number, four by four.
+template <bool kBlur, int kTaps>
+PENSTOCK_HD void DownWords(const Pass& pass, const TileBlock& block, int lane, int row) {
+  if constexpr (kTaps == 0) {
+    for (int j = row; j < block.box.height; j += kRows) {
+      for (int first = 0; first < block.taps_y; first += 4) {
+        DownRows<kBlur, 0, kAlone>(pass, block, j, first, lane);
+      }
+    }
+  } else {
+    // Rows of a resize that reads kTaps of the source lie half of them apart, as whole numbers go.
+    constexpr int kApart = kBlur ? 1 : (kTaps - 1) / 2;
+    const int each = pass.tile.height < 2 * kRows ? 1 : 2;  // low tiles have rows for every thread
+    for (int j = each * row; j < block.box.height; j += each * kRows) {
+      const bool pair = each == 2 && j + 1 < block.box.height;
+      const int apart = pair ? block.starts_y[j + 1] - block.starts_y[j] : kAlone;
+      if (apart == kApart) {
+        DownRows<kBlur, kTaps, kApart>(pass, block, j, 0, lane);
+      } else if (!kBlur && apart == kApart + 1) {
+        DownRows<kBlur, kTaps, kApart + 1>(pass, block, j, 0, lane);
+      } else {
+        DownRows<kBlur, kTaps, kAlone>(pass, block, j, 0, lane);
+        if (pair) DownRows<kBlur, kTaps, kAlone>(pass, block, j + 1, 0, lane);
+      }
+    }
   }
-  return {first, end - first};
 }
 
-// Byte of the first column in the words that are read: 0 to 3.
-PENSTOCK_HD int ShiftOf(const Pass& pass, const Columns& columns) {
-  return pass.gather == Gather::kBlur ? 0 : (3 * (pass.x.base + columns.first)) & 3;
-}
-
-PENSTOCK_HD void BlurDown(const Pass& pass, const Memories& memories, const TileBlock& block,
-                          int lane, int row) {
+// The same for a blur near the picture's left or right border, pixel by pixel.
+PENSTOCK_HD void DownReflected(const Pass& pass, const Memories& memories, const TileBlock& block,
+                               int lane, int row) {
+  const int first = block.starts_x[0];
+  const int columns = block.box.width - 1 + block.taps_x;
   const std::uint8_t* source = SourceOf(pass, memories);
-  const Columns columns = ColumnsOf(pass, block);
   for (int j = row; j < block.box.height; j += kRows) {
-    const float* weights = block.weights_y + j * pass.tile.taps_y;
-    for (int i = lane; i < columns.count; i += kLanes) {
-      const int column = Reflected(columns.first + i, pass.width);
+    const float* weights = block.weights_y + j * pass.tile.step_y;
+    for (int i = lane; i < columns; i += kLanes) {
+      const int column = Reflected(first + i, pass.width);
       Rgb sum;
-      for (int k = 0; k < pass.tile.taps_y; ++k) {
-        const int from = Reflected(block.starts_y[j] + k, pass.height);
+      for (int k = 0; k < block.taps_y; ++k) {
+        const int from = RowAt<true>(pass, block.starts_y[j] + k);
         const std::uint8_t* pixel = source + from * pass.source.stride + 3 * column;
         sum.r = FusedAdd(weights[k], static_cast<float>(pixel[0]), sum.r);
         sum.g = FusedAdd(weights[k], static_cast<float>(pixel[1]), sum.g);
@@ -158,62 +116,75 @@ PENSTOCK_HD void BlurDown(const Pass& pass, const Memories& memories, const Tile
   }
 }
 
-// Second phase: source rows to rows of the tile, four bytes at a time, whichever channel they are.
+template <bool kBlur>
 PENSTOCK_HD void TileDown(const Pass& pass, const Memories& memories, const TileBlock& block,
                           int lane, int row) {
-  if (pass.gather == Gather::kBlur) {
-    BlurDown(pass, memories, block, lane, row);
+  if (kBlur && !block.words.inside) {
+    DownReflected(pass, memories, block, lane, row);
     return;
   }
-  const Columns columns = ColumnsOf(pass, block);
-  const int shift = ShiftOf(pass, columns);
-  const int words = (shift + 3 * columns.count + 3) / 4;
-  const std::int64_t left = 3 * std::int64_t{pass.x.base + columns.first} - shift;
-  const std::uint8_t* source = SourceOf(pass, memories) + left;
-  for (int j = row; j < block.box.height; j += kRows) {
-    const float* weights = block.weights_y + j * pass.tile.taps_y;
-    const int first = pass.y.base + block.starts_y[j];
-    for (int i = lane; i < words; i += kLanes) {
-      float sum[4] = {0, 0, 0, 0};
-      for (int k = 0; k < pass.tile.taps_y; ++k) {
-        const float weight = weights[k];
-        if (weight == 0) continue;  // may lie outside of the source
-        const std::uint32_t word =
-            reinterpret_cast<const std::uint32_t*>(source + (first + k) * pass.source.stride)[i];
-        sum[0] = FusedAdd(weight, static_cast<float>(word & 0xFFU), sum[0]);
-        sum[1] = FusedAdd(weight, static_cast<float>(word >> 8 & 0xFFU), sum[1]);
-        sum[2] = FusedAdd(weight, static_cast<float>(word >> 16 & 0xFFU), sum[2]);
-        sum[3] = FusedAdd(weight, static_cast<float>(word >> 24), sum[3]);
-      }
-      float* to = block.rows + j * pass.tile.pitch + 4 * i;
-      for (int c = 0; c < 4; ++c) to[c] = sum[c];
-    }
+  switch (block.taps_y) {
+    case 2:
+      return DownWords<kBlur, 2>(pass, block, lane, row);
+    case 3:
+      return DownWords<kBlur, 3>(pass, block, lane, row);
+    case 4:
+      return DownWords<kBlur, 4>(pass, block, lane, row);
+    case 5:
+      return DownWords<kBlur, 5>(pass, block, lane, row);
+    default:
+      return DownWords<kBlur, 0>(pass, block, lane, row);
   }
 }
 
-// Third phase: rows of the tile to pixels. Returns the sum of their greys.
-PENSTOCK_HD unsigned TileAcross(const Pass& pass, const Memories& memories, const TileBlock& block,
-                                int lane, int row) {
-  const Columns columns = ColumnsOf(pass, block);
-  const int shift = ShiftOf(pass, columns);
+// Third phase: rows of the tile to pixels. Returns the sum of their greys. kTaps as above.
+template <Ending kEnding, int kTaps>
+PENSTOCK_HD unsigned AcrossWords(const Pass& pass, const Memories& memories, const TileBlock& block,
+                                 int lane, int row) {
+  const int pitch = pass.tile.pitch;
+  const int taps = kTaps == 0 ? block.taps_x : kTaps;
+  const int width = block.box.width;
+  const int height = block.box.height;
   unsigned grey = 0;
-  for (int j = row; j < block.box.height; j += kRows) {
-    const float* values = block.rows + j * pass.tile.pitch + shift;
-    for (int i = lane; i < block.box.width; i += kLanes) {
-      const float* weights = block.weights_x + i * pass.tile.taps_x;
-      const int start = block.starts_x[i] - columns.first;
-      const int taps = Least(pass.tile.taps_x, columns.count - start);
+  for (int i = lane; i < width; i += kLanes) {
+    const float* weights = block.weights_x + i * pass.tile.step_x;
+    float weight[std::size_t{kTaps == 0 ? 1 : kTaps}] = {};
+    for (int k = 0; k < kTaps; ++k) weight[k] = weights[k];
+    const float* column = block.rows + block.words.origin + 3 * block.starts_x[i];
+    for (int j = row; j < height; j += kRows) {
+      const float* pixel = column + j * pitch;
       Rgb sum;
-      for (int k = 0; k < taps; ++k) {
-        const float* pixel = values + 3 * (start + k);
-        sum.r = FusedAdd(weights[k], pixel[0], sum.r);
-        sum.g = FusedAdd(weights[k], pixel[1], sum.g);
-        sum.b = FusedAdd(weights[k], pixel[2], sum.b);
+      for (int k = 0; k < taps; ++k, pixel += 3) {
+        const float share = kTaps == 0 ? weights[k] : weight[k];
+        sum.r = FusedAdd(share, pixel[0], sum.r);
+        sum.g = FusedAdd(share, pixel[1], sum.g);
+        sum.b = FusedAdd(share, pixel[2], sum.b);
       }
-      grey += FinishPixel(pass, memories, block.box.x + i, block.box.y + j, sum);
+      grey += FinishPixel<kEnding>(pass, memories, block.box.x + i, block.box.y + j, sum);
     }
   }
   return grey;
+}
+
+template <Ending kEnding>
+PENSTOCK_HD unsigned TileAcross(const Pass& pass, const Memories& memories, const TileBlock& block,
+                                int lane, int row) {
+  // The points need the registers, and more time than the taps.
+  if (kEnding == Ending::kAny) {
+    return AcrossWords<kEnding, 0>(pass, memories, block, lane, row);
+  }
+  switch (block.taps_x) {
+    case 2:
+      return AcrossWords<kEnding, 2>(pass, memories, block, lane, row);
+    case 3:
+      return AcrossWords<kEnding, 3>(pass, memories, block, lane, row);
+    case 4:
+      return AcrossWords<kEnding, 4>(pass, memories, block, lane, row);
+    case 5:
+      return AcrossWords<kEnding, 5>(pass, memories, block, lane, row);
+    default:
+      return AcrossWords<kEnding, 0>(pass, memories, block, lane, row);
+  }
 }
 
 }  // namespace penstock::cuda
