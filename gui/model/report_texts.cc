@@ -65,6 +65,9 @@ constexpr std::array kNeeds = {
                 "每个工作进程启动后至少四次内存记录（更长的录制，或 record --memory 500ms）"},
     Translation{"anonymous memory of the workers (a recording of this version)",
                 "工作进程的匿名内存（用此版本录制）"},
+    Translation{"page faults of the workers and what one costs (a recording of this version with "
+                "collector)",
+                "工作进程的缺页次数与单次缺页的代价（使用此版本的 penstock record 录制）"},
     Translation{"a quiet machine", "空闲的机器"},
     Translation{"a longer recording", "更长的录制"},
 };
