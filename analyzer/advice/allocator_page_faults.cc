@@ -6,7 +6,7 @@
 // this. Threshold: 5 % to gain with the faults that a batch does not need gone, each at what the
 // first touch of a page took on the machine (fact host.fault_ns). Source: mallopt(3), Pillow's
 // block allocator; ours: OpenCV and 1920x1080, two workers, 2,031 faults a sample against 58 with
-// the variables: 7, 8 and 14 % faster in three pairs; Pillow 12 under jemalloc 5.3, 4,530 against
+// the variables: 7, 8 and 14 % faster in three pairs; Pillow 9.4 under jemalloc 5.3, 4,530 against
 // 255: 88 and 141 samples/s.
 #include <fmt/core.h>
 
