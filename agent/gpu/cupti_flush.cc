@@ -26,6 +26,7 @@
 #include "agent/strings.h"
 #include "agent/symver.h"
 #include "agent/sys.h"
+#include "agent/time_namespace.h"
 
 extern "C" int __cxa_atexit(void (*function)(void*), void* argument, void* object);
 
@@ -37,10 +38,13 @@ bool SessionIsOurs() {
   return g_session.pid == sys::Pid();
 }
 
+// The clock of the anchors: libc's, whatever the program has preloaded, in the time namespace of
+// the recording.
 uint64_t MonotonicNs() {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+  g_clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec) -
+         static_cast<uint64_t>(g_clock_shift);
 }
 
 // Reads the clock of the records and the recording's together; the tightest of a few tries.

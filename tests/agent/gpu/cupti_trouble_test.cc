@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 
 #include "tests/agent/gpu/cupti_run.h"
@@ -72,6 +73,28 @@ TEST_F(CuptiTroubleTest, StampsOfAnotherClockAreNone) {
   EXPECT_EQ(Count("gpu.unstamped"), std::uint64_t{6} * kSteps - 20);
   EXPECT_LT((trace->end() - trace->begin()).value, std::int64_t{60'000'000'000});
   EXPECT_TRUE(ReasonHas("no usable times of 28 of 48"));
+}
+
+// A container's clocks may be ahead of the collector's by its time of start.
+TEST_F(CuptiTroubleTest, ATimeNamespaceOfItsOwnIsAccountedFor) {
+  if (std::system("unshare --time --monotonic 100000 --fork true 2>/dev/null") != 0) {
+    GTEST_SKIP() << "no time namespaces here";
+  }
+  const int status =
+      Run({PENSTOCK_RECORD, "-o", trace_, "--quiet", "--", "unshare", "--time", "--monotonic",
+           "100000", "--fork", PENSTOCK_GPU_VICTIM, "slow", std::to_string(kSteps)},
+          With({}), false);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  trace = Open();
+  ASSERT_NE(trace, nullptr);
+  EXPECT_EQ(Count("gpu.unstamped"), 0u);
+  EXPECT_EQ(Works(), std::size_t{6} * kSteps);
+  for (const Found& kernel : SpansOf(*trace, StageId::kKernel)) {
+    EXPECT_GE(kernel.span.start, trace->begin());
+    EXPECT_LE(kernel.span.end(), trace->end());
+  }
+  EXPECT_LT((trace->end() - trace->begin()).value, std::int64_t{60'000'000'000});
 }
 
 TEST_F(CuptiTroubleTest, BuffersThatAreTakenMidwayAreToldOf) {

@@ -244,7 +244,7 @@ int cuptiActivityDisable(uint32_t kind) {
 }
 /* Records of what the device has not ended yet have no times. */
 static void Unstamp(void) {
-  const uint64_t now = clock_of_client != NULL ? clock_of_client() : OwnClock();
+  const uint64_t now = StampClock();
   for (size_t at = 0; at < used; at += SizeOf(buffer + at)) {
     uint32_t kind;
     uint64_t end;
@@ -301,7 +301,7 @@ int cuptiActivityGetNextRecord(uint8_t* from, size_t valid, uint8_t** record) {
   return 0;
 }
 int cuptiGetTimestamp(uint64_t* ns) {
-  *ns = clock_of_client != NULL ? clock_of_client() : OwnClock();
+  *ns = StampClock();
   return 0;
 }
 int cuptiGetVersion(uint32_t* version) {

@@ -66,17 +66,17 @@ static uint64_t OwnClock(void) {
   return Read(CLOCK_REALTIME) - 3600000000000u;
 }
 
+static uint64_t StampClock(void) {
+  return clock_of_client != NULL ? clock_of_client() : OwnClock();
+}
+
 /* Both clocks at one moment: no further apart than a microsecond, unless the machine never allows.
  */
 static void Both(uint64_t* monotonic, uint64_t* stamp) {
-  if (clock_of_client != NULL) {
-    *monotonic = *stamp = clock_of_client();
-    return;
-  }
   uint64_t best = ~(uint64_t)0;
   for (int i = 0; i < 100 && best > 500; ++i) {
     const uint64_t before = Read(CLOCK_MONOTONIC);
-    const uint64_t own = OwnClock();
+    const uint64_t own = StampClock();
     const uint64_t width = Read(CLOCK_MONOTONIC) - before;
     if (width < best) {
       best = width;
