@@ -2,8 +2,8 @@
 //
 // Calls of the CUDA runtime by its exported functions, where CUPTI is not to be had: how long the
 // program was in a copy or a wait, how many bytes, which way. What the device did meanwhile, and
-// programs that link the runtime statically, this does not see. While CUPTI records, and in a
-// process that is not recorded, a call passes straight through.
+// programs that link the runtime statically, this does not see. While CUPTI records, a call is only
+// counted; in a process that is not recorded it passes straight through.
 // Each hook calls the definition that its caller would have got (two runtimes in one process keep
 // their own). The runtime throws nothing and does not longjmp.
 
@@ -64,8 +64,13 @@ int Through(Symbol* symbol, void* caller, Stage stage, const char* direction, ui
   }
   const uint64_t start = Now();
   const int status = real(arguments...);
-  if (HooksCudaCalls() && Recording()) {
+  if (!Recording()) {
+    return status;
+  }
+  if (HooksCudaCalls()) {
     Record(stage, symbol->name, direction, bytes, start);
+  } else if (status == 0) {
+    CountCudaCall(direction != nullptr && direction[0] != direction[2] && bytes != 0);
   }
   return status;
 }

@@ -83,7 +83,7 @@ enum CostKind : uint32_t {  // CUpti_ActivityOverheadKind
 };
 enum MemoryKind : uint8_t { kPageable = 1, kPinned = 2, kManaged = 5 };
 enum CallbackDomain : uint32_t { kDriverDomain = 1, kRuntimeDomain = 2 };
-enum Attribute : uint32_t { kDeviceBufferPoolLimit = 2, kZeroedBuffers = 5 };
+enum Attribute : uint32_t { kZeroedBuffers = 5 };
 inline constexpr uint32_t kSystemThreadIds = 1;
 inline constexpr uint32_t kFlushForced = 1;
 // Of cuptiGetVersion(): rejecting buffers is safe, calls can be chosen one by one.

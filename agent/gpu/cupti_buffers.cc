@@ -46,7 +46,7 @@ void CountLost(size_t bytes) {
   const uint64_t records = __atomic_load_n(&g_read_records, __ATOMIC_RELAXED);
   const uint64_t size = records != 0 && read >= records ? read / records : at::Api::kSize;
   const uint64_t lost = (bytes + size - 1) / size;
-  Count(&g_counts.recycled, lost);
+  Count(&g_counts.lost, lost);
   CountDropped(lost);  // a reader shows that first
 }
 
@@ -137,9 +137,12 @@ uint8_t* NextFullBuffer(size_t* valid) {
   return buffer->data;
 }
 
-void RecycleBuffer(uint8_t* data, size_t valid, uint64_t records) {
-  Count(&g_read_bytes, valid);
+void RecycleBuffer(uint8_t* data, size_t valid, uint64_t records, size_t unread) {
+  Count(&g_read_bytes, valid - unread);
   Count(&g_read_records, records);
+  if (unread != 0) {
+    CountLost(unread);
+  }
   for (Buffer& buffer : g_buffers) {
     if (buffer.data == data && __atomic_load_n(&buffer.state, __ATOMIC_RELAXED) == kReading) {
       __builtin_memset(data, 0, valid);
@@ -161,7 +164,7 @@ void StockBuffers() {
 
 BufferCounts CountBuffers() {
   BufferCounts counts = {__atomic_load_n(&g_counts.refused, __ATOMIC_RELAXED),
-                         __atomic_load_n(&g_counts.recycled, __ATOMIC_RELAXED),
+                         __atomic_load_n(&g_counts.lost, __ATOMIC_RELAXED),
                          __atomic_load_n(&g_counts.foreign, __ATOMIC_RELAXED), 0};
   for (const Buffer& buffer : g_buffers) {
     counts.out += __atomic_load_n(&buffer.state, __ATOMIC_RELAXED) == kOut ? 1u : 0u;

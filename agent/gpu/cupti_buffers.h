@@ -16,11 +16,11 @@ inline constexpr uint32_t kBuffers = 64;    // 64 MiB: what is handed out at mos
 inline constexpr uint32_t kReserved = 128;  // where CUPTI cannot bear to get none
 
 struct BufferCounts {
-  uint64_t refused;   // requests that got none
-  uint64_t recycled;  // records in buffers that were handed out again before they were read; by the
-                      // mean size of those that were read
-  uint64_t foreign;   // came back without being ours
-  uint64_t out;       // at this moment with CUPTI
+  uint64_t refused;  // requests that got none
+  uint64_t lost;  // records in buffers that were handed out again before they were read, or behind
+                  // one that could not be; by the mean size of those that were read
+  uint64_t foreign;  // came back without being ours
+  uint64_t out;      // at this moment with CUPTI
 };
 
 // `may_refuse`: CUPTI survives to get no buffer (CUDA 12.9). Returns false without memory.
@@ -32,9 +32,9 @@ uint8_t* HandOutBuffer(bool open);
 void TakeBackBuffer(uint8_t* buffer, size_t valid);
 
 // For the flush thread: the next full one, or nullptr. Give it back with RecycleBuffer(), which is
-// told how many records were in it.
+// told how many records were in it, and how many of its bytes could not be read.
 uint8_t* NextFullBuffer(size_t* valid);
-void RecycleBuffer(uint8_t* buffer, size_t valid, uint64_t records);
+void RecycleBuffer(uint8_t* buffer, size_t valid, uint64_t records, size_t unread);
 // Keeps a few in stock, so that no request maps memory.
 void StockBuffers();
 BufferCounts CountBuffers();

@@ -6,6 +6,7 @@
 
 #include "agent/gpu/device_records.h"
 #include "agent/gpu/text_cache.h"
+#include "agent/process.h"
 #include "agent/recorder.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
@@ -52,7 +53,7 @@ struct Context {
   bool Read(const uint8_t* record, size_t start_at, size_t end_at, Times* times) const {
     const auto start = Field<uint64_t>(record, start_at);
     const auto end = Field<uint64_t>(record, end_at);
-    if (start == 0 || end < start) {
+    if (start == 0 || end < start || !clock.Covers(start) || !clock.Covers(end)) {
       ++g_counts.unstamped;
       return false;
     }
@@ -256,13 +257,12 @@ size_t SizeOf(uint32_t kind) {
   }
 }
 
-// `left`: bytes from the record to the end of its buffer.
-void Decode(const uint8_t* r, size_t left, const Context& in) {
-  const uint32_t kind = left >= sizeof kind ? Field<uint32_t>(r, at::kKind) : 0;
-  if (SizeOf(kind) == 0 || left < SizeOf(kind)) {
-    ++g_counts.unknown;
-    return;
-  }
+bool IsWork(uint32_t kind) {
+  return kind == kMemcpy || kind == kMemcpyPeer || kind == kMemset || kind == kKernel ||
+         kind == kConcurrentKernel;
+}
+
+void DecodeKnown(const uint8_t* r, uint32_t kind, const Context& in) {
   Times times;
   switch (kind) {
     case kMemcpy:
@@ -315,6 +315,22 @@ void Decode(const uint8_t* r, size_t left, const Context& in) {
   }
 }
 
+// `left`: bytes from the record to the end of its buffer. Returns how many of them it has at least.
+size_t Decode(const uint8_t* r, size_t left, const Context& in) {
+  const uint32_t kind = left >= sizeof kind ? Field<uint32_t>(r, at::kKind) : 0;
+  const size_t size = SizeOf(kind);
+  if (size == 0 || left < size) {
+    ++g_counts.unknown;
+    return sizeof kind;
+  }
+  ++g_counts.records;
+  g_counts.copies += kind == kMemcpy || kind == kMemcpyPeer ? 1u : 0u;
+  const uint64_t unstamped = g_counts.unstamped;
+  DecodeKnown(r, kind, in);
+  g_counts.unstamped_works += IsWork(kind) ? g_counts.unstamped - unstamped : 0;
+  return size;
+}
+
 }  // namespace
 
 bool PrepareDecoder(const Functions& functions, bool system_threads) {
@@ -325,21 +341,27 @@ bool PrepareDecoder(const Functions& functions, bool system_threads) {
   return g_tables != nullptr;
 }
 
-uint64_t DecodeBuffer(uint8_t* buffer, size_t valid, const DeviceClock& clock,
-                      double ticks_per_ns) {
+Decoded DecodeBuffer(uint8_t* buffer, size_t valid, const DeviceClock& clock, double ticks_per_ns) {
   const Context in{clock, ticks_per_ns};
+  const uint8_t* end = buffer + valid;
   uint8_t* record = nullptr;
-  uint64_t records = 0;
+  size_t read = 0;  // bytes
+  Decoded decoded = {};
+  const uint64_t unstamped = g_counts.unstamped_works;
   // No record is smaller than 8 bytes: a library that never says "end" is left all the same.
   for (size_t left = valid / 8; left > 0; --left) {
-    if (g_functions.next_record(buffer, valid, &record) != kSuccess || record == nullptr ||
-        record < buffer || record >= buffer + valid) {
+    const Result result = g_functions.next_record(buffer, valid, &record);
+    if (result != kSuccess || record == nullptr || record < buffer || record >= end) {
+      decoded.unread = result != kMaxLimitReached ? valid - read : 0;
       break;
     }
-    ++records;
-    Decode(record, static_cast<size_t>(buffer + valid - record), in);
+    ++decoded.records;
+    const auto at = static_cast<size_t>(record - buffer);
+    const size_t size = Decode(record, valid - at, in);
+    read = at + size < valid ? at + size : valid;
   }
-  return records;
+  CountDropped(g_counts.unstamped_works - unstamped);  // a reader shows that first
+  return decoded;
 }
 
 DecodeCounts CountDecoded() {

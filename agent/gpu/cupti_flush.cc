@@ -2,7 +2,11 @@
 //
 // The flush thread: the only one that the agent ever starts. Four times a second it asks CUPTI for
 // what is complete, reads both clocks before and after, and hands the records on; at the end of the
-// program it asks for the rest.
+// program or of the recording it asks for the rest.
+// CUPTI gives a buffer back when every record in it is complete. So an end without handlers (_exit,
+// SIGKILL) loses a quarter of a second of records where the device is idle now and then; where it
+// never is, all since the last buffer that was full and done: up to kBufferSize of records,
+// thousands of kernels. To force it more often would lose the records that are under way each time.
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -13,13 +17,16 @@
 #include "agent/gpu/cupti_calls.h"
 #include "agent/gpu/cupti_decode.h"
 #include "agent/gpu/cupti_session.h"
+#include "agent/gpu/cupti_watch.h"
 #include "agent/gpu/device_records.h"
 #include "agent/gpu/level.h"
 #include "agent/hook.h"
 #include "agent/linear.h"
 #include "agent/process.h"
+#include "agent/strings.h"
 #include "agent/symver.h"
 #include "agent/sys.h"
+#include "agent/time_namespace.h"
 
 extern "C" int __cxa_atexit(void (*function)(void*), void* argument, void* object);
 
@@ -31,10 +38,13 @@ bool SessionIsOurs() {
   return g_session.pid == sys::Pid();
 }
 
+// The clock of the anchors: libc's, whatever the program has preloaded, in the time namespace of
+// the recording.
 uint64_t MonotonicNs() {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+  g_clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec) -
+         static_cast<uint64_t>(g_clock_shift);
 }
 
 // Reads the clock of the records and the recording's together; the tightest of a few tries.
@@ -84,6 +94,10 @@ namespace {
 
 constexpr int64_t kFlushNs = 250000000;  // between two flushes
 constexpr int64_t kEndNs = 2000000000;   // what the end of the program waits for the last one
+// What the end of the recording waits for the device, by steps. The collector waits a second for
+// all.
+constexpr int64_t kCatchUpNs = 400000000;
+constexpr int64_t kCatchUpStepNs = 50000000;
 
 void Wait(const uint32_t* word, uint32_t while_it_is, int64_t ns) {
   struct timespec time = {ns / 1000000000, ns % 1000000000};
@@ -99,12 +113,14 @@ void ReadBuffers() {
   size_t valid = 0;
   for (uint8_t* buffer = NextFullBuffer(&valid); buffer != nullptr;
        buffer = NextFullBuffer(&valid)) {
-    const uint64_t records = DecodeBuffer(buffer, valid, g_session.clock, g_session.ticks_per_ns);
-    RecycleBuffer(buffer, valid, records);
+    const Decoded decoded = DecodeBuffer(buffer, valid, g_session.clock, g_session.ticks_per_ns);
+    RecycleBuffer(buffer, valid, decoded.records, decoded.unread);
   }
 }
 
 uint64_t g_dropped = 0;
+RecordsWatch g_watch;
+uint64_t g_began = 0;  // ns
 
 void CountLost() {
   size_t lost = 0;
@@ -123,13 +139,53 @@ void Flush(uint32_t how) {
   StockBuffers();
 }
 
+void Watch(const CudaCalls& calls, bool last) {
+  const DecodeCounts decoded = CountDecoded();
+  const BufferCounts buffers = CountBuffers();
+  const uint64_t lost = g_dropped + buffers.lost + buffers.refused + decoded.unknown;
+  g_watch.Look({calls.all, calls.copies, decoded.records, decoded.copies, lost, buffers.out,
+                kBufferSize / at::Api::kSize},
+               static_cast<double>(MonotonicNs() - g_began) / 1e9, last);
+  if (g_watch.changed()) {
+    GpuFact("gpu.reason", g_watch.reason());
+  }
+}
+
+// The recording ends while the program goes on. Left on, records would slow it down; those of what
+// the device is still at come when it is done with that.
+void FlushRest() {
+  DisableRecords();
+  Flush(0);
+  const uint64_t end = MonotonicNs() + static_cast<uint64_t>(kCatchUpNs);
+  while (CountBuffers().out != 0 && MonotonicNs() < end &&
+         __atomic_load_n(&g_session.stop, __ATOMIC_ACQUIRE) == 0) {
+    Wait(&g_session.stop, 0, kCatchUpStepNs);
+    Flush(0);
+  }
+  Flush(kFlushForced);
+}
+
+// Works that no time is known of are not in the trace.
+void TellUnstamped(const DecodeCounts& decoded, uint64_t works) {
+  const uint64_t all = works + decoded.unstamped_works;
+  if (decoded.unstamped_works * 100 <= all) {
+    return;
+  }
+  char line[400];
+  Text text{line, sizeof line};
+  text.Add(g_watch.reason()).Add(g_watch.reason()[0] != 0 ? "; " : "");
+  text.Add("CUPTI took no usable times of ").Number(decoded.unstamped_works).Add(" of ");
+  text.Number(all).Add(" copies and kernels");
+  GpuFact("gpu.reason", line);
+}
+
 void TellCounts() {
   const DeviceCounts records = CountDeviceRecords();
   const BufferCounts buffers = CountBuffers();
   const DecodeCounts decoded = CountDecoded();
   GpuFact("gpu.records", records.works);
   GpuFact("gpu.calls", records.calls);
-  GpuFact("gpu.dropped", g_dropped + buffers.recycled);
+  GpuFact("gpu.dropped", g_dropped + buffers.lost);
   GpuFact("gpu.refused_buffers", buffers.refused);
   GpuFact("gpu.unstamped", decoded.unstamped);
   GpuFact("gpu.unknown", decoded.unknown);
@@ -137,13 +193,12 @@ void TellCounts() {
   GpuFact("gpu.lost_buffers", buffers.out);
   GpuFact("gpu.unpaired", records.unpaired);
   GpuFact("gpu.cupti_cost_ns", decoded.cost_ns);
-  if (buffers.out != 0 && records.works == 0) {
-    GpuFact("gpu.reason", "another client of CUPTI took over its buffers");
-  }
+  TellUnstamped(decoded, records.works);
 }
 
 void* FlushMain(void* /*unused*/) {
   sys::Call(SYS_prctl, 15 /* PR_SET_NAME */, sys::Pointer("penstock-gpu"));
+  g_began = MonotonicNs();
   bool last = false;
   bool ended = false;
   while (!last) {
@@ -152,13 +207,14 @@ void* FlushMain(void* /*unused*/) {
     }
     ended = !Recording();
     last = ended || __atomic_load_n(&g_session.stop, __ATOMIC_ACQUIRE) != 0;
+    const CudaCalls calls = CountedCudaCalls();
     Flush(0);
     if (ended) {
-      DisableRecords();  // left on, it would slow down what the program does afterwards
-      Flush(0);
+      FlushRest();
     } else if (last) {
       Flush(kFlushForced);  // the program is over: what has not ended never will
     }
+    Watch(calls, last);
     EndRound(last);
   }
   TellCounts();

@@ -12,14 +12,6 @@
 namespace penstock::agent::cupti {
 namespace {
 
-// Objects of CUDA that are mapped. Filled inside dl_iterate_phdr, opened after it: dlopen in the
-// callback would take the loader's locks in the wrong order.
-struct Mapped {
-  char cupti[4096] = "";
-  int copies = 0;
-  char runtime[4096] = "";
-};
-
 void Copy(char* to, size_t size, const char* from) {
   Text text{to, size};
   text.Add(from);
@@ -28,17 +20,87 @@ void Copy(char* to, size_t size, const char* from) {
   }
 }
 
+// "libcupti.so.12" -> 12; 0: the name does not tell.
+int64_t MajorIn(const char* name) {
+  const char* version = agent::Find(BaseName(name), ".so.");
+  const int64_t major = version != nullptr ? ParseNumber(version + 4) : 0;
+  return major > 0 ? major : 0;
+}
+
+// The major version in the name that an object gives itself, which holds for links to it as well.
+int64_t MajorOf(const dl_phdr_info& info) {
+  const ElfW(Dyn)* entry = nullptr;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    if (info.dlpi_phdr[i].p_type == PT_DYNAMIC) {
+      entry = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
+    }
+  }
+  uintptr_t strings = 0;
+  uintptr_t name = 0;
+  for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_STRTAB) {
+      strings = entry->d_un.d_ptr;
+    } else if (entry->d_tag == DT_SONAME) {
+      name = entry->d_un.d_val;
+    }
+  }
+  if (strings == 0 || name == 0) {
+    return 0;
+  }
+  if (strings < info.dlpi_addr) {
+    strings += info.dlpi_addr;  // glibc writes the address there, others leave the offset
+  }
+  return MajorIn(reinterpret_cast<const char*>(strings + name));
+}
+
+// Objects of CUDA that are mapped. Filled inside dl_iterate_phdr, opened after it: dlopen in the
+// callback would take the loader's locks in the wrong order.
+struct Mapped {
+  char cupti[4096] = "";
+  int64_t cupti_major = 0;
+  int copies = 0;
+  char runtime[4096] = "";
+  char driver[4096] = "";
+};
+
 int Note(dl_phdr_info* info, size_t /*size*/, void* data) {
   auto* mapped = static_cast<Mapped*>(data);
   const char* base = info->dlpi_name != nullptr ? BaseName(info->dlpi_name) : "";
   if (StartsWith(base, "libcupti.so") || StartsWith(base, "libcupti-")) {
     if (mapped->copies++ == 0) {
       Copy(mapped->cupti, sizeof mapped->cupti, info->dlpi_name);
+      mapped->cupti_major = MajorOf(*info);
     }
   } else if (StartsWith(base, "libcudart.so") || StartsWith(base, "libcudart-")) {
     Copy(mapped->runtime, sizeof mapped->runtime, info->dlpi_name);
+  } else if (StartsWith(base, "libcuda.so")) {
+    Copy(mapped->driver, sizeof mapped->driver, info->dlpi_name);
   }
   return 0;
+}
+
+// What is looked for: major versions, 0: not known.
+struct Search {
+  Library* library;
+  int64_t runtime;
+  int64_t driver;  // no newer one
+};
+
+bool TooNew(const Search& search, int64_t major) {
+  return search.driver > 0 && major > search.driver;
+}
+
+// Of the CUDA that the driver was made for; it answers before it is initialised.
+int64_t MajorOfDriver(const char* path) {
+  void* handle = path[0] != 0 ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+  if (handle == nullptr) {
+    return 0;
+  }
+  auto* ask = reinterpret_cast<int (*)(int*)>(dlsym(handle, "cuDriverGetVersion"));
+  int version = 0;
+  const int64_t major = ask != nullptr && ask(&version) == 0 ? version / 1000 : 0;
+  dlclose(handle);
+  return major;
 }
 
 void* Open(Library* library, const char* path, int flags) {
@@ -49,64 +111,96 @@ void* Open(Library* library, const char* path, int flags) {
   return handle;
 }
 
-// Names that CUPTI has had, the one of the runtime's major version (0: not known) before others.
-void* OpenIn(Library* library, const char* folder, int64_t major) {
+// Of a name that does not tell the version; nothing of it is called before it is known.
+void* OpenNameless(const Search& search, const char* path) {
+  void* handle = Open(search.library, path, RTLD_LAZY | RTLD_LOCAL);
+  if (handle == nullptr) {
+    return nullptr;
+  }
+  Mapped mapped;
+  dl_iterate_phdr(Note, &mapped);
+  if (!TooNew(search, mapped.cupti_major)) {
+    return handle;
+  }
+  dlclose(handle);
+  return nullptr;
+}
+
+// Names that CUPTI has had: of the runtime's major version, of others, and the one that tells none.
+void* OpenIn(const Search& search, const char* folder) {
   static constexpr const char* kNames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
-                                           "libcupti.so.11.2", "libcupti.so"};
-  static constexpr int64_t kMajors[] = {13, 12, 11, 11, 0};
+                                           "libcupti.so.11.2"};
+  char path[4096];
   for (int pass = 0; pass < 2; ++pass) {
-    for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; ++i) {
-      const bool matching = major <= 0 || kMajors[i] == major || kMajors[i] == 0;
-      if (matching != (pass == 0)) {
+    for (const char* name : kNames) {
+      const int64_t major = MajorIn(name);
+      const bool matching = search.runtime <= 0 || major == search.runtime;
+      if (matching != (pass == 0) || TooNew(search, major)) {
         continue;
       }
-      char path[4096];
       Text text{path, sizeof path};
-      text.Add(folder).Add(kNames[i]);
-      void* handle = text.cut ? nullptr : Open(library, path, RTLD_LAZY | RTLD_LOCAL);
+      text.Add(folder).Add(name);
+      void* handle = text.cut ? nullptr : Open(search.library, path, RTLD_LAZY | RTLD_LOCAL);
       if (handle != nullptr) {
         return handle;
       }
     }
   }
-  return nullptr;
+  Text text{path, sizeof path};
+  text.Add(folder).Add("libcupti.so");
+  return text.cut ? nullptr : OpenNameless(search, path);
 }
 
-void* OpenBeside(Library* library, const char* runtime, const char* below, int64_t major) {
+void* OpenBeside(const Search& search, const char* runtime, const char* below) {
   char folder[4096];
   Text text{folder, sizeof folder};
   text.Add(runtime, static_cast<size_t>(BaseName(runtime) - runtime)).Add(below);
-  return text.cut ? nullptr : OpenIn(library, folder, major);
+  return text.cut ? nullptr : OpenIn(search, folder);
 }
 
-void* Find(Library* library) {
-  Mapped mapped;
-  dl_iterate_phdr(Note, &mapped);
-  library->copies = mapped.copies;
-  if (mapped.copies > 0) {
-    return Open(library, mapped.cupti, RTLD_LAZY | RTLD_NOLOAD);
-  }
-  int64_t major = 0;
-  if (mapped.runtime[0] != 0) {
-    const char* version = agent::Find(BaseName(mapped.runtime), ".so.");
-    major = version != nullptr ? ParseNumber(version + 4) : 0;
-    static constexpr const char* kBelow[] = {"", "../../cuda_cupti/lib/", "../extras/CUPTI/lib64/",
-                                             "../../extras/CUPTI/lib64/",
-                                             "../../../extras/CUPTI/lib64/"};
-    for (const char* below : kBelow) {
-      if (void* handle = OpenBeside(library, mapped.runtime, below, major)) {
-        return handle;
-      }
+void* FindIn(const Search& search, const char* runtime) {
+  static constexpr const char* kBelow[] = {"", "../../cuda_cupti/lib/", "../extras/CUPTI/lib64/",
+                                           "../../extras/CUPTI/lib64/",
+                                           "../../../extras/CUPTI/lib64/"};
+  for (const char* below : kBelow) {
+    void* handle = runtime[0] != 0 ? OpenBeside(search, runtime, below) : nullptr;
+    if (handle != nullptr) {
+      return handle;
     }
   }
   static constexpr const char* kFolders[] = {"", "/usr/local/cuda/extras/CUPTI/lib64/",
                                              "/usr/local/cuda/lib64/"};
   for (const char* folder : kFolders) {
-    if (void* handle = OpenIn(library, folder, major)) {
+    if (void* handle = OpenIn(search, folder)) {
       return handle;
     }
   }
   return nullptr;
+}
+
+void* Find(Library* library, Text& why) {
+  Mapped mapped;
+  dl_iterate_phdr(Note, &mapped);
+  library->copies = mapped.copies;
+  const Search search = {library, MajorIn(mapped.runtime), MajorOfDriver(mapped.driver)};
+  const auto driver = static_cast<uint64_t>(search.driver);
+  if (mapped.copies > 0) {
+    if (TooNew(search, mapped.cupti_major)) {
+      why.Add("the program's libcupti (CUDA ").Number(static_cast<uint64_t>(mapped.cupti_major));
+      why.Add(") is newer than the driver (CUDA ").Number(driver).Add(")");
+      return nullptr;
+    }
+    void* handle = Open(library, mapped.cupti, RTLD_LAZY | RTLD_NOLOAD);
+    why.Add(handle == nullptr ? "libcupti is not installed" : "");
+    return handle;
+  }
+  void* handle = FindIn(search, mapped.runtime);
+  if (handle == nullptr && search.driver > 0) {
+    why.Add("no libcupti is installed that the driver (CUDA ").Number(driver).Add(") can use");
+  } else if (handle == nullptr) {
+    why.Add("libcupti is not installed");
+  }
+  return handle;
 }
 
 template <class Function>
@@ -119,9 +213,8 @@ bool Load(void* handle, const char* name, Function* to) {
 
 bool OpenLibrary(Library* library, char* why, size_t size) {
   Text reason{why, size};
-  void* handle = Find(library);
+  void* handle = Find(library, reason);
   if (handle == nullptr) {
-    reason.Add("libcupti is not installed");
     return false;
   }
   Functions& f = library->functions;

@@ -5,7 +5,13 @@
 namespace penstock::agent {
 
 void DeviceClock::Add(uint64_t ns, uint64_t ticks) {
+  least_ = count_ == 0 || ns < least_ ? ns : least_;
+  most_ = ns > most_ ? ns : most_;
   pairs_[count_++ % kPairs] = {ns, ticks};
+}
+
+bool DeviceClock::Covers(uint64_t ns) const {
+  return ns + kBefore >= least_ && ns < most_ + kAfter;
 }
 
 uint64_t DeviceClock::ToTicks(uint64_t ns, double ticks_per_ns) const {

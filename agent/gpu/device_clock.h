@@ -16,8 +16,12 @@ class DeviceClock {
   void Add(uint64_t ns, uint64_t ticks);
   // Requires: one Add(). `ticks_per_ns`: for as long as there is one pair only.
   [[nodiscard]] uint64_t ToTicks(uint64_t ns, double ticks_per_ns) const;
+  // False: `ns` was read off another clock, it is too far from all that was ever read off this one.
+  [[nodiscard]] bool Covers(uint64_t ns) const;
 
  private:
+  static constexpr uint64_t kBefore = 1000000000;  // a record is not older than the first pair
+  static constexpr uint64_t kAfter = 5000000000;   // nor much younger than the last
   static constexpr uint32_t kPairs = 64;
   struct Pair {
     uint64_t ns;
@@ -25,6 +29,8 @@ class DeviceClock {
   };
   Pair pairs_[kPairs] = {};
   uint32_t count_ = 0;  // in all
+  uint64_t least_ = 0;  // of all pairs, not only those kept
+  uint64_t most_ = 0;
 };
 
 }  // namespace penstock::agent

@@ -20,8 +20,9 @@ uint32_t g_hook_calls = 0;
 // environment.
 char g_other_cuda_tool[512] = "";
 char g_other_nvtx_tool[512] = "";
-uint32_t g_told = 0;     // atomic: of the other tools
-uint32_t g_reached = 0;  // atomic: the level is known
+uint32_t g_told = 0;                 // atomic: of the other tools
+uint32_t g_reached = 0;              // atomic: the level is known
+alignas(64) CudaCalls g_calls = {};  // atomics, relaxed; written by every thread, others are read
 
 struct LevelName {
   GpuLevel level;
@@ -88,6 +89,18 @@ GpuLevel AskedGpuLevel() {
 
 bool HooksCudaCalls() {
   return __atomic_load_n(&g_hook_calls, __ATOMIC_RELAXED) != 0;
+}
+
+void CountCudaCall(bool copies) {
+  __atomic_fetch_add(&g_calls.all, uint64_t{1}, __ATOMIC_RELAXED);
+  if (copies) {
+    __atomic_fetch_add(&g_calls.copies, uint64_t{1}, __ATOMIC_RELAXED);
+  }
+}
+
+CudaCalls CountedCudaCalls() {
+  return {__atomic_load_n(&g_calls.all, __ATOMIC_RELAXED),
+          __atomic_load_n(&g_calls.copies, __ATOMIC_RELAXED)};
 }
 
 void GpuFact(const char* key, const char* value) {

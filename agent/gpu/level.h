@@ -31,6 +31,13 @@ void ReachGpuLevel(GpuLevel level, const char* reason);
 // The hooks on the runtime record their first call: in a process that CUPTI is not asked in, that
 // is when its level is reached.
 void NoteCudaCalls();
+// Calls of the runtime that the hooks passed through while CUPTI recorded: what it is to tell of.
+struct CudaCalls {
+  uint64_t all;
+  uint64_t copies;  // of them, those between host and device
+};
+void CountCudaCall(bool copies);
+CudaCalls CountedCudaCalls();
 // A fact of this process.
 void GpuFact(const char* key, const char* value);
 void GpuFact(const char* key, uint64_t value);

@@ -116,6 +116,12 @@ std::string NoDeviceText(const Report& report) {
   return text;
 }
 
+std::string NotAllText(const Report& report) {
+  const bool told = report.diagnosis.loader && !report.diagnosis.loader->device.kernels;
+  if (told || report.gpu_reason.empty()) return "";
+  return "not all of what it did was recorded: " + PlainText(report.gpu_reason, 300);
+}
+
 std::string NvmlText(const Report& report) {
   if (report.gpu_nvml.empty() || report.gpu_nvml == "sampled") return "";
   return "NVML: " + PlainText(report.gpu_nvml, 200);

@@ -31,6 +31,9 @@ struct StepPart {
 [[nodiscard]] std::string GpuLine(const GpuCounters& gpu);
 // Why the device's side of a step is not known; "" if it is.
 [[nodiscard]] std::string NoDeviceText(const Report& report);
+// Why what is known of the device is not all of it, where NoDeviceText() does not say so; "" if
+// nothing was noticed.
+[[nodiscard]] std::string NotAllText(const Report& report);
 // "NVML: unavailable: ..."; "" where there is nothing to say.
 [[nodiscard]] std::string NvmlText(const Report& report);
 

@@ -168,6 +168,7 @@ std::string GpuText(const Report& report) {
   }
   const std::string missing = NoDeviceText(report);
   if (!missing.empty()) add("GPU", "what it did in a step is not known: " + missing);
+  add("GPU", NotAllText(report));
   for (const GpuCounters& gpu : report.gpus) add("GPU", GpuLine(gpu));
   add("GPU", NvmlText(report));
   return text;

@@ -107,6 +107,8 @@ std::string GpuHtml(const Report& report) {
     }
     text += CopyTable(activity, UsedLink(report.gpus)) + KernelList(report);
   }
+  const std::string not_all = NotAllText(report);
+  if (!not_all.empty()) text += fmt::format("<p>{}.</p>\n", Escaped(not_all));
   for (const GpuCounters& gpu : report.gpus) {
     text += fmt::format("<p>{}</p>\n", Escaped(GpuLine(gpu)));
   }

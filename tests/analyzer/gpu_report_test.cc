@@ -20,7 +20,8 @@ using testing::WithCosts;
 
 class GpuReportTest : public ::testing::Test {
  protected:
-  void Build(const testing::Costs& costs, bool device) {
+  // `reason`: why not all was recorded although CUPTI recorded.
+  void Build(const testing::Costs& costs, bool device, const std::string& reason = "") {
     traces::TraceData data = MakeSynthetic(WithCosts(costs));
     if (device) {
       OnDevice on;
@@ -38,6 +39,7 @@ class GpuReportTest : public ::testing::Test {
     }
     data.processes[0].facts["gpu.level"] = device ? "cupti" : "calls";
     if (!device) data.processes[0].facts["gpu.reason"] = "CUPTI is in use by <nsys>";
+    if (!reason.empty()) data.processes[0].facts["gpu.reason"] = reason;
     trace_ = traces::MakeTrace(std::move(data));
     report_ = BuildReport(*trace_, "t");
     json_ = ReportJson(report_);
@@ -108,6 +110,17 @@ TEST_F(GpuReportTest, WithoutKernelsItSaysWhy) {
 TEST_F(GpuReportTest, WhereNothingWasRecordedTheReasonIsStillTold) {
   Build(kReady, false);
   EXPECT_TRUE(Has(text_, "CUPTI is in use by")) << text_;
+}
+
+TEST_F(GpuReportTest, WhatIsMissingOfKernelsAndCopiesIsTold) {
+  const std::string reason = "CUPTI took no usable times of 16 of 48 copies and kernels";
+  Build(kReady, true, reason);
+  EXPECT_TRUE(Has(json_, "\"reason\": \"" + reason + "\"")) << json_;
+  EXPECT_TRUE(Has(text_, "not all of what it did was recorded: CUPTI took no usable")) << text_;
+  EXPECT_TRUE(Has(html_, reason + "."));
+  Build(kReady, true);
+  EXPECT_FALSE(Has(text_, "not all of what it did")) << text_;
+  EXPECT_FALSE(Has(html_, "not all of what it did"));
 }
 
 TEST_F(GpuReportTest, ARunWithoutAnyGpuHasNoLinesOfOne) {

@@ -16,8 +16,11 @@ namespace {
 
 constexpr std::size_t kWhole = 32;  // of a record of kSynchronization
 
-// One whole record, then whatever is left.
+Result g_at_the_end = kMaxLimitReached;
+
+// One whole record, then whatever is left, if that is valid.
 Result Next(std::uint8_t* buffer, std::size_t valid, std::uint8_t** record) {
+  if (*record != nullptr && g_at_the_end != kMaxLimitReached) return g_at_the_end;
   if (*record != nullptr && (*record != buffer || valid <= kWhole)) return kMaxLimitReached;
   *record = *record == nullptr ? buffer : buffer + kWhole;
   return kSuccess;
@@ -53,7 +56,7 @@ class CuptiDecodeTest : public testing::Test {
     std::memcpy(buffer + kWhole, &kind, size < sizeof kind ? size : sizeof kind);
     DeviceClock clock;
     clock.Add(1, 1);
-    return DecodeBuffer(buffer, valid, clock, 1);
+    return DecodeBuffer(buffer, valid, clock, 1).records;
   }
 
   std::size_t page_ = 0;
@@ -71,6 +74,21 @@ TEST_F(CuptiDecodeTest, ARecordThatIsCutOffIsCountedNotRead) {
   }
   EXPECT_EQ(Decode(kRuntime, at::Api::kSize), 2u);
   EXPECT_EQ(CountDecoded().unknown, unknown) << "this one is whole";
+}
+
+// CUPTI_ERROR_INVALID_KIND, of a record that is incomplete: CUPTI goes no further.
+TEST_F(CuptiDecodeTest, WhatIsBehindAnInvalidRecordIsToldInBytes) {
+  DeviceClock clock;
+  clock.Add(1, 1);
+  std::uint8_t buffer[kWhole + 400] = {};
+  const std::uint32_t whole = kSynchronization;
+  std::memcpy(buffer, &whole, sizeof whole);
+  g_at_the_end = 21;
+  const Decoded decoded = DecodeBuffer(buffer, sizeof buffer, clock, 1);
+  g_at_the_end = kMaxLimitReached;
+  EXPECT_EQ(decoded.records, 1u);
+  EXPECT_EQ(decoded.unread, 400u);
+  EXPECT_EQ(DecodeBuffer(buffer, kWhole, clock, 1).unread, 0u);
 }
 
 }  // namespace

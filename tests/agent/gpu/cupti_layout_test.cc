@@ -160,7 +160,6 @@ TEST(CuptiLayoutTest, NumbersAreThoseOfTheHeaders) {
   EXPECT_EQ(kInsufficientPrivileges, int{CUPTI_ERROR_INSUFFICIENT_PRIVILEGES});
   EXPECT_EQ(kUnknown, int{CUPTI_ERROR_UNKNOWN});
   EXPECT_EQ(kZeroedBuffers, std::uint32_t{CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER});
-  EXPECT_EQ(kDeviceBufferPoolLimit, std::uint32_t{CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT});
   EXPECT_EQ(kSystemThreadIds, std::uint32_t{CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM});
   EXPECT_EQ(kFlushForced, std::uint32_t{CUPTI_ACTIVITY_FLAG_FLUSH_FORCED});
   EXPECT_EQ(kRuntimeDomain, std::uint32_t{CUPTI_CB_DOMAIN_RUNTIME_API});

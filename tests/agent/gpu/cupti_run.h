@@ -33,10 +33,11 @@ struct Truth {
 };
 struct Truths {
   std::map<std::uint32_t, Truth> calls, copies, sets, kernels;
-  bool child = false;      // a forked process called CUPTI
-  bool enabled = false;    // CUPTI was still recording when the program ended
-  bool refused = false;    // a request at the very end got no buffer
-  std::uint64_t mask = 0;  // signals that the thread that flushes is born with blocked
+  bool child = false;        // a forked process called CUPTI
+  bool enabled = false;      // CUPTI was still recording when the program ended
+  bool refused = false;      // a request at the very end got no buffer
+  std::uint64_t unread = 0;  // records behind one that was called invalid
+  std::uint64_t mask = 0;    // signals that the thread that flushes is born with blocked
 };
 
 class CuptiTest : public GpuRun {
@@ -57,7 +58,7 @@ class CuptiTest : public GpuRun {
     truth_ = folder_ / "truth";
     std::filesystem::remove(truth_);
     variables = With(std::move(variables), doubles);
-    const std::vector<std::string> words = {PENSTOCK_GPU_VICTIM, how, std::to_string(steps)};
+    const std::vector<std::string> words = {victim_, how, std::to_string(steps)};
     const int expected = Run(words, variables, false);
     const std::string printed = Printed();
     ASSERT_FALSE(printed.empty());
@@ -78,6 +79,12 @@ class CuptiTest : public GpuRun {
         (what == "child"     ? truths.child
          : what == "enabled" ? truths.enabled
                              : truths.refused) = true;
+        continue;
+      }
+      if (what == "unread") {
+        std::uint64_t records = 0;
+        in >> records;
+        truths.unread += records;
         continue;
       }
       if (what == "mask") {
@@ -172,6 +179,7 @@ class CuptiTest : public GpuRun {
   }
 
   std::filesystem::path truth_;
+  std::string victim_ = PENSTOCK_GPU_VICTIM;
   std::unique_ptr<Trace> trace;
 };
 

@@ -68,5 +68,26 @@ TEST(DeviceClockTest, AClockThatWasSetBackBreaksOneStretchOnly) {
   EXPECT_LE(ErrorNs(clock.ToTicks(6500000000, kRate), TicksAt(6500000000)), 10);
 }
 
+// pytorch issue 192021: of kernels from some moment on CUPTI gave the wall clock's time.
+TEST(DeviceClockTest, StampsOfAnotherClockAreNotCovered) {
+  DeviceClock clock;
+  constexpr std::uint64_t kSecond = 1000000000;
+  for (std::uint64_t i = 0; i < 200; ++i) clock.Add((1000 + i) * kSecond, TicksAt(i));
+  EXPECT_TRUE(clock.Covers(1000 * kSecond - kSecond / 2));
+  EXPECT_TRUE(clock.Covers(1000 * kSecond)) << "of a pair that is not kept any more";
+  EXPECT_TRUE(clock.Covers(1199 * kSecond + kSecond));
+  EXPECT_FALSE(clock.Covers(998 * kSecond));
+  EXPECT_FALSE(clock.Covers(1205 * kSecond));
+  EXPECT_FALSE(clock.Covers(1700000000 * kSecond));
+}
+
+TEST(DeviceClockTest, BothSidesOfAClockThatWasSetBackAreCovered) {
+  DeviceClock clock;
+  clock.Add(9000000000000, TicksAt(0));
+  clock.Add(5000000000000, TicksAt(1000000000));
+  EXPECT_TRUE(clock.Covers(9000000000000));
+  EXPECT_TRUE(clock.Covers(5000000000000));
+}
+
 }  // namespace
 }  // namespace penstock::agent

@@ -47,6 +47,13 @@ int cuInit(unsigned flags) {
   return 0;
 }
 
+/* FAKE_DRIVER: of which CUDA the driver is. */
+int cuDriverGetVersion(int* version) {
+  const char* value = getenv("FAKE_DRIVER");
+  *version = value != NULL ? atoi(value) : 12080;
+  return 0;
+}
+
 void fake_cuda_set_sink(FakeSink* to) {
   __atomic_store_n(&sink, to, __ATOMIC_RELEASE);
 }

@@ -30,3 +30,4 @@ typedef void FakeSink(const struct FakeCall* call);
 void fake_cuda_do(const struct FakeCall* call);
 void fake_cuda_set_sink(FakeSink* sink);
 int cuInit(unsigned flags);
+int cuDriverGetVersion(int* version);

@@ -1,44 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * CUPTI's double: fills buffers with records of what the driver's double is told, and misbehaves as
- * FAKE_CUPTI says. Built twice: as of CUDA 12, and with FAKE_OLD as of CUDA 11.0 (smaller records,
- * none of the later functions). What really happened goes to the file FAKE_TRUTH, on
- * CLOCK_MONOTONIC:
+ * FAKE_CUPTI says. Built three times: as of CUDA 12, with FAKE_OLD as of CUDA 11.0 (smaller
+ * records, none of the later functions), and with FAKE_13 as of CUDA 13.2. What really happened
+ * goes to the file FAKE_TRUTH, on CLOCK_MONOTONIC:
  *
  *   call|copy|set|kernel CORRELATION START END TID BYTES
  *   child                          a forked process has called in here
  *   enabled                        something is still recorded when the library is unloaded
  *   refused                        a request after that got no buffer
+ *   unread N                       records behind one that the client was told is invalid
  *
  * As CUPTI of before CUDA 12.9, it ends the program where it gets no buffer; FAKE_VERSION is the
  * version it tells to be.
  */
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "tests/agent/gpu/fake_cuda.h"
-
-enum {
-  kMemcpy = 1,
-  kMemset = 2,
-  kDriver = 4,
-  kRuntime = 5,
-  kKernel = 10,
-  kOverhead = 17,
-  kSync = 38
-};
-#ifdef FAKE_OLD
-enum { kMemcpySize = 64, kKernelSize = 160, kMemsetSize = 64, kVersion = 13 };
-#else
-enum { kMemcpySize = 88, kKernelSize = 208, kMemsetSize = 80, kVersion = 26 };
-#endif
-enum { kApiSize = 40, kSyncSize = 40, kOverheadSize = 40, kStrangeSize = 24 };
+#include "tests/agent/gpu/fake_cupti_base.h"
 
 typedef void Request(uint8_t** buffer, size_t* size, size_t* records);
 typedef void Complete(void* context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid);
@@ -46,7 +25,6 @@ typedef void Complete(void* context, uint32_t stream, uint8_t* buffer, size_t si
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Request* request;
 static Complete* complete;
-static uint64_t (*clock_of_client)(void);
 static int enabled[64];
 static int calls_enabled;
 static int system_ids;
@@ -57,72 +35,23 @@ static size_t held_size[64];
 static int held_count;
 static uint32_t correlation;
 static uint64_t device_free; /* when the device is done with all it was given, CLOCK_MONOTONIC */
-static unsigned flushes, works, lost, requests, costs;
-static pid_t owner;
-
-static int Is(const char* mode) {
-  const char* value = getenv("FAKE_CUPTI");
-  return value != NULL && strcmp(value, mode) == 0;
-}
-
-static uint32_t Version(void) {
-  const char* value = getenv("FAKE_VERSION");
-  return value != NULL ? (uint32_t)atoi(value) : kVersion;
-}
-
-static void Truth(const char* line) {
-  const char* path = getenv("FAKE_TRUTH");
-  FILE* file = path != NULL ? fopen(path, "a") : NULL;
-  if (file == NULL) return;
-  fputs(line, file);
-  fclose(file);
-}
-
-static void CheckProcess(void) {
-  if (owner != 0 && owner != getpid()) Truth("child\n");
-}
-
-static uint64_t Read(clockid_t which) {
-  struct timespec t;
-  clock_gettime(which, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* The wall clock, an hour late: nobody can take it for another. */
-static uint64_t OwnClock(void) {
-  return Read(CLOCK_REALTIME) - 3600000000000u;
-}
-
-/* Both clocks at one moment: no further apart than a microsecond, unless the machine never allows.
- */
-static void Both(uint64_t* monotonic, uint64_t* stamp) {
-  if (clock_of_client != NULL) {
-    *monotonic = *stamp = clock_of_client();
-    return;
-  }
-  uint64_t best = ~(uint64_t)0;
-  for (int i = 0; i < 100 && best > 500; ++i) {
-    const uint64_t before = Read(CLOCK_MONOTONIC);
-    const uint64_t own = OwnClock();
-    const uint64_t width = Read(CLOCK_MONOTONIC) - before;
-    if (width < best) {
-      best = width;
-      *monotonic = before + width / 2;
-      *stamp = own;
-    }
-  }
-}
+static unsigned flushes, rounds, works, lost, requests, costs;
+static size_t pool = 250;   /* as the documentation says; of one record each, here */
+static uint64_t busy_until; /* the device, with what is in the buffer; CLOCK_MONOTONIC */
+static int taken;           /* another client has registered its functions */
 
 static void HandBack(void) {
   if (buffer != NULL) {
     uint8_t* full = buffer;
     buffer = NULL;
-    if (Is("stolen")) return; /* another client's function gets it */
+    busy_until = 0;
+    if (Is("stolen") || taken) return; /* another client's function gets it */
     complete(NULL, 0, full, capacity, used);
   }
 }
 
 static void Append(const uint8_t* record, size_t size) {
+  if (taken && buffer == NULL) return; /* into the other client's */
   if (buffer != NULL && used + size > capacity) HandBack();
   if (buffer == NULL) {
     size_t records = 0;
@@ -160,17 +89,16 @@ static void Release(void) {
   }
 }
 
-#define FIELD(record, at, type, value)             \
-  do {                                             \
-    const type field = (type)(value);              \
-    memcpy((record) + (at), &field, sizeof field); \
-  } while (0)
-
 static void PutWork(const struct FakeCall* call, uint64_t start, uint64_t end) {
   uint8_t r[256] = {0};
-  if (Is("zero") && ++works % 3 == 0) start = end = 0;
   const int kind = call->what == kFakeCopy ? kMemcpy : call->what == kFakeSet ? kMemset : kKernel;
   if (!enabled[kind]) return;
+  ++works;
+  if ((Is("zero") && works % 3 == 0) || (Is("pool") && works > pool)) start = end = 0;
+  if (Is("realtime") && works > 20) {
+    start = ForeignClock(start);
+    end = ForeignClock(end);
+  }
   FIELD(r, 0, uint32_t, kind);
   FIELD(r, 16, uint64_t, start);
   FIELD(r, 24, uint64_t, end);
@@ -244,6 +172,7 @@ static void Sink(const struct FakeCall* call) {
   char line[200];
   if (works_on_device && request != NULL) {
     PutWork(call, begin_stamp + (work_begin - begin), begin_stamp + (work_end - begin));
+    busy_until = work_end;
     snprintf(line, sizeof line, "%s %u %llu %llu %ld %llu\n",
              call->what == kFakeCopy  ? "copy"
              : call->what == kFakeSet ? "set"
@@ -269,7 +198,17 @@ static void Sink(const struct FakeCall* call) {
 
 /* ---- what a client calls --------------------------------------------------------------------- */
 
+/* CUPTI of CUDA 13.2 calls itself until its stack ends where it cannot initialise: with a driver of
+ * CUDA 12. */
+static void Initialise(void) {
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  int (*ask)(int*) = driver != NULL ? (int (*)(int*))dlsym(driver, "cuDriverGetVersion") : NULL;
+  int version = 0;
+  if (kVersion >= 130000 && (ask == NULL || ask(&version) != 0 || version < 13000)) abort();
+}
+
 int cuptiSubscribe(void** subscriber, void* callback, void* user) {
+  Initialise();
   (void)callback;
   (void)user;
   CheckProcess();
@@ -303,6 +242,28 @@ int cuptiActivityDisable(uint32_t kind) {
   enabled[kind & 63] = 0;
   return 0;
 }
+/* Records of what the device has not ended yet have no times. */
+static void Unstamp(void) {
+  const uint64_t now = StampClock();
+  for (size_t at = 0; at < used; at += SizeOf(buffer + at)) {
+    uint32_t kind;
+    uint64_t end;
+    memcpy(&kind, buffer + at, sizeof kind);
+    memcpy(&end, buffer + at + 24, sizeof end);
+    if ((kind == kMemcpy || kind == kMemset || kind == kKernel) && end > now) {
+      memset(buffer + at + 16, 0, 16);
+    }
+  }
+}
+/* What another client does to everybody, once some records have come. */
+static void Interfere(void) {
+  if (Is("stolenlater")) taken = 1;
+  if (Is("disabled")) {
+    memset(enabled, 0, sizeof enabled);
+    calls_enabled = 0;
+  }
+  if (Is("halfdisabled")) enabled[kMemcpy] = enabled[kKernel] = enabled[kRuntime] = 0;
+}
 int cuptiActivityFlushAll(uint32_t flag) {
   CheckProcess();
   if (Is("hang") && (flag != 0 || ++flushes > 2)) {
@@ -318,41 +279,33 @@ int cuptiActivityFlushAll(uint32_t flag) {
     static uint8_t other[4096];
     complete(NULL, 0, other, sizeof other, sizeof other);
   }
-  if (!Is("late")) HandBack();
+  const int withheld = Is("inflight") && buffer != NULL && Read(CLOCK_MONOTONIC) < busy_until;
+  if (withheld && flag != 0) Unstamp();
+  if (!Is("late") && (!withheld || flag != 0)) HandBack();
+  if (++rounds == 2) Interfere();
   pthread_mutex_unlock(&lock);
   return 0;
-}
-static size_t SizeOf(const uint8_t* record) {
-  uint32_t kind;
-  memcpy(&kind, record, sizeof kind);
-  switch (kind) {
-    case kMemcpy:
-      return kMemcpySize;
-    case kMemset:
-      return kMemsetSize;
-    case kKernel:
-      return kKernelSize;
-    case kRuntime:
-      return kApiSize;
-    case kSync:
-      return kSyncSize;
-    case kOverhead:
-      return kOverheadSize;
-    default:
-      return kStrangeSize;
-  }
 }
 int cuptiActivityGetNextRecord(uint8_t* from, size_t valid, uint8_t** record) {
   uint8_t* next = *record == NULL ? from : *record + SizeOf(*record);
   if (next >= from + valid) return 12;
+  if (Is("incomplete") && *record != NULL && (size_t)(*record - from) > valid / 2) {
+    unsigned unread = 0;
+    for (; next < from + valid; next += SizeOf(next)) ++unread;
+    char line[40];
+    snprintf(line, sizeof line, "unread %u\n", unread);
+    Truth(line);
+    return 21;
+  }
   *record = next;
   return 0;
 }
 int cuptiGetTimestamp(uint64_t* ns) {
-  *ns = clock_of_client != NULL ? clock_of_client() : OwnClock();
+  *ns = StampClock();
   return 0;
 }
 int cuptiGetVersion(uint32_t* version) {
+  Initialise();
   *version = Version();
   return 0;
 }
@@ -387,6 +340,7 @@ int cuptiGetCallbackName(uint32_t domain, uint32_t callback, const char** name) 
 
 #ifndef FAKE_OLD
 int cuptiActivitySetAttribute(uint32_t attribute, size_t* size, void* value) {
+  if (attribute == 2) memcpy(&pool, value, sizeof pool);
   return attribute != 5 || (*size == 1 && *(uint8_t*)value == 1) ? 0 : 1;
 }
 int cuptiSetThreadIdType(uint32_t type) {

@@ -96,6 +96,16 @@ static void Step(uint32_t batch, int ptds) {
   for (size_t i = 0; i < sizeof result; ++i) sum = sum * 33 + (unsigned char)result[i];
 }
 
+/* The device falls further behind with every step; nobody waits for it. */
+static void StepAhead(uint32_t batch, const char* kernel) {
+  if (bridge != NULL) {
+    const PenstockPlace place = {-1, batch, kGeneration};
+    bridge->delivered(&place);
+  }
+  trouble |= cudaMemcpyAsync(device, pinned, kBytes, 1, NULL);
+  trouble |= cudaLaunchKernel(kernel, NULL, NULL, 0, NULL);
+}
+
 /* A loader's worker: forked from the process that owns the device, ends by itself. */
 static int Worker(void) {
   const pid_t pid = fork();
@@ -121,8 +131,14 @@ int main(int argc, char** argv) {
   pthread_t backward;
   if (pthread_create(&backward, NULL, Backward, NULL) != 0) return 1;
   for (int i = 0; i < steps; ++i) {
-    Step((uint32_t)i, strcmp(how, "ptds") == 0);
-    if (strncmp(how, "slow", 4) == 0) usleep(40000);
+    if (strcmp(how, "query") == 0) {
+      trouble |= cudaGetLastError();
+    } else if (strncmp(how, "ahead", 5) == 0) {
+      StepAhead((uint32_t)i, strcmp(how, "ahead") == 0 ? "long_kernel" : "longest_kernel");
+    } else {
+      Step((uint32_t)i, strcmp(how, "ptds") == 0);
+    }
+    if (strncmp(how, "slow", 4) == 0 || strncmp(how, "ahead", 5) == 0) usleep(40000);
   }
   trouble |= cudaDeviceSynchronize();
   pthread_mutex_lock(&mutex);

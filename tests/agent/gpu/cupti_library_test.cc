@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which libcupti is taken: never one that is newer than the driver, whose double ends the program
+// as that of CUDA 13.2 does.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/agent/gpu/cupti_run.h"
+
+#ifndef PENSTOCK_GPU_STATIC_VICTIM
+#define PENSTOCK_GPU_STATIC_VICTIM ""  // CMakeLists.txt gives it
+#endif
+
+namespace penstock::traces {
+namespace {
+
+constexpr const char* kNewCupti = PENSTOCK_GPU_DOUBLES "/cupti13/libcupti.so.13";
+
+class CuptiLibraryTest : public CuptiTest {
+ protected:
+  void ExpectTooNew() {
+    EXPECT_EQ(Fact("gpu.level"), "calls");
+    EXPECT_EQ(Fact("gpu.reason"), "no libcupti is installed that the driver (CUDA 12) can use");
+    EXPECT_EQ(Works(), 0u);
+  }
+};
+
+TEST_F(CuptiLibraryTest, ARuntimeOf12DoesNotFallBackToANewerOneThanTheDriver) {
+  Train({}, "driver:runtime:cupti13");
+  ASSERT_FALSE(HasFatalFailure());
+  ExpectTooNew();
+}
+
+TEST_F(CuptiLibraryTest, WithAStaticRuntimeTheDriverTells) {
+  victim_ = PENSTOCK_GPU_STATIC_VICTIM;
+  Train({}, "driver:cupti13");
+  ASSERT_FALSE(HasFatalFailure());
+  // Nobody hooks a static runtime, so this level has no name of its own.
+  EXPECT_EQ(Fact("gpu.reason"), "no libcupti is installed that the driver (CUDA 12) can use");
+  Train({}, "driver:cupti13:cupti");
+  ExpectAgreement();
+  EXPECT_NE(Fact("gpu.cupti").find("libcupti.so.12"), std::string::npos);
+}
+
+TEST_F(CuptiLibraryTest, ANameWithoutAVersionIsNotTrusted) {
+  Train({}, "driver:runtime:cuptiplain");
+  ASSERT_FALSE(HasFatalFailure());
+  ExpectTooNew();
+}
+
+TEST_F(CuptiLibraryTest, NeitherIsOneThatIsMapped) {
+  Train({{"FAKE_MAPPED", kNewCupti}});
+  ASSERT_FALSE(HasFatalFailure());
+  EXPECT_EQ(Fact("gpu.level"), "calls");
+  EXPECT_EQ(Fact("gpu.reason"),
+            "the program's libcupti (CUDA 13) is newer than the driver (CUDA 12)");
+}
+
+TEST_F(CuptiLibraryTest, ADriverOf13TakesIt) {
+  Train({{"FAKE_DRIVER", "13000"}}, "driver:runtime:cupti13");
+  ExpectAgreement();
+  EXPECT_EQ(Fact("gpu.level"), "cupti");
+  EXPECT_NE(Fact("gpu.cupti").find("libcupti.so.13"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::traces

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Records that CUPTI withholds, gives without usable times, or gives to somebody else: what can be
+// had is had, the rest is counted or explained.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "tests/agent/gpu/cupti_run.h"
+
+namespace penstock::traces {
+namespace {
+
+class CuptiTroubleTest : public CuptiTest {
+ protected:
+  // The loop that runs ahead of the device; the recording ends after 8 batches, the program later.
+  void StopAhead(const std::string& how, int steps) {
+    truth_ = folder_ / "truth";
+    const int status = Run({PENSTOCK_RECORD, "-o", trace_, "--quiet", "--batches", "8", "--",
+                            PENSTOCK_GPU_VICTIM, how, std::to_string(steps)},
+                           With({{"FAKE_CUPTI", "inflight"}}), false);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 7);
+    trace = Open();
+    ASSERT_NE(trace, nullptr);
+  }
+
+  std::uint64_t Count(const std::string& key) {
+    const std::string fact = Fact(key);
+    EXPECT_FALSE(fact.empty()) << key;
+    return fact.empty() ? 0 : std::stoull(fact);
+  }
+
+  bool ReasonHas(const std::string& part) {
+    return Fact("gpu.reason").find(part) != std::string::npos;
+  }
+};
+
+// CUPTI withholds a buffer in which a kernel has not ended, and always one has not.
+TEST_F(CuptiTroubleTest, AStopWhileTheDeviceIsBehindWaitsForIt) {
+  StopAhead("ahead", 24);
+  EXPECT_GE(SpansOf(*trace, StageId::kKernel).size(), 7u);
+  EXPECT_GE(SpansOf(*trace, StageId::kH2d).size(), 7u);
+  EXPECT_EQ(Count("gpu.unstamped"), 0u);
+  EXPECT_FALSE(trace->losses().any());
+}
+
+TEST_F(CuptiTroubleTest, AStopWhileTheDeviceIsFarBehindTakesWhatHasEnded) {
+  StopAhead("ahead_far", 12);
+  EXPECT_GE(SpansOf(*trace, StageId::kKernel).size(), 2u);
+  EXPECT_GE(Count("gpu.unstamped"), 1u) << "what had not ended";
+  EXPECT_EQ(trace->losses().dropped_events, Count("gpu.unstamped"));
+}
+
+TEST_F(CuptiTroubleTest, TheDevicesBuffersAreNotLimited) {
+  Train({{"FAKE_CUPTI", "pool"}});
+  EXPECT_EQ(Count("gpu.unstamped"), 0u) << "48 records, of 250 that have room";
+  ExpectAgreement();
+}
+
+TEST_F(CuptiTroubleTest, WorkWithoutTimesIsALossWithAReason) {
+  Train({{"FAKE_CUPTI", "zero"}});
+  EXPECT_EQ(trace->losses().dropped_events, std::uint64_t{6} * kSteps / 3);
+  EXPECT_EQ(Fact("gpu.reason"), "CUPTI took no usable times of 16 of 48 copies and kernels");
+}
+
+TEST_F(CuptiTroubleTest, StampsOfAnotherClockAreNone) {
+  Train({{"FAKE_CUPTI", "realtime"}});
+  EXPECT_EQ(Works(), 20u) << "those before";
+  EXPECT_EQ(Count("gpu.unstamped"), std::uint64_t{6} * kSteps - 20);
+  EXPECT_LT((trace->end() - trace->begin()).value, std::int64_t{60'000'000'000});
+  EXPECT_TRUE(ReasonHas("no usable times of 28 of 48"));
+}
+
+// A container's clocks may be ahead of the collector's by its time of start.
+TEST_F(CuptiTroubleTest, ATimeNamespaceOfItsOwnIsAccountedFor) {
+  if (std::system("unshare --time --monotonic 100000 --fork true 2>/dev/null") != 0) {
+    GTEST_SKIP() << "no time namespaces here";
+  }
+  const int status =
+      Run({PENSTOCK_RECORD, "-o", trace_, "--quiet", "--", "unshare", "--time", "--monotonic",
+           "100000", "--fork", PENSTOCK_GPU_VICTIM, "slow", std::to_string(kSteps)},
+          With({}), false);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+  trace = Open();
+  ASSERT_NE(trace, nullptr);
+  EXPECT_EQ(Count("gpu.unstamped"), 0u);
+  EXPECT_EQ(Works(), std::size_t{6} * kSteps);
+  for (const Found& kernel : SpansOf(*trace, StageId::kKernel)) {
+    EXPECT_GE(kernel.span.start, trace->begin());
+    EXPECT_LE(kernel.span.end(), trace->end());
+  }
+  EXPECT_LT((trace->end() - trace->begin()).value, std::int64_t{60'000'000'000});
+}
+
+TEST_F(CuptiTroubleTest, BuffersThatAreTakenMidwayAreToldOf) {
+  Train({{"FAKE_CUPTI", "stolenlater"}}, "driver:runtime:cupti", "slow", 20);
+  EXPECT_GT(Works(), 0u);
+  EXPECT_TRUE(ReasonHas("another tool has taken CUPTI's records after ")) << Fact("gpu.reason");
+}
+
+// Told while the program runs: this one ends without the agent's last words.
+TEST_F(CuptiTroubleTest, KindsThatAreDisabledMidwayAreToldOf) {
+  Train({{"FAKE_CUPTI", "disabled"}}, "driver:runtime:cupti", "slow_exit", 90);
+  EXPECT_GT(Works(), 0u);
+  EXPECT_TRUE(ReasonHas("another tool has taken CUPTI's records after ")) << Fact("gpu.reason");
+}
+
+TEST_F(CuptiTroubleTest, SoIsTheDevicesPartOfThem) {
+  Train({{"FAKE_CUPTI", "halfdisabled"}}, "driver:runtime:cupti", "slow", 20);
+  EXPECT_GT(Works(), 0u);
+  EXPECT_TRUE(ReasonHas("another tool has taken CUPTI's records of copies after "))
+      << Fact("gpu.reason");
+}
+
+TEST_F(CuptiTroubleTest, AProgramThatOnlyAsksHasLostNothing) {
+  Train({{"FAKE_CUPTI", "late"}}, "driver:runtime:cupti", "query", 50);
+  EXPECT_EQ(Fact("gpu.lost_buffers"), "1");
+  EXPECT_EQ(Fact("gpu.reason"), "");
+}
+
+TEST_F(CuptiTroubleTest, RecordsBehindAnInvalidOneCountAsLost) {
+  Train({{"FAKE_CUPTI", "incomplete"}});
+  const auto unread = static_cast<double>(ReadTruth().unread);
+  EXPECT_GT(unread, 10);
+  EXPECT_NEAR(static_cast<double>(Count("gpu.dropped")), unread, 0.4 * unread);
+  EXPECT_EQ(trace->losses().dropped_events, Count("gpu.dropped"));
+}
+
+}  // namespace
+}  // namespace penstock::traces
