@@ -66,7 +66,8 @@ class DeviceMemory {
 // queued. Errors of all: kEnvironment, with the runtime's own words.
 class Stream {
  public:
-  static constexpr unsigned kMarks = 5;
+  static constexpr unsigned kMarks = 6;
+  static constexpr unsigned kJpegMark = 5;  // JpegBatches' own, of a stream that it is given
 
   virtual ~Stream() = default;
   // `host` is pinned and stays as it is until a mark behind the copy has been passed.

@@ -107,7 +107,7 @@ PENSTOCK_HD unsigned FinishPixel(const Pass& pass, const Memories& memories, int
   return 0;
 }
 
-// `choose` called with an std::integral_constant of the finish.
+// `choose` called with an std::integral_constant of the ending.
 template <class Choose>
 auto WithEnding(Ending ending, const Choose& choose) {
   switch (ending) {

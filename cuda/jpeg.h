@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cuda/device.h"
@@ -55,11 +56,15 @@ class JpegBatches {
   [[nodiscard]] virtual unsigned engines() const = 0;     // of the hardware; 0: none, or not known
   // Whether the backend takes this picture. Costs a parse of its headers.
   [[nodiscard]] virtual bool Takes(const JpegPicture& picture) = 0;
-  // Queues the decoding of all pictures. Errors: kInput if nvJPEG refuses some of them: `refused`
-  // then has their indices in order, or is empty if it does not say which; none of the pixels is
-  // of use. kEnvironment: the device, or arguments that nvJPEG does not know.
+  // Queues the decoding of all pictures behind what `stream` has. Errors: kInput if nvJPEG refuses
+  // some of them: `refused` then has their indices in order, or is empty if it does not say which;
+  // none of the pixels is of use. kEnvironment: the device, or arguments that nvJPEG does not know.
   [[nodiscard]] virtual Result<void> Decode(std::span<const JpegPicture> pictures, Stream& stream,
                                             std::vector<std::size_t>& refused) = 0;
+  // What the GPU did for the last batch, in order and without overlap, from the device's anchor on.
+  // Empty where the work is the stream's own: then its marks tell. Requires: Decode() has
+  // succeeded, and a mark of the stream behind it has been waited for.
+  [[nodiscard]] virtual std::vector<std::pair<TimeNs, TimeNs>> Stretches() { return {}; }
 };
 
 }  // namespace penstock::cuda

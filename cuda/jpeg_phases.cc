@@ -33,6 +33,7 @@ class JpegPhases final : public JpegBatches {
   bool Takes(const JpegPicture& picture) override { return crew_.front().slots[0].Takes(picture); }
   Result<void> Decode(std::span<const JpegPicture> pictures, Stream& stream,
                       std::vector<std::size_t>& refused) override;
+  std::vector<std::pair<TimeNs, TimeNs>> Stretches() override;
 
  private:
   struct Member {
@@ -41,10 +42,10 @@ class JpegPhases final : public JpegBatches {
     std::size_t used = 0;  // slots, in the batch at hand
     std::thread thread;    // but of the first, which is the thread that asks
   };
-
   void Run(Member& member);
   // Takes pictures of the batch until there are none left.
   void Work(Member& member);
+  [[nodiscard]] Result<void> DecodeBy(Member& member, const JpegPicture& picture);
 
   const nvjpeg::Library library_;
   const JpegOptions options_;
@@ -54,6 +55,7 @@ class JpegPhases final : public JpegBatches {
 
   // The batch at hand. The mutex guards what follows it; the others are read while it lasts.
   std::span<const JpegPicture> pictures_;
+  Stream* stream_ = nullptr;
   std::vector<Result<void>> results_;
   std::atomic<std::size_t> next_{0};
   std::mutex mutex_;
@@ -122,18 +124,51 @@ void JpegPhases::Work(Member& member) {
   for (;;) {
     const std::size_t i = next_.fetch_add(1, std::memory_order_relaxed);
     if (i >= pictures_.size()) return;
-    JpegSlot& slot = member.slots[member.turn];
-    member.turn = (member.turn + 1) % member.slots.size();
-    member.used = std::min(member.used + 1, member.slots.size());
-    results_[i] = slot.Decode(pictures_[i]);
+    try {
+      results_[i] = DecodeBy(member, pictures_[i]);
+    } catch (const std::exception&) {  // a text that fits without memory
+      results_[i] = tl::unexpected<Error>(Error{ErrorKind::kEnvironment, "no memory"});
+    }
   }
+}
+
+Result<void> JpegPhases::DecodeBy(Member& member, const JpegPicture& picture) {
+  JpegSlot& slot = member.slots[member.turn];
+  member.turn = (member.turn + 1) % member.slots.size();
+  if (member.used < member.slots.size()) {
+    ++member.used;
+    Result<void> followed = slot.stream().Follow(*stream_, Stream::kJpegMark);
+    if (!followed) return followed;
+  }
+  return slot.Decode(picture);
+}
+
+std::vector<std::pair<TimeNs, TimeNs>> JpegPhases::Stretches() {
+  std::vector<std::pair<TimeNs, TimeNs>> all;
+  for (Member& member : crew_) {
+    for (JpegSlot& slot : member.slots) {
+      for (const auto& stretch : slot.TakeStretches()) all.push_back(stretch);
+    }
+  }
+  std::sort(all.begin(), all.end());
+  std::vector<std::pair<TimeNs, TimeNs>> merged;
+  for (const auto& stretch : all) {
+    if (!merged.empty() && stretch.first <= merged.back().second) {
+      merged.back().second = std::max(merged.back().second, stretch.second);
+    } else {
+      merged.push_back(stretch);
+    }
+  }
+  return merged;
 }
 
 Result<void> JpegPhases::Decode(std::span<const JpegPicture> pictures, Stream& stream,
                                 std::vector<std::size_t>& refused) {
   refused.clear();
   if (pictures.empty()) return {};
+  if (Result<void> marked = stream.Mark(Stream::kJpegMark); !marked) return marked;
   pictures_ = pictures;
+  stream_ = &stream;
   results_.assign(pictures.size(), {});
   next_.store(0, std::memory_order_relaxed);
   for (Member& member : crew_) member.used = 0;
@@ -156,9 +191,8 @@ Result<void> JpegPhases::Decode(std::span<const JpegPicture> pictures, Stream& s
     for (std::size_t i = 0; i < member.used; ++i) {
       const std::size_t back = member.turn + member.slots.size() - 1 - i;
       JpegSlot& slot = member.slots[back % member.slots.size()];
-      if (Result<void> followed = stream.Follow(slot.stream(), JpegSlot::kDecoded); !followed) {
-        return followed;
-      }
+      Result<void> followed = stream.Follow(slot.stream(), JpegSlot::kDecoded);
+      if (!followed && trouble) trouble = std::move(followed);
     }
   }
   if (!trouble) return trouble;

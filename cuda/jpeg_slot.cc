@@ -81,11 +81,23 @@ Result<void> JpegSlot::Begin(JpegBackend backend, Device& device) {
   return {};
 }
 
+Result<void> JpegSlot::Finish() {
+  if (!std::exchange(in_flight_, false)) return {};
+  if (Result<void> waited = stream_->Wait(kDecoded); !waited) return waited;
+  const Result<TimeNs> begun = stream_->SinceAnchor(kBegun);
+  const Result<TimeNs> ended = stream_->SinceAnchor(kDecoded);
+  if (begun && ended) stretches_.emplace_back(*begun, *ended);
+  return {};
+}
+
+std::vector<std::pair<TimeNs, TimeNs>> JpegSlot::TakeStretches() {
+  if (!Finish()) stretches_.clear();
+  return std::exchange(stretches_, {});
+}
+
 Result<void> JpegSlot::Parse(const JpegPicture& picture) {
-  if (in_flight_) {  // the last picture, in the memory that this one is to have
-    in_flight_ = false;
-    if (Result<void> waited = stream_->Wait(kDecoded); !waited) return waited;
-  }
+  // The last picture is in the memory that this one is to have.
+  if (Result<void> finished = Finish(); !finished) return finished;
   const nvjpeg::Api& api = library_->api();
   const Box& region = picture.region;
   if (Result<void> set = Check(
@@ -150,6 +162,7 @@ Result<void> JpegSlot::Decode(const JpegPicture& picture) {
       !read) {
     return read;
   }
+  if (Result<void> marked = stream_->Mark(kBegun); !marked) return marked;
   nvjpeg::Image image{};
   image.channel[0] = picture.pixels;
   image.pitch[0] = picture.pitch;

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "cuda/jpeg.h"
 #include "cuda/nvjpeg_library.h"
@@ -14,8 +16,8 @@ namespace penstock::cuda {
 
 class JpegSlot {
  public:
-  // The mark of stream() behind the last picture.
-  static constexpr unsigned kDecoded = 0;
+  // The mark of stream() behind the last picture, after the one before the GPU's part of it.
+  static constexpr unsigned kDecoded = 1;
 
   // `handle`, `library` and `device` outlive this. Errors: kEnvironment, also that the device lacks
   // the backend.
@@ -28,8 +30,13 @@ class JpegSlot {
   // Errors: kInput: the file; kEnvironment.
   [[nodiscard]] Result<void> Decode(const JpegPicture& picture);
   [[nodiscard]] Stream& stream() { return *stream_; }
+  // When the GPU was at the pictures decoded since the last call, from the device's anchor on.
+  // Waits for the last of them.
+  [[nodiscard]] std::vector<std::pair<TimeNs, TimeNs>> TakeStretches();
 
  private:
+  static constexpr unsigned kBegun = 0;
+
   // Codes by the CPU, and by the GPU.
   struct Way {
     nvjpeg::Owned<nvjpeg::DecoderTag> decoder{nullptr, nullptr};
@@ -40,6 +47,7 @@ class JpegSlot {
       : library_(&library), handle_(handle) {}
   [[nodiscard]] Result<void> Begin(JpegBackend backend, Device& device);
   [[nodiscard]] Result<Way> MakeWay(int backend) const;
+  [[nodiscard]] Result<void> Finish();  // the picture that is in flight
   [[nodiscard]] Result<void> Parse(const JpegPicture& picture);
   // Requires: Parse(). nullptr: neither takes it.
   [[nodiscard]] const Way* Choose() const;
@@ -55,6 +63,7 @@ class JpegSlot {
   Way cpu_codes_;
   Way gpu_codes_;  // empty where the backend has none
   bool in_flight_ = false;
+  std::vector<std::pair<TimeNs, TimeNs>> stretches_;
   std::unique_ptr<Stream> stream_;  // the last member: ended first, when the GPU uses all of these
 };
 

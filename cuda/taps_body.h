@@ -162,8 +162,9 @@ PENSTOCK_HD int Reflected(int i, int n) {
   return Least(i, period - i) % n;
 }
 
-// After the first phase: what the block reads. `last`: whether the last tap of any column and of
-// any row has weight; a tap that has none in the whole block is left out, it would add zeros.
+// After the first phase: what the block reads. `last_x`, `last_y`: whether the last tap of any
+// column, and of any row, has weight; a tap that has none in the whole block is left out, it would
+// add zeros.
 template <bool kBlur>
 PENSTOCK_HD void SetReads(const Pass& pass, const Memories& memories, bool last_x, bool last_y,
                           TileBlock* block) {

@@ -192,9 +192,14 @@ section_loader() {
       fi
     done
   fi
+  # Of pictures of a megapixel and more gpu-hybrid leaves the codes to the GPU.
+  large=$out/large
+  [[ -d $large ]] || step "large pictures" "$bin/penstock-load" make-set --kind fullhd --count 120 "$large" || true
   for decoder in hardware gpu-hybrid hybrid; do
     status=0
-    "$bin/penstock-load" "$set" --epochs 3 --gpu decode,augment --gpu-decoder "$decoder" --json \
+    from=$set
+    [[ $decoder != gpu-hybrid ]] || from=$large
+    "$bin/penstock-load" "$from" --epochs 3 --gpu decode,augment --gpu-decoder "$decoder" --json \
       "${nvjpeg[@]}" >"$out/nvjpeg-$decoder.json" 2>"$out/nvjpeg-$decoder.log" || status=$?
     check decoded --status "$status" "$decoder" "$out/nvjpeg-$decoder.json" "$out/nvjpeg-$decoder.log"
   done

@@ -94,7 +94,10 @@ Result<void> ReadPlacement(const ArgumentTexts& texts, LoadArguments* arguments)
   if (!backend) return Fail(ErrorKind::kUsage, "--gpu-decoder " + backend.error().message);
   device.jpeg.backend = *backend;
   device.jpeg.interpolate_chroma = arguments->pipeline.decoder.fancy_upsampling;
-  device.jpeg.cpu_threads = static_cast<int>(std::max(1U, arguments->pipeline.workers));
+  // Each has its own memory on the device, and a few feed one.
+  constexpr unsigned kMostJpegThreads = 16;
+  device.jpeg.cpu_threads =
+      static_cast<int>(std::clamp(arguments->pipeline.workers, 1U, kMostJpegThreads));
   device.fetch = arguments->digest;  // of what the device has got, not of what it was sent
   return {};
 }

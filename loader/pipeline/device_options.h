@@ -41,8 +41,8 @@ struct DeviceStats {
   std::uint64_t decoded_pixels = 0;  // of whole pictures, before cropping
   std::uint64_t region_pixels = 0;   // of what was decoded of them
   std::uint64_t moved_bytes = 0;     // by the kernels of the augmentation
-  std::uint64_t pinned_bytes = 0;
-  std::uint64_t device_bytes = 0;
+  std::uint64_t pinned_bytes = 0;    // without nvJPEG's own
+  std::uint64_t device_bytes = 0;    // likewise
 };
 
 }  // namespace penstock::loader

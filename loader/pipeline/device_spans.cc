@@ -62,6 +62,11 @@ TimeNs DeviceSpans::Between(cuda::Stream& stream, unsigned from, unsigned to) co
   return begun && ended ? *ended - *begun : TimeNs{};
 }
 
+void DeviceSpans::Emit(TimeNs begun, TimeNs ended, traces::StageId stage, NameId name,
+                       const Place& place) {
+  if (thread_.on()) thread_.Emit(stage, name, place, TickAt(begun), TickAt(ended), {});
+}
+
 void DeviceSpans::Emit(cuda::Stream& stream, unsigned from, unsigned to, traces::StageId stage,
                        NameId name, const Place& place, Bytes bytes) {
   if (!thread_.on()) return;

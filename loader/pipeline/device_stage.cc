@@ -272,7 +272,7 @@ Result<void> DeviceStage::QueuePasses(Lane& lane, BatchRing::Slot& slot, SlotSta
   return lane.stream->Run(list_, lane.input.data(), slot.device);
 }
 
-void DeviceStage::Count(const Lane& lane) {
+void DeviceStage::Count(Lane& lane) {
   cuda::Stream& stream = *lane.stream;
   const BatchPlace& at = lane.busy->place;
   const Place place = {wire::kNoSample, static_cast<std::uint32_t>(at.index),
@@ -284,8 +284,16 @@ void DeviceStage::Count(const Lane& lane) {
     spans_->Emit(stream, kBegun, kCopied, StageId::kH2d, spans_->copy, place, Bytes{lane.bytes});
   }
   if (lane.decodes) {
-    stats_.decode += spans_->Between(stream, kCopied, kDecoded);
-    spans_->Emit(stream, kCopied, kDecoded, StageId::kKernel, spans_->decode, place, {});
+    // Between the marks the CPU may have been at work as well.
+    const auto stretches = lane.jpeg->Stretches();
+    for (const auto& [begun, ended] : stretches) {
+      stats_.decode += ended - begun;
+      spans_->Emit(begun, ended, StageId::kKernel, spans_->decode, place);
+    }
+    if (stretches.empty()) {
+      stats_.decode += spans_->Between(stream, kCopied, kDecoded);
+      spans_->Emit(stream, kCopied, kDecoded, StageId::kKernel, spans_->decode, place, {});
+    }
   }
   if (options_.augment) {
     stats_.augment += spans_->Between(stream, kDecoded, kAugmented);

@@ -109,7 +109,7 @@ class DeviceStage {
   [[nodiscard]] Result<void> DecodeOnCpu(BatchRing::Slot& slot, SlotState& state,
                                          std::size_t index);
   [[nodiscard]] Result<void> Replace(BatchRing::Slot& slot, std::size_t index, Error error);
-  void Count(const Lane& lane);
+  void Count(Lane& lane);
   [[nodiscard]] SlotState& StateOf(const BatchRing::Slot& slot) {
     return *states_[slot.number % states_.size()];
   }

@@ -51,6 +51,7 @@ TEST_F(GpuTest, PixelsOfNvjpegAreLibjpegsWithinTheTolerance) {
     SCOPED_TRACE(cuda::JpegBackendName(backend));
     cuda::JpegOptions options;
     options.backend = backend;
+    options.cpu_threads = 3;
     if (library != nullptr) options.library = library;
     auto jpeg = cuda::JpegBatches::Make(options, *device_);
     if (jpeg) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,10 @@ struct Form {
 // another way, single pixels at edges are far apart.
 constexpr Form kForms[] = {{1, 1, 1.0, 12}, {2, 1, 2.5, 255}, {2, 2, 2.5, 255}};
 constexpr cuda::Box kRegions[] = {{0, 0, 160, 120}, {19, 13, 101, 67}, {64, 48, 96, 72}};
+// Large enough that gpu-hybrid leaves its codes to the GPU.
+constexpr int kLargeWidth = 1200;
+constexpr int kLargeHeight = 900;
+constexpr cuda::Box kLargeRegions[] = {{0, 0, kLargeWidth, kLargeHeight}, {613, 401, 500, 333}};
 
 }  // namespace
 
@@ -42,15 +48,22 @@ void ExpectJpegAgreesWithCpu(cuda::Device& device, cuda::JpegBatches& jpeg) {
     spec.sampling_y = form.sampling_y;
     files.push_back(test::MakeJpeg(spec, 5));
   }
+  test::JpegSpec large;
+  large.width = kLargeWidth;
+  large.height = kLargeHeight;
+  large.sampling_x = large.sampling_y = 2;
+  files.push_back(test::MakeJpeg(large, 6));
   std::vector<Form> forms;  // of the pictures
   for (std::size_t i = 0; i < files.size(); ++i) {
-    for (const cuda::Box& region : kRegions) {
+    const bool is_large = i == std::size(kForms);
+    for (const cuda::Box& region : is_large ? std::span<const cuda::Box>(kLargeRegions)
+                                            : std::span<const cuda::Box>(kRegions)) {
       cuda::JpegPicture picture;
       picture.file = files[i];
       picture.region = region;
       picture.pitch = static_cast<std::size_t>(cuda::PitchOf(region.width));
       if (!jpeg.Takes(picture)) continue;  // engines do not take every sampling
-      forms.push_back(kForms[i]);
+      forms.push_back(is_large ? std::end(kForms)[-1] : kForms[i]);
       bytes += picture.pitch * static_cast<std::size_t>(region.height);
       pictures.push_back(picture);
     }

@@ -104,6 +104,102 @@ TEST(JpegBackendTest, AutoTakesTheEnginesWhereThereAreSome) {
   EXPECT_EQ((*with)->engines(), 2U);
 }
 
+// What streams are asked for, in order.
+struct Orders {
+  std::vector<std::string> of_main;
+  std::vector<std::string> of_slots;
+};
+
+class OrderedStream final : public cuda::Stream {
+ public:
+  OrderedStream(std::unique_ptr<cuda::Stream> real, std::vector<std::string>& orders)
+      : real_(std::move(real)), orders_(orders) {}
+  Result<void> CopyIn(void* device, const void* host, std::size_t bytes) override {
+    return real_->CopyIn(device, host, bytes);
+  }
+  Result<void> CopyOut(void* host, const void* device, std::size_t bytes) override {
+    return real_->CopyOut(host, device, bytes);
+  }
+  Result<void> Upload(const cuda::PassList& list) override { return real_->Upload(list); }
+  Result<void> Start(const cuda::PassList& list, const std::byte* input,
+                     std::byte* output) override {
+    return real_->Start(list, input, output);
+  }
+  Result<void> Mark(unsigned mark) override {
+    orders_.push_back("mark " + std::to_string(mark));
+    return real_->Mark(mark);
+  }
+  Result<void> Wait(unsigned mark) override {
+    orders_.push_back("wait " + std::to_string(mark));
+    return real_->Wait(mark);
+  }
+  Result<void> Follow(cuda::Stream& other, unsigned mark) override {
+    orders_.push_back("follow " + std::to_string(mark));
+    return real_->Follow(*static_cast<OrderedStream&>(other).real_, mark);
+  }
+  Result<TimeNs> SinceAnchor(unsigned mark) override { return real_->SinceAnchor(mark); }
+  void* native() override { return real_->native(); }
+
+ private:
+  std::unique_ptr<cuda::Stream> real_;
+  std::vector<std::string>& orders_;
+};
+
+// The emulated device, whose first stream's orders are kept apart from those of the others.
+class OrderedDevice final : public cuda::Device {
+ public:
+  explicit OrderedDevice(Orders& orders) : orders_(orders) {}
+  const cuda::DeviceInfo& info() const override { return real_->info(); }
+  Result<void> MakeCurrent() override { return real_->MakeCurrent(); }
+  Result<cuda::DeviceMemory> Allocate(cuda::Kind kind, std::size_t bytes) override {
+    return real_->Allocate(kind, bytes);
+  }
+  void Free(cuda::Kind kind, void* data) override { real_->Free(kind, data); }
+  Result<std::unique_ptr<cuda::Stream>> MakeStream() override {
+    auto stream = real_->MakeStream();
+    if (!stream) return stream;
+    auto& orders = std::exchange(is_first_, false) ? orders_.of_main : orders_.of_slots;
+    return std::make_unique<OrderedStream>(std::move(*stream), orders);
+  }
+  Result<void> Anchor() override { return real_->Anchor(); }
+
+ private:
+  const std::unique_ptr<cuda::Device> real_ = cuda::MakeEmulatedDevice();
+  Orders& orders_;
+  bool is_first_ = true;
+};
+
+// A slot begins behind what the batch's stream has, takes a picture when the GPU is done with the
+// last one, and the batch's stream goes on behind all of them.
+TEST(JpegBackendTest, PhasesKeepTheOrderOfTheBatchesStream) {
+  Orders orders;
+  OrderedDevice device(orders);
+  auto stream = device.MakeStream();
+  ASSERT_TRUE(stream);
+  auto jpeg = cuda::JpegBatches::Make(StandIn(cuda::JpegBackend::kHybrid, 1), device);
+  ASSERT_TRUE(jpeg);
+  const std::vector<std::byte> file = test::MakeJpeg({}, 1);
+  std::vector<std::uint8_t> pixels(64 * 8);
+  const std::vector<cuda::JpegPicture> pictures(3, {file, {0, 0, 8, 8}, pixels.data(), 64});
+  std::vector<std::size_t> which;
+  ASSERT_TRUE((*jpeg)->Decode(pictures, **stream, which));
+  using List = std::vector<std::string>;
+  // Two slots, of which the first is taken twice.
+  EXPECT_EQ(orders.of_slots, (List{"follow 5", "mark 0", "mark 1", "follow 5", "mark 0", "mark 1",
+                                   "wait 1", "mark 0", "mark 1"}));
+  EXPECT_EQ(orders.of_main, (List{"mark 5", "follow 1", "follow 1"}));
+  orders.of_slots.clear();
+  const auto stretches = (*jpeg)->Stretches();
+  EXPECT_EQ(orders.of_slots, (List{"wait 1", "wait 1"}));
+  ASSERT_FALSE(stretches.empty());
+  EXPECT_LE(stretches.size(), 3U);
+  for (std::size_t i = 0; i < stretches.size(); ++i) {
+    EXPECT_LE(stretches[i].first, stretches[i].second);
+    EXPECT_TRUE(i == 0 || stretches[i - 1].second < stretches[i].first);
+  }
+  EXPECT_TRUE((*jpeg)->Stretches().empty());
+}
+
 // A damaged picture among good ones is named; the others are as they would be without it.
 TEST(JpegBackendTest, PhasesNameThePictureThatIsDamaged) {
   const auto device = cuda::MakeEmulatedDevice();
