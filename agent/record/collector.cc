@@ -111,6 +111,7 @@ void Collector::WriteFaultCost() {
   if (!cost || (fault_cost_ && *fault_cost_ <= *cost)) return;
   fault_cost_ = cost;
   packer_->SetFact("host.fault_ns", std::to_string(cost->value));
+  packer_->SetFact("host.page_bytes", std::to_string(sysconf(_SC_PAGESIZE)));
 }
 
 void Collector::WriteLastFacts() {

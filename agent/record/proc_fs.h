@@ -63,8 +63,8 @@ struct ProcMemory {
 // Paths in /proc/PID/maps that are codecs, or libraries that load data by ways of their own.
 [[nodiscard]] std::vector<std::string> CodecLibraries(std::string_view maps);
 
-// The library in /proc/PID/maps that serves malloc() instead of libc: "jemalloc", "tcmalloc" or
-// "mimalloc"; "" if there is none.
+// The library in /proc/PID/maps that can serve malloc() instead of libc, and does where it was
+// preloaded: "jemalloc", "tcmalloc" or "mimalloc"; "" if there is none.
 [[nodiscard]] std::string_view AllocatorLibrary(std::string_view maps);
 
 // The innermost id of the NSpid line of /proc/PID/status: the pid as the process sees it.

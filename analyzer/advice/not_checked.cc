@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"
+#include "analyzer/whatif/page_faults.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -65,11 +66,17 @@ std::vector<NotChecked> NotCheckedRules(const traces::Trace& trace, const Diagno
   const bool collected = HasCounter(model, "uss_bytes") || HasCounter(model, "cpu_ns");
   needs(processes && !collected, {"worker-memory-growth", "worker-memory-leak"},
         "memory of the workers (a recording with collector)");
+  const std::vector<std::string_view> faults = {"allocator-page-faults"};
+  const auto cost = FaultCostOf(trace);
+  const bool counted = HasCounter(model, "minor_faults") && cost;
   needs(
-      processes && (!HasCounter(model, "minor_faults") ||
-                    NumberFact(trace.facts(), "host.fault_ns").value_or(0) <= 0),
-      {"allocator-page-faults"},
+      processes && !counted, faults,
       "page faults of the workers and what one costs (a recording of this version with collector)");
+  needs(processes && counted && model.mapped, faults,
+        "files that are read (what maps them faults in their pages)");
+  needs(processes && counted && !model.mapped &&
+            !MeasurePageFaults(model, run, input.loader().material, memory, *cost),
+        faults, "eight batches of a worker (a longer recording)");
   needs(processes && collected && !memory.known, {"worker-memory-growth", "worker-memory-leak"},
         "each worker's memory four times after its start (a longer recording, or record --memory "
         "500ms)");

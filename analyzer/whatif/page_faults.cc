@@ -2,11 +2,12 @@
 #include "analyzer/whatif/page_faults.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kPage = 4096;
 // Faults of a sample that no allocator can spare: of small things, and the kernel's own (ours: 10
 // to 20 of a run that keeps its memory).
 constexpr double kRest = 20;
@@ -17,35 +18,32 @@ struct Made {
   std::uint64_t batches = 0;
 };
 
-// From the end of the worker's first batch, which faults in what it imports, to the last count.
+// From the first count after the worker's first batch, which faults in what it imports, to its last
+// batch that was delivered: what it makes beyond that is in the count and not among the batches.
 std::optional<Made> MadeBy(const RunModel& model, const LoaderRun& run,
                            const CounterSeries& series) {
   constexpr std::uint64_t kFewest = 8;
-  const auto seconds = [&](std::int64_t at) {
-    return static_cast<double>(at - model.begin.value) * 1e-9;
-  };
-  const auto is_its = [&](const Batch& batch) {
-    return batch.worker_process >= 0 &&
-           static_cast<std::uint32_t>(batch.worker_process) == series.process.value &&
-           batch.was_fetched();
-  };
-  double from = -1;
+  std::vector<std::pair<double, const Batch*>> ends;  // seconds
   for (const Batch& batch : run.batches) {
-    if (!is_its(batch)) continue;
-    const double end = seconds(batch.fetch_end);
-    if (from < 0 || end < from) from = end;
+    if (!batch.was_fetched() || batch.worker_process < 0 ||
+        static_cast<std::uint32_t>(batch.worker_process) != series.process.value) {
+      continue;
+    }
+    ends.emplace_back(static_cast<double>(batch.fetch_end - model.begin.value) * 1e-9, &batch);
   }
-  from = std::max(from, series.at.front());
-  const double to = series.at.back();
+  if (ends.empty()) return std::nullopt;
+  std::sort(ends.begin(), ends.end());
+  const auto first = std::lower_bound(series.at.begin(), series.at.end(), ends.front().first);
+  if (first == series.at.end()) return std::nullopt;
+  const double from = *first;
+  double to = from;
   Made made;
-  for (const Batch& batch : run.batches) {
-    if (!is_its(batch)) continue;
-    const double end = seconds(batch.fetch_end);
-    if (end <= from || end > to) continue;
+  for (const auto& [end, batch] : ends) {
+    if (end <= from || end > series.at.back()) continue;
+    to = end;
     ++made.batches;
-    const double known = batch.cpu_known ? 1 : 0;
-    for (const Work& work : {batch.decode, batch.augment, batch.collate}) {
-      made.cpu += known * work.cpu + (1 - known) * work.wall;
+    for (const Work& work : {batch->decode, batch->augment, batch->collate}) {
+      made.cpu += batch->cpu_known ? work.cpu : work.wall;
     }
   }
   if (made.batches < kFewest) return std::nullopt;
@@ -55,9 +53,19 @@ std::optional<Made> MadeBy(const RunModel& model, const LoaderRun& run,
 
 }  // namespace
 
+std::optional<FaultCost> FaultCostOf(const traces::Trace& trace) {
+  const auto nanoseconds = NumberFact(trace.facts(), "host.fault_ns");
+  if (!nanoseconds || *nanoseconds <= 0) return std::nullopt;
+  FaultCost cost;
+  cost.seconds = *nanoseconds * 1e-9;
+  const auto page = NumberFact(trace.facts(), "host.page_bytes");
+  if (page && *page > 0) cost.page = *page;
+  return cost;
+}
+
 std::optional<PageFaults> MeasurePageFaults(const RunModel& model, const LoaderRun& run,
                                             const Material& material, const MemoryModel& memory,
-                                            double cost) {
+                                            const FaultCost& cost) {
   if (run.config.sample_tasks || run.config.num_workers == 0 || model.mapped) return std::nullopt;
   Made all;
   for (const CounterSeries& series : model.counters) {
@@ -84,8 +92,8 @@ std::optional<PageFaults> MeasurePageFaults(const RunModel& model, const LoaderR
             std::max(0.0, memory.growth.copied.per_batch.estimate);
     grown /= static_cast<double>(std::max<std::uint64_t>(1, run.samples_per_batch));
   }
-  faults.needed = (material.sample_bytes + grown) / kPage + kRest;
-  faults.cpu_share = std::min(0.9, faults.avoidable() * samples * cost / all.cpu);
+  faults.needed = (material.sample_bytes + grown) / cost.page + kRest;
+  faults.cpu_share = std::min(0.9, faults.avoidable() * samples * cost.seconds / all.cpu);
   return faults;
 }
 

@@ -4,6 +4,7 @@
 // kernel after the last one. Pure.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "analyzer/model/run_model.h"
@@ -13,20 +14,29 @@
 
 namespace penstock::analyzer {
 
+// Of the machine: facts host.fault_ns and host.page_bytes.
+struct FaultCost {
+  double seconds = 0;  // of CPU, for the first touch of a page
+  double page = 4096;  // bytes
+};
+// nullopt: not recorded.
+[[nodiscard]] std::optional<FaultCost> FaultCostOf(const traces::Trace& trace);
+
 struct PageFaults {
   double per_sample = 0;  // minor faults of worker processes
   double needed = 0;      // of them: fresh shared memory for the batch, growth, the rest
-  double cpu_share = 0;   // of the CPU time of making batches, by the cost of a fault
+  double cpu_share = 0;   // of the CPU time of decode, augment and collate: the others' cost
   std::uint64_t batches = 0;
 
   [[nodiscard]] double avoidable() const { return per_sample > needed ? per_sample - needed : 0; }
 };
 
-// `cost`: seconds of CPU for one fault. nullopt: the counter minor_faults of workers is missing, or
-// spans fewer than eight batches of each, or files were mapped, which faults in their pages too.
+// nullopt: the counter minor_faults of workers is missing, or spans fewer than eight batches of
+// each, or files were mapped, which faults in their pages too.
 [[nodiscard]] std::optional<PageFaults> MeasurePageFaults(const RunModel& model,
                                                           const LoaderRun& run,
                                                           const Material& material,
-                                                          const MemoryModel& memory, double cost);
+                                                          const MemoryModel& memory,
+                                                          const FaultCost& cost);
 
 }  // namespace penstock::analyzer

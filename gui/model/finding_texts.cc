@@ -71,7 +71,7 @@ constexpr std::array kChinese = {
           "在途批次可能需要 {needed_bytes:B}，而 /dev/shm 只有 {shm_bytes:B}",
           "增大 /dev/shm，或减少在途批次。"},
     Entry{"allocator-page-faults", "内存反复归还给内核",
-          "每个样本缺页 {faults_per_sample:n} 次，占工作进程 CPU 时间的 {cpu_share:%}",
+          "每个样本多缺页 {avoidable_per_sample:n} 次，占制作样本 CPU 时间的 {cpu_share:%}",
           "设置 MALLOC_MMAP_THRESHOLD_ 与 MALLOC_TRIM_THRESHOLD_，或更换内存分配器。"},
     Entry{"too-many-descriptors", "文件描述符可能不足",
           "在途张量需要 {descriptors:n} 个文件描述符，上限为 {limit:n} 个",

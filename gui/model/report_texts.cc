@@ -68,6 +68,10 @@ constexpr std::array kNeeds = {
     Translation{"page faults of the workers and what one costs (a recording of this version with "
                 "collector)",
                 "工作进程的缺页次数与单次缺页的代价（使用此版本的 penstock record 录制）"},
+    Translation{"files that are read (what maps them faults in their pages)",
+                "以读取方式访问的文件（内存映射会引起缺页）"},
+    Translation{"eight batches of a worker (a longer recording)",
+                "每个工作进程八个批次（更长的录制）"},
     Translation{"a quiet machine", "空闲的机器"},
     Translation{"a longer recording", "更长的录制"},
 };

@@ -3,10 +3,12 @@
 // Memory that workers fault in for each sample.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <variant>
 
+#include "analyzer/advice/not_checked.h"
 #include "tests/analyzer/finds.h"
 
 namespace penstock::analyzer::testing {
@@ -19,6 +21,7 @@ struct Faults {
   double cost_ns = 1000;
   std::string allocator = {};
   std::string decoder = "jpeg";
+  int batches = 200;
 };
 
 // Two workers that decode all the time: 6 ms of CPU a batch of 4 samples, in some 0.7 s.
@@ -26,16 +29,21 @@ TraceData Faulting(const Faults& faults) {
   Synthetic run;
   run.costs = Always({.read = 0.1, .decode = 4, .augment = 1.5, .collate = 0.5, .step = 1});
   run.decoder = faults.decoder;
+  run.batches = faults.batches;
   TraceData data = MakeSynthetic(run);
   data.facts["host.fault_ns"] = std::to_string(static_cast<int>(faults.cost_ns));
   const double end = 1000 + static_cast<double>(run.batches) * 6.2 / run.workers;
   for (std::uint32_t p = 1; p <= 2; ++p) {
     if (!faults.allocator.empty()) data.processes[p].facts["allocator"] = faults.allocator;
     const double rate = faults.per_sample * run.batch_size / 6.2;  // a millisecond
-    // What it imports, at once, and then samples.
+    // What it imports with its first sample, and then samples.
     for (double at = 1000; at < end; at += 20) {
-      AddCounter(data, "minor_faults", p, at, 50'000 + rate * (at - 1000));
+      const double imported = at > 1000 ? 50'000 : 0;
+      AddCounter(data, "minor_faults", p, at, imported + rate * (at - 1000));
     }
+    AddCounter(data, "minor_faults", p, end, 50'000 + rate * (end - 1000));
+    // What it makes in vain, after the last batch that the loop has had.
+    AddCounter(data, "minor_faults", p, end + 100, 50'000 + 5 * rate * (end - 1000));
   }
   return data;
 }
@@ -67,16 +75,42 @@ TEST(PageFaultsTest, FaultsThatCostLittleOrAreNeededAreFine) {
   EXPECT_FALSE(FindingOf("allocator-page-faults", Faulting({.per_sample = 100, .cost_ns = 9000})));
 }
 
+// What the rule is said to need; "" if it is not among those that were not checked.
+std::string Needs(TraceData data) {
+  const auto trace = traces::MakeTrace(std::move(data));
+  for (const NotChecked& one : NotCheckedRules(*trace, Diagnose(*trace))) {
+    if (std::count(one.ids.begin(), one.ids.end(), "allocator-page-faults") > 0) return one.needs;
+  }
+  return "";
+}
+
 TEST(PageFaultsTest, WithoutTheCostOfAFaultItIsNotChecked) {
+  EXPECT_EQ(Needs(Faulting({})), "");
   TraceData data = Faulting({});
   data.facts.erase("host.fault_ns");
+  EXPECT_NE(Needs(data).find("what one costs"), std::string::npos);
   EXPECT_FALSE(FindingOf("allocator-page-faults", std::move(data)));
 }
 
 TEST(PageFaultsTest, FilesThatAreMappedFaultInAsWell) {
   TraceData data = Faulting({});
   for (auto& process : data.processes) process.features |= wire::kFeatureMapped;
+  EXPECT_NE(Needs(data).find("files that are read"), std::string::npos);
   EXPECT_FALSE(FindingOf("allocator-page-faults", std::move(data)));
+}
+
+TEST(PageFaultsTest, AFewBatchesSayNothing) {
+  TraceData data = Faulting({.batches = 14});
+  EXPECT_NE(Needs(data).find("eight batches"), std::string::npos);
+  EXPECT_FALSE(FindingOf("allocator-page-faults", std::move(data)));
+}
+
+TEST(PageFaultsTest, LargerPagesAreNeededLessOften) {
+  TraceData data = Faulting({.per_sample = 100, .cost_ns = 9000});
+  data.facts["host.page_bytes"] = "65536";
+  const auto finding = FindingOf("allocator-page-faults", std::move(data));
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(Number(*finding, "needed_per_sample"), 150'528 / 65'536.0 + 20, 0.1);
 }
 
 TEST(PageFaultsTest, AWayOutIsNamedForEachAllocator) {
@@ -86,7 +120,7 @@ TEST(PageFaultsTest, AWayOutIsNamedForEachAllocator) {
   EXPECT_NE(pillow->action.find("PILLOW_BLOCKS_MAX=16"), std::string::npos) << pillow->action;
   const auto other = FindingOf("allocator-page-faults", Faulting({.allocator = "mimalloc"}));
   ASSERT_TRUE(other);
-  EXPECT_NE(other->action.find("without mimalloc"), std::string::npos) << other->action;
+  EXPECT_NE(other->action.find("mimalloc is loaded"), std::string::npos) << other->action;
 }
 
 }  // namespace
