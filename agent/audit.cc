@@ -43,6 +43,10 @@ uint64_t ReapedChildren() {
   return static_cast<uint64_t>(usage.ru_minflt);
 }
 
+// Bytes of an interval beside which those that we read ourselves, some hundreds to claim a chunk
+// and to ask, do not count.
+constexpr uint64_t kWorth = 64 << 10;
+
 struct AuditPoint {
   uint64_t kernel;
   uint64_t hooked;
@@ -73,8 +77,12 @@ void Audit() {
   const uint64_t high = HookedBytes() - g_audit.hooked;
   const uint64_t reaped = ReapedChildren();
   const uint64_t grown = kernel > g_audit.kernel ? kernel - g_audit.kernel : 0;
+  if (grown < kWorth && reaped == g_audit.reaped) {  // with the next
+    __atomic_store_n(&g_audit_lock, 0u, __ATOMIC_RELEASE);
+    return;
+  }
   const uint64_t hooked = grown < low ? low : grown > high ? high : grown;
-  if (reaped == g_audit.reaped && grown != 0) {
+  if (reaped == g_audit.reaped) {
     __atomic_store_n(&g_slot->rchar_last, g_slot->rchar_last + grown, __ATOMIC_RELAXED);
     __atomic_store_n(&g_slot->hooked_last, g_slot->hooked_last + hooked, __ATOMIC_RELAXED);
   }
