@@ -133,16 +133,19 @@ fail() {
 export PENSTOCK_REQUIRE_GPU=1
 
 set=$out/set
-pictures() {  # a whole set, or none
-  [[ ! -d $set ]] || return 0
-  rm -rf "$set.part"
-  if ! "$bin/penstock-load" make-set --count 600 "$set.part" >"$out/set.log" 2>&1 ||
-      ! mv "$set.part" "$set"; then
-    tail -n 15 "$out/set.log" >&2
-    fail "pictures to load (log: $out/set.log): $1 is not checked"
+make_set() {  # a whole set, or none; $1: folder, $2: what is not checked without, rest: of make-set
+  local folder=$1 what=$2
+  shift 2
+  [[ ! -d $folder ]] || return 0
+  rm -rf "$folder.part"
+  if ! "$bin/penstock-load" make-set "$@" "$folder.part" >"$folder.log" 2>&1 ||
+      ! mv "$folder.part" "$folder"; then
+    tail -n 15 "$folder.log" >&2
+    fail "pictures to load (log: $folder.log): $what is not checked"
     return 1
   fi
 }
+pictures() { make_set "$set" "$1" --count 600; }
 train=("$python" -B scripts/gpu/train.py --data "$set")
 torch() {
   "$python" -c 'import torch, PIL; assert torch.cuda.is_available()' >"$out/torch.log" 2>&1 && return 0
@@ -180,7 +183,7 @@ section_kernels() {
 
 section_loader() {
   pictures loader || return 0
-  local load gpu decoder status
+  local load gpu decoder status from
   step "device costs" "$bin/penstock-sweep" --device-costs "$out/device-costs.txt" "$set" \
     ${PENSTOCK_NVJPEG:+--set "nvjpeg=$PENSTOCK_NVJPEG"} && sed 's/^/        /' "$out/device-costs.txt"
   load=("$bin/penstock-load" "$set" --batch 64 --json --digest --ops "center_crop=224,flip,vflip" --output u8)
@@ -193,12 +196,12 @@ section_loader() {
     done
   fi
   # Of pictures of a megapixel and more gpu-hybrid leaves the codes to the GPU.
-  large=$out/large
-  [[ -d $large ]] || step "large pictures" "$bin/penstock-load" make-set --kind fullhd --count 120 "$large" || true
+  local large=$out/large
+  make_set "$large" "nvJPEG, gpu-hybrid" --kind fullhd --count 120 || true
   for decoder in hardware gpu-hybrid hybrid; do
     status=0
     from=$set
-    [[ $decoder != gpu-hybrid ]] || from=$large
+    [[ $decoder != gpu-hybrid || ! -d $large ]] || from=$large
     "$bin/penstock-load" "$from" --epochs 3 --gpu decode,augment --gpu-decoder "$decoder" --json \
       "${nvjpeg[@]}" >"$out/nvjpeg-$decoder.json" 2>"$out/nvjpeg-$decoder.log" || status=$?
     check decoded --status "$status" "$decoder" "$out/nvjpeg-$decoder.json" "$out/nvjpeg-$decoder.log"
