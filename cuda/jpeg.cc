@@ -38,7 +38,7 @@ std::string_view JpegBackendName(JpegBackend backend) {
 }
 
 Result<std::unique_ptr<JpegBatches>> JpegBatches::Make(const JpegOptions& options, Device& device) {
-  const Result<nvjpeg::Library> library = nvjpeg::Library::Open(options.library);
+  const Result<nvjpeg::Library> library = nvjpeg::Library::Open(options.path);
   if (!library) return tl::unexpected<Error>(library.error());
   JpegOptions chosen = options;
   if (options.backend == JpegBackend::kAuto) {

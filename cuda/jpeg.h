@@ -31,7 +31,7 @@ enum class JpegBackend : std::uint8_t {
 
 struct JpegOptions {
   JpegBackend backend = JpegBackend::kAuto;
-  std::string library;  // a path; empty: libnvjpeg.so.13, .12, .11 where the loader looks
+  std::string path;  // of the library; empty: libnvjpeg.so.13, .12, .11 where the loader looks
   bool interpolate_chroma = true;
   int cpu_threads = 1;  // for the CPU's part of a batch: Huffman codes
 };

@@ -81,7 +81,7 @@ int Note(dl_phdr_info* info, size_t /*size*/, void* data) {
 
 // What is looked for: major versions, 0: not known.
 struct Search {
-  Library* library;
+  Library* opened;  // to be filled in
   int64_t runtime;
   int64_t driver;  // no newer one
 };
@@ -113,7 +113,7 @@ void* Open(Library* library, const char* path, int flags) {
 
 // Of a name that does not tell the version; nothing of it is called before it is known.
 void* OpenNameless(const Search& search, const char* path) {
-  void* handle = Open(search.library, path, RTLD_LAZY | RTLD_LOCAL);
+  void* handle = Open(search.opened, path, RTLD_LAZY | RTLD_LOCAL);
   if (handle == nullptr) {
     return nullptr;
   }
@@ -140,7 +140,7 @@ void* OpenIn(const Search& search, const char* folder) {
       }
       Text text{path, sizeof path};
       text.Add(folder).Add(name);
-      void* handle = text.cut ? nullptr : Open(search.library, path, RTLD_LAZY | RTLD_LOCAL);
+      void* handle = text.cut ? nullptr : Open(search.opened, path, RTLD_LAZY | RTLD_LOCAL);
       if (handle != nullptr) {
         return handle;
       }

@@ -48,7 +48,7 @@ void AddDeviceOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& te
                  "share of the pictures that the device decodes; workers decode the others")
       ->check(traces::NumberBetween(0, 1))
       ->capture_default_str();
-  app.add_option("--nvjpeg", device.jpeg.library, "the nvJPEG library (default: as it is found)");
+  app.add_option("--nvjpeg", device.jpeg.path, "the nvJPEG library (default: as it is found)");
 }
 
 Result<void> ReadPlacement(const ArgumentTexts& texts, LoadArguments* arguments) {
@@ -85,7 +85,7 @@ Result<void> ReadPlacement(const ArgumentTexts& texts, LoadArguments* arguments)
                 "--gpu decode needs augment there too, or the pixels would travel back: --gpu "
                 "decode,augment");
   }
-  if (arguments->device == "emulated" && device.decode && device.jpeg.library.empty()) {
+  if (arguments->device == "emulated" && device.decode && device.jpeg.path.empty()) {
     return Fail(ErrorKind::kUsage,
                 "--gpu decode: nvJPEG writes to the memory of a GPU, and --device emulated has "
                 "none: name a stand-in with --nvjpeg");

@@ -56,7 +56,7 @@ struct Wanted {
   std::string output;
   std::string device = "cuda";
   std::string decoder = "auto";
-  std::string library;
+  std::string nvjpeg;  // path of the library
   unsigned batch = 256;
 };
 
@@ -75,7 +75,7 @@ Result<DeviceTime> MeasureOps(cuda::Device& device, const char* ops, Size pictur
 Result<std::string> DecodeLine(cuda::Device& device, const cuda::JpegOptions& options,
                                const std::vector<std::vector<std::byte>>& files,
                                const std::string& day) {
-  if (device.info().emulated && options.library.empty()) {
+  if (device.info().emulated && options.path.empty()) {
     return Fail(ErrorKind::kUsage, "nvJPEG needs a GPU, or a stand-in named with --nvjpeg");
   }
   const auto jpeg = cuda::JpegBatches::Make(options, device);
@@ -100,7 +100,7 @@ Result<std::string> Measure(const Wanted& wanted, cuda::Device& device) {
     const auto files = ReadFiles(wanted.source, wanted.batch);
     if (!files) return tl::unexpected<Error>(files.error());
     cuda::JpegOptions options;
-    options.library = wanted.library;
+    options.path = wanted.nvjpeg;
     const auto backend = cuda::ParseJpegBackend(wanted.decoder);
     if (!backend) return Fail(ErrorKind::kUsage, "--gpu-decoder " + backend.error().message);
     options.backend = *backend;
@@ -151,7 +151,7 @@ int DeviceCostsCommand(const std::vector<std::string>& arguments) {
       ->capture_default_str();
   app.add_option("--gpu-decoder", wanted.decoder, "auto, hardware, gpu-hybrid or hybrid")
       ->capture_default_str();
-  app.add_option("--nvjpeg", wanted.library, "the nvJPEG library (default: as it is found)");
+  app.add_option("--nvjpeg", wanted.nvjpeg, "the nvJPEG library (default: as it is found)");
   int status = 0;
   std::vector<std::string> words = {"penstock-load device-costs"};
   words.insert(words.end(), arguments.begin(), arguments.end());

@@ -52,7 +52,7 @@ TEST_F(GpuTest, PixelsOfNvjpegAreLibjpegsWithinTheTolerance) {
     cuda::JpegOptions options;
     options.backend = backend;
     options.cpu_threads = 3;
-    if (library != nullptr) options.library = library;
+    if (library != nullptr) options.path = library;
     auto jpeg = cuda::JpegBatches::Make(options, *device_);
     if (jpeg) {
       ExpectJpegAgreesWithCpu(*device_, **jpeg);

@@ -101,7 +101,7 @@ TEST(NvjpegHeaderTest, FunctionsTakeWhatTheRealOnesTake) {
 
 TEST(NvjpegTest, AMissingLibraryIsOneLine) {
   JpegOptions options;
-  options.library = "/nowhere/libnvjpeg.so.99";
+  options.path = "/nowhere/libnvjpeg.so.99";
   const auto made = JpegBatches::Make(options, *MakeEmulatedDevice());
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().kind, ErrorKind::kEnvironment);
@@ -111,7 +111,7 @@ TEST(NvjpegTest, AMissingLibraryIsOneLine) {
 
 TEST(NvjpegTest, ALibraryWithoutRegionsByBatchesIsTooOld) {
   JpegOptions options;
-  options.library = "libm.so.6";
+  options.path = "libm.so.6";
   const auto made = JpegBatches::Make(options, *MakeEmulatedDevice());
   ASSERT_FALSE(made);
   EXPECT_NE(made.error().message.find("too old"), std::string::npos);

@@ -80,7 +80,7 @@ PipelineOptions OnDevice(PipelineOptions options, cuda::Device& device, bool aug
   options.device.augment = augment;
   options.device.decode = decode;
   options.device.fetch = augment;
-  options.device.jpeg.library = PENSTOCK_FAKE_NVJPEG;
+  options.device.jpeg.path = PENSTOCK_FAKE_NVJPEG;
   options.device.jpeg.cpu_threads = 2;
   return options;
 }
