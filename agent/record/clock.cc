@@ -48,6 +48,9 @@ TimeNs MonotonicNow() {
 TimeNs RealtimeNow() {
   return TimeNs{Read(CLOCK_REALTIME)};
 }
+TimeNs ThreadCpuNow() {
+  return TimeNs{Read(CLOCK_THREAD_CPUTIME_ID)};
+}
 
 TimeOffsets ParseTimeOffsets(const std::string& text) {
   TimeOffsets offsets;

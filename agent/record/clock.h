@@ -14,6 +14,8 @@ namespace penstock::record {
 
 [[nodiscard]] TimeNs MonotonicNow();
 [[nodiscard]] TimeNs RealtimeNow();
+// CPU time of the calling thread: what it waited for a core cost nobody anything.
+[[nodiscard]] TimeNs ThreadCpuNow();
 
 // What this process's clocks are ahead of those of the machine's first time namespace.
 struct TimeOffsets {

@@ -2,22 +2,14 @@
 #include "agent/record/fault_cost.h"
 
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
 
+#include "agent/record/clock.h"
+
 namespace penstock::record {
-namespace {
-
-TimeNs OwnCpu() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return TimeNs{std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec};
-}
-
-}  // namespace
 
 std::optional<TimeNs> MeasureFaultCost() {
   constexpr std::size_t kPages = 256;
@@ -30,9 +22,9 @@ std::optional<TimeNs> MeasureFaultCost() {
     if (memory == MAP_FAILED) return least;
     madvise(memory, kPages * page, MADV_NOHUGEPAGE);  // an allocator's memory is not aligned to one
     auto* bytes = static_cast<volatile char*>(memory);
-    const TimeNs begin = OwnCpu();
+    const TimeNs begin = ThreadCpuNow();
     for (std::size_t at = 0; at < kPages * page; at += page) bytes[at] = 1;
-    const TimeNs each{(OwnCpu() - begin).value / static_cast<std::int64_t>(kPages)};
+    const TimeNs each{(ThreadCpuNow() - begin).value / static_cast<std::int64_t>(kPages)};
     munmap(memory, kPages * page);
     if (!least || each < *least) least = each;
   }

@@ -54,13 +54,6 @@ std::optional<std::uint64_t> ProcessCpu(std::uint32_t pid) {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// Of the calling thread: a walk that had to wait for a core cost nobody anything.
-TimeNs OwnCpu() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return TimeNs{static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec};
-}
-
 }  // namespace
 
 bool ProcSampler::WalkBudget::Allows(TimeNs now, TimeNs cost) {
@@ -168,9 +161,9 @@ TimeNs ProcSampler::NextWalk(const Tracked& tracked, TimeNs now, TimeNs took) co
 }
 
 void ProcSampler::SampleMemory(ProcessKey key, Tracked& tracked, TimeNs now) {
-  const TimeNs begin = OwnCpu();
+  const TimeNs begin = ThreadCpuNow();
   const auto text = ReadFile(fmt::format("/proc/{}/smaps_rollup", tracked.host_pid), 8192);
-  const TimeNs took = OwnCpu() - begin;
+  const TimeNs took = ThreadCpuNow() - begin;
   budget_.Spend(took);
   tracked.memory_cost = took;
   tracked.next_memory = NextWalk(tracked, now, took);
@@ -209,7 +202,7 @@ void ProcSampler::SampleMemoryInTurn(TimeNs now) {
 }
 
 void ProcSampler::ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now) {
-  const TimeNs begin = OwnCpu();
+  const TimeNs begin = ThreadCpuNow();
   KernelView& view = out_.view(key);
   if (const auto maps = ReadFile(fmt::format("/proc/{}/maps", tracked.host_pid), 16u << 20)) {
     view.allocator = AllocatorLibrary(*maps);
@@ -232,7 +225,7 @@ void ProcSampler::ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now) {
     }
   }
   ++tracked.scans;
-  const TimeNs took = OwnCpu() - begin;
+  const TimeNs took = ThreadCpuNow() - begin;
   budget_.Spend(took);
   // A worker has the libraries of its parent, or imports them before it asks for an index.
   const bool again = tracked.scans == 1 && !tracked.is_worker;

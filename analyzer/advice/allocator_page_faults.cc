@@ -12,7 +12,8 @@
 
 #include <string>
 
-#include "analyzer/advice/rules.h"
+#include "analyzer/advice/pillow.h"
+#include "analyzer/advice/place.h"
 #include "analyzer/report/format.h"
 #include "analyzer/whatif/page_faults.h"
 
@@ -29,17 +30,8 @@ std::string AllocatorOf(const RuleInput& input) {
   return "";
 }
 
-bool PillowDecodes(const RuleInput& input) {
-  const StageTotals& decode = input.diagnosis.run.stages[traces::StageId::kDecode];
-  double pillow = 0;
-  for (const auto& [name, part] : decode.children) {
-    if (input.trace.String(name).substr(0, 3) == "PIL") pillow += Seconds(part.wall);
-  }
-  return pillow > 0.5 * Seconds(decode.wall);
-}
-
 std::string Action(const RuleInput& input, const std::string& allocator) {
-  if (allocator == "jemalloc" && PillowDecodes(input)) {
+  if (allocator == "jemalloc" && PillowShareOfDecode(input) > 0.5) {
     return "Start the run with PILLOW_BLOCKS_MAX=16, or without jemalloc: Pillow then keeps the "
            "blocks of its pictures instead of giving each back.";
   }
@@ -94,6 +86,7 @@ void AllocatorPageFaults(const RuleInput& input, Findings& out) {
                       {"allocator", allocator.empty() ? std::string("libc") : allocator},
                       {"threshold_gain", 0.05}};
   finding.action = Action(input, allocator);
+  PlaceInWorkers(input, finding);
   out.push_back(std::move(finding));
 }
 

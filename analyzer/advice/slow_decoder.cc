@@ -7,20 +7,15 @@
 // gain.
 #include <fmt/core.h>
 
-#include "analyzer/advice/rules.h"
+#include "analyzer/advice/pillow.h"
 
 namespace penstock::analyzer {
 
 void SlowDecoder(const RuleInput& input, Findings& out) {
   constexpr double kFaster = 1.2;
   if (!input.diagnosis.loader) return;
-  const StageTotals& decode = input.diagnosis.run.stages[traces::StageId::kDecode];
   const double share = input.ShareOfFetch(traces::StageId::kDecode);
-  double pillow = 0;
-  for (const auto& [name, part] : decode.children) {
-    if (input.trace.String(name).substr(0, 3) == "PIL") pillow += Seconds(part.wall);
-  }
-  const double of_decode = decode.wall.value > 0 ? pillow / Seconds(decode.wall) : 0;
+  const double of_decode = PillowShareOfDecode(input);
   if (share < 0.4 || of_decode < 0.8) return;
   Finding finding;
   finding.predicted = input.WithScaled(Factor::kDecode, 1 / kFaster);

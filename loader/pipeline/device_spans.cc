@@ -63,8 +63,8 @@ TimeNs DeviceSpans::Between(cuda::Stream& stream, unsigned from, unsigned to) co
 }
 
 void DeviceSpans::Emit(TimeNs begun, TimeNs ended, traces::StageId stage, NameId name,
-                       const Place& place) {
-  if (thread_.on()) thread_.Emit(stage, name, place, TickAt(begun), TickAt(ended), {});
+                       const Place& place, Bytes bytes) {
+  if (thread_.on()) thread_.Emit(stage, name, place, TickAt(begun), TickAt(ended), bytes);
 }
 
 void DeviceSpans::Emit(cuda::Stream& stream, unsigned from, unsigned to, traces::StageId stage,
@@ -72,8 +72,7 @@ void DeviceSpans::Emit(cuda::Stream& stream, unsigned from, unsigned to, traces:
   if (!thread_.on()) return;
   const Result<TimeNs> begun = stream.SinceAnchor(from);
   const Result<TimeNs> ended = stream.SinceAnchor(to);
-  if (!begun || !ended) return;
-  thread_.Emit(stage, name, place, TickAt(*begun), TickAt(*ended), bytes);
+  if (begun && ended) Emit(*begun, *ended, stage, name, place, bytes);
 }
 
 }  // namespace penstock::loader

@@ -24,7 +24,8 @@ class DeviceSpans {
   // Length between two marks that have been passed; 0 where the device does not tell.
   [[nodiscard]] TimeNs Between(cuda::Stream& stream, unsigned from, unsigned to) const;
   // Records a stretch of the device's time as a span.
-  void Emit(TimeNs begun, TimeNs ended, traces::StageId stage, NameId name, const Place& place);
+  void Emit(TimeNs begun, TimeNs ended, traces::StageId stage, NameId name, const Place& place,
+            Bytes bytes);
   // Records the stay between two marks as a span.
   void Emit(cuda::Stream& stream, unsigned from, unsigned to, traces::StageId stage, NameId name,
             const Place& place, Bytes bytes);

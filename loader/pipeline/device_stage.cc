@@ -288,7 +288,7 @@ void DeviceStage::Count(Lane& lane) {
     const auto stretches = lane.jpeg->Stretches();
     for (const auto& [begun, ended] : stretches) {
       stats_.decode += ended - begun;
-      spans_->Emit(begun, ended, StageId::kKernel, spans_->decode, place);
+      spans_->Emit(begun, ended, StageId::kKernel, spans_->decode, place, {});
     }
     if (stretches.empty()) {
       stats_.decode += spans_->Between(stream, kCopied, kDecoded);

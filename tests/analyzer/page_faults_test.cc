@@ -67,6 +67,8 @@ TEST(PageFaultsTest, MemoryThatIsGivenBackForEachSampleIsFound) {
   EXPECT_GT(finding->predicted->speedup, 2);
   EXPECT_NE(finding->action.find("MALLOC_TRIM_THRESHOLD_=268435456"), std::string::npos);
   EXPECT_EQ(finding->action.find("32 MB"), std::string::npos);
+  EXPECT_EQ(finding->pids.size(), 2u);
+  EXPECT_GT(finding->to, finding->from);
 }
 
 TEST(PageFaultsTest, FaultsThatCostLittleOrAreNeededAreFine) {
