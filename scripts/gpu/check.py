@@ -164,7 +164,7 @@ def cost(args):
         for level in levels:
             recorded = rate([args.penstock, "record", "--gpu", level, "-o", args.trace, "--", *command])
             ratios[level].append(recorded / plain)
-        # What there is, should the time that a machine is lent for end before the pairs.
+        # What there is, should it be cut off before the last pair.
         print(f"        pair {pair + 1}: " + ", ".join(f"{level} {1 - ratios[level][-1]:+.2%}" for level in levels),
               flush=True)
     status = 0
