@@ -231,6 +231,8 @@ __attribute__((constructor)) void Start() {
     const char* budget = Variable("PENSTOCK_MAX_BYTES");
     const int64_t bytes = budget != nullptr ? ParseNumber(budget) : -1;
     g_config.max_bytes = bytes > 0 ? static_cast<uint64_t>(bytes) : kDefaultBudget;
+    const char* force = Variable("PENSTOCK_FORCE");
+    g_config.force = force != nullptr && force[0] != 0 && force[0] != '0';
     const char* batches = Variable("PENSTOCK_BATCHES");
     const int64_t limit = batches != nullptr ? ParseNumber(batches) : -1;
     g_config.batches = limit > 0 ? static_cast<uint64_t>(limit) : 0;
@@ -248,6 +250,13 @@ __attribute__((constructor)) void Start() {
       StartGpu(Variable("PENSTOCK_GPU"), Variable, SetVariable);
     }
   }
+  errno = saved;
+}
+
+// exit() and the end of main(). Other ends leave the rest to whoever reads the file.
+__attribute__((destructor)) void AtExit() {
+  const int saved = errno;
+  EndProcess();
   errno = saved;
 }
 

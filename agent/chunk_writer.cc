@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "agent/anchor.h"
 #include "agent/audit.h"
 #include "agent/linear.h"
 #include "agent/process.h"
@@ -13,34 +14,45 @@
 namespace penstock::agent {
 namespace {
 
-// A fresh chunk for the calling thread, or nullptr. `previous` is unmapped in linear mode.
-// `writer`: as in the chunk's header; `name`: of the thread, nullptr: that of the calling one.
-wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
-                              uint64_t dropped, uint32_t writer, const char* name) {
-  wire::ChunkHeader* chunk = nullptr;
-  uint32_t index = 0;
-  if (g_header->mode == wire::kRing) {
-    auto* base = reinterpret_cast<char*>(g_header) + wire::kHeaderSize;
-    for (index = 0; index < g_header->chunk_count && chunk == nullptr; ++index) {
-      auto* candidate =
-          reinterpret_cast<wire::ChunkHeader*>(base + uint64_t{index} * wire::kChunkSize);
-      uint32_t expected = wire::kChunkFree;
-      if (__atomic_load_n(&candidate->state, __ATOMIC_RELAXED) == wire::kChunkFree &&
-          __atomic_compare_exchange_n(&candidate->state, &expected, uint32_t{wire::kChunkOwned},
-                                      false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-        chunk = candidate;
-      }
-    }
-    --index;
-  } else {
-    chunk = ClaimLinearChunk(&index);
-    Audit();
-    if (chunk != nullptr && previous != nullptr) {
-      __atomic_store_n(&previous->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
-      sys::Unmap(previous, wire::kChunkSize);
-      previous = nullptr;
+// Takes a chunk that nobody has; nullptr: there is none. `index`: its number.
+wire::ChunkHeader* TakeFreeChunk(uint32_t* index) {
+  auto* base = reinterpret_cast<char*>(g_header) + wire::kHeaderSize;
+  for (uint32_t i = 0; i < g_header->chunk_count; ++i) {
+    auto* candidate = reinterpret_cast<wire::ChunkHeader*>(base + uint64_t{i} * wire::kChunkSize);
+    uint32_t expected = wire::kChunkFree;
+    if (__atomic_load_n(&candidate->state, __ATOMIC_RELAXED) == wire::kChunkFree &&
+        __atomic_compare_exchange_n(&candidate->state, &expected, uint32_t{wire::kChunkOwned},
+                                    false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+      *index = i;
+      return candidate;
     }
   }
+  return nullptr;
+}
+
+// Without a collector it is the threads themselves that free chunks, and each use of a chunk has a
+// place of its own in the file.
+wire::ChunkHeader* TakeLinearChunk(uint32_t* index) {
+  wire::ChunkHeader* chunk = TakeFreeChunk(index);
+  if (chunk == nullptr) {
+    ReclaimDeadChunks();
+    chunk = TakeFreeChunk(index);
+  }
+  if (chunk != nullptr && !TakePlace(index)) {
+    __atomic_store_n(&chunk->state, uint32_t{wire::kChunkFree}, __ATOMIC_RELEASE);
+    chunk = nullptr;
+  }
+  Audit();
+  return chunk;
+}
+
+// A fresh chunk for the calling thread, or nullptr.
+// `writer`: as in the chunk's header; `name`: of the thread, nullptr: that of the calling one.
+wire::ChunkHeader* ClaimChunk(uint32_t tid, uint32_t sequence, uint64_t dropped, uint32_t writer,
+                              const char* name) {
+  uint32_t index = 0;
+  wire::ChunkHeader* chunk =
+      g_header->mode == wire::kRing ? TakeFreeChunk(&index) : TakeLinearChunk(&index);
   if (chunk == nullptr) {
     return nullptr;
   }
@@ -66,10 +78,43 @@ wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_
   return chunk;
 }
 
+// The thread's full chunk goes to the file, and the thread goes on in it. kNo: it cannot be written
+// now and stays in memory as it is; kNoPlace: it is written, and there is no place for another.
+enum class Renewed { kYes, kNo, kNoPlace };
+Renewed RenewLinearChunk(ThreadState* s) {
+  wire::ChunkHeader* chunk = s->chunk;
+  if (!s->written_out && !WriteOut(chunk)) {
+    return Renewed::kNo;
+  }
+  s->written_out = true;
+  uint32_t index = 0;
+  Audit();
+  if (!TakePlace(&index)) {
+    return Renewed::kNoPlace;
+  }
+  // In this order: a reader that finds no record here takes those of the file.
+  __atomic_store_n(&chunk->committed, 0u, __ATOMIC_RELEASE);
+  __atomic_store_n(&chunk->sequence, s->sequence, __ATOMIC_RELEASE);
+  __atomic_store_n(&chunk->index, index, __ATOMIC_RELEASE);
+  chunk->drained = 0;
+  chunk->dropped = s->dropped;
+  chunk->anchor = TakeAnchor();
+  s->sequence += s->writer == 0 ? 1u : 0u;
+  s->used = 0;
+  s->written_out = false;
+  return Renewed::kYes;
+}
+
 }  // namespace
 
 __attribute__((noinline)) bool NextChunk(ThreadState* s) {
   wire::ChunkHeader* old = s->chunk;
+  if (old != nullptr && g_header->mode == wire::kLinear) {
+    const Renewed renewed = RenewLinearChunk(s);
+    if (renewed != Renewed::kNo) {
+      return renewed == Renewed::kYes;
+    }
+  }
   uint32_t inflight = 0;
   wire::Inflight saved[wire::kMaxInflight];
   wire::Inflight operation = {};
@@ -78,12 +123,12 @@ __attribute__((noinline)) bool NextChunk(ThreadState* s) {
     __builtin_memcpy(saved, old->inflight, inflight * sizeof saved[0]);
     operation = old->operation;
   }
-  wire::ChunkHeader* chunk = ClaimChunk(old, s->tid, s->sequence, s->dropped, s->writer,
-                                        s->writer != 0 ? s->name : nullptr);
+  wire::ChunkHeader* chunk =
+      ClaimChunk(s->tid, s->sequence, s->dropped, s->writer, s->writer != 0 ? s->name : nullptr);
   if (chunk == nullptr) {
     return false;
   }
-  if (old != nullptr && g_header->mode == wire::kRing) {
+  if (old != nullptr) {
     __atomic_store_n(&old->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
   }
   __builtin_memcpy(chunk->inflight, saved, inflight * sizeof saved[0]);
@@ -103,9 +148,10 @@ __attribute__((noinline)) void Drop(ThreadState* s, uint64_t records) {
 }
 
 void PublishChunk(ThreadState* s) {
-  __atomic_store_n(&s->chunk->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
   if (g_header->mode == wire::kLinear) {
-    sys::Unmap(s->chunk, wire::kChunkSize);
+    RetireChunk(s->chunk);
+  } else {
+    __atomic_store_n(&s->chunk->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
   }
   s->chunk = nullptr;
 }

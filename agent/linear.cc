@@ -2,19 +2,15 @@
 
 #include "agent/linear.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
+#include <signal.h>
 #include <time.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#include <x86intrin.h>
-#endif
 
 #include <initializer_list>
 
+#include "agent/anchor.h"
+#include "agent/output.h"
 #include "agent/process.h"
-#include "agent/recorder.h"
+#include "agent/segment.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
 #include "agent/time_namespace.h"
@@ -25,53 +21,25 @@ namespace {
 // The file grows by this many chunks (4 MiB) at a time.
 constexpr uint32_t kGrowChunks = 64;
 constexpr long kExist = -17;  // EEXIST
+// A thread has a chunk as long as it lives. Only what is touched takes memory.
+constexpr uint32_t kSegmentChunks[] = {1022, 254, 62, 14};
+constexpr uint32_t kSweeping = 3;  // beside wire::ChunkState: somebody frees the chunk
 
-// Of the kernel: some programs preload a library that tells them another time.
-uint64_t ClockNs(clockid_t clock) {
-  struct timespec t = {};
-  sys::Call(SYS_clock_gettime, clock, sys::Pointer(&t));
-  const uint64_t ns =
-      static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
-  return clock == CLOCK_MONOTONIC ? ns - static_cast<uint64_t>(g_clock_shift) : ns;
+int g_segment = -1;
+char g_beside[4200] = {};   // where the run goes on if its file is lost
+uint32_t g_relocating = 0;  // a thread looks for the file there
+uint32_t g_finished = 0;    // FinishLinear() has sealed the file
+
+uint64_t RunHash() {
+  return wire::HashOf(g_config.run, Length(g_config.run));
 }
 
-// Growing past RLIMIT_FSIZE would raise SIGXFSZ in the traced program.
-bool WithinSizeLimit(uint64_t size) {
-  struct rlimit limit;
-  if (sys::Call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, sys::Pointer(&limit)) != 0) {
-    return false;
-  }
-  return limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
+wire::ChunkHeader* ChunkAt(uint32_t i) {
+  return reinterpret_cast<wire::ChunkHeader*>(reinterpret_cast<char*>(g_header) +
+                                              wire::kHeaderSize + uint64_t{i} * wire::kChunkSize);
 }
 
-// Backs [offset, offset + size) with blocks, so that a store can never meet a full disk (SIGBUS).
-// Harmless to a range that is in use. `*unsupported`: the file system cannot do it at all.
-bool Allocate(int fd, uint64_t offset, uint64_t size, bool* unsupported) {
-  if (!WithinSizeLimit(offset + size)) {
-    return false;
-  }
-  const long r =
-      sys::Call(SYS_fallocate, fd, 0, static_cast<long>(offset), static_cast<long>(size));
-  *unsupported = r == -95 /* EOPNOTSUPP */ || r == -38 /* ENOSYS */;
-  return r == 0;
-}
-
-// The same by writing zeros: only for a range that nobody else uses.
-bool ZeroFill(int fd, uint64_t offset, uint64_t size) {
-  static const char kZeros[4096] = {};
-  for (uint64_t at = offset; at < offset + size; at += sizeof kZeros) {
-    if (sys::Pwrite(fd, kZeros, sizeof kZeros, at) != static_cast<long>(sizeof kZeros)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool AllocateOwn(int fd, uint64_t offset, uint64_t size) {
-  bool unsupported = false;
-  return Allocate(fd, offset, size, &unsupported) || (unsupported && ZeroFill(fd, offset, size));
-}
-
+// All but the magic, which says that the rest is there.
 void FillHeader(wire::FileHeader* h) {
   h->major = wire::kMajor;
   h->minor = wire::kMinor;
@@ -81,7 +49,7 @@ void FillHeader(wire::FileHeader* h) {
   h->mode = wire::kLinear;
   g_tsc = !g_config.monotonic && TscIsClock();
   h->clock = g_tsc ? wire::kClockTsc : wire::kClockMonotonic;
-  h->uuid[0] = wire::HashOf(g_config.run, Length(g_config.run));
+  h->uuid[0] = RunHash();
   h->uuid[1] = ClockNs(CLOCK_REALTIME);
   sys::ReadFile("/proc/sys/kernel/random/boot_id", h->boot_id, sizeof h->boot_id);
   sys::ReadFile("/proc/sys/kernel/hostname", h->host, sizeof h->host);
@@ -114,178 +82,372 @@ void FillHeader(wire::FileHeader* h) {
   h->anchors[0] = first;
   h->anchors[1] = second;
   h->anchor_count = 2;
-  __builtin_memcpy(h->magic, wire::kMagic, sizeof wire::kMagic);
 }
 
-bool IsRecordingOfThisRun(const char* path) {
-  int fd = sys::Open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    return false;
-  }
-  wire::FileHeader head;  // only the first fields are read
-  constexpr size_t kNeed = offsetof(wire::FileHeader, boot_id);
-  const bool read = sys::Read(fd, &head, kNeed) == static_cast<long>(kNeed);
-  sys::Close(fd);
-  return read && __builtin_memcmp(head.magic, wire::kMagic, sizeof wire::kMagic) == 0 &&
-         head.uuid[0] == wire::HashOf(g_config.run, Length(g_config.run));
-}
-
-}  // namespace
-
-bool TscIsClock() {
-#if defined(__x86_64__)
-  unsigned a = 0;
-  unsigned b = 0;
-  unsigned c = 0;
-  unsigned d = 0;
-  if (__get_cpuid(0x80000007u, &a, &b, &c, &d) == 0 || (d & (1u << 8)) == 0) {
-    return false;
-  }
-  char source[32];
-  return sys::ReadFile("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
-                       sizeof source) > 0 &&
-         StartsWith(source, "tsc");
-#else
-  return false;
-#endif
-}
-
-wire::ClockAnchor TakeAnchor() {
-  wire::ClockAnchor best = {};
-  uint64_t best_width = ~uint64_t{0};
-  for (int i = 0; i < 4; ++i) {
-    const uint64_t before = ClockNs(CLOCK_MONOTONIC);
-    const uint64_t ticks = Now();
-    const uint64_t after = ClockNs(CLOCK_MONOTONIC);
-    if (after - before < best_width) {
-      best_width = after - before;
-      best.monotonic_ns = before + (after - before) / 2;
-      best.ticks = g_tsc ? ticks : best.monotonic_ns;
+// A fresh segment, attached; g_segment is its id.
+wire::FileHeader* MakeSegment(size_t* size) {
+  RemoveStaleSegments();
+  for (const uint32_t chunks : kSegmentChunks) {
+    const size_t bytes = wire::kHeaderSize + size_t{chunks} * wire::kChunkSize;
+    g_segment = CreateSegment(bytes);
+    auto* header = static_cast<wire::FileHeader*>(AttachSegment(g_segment, size));
+    if (header != nullptr) {
+      header->chunk_count = chunks;
+      header->segment = static_cast<uint32_t>(g_segment) + 1;
+      return header;
+    }
+    if (g_segment >= 0) {
+      RemoveSegment(g_segment);
     }
   }
-  best.realtime_ns = ClockNs(CLOCK_REALTIME) - (ClockNs(CLOCK_MONOTONIC) - best.monotonic_ns);
-  return best;
+  g_segment = -1;
+  return nullptr;
 }
 
-void RemoveStaleRecording() {
-  char magic[8] = {};
-  int fd = sys::Open(g_config.out, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
+void DropSegment(const wire::FileHeader* header) {
+  RemoveSegment(g_segment);
+  DetachSegment(header);
+  g_segment = -1;
+}
+
+// The segment that others of this run write into, or, where they have sealed the file, a new one
+// that goes on where they ended. Under the lock of the file.
+wire::FileHeader* JoinUnderLock(const char* path, const OutputLook& seen, size_t* size) {
+  // Once more: somebody may have sealed it, or gone on, while we waited for the lock.
+  const OutputLook look = LookAtOutput(path, RunHash());
+  if (look.kind != OutputLook::kOfThisRun) {
+    return nullptr;
+  }
+  CloseOutput(look.fd);
+  RememberOutput(path, RunHash(), seen.fd);
+  if (!look.sealed && look.segment >= 0) {
+    auto* header = static_cast<wire::FileHeader*>(AttachSegment(look.segment, size));
+    if (header != nullptr && *size >= wire::kHeaderSize && header->uuid[0] == RunHash() &&
+        header->segment == static_cast<uint32_t>(look.segment) + 1) {
+      g_segment = look.segment;
+      return header;
+    }
+    if (header != nullptr) {
+      DetachSegment(header);
+    }
+  }
+  wire::FileHeader* header = MakeSegment(size);
+  if (header == nullptr) {
+    return nullptr;
+  }
+  const uint32_t chunks = header->chunk_count;
+  if (!ReadHeader(seen.fd, header)) {
+    DropSegment(header);
+    return nullptr;
+  }
+  header->chunk_count = chunks;
+  header->segment = static_cast<uint32_t>(g_segment) + 1;
+  header->sealed = 0;
+  header->late_writers = 0;
+  g_tsc = header->clock == wire::kClockTsc;
+  if (!WriteHeader(seen.fd, header)) {
+    DropSegment(header);
+    return nullptr;
+  }
+  return header;
+}
+
+wire::FileHeader* Join(const char* path, const OutputLook& look, size_t* size) {
+  wire::FileHeader* header = nullptr;
+  if (LockOutput(look.fd)) {
+    header = JoinUnderLock(path, look, size);
+    UnlockOutput(look.fd);
+  }
+  return header;
+}
+
+// `*taken`: the name belongs to something else by now.
+wire::FileHeader* Make(const char* path, bool replace, size_t* size, bool* taken) {
+  wire::FileHeader* header = MakeSegment(size);
+  if (header == nullptr) {
+    return nullptr;
+  }
+  FillHeader(header);
+  __builtin_memcpy(header->magic, wire::kMagic, sizeof wire::kMagic);
+  const long made = CreateOutput(path, header, replace);
+  if (made == 0) {
+    return header;
+  }
+  DropSegment(header);
+  *taken = made == kExist;
+  return nullptr;
+}
+
+// Opens the output. Somebody may have removed or cut the file, or made another of it: what this run
+// still has goes to the name beside it then.
+int OpenOrRelocate() {
+  int fd = OpenOutput();
+  uint32_t expected = 0;
+  if (fd >= 0 || g_beside[0] == 0 ||
+      !__atomic_compare_exchange_n(&g_relocating, &expected, 1u, false, __ATOMIC_ACQUIRE,
+                                   __ATOMIC_RELAXED)) {
+    return fd;
+  }
+  const OutputLook lost = LookAtOutput(g_config.out, RunHash());
+  OutputLook look = LookAtOutput(g_beside, RunHash());
+  if (lost.kind == OutputLook::kOfThisRun) {
+    CloseOutput(lost.fd);  // it is there and cannot be written
+  } else if (look.kind == OutputLook::kOfThisRun) {
+    RememberOutput(g_beside, RunHash(), look.fd);
+  } else if (look.kind == OutputLook::kAbsent) {
+    CreateOutput(g_beside, g_header, false);
+  }
+  if (look.kind == OutputLook::kOfThisRun) {
+    CloseOutput(look.fd);
+  }
+  __atomic_store_n(&g_relocating, 0u, __ATOMIC_RELEASE);
+  return OpenOutput();
+}
+
+void TwoDigits(Text& text, int64_t value) {
+  text.Add(value < 10 ? "0" : "").Number(static_cast<uint64_t>(value));
+}
+
+// Civil date of a count of days since 1970-01-01. Source: Howard Hinnant, "chrono-Compatible
+// Low-Level Date Algorithms", civil_from_days.
+void AddDate(Text& text, int64_t days) {
+  const int64_t shifted = days + 719468;
+  const int64_t era = shifted / 146097;
+  const int64_t of_era = shifted - era * 146097;
+  const int64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+  const int64_t day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const int64_t shifted_month = (5 * day_of_year + 2) / 153;
+  const int64_t month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
+  text.Number(static_cast<uint64_t>(year_of_era + era * 400 + (month <= 2 ? 1 : 0)));
+  TwoDigits(text, month);
+  TwoDigits(text, day_of_year - (153 * shifted_month + 2) / 5 + 1);
+}
+
+// A thread that no longer exists, in a process whose number means the same to us.
+bool IsDead(const wire::ChunkHeader* chunk) {
+  if (chunk->process >= wire::kMaxProcesses || g_slot == nullptr ||
+      g_header->processes[chunk->process].pid_namespace != g_slot->pid_namespace) {
+    return false;
+  }
+  const uint32_t tid = chunk->writer != 0 ? chunk->writer : chunk->tid;
+  return sys::Call(SYS_tgkill, chunk->pid, tid, 0) == -3 /* ESRCH */;
+}
+
+bool HoldsSomething(const wire::ChunkHeader* chunk) {
+  return __atomic_load_n(&chunk->pid, __ATOMIC_ACQUIRE) != 0 &&
+         __atomic_load_n(&chunk->state, __ATOMIC_RELAXED) != wire::kChunkFree;
+}
+
+// Its header tells readers that it was written, and is counted once.
+bool WriteOutTo(int fd, wire::ChunkHeader* chunk) {
+  const bool first = __atomic_exchange_n(&chunk->drained, uint64_t{1}, __ATOMIC_RELAXED) == 0;
+  const bool written = WriteChunk(fd, chunk);
+  if (first && written) {
+    __atomic_fetch_add(&g_header->written_chunks, 1u, __ATOMIC_RELAXED);
+  } else if (first) {
+    __atomic_store_n(&chunk->drained, uint64_t{0}, __ATOMIC_RELAXED);
+  }
+  return written;
+}
+
+// Back to the others. Requires: written out.
+void FreeChunk(wire::ChunkHeader* chunk) {
+  __atomic_store_n(&chunk->inflight_depth, 0u, __ATOMIC_RELAXED);
+  __atomic_store_n(&chunk->operation.stage, uint8_t{0}, __ATOMIC_RELAXED);
+  __atomic_store_n(&chunk->committed, 0u, __ATOMIC_RELAXED);
+  __atomic_store_n(&chunk->pid, 0u, __ATOMIC_RELAXED);
+  __atomic_store_n(&chunk->drained, uint64_t{0}, __ATOMIC_RELAXED);
+  chunk->tid = 0;
+  chunk->writer = 0;
+  chunk->process_start = 0;
+  __atomic_store_n(&chunk->state, uint32_t{wire::kChunkFree}, __ATOMIC_RELEASE);
+}
+
+// Under the lock of the file: nobody joins meanwhile.
+void Seal(int fd) {
+  bool whole = true;
+  for (uint32_t i = 0; i < g_header->chunk_count; ++i) {
+    wire::ChunkHeader* chunk = ChunkAt(i);
+    whole = (!HoldsSomething(chunk) || WriteOutTo(fd, chunk)) && whole;
+  }
+  if (!whole) {
     return;
   }
-  const bool read = sys::Read(fd, magic, sizeof magic) == static_cast<long>(sizeof magic);
-  sys::Close(fd);
-  if (read && __builtin_memcmp(magic, wire::kMagic, sizeof magic) == 0 &&
-      !IsRecordingOfThisRun(g_config.out)) {
-    sys::Call(SYS_unlinkat, AT_FDCWD, sys::Pointer(g_config.out), 0);
+  const uint32_t chunks = __atomic_load_n(&g_header->next_chunk, __ATOMIC_RELAXED);
+  __atomic_store_n(&g_header->allocated_chunks, chunks, __ATOMIC_RELAXED);
+  __atomic_store_n(&g_header->sealed, 1u, __ATOMIC_RELEASE);
+  if (WriteHeader(fd, g_header)) {
+    TrimOutput(fd, chunks);
+    RemoveSegment(g_segment);
+    __atomic_store_n(&g_finished, 1u, __ATOMIC_RELEASE);
+  } else {
+    __atomic_store_n(&g_header->sealed, 0u, __ATOMIC_RELEASE);
   }
-}
-
-namespace {
-
-// A file with a whole header and nothing else.
-bool WriteHeader(int fd) {
-  if (!AllocateOwn(fd, 0, wire::kHeaderSize)) {
-    return false;
-  }
-  void* memory = sys::Map(nullptr, wire::kHeaderSize, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (memory == nullptr) {
-    return false;
-  }
-  FillHeader(static_cast<wire::FileHeader*>(memory));
-  sys::Unmap(memory, wire::kHeaderSize);
-  return true;
-}
-
-// Made whole without a name, then linked: no process ever sees half a header, and one that is
-// killed here leaves nothing. False: this file system, or this /proc, has no such thing.
-bool LinkNameless() {
-  char folder[4096];
-  Text text{folder, sizeof folder};
-  text.Add(g_config.out, static_cast<size_t>(BaseName(g_config.out) - g_config.out));
-  const int fd = text.cut ? -1 : sys::Open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0644);
-  if (fd < 0) {
-    return false;
-  }
-  char name[40];
-  Text link{name, sizeof name};
-  link.Add("/proc/self/fd/").Number(static_cast<uint64_t>(fd));
-  const long linked = WriteHeader(fd)
-                          ? sys::Call(SYS_linkat, AT_FDCWD, sys::Pointer(name), AT_FDCWD,
-                                      sys::Pointer(g_config.out), AT_SYMLINK_FOLLOW)
-                          : -1;
-  sys::Close(fd);
-  return linked == 0 || (linked == kExist && IsRecordingOfThisRun(g_config.out));
 }
 
 }  // namespace
 
-bool PrepareLinear() {
-  if (IsRecordingOfThisRun(g_config.out) || LinkNameless()) {
-    return true;
+bool NameBeside(const char* out, const char* run, char* name, size_t capacity) {
+  const char* base = BaseName(out);
+  const char* dot = base;
+  for (const char* p = base; *p != 0; ++p) {
+    dot = *p == '.' && p != base ? p : dot;
   }
-  char temporary[4200];
-  Text name{temporary, sizeof temporary};
-  name.Add(g_config.out).Add(".").Number(sys::Pid()).Add(".tmp");
-  if (name.cut) {
-    return false;
+  const size_t stem = dot != base ? static_cast<size_t>(dot - out) : Length(out);
+  const int64_t pid = ParseNumber(run);
+  const char* dash = Find(run, "-");
+  const int64_t seconds = dash != nullptr ? ParseNumber(dash + 1) : -1;
+  Text text{name, capacity};
+  text.Add(out, stem).Add(".");
+  if (pid >= 0 && seconds >= 0) {
+    AddDate(text, seconds / 86400);
+    text.Add("-");
+    TwoDigits(text, seconds % 86400 / 3600);
+    TwoDigits(text, seconds % 3600 / 60);
+    TwoDigits(text, seconds % 60);
+    text.Add("-").Number(static_cast<uint64_t>(pid));
+  } else {
+    text.Number(wire::HashOf(run, Length(run)));  // a name that somebody else gave the run
   }
-  int fd = sys::Open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0) {
-    return false;
-  }
-  bool ok = WriteHeader(fd);
-  sys::Close(fd);
-  if (ok) {
-    const long linked = sys::Call(SYS_linkat, AT_FDCWD, sys::Pointer(temporary), AT_FDCWD,
-                                  sys::Pointer(g_config.out), 0);
-    ok = linked == 0 || (linked == kExist && IsRecordingOfThisRun(g_config.out));
-    if (linked != 0 && linked != kExist) {
-      // File systems without hard links.
-      ok = sys::Call(SYS_renameat2, AT_FDCWD, sys::Pointer(temporary), AT_FDCWD,
-                     sys::Pointer(g_config.out), 1 /* RENAME_NOREPLACE */) == 0;
-    }
-  }
-  sys::Call(SYS_unlinkat, AT_FDCWD, sys::Pointer(temporary), 0);
-  return ok;
+  text.Add(out + stem);
+  return !text.cut;
 }
 
-wire::ChunkHeader* ClaimLinearChunk(uint32_t* index) {
-  const uint32_t mine = __atomic_fetch_add(&g_header->next_chunk, 1u, __ATOMIC_RELAXED);
-  if (mine >= g_header->max_chunks) {
-    return nullptr;
+wire::FileHeader* AttachLinear(size_t* size) {
+  const bool fits = NameBeside(g_config.out, g_config.run, g_beside, sizeof g_beside);
+  bool replace = g_config.force;
+  // A name may be taken or given up between two looks.
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    const OutputLook first = LookAtOutput(g_config.out, RunHash());
+    const char* path = g_config.out;
+    OutputLook look = first;
+    if (first.kind != OutputLook::kOfThisRun && fits) {
+      look = LookAtOutput(g_beside, RunHash());
+      path = g_beside;
+    }
+    if (look.kind == OutputLook::kOfThisRun) {
+      wire::FileHeader* joined = Join(path, look, size);
+      CloseOutput(look.fd);
+      return joined;
+    }
+    bool taken = false;
+    wire::FileHeader* made = nullptr;
+    if (first.kind == OutputLook::kAbsent || replace) {
+      made = Make(g_config.out, replace && first.kind != OutputLook::kAbsent, size, &taken);
+      replace = false;
+    } else if (fits) {
+      made = Make(g_beside, false, size, &taken);
+    }
+    if (made != nullptr || !taken) {
+      return made;
+    }
   }
-  int fd = sys::Open(g_config.out, O_RDWR | O_CLOEXEC);
-  if (fd < 0) {
-    return nullptr;
-  }
-  wire::ChunkHeader* chunk = nullptr;
-  const uint64_t offset = wire::kHeaderSize + uint64_t{mine} * wire::kChunkSize;
-  uint32_t have = __atomic_load_n(&g_header->allocated_chunks, __ATOMIC_ACQUIRE);
-  bool ok = mine < have;
-  if (!ok) {
-    // Two processes may grow the same range: allocating twice does no harm.
-    uint32_t want = mine + kGrowChunks - mine % kGrowChunks;
+  return nullptr;
+}
+
+bool TakePlace(uint32_t* index) {
+  for (;;) {
+    uint32_t next = __atomic_load_n(&g_header->next_chunk, __ATOMIC_RELAXED);
+    uint32_t have = __atomic_load_n(&g_header->allocated_chunks, __ATOMIC_ACQUIRE);
+    if (next < have) {
+      if (__atomic_compare_exchange_n(&g_header->next_chunk, &next, next + 1, false,
+                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        *index = next;
+        return true;
+      }
+      continue;
+    }
+    // Two may reserve the same range: that does no harm.
+    uint32_t want = have + kGrowChunks - have % kGrowChunks;
     want = want <= g_header->max_chunks ? want : static_cast<uint32_t>(g_header->max_chunks);
-    const uint64_t from = wire::kHeaderSize + uint64_t{have} * wire::kChunkSize;
-    bool unsupported = false;
-    ok = Allocate(fd, from, uint64_t{want - have} * wire::kChunkSize, &unsupported);
-    if (!ok) {  // little room left, or no such call: this one chunk alone, then
-      ok = AllocateOwn(fd, offset, wire::kChunkSize);
-      want = have;
+    if (want <= have) {
+      return false;
     }
-    while (ok && have < want &&  // NOLINT: the exchange reloads `have`
-           !__atomic_compare_exchange_n(&g_header->allocated_chunks, &have, want, false,
-                                        __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) {
+    const int fd = OpenOrRelocate();
+    if (fd < 0) {
+      return false;
+    }
+    bool ok = ReserveChunks(fd, have, want);
+    if (!ok) {  // little room left: one at a time, then
+      want = have + 1;
+      ok = ReserveChunks(fd, have, want);
+    }
+    CloseOutput(fd);
+    if (!ok) {
+      return false;
+    }
+    __atomic_compare_exchange_n(&g_header->allocated_chunks, &have, want, false, __ATOMIC_RELEASE,
+                                __ATOMIC_RELAXED);
+  }
+}
+
+bool WriteOut(wire::ChunkHeader* chunk) {
+  const int fd = OpenOrRelocate();
+  if (fd < 0) {
+    return false;
+  }
+  const bool written = WriteOutTo(fd, chunk);
+  if (written) {
+    WriteHeader(fd, g_header);
+  }
+  CloseOutput(fd);
+  return written;
+}
+
+void RetireChunk(wire::ChunkHeader* chunk) {
+  __atomic_store_n(&chunk->state, kSweeping, __ATOMIC_RELEASE);
+  if (WriteOut(chunk)) {
+    FreeChunk(chunk);
+  } else {
+    __atomic_store_n(&chunk->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
+  }
+}
+
+void ReclaimDeadChunks() {
+  for (uint32_t i = 0; i < g_header->chunk_count; ++i) {
+    wire::ChunkHeader* chunk = ChunkAt(i);
+    uint32_t state = __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);
+    const bool given_up = state == wire::kChunkFull;
+    if (HoldsSomething(chunk) && state != kSweeping && (given_up || IsDead(chunk)) &&
+        __atomic_compare_exchange_n(&chunk->state, &state, kSweeping, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED)) {
+      RetireChunk(chunk);
     }
   }
-  if (ok) {
-    chunk = static_cast<wire::ChunkHeader*>(
-        sys::Map(nullptr, wire::kChunkSize, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset));
+}
+
+bool FinishLinear() {
+  const int fd = g_finished == 0 ? OpenOrRelocate() : -1;
+  if (fd < 0) {
+    return false;
   }
-  sys::Close(fd);
-  *index = mine;
-  return chunk;
+  if (LockOutput(fd)) {
+    if (Attachments(g_segment) == 1) {
+      Seal(fd);
+    } else {
+      for (uint32_t i = 0; i < g_header->chunk_count; ++i) {
+        wire::ChunkHeader* chunk = ChunkAt(i);
+        if (HoldsSomething(chunk) && chunk->process == g_slot_index) {
+          WriteOutTo(fd, chunk);
+        }
+      }
+      WriteHeader(fd, g_header);
+    }
+    UnlockOutput(fd);
+  }
+  CloseOutput(fd);
+  return g_finished != 0;
+}
+
+void NoteLateLoss() {
+  if (__atomic_load_n(&g_finished, __ATOMIC_ACQUIRE) == 0) {
+    return;
+  }
+  const int fd = OpenOutput();
+  if (fd >= 0) {
+    WriteHeader(fd, g_header);
+    CloseOutput(fd);
+  }
 }
 
 }  // namespace penstock::agent

@@ -1,28 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recording without a collector: one file that every process of the run appends chunks to.
+// Recording without a collector. The processes of a run share a segment of chunks, as under a
+// collector; whoever has filled a chunk writes it to its place in the output file and goes on in
+// the same memory. What is left in the segment is written by the last process that ends by itself;
+// a reader of the file joins what a killed one left (traces/join_segment.h).
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "traces/wire.h"
 
 namespace penstock::agent {
 
-// Makes the file named by g_config.out unless a process of this run has made it.
-// False: it cannot be made (no permission, disk full, limit); nothing is left behind.
-bool PrepareLinear();
+struct ThreadState;
 
-// Claims and maps the next chunk. nullptr: budget or disk exhausted.
-wire::ChunkHeader* ClaimLinearChunk(uint32_t* index);
+// Joins the recording of this run, or makes it: g_config.out, or, where that name belongs to
+// anything else, the same with the run's time and process in it. nullptr: not possible (no
+// permission, disk full, no shared memory); nothing is left behind. `size`: of what is mapped.
+// Requires: the caller has the lock of EnsureProcess().
+wire::FileHeader* AttachLinear(size_t* size);
 
-// Ticks, monotonic and wall clock read together.
-wire::ClockAnchor TakeAnchor();
+// Takes a place in the file for a chunk. False: budget or disk exhausted.
+bool TakePlace(uint32_t* index);
 
-// Removes a recording of an earlier run at g_config.out. Only the first process of a run does.
-void RemoveStaleRecording();
+// Writes the full chunk of a thread to the file. False: it cannot be written now.
+bool WriteOut(wire::ChunkHeader* chunk);
 
-// Whether TSC may serve as the clock of all processes of this host.
-bool TscIsClock();
+// Frees chunks whose threads have died, after writing them out.
+void ReclaimDeadChunks();
+
+// The owner of a chunk is done with it: it is written out and freed, or left for somebody else to
+// write.
+void RetireChunk(wire::ChunkHeader* chunk);
+
+// This process ends: writes out what its threads have in hand, and the last process of the run
+// finishes the file. True: it did; nothing can be recorded any more.
+bool FinishLinear();
+
+// Records were dropped after FinishLinear(): says so in the file.
+void NoteLateLoss();
+
+// The name that the run with this name ("PID-SECONDS.NANOSECONDS@BOOT") uses in place of `out`:
+// STEM.YYYYMMDD-HHMMSS-PID.EXT, in UTC. False: it does not fit.
+bool NameBeside(const char* out, const char* run, char* name, size_t capacity);
 
 }  // namespace penstock::agent

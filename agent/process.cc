@@ -10,6 +10,8 @@
 #include "agent/linear.h"
 #include "agent/rank_facts.h"
 #include "agent/recorder.h"
+#include "agent/segment.h"
+#include "agent/strings.h"
 #include "agent/sys.h"
 #include "agent/text.h"
 #include "agent/thread_state.h"
@@ -32,9 +34,8 @@ uint64_t g_unset_guard = 0;
 uint32_t g_local_pid = 0;  // whose g_local is
 uint32_t g_failed = 0;     // attaching failed: do not try again
 uint64_t g_init_lock = 0;  // 0 free, else pid << 32 | tid of who is attaching
-size_t g_mapped_size = 0;
 
-// The smallest header a recording can have, and the biggest ring we are willing to map.
+// The biggest ring we are willing to map.
 constexpr uint64_t kMaxArena = uint64_t{16} << 30;
 
 bool HeaderIsOurs(const wire::FileHeader* h) {
@@ -43,39 +44,59 @@ bool HeaderIsOurs(const wire::FileHeader* h) {
          h->chunk_size == wire::kChunkSize && h->record_size == wire::kRecordSize;
 }
 
-// Maps `size` bytes of a file; no descriptor stays open.
-void* MapFile(const char* path, uint64_t size) {
-  int fd = sys::Open(path, O_RDWR | O_CLOEXEC);
+// Maps a ring that is a file of this user; no descriptor stays open. A link is followed only in
+// /proc, where it is the kernel's: a memfd has no other name.
+void* MapRingFile(const char* path, size_t* size) {
+  const bool proc = StartsWith(path, "/proc/");
+  const int fd = sys::Open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | (proc ? 0 : O_NOFOLLOW));
   if (fd < 0) {
     return nullptr;
   }
   struct stat st;
   void* memory = nullptr;
-  if (sys::Call(SYS_fstat, fd, sys::Pointer(&st)) == 0 &&
+  if (sys::Call(SYS_fstat, fd, sys::Pointer(&st)) == 0 && S_ISREG(st.st_mode) &&
+      st.st_uid == static_cast<uint32_t>(sys::Call(SYS_geteuid)) &&
       static_cast<uint64_t>(st.st_size) >= wire::kHeaderSize &&
       static_cast<uint64_t>(st.st_size) <= kMaxArena) {
-    g_mapped_size = size != 0 ? size : static_cast<size_t>(st.st_size);
-    memory = sys::Map(nullptr, g_mapped_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    *size = static_cast<size_t>(st.st_size);
+    memory = sys::Map(nullptr, *size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   }
   sys::Close(fd);
   return memory;
 }
 
+// The number of a segment may be another recording's by now: its name goes with it.
+wire::FileHeader* AttachRingSegment(const char* id_and_uuid, size_t* size) {
+  const int64_t id = ParseNumber(id_and_uuid);
+  const char* uuid = Find(id_and_uuid, ":");
+  auto* header = id >= 0 && id <= INT32_MAX && uuid != nullptr
+                     ? static_cast<wire::FileHeader*>(AttachSegment(static_cast<int>(id), size))
+                     : nullptr;
+  if (header != nullptr &&
+      (*size < wire::kHeaderSize || header->uuid[0] != ParseHexadecimal(uuid + 1))) {
+    DetachSegment(header);
+    return nullptr;
+  }
+  return header;
+}
+
+wire::FileHeader* AttachRing(const char* where, size_t* size) {
+  return StartsWith(where, kSegmentPrefix)
+             ? AttachRingSegment(where + sizeof kSegmentPrefix - 1, size)
+             : static_cast<wire::FileHeader*>(MapRingFile(where, size));
+}
+
 bool Attach() {
   const bool ring = g_config.arena[0] != 0;
-  if (!ring && !PrepareLinear()) {
-    return false;
-  }
-  auto* header = static_cast<wire::FileHeader*>(ring ? MapFile(g_config.arena, 0)
-                                                     : MapFile(g_config.out, wire::kHeaderSize));
+  size_t size = 0;
+  wire::FileHeader* header = ring ? AttachRing(g_config.arena, &size) : AttachLinear(&size);
   if (header == nullptr) {
     return false;
   }
-  const uint64_t need =
-      wire::kHeaderSize + (ring ? uint64_t{header->chunk_count} * wire::kChunkSize : 0);
+  const uint64_t need = wire::kHeaderSize + uint64_t{header->chunk_count} * wire::kChunkSize;
   if (!HeaderIsOurs(header) || header->mode != (ring ? wire::kRing : wire::kLinear) ||
-      g_mapped_size < need) {
-    sys::Unmap(header, g_mapped_size);
+      size < need) {
+    sys::Unmap(header, size);
     return false;
   }
   g_tsc = header->clock == wire::kClockTsc;
@@ -102,6 +123,8 @@ bool MakeGuard() {
   g_guard = static_cast<volatile uint64_t*>(page);
   return true;
 }
+
+constexpr uint64_t kEnded = uint64_t{1} << 63;
 
 uint32_t g_announce = 0;  // the command line has yet to be written
 
@@ -233,6 +256,22 @@ void StandDown(uint32_t feature) {
   if (g_guard != &g_unset_guard) {
     *g_guard = 0;
   }
+}
+
+void EndProcess() {
+  if (g_header == nullptr || g_header->mode != wire::kLinear || *g_guard == 0 ||
+      g_slot == nullptr || g_slot->pid != sys::Pid()) {
+    return;
+  }
+  if (FinishLinear()) {
+    g_failed = 1;  // for children that it still forks
+    g_without_slot = true;
+    *g_guard = *g_guard ^ kEnded;  // every thread asks anew: see IsEnded()
+  }
+}
+
+bool IsEnded() {
+  return g_failed != 0 && g_without_slot && g_slot != nullptr && *g_guard != 0;
 }
 
 void NoteProcess() {

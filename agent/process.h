@@ -24,6 +24,7 @@ struct Config {
   char data[4096];     // PENSTOCK_DATA: ':'-separated prefixes that are datasets
   uint64_t max_bytes;  // budget of a linear recording
   uint64_t batches;    // PENSTOCK_BATCHES, 0 = no limit
+  bool force;          // PENSTOCK_FORCE: a trace that has the name of the output is replaced
   int32_t rank, local_rank, world_size;
   int32_t local_size, node;  // ranks of this host, and its number; -1: not known
   const char* launcher;      // agent/rank_env.h
@@ -72,6 +73,11 @@ bool ClaimSlot();
 // Ends the recording of this process and of those that it will fork; they make no system call of
 // ours any more. `feature`: why, for the report.
 void StandDown(uint32_t feature);
+
+// The process ends by itself: what it has in hand is written out. What its other threads record
+// from now on is counted as lost. Makes raw system calls only; in a vfork child it does nothing.
+void EndProcess();
+bool IsEnded();
 
 // The process that g_local counts for is this one; called by the constructor.
 void NoteProcess();

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "agent/audit.h"
+#include "agent/linear.h"
 #include "agent/process.h"
 #include "agent/recorder.h"
 #include "agent/strings.h"
@@ -167,6 +168,7 @@ void CountDropped(uint64_t records) {
   if (g_slot != nullptr) {
     __atomic_fetch_add(&g_slot->dropped, records, __ATOMIC_RELAXED);
   }
+  NoteLateLoss();
 }
 
 void CountBatch() {

@@ -4,7 +4,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/linear.h"
 #include "agent/process.h"
 #include "agent/rank_env.h"
 #include "agent/strings.h"
@@ -145,7 +144,6 @@ void NameRun(const Environment& environment) {
     environment.set("PENSTOCK_OUT", g_config.out);
     environment.set("PENSTOCK_RUN", g_config.run);
   }
-  RemoveStaleRecording();  // of an earlier run: this one starts anew
 }
 
 }  // namespace penstock::agent

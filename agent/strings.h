@@ -89,4 +89,13 @@ inline int64_t ParseNumber(const char* s) {
   return value;
 }
 
+// Lower-case hexadecimal digits at `s`; stops at the first other character. 0 if there is none.
+inline uint64_t ParseHexadecimal(const char* s) {
+  uint64_t value = 0;
+  for (; (*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'f'); ++s) {
+    value = value << 4 | static_cast<uint64_t>(*s <= '9' ? *s - '0' : *s - 'a' + 10);
+  }
+  return value;
+}
+
 }  // namespace penstock::agent

@@ -24,7 +24,7 @@ ThreadState* g_free = nullptr;
 // First event of this thread, or first after a fork.
 __attribute__((noinline)) ThreadState* SelfSlow() {
   uint64_t token;
-  if (!EnsureProcess(&token)) {
+  if (!EnsureProcess(&token) || IsEnded()) {
     return nullptr;
   }
   ThreadState* s = t_state;

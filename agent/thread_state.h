@@ -50,7 +50,8 @@ struct ThreadState {
   uint32_t serial;
   uint32_t tid;
   uint32_t sequence;
-  uint32_t busy;  // inside the core: an event from a signal handler is dropped
+  uint32_t busy;     // inside the core: an event from a signal handler is dropped
+  bool written_out;  // without a collector: the chunk is full and in the file
   Context context;
   uint64_t cpu_ticks;  // when thread CPU time was read last, 0 = never
   uint64_t cpu_value;  // what it was, ns

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "traces/base/small_file.h"
+#include "traces/join_segment.h"
 #include "traces/wire.h"
 
 namespace penstock::traces {
@@ -79,6 +80,7 @@ bool IsRecorded(const std::filesystem::path& path) {
       header->major != wire::kMajor || header->mode != wire::kLinear) {
     return false;
   }
+  if (header->segment != 0) return SegmentOf(*header) == SegmentState::kInUse;
   const auto boot = ReadFile("/proc/sys/kernel/random/boot_id", 64);
   const std::string theirs(header->boot_id, strnlen(header->boot_id, sizeof header->boot_id));
   if (boot && !theirs.empty() && boot->compare(0, theirs.size(), theirs) != 0) return false;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "traces/base/file.h"
+#include "traces/join_segment.h"
 #include "traces/pack.h"
 #include "traces/packed_trace.h"
 #include "traces/recording.h"
@@ -65,7 +66,7 @@ Result<std::unique_ptr<Trace>> OpenFile(MappedFile file, const std::filesystem::
 
 Result<std::unique_ptr<Trace>> OpenTrace(const std::filesystem::path& path,
                                          const OpenControl& control) {
-  Result<MappedFile> file = MappedFile::Open(path);
+  Result<MappedFile> file = OpenWithSegment(path);
   if (!file) {
     return tl::unexpected<Error>(file.error());
   }
@@ -78,7 +79,7 @@ Result<std::unique_ptr<Trace>> OpenTraceBytes(std::vector<std::byte> contents,
 }
 
 Result<void> PackTrace(const std::filesystem::path& from, const std::filesystem::path& to) {
-  Result<MappedFile> file = MappedFile::Open(from);
+  Result<MappedFile> file = OpenWithSegment(from);
   if (!file) {
     return tl::unexpected<Error>(file.error());
   }

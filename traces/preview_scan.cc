@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "traces/join_segment.h"
 #include "traces/packed_preview.h"
 #include "traces/packed_trace.h"
 #include "traces/preview.h"
@@ -257,7 +258,7 @@ std::optional<Preview> ScanRecording(std::span<std::byte> memory, unsigned worke
 }
 
 std::optional<Preview> ReadPreview(const std::filesystem::path& path, const std::stop_token& stop) {
-  auto file = MappedFile::Open(path);
+  auto file = OpenWithSegment(path);
   if (!file) return std::nullopt;
   if (IsPacked(file->bytes())) return packed::ReadPackedPreview(*file);
   if (file->bytes().size() < kPreviewSpans * wire::kRecordSize) return std::nullopt;

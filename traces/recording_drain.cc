@@ -270,6 +270,20 @@ void RecordingDrain::Impl::CountLosses(Packer& out) {
   out.SetLosses(losses);
 }
 
+// Chunks that were written to the file and are not in it: somebody has cut it meanwhile.
+void RecordingDrain::Impl::CountMissingChunks() {
+  std::uint32_t there = 0;
+  for (std::size_t i = 0; i < ChunkCount(); ++i) {
+    const ChunkView chunk = Chunk(i);
+    there += chunk.has_header() && chunk.header().drained != 0 ? 1u : 0u;
+  }
+  const std::uint32_t written = __atomic_load_n(&header().written_chunks, __ATOMIC_RELAXED);
+  if (written > there) {
+    found.damaged_chunks += written - there;
+    found.damaged_bytes += std::uint64_t{written - there} * wire::kChunkSize;
+  }
+}
+
 void RecordingDrain::Impl::Finish(Packer& out) {
   if (!HasHeader()) {
     return;
@@ -283,6 +297,11 @@ void RecordingDrain::Impl::Finish(Packer& out) {
   if (Mode() == wire::kLinear) {
     const std::uint32_t allocated = __atomic_load_n(&h.allocated_chunks, __ATOMIC_RELAXED);
     found.truncated = found.truncated || allocated > ChunkCount();
+    if (h.segment != 0) {
+      // The end lies in the memory of the host it was recorded on, unless a reader joined it.
+      found.unsealed = __atomic_load_n(&h.sealed, __ATOMIC_RELAXED) == 0;
+      CountMissingChunks();
+    }
   } else if (!recycle) {
     found.unsealed = __atomic_load_n(&h.sealed, __ATOMIC_RELAXED) == 0;
   }

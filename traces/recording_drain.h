@@ -58,6 +58,7 @@ struct RecordingDrain::Impl {
   void WriteUnfinished(const wire::Inflight& open, std::uint8_t depth, std::int64_t last,
                        const Thread& thread, Packer& out);
   void CountLosses(Packer& out);
+  void CountMissingChunks();
 
   // One record whose check is right.
   void Take(const wire::Record& record, Thread& thread, Packer& out);

@@ -19,7 +19,7 @@ namespace penstock::wire {
 
 inline constexpr char kMagic[8] = {'P', 'E', 'N', 'S', 'T', 'R', 'E', 'C'};
 inline constexpr uint16_t kMajor = 1;                // must match
-inline constexpr uint16_t kMinor = 0;                // may grow: readers accept any
+inline constexpr uint16_t kMinor = 1;                // may grow: readers accept any
 inline constexpr uint32_t kChunkMagic = 0x4b484350;  // "PCHK"
 inline constexpr uint32_t kChunkSize = 64 * 1024;
 inline constexpr uint32_t kChunkHeaderSize = 1024;
@@ -51,7 +51,7 @@ enum ChunkState : uint32_t { kChunkFree = 0, kChunkOwned = 1, kChunkFull = 2 };
 
 struct ChunkHeader {
   uint32_t magic;
-  uint32_t index;
+  uint32_t index;  // its place in the file
   // atomic ChunkState; ring: the collector sets Free, the writer Owned (by compare-and-swap), Full.
   // Before Free the collector zeroes committed, inflight_depth, drained, pid and tid; a chunk that
   // is Owned with pid 0 is just being claimed: leave it alone.
@@ -64,7 +64,7 @@ struct ChunkHeader {
   uint64_t process_start;  // /proc/PID/stat field 22 (clock ticks since boot): pids are reused
   ClockAnchor anchor;      // taken when the chunk was claimed
   uint64_t dropped;        // records this thread lost before this chunk, in total
-  uint64_t drained;        // the collector's: records already taken
+  uint64_t drained;        // the collector's: records already taken. linear: 1 = is in the file
   char thread_name[16];
   uint32_t inflight_depth;  // atomic, release
   // The thread that fills this chunk where it is not `tid` itself (a device's stream, a thread of
@@ -143,7 +143,7 @@ struct FileHeader {
   char host[64];
   uint32_t root_pid;
   uint32_t collector_pid;     // 0 in linear mode
-  uint32_t chunk_count;       // ring: chunks in the file. linear: unused
+  uint32_t chunk_count;       // ring: chunks in the file. linear: chunks in the segment
   uint32_t recording;         // atomic: 0 = hooks pass straight through
   uint32_t next_chunk;        // atomic: linear: first unclaimed. ring: hint where to look
   uint32_t allocated_chunks;  // atomic, linear: chunks backed by the file system
@@ -151,7 +151,7 @@ struct FileHeader {
   uint64_t batches;           // atomic: batches delivered in any process
   uint64_t batch_limit;       // 0 = none; recording is set to 0 when reached
   uint64_t dropped;           // atomic: records lost for want of a chunk or process slot
-  uint32_t sealed;            // atomic: 1 = the collector has finished
+  uint32_t sealed;            // atomic: 1 = the collector, or the last process, has finished
   uint32_t anchor_count;      // atomic, release: anchors[i % kMaxAnchors] for the last 64
   ClockAnchor anchors[kMaxAnchors];
   uint64_t collector_start;  // clock ticks since boot: its pid may be another's later; 0: not known
@@ -163,7 +163,12 @@ struct FileHeader {
   // from another one takes the difference off. 0: the first namespace, as nearly everywhere.
   int64_t monotonic_offset_ns;
   int64_t boottime_offset_ns;
-  uint8_t reserved[4096 - 256 - kMaxAnchors * 24];
+  // linear: the System V shared memory, id + 1, in which the processes of this host have chunks
+  // that are not all in the file yet; it begins with a newer copy of this header. 0: there is none.
+  // Of no meaning once sealed.
+  uint32_t segment;
+  uint32_t written_chunks;  // atomic, linear with a segment: chunks that were written to the file
+  uint8_t reserved[4096 - 264 - kMaxAnchors * 24];
   ProcessSlot processes[kMaxProcesses];
 };
 

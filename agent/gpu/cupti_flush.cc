@@ -21,7 +21,7 @@
 #include "agent/gpu/device_records.h"
 #include "agent/gpu/level.h"
 #include "agent/hook.h"
-#include "agent/linear.h"
+#include "agent/anchor.h"
 #include "agent/process.h"
 #include "agent/strings.h"
 #include "agent/symver.h"

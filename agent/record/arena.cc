@@ -3,14 +3,18 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <system_error>
@@ -23,6 +27,7 @@
 namespace penstock::record {
 namespace {
 
+constexpr char kSegmentPrefix[] = "sysv:";  // as the agent has it
 constexpr std::uint64_t kSmallest = wire::kHeaderSize + 8ull * wire::kChunkSize;
 constexpr std::uint64_t kEnoughShm = 1ull << 30;  // DataLoader passes batches through /dev/shm
 
@@ -98,6 +103,35 @@ int CreateMemory(std::size_t size, std::string* path) {
   return -1;
 }
 
+// The name that a ring in a segment has: its number may be another's later.
+std::string NameOf(int segment, const wire::FileHeader& header) {
+  return fmt::format("{}{}:{:016x}", kSegmentPrefix, segment, header.uuid[0]);
+}
+
+bool IsOurs(const shmid_ds& info) {
+  return info.shm_perm.uid == geteuid() && info.shm_perm.cuid == geteuid();
+}
+
+// The same as RemoveStale() for segments: nobody is attached, and nobody came to recover it.
+void RemoveStaleSegments() {
+  shmid_ds info{};
+  const int highest = shmctl(0, SHM_INFO, &info);
+  for (int i = 0; i <= highest; ++i) {
+    info = {};
+    const int id = shmctl(i, SHM_STAT, &info);
+    const std::time_t now = std::time(nullptr);
+    if (id < 0 || !IsOurs(info) || info.shm_nattch != 0 || info.shm_segsz < kSmallest ||
+        now - std::max(info.shm_dtime, info.shm_ctime) < kRecoverable) {
+      continue;
+    }
+    void* at = shmat(id, nullptr, SHM_RDONLY);
+    if (at == reinterpret_cast<void*>(-1)) continue;
+    const bool recording = std::memcmp(at, wire::kMagic, sizeof wire::kMagic) == 0;
+    shmdt(at);
+    if (recording) shmctl(id, IPC_RMID, nullptr);
+  }
+}
+
 void CopyText(char* to, std::size_t size, std::string_view text) {
   const std::size_t count = std::min(size - 1, text.size());
   std::memcpy(to, text.data(), count);
@@ -150,6 +184,52 @@ void FormatRing(std::span<std::byte> memory, const Clock& clock) {
   __atomic_store_n(reinterpret_cast<std::uint64_t*>(header->magic), magic, __ATOMIC_RELEASE);
 }
 
+// Errors: kEnvironment.
+Result<Arena> Arena::MakeSegment(std::size_t size) {
+  const int id = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
+  void* memory = id >= 0 ? shmat(id, nullptr, 0) : reinterpret_cast<void*>(-1);
+  if (memory == reinterpret_cast<void*>(-1)) {
+    const int error = errno;
+    if (id >= 0) shmctl(id, IPC_RMID, nullptr);
+    return Fail(ErrorKind::kEnvironment,
+                fmt::format("no System V shared memory: {}", std::strerror(error)));
+  }
+  madvise(memory, size, MADV_DONTDUMP);
+  // Every page now, in this process: the command is not to pay for it.
+  std::memset(memory, 0, size);
+  Arena arena;
+  arena.memory_ = {static_cast<std::byte*>(memory), size};
+  arena.segment_ = id;
+  arena.unlink_ = true;
+  return arena;
+}
+
+// Errors: kInput.
+Result<Arena> Arena::OpenSegment(const std::string& path) {
+  const char* text = path.c_str() + sizeof kSegmentPrefix - 1;
+  char* end = nullptr;
+  const long id = std::strtol(text, &end, 10);
+  shmid_ds info{};
+  const bool known = end != text && *end == ':' && id >= 0 && id <= INT_MAX &&
+                     shmctl(static_cast<int>(id), IPC_STAT, &info) == 0;
+  if (!known || !IsOurs(info) || info.shm_segsz < kSmallest) {
+    return Fail(ErrorKind::kInput, fmt::format("{}: no such shared memory of this user", path));
+  }
+  void* memory = shmat(static_cast<int>(id), nullptr, 0);
+  if (memory == reinterpret_cast<void*>(-1)) {
+    return Fail(ErrorKind::kInput, fmt::format("{}: {}", path, std::strerror(errno)));
+  }
+  Arena arena;
+  arena.memory_ = {static_cast<std::byte*>(memory), info.shm_segsz};
+  arena.segment_ = static_cast<int>(id);
+  arena.path_ = path;
+  if (NameOf(arena.segment_, arena.header()) != path) {
+    return Fail(ErrorKind::kInput, fmt::format("{}: belongs to another recording by now", path));
+  }
+  arena.unlink_ = true;
+  return arena;
+}
+
 Result<Arena> Arena::Map(int fd, std::string path, bool unlink, std::size_t size) {
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) {
@@ -169,6 +249,9 @@ Result<Arena> Arena::Map(int fd, std::string path, bool unlink, std::size_t size
 
 Result<Arena> Arena::Create(const ArenaRequest& request, const Clock& clock) {
   const auto try_size = [&](std::size_t size) -> Result<Arena> {
+    if (request.use_segment) {
+      if (auto segment = MakeSegment(size)) return segment;
+    }
     if (HasRoom(request.shm_folder, size)) {
       std::string path =
           request.shm_folder / fmt::format("penstock-{}-{}-{:016x}", getuid(), getpid(), Random());
@@ -190,27 +273,30 @@ Result<Arena> Arena::Create(const ArenaRequest& request, const Clock& clock) {
     return Fail(ErrorKind::kEnvironment, "no memory to share with the command (/dev/shm, memfd)");
   };
   RemoveStale(request.shm_folder);
+  if (request.use_segment) RemoveStaleSegments();
   Result<Arena> arena = Fail(ErrorKind::kEnvironment, "the buffer is too small");
   for (std::uint64_t size = request.buffer.value; size >= kSmallest; size /= 2) {
     arena = try_size(SizeOf(Bytes{size}));
     if (!arena) continue;
     FormatRing(arena->memory_, clock);
+    if (arena->segment_ >= 0) arena->path_ = NameOf(arena->segment_, arena->header());
     return arena;
   }
   return arena;
 }
 
 Result<Arena> Arena::Open(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (path.rfind(kSegmentPrefix, 0) == 0) return OpenSegment(path);
+  const bool is_memfd = path.rfind("/proc/", 0) == 0;
+  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | (is_memfd ? 0 : O_NOFOLLOW));
   struct stat info {};
-  if (fd < 0 || fstat(fd, &info) != 0 ||
+  if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() ||
       info.st_size < static_cast<off_t>(wire::kHeaderSize + wire::kChunkSize)) {
     const int error = errno;
     if (fd >= 0) close(fd);
     return Fail(ErrorKind::kInput, fmt::format("{}: {}", path, std::strerror(error)));
   }
   flock(fd, LOCK_SH | LOCK_NB);
-  const bool is_memfd = path.rfind("/proc/", 0) == 0;
   return Map(fd, path, !is_memfd, static_cast<std::size_t>(info.st_size));
 }
 
@@ -223,11 +309,16 @@ Arena& Arena::operator=(Arena&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(unlink_, other.unlink_);
   std::swap(fd_, other.fd_);
+  std::swap(segment_, other.segment_);
   return *this;
 }
 
 Arena::~Arena() {
-  if (!memory_.empty()) munmap(memory_.data(), memory_.size());
+  if (segment_ >= 0 && !memory_.empty()) {
+    shmdt(memory_.data());
+  } else if (!memory_.empty()) {
+    munmap(memory_.data(), memory_.size());
+  }
   if (fd_ >= 0) close(fd_);
 }
 
@@ -241,7 +332,11 @@ wire::ChunkHeader& Arena::chunk(std::uint32_t index) const {
 }
 
 void Arena::Unlink() {
-  if (unlink_) unlink(path_.c_str());
+  if (unlink_ && segment_ >= 0) {
+    shmctl(segment_, IPC_RMID, nullptr);
+  } else if (unlink_) {
+    unlink(path_.c_str());
+  }
   unlink_ = false;
 }
 

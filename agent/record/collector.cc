@@ -49,7 +49,8 @@ Result<void> Collector::Open() {
   clock_ = Clock::Choose(config_.force_monotonic);
   ArenaRequest request;
   request.buffer = config_.options.buffer;
-  request.shm_folder = config_.shm_folder;
+  request.use_segment = config_.shm_folder.empty();
+  if (!config_.shm_folder.empty()) request.shm_folder = config_.shm_folder;
   request.use_memfd = config_.use_memfd;
   request.beside = output.string() + ".ring";
   if (!config_.options.buffer_given) {

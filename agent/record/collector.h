@@ -28,7 +28,7 @@ struct CollectorConfig {
   bool force_monotonic = false;
   bool send_progress = false;
   int nice = 5;
-  std::string shm_folder = "/dev/shm";
+  std::string shm_folder;  // where the ring is a file; empty: it is a segment if it can be
   bool use_memfd = true;
 };
 

@@ -2,7 +2,7 @@
 //
 // penstock-recover T: finishes a trace of which everybody was killed at once, the collector too (a
 // container that ends, an out-of-memory kill of a whole cgroup). T.part holds what was on disk and
-// names the ring that holds the rest.
+// names the ring that holds the rest; a recording made without a collector names its segment.
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -15,6 +15,7 @@
 #include "agent/record/arena.h"
 #include "agent/record/proc_fs.h"
 #include "agent/record/rescue.h"
+#include "traces/join_segment.h"
 #include "traces/recording.h"
 #include "traces/trace.h"
 
@@ -45,11 +46,17 @@ bool CollectorRuns(const wire::FileHeader& header) {
 bool IsNameOfRing(const std::filesystem::path& ring, const std::string& output) {
   const std::string name = ring.filename().string();
   std::error_code error;
-  return ring.string().rfind("/proc/", 0) == 0 || name.rfind("penstock-", 0) == 0 ||
+  return ring.string().rfind("sysv:", 0) == 0 || ring.string().rfind("/proc/", 0) == 0 || name.rfind("penstock-", 0) == 0 ||
          std::filesystem::equivalent(ring, output + ".ring", error);
 }
 
 Result<void> Recover(const std::string& output) {
+  // Without a collector there never is a part: what is left lies in the memory of the host.
+  std::error_code ignored;
+  if (!std::filesystem::exists(output + ".part", ignored) &&
+      std::filesystem::exists(output, ignored)) {
+    return traces::FinishFromSegment(output);
+  }
   const auto ring = RingOf(output);
   if (!ring) return tl::unexpected(ring.error());
   if (!IsNameOfRing(*ring, output)) {

@@ -81,6 +81,28 @@ void MappedFile::Release(std::span<const std::byte> part) const {
   static_cast<void>(::madvise(data_ + from, offset + part.size() - from, MADV_DONTNEED));
 }
 
+bool MappedFile::Grow(std::size_t size) {
+  if (!owned_.empty() || data_ == nullptr) {
+    owned_.resize(size);
+    data_ = owned_.empty() ? nullptr : owned_.data();
+    size_ = size;
+    return true;
+  }
+  void* room = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) {
+    return false;
+  }
+  void* moved = ::mremap(data_, size_, size_, MREMAP_MAYMOVE | MREMAP_FIXED, room);
+  if (moved == MAP_FAILED) {
+    ::munmap(room, size);
+    return false;
+  }
+  data_ = static_cast<std::byte*>(moved);
+  size_ = size;
+  return true;
+}
+
 Result<MappedFile> MappedFile::Open(const std::filesystem::path& path) {
   // O_NONBLOCK: a FIFO must not hang us; it is refused below.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

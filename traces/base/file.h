@@ -39,6 +39,9 @@ class MappedFile {
   // Requires: `part` lies in bytes(), and nothing was written through writable().
   // Threads: others may read the same bytes meanwhile.
   void Release(std::span<const std::byte> part) const;
+  // Makes it `size` bytes long in memory, zeros behind the file. False: no memory; it is as it was.
+  // Requires: size >= bytes().size().
+  [[nodiscard]] bool Grow(std::size_t size);
   // The same for RecordingDrain, which writes only in ring mode; the pages are private copies.
   [[nodiscard]] std::span<std::byte> writable() { return {data_, size_}; }
 

@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 
+#include "agent/linear.h"
 #include "agent/process.h"
 
 namespace penstock::agent {
@@ -88,6 +89,15 @@ TEST_F(RunNameTest, ALauncherLeavesTheRankToItsChildrenAndTheFolderAsItIs) {
   EXPECT_EQ(Name(3, 4), folder_ + "r3.penstock");
   EXPECT_EQ(g_environment["PENSTOCK_OUT"], folder_ + "r3.penstock");
   EXPECT_EQ(g_environment.count("PENSTOCK_RUN"), 1u);
+}
+
+TEST(NameBesideTest, HoldsTheTimeAndTheProcess) {
+  char name[256];
+  ASSERT_TRUE(NameBeside("/data.d/run.penstock", "4711-951782399.5@abc", name, sizeof name));
+  EXPECT_STREQ(name, "/data.d/run.20000228-235959-4711.penstock");
+  ASSERT_TRUE(NameBeside("/data.d/run", "1-1709251200.0@abc", name, sizeof name));
+  EXPECT_STREQ(name, "/data.d/run.20240301-000000-1");
+  EXPECT_FALSE(NameBeside("/a/very/long/name.penstock", "1-1.0@abc", name, 20));
 }
 
 }  // namespace

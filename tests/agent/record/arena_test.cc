@@ -14,8 +14,10 @@
 namespace penstock::record {
 namespace {
 
+// Without a segment: what is tried where there is none.
 ArenaRequest Small() {
   ArenaRequest request;
+  request.use_segment = false;
   request.buffer = Bytes{4u << 20};
   return request;
 }
@@ -39,6 +41,29 @@ void ExpectWellFormed(const Arena& arena) {
     EXPECT_EQ(arena.chunk(i).magic, wire::kChunkMagic);
     EXPECT_EQ(arena.chunk(i).index, i);
   }
+}
+
+TEST(ArenaTest, LiesInASegmentThatOnlyItsNameOpens) {
+  ArenaRequest request;
+  request.buffer = Bytes{4u << 20};
+  auto arena = Arena::Create(request, Clock::Choose(true));
+  ASSERT_TRUE(arena) << arena.error().message;
+  ExpectWellFormed(*arena);
+  const std::string path = arena->path();
+  ASSERT_EQ(path.rfind("sysv:", 0), 0u) << path;
+  EXPECT_TRUE(arena->HasName());
+  {
+    auto again = Arena::Open(path);
+    ASSERT_TRUE(again) << again.error().message;
+    arena->chunk(3).sequence = 77;
+    EXPECT_EQ(again->chunk(3).sequence, 77u);
+  }
+  EXPECT_FALSE(Arena::Open(path.substr(0, path.size() - 1) + (path.back() == '0' ? "1" : "0")));
+  EXPECT_FALSE(Arena::Open("sysv:"));
+  EXPECT_FALSE(Arena::Open("sysv:2147483648:0"));
+  arena->Unlink();
+  arena = Fail(ErrorKind::kInput, "gone");
+  EXPECT_FALSE(Arena::Open(path));
 }
 
 TEST(ArenaTest, LiesInSharedMemoryUnderAPrivateName) {
@@ -88,6 +113,7 @@ TEST(ArenaTest, ShrinksUnderAFileSizeLimit) {
         setrlimit(RLIMIT_FSIZE, &limit);
         ArenaRequest request;
         request.buffer = Bytes{64u << 20};
+        request.use_segment = false;
         auto arena = Arena::Create(request, Clock::Choose(true));
         const bool ok = arena && arena->memory().size() <= (2u << 20);
         if (arena) arena->Unlink();

@@ -3,11 +3,13 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 
@@ -18,15 +20,29 @@
 
 namespace penstock::record {
 
-FakeProcess::FakeProcess(const char* arena) {
-  if (arena == nullptr) return;
+namespace {
+
+// nullptr: there is no such ring.
+void* MapRing(const char* arena) {
+  int segment = -1;
+  if (std::sscanf(arena, "sysv:%d:", &segment) == 1) {
+    void* at = shmat(segment, nullptr, 0);
+    return at == reinterpret_cast<void*>(-1) ? nullptr : at;
+  }
   const int fd = open(arena, O_RDWR | O_CLOEXEC);
   struct stat info {};
-  if (fd < 0 || fstat(fd, &info) != 0) return;
+  if (fd < 0 || fstat(fd, &info) != 0) return nullptr;
   void* memory = mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ | PROT_WRITE,
                       MAP_SHARED, fd, 0);
   close(fd);
-  if (memory == MAP_FAILED) return;
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+}  // namespace
+
+FakeProcess::FakeProcess(const char* arena) {
+  void* memory = arena != nullptr ? MapRing(arena) : nullptr;
+  if (memory == nullptr) return;
   header_ = static_cast<wire::FileHeader*>(memory);
   if (std::memcmp(header_->magic, wire::kMagic, sizeof wire::kMagic) != 0) {
     header_ = nullptr;

@@ -109,7 +109,7 @@ TEST(LaunchTest, CommandGetsTheAgentBehindWhatWasThere) {
             0);
   EXPECT_THAT(run.out(), HasSubstr("LD_PRELOAD=libm.so.6:" STUB_AGENT "\n"));
   EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_AGENT=" STUB_AGENT "\n"));
-  EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_ARENA=/"));
+  EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_ARENA=sysv:"));
   EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_OVERRIDE=workers=3,pin=1\n"));
   EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_FIXED_BATCH=1\n"));
   EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_BATCHES=5\n"));
