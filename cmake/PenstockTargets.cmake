@@ -9,6 +9,10 @@ target_compile_options(penstock_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast -Woverloaded-virtual>)
 # gcc 12 sees an overlap in std::string's operator+ that is not there (GCC bug 105651).
 target_compile_options(penstock_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+# A class's hidden State may hold what is local to its source; gcc cannot see that in a unity build.
+if(CMAKE_UNITY_BUILD)
+  target_compile_options(penstock_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 if(PENSTOCK_WERROR)
   target_compile_options(penstock_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
 endif()
