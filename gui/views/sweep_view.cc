@@ -153,10 +153,10 @@ void DrawPlots(const Ui& ui, SweepViewState& state, Area area, std::optional<std
 
 Rgb CurveColour(const Ui& ui, std::size_t row) {
   using traces::StageId;
-  constexpr std::array kColours = {StageId::kRead,    StageId::kWait, StageId::kAugment,
-                                   StageId::kDecode,  StageId::kH2d,  StageId::kCollate,
-                                   StageId::kStartup, StageId::kSync};
-  return StageColour(kColours[row % kColours.size()], ui.theme);
+  constexpr std::array kCurveColours = {StageId::kRead,    StageId::kWait, StageId::kAugment,
+                                        StageId::kDecode,  StageId::kH2d,  StageId::kCollate,
+                                        StageId::kStartup, StageId::kSync};
+  return StageColour(kCurveColours[row % kColours.size()], ui.theme);
 }
 
 void DrawSweep(const Ui& ui, Workspace& workspace, Area area) {
