@@ -4,7 +4,8 @@
 set(PENSTOCK_CUDA AUTO CACHE STRING "Device stages: AUTO (where nvcc is found), ON (required), OFF")
 set_property(CACHE PENSTOCK_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(PENSTOCK_CUDA_ARCHITECTURES "" CACHE STRING
-  "Architectures of the GPU code, as of CMAKE_CUDA_ARCHITECTURES; empty: all that the toolkit knows from 70 to 100")
+  "Architectures of the GPU code, as of CMAKE_CUDA_ARCHITECTURES; empty: code and PTX of the oldest, which the driver \
+compiles for any newer GPU when it is first used; all: code for each from 70 to 100, for a package")
 set(PENSTOCK_CUDA_FOUND OFF)
 if(NOT PENSTOCK_CUDA)
   return()
@@ -34,9 +35,16 @@ if(NOT CMAKE_CUDA_COMPILER OR NOT CUDAToolkit_FOUND OR NOT TARGET CUDA::cudart_s
 endif()
 
 set(PENSTOCK_CUDA_FOUND ON)
-if(NOT PENSTOCK_CUDA_ARCHITECTURES)
-  # Code for each, and PTX of the newest for what comes after it. CUDA 13 has dropped Volta; Hopper
-  # came with 11.8, Blackwell with 12.8.
+set(PENSTOCK_CUDA_TARGETS "${PENSTOCK_CUDA_ARCHITECTURES}")
+if(NOT PENSTOCK_CUDA_TARGETS)
+  # One: each more takes as long again. CUDA 13 has dropped Volta.
+  set(PENSTOCK_CUDA_TARGETS 75)
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13)
+    set(PENSTOCK_CUDA_TARGETS 70)
+  endif()
+elseif(PENSTOCK_CUDA_TARGETS STREQUAL "all")
+  # Code for each, and PTX of the newest for what comes after it. Hopper came with 11.8, Blackwell with
+  # 12.8.
   set(_wanted 75 80 86)
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13)
     list(PREPEND _wanted 70)
@@ -49,6 +57,6 @@ if(NOT PENSTOCK_CUDA_ARCHITECTURES)
   endif()
   list(POP_BACK _wanted _newest)
   list(TRANSFORM _wanted APPEND -real)
-  set(PENSTOCK_CUDA_ARCHITECTURES ${_wanted} ${_newest})
+  set(PENSTOCK_CUDA_TARGETS ${_wanted} ${_newest})
 endif()
-message(STATUS "penstock: CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${PENSTOCK_CUDA_ARCHITECTURES}")
+message(STATUS "penstock: CUDA ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${PENSTOCK_CUDA_TARGETS}")

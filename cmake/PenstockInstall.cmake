@@ -77,6 +77,7 @@ if(PENSTOCK_HELP2MAN AND NOT PENSTOCK_SANITIZE)
     list(APPEND _pages ${_file})
   endforeach()
   add_custom_target(penstock_man ALL DEPENDS ${_pages})
+  add_dependencies(penstock_programs penstock_man)  # what is built to be installed has its pages
   install(FILES ${_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 else()
   message(STATUS "penstock: no help2man, or a sanitizer build: no manual pages")

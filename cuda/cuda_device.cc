@@ -18,7 +18,7 @@
 namespace penstock::cuda {
 namespace {
 
-Result<void> Check(int code, const char* what) {
+Result<void> CheckRuntime(int code, const char* what) {
   if (code == cudaSuccess) return {};
   const auto error = static_cast<cudaError_t>(code);
   return Fail(
@@ -36,25 +36,25 @@ class CudaStream final : public Stream {
 
   Result<void> CopyIn(void* device, const void* host, std::size_t bytes) override {
     if (bytes == 0) return {};
-    return Check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_),
-                 "copy to the device");
+    return CheckRuntime(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_),
+                        "copy to the device");
   }
   Result<void> CopyOut(void* host, const void* device, std::size_t bytes) override {
     if (bytes == 0) return {};
-    return Check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_),
-                 "copy from the device");
+    return CheckRuntime(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_),
+                        "copy from the device");
   }
   Result<void> Upload(const PassList& list) override;
   Result<void> Start(const PassList& list, const std::byte* input, std::byte* output) override;
   Result<void> Mark(unsigned mark) override {
-    return Check(cudaEventRecord(marks_[mark], stream_), "record of an event");
+    return CheckRuntime(cudaEventRecord(marks_[mark], stream_), "record of an event");
   }
   Result<void> Wait(unsigned mark) override {
-    return Check(cudaEventSynchronize(marks_[mark]), "work on the device");
+    return CheckRuntime(cudaEventSynchronize(marks_[mark]), "work on the device");
   }
   Result<void> Follow(Stream& other, unsigned mark) override {
     const cudaEvent_t event = static_cast<CudaStream&>(other).marks_[mark];
-    return Check(cudaStreamWaitEvent(stream_, event, 0), "order of two streams");
+    return CheckRuntime(cudaStreamWaitEvent(stream_, event, 0), "order of two streams");
   }
   Result<TimeNs> SinceAnchor(unsigned mark) override;
   void* native() override { return stream_; }
@@ -79,7 +79,7 @@ class CudaDevice final : public Device {
 
   const DeviceInfo& info() const override { return info_; }
   Result<void> MakeCurrent() override {
-    return Check(cudaSetDevice(info_.ordinal), "choice of the device");
+    return CheckRuntime(cudaSetDevice(info_.ordinal), "choice of the device");
   }
   Result<DeviceMemory> Allocate(Kind kind, std::size_t bytes) override {
     void* data = nullptr;
@@ -112,10 +112,11 @@ class CudaDevice final : public Device {
     return std::unique_ptr<Stream>(std::move(stream));
   }
   Result<void> Anchor() override {
-    if (Result<void> done = Check(cudaEventRecord(anchor_, anchor_stream_), "anchor"); !done) {
+    if (Result<void> done = CheckRuntime(cudaEventRecord(anchor_, anchor_stream_), "anchor");
+        !done) {
       return done;
     }
-    return Check(cudaEventSynchronize(anchor_), "anchor");
+    return CheckRuntime(cudaEventSynchronize(anchor_), "anchor");
   }
   [[nodiscard]] cudaEvent_t anchor() const { return anchor_; }
 
@@ -137,21 +138,22 @@ Result<void> CudaDevice::Begin() {
                     cudaGetErrorString(static_cast<cudaError_t>(found)), info_.capability));
   }
   if (Result<void> made =
-          Check(cudaStreamCreateWithFlags(&anchor_stream_, cudaStreamNonBlocking), "stream");
+          CheckRuntime(cudaStreamCreateWithFlags(&anchor_stream_, cudaStreamNonBlocking), "stream");
       !made) {
     return made;
   }
-  return Check(cudaEventCreateWithFlags(&anchor_, cudaEventBlockingSync), "event");
+  return CheckRuntime(cudaEventCreateWithFlags(&anchor_, cudaEventBlockingSync), "event");
 }
 
 Result<void> CudaStream::Begin() {
   if (Result<void> made =
-          Check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
+          CheckRuntime(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
       !made) {
     return made;
   }
   for (cudaEvent_t& mark : marks_) {  // with stamps; a thread that waits for one sleeps
-    if (Result<void> made = Check(cudaEventCreateWithFlags(&mark, cudaEventBlockingSync), "event");
+    if (Result<void> made =
+            CheckRuntime(cudaEventCreateWithFlags(&mark, cudaEventBlockingSync), "event");
         !made) {
       return made;
     }
@@ -170,7 +172,7 @@ CudaStream::~CudaStream() {
 Result<TimeNs> CudaStream::SinceAnchor(unsigned mark) {
   float milliseconds = 0;
   const Result<void> read =
-      Check(cudaEventElapsedTime(&milliseconds, device_.anchor(), marks_[mark]), "stamp");
+      CheckRuntime(cudaEventElapsedTime(&milliseconds, device_.anchor(), marks_[mark]), "stamp");
   if (!read) return tl::unexpected<Error>(read.error());
   return TimeNs{static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6)};
 }
@@ -215,8 +217,8 @@ Result<void> CudaStream::Start(const PassList& list, const std::byte* input, std
   if (list.passes().empty()) return {};
   const Told at(list);
   if (at.all > at.sums) {  // the kernels add to them
-    Result<void> cleared =
-        Check(cudaMemsetAsync(told_.data() + at.sums, 0, at.all - at.sums, stream_), "zeros");
+    Result<void> cleared = CheckRuntime(
+        cudaMemsetAsync(told_.data() + at.sums, 0, at.all - at.sums, stream_), "zeros");
     if (!cleared) return cleared;
   }
   Memories memories;
@@ -229,7 +231,7 @@ Result<void> CudaStream::Start(const PassList& list, const std::byte* input, std
   for (const Launch& launch : list.launches()) {
     const int code =
         StartLaunch(launch, reinterpret_cast<const Pass*>(told_.data()), memories, stream_);
-    if (code != cudaSuccess) return Check(code, "start of a kernel");
+    if (code != cudaSuccess) return CheckRuntime(code, "start of a kernel");
   }
   return {};
 }
@@ -276,7 +278,7 @@ Result<std::unique_ptr<Device>> OpenDevice(int ordinal) {
                                          ordinal, count));
   }
   cudaDeviceProp properties{};
-  if (Result<void> read = Check(cudaGetDeviceProperties(&properties, ordinal), "properties");
+  if (Result<void> read = CheckRuntime(cudaGetDeviceProperties(&properties, ordinal), "properties");
       !read) {
     return tl::unexpected<Error>(read.error());
   }

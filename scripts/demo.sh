@@ -3,7 +3,7 @@
 #
 # From nothing to a verdict: installs what is missing, builds, makes images, trains a small network
 # on the CPU under the agent and prints what holds the run back. Takes no options; everything that
-# it writes is in build/. On two cores: packages and build some ten minutes, the rest under one.
+# it writes is in build/. On two cores: the build some four minutes, the rest under one.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -44,7 +44,7 @@ record() {
 mkdir -p "$kOut"
 scripts/deps.sh build run
 
-say "Building, some ten minutes on two cores (log: $kOut/build.log)"
+say "Building, some four minutes on two cores (log: $kOut/build.log)"
 : >"$kOut/build.log"
 quietly "$kOut/build.log" cmake --preset release
 quietly "$kOut/build.log" cmake --build --preset release --target penstock_programs

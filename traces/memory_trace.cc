@@ -11,8 +11,8 @@
 namespace penstock::traces {
 namespace {
 
-constexpr TimeNs kNever{std::numeric_limits<std::int64_t>::max()};
-constexpr TimeNs kAlways{std::numeric_limits<std::int64_t>::min()};
+constexpr TimeNs kAfterAll{std::numeric_limits<std::int64_t>::max()};
+constexpr TimeNs kBeforeAll{std::numeric_limits<std::int64_t>::min()};
 
 class MemoryTrace final : public Trace {
  public:
@@ -21,22 +21,22 @@ class MemoryTrace final : public Trace {
     data_.threads.resize(data_.spans.size());
     for (ThreadInfo& thread : data_.threads) {
       thread.spans = 0;
-      thread.first = kNever;
-      thread.last = kAlways;
+      thread.first = kAfterAll;
+      thread.last = kBeforeAll;
     }
     SortSpans();
     SortEvents();
-    begin_ = kNever;
-    end_ = kAlways;
+    begin_ = kAfterAll;
+    end_ = kBeforeAll;
     for (ThreadInfo& thread : data_.threads) {
-      if (thread.first == kNever) {
+      if (thread.first == kAfterAll) {
         thread.first = thread.last = TimeNs{};
         continue;
       }
       begin_ = std::min(begin_, thread.first);
       end_ = std::max(end_, thread.last);
     }
-    if (begin_ == kNever) {
+    if (begin_ == kAfterAll) {
       begin_ = end_ = TimeNs{};
     }
   }

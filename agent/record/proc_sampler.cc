@@ -22,7 +22,7 @@ namespace {
 constexpr TimeNs kStatPeriod{100'000'000};
 constexpr TimeNs kIoPeriod{500'000'000};
 constexpr TimeNs kYoung{2'000'000'000};  // short-lived workers: their bytes are read more often
-constexpr TimeNs kMemoryPeriod{2'000'000'000};
+constexpr TimeNs kLeastWalkPeriod{2'000'000'000};
 constexpr std::int64_t kMemoryPerAge = 8;  // a tenth as often in a run that lasts ten times as long
 constexpr TimeNs kMapsPeriod{10'000'000'000};
 constexpr TimeNs kSlotRest{150'000'000};  // several drains
@@ -156,7 +156,7 @@ TimeNs ProcSampler::NextWalk(const Tracked& tracked, TimeNs now, TimeNs took) co
   }
   const std::int64_t age = (now - tracked.first).value;
   const std::int64_t pause =
-      std::max({kMemoryPeriod.value, age / kMemoryPerAge, took.value * kWalkShare});
+      std::max({kLeastWalkPeriod.value, age / kMemoryPerAge, took.value * kWalkShare});
   return now + TimeNs{any_worker_ && !tracked.is_worker ? pause * kTrainerPeriods : pause};
 }
 

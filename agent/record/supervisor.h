@@ -58,7 +58,6 @@ class Supervisor {
   const Arena& arena_;
   Progress progress_;
   SignalState signals_;
-  bool forward_hangup_ = true;
   int signal_fd_ = -1;
   pid_t command_ = -1;
   bool exited_ = false;  // a zombie until reaped

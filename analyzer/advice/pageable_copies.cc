@@ -19,7 +19,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kThreshold = 0.03;
+constexpr double kNotableShare = 0.03;
 constexpr double kOfLink = 0.8;
 
 // The copies that count as pageable; nullptr: there are none.
@@ -52,7 +52,7 @@ void PageableCopies(const RuleInput& input, Findings& out) {
   const CopyTotals* copies = PageableOf(input);
   if (copies == nullptr || device.window <= 0) return;
   const double share = device.Share(device.on_device ? copies->alone : copies->blocked);
-  if (share < kThreshold) return;
+  if (share < kNotableShare) return;
   const double link = UsedLink(ReadGpuCounters(input.trace, input.diagnosis.run));
   Finding finding;
   finding.predicted = WithCopies(input, 0);
@@ -68,7 +68,7 @@ void PageableCopies(const RuleInput& input, Findings& out) {
   const auto count = static_cast<double>(copies->count);
   finding.evidence = {
       {"copy_share", share},
-      {"threshold", kThreshold},
+      {"threshold", kNotableShare},
       {"copies", count},
       {"bytes_per_copy", static_cast<double>(copies->bytes) / count},
       {"kind", std::string(copies->memory == CopyMemory::kPageable ? "recorded"

@@ -15,21 +15,21 @@
 namespace penstock::analyzer {
 namespace {
 
-enum class Outcome { kSame, kRandom, kUnknown };
+enum class TransformOutcome { kSame, kRandom, kUnknown };
 
-Outcome OutcomeOf(std::string_view transform) {
+TransformOutcome OutcomeOf(std::string_view transform) {
   const auto has = [&](std::string_view part) {
     return transform.find(part) != std::string_view::npos;
   };
   for (const std::string_view part :
        {"Random", "random", "Jitter", "jitter", "Auto", "Mix", "flip", "Flip", "Noise", "Drop"}) {
-    if (has(part)) return Outcome::kRandom;
+    if (has(part)) return TransformOutcome::kRandom;
   }
   for (const std::string_view part : {"Resize", "resize", "CenterCrop", "center_crop", "Pad",
                                       "Grayscale", "LongestMaxSize", "SmallestMaxSize"}) {
-    if (has(part)) return Outcome::kSame;
+    if (has(part)) return TransformOutcome::kSame;
   }
-  return Outcome::kUnknown;
+  return TransformOutcome::kUnknown;
 }
 
 struct Same {
@@ -43,7 +43,7 @@ Same Find(const RuleInput& input) {
   const StageTotals& augment = input.diagnosis.run.stages[traces::StageId::kAugment];
   for (const auto& [name, part] : augment.children) {
     const std::string_view text = input.trace.String(name);
-    if (OutcomeOf(text) != Outcome::kSame) {
+    if (OutcomeOf(text) != TransformOutcome::kSame) {
       same.all = false;
       continue;
     }

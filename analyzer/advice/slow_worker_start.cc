@@ -19,7 +19,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kThreshold = 1;  // seconds a worker
+constexpr double kNotableSeconds = 1;  // seconds a worker
 
 // When each worker took its first batch of the first epoch, after the iterator was made.
 std::vector<double> FirstFetches(const LoaderRun& run, const Epoch& epoch) {
@@ -52,14 +52,14 @@ void SlowWorkerStart(const RuleInput& input, Findings& out) {
   const double each =
       starts.size() > 1 ? (starts.back() - starts.front()) / (count - 1) : starts.front();
   const double mean = starts.back() / count;
-  if (std::max(each, mean) < kThreshold) return;
+  if (std::max(each, mean) < kNotableSeconds) return;
   Finding finding;
   finding.id = "slow-worker-start";
   finding.severity = input.loader().signals.startup >= 0.1 ? Severity::kWarning : Severity::kInfo;
   finding.title = fmt::format("{} workers started by {} are all at work only after {:.1f} s",
                               starts.size(), method, starts.back());
   finding.evidence = {{"s_per_worker", std::max(each, mean)},
-                      {"threshold", kThreshold},
+                      {"threshold", kNotableSeconds},
                       {"first_worker_s", starts.front()},
                       {"last_worker_s", starts.back()},
                       {"workers", count},

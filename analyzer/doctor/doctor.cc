@@ -34,6 +34,11 @@ std::string Marker(Health health, const Paint& paint) {
 
 }  // namespace
 
+std::string_view Variable(const DoctorInput& input, const std::string& name) {
+  const auto found = input.environment.find(name);
+  return found == input.environment.end() ? std::string_view() : std::string_view(found->second);
+}
+
 Checks RunDoctor(const DoctorInput& input) {
   Checks checks;
   CheckAgent(input, checks);

@@ -39,6 +39,11 @@ using Checks = std::vector<Check>;
 // Errors: none; what cannot be looked at is said to be unknown.
 [[nodiscard]] Checks RunDoctor(const DoctorInput& input);
 
+inline constexpr std::string_view kAgentLibrary = "libpenstock_agent.so";
+
+// Empty if it is not set. The view is into `input`.
+[[nodiscard]] std::string_view Variable(const DoctorInput& input, const std::string& name);
+
 // The groups, each adding to `checks`.
 void CheckAgent(const DoctorInput& input, Checks& checks);
 void CheckPreloads(const DoctorInput& input, Checks& checks);

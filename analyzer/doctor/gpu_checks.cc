@@ -13,15 +13,8 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::string_view kAgent = "libpenstock_agent.so";
-
-std::string_view Variable(const DoctorInput& input, const std::string& name) {
-  const auto found = input.environment.find(name);
-  return found == input.environment.end() ? std::string_view() : std::string_view(found->second);
-}
-
 bool IsElsewhere(std::string_view tool) {
-  return !tool.empty() && tool.find(kAgent) == std::string_view::npos;
+  return !tool.empty() && tool.find(kAgentLibrary) == std::string_view::npos;
 }
 
 }  // namespace

@@ -18,13 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kAgent = "libpenstock_agent.so";
-
-std::string_view Variable(const DoctorInput& input, const std::string& name) {
-  const auto found = input.environment.find(name);
-  return found == input.environment.end() ? std::string_view() : std::string_view(found->second);
-}
-
 struct Neighbour {
   std::string_view part;
   std::string_view consequence;
@@ -109,8 +102,9 @@ void CheckProgram(const Executable& program, const DoctorInput& input, Checks& c
 
 void CheckAgent(const DoctorInput& input, Checks& checks) {
   std::error_code error;
-  for (const fs::path& place : {input.folder / ".." / "lib" / kAgent, input.folder / kAgent,
-                                input.folder / ".." / "lib" / "penstock" / kAgent}) {
+  for (const fs::path& place :
+       {input.folder / ".." / "lib" / kAgentLibrary, input.folder / kAgentLibrary,
+        input.folder / ".." / "lib" / "penstock" / kAgentLibrary}) {
     if (!fs::exists(place, error)) continue;
     const std::string path = fs::weakly_canonical(place, error).string();
     if (path.find_first_of(" :") != std::string::npos) {
@@ -132,7 +126,7 @@ void CheckAgent(const DoctorInput& input, Checks& checks) {
   }
   checks.push_back(
       {"agent", Health::kBad,
-       fmt::format("{} is not beside this program ({})", kAgent, input.folder.string()),
+       fmt::format("{} is not beside this program ({})", kAgentLibrary, input.folder.string()),
        "nothing can be recorded", "build the target penstock_agent"});
 }
 

@@ -27,7 +27,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::string_view kName = "tune";
+constexpr std::string_view kTuneName = "tune";
 
 // A folder for the traces of the runs; gone with this unless it is to be kept.
 class TraceFolder {
@@ -141,16 +141,16 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   constexpr std::string_view kHint = "a command comes after --: penstock tune -- CMD";
   if (const auto status = Parse(app, words.own, kHint)) return *status;
   if (words.command.empty()) {
-    return Complain(kName, {ErrorKind::kUsage, "which command? " + std::string(kHint)});
+    return Complain(kTuneName, {ErrorKind::kUsage, "which command? " + std::string(kHint)});
   }
   if (!budget.empty()) {
     const auto size = ParseSize(budget);
-    if (!size) return Complain(kName, size.error());
+    if (!size) return Complain(kTuneName, size.error());
     options.budget_ram = *size;
   }
   TraceFolder folder(keep);
   const auto made = folder.Make();
-  if (!made) return Complain(kName, made.error());
+  if (!made) return Complain(kTuneName, made.error());
 
   int own = 0;  // the command's status, where it failed
   std::size_t runs = 0;
@@ -181,11 +181,11 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   };
   const auto result = Tune(run, options);
   if (!result) {
-    const int status = Complain(kName, result.error());
+    const int status = Complain(kTuneName, result.error());
     return own != 0 ? own : status;
   }
   if (result->verdict == TuneVerdict::kNotEnough) {
-    return Complain(kName, {ErrorKind::kInput, result->why});
+    return Complain(kTuneName, {ErrorKind::kInput, result->why});
   }
   return Print(TuneText(*result, WantsColour() ? Colour::kOn : Colour::kOff));
 }

@@ -23,7 +23,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::string_view kName = "whatif";
+constexpr std::string_view kWhatIfName = "whatif";
 
 struct Words {
   std::string trace, workers, prefetch, budget, disk, costs, fixed;
@@ -183,25 +183,25 @@ int WhatifCommand(const std::vector<std::string>& arguments) {
   app.add_flag("--json", words.json, "One object: {\"configurations\": [...]}");
   if (const auto status = Parse(app, arguments)) return *status;
   auto request = ReadRequest(app, words);
-  if (!request) return Complain(kName, request.error());
+  if (!request) return Complain(kWhatIfName, request.error());
   int status = 0;
-  const auto trace = OpenOrComplain(kName, words.trace, status);
+  const auto trace = OpenOrComplain(kWhatIfName, words.trace, status);
   if (trace == nullptr) return status;
   const Diagnosis diagnosis = Diagnose(*trace);
   const auto costs = CostsOf(diagnosis, words.costs);
-  if (!costs) return Complain(kName, costs.error());
+  if (!costs) return Complain(kWhatIfName, costs.error());
   request->device_costs = *costs;
   if (!words.fixed.empty()) {
-    const auto fixed = OpenOrComplain(kName, words.fixed, status);
+    const auto fixed = OpenOrComplain(kWhatIfName, words.fixed, status);
     if (fixed == nullptr) return status;
     const auto rate = FixedRate(Diagnose(*fixed));
     if (!rate)
-      return Complain(kName, {rate.error().kind, words.fixed + " " + rate.error().message});
+      return Complain(kWhatIfName, {rate.error().kind, words.fixed + " " + rate.error().message});
     request->fixed_rate = *rate;
   }
   const auto grid = PredictGrid(diagnosis, *request);
   if (!grid) {
-    return Complain(kName, {grid.error().kind, words.trace + ": " + grid.error().message});
+    return Complain(kWhatIfName, {grid.error().kind, words.trace + ": " + grid.error().message});
   }
   return Print(words.json ? GridJson(*grid)
                           : GridText(*grid, WantsColour() ? Colour::kOn : Colour::kOff));

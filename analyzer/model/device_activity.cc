@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::size_t kSlowest = 8;
 
-double SecondsOf(std::int64_t ns) {
-  return static_cast<double>(ns) * 1e-9;
-}
-
 // The loop's own times, from the batches.
 struct LoopTimes {
   Stretches waits;
@@ -63,7 +59,7 @@ void AddIdle(const DeviceRecords& records, const DeviceLog& log, const LoopTimes
 
 void AddCopy(const DeviceCopy& copy, double exposed, const StretchSums& computing,
              CopyTotals& totals) {
-  const double transfer = SecondsOf(copy.end - copy.start);
+  const double transfer = Seconds(TimeNs{copy.end - copy.start});
   ++totals.count;
   totals.bytes += copy.bytes;
   totals.transfer += transfer;
@@ -75,10 +71,10 @@ void AddCopy(const DeviceCopy& copy, double exposed, const StretchSums& computin
   }
   if (copy.call_start == kNever) return;
   ++totals.called;
-  totals.blocked += SecondsOf(copy.call_end - copy.call_start);
+  totals.blocked += Seconds(TimeNs{copy.call_end - copy.call_start});
   const std::int64_t waited = std::max<std::int64_t>(0, copy.start - copy.call_start);
-  totals.waited += SecondsOf(waited);
-  totals.behind += SecondsOf(computing.Within(copy.call_start, copy.start));
+  totals.waited += Seconds(TimeNs{waited});
+  totals.behind += Seconds(TimeNs{computing.Within(copy.call_start, copy.start)});
 }
 
 // The copies to one device.
@@ -130,7 +126,7 @@ void AddCopies(const DeviceRecords& records, const Stretches& windows, DeviceAct
     device.copies[memory].emplace_back(copy.start, copy.end);
     if (Within(windows, copy.start, copy.start + 1) == 0) continue;
     const std::int64_t beside = device.computing.Within(copy.start, copy.end);
-    const double exposed = SecondsOf(copy.end - copy.start - beside);
+    const double exposed = Seconds(TimeNs{copy.end - copy.start - beside});
     AddCopy(copy, exposed, device.computing, totals[memory]);
     all.emplace_back(exposed, &copy);
   }

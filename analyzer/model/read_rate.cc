@@ -8,7 +8,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::size_t kFewest = 64;
+constexpr std::size_t kFewestGaps = 64;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ ReadRate MeasureRate(std::vector<ReadSpan> reads) {
   rate.gaps = gaps.size();
   rate.waiting =
       reads.empty() ? 0 : static_cast<double>(gaps.size()) / static_cast<double>(reads.size());
-  if (gaps.size() < kFewest || !(seconds > 0)) return rate;
+  if (gaps.size() < kFewestGaps || !(seconds > 0)) return rate;
   rate.per_byte = seconds / bytes;
   double off = 0;
   for (const Gap& gap : gaps) off += std::abs(gap.seconds - rate.per_byte * gap.bytes);

@@ -7,19 +7,19 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::size_t kFewest = 64;  // reads of a thread
+constexpr std::size_t kFewestOfThread = 64;  // reads of a thread
 
-struct Stretch {
+struct ReadStretch {
   std::int64_t from;
   std::int64_t to;
 };
 
 // The reads of one thread as stretches that do not overlap, in their order.
-std::vector<Stretch> Merged(std::vector<Stretch> reads) {
+std::vector<ReadStretch> Merged(std::vector<ReadStretch> reads) {
   std::sort(reads.begin(), reads.end(),
-            [](const Stretch& a, const Stretch& b) { return a.from < b.from; });
-  std::vector<Stretch> merged;
-  for (const Stretch& read : reads) {
+            [](const ReadStretch& a, const ReadStretch& b) { return a.from < b.from; });
+  std::vector<ReadStretch> merged;
+  for (const ReadStretch& read : reads) {
     if (!merged.empty() && read.from < merged.back().to) {
       merged.back().to = std::max(merged.back().to, read.to);
     } else {
@@ -40,18 +40,18 @@ double MeetingByChance(const std::vector<double>& busy) {
   return std::max(0.0, 1 - none - one);
 }
 
-using ByThread = std::map<std::uint32_t, std::vector<Stretch>>;
+using ByThread = std::map<std::uint32_t, std::vector<ReadStretch>>;
 
 ReadTurns TurnsOfEpoch(ByThread& by_thread) {
   ReadTurns turns;
-  std::vector<std::vector<Stretch>> threads;
+  std::vector<std::vector<ReadStretch>> threads;
   for (auto& [thread, own] : by_thread) {
-    if (own.size() >= kFewest) threads.push_back(Merged(std::move(own)));
+    if (own.size() >= kFewestOfThread) threads.push_back(Merged(std::move(own)));
   }
   if (threads.size() < 2) return turns;
   std::int64_t from = threads.front().front().from;  // while all of them read
   std::int64_t to = threads.front().back().to;
-  for (const std::vector<Stretch>& own : threads) {
+  for (const std::vector<ReadStretch>& own : threads) {
     from = std::max(from, own.front().from);
     to = std::min(to, own.back().to);
   }
@@ -59,9 +59,9 @@ ReadTurns TurnsOfEpoch(ByThread& by_thread) {
   const auto window = static_cast<double>(to - from);
   std::vector<std::pair<std::int64_t, int>> edges;  // what ends comes before what begins
   std::vector<double> busy;
-  for (const std::vector<Stretch>& own : threads) {
+  for (const std::vector<ReadStretch>& own : threads) {
     double time = 0;
-    for (const Stretch& read : own) {
+    for (const ReadStretch& read : own) {
       const std::int64_t start = std::max(read.from, from);
       const std::int64_t end = std::min(read.to, to);
       if (end <= start) continue;

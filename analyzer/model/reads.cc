@@ -13,7 +13,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::size_t kFewest = 64;
+constexpr std::size_t kFewestReads = 64;
 
 // The number of reads that run, over time.
 class Crowd {
@@ -149,7 +149,7 @@ ReadCosts FitReads(std::vector<ReadSpan> reads) {
   costs.mean = time / n * 1e-9;
   costs.concurrency = std::max(1.0, crowd.mean());
   if (crowd.busy() > 0) costs.most_bytes_per_s = bytes / (crowd.busy() * 1e-9);
-  if (reads.size() < kFewest || !(bytes > 0)) return costs;
+  if (reads.size() < kFewestReads || !(bytes > 0)) return costs;
 
   const std::size_t last = lengths.size() - 1 - lengths.size() / 100;
   std::nth_element(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(last),

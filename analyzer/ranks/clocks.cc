@@ -24,7 +24,7 @@ constexpr double kWallClocks = 0.05;
 constexpr std::int64_t kMostOffset = std::int64_t{1} << 61;
 
 // Seconds, relative to `zero` of the second host's clock and to `offset`.
-struct Points {
+struct ClockPoints {
   std::int64_t zero = 0;
   std::int64_t offset = 0;
   std::vector<double> at;
@@ -42,12 +42,12 @@ std::int64_t Minus(std::int64_t a, std::int64_t b) {
                : std::numeric_limits<std::int64_t>::max();
 }
 
-double SecondsBetween(std::int64_t from, std::int64_t to) {
+double SecondsApart(std::int64_t from, std::int64_t to) {
   return static_cast<double>(Minus(to, from)) * 1e-9;
 }
 
-Points Pair(const HostPassings& ours, const HostPassings& theirs) {
-  Points points;
+ClockPoints Pair(const HostPassings& ours, const HostPassings& theirs) {
+  ClockPoints points;
   std::vector<double> steps;
   std::int64_t before = kNever;
   for (const auto& [iteration, one] : ours) {
@@ -58,11 +58,11 @@ Points Pair(const HostPassings& ours, const HostPassings& theirs) {
       points.zero = other.ended;
       points.offset = Minus(one.ended, other.ended);
     }
-    points.at.push_back(SecondsBetween(points.zero, other.ended));
-    points.difference.push_back(SecondsBetween(points.offset, Minus(one.ended, other.ended)));
-    points.least.push_back(SecondsBetween(points.offset, Minus(one.delivered, other.ended)));
-    points.most.push_back(SecondsBetween(points.offset, Minus(one.ended, other.delivered)));
-    if (before != kNever) steps.push_back(SecondsBetween(before, one.ended));
+    points.at.push_back(SecondsApart(points.zero, other.ended));
+    points.difference.push_back(SecondsApart(points.offset, Minus(one.ended, other.ended)));
+    points.least.push_back(SecondsApart(points.offset, Minus(one.delivered, other.ended)));
+    points.most.push_back(SecondsApart(points.offset, Minus(one.ended, other.delivered)));
+    if (before != kNever) steps.push_back(SecondsApart(before, one.ended));
     before = one.ended;
   }
   points.step = Median(std::move(steps));
@@ -173,7 +173,7 @@ Alignment AlignHost(const HostClock& first, const HostPassings& passings, const 
     found.uncertainty = steps->uncertainty;
     found.bound = steps->bound;
     found.iterations = steps->iterations;
-    if (wall) found.wall_difference = SecondsBetween(*wall, steps->shift.offset.value);
+    if (wall) found.wall_difference = SecondsApart(*wall, steps->shift.offset.value);
     return found;
   }
   if (!wall || method == AlignMethod::kCollective) return BothBeginAtOnce(first, other);
@@ -239,7 +239,7 @@ HostPassings PassingsOf(std::span<const RankTrack> tracks) {
 }
 
 std::optional<StepEstimate> EstimateBySteps(const HostPassings& first, const HostPassings& second) {
-  Points points = Pair(first, second);
+  ClockPoints points = Pair(first, second);
   const std::size_t n = points.at.size();
   if (n < kFewestIterations) return std::nullopt;
   const double slope =

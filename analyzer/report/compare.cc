@@ -89,7 +89,7 @@ struct Stage {
   const char* name;
   double (*cost)(const Batch& batch);
 };
-constexpr std::array kStages = {
+constexpr std::array kComparedStages = {
     Stage{"read", [](const Batch& b) { return b.read.wall; }},
     Stage{"decode", [](const Batch& b) { return b.decode.wall; }},
     Stage{"decode CPU", [](const Batch& b) { return b.decode.cpu; }},
@@ -144,7 +144,7 @@ Result<Comparison> Compare(const Baseline& baseline, const Candidate& candidate)
                                before.intervals, after.samples, after.intervals);
   result.wait = ChangeOf("wait", Kind::kDifference, before, after, before.waits, before.intervals,
                          after.waits, after.intervals);
-  for (const Stage& stage : kStages) {
+  for (const Stage& stage : kComparedStages) {
     Change change = ChangeOf(stage.name, Kind::kRatio, before, after, Costs(before, stage),
                              before.samples, Costs(after, stage), after.samples);
     if (change.before > 0 || change.after > 0) result.stages.push_back(std::move(change));

@@ -61,6 +61,10 @@ std::string PlainText(std::string_view text, std::size_t most) {
   return plain.substr(0, cut) + "...";
 }
 
+std::string RowLabel(std::string_view label) {
+  return fmt::format("  {:<13}", label);
+}
+
 std::string Wrapped(std::string_view text, std::size_t width, std::string_view indent) {
   std::string lines;
   std::size_t column = 0;

@@ -21,6 +21,11 @@ namespace penstock::analyzer {
 [[nodiscard]] std::string Wrapped(std::string_view text, std::size_t width,
                                   std::string_view indent);
 
+// A report's text: a column of labels, then what is said, in lines of kTextWidth.
+inline constexpr std::size_t kTextWidth = 84;
+inline constexpr std::string_view kTextIndent = "               ";  // as wide as a RowLabel()
+[[nodiscard]] std::string RowLabel(std::string_view label);
+
 // Terminal colours, or nothing.
 class Paint {
  public:

@@ -12,13 +12,6 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::size_t kWidth = 84;
-constexpr std::string_view kIndent = "               ";
-
-std::string Label(std::string_view label) {
-  return fmt::format("  {:<13}", label);
-}
-
 void WriteCopies(const DeviceActivity& activity, double link, JsonWriter& json) {
   json.Key("copies").BeginArray();
   for (const CopyTotals& copies : activity.copies) {
@@ -148,7 +141,7 @@ std::string GpuText(const Report& report) {
   if (!AnythingKnown(report)) return "";
   std::string text;
   const auto add = [&](std::string_view label, const std::string& line) {
-    if (!line.empty()) text += Label(label) + Wrapped(line, kWidth, kIndent) + "\n";
+    if (!line.empty()) text += RowLabel(label) + Wrapped(line, kTextWidth, kTextIndent) + "\n";
   };
   if (report.diagnosis.loader) {
     const DeviceActivity& activity = report.diagnosis.loader->device;

@@ -16,8 +16,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kWidth = 900;
-constexpr double kLeft = 84;
+constexpr double kCurvesLeft = 84;
 constexpr double kRight = 880;
 constexpr double kTop = 26;
 constexpr double kBottom = 260;
@@ -25,7 +24,7 @@ constexpr double kBottom = 260;
 Scale WorkerScale(const WorkerCurve& curve) {
   const double low = curve.points.front().workers;
   const double high = curve.points.back().workers;
-  return {low - 0.6, high + 0.6, kLeft, kRight};
+  return {low - 0.6, high + 0.6, kCurvesLeft, kRight};
 }
 
 std::vector<Tick> WorkerTicks(const WorkerCurve& curve) {
@@ -57,12 +56,12 @@ std::string RateFigure(const WorkerCurve& curve) {
   double most = curve.measured;
   for (const CurvePoint& point : curve.points) most = std::max(most, point.rate.high);
   const std::vector<double> steps = RoundSteps(most, 7);
-  Drawing drawing(kWidth, kBottom + 42, "Predicted throughput against workers");
+  Drawing drawing(kPictureWidth, kBottom + 42, "Predicted throughput against workers");
   const Scale x = WorkerScale(curve);
   const Scale y{0, steps.back(), kBottom, kTop};
   std::vector<Tick> ticks;
   for (const double step : steps) ticks.push_back({step, fmt::format("{:.6g}", step)});
-  drawing.Left(y, ticks, kLeft, kRight, fmt::format("throughput ({})", curve.unit));
+  drawing.Left(y, ticks, kCurvesLeft, kRight, fmt::format("throughput ({})", curve.unit));
   drawing.Below(x, WorkerTicks(curve), kBottom, kTop, "number of workers");
   Points band;
   Points line;
@@ -76,7 +75,7 @@ std::string RateFigure(const WorkerCurve& curve) {
   drawing.Area(band, "band");
   drawing.Path(line, "curve");
   if (curve.measured > 0) {
-    drawing.Line(kLeft, y.At(curve.measured), kRight, y.At(curve.measured), "limit");
+    drawing.Line(kCurvesLeft, y.At(curve.measured), kRight, y.At(curve.measured), "limit");
   }
   for (const CurvePoint& point : curve.points) {
     const double px = x.At(point.workers);
@@ -95,7 +94,7 @@ std::string RateFigure(const WorkerCurve& curve) {
   const bool suggested = std::any_of(curve.points.begin(), curve.points.end(),
                                      [](const CurvePoint& point) { return point.suggested; });
   if (suggested) legend.emplace_back("good", "suggested");
-  drawing.Legend(kLeft, 14, legend);
+  drawing.Legend(kCurvesLeft, 14, legend);
   std::string caption = fmt::format(
       "From a simulation of the loader on the recorded batches, at a "
       "prefetch depth of {}.",
@@ -119,12 +118,12 @@ std::string MemoryFigure(const WorkerCurve& curve) {
   for (double next = 1000; static_cast<double>(most) >= next; next *= 1000) unit = next;
   const std::string name = BytesText(static_cast<std::uint64_t>(unit)).substr(5);  // "1.00 MB"
   const std::vector<double> steps = RoundSteps(static_cast<double>(most) / unit, 6);
-  Drawing drawing(kWidth, kBottom + 42, "Memory against workers");
+  Drawing drawing(kPictureWidth, kBottom + 42, "Memory against workers");
   const Scale x = WorkerScale(curve);
   const Scale y{0, steps.back() * unit, kBottom, kTop};
   std::vector<Tick> ticks;
   for (const double step : steps) ticks.push_back({step * unit, fmt::format("{:.4g}", step)});
-  drawing.Left(y, ticks, kLeft, kRight, fmt::format("memory ({})", unit > 1 ? name : "B"));
+  drawing.Left(y, ticks, kCurvesLeft, kRight, fmt::format("memory ({})", unit > 1 ? name : "B"));
   drawing.Below(x, WorkerTicks(curve), kBottom, kTop, "number of workers");
   const double width = std::min(36.0, 0.7 * (x.At(1) - x.At(0)));
   for (const CurvePoint& point : curve.points) {
@@ -144,7 +143,7 @@ std::string MemoryFigure(const WorkerCurve& curve) {
     }
   }
   using Entry = std::pair<std::string_view, std::string_view>;
-  drawing.Legend(kLeft, 14,
+  drawing.Legend(kCurvesLeft, 14,
                  own ? std::vector<Entry>{{"batches", "batches on their way"},
                                           {"processes", "the workers' own memory"}}
                      : std::vector<Entry>{{"batches", "batches on their way"}});

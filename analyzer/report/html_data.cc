@@ -18,7 +18,7 @@ namespace {
 using traces::StageId;
 
 constexpr std::size_t kMostSpans = 1500;  // of a row: 16 of them make a page of some 2 MB
-constexpr std::size_t kMostRows = 16;
+constexpr std::size_t kMostRowsOfPage = 16;
 
 bool ShownOfWorkers(StageId stage) {
   return OfWorkers(stage) || stage == StageId::kIdle;
@@ -104,7 +104,7 @@ TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagn
       }
     });
     if (!works) continue;
-    if (excerpt.rows.size() == kMostRows) {
+    if (excerpt.rows.size() == kMostRowsOfPage) {
       ++excerpt.left_out;
       continue;
     }

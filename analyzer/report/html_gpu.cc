@@ -15,9 +15,8 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kWidth = 900;
-constexpr double kLeft = 90;
-constexpr double kBar = 26;
+constexpr double kGpuLeft = 90;
+constexpr double kGpuBar = 26;
 
 void DrawView(Drawing& drawing, const Scale& x, double y, std::string_view name,
               const std::vector<StepPart>& parts) {
@@ -26,16 +25,16 @@ void DrawView(Drawing& drawing, const Scale& x, double y, std::string_view name,
   for (const StepPart& part : parts) {
     const double from = x.At(at);
     at += part.time;
-    drawing.Rect(from, y, x.At(at) - from, kBar, part.css,
+    drawing.Rect(from, y, x.At(at) - from, kGpuBar, part.css,
                  fmt::format("{}: {}", part.name, DurationText(part.time)));
   }
 }
 
 std::string StepFigure(const DeviceActivity& activity) {
   const double each = activity.window / static_cast<double>(activity.batches);
-  Drawing drawing(kWidth, 172, "A step, as the loop and as the device spend it");
-  const Scale x{0, each * 1e3, kLeft, kWidth - 30};
-  const Scale places{0, each, kLeft, kWidth - 30};
+  Drawing drawing(kPictureWidth, 172, "A step, as the loop and as the device spend it");
+  const Scale x{0, each * 1e3, kGpuLeft, kPictureWidth - 30};
+  const Scale places{0, each, kGpuLeft, kPictureWidth - 30};
   DrawView(drawing, places, 8, "the loop", LoopView(activity));
   DrawView(drawing, places, 46, "the GPU", DeviceView(activity));
   std::vector<Tick> ticks;
@@ -50,7 +49,7 @@ std::string StepFigure(const DeviceActivity& activity) {
        {"s-step", "host launches"},
        {"s-kernel", "kernels"},
        {"s-idle", "unknown"}}};
-  drawing.Legend(kLeft, 146, kLegend);
+  drawing.Legend(kGpuLeft, 146, kLegend);
   return Figure(std::move(drawing).Finish(),
                 "The same time twice. Above, what the training loop's thread did; below, what the "
                 "device did, and where it stood idle, what the loop was at meanwhile. A wait for "

@@ -14,27 +14,26 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kWidth = 900;
-constexpr double kLeft = 90;
-constexpr double kRow = 22;
-constexpr double kBar = 16;
+constexpr double kRanksLeft = 90;
+constexpr double kRankRow = 22;
+constexpr double kRankBar = 16;
 constexpr std::size_t kMostBars = 64;
 
 std::string Bars(const RankSummary& ranks) {
   const std::size_t count = std::min(kMostBars, ranks.rows.size());
   double most = 1e-9;
   for (const RankRow& row : ranks.rows) most = std::max(most, row.wait + row.step);
-  const double bottom = 10 + kRow * static_cast<double>(count);
-  Drawing drawing(kWidth, bottom + 84, "An iteration of each rank");
-  const Scale x{0, most * 1e3, kLeft, kWidth - 30};
+  const double bottom = 10 + kRankRow * static_cast<double>(count);
+  Drawing drawing(kPictureWidth, bottom + 84, "An iteration of each rank");
+  const Scale x{0, most * 1e3, kRanksLeft, kPictureWidth - 30};
   for (std::size_t i = 0; i < count; ++i) {
     const RankRow& row = ranks.rows[i];
-    const double y = 8 + kRow * static_cast<double>(i);
-    drawing.Text(kLeft - 8, y + 13, fmt::format("rank {}", row.rank), "end");
+    const double y = 8 + kRankRow * static_cast<double>(i);
+    drawing.Text(kRanksLeft - 8, y + 13, fmt::format("rank {}", row.rank), "end");
     const double middle = x.At(row.wait * 1e3);
-    drawing.Rect(kLeft, y, middle - kLeft, kBar, "s-wait",
+    drawing.Rect(kRanksLeft, y, middle - kRanksLeft, kRankBar, "s-wait",
                  fmt::format("rank {} waits for data: {}", row.rank, DurationText(row.wait)));
-    drawing.Rect(middle, y, x.At((row.wait + row.step) * 1e3) - middle, kBar, "s-step",
+    drawing.Rect(middle, y, x.At((row.wait + row.step) * 1e3) - middle, kRankBar, "s-step",
                  fmt::format("rank {}, its step: {}", row.rank, DurationText(row.step)));
   }
   std::vector<Tick> ticks;
@@ -44,7 +43,7 @@ std::string Bars(const RankSummary& ranks) {
   drawing.Below(x, ticks, bottom, 4, "milliseconds of an iteration, medians");
   constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kLegend = {
       {{"s-wait", "waits for data"}, {"s-step", "step, waiting for other ranks included"}}};
-  drawing.Legend(kLeft, bottom + 62, kLegend);
+  drawing.Legend(kRanksLeft, bottom + 62, kLegend);
   return Figure(std::move(drawing).Finish(),
                 "In a collective all ranks wait for the last: who waits little for data has a long "
                 "step, and the one with the longest wait holds the others up.");

@@ -15,8 +15,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kWidth = 900;
-constexpr double kRow = 26;
+constexpr double kStageRow = 26;
 
 std::vector<Tick> PercentTicks() {
   return {{0, "0"}, {0.25, "25"}, {0.5, "50"}, {0.75, "75"}, {1, "100"}};
@@ -51,7 +50,7 @@ double DrawStages(Drawing& drawing, const std::vector<const StageRow*>& rows, do
         fmt::format("{}: {} wall, {}", PercentText(row->share), DurationText(row->wall),
                     row->cpu_known ? DurationText(row->cpu) + " CPU" : "CPU not recorded");
     drawing.Text(end + 8, y + 13, figures, "tick");
-    y += kRow;
+    y += kStageRow;
   }
   return y + 8;
 }
@@ -74,9 +73,9 @@ std::string StageFigure(const Report& report) {
   }
   if (workers.empty() && loop.empty()) return NoFigure("no stage was recorded.");
   const std::size_t groups = (workers.empty() ? 0U : 1U) + (loop.empty() ? 0U : 1U);
-  const double bottom = 34 + kRow * static_cast<double>(workers.size() + loop.size()) +
+  const double bottom = 34 + kStageRow * static_cast<double>(workers.size() + loop.size()) +
                         32 * static_cast<double>(groups);
-  Drawing drawing(kWidth, bottom + 42, "Share of each stage, wall time against CPU time");
+  Drawing drawing(kPictureWidth, bottom + 42, "Share of each stage, wall time against CPU time");
   const Scale x{0, 1, 110, 640};
   const auto ticks = PercentTicks();
   drawing.Below(x, ticks, bottom, 26, "share of the time of its group (%)");
@@ -122,8 +121,8 @@ std::string GainFigure(const Diagnosis& diagnosis) {
     return NoFigure(diagnosis.loader ? "no part of the run gains half a percent by being free."
                                      : "no loader delivered batches while this was recorded.");
   }
-  const double bottom = 10 + kRow * static_cast<double>(gains.size());
-  Drawing drawing(kWidth, bottom + 42, "Speedup of the run if one part cost nothing");
+  const double bottom = 10 + kStageRow * static_cast<double>(gains.size());
+  Drawing drawing(kPictureWidth, bottom + 42, "Speedup of the run if one part cost nothing");
   std::vector<double> steps = RoundSteps(gains.front().speedup - 1, 6);
   for (double& step : steps) step += 1;
   const Scale x{1, steps.back(), 110, 780};
@@ -138,7 +137,7 @@ std::string GainFigure(const Diagnosis& diagnosis) {
     drawing.Rect(110, y, x.At(gain.speedup) - 110, 17, "gain",
                  fmt::format("{} free: {}", name, figure));
     drawing.Text(x.At(gain.speedup) + 8, y + 13, figure, "tick");
-    y += kRow;
+    y += kStageRow;
   }
   return Figure(std::move(drawing).Finish(),
                 "Each part is made free in a simulation of the run, one at a time: the most that "
@@ -163,7 +162,7 @@ std::string LatencyFigure(const std::vector<LatencyRow>& rows) {
   const std::size_t low = first / kBinsPerDecade;
   const std::size_t high = last / kBinsPerDecade + 1;
   const double bottom = 8 + kHeight * static_cast<double>(rows.size());
-  Drawing drawing(kWidth, bottom + 42, "How long one call of each stage took");
+  Drawing drawing(kPictureWidth, bottom + 42, "How long one call of each stage took");
   const Scale x{std::pow(10.0, low), std::pow(10.0, high), 150, 660, true};
   std::vector<Tick> ticks;
   for (std::size_t d = low; d <= high; ++d) {

@@ -32,6 +32,8 @@ struct Tick {
 // At most `most` round values from 0 up to `high`, and the last of them at or above `high`.
 [[nodiscard]] std::vector<double> RoundSteps(double high, int most);
 
+inline constexpr double kPictureWidth = 900;  // of every picture of a page
+
 using Points = std::vector<std::pair<double, double>>;
 
 // One picture, sized in units of about a pixel. Classes name what the page's CSS colours; `tip` is

@@ -13,7 +13,6 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kWidth = 900;
 using traces::StageId;
 
 // Seconds since some start as ticks, in the unit that suits the length.
@@ -91,7 +90,7 @@ std::string TimelineFigure(const TimelineExcerpt& excerpt) {
   if (!excerpt.missing.empty()) return NoFigure(excerpt.missing);
   constexpr double kPitch = 38;
   const double bottom = 34 + kPitch * static_cast<double>(excerpt.rows.size());
-  Drawing drawing(kWidth, bottom + 42, "What each worker and the training loop did");
+  Drawing drawing(kPictureWidth, bottom + 42, "What each worker and the training loop did");
   const Scale x{excerpt.from, excerpt.to, 140, 880};
   std::string_view unit;
   const std::vector<Tick> ticks = TimeTicks(excerpt.to - excerpt.from, excerpt.from, unit);
@@ -139,7 +138,7 @@ std::string QueueFigure(const QueueDepth& queue) {
   }
   double most = std::max(1, queue.most);
   for (const QueueBin& bin : queue.bins) most = std::max(most, bin.high);
-  Drawing drawing(kWidth, 262, "Finished batches waiting for the training loop");
+  Drawing drawing(kPictureWidth, 262, "Finished batches waiting for the training loop");
   const std::vector<double> steps = RoundSteps(most, 6);
   std::vector<Tick> rows;
   for (const double step : steps) {

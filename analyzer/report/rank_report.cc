@@ -13,7 +13,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::size_t kMostRows = 16;  // of a screenful
+constexpr std::size_t kMostRowsOfText = 16;  // of a screenful
 
 const RankPlace* OurPlace(const Diagnosis& diagnosis) {
   const RunModel& run = diagnosis.run;
@@ -32,11 +32,11 @@ std::string Line(const RankRow& row, const RankSummary& ranks) {
 std::vector<const RankRow*> Shown(const RankSummary& ranks) {
   std::vector<const RankRow*> rows;
   for (const RankRow& row : ranks.rows) rows.push_back(&row);
-  if (rows.size() <= kMostRows) return rows;
+  if (rows.size() <= kMostRowsOfText) return rows;
   std::stable_sort(rows.begin(), rows.end(), [](const RankRow* a, const RankRow* b) {
     return a->wait_fraction > b->wait_fraction;
   });
-  rows.resize(kMostRows);
+  rows.resize(kMostRowsOfText);
   std::sort(rows.begin(), rows.end(),
             [](const RankRow* a, const RankRow* b) { return a->rank < b->rank; });
   return rows;

@@ -16,15 +16,8 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::size_t kWidth = 84;
-constexpr std::string_view kIndent = "               ";
-
-std::string Label(std::string_view label) {
-  return fmt::format("  {:<13}", label);
-}
-
 std::string Labelled(std::string_view label, std::string_view text) {
-  return text.empty() ? "" : Label(label) + Wrapped(text, kWidth, kIndent) + "\n";
+  return text.empty() ? "" : RowLabel(label) + Wrapped(text, kTextWidth, kTextIndent) + "\n";
 }
 
 // What is missing comes before what was found.
@@ -54,7 +47,7 @@ std::string GainsLine(const Diagnosis& diagnosis) {
   }
   if (text.empty()) return "";
   text += fmt::format("; all data {:.2f}x", diagnosis.loader->attribution.headroom);
-  return Label("if free") + Wrapped(text, kWidth, kIndent) + "\n";
+  return RowLabel("if free") + Wrapped(text, kTextWidth, kTextIndent) + "\n";
 }
 
 std::string RowLine(const StageRow& row, std::size_t depth) {
@@ -113,13 +106,13 @@ std::string FindingsText(const Report& report, const Paint& paint) {
     const bool warn = finding.severity == Severity::kWarning;
     const std::string mark = bad ? paint.Red("!!") : (warn ? paint.Yellow("! ") : paint.Dim("- "));
     text += fmt::format("  {} {}: {}\n", mark, paint.Bold(finding.id),
-                        Wrapped(finding.title, kWidth + 8, "     "));
+                        Wrapped(finding.title, kTextWidth + 8, "     "));
     std::string action = finding.action;
     if (finding.predicted) {
       action += fmt::format(" Predicted: {}.",
                             PredictionText(*finding.predicted, RateUnit(report.diagnosis)));
     }
-    text += "     " + Wrapped(action, kWidth + 8, "     ") + "\n";
+    text += "     " + Wrapped(action, kTextWidth + 8, "     ") + "\n";
   }
   return text;
 }
@@ -131,11 +124,11 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
     return Labelled("suggestion", KeepText(diagnosis));
   }
   const std::string code = SuggestedCode(diagnosis);
-  return Label(diagnosis.ranks.several() ? "each rank" : "suggestion") +
+  return RowLabel(diagnosis.ranks.several() ? "each rank" : "suggestion") +
          (code.empty() ? fmt::format("{}, prefetch {}", CountedText(suggestion.workers, "worker"),
                                      suggestion.prefetch)
                        : code) +
-         "\n" + std::string(kIndent) + "predicted " +
+         "\n" + std::string(kTextIndent) + "predicted " +
          PredictionText(suggestion.predicted, RateUnit(diagnosis)) +
          fmt::format("; next bottleneck: {}\n", FactorName(suggestion.next_bottleneck));
 }
@@ -144,11 +137,11 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
 std::string ChangesText(const Report& report, const Paint& paint) {
   std::string text;
   for (const TriedChange& one : report.changes) {
-    text += Label(text.empty() ? "also" : "") + one.option + ": " +
+    text += RowLabel(text.empty() ? "also" : "") + one.option + ": " +
             PredictionText(one.predicted, RateUnit(report.diagnosis)) + "\n";
     for (const std::string& note : one.notes) {
-      text += paint.Dim(std::string(kIndent) + "- " +
-                        Wrapped(note, kWidth, std::string(kIndent) + "  ")) +
+      text += paint.Dim(std::string(kTextIndent) + "- " +
+                        Wrapped(note, kTextWidth, std::string(kTextIndent) + "  ")) +
               "\n";
     }
   }
@@ -156,9 +149,9 @@ std::string ChangesText(const Report& report, const Paint& paint) {
 }
 
 std::string CoverageText(const Coverage& coverage) {
-  std::string text = Label("seen") + SeenText(coverage) + "\n";
+  std::string text = RowLabel("seen") + SeenText(coverage) + "\n";
   for (const std::string& blind : coverage.blind) {
-    text += Label("not seen") + Wrapped(blind, kWidth, kIndent) + "\n";
+    text += RowLabel("not seen") + Wrapped(blind, kTextWidth, kTextIndent) + "\n";
   }
   return text;
 }
@@ -169,7 +162,8 @@ std::string NotCheckedLine(const Report& report) {
   for (const NotChecked& missing : report.not_checked) {
     text += (text.empty() ? "" : "; ") + NotCheckedText(missing);
   }
-  return text.empty() ? "" : Label("not checked") + Wrapped(text, kWidth, kIndent) + "\n";
+  return text.empty() ? ""
+                      : RowLabel("not checked") + Wrapped(text, kTextWidth, kTextIndent) + "\n";
 }
 
 }  // namespace
@@ -180,11 +174,12 @@ std::string ReportText(const Report& report, Colour colour) {
   std::string text = fmt::format("{}  {}  {}\n", PlainText(report.trace, 60),
                                  DurationText(report.duration), PlainText(report.command, 60));
   text += Losses(report, paint);
-  text += "\n  " + paint.Bold(Wrapped(diagnosis.summary, kWidth + 12, "  ")) + "\n";
+  text += "\n  " + paint.Bold(Wrapped(diagnosis.summary, kTextWidth + 12, "  ")) + "\n";
   text += paint.Dim("  " + SurenessText(diagnosis)) + "\n\n";
   text += Labelled("throughput", ThroughputText(diagnosis));
   if (WaitKnown(diagnosis)) {
-    text += Label("wait") + fmt::format("{} of the loop\n", PercentText(diagnosis.wait_fraction));
+    text +=
+        RowLabel("wait") + fmt::format("{} of the loop\n", PercentText(diagnosis.wait_fraction));
   }
   text += Labelled("loader", LoaderText(diagnosis)) + GainsLine(diagnosis) + "\n";
   text += StageTableText(report, paint) + "\n";
@@ -232,11 +227,11 @@ std::string ReportBrief(const Report& report, Colour colour) {
   if (diagnosis.ranks.several()) {
     rate += fmt::format(" (the slowest of {} ranks)", diagnosis.ranks.rows.size());
   }
-  return fmt::format("{}{}\n{}{}, confidence {}\n{}{}\n{}{}\n{}{}\n", Label("verdict"),
-                     paint.Bold(diagnosis.summary), Label("throughput"), rate,
-                     PercentText(diagnosis.confidence), Label("stages"),
-                     stages.empty() ? "none seen" : stages, Label("advice"), advice, Label("seen"),
-                     seen);
+  return fmt::format("{}{}\n{}{}, confidence {}\n{}{}\n{}{}\n{}{}\n", RowLabel("verdict"),
+                     paint.Bold(diagnosis.summary), RowLabel("throughput"), rate,
+                     PercentText(diagnosis.confidence), RowLabel("stages"),
+                     stages.empty() ? "none seen" : stages, RowLabel("advice"), advice,
+                     RowLabel("seen"), seen);
 }
 
 }  // namespace penstock::analyzer

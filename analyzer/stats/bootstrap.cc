@@ -10,7 +10,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::size_t kFewest = 8;
+constexpr std::size_t kFewestToResample = 8;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ std::vector<double> ResampleRate(std::span<const double> amount, std::span<const
                                  const BootstrapOptions& options) {
   const std::size_t n = std::min(amount.size(), time.size());
   std::vector<double> rates;
-  if (n < kFewest) return rates;
+  if (n < kFewestToResample) return rates;
   // A block may not swallow the series: at least four must fit.
   const std::size_t block = std::clamp<std::size_t>(options.block, 1, n / 4);
   std::vector<double> amount_to(n + 1, 0.0);  // sums of the first i: a block is a difference
@@ -56,7 +56,7 @@ Interval BootstrapRate(std::span<const double> amount, std::span<const double> t
   }
   if (n == 0 || !(times > 0)) return {};
   const double estimate = amounts / times;
-  if (n < kFewest) return {estimate, 0.5 * estimate, 1.5 * estimate};
+  if (n < kFewestToResample) return {estimate, 0.5 * estimate, 1.5 * estimate};
   std::vector<double> rates = ResampleRate(amount, time, options);
   std::sort(rates.begin(), rates.end());
   const double tail = (1 - options.confidence) / 2;

@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::size_t kMost = 200;
 
-std::size_t Points(std::span<const double> x, std::span<const double> y) {
+std::size_t PointsUsed(std::span<const double> x, std::span<const double> y) {
   return std::min({x.size(), y.size(), kMost});
 }
 
-// Of all pairs of Points() evenly chosen ones with different x.
+// Of all pairs of PointsUsed() evenly chosen ones with different x.
 std::vector<double> PairSlopes(std::span<const double> x, std::span<const double> y) {
   const std::size_t n = std::min(x.size(), y.size());
-  const std::size_t points = Points(x, y);
+  const std::size_t points = PointsUsed(x, y);
   const auto pick = [&](std::size_t i) { return points == n ? i : i * (n - 1) / (points - 1); };
   std::vector<double> slopes;
   for (std::size_t i = 0; i < points; ++i) {
@@ -44,7 +44,7 @@ Interval SlopeInterval(std::span<const double> x, std::span<const double> y) {
   std::vector<double> slopes = PairSlopes(x, y);
   if (slopes.empty()) return {};
   std::sort(slopes.begin(), slopes.end());
-  const std::size_t points = Points(x, y);
+  const std::size_t points = PointsUsed(x, y);
   const auto count = static_cast<double>(points);
   const double spread = kNormal95 * std::sqrt(count * (count - 1) * (2 * count + 5) / 18);
   const auto pairs = static_cast<double>(slopes.size());

@@ -214,26 +214,26 @@ Pipeline Idealise(const Pipeline& pipeline, Factor factor) {
 
 namespace {
 
-double TimeOf(const Pipeline& pipeline, Span span) {
-  return span == Span::kWholeRun ? Simulate(pipeline).time : SimulateSteady(pipeline).time;
+double TimeOf(const Pipeline& pipeline, RunPart part) {
+  return part == RunPart::kWholeRun ? Simulate(pipeline).time : SimulateSteady(pipeline).time;
 }
 
 }  // namespace
 
-Attribution Attribute(const Pipeline& pipeline, Span span) {
+Attribution Attribute(const Pipeline& pipeline, RunPart part) {
   Attribution result;
-  const double base = TimeOf(pipeline, span);
+  const double base = TimeOf(pipeline, part);
   if (!(base > 0)) return result;
   for (const Factor factor : kFactors) {
     // Without workers nothing is handed over and nothing is fetched ahead.
     const bool handover = factor == Factor::kTransfer || factor == Factor::kPrefetch;
     if (handover && pipeline.workers == 0) continue;
-    if (span == Span::kSteady && factor == Factor::kStartup) continue;
-    result.gains.push_back({factor, Ratio(base, TimeOf(Idealise(pipeline, factor), span))});
+    if (part == RunPart::kSteady && factor == Factor::kStartup) continue;
+    result.gains.push_back({factor, Ratio(base, TimeOf(Idealise(pipeline, factor), part))});
   }
   std::stable_sort(result.gains.begin(), result.gains.end(),
                    [](const Gain& a, const Gain& b) { return a.speedup > b.speedup; });
-  result.headroom = Ratio(base, TimeOf(FreeData(pipeline), span));
+  result.headroom = Ratio(base, TimeOf(FreeData(pipeline), part));
 
   const double compute = result.SpeedupOf(Factor::kCompute);
   const bool data_first = result.headroom >= compute;

@@ -53,7 +53,7 @@ struct Attribution {
 // suffices then, and nothing need get cheaper.
 //
 // Cost: about twelve simulations.
-enum class Span { kWholeRun, kSteady };  // kSteady: of a pipeline from SteadyPart(); no start-up
-[[nodiscard]] Attribution Attribute(const Pipeline& pipeline, Span span = Span::kWholeRun);
+enum class RunPart { kWholeRun, kSteady };  // kSteady: of a pipeline from SteadyPart(); no start-up
+[[nodiscard]] Attribution Attribute(const Pipeline& pipeline, RunPart part = RunPart::kWholeRun);
 
 }  // namespace penstock::analyzer

@@ -11,10 +11,6 @@
 namespace penstock::analyzer {
 namespace {
 
-double SecondsOf(std::int64_t ns) {
-  return static_cast<double>(ns) * 1e-9;
-}
-
 struct Totals {
   double spans = 0;  // CPU seconds
   bool timed = false;
@@ -113,8 +109,8 @@ std::optional<double> MeasureDelay(const RunModel& model, const LoaderRun& run, 
     if (series.name != "run_delay_ns" || series.at.size() < 2) continue;
     for (const WorkerRun& worker : run.workers) {
       if (worker.process != series.process || worker.first == kNever) continue;
-      const double first = SecondsOf(worker.first - model.begin.value);
-      const double seen = SecondsOf(worker.seen - model.begin.value);
+      const double first = Seconds(TimeNs{worker.first - model.begin.value});
+      const double seen = Seconds(TimeNs{worker.seen - model.begin.value});
       delays[series.process.value] = DelaySince(series, first, seen);
     }
   }
@@ -151,8 +147,8 @@ std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& ste
   for (const auto& [from, to] : steady.windows) {
     const auto rate = model.CpuRate(role, from, to);
     if (!rate) continue;
-    used += *rate * SecondsOf(to - from);
-    time += SecondsOf(to - from);
+    used += *rate * Seconds(TimeNs{to - from});
+    time += Seconds(TimeNs{to - from});
   }
   return time > 0 ? std::optional(used / time) : std::nullopt;
 }

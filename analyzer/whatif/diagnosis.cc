@@ -19,8 +19,8 @@ namespace {
 using traces::StageId;
 
 // The replay sees all of a run; of what follows, each of some fifty simulations need not.
-constexpr std::size_t kBatches = 8192;
-constexpr std::size_t kTasks = 131072;
+constexpr std::size_t kDiagnosisBatches = 8192;
+constexpr std::size_t kDiagnosisTasks = 131072;
 
 double Confidence(const LoaderDiagnosis& loader) {
   const double replay = std::clamp(1 - std::abs(loader.replay.error()) / kUselessReplay, 0.05, 1.0);
@@ -121,7 +121,7 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   const Pipeline whole = BuildPipeline(diagnosis.run, run, loader.steady, loader.cpu);
   loader.replay.measured = loader.steady.rate.estimate;
   loader.replay.simulated = Simulate(whole).rate();
-  loader.pipeline = Shortened(whole, kBatches, kTasks);
+  loader.pipeline = Shortened(whole, kDiagnosisBatches, kDiagnosisTasks);
   loader.facts = FactsOf(diagnosis.run, run);
   loader.memory = MeasureMemory(diagnosis.run, run, loader.steady.batch_rate());
   loader.facts.growth = loader.memory.growth;

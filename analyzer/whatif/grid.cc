@@ -12,8 +12,8 @@ namespace penstock::analyzer {
 namespace {
 
 // Of a recording, what the grid is simulated with; and what names the bottleneck of each.
-constexpr std::size_t kBatches = 1024;
-constexpr std::size_t kTasks = 6144;
+constexpr std::size_t kGridBatches = 1024;
+constexpr std::size_t kGridTasks = 6144;
 constexpr std::size_t kNamingBatches = 128;
 constexpr std::size_t kNamingTasks = 1024;
 constexpr int kNamingCredits = 64;  // more hide no more jitter than these
@@ -72,7 +72,7 @@ void CapAt(double ceiling, Interval& rate) {
 Factor NameOf(const Pipeline& naming, Setting setting, const LoaderFacts& facts) {
   const int each = naming.sample_tasks ? 1 : std::max(1, setting.workers);
   setting.prefetch = std::min(setting.prefetch, std::max(2, kNamingCredits / each));
-  return Attribute(Apply(naming, setting, facts), Span::kSteady).bottleneck;
+  return Attribute(Apply(naming, setting, facts), RunPart::kSteady).bottleneck;
 }
 
 // Of the workers' time, what reading takes.
@@ -168,7 +168,7 @@ Result<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked) {
 
   const int size = static_cast<int>(run.samples_per_batch);
   const bool rebatched = request.batch > 0 && request.batch != size;
-  const Pipeline recorded = Shortened(loader.pipeline, kBatches, kTasks);
+  const Pipeline recorded = Shortened(loader.pipeline, kGridBatches, kGridTasks);
   const bool recurs = StartRecurs(recorded);
   const double recorded_time = recurs ? TimeOf(recorded) : 0;
   const double recorded_rate =

@@ -10,7 +10,7 @@
 namespace penstock::analyzer {
 namespace {
 
-double SecondsOf(std::int64_t ns) {
+double NonNegativeSeconds(std::int64_t ns) {
   return static_cast<double>(std::max<std::int64_t>(0, ns)) * 1e-9;
 }
 
@@ -19,7 +19,7 @@ double TakingOf(const Batch& batch, bool streamed) {
   if (batch.get_start == kNever || batch.got == kNever) return 0;
   if (streamed) return batch.get.wall;
   const std::int64_t from = std::max(batch.get_start, batch.available());
-  return std::min(batch.get.wall, SecondsOf(batch.got - from));
+  return std::min(batch.get.wall, NonNegativeSeconds(batch.got - from));
 }
 
 // Whether the consumer reads messages while they are still being written.
@@ -57,7 +57,7 @@ class OwnGets {
     auto at = std::lower_bound(gets_.begin(), gets_.end(), std::make_pair(from, from));
     std::int64_t time = 0;
     for (; at != gets_.end() && at->first < to; ++at) time += std::min(at->second, to) - at->first;
-    return SecondsOf(time);
+    return NonNegativeSeconds(time);
   }
 
  private:
@@ -79,7 +79,8 @@ double GapOfWorkers(const LoaderRun& run, double crowding) {
     const Batch*& before = last[{batch.worker_process, batch.key.generation}];
     if (before != nullptr && batch.index_sent != kNever && batch.index_sent < before->fetch_end) {
       const double put = before->put_thread == before->fetch_thread ? before->put.wall : 0;
-      gaps.push_back(std::max(0.0, SecondsOf(batch.fetch_start - before->fetch_end) - put));
+      gaps.push_back(
+          std::max(0.0, NonNegativeSeconds(batch.fetch_start - before->fetch_end) - put));
     }
     before = &batch;
   }
@@ -91,7 +92,7 @@ double GapOfThreads(const LoaderRun& run) {
   double life = 0;
   double known = 0;
   for (const WorkerRun& worker : run.workers) {
-    life += SecondsOf(worker.last - worker.first);
+    life += NonNegativeSeconds(worker.last - worker.first);
     known += worker.busy + worker.idle;
   }
   double samples = 0;
@@ -157,8 +158,8 @@ Handover MeasureHandover(const LoaderRun& run, double crowding) {
       ready.push_back(std::max(0.0, batch.wait() - own.Within(batch.wait_start, batch.delivered)));
     } else {
       const std::int64_t from = std::max(batch.available(), batch.wait_start);
-      late.push_back(
-          std::max(0.0, SecondsOf(batch.delivered - from) - own.Within(from, batch.delivered)));
+      late.push_back(std::max(
+          0.0, NonNegativeSeconds(batch.delivered - from) - own.Within(from, batch.delivered)));
     }
   }
   handover.threaded = threaded * 2 > run.batches.size();

@@ -17,7 +17,7 @@ namespace penstock::analyzer {
 namespace {
 
 // Fewer samples, after the first fifth, are no slope.
-constexpr std::size_t kFewest = 4;
+constexpr std::size_t kFewestPoints = 4;
 // From so many on, two halves can be compared.
 constexpr std::size_t kTwoHalves = 8;
 // A training process takes memory in its first seconds that it never takes again: allocators'
@@ -29,7 +29,7 @@ constexpr double kSettling = 0.7;
 // Counters of one process, by name.
 using OfProcess = std::map<std::string_view, const CounterSeries*>;
 
-struct Points {
+struct MemoryPoints {
   std::vector<double> at;       // seconds
   std::vector<double> batches;  // made until then
   std::vector<double> value;    // bytes
@@ -41,8 +41,8 @@ const CounterSeries* Find(const OfProcess& counters, std::string_view name) {
 }
 
 // `plus` at the times of `base`, added with `sign`; absent values count as 0.
-Points Combined(const CounterSeries& base, const CounterSeries* plus, double sign) {
-  Points points;
+MemoryPoints Combined(const CounterSeries& base, const CounterSeries* plus, double sign) {
+  MemoryPoints points;
   for (std::size_t i = 0; i < base.at.size(); ++i) {
     if (base.value[i] <= 0) continue;  // a process that has ended
     const double more = plus == nullptr ? 0 : plus->LastUntil(base.at[i]).value_or(0);
@@ -52,7 +52,7 @@ Points Combined(const CounterSeries& base, const CounterSeries* plus, double sig
   return points;
 }
 
-void CountBatches(Points& points, std::span<const double> made) {
+void CountBatches(MemoryPoints& points, std::span<const double> made) {
   for (const double at : points.at) {
     const auto until = std::upper_bound(made.begin(), made.end(), at);
     points.batches.push_back(static_cast<double>(until - made.begin()));
@@ -61,11 +61,11 @@ void CountBatches(Points& points, std::span<const double> made) {
 
 // Slopes after the first fifth, when imports and first batches are over. `most`: bytes that it may
 // still grow by after the last sample, negative: no end is known.
-Growth GrowthOf(const Points& points, double most) {
+Growth GrowthOf(const MemoryPoints& points, double most) {
   Growth growth;
   const std::size_t skip = points.at.size() / 5;
   const std::size_t n = points.at.size() - skip;
-  if (n < kFewest) return growth;
+  if (n < kFewestPoints) return growth;
   const std::span<const double> at = std::span(points.at).subspan(skip);
   const std::span<const double> batches = std::span(points.batches).subspan(skip);
   const std::span<const double> value = std::span(points.value).subspan(skip);
@@ -117,8 +117,8 @@ Growth MedianOf(const std::vector<WorkerMemory>& workers, Growth WorkerMemory::*
 }
 
 // By process: seconds since the beginning of the model at which each of its batches was made.
-std::unordered_map<std::uint32_t, std::vector<double>> Made(const RunModel& model,
-                                                            const LoaderRun& run) {
+std::unordered_map<std::uint32_t, std::vector<double>> TimesMade(const RunModel& model,
+                                                                 const LoaderRun& run) {
   std::unordered_map<std::uint32_t, std::vector<double>> made;
   for (const Batch& batch : run.batches) {
     if (batch.worker_process < 0 || !batch.was_fetched()) continue;
@@ -143,14 +143,14 @@ std::optional<Measured> Measure(const OfProcess& counters, std::span<const doubl
   const CounterSeries* swap = Find(counters, "swap_bytes");
   Measured measured;
   WorkerMemory& memory = measured.memory;
-  const auto with_batches = [&](Points points) {
+  const auto with_batches = [&](MemoryPoints points) {
     CountBatches(points, made);
     return points;
   };
   if (own == nullptr || anonymous == nullptr) {
     if (uss == nullptr) return std::nullopt;
-    const Points points = with_batches(Combined(*uss, nullptr, 0));
-    if (points.at.size() < kFewest) return std::nullopt;
+    const MemoryPoints points = with_batches(Combined(*uss, nullptr, 0));
+    if (points.at.size() < kFewestPoints) return std::nullopt;
     memory.samples = points.at.size();
     memory.batches = points.batches.back();
     memory.private_bytes = points.value.back();
@@ -160,15 +160,15 @@ std::optional<Measured> Measure(const OfProcess& counters, std::span<const doubl
   measured.attributed = true;
   const PrivateMemory split =
       SplitMemory(*own, *anonymous, Find(counters, "pss_anon_bytes"), uss, workers);
-  if (split.at.size() < kFewest) return std::nullopt;
+  if (split.at.size() < kFewestPoints) return std::nullopt;
   const auto points = [&](const std::vector<double>& values, double sign) {
-    Points made_of{split.at, {}, values};
+    MemoryPoints made_of{split.at, {}, values};
     for (double& value : made_of.value) value *= sign;
     return with_batches(std::move(made_of));
   };
   memory.samples = split.at.size();
   memory.shared_bytes = split.shared.back();
-  const Points copied = points(split.shared, -1);
+  const MemoryPoints copied = points(split.shared, -1);
   memory.batches = copied.batches.back();
   memory.copied = GrowthOf(copied, memory.shared_bytes);
   const double swapped = swap == nullptr ? 0 : swap->LastUntil(split.at.back()).value_or(0);
@@ -249,7 +249,7 @@ MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run, double ba
   for (const CounterSeries& series : model.counters) {
     processes[series.process.value][series.name] = &series;
   }
-  auto made = Made(model, run);
+  auto made = TimesMade(model, run);
   double until = 0;
   bool attributed = true;
   for (const WorkerRun& worker : run.workers) {
@@ -288,7 +288,7 @@ MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run, double ba
     const CounterSeries* held = Find(loop->second, "rss_anon_bytes");
     if (held == nullptr) held = Find(loop->second, "anonymous_bytes");
     if (held != nullptr) {
-      Points points = Combined(*held, Find(loop->second, "swap_bytes"), 1);
+      MemoryPoints points = Combined(*held, Find(loop->second, "swap_bytes"), 1);
       std::vector<double> given;
       for (const Batch& batch : run.batches) {
         if (batch.delivered != kNever) {

@@ -12,7 +12,7 @@ namespace {
 // to 20 of a run that keeps its memory).
 constexpr double kRest = 20;
 
-struct Made {
+struct FaultsMade {
   double faults = 0;
   double cpu = 0;  // seconds of decode, augment and collate
   std::uint64_t batches = 0;
@@ -20,8 +20,8 @@ struct Made {
 
 // From the first count after the worker's first batch, which faults in what it imports, to its last
 // batch that was delivered: what it makes beyond that is in the count and not among the batches.
-std::optional<Made> MadeBy(const RunModel& model, const LoaderRun& run,
-                           const CounterSeries& series) {
+std::optional<FaultsMade> MadeBy(const RunModel& model, const LoaderRun& run,
+                                 const CounterSeries& series) {
   constexpr std::uint64_t kFewest = 8;
   std::vector<std::pair<double, const Batch*>> ends;  // seconds
   for (const Batch& batch : run.batches) {
@@ -37,7 +37,7 @@ std::optional<Made> MadeBy(const RunModel& model, const LoaderRun& run,
   if (first == series.at.end()) return std::nullopt;
   const double from = *first;
   double to = from;
-  Made made;
+  FaultsMade made;
   for (const auto& [end, batch] : ends) {
     if (end <= from || end > series.at.back()) continue;
     to = end;
@@ -67,14 +67,14 @@ std::optional<PageFaults> MeasurePageFaults(const RunModel& model, const LoaderR
                                             const Material& material, const MemoryModel& memory,
                                             const FaultCost& cost) {
   if (run.config.sample_tasks || run.config.num_workers == 0 || model.mapped) return std::nullopt;
-  Made all;
+  FaultsMade all;
   for (const CounterSeries& series : model.counters) {
     if (series.name != "minor_faults" || series.at.size() < 2) continue;
     const bool worker = std::any_of(
         run.workers.begin(), run.workers.end(),
         [&](const WorkerRun& candidate) { return candidate.process == series.process; });
     if (!worker) continue;
-    const std::optional<Made> made = MadeBy(model, run, series);
+    const std::optional<FaultsMade> made = MadeBy(model, run, series);
     if (!made) continue;
     all.faults += made->faults;
     all.cpu += made->cpu;

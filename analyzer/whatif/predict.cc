@@ -13,7 +13,7 @@ Interval PredictRate(const Pipeline& steady, const Replay& replay) {
   // validation's full grids 88 % of PyTorch's loader (a) and 95 % of the reference loader (d) lie
   // within on the one (with 2.5 %: 79 and 94 %, for runs recorded there were 2 to 3 % slower where
   // samples sleep); of a third of the grids 87 and 91 % on the other, with 2.5 %.
-  constexpr double kRepeatNoise = 0.04;
+  constexpr double kMeasuredNoise = 0.04;
   const SteadyRun run = SimulateSteady(steady);
   if (!(run.time > 0)) return {};
   BootstrapOptions options;
@@ -25,7 +25,7 @@ Interval PredictRate(const Pipeline& steady, const Replay& replay) {
   const double repeated = std::sqrt(static_cast<double>(run.rounds));
   const double below = repeated * (1 - simulated.low / simulated.estimate);
   const double above = repeated * (simulated.high / simulated.estimate - 1);
-  const double doubt = std::hypot(replay.error(), kRepeatNoise);
+  const double doubt = std::hypot(replay.error(), kMeasuredNoise);
   return {rate, rate * std::max(0.0, 1 - std::hypot(below, doubt)),
           rate * (1 + std::hypot(above, doubt))};
 }

@@ -13,8 +13,8 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kTellable = 1e6;  // bytes: less is lost among what others do there
-constexpr double kNothing = 0.05;  // of what the batches on their way would take
+constexpr double kTellable = 1e6;     // bytes: less is lost among what others do there
+constexpr double kNegligible = 0.05;  // of what the batches on their way would take
 
 // Batches that are made and not yet given back, at once. The loop holds one until it has the next,
 // the thread that pins until it has its copy.
@@ -73,7 +73,7 @@ SharedMemoryUse MeasureSharedMemory(const RunModel& model, const LoaderRun& run)
     use.measured = inside >= kEnough;
     const double expected = BatchBytes(run) * use.most_batches;
     use.unused =
-        use.measured && expected > kTellable && use.most - use.before < kNothing * expected;
+        use.measured && expected > kTellable && use.most - use.before < kNegligible * expected;
   }
   return use;
 }

@@ -10,10 +10,6 @@
 namespace penstock::analyzer {
 namespace {
 
-double SecondsOf(std::int64_t ns) {
-  return static_cast<double>(ns) * 1e-9;
-}
-
 // Share of the wait during which some later batch of the same epoch was there to be taken.
 double HeadOfLine(const LoaderRun& run, const SteadyState& steady) {
   double blocked = 0;
@@ -32,7 +28,7 @@ double HeadOfLine(const LoaderRun& run, const SteadyState& steady) {
       }
       const std::int64_t until = std::min(batch.delivered, batch.available());
       const std::int64_t from = std::max(batch.wait_start, later);
-      if (until > from) blocked += SecondsOf(until - from);
+      if (until > from) blocked += Seconds(TimeNs{until - from});
     }
   }
   return waited > 0 ? std::min(1.0, blocked / waited) : 0;
@@ -59,12 +55,12 @@ struct Occupation {
 
 Occupation OccupationOf(const LoaderRun& run, const SteadyState& steady) {
   Occupation found;
-  for (const auto& [from, to] : steady.windows) found.time += SecondsOf(to - from);
+  for (const auto& [from, to] : steady.windows) found.time += Seconds(TimeNs{to - from});
   for (std::size_t i = 0; i < run.batches.size(); ++i) {
     const Batch& batch = run.batches[i];
     if (!batch.was_fetched()) continue;
     if (batch.whole && batch.fetch_start != kNever) {
-      found.busy += SecondsOf(Within(steady, batch.fetch_start, batch.fetch_end));
+      found.busy += Seconds(TimeNs{Within(steady, batch.fetch_start, batch.fetch_end)});
     } else if (steady.in_window[i]) {
       found.busy += batch.fetch.wall;
     }
@@ -80,7 +76,7 @@ double StartupTime(const LoaderRun& run, const SteadyState& steady) {
   for (const Epoch& epoch : run.epochs) {
     const Batch& first = run.batches[epoch.first];
     if (epoch.start == kNever || first.key.index != 0) continue;
-    time += std::max(0.0, SecondsOf(first.delivered - epoch.start) - ordinary);
+    time += std::max(0.0, Seconds(TimeNs{first.delivered - epoch.start}) - ordinary);
   }
   return time;
 }
@@ -117,7 +113,7 @@ Signals MeasureSignals(const RunModel& model, const LoaderRun& run, const Steady
   if (!run.epochs.empty() && run.epochs.front().start != kNever) {
     first = std::min(first, run.epochs.front().start);
   }
-  const double whole = SecondsOf(run.batches.back().delivered - first);
+  const double whole = Seconds(TimeNs{run.batches.back().delivered - first});
   if (whole > 0) signals.startup = std::min(1.0, signals.startup_time / whole);
   return signals;
 }

@@ -7,7 +7,7 @@ namespace penstock::analyzer {
 namespace {
 
 // Deliveries of a steady run: that many at least, and as many at most until the queues have filled.
-constexpr std::size_t kFewest = 128;
+constexpr std::size_t kFewestOfBatches = 128;
 constexpr std::size_t kFewestOfSamples = 16;  // sample threads share a batch: no bursts
 constexpr std::size_t kMostWarm = 4096;
 
@@ -118,7 +118,8 @@ SteadyRun SimulateSteady(const Pipeline& steady) {
   const std::size_t credits = std::min(steady.credits(), kMostWarm);
   const std::size_t warm = credits + (steady.sample_tasks ? 1 : 2 * workers);
   // Workers deliver in bursts of as many as there are: one more or less at an end must not matter.
-  const std::size_t fewest = steady.sample_tasks ? kFewestOfSamples : kFewest + 4 * workers;
+  const std::size_t fewest =
+      steady.sample_tasks ? kFewestOfSamples : kFewestOfBatches + 4 * workers;
   run.rounds = (fewest + count - 1) / count;
   const std::size_t counted = run.rounds * count;
   // Batches on their way at the end keep the cores as busy as before.

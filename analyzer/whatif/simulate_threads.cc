@@ -9,9 +9,9 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::uint32_t kConsumer = 0;
+constexpr std::uint32_t kConsumerOfThreads = 0;
 
-enum class Doing {
+enum class ThreadDoing {
   kNothing,
   kStarting,
   kWaiting,
@@ -42,14 +42,14 @@ class ThreadLoop {
 
   void Run() {
     for (std::size_t t = 0; t < threads_.size(); ++t) {
-      threads_[t].doing = Doing::kStarting;
+      threads_[t].doing = ThreadDoing::kStarting;
       cores_.Sleep(ActorOf(t), in_.start(t));
     }
     free_ = pipeline_.credits();
     EnterNext();
     std::uint32_t actor = 0;
     while (!finished_ && cores_.Next(actor)) {
-      if (actor == kConsumer) {
+      if (actor == kConsumerOfThreads) {
         OnConsumer();
       } else {
         OnThread(actor - 1);
@@ -65,7 +65,7 @@ class ThreadLoop {
     double lead = 0;
     double device = 0;
     std::size_t batch = 0;
-    Doing doing = Doing::kNothing;
+    ThreadDoing doing = ThreadDoing::kNothing;
   };
 
   static std::uint32_t ActorOf(std::size_t t) { return static_cast<std::uint32_t>(t) + 1; }
@@ -73,7 +73,7 @@ class ThreadLoop {
   // The next sample, if its batch has a slot.
   void Take(std::size_t t) {
     Thread& thread = threads_[t];
-    thread.doing = Doing::kNothing;
+    thread.doing = ThreadDoing::kNothing;
     if (batch_ == in_.count || batch_ >= free_) {
       idle_.push_back(t);
       return;
@@ -91,12 +91,12 @@ class ThreadLoop {
     thread.wait = std::max(
         0.0, static_cast<double>(cost.read + cost.decode + cost.augment) - thread.cpu - device);
     if (ample_) {
-      thread.doing = Doing::kTrailing;
+      thread.doing = ThreadDoing::kTrailing;
       cores_.Sleep(ActorOf(t), thread.wait + thread.cpu + pipeline_.overhead);
       return;
     }
     thread.lead = in_.lead(thread.batch * 64 + unmade_[thread.batch]);
-    thread.doing = Doing::kWaiting;
+    thread.doing = ThreadDoing::kWaiting;
     thread.device = device;
     if (thread.wait > 0) {
       cores_.Sleep(ActorOf(t), thread.lead * thread.wait);
@@ -107,34 +107,34 @@ class ThreadLoop {
 
   void OnThread(std::size_t t) {
     Thread& thread = threads_[t];
-    if (thread.doing == Doing::kWaiting) {
-      thread.doing = Doing::kReading;
+    if (thread.doing == ThreadDoing::kWaiting) {
+      thread.doing = ThreadDoing::kReading;
       if (thread.device > 0) {
         cores_.Transfer(ActorOf(t), thread.device);
         return;
       }
     }
-    if (thread.doing == Doing::kReading) {
-      thread.doing = Doing::kComputing;
+    if (thread.doing == ThreadDoing::kReading) {
+      thread.doing = ThreadDoing::kComputing;
       cores_.Compute(ActorOf(t), thread.cpu + pipeline_.overhead);
       return;
     }
-    if (thread.doing == Doing::kComputing) {
-      thread.doing = Doing::kTrailing;
+    if (thread.doing == ThreadDoing::kComputing) {
+      thread.doing = ThreadDoing::kTrailing;
       if (thread.wait > 0) {
         cores_.Sleep(ActorOf(t), (1 - thread.lead) * thread.wait);
         return;
       }
     }
-    if (thread.doing == Doing::kTrailing && --unmade_[thread.batch] == 0) {
-      thread.doing = Doing::kCollating;  // by the thread that makes its last sample
+    if (thread.doing == ThreadDoing::kTrailing && --unmade_[thread.batch] == 0) {
+      thread.doing = ThreadDoing::kCollating;  // by the thread that makes its last sample
       const double collate = in_.at(thread.batch).collate.wall;
       if (collate > 0) {
         cores_.Compute(ActorOf(t), collate);
         return;
       }
     }
-    if (thread.doing == Doing::kCollating) {
+    if (thread.doing == ThreadDoing::kCollating) {
       ready_[thread.batch] = true;
       if (waiting_ && thread.batch == handed_) HandOut(in_.at(handed_).latency);
     }
@@ -156,10 +156,10 @@ class ThreadLoop {
 
   void HandOut(double latency) {
     waiting_ = false;
-    doing_ = Doing::kHanding;
+    doing_ = ThreadDoing::kHanding;
     const double cost = in_.at(handed_).next + latency;
     if (cost > 0) {
-      cores_.Compute(kConsumer, cost);
+      cores_.Compute(kConsumerOfThreads, cost);
     } else {
       OnConsumer();
     }
@@ -167,22 +167,22 @@ class ThreadLoop {
 
   void OnConsumer() {
     const double load = pipeline_.step_load;
-    if (doing_ == Doing::kHanding) {
+    if (doing_ == ThreadDoing::kHanding) {
       out_.Deliver(handed_, entered_, cores_.now());
       stepped_ = cores_.now();
-      doing_ = Doing::kStepping;
+      doing_ = ThreadDoing::kStepping;
       const double step = in_.at(handed_).step;
       if (load * step > 0) {
-        cores_.Compute(kConsumer, std::min(1.0, load) * step, std::max(1.0, load));
+        cores_.Compute(kConsumerOfThreads, std::min(1.0, load) * step, std::max(1.0, load));
         return;
       }
     }
     const Demand& demand = in_.at(handed_);
-    if (doing_ == Doing::kStepping) {
-      doing_ = Doing::kResting;
+    if (doing_ == ThreadDoing::kStepping) {
+      doing_ = ThreadDoing::kResting;
       const double rest = std::max(0.0, 1 - load) * demand.step + demand.h2d;
       if (rest > 0 || load * demand.step <= 0) {  // always an event: no recursion
-        cores_.Sleep(kConsumer, rest);
+        cores_.Sleep(kConsumerOfThreads, rest);
         return;
       }
     }
@@ -208,7 +208,7 @@ class ThreadLoop {
   std::size_t sample_ = 0;
   std::size_t free_ = 0;  // batches below this may begin
   std::size_t handed_ = 0;
-  Doing doing_ = Doing::kNothing;
+  ThreadDoing doing_ = ThreadDoing::kNothing;
   double entered_ = 0;
   double stepped_ = 0;
   bool waiting_ = false;

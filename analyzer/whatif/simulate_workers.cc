@@ -10,11 +10,11 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::uint32_t kConsumer = 0;
+constexpr std::uint32_t kConsumerOfWorkers = 0;
 constexpr std::uint32_t kPinner = 1;
 constexpr std::uint32_t kFirstWorker = 2;
 
-enum class Doing {
+enum class WorkerDoing {
   kNothing,
   kStarting,
   kOverhead,
@@ -46,14 +46,14 @@ class WorkerLoop {
 
   void Run() {
     for (std::size_t w = 0; w < workers_.size(); ++w) {
-      workers_[w].doing = Doing::kStarting;
+      workers_[w].doing = WorkerDoing::kStarting;
       cores_.Sleep(WorkerActor(w), in_.start(w));
     }
     for (std::size_t i = std::min(pipeline_.credits(), in_.count); i > 0; --i) SendIndex();
     EnterNext();
     std::uint32_t actor = 0;
     while (!finished_ && cores_.Next(actor)) {
-      if (actor == kConsumer) {
+      if (actor == kConsumerOfWorkers) {
         OnConsumer();
       } else if (actor == kPinner) {
         OnPinned();
@@ -76,8 +76,8 @@ class WorkerLoop {
     std::size_t pieces = 0;       // of the batch, still to be read
     double began = 0;
     bool warm = false;  // has made a batch
-    Doing doing = Doing::kNothing;
-    Doing feeder = Doing::kNothing;
+    WorkerDoing doing = WorkerDoing::kNothing;
+    WorkerDoing feeder = WorkerDoing::kNothing;
   };
 
   static std::uint32_t WorkerActor(std::size_t w) {
@@ -97,7 +97,7 @@ class WorkerLoop {
         ++worker.outstanding;
       }
       links_.Push(worker.indices, sent_++);
-      if (worker.doing == Doing::kNothing) TakeIndex(w);
+      if (worker.doing == WorkerDoing::kNothing) TakeIndex(w);
       return;
     }
   }
@@ -105,9 +105,9 @@ class WorkerLoop {
   void TakeIndex(std::size_t w) {
     Worker& worker = workers_[w];
     worker.batch = links_.Pop(worker.indices);
-    worker.doing = Doing::kNothing;
+    worker.doing = WorkerDoing::kNothing;
     if (worker.batch == kNoBatch) return;
-    worker.doing = Doing::kOverhead;
+    worker.doing = WorkerDoing::kOverhead;
     if (pipeline_.overhead > 0) {
       cores_.Compute(WorkerActor(w), pipeline_.overhead);
     } else {
@@ -117,7 +117,7 @@ class WorkerLoop {
 
   void OnWorker(std::size_t w) {
     Worker& worker = workers_[w];
-    if (worker.doing == Doing::kStarting) {
+    if (worker.doing == WorkerDoing::kStarting) {
       TakeIndex(w);
       return;
     }
@@ -127,14 +127,14 @@ class WorkerLoop {
     const double cpu = (demand.cpu() + extra.cpu) / threads;  // of each
     const double device = in_.device(demand);
     const double wait = std::max(0.0, demand.service() + extra.wall - cpu - device);
-    if (worker.doing == Doing::kOverhead) worker.began = cores_.now();
-    if (worker.doing == Doing::kOverhead && ample_) {
-      worker.doing = Doing::kTrailing;
+    if (worker.doing == WorkerDoing::kOverhead) worker.began = cores_.now();
+    if (worker.doing == WorkerDoing::kOverhead && ample_) {
+      worker.doing = WorkerDoing::kTrailing;
       cores_.Sleep(WorkerActor(w), wait + cpu + demand.put);
       return;
     }
-    if (worker.doing == Doing::kOverhead) {
-      worker.doing = Doing::kWaiting;
+    if (worker.doing == WorkerDoing::kOverhead) {
+      worker.doing = WorkerDoing::kWaiting;
       worker.pieces = in_.pieces(demand);
       if (wait > 0) {
         cores_.Sleep(WorkerActor(w), in_.lead(worker.batch) * wait);
@@ -142,24 +142,24 @@ class WorkerLoop {
       }
     }
     const auto pieces = static_cast<double>(in_.pieces(demand));
-    if (worker.doing == Doing::kWaiting) {
-      worker.doing = Doing::kReading;
+    if (worker.doing == WorkerDoing::kWaiting) {
+      worker.doing = WorkerDoing::kReading;
       if (device > 0) {
         cores_.Transfer(WorkerActor(w), device / pieces);
         return;
       }
     }
-    if (worker.doing == Doing::kReading) {
-      worker.doing = --worker.pieces > 0 ? Doing::kWaiting : Doing::kComputing;
-      const bool last = worker.doing == Doing::kComputing;
+    if (worker.doing == WorkerDoing::kReading) {
+      worker.doing = --worker.pieces > 0 ? WorkerDoing::kWaiting : WorkerDoing::kComputing;
+      const bool last = worker.doing == WorkerDoing::kComputing;
       // Samples are computed one after the other, and then what they are collated to.
       const double whole = pieces > 1 ? cpu - demand.collate.cpu / threads : cpu;
       cores_.Compute(WorkerActor(w), whole / pieces + (last ? cpu - whole + demand.put : 0.0),
                      threads);
       return;
     }
-    if (worker.doing == Doing::kComputing) {
-      worker.doing = Doing::kTrailing;
+    if (worker.doing == WorkerDoing::kComputing) {
+      worker.doing = WorkerDoing::kTrailing;
       if (wait > 0) {
         cores_.Sleep(WorkerActor(w), (1 - in_.lead(worker.batch)) * wait);
         return;
@@ -168,16 +168,16 @@ class WorkerLoop {
     worker.warm = true;
     if (demand.counted) out_.making += cores_.now() - worker.began;
     links_.Push(worker.results, worker.batch);
-    if (worker.feeder == Doing::kNothing) Feed(w);
+    if (worker.feeder == WorkerDoing::kNothing) Feed(w);
     TakeIndex(w);
   }
 
   void Feed(std::size_t w) {
     Worker& worker = workers_[w];
     worker.feeding = links_.Pop(worker.results);
-    worker.feeder = Doing::kNothing;
+    worker.feeder = WorkerDoing::kNothing;
     if (worker.feeding == kNoBatch) return;
-    worker.feeder = Doing::kFeeding;
+    worker.feeder = WorkerDoing::kFeeding;
     const double feed = pipeline_.feed_share * in_.at(worker.feeding).feed;
     if (feed > 0) {
       cores_.Compute(FeederActor(w), feed);
@@ -189,16 +189,16 @@ class WorkerLoop {
   void OnFeeder(std::size_t w) {
     Worker& worker = workers_[w];
     const Demand& demand = in_.at(worker.feeding);
-    if (worker.feeder == Doing::kFeeding) {
-      worker.feeder = Doing::kTravelling;
+    if (worker.feeder == WorkerDoing::kFeeding) {
+      worker.feeder = WorkerDoing::kTravelling;
       const double wait = (1 - pipeline_.feed_share) * demand.feed + demand.latency;
       if (wait > 0) {
         cores_.Sleep(FeederActor(w), wait);
         return;
       }
     }
-    if (worker.feeder == Doing::kTravelling) {
-      worker.feeder = Doing::kTidying;
+    if (worker.feeder == WorkerDoing::kTravelling) {
+      worker.feeder = WorkerDoing::kTidying;
       const std::size_t j = worker.feeding;
       owner_.resize(in_.count);
       owner_[j] = w;
@@ -217,7 +217,7 @@ class WorkerLoop {
   void Arrive(std::size_t j) {
     if (!pipeline_.pin_thread) {
       links_.Push(arrived_, j);
-      if (doing_ == Doing::kNothing) Receive();
+      if (doing_ == WorkerDoing::kNothing) Receive();
       return;
     }
     links_.Push(unpinned_, j);
@@ -226,9 +226,9 @@ class WorkerLoop {
 
   void Pin() {
     pinning_ = links_.Pop(unpinned_);
-    pinner_ = Doing::kNothing;
+    pinner_ = WorkerDoing::kNothing;
     if (pinning_ == kNoBatch) return;
-    pinner_ = Doing::kAsking;
+    pinner_ = WorkerDoing::kAsking;
     const double asking = AskingFor(in_.at(pinning_));
     if (asking > 0) {
       cores_.Sleep(kPinner, asking);
@@ -238,13 +238,13 @@ class WorkerLoop {
   }
 
   void OnPinned() {
-    if (pinner_ == Doing::kAsking) {
-      pinner_ = Doing::kGetting;
+    if (pinner_ == WorkerDoing::kAsking) {
+      pinner_ = WorkerDoing::kGetting;
       cores_.Compute(kPinner, TakingOf(in_.at(pinning_)));
       return;
     }
     links_.Push(arrived_, pinning_);
-    if (doing_ == Doing::kNothing) Receive();
+    if (doing_ == WorkerDoing::kNothing) Receive();
     Pin();
   }
 
@@ -272,15 +272,15 @@ class WorkerLoop {
         return;
       }
       const std::size_t j = links_.Pop(arrived_);
-      doing_ = Doing::kNothing;
+      doing_ = WorkerDoing::kNothing;
       if (j == kNoBatch) return;
       receiving_ = j;
-      doing_ = Doing::kGetting;
+      doing_ = WorkerDoing::kGetting;
       if (!pipeline_.pin_thread) {
         const double asking = AskingFor(in_.at(j));
         if (asking > 0) {
-          doing_ = Doing::kAsking;
-          cores_.Sleep(kConsumer, asking);
+          doing_ = WorkerDoing::kAsking;
+          cores_.Sleep(kConsumerOfWorkers, asking);
           return;
         }
         if (Take(j)) return;
@@ -295,18 +295,18 @@ class WorkerLoop {
 
   // Returns whether that takes time.
   bool Take(std::size_t j) {
-    doing_ = Doing::kGetting;
+    doing_ = WorkerDoing::kGetting;
     const double taking = TakingOf(in_.at(j));
-    if (taking > 0) cores_.Compute(kConsumer, taking);
+    if (taking > 0) cores_.Compute(kConsumerOfWorkers, taking);
     return taking > 0;
   }
 
   void HandOut(std::size_t j) {
     receiving_ = j;
-    doing_ = Doing::kHanding;
+    doing_ = WorkerDoing::kHanding;
     const double cost = in_.at(j).next;
     if (cost > 0) {
-      cores_.Compute(kConsumer, cost);
+      cores_.Compute(kConsumerOfWorkers, cost);
     } else {
       OnConsumer();
     }
@@ -317,10 +317,10 @@ class WorkerLoop {
     const Demand& demand = in_.at(j);
     const double load = pipeline_.step_load;
     switch (doing_) {
-      case Doing::kAsking:
+      case WorkerDoing::kAsking:
         if (Take(j)) return;
         [[fallthrough]];
-      case Doing::kGetting:
+      case WorkerDoing::kGetting:
         if (!pipeline_.in_order) {
           HandOut(j);
           return;
@@ -328,30 +328,31 @@ class WorkerLoop {
         got_[j] = true;
         Receive();
         return;
-      case Doing::kHanding:
+      case WorkerDoing::kHanding:
         if (!pipeline_.in_order) --workers_[owner_[j]].outstanding;
         SendIndex();
         ++handed_;
         out_.Deliver(j, entered_, cores_.now());
         stepped_ = cores_.now();
-        doing_ = Doing::kStepping;
+        doing_ = WorkerDoing::kStepping;
         if (load * demand.step > 0) {
-          cores_.Compute(kConsumer, std::min(1.0, load) * demand.step, std::max(1.0, load));
+          cores_.Compute(kConsumerOfWorkers, std::min(1.0, load) * demand.step,
+                         std::max(1.0, load));
           return;
         }
         [[fallthrough]];
-      case Doing::kStepping: {
-        doing_ = Doing::kResting;
+      case WorkerDoing::kStepping: {
+        doing_ = WorkerDoing::kResting;
         const double rest = std::max(0.0, 1 - load) * demand.step + demand.h2d;
         if (rest > 0 || load * demand.step <= 0) {  // always an event: no recursion
-          cores_.Sleep(kConsumer, rest);
+          cores_.Sleep(kConsumerOfWorkers, rest);
           return;
         }
         [[fallthrough]];
       }
-      case Doing::kResting:
+      case WorkerDoing::kResting:
         out_.step_time += cores_.now() - stepped_ - demand.h2d;
-        doing_ = Doing::kNothing;
+        doing_ = WorkerDoing::kNothing;
         EnterNext();
         return;
       default:
@@ -375,8 +376,8 @@ class WorkerLoop {
   std::size_t sent_ = 0;
   std::size_t handed_ = 0;
   std::size_t turn_ = 0;
-  Doing doing_ = Doing::kStepping;  // of the consumer; kNothing: it waits in next()
-  Doing pinner_ = Doing::kNothing;
+  WorkerDoing doing_ = WorkerDoing::kStepping;  // of the consumer; kNothing: it waits in next()
+  WorkerDoing pinner_ = WorkerDoing::kNothing;
   double entered_ = 0;
   double stepped_ = 0;
   bool finished_ = false;

@@ -9,10 +9,6 @@
 namespace penstock::analyzer {
 namespace {
 
-double SecondsOf(std::int64_t ns) {
-  return static_cast<double>(ns) * 1e-9;
-}
-
 // Seconds from the first sign of life of one worker of an epoch to that of the next, on average.
 std::optional<double> BetweenStarts(const LoaderRun& run, const Epoch& epoch) {
   std::set<std::int32_t> processes;
@@ -26,7 +22,7 @@ std::optional<double> BetweenStarts(const LoaderRun& run, const Epoch& epoch) {
   }
   if (seen.size() < 2) return std::nullopt;
   const auto [first, last] = std::minmax_element(seen.begin(), seen.end());
-  return SecondsOf(*last - *first) / static_cast<double>(seen.size() - 1);
+  return Seconds(TimeNs{*last - *first}) / static_cast<double>(seen.size() - 1);
 }
 
 }  // namespace
@@ -46,7 +42,8 @@ std::vector<double> WorkerStarts(const LoaderRun& run, const Epoch& epoch, doubl
   if (run.config.sample_tasks && run.config.num_workers > 0) {
     for (const WorkerRun& worker : run.workers) {
       const bool known = epoch.start != kNever && worker.first != kNever;
-      starts.push_back(known ? std::max(0.0, SecondsOf(worker.first - epoch.start)) * charged : 0);
+      starts.push_back(known ? std::max(0.0, Seconds(TimeNs{worker.first - epoch.start})) * charged
+                             : 0);
     }
     return starts;
   }
@@ -56,7 +53,7 @@ std::vector<double> WorkerStarts(const LoaderRun& run, const Epoch& epoch, doubl
   for (std::size_t w = 0; w < slots; ++w) {
     const Batch& batch = run.batches[epoch.first + w];
     const std::int64_t begun = run.config.num_workers == 0 ? batch.wait_start : batch.fetch_start;
-    const double delay = begun == kNever ? 0 : SecondsOf(begun - epoch.start);
+    const double delay = begun == kNever ? 0 : Seconds(TimeNs{begun - epoch.start});
     starts.push_back(std::max(0.0, delay) * charged);
     if (run.config.num_workers == 0) break;
   }
@@ -69,7 +66,7 @@ double OneMoreStart(const LoaderRun& run, const Epoch& epoch, const std::vector<
   const std::int64_t sent = run.batches[epoch.first].index_sent;
   const bool seen = epoch.start != kNever && sent != kNever && sent >= epoch.start;
   if (!run.config.sample_tasks && run.config.num_workers > 0 && seen) {
-    const double most = SecondsOf(sent - epoch.start) / run.config.num_workers;
+    const double most = Seconds(TimeNs{sent - epoch.start}) / run.config.num_workers;
     const double each =
         run.config.num_workers == 1 ? kFork : BetweenStarts(run, epoch).value_or(most);
     return std::min(each, most) * charged;

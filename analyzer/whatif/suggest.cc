@@ -11,16 +11,16 @@ namespace penstock::analyzer {
 namespace {
 
 // Of a search: enough batches for the queues to show what they do.
-constexpr std::size_t kBatches = 1024;
-constexpr std::size_t kTasks = 32768;
+constexpr std::size_t kSuggestBatches = 1024;
+constexpr std::size_t kSuggestTasks = 32768;
 
-struct Candidate {
+struct CandidateSetting {
   Setting setting;
   double time = 0;
   std::uint64_t ram = 0;
 };
 
-bool Cheaper(const Candidate& a, const Candidate& b) {
+bool Cheaper(const CandidateSetting& a, const CandidateSetting& b) {
   if (a.setting.workers != b.setting.workers) return a.setting.workers < b.setting.workers;
   return a.setting.prefetch < b.setting.prefetch;
 }
@@ -28,11 +28,13 @@ bool Cheaper(const Candidate& a, const Candidate& b) {
 class Search {
  public:
   Search(const Pipeline& pipeline, const LoaderFacts& facts, const Budget& budget)
-      : pipeline_(Shortened(pipeline, kBatches, kTasks)), facts_(facts), budget_(budget) {}
+      : pipeline_(Shortened(pipeline, kSuggestBatches, kSuggestTasks)),
+        facts_(facts),
+        budget_(budget) {}
 
   // The recorded setting is tried whatever it needs: it did run.
   bool Consider(int workers, int prefetch, bool recorded = false) {
-    Candidate candidate;
+    CandidateSetting candidate;
     candidate.setting.workers = workers;
     candidate.setting.prefetch = prefetch;
     // Workers that stay cost nothing but their memory, and save their start.
@@ -49,12 +51,12 @@ class Search {
   }
 
   // Requires: a candidate was taken. The recorded one is the first, and stays at equal cost.
-  [[nodiscard]] const Candidate& Choose() const {
+  [[nodiscard]] const CandidateSetting& Choose() const {
     constexpr double kTolerance = 0.02;
     double best = candidates_.front().time;
-    for (const Candidate& candidate : candidates_) best = std::min(best, candidate.time);
-    const Candidate* chosen = nullptr;
-    for (const Candidate& candidate : candidates_) {
+    for (const CandidateSetting& candidate : candidates_) best = std::min(best, candidate.time);
+    const CandidateSetting* chosen = nullptr;
+    for (const CandidateSetting& candidate : candidates_) {
       if (candidate.time > best * (1 + kTolerance)) continue;
       if (chosen == nullptr || Cheaper(candidate, *chosen)) chosen = &candidate;
     }
@@ -66,7 +68,7 @@ class Search {
   Pipeline pipeline_;
   const LoaderFacts& facts_;
   const Budget& budget_;
-  std::vector<Candidate> candidates_;
+  std::vector<CandidateSetting> candidates_;
 };
 
 // Workers that mostly wait share a core well: as many as would fill the cores, but not more than
@@ -123,7 +125,7 @@ Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Rep
   suggestion.prefetch = pipeline.prefetch - extra;
   suggestion.persistent_workers = facts.persistent;
   if (search.empty()) return suggestion;
-  const Candidate& chosen = search.Choose();
+  const CandidateSetting& chosen = search.Choose();
   suggestion.workers = chosen.setting.workers;
   suggestion.prefetch = chosen.setting.prefetch - extra;
   suggestion.persistent_workers = chosen.setting.persistent.value_or(facts.persistent);

@@ -12,8 +12,8 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kSlow = 1.5;
-constexpr std::size_t kFewestBatches = 8;
+constexpr double kSlowWorker = 1.5;
+constexpr std::size_t kFewestToCompare = 8;
 constexpr std::size_t kFewestWorkers = 3;
 
 std::vector<Demand*> BatchesOf(Pipeline& pipeline) {
@@ -104,7 +104,7 @@ void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeli
   std::vector<double> medians;
   std::vector<double> means;
   for (const auto& [worker, made] : workers) {
-    if (made.services.size() < kFewestBatches) return;
+    if (made.services.size() < kFewestToCompare) return;
     medians.push_back(Median(made.services));
     means.push_back(made.mean());
   }
@@ -114,7 +114,8 @@ void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeli
   Made healthy;
   std::map<int, Made> slow;
   for (const auto& [worker, made] : workers) {
-    const bool is_slow = Median(made.services) > kSlow * median && made.mean() > kSlow * mean;
+    const bool is_slow =
+        Median(made.services) > kSlowWorker * median && made.mean() > kSlowWorker * mean;
     if (is_slow) {
       slow.emplace(worker, made);
     } else {

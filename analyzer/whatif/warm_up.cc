@@ -12,7 +12,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kSlow = 1.2;
+constexpr double kSlowStart = 1.2;
 constexpr std::size_t kFewestOthers = 8;
 
 // Whether workers (without workers: the process) are new in epoch `e`, and were seen from its
@@ -51,7 +51,7 @@ void SetWarmUpApart(const LoaderRun& run, const SteadyState& steady,
   const Summary first = Summarize(firsts.services);
   const Summary other = Summarize(others.services);
   const double error = other.sd / std::sqrt(static_cast<double>(firsts.services.size()));
-  if (first.mean <= std::max(kSlow * other.mean, other.mean + 2 * error)) return;
+  if (first.mean <= std::max(kSlowStart * other.mean, other.mean + 2 * error)) return;
   Demand beyond = TakeOffBeyond(firsts, others, batches);
   ScaleParts(beyond, 1 / static_cast<double>(batches.size()));
   for (const auto part : kDemandParts) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kNoGpu = "not available without a GPU";
 
-struct Row {
+struct AblationRow {
   std::string_view name;
   std::string_view against;  // name of an earlier row; empty: none
   std::string_view without;  // for --without
@@ -19,7 +19,7 @@ struct Row {
 };
 
 // Decoding is of what the first operation needs, so that a random crop can cost less than nothing.
-constexpr std::array<Row, 19> kRows = {{
+constexpr std::array<AblationRow, 19> kRows = {{
     {"read", "", "decode,augment", ""},
     {"read + decode", "read", "augment", ""},
     {"  + centre crop 224", "read + decode", "", "center_crop=224"},
@@ -53,7 +53,7 @@ constexpr std::array<Row, 19> kRows = {{
 
 std::vector<CellResult> AblationCells(bool gpu) {
   std::vector<CellResult> cells;
-  for (const Row& row : kRows) {
+  for (const AblationRow& row : kRows) {
     CellResult result;
     result.cell.name = row.name;
     if (!row.without.empty()) {

@@ -11,7 +11,7 @@
 namespace penstock::sweep {
 namespace {
 
-using Row = std::vector<std::string>;
+using TextRow = std::vector<std::string>;
 
 constexpr std::string_view kBold = "\033[1m";
 constexpr std::string_view kDim = "\033[2m";
@@ -43,13 +43,13 @@ std::size_t Width(std::string_view text) {
 }
 
 // Columns side by side, each as wide as its widest text; those named `left` to the left.
-std::vector<std::string> Align(const std::vector<Row>& rows, const std::vector<bool>& left) {
+std::vector<std::string> Align(const std::vector<TextRow>& rows, const std::vector<bool>& left) {
   std::vector<std::size_t> widths(left.size(), 0);
-  for (const Row& row : rows) {
+  for (const TextRow& row : rows) {
     for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], Width(row[c]));
   }
   std::vector<std::string> lines;
-  for (const Row& row : rows) {
+  for (const TextRow& row : rows) {
     std::string line;
     for (std::size_t c = 0; c < row.size(); ++c) {
       const std::string space(widths[c] - Width(row[c]), ' ');
@@ -80,7 +80,7 @@ std::string NoteOf(const SweepResult& result, std::size_t index,
 
 // The figures of a cell, as in the header of RenderTable().
 void AddFigures(const SweepResult& result, std::size_t index, const std::optional<Choice>& choice,
-                const std::optional<Increment>& increment, Row& row) {
+                const std::optional<Increment>& increment, TextRow& row) {
   const CellResult& cell = result.cells[index];
   const bool ablation = result.mode == "ablation";
   if (cell.runs.empty()) {
@@ -108,7 +108,7 @@ std::string RenderTable(const SweepResult& result, const TableStyle& style) {
   const std::optional<Choice> choice = Choose(result);
   const auto increments = Increments(result);
   const bool ablation = result.mode == "ablation";
-  Row header;
+  TextRow header;
   std::vector<bool> left;
   for (const Axis& axis : result.axes) {
     header.push_back(axis.name);
@@ -118,14 +118,14 @@ std::string RenderTable(const SweepResult& result, const TableStyle& style) {
     header.emplace_back("configuration");
     left.push_back(true);
   }
-  const Row figures = ablation ? Row{"samples/s", "range", "us/sample", "added us", ""}
-                               : Row{"samples/s", "range", "of best", ""};
+  const TextRow figures = ablation ? TextRow{"samples/s", "range", "us/sample", "added us", ""}
+                                   : TextRow{"samples/s", "range", "of best", ""};
   header.insert(header.end(), figures.begin(), figures.end());
   left.resize(header.size(), false);
   left.back() = true;
-  std::vector<Row> rows = {header};
+  std::vector<TextRow> rows = {header};
   for (std::size_t i = 0; i < result.cells.size(); ++i) {
-    Row row = result.cells[i].cell.values;
+    TextRow row = result.cells[i].cell.values;
     if (result.axes.empty()) row.push_back(result.cells[i].cell.name);
     AddFigures(result, i, choice, increments[i], row);
     row.push_back(NoteOf(result, i, choice));
@@ -172,11 +172,11 @@ std::string RenderMatrix(const SweepResult& result, const TableStyle& style) {
   }
   std::string out;
   for (const std::string& title : order) {
-    Row header = {down.name + " \\ " + across.name};
+    TextRow header = {down.name + " \\ " + across.name};
     header.insert(header.end(), across.values.begin(), across.values.end());
-    std::vector<Row> rows = {header};
+    std::vector<TextRow> rows = {header};
     for (const std::string& value : down.values) {
-      Row row = {value};
+      TextRow row = {value};
       for (const std::string& column : across.values) row.push_back(blocks[title][{value, column}]);
       rows.push_back(std::move(row));
     }

@@ -7,10 +7,6 @@
 namespace penstock::gui {
 namespace {
 
-TimeRange Shifted(TimeRange range, std::int64_t by) {
-  return {range.from + by, range.to + by};
-}
-
 std::optional<SpanRef> Find(const Timeline& old, const Timeline& now, SpanRef span,
                             std::int64_t shift) {
   const std::int64_t start = old.start(span) + shift;

@@ -3,16 +3,10 @@
 
 #include <algorithm>
 
+#include "gui/model/query.h"
+
 namespace penstock::gui {
 namespace {
-
-std::string Lowered(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
 
 bool HoldsAll(const std::string& name, std::string_view words) {
   while (!words.empty()) {

@@ -15,7 +15,6 @@
 namespace penstock::gui {
 namespace {
 
-using analyzer::Change;
 using analyzer::DurationText;
 using analyzer::LoaderConfig;
 using analyzer::PercentText;
@@ -108,16 +107,16 @@ std::vector<analyzer::Finding> OnlyIn(const std::vector<analyzer::Finding>& thes
 
 // Of the stages that changed beyond noise in the direction of the throughput, the one that changed
 // most; CPU time and the wait are told by others. nullptr: none.
-const Change* Cause(const analyzer::Comparison& comparison) {
+const analyzer::Change* Cause(const analyzer::Comparison& comparison) {
   const bool faster = comparison.throughput.ratio.estimate > 1;
-  const Change* cause = nullptr;
-  for (const Change& change : comparison.stages) {
+  const analyzer::Change* cause = nullptr;
+  for (const analyzer::Change& change : comparison.stages) {
     const StageWord* word = WordOf(change.name);
     if (!change.significant || word == nullptr || word->cpu || word->stage == StageId::kWait) {
       continue;
     }
     if ((change.after < change.before) != faster) continue;
-    const auto size = [](const Change& one) { return std::abs(one.after - one.before); };
+    const auto size = [](const analyzer::Change& one) { return std::abs(one.after - one.before); };
     if (cause == nullptr || size(change) > size(*cause)) cause = &change;
   }
   return cause;
@@ -131,7 +130,7 @@ std::string Why(const CompareAnswer& answer, const std::vector<SettingChange>& s
     if (!why.empty()) why += TextOf(Text::kClauseComma, language);
     why += text;
   };
-  if (const Change* cause = Cause(comparison)) {
+  if (const analyzer::Change* cause = Cause(comparison)) {
     clause(Filled(cause->after < cause->before ? Text::kStageFell : Text::kStageRose, language,
                   StageTitle(cause->name, language), DurationText(cause->before),
                   DurationText(cause->after)));

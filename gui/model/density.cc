@@ -12,7 +12,7 @@ namespace {
 
 using traces::StageId;
 
-constexpr std::size_t kMostCells = 65'536;
+constexpr std::size_t kMostDensityCells = 65'536;
 constexpr std::size_t kFewSpans = 2'048;
 constexpr std::size_t kFewestCells = 256;
 constexpr int kSteps = 12;  // heights of a share in a column
@@ -171,7 +171,7 @@ void LayOutCells(const std::vector<Cell>& cells, std::int64_t trace_length, cons
 void BuildDensity(Level& level, std::int64_t trace_length) {
   level.density.clear();
   if (level.size() < kFewSpans) return;
-  const std::size_t count = std::min(kMostCells, std::bit_floor(level.size()));
+  const std::size_t count = std::min(kMostDensityCells, std::bit_floor(level.size()));
   FillDensity(level, BaseCells(level, count, trace_length));
 }
 

@@ -17,7 +17,7 @@ using analyzer::Counted;
 using analyzer::Stretches;
 using traces::StageId;
 
-constexpr std::size_t kBins = 240;
+constexpr std::size_t kGpuBins = 240;
 constexpr std::size_t kMostNames = 200;
 
 bool Has(std::string_view text, std::string_view part) {
@@ -41,7 +41,7 @@ struct Copies {
 };
 
 // Everything that the sweep over the spans finds.
-struct Found {
+struct FoundOnGpu {
   Stretches kernels;
   std::uint64_t kernel_count = 0;
   // On streams; else from calls of the runtime; else from what Python was seen to do. One copy may
@@ -93,8 +93,8 @@ void AddNamed(const traces::Trace& trace, ThreadId thread, const Counted& counte
   row.wall += static_cast<double>(counted.wall) * 1e-9;
 }
 
-Found Sweep(const Extent& extent, const std::stop_token& stop) {
-  Found found;
+FoundOnGpu WalkGpuSpans(const Extent& extent, const std::stop_token& stop) {
+  FoundOnGpu found;
   const traces::Trace& trace = *extent.trace;
   const std::int64_t begin = trace.begin().value;
   ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
@@ -170,7 +170,7 @@ analyzer::DeviceActivity Measure(const Extent& extent, const Analysis& analysis,
 }
 
 Series ShareOver(const GpuModel& gpu, Stretches busy) {
-  Series series(gpu.from, gpu.to, kBins);
+  Series series(gpu.from, gpu.to, kGpuBins);
   analyzer::Unite(busy);
   for (const auto& [start, end] : busy) {
     const double from = static_cast<double>(start) * 1e-9;
@@ -192,7 +192,7 @@ std::vector<NamedRow> Longest(const std::unordered_map<std::uint32_t, NamedRow>&
   return rows;
 }
 
-void FillCopies(const Found& found, const Copies& best, GpuModel& gpu) {
+void FillCopies(const FoundOnGpu& found, const Copies& best, GpuModel& gpu) {
   std::map<std::pair<CopyWay, analyzer::CopyMemory>, CopyRow> rows = found.on_device.rows;
   rows.insert(best.rows.begin(), best.rows.end());
   for (auto& [kind, row] : rows) {
@@ -294,7 +294,7 @@ GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::sto
   gpu.any = std::any_of(kOfDevices.begin(), kOfDevices.end(),
                         [&](StageId stage) { return stages[stage].count > 0; });
   if (!gpu.any) return gpu;
-  Found found = Sweep(extent, stop);
+  FoundOnGpu found = WalkGpuSpans(extent, stop);
   const Copies& copies = found.Best();
   gpu.kernels = found.kernel_count;
   gpu.copies = copies.count;

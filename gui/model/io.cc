@@ -16,7 +16,7 @@ namespace {
 using analyzer::Counted;
 using traces::StageId;
 
-constexpr std::size_t kBins = 240;
+constexpr std::size_t kIoBins = 240;
 
 // Seconds in which at least one of the stretches lies.
 double United(std::vector<std::pair<std::int64_t, std::int64_t>>& stretches) {
@@ -223,7 +223,7 @@ bool SizeBins::IsRound(std::size_t bin) const {
 
 IoModel BuildIo(const Extent& extent, const Analysis& analysis, const std::stop_token& stop) {
   IoModel io;
-  io.seen = Series(extent.from(), std::max(extent.to(), extent.from() + 1e-9), kBins);
+  io.seen = Series(extent.from(), std::max(extent.to(), extent.from() + 1e-9), kIoBins);
   Collector collector(*extent.trace, io);
   ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
     if (counted.stage == StageId::kRead && counted.outermost) collector.Add(thread, counted);

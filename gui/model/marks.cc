@@ -15,14 +15,10 @@
 namespace penstock::gui {
 namespace {
 
-TimeRange Shifted(TimeRange range, std::int64_t by) {
-  return {range.from + by, range.to + by};
-}
-
 // Takes numbers off the front of a value.
-class Words {
+class MarkWords {
  public:
-  explicit Words(std::string_view text) : text_(text) {}
+  explicit MarkWords(std::string_view text) : text_(text) {}
   template <class Number>
   [[nodiscard]] bool Take(Number* number) {
     const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), *number);
@@ -46,7 +42,7 @@ bool Plausible(TimeRange range) {
 
 void Take(std::string_view key, std::string_view value, Marks& marks) {
   constexpr std::size_t kMost = 1000;  // of notes, pins: beyond it the file is not one of ours
-  Words words(value);
+  MarkWords words(value);
   TimeRange range;
   Pin pin;
   std::uint32_t pid = 0;

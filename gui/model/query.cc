@@ -47,7 +47,7 @@ void AddLevel(const Level& level, TimeRange range, Sums& sums) {
 }
 
 // Those that occur, by time.
-std::vector<StageSum> Found(const Sums& sums) {
+std::vector<StageSum> StagesFound(const Sums& sums) {
   std::vector<StageSum> found;
   for (const StageSum& sum : sums) {
     if (sum.count > 0) found.push_back(sum);
@@ -59,12 +59,6 @@ std::vector<StageSum> Found(const Sums& sums) {
 
 char Lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-std::string Lowered(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), Lower);
-  return lower;
 }
 
 bool Contains(std::string_view text, std::string_view part) {
@@ -151,6 +145,12 @@ std::vector<Term> Parse(std::string_view text) {
 
 }  // namespace
 
+std::string Lowered(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), Lower);
+  return lower;
+}
+
 std::vector<StageSum> Aggregate(const Timeline& timeline, TimeRange range,
                                 const std::vector<std::size_t>& lanes) {
   Sums sums;
@@ -164,7 +164,7 @@ std::vector<StageSum> Aggregate(const Timeline& timeline, TimeRange range,
   } else {
     for (const std::size_t lane : lanes) add(timeline.lanes[lane]);
   }
-  return Found(sums);
+  return StagesFound(sums);
 }
 
 std::vector<StageSum> StageSums(const Timeline& timeline) {
@@ -173,7 +173,7 @@ std::vector<StageSum> StageSums(const Timeline& timeline) {
   for (std::size_t s = 0; s < sums.size(); ++s) {
     sums[s] = {static_cast<StageId>(s), timeline.totals[s].count, timeline.totals[s].time};
   }
-  return Found(sums);
+  return StagesFound(sums);
 }
 
 Search::Search(const Timeline& timeline, const traces::Trace& trace, std::string_view text) {

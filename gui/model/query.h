@@ -22,6 +22,10 @@ struct TimeRange {
   constexpr bool operator==(const TimeRange&) const = default;
 };
 
+[[nodiscard]] constexpr TimeRange Shifted(TimeRange range, std::int64_t by) {
+  return {range.from + by, range.to + by};
+}
+
 // What one stage does inside a selection. Times are of the part inside, over all threads.
 struct StageSum {
   traces::StageId stage = traces::StageId::kNone;
@@ -39,6 +43,9 @@ struct StageSum {
 
 // All stages of the trace, by time. Of a preview too. Cost: O(levels).
 [[nodiscard]] std::vector<StageSum> StageSums(const Timeline& timeline);
+
+// With the letters of ASCII as small ones.
+[[nodiscard]] std::string Lowered(std::string_view text);
 
 // Spans that a text describes: "decode" (a stage), "batch 12", "sample 345", ">5ms" (longer than),
 // else a part of a name or a path, in any case. Several words must all hold.

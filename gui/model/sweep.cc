@@ -22,7 +22,7 @@ using simdjson::dom::element;
 constexpr std::string_view kSchema = "penstock.sweep/";
 constexpr int kVersion = 1;
 constexpr std::uintmax_t kMostBytes = 64U << 20U;
-constexpr std::size_t kMostCells = 20'000;
+constexpr std::size_t kMostSweepCells = 20'000;
 constexpr std::size_t kMostAxes = 16;
 constexpr std::size_t kMostPlaces = 200'000;  // of the grid, where not every one has a cell
 
@@ -196,7 +196,7 @@ tl::expected<Sweep, SweepProblem> ParseSweep(std::string_view text) {
     return Broken(SweepFault::kDamaged, "cells");
   }
   for (const element one : cells) {
-    if (sweep.cells.size() == kMostCells) return Broken(SweepFault::kTooLarge);
+    if (sweep.cells.size() == kMostSweepCells) return Broken(SweepFault::kTooLarge);
     auto cell = CellOf(one, sweep, sweep.cells.size());
     if (!cell) return tl::unexpected(cell.error());
     sweep.cells.push_back(std::move(*cell));

@@ -36,7 +36,7 @@ constexpr std::array kAxes = {
     AxisWord{"persistent", Text::kAxisPersistent, "persistent_workers"},
 };
 
-const AxisWord* WordOf(std::string_view axis) {
+const AxisWord* AxisWordOf(std::string_view axis) {
   const auto* found = std::find_if(kAxes.begin(), kAxes.end(),
                                    [&](const AxisWord& word) { return word.name == axis; });
   return found == kAxes.end() ? nullptr : found;
@@ -156,7 +156,7 @@ std::string NumberText(double rate) {
 }
 
 std::string AxisName(const std::string& axis, Language language) {
-  const AxisWord* word = WordOf(axis);
+  const AxisWord* word = AxisWordOf(axis);
   return word == nullptr ? PlainText(axis, 24) : std::string(TextOf(word->text, language));
 }
 
@@ -307,7 +307,7 @@ std::string SettingsLine(const Sweep& sweep, const SweepCell& cell) {
   if (sweep.mode == "command") {
     for (std::size_t a = 0; a < sweep.axes.size(); ++a) {
       if (cell.values[a] == kAnyValue) continue;
-      const AxisWord* word = WordOf(sweep.axes[a].name);
+      const AxisWord* word = AxisWordOf(sweep.axes[a].name);
       std::string value = cell.values[a];
       if (word != nullptr && (word->name == "pin" || word->name == "persistent")) {
         value = value == "0" ? "False" : "True";

@@ -54,7 +54,7 @@ class Csv {
   bool begun_ = false;
 };
 
-void StageLine(const StageRow& row, const std::string& parent, Csv& csv) {
+void WriteStageLine(const StageRow& row, const std::string& parent, Csv& csv) {
   csv.Text(parent.empty() ? row.name : parent + "/" + row.name);
   csv.Number(row.share).Number(row.wall);
   if (row.cpu_known) {
@@ -64,7 +64,7 @@ void StageLine(const StageRow& row, const std::string& parent, Csv& csv) {
   }
   csv.Count(row.count).Number(row.p50).Number(row.p99).Count(row.bytes);
   csv.Text(row.of_workers ? "workers" : "loop").End();
-  for (const StageRow& child : row.children) StageLine(child, row.name, csv);
+  for (const StageRow& child : row.children) WriteStageLine(child, row.name, csv);
 }
 
 std::string EvidenceText(const analyzer::Finding& finding) {
@@ -129,7 +129,7 @@ constexpr std::array kExports = {
 
 std::string StagesCsv(const Report& report) {
   Csv csv("stage,share,wall_s,cpu_s,count,p50_s,p99_s,bytes,share_of");
-  for (const StageRow& row : report.stages) StageLine(row, "", csv);
+  for (const StageRow& row : report.stages) WriteStageLine(row, "", csv);
   return csv.Take();
 }
 

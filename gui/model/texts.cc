@@ -7,14 +7,14 @@
 namespace penstock::gui {
 namespace {
 
-struct Entry {
+struct TextPair {
   std::string_view english;
   std::string_view chinese;
 };
 
 // The type in full: clang 14 deduces that of at most 256 elements.
-constexpr std::array<Entry, static_cast<std::size_t>(Text::kTextCount)> kEntries = {
-#define PENSTOCK_TEXT_ENTRY(name, english, chinese) Entry{english, chinese},
+constexpr std::array<TextPair, static_cast<std::size_t>(Text::kTextCount)> kEntries = {
+#define PENSTOCK_TEXT_ENTRY(name, english, chinese) TextPair{english, chinese},
     PENSTOCK_TEXTS(PENSTOCK_TEXT_ENTRY) PENSTOCK_PANEL_TEXTS(PENSTOCK_TEXT_ENTRY)
         PENSTOCK_FILE_TEXTS(PENSTOCK_TEXT_ENTRY)
 #undef PENSTOCK_TEXT_ENTRY
@@ -23,7 +23,7 @@ constexpr std::array<Entry, static_cast<std::size_t>(Text::kTextCount)> kEntries
 }  // namespace
 
 std::string_view TextOf(Text text, Language language) {
-  const Entry& entry = kEntries[static_cast<std::size_t>(text)];
+  const TextPair& entry = kEntries[static_cast<std::size_t>(text)];
   return language == Language::kChinese ? entry.chinese : entry.english;
 }
 

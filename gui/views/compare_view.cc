@@ -20,7 +20,7 @@ namespace {
 using analyzer::PercentText;
 using analyzer::ShortNumber;
 
-void DrawNone(const Ui& ui, Workspace& workspace, Area area) {
+void DrawNothingToCompare(const Ui& ui, Workspace& workspace, Area area) {
   const Palette& p = ui.palette();
   const float width = BeginColumn(ui, area, 620, 0.25F);
   Paragraph(ui, ui.big, p.text, ui.T(Text::kCompareNone), width);
@@ -220,7 +220,7 @@ Rgb SideColour(const Ui& ui, bool b) {
 void DrawCompare(const Ui& ui, Workspace& workspace, Area area) {
   const Document& a = workspace.document;
   CompareViewState& state = workspace.compare;
-  if (!a.open() || !state.other.open()) return DrawNone(ui, workspace, area);
+  if (!a.open() || !state.other.open()) return DrawNothingToCompare(ui, workspace, area);
   if (a.analysis == nullptr || a.trace == nullptr || state.other.analysis == nullptr) {
     return DrawMessage(ui, area, Text::kAnalysing, {});
   }

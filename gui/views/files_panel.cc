@@ -14,17 +14,18 @@ namespace {
 using analyzer::BytesText;
 using analyzer::DurationText;
 
-struct Column {
+struct FileTableColumn {
   Text title;
   float weight;
   FileColumn key;
 };
-constexpr std::array kColumns = {Column{Text::kSpanFile, 3.4F, FileColumn::kPath},
-                                 Column{Text::kIoColumnReads, 0.8F, FileColumn::kReads},
-                                 Column{Text::kSpanBytes, 1.0F, FileColumn::kBytes},
-                                 Column{Text::kWall, 1.05F, FileColumn::kWall},
-                                 Column{Text::kIoColumnLongest, 1.05F, FileColumn::kLongest},
-                                 Column{Text::kIoColumnRate, 1.15F, FileColumn::kRate}};
+constexpr std::array kFileColumns = {
+    FileTableColumn{Text::kSpanFile, 3.4F, FileColumn::kPath},
+    FileTableColumn{Text::kIoColumnReads, 0.8F, FileColumn::kReads},
+    FileTableColumn{Text::kSpanBytes, 1.0F, FileColumn::kBytes},
+    FileTableColumn{Text::kWall, 1.05F, FileColumn::kWall},
+    FileTableColumn{Text::kIoColumnLongest, 1.05F, FileColumn::kLongest},
+    FileTableColumn{Text::kIoColumnRate, 1.15F, FileColumn::kRate}};
 
 std::string SamplesText(const FileRow& file) {
   std::string text;
@@ -94,9 +95,9 @@ void DrawFiles(const Ui& ui, Workspace& workspace, const IoModel& io, Area area)
   BeginArea("files", inside, false);
   const ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg |
                                 ImGuiTableFlags_Sortable | ImGuiTableFlags_SizingStretchProp;
-  if (ImGui::BeginTable("table", static_cast<int>(kColumns.size()) + 1, flags)) {
+  if (ImGui::BeginTable("table", static_cast<int>(kFileColumns.size()) + 1, flags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
-    for (const Column& column : kColumns) {
+    for (const FileTableColumn& column : kFileColumns) {
       ImGuiTableColumnFlags sorting = ImGuiTableColumnFlags_PreferSortDescending;
       if (column.key == FileColumn::kPath) sorting = ImGuiTableColumnFlags_None;
       if (column.key == FileColumn::kWall) sorting |= ImGuiTableColumnFlags_DefaultSort;
@@ -106,15 +107,16 @@ void DrawFiles(const Ui& ui, Workspace& workspace, const IoModel& io, Area area)
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     ImGui::TableNextColumn();
     ImGui::TableHeader(ui.T(Text::kSpanFile));
-    for (std::size_t i = 1; i < kColumns.size(); ++i) {
+    for (std::size_t i = 1; i < kFileColumns.size(); ++i) {
       ImGui::TableNextColumn();
-      HeadRight(ui, ui.T(kColumns[i].title), "");
+      HeadRight(ui, ui.T(kFileColumns[i].title), "");
     }
     ImGui::TableNextColumn();
     HeadRight(ui, ui.T(Text::kIoColumnSamples), "");
     const ImGuiTableSortSpecs* sort = ImGui::TableGetSortSpecs();
     if (sort != nullptr && sort->SpecsCount > 0) {
-      workspace.reading.column = kColumns[static_cast<std::size_t>(sort->Specs[0].ColumnIndex)].key;
+      workspace.reading.column =
+          kFileColumns[static_cast<std::size_t>(sort->Specs[0].ColumnIndex)].key;
       workspace.reading.descending = sort->Specs[0].SortDirection == ImGuiSortDirection_Descending;
     }
     KeepOrder(workspace, io);

@@ -28,7 +28,7 @@ constexpr std::array kKinds = {
     Kind{MemoryKind::kRss, Text::kMemoryRss, Text::kMemoryRssTip},
     Kind{MemoryKind::kOfParent, Text::kMemoryOfParent, Text::kMemoryOfParentTip}};
 
-std::string NameOf(const Ui& ui, const MemoryCurve& curve) {
+std::string CurveName(const Ui& ui, const MemoryCurve& curve) {
   if (curve.consumer) return ui.T(Text::kTrainingProgram);
   if (curve.worker_id >= 0) return ui.F(Text::kWorkerN, curve.worker_id);
   return curve.name;
@@ -39,8 +39,8 @@ std::string NameAmongRanks(const Ui& ui, Workspace& workspace, const MemoryCurve
   const auto processes = workspace.Shown().trace->processes();
   const bool ranks = workspace.Shown().analysis->report.diagnosis.ranks.several();
   const std::int32_t rank = curve.process < processes.size() ? processes[curve.process].rank : -1;
-  return ranks && rank >= 0 ? ui.F(Text::kRankN, rank) + " " + NameOf(ui, curve)
-                            : NameOf(ui, curve);
+  return ranks && rank >= 0 ? ui.F(Text::kRankN, rank) + " " + CurveName(ui, curve)
+                            : CurveName(ui, curve);
 }
 
 // Right to left on the heading's line; those that were not recorded are left out.

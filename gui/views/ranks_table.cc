@@ -15,13 +15,13 @@ namespace {
 using analyzer::DurationText;
 using analyzer::PercentText;
 
-constexpr std::array kColumns = {TableColumn{Text::kRankWorkers, 0.9F},
-                                 TableColumn{Text::kRankCores, 0.8F, Text::kRankCoresTip},
-                                 TableColumn{Text::kRankRate, 1.1F},
-                                 TableColumn{Text::kRankWaits, 1.0F},
-                                 TableColumn{Text::kRankData, 1.0F, Text::kRankDataTip},
-                                 TableColumn{Text::kRankStep, 1.0F, Text::kRankStepTip},
-                                 TableColumn{Text::kRankHeldUp, 1.2F, Text::kRankHeldUpTip}};
+constexpr std::array kRankColumns = {TableColumn{Text::kRankWorkers, 0.9F},
+                                     TableColumn{Text::kRankCores, 0.8F, Text::kRankCoresTip},
+                                     TableColumn{Text::kRankRate, 1.1F},
+                                     TableColumn{Text::kRankWaits, 1.0F},
+                                     TableColumn{Text::kRankData, 1.0F, Text::kRankDataTip},
+                                     TableColumn{Text::kRankStep, 1.0F, Text::kRankStepTip},
+                                     TableColumn{Text::kRankHeldUp, 1.2F, Text::kRankHeldUpTip}};
 
 std::string Sentence(const Ui& ui, const RanksModel& model) {
   switch (model.verdict) {
@@ -63,13 +63,13 @@ void DrawRow(const Ui& ui, const RankLine& line) {
   cell(line.held_up > 0 ? PercentText(line.held_up) : "–");
 }
 
-void DrawHeadRow(const Ui& ui) {
+void DrawRanksHead(const Ui& ui) {
   ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
   ImGui::TableNextColumn();
   ImGui::TableHeader("##rank");
   ImGui::TableNextColumn();
   ImGui::TableHeader(ui.T(Text::kRankHost));
-  DrawHeads(ui, kColumns);
+  DrawHeads(ui, kRankColumns);
 }
 
 }  // namespace
@@ -87,13 +87,13 @@ void DrawRanksTable(const Ui& ui, const RanksModel& model, Area area) {
   inside.min.y += ui.body->FontSize + ui.Px(8);
   BeginArea("ranks", inside, false);
   if (ImGui::BeginTable(
-          "table", static_cast<int>(kColumns.size()) + 2,
+          "table", static_cast<int>(kRankColumns.size()) + 2,
           ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp)) {
     ImGui::TableSetupScrollFreeze(0, 1);
     ImGui::TableSetupColumn("##rank", 0, 0.8F);
     ImGui::TableSetupColumn(ui.T(Text::kRankHost), 0, 1.6F);
-    SetUpColumns(ui, kColumns);
-    DrawHeadRow(ui);
+    SetUpColumns(ui, kRankColumns);
+    DrawRanksHead(ui);
     for (const RankLine& line : model.lines) {
       ImGui::PushID(line.rank);
       DrawRow(ui, line);

@@ -19,14 +19,16 @@ namespace {
 
 using analyzer::DurationText;
 
-struct Column {
+struct StageTableColumn {
   Text title;
   float weight;
 };
-constexpr std::array kColumns = {
-    Column{Text::kStage, 3.1F}, Column{Text::kShare, 0.8F},  Column{Text::kWall, 0.95F},
-    Column{Text::kCpu, 0.95F},  Column{Text::kCount, 0.85F}, Column{Text::kMedian, 1.05F},
-    Column{Text::kP90, 1.05F},  Column{Text::kP99, 1.05F},   Column{Text::kSpanBytes, 1.0F}};
+constexpr std::array kStageColumns = {
+    StageTableColumn{Text::kStage, 3.1F},    StageTableColumn{Text::kShare, 0.8F},
+    StageTableColumn{Text::kWall, 0.95F},    StageTableColumn{Text::kCpu, 0.95F},
+    StageTableColumn{Text::kCount, 0.85F},   StageTableColumn{Text::kMedian, 1.05F},
+    StageTableColumn{Text::kP90, 1.05F},     StageTableColumn{Text::kP99, 1.05F},
+    StageTableColumn{Text::kSpanBytes, 1.0F}};
 
 std::string CellText(const StageLine& line, int column) {
   switch (static_cast<StageColumn>(column)) {
@@ -96,7 +98,7 @@ void DrawRow(const Ui& ui, Workspace& workspace, const StageLine& line) {
   DrawText(list, ui.body, {at.x + indent, at.y}, Ink(line.is_part() ? p.dim : p.text),
            Elided(ui.body, name, width - indent));
   if (ImGui::IsItemHovered() && TextWidth(ui.body, name) > width - indent) Tip(ui, name);
-  for (int column = 1; column < static_cast<int>(kColumns.size()); ++column) {
+  for (int column = 1; column < static_cast<int>(kStageColumns.size()); ++column) {
     ImGui::TableNextColumn();
     const ImVec2 cell = ImGui::GetCursorScreenPos();
     const float room = ImGui::GetContentRegionAvail().x;
@@ -116,21 +118,21 @@ void DrawTable(const Ui& ui, Workspace& workspace, std::span<const StageLine> li
   const ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg |
                                 ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate |
                                 ImGuiTableFlags_SizingStretchProp;
-  if (ImGui::BeginTable("table", static_cast<int>(kColumns.size()), flags)) {
+  if (ImGui::BeginTable("table", static_cast<int>(kStageColumns.size()), flags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
-    for (std::size_t i = 0; i < kColumns.size(); ++i) {
+    for (std::size_t i = 0; i < kStageColumns.size(); ++i) {
       ImGui::TableSetupColumn(
-          ui.T(kColumns[i].title),
+          ui.T(kStageColumns[i].title),
           i == 0 ? ImGuiTableColumnFlags_NoSort : ImGuiTableColumnFlags_PreferSortDescending,
-          kColumns[i].weight);
+          kStageColumns[i].weight);
     }
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     ImGui::TableNextColumn();
     ImGui::TableHeader(ui.T(Text::kStage));
-    for (std::size_t i = 1; i < kColumns.size(); ++i) {
+    for (std::size_t i = 1; i < kStageColumns.size(); ++i) {
       ImGui::TableNextColumn();
-      const bool share = kColumns[i].title == Text::kShare;
-      HeadRight(ui, ui.T(kColumns[i].title), share ? ShareTip(ui, lines) : std::string());
+      const bool share = kStageColumns[i].title == Text::kShare;
+      HeadRight(ui, ui.T(kStageColumns[i].title), share ? ShareTip(ui, lines) : std::string());
     }
     if (const ImGuiTableSortSpecs* sort = ImGui::TableGetSortSpecs()) {
       workspace.stages.sort_column = sort->SpecsCount > 0 ? sort->Specs[0].ColumnIndex : -1;

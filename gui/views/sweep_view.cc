@@ -11,7 +11,7 @@ namespace penstock::gui {
 namespace {
 
 // What stands there before a sweep is open.
-void DrawNone(const Ui& ui, Workspace& workspace, Area area) {
+void DrawNoSweep(const Ui& ui, Workspace& workspace, Area area) {
   const Palette& p = ui.palette();
   const float width = BeginColumn(ui, area, 620, 0.22F);
   Paragraph(ui, ui.big, p.text, ui.T(Text::kSweepNone), width);
@@ -153,15 +153,15 @@ void DrawPlots(const Ui& ui, SweepViewState& state, Area area, std::optional<std
 
 Rgb CurveColour(const Ui& ui, std::size_t row) {
   using traces::StageId;
-  constexpr std::array kColours = {StageId::kRead,    StageId::kWait, StageId::kAugment,
-                                   StageId::kDecode,  StageId::kH2d,  StageId::kCollate,
-                                   StageId::kStartup, StageId::kSync};
-  return StageColour(kColours[row % kColours.size()], ui.theme);
+  constexpr std::array kCurveColours = {StageId::kRead,    StageId::kWait, StageId::kAugment,
+                                        StageId::kDecode,  StageId::kH2d,  StageId::kCollate,
+                                        StageId::kStartup, StageId::kSync};
+  return StageColour(kCurveColours[row % kColours.size()], ui.theme);
 }
 
 void DrawSweep(const Ui& ui, Workspace& workspace, Area area) {
   SweepViewState& state = workspace.sweep;
-  if (!state.file) return DrawNone(ui, workspace, area);
+  if (!state.file) return DrawNoSweep(ui, workspace, area);
   const Sweep& sweep = *state.file;
   const float gap = ui.Px(10);
   area = BeginScrolled("sweep view", area, ui.Px(560));

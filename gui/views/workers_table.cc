@@ -16,15 +16,16 @@ namespace {
 using analyzer::DurationText;
 using traces::StageId;
 
-constexpr std::array kColumns = {TableColumn{Text::kWorkerBatches, 0.85F},
-                                 TableColumn{Text::kWorkerBatch, 1.0F},
-                                 TableColumn{Text::kWorkerAgainst, 1.15F, Text::kWorkerAgainstTip},
-                                 TableColumn{Text::kWorkerStartup, 1.0F, Text::kWorkerStartupTip},
-                                 TableColumn{Text::kBusy, 1.0F},
-                                 TableColumn{Text::kCpu, 1.0F},
-                                 TableColumn{Text::kIdleTime, 1.0F},
-                                 TableColumn{Text::kWorkerMemory, 1.0F},
-                                 TableColumn{Text::kWorkerGrowth, 1.25F}};
+constexpr std::array kWorkerColumns = {
+    TableColumn{Text::kWorkerBatches, 0.85F},
+    TableColumn{Text::kWorkerBatch, 1.0F},
+    TableColumn{Text::kWorkerAgainst, 1.15F, Text::kWorkerAgainstTip},
+    TableColumn{Text::kWorkerStartup, 1.0F, Text::kWorkerStartupTip},
+    TableColumn{Text::kBusy, 1.0F},
+    TableColumn{Text::kCpu, 1.0F},
+    TableColumn{Text::kIdleTime, 1.0F},
+    TableColumn{Text::kWorkerMemory, 1.0F},
+    TableColumn{Text::kWorkerGrowth, 1.25F}};
 
 // Busy, of it computing, idle, and the rest of its life.
 void DrawLifeBar(const Ui& ui, const WorkerLine& worker, float width) {
@@ -106,11 +107,11 @@ void DrawLegend(const Ui& ui, Area area) {
   entry(Text::kBusyComputing, Ink(p.accent));
 }
 
-void DrawHeadRow(const Ui& ui) {
+void DrawWorkersHead(const Ui& ui) {
   ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
   ImGui::TableNextColumn();
   ImGui::TableHeader("##worker");
-  DrawHeads(ui, kColumns);
+  DrawHeads(ui, kWorkerColumns);
   ImGui::TableNextColumn();
   ImGui::TableHeader(ui.T(Text::kLife));
 }
@@ -152,13 +153,13 @@ void DrawWorkersTable(const Ui& ui, Workspace& workspace, const WorkersModel& mo
   if (model.slowest > 0) inside.min.y += ui.body->FontSize + ui.Px(8);
   BeginArea("workers", inside, false);
   if (ImGui::BeginTable(
-          "table", static_cast<int>(kColumns.size()) + 2,
+          "table", static_cast<int>(kWorkerColumns.size()) + 2,
           ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp)) {
     ImGui::TableSetupScrollFreeze(0, 1);
     ImGui::TableSetupColumn("##worker", 0, 1.15F);
-    SetUpColumns(ui, kColumns);
+    SetUpColumns(ui, kWorkerColumns);
     ImGui::TableSetupColumn(ui.T(Text::kLife), 0, 3.2F);
-    DrawHeadRow(ui);
+    DrawWorkersHead(ui);
     for (const WorkerLine& worker : model.workers) {
       ImGui::PushID(static_cast<int>(worker.process));
       DrawRow(ui, worker);

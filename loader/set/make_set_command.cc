@@ -18,7 +18,7 @@
 namespace penstock::loader {
 namespace {
 
-int Complain(const Error& error) {
+int ComplainOfMakeSet(const Error& error) {
   fmt::print(stderr, "penstock-load make-set: {}\n", error.message);
   return ExitStatus(error.kind);
 }
@@ -91,11 +91,11 @@ int MakeSetCommand(const std::vector<std::string>& arguments) {
     fmt::print("{}", app.help());
     return 0;
   } catch (const CLI::ParseError& error) {
-    return Complain({ErrorKind::kUsage, fmt::format("{}; see --help", error.what())});
+    return ComplainOfMakeSet({ErrorKind::kUsage, fmt::format("{}; see --help", error.what())});
   }
   options.folder = folder;
   if (Result<void> checked = Check(options, kind, format); !checked) {
-    return Complain(checked.error());
+    return ComplainOfMakeSet(checked.error());
   }
   const Interruption interruption;
   ProgressBar bar(options.count, "pictures");
@@ -104,7 +104,7 @@ int MakeSetCommand(const std::vector<std::string>& arguments) {
       MakeSet(options, interruption.token(), [&](std::uint64_t done) { bar.Show(done); });
   bar.Clear();
   if (!made) {
-    const int status = Complain(made.error());
+    const int status = ComplainOfMakeSet(made.error());
     return interruption.happened() ? 130 : status;
   }
   if (made->already_there) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kMostNamed = 10;  // bad samples, on standard error
 
-int Complain(const Error& error) {
+int ComplainOfPack(const Error& error) {
   fmt::print(stderr, "penstock-load pack: {}\n", error.message);
   return ExitStatus(error.kind);
 }
@@ -90,14 +90,15 @@ int PackCommand(const std::vector<std::string>& arguments) {
     fmt::print("{}", app.help());
     return 0;
   } catch (const CLI::ParseError& error) {
-    return Complain({ErrorKind::kUsage, fmt::format("{}; see --help", error.what())});
+    return ComplainOfPack({ErrorKind::kUsage, fmt::format("{}; see --help", error.what())});
   }
-  if (Result<void> checked = Check(texts, options); !checked) return Complain(checked.error());
+  if (Result<void> checked = Check(texts, options); !checked)
+    return ComplainOfPack(checked.error());
   const Interruption interruption;
   SourceOptions source_options;
   source_options.index_folder = texts.index_folder;
   const auto source = OpenSource(texts.source, source_options);
-  if (!source) return Complain(source.error());
+  if (!source) return ComplainOfPack(source.error());
   ProgressBar bar((*source)->size(), "samples");
   std::uint64_t bad = 0;
   const auto packed = Pack(
@@ -109,7 +110,7 @@ int PackCommand(const std::vector<std::string>& arguments) {
       });
   bar.Clear();
   if (!packed) {
-    const int status = Complain(packed.error());
+    const int status = ComplainOfPack(packed.error());
     return interruption.happened() ? 130 : status;
   }
   if (bad > kMostNamed) {

@@ -22,7 +22,7 @@
 namespace penstock::loader {
 namespace {
 
-constexpr std::array<char, 8> kMagic = {'P', 'S', 'T', 'K', 'I', 'D', 'X', '\n'};
+constexpr std::array<char, 8> kSidecarMagic = {'P', 'S', 'T', 'K', 'I', 'D', 'X', '\n'};
 constexpr std::uint32_t kVersion = 1;
 
 struct Header {
@@ -79,7 +79,7 @@ std::optional<Sidecar> OpenSidecar(const std::filesystem::path& path, const Desc
   const std::uint64_t body = static_cast<std::uint64_t>(info.st_size) - sizeof(Header);
   const std::uint64_t entry = EntrySize(described.kind);
   const Described found{SidecarKind{header.kind}, header.source_size, header.source_mtime_ns};
-  if (header.magic != kMagic || header.version != kVersion || !(found == described) ||
+  if (header.magic != kSidecarMagic || header.version != kVersion || !(found == described) ||
       header.header_checksum != HeaderChecksum(header) || header.count > body / entry ||
       header.count * entry + header.names_size != body) {
     return std::nullopt;
@@ -102,7 +102,7 @@ std::optional<Sidecar> OpenSidecar(const std::filesystem::path& path, const Desc
 bool WriteSidecar(const std::filesystem::path& path, const Described& described,
                   const Sidecar& sidecar) {
   Header header;
-  header.magic = kMagic;
+  header.magic = kSidecarMagic;
   header.version = kVersion;
   header.kind = static_cast<std::uint32_t>(described.kind);
   header.source_size = described.size;

@@ -66,10 +66,10 @@ class GpuReportTest : public ::testing::Test {
 };
 
 // A batch every 10.3 ms: copy 3 (of which 2 on the device), kernels 4.
-constexpr testing::Costs kReady{1, 2, 1, 0.1, 0.1, 0.3, 10, 0};
+constexpr testing::Costs kReadyForReport{1, 2, 1, 0.1, 0.1, 0.3, 10, 0};
 
 TEST_F(GpuReportTest, JsonKeepsTheTwoViewsApart) {
-  Build(kReady, true);
+  Build(kReadyForReport, true);
   EXPECT_NEAR(Number("/gpu/step/device/kernel_s"), 4e-3, 1e-4);
   EXPECT_NEAR(Number("/gpu/step/device/copy_s"), 2e-3, 1e-4);
   // A millisecond in the call before the transfer begins is the copy's as well.
@@ -87,7 +87,7 @@ TEST_F(GpuReportTest, JsonKeepsTheTwoViewsApart) {
 }
 
 TEST_F(GpuReportTest, TextAndPageSayTheSame) {
-  Build(kReady, true);
+  Build(kReadyForReport, true);
   for (const char* part :
        {"a step", "waits for data", "kernels 4.00 ms", "idle: copy 3.00 ms", "pageable of 10.0 MB",
         "NVML's utilisation 43 %", "used by this run", "ampere_sgemm_128x64: "}) {
@@ -108,23 +108,23 @@ TEST_F(GpuReportTest, WithoutKernelsItSaysWhy) {
 }
 
 TEST_F(GpuReportTest, WhereNothingWasRecordedTheReasonIsStillTold) {
-  Build(kReady, false);
+  Build(kReadyForReport, false);
   EXPECT_TRUE(Has(text_, "CUPTI is in use by")) << text_;
 }
 
 TEST_F(GpuReportTest, WhatIsMissingOfKernelsAndCopiesIsTold) {
   const std::string reason = "CUPTI took no usable times of 16 of 48 copies and kernels";
-  Build(kReady, true, reason);
+  Build(kReadyForReport, true, reason);
   EXPECT_TRUE(Has(json_, "\"reason\": \"" + reason + "\"")) << json_;
   EXPECT_TRUE(Has(text_, "not all of what it did was recorded: CUPTI took no usable")) << text_;
   EXPECT_TRUE(Has(html_, reason + "."));
-  Build(kReady, true);
+  Build(kReadyForReport, true);
   EXPECT_FALSE(Has(text_, "not all of what it did")) << text_;
   EXPECT_FALSE(Has(html_, "not all of what it did"));
 }
 
 TEST_F(GpuReportTest, ARunWithoutAnyGpuHasNoLinesOfOne) {
-  const auto trace = traces::MakeTrace(MakeSynthetic(WithCosts(kReady)));
+  const auto trace = traces::MakeTrace(MakeSynthetic(WithCosts(kReadyForReport)));
   const std::string text = ReportText(BuildReport(*trace, "t"), Colour::kOff);
   EXPECT_FALSE(Has(text, "  GPU ")) << text;
 }

@@ -26,7 +26,7 @@ using testing::Synthetic;
 using testing::WithCosts;
 
 // The loop waits for nothing; a step of 10 ms.
-constexpr Costs kReady{1, 2, 1, 0.1, 0.1, 0.3, 10, 0};
+constexpr Costs kReadyForRules{1, 2, 1, 0.1, 0.1, 0.3, 10, 0};
 
 std::optional<Finding> Found(std::string_view id, const Synthetic& run, const Change& change) {
   traces::TraceData data = MakeSynthetic(run);
@@ -80,7 +80,7 @@ TEST(PageableCopiesOnDeviceTest, SpeakOfTransfersThatNothingRunsBeside) {
   device.copy = 2;
   device.kernels = 7;
   const auto finding = Found(
-      "pageable-copies", WithCosts(kReady),
+      "pageable-copies", WithCosts(kReadyForRules),
       And(Device(device), And(Fact("gpu.0.pcie_generation", "4"), Fact("gpu.0.pcie_width", "16"))));
   ASSERT_TRUE(finding);
   EXPECT_NEAR(Evidence(*finding, "transfer_s_per_copy"), 2e-3, 1e-5);
@@ -102,8 +102,8 @@ TEST(PageableCopiesOnDeviceTest, SpeakOfFourDevicesAsOfOne) {
   });
   for (const auto& [id, key] : {std::pair{"pageable-copies", "copy_share"},
                                 std::pair{"copies-not-overlapped", "open_share"}}) {
-    const auto one = Found(id, WithCosts(kReady), Device(device));
-    const auto all = Found(id, WithCosts(kReady), four);
+    const auto one = Found(id, WithCosts(kReadyForRules), Device(device));
+    const auto all = Found(id, WithCosts(kReadyForRules), four);
     ASSERT_TRUE(one && all) << id;
     EXPECT_NEAR(Evidence(*one, key), 4 / 10.3, 0.02) << id;
     EXPECT_NEAR(Evidence(*all, key), Evidence(*one, key), 1e-6) << id;
@@ -115,14 +115,14 @@ TEST(PageableCopiesOnDeviceTest, AreSilentOfCallsThatOnlyWait) {
   device.wait = 6;
   device.copy = 0.2;
   device.kernels = 3;
-  EXPECT_FALSE(Finds("pageable-copies", WithCosts(kReady), Device(device)));
+  EXPECT_FALSE(Finds("pageable-copies", WithCosts(kReadyForRules), Device(device)));
 }
 
 TEST(PageableCopiesOnDeviceTest, AreSilentOfPinnedMemory) {
   OnDevice device;
   device.copy = 2;
   device.pageable = false;
-  EXPECT_FALSE(Finds("pageable-copies", WithCosts(kReady), Device(device)));
+  EXPECT_FALSE(Finds("pageable-copies", WithCosts(kReadyForRules), Device(device)));
 }
 
 TEST(CopiesNotOverlappedOnDeviceTest, SpeakAndGiveAPlace) {
@@ -130,7 +130,7 @@ TEST(CopiesNotOverlappedOnDeviceTest, SpeakAndGiveAPlace) {
   device.copy = 2;
   device.kernels = 7;
   device.pageable = false;
-  const auto finding = Found("copies-not-overlapped", WithCosts(kReady), Device(device));
+  const auto finding = Found("copies-not-overlapped", WithCosts(kReadyForRules), Device(device));
   ASSERT_TRUE(finding);
   ASSERT_TRUE(finding->predicted);
   EXPECT_GT(finding->predicted->speedup, 1.1);
@@ -143,7 +143,7 @@ TEST(CopiesNotOverlappedOnDeviceTest, AreSilentWhereKernelsRunBeside) {
   device.copy = 2;
   device.beside = 1.5;
   device.pageable = false;
-  EXPECT_FALSE(Finds("copies-not-overlapped", WithCosts(kReady), Device(device)));
+  EXPECT_FALSE(Finds("copies-not-overlapped", WithCosts(kReadyForRules), Device(device)));
 }
 
 TEST(CopiesNotOverlappedOnDeviceTest, AreSilentOfManySmallCopies) {
@@ -184,7 +184,7 @@ TEST(NormalizeOnCpuTest, IsSilentWhereNothingWaitsForIt) {
   EXPECT_FALSE(Finds("normalize-on-cpu", run, LoaderFact("batch_types", "float32:2408448")));
 }
 
-Synthetic FullCores(const Costs& costs) {
+Synthetic TwoFullCores(const Costs& costs) {
   Synthetic run = WithCosts(costs);
   run.cores = 2;
   return run;
@@ -197,7 +197,7 @@ TEST(MoveToGpuTest, ReckonsWithTheDevicesTime) {
        {std::pair{"move-decode-to-gpu", Costs{0, 30, 5, 1, 0.1, 0.2, 4, 0}},
         std::pair{"move-augment-to-gpu", Costs{0, 5, 30, 1, 0.1, 0.2, 4, 0}}}) {
     const auto finding =
-        Found(id, FullCores(costs), And(Device(device), Fact("gpu.model", "NVIDIA H200")));
+        Found(id, TwoFullCores(costs), And(Device(device), Fact("gpu.model", "NVIDIA H200")));
     ASSERT_TRUE(finding) << id;
     EXPECT_GT(Evidence(*finding, "gpu_s_per_sample"), 0) << id;
     EXPECT_LT(Evidence(*finding, "gpu_s_per_sample"),
@@ -212,7 +212,7 @@ TEST(MoveToGpuTest, IsSilentWhereTheDeviceIsFull) {
   OnDevice device;
   device.kernels = 17;
   device.copy = 0.5;
-  EXPECT_FALSE(Finds("move-decode-to-gpu", FullCores({0, 30, 5, 1, 0.1, 0.2, 4, 0}),
+  EXPECT_FALSE(Finds("move-decode-to-gpu", TwoFullCores({0, 30, 5, 1, 0.1, 0.2, 4, 0}),
                      And(Device(device), Fact("gpu.model", "NVIDIA H200"))));
 }
 
@@ -222,7 +222,7 @@ TEST(KernelLaunchBoundOnDeviceTest, CountsGapsBetweenKernels) {
   device.kernels = 6;
   device.pieces = 40;
   device.gap = 0.08;
-  const auto finding = Found("kernel-launch-bound", WithCosts(kReady), Device(device));
+  const auto finding = Found("kernel-launch-bound", WithCosts(kReadyForRules), Device(device));
   ASSERT_TRUE(finding);
   EXPECT_GT(Evidence(*finding, "idle_launch_share"), 0.3);
   EXPECT_NEAR(Evidence(*finding, "kernels_per_batch"), 40, 0.5);
@@ -236,7 +236,7 @@ TEST(KernelLaunchBoundOnDeviceTest, NamesSynchronisationWhereItIsThat) {
   device.copy = 0;
   device.kernels = 6;
   device.sync = 3.8;
-  const auto finding = Found("kernel-launch-bound", WithCosts(kReady), Device(device));
+  const auto finding = Found("kernel-launch-bound", WithCosts(kReadyForRules), Device(device));
   ASSERT_TRUE(finding);
   EXPECT_NE(finding->action.find("Wait for the device less often"), std::string::npos);
 }
@@ -247,14 +247,14 @@ TEST(KernelLaunchBoundOnDeviceTest, IsSilentOfSmallGaps) {
   device.kernels = 9.2;
   device.pieces = 40;
   device.gap = 0.01;
-  EXPECT_FALSE(Finds("kernel-launch-bound", WithCosts(kReady), Device(device)));
+  EXPECT_FALSE(Finds("kernel-launch-bound", WithCosts(kReadyForRules), Device(device)));
 }
 
 TEST(KernelLaunchBoundOnDeviceTest, IsSilentOfTimeThatCopiesTake) {
   OnDevice device;
   device.copy = 4;
   device.kernels = 5.5;
-  EXPECT_FALSE(Finds("kernel-launch-bound", WithCosts(kReady), Device(device)));
+  EXPECT_FALSE(Finds("kernel-launch-bound", WithCosts(kReadyForRules), Device(device)));
 }
 
 // Ready data, gaps on the device, and workers that keep `cores` busy.
@@ -262,7 +262,7 @@ std::optional<Finding> Gaps(std::string_view id, double cores) {
   OnDevice device;
   device.copy = 0;
   device.kernels = 6;
-  Synthetic run = FullCores(kReady);
+  Synthetic run = TwoFullCores(kReadyForRules);
   return Found(id, run, And(Device(device), And(CpuOf(0, 0.3), CpuOf(1, cores))));
 }
 
@@ -278,7 +278,7 @@ TEST(TrainerStarvedTest, DoesNotAskForFewerWorkersThanNone) {
   OnDevice device;
   device.copy = 0;
   device.kernels = 6;
-  Synthetic run = FullCores({0.02, 0.05, 0.02, 0.01, 0, 0, 10, 0});
+  Synthetic run = TwoFullCores({0.02, 0.05, 0.02, 0.01, 0, 0, 10, 0});
   run.workers = 0;
   const auto finding = Found("trainer-starved", run, And(Device(device), CpuOf(0, 1.9)));
   ASSERT_TRUE(finding);
@@ -302,7 +302,7 @@ TEST(ComputeBoundOnDeviceTest, SaysHowBusyTheDeviceIs) {
   OnDevice device;
   device.copy = 0.2;
   device.kernels = 9.7;
-  const auto finding = Found("compute-bound", WithCosts(kReady), Device(device));
+  const auto finding = Found("compute-bound", WithCosts(kReadyForRules), Device(device));
   ASSERT_TRUE(finding);
   EXPECT_GT(Evidence(*finding, "kernel_share"), 0.9);
   ExpectPlace(*finding);
@@ -320,7 +320,7 @@ std::optional<Finding> Busy(const std::string& kernel, double cores) {
   device.copy = 0.2;
   device.kernels = 9.7;
   device.kernel = kernel;
-  return Found("preprocessing-on-busy-gpu", WithCosts(kReady),
+  return Found("preprocessing-on-busy-gpu", WithCosts(kReadyForRules),
                And(Device(device), And(CpuOf(0, 0.5), CpuOf(1, cores))));
 }
 
@@ -341,7 +341,7 @@ TEST(PreprocessingOnBusyGpuTest, IsSilentWhereCoresAreBusyToo) {
 
 // Workers that each start `each` ms after the one before.
 std::optional<Finding> Starting(const std::string& method, double each) {
-  Synthetic run = WithCosts(kReady);
+  Synthetic run = WithCosts(kReadyForRules);
   run.workers = 4;
   run.worker_start = each;
   return Found("slow-worker-start", run, LoaderFact("start_method", method));

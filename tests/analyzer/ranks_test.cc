@@ -31,7 +31,7 @@ RankSummary SummaryOf(traces::TraceData data) {
   return SummariseRanks(*trace, BuildRunModel(*trace));
 }
 
-double Number(const Finding& finding, const std::string& key) {
+double RankEvidence(const Finding& finding, const std::string& key) {
   for (const auto& [name, value] : finding.evidence) {
     if (name == key) return std::get<double>(value);
   }
@@ -129,9 +129,9 @@ TEST(RankSummaryTest, OneRankHasNobodyToWaitFor) {
 TEST(RankImbalanceTest, NamesTheStragglerAndItsCost) {
   const auto finding = FindingOf("rank-imbalance", TraceOfAll(OneIsSlow()));
   ASSERT_TRUE(finding);
-  EXPECT_EQ(Number(*finding, "rank"), 2);
+  EXPECT_EQ(RankEvidence(*finding, "rank"), 2);
   EXPECT_EQ(finding->pids, std::vector<std::uint32_t>{2100});
-  EXPECT_NEAR(Number(*finding, "cost_share"), 3.75 / 17.2, 0.01);
+  EXPECT_NEAR(RankEvidence(*finding, "cost_share"), 3.75 / 17.2, 0.01);
 }
 
 TEST(RankImbalanceTest, SpeaksWhereTheyTakeTurns) {
@@ -182,10 +182,10 @@ TEST(RanksExceedHostTest, EightRanksWithEightWorkersOnSixteenCoresAreOneFinding)
   EXPECT_FALSE(IsThere(findings, "cpu-quota-or-affinity"));
   for (const Finding& finding : findings) {
     if (finding.id != "ranks-exceed-host") continue;
-    EXPECT_EQ(Number(finding, "ranks"), 8);
-    EXPECT_EQ(Number(finding, "workers"), 64);
-    EXPECT_EQ(Number(finding, "usable_cores"), 16);
-    EXPECT_LE(Number(finding, "workers_that_fit") * 8, 16);
+    EXPECT_EQ(RankEvidence(finding, "ranks"), 8);
+    EXPECT_EQ(RankEvidence(finding, "workers"), 64);
+    EXPECT_EQ(RankEvidence(finding, "usable_cores"), 16);
+    EXPECT_LE(RankEvidence(finding, "workers_that_fit") * 8, 16);
   }
 }
 
@@ -201,8 +201,8 @@ TEST(RanksExceedHostTest, RanksThatWereNotRecordedCountAsWell) {
   data.processes[0].facts["rank.local_size"] = "8";
   const auto finding = FindingOf("ranks-exceed-host", std::move(data));
   ASSERT_TRUE(finding);
-  EXPECT_EQ(Number(*finding, "workers"), 64);
-  EXPECT_EQ(Number(*finding, "recorded_ranks"), 1);
+  EXPECT_EQ(RankEvidence(*finding, "workers"), 64);
+  EXPECT_EQ(RankEvidence(*finding, "recorded_ranks"), 1);
 }
 
 TEST(RanksExceedHostTest, SuggestsNoMoreWorkersThanTheHostHasCoresFor) {

@@ -16,7 +16,7 @@ using testing::Costs;
 using testing::Synthetic;
 using testing::SyntheticTrace;
 
-Diagnosis DiagnosisOf(const Synthetic& run) {
+Diagnosis RunDiagnosisOf(const Synthetic& run) {
   return Diagnose(*SyntheticTrace(run));
 }
 
@@ -48,7 +48,7 @@ TEST_P(StageTest, NamesTheExpensiveStage) {
   Synthetic run;
   run.workers = workers;
   run.costs = Always(With(which.part, which.cost));
-  const Diagnosis diagnosis = DiagnosisOf(run);
+  const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_EQ(Named(diagnosis), which.name) << diagnosis.summary;
   EXPECT_GT(diagnosis.confidence, 0.5) << diagnosis.summary;
   ExpectFaithfulReplay(diagnosis);
@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(VerdictTest, StageTest,
 TEST(VerdictTest, NamesTransferWhenTheConsumerUnpickles) {
   Synthetic run;
   run.costs = Always(With(&Costs::get, 15));
-  const Diagnosis diagnosis = DiagnosisOf(run);
+  const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_EQ(Named(diagnosis), "transfer") << diagnosis.summary;
   ExpectFaithfulReplay(diagnosis);
 }
@@ -76,7 +76,7 @@ TEST(VerdictTest, NamesStartupOfShortEpochs) {
   run.epochs = 6;
   run.batches = 40;
   run.worker_start = 400;
-  const Diagnosis diagnosis = DiagnosisOf(run);
+  const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_EQ(Named(diagnosis), "startup") << diagnosis.summary;
   ASSERT_TRUE(diagnosis.loader);
   EXPECT_GT(diagnosis.loader->signals.startup, 0.4);
@@ -104,7 +104,7 @@ TEST(VerdictTest, NamesPrefetchWhenTheTailBlocksTheLine) {
     costs.decode = index * 7919 % 100 < 5 ? 250 : 4;
     return costs;
   };
-  const Diagnosis diagnosis = DiagnosisOf(run);
+  const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_EQ(Named(diagnosis), "prefetch") << diagnosis.summary;
   EXPECT_GT(diagnosis.loader->signals.head_of_line, 0.3);
   ExpectFaithfulReplay(diagnosis);
@@ -125,7 +125,7 @@ TEST(VerdictTest, NamesPrefetchWhenCreditIsShort) {
     costs.decode = service[static_cast<std::size_t>(index)];
     return costs;
   };
-  const Diagnosis diagnosis = DiagnosisOf(run);
+  const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_EQ(Named(diagnosis), "prefetch") << diagnosis.summary;
 }
 
@@ -137,7 +137,7 @@ TEST(VerdictTest, SaysNoneWhenBalanced) {
     Costs costs{1.5, 4.5, 3, 0.8, 0.05, 0.05, 4.9, 0};
     return costs;
   };
-  const Diagnosis diagnosis = DiagnosisOf(run);
+  const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_EQ(Named(diagnosis), "none") << diagnosis.summary;
 }
 
@@ -146,10 +146,10 @@ TEST(VerdictTest, GainOfDecodeIsThatOfTheTruth) {
   Costs costs = With(&Costs::decode, 25);
   run.batches = 600;
   run.costs = Always(costs);
-  const Diagnosis before = DiagnosisOf(run);
+  const Diagnosis before = RunDiagnosisOf(run);
   costs.decode = 0;
   run.costs = Always(costs);
-  const Diagnosis after = DiagnosisOf(run);
+  const Diagnosis after = RunDiagnosisOf(run);
   const double truth = after.samples_rate / before.samples_rate;
   EXPECT_NEAR(before.loader->attribution.SpeedupOf(Factor::kDecode), truth, 0.05 * truth);
 }
@@ -162,7 +162,7 @@ TEST(VerdictTest, FullCoresBoundTheGainOfAStage) {
   run.cpu_share = 0.5;
   run.batches = 400;
   run.costs = Always(Costs{0, 40, 20, 0.5, 0.05, 0.05, 2, 0});
-  const Diagnosis diagnosis = DiagnosisOf(run);
+  const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_EQ(Named(diagnosis), "decode") << diagnosis.summary;
   EXPECT_GT(diagnosis.loader->cpu.saturation(), 0.9);
   // Decode is two thirds of the CPU time: free, the cores do three times as much.
@@ -179,7 +179,7 @@ TEST(VerdictTest, WithoutWorkersAllOfTheFetchIsWait) {
   Synthetic run;
   run.workers = 0;
   run.costs = Always(Costs{1, 4, 2, 1, 0, 0, 2, 0});
-  const Diagnosis diagnosis = DiagnosisOf(run);
+  const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_NEAR(diagnosis.wait_fraction, 0.8, 0.01);
   // 8 ms of data, 2 ms of step: five times as fast with free data.
   EXPECT_NEAR(diagnosis.loader->attribution.headroom, 5, 0.1);
@@ -195,7 +195,7 @@ TEST(VerdictTest, NamesTheStepBesideADataPathOfManySmallParts) {
   run.costs = [](int, int index) {
     return Costs{7, 7, 7, 7, 0.1, 0.1, index / 60 % 2 == 0 ? 3.0 : 22.0, 0};
   };
-  const Diagnosis diagnosis = DiagnosisOf(run);
+  const Diagnosis diagnosis = RunDiagnosisOf(run);
   const Attribution& found = diagnosis.loader->attribution;
   EXPECT_EQ(Named(diagnosis), "compute") << diagnosis.summary;
   EXPECT_GT(found.headroom, found.SpeedupOf(Factor::kCompute));
@@ -208,7 +208,7 @@ TEST(VerdictTest, FewBatchesAreAHint) {
   Synthetic run;
   run.batches = 6;
   run.costs = Always(With(&Costs::decode, 25));
-  const Diagnosis diagnosis = DiagnosisOf(run);
+  const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_LT(diagnosis.confidence, 0.35);
   EXPECT_NE(diagnosis.summary.find("hint"), std::string::npos) << diagnosis.summary;
 }
@@ -219,7 +219,7 @@ TEST(VerdictTest, MissingFactsAreInferred) {
   run.loader_facts = false;
   run.host_facts = false;
   run.costs = Always(With(&Costs::decode, 30));
-  const Diagnosis diagnosis = DiagnosisOf(run);
+  const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_EQ(diagnosis.run.loader().config.num_workers, 3);
   EXPECT_EQ(diagnosis.run.loader().config.prefetch_factor, 2);
   EXPECT_EQ(Named(diagnosis), "decode") << diagnosis.summary;
@@ -230,7 +230,7 @@ TEST(VerdictTest, SuggestsEnoughWorkersForTheStep) {
   run.workers = 1;
   run.batches = 400;
   run.costs = Always(Costs{1, 20, 8, 1, 0.1, 0.2, 9.7, 0});  // 30 ms of service, 9.9 ms of loop
-  const Diagnosis diagnosis = DiagnosisOf(run);
+  const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_EQ(diagnosis.loader->suggestion.workers, 3);  // a fourth would gain under 2 %
   EXPECT_TRUE(diagnosis.loader->suggestion.changes);
   EXPECT_NEAR(diagnosis.loader->suggestion.predicted.speedup, 3, 0.3);

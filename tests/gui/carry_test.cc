@@ -23,7 +23,7 @@ const Timeline& Old() {
   static const Timeline timeline = testing::TimelineOf({Steps(0, 10'000), Steps(0, 10'000)});
   return timeline;
 }
-const Timeline& Grown() {
+const Timeline& GrownTrace() {
   static const Timeline timeline = testing::TimelineOf({Steps(0, 20'000), Steps(0, 20'000)});
   return timeline;
 }
@@ -31,9 +31,9 @@ const Timeline& Grown() {
 TEST(CarryTest, AViewOfEverythingStaysOne) {
   TimelineState state;
   state.view = TimeView(Old().length);
-  const TimelineState carried = CarryOver(Old(), Grown(), state, Following::kYes);
+  const TimelineState carried = CarryOver(Old(), GrownTrace(), state, Following::kYes);
   EXPECT_LE(carried.view.range().from, 0);
-  EXPECT_GE(carried.view.range().to, Grown().length);
+  EXPECT_GE(carried.view.range().to, GrownTrace().length);
 }
 
 TEST(CarryTest, AViewOfTheEndFollowsItAtItsZoom) {
@@ -42,7 +42,7 @@ TEST(CarryTest, AViewOfTheEndFollowsItAtItsZoom) {
   ShowEnd(state.view, 2000);
   const std::int64_t length = state.view.range().length();
   EXPECT_TRUE(ShowsEnd(state.view));
-  const TimelineState carried = CarryOver(Old(), Grown(), state, Following::kYes);
+  const TimelineState carried = CarryOver(Old(), GrownTrace(), state, Following::kYes);
   EXPECT_TRUE(ShowsEnd(carried.view));
   EXPECT_NEAR(static_cast<double>(carried.view.range().length()), static_cast<double>(length), 2);
 }
@@ -52,7 +52,7 @@ TEST(CarryTest, AViewOfTheMiddleStays) {
   state.view = TimeView(Old().length);
   state.view.Show({3000, 4000});
   for (const Following following : {Following::kNo, Following::kYes}) {
-    const TimelineState carried = CarryOver(Old(), Grown(), state, following);
+    const TimelineState carried = CarryOver(Old(), GrownTrace(), state, following);
     EXPECT_EQ(carried.view.range(), state.view.range());
   }
 }
@@ -61,7 +61,7 @@ TEST(CarryTest, WithoutFollowingAViewOfTheEndStaysToo) {
   TimelineState state;
   state.view = TimeView(Old().length);
   state.view.Show({8000, 9900});
-  const TimelineState carried = CarryOver(Old(), Grown(), state, Following::kNo);
+  const TimelineState carried = CarryOver(Old(), GrownTrace(), state, Following::kNo);
   EXPECT_EQ(carried.view.range(), state.view.range());
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 using analyzer::testing::Ranked;
 
-RanksModel Model(const Ranked& run) {
+RanksModel RanksOf(const Ranked& run) {
   const auto trace = traces::MakeTrace(TraceOfAll(run));
   return BuildRanks(analyzer::BuildReport(*trace, "t"));
 }
@@ -19,7 +19,7 @@ TEST(RanksModelTest, TheSlowRankStandsOut) {
   Ranked run;
   run.ranks = 3;
   run.wait = [](int rank, int) { return rank == 1 ? 9.0 : 1.0; };
-  const RanksModel model = Model(run);
+  const RanksModel model = RanksOf(run);
   ASSERT_EQ(model.lines.size(), 3U);
   EXPECT_EQ(model.verdict, RankVerdict::kOneSlow);
   EXPECT_EQ(model.slowest, 1);
@@ -32,14 +32,14 @@ TEST(RanksModelTest, TheSlowRankStandsOut) {
 }
 
 TEST(RanksModelTest, EvenRanksAreSaidToBe) {
-  EXPECT_EQ(Model(Ranked{}).verdict, RankVerdict::kEven);
+  EXPECT_EQ(RanksOf(Ranked{}).verdict, RankVerdict::kEven);
 }
 
 TEST(RanksModelTest, RanksThatTakeTurnsAreNotBlamedOneByOne) {
   Ranked run;
   run.ranks = 4;
   run.wait = [](int rank, int i) { return i % 4 == rank ? 9.0 : 1.0; };
-  const RanksModel model = Model(run);
+  const RanksModel model = RanksOf(run);
   EXPECT_EQ(model.verdict, RankVerdict::kInTurn);
   for (const RankLine& line : model.lines) EXPECT_FALSE(line.slow);
 }
@@ -48,7 +48,7 @@ TEST(RanksModelTest, RanksThatDoNotMeetWaitForNobody) {
   Ranked run;
   run.together = false;
   run.wait = [](int rank, int) { return rank == 0 ? 9.0 : 1.0; };
-  const RanksModel model = Model(run);
+  const RanksModel model = RanksOf(run);
   EXPECT_EQ(model.verdict, RankVerdict::kApart);
   EXPECT_EQ(model.lines[0].held_up, 0);
 }
@@ -56,7 +56,7 @@ TEST(RanksModelTest, RanksThatDoNotMeetWaitForNobody) {
 TEST(RanksModelTest, OneRankHasNoTable) {
   Ranked run;
   run.ranks = 1;
-  EXPECT_TRUE(Model(run).lines.empty());
+  EXPECT_TRUE(RanksOf(run).lines.empty());
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ void ExpectTable(const std::string& text, std::size_t least) {
   for (const auto& row : rows) EXPECT_EQ(row.size(), rows[0].size()) << text;
 }
 
-analyzer::Report ReportOf(const Synthetic& run) {
+analyzer::Report ReportOfTables(const Synthetic& run) {
   return analyzer::BuildReport(*SyntheticTrace(run), "/t/run.penstock");
 }
 
@@ -69,7 +69,7 @@ Synthetic Usual() {
 }
 
 TEST(TablesTest, EveryTableOfARunIsRegular) {
-  const analyzer::Report report = ReportOf(Usual());
+  const analyzer::Report report = ReportOfTables(Usual());
   ExpectTable(StagesCsv(report), 4);
   ExpectTable(WorkersCsv(report), 2);
   ExpectTable(FindingsCsv(report), report.findings.size());
@@ -80,7 +80,7 @@ TEST(TablesTest, EveryTableOfARunIsRegular) {
 }
 
 TEST(TablesTest, FiguresAreThoseOfTheReport) {
-  const analyzer::Report report = ReportOf(Usual());
+  const analyzer::Report report = ReportOfTables(Usual());
   const auto rows = Parse(StagesCsv(report));
   EXPECT_EQ(rows[0][2], "wall_s");
   EXPECT_EQ(rows[1][0], report.stages[0].name);
@@ -90,7 +90,7 @@ TEST(TablesTest, FiguresAreThoseOfTheReport) {
 }
 
 TEST(TablesTest, CommasAndQuotesInATextStayOneField) {
-  analyzer::Report report = ReportOf(Usual());
+  analyzer::Report report = ReportOfTables(Usual());
   analyzer::Finding finding;
   finding.id = "id";
   finding.title = "a, \"b\"\nc";

@@ -18,7 +18,7 @@ using analyzer::testing::Always;
 using analyzer::testing::Synthetic;
 using analyzer::testing::SyntheticTrace;
 
-Report ReportOf(const Synthetic& run) {
+Report ReportOfVerdict(const Synthetic& run) {
   return analyzer::BuildReport(*SyntheticTrace(run), "t.penstock");
 }
 
@@ -31,7 +31,7 @@ bool Has(const std::string& text, std::string_view part) {
 }
 
 TEST(VerdictTest, StagesOfARunMadeOutOfSightAreNamedWithoutAGain) {
-  Report report = ReportOf({.costs = Always({.decode = 30, .step = 2})});
+  Report report = ReportOfVerdict({.costs = Always({.decode = 30, .step = 2})});
   ASSERT_TRUE(report.diagnosis.loader.has_value());
   report.diagnosis.loader->fetched = 0.2;
   report.diagnosis.loader->attribution.bottleneck = Factor::kDecode;
@@ -44,7 +44,7 @@ TEST(VerdictTest, StagesOfARunMadeOutOfSightAreNamedWithoutAGain) {
 }
 
 TEST(VerdictTest, ARecordingThatDoesNotSufficeGivesAHintAndNoFigure) {
-  const Report report = ReportOf({.batches = 6, .costs = Always({.decode = 30, .step = 2})});
+  const Report report = ReportOfVerdict({.batches = 6, .costs = Always({.decode = 30, .step = 2})});
   ASSERT_FALSE(report.diagnosis.needs.empty());
   ASSERT_TRUE(Has(report.diagnosis.summary, "Not enough"));
   const std::string chinese = ChineseOf(report);
@@ -53,7 +53,7 @@ TEST(VerdictTest, ARecordingThatDoesNotSufficeGivesAHintAndNoFigure) {
 }
 
 TEST(VerdictTest, AStepBesideManySmallPartsIsWeighedAgainstAllOfThem) {
-  Report report = ReportOf({.costs = Always({.decode = 30, .step = 2})});
+  Report report = ReportOfVerdict({.costs = Always({.decode = 30, .step = 2})});
   analyzer::Attribution& found = report.diagnosis.loader->attribution;
   found.bottleneck = report.diagnosis.bottleneck = Factor::kCompute;
   found.gains = {{Factor::kCompute, 1.24}, {Factor::kDecode, 1.1}};
@@ -71,7 +71,7 @@ TEST(VerdictTest, TheUnitIsThatOfTheEnglishSentence) {
   const std::map<std::string_view, std::string_view> units = {
       {"samples/s", "样本/秒"}, {"batches/s", "批/秒"}, {"images/s", "图像/秒"}};
   std::vector<Report> reports;
-  reports.push_back(ReportOf({.costs = Always({.decode = 30, .step = 2})}));
+  reports.push_back(ReportOfVerdict({.costs = Always({.decode = 30, .step = 2})}));
   reports.push_back(reports[0]);
   reports[1].diagnosis.run.loaders[0].samples_known = false;
   reports.push_back(reports[0]);

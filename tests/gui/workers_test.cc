@@ -12,7 +12,7 @@ namespace {
 
 using analyzer::testing::Synthetic;
 
-WorkersModel Model(traces::TraceData data) {
+WorkersModel WorkersOf(traces::TraceData data) {
   const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
   return BuildWorkers(*document.trace, *document.analysis);
 }
@@ -21,7 +21,7 @@ TEST(WorkersModelTest, TellsTheTimeOfEveryWorkerAndItsStart) {
   Synthetic run;
   run.workers = 3;
   run.worker_start = 5;
-  const WorkersModel model = Model(MakeSynthetic(run));
+  const WorkersModel model = WorkersOf(MakeSynthetic(run));
   ASSERT_EQ(model.workers.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
     const WorkerLine& line = model.workers[i];
@@ -40,14 +40,14 @@ TEST(WorkersModelTest, TheStragglerIsTheOneThatIsSlow) {
     if (index % 4 == 2) costs.decode = 14;  // worker 2: 17.5 ms a batch, the others 7.5
     return costs;
   };
-  const WorkersModel model = Model(MakeSynthetic(run));
+  const WorkersModel model = WorkersOf(MakeSynthetic(run));
   ASSERT_EQ(model.workers.size(), 4U);
   const WorkerLine& slow = model.workers[model.straggler];
   EXPECT_EQ(slow.worker_id, 2);
   EXPECT_TRUE(slow.straggles());
   EXPECT_NEAR(slow.slowdown, 17.5 / 7.5, 0.05);
   run.costs = analyzer::testing::Always({});
-  const WorkersModel even = Model(MakeSynthetic(run));
+  const WorkersModel even = WorkersOf(MakeSynthetic(run));
   EXPECT_LT(even.slowest, 1.5);
 }
 
@@ -61,11 +61,11 @@ TEST(WorkersModelTest, MemoryThatGrowsHasASlopeAndMemoryThatDoesNotHasNone) {
   data.counters.back().value = 0;
   // The same over twenty times the time: some seconds are too short for a slope.
   traces::TraceData longer = data;
-  const WorkersModel brief = Model(std::move(data));
+  const WorkersModel brief = WorkersOf(std::move(data));
   EXPECT_FALSE(brief.workers[0].growth_known);
   EXPECT_EQ(brief.workers[0].memory_kind, MemoryKind::kUss);
   for (auto& sample : longer.counters) sample.at = TimeNs{sample.at.value * 20};
-  const WorkersModel model = Model(std::move(longer));
+  const WorkersModel model = WorkersOf(std::move(longer));
   EXPECT_EQ(model.best(), MemoryKind::kUss);
   ASSERT_EQ(model.workers.size(), 2U);
   EXPECT_TRUE(model.workers[0].growth_known);
@@ -128,7 +128,7 @@ TEST(WorkersModelTest, TheLastSampleMayLieAfterTheLastSpan) {
     sample.value = 100'000'000;
     data.counters.push_back(sample);
   }
-  const WorkersModel model = Model(std::move(data));
+  const WorkersModel model = WorkersOf(std::move(data));
   const double length = Seconds(spans->end() - spans->begin());
   EXPECT_NEAR(model.last_sample(MemoryKind::kUss), length + 0.1, 1e-6);
   EXPECT_EQ(model.last_sample(MemoryKind::kRss), 0);
@@ -137,18 +137,18 @@ TEST(WorkersModelTest, TheLastSampleMayLieAfterTheLastSpan) {
 TEST(WorkersModelTest, ItsRanksAreThoseOfTheReport) {
   analyzer::testing::Ranked run;
   run.ranks = 3;
-  const WorkersModel model = Model(TraceOfAll(run));
+  const WorkersModel model = WorkersOf(TraceOfAll(run));
   ASSERT_EQ(model.ranks.lines.size(), 3U);
   EXPECT_EQ(model.ranks.lines[2].rank, 2);
-  EXPECT_TRUE(Model(MakeSynthetic(Synthetic{})).ranks.lines.empty());
+  EXPECT_TRUE(WorkersOf(MakeSynthetic(Synthetic{})).ranks.lines.empty());
 }
 
 TEST(WorkersModelTest, ARunWithoutWorkersHasNoLines) {
   Synthetic run;
   run.workers = 0;
-  const WorkersModel model = Model(MakeSynthetic(run));
+  const WorkersModel model = WorkersOf(MakeSynthetic(run));
   for (const WorkerLine& line : model.workers) EXPECT_EQ(line.slowdown, 0);
-  EXPECT_TRUE(Model({}).workers.empty());
+  EXPECT_TRUE(WorkersOf({}).workers.empty());
 }
 
 }  // namespace

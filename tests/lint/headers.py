@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles the headers of the tree alone: each must include what it uses.
 
-A header that its own source includes before anything else was compiled alone in the build; only the
-others are compiled here. Run: headers.py --compiler g++ [--root DIR] [--skip PREFIX]... [-- FLAGS...]
+With --built only those that the build did not compile alone already: in a build where each source is
+compiled on its own (not in a unity build), a header that its source includes before anything else was.
+Run: headers.py --compiler g++ [--root DIR] [--built] [--skip PREFIX]... [-- FLAGS...]
 """
 
 import argparse
@@ -56,11 +57,11 @@ def compiled_by_their_sources(root, names):
     return found
 
 
-def check(compiler, flags, root, skip=()):
+def check(compiler, flags, root, skip=(), built=False):
     """Yields (header, complaints), complaints "" for a good one."""
     names = lint.list_files(root)
     in_c = headers_of_c(root, names)
-    done = compiled_by_their_sources(root, names)
+    done = compiled_by_their_sources(root, names) if built else set()
     headers = [name for name in names if name.endswith(".h") and name not in done
                and not name.startswith(tuple(skip))]
     jobs = len(os.sched_getaffinity(0))
@@ -75,12 +76,13 @@ def main():
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--root", type=pathlib.Path,
                         default=pathlib.Path(__file__).resolve().parents[2])
+    parser.add_argument("--built", action="store_true")
     parser.add_argument("--skip", action="append", default=[], metavar="PREFIX")
     parser.add_argument("flags", nargs="*")
     options = parser.parse_args()
     count = bad = 0
     for header, complaints in check(options.compiler, options.flags, options.root.resolve(),
-                                    options.skip):
+                                    options.skip, options.built):
         count += 1
         if complaints:
             bad += 1

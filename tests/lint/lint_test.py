@@ -253,8 +253,11 @@ class TreeTest(unittest.TestCase):
         self.write("traces/first.cc", '// Comment.\n#include "traces/first.h"\n#include <string>\n')
         self.write("traces/second.h", "#pragma once\n")
         self.write("traces/second.cc", '#include <string>\n#include "traces/second.h"\n')
-        found = dict(headers.check(os.environ.get("PENSTOCK_CXX", "c++"), [], self.root))
+        compiler = os.environ.get("PENSTOCK_CXX", "c++")
+        found = dict(headers.check(compiler, [], self.root, built=True))
         self.assertEqual(["traces/second.h"], list(found))
+        found = dict(headers.check(compiler, [], self.root))  # in a unity build it was not compiled alone
+        self.assertEqual(["traces/first.h", "traces/second.h"], sorted(found))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@
 namespace penstock::traces {
 namespace {
 
-class CgroupTest : public testing::Test {
+class CgroupTest : public ::testing::Test {
  protected:
   void SetUp() override {
     char name[] = "/tmp/penstock-cgroup-XXXXXX";

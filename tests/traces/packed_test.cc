@@ -36,7 +36,7 @@ Span RandomSpan(std::mt19937_64& random) {
   return span;
 }
 
-std::unique_ptr<Trace> Open(const std::filesystem::path& path) {
+std::unique_ptr<Trace> OpenPacked(const std::filesystem::path& path) {
   auto trace = OpenTrace(path);
   EXPECT_TRUE(trace.has_value()) << (trace ? "" : trace.error().message);
   return trace ? std::move(*trace) : nullptr;
@@ -58,7 +58,7 @@ TEST(PackedTest, ReturnsEverySpanAsItWasAdded) {
     }
   }
   ASSERT_TRUE((*packer)->Finish().has_value());
-  const auto packed = Open(folder / "t.penstock");
+  const auto packed = OpenPacked(folder / "t.penstock");
   const auto expected = memory.Build();
   EXPECT_EQ(packed->span_count(), 150'000u);
   EXPECT_EQ(AllNumbers(*packed), AllNumbers(*expected));
@@ -102,7 +102,7 @@ TEST(PackedTest, ReturnsTablesAsTheyWereAdded) {
   out.SetRealtimeOffset(TimeNs{1'700'000'000});
   ASSERT_TRUE(out.Finish().has_value());
 
-  const auto trace = Open(folder / "t.penstock");
+  const auto trace = OpenPacked(folder / "t.penstock");
   ASSERT_EQ(trace->processes().size(), 1u);
   const ProcessInfo& read = trace->processes()[0];
   EXPECT_EQ(read.pid, 7u);
@@ -146,7 +146,7 @@ TEST(PackedTest, AParentThatEndsManyBlocksLaterComesFirst) {
   out.AddSpan(thread, startup);
   ASSERT_TRUE(out.Finish().has_value());
 
-  const auto trace = Open(folder / "t.penstock");
+  const auto trace = OpenPacked(folder / "t.penstock");
   const std::vector<Span> spans = trace->Spans(thread);
   ASSERT_EQ(spans.size(), kSpans + 1u);
   EXPECT_EQ(spans[0].stage, StageId::kStartup);
@@ -170,7 +170,7 @@ TEST(PackedTest, MoreOverlappingBlocksThanAreHeldStillComeInOrder) {
     ASSERT_TRUE(out.Flush().has_value());
   }
   ASSERT_TRUE(out.Finish().has_value());
-  const auto trace = Open(folder / "t.penstock");
+  const auto trace = OpenPacked(folder / "t.penstock");
   const std::vector<Span> spans = trace->Spans(thread);
   EXPECT_EQ(spans.size(), kBlocks * 40u);
   EXPECT_TRUE(std::is_sorted(spans.begin(), spans.end(), StartsBefore));
@@ -204,7 +204,7 @@ TEST(PackedTest, APartFileIsReadableAsFarAsItWasFlushed) {
     }
   }
   packer->reset();  // as a crash: nothing more is written
-  const auto trace = Open(folder / "t.penstock.part");
+  const auto trace = OpenPacked(folder / "t.penstock.part");
   EXPECT_EQ(trace->span_count(), 500u);
   EXPECT_TRUE(trace->losses().unsealed);
   EXPECT_EQ(trace->String(trace->Spans(thread)[6].name), "name6");
@@ -272,7 +272,7 @@ TEST(PackedTest, ATextSetLaterReplacesTheFirst) {
   (*packer)->SetString(id, "decode");
   EXPECT_EQ((*packer)->Intern("decode"), id);
   ASSERT_TRUE((*packer)->Finish().has_value());
-  EXPECT_EQ(Open(folder / "t.penstock")->String(id), "decode");
+  EXPECT_EQ(OpenPacked(folder / "t.penstock")->String(id), "decode");
 }
 
 TEST(PackedTest, RepackingKeepsEverything) {
@@ -282,8 +282,8 @@ TEST(PackedTest, RepackingKeepsEverything) {
   testing::WritePytorchLike({.images = 600}, **packer);
   ASSERT_TRUE((*packer)->Finish().has_value());
   ASSERT_TRUE(PackTrace(folder / "a.penstock", folder / "b.penstock").has_value());
-  const auto a = Open(folder / "a.penstock");
-  const auto b = Open(folder / "b.penstock");
+  const auto a = OpenPacked(folder / "a.penstock");
+  const auto b = OpenPacked(folder / "b.penstock");
   EXPECT_EQ(AllNumbers(*a), AllNumbers(*b));
   EXPECT_EQ(testing::AllStrings(*a), testing::AllStrings(*b));
   EXPECT_EQ(a->events().size(), b->events().size());

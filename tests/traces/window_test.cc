@@ -25,7 +25,7 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kStart = 5'000 * kSecond;
 constexpr TimeNs kKeep{10 * kSecond};
 
-std::unique_ptr<Trace> Open(const fs::path& path) {
+std::unique_ptr<Trace> OpenWindow(const fs::path& path) {
   auto trace = OpenTrace(path);
   EXPECT_TRUE(trace.has_value()) << (trace ? "" : trace.error().message);
   return trace ? std::move(*trace) : nullptr;
@@ -119,7 +119,7 @@ TEST(WindowTest, TheFileHoldsTheLastPartAndNothingElse) {
   Source source(**packer);
   for (std::int64_t s = 0; s < 100; ++s) source.Second(s, 1000);
   ASSERT_TRUE((*packer)->Finish().has_value());
-  const auto trace = Open(folder / "t");
+  const auto trace = OpenWindow(folder / "t");
   EXPECT_FALSE(trace->losses().any());
   EXPECT_FALSE(fs::exists((folder / "t.part.new")));
   std::int64_t first_end = trace->end().value;
@@ -140,7 +140,7 @@ TEST(WindowTest, AShortRunIsKeptWhole) {
   Source source(**packer);
   for (std::int64_t s = 0; s < 9; ++s) source.Second(s, 500);
   ASSERT_TRUE((*packer)->Finish().has_value());
-  const auto trace = Open(folder / "t");
+  const auto trace = OpenWindow(folder / "t");
   EXPECT_EQ(trace->span_count(), source.spans());
   ExpectConsistent(*trace);
 }
@@ -166,7 +166,7 @@ TEST(WindowTest, WhatIsOnDiskIsATraceAtEveryMoment) {
   Source source(**packer);
   for (std::int64_t s = 0; s < 80; ++s) {
     source.Second(s, 3000);
-    const auto trace = Open(folder / "t.part");
+    const auto trace = OpenWindow(folder / "t.part");
     ASSERT_NE(trace, nullptr);
     Losses expected;
     expected.unsealed = true;
@@ -187,7 +187,7 @@ TEST(WindowTest, ThreadsThatAreLongGoneAreNotInTheFile) {
     source.Second(s, 5000);
   }
   ASSERT_TRUE((*packer)->Finish().has_value());
-  const auto trace = Open(folder / "t");
+  const auto trace = OpenWindow(folder / "t");
   EXPECT_FALSE(trace->losses().any());
   EXPECT_LE(trace->threads().size(), 12u);
   for (const ThreadInfo& thread : trace->threads()) {
@@ -205,7 +205,7 @@ TEST(WindowTest, AThreadThatWasSilentForLongComesBack) {
   for (std::int64_t s = 0; s < 100; ++s) source.Second(s, 3000);
   source.Add(silent, TimeNs{kStart + 100 * kSecond}, 1000);
   ASSERT_TRUE((*packer)->Finish().has_value());
-  const auto trace = Open(folder / "t");
+  const auto trace = OpenWindow(folder / "t");
   std::uint64_t of_silent = 0;
   for (std::uint32_t i = 0; i < trace->threads().size(); ++i) {
     if (trace->threads()[i].tid == 7) of_silent += trace->Spans(ThreadId{i}).size();
@@ -233,7 +233,7 @@ TEST(WindowTest, ARunThatStandsStillKeepsWhatItDidLast) {
   stuck.flags = wire::kFlagUnfinished;
   (*packer)->AddSpan(source.AddThread(1, 9), stuck);
   ASSERT_TRUE((*packer)->Finish().has_value());
-  const auto trace = Open(folder / "t");
+  const auto trace = OpenWindow(folder / "t");
   EXPECT_NEAR(static_cast<double>(trace->span_count()), 20'000, 10);
   std::map<std::int64_t, int> seconds;
   for (const CounterSample& sample : trace->counters()) ++seconds[sample.value];
@@ -259,7 +259,7 @@ TEST(WindowTest, ATimeFarAheadDropsNothing) {
     if (s == 5) source.Add(source.threads()[0], TimeNs{kStart + 100'000 * kSecond}, 1000);
   }
   ASSERT_TRUE((*packer)->Finish().has_value());
-  EXPECT_GT(CountSpans(*Open(folder / "t")), 5'000u);
+  EXPECT_GT(CountSpans(*OpenWindow(folder / "t")), 5'000u);
 }
 
 // A small file system of this test's own.
@@ -286,12 +286,12 @@ TEST(FullDiskTest, NothingIsLostWhenRoomComesBack) {
   }
   ASSERT_TRUE((*packer)->WaitsForRoom());
   // All of a flush or nothing of it: the ring still holds what is not there.
-  EXPECT_EQ(CountSpans(*Open(folder / "small" / "t.part")), on_disk);
+  EXPECT_EQ(CountSpans(*OpenWindow(folder / "small" / "t.part")), on_disk);
   fs::remove(ballast);
   source.Second(5, 500);
   EXPECT_TRUE(source.last().has_value()) << source.last().error().message;
   ASSERT_TRUE((*packer)->Finish().has_value());
-  const auto trace = Open(folder / "small" / "t");
+  const auto trace = OpenWindow(folder / "small" / "t");
   EXPECT_EQ(trace->span_count(), source.spans());
   EXPECT_FALSE(trace->losses().any());
   ExpectConsistent(*trace);
@@ -311,7 +311,7 @@ TEST(FullDiskTest, AFlightRecorderWithoutRoomForTwoFilesGoesOnWithOne) {
   fs::remove(ballast);
   for (std::int64_t s = 40; s < 60; ++s) source.Second(s, 2000);
   ASSERT_TRUE((*packer)->Finish().has_value());
-  const auto trace = Open(folder / "small" / "t");
+  const auto trace = OpenWindow(folder / "small" / "t");
   EXPECT_EQ(trace->losses().damaged_chunks, 0u);
   EXPECT_NEAR(static_cast<double>(CountSpans(*trace)), 40'000, 4'100);
   ExpectConsistent(*trace);

@@ -22,9 +22,9 @@ namespace {
 
 namespace pb = ::penstock::perfetto;
 
-constexpr std::uint32_t kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4;
-constexpr std::uint32_t kStateCleared = 1;
-constexpr std::uint32_t kRealtime = 1;
+constexpr std::uint32_t kTypeBegin = 1, kTypeEnd = 2, kTypeInstant = 3, kTypeCounter = 4;
+constexpr std::uint32_t kFlagStateCleared = 1;
+constexpr std::uint32_t kRealtimeClock = 1;
 constexpr std::uint32_t kFirstOwnClock = 64;  // those below are the machine's, in nanoseconds
 constexpr std::int64_t kLatest = std::int64_t{1} << 61;
 
@@ -65,7 +65,7 @@ class PerfettoImporter {
 
   void Packet(const pb::TracePacket& packet) {
     Names& names = names_[packet.trusted_packet_sequence_id()];
-    if ((packet.sequence_flags() & kStateCleared) != 0) names = {};
+    if ((packet.sequence_flags() & kFlagStateCleared) != 0) names = {};
     for (const auto& text : packet.interned_data().event_names())
       names.events[text.iid()] = Share(text.name());
     for (const auto& text : packet.interned_data().event_categories()) {
@@ -110,7 +110,7 @@ class PerfettoImporter {
   void Clocks(const pb::ClockSnapshot& snapshot) {
     std::optional<std::uint64_t> real, trace;
     for (const auto& clock : snapshot.clocks()) {
-      if (clock.clock_id() == kRealtime) real = clock.timestamp();
+      if (clock.clock_id() == kRealtimeClock) real = clock.timestamp();
       if (clock.clock_id() == snapshot.primary_trace_clock()) trace = clock.timestamp();
     }
     if (real && trace) {
@@ -185,16 +185,16 @@ class PerfettoImporter {
     last_ = std::max(last_, at);
     const std::uint64_t uuid = TrackOf(event, names);
     switch (event.type()) {
-      case kBegin:
+      case kTypeBegin:
         return Begin(event, at, names);
-      case kEnd: {
+      case kTypeEnd: {
         std::vector<Open>& stack = open_[uuid];
         if (stack.empty()) return into_.LeaveOut("ends without a begin");
         Close(uuid, stack.back(), at);
         stack.pop_back();
         return;
       }
-      case kCounter: {
+      case kTypeCounter: {
         const Track& track = tracks_[uuid];
         const std::string pid = track.parent != 0 ? tracks_[track.parent].pid : track.pid;
         const double real = event.double_counter_value();
@@ -206,7 +206,7 @@ class PerfettoImporter {
                                        : event.counter_value();
         return into_.AddCounter(pid.empty() ? "0" : pid, track.name, at, value);
       }
-      case kInstant:
+      case kTypeInstant:
         return Instant(event, at, names);
       default:
         into_.LeaveOut("other events");

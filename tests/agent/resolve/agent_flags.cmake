@@ -17,5 +17,5 @@ function(penstock_test_preload name)
     -Wl,-z,nodelete -Wl,--no-undefined)
   target_link_libraries(${name} PRIVATE
     -Wl,--no-as-needed -l:libdl.so.2 -lc -Wl,--as-needed -lgcc)
-  set_target_properties(${name} PROPERTIES LINK_DEPENDS ${_script})
+  set_target_properties(${name} PROPERTIES LINK_DEPENDS ${_script} UNITY_BUILD OFF)
 endfunction()

@@ -12,25 +12,17 @@
 
 #include "loader/io/cache_state.h"
 #include "loader/io/ram_cache.h"
+#include "tests/loader/io/references.h"
 #include "tests/loader/source/temp_set.h"
 
 namespace penstock::loader {
 namespace {
 
+using testing::Part;
 using testing::Pattern;
 using testing::TempSet;
-
-std::string Text(std::span<const std::byte> bytes) {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes as text
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-SampleRef WholeFile(const std::filesystem::path& path) {
-  return {path.native(), 0, 0, true, -1, path.native()};
-}
-SampleRef Part(const std::filesystem::path& path, std::uint64_t offset, std::uint64_t size) {
-  return {path.native(), offset, size, false, -1, "member"};
-}
+using testing::Text;
+using testing::WholeFile;
 
 TEST(RamCacheTest, BudgetIsNeverExceededAndNothingIsEvicted) {
   constexpr std::uint64_t kBudget = 100000;

@@ -17,6 +17,7 @@
 #include "loader/io/ram_cache.h"
 #include "loader/source/packed_writer.h"
 #include "loader/source/source.h"
+#include "tests/loader/io/references.h"
 #include "tests/loader/source/temp_set.h"
 
 namespace {
@@ -66,20 +67,11 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::Part;
 using testing::Pattern;
 using testing::TempSet;
-
-std::string Text(std::span<const std::byte> bytes) {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): bytes as text
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-SampleRef WholeFile(const std::filesystem::path& path) {
-  return {path.native(), 0, 0, true, -1, path.native()};
-}
-SampleRef Part(const std::filesystem::path& path, std::uint64_t offset, std::uint64_t size) {
-  return {path.native(), offset, size, false, -1, "member"};
-}
+using testing::Text;
+using testing::WholeFile;
 
 class ReaderTest : public ::testing::TestWithParam<IoMethod> {
  protected:

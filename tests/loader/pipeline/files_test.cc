@@ -94,7 +94,7 @@ PipelineOptions Options(unsigned workers, unsigned batch) {
   return options;
 }
 
-void ExpectSame(const Delivered& a, const Delivered& b, const std::string& what) {
+void ExpectSameFiles(const Delivered& a, const Delivered& b, const std::string& what) {
   EXPECT_EQ(a.error, b.error) << what;
   EXPECT_EQ(a.ids, b.ids) << what;
   ASSERT_EQ(a.digests.size(), b.digests.size()) << what;
@@ -122,8 +122,8 @@ TEST(FilesTest, BytesDependOnNeitherThreadsNorBatchesNorReading) {
     for (const unsigned threads : workers) {
       options.workers = threads;
       options.batch = batch;
-      ExpectSame(RunAll(*source, options, program), reference,
-                 std::to_string(threads) + " workers, batch " + std::to_string(batch));
+      ExpectSameFiles(RunAll(*source, options, program), reference,
+                      std::to_string(threads) + " workers, batch " + std::to_string(batch));
     }
   }
   for (const IoMethod method :
@@ -139,14 +139,14 @@ TEST(FilesTest, BytesDependOnNeitherThreadsNorBatchesNorReading) {
         options.read.threads = (mask & 1) != 0 ? 2 : 0;
         options.decode.threads = (mask & 2) != 0 ? 2 : 0;
         options.augment.threads = (mask & 4) != 0 ? 1 : 0;
-        ExpectSame(RunAll(*source, options, program), reference,
-                   std::string(IoMethodName(method)) + ", stages " + std::to_string(mask));
+        ExpectSameFiles(RunAll(*source, options, program), reference,
+                        std::string(IoMethodName(method)) + ", stages " + std::to_string(mask));
       }
     }
     RamCache cache(Bytes{40'000});  // some of them fit
     options.reader.cache = &cache;
     const Delivered cached = RunAll(*source, options, program);
-    ExpectSame(cached, reference, "RAM cache");
+    ExpectSameFiles(cached, reference, "RAM cache");
     EXPECT_GT(cached.stats.io_cache_hits, 0u);
   }
 }
@@ -208,7 +208,7 @@ TEST(FilesTest, DamagedFilesAreReplacedAndNamed) {
     options.augment.threads = (mask & 4) != 0 ? 1 : 0;
     options.read_ahead = 1 + mask;
     const Delivered run = RunAll(*source, options, program);
-    ExpectSame(run, reference, "skip, stages " + std::to_string(mask));
+    ExpectSameFiles(run, reference, "skip, stages " + std::to_string(mask));
     EXPECT_EQ(run.stats.errors, 4u);
   }
 }

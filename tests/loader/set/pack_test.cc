@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::function<void(std::uint64_t)> kQuiet = [](std::uint64_t) {};
+const std::function<void(std::uint64_t)> kNoProgress = [](std::uint64_t) {};
 
 struct Sample {
   std::string name;
@@ -96,7 +96,7 @@ class PackTest : public testing::Test {
   Result<PackSummary> PackTo(const std::string& name, PackOptions options) {
     options.output = root_ / name;
     const auto source = Open(root_ / "set");
-    return Pack(*source, options, {}, kQuiet,
+    return Pack(*source, options, {}, kNoProgress,
                 [&](const std::string& why) { left_out_.push_back(why); });
   }
 
@@ -158,7 +158,7 @@ TEST_F(PackTest, TarNamesStayInsideTheArchive) {
   options.format = PackFormat::kTar;
   options.output = root_ / "set.tar";
   const auto source = Open(root_ / "list.txt");
-  ASSERT_TRUE(Pack(*source, options, {}, kQuiet, [](const std::string&) {}));
+  ASSERT_TRUE(Pack(*source, options, {}, kNoProgress, [](const std::string&) {}));
   const std::string tar = Contents(options.output);
   EXPECT_NE(tar.front(), '/');
   EXPECT_EQ(tar.find(".."), std::string::npos);
@@ -360,7 +360,7 @@ TEST_F(PackTest, SetsOfEveryFormatOpenAsSources) {
     options.classes = 3;
     options.shard = 5;
     options.format = format;
-    ASSERT_TRUE(MakeSet(options, {}, kQuiet));
+    ASSERT_TRUE(MakeSet(options, {}, kNoProgress));
     const fs::path path = format == SetFormat::kList ? options.folder / "list.txt" : options.folder;
     auto& samples = all.emplace_back();
     for (Sample& sample : ReadAll(path))

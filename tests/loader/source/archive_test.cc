@@ -27,18 +27,18 @@ using testing::ReadFile;
 using testing::TarBytes;
 using testing::TempSet;
 
-struct Sample {
+struct Member {
   std::string name;
   std::int64_t label;
   std::string bytes;
-  bool operator==(const Sample&) const = default;
+  bool operator==(const Member&) const = default;
 };
-void PrintTo(const Sample& sample, std::ostream* out) {
+void PrintTo(const Member& sample, std::ostream* out) {
   *out << sample.name << ' ' << sample.label << ' ' << sample.bytes.size();
 }
 
-std::vector<Sample> All(const Source& source) {
-  std::vector<Sample> out;
+std::vector<Member> AllMembers(const Source& source) {
+  std::vector<Member> out;
   SampleScratch scratch;
   for (std::uint64_t i = 0; i < source.size(); ++i) {
     const Result<SampleRef> ref = source.At(i, scratch);
@@ -53,16 +53,16 @@ std::vector<Sample> All(const Source& source) {
   return out;
 }
 
-std::vector<Sample> Contents(const std::filesystem::path& path, const SourceOptions& options = {}) {
+std::vector<Member> Contents(const std::filesystem::path& path, const SourceOptions& options = {}) {
   const Result<std::unique_ptr<Source>> source = OpenSource(path, options);
   if (!source) {
     ADD_FAILURE() << source.error().message;
     return {};
   }
-  return All(**source);
+  return AllMembers(**source);
 }
 
-std::string Refusal(const std::filesystem::path& path) {
+std::string RefusalOfArchive(const std::filesystem::path& path) {
   const Result<std::unique_ptr<Source>> source = OpenSource(path, {});
   if (source) {
     return "was opened";
@@ -88,9 +88,9 @@ TEST(TarSourceTest, MembersThatShareTheirNameUpToTheFirstDotAreOneSample) {
       .Add("004.cls", " 12 ")
       .Add("._004.jpg", "a resource fork");
   const auto path = set.Write("a.tar", tar.Finish());
-  EXPECT_THAT(Contents(path), ElementsAre(Sample{"a.tar:dir.x/001.jpg", 3, "first"},
-                                          Sample{"a.tar:002.JPEG", -1, "second"},
-                                          Sample{"a.tar:004.jpg", 12, "image"}));
+  EXPECT_THAT(Contents(path), ElementsAre(Member{"a.tar:dir.x/001.jpg", 3, "first"},
+                                          Member{"a.tar:002.JPEG", -1, "second"},
+                                          Member{"a.tar:004.jpg", 12, "image"}));
 }
 
 TEST(TarSourceTest, FolderOfTarsIsOneSourceInTheOrderOfTheirNames) {
@@ -108,9 +108,9 @@ TEST(TarSourceTest, FolderOfTarsIsOneSourceInTheOrderOfTheirNames) {
     ASSERT_TRUE(source);
     EXPECT_EQ((*source)->kind(), "tar");
     EXPECT_EQ((*source)->classes(), 5U);
-    EXPECT_THAT(All(**source),
-                ElementsAre(Sample{"a.tar:1.jpg", 1, "a1"}, Sample{"a.tar:2.jpg", 0, "a2"},
-                            Sample{"b.tar:1.jpg", 4, "b1"}));
+    EXPECT_THAT(AllMembers(**source),
+                ElementsAre(Member{"a.tar:1.jpg", 1, "a1"}, Member{"a.tar:2.jpg", 0, "a2"},
+                            Member{"b.tar:1.jpg", 4, "b1"}));
   }
   EXPECT_TRUE(std::filesystem::exists(set / "a.tar.idx"));
   EXPECT_TRUE(std::filesystem::exists(set / "b.tar.idx"));
@@ -120,7 +120,7 @@ TEST(TarSourceTest, TarsBesideFoldersOfImagesAreRefused) {
   const TempSet set;
   set.Write("b.tar", TarBytes().Add("1.jpg", "b1").Finish());
   set.Write("cat/1.jpg", "x");
-  EXPECT_THAT(Refusal(set.root()), HasSubstr("tars and folders"));
+  EXPECT_THAT(RefusalOfArchive(set.root()), HasSubstr("tars and folders"));
 }
 
 TEST(TarSourceTest, LongNamesAndSizesOfAllDialectsAreRead) {
@@ -139,11 +139,11 @@ TEST(TarSourceTest, LongNamesAndSizesOfAllDialectsAreRead) {
   base256.replace(0, 512, TarBytes::Sealed(base256.substr(0, 512)));
   const TempSet set;
   const auto path = set.Write("a.tar", tar.Open() + base256 + std::string(1024, '\0'));
-  EXPECT_THAT(Contents(path), ElementsAre(Sample{"a.tar:" + deep + "/1.jpg", -1, "ustar prefix"},
-                                          Sample{"a.tar:" + longer + "/2.jpg", -1, "gnu"},
-                                          Sample{"a.tar:" + longer + "/3.jpg", -1, "pax"},
-                                          Sample{"a.tar:4.jpg", -1, "pax sized"},
-                                          Sample{"a.tar:5.jpg", -1, "base 256"}));
+  EXPECT_THAT(Contents(path), ElementsAre(Member{"a.tar:" + deep + "/1.jpg", -1, "ustar prefix"},
+                                          Member{"a.tar:" + longer + "/2.jpg", -1, "gnu"},
+                                          Member{"a.tar:" + longer + "/3.jpg", -1, "pax"},
+                                          Member{"a.tar:4.jpg", -1, "pax sized"},
+                                          Member{"a.tar:5.jpg", -1, "base 256"}));
 }
 
 TEST(TarSourceTest, TarsOfTheTarProgramAreRead) {
@@ -162,8 +162,8 @@ TEST(TarSourceTest, TarsOfTheTarProgramAreRead) {
         "cd " + root + " && tar --sort=name --format=" + format + " -cf " + path.string() + " in";
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
     EXPECT_THAT(Contents(path),
-                ElementsAre(Sample{format + ".tar:in/a/1.jpg", 7, Pattern(5000)},
-                            Sample{format + ".tar:" + longest + "/2.jpg", -1, Pattern(512)}));
+                ElementsAre(Member{format + ".tar:in/a/1.jpg", 7, Pattern(5000)},
+                            Member{format + ".tar:" + longest + "/2.jpg", -1, Pattern(512)}));
   }
 }
 
@@ -179,13 +179,13 @@ TEST(TarSourceTest, IndexIsUsedWhileFreshAndRemadeWhenTheTarChanges) {
   const auto mtime = std::filesystem::last_write_time(path);
   set.Write("a.tar", TarBytes().Add("2.jpg", "two").Finish());  // the same size
   std::filesystem::last_write_time(path, mtime + std::chrono::seconds(1));
-  EXPECT_THAT(Contents(path), ElementsAre(Sample{"a.tar:2.jpg", -1, "two"}));
+  EXPECT_THAT(Contents(path), ElementsAre(Member{"a.tar:2.jpg", -1, "two"}));
 }
 
 TEST(TarSourceTest, EveryDamageToTheIndexIsFoundAndMended) {
   const TempSet set;
   const auto path = set.Write("a.tar", TarBytes().Add("1.jpg", "one").Add("1.cls", "5").Finish());
-  const std::vector<Sample> whole = Contents(path);
+  const std::vector<Member> whole = Contents(path);
   const std::string sidecar = ReadFile(set / "a.tar.idx");
   ASSERT_EQ(sidecar.size(), 80U + 32 + 5);
   for (std::size_t i = 0; i < sidecar.size(); ++i) {
@@ -203,10 +203,10 @@ TEST(TarSourceTest, WhereTheIndexCannotBeWrittenItLivesInATemporaryFile) {
   const TempSet set;
   const auto path = set.Write("a.tar", TarBytes().Add("1.jpg", "one").Finish());
   std::filesystem::create_directory(set / "a.tar.idx");  // a place that even root cannot write
-  EXPECT_THAT(Contents(path), ElementsAre(Sample{"a.tar:1.jpg", -1, "one"}));
+  EXPECT_THAT(Contents(path), ElementsAre(Member{"a.tar:1.jpg", -1, "one"}));
   SourceOptions nowhere;
   nowhere.index_folder = "/nonexistent/folder";
-  EXPECT_THAT(Contents(path, nowhere), ElementsAre(Sample{"a.tar:1.jpg", -1, "one"}));
+  EXPECT_THAT(Contents(path, nowhere), ElementsAre(Member{"a.tar:1.jpg", -1, "one"}));
   for (const auto& entry : std::filesystem::directory_iterator(set.root())) {
     EXPECT_THAT(entry.path().filename().string(),
                 AnyOf("a.tar", "a.tar.idx"));  // nothing half-written
@@ -221,8 +221,8 @@ TEST(TarSourceTest, IndexesOfEqualNamesDoNotCollideInOneFolder) {
   const auto first = set.Write("x/a.tar", TarBytes().Add("1.jpg", "one").Finish());
   const auto second = set.Write("y/a.tar", TarBytes().Add("2.jpg", "two").Finish());
   for (int opening = 0; opening < 2; ++opening) {
-    EXPECT_THAT(Contents(first, options), ElementsAre(Sample{"a.tar:1.jpg", -1, "one"}));
-    EXPECT_THAT(Contents(second, options), ElementsAre(Sample{"a.tar:2.jpg", -1, "two"}));
+    EXPECT_THAT(Contents(first, options), ElementsAre(Member{"a.tar:1.jpg", -1, "one"}));
+    EXPECT_THAT(Contents(second, options), ElementsAre(Member{"a.tar:2.jpg", -1, "two"}));
   }
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(indexes.root()), {}), 2);
   EXPECT_FALSE(std::filesystem::exists(set / "x/a.tar.idx"));
@@ -233,12 +233,12 @@ TEST(TarSourceTest, TarCutAnywhereSaysWhatIsMissing) {
   const std::string whole =
       TarBytes().Add("1.jpg", Pattern(700)).Pax("path", "22.cls").Add("2", "1").Finish();
   for (std::size_t size = 0; size < whole.size() - 1024 + 512; ++size) {
-    const std::string line = Refusal(set.Write("a.tar", whole.substr(0, size)));
+    const std::string line = RefusalOfArchive(set.Write("a.tar", whole.substr(0, size)));
     ASSERT_THAT(line, AllOf(HasSubstr("is cut at byte " + std::to_string(size)),
                             AnyOf(HasSubstr("missing"), HasSubstr("incomplete"))))
         << line;
   }
-  EXPECT_THAT(Refusal(set.Write("a.tar", whole.substr(0, 512 + 300))),
+  EXPECT_THAT(RefusalOfArchive(set.Write("a.tar", whole.substr(0, 512 + 300))),
               HasSubstr("member 1.jpg at byte 0 has 700 bytes, 400 of them are missing"));
   // One block of zeros is enough, as for other tars.
   EXPECT_EQ(Contents(set.Write("a.tar", whole.substr(0, whole.size() - 512))).size(), 1U);
@@ -248,28 +248,29 @@ TEST(TarSourceTest, DamagedHeadersAreNamedByTheirPlace) {
   const TempSet set;
   std::string tar = TarBytes().Add("1.jpg", "one").Add("2.jpg", "two").Finish();
   tar[1024 + 3] = 'x';
-  EXPECT_THAT(Refusal(set.Write("a.tar", tar)),
+  EXPECT_THAT(RefusalOfArchive(set.Write("a.tar", tar)),
               AllOf(HasSubstr("byte 1024, after member 1.jpg"), HasSubstr("no tar header")));
-  EXPECT_THAT(Refusal(set.Write("b.tar", std::string(2048, 'x'))), HasSubstr("is not a tar"));
-  EXPECT_THAT(Refusal(set.Write("c.tar", TarBytes().Add("1.jpg", "1").Finish() +
-                                             TarBytes().Add("2.jpg", "2").Finish())),
+  EXPECT_THAT(RefusalOfArchive(set.Write("b.tar", std::string(2048, 'x'))),
+              HasSubstr("is not a tar"));
+  EXPECT_THAT(RefusalOfArchive(set.Write("c.tar", TarBytes().Add("1.jpg", "1").Finish() +
+                                                      TarBytes().Add("2.jpg", "2").Finish())),
               HasSubstr("bytes follow the end marker"));
-  EXPECT_THAT(Refusal(set.Write(
+  EXPECT_THAT(RefusalOfArchive(set.Write(
                   "d.tar", TarBytes().Add("x", "99 path=short\n", 'x').Add("1.jpg", "1").Finish())),
               HasSubstr("pax header that cannot be read"));
+  EXPECT_THAT(RefusalOfArchive(
+                  set.Write("e.tar", TarBytes().Add("1.jpg", "", 07777777777ULL, '0').Finish())),
+              HasSubstr("of them are missing"));
   EXPECT_THAT(
-      Refusal(set.Write("e.tar", TarBytes().Add("1.jpg", "", 07777777777ULL, '0').Finish())),
-      HasSubstr("of them are missing"));
-  EXPECT_THAT(
-      Refusal(set.Write("f.tar",
-                        TarBytes().Pax("size", "18446744073709551615").Add("1.jpg", "").Finish())),
+      RefusalOfArchive(set.Write(
+          "f.tar", TarBytes().Pax("size", "18446744073709551615").Add("1.jpg", "").Finish())),
       HasSubstr("of them are missing"));
 }
 
 TEST(TarSourceTest, MembersThatCannotBeSamplesAreNamed) {
   const TempSet set;
   const auto refusal = [&](const TarBytes& tar) {
-    return Refusal(set.Write("a.tar", tar.Finish()));
+    return RefusalOfArchive(set.Write("a.tar", tar.Finish()));
   };
   EXPECT_THAT(
       refusal(TarBytes().Add("1.jpg", "x").Add("1.cls", "cat")),
@@ -283,12 +284,12 @@ TEST(TarSourceTest, MembersThatCannotBeSamplesAreNamed) {
   EXPECT_THAT(refusal(TarBytes()), HasSubstr("holds 0 members"));
 }
 
-Result<void> Pack(const std::filesystem::path& path, const std::vector<Sample>& samples) {
+Result<void> Pack(const std::filesystem::path& path, const std::vector<Member>& samples) {
   Result<PackedWriter> writer = PackedWriter::Create(path);
   if (!writer) {
     return tl::unexpected(writer.error());
   }
-  for (const Sample& sample : samples) {
+  for (const Member& sample : samples) {
     if (Result<void> added =
             writer->Add(sample.name, sample.label, std::as_bytes(std::span(sample.bytes)));
         !added) {
@@ -300,7 +301,7 @@ Result<void> Pack(const std::filesystem::path& path, const std::vector<Sample>& 
 
 TEST(PackedTest, WhatIsPackedIsFound) {
   const TempSet set;
-  std::vector<Sample> samples;
+  std::vector<Member> samples;
   for (std::size_t i = 0; i < 3000; ++i) {  // more than one chunk of entries and of names
     samples.push_back({"class/" + std::string(i % 60, 'n') + std::to_string(i) + ".jpg",
                        static_cast<std::int64_t>(i % 10),
@@ -318,7 +319,7 @@ TEST(PackedTest, WhatIsPackedIsFound) {
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const Result<SampleRef> ref = (*source)->At(i, scratch);
     ASSERT_TRUE(ref);
-    ASSERT_EQ((Sample{std::string(ref->name), ref->label, file.substr(ref->offset, ref->size)}),
+    ASSERT_EQ((Member{std::string(ref->name), ref->label, file.substr(ref->offset, ref->size)}),
               samples[i]);
   }
 }
@@ -344,9 +345,10 @@ TEST(PackedTest, FileCutAnywhereIsRefused) {
   ASSERT_TRUE(Pack(set / "set.pack", {{"a.jpg", 1, Pattern(50)}, {"b.jpg", 2, Pattern(61)}}));
   const std::string whole = ReadFile(set / "set.pack");
   for (std::size_t size = 8; size < whole.size(); ++size) {
-    ASSERT_THAT(Refusal(set.Write("cut.pack", whole.substr(0, size))), HasSubstr("is cut")) << size;
+    ASSERT_THAT(RefusalOfArchive(set.Write("cut.pack", whole.substr(0, size))), HasSubstr("is cut"))
+        << size;
   }
-  EXPECT_THAT(Refusal(set.Write("cut.pack", whole.substr(0, 5))), HasSubstr("no label"));
+  EXPECT_THAT(RefusalOfArchive(set.Write("cut.pack", whole.substr(0, 5))), HasSubstr("no label"));
 }
 
 TEST(PackedTest, EveryFlippedBitOutsideOfTheDataIsFound) {
@@ -360,7 +362,7 @@ TEST(PackedTest, EveryFlippedBitOutsideOfTheDataIsFound) {
     for (const int bit : {1, 128}) {
       std::string damaged = whole;
       damaged[i] = static_cast<char>(damaged[i] ^ bit);
-      ASSERT_THAT(Refusal(set.Write("set.pack", damaged)),
+      ASSERT_THAT(RefusalOfArchive(set.Write("set.pack", damaged)),
                   AnyOf(HasSubstr("checksum"), HasSubstr("version"), HasSubstr("is cut")))
           << "byte " << i;
     }

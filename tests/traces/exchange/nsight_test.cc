@@ -29,13 +29,13 @@ INSERT INTO META_DATA_EXPORT VALUES('EXPORT_SCHEMA_VERSION','3.11.0');
 // pid 40, tid 41.
 constexpr std::int64_t kThread = (std::int64_t{40} << 24) + 41;
 
-struct Imported {
+struct ImportedDatabase {
   std::unique_ptr<Trace> trace;
   ImportSummary summary;
   std::string error;
 };
 
-Imported ImportDatabase(const std::string& statements) {
+ImportedDatabase ImportDatabase(const std::string& statements) {
   const testing::TempFolder folder;
   sqlite3* database = nullptr;
   EXPECT_EQ(sqlite3_open((folder / "n.sqlite").c_str(), &database), SQLITE_OK);
@@ -75,7 +75,7 @@ std::map<std::string, Span> ByName(const Trace& trace) {
 }
 
 TEST(NsightTest, ReadsCallsCopiesKernelsAndRanges) {
-  const Imported imported = ImportDatabase(
+  const ImportedDatabase imported = ImportDatabase(
       kStrings + Activity(", srcKind INTEGER, dstKind INTEGER", ",1,2") +
       "CREATE TABLE ENUM_CUDA_MEM_KIND(id INTEGER, name TEXT, label TEXT);"
       "INSERT INTO ENUM_CUDA_MEM_KIND VALUES(0,'P','Pageable'),(1,'N','Pinned'),(2,'D','Device');"
@@ -121,13 +121,13 @@ TEST(NsightTest, ReadsCallsCopiesKernelsAndRanges) {
 }
 
 TEST(NsightTest, ColumnsThatAreNotThereAreNotKnown) {
-  const Imported imported = ImportDatabase(kStrings + Activity("", ""));
+  const ImportedDatabase imported = ImportDatabase(kStrings + Activity("", ""));
   ASSERT_NE(imported.trace, nullptr) << imported.error;
   EXPECT_EQ(ByName(*imported.trace).count("H2D"), 1u);
 }
 
 TEST(NsightTest, KindsOfMemoryGoByTheirNames) {
-  const Imported imported = ImportDatabase(
+  const ImportedDatabase imported = ImportDatabase(
       kStrings + Activity(", srcKind INTEGER, dstKind INTEGER", ",5,2") +
       "CREATE TABLE ENUM_CUDA_MEM_KIND(id INTEGER, name TEXT, label TEXT);"
       "INSERT INTO ENUM_CUDA_MEM_KIND VALUES(5,'CUDA_MEMOPR_MEMORY_KIND_PAGEABLE','Pageable');");
@@ -136,7 +136,7 @@ TEST(NsightTest, KindsOfMemoryGoByTheirNames) {
 }
 
 TEST(NsightTest, StreamsOfTwoRanksAreTheirs) {
-  const Imported imported =
+  const ImportedDatabase imported =
       ImportDatabase(kStrings + Activity("", "") +
                      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, end INTEGER, deviceId "
                      "INTEGER, streamId "
@@ -159,7 +159,7 @@ TEST(NsightTest, StreamsOfTwoRanksAreTheirs) {
 }
 
 TEST(NsightTest, AViewIsNoTable) {
-  const Imported imported =
+  const ImportedDatabase imported =
       ImportDatabase("CREATE TABLE META_DATA_EXPORT(name TEXT, value TEXT);" + Activity("", "") +
                      "CREATE VIEW StringIds(id, value) AS WITH RECURSIVE c(x) AS (SELECT 1 UNION "
                      "ALL SELECT x+1 FROM "

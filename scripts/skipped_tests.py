@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Names the tests that ctest counts as passed or not run although they, or cases in them, were skipped.
+
+Run: skipped_tests.py FILE [--strict]    FILE: what `ctest --output-junit FILE` wrote
+
+Prints a line for each: the test, what of it, and why. Exit status 0; with --strict 1 if one was skipped
+that needs no GPU and nothing newer than this system has (the continuous integration calls it so).
+"""
+import argparse
+import re
+import sys
+import xml.etree.ElementTree
+
+# Cases for later versions than Debian 12 has: scripts/test_wheels.sh runs them with current wheels.
+NEWER = ("this torch does not know __getitems__", "this torch keeps the order", "no torchvision.transforms.v2",
+         "no albumentations")  # fmt: skip
+# Cases about a machine without a GPU, on one that has it.
+WITH_GPU = ("this machine has a GPU", "this machine may have a GPU")
+
+CASE = re.compile(r"^(?:(\w+) )?.*\.\.\. skipped (['\"])(.*)\2\s*$", re.MULTILINE)  # unittest, verbose
+COUNT = re.compile(r"^(?:OK|FAILED) \((?:.*, )?skipped=(\d+)", re.MULTILINE)
+REASONS = (re.compile(r"^skipped: *(.*)$", re.MULTILINE),  # our own scripts
+           re.compile(r"^.*: Skipped\n(.*)$", re.MULTILINE))  # GoogleTest  # fmt: skip
+
+
+def skipped(root):
+    """Yields (test, reason, needed): `needed` is "gpu" or "newer" for a skip that is all right, else ""."""
+    for test in root.iter("testcase"):
+        name = test.get("name")
+        output = test.findtext("system-out") or ""
+        labels = [one.get("value", "") for one in test.iter("property") if one.get("name") == "cmake_labels"]
+        gpu = any("gpu" in value.split(";") for value in labels)
+        cases = [(case, reason) for case, _, reason in CASE.findall(output)]
+        if test.get("status") in ("notrun", "disabled"):
+            found = next((one.group(1) for one in (reason.search(output) for reason in REASONS) if one), "")
+            reason = found or ("; ".join(sorted({reason for _, reason in cases})) or test.get("status"))
+            yield name, reason, "gpu" if gpu else ""
+            continue
+        for case, reason in cases:
+            needed = "gpu" if gpu or reason in WITH_GPU else "newer" if reason in NEWER else ""
+            yield name + (": " + case if case else ""), reason, needed
+        unnamed = sum(int(count) for count in COUNT.findall(output)) - len(cases)
+        if unnamed > 0:
+            yield name, "%d of its cases" % unnamed, "gpu" if gpu else ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("file")
+    parser.add_argument("--strict", action="store_true")
+    options = parser.parse_args()
+    bad = 0
+    for name, reason, needed in skipped(xml.etree.ElementTree.parse(options.file).getroot()):
+        bad += not needed
+        print("%s (%s)%s" % (name, reason, {"gpu": " [needs a GPU]", "newer": " [needs newer wheels]"}.get(needed, "")))
+    return 1 if bad and options.strict else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
