@@ -14,6 +14,7 @@
 #include "traces/block_codec.h"
 #include "traces/pack.h"
 #include "traces/section_file.h"
+#include "traces/span_tail.h"
 #include "traces/string_table.h"
 
 namespace penstock::traces::packed {
@@ -36,7 +37,7 @@ class PackedWriter final : public Packer {
   void SetRealtimeOffset(TimeNs offset) override;
   Result<void> Flush() override;
   Result<void> Finish() override;
-  void Discard() override { file_.Discard(); }
+  void Discard() override;
   [[nodiscard]] bool WaitsForRoom() const override { return file_.WaitsForRoom(); }
   [[nodiscard]] std::uint64_t bytes_written() const override { return file_.file().size(); }
 
@@ -48,6 +49,8 @@ class PackedWriter final : public Packer {
   struct Thread {
     ThreadInfo info;
     std::vector<Span> spans;
+    std::uint64_t written = 0;         // spans in blocks
+    std::size_t in_tail = 0;           // of `spans`: the first so many are
     std::uint32_t stages = 0;          // bit: those that occur
     std::uint32_t number = kNoNumber;  // in the file
     bool dirty = false;                // `info` is not in the file as it is
@@ -66,6 +69,8 @@ class PackedWriter final : public Packer {
   };
 
   void WriteAll();
+  void WriteBlocks();
+  void WriteBlocksOrTail();
   void Write(const SectionMeta& meta, const ByteWriter& payload, bool unfinished = false);
   std::uint32_t Number(Thread& thread);
   std::uint32_t Number(Process& process);
@@ -75,7 +80,6 @@ class PackedWriter final : public Packer {
   void WriteDirty(SectionKind kind, List& list, Emit emit);
   void WriteRows();
   void WriteTables();
-  void WriteLargest();
   void WriteBlock(std::uint32_t thread);
   // Sorts them. `number`: of their thread, in the file.
   void WriteSpans(std::vector<Span>& spans, std::uint32_t number, bool unfinished);
@@ -93,6 +97,7 @@ class PackedWriter final : public Packer {
   void CopyNewSpans(const MappedFile& from, const WrittenSection& written, const Window& window);
 
   SectionFile file_;
+  SpanTail tail_;
   const TimeNs keep_;  // 0: everything
   SectionDecoder decoder_;
   BlockEncoder blocks_;
@@ -107,6 +112,7 @@ class PackedWriter final : public Packer {
   std::vector<std::uint32_t> process_of_;  // likewise
   std::size_t buffered_ = 0;
   std::uint64_t span_count_ = 0;
+  std::uint64_t blocks_written_ = 0;
   TimeNs begin_ = kNever;
   TimeNs end_ = kAlways;
   TimeNs last_counter_ = kAlways;
