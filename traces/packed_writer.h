@@ -24,6 +24,7 @@ class PackedWriter final : public Packer {
   PackedWriter(OutputFile file, const PackOptions& options);
 
   StringId Intern(std::string_view text) override;
+  StringId AddString(std::string_view text) override;
   void SetString(StringId id, std::string_view text) override;
   ThreadId AddThread(const ThreadInfo& thread) override;
   ProcessId AddProcess(const ProcessInfo& process) override;
@@ -74,7 +75,7 @@ class PackedWriter final : public Packer {
   void Write(const SectionMeta& meta, const ByteWriter& payload, bool unfinished = false);
   std::uint32_t Number(Thread& thread);
   std::uint32_t Number(Process& process);
-  void AddString(std::uint32_t id, std::string_view text);
+  void TakeString(std::uint32_t id, std::string_view text);
   void WriteStrings();
   template <class List, class Emit>
   void WriteDirty(SectionKind kind, List& list, Emit emit);
@@ -103,7 +104,7 @@ class PackedWriter final : public Packer {
   BlockEncoder blocks_;
   ByteWriter scratch_;
 
-  IdTable ids_;
+  IdCache ids_{std::size_t{1} << 20};  // of texts; at most 13 MB
   StringRuns strings_;
   std::uint32_t next_string_ = 0;
   std::vector<Thread> threads_;

@@ -38,18 +38,23 @@ StringId PackedWriter::Intern(std::string_view text) {
   std::uint32_t& id = ids_.At(Xxh64(text.data(), text.size()), &inserted);
   if (inserted) {
     id = next_string_++;
-    AddString(id, text);
+    TakeString(id, text);
   }
   return StringId{id};
 }
 
+StringId PackedWriter::AddString(std::string_view text) {
+  TakeString(next_string_, text);
+  return StringId{next_string_++};
+}
+
 void PackedWriter::SetString(StringId id, std::string_view text) {
-  bool inserted = false;
-  std::uint32_t& known = ids_.At(Xxh64(text.data(), text.size()), &inserted);
-  if (inserted) {
-    known = id.value;
+  if (!text.empty() && text.front() != '/') {  // of paths AddString() has too many
+    bool inserted = false;
+    std::uint32_t& known = ids_.At(Xxh64(text.data(), text.size()), &inserted);
+    if (inserted) known = id.value;
   }
-  AddString(id.value, text);
+  TakeString(id.value, text);
 }
 
 // Numbers in the file are given in the order in which they are needed; where everything is kept
@@ -243,7 +248,7 @@ void PackedWriter::Write(const SectionMeta& meta, const ByteWriter& payload, boo
   file_.Write(meta, payload, std::max(end_, last_counter_), unfinished);
 }
 
-void PackedWriter::AddString(std::uint32_t id, std::string_view text) {
+void PackedWriter::TakeString(std::uint32_t id, std::string_view text) {
   strings_.Add(id, text);
   if (strings_.pending_bytes() >= kMaxStringBytes) {
     WriteStrings();

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <string>
@@ -16,7 +17,9 @@
 #include "traces/pack.h"
 #include "traces/packed_layout.h"
 #include "traces/section.h"
+#include "traces/string_table.h"
 #include "traces/trace.h"
+#include "traces/wire.h"
 
 namespace penstock::traces {
 namespace {
@@ -178,6 +181,55 @@ TEST(LongTest, TheTailOfAnotherFileIsNotRead) {
   ASSERT_TRUE(before.has_value() && after.has_value());
   EXPECT_EQ((*before)->span_count(), slow.count());
   EXPECT_LT((*after)->span_count(), slow.count());
+}
+
+TEST(LongTest, AnIdThatWasForgottenGetsItsTextFromWhereverItIs) {
+  const TempFolder folder;
+  auto packer = CreatePacked(folder / "t");
+  ASSERT_TRUE(packer.has_value());
+  const std::string path = "/data/17.jpg";
+  const std::string name = "RandomCrop";
+  const auto hash = [](const std::string& text) { return wire::HashOf(text.data(), text.size()); };
+  char object[18];
+  char low[10];
+  std::snprintf(object, sizeof object, "#%016llx", static_cast<unsigned long long>(hash(path)));
+  std::snprintf(low, sizeof low, "#%08x", static_cast<unsigned>(hash(name)));
+  Packer& out = **packer;
+  const StringId early = out.AddString(object);
+  const StringId first = out.AddString(path);
+  ASSERT_TRUE(out.Flush().has_value());
+  const StringId second = out.AddString(path);
+  const StringId late = out.AddString(object);
+  const StringId named = out.Intern(name);
+  const StringId short_id = out.AddString(low);
+  const StringId unknown = out.AddString("#0123456789abcdef");
+  ASSERT_TRUE(out.Finish().has_value());
+  const auto trace = OpenTrace(folder / "t");
+  ASSERT_TRUE(trace.has_value());
+  for (const StringId id : {early, first, second, late}) EXPECT_EQ((*trace)->String(id), path);
+  EXPECT_EQ((*trace)->String(named), name);
+  EXPECT_EQ((*trace)->String(short_id), name);
+  EXPECT_EQ((*trace)->String(unknown), "#0123456789abcdef");
+}
+
+TEST(LongTest, ACacheOfIdsForgetsOnlyWhenItIsFull) {
+  constexpr std::size_t kSlots = 1u << 16;
+  IdCache cache(kSlots);
+  bool inserted = false;
+  const auto key = [](std::uint32_t i) { return wire::HashOf("file", 4) * (2 * i + 1); };
+  for (std::uint32_t i = 0; i < kSlots * 3 / 5; ++i) cache.At(key(i), &inserted) = i;
+  for (std::uint32_t i = 0; i < kSlots * 3 / 5; ++i) {
+    ASSERT_NE(cache.Find(key(i)), nullptr) << i;
+    ASSERT_EQ(*cache.Find(key(i)), i);
+  }
+  EXPECT_FALSE(cache.overflowed());
+  for (std::uint32_t i = 0; i < 4 * kSlots; ++i) {
+    std::uint32_t& value = cache.At(key(i), &inserted);
+    ASSERT_TRUE(inserted || value == i);  // never that of another
+    value = i;
+    ASSERT_NE(cache.Find(key(i)), nullptr);
+  }
+  EXPECT_TRUE(cache.overflowed());
 }
 
 // Before, the contents of more than 932,067 sections were left out, and everything that was held
