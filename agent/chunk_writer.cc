@@ -156,10 +156,10 @@ void PublishChunk(ThreadState* s) {
   s->chunk = nullptr;
 }
 
-void WriteText(uint8_t type, uint64_t id, const char* text, size_t size) {
+bool WriteText(uint8_t type, uint64_t id, const char* text, size_t size) {
   ThreadState* s = Self();
   if (s == nullptr) {
-    return;
+    return false;
   }
   size = size < kMaxText ? size : kMaxText;
   const auto parts =
@@ -167,7 +167,7 @@ void WriteText(uint8_t type, uint64_t id, const char* text, size_t size) {
   BusyScope busy(s);
   if (!Room(s, parts)) {
     Drop(s, parts);
-    return;
+    return false;
   }
   for (uint32_t part = 0; part < parts; ++part) {
     wire::TextRecord r = {};
@@ -184,6 +184,7 @@ void WriteText(uint8_t type, uint64_t id, const char* text, size_t size) {
   }
   s->used += parts;
   __atomic_store_n(&s->chunk->committed, s->used, __ATOMIC_RELEASE);
+  return true;
 }
 
 }  // namespace penstock::agent

@@ -53,8 +53,11 @@ uint32_t OpenSpans(Stage stage);
 // writes no span; one that follows an object over several calls asks when it begins.
 bool ProgramWrites(Stage stage);
 
-// Id of a string; its text is written once per process (bounded table, then ids alone).
+// Id of a string; its text is written unless this process has done so lately (a cache of the last
+// 131,072).
 uint64_t Intern(const char* text, size_t size);
+// The same for callers that remember the id themselves. False: the text found no room, ask again.
+bool InternAs(uint64_t* id, const char* text, size_t size);
 
 // The id of a literal, computed at compile time; its text is written on first use by Name().
 struct NameTag {

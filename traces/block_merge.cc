@@ -13,7 +13,7 @@ namespace {
 
 // One open block and how far it was visited. `spans` is empty while the block is set aside.
 struct Cursor {
-  const SectionRef* block = nullptr;
+  const SectionRef* block = nullptr;  // nullptr: of the tail, never set aside
   std::vector<Span> spans;
   std::size_t at = 0;
   Span next;  // spans[at], known also while the block is set aside
@@ -22,8 +22,11 @@ struct Cursor {
 class Merger {
  public:
   Merger(const MappedFile& file, std::span<const SectionRef> blocks,
-         const std::function<void(std::span<const Span>)>& visit)
+         const std::function<void(std::span<const Span>)>& visit, std::span<const Span> more)
       : file_(file), visit_(visit) {
+    if (!more.empty()) {
+      open_.push_back({nullptr, {more.begin(), more.end()}, 0, more.front()});
+    }
     for (const SectionRef& block : blocks) {
       waiting_.push_back(&block);
     }
@@ -89,7 +92,7 @@ class Merger {
   // interleave with each other, as no recorder writes them, would be decoded for every span: those
   // are held, all of them. The budget of the file bounds their memory.
   void SetOneAside() {
-    const auto held = [](const Cursor& c) { return !c.spans.empty(); };
+    const auto held = [](const Cursor& c) { return c.block != nullptr && !c.spans.empty(); };
     if (decodes_ > kMostDecodes * blocks_) return;
     if (static_cast<std::size_t>(std::count_if(open_.begin(), open_.end(), held)) <
         kMaxHeldBlocks) {
@@ -176,8 +179,9 @@ class Merger {
 }  // namespace
 
 void MergeBlocks(const MappedFile& file, std::span<const SectionRef> blocks,
-                 const std::function<void(std::span<const Span>)>& visit) {
-  Merger(file, blocks, visit).Run();
+                 const std::function<void(std::span<const Span>)>& visit,
+                 std::span<const Span> more) {
+  Merger(file, blocks, visit, more).Run();
 }
 
 }  // namespace penstock::traces::packed

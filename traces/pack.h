@@ -24,6 +24,9 @@ class Packer {
 
   // Strings by content; the id is this file's.
   [[nodiscard]] virtual StringId Intern(std::string_view text) = 0;
+  // A new id for a text of which there are too many to look for equal ones: the caller does so, as
+  // far as it can. Readers take several ids of one text for what they are.
+  [[nodiscard]] virtual StringId AddString(std::string_view text) { return Intern(text); }
   // Gives `id` another text: for ids that are used before their text is known.
   virtual void SetString(StringId id, std::string_view text) = 0;
   [[nodiscard]] virtual ThreadId AddThread(const ThreadInfo& thread) = 0;

@@ -33,9 +33,10 @@ enum SectionKind : std::uint16_t {
   kFacts = 5,      // likewise by key
   kEvents = 6,
   kCounters = 7,
-  kSummary = 8,   // losses and clock offset; the last one holds
-  kContents = 9,  // the header of every other section with its offset
-  kPreview = 10,  // how one thread looks from afar
+  kSummary = 8,        // losses and clock offset; the last one holds
+  kContents = 9,       // the header of every other section with its offset
+  kPreview = 10,       // how one thread looks from afar
+  kContentsList = 11,  // where there are several kContents: the header of each with its offset
 };
 
 // SectionHeader::flags
@@ -90,6 +91,50 @@ struct PackedFooter {
   char magic[8];
 };
 
+// NAME.part.tail: TailHeader, then runs of one thread each: TailRun and its rows.
+inline constexpr char kTailMagic[8] = {'P', 'E', 'N', 'S', 'T', 'A', 'I', 'L'};
+inline constexpr std::uint32_t kTailRunMagic = 0x4e555250;  // "PRUN"
+
+struct TailHeader {
+  char magic[8];
+  std::uint16_t major;
+  std::uint16_t minor;
+  std::uint32_t header_size;
+  std::uint64_t bound;       // so many bytes at the beginning of NAME.part
+  std::uint64_t part_check;  // have this XXH64, or it is the tail of another one
+  std::uint64_t reserved[4];
+};
+
+struct TailRun {
+  std::uint32_t magic;
+  std::uint32_t thread;
+  std::uint64_t before;  // spans of the thread that were written before these
+  std::uint32_t count;
+  std::uint32_t reserved;
+  std::uint64_t rows_check;  // XXH64 of the rows
+  std::uint64_t check;       // XXH64 of the 32 bytes before it
+};
+
+struct TailSpan {
+  std::int64_t start;
+  std::int64_t duration;
+  std::int64_t cpu;
+  std::int64_t busy;
+  std::uint64_t bytes;
+  std::int64_t sample;
+  std::uint32_t name;
+  std::uint32_t object;
+  std::uint32_t batch;
+  std::uint16_t generation;
+  std::uint8_t stage;
+  std::uint8_t flags;
+  std::uint8_t depth;
+  std::uint8_t reserved[7];
+};
+
+static_assert(sizeof(TailHeader) == 64);
+static_assert(sizeof(TailRun) == 40);
+static_assert(sizeof(TailSpan) == 72);
 static_assert(sizeof(PackedHeader) == 64);
 static_assert(sizeof(SectionHeader) == 64);
 static_assert(offsetof(SectionHeader, header_check) == 56);

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "traces/base/file.h"
@@ -31,8 +32,10 @@ class PackedStrings {
   [[nodiscard]] bool Add(const SectionRef& section, std::span<const std::byte> payload,
                          const std::function<bool(std::uint64_t bytes)>& may);
 
-  // "" if unknown. The text lives as long as this object.
-  // Cost: the first text of a section decodes that section, which then stays in memory.
+  // "" if unknown. The text lives as long as this object. An id whose text is "#<hash>" has the
+  // text of that hash, if there is one.
+  // Cost: the first text of a section decodes that section, which then stays in memory; the first
+  // "#<hash>" all of them, one after the other.
   [[nodiscard]] std::string_view Get(StringId id) const;
 
  private:
@@ -50,12 +53,25 @@ class PackedStrings {
     std::vector<Entry> entries;  // ascending by id
   };
 
+  // An id whose text is the hash of a text that was not there when it was needed.
+  struct Missing {
+    std::uint32_t id;
+    std::uint64_t hash;
+    bool name;  // the hash is the lower half, and of a name
+  };
+
   void Load(Part& part) const;
+  void FindMissing() const;
+  [[nodiscard]] std::string_view TextOf(std::uint32_t id) const;
 
   const MappedFile& file_;
   mutable std::mutex loading_;
   mutable std::deque<Part> parts_;
   std::vector<std::uint32_t> part_of_;  // by id: index into parts_ + 1, 0: unknown
+  std::vector<Missing> missing_;        // some have got their text since
+  mutable std::once_flag looked_;
+  // By id, ascending: the id that has the text.
+  mutable std::vector<std::pair<std::uint32_t, std::uint32_t>> found_;
 };
 
 }  // namespace penstock::traces::packed

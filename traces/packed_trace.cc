@@ -14,6 +14,7 @@
 #include "traces/packed_layout.h"
 #include "traces/packed_strings.h"
 #include "traces/section.h"
+#include "traces/span_tail.h"
 #include "traces/table_codec.h"
 
 namespace penstock::traces {
@@ -35,8 +36,8 @@ class PackedTrace final : public Trace {
  public:
   explicit PackedTrace(MappedFile file) : file_(std::move(file)), strings_(file_) {}
 
-  // Returns the number of sections that could be used.
-  std::size_t Load(const OpenControl& control) {
+  // Returns the number of sections that could be used. `path`: to find the tail.
+  std::size_t Load(const std::filesystem::path& path, const OpenControl& control) {
     const packed::SectionList list = packed::FindSections(file_.bytes(), losses_);
     const Losses found = losses_;
     std::size_t used = 0;
@@ -71,7 +72,11 @@ class PackedTrace final : public Trace {
       packed::ReleaseSection(file_, section);
     }
     MergeLosses(found);
-    Settle(blocks);
+    std::vector<packed::TailSpans> tail;
+    if (!list.complete) {
+      tail = packed::ReadTail(path, file_.bytes(), &losses_.damaged_bytes);
+    }
+    Settle(blocks, tail);
     return used;
   }
 
@@ -90,7 +95,9 @@ class PackedTrace final : public Trace {
   void ForEachBlock(ThreadId thread,
                     const std::function<void(std::span<const Span>)>& visit) const override {
     if (thread.value < blocks_.size()) {
-      packed::MergeBlocks(file_, blocks_[thread.value], visit);
+      const auto more = tail_.find(thread.value);
+      packed::MergeBlocks(file_, blocks_[thread.value], visit,
+                          more != tail_.end() ? std::span(more->second) : std::span<const Span>());
     }
   }
 
@@ -157,7 +164,7 @@ class PackedTrace final : public Trace {
   }
 
   // Drops what refers to a thread or process that no sound section describes, sorts, sums up.
-  void Settle(const std::vector<SectionRef>& blocks) {
+  void Settle(const std::vector<SectionRef>& blocks, const std::vector<packed::TailSpans>& tail) {
     for (ThreadInfo& thread : threads_) {
       if (thread.process.value >= processes_.size()) {
         // Its process was lost; the spans are still worth having.
@@ -181,6 +188,7 @@ class PackedTrace final : public Trace {
       thread.last = std::max(thread.last, TimeNs{header.last});
       span_count_ += header.items;
     }
+    SettleTail(tail);
     const std::size_t rows = events_.size() + counters_.size();
     std::erase_if(events_, [this](const Event& e) { return e.thread.value >= threads_.size(); });
     std::erase_if(counters_,
@@ -191,6 +199,30 @@ class PackedTrace final : public Trace {
     std::stable_sort(events_.begin(), events_.end(), AtBefore());
     std::stable_sort(counters_.begin(), counters_.end(), AtBefore());
     SettleTimes();
+  }
+
+  // Spans that have found their way into a block are left out: a block takes all that its thread
+  // had gathered.
+  void SettleTail(const std::vector<packed::TailSpans>& tail) {
+    std::vector<std::uint64_t> in_blocks;
+    for (const ThreadInfo& thread : threads_) in_blocks.push_back(thread.spans);
+    for (const packed::TailSpans& run : tail) {
+      if (run.thread >= threads_.size()) {
+        losses_.damaged_records += run.spans.size();
+        continue;
+      }
+      if (run.before < in_blocks[run.thread]) continue;
+      ThreadInfo& thread = threads_[run.thread];
+      std::vector<Span>& spans = tail_[run.thread];
+      spans.insert(spans.end(), run.spans.begin(), run.spans.end());
+      thread.spans += run.spans.size();
+      span_count_ += run.spans.size();
+      for (const Span& span : run.spans) {
+        thread.first = std::min(thread.first, span.start);
+        thread.last = std::max(thread.last, span.end());
+      }
+    }
+    for (auto& [thread, spans] : tail_) std::stable_sort(spans.begin(), spans.end(), StartsBefore);
   }
 
   void SettleTimes() {
@@ -225,7 +257,8 @@ class PackedTrace final : public Trace {
   std::vector<CounterSample> counters_;
   packed::PackedStrings strings_;
   TimeNs realtime_offset_;
-  std::vector<std::vector<SectionRef>> blocks_;  // per thread
+  std::vector<std::vector<SectionRef>> blocks_;      // per thread
+  std::map<std::uint32_t, std::vector<Span>> tail_;  // per thread, ascending
   std::uint64_t span_count_ = 0;
   TimeNs begin_;
   TimeNs end_;
@@ -253,7 +286,7 @@ Result<std::unique_ptr<Trace>> OpenPacked(MappedFile file, const std::filesystem
                             path.string(), header.major, header.minor, packed::kMajor));
   }
   auto trace = std::make_unique<PackedTrace>(std::move(file));
-  const std::size_t used = trace->Load(control);
+  const std::size_t used = trace->Load(path, control);
   if (control.stop.stop_requested()) {
     return Fail(ErrorKind::kInput, fmt::format("{}: reading was stopped", path.string()));
   }

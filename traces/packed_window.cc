@@ -141,7 +141,7 @@ void PackedWriter::CopyTables(const MappedFile& from, const std::vector<WrittenS
     } else {
       static_cast<void>(
           ReadStrings(payload, next_string_,
-                      [this](std::uint32_t id, std::string_view text) { AddString(id, text); }));
+                      [this](std::uint32_t id, std::string_view text) { TakeString(id, text); }));
     }
   }
   for (const auto& [key, value] : facts) SetFact(key, value);

@@ -14,6 +14,7 @@
 #include "traces/block_codec.h"
 #include "traces/pack.h"
 #include "traces/section_file.h"
+#include "traces/span_tail.h"
 #include "traces/string_table.h"
 
 namespace penstock::traces::packed {
@@ -23,6 +24,7 @@ class PackedWriter final : public Packer {
   PackedWriter(OutputFile file, const PackOptions& options);
 
   StringId Intern(std::string_view text) override;
+  StringId AddString(std::string_view text) override;
   void SetString(StringId id, std::string_view text) override;
   ThreadId AddThread(const ThreadInfo& thread) override;
   ProcessId AddProcess(const ProcessInfo& process) override;
@@ -36,7 +38,7 @@ class PackedWriter final : public Packer {
   void SetRealtimeOffset(TimeNs offset) override;
   Result<void> Flush() override;
   Result<void> Finish() override;
-  void Discard() override { file_.Discard(); }
+  void Discard() override;
   [[nodiscard]] bool WaitsForRoom() const override { return file_.WaitsForRoom(); }
   [[nodiscard]] std::uint64_t bytes_written() const override { return file_.file().size(); }
 
@@ -48,6 +50,8 @@ class PackedWriter final : public Packer {
   struct Thread {
     ThreadInfo info;
     std::vector<Span> spans;
+    std::uint64_t written = 0;         // spans in blocks
+    std::size_t in_tail = 0;           // of `spans`: the first so many are
     std::uint32_t stages = 0;          // bit: those that occur
     std::uint32_t number = kNoNumber;  // in the file
     bool dirty = false;                // `info` is not in the file as it is
@@ -66,16 +70,17 @@ class PackedWriter final : public Packer {
   };
 
   void WriteAll();
+  void WriteBlocks();
+  void WriteBlocksOrTail();
   void Write(const SectionMeta& meta, const ByteWriter& payload, bool unfinished = false);
   std::uint32_t Number(Thread& thread);
   std::uint32_t Number(Process& process);
-  void AddString(std::uint32_t id, std::string_view text);
+  void TakeString(std::uint32_t id, std::string_view text);
   void WriteStrings();
   template <class List, class Emit>
   void WriteDirty(SectionKind kind, List& list, Emit emit);
   void WriteRows();
   void WriteTables();
-  void WriteLargest();
   void WriteBlock(std::uint32_t thread);
   // Sorts them. `number`: of their thread, in the file.
   void WriteSpans(std::vector<Span>& spans, std::uint32_t number, bool unfinished);
@@ -93,12 +98,13 @@ class PackedWriter final : public Packer {
   void CopyNewSpans(const MappedFile& from, const WrittenSection& written, const Window& window);
 
   SectionFile file_;
+  SpanTail tail_;
   const TimeNs keep_;  // 0: everything
   SectionDecoder decoder_;
   BlockEncoder blocks_;
   ByteWriter scratch_;
 
-  IdTable ids_;
+  IdCache ids_{std::size_t{1} << 20};  // of texts; at most 13 MB
   StringRuns strings_;
   std::uint32_t next_string_ = 0;
   std::vector<Thread> threads_;
@@ -107,6 +113,7 @@ class PackedWriter final : public Packer {
   std::vector<std::uint32_t> process_of_;  // likewise
   std::size_t buffered_ = 0;
   std::uint64_t span_count_ = 0;
+  std::uint64_t blocks_written_ = 0;
   TimeNs begin_ = kNever;
   TimeNs end_ = kAlways;
   TimeNs last_counter_ = kAlways;

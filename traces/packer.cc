@@ -14,7 +14,11 @@ namespace penstock::traces {
 namespace packed {
 namespace {
 
-constexpr std::size_t kMaxBufferedSpans = std::size_t{1} << 20;  // of all threads: about 80 MB
+constexpr std::size_t kMaxBufferedSpans = std::size_t{3} << 17;  // of all threads: some 30 MB
+constexpr std::size_t kGoodBlock = 4096;  // spans; what a section costs is 4 % of their size
+// A trace of fewer blocks can do without a tail: what they cost is 200 kB.
+constexpr std::uint64_t kFreeBlocks = 1024;
+constexpr std::uint64_t kMaxTail = std::uint64_t{64} << 20;
 constexpr std::size_t kMaxStringBytes = std::size_t{1} << 20;
 constexpr std::size_t kKeepBuffers = 32;  // beyond that many threads memory counts more than time
 constexpr std::size_t kMaxRows = std::size_t{1} << 16;  // events, counters
@@ -34,18 +38,23 @@ StringId PackedWriter::Intern(std::string_view text) {
   std::uint32_t& id = ids_.At(Xxh64(text.data(), text.size()), &inserted);
   if (inserted) {
     id = next_string_++;
-    AddString(id, text);
+    TakeString(id, text);
   }
   return StringId{id};
 }
 
+StringId PackedWriter::AddString(std::string_view text) {
+  TakeString(next_string_, text);
+  return StringId{next_string_++};
+}
+
 void PackedWriter::SetString(StringId id, std::string_view text) {
-  bool inserted = false;
-  std::uint32_t& known = ids_.At(Xxh64(text.data(), text.size()), &inserted);
-  if (inserted) {
-    known = id.value;
+  if (!text.empty() && text.front() != '/') {  // of paths AddString() has too many
+    bool inserted = false;
+    std::uint32_t& known = ids_.At(Xxh64(text.data(), text.size()), &inserted);
+    if (inserted) known = id.value;
   }
-  AddString(id.value, text);
+  TakeString(id.value, text);
 }
 
 // Numbers in the file are given in the order in which they are needed; where everything is kept
@@ -108,6 +117,10 @@ void PackedWriter::AddSpan(ThreadId id, const Span& span) {
   }
   Thread& thread = threads_[id.value];
   Number(thread);
+  if (thread.spans.size() == thread.spans.capacity()) {
+    const std::size_t size = thread.spans.size();  // doubling would waste half of the memory
+    thread.spans.reserve(size + std::max<std::size_t>(64, size / 4));
+  }
   thread.spans.push_back(span);
   thread.stages |= 1u << StageIndex(span.stage);
   thread.unfinished = thread.unfinished || (span.flags & wire::kFlagUnfinished) != 0;
@@ -119,7 +132,8 @@ void PackedWriter::AddSpan(ThreadId id, const Span& span) {
     WriteTables();
     WriteBlock(id.value);
   } else if (buffered_ >= kMaxBufferedSpans) {
-    WriteLargest();
+    WriteTables();
+    WriteBlocks();
   }
 }
 
@@ -157,18 +171,53 @@ void PackedWriter::SetRealtimeOffset(TimeNs offset) {
 }
 
 Result<void> PackedWriter::Flush() {
-  WriteAll();
+  file_.TryAgain();
+  WriteTables();
+  WriteBlocksOrTail();
   DropOldSometimes();
-  if (file_.status()) file_.Mark();
+  if (file_.status()) file_.Mark(keep_.value == 0);
   return file_.status();
 }
 
 void PackedWriter::WriteAll() {
   file_.TryAgain();
   WriteTables();
+  WriteBlocks();
+}
+
+void PackedWriter::WriteBlocks() {
   for (std::uint32_t i = 0; i < threads_.size(); ++i) {
     WriteBlock(i);
   }
+  if (file_.status()) tail_.Empty();
+}
+
+// A block for each thread that has gathered enough for one; what the others have goes to the tail.
+void PackedWriter::WriteBlocksOrTail() {
+  // Threads of a flight recorder are given other numbers now and then.
+  if (blocks_written_ < kFreeBlocks || keep_.value != 0 || tail_.size() > kMaxTail) {
+    WriteBlocks();
+    return;
+  }
+  for (std::uint32_t i = 0; i < threads_.size(); ++i) {
+    Thread& thread = threads_[i];
+    if (thread.spans.size() >= kGoodBlock) {
+      WriteBlock(i);
+    } else if (thread.spans.size() > thread.in_tail) {
+      tail_.Add(thread.number, thread.written + thread.in_tail,
+                std::span(thread.spans).subspan(thread.in_tail));
+    }
+  }
+  if (!tail_.Write(file_.file())) {
+    WriteBlocks();
+    return;
+  }
+  for (Thread& thread : threads_) thread.in_tail = thread.spans.size();
+}
+
+void PackedWriter::Discard() {
+  file_.Discard();
+  tail_.Discard();
 }
 
 Result<void> PackedWriter::Finish() {
@@ -190,14 +239,16 @@ Result<void> PackedWriter::Finish() {
   }
   WritePreviews();
   file_.WriteContents();
-  return file_.status() ? file_.Commit() : file_.status();
+  Result<void> done = file_.status() ? file_.Commit() : file_.status();
+  if (done) tail_.Discard();
+  return done;
 }
 
 void PackedWriter::Write(const SectionMeta& meta, const ByteWriter& payload, bool unfinished) {
   file_.Write(meta, payload, std::max(end_, last_counter_), unfinished);
 }
 
-void PackedWriter::AddString(std::uint32_t id, std::string_view text) {
+void PackedWriter::TakeString(std::uint32_t id, std::string_view text) {
   strings_.Add(id, text);
   if (strings_.pending_bytes() >= kMaxStringBytes) {
     WriteStrings();
@@ -305,14 +356,6 @@ void PackedWriter::WriteTables() {
   }
 }
 
-void PackedWriter::WriteLargest() {
-  const auto largest = std::max_element(
-      threads_.begin(), threads_.end(),
-      [](const Thread& a, const Thread& b) { return a.spans.size() < b.spans.size(); });
-  WriteTables();
-  WriteBlock(static_cast<std::uint32_t>(largest - threads_.begin()));
-}
-
 void PackedWriter::WriteBlock(std::uint32_t index) {
   Thread& thread = threads_[index];
   std::vector<Span>& spans = thread.spans;
@@ -320,6 +363,9 @@ void PackedWriter::WriteBlock(std::uint32_t index) {
     return;
   }
   buffered_ -= spans.size();
+  thread.written += spans.size();
+  thread.in_tail = 0;
+  ++blocks_written_;
   WriteSpans(spans, thread.number, std::exchange(thread.unfinished, false));
   spans.clear();
   if (threads_.size() > kKeepBuffers) {
@@ -354,7 +400,7 @@ void PackedWriter::WritePreviews() {
   for (const std::uint32_t index : thread_of_) {
     stages.push_back(threads_[index].stages);
   }
-  const std::vector<SectionRef> sections = file_.Sections();
+  const std::vector<SectionRef> sections = file_.Sections(file->bytes());
   MakePreviews(
       *file, {sections, stages, begin_, end_},
       [this](const SectionMeta& meta, const ByteWriter& payload) { file_.Write(meta, payload); });

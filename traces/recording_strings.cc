@@ -17,7 +17,7 @@ StringId RecordingStrings::Object(std::uint64_t hash, Packer& out) {
   bool inserted = false;
   std::uint32_t& id = objects_.At(hash, &inserted);
   if (inserted) {
-    id = out.Intern(fmt::format("#{:016x}", hash)).value | kPending;
+    id = out.AddString(fmt::format("#{:016x}", hash)).value | kPending;
   }
   return StringId{id & ~kPending};
 }
@@ -30,27 +30,26 @@ StringId RecordingStrings::Name(std::uint32_t hash, Packer& out) {
     return StringId{*id & ~kPending};
   }
   if (const std::uint32_t* id = path_names_.Find(hash)) {
-    return StringId{*id};
+    bool inserted = false;
+    return StringId{names_.At(hash, &inserted) = *id};
   }
   bool inserted = false;
   std::uint32_t& id = names_.At(hash, &inserted);
-  id = out.Intern(fmt::format("#{:08x}", hash)).value | kPending;
+  id = out.AddString(fmt::format("#{:08x}", hash)).value | kPending;
   return StringId{id & ~kPending};
 }
 
 void RecordingStrings::Text(std::uint64_t hash, std::string_view text, Packer& out) {
   bool inserted = false;
+  const bool path = !text.empty() && text.front() == '/';
   std::uint32_t& object = objects_.At(hash, &inserted);
   if (inserted) {
-    object = out.Intern(text).value;
+    object = (path ? out.AddString(text) : out.Intern(text)).value;
   } else if ((object & kPending) != 0) {
     object &= ~kPending;
     out.SetString(StringId{object}, text);
-  } else {
-    return;  // another process said so before
   }
   const auto low = static_cast<std::uint32_t>(hash);
-  const bool path = !text.empty() && text.front() == '/';
   std::uint32_t* pending = nullptr;
   if (!path) {
     std::uint32_t& name = names_.At(low, &inserted);

@@ -2,7 +2,10 @@
 //
 // Hashes of a recording to strings of a trace. Text may come after its first use (threads are
 // drained one after the other): the id is given out at once and its text set later; one whose
-// text never comes reads "#<hex>". Not thread-safe.
+// text never comes reads "#<hex>". Memory is bounded, 56 MB: beyond some 3 million paths, or
+// 400,000 names, one that has not occurred lately gets another id when it does, and its text, which
+// agents tell again, is written again. Where it is not told again, "#<hex>" says whose text it is:
+// PackedStrings finds it. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +25,11 @@ class RecordingStrings {
   void Text(std::uint64_t hash, std::string_view text, Packer& out);
 
  private:
-  IdTable objects_;
-  IdTable names_;  // by 32 bits
-  // Paths are many, so that some of them share 32 bits with a name: names go first.
-  IdTable path_names_;
+  IdCache objects_{std::size_t{1} << 22};
+  IdCache names_{std::size_t{1} << 19};  // by 32 bits
+  // A name may look like a path. Paths are many, so that some of them share 32 bits with a name:
+  // names go first, and of paths only the last can be one, as a name is told before it is used.
+  IdCache path_names_{std::size_t{1} << 16};
 };
 
 }  // namespace penstock::traces

@@ -57,32 +57,63 @@ bool HasFooter(std::span<const std::byte> file, std::uint64_t* contents) {
          footer.check == Xxh64(&footer.contents_offset, sizeof footer.contents_offset);
 }
 
-// Reads the table of contents; false if it is missing or damaged.
-bool ReadContents(std::span<const std::byte> file, std::vector<SectionRef>& sections) {
-  SectionRef contents;
-  if (!HasFooter(file, &contents.offset) || !ReadHeader(file, contents.offset, &contents.header) ||
-      contents.header.kind != kContents) {
-    return false;
-  }
+// Whether a header that was found in a table lies inside the file with its payload.
+bool LiesInside(std::span<const std::byte> file, const SectionRef& section) {
+  return section.offset <= file.size() && file.size() - section.offset >= sizeof section.header &&
+         section.header.stored_size <= file.size() - section.offset - sizeof section.header;
+}
+
+// Reads the entries of a kContents or kContentsList.
+bool ReadEntries(std::span<const std::byte> file, const SectionRef& table,
+                 std::vector<SectionRef>& entries) {
   SectionDecoder decoder;
   std::span<const std::byte> payload;
-  if (!decoder.Decode(file, contents, &payload)) {
-    return false;
-  }
   constexpr std::size_t kEntry = sizeof(SectionHeader) + sizeof(std::uint64_t);
-  if (payload.size() != kEntry * contents.header.items) {
+  if (!decoder.Decode(file, table, &payload) || payload.size() != kEntry * table.header.items) {
     return false;
   }
+  entries.reserve(entries.size() + table.header.items);
   for (std::size_t at = 0; at < payload.size(); at += kEntry) {
     SectionRef section;
     std::memcpy(&section.offset, payload.data() + at, sizeof section.offset);
     std::memcpy(&section.header, payload.data() + at + sizeof section.offset,
                 sizeof section.header);
-    if (section.offset > file.size() || file.size() - section.offset < sizeof section.header ||
-        section.header.stored_size > file.size() - section.offset - sizeof section.header) {
+    if (!LiesInside(file, section)) {
       return false;
     }
-    sections.push_back(section);
+    entries.push_back(section);
+  }
+  return true;
+}
+
+bool IsContents(std::uint16_t kind) {
+  return kind == kContents || kind == kContentsList;
+}
+
+// Reads the contents, of one table or of several; false if it is missing or damaged.
+bool ReadContents(std::span<const std::byte> file, std::vector<SectionRef>& sections) {
+  SectionRef contents;
+  if (!HasFooter(file, &contents.offset) || !ReadHeader(file, contents.offset, &contents.header) ||
+      !IsContents(contents.header.kind)) {
+    return false;
+  }
+  if (contents.header.kind == kContents) {
+    return ReadEntries(file, contents, sections);
+  }
+  std::vector<SectionRef> parts;
+  if (!ReadEntries(file, contents, parts)) {
+    return false;
+  }
+  std::uint64_t behind = 0;  // no table twice, and no more of them than fit into the file
+  for (const SectionRef& part : parts) {
+    if (part.offset < behind || part.header.kind != kContents ||
+        !ReadEntries(file, part, sections)) {
+      return false;
+    }
+    behind = part.offset + sizeof part.header + part.header.stored_size;
+    if (sections.size() > file.size() / sizeof(SectionHeader)) {
+      return false;
+    }
   }
   return true;
 }
@@ -170,6 +201,11 @@ void ReleaseSection(const MappedFile& file, const SectionRef& section) {
       file.bytes().subspan(section.offset, sizeof(SectionHeader) + section.header.stored_size));
 }
 
+bool ReadContentsPart(std::span<const std::byte> file, const SectionRef& part,
+                      std::vector<SectionRef>& sections) {
+  return LiesInside(file, part) && ReadEntries(file, part, sections);
+}
+
 bool HasContents(std::span<const std::byte> file) {
   std::uint64_t unused = 0;
   return HasFooter(file, &unused);
@@ -190,7 +226,7 @@ SectionList FindSections(std::span<const std::byte> file, Losses& losses) {
     SectionRef section;
     section.offset = at;
     if (ReadHeader(file, at, &section.header)) {
-      if (section.header.kind != kContents) {
+      if (!IsContents(section.header.kind)) {
         list.sections.push_back(section);
       }
       at += sizeof(SectionHeader) + section.header.stored_size;

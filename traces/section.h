@@ -88,6 +88,10 @@ struct SectionList {
 // Whether the file ends as a finished one does.
 [[nodiscard]] bool HasContents(std::span<const std::byte> file);
 
+// Adds what one section of the contents lists. False: it is damaged.
+[[nodiscard]] bool ReadContentsPart(std::span<const std::byte> file, const SectionRef& part,
+                                    std::vector<SectionRef>& sections);
+
 // Finds the sections by the table of contents, or else by scanning from the start.
 // Requires: the file begins with a PackedHeader. What is skipped goes to `losses`.
 // Cost: proportional to the number of sections, or to the size of the file if it is damaged.

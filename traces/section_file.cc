@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traces/section_file.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -10,6 +11,7 @@ namespace penstock::traces::packed {
 namespace {
 
 constexpr std::uint64_t kMaxWaiting = std::uint64_t{64} << 20;
+constexpr std::size_t kContentsPart = std::size_t{1} << 15;  // sections: 3 MB of memory
 
 // Without these what comes later cannot be understood.
 bool IsTable(std::uint16_t kind) {
@@ -35,8 +37,15 @@ void SectionFile::AppendBytes(std::span<const std::byte> bytes) {
   }
 }
 
-void SectionFile::Mark() {
+void SectionFile::Mark(bool forget) {
   marked_ = file_.size();
+  while (forget && status_ && written_.size() >= kContentsPart) {
+    const std::size_t before = parts_.size();
+    WritePart(0, kContentsPart);
+    if (parts_.size() == before) return;  // the disk is full: another time
+    written_.erase(written_.begin(), written_.begin() + kContentsPart);
+    marked_ = file_.size();
+  }
 }
 
 void SectionFile::TakeBack() {
@@ -85,7 +94,9 @@ void SectionFile::Append(const SectionHeader& header, std::span<const std::byte>
   const WrittenSection entry{{header, file_.size()}, arrived, unfinished};
   AppendBytes(section);
   if (status_) {
-    if (header.kind != kContents) {
+    if (header.kind == kContents) {
+      parts_.push_back(entry.section);
+    } else if (header.kind != kContentsList) {
       written_.push_back(entry);
     }
   } else if (no_room_) {
@@ -109,28 +120,53 @@ void SectionFile::TryAgain() {
   }
 }
 
-std::vector<SectionRef> SectionFile::Sections() const {
+std::vector<SectionRef> SectionFile::Sections(std::span<const std::byte> file) const {
   std::vector<SectionRef> sections;
-  sections.reserve(written_.size());
+  for (const SectionRef& part : parts_) {
+    if (!ReadContentsPart(file, part, sections)) break;  // the file was changed under our hands
+  }
+  sections.reserve(sections.size() + written_.size());
   for (const WrittenSection& written : written_) {
     sections.push_back(written.section);
   }
   return sections;
 }
 
-void SectionFile::WriteContents() {
+// So many of written(), as a section of the file.
+void SectionFile::WritePart(std::size_t from, std::size_t count) {
   ByteWriter payload;
-  for (const WrittenSection& written : written_) {
+  for (const WrittenSection& written : std::span(written_).subspan(from, count)) {
     payload.Raw(std::as_bytes(std::span(&written.section.offset, 1)));
     payload.Raw(std::as_bytes(std::span(&written.section.header, 1)));
   }
+  Write({.kind = kContents, .items = static_cast<std::uint32_t>(count)}, payload);
+  if (!status_ && !waiting_.empty() && waiting_.back().section.section.header.kind == kContents) {
+    waiting_bytes_ -= waiting_.back().bytes.size();
+    waiting_.pop_back();
+  }
+}
+
+void SectionFile::WriteContents() {
+  for (std::size_t from = 0; status_ && (from < written_.size() || parts_.empty());
+       from += kContentsPart) {
+    WritePart(from, std::min(kContentsPart, written_.size() - from));
+  }
+  if (!status_) {
+    return;
+  }
   PackedFooter footer{};
-  footer.contents_offset = file_.size();
+  footer.contents_offset = parts_.back().offset;
+  if (parts_.size() > 1) {
+    footer.contents_offset = file_.size();
+    ByteWriter payload;
+    for (const SectionRef& part : parts_) {
+      payload.Raw(std::as_bytes(std::span(&part.offset, 1)));
+      payload.Raw(std::as_bytes(std::span(&part.header, 1)));
+    }
+    Write({.kind = kContentsList, .items = static_cast<std::uint32_t>(parts_.size())}, payload);
+  }
   footer.check = Xxh64(&footer.contents_offset, sizeof footer.contents_offset);
   std::memcpy(footer.magic, kEndMagic, sizeof footer.magic);
-  if (payload.size() <= kMaxSectionBytes) {  // else the reader scans
-    Write({.kind = kContents, .items = static_cast<std::uint32_t>(written_.size())}, payload);
-  }
   AppendBytes(std::as_bytes(std::span(&footer, 1)));
 }
 

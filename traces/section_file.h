@@ -33,7 +33,8 @@ class SectionFile {
   // The same for a section that is encoded already: header and payload. Requires: a sealed header.
   void Append(const SectionHeader& header, std::span<const std::byte> section, TimeNs arrived,
               bool unfinished);
-  // The table of contents and the footer.
+  // The table of contents and the footer. A long file has parts of its contents in its middle: what
+  // is written here, and what was held in memory for it, does not grow with the file.
   void WriteContents();
 
   // Errors: kOutput. All that is written after one that stays is dropped.
@@ -42,14 +43,16 @@ class SectionFile {
   // room. Spans and events beyond that are counted in given_up().
   [[nodiscard]] bool WaitsForRoom() const { return !status_ && no_room_; }
   void TryAgain();
-  // What is written up to here stays. When the disk turns out to be full, all that was written
+  // What is written up to here stays, and those who write it need not be able to look at it in
+  // written() again if `forget`. When the disk turns out to be full, all that was written
   // since is taken back and waits as well: its writer may have it elsewhere until the next Mark().
-  void Mark();
+  void Mark(bool forget = true);
   [[nodiscard]] std::uint64_t given_up() const { return given_up_; }
 
-  // Those that are on disk, in their order.
+  // Those that are on disk and not forgotten, in their order.
   [[nodiscard]] const std::vector<WrittenSection>& written() const { return written_; }
-  [[nodiscard]] std::vector<SectionRef> Sections() const;
+  // All that are on disk. `file`: what was written.
+  [[nodiscard]] std::vector<SectionRef> Sections(std::span<const std::byte> file) const;
   [[nodiscard]] const OutputFile& file() const { return file_; }
 
   // An empty file beside this one, to take its place. Errors: kOutput.
@@ -68,6 +71,7 @@ class SectionFile {
     std::vector<std::byte> bytes;
   };
   void AppendBytes(std::span<const std::byte> bytes);
+  void WritePart(std::size_t from, std::size_t count);
   void TakeBack();
   void Wait(const WrittenSection& section, std::span<const std::byte> bytes);
 
@@ -77,6 +81,7 @@ class SectionFile {
   bool no_room_ = false;
   std::uint64_t marked_ = 0;  // size of the file at the last Mark()
   std::vector<WrittenSection> written_;
+  std::vector<SectionRef> parts_;  // of the contents, on disk
   std::vector<Waiting> waiting_;
   std::uint64_t waiting_bytes_ = 0;
   std::uint64_t given_up_ = 0;

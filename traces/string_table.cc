@@ -49,6 +49,76 @@ void IdTable::Grow() {
   }
 }
 
+std::size_t IdCache::Line(std::uint64_t key, int which) const {
+  const std::uint64_t mixed = key * (which == 0 ? 0x9e3779b97f4a7c15u : 0xc2b2ae3d27d4eb4fu);
+  return (mixed >> 32 & (keys_.size() / kWays - 1)) * kWays;
+}
+
+std::size_t IdCache::Locate(std::uint64_t key) const {
+  for (int which = 0; which < 2 && !keys_.empty(); ++which) {
+    const std::size_t line = Line(key, which);
+    for (std::size_t i = line; i < line + kWays; ++i) {
+      if (keys_[i] == key) return i;
+    }
+  }
+  return keys_.size();
+}
+
+// The emptier of the two lines is filled first: both are full only when most of the table is.
+std::size_t IdCache::FreeSlot(std::uint64_t key) const {
+  std::size_t best = keys_.size();
+  std::size_t most = 0;
+  for (int which = 0; which < 2 && !keys_.empty(); ++which) {
+    const std::size_t line = Line(key, which);
+    const auto first = keys_.begin() + static_cast<std::ptrdiff_t>(line);
+    const auto free = static_cast<std::size_t>(std::count(first, first + kWays, 0u));
+    if (free > most) {
+      most = free;
+      best = line + kWays - free;  // a line is filled from its beginning
+    }
+  }
+  return best;
+}
+
+std::uint32_t& IdCache::At(std::uint64_t key, bool* inserted) {
+  key |= key == 0 ? 1u : 0u;
+  if (const std::size_t found = Locate(key); found != keys_.size()) {
+    *inserted = false;
+    return values_[found];
+  }
+  *inserted = true;
+  std::size_t slot = FreeSlot(key);
+  while (slot == keys_.size() && keys_.size() < most_) {
+    Grow();
+    slot = FreeSlot(key);
+  }
+  if (slot == keys_.size()) {
+    overflowed_ = true;
+    const std::size_t turn = victim_++;
+    slot = Line(key, static_cast<int>(turn % 2)) + turn / 2 % kWays;
+  }
+  keys_[slot] = key;
+  values_[slot] = 0;
+  return values_[slot];
+}
+
+void IdCache::Grow() {
+  const std::vector<std::uint64_t> keys = std::exchange(keys_, {});
+  const std::vector<std::uint32_t> values = std::exchange(values_, {});
+  keys_.resize(std::max<std::size_t>(64, keys.size() * 2));
+  values_.resize(keys_.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i] == 0) continue;
+    const std::size_t slot = FreeSlot(keys[i]);
+    if (slot == keys_.size()) {
+      overflowed_ = true;  // in a table that is half empty: not to be expected, and harmless
+      continue;
+    }
+    keys_[slot] = keys[i];
+    values_[slot] = values[i];
+  }
+}
+
 void StringRuns::Add(std::uint32_t id, std::string_view text) {
   items_.push_back({id, static_cast<std::uint32_t>(text.size())});
   texts_ += text;

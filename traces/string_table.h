@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts by number. IdTable: content to id, without keeping the content. StringRuns: texts on their
-// way into a file; packed_strings.h finds them there again. Not thread-safe while written.
+// Texts by number. IdTable and IdCache: content to id, without keeping the content. StringRuns:
+// texts on their way into a file; packed_strings.h finds them there again. Not thread-safe while
+// written.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +36,40 @@ class IdTable {
 
   std::vector<Slot> slots_;
   std::size_t used_ = 0;
+};
+
+// The same in bounded memory: once there are so many keys that some 3/4 of `most` slots are taken,
+// a new one takes the place of another. 12 bytes a slot. Cost: two cache lines.
+class IdCache {
+ public:
+  // Requires: a power of two, at least 64.
+  explicit IdCache(std::size_t most) : most_(most) {}
+
+  // nullptr if the key is not there, or no longer. Key 0 counts as 1.
+  [[nodiscard]] const std::uint32_t* Find(std::uint64_t key) const {
+    const std::size_t slot = Locate(key | (key == 0 ? 1u : 0u));
+    return slot != keys_.size() ? &values_[slot] : nullptr;
+  }
+  // The value of `key`, until the next call; `inserted` says whether it is new (value 0).
+  std::uint32_t& At(std::uint64_t key, bool* inserted);
+  // Keys were forgotten.
+  [[nodiscard]] bool overflowed() const { return overflowed_; }
+
+ private:
+  static constexpr std::size_t kWays = 8;  // a cache line of keys
+
+  [[nodiscard]] std::size_t Locate(std::uint64_t key) const;  // or keys_.size()
+  // One of the two lines in which `key` may be.
+  [[nodiscard]] std::size_t Line(std::uint64_t key, int which) const;
+  // A free slot for it; or `keys_.size()`.
+  [[nodiscard]] std::size_t FreeSlot(std::uint64_t key) const;
+  void Grow();
+
+  std::size_t most_;
+  std::size_t victim_ = 0;
+  bool overflowed_ = false;
+  std::vector<std::uint64_t> keys_;  // 0: free
+  std::vector<std::uint32_t> values_;
 };
 
 // Texts on their way into kStrings sections.

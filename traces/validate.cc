@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "traces/base/file.h"
@@ -15,6 +16,35 @@
 namespace penstock::traces {
 namespace {
 
+// Which ids of a trace have no text. Asks for each id once.
+class Texts {
+ public:
+  explicit Texts(const Trace& trace) : trace_(trace) {}
+
+  bool Missing(StringId id) {
+    if (id.value == 0) return false;
+    if (id.value >= kMostIds) return IsMissing(id);
+    if (id.value >= known_.size()) known_.resize(std::max<std::size_t>(id.value + 1, 64) * 3 / 2);
+    std::uint8_t& known = known_[id.value];
+    if (known == 0) known = IsMissing(id) ? 2 : 1;
+    return known == 2;
+  }
+
+ private:
+  static constexpr std::uint32_t kMostIds = 1u << 28;  // a forged id must not cost memory
+
+  // What stands in for a text that never came: FORMAT.md, "Texts".
+  [[nodiscard]] bool IsMissing(StringId id) const {
+    const std::string_view text = trace_.String(id);
+    if (text.empty()) return true;
+    return text.front() == '#' && (text.size() == 9 || text.size() == 17) &&
+           text.find_first_not_of("0123456789abcdef", 1) == std::string_view::npos;
+  }
+
+  const Trace& trace_;
+  std::vector<std::uint8_t> known_;  // 0: not asked for
+};
+
 // What is wrong with the spans of one thread, counted.
 struct Walk {
   std::uint64_t spans = 0;
@@ -22,13 +52,17 @@ struct Walk {
   std::uint64_t out_of_order = 0;
   std::uint64_t negative = 0;
   std::uint64_t unknown_stage = 0;
+  std::uint64_t named = 0;
+  std::uint64_t nameless = 0;
 
-  void Add(std::span<const Span> block, Span& before) {
+  void Add(std::span<const Span> block, Span& before, Texts& texts) {
     for (const Span& span : block) {
       out_of_order += spans > 0 && StartsBefore(span, before) ? 1u : 0u;
       negative += span.duration.value < 0 ? 1u : 0u;
       unfinished += (span.flags & wire::kFlagUnfinished) != 0 ? 1u : 0u;
       unknown_stage += span.stage >= StageId{wire::kStageCount} ? 1u : 0u;
+      named += span.object.value != 0 || span.name.value != 0 ? 1u : 0u;
+      nameless += texts.Missing(span.object) || texts.Missing(span.name) ? 1u : 0u;
       before = span;
       ++spans;
     }
@@ -69,13 +103,17 @@ Result<ValidationReport> ValidateTrace(const std::filesystem::path& path) {
   report.counters = trace.counters().size();
   report.duration = trace.end() - trace.begin();
   report.losses = trace.losses();
+  Texts texts(trace);
   for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
     const ThreadInfo& thread = trace.threads()[i];
     Walk walk;
     Span before;
-    trace.ForEachBlock(ThreadId{i}, [&](std::span<const Span> block) { walk.Add(block, before); });
+    trace.ForEachBlock(ThreadId{i},
+                       [&](std::span<const Span> block) { walk.Add(block, before, texts); });
     report.spans += walk.spans;
     report.unfinished += walk.unfinished;
+    report.named += walk.named;
+    report.nameless += walk.nameless;
     const std::string where = fmt::format("thread {} of process {}", thread.tid,
                                           trace.processes()[thread.process.value].pid);
     Complain(report, walk.out_of_order, where, "spans out of order");
@@ -86,6 +124,10 @@ Result<ValidationReport> ValidateTrace(const std::filesystem::path& path) {
           fmt::format("{}: {} spans announced, {} readable", where, thread.spans, walk.spans));
     }
   }
+  if (report.nameless != 0) {
+    report.problems.push_back(fmt::format(
+        "{} spans of {} have an object or a name without its text", report.nameless, report.named));
+  }
   return report;
 }
 
@@ -93,14 +135,15 @@ std::string ToJson(const ValidationReport& r) {
   const Losses& l = r.losses;
   std::string out = fmt::format(
       "{{\"kind\":\"{}\",\"version\":\"{}.{}\",\"file_bytes\":{},\"sound\":{},\"processes\":{},"
-      "\"threads\":{},\"spans\":{},\"unfinished\":{},\"events\":{},\"counters\":{},"
+      "\"threads\":{},\"spans\":{},\"unfinished\":{},\"named\":{},\"nameless\":{},\"events\":{},"
+      "\"counters\":{},"
       "\"duration_s\":{:.9f},\"losses\":{{\"dropped_events\":{},\"damaged_records\":{},"
       "\"damaged_bytes\":{},\"damaged_chunks\":{},\"lost_threads\":{},\"truncated\":{},"
       "\"unsealed\":{}}},\"problems\":[",
       r.kind == ValidationReport::Kind::kPacked ? "packed" : "recording", r.major, r.minor,
-      r.file_size.value, r.sound(), r.processes, r.threads, r.spans, r.unfinished, r.events,
-      r.counters, Seconds(r.duration), l.dropped_events, l.damaged_records, l.damaged_bytes,
-      l.damaged_chunks, l.lost_threads, l.truncated, l.unsealed);
+      r.file_size.value, r.sound(), r.processes, r.threads, r.spans, r.unfinished, r.named,
+      r.nameless, r.events, r.counters, Seconds(r.duration), l.dropped_events, l.damaged_records,
+      l.damaged_bytes, l.damaged_chunks, l.lost_threads, l.truncated, l.unsealed);
   for (std::size_t i = 0; i < r.problems.size(); ++i) {
     out += i > 0 ? "," : "";
     AppendJson(out, r.problems[i]);

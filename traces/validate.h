@@ -24,6 +24,8 @@ struct ValidationReport {
   std::uint64_t threads = 0;
   std::uint64_t spans = 0;
   std::uint64_t unfinished = 0;  // of the spans: in flight when their thread died
+  std::uint64_t named = 0;       // of the spans: have an object, or a name
+  std::uint64_t nameless = 0;    // of those: its text is not in the trace
   std::uint64_t events = 0;
   std::uint64_t counters = 0;
   TimeNs duration;

@@ -68,8 +68,11 @@ __attribute__((noinline)) uint64_t Miss(NameCache* cache, const char* text, size
       return known->id;
     }
   }
-  *Find(cache, hash) = {hash, Intern(text, kept)};
-  return Find(cache, hash)->id;
+  uint64_t id;
+  if (InternAs(&id, text, kept)) {
+    *Find(cache, hash) = {hash, id};
+  }
+  return id;
 }
 
 // Writes UTF-8 of at most `room` bytes. Half of a character is never written.

@@ -18,6 +18,7 @@ class ForwardingPacker : public traces::Packer {
   explicit ForwardingPacker(std::unique_ptr<traces::Packer> inner) : inner_(std::move(inner)) {}
 
   StringId Intern(std::string_view text) override { return inner_->Intern(text); }
+  StringId AddString(std::string_view text) override { return inner_->AddString(text); }
   void SetString(StringId id, std::string_view text) override { inner_->SetString(id, text); }
   ThreadId AddThread(const traces::ThreadInfo& thread) override {
     return inner_->AddThread(thread);

@@ -71,6 +71,13 @@ Result<void> Rescue(const std::filesystem::path& output, const Arena& arena) {
   if (!lock && lock.error().kind == ErrorKind::kEnvironment) return tl::unexpected(lock.error());
   std::filesystem::rename(output.string() + ".part", saved, error);
   const bool has_saved = !error;
+  const auto move_tail = [&output, &saved](bool back) {
+    const std::filesystem::path there = saved.string() + ".tail";
+    const std::filesystem::path here = output.string() + ".part.tail";
+    std::error_code ignored;
+    std::filesystem::rename(back ? there : here, back ? here : there, ignored);
+  };
+  move_tail(false);
   std::filesystem::remove(output.string() + ".part.new", error);  // it died between two files
   std::unique_ptr<traces::Trace> trace;  // nullptr: nothing in it is usable, the ring is all
   if (has_saved) {
@@ -81,6 +88,7 @@ Result<void> Rescue(const std::filesystem::path& output, const Arena& arena) {
   auto packed = traces::CreatePacked(output, options);
   if (!packed) {
     if (has_saved) std::filesystem::rename(saved, output.string() + ".part", error);
+    move_tail(true);
     return tl::unexpected(packed.error());
   }
   Joiner joined(std::move(*packed));
@@ -101,9 +109,11 @@ Result<void> Rescue(const std::filesystem::path& output, const Arena& arena) {
   }
   if (done) {
     std::filesystem::remove(saved, error);
+    std::filesystem::remove(saved.string() + ".tail", error);
   } else {  // a full disk: what there was is not lost, another try may find room
     joined.Discard();
     if (has_saved) std::filesystem::rename(saved, output.string() + ".part", error);
+    move_tail(true);
   }
   return done;
 }

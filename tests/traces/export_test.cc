@@ -96,6 +96,28 @@ TEST(ExportTest, ASinkThatFailsStopsTheExport) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST(ValidateTest, SpansWithoutTheirNameAreCountedAndNotSound) {
+  const testing::TempFolder folder;
+  auto packer = CreatePacked(folder / "t");
+  ASSERT_TRUE(packer.has_value());
+  const ThreadId thread = (*packer)->AddThread({.process = (*packer)->AddProcess({}), .tid = 1});
+  const StringId whole = (*packer)->Intern("/data/whole.jpg");
+  const StringId lost = (*packer)->Intern("#0123456789abcdef");  // its text never came
+  for (int i = 0; i < 10; ++i) {
+    Span span;
+    span.start.value = 10 * i;
+    span.object = i < 3 ? lost : i < 8 ? whole : StringId{};
+    (*packer)->AddSpan(thread, span);
+  }
+  ASSERT_TRUE((*packer)->Finish().has_value());
+  const auto report = ValidateTrace(folder / "t");
+  ASSERT_TRUE(report.has_value());
+  EXPECT_EQ(report->named, 8u);
+  EXPECT_EQ(report->nameless, 3u);
+  EXPECT_FALSE(report->sound());
+  EXPECT_THAT(report->problems, ::testing::ElementsAre(::testing::HasSubstr("3 spans of 8")));
+}
+
 TEST(ValidateTest, ASoundRecordingHasNoProblems) {
   const testing::TempFolder folder;
   RecordingWriter recording = testing::SmallRecording();

@@ -192,6 +192,35 @@ TEST_F(RecorderTest, AStringIsWrittenOnce) {
   EXPECT_EQ(Used(), after);
 }
 
+TEST_F(RecorderTest, NamesDoNotEnd) {
+  constexpr int kNames = 400'000;  // more than what was written is remembered of
+  int untold = 0;
+  for (int i = 0; i < kNames; ++i) {
+    const std::string text = "/data/" + std::to_string(i);
+    const uint32_t before = Used();
+    Intern(text.data(), text.size());
+    untold += Used() == before ? 1 : 0;
+  }
+  EXPECT_EQ(untold, 0);
+}
+
+TEST_F(RecorderTest, ATextWithoutRoomIsToldLater) {
+  ThreadState* s = Self();
+  const uint32_t used = s->used;
+  s->used = wire::kRecordsPerChunk;
+  s->dropped = 1;  // the next chunk is looked for every 64 records only
+  Intern("told later", 10);
+  EXPECT_EQ(s->dropped, 2u);
+  static PENSTOCK_NAME(late, "a late name");
+  Name(&late);
+  EXPECT_EQ(late.token, 0u);
+  s->dropped = 0;
+  s->used = used;
+  Intern("told later", 10);
+  Name(&late);
+  EXPECT_EQ(Used(), used + 2);
+}
+
 TEST_F(RecorderTest, MoreThanAChunkGoesOn) {
   const uint32_t before = Self()->sequence;
   for (uint32_t i = 0; i < 3 * wire::kRecordsPerChunk; ++i) {
