@@ -60,7 +60,7 @@ wire::ChunkHeader* ClaimChunk(wire::ChunkHeader* previous, uint32_t tid, uint32_
   chunk->anchor = TakeAnchor();
   chunk->tid = tid;
   __atomic_store_n(&chunk->pid, g_slot->pid, __ATOMIC_RELEASE);
-  if (chunk->state != wire::kChunkOwned) {
+  if (__atomic_load_n(&chunk->state, __ATOMIC_RELAXED) != wire::kChunkOwned) {
     __atomic_store_n(&chunk->state, uint32_t{wire::kChunkOwned}, __ATOMIC_RELEASE);
   }
   return chunk;
