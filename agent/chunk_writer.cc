@@ -72,7 +72,7 @@ wire::ChunkHeader* ClaimChunk(uint32_t tid, uint32_t sequence, uint64_t dropped,
   chunk->anchor = TakeAnchor();
   chunk->tid = tid;
   __atomic_store_n(&chunk->pid, g_slot->pid, __ATOMIC_RELEASE);
-  if (chunk->state != wire::kChunkOwned) {
+  if (__atomic_load_n(&chunk->state, __ATOMIC_RELAXED) != wire::kChunkOwned) {
     __atomic_store_n(&chunk->state, uint32_t{wire::kChunkOwned}, __ATOMIC_RELEASE);
   }
   return chunk;

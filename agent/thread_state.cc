@@ -19,7 +19,7 @@ constexpr size_t kStateSize = (sizeof(ThreadState) + 4095) & ~size_t{4095};
 
 // States of ended threads, for reuse.
 uint32_t g_free_lock = 0;
-ThreadState* g_free = nullptr;
+ThreadState* g_free = nullptr;  // atomic: changed under the lock, looked at without it
 
 // First event of this thread, or first after a fork.
 __attribute__((noinline)) ThreadState* SelfSlow() {
@@ -70,9 +70,9 @@ ThreadState* TakeState() {
   if (__atomic_load_n(&g_free, __ATOMIC_RELAXED) != nullptr &&
       __atomic_compare_exchange_n(&g_free_lock, &expected, 1u, false, __ATOMIC_ACQUIRE,
                                   __ATOMIC_RELAXED)) {
-    state = g_free;
+    state = __atomic_load_n(&g_free, __ATOMIC_RELAXED);
     if (state != nullptr) {
-      g_free = state->next_free;
+      __atomic_store_n(&g_free, state->next_free, __ATOMIC_RELAXED);
     }
     __atomic_store_n(&g_free_lock, 0u, __ATOMIC_RELEASE);
   }
@@ -129,8 +129,8 @@ void ReleaseThread(void* state) {
   uint32_t expected = 0;
   if (__atomic_compare_exchange_n(&g_free_lock, &expected, 1u, false, __ATOMIC_ACQUIRE,
                                   __ATOMIC_RELAXED)) {
-    s->next_free = g_free;
-    g_free = s;
+    s->next_free = __atomic_load_n(&g_free, __ATOMIC_RELAXED);
+    __atomic_store_n(&g_free, s, __ATOMIC_RELAXED);
     __atomic_store_n(&g_free_lock, 0u, __ATOMIC_RELEASE);
   } else {
     FreeRanges(s->nvtx);
