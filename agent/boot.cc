@@ -13,6 +13,8 @@
 
 #include "agent/gpu/level.h"
 #include "agent/hook.h"
+#include "agent/hooks_sandbox.h"
+#include "agent/isolated_python.h"
 #include "agent/process.h"
 #include "agent/resolve.h"
 #include "agent/run_name.h"
@@ -26,7 +28,6 @@ extern "C" char** environ;
 namespace penstock::agent {
 
 const char* g_variables[24] = {};
-int g_isolated_python = 0;
 
 namespace {
 
@@ -133,7 +134,7 @@ void ExtendPythonPath() {
   if (old != nullptr && Find(old, g_config.python) != nullptr) {
     return;
   }
-  char path[16384];
+  static char path[16384];  // the constructor runs once
   Text text{path, sizeof path};
   text.Add(g_config.python);
   if (old != nullptr && old[0] != 0) {
@@ -159,70 +160,11 @@ void SaveVariables() {
   }
 }
 
-// python -I, -E, or both among other letters (-Is, -bEu).
-bool IgnoresPythonPath() {
-  char exe[4096];
-  const long n = sys::Readlink("/proc/self/exe", exe, sizeof exe - 1);
-  if (n <= 0) {
-    return false;
-  }
-  exe[n] = 0;
-  if (!StartsWith(BaseName(exe), "python") && !StartsWith(BaseName(exe), "pypy")) {
-    return false;
-  }
-  char arguments[4096];
-  const size_t size = sys::ReadFile("/proc/self/cmdline", arguments, sizeof arguments);
-  const char* p = arguments + Length(arguments) + 1;
-  while (p < arguments + size && p[0] == '-' && p[1] != '-' && p[1] != 0) {
-    bool last = false;
-    bool takes_argument = false;
-    for (const char* c = p + 1; *c != 0; ++c) {
-      if (*c == 'I' || *c == 'E') {
-        return true;
-      }
-      if (*c == 'c' || *c == 'm') {
-        last = true;
-        break;
-      }
-      if (*c == 'W' || *c == 'X') {
-        takes_argument = c[1] == 0;
-        break;
-      }
-    }
-    if (last) {
-      break;
-    }
-    p += Length(p) + 1;
-    if (takes_argument && p < arguments + size) {
-      p += Length(p) + 1;
-    }
-  }
-  return false;
-}
-
-int RunHooks(void* /*unused*/) {
-  using FnRun = int(const char*);
-  auto* run = reinterpret_cast<FnRun*>(dlsym(RTLD_DEFAULT, "PyRun_SimpleString"));
-  char code[2 * 4096 + 512];
-  Text text{code, sizeof code};
-  text.Add("import sys as _s\n_s.path.insert(0, r'''")
-      .Add(g_config.python)
-      .Add(
-          "''')\ntry:\n    import penstock_hooks as _p\n    _p.install()\nexcept BaseException:\n"
-          "    pass\nfinally:\n    _s.path.remove(r'''")
-      .Add(g_config.python)
-      .Add("''')\ndel _s\nglobals().pop('_p', None)\n");
-  if (run != nullptr && !text.cut) {
-    run(code);
-  }
-  return 0;
-}
-
 __attribute__((constructor)) void Start() {
   const int saved = errno;
-  NoteProcess();
   const char* off = Variable("PENSTOCK_OFF");
   if ((off == nullptr || off[0] == 0 || off[0] == '0') && ArePreloaded() && AreFirst()) {
+    NoteProcess();
     FindOurselves();
     CopyVariable("PENSTOCK_ARENA", g_config.arena, sizeof g_config.arena);
     CopyVariable("PENSTOCK_DATA", g_config.data, sizeof g_config.data);
@@ -245,8 +187,9 @@ __attribute__((constructor)) void Start() {
     g_config.on = g_config.agent[0] != 0 && (g_config.arena[0] != 0 || g_config.out[0] != 0);
     if (g_config.on) {
       FindClock();
+      FindSyscall();
       g_recording = &kOn;
-      g_isolated_python = IgnoresPythonPath() ? 1 : 0;
+      NoteIsolatedPython();
       StartGpu(Variable("PENSTOCK_GPU"), Variable, SetVariable);
     }
   }
@@ -267,22 +210,6 @@ unsigned g_key = 0;
 FnSetSpecific* g_set_specific = nullptr;
 
 }  // namespace
-
-void InjectIsolatedPython() {
-  using FnInitialized = int();
-  using FnPending = int(int (*)(void*), void*);
-  const int saved = errno;
-  auto* initialized = reinterpret_cast<FnInitialized*>(dlsym(RTLD_DEFAULT, "Py_IsInitialized"));
-  auto* pending = reinterpret_cast<FnPending*>(dlsym(RTLD_DEFAULT, "Py_AddPendingCall"));
-  if (initialized == nullptr || pending == nullptr) {
-    g_isolated_python = 0;
-  } else if (initialized() != 0) {
-    g_isolated_python = 0;
-    SetFeature(wire::kFeatureIsolated);
-    pending(RunHooks, nullptr);
-  }
-  errno = saved;
-}
 
 void OnThreadExit(ThreadState* state) {
   const int saved = errno;

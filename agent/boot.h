@@ -11,16 +11,4 @@ namespace penstock::agent {
 // somebody rebuilt. Ends with nullptr.
 extern const char* g_variables[24];
 
-// Non-zero while this is a `python -I` or `-E` whose hooks are not in yet.
-extern int g_isolated_python;
-void InjectIsolatedPython();
-
-// Python ignores PYTHONPATH with -I and -E; there the hooks go in through a pending call, queued
-// from the first file that Python opens after its interpreter is up.
-inline void PollIsolatedPython() {
-  if (__builtin_expect(g_isolated_python != 0, 0)) {
-    InjectIsolatedPython();
-  }
-}
-
 }  // namespace penstock::agent

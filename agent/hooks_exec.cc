@@ -297,7 +297,7 @@ PENSTOCK_EXPORT int execveat(int dir, const char* path, char* const argv[], char
                              int flags) noexcept {
   PENSTOCK_ENVIRONMENT(dir, path, env)
   // The system call itself: glibc has a function for it from 2.34 on.
-  const long result = penstock::agent::sys::Call(
+  const long result = penstock::agent::sys::Raw(
       SYS_execveat, dir, penstock::agent::sys::Pointer(path), penstock::agent::sys::Pointer(argv),
       penstock::agent::sys::Pointer(env_to_use), flags);
   errno = static_cast<int>(-result);

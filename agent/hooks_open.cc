@@ -7,11 +7,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <time.h>
 
-#include "agent/boot.h"
 #include "agent/fd_table.h"
 #include "agent/hook.h"
+#include "agent/isolated_python.h"
 #include "agent/process.h"
 #include "agent/sys.h"
 
@@ -42,23 +41,39 @@ class OpenCall {
     }
     return file;
   }
-  // The program's open. One that finds no descriptor left while the agent holds one for a moment
-  // is tried again: the limit is the program's.
+  // The program's open. One that finds no descriptor left because the agent holds one for a moment
+  // is tried again: the limit is the program's. Nothing else is called, and nothing at all where
+  // the agent does not record.
   template <class Real>
   auto Run(Real real) const {
+    uint32_t released = __atomic_load_n(&sys::g_released, __ATOMIC_ACQUIRE);
     auto result = real();
-    for (int i = 0; i < 200 && Failed(result) && errno == EMFILE; ++i) {
-      if (i > 0 && __atomic_load_n(&sys::g_descriptors, __ATOMIC_RELAXED) == 0) {
-        break;
+    for (int i = 0; i < kTries && Failed(result) && errno == EMFILE && AgentMayHold(&released);
+         ++i) {
+      for (int k = 0; k < kRest; ++k) {
+        sys::Pause();
       }
-      struct timespec pause = {0, 20000};
-      sys::Call(SYS_nanosleep, sys::Pointer(&pause), 0);
       result = real();
     }
     return Done(result);
   }
 
  private:
+  static constexpr int kTries = 100;
+  static constexpr int kRest = 1000;  // some 40 us
+
+  // The agent holds a descriptor, or has given one back since `*released` was read.
+  bool AgentMayHold(uint32_t* released) const {
+    if (start_ == 0) {
+      return false;
+    }
+    const int held = __atomic_load_n(&sys::g_descriptors, __ATOMIC_ACQUIRE);
+    const uint32_t now = __atomic_load_n(&sys::g_released, __ATOMIC_ACQUIRE);
+    const bool moved = now != *released;
+    *released = now;
+    return held > 0 || moved;
+  }
+
   static bool Failed(int fd) { return fd < 0; }
   static bool Failed(const FILE* file) { return file == nullptr; }
 
@@ -253,8 +268,8 @@ PENSTOCK_EXPORT int close_range(unsigned first, unsigned last, int flags) noexce
     OnCloseRange(first, last);
   }
   // Not through RealLibc(): glibc has it from 2.34 on, the kernel since 5.9.
-  const long result = penstock::agent::sys::Call(SYS_close_range, static_cast<long>(first),
-                                                 static_cast<long>(last), flags);
+  const long result = penstock::agent::sys::Raw(SYS_close_range, static_cast<long>(first),
+                                                static_cast<long>(last), flags);
   if (result < 0) {
     errno = static_cast<int>(-result);
     return -1;

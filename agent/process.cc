@@ -256,6 +256,13 @@ void StandDown(uint32_t feature) {
   if (g_guard != &g_unset_guard) {
     *g_guard = 0;
   }
+  sys::Shut();
+  g_tsc = false;  // Now() finds the gate shut
+}
+
+bool RunsInMemoryOfParent() {
+  // In a forked child the guard is wiped.
+  return *g_guard != 0 && g_slot != nullptr && g_slot->pid != sys::Pid();
 }
 
 void EndProcess() {

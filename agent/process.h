@@ -71,13 +71,16 @@ bool EnsureProcess(uint64_t* token);
 bool ClaimSlot();
 
 // Ends the recording of this process and of those that it will fork; they make no system call of
-// ours any more. `feature`: why, for the report.
+// ours any more, and look at no clock. `feature`: why, for the report.
 void StandDown(uint32_t feature);
 
 // The process ends by itself: what it has in hand is written out. What its other threads record
 // from now on is counted as lost. Makes raw system calls only; in a vfork child it does nothing.
 void EndProcess();
 bool IsEnded();
+
+// The caller is a child that shares the memory of this process (vfork, CLONE_VM).
+bool RunsInMemoryOfParent();
 
 // The process that g_local counts for is this one; called by the constructor.
 void NoteProcess();

@@ -7,6 +7,7 @@
 #include <sys/shm.h>
 #include <time.h>
 
+#include "agent/memory_limits.h"
 #include "agent/sys.h"
 #include "traces/wire.h"
 
@@ -39,7 +40,8 @@ int CreateSegment(size_t size) {
 void* AttachSegment(int id, size_t* size) {
   struct shmid_ds info = {};
   long found = 0;
-  if (id < 0 || !Stat(IPC_STAT, id, &info, &found) || !IsOurs(info)) {
+  if (id < 0 || !Stat(IPC_STAT, id, &info, &found) || !IsOurs(info) ||
+      !RoomFor(info.shm_segsz, Memory::kShared)) {
     return nullptr;
   }
   *size = info.shm_segsz;

@@ -2,6 +2,9 @@
 //
 // Raw system calls: no errno, no cancellation point, no other library's hook in between. Results
 // are those of the kernel: a negative errno on failure.
+// Whatever the agent does on its own account goes through Call(), the gate that Shut() closes for
+// good: behind a seccomp filter a system call that is not the program's may be its end. Raw() is
+// for a call that the program itself has asked for.
 #pragma once
 
 #include <stddef.h>
@@ -12,8 +15,8 @@
 namespace penstock::agent::sys {
 
 #if defined(__x86_64__)
-inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
-                 long f = 0) {
+inline long Raw(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
+                long f = 0) {
   long result;
   register long r10 __asm__("r10") = d;
   register long r8 __asm__("r8") = e;
@@ -25,8 +28,8 @@ inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, lo
   return result;
 }
 #elif defined(__aarch64__)
-inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
-                 long f = 0) {
+inline long Raw(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
+                long f = 0) {
   register long x8 __asm__("x8") = number;
   register long x0 __asm__("x0") = a;
   register long x1 __asm__("x1") = b;
@@ -44,12 +47,34 @@ inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, lo
 #error "the agent knows x86-64 and aarch64"
 #endif
 
+// A moment's rest of a loop that waits for another thread.
+inline void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  __asm__ volatile("yield" ::: "memory");
+#endif
+}
+
+// The agent's own system call; -1 (EPERM) once the gate is shut.
+long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0);
+
+// Shuts the gate for this process and those that it will fork, and waits, some milliseconds at the
+// most, until no thread is on its way through.
+void Shut();
+inline uint32_t g_shut = 0;
+inline bool IsShut() {
+  return __atomic_load_n(&g_shut, __ATOMIC_RELAXED) != 0;
+}
+
 inline long Pointer(const void* p) {
   return static_cast<long>(reinterpret_cast<uintptr_t>(p));
 }
 
-// Descriptors that the agent holds at this moment, on any thread; each for microseconds.
+// Descriptors that the agent holds at this moment, on any thread, each for microseconds, and how
+// many it has given back.
 inline int g_descriptors = 0;
+inline uint32_t g_released = 0;
 
 inline int Open(const char* path, int flags, int mode = 0) {
   __atomic_fetch_add(&g_descriptors, 1, __ATOMIC_RELAXED);
@@ -63,7 +88,8 @@ inline int Open(const char* path, int flags, int mode = 0) {
 // Of a descriptor that Open() returned.
 inline void Close(int fd) {
   Call(SYS_close, fd);
-  __atomic_fetch_sub(&g_descriptors, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&g_released, 1u, __ATOMIC_RELEASE);
+  __atomic_fetch_sub(&g_descriptors, 1, __ATOMIC_RELEASE);
 }
 inline long Read(int fd, void* to, size_t size) {
   return Call(SYS_read, fd, Pointer(to), static_cast<long>(size));
@@ -74,11 +100,8 @@ inline long Pwrite(int fd, const void* from, size_t size, uint64_t offset) {
 inline long Readlink(const char* path, char* to, size_t size) {
   return Call(SYS_readlinkat, -100, Pointer(path), Pointer(to), static_cast<long>(size));
 }
-inline void* Map(void* at, size_t size, int prot, int flags, int fd, uint64_t offset) {
-  long r = Call(SYS_mmap, Pointer(at), static_cast<long>(size), prot, flags, fd,
-                static_cast<long>(offset));
-  return r < 0 && r > -4096 ? nullptr : reinterpret_cast<void*>(r);
-}
+// nullptr also where the program's own limits leave no room (agent/memory_limits.h).
+void* Map(void* at, size_t size, int prot, int flags, int fd, uint64_t offset);
 inline void Unmap(void* at, size_t size) {
   Call(SYS_munmap, Pointer(at), static_cast<long>(size));
 }

@@ -96,6 +96,8 @@ inline constexpr uint32_t kFeatureNetwork = 16;
 inline constexpr uint32_t kFeatureAio = 32;
 inline constexpr uint32_t kFeatureNative = 64;  // the program speaks for itself: native_bridge.h
 inline constexpr uint32_t kFeatureSandboxed = 128;  // it locked itself in: nothing from then on
+// Its limits of memory (RLIMIT_AS, RLIMIT_DATA, RLIMIT_MEMLOCK) leave no room for the ring.
+inline constexpr uint32_t kFeatureLimited = 256;
 
 struct ProcessSlot {
   uint32_t state;  // atomic ProcessState; Live after the other fields are written

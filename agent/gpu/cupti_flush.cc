@@ -196,6 +196,17 @@ void TellCounts() {
   TellUnstamped(decoded, records.works);
 }
 
+// The program has locked itself in, this thread perhaps with it: the end of a thread by way of the
+// C library is several system calls, this one every filter knows.
+[[noreturn]] void LeaveSandbox() {
+  __atomic_fetch_sub(&g_header->late_writers, 1u, __ATOMIC_ACQ_REL);
+  __atomic_store_n(&g_session.closed, 1u, __ATOMIC_RELEASE);
+  __atomic_store_n(&g_session.done, 2u, __ATOMIC_RELEASE);
+  for (;;) {
+    sys::Raw(SYS_exit, 0);
+  }
+}
+
 void* FlushMain(void* /*unused*/) {
   sys::Call(SYS_prctl, 15 /* PR_SET_NAME */, sys::Pointer("penstock-gpu"));
   g_began = MonotonicNs();
@@ -204,6 +215,9 @@ void* FlushMain(void* /*unused*/) {
   while (!last) {
     if (__atomic_load_n(&g_session.stop, __ATOMIC_ACQUIRE) == 0) {
       Wait(&g_session.stop, 0, kFlushNs);
+    }
+    if (sys::IsShut()) {
+      LeaveSandbox();
     }
     ended = !Recording();
     last = ended || __atomic_load_n(&g_session.stop, __ATOMIC_ACQUIRE) != 0;
@@ -234,8 +248,8 @@ void* FlushMain(void* /*unused*/) {
 
 // The program ends. CUPTI's flush has been seen to hang: nobody waits for it for ever.
 void OnExit(void* /*unused*/) {
-  if (!SessionIsOurs()) {
-    return;  // a forked child
+  if (sys::IsShut() || !SessionIsOurs()) {
+    return;  // a sandbox, or a forked child
   }
   const int saved = errno;
   __atomic_store_n(&g_session.stop, 1u, __ATOMIC_RELEASE);
@@ -267,10 +281,13 @@ bool StartFlushing() {
   // and setuid() would wait for this one for ever.
   const uint64_t all = ~(uint64_t{3} << 31);
   uint64_t before = 0;
-  sys::Call(SYS_rt_sigprocmask, SIG_SETMASK, sys::Pointer(&all), sys::Pointer(&before), 8);
+  if (sys::Call(SYS_rt_sigprocmask, SIG_SETMASK, sys::Pointer(&all), sys::Pointer(&before), 8) !=
+      0) {
+    return false;
+  }
   unsigned long thread = 0;
   const bool made = create(&thread, nullptr, FlushMain, nullptr) == 0;
-  sys::Call(SYS_rt_sigprocmask, SIG_SETMASK, sys::Pointer(&before), 0, 8);
+  sys::Raw(SYS_rt_sigprocmask, SIG_SETMASK, sys::Pointer(&before), 0, 8);
   if (made) {
     detach(thread);
     __cxa_atexit(OnExit, nullptr, nullptr);

@@ -1,53 +1,81 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs in each Python below the agent: imports the user's own sitecustomize, then installs our hooks.
 
-The directory is on PYTHONPATH and stays there (children need it). Pure standard library, 3.8 to
-3.15; nothing is imported here that Python has not imported already.
+Afterwards the program finds what it would find without us: sys.path has no entry of ours (children
+find this file by PYTHONPATH), and sys.modules has the user's sitecustomize or none. Pure standard
+library, 3.7 to 3.15; older Pythons, 2.7 among them, get the user's sitecustomize and nothing else.
+Nothing is imported here that Python has not imported already.
 """
 import os
 import sys
 
+_MYSELF = sys.modules.get("sitecustomize")  # Python 2 empties a module that nobody holds
+_OURS = os.path.dirname(os.path.abspath(__file__))
 
-def _chain():
-    """Runs the sitecustomize that would have run without us; its errors are its own."""
-    ours = os.path.dirname(os.path.abspath(__file__))
-    path = [entry for entry in sys.path if os.path.abspath(entry or ".") != ours]
+
+def _others():
+    return [entry for entry in sys.path if os.path.abspath(entry or ".") != _OURS]
+
+
+def _load(path):
+    """Executes the user's sitecustomize from `path`. False: there is none."""
+    if sys.version_info[0] < 3:
+        import imp  # built in
+
+        try:
+            found = imp.find_module("sitecustomize", path)
+        except ImportError:
+            return False
+        del sys.modules["sitecustomize"]
+        try:
+            imp.load_module("sitecustomize", *found)
+        finally:
+            if found[0] is not None:
+                found[0].close()
+        return True
     finder = sys.modules["_frozen_importlib_external"].PathFinder
     spec = finder.find_spec("sitecustomize", path)
     if spec is None or spec.loader is None:
-        return
-    bootstrap = sys.modules["_frozen_importlib"]
-    module = bootstrap.module_from_spec(spec)
-    myself = sys.modules.pop("sitecustomize", None)
+        return False
+    module = sys.modules["_frozen_importlib"].module_from_spec(spec)
     sys.modules["sitecustomize"] = module
-    kept = sys.path[:]
+    spec.loader.exec_module(module)
+    return True
+
+
+def _chain():
+    """Runs the sitecustomize that would have run without us; its errors are its own."""
+    path = _others()
     sys.path[:] = path
-    trimmed = sys.path[:]
     try:
-        spec.loader.exec_module(module)
+        return _load(path)
     except BaseException:
-        if myself is not None:  # importlib removes it itself, as for any module that fails
-            sys.modules["sitecustomize"] = myself
+        if _MYSELF is not None:  # Python removes it itself, as any module that fails
+            sys.modules["sitecustomize"] = _MYSELF
         raise
-    finally:
-        if sys.path == trimmed:
-            sys.path[:] = kept
-        elif ours not in sys.path:  # the user's code changed the path: keep that, add ours again
-            sys.path.insert(0, ours)
 
 
 def _install():
+    if "PENSTOCK_AGENT" not in os.environ or os.environ.get("PENSTOCK_OFF") or sys.version_info < (3, 7):
+        return
+    sys.path.insert(0, _OURS)
     try:
-        if "PENSTOCK_AGENT" not in os.environ or os.environ.get("PENSTOCK_OFF"):
-            return
         import penstock_hooks
 
         penstock_hooks.install()
     except Exception:
         pass
+    finally:
+        if _OURS in sys.path:
+            sys.path.remove(_OURS)
 
 
 try:
-    _chain()
+    _found = _chain()
 finally:
     _install()
+if not _found:
+    # What site.py expects where there is no such module; it says nothing then.
+    _none = ImportError("No module named 'sitecustomize'")
+    _none.name = "sitecustomize"
+    raise _none

@@ -63,6 +63,9 @@ constexpr std::array kFeatures = {
             "an isolated Python (-I or -E): loader, transforms and OpenCV were not hooked"},
     Feature{wire::kFeatureSandboxed,
             "a process that locked itself in (seccomp): nothing of it was recorded from then on"},
+    Feature{wire::kFeatureLimited,
+            "a process whose limits of memory (ulimit -v, -d, -l) leave no room for the recording: "
+            "what it did is counted as lost"},
 };
 
 std::string Lower(std::string_view text) {

@@ -44,6 +44,10 @@ constexpr std::array kWays = {
     Translation{
         "a process that locked itself in (seccomp): nothing of it was recorded from then on",
         "有进程启用了 seccomp 隔离：此后没有录制到它的任何内容"},
+    Translation{
+        "a process whose limits of memory (ulimit -v, -d, -l) leave no room for the recording: "
+        "what it did is counted as lost",
+        "有进程的内存限制（ulimit -v、-d、-l）容不下录制缓冲：它的活动计为丢失"},
 };
 
 constexpr std::array kNeeds = {

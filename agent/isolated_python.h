@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Python hooks in an interpreter that runs no sitecustomize of ours (`python -I`, `-E`, `-S`):
+// they go in through a pending call, queued from the first file that Python opens once its
+// interpreter is up.
+// Threads: any; the pending call runs on Python's main thread, with its lock held.
+#pragma once
+
+namespace penstock::agent {
+
+// Looks at the command line of this process; called by the constructor.
+void NoteIsolatedPython();
+
+// Non-zero while this is such a Python and the hooks are not in yet.
+extern int g_isolated_python;
+void InjectIsolatedPython();
+
+inline void PollIsolatedPython() {
+  if (__builtin_expect(g_isolated_python != 0, 0)) {
+    InjectIsolatedPython();
+  }
+}
+
+}  // namespace penstock::agent

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that lock themselves in end as they would alone: behind a filter that kills, and with the
+time stamp counter forbidden, the agent makes no system call and looks at no clock.
+
+A filter that comes by an instruction of the program's own, without PR_SET_NO_NEW_PRIVS, is not seen
+coming: tests/RELIABILITY.md says so.
+"""
+import os
+import sys
+import unittest
+
+import runs
+from runs import victim
+
+WAYS = ("prctl", "syscall", "syscall-prctl", "raw")
+
+
+class Sandbox(runs.Alone):
+    def ways(self):
+        yield from WAYS
+        yield "syscall-tsync"
+        if os.geteuid() == 0:  # without NO_NEW_PRIVS
+            yield from ("prctl-root", "syscall-root", "syscall-prctl-root")
+
+    def test_a_filter_that_kills(self):
+        for how in self.ways():
+            for when in ("reads", "first", "emfile"):
+                with self.subTest(how, when=when):
+                    self.assertSame(victim("lock-in", how, when, self.data))
+
+    def test_a_thread_that_reads_first_behind_it(self):
+        for how in ("syscall-tsync", *(("syscall-tsync-root",) if os.geteuid() == 0 else ())):
+            with self.subTest(how):
+                self.assertSame(victim("lock-in", how, "thread", self.data))
+
+    def test_strict_mode(self):
+        for how in ("strict", "strict-syscall"):
+            for when in ("reads", "first"):
+                with self.subTest(how, when=when):
+                    self.assertSame(victim("lock-in", how, when, self.data))
+
+    def test_the_time_stamp_counter_forbidden(self):
+        for how in ("tsc", "tsc-first", "tsc-syscall", "tsc-syscall-first", "cpuid", "cpuid-first"):
+            with self.subTest(how):
+                self.assertSame(victim("clock", how, self.data))
+
+
+if __name__ == "__main__":
+    if not runs.AGENT:
+        sys.exit("PENSTOCK_AGENT_LIB is not set: run this through ctest")
+    unittest.main(verbosity=2)

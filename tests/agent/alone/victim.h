@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the victims share. Behind a filter they print by write() alone.
+#pragma once
+
+#include <string>
+
+namespace alone {
+
+// Opens, reads and closes a file by name; its bytes, or -1.
+long ReadFile(const char* path);
+void Say(const char* text, long number);
+[[noreturn]] void Fail(const char* what);
+
+// Each returns the exit status.
+int LockIn(const std::string& how, const std::string& when, const char* path);
+int ForbidClock(const std::string& how, const char* path);
+int OnSmallStack(long size, const char* path, const char* depth);
+int Limits(const std::string& how, const char* path);
+int Places(const std::string& how, const char* path, char** command);
+
+}  // namespace alone

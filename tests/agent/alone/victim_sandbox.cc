@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs that lock themselves in so that any system call but their own ends them, or that forbid
+// themselves the time stamp counter or CPUID.
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "tests/agent/alone/victim.h"
+
+namespace alone {
+namespace {
+
+// The instruction itself.
+long Raw(long number, long a, long b, long c, long d = 0, long e = 0) {
+#if defined(__x86_64__)
+  long result;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
+                   : "rcx", "r11", "memory");
+  return result;
+#else
+  return syscall(number, a, b, c, d, e);
+#endif
+}
+
+constexpr unsigned kArchitecture =
+#if defined(__x86_64__)
+    AUDIT_ARCH_X86_64;
+#else
+    AUDIT_ARCH_AARCH64;
+#endif
+
+std::vector<sock_filter> KillsAllBut(const std::vector<long>& allowed) {
+  std::vector<sock_filter> code = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+  };
+  for (const long number : allowed) {
+    code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 1));
+    code.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  }
+  code.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+  return code;
+}
+
+long Pointer(const void* p) {
+  return static_cast<long>(reinterpret_cast<std::uintptr_t>(p));
+}
+
+// "prctl", "syscall", "syscall-prctl", "raw": how the filter comes; "-root" leaves out
+// NO_NEW_PRIVS; "-tsync": for all threads.
+void Install(const std::string& how, std::vector<sock_filter>* code) {
+  sock_fprog program{static_cast<unsigned short>(code->size()), code->data()};
+  const bool root = how.find("-root") != std::string::npos;
+  const long flags = how.find("-tsync") != std::string::npos ? 1 : 0;
+  if (how == "strict") {
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) != 0) Fail("strict");
+    return;
+  }
+  if (how == "strict-syscall") {
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, 0) != 0) Fail("strict");
+    return;
+  }
+  if (!root && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) Fail("NO_NEW_PRIVS");
+  long done = -1;
+  if (how.rfind("prctl", 0) == 0) {
+    done = prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+  } else if (how.rfind("syscall-prctl", 0) == 0) {
+    done = syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+  } else if (how.rfind("syscall", 0) == 0) {
+    done = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+  } else {
+    done = Raw(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, Pointer(&program));
+  }
+  if (done != 0) Fail("no filter");
+}
+
+const char* g_path = nullptr;
+int g_stage = 0;
+int g_ready = 0;
+
+long ReadOpen(int fd) {
+  char buffer[512];
+  return read(fd, buffer, sizeof buffer);
+}
+
+void* ReadLater(void*) {
+  __atomic_store_n(&g_ready, 1, __ATOMIC_RELEASE);
+  while (__atomic_load_n(&g_stage, __ATOMIC_ACQUIRE) == 0) {
+  }
+  const long bytes = ReadFile(g_path);
+  __atomic_store_n(&g_stage, 2, __ATOMIC_RELEASE);
+  for (;;) {
+    if (bytes < 0) Raw(SYS_exit_group, 7, 0, 0);
+  }
+}
+
+}  // namespace
+
+// `when`: "reads" (it has read files before), "first" (the first read is behind the filter),
+// "thread" (the first one of a thread), "emfile" (opens until there is no descriptor left).
+int LockIn(const std::string& how, const std::string& when, const char* path) {
+  g_path = path;
+  const int known = open(path, O_RDONLY);
+  if (when == "reads" || when == "thread") Say("before", ReadFile(path) + ReadFile(path));
+  pthread_t thread;
+  if (when == "thread" && pthread_create(&thread, nullptr, ReadLater, nullptr) != 0) Fail("thread");
+  while (when == "thread" && __atomic_load_n(&g_ready, __ATOMIC_ACQUIRE) == 0) {
+  }
+  if (when == "emfile") {
+    rlimit limit = {24, 24};
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  std::vector<sock_filter> code =
+      KillsAllBut({SYS_read, SYS_pread64, SYS_write, SYS_openat, SYS_close, SYS_exit,
+                   SYS_exit_group, SYS_rt_sigreturn, SYS_clone, SYS_wait4});
+  Install(how, &code);
+  const bool strict = how.rfind("strict", 0) == 0;
+  if (strict) {
+    long bytes = 0;
+    for (int i = 0; i < 300; ++i) bytes += ReadOpen(known);
+    Say("inside", bytes);
+    Raw(SYS_exit, 0, 0, 0);
+  }
+  if (when == "emfile") {
+    long opened = 0;
+    while (open(path, O_RDONLY) >= 0) ++opened;
+    Say("opened", opened);
+    Say("no more", open(path, O_RDONLY));
+  } else {
+    for (int i = 0; i < 100; ++i) {
+      if (ReadFile(path) <= 0) Raw(SYS_exit_group, 6, 0, 0);
+    }
+  }
+  if (when == "thread") {
+    __atomic_store_n(&g_stage, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&g_stage, __ATOMIC_ACQUIRE) != 2) {
+    }
+  }
+  const long child = Raw(SYS_clone, SIGCHLD, 0, 0);
+  if (child == 0) Raw(SYS_exit_group, ReadFile(path) > 0 || when == "emfile" ? 5 : 6, 0, 0);
+  int status = 0;
+  Raw(SYS_wait4, child, Pointer(&status), 0);
+  Say("child", status >> 8);
+  Raw(SYS_exit_group, 0, 0, 0);
+  return 0;
+}
+
+int ForbidClock(const std::string& how, const char* path) {
+  if (how.find("-first") == std::string::npos) Say("before", ReadFile(path));
+  long done = -1;
+  if (how.rfind("tsc-syscall", 0) == 0) {
+    done = syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+  } else if (how.rfind("tsc", 0) == 0) {
+    done = prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+  } else {
+#if defined(__x86_64__)
+    syscall(SYS_arch_prctl, 0x1012 /* ARCH_SET_CPUID */, 0);  // not every processor can
+#endif
+    done = 0;
+  }
+  if (done != 0) Fail("clock");
+  long bytes = 0;
+  for (int i = 0; i < 100; ++i) bytes += ReadFile(path);
+  Say("inside", bytes);
+  const pid_t child = fork();
+  if (child == 0) _exit(ReadFile(path) > 0 ? 5 : 6);
+  int status = 0;
+  waitpid(child, &status, 0);
+  Say("child", status);
+  return 0;
+}
+
+}  // namespace alone
