@@ -156,7 +156,7 @@ Rgb CurveColour(const Ui& ui, std::size_t row) {
   constexpr std::array kCurveColours = {StageId::kRead,    StageId::kWait, StageId::kAugment,
                                         StageId::kDecode,  StageId::kH2d,  StageId::kCollate,
                                         StageId::kStartup, StageId::kSync};
-  return StageColour(kCurveColours[row % kColours.size()], ui.theme);
+  return StageColour(kCurveColours[row % kCurveColours.size()], ui.theme);
 }
 
 void DrawSweep(const Ui& ui, Workspace& workspace, Area area) {
