@@ -22,6 +22,10 @@ void FoldLocals(wire::ProcessSlot* slot) {
   fold(&g_local.dataset, &slot->bytes_dataset);
   fold(&g_local.network, &slot->bytes_network);
   fold(&g_local.mapped, &slot->bytes_mapped);
+  fold(&g_local.lost, &slot->bytes_lost);
+  fold(&g_local.claimed, &slot->bytes_claimed);
+  fold(&g_local.network_lost, &slot->network_lost);
+  fold(&g_local.network_claimed, &slot->network_claimed);
 }
 
 uint64_t KernelReadBytes() {

@@ -46,10 +46,31 @@ wire::ChunkHeader* TakeLinearChunk(uint32_t* index) {
   return chunk;
 }
 
-// A fresh chunk for the calling thread, or nullptr.
+// What the thread has in flight and pending goes with it. A reader that finds both chunks owned
+// takes the one that names the other.
+void TakeOver(const wire::ChunkHeader* previous, wire::ChunkHeader* chunk) {
+  chunk->closing = 0;
+  chunk->counting = 0;
+  if (previous == nullptr) {
+    chunk->previous = 0;
+    chunk->inflight_depth = 0;
+    chunk->operation.stage = 0;
+    for (wire::PendingRead& read : chunk->pending) {
+      read.bytes = 0;
+    }
+    return;
+  }
+  chunk->previous = previous->anchor.ticks;
+  chunk->inflight_depth = previous->inflight_depth;
+  __builtin_memcpy(chunk->inflight, previous->inflight, sizeof chunk->inflight);
+  chunk->operation = previous->operation;
+  __builtin_memcpy(chunk->pending, previous->pending, sizeof chunk->pending);
+}
+
+// A fresh chunk for the calling thread, or nullptr; it takes over from `previous`.
 // `writer`: as in the chunk's header; `name`: of the thread, nullptr: that of the calling one.
-wire::ChunkHeader* ClaimChunk(uint32_t tid, uint32_t sequence, uint64_t dropped, uint32_t writer,
-                              const char* name) {
+wire::ChunkHeader* ClaimChunk(const wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
+                              uint64_t dropped, uint32_t writer, const char* name) {
   uint32_t index = 0;
   wire::ChunkHeader* chunk =
       g_header->mode == wire::kRing ? TakeFreeChunk(&index) : TakeLinearChunk(&index);
@@ -71,10 +92,9 @@ wire::ChunkHeader* ClaimChunk(uint32_t tid, uint32_t sequence, uint64_t dropped,
   }
   chunk->anchor = TakeAnchor();
   chunk->tid = tid;
+  TakeOver(previous, chunk);
+  // Last: from here on the chunk is the thread's.
   __atomic_store_n(&chunk->pid, g_slot->pid, __ATOMIC_RELEASE);
-  if (__atomic_load_n(&chunk->state, __ATOMIC_RELAXED) != wire::kChunkOwned) {
-    __atomic_store_n(&chunk->state, uint32_t{wire::kChunkOwned}, __ATOMIC_RELEASE);
-  }
   return chunk;
 }
 
@@ -92,7 +112,9 @@ Renewed RenewLinearChunk(ThreadState* s) {
   if (!TakePlace(&index)) {
     return Renewed::kNoPlace;
   }
-  // In this order: a reader that finds no record here takes those of the file.
+  // In this order: a reader that finds no record here takes those of the file, and what is in flight
+  // and pending from here.
+  __atomic_store_n(&chunk->previous, chunk->anchor.ticks, __ATOMIC_RELEASE);
   __atomic_store_n(&chunk->committed, 0u, __ATOMIC_RELEASE);
   __atomic_store_n(&chunk->sequence, s->sequence, __ATOMIC_RELEASE);
   __atomic_store_n(&chunk->index, index, __ATOMIC_RELEASE);
@@ -115,25 +137,14 @@ __attribute__((noinline)) bool NextChunk(ThreadState* s) {
       return renewed == Renewed::kYes;
     }
   }
-  uint32_t inflight = 0;
-  wire::Inflight saved[wire::kMaxInflight];
-  wire::Inflight operation = {};
-  if (old != nullptr) {
-    inflight = old->inflight_depth;
-    __builtin_memcpy(saved, old->inflight, inflight * sizeof saved[0]);
-    operation = old->operation;
-  }
-  wire::ChunkHeader* chunk =
-      ClaimChunk(s->tid, s->sequence, s->dropped, s->writer, s->writer != 0 ? s->name : nullptr);
+  wire::ChunkHeader* chunk = ClaimChunk(old, s->tid, s->sequence, s->dropped, s->writer,
+                                        s->writer != 0 ? s->name : nullptr);
   if (chunk == nullptr) {
     return false;
   }
   if (old != nullptr) {
     __atomic_store_n(&old->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
   }
-  __builtin_memcpy(chunk->inflight, saved, inflight * sizeof saved[0]);
-  chunk->operation = operation;
-  __atomic_store_n(&chunk->inflight_depth, inflight, __ATOMIC_RELEASE);
   s->sequence += s->writer == 0 ? 1u : 0u;  // a lane keeps out of its thread's count
   s->chunk = chunk;
   s->records =

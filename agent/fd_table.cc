@@ -9,42 +9,43 @@
 #include <sys/socket.h>
 
 #include "agent/paths.h"
+#include "agent/pending_reads.h"
 #include "agent/process.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
-#include "agent/thread_state.h"
 
 namespace penstock::agent {
 namespace {
 
 constexpr int kPageEntries = 64;
 constexpr int kPages = 1024;  // 65,536 descriptors; higher numbers are counted, not traced
-// A pause between two reads of one descriptor that starts a new object (network streams).
-constexpr uint64_t kNetworkGapNs = 20000000;
-// Pending bytes that are written out even if the sample has not changed (long sequential reads).
-constexpr uint64_t kFlushBytes = 64u << 20;
 
+// Threads that race to open, close and read one number get an answer that was true of it at some
+// moment; each field is whole.
 struct FdEntry {
-  uint32_t kind;   // atomic FdKind
-  uint32_t owner;  // atomic: tid whose reads are pending, 0 = none
-  uint32_t
-      named;  // FdKind by the path that was opened, if it names a file for itself; else kUnknown
+  uint32_t kind;    // FdKind
+  uint32_t named;   // FdKind by the path that was opened, if it names a file for itself
+  uint32_t serial;  // grows with each open and close
+  uint32_t lost;    // a read of it was counted as lost
   uint64_t object;
-  uint64_t token;   // process token of the pending reads: a forked child drops its parent's
-  uint64_t opened;  // ticks before open(), 0 = used
+  uint64_t device;  // of the file that `object` names
+  uint64_t inode;
+  uint64_t opened;  // ticks before open(), 0 = told
   uint64_t open_busy;
-  uint64_t first;
-  uint64_t last;
-  uint64_t busy;
-  uint64_t bytes;
-  Context context;
 };
 
 FdEntry* g_pages[kPages];
 
-PENSTOCK_NAME(g_file_name, "file");
 PENSTOCK_NAME(g_map_name, "mmap");
-PENSTOCK_NAME(g_socket_name, "socket");
+
+template <class T>
+T Get(const T& field) {
+  return __atomic_load_n(&field, __ATOMIC_RELAXED);
+}
+template <class T>
+void Let(T* field, T value) {
+  __atomic_store_n(field, value, __ATOMIC_RELAXED);
+}
 
 FdEntry* EntryOf(int fd, bool make) {
   if (fd < 0 || fd >= kPageEntries * kPages) {
@@ -69,16 +70,26 @@ FdEntry* EntryOf(int fd, bool make) {
   return page != nullptr ? &page[fd % kPageEntries] : nullptr;
 }
 
-// Ticks per nanosecond, for the one comparison that needs it.
-uint64_t TicksOf(uint64_t ns) {
-  return g_header != nullptr ? ns * (g_header->ticks_per_second / 1000000u) / 1000u : ns;
+bool StatOf(int fd, struct stat* st) {
+  return sys::Call(SYS_fstat, fd, sys::Pointer(st)) == 0;
+}
+
+void NoteFile(FdEntry* e, const struct stat& st) {
+  Let(&e->device, uint64_t{st.st_dev});
+  Let(&e->inode, uint64_t{st.st_ino});
+}
+
+bool IsFile(const FdEntry* e, const struct stat& st) {
+  return Get(e->device) == st.st_dev && Get(e->inode) == st.st_ino;
 }
 
 FdKind Classify(int fd, FdEntry* e) {
   struct stat st;
-  if (sys::Call(SYS_fstat, fd, sys::Pointer(&st)) != 0) {
+  if (!StatOf(fd, &st)) {
     return FdKind::kUnknown;
   }
+  const bool as_opened = Get(e->named) != 0 && IsFile(e, st);
+  NoteFile(e, st);
   if (S_ISSOCK(st.st_mode)) {
     struct sockaddr_storage address = {};
     int size = sizeof address;
@@ -91,9 +102,11 @@ FdKind Classify(int fd, FdEntry* e) {
   if (!S_ISREG(st.st_mode)) {
     return FdKind::kOther;
   }
-  if (e->named != 0) {
-    return static_cast<FdKind>(e->named);
+  if (as_opened) {
+    return static_cast<FdKind>(Get(e->named));
   }
+  Let(&e->named, 0u);
+  Let(&e->object, uint64_t{0});
   char link[40];
   Text name{link, sizeof link};
   name.Add("/proc/self/fd/").Number(static_cast<uint64_t>(fd));
@@ -106,91 +119,45 @@ FdKind Classify(int fd, FdEntry* e) {
   if (!IsDatasetPath(path, static_cast<size_t>(n))) {
     return FdKind::kOther;
   }
-  e->object = Intern(path, static_cast<size_t>(n));
+  Let(&e->object, Intern(path, static_cast<size_t>(n)));
   return FdKind::kDataset;
 }
 
-void WritePending(FdEntry* e, FdKind kind) {
-  if (e->bytes == 0 && e->busy == 0) {
-    return;
-  }
-  const bool network = kind == FdKind::kNetwork;
-  const auto flags = static_cast<uint8_t>(wire::kFlagBusy | (network ? wire::kFlagNetwork : 0));
-  EmitAt(e->context, wire::kRead, Name(network ? &g_socket_name : &g_file_name), e->first,
-         e->last - e->first, e->busy, e->bytes, e->object, flags);
-  e->bytes = 0;
-  e->busy = 0;
-}
-
-bool SameContext(const Context& a, const Context& b) {
-  return a.sample == b.sample && a.batch == b.batch && a.generation == b.generation;
-}
-
 void Forget(FdEntry* e) {
-  __atomic_store_n(&e->kind, uint32_t{0}, __ATOMIC_RELAXED);
-  __atomic_store_n(&e->owner, 0u, __ATOMIC_RELAXED);
-  e->named = 0;
-  e->object = 0;
-  e->opened = 0;
-  e->open_busy = 0;
-  e->bytes = 0;
-  e->busy = 0;
+  Let(&e->kind, 0u);
+  Let(&e->named, 0u);
+  Let(&e->serial, Get(e->serial) + 1);
+  Let(&e->lost, 0u);
+  Let(&e->object, uint64_t{0});
+  Let(&e->opened, uint64_t{0});
 }
 
-// Makes the calling thread the one whose reads are pending on `e`. False: another thread's are.
-bool Own(FdEntry* e, ThreadState* s, uint64_t start) {
-  uint32_t owner = __atomic_load_n(&e->owner, __ATOMIC_ACQUIRE);
-  if (owner == s->tid && e->token == s->token) {
-    return true;
-  }
-  if (owner != 0 && e->token == s->token) {
-    // Another thread of this process. Its reads stay pending for a while; then it has moved on.
-    if (start - e->last < TicksOf(1000000000u)) {
-      return false;
-    }
-    WritePending(e, static_cast<FdKind>(e->kind));
-  }
-  if (!__atomic_compare_exchange_n(&e->owner, &owner, s->tid, false, __ATOMIC_ACQ_REL,
-                                   __ATOMIC_ACQUIRE)) {
-    return false;
-  }
-  e->token = s->token;
-  e->bytes = 0;
-  e->busy = 0;
-  return true;
-}
-
-void NoteDirty(ThreadState* s, int fd) {
-  for (uint32_t i = 0; i < s->dirty_count; ++i) {
-    if (s->dirty[i] == fd) {
-      return;
-    }
-  }
-  if (s->dirty_count < kDirtyFiles) {
-    s->dirty[s->dirty_count++] = fd;
-  }
+// Of a file or socket that is known: the number is another's by now, closed and opened past us.
+bool HasChanged(int fd, const FdEntry* e) {
+  struct stat st;
+  return StatOf(fd, &st) && !IsFile(e, st);
 }
 
 }  // namespace
 
-FdKind KindOf(int fd) {
+Descriptor Identify(int fd) {
   FdEntry* e = EntryOf(fd, true);
   if (e == nullptr) {
-    return FdKind::kOther;
+    return {fd, 0, FdKind::kOther, 0};
   }
-  auto kind = static_cast<FdKind>(__atomic_load_n(&e->kind, __ATOMIC_RELAXED));
+  auto kind = static_cast<FdKind>(Get(e->kind));
+  if ((kind == FdKind::kDataset || kind == FdKind::kNetwork) && !HasPending(fd, Get(e->serial)) &&
+      HasChanged(fd, e)) {
+    Forget(e);
+    kind = FdKind::kUnknown;
+  }
   if (kind == FdKind::kUnknown) {
     const int saved = errno;
     kind = Classify(fd, e);
-    __atomic_store_n(&e->kind, static_cast<uint32_t>(kind), __ATOMIC_RELAXED);
+    Let(&e->kind, static_cast<uint32_t>(kind));
     errno = saved;
   }
-  return kind;
-}
-
-uint64_t ObjectOf(int fd) {
-  const FdEntry* e = EntryOf(fd, false);
-  return e != nullptr ? e->object : 0;
+  return {fd, Get(e->serial), kind, Get(e->object)};
 }
 
 void OnOpen(int fd, uint64_t start, const char* path) {
@@ -199,28 +166,32 @@ void OnOpen(int fd, uint64_t start, const char* path) {
     return;
   }
   Forget(e);
-  e->opened = start;
-  e->open_busy = start != 0 ? Now() - start : 0;
+  if (start == 0) {
+    return;
+  }
+  Let(&e->open_busy, Now() - start);
+  Let(&e->opened, start);
   // A name saves the readlink at the first read, the dearest part of it.
   char name[kMaxPath];
-  const size_t size = start != 0 && path != nullptr ? NameOpened(path, name) : 0;
-  if (size != 0) {
+  const size_t size = path != nullptr ? NameOpened(path, name) : 0;
+  struct stat st;
+  if (size != 0 && StatOf(fd, &st)) {
     const bool dataset = IsDatasetPath(name, size);
-    e->object = dataset ? Intern(name, size) : 0;
-    e->named = static_cast<uint32_t>(dataset ? FdKind::kDataset : FdKind::kOther);
+    NoteFile(e, st);
+    Let(&e->object, dataset ? Intern(name, size) : uint64_t{0});
+    Let(&e->named, static_cast<uint32_t>(dataset ? FdKind::kDataset : FdKind::kOther));
   }
 }
 
 void OnClose(int fd) {
   FdEntry* e = EntryOf(fd, false);
-  if (e == nullptr || __atomic_load_n(&e->kind, __ATOMIC_RELAXED) == 0) {
+  if (e == nullptr) {
     return;
   }
-  if (e->bytes != 0 && e->token == 0 && g_without_slot) {
-    CountDropped(1);
-  } else if (e->bytes != 0 && e->token == *g_guard) {
+  const auto kind = static_cast<FdKind>(Get(e->kind));
+  if (kind == FdKind::kDataset || kind == FdKind::kNetwork) {
     const int saved = errno;
-    WritePending(e, static_cast<FdKind>(e->kind));
+    FlushReadsOf(fd, Get(e->serial));
     errno = saved;
   }
   Forget(e);
@@ -241,112 +212,33 @@ void OnCloseRange(unsigned first, unsigned last) {
   }
 }
 
-void OnRead(int fd, FdKind kind, uint64_t start, uint64_t end, uint64_t bytes) {
-  ThreadState* s = Self();
-  FdEntry* e = EntryOf(fd, false);
-  if (s == nullptr && e != nullptr && g_without_slot) {
-    e->bytes = bytes + (e->token == 0 ? e->bytes : 0);  // one record the less when it is closed
-    e->token = 0;
+void LookAgain(int fd) {
+  if (FdEntry* e = EntryOf(fd, false); e != nullptr) {
+    Let(&e->kind, 0u);
   }
-  if (s == nullptr || e == nullptr) {
-    return;
-  }
-  if (!Own(e, s, start)) {
-    const bool network = kind == FdKind::kNetwork;
-    Emit(wire::kRead, Name(network ? &g_socket_name : &g_file_name), start, end - start, 0, bytes,
-         e->object, network ? wire::kFlagNetwork : uint8_t{0});
-    return;
-  }
-  const bool pending = e->bytes != 0;
-  if (pending && (!SameContext(e->context, s->context) || e->bytes >= kFlushBytes ||
-                  (kind == FdKind::kNetwork && start - e->last > TicksOf(kNetworkGapNs)))) {
-    WritePending(e, kind);
-  }
-  if (e->bytes == 0) {
-    e->context = s->context;
-    e->first = start;
-    e->busy = 0;
-    if (e->opened != 0 && start - e->opened < TicksOf(1000000000u)) {
-      e->first = e->opened;
-      e->busy = e->open_busy;
-    }
-    e->opened = 0;
-    NoteDirty(s, fd);
-  }
-  e->last = end;
-  e->busy += end - start;
-  e->bytes += bytes;
 }
 
-void OnMap(int fd, uint64_t start, uint64_t end, uint64_t bytes) {
+void OnMap(const Descriptor& from, uint64_t start, uint64_t end, uint64_t bytes) {
   AddMapped(bytes);
   if (ProgramWrites(wire::kRead)) {
     return;
   }
-  Emit(wire::kRead, Name(&g_map_name), start, end - start, 0, bytes, ObjectOf(fd),
+  Emit(wire::kRead, Name(&g_map_name), start, end - start, 0, bytes, from.object,
        wire::kFlagMapped);
 }
 
-void FlushDirtyFiles(ThreadState* s) {
-  const uint32_t count = s->dirty_count;
-  s->dirty_count = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    FdEntry* e = EntryOf(s->dirty[i], false);
-    if (e != nullptr && e->owner == s->tid && e->token == s->token && e->bytes != 0) {
-      WritePending(e, static_cast<FdKind>(e->kind));
-    }
+uint64_t TakeOpened(int fd, uint64_t* busy) {
+  FdEntry* e = EntryOf(fd, false);
+  if (e == nullptr || Get(e->opened) == 0) {
+    return 0;
   }
+  *busy = Get(e->open_busy);
+  return __atomic_exchange_n(&e->opened, uint64_t{0}, __ATOMIC_RELAXED);
 }
 
-ReadCall::ReadCall(int fd) : fd_(fd), on_(Recording()) {
-  if (!on_) {
-    return;
-  }
-  kind_ = KindOf(fd);
-  spoken_for_ = ProgramWrites(wire::kRead);
-  if (!spoken_for_ && (kind_ == FdKind::kDataset || kind_ == FdKind::kNetwork)) {
-    // Open while the call runs: a process killed inside it shows what it was waiting for.
-    token_ = Begin(wire::kRead, g_file_name.id, __builtin_frame_address(0), false);
-    start_ = Now();
-  }
-}
-
-void ReadCall::Done(int64_t bytes) {
-  if (!on_) {
-    return;
-  }
-  const int saved = errno;
-  if (bytes > 0) {
-    AddHooked(static_cast<uint64_t>(bytes));
-  }
-  if (kind_ == FdKind::kDataset || kind_ == FdKind::kNetwork) {
-    const uint64_t end = spoken_for_ ? 0 : Now();
-    Cancel(token_);
-    if (bytes > 0) {
-      const auto size = static_cast<uint64_t>(bytes);
-      kind_ == FdKind::kDataset ? AddDataset(size) : AddNetwork(size);
-      if (!spoken_for_) {
-        OnRead(fd_, kind_, start_, end, size);
-      }
-    }
-  }
-  errno = saved;
-}
-
-void ReadCall::DoneSocket(int64_t bytes) {
-  if (!on_ || kind_ != FdKind::kNetwork) {
-    return;
-  }
-  const int saved = errno;
-  const uint64_t end = Now();
-  Cancel(token_);
-  if (bytes > 0) {
-    AddNetwork(static_cast<uint64_t>(bytes));
-    if (!spoken_for_) {
-      OnRead(fd_, kind_, start_, end, static_cast<uint64_t>(bytes));
-    }
-  }
-  errno = saved;
+bool IsFirstLoss(int fd) {
+  FdEntry* e = EntryOf(fd, false);
+  return e == nullptr || __atomic_exchange_n(&e->lost, 1u, __ATOMIC_RELAXED) == 0;
 }
 
 }  // namespace penstock::agent

@@ -95,6 +95,11 @@ bool NeedsMode(int flags) {
   return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
+// What `path` names: nothing where the file that is made has no name.
+const char* NamedBy(const char* path, int flags) {
+  return (flags & O_TMPFILE) == O_TMPFILE ? nullptr : path;
+}
+
 using FnOpen2 = int(const char*, int);
 using FnOpenat2 = int(int, const char*, int);
 
@@ -102,6 +107,8 @@ using FnOpenat2 = int(int, const char*, int);
 }  // namespace penstock::agent
 
 using penstock::agent::CountReadAhead;
+using penstock::agent::LookAgain;
+using penstock::agent::NamedBy;
 using penstock::agent::NeedsMode;
 using penstock::agent::OnClose;
 using penstock::agent::OnCloseRange;
@@ -118,48 +125,48 @@ using penstock::agent::OpenCall;
 
 PENSTOCK_EXPORT int open(const char* path, int flags, ...) {
   PENSTOCK_MODE_ARGUMENT(mode, flags)
-  OpenCall call(path);
+  OpenCall call(NamedBy(path, flags));
   return call.Run([&] { return PENSTOCK_REAL(open)(path, flags, mode); });
 }
 
 PENSTOCK_EXPORT int open64(const char* path, int flags, ...) {
   PENSTOCK_MODE_ARGUMENT(mode, flags)
-  OpenCall call(path);
+  OpenCall call(NamedBy(path, flags));
   return call.Run([&] { return PENSTOCK_REAL(open64)(path, flags, mode); });
 }
 
 PENSTOCK_EXPORT int openat(int dir, const char* path, int flags, ...) {
   PENSTOCK_MODE_ARGUMENT(mode, flags)
-  OpenCall call(path, dir);
+  OpenCall call(NamedBy(path, flags), dir);
   return call.Run([&] { return PENSTOCK_REAL(openat)(dir, path, flags, mode); });
 }
 
 PENSTOCK_EXPORT int openat64(int dir, const char* path, int flags, ...) {
   PENSTOCK_MODE_ARGUMENT(mode, flags)
-  OpenCall call(path, dir);
+  OpenCall call(NamedBy(path, flags), dir);
   return call.Run([&] { return PENSTOCK_REAL(openat64)(dir, path, flags, mode); });
 }
 
 PENSTOCK_EXPORT int __open_2(const char* path, int flags) {
-  OpenCall call(path);
+  OpenCall call(NamedBy(path, flags));
   return call.Run(
       [&] { return PENSTOCK_REAL_AS(__open_2, penstock::agent::FnOpen2)(path, flags); });
 }
 
 PENSTOCK_EXPORT int __open64_2(const char* path, int flags) {
-  OpenCall call(path);
+  OpenCall call(NamedBy(path, flags));
   return call.Run(
       [&] { return PENSTOCK_REAL_AS(__open64_2, penstock::agent::FnOpen2)(path, flags); });
 }
 
 PENSTOCK_EXPORT int __openat_2(int dir, const char* path, int flags) {
-  OpenCall call(path, dir);
+  OpenCall call(NamedBy(path, flags), dir);
   return call.Run(
       [&] { return PENSTOCK_REAL_AS(__openat_2, penstock::agent::FnOpenat2)(dir, path, flags); });
 }
 
 PENSTOCK_EXPORT int __openat64_2(int dir, const char* path, int flags) {
-  OpenCall call(path, dir);
+  OpenCall call(NamedBy(path, flags), dir);
   return call.Run(
       [&] { return PENSTOCK_REAL_AS(__openat64_2, penstock::agent::FnOpenat2)(dir, path, flags); });
 }
@@ -191,13 +198,11 @@ PENSTOCK_EXPORT FILE* freopen64(const char* path, const char* mode, FILE* file) 
 }
 
 // fdopen() gives a stream to a descriptor that is known already; hooked so that a descriptor made
-// behind our back (a raw system call) is looked at afresh.
+// past us (by a raw system call) is looked at afresh.
 PENSTOCK_EXPORT FILE* fdopen(int fd, const char* mode) {
   FILE* file = PENSTOCK_REAL(fdopen)(fd, mode);
   if (file != nullptr) {
-    const int saved = errno;
-    OnClose(fd);
-    errno = saved;
+    LookAgain(fd);
   }
   return file;
 }

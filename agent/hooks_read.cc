@@ -9,9 +9,11 @@
 
 #include "agent/fd_table.h"
 #include "agent/hook.h"
+#include "agent/pending_reads.h"
 
+using penstock::agent::Descriptor;
 using penstock::agent::FdKind;
-using penstock::agent::KindOf;
+using penstock::agent::Identify;
 using penstock::agent::Now;
 using penstock::agent::OnMap;
 using penstock::agent::ReadCall;
@@ -92,15 +94,18 @@ namespace {
 
 template <class Real, class Offset>
 void* Map(Real real, void* at, size_t size, int protection, int flags, int fd, Offset offset) {
-  if (fd < 0 || (flags & MAP_ANONYMOUS) != 0 || (protection & PROT_READ) == 0 || !Recording() ||
-      KindOf(fd) != FdKind::kDataset) {
+  if (fd < 0 || (flags & MAP_ANONYMOUS) != 0 || (protection & PROT_READ) == 0 || !Recording()) {
+    return real(at, size, protection, flags, fd, offset);
+  }
+  const Descriptor from = Identify(fd);
+  if (from.kind != FdKind::kDataset) {
     return real(at, size, protection, flags, fd, offset);
   }
   const uint64_t start = Now();
   void* result = real(at, size, protection, flags, fd, offset);
   if (result != MAP_FAILED) {
     const int saved = errno;
-    OnMap(fd, start, Now(), size);
+    OnMap(from, start, Now(), size);
     errno = saved;
   }
   return result;

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/fd_table.h"
 #include "agent/hook.h"
+#include "agent/pending_reads.h"
 
 using penstock::agent::ReadCall;
 

@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "agent/fd_table.h"
 #include "agent/linear.h"
+#include "agent/pending_reads.h"
 #include "agent/rank_facts.h"
 #include "agent/recorder.h"
 #include "agent/segment.h"
@@ -247,7 +247,7 @@ void AnnounceProcess() {
 
 void StandDown(uint32_t feature) {
   if (ThreadState* s = Recording() ? Self() : nullptr; s != nullptr) {
-    FlushDirtyFiles(s);
+    FlushReads(s);
     SetFeature(feature);
   }
   g_config.on = false;  // children that are exec'ed are not brought back either
@@ -270,10 +270,14 @@ void EndProcess() {
       g_slot == nullptr || g_slot->pid != sys::Pid()) {
     return;
   }
-  if (FinishLinear()) {
-    g_failed = 1;  // for children that it still forks
-    g_without_slot = true;
-    *g_guard = *g_guard ^ kEnded;  // every thread asks anew: see IsEnded()
+  // First: what other threads read meanwhile is either in what is written or counted as lost.
+  g_failed = 1;  // also for children that it still forks
+  g_without_slot = true;
+  *g_guard = *g_guard ^ kEnded;  // every thread asks anew: see IsEnded()
+  if (!FinishLinear()) {
+    *g_guard = *g_guard ^ kEnded;
+    g_without_slot = false;
+    g_failed = 0;
   }
 }
 

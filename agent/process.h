@@ -38,6 +38,10 @@ struct Counters {
   uint64_t dataset;
   uint64_t network;
   uint64_t mapped;
+  uint64_t lost;  // of files
+  uint64_t claimed;
+  uint64_t network_lost;
+  uint64_t network_claimed;
   uint32_t features;
   uint32_t misses;
 };
@@ -89,8 +93,12 @@ void NoteProcess();
 void AnnounceProcess();
 
 void AddHooked(uint64_t bytes);
-void AddDataset(uint64_t bytes);
-void AddNetwork(uint64_t bytes);
+// Bytes that a read of a dataset file or socket returned: exactly one of these three for each.
+void AddRead(bool network, uint64_t bytes);     // in a span, or pending
+void AddLost(bool network, uint64_t bytes);     // in none
+void AddClaimed(bool network, uint64_t bytes);  // in one that the program writes
+// What was pending could not be written.
+void MoveToLost(bool network, uint64_t bytes);
 void AddMapped(uint64_t bytes);
 void SetFeature(uint32_t feature);
 void SetRole(uint32_t role, int32_t worker_id);

@@ -52,6 +52,10 @@ void FillSlot(wire::ProcessSlot* slot) {
   slot->bytes_dataset = 0;
   slot->bytes_network = 0;
   slot->bytes_mapped = 0;
+  slot->bytes_lost = 0;
+  slot->bytes_claimed = 0;
+  slot->network_lost = 0;
+  slot->network_claimed = 0;
   FoldLocals(slot);
   slot->dropped = 0;
   slot->features = g_local.features;
@@ -128,11 +132,26 @@ bool ClaimSlot() {
 void AddHooked(uint64_t bytes) {
   Add(&g_local.hooked, &wire::ProcessSlot::bytes_hooked, bytes);
 }
-void AddDataset(uint64_t bytes) {
-  Add(&g_local.dataset, &wire::ProcessSlot::bytes_dataset, bytes);
+void AddRead(bool network, uint64_t bytes) {
+  network ? Add(&g_local.network, &wire::ProcessSlot::bytes_network, bytes)
+          : Add(&g_local.dataset, &wire::ProcessSlot::bytes_dataset, bytes);
 }
-void AddNetwork(uint64_t bytes) {
-  Add(&g_local.network, &wire::ProcessSlot::bytes_network, bytes);
+void AddLost(bool network, uint64_t bytes) {
+  if (OwnSlot() == nullptr && g_header != nullptr && g_without_slot) {
+    __atomic_fetch_add(&g_header->bytes_lost, bytes, __ATOMIC_RELAXED);
+    return;
+  }
+  network ? Add(&g_local.network_lost, &wire::ProcessSlot::network_lost, bytes)
+          : Add(&g_local.lost, &wire::ProcessSlot::bytes_lost, bytes);
+  NoteLateLoss();
+}
+void AddClaimed(bool network, uint64_t bytes) {
+  network ? Add(&g_local.network_claimed, &wire::ProcessSlot::network_claimed, bytes)
+          : Add(&g_local.claimed, &wire::ProcessSlot::bytes_claimed, bytes);
+}
+void MoveToLost(bool network, uint64_t bytes) {
+  AddRead(network, uint64_t{0} - bytes);
+  AddLost(network, bytes);
 }
 void AddMapped(uint64_t bytes) {
   Add(&g_local.mapped, &wire::ProcessSlot::bytes_mapped, bytes);

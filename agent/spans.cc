@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 #include "agent/chunk_writer.h"
-#include "agent/fd_table.h"
+#include "agent/pending_reads.h"
 #include "agent/process.h"
 #include "agent/recorder.h"
 #include "agent/sys.h"
@@ -187,8 +187,8 @@ void End(Token token, uint64_t bytes, uint64_t object, uint8_t flags) {
     work = cpu > o.cpu ? cpu - o.cpu : 0;
     flags |= wire::kFlagCpu;
   }
-  if (o.stage == wire::kSample && s->dirty_count != 0) {
-    FlushDirtyFiles(s);
+  if (o.stage == wire::kSample && s->pending != 0) {
+    FlushReads(s);
   }
   if (o.has_faults) {
     const uint64_t faults = MajorFaults() - o.faults;

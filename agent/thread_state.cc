@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "agent/chunk_writer.h"
-#include "agent/fd_table.h"
+#include "agent/pending_reads.h"
 #include "agent/process.h"
 #include "agent/sys.h"
 
@@ -118,7 +118,7 @@ void ReleaseThread(void* state) {
   if (s == nullptr || s->token != *g_guard || t_state != s) {
     return;
   }
-  FlushDirtyFiles(s);
+  FlushReads(s);
   EndOpenSpans(s);
   CloseRanges(s->nvtx);
   t_state = nullptr;

@@ -12,7 +12,6 @@
 namespace penstock::agent {
 
 inline constexpr uint32_t kMaxDepth = 32;
-inline constexpr int kDirtyFiles = 8;
 
 struct Context {
   int64_t sample = wire::kNoSample;
@@ -56,8 +55,11 @@ struct ThreadState {
   uint64_t cpu_ticks;  // when thread CPU time was read last, 0 = never
   uint64_t cpu_value;  // what it was, ns
   uint64_t dropped;
-  int dirty[kDirtyFiles];  // file descriptors with reads not written yet
-  uint32_t dirty_count;
+  // Of ChunkHeader::pending: which are in use (bits), of which descriptors, the one used last.
+  uint32_t pending;
+  uint32_t pending_last;
+  int pending_fd[wire::kPendingReads];
+  uint32_t pending_serial[wire::kPendingReads];
   uint32_t open_stage[wire::kStageCount];
   uint32_t native_stage[wire::kStageCount];  // of those, opened by the program itself
   OpenSpan open[kMaxDepth];

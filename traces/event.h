@@ -126,12 +126,19 @@ struct ProcessInfo {
   std::map<std::string, std::string> facts;  // of this process
   // Coverage: what hooks saw against what the kernel counted, both at the same moment.
   Bytes bytes_hooked;   // every hooked read of any file
-  Bytes bytes_dataset;  // of those, dataset files
+  Bytes bytes_dataset;  // of those, dataset files: in spans, lost and claimed
   Bytes bytes_network;
   Bytes bytes_mapped;
   Bytes bytes_kernel;  // rchar of /proc/PID/io since the agent came in; 0: not known
   std::uint64_t dropped = 0;
   std::uint64_t hook_misses = 0;
+  // Conservation: what is in spans, and these, are all that the reads returned.
+  bool counted = false;  // the counts hold for the end of the trace, and can be compared with it
+  Bytes bytes_lost;      // of bytes_dataset: in no span
+  Bytes bytes_claimed;   // of bytes_dataset: in spans that the program writes itself
+  Bytes network_lost;    // the same of bytes_network
+  Bytes network_claimed;
+  Bytes bytes_open;  // by so much they may differ: threads were killed while they counted a read
 };
 
 // What is missing from a trace, or was damaged. All zero: nothing is.

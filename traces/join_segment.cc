@@ -102,13 +102,18 @@ std::unique_ptr<ChunkBytes> CopyChunk(const ChunkView& chunk, std::span<const st
     if (pid == 0 || chunk.state() == wire::kChunkFree) return nullptr;
     const std::uint32_t index = __atomic_load_n(&h.index, __ATOMIC_ACQUIRE);
     const std::uint32_t sequence = __atomic_load_n(&h.sequence, __ATOMIC_ACQUIRE);
-    const std::uint32_t committed = chunk.committed();
+    const ChunkView::PendingReads pending = chunk.Pending();
+    const std::uint32_t committed = pending.committed;
     std::memcpy(copy->data(), bytes.data(), bytes.size());
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (__atomic_load_n(&h.index, __ATOMIC_RELAXED) == index &&
         __atomic_load_n(&h.sequence, __ATOMIC_RELAXED) == sequence && chunk.pid() == pid &&
         chunk.committed() >= committed) {
-      HeaderOf(*copy).committed = committed;
+      wire::ChunkHeader& copied = HeaderOf(*copy);
+      copied.committed = committed;
+      copied.closing = pending.closing;
+      copied.counting = pending.counting;
+      std::copy(std::begin(pending.reads), std::end(pending.reads), std::begin(copied.pending));
       return copy;
     }
   }
@@ -120,15 +125,33 @@ bool IsSameUse(const wire::ChunkHeader& a, const wire::ChunkHeader& b) {
          a.process_start == b.process_start && a.sequence == b.sequence;
 }
 
-// The chunks first, the header last: it counts at least what they hold.
+// What a process has counted.
+std::array<std::uint64_t, 6> CountsOf(const wire::ProcessSlot& slot) {
+  const auto load = [](const std::uint64_t& field) {
+    return __atomic_load_n(&field, __ATOMIC_RELAXED);
+  };
+  return {load(slot.bytes_dataset), load(slot.bytes_network),   load(slot.bytes_lost),
+          load(slot.network_lost),  load(slot.bytes_claimed), load(slot.network_claimed)};
+}
+
+// The chunks first, the header last: it counts at least what they hold. Where that is more than it
+// was, the two are not of one moment.
 Copies CopySegment(const AttachedSegment& segment) {
   Copies copies;
+  std::vector<std::array<std::uint64_t, 6>> before;
+  for (const wire::ProcessSlot& slot : segment.header().processes) {
+    before.push_back(CountsOf(slot));
+  }
   for (std::size_t i = 0; i < segment.chunks(); ++i) {
     const std::span<std::byte> bytes = segment.chunk(i);
     auto copy = CopyChunk(ChunkView(bytes), bytes);
     if (copy) copies.chunks.push_back(std::move(copy));
   }
   std::memcpy(copies.header.get(), &segment.header(), sizeof(wire::FileHeader));
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    wire::ProcessSlot& slot = copies.header->processes[i];
+    slot.features |= CountsOf(slot) != before[i] ? wire::kFeatureMoving : 0;
+  }
   return copies;
 }
 

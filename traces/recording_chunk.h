@@ -60,6 +60,34 @@ class ChunkView {
   }
   // What spans several calls; its stage is 0 if there is none.
   [[nodiscard]] wire::Inflight Operation() const { return Copy(header().operation); }
+  // What it has read and not written; of one moment, if its thread is dead or can be caught between
+  // two changes.
+  struct PendingReads {
+    wire::PendingRead reads[wire::kPendingReads];
+    std::uint64_t closing;
+    std::uint64_t counting;
+    std::uint32_t committed;
+  };
+  [[nodiscard]] PendingReads Pending() const {
+    constexpr int kTries = 8;
+    PendingReads out;
+    const wire::ChunkHeader& h = header();
+    for (int i = 0; i < kTries; ++i) {
+      // The count before the reads: one that is complete by then has grown the process's counts.
+      out.closing = __atomic_load_n(&h.closing, __ATOMIC_ACQUIRE);
+      out.counting = __atomic_load_n(&h.counting, __ATOMIC_ACQUIRE);
+      out.committed = committed();
+      for (std::uint32_t k = 0; k < wire::kPendingReads; ++k) {
+        out.reads[k] = Copy(h.pending[k]);
+      }
+      __atomic_thread_fence(__ATOMIC_ACQUIRE);
+      if (committed() == out.committed &&
+          __atomic_load_n(&h.closing, __ATOMIC_RELAXED) == out.closing) {
+        break;
+      }
+    }
+    return out;
+  }
   // Records that lie inside the file.
   [[nodiscard]] std::uint32_t room() const {
     return has_header() ? static_cast<std::uint32_t>((bytes_.size() - wire::kChunkHeaderSize) /
@@ -92,6 +120,9 @@ class ChunkView {
     __atomic_store_n(&h.committed, 0u, __ATOMIC_RELAXED);
     __atomic_store_n(&h.pid, 0u, __ATOMIC_RELAXED);
     __atomic_store_n(&h.drained, std::uint64_t{0}, __ATOMIC_RELAXED);
+    for (wire::PendingRead& read : h.pending) {
+      __atomic_store_n(&read.bytes, std::uint64_t{0}, __ATOMIC_RELAXED);
+    }
     h.tid = 0;
     h.writer = 0;
     h.process_start = 0;
@@ -99,14 +130,15 @@ class ChunkView {
   }
 
  private:
-  static wire::Inflight Copy(const wire::Inflight& entry) {
-    std::uint64_t words[sizeof(wire::Inflight) / 8];
+  template <class Entry>
+  static Entry Copy(const Entry& entry) {
+    std::uint64_t words[sizeof(Entry) / 8];
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): shared memory
     const auto* from = reinterpret_cast<const std::uint64_t*>(&entry);
     for (std::size_t w = 0; w < std::size(words); ++w) {
       words[w] = __atomic_load_n(from + w, __ATOMIC_RELAXED);
     }
-    wire::Inflight out;
+    Entry out;
     std::memcpy(&out, words, sizeof out);
     return out;
   }

@@ -83,8 +83,8 @@ void RecordingDrain::Impl::PoolAnchors() {
 
 void RecordingDrain::Impl::SyncProcesses(Packer& out) {
   const wire::FileMode mode = Mode();
-  for (const wire::ProcessSlot& slot : header().processes) {
-    processes.Sync(slot, mode, out);
+  for (std::uint32_t i = 0; i < wire::kMaxProcesses; ++i) {
+    processes.Sync(i, header().processes[i], mode, out);
   }
 }
 
@@ -119,7 +119,8 @@ bool RecordingDrain::Impl::OpenChunk(const ChunkView& chunk, ChunkState& state, 
   }
   const std::uint32_t pid = chunk.pid();
   // Free, or being claimed at this moment.
-  if (pid == 0 && (Mode() == wire::kRing || chunk.IsZero())) {
+  if (pid == 0 && (Mode() == wire::kRing || chunk.IsZero() ||
+                   (chunk.committed() == 0 && chunk.header().magic == wire::kChunkMagic))) {
     return false;
   }
   const wire::ChunkHeader& h = chunk.header();
@@ -205,7 +206,7 @@ std::uint64_t RecordingDrain::Impl::DrainChunk(std::size_t i, Packer& out) {
   return records;
 }
 
-// Writes what a dead thread was in the middle of, once; gives its chunk back.
+// Writes what a dead thread left, once; gives its chunk back.
 void RecordingDrain::Impl::EndOfLife(std::size_t i, const IsDead& is_dead, Packer& out) {
   ChunkState& state = chunks[i];
   if (state.thread == ~0u || state.inflight_done) {
@@ -220,23 +221,84 @@ void RecordingDrain::Impl::EndOfLife(std::size_t i, const IsDead& is_dead, Packe
     DrainChunk(i, out);  // filled since we were there
     return;
   }
-  if (!is_dead(chunk.pid(), h.process_start, h.writer != 0 ? h.writer : h.tid)) {
+  if (!IsReplaced(h) && !is_dead(chunk.pid(), h.process_start, h.writer != 0 ? h.writer : h.tid)) {
     return;
   }
-  DrainChunk(i, out);  // what it committed between our visit and its end
-  if (chunks[i].thread == ~0u) {
-    return;
-  }
-  DropText(state);
-  state.inflight_done = true;
-  Thread& thread = threads[state.thread];
-  if (h.sequence == thread.sequence) {
-    WriteInflight(chunk, thread, out);
-  }
+  WriteRest(i, out);
   if (recycle && !state.finished) {
     state.finished = true;
     ++finished_chunks;
   }
+}
+
+bool RecordingDrain::Impl::IsReplaced(const wire::ChunkHeader& chunk) const {
+  if (chunk.process >= wire::kMaxProcesses) {
+    return false;
+  }
+  const wire::ProcessSlot& slot = header().processes[chunk.process];
+  return __atomic_load_n(&slot.state, __ATOMIC_ACQUIRE) == wire::kProcessReplaced &&
+         slot.pid == chunk.pid && slot.process_start == chunk.process_start;
+}
+
+bool RecordingDrain::Impl::IsTakenOver(std::size_t i) {
+  const ChunkView chunk = Chunk(i);
+  const wire::ChunkHeader& h = chunk.header();
+  if (chunk.state() == wire::kChunkFull) {
+    return true;
+  }
+  if (header().minor < wire::kMinorCounted) {
+    return h.sequence != threads[chunks[i].thread].sequence;
+  }
+  const auto key = [](const ChunkView& view, std::uint64_t claimed) {
+    return std::make_tuple(view.pid(), view.header().process_start, view.header().tid, claimed);
+  };
+  if (Mode() == wire::kLinear) {
+    // Every chunk that was filled is in the file as it was written, with what was pending then.
+    for (std::size_t k = 0; taken_over.empty() && k < chunks.size(); ++k) {
+      const ChunkView other = Chunk(k);
+      if (other.has_header() && other.header().magic == wire::kChunkMagic) {
+        taken_over.insert(key(other, other.header().previous));
+      }
+    }
+    return h.previous != h.anchor.ticks && taken_over.count(key(chunk, h.anchor.ticks)) != 0;
+  }
+  // It was killed when it had both. The newer may have come after we looked.
+  const std::size_t used = UsedChunks();
+  for (std::size_t k = 0; k < used; ++k) {
+    const ChunkView other = Chunk(k);
+    if (k != i && other.has_header() && other.header().magic == wire::kChunkMagic &&
+        other.header().previous != 0 &&
+        key(other, other.header().previous) == key(chunk, h.anchor.ticks)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void RecordingDrain::Impl::WriteRest(std::size_t i, Packer& out) {
+  const ChunkView chunk = Chunk(i);
+  ChunkState& state = chunks[i];
+  DrainChunk(i, out);  // what it committed between our visit and its end
+  ChunkView::PendingReads pending = chunk.Pending();
+  // At the end of a recording the thread may still run.
+  for (int tries = 0; pending.committed > state.taken && tries < 8; ++tries) {
+    DrainChunk(i, out);
+    pending = chunk.Pending();
+  }
+  DropText(state);
+  state.inflight_done = true;
+  const bool reads =
+      pending.counting != 0 || std::any_of(std::begin(pending.reads), std::end(pending.reads),
+                                           [](const auto& read) { return read.bytes != 0; });
+  const bool inside = chunk.inflight_depth() != 0 || chunk.Operation().stage != wire::kStageNone;
+  if ((!reads && !inside) || IsTakenOver(i)) {
+    return;
+  }
+  Thread& thread = threads[state.thread];
+  if (reads && header().minor >= wire::kMinorCounted) {
+    WritePending(pending, thread, out);
+  }
+  WriteInflight(chunk, thread, out);
 }
 
 void RecordingDrain::Impl::Release() {
@@ -306,6 +368,11 @@ void RecordingDrain::Impl::Finish(Packer& out) {
     found.unsealed = __atomic_load_n(&h.sealed, __ATOMIC_RELAXED) == 0;
   }
   Drain(out, [](std::uint32_t, std::uint64_t, std::uint32_t) { return true; });
+  processes.Settle(h);
+  processes.Publish(out);
+  if (const std::uint64_t lost = __atomic_load_n(&h.bytes_lost, __ATOMIC_RELAXED); lost != 0) {
+    out.SetFact("record.bytes_lost", fmt::format("{}", lost));
+  }
   out.SetFact("host", std::string_view(h.host, strnlen(h.host, sizeof h.host)));
   out.SetFact("boot_id", std::string_view(h.boot_id, strnlen(h.boot_id, sizeof h.boot_id)));
   if (Mode() == wire::kLinear) {

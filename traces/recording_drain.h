@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -54,6 +55,13 @@ struct RecordingDrain::Impl {
   bool OpenChunk(const ChunkView& chunk, ChunkState& state, Packer& out);
   void EndOfLife(std::size_t i, const IsDead& is_dead, Packer& out);
   void Release();
+  // What a dead thread leaves in its last chunk: reads that were pending, and what it was in the
+  // middle of.
+  void WriteRest(std::size_t i, Packer& out);
+  [[nodiscard]] bool IsTakenOver(std::size_t i);
+  // The process runs another program by now (exec): the threads of the chunk's are gone.
+  [[nodiscard]] bool IsReplaced(const wire::ChunkHeader& chunk) const;
+  void WritePending(const ChunkView::PendingReads& pending, Thread& thread, Packer& out);
   void WriteInflight(const ChunkView& chunk, Thread& thread, Packer& out);
   void WriteUnfinished(const wire::Inflight& open, std::uint8_t depth, std::int64_t last,
                        const Thread& thread, Packer& out);
@@ -86,6 +94,8 @@ struct RecordingDrain::Impl {
   RecordingStrings strings;
   Losses found;   // damage met so far
   Losses losses;  // everything, as of the last drain
+  // Linear: what chunks were taken over from, by process, start, thread and time of the claim.
+  std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t>> taken_over;
   // Of the chunk that is being drained:
   std::uint64_t latest_ticks = 0;
 };

@@ -14,8 +14,8 @@ constexpr std::size_t kMaxLibraries = 1024;
 constexpr std::size_t kMaxFacts = 4096;
 
 template <class T>
-T Load(const T& field) {
-  return __atomic_load_n(&field, __ATOMIC_RELAXED);
+T Load(const T& field, int order = __ATOMIC_RELAXED) {
+  return __atomic_load_n(&field, order);
 }
 
 // Sets `to` and reports whether that changed it.
@@ -73,37 +73,118 @@ RecordingProcesses::Entry& RecordingProcesses::Reach(const Key& key, Packer& out
   return entries_[at->second];
 }
 
-void RecordingProcesses::Sync(const wire::ProcessSlot& slot, wire::FileMode mode, Packer& out) {
-  if (__atomic_load_n(&slot.state, __ATOMIC_ACQUIRE) != wire::kProcessLive || slot.pid == 0) {
-    return;
-  }
-  Entry& entry = Reach({slot.pid, slot.process_start}, out);
-  ProcessInfo& info = entry.info;
-  const std::uint32_t role = Load(slot.role);
-  bool changed = Set(info.parent, slot.parent);
-  changed |= Set(info.role, role <= wire::kRoleWorker ? static_cast<wire::ProcessRole>(role)
-                                                      : wire::kRoleOther);
-  changed |= Set(info.worker_id, Load(slot.worker_id));
-  SyncRank(slot, entry);
-  changed |= Set(info.features, Load(slot.features));
-  changed |= Set(info.comm, Trimmed(slot.comm, sizeof slot.comm));
-  changed |= Set(info.bytes_dataset.value, Load(slot.bytes_dataset));
-  changed |= Set(info.bytes_network.value, Load(slot.bytes_network));
-  changed |= Set(info.bytes_mapped.value, Load(slot.bytes_mapped));
-  changed |= Set(info.dropped, Load(slot.dropped));
-  changed |= Set(info.hook_misses, std::uint64_t{Load(slot.hook_misses)});
-  std::uint64_t hooked = Load(slot.bytes_hooked);
+RecordingProcesses::Counts RecordingProcesses::Read(const wire::ProcessSlot& slot,
+                                                    wire::FileMode mode) {
+  Counts counts;
+  counts.hooked = Load(slot.bytes_hooked);
   if (mode == wire::kLinear) {
     // Nobody asks the kernel from outside: the pair that the process took itself.
     const std::uint64_t last = Load(slot.rchar_last);
     const std::uint64_t first = Load(slot.rchar_at_start);
     if (last > first) {
-      hooked = Load(slot.hooked_last);
-      changed |= Set(info.bytes_kernel.value, last - first);
+      counts.hooked = Load(slot.hooked_last);
+      counts.kernel = last - first;
     }
   }
-  changed |= Set(info.bytes_hooked.value, hooked);
+  counts.dataset = Load(slot.bytes_dataset);
+  counts.network = Load(slot.bytes_network);
+  counts.mapped = Load(slot.bytes_mapped);
+  counts.lost = Load(slot.bytes_lost);
+  counts.claimed = Load(slot.bytes_claimed);
+  counts.network_lost = Load(slot.network_lost);
+  counts.network_claimed = Load(slot.network_claimed);
+  counts.dropped = Load(slot.dropped);
+  counts.misses = Load(slot.hook_misses);
+  return counts;
+}
+
+bool RecordingProcesses::Sum(Entry& entry) {
+  Counts sum;
+  for (const auto& [index, counts] : entry.slots) {
+    sum.hooked += counts.hooked;
+    sum.kernel += counts.kernel;
+    sum.dataset += counts.dataset + counts.lost + counts.claimed;
+    sum.network += counts.network + counts.network_lost + counts.network_claimed;
+    sum.mapped += counts.mapped;
+    sum.lost += counts.lost;
+    sum.claimed += counts.claimed;
+    sum.network_lost += counts.network_lost;
+    sum.network_claimed += counts.network_claimed;
+    sum.dropped += counts.dropped;
+    sum.misses += counts.misses;
+  }
+  ProcessInfo& info = entry.info;
+  bool changed = Set(info.bytes_hooked.value, sum.hooked);
+  changed |= Set(info.bytes_kernel.value, sum.kernel);
+  changed |= Set(info.bytes_dataset.value, sum.dataset);
+  changed |= Set(info.bytes_network.value, sum.network);
+  changed |= Set(info.bytes_mapped.value, sum.mapped);
+  changed |= Set(info.bytes_lost.value, sum.lost);
+  changed |= Set(info.bytes_claimed.value, sum.claimed);
+  changed |= Set(info.network_lost.value, sum.network_lost);
+  changed |= Set(info.network_claimed.value, sum.network_claimed);
+  changed |= Set(info.dropped, sum.dropped);
+  changed |= Set(info.hook_misses, sum.misses);
+  return changed;
+}
+
+void RecordingProcesses::Sync(std::uint32_t index, const wire::ProcessSlot& slot,
+                              wire::FileMode mode, Packer& out) {
+  const std::uint32_t state = Load(slot.state, __ATOMIC_ACQUIRE);
+  if ((state != wire::kProcessLive && state != wire::kProcessReplaced) || slot.pid == 0) {
+    return;
+  }
+  Entry& entry = Reach({slot.pid, slot.process_start}, out);
+  const auto known = std::find_if(entry.slots.begin(), entry.slots.end(),
+                                  [index](const auto& one) { return one.first == index; });
+  const Counts counts = Read(slot, mode);
+  if (known == entry.slots.end()) {
+    entry.slots.emplace_back(index, counts);
+  } else {
+    known->second = counts;
+  }
+  bool changed = Sum(entry);
+  ProcessInfo& info = entry.info;
+  changed |= Set(info.features, info.features | (Load(slot.features) & ~wire::kFeatureMoving));
+  if (state == wire::kProcessLive) {
+    const std::uint32_t role = Load(slot.role);
+    changed |= Set(info.parent, slot.parent);
+    changed |= Set(info.role, role <= wire::kRoleWorker ? static_cast<wire::ProcessRole>(role)
+                                                        : wire::kRoleOther);
+    changed |= Set(info.worker_id, Load(slot.worker_id));
+    SyncRank(slot, entry);
+    changed |= Set(info.comm, Trimmed(slot.comm, sizeof slot.comm));
+  }
   entry.dirty = entry.dirty || changed;
+}
+
+void RecordingProcesses::AddOpen(ProcessId id, std::uint64_t bytes) {
+  for (Entry& entry : entries_) {
+    if (entry.id == id) {
+      const std::uint64_t sum = entry.info.bytes_open.value + bytes;
+      entry.info.bytes_open.value = sum >= bytes ? sum : ~std::uint64_t{0};
+      entry.dirty = true;
+    }
+  }
+}
+
+void RecordingProcesses::Settle(const wire::FileHeader& header) {
+  const wire::FileMode mode = header.mode == wire::kRing ? wire::kRing : wire::kLinear;
+  for (Entry& entry : entries_) {
+    bool counted = header.minor >= wire::kMinorCounted && !entry.slots.empty();
+    for (const auto& [index, counts] : entry.slots) {
+      const wire::ProcessSlot& slot = header.processes[index];
+      const std::uint32_t state = Load(slot.state, __ATOMIC_ACQUIRE);
+      const bool same =
+          slot.pid == entry.info.pid && slot.process_start == entry.info.process_start;
+      if (same && (state == wire::kProcessLive || state == wire::kProcessReplaced)) {
+        counted = counted && Read(slot, mode) == counts &&
+                  (Load(slot.features) & wire::kFeatureMoving) == 0;
+      }
+    }
+    entry.dirty = entry.dirty || counted != entry.info.counted;
+    entry.info.counted = counted;
+  }
 }
 
 // A worker without variables is of its parent's rank.

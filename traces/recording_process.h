@@ -17,8 +17,14 @@ namespace penstock::traces {
 
 class RecordingProcesses {
  public:
-  // Takes the state of one slot; tells the packer if anything changed.
-  void Sync(const wire::ProcessSlot& slot, wire::FileMode mode, Packer& out);
+  // Takes the state of slot number `index`; what changed is told by Publish(). A process that has
+  // exec'ed has several.
+  void Sync(std::uint32_t index, const wire::ProcessSlot& slot, wire::FileMode mode, Packer& out);
+  // Bytes that threads of the process were just counting when they were killed.
+  void AddOpen(ProcessId id, std::uint64_t bytes);
+  // All chunks were drained since the last Sync(): the counts of a process hold for what was
+  // drained if they are still the same.
+  void Settle(const wire::FileHeader& header);
   // The process of a chunk; made if no slot described it.
   [[nodiscard]] ProcessId Get(std::uint32_t pid, std::uint64_t process_start, Packer& out);
   [[nodiscard]] bool Find(std::uint32_t pid, std::uint64_t process_start, ProcessId* id) const;
@@ -36,13 +42,30 @@ class RecordingProcesses {
 
  private:
   using Key = std::pair<std::uint32_t, std::uint64_t>;
+  struct Counts {
+    std::uint64_t hooked = 0;
+    std::uint64_t kernel = 0;
+    std::uint64_t dataset = 0;
+    std::uint64_t network = 0;
+    std::uint64_t mapped = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t claimed = 0;
+    std::uint64_t network_lost = 0;
+    std::uint64_t network_claimed = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t misses = 0;
+    bool operator==(const Counts&) const = default;
+  };
   struct Entry {
     ProcessInfo info;
     ProcessId id;
+    std::vector<std::pair<std::uint32_t, Counts>> slots;  // each with its number
     bool dirty = false;
     std::int32_t told_rank = -1;  // by its process group, which knows better than variables
     std::int32_t told_world = -1;
   };
+  static Counts Read(const wire::ProcessSlot& slot, wire::FileMode mode);
+  static bool Sum(Entry& entry);
   void SyncRank(const wire::ProcessSlot& slot, Entry& entry);
   static void TakeRank(std::string_view key, std::string_view value, Entry& entry);
   Entry& Reach(const Key& key, Packer& out);

@@ -92,6 +92,47 @@ void RecordingDrain::Impl::TakeSpan(const wire::Record& record, Thread& thread, 
   out.AddSpan(thread.id, span);
 }
 
+void RecordingDrain::Impl::WritePending(const ChunkView::PendingReads& pending, Thread& thread,
+                                        Packer& out) {
+  constexpr std::string_view kFile = "file";
+  constexpr std::string_view kSocket = "socket";
+  std::uint64_t open = pending.counting;
+  for (std::uint32_t i = 0; i < wire::kPendingReads; ++i) {
+    const wire::PendingRead& read = pending.reads[i];
+    const std::uint64_t record = pending.closing & 0xffffffffu;
+    const bool closing = pending.closing >> 32 == i + 1u;
+    // The record of it was written, and only to clear it was left.
+    const bool written = closing && record != wire::kClosingLost && pending.committed > record;
+    if (read.bytes == 0 || written) {
+      continue;
+    }
+    if (read.first == 0 || read.last < read.first) {  // nothing was ever read here
+      Damaged(1);
+      continue;
+    }
+    open += closing && record == wire::kClosingLost ? read.bytes : 0;
+    const std::string_view name = (read.flags & wire::kFlagNetwork) != 0 ? kSocket : kFile;
+    wire::Record span{};
+    span.kind = wire::kKindSpan;
+    span.stage = wire::kRead;
+    span.name = static_cast<std::uint32_t>(wire::HashOf(name.data(), name.size()));
+    span.start = read.first;
+    span.duration = read.last - read.first;
+    span.work = read.busy;
+    span.bytes = read.bytes;
+    span.sample = read.sample;
+    span.object = read.object;
+    span.batch = read.batch;
+    span.generation = read.generation;
+    span.flags = static_cast<std::uint8_t>(read.flags | wire::kFlagBusy);
+    span.depth = read.depth;
+    TakeSpan(span, thread, out);
+  }
+  if (open != 0) {
+    processes.AddOpen(thread.process, open);
+  }
+}
+
 void RecordingDrain::Impl::WriteInflight(const ChunkView& chunk, Thread& thread, Packer& out) {
   const std::uint32_t depth = chunk.inflight_depth();
   if (depth > wire::kMaxInflight) {

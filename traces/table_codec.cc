@@ -59,6 +59,14 @@ ProcessInfo ReadProcess(ByteReader& r) {
   p.bytes_kernel.value = r.Varint();
   p.dropped = r.Varint();
   p.hook_misses = r.Varint();
+  if (r.left() > 0) {  // not in old files
+    p.counted = r.Varint() != 0;
+    p.bytes_lost.value = r.Varint();
+    p.bytes_claimed.value = r.Varint();
+    p.network_lost.value = r.Varint();
+    p.network_claimed.value = r.Varint();
+    p.bytes_open.value = r.Varint();
+  }
   return p;
 }
 
@@ -109,6 +117,12 @@ void WriteProcess(std::uint32_t index, const ProcessInfo& p, ByteWriter& out) {
   part.Varint(p.bytes_kernel.value);
   part.Varint(p.dropped);
   part.Varint(p.hook_misses);
+  part.Varint(p.counted ? 1 : 0);
+  part.Varint(p.bytes_lost.value);
+  part.Varint(p.bytes_claimed.value);
+  part.Varint(p.network_lost.value);
+  part.Varint(p.network_claimed.value);
+  part.Varint(p.bytes_open.value);
   out.Varint(index);
   out.Part(part);
 }

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <vector>
 
 #include "traces/base/file.h"
 #include "traces/base/json_text.h"
@@ -45,6 +47,21 @@ class Texts {
   std::vector<std::uint8_t> known_;  // 0: not asked for
 };
 
+// Bytes that the agent's hooks wrote as reads of one process.
+struct Delivered {
+  std::uint64_t files = 0;
+  std::uint64_t sockets = 0;
+
+  // Those of the hooks say how long they were busy; a program's own do not.
+  void Add(const Span& span) {
+    constexpr std::uint8_t kNot = wire::kFlagMapped | wire::kFlagUnfinished;
+    if (span.stage == StageId::kRead && (span.flags & wire::kFlagBusy) != 0 &&
+        (span.flags & kNot) == 0) {
+      ((span.flags & wire::kFlagNetwork) != 0 ? sockets : files) += span.bytes.value;
+    }
+  }
+};
+
 // What is wrong with the spans of one thread, counted.
 struct Walk {
   std::uint64_t spans = 0;
@@ -55,8 +72,9 @@ struct Walk {
   std::uint64_t named = 0;
   std::uint64_t nameless = 0;
 
-  void Add(std::span<const Span> block, Span& before, Texts& texts) {
+  void Add(std::span<const Span> block, Span& before, Texts& texts, Delivered& delivered) {
     for (const Span& span : block) {
+      delivered.Add(span);
       out_of_order += spans > 0 && StartsBefore(span, before) ? 1u : 0u;
       negative += span.duration.value < 0 ? 1u : 0u;
       unfinished += (span.flags & wire::kFlagUnfinished) != 0 ? 1u : 0u;
@@ -85,6 +103,74 @@ void Complain(ValidationReport& report, std::uint64_t count, const std::string& 
   }
 }
 
+// One kind of bytes of one process. `open`: by how much they may still differ; what is used of it
+// is taken off.
+void Balance(ByteBalance own, Bytes& open, const std::string& where, std::string_view what,
+             ByteBalance& sum, ValidationReport& report) {
+  const std::uint64_t there = own.in_spans.value + own.lost.value + own.claimed.value;
+  const bool less = there < own.counted.value;
+  const std::uint64_t off = less ? own.counted.value - there : there - own.counted.value;
+  if (off != 0 && off <= open.value) {
+    own.open.value = off;
+    open.value -= off;
+  } else if (off != 0) {
+    report.problems.push_back(fmt::format(
+        "{}: {} bytes {} than the reads of {} returned ({} in spans, {} lost, {} of the "
+        "program's own, {} counted)",
+        where, off, less ? "less" : "more", what, own.in_spans.value, own.lost.value,
+        own.claimed.value, own.counted.value));
+  }
+  sum.counted += own.counted;
+  sum.in_spans += own.in_spans;
+  sum.lost += own.lost;
+  sum.claimed += own.claimed;
+  sum.open += own.open;
+}
+
+void BalanceAll(const Trace& trace, const std::vector<Delivered>& delivered,
+                ValidationReport& report) {
+  const auto& facts = trace.facts();
+  if (const auto lost = facts.find("record.bytes_lost"); lost != facts.end()) {
+    const std::string& text = lost->second;
+    std::from_chars(text.data(), text.data() + text.size(), report.lost_elsewhere.value);
+  }
+  // Damage explains what is missing, and is told itself.
+  const Losses& l = report.losses;
+  const bool whole = l.damaged_records == 0 && l.damaged_chunks == 0 && !l.truncated &&
+                     !l.unsealed && facts.find("record.keep_ns") == facts.end();
+  for (std::size_t i = 0; i < trace.processes().size(); ++i) {
+    const ProcessInfo& process = trace.processes()[i];
+    if (process.bytes_kernel.value != 0) {
+      report.kernel += process.bytes_kernel;
+      report.hooked += process.bytes_hooked;
+    }
+    if (!whole || !process.counted) {
+      continue;
+    }
+    ++report.balanced;
+    Bytes open = process.bytes_open;
+    const std::string where = fmt::format("process {}", process.pid);
+    Balance({process.bytes_dataset,
+             Bytes{delivered[i].files},
+             process.bytes_lost,
+             process.bytes_claimed,
+             {}},
+            open, where, "files", report.files, report);
+    Balance({process.bytes_network,
+             Bytes{delivered[i].sockets},
+             process.network_lost,
+             process.network_claimed,
+             {}},
+            open, where, "sockets", report.sockets, report);
+  }
+}
+
+std::string BalanceJson(const ByteBalance& b) {
+  return fmt::format("{{\"counted\":{},\"in_spans\":{},\"lost\":{},\"claimed\":{},\"open\":{}}}",
+                     b.counted.value, b.in_spans.value, b.lost.value, b.claimed.value,
+                     b.open.value);
+}
+
 }  // namespace
 
 Result<ValidationReport> ValidateTrace(const std::filesystem::path& path) {
@@ -104,12 +190,14 @@ Result<ValidationReport> ValidateTrace(const std::filesystem::path& path) {
   report.duration = trace.end() - trace.begin();
   report.losses = trace.losses();
   Texts texts(trace);
+  std::vector<Delivered> delivered(trace.processes().size());
   for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
     const ThreadInfo& thread = trace.threads()[i];
     Walk walk;
     Span before;
-    trace.ForEachBlock(ThreadId{i},
-                       [&](std::span<const Span> block) { walk.Add(block, before, texts); });
+    trace.ForEachBlock(ThreadId{i}, [&](std::span<const Span> block) {
+      walk.Add(block, before, texts, delivered[thread.process.value]);
+    });
     report.spans += walk.spans;
     report.unfinished += walk.unfinished;
     report.named += walk.named;
@@ -128,6 +216,7 @@ Result<ValidationReport> ValidateTrace(const std::filesystem::path& path) {
     report.problems.push_back(fmt::format(
         "{} spans of {} have an object or a name without its text", report.nameless, report.named));
   }
+  BalanceAll(trace, delivered, report);
   return report;
 }
 
@@ -139,11 +228,14 @@ std::string ToJson(const ValidationReport& r) {
       "\"counters\":{},"
       "\"duration_s\":{:.9f},\"losses\":{{\"dropped_events\":{},\"damaged_records\":{},"
       "\"damaged_bytes\":{},\"damaged_chunks\":{},\"lost_threads\":{},\"truncated\":{},"
-      "\"unsealed\":{}}},\"problems\":[",
+      "\"unsealed\":{}}},\"bytes\":{{\"processes\":{},\"files\":{},\"sockets\":{},"
+      "\"lost_elsewhere\":{},\"kernel\":{},\"hooked\":{}}},\"problems\":[",
       r.kind == ValidationReport::Kind::kPacked ? "packed" : "recording", r.major, r.minor,
       r.file_size.value, r.sound(), r.processes, r.threads, r.spans, r.unfinished, r.named,
       r.nameless, r.events, r.counters, Seconds(r.duration), l.dropped_events, l.damaged_records,
-      l.damaged_bytes, l.damaged_chunks, l.lost_threads, l.truncated, l.unsealed);
+      l.damaged_bytes, l.damaged_chunks, l.lost_threads, l.truncated, l.unsealed,
+      r.balanced, BalanceJson(r.files), BalanceJson(r.sockets), r.lost_elsewhere.value,
+      r.kernel.value, r.hooked.value);
   for (std::size_t i = 0; i < r.problems.size(); ++i) {
     out += i > 0 ? "," : "";
     AppendJson(out, r.problems[i]);

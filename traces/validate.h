@@ -13,6 +13,20 @@
 
 namespace penstock::traces {
 
+// What the reads of dataset files, or of sockets, returned, and where it is: `counted` by the
+// agent's counters, apart from the spans; all processes of which the counts hold for the whole
+// trace.
+struct ByteBalance {
+  Bytes counted;
+  Bytes in_spans;
+  Bytes lost;     // counted as such
+  Bytes claimed;  // by the program, which writes the spans itself
+  // So much of the difference is reads that were being counted when their threads were killed.
+  Bytes open;
+
+  constexpr bool operator==(const ByteBalance&) const = default;
+};
+
 struct ValidationReport {
   enum class Kind { kRecording, kPacked };
 
@@ -30,6 +44,14 @@ struct ValidationReport {
   std::uint64_t counters = 0;
   TimeNs duration;
   Losses losses;
+  // Of `processes`, those whose bytes could be compared; not those of earlier versions, of a trace
+  // that was not finished or of which only the end was kept, and those that ran on.
+  std::uint64_t balanced = 0;
+  ByteBalance files;
+  ByteBalance sockets;
+  Bytes lost_elsewhere;               // of processes that found no slot
+  Bytes kernel;                       // rchar of all processes of which it is known,
+  Bytes hooked;                       // and what the hooks saw of it
   std::vector<std::string> problems;  // one line each; empty and no losses: sound
 
   [[nodiscard]] bool sound() const { return problems.empty() && !losses.any(); }

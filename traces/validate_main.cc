@@ -7,8 +7,46 @@
 namespace {
 
 using penstock::Seconds;
+using penstock::traces::ByteBalance;
 using penstock::traces::Losses;
 using penstock::traces::ValidationReport;
+
+void Print(const ByteBalance& b, const char* what) {
+  if (b == ByteBalance{}) {
+    return;
+  }
+  const std::uint64_t there = b.in_spans.value + b.lost.value + b.claimed.value;
+  fmt::print("  reads of {} returned {} bytes: {} in spans", what, b.counted.value,
+             b.in_spans.value);
+  if (b.lost.value != 0) {
+    fmt::print(", {} lost", b.lost.value);
+  }
+  if (b.claimed.value != 0) {
+    fmt::print(", {} in spans of the program's own", b.claimed.value);
+  }
+  if (b.open.value != 0) {
+    fmt::print(", {} being counted when the thread was killed", b.open.value);
+  } else if (there == b.counted.value) {
+    fmt::print(", none unexplained");
+  }
+  fmt::print("\n");
+}
+
+void PrintBytes(const ValidationReport& r) {
+  Print(r.files, "files");
+  Print(r.sockets, "sockets");
+  if (r.balanced < r.processes) {
+    fmt::print("  of {} processes the bytes could not be compared with the counts\n",
+               r.processes - r.balanced);
+  }
+  if (r.lost_elsewhere.value != 0) {
+    fmt::print("  lost: {} bytes read by processes without a slot\n", r.lost_elsewhere.value);
+  }
+  if (r.kernel.value != 0) {
+    fmt::print("  the kernel counted {} bytes read, the hooks saw {}\n", r.kernel.value,
+               r.hooked.value);
+  }
+}
 
 void Print(const std::string& path, const ValidationReport& r) {
   const bool packed = r.kind == ValidationReport::Kind::kPacked;
@@ -19,6 +57,7 @@ void Print(const std::string& path, const ValidationReport& r) {
   if (r.unfinished != 0) {
     fmt::print("  {} spans were in flight when their thread ended\n", r.unfinished);
   }
+  PrintBytes(r);
   const Losses& l = r.losses;
   const auto loss = [](std::uint64_t count, const char* what) {
     if (count != 0) {

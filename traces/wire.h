@@ -27,6 +27,9 @@ inline constexpr uint32_t kRecordsPerChunk = (kChunkSize - kChunkHeaderSize) / k
 inline constexpr uint32_t kMaxProcesses = 512;
 inline constexpr uint32_t kMaxAnchors = 64;
 inline constexpr uint32_t kMaxInflight = 14;
+inline constexpr uint32_t kPendingReads = 5;
+// The first minor version whose counts of bytes can be compared with the spans.
+inline constexpr uint16_t kMinorCounted = 1;
 
 struct ClockAnchor {
   uint64_t ticks;
@@ -46,6 +49,29 @@ struct Inflight {
   uint32_t batch;
   uint32_t reserved;
 };
+
+// Reads of one descriptor that are one span to be: what a thread has read and not yet written as a
+// record. It lies here so that it survives whatever ends the thread. FORMAT.md has the order of the
+// stores and what each moment at which the thread may be killed leaves behind.
+struct PendingRead {
+  uint64_t object;
+  uint64_t first;  // ticks
+  uint64_t last;   // ticks
+  uint64_t busy;   // ticks inside the calls
+  uint64_t bytes;  // atomic, release, stored last: 0 = nothing is pending here
+  int64_t sample;
+  uint32_t batch;
+  uint16_t generation;
+  uint8_t flags;  // kFlagNetwork
+  uint8_t depth;
+};
+
+// ChunkHeader::closing: the pending read `slot` becomes record number `record` (from 0) of the
+// chunk. It counts as long as there is no such record.
+inline constexpr uint32_t kClosingLost = 0xffffffffu;  // no record: its bytes become `bytes_lost`
+inline constexpr uint64_t Closing(uint32_t slot, uint32_t record) {
+  return uint64_t{slot + 1} << 32 | record;
+}
 
 enum ChunkState : uint32_t { kChunkFree = 0, kChunkOwned = 1, kChunkFull = 2 };
 
@@ -74,7 +100,14 @@ struct ChunkHeader {
   // One that lasts over several calls (a libjpeg image) and need not nest with the others. Valid
   // while its stage is not 0, which is written last.
   Inflight operation;
-  uint8_t reserved1[1024 - 104 - (kMaxInflight + 1) * 40];
+  // Since minor version 1. Only of a chunk that is Owned and was not taken over.
+  // anchor.ticks of the chunk that this one takes over from, 0 = none: what is in flight and
+  // pending was copied, and the other one no longer counts even if it is still Owned.
+  uint64_t previous;
+  uint64_t closing;   // atomic: Closing(), 0 = none
+  uint64_t counting;  // atomic: bytes of a read that is just being counted, 0 = none
+  PendingRead pending[kPendingReads];
+  uint8_t reserved1[1024 - 104 - (kMaxInflight + 1) * 40 - 24 - kPendingReads * 56];
 };
 
 enum ProcessRole : uint32_t { kRoleOther = 0, kRoleConsumer = 1, kRoleWorker = 2 };
@@ -98,6 +131,7 @@ inline constexpr uint32_t kFeatureNative = 64;  // the program speaks for itself
 inline constexpr uint32_t kFeatureSandboxed = 128;  // it locked itself in: nothing from then on
 // Its limits of memory (RLIMIT_AS, RLIMIT_DATA, RLIMIT_MEMLOCK) leave no room for the ring.
 inline constexpr uint32_t kFeatureLimited = 256;
+inline constexpr uint32_t kFeatureMoving = 1u << 31;  // set by readers, in a copy: it was at work
 
 struct ProcessSlot {
   uint32_t state;  // atomic ProcessState; Live after the other fields are written
@@ -124,7 +158,13 @@ struct ProcessSlot {
   uint64_t rchar_last;
   uint64_t hooked_last;
   char comm[16];
-  uint8_t reserved[56];  // 192 bytes: no two processes count in one cache line
+  // Since minor version 1, all atomic. bytes_dataset and bytes_network count what is in spans or
+  // pending; what a read returned is in one of them or of these.
+  uint64_t bytes_lost;  // of dataset files: there was no room, or a handler interrupted the agent
+  uint64_t bytes_claimed;  // of dataset files: the program writes the spans itself
+  uint64_t network_lost;   // the same of sockets
+  uint64_t network_claimed;
+  uint8_t reserved[24];  // 192 bytes: no two processes count in one cache line
 };
 
 enum FileMode : uint32_t { kLinear = 0, kRing = 1 };
@@ -170,13 +210,16 @@ struct FileHeader {
   // Of no meaning once sealed.
   uint32_t segment;
   uint32_t written_chunks;  // atomic, linear with a segment: chunks that were written to the file
-  uint8_t reserved[4096 - 264 - kMaxAnchors * 24];
+  uint64_t bytes_lost;  // atomic: read from dataset files and sockets by processes without a slot
+  uint8_t reserved[4096 - 272 - kMaxAnchors * 24];
   ProcessSlot processes[kMaxProcesses];
 };
 
 inline constexpr uint32_t kHeaderSize = 128 * 1024;
 
 static_assert(sizeof(Inflight) == 40);
+static_assert(sizeof(PendingRead) == 56);
+static_assert(offsetof(ChunkHeader, previous) == 704);
 static_assert(sizeof(ChunkHeader) == kChunkHeaderSize);
 static_assert(sizeof(ProcessSlot) == 192);
 static_assert(offsetof(FileHeader, processes) == 4096);

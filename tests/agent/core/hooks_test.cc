@@ -224,7 +224,8 @@ TEST_F(HooksTest, KilledProcessLeavesEveryFinishedSpan) {
     ASSERT_NE(trace, nullptr);
     const Reads reads = FileReads(*trace);
     EXPECT_GT(reads.spans, 10u);
-    EXPECT_EQ(reads.bytes, reads.spans * kFileSize);
+    // The last one may be of a file that was not read to its end.
+    EXPECT_EQ((reads.bytes + kFileSize - 1) / kFileSize, reads.spans);
     EXPECT_EQ(trace->losses().damaged_records, 0u);
     ASSERT_TRUE(FinishFromSegment(trace_).has_value());
     fs::remove(trace_);
