@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kFileSize = 300007;
+constexpr std::size_t kSampleSize = 300007;
 
 class LinearTest : public testing::Test {
  protected:
@@ -38,7 +38,7 @@ class LinearTest : public testing::Test {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     file_ = folder_ / "sample.txt";
-    std::ofstream(file_, std::ios::binary) << std::string(kFileSize, 'x');
+    std::ofstream(file_, std::ios::binary) << std::string(kSampleSize, 'x');
     trace_ = folder_ / "run.penstock";
   }
 
@@ -116,10 +116,10 @@ class LinearTest : public testing::Test {
 TEST_F(LinearTest, ASecondCommandLeavesTheRecordingOfTheFirst) {
   ASSERT_EQ(Run("read"), 0);
   ASSERT_EQ(Run("threads"), 0);
-  EXPECT_EQ(BytesIn(trace_), kFileSize);
+  EXPECT_EQ(BytesIn(trace_), kSampleSize);
   const auto traces = Traces();
   ASSERT_EQ(traces.size(), 2u);
-  EXPECT_EQ(BytesIn(traces[0]), 200 * kFileSize) << traces[0];
+  EXPECT_EQ(BytesIn(traces[0]), 200 * kSampleSize) << traces[0];
 }
 
 TEST_F(LinearTest, ACommandThatReadsNoDataMakesNoFile) {
@@ -133,7 +133,7 @@ TEST_F(LinearTest, CommandsAtTheSameTimeHaveARecordingEach) {
   for (const pid_t pid : pids) EXPECT_EQ(End(pid), 0);
   const auto traces = Traces();
   EXPECT_EQ(traces.size(), 8u);
-  for (const fs::path& trace : traces) EXPECT_EQ(BytesIn(trace), kFileSize) << trace;
+  for (const fs::path& trace : traces) EXPECT_EQ(BytesIn(trace), kSampleSize) << trace;
 }
 
 TEST_F(LinearTest, CommandsOfOneTracedShellAreOneRecording) {
@@ -141,7 +141,7 @@ TEST_F(LinearTest, CommandsOfOneTracedShellAreOneRecording) {
   const std::string line = victim + " read " + file_.string();
   ASSERT_EQ(End(Start({"/bin/sh", "-c", line + " & " + line + "; wait; " + line + "; exit 0"})), 0);
   ASSERT_EQ(Traces().size(), 1u);
-  EXPECT_EQ(BytesIn(trace_), 3 * kFileSize);
+  EXPECT_EQ(BytesIn(trace_), 3 * kSampleSize);
 }
 
 TEST_F(LinearTest, ForceReplacesATraceAndNothingElse) {
@@ -149,18 +149,18 @@ TEST_F(LinearTest, ForceReplacesATraceAndNothingElse) {
   ASSERT_EQ(Run("threads"), 0);
   ASSERT_EQ(Run("read", force), 0);
   EXPECT_EQ(Traces().size(), 1u);
-  EXPECT_EQ(BytesIn(trace_), kFileSize);
+  EXPECT_EQ(BytesIn(trace_), kSampleSize);
   std::ofstream(trace_, std::ios::trunc) << "the weights of a model";
   ASSERT_EQ(Run("read", force), 0);
   EXPECT_EQ(fs::file_size(trace_), 22u);
   ASSERT_EQ(Traces().size(), 2u);
-  EXPECT_EQ(BytesIn(Traces()[0]), kFileSize);
+  EXPECT_EQ(BytesIn(Traces()[0]), kSampleSize);
 }
 
 TEST_F(LinearTest, WhatIsNoFileOfOursIsLeftAlone) {
   const auto elsewhere = [&] {
     for (const fs::path& trace : Traces()) {
-      if (BytesIn(trace) == kFileSize) return true;
+      if (BytesIn(trace) == kSampleSize) return true;
     }
     return false;
   };
@@ -246,7 +246,7 @@ TEST_F(LinearTest, WhatAKilledProgramLeftIsReadAndFinished) {
   EXPECT_EQ(LookAt(trace_).state, LiveState::kComplete);
   const std::uint64_t joined = BytesIn(trace_);
   EXPECT_GT(joined, 0u);
-  EXPECT_EQ(joined % kFileSize, 0u);
+  EXPECT_EQ(joined % kSampleSize, 0u);
   const auto finished = FinishFromSegment(trace_);
   ASSERT_TRUE(finished.has_value()) << finished.error().message;
   EXPECT_EQ(BytesIn(trace_), joined);
@@ -287,7 +287,7 @@ TEST_F(LinearTest, TheFileIsItsOwnersAlone) {
 
 TEST_F(LinearTest, AProgramThatEndsLeavesNoSegmentAndNoRoomToSpare) {
   ASSERT_EQ(Run("threads"), 0);
-  EXPECT_EQ(BytesIn(trace_), 200 * kFileSize);
+  EXPECT_EQ(BytesIn(trace_), 200 * kSampleSize);
   EXPECT_FALSE(FinishFromSegment(trace_).has_value());
   EXPECT_LT(fs::file_size(trace_), 1u << 20);
 }
