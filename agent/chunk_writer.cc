@@ -6,7 +6,9 @@
 #include "agent/anchor.h"
 #include "agent/audit.h"
 #include "agent/linear.h"
+#include "agent/memory_limits.h"
 #include "agent/process.h"
+#include "agent/scratch.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
 #include "agent/text.h"
@@ -48,8 +50,8 @@ wire::ChunkHeader* TakeLinearChunk(uint32_t* index) {
 
 // A fresh chunk for the calling thread, or nullptr.
 // `writer`: as in the chunk's header; `name`: of the thread, nullptr: that of the calling one.
-wire::ChunkHeader* ClaimChunk(uint32_t tid, uint32_t sequence, uint64_t dropped, uint32_t writer,
-                              const char* name) {
+wire::ChunkHeader* ClaimInRing(uint32_t tid, uint32_t sequence, uint64_t dropped, uint32_t writer,
+                               const char* name) {
   uint32_t index = 0;
   wire::ChunkHeader* chunk =
       g_header->mode == wire::kRing ? TakeFreeChunk(&index) : TakeLinearChunk(&index);
@@ -75,6 +77,16 @@ wire::ChunkHeader* ClaimChunk(uint32_t tid, uint32_t sequence, uint64_t dropped,
   if (__atomic_load_n(&chunk->state, __ATOMIC_RELAXED) != wire::kChunkOwned) {
     __atomic_store_n(&chunk->state, uint32_t{wire::kChunkOwned}, __ATOMIC_RELEASE);
   }
+  return chunk;
+}
+
+wire::ChunkHeader* ClaimChunk(uint32_t tid, uint32_t sequence, uint64_t dropped, uint32_t writer,
+                              const char* name) {
+  if (!EnterClaim()) {
+    return nullptr;
+  }
+  wire::ChunkHeader* chunk = ClaimInRing(tid, sequence, dropped, writer, name);
+  LeaveClaim();
   return chunk;
 }
 
@@ -116,11 +128,12 @@ __attribute__((noinline)) bool NextChunk(ThreadState* s) {
     }
   }
   uint32_t inflight = 0;
-  wire::Inflight saved[wire::kMaxInflight];
+  PENSTOCK_SCRATCH(saved);
+  static_assert(sizeof(wire::Inflight) * wire::kMaxInflight <= kScratch);
   wire::Inflight operation = {};
   if (old != nullptr) {
     inflight = old->inflight_depth;
-    __builtin_memcpy(saved, old->inflight, inflight * sizeof saved[0]);
+    __builtin_memcpy(saved, old->inflight, inflight * sizeof(wire::Inflight));
     operation = old->operation;
   }
   wire::ChunkHeader* chunk =
@@ -131,7 +144,7 @@ __attribute__((noinline)) bool NextChunk(ThreadState* s) {
   if (old != nullptr) {
     __atomic_store_n(&old->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
   }
-  __builtin_memcpy(chunk->inflight, saved, inflight * sizeof saved[0]);
+  __builtin_memcpy(chunk->inflight, saved, inflight * sizeof(wire::Inflight));
   chunk->operation = operation;
   __atomic_store_n(&chunk->inflight_depth, inflight, __ATOMIC_RELEASE);
   s->sequence += s->writer == 0 ? 1u : 0u;  // a lane keeps out of its thread's count

@@ -10,6 +10,7 @@
 
 #include "agent/paths.h"
 #include "agent/process.h"
+#include "agent/scratch.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
 #include "agent/thread_state.h"
@@ -97,8 +98,8 @@ FdKind Classify(int fd, FdEntry* e) {
   char link[40];
   Text name{link, sizeof link};
   name.Add("/proc/self/fd/").Number(static_cast<uint64_t>(fd));
-  char path[4096];
-  const long n = sys::Readlink(link, path, sizeof path - 1);
+  PENSTOCK_SCRATCH(path);
+  const long n = sys::Readlink(link, path, kMaxPath - 1);
   if (n <= 0) {
     return FdKind::kOther;
   }
@@ -202,9 +203,11 @@ void OnOpen(int fd, uint64_t start, const char* path) {
   e->opened = start;
   e->open_busy = start != 0 ? Now() - start : 0;
   // A name saves the readlink at the first read, the dearest part of it.
-  char name[kMaxPath];
-  const size_t size = start != 0 && path != nullptr ? NameOpened(path, name) : 0;
-  if (size != 0) {
+  if (start == 0 || path == nullptr) {
+    return;
+  }
+  PENSTOCK_SCRATCH(name);
+  if (const size_t size = NameOpened(path, name); size != 0) {
     const bool dataset = IsDatasetPath(name, size);
     e->object = dataset ? Intern(name, size) : 0;
     e->named = static_cast<uint32_t>(dataset ? FdKind::kDataset : FdKind::kOther);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 namespace penstock::agent {
 
@@ -25,6 +26,13 @@ void TrimRing();
 // False: the ring is trimmed, there is nothing to claim.
 bool EnterClaim();
 void LeaveClaim();
+
+bool IsTrimmed();
+// False: the chunk of that number was given back; whoever goes over all of them leaves it out.
+bool IsMapped(uint32_t chunk);
+
+// For the report: the limits of this process left no room.
+void NoteLimited();
 
 // mlockall(flags) is about to be called: the ring must neither make it fail nor be locked.
 void BeforeLockingAll(int flags);
