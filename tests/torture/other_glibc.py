@@ -32,6 +32,7 @@ if child == 0:
     os._exit(3)
 print(os.waitpid(child, 0)[1] >> 8, sys.path, sys.version_info[:2], sorted(globals()))
 """
+CHROOT = shutil.which("chroot", path="/usr/sbin:/sbin:/usr/bin:/bin") or "chroot"
 FILES = 20
 
 
@@ -39,11 +40,12 @@ class Failure(Exception):
     pass
 
 
-def run(root, command, extra=None):
-    environment = {"PATH": "/usr/bin:/bin", "HOME": "/", "LANG": "C", "PYTHONDONTWRITEBYTECODE": "1", **(extra or {})}
-    done = subprocess.run(["chroot", root, "/bin/sh", "-c", "cd /penstock-test && exec \"$@\"", "sh", *command],
-                          env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                          timeout=120, check=False)  # fmt: skip
+def run(root, command, extra=()):
+    """`extra`: variables of the program, not of the chroot that starts it."""
+    environment = {"PATH": "/usr/bin:/bin", "HOME": "/", "LANG": "C", "PYTHONDONTWRITEBYTECODE": "1"}
+    inside = ["/bin/sh", "-c", "cd /penstock-test && exec /usr/bin/env \"$@\"", "sh", *extra, *command]
+    done = subprocess.run([CHROOT, root, *inside], env=environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False)  # fmt: skip
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -68,7 +70,7 @@ def check(root, place):
     shutil.copytree(os.path.join(os.path.dirname(AGENT), "penstock_python"), os.path.join(place, "lib/penstock_python"))
     pythons = sorted(path[len(root):] for path in glob.glob(root + "/usr/bin/python[23]")
                      + glob.glob(root + "/usr/bin/python3.[0-9]*") if not path.endswith("config"))  # fmt: skip
-    commands = [("sh and cat", ["/bin/sh", "-c", "cat data/*; echo $?; ls | wc -l"], FILES)]
+    commands = [("sh and cat", ["/bin/sh", "-c", "cat data/*.bin | wc -c; echo $?; ls data | wc -l"], FILES)]
     for python in pythons:
         reads = FILES + FILES // 2 if "python3" in python else 0
         commands.append((python, [python, "program.py"], reads))
@@ -78,8 +80,8 @@ def check(root, place):
             continue
         alone = run(root, command)
         trace = "trace%d.penstock" % number
-        traced = run(root, command, {"LD_PRELOAD": "/penstock-test/lib/libpenstock_agent.so",
-                                     "PENSTOCK_OUT": "/penstock-test/" + trace})  # fmt: skip
+        traced = run(root, command, ("LD_PRELOAD=/penstock-test/lib/libpenstock_agent.so",
+                                     "PENSTOCK_OUT=/penstock-test/" + trace))  # fmt: skip
         if traced != alone:
             raise Failure("%s: %r, alone %r" % (name, traced, alone))
         report = summary(os.path.join(place, trace))
@@ -104,14 +106,14 @@ def main(roots):
                 print("%s: %s: the same, %d spans" % (libc, name, spans))
         except Failure as failure:
             failed += 1
-            print("%s: FAILED: %s" % (libc, failure))
+            print("%s: FAILED: %.600s" % (libc, failure))
         finally:
             shutil.rmtree(place, ignore_errors=True)
     return 1 if failed else 0
 
 
 def libc_of(root):
-    done = subprocess.run(["chroot", root, "/usr/bin/ldd", "--version"], stdout=subprocess.PIPE,
+    done = subprocess.run([CHROOT, root, "/usr/bin/ldd", "--version"], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True, check=False)  # fmt: skip
     return (done.stdout.splitlines() or [root])[0]
 
