@@ -93,6 +93,9 @@ wire::FileHeader* MakeSegment(size_t* size) {
   RemoveStaleSegments();
   for (const uint32_t chunks : kSegmentChunks) {
     const size_t bytes = wire::kHeaderSize + size_t{chunks} * wire::kChunkSize;
+    if (!RoomFor(bytes, Memory::kShared)) {
+      continue;
+    }
     g_segment = CreateSegment(bytes);
     auto* header = static_cast<wire::FileHeader*>(AttachSegment(g_segment, size));
     if (header != nullptr) {

@@ -20,6 +20,8 @@ uint32_t g_locks_future = 0;  // atomic: mlockall(MCL_FUTURE) is in force
 uint32_t g_trimmed = 0;       // atomic
 int32_t g_claims = 0;         // atomic: claims of a chunk that are under way
 
+bool g_tight = false;  // attached for the header alone; under the lock of EnsureProcess()
+
 // Chunks that are kept, once the ring is trimmed.
 constexpr uint32_t kMostChunks = 1 << 16;
 uint64_t g_kept[kMostChunks / 64];
@@ -88,6 +90,25 @@ bool RoomFor(size_t bytes, Memory kind) {
   const bool locked = __atomic_load_n(&g_locks_future, __ATOMIC_RELAXED) != 0 && !MayLockAnything();
   return !locked && Fits(bytes, Limit(RLIMIT_AS), 0) &&
          (kind == Memory::kShared || Fits(bytes, Limit(RLIMIT_DATA), 5));
+}
+
+bool RoomToAttach(size_t bytes) {
+  if (RoomFor(bytes, Memory::kShared)) {
+    return true;
+  }
+  if (__atomic_load_n(&g_locks_future, __ATOMIC_RELAXED) != 0 ||
+      !Fits(bytes / kShare * 2, Limit(RLIMIT_AS), 0)) {
+    return false;
+  }
+  g_tight = true;
+  return true;
+}
+
+void TrimIfTight() {
+  if (g_tight) {
+    NoteLimited();
+    TrimRing();
+  }
 }
 
 bool EnterClaim() {

@@ -8,6 +8,7 @@
 
 #include "agent/fd_table.h"
 #include "agent/linear.h"
+#include "agent/memory_limits.h"
 #include "agent/rank_facts.h"
 #include "agent/recorder.h"
 #include "agent/scratch.h"
@@ -193,6 +194,7 @@ bool Initialise() {
     // one program have different ones as long as both live.
     const uint64_t token = (g_slot->process_start << 32) ^ g_slot->pid;
     *g_guard = token != 0 ? token : 1;
+    TrimIfTight();
     return true;
   }
   return true;

@@ -7,7 +7,7 @@ import sys
 import unittest
 
 import runs
-from runs import victim
+from runs import environment, run, victim
 
 MEGABYTE = 1 << 20
 
@@ -61,6 +61,34 @@ class Limits(runs.Alone):
     def test_processes(self):
         # Counted for each user: a limit of what there is already allows nothing more.
         self.assertSame(victim("limits", "map:8", self.data), prepare=limit(resource.RLIMIT_NPROC, 1))
+
+
+class Recorded(runs.Alone):
+    """Under a collector, whose ring every process maps whole."""
+
+    def check(self, how, kind, value):
+        record = os.path.join(os.environ.get("PENSTOCK_BIN", ""), "penstock-record")
+        if not os.access(record, os.X_OK):
+            self.skipTest("penstock-record is not built")
+        command = victim("limits", how, self.data)
+        alone = run(command, environment(), self.folder, limit(kind, value))
+        # The limit is the program's; the recorder has its own.
+        inner = [sys.executable, "-c", "import os, resource, sys\nresource.setrlimit(%d, (%d, %d))\n"
+                 "os.execv(sys.argv[1], sys.argv[1:])" % (kind, value, value), *command]  # fmt: skip
+        line = [record, "--quiet", "-o", self.trace, "--", *inner]
+        self.assertEqual(run(line, environment(), self.folder), alone)
+
+    def test_locked_memory(self):
+        for value in (MEGABYTE, 8 * MEGABYTE):
+            for how in ("lock", "lock-late", "lock-future", "lock-syscall", "lock-future-late"):
+                if may_be(resource.RLIMIT_MEMLOCK, value):
+                    with self.subTest(how, value=value):
+                        self.check(how, resource.RLIMIT_MEMLOCK, value)
+
+    def test_address_space(self):
+        for megabytes in (60, 120, 200, 400):
+            with self.subTest(megabytes=megabytes):
+                self.check("map:32", resource.RLIMIT_AS, megabytes * MEGABYTE)
 
 
 if __name__ == "__main__":
