@@ -13,7 +13,6 @@
 
 #include "agent/gpu/level.h"
 #include "agent/hook.h"
-#include "agent/hooks_sandbox.h"
 #include "agent/isolated_python.h"
 #include "agent/process.h"
 #include "agent/resolve.h"
@@ -160,10 +159,25 @@ void SaveVariables() {
   }
 }
 
+using FnKeyCreate = int(unsigned*, void (*)(void*));
+using FnSetSpecific = int(unsigned, const void*);
+uint32_t g_key_state = 0;  // 0 unknown, 1 being made, 2 usable, 3 none
+unsigned g_key = 0;
+FnKeyCreate* g_key_create = nullptr;
+FnSetSpecific* g_set_specific = nullptr;
+
+// Looked up, not linked: glibc moved these from libpthread to libc in 2.34.
+void FindThreadKeys() {
+  g_key_create = reinterpret_cast<FnKeyCreate*>(dlsym(RTLD_DEFAULT, "pthread_key_create"));
+  g_set_specific = reinterpret_cast<FnSetSpecific*>(dlsym(RTLD_DEFAULT, "pthread_setspecific"));
+}
+
 __attribute__((constructor)) void Start() {
   const int saved = errno;
+  FindLibc();
   const char* off = Variable("PENSTOCK_OFF");
-  if ((off == nullptr || off[0] == 0 || off[0] == '0') && ArePreloaded() && AreFirst()) {
+  if (IsGlibc() && (off == nullptr || off[0] == 0 || off[0] == '0') && ArePreloaded() &&
+      AreFirst()) {
     NoteProcess();
     FindOurselves();
     CopyVariable("PENSTOCK_ARENA", g_config.arena, sizeof g_config.arena);
@@ -187,7 +201,7 @@ __attribute__((constructor)) void Start() {
     g_config.on = g_config.agent[0] != 0 && (g_config.arena[0] != 0 || g_config.out[0] != 0);
     if (g_config.on) {
       FindClock();
-      FindSyscall();
+      FindThreadKeys();
       g_recording = &kOn;
       NoteIsolatedPython();
       StartGpu(Variable("PENSTOCK_GPU"), Variable, SetVariable);
@@ -203,12 +217,6 @@ __attribute__((destructor)) void AtExit() {
   errno = saved;
 }
 
-using FnKeyCreate = int(unsigned*, void (*)(void*));
-using FnSetSpecific = int(unsigned, const void*);
-uint32_t g_key_state = 0;  // 0 unknown, 1 being made, 2 usable, 3 none
-unsigned g_key = 0;
-FnSetSpecific* g_set_specific = nullptr;
-
 }  // namespace
 
 void OnThreadExit(ThreadState* state) {
@@ -217,11 +225,11 @@ void OnThreadExit(ThreadState* state) {
   if (__atomic_load_n(&g_key_state, __ATOMIC_ACQUIRE) == 0 &&
       __atomic_compare_exchange_n(&g_key_state, &expected, 1u, false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_ACQUIRE)) {
-    // Looked up, not linked: glibc moved these from libpthread to libc in 2.34.
-    auto* create = reinterpret_cast<FnKeyCreate*>(dlsym(RTLD_DEFAULT, "pthread_key_create"));
-    g_set_specific = reinterpret_cast<FnSetSpecific*>(dlsym(RTLD_DEFAULT, "pthread_setspecific"));
-    const bool made =
-        create != nullptr && g_set_specific != nullptr && create(&g_key, ReleaseThread) == 0;
+    if (g_key_create == nullptr) {
+      FindThreadKeys();  // libpthread has come later
+    }
+    const bool made = g_key_create != nullptr && g_set_specific != nullptr &&
+                      g_key_create(&g_key, ReleaseThread) == 0;
     __atomic_store_n(&g_key_state, made ? 2u : 3u, __ATOMIC_RELEASE);
   }
   if (__atomic_load_n(&g_key_state, __ATOMIC_ACQUIRE) == 2) {

@@ -6,6 +6,7 @@
 #include "agent/anchor.h"
 #include "agent/audit.h"
 #include "agent/linear.h"
+#include "agent/memory_limits.h"
 #include "agent/process.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
@@ -69,8 +70,8 @@ void TakeOver(const wire::ChunkHeader* previous, wire::ChunkHeader* chunk) {
 
 // A fresh chunk for the calling thread, or nullptr; it takes over from `previous`.
 // `writer`: as in the chunk's header; `name`: of the thread, nullptr: that of the calling one.
-wire::ChunkHeader* ClaimChunk(const wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
-                              uint64_t dropped, uint32_t writer, const char* name) {
+wire::ChunkHeader* ClaimInRing(const wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
+                               uint64_t dropped, uint32_t writer, const char* name) {
   uint32_t index = 0;
   wire::ChunkHeader* chunk =
       g_header->mode == wire::kRing ? TakeFreeChunk(&index) : TakeLinearChunk(&index);
@@ -98,6 +99,16 @@ wire::ChunkHeader* ClaimChunk(const wire::ChunkHeader* previous, uint32_t tid, u
   return chunk;
 }
 
+wire::ChunkHeader* ClaimChunk(const wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
+                              uint64_t dropped, uint32_t writer, const char* name) {
+  if (!EnterClaim()) {
+    return nullptr;
+  }
+  wire::ChunkHeader* chunk = ClaimInRing(previous, tid, sequence, dropped, writer, name);
+  LeaveClaim();
+  return chunk;
+}
+
 // The thread's full chunk goes to the file, and the thread goes on in it. kNo: it cannot be written
 // now and stays in memory as it is; kNoPlace: it is written, and there is no place for another.
 enum class Renewed { kYes, kNo, kNoPlace };
@@ -112,8 +123,8 @@ Renewed RenewLinearChunk(ThreadState* s) {
   if (!TakePlace(&index)) {
     return Renewed::kNoPlace;
   }
-  // In this order: a reader that finds no record here takes those of the file, and what is in flight
-  // and pending from here.
+  // In this order: a reader that finds no record here takes those of the file, and what is in
+  // flight and pending from here.
   __atomic_store_n(&chunk->previous, chunk->anchor.ticks, __ATOMIC_RELEASE);
   __atomic_store_n(&chunk->committed, 0u, __ATOMIC_RELEASE);
   __atomic_store_n(&chunk->sequence, s->sequence, __ATOMIC_RELEASE);

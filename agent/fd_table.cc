@@ -11,6 +11,7 @@
 #include "agent/paths.h"
 #include "agent/pending_reads.h"
 #include "agent/process.h"
+#include "agent/scratch.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
 
@@ -110,8 +111,8 @@ FdKind Classify(int fd, FdEntry* e) {
   char link[40];
   Text name{link, sizeof link};
   name.Add("/proc/self/fd/").Number(static_cast<uint64_t>(fd));
-  char path[4096];
-  const long n = sys::Readlink(link, path, sizeof path - 1);
+  PENSTOCK_SCRATCH(path);
+  const long n = sys::Readlink(link, path, kMaxPath - 1);
   if (n <= 0) {
     return FdKind::kOther;
   }
@@ -172,8 +173,11 @@ void OnOpen(int fd, uint64_t start, const char* path) {
   Let(&e->open_busy, Now() - start);
   Let(&e->opened, start);
   // A name saves the readlink at the first read, the dearest part of it.
-  char name[kMaxPath];
-  const size_t size = path != nullptr ? NameOpened(path, name) : 0;
+  if (path == nullptr) {
+    return;
+  }
+  PENSTOCK_SCRATCH(name);
+  const size_t size = NameOpened(path, name);
   struct stat st;
   if (size != 0 && StatOf(fd, &st)) {
     const bool dataset = IsDatasetPath(name, size);

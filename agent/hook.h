@@ -16,17 +16,20 @@ using PointerTo = T*;
 
 #define PENSTOCK_EXPORT extern "C" __attribute__((visibility("default")))
 
+// Where FindLibc() finds it.
+#define PENSTOCK_SYMBOL __attribute__((section("penstock_symbols"), used))
+
 // The real libc function `name` with the type of the hook.
 #define PENSTOCK_REAL(name)                                                           \
   ([]() noexcept {                                                                    \
-    static ::penstock::agent::Symbol symbol = {#name, nullptr};                       \
+    PENSTOCK_SYMBOL static ::penstock::agent::Symbol symbol = {#name, nullptr};       \
     return reinterpret_cast<decltype(&::name)>(::penstock::agent::RealLibc(&symbol)); \
   }())
 
 // The same for aliases that headers do not declare: `type` is the function's type.
-#define PENSTOCK_REAL_AS(name, type)                             \
-  ([]() noexcept {                                               \
-    static ::penstock::agent::Symbol symbol = {#name, nullptr};  \
-    return reinterpret_cast<::penstock::agent::PointerTo<type>>( \
-        ::penstock::agent::RealLibc(&symbol));                   \
+#define PENSTOCK_REAL_AS(name, type)                                            \
+  ([]() noexcept {                                                              \
+    PENSTOCK_SYMBOL static ::penstock::agent::Symbol symbol = {#name, nullptr}; \
+    return reinterpret_cast<::penstock::agent::PointerTo<type>>(                \
+        ::penstock::agent::RealLibc(&symbol));                                  \
   }())

@@ -11,7 +11,9 @@
 
 #include "agent/boot.h"
 #include "agent/hook.h"
+#include "agent/hooks_sandbox.h"
 #include "agent/process.h"
+#include "agent/scratch.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
 
@@ -31,10 +33,23 @@ bool Names(const char* variable, const char* other) {
 }
 
 // What an exec would run, as far as it matters to us.
-struct Target {
-  bool can_load_agent;  // dynamically linked against the same C library
-  bool sanitized;       // linked with AddressSanitizer, which ends a program that loads us first
+enum class Target {
+  kOther,      // static, or not to be seen: LD_PRELOAD says nothing to it
+  kLoads,      // linked against glibc
+  kSanitized,  // the same, with AddressSanitizer, which ends a program that loads us first
+  kRefuses,    // its loader complains of what it cannot load: 32 bits, another C library
 };
+
+constexpr size_t kEntries = 48;
+constexpr unsigned kSegments = 24;
+// In ExecScratch::program.
+struct Program {
+  Elf64_Ehdr head;
+  Elf64_Phdr segments[kSegments];
+  Elf64_Dyn entries[kEntries];
+  char interpreter[256];
+};
+static_assert(sizeof(Program) <= sizeof ExecScratch::program);
 
 bool ReadAt(int fd, void* to, size_t size, uint64_t offset) {
   return sys::Call(SYS_pread64, fd, sys::Pointer(to), static_cast<long>(size),
@@ -42,18 +57,20 @@ bool ReadAt(int fd, void* to, size_t size, uint64_t offset) {
 }
 
 // The libraries that it names come first in its dynamic section, the sanitizer's before the others.
-bool NeedsSanitizer(int fd, const Elf64_Phdr& dynamic, const Elf64_Phdr* loads, size_t count) {
-  constexpr size_t kEntries = 48;
-  Elf64_Dyn entries[kEntries] = {};
-  const size_t size = dynamic.p_filesz < sizeof entries ? dynamic.p_filesz : sizeof entries;
+bool NeedsSanitizer(int fd, const Elf64_Phdr& dynamic, size_t loads, Program* program) {
+  Elf64_Dyn* const entries = program->entries;
+  __builtin_memset(entries, 0, sizeof program->entries);
+  const size_t size =
+      dynamic.p_filesz < sizeof program->entries ? dynamic.p_filesz : sizeof program->entries;
   if (!ReadAt(fd, entries, size, dynamic.p_offset)) {
     return false;
   }
   uint64_t texts = 0;
-  for (const Elf64_Dyn& entry : entries) {
-    for (size_t i = 0; entry.d_tag == DT_STRTAB && i < count; ++i) {
-      if (entry.d_un.d_ptr - loads[i].p_vaddr < loads[i].p_filesz) {
-        texts = loads[i].p_offset + (entry.d_un.d_ptr - loads[i].p_vaddr);
+  for (const Elf64_Dyn& entry : program->entries) {
+    for (size_t i = 0; entry.d_tag == DT_STRTAB && i < loads; ++i) {
+      const Elf64_Phdr& load = program->segments[i];
+      if (entry.d_un.d_ptr - load.p_vaddr < load.p_filesz) {
+        texts = load.p_offset + (entry.d_un.d_ptr - load.p_vaddr);
       }
     }
   }
@@ -68,41 +85,88 @@ bool NeedsSanitizer(int fd, const Elf64_Phdr& dynamic, const Elf64_Phdr* loads, 
   return false;
 }
 
-// Scripts count by their fate: their interpreter is exec'ed by the kernel with the same
-// environment.
-Target LookAt(int dir, const char* path) {
-  Target target = {};
-  const int fd =
-      static_cast<int>(sys::Call(SYS_openat, dir, sys::Pointer(path), O_RDONLY | O_CLOEXEC, 0));
-  if (fd < 0) {
-    return target;
+// Of a 64-bit program whose header has been read.
+Target LookAtProgram(int fd, Program* program) {
+  const unsigned count = program->head.e_phnum < kSegments ? program->head.e_phnum : kSegments;
+  if (!ReadAt(fd, program->segments, count * sizeof program->segments[0], program->head.e_phoff)) {
+    return Target::kOther;
   }
-  Elf64_Ehdr head = {};
-  const long got = sys::Read(fd, &head, sizeof head);
-  target.can_load_agent = got >= 2 && head.e_ident[0] == '#' && head.e_ident[1] == '!';
-  if (got == static_cast<long>(sizeof head) && __builtin_memcmp(head.e_ident, ELFMAG, 4) == 0 &&
-      head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_phentsize == sizeof(Elf64_Phdr)) {
-    constexpr unsigned kSegments = 24;
-    Elf64_Phdr segments[kSegments];
-    Elf64_Phdr dynamic = {};
-    const unsigned count = head.e_phnum < kSegments ? head.e_phnum : kSegments;
-    const bool read = ReadAt(fd, segments, count * sizeof segments[0], head.e_phoff);
-    size_t loads = 0;
-    for (unsigned i = 0; read && i < count; ++i) {
-      char interpreter[64] = {};
-      if (segments[i].p_type == PT_INTERP) {
-        sys::Call(SYS_pread64, fd, sys::Pointer(interpreter), sizeof interpreter - 1,
-                  static_cast<long>(segments[i].p_offset));
-        target.can_load_agent = Find(interpreter, "ld-linux") != nullptr;
-      } else if (segments[i].p_type == PT_DYNAMIC) {
-        dynamic = segments[i];
-      } else if (segments[i].p_type == PT_LOAD) {
-        segments[loads++] = segments[i];
-      }
+  Target target = Target::kOther;
+  Elf64_Phdr dynamic = {};
+  size_t loads = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    const Elf64_Phdr segment = program->segments[i];
+    if (segment.p_type == PT_INTERP) {
+      char* const name = program->interpreter;
+      const long n = sys::Call(SYS_pread64, fd, sys::Pointer(name),
+                               static_cast<long>(sizeof program->interpreter - 1),
+                               static_cast<long>(segment.p_offset));
+      name[n > 0 ? n : 0] = 0;
+      const char* base = BaseName(name);
+      // Under musl the agent loads, and does nothing: what the program starts may be traced again.
+      target = StartsWith(base, "ld-linux")  ? Target::kLoads
+               : StartsWith(base, "ld-musl") ? Target::kOther
+                                             : Target::kRefuses;
+    } else if (segment.p_type == PT_DYNAMIC) {
+      dynamic = segment;
+    } else if (segment.p_type == PT_LOAD) {
+      program->segments[loads++] = segment;
     }
-    target.sanitized = target.can_load_agent && NeedsSanitizer(fd, dynamic, segments, loads);
   }
-  sys::Call(SYS_close, fd);
+  return target == Target::kLoads && NeedsSanitizer(fd, dynamic, loads, program)
+             ? Target::kSanitized
+             : target;
+}
+
+// "#! /path argument": ends the text behind the path and returns it; nullptr: no script.
+char* ScriptInterpreter(char* text) {
+  if (text[0] != '#' || text[1] != '!') {
+    return nullptr;
+  }
+  char* path = text + 2;
+  while (*path == ' ' || *path == '\t') {
+    ++path;
+  }
+  char* end = path;
+  while (*end != 0 && *end != ' ' && *end != '\t' && *end != '\n') {
+    ++end;
+  }
+  *end = 0;
+  return path;
+}
+
+// Scripts count by their interpreter, which the kernel starts with the same environment.
+Target LookAt(int dir, const char* path, Program* program) {
+  constexpr int kScripts = 5;  // as the kernel
+  const uint16_t own_machine =
+#if defined(__x86_64__)
+      EM_X86_64;
+#else
+      EM_AARCH64;
+#endif
+  Target target = Target::kOther;
+  for (int i = 0; i < kScripts && path != nullptr; ++i) {
+    const int fd = sys::OpenAt(dir, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+      break;
+    }
+    path = nullptr;
+    dir = AT_FDCWD;
+    Elf64_Ehdr& head = program->head;
+    const long got = sys::Read(fd, &head, sizeof head);
+    if (got >= EI_NIDENT && __builtin_memcmp(head.e_ident, ELFMAG, 4) == 0) {
+      const bool ours = got == static_cast<long>(sizeof head) &&
+                        head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_machine == own_machine &&
+                        head.e_phentsize == sizeof(Elf64_Phdr);
+      target = ours ? LookAtProgram(fd, program) : Target::kRefuses;
+    } else if (got > 2) {
+      const long n = sys::Call(SYS_pread64, fd, sys::Pointer(program->interpreter),
+                               static_cast<long>(sizeof program->interpreter - 1), 0);
+      program->interpreter[n > 0 ? n : 0] = 0;
+      path = ScriptInterpreter(program->interpreter);
+    }
+    sys::Close(fd);
+  }
   return target;
 }
 
@@ -154,8 +218,8 @@ struct Plan {
   bool leave;               // the agent must not be in it
 };
 
-bool NeedsRepair(int dir, const char* path, char* const* env, Plan* plan) {
-  if (!g_config.on || path == nullptr) {
+bool NeedsRepair(int dir, const char* path, char* const* env, ExecScratch* scratch, Plan* plan) {
+  if (path == nullptr) {
     return false;
   }
   plan->absent = Missing(env, plan->missing, &plan->preload);
@@ -164,16 +228,17 @@ bool NeedsRepair(int dir, const char* path, char* const* env, Plan* plan) {
   if (plan->count >= kMaxVariables) {
     return false;
   }
-  const Target target = LookAt(dir, path);
-  if (target.sanitized &&
-      (preloads == nullptr || (Find(preloads, "libasan.so") == nullptr &&
-                               Find(preloads, "libclang_rt.asan") == nullptr))) {
+  const Target target = LookAt(dir, path, reinterpret_cast<Program*>(scratch->program));
+  const bool sanitizer_comes_first =
+      preloads != nullptr &&
+      (Find(preloads, "libasan.so") != nullptr || Find(preloads, "libclang_rt.asan") != nullptr);
+  if (target == Target::kRefuses || (target == Target::kSanitized && !sanitizer_comes_first)) {
     plan->absent = 0;
     plan->preload = preloads;
     plan->leave = true;
     return preloads != nullptr && Find(preloads, g_config.agent) != nullptr;
   }
-  return (plan->absent != 0 || plan->preload != nullptr) && target.can_load_agent;
+  return (plan->absent != 0 || plan->preload != nullptr) && target != Target::kOther;
 }
 
 // `preloads` without the agent.
@@ -216,8 +281,13 @@ void Repair(char* const* env, const Plan& plan, char* text, size_t room, char** 
   to[n] = nullptr;
 }
 
+// The agent has something to do with an exec, and may make system calls of its own.
+bool MayLook() {
+  return g_config.on && !sys::IsShut() && !ChildIsLockedIn();
+}
+
 // The file that execvp() would run.
-const char* SearchPath(const char* file, char* buffer, size_t room) {
+const char* SearchPath(const char* file, ExecScratch* scratch) {
   if (Find(file, "/") != nullptr) {
     return file;
   }
@@ -233,10 +303,10 @@ const char* SearchPath(const char* file, char* buffer, size_t room) {
     while (path[n] != 0 && path[n] != ':') {
       ++n;
     }
-    Text text{buffer, room};
+    Text text{scratch->found, sizeof scratch->found};
     text.Add(path, n).Add("/").Add(file);
-    if (!text.cut && sys::Call(SYS_faccessat, AT_FDCWD, sys::Pointer(buffer), X_OK) == 0) {
-      return buffer;
+    if (!text.cut && sys::Call(SYS_faccessat, AT_FDCWD, sys::Pointer(scratch->found), X_OK) == 0) {
+      return scratch->found;
     }
     path += n + (path[n] == ':' ? 1 : 0);
   }
@@ -246,77 +316,86 @@ const char* SearchPath(const char* file, char* buffer, size_t room) {
 }  // namespace
 }  // namespace penstock::agent
 
+using penstock::agent::ExecScratch;
+using penstock::agent::MayLook;
 using penstock::agent::NeedsRepair;
+using penstock::agent::Plan;
 using penstock::agent::Repair;
 using penstock::agent::SearchPath;
 
-// Declares `env_to_use`: `env`, or a repaired copy on this stack frame. The preloads of a child
-// that do not fit `line` stay as they are.
-#define PENSTOCK_ENVIRONMENT(dir, target, env)                                                 \
-  penstock::agent::Plan plan;                                                                  \
-  char line[8192];                                                                             \
-  char* const* env_to_use = (env);                                                             \
-  if (NeedsRepair(dir, target, env, &plan)) {                                                  \
-    auto** copy =                                                                              \
-        static_cast<char**>(__builtin_alloca((plan.count + plan.absent + 2) * sizeof(char*))); \
-    Repair(env, plan, line, sizeof line, copy);                                                \
-    env_to_use = copy;                                                                         \
-  }
+// Runs `call` with `env_to_use`: `env`, or a repaired copy. `target` may use `scratch`. The
+// preloads of a child that do not fit the scratch stay as they are.
+#define PENSTOCK_EXEC(dir, target, env, call)                                                      \
+  if (!MayLook()) {                                                                                \
+    char* const* env_to_use = (env);                                                               \
+    return call;                                                                                   \
+  }                                                                                                \
+  ExecScratch* const taken = penstock::agent::TakeExecScratch();                                   \
+  ExecScratch* const scratch =                                                                     \
+      taken != nullptr ? taken : static_cast<ExecScratch*>(__builtin_alloca(sizeof(ExecScratch))); \
+  Plan plan;                                                                                       \
+  char* const* env_to_use = (env);                                                                 \
+  if (NeedsRepair(dir, target, env, scratch, &plan)) {                                             \
+    const size_t count = plan.count + plan.absent + 2;                                             \
+    char** const copy = count <= sizeof scratch->environment / sizeof(char*)                       \
+                            ? scratch->environment                                                 \
+                            : static_cast<char**>(__builtin_alloca(count * sizeof(char*)));        \
+    Repair(env, plan, scratch->line, sizeof scratch->line, copy);                                  \
+    env_to_use = copy;                                                                             \
+  }                                                                                                \
+  const int result = call;                                                                         \
+  if (taken != nullptr) {                                                                          \
+    penstock::agent::ReleaseExecScratch(taken);                                                    \
+  }                                                                                                \
+  return result;
 
 PENSTOCK_EXPORT int execve(const char* path, char* const argv[], char* const env[]) noexcept {
-  PENSTOCK_ENVIRONMENT(AT_FDCWD, path, env)
-  return PENSTOCK_REAL(execve)(path, argv, env_to_use);
-}
+    PENSTOCK_EXEC(AT_FDCWD, path, env, PENSTOCK_REAL(execve)(path, argv, env_to_use))}
 
 PENSTOCK_EXPORT int execv(const char* path, char* const argv[]) noexcept {
-  PENSTOCK_ENVIRONMENT(AT_FDCWD, path, environ)
-  return PENSTOCK_REAL(execve)(path, argv, env_to_use);
-}
+    PENSTOCK_EXEC(AT_FDCWD, path, environ, PENSTOCK_REAL(execve)(path, argv, env_to_use))}
 
 PENSTOCK_EXPORT int execvpe(const char* file, char* const argv[], char* const env[]) noexcept {
-  char found[4096];
-  PENSTOCK_ENVIRONMENT(AT_FDCWD, SearchPath(file, found, sizeof found), env)
-  return PENSTOCK_REAL(execvpe)(file, argv, env_to_use);
-}
+    PENSTOCK_EXEC(AT_FDCWD, SearchPath(file, scratch), env,
+                  PENSTOCK_REAL(execvpe)(file, argv, env_to_use))}
 
 PENSTOCK_EXPORT int execvp(const char* file, char* const argv[]) noexcept {
-  char found[4096];
-  PENSTOCK_ENVIRONMENT(AT_FDCWD, SearchPath(file, found, sizeof found), environ)
-  return PENSTOCK_REAL(execvpe)(file, argv, env_to_use);
-}
+    PENSTOCK_EXEC(AT_FDCWD, SearchPath(file, scratch), environ,
+                  PENSTOCK_REAL(execvpe)(file, argv, env_to_use))}
 
 PENSTOCK_EXPORT int fexecve(int fd, char* const argv[], char* const env[]) noexcept {
   char path[40];
   penstock::agent::Text text{path, sizeof path};
   text.Add("/proc/self/fd/").Number(static_cast<uint64_t>(fd < 0 ? 0 : fd));
-  PENSTOCK_ENVIRONMENT(AT_FDCWD, path, env)
-  return PENSTOCK_REAL(fexecve)(fd, argv, env_to_use);
+  PENSTOCK_EXEC(AT_FDCWD, path, env, PENSTOCK_REAL(fexecve)(fd, argv, env_to_use))
 }
 
-PENSTOCK_EXPORT int execveat(int dir, const char* path, char* const argv[], char* const env[],
-                             int flags) noexcept {
-  PENSTOCK_ENVIRONMENT(dir, path, env)
-  // The system call itself: glibc has a function for it from 2.34 on.
-  const long result = penstock::agent::sys::Raw(
-      SYS_execveat, dir, penstock::agent::sys::Pointer(path), penstock::agent::sys::Pointer(argv),
-      penstock::agent::sys::Pointer(env_to_use), flags);
+namespace {
+
+// The system call itself: glibc has a function for it from 2.34 on.
+int ExecveAt(int dir, const char* path, char* const* argv, char* const* env, int flags) {
+  namespace sys = penstock::agent::sys;
+  const long result =
+      sys::Raw(SYS_execveat, dir, sys::Pointer(path), sys::Pointer(argv), sys::Pointer(env), flags);
   errno = static_cast<int>(-result);
   return -1;
 }
 
-PENSTOCK_EXPORT int posix_spawn(pid_t* pid, const char* path,
-                                const posix_spawn_file_actions_t* actions,
-                                const posix_spawnattr_t* attributes, char* const argv[],
-                                char* const env[]) {
-  PENSTOCK_ENVIRONMENT(AT_FDCWD, path, env)
-  return PENSTOCK_REAL(posix_spawn)(pid, path, actions, attributes, argv, env_to_use);
-}
+}  // namespace
 
-PENSTOCK_EXPORT int posix_spawnp(pid_t* pid, const char* file,
-                                 const posix_spawn_file_actions_t* actions,
-                                 const posix_spawnattr_t* attributes, char* const argv[],
-                                 char* const env[]) {
-  char found[4096];
-  PENSTOCK_ENVIRONMENT(AT_FDCWD, SearchPath(file, found, sizeof found), env)
-  return PENSTOCK_REAL(posix_spawnp)(pid, file, actions, attributes, argv, env_to_use);
+PENSTOCK_EXPORT int execveat(int dir, const char* path, char* const argv[], char* const env[],
+                             int flags) noexcept {
+    PENSTOCK_EXEC(dir, path, env, ExecveAt(dir, path, argv, env_to_use, flags))}
+
+PENSTOCK_EXPORT
+    int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+                    const posix_spawnattr_t* attributes, char* const argv[], char* const env[]){
+        PENSTOCK_EXEC(AT_FDCWD, path, env,
+                      PENSTOCK_REAL(posix_spawn)(pid, path, actions, attributes, argv, env_to_use))}
+
+PENSTOCK_EXPORT
+    int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
+                     const posix_spawnattr_t* attributes, char* const argv[], char* const env[]) {
+  PENSTOCK_EXEC(AT_FDCWD, SearchPath(file, scratch), env,
+                PENSTOCK_REAL(posix_spawnp)(pid, file, actions, attributes, argv, env_to_use))
 }

@@ -66,16 +66,12 @@ __attribute__((noinline)) void LookAt(long number, long a, long b) {
   }
 }
 
-Symbol g_syscall = {"syscall", nullptr};
+PENSTOCK_SYMBOL Symbol g_syscall = {"syscall", nullptr};
 
 }  // namespace
 
 bool ChildIsLockedIn() {
   return t_child_locked_in != 0;
-}
-
-void FindSyscall() {
-  RealLibc(&g_syscall);
 }
 
 }  // namespace penstock::agent

@@ -9,7 +9,4 @@ namespace penstock::agent {
 // makes no system call of its own then. Stays true for the parent, on this one thread.
 bool ChildIsLockedIn();
 
-// Finds libc's syscall(), so that our own never looks for it in a place where it must not.
-void FindSyscall();
-
 }  // namespace penstock::agent

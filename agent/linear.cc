@@ -8,6 +8,7 @@
 #include <initializer_list>
 
 #include "agent/anchor.h"
+#include "agent/memory_limits.h"
 #include "agent/output.h"
 #include "agent/process.h"
 #include "agent/segment.h"
@@ -35,6 +36,9 @@ uint64_t RunHash() {
 }
 
 wire::ChunkHeader* ChunkAt(uint32_t i) {
+  if (!IsMapped(i)) {
+    return nullptr;
+  }
   return reinterpret_cast<wire::ChunkHeader*>(reinterpret_cast<char*>(g_header) +
                                               wire::kHeaderSize + uint64_t{i} * wire::kChunkSize);
 }
@@ -89,6 +93,9 @@ wire::FileHeader* MakeSegment(size_t* size) {
   RemoveStaleSegments();
   for (const uint32_t chunks : kSegmentChunks) {
     const size_t bytes = wire::kHeaderSize + size_t{chunks} * wire::kChunkSize;
+    if (!RoomFor(bytes, Memory::kShared)) {
+      continue;
+    }
     g_segment = CreateSegment(bytes);
     auto* header = static_cast<wire::FileHeader*>(AttachSegment(g_segment, size));
     if (header != nullptr) {
@@ -101,6 +108,7 @@ wire::FileHeader* MakeSegment(size_t* size) {
     }
   }
   g_segment = -1;
+  NoteLimited();
   return nullptr;
 }
 
@@ -233,8 +241,9 @@ bool IsDead(const wire::ChunkHeader* chunk) {
   return sys::Call(SYS_tgkill, chunk->pid, tid, 0) == -3 /* ESRCH */;
 }
 
+// `chunk` is nullptr where this process has given it back.
 bool HoldsSomething(const wire::ChunkHeader* chunk) {
-  return __atomic_load_n(&chunk->pid, __ATOMIC_ACQUIRE) != 0 &&
+  return chunk != nullptr && __atomic_load_n(&chunk->pid, __ATOMIC_ACQUIRE) != 0 &&
          __atomic_load_n(&chunk->state, __ATOMIC_RELAXED) != wire::kChunkFree;
 }
 
@@ -436,6 +445,9 @@ void RetireChunk(wire::ChunkHeader* chunk) {
 void ReclaimDeadChunks() {
   for (uint32_t i = 0; i < g_header->chunk_count; ++i) {
     wire::ChunkHeader* chunk = ChunkAt(i);
+    if (chunk == nullptr) {
+      continue;
+    }
     uint32_t state = __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);
     const bool given_up = state == wire::kChunkFull;
     if (HoldsSomething(chunk) && state != kSweeping && (given_up || IsDead(chunk)) &&
@@ -452,7 +464,7 @@ bool FinishLinear() {
     return false;
   }
   if (LockOutput(fd)) {
-    if (Attachments(g_segment) == 1) {
+    if (Attachments(g_segment) == 1 && !IsTrimmed()) {
       Seal(fd);
     } else {
       for (uint32_t i = 0; i < g_header->chunk_count; ++i) {

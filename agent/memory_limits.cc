@@ -20,6 +20,13 @@ uint32_t g_locks_future = 0;  // atomic: mlockall(MCL_FUTURE) is in force
 uint32_t g_trimmed = 0;       // atomic
 int32_t g_claims = 0;         // atomic: claims of a chunk that are under way
 
+bool g_tight = false;  // attached for the header alone; under the lock of EnsureProcess()
+
+// Chunks that are kept, once the ring is trimmed.
+constexpr uint32_t kMostChunks = 1 << 16;
+uint64_t g_kept[kMostChunks / 64];
+uint32_t g_gave_back = 0;  // atomic, release: some are gone
+
 // RLIM_INFINITY where it cannot be asked.
 uint64_t Limit(int resource) {
   struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
@@ -63,14 +70,6 @@ bool MayLockAnything() {
           (sets[0].effective >> kIpcLock & 1) != 0);
 }
 
-// Not SetFeature(), which may attach: that asks for room.
-void NoteLimited() {
-  __atomic_fetch_or(&g_local.features, wire::kFeatureLimited, __ATOMIC_RELAXED);
-  if (g_slot != nullptr && *g_guard != 0) {
-    __atomic_fetch_or(&g_slot->features, wire::kFeatureLimited, __ATOMIC_RELAXED);
-  }
-}
-
 bool IsOwn(const wire::ChunkHeader* chunk) {
   return __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) == wire::kChunkOwned &&
          __atomic_load_n(&chunk->pid, __ATOMIC_ACQUIRE) == g_slot->pid &&
@@ -79,14 +78,37 @@ bool IsOwn(const wire::ChunkHeader* chunk) {
 
 }  // namespace
 
+// Not SetFeature(), which may attach: that asks for room.
+void NoteLimited() {
+  __atomic_fetch_or(&g_local.features, wire::kFeatureLimited, __ATOMIC_RELAXED);
+  if (g_slot != nullptr && *g_guard != 0) {
+    __atomic_fetch_or(&g_slot->features, wire::kFeatureLimited, __ATOMIC_RELAXED);
+  }
+}
+
 bool RoomFor(size_t bytes, Memory kind) {
   const bool locked = __atomic_load_n(&g_locks_future, __ATOMIC_RELAXED) != 0 && !MayLockAnything();
-  if (!locked && Fits(bytes, Limit(RLIMIT_AS), 0) &&
-      (kind == Memory::kShared || Fits(bytes, Limit(RLIMIT_DATA), 5))) {
+  return !locked && Fits(bytes, Limit(RLIMIT_AS), 0) &&
+         (kind == Memory::kShared || Fits(bytes, Limit(RLIMIT_DATA), 5));
+}
+
+bool RoomToAttach(size_t bytes) {
+  if (RoomFor(bytes, Memory::kShared)) {
     return true;
   }
-  NoteLimited();
-  return false;
+  if (__atomic_load_n(&g_locks_future, __ATOMIC_RELAXED) != 0 ||
+      !Fits(bytes / kShare * 2, Limit(RLIMIT_AS), 0)) {
+    return false;
+  }
+  g_tight = true;
+  return true;
+}
+
+void TrimIfTight() {
+  if (g_tight) {
+    NoteLimited();
+    TrimRing();
+  }
 }
 
 bool EnterClaim() {
@@ -105,6 +127,7 @@ void LeaveClaim() {
 
 void TrimRing() {
   if (g_header == nullptr || g_slot == nullptr || g_header->chunk_count == 0 ||
+      g_header->chunk_count > kMostChunks ||
       __atomic_exchange_n(&g_trimmed, 1u, __ATOMIC_SEQ_CST) != 0) {
     return;
   }
@@ -120,17 +143,29 @@ void TrimRing() {
   }
   char* const chunks = reinterpret_cast<char*>(g_header) + wire::kHeaderSize;
   const uint32_t count = g_header->chunk_count;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (IsOwn(reinterpret_cast<wire::ChunkHeader*>(chunks + uint64_t{i} * wire::kChunkSize))) {
+      g_kept[i / 64] |= uint64_t{1} << i % 64;
+    }
+  }
+  __atomic_store_n(&g_gave_back, 1u, __ATOMIC_RELEASE);
   for (uint32_t from = 0, to; from < count; from = to + 1) {
-    to = from;
-    while (to < count &&
-           !IsOwn(reinterpret_cast<wire::ChunkHeader*>(chunks + uint64_t{to} * wire::kChunkSize))) {
-      ++to;
+    for (to = from; to < count && !IsMapped(to); ++to) {
     }
     if (to > from) {
       sys::Unmap(chunks + uint64_t{from} * wire::kChunkSize,
                  uint64_t{to - from} * wire::kChunkSize);
     }
   }
+}
+
+bool IsTrimmed() {
+  return __atomic_load_n(&g_trimmed, __ATOMIC_RELAXED) != 0;
+}
+
+bool IsMapped(uint32_t chunk) {
+  return __atomic_load_n(&g_gave_back, __ATOMIC_ACQUIRE) == 0 ||
+         (chunk < kMostChunks && (g_kept[chunk / 64] >> chunk % 64 & 1) != 0);
 }
 
 void BeforeLockingAll(int flags) {

@@ -7,6 +7,7 @@
 
 #include "agent/hook.h"
 #include "agent/process.h"
+#include "agent/scratch.h"
 #include "agent/strings.h"
 #include "agent/text.h"
 #include "agent/thread_state.h"
@@ -131,8 +132,8 @@ void EmitFact(const char* key, const char* value) {
   if (!Recording() || key == nullptr || value == nullptr) {
     return;
   }
-  char line[kMaxText];
-  Text text{line, sizeof line};
+  PENSTOCK_SCRATCH(line);
+  Text text{line, kMaxText};
   text.Add(key).Add("=").Add(value);
   if (!text.cut) {
     EmitText(wire::kTextFact, wire::HashOf(key, Length(key)), line, text.size);

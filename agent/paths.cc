@@ -91,7 +91,7 @@ size_t NameOpened(const char* path, char* name) {
   size_t used = 0;
   if (path[0] == '/') {
     // Not those that stand for another file.
-    if (StartsWith(path, "/proc/") || StartsWith(path, "/dev/fd")) {
+    if (StartsWith(path, "/proc/") || StartsWith(path, "/dev/fd") || Find(path, "/..") != nullptr) {
       return 0;
     }
   } else {

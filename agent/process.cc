@@ -7,9 +7,11 @@
 #include <time.h>
 
 #include "agent/linear.h"
+#include "agent/memory_limits.h"
 #include "agent/pending_reads.h"
 #include "agent/rank_facts.h"
 #include "agent/recorder.h"
+#include "agent/scratch.h"
 #include "agent/segment.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
@@ -129,8 +131,8 @@ constexpr uint64_t kEnded = uint64_t{1} << 63;
 uint32_t g_announce = 0;  // the command line has yet to be written
 
 void EmitCommandLine() {
-  char text[2048];
-  size_t size = sys::ReadFile("/proc/self/cmdline", text, sizeof text);
+  PENSTOCK_SCRATCH(text);
+  size_t size = sys::ReadFile("/proc/self/cmdline", text, 2048);
   while (size > 0 && text[size - 1] == 0) {
     --size;
   }
@@ -192,6 +194,7 @@ bool Initialise() {
     // one program have different ones as long as both live.
     const uint64_t token = (g_slot->process_start << 32) ^ g_slot->pid;
     *g_guard = token != 0 ? token : 1;
+    TrimIfTight();
     return true;
   }
   return true;
@@ -219,6 +222,7 @@ bool EnsureProcess(uint64_t* token) {
     return true;
   }
   if (g_local_pid != 0 && g_local_pid != sys::Pid()) {
+    FreeScratchOfOthers();
     g_local = {};  // a forked child: what its parent read is the parent's, attached or not
   }
   g_local_pid = sys::Pid();
@@ -252,6 +256,9 @@ void StandDown(uint32_t feature) {
   }
   g_config.on = false;  // children that are exec'ed are not brought back either
   __atomic_store_n(&g_recording, &kOff, __ATOMIC_RELEASE);
+  if (g_header != nullptr && g_header->mode == wire::kLinear && *g_guard != 0) {
+    FinishLinear();  // nobody writes the rest later
+  }
   g_failed = 1;
   if (g_guard != &g_unset_guard) {
     *g_guard = 0;

@@ -8,6 +8,7 @@
 #include "agent/linear.h"
 #include "agent/process.h"
 #include "agent/recorder.h"
+#include "agent/scratch.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
 #include "agent/time_namespace.h"
@@ -22,8 +23,8 @@ namespace {
 
 uint64_t ProcessStart() {
   // Field 22 of /proc/self/stat; the command name (field 2) may hold spaces and parentheses.
-  char text[1024];
-  size_t size = sys::ReadFile("/proc/self/stat", text, sizeof text);
+  PENSTOCK_SCRATCH(text);
+  size_t size = sys::ReadFile("/proc/self/stat", text, 1024);
   const char* p = text + size;
   while (p > text && *p != ')') {
     --p;

@@ -9,6 +9,7 @@
 
 #include "agent/hook.h"
 #include "agent/process.h"
+#include "agent/scratch.h"
 #include "agent/symver.h"
 #include "agent/text.h"
 #include "agent/thread_state.h"
@@ -204,9 +205,9 @@ Object* EmitCount(Object* /*self*/, Arguments a, Count n) {
 Object* EmitFact(Object* /*self*/, Arguments a, Count n) {
   const View key = TextOf(a, n, 0);
   const View value = TextOf(a, n, 1);
-  char line[kMaxText];
+  PENSTOCK_SCRATCH(line);
   if (Recording() && key.data != nullptr && value.data != nullptr &&
-      key.size + 1 + value.size < sizeof line) {
+      key.size + 1 + value.size < kMaxText) {
     __builtin_memcpy(line, key.data, key.size);
     line[key.size] = '=';
     __builtin_memcpy(line + key.size + 1, value.data, value.size);

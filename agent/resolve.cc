@@ -21,12 +21,24 @@
 #include <link.h>
 #include <string.h>
 
+#include <new>
+
+#include "agent/scratch.h"
 #include "agent/symver.h"
 
 extern "C" {
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
+// Of the section of PENSTOCK_SYMBOL, named by the linker.
+extern penstock::agent::Symbol __start_penstock_symbols[]
+    __attribute__((visibility("hidden"), weak));
+extern penstock::agent::Symbol __stop_penstock_symbols[]
+    __attribute__((visibility("hidden"), weak));
 }
+
+// musl has neither. Its loader refuses a library, and so the program, for a name that it has not.
+#pragma weak dlvsym
+#pragma weak dladdr1
 
 namespace penstock::agent {
 namespace {
@@ -80,7 +92,7 @@ link_map* MapOf(const void* address) {
   }
   Dl_info info;
   void* map = nullptr;
-  if (dladdr1(address, &info, &map, RTLD_DL_LINKMAP) == 0) return nullptr;
+  if (dladdr1 == nullptr || dladdr1(address, &info, &map, RTLD_DL_LINKMAP) == 0) return nullptr;
   return static_cast<link_map*>(map);
 }
 
@@ -260,7 +272,7 @@ void* Accept(void* found) {
 // Volatile results keep these from becoming tail calls: RTLD_NEXT is relative to the caller.
 void* FindIn(void* handle, const char* name, const char* version) {
   void* volatile found = nullptr;
-  if (version != nullptr) {
+  if (version != nullptr && dlvsym != nullptr) {
     found = dlvsym(handle, name, version);
     if (Accept(found) != nullptr) return found;
   }
@@ -270,6 +282,17 @@ void* FindIn(void* handle, const char* name, const char* version) {
 void* FindAny(void* handle, const char* name) {
   void* volatile found = dlsym(handle, name);
   return Accept(found);
+}
+
+// A libc in which off_t has 64 bits has no need of a second name for it: musl since 1.2.4.
+void* FindWithout64(const char* name) {
+  char plain[32];
+  const char* at = strstr(name, "64");
+  if (at == nullptr || strlen(name) >= sizeof plain) return nullptr;
+  const auto size = static_cast<size_t>(at - name);
+  memcpy(plain, name, size);
+  memcpy(plain + size, at + 2, strlen(at + 2) + 1);
+  return FindAny(RTLD_NEXT, plain);
 }
 
 // In the object `map` and what it depends on.
@@ -293,6 +316,8 @@ struct NamePage {
   size_t taken = 0;
 };
 
+static_assert(sizeof(NamePage) <= kScratch);
+
 int CollectName(dl_phdr_info* info, size_t, void* data) {
   NamePage* const page = static_cast<NamePage*>(data);
   if (page->seen++ < page->skip) return 0;
@@ -307,8 +332,9 @@ int CollectName(dl_phdr_info* info, size_t, void* data) {
 }
 
 __attribute__((noinline)) void* FindAnywhere(const char* name, const char* version) {
+  PENSTOCK_SCRATCH(memory);
   for (size_t skip = 0;;) {
-    NamePage page;
+    NamePage& page = *new (memory) NamePage;
     page.skip = skip;
     const bool more = dl_iterate_phdr(CollectName, &page) != 0;
     for (size_t at = 0; at < page.used; at += strlen(page.text + at) + 1) {
@@ -339,6 +365,10 @@ __attribute__((noinline)) void* FindForCaller(const char* name, const void* addr
 
 }  // namespace
 
+bool IsGlibc() {
+  return dlvsym != nullptr;
+}
+
 bool InsideAgent(const void* address) {
   return Bits(address) >= Bits(__ehdr_start) && Bits(address) < Bits(_end);
 }
@@ -348,10 +378,24 @@ void* RealLibc(Symbol* symbol) {
   if (__builtin_expect(real == nullptr, 0)) {
     const int saved = errno;
     real = FindAny(RTLD_NEXT, symbol->name);
+    if (real == nullptr) {
+      real = FindWithout64(symbol->name);
+    }
     __atomic_store_n(&symbol->next, real, __ATOMIC_RELAXED);
     errno = saved;
   }
   return real;
+}
+
+void FindLibc() {
+  bool missing = false;
+  for (Symbol* symbol = __start_penstock_symbols; symbol < __stop_penstock_symbols; ++symbol) {
+    missing = RealLibc(symbol) == nullptr || missing;
+  }
+  // What this libc does not have is no error that the program should find.
+  if (missing && dlerror() != nullptr) {
+    dlerror();
+  }
 }
 
 void* RealForCaller(Symbol* symbol, void* return_address) {

@@ -17,6 +17,13 @@ struct Symbol {
 // A function of libc: one real definition per process. Never null for symbols libc has.
 void* RealLibc(Symbol* symbol);
 
+// False: another C library has loaded us. Hooks then call the real functions, and nothing else.
+bool IsGlibc();
+
+// Finds them all, for the constructor: the search takes more than a kilobyte of stack, which a hook
+// in a signal handler may not have.
+void FindLibc();
+
 // The definition that the caller at `return_address` would have got without the agent.
 // Order, that of ld.so itself: RTLD_NEXT with the version the caller needs, the DSO of the return
 // address (dlopen NOLOAD + dlsym/dlvsym), every other object. Results inside the agent are

@@ -133,7 +133,7 @@ void NameRun(const Environment& environment) {
     return;
   }
   if (env.rank < 0 && names_rank) {
-    char left[sizeof g_config.out];
+    static char left[sizeof g_config.out];  // the constructor runs once
     Text name{left, sizeof left};
     AddEscaped(path.data, folder, name);
     name.Add(out);

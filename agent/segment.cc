@@ -41,7 +41,7 @@ void* AttachSegment(int id, size_t* size) {
   struct shmid_ds info = {};
   long found = 0;
   if (id < 0 || !Stat(IPC_STAT, id, &info, &found) || !IsOurs(info) ||
-      !RoomFor(info.shm_segsz, Memory::kShared)) {
+      !RoomToAttach(info.shm_segsz)) {
     return nullptr;
   }
   *size = info.shm_segsz;

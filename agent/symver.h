@@ -11,6 +11,7 @@ __asm__(".symver dlsym,dlsym@GLIBC_2.2.5");
 __asm__(".symver dlvsym,dlvsym@GLIBC_2.2.5");
 __asm__(".symver dlopen,dlopen@GLIBC_2.2.5");
 __asm__(".symver dlclose,dlclose@GLIBC_2.2.5");
+__asm__(".symver dlerror,dlerror@GLIBC_2.2.5");
 __asm__(".symver dladdr,dladdr@GLIBC_2.2.5");
 __asm__(".symver dladdr1,dladdr1@GLIBC_2.3.3");
 __asm__(".symver dl_iterate_phdr,dl_iterate_phdr@GLIBC_2.2.5");
@@ -20,6 +21,7 @@ __asm__(".symver dlsym,dlsym@GLIBC_2.17");
 __asm__(".symver dlvsym,dlvsym@GLIBC_2.17");
 __asm__(".symver dlopen,dlopen@GLIBC_2.17");
 __asm__(".symver dlclose,dlclose@GLIBC_2.17");
+__asm__(".symver dlerror,dlerror@GLIBC_2.17");
 __asm__(".symver dladdr,dladdr@GLIBC_2.17");
 __asm__(".symver dladdr1,dladdr1@GLIBC_2.17");
 #endif

@@ -57,6 +57,7 @@ void Shut() {
 
 void* Map(void* at, size_t size, int prot, int flags, int fd, uint64_t offset) {
   if (!RoomFor(size, (flags & MAP_SHARED) != 0 ? Memory::kShared : Memory::kPrivate)) {
+    NoteLimited();
     return nullptr;
   }
   const long r = Call(SYS_mmap, Pointer(at), static_cast<long>(size), prot, flags, fd,

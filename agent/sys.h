@@ -76,16 +76,18 @@ inline long Pointer(const void* p) {
 inline int g_descriptors = 0;
 inline uint32_t g_released = 0;
 
-inline int Open(const char* path, int flags, int mode = 0) {
+inline int OpenAt(int dir, const char* path, int flags, int mode = 0) {
   __atomic_fetch_add(&g_descriptors, 1, __ATOMIC_RELAXED);
-  const int fd =
-      static_cast<int>(Call(SYS_openat, -100 /* AT_FDCWD */, Pointer(path), flags, mode));
+  const int fd = static_cast<int>(Call(SYS_openat, dir, Pointer(path), flags, mode));
   if (fd < 0) {
     __atomic_fetch_sub(&g_descriptors, 1, __ATOMIC_RELAXED);
   }
   return fd;
 }
-// Of a descriptor that Open() returned.
+inline int Open(const char* path, int flags, int mode = 0) {
+  return OpenAt(-100 /* AT_FDCWD */, path, flags, mode);
+}
+// Of a descriptor that Open() or OpenAt() returned.
 inline void Close(int fd) {
   Call(SYS_close, fd);
   __atomic_fetch_add(&g_released, 1u, __ATOMIC_RELEASE);

@@ -3,7 +3,7 @@
 time stamp counter forbidden, the agent makes no system call and looks at no clock.
 
 A filter that comes by an instruction of the program's own, without PR_SET_NO_NEW_PRIVS, is not seen
-coming: tests/RELIABILITY.md says so.
+coming: README.md says so.
 """
 import os
 import sys
