@@ -53,6 +53,8 @@ struct RecordingDrain::Impl {
   // False if the chunk holds nothing to read.
   bool OpenChunk(const ChunkView& chunk, ChunkState& state, Packer& out);
   void EndOfLife(std::size_t i, const IsDead& is_dead, Packer& out);
+  // Gives back a chunk whose claimer was killed before it said who it is.
+  void FreeClaim(const ChunkView& chunk, const IsDead& is_dead) const;
   void Release();
   void WriteInflight(const ChunkView& chunk, Thread& thread, Packer& out);
   void WriteUnfinished(const wire::Inflight& open, std::uint8_t depth, std::int64_t last,
