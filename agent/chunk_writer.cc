@@ -17,13 +17,14 @@ namespace {
 
 // Takes a chunk that nobody has; nullptr: there is none. `index`: its number.
 wire::ChunkHeader* TakeFreeChunk(uint32_t* index) {
+  const uint32_t owned = wire::kChunkOwned | (g_slot_index + 1) << wire::kChunkClaimerShift;
   auto* base = reinterpret_cast<char*>(g_header) + wire::kHeaderSize;
   for (uint32_t i = 0; i < g_header->chunk_count; ++i) {
     auto* candidate = reinterpret_cast<wire::ChunkHeader*>(base + uint64_t{i} * wire::kChunkSize);
     uint32_t expected = wire::kChunkFree;
     if (__atomic_load_n(&candidate->state, __ATOMIC_RELAXED) == wire::kChunkFree &&
-        __atomic_compare_exchange_n(&candidate->state, &expected, uint32_t{wire::kChunkOwned},
-                                    false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        __atomic_compare_exchange_n(&candidate->state, &expected, owned, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED)) {
       *index = i;
       return candidate;
     }

@@ -231,6 +231,18 @@ void AddDate(Text& text, int64_t days) {
   TwoDigits(text, day_of_year - (153 * shifted_month + 2) / 5 + 1);
 }
 
+// The process that was claiming the chunk with this state, and had not said so when it was killed.
+bool ClaimerIsDead(const wire::ChunkHeader* chunk, uint32_t state) {
+  const uint32_t slot = (state >> wire::kChunkClaimerShift) - 1;
+  if ((state & wire::kChunkStateMask) != wire::kChunkOwned || slot >= wire::kMaxProcesses ||
+      __atomic_load_n(&chunk->pid, __ATOMIC_ACQUIRE) != 0 || g_slot == nullptr) {
+    return false;
+  }
+  const wire::ProcessSlot& process = g_header->processes[slot];
+  return process.pid_namespace == g_slot->pid_namespace &&
+         sys::Call(SYS_kill, process.pid, 0) == -3 /* ESRCH */;
+}
+
 // A thread that no longer exists, in a process whose number means the same to us.
 bool IsDead(const wire::ChunkHeader* chunk) {
   if (chunk->process >= wire::kMaxProcesses || g_slot == nullptr ||
@@ -450,10 +462,18 @@ void ReclaimDeadChunks() {
     }
     uint32_t state = __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);
     const bool given_up = state == wire::kChunkFull;
-    if (HoldsSomething(chunk) && state != kSweeping && (given_up || IsDead(chunk)) &&
+    const bool holds = HoldsSomething(chunk);
+    const bool dead = holds ? given_up || IsDead(chunk) : ClaimerIsDead(chunk, state);
+    // The word of an owned chunk names its claimer: one that another process has taken since is not
+    // mistaken for this one.
+    if (dead && state != kSweeping &&
         __atomic_compare_exchange_n(&chunk->state, &state, kSweeping, false, __ATOMIC_ACQUIRE,
                                     __ATOMIC_RELAXED)) {
-      RetireChunk(chunk);
+      if (holds || HoldsSomething(chunk)) {
+        RetireChunk(chunk);
+      } else {
+        FreeChunk(chunk);
+      }
     }
   }
 }

@@ -71,7 +71,8 @@ bool MayLockAnything() {
 }
 
 bool IsOwn(const wire::ChunkHeader* chunk) {
-  return __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) == wire::kChunkOwned &&
+  return (__atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) & wire::kChunkStateMask) ==
+             wire::kChunkOwned &&
          __atomic_load_n(&chunk->pid, __ATOMIC_ACQUIRE) == g_slot->pid &&
          chunk->process_start == g_slot->process_start;
 }

@@ -42,7 +42,8 @@ class RecordingDrain {
 
   // Takes new records of all chunks. `is_dead(pid, process_start, tid)` says whether a thread is
   // known to be gone; its owned chunk is then drained to the end and its in-flight operations
-  // become spans flagged wire::kFlagUnfinished that end at the time of the last thing it did.
+  // become spans flagged wire::kFlagUnfinished that end at the time of the last thing it did. `tid`
+  // 0: whether the whole process is.
   // Returns the number of records taken.
   std::uint64_t Drain(
       Packer& out, const std::function<bool(std::uint32_t, std::uint64_t, std::uint32_t)>& is_dead);

@@ -46,7 +46,15 @@ class ChunkView {
     return __atomic_load_n(&header().pid, __ATOMIC_ACQUIRE);
   }
   [[nodiscard]] std::uint32_t state() const {
-    return __atomic_load_n(&header().state, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&header().state, __ATOMIC_ACQUIRE) & wire::kChunkStateMask;
+  }
+  // The slot of the process that claims it, or kMaxProcesses: nobody does, or it does not say.
+  [[nodiscard]] std::uint32_t claimer() const {
+    const std::uint32_t word = __atomic_load_n(&header().state, __ATOMIC_ACQUIRE);
+    const std::uint32_t slot = (word >> wire::kChunkClaimerShift) - 1;
+    return (word & wire::kChunkStateMask) == wire::kChunkOwned && slot < wire::kMaxProcesses
+               ? slot
+               : wire::kMaxProcesses;
   }
   [[nodiscard]] std::uint32_t committed() const {
     return __atomic_load_n(&header().committed, __ATOMIC_ACQUIRE);

@@ -209,13 +209,14 @@ std::uint64_t RecordingDrain::Impl::DrainChunk(std::size_t i, Packer& out) {
 // Writes what a dead thread left, once; gives its chunk back.
 void RecordingDrain::Impl::EndOfLife(std::size_t i, const IsDead& is_dead, Packer& out) {
   ChunkState& state = chunks[i];
-  if (state.thread == ~0u || state.inflight_done) {
-    return;
-  }
-  if (state.finished) {
-    return;
-  }
   const ChunkView chunk = Chunk(i);
+  if (state.thread == ~0u) {
+    FreeClaim(chunk, is_dead);
+    return;
+  }
+  if (state.inflight_done || state.finished) {
+    return;
+  }
   const wire::ChunkHeader& h = chunk.header();
   if (chunk.state() == wire::kChunkFull && Mode() == wire::kRing) {
     DrainChunk(i, out);  // filled since we were there
@@ -299,6 +300,26 @@ void RecordingDrain::Impl::WriteRest(std::size_t i, Packer& out) {
     WritePending(pending, thread, out);
   }
   WriteInflight(chunk, thread, out);
+}
+
+// A slot that is another process's by now was its claimer's: that one is dead as well.
+void RecordingDrain::Impl::FreeClaim(const ChunkView& chunk, const IsDead& is_dead) const {
+  if (!recycle || Mode() != wire::kRing || !chunk.has_header() || chunk.pid() != 0) {
+    return;
+  }
+  const std::uint32_t claimer = chunk.claimer();
+  if (claimer == wire::kMaxProcesses) {
+    return;
+  }
+  const wire::ProcessSlot& slot = header().processes[claimer];
+  const std::uint32_t life = __atomic_load_n(&slot.state, __ATOMIC_ACQUIRE);
+  if (life == wire::kProcessClaimed) {
+    return;  // being filled in
+  }
+  const bool dead = life == wire::kProcessFree || is_dead(slot.pid, slot.process_start, 0);
+  if (dead && chunk.pid() == 0) {
+    chunk.Recycle();
+  }
 }
 
 void RecordingDrain::Impl::Release() {

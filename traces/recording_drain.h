@@ -54,6 +54,8 @@ struct RecordingDrain::Impl {
   // False if the chunk holds nothing to read.
   bool OpenChunk(const ChunkView& chunk, ChunkState& state, Packer& out);
   void EndOfLife(std::size_t i, const IsDead& is_dead, Packer& out);
+  // Gives back a chunk whose claimer was killed before it said who it is.
+  void FreeClaim(const ChunkView& chunk, const IsDead& is_dead) const;
   void Release();
   // What a dead thread leaves in its last chunk: reads that were pending, and what it was in the
   // middle of.

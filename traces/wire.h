@@ -74,13 +74,19 @@ inline constexpr uint64_t Closing(uint32_t slot, uint32_t record) {
 }
 
 enum ChunkState : uint32_t { kChunkFree = 0, kChunkOwned = 1, kChunkFull = 2 };
+// ChunkHeader::state of a chunk of a ring that is owned: above the ChunkState, the slot of the
+// process that claims it + 1. A claimer that is killed before it has said more (pid is still 0) is
+// known by it.
+inline constexpr uint32_t kChunkStateMask = 0xff;
+inline constexpr uint32_t kChunkClaimerShift = 8;
 
 struct ChunkHeader {
   uint32_t magic;
   uint32_t index;  // its place in the file
   // atomic ChunkState; ring: the collector sets Free, the writer Owned (by compare-and-swap), Full.
   // Before Free the collector zeroes committed, inflight_depth, drained, pid and tid; a chunk that
-  // is Owned with pid 0 is just being claimed: leave it alone.
+  // is Owned with pid 0 is just being claimed: leave it alone while its claimer lives. Every order
+  // of these steps is tried in tests/agent/model/ring_model.h: change it with them.
   uint32_t state;
   uint32_t committed;  // atomic, release: records that are whole
   uint32_t pid;

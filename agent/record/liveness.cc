@@ -103,7 +103,7 @@ bool Liveness::ThreadIsDead(ProcessKey process, std::uint32_t tid, TimeNs now) {
   if (answer.dead) return true;
   if (answer.asked.value != 0 && now - answer.asked < patience_) return false;
   answer.asked = now;
-  if (IsForeign(process)) {
+  if (tid == 0 || IsForeign(process)) {
     answer.dead = !ProcessRuns(process, now);
   } else {
     const std::string folder = fmt::format("{}/{}", proc_, process.pid);

@@ -32,6 +32,7 @@ class Liveness {
   [[nodiscard]] std::optional<std::uint32_t> HostPid(ProcessKey process, TimeNs now);
   // A zombie no longer runs.
   [[nodiscard]] bool ProcessRuns(ProcessKey process, TimeNs now);
+  // `tid` 0: the process as a whole.
   [[nodiscard]] bool ThreadIsDead(ProcessKey process, std::uint32_t tid, TimeNs now);
 
   // How long "it runs" is believed: short when the ring is running out of free chunks.

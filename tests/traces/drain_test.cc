@@ -217,6 +217,31 @@ TEST(DrainTest, ADeadThreadsChunkIsGivenBack) {
   EXPECT_EQ(builder.Build()->span_count(), 2u);
 }
 
+// Killed between the compare-and-swap that takes a chunk and the store of its pid.
+TEST(DrainTest, AChunkWhoseClaimerDiedIsGivenBack) {
+  RecordingWriter recording({.mode = wire::kRing, .chunks = 2});
+  const std::uint32_t slot = recording.AddProcess(7, 1, wire::kRoleOther, -1);
+  RecordingWriter::Thread other(recording, recording.AddProcess(8, 1, wire::kRoleOther, -1), 8,
+                                "t");
+  recording.chunk(0).state = wire::kChunkOwned | (slot + 1) << wire::kChunkClaimerShift;
+  ASSERT_TRUE(other.Write(SpanRecord(recording, wire::kRead, 0, 1'000'000'000'000, 5)));
+  RecordingDrain drain(recording.memory(), true);
+  TraceBuilder builder;
+  drain.Drain(builder, Nobody);
+  drain.Release();
+  EXPECT_NE(recording.chunk(0).state, wire::kChunkFree) << "it is alive";
+  std::uint32_t asked = ~0u;
+  drain.Drain(builder, [&](std::uint32_t pid, std::uint64_t, std::uint32_t tid) {
+    asked = pid == 7 ? tid : asked;
+    return pid == 7;
+  });
+  EXPECT_EQ(asked, 0u) << "any thread of it may have claimed";
+  EXPECT_EQ(recording.chunk(0).state, wire::kChunkFree);
+  EXPECT_EQ(recording.chunk(1).state & wire::kChunkStateMask, wire::kChunkOwned);
+  drain.Finish(builder);
+  EXPECT_EQ(builder.Build()->span_count(), 1u);
+}
+
 // A collector that is killed has lost what it had not flushed: another reads it from the ring.
 TEST(DrainTest, WhatIsNotReleasedIsReadAgain) {
   RecordingWriter recording({.mode = wire::kRing, .chunks = 2});

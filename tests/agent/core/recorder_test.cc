@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <setjmp.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "agent/audit.h"
+#include "agent/linear.h"
 #include "agent/process.h"
 #include "agent/sys.h"
 #include "agent/thread_state.h"
@@ -307,6 +309,30 @@ TEST_F(RecorderTest, AuditsOfManyThreadsCountEveryByteOnce) {
   EXPECT_LE(hooked, uint64_t{8} * 40 << 20);
   EXPECT_GE(audited, uint64_t{8} * 20 << 20);  // the end of the last chunks is told by nobody
   EXPECT_NEAR(static_cast<double>(hooked), static_cast<double>(audited), 10 << 20);
+}
+
+// Killed between the compare-and-swap that takes a chunk and the store of its pid.
+TEST_F(RecorderTest, AChunkWhoseClaimerDiedIsFreed) {
+  const pid_t child = fork();
+  if (child == 0) {
+    _exit(0);
+  }
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  const uint32_t slot = wire::kMaxProcesses - 1;
+  g_header->processes[slot].pid = static_cast<uint32_t>(child);
+  g_header->processes[slot].pid_namespace = g_slot->pid_namespace;
+  auto* last =
+      reinterpret_cast<wire::ChunkHeader*>(reinterpret_cast<char*>(g_header) + wire::kHeaderSize +
+                                           uint64_t{g_header->chunk_count - 1} * wire::kChunkSize);
+  ASSERT_EQ(last->state, wire::kChunkFree);
+  last->state = wire::kChunkOwned | (g_slot_index + 1) << wire::kChunkClaimerShift;
+  ReclaimDeadChunks();
+  EXPECT_NE(last->state, wire::kChunkFree) << "it is alive";
+  last->state = wire::kChunkOwned | (slot + 1) << wire::kChunkClaimerShift;
+  ReclaimDeadChunks();
+  EXPECT_EQ(last->state, wire::kChunkFree);
+  g_header->processes[slot].pid_namespace = 0;
+  g_header->processes[slot].pid = 0;
 }
 
 TEST_F(RecorderTest, BatchLimitEndsTheRecording) {

@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/agent/model/ring_model.h"
+
+namespace penstock::model {
+namespace {
+
+constexpr std::uint8_t kFree = 0;
+constexpr std::uint8_t kOwned = 1;
+constexpr std::uint8_t kFull = 2;
+constexpr int kMaxRecords = 8;  // of a writer
+
+std::uint8_t IdOf(int writer, int number) {
+  return static_cast<std::uint8_t>(writer * kMaxRecords + number);
+}
+std::uint64_t BitOf(std::uint8_t id) {
+  return std::uint64_t{1} << id;
+}
+
+// The state of a chunk that is owned names its claimer.
+std::uint8_t OwnedBy(int writer) {
+  return static_cast<std::uint8_t>(kOwned | (writer + 1) << 2);
+}
+std::uint8_t StateIn(std::uint8_t word) {
+  return word & 3;
+}
+
+// `drained` has two halves; the one that the file header's word names counts.
+std::uint8_t Half(std::uint8_t drained, int half) {
+  return half == 0 ? drained & 15 : drained >> 4;
+}
+std::uint8_t WithHalf(std::uint8_t drained, int half, std::uint8_t value) {
+  return static_cast<std::uint8_t>(half == 0 ? (drained & 0xf0) | value
+                                             : (drained & 15) | value << 4);
+}
+
+}  // namespace
+
+Ring::Ring(const RingOptions& options) : options_(options) {
+  owner_.fill(kNobody);
+  const unsigned taker = 1u << TakerActor();
+  for (int c = 0; c < options_.chunks; ++c) {
+    memory_.SetReaders(State(c), taker | (taker - 1));
+    memory_.SetReaders(Committed(c), taker);
+    memory_.SetReaders(Pid(c), taker);
+    memory_.SetReaders(Drained(c), taker);
+  }
+  memory_.SetReaders(Commit(), taker);
+  for (int w = 0; w < options_.writers; ++w) WantRoom(writers_[static_cast<std::size_t>(w)]);
+}
+
+bool Ring::AllEnded() const {
+  for (int w = 0; w < options_.writers; ++w) {
+    if (!Ended(writers_[static_cast<std::size_t>(w)])) return false;
+  }
+  return true;
+}
+
+bool Ring::Enabled(int actor) const {
+  if (actor != TakerActor()) return !Ended(writers_[static_cast<std::size_t>(actor)]);
+  // A recovery begins when everybody has ended.
+  return taker_.at != Takes::kEnd && (!taker_.recovers || AllEnded());
+}
+
+unsigned Ring::Killable() const {
+  unsigned bits = 0;
+  for (int w = 0; w < options_.writers && kills_ < options_.kills; ++w) {
+    bits |= Ended(writers_[static_cast<std::size_t>(w)]) ? 0u : 1u << w;
+  }
+  if (options_.taker_dies && taker_.deaths == 0 && taker_.at != Takes::kEnd) {
+    bits |= 1u << TakerActor();
+  }
+  return bits;
+}
+
+void Ring::Kill(int actor) {
+  if (actor != TakerActor()) {
+    writers_[static_cast<std::size_t>(actor)].dead = true;
+    memory_.Retire(actor);
+    ++kills_;
+    return;
+  }
+  // All that it held in memory is gone; `penstock recover` begins with what is on disk.
+  taker_ = Taker{};
+  taker_.deaths = 1;
+  taker_.recovers = true;
+  taker_.half = memory_.Newest(Commit());
+  if (!Is(Mutation::kFlushWithoutCommit)) on_disk_ = counts_[taker_.half];  // the rest is cut off
+  taken_ = on_disk_;
+}
+
+void Ring::Step(int actor, Chooser& choose) {
+  if (actor == TakerActor()) {
+    do {
+      TakerStep(choose);
+    } while (taker_.at != Takes::kEnd && IsLocal(taker_.at) && violation_ == nullptr);
+  } else {
+    WriterStep(actor, writers_[static_cast<std::size_t>(actor)], choose);
+  }
+}
+
+// Nobody else can tell whether such a step is taken together with the one before it.
+bool Ring::IsLocal(Takes at) const {
+  const bool ordered =
+      options_.taker_dies || Is(Mutation::kFreeBeforeCommitted) || Is(Mutation::kFreeBeforePid);
+  const Seen& seen = taker_.seen[taker_.chunk < kMaxChunks ? taker_.chunk : 0];
+  switch (at) {
+    case Takes::kBegin:
+    case Takes::kRelease:
+      return true;
+    case Takes::kEndOfLife:
+      return seen.finished;
+    case Takes::kFlush:
+      return !options_.taker_dies;
+    case Takes::kClearPid:
+    case Takes::kClearDrained:
+    case Takes::kFree:
+      return !ordered;
+    default:
+      return false;
+  }
+}
+
+// Room(), chunk_writer.h.
+void Ring::WantRoom(Writer& w) {
+  if (w.written == options_.records) {
+    w.at = w.chunk != kNobody ? Writes::kPublish : Writes::kEnd;
+  } else if (w.chunk != kNobody && w.used < kRoom) {
+    w.at = Writes::kPut;
+  } else {
+    w.at = Writes::kScan;
+    w.next = 0;
+  }
+}
+
+void Ring::WriterStep(int actor, Writer& w, Chooser& choose) {
+  const Order release = Order::kRelease;
+  switch (w.at) {
+    case Writes::kScan:
+      if (memory_.Load(actor, State(w.next), Order::kRelaxed, choose) == kFree) {
+        w.at = Writes::kClaim;
+      } else if (++w.next == options_.chunks) {
+        w.at = Writes::kDrop;
+      }
+      return;
+    case Writes::kClaim: {
+      bool claimed = true;
+      if (Is(Mutation::kClaimWithoutSwap)) {
+        memory_.Store(actor, State(w.next), OwnedBy(actor), Order::kRelaxed);
+      } else {
+        const Order order = Is(Mutation::kClaimWithoutAcquire) ? Order::kRelaxed : Order::kAcquire;
+        const std::uint8_t owned = Is(Mutation::kClaimWithoutName) ? kOwned : OwnedBy(actor);
+        claimed = memory_.CompareAndSwap(actor, State(w.next), kFree, owned, order);
+      }
+      if (claimed) {
+        std::uint8_t& owner = owner_[w.next];
+        if (owner != kNobody) Fail("a chunk has two owners");
+        owner = static_cast<std::uint8_t>(actor);
+        w.at = Writes::kHeader;
+      } else {
+        w.at = ++w.next == options_.chunks ? Writes::kDrop : Writes::kScan;
+      }
+      return;
+    }
+    case Writes::kHeader: {
+      const Order order = Is(Mutation::kPidWithoutRelease) ? Order::kRelaxed : release;
+      const auto pid = static_cast<std::uint8_t>(actor + 1);
+      if (Is(Mutation::kPidBeforeHeader)) memory_.Store(actor, Pid(w.next), pid, order);
+      if (!memory_.Write(actor, Header(w.next), pid))
+        Fail("the header is written while it is read");
+      if (!Is(Mutation::kPidBeforeHeader)) memory_.Store(actor, Pid(w.next), pid, order);
+      w.at = w.chunk != kNobody ? Writes::kOldFull : Writes::kPut;
+      if (w.at == Writes::kPut) {
+        w.chunk = w.next;
+        w.used = 0;
+      }
+      return;
+    }
+    case Writes::kOldFull:
+      memory_.Store(actor, State(w.chunk), kFull,
+                    Is(Mutation::kFullWithoutRelease) ? Order::kRelaxed : release);
+      w.chunk = w.next;
+      w.used = 0;
+      w.at = Writes::kPut;
+      return;
+    case Writes::kPut: {
+      const std::uint8_t id = IdOf(actor, w.written);
+      if (Is(Mutation::kFullBeforeLastRecord) && w.used + 1 == kRoom) {
+        memory_.Store(actor, State(w.chunk), kFull, release);
+      }
+      if (!Is(Mutation::kCommitBeforeRecord) &&
+          !memory_.Write(actor, Record(w.chunk, w.used), id)) {
+        Fail("a record is written while it is read");
+      }
+      w.at = Writes::kCommit;
+      if (Is(Mutation::kFullBeforeLastRecord)) return;
+      [[fallthrough]];
+    }
+    case Writes::kCommit: {
+      const std::uint8_t id = IdOf(actor, w.written);
+      memory_.Store(actor, Committed(w.chunk), static_cast<std::uint8_t>(w.used + 1),
+                    Is(Mutation::kCommitWithoutRelease) ? Order::kRelaxed : release);
+      if (Is(Mutation::kCommitBeforeRecord) && !memory_.Write(actor, Record(w.chunk, w.used), id)) {
+        Fail("a record is written while it is read");
+      }
+      finished_ |= BitOf(id);
+      ++w.used;
+      ++w.written;
+      WantRoom(w);
+      return;
+    }
+    case Writes::kDrop:
+      dropped_ |= BitOf(IdOf(actor, w.written));
+      ++w.written;
+      WantRoom(w);
+      return;
+    case Writes::kPublish:
+      memory_.Store(actor, State(w.chunk), kFull,
+                    Is(Mutation::kFullWithoutRelease) ? Order::kRelaxed : release);
+      w.at = Writes::kEnd;
+      memory_.Retire(actor);
+      return;
+    case Writes::kEnd:
+      return;
+  }
+}
+
+// RecordingDrain::Drain(), then the collector's Flush(), then RecordingDrain::Release(), forever.
+void Ring::TakerStep(Chooser& choose) {
+  const int me = TakerActor();
+  Taker& t = taker_;
+  Seen& seen = t.seen[t.chunk < kMaxChunks ? t.chunk : 0];
+  const auto clear = [&](Takes next, int atomic) {
+    memory_.Store(me, atomic, 0, Order::kRelaxed);
+    t.at = next;
+  };
+  switch (t.at) {
+    case Takes::kBegin:
+      t.all_ended = AllEnded();
+      if (t.all_ended) {  // their ends were seen, by waiting for them or in /proc
+        for (int w = 0; w < options_.writers; ++w) memory_.Learn(me, w);
+      }
+      t.chunk = 0;
+      t.second = false;
+      t.last = false;
+      t.at = Takes::kOpen;
+      return;
+    case Takes::kOpen:
+      Open(choose);
+      return;
+    case Takes::kState:  // DrainChunk()
+      if (Is(Mutation::kStateAfterCommitted)) {
+        t.committed = memory_.Load(me, Committed(t.chunk), Order::kAcquire, choose);
+      } else {
+        t.state = memory_.Load(
+            me, State(t.chunk),
+            Is(Mutation::kStateWithoutAcquire) ? Order::kRelaxed : Order::kAcquire, choose);
+      }
+      t.at = Takes::kCommitted;
+      return;
+    case Takes::kCommitted:
+      if (Is(Mutation::kStateAfterCommitted)) {
+        t.state = memory_.Load(me, State(t.chunk), Order::kAcquire, choose);
+      } else {
+        t.committed = memory_.Load(
+            me, Committed(t.chunk),
+            Is(Mutation::kCommittedWithoutAcquire) ? Order::kRelaxed : Order::kAcquire, choose);
+      }
+      while (seen.taken < t.committed && violation_ == nullptr) TakeRecord();
+      seen.finished = seen.finished || t.state == kFull || t.last;
+      AfterChunk();
+      return;
+    case Takes::kEndOfLife:
+      EndOfLife(choose);
+      return;
+    case Takes::kClaimer:
+      // FreeClaim(): the claimer is dead, and what it did last is known.
+      if (memory_.Load(me, Pid(t.chunk), Order::kAcquire, choose) != 0 &&
+          !Is(Mutation::kClaimerWithoutLastLook)) {
+        AfterChunk();
+        return;
+      }
+      t.abandoned = true;
+      if (!memory_.Write(me, Header(t.chunk), 0)) Fail("a header is cleared while it is written");
+      t.at = Takes::kFree;
+      return;
+    case Takes::kFlush:
+      on_disk_ = taken_;
+      t.chunk = 0;
+      if (!options_.taker_dies) {
+        BeginRelease();
+      } else if (t.recovers) {
+        CheckAll();
+        t.at = Takes::kEnd;
+      } else if (Is(Mutation::kCommitBeforeDrained)) {
+        t.at = Takes::kCommit;
+      } else if (Is(Mutation::kRecycleBeforeCommit)) {
+        BeginRelease();
+      } else {
+        t.at = Takes::kDrained;
+      }
+      return;
+    case Takes::kDrained:  // Release(), first pass
+      if (seen.thread != kNobody) {
+        const std::uint8_t old = memory_.Load(me, Drained(t.chunk), Order::kRelaxed, choose);
+        memory_.Store(me, Drained(t.chunk), WithHalf(old, 1 - t.half, seen.taken), Order::kRelaxed);
+      }
+      if (++t.chunk == options_.chunks) {
+        t.chunk = 0;
+        t.at = Takes::kCommit;
+        if (Is(Mutation::kCommitBeforeDrained)) BeginRelease();
+      }
+      return;
+    case Takes::kCommit:
+      t.half = static_cast<std::uint8_t>(1 - t.half);
+      counts_[t.half] = on_disk_;
+      memory_.Store(me, Commit(), t.half, Order::kRelease);
+      t.chunk = 0;
+      if (Is(Mutation::kCommitBeforeDrained)) {
+        t.half = static_cast<std::uint8_t>(1 - t.half);
+        t.at = Takes::kDrained;
+      } else if (Is(Mutation::kRecycleBeforeCommit)) {
+        EndOfRound();
+      } else {
+        BeginRelease();
+      }
+      return;
+    case Takes::kRelease:  // second pass
+      if (seen.thread != kNobody && seen.finished) {
+        t.at = Is(Mutation::kFreeBeforeCommitted) || Is(Mutation::kFreeBeforePid)
+                   ? Takes::kFree
+                   : Takes::kClearCommitted;
+        return;
+      }
+      AfterRelease();
+      return;
+    case Takes::kClearCommitted:  // ChunkView::Recycle()
+      if (Is(Mutation::kCommittedIsKept)) {
+        t.at = Takes::kClearPid;
+      } else {
+        clear(Takes::kClearPid, Committed(t.chunk));
+      }
+      return;
+    case Takes::kClearPid:
+      clear(Takes::kClearDrained, Pid(t.chunk));
+      return;
+    case Takes::kClearDrained:
+      memory_.Store(me, Drained(t.chunk), 0, Order::kRelaxed);
+      if (Is(Mutation::kFreeBeforeCommitted) || Is(Mutation::kFreeBeforePid)) {
+        seen = Seen{};
+        AfterRelease();
+        return;
+      }
+      if (!memory_.Write(me, Header(t.chunk), 0)) Fail("a header is cleared while it is written");
+      t.at = Takes::kFree;
+      return;
+    case Takes::kFree: {
+      std::uint8_t& owner = owner_[t.chunk];
+      if (owner != kNobody) {
+        const Writer& w = writers_[owner];
+        if (!w.dead && w.at != Writes::kEnd && w.chunk == t.chunk) {
+          Fail("a chunk is given back while its owner fills it");
+        }
+      }
+      owner = kNobody;
+      memory_.Store(me, State(t.chunk), kFree,
+                    Is(Mutation::kFreeWithoutRelease) ? Order::kRelaxed : Order::kRelease);
+      if (t.abandoned) {
+        t.abandoned = false;
+        AfterChunk();
+        return;
+      }
+      if (Is(Mutation::kFreeBeforeCommitted)) {
+        t.at = Takes::kClearCommitted;
+        return;
+      }
+      if (Is(Mutation::kFreeBeforePid)) {
+        memory_.Store(me, Committed(t.chunk), 0, Order::kRelaxed);
+        t.at = Takes::kClearPid;
+        return;
+      }
+      seen = Seen{};
+      AfterRelease();
+      return;
+    }
+    case Takes::kEnd:
+      return;
+  }
+}
+
+// OpenChunk().
+void Ring::Open(Chooser& choose) {
+  const int me = TakerActor();
+  Taker& t = taker_;
+  Seen& seen = t.seen[t.chunk];
+  const std::uint8_t pid =
+      memory_.Load(me, Pid(t.chunk),
+                   Is(Mutation::kPidWithoutAcquire) ? Order::kRelaxed : Order::kAcquire, choose);
+  if (pid == 0) {  // free, or being claimed
+    AfterChunk();
+    return;
+  }
+  if (seen.thread == kNobody) {
+    std::uint8_t header = 0;
+    if (!memory_.Read(me, Header(t.chunk), &header) || header != pid) {
+      Fail("a header is read before it is whole");
+      return;
+    }
+    seen.thread = static_cast<std::uint8_t>(pid - 1);
+    seen.taken = Half(memory_.Load(me, Drained(t.chunk), Order::kRelaxed, choose), t.half);
+  }
+  t.at = Takes::kState;
+}
+
+void Ring::TakeRecord() {
+  Taker& t = taker_;
+  Seen& seen = t.seen[t.chunk];
+  std::uint8_t id = 0;
+  if (!memory_.Read(TakerActor(), Record(t.chunk, seen.taken), &id)) {
+    Fail("a torn record is taken");
+    return;
+  }
+  if (id / kMaxRecords != seen.thread) Fail("a record is taken as another thread's");
+  if ((taken_ & BitOf(id)) != 0) Fail("a record is taken twice");
+  taken_ |= BitOf(id);
+  ++seen.taken;
+}
+
+void Ring::AfterChunk() {
+  Taker& t = taker_;
+  t.last = false;
+  t.at = t.second ? Takes::kEndOfLife : Takes::kOpen;
+  if (++t.chunk == options_.chunks) {
+    t.chunk = 0;
+    t.at = t.second ? Takes::kFlush : Takes::kEndOfLife;
+    t.second = true;
+  }
+}
+
+// EndOfLife() of one chunk.
+void Ring::EndOfLife(Chooser& choose) {
+  const int me = TakerActor();
+  Taker& t = taker_;
+  Seen& seen = t.seen[t.chunk];
+  if (seen.finished) {
+    AfterChunk();
+    return;
+  }
+  const std::uint8_t word = memory_.Load(me, State(t.chunk), Order::kAcquire, choose);
+  if (seen.thread == kNobody) {
+    const int claimer = StateIn(word) == kOwned ? (word >> 2) - 1 : -1;
+    if (t.recovers || claimer < 0 || !Ended(writers_[static_cast<std::size_t>(claimer)])) {
+      AfterChunk();
+      return;
+    }
+    memory_.Learn(me, claimer);
+    t.at = Takes::kClaimer;
+    return;
+  }
+  if (StateIn(word) == kFull) {
+    t.at = Takes::kOpen;  // filled since it was looked at
+    return;
+  }
+  const bool dead = Ended(writers_[seen.thread]) || Is(Mutation::kDeadIsTakenForGranted);
+  if (!dead) {
+    AfterChunk();
+    return;
+  }
+  memory_.Learn(me, seen.thread);
+  if (Is(Mutation::kDeadWithoutLastLook)) {
+    seen.finished = true;
+    AfterChunk();
+    return;
+  }
+  t.last = true;
+  t.at = Takes::kOpen;
+}
+
+void Ring::BeginRelease() {
+  taker_.chunk = 0;
+  taker_.at = Takes::kRelease;
+}
+
+void Ring::AfterRelease() {
+  taker_.at = Takes::kRelease;
+  if (++taker_.chunk < options_.chunks) return;
+  taker_.chunk = 0;
+  if (Is(Mutation::kRecycleBeforeCommit) && options_.taker_dies) {
+    taker_.at = Takes::kDrained;
+  } else {
+    EndOfRound();
+  }
+}
+
+void Ring::EndOfRound() {
+  Taker& t = taker_;
+  t.chunk = 0;
+  t.at = Takes::kBegin;
+  // What was filled while a round was under way is given back by the next.
+  t.quiet = static_cast<std::uint8_t>(t.all_ended ? t.quiet + 1 : 0);
+  if (t.quiet == 2) {
+    CheckAll();
+    for (int c = 0; c < options_.chunks; ++c) {
+      if (memory_.Newest(State(c)) != kFree) Fail("a chunk of a dead thread is never given back");
+    }
+    t.at = Takes::kEnd;
+  }
+}
+
+// Every writer has ended, and everything was taken.
+void Ring::CheckAll() {
+  if ((finished_ & ~(on_disk_ | dropped_)) != 0) Fail("a record is lost and not counted");
+}
+
+const char* Ring::Describe(int actor) const {
+  static constexpr const char* kWrites[] = {
+      "looks for a chunk",       "claims it",           "fills its header",
+      "sets its old chunk full", "writes a record",     "commits it",
+      "drops a record",          "publishes its chunk", "has ended"};
+  static constexpr const char* kTakes[] = {"begins a round",
+                                           "opens a chunk",
+                                           "reads its state",
+                                           "reads what is committed, takes it",
+                                           "asks whether its thread is dead",
+                                           "looks again whether it is claimed",
+                                           "flushes",
+                                           "says how far it is",
+                                           "commits",
+                                           "looks what to release",
+                                           "clears committed",
+                                           "clears the pid",
+                                           "clears drained",
+                                           "frees a chunk",
+                                           "has ended"};
+  return actor == TakerActor()
+             ? kTakes[static_cast<int>(taker_.at)]
+             : kWrites[static_cast<int>(writers_[static_cast<std::size_t>(actor)].at)];
+}
+
+void Ring::Hash(Hasher& hasher) const {
+  memory_.Hash(hasher);
+  for (const Writer& w : writers_) hasher.AddBytes(w);
+  hasher.AddBytes(taker_);
+  for (const std::uint64_t word : {finished_, dropped_, taken_, on_disk_, counts_[0], counts_[1]})
+    hasher.Add(word);
+  hasher.AddBytes(owner_);
+  hasher.Add(static_cast<std::uint64_t>(kills_));
+}
+
+}  // namespace penstock::model

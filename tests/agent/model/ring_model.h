@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ring's protocol (traces/wire.h, ChunkHeader) for the search of machine.h: writers that claim
+// chunks, fill them, are killed; a collector that takes records, writes them to disk, gives chunks
+// back, is killed; and what `penstock recover` takes after that. Chunks hold two records here.
+//
+// The steps stand for these, and change with them:
+//   Writes::kScan .. kOldFull   ClaimChunk(), NextChunk()   agent/chunk_writer.cc
+//   Writes::kPut                Put()                       agent/chunk_writer.h
+//   Writes::kPublish            PublishChunk()              agent/chunk_writer.cc
+//   Takes::kOpen .. kClaimer    Drain(), OpenChunk(), DrainChunk(), EndOfLife(), FreeClaim()
+//                                                           traces/recording_drain.cc
+//   Takes::kDrained, kCommit    Release()                   traces/recording_drain.cc
+//   Takes::kClear .. kFree      ChunkView::Recycle()        traces/recording_chunk.h
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "tests/agent/model/machine.h"
+
+namespace penstock::model {
+
+// A protocol that is wrong in one place: the search must find each.
+enum class Mutation : std::uint8_t {
+  kNone,
+  // the writer
+  kClaimWithoutAcquire,
+  kPidWithoutRelease,
+  kPidBeforeHeader,
+  kCommitWithoutRelease,
+  kCommitBeforeRecord,
+  kFullWithoutRelease,
+  kFullBeforeLastRecord,
+  kClaimWithoutSwap,  // a load and a store instead of a compare-and-swap
+  kClaimWithoutName,  // who is killed while it claims has the chunk for ever
+  // the drain
+  kStateAfterCommitted,
+  kStateWithoutAcquire,
+  kPidWithoutAcquire,
+  kCommittedWithoutAcquire,
+  kDeadWithoutLastLook,
+  kDeadIsTakenForGranted,
+  kFreeWithoutRelease,
+  kFreeBeforeCommitted,
+  kFreeBeforePid,
+  kCommittedIsKept,
+  kClaimerWithoutLastLook,
+  kFlushWithoutCommit,  // what is on disk counts as a whole, whatever the ring says
+  kCommitBeforeDrained,
+  kRecycleBeforeCommit,
+  kCount,
+};
+
+struct RingOptions {
+  int writers = 2;
+  int chunks = 2;
+  int records = 3;          // each writer's
+  int kills = 0;            // of writers
+  bool taker_dies = false;  // once, and is followed by a recovery when all writers have ended
+  Mutation mutation = Mutation::kNone;
+};
+
+class Ring {
+ public:
+  explicit Ring(const RingOptions& options);
+
+  [[nodiscard]] int Actors() const { return options_.writers + 1; }
+  [[nodiscard]] bool Enabled(int actor) const;
+  void Step(int actor, Chooser& choose);
+  [[nodiscard]] unsigned Killable() const;
+  void Kill(int actor);
+  [[nodiscard]] const char* Violation() const { return violation_; }
+  [[nodiscard]] const char* Describe(int actor) const;
+  void Normalise() { memory_.Normalise(); }
+  void Hash(Hasher& hasher) const;
+
+ private:
+  static constexpr int kMaxChunks = 3;
+  static constexpr int kRoom = 2;  // records in a chunk
+  static constexpr std::uint8_t kNobody = 0xff;
+
+  enum class Writes : std::uint8_t {
+    kScan,
+    kClaim,
+    kHeader,
+    kOldFull,
+    kPut,
+    kCommit,
+    kDrop,
+    kPublish,
+    kEnd
+  };
+  enum class Takes : std::uint8_t {
+    kBegin,
+    kOpen,
+    kState,
+    kCommitted,
+    kEndOfLife,
+    kClaimer,
+    kFlush,
+    kDrained,
+    kCommit,
+    kRelease,
+    kClearCommitted,
+    kClearPid,
+    kClearDrained,
+    kFree,
+    kEnd,
+  };
+
+  struct Writer {
+    Writes at = Writes::kScan;
+    std::uint8_t chunk = kNobody;  // it fills
+    std::uint8_t next = 0;         // it looks at, or is claiming
+    std::uint8_t used = 0;
+    std::uint8_t written = 0;  // records, with those that found no chunk
+    bool dead = false;
+    std::uint8_t pad[2] = {};
+  };
+  // What a drain remembers of a chunk: traces::ChunkState.
+  struct Seen {
+    std::uint8_t thread = kNobody;
+    std::uint8_t taken = 0;
+    bool finished = false;
+    std::uint8_t pad = 0;
+  };
+  struct Taker {
+    Takes at = Takes::kBegin;
+    std::uint8_t chunk = 0;
+    bool second = false;     // the walk over the ends of lives, after that over all chunks
+    bool last = false;       // a look at a chunk whose thread is dead: the last
+    bool all_ended = false;  // every writer had ended when this round began
+    bool recovers = false;
+    std::uint8_t state = 0;
+    std::uint8_t committed = 0;
+    std::uint8_t quiet = 0;  // rounds since every writer ended
+    std::uint8_t deaths = 0;
+    std::uint8_t half = 0;   // of `drained` that counts
+    bool abandoned = false;  // the chunk's claimer is dead: it is freed at once
+    std::uint8_t pad[4] = {};
+    std::array<Seen, kMaxChunks> seen{};
+    std::uint8_t pad2[4] = {};
+  };
+
+  // Locations.
+  [[nodiscard]] static int State(int chunk) { return chunk * 4; }
+  [[nodiscard]] static int Committed(int chunk) { return chunk * 4 + 1; }
+  [[nodiscard]] static int Pid(int chunk) { return chunk * 4 + 2; }
+  [[nodiscard]] static int Drained(int chunk) { return chunk * 4 + 3; }
+  [[nodiscard]] static int Commit() { return kMaxChunks * 4; }
+  [[nodiscard]] static int Header(int chunk) { return chunk * (kRoom + 1); }
+  [[nodiscard]] static int Record(int chunk, int i) { return chunk * (kRoom + 1) + 1 + i; }
+
+  [[nodiscard]] bool Is(Mutation mutation) const { return options_.mutation == mutation; }
+  [[nodiscard]] int TakerActor() const { return options_.writers; }
+  [[nodiscard]] bool Ended(const Writer& w) const { return w.dead || w.at == Writes::kEnd; }
+  [[nodiscard]] bool AllEnded() const;
+  void Fail(const char* what) { violation_ = violation_ == nullptr ? what : violation_; }
+
+  [[nodiscard]] bool IsLocal(Takes at) const;
+  void WriterStep(int actor, Writer& w, Chooser& choose);
+  void WantRoom(Writer& w);
+  void TakerStep(Chooser& choose);
+  void Open(Chooser& choose);
+  void AfterChunk();
+  void EndOfLife(Chooser& choose);
+  void TakeRecord();
+  void AfterRelease();
+  void EndOfRound();
+  void BeginRelease();
+  void CheckAll();
+
+  RingOptions options_;
+  Memory memory_;
+  std::array<Writer, kMaxActors> writers_{};
+  Taker taker_;
+  // What nobody in the protocol can see: which records are whole, counted as lost, taken, on disk;
+  // and who has which chunk.
+  std::uint64_t finished_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::uint64_t taken_ = 0;
+  std::uint64_t on_disk_ = 0;
+  std::array<std::uint64_t, 2> counts_{};  // of what is on disk, as of each half of `drained`
+  std::array<std::uint8_t, 8> owner_{};
+  int kills_ = 0;
+  const char* violation_ = nullptr;
+};
+
+}  // namespace penstock::model
