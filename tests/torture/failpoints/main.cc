@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// failpoints: runs a command and lets one system call of it fail, or kills somebody there.
+//
+//   failpoints --list FILE -- CMD         a line for each call that CMD and all it starts make:
+//                                         point, then the ways in which it may fail
+//   failpoints --at POINT --do FAILURE -- CMD
+//   failpoints --writes FOLDER FILE -- CMD   what is done to files below FOLDER (writes.h)
+//
+// A point is WHOSE:LANE:CALL:N, the N-th CALL made by this code ("agent", a program's name) in that
+// task: what runs beside it does not change the name. One line of JSON about the run goes to the file
+// of --result. The status is 0 if the command has ended, whatever it ended with, 9 if it hung.
+#include <fcntl.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/torture/failpoints/calls.h"
+#include "tests/torture/failpoints/tasks.h"
+#include "tests/torture/failpoints/writes.h"
+
+namespace failpoints {
+namespace {
+
+constexpr int kUsage = 2;
+constexpr int kHung = 9;
+
+volatile std::sig_atomic_t g_late = 0;
+
+struct Arguments {
+  std::FILE* list = nullptr;
+  std::FILE* result = nullptr;
+  std::string point;
+  Failure failure;
+  std::string folder;
+  std::string writes;
+  unsigned limit_s = 60;
+  char** command = nullptr;
+};
+
+long Trace(int request, pid_t tid, unsigned long address = 0, unsigned long data = 0) {
+  return ptrace(static_cast<__ptrace_request>(request), tid, address, data);
+}
+
+// A disk that is full is not noticed by who writes to a terminal or a pipe.
+bool IsAboutDisk(const Task& task) {
+  if (task.call != SYS_write && task.call != SYS_writev && task.call != SYS_pwrite64) return true;
+  struct stat info {};
+  const std::string name =
+      "/proc/" + std::to_string(task.tid) + "/fd/" + std::to_string(task.arguments[0]);
+  return stat(name.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+class Tracer {
+ public:
+  explicit Tracer(const Arguments& arguments) : arguments_(arguments) {
+    if (!arguments.folder.empty()) log_.emplace(arguments.folder, arguments.writes);
+  }
+
+  int Run();
+
+ private:
+  void Start();
+  void OnStop(pid_t tid, int status);
+  void OnNewTask(Task& parent);
+  void OnExec(pid_t tid);
+  void OnCall(Task& task, const __ptrace_syscall_info& info);
+  void OnReturn(Task& task, const __ptrace_syscall_info& info);
+  void Inject(Task& task, const __ptrace_syscall_info& info);
+  void Break(Task& task, bool point);
+  void KillAll();
+  void Report() const;
+  void Resume(pid_t tid, int signal = 0) const {
+    Trace(PTRACE_SYSCALL, tid, 0, static_cast<unsigned long>(signal));
+  }
+
+  const Arguments& arguments_;
+  std::optional<WriteLog> log_;
+  std::map<pid_t, Task> tasks_;
+  std::set<pid_t> early_;  // stopped before their parent has told of them
+  pid_t root_ = -1;
+  int root_status_ = -1;
+  bool started_ = false;  // the command itself runs
+  bool reached_ = false;
+  bool hung_ = false;
+  std::string whose_;  // of the point, for what lasts
+  std::vector<std::string> stack_;
+  std::vector<pid_t> pids_;
+  bool muted_ = false;  // a call that would have said something on standard error failed
+  int killed_ = 0;
+  std::string program_;
+};
+
+void Tracer::Start() {
+  int go[2];
+  if (pipe2(go, O_CLOEXEC) != 0) std::exit(kUsage);
+  root_ = fork();
+  if (root_ == 0) {
+    char byte = 0;
+    if (read(go[0], &byte, 1) == 1) execvp(arguments_.command[0], arguments_.command);
+    _exit(127);
+  }
+  constexpr unsigned long kOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE |
+                                     PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC |
+                                     PTRACE_O_EXITKILL;
+  if (root_ < 0 || Trace(PTRACE_SEIZE, root_, 0, kOptions) != 0) {
+    std::perror("failpoints: cannot trace");
+    std::exit(kUsage);
+  }
+  Task task;
+  task.tid = task.process = root_;
+  task.lane = "0";
+  task.image = std::make_shared<Image>();
+  tasks_[root_] = std::move(task);
+  if (write(go[1], "g", 1) != 1) std::exit(kUsage);
+  close(go[0]);
+  close(go[1]);
+}
+
+void Tracer::KillAll() {
+  for (const auto& [tid, task] : tasks_) kill(task.process, SIGKILL);
+  for (const pid_t tid : early_) kill(tid, SIGKILL);
+}
+
+void Tracer::OnNewTask(Task& parent) {
+  unsigned long message = 0;
+  Trace(PTRACE_GETEVENTMSG, parent.tid, 0, reinterpret_cast<unsigned long>(&message));
+  const auto tid = static_cast<pid_t>(message);
+  Task task;
+  task.tid = tid;
+  task.process = ProcessOf(tid);
+  pids_.push_back(task.process);
+  task.lane = parent.lane + "." + std::to_string(parent.children++);
+  task.image = task.process == parent.process ? parent.image : std::make_shared<Image>(*parent.image);
+  tasks_[tid] = std::move(task);
+  if (early_.erase(tid) != 0) Resume(tid);
+}
+
+void Tracer::OnExec(pid_t tid) {
+  unsigned long former = 0;
+  Trace(PTRACE_GETEVENTMSG, tid, 0, reinterpret_cast<unsigned long>(&former));
+  if (const auto from = static_cast<pid_t>(former); from != tid && tasks_.count(from) != 0) {
+    Task moved = std::move(tasks_[from]);
+    tasks_.erase(from);
+    moved.tid = tid;
+    tasks_[tid] = std::move(moved);
+  }
+  Task& task = tasks_[tid];
+  task.image = std::make_shared<Image>();
+  task.image->program = ProgramOf(tid);
+  started_ = true;
+}
+
+// The call that the task has entered is not made as it was asked.
+void Tracer::Break(Task& task, bool point) {
+  const Failure& failure = arguments_.failure;
+  user_regs_struct registers{};
+  if (Trace(PTRACE_GETREGS, task.tid, 0, reinterpret_cast<unsigned long>(&registers)) != 0) return;
+  if (point) stack_ = StackOf(task.tid, registers.rip, registers.rsp);
+  switch (failure.kind) {
+    case Kind::kError:
+      task.fail = true;
+      muted_ = muted_ || ((task.call == SYS_write || task.call == SYS_writev) &&
+                          task.arguments[0] == STDERR_FILENO);
+      if (task.call == SYS_brk) {
+        registers.rdi = 0;  // the break stays where it is: that is how brk fails
+        task.fail = false;
+      } else if (task.call != SYS_close) {
+        registers.orig_rax = ~0ull;
+      }
+      break;
+    case Kind::kShort:
+      if (registers.rdx < 2) return;
+      registers.rdx /= 2;
+      break;
+    case Kind::kKill:
+    case Kind::kAll:
+      registers.orig_rax = ~0ull;
+      ++killed_;
+      break;
+    case Kind::kKillAfter:
+      task.kill = true;
+      break;
+    case Kind::kAllAfter:
+      task.kill_all = true;
+      break;
+    case Kind::kNone:
+      return;
+  }
+  Trace(PTRACE_SETREGS, task.tid, 0, reinterpret_cast<unsigned long>(&registers));
+  if (failure.kind == Kind::kKill) kill(task.process, SIGKILL);
+  if (failure.kind == Kind::kAll) KillAll();
+}
+
+void Tracer::OnCall(Task& task, const __ptrace_syscall_info& info) {
+  task.call = static_cast<long>(info.entry.nr);
+  for (int i = 0; i < 6; ++i) task.arguments[i] = info.entry.args[i];
+  task.fail = task.kill = task.kill_all = false;
+  if (!started_) return;
+  const std::string& whose = CodeAt(task, info.instruction_pointer);
+  const int index = ++task.made[{whose, task.call}];
+  if (arguments_.point.empty() && arguments_.list == nullptr) return;
+  const std::string point =
+      whose + ":" + task.lane + ":" + NameOf(task.call) + ":" + std::to_string(index);
+  if (arguments_.list != nullptr) {
+    std::fprintf(arguments_.list, "%s", point.c_str());
+    for (const std::string& failure : FailuresOf(task.call)) {
+      if (failure == "ENOSPC" && !IsAboutDisk(task)) continue;
+      std::fprintf(arguments_.list, "\t%s", failure.c_str());
+    }
+    std::fprintf(arguments_.list, "\n");
+  }
+  if (!reached_ && point == arguments_.point) {
+    reached_ = true;
+    whose_ = whose;
+    program_ = task.image->program;
+    Break(task, true);
+  } else if (reached_ && arguments_.failure.lasting && whose == whose_ &&
+             MayFail(task.call, arguments_.failure.error) && IsAboutDisk(task)) {
+    Break(task, false);
+  }
+}
+
+void Tracer::OnReturn(Task& task, const __ptrace_syscall_info& info) {
+  if (task.fail) {
+    user_regs_struct registers{};
+    if (Trace(PTRACE_GETREGS, task.tid, 0, reinterpret_cast<unsigned long>(&registers)) == 0) {
+      registers.rax = static_cast<unsigned long long>(-static_cast<long>(arguments_.failure.error));
+      Trace(PTRACE_SETREGS, task.tid, 0, reinterpret_cast<unsigned long>(&registers));
+    }
+  } else if (log_ && started_) {
+    log_->Add(task, static_cast<long>(info.exit.rval));
+  }
+  if (task.kill) {
+    ++killed_;
+    kill(task.process, SIGKILL);
+  }
+  if (task.kill_all) {
+    ++killed_;
+    KillAll();
+  }
+  task.fail = task.kill = task.kill_all = false;
+}
+
+void Tracer::OnStop(pid_t tid, int status) {
+  const int signal = WSTOPSIG(status);
+  const int event = status >> 16;
+  const auto found = tasks_.find(tid);
+  if (found == tasks_.end()) {
+    early_.insert(tid);
+    return;
+  }
+  Task& task = found->second;
+  if (signal == (SIGTRAP | 0x80)) {
+    __ptrace_syscall_info info{};
+    if (Trace(PTRACE_GET_SYSCALL_INFO, tid, sizeof info, reinterpret_cast<unsigned long>(&info)) > 0) {
+      if (info.op == PTRACE_SYSCALL_INFO_ENTRY) OnCall(task, info);
+      if (info.op == PTRACE_SYSCALL_INFO_EXIT) OnReturn(task, info);
+    }
+    return Resume(tid);
+  }
+  switch (event) {
+    case PTRACE_EVENT_CLONE:
+    case PTRACE_EVENT_FORK:
+    case PTRACE_EVENT_VFORK:
+      OnNewTask(task);
+      return Resume(tid);
+    case PTRACE_EVENT_EXEC:
+      OnExec(tid);
+      return Resume(tid);
+    case PTRACE_EVENT_STOP:
+      // A stop of the whole group lasts until SIGCONT; that of a new task does not.
+      if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
+        Trace(PTRACE_LISTEN, tid);
+        return;
+      }
+      return Resume(tid);
+    default:
+      return Resume(tid, event == 0 ? signal : 0);
+  }
+}
+
+void Tracer::Report() const {
+  if (arguments_.result == nullptr) return;
+  std::fprintf(arguments_.result,
+               "{\"reached\": %s, \"hung\": %s, \"muted\": %s, \"status\": %d, \"killed\": %d, \"program\": \"%s\", "
+               "\"stack\": [",
+               reached_ ? "true" : "false", hung_ ? "true" : "false", muted_ ? "true" : "false",
+               WIFSIGNALED(root_status_) ? -WTERMSIG(root_status_) : WEXITSTATUS(root_status_),
+               killed_, program_.c_str());
+  for (std::size_t i = 0; i < stack_.size(); ++i) {
+    std::fprintf(arguments_.result, "%s\"%s\"", i == 0 ? "" : ", ", stack_[i].c_str());
+  }
+  std::fprintf(arguments_.result, "], \"pids\": [%d", root_);
+  for (const pid_t pid : pids_) std::fprintf(arguments_.result, ", %d", pid);
+  std::fprintf(arguments_.result, "]}\n");
+}
+
+int Tracer::Run() {
+  Start();
+  struct sigaction action {};
+  action.sa_handler = [](int) { g_late = 1; };
+  sigaction(SIGALRM, &action, nullptr);
+  alarm(arguments_.limit_s);
+  for (;;) {
+    int status = 0;
+    const pid_t tid = waitpid(-1, &status, __WALL);
+    if (g_late != 0 && !hung_) {
+      hung_ = true;
+      KillAll();
+      alarm(2);  // whatever was born meanwhile
+    } else if (g_late != 0 && tid < 0) {
+      KillAll();
+      alarm(2);
+    }
+    if (tid < 0 && errno == EINTR) continue;
+    if (tid < 0) break;
+    if (WIFSTOPPED(status)) {
+      OnStop(tid, status);
+    } else {
+      tasks_.erase(tid);
+      early_.erase(tid);
+      if (tid == root_) root_status_ = status;
+    }
+  }
+  Report();
+  return hung_ ? kHung : 0;
+}
+
+std::FILE* Open(const char* path) {
+  std::FILE* file = std::fopen(path, "we");
+  if (file == nullptr) {
+    std::perror(path);
+    std::exit(kUsage);
+  }
+  return file;
+}
+
+int Main(int count, char** values) {
+  Arguments arguments;
+  int i = 1;
+  for (; i + 1 < count && std::strcmp(values[i], "--") != 0; i += 2) {
+    const std::string name = values[i];
+    const char* value = values[i + 1];
+    if (name == "--list") {
+      arguments.list = Open(value);
+    } else if (name == "--result") {
+      arguments.result = Open(value);
+    } else if (name == "--at") {
+      arguments.point = value;
+    } else if (name == "--do") {
+      arguments.failure = ParseFailure(value);
+    } else if (name == "--limit") {
+      arguments.limit_s = static_cast<unsigned>(std::atoi(value));
+    } else if (name == "--writes" && i + 2 < count) {
+      arguments.folder = value;
+      arguments.writes = values[i + 2];
+      ++i;
+    } else {
+      break;
+    }
+  }
+  const bool wants = !arguments.point.empty();
+  if (i + 1 >= count || std::strcmp(values[i], "--") != 0 ||
+      wants != (arguments.failure.kind != Kind::kNone)) {
+    std::fprintf(stderr,
+                 "failpoints [--list FILE] [--at POINT --do FAILURE] [--writes FOLDER FILE] "
+                 "[--result FILE] [--limit SECONDS] -- CMD...\n");
+    return kUsage;
+  }
+  arguments.command = values + i + 1;
+  const int status = Tracer(arguments).Run();
+  if (arguments.list != nullptr) std::fclose(arguments.list);
+  if (arguments.result != nullptr) std::fclose(arguments.result);
+  return status;
+}
+
+}  // namespace
+}  // namespace failpoints
+
+int main(int argc, char** argv) {
+  return failpoints::Main(argc, argv);
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is done to the files below a folder, in order: for a replay up to any moment. Bytes that are
+// stored through a map are not seen.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "tests/torture/failpoints/tasks.h"
+
+namespace failpoints {
+
+// Two files: PATH has a line for each operation (fields divided by tabs), PATH.data the bytes.
+//   open INODE PATH                    it exists now, if it did not before
+//   write INODE OFFSET SIZE AT         SIZE bytes, from AT of the data
+//   truncate INODE SIZE
+//   allocate INODE MODE OFFSET SIZE
+//   rename FROM TO, exchange FROM TO, link INODE TO, unlink PATH
+//   sync INODE, syncfolder PATH
+//   map INODE                          a shared, writable map
+class WriteLog {
+ public:
+  // `folder`: absolute, without links in it.
+  WriteLog(std::string folder, const std::string& path);
+  ~WriteLog();
+  WriteLog(const WriteLog&) = delete;
+  WriteLog& operator=(const WriteLog&) = delete;
+
+  // The call of `task` (its number and arguments as they were at its entry) has returned `result`.
+  void Add(const Task& task, long result);
+
+ private:
+  void AddOpen(const Task& task, long result);
+  void AddWrite(const Task& task, std::uint64_t offset, long result);
+  [[nodiscard]] bool Inside(const std::string& path) const;
+
+  std::string folder_;
+  std::FILE* lines_ = nullptr;
+  std::FILE* data_ = nullptr;
+  std::uint64_t at_ = 0;
+};
+
+}  // namespace failpoints

@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The runs of which failpoints.py lets a system call fail, and what must hold after each.
+
+For all: it ends (no hang); a finished trace that had the name before is there as it was, or the new
+one stands in its place, whole; nothing half-written has the final name; nothing is left in shared
+memory or beside the trace.
+
+bare    the program under the agent alone. It ends and prints as it does without; the trace has every
+        read that was finished, or says that it lost some.
+record  the same under penstock record, of which calls fail as well. A trace that was not finished is
+        finished by penstock recover; if there is none, a line says so.
+recover after everybody was killed. It says what failed, and a second try finds all there was.
+"""
+import glob
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+
+import support
+
+TORTURE = os.environ.get("PENSTOCK_TORTURE", "")
+READS = 7  # files that the victim reads to their end
+REPLACES = bool(os.environ.get("PENSTOCK_REPLACES"))
+LIMIT = 30  # seconds; a run takes 0.1
+
+
+def tool(*arguments):
+    return [os.path.join(TORTURE, "torture_failpoints"), *arguments]
+
+
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def validate(path):
+    """What penstock-validate says, or None if it refuses the file."""
+    done = subprocess.run([support.program("penstock-validate"), "--json", path], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)  # fmt: skip
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def whole(summary):
+    """Nothing of it is damaged or missing but what was counted."""
+    losses = summary["losses"]
+    return not summary["problems"] and not any(
+        losses[key] for key in ("damaged_records", "damaged_bytes", "damaged_chunks", "truncated"))
+
+
+def segments(pids):
+    """System V segments that these processes have made."""
+    found = []
+    with open("/proc/sysvipc/shm", encoding="utf-8") as file:
+        next(file)
+        for line in file:
+            fields = line.split()
+            if int(fields[4]) in pids:
+                found.append(int(fields[1]))
+    return found
+
+
+class Ended:
+    """A run: the tool's result, what the program printed, and its folder."""
+
+    def __init__(self, place, done, result):
+        self.place, self.result = place, result
+        self.status = result["status"]
+        self.stdout, self.stderr = done
+
+
+class Place:
+    """The folders of one run."""
+
+    def __init__(self, workplace):
+        self.folder = tempfile.mkdtemp(prefix="run-", dir=workplace.folder)
+        self.out = os.path.join(self.folder, "out")
+        self.shm = tempfile.mkdtemp(prefix="run-", dir=workplace.shm)
+        os.mkdir(self.out)
+        self.trace = os.path.join(self.out, "t.penstock")
+
+    def close(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.shm, ignore_errors=True)
+
+
+class Workplace:
+    """What all runs share: the files that are read, an old trace, how the program ends alone."""
+
+    def __enter__(self):
+        self.folder = tempfile.mkdtemp(prefix="penstock-failpoints-")
+        self.shm = tempfile.mkdtemp(prefix="failpoints-", dir="/dev/shm")
+        self.files = []
+        for number in range(3):
+            self.files.append(os.path.join(self.folder, "%d.bin" % number))
+            with open(self.files[-1], "wb") as file:
+                file.write(bytes(range(40 * number, 100 + 40 * number)) * 50)
+        self.victim = [os.path.join(TORTURE, "torture_failpoints_victim")]
+        self.command = [*self.victim, *self.files]
+        alone = support.run(self.command)
+        assert alone.status == 3 and alone.stdout, alone
+        self.alone = alone
+        self.old = os.path.join(self.folder, "old.penstock")
+        done = support.run(support.record(self.old, ["/bin/true"], "--gpu", "off"),
+                           support.environment({"PENSTOCK_AGENT": support.AGENT}))  # fmt: skip
+        assert done.status == 0 and os.path.exists(self.old), done
+        self.old_digest = digest(self.old)
+        self.lock = threading.Lock()
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.shm, ignore_errors=True)
+
+    def run(self, place, options, command, extra):
+        """`command` under the tool."""
+        result = os.path.join(place.folder, "result")
+        with open(os.path.join(place.folder, "stdout"), "w+b") as stdout, \
+                open(os.path.join(place.folder, "stderr"), "w+b") as stderr:  # fmt: skip
+            environment = support.environment({"PENSTOCK_SHM": place.shm, "PENSTOCK_AGENT": support.AGENT, **extra})
+            done = subprocess.run(
+                tool("--result", result, "--limit", str(LIMIT), *options, "--", *command), check=False,
+                stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, env=environment, cwd=place.folder)  # fmt: skip
+            assert done.returncode in (0, 9), done
+            texts = []
+            for file in (stdout, stderr):
+                file.seek(0)
+                texts.append(file.read().decode("utf-8", "replace"))
+        with open(result, encoding="utf-8") as file:
+            return Ended(place, texts, json.load(file))
+
+
+class Mode:
+    """A way to run the victim, of which calls fail."""
+
+    name = ""
+    reads = READS  # in the trace of a run in which nothing fails
+    strict = True  # what bears the final name is whole
+
+    def __init__(self, workplace):
+        self.workplace = workplace
+
+    def is_ours(self, point):
+        return point.split(":")[0] == "agent"
+
+    def command(self, place):
+        return self.workplace.command
+
+    def extra(self, place):
+        return {}
+
+    def prepare(self, place, taken):
+        if taken:
+            shutil.copyfile(self.workplace.old, place.trace)
+
+    def list_points(self, variant):
+        place = Place(self.workplace)
+        try:
+            self.prepare(place, variant)
+            path = os.path.join(place.folder, "list")
+            ended = self.workplace.run(place, ["--list", path], self.command(place), self.extra(place))
+            case = Nothing(variant)
+            self.check(case, ended)
+            assert not case.problems, (case.problems, ended.stderr)
+            with open(path, encoding="utf-8") as file:
+                return file.read().splitlines()
+        finally:
+            place.close()
+
+    def inject(self, case):
+        place = Place(self.workplace)
+        try:
+            self.prepare(place, case.variant)
+            options = ["--at", case.point, "--do", case.failure]
+            ended = self.workplace.run(place, options, self.command(place), self.extra(place))
+            if ended.result["reached"]:
+                if ended.result["hung"]:
+                    case.problems.append("hung")
+                self.check(case, ended)
+            return ended.result
+        finally:
+            place.close()
+
+    def check(self, case, ended):
+        raise NotImplementedError
+
+    def check_program(self, case, ended):
+        alone = self.workplace.alone
+        if (ended.stdout, ended.status) != (alone.stdout, alone.status):
+            case.problems.append("the program: status %s, printed %r, said %r" % (
+                ended.status, ended.stdout[-80:], ended.stderr[-200:]))  # fmt: skip
+
+    def check_old(self, case, ended):
+        """True if the old trace is under the name."""
+        path = ended.place.trace
+        if not case.variant:
+            return False
+        if not os.path.exists(path):
+            case.problems.append("the earlier trace is gone")
+            return False
+        return digest(path) == self.workplace.old_digest
+
+    def check_trace(self, case, path, all_reads):
+        summary = validate(path)
+        name = os.path.basename(path)
+        if summary is None:
+            case.problems.append("%s: validate refuses it" % name)
+        elif not whole(summary):
+            case.problems.append("%s: is damaged: %s" % (name, summary))
+        elif all_reads and summary["spans"] < READS:
+            losses = summary["losses"]
+            if losses["dropped_events"] + losses["lost_threads"] == 0:
+                case.notes.append("%s %s: reads are missing and not counted" % (self.name, case.failure))
+        return summary
+
+
+class Nothing:
+    """A case in which nothing fails."""
+
+    def __init__(self, variant):
+        self.problems, self.notes, self.variant, self.failure, self.point = [], [], variant, "", ""
+
+
+class Bare(Mode):
+    name = "bare"
+    strict = False  # without a collector the trace grows under its final name
+
+    def command(self, place):
+        return ["env", "LD_PRELOAD=" + support.AGENT, "PENSTOCK_OUT=" + place.trace, *self.workplace.command]
+
+    def check(self, case, ended):
+        killed = ended.result["killed"] != 0
+        if not killed:
+            self.check_program(case, ended)
+            if ended.stderr != self.workplace.alone.stderr:
+                case.problems.append("stderr: %r" % ended.stderr[-200:])
+        # PENSTOCK_REPLACES: the agent of before replaced a finished trace.
+        old = self.check_old(case, ended)
+        if case.variant and not old and case.failure and not REPLACES:
+            case.problems.append("the earlier trace was replaced")
+        made = [path for path in sorted(glob.glob(ended.place.out + "/*"))
+                if not (old and path == ended.place.trace)]  # fmt: skip
+        for path in made:
+            if not path.endswith(".penstock"):
+                excused = killed or case.failure.endswith("+")  # who would remove it?
+                (case.notes if excused else case.problems).append("left: %s" % suffix(path))
+                continue
+            self.check_trace(case, path, not killed)
+        if not made and not case.failure and not (case.variant and REPLACES):
+            case.problems.append("no trace was made")
+        if not made and not killed:
+            case.notes.append("bare %s: not traced" % case.failure)
+        left = segments(ended.result["pids"])
+        if left:
+            case.problems.append("%d segments of shared memory are left" % len(left))
+            for segment in left:
+                subprocess.run(["ipcrm", "-m", str(segment)], check=False)
+
+
+def suffix(path):
+    """Of a file beside the trace, without what differs from run to run."""
+    return "".join(c for c in os.path.basename(path).replace("t.penstock", "T") if not c.isdigit())
+
+
+def plain(place, text):
+    """What was said, without what differs from run to run."""
+    for name in (place.out + "/", place.shm + "/", TORTURE + "/"):
+        text = text.replace(name, "")
+    return re.sub("penstock-[0-9]+-[0-9]+-[0-9a-f]+", "RING", text).strip().replace("\n", " / ")
+
+
+def shown(ended):
+    return plain(ended.place, ended.stderr)
+
+
+def recover(place):
+    return subprocess.run([support.program("penstock-recover"), place.trace], text=True,
+                          env=support.environment({"PENSTOCK_SHM": place.shm}), check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT)  # fmt: skip
+
+
+class Record(Mode):
+    name = "record"
+
+    def is_ours(self, point):
+        return point.split(":")[0] in ("agent", "penstock-record")
+
+    @staticmethod
+    def refused(case, ended):
+        """The command was not run, and a line says why: it or the agent was not found, say."""
+        early = case.point.startswith("penstock-record:0:") or ":execve:" in case.point
+        said = len(ended.stderr.splitlines()) == 1 or ended.result["muted"]
+        return early and ended.stdout == "" and said and ended.status in (3, 126, 127)
+
+    def command(self, place):
+        return support.record(place.trace, self.workplace.command, "--gpu", "off", "--buffer", "2M")
+
+    def check(self, case, ended):
+        place = ended.place
+        all_killed = case.failure.startswith("all")
+        of_launcher = case.point.startswith("penstock-record:0:")
+        of_child = case.point.startswith("penstock-record:0.1:")
+        of_program = case.point.startswith("agent:") or of_child
+        killed = ended.result["killed"] != 0
+        if not killed or (not all_killed and not of_launcher and not of_program):
+            if self.refused(case, ended):
+                case.notes.append("record %s: refused: %s" % (case.failure, shown(ended)))
+            else:
+                self.check_program(case, ended)
+        elif killed and of_launcher and not all_killed and ended.stdout not in ("", self.workplace.alone.stdout):
+            case.problems.append("the launcher was killed, the program printed %r" % ended.stdout)
+        for line in ended.stderr.splitlines():
+            if not line.startswith("penstock-record: "):
+                case.problems.append("stderr: %r" % line)
+        old = self.check_old(case, ended)
+        part = os.path.exists(place.trace + ".part")
+        if part:
+            done = recover(place)
+            if done.returncode not in (0, 4) or len(done.stderr.splitlines()) != 1:
+                case.problems.append("recover: %d %r" % (done.returncode, done.stderr))
+            if done.returncode == 0:
+                old = False
+            else:
+                case.notes.append("record %s: recover: %s" % (case.failure, plain(place, done.stderr)))
+        if os.path.exists(place.trace) and not old:
+            self.check_trace(case, place.trace, not killed)
+        elif not killed and not ended.stderr and not ended.result["muted"]:
+            case.problems.append("no trace, and nothing was said")
+        elif not killed:
+            case.notes.append("record %s: not traced: %s" % (case.failure, shown(ended)))
+        for path in sorted(glob.glob(place.out + "/*")):
+            if path != place.trace and not (path == place.trace + ".part" and killed):
+                case.problems.append("left: %s; said %r" % (suffix(path), shown(ended)[-160:]))
+        rings = os.listdir(place.shm) + segments(ended.result["pids"])
+        if rings and not (killed or ":unlink:" in case.point):
+            case.problems.append("a ring is left")
+        elif rings:
+            case.notes.append("record %s: a ring is left (the next recorder removes it)" % case.failure)
+        for segment in segments(ended.result["pids"]):
+            subprocess.run(["ipcrm", "-m", str(segment)], check=False)
+
+
+class Recover(Mode):
+    name = "recover"
+
+    def is_ours(self, point):
+        return point.split(":")[0] == "penstock-recover"
+
+    def command(self, place):
+        return [support.program("penstock-recover"), place.trace]
+
+    def prepare(self, place, taken):
+        """Everybody is killed when the program has read all."""
+        super().prepare(place, taken)
+        told = os.path.join(place.folder, "told")
+        point = "torture_failpoints_victim:0.1:pause:1"
+        command = support.record(place.trace, [*self.workplace.victim, "--wait", told, *self.workplace.files],
+                                 "--gpu", "off", "--buffer", "2M")  # fmt: skip
+        self.workplace.run(place, ["--at", point, "--do", "all"], command, {})
+        assert os.path.exists(told) and os.path.exists(place.trace + ".part"), os.listdir(place.out)
+
+    def check(self, case, ended):
+        place = ended.place
+        killed = ended.result["killed"] != 0
+        old = self.check_old(case, ended)
+        finished = os.path.exists(place.trace) and not old
+        if not killed and (ended.status == 0) != finished:
+            case.problems.append("status %d, but the trace %s there" % (ended.status, "is" if finished else "is not"))
+        if not killed and len(ended.stderr.splitlines()) != 1 and not ended.result["muted"]:
+            case.problems.append("said %r" % ended.stderr)
+        if not killed and ended.status not in (0, 3, 4):
+            case.problems.append("status %d, said %r" % (ended.status, ended.stderr))
+        if not finished:
+            again = recover(place)
+            if again.returncode != 0:
+                case.problems.append("a second try: %d %r" % (again.returncode, again.stderr))
+        elif os.path.exists(place.trace + ".part") or os.path.exists(place.trace + ".saved"):
+            again = recover(place)
+            case.notes.append("recover %s: left behind, and then: %s" % (
+                case.failure, again.stderr.replace(place.out + "/", "").strip()))  # fmt: skip
+        if os.path.exists(place.trace):
+            summary = self.check_trace(case, place.trace, True)
+            if summary and summary["spans"] != READS:
+                case.problems.append("%d spans of %d" % (summary["spans"], READS))
+        for path in sorted(glob.glob(place.out + "/*")):
+            if path != place.trace:
+                case.problems.append("left: %s" % suffix(path))
+        rings = os.listdir(place.shm) + segments(ended.result["pids"])
+        if rings:
+            (case.notes if killed else case.problems).append("recover: a ring is left")
+
+
+def modes(workplace):
+    return [Bare(workplace), Record(workplace), Recover(workplace)]
