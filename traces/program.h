@@ -9,10 +9,12 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <string>
 #include <string_view>
 #include <system_error>
 
 #include "traces/base/result.h"
+#include "traces/base/say.h"
 
 namespace penstock::traces {
 
@@ -27,7 +29,7 @@ inline bool ParseCommandLine(CLI::App& app, int argc, char** argv, int* status) 
     if (error.get_exit_code() == 0) {
       *status = app.exit(error);
     } else {
-      fmt::print(stderr, "{}: {}; see --help\n", app.get_name(), error.what());
+      SayError(app.get_name(), std::string(error.what()) + "; see --help");
       *status = ExitStatus(ErrorKind::kUsage);
     }
   }
@@ -48,7 +50,7 @@ inline Result<void> ToStandardOutput(std::string_view text) {
 
 // Prints the one line of an error and returns its exit status.
 inline int Complain(const CLI::App& app, const Error& error) {
-  fmt::print(stderr, "{}: {}\n", app.get_name(), error.message);
+  SayError(app.get_name(), error.message);
   return ExitStatus(error.kind);
 }
 

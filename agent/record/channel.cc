@@ -11,6 +11,12 @@
 #include <cstring>
 
 namespace penstock::record {
+namespace {
+
+constexpr int kFailures = 100;
+constexpr useconds_t kPauseUs = 5000;
+
+}  // namespace
 
 void Message::set_text(std::string_view text) {
   const std::size_t size = std::min(text.size(), buffer.size() - 1);
@@ -32,9 +38,15 @@ std::optional<std::pair<Channel, Channel>> Channel::Pair() {
 
 bool Channel::Send(const Message& message) const {
   ssize_t sent = 0;
-  do {
+  int failures = 0;
+  for (;;) {
     sent = send(fd_, &message, sizeof message, MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
+    if (sent >= 0) break;
+    if (errno == EINTR) continue;
+    const bool short_of_memory = errno == ENOMEM || errno == ENOBUFS;
+    if (!short_of_memory || ++failures == kFailures) break;
+    usleep(kPauseUs);
+  }
   return sent == static_cast<ssize_t>(sizeof message);
 }
 
@@ -47,10 +59,18 @@ Channel::Event Channel::Receive(Message* message, int timeout_ms) const {
   if (fd_ < 0) return Event::kClosed;
   pollfd waiting{fd_, POLLIN, 0};
   const int ready = poll(&waiting, 1, timeout_ms);
-  if (ready <= 0) return Event::kNothing;  // also EINTR: the caller loops
+  if (ready == 0 || (ready < 0 && errno == EINTR)) return Event::kNothing;  // the caller loops
   const ssize_t got = recv(fd_, message, sizeof *message, MSG_DONTWAIT);
-  if (got == static_cast<ssize_t>(sizeof *message)) return Event::kMessage;
+  if (got == static_cast<ssize_t>(sizeof *message)) {
+    failures_ = 0;
+    return Event::kMessage;
+  }
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Event::kNothing;
+  // A kernel that is short of memory has not closed it. But it must not keep us for ever.
+  if (got < 0 && errno != ECONNRESET && ++failures_ < kFailures) {
+    usleep(kPauseUs);
+    return Event::kNothing;
+  }
   return Event::kClosed;
 }
 

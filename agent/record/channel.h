@@ -56,6 +56,7 @@ class Channel {
   Channel(Channel&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Channel& operator=(Channel&& other) noexcept {
     std::swap(fd_, other.fd_);
+    std::swap(failures_, other.failures_);
     return *this;
   }
   Channel(const Channel&) = delete;
@@ -78,6 +79,7 @@ class Channel {
 
  private:
   int fd_ = -1;
+  mutable int failures_ = 0;  // of receiving, one after another
 };
 
 }  // namespace penstock::record

@@ -149,7 +149,10 @@ int Collector::Run() {
   Message ready;
   ready.type = MessageType::kReady;
   ready.set_text(arena_->path());
-  channel_.Send(ready);
+  if (!channel_.Send(ready)) {
+    Discard();
+    return 0;
+  }
   TimeNs now = MonotonicNow();
   while (!Ended(now)) {
     if (!Listen(now + pause_)) {
@@ -249,9 +252,10 @@ void Collector::Flush(TimeNs now) {
   if (flushed && full_since_.value != 0) {
     full_ += now - std::exchange(full_since_, TimeNs{});
   }
-  if (!flushed && trouble_.empty()) {
-    trouble_ = flushed.error().message;
+  if (!flushed) {
+    if (trouble_.empty()) trouble_ = flushed.error().message;
     StopRecording("output");
+    return;  // what is not on the disk stays in the ring, for penstock recover
   }
   drain_->Release();
 }
@@ -338,8 +342,8 @@ int Collector::Finish() {
   WriteLastFacts();
   const auto finished = packer_->Finish();
   if (!finished && trouble_.empty()) trouble_ = finished.error().message;
-  // What found no room is still in the ring, all of it.
-  const bool recoverable = !finished && packer_->WaitsForRoom() && arena_->HasName();
+  // What could not be written is still in the ring, all of it.
+  const bool recoverable = !finished && arena_->HasName();
   if (!recoverable) {
     __atomic_store_n(&arena_->header().sealed, 1u, __ATOMIC_RELEASE);
     arena_->Unlink();

@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <string_view>
 
 #include <fmt/format.h>
+
+#include "traces/base/say.h"
 
 namespace penstock::record {
 namespace {
@@ -90,6 +93,13 @@ std::vector<std::string> TracedEnvironment(const std::vector<std::string>& envir
   return result;
 }
 
+int Reap(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
 int ExecStatus(int error) {
   return error == ENOENT ? 127 : 126;
 }
@@ -101,8 +111,8 @@ int Become(const std::vector<std::string>& command) {
 
 Started Start(const std::vector<std::string>& command, const std::vector<std::string>& environment,
               const SignalState& signals, const Channel& channel) {
-  int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return {-1, errno};
+  int report[2] = {-1, -1};  // of an exec that fails; without one the child says it itself
+  [[maybe_unused]] const int made = pipe2(report, O_CLOEXEC);
   const std::vector<char*> arguments = Pointers(command);
   const std::vector<char*> variables = Pointers(environment);
   Message started;
@@ -112,7 +122,7 @@ Started Start(const std::vector<std::string>& command, const std::vector<std::st
     const int error = errno;
     close(report[0]);
     close(report[1]);
-    return {-1, error};
+    return {-1, error, false};
   }
   if (pid == 0) {
     sigaction(SIGINT, &signals.interrupt, nullptr);
@@ -122,8 +132,9 @@ Started Start(const std::vector<std::string>& command, const std::vector<std::st
     sigprocmask(SIG_SETMASK, &signals.mask, nullptr);
     execvpe(arguments[0], arguments.data(), variables.data());
     const int error = errno;
-    // Nothing can be done if the launcher is gone as well.
-    [[maybe_unused]] const ssize_t written = write(report[1], &error, sizeof error);
+    if (write(report[1], &error, sizeof error) != static_cast<ssize_t>(sizeof error)) {
+      SayError("penstock-record", fmt::format("{}: {}", command.front(), std::strerror(error)));
+    }
     _exit(ExecStatus(error));
   }
   close(report[1]);
@@ -135,7 +146,7 @@ Started Start(const std::vector<std::string>& command, const std::vector<std::st
   close(report[0]);
   if (got != static_cast<ssize_t>(sizeof result.error)) result.error = 0;
   if (result.error != 0) {
-    waitpid(pid, nullptr, 0);
+    Reap(pid);
     result.pid = -1;
   }
   return result;

@@ -31,6 +31,7 @@ struct SignalState {
 struct Started {
   pid_t pid = -1;
   int error = 0;  // errno of fork or exec; pid is then -1
+  bool forked = true;
 };
 // Forks and executes; returns once exec has succeeded or failed. `channel` may be closed.
 [[nodiscard]] Started Start(const std::vector<std::string>& command,
@@ -39,6 +40,9 @@ struct Started {
 
 // Replaces this program by the command; returns errno.
 int Become(const std::vector<std::string>& command);
+
+// Waits until the child has ended, and returns its wait status.
+int Reap(pid_t child);
 
 // "command not found" or what else `error` means; 127 or 126.
 [[nodiscard]] int ExecStatus(int error);

@@ -24,12 +24,13 @@
 #include "agent/record/supervisor.h"
 #include "agent/record/target_check.h"
 #include "agent/record/verdict.h"
+#include "traces/base/say.h"
 
 namespace penstock::record {
 namespace {
 
 void Say(const std::string& text) {
-  fmt::print(stderr, "penstock-record: {}\n", text);
+  SayError("penstock-record", text);
 }
 
 int RunUntraced(const Options& options, const std::string& why) {
@@ -161,6 +162,10 @@ int Launch(Options options, const Settings& settings) {
                         config.send_progress);
   const auto environment = TracedEnvironment(Environment(), options, agent, arena->path());
   const Outcome outcome = supervisor.Run(environment);
+  if (outcome.no_process) {
+    return RunUntraced(
+        options, fmt::format("no process for the command: {}", std::strerror(outcome.start_error)));
+  }
   if (outcome.start_error != 0) {
     Say(fmt::format("{}: {}", options.command.front(), std::strerror(outcome.start_error)));
     return ExecStatus(outcome.start_error);
@@ -171,8 +176,12 @@ int Launch(Options options, const Settings& settings) {
     trouble = "the collector was killed while the command ran";
     const auto rescued = Rescue(options.output, *arena);
     complete = rescued.has_value();
-    if (!rescued) trouble += ": " + rescued.error().message;
-    arena->Unlink();
+    if (rescued) {
+      arena->Unlink();
+    } else {  // a full disk, say: all there was is where it was
+      trouble += fmt::format(": {}; then: penstock recover {}", rescued.error().message,
+                             options.output.string());
+    }
   }
   if (!trouble.empty()) Say(trouble);
   if (complete && !options.quiet) {

@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <system_error>
 
@@ -26,6 +28,15 @@ std::optional<ProcStat> Liveness::StatOf(const std::string& folder) const {
   const auto text = ReadFile(folder + "/stat", 4096);
   if (!text) return std::nullopt;
   return ParseStat(*text);
+}
+
+// A kernel that is short of memory or descriptors says nothing about the process: a chunk that its
+// thread still writes would be given to another.
+bool Liveness::IsGone(const std::string& folder, std::uint32_t pid) const {
+  struct stat info {};
+  if (stat(folder.c_str(), &info) == 0) return false;
+  if (errno == ENOENT || errno == ESRCH) return true;
+  return proc_ == "/proc" && kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
 }
 
 bool Liveness::IsForeign(ProcessKey process) {
@@ -78,9 +89,11 @@ std::optional<std::uint32_t> Liveness::HostPid(ProcessKey process, TimeNs now) {
 bool Liveness::ProcessRuns(ProcessKey process, TimeNs now) {
   const auto pid = HostPid(process, now);
   // One of another namespace that was not looked for yet counts as running.
-  if (!pid) return IsForeign(process) && foreign_.find(process) == foreign_.end();
-  const auto stat = StatOf(fmt::format("{}/{}", proc_, *pid));
-  if (!stat) return false;
+  if (!pid && IsForeign(process)) return foreign_.find(process) == foreign_.end();
+  const std::string folder = fmt::format("{}/{}", proc_, pid.value_or(process.pid));
+  const auto stat = StatOf(folder);
+  if (!stat) return !IsGone(folder, pid.value_or(process.pid));
+  if (!pid) return false;
   // The first thread of a process may end before the others: the process is then no zombie.
   return !stat->gone() || stat->threads > 1;
 }
@@ -95,11 +108,14 @@ bool Liveness::ThreadIsDead(ProcessKey process, std::uint32_t tid, TimeNs now) {
   } else {
     const std::string folder = fmt::format("{}/{}", proc_, process.pid);
     const auto whole = StatOf(folder);
-    if (!whole || (process.start != 0 && whole->start != process.start)) {
+    if (!whole) {
+      answer.dead = IsGone(folder, process.pid);
+    } else if (process.start != 0 && whole->start != process.start) {
       answer.dead = true;
     } else {
-      const auto thread = StatOf(fmt::format("{}/task/{}", folder, tid));
-      answer.dead = !thread || thread->gone();
+      const std::string of_thread = fmt::format("{}/task/{}", folder, tid);
+      const auto thread = StatOf(of_thread);
+      answer.dead = thread ? thread->gone() : IsGone(of_thread, tid);
     }
   }
   const bool dead = answer.dead;

@@ -43,6 +43,8 @@ class Liveness {
     TimeNs asked;
   };
   [[nodiscard]] std::optional<ProcStat> StatOf(const std::string& folder) const;
+  // What `folder` of a process or thread is about has gone; not: it could not be looked at.
+  [[nodiscard]] bool IsGone(const std::string& folder, std::uint32_t pid) const;
   [[nodiscard]] bool IsForeign(ProcessKey process);
   [[nodiscard]] std::optional<std::uint32_t> FindForeign(ProcessKey process, TimeNs now);
   [[nodiscard]] std::uint32_t ScanForeign(ProcessKey process) const;  // 0: not there

@@ -7,12 +7,13 @@
 
 #include "agent/record/launcher.h"
 #include "agent/record/options.h"
+#include "traces/base/say.h"
 
 int main(int argc, char** argv) {
   using namespace penstock::record;
   const auto parsed = ParseOptions(std::vector<std::string>(argv + 1, argv + argc));
   if (!parsed) {
-    fmt::print(stderr, "penstock-record: {}\n", parsed.error().message);
+    penstock::SayError("penstock-record", parsed.error().message);
     return penstock::ExitStatus(parsed.error().kind);
   }
   if (parsed->print) {

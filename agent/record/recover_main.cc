@@ -15,6 +15,7 @@
 #include "agent/record/arena.h"
 #include "agent/record/proc_fs.h"
 #include "agent/record/rescue.h"
+#include "traces/base/say.h"
 #include "traces/join_segment.h"
 #include "traces/recording.h"
 #include "traces/trace.h"
@@ -46,7 +47,8 @@ bool CollectorRuns(const wire::FileHeader& header) {
 bool IsNameOfRing(const std::filesystem::path& ring, const std::string& output) {
   const std::string name = ring.filename().string();
   std::error_code error;
-  return ring.string().rfind("sysv:", 0) == 0 || ring.string().rfind("/proc/", 0) == 0 || name.rfind("penstock-", 0) == 0 ||
+  return ring.string().rfind("sysv:", 0) == 0 || ring.string().rfind("/proc/", 0) == 0 ||
+         name.rfind("penstock-", 0) == 0 ||
          std::filesystem::equivalent(ring, output + ".ring", error);
 }
 
@@ -97,16 +99,16 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    fmt::print(stderr, "penstock-recover: {}\n", error.what());
+    penstock::SayError("penstock-recover", error.what());
     return 2;
   }
   if (output.size() > 5 && output.compare(output.size() - 5, 5, ".part") == 0) {
     output.resize(output.size() - 5);
   }
   if (const auto done = penstock::record::Recover(output); !done) {
-    fmt::print(stderr, "penstock-recover: {}\n", done.error().message);
+    penstock::SayError("penstock-recover", done.error().message);
     return penstock::ExitStatus(done.error().kind);
   }
-  fmt::print(stderr, "penstock-recover: wrote {}\n", output);
+  penstock::SayError("penstock-recover", "wrote " + output);
   return 0;
 }

@@ -13,6 +13,7 @@
 
 #include "agent/record/clock.h"
 #include "agent/record/liveness.h"
+#include "traces/base/say.h"
 
 namespace penstock::record {
 namespace {
@@ -37,19 +38,18 @@ Supervisor::~Supervisor() {
 }
 
 void Supervisor::BlockSignals() {
-  sigset_t taken;
-  sigemptyset(&taken);
-  sigaddset(&taken, SIGCHLD);
+  sigemptyset(&taken_);
+  sigaddset(&taken_, SIGCHLD);
   for (const int signal : kForwarded) {
     struct sigaction action {};
     sigaction(signal, nullptr, &action);
     // Under nohup a hangup is ignored, by the command as well.
-    if (action.sa_handler != SIG_IGN) sigaddset(&taken, signal);
+    if (action.sa_handler != SIG_IGN) sigaddset(&taken_, signal);
   }
   // SIGCHLD may have been inherited as ignored: children would then be reaped unseen.
   std::signal(SIGCHLD, SIG_DFL);
-  sigprocmask(SIG_BLOCK, &taken, &signals_.mask);
-  signal_fd_ = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+  sigprocmask(SIG_BLOCK, &taken_, &signals_.mask);
+  signal_fd_ = signalfd(-1, &taken_, SFD_CLOEXEC | SFD_NONBLOCK);
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGINT, &ignore, &signals_.interrupt);
@@ -67,17 +67,20 @@ Outcome Supervisor::Run(const std::vector<std::string>& environment) {
   const Started started = Start(options_.command, environment, signals_, channel_);
   if (started.error != 0) {
     outcome_.start_error = started.error;
+    outcome_.no_process = !started.forked;
     Message discard;
     discard.type = MessageType::kDiscard;
     channel_.Send(discard);
-    waitpid(collector_, nullptr, 0);
+    Reap(collector_);
     RestoreSignals();
     return outcome_;
   }
   command_ = started.pid;
   while (!reaped_) {
-    WaitOnce(stop_step_ == 1 || stop_step_ == 2 || exited_ ? 50 : 1000);
+    const bool soon = stop_step_ == 1 || stop_step_ == 2 || exited_ || signal_fd_ < 0;
+    WaitOnce(soon ? 50 : 1000);
     TakeMessages();
+    if (!channel_.is_open()) LookForCollector(WNOHANG);
     TakeSignals();
     StepStop();
     ReapCommand();
@@ -85,6 +88,7 @@ Outcome Supervisor::Run(const std::vector<std::string>& environment) {
   // From here on Ctrl-C ends the wait, not the trace: the collector finishes by itself.
   RestoreSignals();
   AwaitCollector();
+  LookForCollector(0);
   return outcome_;
 }
 
@@ -93,12 +97,27 @@ void Supervisor::WaitOnce(int timeout_ms) {
   poll(waiting.data(), channel_.is_open() ? 2 : 1, timeout_ms);
 }
 
-void Supervisor::TakeSignals() {
+// One that is pending, and its si_code; 0: none. Without a descriptor left for them it is asked
+// for.
+int Supervisor::NextSignal(int* code) const {
+  if (signal_fd_ < 0) {
+    siginfo_t info{};
+    const timespec at_once{};
+    const int signal = sigtimedwait(&taken_, &info, &at_once);
+    *code = info.si_code;
+    return signal > 0 ? signal : 0;
+  }
   signalfd_siginfo info{};
-  while (read(signal_fd_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-    const int signal = static_cast<int>(info.ssi_signo);
+  if (read(signal_fd_, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return 0;
+  *code = info.ssi_code;
+  return static_cast<int>(info.ssi_signo);
+}
+
+void Supervisor::TakeSignals() {
+  int code = 0;
+  while (const int signal = NextSignal(&code)) {
     // What the kernel sent (a hangup of the terminal) went to the whole group already.
-    if (signal != SIGCHLD && info.ssi_code <= 0 && !reaped_) kill(command_, signal);
+    if (signal != SIGCHLD && code <= 0 && !reaped_) kill(command_, signal);
   }
   OnCommandExit();
 }
@@ -117,13 +136,18 @@ void Supervisor::OnCommandExit() {
   message.status =
       info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8 : info.si_status & 0x7f;
   // The collector reads the zombie's last counters before it is reaped.
-  if (!channel_.is_open() || finished_ || !channel_.Send(message)) sampled_ = true;
+  if (!channel_.is_open() || finished_) {
+    sampled_ = true;
+  } else if (!channel_.Send(message)) {
+    channel_.Close();  // it then finishes as one whose launcher was killed: it would wait for ever
+    sampled_ = true;
+  }
 }
 
 void Supervisor::ReapCommand() {
   if (!exited_ || reaped_) return;
   if (!sampled_ && MonotonicNow() - exit_seen_ < kSamplePatience) return;
-  waitpid(command_, &outcome_.wait_status, 0);
+  outcome_.wait_status = Reap(command_);
   reaped_ = true;
 }
 
@@ -138,16 +162,25 @@ void Supervisor::TakeMessages() {
     }
     channel_.Close();
     sampled_ = true;
-    int status = 0;
-    waitpid(collector_, &status, 0);
-    collector_ = -1;
-    const bool clean = WIFEXITED(status) && WEXITSTATUS(status) <= 1;
-    if (!finished_ && clean) outcome_.complete = WEXITSTATUS(status) == 0;
-    outcome_.collector_died = !finished_ && !clean;
-    if (outcome_.collector_died && !options_.quiet) {
-      progress_.Clear();
-      fmt::print(stderr, "penstock-record: the collector has died; the command goes on\n");
-    }
+  }
+}
+
+// How it ended, if it has. It is as a rule at its end when it closes the channel; if it is not (the
+// channel failed), the command does not wait for it as a zombie: the collector waits for that.
+void Supervisor::LookForCollector(int options) {
+  int status = 0;
+  pid_t ended = -1;
+  do {
+    ended = collector_ > 0 ? waitpid(collector_, &status, options) : 0;
+  } while (ended < 0 && errno == EINTR);
+  if (ended <= 0) return;
+  collector_ = -1;
+  const bool clean = WIFEXITED(status) && WEXITSTATUS(status) <= 1;
+  if (!finished_ && clean) outcome_.complete = WEXITSTATUS(status) == 0;
+  outcome_.collector_died = !finished_ && !clean;
+  if (outcome_.collector_died && !options_.quiet && !reaped_) {
+    progress_.Clear();
+    SayError("penstock-record", "the collector has died; the command goes on");
   }
 }
 
@@ -171,8 +204,7 @@ void Supervisor::OnMessage(const Message& message) {
       outcome_.trouble = message.text();
       outcome_.totals = message;
       if (!exited_ && !options_.stop && !options_.quiet && outcome_.complete) {
-        fmt::print(stderr, "penstock-record: {} is complete; the command runs on\n",
-                   options_.output.string());
+        SayError("penstock-record", options_.output.string() + " is complete; the command runs on");
       }
       break;
     default:

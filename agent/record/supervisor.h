@@ -19,7 +19,8 @@
 namespace penstock::record {
 
 struct Outcome {
-  int start_error = 0;  // errno: the command could not be started
+  int start_error = 0;      // errno: the command could not be started
+  bool no_process = false;  // nor could anything be, for want of a process
   int wait_status = 0;
   bool complete = false;  // the trace is there under its name
   bool collector_died = false;
@@ -43,8 +44,10 @@ class Supervisor {
   void BlockSignals();
   void RestoreSignals();
   void WaitOnce(int timeout_ms);
+  [[nodiscard]] int NextSignal(int* code) const;
   void TakeSignals();
   void TakeMessages();
+  void LookForCollector(int options);
   void OnMessage(const Message& message);
   void OnCommandExit();
   void ReapCommand();
@@ -58,6 +61,7 @@ class Supervisor {
   const Arena& arena_;
   Progress progress_;
   SignalState signals_;
+  sigset_t taken_{};
   int signal_fd_ = -1;
   pid_t command_ = -1;
   bool exited_ = false;  // a zombie until reaped

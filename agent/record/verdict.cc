@@ -11,6 +11,7 @@
 
 #include "agent/record/find_agent.h"
 #include "agent/record/progress.h"
+#include "traces/base/say.h"
 
 namespace penstock::record {
 namespace {
@@ -41,8 +42,8 @@ void ShowVerdict(const std::filesystem::path& trace, const Message& totals) {
   if (totals.values[kLost] != 0) {
     lost = fmt::format(", {} records lost for want of room", totals.values[kLost]);
   }
-  fmt::print(stderr, "penstock-record: wrote {} ({}, {} spans{})\n", trace.string(),
-             HumanBytes(size), totals.values[kSpans], lost);
+  SayError("penstock-record", fmt::format("wrote {} ({}, {} spans{})", trace.string(),
+                                          HumanBytes(size), totals.values[kSpans], lost));
   RunReport(trace);
 }
 

@@ -28,8 +28,10 @@ struct Call {
   const char* failures;  // letters of kLetters, 'S': may do less than was asked
 };
 
-#define CALL(name, failures) \
-  Call { SYS_##name, #name, failures }
+#define CALL(name, failures)    \
+  Call {                        \
+    SYS_##name, #name, failures \
+  }
 
 constexpr std::array kCalls = {
     CALL(read, "ITS"),

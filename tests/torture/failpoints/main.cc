@@ -8,8 +8,8 @@
 //   failpoints --writes FOLDER FILE -- CMD   what is done to files below FOLDER (writes.h)
 //
 // A point is WHOSE:LANE:CALL:N, the N-th CALL made by this code ("agent", a program's name) in that
-// task: what runs beside it does not change the name. One line of JSON about the run goes to the file
-// of --result. The status is 0 if the command has ended, whatever it ended with, 9 if it hung.
+// task: what runs beside it does not change the name. One line of JSON about the run goes to the
+// file of --result. The status is 0 if the command has ended, whatever it ended with, 9 if it hung.
 #include <fcntl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
@@ -146,7 +146,8 @@ void Tracer::OnNewTask(Task& parent) {
   task.process = ProcessOf(tid);
   pids_.push_back(task.process);
   task.lane = parent.lane + "." + std::to_string(parent.children++);
-  task.image = task.process == parent.process ? parent.image : std::make_shared<Image>(*parent.image);
+  task.image =
+      task.process == parent.process ? parent.image : std::make_shared<Image>(*parent.image);
   tasks_[tid] = std::move(task);
   if (early_.erase(tid) != 0) Resume(tid);
 }
@@ -231,6 +232,7 @@ void Tracer::OnCall(Task& task, const __ptrace_syscall_info& info) {
     program_ = task.image->program;
     Break(task, true);
   } else if (reached_ && arguments_.failure.lasting && whose == whose_ &&
+             task.call != SYS_execve &&  // the command is to run: how is what is looked at
              MayFail(task.call, arguments_.failure.error) && IsAboutDisk(task)) {
     Break(task, false);
   }
@@ -268,7 +270,8 @@ void Tracer::OnStop(pid_t tid, int status) {
   Task& task = found->second;
   if (signal == (SIGTRAP | 0x80)) {
     __ptrace_syscall_info info{};
-    if (Trace(PTRACE_GET_SYSCALL_INFO, tid, sizeof info, reinterpret_cast<unsigned long>(&info)) > 0) {
+    if (Trace(PTRACE_GET_SYSCALL_INFO, tid, sizeof info, reinterpret_cast<unsigned long>(&info)) >
+        0) {
       if (info.op == PTRACE_SYSCALL_INFO_ENTRY) OnCall(task, info);
       if (info.op == PTRACE_SYSCALL_INFO_EXIT) OnReturn(task, info);
     }
@@ -298,7 +301,8 @@ void Tracer::OnStop(pid_t tid, int status) {
 void Tracer::Report() const {
   if (arguments_.result == nullptr) return;
   std::fprintf(arguments_.result,
-               "{\"reached\": %s, \"hung\": %s, \"muted\": %s, \"status\": %d, \"killed\": %d, \"program\": \"%s\", "
+               "{\"reached\": %s, \"hung\": %s, \"muted\": %s, \"status\": %d, \"killed\": %d, "
+               "\"program\": \"%s\", "
                "\"stack\": [",
                reached_ ? "true" : "false", hung_ ? "true" : "false", muted_ ? "true" : "false",
                WIFSIGNALED(root_status_) ? -WTERMSIG(root_status_) : WEXITSTATUS(root_status_),

@@ -39,7 +39,8 @@ struct Task {
 [[nodiscard]] std::string ProgramOf(pid_t pid);
 [[nodiscard]] pid_t ProcessOf(pid_t tid);
 
-// "agent" for code of libpenstock_agent.so, "PROGRAM/ld" for the dynamic loader's, else the program.
+// "agent" for code of libpenstock_agent.so, "PROGRAM/ld" for the dynamic loader's, else the
+// program.
 [[nodiscard]] const std::string& CodeAt(Task& task, std::uint64_t instruction);
 
 // Addresses of code of ours on the stack of `tid`, innermost first: "module+0x12ab". A guess: what
