@@ -47,7 +47,8 @@ bool CollectorRuns(const wire::FileHeader& header) {
 bool IsNameOfRing(const std::filesystem::path& ring, const std::string& output) {
   const std::string name = ring.filename().string();
   std::error_code error;
-  return ring.string().rfind("sysv:", 0) == 0 || ring.string().rfind("/proc/", 0) == 0 || name.rfind("penstock-", 0) == 0 ||
+  return ring.string().rfind("sysv:", 0) == 0 || ring.string().rfind("/proc/", 0) == 0 ||
+         name.rfind("penstock-", 0) == 0 ||
          std::filesystem::equivalent(ring, output + ".ring", error);
 }
 
