@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Descriptors and streams: opened, shared, passed on, read in every way, closed by others.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "tests/torture/victims/machine/machine.h"
+
+#ifdef __GLIBC__
+#define FORTIFIED 1
+ssize_t __read_chk(int fd, void* to, size_t size, size_t room);
+ssize_t __pread_chk(int fd, void* to, size_t size, off_t at, size_t room);
+#endif
+
+static int g_pair[2] = {-1, -1};
+
+void Expect(int file, size_t most) {
+  if (file >= 0) __atomic_fetch_add(&g_row->cells[file].pending, most, __ATOMIC_SEQ_CST);
+}
+
+void Got(int file, size_t most, long got, int perhaps) {
+  if (file < 0) return;
+  struct Cell* cell = &g_row->cells[file];
+  if (got > 0) {
+    uint64_t* counter = perhaps || (g_flags & kUnseen)                      ? &cell->perhaps
+                        : __atomic_load_n(&g_log->ending, __ATOMIC_SEQ_CST) ? &cell->late
+                                                                            : &cell->noted;
+    __atomic_fetch_add(counter, (uint64_t)got, __ATOMIC_SEQ_CST);
+  }
+  __atomic_fetch_sub(&cell->pending, most, __ATOMIC_SEQ_CST);
+}
+
+static struct Slot* SlotAt(const struct Op* op, int argument) {
+  return &g_slots[(unsigned long)op->number[argument] % kSlots];
+}
+
+static char* PathOf(const char* kind, long number, char* path) {
+  // No snprintf: this runs in signal handlers too.
+  char* end = path;
+  for (const char* p = g_folder; *p != 0;) *end++ = *p++;
+  for (const char* p = kind; *p != 0;) *end++ = *p++;
+  *end++ = (char)('0' + number / 10 % 10);
+  *end++ = (char)('0' + number % 10);
+  for (const char* p = ".bin"; *p != 0;) *end++ = *p++;
+  *end = 0;
+  return path;
+}
+
+static long Take(struct Slot* slot, int fd, int file) {
+  if (fd < 0) return -errno;
+  slot->fd = fd;
+  slot->file = file;
+  slot->stream = NULL;
+  return 0;
+}
+
+static long Open(const struct Op* op) {
+  char path[600];
+  const int file = (int)(op->number[1] % kFiles);
+  return Take(SlotAt(op, 0), open(PathOf("/set/", file, path), O_RDONLY), file);
+}
+static long OpenAt(const struct Op* op) {
+  char path[600];
+  const int file = (int)(op->number[1] % kFiles);
+  PathOf("/set/", file, path);
+  return Take(SlotAt(op, 0), openat(AT_FDCWD, path + strlen(g_folder) + 1, O_RDONLY | O_CLOEXEC),
+              file);
+}
+static long OpenLink(const struct Op* op) {
+  char path[600];
+  const int file = (int)(op->number[1] % kFiles);
+  return Take(SlotAt(op, 0), open(PathOf("/links/", file, path), O_RDONLY), file);
+}
+static long RawOpen(const struct Op* op) {
+  char path[600];
+  const int file = (int)(op->number[1] % kFiles);
+  const long fd = syscall(SYS_openat, AT_FDCWD, PathOf("/set/", file, path), O_RDONLY);
+  return Take(SlotAt(op, 0), (int)fd, file);
+}
+static long Create(const struct Op* op) {
+  char path[600];
+  const int file = (int)(op->number[1] % kFiles);
+  PathOf("/out/", file, path);
+  return Take(SlotAt(op, 0), open(path, O_RDWR | O_CREAT | O_TRUNC, 0644), file + kFiles);
+}
+static long StreamOpen(const struct Op* op) {
+  char path[600];
+  const int file = (int)(op->number[1] % kFiles);
+  FILE* stream = fopen(PathOf("/set/", file, path), "r");
+  if (stream == NULL) return -errno;
+  struct Slot* slot = SlotAt(op, 0);
+  Take(slot, fileno(stream), file);
+  slot->stream = stream;
+  return 0;
+}
+static long StreamOf(const struct Op* op) {
+  struct Slot* slot = SlotAt(op, 0);
+  FILE* stream = fdopen(slot->fd, "r");
+  if (stream == NULL) return -errno;
+  slot->stream = stream;
+  return 0;
+}
+static long Memory(const struct Op* op) {
+  const int fd = (int)syscall(SYS_memfd_create, "victim", 0);
+  if (fd < 0) return -errno;
+  char* buffer = Buffer();
+  memset(buffer, 'm', (size_t)op->number[1] % kBuffer);
+  if (pwrite(fd, buffer, (size_t)op->number[1] % kBuffer, 0) < 0) return -errno;
+  return Take(SlotAt(op, 0), fd, kNoFile);
+}
+static long Pipe(const struct Op* op) {
+  int ends[2];
+  if (pipe(ends) != 0) return -errno;
+  const size_t size = (size_t)op->number[2] % 4096;
+  memset(Buffer(), 'p', size);
+  if (write(ends[1], Buffer(), size) < 0) return -errno;
+  Take(SlotAt(op, 0), ends[0], kNoFile);
+  return Take(SlotAt(op, 1), ends[1], kNoFile);
+}
+static long Fill(const struct Op* op) {
+  const size_t size = (size_t)op->number[1] % kBuffer;
+  memset(Buffer(), 'f', size);
+  return Result(pwrite(SlotAt(op, 0)->fd, Buffer(), size, op->number[2]), errno);
+}
+static long Write(const struct Op* op) {
+  const size_t size = (size_t)op->number[1] % kBuffer;
+  memset(Buffer(), 'w', size);
+  return Result(write(SlotAt(op, 0)->fd, Buffer(), size), errno);
+}
+
+static long Dup(const struct Op* op) {
+  return Take(SlotAt(op, 1), dup(SlotAt(op, 0)->fd), SlotAt(op, 0)->file);
+}
+static long DupTo(const struct Op* op) {  // onto the descriptor of the other, which it closes
+  struct Slot* to = SlotAt(op, 1);
+  return Take(to, to->fd >= 0 ? dup2(SlotAt(op, 0)->fd, to->fd) : dup(SlotAt(op, 0)->fd),
+              SlotAt(op, 0)->file);
+}
+static long DupHigh(const struct Op* op) {
+  return Take(SlotAt(op, 1), fcntl(SlotAt(op, 0)->fd, F_DUPFD_CLOEXEC, (int)op->number[2]),
+              SlotAt(op, 0)->file);
+}
+static long RawDupTo(const struct Op* op) {
+  struct Slot* to = SlotAt(op, 1);
+  if (to->fd < 0) return -1000;
+  return Take(to, (int)syscall(SYS_dup3, SlotAt(op, 0)->fd, to->fd, 0), SlotAt(op, 0)->file);
+}
+static long Close(const struct Op* op) {
+  struct Slot* slot = SlotAt(op, 0);
+  const int done = slot->stream != NULL ? fclose(slot->stream) : close(slot->fd);
+  const long result = Result(done, errno);
+  slot->fd = slot->file = -1;
+  slot->stream = NULL;
+  return result;
+}
+static long RawClose(const struct Op* op) {
+  struct Slot* slot = SlotAt(op, 0);
+  const long result = Result(syscall(SYS_close, slot->fd), errno);
+  slot->fd = slot->file = -1;
+  slot->stream = NULL;
+  return result;
+}
+static long CloseAll(const struct Op* op) {
+  (void)op;
+  for (int i = 0; i < kSlots; ++i) {
+    g_slots[i].fd = g_slots[i].file = -1;
+    g_slots[i].stream = NULL;
+  }
+  for (int fd = 3; fd < 300; ++fd) close(fd);
+  return 0;
+}
+static long CloseRange(const struct Op* op) {
+  (void)op;
+  for (int i = 0; i < kSlots; ++i) {
+    g_slots[i].fd = g_slots[i].file = -1;
+    g_slots[i].stream = NULL;
+  }
+#ifdef SYS_close_range
+  return Result(syscall(SYS_close_range, 3, ~0U, 0), errno);
+#else
+  return 0;
+#endif
+}
+static long LowFd(const struct Op* op) {  // which numbers are free is a program's to see
+  (void)op;
+  const int fd = open("/dev/null", O_RDONLY);
+  if (fd >= 0) close(fd);
+  return Result(fd, errno);
+}
+
+// -- reading
+// ---------------------------------------------------------------------------------------
+
+#define READING(call, perhaps)                         \
+  const struct Slot* slot = SlotAt(op, 0);             \
+  const int file = slot->file;                         \
+  char* buffer = Buffer();                             \
+  const size_t size = (size_t)op->number[1] % kBuffer; \
+  Expect(file, size);                                  \
+  const long got = (call);                             \
+  const int error = errno;                             \
+  Got(file, size, got, perhaps);                       \
+  FoldBytes(op, buffer, got);                          \
+  return Result(got, error)
+
+static long Read(const struct Op* op) {
+  READING(read(slot->fd, buffer, size), 0);
+}
+static long Pread(const struct Op* op) {
+  READING(pread(slot->fd, buffer, size, op->number[2]), 0);
+}
+static long RawRead(const struct Op* op) {
+  READING(syscall(SYS_read, slot->fd, buffer, size), 1);
+}
+static struct iovec* Halves(struct iovec* to, char* buffer, size_t size) {
+  to[0].iov_base = buffer;
+  to[0].iov_len = size / 2;
+  to[1].iov_base = buffer + size / 2;
+  to[1].iov_len = size - size / 2;
+  return to;
+}
+static long Readv(const struct Op* op) {
+  struct iovec to[2];
+  READING(readv(slot->fd, Halves(to, buffer, size), 2), 0);
+}
+static long Preadv(const struct Op* op) {
+  struct iovec to[2];
+  READING(preadv(slot->fd, Halves(to, buffer, size), 2, op->number[2]), 0);
+}
+#ifdef FORTIFIED
+static long Preadv2(const struct Op* op) {
+  struct iovec to[2];
+  READING(preadv2(slot->fd, Halves(to, buffer, size), 2, op->number[2], 0), 0);
+}
+static long ReadChk(const struct Op* op) {
+  READING(__read_chk(slot->fd, buffer, size, kBuffer), 0);
+}
+static long PreadChk(const struct Op* op) {
+  READING(__pread_chk(slot->fd, buffer, size, op->number[2], kBuffer), 0);
+}
+#else
+#define Preadv2 Preadv
+#define ReadChk Read
+#define PreadChk Pread
+#endif
+static char* volatile g_nowhere;
+static long ReadBad(const struct Op* op) {
+  READING(read(slot->fd, g_nowhere, size + 1), 0);
+}
+static long StreamRead(const struct Op* op) {
+  if (SlotAt(op, 0)->stream == NULL) return -1000;
+  READING((long)fread(buffer, 1, size, slot->stream), 0);
+}
+static long StreamLine(const struct Op* op) {
+  if (SlotAt(op, 0)->stream == NULL || op->number[1] < 2) return -1000;
+  READING(fgets(buffer, (int)size, slot->stream) != NULL ? (long)strlen(buffer) : 0, 0);
+}
+static long LineInto(char* buffer, size_t most, FILE* stream, int stop) {
+  char* line = NULL;
+  size_t room = 0;
+  const long got =
+      stop == '\n' ? getline(&line, &room, stream) : getdelim(&line, &room, stop, stream);
+  if (got > 0) memcpy(buffer, line, (size_t)got < most ? (size_t)got : most);
+  free(line);
+  return got < 0 ? 0 : got;
+}
+// A line is as long as it is; the longest of the data set are known to the generator.
+static long GetLine(const struct Op* op) {
+  if (SlotAt(op, 0)->stream == NULL || op->number[1] < 40000) return -1000;
+  READING(LineInto(buffer, size, slot->stream, '\n'), 0);
+}
+static long GetDelim(const struct Op* op) {
+  if (SlotAt(op, 0)->stream == NULL || op->number[1] < 40000) return -1000;
+  READING(LineInto(buffer, size, slot->stream, 'e'), 0);
+}
+static long GetChar(const struct Op* op) {
+  if (SlotAt(op, 0)->stream == NULL) return -1000;
+  const int file = SlotAt(op, 0)->file;
+  Expect(file, 1);
+  const int got = fgetc(SlotAt(op, 0)->stream);
+  Got(file, 1, got != EOF, 1);
+  return got;
+}
+static long Map(const struct Op* op) {
+  const struct Slot* slot = SlotAt(op, 0);
+  const int file = slot->file >= 0 ? slot->file + 2 * kFiles : kNoFile;
+  const size_t size = (size_t)op->number[1] % kBuffer;
+  Expect(file, size);
+  char* at = mmap(NULL, size, PROT_READ, MAP_PRIVATE, slot->fd, 0);
+  const int error = errno;
+  Got(file, size, at != MAP_FAILED ? (long)size : 0, 0);
+  if (at == MAP_FAILED) return -error;
+  munmap(at, size);  // not looked into: an empty file has nothing there
+  return 0;
+}
+static long Seek(const struct Op* op) {
+  const struct Slot* slot = SlotAt(op, 0);
+  if (slot->stream != NULL) return fseek(slot->stream, op->number[1], SEEK_SET);
+  return Result(lseek(slot->fd, op->number[1], SEEK_SET), errno);
+}
+static long Many(const struct Op* op) {  // many FIRST COUNT: that many files kept open
+  long opened = 0;
+  for (long i = 0; i < op->number[1]; ++i) {
+    char path[600];
+    const int file = (int)(i % kFiles);
+    struct Slot* slot = &g_slots[(unsigned long)(op->number[0] + i) % kSlots];
+    if (Take(slot, open(PathOf("/set/", file, path), O_RDONLY), file) == 0) ++opened;
+  }
+  return opened;
+}
+static long ManyReads(const struct Op* op) {  // manyreads FIRST COUNT SIZE ROUNDS
+  long total = 0;
+  const size_t size = (size_t)op->number[2] % kBuffer;
+  for (long round = 0; round < op->number[3]; ++round) {
+    for (long i = 0; i < op->number[1]; ++i) {
+      const struct Slot* slot = &g_slots[(unsigned long)(op->number[0] + i) % kSlots];
+      const int file = slot->file;
+      if (slot->fd < 0) continue;
+      Expect(file, size);
+      const long got = pread(slot->fd, Buffer(), size, round * 7);
+      Got(file, size, got, 0);
+      total += got;
+    }
+  }
+  return total;
+}
+// until SLOT SIZE: reads until something ends it from outside.
+static long Until(const struct Op* op) {
+  const struct Slot* slot = SlotAt(op, 0);
+  const int file = slot->file;
+  const size_t size = (size_t)op->number[1] % kBuffer;
+  for (long i = 0; i < 30000000; ++i) {
+    Expect(file, size);
+    const long got = pread(slot->fd, Buffer(), size, i % 50);
+    Got(file, size, got, 0);
+  }
+  Wrong("nothing ended it");
+}
+
+// -- passing on
+// ------------------------------------------------------------------------------------
+
+static long Pair(const struct Op* op) {
+  (void)op;
+  return Result(socketpair(AF_UNIX, SOCK_STREAM, 0, g_pair), errno);
+}
+static struct msghdr* Message(struct msghdr* message, struct iovec* part, char* room, size_t size) {
+  static char letter = 'd';
+  memset(message, 0, sizeof *message);
+  part->iov_base = &letter;
+  part->iov_len = 1;
+  message->msg_iov = part;
+  message->msg_iovlen = 1;
+  message->msg_control = room;
+  message->msg_controllen = (unsigned)size;
+  return message;
+}
+union Room {
+  struct cmsghdr head;
+  char bytes[CMSG_SPACE(sizeof(int) + sizeof(int))];
+};
+// The number of the file goes along in the name of a second message byte: kept by the sender.
+static long Send(const struct Op* op) {
+  union Room room;
+  struct msghdr message;
+  struct iovec part;
+  memset(&room, 0, sizeof room);
+  Message(&message, &part, room.bytes, CMSG_SPACE(sizeof(int)));
+  char file = (char)SlotAt(op, 0)->file;
+  part.iov_base = &file;
+  room.head.cmsg_level = SOL_SOCKET;
+  room.head.cmsg_type = SCM_RIGHTS;
+  room.head.cmsg_len = CMSG_LEN(sizeof(int));
+  memcpy(CMSG_DATA(&room.head), &SlotAt(op, 0)->fd, sizeof(int));
+  return Result(sendmsg(g_pair[0], &message, 0), errno);
+}
+static long Receive(const struct Op* op) {
+  union Room room;
+  struct msghdr message;
+  struct iovec part;
+  memset(&room, 0, sizeof room);
+  Message(&message, &part, room.bytes, CMSG_SPACE(sizeof(int)));
+  char file = 0;
+  part.iov_base = &file;
+  ssize_t got;
+  do {
+    got = recvmsg(g_pair[1], &message, 0);
+  } while (got < 0 && errno == EINTR);
+  if (got <= 0 || message.msg_controllen < CMSG_LEN(sizeof(int))) return got < 0 ? -errno : -1000;
+  int fd;
+  memcpy(&fd, CMSG_DATA(&room.head), sizeof fd);
+  return Take(SlotAt(op, 0), fd, file);
+}
+
+const struct Name kFileActions[] = {{"open", Open},
+                                    {"openat", OpenAt},
+                                    {"openlink", OpenLink},
+                                    {"rawopen", RawOpen},
+                                    {"create", Create},
+                                    {"fopen", StreamOpen},
+                                    {"fdopen", StreamOf},
+                                    {"memfd", Memory},
+                                    {"pipe", Pipe},
+                                    {"fill", Fill},
+                                    {"write", Write},
+                                    {"dup", Dup},
+                                    {"dup2", DupTo},
+                                    {"duphigh", DupHigh},
+                                    {"rawdup2", RawDupTo},
+                                    {"close", Close},
+                                    {"rawclose", RawClose},
+                                    {"closeall", CloseAll},
+                                    {"closerange", CloseRange},
+                                    {"lowfd", LowFd},
+                                    {"read", Read},
+                                    {"pread", Pread},
+                                    {"rawread", RawRead},
+                                    {"readv", Readv},
+                                    {"preadv", Preadv},
+                                    {"preadv2", Preadv2},
+                                    {"readchk", ReadChk},
+                                    {"preadchk", PreadChk},
+                                    {"readbad", ReadBad},
+                                    {"fread", StreamRead},
+                                    {"fgets", StreamLine},
+                                    {"getline", GetLine},
+                                    {"getdelim", GetDelim},
+                                    {"fgetc", GetChar},
+                                    {"mmap", Map},
+                                    {"seek", Seek},
+                                    {"many", Many},
+                                    {"manyreads", ManyReads},
+                                    {"until", Until},
+                                    {"pair", Pair},
+                                    {"send", Send},
+                                    {"receive", Receive},
+                                    {NULL, NULL}};
