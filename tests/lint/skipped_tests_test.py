@@ -9,7 +9,7 @@ import unittest
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "skipped_tests.py"
 
 
-def testcase(name, output, status="run", label=""):
+def one_of(name, output, status="run", label=""):
     properties = '<properties><property name="cmake_labels" value="%s"/></properties>' % label if label else ""
     return '<testcase name="%s" status="%s">%s<system-out>%s</system-out></testcase>' % (name, status, properties, output)
 
@@ -24,30 +24,30 @@ class SkippedTests(unittest.TestCase):
         return done.returncode, done.stdout.splitlines()
 
     def test_what_passed_is_not_named(self):
-        self.assertEqual((0, []), self.run_(testcase("a", "Ran 3 tests\n\nOK\n"), strict=True))
+        self.assertEqual((0, []), self.run_(one_of("a", "Ran 3 tests\n\nOK\n"), strict=True))
 
     def test_tests_that_did_not_run_are_named_with_their_reason(self):
-        cases = [testcase("io", "[ RUN ]\n/x/io_test.cc:114: Skipped\nio_uring is not available\n\n[  SKIPPED ]", "notrun"),
-                 testcase("torch.absent", "skipped: torch is missing", "notrun"),
-                 testcase("off", "Disabled", "disabled")]  # fmt: skip
+        cases = [one_of("io", "[ RUN ]\n/x/io_test.cc:114: Skipped\nio_uring is not available\n\n[  SKIPPED ]", "notrun"),
+                 one_of("torch.absent", "skipped: torch is missing", "notrun"),
+                 one_of("off", "Disabled", "disabled")]  # fmt: skip
         self.assertEqual((1, ["io (io_uring is not available)", "torch.absent (torch is missing)", "off (disabled)"]),
                          self.run_(*cases, strict=True))  # fmt: skip
         self.assertEqual(0, self.run_(*cases)[0])
 
     def test_a_gpu_may_be_missing(self):
         self.assertEqual((0, ["GpuTest.Pixels (no driver) [needs a GPU]"]),
-                         self.run_(testcase("GpuTest.Pixels", "g.cc:27: Skipped\nno driver\n", "notrun", "gpu"), strict=True))  # fmt: skip
+                         self.run_(one_of("GpuTest.Pixels", "g.cc:27: Skipped\nno driver\n", "notrun", "gpu"), strict=True))  # fmt: skip
 
     def test_cases_inside_a_test_that_passed_are_named(self):
         output = ("test_mounts (hostile_test.Hostile.test_mounts) ... skipped 'no mount'\n"
                   "setUpClass (memory_test.Small) ... skipped \"isn't there\"\nOK (skipped=3)\n")  # fmt: skip
         self.assertEqual((1, ["hostile: test_mounts (no mount)", "hostile: setUpClass (isn't there)", "hostile (1 of its cases)"]),
-                         self.run_(testcase("hostile", output), strict=True))  # fmt: skip
+                         self.run_(one_of("hostile", output), strict=True))  # fmt: skip
 
     def test_cases_for_later_versions_may_be_skipped(self):
         output = "test_order (test_loader.L.test_order) ... skipped 'this torch keeps the order'\nOK (skipped=1)\n"
         self.assertEqual((0, ["python_loader: test_order (this torch keeps the order) [needs newer wheels]"]),
-                         self.run_(testcase("python_loader", output), strict=True))  # fmt: skip
+                         self.run_(one_of("python_loader", output), strict=True))  # fmt: skip
 
 
 if __name__ == "__main__":
