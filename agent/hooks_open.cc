@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
+#include "agent/descriptors.h"
 #include "agent/fd_table.h"
 #include "agent/hook.h"
 #include "agent/isolated_python.h"
@@ -27,6 +28,7 @@ class OpenCall {
   int Done(int fd) const {
     if (fd >= 0) {
       const int saved = errno;
+      NoteOpened(fd);
       // A name relative to an open directory says nothing to us. The kernel has read the path by
       // now, so it can be read.
       const bool ours = path_ != nullptr && (dir_ == AT_FDCWD || path_[0] == '/');
@@ -106,10 +108,12 @@ using FnOpenat2 = int(int, const char*, int);
 }  // namespace
 }  // namespace penstock::agent
 
+using penstock::agent::CloseScope;
 using penstock::agent::CountReadAhead;
 using penstock::agent::LookAgain;
 using penstock::agent::NamedBy;
 using penstock::agent::NeedsMode;
+using penstock::agent::NoteClosed;
 using penstock::agent::OnClose;
 using penstock::agent::OnCloseRange;
 using penstock::agent::OpenCall;
@@ -217,6 +221,7 @@ PENSTOCK_EXPORT int dup2(int fd, int to) {
     OnClose(to);
   }
   OpenCall call;
+  const CloseScope scope(to);
   const int result = PENSTOCK_REAL(dup2)(fd, to);
   return fd != to ? call.Done(result) : result;
 }
@@ -224,6 +229,7 @@ PENSTOCK_EXPORT int dup2(int fd, int to) {
 PENSTOCK_EXPORT int dup3(int fd, int to, int flags) {
   OnClose(to);
   OpenCall call;
+  const CloseScope scope(to);
   return call.Run([&] { return PENSTOCK_REAL(dup3)(fd, to, flags); });
 }
 
@@ -259,19 +265,24 @@ PENSTOCK_FCNTL(fcntl64)
 
 PENSTOCK_EXPORT int close(int fd) {
   OnClose(fd);
+  const CloseScope scope(fd);
   return PENSTOCK_REAL(close)(fd);
 }
 
 PENSTOCK_EXPORT int fclose(FILE* file) {
   CountReadAhead(file);
-  OnClose(file != nullptr ? fileno(file) : -1);
+  const int fd = file != nullptr ? fileno(file) : -1;
+  OnClose(fd);
+  const CloseScope scope(fd);
   return PENSTOCK_REAL(fclose)(file);
 }
 
 PENSTOCK_EXPORT int close_range(unsigned first, unsigned last, int flags) noexcept {
   if ((flags & 4 /* CLOSE_RANGE_CLOEXEC */) == 0) {
     OnCloseRange(first, last);
+    NoteClosed(first, last);
   }
+  const CloseScope scope(-1);
   // Not through RealLibc(): glibc has it from 2.34 on, the kernel since 5.9.
   const long result = penstock::agent::sys::Raw(SYS_close_range, static_cast<long>(first),
                                                 static_cast<long>(last), flags);
@@ -285,7 +296,9 @@ PENSTOCK_EXPORT int close_range(unsigned first, unsigned last, int flags) noexce
 PENSTOCK_EXPORT void closefrom(int first) noexcept {
   using FnCloseFrom = void(int);
   OnCloseRange(first < 0 ? 0u : static_cast<unsigned>(first), ~0u);
+  NoteClosed(first < 0 ? 0u : static_cast<unsigned>(first), ~0u);
   FnCloseFrom* real = PENSTOCK_REAL_AS(closefrom, FnCloseFrom);
+  const CloseScope scope(-1);
   if (real != nullptr) {
     real(first);
   }

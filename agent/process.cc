@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "agent/descriptors.h"
 #include "agent/linear.h"
 #include "agent/memory_limits.h"
 #include "agent/pending_reads.h"
@@ -223,6 +224,7 @@ bool EnsureProcess(uint64_t* token) {
   }
   if (g_local_pid != 0 && g_local_pid != sys::Pid()) {
     FreeScratchOfOthers();
+    ForgetDescriptorsOfOthers();
     g_local = {};  // a forked child: what its parent read is the parent's, attached or not
   }
   g_local_pid = sys::Pid();
@@ -254,7 +256,6 @@ void StandDown(uint32_t feature) {
     FlushReads(s);
     SetFeature(feature);
   }
-  g_config.on = false;  // children that are exec'ed are not brought back either
   __atomic_store_n(&g_recording, &kOff, __ATOMIC_RELEASE);
   if (g_header != nullptr && g_header->mode == wire::kLinear && *g_guard != 0) {
     FinishLinear();  // nobody writes the rest later
@@ -264,6 +265,7 @@ void StandDown(uint32_t feature) {
     *g_guard = 0;
   }
   sys::Shut();
+  g_config.on = false;  // children that are exec'ed are not brought back either
   g_tsc = false;  // Now() finds the gate shut
 }
 

@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include "agent/descriptors.h"
 #include "agent/memory_limits.h"
 
 namespace penstock::agent::sys {
@@ -46,6 +47,8 @@ __attribute__((noinline)) long Call(long number, long a, long b, long c, long d,
 }
 
 void Shut() {
+  // One that another thread holds would stay with the program.
+  const CloseScope scope(-1);
   __atomic_store_n(&g_shut, 1u, __ATOMIC_SEQ_CST);
   // Bounded: a call that sleeps is in the kernel already, and a thread that a fork left behind in
   // the parent is counted for ever.

@@ -76,14 +76,9 @@ inline long Pointer(const void* p) {
 inline int g_descriptors = 0;
 inline uint32_t g_released = 0;
 
-inline int OpenAt(int dir, const char* path, int flags, int mode = 0) {
-  __atomic_fetch_add(&g_descriptors, 1, __ATOMIC_RELAXED);
-  const int fd = static_cast<int>(Call(SYS_openat, dir, Pointer(path), flags, mode));
-  if (fd < 0) {
-    __atomic_fetch_sub(&g_descriptors, 1, __ATOMIC_RELAXED);
-  }
-  return fd;
-}
+// Waits, a millisecond at most, while the program closes what may not be its own:
+// agent/descriptors.h.
+int OpenAt(int dir, const char* path, int flags, int mode = 0);
 inline int Open(const char* path, int flags, int mode = 0) {
   return OpenAt(-100 /* AT_FDCWD */, path, flags, mode);
 }

@@ -14,7 +14,7 @@ class Places(runs.Alone):
     def test_what_a_program_does_to_itself(self):
         again = victim("read", self.data)
         for how, command in (("environ-null", again), ("environ-other", again), ("undumpable", again), ("descriptors", ()),
-                             ("traced", ()), ("clone-vm", ()), ("exec", again), ("late-exec", again)):  # fmt: skip
+                             ("traced", ()), ("clone-vm", ()), ("close-numbers", ()), ("exec", again), ("late-exec", again)):  # fmt: skip
             with self.subTest(how):
                 self.assertSame(victim("places", how, self.data, *command))
 

@@ -88,7 +88,43 @@ int Limits(const std::string& how, const char* path) {
   return 0;
 }
 
+namespace {
+
+// Closes numbers that are nobody's, again and again, while others read, and looks whether the file
+// that it makes then is its own.
+int CloseNumbers(const char* path) {
+  const int shared = dup2(open(path, O_RDONLY), 500);
+  static int over = 0;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([shared] {
+      char byte = 0;
+      while (__atomic_load_n(&over, __ATOMIC_RELAXED) == 0 && pread(shared, &byte, 1, 0) == 1) {
+      }
+    });
+  }
+  const std::string own = std::string(path) + ".own";
+  char text[4096];
+  std::memset(text, 'x', sizeof text);
+  long wrong = 0;
+  for (int round = 0; round < 3000; ++round) {
+    for (int fd = 3; fd < 40; ++fd) close(fd);
+    const int file = open(own.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    const bool whole = write(file, text, sizeof text) == sizeof text &&
+                       lseek(file, 0, SEEK_END) == sizeof text;
+    wrong += whole ? 0 : 1;
+    close(file);
+  }
+  __atomic_store_n(&over, 1, __ATOMIC_RELAXED);
+  for (auto& one : readers) one.join();
+  Say("wrong", wrong);
+  return 0;
+}
+
+}  // namespace
+
 int Places(const std::string& how, const char* path, char** command) {
+  if (how == "close-numbers") return CloseNumbers(path);
   if (how.find("late") == std::string::npos) Say("before", ReadFile(path));
   if (how.rfind("vfork", 0) == 0) {
     const pid_t child = vfork();
