@@ -34,6 +34,9 @@ class Liveness {
   [[nodiscard]] bool ProcessRuns(ProcessKey process, TimeNs now);
   [[nodiscard]] bool ThreadIsDead(ProcessKey process, std::uint32_t tid, TimeNs now);
 
+  // Forgets a process that is dead.
+  void Forget(ProcessKey process);
+
   // How long "it runs" is believed: short when the ring is running out of free chunks.
   void SetPatience(TimeNs patience) { patience_ = patience; }
 
