@@ -63,6 +63,7 @@ class ClockMap {
   void Rebuild();
   void Extend();
   void Thin();
+  void ThinSegments();
   [[nodiscard]] std::int64_t Convert(const Segment& segment, std::uint64_t ticks) const;
 
   wire::ClockKind kind_;

@@ -33,6 +33,9 @@ class Packer {
   [[nodiscard]] virtual ProcessId AddProcess(const ProcessInfo& process) = 0;
   virtual void UpdateProcess(ProcessId id, const ProcessInfo& process) = 0;
   virtual void UpdateThread(ThreadId id, const ThreadInfo& thread) = 0;
+  // Nothing more comes of it: its id may be given to another that is added later.
+  virtual void EndThread(ThreadId /*id*/) {}
+  virtual void EndProcess(ProcessId /*id*/) {}  // its threads have ended
   virtual void SetFact(std::string_view key, std::string_view value) = 0;
 
   // Spans of one thread may come in any order of start within a block of 64 Ki (they are recorded

@@ -30,6 +30,8 @@ class PackedWriter final : public Packer {
   ProcessId AddProcess(const ProcessInfo& process) override;
   void UpdateProcess(ProcessId id, const ProcessInfo& process) override;
   void UpdateThread(ThreadId id, const ThreadInfo& thread) override;
+  void EndThread(ThreadId id) override;
+  void EndProcess(ProcessId id) override;
   void SetFact(std::string_view key, std::string_view value) override;
   void AddSpan(ThreadId thread, const Span& span) override;
   void AddEvent(const Event& event) override;
@@ -55,12 +57,16 @@ class PackedWriter final : public Packer {
     std::uint32_t stages = 0;          // bit: those that occur
     std::uint32_t number = kNoNumber;  // in the file
     bool dirty = false;                // `info` is not in the file as it is
-    bool unfinished = false;           // so are some of `spans`
+    bool ended = false;
+    bool free = false;        // may become another
+    bool unfinished = false;  // so are some of `spans`
   };
   struct Process {
     ProcessInfo info;
     std::uint32_t number = kNoNumber;
     bool dirty = false;
+    bool ended = false;
+    bool free = false;
   };
   // What the last part of a recording is, see PackOptions::keep.
   struct Window {
@@ -70,6 +76,7 @@ class PackedWriter final : public Packer {
   };
 
   void WriteAll();
+  void FreeEnded();
   void WriteBlocks();
   void WriteBlocksOrTail();
   void Write(const SectionMeta& meta, const ByteWriter& payload, bool unfinished = false);
@@ -109,6 +116,10 @@ class PackedWriter final : public Packer {
   std::uint32_t next_string_ = 0;
   std::vector<Thread> threads_;
   std::vector<Process> processes_;
+  std::vector<std::uint32_t> free_threads_;
+  std::vector<std::uint32_t> free_processes_;
+  std::uint32_t ended_ = 0;                // threads and processes that are not free yet
+  std::vector<std::uint32_t> stages_of_;   // of threads that are free, by number in the file
   std::vector<std::uint32_t> thread_of_;   // by number in the file: index into threads_
   std::vector<std::uint32_t> process_of_;  // likewise
   std::size_t buffered_ = 0;

@@ -23,6 +23,21 @@ constexpr std::size_t kMaxStringBytes = std::size_t{1} << 20;
 constexpr std::size_t kKeepBuffers = 32;  // beyond that many threads memory counts more than time
 constexpr std::size_t kMaxRows = std::size_t{1} << 16;  // events, counters
 
+constexpr std::uint32_t kMaxEnded = 2048;  // threads and processes whose spans may wait for a block
+
+// An entry for another one: one that is free, or a new one.
+template <class Entry>
+std::uint32_t Place(std::vector<Entry>& list, std::vector<std::uint32_t>& free) {
+  if (free.empty()) {
+    list.emplace_back();
+    return static_cast<std::uint32_t>(list.size() - 1);
+  }
+  const std::uint32_t index = free.back();
+  free.pop_back();
+  list[index] = Entry{};
+  return index;
+}
+
 }  // namespace
 
 PackedWriter::PackedWriter(OutputFile file, const PackOptions& options)
@@ -81,15 +96,17 @@ std::uint32_t PackedWriter::Number(Thread& thread) {
 }
 
 ThreadId PackedWriter::AddThread(const ThreadInfo& thread) {
-  threads_.emplace_back().info = thread;
-  Number(threads_.back());
-  return ThreadId{static_cast<std::uint32_t>(threads_.size() - 1)};
+  const std::uint32_t index = Place(threads_, free_threads_);
+  threads_[index].info = thread;
+  Number(threads_[index]);
+  return ThreadId{index};
 }
 
 ProcessId PackedWriter::AddProcess(const ProcessInfo& process) {
-  processes_.emplace_back().info = process;
-  Number(processes_.back());
-  return ProcessId{static_cast<std::uint32_t>(processes_.size() - 1)};
+  const std::uint32_t index = Place(processes_, free_processes_);
+  processes_[index].info = process;
+  Number(processes_[index]);
+  return ProcessId{index};
 }
 
 void PackedWriter::UpdateProcess(ProcessId id, const ProcessInfo& process) {
@@ -103,6 +120,53 @@ void PackedWriter::UpdateThread(ThreadId id, const ThreadInfo& thread) {
   if (id.value < threads_.size()) {
     threads_[id.value].info = thread;
     threads_[id.value].dirty = true;
+  }
+}
+
+void PackedWriter::EndThread(ThreadId id) {
+  if (id.value >= threads_.size() || threads_[id.value].ended) return;
+  threads_[id.value].ended = true;
+  ++ended_;
+}
+
+void PackedWriter::EndProcess(ProcessId id) {
+  if (id.value >= processes_.size() || processes_[id.value].ended) return;
+  processes_[id.value].ended = true;
+  ++ended_;
+}
+
+// Forgets what has ended and is in the file: a long run has many. Of a flight recorder that is what
+// its file no longer has anything of.
+void PackedWriter::FreeEnded() {
+  if (ended_ == 0 || !file_.status()) return;
+  if (ended_ > kMaxEnded) WriteBlocks();
+  const auto done = [this](const auto& entry) {
+    return keep_.value == 0 ? !entry.dirty : entry.number == kNoNumber;
+  };
+  std::vector<bool> needed(processes_.size());
+  for (std::uint32_t i = 0; i < threads_.size(); ++i) {
+    Thread& thread = threads_[i];
+    if (thread.free) continue;
+    if (!thread.ended || !thread.spans.empty() || !done(thread)) {
+      if (thread.info.process.value < needed.size()) needed[thread.info.process.value] = true;
+      continue;
+    }
+    if (keep_.value == 0) {
+      stages_of_.resize(std::max<std::size_t>(stages_of_.size(), thread.number + std::size_t{1}));
+      stages_of_[thread.number] = thread.stages;
+    }
+    thread = Thread{};
+    thread.free = true;
+    free_threads_.push_back(i);
+    --ended_;
+  }
+  for (std::uint32_t i = 0; i < processes_.size(); ++i) {
+    Process& process = processes_[i];
+    if (process.free || !process.ended || needed[i] || !done(process)) continue;
+    process = Process{};
+    process.free = true;
+    free_processes_.push_back(i);
+    --ended_;
   }
 }
 
@@ -175,6 +239,7 @@ Result<void> PackedWriter::Flush() {
   WriteTables();
   WriteBlocksOrTail();
   DropOldSometimes();
+  FreeEnded();
   if (file_.status()) file_.Mark(keep_.value == 0);
   return file_.status();
 }
@@ -396,9 +461,10 @@ void PackedWriter::WritePreviews() {
   if (!file_.status() || span_count_ < kPreviewSpans || !file) {
     return;
   }
-  std::vector<std::uint32_t> stages;
-  for (const std::uint32_t index : thread_of_) {
-    stages.push_back(threads_[index].stages);
+  std::vector<std::uint32_t> stages = stages_of_;
+  stages.resize(thread_of_.size());
+  for (const Thread& thread : threads_) {
+    if (thread.number < stages.size()) stages[thread.number] = thread.stages;
   }
   const std::vector<SectionRef> sections = file_.Sections(file->bytes());
   MakePreviews(

@@ -13,6 +13,8 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "traces/base/result.h"
 #include "traces/pack.h"
@@ -56,6 +58,11 @@ class RecordingDrain {
 
   // The last drain of a run: every thread counts as gone. Writes processes, losses and facts.
   void Finish(Packer& out);
+
+  // Forgets what is dead and drained, so that a long run of many processes does not cost memory.
+  // Takes those of `processes` (pid, start) away of which nothing was left to be taken or given
+  // back, with their threads. Requires: they are dead and their slots are free.
+  void Retire(std::vector<std::pair<std::uint32_t, std::uint64_t>>& processes, Packer& out);
 
   // Linear mode: the memory was remapped larger.
   void Remap(std::span<std::byte> memory);

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace penstock::traces {
@@ -108,6 +110,7 @@ std::uint64_t RecordingDrain::Impl::Drain(Packer& out, const IsDead& is_dead) {
     EndOfLife(i, is_dead, out);
   }
   clock.Freeze(latest_ticks);
+  if (recycle) RetireThreads(is_dead, out);
   processes.Publish(out);
   CountLosses(out);
   return records;
@@ -137,16 +140,25 @@ bool RecordingDrain::Impl::OpenChunk(const ChunkView& chunk, ChunkState& state, 
   }
   if (state.thread == ~0u) {
     const auto key = std::make_tuple(pid, h.process_start, h.tid);
-    const auto [at, inserted] =
-        thread_index.try_emplace(key, static_cast<std::uint32_t>(threads.size()));
+    const auto fresh =
+        free_threads.empty() ? static_cast<std::uint32_t>(threads.size()) : free_threads.back();
+    const auto [at, inserted] = thread_index.try_emplace(key, fresh);
     if (inserted) {
       Thread thread;
       thread.process = processes.Get(pid, h.process_start, out);
       thread.info.process = thread.process;
       thread.info.tid = h.tid;
+      thread.pid = pid;
+      thread.process_start = h.process_start;
+      thread.writer = h.writer != 0 ? h.writer : h.tid;
       thread.info.name.assign(h.thread_name, strnlen(h.thread_name, sizeof h.thread_name));
       thread.id = out.AddThread(thread.info);
-      threads.push_back(std::move(thread));
+      if (free_threads.empty()) {
+        threads.push_back(std::move(thread));
+      } else {
+        free_threads.pop_back();
+        threads[fresh] = std::move(thread);
+      }
     }
     state.thread = at->second;
     if (Mode() == wire::kRing) {
@@ -339,9 +351,75 @@ void RecordingDrain::Impl::Release() {
   finished_chunks = 0;
 }
 
+// Nothing refers to it any more.
+void RecordingDrain::Impl::Forget(std::uint32_t index, Packer& out) {
+  Thread& thread = threads[index];
+  dropped_before += thread.dropped;
+  without_slot_before += thread.without_slot ? 1u : 0u;
+  out.EndThread(thread.id);
+  thread = Thread{};
+  thread.free = true;
+  free_threads.push_back(index);
+}
+
+// A program may start a thread for everything it does: once there are many, a few of those without
+// a chunk are looked at with every drain, and the dead ones forgotten.
+void RecordingDrain::Impl::RetireThreads(const IsDead& is_dead, Packer& out) {
+  constexpr std::size_t kFew = 2048;
+  const std::size_t known = threads.size() - free_threads.size();
+  if (known <= kFew) {
+    return;
+  }
+  std::vector<bool> busy(threads.size());
+  for (const ChunkState& state : chunks) {
+    if (state.thread != ~0u) busy[state.thread] = true;
+  }
+  std::size_t questions = std::max<std::size_t>(16, (known - kFew) / 8);
+  std::vector<std::uint32_t> dead;
+  for (std::size_t i = 0; i < threads.size() && questions > 0; ++i) {
+    next_look = (next_look + 1) % threads.size();
+    const Thread& thread = threads[next_look];
+    if (thread.free || busy[next_look]) continue;
+    --questions;
+    if (is_dead(thread.pid, thread.process_start, thread.writer)) {
+      dead.push_back(static_cast<std::uint32_t>(next_look));
+    }
+  }
+  for (const std::uint32_t index : dead) {
+    const Thread& thread = threads[index];
+    thread_index.erase(std::make_tuple(thread.pid, thread.process_start, thread.info.tid));
+    Forget(index, out);
+  }
+}
+
+void RecordingDrain::Impl::Retire(std::vector<std::pair<std::uint32_t, std::uint64_t>>& ended,
+                                  Packer& out) {
+  std::set<std::pair<std::uint32_t, std::uint64_t>> busy;
+  const std::size_t used = UsedChunks();
+  for (std::size_t i = 0; i < used; ++i) {
+    const ChunkView chunk = Chunk(i);
+    const std::uint32_t pid = chunk.has_header() ? chunk.pid() : 0;
+    if (pid != 0) busy.emplace(pid, chunk.header().process_start);
+  }
+  std::erase_if(ended, [&](const auto& process) {
+    if (busy.contains(process)) return false;
+    const auto first = thread_index.lower_bound({process.first, process.second, 0});
+    auto last = first;
+    for (; last != thread_index.end() && std::get<0>(last->first) == process.first &&
+           std::get<1>(last->first) == process.second;
+         ++last) {
+      Forget(last->second, out);
+    }
+    thread_index.erase(first, last);
+    processes.Retire(process, out);
+    return true;
+  });
+}
+
 void RecordingDrain::Impl::CountLosses(Packer& out) {
   losses = found;
-  std::uint64_t of_threads = 0;
+  std::uint64_t of_threads = dropped_before;
+  losses.lost_threads += without_slot_before;
   for (const Thread& thread : threads) {
     of_threads += thread.dropped;
     losses.lost_threads += thread.without_slot ? 1u : 0u;
@@ -454,6 +532,11 @@ double RecordingDrain::Pending() const {
              ? static_cast<double>(impl_->finished_chunks) /
                    static_cast<double>(impl_->ChunkCount())
              : 0.0;
+}
+
+void RecordingDrain::Retire(std::vector<std::pair<std::uint32_t, std::uint64_t>>& processes,
+                            Packer& out) {
+  if (impl_->HasHeader()) impl_->Retire(processes, out);
 }
 
 void RecordingDrain::Remap(std::span<std::byte> memory) {

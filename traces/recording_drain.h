@@ -29,10 +29,14 @@ struct RecordingDrain::Impl {
     ThreadId id;
     ProcessId process;
     ThreadInfo info;
+    std::uint32_t pid = 0;
+    std::uint32_t writer = 0;  // the thread whose death is this one's
+    std::uint64_t process_start = 0;
     std::uint32_t sequence = 0;  // of its newest chunk
     std::uint64_t dropped = 0;
     std::int64_t last_ns = 0;  // end of the last thing it did
     bool without_slot = false;
+    bool free = false;  // forgotten; may become another
   };
 
   [[nodiscard]] const wire::FileHeader& header() const {
@@ -64,6 +68,9 @@ struct RecordingDrain::Impl {
   // The process runs another program by now (exec): the threads of the chunk's are gone.
   [[nodiscard]] bool IsReplaced(const wire::ChunkHeader& chunk) const;
   void WritePending(const ChunkView::PendingReads& pending, Thread& thread, Packer& out);
+  void Retire(std::vector<std::pair<std::uint32_t, std::uint64_t>>& ended, Packer& out);
+  void RetireThreads(const IsDead& is_dead, Packer& out);
+  void Forget(std::uint32_t thread, Packer& out);
   void WriteInflight(const ChunkView& chunk, Thread& thread, Packer& out);
   void WriteUnfinished(const wire::Inflight& open, std::uint8_t depth, std::int64_t last,
                        const Thread& thread, Packer& out);
@@ -92,6 +99,10 @@ struct RecordingDrain::Impl {
   std::size_t finished_chunks = 0;  // wait for Release()
   std::vector<Thread> threads;
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, std::uint32_t> thread_index;
+  std::vector<std::uint32_t> free_threads;
+  std::size_t next_look = 0;         // of RetireThreads()
+  std::uint64_t dropped_before = 0;  // by threads that were forgotten
+  std::uint64_t without_slot_before = 0;
   RecordingProcesses processes;
   RecordingStrings strings;
   Losses found;   // damage met so far

@@ -275,6 +275,29 @@ void RecordingProcesses::Publish(Packer& out) {
   }
 }
 
+void RecordingProcesses::Retire(const Key& process, Packer& out) {
+  const auto found = by_key_.find(process);
+  if (found == by_key_.end()) {
+    return;
+  }
+  const std::size_t index = found->second;
+  Entry& entry = entries_[index];
+  if (entry.id == ProcessId{}) {
+    return;  // counters of the host stand with the first process
+  }
+  if (entry.dirty) {
+    out.UpdateProcess(entry.id, entry.info);
+  }
+  dropped_before_ += entry.info.dropped;
+  out.EndProcess(entry.id);
+  by_key_.erase(found);
+  if (index + 1 != entries_.size()) {
+    entry = std::move(entries_.back());
+    by_key_[{entry.info.pid, entry.info.process_start}] = index;
+  }
+  entries_.pop_back();
+}
+
 void RecordingProcesses::PromoteFacts(std::uint32_t root, Packer& out) const {
   const auto found = std::find_if(entries_.begin(), entries_.end(),
                                   [root](const Entry& e) { return e.info.pid == root; });
@@ -301,7 +324,7 @@ void RecordingProcesses::PromoteFacts(std::uint32_t root, Packer& out) const {
 }
 
 std::uint64_t RecordingProcesses::Dropped() const {
-  std::uint64_t sum = 0;
+  std::uint64_t sum = dropped_before_;
   for (const Entry& entry : entries_) {
     sum += entry.info.dropped;
   }

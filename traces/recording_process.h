@@ -36,6 +36,9 @@ class RecordingProcesses {
   // Tells the packer what changed through Text().
   void Publish(Packer& out);
 
+  // Forgets one that is dead.
+  void Retire(const std::pair<std::uint32_t, std::uint64_t>& process, Packer& out);
+
   // Hands run facts of the process `root` to the trace. `root` may be 0: the first process.
   void PromoteFacts(std::uint32_t root, Packer& out) const;
   [[nodiscard]] std::uint64_t Dropped() const;
@@ -72,6 +75,7 @@ class RecordingProcesses {
 
   std::vector<Entry> entries_;
   std::map<Key, std::size_t> by_key_;
+  std::uint64_t dropped_before_ = 0;  // by those that were forgotten
 };
 
 }  // namespace penstock::traces

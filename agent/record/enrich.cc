@@ -41,11 +41,25 @@ void EnrichingPacker::ApplyAll() {
   for (const auto& [key, known] : known_) inner().UpdateProcess(known.id, Merged(known.info));
 }
 
+void EnrichingPacker::Forget(ProcessKey key) {
+  constexpr std::size_t kMostFacts = 4096;
+  views_.erase(key);
+  const auto known = known_.find(key);
+  if (known == known_.end()) return;
+  for (const auto& [name, value] : known->second.info.facts) {
+    if (facts_of_ended_.size() < kMostFacts) facts_of_ended_.try_emplace(name, value);
+  }
+  known_.erase(known);
+}
+
 std::string EnrichingPacker::FindFact(std::string_view key) const {
   if (const auto fact = facts_.find(key); fact != facts_.end()) return fact->second;
   for (const auto& [process, known] : known_) {
     const auto fact = known.info.facts.find(std::string(key));
     if (fact != known.info.facts.end()) return fact->second;
+  }
+  if (const auto fact = facts_of_ended_.find(key); fact != facts_of_ended_.end()) {
+    return fact->second;
   }
   return {};
 }

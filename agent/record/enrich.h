@@ -37,6 +37,8 @@ class EnrichingPacker final : public ForwardingPacker {
   // Writes the merged ProcessInfo again, if the drain has announced that process.
   void Apply(ProcessKey key);
   void ApplyAll();
+  // It has ended, and nothing more is to be said of it. Its facts are kept for FindFact().
+  void Forget(ProcessKey key);
 
   [[nodiscard]] std::uint64_t spans() const { return spans_; }
   // First value of `key` among the facts of the run and of its processes; "" if there is none.
@@ -60,6 +62,7 @@ class EnrichingPacker final : public ForwardingPacker {
   std::map<ProcessKey, Known> known_;
   std::map<ProcessKey, KernelView> views_;
   std::map<std::string, std::string, std::less<>> facts_;
+  std::map<std::string, std::string, std::less<>> facts_of_ended_;
   std::uint64_t spans_ = 0;
 };
 

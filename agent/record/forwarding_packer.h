@@ -32,6 +32,8 @@ class ForwardingPacker : public traces::Packer {
   void UpdateThread(ThreadId id, const traces::ThreadInfo& thread) override {
     inner_->UpdateThread(id, thread);
   }
+  void EndThread(ThreadId id) override { inner_->EndThread(id); }
+  void EndProcess(ProcessId id) override { inner_->EndProcess(id); }
   void SetFact(std::string_view key, std::string_view value) override {
     inner_->SetFact(key, value);
   }

@@ -25,6 +25,8 @@ namespace penstock::record {
 namespace {
 
 constexpr TimeNs kOpenedPeriod{5'000'000'000};
+constexpr std::int64_t kToldPerAge = 3000;
+constexpr TimeNs kLongestPeriod{5'000'000'000};
 constexpr std::size_t kMostEarly = 4096;
 constexpr std::size_t kRecordsAtOnce = 64;
 
@@ -143,8 +145,13 @@ void GpuSampler::AddCounter(const GpuRecord& record) {
   ++samples_;
   const std::string name = fmt::format("gpu.{}.{}", record.device, TextOf(record.key));
   auto at = names_.find(name);
-  if (at == names_.end()) at = names_.emplace(name, out_.Intern(name)).first;
-  early_.push_back({TimeNs{record.at}, at->second, ProcessId{0}, record.value});
+  if (at == names_.end()) at = names_.emplace(name, Told{out_.Intern(name), {}}).first;
+  if (first_counter_.value == 0) first_counter_.value = record.at;
+  Told& told = at->second;
+  if (record.at < told.next.value) return;
+  const std::int64_t age = record.at - first_counter_.value;
+  told.next.value = record.at + std::min(age / kToldPerAge, kLongestPeriod.value);
+  early_.push_back({TimeNs{record.at}, told.name, ProcessId{0}, record.value});
   if (early_.size() > kMostEarly) early_.pop_front();
 }
 

@@ -69,7 +69,12 @@ class GpuSampler {
   std::deque<traces::CounterSample> early_;  // before any process was known
   std::map<std::int32_t, Device> devices_;
   std::map<std::int32_t, std::string> models_;
-  std::map<std::string, StringId, std::less<>> names_;
+  struct Told {
+    StringId name;
+    TimeNs next;  // a long run is told less often: see ProcSampler
+  };
+  std::map<std::string, Told, std::less<>> names_;
+  TimeNs first_counter_;
   std::string status_;
   std::uint64_t samples_ = 0;
   std::uint64_t last_count_ = 0;

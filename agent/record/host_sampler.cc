@@ -3,6 +3,8 @@
 
 #include <sys/statfs.h>
 
+#include <algorithm>
+
 #include "agent/record/proc_fs.h"
 #include "traces/base/small_file.h"
 #include "traces/host_facts.h"
@@ -12,6 +14,8 @@ namespace {
 
 constexpr TimeNs kShmPeriod{200'000'000};  // a batch stays for about a step
 constexpr TimeNs kMemoryPeriod{1'000'000'000};
+constexpr std::int64_t kTakenPerAge = 3000;  // as ProcSampler
+constexpr TimeNs kLongestPeriod{5'000'000'000};
 
 }  // namespace
 
@@ -27,8 +31,10 @@ void HostSampler::Add(ProcessId process, StringId name, Bytes value, TimeNs now)
 }
 
 void HostSampler::Sample(ProcessId process, TimeNs now, bool last) {
+  if (first_.value == 0) first_ = now;
+  const TimeNs period{std::min((now - first_).value / kTakenPerAge, kLongestPeriod.value)};
   if (last || now >= next_shm_) {
-    next_shm_ = now + kShmPeriod;
+    next_shm_ = now + std::max(kShmPeriod, period);
     struct statfs info {};
     if (statfs("/dev/shm", &info) == 0) {
       const auto blocks = static_cast<std::uint64_t>(info.f_blocks - info.f_bfree);
@@ -37,7 +43,7 @@ void HostSampler::Sample(ProcessId process, TimeNs now, bool last) {
     }
   }
   if (!last && now < next_memory_) return;
-  next_memory_ = now + kMemoryPeriod;
+  next_memory_ = now + std::max(kMemoryPeriod, period);
   const auto meminfo = ReadFile("/proc/meminfo", 8192);
   const auto available = meminfo ? MeminfoField(*meminfo, "MemAvailable") : std::optional<Bytes>();
   if (available) Add(process, memory_available_bytes_, *available, now);

@@ -25,6 +25,7 @@ class HostSampler {
 
   EnrichingPacker& out_;
   std::filesystem::path group_;  // whose limit of memory binds; "": none does
+  TimeNs first_;
   TimeNs next_shm_;
   TimeNs next_memory_;
   StringId shm_used_bytes_, memory_available_bytes_, cgroup_memory_bytes_;

@@ -123,6 +123,15 @@ bool Liveness::ThreadIsDead(ProcessKey process, std::uint32_t tid, TimeNs now) {
   return dead;
 }
 
+void Liveness::Forget(ProcessKey process) {
+  is_foreign_.erase(process);
+  foreign_.erase(process);
+  const auto first = threads_.lower_bound({process, 0});
+  auto last = first;
+  while (last != threads_.end() && last->first.first == process) ++last;
+  threads_.erase(first, last);
+}
+
 void Liveness::Prune(TimeNs now) {
   for (auto it = threads_.begin(); it != threads_.end();) {
     it = it->second.dead || now - it->second.asked > patience_ ? threads_.erase(it) : ++it;

@@ -35,6 +35,9 @@ class Liveness {
   // `tid` 0: the process as a whole.
   [[nodiscard]] bool ThreadIsDead(ProcessKey process, std::uint32_t tid, TimeNs now);
 
+  // Forgets a process that is dead.
+  void Forget(ProcessKey process);
+
   // How long "it runs" is believed: short when the ring is running out of free chunks.
   void SetPatience(TimeNs patience) { patience_ = patience; }
 

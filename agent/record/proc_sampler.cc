@@ -26,6 +26,11 @@ constexpr TimeNs kLeastWalkPeriod{2'000'000'000};
 constexpr std::int64_t kMemoryPerAge = 8;  // a tenth as often in a run that lasts ten times as long
 constexpr TimeNs kMapsPeriod{10'000'000'000};
 constexpr TimeNs kSlotRest{150'000'000};  // several drains
+constexpr TimeNs kForgetPeriod{1'000'000'000};
+// What was seen of a process is told some 3,000 times in its first five minutes, and 2,000 times in
+// each doubling of its age: ten times a second for a day would be more counters than spans.
+constexpr std::int64_t kToldPerAge = 3000;
+constexpr TimeNs kLongestPeriod{5'000'000'000};
 constexpr std::uint64_t kBigProcess = 50u << 20;
 // A walk that took t is repeated after 600 t at the soonest, and all walks together get a
 // thousandth of the cores' time; the first ones of small processes need not wait for that.
@@ -63,7 +68,7 @@ bool ProcSampler::WalkBudget::Allows(TimeNs now, TimeNs cost) {
   return spent_.value + cost.value <= earned + kFirstWalks.value;
 }
 
-ProcSampler::ProcSampler(wire::FileHeader& header, const traces::RecordingDrain& drain,
+ProcSampler::ProcSampler(wire::FileHeader& header, traces::RecordingDrain& drain,
                          Liveness& liveness, EnrichingPacker& out, MemoryWalks walks)
     : header_(header),
       drain_(drain),
@@ -92,6 +97,7 @@ ProcSampler::ProcSampler(wire::FileHeader& header, const traces::RecordingDrain&
 
 void ProcSampler::Add(ProcessKey key, StringId name, std::uint64_t value, TimeNs now) {
   ProcessId process;
+  if (quiet_) return;
   if (!drain_.ProcessOf(key.pid, key.start, &process)) return;
   out_.AddCounter({now, name, process, static_cast<std::int64_t>(value)});
 }
@@ -246,6 +252,10 @@ void ProcSampler::Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked&
     tracked.next_memory = now + TimeNs{200'000'000};
     tracked.next_maps = now + TimeNs{500'000'000};
   }
+  const TimeNs period{std::min((now - tracked.first).value / kToldPerAge, kLongestPeriod.value)};
+  const bool tell = last || now >= tracked.next_tell;
+  if (tell) tracked.next_tell = now + period;
+  quiet_ = !tell;
   if (last || now >= tracked.next_stat) {
     tracked.next_stat = now + kStatPeriod;
     tracked.gone = !SampleStat(key, tracked, now);
@@ -253,9 +263,12 @@ void ProcSampler::Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked&
   }
   if (last || now >= tracked.next_io) {
     tracked.next_io = now + (now - tracked.first < kYoung ? kStatPeriod : kIoPeriod);
+    quiet_ = !last && now < tracked.next_tell_io;
+    if (!quiet_) tracked.next_tell_io = now + period;
     SampleIo(slot, key, tracked, now);
     if (!tracked.gone && tracked.wants_memory) SampleAnonymous(key, tracked, now);
   }
+  quiet_ = false;
   if (tracked.gone) {
     OnGone(slot, key, tracked);
     return;
@@ -291,6 +304,7 @@ void ProcSampler::Tick(TimeNs now) {
   running_ = running;
   if (walks_.on) SampleMemoryInTurn(now);
   RecycleSlots(now);
+  ForgetEnded(now);
   SampleHost(now, false);
 }
 
@@ -301,17 +315,40 @@ void ProcSampler::RecycleSlots(TimeNs now) {
     const std::uint32_t state = __atomic_load_n(&slot.state, __ATOMIC_ACQUIRE);
     if (state == wire::kProcessFree) continue;
     ++used;
+    if (state == wire::kProcessReplaced) ended.push_back(&slot);
     if (state != wire::kProcessLive) continue;
     const auto tracked = tracked_.find({slot.pid, slot.process_start});
     // By then its last chunk was drained and its slot read.
+    // Not while the disk is full: then nothing is drained.
+    ProcessId known;
     if (tracked != tracked_.end() && tracked->second.gone &&
-        now - tracked->second.gone_at > kSlotRest) {
+        now - tracked->second.gone_at > kSlotRest &&
+        drain_.ProcessOf(slot.pid, slot.process_start, &known)) {
       ended.push_back(&slot);
     }
   }
-  if (used < wire::kMaxProcesses * 3 / 4) return;
+  if (used < wire::kMaxProcesses / 4) return;
   for (wire::ProcessSlot* slot : ended) {
+    // The first process stays: counters of the host stand with it.
+    if (__atomic_load_n(&slot->state, __ATOMIC_RELAXED) == wire::kProcessLive &&
+        ProcessKey{slot->pid, slot->process_start} != first_) {
+      ended_.emplace_back(slot->pid, slot->process_start);
+    }
     __atomic_store_n(&slot->state, std::uint32_t{wire::kProcessFree}, __ATOMIC_RELEASE);
+  }
+}
+
+void ProcSampler::ForgetEnded(TimeNs now) {
+  if (ended_.empty() || now < next_forget_) return;
+  next_forget_ = now + kForgetPeriod;
+  const auto before = ended_;
+  drain_.Retire(ended_, out_);
+  for (const auto& [pid, start] : before) {
+    if (std::find(ended_.begin(), ended_.end(), std::pair(pid, start)) != ended_.end()) continue;
+    const ProcessKey key{pid, start};
+    out_.Forget(key);
+    liveness_.Forget(key);
+    tracked_.erase(key);
   }
 }
 

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "agent/record/enrich.h"
 #include "agent/record/host_sampler.h"
@@ -29,7 +31,7 @@ struct MemoryWalks {
 class ProcSampler {
  public:
   // Requires: all outlive this.
-  ProcSampler(wire::FileHeader& header, const traces::RecordingDrain& drain, Liveness& liveness,
+  ProcSampler(wire::FileHeader& header, traces::RecordingDrain& drain, Liveness& liveness,
               EnrichingPacker& out, MemoryWalks walks);
 
   // Samples whatever is due. Cost: a few microseconds per process ten times a second; walks of
@@ -66,6 +68,8 @@ class ProcSampler {
     TimeNs first;
     TimeNs next_stat;
     TimeNs next_io;
+    TimeNs next_tell;  // counters are written less often than they are read
+    TimeNs next_tell_io;
     TimeNs next_memory;
     TimeNs next_maps;
     int scans = 0;
@@ -92,15 +96,20 @@ class ProcSampler {
   // Gives the slots of processes that ended a while ago to new ones, once slots run short: a
   // loader that starts its workers anew every epoch would use them up.
   void RecycleSlots(TimeNs now);
+  // Forgets those whose slots were given to others, once all of theirs is on disk.
+  void ForgetEnded(TimeNs now);
   void Add(ProcessKey key, StringId name, std::uint64_t value, TimeNs now);
 
   wire::FileHeader& header_;
-  const traces::RecordingDrain& drain_;
+  traces::RecordingDrain& drain_;
   Liveness& liveness_;
   EnrichingPacker& out_;
   std::map<ProcessKey, Tracked> tracked_;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> ended_;  // their slots are free
+  TimeNs next_forget_;
   WalkBudget budget_;
   MemoryWalks walks_;
+  bool quiet_ = false;  // Add() does nothing
   std::uint64_t walk_count_ = 0;
   bool any_worker_ = false;
   HostSampler host_;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -11,11 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "agent/record/forwarding_packer.h"
 #include "tests/traces/support.h"
 #include "traces/base/file.h"
 #include "traces/order.h"
 #include "traces/pack.h"
 #include "traces/packed_layout.h"
+#include "traces/recording.h"
+#include "traces/recording_writer.h"
 #include "traces/section.h"
 #include "traces/string_table.h"
 #include "traces/trace.h"
@@ -230,6 +234,106 @@ TEST(LongTest, ACacheOfIdsForgetsOnlyWhenItIsFull) {
     ASSERT_NE(cache.Find(key(i)), nullptr);
   }
   EXPECT_TRUE(cache.overflowed());
+}
+
+// Notes the largest ids that are given out.
+class Watching final : public record::ForwardingPacker {
+ public:
+  using ForwardingPacker::ForwardingPacker;
+  ThreadId AddThread(const ThreadInfo& thread) override {
+    const ThreadId id = inner().AddThread(thread);
+    threads = std::max(threads, id.value + 1);
+    return id;
+  }
+  ProcessId AddProcess(const ProcessInfo& process) override {
+    const ProcessId id = inner().AddProcess(process);
+    processes = std::max(processes, id.value + 1);
+    return id;
+  }
+  std::uint32_t threads = 0;
+  std::uint32_t processes = 0;
+};
+
+bool Nobody(std::uint32_t, std::uint64_t, std::uint32_t) {
+  return false;
+}
+
+TEST(LongTest, ProcessesThatComeAndGoAreWrittenAndForgotten) {
+  const TempFolder folder;
+  auto packer = CreatePacked(folder / "t");
+  ASSERT_TRUE(packer.has_value());
+  Watching out(std::move(*packer));
+  RecordingWriter ring({.mode = wire::kRing, .chunks = 600});
+  RecordingDrain drain(ring.memory(), true);
+  constexpr std::uint32_t kProcesses = 5000;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> ended;
+  for (std::uint32_t p = 0; p < kProcesses; ++p) {
+    const std::uint32_t pid = 1000 + p;
+    const std::uint32_t slot = ring.AddProcess(pid, p + 1, wire::kRoleWorker, 0);
+    ASSERT_LT(slot, wire::kMaxProcesses);
+    RecordingWriter::Thread thread(ring, slot, pid, "main");
+    thread.Text(wire::kTextFact, "rank.rank=3");
+    ASSERT_TRUE(thread.Write(SpanRecord(ring, wire::kRead, 0, 1'000'000'000'000 + p * 10, 5)));
+    if (p == 0) continue;  // this one stays, with its chunk
+    thread.Exit();
+    ended.emplace_back(pid, p + 1);
+    if (ended.size() < 200) continue;
+    drain.Drain(out, Nobody);
+    drain.Retire(ended, out);
+    EXPECT_EQ(ended.size(), 200u);  // nothing was given back yet
+    ASSERT_TRUE(out.Flush().has_value());
+    drain.Release();
+    for (wire::ProcessSlot& one : ring.header().processes) {
+      if (one.pid != 1000) one.state = wire::kProcessFree;
+    }
+    drain.Retire(ended, out);
+    EXPECT_TRUE(ended.empty());
+  }
+  drain.Finish(out);
+  ASSERT_TRUE(out.Finish().has_value());
+  EXPECT_LT(out.processes, 1700u);
+  EXPECT_LT(out.threads, 1700u);
+  const auto trace = OpenTrace(folder / "t");
+  ASSERT_TRUE(trace.has_value());
+  EXPECT_FALSE((*trace)->losses().any());
+  ASSERT_EQ((*trace)->processes().size(), kProcesses);
+  ASSERT_EQ((*trace)->threads().size(), kProcesses);
+  for (std::uint32_t t = 0; t < kProcesses; ++t) {
+    const ThreadInfo& thread = (*trace)->threads()[t];
+    EXPECT_EQ(thread.spans, 1u);
+    const ProcessInfo& process = (*trace)->processes()[thread.process.value];
+    EXPECT_EQ(process.pid, thread.tid);
+    EXPECT_EQ(process.rank, 3);
+  }
+}
+
+TEST(LongTest, ThreadsThatComeAndGoAreWrittenAndForgotten) {
+  const TempFolder folder;
+  auto packer = CreatePacked(folder / "t");
+  ASSERT_TRUE(packer.has_value());
+  Watching out(std::move(*packer));
+  RecordingWriter ring({.mode = wire::kRing, .chunks = 600});
+  RecordingDrain drain(ring.memory(), true);
+  const std::uint32_t slot = ring.AddProcess(7, 7, wire::kRoleOther, -1);
+  constexpr std::uint32_t kMany = 20'000;
+  for (std::uint32_t t = 0; t < kMany; ++t) {
+    RecordingWriter::Thread thread(ring, slot, 100 + t, "short");
+    ASSERT_TRUE(thread.Write(SpanRecord(ring, wire::kRead, 0, 1'000'000'000'000 + t * 10, 5)));
+    thread.Exit();
+    if (t % 500 != 499) continue;
+    drain.Drain(out,
+                [t](std::uint32_t, std::uint64_t, std::uint32_t tid) { return tid < 100 + t; });
+    ASSERT_TRUE(out.Flush().has_value());
+    drain.Release();
+  }
+  drain.Finish(out);
+  ASSERT_TRUE(out.Finish().has_value());
+  EXPECT_LT(out.threads, 12'000u);
+  const auto trace = OpenTrace(folder / "t");
+  ASSERT_TRUE(trace.has_value());
+  EXPECT_FALSE((*trace)->losses().any());
+  EXPECT_EQ((*trace)->threads().size(), kMany);
+  EXPECT_EQ((*trace)->span_count(), kMany);
 }
 
 // Before, the contents of more than 932,067 sections were left out, and everything that was held
