@@ -184,6 +184,8 @@ __attribute__((constructor)) void Start() {
     CopyVariable("PENSTOCK_DATA", g_config.data, sizeof g_config.data);
     const char* clock = Variable("PENSTOCK_CLOCK");
     g_config.monotonic = clock != nullptr && StartsWith(clock, "monotonic");
+    const char* no_command = Variable("PENSTOCK_NO_COMMAND");
+    g_config.no_command = no_command != nullptr && no_command[0] == '1';
     const char* budget = Variable("PENSTOCK_MAX_BYTES");
     const int64_t bytes = budget != nullptr ? ParseNumber(budget) : -1;
     g_config.max_bytes = bytes > 0 ? static_cast<uint64_t>(bytes) : kDefaultBudget;

@@ -12,6 +12,7 @@
 #include "agent/pending_reads.h"
 #include "agent/rank_facts.h"
 #include "agent/recorder.h"
+#include "agent/redact.h"
 #include "agent/scratch.h"
 #include "agent/segment.h"
 #include "agent/strings.h"
@@ -132,11 +133,15 @@ constexpr uint64_t kEnded = uint64_t{1} << 63;
 uint32_t g_announce = 0;  // the command line has yet to be written
 
 void EmitCommandLine() {
+  if (g_config.no_command) {
+    return;
+  }
   PENSTOCK_SCRATCH(text);
   size_t size = sys::ReadFile("/proc/self/cmdline", text, 2048);
   while (size > 0 && text[size - 1] == 0) {
     --size;
   }
+  size = HideSecrets(text, size, 2048);
   for (size_t i = 0; i < size; ++i) {
     if (text[i] == 0) {
       text[i] = 0x1f;

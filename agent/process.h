@@ -29,6 +29,7 @@ struct Config {
   int32_t local_size, node;  // ranks of this host, and its number; -1: not known
   const char* launcher;      // agent/rank_env.h
   bool monotonic;            // PENSTOCK_CLOCK=monotonic
+  bool no_command;           // PENSTOCK_NO_COMMAND=1: no command lines are written
 };
 extern Config g_config;
 

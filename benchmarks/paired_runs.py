@@ -8,7 +8,7 @@ the ratios comes with the exact interval of the sign test, which assumes nothing
 distribution but that rounds are independent. Example:
 
   benchmarks/paired_runs.py --pairs 20 --a "/usr/bin/python3 scripts/demo/train.py --data D" \\
-      --b "build/release/bin/penstock record -o build/pair.penstock -- /usr/bin/python3 ..."
+      --b "build/release/bin/penstock record --force -o build/pair.penstock -- /usr/bin/python3 ..."
 """
 
 import argparse

@@ -217,7 +217,7 @@ section_loader() {
 record() {
   local name=$1 level=$2
   shift 2
-  step "recording of $name" "$bin/penstock" record --gpu "$level" -o "$out/$name.penstock" -- \
+  step "recording of $name" "$bin/penstock" record --force --gpu "$level" -o "$out/$name.penstock" -- \
     "${train[@]}" "$@" || return 1
   if ! "$bin/penstock" report "$out/$name.penstock" --json >"$out/$name.report.json" 2>"$out/$name.log" ||
       ! "$bin/penstock" export "$out/$name.penstock" --to jsonl -o "$out/$name.jsonl" 2>>"$out/$name.log"; then
@@ -232,7 +232,7 @@ make_samples() {
   for kind in pageable pinned; do
     extra=()
     [[ $kind == pageable ]] || extra=(--pin)
-    step "sample $kind" "$bin/penstock" record --gpu cupti --batches 12 -o "$folder/$kind.penstock" -- \
+    step "sample $kind" "$bin/penstock" record --force --gpu cupti --batches 12 -o "$folder/$kind.penstock" -- \
       "${train[@]}" "${extra[@]}" --batch 16 --batches 14 --warmup 2 --size 64 --width 8 --depth 2 || continue
     size=$(stat -c %s "$folder/$kind.penstock")
     [[ $size -le 262144 ]] || note "$folder/$kind.penstock has $size bytes: too much to keep"

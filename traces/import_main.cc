@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <ctime>
 #include <filesystem>
 #include <string>
 
+#include "traces/base/file.h"
 #include "traces/exchange/import.h"
 #include "traces/program.h"
 
@@ -26,6 +28,8 @@ int main(int argc, char** argv) {
       if (name.extension() == ending) name.replace_extension();
     }
     to = name.string() + ".penstock";
+    // Nobody has asked for this name: what bears it stays.
+    if (penstock::LookAt(to).exists) to = penstock::FreshName(to, std::time(nullptr)).string();
   }
   const auto summary = penstock::traces::ImportTrace(from, to);
   if (!summary) return penstock::traces::Complain(app, summary.error());

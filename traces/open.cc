@@ -2,6 +2,7 @@
 //
 // Opening and packing of a file of either shape.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <utility>
@@ -97,16 +98,20 @@ Result<void> PackTrace(const std::filesystem::path& from, const std::filesystem:
              !header) {
     return Fail(header.error().kind, fmt::format("{}: {}", from.string(), header.error().message));
   }
-  Result<std::unique_ptr<Packer>> packer = CreatePacked(to);
+  Result<std::unique_ptr<Packer>> packer =
+      CreatePacked(to, {.suffix = fmt::format(".{}.tmp", ::getpid())});
   if (!packer) {
     return tl::unexpected<Error>(packer.error());
   }
+  Result<void> done;
   if (*trace != nullptr) {
     CopyTrace(**trace, **packer);
-  } else if (const Result<void> drained = DrainFile(*file, from, **packer); !drained) {
-    return drained;
+  } else {
+    done = DrainFile(*file, from, **packer);
   }
-  return (*packer)->Finish();
+  if (done) done = (*packer)->Finish();
+  if (!done) (*packer)->Discard();
+  return done;
 }
 
 }  // namespace penstock::traces

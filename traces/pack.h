@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -55,15 +56,26 @@ class Packer {
   // The error of the last Flush() was a full disk: nothing is lost yet, another one may succeed.
   [[nodiscard]] virtual bool WaitsForRoom() const { return false; }
   [[nodiscard]] virtual std::uint64_t bytes_written() const = 0;
+  // The file that Finish() makes, or has made: another one than was asked for if its name was taken
+  // meanwhile or its folder was removed. note() says why, in one sentence. Both "" without a file.
+  [[nodiscard]] virtual std::filesystem::path final_path() const { return {}; }
+  [[nodiscard]] virtual std::string note() const { return {}; }
 };
 
 struct PackOptions {
   // A flight recorder: the file holds at least the last so many nanoseconds before the newest span
   // or event, and at most some three times as much; when it is finished, no more than that. 0: all.
   TimeNs keep{};
+  // Of the file until it is finished.
+  std::string suffix = ".part";
+  // Asked in Finish() about a file that bears the final name by then: may it be replaced? If not,
+  // the trace is given a name beside it. Empty: yes.
+  std::function<bool(const std::filesystem::path&)> may_replace{};
 };
 
-// `final_path` appears only in Finish(); until then the file is `final_path` + ".part".
+// `final_path` appears only in Finish(); until then the file is `final_path` + `suffix`. What a
+// killed writer has left under that name, if something was recorded, is moved aside: see
+// output_place.h. The file is its owner's alone, and on disk when it is finished.
 [[nodiscard]] Result<std::unique_ptr<Packer>> CreatePacked(const std::filesystem::path& final_path,
                                                            const PackOptions& options = {});
 

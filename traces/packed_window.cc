@@ -67,7 +67,7 @@ void PackedWriter::DropOldSometimes() {
 // `exactly`: also the old spans of sections that are partly old.
 void PackedWriter::DropOld(bool exactly) {
   next_drop_ = file_.file().size() + kLittle;
-  const auto from = MappedFile::Open(file_.file().temporary());
+  const auto from = file_.file().Map();
   auto next = file_.Beside();
   if (!file_.status() || !from || !next) {
     if (next) next->Discard();

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,6 +44,10 @@ class PackedWriter final : public Packer {
   Result<void> Finish() override;
   void Discard() override;
   [[nodiscard]] bool WaitsForRoom() const override { return file_.WaitsForRoom(); }
+  [[nodiscard]] std::filesystem::path final_path() const override {
+    return file_.file().final_path();
+  }
+  [[nodiscard]] std::string note() const override { return file_.file().note(); }
   [[nodiscard]] std::uint64_t bytes_written() const override { return file_.file().size(); }
 
  private:
@@ -79,6 +85,7 @@ class PackedWriter final : public Packer {
   void FreeEnded();
   void WriteBlocks();
   void WriteBlocksOrTail();
+  void KeepName();
   void Write(const SectionMeta& meta, const ByteWriter& payload, bool unfinished = false);
   std::uint32_t Number(Thread& thread);
   std::uint32_t Number(Process& process);

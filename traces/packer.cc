@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "traces/base/xxh64.h"
+#include "traces/output_place.h"
+#include "traces/packed_layout.h"
 #include "traces/packed_preview.h"
 #include "traces/packed_writer.h"
 #include "traces/table_codec.h"
@@ -234,7 +236,15 @@ void PackedWriter::SetRealtimeOffset(TimeNs offset) {
   realtime_offset_ = offset;
 }
 
+// A file that had to be written again has no tail there: what is in it waits here yet.
+void PackedWriter::KeepName() {
+  if (!file_.status() || !file_.KeepName()) return;
+  tail_.Discard();
+  for (Thread& thread : threads_) thread.in_tail = 0;
+}
+
 Result<void> PackedWriter::Flush() {
+  KeepName();
   file_.TryAgain();
   WriteTables();
   WriteBlocksOrTail();
@@ -457,7 +467,7 @@ void PackedWriter::WriteSpans(std::vector<Span>& spans, std::uint32_t number, bo
 
 // So that the first picture needs no span. A trace without one is as good: no error is one.
 void PackedWriter::WritePreviews() {
-  const auto file = MappedFile::Open(file_.file().temporary());
+  const auto file = file_.file().Map();
   if (!file_.status() || span_count_ < kPreviewSpans || !file) {
     return;
   }
@@ -476,7 +486,16 @@ void PackedWriter::WritePreviews() {
 
 Result<std::unique_ptr<Packer>> CreatePacked(const std::filesystem::path& final_path,
                                              const PackOptions& options) {
-  Result<OutputFile> file = OutputFile::Create(final_path, ".part");
+  std::filesystem::path part = final_path;
+  part += options.suffix;
+  if (const NameInUse there = LookAt(part); options.suffix == ".part" && there.WhyNot().empty() &&
+                                            IsTrace(there) &&
+                                            there.size > sizeof(packed::PackedHeader)) {
+    if (const auto moved = MoveAside(final_path); !moved) return tl::unexpected(moved.error());
+  }
+  Result<OutputFile> file = OutputFile::Create(
+      final_path, options.suffix,
+      {.private_to_owner = true, .durable = true, .may_replace = options.may_replace});
   if (!file) {
     return tl::unexpected<Error>(file.error());
   }

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "traces/base/json_text.h"
 #include "traces/base/result.h"
 #include "traces/base/say.h"
 
@@ -50,7 +51,7 @@ inline Result<void> ToStandardOutput(std::string_view text) {
 
 // Prints the one line of an error and returns its exit status.
 inline int Complain(const CLI::App& app, const Error& error) {
-  SayError(app.get_name(), error.message);
+  SayError(app.get_name(), VisibleText(error.message));
   return ExitStatus(error.kind);
 }
 

@@ -39,6 +39,7 @@ void SectionFile::AppendBytes(std::span<const std::byte> bytes) {
 
 void SectionFile::Mark(bool forget) {
   marked_ = file_.size();
+  file_.StartWriting();
   while (forget && status_ && written_.size() >= kContentsPart) {
     const std::size_t before = parts_.size();
     WritePart(0, kContentsPart);
@@ -49,7 +50,7 @@ void SectionFile::Mark(bool forget) {
 }
 
 void SectionFile::TakeBack() {
-  const auto bytes = MappedFile::Open(file_.temporary());
+  const auto bytes = file_.Map();
   if (marked_ < sizeof(PackedHeader) || !bytes) {
     return;
   }
@@ -171,7 +172,8 @@ void SectionFile::WriteContents() {
 }
 
 Result<SectionFile> SectionFile::Beside() const {
-  Result<OutputFile> file = OutputFile::Create(file_.final_path(), ".part.new");
+  Result<OutputFile> file =
+      OutputFile::Create(file_.final_path(), file_.suffix() + ".new", file_.rules());
   if (!file) {
     return tl::unexpected<Error>(file.error());
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "traces/base/bytes.h"
@@ -47,6 +48,9 @@ class SectionFile {
   // written() again if `forget`. When the disk turns out to be full, all that was written
   // since is taken back and waits as well: its writer may have it elsewhere until the next Mark().
   void Mark(bool forget = true);
+  // See OutputFile; true if it has another name now, or is another file. An error is none yet: what
+  // was written can be read, another call may succeed.
+  bool KeepName() { return file_.KeepName().value_or(false); }
   [[nodiscard]] std::uint64_t given_up() const { return given_up_; }
 
   // Those that are on disk and not forgotten, in their order.

@@ -106,8 +106,9 @@ bool SpanTail::Write(const OutputFile& part) {
   const ByteWriter pending = std::exchange(pending_, {});
   if (pending.empty()) return true;
   if (!file_) {
-    const auto bytes = MappedFile::Open(part.temporary());
-    auto file = OutputFile::Create(part.final_path(), ".part.tail");
+    const auto bytes = part.Map();
+    auto file = OutputFile::Create(part.final_path(), part.suffix() + ".tail",
+                                   {.private_to_owner = part.rules().private_to_owner});
     if (!bytes || !file) return false;
     const TailHeader header = HeaderOf(bytes->bytes(), std::min(kBound, bytes->bytes().size()));
     if (!file->Append(std::as_bytes(std::span(&header, 1)))) {

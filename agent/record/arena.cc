@@ -287,10 +287,14 @@ Result<Arena> Arena::Create(const ArenaRequest& request, const Clock& clock) {
 
 Result<Arena> Arena::Open(const std::string& path) {
   if (path.rfind(kSegmentPrefix, 0) == 0) return OpenSegment(path);
-  const bool is_memfd = path.rfind("/proc/", 0) == 0;
+  const bool is_memfd = path.rfind("/proc/", 0) == 0;  // a link, to what has no name
   const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | (is_memfd ? 0 : O_NOFOLLOW));
   struct stat info {};
-  if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() ||
+  if (fd >= 0 && fstat(fd, &info) == 0 && (!S_ISREG(info.st_mode) || info.st_uid != geteuid())) {
+    close(fd);
+    return Fail(ErrorKind::kInput, fmt::format("{}: is not a file of this user", path));
+  }
+  if (fd < 0 || fstat(fd, &info) != 0 ||
       info.st_size < static_cast<off_t>(wire::kHeaderSize + wire::kChunkSize)) {
     const int error = errno;
     if (fd >= 0) close(fd);

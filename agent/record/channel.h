@@ -15,11 +15,13 @@ namespace penstock::record {
 enum class MessageType : std::uint32_t {
   // collector to launcher
   kReady = 1,     // text: PENSTOCK_ARENA
-  kRefused = 2,   // text: why nothing can be recorded
+  kRefused = 2,   // text: why nothing can be recorded; status: its ErrorKind
   kProgress = 3,  // values: see Progress
   kStopped = 4,   // text: the limit that was reached; the trace is being finished
   kSampled = 5,   // the last sample of the command was taken: it may be reaped
   kFinished = 6,  // text: trouble, or empty; status 1: there is no complete trace
+  kPlaced = 7,    // text: the trace goes there
+  kNote = 8,      // text: a line for the user
   // launcher (or the command before exec) to collector
   kStarted = 16,  // values[0]: pid
   kExited = 17,   // status: wait status; the command is a zombie until kSampled

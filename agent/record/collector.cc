@@ -13,6 +13,8 @@
 #include "agent/record/fault_cost.h"
 #include "agent/record/proc_fs.h"
 #include "traces/host_facts.h"
+#include "traces/output_place.h"
+#include "traces/without_secrets.h"
 
 namespace penstock::record {
 namespace {
@@ -37,22 +39,50 @@ std::string ExitText(std::int32_t status) {
 Collector::Collector(CollectorConfig config, Channel channel)
     : config_(std::move(config)), channel_(std::move(channel)) {}
 
-Result<void> Collector::Open() {
-  const std::filesystem::path& output = config_.options.output;
+Result<void> Collector::OpenOutput() {
+  std::filesystem::path& output = config_.options.output;
   std::error_code error;
   if (std::filesystem::is_directory(output, error)) {
     return Fail(ErrorKind::kOutput, fmt::format("{}: is a directory", output.string()));
   }
-  auto packed = traces::CreatePacked(output, {.keep = config_.options.keep});
-  if (!packed) return tl::unexpected(packed.error());
-  packer_ = std::make_unique<EnrichingPacker>(std::move(*packed));
+  const bool force = config_.options.force;
+  for (int tries = 0;; ++tries) {
+    const auto place = traces::PlaceFor(output, force, config_.options.output_given);
+    if (!place) return tl::unexpected(place.error());
+    auto packed = traces::CreatePacked(
+        place->path, {.keep = config_.options.keep, .may_replace = [force](const auto& path) {
+                        return traces::MayBeReplaced(path, force);
+                      }});
+    for (const std::string& note : place->notes) Send(MessageType::kNote, note);
+    if (packed) {
+      output = place->path;
+      Send(MessageType::kPlaced, output.string());
+      packer_ = std::make_unique<EnrichingPacker>(std::move(*packed));
+      return {};
+    }
+    // Another recorder was faster: the name is in use now.
+    if (tries > 8 || LookAt(output.string() + ".part").WhyNot().empty()) {
+      return tl::unexpected(packed.error());
+    }
+  }
+}
+
+void Collector::Send(MessageType type, const std::string& text) {
+  Message message;
+  message.type = type;
+  message.set_text(text);
+  channel_.Send(message);
+}
+
+Result<void> Collector::Open() {
+  if (const auto opened = OpenOutput(); !opened) return opened;
   clock_ = Clock::Choose(config_.force_monotonic);
   ArenaRequest request;
   request.buffer = config_.options.buffer;
   request.use_segment = config_.shm_folder.empty();
   if (!config_.shm_folder.empty()) request.shm_folder = config_.shm_folder;
   request.use_memfd = config_.use_memfd;
-  request.beside = output.string() + ".ring";
+  request.beside = config_.options.output.string() + ".ring";
   if (!config_.options.buffer_given) {
     // In a small container the ring must not be what brings it to its limit.
     if (const auto limit = traces::OwnCgroupLimits().memory_limit) {
@@ -84,13 +114,17 @@ Result<void> Collector::Open() {
   WriteFirstFacts();
   // At once, so that whatever happens the file says where the rest of it is.
   packer_->SetFact("record.ring", arena_->path());
+  const wire::FileHeader& header = arena_->header();
+  packer_->SetFact("record.run", fmt::format("{:016x}{:016x}", header.uuid[0], header.uuid[1]));
   return packer_->Flush();
 }
 
 void Collector::WriteFirstFacts() {
   const Options& options = config_.options;
   for (const auto& [key, value] : traces::HostFacts()) packer_->SetFact(key, value);
-  packer_->SetFact("command", traces::QuoteCommand(options.command));
+  if (!options.no_command) {
+    packer_->SetFact("command", traces::QuoteCommand(traces::WithoutSecrets(options.command)));
+  }
   packer_->SetFact("penstock.version", PENSTOCK_VERSION);
   packer_->SetFact("record.mode", "collector");
   packer_->SetFact("record.clock", clock_.kind() == wire::kClockTsc ? "tsc" : "monotonic");
@@ -141,6 +175,7 @@ int Collector::Run() {
   if (auto opened = Open(); !opened) {
     Message refused;
     refused.type = MessageType::kRefused;
+    refused.status = static_cast<std::int32_t>(opened.error().kind);
     refused.set_text(opened.error().message);
     Discard();
     channel_.Send(refused);
@@ -352,15 +387,16 @@ int Collector::Finish() {
   message.type = MessageType::kFinished;
   message.status = finished ? 0 : 1;
   FillValues(message, end_);
+  const std::filesystem::path written = packer_->final_path();
+  if (written != config_.options.output) Send(MessageType::kPlaced, written.string());
+  if (const std::string note = packer_->note(); !note.empty()) Send(MessageType::kNote, note);
   if (output_failed && finished) {
     message.set_text(
         fmt::format("{}: the trace ends after {:.1f} s", trouble_, Seconds(end_ - begin_)));
   } else if (recoverable) {
-    message.set_text(
-        fmt::format("{}; then: penstock recover {}", trouble_, config_.options.output.string()));
+    message.set_text(fmt::format("{}; then: penstock recover {}", trouble_, written.string()));
   } else if (!finished) {
-    message.set_text(fmt::format("{}: what was written is in {}.part", trouble_,
-                                 config_.options.output.string()));
+    message.set_text(fmt::format("{}: what was written is in {}.part", trouble_, written.string()));
   }
   channel_.Send(message);
   return finished ? 0 : 1;

@@ -44,6 +44,9 @@ class Collector {
   using DeadCheck = std::function<bool(std::uint32_t, std::uint64_t, std::uint32_t)>;
 
   Result<void> Open();
+  // Makes the file, under the name that was asked for or one beside it. Errors: kOutput, kUsage.
+  Result<void> OpenOutput();
+  void Send(MessageType type, const std::string& text);
   void WriteFirstFacts();
   void WriteLastFacts();
   void WriteFaultCost();

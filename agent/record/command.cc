@@ -83,6 +83,7 @@ std::vector<std::string> TracedEnvironment(const std::vector<std::string>& envir
   if (options.gpu != "off") point("NVTX_INJECTION64_PATH");
   if (options.gpu == "auto" || options.gpu == "cupti") point("CUDA_INJECTION64_PATH");
   if (!options.overrides.empty()) set("PENSTOCK_OVERRIDE", options.overrides);
+  if (options.no_command) set("PENSTOCK_NO_COMMAND", "1");
   if (options.fixed_batch) set("PENSTOCK_FIXED_BATCH", "1");
   if (options.limit_batches != 0) set("PENSTOCK_BATCHES", std::to_string(options.limit_batches));
   if (!options.data.empty()) {
@@ -125,8 +126,6 @@ Started Start(const std::vector<std::string>& command, const std::vector<std::st
     return {-1, error, false};
   }
   if (pid == 0) {
-    sigaction(SIGINT, &signals.interrupt, nullptr);
-    sigaction(SIGQUIT, &signals.quit, nullptr);
     started.values[0] = static_cast<std::uint64_t>(getpid());
     if (channel.is_open()) channel.Send(started);
     sigprocmask(SIG_SETMASK, &signals.mask, nullptr);

@@ -24,8 +24,6 @@ namespace penstock::record {
 // The signal state the launcher was started with: the command gets it back.
 struct SignalState {
   sigset_t mask{};
-  struct sigaction interrupt {};
-  struct sigaction quit {};
 };
 
 struct Started {

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -49,6 +51,8 @@ class ForwardingPacker : public traces::Packer {
   void Discard() override { inner_->Discard(); }
   [[nodiscard]] bool WaitsForRoom() const override { return inner_->WaitsForRoom(); }
   std::uint64_t bytes_written() const override { return inner_->bytes_written(); }
+  [[nodiscard]] std::filesystem::path final_path() const override { return inner_->final_path(); }
+  [[nodiscard]] std::string note() const override { return inner_->note(); }
 
  protected:
   [[nodiscard]] traces::Packer& inner() { return *inner_; }

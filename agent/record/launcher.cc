@@ -24,13 +24,14 @@
 #include "agent/record/supervisor.h"
 #include "agent/record/target_check.h"
 #include "agent/record/verdict.h"
+#include "traces/base/json_text.h"
 #include "traces/base/say.h"
 
 namespace penstock::record {
 namespace {
 
 void Say(const std::string& text) {
-  SayError("penstock-record", text);
+  SayError("penstock-record", VisibleText(text));
 }
 
 int RunUntraced(const Options& options, const std::string& why) {
@@ -90,18 +91,24 @@ Result<CollectorProcess> StartCollector(const CollectorConfig& config) {
   return process;
 }
 
-// Waits until the collector holds the arena. Errors: kEnvironment or what it refused for.
-Result<Arena> AwaitReady(const CollectorProcess& collector) {
-  Message message;
-  Channel::Event event = Channel::Event::kNothing;
-  while (event == Channel::Event::kNothing) event = collector.channel.Receive(&message, -1);
-  if (event == Channel::Event::kClosed) {
-    return Fail(ErrorKind::kEnvironment, "the collector could not start");
+// Waits until the collector holds the arena. `output`: where the trace goes, which it may change.
+// Errors: kEnvironment or what it refused for.
+Result<Arena> AwaitReady(const CollectorProcess& collector, std::filesystem::path& output) {
+  for (;;) {
+    Message message;
+    const Channel::Event event = collector.channel.Receive(&message, -1);
+    if (event == Channel::Event::kNothing) continue;
+    if (event == Channel::Event::kClosed) {
+      return Fail(ErrorKind::kEnvironment, "the collector could not start");
+    }
+    const std::string text(message.text());
+    if (message.type == MessageType::kRefused) {
+      return Fail(static_cast<ErrorKind>(message.status), text);
+    }
+    if (message.type == MessageType::kReady) return Arena::Open(text);
+    if (message.type == MessageType::kPlaced) output = text;
+    if (message.type == MessageType::kNote) Say(text);
   }
-  if (message.type == MessageType::kRefused) {
-    return Fail(ErrorKind::kOutput, std::string(message.text()));
-  }
-  return Arena::Open(std::string(message.text()));
 }
 
 }  // namespace
@@ -151,17 +158,21 @@ int Launch(Options options, const Settings& settings) {
   config.use_memfd = settings.use_memfd;
   auto collector = StartCollector(config);
   if (!collector) return RunUntraced(options, collector.error().message);
-  auto arena = AwaitReady(*collector);
+  auto arena = AwaitReady(*collector, options.output);
   if (!arena) {
     collector->channel.Close();
     waitpid(collector->pid, nullptr, 0);
+    if (arena.error().kind == ErrorKind::kUsage) {
+      Say(arena.error().message);
+      return penstock::ExitStatus(ErrorKind::kUsage);
+    }
     return RunUntraced(options, arena.error().message);
   }
 
   Supervisor supervisor(options, std::move(collector->channel), collector->pid, *arena,
                         config.send_progress);
   const auto environment = TracedEnvironment(Environment(), options, agent, arena->path());
-  const Outcome outcome = supervisor.Run(environment);
+  Outcome outcome = supervisor.Run(environment);
   if (outcome.no_process) {
     return RunUntraced(
         options, fmt::format("no process for the command: {}", std::strerror(outcome.start_error)));
@@ -174,18 +185,20 @@ int Launch(Options options, const Settings& settings) {
   bool complete = outcome.complete;
   if (outcome.collector_died) {
     trouble = "the collector was killed while the command ran";
-    const auto rescued = Rescue(options.output, *arena);
+    const auto rescued = Rescue(options.output, *arena, options.force);
     complete = rescued.has_value();
     if (rescued) {
+      outcome.output = *rescued;
       arena->Unlink();
     } else {  // a full disk, say: all there was is where it was
       trouble += fmt::format(": {}; then: penstock recover {}", rescued.error().message,
                              options.output.string());
     }
   }
+  for (const std::string& note : outcome.notes) Say(note);
   if (!trouble.empty()) Say(trouble);
   if (complete && !options.quiet) {
-    ShowVerdict(options.output, outcome.totals);
+    ShowVerdict(outcome.output, outcome.totals);
     if (one_of_several) {
       Say(
           fmt::format("that is rank {} of {}, whose step holds its waiting for the others; "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -24,6 +25,9 @@ int main(int argc, char** argv) {
     const char* found = std::getenv(name);
     return found != nullptr && value == found;
   };
+  penstock::record::Options options = parsed->options;
+  options.force = options.force || is("PENSTOCK_FORCE", "1");
+  options.no_command = options.no_command || is("PENSTOCK_NO_COMMAND", "1");
   Settings settings;
   settings.agent = std::getenv("PENSTOCK_AGENT");
   settings.runtime_folder = std::getenv("XDG_RUNTIME_DIR");
@@ -31,5 +35,5 @@ int main(int argc, char** argv) {
   settings.shm_folder = std::getenv("PENSTOCK_SHM");
   settings.use_memfd = !is("PENSTOCK_MEMFD", "0");
   if (const char* nice = std::getenv("PENSTOCK_NICE")) settings.nice = std::atoi(nice);
-  return Launch(parsed->options, settings);
+  return Launch(std::move(options), settings);
 }

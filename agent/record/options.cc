@@ -157,7 +157,8 @@ Result<void> Check(Options& options, const Texts& texts) {
   if (options.command.empty()) {
     return Fail(ErrorKind::kUsage, "no command: penstock-record [options] -- CMD [args]");
   }
-  if (options.output.empty()) options.output = DefaultOutput(options.command);
+  options.output_given = !options.output.empty();
+  if (!options.output_given) options.output = DefaultOutput(options.command);
   return {};
 }
 
@@ -241,6 +242,12 @@ Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
   app.add_option("-o,--output", output,
                  "trace to write (default: CMD.penstock here); %r is the rank, %h the host: "
                  "what mpirun or srun starts several times is told apart by .rankN without them");
+  app.add_flag("--force", options.force,
+               "replace a trace of that name when this one is complete; else the new one is given "
+               "a name with time and process (PENSTOCK_FORCE=1 does the same)");
+  app.add_flag("--no-command", options.no_command,
+               "record no command lines; without it they are recorded without what looks like a "
+               "password, token or key");
   app.add_option(
       "--gpu", options.gpu,
       "what to record of the GPU: auto (as much as can be), off, nvtx (the program's "

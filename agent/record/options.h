@@ -17,6 +17,9 @@ namespace penstock::record {
 
 struct Options {
   std::filesystem::path output;  // as given, or DefaultOutput(command)
+  bool output_given = false;
+  bool force = false;       // a trace that bears that name is replaced
+  bool no_command = false;  // command lines are not recorded
   std::string gpu = "auto";
   TimeNs limit_time;  // 0 = none
   std::string limit_time_text;

@@ -15,6 +15,8 @@
 #include "agent/record/arena.h"
 #include "agent/record/proc_fs.h"
 #include "agent/record/rescue.h"
+#include "traces/base/file.h"
+#include "traces/base/json_text.h"
 #include "traces/base/say.h"
 #include "traces/join_segment.h"
 #include "traces/recording.h"
@@ -23,14 +25,27 @@
 namespace penstock::record {
 namespace {
 
-Result<std::string> RingOf(const std::string& output) {
+// Where the rest of a recording is, and whose it is.
+struct Ring {
+  std::string path;
+  std::string run;  // its uuid; "" in older files
+};
+
+Result<Ring> RingOf(const std::string& output) {
+  if (const auto name = LookAt(output + ".part"); name.exists && !name.IsOursAlone()) {
+    return Fail(ErrorKind::kInput, fmt::format("{}.part: {}", output, name.WhyNot()));
+  }
   const auto part = traces::OpenTrace(output + ".part");
   if (!part) return tl::unexpected(part.error());
   const auto ring = (*part)->facts().find("record.ring");
   if (ring == (*part)->facts().end()) {
     return Fail(ErrorKind::kInput, output + ".part: does not say where its ring is");
   }
-  return ring->second;
+  const auto run = (*part)->facts().find("record.run");
+  Ring found{ring->second, run != (*part)->facts().end() ? run->second : ""};
+  // One beside the trace goes where that goes.
+  if (found.path.ends_with(".ring")) found.path = output + ".ring";
+  return found;
 }
 
 // The number alone says nothing: it may belong to another program by now, or to another recorder.
@@ -52,21 +67,20 @@ bool IsNameOfRing(const std::filesystem::path& ring, const std::string& output) 
          std::filesystem::equivalent(ring, output + ".ring", error);
 }
 
-Result<void> Recover(const std::string& output) {
+Result<std::filesystem::path> Recover(const std::string& output, bool force) {
   // Without a collector there never is a part: what is left lies in the memory of the host.
-  std::error_code ignored;
-  if (!std::filesystem::exists(output + ".part", ignored) &&
-      std::filesystem::exists(output, ignored)) {
-    return traces::FinishFromSegment(output);
+  if (!LookAt(output + ".part").exists && LookAt(output).exists) {
+    if (auto done = traces::FinishFromSegment(output); !done) return tl::unexpected(done.error());
+    return std::filesystem::path(output);
   }
   const auto ring = RingOf(output);
   if (!ring) return tl::unexpected(ring.error());
-  if (!IsNameOfRing(*ring, output)) {
+  if (!IsNameOfRing(ring->path, output)) {
     return Fail(ErrorKind::kInput,
                 fmt::format("{}.part: names no ring of ours; it is not what penstock record wrote",
                             output));
   }
-  auto arena = Arena::Open(*ring);
+  auto arena = Arena::Open(ring->path);
   if (!arena) {
     return Fail(ErrorKind::kInput,
                 fmt::format("{}: the ring is gone ({}); what was on disk is in {}.part", output,
@@ -74,16 +88,19 @@ Result<void> Recover(const std::string& output) {
   }
   traces::RecordingDrain drain(arena->memory(), false);
   const auto header = drain.CheckHeader();
-  if (!header || arena->header().mode != wire::kRing) {
-    return Fail(ErrorKind::kInput, fmt::format("{}.part: {} is not its ring", output, *ring));
+  const auto& uuid = arena->header().uuid;
+  const bool is_its =
+      ring->run.empty() || ring->run == fmt::format("{:016x}{:016x}", uuid[0], uuid[1]);
+  if (!header || arena->header().mode != wire::kRing || !is_its) {
+    return Fail(ErrorKind::kInput, fmt::format("{}.part: {} is not its ring", output, ring->path));
   }
   if (CollectorRuns(arena->header())) {
     return Fail(ErrorKind::kEnvironment, fmt::format("{}: is still being recorded by process {}",
                                                      output, arena->header().collector_pid));
   }
-  if (auto done = Rescue(output, *arena); !done) return done;
-  arena->Unlink();
-  return {};
+  auto done = Rescue(output, *arena, force);
+  if (done) arena->Unlink();
+  return done;
 }
 
 }  // namespace
@@ -95,6 +112,8 @@ int main(int argc, char** argv) {
   std::string output;
   app.add_option("T", output, "The trace that was asked for (T.part is there, T is not)")
       ->required();
+  bool force = false;
+  app.add_flag("--force", force, "Replace a trace of that name; else the new one goes beside it");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -105,10 +124,11 @@ int main(int argc, char** argv) {
   if (output.size() > 5 && output.compare(output.size() - 5, 5, ".part") == 0) {
     output.resize(output.size() - 5);
   }
-  if (const auto done = penstock::record::Recover(output); !done) {
-    penstock::SayError("penstock-recover", done.error().message);
+  const auto done = penstock::record::Recover(output, force);
+  if (!done) {
+    penstock::SayError("penstock-recover", penstock::VisibleText(done.error().message));
     return penstock::ExitStatus(done.error().kind);
   }
-  penstock::SayError("penstock-recover", "wrote " + output);
+  penstock::SayError("penstock-recover", "wrote " + penstock::VisibleText(done->string()));
   return 0;
 }

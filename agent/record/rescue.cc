@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/record/rescue.h"
 
+#include <unistd.h>
+
 #include <map>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -12,6 +15,7 @@
 #include "agent/record/liveness.h"
 #include "traces/base/file.h"
 #include "traces/base/small_file.h"
+#include "traces/output_place.h"
 #include "traces/recording.h"
 #include "traces/translate.h"
 
@@ -63,34 +67,25 @@ TimeNs KeepOf(const traces::Trace& trace) {
 
 }  // namespace
 
-Result<void> Rescue(const std::filesystem::path& output, const Arena& arena) {
-  const std::filesystem::path saved = output.string() + ".saved";
-  std::error_code error;
+Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const Arena& arena,
+                                     bool force) {
+  const std::filesystem::path part = output.string() + ".part";
   // Nobody may be writing it, nor begin to while we read. It may also not be there at all.
-  const auto lock = FileLock::Take(output.string() + ".part");
-  if (!lock && lock.error().kind == ErrorKind::kEnvironment) return tl::unexpected(lock.error());
-  std::filesystem::rename(output.string() + ".part", saved, error);
-  const bool has_saved = !error;
-  const auto move_tail = [&output, &saved](bool back) {
-    const std::filesystem::path there = saved.string() + ".tail";
-    const std::filesystem::path here = output.string() + ".part.tail";
-    std::error_code ignored;
-    std::filesystem::rename(back ? there : here, back ? here : there, ignored);
-  };
-  move_tail(false);
-  std::filesystem::remove(output.string() + ".part.new", error);  // it died between two files
+  const bool has_part = LookAt(part).exists;
+  std::optional<FileLock> lock;
   std::unique_ptr<traces::Trace> trace;  // nullptr: nothing in it is usable, the ring is all
-  if (has_saved) {
-    if (auto opened = traces::OpenTrace(saved)) trace = std::move(*opened);
+  if (has_part) {
+    auto taken = FileLock::Take(part);
+    if (!taken) return tl::unexpected(taken.error());
+    lock.emplace(std::move(*taken));
+    if (auto opened = traces::OpenTrace(part)) trace = std::move(*opened);
   }
   traces::PackOptions options;
+  options.suffix = fmt::format(".{}.tmp", getpid());
+  options.may_replace = [force](const auto& path) { return traces::MayBeReplaced(path, force); };
   if (trace != nullptr) options.keep = KeepOf(*trace);
   auto packed = traces::CreatePacked(output, options);
-  if (!packed) {
-    if (has_saved) std::filesystem::rename(saved, output.string() + ".part", error);
-    move_tail(true);
-    return tl::unexpected(packed.error());
-  }
+  if (!packed) return tl::unexpected(packed.error());
   Joiner joined(std::move(*packed));
   if (trace != nullptr) {
     traces::CopyTrace(*trace, joined);
@@ -107,15 +102,17 @@ Result<void> Rescue(const std::filesystem::path& output, const Arena& arena) {
     joined.SetFact("record.stopped", "the collector was killed");
     done = joined.Finish();
   }
-  if (done) {
-    std::filesystem::remove(saved, error);
-    std::filesystem::remove(saved.string() + ".tail", error);
-  } else {  // a full disk: what there was is not lost, another try may find room
+  if (!done) {  // a full disk: what there was is where it was, another try may find room
     joined.Discard();
-    if (has_saved) std::filesystem::rename(saved, output.string() + ".part", error);
-    move_tail(true);
+    return tl::unexpected(done.error());
   }
-  return done;
+  std::error_code error;
+  if (has_part) std::filesystem::remove(part, error);
+  const std::filesystem::path tail = part.string() + ".tail";
+  if (LookAt(tail).IsOursAlone()) std::filesystem::remove(tail, error);
+  const std::filesystem::path between = part.string() + ".new";  // it died between two files
+  if (LookAt(between).IsOursAlone()) std::filesystem::remove(between, error);
+  return joined.final_path();
 }
 
 }  // namespace penstock::record

@@ -11,7 +11,10 @@
 
 namespace penstock::record {
 
-// Writes `output` from `output`.part, if there is one, and the ring. Errors: kOutput, kInput.
-[[nodiscard]] Result<void> Rescue(const std::filesystem::path& output, const Arena& arena);
+// Writes `output` from `output`.part, if there is one, and the ring; returns where it is. A trace
+// of that name is replaced with `force`, else the new one is given a name beside it. `output`.part
+// goes when that is done, and stays as it is until then. Errors: kOutput, kInput.
+[[nodiscard]] Result<std::filesystem::path> Rescue(const std::filesystem::path& output,
+                                                   const Arena& arena, bool force);
 
 }  // namespace penstock::record

@@ -13,6 +13,7 @@
 
 #include "agent/record/clock.h"
 #include "agent/record/liveness.h"
+#include "traces/base/json_text.h"
 #include "traces/base/say.h"
 
 namespace penstock::record {
@@ -21,7 +22,7 @@ namespace {
 constexpr TimeNs kSamplePatience{500'000'000};
 constexpr TimeNs kInterruptPatience{2'000'000'000};   // then the traced consumers as well
 constexpr TimeNs kTerminatePatience{10'000'000'000};  // then SIGTERM
-constexpr std::array kForwarded = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+constexpr std::array kForwarded = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT};
 
 }  // namespace
 
@@ -31,7 +32,9 @@ Supervisor::Supervisor(const Options& options, Channel channel, pid_t collector,
       channel_(std::move(channel)),
       collector_(collector),
       arena_(arena),
-      progress_(show_progress) {}
+      progress_(show_progress) {
+  outcome_.output = options.output;
+}
 
 Supervisor::~Supervisor() {
   if (signal_fd_ >= 0) close(signal_fd_);
@@ -43,22 +46,20 @@ void Supervisor::BlockSignals() {
   for (const int signal : kForwarded) {
     struct sigaction action {};
     sigaction(signal, nullptr, &action);
-    // Under nohup a hangup is ignored, by the command as well.
+    // Under nohup a hangup is ignored, in the background of a script an interrupt: by the command
+    // as well.
     if (action.sa_handler != SIG_IGN) sigaddset(&taken_, signal);
   }
   // SIGCHLD may have been inherited as ignored: children would then be reaped unseen.
   std::signal(SIGCHLD, SIG_DFL);
   sigprocmask(SIG_BLOCK, &taken_, &signals_.mask);
   signal_fd_ = signalfd(-1, &taken_, SFD_CLOEXEC | SFD_NONBLOCK);
-  struct sigaction ignore {};
-  ignore.sa_handler = SIG_IGN;
-  sigaction(SIGINT, &ignore, &signals_.interrupt);
-  sigaction(SIGQUIT, &ignore, &signals_.quit);
 }
 
 void Supervisor::RestoreSignals() {
-  sigaction(SIGINT, &signals_.interrupt, nullptr);
-  sigaction(SIGQUIT, &signals_.quit, nullptr);
+  int code = 0;  // what has ended the command came to us too, and shall not end us
+  while (NextSignal(&code) != 0) {
+  }
   sigprocmask(SIG_SETMASK, &signals_.mask, nullptr);
 }
 
@@ -76,6 +77,7 @@ Outcome Supervisor::Run(const std::vector<std::string>& environment) {
     return outcome_;
   }
   command_ = started.pid;
+  group_.Start();
   while (!reaped_) {
     const bool soon = stop_step_ == 1 || stop_step_ == 2 || exited_ || signal_fd_ < 0;
     WaitOnce(soon ? 50 : 1000);
@@ -116,10 +118,16 @@ int Supervisor::NextSignal(int* code) const {
 void Supervisor::TakeSignals() {
   int code = 0;
   while (const int signal = NextSignal(&code)) {
-    // What the kernel sent (a hangup of the terminal) went to the whole group already.
-    if (signal != SIGCHLD && code <= 0 && !reaped_) kill(command_, signal);
+    // What the kernel sent (Ctrl-C, a hangup of the terminal) went to the whole group already.
+    if (signal != SIGCHLD && code <= 0 && !reaped_) PassOn(signal);
   }
   OnCommandExit();
+}
+
+// A program that was interrupted twice may give up what it does to end well.
+void Supervisor::PassOn(int signal) {
+  if (getpgid(command_) == getpgrp() && group_.Got(signal)) return;
+  kill(command_, signal);
 }
 
 void Supervisor::OnCommandExit() {
@@ -192,6 +200,12 @@ void Supervisor::OnMessage(const Message& message) {
     case MessageType::kSampled:
       sampled_ = true;
       break;
+    case MessageType::kPlaced:
+      outcome_.output = message.text();
+      break;
+    case MessageType::kNote:
+      outcome_.notes.emplace_back(message.text());
+      break;
     case MessageType::kStopped:
       progress_.Clear();
       if (options_.stop) stop_step_ = 1;
@@ -204,7 +218,8 @@ void Supervisor::OnMessage(const Message& message) {
       outcome_.trouble = message.text();
       outcome_.totals = message;
       if (!exited_ && !options_.stop && !options_.quiet && outcome_.complete) {
-        SayError("penstock-record", options_.output.string() + " is complete; the command runs on");
+        SayError("penstock-record",
+                 VisibleText(outcome_.output.string()) + " is complete; the command runs on");
       }
       break;
     default:

@@ -7,12 +7,14 @@
 #include <sys/types.h>
 
 #include <csignal>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "agent/record/arena.h"
 #include "agent/record/channel.h"
 #include "agent/record/command.h"
+#include "agent/record/group_watch.h"
 #include "agent/record/options.h"
 #include "agent/record/progress.h"
 
@@ -24,8 +26,10 @@ struct Outcome {
   int wait_status = 0;
   bool complete = false;  // the trace is there under its name
   bool collector_died = false;
-  std::string trouble;  // one line, or empty
-  Message totals;       // values[] of the whole recording
+  std::string trouble;             // one line, or empty
+  std::vector<std::string> notes;  // lines for the user
+  std::filesystem::path output;    // where the trace is
+  Message totals;                  // values[] of the whole recording
 };
 
 class Supervisor {
@@ -46,6 +50,7 @@ class Supervisor {
   void WaitOnce(int timeout_ms);
   [[nodiscard]] int NextSignal(int* code) const;
   void TakeSignals();
+  void PassOn(int signal);
   void TakeMessages();
   void LookForCollector(int options);
   void OnMessage(const Message& message);
@@ -62,6 +67,7 @@ class Supervisor {
   Progress progress_;
   SignalState signals_;
   sigset_t taken_{};
+  GroupWatch group_;
   int signal_fd_ = -1;
   pid_t command_ = -1;
   bool exited_ = false;  // a zombie until reaped

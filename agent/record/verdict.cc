@@ -11,6 +11,7 @@
 
 #include "agent/record/find_agent.h"
 #include "agent/record/progress.h"
+#include "traces/base/json_text.h"
 #include "traces/base/say.h"
 
 namespace penstock::record {
@@ -42,7 +43,7 @@ void ShowVerdict(const std::filesystem::path& trace, const Message& totals) {
   if (totals.values[kLost] != 0) {
     lost = fmt::format(", {} records lost for want of room", totals.values[kLost]);
   }
-  SayError("penstock-record", fmt::format("wrote {} ({}, {} spans{})", trace.string(),
+  SayError("penstock-record", fmt::format("wrote {} ({}, {} spans{})", VisibleText(trace.string()),
                                           HumanBytes(size), totals.values[kSpans], lost));
   RunReport(trace);
 }

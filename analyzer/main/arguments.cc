@@ -13,6 +13,8 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "traces/base/json_text.h"
+
 namespace penstock::analyzer {
 namespace {
 
@@ -40,7 +42,7 @@ std::optional<int> Parse(CLI::App& app, const std::vector<std::string>& argument
 }
 
 int Complain(std::string_view command, const Error& error) {
-  fmt::print(stderr, "penstock {}: {}\n", command, error.message);
+  fmt::print(stderr, "penstock {}: {}\n", command, VisibleText(error.message));
   return ExitStatus(error.kind);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // penstock merge A B... -o M [--align auto|clock|steps|wall]
+#include <unistd.h>
+
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -41,14 +43,17 @@ int MergeCommand(const std::vector<std::string>& arguments) {
                       Error{ErrorKind::kUsage, fmt::format("{}: is read and written", path)});
     }
   }
-  auto packer = traces::CreatePacked(output);
+  auto packer = traces::CreatePacked(output, {.suffix = fmt::format(".{}.tmp", ::getpid())});
   if (!packer) return Complain("merge", packer.error());
   const auto merged = MergeRun(paths, *method, **packer);
   if (!merged) {
     (*packer)->Discard();
     return Complain("merge", merged.error());
   }
-  if (const Result<void> done = (*packer)->Finish(); !done) return Complain("merge", done.error());
+  if (const Result<void> done = (*packer)->Finish(); !done) {
+    (*packer)->Discard();
+    return Complain("merge", done.error());
+  }
   return Print(DescribeParts(*merged) + fmt::format("wrote {}\n", output));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // penstock report T... [--json | --text | --brief | --html F] [--fail-on METRIC=LIMIT]...
+#include <unistd.h>
+
 #include <cstdio>
 #include <memory>
 #include <span>
@@ -23,7 +25,8 @@ namespace penstock::analyzer {
 namespace {
 
 Result<void> WriteFile(const std::string& path, const std::string& text) {
-  Result<OutputFile> file = OutputFile::Create(path, ".part");
+  Result<OutputFile> file =
+      OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()), {.private_to_owner = true});
   if (!file) return tl::unexpected<Error>(file.error());
   Result<void> done = file->Append(std::as_bytes(std::span(text)));
   if (done) done = file->Commit();

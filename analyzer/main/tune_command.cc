@@ -157,8 +157,8 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   const TuneRunner run =
       [&](const std::optional<TuneSetting>& setting) -> Result<std::unique_ptr<traces::Trace>> {
     const std::string trace = folder.Trace(++runs);
-    std::vector<std::string> call = {(OwnFolder() / "penstock-record").string(), "--quiet", "-o",
-                                     trace};
+    std::vector<std::string> call = {(OwnFolder() / "penstock-record").string(), "--quiet",
+                                     "--force", "-o", trace};
     if (!batches.empty()) call.insert(call.end(), {"--batches", batches, "--stop"});
     if (!time.empty()) call.insert(call.end(), {"--for", time, "--stop"});
     if (setting) call.insert(call.end(), {"--override", setting->Override()});

@@ -6,6 +6,8 @@
 
 #include <fmt/core.h>
 
+#include "traces/base/json_text.h"
+
 namespace penstock::analyzer {
 
 std::string DurationText(double seconds) {
@@ -50,9 +52,14 @@ std::string PercentText(double fraction) {
 
 std::string PlainText(std::string_view text, std::size_t most) {
   std::string plain;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    plain += byte < 0x20 || byte == 0x7f ? '?' : c;
+  while (!text.empty()) {
+    const std::size_t length = ShownLength(text);
+    plain.append(length > 0 ? text.substr(0, length) : std::string_view("?"));
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+    // The rest of a character that is not shown.
+    while (length == 0 && !text.empty() && (static_cast<unsigned char>(text[0]) & 0xc0u) == 0x80u) {
+      text.remove_prefix(1);
+    }
   }
   if (plain.size() <= most) return plain;
   std::size_t cut = most > 3 ? most - 3 : 0;

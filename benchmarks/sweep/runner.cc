@@ -105,7 +105,8 @@ Result<Measurement> CommandRunner::Run(const Cell& cell, const std::stop_token& 
     overrides +=
         fmt::format("{}{}={}", overrides.empty() ? "" : ",", axes_[a].name, cell.values[a]);
   }
-  std::vector<std::string> argv = {options_.record.string(), "-o", trace.string(), "--quiet"};
+  std::vector<std::string> argv = {options_.record.string(), "--force", "-o", trace.string(),
+                                   "--quiet"};
   if (!overrides.empty()) {
     argv.emplace_back("--override");
     argv.push_back(overrides);

@@ -21,6 +21,7 @@
 #include "loader/trace/process_counters.h"
 #include "traces/host_facts.h"
 #include "traces/pack.h"
+#include "traces/without_secrets.h"
 
 namespace penstock::loader {
 namespace {
@@ -73,7 +74,7 @@ class IntoFile final : public Tracer {
     for (const auto& [key, value] : traces::HostFacts()) packer_->SetFact(key, value);
     const TimeNs realtime = RealtimeNow();
     packer_->SetRealtimeOffset(realtime - begin_);
-    packer_->SetFact("command", traces::QuoteCommand(options.command));
+    packer_->SetFact("command", traces::QuoteCommand(traces::WithoutSecrets(options.command)));
     if (!options.version.empty()) packer_->SetFact("penstock.version", options.version);
     packer_->SetFact("record.mode", "loader");
     packer_->SetFact("record.clock", "monotonic");

@@ -162,7 +162,7 @@ def cost(args):
     for pair in range(args.pairs):
         plain = rate(command)
         for level in levels:
-            recorded = rate([args.penstock, "record", "--gpu", level, "-o", args.trace, "--", *command])
+            recorded = rate([args.penstock, "record", "--gpu", level, "--force", "-o", args.trace, "--", *command])
             ratios[level].append(recorded / plain)
         # What there is, should it be cut off before the last pair.
         print(f"        pair {pair + 1}: " + ", ".join(f"{level} {1 - ratios[level][-1]:+.2%}" for level in levels),

@@ -193,6 +193,11 @@ TEST(ReportTextTest, BriefIsFiveLines) {
 
 TEST(ReportTextTest, MakesControlCharactersHarmless) {
   EXPECT_EQ(PlainText("a\x1b[31m\nb", 20), "a?[31m?b");
+  EXPECT_EQ(PlainText("a\xc2\x9b"
+                      "31m\xe2\x80\xae"
+                      "b",
+                      20),
+            "a?31m?b");
 }
 
 TEST(SuggestedCodeTest, LeavesOutWhatPyTorchRefusesWithoutWorkers) {

@@ -107,8 +107,8 @@ def run(command, env=None, timeout=TIMEOUT, cwd=None):
 
 
 def record(output, command, *options):
-    """The command line of `command` under penstock-record."""
-    return [program("penstock-record"), "--quiet", "-o", output, *options, "--", *command]
+    """The command line of `command` under penstock-record; a trace of an earlier round is replaced."""
+    return [program("penstock-record"), "--quiet", "--force", "-o", output, *options, "--", *command]
 
 
 def train(data, *options):

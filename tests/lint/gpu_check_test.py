@@ -134,7 +134,7 @@ class CheckTest(unittest.TestCase):
         train.write_text('#!/bin/sh\necho "{\\"samples_per_s\\": ${RATE:-100}}"\n', encoding="utf-8")
         fake = self.folder / "penstock"
         for rate, status in ((99, 0), (80, 1)):
-            fake.write_text('#!/bin/sh\n[ "$3" = cupti ] && export RATE=%d\nshift 6\nexec "$@"\n' % rate,
+            fake.write_text('#!/bin/sh\n[ "$3" = cupti ] && export RATE=%d\nshift 7\nexec "$@"\n' % rate,
                             encoding="utf-8")
             for file in (train, fake):
                 file.chmod(0o755)

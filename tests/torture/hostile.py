@@ -16,6 +16,8 @@ FREE, PER_BYTE = 256 << 20, 256  # traces/decode_budget.h
 # What a reader makes of what it has decoded: the model of a report, the levels of a timeline.
 DERIVED = 3
 PATIENCE = 300
+# C1 controls, and characters that change the direction of text.
+TURNING = [chr(code) for code in (*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))]
 
 
 def big(count):
@@ -61,7 +63,7 @@ def forged(scale):
              forge.section(kind, bytes(64), 0xFFFFFFFF, 0, 0, 1, raw=0xFFFFFFFF),
              forge.section(kind, bytes(64), 65536, 0, 0, 1, raw=64 << 20, packed=False)])  # fmt: skip
     yield "nothing but sections", forge.header() + forge.section(forge.SUMMARY, bytes(8), 1) * 100_000
-    escape = "\x1b]0;owned\x07\x1b[2J<script>alert(1)</script>'\"; $(touch owned) \u202e../../owned\n"
+    escape = "\x9b31m\x1b]0;owned\x07\x1b[2J<script>alert(1)</script>'\"; $(touch owned) \u202e../../owned\n"
     yield "names that mean something to others", forge.finished([
         forge.section(forge.STRINGS, big(1) + forge.zigzag(1) + forge.varint(0)
                       + forge.varint(len(escape.encode())) + escape.encode(), 1),
@@ -160,6 +162,9 @@ def read_all(run, name, contents, wanted=None):
             raise Failure("%s: ended with %d: %s" % (what, status, err[-300:].decode(errors="replace")))
         if status != 0 and (not err.strip() or len(err.strip().splitlines()) > 1) and reader != "gui":
             raise Failure("%s: says %r" % (what, err))
+        shown = (out + err).decode(errors="replace")
+        if reader in ("validate", "report", "whatif") and any(c in shown for c in TURNING):
+            raise Failure("%s: shows what turns text around or controls a terminal" % what)
         if b"\x1b]" in out or b"\x1b]" in err or b"\x1b[2J" in out:
             raise Failure("%s: sends the terminal what the file says" % what)
         if memory > DERIVED * bound:

@@ -81,6 +81,38 @@ TEST(ExportTest, ACsvFieldWithACommaIsQuoted) {
                               "worker,2,0,2\n"));
 }
 
+TEST(ExportTest, ACsvFieldIsNoFormulaAndMovesNoCursor) {
+  const auto field = [](std::string_view text) {
+    std::string out;
+    AppendCsv(out, text);
+    return out;
+  };
+  for (const char* text : {"=1+1", "+cmd|' /C calc'!A0", "-2+3+cmd", "@SUM(1)"}) {
+    EXPECT_EQ(field(text), std::string("'") + text);
+  }
+  EXPECT_EQ(field("\t=1"), "'\t=1");
+  EXPECT_EQ(field("\r=1"), "'\\x0d=1");
+  EXPECT_EQ(field("=HYPERLINK(\"a\",\"b\")"), "\"'=HYPERLINK(\"\"a\"\",\"\"b\"\")\"");
+  EXPECT_EQ(field("-0.5"), "-0.5");  // numbers stay numbers
+  EXPECT_EQ(field("a\x1b[31mb\x07"), "a\\x1b[31mb\\x07");
+  EXPECT_EQ(field("a\xc2\x9b"
+                  "31m"),
+            "a\\xc2\\x9b31m");  // C1 as UTF-8
+  EXPECT_EQ(field("a\x9b"
+                  "31m"),
+            "a\\x9b31m");                                             // and as a byte
+  EXPECT_EQ(field("gpj\xe2\x80\xae.exe"), "gpj\\xe2\\x80\\xae.exe");  // right to left from here on
+  EXPECT_EQ(field("\xc3\xa4\xe4\xb8\xad\xf0\x9f\x98\x80"), "\xc3\xa4\xe4\xb8\xad\xf0\x9f\x98\x80");
+}
+
+TEST(ExportTest, TextForATerminalIsOneLineThatShowsWhatItHolds) {
+  EXPECT_EQ(VisibleText("a\x1b]0;t\x07\nb\xc2\x85"
+                        "c\xff"),
+            "a\\x1b]0;t\\x07\\x0ab\\xc2\\x85"
+            "c\\xff");
+  EXPECT_EQ(VisibleText("/data/\xc3\xa4 b.jpg"), "/data/\xc3\xa4 b.jpg");
+}
+
 TEST(ExportTest, BytesThatAreNotUtf8BecomeReplacementCharacters) {
   std::string out;
   AppendJson(out, "a\xff\xc3\xa4\xc3\x01");

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <fstream>
+#include <functional>
 #include <thread>
 
 #include "tests/traces/support.h"
@@ -15,6 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using traces::testing::TempFolder;
+
+// Instead of libc's, so that a test sees when what was written is to be on the disk.
+std::function<void(bool is_folder)> g_on_fsync;
 
 std::span<const std::byte> AsBytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -95,6 +101,140 @@ TEST(OutputFileTest, NobodyTakesTheFileOfTheNextWriterAway) {
   }
 }
 
+TEST(OutputFileTest, NothingIsOpenedThroughALinkOrIntoWhatIsNotOurs) {
+  const TempFolder folder;
+  std::ofstream(folder / "victim") << "victim's";
+  fs::create_symlink(folder / "victim", folder / "a.part");
+  fs::create_hard_link(folder / "victim", folder / "b.part");
+  fs::create_symlink(folder / "nothing", folder / "c.part");
+  ASSERT_EQ(::mkfifo((folder / "d.part").c_str(), 0600), 0);
+  for (const char* name : {"a", "b", "c", "d"}) {
+    const auto file = OutputFile::Create(folder / name, ".part");
+    ASSERT_FALSE(file.has_value()) << name;
+    EXPECT_EQ(file.error().kind, ErrorKind::kOutput);
+  }
+  EXPECT_EQ(TextOf(folder / "victim"), "victim's");
+  EXPECT_FALSE(fs::exists(folder / "nothing"));
+  for (const char* name : {"a.part", "b.part", "d.part"}) {
+    EXPECT_FALSE(FileLock::Take(folder / name).has_value()) << name;
+  }
+}
+
+TEST(OutputFileTest, ATraceIsItsOwnersAloneAndADataSetAsTheUmaskSays) {
+  const TempFolder folder;
+  const mode_t before = ::umask(0022);
+  for (const bool alone : {false, true}) {
+    auto file = OutputFile::Create(folder / "t", ".part", {.private_to_owner = alone});
+    ASSERT_TRUE(file.has_value());
+    ASSERT_TRUE(file->Commit().has_value());
+    struct stat info {};
+    ASSERT_EQ(::stat((folder / "t").c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777u, alone ? 0600u : 0644u);
+  }
+  ::umask(before);
+}
+
+TEST(OutputFileTest, WhatMayNotBeReplacedStaysAndTheNewOneIsBesideIt) {
+  const TempFolder folder;
+  auto file = OutputFile::Create(folder / "t.x", ".part",
+                                 {.may_replace = [](const fs::path&) { return false; }});
+  ASSERT_TRUE(file.has_value());
+  ASSERT_TRUE(file->Append(AsBytes("new")).has_value());
+  std::ofstream(folder / "t.x") << "old";
+  ASSERT_TRUE(file->Commit().has_value());
+  EXPECT_EQ(TextOf(folder / "t.x"), "old");
+  EXPECT_NE(file->final_path(), folder / "t.x");
+  EXPECT_EQ(TextOf(file->final_path()), "new");
+  EXPECT_NE(file->note().find(file->final_path().string()), std::string::npos);
+}
+
+TEST(OutputFileTest, FreshNamesAreNotInUse) {
+  const TempFolder folder;
+  const fs::path first = FreshName(folder / "run.penstock", 1'700'000'000);
+  EXPECT_EQ(first.extension(), ".penstock");
+  EXPECT_EQ(first.filename().string().rfind("run.2023", 0), 0u) << first;
+  std::ofstream(first) << "";
+  const fs::path second = FreshName(folder / "run.penstock", 1'700'000'000);
+  EXPECT_NE(second, first);
+  std::ofstream(second.string() + ".part") << "";
+  EXPECT_NE(FreshName(folder / "run.penstock", 1'700'000'000), second);
+}
+
+TEST(OutputFileTest, AFileThatIsTakenAwayIsWrittenAgain) {
+  const TempFolder folder;
+  fs::create_directory(folder / "in");
+  auto file = OutputFile::Create(folder / "in/t", ".part");
+  ASSERT_TRUE(file.has_value());
+  ASSERT_TRUE(file->Append(AsBytes("one ")).has_value());
+  fs::remove(folder / "in/t.part");
+  ASSERT_TRUE(file->KeepName().has_value());
+  EXPECT_EQ(TextOf(folder / "in/t.part"), "one ");
+  ASSERT_TRUE(file->Append(AsBytes("two ")).has_value());
+  fs::rename(folder / "in", folder / "moved");
+  ASSERT_TRUE(file->KeepName().has_value());
+  ASSERT_TRUE(file->Append(AsBytes("three")).has_value());
+  fs::remove_all(folder / "moved");
+  ASSERT_TRUE(file->Commit().has_value());
+  EXPECT_EQ(file->final_path().parent_path(), (folder / "t").parent_path());
+  EXPECT_EQ(TextOf(file->final_path()), "one two three");
+}
+
+TEST(OutputFileTest, AFileThatIsReplacedIsNeitherTouchedNorTakenForOurs) {
+  const TempFolder folder;
+  auto file = OutputFile::Create(folder / "t", ".part");
+  ASSERT_TRUE(file.has_value());
+  ASSERT_TRUE(file->Append(AsBytes("ours")).has_value());
+  fs::remove(folder / "t.part");
+  std::ofstream(folder / "t.part") << "theirs";
+  ASSERT_TRUE(file->Commit().has_value());
+  EXPECT_EQ(TextOf(folder / "t.part"), "theirs");
+  EXPECT_EQ(TextOf(file->final_path()), "ours");
+  auto other = OutputFile::Create(folder / "u", ".part");
+  ASSERT_TRUE(other.has_value());
+  fs::remove(folder / "u.part");
+  std::ofstream(folder / "u.part") << "theirs";
+  other->Discard();
+  EXPECT_EQ(TextOf(folder / "u.part"), "theirs");
+}
+
+TEST(OutputFileTest, ATraceIsOnDiskBeforeItHasItsNameAndTheNameBeforeItIsDone) {
+  const TempFolder folder;
+  const fs::path final_path = folder / "t.penstock";
+  std::vector<std::string> calls;
+  g_on_fsync = [&](bool is_folder) {
+    calls.push_back(std::string(is_folder ? "folder" : "file") +
+                    (fs::exists(final_path) ? " with the name" : " without"));
+  };
+  auto packer = traces::CreatePacked(final_path);
+  ASSERT_TRUE(packer.has_value());
+  ASSERT_TRUE((*packer)->Flush().has_value());
+  EXPECT_TRUE(calls.empty()) << "a flush waits for no disk";
+  ASSERT_TRUE((*packer)->Finish().has_value());
+  g_on_fsync = nullptr;
+  EXPECT_EQ(calls, (std::vector<std::string>{"file without", "folder with the name"}));
+}
+
+TEST(OutputFileTest, ARecordingThatAKilledWriterLeftIsMovedAside) {
+  const TempFolder folder;
+  {
+    auto killed = traces::CreatePacked(folder / "t.penstock");
+    ASSERT_TRUE(killed.has_value());
+    (*killed)->SetFact("which", "the first");
+    ASSERT_TRUE((*killed)->Flush().has_value());
+  }
+  auto packer = traces::CreatePacked(folder / "t.penstock");
+  ASSERT_TRUE(packer.has_value());
+  ASSERT_TRUE((*packer)->Finish().has_value());
+  std::vector<fs::path> aside;
+  for (const auto& entry : fs::directory_iterator(folder / "")) {
+    if (entry.path().extension() == ".part") aside.push_back(entry.path());
+  }
+  ASSERT_EQ(aside.size(), 1u);
+  const auto trace = traces::OpenTrace(aside[0]);
+  ASSERT_TRUE(trace.has_value());
+  EXPECT_EQ((*trace)->facts().at("which"), "the first");
+}
+
 TEST(OutputFileTest, ADiscardedTraceLeavesNothing) {
   const TempFolder folder;
   auto packer = traces::CreatePacked(folder / "t.penstock");
@@ -106,3 +246,9 @@ TEST(OutputFileTest, ADiscardedTraceLeavesNothing) {
 
 }  // namespace
 }  // namespace penstock
+
+extern "C" int fsync(int fd) {
+  struct stat info {};
+  if (penstock::g_on_fsync && fstat(fd, &info) == 0) penstock::g_on_fsync(S_ISDIR(info.st_mode));
+  return static_cast<int>(syscall(SYS_fsync, fd));
+}

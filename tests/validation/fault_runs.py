@@ -82,7 +82,7 @@ class Server:
     def record(self, knobs, trace):
         cores = sorted(os.sched_getaffinity(0))[:knobs.get("cores") or None]
         command = ["taskset", "-c", ",".join(map(str, cores))] if knobs.get("cores") else []
-        runs.output_of([runs.program("penstock-record"), "--quiet", "-o", trace + ".new", "--", *command,
+        runs.output_of([runs.program("penstock-record"), "--quiet", "--force", "-o", trace + ".new", "--", *command,
                         runs.PYTHON, "-B", CELL, self.knobs(knobs, 1)])  # fmt: skip
         os.rename(trace + ".new", trace)
 

@@ -118,7 +118,7 @@ class DataLoader:
         return last_object(output_of(self.command(cell, seed)))
 
     def record(self, cell, seed, trace):
-        output_of([program("penstock-record"), "--quiet", "-o", trace, "--", *self.command(cell, seed)])
+        output_of([program("penstock-record"), "--quiet", "--force", "-o", trace, "--", *self.command(cell, seed)])
 
     @staticmethod
     def queue(cell):

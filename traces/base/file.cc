@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -19,29 +20,7 @@ std::string ErrorText(int error) {
   return std::generic_category().message(error);
 }
 
-// Opens the file that lies at `path`, locked. -1: errno; EWOULDBLOCK: another program's.
-int OpenLocked(const char* path, int flags) {
-  for (;;) {
-    const int fd = ::open(path, flags | O_CLOEXEC, 0666);
-    if (fd < 0) {
-      return -1;
-    }
-    if (::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-      ::close(fd);
-      errno = EWOULDBLOCK;
-      return -1;
-    }
-    // A file system without locks: then without. Between opening and locking the writer before us
-    // may have renamed or removed the file: what we hold is not what lies there.
-    struct stat ours {};
-    struct stat there {};
-    if (::fstat(fd, &ours) == 0 && ::stat(path, &there) == 0 && ours.st_ino == there.st_ino &&
-        ours.st_dev == there.st_dev) {
-      return fd;
-    }
-    ::close(fd);
-  }
-}
+constexpr std::size_t kHead = 64;
 
 }  // namespace
 
@@ -110,135 +89,80 @@ Result<MappedFile> MappedFile::Open(const std::filesystem::path& path) {
     return Fail(ErrorKind::kInput, fmt::format("{}: cannot be opened: {}; check the path",
                                                path.string(), ErrorText(errno)));
   }
+  Result<MappedFile> file = FromDescriptor(fd, path.string());
+  ::close(fd);
+  return file;
+}
+
+Result<MappedFile> MappedFile::FromDescriptor(int fd, const std::string& name) {
   struct stat info {};
   const int status = ::fstat(fd, &info);
   MappedFile file;
   if (status != 0 || !S_ISREG(info.st_mode)) {
-    ::close(fd);
     return Fail(ErrorKind::kInput,
-                fmt::format("{}: is not a regular file; give a trace file", path.string()));
+                fmt::format("{}: is not a regular file; give a trace file", name));
   }
   if (info.st_size > 0) {
     const auto size = static_cast<std::size_t>(info.st_size);
     void* map = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
     if (map == MAP_FAILED) {
-      const int error = errno;
-      ::close(fd);
-      return Fail(ErrorKind::kInput,
-                  fmt::format("{}: cannot be mapped: {}; copy it to a local disk", path.string(),
-                              ErrorText(error)));
+      return Fail(
+          ErrorKind::kInput,
+          fmt::format("{}: cannot be mapped: {}; copy it to a local disk", name, ErrorText(errno)));
     }
     file.data_ = static_cast<std::byte*>(map);
     file.size_ = size;
   }
+  return file;
+}
+
+std::string NameInUse::WhyNot() const {
+  if (!exists) return "";
+  if (is_link) return "is a symbolic link";
+  if (!is_file) return "is no file";
+  if (!is_ours) return "belongs to another user";
+  if (has_names) return "has another name too (a hard link)";
+  return is_written ? "is being written by another program" : "";
+}
+
+NameInUse LookAt(const std::filesystem::path& path) {
+  NameInUse name;
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) return name;
+  name.exists = true;
+  name.is_link = S_ISLNK(info.st_mode);
+  name.is_file = S_ISREG(info.st_mode);
+  name.is_ours = info.st_uid == ::geteuid();
+  name.has_names = name.is_file && info.st_nlink > 1;
+  name.size = static_cast<std::uint64_t>(info.st_size);
+  if (!name.is_file) return name;
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  struct stat opened {};
+  if (fd < 0) return name;
+  if (::fstat(fd, &opened) == 0 && opened.st_ino == info.st_ino && opened.st_dev == info.st_dev) {
+    if (::flock(fd, LOCK_SH | LOCK_NB) != 0) name.is_written = errno == EWOULDBLOCK;
+    name.head.resize(kHead);
+    const ssize_t got = ::pread(fd, name.head.data(), kHead, 0);
+    name.head.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  }
   ::close(fd);
-  return file;
+  return name;
 }
 
-OutputFile::~OutputFile() {
-  if (fd_ >= 0) {
-    ::close(fd_);
-  }
-}
-
-OutputFile::OutputFile(OutputFile&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
-      size_(other.size_),
-      no_room_(other.no_room_),
-      final_(std::move(other.final_)),
-      temporary_(std::move(other.temporary_)) {}
-
-OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  std::swap(size_, other.size_);
-  std::swap(no_room_, other.no_room_);
-  std::swap(final_, other.final_);
-  std::swap(temporary_, other.temporary_);
-  return *this;
-}
-
-Result<OutputFile> OutputFile::Create(const std::filesystem::path& final_path,
-                                      const std::string& suffix) {
-  struct stat there {};
-  if (::stat(final_path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
-    return Fail(ErrorKind::kOutput,
-                fmt::format("{}: is {} and would be replaced; give the name of a file",
-                            final_path.string(), S_ISDIR(there.st_mode) ? "a folder" : "no file"));
-  }
-  OutputFile file;
-  file.final_ = final_path;
-  file.temporary_ = final_path;
-  file.temporary_ += suffix;
-  file.fd_ = OpenLocked(file.temporary_.c_str(), O_RDWR | O_CREAT);
-  if (file.fd_ < 0 && errno == EWOULDBLOCK) {
-    return Fail(ErrorKind::kOutput,
-                fmt::format("{}: is being written by another program; choose another name",
-                            file.temporary_.string()));
-  }
-  if (file.fd_ < 0 || ::ftruncate(file.fd_, 0) != 0) {
-    return Fail(ErrorKind::kOutput, fmt::format("{}: cannot be written: {}; choose another place",
-                                                file.temporary_.string(), ErrorText(errno)));
-  }
-  return file;
-}
-
-Result<void> OutputFile::Append(std::span<const std::byte> bytes) {
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t wrote = ::write(fd_, bytes.data() + done, bytes.size() - done);
-    if (wrote < 0 && errno == EINTR) {
-      continue;
-    }
-    if (wrote <= 0) {
-      const int error = wrote < 0 ? errno : ENOSPC;
-      no_room_ = error == ENOSPC || error == EDQUOT;
-      CutBack(size_);
-      return Fail(ErrorKind::kOutput, fmt::format("{}: cannot be written: {}; free some space",
-                                                  temporary_.string(), ErrorText(error)));
-    }
-    done += static_cast<std::size_t>(wrote);
-  }
-  size_ += bytes.size();
-  return {};
-}
-
-void OutputFile::CutBack(std::uint64_t size) {
-  if (::ftruncate(fd_, static_cast<off_t>(size)) == 0) {
-    ::lseek(fd_, static_cast<off_t>(size), SEEK_SET);
-    size_ = size;
-  }
-}
-
-Result<void> OutputFile::Commit() {
-  // A network file system says at a close what it could not write. The lock goes with the last
-  // descriptor, so after the new name is there.
-  const int copy = ::dup(fd_);
-  const bool closed = copy < 0 || ::close(copy) == 0;
-  const bool renamed = closed && ::rename(temporary_.c_str(), final_.c_str()) == 0;
-  const int error = errno;
-  ::close(std::exchange(fd_, -1));
-  if (!renamed) {
-    return Fail(ErrorKind::kOutput,
-                fmt::format("{}: cannot be given its final name: {}; it is complete as {}",
-                            final_.string(), ErrorText(error), temporary_.string()));
-  }
-  return {};
-}
-
-Result<void> OutputFile::TakePlaceOf(OutputFile& other) {
-  if (::rename(temporary_.c_str(), other.temporary_.c_str()) != 0) {
-    return Fail(ErrorKind::kOutput, fmt::format("{}: cannot be replaced: {}",
-                                                other.temporary_.string(), ErrorText(errno)));
-  }
-  temporary_ = other.temporary_;
-  ::close(std::exchange(other.fd_, -1));
-  return {};
-}
-
-void OutputFile::Discard() {
-  if (fd_ >= 0) {
-    ::unlink(temporary_.c_str());  // while it is locked: it is still ours
-    ::close(std::exchange(fd_, -1));
+std::filesystem::path FreshName(const std::filesystem::path& path, std::time_t when) {
+  std::tm local{};
+  ::localtime_r(&when, &local);
+  std::array<char, 32> stamp{};
+  std::strftime(stamp.data(), stamp.size(), "%Y%m%d-%H%M%S", &local);
+  struct stat info {};
+  for (int i = 1;; ++i) {
+    std::filesystem::path fresh = path;
+    fresh.replace_filename(fmt::format("{}.{}-{}{}{}", path.stem().string(), stamp.data(),
+                                       ::getpid(), i > 1 ? fmt::format("-{}", i) : "",
+                                       path.extension().string()));
+    std::filesystem::path part = fresh;
+    part += ".part";
+    if (::lstat(fresh.c_str(), &info) != 0 && ::lstat(part.c_str(), &info) != 0) return fresh;
   }
 }
 
@@ -250,25 +174,36 @@ FileLock::~FileLock() {
 
 Result<FileLock> FileLock::Take(const std::filesystem::path& path) {
   FileLock lock;
-  lock.fd_ = OpenLocked(path.c_str(), O_RDONLY);
-  if (lock.fd_ < 0 && errno == EWOULDBLOCK) {
-    return Fail(ErrorKind::kEnvironment,
-                fmt::format("{}: is being written by another program", path.string()));
+  for (int tries = 0;;) {
+    const NameInUse name = LookAt(path);
+    if (name.exists && !name.IsOursAlone()) {
+      return Fail(ErrorKind::kInput, fmt::format("{}: {}", path.string(), name.WhyNot()));
+    }
+    lock.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (lock.fd_ < 0) {
+      return Fail(ErrorKind::kInput,
+                  fmt::format("{}: cannot be read: {}", path.string(), ErrorText(errno)));
+    }
+    // A file system without locks: then without. Who only looks holds one for microseconds.
+    if (::flock(lock.fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      if (++tries < 4) {
+        ::close(std::exchange(lock.fd_, -1));
+        ::usleep(500);
+        continue;
+      }
+      return Fail(ErrorKind::kEnvironment,
+                  fmt::format("{}: is being written by another program", path.string()));
+    }
+    // Its writer may have renamed or removed it meanwhile: what we hold is not what lies there.
+    struct stat ours {};
+    struct stat there {};
+    if (::fstat(lock.fd_, &ours) == 0 && ::lstat(path.c_str(), &there) == 0 &&
+        ours.st_ino == there.st_ino && ours.st_dev == there.st_dev && ours.st_uid == ::geteuid() &&
+        S_ISREG(ours.st_mode)) {
+      return lock;
+    }
+    ::close(std::exchange(lock.fd_, -1));
   }
-  if (lock.fd_ < 0) {
-    return Fail(ErrorKind::kInput,
-                fmt::format("{}: cannot be read: {}", path.string(), ErrorText(errno)));
-  }
-  return lock;
-}
-
-Result<void> WriteWhole(const std::filesystem::path& path, std::span<const std::byte> bytes) {
-  Result<OutputFile> file = OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()));
-  if (!file) return tl::unexpected<Error>(file.error());
-  Result<void> done = file->Append(bytes);
-  if (done) done = file->Commit();
-  if (!done) file->Discard();
-  return done;
 }
 
 }  // namespace penstock

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 
@@ -72,13 +73,62 @@ std::string ToUtf8(std::string_view text) {
   return whole;
 }
 
+std::size_t ShownLength(std::string_view text) {
+  const std::size_t length = Utf8Length(text);
+  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (length == 1) return byte(0) < 0x20 || byte(0) == 0x7f ? 0 : 1;
+  if (length == 2) {
+    const bool c1 = byte(0) == 0xc2 && byte(1) < 0xa0;
+    const bool mark = byte(0) == 0xd8 && byte(1) == 0x9c;  // U+061C
+    return c1 || mark ? 0 : 2;
+  }
+  if (length == 3 && byte(0) == 0xe2) {
+    // U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069
+    const bool first = byte(1) == 0x80 &&
+                       (byte(2) == 0x8e || byte(2) == 0x8f || (byte(2) >= 0xa8 && byte(2) <= 0xae));
+    const bool second = byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9;
+    return first || second ? 0 : 3;
+  }
+  return length;
+}
+
+std::string VisibleText(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = ShownLength(text);
+    if (length > 0) {
+      shown.append(text.substr(0, length));
+    } else {
+      for (const char c : text.substr(0, std::max<std::size_t>(Utf8Length(text), 1))) {
+        fmt::format_to(std::back_inserter(shown), "\\x{:02x}", static_cast<unsigned char>(c));
+      }
+    }
+    text.remove_prefix(length > 0 ? length : std::max<std::size_t>(Utf8Length(text), 1));
+  }
+  return shown;
+}
+
 void AppendCsv(std::string& out, std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    out.append(text);
+  constexpr std::string_view kKept = "\t\n";
+  std::string field;
+  const bool calculated =
+      !text.empty() && std::string_view("=+-@\t\r\n").find(text.front()) != std::string_view::npos;
+  if (calculated && text.find_first_not_of("+-.0123456789eE") != std::string_view::npos) {
+    field += '\'';
+  }
+  while (!text.empty()) {
+    const std::size_t kept = std::min(text.find_first_of(kKept), text.size());
+    field += VisibleText(text.substr(0, kept));
+    if (kept < text.size()) field += text[kept];
+    text.remove_prefix(std::min(kept + 1, text.size()));
+  }
+  if (field.find_first_of(",\"\n") == std::string::npos) {
+    out += field;
     return;
   }
   out += '"';
-  for (const char c : text) {
+  for (const char c : field) {
     if (c == '"') {
       out += '"';
     }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "traces/base/file.h"
 #include "traces/base/json_text.h"
 #include "traces/exchange/formats.h"
 #include "traces/exchange/sqlite_handle.h"
@@ -199,19 +200,20 @@ Result<void> ExportSqlite(const Trace& trace, const std::filesystem::path& path)
   if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
     return Fail(ErrorKind::kOutput, fmt::format("{}: is not a file", path.string()));
   }
-  const std::filesystem::path fresh = fmt::format("{}.{}.tmp", path.string(), ::getpid());
-  std::filesystem::remove(fresh, error);
+  // A new, empty file of ours is a database without tables.
+  Result<OutputFile> file =
+      OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()), {.private_to_owner = true});
+  if (!file) return tl::unexpected<Error>(file.error());
   sqlite3* opened = nullptr;
-  const int status = sqlite3_open(fresh.c_str(), &opened);
+  const int status =
+      sqlite3_open_v2(file->temporary().c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);
   SqliteDatabase database(opened);
   const bool done = status == SQLITE_OK && SqliteWriter(trace, opened).Write();
   const std::string why = done ? "" : sqlite3_errmsg(opened);
   database.reset();
-  if (done) std::filesystem::rename(fresh, path, error);
-  if (done && !error) return {};
-  const std::string reason = done ? error.message() : why;
-  std::filesystem::remove(fresh, error);
-  return Fail(ErrorKind::kOutput, fmt::format("{}: {}", path.string(), reason));
+  if (done) return file->Commit();
+  file->Discard();
+  return Fail(ErrorKind::kOutput, fmt::format("{}: {}", path.string(), why));
 }
 
 }  // namespace penstock::traces

@@ -46,7 +46,8 @@ Result<void> ExportToFile(const Trace& trace, const ExportFormat& format,
     }
     return format.file(trace, path);
   }
-  Result<OutputFile> file = OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()));
+  Result<OutputFile> file =
+      OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()), {.private_to_owner = true});
   if (!file) return tl::unexpected<Error>(file.error());
   Result<void> written;
   const TextSink append = [&](std::string_view text) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traces/exchange/import.h"
 
+#include <unistd.h>
+
 #define ZLIB_CONST
 #include <zlib.h>
 
@@ -157,7 +159,8 @@ Result<ImportSummary> ImportTrace(const std::filesystem::path& from,
                                   const std::filesystem::path& to) {
   Result<MappedFile> file = MappedFile::Open(from);
   if (!file) return tl::unexpected<Error>(file.error());
-  Result<std::unique_ptr<Packer>> packer = CreatePacked(to);
+  Result<std::unique_ptr<Packer>> packer =
+      CreatePacked(to, {.suffix = fmt::format(".{}.tmp", ::getpid())});
   if (!packer) return tl::unexpected<Error>(packer.error());
   Foreign into(**packer);
   Result<void> read = Import(*file, from, into);
@@ -172,6 +175,7 @@ Result<ImportSummary> ImportTrace(const std::filesystem::path& from,
   (*packer)->SetFact("record.mode", "imported");
   (*packer)->SetFact("import.format", into.summary().format);
   if (const Result<void> done = (*packer)->Finish(); !done) {
+    (*packer)->Discard();
     return tl::unexpected<Error>(done.error());
   }
   return into.summary();

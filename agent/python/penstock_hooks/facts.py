@@ -89,7 +89,6 @@ def _machine():
                 _once("clock.offset_ns", int(words[1]) * 1000000000 + int(words[2]))
     except OSError:
         pass
-    _once("command", _read("/proc/self/cmdline").rstrip("\0").replace("\0", " "))
     _once("cpu.cores", os.cpu_count())
     _once("cpu.affinity", _affinity(os.sched_getaffinity(0)))
     quota, limit = _cgroup()

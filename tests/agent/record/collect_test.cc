@@ -201,18 +201,6 @@ pid_t FindCollector(pid_t launcher) {
   return -1;
 }
 
-// SIGKILL, and its effect: the process holds its files a moment longer.
-void KillAndAwait(pid_t pid) {
-  kill(pid, SIGKILL);
-  for (int i = 0; i < 5000; ++i) {
-    const auto text = ReadFile("/proc/" + std::to_string(pid) + "/stat", 4096);
-    const auto stat = text ? ParseStat(*text) : std::nullopt;
-    if (!stat || stat->gone()) return;
-    usleep(1000);
-  }
-  ADD_FAILURE() << "process " << pid << " does not end";
-}
-
 TEST(CollectTest, KilledCollectorHarmsNobody) {
   const ShmFolder shm;
   RecordRun run;
@@ -260,19 +248,6 @@ TEST(CollectTest, AReusedPidIsNoCollector) {
   other.KillGroup(SIGKILL);
   other.Wait();
   ExpectComplete(ReadTrace(run.path("t")), ReadCounts(run.path("counts"), 1));
-}
-
-TEST(CollectTest, ASecondRecorderOfTheSameTraceHarmsNothing) {
-  RecordRun run;
-  run.Start({"-o", "t", "--", FakeProgram(), "counts", "1", "1", "1500", "1000", "8"});
-  ASSERT_TRUE(run.Appears("counts", 5));
-  RecordRun second;
-  EXPECT_EQ(WEXITSTATUS(second(
-                {"-o", run.path("t"), "--", FakeProgram(), "-", "1", "1", "10", "1000", "7"})),
-            7);
-  EXPECT_THAT(second.err(), HasSubstr("being written by another program"));
-  EXPECT_EQ(WEXITSTATUS(run.Wait()), 8);
-  EXPECT_EQ(ReadTrace(run.path("t")).spans, 1500u);
 }
 
 TEST(CollectTest, EverybodyKilledAtOnceIsRecovered) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,10 +16,6 @@ namespace penstock::record {
 namespace {
 
 using testing::HasSubstr;
-
-std::size_t Lines(const std::string& text) {
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
 
 TEST(LaunchTest, ExitStatusIsThatOfTheCommand) {
   for (const int status : {0, 3, 255}) {
@@ -167,6 +164,46 @@ TEST(LaunchTest, TerminationIsForwarded) {
   EXPECT_EQ(WEXITSTATUS(run.Wait()), 9);
   EXPECT_EQ(run.out(), "caught\n");
   EXPECT_TRUE(std::filesystem::exists(run.path("t")));
+}
+
+TEST(LaunchTest, AnInterruptOfTheRecorderAloneIsPassedOn) {
+  for (const int signal : {SIGINT, SIGQUIT}) {
+    RecordRun run;
+    run.Start({"--quiet", "-o", "t", "--", FakeProgram(), "counts", "1", "1", "0", "1000", "0"});
+    ASSERT_TRUE(run.Appears("counts", 20));
+    kill(run.pid(), signal);
+    const int status = run.Wait();
+    EXPECT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(WTERMSIG(status), signal);
+    EXPECT_TRUE(ReadTrace(run.path("t")).trace);
+  }
+}
+
+TEST(LaunchTest, AnInterruptOfTheGroupComesOnce) {
+  RecordRun run;
+  run.Start({"--quiet", "-o", "t", "--", "sh", "-c",
+             "trap 'echo caught' INT TERM; touch up; while [ ! -e down ]; do sleep 0.05; done"});
+  ASSERT_TRUE(run.Appears("up", 20));
+  for (int i = 0; i < 3; ++i) {
+    run.KillGroup(i == 1 ? SIGTERM : SIGINT);
+    while (Lines(run.out()) <= static_cast<std::size_t>(i)) usleep(1000);
+    usleep(200'000);  // longer than the recorder takes to make up its mind
+  }
+  kill(run.pid(), SIGINT);
+  while (Lines(run.out()) <= 3) usleep(1000);
+  std::ofstream(run.path("down")) << "";
+  EXPECT_EQ(WEXITSTATUS(run.Wait()), 0);
+  EXPECT_EQ(run.out(), "caught\ncaught\ncaught\ncaught\n");
+}
+
+TEST(LaunchTest, AnIgnoredInterruptStaysIgnored) {
+  RecordRun run;
+  std::signal(SIGINT, SIG_IGN);  // as in the background of a script
+  run.Start({"--quiet", "-o", "t", "--", "sh", "-c", "touch up; sleep 0.5; exit 4"});
+  std::signal(SIGINT, SIG_DFL);
+  ASSERT_TRUE(run.Appears("up", 20));
+  kill(run.pid(), SIGINT);
+  EXPECT_EQ(WEXITSTATUS(run.Wait()), 4);
 }
 
 TEST(LaunchTest, VerdictNamesTheTrace) {

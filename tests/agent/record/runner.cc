@@ -14,6 +14,8 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/record/proc_fs.h"
+
 namespace penstock::record {
 
 RecordRun::RecordRun() {
@@ -114,6 +116,21 @@ std::vector<std::uint64_t> ReadCounts(const std::string& path, std::size_t count
   std::ifstream file(path, std::ios::binary);
   file.read(reinterpret_cast<char*>(counts.data()), static_cast<std::streamsize>(count * 8));
   return counts;
+}
+
+void KillAndAwait(pid_t pid) {
+  kill(pid, SIGKILL);
+  for (int i = 0; i < 10'000; ++i) {
+    const auto text = ReadFile("/proc/" + std::to_string(pid) + "/stat", 4096);
+    const auto stat = text ? ParseStat(*text) : std::nullopt;
+    if (!stat || stat->gone()) return;
+    usleep(1000);
+  }
+  ADD_FAILURE() << "process " << pid << " does not end";
+}
+
+std::size_t Lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
 ShmFolder::ShmFolder() : path_("/dev/shm/record_test_" + std::to_string(getpid())) {

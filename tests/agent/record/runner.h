@@ -71,6 +71,11 @@ struct TraceContents {
 // What fake_program says it has committed.
 [[nodiscard]] std::vector<std::uint64_t> ReadCounts(const std::string& path, std::size_t count);
 
+// SIGKILL, and its effect: the process holds its files a moment longer.
+void KillAndAwait(pid_t pid);
+
+[[nodiscard]] std::size_t Lines(const std::string& text);
+
 // A folder of this test's own for rings: other tests run at the same time.
 class ShmFolder {
  public:
