@@ -124,8 +124,13 @@ void FindClock() {
 }
 
 void ExtendPythonPath() {
-  if (g_config.python[0] == 0 ||
-      sys::Call(SYS_faccessat, -100, sys::Pointer(g_config.python), 4) != 0) {
+  constexpr int kRead = 4;
+#if defined(SYS_access)  // as the loader itself
+  const long readable = sys::Call(SYS_access, sys::Pointer(g_config.python), kRead);
+#else
+  const long readable = sys::Call(SYS_faccessat, -100, sys::Pointer(g_config.python), kRead);
+#endif
+  if (g_config.python[0] == 0 || readable != 0) {
     return;
   }
   SetVariable("PENSTOCK_PYTHON", g_config.python);

@@ -139,17 +139,17 @@ bool IsKnownVersion() {
 
 }  // namespace
 
+// The name of the program only where the rest fits: a filter from outside may end a program for a
+// call that its loader has not made.
 void NoteIsolatedPython() {
-  const long n = sys::Readlink("/proc/self/exe", g_exe, sizeof g_exe - 1);
-  if (n <= 0) {
-    return;
-  }
-  g_exe[n] = 0;
-  if (!StartsWith(BaseName(g_exe), "python") && !StartsWith(BaseName(g_exe), "pypy")) {
-    return;
-  }
   const size_t size = sys::ReadFile("/proc/self/cmdline", g_arguments, sizeof g_arguments);
-  g_isolated_python = RunsNoSitecustomize(g_arguments, size) ? 1 : 0;
+  if (size == 0 || !RunsNoSitecustomize(g_arguments, size)) {
+    return;
+  }
+  const long n = sys::Readlink("/proc/self/exe", g_exe, sizeof g_exe - 1);
+  g_exe[n > 0 ? n : 0] = 0;
+  const char* name = BaseName(g_exe);
+  g_isolated_python = StartsWith(name, "python") || StartsWith(name, "pypy") ? 1 : 0;
 }
 
 void InjectIsolatedPython() {

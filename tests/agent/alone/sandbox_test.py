@@ -33,6 +33,18 @@ class Sandbox(runs.Alone):
             with self.subTest(how):
                 self.assertSame(victim("lock-in", how, "thread", self.data))
 
+    def test_a_filter_from_outside_that_a_start_passes(self):
+        # A program that reads no data passes it with the agent, too.
+        inner = victim("say", "something")
+        command = victim("run-locked-in", *inner)
+        alone = runs.run(command, runs.environment(), self.folder)
+        self.assertEqual(alone[0], 0, alone)
+        for extra in ({}, {"PENSTOCK_OFF": "1"}):
+            script = 'exec "$0" run-locked-in env LD_PRELOAD="$LIB" PENSTOCK_OUT="$OUT" "$@"'
+            line = ["/usr/bin/env", *("%s=%s" % pair for pair in extra.items()), "LIB=" + runs.AGENT, "OUT=" + self.trace,
+                    "/bin/sh", "-c", script.replace("env LD", "/usr/bin/env LD"), *victim(), *inner]  # fmt: skip
+            self.assertEqual(runs.run(line, runs.environment(), self.folder), alone, extra)
+
     def test_strict_mode(self):
         for how in ("strict", "strict-syscall"):
             for when in ("reads", "first"):

@@ -56,6 +56,11 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (what == "lock-in" && argc == 5) return alone::LockIn(argv[2], argv[3], argv[4]);
+  if (what == "run-locked-in") return alone::RunLockedIn(argv + 2);
+  if (what == "say") {
+    alone::Say("said", argc);
+    return 0;
+  }
   if (what == "clock" && argc == 4) return alone::ForbidClock(argv[2], argv[3]);
   if (what == "stack" && argc >= 4) {
     return alone::OnSmallStack(std::atol(argv[2]), argv[3], argc > 4 ? argv[4] : "");

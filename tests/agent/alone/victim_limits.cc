@@ -110,8 +110,8 @@ int CloseNumbers(const char* path) {
   for (int round = 0; round < 3000; ++round) {
     for (int fd = 3; fd < 40; ++fd) close(fd);
     const int file = open(own.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
-    const bool whole = write(file, text, sizeof text) == sizeof text &&
-                       lseek(file, 0, SEEK_END) == sizeof text;
+    const bool whole =
+        write(file, text, sizeof text) == sizeof text && lseek(file, 0, SEEK_END) == sizeof text;
     wrong += whole ? 0 : 1;
     close(file);
   }
