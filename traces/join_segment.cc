@@ -130,7 +130,7 @@ std::array<std::uint64_t, 6> CountsOf(const wire::ProcessSlot& slot) {
   const auto load = [](const std::uint64_t& field) {
     return __atomic_load_n(&field, __ATOMIC_RELAXED);
   };
-  return {load(slot.bytes_dataset), load(slot.bytes_network),   load(slot.bytes_lost),
+  return {load(slot.bytes_dataset), load(slot.bytes_network), load(slot.bytes_lost),
           load(slot.network_lost),  load(slot.bytes_claimed), load(slot.network_claimed)};
 }
 

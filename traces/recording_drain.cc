@@ -267,7 +267,8 @@ bool RecordingDrain::Impl::IsTakenOver(std::size_t i) {
   };
   if (Mode() == wire::kLinear) {
     // Every chunk that was filled is in the file as it was written, with what was pending then.
-    for (std::size_t k = 0; taken_over.empty() && k < chunks.size(); ++k) {
+    const std::size_t last = taken_over.empty() ? chunks.size() : 0;
+    for (std::size_t k = 0; k < last; ++k) {
       const ChunkView other = Chunk(k);
       if (other.has_header() && other.header().magic == wire::kChunkMagic) {
         taken_over.insert(key(other, other.header().previous));

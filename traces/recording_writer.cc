@@ -185,12 +185,25 @@ void RecordingWriter::Thread::Publish(const void* record) {
   ++used_;
 }
 
+// As the agent's hooks do, whose spans say how long they were busy.
+void RecordingWriter::Thread::Count(const wire::Record& record) {
+  if (record.kind == wire::kKindSpan && record.stage == wire::kRead &&
+      slot_ < wire::kMaxProcesses &&
+      (record.flags & (wire::kFlagBusy | wire::kFlagMapped)) == wire::kFlagBusy) {
+    wire::ProcessSlot& slot = recording_.header().processes[slot_];
+    const bool network = (record.flags & wire::kFlagNetwork) != 0;
+    __atomic_fetch_add(network ? &slot.bytes_network : &slot.bytes_dataset, record.bytes,
+                       __ATOMIC_RELAXED);
+  }
+}
+
 bool RecordingWriter::Thread::Write(wire::Record record) {
   if (!Room(1)) {
     return false;
   }
   record.check = wire::CheckOf(&record);
   Publish(&record);
+  Count(record);
   __atomic_store_n(&chunk_->committed, used_, __ATOMIC_RELEASE);
   return true;
 }

@@ -61,6 +61,7 @@ class RecordingWriter {
     [[nodiscard]] bool Room(std::uint32_t records);
     bool Claim();
     void Publish(const void* record);
+    void Count(const wire::Record& record);
 
     RecordingWriter& recording_;
     std::uint32_t slot_;

@@ -233,9 +233,9 @@ std::string ToJson(const ValidationReport& r) {
       r.kind == ValidationReport::Kind::kPacked ? "packed" : "recording", r.major, r.minor,
       r.file_size.value, r.sound(), r.processes, r.threads, r.spans, r.unfinished, r.named,
       r.nameless, r.events, r.counters, Seconds(r.duration), l.dropped_events, l.damaged_records,
-      l.damaged_bytes, l.damaged_chunks, l.lost_threads, l.truncated, l.unsealed,
-      r.balanced, BalanceJson(r.files), BalanceJson(r.sockets), r.lost_elsewhere.value,
-      r.kernel.value, r.hooked.value);
+      l.damaged_bytes, l.damaged_chunks, l.lost_threads, l.truncated, l.unsealed, r.balanced,
+      BalanceJson(r.files), BalanceJson(r.sockets), r.lost_elsewhere.value, r.kernel.value,
+      r.hooked.value);
   for (std::size_t i = 0; i < r.problems.size(); ++i) {
     out += i > 0 ? "," : "";
     AppendJson(out, r.problems[i]);

@@ -246,6 +246,7 @@ TEST_F(LinearTest, WhatAKilledProgramLeftIsReadAndFinished) {
   EXPECT_EQ(LookAt(trace_).state, LiveState::kComplete);
   const std::uint64_t joined = BytesIn(trace_);
   EXPECT_GT(joined, 0u);
+  EXPECT_EQ(joined % kSampleSize % 4096, 0u);  // the last one in part, by reads of 4096 bytes
   const auto finished = FinishFromSegment(trace_);
   ASSERT_TRUE(finished.has_value()) << finished.error().message;
   EXPECT_EQ(BytesIn(trace_), joined);
