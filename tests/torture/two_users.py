@@ -46,6 +46,13 @@ def as_nobody(action):
     return text
 
 
+def attack_as_nobody(action):
+    """The same for an attack that must come about, whatever it then achieves."""
+    said = as_nobody(action)
+    if said != "None":
+        raise Failure("the attack did not come about: %s" % said)
+
+
 def files_of_root(*folders):
     found = []
     for folder in folders:
@@ -127,7 +134,7 @@ class Place:
         if (process.returncode, out) != (status, expected):
             raise Failure("status %d and %r instead of %d and %r; %s" % (
                 process.returncode, out[-200:], status, expected[-200:], err[-300:]))
-        with open(self.target, encoding="utf-8") as file:
+        with open(self.target, encoding="utf-8", errors="replace") as file:
             if file.read() != "root's own":
                 raise Failure("a file of root was overwritten")
         return err
@@ -185,7 +192,7 @@ def planted_links(run, mode, alone):
             place = Place(run, mode, "links%d%s" % (number, kind))
             to = {"file": place.target, "nothing": os.path.join(place.private, "new"), "device": "/dev/null"}[kind]
             link = os.path.join(place.open, name)
-            as_nobody(lambda: os.symlink(to, link))
+            attack_as_nobody(lambda: os.symlink(to, link))
             place.end(place.start(victim("paced", 20, 0)), alone)
             if os.path.exists(os.path.join(place.private, "new")):
                 raise Failure("wrote through a link at %s" % name)
@@ -208,7 +215,7 @@ def planted_files(run, mode, alone):
     for number, name in enumerate(("t.penstock", "t.penstock.part")):
         path = lambda place: os.path.join(place.open, name)  # noqa: E731, B023
         place = Place(run, mode, "fifo%d" % number)
-        as_nobody(lambda: os.mkfifo(path(place), 0o666))
+        attack_as_nobody(lambda: os.mkfifo(path(place), 0o666))
         place.end(place.start(victim("paced", 20, 0)), alone)
         place = Place(run, mode, "recording%d" % number)
 
@@ -216,7 +223,7 @@ def planted_files(run, mode, alone):
             with open(path(place), "wb") as file:
                 file.write(contents)
             os.chmod(path(place), 0o666)
-        as_nobody(plant)
+        attack_as_nobody(plant)
         process = place.start(victim("paced", 20, 0))
         place.end(process, alone)
         with open(path(place), "rb") as file:
@@ -242,9 +249,7 @@ def taken_away(run, mode, alone):
                         file.write(b"planted")
                 if how == "link":
                     os.symlink(place.target, path)
-            return "done"
-        if as_nobody(attack) != "done":
-            raise Failure("the attack did not come about")
+        attack_as_nobody(attack)
         place.end(process, alone)
 
 
@@ -258,19 +263,21 @@ def cut_short(run, mode, alone):
             with open(os.path.join(place.open, name), "wb") as file:
                 file.write(contents)
             os.chmod(os.path.join(place.open, name), 0o666)
-    as_nobody(attack)
+    attack_as_nobody(attack)
+
+    def cut():
+        for size in (0, 1 << 22):
+            for name in ("t.penstock", "t.penstock.part"):
+                os.truncate(os.path.join(place.open, name), size)
     process = place.start(victim("paced", READS, 1000))
     while process.poll() is None:
-        as_nobody(lambda: [os.truncate(os.path.join(place.open, name), size)
-                           for size in (0, 1 << 22) for name in ("t.penstock", "t.penstock.part")])
+        attack_as_nobody(cut)
         time.sleep(0.02)
     place.end(process, alone)
 
 
 def outlived(run, mode, alone):
     """a program that outlives its recording, whose ring nobody makes again under the same name"""
-    if mode != "record":
-        return
     place = Place(run, mode, "outlived")
     go, done = os.path.join(place.folder, "go"), os.path.join(place.folder, "done")
     late = " ".join(victim("paced", READS, 1000))
@@ -292,7 +299,7 @@ def outlived(run, mode, alone):
             with open(path, "wb") as file:
                 file.write(copies[path])
             os.chmod(path, 0o666)
-    as_nobody(attack)
+    attack_as_nobody(attack)
     with open(go, "w", encoding="utf-8"):
         pass
     deadline = time.monotonic() + 60
@@ -311,8 +318,6 @@ def outlived(run, mode, alone):
 def recovery(run, mode, alone):
     """what nobody has left for root to recover: a part, or a ring that bears the name of a lost one"""
     del alone
-    if mode != "record":
-        return
     place = Place(run, mode, "recovery")
     ring = os.path.join(place.shm, "penstock-0-1-0123456789abcdef")
 
@@ -324,20 +329,21 @@ def recovery(run, mode, alone):
         with open(path, "wb") as file:
             file.write(contents)
         os.chmod(path, 0o666)
-    as_nobody(lambda: plant(place.output + ".part", part()))
+    attack_as_nobody(lambda: plant(place.output + ".part", part()))
     done = support.run([support.program("penstock-recover"), place.output], place.environment())
     if done.status != 4 or "another user" not in done.stderr:
         raise Failure("a part of nobody's: %r" % done)
     os.unlink(place.output + ".part")
     with open(place.output + ".part", "wb") as file:
         file.write(part())
-    as_nobody(lambda: plant(ring, bytes(1 << 20)))
+    attack_as_nobody(lambda: plant(ring, bytes(1 << 20)))
     done = support.run([support.program("penstock-recover"), place.output], place.environment())
     if done.status != 4 or "not a file of this user" not in done.stderr:
         raise Failure("a ring of nobody's: %r" % done)
 
 
 CASES = (read_and_written, planted_links, planted_files, taken_away, cut_short, outlived, recovery)
+NEED_A_COLLECTOR = (outlived, recovery)
 
 
 def main():
@@ -347,6 +353,8 @@ def main():
     failed = 0
     for mode in sys.argv[1:] or ("record", "alone"):
         for case in CASES:
+            if mode == "alone" and case in NEED_A_COLLECTOR:
+                continue
             run = harness.Run(quick=True)
             os.chmod(run.folder, 0o755)
             os.chmod(run.shm, 0o755)

@@ -201,8 +201,8 @@ int OutputFile::Rename() {
 Result<void> OutputFile::Commit() {
   if (const Result<bool> kept = KeepName(); !kept) return tl::unexpected<Error>(kept.error());
   // Where a file system or a filter knows no fsync() there is nothing to wait for.
-  const bool synced = !rules_.durable || ::fsync(fd_) == 0 ||
-                      (errno != EIO && errno != ENOSPC && errno != EDQUOT);
+  const bool synced =
+      !rules_.durable || ::fsync(fd_) == 0 || (errno != EIO && errno != ENOSPC && errno != EDQUOT);
   // A network file system says at a close what it could not write. The lock goes with the last
   // descriptor, so after the new name is there.
   const int copy = synced ? ::dup(fd_) : -1;
