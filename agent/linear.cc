@@ -28,6 +28,7 @@ constexpr uint32_t kSweeping = 3;  // beside wire::ChunkState: somebody frees th
 
 int g_segment = -1;
 char g_beside[4200] = {};   // where the run goes on if its file is lost
+long g_user = -1;           // whose the file is
 uint32_t g_relocating = 0;  // a thread looks for the file there
 uint32_t g_finished = 0;    // FinishLinear() has sealed the file
 
@@ -186,12 +187,13 @@ wire::FileHeader* Make(const char* path, bool replace, size_t* size, bool* taken
   return nullptr;
 }
 
-// Opens the output. Somebody may have removed or cut the file, or made another of it: what this run
-// still has goes to the name beside it then.
+// Opens the output. A process that has become another user's (setuid) leaves its chunks in the
+// segment, for the others or a reader. Somebody may have removed or cut the file, or made another
+// of it: what this run still has goes to the name beside it then.
 int OpenOrRelocate() {
   int fd = OpenOutput();
   uint32_t expected = 0;
-  if (fd >= 0 || g_beside[0] == 0 ||
+  if (fd >= 0 || g_beside[0] == 0 || g_user != sys::Call(SYS_geteuid) ||
       !__atomic_compare_exchange_n(&g_relocating, &expected, 1u, false, __ATOMIC_ACQUIRE,
                                    __ATOMIC_RELAXED)) {
     return fd;
@@ -366,6 +368,7 @@ bool NameBeside(const char* out, const char* run, char* name, size_t capacity) {
 
 wire::FileHeader* AttachLinear(size_t* size) {
   const bool fits = NameBeside(g_config.out, g_config.run, g_beside, sizeof g_beside);
+  g_user = sys::Call(SYS_geteuid);
   bool replace = g_config.force;
   // A name may be taken or given up between two looks.
   for (int attempt = 0; attempt < 8; ++attempt) {
