@@ -261,8 +261,27 @@ bool HoldsSomething(const wire::ChunkHeader* chunk) {
          __atomic_load_n(&chunk->state, __ATOMIC_RELAXED) != wire::kChunkFree;
 }
 
+// Its thread has written it and was about to give it another place: what it says of its place is of
+// the records that are there already.
+bool IsBetweenPlaces(const wire::ChunkHeader* chunk) {
+  return __atomic_load_n(&chunk->committed, __ATOMIC_ACQUIRE) == 0 &&
+         __atomic_load_n(&chunk->drained, __ATOMIC_RELAXED) != 0;
+}
+
 // Its header tells readers that it was written, and is counted once.
 bool WriteOutTo(int fd, wire::ChunkHeader* chunk) {
+  if (IsBetweenPlaces(chunk)) {
+    if (!IsDead(chunk)) {
+      return true;
+    }
+    // It may still say what the thread was in the middle of.
+    uint32_t index = 0;
+    if (!TakePlace(&index)) {
+      return false;
+    }
+    __atomic_store_n(&chunk->index, index, __ATOMIC_RELEASE);
+    __atomic_store_n(&chunk->drained, uint64_t{0}, __ATOMIC_RELAXED);
+  }
   const bool first = __atomic_exchange_n(&chunk->drained, uint64_t{1}, __ATOMIC_RELAXED) == 0;
   const bool written = WriteChunk(fd, chunk);
   if (first && written) {

@@ -30,7 +30,7 @@ fi
 
 readonly kLogs=build/test
 readonly kPython=/usr/bin/python3
-readonly kFuzzTargets=(fuzz_trace_reader fuzz_trace_import fuzz_loader_jpeg fuzz_loader_tar)
+readonly kFuzzTargets=(fuzz_trace_reader fuzz_trace_import fuzz_loader_jpeg fuzz_loader_tar fuzz_agent_cupti)
 readonly kFuzzSeconds=${PENSTOCK_FUZZ_SECONDS:-30}
 jobs=$(nproc)
 mkdir -p "$kLogs"

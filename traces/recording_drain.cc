@@ -106,8 +106,18 @@ std::uint64_t RecordingDrain::Impl::Drain(Packer& out, const IsDead& is_dead) {
       progress->store(static_cast<float>(done), std::memory_order_relaxed);
     }
   }
+  // Each thread is asked about once: of one that dies meanwhile, a chunk that took over what was
+  // pending in another would be believed and given back, and then the other as well.
+  std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, bool> answers;
+  const IsDead once = [&](std::uint32_t pid, std::uint64_t start, std::uint32_t tid) {
+    const auto [answer, first] = answers.try_emplace({pid, start, tid}, false);
+    if (first) {
+      answer->second = is_dead(pid, start, tid);
+    }
+    return answer->second;
+  };
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    EndOfLife(i, is_dead, out);
+    EndOfLife(i, once, out);
   }
   clock.Freeze(latest_ticks);
   if (recycle) RetireThreads(is_dead, out);

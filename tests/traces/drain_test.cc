@@ -217,6 +217,40 @@ TEST(DrainTest, ADeadThreadsChunkIsGivenBack) {
   EXPECT_EQ(builder.Build()->span_count(), 2u);
 }
 
+// Killed when it had its new chunk and its old one: the same reads are pending in both. It dies
+// while the collector looks at them, one after the other.
+TEST(DrainTest, ReadsThatArePendingInTwoChunksAreOneSpan) {
+  RecordingWriter recording({.mode = wire::kRing, .chunks = 3});
+  const std::uint32_t slot = recording.AddProcess(7, 1, wire::kRoleOther, -1);
+  const auto write = [&](std::uint32_t tid) {
+    RecordingWriter::Thread thread(recording, slot, tid, "t");
+    ASSERT_TRUE(thread.Write(SpanRecord(recording, wire::kDecode, 0, 1'000'000'000'000, 5)));
+  };
+  write(7);
+  write(7);
+  for (const std::uint32_t i : {0u, 1u}) {
+    wire::PendingRead& read = recording.chunk(i).pending[0];
+    read.first = recording.chunk(i).anchor.ticks + 10;
+    read.last = read.first + 10;
+    read.bytes = 4096;
+  }
+  recording.chunk(1).previous = recording.chunk(0).anchor.ticks;
+  recording.chunk(1).anchor.ticks += 1;
+  RecordingDrain drain(recording.memory(), true);
+  TraceBuilder builder;
+  int asked = 0;
+  const auto dies = [&](std::uint32_t, std::uint64_t, std::uint32_t) { return ++asked > 1; };
+  for (int round = 0; round < 3; ++round) {
+    drain.Drain(builder, dies);
+    drain.Release();
+  }
+  drain.Finish(builder);
+  const auto trace = builder.Build();
+  EXPECT_EQ(trace->span_count(), 3u);
+  EXPECT_EQ(recording.chunk(0).state, wire::kChunkFree);
+  EXPECT_EQ(recording.chunk(1).state, wire::kChunkFree);
+}
+
 // Killed between the compare-and-swap that takes a chunk and the store of its pid.
 TEST(DrainTest, AChunkWhoseClaimerDiedIsGivenBack) {
   RecordingWriter recording({.mode = wire::kRing, .chunks = 2});

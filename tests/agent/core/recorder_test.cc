@@ -4,6 +4,7 @@
 
 #include "agent/recorder.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <setjmp.h>
 #include <sys/wait.h>
@@ -331,6 +332,42 @@ TEST_F(RecorderTest, AChunkWhoseClaimerDiedIsFreed) {
   last->state = wire::kChunkOwned | (slot + 1) << wire::kChunkClaimerShift;
   ReclaimDeadChunks();
   EXPECT_EQ(last->state, wire::kChunkFree);
+  g_header->processes[slot].pid_namespace = 0;
+  g_header->processes[slot].pid = 0;
+}
+
+// Killed when it had written its chunk to the file and emptied it, but not given it another place.
+TEST_F(RecorderTest, AnEmptyChunkIsNotWrittenOverItsRecords) {
+  const pid_t child = fork();
+  if (child == 0) {
+    _exit(0);
+  }
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  const uint32_t slot = wire::kMaxProcesses - 1;
+  g_header->processes[slot].pid = static_cast<uint32_t>(child);
+  g_header->processes[slot].pid_namespace = g_slot->pid_namespace;
+  uint32_t place = 0;
+  ASSERT_TRUE(TakePlace(&place));
+  const std::string records(wire::kChunkSize, 'r');
+  const auto offset = static_cast<off_t>(wire::kHeaderSize + uint64_t{place} * wire::kChunkSize);
+  const int fd = open(g_config.out, O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(pwrite(fd, records.data(), records.size(), offset),
+            static_cast<ssize_t>(records.size()));
+  auto* last =
+      reinterpret_cast<wire::ChunkHeader*>(reinterpret_cast<char*>(g_header) + wire::kHeaderSize +
+                                           uint64_t{g_header->chunk_count - 1} * wire::kChunkSize);
+  ASSERT_EQ(last->state, wire::kChunkFree);
+  last->index = place;
+  last->process = slot;
+  last->drained = 1;
+  last->tid = last->pid = static_cast<uint32_t>(child);
+  last->state = wire::kChunkOwned | (slot + 1) << wire::kChunkClaimerShift;
+  ReclaimDeadChunks();
+  EXPECT_EQ(last->state, wire::kChunkFree);
+  std::string there(records.size(), 0);
+  EXPECT_EQ(pread(fd, there.data(), there.size(), offset), static_cast<ssize_t>(there.size()));
+  EXPECT_TRUE(there == records);
+  close(fd);
   g_header->processes[slot].pid_namespace = 0;
   g_header->processes[slot].pid = 0;
 }

@@ -21,8 +21,6 @@
 namespace penstock::agent::driver {
 namespace {
 
-constexpr std::uint64_t kChunk = wire::kRecordsPerChunk;
-
 void Reap(Ring& ring, pid_t child) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
@@ -35,7 +33,7 @@ TEST(CoreProcessesTest, ChildrenOfThreadsThatRecordLoseNothing) {
   ring.StartDraining(200);
   constexpr int kThreads = 4;
   constexpr int kChildren = 8;
-  constexpr std::uint64_t kEach = kChunk + 100;
+  constexpr std::uint64_t kEach = kRecordsOfChunk + 100;
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&ring, t] {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "agent/fd_table.h"
+#include "agent/pending_reads.h"
 #include "agent/process.h"
 #include "agent/recorder.h"
 #include "tests/agent/core_driver/ring.h"

@@ -2,13 +2,13 @@
 #include "tests/agent/core_driver/ring.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 
 #include "agent/process.h"

@@ -18,6 +18,7 @@
 
 #include "traces/event.h"
 #include "traces/pack.h"
+#include "traces/wire.h"
 
 namespace penstock::agent::driver {
 
@@ -36,6 +37,8 @@ struct Taken {
   std::uint64_t events = 0;
   traces::Losses losses;
 };
+
+inline constexpr std::uint64_t kRecordsOfChunk = wire::kRecordsPerChunk;
 
 // One span, and the fields that Taken expects of it.
 void WriteSpan(std::int64_t writer, std::uint64_t number);

@@ -18,8 +18,6 @@
 namespace penstock::agent::driver {
 namespace {
 
-constexpr std::uint64_t kChunk = wire::kRecordsPerChunk;
-
 // Every span of `writers` x `each` is there once, or `lost` of them are not.
 void ExpectAll(const Taken& taken, std::uint64_t writers, std::uint64_t each, std::uint64_t lost) {
   EXPECT_EQ(taken.twice, 0u);
@@ -34,7 +32,7 @@ TEST(CoreThreadsTest, ThreadsThatWriteAtOnceLoseNothing) {
   Ring ring(64);
   ring.StartDraining(200);
   constexpr std::uint64_t kWriters = 8;
-  constexpr std::uint64_t kEach = 5 * kChunk + 17;
+  constexpr std::uint64_t kEach = 5 * kRecordsOfChunk + 17;
   std::vector<std::thread> threads;
   for (std::uint64_t w = 0; w < kWriters; ++w) {
     threads.emplace_back([w] {
