@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "agent/process.h"
+#include "agent/scratch.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
 
@@ -29,8 +30,8 @@ void FoldLocals(wire::ProcessSlot* slot) {
 }
 
 uint64_t KernelReadBytes() {
-  char text[256];
-  if (sys::ReadFile("/proc/self/io", text, sizeof text) == 0) {
+  PENSTOCK_SCRATCH(text);
+  if (sys::ReadFile("/proc/self/io", text, 256) == 0) {
     return 0;
   }
   const char* p = Find(text, "rchar: ");

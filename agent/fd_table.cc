@@ -84,27 +84,50 @@ bool IsFile(const FdEntry* e, const struct stat& st) {
   return Get(e->device) == st.st_dev && Get(e->inode) == st.st_ino;
 }
 
-FdKind Classify(int fd, FdEntry* e) {
+// In steps that each give their stack back: what follows may attach, in a signal handler.
+enum class Sort { kUnknown, kSocket, kFile, kFileAsOpened, kOther };
+
+__attribute__((noinline)) Sort SortOf(int fd, FdEntry* e) {
   struct stat st;
   if (!StatOf(fd, &st)) {
-    return FdKind::kUnknown;
+    return Sort::kUnknown;
   }
   const bool as_opened = Get(e->named) != 0 && IsFile(e, st);
   NoteFile(e, st);
-  if (S_ISSOCK(st.st_mode)) {
-    struct sockaddr_storage address = {};
-    int size = sizeof address;
-    const bool known =
-        sys::Call(SYS_getsockname, fd, sys::Pointer(&address), sys::Pointer(&size)) == 0;
-    return known && (address.ss_family == AF_INET || address.ss_family == AF_INET6)
-               ? FdKind::kNetwork
-               : FdKind::kOther;
+  return S_ISSOCK(st.st_mode)   ? Sort::kSocket
+         : !S_ISREG(st.st_mode) ? Sort::kOther
+         : as_opened            ? Sort::kFileAsOpened
+                                : Sort::kFile;
+}
+
+__attribute__((noinline)) bool NoteFileOf(int fd, FdEntry* e) {
+  struct stat st;
+  if (!StatOf(fd, &st)) {
+    return false;
   }
-  if (!S_ISREG(st.st_mode)) {
-    return FdKind::kOther;
-  }
-  if (as_opened) {
-    return static_cast<FdKind>(Get(e->named));
+  NoteFile(e, st);
+  return true;
+}
+
+__attribute__((noinline)) bool IsInternet(int fd) {
+  struct sockaddr_storage address = {};
+  int size = sizeof address;
+  return sys::Call(SYS_getsockname, fd, sys::Pointer(&address), sys::Pointer(&size)) == 0 &&
+         (address.ss_family == AF_INET || address.ss_family == AF_INET6);
+}
+
+FdKind Classify(int fd, FdEntry* e) {
+  switch (SortOf(fd, e)) {
+    case Sort::kUnknown:
+      return FdKind::kUnknown;
+    case Sort::kSocket:
+      return IsInternet(fd) ? FdKind::kNetwork : FdKind::kOther;
+    case Sort::kOther:
+      return FdKind::kOther;
+    case Sort::kFileAsOpened:
+      return static_cast<FdKind>(Get(e->named));
+    case Sort::kFile:
+      break;
   }
   Let(&e->named, 0u);
   Let(&e->object, uint64_t{0});
@@ -178,10 +201,8 @@ void OnOpen(int fd, uint64_t start, const char* path) {
   }
   PENSTOCK_SCRATCH(name);
   const size_t size = NameOpened(path, name);
-  struct stat st;
-  if (size != 0 && StatOf(fd, &st)) {
+  if (size != 0 && NoteFileOf(fd, e)) {
     const bool dataset = IsDatasetPath(name, size);
-    NoteFile(e, st);
     Let(&e->object, dataset ? Intern(name, size) : uint64_t{0});
     Let(&e->named, static_cast<uint32_t>(dataset ? FdKind::kDataset : FdKind::kOther));
   }

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "agent/process.h"
+#include "agent/scratch.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
 
@@ -36,8 +37,8 @@ uint64_t Limit(int resource) {
 
 // The n-th number of /proc/self/statm, in bytes; the largest number there is if it cannot be read.
 uint64_t Used(int n) {
-  char text[128];
-  if (sys::ReadFile("/proc/self/statm", text, sizeof text) == 0) {
+  PENSTOCK_SCRATCH(text);
+  if (sys::ReadFile("/proc/self/statm", text, 128) == 0) {
     return ~uint64_t{0};
   }
   const char* p = text;

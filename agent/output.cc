@@ -8,6 +8,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include <new>
+
+#include "agent/scratch.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
 
@@ -97,7 +100,7 @@ bool IsOfRun(int fd, uint64_t run) {
 }
 
 // A trace of this user that may be replaced when that was asked for.
-bool MayBeReplaced(const char* path) {
+__attribute__((noinline)) bool MayBeReplaced(const char* path) {
   const int fd = sys::Open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) {
     return false;
@@ -124,7 +127,7 @@ long Publish(const char* from, const char* to, bool replace, int link_flags) {
 }
 
 // Made whole without a name, then linked: one that is killed here leaves nothing.
-long CreateNameless(const char* path, const wire::FileHeader* header) {
+__attribute__((noinline)) long CreateNameless(const char* path, const wire::FileHeader* header) {
   Text folder{g_name, sizeof g_name};
   folder.Add(path, static_cast<size_t>(BaseName(path) - path));
   const int fd = sys::Open(g_name, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
@@ -196,7 +199,8 @@ long CreateOutput(const char* path, const wire::FileHeader* header, bool replace
 
 void RememberOutput(const char* path, uint64_t run, int fd) {
   const uint32_t known = __atomic_load_n(&g_known, __ATOMIC_ACQUIRE);
-  struct stat st = {};
+  PENSTOCK_SCRATCH(memory);
+  struct stat& st = *new (memory) struct stat;
   if (known == 2 || sys::Call(SYS_fstat, fd, sys::Pointer(&st)) != 0) {
     return;
   }

@@ -8,7 +8,7 @@ namespace {
 // Each thread is known by the address of this.
 __thread char t_self = 0;
 
-constexpr uint32_t kBuffers = 8;
+constexpr uint32_t kBuffers = 16;
 struct Buffer {
   const void* owner;  // atomic
   char data[kScratch];

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "agent/scratch.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
 
@@ -39,13 +40,14 @@ int64_t OffsetOf(const char* text, const char* name) {
 
 TimeOffsets OwnTimeOffsets() {
   // The file speaks of the children's namespace, which after unshare() is not the caller's.
-  char own[64];
-  char children[64];
-  const long n = sys::Readlink("/proc/self/ns/time", own, sizeof own);
-  const long m = sys::Readlink("/proc/self/ns/time_for_children", children, sizeof children);
-  char text[256];
+  PENSTOCK_SCRATCH(text);
+  constexpr size_t kLink = 64;
+  char* const own = text + 1024;
+  char* const children = own + kLink;
+  const long n = sys::Readlink("/proc/self/ns/time", own, kLink);
+  const long m = sys::Readlink("/proc/self/ns/time_for_children", children, kLink);
   if (n <= 0 || n != m || __builtin_memcmp(own, children, static_cast<size_t>(n)) != 0 ||
-      sys::ReadFile("/proc/self/timens_offsets", text, sizeof text) == 0) {
+      sys::ReadFile("/proc/self/timens_offsets", text, 1024) == 0) {
     return {};
   }
   return {OffsetOf(text, "monotonic"), OffsetOf(text, "boottime")};
