@@ -30,7 +30,7 @@ constexpr TimeNs kForgetPeriod{1'000'000'000};
 // What was seen of a process is told some 3,000 times in its first five minutes, and 2,000 times in
 // each doubling of its age: ten times a second for a day would be more counters than spans.
 constexpr std::int64_t kToldPerAge = 3000;
-constexpr TimeNs kLongestPeriod{5'000'000'000};
+constexpr TimeNs kLongestProcessPeriod{5'000'000'000};
 constexpr std::uint64_t kBigProcess = 50u << 20;
 // A walk that took t is repeated after 600 t at the soonest, and all walks together get a
 // thousandth of the cores' time; the first ones of small processes need not wait for that.
@@ -252,7 +252,8 @@ void ProcSampler::Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked&
     tracked.next_memory = now + TimeNs{200'000'000};
     tracked.next_maps = now + TimeNs{500'000'000};
   }
-  const TimeNs period{std::min((now - tracked.first).value / kToldPerAge, kLongestPeriod.value)};
+  const TimeNs period{
+      std::min((now - tracked.first).value / kToldPerAge, kLongestProcessPeriod.value)};
   const bool tell = last || now >= tracked.next_tell;
   if (tell) tracked.next_tell = now + period;
   quiet_ = !tell;
