@@ -25,7 +25,7 @@ namespace penstock::record {
 namespace {
 
 constexpr TimeNs kOpenedPeriod{5'000'000'000};
-constexpr std::int64_t kToldPerAge = 3000;
+constexpr std::int64_t kGpuPerAge = 3000;
 constexpr TimeNs kLongestGpuPeriod{5'000'000'000};
 constexpr std::size_t kMostEarly = 4096;
 constexpr std::size_t kRecordsAtOnce = 64;
@@ -150,7 +150,7 @@ void GpuSampler::AddCounter(const GpuRecord& record) {
   Told& told = at->second;
   if (record.at < told.next.value) return;
   const std::int64_t age = record.at - first_counter_.value;
-  told.next.value = record.at + std::min(age / kToldPerAge, kLongestGpuPeriod.value);
+  told.next.value = record.at + std::min(age / kGpuPerAge, kLongestGpuPeriod.value);
   early_.push_back({TimeNs{record.at}, told.name, ProcessId{0}, record.value});
   if (early_.size() > kMostEarly) early_.pop_front();
 }

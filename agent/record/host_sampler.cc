@@ -14,7 +14,7 @@ namespace {
 
 constexpr TimeNs kShmPeriod{200'000'000};  // a batch stays for about a step
 constexpr TimeNs kMemoryPeriod{1'000'000'000};
-constexpr std::int64_t kTakenPerAge = 3000;  // as ProcSampler
+constexpr std::int64_t kHostPerAge = 3000;  // as ProcSampler
 constexpr TimeNs kLongestHostPeriod{5'000'000'000};
 
 }  // namespace
@@ -32,7 +32,7 @@ void HostSampler::Add(ProcessId process, StringId name, Bytes value, TimeNs now)
 
 void HostSampler::Sample(ProcessId process, TimeNs now, bool last) {
   if (first_.value == 0) first_ = now;
-  const TimeNs period{std::min((now - first_).value / kTakenPerAge, kLongestHostPeriod.value)};
+  const TimeNs period{std::min((now - first_).value / kHostPerAge, kLongestHostPeriod.value)};
   if (last || now >= next_shm_) {
     next_shm_ = now + std::max(kShmPeriod, period);
     struct statfs info {};
