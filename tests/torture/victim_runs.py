@@ -212,7 +212,7 @@ class Place:
             file.seek(LANES_AT)
             for _ in range(min(lanes, MAX_LANES)):
                 key, folded, count, is_volatile = struct.unpack_from("<QQII", file.read(LANE_BYTES))
-                if not is_volatile:
+                if key != 0 and not is_volatile:  # 0: it was killed before it was one
                     outcome.lanes[key] = (folded, count)
         ours = {row[0] for row in outcome.rows}
         outcome.orphans = sorted(status for pid, status in outcome.orphans if pid in ours)
@@ -323,7 +323,9 @@ def accounted(place, mode, traced, sums):
             found.append(Difference(mode, "unreadable", report["error"].replace(place.folder, "")))
             continue
         if report["problems"] or report["damaged"] or report["truncated"]:
-            found.append(Difference(mode, "unsound", "%s" % report["problems"]))
+            found.append(Difference(mode, "unsound", "%s%s%s" % (
+                report["problems"], ", %d damaged" % report["damaged"] if report["damaged"] else "",
+                ", cut short" if report["truncated"] else "")))  # fmt: skip
         dropped += report["dropped"]
         lost_in_all += report["lost_bytes"]
         for pid, _, amount, _, _ in report["processes"]:
