@@ -68,7 +68,7 @@ class Maker:
         self.alien = False  # another user, or behind a filter: not everything works from then on
         self.depth = 0
         self.made = 0
-        self.static = False  # within a static program
+        self.static = False  # within a program that passes LD_PRELOAD on, without the agent
         self.doomed = False  # it is ended at an unknown moment: it must make no files
         self.flavour = "glibc"
 
@@ -106,7 +106,7 @@ class Maker:
 
     def other(self):
         kinds = [kind for kind in self.flavours if kind not in ("glibc", "python")]
-        if self.static:  # without the agent, but with LD_PRELOAD: others would refuse that
+        if self.static:  # those would refuse it
             kinds = [kind for kind in kinds if kind == "static"]
         return self.pick("glibc", "glibc", "glibc", *kinds)
 
@@ -307,7 +307,7 @@ class Maker:
             body = [self.pick("pyread %d", "pypread %d 1000 5") % self.file() for _ in range(self.pick(1, 3))]
         else:
             self.depth += 1
-            static, self.static = self.static, self.static or flavour == "static"
+            static, self.static = self.static, self.static or flavour in ("static", "musl")
             body = self.episode()
             if self.depth < 3 and self.chance(50):
                 body += self.body(1)
@@ -361,7 +361,7 @@ class Maker:
         if self.chance(40):
             block = self.block(self.loose(body) + ["~jump"])
             lines.append("handle %s %s %s volatile" % (number, block, flags))
-            inner = self.block(["%s %d" % (which, self.pick(500, 3000)), "until %d %d" % (slot, self.size())])
+            inner = self.block(["~%s %d" % (which, self.pick(500, 3000)), "until %d %d" % (slot, self.size())])
             return lines + ["~try %s" % inner, "%s 0" % which]
         lines.append("handle %s %s %s volatile" % (number, self.block(self.loose(body)), flags))
         work = self.block(["pread %d %d %d" % (slot, self.size(), self.pick(0, 5)), "seek %d 0" % slot])
@@ -481,7 +481,7 @@ class Maker:
         if how == "exec":
             self.depth += 1
             flavour = self.other()
-            static, self.static = self.static, self.static or flavour == "static"
+            static, self.static = self.static, self.static or flavour in ("static", "musl")
             block = self.block(self.episode() + (self.end(child) if self.depth < 3 else []))
             self.static = static
             self.depth -= 1
