@@ -15,6 +15,7 @@ import struct
 import subprocess
 import tempfile
 import time
+import zlib
 
 CELLS, FILES = 64, 16
 ROWS_AT, MAX_ROWS, ROW_BYTES = 16, 1024, 8 + CELLS * 32
@@ -144,7 +145,9 @@ class Place:
                    self.folder, "0", "1", "5" if program.flavour in UNTRACED else "4"]  # fmt: skip
         environment = {key: value for key, value in os.environ.items()
                        if not key.startswith(("PENSTOCK", "LD_", "ASAN", "PYTHON"))}  # fmt: skip
-        environment.update(PENSTOCK_SHM=self.shm, PENSTOCK_DATA=os.path.join(self.folder, "set"))
+        environment.update(PENSTOCK_DATA=os.path.join(self.folder, "set"))
+        if zlib.crc32(program.text().encode()) % 4 == 0:  # else memory of System V, as users have it
+            environment.update(PENSTOCK_SHM=self.shm)
         output = os.path.join(traces, "T.penstock")
         if mode == "bare":
             environment.update(LD_PRELOAD=self.places.agent, PENSTOCK_OUT=output)
