@@ -99,7 +99,7 @@ def work(number, job, tasks, results, places, seed, want):
             index = tasks.get()
             if index is None:
                 return
-            program = programs.make("%s.%d" % (seed, index), flavours)
+            program = programs.make("%s.%d" % (seed, index), flavours, want.avoid)
             verdict = runs.examine(place, program, want.modes, options_of(index))
             verdict.leave_out(want.ignore)
             kept = []
@@ -214,6 +214,8 @@ def main():
     parser.add_argument("--shrink", type=int, default=3, help="how many of one sort each job shrinks")
     parser.add_argument("--flavours", type=lambda text: tuple(text.split(",")),
                         help="default: glibc,static,musl,asan,python, as far as they are built")  # fmt: skip
+    parser.add_argument("--avoid", default=(), type=lambda text: tuple(text.split(",")),
+                        help="what programs shall not do: " + ", ".join(programs.AVOIDABLE))  # fmt: skip
     parser.add_argument("--ignore", default="", type=lambda text: tuple(text.split(",")),
                         help="sorts of differences to leave out: missing,results,...")  # fmt: skip
     parser.add_argument("--modes", default="bare,record", type=lambda text: tuple(text.split(",")))
@@ -232,7 +234,7 @@ def main():
         (os.environ["PENSTOCK_BIN"], os.environ["PENSTOCK_AGENT_LIB"], os.environ["PENSTOCK_TORTURE"])))  # fmt: skip
     if want.show:
         for index in range(want.first, want.first + want.programs):
-            print(programs.make("%s.%d" % (want.seed, index), places.flavours()).text())
+            print(programs.make("%s.%d" % (want.seed, index), places.flavours(), want.avoid).text())
         return 0
     return replay(places, want) if want.replay else campaign(places, want)
 

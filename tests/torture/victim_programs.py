@@ -14,6 +14,8 @@ READS = ("read", "pread", "readv", "preadv", "preadv2", "readchk", "preadchk")
 SAFE = ("pread", "preadv", "read")  # also in handlers and sandboxes
 AT_OFFSET = ("pread", "preadv", "preadv2", "preadchk")
 SIGNALS = ("USR1", "USR2", "HUP", "INT", "QUIT", "ALRM", "PROF", "CHLD")
+# What can be left out, while a difference of that sort is known and being mended.
+AVOIDABLE = ("sandbox", "drop", "busy", "rawclose")
 ERRORS = (errno.EPERM, errno.EMFILE, errno.ENOSYS, errno.ENOMEM, errno.EACCES, errno.EINTR)
 
 
@@ -56,8 +58,9 @@ class Program:
 class Maker:
     """Makes one program. `slots`: names of descriptors that are nobody else's, and what they are."""
 
-    def __init__(self, seed, flavours):
+    def __init__(self, seed, flavours, avoid=()):
         self.random = random.Random(seed)
+        self.avoid = avoid  # of AVOIDABLE
         self.flavours = flavours
         self.blocks = {0: []}
         self.next_slot = 0
@@ -65,7 +68,7 @@ class Maker:
         self.alien = False  # another user, or behind a filter: not everything works from then on
         self.depth = 0
         self.made = 0
-        self.static = False  # within a static program
+        self.static = False  # within a program that passes LD_PRELOAD on, without the agent
         self.doomed = False  # it is ended at an unknown moment: it must make no files
         self.flavour = "glibc"
 
@@ -103,7 +106,7 @@ class Maker:
 
     def other(self):
         kinds = [kind for kind in self.flavours if kind not in ("glibc", "python")]
-        if self.static:  # without the agent, but with LD_PRELOAD: others would refuse that
+        if self.static:  # those would refuse it
             kinds = [kind for kind in kinds if kind == "static"]
         return self.pick("glibc", "glibc", "glibc", *kinds)
 
@@ -152,7 +155,8 @@ class Maker:
         return slot, "fd", ["%s %d %d" % (how, slot, self.file())]
 
     def closing(self, slot):
-        return self.pick("close", "close", "close", "rawclose") + " %d" % slot
+        how = self.pick("close", "close", "close", "rawclose")
+        return "%s %d" % ("close" if "rawclose" in self.avoid else how, slot)
 
     def episode(self):
         """One descriptor's life, or a part of it: what is read, through how many numbers."""
@@ -169,7 +173,7 @@ class Maker:
             lines.append(self.reading(self.pick(*names), kind))
             if kind == "fd" and self.chance(15):
                 more = self.slot()
-                how = self.pick("dup", "dup2", "duphigh", "rawdup2")
+                how = self.pick("dup", "dup2", "duphigh", "rawdup2" if "rawclose" not in self.avoid else "dup2")
                 if how in ("dup2", "rawdup2"):
                     lines.append("open %d %d" % (more, self.file()))
                 lines.append("%s %d %d%s" % (how, names[-1], more, " 90" if how == "duphigh" else ""))
@@ -183,7 +187,7 @@ class Maker:
         lines = ["many %d %d" % (first, count),
                  "manyreads %d %d %d %d" % (first, count, self.pick(1, 100, 3000), self.pick(1, 2, 9))]
         if self.chance(20):
-            lines.append(self.pick("closeall", "closerange"))
+            lines.append(self.pick("closeall", "closerange" if "rawclose" not in self.avoid else "closeall"))
         return lines
 
     def passing(self):
@@ -233,6 +237,8 @@ class Maker:
 
     def busy_at_the_end(self):
         """Threads that read while the program ends."""
+        if "busy" in self.avoid:
+            return []
         slot, lines = self.slot(), []
         lines.append("open %d %d" % (slot, self.file()))
         for _ in range(self.pick(1, 2, 4)):
@@ -301,7 +307,7 @@ class Maker:
             body = [self.pick("pyread %d", "pypread %d 1000 5") % self.file() for _ in range(self.pick(1, 3))]
         else:
             self.depth += 1
-            static, self.static = self.static, self.static or flavour == "static"
+            static, self.static = self.static, self.static or flavour in ("static", "musl")
             body = self.episode()
             if self.depth < 3 and self.chance(50):
                 body += self.body(1)
@@ -355,7 +361,7 @@ class Maker:
         if self.chance(40):
             block = self.block(self.loose(body) + ["~jump"])
             lines.append("handle %s %s %s volatile" % (number, block, flags))
-            inner = self.block(["%s %d" % (which, self.pick(500, 3000)), "until %d %d" % (slot, self.size())])
+            inner = self.block(["~%s %d" % (which, self.pick(500, 3000)), "until %d %d" % (slot, self.size())])
             return lines + ["~try %s" % inner, "%s 0" % which]
         lines.append("handle %s %s %s volatile" % (number, self.block(self.loose(body)), flags))
         work = self.block(["pread %d %d %d" % (slot, self.size(), self.pick(0, 5)), "seek %d 0" % slot])
@@ -393,12 +399,16 @@ class Maker:
     def limits(self):
         what = self.pick("NOFILE", "NOFILE", "FSIZE", "AS", "AS", "DATA", "STACK", "MEMLOCK", "ABSOLUTE", "LOCKALL",
                          "NPROC", "DROP", "CORE")  # fmt: skip
+        if what in ("LOCKALL", "NPROC", "DROP") and "drop" in self.avoid:
+            what = "CORE"
         if what == "NOFILE":
             child = self.task()  # programs that it would execute cannot even open their libraries
             inside = ["rlimit NOFILE %d" % self.pick(3, 4, 10, 50), *self.many(), *self.episode()]
             return ["flush", "fork %d %s" % (child, self.block(inside)), "wait %d" % child]
         if what == "FSIZE":
-            return ["rlimit FSIZE %d" % self.pick(0, 1000, 65536), *self.episode()]
+            child = self.task()  # a file that grows too large is the end of it
+            inside = self.block(["rlimit FSIZE %d" % self.pick(0, 1000, 65536), *self.episode()])
+            return ["flush", "fork %d %s" % (child, inside), "wait %d" % child]
         if what == "AS":
             room, child = self.pick(1, 4, 32) << 20, self.task()  # threads would share it as it comes
             inside = ["rlimit AS +%d" % room, "grab %d" % (room // 2), *self.episode(), "grab %d" % (2 * room)]
@@ -435,6 +445,8 @@ class Maker:
     def oddity(self):
         what = self.pick("umask 63", "umask 511", "chdir", "dumpable 0", "noclock", "lowfd", "heap 3000000",
                          "ignore CHLD", "closerange", "closestandard", "deep 100000")  # fmt: skip
+        if (what == "noclock" and "sandbox" in self.avoid) or (what == "closerange" and "rawclose" in self.avoid):
+            what = "lowfd"
         if what in ("closestandard", "closerange"):
             return ["flush", what, *self.episode()]
         return [what, *self.episode()]
@@ -469,7 +481,7 @@ class Maker:
         if how == "exec":
             self.depth += 1
             flavour = self.other()
-            static, self.static = self.static, self.static or flavour == "static"
+            static, self.static = self.static, self.static or flavour in ("static", "musl")
             block = self.block(self.episode() + (self.end(child) if self.depth < 3 else []))
             self.static = static
             self.depth -= 1
@@ -491,15 +503,15 @@ class Maker:
         return ["flush", "double %d %s %d" % (self.task(), body, self.pick(0, 2000, 100000, 600000))]
 
 
-def make(seed, flavours=("glibc",)):
+def make(seed, flavours=("glibc",), avoid=()):
     """The program of a number."""
-    maker = Maker(seed, flavours)
+    maker = Maker(seed, flavours, avoid)
     if maker.chance(5):
         maker.flavour = maker.other()
     lines = maker.body(maker.pick(1, 1, 2, 3, 4))
     if maker.chance(4):
         lines += maker.daemon()
-    if maker.chance(18):
+    if maker.chance(18) and "sandbox" not in avoid:
         lines += maker.sandbox()
     lines += maker.end()
     maker.blocks[0] = lines

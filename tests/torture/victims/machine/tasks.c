@@ -172,8 +172,11 @@ static char** Program(const struct Op* op, int at, int same_process) {
   if (same_process) flags |= g_flags & kFirst;
   const int lost = Has(op, "clean") && (g_flags & kUnseen);
   if ((strcmp(flavour, "glibc") != 0 && !python) || (flags & kAlien) || lost) flags |= kUnseen;
-  // A program that the agent must keep out of does not hand it on.
-  if (lost || strcmp(flavour, "musl") == 0 || strcmp(flavour, "asan") == 0) flags |= kAlien;
+  // A program that the agent must keep out of does not hand it on, nor a static one without
+  // LD_PRELOAD.
+  if (lost || (Has(op, "clean") && strcmp(flavour, "static") == 0) ||
+      strcmp(flavour, "musl") == 0 || strcmp(flavour, "asan") == 0)
+    flags |= kAlien;
   if (t_lane->volatile_) flags |= kVolatile;
   snprintf(g_program, sizeof g_program, "%s/bin/machine_%s", g_folder, flavour);
   snprintf(g_block, sizeof g_block, "%ld", op->number[at + 1]);
