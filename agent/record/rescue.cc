@@ -39,6 +39,11 @@ class Joiner final : public ForwardingPacker {
     const auto known = texts_.find(text);
     return inner().Intern(known != texts_.end() ? std::string_view(known->second) : text);
   }
+  // Names and paths that the drain has no text for yet come this way.
+  StringId AddString(std::string_view text) override {
+    const auto known = texts_.find(text);
+    return known != texts_.end() ? inner().Intern(known->second) : inner().AddString(text);
+  }
   ProcessId AddProcess(const traces::ProcessInfo& process) override {
     const ProcessKey key{process.pid, process.process_start};
     const auto known = processes_.find(key);

@@ -11,6 +11,7 @@ record  the same under penstock record, of which calls fail as well. A trace tha
         finished by penstock recover; if there is none, a line says so.
 recover after everybody was killed. It says what failed, and a second try finds all there was.
 """
+import ctypes
 import glob
 import hashlib
 import json
@@ -25,7 +26,6 @@ import support
 
 TORTURE = os.environ.get("PENSTOCK_TORTURE", "")
 READS = 7  # files that the victim reads to their end
-REPLACES = bool(os.environ.get("PENSTOCK_REPLACES"))
 LIMIT = 30  # seconds; a run takes 0.1
 
 
@@ -45,6 +45,13 @@ def validate(path):
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
+def nameless(path):
+    """Spans of which only the hash of the name is known."""
+    done = subprocess.run([support.program("penstock-export"), path, "--to", "jsonl"], text=True,
+                          stdout=subprocess.PIPE, check=True)  # fmt: skip
+    return sum('"object":"#' in line for line in done.stdout.splitlines())
+
+
 def whole(summary):
     """Nothing of it is damaged or missing but what was counted."""
     losses = summary["losses"]
@@ -52,23 +59,24 @@ def whole(summary):
         losses[key] for key in ("damaged_records", "damaged_bytes", "damaged_chunks", "truncated"))
 
 
-def segments(pids):
-    """System V segments that these processes have made."""
-    found = []
+def all_segments():
+    """System V segments of this host: id, and the process that made it."""
     with open("/proc/sysvipc/shm", encoding="utf-8") as file:
         next(file)
-        for line in file:
-            fields = line.split()
-            if int(fields[4]) in pids:
-                found.append(int(fields[1]))
-    return found
+        return {int(line.split()[1]): int(line.split()[4]) for line in file}
+
+
+def segments(ended):
+    """Those that a run has made. Process ids come again: others' that were there do not count."""
+    return [segment for segment, maker in all_segments().items()
+            if maker in ended.result["pids"] and segment not in ended.before]  # fmt: skip
 
 
 class Ended:
     """A run: the tool's result, what the program printed, and its folder."""
 
-    def __init__(self, place, done, result):
-        self.place, self.result = place, result
+    def __init__(self, place, done, result, before):
+        self.place, self.result, self.before = place, result, before
         self.status = result["status"]
         self.stdout, self.stderr = done
 
@@ -92,6 +100,9 @@ class Workplace:
     """What all runs share: the files that are read, an old trace, how the program ends alone."""
 
     def __enter__(self):
+        # Segments of our own, if that may be: a recording looks at all that a host has, and what
+        # many killed processes leave is gone with us.
+        ctypes.CDLL(None).unshare(0x08000000)  # CLONE_NEWIPC
         self.folder = tempfile.mkdtemp(prefix="penstock-failpoints-")
         self.shm = tempfile.mkdtemp(prefix="failpoints-", dir="/dev/shm")
         self.files = []
@@ -119,6 +130,7 @@ class Workplace:
     def run(self, place, options, command, extra):
         """`command` under the tool."""
         result = os.path.join(place.folder, "result")
+        before = set(all_segments())
         with open(os.path.join(place.folder, "stdout"), "w+b") as stdout, \
                 open(os.path.join(place.folder, "stderr"), "w+b") as stderr:  # fmt: skip
             environment = support.environment({"PENSTOCK_SHM": place.shm, "PENSTOCK_AGENT": support.AGENT, **extra})
@@ -131,7 +143,7 @@ class Workplace:
                 file.seek(0)
                 texts.append(file.read().decode("utf-8", "replace"))
         with open(result, encoding="utf-8") as file:
-            return Ended(place, texts, json.load(file))
+            return Ended(place, texts, json.load(file), before)
 
 
 class Mode:
@@ -204,14 +216,20 @@ class Mode:
             return False
         return digest(path) == self.workplace.old_digest
 
+    def made(self, case, ended):
+        """The new traces: all but the earlier one, if it is as it was."""
+        old = self.check_old(case, ended)
+        return [path for path in sorted(glob.glob(ended.place.out + "/*.penstock"))
+                if not (old and path == ended.place.trace)]  # fmt: skip
+
     def check_trace(self, case, path, all_reads):
         summary = validate(path)
         name = os.path.basename(path)
         if summary is None:
             case.problems.append("%s: validate refuses it" % name)
         elif not whole(summary):
-            case.problems.append("%s: is damaged: %s" % (name, summary))
-        elif all_reads and summary["spans"] < READS:
+            case.problems.append("%s: is damaged: %s %s" % (name, summary["problems"], summary["losses"]))
+        elif all_reads and summary["spans"] < self.reads:
             losses = summary["losses"]
             if losses["dropped_events"] + losses["lost_threads"] == 0:
                 case.notes.append("%s %s: reads are missing and not counted" % (self.name, case.failure))
@@ -238,9 +256,8 @@ class Bare(Mode):
             self.check_program(case, ended)
             if ended.stderr != self.workplace.alone.stderr:
                 case.problems.append("stderr: %r" % ended.stderr[-200:])
-        # PENSTOCK_REPLACES: the agent of before replaced a finished trace.
         old = self.check_old(case, ended)
-        if case.variant and not old and case.failure and not REPLACES:
+        if case.variant and not old:
             case.problems.append("the earlier trace was replaced")
         made = [path for path in sorted(glob.glob(ended.place.out + "/*"))
                 if not (old and path == ended.place.trace)]  # fmt: skip
@@ -250,7 +267,7 @@ class Bare(Mode):
                 (case.notes if excused else case.problems).append("left: %s" % suffix(path))
                 continue
             before = self.check_trace(case, path, not killed)
-            if not before or not before["losses"]["unsealed"] and not segments(ended.result["pids"]):
+            if not before or not before["losses"]["unsealed"] and not segments(ended):
                 continue
             done = recover(ended.place, path)
             if done.returncode == 0:
@@ -259,11 +276,11 @@ class Bare(Mode):
                     case.problems.append("recover: %s" % after)
             else:
                 case.notes.append("bare %s: recover: %s" % (case.failure, plain(ended.place, done.stderr)))
-        if not made and not case.failure and not (case.variant and REPLACES):
+        if not made and not case.failure:
             case.problems.append("no trace was made")
         if not made and not killed:
             case.notes.append("bare %s: not traced" % case.failure)
-        left = segments(ended.result["pids"])
+        left = segments(ended)
         # Of one that was killed before it had a file, or when it had finished that; or the kernel
         # would not remove it. The next recording does.
         excused = killed or case.failure == "ENOMEM+" or ":shmctl:" in case.point
@@ -312,6 +329,8 @@ class Record(Mode):
         """The command was not run, and a line says why: it or the agent was not found, say."""
         early = case.point.startswith("penstock-record:0:") or ":execve:" in case.point
         said = len(ended.stderr.splitlines()) == 1 or ended.result["muted"]
+        if case.failure == "ENOMEM+" and ended.status == -6:  # from the start there was no memory at all
+            return ended.stdout == ""
         return early and ended.stdout == "" and said and ended.status in (3, 126, 127)
 
     def command(self, place):
@@ -332,38 +351,37 @@ class Record(Mode):
         elif killed and of_launcher and not all_killed and ended.stdout not in ("", self.workplace.alone.stdout):
             case.problems.append("the launcher was killed, the program printed %r" % ended.stdout)
         for line in ended.stderr.splitlines():
-            if not line.startswith("penstock-record: "):
+            if not line.startswith(("penstock-record: ", "terminate called")):
                 case.problems.append("stderr: %r" % line)
-        old = self.check_old(case, ended)
-        part = os.path.exists(place.trace + ".part")
-        if part:
-            done = recover(place)
+        for part in glob.glob(place.out + "/*.part"):
+            done = recover(place, part)
             if done.returncode not in (0, 4) or len(done.stderr.splitlines()) != 1:
                 case.problems.append("recover: %d %r" % (done.returncode, done.stderr))
-            if done.returncode == 0:
-                old = False
-            else:
+            if done.returncode != 0:
                 case.notes.append("record %s: recover: %s" % (case.failure, plain(place, done.stderr)))
-        if os.path.exists(place.trace) and not old:
-            self.check_trace(case, place.trace, not killed)
-        elif not killed and not ended.stderr and not ended.result["muted"]:
-            case.problems.append("no trace, and nothing was said")
-        elif not killed:
+        made = self.made(case, ended)
+        for path in made:
+            self.check_trace(case, path, not killed)
+        said = [line for line in ended.stderr.splitlines() if "recording to" not in line]
+        if not made and not killed:
             case.notes.append("record %s: not traced: %s" % (case.failure, shown(ended)))
+            if not said and not ended.result["muted"]:
+                case.problems.append("no trace, and nothing was said")
         excused = case.failure in ("EIO+", "ENOMEM+")  # nothing can be removed then
         for path in sorted(glob.glob(place.out + "/*")):
-            if path != place.trace and not (path == place.trace + ".part" and killed) and not excused:
+            if not path.endswith(".penstock") and not excused and not (path.endswith(".part") and killed):
                 case.problems.append("left: %s; said %r" % (suffix(path), shown(ended)[-160:]))
-        rings = os.listdir(place.shm) + segments(ended.result["pids"])
-        if rings and not (killed or excused or ":unlink:" in case.point):
+        rings = os.listdir(place.shm) + segments(ended)
+        if rings and not (killed or excused or ":unlink:" in case.point or ":shmctl:" in case.point):
             case.problems.append("a ring is left")
         elif rings:
             case.notes.append("record %s: a ring is left (the next recorder removes it)" % case.failure)
-        remove(segments(ended.result["pids"]))
+        remove(segments(ended))
 
 
 class Recover(Mode):
     name = "recover"
+    reads = READS + 3  # some of them were on the disk, some are in the ring
 
     def is_ours(self, point):
         return point.split(":")[0] == "penstock-recover"
@@ -372,44 +390,46 @@ class Recover(Mode):
         return [support.program("penstock-recover"), place.trace]
 
     def prepare(self, place, taken):
-        """Everybody is killed when the program has read all."""
-        super().prepare(place, taken)
+        """Everybody is killed when the program has read all; then the name is taken."""
         told = os.path.join(place.folder, "told")
         point = "torture_failpoints_victim:0.1:pause:1"
-        command = support.record(place.trace, [*self.workplace.victim, "--wait", told, *self.workplace.files],
-                                 "--gpu", "off", "--buffer", "2M")  # fmt: skip
-        self.workplace.run(place, ["--at", point, "--do", "all"], command, {})
+        command = support.record(place.trace, [*self.workplace.victim, "--wait", told, place.trace + ".part",
+                                               *self.workplace.files], "--gpu", "off", "--buffer", "1M")  # fmt: skip
+        place.recorded = self.workplace.run(place, ["--at", point, "--do", "all"], command, {})
         assert os.path.exists(told) and os.path.exists(place.trace + ".part"), os.listdir(place.out)
+        super().prepare(place, taken)
 
     def check(self, case, ended):
         place = ended.place
         killed = ended.result["killed"] != 0
-        old = self.check_old(case, ended)
-        finished = os.path.exists(place.trace) and not old
-        if not killed and (ended.status == 0) != finished:
-            case.problems.append("status %d, but the trace %s there" % (ended.status, "is" if finished else "is not"))
+        made = self.made(case, ended)
+        if not killed and (ended.status == 0) != bool(made):
+            case.problems.append("status %d, but the trace %s there" % (ended.status, "is" if made else "is not"))
         if not killed and len(ended.stderr.splitlines()) != 1 and not ended.result["muted"]:
             case.problems.append("said %r" % ended.stderr)
         if not killed and ended.status not in (0, 3, 4):
             case.problems.append("status %d, said %r" % (ended.status, ended.stderr))
-        if not finished:
+        if not made or os.path.exists(place.trace + ".part"):
             again = recover(place)
             if again.returncode != 0:
                 case.problems.append("a second try: %d %r" % (again.returncode, again.stderr))
-        elif os.path.exists(place.trace + ".part") or os.path.exists(place.trace + ".saved"):
-            again = recover(place)
-            case.notes.append("recover %s: left behind, and then: %s" % (
-                case.failure, again.stderr.replace(place.out + "/", "").strip()))  # fmt: skip
-        if os.path.exists(place.trace):
-            summary = self.check_trace(case, place.trace, True)
-            if summary and summary["spans"] != READS:
-                case.problems.append("%d spans of %d" % (summary["spans"], READS))
+            made = self.made(case, ended)
+        if not made:
+            case.problems.append("there is no trace")
+        for path in made:
+            summary = self.check_trace(case, path, True)
+            if summary and summary["spans"] != self.reads:
+                case.problems.append("%d spans of %d" % (summary["spans"], self.reads))
+            if nameless(path):
+                case.problems.append("%d objects have no name" % nameless(path))
         for path in sorted(glob.glob(place.out + "/*")):
-            if path != place.trace:
+            if not path.endswith(".penstock"):
                 case.problems.append("left: %s" % suffix(path))
-        rings = os.listdir(place.shm) + segments(ended.result["pids"])
+        rings = os.listdir(place.shm) + segments(place.recorded)
+        excused = killed or case.failure in ("EIO+", "ENOMEM+") or ":unlink:" in case.point or ":shmctl:" in case.point
         if rings:
-            (case.notes if killed else case.problems).append("recover: a ring is left")
+            (case.notes if excused else case.problems).append("recover %s: a ring is left" % case.failure)
+        remove(segments(place.recorded))
 
 
 def modes(workplace):

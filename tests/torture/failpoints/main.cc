@@ -181,6 +181,7 @@ void Tracer::Break(Task& task, bool point) {
       if (task.call == SYS_brk) {
         registers.rdi = 0;  // the break stays where it is: that is how brk fails
         task.fail = false;
+        task.restore = true;
       } else if (task.call != SYS_close) {
         registers.orig_rax = ~0ull;
       }
@@ -188,6 +189,7 @@ void Tracer::Break(Task& task, bool point) {
     case Kind::kShort:
       if (registers.rdx < 2) return;
       registers.rdx /= 2;
+      task.restore = true;
       break;
     case Kind::kKill:
     case Kind::kAll:
@@ -211,7 +213,7 @@ void Tracer::Break(Task& task, bool point) {
 void Tracer::OnCall(Task& task, const __ptrace_syscall_info& info) {
   task.call = static_cast<long>(info.entry.nr);
   for (int i = 0; i < 6; ++i) task.arguments[i] = info.entry.args[i];
-  task.fail = task.kill = task.kill_all = false;
+  task.fail = task.restore = task.kill = task.kill_all = false;
   if (!started_) return;
   const std::string& whose = CodeAt(task, info.instruction_pointer);
   const int index = ++task.made[{whose, task.call}];
@@ -239,13 +241,19 @@ void Tracer::OnCall(Task& task, const __ptrace_syscall_info& info) {
 }
 
 void Tracer::OnReturn(Task& task, const __ptrace_syscall_info& info) {
-  if (task.fail) {
-    user_regs_struct registers{};
+  user_regs_struct registers{};
+  if (task.fail || task.restore) {
     if (Trace(PTRACE_GETREGS, task.tid, 0, reinterpret_cast<unsigned long>(&registers)) == 0) {
-      registers.rax = static_cast<unsigned long long>(-static_cast<long>(arguments_.failure.error));
+      if (task.fail) {
+        registers.rax =
+            static_cast<unsigned long long>(-static_cast<long>(arguments_.failure.error));
+      }
+      registers.rdi = task.arguments[0];
+      registers.rdx = task.arguments[2];
       Trace(PTRACE_SETREGS, task.tid, 0, reinterpret_cast<unsigned long>(&registers));
     }
-  } else if (log_ && started_) {
+  }
+  if (!task.fail && log_ && started_) {
     log_->Add(task, static_cast<long>(info.exit.rval));
   }
   if (task.kill) {
@@ -256,7 +264,7 @@ void Tracer::OnReturn(Task& task, const __ptrace_syscall_info& info) {
     ++killed_;
     KillAll();
   }
-  task.fail = task.kill = task.kill_all = false;
+  task.fail = task.restore = task.kill = task.kill_all = false;
 }
 
 void Tracer::OnStop(pid_t tid, int status) {

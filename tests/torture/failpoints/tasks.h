@@ -31,6 +31,7 @@ struct Task {
   std::uint64_t arguments[6] = {};
   // What is still to be done at the end of the call it is in.
   bool fail = false;
+  bool restore = false;  // an argument was changed, which the code around the call still knows
   bool kill = false;
   bool kill_all = false;
 };

@@ -2,12 +2,14 @@
 //
 // The program of which every failure is tried. It does the same calls in the same order every time:
 // reads three files (its arguments), in two threads that live at the same time and take turns, and
-// again in a child; prints what it has read; ends with 3. With "--wait FILE" first, it makes FILE and
-// sleeps for ever when it has read.
+// again in a child; prints what it has read; ends with 3. With "--wait FILE PART" first, it reads
+// twice more, in threads that end, until PART has grown (the collector has written what was read so
+// far), and once again; then it makes FILE and sleeps for ever.
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,12 +48,32 @@ static void* Thread(void* number) {
   return NULL;
 }
 
+static long Size(const char* path) {
+  struct stat info;
+  return stat(path, &info) == 0 ? (long)info.st_size : 0;
+}
+
+static void* Once(void* unused) {
+  Sum(files[0]);
+  return unused;
+}
+
+static void ReadOnceInThread(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, Once, NULL);
+  pthread_join(thread, NULL);
+}
+
 int main(int count, char** values) {
   const char* told = NULL;
-  if (count == 6 && strcmp(values[1], "--wait") == 0) {
+  const char* part = NULL;
+  long before = 0;
+  if (count == 7 && strcmp(values[1], "--wait") == 0) {
     told = values[2];
-    values += 2;
-    count -= 2;
+    part = values[3];
+    before = Size(part);
+    values += 3;
+    count -= 3;
   }
   if (count != 4) {
     return 2;
@@ -77,6 +99,12 @@ int main(int count, char** values) {
   printf("first %ld threads %ld %ld child %x\n", first, sums[0], sums[1], (unsigned)status);
   fflush(NULL);
   if (told != NULL) {
+    ReadOnceInThread();
+    ReadOnceInThread();
+    while (Size(part) <= before) {
+      usleep(1000);
+    }
+    Sum(files[2]);
     close(open(told, O_WRONLY | O_CREAT, 0600));
     for (;;) {
       pause();
