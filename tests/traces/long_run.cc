@@ -240,7 +240,7 @@ struct Memory {
   }
 };
 
-bool Nobody(std::uint32_t, std::uint64_t, std::uint32_t) {
+bool NobodyDies(std::uint32_t, std::uint64_t, std::uint32_t) {
   return false;
 }
 
@@ -265,13 +265,13 @@ Result<std::uint64_t> Record(const Options& options, Memory& memory) {
       // As the collector: long before the ring is full.
       if (program.images() - flushed > 30'000) {
         flushed = program.images();
-        drain.Drain(**packer, Nobody);
+        drain.Drain(**packer, NobodyDies);
         if (auto done = (*packer)->Flush(); !done) return tl::unexpected<Error>(done.error());
         drain.Release();
       }
     }
     ring.AddAnchor(kStart + s * kSecond);
-    drain.Drain(**packer, Nobody);
+    drain.Drain(**packer, NobodyDies);
     for (std::uint32_t p = 0; p < 9 * options.processes; ++p) {
       (*packer)->AddCounter({.at = TimeNs{static_cast<std::int64_t>(kStart + s * kSecond)},
                              .name = counter,

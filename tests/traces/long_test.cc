@@ -254,7 +254,7 @@ class Watching final : public record::ForwardingPacker {
   std::uint32_t processes = 0;
 };
 
-bool Nobody(std::uint32_t, std::uint64_t, std::uint32_t) {
+bool NobodyDies(std::uint32_t, std::uint64_t, std::uint32_t) {
   return false;
 }
 
@@ -278,7 +278,7 @@ TEST(LongTest, ProcessesThatComeAndGoAreWrittenAndForgotten) {
     thread.Exit();
     ended.emplace_back(pid, p + 1);
     if (ended.size() < 200) continue;
-    drain.Drain(out, Nobody);
+    drain.Drain(out, NobodyDies);
     drain.Retire(ended, out);
     EXPECT_EQ(ended.size(), 200u);  // nothing was given back yet
     ASSERT_TRUE(out.Flush().has_value());
