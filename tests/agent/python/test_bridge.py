@@ -4,10 +4,12 @@ import glob
 import os
 import re
 import subprocess
+import sys
 import unittest
 
 import harness
 
+sys.path.insert(0, harness.AGENT)
 HEADERS = glob.glob(os.path.join(harness.HERE, "..", "..", "..", "traces", "wire*.h"))
 
 
@@ -48,7 +50,4 @@ class BridgeTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    import sys
-
-    sys.path.insert(0, harness.AGENT)
     unittest.main()

@@ -211,7 +211,7 @@ TEST_F(NvmlTest, EveryLevelAboveNvtxHasIt) {
   EXPECT_EQ(Record({"--gpu", "nvtx"}), 7);
   EXPECT_EQ(Fact(trace(), "gpu.nvml"), "");
   for (const char* level : {"nvml", "calls", "cupti", "yield", "auto"}) {
-    EXPECT_EQ(Record({"--gpu", level}), 7);
+    EXPECT_EQ(Record({"--force", "--gpu", level}), 7);
     EXPECT_NE(Fact(trace(), "gpu.nvml"), "") << level;
   }
 }
