@@ -75,7 +75,7 @@ class Recorded(runs.Alone):
         # The limit is the program's; the recorder has its own.
         inner = [sys.executable, "-c", "import os, resource, sys\nresource.setrlimit(%d, (%d, %d))\n"
                  "os.execv(sys.argv[1], sys.argv[1:])" % (kind, value, value), *command]  # fmt: skip
-        line = [record, "--quiet", "-o", self.trace, "--", *inner]
+        line = [record, "--quiet", "--force", "-o", self.trace, "--", *inner]
         self.assertEqual(run(line, environment(), self.folder), alone)
 
     def test_locked_memory(self):
