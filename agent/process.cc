@@ -271,7 +271,7 @@ void StandDown(uint32_t feature) {
   }
   sys::Shut();
   g_config.on = false;  // children that are exec'ed are not brought back either
-  g_tsc = false;  // Now() finds the gate shut
+  g_tsc = false;        // Now() finds the gate shut
 }
 
 bool RunsInMemoryOfParent() {

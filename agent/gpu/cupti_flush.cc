@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "agent/anchor.h"
 #include "agent/gpu/cupti_buffers.h"
 #include "agent/gpu/cupti_calls.h"
 #include "agent/gpu/cupti_decode.h"
@@ -21,7 +22,6 @@
 #include "agent/gpu/device_records.h"
 #include "agent/gpu/level.h"
 #include "agent/hook.h"
-#include "agent/anchor.h"
 #include "agent/process.h"
 #include "agent/strings.h"
 #include "agent/symver.h"

@@ -34,11 +34,14 @@ Losses that are counted are no failure: a recording has room for 512 processes a
 agent alone for 512 in all, and a read by a signal handler that interrupts the agent at work on the
 same thread is dropped. `penstock report` shows them first.
 
-## Bounds
+PROMISES## Bounds
 
 | what | bound |
 |---|---|
-| collector | 64 MB ring (`--buffer`), up to 1 Mi spans in memory (some 80 MB) before they are packed, and some kilobytes for every process that recorded something |
+| collector | 64 MB ring (`--buffer`), up to 393,216 spans in memory (some 30 MB) before they are packed, 70 MB of dictionaries; processes, threads and files that are gone cost nothing |
+| threads that record at a time | one chunk of 64 KiB each: 1,022 with the default ring; more are counted as lost, and a larger `--buffer` holds more |
+| distinct paths | each has one id up to some 3 million; beyond that a path may have several |
+| a run without a collector | 64 MB of shared memory, of which only what is touched counts; 512 processes in all |
 | `--keep 60s` | the file: at most some three times the last 60 s, whatever the length of the run, and each distinct path once; memory as above |
 | a full disk | the ring, and 64 MB of packed sections, wait until there is room; beyond that the agents count what they drop |
 | reading a packed trace of F bytes | what it decodes to: 256 MiB + 256 F; what lies beyond is skipped and counted as damage |
