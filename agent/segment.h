@@ -24,8 +24,8 @@ void RemoveSegment(int id);
 // Number of processes that have it attached; 0 also if there is no such segment.
 uint64_t Attachments(int id);
 
-// Removes segments of this user that hold a recording which all of its processes have left for six
-// hours: nobody came to join it to its file.
+// Removes segments of this user that hold a recording which all of its processes have left: after
+// six hours, and where more than 64 are left the oldest. Nobody came to join them to their files.
 void RemoveStaleSegments();
 
 // Where a ring is, as PENSTOCK_ARENA says it: "sysv:ID:UUID" (decimal, hexadecimal) or a path.

@@ -19,6 +19,7 @@
 #include <ctime>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -112,23 +113,31 @@ bool IsOurs(const shmid_ds& info) {
   return info.shm_perm.uid == geteuid() && info.shm_perm.cuid == geteuid();
 }
 
-// The same as RemoveStale() for segments: nobody is attached, and nobody came to recover it.
+// The same as RemoveStale() for segments: nobody is attached, and nobody came to recover it. A host
+// has 4,096 for everybody, so of many the oldest go sooner.
 void RemoveStaleSegments() {
+  constexpr std::time_t kYoung = 10;  // one that is just made is nobody's yet
+  constexpr std::size_t kMostLeft = 64;
+  std::vector<std::pair<std::time_t, int>> left;
   shmid_ds info{};
   const int highest = shmctl(0, SHM_INFO, &info);
   for (int i = 0; i <= highest; ++i) {
     info = {};
     const int id = shmctl(i, SHM_STAT, &info);
-    const std::time_t now = std::time(nullptr);
-    if (id < 0 || !IsOurs(info) || info.shm_nattch != 0 || info.shm_segsz < kSmallest ||
-        now - std::max(info.shm_dtime, info.shm_ctime) < kRecoverable) {
-      continue;
-    }
+    if (id < 0 || !IsOurs(info) || info.shm_nattch != 0 || info.shm_segsz < kSmallest) continue;
     void* at = shmat(id, nullptr, SHM_RDONLY);
     if (at == reinterpret_cast<void*>(-1)) continue;
     const bool recording = std::memcmp(at, wire::kMagic, sizeof wire::kMagic) == 0;
     shmdt(at);
-    if (recording) shmctl(id, IPC_RMID, nullptr);
+    if (recording) left.emplace_back(std::max(info.shm_dtime, info.shm_ctime), id);
+  }
+  std::sort(left.begin(), left.end());
+  const std::time_t now = std::time(nullptr);
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const bool many = left.size() - i > kMostLeft;
+    if (now - left[i].first >= (many ? kYoung : kRecoverable)) {
+      shmctl(left[i].second, IPC_RMID, nullptr);
+    }
   }
 }
 
