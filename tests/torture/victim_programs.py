@@ -508,6 +508,8 @@ def make(seed, flavours=("glibc",), avoid=()):
     maker = Maker(seed, flavours, avoid)
     if maker.chance(5):
         maker.flavour = maker.other()
+        # What starts from a program without the agent keeps LD_PRELOAD: nobody takes it out for ASan.
+        maker.static = maker.flavour in ("static", "musl")
     lines = maker.body(maker.pick(1, 1, 2, 3, 4))
     if maker.chance(4):
         lines += maker.daemon()
