@@ -105,7 +105,7 @@ std::unique_ptr<ChunkBytes> CopyChunk(const ChunkView& chunk, std::span<const st
     const ChunkView::PendingReads pending = chunk.Pending();
     const std::uint32_t committed = pending.committed;
     std::memcpy(copy->data(), bytes.data(), bytes.size());
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    FinishReads();
     if (__atomic_load_n(&h.index, __ATOMIC_RELAXED) == index &&
         __atomic_load_n(&h.sequence, __ATOMIC_RELAXED) == sequence && chunk.pid() == pid &&
         chunk.committed() >= committed) {
