@@ -30,7 +30,8 @@ struct ChunkState {
   std::string text;
 };
 
-// What was read before is read before what follows. ThreadSanitizer knows no fences, and gcc says so.
+// What was read before is read before what follows. ThreadSanitizer knows no fences, and
+// gcc says so.
 inline void FinishReads() {
 #if defined(__SANITIZE_THREAD__)
   __asm__ volatile("" ::: "memory");
