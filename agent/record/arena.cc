@@ -125,19 +125,19 @@ void RemoveStaleSegments() {
     info = {};
     const int id = shmctl(i, SHM_STAT, &info);
     if (id < 0 || !IsOurs(info) || info.shm_nattch != 0 || info.shm_segsz < kSmallest) continue;
-    void* at = shmat(id, nullptr, SHM_RDONLY);
-    if (at == reinterpret_cast<void*>(-1)) continue;
-    const bool recording = std::memcmp(at, wire::kMagic, sizeof wire::kMagic) == 0;
-    shmdt(at);
-    if (recording) left.emplace_back(std::max(info.shm_dtime, info.shm_ctime), id);
+    left.emplace_back(std::max(info.shm_dtime, info.shm_ctime), id);
   }
   std::sort(left.begin(), left.end());
   const std::time_t now = std::time(nullptr);
   for (std::size_t i = 0; i < left.size(); ++i) {
     const bool many = left.size() - i > kMostLeft;
-    if (now - left[i].first >= (many ? kYoung : kRecoverable)) {
-      shmctl(left[i].second, IPC_RMID, nullptr);
-    }
+    if (now - left[i].first < (many ? kYoung : kRecoverable)) break;
+    // Looked at only now: that counts as being left again.
+    void* at = shmat(left[i].second, nullptr, SHM_RDONLY);
+    if (at == reinterpret_cast<void*>(-1)) continue;
+    const bool recording = std::memcmp(at, wire::kMagic, sizeof wire::kMagic) == 0;
+    shmdt(at);
+    if (recording) shmctl(left[i].second, IPC_RMID, nullptr);
   }
 }
 
