@@ -219,6 +219,13 @@ struct Plan {
 };
 
 bool NeedsRepair(int dir, const char* path, char* const* env, ExecScratch* scratch, Plan* plan) {
+  if (HasOwnFilter()) {
+    plan->absent = 0;
+    plan->preload = Preloads(env, &plan->count);
+    plan->leave = true;
+    return plan->count < kMaxVariables && plan->preload != nullptr &&
+           Find(plan->preload, g_config.agent) != nullptr;
+  }
   if (path == nullptr) {
     return false;
   }
@@ -286,6 +293,12 @@ bool MayLook() {
   return g_config.on && !sys::IsShut() && !ChildIsLockedIn();
 }
 
+// What a program starts behind a filter of its own comes without the agent, which would make system
+// calls of which that filter does not know.
+bool MustLeave() {
+  return HasOwnFilter() && g_config.agent[0] != 0;
+}
+
 // The file that execvp() would run.
 const char* SearchPath(const char* file, ExecScratch* scratch) {
   if (Find(file, "/") != nullptr) {
@@ -318,6 +331,7 @@ const char* SearchPath(const char* file, ExecScratch* scratch) {
 
 using penstock::agent::ExecScratch;
 using penstock::agent::MayLook;
+using penstock::agent::MustLeave;
 using penstock::agent::NeedsRepair;
 using penstock::agent::Plan;
 using penstock::agent::Repair;
@@ -326,7 +340,7 @@ using penstock::agent::SearchPath;
 // Runs `call` with `env_to_use`: `env`, or a repaired copy. `target` may use `scratch`. The
 // preloads of a child that do not fit the scratch stay as they are.
 #define PENSTOCK_EXEC(dir, target, env, call)                                                      \
-  if (!MayLook()) {                                                                                \
+  if (!MayLook() && !MustLeave()) {                                                                \
     char* const* env_to_use = (env);                                                               \
     return call;                                                                                   \
   }                                                                                                \

@@ -30,33 +30,42 @@ bool PrctlLocksIn(int option, unsigned long argument) {
          (option == PR_SET_TSC && argument == PR_TSC_SIGSEGV);
 }
 
+bool Filters(int option) {
+  return option == PR_SET_SECCOMP;
+}
+
 bool SeccompLocksIn(long operation) {
   return operation == SECCOMP_SET_MODE_STRICT || operation == SECCOMP_SET_MODE_FILTER;
 }
 
 __thread uint32_t t_child_locked_in = 0;
+uint32_t g_filtered = 0;
 
-__attribute__((noinline)) void LockIn() {
+__attribute__((noinline)) void LockIn(bool filter) {
   if (!g_config.on) {
+    g_filtered |= filter ? 1u : 0u;  // after NO_NEW_PRIVS, say
     return;
   }
   const int saved = errno;
   if (RunsInMemoryOfParent()) {
     t_child_locked_in = 1;  // what the parent records is no business of this child
   } else {
+    g_filtered |= filter ? 1u : 0u;
     StandDown(wire::kFeatureSandboxed);
   }
   errno = saved;
 }
 
 __attribute__((noinline)) void LookAt(long number, long a, long b) {
-  if ((number == SYS_prctl && PrctlLocksIn(static_cast<int>(a), static_cast<unsigned long>(b))) ||
-      (number == SYS_seccomp && SeccompLocksIn(a))) {
-    LockIn();
+  if (number == SYS_prctl && PrctlLocksIn(static_cast<int>(a), static_cast<unsigned long>(b))) {
+    LockIn(Filters(static_cast<int>(a)));
+  }
+  if (number == SYS_seccomp && SeccompLocksIn(a)) {
+    LockIn(true);
   }
 #if defined(__x86_64__)
   if (number == SYS_arch_prctl && a == kSetCpuid && b == 0) {
-    LockIn();
+    LockIn(false);
   }
 #endif
   if (number == SYS_mlockall) {
@@ -74,6 +83,10 @@ bool ChildIsLockedIn() {
   return t_child_locked_in != 0;
 }
 
+bool HasOwnFilter() {
+  return g_filtered != 0;
+}
+
 }  // namespace penstock::agent
 
 PENSTOCK_EXPORT int prctl(int option, ...) {
@@ -85,7 +98,7 @@ PENSTOCK_EXPORT int prctl(int option, ...) {
   }
   va_end(list);
   if (penstock::agent::PrctlLocksIn(option, arguments[0])) {
-    penstock::agent::LockIn();
+    penstock::agent::LockIn(penstock::agent::Filters(option));
   }
   return PENSTOCK_REAL(prctl)(option, arguments[0], arguments[1], arguments[2], arguments[3]);
 }

@@ -9,4 +9,7 @@ namespace penstock::agent {
 // makes no system call of its own then. Stays true for the parent, on this one thread.
 bool ChildIsLockedIn();
 
+// The program has installed a seccomp filter.
+bool HasOwnFilter();
+
 }  // namespace penstock::agent

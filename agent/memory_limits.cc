@@ -146,7 +146,9 @@ void TrimRing() {
   char* const chunks = reinterpret_cast<char*>(g_header) + wire::kHeaderSize;
   const uint32_t count = g_header->chunk_count;
   for (uint32_t i = 0; i < count; ++i) {
-    if (IsOwn(reinterpret_cast<wire::ChunkHeader*>(chunks + uint64_t{i} * wire::kChunkSize))) {
+    // A forked child that has recorded nothing yet has none.
+    if (*g_guard != 0 &&
+        IsOwn(reinterpret_cast<wire::ChunkHeader*>(chunks + uint64_t{i} * wire::kChunkSize))) {
       g_kept[i / 64] |= uint64_t{1} << i % 64;
     }
   }
@@ -178,7 +180,7 @@ void BeforeLockingAll(int flags) {
     __atomic_store_n(&g_locks_future, 1u, __ATOMIC_RELAXED);
   }
   if (!MayLockAnything()) {
-    if ((flags & MCL_CURRENT) != 0 && g_header != nullptr && *g_guard != 0) {
+    if ((flags & MCL_CURRENT) != 0 && g_header != nullptr) {
       NoteLimited();
       TrimRing();
     }
