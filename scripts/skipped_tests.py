@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names the tests that ctest counts as passed or not run although they, or cases in them, were skipped.
 
-Run: skipped_tests.py FILE [--strict]    FILE: what `ctest --output-junit FILE` wrote
+Run: skipped_tests.py FILE [--gpu-tests NAMES] [--strict]
+FILE: what `ctest --output-junit FILE` wrote. NAMES: a file with the names of the tests that need a GPU,
+a line each; CMake before 3.29 writes no labels.
 
 Prints a line for each: the test, what of it, and why. Exit status 0; with --strict 1 if one was skipped
 that needs no GPU and nothing newer than this system has (the continuous integration calls it so).
@@ -24,13 +26,13 @@ REASONS = (re.compile(r"^skipped: *(.*)$", re.MULTILINE),  # our own scripts
            re.compile(r"^.*: Skipped\n(.*)$", re.MULTILINE))  # GoogleTest  # fmt: skip
 
 
-def skipped(root):
+def skipped(root, gpu_tests=frozenset()):
     """Yields (test, reason, needed): `needed` is "gpu" or "newer" for a skip that is all right, else ""."""
     for test in root.iter("testcase"):
         name = test.get("name")
         output = test.findtext("system-out") or ""
         labels = [one.get("value", "") for one in test.iter("property") if one.get("name") == "cmake_labels"]
-        gpu = any("gpu" in value.split(";") for value in labels)
+        gpu = name in gpu_tests or any("gpu" in value.split(";") for value in labels)
         cases = [(case, reason) for case, _, reason in CASE.findall(output)]
         if test.get("status") in ("notrun", "disabled"):
             found = next((one.group(1) for one in (reason.search(output) for reason in REASONS) if one), "")
@@ -48,10 +50,14 @@ def skipped(root):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file")
+    parser.add_argument("--gpu-tests")
     parser.add_argument("--strict", action="store_true")
     options = parser.parse_args()
-    bad = 0
-    for name, reason, needed in skipped(xml.etree.ElementTree.parse(options.file).getroot()):
+    bad, gpu_tests = 0, frozenset()
+    if options.gpu_tests:
+        with open(options.gpu_tests, encoding="utf-8") as file:
+            gpu_tests = frozenset(file.read().splitlines())
+    for name, reason, needed in skipped(xml.etree.ElementTree.parse(options.file).getroot(), gpu_tests):
         bad += not needed
         print("%s (%s)%s" % (name, reason, {"gpu": " [needs a GPU]", "newer": " [needs newer wheels]"}.get(needed, "")))
     return 1 if bad and options.strict else 0

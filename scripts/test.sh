@@ -100,7 +100,9 @@ run_preset() {
   fi
   # What was skipped proves nothing: it is named, and where everything can be had it is a failure.
   [[ ${CI:-} != true ]] || strict=(--strict)
-  if ! skipped=$("$kPython" -B scripts/skipped_tests.py "$kLogs/$preset-tests.xml" "${strict[@]}" 2>&1); then
+  ctest --preset "$preset" -N -L gpu | sed -nE 's/^ *Test +#[0-9]+: //p' >"$kLogs/$preset-gpu-tests.txt"
+  if ! skipped=$("$kPython" -B scripts/skipped_tests.py "$kLogs/$preset-tests.xml" \
+    --gpu-tests "$kLogs/$preset-gpu-tests.txt" "${strict[@]}" 2>&1); then
     failure "$preset: tests were skipped that need no GPU"
   fi
   [[ -z $skipped ]] || summary+=("$preset: $(wc -l <<<"$skipped") skipped:" "  ${skipped//$'\n'/$'\n'  }")

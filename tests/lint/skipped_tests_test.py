@@ -15,12 +15,14 @@ def one_of(name, output, status="run", label=""):
 
 
 class SkippedTests(unittest.TestCase):
-    def run_(self, *cases, strict=False):
+    def run_(self, *cases, strict=False, gpu_tests=""):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "tests.xml"
             file.write_text("<testsuite>" + "".join(cases) + "</testsuite>", encoding="utf-8")
-            done = subprocess.run([sys.executable, "-B", SCRIPT, file, *(["--strict"] if strict else [])], text=True,
-                                  stdout=subprocess.PIPE, check=False)  # fmt: skip
+            names = pathlib.Path(folder) / "gpu.txt"
+            names.write_text(gpu_tests, encoding="utf-8")
+            done = subprocess.run([sys.executable, "-B", SCRIPT, file, "--gpu-tests", names, *(["--strict"] if strict else [])],
+                                  text=True, stdout=subprocess.PIPE, check=False)  # fmt: skip
         return done.returncode, done.stdout.splitlines()
 
     def test_what_passed_is_not_named(self):
@@ -37,6 +39,12 @@ class SkippedTests(unittest.TestCase):
     def test_a_gpu_may_be_missing(self):
         self.assertEqual((0, ["GpuTest.Pixels (no driver) [needs a GPU]"]),
                          self.run_(one_of("GpuTest.Pixels", "g.cc:27: Skipped\nno driver\n", "notrun", "gpu"), strict=True))  # fmt: skip
+
+    def test_tests_that_need_a_gpu_are_known_by_name_where_there_are_no_labels(self):
+        case = one_of("GpuTest.Pixels", "g.cc:27: Skipped\nno driver\n", "notrun")
+        self.assertEqual((0, ["GpuTest.Pixels (no driver) [needs a GPU]"]),
+                         self.run_(case, strict=True, gpu_tests="other\nGpuTest.Pixels\n"))  # fmt: skip
+        self.assertEqual(1, self.run_(case, strict=True)[0])
 
     def test_cases_inside_a_test_that_passed_are_named(self):
         output = ("test_mounts (hostile_test.Hostile.test_mounts) ... skipped 'no mount'\n"
