@@ -64,7 +64,8 @@ void RecordingDrain::Impl::TakeSpan(const wire::Record& record, Thread& thread, 
   const std::uint64_t end_ticks = record.start + record.duration;
   const TimeNs start = clock.ToNs(record.start);
   const TimeNs end = clock.ToNs(end_ticks);
-  if (start.value < earliest_ns || end.value > latest_ns) {
+  // Anchors that contradict each other may turn a span round.
+  if (start.value < earliest_ns || end.value > latest_ns || end < start) {
     Damaged(1);
     return;
   }
