@@ -2,16 +2,12 @@
 #include "agent/record/arena.h"
 
 #include <fcntl.h>
-#include <sys/ipc.h>
 #include <sys/resource.h>
-#include <sys/shm.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -138,31 +134,6 @@ TEST(ArenaTest, ARingInUseIsNotTakenForALeftover) {
   EXPECT_TRUE(std::filesystem::exists(kept->path()));
   kept->Unlink();
   other->Unlink();
-}
-
-TEST(ArenaTest, OfManySegmentsThatWereLeftTheOldestGo) {
-  std::vector<int> ids;
-  for (int i = 0; i < 70; ++i) {
-    const int id = shmget(IPC_PRIVATE, wire::kHeaderSize + 8 * wire::kChunkSize, IPC_CREAT | 0600);
-    ASSERT_GE(id, 0) << std::strerror(errno);
-    void* at = shmat(id, nullptr, 0);
-    std::memcpy(at, wire::kMagic, sizeof wire::kMagic);
-    shmdt(at);
-    ids.push_back(id);
-  }
-  sleep(11);  // those that were just made are nobody's yet
-  ArenaRequest request;
-  request.buffer = Bytes{4u << 20};
-  auto arena = Arena::Create(request, Clock::Choose(true));
-  ASSERT_TRUE(arena) << arena.error().message;
-  arena->Unlink();
-  std::size_t there = 0;
-  for (const int id : ids) {
-    shmid_ds info{};
-    there += shmctl(id, IPC_STAT, &info) == 0 ? 1u : 0u;
-  }
-  for (const int id : ids) shmctl(id, IPC_RMID, nullptr);
-  EXPECT_LE(there, 64u);
 }
 
 TEST(ArenaTest, OpeningSomethingElseFails) {
