@@ -156,7 +156,7 @@ void Forget(FdEntry* e) {
   Let(&e->opened, uint64_t{0});
 }
 
-// Of a file or socket that is known: the number is another's by now, closed and opened past us.
+// True if the number now belongs to another file: somebody closed and opened it past our hooks.
 bool HasChanged(int fd, const FdEntry* e) {
   struct stat st;
   return StatOf(fd, &st) && !IsFile(e, st);

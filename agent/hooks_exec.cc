@@ -85,7 +85,7 @@ bool NeedsSanitizer(int fd, const Elf64_Phdr& dynamic, size_t loads, Program* pr
   return false;
 }
 
-// Of a 64-bit program whose header has been read.
+// Judges a 64-bit program whose header has been read.
 Target LookAtProgram(int fd, Program* program) {
   const unsigned count = program->head.e_phnum < kSegments ? program->head.e_phnum : kSegments;
   if (!ReadAt(fd, program->segments, count * sizeof program->segments[0], program->head.e_phoff)) {

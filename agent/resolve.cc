@@ -29,7 +29,7 @@
 extern "C" {
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
-// Of the section of PENSTOCK_SYMBOL, named by the linker.
+// The linker names the bounds of the section of PENSTOCK_SYMBOL so.
 extern penstock::agent::Symbol __start_penstock_symbols[]
     __attribute__((visibility("hidden"), weak));
 extern penstock::agent::Symbol __stop_penstock_symbols[]

@@ -82,7 +82,7 @@ int OpenAt(int dir, const char* path, int flags, int mode = 0);
 inline int Open(const char* path, int flags, int mode = 0) {
   return OpenAt(-100 /* AT_FDCWD */, path, flags, mode);
 }
-// Of a descriptor that Open() or OpenAt() returned.
+// Closes a descriptor that Open() or OpenAt() returned.
 inline void Close(int fd) {
   Call(SYS_close, fd);
   __atomic_fetch_add(&g_released, 1u, __ATOMIC_RELEASE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Of each file as many bytes are in the trace as the program's reads returned, whatever it does
+// The trace has as many bytes of each file as the program's reads returned, whatever it does
 // with its descriptors and however it ends: the agent preloaded into a program that says what it
 // read.
 

@@ -135,7 +135,7 @@ class Pending {
   std::uint8_t round_at_ = 0;
   bool round_dead_ = false;
   std::uint8_t quiet_ = 0;
-  // Of the process: reads that were counted, and those that were moved to the lost ones.
+  // Reads of the process that were counted, and reads that were moved to the lost ones.
   std::uint8_t counted_ = 0;
   std::uint8_t lost_ = 0;
   std::uint8_t uncounted_ = 0;
