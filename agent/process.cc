@@ -12,7 +12,6 @@
 #include "agent/pending_reads.h"
 #include "agent/rank_facts.h"
 #include "agent/recorder.h"
-#include "agent/redact.h"
 #include "agent/scratch.h"
 #include "agent/segment.h"
 #include "agent/strings.h"
@@ -20,6 +19,7 @@
 #include "agent/text.h"
 #include "agent/thread_state.h"
 #include "agent/time_namespace.h"
+#include "traces/hide_secrets.h"
 
 namespace penstock::agent {
 
@@ -141,7 +141,7 @@ void EmitCommandLine() {
   while (size > 0 && text[size - 1] == 0) {
     --size;
   }
-  size = HideSecrets(text, size, 2048);
+  size = traces::HideSecrets(text, size, 2048);
   for (size_t i = 0; i < size; ++i) {
     if (text[i] == 0) {
       text[i] = 0x1f;

@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
     }
     to = name.string() + ".penstock";
     // Nobody has asked for this name: what bears it stays.
-    if (penstock::LookAt(to).exists) to = penstock::FreshName(to, std::time(nullptr)).string();
+    if (penstock::LookAtName(to).exists) to = penstock::FreshName(to, std::time(nullptr)).string();
   }
   const auto summary = penstock::traces::ImportTrace(from, to);
   if (!summary) return penstock::traces::Complain(app, summary.error());

@@ -52,7 +52,7 @@ bool IsTrace(const NameInUse& name) {
 }
 
 bool MayBeReplaced(const std::filesystem::path& path, bool force) {
-  const NameInUse there = LookAt(path);
+  const NameInUse there = LookAtName(path);
   return there.is_file && there.is_ours &&
          (there.size == 0 || (force && IsTrace(there) && !IsUnfinished(path)));
 }
@@ -67,9 +67,9 @@ Result<std::filesystem::path> MoveAside(const std::filesystem::path& output) {
   const std::filesystem::path fresh = FreshName(output, written);
   // The ring first: without it the rest of the recording would not be found again.
   const std::filesystem::path ring = With(output, ".ring");
-  if (LookAt(ring).IsOursAlone()) std::rename(ring.c_str(), With(fresh, ".ring").c_str());
+  if (LookAtName(ring).IsOursAlone()) std::rename(ring.c_str(), With(fresh, ".ring").c_str());
   const std::filesystem::path tail = With(output, ".part.tail");
-  if (LookAt(tail).IsOursAlone()) std::rename(tail.c_str(), With(fresh, ".part.tail").c_str());
+  if (LookAtName(tail).IsOursAlone()) std::rename(tail.c_str(), With(fresh, ".part.tail").c_str());
   if (std::rename(part.c_str(), With(fresh, ".part").c_str()) != 0) {
     const int error = errno;
     std::rename(With(fresh, ".ring").c_str(), ring.c_str());
@@ -87,7 +87,7 @@ Result<OutputPlace> PlaceFor(const std::filesystem::path& asked, bool force, boo
     place.notes.push_back(fmt::format("{} {}; recording to {}", what, why, place.path.string()));
     return place;
   };
-  const NameInUse there = LookAt(asked);
+  const NameInUse there = LookAtName(asked);
   if (there.is_link) return beside(asked.string(), there.WhyNot());
   if (there.is_file && !there.is_ours) return beside(asked.string(), there.WhyNot());
   if (there.is_file && there.size > 0) {
@@ -101,7 +101,7 @@ Result<OutputPlace> PlaceFor(const std::filesystem::path& asked, bool force, boo
     if (!force) return beside(asked.string(), "exists");
   }
   const std::filesystem::path part = With(asked, ".part");
-  const NameInUse unfinished = LookAt(part);
+  const NameInUse unfinished = LookAtName(part);
   if (const std::string why = unfinished.WhyNot(); !why.empty()) return beside(part.string(), why);
   if (IsRecoverable(unfinished)) {
     const Result<std::filesystem::path> moved = MoveAside(asked);

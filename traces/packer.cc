@@ -488,9 +488,9 @@ Result<std::unique_ptr<Packer>> CreatePacked(const std::filesystem::path& final_
                                              const PackOptions& options) {
   std::filesystem::path part = final_path;
   part += options.suffix;
-  if (const NameInUse there = LookAt(part); options.suffix == ".part" && there.WhyNot().empty() &&
-                                            IsTrace(there) &&
-                                            there.size > sizeof(packed::PackedHeader)) {
+  if (const NameInUse there = LookAtName(part); options.suffix == ".part" &&
+                                                there.WhyNot().empty() && IsTrace(there) &&
+                                                there.size > sizeof(packed::PackedHeader)) {
     if (const auto moved = MoveAside(final_path); !moved) return tl::unexpected(moved.error());
   }
   Result<OutputFile> file = OutputFile::Create(

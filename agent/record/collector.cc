@@ -61,7 +61,7 @@ Result<void> Collector::OpenOutput() {
       return {};
     }
     // Another recorder was faster: the name is in use now.
-    if (tries > 8 || LookAt(output.string() + ".part").WhyNot().empty()) {
+    if (tries > 8 || LookAtName(output.string() + ".part").WhyNot().empty()) {
       return tl::unexpected(packed.error());
     }
   }

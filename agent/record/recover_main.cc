@@ -32,7 +32,7 @@ struct Ring {
 };
 
 Result<Ring> RingOf(const std::string& output) {
-  if (const auto name = LookAt(output + ".part"); name.exists && !name.IsOursAlone()) {
+  if (const auto name = LookAtName(output + ".part"); name.exists && !name.IsOursAlone()) {
     return Fail(ErrorKind::kInput, fmt::format("{}.part: {}", output, name.WhyNot()));
   }
   const auto part = traces::OpenTrace(output + ".part");
@@ -69,7 +69,7 @@ bool IsNameOfRing(const std::filesystem::path& ring, const std::string& output) 
 
 Result<std::filesystem::path> Recover(const std::string& output, bool force) {
   // Without a collector there never is a part: what is left lies in the memory of the host.
-  if (!LookAt(output + ".part").exists && LookAt(output).exists) {
+  if (!LookAtName(output + ".part").exists && LookAtName(output).exists) {
     if (auto done = traces::FinishFromSegment(output); !done) return tl::unexpected(done.error());
     return std::filesystem::path(output);
   }

@@ -76,7 +76,7 @@ Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const 
                                      bool force) {
   const std::filesystem::path part = output.string() + ".part";
   // Nobody may be writing it, nor begin to while we read. It may also not be there at all.
-  const bool has_part = LookAt(part).exists;
+  const bool has_part = LookAtName(part).exists;
   std::optional<FileLock> lock;
   std::unique_ptr<traces::Trace> trace;  // nullptr: nothing in it is usable, the ring is all
   if (has_part) {
@@ -114,9 +114,9 @@ Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const 
   std::error_code error;
   if (has_part) std::filesystem::remove(part, error);
   const std::filesystem::path tail = part.string() + ".tail";
-  if (LookAt(tail).IsOursAlone()) std::filesystem::remove(tail, error);
+  if (LookAtName(tail).IsOursAlone()) std::filesystem::remove(tail, error);
   const std::filesystem::path between = part.string() + ".new";  // it died between two files
-  if (LookAt(between).IsOursAlone()) std::filesystem::remove(between, error);
+  if (LookAtName(between).IsOursAlone()) std::filesystem::remove(between, error);
   return joined.final_path();
 }
 

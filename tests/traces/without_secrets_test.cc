@@ -3,18 +3,21 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/agent/redact_cases.h"
+#include "tests/traces/secret_cases.h"
 
 namespace penstock::traces {
 namespace {
 
 TEST(WithoutSecretsTest, SecretsOfCommandLinesAreHidden) {
-  for (const RedactCase& one : RedactCases()) EXPECT_EQ(WithoutSecrets(one.words), one.shown);
+  for (const SecretCase& one : SecretCases()) EXPECT_EQ(WithoutSecrets(one.words), one.shown);
 }
 
-TEST(WithoutSecretsTest, ATextIsCutNowhere) {
-  EXPECT_EQ(WithoutSecrets("s3://bucket/key?X-Amz-Signature=1"), "s3://bucket/key?***");
-  EXPECT_EQ(WithoutSecrets(""), "");
+TEST(WithoutSecretsTest, WordsMayGrowAndBeEmpty) {
+  EXPECT_EQ(WithoutSecrets({"s3://bucket/key?X-Amz-Signature=1", ""}),
+            (std::vector<std::string>{"s3://bucket/key?***", ""}));
+  EXPECT_EQ(WithoutSecrets({"--token=x", "--token", "y"}),
+            (std::vector<std::string>{"--token=***", "--token", "***"}));
+  EXPECT_TRUE(WithoutSecrets({}).empty());
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ std::string NameInUse::WhyNot() const {
   return is_written ? "is being written by another program" : "";
 }
 
-NameInUse LookAt(const std::filesystem::path& path) {
+NameInUse LookAtName(const std::filesystem::path& path) {
   NameInUse name;
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) return name;
@@ -175,7 +175,7 @@ FileLock::~FileLock() {
 Result<FileLock> FileLock::Take(const std::filesystem::path& path) {
   FileLock lock;
   for (int tries = 0;;) {
-    const NameInUse name = LookAt(path);
+    const NameInUse name = LookAtName(path);
     if (name.exists && !name.IsOursAlone()) {
       return Fail(ErrorKind::kInput, fmt::format("{}: {}", path.string(), name.WhyNot()));
     }

@@ -72,7 +72,7 @@ struct NameInUse {
   // "is a symbolic link", or what else keeps us from writing it; "" if nothing does.
   [[nodiscard]] std::string WhyNot() const;
 };
-[[nodiscard]] NameInUse LookAt(const std::filesystem::path& path);
+[[nodiscard]] NameInUse LookAtName(const std::filesystem::path& path);
 
 // "run.penstock" -> "run.20261124-130501-4711.penstock" of that moment and this process; a name
 // that is not in use.

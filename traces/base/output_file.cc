@@ -105,7 +105,7 @@ Result<OutputFile> OutputFile::CreateAt(const std::filesystem::path& temporary,
       ::close(std::exchange(file.fd_, -1));
       continue;
     }
-    const NameInUse there = LookAt(temporary);
+    const NameInUse there = LookAtName(temporary);
     if (const std::string why = there.WhyNot(); !why.empty()) return fail(why);
     if (!there.exists) continue;
     const Result<FileLock> lock = FileLock::Take(temporary);
@@ -113,7 +113,7 @@ Result<OutputFile> OutputFile::CreateAt(const std::filesystem::path& temporary,
       return fail("is being written by another program");
     }
     if (lock && ::unlink(temporary.c_str()) != 0) return fail(OutputError(errno));
-    if (!lock && LookAt(temporary).exists) return tl::unexpected<Error>(lock.error());
+    if (!lock && LookAtName(temporary).exists) return tl::unexpected<Error>(lock.error());
   }
 }
 
@@ -272,7 +272,7 @@ Result<void> OutputFile::WriteAgain() {
     // Whatever took its name, or lies where we did not mean to write, is left alone.
     std::filesystem::path part = name;
     part += suffix_;
-    if (!has_folder || place != folder || LookAt(part).exists) {
+    if (!has_folder || place != folder || LookAtName(part).exists) {
       name = FreshName(name, std::time(nullptr));
     }
     part = name;

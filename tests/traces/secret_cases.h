@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Command lines and what may be recorded of them: for the agent's HideSecrets() and for
-// traces::WithoutSecrets(), which share no code. Every secret here is invented.
+// Command lines and what may be recorded of them. Every secret here is invented.
 #pragma once
 
 #include <string>
@@ -9,13 +8,13 @@
 
 namespace penstock {
 
-struct RedactCase {
+struct SecretCase {
   std::vector<std::string> words;
   std::vector<std::string> shown;
 };
 
-inline const std::vector<RedactCase>& RedactCases() {
-  static const std::vector<RedactCase> cases = {
+inline const std::vector<SecretCase>& SecretCases() {
+  static const std::vector<SecretCase> cases = {
       // Options by their name, the value in the next word or behind the sign.
       {{"train.py", "--token", "abc"}, {"train.py", "--token", "***"}},
       {{"t", "--password=x", "--epochs", "1"}, {"t", "--password=***", "--epochs", "1"}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/redact.h"
+#include "traces/hide_secrets.h"
 
 #include <algorithm>
 #include <string>
@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/agent/redact_cases.h"
+#include "tests/traces/secret_cases.h"
 
-namespace penstock::agent {
+namespace penstock::traces {
 namespace {
 
 // As the words of /proc/self/cmdline: without the last 0.
@@ -31,12 +31,12 @@ std::vector<std::string> Hidden(const std::vector<std::string>& words, std::size
   return shown;
 }
 
-TEST(RedactTest, SecretsOfCommandLinesAreHidden) {
-  for (const RedactCase& one : RedactCases()) EXPECT_EQ(Hidden(one.words), one.shown);
+TEST(HideSecretsTest, SecretsOfCommandLinesAreHidden) {
+  for (const SecretCase& one : SecretCases()) EXPECT_EQ(Hidden(one.words), one.shown);
 }
 
-TEST(RedactTest, ItStaysWithinItsRoom) {
-  for (const RedactCase& one : RedactCases()) {
+TEST(HideSecretsTest, ItStaysWithinItsRoom) {
+  for (const SecretCase& one : SecretCases()) {
     for (std::size_t cut = 1; cut < 40; ++cut) {
       std::string text;
       for (const std::string& word : one.words) text += word + '\0';
@@ -49,4 +49,4 @@ TEST(RedactTest, ItStaysWithinItsRoom) {
 }
 
 }  // namespace
-}  // namespace penstock::agent
+}  // namespace penstock::traces

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/redact.h"
+#include "traces/hide_secrets.h"
 
 #include <stdint.h>
 
 #include <initializer_list>
 
-#include "agent/strings.h"
-
-namespace penstock::agent {
+namespace penstock::traces {
 namespace {
 
 constexpr size_t kHidden = 3;  // "***"
@@ -41,10 +39,13 @@ struct Piece {
   size_t size;
 
   [[nodiscard]] bool Begins(const char* with) const {
-    const size_t n = Length(with);
+    const size_t n = __builtin_strlen(with);
     return size >= n && __builtin_memcmp(data, with, n) == 0;
   }
-  [[nodiscard]] bool Ends(const char* with) const { return EndsWith(data, size, with); }
+  [[nodiscard]] bool Ends(const char* with) const {
+    const size_t n = __builtin_strlen(with);
+    return size >= n && __builtin_memcmp(data + size - n, with, n) == 0;
+  }
   [[nodiscard]] bool IsIgnoringCase(const char* word) const {
     size_t i = 0;
     while (i < size && word[i] != 0 && Lower(data[i]) == word[i]) {
@@ -54,7 +55,7 @@ struct Piece {
   }
   // Where `word` is, in lower case if `ignore_case`; size if it is not there.
   [[nodiscard]] size_t Find(const char* word, bool ignore_case) const {
-    const size_t n = Length(word);
+    const size_t n = __builtin_strlen(word);
     for (size_t at = 0; at + n <= size; ++at) {
       size_t i = 0;
       while (i < n && (ignore_case ? Lower(data[at + i]) : data[at + i]) == word[i]) {
@@ -203,7 +204,7 @@ size_t TokenLength(Piece name) {
     if (!name.Begins(known.text)) {
       continue;
     }
-    const size_t begin = Length(known.text);
+    const size_t begin = __builtin_strlen(known.text);
     size_t end = begin;
     bool random = false;
     bool dots = false;
@@ -422,7 +423,7 @@ class Hider {
       const size_t last = FindEnd(at_, "?# \t\n\"'`");
       const size_t found = Part(scheme, last).Find(hook, false);
       if (found < last - scheme) {
-        Hide(scheme + found + Length(hook), last);
+        Hide(scheme + found + __builtin_strlen(hook), last);
       }
     }
     at_ = FindEnd(at_, "?# \t\n\"'`");
@@ -452,4 +453,4 @@ size_t HideSecrets(char* text, size_t size, size_t capacity) {
   return Hider(text, size, capacity).Run();
 }
 
-}  // namespace penstock::agent
+}  // namespace penstock::traces
