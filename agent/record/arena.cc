@@ -24,11 +24,13 @@
 #include <fmt/format.h>
 
 #include "agent/record/proc_fs.h"
+#include "agent/segment.h"
 
 namespace penstock::record {
 namespace {
 
-constexpr char kSegmentPrefix[] = "sysv:";  // as the agent has it
+using agent::kSegmentPrefix;
+
 constexpr std::uint64_t kSmallest = wire::kHeaderSize + 8ull * wire::kChunkSize;
 constexpr std::uint64_t kEnoughShm = 1ull << 30;  // DataLoader passes batches through /dev/shm
 

@@ -15,6 +15,7 @@
 #include "agent/record/arena.h"
 #include "agent/record/proc_fs.h"
 #include "agent/record/rescue.h"
+#include "agent/segment.h"
 #include "traces/base/file.h"
 #include "traces/base/json_text.h"
 #include "traces/base/say.h"
@@ -62,8 +63,8 @@ bool CollectorRuns(const wire::FileHeader& header) {
 bool IsNameOfRing(const std::filesystem::path& ring, const std::string& output) {
   const std::string name = ring.filename().string();
   std::error_code error;
-  return ring.string().rfind("sysv:", 0) == 0 || ring.string().rfind("/proc/", 0) == 0 ||
-         name.rfind("penstock-", 0) == 0 ||
+  return ring.string().rfind(agent::kSegmentPrefix, 0) == 0 ||
+         ring.string().rfind("/proc/", 0) == 0 || name.rfind("penstock-", 0) == 0 ||
          std::filesystem::equivalent(ring, output + ".ring", error);
 }
 
