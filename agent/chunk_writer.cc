@@ -188,6 +188,9 @@ bool WriteText(uint8_t type, uint64_t id, const char* text, size_t size) {
   const auto parts =
       static_cast<uint32_t>(size == 0 ? 1 : (size + wire::kTextPayload - 1) / wire::kTextPayload);
   BusyScope busy(s);
+  if (!busy) {
+    return false;
+  }
   if (!Room(s, parts)) {
     Drop(s, parts);
     return false;

@@ -14,6 +14,7 @@
 #include "agent/segment.h"
 #include "agent/strings.h"
 #include "agent/sys.h"
+#include "agent/thread_state.h"
 #include "agent/time_namespace.h"
 
 namespace penstock::agent {
@@ -25,6 +26,9 @@ constexpr long kExist = -17;  // EEXIST
 // A thread has a chunk as long as it lives. Only what is touched takes memory.
 constexpr uint32_t kSegmentChunks[] = {1022, 254, 62, 14};
 constexpr uint32_t kSweeping = 3;  // beside wire::ChunkState: somebody frees the chunk
+// ChunkHeader::drained: what the file has under the chunk's index.
+constexpr uint64_t kItsRecords = 1;
+constexpr uint64_t kNoRecords = 2;  // its header alone, which may say what is in flight and pending
 
 int g_segment = -1;
 char g_beside[4200] = {};   // where the run goes on if its file is lost
@@ -119,8 +123,8 @@ void DropSegment(const wire::FileHeader* header) {
   g_segment = -1;
 }
 
-// The segment that others of this run write into, or, where they have sealed the file, a new one
-// that goes on where they ended. Under the lock of the file.
+// The segment that others of this run write into, or, where they have sealed the file or it is
+// gone, a new one that goes on where they ended. Under the lock of the file.
 wire::FileHeader* JoinUnderLock(const char* path, const OutputLook& seen, size_t* size) {
   // Once more: somebody may have sealed it, or gone on, while we waited for the lock.
   const OutputLook look = LookAtOutput(path, RunHash());
@@ -138,6 +142,8 @@ wire::FileHeader* JoinUnderLock(const char* path, const OutputLook& seen, size_t
     }
     if (header != nullptr) {
       DetachSegment(header);
+    } else if (IsOwnSegment(look.segment)) {
+      return nullptr;  // the others' records are there: it stays the one of this file
     }
   }
   wire::FileHeader* header = MakeSegment(size);
@@ -265,7 +271,7 @@ bool HoldsSomething(const wire::ChunkHeader* chunk) {
 // the records that are there already.
 bool IsBetweenPlaces(const wire::ChunkHeader* chunk) {
   return __atomic_load_n(&chunk->committed, __ATOMIC_ACQUIRE) == 0 &&
-         __atomic_load_n(&chunk->drained, __ATOMIC_RELAXED) != 0;
+         __atomic_load_n(&chunk->drained, __ATOMIC_RELAXED) == kItsRecords;
 }
 
 // Its header tells readers that it was written, and is counted once.
@@ -282,7 +288,9 @@ bool WriteOutTo(int fd, wire::ChunkHeader* chunk) {
     __atomic_store_n(&chunk->index, index, __ATOMIC_RELEASE);
     __atomic_store_n(&chunk->drained, uint64_t{0}, __ATOMIC_RELAXED);
   }
-  const bool first = __atomic_exchange_n(&chunk->drained, uint64_t{1}, __ATOMIC_RELAXED) == 0;
+  const bool empty = __atomic_load_n(&chunk->committed, __ATOMIC_ACQUIRE) == 0;
+  const bool first =
+      __atomic_exchange_n(&chunk->drained, empty ? kNoRecords : kItsRecords, __ATOMIC_RELAXED) == 0;
   const bool written = WriteChunk(fd, chunk);
   if (first && written) {
     __atomic_fetch_add(&g_header->written_chunks, 1u, __ATOMIC_RELAXED);
@@ -305,28 +313,8 @@ void FreeChunk(wire::ChunkHeader* chunk) {
   __atomic_store_n(&chunk->state, uint32_t{wire::kChunkFree}, __ATOMIC_RELEASE);
 }
 
-// Changes with everything that the threads of this process do. Those that were in the middle of it
-// when it ended have moments for it; the others find that it has ended.
-uint64_t Activity() {
-  const wire::ProcessSlot& slot = *g_slot;
-  uint64_t sum = __atomic_load_n(&slot.bytes_dataset, __ATOMIC_ACQUIRE) * 3 +
-                 __atomic_load_n(&slot.bytes_network, __ATOMIC_ACQUIRE) * 5;
-  for (uint32_t i = 0; i < g_header->chunk_count; ++i) {
-    const wire::ChunkHeader* chunk = ChunkAt(i);
-    if (HoldsSomething(chunk) && chunk->process == g_slot_index) {
-      sum = sum * 31 + __atomic_load_n(&chunk->committed, __ATOMIC_ACQUIRE);
-      sum = sum * 31 + __atomic_load_n(&chunk->closing, __ATOMIC_ACQUIRE);
-      sum = sum * 31 + __atomic_load_n(&chunk->counting, __ATOMIC_ACQUIRE);
-      for (const wire::PendingRead& read : chunk->pending) {
-        sum = sum * 31 + __atomic_load_n(&read.bytes, __ATOMIC_ACQUIRE);
-      }
-    }
-  }
-  return sum;
-}
-
-// Under the lock of the file: nobody joins meanwhile.
-void SealOnce(int fd) {
+// Under the lock of the file: nobody joins meanwhile, and no thread of ours writes.
+void Seal(int fd) {
   bool whole = true;
   for (uint32_t i = 0; i < g_header->chunk_count; ++i) {
     wire::ChunkHeader* chunk = ChunkAt(i);
@@ -341,20 +329,13 @@ void SealOnce(int fd) {
   if (WriteHeader(fd, g_header)) {
     TrimOutput(fd, chunks);
     RemoveSegment(g_segment);
-    __atomic_store_n(&g_finished, 1u, __ATOMIC_RELEASE);
+    // What others count as lost from here on they write themselves; what they did before, this
+    // does.
+    __atomic_store_n(&g_finished, 1u, __ATOMIC_SEQ_CST);
+    WriteHeader(fd, g_header);
   } else {
     __atomic_store_n(&g_header->sealed, 0u, __ATOMIC_RELEASE);
   }
-}
-
-void Seal(int fd) {
-  constexpr int kTries = 5;
-  uint64_t before = 0;
-  int tries = 0;
-  do {
-    before = Activity();
-    SealOnce(fd);
-  } while (g_finished != 0 && Activity() != before && ++tries < kTries);
 }
 
 }  // namespace
@@ -500,14 +481,19 @@ void ReclaimDeadChunks() {
   }
 }
 
-bool FinishLinear() {
+void FinishLinear() {
   const int fd = g_finished == 0 ? OpenOrRelocate() : -1;
   if (fd < 0) {
-    return false;
+    return;
   }
   if (LockOutput(fd)) {
     if (Attachments(g_segment) == 1 && !IsTrimmed()) {
-      Seal(fd);
+      if (StopThreads()) {
+        Seal(fd);
+        if (g_finished == 0) {
+          ResumeThreads();
+        }
+      }
     } else {
       for (uint32_t i = 0; i < g_header->chunk_count; ++i) {
         wire::ChunkHeader* chunk = ChunkAt(i);
@@ -520,7 +506,6 @@ bool FinishLinear() {
     UnlockOutput(fd);
   }
   CloseOutput(fd);
-  return g_finished != 0;
 }
 
 void NoteLateLoss() {

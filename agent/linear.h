@@ -35,8 +35,8 @@ void ReclaimDeadChunks();
 void RetireChunk(wire::ChunkHeader* chunk);
 
 // This process ends: writes out what its threads have in hand, and the last process of the run
-// finishes the file. True: it did; nothing can be recorded any more.
-bool FinishLinear();
+// finishes the file: nothing is recorded any more then.
+void FinishLinear();
 
 // Records were dropped after FinishLinear(): says so in the file.
 void NoteLateLoss();

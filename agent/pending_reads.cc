@@ -116,23 +116,16 @@ void OpenPending(ThreadState* s, uint32_t i, const Descriptor& from, uint64_t st
   s->pending |= 1u << i;
 }
 
-}  // namespace
-
-void CountRead(const Descriptor& from, uint64_t start, uint64_t end, uint64_t bytes) {
-  const bool network = from.kind == FdKind::kNetwork;
-  ThreadState* s = Self();
-  if (s == nullptr) {
-    AddLost(network, bytes);
-    if (g_without_slot && IsFirstLoss(from.fd)) {
-      CountDropped(1);
-    }
-    return;
-  }
+// False: the read is in no span, and none can be told of it.
+bool CountPending(ThreadState* s, const Descriptor& from, uint64_t start, uint64_t end,
+                  uint64_t bytes) {
   BusyScope busy(s);
+  if (!busy) {
+    return false;
+  }
   if (s->chunk == nullptr && !Room(s, 1)) {
     Drop(s, 1);
-    AddLost(network, bytes);
-    return;
+    return false;
   }
   uint32_t i = FindPending(s, from.fd, from.serial);
   if (i != kNoPending && !Continues(s, s->chunk->pending[i], start)) {
@@ -148,12 +141,26 @@ void CountRead(const Descriptor& from, uint64_t start, uint64_t end, uint64_t by
   wire::PendingRead& read = chunk->pending[i];
   __atomic_store_n(&chunk->counting, bytes, __ATOMIC_RELAXED);
   InThisOrder();
-  AddRead(network, bytes);
+  AddRead(from.kind == FdKind::kNetwork, bytes);
   InThisOrder();
   read.last = end;
   read.busy += end - start;
   __atomic_store_n(&read.bytes, read.bytes + bytes, __ATOMIC_RELEASE);
   __atomic_store_n(&chunk->counting, uint64_t{0}, __ATOMIC_RELEASE);
+  return true;
+}
+
+}  // namespace
+
+void CountRead(const Descriptor& from, uint64_t start, uint64_t end, uint64_t bytes) {
+  const bool network = from.kind == FdKind::kNetwork;
+  ThreadState* s = Self();
+  if (s == nullptr || !CountPending(s, from, start, end, bytes)) {
+    AddLost(network, bytes);
+    if (g_without_slot && IsFirstLoss(from.fd)) {
+      CountDropped(1);
+    }
+  }
 }
 
 bool HasPending(int fd, uint32_t serial) {
@@ -169,13 +176,15 @@ void FlushReadsOf(int fd, uint32_t serial) {
   const uint32_t i = FindPending(s, fd, serial);
   if (i != kNoPending) {
     BusyScope busy(s);
-    WriteOut(s, i);
+    if (busy) {
+      WriteOut(s, i);
+    }
   }
 }
 
 void FlushReads(ThreadState* s) {
   BusyScope busy(s);
-  for (uint32_t i = 0; s->pending != 0 && i < wire::kPendingReads; ++i) {
+  for (uint32_t i = 0; busy && s->pending != 0 && i < wire::kPendingReads; ++i) {
     if ((s->pending >> i & 1) != 0) {
       WriteOut(s, i);
     }

@@ -128,8 +128,6 @@ bool MakeGuard() {
   return true;
 }
 
-constexpr uint64_t kEnded = uint64_t{1} << 63;
-
 uint32_t g_announce = 0;  // the command line has yet to be written
 
 void EmitCommandLine() {
@@ -198,7 +196,7 @@ bool Initialise() {
     }
     // Unique among the processes that share this memory image: the pid does, forked children of
     // one program have different ones as long as both live.
-    const uint64_t token = (g_slot->process_start << 32) ^ g_slot->pid;
+    const uint64_t token = ((g_slot->process_start << 32) ^ g_slot->pid) & ~kEnded;
     *g_guard = token != 0 ? token : 1;
     TrimIfTight();
     return true;
@@ -284,19 +282,19 @@ void EndProcess() {
       g_slot == nullptr || g_slot->pid != sys::Pid()) {
     return;
   }
-  // First: what other threads read meanwhile is either in what is written or counted as lost.
-  g_failed = 1;  // also for children that it still forks
-  g_without_slot = true;
-  *g_guard = *g_guard ^ kEnded;  // every thread asks anew: see IsEnded()
-  if (!FinishLinear()) {
-    *g_guard = *g_guard ^ kEnded;
-    g_without_slot = false;
-    g_failed = 0;
-  }
+  FinishLinear();
 }
 
-bool IsEnded() {
-  return g_failed != 0 && g_without_slot && g_slot != nullptr && *g_guard != 0;
+void MarkEnded() {
+  g_failed = 1;
+  g_without_slot = true;
+  *g_guard = *g_guard | kEnded;
+}
+
+void UnmarkEnded() {
+  *g_guard = *g_guard & ~kEnded;
+  g_without_slot = false;
+  g_failed = 0;
 }
 
 void NoteProcess() {

@@ -79,10 +79,17 @@ bool ClaimSlot();
 // ours any more, and look at no clock. `feature`: why, for the report.
 void StandDown(uint32_t feature);
 
-// The process ends by itself: what it has in hand is written out. What its other threads record
-// from now on is counted as lost. Makes raw system calls only; in a vfork child it does nothing.
+// *g_guard of a process that has ended its recording has this bit, and no token has it.
+inline constexpr uint64_t kEnded = uint64_t{1} << 63;
+// From now on what the process reads is counted as lost, also that of children that it still forks;
+// and back, where its recording goes on after all.
+void MarkEnded();
+void UnmarkEnded();
+
+// The process ends by itself: what it has in hand is written out. Where it was the last one of the
+// run, what its other threads record from then on is counted as lost. Makes raw system calls only;
+// in a vfork child it does nothing.
 void EndProcess();
-bool IsEnded();
 
 // The caller is a child that shares the memory of this process (vfork, CLONE_VM).
 bool RunsInMemoryOfParent();

@@ -26,6 +26,19 @@ inline ThreadState* SelfOrCount() {
   return s;
 }
 
+// Put(), for which the caller may have come too late.
+inline void PutOrCount(const BusyScope& busy, ThreadState* s, uint8_t kind, uint8_t stage,
+                       uint32_t name, uint64_t start, uint64_t duration, uint64_t work,
+                       uint64_t bytes, const Context& context, uint64_t object, uint8_t flags,
+                       uint32_t depth) {
+  if (__builtin_expect(!busy, 0)) {
+    CountDropped(1);
+    return;
+  }
+  Put(s, kind, stage, name, start, duration, work, bytes, context, object, flags,
+      static_cast<uint8_t>(depth < 255 ? depth : 255));
+}
+
 }  // namespace
 
 bool Recording() {
@@ -57,8 +70,8 @@ void Emit(Stage stage, uint32_t name, uint64_t start, uint64_t duration, uint64_
           uint64_t bytes, uint64_t object, uint8_t flags) {
   if (ThreadState* s = SelfOrCount(); s != nullptr) {
     BusyScope busy(s);
-    Put(s, wire::kKindSpan, stage, name, start, duration, work, bytes, s->context, object, flags,
-        static_cast<uint8_t>(s->depth));
+    PutOrCount(busy, s, wire::kKindSpan, stage, name, start, duration, work, bytes, s->context,
+               object, flags, s->depth);
   }
 }
 
@@ -66,8 +79,8 @@ void EmitAt(const Context& context, Stage stage, uint32_t name, uint64_t start, 
             uint64_t work, uint64_t bytes, uint64_t object, uint8_t flags) {
   if (ThreadState* s = SelfOrCount(); s != nullptr) {
     BusyScope busy(s);
-    Put(s, wire::kKindSpan, stage, name, start, duration, work, bytes, context, object, flags,
-        static_cast<uint8_t>(s->depth));
+    PutOrCount(busy, s, wire::kKindSpan, stage, name, start, duration, work, bytes, context, object,
+               flags, s->depth);
   }
 }
 
@@ -88,23 +101,27 @@ ThreadState* MakeLane(uint32_t tid, const char* name) {
 void EmitOnLane(ThreadState* lane, const Context& context, Stage stage, uint32_t name,
                 uint64_t start, uint64_t duration, uint64_t bytes, uint64_t object) {
   if (lane != nullptr && lane->token == *g_guard) {
-    Put(lane, wire::kKindSpan, stage, name, start, duration, 0, bytes, context, object, 0, 0);
+    BusyScope busy(lane);
+    PutOrCount(busy, lane, wire::kKindSpan, stage, name, start, duration, 0, bytes, context, object,
+               0, 0);
   }
 }
 
 void EmitMark(ThreadState* state, const Context& context, uint32_t name, uint64_t start,
               uint64_t duration, uint64_t domain, uint32_t nvtx_depth) {
   BusyScope busy(state);
-  const uint32_t depth = state->depth + nvtx_depth;
-  Put(state, wire::kKindSpan, wire::kMark, name, start, duration, 0, 0, context, domain, 0,
-      static_cast<uint8_t>(depth < 255 ? depth : 255));
+  PutOrCount(busy, state, wire::kKindSpan, wire::kMark, name, start, duration, 0, 0, context,
+             domain, 0, state->depth + nvtx_depth);
 }
 
 void PublishLane(ThreadState* lane) {
   if (lane == nullptr || lane->token != *g_guard || lane->chunk == nullptr) {
     return;
   }
-  PublishChunk(lane);
+  BusyScope busy(lane);
+  if (busy) {
+    PublishChunk(lane);
+  }
 }
 
 void EmitEvent(uint8_t type, const Context& context, int64_t value) {
@@ -113,16 +130,16 @@ void EmitEvent(uint8_t type, const Context& context, int64_t value) {
   }
   if (ThreadState* s = SelfOrCount(); s != nullptr) {
     BusyScope busy(s);
-    Put(s, wire::kKindEvent, type, 0, Now(), 0, static_cast<uint64_t>(value), 0, context, 0, 0,
-        static_cast<uint8_t>(s->depth));
+    PutOrCount(busy, s, wire::kKindEvent, type, 0, Now(), 0, static_cast<uint64_t>(value), 0,
+               context, 0, 0, s->depth);
   }
 }
 
 void EmitCounter(uint32_t name, int64_t value) {
   if (ThreadState* s = Self(); s != nullptr) {
     BusyScope busy(s);
-    Put(s, wire::kKindCounter, 0, name, Now(), 0, static_cast<uint64_t>(value), 0, Context{},
-        g_slot != nullptr ? g_slot->pid : 0, 0, 0);
+    PutOrCount(busy, s, wire::kKindCounter, 0, name, Now(), 0, static_cast<uint64_t>(value), 0,
+               Context{}, g_slot != nullptr ? g_slot->pid : 0, 0, 0);
   }
 }
 

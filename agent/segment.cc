@@ -86,6 +86,12 @@ int CreateSegment(size_t size) {
                                     IPC_CREAT | SHM_NORESERVE | 0600));
 }
 
+bool IsOwnSegment(int id) {
+  struct shmid_ds info = {};
+  long found = 0;
+  return id >= 0 && Stat(IPC_STAT, id, &info, &found) && IsOurs(info);
+}
+
 void* AttachSegment(int id, size_t* size) {
   struct shmid_ds info = {};
   long found = 0;

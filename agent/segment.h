@@ -18,6 +18,9 @@ int CreateSegment(size_t size);
 void* AttachSegment(int id, size_t* size);
 void DetachSegment(const void* at);
 
+// There is such a segment, and it is this user's: this process may have no room for it.
+bool IsOwnSegment(int id);
+
 // The segment goes away once nobody has it attached.
 void RemoveSegment(int id);
 

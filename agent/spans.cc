@@ -80,6 +80,9 @@ inline Token Push(ThreadState* s, Stage stage, uint32_t name, void* frame, bool 
     return {};
   }
   BusyScope busy(s);
+  if (!busy) {
+    return {};
+  }
   const uint32_t at = s->depth;
   OpenSpan& o = s->open[at];
   o.frame = frame;
@@ -197,6 +200,10 @@ void End(Token token, uint64_t bytes, uint64_t object, uint8_t flags) {
     }
   }
   BusyScope busy(s);
+  if (!busy) {
+    CountDropped(1);
+    return;
+  }
   Put(s, wire::kKindSpan, o.stage, o.name, o.start, end > o.start ? end - o.start : 0, work, bytes,
       s->context, object, flags, static_cast<uint8_t>(token.depth - 1));
   Pop(s);
@@ -217,7 +224,7 @@ void Cancel(Token token) {
 void EndOpenSpans(ThreadState* s) {
   const uint64_t end = Now();
   BusyScope busy(s);
-  while (s->depth > 0) {
+  while (busy && s->depth > 0) {
     const OpenSpan& o = s->open[s->depth - 1];
     if (o.frame == nullptr) {
       Put(s, wire::kKindSpan, o.stage, o.name, o.start, end > o.start ? end - o.start : 0, 0, 0,

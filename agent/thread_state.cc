@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "agent/chunk_writer.h"
 #include "agent/pending_reads.h"
@@ -17,14 +18,66 @@ __thread uint32_t t_starting = 0;  // `t_state` is being made
 
 constexpr size_t kStateSize = (sizeof(ThreadState) + 4095) & ~size_t{4095};
 
-// States of ended threads, for reuse.
-uint32_t g_free_lock = 0;
-ThreadState* g_free = nullptr;  // atomic: changed under the lock, looked at without it
+// All that were ever made; one is never given back, only taken by another thread.
+ThreadState* g_states = nullptr;  // atomic
+
+bool Take(ThreadState* s) {
+  uint32_t expected = 0;
+  return __atomic_load_n(&s->taken, __ATOMIC_RELAXED) == 0 &&
+         __atomic_compare_exchange_n(&s->taken, &expected, 1u, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED);
+}
+
+void GiveBack(ThreadState* s) {
+  __atomic_store_n(&s->taken, 0u, __ATOMIC_RELEASE);
+}
+
+ThreadState* MakeState() {
+  auto* s = static_cast<ThreadState*>(
+      sys::Map(nullptr, kStateSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (s != nullptr) {
+    s->taken = 1;
+    s->next = __atomic_load_n(&g_states, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&g_states, &s->next, s, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED)) {
+    }
+  }
+  return s;
+}
+
+uint32_t ThreadOf(const ThreadState* s) {
+  return s->writer != 0 ? s->writer : s->tid;
+}
+
+// Of a thread other than `tid` that records for this process, whose token is `token`, or is about
+// to.
+bool IsOfAnother(const ThreadState* s, uint32_t tid, uint64_t token) {
+  return __atomic_load_n(&s->taken, __ATOMIC_ACQUIRE) != 0 &&
+         (s->token == token || s->token == 0) && ThreadOf(s) != tid;
+}
+
+// In the core, and not killed there.
+bool IsBusy(const ThreadState* s) {
+  return __atomic_load_n(&s->busy, __ATOMIC_ACQUIRE) != 0 &&
+         sys::Call(SYS_tgkill, sys::Pid(), ThreadOf(s), 0) != -3 /* ESRCH */;
+}
+
+// Every running thread of this process has passed a barrier: what it stored before is seen here,
+// and it sees what we stored before.
+void PassBarrier() {
+  constexpr int kGlobal = 1;
+  constexpr int kExpedited = 8;
+  constexpr int kRegisterExpedited = 16;
+  if (sys::Call(SYS_membarrier, kRegisterExpedited, 0, 0) != 0 ||
+      sys::Call(SYS_membarrier, kExpedited, 0, 0) != 0) {
+    sys::Call(SYS_membarrier, kGlobal, 0, 0);
+  }
+}
 
 // First event of this thread, or first after a fork.
 __attribute__((noinline)) ThreadState* SelfSlow() {
   uint64_t token;
-  if (!EnsureProcess(&token) || IsEnded()) {
+  if (!EnsureProcess(&token) || (token & kEnded) != 0) {
     return nullptr;
   }
   ThreadState* s = t_state;
@@ -33,14 +86,19 @@ __attribute__((noinline)) ThreadState* SelfSlow() {
       CountDropped(1);  // a signal handler interrupted the lines below
       return nullptr;
     }
-    BusyScope starting(&t_starting);
+    t_starting = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     s = TakeState();
+    if (s != nullptr) {
+      ResetState(s, token);
+      t_state = s;
+      OnThreadExit(s);
+    }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    t_starting = 0;
     if (s == nullptr) {
       return nullptr;
     }
-    ResetState(s, token);
-    t_state = s;
-    OnThreadExit(s);
   } else if (s->token != token) {
     // A forked child. The chunk is the parent's; the loader's context survives the fork.
     const Context context = s->context;
@@ -53,6 +111,9 @@ __attribute__((noinline)) ThreadState* SelfSlow() {
   bool claimed;
   {
     BusyScope busy(s);
+    if (!busy) {
+      return nullptr;
+    }
     claimed = NextChunk(s);
   }
   if (claimed) {
@@ -63,30 +124,56 @@ __attribute__((noinline)) ThreadState* SelfSlow() {
 
 }  // namespace
 
-ThreadState* TakeState() {
-  ThreadState* state = nullptr;
-  uint32_t expected = 0;
-  // Never waits: whoever finds the list taken maps fresh memory.
-  if (__atomic_load_n(&g_free, __ATOMIC_RELAXED) != nullptr &&
-      __atomic_compare_exchange_n(&g_free_lock, &expected, 1u, false, __ATOMIC_ACQUIRE,
-                                  __ATOMIC_RELAXED)) {
-    state = __atomic_load_n(&g_free, __ATOMIC_RELAXED);
-    if (state != nullptr) {
-      __atomic_store_n(&g_free, state->next_free, __ATOMIC_RELAXED);
+bool StopThreads() {
+  constexpr int kPatience = 600;  // 500 us each: a disk may keep a thread
+  const uint64_t token = *g_guard;
+  const uint32_t self = sys::Tid();
+  MarkEnded();
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);  // as the exchange by which a thread takes a state
+  bool alone = true;
+  for (ThreadState* s = __atomic_load_n(&g_states, __ATOMIC_ACQUIRE); s != nullptr; s = s->next) {
+    alone = alone && !IsOfAnother(s, self, token);
+  }
+  if (alone) {
+    return true;
+  }
+  PassBarrier();
+  ThreadState* s = __atomic_load_n(&g_states, __ATOMIC_ACQUIRE);
+  for (int i = 0; s != nullptr && i < kPatience;) {
+    if (IsOfAnother(s, self, token) && IsBusy(s)) {
+      struct timespec pause = {0, 500000};
+      sys::Call(SYS_nanosleep, sys::Pointer(&pause), 0);
+      ++i;
+    } else {
+      s = s->next;
     }
-    __atomic_store_n(&g_free_lock, 0u, __ATOMIC_RELEASE);
   }
-  if (state == nullptr) {
-    state = static_cast<ThreadState*>(
-        sys::Map(nullptr, kStateSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (s != nullptr) {
+    UnmarkEnded();
   }
-  return state;
+  return s == nullptr;
+}
+
+void ResumeThreads() {
+  UnmarkEnded();
+}
+
+ThreadState* TakeState() {
+  for (ThreadState* s = __atomic_load_n(&g_states, __ATOMIC_ACQUIRE); s != nullptr; s = s->next) {
+    if (Take(s)) {
+      return s;
+    }
+  }
+  return MakeState();
 }
 
 void ResetState(ThreadState* s, uint64_t token) {
   NvtxThread* const nvtx = s->nvtx;
+  ThreadState* const next = s->next;
   __builtin_memset(static_cast<void*>(s), 0, sizeof *s);
   s->nvtx = nvtx;
+  s->next = next;
+  s->taken = 1;
   s->token = token;
   s->tid = sys::Tid();
   s->context = Context{};
@@ -118,24 +205,23 @@ void ReleaseThread(void* state) {
   if (s == nullptr || s->token != *g_guard || t_state != s) {
     return;
   }
-  FlushReads(s);
-  EndOpenSpans(s);
+  // A signal handler left the core by longjmp: what the chunk says of that moment is for its
+  // reader, as if the thread had been killed.
+  const bool whole = s->busy == 0;
+  if (whole) {
+    FlushReads(s);
+    EndOpenSpans(s);
+  }
   CloseRanges(s->nvtx);
   t_state = nullptr;
-  if (s->chunk != nullptr) {
-    __atomic_store_n(&s->chunk->operation.stage, uint8_t{0}, __ATOMIC_RELEASE);
-    PublishChunk(s);
+  {
+    BusyScope busy(s);
+    if (whole && busy && s->chunk != nullptr) {
+      __atomic_store_n(&s->chunk->operation.stage, uint8_t{0}, __ATOMIC_RELEASE);
+      PublishChunk(s);
+    }
   }
-  uint32_t expected = 0;
-  if (__atomic_compare_exchange_n(&g_free_lock, &expected, 1u, false, __ATOMIC_ACQUIRE,
-                                  __ATOMIC_RELAXED)) {
-    s->next_free = __atomic_load_n(&g_free, __ATOMIC_RELAXED);
-    __atomic_store_n(&g_free, s, __ATOMIC_RELAXED);
-    __atomic_store_n(&g_free_lock, 0u, __ATOMIC_RELEASE);
-  } else {
-    FreeRanges(s->nvtx);
-    sys::Unmap(s, kStateSize);
-  }
+  GiveBack(s);
 }
 
 }  // namespace penstock::agent

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "agent/process.h"
 #include "agent/recorder.h"
 #include "traces/wire.h"
 
@@ -23,7 +24,6 @@ struct NvtxThread;
 // Of a thread that ends: its open ranges end with it, never on the next thread that gets its
 // memory.
 void CloseRanges(NvtxThread* nvtx);
-void FreeRanges(NvtxThread* nvtx);
 
 struct OpenSpan {
   uint64_t start;
@@ -64,33 +64,51 @@ struct ThreadState {
   uint32_t native_stage[wire::kStageCount];  // of those, opened by the program itself
   OpenSpan open[kMaxDepth];
   Operation operations[kOperations];
-  NvtxThread* nvtx;  // ranges of the program, outlives forks and reuse of this state
-  uint32_t writer;   // of a lane: the thread that fills it, else 0
-  char name[16];     // of a lane
-  ThreadState* next_free;
+  NvtxThread* nvtx;   // ranges of the program, outlives forks and reuse of this state
+  uint32_t writer;    // of a lane: the thread that fills it, else 0
+  char name[16];      // of a lane
+  uint32_t taken;     // atomic: 0 = free for the next thread
+  ThreadState* next;  // of all states that were ever made
 };
 
 // While the core is at work on a thread's state. A signal handler that reads meanwhile finds it
 // busy, on the same thread: what matters is the order of the instructions.
-struct BusyScope {
-  explicit BusyScope(uint32_t* flag) : busy(flag) {
-    __atomic_store_n(busy, 1u, __ATOMIC_RELAXED);
+//
+// A process that ends its recording first makes its token void, then waits until no thread is busy
+// (StopThreads()). So whoever is busy asks once more, and leaves the state alone if he came too
+// late: there the scope is false. StopThreads() makes all processors pass a barrier in between;
+// here none is needed.
+class BusyScope {
+ public:
+  explicit BusyScope(ThreadState* state) : state_(state), was_(state->busy) {
+    __atomic_store_n(&state->busy, 1u, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    entered_ = state->token == *g_guard;
   }
-  explicit BusyScope(ThreadState* state) : BusyScope(&state->busy) {}
   ~BusyScope() {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    __atomic_store_n(busy, 0u, __ATOMIC_RELAXED);
+    __atomic_store_n(&state_->busy, was_, __ATOMIC_RELEASE);
   }
   BusyScope(const BusyScope&) = delete;
   BusyScope& operator=(const BusyScope&) = delete;
-  uint32_t* busy;
+  explicit operator bool() const { return entered_; }
+
+ private:
+  ThreadState* state_;
+  uint32_t was_;
+  bool entered_;
 };
 
 // The calling thread's state, attached; nullptr when recording is off or impossible.
 ThreadState* Self();
 // The same where it is attached already; attaches nothing and counts nothing.
 ThreadState* Attached();
+
+// From now on no thread of this process but the caller changes what a chunk says; each finds that
+// its token is void. False: one of them did not leave the core in time, so nobody may write its
+// chunk; all go on recording.
+bool StopThreads();
+void ResumeThreads();
 
 // Memory for a state: of an ended thread, or fresh; nullptr: none. Then made anew for the process
 // `token` and the calling thread; only its NVTX ranges stay.

@@ -96,7 +96,7 @@ struct ChunkHeader {
   uint64_t process_start;  // /proc/PID/stat field 22 (clock ticks since boot): pids are reused
   ClockAnchor anchor;      // taken when the chunk was claimed
   uint64_t dropped;        // records this thread lost before this chunk, in total
-  uint64_t drained;        // the collector's: records already taken. linear: 1 = is in the file
+  uint64_t drained;        // the collector's: records already taken. linear: not 0 = is in the file
   char thread_name[16];
   uint32_t inflight_depth;  // atomic, release
   // The thread that fills this chunk where it is not `tid` itself (a device's stream, a thread of

@@ -43,12 +43,6 @@ void CloseRanges(NvtxThread* nvtx) {
   }
 }
 
-void FreeRanges(NvtxThread* nvtx) {
-  if (nvtx != nullptr) {
-    sys::Unmap(nvtx, sizeof *nvtx);
-  }
-}
-
 namespace {
 
 using nvtx::EventAttributes;

@@ -38,12 +38,12 @@ def kinds(verdict):
     return {(one.mode, one.kind) for one in verdict.differences}
 
 
-def smallest(place, program, difference, options):
+def smallest(place, program, difference, options, every_byte):
     """Shrinks it as long as that difference remains; one that comes and goes is given three runs."""
 
     def differs(candidate):
         for _ in range(2):
-            verdict = runs.examine(place, candidate, (difference.mode,), options, again=1)
+            verdict = runs.examine(place, candidate, (difference.mode,), options, 1, every_byte)
             if (difference.mode, difference.kind) in kinds(verdict):
                 return True
             if verdict.word in ("wrong", "stuck"):
@@ -100,7 +100,7 @@ def work(number, job, tasks, results, places, seed, want):
             if index is None:
                 return
             program = programs.make("%s.%d" % (seed, index), flavours, want.avoid)
-            verdict = runs.examine(place, program, want.modes, options_of(index))
+            verdict = runs.examine(place, program, want.modes, options_of(index), every_byte=want.every_byte)
             verdict.leave_out(want.ignore)
             kept = []
             if want.keep and verdict.word == "different":
@@ -108,7 +108,7 @@ def work(number, job, tasks, results, places, seed, want):
                 difference = min(verdict.differences, key=lambda one: seen[one.kind])
                 seen[difference.kind] += 1
                 if seen[difference.kind] <= want.shrink:
-                    small = smallest(place, program, difference, options_of(index))
+                    small = smallest(place, program, difference, options_of(index), want.every_byte)
                     if small is not None:
                         kept.append(keep(want.keep, small, difference))
             sums = verdict.sums
@@ -191,7 +191,7 @@ def replay(places, want):
             bad += 1
             continue
         for _ in range(want.times):
-            verdict = runs.examine(place, program, want.modes, SMALL)
+            verdict = runs.examine(place, program, want.modes, SMALL, every_byte=want.every_byte)
             if verdict.word != "same":
                 break
         failed += verdict.word == "different"
@@ -218,6 +218,8 @@ def main():
                         help="what programs shall not do: " + ", ".join(programs.AVOIDABLE))  # fmt: skip
     parser.add_argument("--ignore", default="", type=lambda text: tuple(text.split(",")),
                         help="sorts of differences to leave out: missing,results,...")  # fmt: skip
+    parser.add_argument("--every-byte", action="store_true",
+                        help="count also the bytes that are known to be missing: RELIABILITY.md")  # fmt: skip
     parser.add_argument("--modes", default="bare,record", type=lambda text: tuple(text.split(",")))
     parser.add_argument("--replay", nargs="+", help="programs, or folders of them")
     parser.add_argument("--times", type=int, default=3, help="how often a kept program is run")

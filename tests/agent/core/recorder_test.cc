@@ -372,6 +372,39 @@ TEST_F(RecorderTest, AnEmptyChunkIsNotWrittenOverItsRecords) {
   g_header->processes[slot].pid = 0;
 }
 
+// Its process has ended and left it to others: what is pending there counts once.
+TEST_F(RecorderTest, AnEmptyChunkThatWasWrittenKeepsItsPlace) {
+  uint32_t place = 0;
+  ASSERT_TRUE(TakePlace(&place));
+  auto* last =
+      reinterpret_cast<wire::ChunkHeader*>(reinterpret_cast<char*>(g_header) + wire::kHeaderSize +
+                                           uint64_t{g_header->chunk_count - 1} * wire::kChunkSize);
+  ASSERT_EQ(last->state, wire::kChunkFree);
+  last->index = place;
+  last->process = g_slot_index;
+  last->drained = 0;
+  last->tid = last->pid = static_cast<uint32_t>(getpid());
+  last->pending[0].bytes = 17;
+  last->state = wire::kChunkOwned | (g_slot_index + 1) << wire::kChunkClaimerShift;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(WriteOut(last));
+    EXPECT_NE(last->drained, 0u);
+    EXPECT_EQ(last->index, place);
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    _exit(0);
+  }
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  last->tid = last->pid = static_cast<uint32_t>(child);
+  const uint32_t next = g_header->next_chunk;
+  ASSERT_TRUE(WriteOut(last));
+  EXPECT_EQ(last->index, place);
+  EXPECT_EQ(g_header->next_chunk, next);
+  last->pending[0].bytes = 0;
+  RetireChunk(last);
+}
+
 TEST_F(RecorderTest, BatchLimitEndsTheRecording) {
   const uint64_t saved = g_header->batch_limit;
   g_header->batch_limit = g_header->batches + 2;

@@ -98,6 +98,7 @@ extern char g_folder[512];  // of the data set, what is made, and the builds of 
 extern char g_self[512];    // the program's text
 extern char g_log_path[512];
 extern int g_flags;  // kUnseen...
+extern int g_made_threads;
 extern __thread struct Lane* t_lane;
 extern __thread int t_handling;  // a signal handler is at work on this thread
 extern __thread sigjmp_buf* t_try;

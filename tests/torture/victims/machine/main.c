@@ -18,6 +18,7 @@ char g_folder[512];
 char g_self[512];
 char g_log_path[512];
 int g_flags;
+int g_made_threads;
 __thread struct Lane* t_lane;
 __thread int t_handling;
 __thread sigjmp_buf* t_try;

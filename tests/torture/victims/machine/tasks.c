@@ -59,6 +59,7 @@ static long Thread(const struct Op* op) {  // thread T @B [detached] [small] [vo
   pthread_attr_init(&attributes);
   if (Has(op, "detached")) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   if (Has(op, "small")) pthread_attr_setstacksize(&attributes, 64 * 1024);
+  g_made_threads = 1;
   const int error = pthread_create(&task->thread, &attributes, ThreadMain, task);
   pthread_attr_destroy(&attributes);
   return -error;
