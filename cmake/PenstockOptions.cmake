@@ -60,13 +60,13 @@ include(PenstockCuda)
 if(PENSTOCK_GUI)
   pkg_check_modules(GLFW IMPORTED_TARGET glfw3)
   pkg_check_modules(FREETYPE IMPORTED_TARGET freetype2)
-  find_package(OpenGL COMPONENTS OpenGL EGL)
+  find_path(PENSTOCK_OPENGL_INCLUDE EGL/egl.h)
   find_path(PENSTOCK_IMGUI_INCLUDE imgui.h PATH_SUFFIXES imgui)
   find_library(PENSTOCK_IMGUI_LIBRARY imgui)
   find_library(PENSTOCK_STB_LIBRARY NAMES libstb.a stb)  # libimgui.a needs it
-  if(NOT GLFW_FOUND OR NOT FREETYPE_FOUND OR NOT TARGET OpenGL::EGL OR NOT PENSTOCK_IMGUI_INCLUDE
+  if(NOT GLFW_FOUND OR NOT FREETYPE_FOUND OR NOT PENSTOCK_OPENGL_INCLUDE OR NOT PENSTOCK_IMGUI_INCLUDE
      OR NOT PENSTOCK_IMGUI_LIBRARY OR NOT PENSTOCK_STB_LIBRARY)
-    message(STATUS "penstock: Dear ImGui, stb, GLFW, FreeType, OpenGL or EGL is missing: the dashboard is off")
+    message(STATUS "penstock: Dear ImGui, stb, GLFW, FreeType or the headers of OpenGL and EGL are missing: the dashboard is off")
     set(PENSTOCK_GUI OFF)
   endif()
 endif()

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-extern char** environ;
+extern "C" char** environ;
 
 namespace penstock::gui {
 namespace {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#define GL_GLEXT_PROTOTYPES 1
 #include "gui/main/offscreen.h"
 
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
-#include <GL/gl.h>
-#include <GL/glext.h>
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
@@ -14,9 +11,13 @@
 
 #include <fmt/core.h>
 
+#include "gui/main/opengl.h"
+
 namespace penstock::gui {
 
-struct Offscreen::Egl {
+struct Offscreen::Screen {
+  Egl egl;
+  OpenGl gl;
   EGLDisplay display = EGL_NO_DISPLAY;
   EGLContext context = EGL_NO_CONTEXT;
 };
@@ -24,46 +25,48 @@ struct Offscreen::Egl {
 namespace {
 
 // Without any window system where EGL can do that, else on whatever it takes for the default.
-EGLDisplay OpenDisplay() {
+EGLDisplay OpenDisplay(const Egl& egl) {
   const auto get = reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(
-      eglGetProcAddress("eglGetPlatformDisplayEXT"));
+      egl.GetProcAddress("eglGetPlatformDisplayEXT"));
   EGLDisplay display = EGL_NO_DISPLAY;
   if (get != nullptr) {
     display = get(EGL_PLATFORM_SURFACELESS_MESA, nullptr, nullptr);
-    if (display != EGL_NO_DISPLAY && eglInitialize(display, nullptr, nullptr) == EGL_TRUE) {
+    if (display != EGL_NO_DISPLAY && egl.Initialize(display, nullptr, nullptr) == EGL_TRUE) {
       return display;
     }
   }
-  display = eglGetDisplay(EGL_DEFAULT_DISPLAY);
-  if (display != EGL_NO_DISPLAY && eglInitialize(display, nullptr, nullptr) == EGL_TRUE) {
+  display = egl.GetDisplay(EGL_DEFAULT_DISPLAY);
+  if (display != EGL_NO_DISPLAY && egl.Initialize(display, nullptr, nullptr) == EGL_TRUE) {
     return display;
   }
   return EGL_NO_DISPLAY;
 }
 
-tl::unexpected<Error> NoOpenGl(const char* what) {
-  return Fail(ErrorKind::kEnvironment,
-              fmt::format("no picture can be drawn: {} (error {:#x}); install libegl1 and "
-                          "libgl1-mesa-dri, or see: penstock report --html",
-                          what, eglGetError()));
+tl::unexpected<Error> NoOpenGl(const Egl& egl, const char* what) {
+  return Fail(ErrorKind::kEnvironment, fmt::format("no picture can be drawn: {} (error {:#x}); {}",
+                                                   what, egl.GetError(), kInstallOpenGl));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Offscreen>> Offscreen::Make(int width, int height, EarlyFonts* fonts) {
-  std::unique_ptr<Offscreen> screen(new Offscreen);
-  screen->egl_ = std::make_unique<Egl>();
-  Egl& egl = *screen->egl_;
-  screen->width_ = width;
-  screen->height_ = height;
-  egl.display = OpenDisplay();
-  if (egl.display == EGL_NO_DISPLAY) return NoOpenGl("EGL finds no device");
-  if (eglBindAPI(EGL_OPENGL_API) != EGL_TRUE) return NoOpenGl("EGL has no OpenGL");
+  const auto loaded = Egl::Load();
+  if (!loaded) return tl::unexpected(loaded.error());
+  const Egl& egl = *loaded;
+  std::unique_ptr<Offscreen> offscreen(new Offscreen);
+  offscreen->screen_ = std::make_unique<Screen>();
+  Screen& screen = *offscreen->screen_;
+  screen.egl = egl;
+  offscreen->width_ = width;
+  offscreen->height_ = height;
+  screen.display = OpenDisplay(egl);
+  if (screen.display == EGL_NO_DISPLAY) return NoOpenGl(egl, "EGL finds no device");
+  if (egl.BindApi(EGL_OPENGL_API) != EGL_TRUE) return NoOpenGl(egl, "EGL has no OpenGL");
   const std::array<EGLint, 5> wanted = {EGL_SURFACE_TYPE, 0, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT,
                                         EGL_NONE};
   EGLConfig config = nullptr;
   EGLint found = 0;
-  eglChooseConfig(egl.display, wanted.data(), &config, 1, &found);
+  egl.ChooseConfig(screen.display, wanted.data(), &config, 1, &found);
   const std::array<EGLint, 7> version = {EGL_CONTEXT_MAJOR_VERSION,
                                          3,
                                          EGL_CONTEXT_MINOR_VERSION,
@@ -71,39 +74,45 @@ Result<std::unique_ptr<Offscreen>> Offscreen::Make(int width, int height, EarlyF
                                          EGL_CONTEXT_OPENGL_PROFILE_MASK,
                                          EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
                                          EGL_NONE};
-  egl.context =
-      eglCreateContext(egl.display, found > 0 ? config : nullptr, EGL_NO_CONTEXT, version.data());
-  if (egl.context == EGL_NO_CONTEXT) return NoOpenGl("there is no OpenGL 3.3");
-  if (eglMakeCurrent(egl.display, EGL_NO_SURFACE, EGL_NO_SURFACE, egl.context) != EGL_TRUE) {
-    return NoOpenGl("EGL wants a surface");
+  screen.context = egl.CreateContext(screen.display, found > 0 ? config : nullptr, EGL_NO_CONTEXT,
+                                     version.data());
+  if (screen.context == EGL_NO_CONTEXT) return NoOpenGl(egl, "there is no OpenGL 3.3");
+  if (egl.MakeCurrent(screen.display, EGL_NO_SURFACE, EGL_NO_SURFACE, screen.context) != EGL_TRUE) {
+    return NoOpenGl(egl, "EGL wants a surface");
   }
-  glGenFramebuffers(1, &screen->framebuffer_);
-  glBindFramebuffer(GL_FRAMEBUFFER, screen->framebuffer_);
-  glGenTextures(1, &screen->texture_);
-  glBindTexture(GL_TEXTURE_2D, screen->texture_);
-  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
-  glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, screen->texture_, 0);
-  if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
-    return NoOpenGl("a framebuffer of this size is refused");
+  const auto functions = OpenGl::Load(egl.GetProcAddress);
+  if (!functions) return tl::unexpected(functions.error());
+  screen.gl = *functions;
+  const OpenGl& gl = screen.gl;
+  gl.GenFramebuffers(1, &offscreen->framebuffer_);
+  gl.BindFramebuffer(GL_FRAMEBUFFER, offscreen->framebuffer_);
+  gl.GenTextures(1, &offscreen->texture_);
+  gl.BindTexture(GL_TEXTURE_2D, offscreen->texture_);
+  gl.TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
+  gl.FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, offscreen->texture_,
+                          0);
+  if (gl.CheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
+    return NoOpenGl(egl, "a framebuffer of this size is refused");
   }
-  screen->context_ = ImGui::CreateContext(fonts != nullptr ? fonts->atlas() : nullptr);
+  offscreen->context_ = ImGui::CreateContext(fonts != nullptr ? fonts->atlas() : nullptr);
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
   io.ConfigInputTextCursorBlink = false;
   io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
-  ImGui_ImplOpenGL3_Init("#version 150");
-  return screen;
+  if (!ImGui_ImplOpenGL3_Init("#version 150")) return NoOpenGl(egl, "there is no libGL.so.1");
+  return offscreen;
 }
 
 Offscreen::~Offscreen() {
   if (context_ != nullptr) {
-    ImGui_ImplOpenGL3_Shutdown();
+    if (ImGui::GetIO().BackendRendererUserData != nullptr) ImGui_ImplOpenGL3_Shutdown();
     ImGui::DestroyContext(context_);
   }
-  if (egl_ && egl_->display != EGL_NO_DISPLAY) {
-    eglMakeCurrent(egl_->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-    if (egl_->context != EGL_NO_CONTEXT) eglDestroyContext(egl_->display, egl_->context);
-    eglTerminate(egl_->display);
+  if (screen_ && screen_->display != EGL_NO_DISPLAY) {
+    const Egl& egl = screen_->egl;
+    egl.MakeCurrent(screen_->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    if (screen_->context != EGL_NO_CONTEXT) egl.DestroyContext(screen_->display, screen_->context);
+    egl.Terminate(screen_->display);
   }
 }
 
@@ -118,23 +127,23 @@ void Offscreen::Frame(const std::function<void()>& draw) {
   ImGui::NewFrame();
   draw();
   ImGui::Render();
-  glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
-  glViewport(0, 0, width_, height_);
-  glClearColor(0, 0, 0, 1);
-  glClear(GL_COLOR_BUFFER_BIT);
+  screen_->gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
+  screen_->gl.Viewport(0, 0, width_, height_);
+  screen_->gl.ClearColor(0, 0, 0, 1);
+  screen_->gl.Clear(GL_COLOR_BUFFER_BIT);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 
 void Offscreen::Finish() const {
-  glFinish();
+  screen_->gl.Finish();
 }
 
 Image Offscreen::Read() const {
   Image image{width_, height_, {}};
   const auto row = static_cast<std::size_t>(width_) * 3;
   std::vector<std::uint8_t> pixels(row * static_cast<std::size_t>(height_));
-  glPixelStorei(GL_PACK_ALIGNMENT, 1);
-  glReadPixels(0, 0, width_, height_, GL_RGB, GL_UNSIGNED_BYTE, pixels.data());
+  screen_->gl.PixelStorei(GL_PACK_ALIGNMENT, 1);
+  screen_->gl.ReadPixels(0, 0, width_, height_, GL_RGB, GL_UNSIGNED_BYTE, pixels.data());
   image.rgb.reserve(pixels.size());
   for (std::size_t y = static_cast<std::size_t>(height_); y-- > 0;) {
     const auto begin = pixels.begin() + static_cast<std::ptrdiff_t>(y * row);

@@ -43,8 +43,8 @@ class Offscreen {
 
  private:
   Offscreen() = default;
-  struct Egl;
-  std::unique_ptr<Egl> egl_;
+  struct Screen;
+  std::unique_ptr<Screen> screen_;
   ImGuiContext* context_ = nullptr;
   int width_ = 0;
   int height_ = 0;

@@ -19,6 +19,7 @@
 
 #include "gui/main/app.h"
 #include "gui/main/offscreen.h"
+#include "gui/main/opengl.h"
 #include "gui/views/state_text.h"
 
 namespace penstock::gui {
@@ -59,15 +60,16 @@ struct Imgui {
     ImGui::GetIO().IniFilename = nullptr;
     ImGui::GetIO().ConfigInputTextCursorBlink = false;  // nothing moves while nothing happens
     ImGui_ImplGlfw_InitForOpenGL(window, true);
-    ImGui_ImplOpenGL3_Init("#version 150");
+    draws = ImGui_ImplOpenGL3_Init("#version 150");
   }
   ~Imgui() {
-    ImGui_ImplOpenGL3_Shutdown();
+    if (draws) ImGui_ImplOpenGL3_Shutdown();
     ImGui_ImplGlfw_Shutdown();
     ImGui::DestroyContext();
   }
   Imgui(const Imgui&) = delete;
   Imgui& operator=(const Imgui&) = delete;
+  bool draws = false;
 };
 
 // A key, or the character that it wrote.
@@ -82,6 +84,7 @@ struct KeyEvent {
 // What GLFW's callbacks find at the window.
 struct WindowState {
   App* app = nullptr;
+  OpenGl gl;
   std::deque<KeyEvent> keys;
   int hold = 0;  // frames that keys wait for
 };
@@ -101,15 +104,15 @@ void OnDrop(GLFWwindow* window, int count, const char** paths) {
 }
 
 // What has been drawn and is not yet on the screen.
-Image ReadBack(int width, int height) {
+Image ReadBack(const OpenGl& gl, int width, int height) {
   Image image;
   image.width = width;
   image.height = height;
   const auto row = static_cast<std::size_t>(width) * 3;
   std::vector<std::uint8_t> upward(row * static_cast<std::size_t>(height));
-  glReadBuffer(GL_BACK);
-  glPixelStorei(GL_PACK_ALIGNMENT, 1);
-  glReadPixels(0, 0, width, height, GL_RGB, GL_UNSIGNED_BYTE, upward.data());
+  gl.ReadBuffer(GL_BACK);
+  gl.PixelStorei(GL_PACK_ALIGNMENT, 1);
+  gl.ReadPixels(0, 0, width, height, GL_RGB, GL_UNSIGNED_BYTE, upward.data());
   for (std::size_t y = static_cast<std::size_t>(height); y-- > 0;) {
     const auto begin = upward.begin() + static_cast<std::ptrdiff_t>(y * row);
     image.rgb.insert(image.rgb.end(), begin, begin + static_cast<std::ptrdiff_t>(row));
@@ -176,13 +179,14 @@ void DrawFrame(GLFWwindow* window, App& app) {
   int width = 0;
   int height = 0;
   glfwGetFramebufferSize(window, &width, &height);
-  glViewport(0, 0, width, height);
+  const OpenGl& gl = StateOf(window).gl;
+  gl.Viewport(0, 0, width, height);
   const ImVec4 ground = Tint(app.ui().palette().background);
-  glClearColor(ground.x, ground.y, ground.z, 1);
-  glClear(GL_COLOR_BUFFER_BIT);
+  gl.ClearColor(ground.x, ground.y, ground.z, 1);
+  gl.Clear(GL_COLOR_BUFFER_BIT);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   if (const auto picture = app.TakePicture()) {
-    app.Saved(*picture, WritePng(picture->string(), ReadBack(width, height)));
+    app.Saved(*picture, WritePng(picture->string(), ReadBack(gl, width, height)));
   }
   glfwSwapBuffers(window);
 }
@@ -299,13 +303,19 @@ Result<void> RunWindow(const Options& options, Settings* settings) {
                                              "penstock report --html");
   }
   glfwMakeContextCurrent(window.get());
+  const auto gl = OpenGl::Load(glfwGetProcAddress);
+  if (!gl) return tl::unexpected(gl.error());
   glfwSwapInterval(1);
   glfwSetWindowSizeLimits(window.get(), 800, 500, GLFW_DONT_CARE, GLFW_DONT_CARE);
   const Imgui imgui(window.get(), fonts.atlas());
+  if (!imgui.draws) {
+    return Fail(ErrorKind::kEnvironment,
+                fmt::format("nothing can be drawn: there is no libGL.so.1; {}", kInstallOpenGl));
+  }
   float screen_scale = 1;
   glfwGetWindowContentScale(window.get(), &screen_scale, nullptr);
   app.SetScreenScale(std::max(screen_scale, 1.0F));
-  WindowState state{&app, {}, 0};
+  WindowState state{&app, *gl, {}, 0};
   glfwSetWindowUserPointer(window.get(), &state);
   glfwSetWindowContentScaleCallback(window.get(), OnScale);
   glfwSetDropCallback(window.get(), OnDrop);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// OpenGL and EGL, opened when a window or picture is drawn: one program for systems with them and
+// without, which then says what is missing. Threads: the one that draws.
+#pragma once
+
+#include <EGL/egl.h>
+#include <GL/gl.h>
+#include <GL/glext.h>
+
+#include "traces/base/result.h"
+
+namespace penstock::gui {
+
+// The functions of OpenGL that we call ourselves; Dear ImGui opens its own.
+struct OpenGl {
+  decltype(&::glClear) Clear = nullptr;
+  decltype(&::glClearColor) ClearColor = nullptr;
+  decltype(&::glViewport) Viewport = nullptr;
+  decltype(&::glFinish) Finish = nullptr;
+  decltype(&::glReadBuffer) ReadBuffer = nullptr;
+  decltype(&::glReadPixels) ReadPixels = nullptr;
+  decltype(&::glPixelStorei) PixelStorei = nullptr;
+  decltype(&::glGenTextures) GenTextures = nullptr;
+  decltype(&::glBindTexture) BindTexture = nullptr;
+  decltype(&::glTexImage2D) TexImage2D = nullptr;
+  PFNGLGENFRAMEBUFFERSPROC GenFramebuffers = nullptr;
+  PFNGLBINDFRAMEBUFFERPROC BindFramebuffer = nullptr;
+  PFNGLFRAMEBUFFERTEXTURE2DPROC FramebufferTexture2D = nullptr;
+  PFNGLCHECKFRAMEBUFFERSTATUSPROC CheckFramebufferStatus = nullptr;
+
+  // `get`: eglGetProcAddress or glfwGetProcAddress, with a context current.
+  // Errors: kEnvironment if one of them is missing.
+  static Result<OpenGl> Load(void (*(*get)(const char* name))());
+};
+
+struct Egl {
+  decltype(&::eglGetProcAddress) GetProcAddress = nullptr;
+  decltype(&::eglGetError) GetError = nullptr;
+  decltype(&::eglGetDisplay) GetDisplay = nullptr;
+  decltype(&::eglInitialize) Initialize = nullptr;
+  decltype(&::eglTerminate) Terminate = nullptr;
+  decltype(&::eglBindAPI) BindApi = nullptr;
+  decltype(&::eglChooseConfig) ChooseConfig = nullptr;
+  decltype(&::eglCreateContext) CreateContext = nullptr;
+  decltype(&::eglDestroyContext) DestroyContext = nullptr;
+  decltype(&::eglMakeCurrent) MakeCurrent = nullptr;
+
+  // Errors: kEnvironment if there is no libEGL.so.1 here, or one of them is missing.
+  static Result<Egl> Load();
+};
+
+// What to install where a library of them is missing.
+inline constexpr char kInstallOpenGl[] =
+    "install libegl1 and libgl1-mesa-dri, or see: penstock report --html";
+
+}  // namespace penstock::gui
