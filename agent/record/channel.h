@@ -23,6 +23,7 @@ enum class MessageType : std::uint32_t {
   kPlaced = 7,    // text: the trace goes there
   kNote = 8,      // text: a line for the user
   // launcher (or the command before exec) to collector
+  // values[1] of both: when, in nanoseconds of the monotonic clock: the collector may be late.
   kStarted = 16,  // values[0]: pid
   kExited = 17,   // status: wait status; the command is a zombie until kSampled
   kDiscard = 18,  // the command could not be run: remove everything

@@ -34,6 +34,13 @@ std::string ExitText(std::int32_t status) {
   return "unknown";
 }
 
+// When it happened.
+TimeNs TimeOf(const Message& message) {
+  const TimeNs now = MonotonicNow();
+  const TimeNs then{static_cast<std::int64_t>(message.values[1])};
+  return then <= now ? then : now;
+}
+
 }  // namespace
 
 Collector::Collector(CollectorConfig config, Channel channel)
@@ -227,12 +234,12 @@ void Collector::OnMessage(const Message& message) {
       const auto stat = text ? ParseStat(*text) : std::nullopt;
       if (stat) command_.start = stat->start;
       arena_->header().root_pid = command_.pid;
-      started_ = MonotonicNow();
+      started_ = TimeOf(message);
       break;
     }
     case MessageType::kExited: {
       exit_status_ = message.status;
-      exited_ = MonotonicNow();
+      exited_ = TimeOf(message);
       // What it did last may not be drained: the process must be known before it is sampled.
       if (end_.value == 0) {
         drain_->Drain(*packer_, is_dead_);

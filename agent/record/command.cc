@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/record/clock.h"
 #include "traces/base/say.h"
 
 namespace penstock::record {
@@ -127,6 +128,7 @@ Started Start(const std::vector<std::string>& command, const std::vector<std::st
   }
   if (pid == 0) {
     started.values[0] = static_cast<std::uint64_t>(getpid());
+    started.values[1] = static_cast<std::uint64_t>(MonotonicNow().value);
     if (channel.is_open()) channel.Send(started);
     sigprocmask(SIG_SETMASK, &signals.mask, nullptr);
     execvpe(arguments[0], arguments.data(), variables.data());

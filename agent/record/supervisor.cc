@@ -141,6 +141,7 @@ void Supervisor::OnCommandExit() {
   exit_seen_ = MonotonicNow();
   Message message;
   message.type = MessageType::kExited;
+  message.values[1] = static_cast<std::uint64_t>(exit_seen_.value);
   message.status =
       info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8 : info.si_status & 0x7f;
   // The collector reads the zombie's last counters before it is reaped.

@@ -135,7 +135,9 @@ TEST(LaunchTest, FactsDescribeTheRun) {
   EXPECT_EQ(facts.at("exit.status"), "4");
   EXPECT_EQ(facts.at("record.mode"), "collector");
   EXPECT_EQ(facts.at("dataset.storage"), "tmpfs memory");
-  EXPECT_NEAR(std::stod(facts.at("duration_ns")) * 1e-9, 0.2, 0.15);
+  // Of the command, however late the collector hears of its start and end.
+  EXPECT_GE(std::stod(facts.at("duration_ns")) * 1e-9, 0.2);
+  EXPECT_LE(std::stod(facts.at("duration_ns")) * 1e-9, 5);
   for (const char* key :
        {"host", "kernel", "cpu.model", "cpu.cores", "cpu.affinity", "memory.total", "shm.size",
         "penstock.version", "record.start_realtime_ns", "host.fault_ns"}) {
