@@ -43,7 +43,10 @@ class Tune(Case):
         outcome = self.tune(sleeping(workers=2, sample_ms=2, step_ms=60))
         self.assertEnded(outcome)
         self.assertIn("No action", outcome.stdout)
-        self.assertIn("compute", outcome.stdout)
+        if "other programs compete" in outcome.stdout:  # then it says nothing else, and there are some
+            self.assertGreater(os.getloadavg()[0], 1.2)
+        else:
+            self.assertIn("compute", outcome.stdout)
 
     def test_ends_with_the_status_of_a_command_that_fails(self):
         for options in ((), ("--for", "50s"), ("--batches", "1000")):
