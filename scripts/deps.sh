@@ -3,11 +3,12 @@
 #
 # Installs through apt what is missing, and only that: as root, or with sudo.
 #
-#   scripts/deps.sh [build|run|test|all]...     (no group: all)
+#   scripts/deps.sh [build|run|test|wheel|all]...     (no group: all)
 #
 # build: what compiling Penstock needs
 # run:   what the demo trains with (Debian's PyTorch, torchvision, OpenCV, Pillow)
 # test:  what scripts/test.sh needs besides
+# wheel: what scripts/build_wheel.sh needs besides (not part of all)
 #
 # Says nothing and does nothing if everything is there. Exit status: 0 done, 2 usage,
 # 3 something could not be installed.
@@ -27,8 +28,12 @@ readonly kTest=(libgtest-dev libgmock-dev clang-14 libclang-rt-14-dev
   libturbojpeg0-dev libpng-dev libwebp-dev libopencv-dev libjemalloc2 musl-tools gdb xvfb xauth xdotool
   python3-h5py python3-imageio python3-lmdb python3-skimage)
 
+# Headers that GLFW is compiled with, and what puts the sources of SQLite and libjpeg-turbo together.
+readonly kWheel=(binutils dpkg-dev make nasm tcl python3-venv libx11-dev libxrandr-dev libxi-dev
+  libxcursor-dev libxinerama-dev libxkbcommon-dev libwayland-dev libwayland-bin wayland-protocols)
+
 usage() {
-  echo "usage: scripts/deps.sh [build|run|test|all]..." >&2
+  echo "usage: scripts/deps.sh [build|run|test|wheel|all]..." >&2
   exit 2
 }
 
@@ -44,6 +49,7 @@ for group in "$@"; do
     build) wanted+=("${kBuild[@]}") ;;
     run) wanted+=("${kRun[@]}") ;;
     test) wanted+=("${kTest[@]}") ;;
+    wheel) wanted+=("${kWheel[@]}") ;;
     all) wanted+=("${kBuild[@]}" "${kRun[@]}" "${kTest[@]}") ;;
     *) usage ;;
   esac

@@ -12,7 +12,7 @@
 #include "analyzer/main/commands.h"
 #include "analyzer/main/external.h"
 
-extern char** environ;
+extern "C" char** environ;
 
 namespace penstock::analyzer {
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command `penstock` of an installed wheel: finds the package penstock beside this program, as pip
+// lays it out, and becomes the program there. No interpreter is started.
+//
+//   prefix/bin/penstock    prefix/lib*/python3.N/{site,dist}-packages/penstock   (pip, pipx, uv, --user)
+//   DIR/bin/penstock       DIR/penstock                                          (pip --target DIR)
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRAM "penstock/bin/penstock"
+
+// Becomes FOLDER/penstock/bin/penstock if that is of our version: two Pythons may share a prefix.
+static void TryFolder(const char* folder, char** argv) {
+  char path[PATH_MAX];
+  const int length = snprintf(path, sizeof path, "%s/penstock/VERSION-" PENSTOCK_VERSION, folder);
+  if (length < 0 || (size_t)length >= sizeof path || access(path, R_OK) != 0) return;
+  snprintf(path, sizeof path, "%s/" PROGRAM, folder);
+  execv(path, argv);
+  if (errno != ENOENT) {
+    fprintf(stderr, "penstock: %s: cannot be executed: %s\n", path, strerror(errno));
+    _exit(126);
+  }
+}
+
+// Every python3.N in LIBRARY.
+static void TryPythons(const char* library, char** argv) {
+  static const char* const kPackages[] = {"site-packages", "dist-packages"};
+  DIR* folder = opendir(library);
+  if (folder == NULL) return;
+  for (const struct dirent* entry; (entry = readdir(folder)) != NULL;) {
+    if (strncmp(entry->d_name, "python3", 7) != 0 && strncmp(entry->d_name, "pypy3", 5) != 0) continue;
+    for (size_t i = 0; i < sizeof kPackages / sizeof *kPackages; ++i) {
+      char path[PATH_MAX];
+      const int length = snprintf(path, sizeof path, "%s/%s/%s", library, entry->d_name, kPackages[i]);
+      if (length > 0 && (size_t)length < sizeof path) TryFolder(path, argv);
+    }
+  }
+  closedir(folder);
+}
+
+int main(int argc, char** argv) {
+  static const char* const kLibraries[] = {"lib", "lib64", "local/lib"};
+  char prefix[PATH_MAX];
+  (void)argc;
+  ssize_t size = readlink("/proc/self/exe", prefix, sizeof prefix - 1);
+  if (size > 0) {
+    prefix[size] = 0;
+    for (int i = 0; i < 2; ++i) {  // prefix/bin/penstock
+      char* slash = strrchr(prefix, '/');
+      if (slash != NULL) *slash = 0;
+    }
+    for (size_t i = 0; i < sizeof kLibraries / sizeof *kLibraries; ++i) {
+      char library[PATH_MAX];
+      const int length = snprintf(library, sizeof library, "%s/%s", prefix, kLibraries[i]);
+      if (length > 0 && (size_t)length < sizeof library) TryPythons(library, argv);
+    }
+    TryFolder(prefix, argv);
+  }
+  fprintf(stderr,
+          "penstock: the Python package penstock-profiler " PENSTOCK_VERSION
+          " is not beside this program (%s); try: python -m penstock, or install it again\n",
+          size > 0 ? prefix : "/proc is not mounted");
+  return 127;
+}

@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# What Penstock is linked with, as static libraries for an old glibc: the sources are Debian's, fetched
+# by apt (signed), compiled with the toolchain of toolchain.cmake.
+#
+#   scripts/wheel/dependencies.sh WORK PREFIX TOOLCHAIN
+#
+# WORK keeps the sources and what is compiled; PREFIX gets headers, libraries and pkg-config files. What
+# is there already is not made again.
+set -euo pipefail
+
+[[ $# -eq 3 ]] || {
+  echo "usage: scripts/wheel/dependencies.sh WORK PREFIX TOOLCHAIN" >&2
+  exit 2
+}
+work=$1 prefix=$2 toolchain=$3
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+# Source package, release of Debian. GLFW 3.4 chooses between X11 and Wayland when it runs; 3.3 does not.
+readonly kSources=(fmtlib/bookworm libzstd/bookworm protobuf/bookworm sqlite3/bookworm zlib/bookworm
+  simdjson/bookworm libjpeg-turbo/bookworm highway/bookworm liburing/bookworm freetype/bookworm
+  benchmark/bookworm imgui/bookworm libstb/bookworm glfw3/trixie)
+
+fetch() {
+  local apt=$work/apt source
+  mkdir -p "$work/src" "$apt/lists/partial" "$apt/cache/archives/partial"
+  for release in bookworm trixie; do
+    echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${PENSTOCK_DEBIAN:-$(mirror)} $release main"
+  done >"$apt/sources.list"
+  cat >"$apt/apt.conf" <<END
+Dir::Etc::SourceList "$apt/sources.list";
+Dir::Etc::SourceParts "/dev/null";
+Dir::State::Lists "$apt/lists";
+Dir::Cache "$apt/cache";
+APT::Sandbox::User "";
+END
+  for source in "${kSources[@]}"; do
+    [[ ! -e $work/src/.${source%/*} ]] || continue
+    [[ -n ${updated:-} ]] || APT_CONFIG=$apt/apt.conf apt-get -q update
+    updated=yes
+    (cd "$work/src" && rm -rf "${source%/*}"-*/ && APT_CONFIG=$apt/apt.conf apt-get -q source "$source")
+    touch "$work/src/.${source%/*}"
+  done
+}
+
+# Where this system's packages come from.
+mirror() {
+  { grep -rhE '^URIs:' /etc/apt/sources.list.d/*.sources 2>/dev/null | awk '{ print $2 }'
+    grep -rhE '^deb ' /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null |
+      sed -E 's/^deb +(\[[^]]*\] +)?([^ ]+).*/\2/'
+  } | grep -E '/debian/?$' | head -n 1
+}
+
+# $1: name of a source package. The folder that apt unpacked it into.
+folder() {
+  local found=("$work/src/$1"-*/)
+  echo "${found[0]%/}"
+}
+
+# $1: library, rest: options of CMake
+build() {
+  local name=$1 source=${2%/}
+  shift 2
+  [[ ! -e $prefix/.$name ]] || return 0
+  echo "wheel: $name"
+  cmake -S "$source" -B "$work/build/$name" -G Ninja --toolchain "$toolchain" -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR:STRING=lib -DCMAKE_PREFIX_PATH="$prefix" \
+    -DBUILD_SHARED_LIBS=OFF -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_POLICY_VERSION_MINIMUM=3.5 \
+    "$@" >"$work/$name.log" 2>&1 &&
+    cmake --build "$work/build/$name" >>"$work/$name.log" 2>&1 &&
+    cmake --install "$work/build/$name" >>"$work/$name.log" 2>&1 || {
+    tail -n 40 "$work/$name.log" >&2
+    echo "wheel: $name does not build (log: $work/$name.log)" >&2
+    exit 1
+  }
+  touch "$prefix/.$name"
+}
+
+# Headers alone, the same for every target: of two libraries that have nothing else, and of those that
+# the dashboard opens when it runs. Not /usr/include itself, where the machine's own C library is.
+headers() {
+  local name
+  mkdir -p "$prefix/include"
+  for name in CLI tl EGL GL KHR X11 xkbcommon; do
+    cp -rTpu "/usr/include/$name" "$prefix/include/$name"
+  done
+  cp -pu /usr/include/wayland-*.h "$prefix/include/"
+  mkdir -p "$prefix/share/cmake"
+  cp -rTpu /usr/share/cmake/CLI11 "$prefix/share/cmake/CLI11"
+}
+
+mkdir -p "$prefix" "$work/build"
+fetch
+headers
+build fmt "$(folder fmtlib)" -DFMT_TEST=OFF -DFMT_DOC=OFF
+build zstd "$(folder libzstd)/build/cmake" -DZSTD_BUILD_PROGRAMS=OFF -DZSTD_BUILD_SHARED=OFF \
+  -DZSTD_BUILD_TESTS=OFF -DZSTD_LEGACY_SUPPORT=OFF
+build zlib "$here/zlib" -DSOURCE="$(folder zlib)"
+build protobuf "$(folder protobuf)" -Dprotobuf_BUILD_TESTS=OFF -Dprotobuf_BUILD_PROTOC_BINARIES=OFF \
+  -Dprotobuf_WITH_ZLIB=OFF
+build simdjson "$(folder simdjson)" -DSIMDJSON_JUST_LIBRARY=ON -DSIMDJSON_DEVELOPER_MODE=OFF
+build jpeg "$(folder libjpeg-turbo)" -DENABLE_SHARED=OFF -DWITH_TURBOJPEG=OFF -DWITH_JAVA=OFF
+cp -pu "$(folder libjpeg-turbo)/jpegint.h" "$prefix/include/"  # as Debian's package has it
+mkdir -p "$prefix/include/stb"
+cp -pu "$(folder libstb)"/stb_image*.h "$prefix/include/stb/"
+build hwy "$(folder highway)" -DBUILD_TESTING=OFF -DHWY_ENABLE_EXAMPLES=OFF -DHWY_ENABLE_CONTRIB=OFF \
+  -DHWY_ENABLE_TESTS=OFF
+build benchmark "$(folder benchmark)" -DGIT_VERSION=0.0.0 -DBENCHMARK_ENABLE_TESTING=OFF -DBENCHMARK_ENABLE_GTEST_TESTS=OFF \
+  -DBENCHMARK_ENABLE_WERROR=OFF -DCMAKE_CXX_FLAGS=-Wno-c2y-extensions
+build freetype "$(folder freetype)" -DFT_DISABLE_ZLIB=ON -DFT_DISABLE_BZIP2=ON -DFT_DISABLE_PNG=ON \
+  -DFT_DISABLE_HARFBUZZ=ON -DFT_DISABLE_BROTLI=ON
+build glfw "$(folder glfw3)" -DGLFW_BUILD_EXAMPLES=OFF -DGLFW_BUILD_TESTS=OFF -DGLFW_BUILD_DOCS=OFF \
+  -DGLFW_BUILD_X11=ON -DGLFW_BUILD_WAYLAND=ON -DCMAKE_C_FLAGS="-isystem $prefix/include" \
+  -DX11_X11_LIB=opened-at-run-time -DX11_X11_INCLUDE_PATH="$prefix/include" \
+  -DX11_Xrandr_INCLUDE_PATH="$prefix/include" -DX11_Xinerama_INCLUDE_PATH="$prefix/include" \
+  -DX11_Xkb_INCLUDE_PATH="$prefix/include" -DX11_Xcursor_INCLUDE_PATH="$prefix/include" \
+  -DX11_Xi_INCLUDE_PATH="$prefix/include" -DX11_Xshape_INCLUDE_PATH="$prefix/include"
+build sqlite "$here/sqlite" -DSOURCE="$(folder sqlite3)"
+build uring "$here/uring" -DSOURCE="$(folder liburing)"
+build imgui "$here/imgui" -DSOURCE="$(folder imgui)" -DSTB="$(folder libstb)"
