@@ -33,5 +33,6 @@ find_program(PENSTOCK_QEMU NAMES qemu-aarch64-static qemu-aarch64)
 if(PENSTOCK_QEMU)
   set(CMAKE_CROSSCOMPILING_EMULATOR ${PENSTOCK_QEMU} -L ${PENSTOCK_SYSROOT})
 endif()
-# nvcc compiles for the machine that it runs on.
+# These compile for the machine that they run on.
 set(PENSTOCK_CUDA OFF CACHE STRING "Device stages: AUTO (where nvcc is found), ON (required), OFF")
+set(PENSTOCK_MUSL_GCC "" CACHE FILEPATH "Compiler of the tests with musl")
