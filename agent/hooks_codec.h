@@ -12,10 +12,11 @@
 
 #define PENSTOCK_EXPORT extern "C" __attribute__((visibility("default")))
 
-// For hooks of C++ functions: defines `function` as the exported symbol `mangled`.
-#define PENSTOCK_FOREIGN(result, function, mangled, ...)                                           \
-  extern "C" __attribute__((visibility("default"))) result function(__VA_ARGS__) __asm__(mangled); \
-  static Symbol function##_symbol = {mangled, nullptr};                                            \
+// For hooks of C++ functions: defines `function` as the exported symbol `mangled`. Its types must
+// not be local to the source: the function would be, too.
+#define PENSTOCK_FOREIGN(result, function, mangled, ...)                                \
+  __attribute__((visibility("default"))) result function(__VA_ARGS__) __asm__(mangled); \
+  static Symbol function##_symbol = {mangled, nullptr};                                 \
   result function(__VA_ARGS__)
 
 // Its real function, as `real`; returns `failure` where there is none.

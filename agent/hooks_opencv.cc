@@ -2,16 +2,32 @@
 //
 // OpenCV as a shared library (distributions, conda; the wheels of PyPI are static and hooked from
 // Python): imread and imdecode are `decode`, the usual transforms `augment`.
-// The functions are C++. They are declared here under their mangled names with untyped pointers,
-// as the psABI passes them: a Mat returned by value is a pointer in the first register, returned
-// in rax; a Size is 8 bytes in one register, whether by value (4.x) or by reference (3.x).
+// The functions are C++. They are declared here under their mangled names with untyped pointers, as
+// x86-64 and aarch64 pass them: a Size is 8 bytes in one register, whether by value (4.x) or by
+// reference (3.x). A Mat returned by value is one here too: the address at which it is wanted comes
+// in the first register of x86-64, and in one of its own (x8) on aarch64.
 // Exceptions pass through these frames: the agent has unwind tables, and nothing to clean up.
-#if defined(__x86_64__)
 #include <stdint.h>
 
 #include "agent/hooks_codec.h"
 
 namespace penstock::agent {
+
+// A cv::Mat as its functions return it. The first fields are equal in 2.4, 3.x and 4.x; zeros are
+// an empty image that its destructor accepts. It points into itself, so it must be made where the
+// caller wants it and never be copied: no copy constructor is defined, and a copy would not link.
+// That it is declared makes a Mat something that is returned in the caller's memory.
+struct CvMat {
+  CvMat() = default;
+  CvMat(const CvMat&);
+  int flags = 0;
+  int dims = 0;
+  int rows = 0;
+  int columns = 0;
+  uint64_t rest[10] = {};
+};
+static_assert(sizeof(CvMat) == 96);
+
 namespace {
 
 PENSTOCK_NAME(imread_name, "cv::imread");
@@ -23,27 +39,24 @@ PENSTOCK_NAME(colour_name, "cv::cvtColor");
 PENSTOCK_NAME(blur_name, "cv::GaussianBlur");
 PENSTOCK_NAME(flip_name, "cv::flip");
 
-// The first fields of cv::Mat, equal in 2.4, 3.x and 4.x.
-struct Mat {
-  int flags;
-  int dims;
-  int rows;
-  int columns;
-};
-
 // 0 for an empty image, that is, a failed imread.
-uint64_t BytesOf(const Mat* mat) {
+uint64_t BytesOf(const CvMat& mat) {
   constexpr uint32_t kMagic = 0x42ff0000u;
-  const uint32_t flags = static_cast<uint32_t>(mat->flags);
-  if ((flags & 0xffff0000u) != kMagic || mat->dims != 2) return 0;
+  const uint32_t flags = static_cast<uint32_t>(mat.flags);
+  if ((flags & 0xffff0000u) != kMagic || mat.dims != 2) return 0;
   const int channels = static_cast<int>((flags >> 3) & 511) + 1;
   const int sample = static_cast<int>((0x28442211u >> ((flags & 7) * 4)) & 15);
-  return PixelBytes(mat->rows, mat->columns, channels * sample);
+  return PixelBytes(mat.rows, mat.columns, channels * sample);
 }
 
-// No real function: zeros are an empty image that its destructor accepts (sizeof(cv::Mat) = 96).
-void* EmptyMat(void* result) {
-  return __builtin_memset(result, 0, 96);
+// A span around `call`, whose Mat is the result: both are one object, in the caller's memory.
+template <class Call>
+CvMat Decode(NameTag* name, void* frame, const Call& call) {
+  const Token token = OpenSpan(Stage::kDecode, name, frame);
+  CvMat mat = call();
+  const uint64_t bytes = token.depth != 0 ? BytesOf(mat) : 0;
+  CloseSpan(token, bytes, bytes == 0);
+  return mat;
 }
 
 // A transform that imread makes is part of decoding. Asked after Begin(), which drops what an
@@ -67,14 +80,10 @@ using namespace penstock::agent;  // NOLINT: definitions of foreign symbols foll
 
 // ---- decode ------------------------------------------------------------------------------------
 
-PENSTOCK_FOREIGN(void*, CvImread, "_ZN2cv6imreadE" PENSTOCK_STRING "i", void* result,
-                 const void* path, int flags) {
-  PENSTOCK_FOREIGN_REAL(CvImread, EmptyMat(result));
-  const Token token = OpenSpan(Stage::kDecode, &imread_name, __builtin_frame_address(0));
-  void* const mat = real(result, path, flags);
-  const uint64_t bytes = token.depth != 0 ? BytesOf(static_cast<const Mat*>(mat)) : 0;
-  CloseSpan(token, bytes, bytes == 0);
-  return mat;
+PENSTOCK_FOREIGN(CvMat, CvImread, "_ZN2cv6imreadE" PENSTOCK_STRING "i", const void* path,
+                 int flags) {
+  PENSTOCK_FOREIGN_REAL(CvImread, CvMat());
+  return Decode(&imread_name, __builtin_frame_address(0), [&] { return real(path, flags); });
 }
 
 PENSTOCK_FOREIGN(void, CvImreadInto, "_ZN2cv6imreadE" PENSTOCK_STRING PENSTOCK_OUT "i",
@@ -85,24 +94,17 @@ PENSTOCK_FOREIGN(void, CvImreadInto, "_ZN2cv6imreadE" PENSTOCK_STRING PENSTOCK_O
   CloseSpan(token, 0, false);
 }
 
-PENSTOCK_FOREIGN(void*, CvImdecode, "_ZN2cv8imdecodeE" PENSTOCK_IN "i", void* result,
-                 const void* data, int flags) {
-  PENSTOCK_FOREIGN_REAL(CvImdecode, EmptyMat(result));
-  const Token token = OpenSpan(Stage::kDecode, &imdecode_name, __builtin_frame_address(0));
-  void* const mat = real(result, data, flags);
-  const uint64_t bytes = token.depth != 0 ? BytesOf(static_cast<const Mat*>(mat)) : 0;
-  CloseSpan(token, bytes, bytes == 0);
-  return mat;
+PENSTOCK_FOREIGN(CvMat, CvImdecode, "_ZN2cv8imdecodeE" PENSTOCK_IN "i", const void* data,
+                 int flags) {
+  PENSTOCK_FOREIGN_REAL(CvImdecode, CvMat());
+  return Decode(&imdecode_name, __builtin_frame_address(0), [&] { return real(data, flags); });
 }
 
-PENSTOCK_FOREIGN(void*, CvImdecodeInto, "_ZN2cv8imdecodeE" PENSTOCK_IN "iPNS_3MatE", void* result,
+PENSTOCK_FOREIGN(CvMat, CvImdecodeInto, "_ZN2cv8imdecodeE" PENSTOCK_IN "iPNS_3MatE",
                  const void* data, int flags, void* reuse) {
-  PENSTOCK_FOREIGN_REAL(CvImdecodeInto, EmptyMat(result));
-  const Token token = OpenSpan(Stage::kDecode, &imdecode_name, __builtin_frame_address(0));
-  void* const mat = real(result, data, flags, reuse);
-  const uint64_t bytes = token.depth != 0 ? BytesOf(static_cast<const Mat*>(mat)) : 0;
-  CloseSpan(token, bytes, bytes == 0);
-  return mat;
+  PENSTOCK_FOREIGN_REAL(CvImdecodeInto, CvMat());
+  return Decode(&imdecode_name, __builtin_frame_address(0),
+                [&] { return real(data, flags, reuse); });
 }
 
 // ---- augment -----------------------------------------------------------------------------------
@@ -163,4 +165,3 @@ PENSTOCK_FOREIGN(void, CvFlip, "_ZN2cv4flipE" PENSTOCK_IN PENSTOCK_OUT "i", cons
                  const void* out, int code) {
   PENSTOCK_TRANSFORM(CvFlip, flip_name, in, out, code);
 }
-#endif  // __x86_64__

@@ -2,11 +2,10 @@
 //
 // TensorFlow's decoders of JPEG and PNG. libjpeg and libpng are inside its library and closed, but
 // the functions that its kernels call are exported and called as such: `decode` spans of tf.data's
-// own threads. Declared under their mangled names with untyped pointers, as the psABI passes them:
-// a std::function by value is a reference to a copy. The size of the pixels is not known here.
-// Exceptions pass through these frames, with nothing to clean up.
-// Source: libtensorflow_cc.so of 2.21; the signatures are those of 2.4 and later.
-#if defined(__x86_64__)
+// own threads. Declared under their mangled names with untyped pointers, as x86-64 and aarch64 pass
+// them: a std::function by value is a reference to a copy. The size of the pixels is not known
+// here. Exceptions pass through these frames, with nothing to clean up. Source: libtensorflow_cc.so
+// of 2.21; the signatures are those of 2.4 and later.
 #include <stdint.h>
 
 #include "agent/hooks_codec.h"
@@ -44,4 +43,3 @@ PENSTOCK_FOREIGN(bool, TensorflowFinishPng,
   CloseSpan(token, 0, !done);
   return done;
 }
-#endif  // __x86_64__

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "agent/process.h"
 #include "agent/scratch.h"
@@ -15,7 +16,6 @@ namespace penstock::agent {
 namespace {
 
 constexpr uint64_t kShare = 4;  // of what is left, a quarter at most
-constexpr uint64_t kPage = 4096;
 
 uint32_t g_locks_future = 0;  // atomic: mlockall(MCL_FUTURE) is in force
 uint32_t g_trimmed = 0;       // atomic
@@ -46,7 +46,9 @@ uint64_t Used(int n) {
     i += *p == ' ' ? 1 : 0;
   }
   const int64_t pages = ParseNumber(p);
-  return pages < 0 ? ~uint64_t{0} : static_cast<uint64_t>(pages) * kPage;
+  // On aarch64 a page has 4, 16 or 64 KiB, as the kernel was built.
+  return pages < 0 ? ~uint64_t{0}
+                   : static_cast<uint64_t>(pages) * static_cast<uint64_t>(getpagesize());
 }
 
 bool Fits(uint64_t bytes, uint64_t limit, int n) {

@@ -23,9 +23,13 @@ uint64_t TicksOfPending(uint64_t ns) {
   return ns * (g_header->ticks_per_second / 1000000u) / 1000u;
 }
 
-// Orders the stores around it as a reader sees them that looks when this thread is dead.
+// Orders the stores around it for readers in other processes. For one that looks when this thread
+// is dead, the order of the instructions would be enough: a signal ends a thread between two
+// instructions, and whoever sees that it is gone sees all that it had stored. But a reader also
+// looks at a running thread (at the end of a recording, or in `penstock recover`). x86 makes stores
+// in order and needs no instruction for this; aarch64 does not.
 inline void InThisOrder() {
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
 inline bool IsOf(const ThreadState* s, uint32_t i, int fd, uint32_t serial) {

@@ -107,7 +107,7 @@ bool Attach() {
   const uint64_t rate = header->ticks_per_second != 0 ? header->ticks_per_second : 1000000000u;
   g_ns_per_tick = (uint64_t{1000000000u} << 20) / rate;
   g_cpu_reuse_ticks = rate / 1000000u * 20;
-  g_header = header;
+  __atomic_store_n(&g_header, header, __ATOMIC_RELEASE);
   __atomic_store_n(&g_recording, &header->recording, __ATOMIC_RELEASE);
   return true;
 }
@@ -126,6 +126,11 @@ bool MakeGuard() {
   }
   g_guard = static_cast<volatile uint64_t*>(page);
   return true;
+}
+
+// Whoever finds the token finds the slot and what else was made before it.
+void StoreToken(uint64_t token) {
+  __atomic_store_n(g_guard, token, __ATOMIC_RELEASE);
 }
 
 uint32_t g_announce = 0;  // the command line has yet to be written
@@ -170,7 +175,7 @@ bool LockInit(uint64_t* token) {
     }
     struct timespec pause = {0, 100000};
     sys::Call(SYS_nanosleep, sys::Pointer(&pause), 0);
-    *token = *g_guard;
+    *token = LoadToken();
     if (*token != 0 || g_failed != 0) {
       return false;
     }
@@ -197,7 +202,7 @@ bool Initialise() {
     // Unique among the processes that share this memory image: the pid does, forked children of
     // one program have different ones as long as both live.
     const uint64_t token = ((g_slot->process_start << 32) ^ g_slot->pid) & ~kEnded;
-    *g_guard = token != 0 ? token : 1;
+    StoreToken(token != 0 ? token : 1);
     TrimIfTight();
     return true;
   }
@@ -210,7 +215,7 @@ volatile uint64_t* g_guard = &g_unset_guard;
 const uint32_t* g_recording = &kOff;
 
 bool EnsureProcess(uint64_t* token) {
-  *token = *g_guard;
+  *token = LoadToken();
   if (*token != 0) {
     return true;
   }
@@ -288,7 +293,7 @@ void EndProcess() {
 void MarkEnded() {
   g_failed = 1;
   g_without_slot = true;
-  *g_guard = *g_guard | kEnded;
+  StoreToken(*g_guard | kEnded);
 }
 
 void UnmarkEnded() {

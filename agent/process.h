@@ -59,6 +59,10 @@ extern uint64_t g_cpu_reuse_ticks;  // 20 us
 
 // The fork guard: *g_guard is the process token, non-zero; a forked child finds 0 there.
 extern volatile uint64_t* g_guard;
+// *g_guard, for a thread that may not have seen it before and goes on to use what the process has.
+inline uint64_t LoadToken() {
+  return __atomic_load_n(g_guard, __ATOMIC_ACQUIRE);
+}
 
 // This process found no slot: it writes nothing, and what it would have written is counted.
 extern bool g_without_slot;

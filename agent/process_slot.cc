@@ -92,18 +92,17 @@ void RetireEarlierSlot(const wire::ProcessSlot* own) {
 }
 
 // A forked child counts into its own locals until it has claimed its own slot.
-wire::ProcessSlot* OwnSlot() {
-  if (g_slot == nullptr) {
-    return nullptr;
+inline wire::ProcessSlot* OwnSlot() {
+  const bool is_ours = LoadToken() != 0;  // before g_slot, which is the parent's until then
+  wire::ProcessSlot* const slot = g_slot;
+  if (slot == nullptr || is_ours) {
+    return slot;
   }
-  if (*g_guard == 0) {
-    uint64_t token;
-    return EnsureProcess(&token) ? g_slot : nullptr;
-  }
-  return g_slot;
+  uint64_t token;
+  return EnsureProcess(&token) ? g_slot : nullptr;
 }
 
-void Add(uint64_t* local, uint64_t wire::ProcessSlot::*field, uint64_t value) {
+inline void Add(uint64_t* local, uint64_t wire::ProcessSlot::*field, uint64_t value) {
   wire::ProcessSlot* slot = OwnSlot();
   __atomic_fetch_add(slot != nullptr ? &(slot->*field) : local, value, __ATOMIC_RELAXED);
 }
@@ -119,7 +118,7 @@ bool ClaimSlot() {
                                     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
       FillSlot(slot);
       RetireEarlierSlot(slot);
-      g_slot = slot;
+      __atomic_store_n(&g_slot, slot, __ATOMIC_RELEASE);  // other threads count into it
       StartAudit();
       __atomic_store_n(&slot->state, uint32_t{wire::kProcessLive}, __ATOMIC_RELEASE);
       g_slot = slot;

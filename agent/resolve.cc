@@ -55,7 +55,8 @@ struct FoundObject {
   void* map_start;
   void* map_end;
   link_map* map;
-  unsigned long long rest[12];
+  void* eh_frame;
+  unsigned long long rest[11];
 };
 using FindObjectFn = int (*)(void* address, FoundObject* result);
 
@@ -82,6 +83,11 @@ uint64_t ObjectMark(FindObjectFn find, const void* address) {
   uint64_t mark = Bits(found.map_start) * 0x9e3779b97f4a7c15u;
   mark = (mark ^ Bits(found.map_end)) * 0x9e3779b97f4a7c15u;
   mark = (mark ^ Bits(found.map)) * 0x9e3779b97f4a7c15u;
+#if defined(__aarch64__)
+  // Segments begin at multiples of 64 KiB, so small objects with different code end alike. What
+  // lies behind the code tells them apart.
+  mark = (mark ^ Bits(found.eh_frame)) * 0x9e3779b97f4a7c15u;
+#endif
   return mark != 0 ? mark : 1;
 }
 

@@ -108,6 +108,10 @@ __attribute__((noinline)) ThreadState* SelfSlow() {
   if (s->busy != 0) {
     return s;  // a signal handler interrupted the lines below: Self() counts and drops
   }
+  // What this thread says of itself (taken, token) before it looks at the process's token again.
+  // StopThreads() does it the other way round, so that one of the two sees the other. An atomic
+  // exchange alone does not do that on aarch64, and after a fork there is none.
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
   bool claimed;
   {
     BusyScope busy(s);
@@ -129,7 +133,7 @@ bool StopThreads() {
   const uint64_t token = *g_guard;
   const uint32_t self = sys::Tid();
   MarkEnded();
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);  // as the exchange by which a thread takes a state
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);  // as in SelfSlow()
   bool alone = true;
   for (ThreadState* s = __atomic_load_n(&g_states, __ATOMIC_ACQUIRE); s != nullptr; s = s->next) {
     alone = alone && !IsOfAnother(s, self, token);

@@ -77,7 +77,9 @@ struct ThreadState {
 // A process that ends its recording first makes its token void, then waits until no thread is busy
 // (StopThreads()). So whoever is busy asks once more, and leaves the state alone if he came too
 // late: there the scope is false. StopThreads() makes all processors pass a barrier in between;
-// here none is needed.
+// here none is needed, on aarch64 either: that barrier falls before or after the two accesses of
+// this thread, or between them, and in each case one side sees the other. What the thread has
+// written in the scope is seen by whoever finds it not busy (release and acquire).
 class BusyScope {
  public:
   explicit BusyScope(ThreadState* state) : state_(state), was_(state->busy) {

@@ -49,7 +49,7 @@ install(FILES ${CMAKE_CURRENT_LIST_DIR}/completions/_penstock
 
 # Manual pages are made of --help, so that they cannot differ from it.
 find_program(PENSTOCK_HELP2MAN help2man)
-if(PENSTOCK_HELP2MAN AND NOT PENSTOCK_SANITIZE)
+if(PENSTOCK_HELP2MAN AND NOT PENSTOCK_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   set(_pages)
   set(_programs penstock penstock-record penstock-recover penstock-export penstock-import penstock-validate penstock-pack)
   foreach(_optional penstock-load penstock-sweep penstock-gui)
@@ -80,7 +80,7 @@ if(PENSTOCK_HELP2MAN AND NOT PENSTOCK_SANITIZE)
   add_dependencies(penstock_programs penstock_man)  # what is built to be installed has its pages
   install(FILES ${_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 else()
-  message(STATUS "penstock: no help2man, or a sanitizer build: no manual pages")
+  message(STATUS "penstock: no help2man, a sanitizer build, or one for another machine: no manual pages")
 endif()
 
 set(CPACK_PACKAGE_NAME penstock)

@@ -108,9 +108,13 @@ bool FakeThread::NextChunk() {
   timespec real{};
   clock_gettime(CLOCK_MONOTONIC, &mono);
   clock_gettime(CLOCK_REALTIME, &real);
-  found->anchor = {process_.Now(),
-                   static_cast<std::uint64_t>(mono.tv_sec) * 1'000'000'000u +
-                       static_cast<std::uint64_t>(mono.tv_nsec),
+  const std::uint64_t ticks = process_.Now();
+  // Ticks that are nanoseconds are monotonic time themselves: an anchor must not contradict that.
+  found->anchor = {ticks,
+                   header.clock != wire::kClockTsc
+                       ? ticks
+                       : static_cast<std::uint64_t>(mono.tv_sec) * 1'000'000'000u +
+                             static_cast<std::uint64_t>(mono.tv_nsec),
                    static_cast<std::uint64_t>(real.tv_sec) * 1'000'000'000u +
                        static_cast<std::uint64_t>(real.tv_nsec)};
   std::strcpy(found->thread_name, "fake");
