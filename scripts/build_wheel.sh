@@ -19,10 +19,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
   exit 2
 }
 readonly kWork=$PWD/build/wheel
-readonly kOut=$(realpath -m "${1:-$kWork/dist}")
-readonly kMachine=$(uname -m)
 readonly kGlibc=2.28
-readonly kPlatform=manylinux_${kGlibc/./_}_$kMachine
+out=$(realpath -m "${1:-$kWork/dist}")
+machine=$(uname -m)
+platform=manylinux_${kGlibc/./_}_$machine
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -37,7 +37,7 @@ quietly() {
   }
 }
 
-mkdir -p "$kWork" "$kOut"
+mkdir -p "$kWork" "$out"
 scripts/deps.sh build wheel
 
 say "Tools from the Python package index (log: $kWork/pip.log)"
@@ -47,7 +47,7 @@ if [[ ! -x $kWork/venv/bin/auditwheel ]]; then
     -r scripts/wheel/requirements.txt
 fi
 PENSTOCK_ZIG=$("$kWork/venv/bin/python" -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))')/zig
-export PENSTOCK_ZIG PENSTOCK_ZIG_TARGET=$kMachine-linux-gnu.$kGlibc PENSTOCK_ZIG_TOOLS=$kWork/tools
+export PENSTOCK_ZIG PENSTOCK_ZIG_TARGET=$machine-linux-gnu.$kGlibc PENSTOCK_ZIG_TOOLS=$kWork/tools
 export PENSTOCK_ZIG_PREFIX=$kWork/prefix
 export ZIG_GLOBAL_CACHE_DIR=$kWork/zig-cache ZIG_LOCAL_CACHE_DIR=$kWork/zig-cache
 
@@ -63,12 +63,12 @@ PKG_CONFIG_LIBDIR=$kWork/prefix/lib/pkgconfig:$kWork/prefix/share/pkgconfig PATH
   --config-settings=cmake.args="--toolchain=$PWD/scripts/wheel/toolchain.cmake" \
   --config-settings=cmake.define.PENSTOCK_WERROR=OFF
 made=("$kWork"/made/*.whl)
-quietly "$kWork/tags.log" "$kWork/venv/bin/python" -m wheel tags --remove --platform-tag "$kPlatform" "${made[0]}"
+quietly "$kWork/tags.log" "$kWork/venv/bin/python" -m wheel tags --remove --platform-tag "$platform" "${made[0]}"
 made=("$kWork"/made/*.whl)
 
 say "Is it what it says?"
 "$kWork/venv/bin/auditwheel" show "${made[0]}"
 /usr/bin/python3 -B scripts/wheel/check.py "${made[0]}" --glibc "$kGlibc"
-rm -f "$kOut"/penstock_profiler-*"_$kMachine.whl"
-cp "${made[0]}" "$kOut/"
-echo "wrote $kOut/$(basename "${made[0]}")"
+rm -f "$out"/penstock_profiler-*"_$machine.whl"
+cp "${made[0]}" "$out/"
+echo "wrote $out/$(basename "${made[0]}")"

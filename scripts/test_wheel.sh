@@ -11,7 +11,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-wheel=$(ls build/wheel/dist/penstock_profiler-*"_$(uname -m).whl" 2>/dev/null | tail -n 1 || true)
+made=(build/wheel/dist/penstock_profiler-*"_$(uname -m).whl")
+wheel=${made[0]}
 releases=(bullseye bookworm trixie)
 if [[ ${1:-} == *.whl ]]; then
   wheel=$1
@@ -22,14 +23,14 @@ fi
   echo "usage: scripts/test_wheel.sh [WHEEL] [RELEASE...]; scripts/build_wheel.sh makes one" >&2
   exit 2
 }
-[[ $(id -u) -eq 0 ]] && command -v debootstrap >/dev/null || {
+if [[ $(id -u) -ne 0 ]] || ! command -v debootstrap >/dev/null; then
   echo "test_wheel: needs root and debootstrap" >&2
   exit 3
-}
+fi
 readonly kRoots=${PENSTOCK_ROOTS:-$PWD/build/wheel/roots}
 readonly kPackages=(python3 python3-venv python3-torch python3-pil python3-numpy xvfb xauth x11-utils libegl1
   libgl1 libgl1-mesa-dri fonts-dejavu-core)
-readonly kMirror=${PENSTOCK_DEBIAN:-$(awk '/^URIs:/ { print $2; exit } /^deb / { print $2; exit }' \
+mirror=${PENSTOCK_DEBIAN:-$(awk '/^URIs:/ { print $2; exit } /^deb / { print $2; exit }' \
   /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null || true)}
 mkdir -p "$kRoots"
 failed=false
@@ -48,14 +49,14 @@ make_root() {
   local root=$kRoots/$1
   [[ ! -e $root/.made ]] || return 0
   rm -rf "$root"
-  debootstrap --variant=minbase "$1" "$root" "$kMirror" >"$root.log" 2>&1 &&
+  if ! { debootstrap --variant=minbase "$1" "$root" "$mirror" &&
     cp /etc/resolv.conf "$root/etc/resolv.conf" &&
     chroot "$root" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
-      "${kPackages[@]}" >>"$root.log" 2>&1 || {
+      "${kPackages[@]}"; } >"$root.log" 2>&1; then
     tail -n 20 "$root.log" >&2
     echo "test_wheel: no root of $1 (log: $root.log)" >&2
     exit 3
-  }
+  fi
   touch "$root/.made"
 }
 

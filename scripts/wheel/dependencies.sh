@@ -64,16 +64,15 @@ build() {
   shift 2
   [[ ! -e $prefix/.$name ]] || return 0
   echo "wheel: $name"
-  cmake -S "$source" -B "$work/build/$name" -G Ninja --toolchain "$toolchain" -DCMAKE_BUILD_TYPE=Release \
+  if ! { cmake -S "$source" -B "$work/build/$name" -G Ninja --toolchain "$toolchain" -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR:STRING=lib -DCMAKE_PREFIX_PATH="$prefix" \
     -DBUILD_SHARED_LIBS=OFF -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_POLICY_VERSION_MINIMUM=3.5 \
-    "$@" >"$work/$name.log" 2>&1 &&
-    cmake --build "$work/build/$name" >>"$work/$name.log" 2>&1 &&
-    cmake --install "$work/build/$name" >>"$work/$name.log" 2>&1 || {
+    "$@" && cmake --build "$work/build/$name" && cmake --install "$work/build/$name"; } \
+    >"$work/$name.log" 2>&1; then
     tail -n 40 "$work/$name.log" >&2
     echo "wheel: $name does not build (log: $work/$name.log)" >&2
     exit 1
-  }
+  fi
   touch "$prefix/.$name"
 }
 

@@ -3,7 +3,7 @@
 #
 # Runs inside of a clean root: one line for each thing that a user does, "ok" or "FAIL" first.
 set -uo pipefail
-cd "$HOME"
+cd "$HOME" || exit
 venv="$HOME/a venv"
 bin="$venv/bin"
 
