@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command `penstock` of an installed wheel: finds the package penstock beside this program, as pip
-// lays it out, and becomes the program there. No interpreter is started.
+// The command `penstock` of an installed wheel: finds the package penstock beside this program, as
+// pip lays it out, and becomes the program there. No interpreter is started.
 //
-//   prefix/bin/penstock    prefix/lib*/python3.N/{site,dist}-packages/penstock   (pip, pipx, uv, --user)
-//   DIR/bin/penstock       DIR/penstock                                          (pip --target DIR)
+//   prefix/bin/penstock    prefix/lib*/python3.N/{site,dist}-packages/penstock   (pip, pipx, uv,
+//   --user) DIR/bin/penstock       DIR/penstock                                          (pip
+//   --target DIR)
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -33,10 +34,12 @@ static void TryPythons(const char* library, char** argv) {
   DIR* folder = opendir(library);
   if (folder == NULL) return;
   for (const struct dirent* entry; (entry = readdir(folder)) != NULL;) {
-    if (strncmp(entry->d_name, "python3", 7) != 0 && strncmp(entry->d_name, "pypy3", 5) != 0) continue;
+    if (strncmp(entry->d_name, "python3", 7) != 0 && strncmp(entry->d_name, "pypy3", 5) != 0)
+      continue;
     for (size_t i = 0; i < sizeof kPackages / sizeof *kPackages; ++i) {
       char path[PATH_MAX];
-      const int length = snprintf(path, sizeof path, "%s/%s/%s", library, entry->d_name, kPackages[i]);
+      const int length =
+          snprintf(path, sizeof path, "%s/%s/%s", library, entry->d_name, kPackages[i]);
       if (length > 0 && (size_t)length < sizeof path) TryFolder(path, argv);
     }
   }

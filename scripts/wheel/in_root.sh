@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Runs inside of a clean root: one line for each thing that a user does, "ok" or "FAIL" first.
-set -uo pipefail
-cd "$HOME" || exit
+set -euo pipefail
+cd "$HOME"
 venv="$HOME/a venv"
 bin="$venv/bin"
 
@@ -31,7 +31,7 @@ check "pip install" "$bin/pip" install --no-index --no-deps ./*.whl
 check "penstock --version" contains "penstock 0" "$bin/penstock" --version
 check "import penstock" "$bin/python" -c 'import penstock, os; assert os.path.exists(penstock.agent()), penstock.agent()'
 check "python -m penstock" "$bin/python" -m penstock --version
-"$bin/python" train.py data >&2
+"$bin/python" train.py data >&2 || true
 check "record" "$bin/penstock" record -o t.penstock -- "$bin/python" train.py data
 # LD_PRELOAD is a list with blanks between its entries: this folder's name has one.
 ln -sf "$("$bin/python" -c 'import penstock; print(penstock.agent())')" agent.so
