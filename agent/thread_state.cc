@@ -173,11 +173,9 @@ ThreadState* TakeState() {
 
 void ResetState(ThreadState* s, uint64_t token) {
   NvtxThread* const nvtx = s->nvtx;
-  ThreadState* const next = s->next;
-  __builtin_memset(static_cast<void*>(s), 0, sizeof *s);
+  // Not `taken` and `next`, which other threads look at.
+  __builtin_memset(static_cast<void*>(s), 0, offsetof(ThreadState, taken));
   s->nvtx = nvtx;
-  s->next = next;
-  s->taken = 1;
   s->token = token;
   s->tid = sys::Tid();
   s->context = Context{};
