@@ -49,7 +49,11 @@ install(FILES ${CMAKE_CURRENT_LIST_DIR}/completions/_penstock
 
 # Manual pages are made of --help, so that they cannot differ from it.
 find_program(PENSTOCK_HELP2MAN help2man)
-if(PENSTOCK_HELP2MAN AND NOT PENSTOCK_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+set(_runs_here ON)
+if(CMAKE_CROSSCOMPILING AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
+  set(_runs_here OFF)
+endif()
+if(PENSTOCK_HELP2MAN AND NOT PENSTOCK_SANITIZE AND _runs_here)
   set(_pages)
   set(_programs penstock penstock-record penstock-recover penstock-export penstock-import penstock-validate penstock-pack)
   foreach(_optional penstock-load penstock-sweep penstock-gui)
