@@ -491,7 +491,7 @@ void FinishLinear() {
       if (StopThreads()) {
         Seal(fd);
         if (g_finished == 0) {
-          ResumeThreads();
+          UnmarkEnded();
         }
       }
     } else {

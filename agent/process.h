@@ -85,9 +85,10 @@ void StandDown(uint32_t feature);
 
 // *g_guard of a process that has ended its recording has this bit, and no token has it.
 inline constexpr uint64_t kEnded = uint64_t{1} << 63;
-// From now on what the process reads is counted as lost, also that of children that it still forks;
-// and back, where its recording goes on after all.
+// Ends the recording of this process: it counts as lost what it and the children that it still
+// forks read.
 void MarkEnded();
+// Takes that back: the recording goes on.
 void UnmarkEnded();
 
 // The process ends by itself: what it has in hand is written out. Where it was the last one of the

@@ -49,8 +49,8 @@ uint32_t ThreadOf(const ThreadState* s) {
   return s->writer != 0 ? s->writer : s->tid;
 }
 
-// Of a thread other than `tid` that records for this process, whose token is `token`, or is about
-// to.
+// Whether the state belongs to another thread than `tid` and to the process with this token. A
+// state without a token is being made, so it counts too.
 bool IsOfAnother(const ThreadState* s, uint32_t tid, uint64_t token) {
   return __atomic_load_n(&s->taken, __ATOMIC_ACQUIRE) != 0 &&
          (s->token == token || s->token == 0) && ThreadOf(s) != tid;
@@ -156,10 +156,6 @@ bool StopThreads() {
     UnmarkEnded();
   }
   return s == nullptr;
-}
-
-void ResumeThreads() {
-  UnmarkEnded();
 }
 
 ThreadState* TakeState() {

@@ -110,7 +110,6 @@ ThreadState* Attached();
 // its token is void. False: one of them did not leave the core in time, so nobody may write its
 // chunk; all go on recording.
 bool StopThreads();
-void ResumeThreads();
 
 // Memory for a state: of an ended thread, or fresh; nullptr: none. Then made anew for the process
 // `token` and the calling thread; only its NVTX ranges stay.

@@ -63,6 +63,13 @@ class RecorderTest : public testing::Test {
   uint32_t first_ = 0;
 };
 
+// The one that is taken last.
+wire::ChunkHeader* LastChunk() {
+  return reinterpret_cast<wire::ChunkHeader*>(
+      reinterpret_cast<char*>(g_header) + wire::kHeaderSize +
+      uint64_t{g_header->chunk_count - 1} * wire::kChunkSize);
+}
+
 TEST_F(RecorderTest, SpanCarriesWhatItWasGiven) {
   const Token t = Begin(wire::kDecode, Name(&g_outer), __builtin_frame_address(0), false);
   End(t, 4711, 99, wire::kFlagError);
@@ -322,9 +329,7 @@ TEST_F(RecorderTest, AChunkWhoseClaimerDiedIsFreed) {
   const uint32_t slot = wire::kMaxProcesses - 1;
   g_header->processes[slot].pid = static_cast<uint32_t>(child);
   g_header->processes[slot].pid_namespace = g_slot->pid_namespace;
-  auto* last =
-      reinterpret_cast<wire::ChunkHeader*>(reinterpret_cast<char*>(g_header) + wire::kHeaderSize +
-                                           uint64_t{g_header->chunk_count - 1} * wire::kChunkSize);
+  wire::ChunkHeader* last = LastChunk();
   ASSERT_EQ(last->state, wire::kChunkFree);
   last->state = wire::kChunkOwned | (g_slot_index + 1) << wire::kChunkClaimerShift;
   ReclaimDeadChunks();
@@ -353,9 +358,7 @@ TEST_F(RecorderTest, AnEmptyChunkIsNotWrittenOverItsRecords) {
   const int fd = open(g_config.out, O_RDWR | O_CLOEXEC);
   ASSERT_EQ(pwrite(fd, records.data(), records.size(), offset),
             static_cast<ssize_t>(records.size()));
-  auto* last =
-      reinterpret_cast<wire::ChunkHeader*>(reinterpret_cast<char*>(g_header) + wire::kHeaderSize +
-                                           uint64_t{g_header->chunk_count - 1} * wire::kChunkSize);
+  wire::ChunkHeader* last = LastChunk();
   ASSERT_EQ(last->state, wire::kChunkFree);
   last->index = place;
   last->process = slot;
@@ -376,9 +379,7 @@ TEST_F(RecorderTest, AnEmptyChunkIsNotWrittenOverItsRecords) {
 TEST_F(RecorderTest, AnEmptyChunkThatWasWrittenKeepsItsPlace) {
   uint32_t place = 0;
   ASSERT_TRUE(TakePlace(&place));
-  auto* last =
-      reinterpret_cast<wire::ChunkHeader*>(reinterpret_cast<char*>(g_header) + wire::kHeaderSize +
-                                           uint64_t{g_header->chunk_count - 1} * wire::kChunkSize);
+  wire::ChunkHeader* last = LastChunk();
   ASSERT_EQ(last->state, wire::kChunkFree);
   last->index = place;
   last->process = g_slot_index;

@@ -135,7 +135,7 @@ TEST(LaunchTest, FactsDescribeTheRun) {
   EXPECT_EQ(facts.at("exit.status"), "4");
   EXPECT_EQ(facts.at("record.mode"), "collector");
   EXPECT_EQ(facts.at("dataset.storage"), "tmpfs memory");
-  // Of the command, however late the collector hears of its start and end.
+  // The duration is the command's, even if the collector hears late of its start and end.
   EXPECT_GE(std::stod(facts.at("duration_ns")) * 1e-9, 0.2);
   EXPECT_LE(std::stod(facts.at("duration_ns")) * 1e-9, 5);
   for (const char* key :
