@@ -35,7 +35,7 @@ class RecordingFile final : public traces::Packer {
   void AddCounter(const traces::CounterSample& /*sample*/) override {}
   void SetLosses(const traces::Losses& /*losses*/) override {}
   void SetRealtimeOffset(TimeNs /*offset*/) override {}
-  Result<void> Flush() override { return {}; }
+  Result<void> Flush(const BeforeMark& /*before_mark*/) override { return {}; }
   // Errors: kOutput.
   Result<void> Finish() override;
   [[nodiscard]] std::uint64_t bytes_written() const override { return written_; }

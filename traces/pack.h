@@ -47,9 +47,15 @@ class Packer {
   virtual void SetLosses(const Losses& losses) = 0;
   virtual void SetRealtimeOffset(TimeNs offset) = 0;
 
-  // Writes buffered blocks out. Errors: kOutput; what is on disk stays readable. After a full disk
-  // what is added waits for the next call, up to 64 MiB (packed), after other errors it is dropped.
-  virtual Result<void> Flush() = 0;
+  // Called with the number of the next mark when all that was added is on disk.
+  using BeforeMark = std::function<void(std::uint64_t mark)>;
+  // Writes buffered blocks out, and a mark behind them. `before_mark` can keep elsewhere, under the
+  // mark's number, how far the caller had come: a reader that goes as far as the last mark (see
+  // OpenControl::last_mark) then finds the two to agree, wherever their writer was killed.
+  // Errors: kOutput; what is on disk stays readable. After a full disk what is added waits for the
+  // next call, up to 64 MiB (packed), after other errors it is dropped.
+  virtual Result<void> Flush(const BeforeMark& before_mark) = 0;
+  Result<void> Flush() { return Flush(BeforeMark()); }
   virtual Result<void> Finish() = 0;
   // Instead: nothing is left, not even the partial file. Nothing may be called afterwards.
   virtual void Discard() {}

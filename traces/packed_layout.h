@@ -37,6 +37,7 @@ enum SectionKind : std::uint16_t {
   kContents = 9,       // the header of every other section with its offset
   kPreview = 10,       // how one thread looks from afar
   kContentsList = 11,  // where there are several kContents: the header of each with its offset
+  kMark = 12,          // all that was added before a flush is in front of it
 };
 
 // SectionHeader::flags

@@ -38,7 +38,17 @@ class PackedTrace final : public Trace {
 
   // Returns the number of sections that could be used. `path`: to find the tail.
   std::size_t Load(const std::filesystem::path& path, const OpenControl& control) {
-    const packed::SectionList list = packed::FindSections(file_.bytes(), losses_);
+    std::uint64_t tail_bytes = ~std::uint64_t{0};
+    std::span<const std::byte> bytes = file_.bytes();
+    if (control.last_mark != nullptr) {
+      const packed::LastMark mark = packed::FindLastMark(bytes);
+      *control.last_mark = mark.number;
+      if (mark.number != 0) {
+        bytes = bytes.first(mark.end);
+        tail_bytes = mark.tail_bytes;
+      }
+    }
+    const packed::SectionList list = packed::FindSections(bytes, losses_);
     const Losses found = losses_;
     std::size_t used = 0;
     std::vector<SectionRef> blocks;
@@ -74,7 +84,7 @@ class PackedTrace final : public Trace {
     MergeLosses(found);
     std::vector<packed::TailSpans> tail;
     if (!list.complete) {
-      tail = packed::ReadTail(path, file_.bytes(), &losses_.damaged_bytes);
+      tail = packed::ReadTail(path, file_.bytes(), tail_bytes, &losses_.damaged_bytes);
     }
     Settle(blocks, tail);
     return used;

@@ -102,6 +102,7 @@ void PackedWriter::DropOld(bool exactly) {
       CopySection(*from, written);
     }
   }
+  if (marks_ != 0) WriteMark();
   if (file_.status() && file_.TakePlaceOf(*next)) {
     next_drop_ = 0;
     begin_ = kNever;

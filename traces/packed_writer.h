@@ -40,7 +40,7 @@ class PackedWriter final : public Packer {
   void AddCounter(const CounterSample& sample) override;
   void SetLosses(const Losses& losses) override;
   void SetRealtimeOffset(TimeNs offset) override;
-  Result<void> Flush() override;
+  Result<void> Flush(const BeforeMark& before_mark) override;
   Result<void> Finish() override;
   void Discard() override;
   [[nodiscard]] bool WaitsForRoom() const override { return file_.WaitsForRoom(); }
@@ -85,6 +85,7 @@ class PackedWriter final : public Packer {
   void FreeEnded();
   void WriteBlocks();
   void WriteBlocksOrTail();
+  void WriteMark();
   void KeepName();
   void Write(const SectionMeta& meta, const ByteWriter& payload, bool unfinished = false);
   std::uint32_t Number(Thread& thread);
@@ -132,6 +133,8 @@ class PackedWriter final : public Packer {
   std::size_t buffered_ = 0;
   std::uint64_t span_count_ = 0;
   std::uint64_t blocks_written_ = 0;
+  std::uint64_t marks_ = 0;
+  bool tail_is_needed_ = false;  // for spans that are in no block
   TimeNs begin_ = kNever;
   TimeNs end_ = kAlways;
   TimeNs last_counter_ = kAlways;

@@ -243,15 +243,28 @@ void PackedWriter::KeepName() {
   for (Thread& thread : threads_) thread.in_tail = 0;
 }
 
-Result<void> PackedWriter::Flush() {
+Result<void> PackedWriter::Flush(const BeforeMark& before_mark) {
   KeepName();
   file_.TryAgain();
   WriteTables();
   WriteBlocksOrTail();
-  DropOldSometimes();
   FreeEnded();
+  if (file_.status()) {
+    ++marks_;
+    if (before_mark) before_mark(marks_);
+    WriteMark();
+  }
+  // Until here the mark before this one may be the last, and its tail is needed.
+  if (file_.status() && !tail_is_needed_) tail_.Empty();
+  DropOldSometimes();
   if (file_.status()) file_.Mark(keep_.value == 0);
   return file_.status();
+}
+
+void PackedWriter::WriteMark() {
+  scratch_.Clear();
+  packed::WriteMark(marks_, tail_is_needed_ ? tail_.size() : 0, scratch_);
+  Write({.kind = kMark, .items = 1}, scratch_);
 }
 
 void PackedWriter::WriteAll() {
@@ -264,7 +277,7 @@ void PackedWriter::WriteBlocks() {
   for (std::uint32_t i = 0; i < threads_.size(); ++i) {
     WriteBlock(i);
   }
-  if (file_.status()) tail_.Empty();
+  tail_is_needed_ = false;
 }
 
 // A block for each thread that has gathered enough for one; what the others have goes to the tail.
@@ -287,6 +300,7 @@ void PackedWriter::WriteBlocksOrTail() {
     WriteBlocks();
     return;
   }
+  tail_is_needed_ = true;
   for (Thread& thread : threads_) thread.in_tail = thread.spans.size();
 }
 

@@ -90,7 +90,7 @@ class Gatherer final : public Packer {
   void AddCounter(const CounterSample& /*sample*/) override {}
   void SetLosses(const Losses& /*losses*/) override {}
   void SetRealtimeOffset(TimeNs /*offset*/) override {}
-  Result<void> Flush() override { return {}; }
+  Result<void> Flush(const BeforeMark& /*before_mark*/) override { return {}; }
   Result<void> Finish() override { return {}; }
   [[nodiscard]] std::uint64_t bytes_written() const override { return 0; }
 

@@ -50,6 +50,11 @@ class RecordingDrain {
   std::uint64_t Drain(
       Packer& out, const std::function<bool(std::uint32_t, std::uint64_t, std::uint32_t)>& is_dead);
 
+  // Notes in the ring how far the drain has come, under the number of the mark that the Packer is
+  // about to write.
+  void SaveProgress(std::uint64_t mark);
+  // Begins where another drain of the ring was at that mark. Requires: nothing was drained yet.
+  void ContinueFrom(std::uint64_t mark);
   // Gives drained chunks back to the agents (with `recycle`). Call after the Packer has flushed:
   // until then the ring is the only copy that survives the collector.
   void Release();

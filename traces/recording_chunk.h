@@ -126,9 +126,22 @@ class ChunkView {
     }
     return true;
   }
-  // Says how far a reader came whose work is safe on disk.
-  void SetDrained(std::uint32_t records) const {
-    __atomic_store_n(&header().drained, std::uint64_t{records}, __ATOMIC_RELAXED);
+  // How far a collector had come when its file had mark number `mark` (Packer::Flush()). Two marks
+  // are kept: while one is written, the one before it may be the last that the file has.
+  struct Drained {
+    std::uint32_t records = 0;
+    bool rest = false;  // and what a dead thread left besides: pending reads, open operations
+  };
+  [[nodiscard]] Drained DrainedAt(std::uint64_t mark) const {
+    const std::uint64_t both = __atomic_load_n(&header().drained, __ATOMIC_RELAXED);
+    const auto half = static_cast<std::uint32_t>(both >> ShiftOf(mark));
+    return {half & ~kRest, (half & kRest) != 0};
+  }
+  void SetDrained(std::uint64_t mark, Drained drained) const {
+    const std::uint64_t half = drained.records | (drained.rest ? kRest : 0);
+    const std::uint64_t both = __atomic_load_n(&header().drained, __ATOMIC_RELAXED);
+    const std::uint64_t other = both & ~(std::uint64_t{0xffffffff} << ShiftOf(mark));
+    __atomic_store_n(&header().drained, other | half << ShiftOf(mark), __ATOMIC_RELAXED);
   }
   // Gives the chunk back to the agents. Requires: its writer is done with it.
   void Recycle() const {
@@ -148,6 +161,8 @@ class ChunkView {
   }
 
  private:
+  static constexpr std::uint32_t kRest = 0x80000000u;
+  static constexpr unsigned ShiftOf(std::uint64_t mark) { return mark % 2 == 0 ? 0 : 32; }
   template <class Entry>
   static Entry Copy(const Entry& entry) {
     std::uint64_t words[sizeof(Entry) / 8];

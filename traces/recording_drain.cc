@@ -173,8 +173,11 @@ bool RecordingDrain::Impl::OpenChunk(const ChunkView& chunk, ChunkState& state, 
     state.thread = at->second;
     if (Mode() == wire::kRing) {
       // A collector that was killed had these on disk. (Zero in a chunk that was given back.)
-      const std::uint64_t saved = __atomic_load_n(&h.drained, __ATOMIC_RELAXED);
-      state.taken = saved <= wire::kRecordsPerChunk ? static_cast<std::uint32_t>(saved) : 0;
+      const ChunkView::Drained saved = chunk.DrainedAt(mark);
+      if (saved.records <= wire::kRecordsPerChunk) {
+        state.taken = saved.records;
+        state.inflight_done = saved.rest;
+      }
     }
     Thread& thread = threads[state.thread];
     thread.sequence = std::max(thread.sequence, h.sequence);
@@ -345,18 +348,21 @@ void RecordingDrain::Impl::FreeClaim(const ChunkView& chunk, const IsDead& is_de
   }
 }
 
+void RecordingDrain::Impl::SaveProgress(std::uint64_t at) const {
+  for (std::size_t i = 0; recycle && i < chunks.size(); ++i) {
+    const ChunkState& state = chunks[i];
+    if (state.thread == ~0u) continue;
+    // A text of which parts are to come is taken again, from its first part.
+    Chunk(i).SetDrained(at, {state.taken - state.text_parts, state.inflight_done});
+  }
+}
+
 void RecordingDrain::Impl::Release() {
   for (std::size_t i = 0; recycle && i < chunks.size(); ++i) {
     ChunkState& state = chunks[i];
-    if (state.thread == ~0u) {
-      continue;
-    }
-    const ChunkView chunk = Chunk(i);
-    if (state.finished) {
+    if (state.thread != ~0u && state.finished) {
       state = ChunkState{};
-      chunk.Recycle();
-    } else {
-      chunk.SetDrained(state.taken);
+      Chunk(i).Recycle();
     }
   }
   finished_chunks = 0;
@@ -532,6 +538,14 @@ void RecordingDrain::Restrict(std::function<bool(const wire::ChunkHeader&)> take
 
 void RecordingDrain::Finish(Packer& out) {
   impl_->Finish(out);
+}
+
+void RecordingDrain::SaveProgress(std::uint64_t mark) {
+  impl_->SaveProgress(mark);
+}
+
+void RecordingDrain::ContinueFrom(std::uint64_t mark) {
+  impl_->mark = mark;
 }
 
 void RecordingDrain::Release() {

@@ -60,6 +60,7 @@ struct RecordingDrain::Impl {
   void EndOfLife(std::size_t i, const IsDead& is_dead, Packer& out);
   // Gives back a chunk whose claimer was killed before it said who it is.
   void FreeClaim(const ChunkView& chunk, const IsDead& is_dead) const;
+  void SaveProgress(std::uint64_t mark) const;
   void Release();
   // What a dead thread leaves in its last chunk: reads that were pending, and what it was in the
   // middle of.
@@ -90,6 +91,7 @@ struct RecordingDrain::Impl {
   bool recycle;
   std::stop_token stop;
   std::atomic<float>* progress = nullptr;
+  std::uint64_t mark = 0;  // where an earlier drain of the ring had come
   std::function<bool(const wire::ChunkHeader&)> takes;  // empty: all chunks, with their strings
   ClockMap clock;
   std::uint32_t header_anchors = 0;  // of the header, already pooled

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "traces/base/xxh64.h"
+#include "traces/table_codec.h"
 
 namespace penstock::traces::packed {
 namespace {
@@ -204,6 +205,22 @@ void ReleaseSection(const MappedFile& file, const SectionRef& section) {
 bool ReadContentsPart(std::span<const std::byte> file, const SectionRef& part,
                       std::vector<SectionRef>& sections) {
   return LiesInside(file, part) && ReadEntries(file, part, sections);
+}
+
+LastMark FindLastMark(std::span<const std::byte> file) {
+  LastMark mark;
+  Losses unused;
+  const SectionList list = FindSections(file, unused);
+  SectionDecoder decoder;
+  for (auto it = list.sections.rbegin(); it != list.sections.rend(); ++it) {
+    std::span<const std::byte> payload;
+    if (it->header.kind == kMark && decoder.Decode(file, *it, &payload) &&
+        ReadMark(payload, mark.number, mark.tail_bytes)) {
+      mark.end = it->offset + sizeof(SectionHeader) + it->header.stored_size;
+      return mark;
+    }
+  }
+  return LastMark{};
 }
 
 bool HasContents(std::span<const std::byte> file) {

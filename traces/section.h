@@ -85,6 +85,14 @@ struct SectionList {
   bool complete = false;             // a footer and a sound table of contents were there
 };
 
+// The last kMark of an unfinished file.
+struct LastMark {
+  std::uint64_t number = 0;  // 0: there is none
+  std::uint64_t tail_bytes = 0;
+  std::uint64_t end = 0;  // where its section ends
+};
+[[nodiscard]] LastMark FindLastMark(std::span<const std::byte> file);
+
 // Whether the file ends as a finished one does.
 [[nodiscard]] bool HasContents(std::span<const std::byte> file);
 

@@ -130,7 +130,8 @@ void SpanTail::Discard() {
 }
 
 std::vector<TailSpans> ReadTail(const std::filesystem::path& part,
-                                std::span<const std::byte> part_bytes, std::uint64_t* damaged) {
+                                std::span<const std::byte> part_bytes, std::uint64_t limit,
+                                std::uint64_t* damaged) {
   std::vector<TailSpans> runs;
   std::filesystem::path path = part;
   path += ".tail";
@@ -143,15 +144,17 @@ std::vector<TailSpans> ReadTail(const std::filesystem::path& part,
       header.part_check != Xxh64(part_bytes.data(), header.bound)) {
     return runs;
   }
-  std::span<const std::byte> left = file->bytes().subspan(sizeof header);
+  const std::size_t size = std::min<std::uint64_t>(limit, file->bytes().size());
+  if (size < sizeof header) return runs;
+  std::span<const std::byte> left = file->bytes().first(size).subspan(sizeof header);
   while (!left.empty()) {
     TailSpans run;
-    std::size_t size = 0;
-    if (!ReadRun(left, run, &size)) {
+    std::size_t run_bytes = 0;
+    if (!ReadRun(left, run, &run_bytes)) {
       *damaged += left.size();  // what follows cannot be found
       break;
     }
-    left = left.subspan(size);
+    left = left.subspan(run_bytes);
     if (!run.spans.empty()) runs.push_back(std::move(run));
   }
   return runs;

@@ -43,9 +43,10 @@ struct TailSpans {
 };
 
 // What the tail of `part` holds, in the order in which it was written; nothing if it has none or
-// one of another file. `damaged`: bytes that could not be read.
+// one of another file. Reads the first `limit` bytes of it. `damaged`: bytes that could not be
+// read.
 [[nodiscard]] std::vector<TailSpans> ReadTail(const std::filesystem::path& part,
                                               std::span<const std::byte> part_bytes,
-                                              std::uint64_t* damaged);
+                                              std::uint64_t limit, std::uint64_t* damaged);
 
 }  // namespace penstock::traces::packed

@@ -190,6 +190,11 @@ void WriteSummary(const Losses& losses, TimeNs realtime_offset, ByteWriter& out)
                                    (losses.unsealed ? kUnsealed : 0)));
 }
 
+void WriteMark(std::uint64_t number, std::uint64_t tail_bytes, ByteWriter& out) {
+  out.Varint(number);
+  out.Varint(tail_bytes);
+}
+
 bool ReadProcesses(std::span<const std::byte> payload, std::vector<ProcessInfo>& processes) {
   ByteReader reader(payload);
   while (reader.left() > 0) {
@@ -316,6 +321,14 @@ bool ReadSummary(std::span<const std::byte> payload, Losses& losses, TimeNs& rea
   losses = read;
   realtime_offset.value = offset;
   return true;
+}
+
+bool ReadMark(std::span<const std::byte> payload, std::uint64_t& number,
+              std::uint64_t& tail_bytes) {
+  ByteReader reader(payload);
+  number = reader.Varint();
+  tail_bytes = reader.Varint();
+  return reader.ok() && number != 0;
 }
 
 }  // namespace penstock::traces::packed

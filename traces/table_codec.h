@@ -23,6 +23,8 @@ void WriteFact(std::string_view key, std::string_view value, ByteWriter& out);
 void WriteEvents(std::span<const Event> events, ByteWriter& out);
 void WriteCounters(std::span<const CounterSample> counters, ByteWriter& out);
 void WriteSummary(const Losses& losses, TimeNs realtime_offset, ByteWriter& out);
+// `number`: of the mark, from 1. `tail_bytes`: so much of the tail counts.
+void WriteMark(std::uint64_t number, std::uint64_t tail_bytes, ByteWriter& out);
 
 [[nodiscard]] bool ReadProcesses(std::span<const std::byte> payload,
                                  std::vector<ProcessInfo>& processes);
@@ -36,5 +38,7 @@ void WriteSummary(const Losses& losses, TimeNs realtime_offset, ByteWriter& out)
                                 std::vector<CounterSample>& counters);
 [[nodiscard]] bool ReadSummary(std::span<const std::byte> payload, Losses& losses,
                                TimeNs& realtime_offset);
+[[nodiscard]] bool ReadMark(std::span<const std::byte> payload, std::uint64_t& number,
+                            std::uint64_t& tail_bytes);
 
 }  // namespace penstock::traces::packed

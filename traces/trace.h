@@ -54,6 +54,9 @@ class Trace {
 struct OpenControl {
   std::stop_token stop;
   std::atomic<float>* progress = nullptr;  // 0 to 1, relaxed: nothing else is published by it
+  // Not nullptr: of an unfinished packed trace what comes after the last mark (Packer::Flush()) is
+  // left out. Receives the mark's number; 0: there is none, and nothing is left out.
+  std::uint64_t* last_mark = nullptr;
 };
 
 // Opens a packed trace or a recording (also one still being written, or one left by a crash).

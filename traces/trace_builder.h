@@ -29,7 +29,7 @@ class TraceBuilder final : public Packer {
   void AddCounter(const CounterSample& sample) override;
   void SetLosses(const Losses& losses) override { data_.losses = losses; }
   void SetRealtimeOffset(TimeNs offset) override { data_.realtime_offset = offset; }
-  Result<void> Flush() override { return {}; }
+  Result<void> Flush(const BeforeMark& /*before_mark*/) override { return {}; }
   Result<void> Finish() override { return {}; }
   [[nodiscard]] std::uint64_t bytes_written() const override { return 0; }
 

@@ -285,7 +285,7 @@ void Collector::Flush(TimeNs now) {
   if (full_since_.value != 0) {
     packer_->SetFact("record.disk_full_ns", std::to_string((full_ + (now - full_since_)).value));
   }
-  const auto flushed = packer_->Flush();
+  const auto flushed = packer_->Flush([this](std::uint64_t mark) { drain_->SaveProgress(mark); });
   if (packer_->WaitsForRoom()) {
     if (full_since_.value == 0) full_since_ = now;
     next_flush_ = now + kSecond;

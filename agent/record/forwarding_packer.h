@@ -46,7 +46,8 @@ class ForwardingPacker : public traces::Packer {
   void AddCounter(const traces::CounterSample& sample) override { inner_->AddCounter(sample); }
   void SetLosses(const traces::Losses& losses) override { inner_->SetLosses(losses); }
   void SetRealtimeOffset(TimeNs offset) override { inner_->SetRealtimeOffset(offset); }
-  Result<void> Flush() override { return inner_->Flush(); }
+  using traces::Packer::Flush;
+  Result<void> Flush(const BeforeMark& before_mark) override { return inner_->Flush(before_mark); }
   Result<void> Finish() override { return inner_->Finish(); }
   void Discard() override { inner_->Discard(); }
   [[nodiscard]] bool WaitsForRoom() const override { return inner_->WaitsForRoom(); }

@@ -79,11 +79,14 @@ Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const 
   const bool has_part = LookAtName(part).exists;
   std::optional<FileLock> lock;
   std::unique_ptr<traces::Trace> trace;  // nullptr: nothing in it is usable, the ring is all
+  std::uint64_t mark = 0;                // up to which the ring says that it was taken
   if (has_part) {
     auto taken = FileLock::Take(part);
     if (!taken) return tl::unexpected(taken.error());
     lock.emplace(std::move(*taken));
-    if (auto opened = traces::OpenTrace(part)) trace = std::move(*opened);
+    traces::OpenControl control;
+    control.last_mark = &mark;
+    if (auto opened = traces::OpenTrace(part, control)) trace = std::move(*opened);
   }
   traces::PackOptions options;
   options.suffix = fmt::format(".{}.tmp", getpid());
@@ -101,6 +104,7 @@ Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const 
     }
   }
   traces::RecordingDrain drain(arena.memory(), true);
+  drain.ContinueFrom(mark);
   Result<void> done = drain.CheckHeader();
   if (done) {
     drain.Finish(joined);

@@ -60,7 +60,7 @@ class WorkCounter final : public traces::Packer {
   void AddCounter(const traces::CounterSample&) override {}
   void SetLosses(const traces::Losses& all) override { losses = all; }
   void SetRealtimeOffset(TimeNs) override {}
-  Result<void> Flush() override { return {}; }
+  Result<void> Flush(const BeforeMark& /*before_mark*/) override { return {}; }
   Result<void> Finish() override { return {}; }
   [[nodiscard]] std::uint64_t bytes_written() const override { return 0; }
 

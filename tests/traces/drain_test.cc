@@ -288,6 +288,7 @@ TEST(DrainTest, WhatIsNotReleasedIsReadAgain) {
   };
   const auto left = [&] {
     RecordingDrain drain(recording.memory(), true);
+    drain.ContinueFrom(1);
     TraceBuilder builder;
     return drain.Drain(builder, Nobody);
   };
@@ -296,6 +297,8 @@ TEST(DrainTest, WhatIsNotReleasedIsReadAgain) {
   write(1500);  // one full chunk and half of the next
   EXPECT_EQ(drain.Drain(builder, Nobody), 1500u);
   EXPECT_EQ(left(), 1500u);
+  drain.SaveProgress(1);
+  EXPECT_EQ(left(), 0u);
   drain.Release();
   EXPECT_EQ(left(), 0u);
   write(10);

@@ -81,7 +81,7 @@ class Ring::Counter final : public traces::Packer {
   void AddCounter(const traces::CounterSample&) override {}
   void SetLosses(const traces::Losses& losses) override { taken_.losses = losses; }
   void SetRealtimeOffset(TimeNs) override {}
-  Result<void> Flush() override { return {}; }
+  Result<void> Flush(const BeforeMark& /*before_mark*/) override { return {}; }
   Result<void> Finish() override { return {}; }
   [[nodiscard]] std::uint64_t bytes_written() const override { return 0; }
 

@@ -24,7 +24,7 @@ std::uint8_t StateIn(std::uint8_t word) {
   return word & 3;
 }
 
-// `drained` has two halves; the one that the file header's word names counts.
+// `drained` has two halves; the last mark in the collector's file says which counts.
 std::uint8_t Half(std::uint8_t drained, int half) {
   return half == 0 ? drained & 15 : drained >> 4;
 }

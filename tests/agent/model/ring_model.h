@@ -10,7 +10,10 @@
 //   Writes::kPublish            PublishChunk()              agent/chunk_writer.cc
 //   Takes::kOpen .. kClaimer    Drain(), OpenChunk(), DrainChunk(), EndOfLife(), FreeClaim()
 //                                                           traces/recording_drain.cc
-//   Takes::kDrained, kCommit    Release()                   traces/recording_drain.cc
+//   Takes::kDrained             SaveProgress()              traces/recording_drain.cc
+//   Takes::kCommit              PackedWriter::WriteMark()   traces/packer.cc: a mark is in the file
+//                               or not, so it is one store here
+//   Takes::kRelease             Release()                   traces/recording_drain.cc
 //   Takes::kClear .. kFree      ChunkView::Recycle()        traces/recording_chunk.h
 #pragma once
 
