@@ -269,6 +269,7 @@ void StandDown(uint32_t feature) {
     FinishLinear();  // nobody writes the rest later
   }
   g_failed = 1;
+  TrimRing();  // nothing can be done about it later, when the program locks its memory
   if (g_guard != &g_unset_guard) {
     *g_guard = 0;
   }
