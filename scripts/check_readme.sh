@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Does what README.md says, as a reader would: on a clean Debian root the demo, the build, the wheel and
+# every way to install, then the commands in their order with what was built and with the wheel.
+#
+#   scripts/check_readme.sh [SUITE]     a root of that release (default: this machine's), some 20 minutes
+#   scripts/check_readme.sh --quick     the commands alone, with build/release; part of the tests
+#
+# scripts/test.sh, the README's other command, is not run by it: it runs this. Needs root and debootstrap
+# (installed through apt if missing), but for --quick. Exit status: 0 all of it works, 1 something does not,
+# 2 usage, 3 something is missing.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+fail() {
+  echo "check_readme: $2" >&2
+  exit "$1"
+}
+
+usage="usage: scripts/check_readme.sh [SUITE | --quick]"
+[[ $# -le 1 ]] || fail 2 "$usage"
+if [[ ${1:-} == --quick ]]; then
+  [[ -x build/release/bin/penstock ]] || fail 3 "no release build: cmake --workflow --preset release"
+  exec /usr/bin/python3 -B scripts/readme/check.py --bin build/release/bin --lib build/release/lib
+fi
+[[ ${1:-} != -* ]] || fail 2 "$usage"
+[[ $EUID -eq 0 ]] || fail 3 "needs root: a root file system is made"
+suite=${1:-$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)}
+command -v debootstrap >/dev/null || apt-get install -y -q debootstrap >/dev/null || fail 3 "no debootstrap"
+mirror=${PENSTOCK_DEBIAN:-$(awk '/^URIs:/ { print $2; exit } /^deb / { print $2; exit }' \
+  /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null || true)}
+[[ -n $mirror ]] || fail 3 "apt has no source; set PENSTOCK_DEBIAN"
+
+work=$(mktemp -d /tmp/penstock-check-XXXXXX)
+root=$work/root
+leave() {
+  umount -q "$root/proc" "$root/dev/shm" 2>/dev/null || true
+  rm -rf --one-file-system "$work"
+}
+trap leave EXIT
+
+echo "check_readme: a clean $suite"
+debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$work/debootstrap.log" ||
+  fail 3 "debootstrap: $(tail -n 3 "$work/debootstrap.log")"
+cp /etc/resolv.conf "$root/etc/resolv.conf"
+[[ ! -f /etc/pip.conf ]] || cp /etc/pip.conf "$root/etc/pip.conf"
+mount -t proc proc "$root/proc"
+mkdir -p "$root/dev/shm"
+mount -t tmpfs -o size=1g,mode=1777 tmpfs "$root/dev/shm"
+git clone -q . "$root/penstock"
+
+# $1: what it is, rest: a command line of the shell, in the clone. Shows the end of its log if it fails.
+failed=false
+step() {
+  local name=$1 began=$SECONDS log=$work/step.log
+  shift
+  if chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+    DEBIAN_FRONTEND=noninteractive bash -c "cd /penstock && $1" >"$log" 2>&1 </dev/null; then
+    printf 'ok   %4d s  %s\n' "$((SECONDS - began))" "$name"
+  else
+    failed=true
+    tail -n 60 "$log"
+    printf 'FAIL %4d s  %s: %s\n' "$((SECONDS - began))" "$name" "$1"
+  fi
+}
+
+step "the demo" "scripts/demo.sh"
+step "the build" "scripts/deps.sh build && cmake --preset release && cmake --build --preset release --target penstock_programs"
+step "cmake --install" "cmake --install build/release --prefix '/opt/a place' && '/opt/a place/bin/penstock' --version"
+step "cpack" "cd build/release && cpack && ls penstock_*.deb penstock*.tar.*"
+step "the Debian package" "apt-get install -y -q ./build/release/penstock_*.deb && penstock --version && apt-get remove -y -q penstock"
+step "what the commands need" "apt-get install -y -q python3-venv openmpi-bin xvfb xauth x11-utils"
+step "the commands, with the build" "/usr/bin/python3 -B scripts/readme/check.py --bin build/release/bin --lib build/release/lib"
+step "the wheel" "scripts/build_wheel.sh"
+step "pip install" "python3 -m venv --system-site-packages /opt/venv && /opt/venv/bin/pip install --no-index --no-deps build/wheel/dist/*.whl"
+step "the commands, with the wheel" "/usr/bin/python3 -B scripts/readme/check.py --bin /opt/venv/bin --lib \"\$(dirname \"\$(/opt/venv/bin/python -c 'import penstock; print(penstock.agent())')\")\""
+if "$failed"; then
+  echo "FAILED"
+  exit 1
+fi
