@@ -151,9 +151,9 @@ TEST(ContinueTest, EverySpanIsThereOnceWhereverTheCollectorIsKilled) {
   constexpr std::size_t kThreads = 24;
   Collected run(kThreads, 64);
   std::mt19937_64 random(1);
-  for (int round = 0; round < 150; ++round) {
-    for (std::size_t t = 0; t < kThreads; ++t) run.Write(t, static_cast<int>(random() % 40));
-    if (random() % 4 == 0) run.Write(random() % kThreads, 1500);
+  for (int round = 0; round < 110; ++round) {
+    for (std::size_t t = 0; t < kThreads; ++t) run.Write(t, static_cast<int>(random() % 20));
+    if (random() % 4 == 0) run.Write(random() % kThreads, 800);
     run.Drain();
     if (random() % 8 == 0) run.Leave();
     run.Write(random() % kThreads, 3);
@@ -161,8 +161,8 @@ TEST(ContinueTest, EverySpanIsThereOnceWhereverTheCollectorIsKilled) {
     run.Flush(static_cast<int>(random() % 5));
   }
   EXPECT_TRUE(run.HasTail());
-  EXPECT_GT(run.left(), 80);
-  EXPECT_GT(run.last_mark(), 100u);
+  EXPECT_GT(run.left(), 70);
+  EXPECT_GT(run.last_mark(), 80u);
 }
 
 TEST(ContinueTest, BlocksThatWereWrittenBetweenTwoFlushesAreTakenFromTheRing) {
@@ -220,10 +220,10 @@ TEST(ContinueTest, WhatADeadThreadWasInTheMiddleOfIsTakenOnce) {
 }
 
 TEST(ContinueTest, AFlightRecorderThatThrowsOldSpansAwayKeepsItsLastPart) {
-  Collected run(3, 200, TimeNs{40'000'000});  // 40,000 spans
+  Collected run(3, 200, TimeNs{20'000'000});  // 20,000 spans
   for (int round = 0; round < 60; ++round) {
-    run.Write(0, 5'000);
-    run.Write(1, 700);
+    run.Write(0, 2'500);
+    run.Write(1, 350);
     run.Drain();
     run.Flush(round % 5);
   }

@@ -25,10 +25,14 @@ TempFolder::~TempFolder() {
 }
 
 std::vector<std::byte> ReadFile(const std::filesystem::path& path) {
+  std::error_code missing;
+  const std::uintmax_t size = std::filesystem::file_size(path, missing);
+  if (missing) return {};
+  std::vector<std::byte> bytes(size);
   std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
-  return {bytes.begin(), bytes.end()};
+  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  return bytes;
 }
 
 void WriteFile(const std::filesystem::path& path, std::span<const std::byte> bytes) {
