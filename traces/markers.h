@@ -26,7 +26,7 @@
 
 #include "traces/native_bridge.h"
 
-/* DESIGN.md section 4; the values of traces/wire_records.h. */
+/* docs/design.md 4; the values of traces/wire_records.h. */
 enum PenstockStage {
   PENSTOCK_READ = 1,
   PENSTOCK_DECODE = 2,

@@ -25,7 +25,7 @@ class Trace {
  public:
   virtual ~Trace() = default;
 
-  // Facts of the whole run (DESIGN.md section 4, "header facts"); keys in traces/FORMAT.md.
+  // Facts of the whole run (docs/design.md 4, "header facts"); keys in traces/FORMAT.md.
   [[nodiscard]] virtual const std::map<std::string, std::string>& facts() const = 0;
   [[nodiscard]] virtual std::span<const ProcessInfo> processes() const = 0;
   [[nodiscard]] virtual std::span<const ThreadInfo> threads() const = 0;

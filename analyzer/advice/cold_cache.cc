@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reading is much slower in the first epoch than later: the page cache was cold.
-// Threshold: first epoch twice the later ones (diagnosis.md R13, ours), reads at least a tenth of
-// the first epoch's fetches, 8 batches an epoch; and to be worth a word (ours) the difference is
+// Threshold: first epoch twice the later ones (docs/diagnosis.md R13, ours), reads at least a tenth
+// of the first epoch's fetches, 8 batches an epoch; and to be worth a word (ours) the difference is
 // 1 ms a batch and a tenth of what making a batch takes in the first epoch, which must be known.
 #include <fmt/core.h>
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Putting samples together takes a large part of making a batch.
-// Threshold: 15 % of the fetches (diagnosis.md R18, ours). Source: pytorch#22789, #123439.
+// Threshold: 15 % of the fetches (docs/diagnosis.md R18, ours). Source: pytorch#22789, #123439.
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"

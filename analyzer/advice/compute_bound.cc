@@ -3,7 +3,7 @@
 // The data is there when it is wanted: leave the loader alone.
 // Threshold: wait under 5 % (kineto, xprof) and the step named as the bottleneck. Whether the GPU
 // itself is busy is evidence beside it; where it is not, kernel-launch-bound says so.
-// Source: diagnosis.md R2, R34; "no action" is a first-class answer.
+// Source: docs/diagnosis.md R2, R34; "no action" is a first-class answer.
 #include <fmt/core.h>
 
 #include "analyzer/advice/place.h"

@@ -2,9 +2,9 @@
 //
 // The device copies while it computes nothing, and computes nothing while it copies.
 // Threshold: less than half of the copying lies beside kernels, copies last 100 us on average
-// (diagnosis.md R32, RatelProf's hidden_transfers), and the rest is 3 % of the run (as R31).
+// (docs/diagnosis.md R32, RatelProf's hidden_transfers), and the rest is 3 % of the run (as R31).
 // Prediction: steps without the time of copies beside which nothing ran.
-// Source: diagnosis.md R32; torchrec#3485; timm#2548 (1 to 10 %).
+// Source: docs/diagnosis.md R32; torchrec#3485; timm#2548 (1 to 10 %).
 #include <fmt/core.h>
 
 #include "analyzer/advice/place.h"

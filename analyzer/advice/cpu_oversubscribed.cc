@@ -3,9 +3,9 @@
 // Workers compute with more threads than their own: OpenCV, OpenMP or BLAS start a pool in each of
 // them, and the pools fight for the cores.
 // Threshold: processes of the workers use 1.2 times the CPU that their fetches have wall time
-// (diagnosis.md R7), which a single thread cannot, and all their threads outnumber the cores; at
-// least a quarter of a core more than one thread could use (ours). Source: mmdetection#6867 (2000
-// threads instead of 400, four times slower), mmocr#721, Hy2DL#48.
+// (docs/diagnosis.md R7), which a single thread cannot, and all their threads outnumber the cores;
+// at least a quarter of a core more than one thread could use (ours). Source: mmdetection#6867
+// (2000 threads instead of 400, four times slower), mmocr#721, Hy2DL#48.
 #include <fmt/core.h>
 #include <algorithm>
 

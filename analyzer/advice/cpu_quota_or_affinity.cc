@@ -2,8 +2,8 @@
 //
 // More workers than cores that the run may use, because a cgroup quota or an affinity mask takes
 // cores away that the program believes it has.
-// Threshold: any worker beyond the usable cores. Source: diagnosis.md R8, R9; PyTorch looks at the
-// affinity mask but not at the quota (pytorch#101850, batpred#4771).
+// Threshold: any worker beyond the usable cores. Source: docs/diagnosis.md R8, R9; PyTorch looks at
+// the affinity mask but not at the quota (pytorch#101850, batpred#4771).
 #include <algorithm>
 
 #include <fmt/core.h>

@@ -2,7 +2,7 @@
 //
 // The cores are full: more workers only take turns.
 // Threshold: 90 % of the usable cores (SageMaker's CPUBottleneck), while the loop waits 5 %.
-// Source: diagnosis.md R5; exp. 2 there: CPU per batch stays, wall grows with the workers.
+// Source: docs/diagnosis.md R5 and 3.4: CPU per batch stays, wall grows with the workers.
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"

@@ -3,8 +3,8 @@
 // Far more pixels are decoded than the batch holds.
 // Threshold: decoded bytes at least four times those of the sample as it leaves the worker,
 // whatever its type: with float32 samples that is sixteen times the pixels (ours, cautious). Decode
-// 40 % of the fetches (diagnosis.md R15). Libjpeg decodes at 1/2, 1/4 and 1/8 size at a fraction of
-// the cost.
+// 40 % of the fetches (docs/diagnosis.md R15). Libjpeg decodes at 1/2, 1/4 and 1/8 size at a
+// fraction of the cost.
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"

@@ -17,7 +17,7 @@ namespace penstock::analyzer {
 enum class Severity { kInfo, kWarning, kCritical };
 
 struct Finding {
-  std::string id;  // DESIGN.md section 6; stable
+  std::string id;  // docs/design.md 6; stable
   Severity severity = Severity::kInfo;
   std::string title;
   std::vector<std::pair<std::string, std::variant<double, std::string>>> evidence;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every epoch reads a dataset from storage that memory would hold.
-// Threshold: dataset at most half of the memory the run may use (diagnosis.md R23's share), the
-// last epoch still spends 10 % of the fetches on reads slower than 525 MB/s (a SATA SSD), and reads
-// at 2 GB/s gain 5 %: a copy out of the page cache by one core (ours, cautious).
-// Source: diagnosis.md R14; DS-Analyzer and CoorDL.
+// Threshold: dataset at most half of the memory the run may use (docs/diagnosis.md R23's share),
+// the last epoch still spends 10 % of the fetches on reads slower than 525 MB/s (a SATA SSD), and
+// reads at 2 GB/s gain 5 %: a copy out of the page cache by one core (ours, cautious).
+// Source: docs/diagnosis.md R14; DS-Analyzer and CoorDL.
 #include <fmt/core.h>
 #include <algorithm>
 

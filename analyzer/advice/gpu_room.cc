@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kFull = 0.8;
 constexpr double kWorthIt = 1.1;
-constexpr double kBusyDevice = 0.9;  // diagnosis.md R34
+constexpr double kBusyDevice = 0.9;  // docs/diagnosis.md R34
 
 // Predicts `move` with the time that the device needs. Leaves it as it is where that is not known.
 void AddDeviceTime(const RuleInput& input, traces::StageId stage, GpuMove& move) {

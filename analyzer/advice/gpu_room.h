@@ -24,14 +24,15 @@ struct GpuMove {
 
 // Moving `stage` (and all that must move with it) to the device. nullopt where it is no use or not
 // known: no GPU in the trace, cores not full, the loop does not wait, the device busy 90 % of the
-// time, or less than 10 % to gain, or a gain that is not sure (diagnosis.md R33, section 3.6).
+// time, or less than 10 % to gain, or a gain that is not sure (docs/diagnosis.md R33, 3.6).
 [[nodiscard]] std::optional<GpuMove> MoveToGpu(const RuleInput& input, traces::StageId stage,
                                                Factor factor);
 
 // The part of both findings that is the same.
 void Describe(const RuleInput& input, const GpuMove& move, Finding& finding);
 
-// 80 % of the usable cores (diagnosis.md R4's limit for free cores), or other programs use them.
+// 80 % of the usable cores (docs/diagnosis.md R4's limit for free cores), or other programs use
+// them.
 [[nodiscard]] bool CoresAreFull(const RuleInput& input);
 
 }  // namespace penstock::analyzer

@@ -3,8 +3,8 @@
 // Some workers of an iterable dataset never make a batch: it has fewer shards than workers, so that
 // they start, take memory, and end. Threshold: one such worker in an epoch that was seen to its end
 // and gave every worker its turn (ours). Without them the rate is
-// the same, so none is predicted: what is saved is memory and starting. Source: diagnosis.md R30;
-// HF datasets #5984, #6594, #8669.
+// the same, so none is predicted: what is saved is memory and starting. Source: docs/diagnosis.md
+// R30; HF datasets #5984, #6594, #8669.
 #include <algorithm>
 #include <set>
 

@@ -5,7 +5,7 @@
 // Threshold: 15 % of the run without kernels and copies while the loop launches or synchronises
 // (xprof calls 15 % of kernel launch severe), and the loop waits less than 5 %. The sum counts, not
 // each gap: nsys' 500 ms a gap never speaks. Where the cores are full it is trainer-starved.
-// Source: diagnosis.md section 2, xprof and R35.
+// Source: docs/diagnosis.md R35; xprof.
 #include <algorithm>
 
 #include <fmt/core.h>

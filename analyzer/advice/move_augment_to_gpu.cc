@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The cores are full of transforms while the GPU waits: it can do them a batch at a time.
-// Threshold: augment 25 % of the fetches (ours) and more than decode (diagnosis.md R16: else moving
-// the decoder is what helps), and all of R33: see gpu_room.h.
-// Source: diagnosis.md R16, R33; modern-yolonas#40; FusionFlow.
+// Threshold: augment 25 % of the fetches (ours) and more than decode (docs/diagnosis.md R16: else
+// moving the decoder is what helps), and all of R33: see gpu_room.h.
+// Source: docs/diagnosis.md R16, R33; modern-yolonas#40; FusionFlow.
 #include <fmt/core.h>
 
 #include "analyzer/advice/gpu_room.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The cores are full of decoding while the GPU waits: it can decode.
-// Threshold: decode 40 % of the fetches (diagnosis.md R15) and all of R33: see gpu_room.h.
-// Source: diagnosis.md R33; FastFlow against DALI (0.63 to 2.06x: it can also lose).
+// Threshold: decode 40 % of the fetches (docs/diagnosis.md R15) and all of R33: see gpu_room.h.
+// Source: docs/diagnosis.md R33; FastFlow against DALI (0.63 to 2.06x: it can also lose).
 #include <fmt/core.h>
 
 #include "analyzer/advice/gpu_room.h"

@@ -2,7 +2,7 @@
 //
 // Loading in the training process itself: fetch and step take turns.
 // Threshold: 5 % of the loop waiting is worth a word (kineto, xprof), 20 % is severe (xprof).
-// Source: diagnosis.md R3; Lightning's worker check.
+// Source: docs/diagnosis.md R3; Lightning's worker check.
 #include <fmt/core.h>
 #include <algorithm>
 

@@ -2,13 +2,13 @@
 //
 // Batches are copied to the device from memory that is not pinned: the driver stages them and the
 // loop stands still until earlier work of the stream is done.
-// Threshold: such copies take 3 % of the loop (diagnosis.md R31): where transfers were recorded on
-// the device, what of them nothing ran beside, for the time of the call is mostly waiting; else the
-// calls. A copy is known as one by its span's name, or because the loader does not pin and the
-// program was not seen to.
-// Prediction: transfers at 80 % of the link (gpu.md section 4: what pinned memory reaches) up to
-// transfers that nothing waits for; without link or device, the latter alone.
-// Source: diagnosis.md R31; CUDA's API synchronisation rules; nsys' cuda_memcpy_async.
+// Threshold: such copies take 3 % of the loop (docs/diagnosis.md R31): where transfers were
+// recorded on the device, what of them nothing ran beside, for the time of the call is mostly
+// waiting; else the calls. A copy is known as one by its span's name, or because the loader does
+// not pin and the program was not seen to.
+// Prediction: transfers at 80 % of the link (docs/diagnosis.md 3.10: what pinned memory reaches) up
+// to transfers that nothing waits for; without link or device, the latter alone.
+// Source: docs/diagnosis.md R31; CUDA's API synchronisation rules; nsys' cuda_memcpy_async.
 #include <algorithm>
 
 #include <fmt/core.h>

@@ -4,9 +4,9 @@
 // one interpreter lock with a training loop that computes in Python.
 // Threshold: half of the wait lies after the worker had put the batch away, the loop waits 5 %, the
 // pin thread works less than 80 % of the time (from there on it is transfer-ceiling), and the
-// training process uses 70 % of a core or more (diagnosis.md R36).
+// training process uses 70 % of a core or more (docs/diagnosis.md R36).
 // Prediction: without what handing over costs.
-// Source: diagnosis.md R36; pytorch#25010, #89753, #24984; allennlp#4670.
+// Source: docs/diagnosis.md R36; pytorch#25010, #89753, #24984; allennlp#4670.
 #include <algorithm>
 
 #include <fmt/core.h>

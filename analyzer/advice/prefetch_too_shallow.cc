@@ -2,9 +2,9 @@
 //
 // The mean rate of the workers would do, but the queue runs dry after every slow batch.
 // Threshold: the loop waits 5 % (kineto, xprof) and a queue of up to eight times the depth gains
-// 5 % in the simulator with the same workers (diagnosis.md R22), within the budget of memory and
-// /dev/shm. The smallest depth within 2 % of the best is named.
-// Source: diagnosis.md 3.9 (four times the depth: 1.46x with heavy tails).
+// 5 % in the simulator with the same workers (docs/diagnosis.md R22), within the budget of memory
+// and /dev/shm. The smallest depth within 2 % of the best is named.
+// Source: docs/diagnosis.md 3.9 (four times the depth: 1.46x with heavy tails).
 #include <fmt/core.h>
 #include <optional>
 

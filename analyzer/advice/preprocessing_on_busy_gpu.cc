@@ -3,10 +3,10 @@
 // The GPU is the bottleneck, decodes or augments pictures besides, and the cores stand idle: the
 // way back is open.
 // Threshold: kernels 90 % of the time, 10 % of their time in such kernels, less than half of the
-// cores in use (diagnosis.md R34). A kernel is known by its name: those of nvJPEG, DALI, NPP,
+// cores in use (docs/diagnosis.md R34). A kernel is known by its name: those of nvJPEG, DALI, NPP,
 // CV-CUDA and ours; kernels of a model that resize are not counted, for they may be part of it.
 // Prediction: steps without their time, an upper bound: what the cores need for them is not known.
-// Source: diagnosis.md R34; ffcv's bottleneck doctor ("offload compute to the CPU").
+// Source: docs/diagnosis.md R34; ffcv's bottleneck doctor ("offload compute to the CPU").
 #include <algorithm>
 #include <array>
 #include <string_view>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ranks that train together wait for the one that has its data last.
-// Threshold: a rank's share of waiting is 10 points above the ranks' median (diagnosis.md R38), or
-// iterations are a twentieth longer than with the mean wait (kineto's threshold of note) and steps
-// do end together. Two ranks at least were recorded with eight common iterations each.
-// Source: diagnosis.md R38; SPDL's stragglers; tf.data service's coordinated reads.
+// Threshold: a rank's share of waiting is 10 points above the ranks' median (docs/diagnosis.md
+// R38), or iterations are a twentieth longer than with the mean wait (kineto's threshold of note)
+// and steps do end together. Two ranks at least were recorded with eight common iterations each.
+// Source: docs/diagnosis.md R38; SPDL's stragglers; tf.data service's coordinated reads.
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"

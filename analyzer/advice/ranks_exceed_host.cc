@@ -2,9 +2,9 @@
 //
 // All ranks of a host together have more workers than it has cores, or need more memory than it
 // has: each rank alone would look well.
-// Threshold: any worker beyond the usable cores (diagnosis.md R8, R9), half of the memory (R23).
-// Severe if it shows: cores 90 % busy (SageMaker's CPUBottleneck) while the loop waits 5 %.
-// Source: diagnosis.md R8, R9, R23, each for a host; PyTorch's warning looks at one rank only.
+// Threshold: any worker beyond the usable cores (docs/diagnosis.md R8, R9), half of the memory
+// (R23). Severe if it shows: cores 90 % busy (SageMaker's CPUBottleneck) while the loop waits 5 %.
+// Source: docs/diagnosis.md R8, R9, R23, each for a host; PyTorch's warning looks at one rank only.
 #include <algorithm>
 #include <cmath>
 

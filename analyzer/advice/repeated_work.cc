@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every epoch does again what comes out the same each time and could be done once.
-// Threshold: such transforms take 10 % of the fetches (as diagnosis.md R17), two epochs or more.
-// Only what is named after a transform without chance counts; where all are such, decoding comes
-// out the same too, and 40 % of the fetches (R15) is the limit. Source: PRESTO (split points, 3 to
-// 13x); Plumber's caches.
+// Threshold: such transforms take 10 % of the fetches (as docs/diagnosis.md R17), two epochs or
+// more. Only what is named after a transform without chance counts; where all are such, decoding
+// comes out the same too, and 40 % of the fetches (R15) is the limit. Source: PRESTO (split points,
+// 3 to 13x); Plumber's caches.
 #include <fmt/core.h>
 #include <algorithm>
 #include <string_view>

@@ -4,7 +4,7 @@
 // shared handle, a lock of the dataset. Reading that takes turns is slow however many workers wait.
 // Threshold: ReadTurns::taken(). The prediction is for the same reads without turns; there is none
 // where the turns could not be simulated, for want of sample spans.
-// Source: diagnosis.md R37; pytorch#11929, #3415; pathml#131.
+// Source: docs/diagnosis.md R37; pytorch#11929, #3415; pathml#131.
 #include <fmt/core.h>
 
 #include "analyzer/advice/place.h"

@@ -3,7 +3,7 @@
 // Batches on their way do not fit into /dev/shm: workers die with a bus error sooner or later.
 // Threshold: (prefetch + 1) batches per worker, half as much again for what is being replaced, in
 // what others leave of it. Silent where it was measured that batches do not pass through it (they
-// are pickled). Source: diagnosis.md R24; pytorch#5040, #1355; Docker's default is 64 MiB.
+// are pickled). Source: docs/diagnosis.md R24; pytorch#5040, #1355; Docker's default is 64 MiB.
 #include <algorithm>
 
 #include <fmt/core.h>

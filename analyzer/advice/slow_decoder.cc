@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pillow decodes most of the images, and decoding is most of the workers' time.
-// Threshold: decode 40 % of the fetches (diagnosis.md R15, ours), 80 % of it under Pillow.
+// Threshold: decode 40 % of the fetches (docs/diagnosis.md R15, ours), 80 % of it under Pillow.
 // Source: ternaus/imread_benchmark (MIT), five CPUs: simplejpeg and OpenCV are 1.2 to 1.3 times as
 // fast as Pillow with one process; 1.2 is predicted. rf-detr#1473: a trip back through PIL eats the
 // gain.

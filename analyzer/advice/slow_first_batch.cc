@@ -2,7 +2,7 @@
 //
 // The first batch of the run takes far longer than the others.
 // Threshold: over a second and ten times an ordinary batch, and 2 % of the run (ours).
-// Source: diagnosis.md R27, R29; pytorch#8371 (first batch after 37 s).
+// Source: docs/diagnosis.md R27, R29; pytorch#8371 (first batch after 37 s).
 #include <fmt/core.h>
 #include <algorithm>
 

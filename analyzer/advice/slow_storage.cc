@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Workers wait for the bytes of files that are large enough to come at full speed.
-// Threshold: reads 40 % of the fetches (diagnosis.md R10), slower than 525 MB/s, a SATA SSD
+// Threshold: reads 40 % of the fetches (docs/diagnosis.md R10), slower than 525 MB/s, a SATA SSD
 // (DS-Analyzer's constant; the page cache gives several GB/s), 1 ms each, and 5 % gained without
-// them. Files that small-files speaks of are left to it. Source: diagnosis.md R10, R12; Plumber.
+// them. Files that small-files speaks of are left to it. Source: docs/diagnosis.md R10, R12;
+// Plumber.
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"

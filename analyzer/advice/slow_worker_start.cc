@@ -2,12 +2,12 @@
 //
 // Worker processes that are spawned, not forked, get the dataset object pickled, one after the
 // other, and import everything anew: each is ready seconds after the one before.
-// Threshold: one second a worker (diagnosis.md R28), between the first batches of workers that
+// Threshold: one second a worker (docs/diagnosis.md R28), between the first batches of workers that
 // follow each other, or for all of them together; start methods spawn and forkserver only. Where
 // the facts do not tell the method, nothing is said: forked workers that start late have other
 // reasons (slow-first-batch).
 // Prediction: without start-up, where it recurs (workers-restart-each-epoch has that cure).
-// Source: diagnosis.md R28; PyTorch PR#87802 (32 workers, 2 GB: 30 min -> 2 min), #139792;
+// Source: docs/diagnosis.md R28; PyTorch PR#87802 (32 workers, 2 GB: 30 min -> 2 min), #139792;
 // rslearn#17 (4 -> 0.4 s a worker). forkserver is the default from Python 3.14 on.
 #include <algorithm>
 #include <vector>

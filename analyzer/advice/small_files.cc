@@ -3,7 +3,7 @@
 // Each sample is its own small file, and opening it costs more than moving its bytes.
 // Threshold: reads a quarter of the fetches, under 1 MB each, at under 50 MB/s and at least 1 ms
 // each (ours): a page-cache hit of that size takes a tenth of it, a local SSD a third. Source:
-// diagnosis.md R11; monodepth2#157, mmaction2#264.
+// docs/diagnosis.md R11; monodepth2#157, mmaction2#264.
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"

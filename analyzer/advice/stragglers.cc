@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A few slow batches, or one slow worker, hold up finished ones that must come after them.
-// Threshold: during 30 % of the wait a later batch was finished (diagnosis.md R20, ours), the loop
-// waits 5 % (kineto, xprof), and taking batches as they come gains 5 % in the simulator. A worker
-// is slow at 1.5 times the median of the workers, with eight batches each (ours; diagnosis.md F19).
+// Threshold: during 30 % of the wait a later batch was finished (docs/diagnosis.md R20, ours), the
+// loop waits 5 % (kineto, xprof), and taking batches as they come gains 5 % in the simulator. A
+// worker is slow at 1.5 times the median of the workers, with eight batches each (ours;
+// docs/diagnosis.md F19).
 // Source: pytorch#105203, #135409; MinatoLoader.
 #include <fmt/core.h>
 #include <algorithm>

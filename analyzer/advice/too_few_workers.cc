@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All workers are busy, cores are free, and the loop waits.
-// Threshold: workers busy 90 % and cores under 80 % (diagnosis.md R4, ours), wait 5 % (kineto); the
-// simulator must see at least 5 % in more workers, so I/O limits and consumer limits are respected.
+// Threshold: workers busy 90 % and cores under 80 % (docs/diagnosis.md R4, ours), wait 5 %
+// (kineto); the simulator must see at least 5 % in more workers, so I/O limits and consumer limits
+// are respected.
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"

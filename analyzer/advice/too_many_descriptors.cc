@@ -4,7 +4,7 @@
 // up what the process may open, and a loader dies with "received 0 items of ancdata" or EMFILE.
 // Threshold: what is on its way takes half of the limit (ours: the program has files of its own).
 // Needs the facts loader.K.batch_tensors and limit.open_files of the consumer. No gain: it breaks
-// or it does not. Source: diagnosis.md R25; pytorch#973, #11201, PR#34768.
+// or it does not. Source: docs/diagnosis.md R25; pytorch#973, #11201, PR#34768.
 #include <fmt/core.h>
 
 #include "analyzer/advice/place.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fewer workers would do: the others cost memory and start-up time and bring nothing.
-// Threshold: the cheapest setting within 2 % of the best (diagnosis.md section 5, rule 6) needs at
+// Threshold: the cheapest setting within 2 % of the best (docs/diagnosis.md 5.3) needs at
 // least two workers fewer, and the recorded number is above the usable cores or twice as large.
-// Source: diagnosis.md R6, R2; PyTorch's own warning; Lotus saw no gain above 20 workers.
+// Source: docs/diagnosis.md R6, R2; PyTorch's own warning; Lotus saw no gain above 20 workers.
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"

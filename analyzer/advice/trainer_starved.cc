@@ -2,11 +2,11 @@
 //
 // Batches are ready and the GPU still stands idle inside the step, because the cores are full: the
 // process that launches kernels gets none when it needs one.
-// Threshold: as kernel-launch-bound, and 80 % of the usable cores in use (diagnosis.md R35 says 60
-// to 80 %), or other programs that keep the run from its cores.
+// Threshold: as kernel-launch-bound, and 80 % of the usable cores in use (docs/diagnosis.md R35),
+// or other programs that keep the run from its cores.
 // Prediction: the best of fewer workers, where one is better; the trace does not tell how much of
 // the step is waiting for a core, so the most that can be had is a step without idle time.
-// Source: diagnosis.md R35; SPDL's noisy neighbour (its advice: at most 40 % of the cores).
+// Source: docs/diagnosis.md R35; SPDL's noisy neighbour (its advice: at most 40 % of the cores).
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -3,9 +3,9 @@
 // The consumer, or its pin thread, unpickles and maps batches one after the other; no number of
 // workers gets past that.
 // Threshold: this serial work fills 20 % of the consumer's loop, or 80 % of the pin thread
-// (diagnosis.md R36), and the loop waits 5 %; without it the simulator gains 5 %. The 20 % are
-// ours: R19's 80 % is reached only by a loop that does nothing else. Source: diagnosis.md R19 (1400
-// to 2500 images/s whatever the decoder); pytorch#24984, #81412.
+// (docs/diagnosis.md R36), and the loop waits 5 %; without it the simulator gains 5 %. The 20 % are
+// ours: R19's 80 % is reached only by a loop that does nothing else. Source: docs/diagnosis.md R19
+// (1400 to 2500 images/s whatever the decoder); pytorch#24984, #81412.
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"

@@ -3,7 +3,7 @@
 // Integers of eight bytes travel where one would do: masks and label maps as int64.
 // Threshold: int64 is 20 % of a batch's bytes and 1 MB of them (ours): a label for each sample is
 // not worth a word, a mask for each pixel is more than the picture. Needs the fact
-// loader.K.batch_types ("uint8:150528 int64:401408", bytes by type). Source: diagnosis.md R17.
+// loader.K.batch_types ("uint8:150528 int64:401408", bytes by type). Source: docs/diagnosis.md R17.
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"

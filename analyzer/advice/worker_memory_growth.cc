@@ -3,7 +3,7 @@
 // Memory of the workers grows by copy on write: the reference counts of Python objects that fork
 // shared turn their pages private one by one. The sign: private memory rises while anonymous
 // memory, private and shared together, does not. Recordings that do not tell the two apart are
-// judged by private memory alone. Threshold: memory_forecast.h. Source: diagnosis.md R26;
+// judged by private memory alone. Threshold: memory_forecast.h. Source: docs/diagnosis.md R26;
 // pytorch#13246; gc.freeze in the documentation of Python.
 #include <fmt/core.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Workers are started anew for every epoch, and the loop waits for them each time.
-// Threshold: 2 % of the run (diagnosis.md R27, ours). Source: pytorch#55455, delta-interpolator#3.
+// Threshold: 2 % of the run (docs/diagnosis.md R27, ours). Source: pytorch#55455,
+// delta-interpolator#3.
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"

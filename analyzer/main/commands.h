@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The commands that `penstock` does itself. Each parses its own arguments, prints, and returns the
-// exit status of DESIGN.md section 2.
+// exit status of docs/design.md 2.
 #pragma once
 
 #include <string>

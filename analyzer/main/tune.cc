@@ -12,7 +12,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kLeastGain = 1.05;  // below it a change is not worth making: DESIGN.md section 6
+constexpr double kLeastGain = 1.05;  // below it a change is not worth making: docs/design.md 6
 
 std::string WhyNot(const Diagnosis& diagnosis) {
   std::string why = NotEnough(diagnosis);

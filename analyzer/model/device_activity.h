@@ -32,7 +32,8 @@ struct LoopShares {
   double rest = 0;  // launching, Python, the optimiser
 };
 
-// Bytes. Smaller copies go another way and say nothing about the link. Source: gpu.md section 4.
+// Bytes. Smaller copies go another way and say nothing about the link. Source: docs/diagnosis.md
+// 3.10.
 inline constexpr std::uint64_t kLargeCopy = 64 * 1024;
 
 // Copies to the device from one kind of memory. Units: seconds. A copy counts where it starts.

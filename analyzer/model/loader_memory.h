@@ -8,10 +8,10 @@
 
 namespace penstock::analyzer {
 
-// Of the memory that a run may use, the part for its workers and batches (diagnosis.md R23).
+// Of the memory that a run may use, the part for its workers and batches (docs/diagnosis.md R23).
 inline constexpr double kMemoryShare = 0.5;
 // What batches on their way need of /dev/shm for each byte of theirs: half as much again for those
-// that are being replaced (diagnosis.md R24).
+// that are being replaced (docs/diagnosis.md R24).
 inline constexpr double kSharedMargin = 1.5;
 
 // Median bytes of a collated batch; 0 if not recorded.

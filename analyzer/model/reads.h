@@ -28,7 +28,7 @@ struct ReadTurns {
   double by_chance = 0;     // `together`, if the threads knew nothing of each other
 
   // Chance alone would let them meet in a tenth of the time or more, and they meet in less than a
-  // tenth of that. Source: ours; diagnosis.md R37 says "an overlap factor of about 1".
+  // tenth of that. Source: ours, for docs/diagnosis.md R37.
   [[nodiscard]] bool taken() const { return by_chance >= kChance && together < kShare * by_chance; }
   static constexpr double kChance = 0.1;
   static constexpr double kShare = 0.1;

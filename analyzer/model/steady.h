@@ -43,7 +43,7 @@ struct SteadyState {
 
 // Drops the first credits() batches of each epoch (at most half of them) and pauses.
 //
-// Source: diagnosis.md section 5 rule 8; pauses are steps over mean + 3 sd (SageMaker's
+// Source: docs/diagnosis.md 5.1; pauses are steps over mean + 3 sd (SageMaker's
 // StepOutlier) that are also three ordinary turns of the loop, and at most one in twenty.
 [[nodiscard]] SteadyState FindSteadyState(const LoaderRun& run);
 

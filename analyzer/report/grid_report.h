@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A grid of predictions as a table and as JSON (DESIGN.md section 2). Pure.
+// A grid of predictions as a table and as JSON (docs/design.md 2). Pure.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The report: what `penstock report` says, as values and as text or JSON (DESIGN.md section 6).
+// The report: what `penstock report` says, as values and as text or JSON (docs/design.md 6).
 // Building and writing are pure; nothing here prints.
 #pragma once
 

@@ -12,9 +12,10 @@
 namespace penstock::analyzer {
 namespace {
 
-// diagnosis.md 3.9: nothing gains 5 % means balanced. Also kineto's and xprof's threshold of note.
+// docs/diagnosis.md 3.9: nothing gains 5 % means balanced. Also kineto's and xprof's threshold of
+// note.
 constexpr double kLeastGain = 1.05;
-// diagnosis.md 3.9 scenarios: heavy tail and shallow credit save over 80 % of the best stage's
+// docs/diagnosis.md 3.9 scenarios: heavy tail and shallow credit save over 80 % of the best stage's
 // saving by removing variance, service-bound runs under 15 %. Between them, 60 % is ours.
 constexpr double kPrefetchShare = 0.6;
 

@@ -44,7 +44,7 @@ struct Attribution {
 // The pipeline with `factor` costing nothing.
 [[nodiscard]] Pipeline Idealise(const Pipeline& pipeline, Factor factor);
 
-// Differential attribution (diagnosis.md 3.9).
+// Differential attribution (docs/diagnosis.md 3.9).
 //
 // Below a gain of 5 % the answer is kNone. Without workers, where the step and the stages take
 // turns and each gains what it takes, kCompute is named only if the whole data path gains less than

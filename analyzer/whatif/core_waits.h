@@ -12,9 +12,10 @@ namespace penstock::analyzer {
 //
 // Decoding tells: whatever it takes beyond its CPU time was spent waiting for a core, and other
 // stages waited in proportion. Without it: none while a third of the machine is idle, all of it
-// when it is full. Source: diagnosis.md 0.3 (wall grows with W, CPU time stays); the ramp is ours.
-// All this is for recordings that do not hold the kernel's own account (CpuLoad::delays_known).
-// Other programs that hold cores are simulated as such, so it holds on a crowded machine too.
+// when it is full. Source: docs/diagnosis.md 3.4 (wall grows with W, CPU time stays); the ramp is
+// ours. All this is for recordings that do not hold the kernel's own account
+// (CpuLoad::delays_known). Other programs that hold cores are simulated as such, so it holds on a
+// crowded machine too.
 [[nodiscard]] double Crowding(const CpuLoad& load);
 
 // Part of the waiting in decoding that was for a core.

@@ -4,9 +4,9 @@
 // other, or wait for neither. An actor does one thing at a time. Values; not thread-safe.
 //
 // Processor sharing: while the threads that compute are no more than the cores, each runs at full
-// speed; else all at cores / threads (diagnosis.md 3.4). Threads of other programs may be among
-// them, all the time. All run equally fast, so one count of work done serves them all: who is done
-// next is the least of a heap, and no job is touched when another comes or goes.
+// speed; else all at cores / threads (docs/diagnosis.md 3.4). Threads of other programs may be
+// among them, all the time. All run equally fast, so one count of work done serves them all: who is
+// done next is the least of a heap, and no job is touched when another comes or goes.
 #pragma once
 
 #include <algorithm>

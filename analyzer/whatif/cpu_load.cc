@@ -155,7 +155,7 @@ std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& ste
 
 CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
   // Decoding at 1.3 times its CPU time has been kept from a core; 1.1 is what faults and a busy
-  // memory bus cost (diagnosis.md R5 draws the line at 1.3 for whole batches).
+  // memory bus cost (docs/diagnosis.md R5).
   constexpr double kSqueezed = 1.3;
   CpuLoad load;
   load.cores = model.host_cores();

@@ -10,7 +10,7 @@
 //   is shared any more;
 // - fresh: memory that the worker takes and keeps, a leak or a cache. Anonymous memory rises;
 // - cached: pages of files that nobody else maps. The kernel takes them back when it needs them.
-// Source: diagnosis.md R26; proc(5), smaps_rollup.
+// Source: docs/diagnosis.md R26; proc(5), smaps_rollup.
 #pragma once
 
 #include <cstdint>

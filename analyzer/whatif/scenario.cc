@@ -8,7 +8,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// diagnosis.md 3.8: fitted on 27 constant-service runs of torch's DataLoader.
+// docs/diagnosis.md 3.8: fitted on 27 constant-service runs of torch's DataLoader.
 constexpr double kWorkerOverhead = 0.8e-3;
 constexpr double kConsumerOverhead = 0.8e-3;
 // cedar forbids worker processes near 1e8 B/s; shared-memory tensors move about ten times that.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loader as an event simulation over the observed batches (diagnosis.md 3.3, 3.4). Pure.
+// The loader as an event simulation over the observed batches (docs/diagnosis.md 3.3, 3.4). Pure.
 //
 // Worker processes, as PyTorch's dataloader.py has them: prefetch * workers indices are sent at the
 // start, then one for each batch handed out, to the workers in turn; a worker serves its own queue;

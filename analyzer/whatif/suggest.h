@@ -28,14 +28,15 @@ struct Budget {
   double shared_memory = 0;  // bytes of /dev/shm
   double cores = 0;          // workers beyond twice as many are not considered
 };
-// Half of the memory that the run may use (diagnosis.md R23), all of /dev/shm, the usable cores.
+// Half of the memory that the run may use (docs/diagnosis.md R23), all of /dev/shm, the usable
+// cores.
 [[nodiscard]] Budget BudgetOf(const Host& host);
 
 // Cheapest of W in 0..2*cores (up to twice the recorded ones where those mostly wait) and P in {2,
-// 4, 8}, 1 where memory allows no more, within 2 % of the best predicted (diagnosis.md section 5
-// rule 6). Threads that share a queue: W in 1..2*cores and depths of 2, 4, 8 and 16 batches. The
-// recorded setting takes part; on a crowded machine it is the only one, unless there were no
-// workers at all. Cost: O(8 * cores) simulations.
+// 4, 8}, 1 where memory allows no more, within 2 % of the best predicted (docs/diagnosis.md 5.3).
+// Threads that share a queue: W in 1..2*cores and depths of 2, 4, 8 and 16 batches. The recorded
+// setting takes part; on a crowded machine it is the only one, unless there were no workers at all.
+// Cost: O(8 * cores) simulations.
 [[nodiscard]] Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts,
                                  const Replay& replay, const Budget& budget);
 

@@ -101,7 +101,7 @@ std::string Doubts(const LoaderDiagnosis& loader) {
     return "; most batches were made out of sight, so the parts of the data path are not known";
   }
   const double error = loader.replay.error();
-  if (std::abs(error) > 0.05) {  // diagnosis.md section 5 rule 2
+  if (std::abs(error) > 0.05) {  // docs/diagnosis.md 5.2
     return fmt::format(
         "; the simulation is off by {:+.0f} % on this run, so take the figures as rough",
         100 * error);

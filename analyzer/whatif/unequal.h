@@ -17,7 +17,7 @@ void ShareStorage(const RunModel& model, const LoaderRun& run, Pipeline& pipelin
 // longer becomes Pipeline::slower, by which number of workers ever.
 //
 // A worker is slow at 1.5 times the median worker's median batch and mean batch, with eight batches
-// each and three workers at least: of two, neither is the rule (ours; diagnosis.md F19).
+// each and three workers at least: of two, neither is the rule (ours; docs/diagnosis.md F19).
 void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeline& pipeline);
 
 }  // namespace penstock::analyzer

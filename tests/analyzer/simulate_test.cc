@@ -175,7 +175,7 @@ TEST(SimulateTest, AStepOfSeveralThreadsTakesTheirShare) {
   EXPECT_NEAR(SimulateSteady(pipeline).rate(), 2 / 30e-3, 3);
 }
 
-// diagnosis.md 3.9: a heavy tail blocks the line; unordered delivery and credit both help.
+// docs/diagnosis.md 3.9: a heavy tail blocks the line; unordered delivery and credit both help.
 TEST(SimulateTest, OtherProgramsTakeTheirShareOfTheCores) {
   Pipeline pipeline = Even(200, 10e-3, 10e-3, 0);
   pipeline.cores = 2;

@@ -93,7 +93,7 @@ TEST(VerdictTest, ForgivesStartupOfOneUnfinishedEpoch) {
   EXPECT_EQ(Named(diagnosis), "decode") << diagnosis.summary;
 }
 
-// diagnosis.md 3.9: 6 % of 250 ms among 6 ms, four workers, step 12 ms.
+// docs/diagnosis.md 3.9: 6 % of 250 ms among 6 ms, four workers, step 12 ms.
 TEST(VerdictTest, NamesPrefetchWhenTheTailBlocksTheLine) {
   Synthetic run;
   run.workers = 4;

@@ -10,7 +10,7 @@
 
 namespace penstock {
 
-// The class of a failure decides the exit status of a program (DESIGN.md section 2).
+// The class of a failure decides the exit status of a program (docs/design.md 2).
 enum class ErrorKind {
   kUsage,        // 2: the command line is wrong
   kEnvironment,  // 3: something is missing on this machine
