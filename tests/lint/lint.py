@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks of the tree that a compiler does not make: layers, sizes, licences, words, empty tests,
-names that Python code uses and nothing defines.
+names that Python code uses and nothing defines, citations and links that lead nowhere.
 
 Each rule is a generator over one file that yields (line, message); lint_test.py shows each of them
-a file that it must refuse. Run: lint.py [--root DIR] [--clang-format PROGRAM].
+a file that it must refuse. check_numbers() compares a file with the documents it cites. Run: lint.py [--root DIR] [--clang-format PROGRAM].
 """
 
 import argparse
@@ -67,6 +67,16 @@ TEST_START = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\s*\(\s*(\w+)\s*,\s*(\w+)\s*
 CLAIM = re.compile(r"\b(?:EXPECT|ASSERT|ADD_FAILURE|FAIL|GTEST_SKIP)\w*\s*\(|"
                    r"\b(?:Expect|Check|Assert|Verify)\w*\s*\(")
 PY_CLAIM = re.compile(r"_?(?:assert|check|expect|verify|fail|raises)", re.I)
+
+# A Markdown file that text names: not in quotes (then it is code), nor the end of a longer path.
+DOCUMENT = re.compile(r"(?<![\w./\-\"'$}*>])((?:[\w.-]+/)*[\w-][\w.-]*\.md)\b(?![\w/\"'])")
+LINK = re.compile(r"\]\(([^)\s#]*)(?:#[^)]*)?\)")
+
+# The documents whose rules, faults and sections are cited: "docs/diagnosis.md R7", "docs/design.md 4".
+NUMBERED = ("docs/diagnosis.md", "docs/design.md")
+CITED = re.compile(r"(%s)(?:,? (\d+(?:\.\d+)?)\b)?((?:,? (?:and )?(?:[RF]\d+|\d+\.\d+)\b)*)" % "|".join(map(re.escape, NUMBERED)))
+NUMBER = re.compile(r"\b[RF]\d{1,2}(?!\d)")
+DEFINED = re.compile(r"^(?:\| ([RF]\d+) \||#+ (\d+(?:\.\d+)?)\.? )", re.M)
 
 # What Python code finds without binding it.
 GIVEN_NAMES = {*dir(builtins), "__file__", "__path__", "__module__", "__qualname__"}
@@ -263,6 +273,24 @@ def rule_whitespace(path, text, _exists):
             yield number, "tab"
 
 
+def rule_citations(path, text, exists):
+    """Markdown files are named from the root, or from a folder that holds this file; links from its own folder."""
+    folder = os.path.dirname(path)
+    if path.endswith(".md"):
+        for found in LINK.finditer(text):
+            target = found.group(1)
+            if target and ":" not in target and not exists(os.path.normpath(os.path.join(folder, target))):
+                yield line_of(text, found.start()), f"a link to {target}, which does not exist"
+        text = re.sub(r"\[[^\]]*\]\([^)\s]*\)", lambda found: re.sub(r"[^\n]", " ", found.group(0)), text)
+    folders = [folder]
+    while folders[-1]:
+        folders.append(os.path.dirname(folders[-1]))
+    for number, line in enumerate(text.splitlines(), 1):
+        for name in DOCUMENT.findall(URL_HOST.sub(" /", line)):
+            if not any(exists(os.path.join(parent, name)) for parent in folders):
+                yield number, f"cites {name}, which does not exist"
+
+
 def rule_shell(path, text, _exists):
     if text.startswith(("#!/usr/bin/env bash", "#!/bin/bash", "#!/bin/sh")) or path.endswith(".sh"):
         if not re.search(r"^set -euo pipefail$", text, re.M):
@@ -270,7 +298,8 @@ def rule_shell(path, text, _exists):
 
 
 RULES = (rule_layers, rule_size, rule_pragma_once, rule_licence, rule_hosts, rule_machine_paths,
-         rule_unfinished, rule_tests_assert, rule_python_names, rule_whitespace, rule_shell)
+         rule_unfinished, rule_tests_assert, rule_python_names, rule_whitespace, rule_shell,
+         rule_citations)
 
 
 def list_files(root):
@@ -304,10 +333,14 @@ def read_text(path):
         return None
 
 
+def folders_of(names):
+    return {parent.as_posix() for name in names for parent in pathlib.PurePosixPath(name).parents}
+
+
 def check(root, rules=RULES):
     """Yields (path, line, message) for all files under `root`."""
     names = list_files(root)
-    known = set(names)
+    known = {*names, *folders_of(names)}
     for name in names:
         text = read_text(root / name)
         if text is None:
@@ -315,6 +348,36 @@ def check(root, rules=RULES):
         for rule in rules:
             for line, message in rule(name, text, known.__contains__):
                 yield name, line, message
+
+
+def undefined_numbers(path, text, defined):
+    """Yields (line, message) for what `text` cites by number and `defined` (document -> numbers) lacks."""
+    lines = [re.sub(r"^\s*(?://|#|/?\*)?\s*", "", line) for line in text.splitlines()]
+    if path == NUMBERED[0]:
+        for number, line in enumerate(lines, 1):
+            for one in NUMBER.findall(line):
+                if one not in defined[path]:
+                    yield number, f"{path} does not define {one}"
+    for number, line in enumerate(lines, 1):
+        joined = " ".join([line, *lines[number:number + 1]])  # a citation may be broken behind its name
+        for found in CITED.finditer(joined):
+            if found.start() > len(line) or found.group(1) not in defined:
+                continue
+            cited = [found.group(2)] if found.group(2) else []
+            cited += re.findall(r"[RF]\d+|\d+\.\d+", found.group(3))
+            if found.group(1) == NUMBERED[0]:
+                cited += NUMBER.findall(" ".join(lines[max(0, number - 2):number + 1]))
+            for one in sorted(set(cited) - defined[found.group(1)]):
+                yield number, f"{found.group(1)} does not define {one}"
+
+
+def check_numbers(root):
+    """Yields (path, line, message) for rules, faults and sections that are cited and not defined."""
+    defined = {name: {first or second for first, second in DEFINED.findall(read_text(root / name) or "")}
+               for name in NUMBERED if (root / name).is_file()}
+    for name in list_files(root) if defined else ():
+        for line, message in undefined_numbers(name, read_text(root / name) or "", defined):
+            yield name, line, message
 
 
 def check_format(root, program):
@@ -338,7 +401,10 @@ def main():
     parser.add_argument("--clang-format", metavar="PROGRAM", help="check only the formatting, with this")
     options = parser.parse_args()
     root = options.root.resolve()
-    found = list(check_format(root, options.clang_format) if options.clang_format else check(root))
+    if options.clang_format:
+        found = list(check_format(root, options.clang_format))
+    else:
+        found = [*check(root), *check_numbers(root)]
     for name, line, message in found:
         print(f"{name}:{line}: {message}")
     files = len(list_files(root))

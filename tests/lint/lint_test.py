@@ -22,7 +22,8 @@ SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 PY_SPDX = "# SPDX-License-Identifier: Apache-2.0\n"
 EXISTING = {"traces/wire.h", "traces/trace.h", "traces/base/units.h", "agent/sys.h",
             "agent/record/drain.h", "cuda/decode.h", "cuda/kernels.cuh", "loader/ring.h",
-            "analyzer/stats/quantile.h", "gui/model/view.h", "gui/widgets/ui.h", "tests/helper.h", "benchmarks/data.h"}
+            "analyzer/stats/quantile.h", "gui/model/view.h", "gui/widgets/ui.h", "tests/helper.h", "benchmarks/data.h",
+            "README.md", "traces/FORMAT.md", "docs/diagnosis.md", "docs"}
 
 
 def include(path):
@@ -38,6 +39,7 @@ REGISTRY = "packages.some-registry" + ".org"
 MACHINE = "/" + "work" + "/main"
 HOME = "/" + "root" + "/.cache"
 LATER = "TO" + "DO"
+ABSENT = "docs/missing" + ".md"
 
 # rule -> (path, text) that it refuses
 BAD = {
@@ -123,6 +125,17 @@ BAD = {
         ("scripts/a.sh", "#!/usr/bin/env bash\n" + PY_SPDX + "true\n"),
         (".ci/run", "#!/usr/bin/env bash\n# set -euo pipefail\n"),
     ],
+    lint.rule_citations: [
+        ("traces/a.cc", f"{SPDX}// See {ABSENT}.\n"),
+        ("traces/a.cc", f"{SPDX}// Source: {ABSENT} R7.\n"),
+        ("analyzer/a.cc", SPDX + "// The example of FORMAT" + ".md.\n"),  # it is in another folder
+        ("scripts/a.py", f'{PY_SPDX}"""As {ABSENT} says."""\n'),
+        ("README.md", f"See `{ABSENT}`.\n"),
+        ("README.md", f"See [that]({ABSENT}).\n"), ("README.md", "See [that](docs/missing.png).\n"),
+        ("docs/a.md", "See [that](docs/diagnosis.md).\n"),  # from the root, not from its folder
+        ("docs/a.md", "![Picture](pictures/a.png)\n"),
+        ("docs/a.md", "See [it](missing" + ".md#part).\n"),
+    ],
 }
 
 # What every rule lets pass.
@@ -153,6 +166,11 @@ GOOD = [
     ("README.md", "`torchvision.io` reads; see https://github.com/x/y. `data.common`, build/work/x.\n"),
     ("README.md", "docs at https://docs.nvidia.com/cuda/ and www.apache.org\n"),
     ("scripts/a.sh", "#!/usr/bin/env bash\n" + PY_SPDX + "set -euo pipefail\n"),
+    ("traces/a.cc", SPDX + "// docs/diagnosis.md R7, and FORMAT" + ".md beside this file; README.md at the root.\n"),
+    ("scripts/a.py", PY_SPDX + f'import os\n\nPATH = os.path.join("x", "{ABSENT}")\n'),  # code, no citation
+    ("scripts/a.sh", "#!/usr/bin/env bash\n" + PY_SPDX + f'set -euo pipefail\ncat "$1/{ABSENT}" *.md\n'),
+    ("traces/a.cc", SPDX + f"// Source: https://github.com/x/y/{ABSENT}\n"),
+    ("docs/a.md", "[a](diagnosis" + ".md#two), [b](../README" + ".md), [c](#part), [d](https://github.com/x), [e](../docs/)\n"),
 ]
 
 
@@ -213,6 +231,26 @@ class TreeTest(unittest.TestCase):
 
     def test_an_empty_tree_is_an_error(self):
         self.assertEqual(4, self.run_lint().returncode)
+
+    def test_a_number_that_the_document_does_not_define_is_refused(self):
+        self.write("docs/diagnosis.md", "# Rules\n\n## 3. Model\n\n### 3.9 Names\n\n| R7 | threads |\n| F19 | slow |\n")
+        self.write("docs/design.md", "# Design\n\n## 4. Words\n")
+        where = "// docs/diagnosis.md"
+        self.write("traces/good.cc", f"{SPDX}{where} R7, and 3.9; 40 % of it.\n{where} F19.\n// Source: docs/design.md 4.\n"
+                                     f"int R8;\n\n\n// As {where[3:]}\n// R7 has it.\n")
+        done = self.run_lint()
+        self.assertEqual((0, "lint: 3 files, 0 complaints\n"), (done.returncode, done.stdout))
+        for cited in ("R8", "R7, R8", "F20", "3.8", "5", "R7 and 3.8", "R7; x (R39)", "\n// R8", "R7,\n// see R9"):
+            self.write("traces/bad.cc", f"{SPDX}{where} {cited}.\n")
+            with self.subTest(cited=cited):
+                done = self.run_lint()
+                self.assertEqual(1, done.returncode, done.stdout)
+                self.assertIn("traces/bad.cc:2: docs/diagnosis.md does not define", done.stdout)
+        self.write("traces/bad.cc", SPDX + "int x;  // docs/design.md 6\n")
+        self.assertIn("traces/bad.cc:2: docs/design.md does not define 6", self.run_lint().stdout)
+        self.write("traces/bad.cc", SPDX)
+        self.write("docs/diagnosis.md", "| R7 | as R8 |\n")
+        self.assertIn("docs/diagnosis.md:1: docs/diagnosis.md does not define R8", self.run_lint().stdout)
 
     def test_ignored_files_are_not_checked(self):
         subprocess.run(["git", "init", "-q", self.root], check=True)

@@ -296,7 +296,7 @@ TEST(PreviewTest, RepackingMakesItAnew) {
   ExpectSame(*a, *b);
 }
 
-// The example of FORMAT.md.
+// The example of traces/FORMAT.md.
 TEST(PreviewTest, ItsBytesAreThoseOfTheDocument) {
   PreviewBuilder builder(ThreadId{0}, TimeNs{5}, TimeNs{1'000'005}, 4, {});
   builder.Add(5, 250'000, StageId::kDecode);

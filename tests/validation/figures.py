@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The statistics of VALIDATION.md. Pure functions of plain numbers; figures_test.py knows their answers.
+"""The statistics of analyzer/VALIDATION.md. Pure functions of plain numbers; figures_test.py knows their answers.
 
 An error is predicted / measured - 1, a fraction: +0.1 is a prediction that promises 10 % too much.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what is still missing, predicts it anew from the stored traces, writes VALIDATION.md.
+"""Measures what is still missing, predicts it anew from the stored traces, writes analyzer/VALIDATION.md.
 
 Resumable: a measured run is a line of results.jsonl below --state, a recorded one a trace there; both are
 kept until --fresh. Predictions are not kept, so a changed analyzer is judged by the same measurements. What
