@@ -30,7 +30,7 @@ struct Prediction {
 // Estimator: simulated rate times measured / simulated of the replay. Interval: moving-block
 //            bootstrap of the simulated intervals between deliveries, blocks of all credits, for
 //            what another stretch of the same data would give; in squares with the replay's error,
-//            and with 2 % by which runs of one program differ on a quiet machine.
+//            and with 4 % (kMeasuredNoise) by which runs of one program differ.
 // Assumes:   services like the recorded ones; a model error like that of the replay.
 [[nodiscard]] Interval PredictRate(const Pipeline& steady, const Replay& replay);
 
