@@ -55,7 +55,7 @@ failed=false
 step() {
   local name=$1 began=$SECONDS log=$work/step.log
   shift
-  if chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+  if chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/home LC_ALL=C.UTF-8 \
     DEBIAN_FRONTEND=noninteractive bash -c "cd /penstock && $1" >"$log" 2>&1 </dev/null; then
     printf 'ok   %4d s  %s\n' "$((SECONDS - began))" "$name"
   else
