@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "analyzer/advice/rules.h"
+#include "analyzer/model/loader_memory.h"
 
 namespace penstock::analyzer {
 

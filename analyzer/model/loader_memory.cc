@@ -10,6 +10,23 @@
 
 namespace penstock::analyzer {
 
+Budget BudgetOf(const Host& host) {
+  Budget budget;
+  budget.ram = kMemoryShare * static_cast<double>(host.memory().value);
+  budget.shared_memory = static_cast<double>(host.shm_size.value);
+  budget.cores = host.usable_cores();
+  return budget;
+}
+
+double FilledBatchBytes(const RunModel& model, const LoaderRun& run) {
+  const double bytes = BatchBytes(run);
+  const StageTotals& augment = model.stages[traces::StageId::kAugment];
+  const StageTotals& samples = model.stages[traces::StageId::kSample];
+  if (bytes > 0 || !run.config.sample_tasks || samples.count == 0) return bytes;
+  return static_cast<double>(augment.bytes.value) / static_cast<double>(samples.count) *
+         static_cast<double>(run.samples_per_batch);
+}
+
 double BatchBytes(const LoaderRun& run) {
   std::vector<double> sizes;
   for (const Batch& batch : run.batches) {

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/material.h"
 #include "analyzer/whatif/device_costs.h"
-#include "analyzer/whatif/material.h"
 #include "analyzer/whatif/scenario.h"
 #include "traces/base/result.h"
 

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "analyzer/model/device_activity.h"
+#include "analyzer/model/material.h"
 #include "analyzer/model/run_model.h"
 #include "analyzer/model/steady.h"
 #include "analyzer/ranks/rank_summary.h"
 #include "analyzer/whatif/attribution.h"
-#include "analyzer/whatif/material.h"
 #include "analyzer/whatif/pipeline.h"
 #include "analyzer/whatif/suggest.h"
 

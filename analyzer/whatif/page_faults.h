@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "analyzer/model/material.h"
 #include "analyzer/model/run_model.h"
 #include "analyzer/model/steady.h"
-#include "analyzer/whatif/material.h"
 #include "analyzer/whatif/memory_growth.h"
 
 namespace penstock::analyzer {

@@ -214,15 +214,8 @@ void ScalePart(Pipeline& changed, Factor part, double scale) {
 
 LoaderFacts FactsOf(const RunModel& model, const LoaderRun& run) {
   LoaderFacts facts;
-  facts.batch_bytes = BatchBytes(run);
+  facts.batch_bytes = FilledBatchBytes(model, run);
   facts.batch_size = static_cast<double>(run.samples_per_batch);
-  const StageTotals& augment = model.stages[traces::StageId::kAugment];
-  const StageTotals& samples = model.stages[traces::StageId::kSample];
-  if (facts.batch_bytes <= 0 && run.config.sample_tasks && samples.count > 0) {
-    // Samples are made in their place in the batch: what augmenting puts out is what it holds.
-    facts.batch_bytes = static_cast<double>(augment.bytes.value) /
-                        static_cast<double>(samples.count) * facts.batch_size;
-  }
   facts.persistent = run.config.persistent_workers;
   facts.pinned = run.config.pin_memory;
   facts.worker_bytes = PeakWorkerBytes(model, run.config.consumer);

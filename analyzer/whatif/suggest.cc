@@ -5,8 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "analyzer/model/loader_memory.h"
-
 namespace penstock::analyzer {
 namespace {
 
@@ -88,14 +86,6 @@ int Waiting(const Pipeline& pipeline) {
 }
 
 }  // namespace
-
-Budget BudgetOf(const Host& host) {
-  Budget budget;
-  budget.ram = kMemoryShare * static_cast<double>(host.memory().value);
-  budget.shared_memory = static_cast<double>(host.shm_size.value);
-  budget.cores = host.usable_cores();
-  return budget;
-}
 
 Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Replay& replay,
                    const Budget& budget) {

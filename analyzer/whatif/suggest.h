@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "analyzer/model/loader_memory.h"
 #include "analyzer/whatif/attribution.h"
 #include "analyzer/whatif/predict.h"
 #include "analyzer/whatif/scenario.h"
@@ -21,16 +22,6 @@ struct Suggestion {
   Prediction predicted;
   Factor next_bottleneck = Factor::kNone;
 };
-
-// What a setting may use. 0: no limit known.
-struct Budget {
-  double ram = 0;            // bytes of batches and workers
-  double shared_memory = 0;  // bytes of /dev/shm
-  double cores = 0;          // workers beyond twice as many are not considered
-};
-// Half of the memory that the run may use (docs/diagnosis.md R23), all of /dev/shm, the usable
-// cores.
-[[nodiscard]] Budget BudgetOf(const Host& host);
 
 // Cheapest of W in 0..2*cores (up to twice the recorded ones where those mostly wait) and P in {2,
 // 4, 8}, 1 where memory allows no more, within 2 % of the best predicted (docs/diagnosis.md 5.3).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/whatif/material.h"
+#include "analyzer/model/material.h"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analyzer/whatif/scenario.h"
-#include "analyzer/whatif/suggest.h"
+#include "analyzer/model/loader_memory.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -77,8 +76,8 @@ Material MaterialOf(const traces::Trace& trace, const RunModel& model, const Loa
     material.file_bytes = static_cast<double>(read.bytes.value) / samples;
     material.decoded_bytes = static_cast<double>(decode.bytes.value) / samples;
   }
-  const LoaderFacts facts = FactsOf(model, run);
-  if (facts.batch_size > 0) material.sample_bytes = facts.batch_bytes / facts.batch_size;
+  const auto size = static_cast<double>(run.samples_per_batch);
+  if (size > 0) material.sample_bytes = FilledBatchBytes(model, run) / size;
   const ProcessId consumer = run.config.consumer;
   if (run.config.id >= 0 && consumer.value < trace.processes().size()) {
     const std::string key = "loader." + std::to_string(run.config.id) + ".batch_types";
