@@ -8,7 +8,6 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/whatif/grid.h"
 #include "analyzer/whatif/signals.h"
 #include "analyzer/whatif/simulate.h"
 #include "analyzer/whatif/summary.h"
@@ -214,6 +213,14 @@ std::string Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
         100 * loader.replay.error());
   }
   return "";
+}
+
+std::string NotEnough(const Diagnosis& diagnosis) {
+  if (!diagnosis.loader) {
+    return "not enough: needs the batches of a loader (torch.utils.data, penstock load or another "
+           "of those that README.md lists), and none was seen";
+  }
+  return Missing(*diagnosis.loader, diagnosis.run.loader());
 }
 
 Diagnosis Diagnose(const traces::Trace& trace) {

@@ -67,6 +67,9 @@ struct Diagnosis {
   bool samples_known = true;  // false, without a loader: the rate counts decoded images
 };
 
+// Why nothing can be predicted from this recording; "" if it can.
+[[nodiscard]] std::string NotEnough(const Diagnosis& diagnosis);
+
 // Cost: that of BuildRunModel plus O(batches) simulations.
 [[nodiscard]] Diagnosis Diagnose(const traces::Trace& trace);
 

@@ -150,14 +150,6 @@ std::optional<Factor> FactorOf(std::string_view name) {
   return std::nullopt;
 }
 
-std::string NotEnough(const Diagnosis& diagnosis) {
-  if (!diagnosis.loader) {
-    return "not enough: needs the batches of a loader (torch.utils.data, penstock load or another "
-           "of those that README.md lists), and none was seen";
-  }
-  return Missing(*diagnosis.loader, diagnosis.run.loader());
-}
-
 Result<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked) {
   const std::string missing = NotEnough(diagnosis);
   if (!missing.empty()) return Fail(ErrorKind::kInput, missing);

@@ -57,9 +57,6 @@ struct Grid {
 // those of ApplyChanges(). Cost: some 1 ms a configuration.
 [[nodiscard]] Result<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& request);
 
-// Why nothing can be predicted from this recording; "" if it can.
-[[nodiscard]] std::string NotEnough(const Diagnosis& diagnosis);
-
 // A factor by the name that reports use; nullopt for startup, prefetch and what is unknown.
 [[nodiscard]] std::optional<Factor> FactorOf(std::string_view name);
 
