@@ -14,9 +14,9 @@
 
 #include <benchmark/benchmark.h>
 
-#include "analyzer/whatif/diagnosis.h"
+#include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/simulate/simulate.h"
 #include "analyzer/whatif/grid.h"
-#include "analyzer/whatif/simulate.h"
 
 namespace penstock::analyzer {
 namespace {

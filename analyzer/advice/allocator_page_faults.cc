@@ -14,8 +14,8 @@
 
 #include "analyzer/advice/pillow.h"
 #include "analyzer/advice/place.h"
+#include "analyzer/memory/page_faults.h"
 #include "analyzer/report/format.h"
-#include "analyzer/whatif/page_faults.h"
 
 namespace penstock::analyzer {
 namespace {

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "analyzer/whatif/suggest.h"
+#include "analyzer/predict/suggest.h"
 
 namespace penstock::analyzer {
 

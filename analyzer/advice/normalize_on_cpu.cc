@@ -13,7 +13,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/advice/place.h"
-#include "analyzer/whatif/changes.h"
+#include "analyzer/predict/changes.h"
 
 namespace penstock::analyzer {
 namespace {

@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"
-#include "analyzer/whatif/page_faults.h"
+#include "analyzer/memory/page_faults.h"
 
 namespace penstock::analyzer {
 namespace {

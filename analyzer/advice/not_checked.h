@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/whatif/diagnosis.h"
+#include "analyzer/diagnosis/diagnosis.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {

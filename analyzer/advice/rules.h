@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "analyzer/advice/finding.h"
-#include "analyzer/whatif/diagnosis.h"
-#include "analyzer/whatif/scenario.h"
+#include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/predict/scenario.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/whatif/diagnosis.h"
+#include "analyzer/diagnosis/diagnosis.h"
 #include "traces/base/result.h"
 #include "traces/trace.h"
 

@@ -14,6 +14,7 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/main/arguments.h"
 #include "analyzer/main/commands.h"
 #include "analyzer/main/external.h"
@@ -21,7 +22,6 @@
 #include "analyzer/main/tune.h"
 #include "analyzer/report/format.h"
 #include "analyzer/report/report.h"
-#include "analyzer/whatif/summary.h"
 #include "traces/option_checks.h"
 
 namespace penstock::analyzer {

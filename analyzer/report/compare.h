@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/report/report.h"
 #include "analyzer/stats/bootstrap.h"
-#include "analyzer/whatif/diagnosis.h"
 #include "traces/base/result.h"
 
 namespace penstock::analyzer {

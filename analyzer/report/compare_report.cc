@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/compare.h"
 #include "analyzer/report/format.h"
 #include "analyzer/report/json_writer.h"
-#include "analyzer/whatif/summary.h"
 
 namespace penstock::analyzer {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/format.h"
 #include "analyzer/report/json_writer.h"
-#include "analyzer/whatif/summary.h"
 
 namespace penstock::analyzer {
 

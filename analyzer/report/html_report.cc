@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/format.h"
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/html_text.h"
@@ -16,7 +17,6 @@
 #include "analyzer/report/phrases.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/whatif/grid.h"
-#include "analyzer/whatif/summary.h"
 
 namespace penstock::analyzer {
 namespace {

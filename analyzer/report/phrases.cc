@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/format.h"
-#include "analyzer/whatif/summary.h"
 
 namespace penstock::analyzer {
 

@@ -11,9 +11,9 @@
 
 #include "analyzer/advice/not_checked.h"
 #include "analyzer/advice/rules.h"
+#include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/model/gpu_counters.h"
 #include "analyzer/report/coverage.h"
-#include "analyzer/whatif/diagnosis.h"
 #include "analyzer/whatif/tried_changes.h"
 #include "traces/trace.h"
 

@@ -5,13 +5,13 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/format.h"
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/memory_report.h"
 #include "analyzer/report/phrases.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
-#include "analyzer/whatif/summary.h"
 
 namespace penstock::analyzer {
 namespace {

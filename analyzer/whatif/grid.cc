@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/whatif/simulate.h"
+#include "analyzer/simulate/simulate.h"
 
 namespace penstock::analyzer {
 namespace {

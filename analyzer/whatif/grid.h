@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/whatif/changes.h"
-#include "analyzer/whatif/diagnosis.h"
+#include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/predict/changes.h"
 #include "traces/base/result.h"
 
 namespace penstock::analyzer {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/whatif/changes.h"
+#include "analyzer/predict/changes.h"
 
 namespace penstock::analyzer {
 namespace {

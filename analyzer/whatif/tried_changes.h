@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/whatif/diagnosis.h"
+#include "analyzer/diagnosis/diagnosis.h"
 
 namespace penstock::analyzer {
 

@@ -9,8 +9,8 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/format.h"
-#include "analyzer/whatif/summary.h"
 
 namespace penstock::gui {
 namespace {

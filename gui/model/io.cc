@@ -8,7 +8,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "analyzer/whatif/suggest.h"
+#include "analyzer/predict/suggest.h"
 
 namespace penstock::gui {
 namespace {

@@ -11,8 +11,8 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/format.h"
-#include "analyzer/whatif/summary.h"
 #include "gui/model/sweep_grid.h"
 
 namespace penstock::gui {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The verdict in Chinese: the same branches, figures and units as analyzer/whatif/summary.cc has in
-// English. tests/gui/verdict_test.cc holds the two side by side.
+// The verdict in Chinese: the same branches, figures and units as analyzer/diagnosis/summary.cc has
+// in English. tests/gui/verdict_test.cc holds the two side by side.
 #include <cmath>
 #include <cstdlib>
 
 #include <fmt/core.h>
 
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/phrases.h"
-#include "analyzer/whatif/summary.h"
 #include "gui/model/overview.h"
 
 namespace penstock::gui {

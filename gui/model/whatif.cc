@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
+#include "analyzer/predict/predict.h"
 #include "analyzer/stats/quantile.h"
-#include "analyzer/whatif/predict.h"
 
 namespace penstock::gui {
 

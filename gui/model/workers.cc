@@ -6,9 +6,9 @@
 #include <span>
 #include <utility>
 
+#include "analyzer/memory/private_memory.h"
 #include "analyzer/stats/quantile.h"
 #include "analyzer/stats/slope.h"
-#include "analyzer/whatif/private_memory.h"
 
 namespace penstock::gui {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/format.h"
 #include "analyzer/report/phrases.h"
-#include "analyzer/whatif/summary.h"
 #include "gui/model/overview.h"
 #include "gui/views/overview_parts.h"
 

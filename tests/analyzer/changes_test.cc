@@ -2,7 +2,7 @@
 //
 // Changes of data, storage, decoder and device: predicted from one synthetic trace, against a trace
 // in which the change was made.
-#include "analyzer/whatif/changes.h"
+#include "analyzer/predict/changes.h"
 
 #include <cmath>
 #include <fstream>
@@ -13,10 +13,10 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
+#include "analyzer/predict/decoders.h"
 #include "analyzer/report/grid_report.h"
-#include "analyzer/whatif/decoders.h"
+#include "analyzer/simulate/simulate.h"
 #include "analyzer/whatif/grid.h"
-#include "analyzer/whatif/simulate.h"
 #include "analyzer/whatif/tried_changes.h"
 #include "tests/analyzer/synthetic.h"
 

@@ -5,9 +5,9 @@
 
 #include <string>
 
+#include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/measure/core_waits.h"
 #include "analyzer/report/phrases.h"
-#include "analyzer/whatif/core_waits.h"
-#include "analyzer/whatif/diagnosis.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::analyzer {

@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/model/device_activity.h"
 #include "analyzer/model/gpu_counters.h"
 #include "analyzer/model/stretches.h"
-#include "analyzer/whatif/diagnosis.h"
 #include "tests/analyzer/finds.h"
 #include "tests/analyzer/synthetic_device.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory of workers: what makes it grow, and what it comes to.
-#include "analyzer/whatif/memory_growth.h"
+#include "analyzer/memory/memory_growth.h"
 
 #include <algorithm>
 #include <cmath>

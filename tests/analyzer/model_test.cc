@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/model/run_model.h"
 #include "analyzer/model/steady.h"
-#include "analyzer/whatif/diagnosis.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::analyzer {

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/predict/scenario.h"
 #include "analyzer/ranks/rank_summary.h"
-#include "analyzer/whatif/scenario.h"
 #include "tests/analyzer/finds.h"
 #include "tests/analyzer/synthetic_memory.h"
 #include "tests/analyzer/synthetic_ranks.h"

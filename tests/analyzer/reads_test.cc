@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/whatif/diagnosis.h"
-#include "analyzer/whatif/simulate.h"
+#include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/simulate/simulate.h"
 #include "tests/analyzer/synthetic_threads.h"
 
 namespace penstock::analyzer {

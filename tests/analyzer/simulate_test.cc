@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The simulator: against the slow one on random small cases, and against what must be so.
-#include "analyzer/whatif/simulate.h"
+#include "analyzer/simulate/simulate.h"
 
 #include <array>
 #include <cmath>

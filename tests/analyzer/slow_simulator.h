@@ -5,7 +5,7 @@
 // nothing with whatif/simulate*.cc but the inputs.
 #pragma once
 
-#include "analyzer/whatif/simulate.h"
+#include "analyzer/simulate/simulate.h"
 
 namespace penstock::analyzer::testing {
 

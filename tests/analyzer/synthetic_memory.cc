@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/whatif/diagnosis.h"
+#include "analyzer/diagnosis/diagnosis.h"
 
 namespace penstock::analyzer::testing {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "analyzer/whatif/memory_growth.h"
+#include "analyzer/memory/memory_growth.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::analyzer::testing {

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/report/report.h"
-#include "analyzer/whatif/diagnosis.h"
 #include "tests/analyzer/synthetic_threads.h"
 
 namespace penstock::analyzer {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Costs that belong to where a batch was made, and waiting that was for a core.
-#include "analyzer/whatif/unequal.h"
+#include "analyzer/measure/unequal.h"
 
 #include <algorithm>
 #include <random>
@@ -10,10 +10,10 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/whatif/contention.h"
-#include "analyzer/whatif/diagnosis.h"
-#include "analyzer/whatif/scenario.h"
-#include "analyzer/whatif/simulate.h"
+#include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/measure/contention.h"
+#include "analyzer/predict/scenario.h"
+#include "analyzer/simulate/simulate.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::analyzer {

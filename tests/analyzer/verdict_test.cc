@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/whatif/diagnosis.h"
+#include "analyzer/diagnosis/diagnosis.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::analyzer {

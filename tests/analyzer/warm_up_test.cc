@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/whatif/warm_up.h"
+#include "analyzer/measure/warm_up.h"
 
 #include <cmath>
 #include <random>
 
 #include <gtest/gtest.h>
 
-#include "analyzer/whatif/diagnosis.h"
-#include "analyzer/whatif/scenario.h"
-#include "analyzer/whatif/simulate.h"
+#include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/predict/scenario.h"
+#include "analyzer/simulate/simulate.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::analyzer {

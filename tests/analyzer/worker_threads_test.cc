@@ -3,8 +3,8 @@
 // Workers that compute with several threads: what the spans do not hold.
 #include <gtest/gtest.h>
 
-#include "analyzer/whatif/diagnosis.h"
-#include "analyzer/whatif/simulate.h"
+#include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/simulate/simulate.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::analyzer {

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "analyzer/whatif/summary.h"
+#include "analyzer/diagnosis/summary.h"
 #include "gui/model/overview.h"
 #include "tests/analyzer/synthetic.h"
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/whatif/predict.h"
+#include "analyzer/predict/predict.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::gui {

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/diagnosis/diagnosis.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "analyzer/diagnosis/signals.h"
+#include "analyzer/diagnosis/summary.h"
+#include "analyzer/simulate/simulate.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using traces::StageId;
+
+// The replay sees all of a run; of what follows, each of some fifty simulations need not.
+constexpr std::size_t kDiagnosisBatches = 8192;
+constexpr std::size_t kDiagnosisTasks = 131072;
+
+double Confidence(const LoaderDiagnosis& loader) {
+  const double replay = std::clamp(1 - std::abs(loader.replay.error()) / kUselessReplay, 0.05, 1.0);
+  // A tie says little about the name, but does not make the figures wrong.
+  const double name = 0.55 + 0.45 * loader.attribution.margin;
+  const double batches = std::min(1.0, static_cast<double>(loader.steady.batches) / 64.0);
+  const double amount = loader.steady.steady ? 0.6 + 0.4 * batches : 1.2 * batches;
+  const double seen = 0.2 + 0.8 * std::min(1.0, loader.fetched / 0.98);
+  return std::clamp(replay * name * amount * seen, 0.0, 0.99);
+}
+
+// 0 of a single batch: its step is not known.
+double WholeRate(const LoaderRun& run) {
+  if (run.batches.size() < 2) return 0;
+  double samples = 0;
+  for (const Batch& batch : run.batches) samples += SamplesOf(run, batch);
+  std::int64_t first = run.batches.front().wait_start;
+  std::int64_t last = kNever;
+  for (const Epoch& epoch : run.epochs) {
+    if (epoch.start != kNever) first = std::min(first, epoch.start);
+  }
+  for (const Batch& batch : run.batches) last = std::max({last, batch.delivered, batch.step_end});
+  return last > first ? samples / (static_cast<double>(last - first) * 1e-9) : 0;
+}
+
+// What the data threads spend their time on, of all the time that they live: "if free" is then the
+// most that a stage can gain, if the threads share the work evenly. Empty if no stage of the data
+// path was seen: copies to a device alone tell nothing of it.
+std::vector<Gain> GainsByThreadTime(const StageTable& stages, double life) {
+  constexpr std::array<std::pair<StageId, Factor>, 8> kStages = {{
+      {StageId::kRead, Factor::kRead},
+      {StageId::kDecode, Factor::kDecode},
+      {StageId::kAugment, Factor::kAugment},
+      {StageId::kCollate, Factor::kCollate},
+      {StageId::kPut, Factor::kTransfer},
+      {StageId::kGet, Factor::kTransfer},
+      {StageId::kPin, Factor::kTransfer},
+      {StageId::kH2d, Factor::kH2d},
+  }};
+  std::vector<Gain> gains;
+  double total = 0;
+  double data = 0;
+  for (const auto& [stage, factor] : kStages) {
+    const double wall = Seconds(stages[stage].wall);
+    total += wall;
+    if (factor != Factor::kH2d) data += wall;
+    const auto same = std::find_if(gains.begin(), gains.end(),
+                                   [f = factor](const Gain& gain) { return gain.factor == f; });
+    if (same != gains.end()) {
+      same->speedup += wall;
+    } else {
+      gains.push_back({factor, wall});
+    }
+  }
+  if (!(data > 0)) return {};
+  total = std::max(total, life);
+  for (Gain& gain : gains) gain.speedup = 1 / std::max(1e-3, 1 - gain.speedup / total);
+  std::stable_sort(gains.begin(), gains.end(),
+                   [](const Gain& a, const Gain& b) { return a.speedup > b.speedup; });
+  return gains;
+}
+
+// The making of the batches was not seen, so the simulator has nothing to go by: a loop that waits
+// waits for what the data threads do most, if they were seen at all; it is not the step.
+void NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
+  constexpr double kWaits = 0.05;  // kineto's and xprof's threshold of note
+  if (loader.fetched >= 0.5 || loader.steady.wait_fraction() < kWaits) return;
+  Attribution found;
+  found.gains = GainsByThreadTime(diagnosis.run.stages, diagnosis.run.data_life);
+  if (!found.gains.empty() && found.gains.front().speedup >= 1.05) {
+    found.bottleneck = found.gains.front().factor;
+    found.headroom = 1 / std::max(1e-3, 1 - loader.steady.wait_fraction());
+  }
+  loader.attribution = std::move(found);
+}
+
+// What is recorded stays: there is nothing to judge another setting by.
+void KeepRecorded(LoaderDiagnosis& loader, const LoaderRun& run) {
+  Suggestion& kept = loader.suggestion;
+  kept.workers = run.config.num_workers;
+  kept.prefetch = std::max(1, run.config.prefetch_factor);
+  kept.persistent_workers = run.config.persistent_workers;
+  kept.predicted.rate = loader.steady.rate;
+  Setting setting;
+  setting.workers = loader.pipeline.workers;
+  setting.prefetch = loader.pipeline.prefetch;
+  kept.predicted.ram = RamOf(loader.pipeline, setting, loader.facts);
+  kept.next_bottleneck = loader.attribution.bottleneck;
+}
+
+void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
+  const LoaderRun& run = diagnosis.run.loader();
+  LoaderDiagnosis loader;
+  loader.steady = FindSteadyState(run);
+  loader.device = MeasureDevice(diagnosis.run.device, run, loader.steady.windows);
+  loader.cpu = MeasureCpuLoad(diagnosis.run, run, loader.steady);
+  loader.signals = MeasureSignals(diagnosis.run, run, loader.steady);
+  const Pipeline whole = BuildPipeline(diagnosis.run, run, loader.steady, loader.cpu);
+  loader.replay.measured = loader.steady.rate.estimate;
+  loader.replay.simulated = Simulate(whole).rate();
+  loader.pipeline = Shortened(whole, kDiagnosisBatches, kDiagnosisTasks);
+  loader.facts = FactsOf(diagnosis.run, run);
+  loader.memory = MeasureMemory(diagnosis.run, run, loader.steady.batch_rate());
+  loader.facts.growth = loader.memory.growth;
+  // Of the sample that the growth starts from, and without pages of files.
+  if (loader.memory.attributed) loader.facts.worker_bytes = loader.memory.private_bytes;
+  loader.facts.shares = !loader.memory.shared.unused;
+  loader.material = MaterialOf(trace, diagnosis.run, run);
+  loader.attribution = Attribute(loader.pipeline);
+  std::size_t fetched = 0;
+  for (const Batch& batch : run.batches) fetched += batch.was_fetched() ? 1u : 0u;
+  loader.fetched = static_cast<double>(fetched) / static_cast<double>(run.batches.size());
+  loader.suggestion.missing = Missing(loader, run);
+  if (loader.suggestion.missing.empty()) {
+    loader.suggestion =
+        Suggest(loader.pipeline, loader.facts, loader.replay, BudgetOf(diagnosis.run.host));
+  } else {
+    KeepRecorded(loader, run);
+  }
+
+  NameUnseen(diagnosis, loader);
+  diagnosis.bottleneck = loader.attribution.bottleneck;
+  diagnosis.gains = loader.attribution.gains;
+  diagnosis.whole_rate = WholeRate(run);
+  diagnosis.samples_rate = loader.steady.rate.estimate;
+  diagnosis.batch_rate = loader.steady.batch_rate();
+  diagnosis.wait_fraction = std::clamp(loader.steady.wait_fraction(), 0.0, 1.0);
+  diagnosis.confidence = Confidence(loader);
+  diagnosis.loader = std::move(loader);
+}
+
+// A program without a loader of ours.
+void DiagnoseStages(Diagnosis& diagnosis) {
+  const StageTable& stages = diagnosis.run.stages;
+  diagnosis.gains = GainsByThreadTime(stages, diagnosis.run.data_life);
+  const double duration = diagnosis.run.duration();
+  diagnosis.samples_known = stages[StageId::kSample].count > 0;
+  // Opening an image is a decode without pixels.
+  const StageTotals& decode = stages[StageId::kDecode];
+  const std::uint64_t images = decode.with_bytes > 0 ? decode.with_bytes : decode.count;
+  const std::uint64_t samples = diagnosis.samples_known ? stages[StageId::kSample].count : images;
+  if (duration > 0) {
+    diagnosis.samples_rate = static_cast<double>(samples) / duration;
+    diagnosis.batch_rate = static_cast<double>(stages[StageId::kCollate].count) / duration;
+    diagnosis.wait_fraction = std::clamp(Seconds(stages[StageId::kWait].wall) / duration, 0.0, 1.0);
+  }
+  diagnosis.whole_rate = diagnosis.samples_rate;
+  if (!diagnosis.gains.empty() && diagnosis.gains.front().speedup >= 1.05) {
+    diagnosis.bottleneck = diagnosis.gains.front().factor;
+    // Thread time names what is expensive, not what is critical: never more than half sure, and the
+    // less the more its threads do besides.
+    const double busy = 1 - 1 / diagnosis.gains.front().speedup;
+    diagnosis.confidence = 0.5 * busy * std::min(1.0, static_cast<double>(samples) / 64.0);
+  }
+}
+
+}  // namespace
+
+std::string Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
+  if (run.config.fixed_batch) {
+    return "not enough: needs a run of the loader, and this one was recorded with --fixed-batch, "
+           "which hands out one batch for ever; give it to penstock whatif as --fixed-batch beside "
+           "a recording without";
+  }
+  if (loader.steady.batches == 0) {
+    return fmt::format("not enough: needs 16 batches of one loader in a row, and has {}",
+                       run.batches.size());
+  }
+  if (loader.fetched < 0.5 && run.config.sample_tasks && run.config.num_workers > 0) {
+    return "not enough: needs threads that make whole samples; stages with threads of their own "
+           "(--read-threads, --decode-threads, --augment-threads) are not simulated";
+  }
+  if (loader.fetched < 0.5 && !run.config.package.empty()) {
+    return fmt::format(
+        "not enough: needs to know what each batch was made of and when, which {} does not tell",
+        run.config.package);
+  }
+  if (loader.fetched < 0.5) {
+    return "not enough: needs to see batches being made, and most were made out of sight";
+  }
+  if (!loader.steady.steady) {
+    return fmt::format(
+        "not enough: needs 16 batches after the queues have filled, and has {}; record {} more",
+        loader.steady.batches, 16 - loader.steady.batches);
+  }
+  if (std::abs(loader.replay.error()) > kUselessReplay) {
+    return fmt::format(
+        "not enough: needs a run that the simulation explains, and on this one it is off by "
+        "{:+.0f} %: "
+        "spans are missing, or the loop does what the simulation does not know",
+        100 * loader.replay.error());
+  }
+  return "";
+}
+
+std::string NotEnough(const Diagnosis& diagnosis) {
+  if (!diagnosis.loader) {
+    return "not enough: needs the batches of a loader (torch.utils.data, penstock load or another "
+           "of those that README.md lists), and none was seen";
+  }
+  return Missing(*diagnosis.loader, diagnosis.run.loader());
+}
+
+Diagnosis Diagnose(const traces::Trace& trace) {
+  Diagnosis diagnosis;
+  diagnosis.run = BuildRunModel(trace);
+  diagnosis.ranks = SummariseRanks(trace, diagnosis.run);
+  if (diagnosis.run.has_loader()) {
+    DiagnoseLoader(trace, diagnosis);
+  } else {
+    DiagnoseStages(diagnosis);
+  }
+  diagnosis.needs = NotEnough(diagnosis);
+  diagnosis.summary = Summarise(diagnosis);
+  return diagnosis;
+}
+
+}  // namespace penstock::analyzer

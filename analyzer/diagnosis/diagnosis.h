@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything that is concluded from a run before it is put into words: what the rules of advice/
+// and the reports of report/ look at. Values; the diagnosis does not refer to the trace.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/model/device_activity.h"
+#include "analyzer/model/material.h"
+#include "analyzer/model/run_model.h"
+#include "analyzer/model/steady.h"
+#include "analyzer/predict/attribution.h"
+#include "analyzer/predict/suggest.h"
+#include "analyzer/ranks/rank_summary.h"
+#include "analyzer/simulate/pipeline.h"
+
+namespace penstock::analyzer {
+
+// Signs of trouble that a mean does not show. Fractions; 0 where they do not apply.
+struct Signals {
+  double head_of_line = 0;     // of the wait: a later batch was finished already
+  double worker_busy = 0;      // of the workers' time in the steady window
+  double worker_idle = 0;      // of the workers' time: waiting for an index
+  double wall_per_cpu = 0;     // of fetches: 1 = computing all the time; 0: not known
+  double batch_variation = 0;  // sd / mean of the service times
+  double startup = 0;          // of the run: making iterators and waiting for first batches
+  double startup_time = 0;     // seconds
+};
+
+struct LoaderDiagnosis {
+  SteadyState steady;
+  DeviceActivity device;  // in the steady windows
+  CpuLoad cpu;
+  Signals signals;
+  Pipeline pipeline;  // of the beginning of a long run: what predictions start from
+  LoaderFacts facts;
+  MemoryModel memory;
+  Material material;
+  Replay replay;
+  Attribution attribution;
+  Suggestion suggestion;
+  double fetched = 0;  // fraction of the delivered batches whose making was seen
+};
+
+// Beyond this the model does not explain the run: from 5 % on the report says so and is less sure.
+inline constexpr double kUselessReplay = 0.5;
+// Why no other setting can be predicted from this recording; "" if it can.
+[[nodiscard]] std::string Missing(const LoaderDiagnosis& loader, const LoaderRun& run);
+
+struct Diagnosis {
+  RunModel run;
+  RankSummary ranks;
+  std::optional<LoaderDiagnosis> loader;  // of run.loader(); nullopt: no loader delivered batches
+  Factor bottleneck = Factor::kNone;
+  std::vector<Gain> gains;
+  double samples_rate = 0;  // steady where possible
+  double batch_rate = 0;
+  double whole_rate = 0;  // samples per second of the whole run, start-up included
+  double wait_fraction = 0;
+  double confidence = 0;
+  std::string summary;  // one sentence for a person
+  // "not enough: needs ...": why no figure is predicted from this recording; "" if some are.
+  std::string needs;
+  bool samples_known = true;  // false, without a loader: the rate counts decoded images
+};
+
+// Why nothing can be predicted from this recording; "" if it can.
+[[nodiscard]] std::string NotEnough(const Diagnosis& diagnosis);
+
+// Cost: that of BuildRunModel plus O(batches) simulations.
+[[nodiscard]] Diagnosis Diagnose(const traces::Trace& trace);
+
+}  // namespace penstock::analyzer

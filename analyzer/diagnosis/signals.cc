@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/diagnosis/signals.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+namespace {
+
+// Share of the wait during which some later batch of the same epoch was there to be taken.
+double HeadOfLine(const LoaderRun& run, const SteadyState& steady) {
+  double blocked = 0;
+  double waited = 0;
+  const auto reach = static_cast<std::size_t>(std::max(1, run.config.credits()));
+  for (const Epoch& epoch : run.epochs) {
+    const std::size_t end = epoch.first + epoch.count;
+    for (std::size_t i = epoch.first; i < end; ++i) {
+      const Batch& batch = run.batches[i];
+      if (!steady.in_window[i] || batch.available() == kNever) continue;
+      waited += batch.wait();
+      std::int64_t later = std::numeric_limits<std::int64_t>::max();
+      for (std::size_t k = i + 1; k < std::min(end, i + reach); ++k) {
+        if (run.batches[k].available() != kNever)
+          later = std::min(later, run.batches[k].available());
+      }
+      const std::int64_t until = std::min(batch.delivered, batch.available());
+      const std::int64_t from = std::max(batch.wait_start, later);
+      if (until > from) blocked += Seconds(TimeNs{until - from});
+    }
+  }
+  return waited > 0 ? std::min(1.0, blocked / waited) : 0;
+}
+
+// Nanoseconds of [from, to) within the windows, which are in order and do not overlap.
+std::int64_t Within(const SteadyState& steady, std::int64_t from, std::int64_t to) {
+  auto window = std::partition_point(steady.windows.begin(), steady.windows.end(),
+                                     [from](const auto& one) { return one.second <= from; });
+  std::int64_t found = 0;
+  for (; window != steady.windows.end() && window->first < to; ++window) {
+    found +=
+        std::max<std::int64_t>(0, std::min(to, window->second) - std::max(from, window->first));
+  }
+  return found;
+}
+
+// Seconds that the workers computed, and that they had, in the steady windows. Fetches that were
+// not seen whole count by delivery: they lie ahead of it by the queue, which evens out.
+struct Occupation {
+  double busy = 0;
+  double time = 0;
+};
+
+Occupation OccupationOf(const LoaderRun& run, const SteadyState& steady) {
+  Occupation found;
+  for (const auto& [from, to] : steady.windows) found.time += Seconds(TimeNs{to - from});
+  for (std::size_t i = 0; i < run.batches.size(); ++i) {
+    const Batch& batch = run.batches[i];
+    if (!batch.was_fetched()) continue;
+    if (batch.whole && batch.fetch_start != kNever) {
+      found.busy += Seconds(TimeNs{Within(steady, batch.fetch_start, batch.fetch_end)});
+    } else if (steady.in_window[i]) {
+      found.busy += batch.fetch.wall;
+    }
+  }
+  found.time *= run.config.num_workers;
+  return found;
+}
+
+// Time from asking for an iterator to its first batch, less an ordinary wait.
+double StartupTime(const LoaderRun& run, const SteadyState& steady) {
+  const double ordinary = Median(steady.waits);
+  double time = 0;
+  for (const Epoch& epoch : run.epochs) {
+    const Batch& first = run.batches[epoch.first];
+    if (epoch.start == kNever || first.key.index != 0) continue;
+    time += std::max(0.0, Seconds(TimeNs{first.delivered - epoch.start}) - ordinary);
+  }
+  return time;
+}
+
+}  // namespace
+
+Signals MeasureSignals(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
+  Signals signals;
+  if (run.batches.empty()) return signals;
+  double wall = 0;
+  double cpu = 0;
+  std::vector<double> services;
+  for (std::size_t i = 0; i < run.batches.size(); ++i) {
+    const Batch& batch = run.batches[i];
+    if (!steady.in_window[i] || !batch.was_fetched()) continue;
+    services.push_back(batch.fetch.wall);
+    if (!batch.cpu_known) continue;
+    wall += batch.fetch.wall;
+    cpu += batch.fetch.cpu;
+  }
+  const Occupation workers = OccupationOf(run, steady);
+  if (workers.time > 0) {
+    signals.worker_busy = std::min(1.0, workers.busy / workers.time);
+    double idle = 0;
+    for (const WorkerRun& worker : run.workers) idle += worker.idle;
+    idle /= std::max(1e-9, model.duration() * run.config.num_workers);
+    signals.worker_idle = std::min(1 - signals.worker_busy, idle);
+    signals.head_of_line = HeadOfLine(run, steady);
+  }
+  if (cpu > 0) signals.wall_per_cpu = wall / cpu;
+  signals.batch_variation = Summarize(services).variation();
+  signals.startup_time = StartupTime(run, steady);
+  std::int64_t first = run.batches.front().wait_start;
+  if (!run.epochs.empty() && run.epochs.front().start != kNever) {
+    first = std::min(first, run.epochs.front().start);
+  }
+  const double whole = Seconds(TimeNs{run.batches.back().delivered - first});
+  if (whole > 0) signals.startup = std::min(1.0, signals.startup_time / whole);
+  return signals;
+}
+
+}  // namespace penstock::analyzer

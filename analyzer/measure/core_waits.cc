@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/measure/core_waits.h"
+
+#include <algorithm>
+
+namespace penstock::analyzer {
+namespace {
+
+double ContendedTime(const Work& work, const CpuLoad& load) {
+  const double waiting = std::max(0.0, work.wall - work.cpu);
+  if (load.delays_known) return waiting * load.delayed_rest;
+  if (load.squeeze > 0) return std::min(waiting, std::max(0.0, load.squeeze - 1) * work.cpu);
+  return waiting * Crowding(load);
+}
+
+}  // namespace
+
+double Crowding(const CpuLoad& load) {
+  if (load.crowded) return 1;
+  return load.known ? std::clamp((load.saturation() - 0.65) / (0.9 - 0.65), 0.0, 1.0) : 0;
+}
+
+Work DecodeAlone(const Work& work, const CpuLoad& load, double contended) {
+  if (load.delays_known || !(load.squeeze > 0))
+    return {work.wall - ContendedTime(work, load), std::min(work.cpu, work.wall)};
+  return {work.wall - contended * std::max(0.0, work.wall - work.cpu),
+          std::min(work.cpu, work.wall)};
+}
+
+double ContendedPart(const LoaderRun& run, const SteadyState& steady, const CpuLoad& load) {
+  Work decode;
+  for (std::size_t i = 0; i < run.batches.size(); ++i) {
+    if (!steady.in_window[i] || !run.batches[i].cpu_known) continue;
+    decode.wall += run.batches[i].decode.wall;
+    decode.cpu += run.batches[i].decode.cpu;
+  }
+  const double waiting = decode.wall - decode.cpu;
+  if (!(waiting > 0)) return 0;
+  return std::clamp((load.squeeze - 1) * decode.cpu / waiting, 0.0, 1.0);
+}
+
+Work WithoutContention(const Work& work, const CpuLoad& load) {
+  return {work.wall - ContendedTime(work, load), std::min(work.cpu, work.wall)};
+}
+
+double TakenOff(const LoaderRun& run, const SteadyState& steady, const CpuLoad& load) {
+  double taken = 0;
+  double whole = 0;
+  for (std::size_t i = 0; i < run.batches.size(); ++i) {
+    const Batch& batch = run.batches[i];
+    if (!steady.in_window[i] || !batch.cpu_known) continue;
+    whole += batch.fetch.wall;
+    const double waiting = std::max(0.0, batch.fetch.wall - batch.fetch.cpu);
+    const double reading = std::min(waiting, std::max(0.0, batch.read.wall - batch.read.cpu));
+    taken += load.delayed_reads * reading + load.delayed_rest * (waiting - reading);
+  }
+  return whole > 0 ? taken / whole : 0;
+}
+
+double StayingWait(const CpuLoad& load, double missed, double taken) {
+  constexpr double kIdle = 0.5;
+  constexpr double kBusy = 0.75;
+  if (!(taken > 0) || load.crowded) return 0;
+  const double room = std::clamp((kBusy - load.saturation()) / (kBusy - kIdle), 0.0, 1.0);
+  return room * std::clamp(missed / taken, 0.0, 1.0);
+}
+
+}  // namespace penstock::analyzer

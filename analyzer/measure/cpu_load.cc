@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How busy the cores were, and with whom they had to be shared.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "analyzer/simulate/pipeline.h"
+
+namespace penstock::analyzer {
+namespace {
+
+struct Totals {
+  double spans = 0;  // CPU seconds
+  bool timed = false;
+  Work decode;
+  double fetch = 0;  // CPU seconds
+};
+
+Totals AddUp(const LoaderRun& run, const SteadyState& steady) {
+  Totals totals;
+  for (std::size_t i = 0; i < run.batches.size(); ++i) {
+    const Batch& batch = run.batches[i];
+    if (!steady.in_window[i]) continue;
+    totals.spans += batch.fetch.cpu + batch.put.cpu + batch.get.cpu + batch.pin.cpu;
+    if (!batch.cpu_known) continue;
+    totals.timed = true;
+    totals.decode.wall += batch.decode.wall;
+    totals.decode.cpu += batch.decode.cpu;
+    totals.fetch += batch.fetch.cpu;
+  }
+  return totals;
+}
+
+// Wall time per CPU time of decoding, as the slope of a line through the samples by least squares;
+// nullopt where it is not known to +-0.25, or hardly explains what there is.
+std::optional<double> SlopeOfDecoding(const LoaderRun& run) {
+  constexpr std::size_t kFewest = 64;
+  constexpr double kVague = 0.25;
+  double n = 0;
+  double x = 0;
+  double y = 0;
+  for (const SampleCost& cost : run.samples) {
+    if (!(cost.decode_cpu > 0)) continue;
+    n += 1;
+    x += static_cast<double>(cost.decode_cpu);
+    y += static_cast<double>(cost.decode);
+  }
+  if (n < kFewest) return std::nullopt;
+  x /= n;
+  y /= n;
+  double xx = 0;
+  double xy = 0;
+  double yy = 0;
+  for (const SampleCost& cost : run.samples) {
+    if (!(cost.decode_cpu > 0)) continue;
+    const double dx = static_cast<double>(cost.decode_cpu) - x;
+    const double dy = static_cast<double>(cost.decode) - y;
+    xx += dx * dx;
+    xy += dx * dy;
+    yy += dy * dy;
+  }
+  if (!(std::sqrt(xx / n) > 0.1 * x)) return std::nullopt;
+  const double slope = xy / xx;
+  const double left = std::max(0.0, yy - slope * xy) / (n - 2);
+  if (std::sqrt(left / xx) > kVague) return std::nullopt;
+  return std::clamp(slope, 1.0, y / x);  // what waits besides is no negative time
+}
+
+// Wall over CPU time of decoding as far as it waited for a core; 0: not known, or it waited for
+// something else.
+double SqueezeOf(const RunModel& model, const LoaderRun& run, const Totals& totals) {
+  const Work& decode = totals.decode;
+  if (model.mapped || !(decode.cpu > 0.1 * totals.fetch) || !(decode.cpu > 0)) return 0;
+  // Decoding that computes a twentieth of its time is asleep: with twenty programs for each core a
+  // machine is good for nothing, and nobody trains on it.
+  constexpr double kImplausible = 20;
+  const double ratio = decode.wall / decode.cpu;
+  if (!(ratio < kImplausible)) return 0;
+  if (const auto slope = SlopeOfDecoding(run)) {
+    // Less than half of the waiting explained: a sleep that happens to grow with the picture.
+    const bool explains = *slope - 1 >= 0.5 * (ratio - 1) || ratio < 1.3;
+    return explains ? *slope : 0;
+  }
+  return ratio;
+}
+
+// Seconds that the first thread of a process was kept from a core since `from`, seconds of the run.
+// Before its first sample the count began with the process, at `seen`.
+double DelaySince(const CounterSeries& series, double from, double seen) {
+  double before = series.ValueAt(from);
+  if (from < series.at.front()) {
+    const double young = series.at.front() - std::min(seen, from);
+    before *= young > 0 ? (from - std::min(seen, from)) / young : 0;
+  }
+  return std::max(0.0, series.value.back() - before) * 1e-9;
+}
+
+// What workers waited for a core in their batches, of all recorded ones: windows of short epochs
+// hold the deliveries of batches that were made before. Computing has nothing else to wait for, as
+// a rule: reads have what is left.
+//
+// Returns what computing took of wall time for each second of CPU time; nullopt: not known.
+std::optional<double> MeasureDelay(const RunModel& model, const LoaderRun& run, CpuLoad& load) {
+  if (run.config.sample_tasks || run.config.num_workers == 0) return std::nullopt;
+  std::map<std::uint32_t, double> delays;  // by process
+  for (const CounterSeries& series : model.counters) {
+    if (series.name != "run_delay_ns" || series.at.size() < 2) continue;
+    for (const WorkerRun& worker : run.workers) {
+      if (worker.process != series.process || worker.first == kNever) continue;
+      const double first = Seconds(TimeNs{worker.first - model.begin.value});
+      const double seen = Seconds(TimeNs{worker.seen - model.begin.value});
+      delays[series.process.value] = DelaySince(series, first, seen);
+    }
+  }
+  double wall = 0;
+  double reads = 0;
+  double rest = 0;
+  for (const Batch& batch : run.batches) {
+    if (!batch.was_fetched() || !batch.cpu_known || batch.worker_process < 0) continue;
+    if (delays.count(static_cast<std::uint32_t>(batch.worker_process)) == 0) continue;
+    wall += batch.fetch.wall;
+    const double waiting = std::max(0.0, batch.fetch.wall - batch.fetch.cpu);
+    const double reading = std::min(waiting, std::max(0.0, batch.read.wall - batch.read.cpu));
+    reads += reading;
+    rest += waiting - reading;
+  }
+  double delayed = 0;
+  for (const auto& [process, delay] : delays) delayed += delay;
+  if (!(wall > 0)) return std::nullopt;
+  load.delays_known = true;
+  load.delayed_rest = rest > 0 ? std::min(1.0, delayed / rest) : 0;
+  load.delayed_reads = reads > 0 ? std::clamp((delayed - rest) / reads, 0.0, 1.0) : 0;
+  delayed = std::min(delayed, reads + rest);
+  load.core_wait = delayed / wall;
+  const double computing = wall - reads - rest;
+  return computing > 0 ? std::optional(1 + delayed / computing) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
+                                   std::optional<wire::ProcessRole> role) {
+  double used = 0;
+  double time = 0;
+  for (const auto& [from, to] : steady.windows) {
+    const auto rate = model.CpuRate(role, from, to);
+    if (!rate) continue;
+    used += *rate * Seconds(TimeNs{to - from});
+    time += Seconds(TimeNs{to - from});
+  }
+  return time > 0 ? std::optional(used / time) : std::nullopt;
+}
+
+CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
+  // Decoding at 1.3 times its CPU time has been kept from a core; 1.1 is what faults and a busy
+  // memory bus cost (docs/diagnosis.md R5).
+  constexpr double kSqueezed = 1.3;
+  CpuLoad load;
+  load.cores = model.host_cores();
+  load.own_cores = model.host.usable_cores();
+  const Totals totals = AddUp(run, steady);
+  load.squeeze = SqueezeOf(model, run, totals);
+  // Of all computing where the kernel accounts for it, else of decoding alone.
+  const double squeeze = MeasureDelay(model, run, load).value_or(load.squeeze);
+  if (!model.host.known) return load;
+  const auto counted = CpuInWindows(model, steady, std::nullopt);
+  load.from_counters = counted.has_value();
+  load.known = counted.has_value() || totals.timed;
+  const double from_spans = steady.time > 0 ? totals.spans / steady.time : 0;
+  // Where only spans tell, the other ranks are taken to be like this one.
+  load.used = std::max(counted.value_or(0),
+                       counted ? from_spans : from_spans * load.cores / load.own_cores);
+  // Ranks share the host as they need it: what this one got while the others had theirs it can
+  // have.
+  if (model.host.ranks > 1 && counted) {
+    const double own = CpuInWindows(model, steady, wire::kRoleConsumer).value_or(0) +
+                       CpuInWindows(model, steady, wire::kRoleWorker).value_or(0);
+    const double left = std::max(load.cores, *counted) - std::max(0.0, *counted - own);
+    load.own_cores = std::max(load.own_cores, std::min(own, left));
+    load.cores = std::max(load.cores, load.own_cores);
+  }
+  // Processes of one run that wake each other wait for cores too, in turns: decoding tells. Where
+  // there is none, a tenth of the batches' time is no chance, and a third never is: the scheduler
+  // may have spared the decoding.
+  const double counts = load.core_wait >= (load.squeeze > 0 ? 1.0 / 3 : 0.1) ? squeeze : 0;
+  const double sign = std::max(load.squeeze, counts);
+  load.crowded = load.known && sign >= kSqueezed && load.used < 0.8 * load.cores;
+  if (!load.crowded) return load;
+  // A thread runs at 1 / squeeze of full speed among cores * squeeze that want to; the recorded
+  // ones are itself and, of the others, as many as use what is used at that speed.
+  double threads = std::max(1, run.config.num_workers);
+  threads *= load.cores / load.own_cores;  // as many of each rank
+  const double beside = load.used * squeeze * (threads - 1) / threads;
+  load.others = std::max(0.0, load.cores * squeeze - 1 - beside);
+  return load;
+}
+
+}  // namespace penstock::analyzer

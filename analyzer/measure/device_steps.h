@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steps as the device does them. Where kernels were recorded, the time between two batches in the
+// loop is not what a step takes: the loop hands work over and waits for the next batch while the
+// device is still busy, or stands in a copy while the device finishes the batch before. Pure.
+//
+// A step is what the device needs for its batch: from the delivery, or the end of the batch before,
+// to the end of its last kernel or copy; and at least as long as the loop took. Its copies are the
+// time of transfers beside which no kernel ran, not the time of the calls.
+// Assumes: the loop never gets far enough ahead of the device to hide jitter of the loader.
+#pragma once
+
+#include "analyzer/model/device_records.h"
+#include "analyzer/model/run_model.h"
+#include "analyzer/simulate/pipeline.h"
+
+namespace penstock::analyzer {
+
+// Changes the steps of `pipeline`, which is built of `run`. Without kernels: nothing.
+void UseDevice(const LoaderRun& run, const DeviceRecords& records, const SteadyState& steady,
+               Pipeline& pipeline);
+
+}  // namespace penstock::analyzer

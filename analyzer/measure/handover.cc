@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/measure/handover.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+namespace {
+
+double NonNegativeSeconds(std::int64_t ns) {
+  return static_cast<double>(std::max<std::int64_t>(0, ns)) * 1e-9;
+}
+
+// Of a message that fits into the pipe, what is taken before the sender has returned is overlap.
+double TakingOf(const Batch& batch, bool streamed) {
+  if (batch.get_start == kNever || batch.got == kNever) return 0;
+  if (streamed) return batch.get.wall;
+  const std::int64_t from = std::max(batch.get_start, batch.available());
+  return std::min(batch.get.wall, NonNegativeSeconds(batch.got - from));
+}
+
+// Whether the consumer reads messages while they are still being written.
+bool IsStreamed(const LoaderRun& run) {
+  std::size_t known = 0;
+  std::size_t early = 0;
+  for (const Batch& batch : run.batches) {
+    if (batch.get_start == kNever || batch.put_start == kNever || batch.put_end == kNever) continue;
+    ++known;
+    // A sender that is put off its core as soon as it has written looks like that too, now and
+    // then.
+    if (batch.get_start < batch.put_end && batch.get_start > batch.put_start) ++early;
+  }
+  return known > 0 && early * 4 > known * 3;
+}
+
+bool WasReady(const Batch& batch) {
+  constexpr std::int64_t kMargin = 500'000;  // longer than a queue hop between processes
+  return batch.available() != kNever && batch.available() + kMargin < batch.wait_start;
+}
+
+// Gets on the consumer's own thread, by time: while it waits for one batch it takes others too.
+class OwnGets {
+ public:
+  explicit OwnGets(const LoaderRun& run) {
+    for (std::size_t i = 0; i < run.batches.size(); ++i) {
+      const Batch& batch = run.batches[i];
+      if (batch.get_start == kNever || batch.get_thread != batch.wait_thread) continue;
+      gets_.emplace_back(batch.get_start, std::max(batch.get_start, batch.got));
+    }
+    std::sort(gets_.begin(), gets_.end());
+  }
+
+  [[nodiscard]] double Within(std::int64_t from, std::int64_t to) const {
+    auto at = std::lower_bound(gets_.begin(), gets_.end(), std::make_pair(from, from));
+    std::int64_t time = 0;
+    for (; at != gets_.end() && at->first < to; ++at) time += std::min(at->second, to) - at->first;
+    return NonNegativeSeconds(time);
+  }
+
+ private:
+  std::vector<std::pair<std::int64_t, std::int64_t>> gets_;
+};
+
+// A typical one of `pieces`, without what it waited for a core.
+double Undisturbed(std::vector<double> pieces, double crowding) {
+  const Summary all = Summarize(pieces);
+  return all.median - crowding * (all.median - all.p10);
+}
+
+// Time of a worker process between two batches whose indices it had.
+double GapOfWorkers(const LoaderRun& run, double crowding) {
+  std::map<std::pair<std::int32_t, std::uint16_t>, const Batch*> last;
+  std::vector<double> gaps;
+  for (const Batch& batch : run.batches) {
+    if (!batch.was_fetched()) continue;
+    const Batch*& before = last[{batch.worker_process, batch.key.generation}];
+    if (before != nullptr && batch.index_sent != kNever && batch.index_sent < before->fetch_end) {
+      const double put = before->put_thread == before->fetch_thread ? before->put.wall : 0;
+      gaps.push_back(
+          std::max(0.0, NonNegativeSeconds(batch.fetch_start - before->fetch_end) - put));
+    }
+    before = &batch;
+  }
+  return Undisturbed(std::move(gaps), crowding);
+}
+
+// Time of a thread outside samples, collating and idling, for each sample.
+double GapOfThreads(const LoaderRun& run) {
+  double life = 0;
+  double known = 0;
+  for (const WorkerRun& worker : run.workers) {
+    life += NonNegativeSeconds(worker.last - worker.first);
+    known += worker.busy + worker.idle;
+  }
+  double samples = 0;
+  for (const Batch& batch : run.batches) {
+    known += batch.collate.wall;
+    samples += static_cast<double>(batch.sample_costs);
+  }
+  return samples > 0 ? std::max(0.0, life - known) / samples : 0;
+}
+
+// Of puts: without waiting for a core, and the share of computing in what is left.
+void MeasurePuts(const LoaderRun& run, double crowding, Handover& handover) {
+  double whole = 0;
+  double computing = 0;
+  for (const Batch& batch : run.batches) {
+    const bool known = batch.put.cpu > 0;
+    const double cpu = known ? std::min(batch.put.cpu, batch.put.wall) : batch.put.wall;
+    // The sender of a message that the pipe cannot hold waits for the consumer: the simulator's
+    // own.
+    const double part = handover.streamed ? 0 : 1 - crowding;
+    handover.put.push_back(cpu + part * (batch.put.wall - cpu));
+    whole += handover.put.back();
+    computing += cpu;
+  }
+  if (whole > 0) handover.put_share = computing / whole;
+}
+
+// Likewise of gets, of whose CPU time nothing is recorded.
+void MeasureGets(double crowding, Handover& handover) {
+  std::vector<double> taken;
+  for (const double get : handover.get) {
+    if (get > 0) taken.push_back(get);
+  }
+  const double least = Summarize(taken).p10;
+  double whole = 0;
+  double computing = 0;
+  for (double& get : handover.get) {
+    const double cpu = std::min(get, least);
+    get = cpu + (1 - crowding) * (get - cpu);
+    whole += get;
+    computing += cpu;
+  }
+  if (whole > 0) handover.get_share = computing / whole;
+}
+
+}  // namespace
+
+Handover MeasureHandover(const LoaderRun& run, double crowding) {
+  Handover handover;
+  handover.streamed = IsStreamed(run);
+  const OwnGets own(run);
+  std::vector<double> ready;
+  std::vector<double> late;
+  bool any = false;
+  std::size_t threaded = 0;
+  for (const Batch& batch : run.batches) {
+    const bool got = batch.get_start != kNever;
+    handover.get.push_back(TakingOf(batch, handover.streamed));
+    if (batch.available() == kNever) continue;
+    if (got && batch.get_thread != batch.wait_thread) ++threaded;
+    any = any || got;
+    if (WasReady(batch)) {
+      ready.push_back(std::max(0.0, batch.wait() - own.Within(batch.wait_start, batch.delivered)));
+    } else {
+      const std::int64_t from = std::max(batch.available(), batch.wait_start);
+      late.push_back(std::max(
+          0.0, NonNegativeSeconds(batch.delivered - from) - own.Within(from, batch.delivered)));
+    }
+  }
+  handover.threaded = threaded * 2 > run.batches.size();
+  const double late_median = Undisturbed(std::move(late), crowding);
+  // A few ready batches say little. Without them, what follows a late one is the hop; where
+  // unpickling was not recorded it is in there, and it recurs with every batch.
+  if (ready.size() >= 4) {
+    handover.next = Undisturbed(ready, crowding);
+  } else {
+    handover.next = any ? 0 : late_median;
+  }
+  handover.latency = std::max(0.0, late_median - handover.next);
+  const double least = Summarize(ready).p10;
+  for (const Batch& batch : run.batches) {
+    double next = handover.next;
+    if (WasReady(batch)) {
+      next = std::max(0.0, batch.wait() - own.Within(batch.wait_start, batch.delivered));
+      next -= crowding * std::max(0.0, next - least);
+    }
+    handover.next_of.push_back(next);
+  }
+  MeasurePuts(run, crowding, handover);
+  MeasureGets(crowding, handover);
+  handover.overhead = run.config.sample_tasks ? GapOfThreads(run) : GapOfWorkers(run, crowding);
+  return handover;
+}
+
+}  // namespace penstock::analyzer

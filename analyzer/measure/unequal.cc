@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/measure/unequal.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "analyzer/measure/made.h"
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr double kSlowWorker = 1.5;
+constexpr std::size_t kFewestToCompare = 8;
+constexpr std::size_t kFewestWorkers = 3;
+
+std::vector<Demand*> BatchesOf(Pipeline& pipeline) {
+  std::vector<Demand*> batches;  // of LoaderRun::batches
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (Demand& demand : epoch.batches) batches.push_back(&demand);
+  }
+  return batches;
+}
+
+// Workers by their number, which their successors in later epochs share.
+std::map<std::uint32_t, int> NumbersOf(const LoaderRun& run) {
+  std::map<std::uint32_t, int> numbers;  // by process
+  for (const WorkerRun& worker : run.workers) numbers[worker.process.value] = worker.worker_id;
+  return numbers;
+}
+
+void ShareDevice(const ReadCosts& reads, double each, Pipeline& pipeline) {
+  const double queued = each * (reads.concurrency - 1);
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (Demand& demand : epoch.batches) {
+      const double least = std::min(demand.read.wall, demand.read.cpu + each * demand.samples);
+      demand.read.wall = std::max(least, demand.read.wall - queued * demand.samples);
+    }
+    for (SampleCost& cost : epoch.samples) {
+      const float least = std::min(cost.read, cost.read_cpu + static_cast<float>(each));
+      cost.read = std::max(least, cost.read - static_cast<float>(queued));
+    }
+  }
+}
+
+// At most, in seconds: what fetches computed beyond their other parts. All of the reads where that
+// was not measured.
+double ComputingOfReads(const LoaderRun& run) {
+  double most = 0;
+  for (const Batch& batch : run.batches) {
+    if (!batch.was_fetched()) continue;
+    if (!batch.cpu_known) return std::numeric_limits<double>::infinity();
+    most +=
+        std::max(0.0, batch.fetch.cpu - batch.decode.cpu - batch.augment.cpu - batch.collate.cpu);
+  }
+  return most;
+}
+
+}  // namespace
+
+void ShareStorage(const RunModel& model, const LoaderRun& run, Pipeline& pipeline) {
+  const ReadCosts& reads = model.reads;
+  const auto samples = static_cast<double>(model.stages[traces::StageId::kSample].count);
+  const bool turns = reads.turns.taken() && pipeline.workers > 1 && !pipeline.sample_tasks;
+  if (!(reads.shared || turns) || !(samples > 0)) return;
+  const StageTotals& read = model.stages[traces::StageId::kRead];
+  // Reads that compute compete for the cores; of turns it is known what they wait for.
+  const double computing = read.cpu_known() ? Seconds(read.cpu) : ComputingOfReads(run);
+  const bool computes = computing > 0.5 * Seconds(read.wall);
+  if (!turns && computes) return;
+  if (!turns) {
+    const double each = static_cast<double>(read.bytes.value) / samples * reads.device_per_byte;
+    pipeline.device_per_sample = each;
+    pipeline.turns = reads.in_order && pipeline.workers > 1 && !pipeline.sample_tasks;
+    ShareDevice(reads, each, pipeline);
+    return;
+  }
+  pipeline.turns = true;
+  pipeline.device_per_sample = Seconds(read.wall - read.queued) / samples;
+  const std::vector<Demand*> batches = BatchesOf(pipeline);
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    Work& reading = batches[i]->read;
+    reading.wall = std::max(reading.cpu, reading.wall - run.batches[i].queued);
+  }
+}
+
+void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeline& pipeline) {
+  if (pipeline.sample_tasks || pipeline.workers < static_cast<int>(kFewestWorkers)) return;
+  const std::map<std::uint32_t, int> numbers = NumbersOf(run);
+  const std::vector<Demand*> batches = BatchesOf(pipeline);
+  std::vector<int> worker_of(batches.size(), -1);
+  std::map<int, Made> workers;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    const Batch& batch = run.batches[i];
+    const auto found = numbers.find(static_cast<std::uint32_t>(batch.worker_process));
+    if (batch.was_fetched() && found != numbers.end()) worker_of[i] = found->second;
+    const int worker = worker_of[i];
+    if (worker >= 0 && steady.in_window[i] && batches[i]->samples > 0) {
+      workers[worker].Add(*batches[i]);
+    }
+  }
+  std::vector<double> medians;
+  std::vector<double> means;
+  for (const auto& [worker, made] : workers) {
+    if (made.services.size() < kFewestToCompare) return;
+    medians.push_back(Median(made.services));
+    means.push_back(made.mean());
+  }
+  if (workers.size() < kFewestWorkers) return;
+  const double median = Median(std::move(medians));
+  const double mean = Median(std::move(means));
+  Made healthy;
+  std::map<int, Made> slow;
+  for (const auto& [worker, made] : workers) {
+    const bool is_slow =
+        Median(made.services) > kSlowWorker * median && made.mean() > kSlowWorker * mean;
+    if (is_slow) {
+      slow.emplace(worker, made);
+    } else {
+      healthy.Add(made);
+    }
+  }
+  if (slow.empty()) return;
+  std::map<int, std::vector<Demand*>> theirs;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    if (slow.count(worker_of[i]) > 0) theirs[worker_of[i]].push_back(batches[i]);
+  }
+  for (const auto& [worker, made] : slow) {
+    const Demand parts = TakeOffBeyond(made, healthy, theirs[worker]);
+    Work beyond = {parts.service() / made.samples, parts.cpu() / made.samples};
+    beyond.cpu = std::min(beyond.cpu, beyond.wall);
+    pipeline.slower.push_back(beyond);
+  }
+  // Whichever they were: a pool of another size is taken to have them too.
+  std::sort(pipeline.slower.begin(), pipeline.slower.end(),
+            [](const Work& a, const Work& b) { return a.wall > b.wall; });
+}
+
+}  // namespace penstock::analyzer

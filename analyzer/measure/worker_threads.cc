@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/measure/worker_threads.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "analyzer/measure/contention.h"
+
+namespace penstock::analyzer {
+namespace {
+
+// All but reads, which wait for something else.
+struct Part {
+  Work Batch::*seen;
+  Work Demand::*demand;
+};
+constexpr std::array kComputed = {Part{&Batch::decode, &Demand::decode},
+                                  Part{&Batch::augment, &Demand::augment},
+                                  Part{&Batch::collate, &Demand::collate}};
+
+// CPU seconds to add to each second of a part.
+using Added = std::array<double, kComputed.size()>;
+
+Added Distribute(const LoaderRun& run, const SteadyState& steady, double seconds,
+                 const Pipeline& pipeline) {
+  Added added = {};
+  std::array<double, kComputed.size()> waited = {};
+  double all = 0;
+  double count = 0;
+  for (std::size_t i = 0; i < run.batches.size(); ++i) {
+    if (!steady.in_window[i]) continue;
+    count += 1;
+    for (std::size_t p = 0; p < kComputed.size(); ++p) {
+      const Work& work = run.batches[i].*kComputed[p].seen;
+      const double waiting = std::max(0.0, work.wall - work.cpu);
+      waited[p] += waiting;
+      all += waiting;
+    }
+  }
+  for (std::size_t p = 0; p < kComputed.size() && all > 0; ++p) {
+    double wall = 0;
+    for (const EpochDemand& epoch : pipeline.epochs) {
+      for (const Demand& demand : epoch.batches) {
+        if (demand.counted) wall += (demand.*kComputed[p].demand).wall;
+      }
+    }
+    if (wall > 0) added[p] = count * seconds * waited[p] / all / wall;
+  }
+  return added;
+}
+
+void Add(const Added& added, double scale, Pipeline& pipeline) {
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (Demand& demand : epoch.batches) {
+      for (std::size_t p = 0; p < kComputed.size(); ++p) {
+        Work& work = demand.*kComputed[p].demand;
+        work.cpu += scale * added[p] * work.wall;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void AddWorkerThreads(const LoaderRun& run, const SteadyState& steady, double seconds,
+                      std::span<const double> making, Pipeline& pipeline) {
+  constexpr double kMostLost = 3;
+  constexpr double kNear = 0.99;
+  const Added added = Distribute(run, steady, seconds, pipeline);
+  const MakingReplay replay(pipeline, making);
+  const auto is_slow = [&](double scale) {
+    const double seconds_made = replay.Simulated([&](Pipeline& part) { Add(added, scale, part); });
+    return seconds_made >= kNear * replay.recorded();
+  };
+  double low = 1;
+  double high = 1 + kMostLost;
+  if (is_slow(low)) high = low;
+  for (int step = 0; step < 6 && low < high; ++step) {
+    const double middle = 0.5 * (low + high);
+    (is_slow(middle) ? high : low) = middle;
+  }
+  Add(added, high, pipeline);
+}
+
+}  // namespace penstock::analyzer

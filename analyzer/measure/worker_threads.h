@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What other threads of a worker compute for its batches (OpenMP, torch.set_num_threads): its spans
+// hold the CPU time of the thread that runs them alone. Pure.
+#pragma once
+
+#include <span>
+
+#include "analyzer/simulate/pipeline.h"
+
+namespace penstock::analyzer {
+
+// Adds `seconds` of CPU time to each batch, to the parts in which the recorded thread waited though
+// there was nothing to read, in proportion to that waiting. The CPU time of such a part may exceed
+// its wall time: then it is computed with several threads at once.
+//
+// More threads than cores end together, the last of them when it has had its turn: what the replay
+// is faster to make the batches than the recording was is added too, up to three times `seconds`.
+//
+// Shapes:   making: [batches of the pipeline], seconds that each took to be made.
+// Cost:     at most eight simulations of the first thousand batches.
+void AddWorkerThreads(const LoaderRun& run, const SteadyState& steady, double seconds,
+                      std::span<const double> making, Pipeline& pipeline);
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "analyzer/memory/memory_growth.h"
+#include "analyzer/memory/private_memory.h"
+#include "analyzer/stats/quantile.h"
+#include "analyzer/stats/slope.h"
+
+namespace penstock::analyzer {
+namespace {
+
+// Fewer samples, after the first fifth, are no slope.
+constexpr std::size_t kFewestPoints = 4;
+// From so many on, two halves can be compared.
+constexpr std::size_t kTwoHalves = 8;
+// A training process takes memory in its first seconds that it never takes again: allocators'
+// arenas, workspaces of libraries. From so many seconds on its growth is told (ours).
+constexpr double kLongEnough = 10;
+// The second half of a series that grows by less than this, against the first, settles.
+constexpr double kSettling = 0.7;
+
+// Counters of one process, by name.
+using OfProcess = std::map<std::string_view, const CounterSeries*>;
+
+struct MemoryPoints {
+  std::vector<double> at;       // seconds
+  std::vector<double> batches;  // made until then
+  std::vector<double> value;    // bytes
+};
+
+const CounterSeries* Find(const OfProcess& counters, std::string_view name) {
+  const auto found = counters.find(name);
+  return found == counters.end() ? nullptr : found->second;
+}
+
+// `plus` at the times of `base`, added with `sign`; absent values count as 0.
+MemoryPoints Combined(const CounterSeries& base, const CounterSeries* plus, double sign) {
+  MemoryPoints points;
+  for (std::size_t i = 0; i < base.at.size(); ++i) {
+    if (base.value[i] <= 0) continue;  // a process that has ended
+    const double more = plus == nullptr ? 0 : plus->LastUntil(base.at[i]).value_or(0);
+    points.at.push_back(base.at[i]);
+    points.value.push_back(base.value[i] + sign * more);
+  }
+  return points;
+}
+
+void CountBatches(MemoryPoints& points, std::span<const double> made) {
+  for (const double at : points.at) {
+    const auto until = std::upper_bound(made.begin(), made.end(), at);
+    points.batches.push_back(static_cast<double>(until - made.begin()));
+  }
+}
+
+// Slopes after the first fifth, when imports and first batches are over. `most`: bytes that it may
+// still grow by after the last sample, negative: no end is known.
+Growth GrowthOf(const MemoryPoints& points, double most) {
+  Growth growth;
+  const std::size_t skip = points.at.size() / 5;
+  const std::size_t n = points.at.size() - skip;
+  if (n < kFewestPoints) return growth;
+  const std::span<const double> at = std::span(points.at).subspan(skip);
+  const std::span<const double> batches = std::span(points.batches).subspan(skip);
+  const std::span<const double> value = std::span(points.value).subspan(skip);
+  growth.per_second = SlopeInterval(at, value);
+  growth.per_batch = SlopeInterval(batches, value);
+  growth.grown = growth.per_second.estimate * (at.back() - at.front());
+  const double whole = points.value.back() - points.value.front();
+  if (most >= 0) growth.limit = std::max(0.0, whole) + most;
+  if (n < kTwoHalves) return growth;
+  const std::size_t half = n / 2;
+  const double first = SlopeInterval(batches.first(half), value.first(half)).estimate;
+  const double second = SlopeInterval(batches.subspan(half), value.subspan(half)).estimate;
+  const double apart = (batches.back() - batches.front()) / 2;
+  if (first <= 0 || second >= kSettling * first || apart <= 0) return growth;
+  // It falls off exponentially: as pages are met for the first time, fewer are left to be met.
+  const double ratio = std::max(second / first, 0.02);
+  growth.settles = apart / -std::log(ratio);
+  const double last = first * ratio * std::exp(-apart / 2 / growth.settles);
+  const double left = last * growth.settles;
+  growth.limit = std::max(0.0, whole) + (most >= 0 ? std::min(left, most) : left);
+  return growth;
+}
+
+// The median of those that are not 0, where these are more than half; else 0.
+double MedianOfSome(std::vector<double> values) {
+  const std::size_t all = values.size();
+  values.erase(std::remove(values.begin(), values.end(), 0.0), values.end());
+  return 2 * values.size() > all ? Median(std::move(values)) : 0;
+}
+
+// The median worker's.
+Growth MedianOf(const std::vector<WorkerMemory>& workers, Growth WorkerMemory::*part) {
+  const auto all = [&](auto get) {
+    std::vector<double> values;
+    for (const WorkerMemory& worker : workers) values.push_back(get(worker.*part));
+    return values;
+  };
+  const auto median = [&](auto get) { return Median(all(get)); };
+  Growth growth;
+  for (Interval Growth::*slope : {&Growth::per_second, &Growth::per_batch}) {
+    growth.*slope = {median([=](const Growth& one) { return (one.*slope).estimate; }),
+                     median([=](const Growth& one) { return (one.*slope).low; }),
+                     median([=](const Growth& one) { return (one.*slope).high; })};
+  }
+  growth.grown = median([](const Growth& one) { return one.grown; });
+  growth.limit = MedianOfSome(all([](const Growth& one) { return one.limit; }));
+  growth.settles = MedianOfSome(all([](const Growth& one) { return one.settles; }));
+  return growth;
+}
+
+// By process: seconds since the beginning of the model at which each of its batches was made.
+std::unordered_map<std::uint32_t, std::vector<double>> TimesMade(const RunModel& model,
+                                                                 const LoaderRun& run) {
+  std::unordered_map<std::uint32_t, std::vector<double>> made;
+  for (const Batch& batch : run.batches) {
+    if (batch.worker_process < 0 || !batch.was_fetched()) continue;
+    made[static_cast<std::uint32_t>(batch.worker_process)].push_back(
+        static_cast<double>(batch.fetch_end - model.begin.value) * 1e-9);
+  }
+  for (auto& [process, times] : made) std::sort(times.begin(), times.end());
+  return made;
+}
+
+struct Measured {
+  WorkerMemory memory;
+  bool attributed = false;
+};
+
+// nullopt: seen too seldom.
+std::optional<Measured> Measure(const OfProcess& counters, std::span<const double> made,
+                                int workers) {
+  const CounterSeries* own = Find(counters, "private_dirty_bytes");
+  const CounterSeries* anonymous = Find(counters, "anonymous_bytes");
+  const CounterSeries* uss = Find(counters, "uss_bytes");
+  const CounterSeries* swap = Find(counters, "swap_bytes");
+  Measured measured;
+  WorkerMemory& memory = measured.memory;
+  const auto with_batches = [&](MemoryPoints points) {
+    CountBatches(points, made);
+    return points;
+  };
+  if (own == nullptr || anonymous == nullptr) {
+    if (uss == nullptr) return std::nullopt;
+    const MemoryPoints points = with_batches(Combined(*uss, nullptr, 0));
+    if (points.at.size() < kFewestPoints) return std::nullopt;
+    memory.samples = points.at.size();
+    memory.batches = points.batches.back();
+    memory.private_bytes = points.value.back();
+    memory.copied = GrowthOf(points, -1);
+    return measured;
+  }
+  measured.attributed = true;
+  const PrivateMemory split =
+      SplitMemory(*own, *anonymous, Find(counters, "pss_anon_bytes"), uss, workers);
+  if (split.at.size() < kFewestPoints) return std::nullopt;
+  const auto points = [&](const std::vector<double>& values, double sign) {
+    MemoryPoints made_of{split.at, {}, values};
+    for (double& value : made_of.value) value *= sign;
+    return with_batches(std::move(made_of));
+  };
+  memory.samples = split.at.size();
+  memory.shared_bytes = split.shared.back();
+  const MemoryPoints copied = points(split.shared, -1);
+  memory.batches = copied.batches.back();
+  memory.copied = GrowthOf(copied, memory.shared_bytes);
+  const double swapped = swap == nullptr ? 0 : swap->LastUntil(split.at.back()).value_or(0);
+  memory.private_bytes = split.own.back() + swapped;
+  memory.cached_bytes = split.cached.back();
+  memory.cached = GrowthOf(points(split.cached, 1), -1);
+  // What the kernel counts without a walk was sampled more often.
+  const CounterSeries* counted = Find(counters, "rss_anon_bytes");
+  const bool often = counted != nullptr && counted->at.size() > anonymous->at.size();
+  memory.fresh = GrowthOf(with_batches(Combined(often ? *counted : *anonymous, swap, 1)), -1);
+  return measured;
+}
+
+// All ranks of our host for each of them that was recorded.
+double UnrecordedToo(const RunModel& model) {
+  const int recorded = model.ranks.hosts[model.our_host()].recorded;
+  return std::max(1.0, static_cast<double>(model.host.ranks) / std::max(1, recorded));
+}
+
+// What may still be used before the kernel kills somebody: of the machine, or of the group whose
+// limit binds, whichever is less; while the workers ran. Counters are of the whole machine: what is
+// left is shared equally by its ranks, which are taken to be alike.
+void FindRoom(const RunModel& model, double until, MemoryModel& memory) {
+  const Host& machine = model.machine();
+  const auto group = static_cast<double>(machine.memory_limit.value);
+  const auto limit = static_cast<double>(machine.memory().value);
+  memory.ranks = model.host.ranks;
+  memory.limit = limit / memory.ranks;
+  memory.limit_of = machine.memory() != machine.ram ? "control group" : "machine";
+  double room = std::numeric_limits<double>::infinity();
+  double used = 0;
+  for (const CounterSeries& series : model.counters) {
+    if (!model.OnOurHost(series.process)) continue;
+    const auto value = series.LastUntil(until);
+    if (!value) continue;
+    if (series.name == "memory_available_bytes") room = std::min(room, *value);
+    if (series.name == "cgroup_memory_bytes" && group > 0) {
+      room = std::min(room, std::max(0.0, group - *value));
+    }
+    if (series.name == "pss_bytes") used += *value;
+  }
+  if (!std::isfinite(room)) {
+    // A recording that does not say what others use: as if they used nothing.
+    used *= UnrecordedToo(model);
+    room = limit > 0 && used > 0 ? std::max(0.0, limit - used) : 0;
+  }
+  memory.room = room / memory.ranks;
+}
+
+void FindHorizon(const LoaderRun& run, WorkerGrowth& growth) {
+  const LoaderConfig& config = run.config;
+  for (const Epoch& epoch : run.epochs) {
+    const auto count = static_cast<double>(epoch.count);
+    growth.horizon = std::max(growth.horizon, count);
+    if (epoch.ended) growth.epoch = std::max(growth.epoch, count);
+  }
+  if (config.dataset_length > 0 && config.batch_size > 0) {
+    growth.epoch = std::max(growth.epoch, std::ceil(static_cast<double>(config.dataset_length) /
+                                                    static_cast<double>(config.batch_size)));
+  }
+  growth.horizon = std::max(growth.horizon, growth.epoch);
+  if (config.persistent_workers) {
+    growth.horizon = std::max(growth.horizon, static_cast<double>(run.batches.size()));
+  }
+}
+
+}  // namespace
+
+MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run, double batch_rate) {
+  MemoryModel memory;
+  memory.worker_count = run.config.sample_tasks ? 0 : run.config.num_workers;
+  memory.ends_with_epoch = !run.config.persistent_workers;
+  memory.batch_rate = batch_rate;
+  memory.shared = MeasureSharedMemory(model, run);
+  FindHorizon(run, memory.growth);
+  memory.growth.ahead = run.config.prefetch_factor;
+  std::map<std::uint32_t, OfProcess> processes;
+  for (const CounterSeries& series : model.counters) {
+    processes[series.process.value][series.name] = &series;
+  }
+  auto made = TimesMade(model, run);
+  double until = 0;
+  bool attributed = true;
+  for (const WorkerRun& worker : run.workers) {
+    const auto found = processes.find(worker.process.value);
+    if (found == processes.end() || run.config.sample_tasks) continue;
+    if (worker.process.value >= model.roles.size() ||
+        model.roles[worker.process.value] != wire::kRoleWorker) {
+      continue;
+    }
+    auto measured = Measure(found->second, made[worker.process.value], memory.worker_count);
+    if (!measured) continue;
+    measured->memory.process = worker.process;
+    measured->memory.worker_id = worker.worker_id;
+    attributed = attributed && measured->attributed;
+    for (const auto& [name, series] : found->second) {
+      if (name == "uss_bytes") until = std::max(until, series->at.back());
+    }
+    memory.workers.push_back(std::move(measured->memory));
+  }
+  memory.known = !memory.workers.empty();
+  memory.attributed = memory.known && attributed;
+  if (memory.known) {
+    memory.growth.copied = MedianOf(memory.workers, &WorkerMemory::copied);
+    memory.growth.fresh = MedianOf(memory.workers, &WorkerMemory::fresh);
+    memory.cached = MedianOf(memory.workers, &WorkerMemory::cached);
+    const auto median = [&](double WorkerMemory::*part) {
+      std::vector<double> values;
+      for (const WorkerMemory& worker : memory.workers) values.push_back(worker.*part);
+      return Median(std::move(values));
+    };
+    memory.private_bytes = median(&WorkerMemory::private_bytes);
+    memory.shared_bytes = median(&WorkerMemory::shared_bytes);
+    memory.growth.batches = median(&WorkerMemory::batches);
+  }
+  if (const auto loop = processes.find(run.config.consumer.value); loop != processes.end()) {
+    const CounterSeries* held = Find(loop->second, "rss_anon_bytes");
+    if (held == nullptr) held = Find(loop->second, "anonymous_bytes");
+    if (held != nullptr) {
+      MemoryPoints points = Combined(*held, Find(loop->second, "swap_bytes"), 1);
+      std::vector<double> given;
+      for (const Batch& batch : run.batches) {
+        if (batch.delivered != kNever) {
+          given.push_back(static_cast<double>(batch.delivered - model.begin.value) * 1e-9);
+        }
+      }
+      std::sort(given.begin(), given.end());
+      CountBatches(points, given);
+      const bool tells =
+          points.at.size() >= kTwoHalves && points.at.back() - points.at.front() >= kLongEnough;
+      if (tells) memory.trainer = GrowthOf(points, -1);
+      if (memory.trainer.settles > 0) memory.trainer = {};
+      if (until <= 0 && !points.at.empty()) until = points.at.back();
+    }
+  }
+  FindRoom(model, until > 0 ? until : model.duration(), memory);
+  return memory;
+}
+
+}  // namespace penstock::analyzer

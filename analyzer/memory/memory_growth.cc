@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/memory/memory_growth.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace penstock::analyzer {
+namespace {
+
+// What an allocator and its caches gain by themselves (ours).
+constexpr double kAllocator = 8e6;
+
+}  // namespace
+
+bool Growth::certain() const {
+  return per_second.low > 0 && per_batch.estimate > 0 && grown >= kAllocator;
+}
+
+Interval Growth::After(double batches) const {
+  if (!certain() || batches <= 0) return {};
+  const auto even = [&](double rate) {
+    const double bytes = std::max(0.0, rate) * batches;
+    return limit > 0 ? std::min(bytes, limit) : bytes;
+  };
+  Interval after{even(per_batch.estimate), even(per_batch.low), even(per_batch.high)};
+  if (settles > 0) {
+    after.estimate = limit * (1 - std::exp(-batches / settles));
+    after.low = std::min(after.low, after.estimate);
+    after.high = std::max(after.high, after.estimate);
+  }
+  return after;
+}
+
+Interval WorkerGrowth::Change(int workers) const {
+  if (workers <= 0 || horizon <= 0) return {};
+  Interval change;
+  for (const Growth* part : {&copied, &fresh}) {
+    const Interval then = part->After(horizon / workers);
+    const Interval now = part->After(batches);
+    change.estimate += then.estimate - now.estimate;
+    const double one = then.low - now.low;
+    const double other = then.high - now.high;
+    const double more = part->certain() ? part->per_batch.high * ahead : 0;
+    change.low += std::min(one, other) - more;
+    change.high += std::max(one, other);
+  }
+  return change;
+}
+
+std::optional<Interval> MemoryModel::OutOfMemory(int count) const {
+  if (room <= 0) return std::nullopt;
+  // What workers beyond the recorded ones take at once, or fewer give back.
+  const double at_once = (std::max(0, count) - worker_count) * private_bytes;
+  // Bytes more than now after `seconds`, at one end of the intervals.
+  const auto more = [&](double seconds, double Interval::*end) {
+    double bytes = at_once;
+    if (trainer.certain()) bytes += std::max(0.0, trainer.per_second.*end) * seconds;
+    if (count <= 0 || batch_rate <= 0) return bytes;
+    double made = growth.batches + batch_rate * seconds / count;
+    if (ends_with_epoch && growth.horizon > 0) {
+      made = std::min(made, std::max(growth.batches, growth.horizon / count));
+    }
+    for (const Growth* part : {&growth.copied, &growth.fresh}) {
+      bytes += count * (part->After(made).*end - part->After(growth.batches).*end);
+    }
+    return bytes;
+  };
+  const auto when = [&](double Interval::*end) {
+    if (more(0, end) >= room) return 0.0;
+    if (more(kForecastSeconds, end) < room) return std::numeric_limits<double>::infinity();
+    double before = 0;
+    double after = kForecastSeconds;
+    for (int i = 0; i < 60; ++i) {
+      const double middle = (before + after) / 2;
+      (more(middle, end) < room ? before : after) = middle;
+    }
+    return after;
+  };
+  const double estimate = when(&Interval::estimate);
+  if (!std::isfinite(estimate)) return std::nullopt;
+  return Interval{estimate, std::min(estimate, when(&Interval::high)),
+                  std::max(estimate, when(&Interval::low))};
+}
+
+}  // namespace penstock::analyzer

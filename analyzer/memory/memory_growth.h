@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the memory of the workers grows, told apart by what makes it grow, and what it comes to with
+// other settings. Values; pure.
+//
+// Three things make the private memory of a worker process grow, and each wants another remedy:
+// - copied: pages of the process that forked it, copied when the worker writes to them; the
+//   reference count of a Python object lies in its page. Private memory rises, anonymous memory
+//   (private and shared together) does not: what was shared becomes private. It ends when nothing
+//   is shared any more;
+// - fresh: memory that the worker takes and keeps, a leak or a cache. Anonymous memory rises;
+// - cached: pages of files that nobody else maps. The kernel takes them back when it needs them.
+// Source: docs/diagnosis.md R26; proc(5), smaps_rollup.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/memory/shared_memory_use.h"
+#include "analyzer/model/run_model.h"
+#include "analyzer/stats/bootstrap.h"
+
+namespace penstock::analyzer {
+
+// Of one worker: the median of those that were seen long enough.
+struct Growth {
+  Interval per_second;  // bytes; 90 %
+  Interval per_batch;   // bytes for each batch that the worker makes
+  double grown = 0;     // bytes, from the first fifth of its samples to the last
+  double limit = 0;     // bytes it can come to since the worker's start; 0: no end is known
+  double settles = 0;   // batches in which what is left falls to a third (1/e); 0: it is even
+
+  // Beyond chance, and more than allocators do by themselves.
+  [[nodiscard]] bool certain() const;
+  // Bytes after so many batches of one worker, from its start; 0 where it is not certain.
+  [[nodiscard]] Interval After(double batches) const;
+};
+
+// Of the workers of a loader.
+struct WorkerGrowth {
+  Growth copied;
+  Growth fresh;
+  double batches = 0;  // that the median worker had made at its last sample
+  double epoch = 0;    // batches of an epoch of all workers together; 0: not known
+  double horizon = 0;  // batches of an epoch, or of the recording where that is more and workers
+                       // stay, or where it did not see the epoch's end; 0: not known
+  double ahead = 0;    // batches that it may have made then besides, not yet delivered
+
+  // Whether the horizon is the end of an epoch.
+  [[nodiscard]] bool of_epoch() const { return horizon <= epoch; }
+  // Private bytes that each of `workers` gains or loses against that sample, if together they make
+  // the batches of the horizon.
+  [[nodiscard]] Interval Change(int workers) const;
+};
+
+struct WorkerMemory {
+  ProcessId process;
+  std::int32_t worker_id = -1;
+  std::size_t samples = 0;   // walks of its page tables
+  double batches = 0;        // that it had made at the last of them
+  double private_bytes = 0;  // anonymous and its own, in memory or swapped out; at the last
+  double shared_bytes = 0;   // anonymous and shared with the process that forked it
+  double cached_bytes = 0;   // pages of files that nobody else maps
+  Growth copied;
+  Growth fresh;
+  Growth cached;
+};
+
+struct MemoryModel {
+  bool known = false;       // some worker was seen long enough
+  bool attributed = false;  // copied and fresh could be told apart; else all is in growth.copied
+  std::vector<WorkerMemory> workers;  // that were seen long enough
+  WorkerGrowth growth;
+  Growth cached;
+  double private_bytes = 0;  // of the median worker, at its last sample
+  double shared_bytes = 0;
+  Growth trainer;                // fresh memory of the process that trains; per_batch: of the loop
+  bool ends_with_epoch = false;  // workers end with it, and give their memory back
+  double batch_rate = 0;         // per second, of the loader
+  int worker_count = 0;          // configured
+  int ranks = 1;                 // that share the memory; `room` and `limit` are one's part
+  double room = 0;               // bytes that may be used before somebody is killed; 0: not known
+  double limit = 0;              // bytes in all
+  std::string_view limit_of;     // "machine" or "control group"
+  SharedMemoryUse shared;
+
+  // Seconds from the end of the recording until `room` is used up with `count` workers, 0 where
+  // those beyond the recorded ones do not fit; high is infinite where the least growth leaves room
+  // for ever. nullopt: it suffices, or is not known.
+  [[nodiscard]] std::optional<Interval> OutOfMemory(int count) const;
+};
+
+// Longer than this ahead nothing is forecast.
+inline constexpr double kForecastSeconds = 7 * 86400.0;
+
+// Needs the counters anonymous_bytes and private_dirty_bytes of a recording with collector; without
+// them growth of uss_bytes is there, but what it is of is not told.
+// Cost: O(batches log batches + samples of counters).
+[[nodiscard]] MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run,
+                                        double batch_rate);
+
+}  // namespace penstock::analyzer

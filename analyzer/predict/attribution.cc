@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/predict/attribution.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "analyzer/simulate/simulate.h"
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+namespace {
+
+// docs/diagnosis.md 3.9: nothing gains 5 % means balanced. Also kineto's and xprof's threshold of
+// note.
+constexpr double kLeastGain = 1.05;
+// docs/diagnosis.md 3.9 scenarios: heavy tail and shallow credit save over 80 % of the best stage's
+// saving by removing variance, service-bound runs under 15 %. Between them, 60 % is ours.
+constexpr double kPrefetchShare = 0.6;
+
+constexpr std::array kFactors = {Factor::kRead,    Factor::kDecode,   Factor::kAugment,
+                                 Factor::kCollate, Factor::kTransfer, Factor::kH2d,
+                                 Factor::kCompute, Factor::kStartup,  Factor::kPrefetch};
+
+// What the first batches take beyond others is the start's, whichever stage it falls into: imports
+// and tables that are made on first use.
+void ForEachDemand(Pipeline& pipeline, void (*change)(Demand&)) {
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (Demand& demand : epoch.batches) change(demand);
+  }
+}
+
+void ForEachSample(Pipeline& pipeline, void (*change)(SampleCost&)) {
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (SampleCost& cost : epoch.samples) change(cost);
+  }
+}
+
+void Scale(SampleCost& cost, float scale) {
+  for (float* part : {&cost.read, &cost.read_cpu, &cost.decode, &cost.decode_cpu, &cost.augment,
+                      &cost.augment_cpu}) {
+    *part *= scale;
+  }
+}
+
+float WallOf(const SampleCost& cost) {
+  return cost.read + cost.decode + cost.augment;
+}
+
+// Workers that are there from the beginning, and whose first batch (or sample) is like any other.
+void FreeStartup(Pipeline& pipeline) {
+  for (EpochDemand& epoch : pipeline.epochs) {
+    const bool charged = std::any_of(epoch.worker_start.begin(), epoch.worker_start.end(),
+                                     [](double start) { return start > 0; });
+    std::fill(epoch.worker_start.begin(), epoch.worker_start.end(), 0.0);
+    epoch.one_more = epoch.stop = 0;
+    epoch.warm_up = Demand{};
+    const auto workers = static_cast<std::size_t>(std::max(1, pipeline.workers));
+    if (!charged) continue;
+    // Twice the median is no longer chance: an import, a dataset opened on first use.
+    if (pipeline.sample_tasks) {
+      std::vector<double> walls;
+      for (const SampleCost& cost : epoch.samples)
+        walls.push_back(static_cast<double>(WallOf(cost)));
+      const auto median = static_cast<float>(Median(std::move(walls)));
+      for (std::size_t k = 0; k < workers && 2 * workers <= epoch.samples.size(); ++k) {
+        const float wall = WallOf(epoch.samples[k]);
+        if (wall > 2 * median) Scale(epoch.samples[k], median / wall);
+      }
+      continue;
+    }
+    if (epoch.batches.size() < 2 * workers) continue;
+    std::vector<double> services;
+    for (const Demand& demand : epoch.batches) services.push_back(demand.service());
+    const double median = Median(std::move(services));
+    for (std::size_t j = 0; j < workers; ++j) {
+      const double service = epoch.batches[j].service();
+      if (service > 2 * median) ScaleParts(epoch.batches[j], median / service);
+    }
+  }
+}
+
+void Even(std::vector<SampleCost>& samples) {
+  for (float SampleCost::*part :
+       {&SampleCost::read, &SampleCost::read_cpu, &SampleCost::decode, &SampleCost::decode_cpu,
+        &SampleCost::augment, &SampleCost::augment_cpu}) {
+    double sum = 0;
+    for (const SampleCost& cost : samples) sum += static_cast<double>(cost.*part);
+    const auto mean =
+        static_cast<float>(sum / std::max<double>(1, static_cast<double>(samples.size())));
+    for (SampleCost& cost : samples) cost.*part = mean;
+  }
+}
+
+// Every batch costs the mean, credit is ample, and no worker is slower than the others. The warm-up
+// of an epoch keeps its total.
+void FreePrefetch(Pipeline& pipeline) {
+  pipeline.slower.clear();
+  constexpr int kAmple = 8;  // even batches never need more
+  pipeline.prefetch = std::max(pipeline.prefetch, kAmple);
+  for (EpochDemand& epoch : pipeline.epochs) {
+    Even(epoch.samples);
+    Demand mean;
+    const auto n = static_cast<double>(epoch.batches.size());
+    for (const auto part : kDemandParts) {
+      for (const Demand& demand : epoch.batches) {
+        (mean.*part).wall += (demand.*part).wall / n;
+        (mean.*part).cpu += (demand.*part).cpu / n;
+      }
+      for (Demand& demand : epoch.batches) demand.*part = mean.*part;
+    }
+    for (const Demand& demand : epoch.batches) mean.put += demand.put / n;
+    for (Demand& demand : epoch.batches) demand.put = mean.put;
+  }
+}
+
+void FreeTransfer(Pipeline& pipeline) {
+  pipeline.overhead = 0;
+  ForEachDemand(pipeline, [](Demand& demand) {
+    demand.put = demand.feed = demand.latency = demand.get = demand.pin = demand.next = 0;
+  });
+}
+
+Pipeline FreeData(const Pipeline& pipeline) {
+  Pipeline free = Idealise(Idealise(pipeline, Factor::kTransfer), Factor::kStartup);
+  free.worker_cpu = 0;
+  free.slower.clear();
+  ForEachDemand(free, [](Demand& demand) {
+    demand.read = demand.decode = demand.augment = demand.collate = demand.other = Work{};
+  });
+  ForEachSample(free, [](SampleCost& cost) { cost = SampleCost{}; });
+  return free;
+}
+
+double Ratio(double base, double ideal) {
+  if (!(base > 0)) return 1;
+  // Everything free: report a large number rather than infinity.
+  return std::clamp(base / std::max(ideal, base * 1e-3), 1.0, 1000.0);
+}
+
+}  // namespace
+
+std::string_view FactorName(Factor factor) {
+  switch (factor) {
+    case Factor::kRead:
+      return "read";
+    case Factor::kDecode:
+      return "decode";
+    case Factor::kAugment:
+      return "augment";
+    case Factor::kCollate:
+      return "collate";
+    case Factor::kTransfer:
+      return "transfer";
+    case Factor::kH2d:
+      return "h2d";
+    case Factor::kCompute:
+      return "compute";
+    case Factor::kStartup:
+      return "startup";
+    case Factor::kPrefetch:
+      return "prefetch";
+    case Factor::kNone:
+      break;
+  }
+  return "none";
+}
+
+double Attribution::SpeedupOf(Factor factor) const {
+  for (const Gain& gain : gains) {
+    if (gain.factor == factor) return gain.speedup;
+  }
+  return 1;
+}
+
+Pipeline Idealise(const Pipeline& pipeline, Factor factor) {
+  Pipeline ideal = pipeline;
+  switch (factor) {
+    case Factor::kRead:
+      ForEachDemand(ideal, [](Demand& d) { d.read = Work{}; });
+      ForEachSample(ideal, [](SampleCost& c) { c.read = c.read_cpu = 0; });
+      break;
+    case Factor::kDecode:
+      ForEachDemand(ideal, [](Demand& d) { d.decode = Work{}; });
+      ForEachSample(ideal, [](SampleCost& c) { c.decode = c.decode_cpu = 0; });
+      break;
+    case Factor::kAugment:
+      ForEachDemand(ideal, [](Demand& d) { d.augment = Work{}; });
+      ForEachSample(ideal, [](SampleCost& c) { c.augment = c.augment_cpu = 0; });
+      break;
+    case Factor::kCollate:
+      ForEachDemand(ideal, [](Demand& d) { d.collate = Work{}; });
+      break;
+    case Factor::kH2d:
+      ForEachDemand(ideal, [](Demand& d) { d.h2d = 0; });
+      break;
+    case Factor::kCompute:
+      ForEachDemand(ideal, [](Demand& d) { d.step = 0; });
+      break;
+    case Factor::kTransfer:
+      FreeTransfer(ideal);
+      break;
+    case Factor::kStartup:
+      FreeStartup(ideal);
+      break;
+    case Factor::kPrefetch:
+      FreePrefetch(ideal);
+      break;
+    case Factor::kNone:
+      break;
+  }
+  return ideal;
+}
+
+namespace {
+
+double TimeOf(const Pipeline& pipeline, RunPart part) {
+  return part == RunPart::kWholeRun ? Simulate(pipeline).time : SimulateSteady(pipeline).time;
+}
+
+}  // namespace
+
+Attribution Attribute(const Pipeline& pipeline, RunPart part) {
+  Attribution result;
+  const double base = TimeOf(pipeline, part);
+  if (!(base > 0)) return result;
+  for (const Factor factor : kFactors) {
+    // Without workers nothing is handed over and nothing is fetched ahead.
+    const bool handover = factor == Factor::kTransfer || factor == Factor::kPrefetch;
+    if (handover && pipeline.workers == 0) continue;
+    if (part == RunPart::kSteady && factor == Factor::kStartup) continue;
+    result.gains.push_back({factor, Ratio(base, TimeOf(Idealise(pipeline, factor), part))});
+  }
+  std::stable_sort(result.gains.begin(), result.gains.end(),
+                   [](const Gain& a, const Gain& b) { return a.speedup > b.speedup; });
+  result.headroom = Ratio(base, TimeOf(FreeData(pipeline), part));
+
+  const double compute = result.SpeedupOf(Factor::kCompute);
+  const bool data_first = result.headroom >= compute;
+  const auto saved = [](double speedup) { return 1 - 1 / speedup; };
+  Gain best;
+  for (const Gain& gain : result.gains) {
+    if (gain.factor == Factor::kCompute && data_first && pipeline.workers == 0) continue;
+    if (gain.factor != Factor::kCompute && gain.factor != Factor::kH2d && !data_first) continue;
+    if (gain.speedup > best.speedup) best = gain;
+  }
+  const double prefetch = result.SpeedupOf(Factor::kPrefetch);
+  if (data_first && prefetch >= kLeastGain &&
+      saved(prefetch) >= kPrefetchShare * saved(best.speedup)) {
+    best = {Factor::kPrefetch, prefetch};
+  }
+  if (best.speedup < kLeastGain) best = Gain{};
+  result.bottleneck = best.factor;
+
+  double second = 1;
+  for (const Gain& gain : result.gains) {
+    if (gain.factor == best.factor) continue;
+    result.runner_up = gain.factor;
+    second = gain.speedup;
+    break;
+  }
+  if (best.factor == Factor::kNone) {
+    result.margin = std::clamp((kLeastGain - second) / (kLeastGain - 1), 0.0, 1.0);
+  } else {
+    const double lead = saved(best.speedup) - saved(second);
+    result.margin = std::clamp(lead / saved(best.speedup), 0.0, 1.0);
+  }
+  return result;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Names the bottleneck: each factor of a pipeline is made free in turn, and the one whose absence
+// gains most holds the run back. Values; pure functions.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "analyzer/simulate/pipeline.h"
+
+namespace penstock::analyzer {
+
+enum class Factor {
+  kRead,
+  kDecode,
+  kAugment,
+  kCollate,
+  kTransfer,  // put, get, unpickling, pinning
+  kH2d,
+  kCompute,   // whatever the consumer does between batches
+  kStartup,   // worker start, dataset open, first batches
+  kPrefetch,  // variance, in-order head-of-line blocking, missing credit
+  kNone,
+};
+
+[[nodiscard]] std::string_view FactorName(Factor factor);
+
+struct Gain {
+  Factor factor = Factor::kNone;
+  double speedup = 1;  // of the whole run, start-up included
+};
+
+struct Attribution {
+  Factor bottleneck = Factor::kNone;
+  Factor runner_up = Factor::kNone;
+  std::vector<Gain> gains;  // descending; every factor that applies
+  double headroom = 1;      // speedup if all data cost nothing
+  double margin = 0;        // 0: tied with the runner-up, 1: it alone gains
+
+  [[nodiscard]] double SpeedupOf(Factor factor) const;
+};
+
+// The pipeline with `factor` costing nothing.
+[[nodiscard]] Pipeline Idealise(const Pipeline& pipeline, Factor factor);
+
+// Differential attribution (docs/diagnosis.md 3.9).
+//
+// Below a gain of 5 % the answer is kNone. Without workers, where the step and the stages take
+// turns and each gains what it takes, kCompute is named only if the whole data path gains less than
+// the step: otherwise a data path split into many stages would never be named. kPrefetch is named
+// when removing variance alone saves most of what removing the largest factor saves: the mean rate
+// suffices then, and nothing need get cheaper.
+//
+// Cost: about twelve simulations.
+enum class RunPart { kWholeRun, kSteady };  // kSteady: of a pipeline from SteadyPart(); no start-up
+[[nodiscard]] Attribution Attribute(const Pipeline& pipeline, RunPart part = RunPart::kWholeRun);
+
+}  // namespace penstock::analyzer

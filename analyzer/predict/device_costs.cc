@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/predict/device_costs.h"
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/core.h>
+
+namespace penstock::analyzer {
+namespace {
+
+struct Device {
+  std::string_view name;  // part of the model's name
+  double bandwidth;       // bytes a second of its memory: the vendor's data sheets
+};
+// The more special name first: "A100" is part of no other.
+constexpr std::array<Device, 9> kDevices = {{{"H200", 4.8e12},
+                                             {"H100", 3.35e12},
+                                             {"A100", 1.555e12},
+                                             {"A10", 0.6e12},
+                                             {"L40", 0.864e12},
+                                             {"L4", 0.3e12},
+                                             {"V100", 0.9e12},
+                                             {"T4", 0.32e12},
+                                             {"4090", 1.008e12}}};
+
+// pytorch/vision#8496: the JPEG engine of an A100 decodes 1,000 pictures of 551 x 676 in 127.65 ms.
+constexpr double kDecodeOfA100 = 127.65 / (1000 * 551 * 676 * 1e-6);
+constexpr double kShareOfBandwidth = 0.5;  // of the peak; what streaming kernels reach, or more
+// Bytes moved for each pixel of the decoded picture, generously: read once as bytes, written and
+// read again as floats by a resize in two passes, written as floats.
+constexpr double kAugmentBytes = 3 + 12 + 12 + 12;
+constexpr double kConvertBytes = 3 + 12;
+
+DeviceCost Moving(double bytes, const Device& device) {
+  return {bytes * 1e6 / (kShareOfBandwidth * device.bandwidth) * 1e3,
+          fmt::format("arithmetic: {:.0f} bytes a pixel at half of {}'s memory bandwidth", bytes,
+                      device.name)};
+}
+
+std::string_view Word(std::string_view& line) {
+  const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
+  const std::size_t end = std::min(line.find_first_of(" \t", begin), line.size());
+  const std::string_view word = line.substr(begin, end - begin);
+  const std::size_t rest = std::min(line.find_first_not_of(" \t", end), line.size());
+  line = line.substr(rest);
+  return word;
+}
+
+}  // namespace
+
+DeviceCosts BuiltInDeviceCosts(std::string_view gpu) {
+  DeviceCosts costs;
+  const Device* found = nullptr;
+  for (const Device& device : kDevices) {
+    if (found == nullptr && gpu.find(device.name) != std::string_view::npos) found = &device;
+  }
+  costs.device = found != nullptr ? std::string(gpu) : "A100";
+  const Device& device = found != nullptr ? *found : kDevices[2];
+  costs.decode = {kDecodeOfA100,
+                  "published: an A100's JPEG engine, 0.34 ms a megapixel (pytorch/vision#8496)"};
+  costs.augment = Moving(kAugmentBytes, device);
+  costs.convert = Moving(kConvertBytes, device);
+  return costs;
+}
+
+Result<DeviceCosts> ReadDeviceCosts(std::string_view text, DeviceCosts base) {
+  std::size_t number = 0;
+  while (!text.empty()) {
+    ++number;
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text = text.substr(std::min(end + 1, text.size()));
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    const std::string_view key = Word(line);
+    if (key.empty() || key.front() == '#') continue;
+    if (key == "device") {
+      base.device = std::string(line);
+      continue;
+    }
+    DeviceCost* cost = key == "decode"    ? &base.decode
+                       : key == "augment" ? &base.augment
+                       : key == "convert" ? &base.convert
+                                          : nullptr;
+    const std::string figure(Word(line));
+    char* last = nullptr;
+    const double value = std::strtod(figure.c_str(), &last);
+    if (cost == nullptr || figure.empty() || *last != '\0' || !(value >= 0 && value < 1e6)) {
+      return Fail(ErrorKind::kInput,
+                  fmt::format("line {}: expected device NAME, or decode, augment or convert with "
+                              "milliseconds a megapixel",
+                              number));
+    }
+    *cost = {value, line.empty() ? "the file given" : std::string(line)};
+  }
+  return base;
+}
+
+}  // namespace penstock::analyzer

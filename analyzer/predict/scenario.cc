@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/predict/scenario.h"
+
+#include <algorithm>
+
+#include "analyzer/model/loader_memory.h"
+
+namespace penstock::analyzer {
+namespace {
+
+// docs/diagnosis.md 3.8: fitted on 27 constant-service runs of torch's DataLoader.
+constexpr double kWorkerOverhead = 0.8e-3;
+constexpr double kConsumerOverhead = 0.8e-3;
+// cedar forbids worker processes near 1e8 B/s; shared-memory tensors move about ten times that.
+constexpr double kSecondsPerByte = 1e-9;
+constexpr double kPinSecondsPerByte = 0.2e-9;  // a copy in memory at 5 GB/s
+
+template <class Change>
+void ForEach(Pipeline& pipeline, Change change) {
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (Demand& demand : epoch.batches) change(demand);
+  }
+}
+
+void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& facts) {
+  if (changed.sample_tasks) return;
+  if (from.workers == 0 && changed.workers > 0) {
+    changed.overhead = kWorkerOverhead;
+    changed.pin_thread = facts.pinned;
+    ForEach(changed, [&](Demand& demand) {
+      demand.get = kConsumerOverhead + facts.batch_bytes * kSecondsPerByte;
+    });
+    if (!facts.persistent && !changed.epochs.empty()) {
+      for (EpochDemand& epoch : changed.epochs) epoch.warm_up = changed.epochs.front().warm_up;
+    }
+  }
+  if (from.workers > 0 && changed.workers == 0) {
+    changed.overhead = 0;
+    changed.pin_thread = false;
+    ForEach(changed, [](Demand& demand) {
+      demand.put = demand.feed = demand.latency = demand.get = demand.next = 0;
+    });
+    for (EpochDemand& epoch : changed.epochs) {
+      epoch.worker_start.clear();
+      if (&epoch != &changed.epochs.front()) epoch.warm_up = Demand{};  // one process does it all
+    }
+  }
+}
+
+void ChangePin(Pipeline& changed, bool pin, const LoaderFacts& facts) {
+  if (changed.sample_tasks || pin == facts.pinned) return;
+  const double copy = pin ? facts.batch_bytes * kPinSecondsPerByte : 0;
+  changed.pin_thread = pin && changed.workers > 0;
+  ForEach(changed, [&](Demand& demand) { demand.pin = copy; });
+}
+
+// Workers that stay are there when later epochs begin; others start as they did in the first.
+void ChangePersistence(Pipeline& changed, bool persistent, const LoaderFacts& facts) {
+  if (persistent == facts.persistent || changed.epochs.empty()) return;
+  const std::vector<double> first = changed.epochs.front().worker_start;
+  for (EpochDemand& epoch : changed.epochs) {
+    if (persistent) epoch.stop = 0;  // they end with the program
+  }
+  for (std::size_t e = 1; e < changed.epochs.size(); ++e) {
+    std::vector<double>& starts = changed.epochs[e].worker_start;
+    changed.epochs[e].one_more = persistent ? 0 : changed.epochs.front().one_more;
+    changed.epochs[e].warm_up = persistent ? Demand{} : changed.epochs.front().warm_up;
+    if (persistent) {
+      starts.assign(starts.size(), 0.0);
+    } else {
+      starts = first;
+    }
+  }
+}
+
+// A step of another length computes as much of the time as the recorded one; where that one was too
+// short to tell, it computes as long and waits for the rest, as for a GPU.
+void ChangeStep(Pipeline& changed, double step) {
+  double recorded = 0;
+  ForEach(changed, [&](Demand& demand) {
+    recorded += demand.step;
+    demand.step = step;
+  });
+  if (changed.step_load_known || !(step > 0)) return;
+  recorded /= std::max(1.0, static_cast<double>(changed.batches()));
+  changed.step_load *= std::min(1.0, recorded / step);
+}
+
+void ScaleWork(Pipeline& changed, Work Demand::*part, float SampleCost::*wall,
+               float SampleCost::*cpu, double scale) {
+  const auto change = [&](Demand& demand) {
+    (demand.*part).wall *= scale;
+    (demand.*part).cpu *= scale;
+  };
+  ForEach(changed, change);
+  for (EpochDemand& epoch : changed.epochs) change(epoch.warm_up);
+  if (wall == nullptr) return;
+  for (EpochDemand& epoch : changed.epochs) {
+    for (SampleCost& cost : epoch.samples) {
+      cost.*wall *= static_cast<float>(scale);
+      cost.*cpu *= static_cast<float>(scale);
+    }
+  }
+}
+
+// Deals the samples of recorded batches out to batches of another size.
+class Dealer {
+ public:
+  Dealer(std::size_t size, EpochDemand& out) : size_(size), out_(out) {}
+
+  // `share` is what one sample of `from` adds to the batch it comes into.
+  void Add(const Demand& from, const Demand& share, const SampleCost* cost) {
+    if (filled_ == 0) {
+      out_.batches.push_back(from);
+      Demand& fresh = out_.batches.back();
+      for (const auto part : kDemandParts) fresh.*part = Work{};
+      fresh.samples = fresh.step = fresh.h2d = 0;
+      fresh.put *= kHandoverPerBatch;
+      fresh.feed *= kHandoverPerBatch;
+      fresh.get *= kHandoverPerBatch;
+      fresh.pin = 0;
+      fresh.first_sample = out_.samples.size();
+      fresh.tasks = 0;
+    }
+    Demand& to = out_.batches.back();
+    const auto add = [](Work& sum, const Work& more) {
+      sum.wall += more.wall;
+      sum.cpu += more.cpu;
+    };
+    add(to.read, share.read);
+    add(to.decode, share.decode);
+    add(to.augment, share.augment);
+    add(to.collate, share.collate);
+    add(to.other, share.other);
+    to.samples += share.samples;
+    to.step += share.step;
+    to.h2d += share.h2d;
+    to.put += share.put;
+    to.feed += share.feed;
+    to.get += share.get;
+    to.pin += share.pin;
+    if (cost != nullptr) {
+      out_.samples.push_back(*cost);
+      ++to.tasks;
+    }
+    filled_ = filled_ + 1 == size_ ? 0 : filled_ + 1;
+  }
+
+ private:
+  std::size_t size_;
+  EpochDemand& out_;
+  std::size_t filled_ = 0;
+};
+
+// One of `n` samples of a batch; `own` and `all`: its recorded cost and that of its batch.
+Demand ShareOf(const Demand& batch, const SampleCost& own, const SampleCost& all, double n) {
+  const auto part = [n](const Work& work, float mine, float sum) {
+    const double share = sum > 0 ? static_cast<double>(mine / sum) : 1 / n;
+    return Work{work.wall * share, work.cpu * share};
+  };
+  Demand share;
+  share.read = part(batch.read, own.read, all.read);
+  share.decode = part(batch.decode, own.decode, all.decode);
+  share.augment = part(batch.augment, own.augment, all.augment);
+  share.collate = part(batch.collate, 0, 0);
+  share.other = part(batch.other, 0, 0);
+  share.samples = batch.samples / n;
+  share.step = batch.step / n;
+  share.h2d = batch.h2d / n;
+  share.put = batch.put * (1 - kHandoverPerBatch) / n;
+  share.feed = batch.feed * (1 - kHandoverPerBatch) / n;
+  share.get = batch.get * (1 - kHandoverPerBatch) / n;
+  share.pin = batch.pin / n;
+  return share;
+}
+
+}  // namespace
+
+void ScalePart(Pipeline& changed, Factor part, double scale) {
+  switch (part) {
+    case Factor::kRead:
+      ScaleWork(changed, &Demand::read, &SampleCost::read, &SampleCost::read_cpu, scale);
+      return;
+    case Factor::kDecode:
+      ScaleWork(changed, &Demand::decode, &SampleCost::decode, &SampleCost::decode_cpu, scale);
+      return;
+    case Factor::kAugment:
+      ScaleWork(changed, &Demand::augment, &SampleCost::augment, &SampleCost::augment_cpu, scale);
+      return;
+    case Factor::kCollate:
+      ScaleWork(changed, &Demand::collate, nullptr, nullptr, scale);
+      return;
+    case Factor::kTransfer:
+      changed.overhead *= scale;
+      ForEach(changed, [&](Demand& demand) {
+        for (double* time :
+             {&demand.put, &demand.feed, &demand.latency, &demand.get, &demand.pin, &demand.next}) {
+          *time *= scale;
+        }
+      });
+      return;
+    case Factor::kH2d:
+      ForEach(changed, [&](Demand& demand) { demand.h2d *= scale; });
+      return;
+    case Factor::kCompute:
+      ForEach(changed, [&](Demand& demand) { demand.step *= scale; });
+      return;
+    case Factor::kStartup:
+    case Factor::kPrefetch:
+    case Factor::kNone:
+      return;
+  }
+}
+
+LoaderFacts FactsOf(const RunModel& model, const LoaderRun& run) {
+  LoaderFacts facts;
+  facts.batch_bytes = FilledBatchBytes(model, run);
+  facts.batch_size = static_cast<double>(run.samples_per_batch);
+  facts.persistent = run.config.persistent_workers;
+  facts.pinned = run.config.pin_memory;
+  facts.worker_bytes = PeakWorkerBytes(model, run.config.consumer);
+  return facts;
+}
+
+Pipeline Apply(const Pipeline& pipeline, const Setting& setting, const LoaderFacts& facts) {
+  Pipeline changed = pipeline;
+  changed.workers = std::max(0, setting.workers);
+  changed.prefetch = std::max(1, setting.prefetch);
+  if (setting.in_order) changed.in_order = *setting.in_order;
+  ChangeWorkers(changed, pipeline, facts);
+  if (setting.pin) ChangePin(changed, *setting.pin, facts);
+  if (setting.persistent) ChangePersistence(changed, *setting.persistent, facts);
+  if (setting.step) ChangeStep(changed, *setting.step);
+  if (setting.step_load) changed.step_load = *setting.step_load;
+  for (const auto& [factor, scale] : setting.scale) ScalePart(changed, factor, scale);
+  return changed;
+}
+
+Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch) {
+  Pipeline changed = pipeline;
+  std::size_t i = 0;  // of run.batches
+  for (EpochDemand& epoch : changed.epochs) {
+    EpochDemand dealt;
+    dealt.worker_start = epoch.worker_start;
+    dealt.ended = epoch.ended;
+    dealt.one_more = epoch.one_more;
+    dealt.stop = epoch.stop;
+    dealt.warm_up = epoch.warm_up;
+    Dealer dealer(static_cast<std::size_t>(std::max(1, batch)), dealt);
+    for (const Demand& demand : epoch.batches) {
+      const Batch& recorded = run.batches[i++];
+      const bool own = demand.tasks > 0;
+      const std::size_t known = own ? demand.tasks : recorded.sample_costs;
+      const std::size_t n = known > 0 ? known : static_cast<std::size_t>(demand.samples + 0.5);
+      const SampleCost* costs = nullptr;
+      if (own) {
+        costs = epoch.samples.data() + demand.first_sample;
+      } else if (known > 0) {
+        costs = run.samples.data() + recorded.first_sample;
+      }
+      SampleCost all;
+      for (std::size_t k = 0; k < known; ++k) {
+        all.read += costs[k].read;
+        all.decode += costs[k].decode;
+        all.augment += costs[k].augment;
+      }
+      for (std::size_t k = 0; k < n; ++k) {
+        const SampleCost cost = costs != nullptr ? costs[k] : SampleCost{};
+        const Demand share = ShareOf(demand, cost, all, static_cast<double>(n));
+        dealer.Add(demand, share, own ? &cost : nullptr);
+      }
+    }
+    epoch = std::move(dealt);
+  }
+  return changed;
+}
+
+double WorkerBytes(const LoaderFacts& facts, int workers) {
+  if (facts.worker_bytes <= 0) return 0;
+  // Growth is known from the pages that were met; what is there besides does not shrink.
+  const double grown = facts.growth.copied.grown + facts.growth.fresh.grown;
+  const double least = std::max(0.0, facts.worker_bytes - grown);
+  return std::max(least, facts.worker_bytes + facts.growth.Change(workers).estimate);
+}
+
+std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting, const LoaderFacts& facts) {
+  const double batch = facts.batch_bytes;
+  double bytes = batch;
+  if (pipeline.sample_tasks) {
+    bytes = batch * (setting.prefetch + 1);
+  } else if (setting.workers > 0) {
+    // Every credit holds a batch, and each worker builds one more; pinned ones are copies.
+    const bool pinned = setting.pin.value_or(facts.pinned);
+    bytes = batch * setting.workers * (setting.prefetch + 1) +
+            (pinned ? batch * setting.workers * setting.prefetch : 0) +
+            WorkerBytes(facts, setting.workers) * setting.workers;
+  }
+  return static_cast<std::uint64_t>(std::max(0.0, bytes));
+}
+
+double SharedMemoryOf(const Pipeline& pipeline, const Setting& setting, const LoaderFacts& facts) {
+  if (pipeline.sample_tasks || setting.workers <= 0 || !facts.shares) return 0;
+  return kSharedMargin * facts.batch_bytes * setting.workers * (setting.prefetch + 1);
+}
+
+}  // namespace penstock::analyzer

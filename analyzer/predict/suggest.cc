@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/predict/suggest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace penstock::analyzer {
+namespace {
+
+// Of a search: enough batches for the queues to show what they do.
+constexpr std::size_t kSuggestBatches = 1024;
+constexpr std::size_t kSuggestTasks = 32768;
+
+struct CandidateSetting {
+  Setting setting;
+  double time = 0;
+  std::uint64_t ram = 0;
+};
+
+bool Cheaper(const CandidateSetting& a, const CandidateSetting& b) {
+  if (a.setting.workers != b.setting.workers) return a.setting.workers < b.setting.workers;
+  return a.setting.prefetch < b.setting.prefetch;
+}
+
+class Search {
+ public:
+  Search(const Pipeline& pipeline, const LoaderFacts& facts, const Budget& budget)
+      : pipeline_(Shortened(pipeline, kSuggestBatches, kSuggestTasks)),
+        facts_(facts),
+        budget_(budget) {}
+
+  // The recorded setting is tried whatever it needs: it did run.
+  bool Consider(int workers, int prefetch, bool recorded = false) {
+    CandidateSetting candidate;
+    candidate.setting.workers = workers;
+    candidate.setting.prefetch = prefetch;
+    // Workers that stay cost nothing but their memory, and save their start.
+    const bool many = pipeline_.epochs.size() > 1 && workers > 0 && !pipeline_.sample_tasks;
+    if (!recorded && many) candidate.setting.persistent = true;
+    candidate.ram = RamOf(pipeline_, candidate.setting, facts_);
+    const double shared = SharedMemoryOf(pipeline_, candidate.setting, facts_);
+    if (!recorded && budget_.shared_memory > 0 && shared > budget_.shared_memory) return false;
+    const bool dear = budget_.ram > 0 && static_cast<double>(candidate.ram) > budget_.ram;
+    if (!recorded && dear) return false;
+    candidate.time = TimeOf(Apply(pipeline_, candidate.setting, facts_));
+    if (candidate.time > 0) candidates_.push_back(candidate);
+    return true;
+  }
+
+  // Requires: a candidate was taken. The recorded one is the first, and stays at equal cost.
+  [[nodiscard]] const CandidateSetting& Choose() const {
+    constexpr double kTolerance = 0.02;
+    double best = candidates_.front().time;
+    for (const CandidateSetting& candidate : candidates_) best = std::min(best, candidate.time);
+    const CandidateSetting* chosen = nullptr;
+    for (const CandidateSetting& candidate : candidates_) {
+      if (candidate.time > best * (1 + kTolerance)) continue;
+      if (chosen == nullptr || Cheaper(candidate, *chosen)) chosen = &candidate;
+    }
+    return *chosen;
+  }
+  [[nodiscard]] bool empty() const { return candidates_.empty(); }
+
+ private:
+  Pipeline pipeline_;
+  const LoaderFacts& facts_;
+  const Budget& budget_;
+  std::vector<CandidateSetting> candidates_;
+};
+
+// Workers that mostly wait share a core well: as many as would fill the cores, but not more than
+// twice the recorded ones. What they wait for has not shown that it can serve more.
+int Waiting(const Pipeline& pipeline) {
+  double service = 0;
+  double cpu = 0;
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    for (const Demand& demand : epoch.batches) {
+      service += demand.service();
+      cpu += demand.cpu() + demand.put;
+    }
+  }
+  if (service <= 0) return pipeline.workers;
+  const double fill = pipeline.cores * service / std::max(cpu, 1e-3 * service);
+  return static_cast<int>(std::min(2.0 * std::max(0, pipeline.workers), std::floor(fill)));
+}
+
+}  // namespace
+
+Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Replay& replay,
+                   const Budget& budget) {
+  Search search(pipeline, facts, budget);
+  const double cores = budget.cores > 0 ? std::min(budget.cores, pipeline.cores) : pipeline.cores;
+  int most =
+      std::clamp(std::max(static_cast<int>(std::ceil(2 * cores)), Waiting(pipeline)), 1, 128);
+  // First workers help on a crowded machine too; what more than there are would get is not known.
+  if (pipeline.crowded) most = pipeline.workers == 0 ? std::max(1, most / 2) : 0;
+  search.Consider(pipeline.workers, pipeline.prefetch, true);
+  if (pipeline.workers > 0) search.Consider(pipeline.workers, pipeline.prefetch);
+  if (!pipeline.crowded && !pipeline.sample_tasks) search.Consider(0, 1);
+  for (int workers = 1; workers <= most; ++workers) {
+    bool any = false;
+    if (pipeline.sample_tasks) {
+      for (const int depth : {3, 5, 9, 17}) any |= search.Consider(workers, depth);
+      continue;
+    }
+    // A depth of 1 leaves nothing for jitter that the recording did not happen to show.
+    for (const int prefetch : {2, 4, 8}) any |= search.Consider(workers, prefetch);
+    if (!any) search.Consider(workers, 1);  // memory has no room for more
+  }
+  Suggestion suggestion;
+  suggestion.workers = pipeline.workers;
+  // Pipelines count the batch in the program's hands, the reference loader's option does not.
+  const int extra = pipeline.sample_tasks ? 1 : 0;
+  suggestion.prefetch = pipeline.prefetch - extra;
+  suggestion.persistent_workers = facts.persistent;
+  if (search.empty()) return suggestion;
+  const CandidateSetting& chosen = search.Choose();
+  suggestion.workers = chosen.setting.workers;
+  suggestion.prefetch = chosen.setting.prefetch - extra;
+  suggestion.persistent_workers = chosen.setting.persistent.value_or(facts.persistent);
+  suggestion.changes =
+      chosen.setting.workers != pipeline.workers ||
+      (chosen.setting.workers > 0 && (chosen.setting.prefetch != pipeline.prefetch ||
+                                      suggestion.persistent_workers != facts.persistent));
+  const Pipeline changed = Apply(pipeline, chosen.setting, facts);
+  suggestion.predicted = Predict(pipeline, changed, replay);
+  suggestion.predicted.ram = chosen.ram;
+  suggestion.next_bottleneck = Attribute(changed).bottleneck;
+  return suggestion;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Searches loader settings in the simulator. Values; pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analyzer/model/loader_memory.h"
+#include "analyzer/predict/attribution.h"
+#include "analyzer/predict/predict.h"
+#include "analyzer/predict/scenario.h"
+
+namespace penstock::analyzer {
+
+struct Suggestion {
+  std::string missing;  // why nothing can be suggested; "": something was
+  int workers = 0;
+  int prefetch = 2;
+  bool persistent_workers = false;
+  bool changes = false;  // differs from what was recorded
+  Prediction predicted;
+  Factor next_bottleneck = Factor::kNone;
+};
+
+// Cheapest of W in 0..2*cores (up to twice the recorded ones where those mostly wait) and P in {2,
+// 4, 8}, 1 where memory allows no more, within 2 % of the best predicted (docs/diagnosis.md 5.3).
+// Threads that share a queue: W in 1..2*cores and depths of 2, 4, 8 and 16 batches. The recorded
+// setting takes part; on a crowded machine it is the only one, unless there were no workers at all.
+// Cost: O(8 * cores) simulations.
+[[nodiscard]] Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts,
+                                 const Replay& replay, const Budget& budget);
+
+}  // namespace penstock::analyzer

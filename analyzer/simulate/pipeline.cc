@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/simulate/pipeline.h"
+
+#include <algorithm>
+
+namespace penstock::analyzer {
+namespace {
+
+// Appends the first `count` batches of `epoch` with their samples.
+void Append(const EpochDemand& epoch, std::size_t count, bool counted_only, EpochDemand& out) {
+  for (std::size_t j = 0; j < count; ++j) {
+    if (counted_only && !epoch.batches[j].counted) continue;
+    out.batches.push_back(epoch.batches[j]);
+    Demand& demand = out.batches.back();
+    const auto first = epoch.samples.begin() + static_cast<std::ptrdiff_t>(demand.first_sample);
+    demand.first_sample = out.samples.size();
+    if (epoch.samples.empty()) continue;
+    out.samples.insert(out.samples.end(), first, first + static_cast<std::ptrdiff_t>(demand.tasks));
+  }
+}
+
+Pipeline WithoutEpochs(const Pipeline& pipeline) {
+  Pipeline copy;
+  copy.workers = pipeline.workers;
+  copy.prefetch = pipeline.prefetch;
+  copy.in_order = pipeline.in_order;
+  copy.pin_thread = pipeline.pin_thread;
+  copy.sample_tasks = pipeline.sample_tasks;
+  copy.cores = pipeline.cores;
+  copy.overhead = pipeline.overhead;
+  copy.feed_share = pipeline.feed_share;
+  copy.get_share = pipeline.get_share;
+  copy.step_load = pipeline.step_load;
+  copy.step_load_known = pipeline.step_load_known;
+  copy.worker_cpu = pipeline.worker_cpu;
+  copy.others = pipeline.others;
+  copy.device_per_sample = pipeline.device_per_sample;
+  copy.turns = pipeline.turns;
+  copy.slower = pipeline.slower;
+  copy.crowded = pipeline.crowded;
+  return copy;
+}
+
+}  // namespace
+
+void ScaleParts(Demand& demand, double scale) {
+  for (const auto part : kDemandParts) {
+    (demand.*part).wall *= scale;
+    (demand.*part).cpu *= scale;
+  }
+}
+
+std::size_t Pipeline::batches() const {
+  std::size_t count = 0;
+  for (const EpochDemand& epoch : epochs) count += epoch.batches.size();
+  return count;
+}
+
+std::size_t Pipeline::credits() const {
+  const auto depth = static_cast<std::size_t>(std::max(1, prefetch));
+  if (workers <= 0) return 0;
+  return sample_tasks ? depth : depth * static_cast<std::size_t>(workers);
+}
+
+Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t tasks) {
+  std::size_t all_tasks = 0;
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    for (const Demand& demand : epoch.batches)
+      all_tasks += demand.tasks;  // some share their samples
+  }
+  const std::size_t all = pipeline.batches();
+  if (all_tasks > tasks && all > 0) {
+    batches = std::min(batches, std::max<std::size_t>(1, tasks / (1 + all_tasks / all)));
+  }
+  if (all <= batches) return pipeline;
+  Pipeline out = WithoutEpochs(pipeline);
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    const std::size_t room = batches - std::min(batches, out.batches());
+    if (room == 0) break;
+    const std::size_t count = std::min(room, epoch.batches.size());
+    EpochDemand part;
+    part.worker_start = epoch.worker_start;
+    part.ended = epoch.ended;
+    const double share = static_cast<double>(count) / static_cast<double>(epoch.batches.size());
+    part.one_more = epoch.one_more * share;
+    part.stop = epoch.stop * share;
+    part.warm_up = epoch.warm_up;
+    ScaleParts(part.warm_up, share);
+    for (double& start : part.worker_start) start *= share;
+    Append(epoch, count, false, part);
+    out.epochs.push_back(std::move(part));
+  }
+  return out;
+}
+
+Pipeline SteadyPart(const Pipeline& pipeline) {
+  Pipeline out = WithoutEpochs(pipeline);
+  EpochDemand all;
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    Append(epoch, epoch.batches.size(), true, all);
+  }
+  out.epochs.push_back(std::move(all));
+  return out;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/simulate/simulate.h"
+
+#include <algorithm>
+
+namespace penstock::analyzer {
+namespace {
+
+// Deliveries of a steady run: that many at least, and as many at most until the queues have filled.
+constexpr std::size_t kFewestOfBatches = 128;
+constexpr std::size_t kFewestOfSamples = 16;  // sample threads share a batch: no bursts
+constexpr std::size_t kMostWarm = 4096;
+
+void Run(const Sequence& sequence, Timeline& timeline) {
+  timeline.Clear(sequence.count);
+  if (sequence.count == 0) return;
+  if (sequence.pipeline.workers <= 0) {
+    RunSerial(sequence, timeline);
+  } else if (sequence.pipeline.sample_tasks) {
+    RunThreads(sequence, timeline);
+  } else {
+    RunWorkers(sequence, timeline);
+  }
+}
+
+}  // namespace
+
+bool Sequence::ample() const {
+  // A worker and the thread that feeds its queue; the pin thread; the consumer.
+  double each = pipeline.sample_tasks ? 1 : 2;
+  const double others = std::max(1.0, pipeline.step_load) + (pipeline.pin_thread ? 1 : 0);
+  if (pipeline.device_per_sample > 0) return false;
+  const auto enough = [&] {
+    return pipeline.cores - pipeline.others >= each * pipeline.workers + others;
+  };
+  if (!enough() || pipeline.sample_tasks) return enough();
+  for (const Demand& demand : epoch.batches) each = std::max(each, 1 + threads(demand, {}));
+  return enough();
+}
+
+double Sequence::start(std::size_t worker) const {
+  const std::vector<double>& known = epoch.worker_start;
+  if (known.empty()) return 0;
+  const double seen = known[std::min(worker, known.size() - 1)];
+  const double more = std::max(1, pipeline.workers) - static_cast<double>(known.size());
+  return std::max(0.0, seen + more * epoch.one_more);
+}
+
+void Timeline::Clear(std::size_t count) {
+  batch.clear();
+  entered.clear();
+  delivered.clear();
+  batch.reserve(count);
+  entered.reserve(count);
+  delivered.reserve(count);
+  end = step_time = making = 0;
+}
+
+void RunSerial(const Sequence& sequence, Timeline& timeline) {
+  const Pipeline& pipeline = sequence.pipeline;
+  // Among those of other programs.
+  const auto slowdown = [&](double threads) {
+    return std::max(1.0, (threads + pipeline.others) / pipeline.cores);
+  };
+  const double slower = slowdown(1);
+  const double threads = std::max(1.0, pipeline.step_load);
+  const double step_slower = slowdown(threads);
+  double now = sequence.start(0);
+  for (std::size_t j = 0; j < sequence.count; ++j) {
+    const Demand& demand = sequence.at(j);
+    const double entered = now;
+    const Work first =
+        j == 0 ? Work{sequence.epoch.warm_up.service(), sequence.epoch.warm_up.cpu()} : Work{};
+    const double making = sequence.threads(demand, first);
+    now += demand.service() + first.wall +
+           (slowdown(making) - 1) * (demand.cpu() + first.cpu) / making +
+           slower * (demand.pin + demand.next);
+    timeline.Deliver(j, entered, now);
+    const double step = demand.step * (1 + (step_slower - 1) * std::min(1.0, pipeline.step_load));
+    now += step + demand.h2d;
+    timeline.step_time += step;
+  }
+  timeline.end = now;
+}
+
+Outcome Simulate(const Pipeline& pipeline) {
+  Outcome out;
+  Timeline timeline;
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    if (epoch.batches.empty()) continue;
+    const Sequence sequence{pipeline, epoch, epoch.batches.size()};
+    Run(sequence, timeline);
+    out.time += timeline.end + epoch.stop * std::max(0, pipeline.workers);
+    out.step_time += timeline.step_time;
+    out.making += timeline.making;
+    for (std::size_t k = 0; k < timeline.delivered.size(); ++k) {
+      const double samples = epoch.batches[timeline.batch[k]].samples;
+      const bool counted = epoch.batches[k].counted;  // a place in the run, whatever batch it got
+      out.samples += samples;
+      const double before = k > 0 ? timeline.delivered[k - 1] : timeline.entered[0];
+      const double interval = timeline.delivered[k] - before;
+      if (!counted || !(interval > 0)) continue;
+      out.steady_time += interval;
+      out.steady_wait += timeline.delivered[k] - timeline.entered[k];
+      out.steady_samples += samples;
+    }
+  }
+  return out;
+}
+
+SteadyRun SimulateSteady(const Pipeline& steady) {
+  SteadyRun run;
+  if (steady.epochs.empty() || steady.epochs.front().batches.empty()) return run;
+  const EpochDemand& epoch = steady.epochs.front();
+  const std::size_t count = epoch.batches.size();
+  // When all that was on its way at the start has been handed out, the start is forgotten.
+  const auto workers = static_cast<std::size_t>(std::max(0, steady.workers));
+  const std::size_t credits = std::min(steady.credits(), kMostWarm);
+  const std::size_t warm = credits + (steady.sample_tasks ? 1 : 2 * workers);
+  // Workers deliver in bursts of as many as there are: one more or less at an end must not matter.
+  const std::size_t fewest =
+      steady.sample_tasks ? kFewestOfSamples : kFewestOfBatches + 4 * workers;
+  run.rounds = (fewest + count - 1) / count;
+  const std::size_t counted = run.rounds * count;
+  // Batches on their way at the end keep the cores as busy as before.
+  const Sequence sequence{steady, epoch, warm + counted + credits};
+  Timeline timeline;
+  Run(sequence, timeline);
+  run.intervals.reserve(counted);
+  run.amounts.reserve(counted);
+  for (std::size_t k = warm; k < warm + counted; ++k) {
+    const double before = k > 0 ? timeline.delivered[k - 1] : timeline.entered[0];
+    run.intervals.push_back(timeline.delivered[k] - before);
+    run.amounts.push_back(sequence.at(timeline.batch[k]).samples);
+    run.wait += timeline.delivered[k] - timeline.entered[k];
+    run.time += run.intervals.back();
+    run.samples += run.amounts.back();
+  }
+  return run;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads of one process that fill batches together, sample by sample: the reference loader.
+#include <algorithm>
+
+#include "analyzer/simulate/cores.h"
+#include "analyzer/simulate/simulate.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr std::uint32_t kConsumerOfThreads = 0;
+
+enum class ThreadDoing {
+  kNothing,
+  kStarting,
+  kWaiting,
+  kReading,  // from the device, in turn
+  kComputing,
+  kTrailing,
+  kCollating,
+  kHanding,
+  kStepping,
+  kResting
+};
+
+class ThreadLoop {
+ public:
+  ThreadLoop(const Sequence& sequence, Timeline& timeline)
+      : in_(sequence),
+        pipeline_(sequence.pipeline),
+        out_(timeline),
+        cores_(pipeline_.cores, pipeline_.others),
+        ample_(sequence.ample()),
+        unmade_(sequence.count),
+        ready_(sequence.count, false),
+        threads_(static_cast<std::size_t>(pipeline_.workers)) {
+    for (std::size_t j = 0; j < unmade_.size(); ++j) {
+      unmade_[j] = std::max<std::size_t>(1, in_.at(j).tasks);
+    }
+  }
+
+  void Run() {
+    for (std::size_t t = 0; t < threads_.size(); ++t) {
+      threads_[t].doing = ThreadDoing::kStarting;
+      cores_.Sleep(ActorOf(t), in_.start(t));
+    }
+    free_ = pipeline_.credits();
+    EnterNext();
+    std::uint32_t actor = 0;
+    while (!finished_ && cores_.Next(actor)) {
+      if (actor == kConsumerOfThreads) {
+        OnConsumer();
+      } else {
+        OnThread(actor - 1);
+      }
+    }
+    out_.end = cores_.now();
+  }
+
+ private:
+  struct Thread {
+    double cpu = 0;
+    double wait = 0;
+    double lead = 0;
+    double device = 0;
+    std::size_t batch = 0;
+    ThreadDoing doing = ThreadDoing::kNothing;
+  };
+
+  static std::uint32_t ActorOf(std::size_t t) { return static_cast<std::uint32_t>(t) + 1; }
+
+  // The next sample, if its batch has a slot.
+  void Take(std::size_t t) {
+    Thread& thread = threads_[t];
+    thread.doing = ThreadDoing::kNothing;
+    if (batch_ == in_.count || batch_ >= free_) {
+      idle_.push_back(t);
+      return;
+    }
+    const Demand& demand = in_.at(batch_);
+    thread.batch = batch_;
+    const SampleCost cost =
+        demand.tasks > 0 ? in_.epoch.samples[demand.first_sample + sample_] : SampleCost{};
+    if (++sample_ >= demand.tasks) {
+      sample_ = 0;
+      ++batch_;
+    }
+    const double device = in_.device(cost);
+    thread.cpu = static_cast<double>(cost.read_cpu + cost.decode_cpu + cost.augment_cpu);
+    thread.wait = std::max(
+        0.0, static_cast<double>(cost.read + cost.decode + cost.augment) - thread.cpu - device);
+    if (ample_) {
+      thread.doing = ThreadDoing::kTrailing;
+      cores_.Sleep(ActorOf(t), thread.wait + thread.cpu + pipeline_.overhead);
+      return;
+    }
+    thread.lead = in_.lead(thread.batch * 64 + unmade_[thread.batch]);
+    thread.doing = ThreadDoing::kWaiting;
+    thread.device = device;
+    if (thread.wait > 0) {
+      cores_.Sleep(ActorOf(t), thread.lead * thread.wait);
+    } else {
+      OnThread(t);
+    }
+  }
+
+  void OnThread(std::size_t t) {
+    Thread& thread = threads_[t];
+    if (thread.doing == ThreadDoing::kWaiting) {
+      thread.doing = ThreadDoing::kReading;
+      if (thread.device > 0) {
+        cores_.Transfer(ActorOf(t), thread.device);
+        return;
+      }
+    }
+    if (thread.doing == ThreadDoing::kReading) {
+      thread.doing = ThreadDoing::kComputing;
+      cores_.Compute(ActorOf(t), thread.cpu + pipeline_.overhead);
+      return;
+    }
+    if (thread.doing == ThreadDoing::kComputing) {
+      thread.doing = ThreadDoing::kTrailing;
+      if (thread.wait > 0) {
+        cores_.Sleep(ActorOf(t), (1 - thread.lead) * thread.wait);
+        return;
+      }
+    }
+    if (thread.doing == ThreadDoing::kTrailing && --unmade_[thread.batch] == 0) {
+      thread.doing = ThreadDoing::kCollating;  // by the thread that makes its last sample
+      const double collate = in_.at(thread.batch).collate.wall;
+      if (collate > 0) {
+        cores_.Compute(ActorOf(t), collate);
+        return;
+      }
+    }
+    if (thread.doing == ThreadDoing::kCollating) {
+      ready_[thread.batch] = true;
+      if (waiting_ && thread.batch == handed_) HandOut(in_.at(handed_).latency);
+    }
+    Take(t);
+  }
+
+  void EnterNext() {
+    if (handed_ == in_.count) {
+      finished_ = true;
+      return;
+    }
+    entered_ = cores_.now();
+    if (ready_[handed_]) {
+      HandOut(0);
+    } else {
+      waiting_ = true;
+    }
+  }
+
+  void HandOut(double latency) {
+    waiting_ = false;
+    doing_ = ThreadDoing::kHanding;
+    const double cost = in_.at(handed_).next + latency;
+    if (cost > 0) {
+      cores_.Compute(kConsumerOfThreads, cost);
+    } else {
+      OnConsumer();
+    }
+  }
+
+  void OnConsumer() {
+    const double load = pipeline_.step_load;
+    if (doing_ == ThreadDoing::kHanding) {
+      out_.Deliver(handed_, entered_, cores_.now());
+      stepped_ = cores_.now();
+      doing_ = ThreadDoing::kStepping;
+      const double step = in_.at(handed_).step;
+      if (load * step > 0) {
+        cores_.Compute(kConsumerOfThreads, std::min(1.0, load) * step, std::max(1.0, load));
+        return;
+      }
+    }
+    const Demand& demand = in_.at(handed_);
+    if (doing_ == ThreadDoing::kStepping) {
+      doing_ = ThreadDoing::kResting;
+      const double rest = std::max(0.0, 1 - load) * demand.step + demand.h2d;
+      if (rest > 0 || load * demand.step <= 0) {  // always an event: no recursion
+        cores_.Sleep(kConsumerOfThreads, rest);
+        return;
+      }
+    }
+    out_.step_time += cores_.now() - stepped_ - demand.h2d;
+    ++handed_;
+    ++free_;  // the slot of the batch that the consumer is done with
+    std::vector<std::size_t> idle;
+    idle.swap(idle_);
+    for (const std::size_t t : idle) Take(t);
+    EnterNext();
+  }
+
+  const Sequence& in_;
+  const Pipeline& pipeline_;
+  Timeline& out_;
+  Cores cores_;
+  const bool ample_;
+  std::vector<std::size_t> unmade_;  // by batch: samples to come
+  std::vector<bool> ready_;          // by batch
+  std::vector<Thread> threads_;
+  std::vector<std::size_t> idle_;
+  std::size_t batch_ = 0;  // of the next sample to take
+  std::size_t sample_ = 0;
+  std::size_t free_ = 0;  // batches below this may begin
+  std::size_t handed_ = 0;
+  ThreadDoing doing_ = ThreadDoing::kNothing;
+  double entered_ = 0;
+  double stepped_ = 0;
+  bool waiting_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+void RunThreads(const Sequence& sequence, Timeline& timeline) {
+  ThreadLoop(sequence, timeline).Run();
+}
+
+}  // namespace penstock::analyzer
