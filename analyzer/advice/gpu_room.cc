@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the GPU needs for a stage is not in a trace: it is predicted with the figures of
-// whatif/device_costs.h where the sizes of pictures are known, and the most it may need is computed
-// beside it.
+// predict/device_costs.h where the sizes of pictures are known, and the most it may need is
+// computed beside it.
 #include "analyzer/advice/gpu_room.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // Workers turn pixels into floating point: four times the bytes to collate, hand over and copy.
 // Threshold: 10 % of the fetches in such transforms (docs/diagnosis.md R17, ours); or they were
 // seen, most of a batch is floating point, and bytes a quarter as large would gain 5 %.
-// Prediction: uint8 up to the device, which converts (whatif/changes.h, --transfer u8), where the
+// Prediction: uint8 up to the device, which converts (predict/changes.h, --transfer u8), where the
 // types of a batch were recorded; else without the time in the transforms.
 // Source: docs/diagnosis.md R17; sleap-nn#406 (14.9 -> 1.0 ms), l5kit#222 (77.9 -> 49.9 ms a
 // sample).

@@ -10,6 +10,8 @@
 
 #include "analyzer/diagnosis/signals.h"
 #include "analyzer/diagnosis/summary.h"
+#include "analyzer/measure/build_pipeline.h"
+#include "analyzer/memory/measure_memory.h"
 #include "analyzer/simulate/simulate.h"
 
 namespace penstock::analyzer {

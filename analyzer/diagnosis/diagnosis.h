@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/measure/cpu_load.h"
+#include "analyzer/memory/memory_growth.h"
 #include "analyzer/model/device_activity.h"
 #include "analyzer/model/material.h"
 #include "analyzer/model/run_model.h"

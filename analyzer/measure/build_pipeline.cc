@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// From observed batches to the demands of whatif/pipeline.h.
+#include "analyzer/measure/build_pipeline.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -15,7 +15,6 @@
 #include "analyzer/measure/unequal.h"
 #include "analyzer/measure/warm_up.h"
 #include "analyzer/measure/worker_threads.h"
-#include "analyzer/simulate/pipeline.h"
 #include "analyzer/stats/quantile.h"
 
 namespace penstock::analyzer {

@@ -4,6 +4,9 @@
 // is sleep, a lock or a core that is slow to wake up, which more cores do not shorten. Pure.
 #pragma once
 
+#include "analyzer/measure/cpu_load.h"
+#include "analyzer/model/run_model.h"
+#include "analyzer/model/steady.h"
 #include "analyzer/simulate/pipeline.h"
 
 namespace penstock::analyzer {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// How busy the cores were, and with whom they had to be shared.
+#include "analyzer/measure/cpu_load.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
-
-#include "analyzer/simulate/pipeline.h"
 
 namespace penstock::analyzer {
 namespace {

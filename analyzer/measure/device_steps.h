@@ -12,6 +12,7 @@
 
 #include "analyzer/model/device_records.h"
 #include "analyzer/model/run_model.h"
+#include "analyzer/model/steady.h"
 #include "analyzer/simulate/pipeline.h"
 
 namespace penstock::analyzer {

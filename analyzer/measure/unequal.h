@@ -4,6 +4,8 @@
 // belongs: storage that all readers share, and workers that are slower than the others.
 #pragma once
 
+#include "analyzer/model/run_model.h"
+#include "analyzer/model/steady.h"
 #include "analyzer/simulate/pipeline.h"
 
 namespace penstock::analyzer {

@@ -6,6 +6,8 @@
 
 #include <span>
 
+#include "analyzer/model/run_model.h"
+#include "analyzer/model/steady.h"
 #include "analyzer/simulate/pipeline.h"
 
 namespace penstock::analyzer {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analyzer/memory/measure_memory.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,7 +10,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analyzer/memory/memory_growth.h"
 #include "analyzer/memory/private_memory.h"
 #include "analyzer/stats/quantile.h"
 #include "analyzer/stats/slope.h"

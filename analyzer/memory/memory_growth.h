@@ -95,10 +95,4 @@ struct MemoryModel {
 // Longer than this ahead nothing is forecast.
 inline constexpr double kForecastSeconds = 7 * 86400.0;
 
-// Needs the counters anonymous_bytes and private_dirty_bytes of a recording with collector; without
-// them growth of uss_bytes is there, but what it is of is not told.
-// Cost: O(batches log batches + samples of counters).
-[[nodiscard]] MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run,
-                                        double batch_rate);
-
 }  // namespace penstock::analyzer

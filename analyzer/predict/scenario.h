@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/memory/memory_growth.h"
+#include "analyzer/model/run_model.h"
 #include "analyzer/predict/attribution.h"
 #include "analyzer/simulate/pipeline.h"
 

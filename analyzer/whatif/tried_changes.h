@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What changes besides the loader's own settings would gain in a run: those of whatif/changes.h
+// What changes besides the loader's own settings would gain in a run: those of predict/changes.h
 // that need no figure from the user. Values; pure.
 #pragma once
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/measure/build_pipeline.h"
 #include "analyzer/measure/core_waits.h"
 #include "analyzer/report/phrases.h"
 #include "tests/analyzer/synthetic.h"

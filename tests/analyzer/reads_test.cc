@@ -2,6 +2,7 @@
 //
 // What reads cost, found again in reads that were made up.
 #include "analyzer/model/reads.h"
+#include "analyzer/measure/build_pipeline.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a recording to the pipeline that the simulator runs. Pure.
+#pragma once
+
+#include "analyzer/measure/cpu_load.h"
+#include "analyzer/model/run_model.h"
+#include "analyzer/model/steady.h"
+#include "analyzer/simulate/pipeline.h"
+
+namespace penstock::analyzer {
+
+// The recorded configuration of `run`, with the services that were seen. `load`: of the same run.
+[[nodiscard]] Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run,
+                                     const SteadyState& steady, const CpuLoad& load);
+
+}  // namespace penstock::analyzer

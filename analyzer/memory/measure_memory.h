@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a recording's counters to the growth of its workers' memory. Pure.
+#pragma once
+
+#include "analyzer/memory/memory_growth.h"
+#include "analyzer/model/run_model.h"
+
+namespace penstock::analyzer {
+
+// Needs the counters anonymous_bytes and private_dirty_bytes of a recording with collector; without
+// them growth of uss_bytes is there, but what it is of is not told.
+// Cost: O(batches log batches + samples of counters).
+[[nodiscard]] MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run,
+                                        double batch_rate);
+
+}  // namespace penstock::analyzer
