@@ -19,6 +19,39 @@ import sys
 
 FOLDERS = ("traces", "agent", "cuda", "loader", "analyzer", "gui", "benchmarks", "tests")
 
+# The rooms of the analyzer, from facts to pages: what each may include besides traces/.
+ANALYZER_ROOMS = {
+    "stats": (),
+    "model": ("stats",),
+    "ranks": ("model", "stats"),
+    "simulate": ("model",),
+    "measure": ("simulate", "model", "stats"),
+    "memory": ("model", "stats"),
+    "predict": ("simulate", "memory", "model", "stats"),
+    "diagnosis": ("predict", "measure", "memory", "simulate", "ranks", "model", "stats"),
+    "whatif": ("diagnosis", "predict", "simulate"),
+    "advice": ("diagnosis", "predict", "memory", "model", "stats", "report"),
+    "report": ("advice", "whatif", "diagnosis", "ranks", "model", "stats"),
+    "doctor": ("report",),
+    "main": ("doctor", "report", "whatif", "diagnosis", "ranks"),
+}
+
+# The rooms of the loader: what each may include of the loader, and beneath it.
+LOADER_ROOMS = {
+    "random": ((), ()),
+    "source": ((), ("traces/",)),
+    "io": (("source",), ("traces/",)),
+    "decode": ((), ("traces/",)),
+    "augment": (("decode", "random"), ("traces/",)),
+    "device": (("augment", "decode"), ("cuda/", "traces/")),
+    "trace": ((), ("traces/",)),
+    "set": (("augment", "decode", "io", "random", "source"), ("traces/",)),
+    "pipeline": (("augment", "decode", "device", "io", "random", "source", "trace"),
+                 ("cuda/", "traces/")),
+    "main": (("augment", "device", "io", "pipeline", "set", "source", "trace"),
+             ("cuda/", "traces/")),
+}
+
 # Who may include what; the longest matching prefix on the left counts. A name that ends in "/" is
 # a folder. Every folder may include itself; "*" is everything but benchmarks and tests.
 LAYERS = {
@@ -26,8 +59,10 @@ LAYERS = {
     "agent/": ("traces/wire.h", "traces/wire_records.h", "traces/native_bridge.h", "traces/hide_secrets.h"),  # libpenstock_agent.so: bytes are shared, code is not, but for one pure function
     "agent/record/": ("traces/", "agent/"),  # penstock-record, beside the library
     "cuda/": ("traces/base/",),
-    "loader/": ("cuda/", "traces/"),
-    "analyzer/": ("traces/",),
+    **{f"loader/{room}/": (*(f"loader/{other}/" for other in others), *beneath)
+       for room, (others, beneath) in LOADER_ROOMS.items()},
+    **{f"analyzer/{room}/": (*(f"analyzer/{other}/" for other in others), "traces/")
+       for room, others in ANALYZER_ROOMS.items()},
     "gui/": ("gui/model/", "analyzer/", "traces/"),
     "gui/model/": ("analyzer/", "traces/"),  # what is shown, without anything that draws
     "benchmarks/": ("*", "tests/"),
