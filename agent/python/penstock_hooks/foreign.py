@@ -11,10 +11,11 @@ from penstock_hooks.bridge import (
     begin, cancel, context, delivered, emit, end, event, fact, intern, now, role,
 )  # fmt: skip
 from penstock_hooks.facts import write_affinity
-from penstock_hooks.torch_state import local, loader_index, next_generation, process
+from penstock_hooks.places import callers
+from penstock_hooks.torch_state import NEW, local, loader_index, next_generation, process
 
 _MOST_LOADERS = 64
-_MOST_EPOCHS = 256
+_MOST_EPOCHS = 4096
 
 
 class Loop:
@@ -30,17 +31,18 @@ class Loop:
         self._count = self._left_at = 0
         self._ended = self._shell = self._sized = False
         self._names = tuple(intern(package + what) for what in (".next", ".end", ".step"))
-        self._number, is_new = loader_index(loader)
+        self._number, known = loader_index(loader)
         here = process()
         if not here.has_role:
             here.has_role = True
             role(wire.CONSUMER, -1)
         if self._generation <= _MOST_EPOCHS:
             fact("epoch.%d" % self._generation, str(self._number))
-        if is_new and self._number < _MOST_LOADERS:
+        if known == NEW and self._number < _MOST_LOADERS:
             write_affinity()
             self._tell("kind", "other")
             self._tell("package", package)
+            self._tell("made_at", next(iter(callers()), None))
             try:
                 for key, value in facts(loader) if facts else ():
                     self._tell(key, value)

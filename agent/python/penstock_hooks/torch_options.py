@@ -7,13 +7,14 @@ import sys
 
 from penstock_hooks.bridge import fact
 from penstock_hooks.facts import write_affinity
-from penstock_hooks.torch_state import first_batch, loader_index
+from penstock_hooks.places import callers
+from penstock_hooks.torch_state import KNOWN, MADE_ANEW, first_batch, loader_index, places, process
 from penstock_hooks.wrapping import replace
 
 _OVERRIDE = "PENSTOCK_OVERRIDE"  # workers=8,prefetch=4,batch=64,pin=1,persistent=1
 _FIXED = "PENSTOCK_FIXED_BATCH"
-_EPOCH_FACTS = 256
-_LOADER_FACTS = 64  # a program may make a loader for each epoch
+_EPOCH_FACTS = 4096
+_LOADER_FACTS = 64  # a program may make loaders that are all different
 _BATCH_TENSORS = 4096  # a batch of more is not described
 
 
@@ -62,7 +63,12 @@ def _make_init(original):
     def __init__(self, *args, **kwargs):
         changed = None
         try:
-            changed = apply_override(values, signature, args, kwargs)
+            places[self] = callers(self)
+        except Exception:
+            pass
+        try:
+            if values:
+                changed = apply_override(values, signature, args, kwargs)
         except Exception:
             pass
         if changed is not None:
@@ -139,6 +145,9 @@ def _facts(loader, iterator):
     sampler = loader.batch_sampler
     iterable = getattr(iterator, "_dataset_kind", 0) == 1
     yield "kind", lambda: "pytorch"
+    made_at, called_from = (*places.get(loader, ()), None, None)[:2]
+    yield "made_at", lambda: made_at
+    yield "called_from", lambda: called_from
     yield "num_workers", lambda: loader.num_workers
     yield "prefetch_factor", lambda: loader.prefetch_factor if loader.num_workers else 0
     yield "batch_size", lambda: (
@@ -174,6 +183,20 @@ def _text(value):
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
 
+def _alike(loader):
+    """What a loader has in common with another that the same lines of the program made; None if they are not known."""
+    made = places.get(loader)
+    if not made:
+        return None
+    return made, loader.num_workers, loader.batch_size, type(loader.dataset).__name__, bool(loader.drop_last)
+
+
+def _tell_once(number):
+    if number not in process().anew:
+        process().anew.add(number)
+        fact("loader.%d.made_anew" % number, "true")
+
+
 def record(loader, iterator, generation):
     """Writes loader.<k>.* at the loader's first iteration, and which epoch is which loader's.
 
@@ -181,10 +204,13 @@ def record(loader, iterator, generation):
     """
     number = None
     try:
-        number, is_new = loader_index(loader)
+        number, state = loader_index(loader, _alike(loader))
         if generation <= _EPOCH_FACTS:
             fact("epoch.%d" % generation, str(number))
-        if not is_new or number >= _LOADER_FACTS:
+        if number >= _LOADER_FACTS or state == KNOWN:
+            return number
+        if state == MADE_ANEW:
+            _tell_once(number)
             return number
         write_affinity()
         for key, value in _facts(loader, iterator):
@@ -236,7 +262,7 @@ def describe_batch(number, data):
 
 
 def patch(dataloader):
+    replace(dataloader.DataLoader, "__init__", _make_init)
     text = os.environ.get(_OVERRIDE, "")
     if parse_override(text):
-        replace(dataloader.DataLoader, "__init__", _make_init)
         fact("override", text)

@@ -47,9 +47,14 @@ class _Process:
         self.has_role = False
         self.is_worker = False
         self.loaders = 0
+        self.anew = set()  # numbers of the loaders that were made anew
         self.seen = set()  # numbers of the loaders that delivered a batch
         self.indices = weakref.WeakKeyDictionary()  # DataLoader -> its number
+        self.alike = {}  # what loaders have in common that the same lines made -> [[reference, number], ...]
 
+
+# DataLoader -> places.callers() of its making. A forked child may iterate over what its parent made.
+places = weakref.WeakKeyDictionary()
 
 _current = _Process()
 _generations = itertools.count()  # next() on it is atomic
@@ -67,18 +72,30 @@ def next_generation():
     return next(_generations) % 65535 + 1
 
 
-def loader_index(loader):
-    """(number of this loader, True when it is new): 0, 1, ... in order of first iteration."""
+NEW, KNOWN, MADE_ANEW = range(3)
+
+
+def loader_index(loader, alike=None):
+    """(number of this loader, NEW | KNOWN | MADE_ANEW): 0, 1, ... in order of first iteration. A loader that is like an
+    earlier one, by `alike`, is the same loader, made anew, if the earlier one is gone."""
     here = process()
+    number, state = here.loaders, NEW
     try:
         known = here.indices.get(loader)
         if known is not None:
-            return known, False
-        here.indices[loader] = here.loaders
+            return known, KNOWN
+        if alike is not None:
+            earlier = here.alike.setdefault(alike, [])
+            gone = next((one for one in earlier if one[0]() is None), None)
+            if gone is None:
+                earlier.append([weakref.ref(loader), number])
+            else:
+                gone[0], number, state = weakref.ref(loader), gone[1], MADE_ANEW
+        here.indices[loader] = number
     except TypeError:  # not hashable, or no weak references
         pass
-    here.loaders += 1
-    return here.loaders - 1, True
+    here.loaders += state == NEW
+    return number, state
 
 
 def first_batch(number):

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where in the program something was made: file:line of the calls that no library contains."""
+import os
+import sys
+
+_STANDARD = os.path.dirname(os.path.realpath(os.__file__)) + os.sep
+_OURS = os.path.dirname(os.path.realpath(__file__)) + os.sep
+_DEPTH = 8
+_INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+
+
+def _is_library(file):
+    if file.startswith("<") or any(part in file for part in _INSTALLED):
+        return True
+    file = os.path.realpath(file)
+    return file.startswith((_STANDARD, _OURS))
+
+
+def _is_init_of(frame, made):
+    """A class of the program that is derived from a library's: who makes one is further out."""
+    code = frame.f_code
+    return code.co_name == "__init__" and code.co_argcount and frame.f_locals.get(code.co_varnames[0]) is made
+
+
+def callers(made=None):
+    """file:line of the calls outside of libraries and of the __init__ of `made`, innermost first, as Python names the
+    files; at most _DEPTH."""
+    frame, found = sys._getframe(1), []
+    while frame is not None and len(found) < _DEPTH:
+        if not _is_library(frame.f_code.co_filename) and not _is_init_of(frame, made):
+            found.append("%s:%d" % (frame.f_code.co_filename, frame.f_lineno))
+        frame = frame.f_back
+    return tuple(found)
