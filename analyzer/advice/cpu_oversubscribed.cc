@@ -8,11 +8,28 @@
 // (2000 threads instead of 400, four times slower), mmocr#721, Hy2DL#48.
 #include <fmt/core.h>
 #include <algorithm>
+#include <set>
 
 #include "analyzer/advice/rules.h"
 #include "analyzer/report/format.h"
 
 namespace penstock::analyzer {
+
+namespace {
+
+// The largest value of a counter between two times, in ns since it began; 0: no sample lies there.
+double MostBetween(const CounterSeries& series, std::int64_t from, std::int64_t to) {
+  double most = 0;
+  for (std::size_t i = 0; i < series.at.size(); ++i) {
+    const double at = series.at[i] * 1e9;
+    if (at >= static_cast<double>(from) && at <= static_cast<double>(to)) {
+      most = std::max(most, series.value[i]);
+    }
+  }
+  return most;
+}
+
+}  // namespace
 
 void CpuOversubscribed(const RuleInput& input, Findings& out) {
   constexpr double kRatio = 1.2;
@@ -35,14 +52,23 @@ void CpuOversubscribed(const RuleInput& input, Findings& out) {
   const double own = busy / time;
   const double used = *cpu - handing / time;
   Finding finding;
-  double threads = 0;
+  double threads = 0;  // of the processes that were workers in the window, in all
+  std::set<std::uint32_t> seen;
   for (const CounterSeries& series : model.counters) {
     if (series.name != "threads" || series.process.value >= model.roles.size()) continue;
     if (model.roles[series.process.value] != wire::kRoleWorker || series.value.empty()) continue;
     if (!model.IsOurs(series.process)) continue;
-    threads += *std::max_element(series.value.begin(), series.value.end());
+    const double most =
+        MostBetween(series, steady.from - model.begin.value, steady.to - model.begin.value);
+    if (most == 0 || !seen.insert(series.process.value).second) continue;
+    threads += most;
     finding.pids.push_back(input.trace.processes()[series.process.value].pid);
   }
+  if (seen.empty()) return;
+  // Each epoch may have had workers of its own.
+  threads *= static_cast<double>(run.config.num_workers) /
+             static_cast<double>(std::max<std::size_t>(
+                 seen.size(), static_cast<std::size_t>(run.config.num_workers)));
   const double cores = input.loader().cpu.own_cores;
   if (own <= 0 || used < kRatio * own || used - own < 0.25 || threads <= cores) return;
   finding.id = "cpu-oversubscribed";

@@ -127,6 +127,12 @@ Findings RunRules(const traces::Trace& trace, const Diagnosis& diagnosis) {
   Findings findings;
   for (const Rule rule : kRules) rule(input, findings);
   KeepOneOfHost(findings);
+  if (diagnosis.loader && diagnosis.run.loader().use == LoopUse::kInterleaved) {
+    // What a rule predicts is a condition of its own, and nothing was predicted.
+    findings.erase(std::remove_if(findings.begin(), findings.end(),
+                                  [](const Finding& finding) { return finding.predicted; }),
+                   findings.end());
+  }
   if (diagnosis.loader && !diagnosis.needs.empty()) {
     // What was seen was seen; what a change would gain is not to be told.
     for (Finding& finding : findings) {

@@ -12,6 +12,7 @@
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/measure/build_pipeline.h"
 #include "analyzer/memory/measure_memory.h"
+#include "analyzer/model/loop_use.h"
 #include "analyzer/simulate/simulate.h"
 
 namespace penstock::analyzer {
@@ -23,18 +24,39 @@ using traces::StageId;
 constexpr std::size_t kDiagnosisBatches = 8192;
 constexpr std::size_t kDiagnosisTasks = 131072;
 
-double Confidence(const LoaderDiagnosis& loader) {
+double Confidence(const LoaderDiagnosis& loader, const LoaderRun& run) {
   const double replay = std::clamp(1 - std::abs(loader.replay.error()) / kUselessReplay, 0.05, 1.0);
   // A tie says little about the name, but does not make the figures wrong.
   const double name = 0.55 + 0.45 * loader.attribution.margin;
   const double batches = std::min(1.0, static_cast<double>(loader.steady.batches) / 64.0);
   const double amount = loader.steady.steady ? 0.6 + 0.4 * batches : 1.2 * batches;
-  const double seen = 0.2 + 0.8 * std::min(1.0, loader.fetched / 0.98);
+  const bool simulated = run.use != LoopUse::kInterleaved;
+  const double seen = simulated ? 0.2 + 0.8 * std::min(1.0, loader.fetched / 0.98) : 0.2;
   return std::clamp(replay * name * amount * seen, 0.0, 0.99);
 }
 
+// Seconds that the loop spends with loaders which have their turn between the epochs of `run`.
+double TimeOfOthers(const RunModel& model, const LoaderRun& run) {
+  double time = 0;
+  if (run.use != LoopUse::kInTurn) return 0;
+  for (const LoaderRun& other : model.loaders) {
+    if (&other == &run || other.config.consumer != run.config.consumer) continue;
+    for (const Epoch& epoch : other.epochs) {
+      const Batch& first = other.batches[epoch.first];
+      const Batch& last = other.batches[epoch.first + epoch.count - 1];
+      if (first.wait_start < run.batches.front().wait_start ||
+          last.delivered > run.batches.back().delivered) {
+        continue;
+      }
+      time +=
+          static_cast<double>(std::max(last.delivered, last.step_end) - first.wait_start) * 1e-9;
+    }
+  }
+  return time;
+}
+
 // 0 of a single batch: its step is not known.
-double WholeRate(const LoaderRun& run) {
+double WholeRate(const RunModel& model, const LoaderRun& run) {
   if (run.batches.size() < 2) return 0;
   double samples = 0;
   for (const Batch& batch : run.batches) samples += SamplesOf(run, batch);
@@ -44,7 +66,8 @@ double WholeRate(const LoaderRun& run) {
     if (epoch.start != kNever) first = std::min(first, epoch.start);
   }
   for (const Batch& batch : run.batches) last = std::max({last, batch.delivered, batch.step_end});
-  return last > first ? samples / (static_cast<double>(last - first) * 1e-9) : 0;
+  const double time = static_cast<double>(last - first) * 1e-9 - TimeOfOthers(model, run);
+  return time > 0 ? samples / time : 0;
 }
 
 // What the data threads spend their time on, of all the time that they live: "if free" is then the
@@ -88,12 +111,14 @@ std::vector<Gain> GainsByThreadTime(const StageTable& stages, double life) {
 // waits for what the data threads do most, if they were seen at all; it is not the step.
 void NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   constexpr double kWaits = 0.05;  // kineto's and xprof's threshold of note
-  if (loader.fetched >= 0.5 || loader.steady.wait_fraction() < kWaits) return;
+  const bool simulated =
+      loader.fetched >= 0.5 && diagnosis.run.loader().use != LoopUse::kInterleaved;
+  if (simulated || diagnosis.wait_fraction < kWaits) return;
   Attribution found;
   found.gains = GainsByThreadTime(diagnosis.run.stages, diagnosis.run.data_life);
   if (!found.gains.empty() && found.gains.front().speedup >= 1.05) {
     found.bottleneck = found.gains.front().factor;
-    found.headroom = 1 / std::max(1e-3, 1 - loader.steady.wait_fraction());
+    found.headroom = 1 / std::max(1e-3, 1 - diagnosis.wait_fraction);
   }
   loader.attribution = std::move(found);
 }
@@ -142,14 +167,14 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
     KeepRecorded(loader, run);
   }
 
+  diagnosis.wait_fraction = std::clamp(WaitFraction(diagnosis.run, run, loader.steady), 0.0, 1.0);
   NameUnseen(diagnosis, loader);
   diagnosis.bottleneck = loader.attribution.bottleneck;
   diagnosis.gains = loader.attribution.gains;
-  diagnosis.whole_rate = WholeRate(run);
+  diagnosis.whole_rate = WholeRate(diagnosis.run, run);
   diagnosis.samples_rate = loader.steady.rate.estimate;
   diagnosis.batch_rate = loader.steady.batch_rate();
-  diagnosis.wait_fraction = std::clamp(loader.steady.wait_fraction(), 0.0, 1.0);
-  diagnosis.confidence = Confidence(loader);
+  diagnosis.confidence = Confidence(loader, run);
   diagnosis.loader = std::move(loader);
 }
 
@@ -185,6 +210,11 @@ std::string Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
     return "not enough: needs a run of the loader, and this one was recorded with --fixed-batch, "
            "which hands out one batch for ever; give it to penstock whatif as --fixed-batch beside "
            "a recording without";
+  }
+  if (run.use == LoopUse::kInterleaved) {
+    return "not enough: needs loaders that are used one after the other, and this loop takes "
+           "batches of several by turns, which is not simulated; measure other settings with "
+           "penstock sweep";
   }
   if (loader.steady.batches == 0) {
     return fmt::format("not enough: needs 16 batches of one loader in a row, and has {}",

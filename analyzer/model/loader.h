@@ -31,6 +31,9 @@ struct LoaderConfig {
   std::string start_method;
   std::string dataset_kind;
   std::int64_t dataset_length = -1;
+  std::string made_at;      // "/home/a/train.py:88": the line of the program that made it
+  std::string called_from;  // the line that called the function which holds it
+  bool made_anew = false;   // these lines made it more than once
 
   // Batches that may be on their way at once; 0 workers: none.
   [[nodiscard]] int credits() const {

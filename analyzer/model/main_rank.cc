@@ -2,6 +2,7 @@
 #include "analyzer/model/main_rank.h"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "analyzer/model/steady.h"
@@ -17,11 +18,14 @@ void PutSlowestRankFirst(RunModel& model) {
     double share;  // of waiting
   };
   std::vector<Candidate> candidates;
-  const std::size_t most = model.loaders.front().batches.size();
+  std::size_t most = 0;
+  for (const LoaderRun& run : model.loaders) most = std::max(most, run.batches.size());
+  std::set<std::uint32_t> seen;
   double largest = 0;
   for (std::size_t i = 0; i < model.loaders.size(); ++i) {
     const LoaderRun& run = model.loaders[i];
     const RankPlace* place = model.ranks.Find(run.config.consumer);
+    if (!seen.insert(run.config.consumer.value).second) continue;  // the first of its process
     if (place == nullptr || 2 * run.batches.size() < most) continue;
     candidates.push_back({i, place->rank, MeasureLoop(run).wait_fraction()});
     largest = std::max(largest, candidates.back().share);
@@ -38,7 +42,13 @@ void PutSlowestRankFirst(RunModel& model) {
 
 bool RunModel::IsOurs(ProcessId process) const {
   if (!has_loader() || process.value >= consumer_of.size()) return true;
-  return consumer_of[process.value] == loader().config.consumer;
+  if (consumer_of[process.value] != loader().config.consumer) return false;
+  if (roles[process.value] != wire::kRoleWorker) return true;
+  const auto works_for = [process](const LoaderRun& run) {
+    return std::any_of(run.workers.begin(), run.workers.end(),
+                       [process](const WorkerRun& worker) { return worker.process == process; });
+  };
+  return works_for(loader()) || std::none_of(loaders.begin() + 1, loaders.end(), works_for);
 }
 
 std::size_t RunModel::our_host() const {

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/model/loop_use.h"
 #include "analyzer/model/main_rank.h"
 #include "analyzer/model/run_builder.h"
 #include "analyzer/stats/quantile.h"
@@ -245,9 +246,9 @@ void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trac
     TakeSamples(run, samples);
     model.loaders.push_back(std::move(run));
   }
-  std::stable_sort(model.loaders.begin(), model.loaders.end(), [](const auto& a, const auto& b) {
-    return a.batches.size() > b.batches.size();
-  });
+  NameLoaders(model.loaders);
+  FindLoopUse(model.loaders);
+  PutMostAwaitedFirst(model.loaders);
   PutSlowestRankFirst(model);
 }
 

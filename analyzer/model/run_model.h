@@ -44,9 +44,20 @@ struct WorkerRun {
   std::int64_t last = kNever;
 };
 
+// How a training loop uses a loader beside the others of its process.
+enum class LoopUse {
+  kAlone,        // there is no other
+  kInTurn,       // one after the other, as in training and validation
+  kInterleaved,  // batches of one are taken in the middle of epochs of the other, again and again
+};
+
 // One DataLoader (or what plays its part) with everything it handed out.
 struct LoaderRun {
   LoaderConfig config;
+  std::string name;  // "train.py:88", where it was made; "" if that was not recorded
+  LoopUse use = LoopUse::kAlone;
+  double waited = 0;           // seconds that the loop waited for all of its batches
+  double lasted = 0;           // seconds of these waits and of the steps
   bool inferred = false;       // no facts were recorded: the arguments are guesses from the spans
   std::vector<Batch> batches;  // by generation and index; delivered ones only
   std::vector<SampleCost> samples;  // of the batches, in their order
@@ -77,7 +88,8 @@ struct RunModel {
   TimeNs end;
   StageTable stages;
   double startup_workers = 0;  // seconds of startup spans outside consumers
-  // The main one first: it delivered most batches; of the ranks' loaders that which waits most.
+  // The main one first: that which its loop waits for most; of the ranks' loaders that of the rank
+  // which waits most.
   std::vector<LoaderRun> loaders;
   std::size_t threads = 0;
   double data_life = 0;  // seconds from the first to the last data span, of all threads with any
@@ -91,7 +103,7 @@ struct RunModel {
 
   [[nodiscard]] bool has_loader() const { return !loaders.empty(); }
   [[nodiscard]] const LoaderRun& loader() const { return loaders.front(); }
-  // Whether a process iterates over the main loader or works for it: of one rank among several.
+  // Whether a process iterates over the main loader or works for it, and for no other loader.
   [[nodiscard]] bool IsOurs(ProcessId process) const;
   // The main loader's host, as an index into ranks.hosts.
   [[nodiscard]] std::size_t our_host() const;

@@ -136,6 +136,9 @@ std::string Verdict(const Report& report) {
   text += Paragraph("", "Throughput: " + ThroughputText(diagnosis));
   const std::string loader = LoaderText(diagnosis);
   if (!loader.empty()) text += Paragraph("", "Loader: " + loader);
+  for (const std::string& other : OtherLoaderTexts(diagnosis)) {
+    text += Paragraph("", "And: " + other);
+  }
   return text;
 }
 

@@ -65,18 +65,16 @@ std::string LoaderText(const Diagnosis& diagnosis) {
   const LoaderConfig& config = run.config;
   const char* const crew = config.sample_tasks ? "thread" : "worker";
   const std::string& kind = config.package.empty() ? config.kind : config.package;
-  std::string text = config.workers_known
-                         ? fmt::format("{}, {}", kind, CountedText(config.num_workers, crew))
-                         : fmt::format("{}, number of {}s not known", kind, crew);
+  std::string text = run.name.empty() ? "" : run.name + ": ";
+  text += config.workers_known ? fmt::format("{}, {}", kind, CountedText(config.num_workers, crew))
+                               : fmt::format("{}, number of {}s not known", kind, crew);
   if (config.num_workers > 0) text += fmt::format(", prefetch {}", config.prefetch_factor);
   if (config.batch_size > 0) text += fmt::format(", batch {}", config.batch_size);
   if (config.pin_memory) text += ", pinned";
   if (config.persistent_workers && !config.sample_tasks) text += ", persistent";
   if (run.epochs.size() > 1) text += fmt::format(", {} epochs", run.epochs.size());
+  if (config.made_anew) text += ", made anew for each epoch";
   if (run.inferred) text += " (guessed from the spans)";
-  if (diagnosis.run.loaders.size() > 1) {
-    text += fmt::format("; {} more not shown", diagnosis.run.loaders.size() - 1);
-  }
   const Signals& signals = diagnosis.loader->signals;
   if (config.num_workers > 0) {
     text += fmt::format("; {}s busy {}, idle {}", config.sample_tasks ? "thread" : "worker",
@@ -93,6 +91,28 @@ std::string LoaderText(const Diagnosis& diagnosis) {
   return text;
 }
 
+std::vector<std::string> OtherLoaderTexts(const Diagnosis& diagnosis) {
+  constexpr std::size_t kShown = 4;
+  std::vector<std::string> texts;
+  const std::vector<LoaderRun>& loaders = diagnosis.run.loaders;
+  std::size_t of_process = 0;
+  for (std::size_t i = 1; i < loaders.size(); ++i) {
+    const LoaderRun& run = loaders[i];
+    if (run.config.consumer != loaders.front().config.consumer || ++of_process > kShown) continue;
+    std::string text = run.name.empty() ? "" : run.name + ": ";
+    text += CountedText(run.config.num_workers, run.config.sample_tasks ? "thread" : "worker");
+    if (run.config.batch_size > 0) text += fmt::format(", batch {}", run.config.batch_size);
+    text += fmt::format(", {}", fmt::format("{} batches", run.batches.size()));
+    if (run.epochs.size() > 1) text += fmt::format(" in {} epochs", run.epochs.size());
+    text += run.use == LoopUse::kInterleaved ? ", by turns with the first" : ", after the first";
+    text += fmt::format("; the loop waited {} of {} with it", DurationText(run.waited),
+                        DurationText(run.lasted));
+    texts.push_back(std::move(text));
+  }
+  if (of_process > kShown) texts.push_back(fmt::format("{} more", of_process - kShown));
+  return texts;
+}
+
 std::string PredictionText(const Prediction& prediction, std::string_view unit) {
   return fmt::format("{} {} ({}..{}), {:.2f}x over the whole run",
                      ShortNumber(prediction.rate.estimate), unit, ShortNumber(prediction.rate.low),
@@ -101,7 +121,8 @@ std::string PredictionText(const Prediction& prediction, std::string_view unit) 
 
 std::string SurenessText(const Diagnosis& diagnosis) {
   std::string text = fmt::format("confidence {}", PercentText(diagnosis.confidence));
-  const bool replayed = diagnosis.loader && diagnosis.loader->fetched >= 0.5;
+  const bool replayed = diagnosis.loader && diagnosis.loader->fetched >= 0.5 &&
+                        diagnosis.run.loader().use != LoopUse::kInterleaved;
   if (replayed && diagnosis.loader->replay.measured > 0) {
     text += fmt::format("; the simulation repeats the run with an error of {:+.1f} %",
                         100 * diagnosis.loader->replay.error());

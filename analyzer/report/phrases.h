@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/advice/not_checked.h"
 #include "analyzer/report/report.h"
@@ -25,6 +26,9 @@ namespace penstock::analyzer {
 }
 // Of rates: "samples/s", or "batches/s" where the samples of a batch are not known.
 [[nodiscard]] std::string_view RateUnit(const Diagnosis& diagnosis);
+// "val.py:90: 2 workers, batch 1, 400 batches, after the first; the loop waited 5.9 s of 6.2 s with
+// it": one of each other loader of the process.
+[[nodiscard]] std::vector<std::string> OtherLoaderTexts(const Diagnosis& diagnosis);
 // "412 samples/s (398..427), 6.4 batches/s, steady over 60 of 64 batches; whole run 389"
 [[nodiscard]] std::string ThroughputText(const Diagnosis& diagnosis);
 // "pytorch, 2 workers, prefetch 2, batch 64; workers busy 98 %, idle 1 %"; "" without a loader.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "analyzer/model/loop_use.h"
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/json_writer.h"
 #include "analyzer/report/memory_report.h"
@@ -30,7 +31,8 @@ void WriteThroughput(const Report& report, JsonWriter& json) {
 
 void WriteLoaderConfig(const LoaderRun& run, JsonWriter& json) {
   const LoaderConfig& config = run.config;
-  json.Field("kind", config.kind).Field("num_workers", config.num_workers);
+  json.Field("kind", config.kind).Field("made_at", run.name);
+  json.Field("num_workers", config.num_workers);
   json.Field("prefetch_factor", config.num_workers > 0 ? config.prefetch_factor : 0);
   json.Field("batch_size", config.batch_size).Field("pin_memory", config.pin_memory);
   json.Field("persistent_workers", config.persistent_workers);
@@ -57,6 +59,20 @@ void WriteLoaders(const Diagnosis& diagnosis, JsonWriter& json) {
   for (std::size_t i = 1; i < run.loaders.size(); ++i) {
     json.BeginObject();
     WriteLoaderConfig(run.loaders[i], json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("loaders").BeginArray();
+  for (const LoaderRun& loader : run.loaders) {
+    json.BeginObject();
+    WriteLoaderConfig(loader, json);
+    json.Field("use", loader.use == LoopUse::kInterleaved ? "interleaved"
+                      : loader.use == LoopUse::kInTurn    ? "in_turn"
+                                                          : "alone");
+    json.Field("waited_s", loader.waited).Field("lasted_s", loader.lasted);
+    const SteadyState steady = FindSteadyState(loader);
+    json.Field("samples_per_s", steady.rate.estimate);
+    json.Field("wait_fraction", std::clamp(WaitFraction(run, loader, steady), 0.0, 1.0));
     json.EndObject();
   }
   json.EndArray();

@@ -181,7 +181,11 @@ std::string ReportText(const Report& report, Colour colour) {
     text +=
         RowLabel("wait") + fmt::format("{} of the loop\n", PercentText(diagnosis.wait_fraction));
   }
-  text += Labelled("loader", LoaderText(diagnosis)) + GainsLine(diagnosis) + "\n";
+  text += Labelled("loader", LoaderText(diagnosis));
+  for (const std::string& other : OtherLoaderTexts(diagnosis)) {
+    text += Labelled("and", other);
+  }
+  text += GainsLine(diagnosis) + "\n";
   text += StageTableText(report, paint) + "\n";
   text += WorkerLines(diagnosis) + MemoryLines(diagnosis);
   text += GpuText(report);

@@ -67,6 +67,10 @@ constexpr std::array kPhrases = {
            "{0}：数据不足，需要加载器的批次，而其中没有看到"},
     Phrase{"not enough: needs a run of the loader, and this one was recorded with --fixed-batch{}",
            "数据不足：需要加载器正常工作的录制，而此次使用了 --fixed-batch，始终重复同一批次"},
+    Phrase{"not enough: needs loaders that are used one after the other{}",
+           "数据不足：需要依次使用的加载器，而此循环轮流从多个加载器取批次，模拟不支持；请用 "
+           "penstock sweep "
+           "测量其他设置"},
     Phrase{"not enough: needs 16 batches of one loader in a row, and has {}",
            "数据不足：需要同一加载器连续 16 个批次，现有 {0} 个"},
     Phrase{"not enough: needs threads that make whole samples; stages with threads of their own "

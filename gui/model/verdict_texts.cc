@@ -91,6 +91,10 @@ std::string Needs(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   if (diagnosis.run.loader().config.fixed_batch) {
     return "需要加载器正常工作的录制，而此次录制使用了 --fixed-batch，始终重复同一批次";
   }
+  if (diagnosis.run.loader().use == analyzer::LoopUse::kInterleaved) {
+    return "需要依次使用的加载器，而此循环轮流从多个加载器取批次，模拟不支持；请用 penstock sweep "
+           "测量其他设置";
+  }
   if (!loader.steady.steady) {
     return fmt::format("队列填满后需要 16 个批次，现有 {} 个，请再多录制 {} 个",
                        loader.steady.batches, 16 - loader.steady.batches);

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops that use several loaders: each is named by the line that made it, and one that the loop takes by turns with
+another gets no prediction."""
+import json
+
+import support
+from support import PYTHON, environment, program, record, require, run, target
+
+with open(target("structures.py"), encoding="utf-8") as FILE:
+    LINES = FILE.read().splitlines()
+
+
+def line_of(text):
+    """"structures.py:88" of the one line that holds `text`."""
+    found = [number for number, line in enumerate(LINES, 1) if text in line]
+    assert len(found) == 1, (text, found)
+    return f"structures.py:{found[0]}"
+
+
+class Structures(support.Case):
+    pictures = (1, ((16, 16),))
+
+    @classmethod
+    def setUpClass(cls):
+        require("penstock-record", "penstock")
+        super().setUpClass()
+
+    def report(self, kind):
+        self.trace = self.path(kind + ".penstock")
+        outcome = run(record(self.trace, [PYTHON, target("structures.py"), kind]), environment())
+        self.assertEnded(outcome)
+        self.rate = float(outcome.stdout.split()[0])
+        outcome = run([program("penstock"), "report", self.trace, "--json"])
+        self.assertEnded(outcome)
+        report = json.loads(outcome.stdout)
+        self.assertEqual(report["losses"]["dropped_events"], 0)
+        return report
+
+    def check_unpredicted(self, report):
+        self.assertIn("by turns", report["verdict"]["needs"])
+        self.assertEqual([], [finding["id"] for finding in report["findings"] if finding.get("predicted")])
+        outcome = run([program("penstock"), "whatif", self.trace, "--workers", "4"])
+        self.assertEnded(outcome, 4)
+        self.assertIn("by turns", outcome.stdout + outcome.stderr)
+        for loader in report["loaders"]:
+            self.assertEqual("interleaved", loader["use"])
+
+    def test_in_step(self):
+        report = self.report("in_step")
+        line = line_of("pair = [DataLoader")
+        self.assertEqual({line, line + " #2"}, {loader["made_at"] for loader in report["loaders"]})
+        self.check_unpredicted(report)
+        # The loop waits for both.
+        self.assertGreater(report["verdict"]["wait_fraction"], 0.5)
+        self.assertLess(abs(2 * report["throughput"]["samples_per_s"] / self.rate - 1), 0.35)
+
+    def test_nested(self):
+        report = self.report("nested")
+        self.assertEqual({line_of("in Derived("), line_of("inner = make(")},
+                         {loader["made_at"].replace(line_of("return DataLoader("), line_of("inner = make("))
+                          for loader in report["loaders"]})  # fmt: skip
+        self.check_unpredicted(report)
+
+    def test_validated(self):
+        report = self.report("validated")
+        self.assertEqual([line_of("train = make("), line_of("held_out = make(")],
+                         [loader["made_at"] for loader in report["loaders"]])  # fmt: skip
+        self.assertEqual(16, report["loader"]["batch_size"])
+        self.assertEqual(["in_turn", "in_turn"], [loader["use"] for loader in report["loaders"]])
+        self.assertEqual("", report["verdict"]["needs"])
+        # Validation between the epochs takes 1.2 s, training 3.9 s: counted to it, the whole run has 0.76 of the rate.
+        rates = report["throughput"]
+        self.assertGreater(rates["whole_run_samples_per_s"] / rates["samples_per_s"], 0.84)
+
+    def test_anew(self):
+        report = self.report("anew")
+        self.assertEqual([line_of("return DataLoader(")], [loader["made_at"] for loader in report["loaders"]])
+        self.assertEqual(4, report["loader"]["epochs"])
+        self.assertEqual("alone", report["loaders"][0]["use"])
+
+
+if __name__ == "__main__":
+    support.main()

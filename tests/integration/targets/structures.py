@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Training loops with several loaders: structures.py KIND. Samples are waits; says how many samples a second it made."""
+import sys
+import time
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Waits(Dataset):
+    def __init__(self, count, seconds):
+        self.count, self.seconds = count, seconds
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        time.sleep(self.seconds)
+        return torch.zeros(8)
+
+
+def make(dataset, batch):
+    return DataLoader(dataset, batch_size=batch, num_workers=1)
+
+
+class Derived(DataLoader):
+    def __init__(self, dataset):
+        super().__init__(dataset, batch_size=8, num_workers=1)
+
+
+def in_step():
+    pair = [DataLoader(Waits(320, 0.004), batch_size=8, num_workers=1) for _ in range(2)]
+    for _ in zip(*pair):
+        time.sleep(0.002)
+        yield 16
+
+
+def nested():
+    inner = make(Waits(32, 0.001), 8)
+    for _ in Derived(Waits(80, 0.001)):
+        yield 8
+        for _ in inner:
+            time.sleep(0.001)
+            yield 8
+
+
+def validated():
+    train = make(Waits(480, 0.004), 16)
+    held_out = make(Waits(60, 0.02), 1)
+    for _ in range(2):
+        for _ in train:
+            time.sleep(0.001)
+            yield 16
+        for _ in held_out:
+            time.sleep(0.001)
+            yield 1
+
+
+def anew():
+    for _ in range(4):
+        for _ in make(Waits(160, 0.001), 8):
+            time.sleep(0.001)
+            yield 8
+
+
+def main():
+    began, samples = time.monotonic(), 0
+    for count in {"in_step": in_step, "nested": nested, "validated": validated, "anew": anew}[sys.argv[1]]():
+        samples += count
+    print(samples / (time.monotonic() - began))
+
+
+if __name__ == "__main__":
+    main()
