@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs through apt what is missing, and only that: as root, or with sudo.
+# Installs through apt what is missing, and only that, on Debian 12 and later and on Ubuntu 24.04 and
+# later: as root, or with sudo. Elsewhere it names the packages.
 #
 #   scripts/deps.sh [build|run|test|wheel|all]...     (no group: all)
 #
@@ -14,23 +15,46 @@
 # 3 something could not be installed.
 set -euo pipefail
 
+# What this system is: ID and VERSION_ID as os-release(5) has them. Debian's unstable has no VERSION_ID.
+ID=debian VERSION_ID=
+# shellcheck disable=SC1090
+[[ ! -r ${PENSTOCK_OS_RELEASE:-/etc/os-release} ]] || . "${PENSTOCK_OS_RELEASE:-/etc/os-release}"
+readonly kSystem=$ID-$VERSION_ID
+
+# The tools of clang are of the release's own version; elsewhere of the one that has the plain name.
+case "$kSystem" in
+  debian-12) clang=-14 ;;
+  debian-13) clang=-19 ;;
+  ubuntu-24.04) clang=-18 ;;
+  *) clang= ;;
+esac
+readonly kClang=("clang$clang" "libclang-rt$clang-dev" "clang-tidy$clang")
+kJpeg=libjpeg62-turbo-dev
+[[ $ID != ubuntu ]] || kJpeg=libjpeg-turbo8-dev
+# The tree is formatted with clang-format 14, which Debian 13 no longer has.
+kFormat=()
+[[ $kSystem != debian-12 ]] || kFormat=(clang-format-14)
+
 readonly kBuild=(g++ cmake ninja-build help2man pkg-config libzstd-dev libfmt-dev libcli11-dev
-  libexpected-dev libsimdjson-dev libjpeg62-turbo-dev libhwy-dev liburing-dev libbenchmark-dev
+  libexpected-dev libsimdjson-dev "$kJpeg" libhwy-dev liburing-dev libbenchmark-dev
   libprotobuf-dev protobuf-compiler libsqlite3-dev zlib1g-dev libimgui-dev libstb-dev libglfw3-dev
-  libfreetype-dev libgl-dev
-  libegl-dev)
+  libfreetype-dev libgl-dev libegl-dev)
 # fonts-*, libegl1 and libgl1-mesa-dri: what the dashboard draws with where there is no GPU driver.
 readonly kRun=(python3 python3-torch python3-torchvision python3-opencv python3-pil python3-numpy
   fonts-dejavu-core fonts-droid-fallback libegl1 libgl1-mesa-dri)
-# clang-14 and libclang-rt-14-dev: libFuzzer. binutils: objdump, for the agent's symbol versions.
-readonly kTest=(libgtest-dev libgmock-dev clang-14 libclang-rt-14-dev
-  clang-format-14 clang-tidy-14 binutils ccache git strace python3-venv openmpi-bin iproute2
-  libturbojpeg0-dev libpng-dev libwebp-dev libopencv-dev libjemalloc2 musl-tools gdb xvfb xauth xdotool
+# clang and libclang-rt-dev: libFuzzer. binutils: objdump, for the agent's symbol versions.
+readonly kTest=(libgtest-dev libgmock-dev "${kClang[@]}" "${kFormat[@]}" binutils ccache git strace
+  python3-venv openmpi-bin iproute2 libturbojpeg0-dev libpng-dev libwebp-dev libopencv-dev libjemalloc2 musl-tools gdb xvfb xauth xdotool
   x11-utils python3-h5py python3-imageio python3-lmdb python3-skimage)
 
 # Headers that GLFW is compiled with, and what puts the sources of SQLite and libjpeg-turbo together.
 readonly kWheel=(binutils dpkg-dev make nasm tcl python3-venv libx11-dev libxrandr-dev libxi-dev
   libxcursor-dev libxinerama-dev libxkbcommon-dev libwayland-dev libwayland-bin wayland-protocols)
+# What kBuild is there, by name; none of it is tested there.
+readonly kFedora=(gcc-c++ cmake ninja-build help2man pkgconf-pkg-config libzstd-devel fmt-devel cli11-devel
+  expected-devel simdjson-devel libjpeg-turbo-devel highway-devel liburing-devel google-benchmark-devel
+  protobuf-devel protobuf-compiler sqlite-devel zlib-devel imgui-devel stb-devel glfw-devel freetype-devel
+  libglvnd-devel)
 
 usage() {
   echo "usage: scripts/deps.sh [build|run|test|wheel|all]..." >&2
@@ -56,7 +80,11 @@ for group in "$@"; do
 done
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-  fail "this is not a Debian system: install the equivalents of: ${wanted[*]}"
+  echo "deps: there is no apt here. Install, by the names of other systems:" >&2
+  ubuntu=" ${wanted[*]} "
+  echo "  Ubuntu: apt-get install${ubuntu/ libjpeg62-turbo-dev / libjpeg-turbo8-dev }" >&2
+  echo "  Fedora, to build: dnf install --skip-unavailable ${kFedora[*]}" >&2
+  exit 3
 fi
 
 # One call for all of them; dpkg-query complains about the names that it has never heard of.

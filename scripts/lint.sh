@@ -17,7 +17,7 @@ format=$(command -v clang-format-14 || true)
 status=0
 
 if [[ ${1:-} == --fix ]]; then
-  [[ -n $format ]] || { echo "lint: clang-format-14 is missing: scripts/deps.sh test" >&2; exit 3; }
+  [[ -n $format ]] || { echo "lint: clang-format-14 is missing; other versions format otherwise" >&2; exit 3; }
   git ls-files -z --cached --others --exclude-standard -- '*.cc' '*.c' '*.h' '*.cu' '*.cuh' |
     xargs -0 -r "$format" -i
 fi
@@ -28,7 +28,7 @@ fi
 if [[ -n $format ]]; then
   "$kPython" -B tests/lint/lint.py --clang-format "$format" || status=1
 else
-  echo "lint: clang-format-14 is missing: the formatting is not checked"
+  echo "lint: skipped: the formatting, for clang-format-14 is missing and other versions format otherwise"
 fi
 if command -v shellcheck >/dev/null; then
   shellcheck .ci/run scripts/*.sh || status=1

@@ -7,7 +7,7 @@ FILE: what `ctest --output-junit FILE` wrote. NAMES: a file with the names of th
 a line each; CMake before 3.29 writes no labels.
 
 Prints a line for each: the test, what of it, and why. Exit status 0; with --strict 1 if one was skipped
-that needs no GPU and nothing newer than this system has (the continuous integration calls it so).
+that needs no GPU, and nothing newer or older than this system has (the continuous integration calls it so).
 """
 import argparse
 import re
@@ -17,8 +17,12 @@ import xml.etree.ElementTree
 # Cases for later versions than Debian 12 has: scripts/test_wheels.sh runs them with current wheels.
 NEWER = ("this torch does not know __getitems__", "this torch keeps the order", "no torchvision.transforms.v2",
          "no albumentations")  # fmt: skip
+# What is checked on Debian 12 alone.
+OLDER = ("this system has no clang-format 14",)
 # Cases about a machine without a GPU, on one that has it.
 WITH_GPU = ("this machine has a GPU", "this machine may have a GPU")
+
+WORDS = {"gpu": " [needs a GPU]", "newer": " [needs newer wheels]", "older": " [checked on Debian 12]"}
 
 CASE = re.compile(r"^(?:(\w+) )?.*\.\.\. skipped (['\"])(.*)\2\s*$", re.MULTILINE)  # unittest, verbose
 COUNT = re.compile(r"^(?:OK|FAILED) \((?:.*, )?skipped=(\d+)", re.MULTILINE)
@@ -27,7 +31,7 @@ REASONS = (re.compile(r"^skipped: *(.*)$", re.MULTILINE),  # our own scripts
 
 
 def skipped(root, gpu_tests=frozenset()):
-    """Yields (test, reason, needed): `needed` is "gpu" or "newer" for a skip that is all right, else ""."""
+    """Yields (test, reason, needed): `needed` is "gpu", "newer" or "older" for a skip that is all right, else ""."""
     for test in root.iter("testcase"):
         name = test.get("name")
         output = test.findtext("system-out") or ""
@@ -37,7 +41,7 @@ def skipped(root, gpu_tests=frozenset()):
         if test.get("status") in ("notrun", "disabled"):
             found = next((one.group(1) for one in (reason.search(output) for reason in REASONS) if one), "")
             reason = found or ("; ".join(sorted({reason for _, reason in cases})) or test.get("status"))
-            yield name, reason, "gpu" if gpu else ""
+            yield name, reason, "gpu" if gpu else "older" if reason in OLDER else ""
             continue
         for case, reason in cases:
             needed = "gpu" if gpu or reason in WITH_GPU else "newer" if reason in NEWER else ""
@@ -59,7 +63,7 @@ def main():
             gpu_tests = frozenset(file.read().splitlines())
     for name, reason, needed in skipped(xml.etree.ElementTree.parse(options.file).getroot(), gpu_tests):
         bad += not needed
-        print("%s (%s)%s" % (name, reason, {"gpu": " [needs a GPU]", "newer": " [needs newer wheels]"}.get(needed, "")))
+        print("%s (%s)%s" % (name, reason, WORDS.get(needed, "")))
     return 1 if bad and options.strict else 0
 
 

@@ -52,7 +52,7 @@ class InFolder(unittest.TestCase):
 class DepsTest(InFolder):
     """Against a dpkg-query and an apt-get of our own: nothing is installed."""
 
-    def deps(self, *groups, installed="", apt_status=0):
+    def deps(self, *groups, installed="", apt_status=0, system="debian 12"):
         tools = {
             "dpkg-query": 'shift 3\nfor p in "$@"; do case " $INSTALLED " in *" $p "*) '
                           'echo "$p installed";; esac; done',
@@ -64,15 +64,17 @@ class DepsTest(InFolder):
             path = self.folder / name
             path.write_text("#!/bin/sh\n" + text + "\n")
             path.chmod(0o755)
+        release = self.folder / "os-release"
+        release.write_text('ID={}\nVERSION_ID="{}"\n'.format(*system.split(" ")))
         done = run(str(ROOT / "scripts/deps.sh"), *groups, INSTALLED=installed,
-                   PATH=f"{self.folder}:{os.environ['PATH']}")
+                   PENSTOCK_OS_RELEASE=str(release), PATH=f"{self.folder}:{os.environ['PATH']}")
         calls = self.folder / "calls"
         return done, calls.read_text().splitlines() if calls.exists() else []
 
     # All packages of the group but the last.
     BUILD, LAST = re.search(r"kBuild=\(([^)]*) (\S+)\)", (ROOT / "scripts/deps.sh").read_text(),
                             re.S).groups()
-    BUILD = " ".join(BUILD.split())
+    BUILD = " ".join(BUILD.split()).replace('"$kJpeg"', "libjpeg62-turbo-dev")
 
     def test_the_compiler_is_a_package_of_the_build(self):
         self.assertIn("g++", self.BUILD.split())
@@ -93,6 +95,36 @@ class DepsTest(InFolder):
         self.assertEqual(3, done.returncode)
         self.assertIn("E: no such thing", done.stderr)
         self.assertIn(f"could not install: {self.LAST}", done.stderr)
+
+    def installs(self, system, *groups):
+        done, calls = self.deps(*groups, system=system)
+        self.assertEqual(0, done.returncode, done.stderr)
+        return calls[-1].split(" --no-install-recommends ")[1].split()
+
+    def test_the_tools_of_clang_follow_the_release(self):
+        for system, version in (("debian 12", "-14"), ("debian 13", "-19"), ("ubuntu 24.04", "-18"), ("debian ", "")):
+            with self.subTest(system=system):
+                (self.folder / "calls").unlink(missing_ok=True)
+                clang = [name for name in self.installs(system, "test") if "clang" in name]
+                format_14 = ["clang-format-14"] if system == "debian 12" else []
+                self.assertEqual(sorted([f"clang{version}", f"clang-tidy{version}", f"libclang-rt{version}-dev",
+                                         *format_14]), sorted(clang))
+
+    def test_ubuntu_has_another_name_for_libjpeg(self):
+        self.assertIn("libjpeg62-turbo-dev", self.installs("debian 13", "build"))
+        (self.folder / "calls").unlink()
+        names = self.installs("ubuntu 24.04", "build")
+        self.assertEqual((True, False), ("libjpeg-turbo8-dev" in names, "libjpeg62-turbo-dev" in names))
+
+    def test_without_apt_it_names_the_packages_of_other_systems(self):
+        for tool in ("bash", "env", "sort", "tr"):
+            (self.folder / tool).symlink_to(shutil.which(tool))
+        done = run(str(ROOT / "scripts/deps.sh"), "build", PATH=str(self.folder))
+        self.assertEqual((3, ""), (done.returncode, done.stdout))
+        first, ubuntu, fedora = done.stderr.splitlines()
+        self.assertIn("no apt here", first)
+        self.assertRegex(ubuntu, r"^  Ubuntu: apt-get install g\+\+ .* libjpeg-turbo8-dev .* libegl-dev ?$")
+        self.assertRegex(fedora, r"^  Fedora, to build: dnf install --skip-unavailable gcc-c\+\+ .* libjpeg-turbo-devel ")
 
     def test_an_unknown_group_is_a_usage_error(self):
         done, calls = self.deps("everything")

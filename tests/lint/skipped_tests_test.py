@@ -36,6 +36,13 @@ class SkippedTests(unittest.TestCase):
                          self.run_(*cases, strict=True))  # fmt: skip
         self.assertEqual(0, self.run_(*cases)[0])
 
+    def test_the_format_is_checked_where_its_version_is(self):
+        self.assertEqual((0, ["lint.format.absent (this system has no clang-format 14) [checked on Debian 12]"]),
+                         self.run_(one_of("lint.format.absent", "skipped: this system has no clang-format 14", "notrun"),
+                                   strict=True))  # fmt: skip
+        self.assertEqual(1, self.run_(one_of("lint.format.absent", "skipped: clang-format-14 is missing", "notrun"),
+                                      strict=True)[0])  # fmt: skip
+
     def test_a_gpu_may_be_missing(self):
         self.assertEqual((0, ["GpuTest.Pixels (no driver) [needs a GPU]"]),
                          self.run_(one_of("GpuTest.Pixels", "g.cc:27: Skipped\nno driver\n", "notrun", "gpu"), strict=True))  # fmt: skip
