@@ -115,7 +115,7 @@ void BM_Fused(benchmark::State& state) {
     turn = (turn + 1) % 16;
     step.source.width = width - turn;
     step.source.height = height - turn;
-    const bool done = augmenter.Run(varied, photo.view(), whole, 1, out).has_value();
+    bool done = augmenter.Run(varied, photo.view(), whole, 1, out).has_value();
     benchmark::DoNotOptimize(done);
     benchmark::ClobberMemory();
   }
@@ -154,7 +154,7 @@ void Program(benchmark::State& state, const char* ops, ElementType type, Layout 
   }
   std::uint64_t sample = 0;
   for (auto _ : state) {
-    const bool done = run(augmenter, sample++, out);
+    bool done = run(augmenter, sample++, out);
     benchmark::DoNotOptimize(done);
     benchmark::ClobberMemory();
   }
@@ -190,7 +190,7 @@ void BM_Draw(benchmark::State& state) {
   const Augmenter augmenter(program);
   std::uint64_t sample = 0;
   for (auto _ : state) {
-    const AugmentPlan plan = augmenter.Draw({.width = 500, .height = 375}, {1, 0, sample++});
+    AugmentPlan plan = augmenter.Draw({.width = 500, .height = 375}, {1, 0, sample++});
     benchmark::DoNotOptimize(plan.region.width);
   }
 }

@@ -295,8 +295,7 @@ void Loader(benchmark::State& state, const Set& set, What what, const DecodeOpti
     }
     if (what != What::kHeader) {
       const Region all = {0, 0, info->width, info->height};
-      const auto got =
-          decoder.Decode(what == What::kRegion ? picture.regions[region] : all, kTarget);
+      auto got = decoder.Decode(what == What::kRegion ? picture.regions[region] : all, kTarget);
       if (!got) {
         state.SkipWithError(got.error().message.c_str());
         return;
