@@ -118,7 +118,7 @@ void App::DrawTopBar(Area area) {
     left = DrawTabs(right + ui_.Px(4)) + ui_.Px(10);
   } else {
     DrawText(list, ui_.strong,
-             {area.min.x + ui_.Px(46), area.min.y + (area.height() - ui_.strong->FontSize) / 2},
+             {area.min.x + ui_.Px(46), area.min.y + (area.height() - FontPixels(ui_.strong)) / 2},
              Ink(p.text), "Penstock");
   }
   ImGui::SetCursorScreenPos({x, y});
@@ -140,7 +140,7 @@ void App::DrawTopBar(Area area) {
   const bool sweep = workspace_.view == ViewId::kSweep && workspace_.sweep.file;
   const std::filesystem::path& shown = sweep ? workspace_.sweep.file->path : document.path;
   if ((sweep || document.open()) && right > left + ui_.Px(24)) {
-    const float text_y = area.min.y + (area.height() - ui_.small->FontSize) / 2;
+    const float text_y = area.min.y + (area.height() - FontPixels(ui_.small)) / 2;
     const std::string name = Elided(ui_.small, shown.filename().string(), right - left);
     DrawTextRight(list, ui_.small, right, text_y, Ink(p.dim), name);
     ImGui::SetCursorScreenPos({right - TextWidth(ui_.small, name), text_y});
@@ -165,7 +165,7 @@ float App::DrawWarnings(Area area) {
   const Palette& p = ui_.palette();
   std::string text;
   for (const std::string& line : lines) text += (text.empty() ? "" : "  ") + line;
-  const float height = ui_.body->FontSize + ui_.Px(14);
+  const float height = FontPixels(ui_.body) + ui_.Px(14);
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(area.min, {area.max.x, area.min.y + height}, Ink(p.bad, 0.16), ui_.Px(6));
   list->AddRect(area.min, {area.max.x, area.min.y + height}, Ink(p.bad, 0.6), ui_.Px(6));
@@ -185,7 +185,7 @@ void App::DrawLoading(Area area) {
   const std::string name =
       Elided(ui_.title, ui_.F(Text::kLoading, job_->path().filename().string()), width);
   DrawText(ImGui::GetWindowDrawList(), ui_.title, at, Ink(p.text), name);
-  const float y = at.y + ui_.title->FontSize + ui_.Px(14);
+  const float y = at.y + FontPixels(ui_.title) + ui_.Px(14);
   const float part = job_->progress();
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled({at.x, y}, {at.x + width, y + ui_.Px(8)}, Ink(p.raised), ui_.Px(4));

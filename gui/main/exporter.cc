@@ -127,7 +127,7 @@ void Notice::Draw(const Ui& ui) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   const float most = screen.x - ui.Px(80);
   const std::string shown = Elided(ui.body, text_, most);
-  const ImVec2 size{TextWidth(ui.body, shown) + ui.Px(32), ui.body->FontSize + ui.Px(20)};
+  const ImVec2 size{TextWidth(ui.body, shown) + ui.Px(32), FontPixels(ui.body) + ui.Px(20)};
   const ImVec2 at{(screen.x - size.x) / 2, screen.y - size.y - ui.Px(18)};
   const Rgb colour = failed_ ? p.bad : p.good;
   ImDrawList* list = ImGui::GetForegroundDrawList();

@@ -34,7 +34,8 @@ float DrawChip(const Ui& ui, const char* id, const Chip& chip, float right, Area
   list->AddRect(area.min, area.max, Ink(chip.colour, 0.8), height / 2);
   list->AddCircleFilled({area.min.x + ui.Px(12), area.min.y + height / 2}, ui.Px(4),
                         Ink(chip.colour));
-  DrawText(list, ui.small, {area.min.x + ui.Px(21), area.min.y + (height - ui.small->FontSize) / 2},
+  DrawText(list, ui.small,
+           {area.min.x + ui.Px(21), area.min.y + (height - FontPixels(ui.small)) / 2},
            Ink(ui.palette().text), chip.text);
   return area.min.x;
 }

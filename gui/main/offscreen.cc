@@ -117,8 +117,7 @@ Offscreen::~Offscreen() {
 }
 
 void Offscreen::RemakeFonts() {
-  ImGui_ImplOpenGL3_DestroyFontsTexture();
-  ImGui_ImplOpenGL3_CreateFontsTexture();
+  RemakeFontTexture();
 }
 
 void Offscreen::Frame(const std::function<void()>& draw) {

@@ -21,6 +21,7 @@
 #include "gui/main/offscreen.h"
 #include "gui/main/opengl.h"
 #include "gui/views/state_text.h"
+#include "gui/widgets/keys.h"
 
 namespace penstock::gui {
 namespace {
@@ -73,11 +74,8 @@ struct Imgui {
 };
 
 // A key, or the character that it wrote.
-struct KeyEvent {
-  int key = 0;
-  int scancode = 0;
-  int action = 0;
-  int mods = 0;
+struct Typed {
+  KeyEvent key;
   unsigned character = 0;
 };
 
@@ -85,8 +83,9 @@ struct KeyEvent {
 struct WindowState {
   App* app = nullptr;
   OpenGl gl;
-  std::deque<KeyEvent> keys;
-  int hold = 0;  // frames that keys wait for
+  std::deque<Typed> keys;
+  int hold = 0;       // frames that keys wait for
+  bool left = false;  // Dear ImGui has not taken all that it got
 };
 
 WindowState& StateOf(GLFWwindow* window) {
@@ -121,25 +120,26 @@ Image ReadBack(const OpenGl& gl, int width, int height) {
 }
 
 void OnKey(GLFWwindow* window, int key, int scancode, int action, int mods) {
-  StateOf(window).keys.push_back({key, scancode, action, mods, 0});
+  StateOf(window).keys.push_back({{key, scancode, action, mods}, 0});
 }
 
 void OnCharacter(GLFWwindow* window, unsigned character) {
-  StateOf(window).keys.push_back({0, 0, 0, 0, character});
+  StateOf(window).keys.push_back({{}, character});
 }
 
 [[nodiscard]] bool IsModifier(int key) {
   return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY_RIGHT_SUPER;
 }
 
-// Dear ImGui 1.86 looks at keys once a frame: one that goes down and up between two frames would be
-// lost, and one whose modifier is let go of in between would mean something else. So a frame sees
-// what comes up to the first key that goes down, and a key changes at most once in it; what comes
-// later waits for the next. Characters stay behind the keys that wrote them. A field that is to
-// have the keyboard has it some frames later: until then nothing is delivered, so that "/decode"
-// typed at once is a search for "decode".
+// Dear ImGui looks at keys once a frame: one that goes down and up between two frames would be lost
+// (until 1.87), and one whose modifier is let go of in between would mean something else. So a
+// frame sees what comes up to the first key that goes down, and a key changes at most once in it;
+// what comes later waits for the next. Characters stay behind the keys that wrote them. A field
+// that is to have the keyboard has it some frames later: until then nothing is delivered, so that
+// "/decode" typed at once is a search for "decode".
 void DeliverKeys(GLFWwindow* window) {
-  std::deque<KeyEvent>& keys = StateOf(window).keys;
+  if (StateOf(window).left) return;
+  std::deque<Typed>& keys = StateOf(window).keys;
   int& hold = StateOf(window).hold;
   if (StateOf(window).app->wants_keyboard() && !ImGui::GetIO().WantTextInput) hold = 3;
   const bool held = hold > 0;
@@ -147,17 +147,18 @@ void DeliverKeys(GLFWwindow* window) {
   std::set<int> changed;
   bool pressed = false;
   while (!keys.empty()) {
-    const KeyEvent event = keys.front();
+    const Typed typed = keys.front();
+    const KeyEvent& event = typed.key;
     // A key that is let go of is let go of: it would repeat.
-    if (held && (event.character != 0 || event.action != GLFW_RELEASE)) break;
-    if (event.character != 0) {
+    if (held && (typed.character != 0 || event.action != GLFW_RELEASE)) break;
+    if (typed.character != 0) {
       keys.pop_front();
-      ImGui_ImplGlfw_CharCallback(window, event.character);
+      ImGui_ImplGlfw_CharCallback(window, typed.character);
       continue;
     }
     if (pressed || !changed.insert(event.key).second) break;
     keys.pop_front();
-    ImGui_ImplGlfw_KeyCallback(window, event.key, event.scancode, event.action, event.mods);
+    SendKey(window, event);
     pressed = event.action != GLFW_RELEASE && !IsModifier(event.key);
     // A field that is left by it has the keyboard for one more frame.
     if (pressed && event.key == GLFW_KEY_ESCAPE) hold = 2;
@@ -167,13 +168,13 @@ void DeliverKeys(GLFWwindow* window) {
 void DrawFrame(GLFWwindow* window, App& app) {
   if (app.TakeStyleChange()) {
     app.RebuildStyle();
-    ImGui_ImplOpenGL3_DestroyFontsTexture();
-    ImGui_ImplOpenGL3_CreateFontsTexture();
+    RemakeFontTexture();
   }
   DeliverKeys(window);
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
   ImGui::NewFrame();
+  StateOf(window).left = EventsWait();
   app.Frame();
   ImGui::Render();
   int width = 0;
@@ -244,12 +245,10 @@ void Loop(GLFWwindow* window, App& app, StateFile& state) {
     DrawFrame(window, app);
     state.Write(app);
     loading = app.loading() || app.waiting();
-    const ImGuiIO& io = ImGui::GetIO();
     // Keys that are held move the view, and a caret blinks.
-    const bool held =
-        std::any_of(std::begin(io.KeysDown), std::end(io.KeysDown), [](bool down) { return down; });
-    if (held || !StateOf(window).keys.empty() || app.wants_keyboard() || ImGui::IsAnyMouseDown() ||
-        app.picture_pending() || app.workspace().animating()) {
+    if (AnyHeld() || StateOf(window).left || !StateOf(window).keys.empty() ||
+        app.wants_keyboard() || ImGui::IsAnyMouseDown() || app.picture_pending() ||
+        app.workspace().animating()) {
       frames = std::max(frames, 1);
     }
   }
@@ -315,7 +314,7 @@ Result<void> RunWindow(const Options& options, Settings* settings) {
   float screen_scale = 1;
   glfwGetWindowContentScale(window.get(), &screen_scale, nullptr);
   app.SetScreenScale(std::max(screen_scale, 1.0F));
-  WindowState state{&app, *gl, {}, 0};
+  WindowState state{&app, *gl, {}, 0, false};
   glfwSetWindowUserPointer(window.get(), &state);
   glfwSetWindowContentScaleCallback(window.get(), OnScale);
   glfwSetDropCallback(window.get(), OnDrop);

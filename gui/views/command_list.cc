@@ -71,7 +71,7 @@ void CommandList::Draw(const Ui& ui, const std::vector<Command>& commands) {
     const ImVec2 min = ImGui::GetItemRectMin();
     const ImVec2 max = ImGui::GetItemRectMax();
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const float y = min.y + (max.y - min.y - ui.body->FontSize) / 2;
+    const float y = min.y + (max.y - min.y - FontPixels(ui.body)) / 2;
     const float keys = TextWidth(ui.small, command.keys);
     DrawText(list, ui.body, {min.x + ui.Px(8), y}, Ink(p.text),
              Elided(ui.body, command.name, max.x - min.x - keys - ui.Px(30)));

@@ -19,7 +19,7 @@ void DrawFinding(const Ui& ui, const analyzer::Finding& finding, bool gone, floa
   const float badge = std::max(TextWidth(ui.small, ui.T(Text::kFindingGone)),
                                TextWidth(ui.small, ui.T(Text::kFindingNew))) +
                       ui.Px(12);
-  const float height = ui.small->FontSize + ui.Px(4);
+  const float height = FontPixels(ui.small) + ui.Px(4);
   list->AddRectFilled({at.x, at.y + ui.Px(1)}, {at.x + badge, at.y + ui.Px(1) + height},
                       Ink(colour, 0.18), ui.Px(4));
   DrawTextCentred(list, ui.small,
@@ -30,7 +30,7 @@ void DrawFinding(const Ui& ui, const analyzer::Finding& finding, bool gone, floa
   float y = at.y + ui.Px(1);
   for (const std::string& line : lines) {
     DrawText(list, ui.body, {at.x + badge + ui.Px(10), y}, Ink(gone ? p.dim : p.text), line);
-    y += ui.body->FontSize + ui.Px(3);
+    y += FontPixels(ui.body) + ui.Px(3);
   }
   ImGui::Dummy({width, std::max(y, at.y + height + ui.Px(3)) - at.y});
   Tip(ui, gone ? title : title + "\n" + text.action);
@@ -59,7 +59,7 @@ struct SettingLines {
 
   [[nodiscard]] float HeightIn(const Ui& ui) const {
     const std::size_t lines = std::max({name.size(), before.size(), after.size()});
-    return (ui.body->FontSize + ui.Px(2)) * static_cast<float>(lines);
+    return (FontPixels(ui.body) + ui.Px(2)) * static_cast<float>(lines);
   }
 };
 
@@ -74,16 +74,16 @@ void DrawLines(const Ui& ui, ImFont* font, ImVec2 at, Rgb colour,
                const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     DrawText(ImGui::GetWindowDrawList(), font, at, Ink(colour), line);
-    at.y += ui.body->FontSize + ui.Px(2);
+    at.y += FontPixels(ui.body) + ui.Px(2);
   }
 }
 
 }  // namespace
 
 float CompareSettingsHeight(const Ui& ui, const std::vector<SettingChange>& settings, float width) {
-  if (settings.empty()) return ui.body->FontSize + ui.Px(24);
+  if (settings.empty()) return FontPixels(ui.body) + ui.Px(24);
   const SettingColumns columns = ColumnsOf(ui, width);
-  float height = ui.small->FontSize + ui.Px(8);
+  float height = FontPixels(ui.small) + ui.Px(8);
   for (const SettingChange& setting : settings) {
     height += LinesOf(ui, setting, columns).HeightIn(ui) + ui.Px(7);
   }
@@ -104,7 +104,7 @@ void DrawCompareSettings(const Ui& ui, const std::vector<SettingChange>& setting
   const ImVec2 head = ImGui::GetCursorScreenPos();
   DrawText(list, ui.small, {head.x + columns.name, head.y}, Ink(p.dim), "A");
   DrawText(list, ui.small, {head.x + columns.name + columns.value, head.y}, Ink(p.dim), "B");
-  ImGui::Dummy({width, ui.small->FontSize + ui.Px(1)});
+  ImGui::Dummy({width, FontPixels(ui.small) + ui.Px(1)});
   for (const SettingChange& setting : settings) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const SettingLines lines = LinesOf(ui, setting, columns);

@@ -82,8 +82,8 @@ void DrawInterval(const Ui& ui, const analyzer::Change& change, double reach, Ar
       more ? fmt::format("×{:.3g}", ratio) : fmt::format("÷{:.3g}", 1 / ratio);
   const float width = TextWidth(ui.small, times);
   const float left = more ? base - ui.Px(5) - width : base + ui.Px(5);
-  const float top = y - ui.small->FontSize / 2;
-  list->AddRectFilled({left - ui.Px(2), top}, {left + width + ui.Px(2), top + ui.small->FontSize},
+  const float top = y - FontPixels(ui.small) / 2;
+  list->AddRectFilled({left - ui.Px(2), top}, {left + width + ui.Px(2), top + FontPixels(ui.small)},
                       Ink(p.panel));
   DrawText(list, ui.small, {left, top}, Ink(colour), times);
 }
@@ -94,7 +94,7 @@ void DrawRow(const Ui& ui, const analyzer::Change& change, double most, double r
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = change.significant ? ui.strong : ui.body;
   const Rgb ink = change.significant ? p.text : p.dim;
-  const float text = y + (pitch - ui.body->FontSize) / 2;
+  const float text = y + (pitch - FontPixels(ui.body)) / 2;
   const float mark = ui.Px(9);
   list->AddRectFilled({c.name, y + (pitch - mark) / 2}, {c.name + mark, y + (pitch + mark) / 2},
                       ui.Stage(StageOfChange(change.name)), ui.Px(2));
@@ -148,12 +148,12 @@ void DrawCompareStages(const Ui& ui, const CompareAnswer& answer, Area area) {
   for (const analyzer::Change& change : stages) {
     most = std::max({most, change.before, change.after});
   }
-  const float foot = ui.small->FontSize + ui.Px(6);
-  DrawText(ImGui::GetWindowDrawList(), ui.small, {area.min.x, area.max.y - ui.small->FontSize},
+  const float foot = FontPixels(ui.small) + ui.Px(6);
+  DrawText(ImGui::GetWindowDrawList(), ui.small, {area.min.x, area.max.y - FontPixels(ui.small)},
            Ink(p.dim), Elided(ui.small, ui.T(Text::kBeyondNoise), area.width()));
   area.max.y -= foot;
   DrawHeads(ui, ColumnsOf(ui, area), reach, area.min.y);
-  area.min.y += ui.small->FontSize + ui.Px(5);
+  area.min.y += FontPixels(ui.small) + ui.Px(5);
   const float least = ui.Px(21);
   const float pitch =
       std::clamp(area.height() / static_cast<float>(std::max<std::size_t>(stages.size(), 1)), least,

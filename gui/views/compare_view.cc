@@ -64,7 +64,7 @@ void DrawSide(const Ui& ui, const Document& document, const analyzer::SideFacts*
     line += (line.empty() ? "" : "  ·  ") + warnings.front();
     colour = p.bad;
   }
-  DrawText(list, ui.small, {x, area.min.y + ui.strong->FontSize + ui.Px(5)}, Ink(colour),
+  DrawText(list, ui.small, {x, area.min.y + FontPixels(ui.strong) + ui.Px(5)}, Ink(colour),
            Elided(ui.small, line, area.max.x - x));
   ImGui::SetCursorScreenPos(area.min);
   ImGui::PushID(b ? 1 : 0);
@@ -81,9 +81,9 @@ float DrawHead(const Ui& ui, Workspace& workspace, const CompareAnswer* answer,
   const auto lines = WrapText(ui.title, sentence.text, width);
   const auto whys =
       sentence.why.empty() ? std::vector<std::string>{} : WrapText(ui.body, sentence.why, width);
-  const float title = ui.title->FontSize + ui.Px(4);
-  const float body = ui.body->FontSize + ui.Px(4);
-  const float side = ui.strong->FontSize + ui.small->FontSize + ui.Px(8);
+  const float title = FontPixels(ui.title) + ui.Px(4);
+  const float body = FontPixels(ui.body) + ui.Px(4);
+  const float side = FontPixels(ui.strong) + FontPixels(ui.small) + ui.Px(8);
   const float height = ui.Px(34) + title * static_cast<float>(lines.size()) +
                        body * static_cast<float>(whys.size()) + side;
   const Area in = Panel(ui, {area.min, {area.max.x, area.min.y + height}});
@@ -127,13 +127,13 @@ void DrawPair(const Ui& ui, double before, double after, double most, const std:
     const float height = std::min(pitch - ui.Px(4), ui.Px(16));
     const float length =
         most > 0 ? static_cast<float>(std::clamp(value / most, 0.0, 1.0)) * room : 0.0F;
-    DrawText(list, ui.small, {area.min.x, y + (height - ui.small->FontSize) / 2}, Ink(p.dim),
+    DrawText(list, ui.small, {area.min.x, y + (height - FontPixels(ui.small)) / 2}, Ink(p.dim),
              row == 0 ? "A" : "B");
     const float x = area.min.x + ui.Px(16);
     list->AddRectFilled({x, y}, {x + room, y + height}, Ink(p.raised), ui.Px(3));
     list->AddRectFilled({x, y}, {x + std::max(length, ui.Px(1)), y + height},
                         Ink(SideColour(ui, row == 1)), ui.Px(3));
-    DrawText(list, ui.strong, {x + room + ui.Px(8), y + (height - ui.strong->FontSize) / 2},
+    DrawText(list, ui.strong, {x + room + ui.Px(8), y + (height - FontPixels(ui.strong)) / 2},
              Ink(p.text), words);
   };
   bar(0, before, text_a);
@@ -146,8 +146,8 @@ void DrawCard(const Ui& ui, Area area, const std::string& title, const std::stri
   const Area panel = Panel(ui, area);
   const Area in = Headed(ui, panel, Elided(ui.strong, title, panel.width()));
   DrawPair(ui, before, after, most, text_a, text_b,
-           {in.min, {in.max.x, in.max.y - ui.small->FontSize - ui.Px(4)}});
-  DrawText(ImGui::GetWindowDrawList(), ui.small, {in.min.x, in.max.y - ui.small->FontSize},
+           {in.min, {in.max.x, in.max.y - FontPixels(ui.small) - ui.Px(4)}});
+  DrawText(ImGui::GetWindowDrawList(), ui.small, {in.min.x, in.max.y - FontPixels(ui.small)},
            Ink(colour), Elided(ui.small, line, in.width()));
 }
 
@@ -186,18 +186,18 @@ void DrawCards(const Ui& ui, const analyzer::Comparison& comparison, Area area) 
            PercentText(wait.before), PercentText(wait.after));
   const Area in = Headed(ui, Panel(ui, card(2)), ui.T(Text::kBottleneckTitle));
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const float pitch = (in.height() - ui.small->FontSize - ui.Px(4)) / 2;
+  const float pitch = (in.height() - FontPixels(ui.small) - ui.Px(4)) / 2;
   float y = in.min.y;
   for (const bool b : {false, true}) {
     const analyzer::SideFacts& side = b ? comparison.after : comparison.before;
-    DrawText(list, ui.small, {in.min.x, y + (ui.strong->FontSize - ui.small->FontSize) / 2},
+    DrawText(list, ui.small, {in.min.x, y + (FontPixels(ui.strong) - FontPixels(ui.small)) / 2},
              Ink(p.dim), b ? "B" : "A");
     DrawText(list, ui.strong, {in.min.x + ui.Px(16), y}, Ink(p.text),
              ui.T(NameOf(side.bottleneck)));
     y += pitch;
   }
   const bool same = comparison.before.bottleneck == comparison.after.bottleneck;
-  DrawText(list, ui.small, {in.min.x, in.max.y - ui.small->FontSize}, Ink(p.dim),
+  DrawText(list, ui.small, {in.min.x, in.max.y - FontPixels(ui.small)}, Ink(p.dim),
            ui.T(same ? Text::kUnchanged : Text::kMoved));
 }
 
@@ -255,7 +255,7 @@ void DrawCompare(const Ui& ui, Workspace& workspace, Area area) {
                            ui.T(Text::kTimeOfASample)));
   const float x = area.min.x + left + gap;
   // Few settings differ as a rule: what they do not need is for the findings.
-  const float need = ui.strong->FontSize + ui.Px(30) +
+  const float need = FontPixels(ui.strong) + ui.Px(30) +
                      CompareSettingsHeight(ui, settings, area.max.x - x - ui.Px(28));
   const float middle = std::min(std::floor((area.min.y + area.max.y - gap) / 2), area.min.y + need);
   DrawCompareSettings(

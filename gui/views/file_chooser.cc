@@ -68,8 +68,7 @@ void FileChooser::DrawEntries(const Ui& ui, std::optional<fs::path>& chosen) {
     if (!entry.folder && !all_ && !LooksLikeTrace(entry.name)) continue;
     any = any || !entry.folder;
     ImGui::PushID(entry.name.c_str());
-    if (ImGui::Selectable("##entry", false, ImGuiSelectableFlags_DontClosePopups,
-                          {width, ui.Px(22)})) {
+    if (ImGui::Selectable("##entry", false, kStaysOpen, {width, ui.Px(22)})) {
       (entry.folder ? enter : chosen) = folder_ / entry.name;
     }
     ImDrawList* list = ImGui::GetWindowDrawList();

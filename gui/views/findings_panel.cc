@@ -30,7 +30,7 @@ Rgb ColourOf(const Palette& palette, Severity severity) {
 void DrawMark(const Ui& ui, ImVec2 at, Severity severity) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float r = ui.Px(6);
-  const ImVec2 centre{at.x + r, at.y + ui.body->FontSize / 2 + ui.Px(1)};
+  const ImVec2 centre{at.x + r, at.y + FontPixels(ui.body) / 2 + ui.Px(1)};
   const ImU32 colour = Ink(ColourOf(ui.palette(), severity));
   if (severity == Severity::kCritical) {
     list->AddNgonFilled(centre, r, colour, 8);

@@ -86,7 +86,7 @@ void DrawGpuCounters(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Ar
   if (counter.name.starts_with("nvml")) note += std::string("  ·  ") + ui.T(Text::kGpuNvmlNote);
   DrawText(ImGui::GetWindowDrawList(), ui.small, {inside.min.x, inside.min.y + ui.Px(2)},
            Ink(p.dim), Elided(ui.small, note, inside.width()));
-  inside.min.y += ui.small->FontSize + ui.Px(8);
+  inside.min.y += FontPixels(ui.small) + ui.Px(8);
   TimePlot plot;
   const Extent extent = workspace.gpu.model.key().extent();
   plot.from = extent.from();

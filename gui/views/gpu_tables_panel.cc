@@ -151,7 +151,7 @@ void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area
   if (gpu.copy_rows.empty()) {
     DrawText(ImGui::GetWindowDrawList(), ui.body, inside.min, Ink(p.dim),
              Elided(ui.body, ui.T(Text::kGpuNoCopies), inside.width()));
-    inside.min.y += ui.body->FontSize + ui.Px(12);
+    inside.min.y += FontPixels(ui.body) + ui.Px(12);
   } else {
     const float height = ui.Px(25) * static_cast<float>(gpu.copy_rows.size() + 1);
     DrawCopies(ui, gpu, {inside.min, {inside.max.x, inside.min.y + height}}, &chosen);

@@ -81,7 +81,7 @@ void DrawGpuTime(const Ui& ui, const GpuModel& gpu, Area area) {
     const float width = TextWidth(ui.small, text) + ui.Px(34);
     if (left + width > inside.max.x + ui.Px(18) && left > inside.min.x) {
       left = inside.min.x;
-      y += ui.small->FontSize + ui.Px(4);
+      y += FontPixels(ui.small) + ui.Px(4);
     }
     list->AddRectFilled({left, y + ui.Px(2)}, {left + ui.Px(10), y + ui.Px(12)},
                         ui.Stage(part.colour), ui.Px(2));

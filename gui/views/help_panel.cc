@@ -53,7 +53,8 @@ void DrawHelp(const Ui& ui, bool* open, Wheel* wheel) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   // In a low window lines come closer.
   const float room = (screen.y - ui.Px(118)) / static_cast<float>(kLines.size());
-  const float pitch = std::clamp(room, ui.body->FontSize + ui.Px(1), ui.body->FontSize + ui.Px(8));
+  const float pitch =
+      std::clamp(room, FontPixels(ui.body) + ui.Px(1), FontPixels(ui.body) + ui.Px(8));
   const ImVec2 size{std::min(ui.Px(640), screen.x - ui.Px(30)),
                     ui.Px(98) + pitch * static_cast<float>(kLines.size())};
   ImGui::SetNextWindowPos({(screen.x - size.x) / 2, std::max(0.0F, (screen.y - size.y) / 2)});

@@ -115,18 +115,18 @@ void DrawSizes(const Ui& ui, const IoModel& io, Area area) {
   if (sizes.reads.empty()) return;
   const std::string note = ui.F(Text::kIoSizesNote, SizeText(static_cast<double>(sizes.median)));
   DrawText(list, ui.small, area.min, Ink(p.dim), Elided(ui.small, note, area.width()));
-  area.min.y += ui.small->FontSize + ui.Px(4);
+  area.min.y += FontPixels(ui.small) + ui.Px(4);
   const auto whole = static_cast<double>(std::max<std::uint64_t>(io.reads, 1));
   double most = 1e-9;
   for (const std::uint64_t reads : sizes.reads) {
     most = std::max(most, static_cast<double>(reads) / whole);
   }
-  const float foot = ui.small->FontSize + ui.Px(8);
+  const float foot = FontPixels(ui.small) + ui.Px(8);
   const Area plot{{area.min.x + ui.Px(44), area.min.y + ui.Px(6)}, {area.max.x, area.max.y - foot}};
   for (const double share : RoundValues(0, most, 4)) {
     const float y = plot.max.y - static_cast<float>(share / most) * plot.height();
     list->AddLine({plot.min.x, y}, {plot.max.x, y}, Ink(p.line, 0.7));
-    DrawTextRight(list, ui.small, plot.min.x - ui.Px(6), y - ui.small->FontSize / 2, Ink(p.dim),
+    DrawTextRight(list, ui.small, plot.min.x - ui.Px(6), y - FontPixels(ui.small) / 2, Ink(p.dim),
                   PercentText(share));
   }
   const float width = plot.width() / static_cast<float>(sizes.reads.size());

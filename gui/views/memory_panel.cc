@@ -63,7 +63,7 @@ void DrawKinds(const Ui& ui, Workspace& workspace, const WorkersModel& model, Me
 // Lines above the curves; returns what is left for those.
 Area DrawLines(const Ui& ui, const std::vector<MemoryLine>& lines, Area area) {
   const Palette& p = ui.palette();
-  const float height = ui.small->FontSize + ui.Px(4);
+  const float height = FontPixels(ui.small) + ui.Px(4);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (area.height() < ui.Px(90) + height) break;
     const Rgb colour = lines[i].tone == MemoryTone::kBad    ? p.bad
@@ -73,7 +73,7 @@ Area DrawLines(const Ui& ui, const std::vector<MemoryLine>& lines, Area area) {
              Elided(ui.small, lines[i].text, area.width()));
     ImGui::SetCursorScreenPos(area.min);
     ImGui::PushID(static_cast<int>(i));
-    ImGui::InvisibleButton("##memoryline", {std::max(area.width(), 1.0F), ui.small->FontSize});
+    ImGui::InvisibleButton("##memoryline", {std::max(area.width(), 1.0F), FontPixels(ui.small)});
     Tip(ui, lines[i].text);
     ImGui::PopID();
     area.min.y += height;
@@ -125,7 +125,7 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
   if (samples < 4) {
     DrawText(ImGui::GetWindowDrawList(), ui.small, inside.min, Ink(p.warn),
              Elided(ui.small, ui.F(Text::kMemoryFewSamples, samples), inside.width()));
-    inside.min.y += ui.small->FontSize + ui.Px(6);
+    inside.min.y += FontPixels(ui.small) + ui.Px(6);
   }
   if (const auto at = DrawTimePlot(ui, "##memory", inside, plot)) workspace.ShowMoment(*at);
 }

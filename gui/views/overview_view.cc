@@ -56,7 +56,7 @@ float DrawVerdict(const Ui& ui, const Report& report, Area area) {
   const float pad = ui.Px(16);
   const float width = area.width() - 2 * pad - ui.Px(6);
   const auto lines = WrapText(ui.title, Typeset(VerdictText(report, ui.language)), width);
-  const float pitch = ui.title->FontSize + ui.Px(5);
+  const float pitch = FontPixels(ui.title) + ui.Px(5);
   std::string sure;
   if (report.diagnosis.loader) {
     sure = ui.F(Text::kConfidence, std::lround(100 * report.diagnosis.confidence));
@@ -65,7 +65,7 @@ float DrawVerdict(const Ui& ui, const Report& report, Area area) {
                  fmt::format("{:.1f}", 100 * std::abs(report.diagnosis.loader->replay.error())));
   }
   const float height = ui.Px(12) * 2 + pitch * static_cast<float>(lines.size()) +
-                       (sure.empty() ? 0 : ui.small->FontSize + ui.Px(3));
+                       (sure.empty() ? 0 : FontPixels(ui.small) + ui.Px(3));
   area.max.y = area.min.y + height;
   Panel(ui, area);
   list->AddRectFilled(area.min, {area.min.x + ui.Px(6), area.max.y}, Ink(colour), ui.Px(8),
@@ -96,16 +96,16 @@ void DrawCard(const Ui& ui, const Card& card, Area area) {
   float y = inside.min.y - ui.Px(2);
   DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim),
            Elided(ui.small, card.title, inside.width()));
-  y += ui.small->FontSize + ui.Px(3);
+  y += FontPixels(ui.small) + ui.Px(3);
   DrawText(list, ui.big, {inside.min.x, y}, Ink(card.colour), card.figure);
   const float after = inside.min.x + TextWidth(ui.big, card.figure) + ui.Px(6);
   const float room = inside.max.x - after;
   ImFont* font = TextWidth(ui.body, card.unit) <= room ? ui.body : ui.small;
   // A unit without room beside its figure stands below it.
   const bool beside = TextWidth(font, card.unit) <= room || card.meter >= 0;
-  DrawText(list, font, {after, y + ui.big->FontSize - font->FontSize - ui.Px(2)}, Ink(p.dim),
+  DrawText(list, font, {after, y + FontPixels(ui.big) - FontPixels(font) - ui.Px(2)}, Ink(p.dim),
            beside ? Elided(font, card.unit, room) : std::string());
-  y += ui.big->FontSize + ui.Px(4);
+  y += FontPixels(ui.big) + ui.Px(4);
   if (card.meter >= 0) {
     const float bar = ui.Px(5);
     const auto part = static_cast<float>(std::clamp(card.meter, 0.0, 1.0));
@@ -120,7 +120,7 @@ void DrawCard(const Ui& ui, const Card& card, Area area) {
   if (card.meter >= 0 && lines.size() > 1) lines = {Elided(ui.small, card.line, inside.width())};
   for (std::size_t i = 0; i < std::min<std::size_t>(lines.size(), 2); ++i) {
     DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim), lines[i]);
-    y += ui.small->FontSize + ui.Px(1);
+    y += FontPixels(ui.small) + ui.Px(1);
   }
 }
 
@@ -242,7 +242,7 @@ void DrawPanels(const Ui& ui, Workspace& workspace, Area area) {
   DrawRibbon(ui, analysis.ribbon, {{area.min.x, y}, {area.max.x, y + ribbon_height}});
   y += ribbon_height + gap;
 
-  const float footer = ui.small->FontSize + ui.Px(4);
+  const float footer = FontPixels(ui.small) + ui.Px(4);
   const float bottom = area.max.y - footer - ui.Px(4);
   const float left = std::floor((area.width() - gap) * 0.46F);
   DrawSuggestion(ui, workspace, {{area.min.x, y}, {area.min.x + left, bottom}});

@@ -20,7 +20,7 @@ float DrawFigures(const Ui& ui, std::span<const Figure> figures, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float gap = ui.Px(10);
-  const float height = ui.small->FontSize * 2 + ui.big->FontSize + ui.Px(34);
+  const float height = FontPixels(ui.small) * 2 + FontPixels(ui.big) + ui.Px(34);
   const auto count = static_cast<float>(figures.size());
   const float width = (area.width() - gap * (count - 1)) / std::max(count, 1.0F);
   float x = area.min.x;
@@ -28,13 +28,13 @@ float DrawFigures(const Ui& ui, std::span<const Figure> figures, Area area) {
     const Figure& figure = figures[i];
     const Area inside = Panel(ui, {{x, area.min.y}, {x + width, area.min.y + height}});
     DrawText(list, ui.small, inside.min, Ink(p.dim), Elided(ui.small, figure.name, inside.width()));
-    float y = inside.min.y + ui.small->FontSize + ui.Px(3);
+    float y = inside.min.y + FontPixels(ui.small) + ui.Px(3);
     // Words that are too long for figures' type are said smaller.
     const bool fits = TextWidth(ui.big, figure.value) <= inside.width();
     ImFont* font = fits ? ui.big : ui.strong;
-    DrawText(list, font, {inside.min.x, y + (ui.big->FontSize - font->FontSize) / 2},
+    DrawText(list, font, {inside.min.x, y + (FontPixels(ui.big) - FontPixels(font)) / 2},
              Ink(figure.colour), Elided(font, figure.value, inside.width()));
-    y += ui.big->FontSize + ui.Px(4);
+    y += FontPixels(ui.big) + ui.Px(4);
     DrawText(list, ui.small, {inside.min.x, y}, Ink(p.dim),
              Elided(ui.small, figure.line, inside.width()));
     ImGui::SetCursorScreenPos({x, area.min.y});
@@ -121,7 +121,7 @@ Wrapped CodeLines(const Ui& ui, const std::string& code, float width, std::size_
 }
 
 float HeightOf(const Ui& ui, const Wrapped& code) {
-  return (ui.mono->FontSize + ui.Px(3)) * static_cast<float>(code.lines.size()) + ui.Px(15);
+  return (FontPixels(ui.mono) + ui.Px(3)) * static_cast<float>(code.lines.size()) + ui.Px(15);
 }
 
 }  // namespace
@@ -142,7 +142,7 @@ void CodeBox(const Ui& ui, Workspace& workspace, const std::string& code, float 
   float y = at.y + ui.Px(9);
   for (const std::string& line : shown.lines) {
     DrawText(list, ui.mono, {at.x + ui.Px(10), y}, Ink(p.text), line);
-    y += ui.mono->FontSize + ui.Px(3);
+    y += FontPixels(ui.mono) + ui.Px(3);
   }
   ImGui::SetCursorScreenPos({at.x + width - CopyButtonWidth(ui) - ui.Px(4), at.y + ui.Px(4)});
   ImGui::PushID(code.c_str());

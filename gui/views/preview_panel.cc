@@ -38,7 +38,7 @@ void DrawProcesses(const Ui& ui, const Timeline& timeline, Area area) {
           return timeline.lanes[a].spans < timeline.lanes[b].spans;
         });
     const Lane& lane = timeline.lanes[*busiest];
-    DrawText(list, ui.small, {area.min.x, y + (row - ui.small->FontSize) / 2}, Ink(p.text),
+    DrawText(list, ui.small, {area.min.x, y + (row - FontPixels(ui.small)) / 2}, Ink(p.text),
              Elided(ui.small, GroupLabel(ui, group, ranks), ui.Px(142)));
     // What a sample is made of lies below samples and batches.
     const bool worker = group.kind == GroupKind::kWorker;
@@ -69,7 +69,7 @@ void DrawStageTimes(const Ui& ui, const Timeline& timeline, Area area) {
   float y = area.min.y;
   for (const StageSum& sum : sums) {
     if (y + row > area.max.y) break;
-    const float text = y + (row - ui.small->FontSize) / 2;
+    const float text = y + (row - FontPixels(ui.small)) / 2;
     DrawText(list, ui.small, {area.min.x, text}, Ink(p.text), WordOf(sum.stage, ui.language));
     const float width = static_cast<float>(sum.time) / static_cast<float>(most) * (right - left);
     list->AddRectFilled({left, y + ui.Px(4)}, {left + std::max(1.0F, width), y + row - ui.Px(4)},
@@ -94,8 +94,8 @@ void DrawPreview(const Ui& ui, const Workspace& workspace, std::string_view busy
   const std::string known =
       ui.F(Text::kPreviewOf, DurationText(static_cast<double>(timeline.length) * 1e-9),
            CountText(static_cast<double>(timeline.spans)), timeline.groups.size());
-  DrawText(list, ui.body, {inside.min.x, inside.min.y + ui.title->FontSize + ui.Px(8)}, Ink(p.dim),
-           Elided(ui.body, known, inside.width()));
+  DrawText(list, ui.body, {inside.min.x, inside.min.y + FontPixels(ui.title) + ui.Px(8)},
+           Ink(p.dim), Elided(ui.body, known, inside.width()));
   const float rest = area.max.y - area.min.y - head - 2 * gap;
   const float upper =
       std::min(rest * 0.55F, ui.Px(58) + ui.Px(26) * static_cast<float>(timeline.groups.size()));

@@ -27,7 +27,7 @@ float DrawRangeChip(const Ui& ui, Workspace& workspace, Area area) {
   list->AddRectFilled(chip.min, chip.max, Ink(p.accent, hovered ? 0.32 : 0.2), height / 2);
   list->AddRect(chip.min, chip.max, Ink(p.accent), height / 2, 0, ui.Px(1));
   DrawText(list, ui.strong,
-           {chip.min.x + ui.Px(12), chip.min.y + (height - ui.strong->FontSize) / 2}, Ink(p.text),
+           {chip.min.x + ui.Px(12), chip.min.y + (height - FontPixels(ui.strong)) / 2}, Ink(p.text),
            text);
   const ImVec2 middle{chip.max.x - cross / 2 - ui.Px(3), (chip.min.y + chip.max.y) / 2};
   const float r = ui.Px(3.5F);

@@ -84,7 +84,7 @@ void DrawRanksTable(const Ui& ui, const RanksModel& model, Area area) {
   const bool bad = model.verdict >= RankVerdict::kOneSlow;
   DrawText(ImGui::GetWindowDrawList(), ui.body, inside.min, Ink(bad ? p.bad : p.dim),
            Elided(ui.body, Sentence(ui, model), inside.width()));
-  inside.min.y += ui.body->FontSize + ui.Px(8);
+  inside.min.y += FontPixels(ui.body) + ui.Px(8);
   BeginArea("ranks", inside, false);
   if (ImGui::BeginTable(
           "table", static_cast<int>(kRankColumns.size()) + 2,

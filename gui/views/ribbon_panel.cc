@@ -35,12 +35,12 @@ void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x
   const float room = x1 - x0 - ui.Px(10);
   const Rgb ink = InkOn(colour);
   if (room > TextWidth(ui.small, name) && room > TextWidth(ui.small, time)) {
-    const float top = bar.y + (bar.height - 2 * ui.small->FontSize - ui.Px(1)) / 2;
+    const float top = bar.y + (bar.height - 2 * FontPixels(ui.small) - ui.Px(1)) / 2;
     DrawText(list, ui.small, {x0 + ui.Px(5), top}, Ink(ink), name);
-    DrawText(list, ui.small, {x0 + ui.Px(5), top + ui.small->FontSize + ui.Px(1)}, Ink(ink, 0.85),
+    DrawText(list, ui.small, {x0 + ui.Px(5), top + FontPixels(ui.small) + ui.Px(1)}, Ink(ink, 0.85),
              time);
   } else if (room > ui.Px(24)) {
-    DrawText(list, ui.small, {x0 + ui.Px(5), bar.y + (bar.height - ui.small->FontSize) / 2},
+    DrawText(list, ui.small, {x0 + ui.Px(5), bar.y + (bar.height - FontPixels(ui.small)) / 2},
              Ink(ink), Elided(ui.small, name, room));
   }
   if (part.bottleneck) {
@@ -49,7 +49,7 @@ void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x
     const std::string word = ui.T(Text::kBottleneck);
     const float width = TextWidth(ui.small, word);
     const float x = std::clamp((min.x + max.x - width) / 2, bar.left, bar.right - width);
-    DrawText(list, ui.small, {x, min.y - ui.small->FontSize - ui.Px(4)}, Ink(p.text), word);
+    DrawText(list, ui.small, {x, min.y - FontPixels(ui.small) - ui.Px(4)}, Ink(p.text), word);
   }
   ImGui::SetCursorScreenPos(min);
   ImGui::PushID(static_cast<int>(part.colour) + static_cast<int>(bar.y) * 64);
@@ -92,7 +92,7 @@ void DrawRibbon(const Ui& ui, const Ribbon& ribbon, Area area) {
                        const std::vector<RibbonPart>& parts) {
     bar.y = y;
     DrawText(list, ui.body, {inside.min.x, y + ui.Px(1)}, Ink(p.text), title);
-    DrawText(list, ui.small, {inside.min.x, y + ui.Px(1) + ui.body->FontSize + ui.Px(2)},
+    DrawText(list, ui.small, {inside.min.x, y + ui.Px(1) + FontPixels(ui.body) + ui.Px(2)},
              Ink(p.dim), Elided(ui.small, line, label - ui.Px(8)));
     DrawBar(ui, parts, bar, marked);
   };

@@ -18,7 +18,7 @@ using analyzer::PercentText;
 constexpr float kMarks = 3;  // rows of names above the plot
 
 float MarkPitch(const Ui& ui) {
-  return ui.small->FontSize + ui.Px(2);
+  return FontPixels(ui.small) + ui.Px(2);
 }
 
 // Where the bars stand.
@@ -118,7 +118,7 @@ void DrawHistogram(const Ui& ui, Workspace& workspace, const StageLine& line, Ar
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (line.histogram.bins.empty()) return;
-  const float foot = ui.small->FontSize + ui.Px(8);
+  const float foot = FontPixels(ui.small) + ui.Px(8);
   Frame frame;
   frame.plot = {{area.min.x + ui.Px(44), area.min.y + kMarks * MarkPitch(ui) + ui.Px(4)},
                 {area.max.x, area.max.y - foot}};
@@ -127,7 +127,7 @@ void DrawHistogram(const Ui& ui, Workspace& workspace, const StageLine& line, Ar
   for (const double share : RoundValues(0, frame.most, 4)) {
     const float y = frame.plot.max.y - static_cast<float>(share / frame.most) * frame.plot.height();
     list->AddLine({frame.plot.min.x, y}, {frame.plot.max.x, y}, Ink(p.line, 0.7));
-    DrawTextRight(list, ui.small, frame.plot.min.x - ui.Px(6), y - ui.small->FontSize / 2,
+    DrawTextRight(list, ui.small, frame.plot.min.x - ui.Px(6), y - FontPixels(ui.small) / 2,
                   Ink(p.dim), PercentText(share));
   }
   DrawBars(ui, workspace, line, frame);

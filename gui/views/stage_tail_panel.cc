@@ -117,7 +117,7 @@ void DrawTail(const Ui& ui, Workspace& workspace, const StageLine& line, Area ar
     right -= TextWidth(ui.small, shown) + ui.Px(10);
   }
   DrawText(list, ui.strong, area.min, Ink(p.text), Elided(ui.strong, title, right - area.min.x));
-  area.min.y += ui.strong->FontSize + ui.Px(8);
+  area.min.y += FontPixels(ui.strong) + ui.Px(8);
   if (tail == nullptr) {
     DrawText(list, ui.body, area.min, Ink(p.dim), ui.T(Text::kAnalysing));
     return;

@@ -106,7 +106,7 @@ void DrawRow(const Ui& ui, Workspace& workspace, const StageLine& line) {
       // A bar behind the figure: shares are compared at a glance.
       list->AddRectFilled(
           {cell.x, cell.y},
-          {cell.x + room * static_cast<float>(line.share), cell.y + ui.body->FontSize + ui.Px(2)},
+          {cell.x + room * static_cast<float>(line.share), cell.y + FontPixels(ui.body) + ui.Px(2)},
           ui.Stage(line.id.stage, line.is_part() ? 0.22 : 0.4), ui.Px(2));
     }
     CellRight(ui, CellText(line, column), line.is_part());
@@ -163,12 +163,12 @@ void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>
   const float gap = ui.Px(10);
   const float left = std::floor((area.width() - gap) * 0.63F);
   Area table = Panel(ui, {area.min, {area.min.x + left, area.max.y}});
-  table.max.y -= ui.small->FontSize + ui.Px(6);
+  table.max.y -= FontPixels(ui.small) + ui.Px(6);
   DrawTable(ui, workspace, lines, table);
   DrawText(ImGui::GetWindowDrawList(), ui.small, {table.min.x, table.max.y + ui.Px(6)}, Ink(p.dim),
            Elided(ui.small, ui.T(Text::kShareNote), table.width()));
   ImGui::SetCursorScreenPos({table.min.x, table.max.y + ui.Px(6)});
-  ImGui::InvisibleButton("##shares", {std::max(table.width(), 1.0F), ui.small->FontSize});
+  ImGui::InvisibleButton("##shares", {std::max(table.width(), 1.0F), FontPixels(ui.small)});
   Tip(ui, ShareTip(ui, lines));
   Area inside = Panel(ui, {{area.min.x + left + gap, area.min.y}, area.max});
   inside = Headed(ui, inside,

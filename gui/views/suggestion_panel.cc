@@ -41,7 +41,7 @@ void DrawRates(const Ui& ui, const Report& report, float width) {
   };
   const float height = ui.Px(16);
   const float pitch = ui.Px(24);
-  const float text = (height - ui.body->FontSize) / 2;
+  const float text = (height - FontPixels(ui.body)) / 2;
   DrawText(list, ui.body, {at.x, at.y + text}, Ink(p.dim), ui.T(Text::kNow));
   list->AddRectFilled({x(0), at.y}, {x(now), at.y + height}, Ink(Mix(p.dim, p.panel, 0.4)),
                       ui.Px(3));
@@ -70,7 +70,7 @@ void DrawChanges(const Ui& ui, const Report& report, float width) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImVec2 at = ImGui::GetCursorScreenPos();
   const float start = at.x;
-  const float height = ui.body->FontSize + ui.Px(10);
+  const float height = FontPixels(ui.body) + ui.Px(10);
   float bottom = at.y + height;
   for (const Change& change : ChangesOf(report)) {
     const bool truth = change.name == Text::kPersistent;
@@ -105,7 +105,7 @@ void DrawMoreGains(const Ui& ui, std::span<const analyzer::Gain> gains, ImVec2 h
                 Ink(ui.palette().dim), text);
   const float length = TextWidth(ui.small, text);
   ImGui::SetCursorScreenPos({right - length, heading.y});
-  ImGui::InvisibleButton("##moregains", {length, ui.strong->FontSize});
+  ImGui::InvisibleButton("##moregains", {length, FontPixels(ui.strong)});
   std::string tip;
   for (const analyzer::Gain& gain : gains) {
     tip +=
@@ -140,7 +140,7 @@ void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
   const float room = width - label - ui.Px(60);
   float y = at.y;
   // As many as there is room for: the first ones matter.
-  const std::size_t fit = RowsThatFit(bottom - at.y, pitch, ui.body->FontSize, gains.size());
+  const std::size_t fit = RowsThatFit(bottom - at.y, pitch, FontPixels(ui.body), gains.size());
   const std::span<const analyzer::Gain> all = gains;
   if (fit < gains.size()) DrawMoreGains(ui, all.subspan(fit), heading, width);
   for (const analyzer::Gain& gain : all.first(fit)) {

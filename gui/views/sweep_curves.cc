@@ -85,9 +85,10 @@ void DrawSweepCurves(const Ui& ui, const SweepViewState& state, Area area) {
     lines.push_back({curve.name, CurveColour(ui, curve.colour), {}, false});
   }
   if (scaled.curves.left_out > 0) {
-    DrawTextRight(ImGui::GetWindowDrawList(), ui.small, area.max.x, area.max.y - ui.small->FontSize,
-                  Ink(p.dim), ui.F(Text::kSweepMoreCurves, scaled.curves.left_out));
-    area.max.y -= ui.small->FontSize + ui.Px(4);
+    DrawTextRight(ImGui::GetWindowDrawList(), ui.small, area.max.x,
+                  area.max.y - FontPixels(ui.small), Ink(p.dim),
+                  ui.F(Text::kSweepMoreCurves, scaled.curves.left_out));
+    area.max.y -= FontPixels(ui.small) + ui.Px(4);
   }
   const PlotFrame frame = BeginPlot(ui, area, scaled.axes, lines);
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -137,7 +138,7 @@ void DrawSweepSteps(const Ui& ui, const SweepViewState& state, Area area) {
                                  ui.Px(20), ui.Px(34));
   for (const SweepCell& cell : sweep.cells) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float text = at.y + (pitch - ui.body->FontSize) / 2;
+    const float text = at.y + (pitch - FontPixels(ui.body)) / 2;
     const float x = at.x + names;
     DrawText(list, ui.body, {at.x, text}, Ink(cell.rate ? p.text : p.dim),
              Elided(ui.body, PlainText(cell.name, 48), names - ui.Px(10)));

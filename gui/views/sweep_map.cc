@@ -35,7 +35,7 @@ void DrawMark(const Ui& ui, Area box, Rgb colour, const char* word) {
   list->AddRect({box.min.x - 1, box.min.y - 1}, {box.max.x + 1, box.max.y + 1}, Ink(colour),
                 ui.Px(5), 0, width);
   const float text = TextWidth(ui.small, word) + ui.Px(10);
-  const float height = ui.small->FontSize + ui.Px(2);
+  const float height = FontPixels(ui.small) + ui.Px(2);
   if (text > box.width() || height * 2.2F > box.height()) return;
   const float x = (box.min.x + box.max.x - text) / 2;
   const float y = box.max.y - height - ui.Px(3);
@@ -47,8 +47,8 @@ void DrawFigure(const Ui& ui, const Sweep& sweep, const SweepCell& cell, Area bo
                 bool marked) {
   const std::string text = CellText(sweep, cell, SweepColumn::kRate, ui.language);
   ImFont* font = TextWidth(ui.strong, text) + ui.Px(6) <= box.width() ? ui.strong : ui.small;
-  if (TextWidth(font, text) + ui.Px(4) > box.width() || font->FontSize > box.height()) return;
-  const float word = ui.small->FontSize + ui.Px(2);
+  if (TextWidth(font, text) + ui.Px(4) > box.width() || FontPixels(font) > box.height()) return;
+  const float word = FontPixels(ui.small) + ui.Px(2);
   if (marked && word * 2.2F <= box.height()) box.max.y -= word;
   DrawTextCentred(ImGui::GetWindowDrawList(), font, box, Ink(InkOn(ground)), text);
 }
@@ -116,7 +116,7 @@ MapFrame DrawLabels(const Ui& ui, const Sweep& sweep, const SweepLook& look, con
     }
   }
   left = std::min(left + (down == nullptr ? 0 : ui.Px(10)), most);
-  const float line = ui.small->FontSize + ui.Px(4);
+  const float line = FontPixels(ui.small) + ui.Px(4);
   MapFrame frame;
   frame.cells = {{area.min.x + left, area.min.y + 2 * line}, area.max};
   frame.width = frame.cells.width() / static_cast<float>(map.columns);
@@ -137,11 +137,11 @@ MapFrame DrawLabels(const Ui& ui, const Sweep& sweep, const SweepLook& look, con
   last = -1e9F;
   for (std::size_t r = 0; down != nullptr && r < map.rows; ++r) {
     const float y =
-        frame.cells.min.y + frame.height * (static_cast<float>(r) + 0.5F) - ui.body->FontSize / 2;
+        frame.cells.min.y + frame.height * (static_cast<float>(r) + 0.5F) - FontPixels(ui.body) / 2;
     if (y < last) continue;
     DrawTextRight(list, ui.body, frame.cells.min.x - ui.Px(8), y, Ink(p.text),
                   Elided(ui.body, PlainText(down->values[r], 24), left - ui.Px(10)));
-    last = y + ui.body->FontSize;
+    last = y + FontPixels(ui.body);
   }
   return frame;
 }
@@ -181,7 +181,7 @@ std::optional<std::size_t> DrawSweepMap(const Ui& ui, SweepViewState& state, Are
   const Palette& p = ui.palette();
   const HeatMap map = MapOf(sweep, *state.grid, state.look);
   MoveByKeys(sweep, map, state);
-  const float foot = ui.small->FontSize + ui.Px(8);
+  const float foot = FontPixels(ui.small) + ui.Px(8);
   const MapFrame frame =
       DrawLabels(ui, sweep, state.look, map, {area.min, {area.max.x, area.max.y - foot}});
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -228,7 +228,7 @@ std::optional<std::size_t> DrawSweepMap(const Ui& ui, SweepViewState& state, Are
                     ui.Px(1.5F));
     }
   }
-  DrawScale(ui, map, {{area.min.x, area.max.y - ui.small->FontSize}, area.max});
+  DrawScale(ui, map, {{area.min.x, area.max.y - FontPixels(ui.small)}, area.max});
   if (hot) DrawCard(ui, sweep, sweep.cells[*hot]);
   return hot;
 }

@@ -55,7 +55,7 @@ void DrawMarkOf(const Ui& ui, const Sweep& sweep, std::size_t cell, ImVec2 at) {
   const bool best = sweep.best == cell;
   if (!best && sweep.suggested != cell) return;
   ImGui::GetWindowDrawList()->AddRectFilled({at.x - ui.Px(6), at.y},
-                                            {at.x - ui.Px(3), at.y + ui.body->FontSize},
+                                            {at.x - ui.Px(3), at.y + FontPixels(ui.body)},
                                             Ink(best ? p.good : p.warn), ui.Px(1));
 }
 
@@ -108,7 +108,7 @@ float DrawFact(const Ui& ui, Area area, float y, const std::string& name,
            Elided(ui.body, name, left - ui.Px(6)));
   DrawText(list, ui.body, {area.min.x + left, y}, Ink(ui.palette().text),
            Elided(ui.body, value, area.width() - left));
-  return y + ui.body->FontSize + ui.Px(4);
+  return y + FontPixels(ui.body) + ui.Px(4);
 }
 
 std::string RunsText(const SweepCell& cell) {
@@ -218,10 +218,10 @@ void DrawSweepCell(const Ui& ui, Workspace& workspace, std::size_t index, Area a
            Elided(ui.strong, DescribeCell(sweep, cell, ui.language), area.width() - side));
   DrawTextRight(list, ui.small, area.max.x, y + ui.Px(2),
                 Ink(sweep.best == index ? p.good : p.warn), mark);
-  y += ui.strong->FontSize + ui.Px(6);
+  y += FontPixels(ui.strong) + ui.Px(6);
   if (cell.rate) {
     DrawText(list, ui.big, {area.min.x, y}, Ink(p.text), RateText(cell.rate->median, ui.language));
-    y += ui.big->FontSize + ui.Px(6);
+    y += FontPixels(ui.big) + ui.Px(6);
   }
   const std::string code = SettingsLine(sweep, cell);
   const float ways = ImGui::GetFrameHeight();
@@ -230,7 +230,7 @@ void DrawSweepCell(const Ui& ui, Workspace& workspace, std::size_t index, Area a
   const float bottom = area.max.y - ways - ui.Px(8) - box;
   const auto fact = [&](Text name, const std::string& value) {
     if (value.empty() || value == "-") return;
-    if (y + ui.body->FontSize > bottom) return;
+    if (y + FontPixels(ui.body) > bottom) return;
     y = DrawFact(ui, area, y, ui.T(name), value);
   };
   const auto of = [&](SweepColumn column) { return CellText(sweep, cell, column, ui.language); };

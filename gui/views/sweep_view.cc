@@ -35,10 +35,10 @@ float DrawAnswer(const Ui& ui, const Sweep& sweep, Area area) {
   const auto lines = WrapText(ui.title, answer.sentence, width);
   const auto seconds =
       answer.second.empty() ? std::vector<std::string>{} : WrapText(ui.body, answer.second, width);
-  const float title = ui.title->FontSize + ui.Px(4);
-  const float body = ui.body->FontSize + ui.Px(4);
+  const float title = FontPixels(ui.title) + ui.Px(4);
+  const float body = FontPixels(ui.body) + ui.Px(4);
   const float height = ui.Px(24) + title * static_cast<float>(lines.size()) +
-                       body * static_cast<float>(seconds.size()) + ui.small->FontSize + ui.Px(2);
+                       body * static_cast<float>(seconds.size()) + FontPixels(ui.small) + ui.Px(2);
   const Area in = Panel(ui, {area.min, {area.max.x, area.min.y + height}});
   ImDrawList* list = ImGui::GetWindowDrawList();
   float y = in.min.y;
@@ -55,7 +55,7 @@ float DrawAnswer(const Ui& ui, const Sweep& sweep, Area area) {
   DrawText(list, ui.small, {in.min.x, y + ui.Px(2)}, Ink(p.dim),
            Elided(ui.small, note, in.width()));
   ImGui::SetCursorScreenPos({in.min.x, y});
-  ImGui::InvisibleButton("##note", {in.width(), ui.small->FontSize + ui.Px(4)});
+  ImGui::InvisibleButton("##note", {in.width(), FontPixels(ui.small) + ui.Px(4)});
   Tip(ui, sweep.path.string() + "\n" + note);
   return height;
 }

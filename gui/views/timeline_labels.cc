@@ -57,10 +57,10 @@ void DrawGroupLabel(const TimelineCanvas& canvas, const Row& row) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool folded = canvas.workspace.timeline.folded.contains(row.group);
-  const float y = canvas.Top(row) + (ui.Px(row.height - 2) - ui.strong->FontSize) / 2;
+  const float y = canvas.Top(row) + (ui.Px(row.height - 2) - FontPixels(ui.strong)) / 2;
   const float x = canvas.labels.min.x + ui.Px(6);
   // A triangle that points at what it unfolds.
-  const ImVec2 c{x + ui.Px(4), y + ui.strong->FontSize / 2 + ui.Px(0.5F)};
+  const ImVec2 c{x + ui.Px(4), y + FontPixels(ui.strong) / 2 + ui.Px(0.5F)};
   const float r = ui.Px(4);
   if (folded) {
     list->AddTriangleFilled({c.x - r * 0.6F, c.y - r}, {c.x - r * 0.6F, c.y + r}, {c.x + r, c.y},
@@ -89,7 +89,7 @@ void DrawRowLabel(const TimelineCanvas& canvas, const Row& row) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float left = canvas.labels.min.x + ui.Px(20);
   const float right = canvas.labels.max.x - ui.Px(8);
-  const float y = canvas.Top(row) + (ui.Px(row.height) - ui.small->FontSize) / 2;
+  const float y = canvas.Top(row) + (ui.Px(row.height) - FontPixels(ui.small)) / 2;
   DrawPin(canvas, row);
   const std::string owner = row.pinned ? OwnerOf(canvas, row) : "";
   if (row.kind == RowKind::kCounter) {

@@ -27,14 +27,13 @@ bool DrawMark(const Ui& ui, const std::string& flag, TimeRange range, bool* remo
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float width = ImGui::GetContentRegionAvail().x;
   const float height = ui.Px(24);
-  const bool chosen = ImGui::Selectable("##go", false, ImGuiSelectableFlags_AllowItemOverlap,
-                                        {width - ui.Px(26), height});
+  const bool chosen = ImGui::Selectable("##go", false, kMayBeCovered, {width - ui.Px(26), height});
   const ImVec2 at = ImGui::GetItemRectMin();
   const Area box{{at.x, at.y + ui.Px(4)}, {at.x + ui.Px(20), at.y + ui.Px(20)}};
   list->AddRectFilled(box.min, box.max, Ink(p.accent), ui.Px(3));
   DrawTextCentred(list, ui.small, box, Ink(InkOn(p.accent)), flag);
-  DrawText(list, ui.body, {at.x + ui.Px(28), at.y + (height - ui.body->FontSize) / 2}, Ink(p.text),
-           Elided(ui.body, RangeText(range), width - ui.Px(60)));
+  DrawText(list, ui.body, {at.x + ui.Px(28), at.y + (height - FontPixels(ui.body)) / 2},
+           Ink(p.text), Elided(ui.body, RangeText(range), width - ui.Px(60)));
   ImGui::SameLine(width - ui.Px(22));
   *remove = ImGui::SmallButton("×");
   return chosen;
@@ -92,7 +91,7 @@ void DrawMarks(const TimelineCanvas& canvas, Area area) {
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);
   DrawText(ImGui::GetWindowDrawList(), ui.strong, ImGui::GetCursorScreenPos(), Ink(p.text),
            ui.T(Text::kMarks));
-  ImGui::Dummy({1, ui.strong->FontSize + ui.Px(4)});
+  ImGui::Dummy({1, FontPixels(ui.strong) + ui.Px(4)});
   if (set == 0 && state.notes.empty()) {
     Paragraph(ui, ui.small, p.dim, ui.T(Text::kNoMarks), width - ui.Px(26));
   }

@@ -106,7 +106,7 @@ void DrawSelection(const TimelineCanvas& canvas) {
                  std::max(canvas.plot.max.x - width / 2, canvas.plot.min.x + width / 2));
   const float y = canvas.plot.min.y + ui.Px(4);
   const Area pill{{middle - width / 2, y},
-                  {middle + width / 2, y + ui.strong->FontSize + ui.Px(6)}};
+                  {middle + width / 2, y + FontPixels(ui.strong) + ui.Px(6)}};
   list->AddRectFilled(pill.min, pill.max, Ink(p.accent), ui.Px(5));
   DrawTextCentred(list, ui.strong, pill, Ink(InkOn(p.accent)), text);
 }

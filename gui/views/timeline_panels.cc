@@ -96,8 +96,8 @@ void DrawSpanCard(const TimelineCanvas& canvas, SpanRef span) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   DrawSwatch(ui, {at.x, at.y + ui.Px(2)}, canvas.timeline.stage(span));
   DrawText(list, ui.strong, {at.x + ui.Px(18), at.y}, Ink(p.text), title);
-  float y = at.y + ui.strong->FontSize + ui.Px(6);
-  const float pitch = ui.small->FontSize + ui.Px(4);
+  float y = at.y + FontPixels(ui.strong) + ui.Px(6);
+  const float pitch = FontPixels(ui.small) + ui.Px(4);
   for (const SpanFact& fact : facts) {
     DrawText(list, ui.small, {at.x, y}, Ink(p.dim), ui.T(fact.name));
     // Of a path the end says most.
@@ -141,10 +141,10 @@ void DrawSpanPanel(const TimelineCanvas& canvas, Area area) {
   const std::string note = NoteOf(ui, canvas.timeline.detail(span));
   DrawTextRight(list, ui.small, inside.max.x, inside.min.y, Ink(p.warn), note);
   // Facts in columns, the path across.
-  const float pitch = ui.small->FontSize + ui.body->FontSize + ui.Px(12);
+  const float pitch = FontPixels(ui.small) + FontPixels(ui.body) + ui.Px(12);
   const float column = ui.Px(150);
   float x = inside.min.x;
-  float y = inside.min.y + ui.strong->FontSize + ui.Px(12);
+  float y = inside.min.y + FontPixels(ui.strong) + ui.Px(12);
   for (const SpanFact& fact : FactsOf(canvas, span)) {
     const bool wide = fact.name == Text::kSpanFile;
     const float width = std::max(column, TextWidth(ui.body, fact.value) + ui.Px(24));
@@ -153,7 +153,7 @@ void DrawSpanPanel(const TimelineCanvas& canvas, Area area) {
       y += pitch;
     }
     DrawText(list, ui.small, {x, y}, Ink(p.dim), ui.T(fact.name));
-    DrawText(list, ui.body, {x, y + ui.small->FontSize + ui.Px(2)}, Ink(p.text),
+    DrawText(list, ui.body, {x, y + FontPixels(ui.small) + ui.Px(2)}, Ink(p.text),
              Elided(ui.body, fact.value, inside.max.x - x));
     x += width;
   }
@@ -174,7 +174,7 @@ void DrawSelectionPanel(const TimelineCanvas& canvas, Area area) {
       fmt::format("{} – {}", TimeText(range.from, resolution), TimeText(range.to, resolution)));
   const auto sums = Aggregate(canvas.timeline, range);
   BeginArea("selection",
-            {{inside.min.x, inside.min.y + ui.strong->FontSize + ui.Px(6)}, inside.max}, false);
+            {{inside.min.x, inside.min.y + FontPixels(ui.strong) + ui.Px(6)}, inside.max}, false);
   std::optional<traces::StageId> longest;
   if (ImGui::BeginTable(
           "sums", 6,

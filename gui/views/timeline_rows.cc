@@ -81,7 +81,7 @@ void DrawBoxLabels(const TimelineCanvas& canvas, const Row& row, const std::vect
   const Ui& ui = canvas.ui;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float pad = ui.Px(4);
-  const float y = canvas.Top(row) + (ui.Px(row.height) - 1 - ui.small->FontSize) / 2;
+  const float y = canvas.Top(row) + (ui.Px(row.height) - 1 - FontPixels(ui.small)) / 2;
   for (const Box& box : boxes) {
     if (box.span == Box::kMany || box.x1 - box.x0 < ui.Px(22)) continue;
     if (!canvas.workspace.timeline.Shows(box.stage)) continue;

@@ -139,7 +139,7 @@ void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, flo
     } else {
       list->AddRect(a, b, Ink(p.dim), ui.Px(2));
     }
-    DrawText(list, ui.small, {x + ui.Px(17), middle - ui.small->FontSize / 2},
+    DrawText(list, ui.small, {x + ui.Px(17), middle - FontPixels(ui.small) / 2},
              Ink(p.text, shown ? 1 : 0.45), name);
     x += width + ui.Px(6);
   }
@@ -169,7 +169,7 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
   const bool panel =
       (workspace.timeline.selection || workspace.timeline.span) && !workspace.timeline.panel_hidden;
   const float panel_height = panel ? std::clamp(area.height() * 0.26F, ui.Px(158), ui.Px(260))
-                                   : ui.small->FontSize + ui.Px(6);
+                                   : FontPixels(ui.small) + ui.Px(6);
   const Area rows{{area.min.x, top + map + ui.Px(6) + axis},
                   {area.max.x, area.max.y - panel_height}};
   const Area card{{area.min.x, top + map + ui.Px(6)}, rows.max};

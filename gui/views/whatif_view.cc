@@ -109,10 +109,10 @@ void Dot(const Ui& ui, const PlotFrame& frame, const Configuration& one, Rgb col
   // Beside the curve: what was recorded below it, what is chosen above.
   const float x = std::clamp(hollow ? at.x + ui.Px(10) : at.x - width / 2, frame.area.min.x,
                              frame.area.max.x - width);
-  const float y = hollow ? at.y + ui.Px(9) : at.y - ui.Px(11) - ui.small->FontSize;
+  const float y = hollow ? at.y + ui.Px(9) : at.y - ui.Px(11) - FontPixels(ui.small);
   DrawText(list, ui.small,
-           {x, std::clamp(y, frame.area.min.y, frame.area.max.y - ui.small->FontSize)}, Ink(colour),
-           name);
+           {x, std::clamp(y, frame.area.min.y, frame.area.max.y - FontPixels(ui.small))},
+           Ink(colour), name);
 }
 
 void DrawCurve(const Ui& ui, const WhatIfAnswer& answer, const WhatIf& recorded, Area area) {
@@ -160,8 +160,8 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
     const float x = area.min.x + kColumns[place] * area.width();
     const float column = (kColumns[place + 1] - kColumns[place]) * area.width();
     DrawText(list, ui.small, {x, area.min.y}, Ink(p.dim), name);
-    DrawText(list, ui.big, {x, area.min.y + ui.small->FontSize + ui.Px(2)}, Ink(colour), value);
-    DrawText(list, ui.small, {x, area.min.y + ui.small->FontSize + ui.big->FontSize + ui.Px(6)},
+    DrawText(list, ui.big, {x, area.min.y + FontPixels(ui.small) + ui.Px(2)}, Ink(colour), value);
+    DrawText(list, ui.small, {x, area.min.y + FontPixels(ui.small) + FontPixels(ui.big) + ui.Px(6)},
              Ink(p.dim), Elided(ui.small, line, column - ui.Px(8)));
   };
   const Rgb colour = predicted.speedup >= 1.02   ? p.good
@@ -189,7 +189,7 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
 void DrawAnswer(const Ui& ui, Workspace& workspace, const WhatIfAnswer& answer, Area area) {
   const Palette& p = ui.palette();
   const WhatIf recorded = Recorded(workspace.document.analysis->report.diagnosis);
-  const float figures = ui.small->FontSize * 2 + ui.big->FontSize + ui.Px(16);
+  const float figures = FontPixels(ui.small) * 2 + FontPixels(ui.big) + ui.Px(16);
   DrawFigures(ui, answer, {area.min, {area.max.x, area.min.y + figures}});
   std::vector<std::string> lines;
   for (const std::string& note : answer.notes) {
@@ -197,7 +197,7 @@ void DrawAnswer(const Ui& ui, Workspace& workspace, const WhatIfAnswer& answer, 
       lines.push_back(std::move(line));
     }
   }
-  const float pitch = ui.small->FontSize + ui.Px(3);
+  const float pitch = FontPixels(ui.small) + ui.Px(3);
   const float notes = lines.empty() ? 0 : pitch * static_cast<float>(lines.size()) + ui.Px(4);
   const float code =
       answer.code.empty() ? 0 : CodeBoxHeight(ui, answer.code, area.width()) + ui.Px(10);
@@ -205,7 +205,7 @@ void DrawAnswer(const Ui& ui, Workspace& workspace, const WhatIfAnswer& answer, 
   DrawText(ImGui::GetWindowDrawList(), ui.strong, {area.min.x, area.min.y + figures + ui.Px(6)},
            Ink(p.text), ui.T(Text::kRateOverWorkers));
   DrawCurve(ui, answer, recorded,
-            {{area.min.x, area.min.y + figures + ui.Px(6) + ui.strong->FontSize + ui.Px(8)},
+            {{area.min.x, area.min.y + figures + ui.Px(6) + FontPixels(ui.strong) + ui.Px(8)},
              {area.max.x, bottom - ui.Px(10)}});
   float y = bottom;
   if (!answer.code.empty()) {

@@ -150,7 +150,7 @@ void DrawWorkersTable(const Ui& ui, Workspace& workspace, const WorkersModel& mo
   }
   DrawLegend(ui, panel);
   DrawSentence(ui, model, inside);
-  if (model.slowest > 0) inside.min.y += ui.body->FontSize + ui.Px(8);
+  if (model.slowest > 0) inside.min.y += FontPixels(ui.body) + ui.Px(8);
   BeginArea("workers", inside, false);
   if (ImGui::BeginTable(
           "table", static_cast<int>(kWorkerColumns.size()) + 2,

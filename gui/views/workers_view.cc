@@ -32,9 +32,9 @@ void DrawReady(const Ui& ui, Workspace& workspace, Area area) {
   DrawText(ImGui::GetWindowDrawList(), ui.small, area.min, Ink(ui.palette().dim),
            Elided(ui.small, ui.T(Text::kReadyNote), area.width()));
   ImGui::SetCursorScreenPos(area.min);
-  ImGui::InvisibleButton("##readynote", {std::max(area.width(), 1.0F), ui.small->FontSize});
+  ImGui::InvisibleButton("##readynote", {std::max(area.width(), 1.0F), FontPixels(ui.small)});
   Tip(ui, ui.T(Text::kReadyNote));
-  area.min.y += ui.small->FontSize + ui.Px(4);
+  area.min.y += FontPixels(ui.small) + ui.Px(4);
   PlotLine line{"", StageColour(StageId::kRead, ui.theme), {}, true};
   PlotBand band{line.colour, {}, {}, {}, true};
   double most = std::max(1, queue.most);

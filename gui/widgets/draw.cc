@@ -58,7 +58,8 @@ std::string_view Bare(std::string_view text) {
 }  // namespace
 
 float TextWidth(ImFont* font, std::string_view text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.data(), text.data() + text.size()).x;
+  return font->CalcTextSizeA(FontPixels(font), FLT_MAX, 0, text.data(), text.data() + text.size())
+      .x;
 }
 
 std::vector<std::string> WrapText(ImFont* font, std::string_view text, float width) {
@@ -110,7 +111,7 @@ std::string Elided(ImFont* font, std::string_view text, float width) {
 }
 
 void DrawText(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 colour, std::string_view text) {
-  list->AddText(font, font->FontSize, {std::floor(at.x), std::floor(at.y)}, colour, text.data(),
+  list->AddText(font, FontPixels(font), {std::floor(at.x), std::floor(at.y)}, colour, text.data(),
                 text.data() + text.size());
 }
 
@@ -122,9 +123,10 @@ void DrawTextRight(ImDrawList* list, ImFont* font, float right, float y, ImU32 c
 void DrawTextCentred(ImDrawList* list, ImFont* font, Area area, ImU32 colour,
                      std::string_view text) {
   const float width = TextWidth(font, text);
-  DrawText(list, font,
-           {(area.min.x + area.max.x - width) / 2, (area.min.y + area.max.y - font->FontSize) / 2},
-           colour, text);
+  DrawText(
+      list, font,
+      {(area.min.x + area.max.x - width) / 2, (area.min.y + area.max.y - FontPixels(font)) / 2},
+      colour, text);
 }
 
 Area Panel(const Ui& ui, Area area) {
@@ -137,13 +139,13 @@ Area Panel(const Ui& ui, Area area) {
 
 Area Headed(const Ui& ui, Area inside, std::string_view title) {
   DrawText(ImGui::GetWindowDrawList(), ui.strong, inside.min, Ink(ui.palette().text), title);
-  inside.min.y += ui.strong->FontSize + ui.Px(8);
+  inside.min.y += FontPixels(ui.strong) + ui.Px(8);
   return inside;
 }
 
 float Paragraph(const Ui& ui, ImFont* font, Rgb colour, std::string_view text, float width) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float pitch = font->FontSize + ui.Px(4);
+  const float pitch = FontPixels(font) + ui.Px(4);
   const std::vector<std::string> lines = WrapText(font, text, width);
   float y = at.y;
   for (const std::string& line : lines) {

@@ -8,10 +8,7 @@ EarlyFonts::EarlyFonts(float scale, Language language) {
   made_.language = language;
   thread_ = std::jthread([this] {
     FillAtlas(atlas_, made_, "", Glyphs::kNeeded);
-    unsigned char* pixels = nullptr;
-    int width = 0;
-    int height = 0;
-    atlas_.GetTexDataAsRGBA32(&pixels, &width, &height);  // as the renderer will ask for it
+    BuildAtlas(atlas_);
   });
 }
 

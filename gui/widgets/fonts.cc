@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <imgui_freetype.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -64,6 +62,7 @@ const char* FirstOf(const std::array<const char*, N>& paths) {
   return nullptr;
 }
 
+// Empty where characters are made when they are drawn.
 struct Ranges {
   ImVector<ImWchar> latin;
   ImVector<ImWchar> chinese;
@@ -71,6 +70,7 @@ struct Ranges {
 
 // What the window says, what the trace says, and what is said about it.
 Ranges CollectGlyphs(ImFontAtlas& atlas, std::string_view extra, Language language, bool common) {
+  if constexpr (kDynamicFonts) return {};
   ImFontGlyphRangesBuilder builder;
   builder.AddRanges(atlas.GetGlyphRangesDefault());
   for (int t = 0; t < static_cast<int>(Text::kTextCount); ++t) {
@@ -122,8 +122,7 @@ void LoadFonts(Ui& ui, std::string_view extra, Glyphs which) {
 
 void FillAtlas(ImFontAtlas& atlas, Ui& ui, std::string_view extra, Glyphs which) {
   atlas.Clear();
-  atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
-  atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
+  UseFreeType(atlas);
   // Ranges must outlive the build.
   static Ranges glyphs;
   glyphs = CollectGlyphs(atlas, extra, ui.language,
@@ -157,7 +156,7 @@ void FillAtlas(ImFontAtlas& atlas, Ui& ui, std::string_view extra, Glyphs which)
   ui.title = add(regular, 19, everywhere);
   ui.big = add(bold, 26, everywhere);
   ui.mono = add(mono, 13.5F, everywhere);
-  atlas.Build();
+  BuildAtlas(atlas);
 }
 
 }  // namespace penstock::gui

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keyboard. Dear ImGui 1.86 counts keys as GLFW does; only this file knows.
+// The keyboard. Keys are numbered as GLFW numbers them, and so does Dear ImGui 1.86; later versions
+// have numbers of their own and take keys through a queue.
 #pragma once
 
 #include <GLFW/glfw3.h>
@@ -54,14 +55,26 @@ enum class Key : int {
 }
 
 // Pressed now, or repeated while held. Letters are for nobody else while text is typed.
-[[nodiscard]] inline bool Pressed(Key key, bool repeat = false) {
-  return ImGui::IsKeyPressed(static_cast<int>(key), repeat);
-}
-[[nodiscard]] inline bool Held(Key key) {
-  return ImGui::IsKeyDown(static_cast<int>(key));
-}
+[[nodiscard]] bool Pressed(Key key, bool repeat = false);
+[[nodiscard]] bool Held(Key key);
+[[nodiscard]] bool AnyHeld();
 [[nodiscard]] inline bool Typing() {
   return ImGui::GetIO().WantTextInput;
 }
+
+// What GLFW's callback for keys got. It may come later than it happened: the modifiers are those of
+// the event, not those of now. `window` is null in tests.
+struct KeyEvent {
+  int key = 0;
+  int scancode = 0;
+  int action = 0;
+  int mods = 0;
+};
+void SendKey(GLFWwindow* window, const KeyEvent& event);
+// For a context without a window: which of SendKey()'s keys mean something to a field of text.
+void KnowKeys();
+// Asked after NewFrame(): whether it has left events to the next, which is then to be drawn at
+// once.
+[[nodiscard]] bool EventsWait();
 
 }  // namespace penstock::gui

@@ -65,17 +65,17 @@ PlotFrame BeginPlot(const Ui& ui, Area area, const PlotAxes& axes,
   for (const double y : y_values) side = std::max(side, TextWidth(ui.small, axes.y_text(y)));
   const bool legend = std::any_of(lines.begin(), lines.end(),
                                   [](const PlotLine& line) { return !line.name.empty(); });
-  const float head = legend ? ui.small->FontSize + ui.Px(10) : ui.Px(6);
+  const float head = legend ? FontPixels(ui.small) + ui.Px(10) : ui.Px(6);
   // The name of the axis has a row of its own: beside the ticks it would take the last one's place.
-  const float title = axes.x_title.empty() ? 0 : ui.small->FontSize + ui.Px(2);
-  const float foot = ui.small->FontSize + ui.Px(7) + title;
+  const float title = axes.x_title.empty() ? 0 : FontPixels(ui.small) + ui.Px(2);
+  const float foot = FontPixels(ui.small) + ui.Px(7) + title;
   PlotFrame frame{{{area.min.x + side + ui.Px(8), area.min.y + head},
                    {area.max.x - ui.Px(4), area.max.y - foot}},
                   axes};
   const Area& in = frame.area;
   for (const double y : y_values) {
     list->AddLine({in.min.x, frame.Y(y)}, {in.max.x, frame.Y(y)}, Ink(p.line, 0.8));
-    DrawTextRight(list, ui.small, in.min.x - ui.Px(7), frame.Y(y) - ui.small->FontSize / 2,
+    DrawTextRight(list, ui.small, in.min.x - ui.Px(7), frame.Y(y) - FontPixels(ui.small) / 2,
                   Ink(p.dim), axes.y_text(y));
   }
   for (const XTick& tick : XTicksOf(ui, frame, area)) {
@@ -100,7 +100,7 @@ PlotFrame BeginPlot(const Ui& ui, Area area, const PlotAxes& axes,
       break;
     }
     --left;
-    const float y = area.min.y + ui.small->FontSize / 2 + ui.Px(1);
+    const float y = area.min.y + FontPixels(ui.small) / 2 + ui.Px(1);
     list->AddRectFilled({x, y - ui.Px(1.5F)}, {x + ui.Px(14), y + ui.Px(1.5F)}, Ink(line.colour));
     DrawText(list, ui.small, {x + ui.Px(19), area.min.y}, Ink(p.text), line.name);
     x += width;

@@ -109,8 +109,8 @@ void DrawCard(const Ui& ui, const TimePlot& plot, double at) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   ImDrawList* list = ImGui::GetWindowDrawList();
   DrawText(list, ui.strong, from, Ink(p.text), head);
-  float y = from.y + ui.strong->FontSize + ui.Px(6);
-  const float pitch = ui.body->FontSize + ui.Px(4);
+  float y = from.y + FontPixels(ui.strong) + ui.Px(6);
+  const float pitch = FontPixels(ui.body) + ui.Px(4);
   for (const Entry& entry : entries) {
     list->AddRectFilled({from.x, y + ui.Px(3)}, {from.x + ui.Px(10), y + ui.Px(13)},
                         Ink(entry.line->colour), ui.Px(2));

@@ -72,9 +72,10 @@ void ApplyTheme(const Ui& ui) {
   c[ImGuiCol_TableRowBg] = Tint(p.panel, 0);
   c[ImGuiCol_TableRowBgAlt] = Tint(p.raised, 0.35);
   c[ImGuiCol_TextSelectedBg] = Tint(p.accent, 0.35);
-  c[ImGuiCol_NavHighlight] = Tint(p.accent);
+  c[kKeyboardFrame] = Tint(p.accent);
   c[ImGuiCol_ModalWindowDimBg] = Tint({0, 0, 0}, ui.theme == Theme::kDark ? 0.55 : 0.3);
   c[ImGuiCol_PlotHistogram] = Tint(p.accent);
+  ColourLikeText(style);
   ImGui::GetStyle() = style;
 }
 

@@ -11,6 +11,7 @@
 
 #include "gui/model/palette.h"
 #include "gui/model/texts.h"
+#include "gui/widgets/imgui_versions.h"
 
 namespace penstock::gui {
 

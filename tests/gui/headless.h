@@ -31,17 +31,12 @@ class Headless {
   Headless& operator=(const Headless&) = delete;
 
   void Frame() {
-    if (app_->TakeStyleChange()) {
-      app_->RebuildStyle();
-      unsigned char* pixels = nullptr;
-      int width = 0;
-      int height = 0;
-      ImGui::GetIO().Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
-      ImGui::GetIO().Fonts->SetTexID(reinterpret_cast<ImTextureID>(this));
-    }
+    if (app_->TakeStyleChange()) app_->RebuildStyle();
+    PretendToRender();
     ImGui::NewFrame();
     app_->Frame();
     ImGui::Render();
+    PretendToRender();
   }
 
   [[nodiscard]] App& app() { return *app_; }

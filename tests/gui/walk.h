@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "gui/main/app.h"
+#include "gui/widgets/keys.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/gui/headless.h"
 #include "tests/gui/panels_support.h"
@@ -25,10 +26,7 @@ class Walk : public ::testing::Test {
  protected:
   void SetUp() override {
     window_ = std::make_unique<Headless>(1280.0F, 720.0F);
-    ImGuiIO& io = ImGui::GetIO();
-    // Key numbers as GLFW's backend would set them.
-    io.KeyMap[ImGuiKey_Enter] = GLFW_KEY_ENTER;
-    io.KeyMap[ImGuiKey_Escape] = GLFW_KEY_ESCAPE;
+    KnowKeys();
     app_ = &window_->app();
   }
   void TearDown() override { window_.reset(); }
@@ -54,17 +52,24 @@ class Walk : public ::testing::Test {
   }
 
   void Press(int key, bool ctrl = false, bool alt = false, bool shift = false) {
-    ImGuiIO& io = ImGui::GetIO();
-    io.KeyCtrl = ctrl;
-    io.KeyAlt = alt;
-    io.KeyShift = shift;
-    io.KeysDown[key] = true;
+    Hold(ctrl, alt, shift);
+    SendKey(nullptr, {key, 0, GLFW_PRESS, mods_});
     Frames(1);
-    io.KeysDown[key] = false;
-    io.KeyCtrl = false;
-    io.KeyAlt = false;
-    io.KeyShift = false;
+    SendKey(nullptr, {key, 0, GLFW_RELEASE, mods_});
+    Hold(false, false, false);
     Frames(1);
+  }
+
+  // From the next frame on.
+  void Hold(bool ctrl, bool alt, bool shift) {
+    const auto set = [this](int key, int bit, bool down) {
+      if (((mods_ & bit) != 0) == down) return;
+      SendKey(nullptr, {key, 0, down ? GLFW_PRESS : GLFW_RELEASE, mods_});
+      mods_ ^= bit;
+    };
+    set(GLFW_KEY_LEFT_CONTROL, GLFW_MOD_CONTROL, ctrl);
+    set(GLFW_KEY_LEFT_ALT, GLFW_MOD_ALT, alt);
+    set(GLFW_KEY_LEFT_SHIFT, GLFW_MOD_SHIFT, shift);
   }
 
   void MoveTo(float x, float y) {
@@ -106,6 +111,7 @@ class Walk : public ::testing::Test {
 
   std::unique_ptr<Headless> window_;
   App* app_ = nullptr;  // in the window
+  int mods_ = 0;        // that are held, as GLFW writes them
 };
 
 }  // namespace penstock::gui::testing

@@ -101,10 +101,10 @@ TEST_F(WalkMarks, TheWheelZoomsWhereThatWasChosen) {
   Frames(1);
   const TimeRange near = visible();
   EXPECT_LT(near.length(), all.length());
-  ImGui::GetIO().KeyCtrl = true;
+  Hold(true, false, false);
   ImGui::GetIO().MouseWheel = 1;
   Frames(1);
-  ImGui::GetIO().KeyCtrl = false;
+  Hold(false, false, false);
   EXPECT_EQ(visible(), near) << "with Ctrl it scrolls then";
 }
 

@@ -25,7 +25,7 @@ TEST_F(WalkPanels, ABoxOfCodeIsNoHigherThanItsMostLines) {
   std::string code = "python train.py";
   for (int i = 0; i < 40; ++i) code += " --option value";
   const float four = CodeBoxHeight(ui(), code, 300, 4);
-  EXPECT_NEAR(four, (ui().mono->FontSize + ui().Px(3)) * 4 + ui().Px(15), 0.01F);
+  EXPECT_NEAR(four, (FontPixels(ui().mono) + ui().Px(3)) * 4 + ui().Px(15), 0.01F);
   EXPECT_GT(CodeBoxHeight(ui(), code, 300), four);
   // What fits is not cut.
   EXPECT_FLOAT_EQ(CodeBoxHeight(ui(), "python", 300, 4), CodeBoxHeight(ui(), "python", 300));
@@ -58,7 +58,7 @@ TEST_F(WalkPanels, LongSettingsTakeTheHeightOfTheirLines) {
   EXPECT_GT(more, one);
   for (int i = 0; i < 60; ++i) setting.after += " --option";
   const float most = CompareSettingsHeight(ui(), {setting}, 400);
-  EXPECT_NEAR(most, one + 2 * (ui().body->FontSize + ui().Px(2)), 0.01F);
+  EXPECT_NEAR(most, one + 2 * (FontPixels(ui().body) + ui().Px(2)), 0.01F);
 }
 
 // Each 10 high and 20 below the one before.

@@ -124,10 +124,10 @@ TEST_F(Walk, CtrlWheelZoomsAtThePointer) {
   Frames(1);
   MoveTo(700, 300);
   const TimeRange before = visible();
-  ImGui::GetIO().KeyCtrl = true;
+  Hold(true, false, false);
   ImGui::GetIO().MouseWheel = 3;
   Frames(1);
-  ImGui::GetIO().KeyCtrl = false;
+  Hold(false, false, false);
   ImGui::GetIO().MouseWheel = 0;
   EXPECT_LT(visible().length(), before.length());
 }

@@ -192,9 +192,9 @@ TEST_F(WalkTimeline, ADragSnapsToAnEdgeAndNotWithAlt) {
   ASSERT_TRUE(state().selection.has_value());
   EXPECT_EQ(state().selection->from, timeline().start(span));
   Press(GLFW_KEY_ESCAPE);
-  ImGui::GetIO().KeyAlt = true;
+  Hold(false, true, false);
   Drag(x + 4, top + y, x + 300, top + y);
-  ImGui::GetIO().KeyAlt = false;
+  Hold(false, false, false);
   ASSERT_TRUE(state().selection.has_value());
   EXPECT_NE(state().selection->from, timeline().start(span));
 }
@@ -205,9 +205,9 @@ TEST_F(WalkTimeline, AnEdgeOfTheSelectionCanBeMoved) {
   const TimeRange before = *state().selection;
   const Window window{visible().from, visible().to, 1280 - 28 - 190, 1};
   const float x = 14 + 190 + static_cast<float>(window.X(before.to));
-  ImGui::GetIO().KeyAlt = true;
+  Hold(false, true, false);
   Drag(x, 300, x + 120, 300);
-  ImGui::GetIO().KeyAlt = false;
+  Hold(false, false, false);
   ASSERT_TRUE(state().selection.has_value());
   EXPECT_EQ(state().selection->from, before.from);
   EXPECT_GT(state().selection->to, before.to);
@@ -261,10 +261,10 @@ TEST_F(WalkTimeline, WheelScrollsShiftWheelPansAndRightDragMoves) {
   ImGui::GetIO().MouseWheel = 0;
   EXPECT_GT(state().scroll, 0);
   const TimeRange before = visible();
-  ImGui::GetIO().KeyShift = true;
+  Hold(false, false, true);
   ImGui::GetIO().MouseWheel = -1;
   Frames(1);
-  ImGui::GetIO().KeyShift = false;
+  Hold(false, false, false);
   ImGui::GetIO().MouseWheel = 0;
   EXPECT_GT(visible().from, before.from);
   const TimeRange panned = visible();
