@@ -6,9 +6,9 @@
 #
 #   scripts/test_deb.sh [SUITE]     (default: the Debian release of this machine)
 #
-# Needs root, debootstrap (installed through apt if missing) and a release build. Packages come from
-# where apt gets them on this machine. Exit status: 0 all seen, 1 something is wrong, 2 usage,
-# 3 environment.
+# Needs root, debootstrap (installed through apt if missing) and a release build: build/release, or
+# the folder that PENSTOCK_BUILD names. Packages come from where apt gets them on this machine. Exit
+# status: 0 all seen, 1 something is wrong, 2 usage, 3 environment.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -21,7 +21,8 @@ fail() {
 [[ $EUID -eq 0 ]] || fail 3 "needs root: a root file system is made"
 suite=${1:-$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)}
 command -v debootstrap >/dev/null || apt-get install -y debootstrap >/dev/null || fail 3 "no debootstrap"
-[[ -x build/release/bin/penstock ]] || fail 3 "no release build: cmake --workflow --preset release"
+readonly kBuild=${PENSTOCK_BUILD:-build/release}
+[[ -x $kBuild/bin/penstock ]] || fail 3 "no release build: cmake --workflow --preset release"
 mirror=$(apt-get indextargets --format '$(REPO_URI)' "Codename: $suite" | head -n 1)
 [[ -n $mirror ]] || fail 3 "apt knows no source of $suite"
 
@@ -32,7 +33,7 @@ leave() {
 }
 trap leave EXIT
 
-(cd build/release && cpack -G DEB -B "$work") >"$work/cpack.log" || fail 1 "cpack: $(tail -n 3 "$work/cpack.log")"
+(cd "$kBuild" && cpack -G DEB -B "$work") >"$work/cpack.log" || fail 1 "cpack: $(tail -n 3 "$work/cpack.log")"
 package=$(ls "$work"/penstock_*.deb)
 echo "test_deb: $(basename "$package"), $(stat -c %s "$package") bytes; a clean $suite"
 debootstrap --variant=minbase "$suite" "$work/root" "$mirror" >"$work/debootstrap.log" ||

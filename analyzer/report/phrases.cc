@@ -2,6 +2,7 @@
 #include "analyzer/report/phrases.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/format.h"

@@ -49,6 +49,8 @@ int RunProgram(int argc, char** argv) {
   // So that typed text arrives in the encoding of the user.
   std::setlocale(LC_CTYPE, "");
   options->search_path = Environment("PATH");
+  options->wayland =
+      !Environment("WAYLAND_DISPLAY").empty() || !Environment("WAYLAND_SOCKET").empty();
   options->marks = MarksFolder(Environment("XDG_STATE_HOME"), Environment("HOME"));
   const auto path = SettingsPath(Environment("XDG_CONFIG_HOME"), Environment("HOME"));
   Settings defaults;

@@ -33,6 +33,7 @@ struct Options {
   std::optional<Language> language;
   double scale = 0;             // 0: of the screen and the settings
   std::string search_path;      // $PATH, for the desktop's file dialogs
+  bool wayland = false;         // whether the desktop is one of Wayland's
   std::filesystem::path marks;  // where what a person leaves in traces is kept; empty: nowhere
 };
 

@@ -39,8 +39,15 @@ void OnError(int /*code*/, const char* text) {
 }
 
 struct Glfw {
-  Glfw() {
+  explicit Glfw([[maybe_unused]] bool wayland) {
     glfwSetErrorCallback(OnError);
+#ifdef GLFW_PLATFORM
+    // From 3.4 on one library knows both, and where there is no Wayland the search for it writes to
+    // the standard error.
+    if (!wayland && glfwPlatformSupported(GLFW_PLATFORM_X11) == GLFW_TRUE) {
+      glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
+    }
+#endif
     good = glfwInit() == GLFW_TRUE;
   }
   ~Glfw() {
@@ -274,7 +281,7 @@ Result<void> RunWindow(const Options& options, Settings* settings) {
   if (options.language) shown.language = *options.language;
   if (options.scale > 0) shown.scale = options.scale;
   EarlyFonts fonts(static_cast<float>(shown.scale), shown.language);
-  const Glfw glfw;
+  const Glfw glfw(options.wayland);
   if (!glfw.good) {
     return Fail(ErrorKind::kEnvironment,
                 "no window can be opened: " + LastGlfwError() +

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analyzer/report/format.h"
 #include "gui/model/ticks.h"
