@@ -15,7 +15,7 @@
 #include "analyzer/advice/pillow.h"
 #include "analyzer/advice/place.h"
 #include "analyzer/memory/page_faults.h"
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 namespace {

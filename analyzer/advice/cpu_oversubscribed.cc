@@ -11,7 +11,7 @@
 #include <set>
 
 #include "analyzer/advice/rules.h"
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 

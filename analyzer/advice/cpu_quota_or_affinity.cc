@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 

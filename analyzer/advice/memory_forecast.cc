@@ -7,8 +7,8 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/format.h"
 #include "analyzer/report/memory_report.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "analyzer/advice/memory_forecast.h"
 #include "analyzer/advice/rules.h"
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 

@@ -5,6 +5,8 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/words/format.h"
+
 namespace penstock::analyzer {
 namespace {
 
@@ -146,13 +148,6 @@ std::string WithoutLoader(const Diagnosis& diagnosis) {
 }
 
 }  // namespace
-
-std::string ShortNumber(double value) {
-  const double size = std::abs(value);
-  if (size >= 100) return fmt::format("{:.0f}", value);
-  if (size >= 10) return fmt::format("{:.1f}", value);
-  return fmt::format("{:.2f}", value);
-}
 
 std::string Summarise(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return WithoutLoader(diagnosis);

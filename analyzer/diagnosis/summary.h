@@ -11,7 +11,4 @@ namespace penstock::analyzer {
 
 [[nodiscard]] std::string Summarise(const Diagnosis& diagnosis);
 
-// "412", "7.83", "0.12": three figures, as many as a rate deserves.
-[[nodiscard]] std::string ShortNumber(double value);
-
 }  // namespace penstock::analyzer

@@ -5,8 +5,8 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/format.h"
 #include "analyzer/report/json_writer.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 namespace {

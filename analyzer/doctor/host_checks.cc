@@ -16,7 +16,7 @@
 
 #include "analyzer/doctor/doctor.h"
 #include "analyzer/doctor/target.h"
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 namespace {

@@ -20,8 +20,8 @@
 #include "analyzer/main/external.h"
 #include "analyzer/main/spawn.h"
 #include "analyzer/main/tune.h"
-#include "analyzer/report/format.h"
 #include "analyzer/report/report.h"
+#include "analyzer/words/format.h"
 #include "traces/option_checks.h"
 
 namespace penstock::analyzer {

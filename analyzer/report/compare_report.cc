@@ -3,8 +3,8 @@
 
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/compare.h"
-#include "analyzer/report/format.h"
 #include "analyzer/report/json_writer.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/format.h"
 #include "analyzer/report/gpu_phrases.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 namespace {

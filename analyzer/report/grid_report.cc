@@ -6,8 +6,8 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
-#include "analyzer/report/format.h"
 #include "analyzer/report/json_writer.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 

@@ -9,9 +9,9 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
-#include "analyzer/report/format.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/html_text.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 namespace {

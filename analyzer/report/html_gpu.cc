@@ -6,11 +6,11 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/format.h"
 #include "analyzer/report/gpu_phrases.h"
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/html_text.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/format.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/html_text.h"
 #include "analyzer/report/rank_report.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/format.h"
 #include "analyzer/report/html_text.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 namespace {

@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "analyzer/diagnosis/summary.h"
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 

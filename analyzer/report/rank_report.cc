@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/ranks/clocks.h"
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 namespace {

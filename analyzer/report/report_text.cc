@@ -6,12 +6,12 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
-#include "analyzer/report/format.h"
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/memory_report.h"
 #include "analyzer/report/phrases.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 #include "gui/main/app.h"
 #include "gui/model/carry.h"
 #include "gui/widgets/keys.h"

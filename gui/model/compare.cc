@@ -10,7 +10,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::gui {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "analyzer/report/format.h"
 #include "analyzer/report/memory_report.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::gui {
 namespace {

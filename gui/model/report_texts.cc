@@ -9,8 +9,8 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/format.h"
 #include "analyzer/report/phrases.h"
+#include "analyzer/words/format.h"
 #include "gui/model/overview.h"
 #include "gui/model/phrase_texts.h"
 

@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <simdjson.h>
 
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 
 namespace penstock::gui {
 namespace {

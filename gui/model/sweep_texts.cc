@@ -12,7 +12,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 #include "gui/model/sweep_grid.h"
 
 namespace penstock::gui {

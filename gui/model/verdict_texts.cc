@@ -9,6 +9,7 @@
 
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/phrases.h"
+#include "analyzer/words/format.h"
 #include "gui/model/overview.h"
 
 namespace penstock::gui {

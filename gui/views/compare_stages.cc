@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 #include "gui/views/compare_parts.h"
 
 namespace penstock::gui {

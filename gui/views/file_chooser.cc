@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <system_error>
 
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 #include "gui/widgets/draw.h"
 #include "gui/widgets/keys.h"
 

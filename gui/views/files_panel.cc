@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 #include "gui/model/ticks.h"
 #include "gui/views/io_panels.h"
 #include "gui/views/panel_parts.h"

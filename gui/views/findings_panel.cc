@@ -5,8 +5,8 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
-#include "analyzer/report/format.h"
 #include "analyzer/report/phrases.h"
+#include "analyzer/words/format.h"
 #include "gui/model/overview.h"
 #include "gui/views/overview_parts.h"
 

@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 #include "gui/model/penstock_command.h"
 #include "gui/views/gpu_panels.h"
 #include "gui/views/panel_parts.h"

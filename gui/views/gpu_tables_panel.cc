@@ -3,7 +3,7 @@
 #include <initializer_list>
 #include <span>
 
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 #include "gui/model/ticks.h"
 #include "gui/views/gpu_panels.h"
 #include "gui/views/panel_parts.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 #include "gui/views/gpu_panels.h"
 
 namespace penstock::gui {

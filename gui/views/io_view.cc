@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 #include "gui/model/penstock_command.h"
 #include "gui/model/ticks.h"
 #include "gui/views/io_panels.h"

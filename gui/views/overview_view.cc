@@ -10,8 +10,8 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
-#include "analyzer/report/format.h"
 #include "analyzer/report/phrases.h"
+#include "analyzer/words/format.h"
 #include "gui/model/overview.h"
 #include "gui/model/report_texts.h"
 #include "gui/views/overview_parts.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 #include "gui/model/density.h"
 #include "gui/model/query.h"
 #include "gui/model/ticks.h"

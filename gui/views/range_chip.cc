@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/views/range_chip.h"
 
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 #include "gui/model/ticks.h"
 #include "gui/widgets/keys.h"
 

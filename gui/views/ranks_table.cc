@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 #include "gui/model/ticks.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/workers_panels.h"

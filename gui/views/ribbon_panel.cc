@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 #include "gui/model/overview.h"
 #include "gui/views/overview_parts.h"
 

@@ -8,8 +8,8 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
-#include "analyzer/report/format.h"
 #include "analyzer/report/phrases.h"
+#include "analyzer/words/format.h"
 #include "gui/model/overview.h"
 #include "gui/model/whatif.h"
 #include "gui/views/overview_parts.h"

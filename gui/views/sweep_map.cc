@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 #include "gui/views/sweep_parts.h"
 #include "gui/widgets/keys.h"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/sweep_parts.h"
 #include "gui/widgets/keys.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 #include "gui/views/timeline_canvas.h"
 
 namespace penstock::gui {

@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 #include "gui/model/overview.h"
 #include "gui/model/phrase_texts.h"
 #include "gui/views/panel_parts.h"

@@ -12,10 +12,10 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/diagnosis/summary.h"
-#include "analyzer/report/format.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/html_text.h"
 #include "analyzer/whatif/grid.h"
+#include "analyzer/words/format.h"
 #include "tests/analyzer/synthetic.h"
 #include "tests/analyzer/synthetic_ranks.h"
 #include "tests/analyzer/synthetic_threads.h"

@@ -11,10 +11,10 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/report/format.h"
 #include "analyzer/report/memory_report.h"
 #include "analyzer/report/report.h"
 #include "analyzer/stats/slope.h"
+#include "analyzer/words/format.h"
 #include "tests/analyzer/finds.h"
 #include "tests/analyzer/synthetic_memory.h"
 

@@ -10,9 +10,9 @@
 #include <simdjson.h>
 
 #include "analyzer/report/fail_on.h"
-#include "analyzer/report/format.h"
 #include "analyzer/report/json_writer.h"
 #include "analyzer/report/report.h"
+#include "analyzer/words/format.h"
 #include "tests/analyzer/synthetic.h"
 #include "traces/trace_builder.h"
 

@@ -21,19 +21,20 @@ FOLDERS = ("traces", "agent", "cuda", "loader", "analyzer", "gui", "benchmarks",
 
 # The rooms of the analyzer, from facts to pages: what each may include besides traces/.
 ANALYZER_ROOMS = {
+    "words": (),
     "stats": (),
     "model": ("stats",),
     "ranks": ("model", "stats"),
     "simulate": ("model",),
     "measure": ("simulate", "model", "stats"),
     "memory": ("model", "stats"),
-    "predict": ("simulate", "memory", "model", "stats"),
-    "diagnosis": ("predict", "measure", "memory", "simulate", "ranks", "model", "stats"),
-    "whatif": ("diagnosis", "predict", "simulate"),
-    "advice": ("diagnosis", "predict", "memory", "model", "stats", "report"),
-    "report": ("advice", "whatif", "diagnosis", "ranks", "model", "stats"),
-    "doctor": ("report",),
-    "main": ("doctor", "report", "whatif", "diagnosis", "ranks"),
+    "predict": ("words", "simulate", "memory", "model", "stats"),
+    "diagnosis": ("words", "predict", "measure", "memory", "simulate", "ranks", "model", "stats"),
+    "whatif": ("words", "diagnosis", "predict", "simulate"),
+    "advice": ("words", "diagnosis", "predict", "memory", "model", "stats", "report"),
+    "report": ("words", "advice", "whatif", "diagnosis", "ranks", "model", "stats"),
+    "doctor": ("words", "report",),
+    "main": ("words", "doctor", "report", "whatif", "diagnosis", "ranks"),
 }
 
 # The rooms of the loader: what each may include of the loader, and beneath it.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/report/format.h"
+#include "analyzer/words/format.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/core.h>
 
@@ -20,6 +21,13 @@ std::string DurationText(double seconds) {
   if (seconds < 1e-3) return three(seconds * 1e6, "us");
   if (seconds < 1) return three(seconds * 1e3, "ms");
   return three(seconds, "s");
+}
+
+std::string ShortNumber(double value) {
+  const double size = std::abs(value);
+  if (size >= 100) return fmt::format("{:.0f}", value);
+  if (size >= 10) return fmt::format("{:.1f}", value);
+  return fmt::format("{:.2f}", value);
 }
 
 std::string BytesText(std::uint64_t bytes) {

@@ -15,6 +15,8 @@ namespace penstock::analyzer {
 [[nodiscard]] std::string CountedText(std::int64_t count,
                                       std::string_view noun);  // "1 worker", "2 workers"
 [[nodiscard]] std::string PercentText(double fraction);        // "61 %", "0.4 %"
+// "412", "7.83", "0.12": three figures, as many as a rate deserves.
+[[nodiscard]] std::string ShortNumber(double value);
 // Control characters (from file names and commands) made harmless, cut to `most` columns.
 [[nodiscard]] std::string PlainText(std::string_view text, std::size_t most);
 // `text` broken at spaces to `width` columns; every line after the first begins with `indent`.

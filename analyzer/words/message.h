@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A message: what can be said, in English and Chinese side by side. Messages stand in the tables of
+// this folder; the compiler reads each and refuses one that is malformed or lacks a language.
+//
+//   {name:kind}   a value; kinds are those of Kind, below
+//   [text]        left out where a value in it is missing
+//   [name?a|b]    a where `name` is true, or is there at all; else b, or nothing
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace penstock::analyzer {
+
+// How a value is written.
+enum class Kind : std::uint8_t {
+  kText,      // {x:text}: as it is, in both languages
+  kWords,     // {x:words}: a statement, or several in a row
+  kCount,     // {x:count}: 12; {x:count worker}: 1 worker, 2 workers
+  kFixed,     // {x:.2}: 1.23; {x:+.1}: +1.2
+  kGeneral,   // {x:3g}: three digits that count
+  kPercent,   // {x:percent}: 12 % or 0.4 %; {x:%0}, {x:%1}, {x:%+0}: so many decimals
+  kDuration,  // {x:duration}: 1.23 ms
+  kBytes,     // {x:bytes}: 12.3 MB
+  kRate,      // {x:rate}: 412, 7.83: as many digits as a rate deserves
+};
+
+struct Format {
+  Kind kind = Kind::kText;
+  double scale = 1;
+  int digits = -1;  // -1: those of the kind
+  bool sign = false;
+  std::string_view noun{};  // of a count
+};
+
+struct Place {
+  std::string_view name;
+  Format format;
+};
+
+// What is written after the colon, after a unit that scales: "ms.1" is milliseconds of seconds,
+// "MB.0" and "GB2g" are megabytes and gigabytes of bytes.
+[[nodiscard]] constexpr std::optional<Format> ParseFormat(std::string_view text) {
+  using Named = std::pair<std::string_view, Kind>;
+  for (const auto& [name, kind] :
+       {Named{"text", Kind::kText}, Named{"words", Kind::kWords}, Named{"percent", Kind::kPercent},
+        Named{"bytes", Kind::kBytes}, Named{"duration", Kind::kDuration},
+        Named{"rate", Kind::kRate}, Named{"count", Kind::kCount}}) {
+    if (text == name) return Format{.kind = kind};
+  }
+  if (text.substr(0, 6) == "count ") return Format{.kind = Kind::kCount, .noun = text.substr(6)};
+  Format format;
+  if (text.substr(0, 1) == "%") {
+    format = {.kind = Kind::kPercent, .scale = 100};
+    text.remove_prefix(1);
+  } else {
+    using Unit = std::pair<std::string_view, double>;
+    for (const auto& [unit, scale] :
+         {Unit{"ms", 1e3}, Unit{"ns", 1e9}, Unit{"MB", 1e-6}, Unit{"GB", 1e-9}}) {
+      if (text.substr(0, 2) != unit) continue;
+      format.scale = scale;
+      text.remove_prefix(2);
+    }
+  }
+  if (text.substr(0, 1) == "+") {
+    format.sign = true;
+    text.remove_prefix(1);
+  }
+  const bool percent = format.kind == Kind::kPercent;
+  if (!percent && text.size() == 2 && text[1] == 'g') {
+    format.kind = Kind::kGeneral;
+  } else if (!percent && text.size() == 2 && text[0] == '.') {
+    format.kind = Kind::kFixed;
+    text.remove_prefix(1);
+  } else if (!percent || text.size() != 1) {
+    return std::nullopt;
+  }
+  if (text[0] < '0' || text[0] > '9') return std::nullopt;
+  format.digits = text[0] - '0';
+  return format;
+}
+
+// "{name:kind}", without the braces.
+[[nodiscard]] constexpr std::optional<Place> ParsePlace(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos || colon == 0) return std::nullopt;
+  const auto format = ParseFormat(text.substr(colon + 1));
+  if (!format) return std::nullopt;
+  return Place{text.substr(0, colon), *format};
+}
+
+// Where the bracket that opens at text[0] ends, and the parts within it.
+struct Clause {
+  std::string_view flag;  // "" without one
+  std::string_view yes;
+  std::string_view no;
+  std::size_t size = 0;  // 0: it does not end
+};
+
+[[nodiscard]] constexpr Clause ParseClause(std::string_view text) {
+  Clause clause;
+  std::size_t begin = 1;
+  while (begin < text.size() &&
+         ((text[begin] >= 'a' && text[begin] <= 'z') || text[begin] == '_')) {
+    ++begin;
+  }
+  if (begin > 1 && begin < text.size() && text[begin] == '?') {
+    clause.flag = text.substr(1, begin - 1);
+    ++begin;
+  } else {
+    begin = 1;
+  }
+  int depth = 0;
+  std::size_t bar = 0;
+  for (std::size_t i = begin; i < text.size(); ++i) {
+    if (text[i] == '[') ++depth;
+    if (text[i] == '|' && depth == 0 && bar == 0 && !clause.flag.empty()) bar = i;
+    if (text[i] != ']' || depth-- > 0) continue;
+    clause.yes = text.substr(begin, (bar > 0 ? bar : i) - begin);
+    if (bar > 0) clause.no = text.substr(bar + 1, i - bar - 1);
+    clause.size = i + 1;
+    return clause;
+  }
+  return clause;
+}
+
+// Calls use(Place, guarded) for each value and flag(name) for each condition of `text`. False: it
+// is malformed.
+template <class Use, class Flag>
+constexpr bool ForEachPlace(std::string_view text, bool guarded, const Use& use, const Flag& flag) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ']' || text[i] == '}') return false;
+    if (text[i] == '{') {
+      const std::size_t end = text.find('}', i);
+      if (end == std::string_view::npos) return false;
+      const auto place = ParsePlace(text.substr(i + 1, end - i - 1));
+      if (!place) return false;
+      use(*place, guarded);
+      i = end;
+    } else if (text[i] == '[') {
+      const Clause clause = ParseClause(text.substr(i));
+      if (clause.size == 0) return false;
+      if (!clause.flag.empty()) flag(clause.flag);
+      if (!ForEachPlace(clause.yes, true, use, flag)) return false;
+      if (!ForEachPlace(clause.no, true, use, flag)) return false;
+      i += clause.size - 1;
+    }
+  }
+  return true;
+}
+
+struct Message {
+  std::string_view id;  // stable: it stands in reports
+  std::string_view english;
+  std::string_view chinese;
+
+  consteval Message(std::string_view name, std::string_view in_english, std::string_view in_chinese)
+      : id(name), english(in_english), chinese(in_chinese) {
+    if (id.empty()) throw "a message needs an id";
+    if (english.empty() || chinese.empty()) throw "a message needs both languages";
+    for (const std::string_view text : {english, chinese}) {
+      const bool well = ForEachPlace(
+          text, false, [](const Place&, bool) {}, [](std::string_view) {});
+      if (!well) throw "a place of a message is malformed, or of no known kind";
+    }
+  }
+};
+
+}  // namespace penstock::analyzer

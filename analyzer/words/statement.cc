@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/words/statement.h"
+
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "analyzer/words/format.h"
+
+namespace penstock::analyzer {
+namespace {
+
+const Value* Find(const Statement& statement, std::string_view name) {
+  for (const auto& [key, value] : statement.values) {
+    if (key == name) return &value;
+  }
+  return nullptr;
+}
+
+std::string NumberText(const Format& format, double value) {
+  const double scaled = value * format.scale;
+  switch (format.kind) {
+    case Kind::kCount:
+      if (!format.noun.empty()) {
+        return CountedText(static_cast<std::int64_t>(std::llround(value)), format.noun);
+      }
+      return fmt::format("{:.0f}", value);
+    case Kind::kFixed:
+      return format.sign ? fmt::format("{:+.{}f}", scaled, format.digits)
+                         : fmt::format("{:.{}f}", scaled, format.digits);
+    case Kind::kGeneral:
+      return fmt::format("{:.{}g}", scaled, format.digits);
+    case Kind::kPercent:
+      if (format.digits < 0) return PercentText(value);
+      return format.sign ? fmt::format("{:+.{}f} %", scaled, format.digits)
+                         : fmt::format("{:.{}f} %", scaled, format.digits);
+    case Kind::kDuration:
+      return DurationText(value);
+    case Kind::kBytes:
+      return BytesText(value);
+    case Kind::kRate:
+      return ShortNumber(value);
+    case Kind::kText:
+    case Kind::kWords:
+      break;
+  }
+  return "";
+}
+
+class Renderer {
+ public:
+  Renderer(const Statement& statement, Language language)
+      : statement_(statement), language_(language) {}
+
+  // Whether all values were there.
+  bool Write(std::string_view text, std::string& out) const {
+    bool whole = true;
+    while (!text.empty()) {
+      const std::size_t open = text.find_first_of("{[");
+      out += text.substr(0, open);
+      if (open == std::string_view::npos) break;
+      text.remove_prefix(open);
+      if (text.front() == '{') {
+        const std::size_t end = text.find('}');
+        whole = WritePlace(text.substr(1, end - 1), out) && whole;
+        text.remove_prefix(end + 1);
+      } else {
+        const Clause clause = ParseClause(text);
+        WriteClause(clause, out);
+        text.remove_prefix(clause.size);
+      }
+    }
+    return whole;
+  }
+
+ private:
+  bool WritePlace(std::string_view text, std::string& out) const {
+    const auto place = ParsePlace(text);
+    const Value* value = place ? Find(statement_, place->name) : nullptr;
+    if (value == nullptr) return false;
+    if (const auto* number = std::get_if<double>(value)) out += NumberText(place->format, *number);
+    if (const auto* said = std::get_if<std::string>(value)) out += *said;
+    if (const auto* parts = std::get_if<Statements>(value)) {
+      for (const Statement& part : *parts) {
+        if (&part != &parts->front()) out += language_ == Language::kChinese ? "、" : ", ";
+        out += Render(part, language_);
+      }
+    }
+    return true;
+  }
+
+  void WriteClause(const Clause& clause, std::string& out) const {
+    std::string said;
+    if (clause.flag.empty()) {
+      if (Write(clause.yes, said)) out += said;
+      return;
+    }
+    const Value* value = Find(statement_, clause.flag);
+    const bool* flag = value == nullptr ? nullptr : std::get_if<bool>(value);
+    Write(value != nullptr && (flag == nullptr || *flag) ? clause.yes : clause.no, out);
+  }
+
+  const Statement& statement_;
+  Language language_;
+};
+
+}  // namespace
+
+std::string Render(const Statement& statement, Language language) {
+  std::string text;
+  if (statement.empty()) return text;
+  const Message& message = *statement.message;
+  Renderer(statement, language)
+      .Write(language == Language::kChinese ? message.chinese : message.english, text);
+  return text;
+}
+
+std::string English(const Statement& statement) {
+  return Render(statement, Language::kEnglish);
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A statement: a message with its values. What the analyzer concludes is statements; they are put
+// into words here and nowhere else. A statement that lacks a value of its message, or has one that
+// the message does not know, does not compile.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "analyzer/words/message.h"
+
+namespace penstock::analyzer {
+
+enum class Language : std::uint8_t { kEnglish, kChinese };
+
+struct Statement;
+using Statements = std::vector<Statement>;
+using Value = std::variant<bool, double, std::string, Statements>;
+
+struct Statement {
+  const Message* message = nullptr;  // nullptr: there is nothing to say
+  std::vector<std::pair<std::string_view, Value>> values;
+
+  [[nodiscard]] bool empty() const { return message == nullptr; }
+  [[nodiscard]] bool Is(const Message& one) const { return message == &one; }
+  bool operator==(const Statement& other) const = default;
+};
+
+// "" of an empty statement.
+[[nodiscard]] std::string Render(const Statement& statement, Language language);
+[[nodiscard]] std::string English(const Statement& statement);
+
+template <std::size_t N>
+struct FixedName {
+  char text[N]{};
+  consteval FixedName(const char (&name)[N]) {  // NOLINT: a literal is meant to convert
+    std::copy_n(name, N, text);
+  }
+  [[nodiscard]] constexpr std::string_view view() const { return {text, N - 1}; }
+};
+
+template <FixedName Name, class T>
+struct Given {
+  T value;
+};
+
+// A value by its name: With<"wait">(0.3). Numbers, flags, texts, statements, and optional ones.
+template <FixedName Name, class T>
+[[nodiscard]] Given<Name, std::decay_t<T>> With(T&& value) {
+  return {std::forward<T>(value)};
+}
+
+namespace internal {
+
+template <class T>
+inline constexpr bool kIsOptional = false;
+template <class T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+
+template <class T>
+struct Bare {
+  using Type = T;
+};
+template <class T>
+struct Bare<std::optional<T>> {
+  using Type = T;
+};
+
+enum class Sort : std::uint8_t { kFlag, kNumber, kText, kWords };
+template <class T>
+[[nodiscard]] consteval Sort SortOf() {
+  using Type = typename Bare<T>::Type;
+  if constexpr (std::is_same_v<Type, bool>) return Sort::kFlag;
+  if constexpr (std::is_arithmetic_v<Type>) return Sort::kNumber;
+  if constexpr (std::is_same_v<Type, Statement> || std::is_same_v<Type, Statements>) {
+    return Sort::kWords;
+  }
+  return Sort::kText;
+}
+
+struct Supplied {
+  std::string_view name;
+  Sort sort;
+  bool optional;
+};
+
+[[nodiscard]] constexpr Sort SortOf(Kind kind) {
+  return kind == Kind::kText ? Sort::kText : kind == Kind::kWords ? Sort::kWords : Sort::kNumber;
+}
+
+// Whether `text` finds all that it names in what was supplied.
+template <std::size_t N>
+[[nodiscard]] consteval bool Covers(std::string_view text, const Supplied (&supplied)[N]) {
+  bool covered = true;
+  ForEachPlace(
+      text, false,
+      [&](const Place& place, bool guarded) {
+        bool found = false;
+        for (const Supplied& one : supplied) {
+          found = found || (one.name == place.name && one.sort == SortOf(place.format.kind) &&
+                            (guarded || !one.optional));
+        }
+        covered = covered && found;
+      },
+      [&](std::string_view flag) {
+        bool found = false;
+        for (const Supplied& one : supplied) {
+          found = found || (one.name == flag && (one.sort == Sort::kFlag || one.optional));
+        }
+        covered = covered && found;
+      });
+  return covered;
+}
+
+[[nodiscard]] consteval bool Names(std::string_view text, std::string_view name) {
+  bool found = false;
+  ForEachPlace(
+      text, false, [&](const Place& place, bool) { found = found || place.name == name; },
+      [&](std::string_view flag) { found = found || flag == name; });
+  return found;
+}
+
+template <class T>
+void Add(std::string_view name, T value, Statement& statement) {
+  if constexpr (kIsOptional<T>) {
+    if (value) Add(name, *std::move(value), statement);
+  } else if constexpr (SortOf<T>() == Sort::kFlag) {
+    statement.values.emplace_back(name, value);
+  } else if constexpr (SortOf<T>() == Sort::kNumber) {
+    statement.values.emplace_back(name, static_cast<double>(value));
+  } else if constexpr (std::is_same_v<T, Statement>) {
+    statement.values.emplace_back(name, Statements{std::move(value)});
+  } else if constexpr (std::is_same_v<T, Statements>) {
+    statement.values.emplace_back(name, std::move(value));
+  } else {
+    statement.values.emplace_back(name, std::string(value));
+  }
+}
+
+}  // namespace internal
+
+// The statement of a message: Say<kWaits>(With<"wait">(0.3)).
+template <const Message& Said, FixedName... Names, class... Ts>
+[[nodiscard]] Statement Say(Given<Names, Ts>... values) {
+  constexpr internal::Supplied kSupplied[] = {
+      {Names.view(), internal::SortOf<Ts>(), internal::kIsOptional<Ts>}...,
+      {"", internal::Sort::kFlag, false}};
+  static_assert(internal::Covers(Said.english, kSupplied),
+                "the English text names a value that is not given, or is of another kind");
+  static_assert(internal::Covers(Said.chinese, kSupplied),
+                "the Chinese text names a value that is not given, or is of another kind");
+  static_assert(((internal::Names(Said.english, Names.view()) ||
+                  internal::Names(Said.chinese, Names.view())) &&
+                 ...),
+                "a value is given that the message does not know");
+  Statement statement{&Said, {}};
+  (internal::Add(Names.view(), std::move(values.value), statement), ...);
+  return statement;
+}
+
+}  // namespace penstock::analyzer

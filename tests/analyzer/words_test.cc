@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "analyzer/words/statement.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr Message kPlain{"test.plain", "nothing to add", "没有补充"};
+constexpr Message kWaits{"test.waits",
+                         "{who:text} waits {wait:%0} of {time:ms.1} ms[, {rate:rate}/s]",
+                         "{who:text} 等待 {wait:percent}[，每秒 {rate:rate}]"};
+constexpr Message kEither{"test.either", "{n:count worker}[threads? (threads)| (processes)]",
+                          "{n:count} 个[threads?线程|进程]"};
+constexpr Message kAround{"test.around", "first {inner:words}[; then {rest:words}]",
+                          "先 {inner:words}[；再 {rest:words}]"};
+
+TEST(WordsTest, BothLanguagesAreSaidOfTheSameValues) {
+  const Statement said = Say<kWaits>(With<"who">("it"), With<"wait">(0.254), With<"time">(0.0031),
+                                     With<"rate">(std::optional<double>()));
+  EXPECT_EQ(Render(said, Language::kEnglish), "it waits 25 % of 3.1 ms");
+  EXPECT_EQ(Render(said, Language::kChinese), "it 等待 25 %");
+}
+
+TEST(WordsTest, AClauseIsSaidWhereItsValueIsThere) {
+  const Statement said = Say<kWaits>(With<"who">("it"), With<"wait">(0.5), With<"time">(1.0),
+                                     With<"rate">(std::optional<double>(412)));
+  EXPECT_EQ(English(said), "it waits 50 % of 1000.0 ms, 412/s");
+}
+
+TEST(WordsTest, AFlagChoosesBetweenTwoTexts) {
+  EXPECT_EQ(English(Say<kEither>(With<"n">(1), With<"threads">(true))), "1 worker (threads)");
+  EXPECT_EQ(English(Say<kEither>(With<"n">(2), With<"threads">(false))), "2 workers (processes)");
+  EXPECT_EQ(Render(Say<kEither>(With<"n">(2), With<"threads">(true)), Language::kChinese),
+            "2 个线程");
+}
+
+TEST(WordsTest, AStatementIsAValueOfAnother) {
+  const Statement said = Say<kAround>(With<"inner">(Say<kPlain>()),
+                                      With<"rest">(Statements{Say<kPlain>(), Say<kPlain>()}));
+  EXPECT_EQ(English(said), "first nothing to add; then nothing to add, nothing to add");
+  EXPECT_EQ(Render(said, Language::kChinese), "先 没有补充；再 没有补充、没有补充");
+}
+
+TEST(WordsTest, NothingIsSaidOfNothing) {
+  EXPECT_EQ(English(Statement{}), "");
+}
+
+TEST(WordsTest, WhatIsMalformedIsNoText) {
+  const auto well = [](std::string_view text) {
+    return ForEachPlace(
+        text, false, [](const Place&, bool) {}, [](std::string_view) {});
+  };
+  EXPECT_TRUE(well("a {b:count} [c {d:%0}] [e?f|g]"));
+  for (const char* text :
+       {"{a}", "{a:}", "{a:nobody}", "{a:%}", "{:text}", "{a:text", "[a", "a]"}) {
+    EXPECT_FALSE(well(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
