@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -115,6 +116,22 @@ Result<OutputPlace> PlaceFor(const std::filesystem::path& asked, bool force, boo
   }
   place.path = asked;
   return place;
+}
+
+void RemoveAbandoned(const std::filesystem::path& output) {
+  const std::string begins = output.filename().string() + ".";
+  constexpr std::string_view kEnds = ".tmp";
+  std::error_code error;
+  const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(begins) || !name.ends_with(kEnds)) continue;
+    if (name.size() <= begins.size() + kEnds.size()) continue;
+    const std::string_view pid =
+        std::string_view(name).substr(begins.size(), name.size() - begins.size() - kEnds.size());
+    const bool number = pid.find_first_not_of("0123456789") == std::string_view::npos;
+    if (number && FileLock::Take(entry.path())) std::filesystem::remove(entry.path(), error);
+  }
 }
 
 }  // namespace penstock::traces

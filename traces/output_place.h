@@ -23,6 +23,10 @@ namespace penstock::traces {
 // it comes along. Returns what `penstock recover` is given then. Errors: kOutput.
 [[nodiscard]] Result<std::filesystem::path> MoveAside(const std::filesystem::path& output);
 
+// Removes `output`.PID.tmp of processes that were killed while they wrote `output`. Whoever still
+// writes one holds its lock.
+void RemoveAbandoned(const std::filesystem::path& output);
+
 struct OutputPlace {
   std::filesystem::path path;
   std::vector<std::string> notes;  // one line each: what was in the way, and what became of it

@@ -507,6 +507,7 @@ Result<std::unique_ptr<Packer>> CreatePacked(const std::filesystem::path& final_
                                                 there.size > sizeof(packed::PackedHeader)) {
     if (const auto moved = MoveAside(final_path); !moved) return tl::unexpected(moved.error());
   }
+  if (options.suffix != ".part") RemoveAbandoned(final_path);
   Result<OutputFile> file = OutputFile::Create(
       final_path, options.suffix,
       {.private_to_owner = true, .durable = true, .may_replace = options.may_replace});

@@ -86,7 +86,12 @@ Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const 
     lock.emplace(std::move(*taken));
     traces::OpenControl control;
     control.last_mark = &mark;
-    if (auto opened = traces::OpenTrace(part, control)) trace = std::move(*opened);
+    auto opened = traces::OpenTrace(part, control);
+    // What cannot be opened now is not without use.
+    if (!opened && opened.error().kind == ErrorKind::kEnvironment) {
+      return tl::unexpected(opened.error());
+    }
+    if (opened) trace = std::move(*opened);
   }
   traces::PackOptions options;
   options.suffix = fmt::format(".{}.tmp", getpid());

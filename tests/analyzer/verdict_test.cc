@@ -24,7 +24,7 @@ std::string Named(const Diagnosis& diagnosis) {
   return std::string(FactorName(diagnosis.bottleneck));
 }
 
-Costs With(double Costs::*part, double value) {
+Costs CostsWith(double Costs::*part, double value) {
   Costs costs;
   costs.*part = value;
   return costs;
@@ -47,7 +47,7 @@ TEST_P(StageTest, NamesTheExpensiveStage) {
   const auto& [which, workers] = GetParam();
   Synthetic run;
   run.workers = workers;
-  run.costs = Always(With(which.part, which.cost));
+  run.costs = Always(CostsWith(which.part, which.cost));
   const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_EQ(Named(diagnosis), which.name) << diagnosis.summary;
   EXPECT_GT(diagnosis.confidence, 0.5) << diagnosis.summary;
@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(VerdictTest, StageTest,
 
 TEST(VerdictTest, NamesTransferWhenTheConsumerUnpickles) {
   Synthetic run;
-  run.costs = Always(With(&Costs::get, 15));
+  run.costs = Always(CostsWith(&Costs::get, 15));
   const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_EQ(Named(diagnosis), "transfer") << diagnosis.summary;
   ExpectFaithfulReplay(diagnosis);
@@ -85,7 +85,7 @@ TEST(VerdictTest, NamesStartupOfShortEpochs) {
 TEST(VerdictTest, ForgivesStartupOfOneUnfinishedEpoch) {
   Synthetic run;
   run.worker_start = 2000;
-  run.costs = Always(With(&Costs::decode, 25));
+  run.costs = Always(CostsWith(&Costs::decode, 25));
   traces::TraceData data = testing::MakeSynthetic(run);
   std::erase_if(data.events,
                 [](const auto& event) { return event.type == traces::EventType::kEpochEnd; });
@@ -143,7 +143,7 @@ TEST(VerdictTest, SaysNoneWhenBalanced) {
 
 TEST(VerdictTest, GainOfDecodeIsThatOfTheTruth) {
   Synthetic run;
-  Costs costs = With(&Costs::decode, 25);
+  Costs costs = CostsWith(&Costs::decode, 25);
   run.batches = 600;
   run.costs = Always(costs);
   const Diagnosis before = RunDiagnosisOf(run);
@@ -207,7 +207,7 @@ TEST(VerdictTest, NamesTheStepBesideADataPathOfManySmallParts) {
 TEST(VerdictTest, FewBatchesAreAHint) {
   Synthetic run;
   run.batches = 6;
-  run.costs = Always(With(&Costs::decode, 25));
+  run.costs = Always(CostsWith(&Costs::decode, 25));
   const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_LT(diagnosis.confidence, 0.35);
   EXPECT_NE(diagnosis.summary.find("hint"), std::string::npos) << diagnosis.summary;
@@ -218,7 +218,7 @@ TEST(VerdictTest, MissingFactsAreInferred) {
   run.workers = 3;
   run.loader_facts = false;
   run.host_facts = false;
-  run.costs = Always(With(&Costs::decode, 30));
+  run.costs = Always(CostsWith(&Costs::decode, 30));
   const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_EQ(diagnosis.run.loader().config.num_workers, 3);
   EXPECT_EQ(diagnosis.run.loader().config.prefetch_factor, 2);

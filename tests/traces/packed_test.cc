@@ -289,6 +289,28 @@ TEST(PackedTest, RepackingKeepsEverything) {
   EXPECT_EQ(a->events().size(), b->events().size());
 }
 
+TEST(PackedTest, WhatAKilledPackerLeftIsRemovedByTheNext) {
+  const TempFolder folder;
+  const auto write = [&](const char* name) {
+    testing::WriteFile(folder / name, std::as_bytes(std::span("half", 4)));
+  };
+  write("b.penstock.4711.tmp");
+  write("b.penstock.4712.tmp");  // is being written
+  write("b.penstock.my.tmp");
+  write("c.penstock.4711.tmp");
+  write("a.penstock");
+  const auto writer = FileLock::Take(folder / "b.penstock.4712.tmp");
+  ASSERT_TRUE(writer.has_value());
+  auto packer = CreatePacked(folder / "b.penstock", {.suffix = ".4713.tmp"});
+  ASSERT_TRUE(packer.has_value());
+  ASSERT_TRUE((*packer)->Finish().has_value());
+  EXPECT_FALSE(std::filesystem::exists(folder / "b.penstock.4711.tmp"));
+  for (const char* name : {"a.penstock", "b.penstock", "b.penstock.4712.tmp", "b.penstock.my.tmp",
+                           "c.penstock.4711.tmp"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
+  }
+}
+
 TEST(PackedTest, ARealisticStreamTakesAtMostTwelveBytesPerSpan) {
   const TempFolder folder;
   auto packer = CreatePacked(folder / "t.penstock");

@@ -82,12 +82,23 @@ bool MappedFile::Grow(std::size_t size) {
   return true;
 }
 
+namespace {
+
+// What the machine lacks at the moment says nothing about the file.
+ErrorKind KindOf(int error) {
+  const bool lacking = error == EMFILE || error == ENFILE || error == ENOMEM || error == EIO;
+  return lacking ? ErrorKind::kEnvironment : ErrorKind::kInput;
+}
+
+}  // namespace
+
 Result<MappedFile> MappedFile::Open(const std::filesystem::path& path) {
   // O_NONBLOCK: a FIFO must not hang us; it is refused below.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
-    return Fail(ErrorKind::kInput, fmt::format("{}: cannot be opened: {}; check the path",
-                                               path.string(), ErrorText(errno)));
+    const int error = errno;
+    return Fail(KindOf(error), fmt::format("{}: cannot be opened: {}; check the path",
+                                           path.string(), ErrorText(error)));
   }
   Result<MappedFile> file = FromDescriptor(fd, path.string());
   ::close(fd);
@@ -106,9 +117,9 @@ Result<MappedFile> MappedFile::FromDescriptor(int fd, const std::string& name) {
     const auto size = static_cast<std::size_t>(info.st_size);
     void* map = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
     if (map == MAP_FAILED) {
-      return Fail(
-          ErrorKind::kInput,
-          fmt::format("{}: cannot be mapped: {}; copy it to a local disk", name, ErrorText(errno)));
+      const int error = errno;
+      return Fail(KindOf(error), fmt::format("{}: cannot be mapped: {}; copy it to a local disk",
+                                             name, ErrorText(error)));
     }
     file.data_ = static_cast<std::byte*>(map);
     file.size_ = size;
