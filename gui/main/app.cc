@@ -236,6 +236,7 @@ void App::Frame() {
   } else {
     DrawView(area);
   }
+  GrowToCursor();
   ImGui::End();
   ImGui::PopStyleVar();
   if (workspace_.help) DrawHelp(ui_, &workspace_.help, &settings_.wheel);

@@ -189,6 +189,7 @@ void BeginArea(const char* id, Area area, bool scrolls) {
 }
 
 void EndArea() {
+  GrowToCursor();
   ImGui::EndChild();
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
@@ -212,6 +213,7 @@ void BeginCard(const Ui& ui) {
 }
 
 void EndCard() {
+  GrowToCursor();
   ImGui::EndTooltip();
   ImGui::PopStyleVar();
 }

@@ -4,6 +4,7 @@
 namespace penstock::gui {
 
 EarlyFonts::EarlyFonts(float scale, Language language) {
+  if (kDynamicFonts) return;
   made_.scale = scale;
   made_.language = language;
   thread_ = std::jthread([this] {
@@ -13,13 +14,14 @@ EarlyFonts::EarlyFonts(float scale, Language language) {
 }
 
 ImFontAtlas* EarlyFonts::atlas() {
+  if (kDynamicFonts) return nullptr;
   if (thread_.joinable()) thread_.join();
   return &atlas_;
 }
 
 bool EarlyFonts::Give(Ui& ui, std::string_view extra, Glyphs which) {
   const bool plain = which == Glyphs::kNeeded && IsPlain(extra);
-  if (given_ || !plain || ui.scale != made_.scale || ui.language != made_.language) return false;
+  if (kDynamicFonts || given_ || !plain || ui.scale != made_.scale || ui.language != made_.language) return false;
   given_ = true;
   ui.body = made_.body;
   ui.small = made_.small;

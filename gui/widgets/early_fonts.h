@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The fonts of the first frames, made on a thread while a window or a picture is opened: both take
-// some 25 ms. Lives longer than the ImGui context that uses its atlas.
+// some 25 ms. Lives longer than the ImGui context that uses its atlas. Where characters are made when
+// they are drawn (kDynamicFonts) there is nothing to make, and the context has an atlas of its own.
 #pragma once
 
 #include <imgui.h>
@@ -21,7 +22,7 @@ class EarlyFonts {
   EarlyFonts(const EarlyFonts&) = delete;
   EarlyFonts& operator=(const EarlyFonts&) = delete;
 
-  // Waits until they are made. To be given to ImGui::CreateContext().
+  // Waits until they are made; null if the context is to have its own. For ImGui::CreateContext().
   [[nodiscard]] ImFontAtlas* atlas();
   // Whether they are what LoadFonts() would make for `ui`; then `ui` has them. They are given once:
   // what comes later is made anew, in the same atlas.

@@ -3,6 +3,7 @@
 
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui_freetype.h>
+#include <imgui_internal.h>
 
 namespace penstock::gui {
 
@@ -11,6 +12,12 @@ void ColourLikeText(ImGuiStyle& style) {
   style.Colors[ImGuiCol_InputTextCursor] = style.Colors[ImGuiCol_Text];
 #else
   static_cast<void>(style);
+#endif
+}
+
+void GrowToCursor() {
+#if IMGUI_VERSION_NUM >= 18900
+  if (ImGui::GetCurrentContext()->CurrentWindow->DC.IsSetPos) ImGui::Dummy({0, 0});
 #endif
 }
 

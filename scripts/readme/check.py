@@ -114,6 +114,7 @@ class Readme:
             "PATH": f"{tools}:{bin_folder}:/usr/bin:/bin", "HOME": work, "TMPDIR": work, "LC_ALL": "C.UTF-8",
             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMP_NUM_THREADS": "1",
+            "USE_LIBUV": "0",  # torchrun of PyTorch 2 wants libuv, which Debian's is built without
         }  # fmt: skip
 
     def fail(self, line, what):
