@@ -104,6 +104,8 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_LIST_DIR}/debian/prerm)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# The dashboard opens these two by name, and so GLFW does from 3.4 on.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libegl1, libgl1")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "fonts-dejavu-core, libgl1-mesa-dri")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-torch, fonts-droid-fallback, zenity, libfmt-dev, libzstd-dev, libexpected-dev, pkg-config")
 include(CPack)

@@ -35,13 +35,14 @@ kJpeg=libjpeg62-turbo-dev
 kFormat=()
 [[ $kSystem != debian-12 ]] || kFormat=(clang-format-14)
 
+# dpkg-dev and file: cpack finds with them what the package depends on.
 readonly kBuild=(g++ cmake ninja-build help2man pkg-config libzstd-dev libfmt-dev libcli11-dev
   libexpected-dev libsimdjson-dev "$kJpeg" libhwy-dev liburing-dev libbenchmark-dev
   libprotobuf-dev protobuf-compiler libsqlite3-dev zlib1g-dev libimgui-dev libstb-dev libglfw3-dev
-  libfreetype-dev libgl-dev libegl-dev)
-# fonts-*, libegl1 and libgl1-mesa-dri: what the dashboard draws with where there is no GPU driver.
+  libfreetype-dev libgl-dev libegl-dev dpkg-dev file)
+# fonts-* and what is of OpenGL: what the dashboard draws with where there is no GPU driver.
 readonly kRun=(python3 python3-torch python3-torchvision python3-opencv python3-pil python3-numpy
-  fonts-dejavu-core fonts-droid-fallback libegl1 libgl1-mesa-dri)
+  fonts-dejavu-core fonts-droid-fallback libegl1 libgl1 libgl1-mesa-dri)
 # clang and libclang-rt-dev: libFuzzer. binutils: objdump, for the agent's symbol versions.
 readonly kTest=(libgtest-dev libgmock-dev "${kClang[@]}" "${kFormat[@]}" binutils ccache git strace
   python3-venv openmpi-bin iproute2 libturbojpeg0-dev libpng-dev libwebp-dev libopencv-dev libjemalloc2 musl-tools gdb xvfb xauth xdotool

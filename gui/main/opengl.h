@@ -52,6 +52,6 @@ struct Egl {
 
 // What to install where a library of them is missing.
 inline constexpr char kInstallOpenGl[] =
-    "install libegl1 and libgl1-mesa-dri, or see: penstock report --html";
+    "install libegl1, libgl1 and libgl1-mesa-dri, or see: penstock report --html";
 
 }  // namespace penstock::gui

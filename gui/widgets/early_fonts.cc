@@ -21,7 +21,8 @@ ImFontAtlas* EarlyFonts::atlas() {
 
 bool EarlyFonts::Give(Ui& ui, std::string_view extra, Glyphs which) {
   const bool plain = which == Glyphs::kNeeded && IsPlain(extra);
-  if (kDynamicFonts || given_ || !plain || ui.scale != made_.scale || ui.language != made_.language) return false;
+  if (kDynamicFonts || given_ || !plain || ui.scale != made_.scale || ui.language != made_.language)
+    return false;
   given_ = true;
   ui.body = made_.body;
   ui.small = made_.small;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The fonts of the first frames, made on a thread while a window or a picture is opened: both take
-// some 25 ms. Lives longer than the ImGui context that uses its atlas. Where characters are made when
-// they are drawn (kDynamicFonts) there is nothing to make, and the context has an atlas of its own.
+// some 25 ms. Lives longer than the ImGui context that uses its atlas. Where characters are made
+// when they are drawn (kDynamicFonts) there is nothing to make, and the context has an atlas of its
+// own.
 #pragma once
 
 #include <imgui.h>

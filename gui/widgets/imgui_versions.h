@@ -43,8 +43,8 @@ inline constexpr int kKeyboardFrame = ImGuiCol_NavHighlight;
 // Those that 1.86 draws with the colour of the text.
 void ColourLikeText(ImGuiStyle& style);
 
-// Before the end of a window or group: what the cursor was set to counts as part of it. Until 1.88 it
-// did so at once; 1.92 refuses.
+// Before the end of a window or group: what the cursor was set to counts as part of it. Until 1.88
+// it did so at once; 1.92 refuses.
 void GrowToCursor();
 
 // Characters are drawn by FreeType, fitted to whole pixels in height alone.

@@ -103,7 +103,7 @@ class Readme:
         os.makedirs(os.path.join(work, "scratch"))
         os.makedirs(tools)
         os.symlink(PYTHON, os.path.join(tools, "python"))
-        for name, words in (("torchrun", f'exec {PYTHON} -m torch.distributed.run "$@"'),
+        for name, words in (("torchrun", f'exec {PYTHON} {HERE}/torchrun.py "$@"'),
                             ("srun", f'exec {PYTHON} {HERE}/srun.py "$@"')):  # fmt: skip
             path = os.path.join(tools, name)
             with open(path, "w", encoding="utf-8") as file:
@@ -114,7 +114,7 @@ class Readme:
             "PATH": f"{tools}:{bin_folder}:/usr/bin:/bin", "HOME": work, "TMPDIR": work, "LC_ALL": "C.UTF-8",
             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMP_NUM_THREADS": "1",
-            "USE_LIBUV": "0",  # torchrun of PyTorch 2 wants libuv, which Debian's is built without
+            "USE_LIBUV": "0",  # as in torchrun.py
         }  # fmt: skip
 
     def fail(self, line, what):

@@ -13,6 +13,8 @@ from tracefile import Trace
 
 SIZES = ((200, 160), (160, 200))
 LIMIT = 120
+# torch.distributed.run, also where PyTorch was built without libuv.
+TORCHRUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/readme/torchrun.py")
 
 
 def free_port():
@@ -27,7 +29,7 @@ def torchrun(ranks, logs, command):
     Without -r and -t the launcher of PyTorch 1.13 fails under Python 3.11, whose flags of value 0 are
     not iterated.
     """
-    return [PYTHON, "-m", "torch.distributed.run", "--nproc_per_node", str(ranks), "--master_addr", "127.0.0.1",
+    return [PYTHON, TORCHRUN, "--nproc_per_node", str(ranks), "--master_addr", "127.0.0.1",
             "--master_port", str(free_port()), "-r", "1", "-t", "1", "--log_dir", logs, *command]  # fmt: skip
 
 

@@ -67,8 +67,8 @@ class Outcome:
 def environment(extra=None):
     """Ours without what would make runs differ, and with few threads.
 
-    USE_LIBUV: torchrun of PyTorch 2 wants libuv, which Debian's is built without. UCX_ERROR_SIGNALS: its
-    UCX would handle SIGSEGV, and name process numbers.
+    USE_LIBUV: process groups of PyTorch 2 want libuv, which Debian's is built without. UCX_ERROR_SIGNALS:
+    its UCX would handle SIGSEGV, and name process numbers.
     """
     kept = {k: v for k, v in os.environ.items() if not k.startswith("PENSTOCK") and k != "LD_PRELOAD"}
     kept.update(OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", PYTHONHASHSEED="0", USE_LIBUV="0",
