@@ -108,27 +108,32 @@ run_preset() {
   [[ -z $skipped ]] || summary+=("$preset: $(wc -l <<<"$skipped") skipped:" "  ${skipped//$'\n'/$'\n'  }")
 }
 
-# Every fuzz target, built with the preset asan, for a while.
+# $1: fuzz target. Its log says how it went; a find stays in build/test/.
+fuzz() {
+  local corpus=("$kLogs/corpus-$1") samples
+  mkdir -p "${corpus[0]}"
+  for samples in "tests/fuzz/corpus/$1" traces/samples; do
+    [[ ! -d $samples ]] || corpus+=("$samples")
+  done
+  "${fixed_addresses[@]}" "build/asan/tests/$1" -max_total_time="$kFuzzSeconds" -timeout=10 \
+    -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$kLogs/$1-" "${corpus[@]}" \
+    >"$kLogs/$1.log" 2>&1 </dev/null
+}
+
+# Every fuzz target, built with the preset asan, for a while: one on each core.
 run_fuzz() {
-  local target name count
+  local name count pids=() at
+  say "fuzz targets: $kFuzzSeconds s each (logs: $kLogs/fuzz_*.log)"
   for name in "${kFuzzTargets[@]}"; do
-    target=build/asan/tests/$name
-    if [[ ! -x $target ]]; then
-      failure "$name: not built"
-      continue
-    fi
-    say "$name: $kFuzzSeconds s"
-    # From the samples, where there are some; a find stays in build/test/.
-    mkdir -p "$kLogs/corpus-$name"
-    local corpus=("$kLogs/corpus-$name")
-    for samples in "tests/fuzz/corpus/$name" traces/samples; do
-      [[ ! -d $samples ]] || corpus+=("$samples")
-    done
-    if ! "${fixed_addresses[@]}" "$target" -max_total_time="$kFuzzSeconds" -timeout=10 \
-      -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$kLogs/$name-" "${corpus[@]}" \
-      >"$kLogs/$name.log" 2>&1 </dev/null; then
+    while [[ $(jobs -rp | wc -l) -ge $jobs ]]; do wait -n || true; done
+    fuzz "$name" &
+    pids+=($!)
+  done
+  for at in "${!kFuzzTargets[@]}"; do
+    name=${kFuzzTargets[at]}
+    if ! wait "${pids[at]}"; then
       tail -n 60 "$kLogs/$name.log" >&2
-      failure "$name: failed; the input is $kLogs/$name-*"
+      failure "$name: failed, or is not built; an input that it found is $kLogs/$name-*"
       continue
     fi
     count=$(awk '/^stat::number_of_executed_units:/ { print $2 }' "$kLogs/$name.log")
