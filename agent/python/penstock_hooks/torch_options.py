@@ -78,6 +78,7 @@ def _make_init(original):
                 pass  # then as the program wrote it, with the error that this gives
         return original(self, *args, **kwargs)
 
+    __init__.__signature__ = signature  # inspect.getfullargspec() looks behind no wrapper
     return __init__
 
 
