@@ -87,10 +87,11 @@ Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const 
     traces::OpenControl control;
     control.last_mark = &mark;
     auto opened = traces::OpenTrace(part, control);
-    // What cannot be opened now is not without use.
-    if (!opened && opened.error().kind == ErrorKind::kEnvironment) {
-      return tl::unexpected(opened.error());
-    }
+    if (!opened) opened = traces::OpenTrace(part, control);  // what failed may do so only once
+    // A file that cannot be opened is not one that holds nothing.
+    const bool readable = opened || (opened.error().kind != ErrorKind::kEnvironment &&
+                                     MappedFile::Open(part).has_value());
+    if (!readable) return tl::unexpected(opened.error());
     if (opened) trace = std::move(*opened);
   }
   traces::PackOptions options;

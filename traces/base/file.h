@@ -31,8 +31,8 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  // Errors: kInput if it is not a regular file or cannot be opened; kEnvironment if the machine lacks
-  // descriptors or memory for that, or the device fails.
+  // Errors: kInput if it is not a regular file or cannot be opened; kEnvironment if the machine
+  // lacks descriptors or memory for that, or the device fails.
   static Result<MappedFile> Open(const std::filesystem::path& path);
   // Maps an open one; `fd` stays the caller's. Errors: likewise; `name` is for them.
   static Result<MappedFile> FromDescriptor(int fd, const std::string& name);
