@@ -102,7 +102,7 @@ void FiveHundredConfigurations(benchmark::State& state, bool sample_tasks) {
   for (auto _ : state) {
     const auto grid = PredictGrid(diagnosis, request);
     if (!grid) {
-      state.SkipWithError(grid.error().message.c_str());
+      state.SkipWithError(grid.error().error().message.c_str());
       break;
     }
     Check(*grid);

@@ -6,14 +6,13 @@
 #include <cmath>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include "analyzer/diagnosis/signals.h"
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/measure/build_pipeline.h"
 #include "analyzer/memory/measure_memory.h"
 #include "analyzer/model/loop_use.h"
 #include "analyzer/simulate/simulate.h"
+#include "analyzer/words/needs.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -205,53 +204,31 @@ void DiagnoseStages(Diagnosis& diagnosis) {
 
 }  // namespace
 
-std::string Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
-  if (run.config.fixed_batch) {
-    return "not enough: needs a run of the loader, and this one was recorded with --fixed-batch, "
-           "which hands out one batch for ever; give it to penstock whatif as --fixed-batch beside "
-           "a recording without";
-  }
-  if (run.use == LoopUse::kInterleaved) {
-    return "not enough: needs loaders that are used one after the other, and this loop takes "
-           "batches of several by turns, which is not simulated; measure other settings with "
-           "penstock sweep";
-  }
+Statement Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
+  if (run.config.fixed_batch) return Say<words::kNeedsRunningLoader>();
+  if (run.use == LoopUse::kInterleaved) return Say<words::kNeedsOneLoader>();
   if (loader.steady.batches == 0) {
-    return fmt::format("not enough: needs 16 batches of one loader in a row, and has {}",
-                       run.batches.size());
+    return Say<words::kNeedsBatches>(Give<"batches">(run.batches.size()));
   }
   if (loader.fetched < 0.5 && run.config.sample_tasks && run.config.num_workers > 0) {
-    return "not enough: needs threads that make whole samples; stages with threads of their own "
-           "(--read-threads, --decode-threads, --augment-threads) are not simulated";
+    return Say<words::kNeedsWholeSamples>();
   }
   if (loader.fetched < 0.5 && !run.config.package.empty()) {
-    return fmt::format(
-        "not enough: needs to know what each batch was made of and when, which {} does not tell",
-        run.config.package);
+    return Say<words::kNeedsMaking>(Give<"package">(run.config.package));
   }
-  if (loader.fetched < 0.5) {
-    return "not enough: needs to see batches being made, and most were made out of sight";
-  }
+  if (loader.fetched < 0.5) return Say<words::kNeedsSight>();
   if (!loader.steady.steady) {
-    return fmt::format(
-        "not enough: needs 16 batches after the queues have filled, and has {}; record {} more",
-        loader.steady.batches, 16 - loader.steady.batches);
+    return Say<words::kNeedsSteady>(Give<"batches">(loader.steady.batches),
+                                    Give<"more">(16 - loader.steady.batches));
   }
   if (std::abs(loader.replay.error()) > kUselessReplay) {
-    return fmt::format(
-        "not enough: needs a run that the simulation explains, and on this one it is off by "
-        "{:+.0f} %: "
-        "spans are missing, or the loop does what the simulation does not know",
-        100 * loader.replay.error());
+    return Say<words::kNeedsExplained>(Give<"error">(loader.replay.error()));
   }
-  return "";
+  return {};
 }
 
-std::string NotEnough(const Diagnosis& diagnosis) {
-  if (!diagnosis.loader) {
-    return "not enough: needs the batches of a loader (torch.utils.data, penstock load or another "
-           "of those that README.md lists), and none was seen";
-  }
+Statement NotEnough(const Diagnosis& diagnosis) {
+  if (!diagnosis.loader) return Say<words::kNeedsLoader>();
   return Missing(*diagnosis.loader, diagnosis.run.loader());
 }
 

@@ -18,6 +18,7 @@
 #include "analyzer/predict/suggest.h"
 #include "analyzer/ranks/rank_summary.h"
 #include "analyzer/simulate/pipeline.h"
+#include "analyzer/words/statement.h"
 
 namespace penstock::analyzer {
 
@@ -49,8 +50,8 @@ struct LoaderDiagnosis {
 
 // Beyond this the model does not explain the run: from 5 % on the report says so and is less sure.
 inline constexpr double kUselessReplay = 0.5;
-// Why no other setting can be predicted from this recording; "" if it can.
-[[nodiscard]] std::string Missing(const LoaderDiagnosis& loader, const LoaderRun& run);
+// Why no other setting can be predicted from this recording; empty if it can.
+[[nodiscard]] Statement Missing(const LoaderDiagnosis& loader, const LoaderRun& run);
 
 struct Diagnosis {
   RunModel run;
@@ -63,14 +64,13 @@ struct Diagnosis {
   double whole_rate = 0;  // samples per second of the whole run, start-up included
   double wait_fraction = 0;
   double confidence = 0;
-  std::string summary;  // one sentence for a person
-  // "not enough: needs ...": why no figure is predicted from this recording; "" if some are.
-  std::string needs;
+  Statement summary;
+  Statement needs;            // why no figure is predicted from this recording; empty if some are
   bool samples_known = true;  // false, without a loader: the rate counts decoded images
 };
 
-// Why nothing can be predicted from this recording; "" if it can.
-[[nodiscard]] std::string NotEnough(const Diagnosis& diagnosis);
+// Why nothing can be predicted from this recording; empty if it can.
+[[nodiscard]] Statement NotEnough(const Diagnosis& diagnosis);
 
 // Cost: that of BuildRunModel plus O(batches) simulations.
 [[nodiscard]] Diagnosis Diagnose(const traces::Trace& trace);

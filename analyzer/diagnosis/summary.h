@@ -3,12 +3,15 @@
 // The verdict in one sentence. Pure.
 #pragma once
 
-#include <string>
-
 #include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/words/statement.h"
 
 namespace penstock::analyzer {
 
-[[nodiscard]] std::string Summarise(const Diagnosis& diagnosis);
+[[nodiscard]] Statement Summarise(const Diagnosis& diagnosis);
+
+// A part of the data's way; the unit of a diagnosis's rates.
+[[nodiscard]] Statement PartOf(Factor factor);
+[[nodiscard]] Statement RateUnit(const Diagnosis& diagnosis);
 
 }  // namespace penstock::analyzer

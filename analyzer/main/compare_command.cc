@@ -31,7 +31,7 @@ int CompareCommand(const std::vector<std::string>& arguments) {
   const Diagnosis baseline = Diagnose(*first);
   const Diagnosis candidate = Diagnose(*second);
   const auto comparison = Compare(Baseline{baseline, before}, Candidate{candidate, after});
-  if (!comparison) return Complain(kName, comparison.error());
+  if (!comparison) return Complain(kName, comparison.error().error());
   return Print(json ? CompareJson(*comparison)
                     : CompareText(*comparison, WantsColour() ? Colour::kOn : Colour::kOff));
 }

@@ -15,7 +15,7 @@ namespace {
 constexpr double kLeastGain = 1.05;  // below it a change is not worth making: docs/design.md 6
 
 std::string WhyNot(const Diagnosis& diagnosis) {
-  std::string why = NotEnough(diagnosis);
+  std::string why = English(NotEnough(diagnosis));
   if (!why.empty()) return why;
   if (diagnosis.run.loader().config.kind == "pytorch") return "";
   return "not enough: needs a torch.utils.data.DataLoader, whose arguments it can change";

@@ -201,7 +201,8 @@ int WhatifCommand(const std::vector<std::string>& arguments) {
   }
   const auto grid = PredictGrid(diagnosis, *request);
   if (!grid) {
-    return Complain(kWhatIfName, {grid.error().kind, words.trace + ": " + grid.error().message});
+    return Complain(kWhatIfName,
+                    {grid.error().kind, words.trace + ": " + English(grid.error().why)});
   }
   return Print(words.json ? GridJson(*grid)
                           : GridText(*grid, WantsColour() ? Colour::kOn : Colour::kOff));

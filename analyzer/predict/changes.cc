@@ -7,15 +7,13 @@
 #include <fmt/core.h>
 
 #include "analyzer/predict/decoders.h"
+#include "analyzer/words/assumptions.h"
+#include "analyzer/words/needs.h"
 
 namespace penstock::analyzer {
 namespace {
 
 constexpr double kMemory = 2e9;  // bytes a second: advice/fits_in_ram.cc
-
-Error NotEnough(std::string needs) {
-  return {ErrorKind::kInput, "not enough: needs " + std::move(needs)};
-}
 
 class Changer {
  public:
@@ -26,14 +24,14 @@ class Changer {
     out_.facts = facts;
   }
 
-  Result<void> Transfer(const std::string& type);
+  Predicted<void> Transfer(const std::string& type);
   void Cache();
-  Result<void> Pack();
-  Result<void> Resize(double longest);
-  Result<void> Decode(const std::string& decoder);
-  Result<void> Disk(double bytes_per_s);
+  Predicted<void> Pack();
+  Predicted<void> Resize(double longest);
+  Predicted<void> Decode(const std::string& decoder);
+  Predicted<void> Disk(double bytes_per_s);
   void Alone();
-  Result<void> ToGpu(bool decode, bool augment, double overlap);
+  Predicted<void> ToGpu(bool decode, bool augment, double overlap);
 
   Changed Take() { return std::move(out_); }
 
@@ -49,7 +47,7 @@ class Changer {
   void ScaleBatch(double ratio);
   // Device time for each sample, of which `overlap` runs beside the step.
   void LengthenStep(double seconds, double overlap);
-  void Note(std::string text) { out_.notes.push_back(std::move(text)); }
+  void Note(Statement note) { out_.notes.push_back(std::move(note)); }
 
   const Material& material_;
   const DeviceCosts& costs_;
@@ -84,13 +82,13 @@ void Changer::LengthenStep(double seconds, double overlap) {
   if (after > 0) out_.pipeline.step_load *= before / after;
 }
 
-Result<void> Changer::Transfer(const std::string& asked) {
+Predicted<void> Changer::Transfer(const std::string& asked) {
   const std::size_t colon = asked.find(':');
   const std::string from = colon == std::string::npos ? "" : asked.substr(0, colon);
   const std::string type = colon == std::string::npos ? asked : asked.substr(colon + 1);
   const double width = type == "u8" ? 1 : type == "f16" ? 2 : type == "f32" ? 4 : 0;
   if (width == 0 || !(from.empty() || from == "u8" || from == "f16" || from == "f32")) {
-    return Fail(ErrorKind::kUsage, fmt::format("--transfer {}: there are u8, f16 and f32", asked));
+    return Refuse(Say<words::kUnknownType>(Give<"given">(asked)), ErrorKind::kUsage);
   }
   double f32 = material_.f32;
   double f16 = material_.f16;
@@ -105,25 +103,21 @@ Result<void> Changer::Transfer(const std::string& asked) {
     all = pixels + (all > 0 ? kept : 0);
   }
   if (!(all > 0)) {
-    return tl::unexpected<Error>(
-        NotEnough("the data types of a batch, which the trace does not tell; say them, as in "
-                  "--transfer f32:u8"));
+    return Refuse(Say<words::kNeedsTypes>());
   }
   const double numbers = f32 / 4 + f16 / 2 + u8;
   const double ratio = (numbers * width + kept) / all;
   ScaleBatch(ratio);
-  Note(fmt::format("batches take {:.2f} times the bytes they had", ratio));
+  Note(Say<words::kBatchBytes>(Give<"ratio">(ratio)));
   const bool integers = type == "u8" && f32 + f16 > u8;
   if (!integers) return {};
   Scale(Factor::kAugment, 1 - material_.conversion);
   const double samples = std::max(1.0, out_.facts.batch_size);
   LengthenStep(numbers / samples / 3e6 * costs_.convert.ms_per_megapixel * 1e-3, 0);
   Note(material_.conversion > 0
-           ? fmt::format("the conversion to floating point, {:.0f} % of augmentation, moves to the "
-                         "device ({})",
-                         100 * material_.conversion, costs_.convert.source)
-           : "the conversion to floating point was not seen as a transform of its own, so the "
-             "workers keep its cost");
+           ? Say<words::kConversionMoves>(Give<"share">(material_.conversion),
+                                          Give<"source">(costs_.convert.source))
+           : Say<words::kConversionStays>());
   return {};
 }
 
@@ -146,33 +140,29 @@ void Changer::Cache() {
   out_.pipeline.turns = false;
   out_.memory += material_.dataset_bytes * pixels_;
   if (material_.dataset_bytes > 0) {
-    Note(fmt::format("the dataset takes {:.1f} GB of memory; half of the memory is {:.1f} GB",
-                     material_.dataset_bytes * pixels_ / 1e9, material_.memory / 1e9));
+    Note(Say<words::kDatasetInMemory>(Give<"dataset">(material_.dataset_bytes * pixels_),
+                                      Give<"room">(material_.memory)));
   } else {
-    Note("the size of the dataset is not known: whether it fits into memory was not checked");
+    Note(Say<words::kDatasetUnknown>());
   }
 }
 
-Result<void> Changer::Pack() {
+Predicted<void> Changer::Pack() {
   const ReadCosts& reads = material_.reads;
   if (!reads.split) {
-    return tl::unexpected<Error>(NotEnough(
-        "64 reads of files of different sizes, to tell the time to open one from the time for its "
-        "bytes"));
+    return Refuse(Say<words::kNeedsReads>());
   }
   const double share = reads.latency_share();
   Scale(Factor::kRead, 1 - share);
-  Note(
-      fmt::format("{:.0f} % of reading ({:.2f} ms of {:.2f} ms a read) does not depend on the "
-                  "bytes and goes",
-                  100 * share, 1e3 * reads.latency, 1e3 * reads.mean));
+  Note(Say<words::kOpeningGoes>(Give<"share">(share), Give<"fixed">(reads.latency),
+                                Give<"mean">(reads.mean)));
   return {};
 }
 
-Result<void> Changer::Resize(double longest) {
-  if (!(longest >= 1)) return Fail(ErrorKind::kUsage, "--offline-resize: give 1 pixel or more");
+Predicted<void> Changer::Resize(double longest) {
+  if (!(longest >= 1)) return Refuse(Say<words::kNoPixel>(), ErrorKind::kUsage);
   if (!(material_.decoded_bytes > 0)) {
-    return tl::unexpected<Error>(NotEnough("the sizes of decoded pictures, and none was seen"));
+    return Refuse(Say<words::kNeedsSizes>());
   }
   const double side = std::sqrt(material_.decoded_bytes / 3 * 4 / 3);
   const double sides = std::min(1.0, longest / side);
@@ -183,41 +173,36 @@ Result<void> Changer::Resize(double longest) {
   const double fixed = reads.split ? reads.latency_share() : 1;
   Scale(Factor::kRead, fixed + (1 - fixed) * ratio);
   out_.pipeline.device_per_sample *= ratio;
-  Note(
-      fmt::format("the mean picture has {:.2f} megapixels, about {:.0f} on its long side, of which "
-                  "{:.0f} % of the pixels stay{}",
-                  material_.megapixels(), side, 100 * ratio,
-                  reads.split ? ""
-                              : "; what reading would save is not known and left out: files of "
-                                "different sizes are needed to tell"));
+  Note(Say<words::kSmallerPictures>(Give<"megapixels">(material_.megapixels()), Give<"side">(side),
+                                    Give<"kept">(ratio), Give<"reads">(reads.split)));
   return {};
 }
 
-Result<void> Changer::Decode(const std::string& decoder) {
+Predicted<void> Changer::Decode(const std::string& decoder) {
   const auto wanted = FindDecoder(decoder);
   if (!wanted) {
     std::string names;
     for (const DecoderSpeed& speed : DecoderSpeeds()) names += fmt::format(" {}", speed.name);
-    return Fail(ErrorKind::kUsage, fmt::format("--decoder {}: known are{}", decoder, names));
+    return Refuse(Say<words::kUnknownDecoder>(Give<"given">(decoder), Give<"known">(names)),
+                  ErrorKind::kUsage);
   }
   const auto recorded = FindDecoder(material_.decoder);
   if (!recorded) {
-    return tl::unexpected<Error>(
-        NotEnough("decode spans of a decoder it has figures for, and these were by " +
-                  (material_.decoder.empty() ? std::string("an unknown one") : material_.decoder)));
+    const std::string& name = material_.decoder;
+    return Refuse(Say<words::kNeedsKnownDecoder>(
+        Give<"decoder">(name.empty() ? std::nullopt : std::optional(name))));
   }
   Scale(Factor::kDecode, recorded->ratio / wanted->ratio);
-  Note(
-      fmt::format("{} decodes {:.2f} times as fast as {} ({:.2f} to {:.2f} on five CPUs; "
-                  "imread_benchmark)",
-                  wanted->name, wanted->ratio / recorded->ratio, recorded->name,
-                  wanted->low / recorded->high, wanted->high / recorded->low));
+  Note(Say<words::kOtherDecoder>(
+      Give<"wanted">(wanted->name), Give<"ratio">(wanted->ratio / recorded->ratio),
+      Give<"recorded">(recorded->name), Give<"low">(wanted->low / recorded->high),
+      Give<"high">(wanted->high / recorded->low)));
   return {};
 }
 
-Result<void> Changer::Disk(double bytes_per_s) {
+Predicted<void> Changer::Disk(double bytes_per_s) {
   if (!(material_.file_bytes > 0)) {
-    return tl::unexpected<Error>(NotEnough("the bytes that were read, and none were seen"));
+    return Refuse(Say<words::kNeedsBytes>());
   }
   const double each = material_.file_bytes * pixels_ / bytes_per_s;
   // Reads that came faster than this storage can give take as long as it needs.
@@ -235,24 +220,21 @@ Result<void> Changer::Disk(double bytes_per_s) {
 
 void Changer::Alone() {
   if (out_.pipeline.others > 0) {
-    Note(fmt::format("without the {:.1f} threads of other programs that competed for the cores",
-                     out_.pipeline.others));
+    Note(Say<words::kAlone>(Give<"threads">(out_.pipeline.others)));
   }
   out_.pipeline.others = 0;
   out_.pipeline.crowded = false;
 }
 
-Result<void> Changer::ToGpu(bool decode, bool augment, double overlap) {
+Predicted<void> Changer::ToGpu(bool decode, bool augment, double overlap) {
   double augmenting = 0;
   ForEach([&](Demand& demand) { augmenting += demand.augment.wall; }, [](SampleCost&) {});
   if (decode && !augment && augmenting > 0) {
-    return Fail(ErrorKind::kUsage,
-                "--gpu decode: pictures would come back to the CPU for augmentation; say "
-                "decode,augment");
+    return Refuse(Say<words::kDecodeAlone>(), ErrorKind::kUsage);
   }
   const double megapixels = material_.megapixels() * pixels_;
   if (!(megapixels > 0)) {
-    return tl::unexpected<Error>(NotEnough("the sizes of decoded pictures, and none was seen"));
+    return Refuse(Say<words::kNeedsSizes>());
   }
   double device = 0;  // seconds a sample
   if (decode) device += megapixels * costs_.decode.ms_per_megapixel * 1e-3;
@@ -265,13 +247,10 @@ Result<void> Changer::ToGpu(bool decode, bool augment, double overlap) {
                std::max(1.0, out_.facts.batch_bytes));
   }
   LengthenStep(device, overlap);
-  Note(
-      fmt::format("the step grows by {:.3f} ms a sample on {}, {:.0f} % of it overlapped; workers "
-                  "hand over {}",
-                  1e3 * device * (1 - overlap), costs_.device, 100 * overlap,
-                  decode ? "files" : "decoded pictures"));
-  if (decode) Note("decoding on the device: " + costs_.decode.source);
-  if (augment) Note("augmenting on the device: " + costs_.augment.source);
+  Note(Say<words::kLongerStep>(Give<"more">(device * (1 - overlap)), Give<"device">(costs_.device),
+                               Give<"overlap">(overlap), Give<"files">(decode)));
+  if (decode) Note(Say<words::kDecodeSource>(Give<"source">(costs_.decode.source)));
+  if (augment) Note(Say<words::kAugmentSource>(Give<"source">(costs_.augment.source)));
   return {};
 }
 
@@ -282,15 +261,15 @@ bool Changes::any() const {
          alone || gpu_decode || gpu_augment;
 }
 
-Result<Changed> ApplyChanges(const Pipeline& pipeline, const LoaderFacts& facts,
-                             const Material& material, const Changes& changes,
-                             const DeviceCosts& costs) {
+Predicted<Changed> ApplyChanges(const Pipeline& pipeline, const LoaderFacts& facts,
+                                const Material& material, const Changes& changes,
+                                const DeviceCosts& costs) {
   Changer changer(pipeline, facts, material, costs);
   if (!changes.transfer.empty() && changes.gpu_decode) {
-    return Fail(ErrorKind::kUsage, "--transfer says nothing where files are handed over (--gpu)");
+    return Refuse(Say<words::kTransferOfFiles>(), ErrorKind::kUsage);
   }
   // In this order: what is stored, where, and then what is done with it.
-  Result<void> done;
+  Predicted<void> done;
   if (changes.resize > 0) done = changer.Resize(changes.resize);
   if (done && changes.pack) done = changer.Pack();
   if (done && changes.disk > 0) done = changer.Disk(changes.disk);
@@ -300,7 +279,7 @@ Result<Changed> ApplyChanges(const Pipeline& pipeline, const LoaderFacts& facts,
   if (done && (changes.gpu_decode || changes.gpu_augment)) {
     done = changer.ToGpu(changes.gpu_decode, changes.gpu_augment, changes.gpu_overlap);
   }
-  if (!done) return tl::unexpected<Error>(done.error());
+  if (!done) return tl::unexpected<Refusal>(done.error());
   if (changes.alone) changer.Alone();
   return changer.Take();
 }

@@ -17,6 +17,8 @@
 #include "analyzer/model/material.h"
 #include "analyzer/predict/device_costs.h"
 #include "analyzer/predict/scenario.h"
+#include "analyzer/words/refusal.h"
+#include "analyzer/words/statement.h"
 #include "traces/base/result.h"
 
 namespace penstock::analyzer {
@@ -40,13 +42,13 @@ struct Changed {
   Pipeline pipeline;
   LoaderFacts facts;
   double memory = 0;  // bytes besides batches and workers
-  std::vector<std::string> notes;
+  Statements notes;
 };
 
-// Errors: kInput "not enough: needs ..." where the trace lacks what a change depends on; kUsage for
+// Errors: kInput where the trace lacks what a change depends on; kUsage for
 // changes that contradict each other or name what is not known.
-[[nodiscard]] Result<Changed> ApplyChanges(const Pipeline& pipeline, const LoaderFacts& facts,
-                                           const Material& material, const Changes& changes,
-                                           const DeviceCosts& costs);
+[[nodiscard]] Predicted<Changed> ApplyChanges(const Pipeline& pipeline, const LoaderFacts& facts,
+                                              const Material& material, const Changes& changes,
+                                              const DeviceCosts& costs);
 
 }  // namespace penstock::analyzer

@@ -10,11 +10,12 @@
 #include "analyzer/predict/attribution.h"
 #include "analyzer/predict/predict.h"
 #include "analyzer/predict/scenario.h"
+#include "analyzer/words/statement.h"
 
 namespace penstock::analyzer {
 
 struct Suggestion {
-  std::string missing;  // why nothing can be suggested; "": something was
+  Statement missing;  // why nothing can be suggested; empty: something was
   int workers = 0;
   int prefetch = 2;
   bool persistent_workers = false;

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/stats/quantile.h"
+#include "analyzer/words/needs.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -124,13 +125,11 @@ SideFacts FactsOfSide(const Diagnosis& diagnosis, const std::string& name) {
 
 }  // namespace
 
-Result<Comparison> Compare(const Baseline& baseline, const Candidate& candidate) {
+Predicted<Comparison> Compare(const Baseline& baseline, const Candidate& candidate) {
   for (const auto& [diagnosis, name] : {std::pair(&baseline.diagnosis, &baseline.name),
                                         std::pair(&candidate.diagnosis, &candidate.name)}) {
     if (diagnosis->loader) continue;
-    return Fail(ErrorKind::kInput, *name +
-                                       ": not enough: needs the batches of a loader, and none "
-                                       "was seen");
+    return Refuse(Say<words::kNeedsLoaderIn>(Give<"trace">(*name)));
   }
   const Series before(baseline.diagnosis);
   const Series after(candidate.diagnosis);

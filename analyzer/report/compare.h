@@ -9,7 +9,7 @@
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/report/report.h"
 #include "analyzer/stats/bootstrap.h"
-#include "traces/base/result.h"
+#include "analyzer/words/refusal.h"
 
 namespace penstock::analyzer {
 
@@ -54,7 +54,7 @@ struct Comparison {
 //              one program differ on a quiet machine, which one run of each cannot show.
 // Significant: the interval leaves out "no change".
 // Errors:      kInput if either has no batches of a loader.
-[[nodiscard]] Result<Comparison> Compare(const Baseline& baseline, const Candidate& candidate);
+[[nodiscard]] Predicted<Comparison> Compare(const Baseline& baseline, const Candidate& candidate);
 
 [[nodiscard]] std::string CompareText(const Comparison& comparison, Colour colour);
 // One object of schema penstock.compare/1.

@@ -7,6 +7,7 @@
 
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/json_writer.h"
+#include "analyzer/report/statement_json.h"
 #include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
@@ -41,8 +42,8 @@ std::string GridText(const Grid& grid, Colour colour) {
   if (unfit) text += "  ! more memory or /dev/shm than there is room for\n";
   text += fmt::format("  the simulation repeats the recorded run with an error of {:+.1f} %\n",
                       100 * grid.replay.error());
-  for (const std::string& note : grid.notes) {
-    text += "  note: " + Wrapped(note, 92, "        ") + "\n";
+  for (const Statement& note : grid.notes) {
+    text += "  note: " + Wrapped(English(note), 92, "        ") + "\n";
   }
   return text;
 }
@@ -74,9 +75,8 @@ std::string GridJson(const Grid& grid) {
   json.Key("ceiling").BeginObject();
   json.Field("samples_per_s", grid.ceiling);
   json.Field("source", grid.ceiling_measured ? "fixed-batch" : "simulated").EndObject();
-  json.Key("notes").BeginArray();
-  for (const std::string& note : grid.notes) json.Value(note);
-  json.EndArray().EndObject();
+  WriteStatements("notes", grid.notes, json);
+  json.EndObject();
   return json.text();
 }
 

@@ -51,7 +51,7 @@ std::string Marks(const CurvePoint& point) {
 
 std::string RateFigure(const WorkerCurve& curve) {
   if (!curve.missing.empty() || curve.points.empty()) {
-    return NoFigure(curve.missing.empty() ? "nothing was predicted." : curve.missing);
+    return NoFigure(curve.missing.empty() ? "nothing was predicted." : English(curve.missing));
   }
   double most = curve.measured;
   for (const CurvePoint& point : curve.points) most = std::max(most, point.rate.high);
@@ -99,13 +99,13 @@ std::string RateFigure(const WorkerCurve& curve) {
       "From a simulation of the loader on the recorded batches, at a "
       "prefetch depth of {}.",
       curve.prefetch);
-  for (const std::string& note : curve.notes) caption += " Note: " + note + ".";
+  for (const Statement& note : curve.notes) caption += " Note: " + English(note) + ".";
   return Figure(std::move(drawing).Finish(), caption);
 }
 
 std::string MemoryFigure(const WorkerCurve& curve) {
   if (!curve.missing.empty() || curve.points.empty()) {
-    return NoFigure(curve.missing.empty() ? "nothing was predicted." : curve.missing);
+    return NoFigure(curve.missing.empty() ? "nothing was predicted." : English(curve.missing));
   }
   if (!curve.memory_missing.empty()) return NoFigure(curve.memory_missing);
   std::uint64_t most = 1;

@@ -11,6 +11,7 @@
 
 #include "analyzer/model/named_ranges.h"
 #include "analyzer/whatif/grid.h"
+#include "analyzer/words/needs.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -59,13 +60,13 @@ std::string LabelOf(const traces::Trace& trace, ThreadId id, const LoaderRun& ru
 TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagnosis) {
   TimelineExcerpt excerpt;
   if (!diagnosis.loader) {
-    excerpt.missing = "No loader delivered batches while this was recorded.";
+    excerpt.missing = Say<words::kNoLoaderDelivered>();
     return excerpt;
   }
   const LoaderRun& run = diagnosis.run.loader();
   const std::vector<const Batch*> batches = Excerpt(run, diagnosis.loader->steady);
   if (batches.empty()) {
-    excerpt.missing = "No batch was seen being handed to the training loop.";
+    excerpt.missing = Say<words::kNoBatchHanded>();
     return excerpt;
   }
   const std::int64_t from = batches.front()->wait_start;
@@ -79,7 +80,7 @@ TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagn
   excerpt.to = seconds(to);
   excerpt.batches = batches.size();
   if (to <= from) {
-    excerpt.missing = "The batches of the excerpt took no time.";
+    excerpt.missing = Say<words::kNoTimeOfExcerpt>();
     return excerpt;
   }
   NamedRanges ranges(trace);
@@ -144,9 +145,9 @@ WorkerCurve BuildWorkers(const Diagnosis& diagnosis) {
   GridRequest request;
   request.workers.assign(counts.begin(), counts.end());
   request.prefetch = {std::max(1, curve.prefetch)};
-  const Result<Grid> grid = PredictGrid(diagnosis, request);
+  const Predicted<Grid> grid = PredictGrid(diagnosis, request);
   if (!grid) {
-    curve.missing = grid.error().message;
+    curve.missing = grid.error().why;
     return curve;
   }
   curve.unit = grid->unit;
@@ -218,15 +219,13 @@ std::vector<LatencyRow> BuildLatencies(const RunModel& run) {
 QueueDepth BuildQueue(const traces::Trace& trace, const Diagnosis& diagnosis) {
   QueueDepth queue;
   if (!diagnosis.loader) {
-    queue.missing = "No loader delivered batches while this was recorded.";
+    queue.missing = Say<words::kNoLoaderDelivered>();
     return queue;
   }
   const LoaderRun& run = diagnosis.run.loader();
   queue.most = run.config.credits();
   if (run.config.num_workers == 0) {
-    queue.missing =
-        "There are no workers: a batch is made when the loop asks for it, and nothing "
-        "queues.";
+    queue.missing = Say<words::kNoQueue>();
     return queue;
   }
   std::vector<std::pair<std::int64_t, int>> changes;
@@ -239,7 +238,7 @@ QueueDepth BuildQueue(const traces::Trace& trace, const Diagnosis& diagnosis) {
     changes.emplace_back(batch.delivered, -1);
   }
   if (2 * seen < run.batches.size() || seen < 2) {
-    queue.missing = "It was not seen when most batches were finished.";
+    queue.missing = Say<words::kFinishUnseen>();
     return queue;
   }
   // What is finished comes before what is taken at the same time: depth is never below zero.
@@ -249,7 +248,7 @@ QueueDepth BuildQueue(const traces::Trace& trace, const Diagnosis& diagnosis) {
   const double from = static_cast<double>(changes.front().first);
   const double length = static_cast<double>(changes.back().first) - from;
   if (length <= 0) {
-    queue.missing = "The batches took no time.";
+    queue.missing = Say<words::kNoTime>();
     return queue;
   }
   const std::size_t bins = std::clamp<std::size_t>(4 * seen, 40, 400);

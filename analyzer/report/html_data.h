@@ -11,6 +11,7 @@
 
 #include "analyzer/report/report.h"
 #include "analyzer/stats/bootstrap.h"
+#include "analyzer/words/statement.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
@@ -34,7 +35,7 @@ struct TimelineExcerpt {
   std::vector<TimelineRow> rows;  // workers, then the training loop
   std::size_t left_out = 0;       // workers beyond the first 16
   bool thinned = false;           // a row had more spans than are shown
-  std::string missing;
+  Statement missing;
 };
 
 // One number of workers, at one prefetch depth.
@@ -52,8 +53,8 @@ struct WorkerCurve {
   std::string unit;                // of the rates
   int prefetch = 0;
   double measured = 0;  // rate that was recorded
-  std::vector<std::string> notes;
-  std::string missing;
+  Statements notes;
+  Statement missing;
   std::string memory_missing;  // nothing tells how large batches and workers are
 };
 
@@ -79,7 +80,7 @@ struct QueueDepth {
   std::vector<QueueBin> bins;
   double width = 0;  // seconds of a bin
   int most = 0;      // batches that may be on their way at once
-  std::string missing;
+  Statement missing;
 };
 
 struct ReportPlots {

@@ -120,12 +120,12 @@ std::string Tile(std::string_view figure, std::string_view meaning) {
 
 std::string Verdict(const Report& report) {
   const Diagnosis& diagnosis = report.diagnosis;
-  std::string text = Paragraph("verdict", diagnosis.summary);
+  std::string text = Paragraph("verdict", English(diagnosis.summary));
   text += Paragraph("dim", SurenessText(diagnosis));
   text += "<div class=\"tiles\">\n";
   if (diagnosis.samples_rate > 0) {
     text += Tile(
-        fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), RateUnit(diagnosis)),
+        fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), UnitText(diagnosis)),
         diagnosis.loader && diagnosis.loader->steady.steady ? "throughput, steady" : "throughput");
   }
   if (WaitKnown(diagnosis)) {
@@ -173,7 +173,7 @@ std::string Suggested(const Diagnosis& diagnosis) {
       "",
       fmt::format("Predicted: {} with 90 % interval; memory {}. After that the "
                   "next bottleneck is: {}.",
-                  PredictionText(suggestion.predicted, RateUnit(diagnosis)),
+                  PredictionText(suggestion.predicted, UnitText(diagnosis)),
                   suggestion.predicted.ram > 0 ? BytesText(suggestion.predicted.ram) : "not known",
                   FactorName(suggestion.next_bottleneck)));
   return text;
@@ -188,13 +188,14 @@ std::string ChangesTable(const Report& report) {
   for (const TriedChange& one : report.changes) {
     text += fmt::format("<tr><th class=\"stage\"><code>{}</code></th><td>{}</td><td>{}</td></tr>\n",
                         Escaped(one.option),
-                        Escaped(PredictionText(one.predicted, RateUnit(report.diagnosis))),
+                        Escaped(PredictionText(one.predicted, UnitText(report.diagnosis))),
                         one.predicted.ram > 0 ? BytesText(one.predicted.ram) : "not known");
   }
   text += "</tbody></table></div>\n<ul>\n";
   for (const TriedChange& one : report.changes) {
-    for (const std::string& note : one.notes) {
-      text += fmt::format("<li class=\"dim\">{}: {}</li>\n", Escaped(one.option), Escaped(note));
+    for (const Statement& note : one.notes) {
+      text += fmt::format("<li class=\"dim\">{}: {}</li>\n", Escaped(one.option),
+                          Escaped(English(note)));
     }
   }
   return text + "</ul>\n";
@@ -211,7 +212,7 @@ std::string FindingText(const Report& report, const Finding& finding) {
   if (finding.predicted) {
     text +=
         Paragraph("", fmt::format("Predicted: {}.",
-                                  PredictionText(*finding.predicted, RateUnit(report.diagnosis))));
+                                  PredictionText(*finding.predicted, UnitText(report.diagnosis))));
   }
   text += "<dl>";
   for (const auto& [key, value] : finding.evidence) {
@@ -259,12 +260,12 @@ std::string Unchecked(const Report& report) {
     items.emplace_back("limits of the machine: its cores and memory were not recorded");
   }
   if (!diagnosis.loader) {
-    items.emplace_back("the loader: " + NotEnough(diagnosis));
+    items.emplace_back("the loader: " + English(NotEnough(diagnosis)));
   } else {
     if (!diagnosis.loader->cpu.known) {
       items.emplace_back("whether cores are short: no CPU times were recorded");
     }
-    const std::string missing = NotEnough(diagnosis);
+    const std::string missing = English(NotEnough(diagnosis));
     if (!missing.empty()) items.emplace_back("other settings of the loader: " + missing);
     if (!diagnosis.run.loader().samples_known) {
       items.emplace_back("samples: their number in a batch is not known, rates are of batches");

@@ -112,7 +112,7 @@ std::string StageTableHtml(const Report& report) {
 }
 
 std::string GainFigure(const Diagnosis& diagnosis) {
-  if (!Predicts(diagnosis)) return NoFigure(diagnosis.needs);
+  if (!Predicts(diagnosis)) return NoFigure(English(diagnosis.needs));
   std::vector<Gain> gains;
   for (const Gain& gain : diagnosis.gains) {
     if (gain.speedup >= 1.005 && std::isfinite(gain.speedup)) gains.push_back(gain);

@@ -87,7 +87,7 @@ void DrawRow(Drawing& drawing, const TimelineRow& row, const Scale& x, double y)
 }  // namespace
 
 std::string TimelineFigure(const TimelineExcerpt& excerpt) {
-  if (!excerpt.missing.empty()) return NoFigure(excerpt.missing);
+  if (!excerpt.missing.empty()) return NoFigure(English(excerpt.missing));
   constexpr double kPitch = 38;
   const double bottom = 34 + kPitch * static_cast<double>(excerpt.rows.size());
   Drawing drawing(kPictureWidth, bottom + 42, "What each worker and the training loop did");
@@ -134,7 +134,7 @@ std::string TimelineFigure(const TimelineExcerpt& excerpt) {
 
 std::string QueueFigure(const QueueDepth& queue) {
   if (!queue.missing.empty() || queue.bins.empty()) {
-    return NoFigure(queue.missing.empty() ? "no batch was seen." : queue.missing);
+    return NoFigure(queue.missing.empty() ? "no batch was seen." : English(queue.missing));
   }
   double most = std::max(1, queue.most);
   for (const QueueBin& bin : queue.bins) most = std::max(most, bin.high);

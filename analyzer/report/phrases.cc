@@ -31,9 +31,8 @@ std::string BlindText(const Coverage& coverage) {
   return fmt::format("only {} of the bytes read were seen", PercentText(coverage.fraction()));
 }
 
-std::string_view RateUnit(const Diagnosis& diagnosis) {
-  if (!diagnosis.run.has_loader()) return diagnosis.samples_known ? "samples/s" : "images/s";
-  return diagnosis.run.loader().samples_known ? "samples/s" : "batches/s";
+std::string UnitText(const Diagnosis& diagnosis) {
+  return English(RateUnit(diagnosis));
 }
 
 std::string ThroughputText(const Diagnosis& diagnosis) {
@@ -41,7 +40,7 @@ std::string ThroughputText(const Diagnosis& diagnosis) {
     return diagnosis.loader ? "not known: no batch followed another"
                             : "not known: no batch and no image was seen";
   }
-  std::string text = fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), RateUnit(diagnosis));
+  std::string text = fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), UnitText(diagnosis));
   if (!diagnosis.loader) return text;
   const SteadyState& steady = diagnosis.loader->steady;
   text += fmt::format(" ({}..{})", ShortNumber(steady.rate.low), ShortNumber(steady.rate.high));
@@ -137,7 +136,7 @@ std::string NotCheckedText(const NotChecked& missing) {
 }
 
 std::string KeepText(const Diagnosis& diagnosis) {
-  if (!diagnosis.needs.empty()) return "none: " + diagnosis.needs;
+  if (!diagnosis.needs.empty()) return "none: " + English(diagnosis.needs);
   return diagnosis.loader->cpu.crowded
              ? "none: what other settings gain is not to be told on a crowded machine"
              : "keep the loader as it is: no other setting gains 2 %";

@@ -25,7 +25,7 @@ namespace penstock::analyzer {
   return !diagnosis.loader || diagnosis.needs.empty();
 }
 // Of rates: "samples/s", or "batches/s" where the samples of a batch are not known.
-[[nodiscard]] std::string_view RateUnit(const Diagnosis& diagnosis);
+[[nodiscard]] std::string UnitText(const Diagnosis& diagnosis);
 // "val.py:90: 2 workers, batch 1, 400 batches, after the first; the loop waited 5.9 s of 6.2 s with
 // it": one of each other loader of the process.
 [[nodiscard]] std::vector<std::string> OtherLoaderTexts(const Diagnosis& diagnosis);

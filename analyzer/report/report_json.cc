@@ -7,6 +7,7 @@
 #include "analyzer/report/memory_report.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
+#include "analyzer/report/statement_json.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -103,8 +104,12 @@ void WriteVerdict(const Diagnosis& diagnosis, JsonWriter& json) {
     json.Field("speedup_if_free", gain.speedup).EndObject();
   }
   json.EndArray();
-  json.Field("summary", diagnosis.summary);
-  json.Field("needs", diagnosis.needs);
+  json.Field("summary", English(diagnosis.summary));
+  json.Key("summary_statement");
+  WriteStatement(diagnosis.summary, json);
+  json.Field("needs", English(diagnosis.needs));
+  json.Key("needs_statement");
+  WriteStatement(diagnosis.needs, json);
   if (diagnosis.loader) {
     const Attribution& attribution = diagnosis.loader->attribution;
     json.Field("runner_up", FactorName(attribution.runner_up));
@@ -192,7 +197,7 @@ void WriteSuggestion(const Diagnosis& diagnosis, JsonWriter& json) {
   json.Field("next_bottleneck", FactorName(suggestion.next_bottleneck));
   json.Field("code", SuggestedCode(diagnosis));
   json.Field("changes", suggestion.changes);
-  json.Field("missing", suggestion.missing);
+  json.Field("missing", English(suggestion.missing));
   json.EndObject();
 }
 
@@ -203,9 +208,8 @@ void WriteTriedChanges(const Report& report, JsonWriter& json) {
     json.Key("predicted").BeginObject();
     WritePrediction(one.predicted, json);
     json.Field("ram_bytes", one.predicted.ram).EndObject();
-    json.Key("notes").BeginArray();
-    for (const std::string& note : one.notes) json.Value(note);
-    json.EndArray().EndObject();
+    WriteStatements("notes", one.notes, json);
+    json.EndObject();
   }
   json.EndArray();
 }

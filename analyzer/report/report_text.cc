@@ -110,7 +110,7 @@ std::string FindingsText(const Report& report, const Paint& paint) {
     std::string action = finding.action;
     if (finding.predicted) {
       action += fmt::format(" Predicted: {}.",
-                            PredictionText(*finding.predicted, RateUnit(report.diagnosis)));
+                            PredictionText(*finding.predicted, UnitText(report.diagnosis)));
     }
     text += "     " + Wrapped(action, kTextWidth + 8, "     ") + "\n";
   }
@@ -129,7 +129,7 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
                                      suggestion.prefetch)
                        : code) +
          "\n" + std::string(kTextIndent) + "predicted " +
-         PredictionText(suggestion.predicted, RateUnit(diagnosis)) +
+         PredictionText(suggestion.predicted, UnitText(diagnosis)) +
          fmt::format("; next bottleneck: {}\n", FactorName(suggestion.next_bottleneck));
 }
 
@@ -138,10 +138,10 @@ std::string ChangesText(const Report& report, const Paint& paint) {
   std::string text;
   for (const TriedChange& one : report.changes) {
     text += RowLabel(text.empty() ? "also" : "") + one.option + ": " +
-            PredictionText(one.predicted, RateUnit(report.diagnosis)) + "\n";
-    for (const std::string& note : one.notes) {
+            PredictionText(one.predicted, UnitText(report.diagnosis)) + "\n";
+    for (const Statement& note : one.notes) {
       text += paint.Dim(std::string(kTextIndent) + "- " +
-                        Wrapped(note, kTextWidth, std::string(kTextIndent) + "  ")) +
+                        Wrapped(English(note), kTextWidth, std::string(kTextIndent) + "  ")) +
               "\n";
     }
   }
@@ -174,7 +174,7 @@ std::string ReportText(const Report& report, Colour colour) {
   std::string text = fmt::format("{}  {}  {}\n", PlainText(report.trace, 60),
                                  DurationText(report.duration), PlainText(report.command, 60));
   text += Losses(report, paint);
-  text += "\n  " + paint.Bold(Wrapped(diagnosis.summary, kTextWidth + 12, "  ")) + "\n";
+  text += "\n  " + paint.Bold(Wrapped(English(diagnosis.summary), kTextWidth + 12, "  ")) + "\n";
   text += paint.Dim("  " + SurenessText(diagnosis)) + "\n\n";
   text += Labelled("throughput", ThroughputText(diagnosis));
   if (WaitKnown(diagnosis)) {
@@ -223,7 +223,7 @@ std::string ReportBrief(const Report& report, Colour colour) {
   }
   std::string rate = "not known";
   if (diagnosis.samples_rate > 0) {
-    rate = fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), RateUnit(diagnosis));
+    rate = fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), UnitText(diagnosis));
   }
   if (WaitKnown(diagnosis)) {
     rate += fmt::format(", waiting {} of the time", PercentText(diagnosis.wait_fraction));
@@ -232,7 +232,7 @@ std::string ReportBrief(const Report& report, Colour colour) {
     rate += fmt::format(" (the slowest of {} ranks)", diagnosis.ranks.rows.size());
   }
   return fmt::format("{}{}\n{}{}, confidence {}\n{}{}\n{}{}\n{}{}\n", RowLabel("verdict"),
-                     paint.Bold(diagnosis.summary), RowLabel("throughput"), rate,
+                     paint.Bold(English(diagnosis.summary)), RowLabel("throughput"), rate,
                      PercentText(diagnosis.confidence), RowLabel("stages"),
                      stages.empty() ? "none seen" : stages, RowLabel("advice"), advice,
                      RowLabel("seen"), seen);

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/core.h>
-
 #include "analyzer/simulate/simulate.h"
+#include "analyzer/words/assumptions.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -40,7 +39,7 @@ void FillLists(const Pipeline& recorded, GridRequest& request) {
 
 // The step as it is when nothing competes with it: a run of one batch for ever tells.
 void FreeStep(double fixed_rate, const LoaderDiagnosis& loader, Pipeline& pipeline,
-              std::vector<std::string>& notes) {
+              Statements& notes) {
   double step = 0;
   double fixed = 0;  // copies and handing over stay as they are
   double samples = 0;
@@ -56,11 +55,9 @@ void FreeStep(double fixed_rate, const LoaderDiagnosis& loader, Pipeline& pipeli
   for (EpochDemand& epoch : pipeline.epochs) {
     for (Demand& demand : epoch.batches) demand.step *= scale;
   }
-  notes.push_back(
-      fmt::format("measured with --fixed-batch: {:.4g} a second if data cost nothing, {:.2f} times "
-                  "the recorded "
-                  "rate; the step is taken to be {:.0f} % of what it was beside the loader",
-                  fixed_rate, fixed_rate / std::max(1e-9, loader.replay.measured), 100 * scale));
+  notes.push_back(Say<words::kFixedBatch>(
+      Give<"rate">(fixed_rate), Give<"gain">(fixed_rate / std::max(1e-9, loader.replay.measured)),
+      Give<"step">(scale)));
 }
 
 void CapAt(double ceiling, Interval& rate) {
@@ -81,62 +78,46 @@ double ReadShare(const RunModel& run) {
   return whole > 0 ? Seconds(run.stages[traces::StageId::kRead].wall) / whole : 0;
 }
 
-std::vector<std::string> NotesOf(const Diagnosis& diagnosis, const GridRequest& request) {
+// What reading is taken to do, if it matters.
+std::optional<Statement> NoteOfReads(const Diagnosis& diagnosis, const Changes& changes) {
   const LoaderDiagnosis& loader = *diagnosis.loader;
-  std::vector<std::string> notes;
+  const double device = loader.pipeline.device_per_sample;
+  if (changes.disk > 0) return std::nullopt;
+  if (loader.pipeline.turns && !changes.ram_cache) {
+    return Say<words::kReadsTakeTurns>(Give<"each">(device));
+  }
+  if (device > 0) return Say<words::kReadsShare>(Give<"rate">(loader.material.file_bytes / device));
+  if (loader.material.file_bytes > 0 && ReadShare(diagnosis.run) > 0.05 && !changes.ram_cache) {
+    return Say<words::kReadsApart>(Give<"rate">(loader.material.reads.most_bytes_per_s));
+  }
+  return std::nullopt;
+}
+
+Statements NotesOf(const Diagnosis& diagnosis, const GridRequest& request) {
+  const LoaderDiagnosis& loader = *diagnosis.loader;
+  Statements notes;
   if (loader.pipeline.crowded && !request.changes.alone) {
-    notes.push_back(fmt::format(
-        "other programs competed for the cores while this was recorded, and are taken to go on, "
-        "as {:.1f} threads; --alone predicts without them",
-        loader.pipeline.others));
+    notes.push_back(Say<words::kCrowded>(Give<"threads">(loader.pipeline.others)));
   }
   if (std::abs(loader.replay.error()) > 0.05) {
-    notes.push_back(
-        fmt::format("the simulation repeats the recorded run with an error of {:+.0f} %",
-                    100 * loader.replay.error()));
+    notes.push_back(Say<words::kReplayError>(Give<"error">(loader.replay.error())));
   }
   const bool first = loader.pipeline.workers == 0 && !loader.pipeline.sample_tasks;
   if (first && std::any_of(request.workers.begin(), request.workers.end(),
                            [](int workers) { return workers > 0; })) {
-    notes.emplace_back(
-        "nothing was handed over between processes in this recording: 0.8 ms a batch on both sides "
-        "and 1 ns a byte are assumed, and no memory of the workers' own");
+    notes.push_back(Say<words::kNoHandover>());
   }
   if (request.batch > 0 && request.batch != static_cast<int>(loader.facts.batch_size)) {
-    notes.emplace_back(
-        request.step ? "per sample, everything but the step is taken to cost what it does now"
-                     : "per sample, everything is taken to cost what it does now, the step too; "
-                       "give --step-ms if you know better");
+    notes.push_back(request.step ? Say<words::kOtherBatchAndStep>() : Say<words::kOtherBatch>());
   }
   if (request.pin && *request.pin != loader.facts.pinned) {
-    notes.emplace_back(*request.pin ? "pinning is taken to copy at 5 GB/s, and the copy to the "
-                                      "device to stay as it is"
-                                    : "the copy to the device is taken to stay as it is");
+    notes.push_back(*request.pin ? Say<words::kPinning>() : Say<words::kNotPinning>());
   }
   if (request.step && !request.step_cores && !loader.pipeline.step_load_known) {
-    notes.emplace_back(
-        "the recorded step was too short to tell what it computes: a longer one is taken to wait, "
-        "as for a GPU; --step-cores says otherwise");
+    notes.push_back(Say<words::kStepWaits>());
   }
-  if (loader.pipeline.turns && request.changes.disk <= 0 && !request.changes.ram_cache) {
-    notes.push_back(fmt::format(
-        "reads of different workers never overlapped: they are taken to wait for a lock that each "
-        "holds for {:.1f} ms a sample",
-        1e3 * loader.pipeline.device_per_sample));
-  } else if (loader.pipeline.device_per_sample > 0 && request.changes.disk <= 0) {
-    notes.push_back(
-        fmt::format("reads slowed each other down: they are taken to share {:.0f} MB/s",
-                    loader.material.file_bytes / loader.pipeline.device_per_sample / 1e6));
-  } else if (loader.material.file_bytes > 0 && ReadShare(diagnosis.run) > 0.05 &&
-             request.changes.disk <= 0 && !request.changes.ram_cache) {
-    notes.push_back(fmt::format(
-        "reads are taken not to slow each other down: {:.0f} MB/s came together at most, and "
-        "nothing shows what the storage gives; --disk says it",
-        loader.material.reads.most_bytes_per_s / 1e6));
-  }
-  if (!loader.cpu.known) {
-    notes.emplace_back("no CPU times were recorded: that cores are shared is not seen");
-  }
+  if (auto reads = NoteOfReads(diagnosis, request.changes)) notes.push_back(*std::move(reads));
+  if (!loader.cpu.known) notes.push_back(Say<words::kNoCpuTimes>());
   return notes;
 }
 
@@ -150,9 +131,8 @@ std::optional<Factor> FactorOf(std::string_view name) {
   return std::nullopt;
 }
 
-Result<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked) {
-  const std::string missing = NotEnough(diagnosis);
-  if (!missing.empty()) return Fail(ErrorKind::kInput, missing);
+Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked) {
+  if (Statement missing = NotEnough(diagnosis); !missing.empty()) return Refuse(std::move(missing));
   const LoaderDiagnosis& loader = *diagnosis.loader;
   const LoaderRun& run = diagnosis.run.loader();
   GridRequest request = asked;
@@ -175,9 +155,9 @@ Result<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked) {
   Grid grid;
   grid.notes = NotesOf(diagnosis, request);
   if (request.fixed_rate > 0) FreeStep(request.fixed_rate, loader, batched, grid.notes);
-  const Result<Changed> changed =
+  const Predicted<Changed> changed =
       ApplyChanges(batched, facts, loader.material, request.changes, request.device_costs);
-  if (!changed) return tl::unexpected<Error>(changed.error());
+  if (!changed) return tl::unexpected<Refusal>(changed.error());
   grid.notes.insert(grid.notes.end(), changed->notes.begin(), changed->notes.end());
   const Pipeline& base = changed->pipeline;
   facts = changed->facts;

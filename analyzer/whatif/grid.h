@@ -43,8 +43,8 @@ struct Configuration {
 struct Grid {
   std::vector<Configuration> configurations;  // one per combination, workers outermost
   Replay replay;
-  std::string unit;                // of the rates
-  std::vector<std::string> notes;  // what was assumed
+  std::string unit;  // of the rates
+  Statements notes;  // what was assumed
   // How fast the program would be if data cost nothing, in samples per second: measured with
   // --fixed-batch where that was given, else simulated.
   double ceiling = 0;
@@ -55,7 +55,7 @@ struct Grid {
 // Errors: kInput if there is no loader, its batches were made out of sight, fewer than 16 are left
 // when the queues have filled, or the simulation does not explain the run: "not enough: needs ...";
 // those of ApplyChanges(). Cost: some 1 ms a configuration.
-[[nodiscard]] Result<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& request);
+[[nodiscard]] Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& request);
 
 // A factor by the name that reports use; nullopt for startup, prefetch and what is unknown.
 [[nodiscard]] std::optional<Factor> FactorOf(std::string_view name);

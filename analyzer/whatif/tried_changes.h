@@ -14,7 +14,7 @@ namespace penstock::analyzer {
 struct TriedChange {
   std::string option;  // of penstock whatif: "--ram-cache"
   Prediction predicted;
-  std::vector<std::string> notes;  // what was assumed
+  Statements notes;  // what was assumed
 };
 
 // Those that the trace says enough about and that gain 1 %, the largest gain first. Moves to a GPU

@@ -3,7 +3,7 @@
 // A message: what can be said, in English and Chinese side by side. Messages stand in the tables of
 // this folder; the compiler reads each and refuses one that is malformed or lacks a language.
 //
-//   {name:kind}   a value; kinds are those of Kind, below
+//   {name:kind}   a value; kinds are those of FormatKind, below
 //   [text]        left out where a value in it is missing
 //   [name?a|b]    a where `name` is true, or is there at all; else b, or nothing
 #pragma once
@@ -16,9 +16,10 @@
 namespace penstock::analyzer {
 
 // How a value is written.
-enum class Kind : std::uint8_t {
+enum class FormatKind : std::uint8_t {
   kText,      // {x:text}: as it is, in both languages
   kWords,     // {x:words}: a statement, or several in a row
+  kSentence,  // {x:sentence}: likewise, as a sentence begins
   kCount,     // {x:count}: 12; {x:count worker}: 1 worker, 2 workers
   kFixed,     // {x:.2}: 1.23; {x:+.1}: +1.2
   kGeneral,   // {x:3g}: three digits that count
@@ -29,14 +30,14 @@ enum class Kind : std::uint8_t {
 };
 
 struct Format {
-  Kind kind = Kind::kText;
+  FormatKind kind = FormatKind::kText;
   double scale = 1;
   int digits = -1;  // -1: those of the kind
   bool sign = false;
   std::string_view noun{};  // of a count
 };
 
-struct Place {
+struct ValuePlace {
   std::string_view name;
   Format format;
 };
@@ -44,17 +45,19 @@ struct Place {
 // What is written after the colon, after a unit that scales: "ms.1" is milliseconds of seconds,
 // "MB.0" and "GB2g" are megabytes and gigabytes of bytes.
 [[nodiscard]] constexpr std::optional<Format> ParseFormat(std::string_view text) {
-  using Named = std::pair<std::string_view, Kind>;
+  using Named = std::pair<std::string_view, FormatKind>;
   for (const auto& [name, kind] :
-       {Named{"text", Kind::kText}, Named{"words", Kind::kWords}, Named{"percent", Kind::kPercent},
-        Named{"bytes", Kind::kBytes}, Named{"duration", Kind::kDuration},
-        Named{"rate", Kind::kRate}, Named{"count", Kind::kCount}}) {
+       {Named{"text", FormatKind::kText}, Named{"words", FormatKind::kWords},
+        Named{"sentence", FormatKind::kSentence}, Named{"percent", FormatKind::kPercent},
+        Named{"bytes", FormatKind::kBytes}, Named{"duration", FormatKind::kDuration},
+        Named{"rate", FormatKind::kRate}, Named{"count", FormatKind::kCount}}) {
     if (text == name) return Format{.kind = kind};
   }
-  if (text.substr(0, 6) == "count ") return Format{.kind = Kind::kCount, .noun = text.substr(6)};
+  if (text.substr(0, 6) == "count ")
+    return Format{.kind = FormatKind::kCount, .noun = text.substr(6)};
   Format format;
   if (text.substr(0, 1) == "%") {
-    format = {.kind = Kind::kPercent, .scale = 100};
+    format = {.kind = FormatKind::kPercent, .scale = 100};
     text.remove_prefix(1);
   } else {
     using Unit = std::pair<std::string_view, double>;
@@ -69,11 +72,11 @@ struct Place {
     format.sign = true;
     text.remove_prefix(1);
   }
-  const bool percent = format.kind == Kind::kPercent;
+  const bool percent = format.kind == FormatKind::kPercent;
   if (!percent && text.size() == 2 && text[1] == 'g') {
-    format.kind = Kind::kGeneral;
+    format.kind = FormatKind::kGeneral;
   } else if (!percent && text.size() == 2 && text[0] == '.') {
-    format.kind = Kind::kFixed;
+    format.kind = FormatKind::kFixed;
     text.remove_prefix(1);
   } else if (!percent || text.size() != 1) {
     return std::nullopt;
@@ -84,24 +87,24 @@ struct Place {
 }
 
 // "{name:kind}", without the braces.
-[[nodiscard]] constexpr std::optional<Place> ParsePlace(std::string_view text) {
+[[nodiscard]] constexpr std::optional<ValuePlace> ParsePlace(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos || colon == 0) return std::nullopt;
   const auto format = ParseFormat(text.substr(colon + 1));
   if (!format) return std::nullopt;
-  return Place{text.substr(0, colon), *format};
+  return ValuePlace{text.substr(0, colon), *format};
 }
 
 // Where the bracket that opens at text[0] ends, and the parts within it.
-struct Clause {
+struct TextClause {
   std::string_view flag;  // "" without one
   std::string_view yes;
   std::string_view no;
   std::size_t size = 0;  // 0: it does not end
 };
 
-[[nodiscard]] constexpr Clause ParseClause(std::string_view text) {
-  Clause clause;
+[[nodiscard]] constexpr TextClause ParseClause(std::string_view text) {
+  TextClause clause;
   std::size_t begin = 1;
   while (begin < text.size() &&
          ((text[begin] >= 'a' && text[begin] <= 'z') || text[begin] == '_')) {
@@ -127,8 +130,8 @@ struct Clause {
   return clause;
 }
 
-// Calls use(Place, guarded) for each value and flag(name) for each condition of `text`. False: it
-// is malformed.
+// Calls use(ValuePlace, guarded) for each value and flag(name) for each condition of `text`. False:
+// it is malformed.
 template <class Use, class Flag>
 constexpr bool ForEachPlace(std::string_view text, bool guarded, const Use& use, const Flag& flag) {
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -141,7 +144,7 @@ constexpr bool ForEachPlace(std::string_view text, bool guarded, const Use& use,
       use(*place, guarded);
       i = end;
     } else if (text[i] == '[') {
-      const Clause clause = ParseClause(text.substr(i));
+      const TextClause clause = ParseClause(text.substr(i));
       if (clause.size == 0) return false;
       if (!clause.flag.empty()) flag(clause.flag);
       if (!ForEachPlace(clause.yes, true, use, flag)) return false;
@@ -163,7 +166,7 @@ struct Message {
     if (english.empty() || chinese.empty()) throw "a message needs both languages";
     for (const std::string_view text : {english, chinese}) {
       const bool well = ForEachPlace(
-          text, false, [](const Place&, bool) {}, [](std::string_view) {});
+          text, false, [](const ValuePlace&, bool) {}, [](std::string_view) {});
       if (!well) throw "a place of a message is malformed, or of no known kind";
     }
   }

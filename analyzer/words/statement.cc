@@ -20,28 +20,29 @@ const Value* Find(const Statement& statement, std::string_view name) {
 std::string NumberText(const Format& format, double value) {
   const double scaled = value * format.scale;
   switch (format.kind) {
-    case Kind::kCount:
+    case FormatKind::kCount:
       if (!format.noun.empty()) {
         return CountedText(static_cast<std::int64_t>(std::llround(value)), format.noun);
       }
       return fmt::format("{:.0f}", value);
-    case Kind::kFixed:
+    case FormatKind::kFixed:
       return format.sign ? fmt::format("{:+.{}f}", scaled, format.digits)
                          : fmt::format("{:.{}f}", scaled, format.digits);
-    case Kind::kGeneral:
+    case FormatKind::kGeneral:
       return fmt::format("{:.{}g}", scaled, format.digits);
-    case Kind::kPercent:
+    case FormatKind::kPercent:
       if (format.digits < 0) return PercentText(value);
       return format.sign ? fmt::format("{:+.{}f} %", scaled, format.digits)
                          : fmt::format("{:.{}f} %", scaled, format.digits);
-    case Kind::kDuration:
+    case FormatKind::kDuration:
       return DurationText(value);
-    case Kind::kBytes:
+    case FormatKind::kBytes:
       return BytesText(value);
-    case Kind::kRate:
+    case FormatKind::kRate:
       return ShortNumber(value);
-    case Kind::kText:
-    case Kind::kWords:
+    case FormatKind::kText:
+    case FormatKind::kWords:
+    case FormatKind::kSentence:
       break;
   }
   return "";
@@ -65,7 +66,7 @@ class Renderer {
         whole = WritePlace(text.substr(1, end - 1), out) && whole;
         text.remove_prefix(end + 1);
       } else {
-        const Clause clause = ParseClause(text);
+        const TextClause clause = ParseClause(text);
         WriteClause(clause, out);
         text.remove_prefix(clause.size);
       }
@@ -82,14 +83,20 @@ class Renderer {
     if (const auto* said = std::get_if<std::string>(value)) out += *said;
     if (const auto* parts = std::get_if<Statements>(value)) {
       for (const Statement& part : *parts) {
-        if (&part != &parts->front()) out += language_ == Language::kChinese ? "、" : ", ";
-        out += Render(part, language_);
+        const bool first = &part == &parts->front();
+        if (!first) out += language_ == Language::kChinese ? "、" : ", ";
+        std::string said = Render(part, language_);
+        const bool begins = first && place->format.kind == FormatKind::kSentence && !said.empty();
+        if (begins && said.front() >= 'a' && said.front() <= 'z') {
+          said.front() = static_cast<char>(said.front() - 'a' + 'A');
+        }
+        out += said;
       }
     }
     return true;
   }
 
-  void WriteClause(const Clause& clause, std::string& out) const {
+  void WriteClause(const TextClause& clause, std::string& out) const {
     std::string said;
     if (clause.flag.empty()) {
       if (Write(clause.yes, said)) out += said;

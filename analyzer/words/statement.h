@@ -51,9 +51,9 @@ struct Given {
   T value;
 };
 
-// A value by its name: With<"wait">(0.3). Numbers, flags, texts, statements, and optional ones.
+// A value by its name: Give<"wait">(0.3). Numbers, flags, texts, statements, and optional ones.
 template <FixedName Name, class T>
-[[nodiscard]] Given<Name, std::decay_t<T>> With(T&& value) {
+[[nodiscard]] Given<Name, std::decay_t<T>> Give(T&& value) {
   return {std::forward<T>(value)};
 }
 
@@ -91,8 +91,10 @@ struct Supplied {
   bool optional;
 };
 
-[[nodiscard]] constexpr Sort SortOf(Kind kind) {
-  return kind == Kind::kText ? Sort::kText : kind == Kind::kWords ? Sort::kWords : Sort::kNumber;
+[[nodiscard]] constexpr Sort SortOf(FormatKind kind) {
+  return kind == FormatKind::kText                                     ? Sort::kText
+         : kind == FormatKind::kWords || kind == FormatKind::kSentence ? Sort::kWords
+                                                                       : Sort::kNumber;
 }
 
 // Whether `text` finds all that it names in what was supplied.
@@ -101,7 +103,7 @@ template <std::size_t N>
   bool covered = true;
   ForEachPlace(
       text, false,
-      [&](const Place& place, bool guarded) {
+      [&](const ValuePlace& place, bool guarded) {
         bool found = false;
         for (const Supplied& one : supplied) {
           found = found || (one.name == place.name && one.sort == SortOf(place.format.kind) &&
@@ -122,7 +124,7 @@ template <std::size_t N>
 [[nodiscard]] consteval bool Names(std::string_view text, std::string_view name) {
   bool found = false;
   ForEachPlace(
-      text, false, [&](const Place& place, bool) { found = found || place.name == name; },
+      text, false, [&](const ValuePlace& place, bool) { found = found || place.name == name; },
       [&](std::string_view flag) { found = found || flag == name; });
   return found;
 }
@@ -146,7 +148,7 @@ void Add(std::string_view name, T value, Statement& statement) {
 
 }  // namespace internal
 
-// The statement of a message: Say<kWaits>(With<"wait">(0.3)).
+// The statement of a message: Say<kWaits>(Give<"wait">(0.3)).
 template <const Message& Said, FixedName... Names, class... Ts>
 [[nodiscard]] Statement Say(Given<Names, Ts>... values) {
   constexpr internal::Supplied kSupplied[] = {

@@ -98,7 +98,7 @@ Result<std::string> ExportText(const Workspace& workspace, ExportKind kind) {
       const WhatIfState& state = workspace.whatif;
       if (state.answer && *state.answer) return WhatIfCsv(**state.answer);
       const auto answer = Ask(diagnosis, Suggested(diagnosis));
-      if (!answer) return tl::unexpected<Error>(answer.error());
+      if (!answer) return tl::unexpected<Error>(answer.error().error());
       return WhatIfCsv(*answer);
     }
     case ExportKind::kSweep:

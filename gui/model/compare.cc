@@ -237,11 +237,11 @@ std::vector<SettingChange> SettingsThatDiffer(const Document& a, const Document&
   return changes;
 }
 
-Result<CompareAnswer> CompareDocuments(const Document& a, const Document& b) {
+analyzer::Predicted<CompareAnswer> CompareDocuments(const Document& a, const Document& b) {
   auto comparison = analyzer::Compare(
       analyzer::Baseline{a.analysis->report.diagnosis, a.path.filename().string()},
       analyzer::Candidate{b.analysis->report.diagnosis, b.path.filename().string()});
-  if (!comparison) return tl::unexpected<Error>(comparison.error());
+  if (!comparison) return tl::unexpected(comparison.error());
   CompareAnswer answer;
   answer.comparison = std::move(*comparison);
   const auto& before = a.analysis->report.findings;

@@ -36,7 +36,8 @@ struct CompareAnswer {
 
 // A is the baseline. Errors: those of analyzer::Compare.
 // Cost: that of analyzer::Compare: some 0.1 s for 10,000 batches.
-[[nodiscard]] Result<CompareAnswer> CompareDocuments(const Document& a, const Document& b);
+[[nodiscard]] analyzer::Predicted<CompareAnswer> CompareDocuments(const Document& a,
+                                                                  const Document& b);
 
 // What differs between the two loaders, their machines and their commands.
 [[nodiscard]] std::vector<SettingChange> SettingsThatDiffer(const Document& a, const Document& b,
@@ -74,11 +75,11 @@ class CompareJob {
 
   [[nodiscard]] bool finished() const { return done_.load(std::memory_order_acquire); }
   // Requires: finished().
-  [[nodiscard]] const Result<CompareAnswer>& answer() const { return *answer_; }
+  [[nodiscard]] const analyzer::Predicted<CompareAnswer>& answer() const { return *answer_; }
 
  private:
-  std::optional<Result<CompareAnswer>> answer_;  // written before done_
-  std::atomic<bool> done_{false};                // release pairs with acquire in finished()
+  std::optional<analyzer::Predicted<CompareAnswer>> answer_;  // written before done_
+  std::atomic<bool> done_{false};  // release pairs with acquire in finished()
   std::jthread thread_;
 };
 

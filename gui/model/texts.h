@@ -9,13 +9,14 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/words/statement.h"
 #include "gui/model/texts_files_table.h"
 #include "gui/model/texts_panels.h"
 #include "gui/model/texts_table.h"
 
 namespace penstock::gui {
 
-enum class Language : std::uint8_t { kEnglish, kChinese };
+using analyzer::Language;
 
 enum class Text : std::uint16_t {
 #define PENSTOCK_TEXT_NAME(name, english, chinese) name,

@@ -78,9 +78,10 @@ analyzer::GridRequest RequestOf(const Diagnosis& diagnosis, const WhatIf& chosen
   return request;
 }
 
-Result<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& chosen) {
-  const std::string missing = analyzer::NotEnough(diagnosis);
-  if (!missing.empty()) return Fail(ErrorKind::kInput, missing);
+analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& chosen) {
+  if (auto missing = analyzer::NotEnough(diagnosis); !missing.empty()) {
+    return analyzer::Refuse(std::move(missing));
+  }
   const LoaderDiagnosis& loader = *diagnosis.loader;
   const bool tasks = diagnosis.run.loader().config.sample_tasks;
   // At most some twenty points, so that a slider is followed.
@@ -90,7 +91,7 @@ Result<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& chosen) {
   for (int w = tasks ? 1 : 0; w <= most; w += stride) counts.insert(w);
   const auto grid = analyzer::PredictGrid(
       diagnosis, RequestOf(diagnosis, chosen, {counts.begin(), counts.end()}));
-  if (!grid) return tl::unexpected<Error>(grid.error());
+  if (!grid) return tl::unexpected(grid.error());
   WhatIfAnswer answer;
   answer.curve = grid->configurations;
   answer.unit = grid->unit;

@@ -57,14 +57,15 @@ struct WhatIfAnswer {
   analyzer::Configuration chosen;
   std::vector<analyzer::Configuration> curve;  // over the number of workers, `chosen` among them
   std::string unit;
-  std::vector<std::string> notes;
+  analyzer::Statements notes;
   double measured = 0;     // rate of the recording
   bool whole_run = false;  // OfWholeRun() of the chosen
   double budget = 0;       // bytes, 0: not known
   std::string code;        // line to paste, "" if the loader's arguments are not known
 };
 // Errors: those of analyzer::PredictGrid.
-[[nodiscard]] Result<WhatIfAnswer> Ask(const analyzer::Diagnosis& diagnosis, const WhatIf& chosen);
+[[nodiscard]] analyzer::Predicted<WhatIfAnswer> Ask(const analyzer::Diagnosis& diagnosis,
+                                                    const WhatIf& chosen);
 
 // Whether the speedup is of the whole run, its start-up included, and says something else (by more
 // than 1 %) than the rates of the steady part, `before` and predicted.

@@ -227,7 +227,7 @@ void DrawCompare(const Ui& ui, Workspace& workspace, Area area) {
   const float gap = ui.Px(10);
   area = BeginScrolled("compare view", area, ui.Px(600));
   const Area whole = area;
-  const Result<CompareAnswer>* result = state.Answer(a, workspace.wake);
+  const analyzer::Predicted<CompareAnswer>* result = state.Answer(a, workspace.wake);
   if (result == nullptr || !*result) {
     CompareSentence sentence;
     sentence.text = ui.T(result == nullptr ? Text::kComparing : Text::kCannotCompare);
@@ -236,7 +236,7 @@ void DrawCompare(const Ui& ui, Workspace& workspace, Area area) {
       sentence.why = ui.F(Text::kNoLoaderIn, side->path.filename().string());
     }
     if (result != nullptr && sentence.why.empty()) {
-      sentence.why = Typeset(PhraseText(result->error().message, ui.language));
+      sentence.why = Typeset(Render(result->error().why, ui.language));
     }
     DrawHead(ui, workspace, nullptr, sentence, area);
     EndScrolled(whole);

@@ -40,7 +40,8 @@ struct CompareViewState {
 
   // The answer for A and B, or nullptr while it is being made. `wake` as of CompareJob.
   // Requires: both are complete.
-  const Result<CompareAnswer>* Answer(const Document& a, const std::function<void()>& wake);
+  const analyzer::Predicted<CompareAnswer>* Answer(const Document& a,
+                                                   const std::function<void()>& wake);
 };
 
 // What a view asks the window to open.

@@ -69,7 +69,7 @@ void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, flo
     const auto& d = workspace.Shown().analysis->report.diagnosis;
     const analyzer::Interval& rate = finding.predicted->rate;
     action += " " + ui.F(Text::kPredictedOf, analyzer::ShortNumber(rate.estimate),
-                         UnitText(analyzer::RateUnit(d), ui.language),
+                         Render(analyzer::RateUnit(d), ui.language),
                          ui.F(Text::kInterval, analyzer::ShortNumber(rate.low),
                               analyzer::ShortNumber(rate.high)));
   }

@@ -38,7 +38,7 @@ Rgb ColourOf(const Palette& palette, InputBound bound) {
   return palette.dim;
 }
 
-Text WordOf(InputBound bound) {
+Text WordOfBound(InputBound bound) {
   switch (bound) {
     case InputBound::kHighly:
       return Text::kHighlyBound;
@@ -146,7 +146,7 @@ std::vector<Card> CardsOf(const Ui& ui, const Report& report) {
   const Palette& p = ui.palette();
   const analyzer::Diagnosis& diagnosis = report.diagnosis;
   std::vector<Card> cards;
-  const std::string unit(UnitText(analyzer::RateUnit(diagnosis), ui.language));
+  const std::string unit(Render(analyzer::RateUnit(diagnosis), ui.language));
   if (!diagnosis.loader) {
     cards.push_back({ui.T(Text::kThroughput),
                      diagnosis.samples_rate > 0 ? ShortNumber(diagnosis.samples_rate) : "–",
@@ -159,7 +159,7 @@ std::vector<Card> CardsOf(const Ui& ui, const Report& report) {
   const InputBound bound = Judge(report);
   cards.push_back({ui.T(Text::kWaitsForData),
                    fmt::format("{:.0f} %", 100 * diagnosis.wait_fraction), ui.T(Text::kOfLoopTime),
-                   ui.T(WordOf(bound)), ColourOf(p, bound), diagnosis.wait_fraction});
+                   ui.T(WordOfBound(bound)), ColourOf(p, bound), diagnosis.wait_fraction});
   const analyzer::Interval rate = loader.steady.rate;
   cards.push_back({ui.T(Text::kThroughput), ShortNumber(diagnosis.samples_rate), unit,
                    ui.F(Text::kInterval, ShortNumber(rate.low), ShortNumber(rate.high)) + "  ·  " +

@@ -32,7 +32,7 @@ void DrawRates(const Ui& ui, const Report& report, float width) {
   const float label =
       std::max(TextWidth(ui.body, ui.T(Text::kNow)), TextWidth(ui.body, ui.T(Text::kPredicted))) +
       ui.Px(12);
-  const std::string unit(UnitText(analyzer::RateUnit(report.diagnosis), ui.language));
+  const std::string unit(Render(analyzer::RateUnit(report.diagnosis), ui.language));
   const std::string gain =
       fmt::format("{} {}  ×{:.2f}", ShortNumber(predicted.rate.estimate), unit, predicted.speedup);
   const float room = width - label - TextWidth(ui.strong, gain) - ui.Px(16);

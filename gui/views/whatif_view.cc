@@ -21,8 +21,8 @@ using analyzer::Configuration;
 using analyzer::ShortNumber;
 
 // What the analyzer says, in the window's language and set as a sentence.
-std::string Sentence(const Ui& ui, const std::string& english) {
-  return Typeset(PhraseText(english, ui.language));
+std::string Sentence(const Ui& ui, const analyzer::Statement& statement) {
+  return Typeset(Render(statement, ui.language));
 }
 
 void Label(const Ui& ui, const char* text) {
@@ -192,7 +192,7 @@ void DrawAnswer(const Ui& ui, Workspace& workspace, const WhatIfAnswer& answer, 
   const float figures = FontPixels(ui.small) * 2 + FontPixels(ui.big) + ui.Px(16);
   DrawFigures(ui, answer, {area.min, {area.max.x, area.min.y + figures}});
   std::vector<std::string> lines;
-  for (const std::string& note : answer.notes) {
+  for (const analyzer::Statement& note : answer.notes) {
     for (std::string& line : WrapText(ui.small, "· " + Sentence(ui, note), area.width())) {
       lines.push_back(std::move(line));
     }
@@ -223,7 +223,7 @@ void DrawAnswer(const Ui& ui, Workspace& workspace, const WhatIfAnswer& answer, 
 
 void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area) {
   const analyzer::Diagnosis& diagnosis = workspace.document.analysis->report.diagnosis;
-  const std::string missing = analyzer::NotEnough(diagnosis);
+  const analyzer::Statement missing = analyzer::NotEnough(diagnosis);
   if (!diagnosis.loader) {
     Nothing nothing = NoLoader();
     nothing.what = Text::kCannotPredict;
@@ -249,8 +249,7 @@ void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area) {
   if (*state.answer) {
     DrawAnswer(ui, workspace, **state.answer, right);
   } else {
-    DrawEmpty(ui, right, ui.T(Text::kCannotPredictThis),
-              Sentence(ui, state.answer->error().message));
+    DrawEmpty(ui, right, ui.T(Text::kCannotPredictThis), Sentence(ui, state.answer->error().why));
   }
 }
 

@@ -25,7 +25,7 @@ void DrawReady(const Ui& ui, Workspace& workspace, Area area) {
   if (!queue.missing.empty() || queue.bins.empty()) {
     ImGui::SetCursorScreenPos(area.min);
     ImGui::PushID("ready");
-    Paragraph(ui, ui.body, ui.palette().dim, PhraseText(queue.missing, ui.language), area.width());
+    Paragraph(ui, ui.body, ui.palette().dim, Render(queue.missing, ui.language), area.width());
     ImGui::PopID();
     return;
   }

@@ -88,7 +88,7 @@ struct WhatIfState {
   WhatIf chosen;
   WhatIfLimits limits;
   WhatIf asked;  // what `answer` answers
-  std::optional<Result<WhatIfAnswer>> answer;
+  std::optional<analyzer::Predicted<WhatIfAnswer>> answer;
 };
 
 // Where a drag of the mouse began.

@@ -42,7 +42,7 @@ double RateOf(const Costs& costs) {
   return FindSteadyState(BuildRunModel(*SyntheticTrace(Bound(costs))).loader()).rate.estimate;
 }
 
-Result<Grid> Predict(const Changes& changes, const Costs& recorded = kCosts) {
+Predicted<Grid> Predict(const Changes& changes, const Costs& recorded = kCosts) {
   GridRequest request;
   request.changes = changes;
   request.device_costs = BuiltInDeviceCosts("NVIDIA A100-SXM4-40GB");
@@ -50,8 +50,8 @@ Result<Grid> Predict(const Changes& changes, const Costs& recorded = kCosts) {
 }
 
 void ExpectPredicted(const Changes& changes, const Costs& changed) {
-  const Result<Grid> grid = Predict(changes);
-  ASSERT_TRUE(grid) << grid.error().message;
+  const Predicted<Grid> grid = Predict(changes);
+  ASSERT_TRUE(grid) << grid.error().error().message;
   ASSERT_EQ(grid->configurations.size(), 1u);
   const double truth = RateOf(changed);
   EXPECT_GT(std::abs(truth / RateOf(kCosts) - 1), 0.03);  // else nothing is tested
@@ -125,7 +125,7 @@ TEST(ChangesTest, StorageThatIsSharedBoundsTheRate) {
   GridRequest request;
   request.workers = {2, 8};
   request.changes.disk = 20e6;  // 200 samples a second
-  const Result<Grid> grid = PredictGrid(Diagnose(*SyntheticTrace(Bound(kCosts))), request);
+  const Predicted<Grid> grid = PredictGrid(Diagnose(*SyntheticTrace(Bound(kCosts))), request);
   ASSERT_TRUE(grid);
   const double two = RateOf(kCosts);
   EXPECT_LT(grid->configurations[0].predicted.rate.estimate, 1.01 * std::min(200.0, two));
@@ -137,9 +137,9 @@ TEST(ChangesTest, StorageThatIsSharedBoundsTheRate) {
 TEST(ChangesTest, PackingTakesOffTheTimeToOpen) {
   Changes changes;
   changes.pack = true;
-  const Result<Grid> refused = Predict(changes);
+  const Predicted<Grid> refused = Predict(changes);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("not enough: needs"), std::string::npos);
+  EXPECT_NE(refused.error().error().message.find("not enough: needs"), std::string::npos);
 
   const Diagnosis diagnosis = Diagnose(*SyntheticTrace(Bound(kCosts)));
   Material material = diagnosis.loader->material;
@@ -191,7 +191,7 @@ TEST(ChangesTest, AMeasuredCeilingIsNotExceeded) {
   request.workers = {1, 2, 8, 16};
   const Diagnosis diagnosis = Diagnose(*SyntheticTrace(Bound(kCosts)));
   request.fixed_rate = 600;  // the recorded loop could do 667 without data
-  const Result<Grid> grid = PredictGrid(diagnosis, request);
+  const Predicted<Grid> grid = PredictGrid(diagnosis, request);
   ASSERT_TRUE(grid);
   EXPECT_TRUE(grid->ceiling_measured);
   for (const Configuration& one : grid->configurations) {
@@ -237,21 +237,21 @@ TEST(SuggestionTest, SaysWhatItNeedsWhereThereIsTooLittle) {
   for (const int batches : {1, 5, 19}) {
     run.batches = batches;
     const Suggestion suggestion = Diagnose(*SyntheticTrace(run)).loader->suggestion;
-    EXPECT_NE(suggestion.missing.find("not enough: needs 16 batches"), std::string::npos)
+    EXPECT_NE(English(suggestion.missing).find("not enough: needs 16 batches"), std::string::npos)
         << batches;
     EXPECT_FALSE(suggestion.changes);
     EXPECT_EQ(suggestion.workers, run.workers);
     EXPECT_EQ(suggestion.prefetch, run.prefetch);
   }
   run.batches = 200;
-  EXPECT_EQ(Diagnose(*SyntheticTrace(run)).loader->suggestion.missing, "");
+  EXPECT_EQ(Diagnose(*SyntheticTrace(run)).loader->suggestion.missing, Statement{});
 }
 
 TEST(SuggestionTest, SaysThatOneBatchForEverIsNoRunOfTheLoader) {
   traces::TraceData data = testing::MakeSynthetic(Bound(kCosts));
   data.processes[0].facts["loader.0.fixed_batch"] = "true";
   const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
-  EXPECT_NE(diagnosis.loader->suggestion.missing.find("--fixed-batch"), std::string::npos);
+  EXPECT_NE(English(diagnosis.loader->suggestion.missing).find("--fixed-batch"), std::string::npos);
   EXPECT_FALSE(PredictGrid(diagnosis, {}));
 }
 

@@ -35,7 +35,7 @@ Diagnosis Noisy(std::uint64_t seed, double slower, int batches = 200) {
 }
 
 Comparison Compared(const Diagnosis& before, const Diagnosis& after) {
-  const Result<Comparison> result = Compare(Baseline{before, "a"}, Candidate{after, "b"});
+  const Predicted<Comparison> result = Compare(Baseline{before, "a"}, Candidate{after, "b"});
   EXPECT_TRUE(result);
   return result.value_or(Comparison{});
 }
@@ -79,10 +79,10 @@ TEST(CompareTest, FewBatchesAreNeverSignificant) {
 TEST(CompareTest, RefusesATraceWithoutALoader) {
   const Diagnosis empty = Diagnose(*traces::MakeTrace({}));
   const Diagnosis run = Noisy(1, 1);
-  const Result<Comparison> result = Compare(Baseline{run, "a"}, Candidate{empty, "b.penstock"});
+  const Predicted<Comparison> result = Compare(Baseline{run, "a"}, Candidate{empty, "b.penstock"});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, ErrorKind::kInput);
-  EXPECT_EQ(result.error().message.rfind("b.penstock: not enough", 0), 0u);
+  EXPECT_EQ(result.error().error().message.rfind("b.penstock: not enough", 0), 0u);
 }
 
 TEST(CompareTest, WritesJson) {

@@ -127,7 +127,7 @@ TEST(HtmlReportTest, SaysVerdictLossesAndSuggestionInThisOrder) {
   traces::TraceData data = testing::MakeSynthetic({});
   data.losses.dropped_events = 17;
   const Page page = PageOf(*traces::MakeTrace(std::move(data)));
-  const std::size_t verdict = page.html.find(Escaped(page.report.diagnosis.summary));
+  const std::size_t verdict = page.html.find(Escaped(English(page.report.diagnosis.summary)));
   const std::size_t losses = page.html.find("17 events dropped");
   const std::size_t suggestion = page.html.find("<h2 id=\"suggestion\"");
   ASSERT_NE(verdict, std::string::npos);
@@ -255,7 +255,7 @@ TEST(HtmlFigureTest, ShowsThePredictionsOfWhatif) {
   GridRequest request;
   for (const CurvePoint& point : curve.points) request.workers.push_back(point.workers);
   request.prefetch = {curve.prefetch};
-  const Result<Grid> grid = PredictGrid(page.report.diagnosis, request);
+  const Predicted<Grid> grid = PredictGrid(page.report.diagnosis, request);
   ASSERT_TRUE(grid);
   ASSERT_EQ(grid->configurations.size(), curve.points.size());
   const std::string rates = RateFigure(curve);
@@ -334,7 +334,7 @@ TEST(HtmlFigureTest, QueueStaysWithinTheCreditsAndIsFullBehindASlowStep) {
   Synthetic run;
   run.costs = testing::Always({0.1, 0.2, 0.1, 0.1, 0.1, 0.1, 20, 0});
   const QueueDepth queue = PageOf(run).plots.queue;
-  ASSERT_EQ(queue.missing, "");
+  ASSERT_TRUE(queue.missing.empty());
   EXPECT_EQ(queue.most, 4);
   for (const QueueBin& bin : queue.bins) {
     EXPECT_GE(bin.low, 0);

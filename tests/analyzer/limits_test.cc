@@ -69,7 +69,7 @@ std::string Everything(const Report& report) {
 // The trace holds too little: it says so everywhere and predicts nothing.
 void ExpectNotEnough(const Report& report) {
   const Diagnosis& diagnosis = report.diagnosis;
-  EXPECT_EQ(diagnosis.needs.rfind("not enough: needs", 0), 0u) << diagnosis.needs;
+  EXPECT_EQ(English(diagnosis.needs).rfind("not enough: needs", 0), 0u) << English(diagnosis.needs);
   EXPECT_LE(diagnosis.confidence, 0.35);
   for (const Finding& finding : report.findings) EXPECT_FALSE(finding.predicted) << finding.id;
   if (diagnosis.loader) {
@@ -85,8 +85,9 @@ void ExpectNotEnough(const Report& report) {
 TEST(LimitsTest, OneBatchIsNotEnough) {
   const Report report = ReportOf(MakeSynthetic(Starved(1)));
   ExpectNotEnough(report);
-  EXPECT_NE(report.diagnosis.summary.find("Not enough: needs 16 batches"), std::string::npos)
-      << report.diagnosis.summary;
+  EXPECT_NE(English(report.diagnosis.summary).find("Not enough: needs 16 batches"),
+            std::string::npos)
+      << English(report.diagnosis.summary);
 }
 
 // How long a turn of the loop takes is not to be told from one wait, whoever made the batch.
@@ -110,7 +111,7 @@ TEST(LimitsTest, TenBatchesAreAHint) {
   const Report report = ReportOf(MakeSynthetic(Starved(10)));
   ExpectNotEnough(report);
   EXPECT_EQ(report.diagnosis.bottleneck, Factor::kDecode);
-  EXPECT_NE(report.diagnosis.summary.find("As a hint: decode"), std::string::npos);
+  EXPECT_NE(English(report.diagnosis.summary).find("As a hint: decode"), std::string::npos);
 }
 
 TEST(LimitsTest, TwentyBatchesAreLessSureThanTwoHundred) {
@@ -201,7 +202,7 @@ TEST(LimitsTest, WorkersThatEndInTheMiddleAreNotTakenForFast) {
     const Report report = ReportOf(std::move(data));
     if (part < 0.5) {
       ExpectNotEnough(report);
-      EXPECT_EQ(report.diagnosis.summary.find("faster"), std::string::npos);
+      EXPECT_EQ(English(report.diagnosis.summary).find("faster"), std::string::npos);
     } else {
       EXPECT_EQ(report.diagnosis.bottleneck, Factor::kDecode);
       EXPECT_LT(std::abs(report.diagnosis.loader->replay.error()), 0.1);
@@ -276,7 +277,7 @@ TEST(LimitsTest, ForeignProgramIsNeverFirm) {
   const Report report = ReportOf(ForeignThreads(2, 0.9, false));
   EXPECT_EQ(report.diagnosis.bottleneck, Factor::kDecode);
   EXPECT_LE(report.diagnosis.confidence, 0.5);
-  EXPECT_NE(report.diagnosis.summary.find("no loader was seen"), std::string::npos);
+  EXPECT_NE(English(report.diagnosis.summary).find("no loader was seen"), std::string::npos);
   EXPECT_FALSE(PredictGrid(report.diagnosis, {}));
   EXPECT_FALSE(Compare(Baseline{report.diagnosis, "a"}, Candidate{report.diagnosis, "b"}));
 }

@@ -70,10 +70,10 @@ TEST_P(ThreadVerdictTest, NamesTheCauseAndReplaysTheRun) {
   SyntheticThreads run = Always(which.costs, which.step);
   run.threads = threads;
   const Diagnosis diagnosis = Diagnose(*ThreadsTrace(run));
-  EXPECT_EQ(FactorName(diagnosis.bottleneck), which.name) << diagnosis.summary;
+  EXPECT_EQ(FactorName(diagnosis.bottleneck), which.name) << English(diagnosis.summary);
   ASSERT_TRUE(diagnosis.loader);
-  EXPECT_LT(std::abs(diagnosis.loader->replay.error()), 0.02) << diagnosis.summary;
-  EXPECT_GT(diagnosis.confidence, 0.5) << diagnosis.summary;
+  EXPECT_LT(std::abs(diagnosis.loader->replay.error()), 0.02) << English(diagnosis.summary);
+  EXPECT_GT(diagnosis.confidence, 0.5) << English(diagnosis.summary);
 }
 
 INSTANTIATE_TEST_SUITE_P(ThreadsTest, ThreadVerdictTest,
@@ -98,7 +98,7 @@ TEST(ThreadsTest, ReplaysUnevenSamplesAndEpochs) {
     return SampleCosts{0.5, decode[static_cast<std::size_t>(sample)], 1};
   };
   const Diagnosis diagnosis = Diagnose(*ThreadsTrace(run));
-  EXPECT_LT(std::abs(diagnosis.loader->replay.error()), 0.02) << diagnosis.summary;
+  EXPECT_LT(std::abs(diagnosis.loader->replay.error()), 0.02) << English(diagnosis.summary);
 }
 
 TEST(ThreadsTest, WaitFractionIsThatOfTheLoop) {
@@ -135,11 +135,14 @@ TEST(ThreadsTest, StagesWithoutSamplesAreNamedWithLittleConfidence) {
     std::erase_if(spans, [](const auto& span) { return span.stage == traces::StageId::kSample; });
   }
   const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
-  EXPECT_EQ(diagnosis.bottleneck, Factor::kDecode) << diagnosis.summary;
+  EXPECT_EQ(diagnosis.bottleneck, Factor::kDecode) << English(diagnosis.summary);
   EXPECT_LT(diagnosis.confidence, 0.3);
-  EXPECT_NE(diagnosis.summary.find("out of sight"), std::string::npos) << diagnosis.summary;
-  EXPECT_EQ(diagnosis.summary.find("faster"), std::string::npos) << diagnosis.summary;
-  EXPECT_NE(diagnosis.loader->suggestion.missing.find("--decode-threads"), std::string::npos);
+  EXPECT_NE(English(diagnosis.summary).find("out of sight"), std::string::npos)
+      << English(diagnosis.summary);
+  EXPECT_EQ(English(diagnosis.summary).find("faster"), std::string::npos)
+      << English(diagnosis.summary);
+  EXPECT_NE(English(diagnosis.loader->suggestion.missing).find("--decode-threads"),
+            std::string::npos);
 }
 
 // A decoder that sleeps (a device's, or a load of known cost) is not kept from a core.

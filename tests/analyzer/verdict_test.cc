@@ -32,7 +32,7 @@ Costs CostsWith(double Costs::*part, double value) {
 
 void ExpectFaithfulReplay(const Diagnosis& diagnosis) {
   ASSERT_TRUE(diagnosis.loader);
-  EXPECT_LT(std::abs(diagnosis.loader->replay.error()), 0.03) << diagnosis.summary;
+  EXPECT_LT(std::abs(diagnosis.loader->replay.error()), 0.03) << English(diagnosis.summary);
 }
 
 struct Case {
@@ -49,8 +49,8 @@ TEST_P(StageTest, NamesTheExpensiveStage) {
   run.workers = workers;
   run.costs = Always(CostsWith(which.part, which.cost));
   const Diagnosis diagnosis = RunDiagnosisOf(run);
-  EXPECT_EQ(Named(diagnosis), which.name) << diagnosis.summary;
-  EXPECT_GT(diagnosis.confidence, 0.5) << diagnosis.summary;
+  EXPECT_EQ(Named(diagnosis), which.name) << English(diagnosis.summary);
+  EXPECT_GT(diagnosis.confidence, 0.5) << English(diagnosis.summary);
   ExpectFaithfulReplay(diagnosis);
 }
 
@@ -67,7 +67,7 @@ TEST(VerdictTest, NamesTransferWhenTheConsumerUnpickles) {
   Synthetic run;
   run.costs = Always(CostsWith(&Costs::get, 15));
   const Diagnosis diagnosis = RunDiagnosisOf(run);
-  EXPECT_EQ(Named(diagnosis), "transfer") << diagnosis.summary;
+  EXPECT_EQ(Named(diagnosis), "transfer") << English(diagnosis.summary);
   ExpectFaithfulReplay(diagnosis);
 }
 
@@ -77,7 +77,7 @@ TEST(VerdictTest, NamesStartupOfShortEpochs) {
   run.batches = 40;
   run.worker_start = 400;
   const Diagnosis diagnosis = RunDiagnosisOf(run);
-  EXPECT_EQ(Named(diagnosis), "startup") << diagnosis.summary;
+  EXPECT_EQ(Named(diagnosis), "startup") << English(diagnosis.summary);
   ASSERT_TRUE(diagnosis.loader);
   EXPECT_GT(diagnosis.loader->signals.startup, 0.4);
 }
@@ -90,7 +90,7 @@ TEST(VerdictTest, ForgivesStartupOfOneUnfinishedEpoch) {
   std::erase_if(data.events,
                 [](const auto& event) { return event.type == traces::EventType::kEpochEnd; });
   const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
-  EXPECT_EQ(Named(diagnosis), "decode") << diagnosis.summary;
+  EXPECT_EQ(Named(diagnosis), "decode") << English(diagnosis.summary);
 }
 
 // docs/diagnosis.md 3.9: 6 % of 250 ms among 6 ms, four workers, step 12 ms.
@@ -105,7 +105,7 @@ TEST(VerdictTest, NamesPrefetchWhenTheTailBlocksTheLine) {
     return costs;
   };
   const Diagnosis diagnosis = RunDiagnosisOf(run);
-  EXPECT_EQ(Named(diagnosis), "prefetch") << diagnosis.summary;
+  EXPECT_EQ(Named(diagnosis), "prefetch") << English(diagnosis.summary);
   EXPECT_GT(diagnosis.loader->signals.head_of_line, 0.3);
   ExpectFaithfulReplay(diagnosis);
 }
@@ -126,7 +126,7 @@ TEST(VerdictTest, NamesPrefetchWhenCreditIsShort) {
     return costs;
   };
   const Diagnosis diagnosis = RunDiagnosisOf(run);
-  EXPECT_EQ(Named(diagnosis), "prefetch") << diagnosis.summary;
+  EXPECT_EQ(Named(diagnosis), "prefetch") << English(diagnosis.summary);
 }
 
 TEST(VerdictTest, SaysNoneWhenBalanced) {
@@ -138,7 +138,7 @@ TEST(VerdictTest, SaysNoneWhenBalanced) {
     return costs;
   };
   const Diagnosis diagnosis = RunDiagnosisOf(run);
-  EXPECT_EQ(Named(diagnosis), "none") << diagnosis.summary;
+  EXPECT_EQ(Named(diagnosis), "none") << English(diagnosis.summary);
 }
 
 TEST(VerdictTest, GainOfDecodeIsThatOfTheTruth) {
@@ -163,7 +163,7 @@ TEST(VerdictTest, FullCoresBoundTheGainOfAStage) {
   run.batches = 400;
   run.costs = Always(Costs{0, 40, 20, 0.5, 0.05, 0.05, 2, 0});
   const Diagnosis diagnosis = RunDiagnosisOf(run);
-  EXPECT_EQ(Named(diagnosis), "decode") << diagnosis.summary;
+  EXPECT_EQ(Named(diagnosis), "decode") << English(diagnosis.summary);
   EXPECT_GT(diagnosis.loader->cpu.saturation(), 0.9);
   // Decode is two thirds of the CPU time: free, the cores do three times as much.
   EXPECT_NEAR(diagnosis.loader->attribution.SpeedupOf(Factor::kDecode), 3, 0.2);
@@ -197,10 +197,11 @@ TEST(VerdictTest, NamesTheStepBesideADataPathOfManySmallParts) {
   };
   const Diagnosis diagnosis = RunDiagnosisOf(run);
   const Attribution& found = diagnosis.loader->attribution;
-  EXPECT_EQ(Named(diagnosis), "compute") << diagnosis.summary;
+  EXPECT_EQ(Named(diagnosis), "compute") << English(diagnosis.summary);
   EXPECT_GT(found.headroom, found.SpeedupOf(Factor::kCompute));
-  EXPECT_NE(diagnosis.summary.find("more than any one part of the data path"), std::string::npos)
-      << diagnosis.summary;
+  EXPECT_NE(English(diagnosis.summary).find("more than any one part of the data path"),
+            std::string::npos)
+      << English(diagnosis.summary);
   ExpectFaithfulReplay(diagnosis);
 }
 
@@ -210,7 +211,8 @@ TEST(VerdictTest, FewBatchesAreAHint) {
   run.costs = Always(CostsWith(&Costs::decode, 25));
   const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_LT(diagnosis.confidence, 0.35);
-  EXPECT_NE(diagnosis.summary.find("hint"), std::string::npos) << diagnosis.summary;
+  EXPECT_NE(English(diagnosis.summary).find("hint"), std::string::npos)
+      << English(diagnosis.summary);
 }
 
 TEST(VerdictTest, MissingFactsAreInferred) {
@@ -222,7 +224,7 @@ TEST(VerdictTest, MissingFactsAreInferred) {
   const Diagnosis diagnosis = RunDiagnosisOf(run);
   EXPECT_EQ(diagnosis.run.loader().config.num_workers, 3);
   EXPECT_EQ(diagnosis.run.loader().config.prefetch_factor, 2);
-  EXPECT_EQ(Named(diagnosis), "decode") << diagnosis.summary;
+  EXPECT_EQ(Named(diagnosis), "decode") << English(diagnosis.summary);
 }
 
 TEST(VerdictTest, SuggestsEnoughWorkersForTheStep) {

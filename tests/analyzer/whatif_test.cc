@@ -44,7 +44,7 @@ double RateOf(const Synthetic& run) {
 }
 
 Configuration Only(const Diagnosis& diagnosis, GridRequest request) {
-  const Result<Grid> grid = PredictGrid(diagnosis, request);
+  const Predicted<Grid> grid = PredictGrid(diagnosis, request);
   EXPECT_TRUE(grid);
   if (!grid || grid->configurations.size() != 1) return {};
   return grid->configurations.front();
@@ -170,7 +170,7 @@ TEST(GridTest, HasOneElementForEachCombination) {
   GridRequest request;
   request.workers = {0, 2, 4};
   request.prefetch = {2, 8};
-  const Result<Grid> grid = PredictGrid(from, request);
+  const Predicted<Grid> grid = PredictGrid(from, request);
   ASSERT_TRUE(grid);
   simdjson::dom::parser parser;
   simdjson::dom::element json;
@@ -202,7 +202,7 @@ TEST(GridTest, MarksWhatDoesNotFit) {
   request.workers = {2, 8};
   request.budget_ram = 1e9;  // 40 MB a batch: 240 MB and 960 MB, and at depth 8 far more
   request.prefetch = {2, 8};
-  const Result<Grid> grid = PredictGrid(from, request);
+  const Predicted<Grid> grid = PredictGrid(from, request);
   ASSERT_TRUE(grid);
   EXPECT_TRUE(grid->configurations.at(0).fits);
   EXPECT_TRUE(grid->configurations.at(2).fits);
@@ -213,13 +213,13 @@ TEST(GridTest, MarksWhatDoesNotFit) {
 TEST(GridTest, RefusesWhatWouldBeGuessing) {
   Synthetic run;
   run.batches = 15;
-  const Result<Grid> few = PredictGrid(Diagnose(*SyntheticTrace(run)), {});
+  const Predicted<Grid> few = PredictGrid(Diagnose(*SyntheticTrace(run)), {});
   ASSERT_FALSE(few);
   EXPECT_EQ(few.error().kind, ErrorKind::kInput);
-  EXPECT_NE(few.error().message.find("not enough: needs 16 batches"), std::string::npos);
-  const Result<Grid> none = PredictGrid(Diagnose(*traces::MakeTrace({})), {});
+  EXPECT_NE(few.error().error().message.find("not enough: needs 16 batches"), std::string::npos);
+  const Predicted<Grid> none = PredictGrid(Diagnose(*traces::MakeTrace({})), {});
   ASSERT_FALSE(none);
-  EXPECT_NE(none.error().message.find("not enough: needs"), std::string::npos);
+  EXPECT_NE(none.error().error().message.find("not enough: needs"), std::string::npos);
 }
 
 TEST(GridTest, CountsTheRingOfSampleThreadsAsItsOptionDoes) {
@@ -228,7 +228,7 @@ TEST(GridTest, CountsTheRingOfSampleThreadsAsItsOptionDoes) {
   GridRequest request;
   request.workers = {4, 8};
   request.prefetch = {4};
-  const Result<Grid> grid = PredictGrid(from, request);
+  const Predicted<Grid> grid = PredictGrid(from, request);
   ASSERT_TRUE(grid);
   EXPECT_TRUE(grid->configurations.at(0).recorded);
   EXPECT_NEAR(grid->configurations.at(0).predicted.rate.estimate, from.samples_rate,

@@ -18,28 +18,28 @@ constexpr Message kAround{"test.around", "first {inner:words}[; then {rest:words
                           "先 {inner:words}[；再 {rest:words}]"};
 
 TEST(WordsTest, BothLanguagesAreSaidOfTheSameValues) {
-  const Statement said = Say<kWaits>(With<"who">("it"), With<"wait">(0.254), With<"time">(0.0031),
-                                     With<"rate">(std::optional<double>()));
+  const Statement said = Say<kWaits>(Give<"who">("it"), Give<"wait">(0.254), Give<"time">(0.0031),
+                                     Give<"rate">(std::optional<double>()));
   EXPECT_EQ(Render(said, Language::kEnglish), "it waits 25 % of 3.1 ms");
   EXPECT_EQ(Render(said, Language::kChinese), "it 等待 25 %");
 }
 
 TEST(WordsTest, AClauseIsSaidWhereItsValueIsThere) {
-  const Statement said = Say<kWaits>(With<"who">("it"), With<"wait">(0.5), With<"time">(1.0),
-                                     With<"rate">(std::optional<double>(412)));
+  const Statement said = Say<kWaits>(Give<"who">("it"), Give<"wait">(0.5), Give<"time">(1.0),
+                                     Give<"rate">(std::optional<double>(412)));
   EXPECT_EQ(English(said), "it waits 50 % of 1000.0 ms, 412/s");
 }
 
 TEST(WordsTest, AFlagChoosesBetweenTwoTexts) {
-  EXPECT_EQ(English(Say<kEither>(With<"n">(1), With<"threads">(true))), "1 worker (threads)");
-  EXPECT_EQ(English(Say<kEither>(With<"n">(2), With<"threads">(false))), "2 workers (processes)");
-  EXPECT_EQ(Render(Say<kEither>(With<"n">(2), With<"threads">(true)), Language::kChinese),
+  EXPECT_EQ(English(Say<kEither>(Give<"n">(1), Give<"threads">(true))), "1 worker (threads)");
+  EXPECT_EQ(English(Say<kEither>(Give<"n">(2), Give<"threads">(false))), "2 workers (processes)");
+  EXPECT_EQ(Render(Say<kEither>(Give<"n">(2), Give<"threads">(true)), Language::kChinese),
             "2 个线程");
 }
 
 TEST(WordsTest, AStatementIsAValueOfAnother) {
-  const Statement said = Say<kAround>(With<"inner">(Say<kPlain>()),
-                                      With<"rest">(Statements{Say<kPlain>(), Say<kPlain>()}));
+  const Statement said = Say<kAround>(Give<"inner">(Say<kPlain>()),
+                                      Give<"rest">(Statements{Say<kPlain>(), Say<kPlain>()}));
   EXPECT_EQ(English(said), "first nothing to add; then nothing to add, nothing to add");
   EXPECT_EQ(Render(said, Language::kChinese), "先 没有补充；再 没有补充、没有补充");
 }
@@ -51,7 +51,7 @@ TEST(WordsTest, NothingIsSaidOfNothing) {
 TEST(WordsTest, WhatIsMalformedIsNoText) {
   const auto well = [](std::string_view text) {
     return ForEachPlace(
-        text, false, [](const Place&, bool) {}, [](std::string_view) {});
+        text, false, [](const ValuePlace&, bool) {}, [](std::string_view) {});
   };
   EXPECT_TRUE(well("a {b:count} [c {d:%0}] [e?f|g]"));
   for (const char* text :

@@ -142,7 +142,7 @@ TEST(CompareTest, ARunWithoutALoaderIsRefusedByName) {
   empty.analysis = std::move(analysis);
   const auto answer = CompareDocuments(DocumentOf(Decoding(12), "a"), empty);
   ASSERT_FALSE(answer);
-  EXPECT_THAT(answer.error().message, HasSubstr("empty.penstock"));
+  EXPECT_THAT(answer.error().error().message, HasSubstr("empty.penstock"));
 }
 
 TEST(CompareTest, EveryStageHasATitleInBothLanguages) {

@@ -14,7 +14,6 @@
 #include "analyzer/report/html_data.h"
 #include "analyzer/report/report.h"
 #include "gui/model/overview.h"
-#include "gui/model/phrase_texts.h"
 #include "gui/model/report_texts.h"
 #include "gui/model/whatif.h"
 #include "tests/analyzer/synthetic.h"
@@ -81,11 +80,11 @@ void PrintNotes(const analyzer::Report& report, Language language) {
   for (const WhatIf& chosen : asked) {
     const auto answer = Ask(report.diagnosis, chosen);
     if (!answer) {
-      fmt::print("what-if: {}\n", Typeset(PhraseText(answer.error().message, language)));
+      fmt::print("what-if: {}\n", Typeset(Render(answer.error().why, language)));
       continue;
     }
-    for (const std::string& note : answer->notes) {
-      fmt::print("what-if: {}\n", Typeset(PhraseText(note, language)));
+    for (const analyzer::Statement& note : answer->notes) {
+      fmt::print("what-if: {}\n", Typeset(Render(note, language)));
     }
   }
 }
@@ -106,7 +105,7 @@ void PrintDashboard(const traces::Trace& trace, const analyzer::Report& report, 
   }
   for (const std::string& line : Warnings(report, language)) fmt::print("warning: {}\n", line);
   const analyzer::ReportPlots plots = analyzer::BuildPlots(trace, report);
-  fmt::print("no queue: {}\n", PhraseText(plots.queue.missing, language));
+  fmt::print("no queue: {}\n", Render(plots.queue.missing, language));
   PrintNotes(report, language);
 }
 

@@ -65,10 +65,9 @@ TEST(OverviewTest, ChineseVerdictNamesTheSameBottleneck) {
   Synthetic run;
   run.costs = Always({.read = 1, .decode = 20, .augment = 2, .step = 1});
   const analyzer::Report report = ReportOf(run);
-  EXPECT_EQ(VerdictText(report, Language::kEnglish), report.diagnosis.summary);
+  EXPECT_EQ(VerdictText(report, Language::kEnglish), English(report.diagnosis.summary));
   const std::string chinese = VerdictText(report, Language::kChinese);
   EXPECT_NE(chinese.find("解码"), std::string::npos) << chinese;
-  EXPECT_FALSE(VerdictText(analyzer::Report{}, Language::kChinese).empty());
 }
 
 TEST(OverviewTest, FindingsHaveATitleAndAdviceInBothLanguages) {

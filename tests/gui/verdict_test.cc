@@ -23,7 +23,7 @@ Report ReportOfVerdict(const Synthetic& run) {
 }
 
 std::string ChineseOf(const Report& report) {
-  return VerdictText(report, Language::kChinese);
+  return Render(analyzer::Summarise(report.diagnosis), Language::kChinese);
 }
 
 bool Has(const std::string& text, std::string_view part) {
@@ -36,7 +36,7 @@ TEST(VerdictTest, StagesOfARunMadeOutOfSightAreNamedWithoutAGain) {
   report.diagnosis.loader->fetched = 0.2;
   report.diagnosis.loader->attribution.bottleneck = Factor::kDecode;
   report.diagnosis.bottleneck = Factor::kDecode;
-  const std::string english = analyzer::Summarise(report.diagnosis);
+  const std::string english = English(analyzer::Summarise(report.diagnosis));
   ASSERT_TRUE(Has(english, "takes most of the data threads' time")) << english;
   const std::string chinese = ChineseOf(report);
   EXPECT_TRUE(Has(chinese, "解码占用数据线程的大部分时间")) << chinese;
@@ -46,7 +46,7 @@ TEST(VerdictTest, StagesOfARunMadeOutOfSightAreNamedWithoutAGain) {
 TEST(VerdictTest, ARecordingThatDoesNotSufficeGivesAHintAndNoFigure) {
   const Report report = ReportOfVerdict({.batches = 6, .costs = Always({.decode = 30, .step = 2})});
   ASSERT_FALSE(report.diagnosis.needs.empty());
-  ASSERT_TRUE(Has(report.diagnosis.summary, "Not enough"));
+  ASSERT_TRUE(Has(English(report.diagnosis.summary), "Not enough"));
   const std::string chinese = ChineseOf(report);
   EXPECT_TRUE(Has(chinese, "数据不足")) << chinese;
   EXPECT_FALSE(Has(chinese, "速度可达")) << chinese;
@@ -58,12 +58,12 @@ TEST(VerdictTest, AStepBesideManySmallPartsIsWeighedAgainstAllOfThem) {
   found.bottleneck = report.diagnosis.bottleneck = Factor::kCompute;
   found.gains = {{Factor::kCompute, 1.24}, {Factor::kDecode, 1.1}};
   found.headroom = 1.63;
-  const std::string english = analyzer::Summarise(report.diagnosis);
+  const std::string english = English(analyzer::Summarise(report.diagnosis));
   ASSERT_TRUE(Has(english, "more than any one part of the data path")) << english;
   const std::string chinese = ChineseOf(report);
   EXPECT_TRUE(Has(chinese, "任一环节") && Has(chinese, "1.24") && Has(chinese, "1.63")) << chinese;
   found.headroom = 1.1;
-  EXPECT_TRUE(Has(analyzer::Summarise(report.diagnosis), "not the data"));
+  EXPECT_TRUE(Has(English(analyzer::Summarise(report.diagnosis)), "not the data"));
   EXPECT_TRUE(Has(ChineseOf(report), "而非数据"));
 }
 
@@ -81,8 +81,8 @@ TEST(VerdictTest, TheUnitIsThatOfTheEnglishSentence) {
   for (Report& report : reports) {
     report.diagnosis.summary = analyzer::Summarise(report.diagnosis);
     for (const auto& [english, chinese] : units) {
-      EXPECT_EQ(Has(report.diagnosis.summary, english), Has(ChineseOf(report), chinese))
-          << report.diagnosis.summary << ChineseOf(report);
+      EXPECT_EQ(Has(English(report.diagnosis.summary), english), Has(ChineseOf(report), chinese))
+          << English(report.diagnosis.summary) << ChineseOf(report);
     }
   }
 }

@@ -90,7 +90,7 @@ TEST_F(WhatIfTest, StagesOnTheGpuArePredictedAsTheCommandDoesOrRefusedForTheSame
     const auto answer = Ask(diagnosis_, chosen);
     ASSERT_EQ(grid.has_value(), answer.has_value());
     if (!grid) {
-      EXPECT_EQ(grid.error().message, answer.error().message);
+      EXPECT_EQ(grid.error().why, answer.error().why);
       continue;
     }
     ExpectSame(answer->chosen, grid->configurations[0]);
@@ -126,7 +126,7 @@ TEST(WhatIfWithoutLoaderTest, SaysWhatIsMissing) {
   const analyzer::Diagnosis nothing = analyzer::Diagnose(*traces::MakeTrace({}));
   const auto answer = Ask(nothing, WhatIf{});
   ASSERT_FALSE(answer);
-  EXPECT_FALSE(answer.error().message.empty());
+  EXPECT_FALSE(answer.error().error().message.empty());
 }
 
 TEST_F(WhatIfTest, AFactorThatTheRatesSayTooIsNotOfTheWholeRun) {

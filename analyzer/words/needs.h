@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a recording lacks, so that no other setting can be predicted from it.
+#pragma once
+
+#include "analyzer/words/message.h"
+
+namespace penstock::analyzer::words {
+
+inline constexpr Message kNeedsLoader{
+    "needs.loader",
+    "not enough: needs the batches of a loader (torch.utils.data, penstock load or another of "
+    "those that README.md lists), and none was seen",
+    "数据不足：需要加载器的批次，而此次没有看到"};
+inline constexpr Message kNeedsLoaderIn{
+    "needs.loader-in", "{trace:text}: not enough: needs the batches of a loader, and none was seen",
+    "{trace:text}：数据不足，需要加载器的批次，而其中没有看到"};
+inline constexpr Message kNeedsRunningLoader{
+    "needs.running-loader",
+    "not enough: needs a run of the loader, and this one was recorded with --fixed-batch, which "
+    "hands out one batch for ever; give it to penstock whatif as --fixed-batch beside a recording "
+    "without",
+    "数据不足：需要加载器正常工作的录制，而此次使用了 --fixed-batch，始终重复同一批次"};
+inline constexpr Message kNeedsOneLoader{
+    "needs.one-loader",
+    "not enough: needs loaders that are used one after the other, and this loop takes batches of "
+    "several by turns, which is not simulated; measure other settings with penstock sweep",
+    "数据不足：需要依次使用的加载器，而此循环轮流从多个加载器取批次，模拟不支持；请用 penstock "
+    "sweep "
+    "测量其他设置"};
+inline constexpr Message kNeedsBatches{
+    "needs.batches", "not enough: needs 16 batches of one loader in a row, and has {batches:count}",
+    "数据不足：需要同一加载器连续 16 个批次，现有 {batches:count} 个"};
+inline constexpr Message kNeedsWholeSamples{
+    "needs.whole-samples",
+    "not enough: needs threads that make whole samples; stages with threads of their own "
+    "(--read-threads, --decode-threads, --augment-threads) are not simulated",
+    "数据不足：需要由线程制作完整样本；无法模拟各阶段使用独立线程的情形（--read-threads, "
+    "--decode-threads, --augment-threads）"};
+inline constexpr Message kNeedsMaking{
+    "needs.making",
+    "not enough: needs to know what each batch was made of and when, which {package:text} does not "
+    "tell",
+    "数据不足：需要知道每个批次由什么组成、何时制作，而 {package:text} 不提供"};
+inline constexpr Message kNeedsSight{
+    "needs.sight", "not enough: needs to see batches being made, and most were made out of sight",
+    "数据不足：需要看到批次的制作过程，而多数不可见"};
+inline constexpr Message kNeedsSteady{
+    "needs.steady",
+    "not enough: needs 16 batches after the queues have filled, and has {batches:count}; record "
+    "{more:count} more",
+    "数据不足：队列填满后需要 16 个批次，现有 {batches:count} 个，请再多录制 {more:count} 个"};
+inline constexpr Message kNeedsExplained{
+    "needs.explained",
+    "not enough: needs a run that the simulation explains, and on this one it is off by "
+    "{error:%+0}: spans are missing, or the loop does what the simulation does not know",
+    "数据不足：需要模拟能够解释的运行，而此次相差 {error:%+0}：有记录缺失，或循环中有模拟未考虑的"
+    "行为"};
+inline constexpr Message kNeedsSizes{
+    "needs.sizes", "not enough: needs the sizes of decoded pictures, and none was seen",
+    "数据不足：需要解码后图像的尺寸，而此次没有看到"};
+inline constexpr Message kNeedsTypes{
+    "needs.types",
+    "not enough: needs the data types of a batch, which the trace does not tell; say them, as in "
+    "--transfer f32:u8",
+    "数据不足：需要批次的数据类型，而跟踪中没有记录；请指明，例如 --transfer f32:u8"};
+inline constexpr Message kNeedsReads{
+    "needs.reads",
+    "not enough: needs 64 reads of files of different sizes, to tell the time to open one from the "
+    "time for its bytes",
+    "数据不足：需要 64 次对不同大小文件的读取，以区分打开文件与读取字节的耗时"};
+inline constexpr Message kNeedsKnownDecoder{
+    "needs.known-decoder",
+    "not enough: needs decode spans of a decoder it has figures for, and these were by "
+    "[decoder?{decoder:text}|an unknown one]",
+    "数据不足：需要已知速度的解码器的解码记录，而此次的解码器是"
+    "[decoder? {decoder:text}|未知的]"};
+inline constexpr Message kNeedsBytes{
+    "needs.bytes", "not enough: needs the bytes that were read, and none were seen",
+    "数据不足：需要读取的字节数，而此次没有看到"};
+
+// Options of penstock whatif that cannot be followed.
+inline constexpr Message kUnknownType{"usage.transfer",
+                                      "--transfer {given:text}: there are u8, f16 and f32",
+                                      "--transfer {given:text}：可用 u8、f16 和 f32"};
+inline constexpr Message kTransferOfFiles{
+    "usage.transfer-of-files", "--transfer says nothing where files are handed over (--gpu)",
+    "传递的是文件（--gpu），--transfer 没有意义"};
+inline constexpr Message kNoPixel{"usage.offline-resize", "--offline-resize: give 1 pixel or more",
+                                  "--offline-resize：请给出 1 个像素以上"};
+inline constexpr Message kUnknownDecoder{"usage.decoder",
+                                         "--decoder {given:text}: known are{known:text}",
+                                         "--decoder {given:text}：已知的有{known:text}"};
+inline constexpr Message kDecodeAlone{
+    "usage.gpu-decode",
+    "--gpu decode: pictures would come back to the CPU for augmentation; say decode,augment",
+    "--gpu decode：图像还要回到 CPU 做增强；请使用 decode,augment"};
+
+// Why there is no plot.
+inline constexpr Message kNoLoaderDelivered{"plot.no-loader",
+                                            "No loader delivered batches while this was recorded.",
+                                            "录制期间没有加载器交付批次。"};
+inline constexpr Message kNoBatchHanded{"plot.no-batch",
+                                        "No batch was seen being handed to the training loop.",
+                                        "没有看到批次被交给训练循环。"};
+inline constexpr Message kNoTimeOfExcerpt{
+    "plot.no-time-of-excerpt", "The batches of the excerpt took no time.", "这些批次没有耗时。"};
+inline constexpr Message kNoQueue{
+    "plot.no-queue",
+    "There are no workers: a batch is made when the loop asks for it, and nothing queues.",
+    "没有工作进程：批次在循环请求时才制作，没有排队。"};
+inline constexpr Message kFinishUnseen{"plot.finish-unseen",
+                                       "It was not seen when most batches were finished.",
+                                       "多数批次的完成时刻不可见。"};
+inline constexpr Message kNoTime{"plot.no-time", "The batches took no time.", "这些批次没有耗时。"};
+
+}  // namespace penstock::analyzer::words

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why nothing was predicted, for a person of either language.
+#pragma once
+
+#include <tl/expected.hpp>
+
+#include "analyzer/words/statement.h"
+#include "traces/base/result.h"
+
+namespace penstock::analyzer {
+
+struct Refusal {
+  ErrorKind kind = ErrorKind::kInput;
+  Statement why;
+
+  // For the command line.
+  [[nodiscard]] Error error() const { return {kind, English(why)}; }
+};
+
+template <class T>
+using Predicted = tl::expected<T, Refusal>;
+
+[[nodiscard]] inline tl::unexpected<Refusal> Refuse(Statement why,
+                                                    ErrorKind kind = ErrorKind::kInput) {
+  return tl::unexpected<Refusal>(Refusal{kind, std::move(why)});
+}
+
+}  // namespace penstock::analyzer

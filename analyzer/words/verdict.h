@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verdict: what holds the run back, how sure that is, what it hints at.
+#pragma once
+
+#include "analyzer/words/message.h"
+
+namespace penstock::analyzer::words {
+
+// Parts of the data's way, at the beginning of a sentence.
+inline constexpr Message kRead{"part.read", "Reading", "读取"};
+inline constexpr Message kDecode{"part.decode", "Decode", "解码"};
+inline constexpr Message kAugment{"part.augment", "Augmentation", "增强"};
+inline constexpr Message kCollate{"part.collate", "Collating batches", "合批"};
+inline constexpr Message kTransfer{"part.transfer", "Handing batches from workers to the program",
+                                   "传递"};
+inline constexpr Message kH2d{"part.h2d", "The host-to-device copy", "拷贝到 GPU"};
+inline constexpr Message kCompute{"part.compute", "The run", "训练步"};
+inline constexpr Message kStartup{"part.startup", "The run", "启动"};
+inline constexpr Message kPrefetch{"part.prefetch", "The run", "预取"};
+inline constexpr Message kNoPart{"part.none", "The run", "无"};
+
+inline constexpr Message kSamplesPerSecond{"unit.samples", "samples/s", "样本/秒"};
+inline constexpr Message kBatchesPerSecond{"unit.batches", "batches/s", "批/秒"};
+inline constexpr Message kImagesPerSecond{"unit.images", "images/s", "图像/秒"};
+
+inline constexpr Message kVerdict{"verdict", "{headline:words}[{doubt:words}].",
+                                  "{headline:words}[{doubt:words}]。"};
+
+inline constexpr Message kUnseen{
+    "verdict.unseen",
+    "What holds the run back was not seen: the loop waits for data {wait:%0} of the time "
+    "({rate:rate} {unit:words})",
+    "未能看到限制因素：训练循环有 {wait:%0} 的时间在等待数据（{rate:rate} {unit:words}）"};
+inline constexpr Message kBusiest{
+    "verdict.busiest",
+    "{part:words} takes most of the data threads' time, and the loop waits for data {wait:%0} of "
+    "the time ({rate:rate} {unit:words})",
+    "{part:words}占用数据线程的大部分时间，训练循环有 {wait:%0} 的时间在等待数据（{rate:rate} "
+    "{unit:words}）"};
+inline constexpr Message kNothing{
+    "verdict.nothing",
+    "Nothing stands out: no single part would gain 5 % by costing nothing, and the loop waits for "
+    "data {wait:%0} of the time ({rate:rate} {unit:words})",
+    "没有突出的瓶颈：任一环节零成本的收益都不足 5 %，训练循环有 {wait:%0} "
+    "的时间在等待数据（{rate:rate} {unit:words}）"};
+inline constexpr Message kStepBeforeAnyPart{
+    "verdict.step-before-any-part",
+    "The training step holds the run back more than any one part of the data path: without the "
+    "step it would run {gain:.2}x faster ({rate:rate} -> {free:rate} {unit:words}), with data that "
+    "costs nothing {headroom:.2}x as fast; the loop waits for data {wait:%0} of the time",
+    "训练步的限制大于数据通路中任一环节：若无训练步，速度可达 {gain:.2} 倍（{rate:rate} → "
+    "{free:rate} {unit:words}）；若数据零成本，可达 {headroom:.2} 倍；训练循环有 {wait:%0} "
+    "的时间在等待数据"};
+inline constexpr Message kStepNotData{
+    "verdict.step-not-data",
+    "The training step holds the run back, not the data: the loop waits for data {wait:%0} of the "
+    "time, and with data that costs nothing it would run only {headroom:.2}x as fast ({rate:rate} "
+    "{unit:words})",
+    "限制在于训练步而非数据：训练循环有 {wait:%0} "
+    "的时间在等待数据，即使数据零成本，速度也只有 {headroom:.2} 倍（{rate:rate} {unit:words}）"};
+inline constexpr Message kStartingUp{
+    "verdict.starting-up",
+    "Starting up holds the run back: {startup:%0} of the run passes before the first batches of "
+    "its epochs; without that it would run {gain:.2}x faster ({rate:rate} -> {free:rate} "
+    "{unit:words})",
+    "限制在于启动：各 epoch 首批到来之前占全程的 {startup:%0}；若无启动开销，速度可达 {gain:.2} "
+    "倍（{rate:rate} → {free:rate} {unit:words}）"};
+inline constexpr Message kJitter{
+    "verdict.jitter",
+    "Jitter holds the run back: the workers are fast enough on average, but batches come unevenly "
+    "and the queue is too shallow to hide it; with even batches it would run {gain:.2}x faster "
+    "({rate:rate} -> {free:rate} {unit:words}); the loop waits for data {wait:%0} of the time",
+    "限制在于抖动：工作进程平均够快，但批次到来不均匀，队列太浅；若均匀到来，速度可达 {gain:.2} "
+    "倍（{rate:rate} → {free:rate} {unit:words}）；训练循环有 {wait:%0} 的时间在等待数据"};
+inline constexpr Message kHoldsBack{
+    "verdict.holds-back",
+    "{part:words} holds the run back: if it cost nothing, the run would be {gain:.2}x faster "
+    "({rate:rate} -> {free:rate} {unit:words}); the loop waits for data {wait:%0} of the time",
+    "限制在于{part:words}：若其零成本，速度可达 {gain:.2} 倍（{rate:rate} → {free:rate} "
+    "{unit:words}）；训练循环有 {wait:%0} 的时间在等待数据"};
+
+inline constexpr Message kOutOfSight{
+    "verdict.out-of-sight",
+    "; most batches were made out of sight, so the parts of the data path are not known",
+    "；多数批次的制作过程不可见，因此各环节未知"};
+inline constexpr Message kRough{
+    "verdict.rough",
+    "; the simulation is off by {error:%+0} on this run, so take the figures as rough",
+    "；模拟与此次运行相差 {error:%+0}，数值仅供粗略参考"};
+
+// A recording that does not suffice: what it still hints at, without a figure.
+inline constexpr Message kHint{
+    "verdict.hint",
+    "{needs:sentence}[part?. As a hint: {factor:text} seems to hold the run back, and the loop "
+    "waited {wait:%0} of the time|[; the loop waited {wait:%0} of the time]].",
+    "{needs:sentence}[part?。线索：限制似乎在于{part:words}，训练循环有 {wait:%0} "
+    "的时间在等待|[；训练循环有 {wait:%0} 的时间在等待]]。"};
+
+// Without a loader.
+inline constexpr Message kNoSpans{
+    "verdict.no-spans",
+    "Not enough: the trace holds no spans, so nothing was seen of the run; penstock doctor tells "
+    "what can be seen of a program.",
+    "数据不足：此跟踪中没有记录，没有看到任何运行内容；penstock doctor 可说明能看到什么。"};
+inline constexpr Message kNoDecoding{
+    "verdict.no-decoding",
+    "Not enough: no loader and no decoding was seen, so there is nothing to name.",
+    "数据不足：没有看到加载器和解码，无法指出瓶颈。"};
+inline constexpr Message kUnderFivePercent{
+    "verdict.under-five-percent",
+    "Reading, decoding and augmenting take under 5 % of the time of their threads; no loader was "
+    "seen, so whether they hold the program back is not known.",
+    "读取、解码和增强占各自线程不到 5 % "
+    "的时间；没有看到加载器，无法判断它们是否限制了程序。"};
+inline constexpr Message kBusiestOfThreads{
+    "verdict.busiest-of-threads",
+    "{part:words} takes most of what the data threads do, {share:%0} of their time[, at "
+    "{rate:rate} "
+    "{unit:words}]; no loader was seen, so whether it holds the program back is not known.",
+    "{part:words}占用数据线程的大部分时间：{share:%0}[，速率 {rate:rate} {unit:words}]；没有看到"
+    "加载器，无法判断它是否限制了程序。"};
+
+}  // namespace penstock::analyzer::words
