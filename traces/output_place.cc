@@ -123,14 +123,17 @@ void RemoveAbandoned(const std::filesystem::path& output) {
   constexpr std::string_view kEnds = ".tmp";
   std::error_code error;
   const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    const std::filesystem::path& path = at->path();
+    const std::string name = path.filename().string();
     if (!name.starts_with(begins) || !name.ends_with(kEnds)) continue;
     if (name.size() <= begins.size() + kEnds.size()) continue;
     const std::string_view pid =
         std::string_view(name).substr(begins.size(), name.size() - begins.size() - kEnds.size());
     const bool number = pid.find_first_not_of("0123456789") == std::string_view::npos;
-    if (number && FileLock::Take(entry.path())) std::filesystem::remove(entry.path(), error);
+    std::error_code stays;
+    if (number && FileLock::Take(path)) std::filesystem::remove(path, stays);
   }
 }
 

@@ -228,7 +228,7 @@ Result<Arena> Arena::OpenSegment(const std::string& path) {
   }
   void* memory = shmat(static_cast<int>(id), nullptr, 0);
   if (memory == reinterpret_cast<void*>(-1)) {
-    return Fail(ErrorKind::kInput, fmt::format("{}: {}", path, std::strerror(errno)));
+    return Fail(ErrorKind::kEnvironment, fmt::format("{}: {}", path, std::strerror(errno)));
   }
   Arena arena;
   arena.memory_ = {static_cast<std::byte*>(memory), info.shm_segsz};
@@ -246,7 +246,6 @@ Result<Arena> Arena::Map(int fd, std::string path, bool unlink, std::size_t size
   if (memory == MAP_FAILED) {
     const int error = errno;
     close(fd);
-    if (unlink) ::unlink(path.c_str());
     return Fail(ErrorKind::kEnvironment,
                 fmt::format("{}: cannot be mapped: {}", path, std::strerror(error)));
   }
@@ -255,6 +254,12 @@ Result<Arena> Arena::Map(int fd, std::string path, bool unlink, std::size_t size
   arena.path_ = std::move(path);
   arena.unlink_ = unlink;
   arena.fd_ = fd;
+  return arena;
+}
+
+Result<Arena> Arena::MapNew(int fd, const std::string& path, std::size_t size) {
+  Result<Arena> arena = Map(fd, path, true, size);
+  if (!arena) ::unlink(path.c_str());  // nobody has written to it
   return arena;
 }
 
@@ -269,7 +274,7 @@ Result<Arena> Arena::Create(const ArenaRequest& request, const Clock& clock) {
       const int fd = CreateFile(path, size);
       if (fd >= 0) {
         flock(fd, LOCK_SH);  // says that somebody cares: see RemoveStale
-        return Map(fd, path, true, size);
+        return MapNew(fd, path, size);
       }
     }
     if (request.use_memfd) {
@@ -279,7 +284,7 @@ Result<Arena> Arena::Create(const ArenaRequest& request, const Clock& clock) {
     }
     if (!request.beside.empty()) {
       const int fd = CreateFile(request.beside, size);
-      if (fd >= 0) return Map(fd, request.beside, true, size);
+      if (fd >= 0) return MapNew(fd, request.beside, size);
     }
     return Fail(ErrorKind::kEnvironment, "no memory to share with the command (/dev/shm, memfd)");
   };
@@ -308,8 +313,10 @@ Result<Arena> Arena::Open(const std::string& path) {
   if (fd < 0 || fstat(fd, &info) != 0 ||
       info.st_size < static_cast<off_t>(wire::kHeaderSize + wire::kChunkSize)) {
     const int error = errno;
+    const bool is_gone = fd >= 0 || error == ENOENT || error == ENOTDIR || error == ELOOP;
     if (fd >= 0) close(fd);
-    return Fail(ErrorKind::kInput, fmt::format("{}: {}", path, std::strerror(error)));
+    return Fail(is_gone ? ErrorKind::kInput : ErrorKind::kEnvironment,
+                fmt::format("{}: {}", path, std::strerror(error)));
   }
   flock(fd, LOCK_SH | LOCK_NB);
   return Map(fd, path, !is_memfd, static_cast<std::size_t>(info.st_size));

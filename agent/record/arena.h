@@ -55,6 +55,8 @@ class Arena {
  private:
   Arena() = default;
   static Result<Arena> Map(int fd, std::string path, bool unlink, std::size_t size);
+  // A file of our own making: gone again if it cannot be mapped.
+  static Result<Arena> MapNew(int fd, const std::string& path, std::size_t size);
   static Result<Arena> MakeSegment(std::size_t size);
   static Result<Arena> OpenSegment(const std::string& path);
 

@@ -82,6 +82,11 @@ Result<std::filesystem::path> Recover(const std::string& output, bool force) {
                             output));
   }
   auto arena = Arena::Open(ring->path);
+  if (!arena && arena.error().kind == ErrorKind::kEnvironment) {  // it is there
+    return Fail(ErrorKind::kEnvironment,
+                fmt::format("{}: the ring cannot be read now ({}); try again", output,
+                            arena.error().message));
+  }
   if (!arena) {
     return Fail(ErrorKind::kInput,
                 fmt::format("{}: the ring is gone ({}); what was on disk is in {}.part", output,

@@ -122,7 +122,7 @@ Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const 
     return tl::unexpected(done.error());
   }
   std::error_code error;
-  if (has_part) std::filesystem::remove(part, error);
+  if (has_part && !std::filesystem::remove(part, error)) std::filesystem::remove(part, error);
   const std::filesystem::path tail = part.string() + ".tail";
   if (LookAtName(tail).IsOursAlone()) std::filesystem::remove(tail, error);
   const std::filesystem::path between = part.string() + ".new";  // it died between two files

@@ -129,6 +129,7 @@ Result<MappedFile> MappedFile::FromDescriptor(int fd, const std::string& name) {
 
 std::string NameInUse::WhyNot() const {
   if (!exists) return "";
+  if (is_hidden) return "cannot be looked at";
   if (is_link) return "is a symbolic link";
   if (!is_file) return "is no file";
   if (!is_ours) return "belongs to another user";
@@ -139,7 +140,10 @@ std::string NameInUse::WhyNot() const {
 NameInUse LookAtName(const std::filesystem::path& path) {
   NameInUse name;
   struct stat info {};
-  if (::lstat(path.c_str(), &info) != 0) return name;
+  if (::lstat(path.c_str(), &info) != 0) {
+    name.exists = name.is_hidden = errno != ENOENT && errno != ENOTDIR;
+    return name;
+  }
   name.exists = true;
   name.is_link = S_ISLNK(info.st_mode);
   name.is_file = S_ISREG(info.st_mode);

@@ -60,6 +60,7 @@ class MappedFile {
 // What lies at a name, seen without following a link and without waiting for a FIFO's other end.
 struct NameInUse {
   bool exists = false;
+  bool is_hidden = false;  // whether it exists is not to be seen: it is taken to
   bool is_link = false;
   bool is_file = false;     // a regular one
   bool is_ours = false;     // belongs to this user
