@@ -10,6 +10,7 @@ tensors. pickled: large batches of numpy arrays, which do not pass through /dev/
 Prints one line of JSON: what smaps_rollup and stat said of each worker over time, and what was used of /dev/shm.
 """
 import argparse
+import ctypes
 import json
 import os
 import tempfile
@@ -70,6 +71,14 @@ class Holder(Dataset):
         return sample if options.kind == "pickled" else torch.from_numpy(sample)
 
 
+def give_back_at_once():
+    """Large blocks are mapped and unmapped one by one. Left to itself, glibc does so until it has learnt their size; what
+    it gives back then depends on what happens to lie behind them."""
+    mmap_threshold = -3  # M_MMAP_THRESHOLD of malloc.h
+    if "MALLOC_MMAP_THRESHOLD_" not in os.environ:
+        ctypes.CDLL(None).mallopt(mmap_threshold, 128 * 1024)
+
+
 def rollup(pid):
     """Private_Dirty and Anonymous of a process, in bytes."""
     values = {}
@@ -92,6 +101,8 @@ def shared_used():
 
 def main():
     torch.set_num_threads(1)
+    if options.kind == "pictures":
+        give_back_at_once()  # forked workers inherit it
     before = shared_used()
     seen = {"workers": {}, "shm_before": before, "shm_most": before, "epoch": options.batches}
     with tempfile.TemporaryDirectory() as folder:
