@@ -8,7 +8,7 @@
 
 namespace penstock::analyzer {
 
-// Of the memory that a run may use, the part for its workers and batches (docs/diagnosis.md R23).
+// The part of the usable memory that workers and batches may take (docs/diagnosis.md R23).
 inline constexpr double kMemoryShare = 0.5;
 // What batches on their way need of /dev/shm for each byte of theirs: half as much again for those
 // that are being replaced (docs/diagnosis.md R24).

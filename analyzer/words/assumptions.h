@@ -65,7 +65,7 @@ inline constexpr Message kFixedBatch{
     "用 --fixed-batch 实测：若数据零成本，每秒 {rate:4g}，为录制速度的 {gain:.2} "
     "倍；假定训练步为与加载器并行时的 {step:%0}"};
 
-// Of changes besides the loader's settings.
+// Assumptions about changes other than the arguments of the loader.
 inline constexpr Message kBatchBytes{"assumed.batch-bytes",
                                      "batches take {ratio:.2} times the bytes they had",
                                      "批次的字节数为原来的 {ratio:.2} 倍"};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The verdict: what holds the run back, how sure that is, what it hints at.
+// Messages of the verdict: they name the bottleneck, the doubt about it, and a hint where data is
+// short.
 #pragma once
 
 #include "analyzer/words/message.h"
