@@ -103,26 +103,22 @@ void FindLoopUse(std::vector<LoaderRun>& loaders) {
     std::sort(deliveries.begin(), deliveries.end(), [](const Delivery& a, const Delivery& b) {
       return a.thread != b.thread ? a.thread < b.thread : a.at < b.at;
     });
+    const bool several =
+        std::any_of(deliveries.begin(), deliveries.end(),
+                    [&](const Delivery& one) { return one.loader != deliveries.front().loader; });
+    if (!several) continue;
+    for (const Delivery& one : deliveries) loaders[one.loader].use = LoopUse::kInTurn;
     // A validation in the middle of an epoch interrupts it a few times; loaders that are drained
     // together are returned to for every fifth batch at least (ours).
     constexpr double kOften = 0.2;
     for (const auto& [pair, returns] : CountReturns(deliveries)) {
       LoaderRun& run = loaders[pair.first];
       LoaderRun& other = loaders[pair.second];
-      if (run.use == LoopUse::kAlone) run.use = LoopUse::kInTurn;
-      if (other.use == LoopUse::kAlone) other.use = LoopUse::kInTurn;
       const std::size_t fewer = std::min(run.batches.size(), other.batches.size());
       if (returns < 2 || static_cast<double>(returns) < kOften * static_cast<double>(fewer)) {
         continue;
       }
       run.use = other.use = LoopUse::kInterleaved;
-    }
-    std::map<std::size_t, int> used;
-    for (const Delivery& one : deliveries) used[one.loader] = 1;
-    for (const auto& [loader, times] : used) {
-      if (used.size() > 1 && loaders[loader].use == LoopUse::kAlone) {
-        loaders[loader].use = LoopUse::kInTurn;
-      }
     }
   }
   for (LoaderRun& run : loaders) {
