@@ -103,9 +103,9 @@ void FindLoopUse(std::vector<LoaderRun>& loaders) {
     std::sort(deliveries.begin(), deliveries.end(), [](const Delivery& a, const Delivery& b) {
       return a.thread != b.thread ? a.thread < b.thread : a.at < b.at;
     });
-    const bool several =
-        std::any_of(deliveries.begin(), deliveries.end(),
-                    [&](const Delivery& one) { return one.loader != deliveries.front().loader; });
+    const std::size_t first = deliveries.front().loader;
+    const bool several = std::any_of(deliveries.begin(), deliveries.end(),
+                                     [first](const Delivery& one) { return one.loader != first; });
     if (!several) continue;
     for (const Delivery& one : deliveries) loaders[one.loader].use = LoopUse::kInTurn;
     // A validation in the middle of an epoch interrupts it a few times; loaders that are drained
