@@ -3,6 +3,7 @@
 #include <csignal>
 #include <string>
 
+#include "traces/base/say.h"
 #include "traces/exchange/formats.h"
 #include "traces/program.h"
 
@@ -37,6 +38,7 @@ Result<void> ToStandardOutput(const Trace& trace, const ExportFormat& format) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  penstock::SayWhenMemoryEnds("penstock-export");
   CLI::App app("Writes a trace in a format that other programs read.", "penstock-export");
   std::string path;
   std::string to;

@@ -4,10 +4,12 @@
 #include <string>
 
 #include "traces/base/file.h"
+#include "traces/base/say.h"
 #include "traces/exchange/import.h"
 #include "traces/program.h"
 
 int main(int argc, char** argv) {
+  penstock::SayWhenMemoryEnds("penstock-import");
   CLI::App app(
       "Makes a trace of another tool's recording, for report, what-if and dashboard: JSON of "
       "torch.profiler or Chrome, SQLite of Nsight Systems, Perfetto, DFTracer's .pfw.",

@@ -37,7 +37,8 @@ bool IsRecoverable(const NameInUse& part) {
 // A recording without a collector that still goes on, or whose end is in the memory of this host.
 bool IsUnfinished(const std::filesystem::path& path) {
   const Result<MappedFile> file = MappedFile::Open(path);
-  if (!file || file->bytes().size() < sizeof(wire::FileHeader) ||
+  if (!file) return true;  // it may be
+  if (file->bytes().size() < sizeof(wire::FileHeader) ||
       std::memcmp(file->bytes().data(), wire::kMagic, sizeof wire::kMagic) != 0) {
     return false;
   }
@@ -92,6 +93,7 @@ Result<OutputPlace> PlaceFor(const std::filesystem::path& asked, bool force, boo
   if (there.is_link) return beside(asked.string(), there.WhyNot());
   if (there.is_file && !there.is_ours) return beside(asked.string(), there.WhyNot());
   if (there.is_file && there.size > 0) {
+    if (there.is_hidden) return beside(asked.string(), there.WhyNot());
     if (!IsTrace(there) && named) {
       return Fail(ErrorKind::kUsage,
                   fmt::format("{}: exists and is no trace; give another name", asked.string()));

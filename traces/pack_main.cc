@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "traces/base/say.h"
 #include "traces/pack.h"
 #include "traces/program.h"
 
 int main(int argc, char** argv) {
+  penstock::SayWhenMemoryEnds("penstock-pack");
   CLI::App app("Packs a recording, or packs a packed trace once more.", "penstock-pack");
   std::string from;
   std::string to;

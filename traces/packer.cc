@@ -502,10 +502,13 @@ Result<std::unique_ptr<Packer>> CreatePacked(const std::filesystem::path& final_
                                              const PackOptions& options) {
   std::filesystem::path part = final_path;
   part += options.suffix;
-  if (const NameInUse there = LookAtName(part); options.suffix == ".part" &&
-                                                there.WhyNot().empty() && IsTrace(there) &&
-                                                there.size > sizeof(packed::PackedHeader)) {
-    if (const auto moved = MoveAside(final_path); !moved) return tl::unexpected(moved.error());
+  if (const NameInUse there = LookAtName(part); options.suffix == ".part" && there.exists) {
+    if (there.is_hidden) {
+      return Fail(ErrorKind::kOutput, fmt::format("{}: {}", part.string(), there.WhyNot()));
+    }
+    if (there.WhyNot().empty() && IsTrace(there) && there.size > sizeof(packed::PackedHeader)) {
+      if (const auto moved = MoveAside(final_path); !moved) return tl::unexpected(moved.error());
+    }
   }
   if (options.suffix != ".part") RemoveAbandoned(final_path);
   Result<OutputFile> file = OutputFile::Create(

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "traces/base/xxh64.h"
 #include "traces/table_codec.h"
@@ -18,6 +19,13 @@ constexpr int kLevel = 3;
 
 std::uint64_t HeaderCheck(const SectionHeader& header) {
   return Xxh64(&header, offsetof(SectionHeader, header_check));
+}
+
+// The library's contexts are nullptr where memory is short.
+template <typename Context>
+Context* NotNull(Context* context) {
+  if (context == nullptr) throw std::bad_alloc();
+  return context;
 }
 
 // Reads a header if it is sound and its payload lies inside the file.
@@ -122,7 +130,7 @@ bool ReadContents(std::span<const std::byte> file, std::vector<SectionRef>& sect
 }  // namespace
 
 struct SectionEncoder::Context {
-  ZSTD_CCtx* zstd = ZSTD_createCCtx();
+  ZSTD_CCtx* zstd = NotNull(ZSTD_createCCtx());
   ~Context() { ZSTD_freeCCtx(zstd); }
 };
 
@@ -158,7 +166,7 @@ Result<std::span<const std::byte>> SectionEncoder::Encode(const SectionMeta& met
 }
 
 struct SectionDecoder::Context {
-  ZSTD_DCtx* zstd = ZSTD_createDCtx();
+  ZSTD_DCtx* zstd = NotNull(ZSTD_createDCtx());
   ~Context() { ZSTD_freeDCtx(zstd); }
 };
 

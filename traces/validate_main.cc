@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "traces/base/say.h"
 #include "traces/program.h"
 #include "traces/validate.h"
 
@@ -84,6 +85,7 @@ void Print(const std::string& path, const ValidationReport& r) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  penstock::SayWhenMemoryEnds("penstock-validate");
   CLI::App app("Checks a trace and says what is in it and what is missing.", "penstock-validate");
   std::string path;
   bool strict = false;

@@ -11,6 +11,7 @@
 #include "traces/base/say.h"
 
 int main(int argc, char** argv) {
+  penstock::SayWhenMemoryEnds("penstock-record");
   using namespace penstock::record;
   const auto parsed = ParseOptions(std::vector<std::string>(argv + 1, argv + argc));
   if (!parsed) {

@@ -34,7 +34,8 @@ struct Ring {
 
 Result<Ring> RingOf(const std::string& output) {
   if (const auto name = LookAtName(output + ".part"); name.exists && !name.IsOursAlone()) {
-    return Fail(ErrorKind::kInput, fmt::format("{}.part: {}", output, name.WhyNot()));
+    return Fail(name.is_hidden ? ErrorKind::kEnvironment : ErrorKind::kInput,
+                fmt::format("{}.part: {}", output, name.WhyNot()));
   }
   const auto part = traces::OpenTrace(output + ".part");
   if (!part) return tl::unexpected(part.error());
@@ -113,6 +114,7 @@ Result<std::filesystem::path> Recover(const std::string& output, bool force) {
 }  // namespace penstock::record
 
 int main(int argc, char** argv) {
+  penstock::SayWhenMemoryEnds("penstock-recover");
   CLI::App app{"Finishes a trace whose collector was killed together with the command."};
   app.set_version_flag("--version", "penstock-recover " PENSTOCK_VERSION);
   std::string output;

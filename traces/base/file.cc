@@ -129,11 +129,12 @@ Result<MappedFile> MappedFile::FromDescriptor(int fd, const std::string& name) {
 
 std::string NameInUse::WhyNot() const {
   if (!exists) return "";
-  if (is_hidden) return "cannot be looked at";
+  if (is_hidden && !is_file) return "cannot be looked at";
   if (is_link) return "is a symbolic link";
   if (!is_file) return "is no file";
   if (!is_ours) return "belongs to another user";
   if (has_names) return "has another name too (a hard link)";
+  if (is_hidden) return "cannot be read";
   return is_written ? "is being written by another program" : "";
 }
 
@@ -153,14 +154,18 @@ NameInUse LookAtName(const std::filesystem::path& path) {
   if (!name.is_file) return name;
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   struct stat opened {};
-  if (fd < 0) return name;
-  if (::fstat(fd, &opened) == 0 && opened.st_ino == info.st_ino && opened.st_dev == info.st_dev) {
+  ssize_t got = -1;
+  if (fd >= 0 && ::fstat(fd, &opened) == 0 && opened.st_ino == info.st_ino &&
+      opened.st_dev == info.st_dev) {
     if (::flock(fd, LOCK_SH | LOCK_NB) != 0) name.is_written = errno == EWOULDBLOCK;
     name.head.resize(kHead);
-    const ssize_t got = ::pread(fd, name.head.data(), kHead, 0);
+    do {
+      got = ::pread(fd, name.head.data(), kHead, 0);
+    } while (got < 0 && errno == EINTR);
     name.head.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   }
-  ::close(fd);
+  name.is_hidden = got < 0;
+  if (fd >= 0) ::close(fd);
   return name;
 }
 

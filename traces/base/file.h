@@ -60,7 +60,8 @@ class MappedFile {
 // What lies at a name, seen without following a link and without waiting for a FIFO's other end.
 struct NameInUse {
   bool exists = false;
-  bool is_hidden = false;  // whether it exists is not to be seen: it is taken to
+  // It cannot be looked at, then it is taken to exist; or, of a file of ours, it cannot be read.
+  bool is_hidden = false;
   bool is_link = false;
   bool is_file = false;     // a regular one
   bool is_ours = false;     // belongs to this user

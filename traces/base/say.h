@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -15,6 +18,26 @@ inline void SayError(std::string_view program, std::string_view text) {
   std::string line(program);
   line.append(": ").append(text).append("\n");
   static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
+}
+
+// A program without memory says so in one line and ends with status 3, whichever thread it is. Any
+// other exception that nobody catches ends it as before. Call it first in main.
+inline void SayWhenMemoryEnds(const char* program) {
+  static const char* name = nullptr;
+  static std::terminate_handler before = nullptr;
+  name = program;
+  before = std::set_terminate([] {
+    try {
+      if (std::current_exception() != nullptr) std::rethrow_exception(std::current_exception());
+    } catch (const std::bad_alloc&) {
+      for (const char* text : {name, ": not enough memory\n"}) {
+        static_cast<void>(std::fputs(text, stderr));  // allocates nothing
+      }
+      std::_Exit(3);
+    } catch (...) {
+    }
+    before();
+  });
 }
 
 }  // namespace penstock
