@@ -4,12 +4,12 @@
 // Threshold: first epoch twice the later ones (docs/diagnosis.md R13, ours), reads at least a tenth
 // of the first epoch's fetches, 8 batches an epoch; and to be worth a word (ours) the difference is
 // 1 ms a batch and a tenth of what making a batch takes in the first epoch, which must be known.
-#include <fmt/core.h>
 #include <algorithm>
 #include <vector>
 
 #include "analyzer/advice/rules.h"
 #include "analyzer/stats/quantile.h"
+#include "analyzer/words/findings_data.h"
 
 namespace penstock::analyzer {
 
@@ -42,16 +42,13 @@ void ColdCache(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "cold-cache";
   finding.severity = Severity::kInfo;
-  finding.title = fmt::format("reading a batch took {:.1f} ms in the first epoch, {:.1f} ms later",
-                              1e3 * first_read, 1e3 * warm);
+  finding.seen =
+      Say<words::kColdCache>(Give<"first_epoch_read_s">(first_read), Give<"later_read_s">(warm));
   finding.evidence = {{"first_epoch_read_s", first_read},
                       {"later_read_s", warm},
                       {"threshold", 2.0},
                       {"first_epoch_fetch_s", first_fetch}};
-  finding.action =
-      "Do not judge or tune by the first epoch. If epochs are few, read the dataset once "
-      "beforehand "
-      "(for example with cat or vmtouch), or keep it on faster storage.";
+  finding.action = Say<words::kWarmCache>();
   finding.to = static_cast<double>(run.batches[run.epochs.front().count - 1].delivered -
                                    input.trace.begin().value) *
                1e-9;

@@ -2,9 +2,8 @@
 //
 // Putting samples together takes a large part of making a batch.
 // Threshold: 15 % of the fetches (docs/diagnosis.md R18, ours). Source: pytorch#22789, #123439.
-#include <fmt/core.h>
-
 #include "analyzer/advice/rules.h"
+#include "analyzer/words/findings_data.h"
 
 namespace penstock::analyzer {
 
@@ -17,16 +16,13 @@ void CollateSlow(const RuleInput& input, Findings& out) {
   finding.predicted = input.Without(Factor::kCollate);
   if (finding.predicted->speedup < 1.01) return;  // nothing waits for it
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
-  finding.title =
-      fmt::format("collating takes {:.0f} % of the time of making a batch", 100 * share);
+  finding.seen = Say<words::kCollateSlow>(Give<"collate_share">(share));
   finding.evidence = {
       {"collate_share", share},
       {"threshold", 0.15},
       {"collate_p50_s",
        input.diagnosis.run.stages[traces::StageId::kCollate].durations.Quantile(0.5)}};
-  finding.action =
-      "Return tensors or arrays of equal shape instead of Python objects, and stack them in one "
-      "call; avoid nested dictionaries. The prediction is for a collate that costs nothing.";
+  finding.action = Say<words::kSimplerCollate>();
   out.push_back(std::move(finding));
 }
 

@@ -4,9 +4,8 @@
 // Threshold: wait under 5 % (kineto, xprof) and the step named as the bottleneck. Whether the GPU
 // itself is busy is evidence beside it; where it is not, kernel-launch-bound says so.
 // Source: docs/diagnosis.md R2, R34; "no action" is a first-class answer.
-#include <fmt/core.h>
-
 #include "analyzer/advice/place.h"
+#include "analyzer/words/findings_gpu.h"
 
 namespace penstock::analyzer {
 
@@ -18,17 +17,19 @@ void ComputeBound(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "compute-bound";
   finding.severity = Severity::kInfo;
-  finding.title = fmt::format("the loop waits for data only {:.1f} % of the time", 100 * wait);
+  std::optional<double> kernels;
   finding.evidence = {{"wait_fraction", wait},
                       {"threshold", 0.05},
                       {"speedup_if_data_free", input.loader().attribution.headroom}};
   if (device.kernels && device.window > 0) {
     const double busy = device.Share(device.computing);
-    finding.title += fmt::format(", and kernels run {:.0f} % of it", 100 * busy);
+    kernels = busy;
     finding.evidence.emplace_back("kernel_share", busy);
     finding.evidence.emplace_back("exposed_copy_share", device.Share(device.exposed));
   }
-  finding.action = "Leave the data path alone: faster data would not make this run faster.";
+  finding.seen =
+      Say<words::kComputeBound>(Give<"wait_fraction">(wait), Give<"kernel_share">(kernels));
+  finding.action = Say<words::kLeaveDataPath>();
   PlaceInLoop(input, finding);
   out.push_back(std::move(finding));
 }

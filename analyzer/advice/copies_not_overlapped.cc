@@ -5,9 +5,8 @@
 // (docs/diagnosis.md R32, RatelProf's hidden_transfers), and the rest is 3 % of the run (as R31).
 // Prediction: steps without the time of copies beside which nothing ran.
 // Source: docs/diagnosis.md R32; torchrec#3485; timm#2548 (1 to 10 %).
-#include <fmt/core.h>
-
 #include "analyzer/advice/place.h"
+#include "analyzer/words/findings_gpu.h"
 
 namespace penstock::analyzer {
 
@@ -31,9 +30,8 @@ void CopiesNotOverlapped(const RuleInput& input, Findings& out) {
   finding.id = "copies-not-overlapped";
   finding.predicted = input.Without(Factor::kH2d);
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
-  finding.title = fmt::format(
-      "{:.0f} % of the time the GPU only copies; {:.0f} % of the copying lies beside kernels",
-      100 * open, 100 * hidden);
+  finding.seen =
+      Say<words::kCopiesNotOverlapped>(Give<"open_share">(open), Give<"hidden_fraction">(hidden));
   finding.evidence = {{"hidden_fraction", hidden},
                       {"threshold", 0.5},
                       {"open_share", open},
@@ -42,10 +40,7 @@ void CopiesNotOverlapped(const RuleInput& input, Findings& out) {
                       {"copies", count},
                       {"s_per_copy", transfer / count},
                       {"seen", std::string(device.on_device ? "on the device" : "from the host")}};
-  finding.action =
-      "Copy the next batch on a side stream while the current one is computed: pin_memory=True, "
-      ".to(device, non_blocking=True) under torch.cuda.stream(side), and wait_stream before use. "
-      "It costs the device memory of one more batch.";
+  finding.action = Say<words::kOverlapCopies>();
   PlaceInLoop(input, finding);
   out.push_back(std::move(finding));
 }

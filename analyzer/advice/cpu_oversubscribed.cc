@@ -6,12 +6,11 @@
 // (docs/diagnosis.md R7), which a single thread cannot, and all their threads outnumber the cores;
 // at least a quarter of a core more than one thread could use (ours). Source: mmdetection#6867
 // (2000 threads instead of 400, four times slower), mmocr#721, Hy2DL#48.
-#include <fmt/core.h>
 #include <algorithm>
 #include <set>
 
 #include "analyzer/advice/rules.h"
-#include "analyzer/words/format.h"
+#include "analyzer/words/findings_workers.h"
 
 namespace penstock::analyzer {
 
@@ -73,17 +72,15 @@ void CpuOversubscribed(const RuleInput& input, Findings& out) {
   if (own <= 0 || used < kRatio * own || used - own < 0.25 || threads <= cores) return;
   finding.id = "cpu-oversubscribed";
   finding.severity = Severity::kWarning;
-  finding.title = fmt::format(
-      "{} with {:.0f} threads on {:.3g} cores: {:.1f} times the CPU time of one thread each",
-      CountedText(run.config.num_workers, "worker"), threads, cores, used / own);
+  finding.seen = Say<words::kCpuOversubscribed>(
+      Give<"workers">(run.config.num_workers), Give<"worker_threads">(threads),
+      Give<"usable_cores">(cores), Give<"cpu_per_fetch_wall">(used / own));
   finding.evidence = {{"cpu_per_fetch_wall", used / own},
                       {"threshold", kRatio},
                       {"worker_threads", threads},
                       {"usable_cores", cores},
                       {"worker_cpu_cores", used}};
-  finding.action =
-      "Let each worker compute with one thread: OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 "
-      "OPENBLAS_NUM_THREADS=1 in the environment, and cv2.setNumThreads(0) in worker_init_fn.";
+  finding.action = Say<words::kOneThreadEach>();
   finding.from = static_cast<double>(steady.from - input.trace.begin().value) * 1e-9;
   finding.to = static_cast<double>(steady.to - input.trace.begin().value) * 1e-9;
   out.push_back(std::move(finding));

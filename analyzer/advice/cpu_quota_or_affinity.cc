@@ -6,10 +6,8 @@
 // the affinity mask but not at the quota (pytorch#101850, batpred#4771).
 #include <algorithm>
 
-#include <fmt/core.h>
-
 #include "analyzer/advice/rules.h"
-#include "analyzer/words/format.h"
+#include "analyzer/words/findings_workers.h"
 
 namespace penstock::analyzer {
 
@@ -30,17 +28,15 @@ void CpuQuotaOrAffinity(const RuleInput& input, Findings& out) {
   const bool full = cpu.known && cpu.saturation() >= 0.8;
   finding.severity =
       full || finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
-  finding.title =
-      fmt::format("{:.3g} of the machine's {} cores for {} ({})", usable, host.cores,
-                  CountedText(workers, "worker"), quota ? "cgroup quota" : "affinity mask");
+  finding.seen =
+      Say<words::kCpuQuotaOrAffinity>(Give<"usable_cores">(usable), Give<"cores">(host.cores),
+                                      Give<"num_workers">(workers), Give<"quota">(quota));
   finding.evidence = {{"num_workers", static_cast<double>(workers)},
                       {"usable_cores", usable},
                       {"cores", static_cast<double>(host.cores)},
                       {"quota", host.quota},
                       {"affinity", static_cast<double>(host.affinity)}};
-  finding.action = quota ? "Raise the CPU limit of the container, or set num_workers by it."
-                         : "Widen the mask (taskset, srun -c, OMP/KMP affinity settings), or set "
-                           "num_workers by it.";
+  finding.action = Say<words::kWidenLimit>(Give<"quota">(quota));
   out.push_back(std::move(finding));
 }
 

@@ -3,9 +3,8 @@
 // The cores are full: more workers only take turns.
 // Threshold: 90 % of the usable cores (SageMaker's CPUBottleneck), while the loop waits 5 %.
 // Source: docs/diagnosis.md R5 and 3.4: CPU per batch stays, wall grows with the workers.
-#include <fmt/core.h>
-
 #include "analyzer/advice/rules.h"
+#include "analyzer/words/findings_workers.h"
 
 namespace penstock::analyzer {
 
@@ -20,30 +19,17 @@ void CpuSaturated(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "cpu-saturated";
   finding.severity = Severity::kWarning;
-  finding.title = fmt::format("{:.0f} % of the {:.3g} usable cores are in use while the loop waits",
-                              100 * cpu.saturation(), cpu.cores);
-  if (cpu.crowded) {
-    finding.title = fmt::format(
-        "the run got {:.2g} of {:.3g} cores: decoding takes {:.1f} times its "
-        "CPU time, so other programs keep it waiting",
-        cpu.used, cpu.cores, cpu.squeeze);
-  }
+  finding.seen = Say<words::kCpuSaturated>(
+      Give<"crowded">(cpu.crowded), Give<"used">(cpu.used), Give<"usable_cores">(cpu.cores),
+      Give<"squeeze">(cpu.squeeze), Give<"cpu_saturation">(cpu.saturation()));
   finding.evidence = {{"cpu_saturation", cpu.saturation()},
                       {"threshold", 0.9},
                       {"usable_cores", cpu.cores},
                       {"decode_wall_per_cpu", cpu.squeeze},
                       {"fetch_wall_per_cpu", input.loader().signals.wall_per_cpu}};
   const bool raised = input.loader().suggestion.workers > input.run().config.num_workers;
-  finding.action = raised ? "More workers gain no more than what is suggested. "
-                          : "More workers will not help. ";
-  finding.action +=
-      "Make a sample cheaper (a faster decoder, decoding at reduced size, caching what repeats), "
-      "move stages to the GPU, or use more cores.";
-  if (cpu.crowded) {
-    finding.action =
-        "Record again when the machine is quiet: figures of this run are those of a shared "
-        "machine. More workers of this run would take turns with the other programs.";
-  }
+  finding.action =
+      Say<words::kCheaperSamples>(Give<"crowded">(cpu.crowded), Give<"raised">(raised));
   out.push_back(std::move(finding));
 }
 

@@ -5,10 +5,9 @@
 // whatever its type: with float32 samples that is sixteen times the pixels (ours, cautious). Decode
 // 40 % of the fetches (docs/diagnosis.md R15). Libjpeg decodes at 1/2, 1/4 and 1/8 size at a
 // fraction of the cost.
-#include <fmt/core.h>
-
 #include "analyzer/advice/rules.h"
 #include "analyzer/model/loader_memory.h"
+#include "analyzer/words/findings_data.h"
 
 namespace penstock::analyzer {
 
@@ -30,17 +29,14 @@ void DecodeLargerThanNeeded(const RuleInput& input, Findings& out) {
   finding.predicted = input.WithScaled(Factor::kDecode, 0.5);
   if (finding.predicted->speedup < 1.01) return;  // nothing waits for it
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
-  finding.title =
-      fmt::format("{:.1f} MB are decoded for a sample of {:.2f} MB", decoded / 1e6, sample / 1e6);
+  finding.seen =
+      Say<words::kDecodeLarger>(Give<"decoded_bytes">(decoded), Give<"sample_bytes">(sample));
   finding.evidence = {{"decoded_bytes_per_sample", decoded},
                       {"sample_bytes", sample},
                       {"ratio", ratio},
                       {"threshold", 4.0},
                       {"decode_share", share}};
-  finding.action =
-      "Decode at reduced size (PIL: image.draft(); OpenCV: IMREAD_REDUCED_COLOR_2), decode only "
-      "the "
-      "crop, or store the images smaller once.";
+  finding.action = Say<words::kDecodeSmaller>();
   out.push_back(std::move(finding));
 }
 

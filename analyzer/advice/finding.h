@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/predict/suggest.h"
+#include "analyzer/words/statement.h"
 
 namespace penstock::analyzer {
 
@@ -19,9 +20,9 @@ enum class Severity { kInfo, kWarning, kCritical };
 struct Finding {
   std::string id;  // docs/design.md 6; stable
   Severity severity = Severity::kInfo;
-  std::string title;
+  Statement seen;
   std::vector<std::pair<std::string, std::variant<double, std::string>>> evidence;
-  std::string action;
+  Statement action;
   std::optional<Prediction> predicted;  // where the simulator can tell
   double from = 0;                      // seconds since the trace began
   double to = 0;                        // 0: the whole run

@@ -5,11 +5,11 @@
 // the last epoch still spends 10 % of the fetches on reads slower than 525 MB/s (a SATA SSD), and
 // reads at 2 GB/s gain 5 %: a copy out of the page cache by one core (ours, cautious).
 // Source: docs/diagnosis.md R14; DS-Analyzer and CoorDL.
-#include <fmt/core.h>
 #include <algorithm>
 
 #include "analyzer/advice/rules.h"
 #include "analyzer/model/loader_memory.h"
+#include "analyzer/words/findings_data.h"
 
 namespace penstock::analyzer {
 
@@ -40,9 +40,7 @@ void FitsInRam(const RuleInput& input, Findings& out) {
   if (finding.predicted->speedup < 1.05) return;
   finding.id = "fits-in-ram";
   finding.severity = Severity::kWarning;
-  finding.title =
-      fmt::format("{:.2g} GB are read anew in every epoch; half of the memory is {:.2g} GB",
-                  dataset / 1e9, room / 1e9);
+  finding.seen = Say<words::kFitsInRam>(Give<"dataset_bytes">(dataset), Give<"room_bytes">(room));
   finding.evidence = {{"dataset_bytes", dataset},
                       {"room_bytes", room},
                       {"read_share_of_last_epoch", reading / fetching},
@@ -52,15 +50,9 @@ void FitsInRam(const RuleInput& input, Findings& out) {
                       {"ram_bytes", dataset}};
   const std::string root = TextFact(input.trace.facts(), "dataset.root");
   const auto shm = static_cast<double>(input.diagnosis.run.machine().shm_size.value);
-  if (run.config.kind == "penstock") {
-    finding.action = fmt::format("Pass --ram-cache {:.0f}m.", 1.1 * dataset / 1048576 + 1);
-  } else if (shm > 1.2 * dataset) {
-    finding.action = fmt::format("Copy it once: cp -r {} /dev/shm/, and read it from there.",
-                                 root.empty() ? "DATASET" : root);
-  } else {
-    finding.action =
-        fmt::format("Keep it in the page cache: vmtouch -tl {}.", root.empty() ? "DATASET" : root);
-  }
+  finding.action = Say<words::kKeepInRam>(
+      Give<"own">(run.config.kind == "penstock"), Give<"mebibytes">(1.1 * dataset / 1048576 + 1),
+      Give<"shm">(shm > 1.2 * dataset), Give<"root">(root.empty() ? "DATASET" : root));
   finding.from =
       last.start == kNever ? 0 : static_cast<double>(last.start - input.trace.begin().value) * 1e-9;
   out.push_back(std::move(finding));

@@ -6,11 +6,11 @@
 #include "analyzer/advice/gpu_room.h"
 
 #include <algorithm>
-
-#include <fmt/core.h>
+#include <optional>
 
 #include "analyzer/advice/place.h"
 #include "analyzer/predict/changes.h"
+#include "analyzer/words/findings_gpu.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -95,14 +95,15 @@ void Describe(const RuleInput& input, const GpuMove& move, Finding& finding) {
   if (move.batch_bytes > 0) {
     finding.evidence.emplace_back("gpu_bytes_of_a_batch", move.batch_bytes);
   }
-  finding.action += fmt::format(
-      " It pays while the GPU needs less than {:.2f} ms a sample for it; ", 1e3 * move.break_even);
-  finding.action +=
-      move.device >= 0
-          ? fmt::format("the prediction reckons with {:.3f} ms on {}.", 1e3 * move.device,
-                        BuiltInDeviceCosts(input.loader().material.gpu).device)
-          : std::string("the prediction leaves that time out.");
   PlaceInWorkers(input, finding);
+}
+
+Statement PaysWhile(const RuleInput& input, const GpuMove& move) {
+  const bool known = move.device >= 0;
+  const std::string device = BuiltInDeviceCosts(input.loader().material.gpu).device;
+  return Say<words::kPaysWhile>(Give<"break_even_s">(move.break_even),
+                                Give<"device">(known ? std::optional(device) : std::nullopt),
+                                Give<"device_s">(std::optional(move.device)));
 }
 
 }  // namespace penstock::analyzer

@@ -30,6 +30,8 @@ struct GpuMove {
 
 // The part of both findings that is the same.
 void Describe(const RuleInput& input, const GpuMove& move, Finding& finding);
+// Below which time of the device it pays.
+[[nodiscard]] Statement PaysWhile(const RuleInput& input, const GpuMove& move);
 
 // 80 % of the usable cores (docs/diagnosis.md R4's limit for free cores), or other programs use
 // them.

@@ -8,9 +8,8 @@
 #include <algorithm>
 #include <set>
 
-#include <fmt/core.h>
-
 #include "analyzer/advice/rules.h"
+#include "analyzer/words/findings_workers.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -71,17 +70,13 @@ void IdleWorkers(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "idle-workers";
   finding.severity = Severity::kWarning;
-  finding.title = fmt::format(
-      "only {} of {} workers ever made a batch: the iterable dataset has "
-      "too few shards",
-      used, workers);
+  finding.seen =
+      Say<words::kIdleWorkers>(Give<"workers">(workers), Give<"workers_with_batches">(used));
   finding.evidence = {{"workers", static_cast<double>(workers)},
                       {"workers_with_batches", static_cast<double>(used)},
                       {"batches", static_cast<double>(run.batches.size())}};
-  finding.action = fmt::format(
-      "Split the dataset into at least {} shards (a multiple of the workers) and give each worker "
-      "its own by get_worker_info(); or set num_workers={} and save the memory of the others.",
-      workers, used);
+  finding.action =
+      Say<words::kMoreShards>(Give<"workers">(workers), Give<"workers_with_batches">(used));
   Place(input, *use.epoch, finding);
   out.push_back(std::move(finding));
 }

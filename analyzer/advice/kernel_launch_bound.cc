@@ -8,10 +8,9 @@
 // Source: docs/diagnosis.md R35; xprof.
 #include <algorithm>
 
-#include <fmt/core.h>
-
 #include "analyzer/advice/gpu_room.h"
 #include "analyzer/advice/place.h"
+#include "analyzer/words/findings_gpu.h"
 
 namespace penstock::analyzer {
 
@@ -24,8 +23,7 @@ void KernelLaunchBound(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "kernel-launch-bound";
   finding.severity = Severity::kWarning;
-  finding.title =
-      fmt::format("the GPU is idle {:.0f} % of the time although batches are ready", 100 * idle);
+  finding.seen = Say<words::kKernelLaunchBound>(Give<"idle_share">(idle));
   const auto batches = static_cast<double>(std::max<std::size_t>(1, device.batches));
   double kernels = 0;
   for (const DeviceShare& one : device.devices) kernels += static_cast<double>(one.kernels);
@@ -40,14 +38,7 @@ void KernelLaunchBound(const RuleInput& input, Findings& out) {
       {"launching_s_per_batch", device.loop.rest / batches},
       {"wait_fraction", input.diagnosis.wait_fraction},
       {"cpu_saturation", input.loader().cpu.known ? input.loader().cpu.saturation() : 0}};
-  finding.action =
-      device.idle.sync > device.idle.launch
-          ? "Wait for the device less often: no .item(), no .cpu() and no printing of losses "
-            "inside "
-            "the step; log every hundred steps. The prediction is for a step without idle time."
-          : "Launch less: torch.compile(mode='reduce-overhead') or CUDA graphs, larger batches, "
-            "no .item() and no printing of losses inside the step. The prediction is for a step "
-            "without idle time.";
+  finding.action = Say<words::kLaunchLess>(Give<"sync">(device.idle.sync > device.idle.launch));
   const double step = 1 - input.diagnosis.wait_fraction;
   finding.predicted = input.WithScaled(Factor::kCompute, std::max(0.0, 1 - idle / step));
   PlaceInLoop(input, finding);

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/advice/memory_forecast.h"
+#include "analyzer/words/findings_memory.h"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
-
-#include <fmt/core.h>
-
-#include "analyzer/report/memory_report.h"
-#include "analyzer/words/format.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -82,24 +78,37 @@ void DescribeGrowth(const RuleInput& input, const Growth& growth, Finding& findi
   }
 }
 
-std::string ForecastText(const RuleInput& input) {
+Statement HorizonOf(const WorkerGrowth& growth) {
+  return Say<words::kHorizon>(Give<"of_epoch">(growth.of_epoch()), Give<"batches">(growth.horizon));
+}
+
+Statement RunsOut(const Interval& out) {
+  return Say<words::kRunsOut>(
+      Give<"time">(out.estimate > 0 ? std::optional(out.estimate) : std::nullopt),
+      Give<"low">(std::optional(out.low)),
+      Give<"high">(std::isfinite(out.high) ? std::optional(out.high) : std::nullopt));
+}
+
+std::optional<Statement> Forecast(const RuleInput& input) {
   const MemoryModel& memory = input.loader().memory;
-  if (!memory.attributed) return "";
-  std::string text;
+  if (!memory.attributed) return std::nullopt;
   const Interval change = memory.growth.Change(memory.worker_count);
-  if (change.estimate > 0.02 * memory.private_bytes) {
-    text += fmt::format(" Each has {} ({} to {}) {}.",
-                        BytesText(memory.private_bytes + change.estimate),
-                        BytesText(memory.private_bytes + change.low),
-                        BytesText(memory.private_bytes + change.high), HorizonText(memory.growth));
-  }
+  std::optional<Interval> each;
+  if (change.estimate > 0.02 * memory.private_bytes) each = change;
+  const auto grown = [&](double Interval::*end) {
+    return each ? std::optional(memory.private_bytes + (*each).*end) : std::nullopt;
+  };
   const std::optional<Interval> out = memory.OutOfMemory(memory.worker_count);
-  if (!out) return text;
-  const std::string shared =
-      memory.ranks > 1 ? fmt::format(" for each of {} ranks", memory.ranks) : std::string();
-  return text + fmt::format(" The memory of the {} ({} left of {}{}) runs out {}.", memory.limit_of,
-                            BytesText(memory.room), BytesText(memory.limit), shared,
-                            RunsOutText(*out));
+  if (!each && !out) return std::nullopt;
+  const auto if_out = [&](double value) { return out ? std::optional(value) : std::nullopt; };
+  return Say<words::kForecast>(
+      Give<"private_bytes">(grown(&Interval::estimate)), Give<"low_bytes">(grown(&Interval::low)),
+      Give<"high_bytes">(grown(&Interval::high)),
+      Give<"horizon">(each ? std::optional(HorizonOf(memory.growth)) : std::nullopt),
+      Give<"limit_of">(out ? std::optional(memory.limit_of) : std::nullopt),
+      Give<"room_bytes">(if_out(memory.room)), Give<"limit_bytes">(if_out(memory.limit)),
+      Give<"ranks">(memory.ranks > 1 ? std::optional(memory.ranks) : std::nullopt),
+      Give<"when">(out ? std::optional(RunsOut(*out)) : std::nullopt));
 }
 
 }  // namespace penstock::analyzer

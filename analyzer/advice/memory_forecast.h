@@ -22,9 +22,10 @@ inline constexpr double kGrowthShare = 0.2;
 // Requires: input.diagnosis.loader.
 void DescribeGrowth(const RuleInput& input, const Growth& growth, Finding& finding);
 
-// " Each has 812 MB (700 MB to 900 MB) at the end of an epoch of 400 batches. The memory of the
-// machine (8.10 GB left of 16.0 GB) runs out in 42 min (31 min to 65 min)."; "" where neither is
-// known.
-[[nodiscard]] std::string ForecastText(const RuleInput& input);
+// When the forecast of a worker's memory is for, and when memory runs out.
+[[nodiscard]] Statement HorizonOf(const WorkerGrowth& growth);
+[[nodiscard]] Statement RunsOut(const Interval& out);
+// What each worker comes to, and when the memory runs out; nullopt: neither is known.
+[[nodiscard]] std::optional<Statement> Forecast(const RuleInput& input);
 
 }  // namespace penstock::analyzer

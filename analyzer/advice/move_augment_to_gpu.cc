@@ -4,9 +4,8 @@
 // Threshold: augment 25 % of the fetches (ours) and more than decode (docs/diagnosis.md R16: else
 // moving the decoder is what helps), and all of R33: see gpu_room.h.
 // Source: docs/diagnosis.md R16, R33; modern-yolonas#40; FusionFlow.
-#include <fmt/core.h>
-
 #include "analyzer/advice/gpu_room.h"
+#include "analyzer/words/findings_gpu.h"
 
 namespace penstock::analyzer {
 
@@ -25,12 +24,11 @@ void MoveAugmentToGpu(const RuleInput& input, Findings& out) {
   }
   Finding finding;
   finding.id = "move-augment-to-gpu";
-  finding.title = fmt::format(
-      "transforms fill {:.0f} % of the workers' time and the cores are full", 100 * move->share);
-  finding.action =
-      "Collate what the decoder gives and transform the batch on the device: "
-      "torchvision.transforms.v2 on CUDA tensors, or Kornia";
-  finding.action += dearest.empty() ? "." : fmt::format("; {} first, it costs most.", dearest);
+  finding.seen = Say<words::kMoveAugment>(Give<"stage_share">(move->share));
+  finding.action = Say<words::kAugmentOnGpu>(
+      Give<"dearest">(dearest.empty() ? std::nullopt : std::optional(dearest)),
+      Give<"pays">(PaysWhile(input, *move)));
+
   Describe(input, *move, finding);
   out.push_back(std::move(finding));
 }

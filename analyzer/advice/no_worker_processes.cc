@@ -3,10 +3,10 @@
 // Loading in the training process itself: fetch and step take turns.
 // Threshold: 5 % of the loop waiting is worth a word (kineto, xprof), 20 % is severe (xprof).
 // Source: docs/diagnosis.md R3; Lightning's worker check.
-#include <fmt/core.h>
 #include <algorithm>
 
 #include "analyzer/advice/rules.h"
+#include "analyzer/words/findings_workers.h"
 
 namespace penstock::analyzer {
 
@@ -17,14 +17,13 @@ void NoWorkerProcesses(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "no-worker-processes";
   finding.severity = wait >= 0.2 ? Severity::kCritical : Severity::kWarning;
-  finding.title = fmt::format(
-      "batches are made in the training process, which waits {:.0f} % of the time", 100 * wait);
+  finding.seen = Say<words::kNoWorkerProcesses>(Give<"wait_fraction">(wait));
   const Suggestion& suggestion = input.loader().suggestion;
   const int workers = std::max(1, suggestion.workers);
   const int prefetch = suggestion.workers > 0 ? suggestion.prefetch : 2;
   finding.evidence = {
       {"wait_fraction", wait}, {"threshold", 0.05}, {"usable_cores", input.loader().cpu.cores}};
-  finding.action = fmt::format("Set num_workers={} and prefetch_factor={}.", workers, prefetch);
+  finding.action = Say<words::kStartWorkers>(Give<"workers">(workers), Give<"prefetch">(prefetch));
   finding.predicted = input.With(workers, prefetch);
   if (finding.predicted->speedup < 1.02) return;  // e.g. one core, all of it computing
   out.push_back(std::move(finding));

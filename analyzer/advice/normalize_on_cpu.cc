@@ -8,12 +8,12 @@
 // Source: docs/diagnosis.md R17; sleap-nn#406 (14.9 -> 1.0 ms), l5kit#222 (77.9 -> 49.9 ms a
 // sample).
 #include <algorithm>
+#include <optional>
 #include <string_view>
-
-#include <fmt/core.h>
 
 #include "analyzer/advice/place.h"
 #include "analyzer/predict/changes.h"
+#include "analyzer/words/findings_data.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -70,18 +70,16 @@ void NormalizeOnCpu(const RuleInput& input, Findings& out) {
             : input.WithScaled(Factor::kAugment, all > 0 ? std::max(0.0, 1 - time / all) : 1);
   if (finding.predicted->speedup < 1.01) return;  // nothing waits for it
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
-  finding.title =
-      fmt::format("converting to floating point takes {:.0f} % of the workers' time", 100 * share);
+  finding.seen = Say<words::kNormalizeOnCpu>(
+      Give<"share_of_fetch">(share),
+      Give<"floating_share_of_batch">(types > 0 ? std::optional(floating) : std::nullopt));
   finding.evidence = {{"share_of_fetch", share}, {"threshold", kShare}, {"transforms", names}};
   if (types > 0) {
-    finding.title += fmt::format(", and {:.0f} % of a batch's bytes are of it", 100 * floating);
     finding.evidence.emplace_back("floating_share_of_batch", floating);
     finding.evidence.emplace_back("batch_bytes", types);
   }
   if (bytes) finding.evidence.emplace_back("gpu_figure", costs.convert.source);
-  finding.action =
-      "Keep samples uint8 through collate and copy, and convert and normalise on the GPU: "
-      "x = x.to(device, non_blocking=True).float().sub_(mean).div_(std).";
+  finding.action = Say<words::kNormalizeOnGpu>();
   PlaceInWorkers(input, finding);
   out.push_back(std::move(finding));
 }

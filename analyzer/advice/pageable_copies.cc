@@ -11,10 +11,9 @@
 // Source: docs/diagnosis.md R31; CUDA's API synchronisation rules; nsys' cuda_memcpy_async.
 #include <algorithm>
 
-#include <fmt/core.h>
-
 #include "analyzer/advice/place.h"
 #include "analyzer/model/gpu_counters.h"
+#include "analyzer/words/findings_gpu.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -64,7 +63,7 @@ void PageableCopies(const RuleInput& input, Findings& out) {
   }
   finding.id = "pageable-copies";
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
-  finding.title = fmt::format("copies from pageable memory take {:.0f} % of the loop", 100 * share);
+  finding.seen = Say<words::kPageableCopies>(Give<"copy_share">(share));
   const auto count = static_cast<double>(copies->count);
   finding.evidence = {
       {"copy_share", share},
@@ -85,12 +84,8 @@ void PageableCopies(const RuleInput& input, Findings& out) {
     finding.evidence.emplace_back("of_it_behind_kernels_s", copies->behind / called);
   }
   if (link > 0) finding.evidence.emplace_back("link_bytes_per_s", link);
-  finding.action =
-      "Set pin_memory=True and copy with .to(device, non_blocking=True). Pinned batches cannot be "
-      "swapped out. ";
-  finding.action += bounded ? "The prediction reaches from copies at 80 % of the link to copies "
-                              "that nothing waits for."
-                            : "The prediction is for copies that the loop does not wait for.";
+  finding.action = Say<words::kPinMemory>(Give<"bounded">(bounded));
+
   PlaceInLoop(input, finding);
   out.push_back(std::move(finding));
 }

@@ -9,9 +9,8 @@
 // Source: docs/diagnosis.md R36; pytorch#25010, #89753, #24984; allennlp#4670.
 #include <algorithm>
 
-#include <fmt/core.h>
-
 #include "analyzer/advice/place.h"
+#include "analyzer/words/findings_gpu.h"
 
 namespace penstock::analyzer {
 
@@ -41,18 +40,13 @@ void PinThreadBehind(const RuleInput& input, Findings& out) {
   if (finding.predicted->speedup < 1.05) return;
   finding.id = "pin-thread-behind";
   finding.severity = Severity::kWarning;
-  finding.title = fmt::format(
-      "{:.0f} % of the wait is for batches that lie ready: the pin thread gets its turn late",
-      100 * share);
+  finding.seen = Say<words::kPinThreadBehind>(Give<"ready_share_of_wait">(share));
   finding.evidence = {{"ready_share_of_wait", share},
                       {"threshold", 0.5},
                       {"pin_thread_busy", busy},
                       {"consumer_cores", *cpu},
                       {"threshold_cores", 0.7}};
-  finding.action =
-      "Give the interpreter fewer things to do beside the pin thread: fewer and larger tensors in "
-      "a batch, less Python in the step (logging, metrics, progress bars), or pin in the collate "
-      "function. The prediction is for handing over that costs nothing.";
+  finding.action = Say<words::kRelievePinThread>();
   PlaceInLoop(input, finding);
   out.push_back(std::move(finding));
 }

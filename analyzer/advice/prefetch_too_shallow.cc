@@ -5,10 +5,10 @@
 // 5 % in the simulator with the same workers (docs/diagnosis.md R22), within the budget of memory
 // and /dev/shm. The smallest depth within 2 % of the best is named.
 // Source: docs/diagnosis.md 3.9 (four times the depth: 1.46x with heavy tails).
-#include <fmt/core.h>
 #include <optional>
 
 #include "analyzer/advice/rules.h"
+#include "analyzer/words/findings_workers.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -55,20 +55,16 @@ void PrefetchTooShallow(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "prefetch-too-shallow";
   finding.severity = Severity::kWarning;
-  finding.title = fmt::format(
-      "the queue runs dry after slow batches, though workers are busy only "
-      "{:.0f} % of the time",
-      100 * signals.worker_busy);
+  finding.seen = Say<words::kPrefetchTooShallow>(Give<"worker_busy">(signals.worker_busy));
   finding.evidence = {{"prefetch_factor", static_cast<double>(input.run().config.prefetch_factor)},
                       {"threshold_speedup", 1.05},
                       {"wait_fraction", input.diagnosis.wait_fraction},
                       {"batch_variation", signals.batch_variation},
                       {"worker_busy", signals.worker_busy},
                       {"ram_bytes", static_cast<double>(found->predicted.ram)}};
-  finding.action = threads ? fmt::format("Raise --prefetch to {}.", deeper)
-                           : fmt::format("Set prefetch_factor={}.", deeper);
-  finding.action += fmt::format(" Batches on their way then take {:.0f} MB of memory.",
-                                static_cast<double>(found->predicted.ram) / 1e6);
+  finding.action = Say<words::kDeeper>(Give<"threads">(threads), Give<"depth">(deeper),
+                                       Give<"ram_bytes">(found->predicted.ram));
+
   finding.predicted = found->predicted;
   out.push_back(std::move(finding));
 }

@@ -11,9 +11,8 @@
 #include <array>
 #include <string_view>
 
-#include <fmt/core.h>
-
 #include "analyzer/advice/place.h"
+#include "analyzer/words/findings_gpu.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -52,10 +51,9 @@ void PreprocessingOnBusyGpu(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "preprocessing-on-busy-gpu";
   finding.severity = Severity::kWarning;
-  finding.title = fmt::format(
-      "the GPU is busy {:.0f} % of the time, {:.0f} % of that with preparing pictures, and the "
-      "cores are {:.0f} % in use",
-      100 * busy, 100 * share, 100 * cpu.saturation());
+  finding.seen = Say<words::kPreprocessingOnBusyGpu>(Give<"kernel_share">(busy),
+                                                     Give<"preparing_share">(share),
+                                                     Give<"cpu_saturation">(cpu.saturation()));
   finding.evidence = {{"kernel_share", busy},
                       {"threshold_kernel_share", 0.9},
                       {"preparing_share", share},
@@ -66,11 +64,7 @@ void PreprocessingOnBusyGpu(const RuleInput& input, Findings& out) {
   finding.predicted = input.WithScaled(Factor::kCompute, std::max(0.0, 1 - share * busy));
   finding.predicted->rate.low =
       std::min(finding.predicted->rate.low, input.loader().steady.rate.estimate);
-  finding.action =
-      "Move decoding or augmentation back to workers on the CPU, the dearest first, as long as the "
-      "loop does not wait for them. The prediction is the most that can be had: the cores' time "
-      "for "
-      "it is not in this recording.";
+  finding.action = Say<words::kPreprocessOnCpu>();
   PlaceInLoop(input, finding);
   out.push_back(std::move(finding));
 }

@@ -5,10 +5,9 @@
 // R38), or iterations are a twentieth longer than with the mean wait (kineto's threshold of note)
 // and steps do end together. Two ranks at least were recorded with eight common iterations each.
 // Source: docs/diagnosis.md R38; SPDL's stragglers; tf.data service's coordinated reads.
-#include <fmt/core.h>
-
 #include "analyzer/advice/rules.h"
 #include "analyzer/stats/quantile.h"
+#include "analyzer/words/findings_workers.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -16,20 +15,11 @@ namespace {
 constexpr double kPoints = 0.1;
 constexpr double kCost = 0.05;
 
-std::string ActionFor(const RankSummary& ranks, bool fixed, std::int32_t rank) {
-  if (!fixed) {
-    return "Every iteration another rank is last: what a batch costs varies. Raise prefetch_factor "
-           "on all ranks, and give them the same work (lengths in buckets that the ranks share).";
-  }
-  std::string action =
-      "Every rank waits for the slowest. Give all the same work (equal shards, lengths in buckets "
-      "that the ranks share) and this rank its own cores; with accelerate, dispatch_batches=False.";
+// Where the slow rank runs, if that tells anything.
+std::optional<std::string> HostOf(const RankSummary& ranks, std::int32_t rank) {
   const RankRow* slow = ranks.Find(rank);
-  if (slow != nullptr && ranks.hosts.size() > 1) {
-    action += fmt::format(" It runs on {}: compare that host's storage and other load.",
-                          ranks.hosts[slow->host].name);
-  }
-  return action;
+  if (slow == nullptr || ranks.hosts.size() < 2) return std::nullopt;
+  return ranks.hosts[slow->host].name;
 }
 
 }  // namespace
@@ -53,19 +43,10 @@ void RankImbalance(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "rank-imbalance";
   finding.severity = Severity::kWarning;
-  if (waits) {
-    finding.title =
-        fmt::format("rank {} waits for data {:.0f} % of the time, the median rank {:.0f} %", rank,
-                    100 * worst->wait_fraction, 100 * usual);
-  } else if (fixed) {
-    finding.title = fmt::format("the ranks wait for the data of rank {}", rank);
-  } else {
-    finding.title = "the ranks wait for each other's data in turn";
-  }
-  if (costs) {
-    finding.title +=
-        fmt::format("; that costs all of them {:.0f} % of the loop", 100 * imbalance.cost_share());
-  }
+  finding.seen = Say<words::kRankImbalance>(
+      Give<"waits">(waits), Give<"rank">(rank), Give<"wait_fraction">(worst->wait_fraction),
+      Give<"median_wait_fraction">(usual), Give<"fixed">(fixed),
+      Give<"cost_share">(costs ? std::optional(imbalance.cost_share()) : std::nullopt));
   finding.evidence = {{"rank", static_cast<double>(rank)},
                       {"wait_fraction", worst->wait_fraction},
                       {"median_wait_fraction", usual},
@@ -77,7 +58,7 @@ void RankImbalance(const RuleInput& input, Findings& out) {
                       {"cost_threshold", kCost},
                       {"share_of_slowest", imbalance.slowest_share},
                       {"steps_end_together", imbalance.together ? "yes" : "no"}};
-  finding.action = ActionFor(ranks, fixed, rank);
+  finding.action = Say<words::kEqualRanks>(Give<"fixed">(fixed), Give<"host">(HostOf(ranks, rank)));
   if (const RankRow* row = ranks.Find(rank); fixed && row != nullptr) finding.pids = {row->pid};
   out.push_back(std::move(finding));
 }

@@ -7,10 +7,10 @@
 // Source: docs/diagnosis.md R8, R9, R23, each for a host; PyTorch's warning looks at one rank only.
 #include <algorithm>
 #include <cmath>
-
-#include <fmt/core.h>
+#include <optional>
 
 #include "analyzer/advice/rules.h"
+#include "analyzer/words/findings_workers.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -47,18 +47,14 @@ int WorkersThatFit(const RuleInput& input, const HostRow& host) {
   return suggested > 0 && suggested < own ? std::min(suggested, room) : room;
 }
 
-std::string TitleOf(const RankSummary& ranks, const HostRow& host) {
-  std::string title =
-      fmt::format("{} ranks with {:.3g} workers each", host.ranks, host.workers / host.ranks);
-  if (ranks.hosts.size() > 1) title += fmt::format(" on {}", host.name);
-  if (host.cores > 0) {
-    title += fmt::format(": {:.0f} workers for {:.3g} cores", host.workers, host.cores);
-  }
-  if (MemoryExceeded(host)) {
-    title += fmt::format("{} {:.3g} GB of memory where half of it is {:.3g} GB",
-                         host.cores > 0 ? "," : ":", host.memory / 1e9, host.memory_limit / 1e9);
-  }
-  return title;
+Statement SeenOf(const RankSummary& ranks, const HostRow& host) {
+  return Say<words::kRanksExceedHost>(
+      Give<"ranks">(host.ranks), Give<"workers_per_rank">(host.workers / host.ranks),
+      Give<"host">(ranks.hosts.size() > 1 ? std::optional(host.name) : std::nullopt),
+      Give<"workers">(host.workers),
+      Give<"usable_cores">(host.cores > 0 ? std::optional(host.cores) : std::nullopt),
+      Give<"memory">(MemoryExceeded(host)), Give<"ram_bytes">(host.memory),
+      Give<"ram_limit_bytes">(host.memory_limit));
 }
 
 }  // namespace
@@ -78,7 +74,7 @@ void RanksExceedHost(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "ranks-exceed-host";
   finding.severity = (cores && shows) || memory ? Severity::kWarning : Severity::kInfo;
-  finding.title = TitleOf(ranks, *host);
+  finding.seen = SeenOf(ranks, *host);
   const int fit = WorkersThatFit(input, *host);
   finding.evidence = {{"ranks", static_cast<double>(host->ranks)},
                       {"recorded_ranks", static_cast<double>(host->recorded)},
@@ -91,12 +87,8 @@ void RanksExceedHost(const RuleInput& input, Findings& out) {
                       {"shm_limit_bytes", host->shared_size},
                       {"workers_that_fit", static_cast<double>(fit)}};
   if (host->cores > 0) finding.evidence.emplace_back("usable_cores", host->cores);
-  finding.action = fmt::format(
-      "Count for the host, not for the rank: set num_workers={} on each of its {} ranks{}.", fit,
-      host->ranks,
-      shows   ? "; what then still waits needs cheaper samples, the GPU for decoding, or more cores"
-      : cores ? ", more only take turns and memory"
-              : ", more take over half of its memory");
+  finding.action = Say<words::kCountForHost>(Give<"fit">(fit), Give<"ranks">(host->ranks),
+                                             Give<"shows">(shows), Give<"cores">(cores));
   if (static_cast<double>(fit) < each && input.run().config.num_workers > 0) {
     finding.predicted = input.With(fit, input.run().config.prefetch_factor);
   }

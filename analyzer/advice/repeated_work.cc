@@ -5,12 +5,12 @@
 // more. Only what is named after a transform without chance counts; where all are such, decoding
 // comes out the same too, and 40 % of the fetches (R15) is the limit. Source: PRESTO (split points,
 // 3 to 13x); Plumber's caches.
-#include <fmt/core.h>
 #include <algorithm>
 #include <string_view>
 
 #include "analyzer/advice/rules.h"
 #include "analyzer/model/loader_memory.h"
+#include "analyzer/words/findings_data.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -85,20 +85,14 @@ void RepeatedWork(const RuleInput& input, Findings& out) {
   if (finding.predicted->speedup < 1.05) return;
   finding.id = "repeated-work";
   finding.severity = Severity::kWarning;
-  finding.title =
-      fmt::format("{} epochs repeat {:.0f} % of the workers' time with the same outcome",
-                  run.epochs.size(), 100 * share);
+  finding.seen =
+      Say<words::kRepeatedWork>(Give<"epochs">(run.epochs.size()), Give<"repeated_share">(share));
   finding.evidence = {{"repeated_share", share},
                       {"threshold", limit},
                       {"transforms", same.names},
                       {"epochs", static_cast<double>(run.epochs.size())},
                       {"sample_bytes", sample}};
-  finding.action = same.all ? "No transform of this run leaves anything to chance: store the "
-                              "finished samples once (an array file, LMDB, tar) and read those."
-                            : fmt::format(
-                                  "Store the images once as they leave {}, and drop it from "
-                                  "the transforms.",
-                                  same.names);
+  finding.action = Say<words::kStoreOnce>(Give<"all">(same.all), Give<"transforms">(same.names));
   out.push_back(std::move(finding));
 }
 

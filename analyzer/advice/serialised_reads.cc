@@ -5,9 +5,8 @@
 // Threshold: ReadTurns::taken(). The prediction is for the same reads without turns; there is none
 // where the turns could not be simulated, for want of sample spans.
 // Source: docs/diagnosis.md R37; pytorch#11929, #3415; pathml#131.
-#include <fmt/core.h>
-
 #include "analyzer/advice/place.h"
+#include "analyzer/words/findings_data.h"
 
 namespace penstock::analyzer {
 
@@ -26,21 +25,13 @@ void SerialisedReads(const RuleInput& input, Findings& out) {
     finding.predicted = Predict(input.loader().pipeline, apart, input.loader().replay);
     if (finding.predicted->speedup < 1.05) finding.severity = Severity::kInfo;
   }
-  finding.title = fmt::format(
-      "reads of different workers never overlap: they take turns, {:.0f} % of the time one reads",
-      100 * turns.alone);
+  finding.seen = Say<words::kSerialisedReads>(Give<"reading_alone">(turns.alone));
   finding.evidence = {{"overlap", turns.together},
                       {"overlap_by_chance", turns.by_chance},
                       {"reading_alone", turns.alone},
                       {"reads", static_cast<double>(turns.reads)},
                       {"threshold_of_chance", ReadTurns::kShare}};
-  finding.action =
-      "Open the file in each worker, at its first use and not in the constructor (an HDF5 handle "
-      "that was forked is shared, and HDF5 has one lock per process); take no lock around reads; "
-      "or convert to a format that is read without a lock.";
-  if (finding.predicted) {
-    finding.action += " The prediction is for reads that take as long as now, but no turns.";
-  }
+  finding.action = Say<words::kOpenInEachWorker>(Give<"predicted">(finding.predicted.has_value()));
   PlaceInWorkers(input, finding);
   out.push_back(std::move(finding));
 }

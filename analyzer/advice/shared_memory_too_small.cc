@@ -5,11 +5,11 @@
 // what others leave of it. Silent where it was measured that batches do not pass through it (they
 // are pickled). Source: docs/diagnosis.md R24; pytorch#5040, #1355; Docker's default is 64 MiB.
 #include <algorithm>
-
-#include <fmt/core.h>
+#include <optional>
 
 #include "analyzer/advice/rules.h"
 #include "analyzer/model/loader_memory.h"
+#include "analyzer/words/findings_memory.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -43,10 +43,10 @@ void SharedMemoryTooSmall(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "shared-memory-too-small";
   finding.severity = need / kSharedMargin > left ? Severity::kCritical : Severity::kWarning;
-  finding.title =
-      fmt::format("batches on their way may need {:.0f} MB of /dev/shm, which has {:.0f}",
-                  need / 1e6, size / 1e6);
-  if (ranks > 1) finding.title = fmt::format("of {} ranks, {}", ranks, finding.title);
+  finding.seen = Say<words::kSharedMemoryTooSmall>(
+      Give<"ranks">(ranks > 1 ? std::optional(ranks) : std::nullopt), Give<"needed_bytes">(need),
+      Give<"shm_bytes">(size));
+
   finding.evidence = {{"needed_bytes", need},
                       {"shm_bytes", size},
                       {"used_by_others_bytes", others},
@@ -60,11 +60,9 @@ void SharedMemoryTooSmall(const RuleInput& input, Findings& out) {
     finding.evidence.emplace_back("most_used_bytes", std::max(0.0, use.most - others));
   }
   const int depth = DepthThatFits(input, left / ranks);
-  finding.action = fmt::format(
-      "Give the container more shared memory (docker run --shm-size={}m, or --ipc=host){}.",
-      static_cast<long>((need + others) / (1024.0 * 1024)) + 1,
-      depth >= 1 ? fmt::format(", or set prefetch_factor={}", depth)
-                 : std::string(", or lower num_workers"));
+  finding.action = Say<words::kMoreSharedMemory>(
+      Give<"mebibytes">(static_cast<long>((need + others) / (1024.0 * 1024)) + 1),
+      Give<"depth">(depth >= 1 ? std::optional(depth) : std::nullopt));
   const Suggestion& suggestion = loader.suggestion;
   if (suggestion.changes) {
     setting.workers = suggestion.workers;

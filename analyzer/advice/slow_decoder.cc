@@ -5,9 +5,8 @@
 // Source: ternaus/imread_benchmark (MIT), five CPUs: simplejpeg and OpenCV are 1.2 to 1.3 times as
 // fast as Pillow with one process; 1.2 is predicted. rf-detr#1473: a trip back through PIL eats the
 // gain.
-#include <fmt/core.h>
-
 #include "analyzer/advice/pillow.h"
+#include "analyzer/words/findings_data.h"
 
 namespace penstock::analyzer {
 
@@ -22,14 +21,12 @@ void SlowDecoder(const RuleInput& input, Findings& out) {
   if (finding.predicted->speedup < 1.05) return;
   finding.id = "slow-decoder";
   finding.severity = Severity::kWarning;
-  finding.title = fmt::format("Pillow's decoding takes {:.0f} % of the workers' time", 100 * share);
+  finding.seen = Say<words::kSlowDecoder>(Give<"decode_share">(share));
   finding.evidence = {{"decode_share", share},
                       {"threshold", 0.4},
                       {"pillow_share_of_decode", of_decode},
                       {"assumed_ratio", kFaster}};
-  finding.action =
-      "Decode with OpenCV, simplejpeg or torchvision.io straight into an array or tensor; going "
-      "back through PIL images would eat the gain.";
+  finding.action = Say<words::kFasterDecoder>();
   out.push_back(std::move(finding));
 }
 

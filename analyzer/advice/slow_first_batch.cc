@@ -3,11 +3,11 @@
 // The first batch of the run takes far longer than the others.
 // Threshold: over a second and ten times an ordinary batch, and 2 % of the run (ours).
 // Source: docs/diagnosis.md R27, R29; pytorch#8371 (first batch after 37 s).
-#include <fmt/core.h>
 #include <algorithm>
 
 #include "analyzer/advice/rules.h"
 #include "analyzer/stats/quantile.h"
+#include "analyzer/words/findings_workers.h"
 
 namespace penstock::analyzer {
 
@@ -26,20 +26,14 @@ void SlowFirstBatch(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "slow-first-batch";
   finding.severity = Severity::kWarning;
-  finding.title =
-      fmt::format("the first batch came after {:.1f} s, an ordinary one takes {:.0f} ms", delay,
-                  1e3 * ordinary);
+  finding.seen =
+      Say<words::kSlowFirstBatch>(Give<"first_batch_s">(delay), Give<"ordinary_s">(ordinary));
   finding.evidence = {{"first_batch_s", delay},
                       {"threshold_s", std::max(1.0, 10 * ordinary)},
                       {"before_fetch_s", before},
                       {"first_fetch_s", first.fetch.wall},
                       {"start_method", run.config.start_method}};
-  finding.action =
-      before > delay / 2
-          ? "Workers start slowly: keep the dataset object small (it is copied to each "
-            "worker), import late, prefer start method fork or a preloaded forkserver."
-          : "The first sample of each worker is slow: open files and build indexes once, "
-            "in advance, not on first use.";
+  finding.action = Say<words::kStartSooner>(Give<"start">(before > delay / 2));
   finding.from = static_cast<double>(epoch.start - input.trace.begin().value) * 1e-9;
   finding.to = static_cast<double>(first.delivered - input.trace.begin().value) * 1e-9;
   out.push_back(std::move(finding));

@@ -5,9 +5,8 @@
 // (DS-Analyzer's constant; the page cache gives several GB/s), 1 ms each, and 5 % gained without
 // them. Files that small-files speaks of are left to it. Source: docs/diagnosis.md R10, R12;
 // Plumber.
-#include <fmt/core.h>
-
 #include "analyzer/advice/rules.h"
+#include "analyzer/words/findings_data.h"
 
 namespace penstock::analyzer {
 
@@ -27,9 +26,7 @@ void SlowStorage(const RuleInput& input, Findings& out) {
   if (finding.predicted->speedup < 1.05) return;
   finding.id = "slow-storage";
   finding.severity = Severity::kWarning;
-  finding.title =
-      fmt::format("reads come at {:.0f} MB/s each and take {:.0f} % of the workers' time",
-                  speed / 1e6, 100 * share);
+  finding.seen = Say<words::kSlowStorage>(Give<"bytes_per_s">(speed), Give<"read_share">(share));
   const double whole = input.diagnosis.run.duration();
   finding.evidence = {
       {"read_share", share},
@@ -39,9 +36,7 @@ void SlowStorage(const RuleInput& input, Findings& out) {
       {"disk_bytes_per_s", kDisk},
       {"bytes_per_read", bytes},
       {"storage", TextFact(input.trace.facts(), "dataset.storage")}};
-  finding.action =
-      "Copy the dataset to a local SSD or to memory, or store it smaller (better compressed, or "
-      "resized once). The prediction is for reads that cost nothing.";
+  finding.action = Say<words::kFasterStorage>();
   out.push_back(std::move(finding));
 }
 

@@ -12,9 +12,8 @@
 #include <algorithm>
 #include <vector>
 
-#include <fmt/core.h>
-
 #include "analyzer/advice/place.h"
+#include "analyzer/words/findings_workers.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -56,8 +55,8 @@ void SlowWorkerStart(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "slow-worker-start";
   finding.severity = input.loader().signals.startup >= 0.1 ? Severity::kWarning : Severity::kInfo;
-  finding.title = fmt::format("{} workers started by {} are all at work only after {:.1f} s",
-                              starts.size(), method, starts.back());
+  finding.seen = Say<words::kSlowWorkerStart>(
+      Give<"workers">(starts.size()), Give<"method">(method), Give<"last_worker_s">(starts.back()));
   finding.evidence = {{"s_per_worker", std::max(each, mean)},
                       {"threshold", kNotableSeconds},
                       {"first_worker_s", starts.front()},
@@ -65,11 +64,7 @@ void SlowWorkerStart(const RuleInput& input, Findings& out) {
                       {"workers", count},
                       {"start_method", method},
                       {"startup_share", input.loader().signals.startup}};
-  finding.action =
-      "Keep the dataset object small, for it is pickled for each worker: file lists as numpy or "
-      "Arrow arrays, files opened on first use; import late. Where nothing forbids it, "
-      "multiprocessing_context='fork' copies nothing; with forkserver, "
-      "set_forkserver_preload(['torch', ...]) imports once.";
+  finding.action = Say<words::kSmallerDataset>();
   if (StartRecurs(input.loader().pipeline)) finding.predicted = input.Without(Factor::kStartup);
   finding.from = static_cast<double>(epoch.start - input.trace.begin().value) * 1e-9;
   finding.to = finding.from + starts.back();

@@ -4,9 +4,8 @@
 // Threshold: reads a quarter of the fetches, under 1 MB each, at under 50 MB/s and at least 1 ms
 // each (ours): a page-cache hit of that size takes a tenth of it, a local SSD a third. Source:
 // docs/diagnosis.md R11; monodepth2#157, mmaction2#264.
-#include <fmt/core.h>
-
 #include "analyzer/advice/rules.h"
+#include "analyzer/words/findings_data.h"
 
 namespace penstock::analyzer {
 
@@ -26,16 +25,13 @@ void SmallFiles(const RuleInput& input, Findings& out) {
   finding.predicted = input.Without(Factor::kRead);
   if (finding.predicted->speedup < 1.01) return;  // nothing waits for it
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
-  finding.title =
-      fmt::format("files of {:.0f} kB take {:.1f} ms each to read", bytes / 1e3, 1e3 * time);
+  finding.seen = Say<words::kSmallFiles>(Give<"bytes_per_file">(bytes), Give<"read_s">(time));
   finding.evidence = {{"bytes_per_file", bytes},
                       {"read_p50_s", time},
                       {"bytes_per_s", speed},
                       {"threshold_bytes_per_s", 50e6},
                       {"read_share", share}};
-  finding.action =
-      "Pack the files into large ones that are read in sequence (tar shards, WebDataset, LMDB), or "
-      "copy them to local storage. The prediction is for reads that cost nothing.";
+  finding.action = Say<words::kPackFiles>();
   out.push_back(std::move(finding));
 }
 

@@ -6,11 +6,12 @@
 // worker is slow at 1.5 times the median of the workers, with eight batches each (ours;
 // docs/diagnosis.md F19).
 // Source: pytorch#105203, #135409; MinatoLoader.
-#include <fmt/core.h>
 #include <algorithm>
+#include <optional>
 
 #include "analyzer/advice/rules.h"
 #include "analyzer/stats/quantile.h"
+#include "analyzer/words/findings_workers.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -65,8 +66,8 @@ void Stragglers(const RuleInput& input, Findings& out) {
   const Batch& slowest = run.batches[SlowestBatch(run)];
   finding.id = "stragglers";
   finding.severity = Severity::kWarning;
-  finding.title = fmt::format("during {:.0f} % of the wait later batches lay finished",
-                              100 * signals.head_of_line);
+  std::optional<double> slow_worker;
+  std::optional<double> times;
   finding.evidence = {{"head_of_line", signals.head_of_line},
                       {"threshold", 0.3},
                       {"batch_p50_s", summary.median},
@@ -74,17 +75,15 @@ void Stragglers(const RuleInput& input, Findings& out) {
                       {"slowest_batch", static_cast<double>(slowest.key.index)},
                       {"slowest_batch_s", slowest.fetch.wall}};
   if (slow.worker != nullptr) {
-    finding.title += fmt::format(": worker {} takes {:.1f} times as long as the others",
-                                 slow.worker->worker_id, slow.times);
+    slow_worker = slow.worker->worker_id;
+    times = slow.times;
     finding.evidence.emplace_back("slow_worker", static_cast<double>(slow.worker->worker_id));
     finding.pids.push_back(input.trace.processes()[slow.worker->process.value].pid);
-    finding.action = "Find out what slows that process (its core, its affinity, its memory), or ";
-  } else {
-    finding.action = "Bring samples to a similar cost (sort by size, shrink the largest once), or ";
   }
-  finding.action += threads ? "raise --prefetch. The prediction is for batches of equal cost."
-                            : "pass in_order=False (PyTorch 2.6 and later): batches then come in "
-                              "another order in every run, which the prediction assumes.";
+  finding.seen = Say<words::kStragglers>(Give<"head_of_line">(signals.head_of_line),
+                                         Give<"slow_worker">(slow_worker), Give<"times">(times));
+  finding.action =
+      Say<words::kEvenCosts>(Give<"slow">(slow.worker != nullptr), Give<"threads">(threads));
   if (slowest.fetch_start != kNever && slowest.fetch_end != kNever) {
     finding.from = static_cast<double>(slowest.fetch_start - input.trace.begin().value) * 1e-9;
     finding.to = static_cast<double>(slowest.fetch_end - input.trace.begin().value) * 1e-9;

@@ -4,9 +4,8 @@
 // Threshold: workers busy 90 % and cores under 80 % (docs/diagnosis.md R4, ours), wait 5 %
 // (kineto); the simulator must see at least 5 % in more workers, so I/O limits and consumer limits
 // are respected.
-#include <fmt/core.h>
-
 #include "analyzer/advice/rules.h"
+#include "analyzer/words/findings_workers.h"
 
 namespace penstock::analyzer {
 
@@ -25,16 +24,15 @@ void TooFewWorkers(const RuleInput& input, Findings& out) {
   finding.severity =
       input.diagnosis.wait_fraction >= 0.2 ? Severity::kCritical : Severity::kWarning;
   const bool threads = input.run().config.sample_tasks;
-  finding.title =
-      fmt::format("{} {}{} busy {:.0f} % of the time and cores are free", workers,
-                  threads ? "thread" : "worker", workers == 1 ? " is" : "s are", 100 * busy);
+  finding.seen = Say<words::kTooFewWorkers>(Give<"threads">(threads), Give<"workers">(workers),
+                                            Give<"one">(workers == 1), Give<"worker_busy">(busy));
   finding.evidence = {{"worker_busy", busy},
                       {"threshold", 0.9},
                       {"cpu_saturation", saturation},
                       {"usable_cores", loader.cpu.cores},
                       {"wait_fraction", input.diagnosis.wait_fraction}};
-  finding.action = fmt::format("Raise {} from {} to {}.", threads ? "--workers" : "num_workers",
-                               workers, loader.suggestion.workers);
+  finding.action = Say<words::kMoreWorkers>(Give<"threads">(threads), Give<"workers">(workers),
+                                            Give<"suggested">(loader.suggestion.workers));
   out.push_back(std::move(finding));
 }
 

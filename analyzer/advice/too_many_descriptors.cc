@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/advice/place.h"
+#include "analyzer/words/findings_memory.h"
 
 namespace penstock::analyzer {
 
@@ -27,18 +28,13 @@ void TooManyDescriptors(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "too-many-descriptors";
   finding.severity = open >= *limit ? Severity::kCritical : Severity::kWarning;
-  finding.title =
-      fmt::format("{:.0f} tensors on their way take a file descriptor each, and {:.0f} may be open",
-                  open, *limit);
+  finding.seen = Say<words::kTooManyDescriptors>(Give<"descriptors">(open), Give<"limit">(*limit));
   finding.evidence = {{"tensors_per_batch", *tensors},
                       {"batches_on_their_way", static_cast<double>(config.credits())},
                       {"descriptors", open},
                       {"limit", *limit},
                       {"threshold_share", 0.5}};
-  finding.action =
-      "Raise the limit (ulimit -n 65536), call "
-      "torch.multiprocessing.set_sharing_strategy('file_system'), or stack the tensors of a batch "
-      "into a few; keep no batches in lists.";
+  finding.action = Say<words::kFewerDescriptors>();
   PlaceInLoop(input, finding);
   out.push_back(std::move(finding));
 }

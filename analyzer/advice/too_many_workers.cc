@@ -4,9 +4,8 @@
 // Threshold: the cheapest setting within 2 % of the best (docs/diagnosis.md 5.3) needs at
 // least two workers fewer, and the recorded number is above the usable cores or twice as large.
 // Source: docs/diagnosis.md R6, R2; PyTorch's own warning; Lotus saw no gain above 20 workers.
-#include <fmt/core.h>
-
 #include "analyzer/advice/rules.h"
+#include "analyzer/words/findings_workers.h"
 
 namespace penstock::analyzer {
 
@@ -24,8 +23,10 @@ void TooManyWorkers(const RuleInput& input, Findings& out) {
   if (finding.predicted->speedup < 0.98) return;
   finding.id = "too-many-workers";
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
-  const std::string_view what = config.sample_tasks ? "threads" : "workers";
-  finding.title = fmt::format("{} {} do what {} would do", workers, what, enough);
+  const auto had = Give<"num_workers">(workers);
+  const auto need = Give<"enough_workers">(enough);
+  const auto threads = Give<"threads">(config.sample_tasks);
+  finding.seen = Say<words::kTooManyWorkers>(had, need, threads);
   finding.evidence = {{"num_workers", static_cast<double>(workers)},
                       {"enough_workers", static_cast<double>(enough)},
                       {"usable_cores", loader.cpu.own_cores},
@@ -33,14 +34,8 @@ void TooManyWorkers(const RuleInput& input, Findings& out) {
                       {"tolerance", 0.02},
                       {"ram_bytes", static_cast<double>(input.WithSetting(input.Recorded()).ram)},
                       {"ram_bytes_after", static_cast<double>(finding.predicted->ram)}};
-  finding.action =
-      config.sample_tasks ? fmt::format("Lower --workers from {} to {} (--prefetch {}).", workers,
-                                        enough, loader.suggestion.prefetch)
-      : enough == 0
-          ? std::string("Set num_workers=0: nothing waits for the workers' share.")
-          : fmt::format(
-                "Set num_workers={} and prefetch_factor={}: the same rate with less memory.",
-                enough, loader.suggestion.prefetch);
+  finding.action = Say<words::kFewerWorkers>(had, need, threads, Give<"none">(enough == 0),
+                                             Give<"prefetch">(loader.suggestion.prefetch));
   out.push_back(std::move(finding));
 }
 

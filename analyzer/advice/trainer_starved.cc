@@ -8,13 +8,13 @@
 // the step is waiting for a core, so the most that can be had is a step without idle time.
 // Source: docs/diagnosis.md R35; SPDL's noisy neighbour (its advice: at most 40 % of the cores).
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include <fmt/core.h>
-
 #include "analyzer/advice/gpu_room.h"
 #include "analyzer/advice/place.h"
+#include "analyzer/words/findings_gpu.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -42,20 +42,6 @@ Fewer FewerWorkers(const RuleInput& input) {
   return best;
 }
 
-std::string RoomFor(const Pipeline& pipeline, int best) {
-  if (pipeline.workers == 0) {
-    return "Leave the thread that launches kernels a core of its own: fewer threads in this "
-           "process (torch.set_num_threads, OMP_NUM_THREADS). ";
-  }
-  std::string how = best < pipeline.workers ? fmt::format("num_workers={}", best) : "";
-  if (!pipeline.sample_tasks) {
-    how += how.empty() ? "" : ", or ";
-    how += "os.nice(10) in worker_init_fn";
-  }
-  if (how.empty()) how = "more cores, or less work for the threads that make samples";
-  return fmt::format("Leave the training process a core of its own: {}. ", how);
-}
-
 }  // namespace
 
 void TrainerStarved(const RuleInput& input, Findings& out) {
@@ -72,9 +58,7 @@ void TrainerStarved(const RuleInput& input, Findings& out) {
   Finding finding;
   finding.id = "trainer-starved";
   finding.severity = Severity::kWarning;
-  finding.title = fmt::format(
-      "the GPU is idle {:.0f} % of the time although batches are ready, and the cores are full",
-      100 * idle);
+  finding.seen = Say<words::kTrainerStarved>(Give<"idle_share">(idle));
   finding.evidence = {{"idle_share", idle},
                       {"threshold", 0.15},
                       {"cpu_saturation", cpu.saturation()},
@@ -86,12 +70,11 @@ void TrainerStarved(const RuleInput& input, Findings& out) {
   finding.predicted->rate.low = std::min(most.rate.low, fewer.workers < pipeline.workers
                                                             ? fewer.predicted.rate.low
                                                             : input.loader().steady.rate.estimate);
-  finding.action =
-      cpu.crowded
-          ? "Other programs use the cores: give this run cores of its own (taskset, a cgroup, a "
-            "node of its own), or record again when the machine is quiet. "
-          : RoomFor(pipeline, fewer.workers);
-  finding.action += "The prediction is the most that can be had: a step without idle time.";
+  finding.action = Say<words::kCoreForTrainer>(
+      Give<"crowded">(cpu.crowded), Give<"launching">(pipeline.workers == 0),
+      Give<"fewer">(fewer.workers < pipeline.workers ? std::optional(fewer.workers) : std::nullopt),
+      Give<"nice">(!pipeline.sample_tasks));
+
   PlaceInLoop(input, finding);
   out.push_back(std::move(finding));
 }

@@ -6,10 +6,9 @@
 // (docs/diagnosis.md R36), and the loop waits 5 %; without it the simulator gains 5 %. The 20 % are
 // ours: R19's 80 % is reached only by a loop that does nothing else. Source: docs/diagnosis.md R19
 // (1400 to 2500 images/s whatever the decoder); pytorch#24984, #81412.
-#include <fmt/core.h>
-
 #include "analyzer/advice/rules.h"
 #include "analyzer/model/loader_memory.h"
+#include "analyzer/words/findings_data.h"
 
 namespace penstock::analyzer {
 
@@ -39,19 +38,16 @@ void TransferCeiling(const RuleInput& input, Findings& out) {
   finding.severity = Severity::kWarning;
   const double each = (handed + pinned) / count;
   const double ceiling = static_cast<double>(run.samples_per_batch) / each;
-  finding.title = fmt::format("{} spends {:.1f} ms on receiving each batch: at most {:.0f} {}/s",
-                              thread ? "the pin thread" : "the loop", 1e3 * each, ceiling,
-                              run.samples_known ? "samples" : "batches");
+  finding.seen = Say<words::kTransferCeiling>(
+      Give<"thread">(thread), Give<"each_s">(each), Give<"ceiling_per_s">(ceiling),
+      Give<"samples">(run.samples_known), Give<"receive_s">(handed / count));
   finding.evidence = {{"share", share},
                       {"threshold", limit},
                       {"receive_s", handed / count},
                       {"pin_s", pinned / count},
                       {"batch_bytes", BatchBytes(run)},
                       {"ceiling_per_s", ceiling}};
-  finding.action =
-      "Return a few large tensors from collate_fn instead of many arrays or Python objects, uint8 "
-      "instead of float32, and use one loader per GPU process. The prediction is for handing over "
-      "that costs nothing.";
+  finding.action = Say<words::kFewerTensors>();
   out.push_back(std::move(finding));
 }
 

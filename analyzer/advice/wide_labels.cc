@@ -4,9 +4,8 @@
 // Threshold: int64 is 20 % of a batch's bytes and 1 MB of them (ours): a label for each sample is
 // not worth a word, a mask for each pixel is more than the picture. Needs the fact
 // loader.K.batch_types ("uint8:150528 int64:401408", bytes by type). Source: docs/diagnosis.md R17.
-#include <fmt/core.h>
-
 #include "analyzer/advice/rules.h"
+#include "analyzer/words/findings_data.h"
 
 namespace penstock::analyzer {
 void WideLabels(const RuleInput& input, Findings& out) {
@@ -22,15 +21,12 @@ void WideLabels(const RuleInput& input, Findings& out) {
   setting.scale = {{Factor::kTransfer, 1 - saved}, {Factor::kH2d, 1 - saved}};
   finding.predicted = input.WithSetting(setting);
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
-  finding.title =
-      fmt::format("{:.1f} of {:.1f} MB of a batch are 64-bit integers", wide / 1e6, all / 1e6);
+  finding.seen = Say<words::kWideLabels>(Give<"int64_bytes">(wide), Give<"batch_bytes">(all));
   finding.evidence = {{"int64_bytes", wide},
                       {"batch_bytes", all},
                       {"threshold_share", 0.2},
                       {"bytes_saved", saved * all}};
-  finding.action =
-      "Keep masks and labels uint8 (or int16) in the dataset and call .long() on the device. The "
-      "prediction is the most that can be had.";
+  finding.action = Say<words::kNarrowLabels>();
   out.push_back(std::move(finding));
 }
 

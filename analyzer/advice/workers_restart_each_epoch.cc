@@ -3,9 +3,8 @@
 // Workers are started anew for every epoch, and the loop waits for them each time.
 // Threshold: 2 % of the run (docs/diagnosis.md R27, ours). Source: pytorch#55455,
 // delta-interpolator#3.
-#include <fmt/core.h>
-
 #include "analyzer/advice/rules.h"
+#include "analyzer/words/findings_workers.h"
 
 namespace penstock::analyzer {
 
@@ -22,13 +21,13 @@ void WorkersRestartEachEpoch(const RuleInput& input, Findings& out) {
   if (finding.predicted->speedup < 1.01) return;
   finding.id = "workers-restart-each-epoch";
   finding.severity = signals.startup >= 0.1 ? Severity::kCritical : Severity::kWarning;
-  finding.title = fmt::format("{} epochs spend {:.0f} % of the run waiting for new workers",
-                              run.epochs.size(), 100 * signals.startup);
+  finding.seen = Say<words::kWorkersRestart>(Give<"epochs">(run.epochs.size()),
+                                             Give<"startup_share">(signals.startup));
   finding.evidence = {{"startup_share", signals.startup},
                       {"threshold", 0.02},
                       {"startup_s", signals.startup_time},
                       {"epochs", static_cast<double>(run.epochs.size())}};
-  finding.action = "Set persistent_workers=True.";
+  finding.action = Say<words::kPersist>();
   out.push_back(std::move(finding));
 }
 

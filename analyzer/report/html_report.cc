@@ -207,8 +207,8 @@ std::string FindingText(const Report& report, const Finding& finding) {
   std::string text = fmt::format(
       "<div class=\"finding {}\"><h3><span class=\"level\">{}</span> <code>{}</code></h3>\n", level,
       level, Escaped(finding.id));
-  text += Paragraph("", finding.title);
-  text += fmt::format("<p><b>Do:</b> {}</p>\n", Escaped(finding.action));
+  text += Paragraph("", English(finding.seen));
+  text += fmt::format("<p><b>Do:</b> {}</p>\n", Escaped(English(finding.action)));
   if (finding.predicted) {
     text +=
         Paragraph("", fmt::format("Predicted: {}.",

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/advice/memory_forecast.h"
 #include "analyzer/report/html_text.h"
 #include "analyzer/words/format.h"
 
@@ -63,26 +64,6 @@ void WriteForecast(const MemoryForecast& forecast, double batches, JsonWriter& j
 }
 
 }  // namespace
-
-std::string TimeAheadText(double seconds) {
-  if (seconds < 120) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
-  if (seconds < 2 * 86400) return fmt::format("{:.1f} h", seconds / 3600);
-  return fmt::format("{:.1f} days", seconds / 86400);
-}
-
-std::string RunsOutText(const Interval& out) {
-  if (out.estimate <= 0) return "at once";
-  return fmt::format("in {} ({} {})", TimeAheadText(out.estimate), TimeAheadText(out.low),
-                     std::isfinite(out.high) ? "to " + TimeAheadText(out.high) : "or later");
-}
-
-std::string HorizonText(const WorkerGrowth& growth) {
-  if (growth.of_epoch()) {
-    return fmt::format("at the end of an epoch of {:.0f} batches", growth.horizon);
-  }
-  return fmt::format("after as many batches as were recorded, {:.0f}", growth.horizon);
-}
 
 std::vector<MemoryForecast> MemoryForecasts(const Diagnosis& diagnosis) {
   std::vector<MemoryForecast> forecasts;
@@ -181,7 +162,7 @@ std::vector<std::string> MemorySentences(const Diagnosis& diagnosis) {
     text += forecast.worker.estimate > 0 ? " with their batches"
                                          : " of batches; what each takes besides is not known";
     if (memory.growth.horizon > 0 && forecast.total.high > forecast.total.low) {
-      text += " " + HorizonText(memory.growth);
+      text += " " + English(HorizonOf(memory.growth));
     }
     if (forecast.shared > 0) {
       text += fmt::format("; {} of /dev/shm", BytesText(forecast.shared));
@@ -189,7 +170,7 @@ std::vector<std::string> MemorySentences(const Diagnosis& diagnosis) {
     }
     if (forecast.out_of_memory) {
       text += fmt::format("; memory of the {} runs out {}", memory.limit_of,
-                          RunsOutText(*forecast.out_of_memory));
+                          English(RunsOut(*forecast.out_of_memory)));
     }
     sentences.push_back(std::move(text));
   }

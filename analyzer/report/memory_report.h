@@ -28,13 +28,6 @@ struct MemoryForecast {
 // The recorded setting, and the suggested one where it differs; empty without worker processes.
 [[nodiscard]] std::vector<MemoryForecast> MemoryForecasts(const Diagnosis& diagnosis);
 
-// "42 min", "5.2 h", "1.4 days".
-[[nodiscard]] std::string TimeAheadText(double seconds);
-// "in 42 min (31 min to 65 min)"; "at once".
-[[nodiscard]] std::string RunsOutText(const Interval& out);
-// "at the end of an epoch of 400 batches"; "after as many batches as were recorded, 1200".
-[[nodiscard]] std::string HorizonText(const WorkerGrowth& growth);
-
 // The value of the report's key "memory".
 void WriteMemoryJson(const Diagnosis& diagnosis, JsonWriter& json);
 // Sentences for a terminal and a page, one after the other; empty where nothing is known.

@@ -147,13 +147,17 @@ void WriteFinding(const Finding& finding, const Report& report, JsonWriter& json
   json.BeginObject();
   json.Field("id", finding.id);
   json.Field("severity", kSeverities[static_cast<std::size_t>(finding.severity)]);
-  json.Field("title", finding.title);
+  json.Field("title", English(finding.seen));
+  json.Key("title_statement");
+  WriteStatement(finding.seen, json);
   json.Key("evidence").BeginObject();
   for (const auto& [key, value] : finding.evidence) {
     std::visit([&, &name = key](const auto& shown) { json.Field(name, shown); }, value);
   }
   json.EndObject();
-  json.Field("action", finding.action);
+  json.Field("action", English(finding.action));
+  json.Key("action_statement");
+  WriteStatement(finding.action, json);
   if (finding.predicted) {
     json.Key("predicted").BeginObject();
     WritePrediction(*finding.predicted, json);

@@ -106,8 +106,8 @@ std::string FindingsText(const Report& report, const Paint& paint) {
     const bool warn = finding.severity == Severity::kWarning;
     const std::string mark = bad ? paint.Red("!!") : (warn ? paint.Yellow("! ") : paint.Dim("- "));
     text += fmt::format("  {} {}: {}\n", mark, paint.Bold(finding.id),
-                        Wrapped(finding.title, kTextWidth + 8, "     "));
-    std::string action = finding.action;
+                        Wrapped(English(finding.seen), kTextWidth + 8, "     "));
+    std::string action = English(finding.action);
     if (finding.predicted) {
       action += fmt::format(" Predicted: {}.",
                             PredictionText(*finding.predicted, UnitText(report.diagnosis)));
@@ -212,7 +212,7 @@ std::string ReportBrief(const Report& report, Colour colour) {
     advice = SuggestedCode(diagnosis) +
              fmt::format(" predicted {:.2f}x", diagnosis.loader->suggestion.predicted.speedup);
   } else if (!report.findings.empty()) {
-    advice = report.findings.front().id + ": " + report.findings.front().title;
+    advice = report.findings.front().id + ": " + English(report.findings.front().seen);
   }
   std::string seen = SeenText(report.coverage);
   const std::string losses = LossText(report.losses);

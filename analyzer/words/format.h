@@ -10,6 +10,7 @@
 namespace penstock::analyzer {
 
 [[nodiscard]] std::string DurationText(double seconds);    // "1.23 ms"
+[[nodiscard]] std::string TimeAheadText(double seconds);   // "42 min", "5.2 h"
 [[nodiscard]] std::string BytesText(std::uint64_t bytes);  // "12.3 MB", powers of 1000
 [[nodiscard]] std::string BytesText(double bytes);         // likewise; less than none is none
 [[nodiscard]] std::string CountedText(std::int64_t count,

@@ -6,6 +6,7 @@
 //   {name:kind}   a value; kinds are those of FormatKind, below
 //   [text]        left out where a value in it is missing
 //   [name?a|b]    a where `name` is true, or is there at all; else b, or nothing
+//   \[            a bracket or brace that is one
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,7 @@ enum class FormatKind : std::uint8_t {
   kGeneral,   // {x:3g}: three digits that count
   kPercent,   // {x:percent}: 12 % or 0.4 %; {x:%0}, {x:%1}, {x:%+0}: so many decimals
   kDuration,  // {x:duration}: 1.23 ms
+  kAhead,     // {x:ahead}: 42 min
   kBytes,     // {x:bytes}: 12.3 MB
   kRate,      // {x:rate}: 412, 7.83: as many digits as a rate deserves
 };
@@ -50,7 +52,8 @@ struct ValuePlace {
        {Named{"text", FormatKind::kText}, Named{"words", FormatKind::kWords},
         Named{"sentence", FormatKind::kSentence}, Named{"percent", FormatKind::kPercent},
         Named{"bytes", FormatKind::kBytes}, Named{"duration", FormatKind::kDuration},
-        Named{"rate", FormatKind::kRate}, Named{"count", FormatKind::kCount}}) {
+        Named{"ahead", FormatKind::kAhead}, Named{"rate", FormatKind::kRate},
+        Named{"count", FormatKind::kCount}}) {
     if (text == name) return Format{.kind = kind};
   }
   if (text.substr(0, 6) == "count ")
@@ -62,7 +65,7 @@ struct ValuePlace {
   } else {
     using Unit = std::pair<std::string_view, double>;
     for (const auto& [unit, scale] :
-         {Unit{"ms", 1e3}, Unit{"ns", 1e9}, Unit{"MB", 1e-6}, Unit{"GB", 1e-9}}) {
+         {Unit{"ms", 1e3}, Unit{"ns", 1e9}, Unit{"kB", 1e-3}, Unit{"MB", 1e-6}, Unit{"GB", 1e-9}}) {
       if (text.substr(0, 2) != unit) continue;
       format.scale = scale;
       text.remove_prefix(2);
@@ -119,6 +122,10 @@ struct TextClause {
   int depth = 0;
   std::size_t bar = 0;
   for (std::size_t i = begin; i < text.size(); ++i) {
+    if (text[i] == '\\') {
+      ++i;
+      continue;
+    }
     if (text[i] == '[') ++depth;
     if (text[i] == '|' && depth == 0 && bar == 0 && !clause.flag.empty()) bar = i;
     if (text[i] != ']' || depth-- > 0) continue;
@@ -135,6 +142,7 @@ struct TextClause {
 template <class Use, class Flag>
 constexpr bool ForEachPlace(std::string_view text, bool guarded, const Use& use, const Flag& flag) {
   for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && ++i < text.size()) continue;
     if (text[i] == ']' || text[i] == '}') return false;
     if (text[i] == '{') {
       const std::size_t end = text.find('}', i);

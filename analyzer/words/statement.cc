@@ -36,6 +36,8 @@ std::string NumberText(const Format& format, double value) {
                          : fmt::format("{:.{}f} %", scaled, format.digits);
     case FormatKind::kDuration:
       return DurationText(value);
+    case FormatKind::kAhead:
+      return TimeAheadText(value);
     case FormatKind::kBytes:
       return BytesText(value);
     case FormatKind::kRate:
@@ -57,11 +59,14 @@ class Renderer {
   bool Write(std::string_view text, std::string& out) const {
     bool whole = true;
     while (!text.empty()) {
-      const std::size_t open = text.find_first_of("{[");
+      const std::size_t open = text.find_first_of("{[\\");
       out += text.substr(0, open);
       if (open == std::string_view::npos) break;
       text.remove_prefix(open);
-      if (text.front() == '{') {
+      if (text.front() == '\\') {
+        out += text.substr(1, 1);
+        text.remove_prefix(2);
+      } else if (text.front() == '{') {
         const std::size_t end = text.find('}');
         whole = WritePlace(text.substr(1, end - 1), out) && whole;
         text.remove_prefix(end + 1);

@@ -152,8 +152,8 @@ std::string WorkersCsv(const Report& report) {
 std::string FindingsCsv(const Report& report) {
   Csv csv("id,severity,title,action,speedup,from_s,to_s,evidence");
   for (const analyzer::Finding& finding : report.findings) {
-    csv.Text(finding.id).Text(SeverityName(finding.severity)).Text(finding.title);
-    csv.Text(finding.action);
+    csv.Text(finding.id).Text(SeverityName(finding.severity)).Text(English(finding.seen));
+    csv.Text(English(finding.action));
     csv.Number(finding.predicted ? std::optional<double>(finding.predicted->speedup)
                                  : std::nullopt);
     csv.Number(finding.from).Number(finding.to).Text(EvidenceText(finding)).End();

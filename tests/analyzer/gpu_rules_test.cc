@@ -238,7 +238,7 @@ TEST(KernelLaunchBoundOnDeviceTest, NamesSynchronisationWhereItIsThat) {
   device.sync = 3.8;
   const auto finding = Found("kernel-launch-bound", WithCosts(kReadyForRules), Device(device));
   ASSERT_TRUE(finding);
-  EXPECT_NE(finding->action.find("Wait for the device less often"), std::string::npos);
+  EXPECT_NE(English(finding->action).find("Wait for the device less often"), std::string::npos);
 }
 
 TEST(KernelLaunchBoundOnDeviceTest, IsSilentOfSmallGaps) {
@@ -282,15 +282,18 @@ TEST(TrainerStarvedTest, DoesNotAskForFewerWorkersThanNone) {
   run.workers = 0;
   const auto finding = Found("trainer-starved", run, And(Device(device), CpuOf(0, 1.9)));
   ASSERT_TRUE(finding);
-  EXPECT_EQ(finding->action.find("worker"), std::string::npos) << finding->action;
-  EXPECT_NE(finding->action.find("set_num_threads"), std::string::npos) << finding->action;
+  EXPECT_EQ(English(finding->action).find("worker"), std::string::npos) << English(finding->action);
+  EXPECT_NE(English(finding->action).find("set_num_threads"), std::string::npos)
+      << English(finding->action);
 }
 
 TEST(TrainerStarvedTest, NamesAPriorityWhereNoSmallerNumberIsBetter) {
   const auto finding = Gaps("trainer-starved", 1.6);
   ASSERT_TRUE(finding);
-  EXPECT_EQ(finding->action.find("fewer workers"), std::string::npos) << finding->action;
-  EXPECT_NE(finding->action.find("os.nice"), std::string::npos) << finding->action;
+  EXPECT_EQ(English(finding->action).find("fewer workers"), std::string::npos)
+      << English(finding->action);
+  EXPECT_NE(English(finding->action).find("os.nice"), std::string::npos)
+      << English(finding->action);
 }
 
 TEST(TrainerStarvedTest, LeavesFreeCoresToKernelLaunchBound) {

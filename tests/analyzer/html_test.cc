@@ -168,8 +168,8 @@ TEST(HtmlReportTest, ShowsEveryFindingWithItsAction) {
   const Page page = PageOf(run);
   ASSERT_FALSE(page.report.findings.empty());
   for (const Finding& finding : page.report.findings) {
-    EXPECT_TRUE(Has(page.html, Escaped(finding.title)));
-    EXPECT_TRUE(Has(page.html, Escaped(finding.action)));
+    EXPECT_TRUE(Has(page.html, Escaped(English(finding.seen))));
+    EXPECT_TRUE(Has(page.html, Escaped(English(finding.action))));
     for (const auto& [key, value] : finding.evidence) {
       EXPECT_TRUE(Has(page.html, "<dt>" + Escaped(key) + "</dt>"));
     }

@@ -93,7 +93,7 @@ TEST(StragglersTest, IsSilentOfEqualBatches) {
 TEST(StragglersTest, NamesASlowWorker) {
   const auto finding = FindingOf("stragglers", testing::MakeSynthetic(Tail(4, 60)));
   ASSERT_TRUE(finding);
-  EXPECT_NE(finding->title.find("worker 3"), std::string::npos) << finding->title;
+  EXPECT_NE(English(finding->seen).find("worker 3"), std::string::npos) << English(finding->seen);
   EXPECT_EQ(finding->pids.size(), 1U);
 }
 

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/advice/memory_forecast.h"
 #include "analyzer/report/memory_report.h"
 #include "analyzer/report/report.h"
 #include "analyzer/stats/slope.h"
@@ -236,12 +237,12 @@ TEST(MemoryGrowthTest, TheLimitOfTheControlGroupBinds) {
 TEST(WorkerMemoryGrowthTest, NamesCopyOnWriteWithItsFigures) {
   const auto finding = FindingOf("worker-memory-growth", WithMemory(TwoWorkers(), Copying));
   ASSERT_TRUE(finding);
-  EXPECT_NE(finding->title.find("copy on write"), std::string::npos);
+  EXPECT_NE(English(finding->seen).find("copy on write"), std::string::npos);
   EXPECT_NEAR(Number(*finding, "bytes_per_batch"), 5e5, 2e4);
   EXPECT_NEAR(Number(*finding, "bytes_per_sample"), 5e5 / 4, 5e3);
   EXPECT_NEAR(Number(*finding, "private_bytes_at_epoch_end"), 240e6, 10e6);
   EXPECT_EQ(finding->pids.size(), 2u);
-  EXPECT_NE(finding->action.find("numpy"), std::string::npos);
+  EXPECT_NE(English(finding->action).find("numpy"), std::string::npos);
   EXPECT_FALSE(FindingOf("worker-memory-leak", WithMemory(TwoWorkers(), Copying)));
 }
 
@@ -269,7 +270,7 @@ TEST(WorkerMemoryLeakTest, NamesALeakAndWhenMemoryRunsOut) {
   EXPECT_EQ(finding->severity, Severity::kCritical);
   EXPECT_GT(Number(*finding, "out_of_memory_s"), 1);
   EXPECT_LE(Number(*finding, "out_of_memory_s_low"), Number(*finding, "out_of_memory_s"));
-  EXPECT_NE(finding->action.find("runs out in"), std::string::npos);
+  EXPECT_NE(English(finding->action).find("runs out in"), std::string::npos);
   EXPECT_FALSE(FindingOf("worker-memory-growth", data()));
 }
 
@@ -323,7 +324,7 @@ TEST(MemoryReportTest, WhatWorkersThatStayComeToIsNotCalledAnEpochs) {
   const auto growth = [&] { return MemoryOf(WithMemory(run, Copying)).growth; };
   EXPECT_EQ(growth().epoch, 400);
   EXPECT_EQ(growth().horizon, 800);
-  EXPECT_EQ(HorizonText(growth()), "after as many batches as were recorded, 800");
+  EXPECT_EQ(English(HorizonOf(growth())), "after as many batches as were recorded, 800");
   const auto finding = FindingOf("worker-memory-growth", WithMemory(run, Copying));
   ASSERT_TRUE(finding);
   EXPECT_EQ(Number(*finding, "epoch_batches"), 400);
@@ -331,7 +332,7 @@ TEST(MemoryReportTest, WhatWorkersThatStayComeToIsNotCalledAnEpochs) {
   EXPECT_TRUE(std::isnan(Number(*finding, "private_bytes_at_epoch_end")));
   EXPECT_NEAR(Number(*finding, "private_bytes_at_recorded_batches"), 240e6, 10e6);
   run.epochs = 1;
-  EXPECT_EQ(HorizonText(growth()), "at the end of an epoch of 400 batches");
+  EXPECT_EQ(English(HorizonOf(growth())), "at the end of an epoch of 400 batches");
 }
 
 TEST(MemoryReportTest, BatchesAloneAreNotAllThatWorkersTake) {
@@ -348,9 +349,9 @@ TEST(MemoryReportTest, BatchesAloneAreNotAllThatWorkersTake) {
 
 TEST(MemoryReportTest, SaysWhenMemoryRunsOut) {
   constexpr double kForEver = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(RunsOutText({2520, 2280, 2820}), "in 42 min (38 min to 47 min)");
-  EXPECT_EQ(RunsOutText({2520, 2280, kForEver}), "in 42 min (38 min or later)");
-  EXPECT_EQ(RunsOutText({0, 0, 0}), "at once");
+  EXPECT_EQ(English(RunsOut({2520, 2280, 2820})), "in 42 min (38 min to 47 min)");
+  EXPECT_EQ(English(RunsOut({2520, 2280, kForEver})), "in 42 min (38 min or later)");
+  EXPECT_EQ(English(RunsOut({0, 0, 0})), "at once");
 }
 
 TEST(MemoryReportTest, AmountsAndNumbersAsOneReadsThem) {

@@ -141,7 +141,8 @@ TEST(RanksExceedHostTest, TooMuchMemoryAsksForFewerWorkersNotForMore) {
   const auto finding = FindingOf("ranks-exceed-host", TooLarge(FourWorkers()));
   ASSERT_TRUE(finding);
   EXPECT_EQ(WorkersThatFit(*finding), 3);  // 32 / 40 of four
-  EXPECT_NE(finding->action.find("num_workers=3 "), std::string::npos) << finding->action;
+  EXPECT_NE(English(finding->action).find("num_workers=3 "), std::string::npos)
+      << English(finding->action);
 }
 
 TEST(RanksExceedHostTest, SaysNothingOfCoresThatAreNotKnown) {
@@ -149,9 +150,10 @@ TEST(RanksExceedHostTest, SaysNothingOfCoresThatAreNotKnown) {
   run.host_facts = false;
   const auto finding = FindingOf("ranks-exceed-host", TooLarge(run));
   ASSERT_TRUE(finding);
-  EXPECT_EQ(finding->title.find("cores"), std::string::npos) << finding->title;
-  EXPECT_NE(finding->title.find("each: 40 GB of memory"), std::string::npos) << finding->title;
-  EXPECT_EQ(finding->action.find("cores"), std::string::npos) << finding->action;
+  EXPECT_EQ(English(finding->seen).find("cores"), std::string::npos) << English(finding->seen);
+  EXPECT_NE(English(finding->seen).find("each: 40 GB of memory"), std::string::npos)
+      << English(finding->seen);
+  EXPECT_EQ(English(finding->action).find("cores"), std::string::npos) << English(finding->action);
   EXPECT_GE(WorkersThatFit(*finding), 1);
   EXPECT_LE(WorkersThatFit(*finding), 3);
 }

@@ -141,7 +141,7 @@ TEST(RankImbalanceTest, SpeaksWhereTheyTakeTurns) {
   const auto finding = FindingOf("rank-imbalance", TraceOfAll(run));
   ASSERT_TRUE(finding);
   EXPECT_TRUE(finding->pids.empty());
-  EXPECT_NE(finding->title.find("in turn"), std::string::npos);
+  EXPECT_NE(English(finding->seen).find("in turn"), std::string::npos);
 }
 
 TEST(RankImbalanceTest, IsSilentOfFourPercent) {

@@ -27,8 +27,10 @@ TraceData FewShards(const std::string& kind, int asked) {
 TEST(ResourceRulesTest, WorkersWithoutAShardAreFound) {
   const auto finding = FindingOf("idle-workers", FewShards("iterable", 4));
   ASSERT_TRUE(finding);
-  EXPECT_NE(finding->title.find("only 2 of 4"), std::string::npos) << finding->title;
-  EXPECT_NE(finding->action.find("num_workers=2"), std::string::npos) << finding->action;
+  EXPECT_NE(English(finding->seen).find("only 2 of 4"), std::string::npos)
+      << English(finding->seen);
+  EXPECT_NE(English(finding->action).find("num_workers=2"), std::string::npos)
+      << English(finding->action);
   EXPECT_GT(finding->to, finding->from);
 }
 
@@ -63,7 +65,7 @@ TraceData Reading(bool in_turns) {
 TEST(ResourceRulesTest, ReadsThatTakeTurnsAreFound) {
   const auto finding = FindingOf("serialised-reads", Reading(true));
   ASSERT_TRUE(finding);
-  EXPECT_NE(finding->action.find("Open the file in each worker"), std::string::npos);
+  EXPECT_NE(English(finding->action).find("Open the file in each worker"), std::string::npos);
   EXPECT_GT(finding->to, finding->from);
   EXPECT_EQ(finding->pids.size(), 2u);
 }
@@ -80,7 +82,7 @@ TEST(ResourceRulesTest, TurnsThatCannotBeSimulatedAreNotPredicted) {
   const auto finding = FindingOf("serialised-reads", std::move(data));
   ASSERT_TRUE(finding);
   EXPECT_FALSE(finding->predicted);
-  EXPECT_EQ(finding->action.find("prediction"), std::string::npos);
+  EXPECT_EQ(English(finding->action).find("prediction"), std::string::npos);
 }
 
 TEST(ResourceRulesTest, ReadsThatFallAsTheyMayAreFine) {

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "analyzer/words/findings_data.h"
 #include "gui/model/report_texts.h"
 #include "tests/analyzer/synthetic.h"
 
@@ -76,28 +78,28 @@ TEST(OverviewTest, FindingsHaveATitleAndAdviceInBothLanguages) {
   const analyzer::Report report = ReportOf(run);
   ASSERT_FALSE(report.findings.empty());
   for (const analyzer::Finding& finding : report.findings) {
-    EXPECT_EQ(TextOf(finding, Language::kEnglish).title, Typeset(finding.title));
+    EXPECT_EQ(TextOf(finding, Language::kEnglish).title, Typeset(English(finding.seen)));
     const FindingText chinese = TextOf(finding, Language::kChinese);
-    EXPECT_NE(chinese.title, finding.title) << finding.id << " has no Chinese title";
-    EXPECT_NE(chinese.detail, finding.title) << finding.id << ": what was seen is not in Chinese";
+    EXPECT_NE(chinese.title, English(finding.seen)) << finding.id << " has no Chinese title";
+    EXPECT_NE(chinese.detail, English(finding.seen))
+        << finding.id << ": what was seen is not in Chinese";
     EXPECT_EQ(chinese.detail.find('{'), std::string::npos) << chinese.detail;
     EXPECT_NE(TitleOfRule(finding.id, Language::kChinese), finding.id);
   }
 }
 
 TEST(OverviewTest, AFindingSaysItsFiguresInChineseToo) {
-  analyzer::Finding finding;
-  finding.id = "normalize-on-cpu";
-  finding.title = "converting to floating point takes 12 % of the workers' time";
-  finding.evidence = {{"share_of_fetch", 0.12}, {"transforms", std::string("ToTensor")}};
-  const std::string seen = TextOf(finding, Language::kChinese).detail;
-  EXPECT_NE(seen.find("12 %"), std::string::npos) << seen;
-  EXPECT_EQ(seen.find("批次字节"), std::string::npos) << "a clause whose figure is not known";
-  finding.evidence.emplace_back("floating_share_of_batch", 0.95);
-  EXPECT_NE(TextOf(finding, Language::kChinese).detail.find("95 %"), std::string::npos);
-  finding.evidence.clear();
-  EXPECT_EQ(TextOf(finding, Language::kChinese).detail, finding.title)
-      << "English is better than none";
+  const auto with = [](std::optional<double> floating) {
+    analyzer::Finding finding;
+    finding.id = "normalize-on-cpu";
+    finding.seen = analyzer::Say<analyzer::words::kNormalizeOnCpu>(
+        analyzer::Give<"share_of_fetch">(0.12),
+        analyzer::Give<"floating_share_of_batch">(floating));
+    return TextOf(finding, Language::kChinese).detail;
+  };
+  EXPECT_NE(with(std::nullopt).find("12 %"), std::string::npos) << with(std::nullopt);
+  EXPECT_EQ(with(std::nullopt).find("批次字节"), std::string::npos);
+  EXPECT_NE(with(0.95).find("95 %"), std::string::npos) << with(0.95);
 }
 
 TEST(OverviewTest, SentencesOfTheAnalyzerAreSet) {

@@ -31,7 +31,7 @@ ANALYZER_ROOMS = {
     "predict": ("words", "simulate", "memory", "model", "stats"),
     "diagnosis": ("words", "predict", "measure", "memory", "simulate", "ranks", "model", "stats"),
     "whatif": ("words", "diagnosis", "predict", "simulate"),
-    "advice": ("words", "diagnosis", "predict", "memory", "model", "stats", "report"),
+    "advice": ("words", "diagnosis", "predict", "memory", "model", "stats"),
     "report": ("words", "advice", "whatif", "diagnosis", "ranks", "model", "stats"),
     "doctor": ("words", "report",),
     "main": ("words", "doctor", "report", "whatif", "diagnosis", "ranks"),
