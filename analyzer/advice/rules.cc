@@ -127,7 +127,7 @@ Findings RunRules(const traces::Trace& trace, const Diagnosis& diagnosis) {
   Findings findings;
   for (const Rule rule : kRules) rule(input, findings);
   KeepOneOfHost(findings);
-  if (diagnosis.loader && diagnosis.run.loader().use == LoopUse::kInterleaved) {
+  if (diagnosis.loader && !IsSimulated(*diagnosis.loader, diagnosis.run.loader())) {
     // What a rule predicts is a condition of its own, and nothing was predicted.
     findings.erase(std::remove_if(findings.begin(), findings.end(),
                                   [](const Finding& finding) { return finding.predicted; }),

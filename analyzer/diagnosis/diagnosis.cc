@@ -9,6 +9,7 @@
 #include "analyzer/diagnosis/signals.h"
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/measure/build_pipeline.h"
+#include "analyzer/measure/build_together.h"
 #include "analyzer/memory/measure_memory.h"
 #include "analyzer/model/loop_use.h"
 #include "analyzer/simulate/simulate.h"
@@ -29,8 +30,8 @@ double Confidence(const LoaderDiagnosis& loader, const LoaderRun& run) {
   const double name = 0.55 + 0.45 * loader.attribution.margin;
   const double batches = std::min(1.0, static_cast<double>(loader.steady.batches) / 64.0);
   const double amount = loader.steady.steady ? 0.6 + 0.4 * batches : 1.2 * batches;
-  const bool simulated = run.use != LoopUse::kInterleaved;
-  const double seen = simulated ? 0.2 + 0.8 * std::min(1.0, loader.fetched / 0.98) : 0.2;
+  const double seen =
+      IsSimulated(loader, run) ? 0.2 + 0.8 * std::min(1.0, loader.fetched / 0.98) : 0.2;
   return std::clamp(replay * name * amount * seen, 0.0, 0.99);
 }
 
@@ -110,8 +111,7 @@ std::vector<Gain> GainsByThreadTime(const StageTable& stages, double life) {
 // waits for what the data threads do most, if they were seen at all; it is not the step.
 void NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   constexpr double kWaits = 0.05;  // kineto's and xprof's threshold of note
-  const bool simulated =
-      loader.fetched >= 0.5 && diagnosis.run.loader().use != LoopUse::kInterleaved;
+  const bool simulated = loader.fetched >= 0.5 && IsSimulated(loader, diagnosis.run.loader());
   if (simulated || diagnosis.wait_fraction < kWaits) return;
   Attribution found;
   found.gains = GainsByThreadTime(diagnosis.run.stages, diagnosis.run.data_life);
@@ -143,7 +143,10 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   loader.device = MeasureDevice(diagnosis.run.device, run, loader.steady.windows);
   loader.cpu = MeasureCpuLoad(diagnosis.run, run, loader.steady);
   loader.signals = MeasureSignals(diagnosis.run, run, loader.steady);
-  const Pipeline whole = BuildPipeline(diagnosis.run, run, loader.steady, loader.cpu);
+  const std::optional<Pipeline> together =
+      BuildTogether(diagnosis.run, run, loader.steady, loader.cpu);
+  const Pipeline whole =
+      together ? *together : BuildPipeline(diagnosis.run, run, loader.steady, loader.cpu);
   loader.replay.measured = loader.steady.rate.estimate;
   loader.replay.simulated = Simulate(whole).rate();
   loader.pipeline = Shortened(whole, kDiagnosisBatches, kDiagnosisTasks);
@@ -204,9 +207,13 @@ void DiagnoseStages(Diagnosis& diagnosis) {
 
 }  // namespace
 
+bool IsSimulated(const LoaderDiagnosis& loader, const LoaderRun& run) {
+  return run.use != LoopUse::kInterleaved || !loader.pipeline.beside.empty();
+}
+
 Statement Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
   if (run.config.fixed_batch) return Say<words::kNeedsRunningLoader>();
-  if (run.use == LoopUse::kInterleaved) return Say<words::kNeedsOneLoader>();
+  if (!IsSimulated(loader, run)) return Say<words::kNeedsOneLoader>();
   if (loader.steady.batches == 0) {
     return Say<words::kNeedsBatches>(Give<"batches">(run.batches.size()));
   }

@@ -53,6 +53,9 @@ inline constexpr double kUselessReplay = 0.5;
 // Why no other setting can be predicted from this recording; empty if it can.
 [[nodiscard]] Statement Missing(const LoaderDiagnosis& loader, const LoaderRun& run);
 
+// Whether the figures of `loader` come from a simulation of how the loop uses its loaders.
+[[nodiscard]] bool IsSimulated(const LoaderDiagnosis& loader, const LoaderRun& run);
+
 struct Diagnosis {
   RunModel run;
   RankSummary ranks;

@@ -125,7 +125,7 @@ Statement Summarise(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return WithoutLoader(diagnosis);
   const LoaderDiagnosis& loader = *diagnosis.loader;
   const bool figures = loader.fetched < 0.5 && loader.steady.batches > 0 &&
-                       diagnosis.run.loader().use != LoopUse::kInterleaved;
+                       IsSimulated(loader, diagnosis.run.loader());
   if (!diagnosis.needs.empty() && !figures) return Hint(diagnosis, loader);
   return Say<words::kVerdict>(Give<"headline">(Headline(diagnosis, loader)),
                               Give<"doubt">(Doubt(loader)));

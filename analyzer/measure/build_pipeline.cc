@@ -199,7 +199,10 @@ double AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const Ste
   }
   if (count == 0) return 0;
   const auto consumer = CpuInWindows(model, steady, wire::kRoleConsumer);
-  const auto workers = CpuInWindows(model, steady, wire::kRoleWorker);
+  // Beside the workers of loaders that are drained together with this one, its own.
+  const auto workers = run.use == LoopUse::kInterleaved
+                           ? WorkersCpuInWindows(model, run, steady)
+                           : CpuInWindows(model, steady, wire::kRoleWorker);
   if (consumer && step > 0) {
     // Of threads that make samples in the consumer's process, what lies between two of them too.
     const double between = pipeline.sample_tasks ? pipeline.overhead * samples : 0;
@@ -327,6 +330,7 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   const Recorded recorded{MeasureHandover(run, Crowding(load)), SourcesOf(run)};
   Pipeline pipeline = PipelineOf(model, run, steady, load, recorded);
   const bool processes = pipeline.workers > 0 && !pipeline.sample_tasks;
+  if (run.use == LoopUse::kInterleaved) return pipeline;  // others shared the cores
   if (!processes || !load.delays_known || !load.known) return pipeline;
   const MakingReplay replay(pipeline, RecordedMaking(run, steady, recorded));
   if (!(replay.recorded() > 0)) return pipeline;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace penstock::analyzer {
 namespace {
@@ -136,19 +137,34 @@ std::optional<double> MeasureDelay(const RunModel& model, const LoaderRun& run, 
   return computing > 0 ? std::optional(1 + delayed / computing) : std::nullopt;
 }
 
-}  // namespace
-
-std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
-                                   std::optional<wire::ProcessRole> role) {
+template <class Rate>
+std::optional<double> InWindows(const SteadyState& steady, Rate rate_of) {
   double used = 0;
   double time = 0;
   for (const auto& [from, to] : steady.windows) {
-    const auto rate = model.CpuRate(role, from, to);
+    const auto rate = rate_of(from, to);
     if (!rate) continue;
     used += *rate * Seconds(TimeNs{to - from});
     time += Seconds(TimeNs{to - from});
   }
   return time > 0 ? std::optional(used / time) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
+                                   std::optional<wire::ProcessRole> role) {
+  return InWindows(
+      steady, [&](std::int64_t from, std::int64_t to) { return model.CpuRate(role, from, to); });
+}
+
+std::optional<double> WorkersCpuInWindows(const RunModel& model, const LoaderRun& run,
+                                          const SteadyState& steady) {
+  std::set<std::uint32_t> processes;
+  for (const WorkerRun& worker : run.workers) processes.insert(worker.process.value);
+  return InWindows(steady, [&](std::int64_t from, std::int64_t to) {
+    return model.CpuRate([&](ProcessId one) { return processes.count(one.value) > 0; }, from, to);
+  });
 }
 
 CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {

@@ -41,5 +41,8 @@ struct CpuLoad {
 // epochs: not the imports of workers that start. nullopt: not recorded.
 [[nodiscard]] std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
                                                  std::optional<wire::ProcessRole> role);
+// Likewise of the processes in which workers of `run` were seen.
+[[nodiscard]] std::optional<double> WorkersCpuInWindows(const RunModel& model, const LoaderRun& run,
+                                                        const SteadyState& steady);
 
 }  // namespace penstock::analyzer

@@ -150,12 +150,19 @@ void PutMostAwaitedFirst(std::vector<LoaderRun>& loaders) {
   });
 }
 
+std::vector<const LoaderRun*> DrainedWith(const RunModel& model, const LoaderRun& run) {
+  std::vector<const LoaderRun*> others;
+  for (const LoaderRun& other : model.loaders) {
+    if (&other != &run && AreInterleaved(run, other)) others.push_back(&other);
+  }
+  return others;
+}
+
 double WaitFraction(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
   double waits = steady.wait;
   if (run.use != LoopUse::kInterleaved) return steady.wait_fraction();
-  for (const LoaderRun& other : model.loaders) {
-    if (&other == &run || !AreInterleaved(run, other)) continue;
-    for (const Batch& batch : other.batches) {
+  for (const LoaderRun* other : DrainedWith(model, run)) {
+    for (const Batch& batch : other->batches) {
       const auto inside = [&](const std::pair<std::int64_t, std::int64_t>& window) {
         return batch.delivered > window.first && batch.delivered <= window.second;
       };

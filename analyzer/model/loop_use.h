@@ -4,6 +4,8 @@
 // batches of one while another is in the middle of an epoch. Pure.
 #pragma once
 
+#include <vector>
+
 #include "analyzer/model/run_model.h"
 #include "analyzer/model/steady.h"
 
@@ -22,6 +24,10 @@ void FindLoopUse(std::vector<LoaderRun>& loaders);
 // matters (5 % of the time with all of them, kineto's threshold), the one it spends most time with.
 // Loaders of several processes stay in the order of their batches otherwise.
 void PutMostAwaitedFirst(std::vector<LoaderRun>& loaders);
+
+// The loaders that the loop drains together with `run`, which is not among them.
+[[nodiscard]] std::vector<const LoaderRun*> DrainedWith(const RunModel& model,
+                                                        const LoaderRun& run);
 
 // Fraction of the steady time in which the loop waits for `run` or for a loader that is
 // interleaved with it.

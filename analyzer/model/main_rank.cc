@@ -71,17 +71,22 @@ double RunModel::host_cores() const {
 
 std::optional<double> RunModel::CpuRate(std::optional<wire::ProcessRole> role, std::int64_t from,
                                         std::int64_t to) const {
+  return CpuRate(
+      [&](ProcessId process) {
+        return role ? roles[process.value] == *role && IsOurs(process) : OnOurHost(process);
+      },
+      from, to);
+}
+
+std::optional<double> RunModel::CpuRate(const std::function<bool(ProcessId)>& counts,
+                                        std::int64_t from, std::int64_t to) const {
   const double first = static_cast<double>(from - begin.value) * 1e-9;
   const double last = static_cast<double>(to - begin.value) * 1e-9;
   bool any = false;
   double used = 0;
   for (const CounterSeries& series : counters) {
-    const std::size_t process = series.process.value;
-    if (series.name != "cpu_ns" || process >= roles.size()) continue;
-    if (role ? roles[process] != *role || !IsOurs(series.process) : !OnOurHost(series.process)) {
-      continue;
-    }
-    if (series.at.size() < 2) continue;
+    if (series.name != "cpu_ns" || series.process.value >= roles.size()) continue;
+    if (series.at.size() < 2 || !counts(series.process)) continue;
     any = true;
     used += std::max(0.0, series.ValueAt(last) - series.ValueAt(first)) * 1e-9;
   }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -113,6 +114,9 @@ struct RunModel {
   // all processes of our host if none is given, from the cumulative counter "cpu_ns"; nullopt if it
   // was not recorded.
   [[nodiscard]] std::optional<double> CpuRate(std::optional<wire::ProcessRole> role,
+                                              std::int64_t from, std::int64_t to) const;
+  // Likewise by the processes that `counts` names.
+  [[nodiscard]] std::optional<double> CpuRate(const std::function<bool(ProcessId)>& counts,
                                               std::int64_t from, std::int64_t to) const;
   // Our host as a whole: what its ranks share without using it up, like the page cache.
   [[nodiscard]] const Host& machine() const;

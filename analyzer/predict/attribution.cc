@@ -93,30 +93,46 @@ void Even(std::vector<SampleCost>& samples) {
   }
 }
 
+void EvenBatches(std::vector<Demand>& batches, std::uint32_t loader) {
+  const auto its = [loader](const Demand& demand) { return demand.loader == loader; };
+  const auto n = static_cast<double>(std::count_if(batches.begin(), batches.end(), its));
+  Demand mean;
+  for (const Demand& demand : batches) {
+    if (!its(demand)) continue;
+    for (const auto part : kDemandParts) {
+      (mean.*part).wall += (demand.*part).wall / n;
+      (mean.*part).cpu += (demand.*part).cpu / n;
+    }
+    mean.put += demand.put / n;
+  }
+  for (Demand& demand : batches) {
+    if (!its(demand)) continue;
+    for (const auto part : kDemandParts) demand.*part = mean.*part;
+    demand.put = mean.put;
+  }
+}
+
 // Every batch costs the mean, credit is ample, and no worker is slower than the others. The warm-up
 // of an epoch keeps its total.
 void FreePrefetch(Pipeline& pipeline) {
-  pipeline.slower.clear();
   constexpr int kAmple = 8;  // even batches never need more
+  pipeline.slower.clear();
   pipeline.prefetch = std::max(pipeline.prefetch, kAmple);
+  for (LoaderSetup& other : pipeline.beside) {
+    other.slower.clear();
+    other.prefetch = std::max(other.prefetch, kAmple);
+  }
   for (EpochDemand& epoch : pipeline.epochs) {
     Even(epoch.samples);
-    Demand mean;
-    const auto n = static_cast<double>(epoch.batches.size());
-    for (const auto part : kDemandParts) {
-      for (const Demand& demand : epoch.batches) {
-        (mean.*part).wall += (demand.*part).wall / n;
-        (mean.*part).cpu += (demand.*part).cpu / n;
-      }
-      for (Demand& demand : epoch.batches) demand.*part = mean.*part;
+    for (std::uint32_t loader = 0; loader <= pipeline.beside.size(); ++loader) {
+      EvenBatches(epoch.batches, loader);
     }
-    for (const Demand& demand : epoch.batches) mean.put += demand.put / n;
-    for (Demand& demand : epoch.batches) demand.put = mean.put;
   }
 }
 
 void FreeTransfer(Pipeline& pipeline) {
   pipeline.overhead = 0;
+  for (LoaderSetup& other : pipeline.beside) other.overhead = 0;
   ForEachDemand(pipeline, [](Demand& demand) {
     demand.put = demand.feed = demand.latency = demand.get = demand.pin = demand.next = 0;
   });
@@ -126,6 +142,10 @@ Pipeline FreeData(const Pipeline& pipeline) {
   Pipeline free = Idealise(Idealise(pipeline, Factor::kTransfer), Factor::kStartup);
   free.worker_cpu = 0;
   free.slower.clear();
+  for (LoaderSetup& other : free.beside) {
+    other.worker_cpu = 0;
+    other.slower.clear();
+  }
   ForEachDemand(free, [](Demand& demand) {
     demand.read = demand.decode = demand.augment = demand.collate = demand.other = Work{};
   });

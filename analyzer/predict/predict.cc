@@ -41,7 +41,7 @@ double TimeOf(const Pipeline& pipeline) {
   if (StartRecurs(pipeline)) return Simulate(pipeline).time;
   double samples = 0;
   for (const EpochDemand& epoch : pipeline.epochs) {
-    for (const Demand& demand : epoch.batches) samples += demand.samples;
+    for (const Demand& demand : epoch.batches) samples += demand.own_samples();
   }
   const double rate = SimulateSteady(SteadyPart(pipeline)).rate();
   return rate > 0 ? samples / rate : 0;

@@ -22,28 +22,48 @@ void ForEach(Pipeline& pipeline, Change change) {
   }
 }
 
+void ChangeHandover(Pipeline& changed, std::size_t loader, int before, double batch_bytes,
+                    bool pinned) {
+  LoaderSetup& setup = loader == 0 ? changed : changed.beside[loader - 1];
+  if ((before == 0) == (setup.workers == 0)) return;
+  const bool first = before == 0;
+  setup.overhead = first ? kWorkerOverhead : 0;
+  setup.pin_thread = first && pinned;
+  ForEach(changed, [&](Demand& demand) {
+    if (demand.loader != loader) return;
+    if (first) {
+      demand.get = kConsumerOverhead + batch_bytes * kSecondsPerByte;
+    } else {
+      demand.put = demand.feed = demand.latency = demand.get = demand.next = 0;
+    }
+  });
+}
+
 void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& facts) {
   if (changed.sample_tasks) return;
-  if (from.workers == 0 && changed.workers > 0) {
-    changed.overhead = kWorkerOverhead;
-    changed.pin_thread = facts.pinned;
-    ForEach(changed, [&](Demand& demand) {
-      demand.get = kConsumerOverhead + facts.batch_bytes * kSecondsPerByte;
-    });
-    if (!facts.persistent && !changed.epochs.empty()) {
-      for (EpochDemand& epoch : changed.epochs) epoch.warm_up = changed.epochs.front().warm_up;
-    }
+  ChangeHandover(changed, 0, from.workers, facts.batch_bytes, facts.pinned);
+  for (std::size_t i = 0; i < changed.beside.size(); ++i) {
+    const LoaderSetup& before = from.beside[i];
+    ChangeHandover(changed, i + 1, before.workers, before.batch_bytes, before.pinned);
+  }
+  if (from.workers == 0 && changed.workers > 0 && !facts.persistent && !changed.epochs.empty()) {
+    for (EpochDemand& epoch : changed.epochs) epoch.warm_up = changed.epochs.front().warm_up;
   }
   if (from.workers > 0 && changed.workers == 0) {
-    changed.overhead = 0;
-    changed.pin_thread = false;
-    ForEach(changed, [](Demand& demand) {
-      demand.put = demand.feed = demand.latency = demand.get = demand.next = 0;
-    });
     for (EpochDemand& epoch : changed.epochs) {
       epoch.worker_start.clear();
       if (&epoch != &changed.epochs.front()) epoch.warm_up = Demand{};  // one process does it all
     }
+  }
+}
+
+// Loaders that the loop drains together get what the main one gets; the recorded setting is that of
+// all of them.
+void ChangeBeside(Pipeline& changed, const Pipeline& from) {
+  if (changed.workers == from.workers && changed.prefetch == from.prefetch) return;
+  for (LoaderSetup& setup : changed.beside) {
+    setup.workers = changed.workers;
+    setup.prefetch = changed.prefetch;
   }
 }
 
@@ -77,12 +97,22 @@ void ChangePersistence(Pipeline& changed, bool persistent, const LoaderFacts& fa
 // short to tell, it computes as long and waits for the rest, as for a GPU.
 void ChangeStep(Pipeline& changed, double step) {
   double recorded = 0;
+  double turns = 0;  // of the loop
   ForEach(changed, [&](Demand& demand) {
     recorded += demand.step;
-    demand.step = step;
+    turns += demand.loader == 0 ? 1 : 0;
+  });
+  recorded /= std::max(1.0, turns);
+  ForEach(changed, [&](Demand& demand) {
+    if (changed.beside.empty()) {
+      demand.step = step;
+    } else if (recorded > 0) {
+      demand.step *= step / recorded;
+    } else {
+      demand.step = demand.loader == 0 ? step : 0;
+    }
   });
   if (changed.step_load_known || !(step > 0)) return;
-  recorded /= std::max(1.0, static_cast<double>(changed.batches()));
   changed.step_load *= std::min(1.0, recorded / step);
 }
 
@@ -192,6 +222,7 @@ void ScalePart(Pipeline& changed, Factor part, double scale) {
       return;
     case Factor::kTransfer:
       changed.overhead *= scale;
+      for (LoaderSetup& other : changed.beside) other.overhead *= scale;
       ForEach(changed, [&](Demand& demand) {
         for (double* time :
              {&demand.put, &demand.feed, &demand.latency, &demand.get, &demand.pin, &demand.next}) {
@@ -227,6 +258,7 @@ Pipeline Apply(const Pipeline& pipeline, const Setting& setting, const LoaderFac
   changed.workers = std::max(0, setting.workers);
   changed.prefetch = std::max(1, setting.prefetch);
   if (setting.in_order) changed.in_order = *setting.in_order;
+  ChangeBeside(changed, pipeline);
   ChangeWorkers(changed, pipeline, facts);
   if (setting.pin) ChangePin(changed, *setting.pin, facts);
   if (setting.persistent) ChangePersistence(changed, *setting.persistent, facts);
@@ -294,13 +326,20 @@ std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting, const Load
     bytes = batch * setting.workers * (setting.prefetch + 1) +
             (pinned ? batch * setting.workers * setting.prefetch : 0) +
             WorkerBytes(facts, setting.workers) * setting.workers;
+    for (const LoaderSetup& other : pipeline.beside) {
+      bytes += other.batch_bytes * setting.workers * (setting.prefetch + 1) +
+               (other.pinned ? other.batch_bytes * setting.workers * setting.prefetch : 0) +
+               WorkerBytes(facts, setting.workers) * setting.workers;
+    }
   }
   return static_cast<std::uint64_t>(std::max(0.0, bytes));
 }
 
 double SharedMemoryOf(const Pipeline& pipeline, const Setting& setting, const LoaderFacts& facts) {
   if (pipeline.sample_tasks || setting.workers <= 0 || !facts.shares) return 0;
-  return kSharedMargin * facts.batch_bytes * setting.workers * (setting.prefetch + 1);
+  double batches = facts.batch_bytes;
+  for (const LoaderSetup& other : pipeline.beside) batches += other.batch_bytes;
+  return kSharedMargin * batches * setting.workers * (setting.prefetch + 1);
 }
 
 }  // namespace penstock::analyzer

@@ -122,7 +122,7 @@ std::string PredictionText(const Prediction& prediction, std::string_view unit) 
 std::string SurenessText(const Diagnosis& diagnosis) {
   std::string text = fmt::format("confidence {}", PercentText(diagnosis.confidence));
   const bool replayed = diagnosis.loader && diagnosis.loader->fetched >= 0.5 &&
-                        diagnosis.run.loader().use != LoopUse::kInterleaved;
+                        IsSimulated(*diagnosis.loader, diagnosis.run.loader());
   if (replayed && diagnosis.loader->replay.measured > 0) {
     text += fmt::format("; the simulation repeats the run with an error of {:+.1f} %",
                         100 * diagnosis.loader->replay.error());

@@ -21,27 +21,26 @@ void Append(const EpochDemand& epoch, std::size_t count, bool counted_only, Epoc
 
 Pipeline WithoutEpochs(const Pipeline& pipeline) {
   Pipeline copy;
-  copy.workers = pipeline.workers;
-  copy.prefetch = pipeline.prefetch;
-  copy.in_order = pipeline.in_order;
-  copy.pin_thread = pipeline.pin_thread;
+  static_cast<LoaderSetup&>(copy) = pipeline;
   copy.sample_tasks = pipeline.sample_tasks;
   copy.cores = pipeline.cores;
-  copy.overhead = pipeline.overhead;
-  copy.feed_share = pipeline.feed_share;
-  copy.get_share = pipeline.get_share;
   copy.step_load = pipeline.step_load;
   copy.step_load_known = pipeline.step_load_known;
-  copy.worker_cpu = pipeline.worker_cpu;
   copy.others = pipeline.others;
   copy.device_per_sample = pipeline.device_per_sample;
   copy.turns = pipeline.turns;
-  copy.slower = pipeline.slower;
   copy.crowded = pipeline.crowded;
+  copy.beside = pipeline.beside;
   return copy;
 }
 
 }  // namespace
+
+std::size_t CreditsOf(const LoaderSetup& setup) {
+  return setup.workers > 0 ? static_cast<std::size_t>(std::max(1, setup.prefetch)) *
+                                 static_cast<std::size_t>(setup.workers)
+                           : 0;
+}
 
 void ScaleParts(Demand& demand, double scale) {
   for (const auto part : kDemandParts) {
@@ -57,9 +56,18 @@ std::size_t Pipeline::batches() const {
 }
 
 std::size_t Pipeline::credits() const {
-  const auto depth = static_cast<std::size_t>(std::max(1, prefetch));
-  if (workers <= 0) return 0;
-  return sample_tasks ? depth : depth * static_cast<std::size_t>(workers);
+  if (sample_tasks) return workers > 0 ? static_cast<std::size_t>(std::max(1, prefetch)) : 0;
+  std::size_t all = 0;
+  for (std::size_t loader = 0; loader <= beside.size(); ++loader) all += CreditsOf(setup(loader));
+  return all;
+}
+
+std::size_t Pipeline::all_workers() const {
+  std::size_t all = 0;
+  for (std::size_t loader = 0; loader <= beside.size(); ++loader) {
+    all += static_cast<std::size_t>(std::max(0, setup(loader).workers));
+  }
+  return all;
 }
 
 Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t tasks) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct Demand {
   double step = 0;  // between two batches, without h2d
   double h2d = 0;
   double samples = 1;
+  std::uint32_t loader = 0;      // 0: the pipeline's own, else Pipeline::beside[loader - 1]
   bool counted = true;           // its interval lies in the steady window
   std::size_t first_sample = 0;  // in EpochDemand::samples, where Pipeline::sample_tasks
   std::size_t tasks = 0;
@@ -35,6 +37,8 @@ struct Demand {
   [[nodiscard]] double cpu() const {
     return read.cpu + decode.cpu + augment.cpu + collate.cpu + other.cpu;
   }
+  // What rates count: samples of the pipeline's own loader.
+  [[nodiscard]] double own_samples() const { return loader == 0 ? samples : 0; }
 };
 
 // What a batch is made of.
@@ -53,28 +57,45 @@ struct EpochDemand {
   Demand warm_up;       // its parts: what each worker's first batch takes beyond an ordinary one
 };
 
-struct Pipeline {
+// How one loader hands its batches over.
+struct LoaderSetup {
   int workers = 0;
   int prefetch = 2;  // batches per worker; where `sample_tasks`, batches in all
   bool in_order = true;
-  bool pin_thread = false;    // receives and pins, beside the consumer
+  bool pin_thread = false;   // receives and pins, beside the consumer
+  double overhead = 0;       // of a worker, before each batch (or sample)
+  double feed_share = 1;     // of Demand::feed, what computes; the rest waits
+  double get_share = 1;      // likewise of Demand::get
+  double worker_cpu = 0;     // CPU of a worker outside fetch, per batch
+  double batch_bytes = 0;    // of those beside: of one collated batch; 0: not known
+  bool pinned = false;       // likewise: whether its batches are pinned, with workers or without
+  std::vector<Work> slower;  // by worker: what it takes for each sample beyond the others
+};
+
+// Batches that it may have on their way, of worker processes.
+[[nodiscard]] std::size_t CreditsOf(const LoaderSetup& setup);
+
+struct Pipeline : LoaderSetup {
   bool sample_tasks = false;  // threads fill a batch together, sample by sample
   double cores = 1;
-  double overhead = 0;           // of a worker, before each batch (or sample)
-  double feed_share = 1;         // of Demand::feed, what computes; the rest waits
-  double get_share = 1;          // likewise of Demand::get
   double step_load = 0;          // CPU seconds per second of step; above 1: several threads
   bool step_load_known = false;  // the step was long enough to tell
-  double worker_cpu = 0;         // CPU of a worker outside fetch, per batch
   double others = 0;             // threads of other programs that compute all the time
   double device_per_sample = 0;  // of a read: seconds of storage that serves one at a time
   bool turns = false;            // it serves sample by sample, and the sample's work follows each
-  std::vector<Work> slower;      // by worker: what it takes for each sample beyond the others
   bool crowded = false;  // `cores` is what other programs left: other settings get other shares
+  // Loaders that the loop drains together with this one: the demands are those of all of them, in
+  // the order in which the loop takes the batches.
+  std::vector<LoaderSetup> beside;
   std::vector<EpochDemand> epochs;
 
   [[nodiscard]] std::size_t batches() const;
+  // Batches that may be on their way, of all loaders.
   [[nodiscard]] std::size_t credits() const;
+  [[nodiscard]] std::size_t all_workers() const;
+  [[nodiscard]] const LoaderSetup& setup(std::size_t loader) const {
+    return loader == 0 ? *this : beside[loader - 1];
+  }
 };
 
 // At most about `batches` batches and `tasks` samples of a pipeline, start-up in proportion: for

@@ -14,7 +14,7 @@ constexpr std::size_t kMostWarm = 4096;
 void Run(const Sequence& sequence, Timeline& timeline) {
   timeline.Clear(sequence.count);
   if (sequence.count == 0) return;
-  if (sequence.pipeline.workers <= 0) {
+  if (sequence.pipeline.all_workers() == 0) {
     RunSerial(sequence, timeline);
   } else if (sequence.pipeline.sample_tasks) {
     RunThreads(sequence, timeline);
@@ -26,13 +26,15 @@ void Run(const Sequence& sequence, Timeline& timeline) {
 }  // namespace
 
 bool Sequence::ample() const {
-  // A worker and the thread that feeds its queue; the pin thread; the consumer.
+  // A worker and the thread that feeds its queue; the pin threads; the consumer.
   double each = pipeline.sample_tasks ? 1 : 2;
-  const double others = std::max(1.0, pipeline.step_load) + (pipeline.pin_thread ? 1 : 0);
+  double others = std::max(1.0, pipeline.step_load);
+  for (std::size_t loader = 0; loader <= pipeline.beside.size(); ++loader) {
+    others += pipeline.setup(loader).pin_thread ? 1 : 0;
+  }
   if (pipeline.device_per_sample > 0) return false;
-  const auto enough = [&] {
-    return pipeline.cores - pipeline.others >= each * pipeline.workers + others;
-  };
+  const auto workers = static_cast<double>(pipeline.all_workers());
+  const auto enough = [&] { return pipeline.cores - pipeline.others >= each * workers + others; };
   if (!enough() || pipeline.sample_tasks) return enough();
   for (const Demand& demand : epoch.batches) each = std::max(each, 1 + threads(demand, {}));
   return enough();
@@ -94,7 +96,7 @@ Outcome Simulate(const Pipeline& pipeline) {
     out.step_time += timeline.step_time;
     out.making += timeline.making;
     for (std::size_t k = 0; k < timeline.delivered.size(); ++k) {
-      const double samples = epoch.batches[timeline.batch[k]].samples;
+      const double samples = epoch.batches[timeline.batch[k]].own_samples();
       const bool counted = epoch.batches[k].counted;  // a place in the run, whatever batch it got
       out.samples += samples;
       const double before = k > 0 ? timeline.delivered[k - 1] : timeline.entered[0];
@@ -114,7 +116,7 @@ SteadyRun SimulateSteady(const Pipeline& steady) {
   const EpochDemand& epoch = steady.epochs.front();
   const std::size_t count = epoch.batches.size();
   // When all that was on its way at the start has been handed out, the start is forgotten.
-  const auto workers = static_cast<std::size_t>(std::max(0, steady.workers));
+  const std::size_t workers = steady.all_workers();
   const std::size_t credits = std::min(steady.credits(), kMostWarm);
   const std::size_t warm = credits + (steady.sample_tasks ? 1 : 2 * workers);
   // Workers deliver in bursts of as many as there are: one more or less at an end must not matter.
@@ -131,7 +133,7 @@ SteadyRun SimulateSteady(const Pipeline& steady) {
   for (std::size_t k = warm; k < warm + counted; ++k) {
     const double before = k > 0 ? timeline.delivered[k - 1] : timeline.entered[0];
     run.intervals.push_back(timeline.delivered[k] - before);
-    run.amounts.push_back(sequence.at(timeline.batch[k]).samples);
+    run.amounts.push_back(sequence.at(timeline.batch[k]).own_samples());
     run.wait += timeline.delivered[k] - timeline.entered[k];
     run.time += run.intervals.back();
     run.samples += run.amounts.back();

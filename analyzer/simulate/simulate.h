@@ -12,6 +12,9 @@
 // one by one; a batch may begin when there is a free slot, and its slot is free when the consumer
 // comes back for more.
 //
+// Loaders that the loop drains together each have their own workers, credits and results; the loop
+// takes their batches in the recorded order. One without workers makes its batches in next().
+//
 // A worker may be slower than the others: what it takes longer stays with it, not with the batches.
 // Where readers take turns, samples are made one by one: each waits for its turn to read.
 //
@@ -103,15 +106,17 @@ struct Sequence {
     const double time = demand.service() + extra.wall - device(demand);
     return time > 0 ? std::max(1.0, (demand.cpu() + extra.cpu) / time) : 1;
   }
-  // What `worker` takes for a batch beyond what any other would.
-  [[nodiscard]] Work extra(std::size_t worker, const Demand& demand) const {
-    if (worker >= pipeline.slower.size()) return {};
-    const Work& each = pipeline.slower[worker];
+  // What the loader's `worker` takes for a batch beyond what any other would.
+  [[nodiscard]] static Work extra(const LoaderSetup& loader, std::size_t worker,
+                                  const Demand& demand) {
+    if (worker >= loader.slower.size()) return {};
+    const Work& each = loader.slower[worker];
     return {each.wall * demand.samples, each.cpu * demand.samples};
   }
   // Likewise for the first batch that it makes.
-  [[nodiscard]] Work first(std::size_t worker, const Demand& demand) const {
-    const Work more = extra(worker, demand);
+  [[nodiscard]] Work first(const LoaderSetup& loader, std::size_t worker,
+                           const Demand& demand) const {
+    const Work more = extra(loader, worker, demand);
     return {more.wall + epoch.warm_up.service(), more.cpu + epoch.warm_up.cpu()};
   }
   // When `worker` can take its first index: not before all of them have been started.

@@ -10,9 +10,8 @@
 namespace penstock::analyzer {
 namespace {
 
+// The pin threads of the loaders follow it, then all workers with their feeders.
 constexpr std::uint32_t kConsumerOfWorkers = 0;
-constexpr std::uint32_t kPinner = 1;
-constexpr std::uint32_t kFirstWorker = 2;
 
 enum class WorkerDoing {
   kNothing,
@@ -27,6 +26,7 @@ enum class WorkerDoing {
   kTidying,
   kAsking,  // for what a message only refers to
   kGetting,
+  kMaking,  // a batch of a loader without workers
   kHanding,
   kStepping,
   kResting,
@@ -42,25 +42,39 @@ class WorkerLoop {
         ample_(sequence.ample()),
         links_(sequence.count),
         got_(sequence.count, false),
-        workers_(static_cast<std::size_t>(pipeline_.workers)) {}
+        loaders_(1 + pipeline_.beside.size()),
+        workers_(pipeline_.all_workers()) {
+    std::size_t first = 0;
+    for (std::size_t g = 0; g < loaders_.size(); ++g) {
+      Loader& loader = loaders_[g];
+      loader.setup = &pipeline_.setup(g);
+      loader.first = first;
+      loader.workers = static_cast<std::size_t>(std::max(0, loader.setup->workers));
+      for (std::size_t w = 0; w < loader.workers; ++w) workers_[first++].loader = g;
+    }
+  }
 
   void Run() {
     for (std::size_t w = 0; w < workers_.size(); ++w) {
       workers_[w].doing = WorkerDoing::kStarting;
       cores_.Sleep(WorkerActor(w), in_.start(w));
     }
-    for (std::size_t i = std::min(pipeline_.credits(), in_.count); i > 0; --i) SendIndex();
+    for (std::size_t g = 0; g < loaders_.size(); ++g) {
+      for (std::size_t i = std::min(CreditsOf(*loaders_[g].setup), in_.count); i > 0; --i) {
+        SendIndex(g);
+      }
+    }
     EnterNext();
     std::uint32_t actor = 0;
     while (!finished_ && cores_.Next(actor)) {
       if (actor == kConsumerOfWorkers) {
         OnConsumer();
-      } else if (actor == kPinner) {
-        OnPinned();
-      } else if ((actor - kFirstWorker) % 2 == 0) {
-        OnWorker((actor - kFirstWorker) / 2);
+      } else if (actor <= loaders_.size()) {
+        OnPinned(actor - 1);
+      } else if ((actor - WorkerActor(0)) % 2 == 0) {
+        OnWorker((actor - WorkerActor(0)) / 2);
       } else {
-        OnFeeder((actor - kFirstWorker) / 2);
+        OnFeeder((actor - WorkerActor(0)) / 2);
       }
     }
     out_.end = cores_.now();
@@ -74,32 +88,56 @@ class WorkerLoop {
     std::size_t feeding = kNoBatch;
     std::size_t outstanding = 0;  // in_order=False only
     std::size_t pieces = 0;       // of the batch, still to be read
+    std::size_t loader = 0;
     double began = 0;
     bool warm = false;  // has made a batch
     WorkerDoing doing = WorkerDoing::kNothing;
     WorkerDoing feeder = WorkerDoing::kNothing;
   };
 
-  static std::uint32_t WorkerActor(std::size_t w) {
-    return kFirstWorker + 2 * static_cast<std::uint32_t>(w);
+  struct Loader {
+    const LoaderSetup* setup = nullptr;
+    std::size_t first = 0;  // of its workers
+    std::size_t workers = 0;
+    std::size_t turn = 0;  // which of them gets the next index
+    std::size_t sent = 0;  // batches before this one are with its workers, or others'
+    BatchQueue arrived;    // at the consumer
+    BatchQueue unpinned;   // at the pin thread
+    std::size_t pinning = kNoBatch;
+    WorkerDoing pinner = WorkerDoing::kNothing;
+  };
+
+  [[nodiscard]] std::uint32_t WorkerActor(std::size_t w) const {
+    return static_cast<std::uint32_t>(1 + loaders_.size() + 2 * w);
   }
-  static std::uint32_t FeederActor(std::size_t w) { return WorkerActor(w) + 1; }
+  [[nodiscard]] std::uint32_t FeederActor(std::size_t w) const { return WorkerActor(w) + 1; }
+  static std::uint32_t PinActor(std::size_t g) { return 1 + static_cast<std::uint32_t>(g); }
+
+  [[nodiscard]] std::size_t LoaderOf(std::size_t j) const {
+    return loaders_.size() == 1 ? 0 : in_.at(j).loader;
+  }
 
   // _try_put_index(): in turn; out of order, to the next worker that has credit.
-  void SendIndex() {
-    if (sent_ == in_.count) return;
-    for (std::size_t tried = 0; tried < workers_.size(); ++tried) {
-      const std::size_t w = turn_;
-      turn_ = turn_ + 1 == workers_.size() ? 0 : turn_ + 1;
+  void SendIndex(std::size_t g) {
+    Loader& loader = loaders_[g];
+    while (loader.sent < in_.count && LoaderOf(loader.sent) != g) ++loader.sent;
+    if (loader.sent == in_.count) return;
+    for (std::size_t tried = 0; tried < loader.workers; ++tried) {
+      const std::size_t w = loader.first + loader.turn;
+      loader.turn = loader.turn + 1 == loader.workers ? 0 : loader.turn + 1;
       Worker& worker = workers_[w];
-      if (!pipeline_.in_order) {
-        if (worker.outstanding >= static_cast<std::size_t>(pipeline_.prefetch)) continue;
+      if (!loader.setup->in_order) {
+        if (worker.outstanding >= static_cast<std::size_t>(loader.setup->prefetch)) continue;
         ++worker.outstanding;
       }
-      links_.Push(worker.indices, sent_++);
+      links_.Push(worker.indices, loader.sent++);
       if (worker.doing == WorkerDoing::kNothing) TakeIndex(w);
       return;
     }
+  }
+
+  [[nodiscard]] const LoaderSetup& SetupOf(const Worker& worker) const {
+    return *loaders_[worker.loader].setup;
   }
 
   void TakeIndex(std::size_t w) {
@@ -108,8 +146,8 @@ class WorkerLoop {
     worker.doing = WorkerDoing::kNothing;
     if (worker.batch == kNoBatch) return;
     worker.doing = WorkerDoing::kOverhead;
-    if (pipeline_.overhead > 0) {
-      cores_.Compute(WorkerActor(w), pipeline_.overhead);
+    if (SetupOf(worker).overhead > 0) {
+      cores_.Compute(WorkerActor(w), SetupOf(worker).overhead);
     } else {
       OnWorker(w);
     }
@@ -122,7 +160,9 @@ class WorkerLoop {
       return;
     }
     const Demand& demand = in_.at(worker.batch);
-    const Work extra = worker.warm ? in_.extra(w, demand) : in_.first(w, demand);
+    const std::size_t place = w - loaders_[worker.loader].first;
+    const Work extra = worker.warm ? Sequence::extra(SetupOf(worker), place, demand)
+                                   : in_.first(SetupOf(worker), place, demand);
     const double threads = in_.threads(demand, extra);
     const double cpu = (demand.cpu() + extra.cpu) / threads;  // of each
     const double device = in_.device(demand);
@@ -178,7 +218,7 @@ class WorkerLoop {
     worker.feeder = WorkerDoing::kNothing;
     if (worker.feeding == kNoBatch) return;
     worker.feeder = WorkerDoing::kFeeding;
-    const double feed = pipeline_.feed_share * in_.at(worker.feeding).feed;
+    const double feed = SetupOf(worker).feed_share * in_.at(worker.feeding).feed;
     if (feed > 0) {
       cores_.Compute(FeederActor(w), feed);
     } else {
@@ -189,9 +229,10 @@ class WorkerLoop {
   void OnFeeder(std::size_t w) {
     Worker& worker = workers_[w];
     const Demand& demand = in_.at(worker.feeding);
+    const LoaderSetup& setup = SetupOf(worker);
     if (worker.feeder == WorkerDoing::kFeeding) {
       worker.feeder = WorkerDoing::kTravelling;
-      const double wait = (1 - pipeline_.feed_share) * demand.feed + demand.latency;
+      const double wait = (1 - setup.feed_share) * demand.feed + demand.latency;
       if (wait > 0) {
         cores_.Sleep(FeederActor(w), wait);
         return;
@@ -202,10 +243,10 @@ class WorkerLoop {
       const std::size_t j = worker.feeding;
       owner_.resize(in_.count);
       owner_[j] = w;
-      Arrive(j);
+      Arrive(worker.loader, j);
       // CPU time of the process that no span holds, beside its next batch.
-      const double known = pipeline_.feed_share * demand.feed + demand.put + pipeline_.overhead;
-      const double rest = pipeline_.worker_cpu - known;
+      const double known = setup.feed_share * demand.feed + demand.put + setup.overhead;
+      const double rest = setup.worker_cpu - known;
       if (rest > 0) {
         cores_.Compute(FeederActor(w), rest);
         return;
@@ -214,45 +255,48 @@ class WorkerLoop {
     Feed(w);
   }
 
-  void Arrive(std::size_t j) {
-    if (!pipeline_.pin_thread) {
-      links_.Push(arrived_, j);
+  void Arrive(std::size_t g, std::size_t j) {
+    Loader& loader = loaders_[g];
+    if (!loader.setup->pin_thread) {
+      links_.Push(loader.arrived, j);
       if (doing_ == WorkerDoing::kNothing) Receive();
       return;
     }
-    links_.Push(unpinned_, j);
-    if (pinning_ == kNoBatch) Pin();
+    links_.Push(loader.unpinned, j);
+    if (loader.pinning == kNoBatch) Pin(g);
   }
 
-  void Pin() {
-    pinning_ = links_.Pop(unpinned_);
-    pinner_ = WorkerDoing::kNothing;
-    if (pinning_ == kNoBatch) return;
-    pinner_ = WorkerDoing::kAsking;
-    const double asking = AskingFor(in_.at(pinning_));
+  void Pin(std::size_t g) {
+    Loader& loader = loaders_[g];
+    loader.pinning = links_.Pop(loader.unpinned);
+    loader.pinner = WorkerDoing::kNothing;
+    if (loader.pinning == kNoBatch) return;
+    loader.pinner = WorkerDoing::kAsking;
+    const double asking = AskingFor(in_.at(loader.pinning), *loader.setup);
     if (asking > 0) {
-      cores_.Sleep(kPinner, asking);
+      cores_.Sleep(PinActor(g), asking);
     } else {
-      OnPinned();
+      OnPinned(g);
     }
   }
 
-  void OnPinned() {
-    if (pinner_ == WorkerDoing::kAsking) {
-      pinner_ = WorkerDoing::kGetting;
-      cores_.Compute(kPinner, TakingOf(in_.at(pinning_)));
+  void OnPinned(std::size_t g) {
+    Loader& loader = loaders_[g];
+    if (loader.pinner == WorkerDoing::kAsking) {
+      loader.pinner = WorkerDoing::kGetting;
+      cores_.Compute(PinActor(g), TakingOf(in_.at(loader.pinning), *loader.setup));
       return;
     }
-    links_.Push(arrived_, pinning_);
+    links_.Push(loader.arrived, loader.pinning);
     if (doing_ == WorkerDoing::kNothing) Receive();
-    Pin();
+    Pin(g);
   }
 
-  [[nodiscard]] double AskingFor(const Demand& demand) const {
-    return (1 - pipeline_.get_share) * demand.get;
+  static double AskingFor(const Demand& demand, const LoaderSetup& setup) {
+    return (1 - setup.get_share) * demand.get;
   }
-  [[nodiscard]] double TakingOf(const Demand& demand) const {
-    return pipeline_.get_share * demand.get + demand.pin;
+  static double TakingOf(const Demand& demand, const LoaderSetup& setup) {
+    return setup.get_share * demand.get + demand.pin;
   }
 
   void EnterNext() {
@@ -261,23 +305,42 @@ class WorkerLoop {
       return;
     }
     entered_ = cores_.now();
-    Receive();
+    if (loaders_[LoaderOf(handed_)].workers > 0) {
+      Receive();
+    } else {
+      Make(handed_);
+    }
+  }
+
+  // In next() of a loader without workers.
+  void Make(std::size_t j) {
+    receiving_ = j;
+    doing_ = WorkerDoing::kMaking;
+    const Demand& demand = in_.at(j);
+    const double wait = demand.service() - demand.cpu() / in_.threads(demand, {});
+    if (wait > 0) {
+      cores_.Sleep(kConsumerOfWorkers, wait);
+    } else {
+      OnConsumer();
+    }
   }
 
   // In next(): hands out what is due if it is there, else takes the next result, else waits.
   void Receive() {
+    Loader& loader = loaders_[LoaderOf(handed_)];
+    const LoaderSetup& setup = *loader.setup;
     for (;;) {
-      if (pipeline_.in_order && got_[handed_]) {
+      if (setup.in_order && got_[handed_]) {
         HandOut(handed_);
         return;
       }
-      const std::size_t j = links_.Pop(arrived_);
+      const std::size_t j = links_.Pop(loader.arrived);
       doing_ = WorkerDoing::kNothing;
       if (j == kNoBatch) return;
       receiving_ = j;
       doing_ = WorkerDoing::kGetting;
-      if (!pipeline_.pin_thread) {
-        const double asking = AskingFor(in_.at(j));
+      if (!setup.pin_thread) {
+        const double asking = AskingFor(in_.at(j), setup);
         if (asking > 0) {
           doing_ = WorkerDoing::kAsking;
           cores_.Sleep(kConsumerOfWorkers, asking);
@@ -285,7 +348,7 @@ class WorkerLoop {
         }
         if (Take(j)) return;
       }
-      if (!pipeline_.in_order) {
+      if (!setup.in_order) {
         HandOut(j);
         return;
       }
@@ -296,7 +359,7 @@ class WorkerLoop {
   // Returns whether that takes time.
   bool Take(std::size_t j) {
     doing_ = WorkerDoing::kGetting;
-    const double taking = TakingOf(in_.at(j));
+    const double taking = TakingOf(in_.at(j), *loaders_[LoaderOf(j)].setup);
     if (taking > 0) cores_.Compute(kConsumerOfWorkers, taking);
     return taking > 0;
   }
@@ -315,13 +378,22 @@ class WorkerLoop {
   void OnConsumer() {
     const std::size_t j = receiving_;
     const Demand& demand = in_.at(j);
+    const std::size_t loader = LoaderOf(j);
+    const bool in_order = loaders_[loader].setup->in_order;
     const double load = pipeline_.step_load;
     switch (doing_) {
+      case WorkerDoing::kMaking: {
+        doing_ = WorkerDoing::kHanding;
+        const double threads = in_.threads(demand, {});
+        cores_.Compute(kConsumerOfWorkers, demand.cpu() / threads + demand.pin + demand.next,
+                       threads);
+        return;
+      }
       case WorkerDoing::kAsking:
         if (Take(j)) return;
         [[fallthrough]];
       case WorkerDoing::kGetting:
-        if (!pipeline_.in_order) {
+        if (!in_order) {
           HandOut(j);
           return;
         }
@@ -329,8 +401,8 @@ class WorkerLoop {
         Receive();
         return;
       case WorkerDoing::kHanding:
-        if (!pipeline_.in_order) --workers_[owner_[j]].outstanding;
-        SendIndex();
+        if (!in_order && loaders_[loader].workers > 0) --workers_[owner_[j]].outstanding;
+        SendIndex(loader);
         ++handed_;
         out_.Deliver(j, entered_, cores_.now());
         stepped_ = cores_.now();
@@ -368,16 +440,11 @@ class WorkerLoop {
   BatchLinks links_;
   std::vector<bool> got_;           // by batch: taken from the queue, not yet due
   std::vector<std::size_t> owner_;  // by batch: its worker
+  std::vector<Loader> loaders_;
   std::vector<Worker> workers_;
-  BatchQueue arrived_;   // at the consumer
-  BatchQueue unpinned_;  // at the pin thread
-  std::size_t pinning_ = kNoBatch;
   std::size_t receiving_ = kNoBatch;
-  std::size_t sent_ = 0;
   std::size_t handed_ = 0;
-  std::size_t turn_ = 0;
   WorkerDoing doing_ = WorkerDoing::kStepping;  // of the consumer; kNothing: it waits in next()
-  WorkerDoing pinner_ = WorkerDoing::kNothing;
   double entered_ = 0;
   double stepped_ = 0;
   bool finished_ = false;

@@ -6,6 +6,7 @@
 
 #include "analyzer/simulate/simulate.h"
 #include "analyzer/words/assumptions.h"
+#include "analyzer/words/needs.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -47,7 +48,7 @@ void FreeStep(double fixed_rate, const LoaderDiagnosis& loader, Pipeline& pipeli
     for (const Demand& demand : epoch.batches) {
       step += demand.step;
       fixed += demand.h2d;
-      samples += demand.samples;
+      samples += demand.own_samples();
     }
   }
   const double measured = std::max(0.0, samples / fixed_rate - fixed);
@@ -116,6 +117,9 @@ Statements NotesOf(const Diagnosis& diagnosis, const GridRequest& request) {
   if (request.step && !request.step_cores && !loader.pipeline.step_load_known) {
     notes.push_back(Say<words::kStepWaits>());
   }
+  if (!loader.pipeline.beside.empty()) {
+    notes.push_back(Say<words::kTogether>(Give<"loaders">(1 + loader.pipeline.beside.size())));
+  }
   if (auto reads = NoteOfReads(diagnosis, request.changes)) notes.push_back(*std::move(reads));
   if (!loader.cpu.known) notes.push_back(Say<words::kNoCpuTimes>());
   return notes;
@@ -140,6 +144,9 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
 
   const int size = static_cast<int>(run.samples_per_batch);
   const bool rebatched = request.batch > 0 && request.batch != size;
+  if (!loader.pipeline.beside.empty() && (rebatched || request.changes.any())) {
+    return Refuse(Say<words::kNeedsOneLoaderForThat>());
+  }
   const Pipeline recorded = Shortened(loader.pipeline, kGridBatches, kGridTasks);
   const bool recurs = StartRecurs(recorded);
   const double recorded_time = recurs ? TimeOf(recorded) : 0;

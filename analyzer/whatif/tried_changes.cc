@@ -33,7 +33,7 @@ std::vector<std::pair<std::string, Changes>> Candidates(const Material& material
 
 std::vector<TriedChange> TryChanges(const LoaderDiagnosis& loader) {
   std::vector<TriedChange> tried;
-  if (!loader.suggestion.missing.empty()) return tried;
+  if (!loader.suggestion.missing.empty() || !loader.pipeline.beside.empty()) return tried;
   const DeviceCosts costs = BuiltInDeviceCosts(loader.material.gpu);
   Setting setting;
   setting.workers = loader.pipeline.workers;

@@ -42,6 +42,12 @@ inline constexpr Message kStepWaits{
     "the recorded step was too short to tell what it computes: a longer one is taken to wait, as "
     "for a GPU; --step-cores says otherwise",
     "录制的训练步太短，无法判断其计算量：更长的训练步视为在等待（例如等 GPU）"};
+inline constexpr Message kTogether{
+    "assumed.together",
+    "the loop takes batches of {loaders:count} loaders by turns: each of them is given the same "
+    "number of workers and the same prefetch; rates count the samples of the first",
+    "循环轮流从 {loaders:count} 个加载器取批次：假定每个加载器使用相同的 workers 和 prefetch；"
+    "速率只计第一个加载器的样本"};
 inline constexpr Message kReadsTakeTurns{
     "assumed.reads-take-turns",
     "reads of different workers never overlapped: they are taken to wait for a lock that each "

@@ -23,11 +23,18 @@ inline constexpr Message kNeedsRunningLoader{
     "数据不足：需要加载器正常工作的录制，而此次使用了 --fixed-batch，始终重复同一批次"};
 inline constexpr Message kNeedsOneLoader{
     "needs.one-loader",
-    "not enough: needs loaders that are used one after the other, and this loop takes batches of "
-    "several by turns, which is not simulated; measure other settings with penstock sweep",
-    "数据不足：需要依次使用的加载器，而此循环轮流从多个加载器取批次，模拟不支持；请用 penstock "
-    "sweep "
-    "测量其他设置"};
+    "not enough: this loop takes batches of several loaders by turns, and one of them begins anew "
+    "all the time, was not seen to make its batches, or is used on another thread, which is not "
+    "simulated; measure other settings with penstock sweep",
+    "数据不足：此循环轮流从多个加载器取批次，而其中某个加载器频繁重新开始、其批次的制作未被看到，"
+    "或在另一线程中使用，模拟不支持；请用 penstock sweep 测量其他设置"};
+inline constexpr Message kNeedsOneLoaderForThat{
+    "needs.one-loader-for-that",
+    "not enough: another batch size, another format, decoder or device is predicted for a loop "
+    "over one loader, and this one takes batches of several by turns; workers, prefetch and step "
+    "are predicted",
+    "数据不足：其他批大小、格式、解码器或设备只能对单加载器循环预测，而此循环轮流从多个加载器取批次"
+    "；可预测 workers、prefetch 和训练步"};
 inline constexpr Message kNeedsBatches{
     "needs.batches", "not enough: needs 16 batches of one loader in a row, and has {batches:count}",
     "数据不足：需要同一加载器连续 16 个批次，现有 {batches:count} 个"};

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops that use several loaders: each is named by the line that made it, and one that the loop takes by turns with
-another gets no prediction."""
+"""Loops that use several loaders: each is named by the line that made it; those that the loop drains together are
+predicted together, and one that begins anew all the time is not."""
 import json
 
 import support
@@ -45,14 +45,36 @@ class Structures(support.Case):
         for loader in report["loaders"]:
             self.assertEqual("interleaved", loader["use"])
 
+    def check_predicted(self, report, kind):
+        """Two workers each make it twice as fast: their samples are waits."""
+        self.assertEqual("", report["verdict"]["needs"])
+        for loader in report["loaders"]:
+            self.assertEqual("interleaved", loader["use"])
+        outcome = run([program("penstock"), "whatif", self.trace, "--workers", "2", "--json"])
+        self.assertEnded(outcome)
+        predicted = json.loads(outcome.stdout)
+        self.assertIn("assumed.together", [note["id"] for note in predicted["notes_statements"]])
+        speedup = predicted["configurations"][0]["samples_per_s"] / report["throughput"]["samples_per_s"]
+        outcome = run([PYTHON, target("structures.py"), kind, "2"])
+        self.assertEnded(outcome)
+        self.assertLess(abs(speedup * self.rate / float(outcome.stdout.split()[0]) - 1), 0.25)
+        outcome = run([program("penstock"), "whatif", self.trace, "--batch", "4"])
+        self.assertEnded(outcome, 4)
+        self.assertIn("one loader", outcome.stdout + outcome.stderr)
+
     def test_in_step(self):
         report = self.report("in_step")
         line = line_of("pair = [DataLoader")
         self.assertEqual({line, line + " #2"}, {loader["made_at"] for loader in report["loaders"]})
-        self.check_unpredicted(report)
         # The loop waits for both.
         self.assertGreater(report["verdict"]["wait_fraction"], 0.5)
         self.assertLess(abs(2 * report["throughput"]["samples_per_s"] / self.rate - 1), 0.35)
+        self.check_predicted(report, "in_step")
+
+    def test_by_chance(self):
+        report = self.report("by_chance")
+        self.assertEqual(2, len(report["loaders"]))  # their iterators outlive them
+        self.check_predicted(report, "by_chance")
 
     def test_nested(self):
         report = self.report("nested")

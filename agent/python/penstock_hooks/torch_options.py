@@ -205,7 +205,7 @@ def record(loader, iterator, generation):
     """
     number = None
     try:
-        number, state = loader_index(loader, _alike(loader))
+        number, state = loader_index(loader, _alike(loader), iterator)
         if generation <= _EPOCH_FACTS:
             fact("epoch.%d" % generation, str(number))
         if number >= _LOADER_FACTS or state == KNOWN:

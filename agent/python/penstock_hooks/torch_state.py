@@ -50,7 +50,7 @@ class _Process:
         self.anew = set()  # numbers of the loaders that were made anew
         self.seen = set()  # numbers of the loaders that delivered a batch
         self.indices = weakref.WeakKeyDictionary()  # DataLoader -> its number
-        self.alike = {}  # what loaders have in common that the same lines made -> [[reference, number], ...]
+        self.alike = {}  # what loaders have in common that the same lines made -> [_Earlier, ...]
 
 
 # DataLoader -> places.callers() of its making. A forked child may iterate over what its parent made.
@@ -75,7 +75,25 @@ def next_generation():
 NEW, KNOWN, MADE_ANEW = range(3)
 
 
-def loader_index(loader, alike=None):
+class _Earlier:
+    """A loader that was iterated over, by weak references."""
+
+    __slots__ = ("loader", "number", "iterators")
+
+    def __init__(self, loader, number):
+        self.loader = weakref.ref(loader)
+        self.number = number
+        self.iterators = []
+
+    def is_gone(self):
+        """Nobody iterates over it any more. An iterator outlives its loader where the program keeps that alone."""
+        if self.loader() is not None:
+            return False
+        alive = (reference() for reference in self.iterators)
+        return all(one is None or getattr(one.__dict__.get("_penstock"), "ended", True) for one in alive)
+
+
+def loader_index(loader, alike=None, iterator=None):
     """(number of this loader, NEW | KNOWN | MADE_ANEW): 0, 1, ... in order of first iteration. A loader that is like an
     earlier one, by `alike`, is the same loader, made anew, if the earlier one is gone."""
     here = process()
@@ -83,14 +101,17 @@ def loader_index(loader, alike=None):
     try:
         known = here.indices.get(loader)
         if known is not None:
-            return known, KNOWN
-        if alike is not None:
-            earlier = here.alike.setdefault(alike, [])
-            gone = next((one for one in earlier if one[0]() is None), None)
-            if gone is None:
-                earlier.append([weakref.ref(loader), number])
-            else:
-                gone[0], number, state = weakref.ref(loader), gone[1], MADE_ANEW
+            number, state = known, KNOWN
+        earlier = here.alike.setdefault(alike, []) if alike is not None else []
+        if state == NEW and alike is not None:
+            gone = next((one for one in earlier if one.is_gone()), None)
+            if gone is not None:
+                number, state = gone.number, MADE_ANEW
+                earlier.remove(gone)
+            earlier.append(_Earlier(loader, number))
+        for one in earlier:
+            if iterator is not None and one.number == number:
+                one.iterators = [old for old in one.iterators if old() is not None] + [weakref.ref(iterator)]
         here.indices[loader] = number
     except TypeError:  # not hashable, or no weak references
         pass

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training loops with several loaders: structures.py KIND. Samples are waits; says how many samples a second it made."""
+"""Training loops with several loaders: structures.py KIND [WORKERS]. Samples are waits; says how many samples a second
+it made."""
+import random
 import sys
 import time
 
@@ -19,8 +21,11 @@ class Waits(Dataset):
         return torch.zeros(8)
 
 
+WORKERS = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+
+
 def make(dataset, batch):
-    return DataLoader(dataset, batch_size=batch, num_workers=1)
+    return DataLoader(dataset, batch_size=batch, num_workers=WORKERS)
 
 
 class Derived(DataLoader):
@@ -29,10 +34,19 @@ class Derived(DataLoader):
 
 
 def in_step():
-    pair = [DataLoader(Waits(320, 0.004), batch_size=8, num_workers=1) for _ in range(2)]
+    pair = [DataLoader(Waits(320, 0.004), batch_size=8, num_workers=WORKERS) for _ in range(2)]
     for _ in zip(*pair):
         time.sleep(0.002)
         yield 16
+
+
+def by_chance():
+    chance = random.Random(1)
+    pair = [iter(DataLoader(Waits(480, seconds), batch_size=8, num_workers=WORKERS)) for seconds in (0.004, 0.002)]
+    for _ in range(80):
+        next(chance.choice(pair), None)
+        time.sleep(0.002)
+        yield 8
 
 
 def nested():
@@ -65,7 +79,8 @@ def anew():
 
 def main():
     began, samples = time.monotonic(), 0
-    for count in {"in_step": in_step, "nested": nested, "validated": validated, "anew": anew}[sys.argv[1]]():
+    kinds = (in_step, by_chance, nested, validated, anew)
+    for count in next(kind for kind in kinds if kind.__name__ == sys.argv[1])():
         samples += count
     print(samples / (time.monotonic() - began))
 

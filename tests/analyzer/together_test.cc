@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loaders that a loop drains together: against pipelines of one loader that come to the same.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "analyzer/predict/scenario.h"
+#include "analyzer/simulate/simulate.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr double kFast = 10e-3;
+constexpr double kSlow = 30e-3;
+
+Demand Batch(double wait, double cpu, double step, std::uint32_t loader = 0) {
+  Demand demand;
+  demand.augment = {wait + cpu, cpu};
+  demand.step = step;
+  demand.samples = 8;
+  demand.loader = loader;
+  return demand;
+}
+
+Pipeline OneLoader(int workers, int prefetch) {
+  Pipeline pipeline;
+  pipeline.workers = workers;
+  pipeline.prefetch = prefetch;
+  pipeline.cores = 64;
+  pipeline.epochs.emplace_back();
+  return pipeline;
+}
+
+// The second loader has so many workers; batches are taken in turn.
+Pipeline InStep(int workers, int other_workers, const Demand& first, const Demand& second) {
+  Pipeline pipeline = OneLoader(workers, 2);
+  LoaderSetup& other = pipeline.beside.emplace_back();
+  other.workers = other_workers;
+  for (int i = 0; i < 64; ++i) {
+    pipeline.epochs.front().batches.push_back(first);
+    pipeline.epochs.front().batches.push_back(second);
+    pipeline.epochs.front().batches.back().loader = 1;
+  }
+  return pipeline;
+}
+
+double RateOf(const Pipeline& pipeline) {
+  return SimulateSteady(SteadyPart(pipeline)).rate();
+}
+
+TEST(TogetherTest, TwoLoadersInStepAreOneWithTwiceTheWorkers) {
+  std::mt19937_64 random(5);
+  for (const int workers : {1, 2, 3}) {
+    for (const double cores : {64.0, 1.5}) {
+      Pipeline apart = InStep(workers, workers, {}, {});
+      Pipeline one = OneLoader(2 * workers, 2);
+      apart.cores = one.cores = cores;
+      one.epochs.front().batches = apart.epochs.front().batches;
+      for (std::size_t i = 0; i < one.epochs.front().batches.size(); ++i) {
+        const double wait = 1e-3 * static_cast<double>(1 + random() % 30);
+        Demand demand = Batch(wait, 2e-3, 1e-3);
+        one.epochs.front().batches[i] = demand;
+        demand.loader = static_cast<std::uint32_t>(i % 2);
+        apart.epochs.front().batches[i] = demand;
+      }
+      // Rates count the samples of the first.
+      EXPECT_NEAR(RateOf(apart) * 2, RateOf(one), 1e-9 * RateOf(one)) << workers << " " << cores;
+    }
+  }
+}
+
+TEST(TogetherTest, TheSlowerLoaderSetsTheRate) {
+  const Pipeline pipeline = InStep(1, 2, Batch(kFast, 0, 0), Batch(kSlow, 0, 0));
+  EXPECT_NEAR(RateOf(pipeline), 8 / (kSlow / 2), 0.02 * 8 / (kSlow / 2));
+  const Pipeline more = InStep(1, 6, Batch(kFast, 0, 0), Batch(kSlow, 0, 0));
+  EXPECT_NEAR(RateOf(more), 8 / kFast, 0.02 * 8 / kFast);
+}
+
+TEST(TogetherTest, ALoaderWithoutWorkersMakesItsBatchesInTheLoop) {
+  const Pipeline pipeline = InStep(4, 0, Batch(kFast, 0, 1e-3), Batch(20e-3, 5e-3, 1e-3));
+  EXPECT_NEAR(RateOf(pipeline), 8 / 27e-3, 1e-6 * 8 / 27e-3);
+  const Pipeline none = InStep(0, 0, Batch(kFast, 0, 1e-3), Batch(20e-3, 5e-3, 1e-3));
+  EXPECT_NEAR(RateOf(none), 8 / 37e-3, 1e-3 * 8 / 37e-3);
+}
+
+TEST(TogetherTest, ANestedLoaderIsTakenFromSeveralTimesATurn) {
+  Pipeline pipeline = OneLoader(1, 2);
+  pipeline.beside.emplace_back().workers = 1;
+  for (int i = 0; i < 96; ++i) {
+    pipeline.epochs.front().batches.push_back(Batch(kFast, 0, 1e-3, i % 3 == 0 ? 0 : 1));
+  }
+  EXPECT_NEAR(RateOf(pipeline), 8 / (2 * kFast), 0.02 * 8 / (2 * kFast));
+}
+
+TEST(TogetherTest, EachLoaderDeliversInItsOwnOrder) {
+  Pipeline pipeline = InStep(2, 2, Batch(kSlow, 0, 0), Batch(kFast, 0, 0));
+  pipeline.beside.front().in_order = false;
+  pipeline.beside.front().pin_thread = true;
+  const EpochDemand& epoch = pipeline.epochs.front();
+  const Sequence sequence{pipeline, epoch, epoch.batches.size()};
+  Timeline timeline;
+  timeline.Clear(sequence.count);
+  RunWorkers(sequence, timeline);
+  ASSERT_EQ(timeline.batch.size(), sequence.count);
+  for (std::size_t k = 0; k < timeline.batch.size(); ++k) {
+    EXPECT_EQ(sequence.at(timeline.batch[k]).loader, k % 2) << k;
+  }
+}
+
+TEST(TogetherTest, ASettingIsGivenToAllOfThem) {
+  const Pipeline pipeline = InStep(1, 3, Batch(kSlow, 0, 0), Batch(kSlow, 0, 0));
+  Setting setting;
+  setting.workers = 1;
+  setting.prefetch = 2;
+  EXPECT_EQ(Apply(pipeline, setting, {}).beside.front().workers, 3);  // as it was
+  setting.workers = 2;
+  const Pipeline two = Apply(pipeline, setting, {});
+  EXPECT_EQ(two.beside.front().workers, 2);
+  EXPECT_NEAR(RateOf(two), 8 / (kSlow / 2), 0.02 * 8 / (kSlow / 2));
+}
+
+TEST(TogetherTest, AStepIsThatOfAWholeTurn) {
+  const Pipeline pipeline = InStep(8, 8, Batch(kFast, 0, 4e-3), Batch(kFast, 0, 12e-3));
+  Setting setting;
+  setting.workers = 8;
+  setting.prefetch = 2;
+  setting.step = 40e-3;
+  EXPECT_NEAR(RateOf(Apply(pipeline, setting, {})), 8 / 40e-3, 1e-3 * 8 / 40e-3);
+}
+
+TEST(TogetherTest, WorkersOfTheirOwnNeedMemoryOfTheirOwn) {
+  Pipeline pipeline = InStep(2, 2, Batch(kFast, 0, 0), Batch(kFast, 0, 0));
+  pipeline.beside.front().batch_bytes = 3e6;
+  LoaderFacts facts;
+  facts.batch_bytes = 1e6;
+  facts.worker_bytes = 50e6;
+  Setting setting;
+  setting.workers = 2;
+  setting.prefetch = 2;
+  EXPECT_EQ(RamOf(pipeline, setting, facts),
+            2 * 3 * 1'000'000U + 2 * 3 * 3'000'000U + 200'000'000U);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
