@@ -53,47 +53,52 @@ bool Liveness::IsForeign(ProcessKey process) {
 }
 
 std::optional<std::uint32_t> Liveness::FindForeign(ProcessKey process, TimeNs now) {
-  const auto known = foreign_.find(process);
-  if (known == foreign_.end()) {
+  if (!foreign_.contains(process)) {
     if (now - foreign_scan_ < kForeignScanPause) return std::nullopt;  // asked again later
     foreign_scan_ = now;
-    foreign_[process] = ScanForeign(process);
+    const auto found = ScanForeign(process);
+    if (!found) return std::nullopt;
+    foreign_[process] = *found;
   }
   const std::uint32_t pid = foreign_[process];
-  if (pid == 0) return std::nullopt;
-  const auto stat = StatOf(fmt::format("{}/{}", proc_, pid));
-  if (!stat || stat->start != process.start) return std::nullopt;
-  return pid;
+  return pid != 0 ? std::optional(pid) : std::nullopt;
 }
 
-std::uint32_t Liveness::ScanForeign(ProcessKey process) const {
+std::optional<std::uint32_t> Liveness::ScanForeign(ProcessKey process) const {
+  bool all_seen = true;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(proc_, error)) {
-    const auto pid = ParseNumber(entry.path().filename().string());
+  for (std::filesystem::directory_iterator it(proc_, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string folder = it->path().string();
+    const auto pid = ParseNumber(it->path().filename().string());
     if (!pid) continue;
-    const auto stat = StatOf(entry.path().string());
-    if (!stat || stat->start != process.start) continue;
-    const auto status = ReadFile(entry.path().string() + "/status");
-    if (status && InnerPid(*status) == process.pid) return static_cast<std::uint32_t>(*pid);
+    const auto stat = StatOf(folder);
+    const auto status = stat && stat->start == process.start ? ReadFile(folder + "/status")
+                                                             : std::optional<std::string>("");
+    if (!stat || !status) {
+      all_seen = all_seen && IsGone(folder, static_cast<std::uint32_t>(*pid));
+      continue;
+    }
+    if (InnerPid(*status) == process.pid) return static_cast<std::uint32_t>(*pid);
   }
-  return 0;
+  return all_seen && !error ? std::optional(0U) : std::nullopt;
 }
 
 std::optional<std::uint32_t> Liveness::HostPid(ProcessKey process, TimeNs now) {
-  if (IsForeign(process)) return FindForeign(process, now);
-  const auto stat = StatOf(fmt::format("{}/{}", proc_, process.pid));
+  const auto pid = IsForeign(process) ? FindForeign(process, now) : std::optional(process.pid);
+  const auto stat = pid ? StatOf(fmt::format("{}/{}", proc_, *pid)) : std::nullopt;
   if (!stat || (process.start != 0 && stat->start != process.start)) return std::nullopt;
-  return process.pid;
+  return pid;
 }
 
 bool Liveness::ProcessRuns(ProcessKey process, TimeNs now) {
-  const auto pid = HostPid(process, now);
+  const auto pid = IsForeign(process) ? FindForeign(process, now) : std::optional(process.pid);
   // One of another namespace that was not looked for yet counts as running.
-  if (!pid && IsForeign(process)) return foreign_.find(process) == foreign_.end();
-  const std::string folder = fmt::format("{}/{}", proc_, pid.value_or(process.pid));
+  if (!pid) return !foreign_.contains(process);
+  const std::string folder = fmt::format("{}/{}", proc_, *pid);
   const auto stat = StatOf(folder);
-  if (!stat) return !IsGone(folder, pid.value_or(process.pid));
-  if (!pid) return false;
+  if (!stat) return !IsGone(folder, *pid);
+  if (process.start != 0 && stat->start != process.start) return false;
   // The first thread of a process may end before the others: the process is then no zombie.
   return !stat->gone() || stat->threads > 1;
 }

@@ -51,7 +51,8 @@ class Liveness {
   [[nodiscard]] bool IsGone(const std::string& folder, std::uint32_t pid) const;
   [[nodiscard]] bool IsForeign(ProcessKey process);
   [[nodiscard]] std::optional<std::uint32_t> FindForeign(ProcessKey process, TimeNs now);
-  [[nodiscard]] std::uint32_t ScanForeign(ProcessKey process) const;  // 0: not there
+  // 0: not there; nullopt: not all of them could be looked at.
+  [[nodiscard]] std::optional<std::uint32_t> ScanForeign(ProcessKey process) const;
   void Prune(TimeNs now);
 
   const wire::FileHeader& header_;

@@ -105,7 +105,8 @@ void ProcSampler::Add(ProcessKey key, StringId name, std::uint64_t value, TimeNs
 bool ProcSampler::SampleStat(ProcessKey key, Tracked& tracked, TimeNs now) {
   const auto text = ReadFile(fmt::format("/proc/{}/stat", tracked.host_pid), 4096);
   const auto stat = text ? ParseStat(*text) : std::nullopt;
-  if (!stat || (key.start != 0 && stat->start != key.start)) return false;
+  if (!stat) return liveness_.ProcessRuns(key, now);  // the kernel may be short of something
+  if (key.start != 0 && stat->start != key.start) return false;
   const std::uint64_t coarse = stat->cpu_clock_ticks * (1'000'000'000u / clock_ticks_);
   Add(key, cpu_ns_, ProcessCpu(tracked.host_pid).value_or(coarse), now);
   const auto sched = ReadFile(fmt::format("/proc/{}/schedstat", tracked.host_pid), 256);
