@@ -52,7 +52,10 @@ Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover, c
   demand.step = std::max(0.0, batch.step() - demand.h2d);
   demand.samples = SamplesOf(run, batch);
   demand.pin = batch.pin.wall;
-  if (run.config.num_workers == 0) return demand;
+  if (run.config.num_workers == 0) {
+    demand.other.cpu += run.threads_cpu / static_cast<double>(run.batches.size());
+    return demand;
+  }
   if (batch.put_thread == batch.fetch_thread) {
     demand.put = handover.put[i];
   } else {
@@ -168,6 +171,19 @@ void SmoothPauses(const SteadyState& steady, const LoaderRun& run, Pipeline& pip
   }
 }
 
+// Of a run so long, counters tell what spans do not.
+constexpr double kTellingTime = 2;
+
+// What the training process computes beyond what the cores could during its steps, threads of the
+// dataset's own compute while it waits for them, though none was seen to decode.
+void AddThreadsUnseen(double seconds, double whole, double batches, Pipeline& pipeline) {
+  constexpr double kLeast = 0.2;  // of all that the process computes (ours)
+  if (seconds < kLeast * whole || batches <= 0) return;
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (Demand& demand : epoch.batches) demand.other.cpu += seconds / batches;
+  }
+}
+
 // What the processes' counters show beyond the spans. Counters are samples some hundred
 // milliseconds apart: with short epochs they bring in what is not the loop's, hence the limits.
 //
@@ -205,7 +221,8 @@ double AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const Ste
                            : CpuInWindows(model, steady, wire::kRoleWorker);
   if (consumer && step > 0) {
     // Of threads that make samples in the consumer's process, what lies between two of them too.
-    const double between = pipeline.sample_tasks ? pipeline.overhead * samples : 0;
+    double between = pipeline.sample_tasks ? pipeline.overhead * samples : 0;
+    between += run.threads_cpu * count / static_cast<double>(run.batches.size());
     const double outside = std::max(0.0, *consumer * steady.time - transfer - between);
     // Of a step that hardly takes time, the process's other work would be most of the ratio: a load
     // of that much for a longer step is nonsense.
@@ -213,6 +230,9 @@ double AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const Ste
     pipeline.step_load_known = step >= kLeast * steady.time;
     const double most = pipeline.step_load_known ? pipeline.cores : std::min(1.0, pipeline.cores);
     pipeline.step_load = std::min(outside / step, most);
+    if (run.config.num_workers == 0 && steady.time >= kTellingTime) {
+      AddThreadsUnseen(outside - most * step, *consumer * steady.time, count, pipeline);
+    }
   }
   if (!workers || pipeline.workers <= 0) return 0;
   // What the spans do not hold of a worker is its queue's, or that of further threads: it is taken

@@ -137,6 +137,7 @@ void NestingSweep::Emit(const Open& open, std::int64_t wall, std::int64_t cpu,
   counted.wall = AtLeastZero(wall);
   counted.cpu = CpuWithin(cpu, counted.wall);
   counted.outermost = open.outermost;
+  counted.apart = !IsOpen(StageId::kSample) && !IsOpen(StageId::kFetch);
   counted.inside = inside;
   sink_.OnCounted(counted);
 }

@@ -39,6 +39,7 @@ struct Counted {
   std::int64_t wall = 0;   // exclusive where docs/design.md 4 asks for it
   std::int64_t cpu = -1;   // of the same part; -1: not taken
   bool outermost = true;   // false: a child, to be listed below its stage, not added to it
+  bool apart = false;      // no sample or fetch is around it
   bool synthetic = false;  // not a span of its own: what a sample augments, or waits before reads
   Inside inside;           // sample, fetch, wait, step
 };

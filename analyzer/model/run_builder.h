@@ -27,8 +27,9 @@ struct Stretch {
   traces::BatchKey key;
 };
 
-// What a thread did in samples that no fetch surrounds.
+// What a thread did in samples that no fetch surrounds, or outside of both.
 struct ThreadWork {
+  double apart = 0;  // CPU seconds of decoding and transforms outside of samples and fetches
   std::uint64_t samples = 0;
   double busy = 0;  // seconds
   double cpu = 0;

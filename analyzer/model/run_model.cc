@@ -204,6 +204,18 @@ void TakeSamples(LoaderRun& run, const std::vector<SampleCost>& all) {
   ShareSamples(run);
 }
 
+// Threads of the dataset's own: who makes the batches of a loader without workers waits for them.
+void FindThreadsBeside(LoaderRun& run, const RunBuilder& builder,
+                       std::span<const traces::ThreadInfo> threads) {
+  if (run.config.num_workers > 0) return;
+  std::set<std::uint32_t> loops;
+  for (const Batch& batch : run.batches) loops.insert(batch.wait_thread);
+  for (std::uint32_t i = 0; i < threads.size(); ++i) {
+    if (threads[i].process != run.config.consumer || loops.count(i) > 0) continue;
+    run.threads_cpu += builder.WorkOf(i).apart;
+  }
+}
+
 void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trace) {
   const std::vector<SampleCost> samples = builder.TakeSamples();
   std::map<std::pair<std::uint32_t, int>, LoaderRun> runs;  // by consumer and loader id
@@ -250,6 +262,7 @@ void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trac
   FindLoopUse(model.loaders);
   PutMostAwaitedFirst(model.loaders);
   PutSlowestRankFirst(model);
+  if (!model.loaders.empty()) FindThreadsBeside(model.loaders.front(), builder, trace.threads());
 }
 
 // The reads that workers made for the batches of `run`.

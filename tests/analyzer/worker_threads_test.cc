@@ -77,5 +77,55 @@ TEST(WorkerThreadsTest, AreGoneWithTheirStage) {
   EXPECT_NEAR(without(threaded) / without(own), 1, 0.05);
 }
 
+// A loader without workers, whose batches wait 20 ms for two threads of the dataset's own; each of
+// these decodes for 10 ms and resizes for 6 ms meanwhile, on two cores.
+traces::TraceData WithThreadsOfItsOwn(bool seen) {
+  testing::Synthetic run;
+  run.workers = 0;
+  run.cores = 2;
+  run.cpu_share = 0;
+  run.sample_spans = false;
+  run.costs = testing::Always({0, 0, 20, 0, 0, 0, 1, 0});
+  traces::TraceData data = testing::MakeSynthetic(run);
+  for (std::uint32_t tid = 201; seen && tid <= 202; ++tid) {
+    traces::ThreadInfo thread;
+    thread.tid = tid;
+    std::vector<traces::Span> spans;
+    for (const traces::Span& fetch : data.spans[0]) {
+      if (fetch.stage != traces::StageId::kFetch) continue;
+      traces::Span span;
+      span.stage = traces::StageId::kDecode;
+      span.start = fetch.start;
+      span.duration = span.cpu = testing::Ms(10);
+      spans.push_back(span);
+      span.stage = traces::StageId::kAugment;
+      span.name = data.Intern("PIL.resize");
+      span.start = fetch.start + testing::Ms(10);
+      span.duration = span.cpu = testing::Ms(6);
+      spans.push_back(span);
+    }
+    data.threads.push_back(thread);
+    data.spans.push_back(std::move(spans));
+  }
+  for (int i = 0; i <= 200; ++i) {  // a batch takes 21 ms
+    testing::AddCounter(data, "cpu_ns", 0, 1000 + 21.0 * i, 32e6 * i);
+  }
+  return data;
+}
+
+TEST(WorkerThreadsTest, ThreadsOfTheDatasetComputeForItsBatches) {
+  for (const bool seen : {true, false}) {
+    const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(WithThreadsOfItsOwn(seen)));
+    const Pipeline& pipeline = diagnosis.loader->pipeline;
+    // Of what was not seen, as much may belong to the step as the cores can compute in it.
+    EXPECT_NEAR(pipeline.epochs.front().batches[100].cpu(), seen ? 32e-3 : 30e-3, 1e-3) << seen;
+    Setting setting;
+    setting.workers = 4;
+    const Pipeline four = Apply(pipeline, setting, diagnosis.loader->facts);
+    // Two cores have no more than 2 s of CPU time in a second.
+    EXPECT_LE(SimulateSteady(SteadyPart(four)).rate() / 4 * 30e-3, 2.02) << seen;
+  }
+}
+
 }  // namespace
 }  // namespace penstock::analyzer
