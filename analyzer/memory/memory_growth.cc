@@ -78,7 +78,7 @@ std::optional<Interval> MemoryModel::OutOfMemory(int count) const {
     return after;
   };
   const double estimate = when(&Interval::estimate);
-  if (!std::isfinite(estimate)) return std::nullopt;
+  if (!std::isfinite(estimate) || estimate > kBelieved * watched) return std::nullopt;
   return Interval{estimate, std::min(estimate, when(&Interval::high)),
                   std::max(estimate, when(&Interval::low))};
 }

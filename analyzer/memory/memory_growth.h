@@ -59,6 +59,7 @@ struct WorkerMemory {
   ProcessId process;
   std::int32_t worker_id = -1;
   std::size_t samples = 0;   // walks of its page tables
+  double watched = 0;        // seconds from the first to the last of them
   double batches = 0;        // that it had made at the last of them
   double private_bytes = 0;  // anonymous and its own, in memory or swapped out; at the last
   double shared_bytes = 0;   // anonymous and shared with the process that forked it
@@ -79,6 +80,7 @@ struct MemoryModel {
   Growth trainer;                // fresh memory of the process that trains; per_batch: of the loop
   bool ends_with_epoch = false;  // workers end with it, and give their memory back
   double batch_rate = 0;         // per second, of the loader
+  double watched = 0;            // seconds in which its growth was seen
   int worker_count = 0;          // configured
   int ranks = 1;                 // that share the memory; `room` and `limit` are one's part
   double room = 0;               // bytes that may be used before somebody is killed; 0: not known
@@ -88,10 +90,12 @@ struct MemoryModel {
 
   // Seconds from the end of the recording until `room` is used up with `count` workers, 0 where
   // those beyond the recorded ones do not fit; high is infinite where the least growth leaves room
-  // for ever. nullopt: it suffices, or is not known.
+  // for ever. nullopt: it suffices, or is not known, or the recording was too short to tell.
   [[nodiscard]] std::optional<Interval> OutOfMemory(int count) const;
 };
 
+// A growth that was seen for a second is believed for so many more (ours).
+inline constexpr double kBelieved = 60;
 // Longer than this ahead nothing is forecast.
 inline constexpr double kForecastSeconds = 7 * 86400.0;
 

@@ -195,9 +195,12 @@ TEST(MemoryGrowthTest, MemoryRunsOutWhereALeakMeetsItsLimit) {
 TEST(MemoryGrowthTest, TheTrainingProcessCounts) {
   const auto nothing = [](double) { return Walk{}; };
   Synthetic run = TwoWorkers();
-  // What it takes in its first seconds is no growth.
-  EXPECT_FALSE(MemoryOf(WithMemory(run, nothing, {20, 1e9, 100e6})).trainer.certain());
-  run.batches = 3200;
+  // What it takes in its first minute is no growth.
+  for (const int batches : {400, 3200}) {
+    run.batches = batches;
+    EXPECT_FALSE(MemoryOf(WithMemory(run, nothing, {20, 1e9, 100e6})).trainer.certain());
+  }
+  run.batches = 20'000;
   const MemoryModel memory = MemoryOf(WithMemory(run, nothing, {20, 1e9, 100e6}));
   EXPECT_TRUE(memory.trainer.certain());
   const auto out = memory.OutOfMemory(2);
@@ -219,10 +222,14 @@ TEST(MemoryGrowthTest, FurtherWorkersTakeTheirMemoryAtOnce) {
   EXPECT_EQ(six->high, 0);
   memory.trainer.per_second = memory.trainer.per_batch = {1e6, 1e6, 1e6};
   memory.trainer.grown = 1e9;
+  memory.watched = 300;
   const auto seconds = [&](int count) { return memory.OutOfMemory(count)->estimate; };
   EXPECT_NEAR(seconds(2), 10'000, 1);
   EXPECT_NEAR(seconds(4), 2'000, 1);
   EXPECT_NEAR(seconds(1), 14'000, 1);
+  memory.watched = 60;  // an hour ahead, not more
+  EXPECT_NEAR(seconds(4), 2'000, 1);
+  EXPECT_FALSE(memory.OutOfMemory(2));
 }
 
 TEST(MemoryGrowthTest, TheLimitOfTheControlGroupBinds) {
