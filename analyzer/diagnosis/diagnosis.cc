@@ -180,6 +180,25 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   diagnosis.loader = std::move(loader);
 }
 
+// Kernels and copies alone: what the devices spend their time on. The longer the recording and the
+// clearer the lead, the surer.
+void DiagnoseDevices(Diagnosis& diagnosis) {
+  diagnosis.devices = MeasureDevicesUse(diagnosis.run.devices_alone);
+  const DevicesUse& use = diagnosis.devices;
+  if (use.devices.empty()) return;
+  const DeviceLimit limit = use.mean.limit();
+  if (limit == DeviceLimit::kCopies) diagnosis.bottleneck = Factor::kH2d;
+  if (limit == DeviceLimit::kKernels) diagnosis.bottleneck = Factor::kCompute;
+  double second = 0;
+  for (const DeviceLimit other :
+       {DeviceLimit::kKernels, DeviceLimit::kCopies, DeviceLimit::kLaunches, DeviceLimit::kIdle}) {
+    if (other != limit) second = std::max(second, use.mean.Of(other));
+  }
+  constexpr double kLong = 10;  // seconds
+  diagnosis.confidence =
+      std::min(0.9, 0.4 + use.mean.Of(limit) - second) * std::min(1.0, use.window / kLong);
+}
+
 // A program without a loader of ours.
 void DiagnoseStages(Diagnosis& diagnosis) {
   const StageTable& stages = diagnosis.run.stages;
@@ -196,6 +215,7 @@ void DiagnoseStages(Diagnosis& diagnosis) {
     diagnosis.wait_fraction = std::clamp(Seconds(stages[StageId::kWait].wall) / duration, 0.0, 1.0);
   }
   diagnosis.whole_rate = diagnosis.samples_rate;
+  if (diagnosis.gains.empty()) DiagnoseDevices(diagnosis);
   if (!diagnosis.gains.empty() && diagnosis.gains.front().speedup >= 1.05) {
     diagnosis.bottleneck = diagnosis.gains.front().factor;
     // Thread time names what is expensive, not what is critical: never more than half sure, and the

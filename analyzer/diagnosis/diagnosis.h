@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/diagnosis/device_use.h"
 #include "analyzer/measure/cpu_load.h"
 #include "analyzer/memory/memory_growth.h"
 #include "analyzer/model/device_activity.h"
@@ -69,6 +70,7 @@ struct Diagnosis {
   double confidence = 0;
   Statement summary;
   Statement needs;            // why no figure is predicted from this recording; empty if some are
+  DevicesUse devices;         // without a loader and data stages: what the devices did
   bool samples_known = true;  // false, without a loader: the rate counts decoded images
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/diagnosis/summary.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -71,8 +72,39 @@ Statement Hint(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
                            Give<"factor">(factor), Give<"wait">(wait));
 }
 
+Statement OfDevice(const DeviceUse& use) {
+  return Say<words::kDeviceUse>(Give<"device">(use.device), Give<"kernels">(use.kernels),
+                                Give<"copies">(use.copies), Give<"launches">(use.launches),
+                                Give<"idle">(use.idle));
+}
+
+Statement OfDevices(const DevicesUse& use) {
+  const DeviceLimit limit = use.mean.limit();
+  const auto share = Give<"share">(use.mean.Of(limit));
+  const auto gain = Give<"gain">(use.GainWithout(limit));
+  // A node has eight of them; further ones are like these.
+  constexpr std::size_t kMostDevices = 8;
+  Statements each;
+  for (std::size_t i = 0; i < std::min(kMostDevices, use.devices.size()); ++i) {
+    each.push_back(OfDevice(use.devices[i]));
+  }
+  const auto devices = Give<"devices">(std::move(each));
+  switch (limit) {
+    case DeviceLimit::kCopies:
+      return Say<words::kBoundByCopies>(share, gain, Give<"kernels">(use.mean.kernels), devices);
+    case DeviceLimit::kKernels:
+      return Say<words::kBoundByKernels>(share, gain, devices);
+    case DeviceLimit::kLaunches:
+      return Say<words::kBoundByLaunches>(share, gain, devices);
+    case DeviceLimit::kIdle:
+      break;
+  }
+  return Say<words::kDevicesIdle>(share, gain, devices);
+}
+
 Statement WithoutLoader(const Diagnosis& diagnosis) {
   if (diagnosis.run.threads == 0) return Say<words::kNoSpans>();
+  if (!diagnosis.devices.devices.empty()) return OfDevices(diagnosis.devices);
   if (diagnosis.gains.empty()) return Say<words::kNoDecoding>();
   if (diagnosis.bottleneck == Factor::kNone) return Say<words::kUnderFivePercent>();
   std::optional<double> rate;

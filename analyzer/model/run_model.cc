@@ -293,6 +293,20 @@ void ReadCounters(RunModel& model, const traces::Trace& trace) {
   for (auto& [key, one] : series) model.counters.push_back(std::move(one));
 }
 
+std::vector<DeviceRecords> ReadDevicesAlone(const traces::Trace& trace) {
+  std::set<std::uint32_t> processes;
+  for (const traces::ThreadInfo& thread : trace.threads()) {
+    if (IsDeviceThread(thread)) processes.insert(thread.process.value);
+  }
+  std::vector<DeviceRecords> records;
+  for (const std::uint32_t process : processes) {
+    LoaderRun none;
+    none.config.consumer = ProcessId{process};
+    records.push_back(ReadDeviceRecords(trace, none));
+  }
+  return records;
+}
+
 // What the workers may run on; without workers, the process that makes the batches itself.
 std::vector<std::string_view> MasksOfMakers(const traces::Trace& trace, const RunModel& model) {
   std::vector<std::string_view> masks;
@@ -358,8 +372,11 @@ RunModel BuildRunModel(const traces::Trace& trace) {
   const std::uint64_t on_device =
       model.stages[traces::StageId::kKernel].count + model.stages[traces::StageId::kCopy].count +
       model.stages[traces::StageId::kH2d].count + model.stages[traces::StageId::kCall].count;
-  if (model.has_loader() && on_device > 0) {
+  if (on_device == 0) return model;
+  if (model.has_loader()) {
     model.device = ReadDeviceRecords(trace, model.loader());
+  } else {
+    model.devices_alone = ReadDevicesAlone(trace);
   }
   return model;
 }

@@ -101,6 +101,7 @@ struct RunModel {
   ReadCosts reads;
   bool mapped = false;   // dataset files were mapped: reads hide inside other stages
   DeviceRecords device;  // of the main loader
+  std::vector<DeviceRecords> devices_alone;  // without a loader: of each process that uses devices
   std::vector<CounterSeries> counters;
   std::vector<wire::ProcessRole> roles;  // of each process
   std::vector<ProcessId> consumer_of;    // of each process: whose loader it works for

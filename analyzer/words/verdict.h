@@ -108,6 +108,43 @@ inline constexpr Message kNoDecoding{
     "verdict.no-decoding",
     "Not enough: no loader and no decoding was seen, so there is nothing to name.",
     "数据不足：没有看到加载器和解码，无法指出瓶颈。"};
+inline constexpr Message kDeviceUse{
+    "verdict.device-use",
+    "device {device:count}: {kernels:%0} kernels / {copies:%0} copies / {launches:%0} gaps / "
+    "{idle:%0} idle",
+    "设备 {device:count}：核函数 {kernels:%0} / 拷贝 {copies:%0} / 间隙 {launches:%0} / 空闲 "
+    "{idle:%0}"};
+inline constexpr Message kBoundByCopies{
+    "verdict.bound-by-copies",
+    "Copies between host and device hold the run back: they take {share:%0} of the devices' time "
+    "while no kernel runs, and kernels {kernels:%0}; without them the recorded work would be done "
+    "up to {gain:.1} times as fast ({devices:words}). No loader was seen, so what the copies wait "
+    "for is not known.",
+    "限制在于主机与设备之间的拷贝：没有核函数运行时，拷贝占设备时间的 {share:%0}，核函数占 "
+    "{kernels:%0}；若无拷贝，录制的工作最多可快到 {gain:.1} 倍（{devices:words}）。没有看到加载器，"
+    "无法判断拷贝在等待什么。"};
+inline constexpr Message kBoundByKernels{
+    "verdict.bound-by-kernels",
+    "Kernels hold the run back: they run {share:%0} of the devices' time; if they cost nothing, "
+    "the recorded work would be done up to {gain:.1} times as fast ({devices:words}). No loader "
+    "was "
+    "seen.",
+    "限制在于核函数：占设备时间的 {share:%0}；若其零成本，录制的工作最多可快到 {gain:.1} 倍（"
+    "{devices:words}）。没有看到加载器。"};
+inline constexpr Message kBoundByLaunches{
+    "verdict.bound-by-launches",
+    "Launching kernels holds the run back: the devices wait {share:%0} of their time in gaps under "
+    "0.1 ms between kernels and copies; without the gaps the recorded work would be done up to "
+    "{gain:.1} times as fast ({devices:words}). No loader was seen.",
+    "限制在于核函数的启动：设备有 {share:%0} 的时间处于核函数与拷贝之间不到 0.1 毫秒的间隙；若无"
+    "间隙，录制的工作最多可快到 {gain:.1} 倍（{devices:words}）。没有看到加载器。"};
+inline constexpr Message kDevicesIdle{
+    "verdict.devices-idle",
+    "The host holds the run back: the devices have nothing to do {share:%0} of the time; if they "
+    "always had, the recorded work would be done up to {gain:.1} times as fast ({devices:words}). "
+    "No loader was seen, so what the host does meanwhile is not known.",
+    "限制在于主机：设备有 {share:%0} 的时间无事可做；若始终有工作，录制的工作最多可快到 {gain:.1} "
+    "倍（{devices:words}）。没有看到加载器，无法判断主机此时在做什么。"};
 inline constexpr Message kUnderFivePercent{
     "verdict.under-five-percent",
     "Reading, decoding and augmenting take under 5 % of the time of their threads; no loader was "
