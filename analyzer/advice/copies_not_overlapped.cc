@@ -32,14 +32,15 @@ void CopiesNotOverlapped(const RuleInput& input, Findings& out) {
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.seen =
       Say<words::kCopiesNotOverlapped>(Give<"open_share">(open), Give<"hidden_fraction">(hidden));
-  finding.evidence = {{"hidden_fraction", hidden},
-                      {"threshold", 0.5},
-                      {"open_share", open},
-                      {"threshold_open", 0.03},
-                      {"copying_s", transfer},
-                      {"copies", count},
-                      {"s_per_copy", transfer / count},
-                      {"seen", std::string(device.on_device ? "on the device" : "from the host")}};
+  finding.evidence = {
+      {"hidden_fraction", hidden},
+      {"threshold", 0.5},
+      {"open_share", open},
+      {"threshold_open", 0.03},
+      {"copying_s", transfer},
+      {"copies", count},
+      {"s_per_copy", transfer / count},
+      {"seen", English(Say<words::kCopiesSeen>(Give<"on_device">(device.on_device)))}};
   finding.action = Say<words::kOverlapCopies>();
   PlaceInLoop(input, finding);
   out.push_back(std::move(finding));

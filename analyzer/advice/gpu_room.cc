@@ -10,6 +10,7 @@
 
 #include "analyzer/advice/place.h"
 #include "analyzer/predict/changes.h"
+#include "analyzer/words/assumptions.h"
 #include "analyzer/words/findings_gpu.h"
 
 namespace penstock::analyzer {
@@ -33,7 +34,8 @@ void AddDeviceTime(const RuleInput& input, traces::StageId stage, GpuMove& move)
   move.source = costs.augment.source;
   if (changes.gpu_decode) {
     move.device += megapixels * costs.decode.ms_per_megapixel * 1e-3;
-    move.source = costs.decode.source + "; " + move.source;
+    move.source = Say<words::kTwoSources>(Give<"one">(costs.decode.source),
+                                          Give<"next">(costs.augment.source));
   }
   move.predicted = Predict(loader.pipeline, changed->pipeline, loader.replay);
 }
@@ -90,7 +92,7 @@ void Describe(const RuleInput& input, const GpuMove& move, Finding& finding) {
   if (move.kernel_share >= 0) finding.evidence.emplace_back("kernel_share", move.kernel_share);
   if (move.device >= 0) {
     finding.evidence.emplace_back("gpu_s_per_sample", move.device);
-    finding.evidence.emplace_back("gpu_figure", move.source);
+    finding.evidence.emplace_back("gpu_figure", English(move.source));
   }
   if (move.batch_bytes > 0) {
     finding.evidence.emplace_back("gpu_bytes_of_a_batch", move.batch_bytes);

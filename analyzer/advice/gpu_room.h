@@ -4,7 +4,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "analyzer/advice/rules.h"
 
@@ -14,7 +13,7 @@ struct GpuMove {
   Prediction predicted;         // with the device's time in the step, where `costs` tell it
   double break_even = 0;        // GPU seconds a sample may take before the gain falls below 10 %
   double device = -1;           // GPU seconds a sample that it was predicted with; -1: none
-  std::string source;           // of that figure
+  Statement source;             // of that figure
   double share = 0;             // of the stage in the workers' time
   double cpu = 0;               // saturation of the usable cores
   double seconds_per_core = 0;  // CPU time of the stage for one sample, 0: not known

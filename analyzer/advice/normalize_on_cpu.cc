@@ -78,7 +78,7 @@ void NormalizeOnCpu(const RuleInput& input, Findings& out) {
     finding.evidence.emplace_back("floating_share_of_batch", floating);
     finding.evidence.emplace_back("batch_bytes", types);
   }
-  if (bytes) finding.evidence.emplace_back("gpu_figure", costs.convert.source);
+  if (bytes) finding.evidence.emplace_back("gpu_figure", English(costs.convert.source));
   finding.action = Say<words::kNormalizeOnGpu>();
   PlaceInWorkers(input, finding);
   out.push_back(std::move(finding));

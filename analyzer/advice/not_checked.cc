@@ -8,6 +8,7 @@
 
 #include "analyzer/advice/rules.h"
 #include "analyzer/memory/page_faults.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -34,7 +35,7 @@ bool RanksElsewhere(const traces::Trace& trace) {
 std::vector<NotChecked> NotCheckedRules(const traces::Trace& trace, const Diagnosis& diagnosis) {
   std::vector<NotChecked> missing;
   if (!diagnosis.loader) {
-    missing.push_back({{}, "almost every rule: needs a loader whose batches were recorded"});
+    missing.push_back({{}, Say<words::kRulesNeedLoader>()});
     return missing;
   }
   const RuleInput input{trace, diagnosis};
@@ -42,50 +43,47 @@ std::vector<NotChecked> NotCheckedRules(const traces::Trace& trace, const Diagno
   const StageTable& stages = model.stages;
   const LoaderRun& run = input.run();
   const bool processes = run.config.num_workers > 0 && !run.config.sample_tasks;
-  const auto needs = [&](bool absent, std::vector<std::string_view> ids, std::string what) {
+  const auto needs = [&](bool absent, std::vector<std::string_view> ids, Statement what) {
     if (absent) missing.push_back({std::move(ids), std::move(what)});
   };
   needs(stages[traces::StageId::kKernel].count == 0,
         {"kernel-launch-bound", "copies-not-overlapped", "trainer-starved",
          "preprocessing-on-busy-gpu"},
-        "GPU kernels in the recording");
-  needs(model.device.copies.empty(), {"pageable-copies"}, "host-to-device copies in the recording");
-  needs(!input.HasGpu(), {"move-decode-to-gpu", "move-augment-to-gpu"}, "a run with a GPU");
+        Say<words::kRuleNeedsKernels>());
+  needs(model.device.copies.empty(), {"pageable-copies"}, Say<words::kRuleNeedsCopies>());
+  needs(!input.HasGpu(), {"move-decode-to-gpu", "move-augment-to-gpu"},
+        Say<words::kRuleNeedsGpu>());
   std::string types;
   if (run.config.consumer.value < trace.processes().size()) {
     types = TextFact(trace.processes()[run.config.consumer.value].facts,
                      fmt::format("loader.{}.batch_types", run.config.id));
   }
-  needs(types.empty(), {"wide-labels"}, "the data types of a batch");
-  needs(RanksElsewhere(trace), {"rank-imbalance"},
-        "the traces of the other ranks (penstock report takes several)");
-  needs(run.epochs.size() < 2, {"cold-cache", "fits-in-ram", "repeated-work"}, "two epochs");
+  needs(types.empty(), {"wide-labels"}, Say<words::kRuleNeedsTypes>());
+  needs(RanksElsewhere(trace), {"rank-imbalance"}, Say<words::kRuleNeedsRanks>());
+  needs(run.epochs.size() < 2, {"cold-cache", "fits-in-ram", "repeated-work"},
+        Say<words::kRuleNeedsEpochs>());
   needs(processes && !(HasCounter(model, "cpu_ns") && HasCounter(model, "threads")),
-        {"cpu-oversubscribed"}, "CPU time and threads of the workers (a recording with collector)");
+        {"cpu-oversubscribed"}, Say<words::kRuleNeedsWorkerCpu>());
   const MemoryModel& memory = input.loader().memory;
   const bool collected = HasCounter(model, "uss_bytes") || HasCounter(model, "cpu_ns");
   needs(processes && !collected, {"worker-memory-growth", "worker-memory-leak"},
-        "memory of the workers (a recording with collector)");
+        Say<words::kRuleNeedsWorkerMemory>());
   const std::vector<std::string_view> faults = {"allocator-page-faults"};
   const auto cost = FaultCostOf(trace);
   const bool counted = HasCounter(model, "minor_faults") && cost;
-  needs(
-      processes && !counted, faults,
-      "page faults of the workers and what one costs (a recording of this version with collector)");
-  needs(processes && counted && model.mapped, faults,
-        "files that are read (what maps them faults in their pages)");
+  needs(processes && !counted, faults, Say<words::kRuleNeedsFaults>());
+  needs(processes && counted && model.mapped, faults, Say<words::kRuleNeedsUnmapped>());
   needs(processes && counted && !model.mapped &&
             !MeasurePageFaults(model, run, input.loader().material, memory, *cost),
-        faults, "eight batches of a worker (a longer recording)");
+        faults, Say<words::kRuleNeedsBatches>());
   needs(processes && collected && !memory.known, {"worker-memory-growth", "worker-memory-leak"},
-        "each worker's memory four times after its start (a longer recording, or record --memory "
-        "500ms)");
+        Say<words::kRuleNeedsMemoryWalks>());
   needs(processes && memory.known && !memory.attributed, {"worker-memory-leak"},
-        "anonymous memory of the workers (a recording of this version)");
+        Say<words::kRuleNeedsAnonymous>());
   needs(input.loader().cpu.crowded && run.config.num_workers > 0,
-        {"too-many-workers", "prefetch-too-shallow", "stragglers"}, "a quiet machine");
+        {"too-many-workers", "prefetch-too-shallow", "stragglers"}, Say<words::kRuleNeedsQuiet>());
   needs(!input.loader().steady.steady && !input.loader().cpu.crowded && run.config.num_workers > 0,
-        {"too-many-workers", "prefetch-too-shallow", "stragglers"}, "a longer recording");
+        {"too-many-workers", "prefetch-too-shallow", "stragglers"}, Say<words::kRuleNeedsLonger>());
   return missing;
 }
 

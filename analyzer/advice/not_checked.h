@@ -3,18 +3,18 @@
 // Rules that this recording cannot answer, and what it would need. Values; pure.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/words/statement.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
 
 struct NotChecked {
   std::vector<std::string_view> ids;  // of findings
-  std::string needs;                  // "GPU kernels in the recording"
+  Statement needs;                    // "GPU kernels in the recording"
 };
 
 [[nodiscard]] std::vector<NotChecked> NotCheckedRules(const traces::Trace& trace,

@@ -65,14 +65,13 @@ void PageableCopies(const RuleInput& input, Findings& out) {
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.seen = Say<words::kPageableCopies>(Give<"copy_share">(share));
   const auto count = static_cast<double>(copies->count);
-  finding.evidence = {
-      {"copy_share", share},
-      {"threshold", kNotableShare},
-      {"copies", count},
-      {"bytes_per_copy", static_cast<double>(copies->bytes) / count},
-      {"kind", std::string(copies->memory == CopyMemory::kPageable ? "recorded"
-                                                                   : "the loader does not pin")},
-      {"ram_bytes", static_cast<double>(finding.predicted->ram)}};
+  finding.evidence = {{"copy_share", share},
+                      {"threshold", kNotableShare},
+                      {"copies", count},
+                      {"bytes_per_copy", static_cast<double>(copies->bytes) / count},
+                      {"kind", English(Say<words::kPageableKnown>(
+                                   Give<"recorded">(copies->memory == CopyMemory::kPageable)))},
+                      {"ram_bytes", static_cast<double>(finding.predicted->ram)}};
   if (device.on_device) {
     finding.evidence.emplace_back("transfer_s_per_copy", copies->transfer / count);
     finding.evidence.emplace_back("exposed_s_per_copy", copies->exposed / count);

@@ -40,7 +40,7 @@ void WorkerMemoryGrowth(const RuleInput& input, Findings& out) {
       Give<"workers">(workers), Give<"bytes_per_minute">(60 * growth.per_second.estimate * workers),
       Give<"bytes_per_s">(a_second), Give<"copied">(memory.attributed));
   finding.evidence.emplace_back(
-      "kind", std::string(memory.attributed ? "copy on write" : "not told apart from a leak"));
+      "kind", English(Say<words::kGrowthKind>(Give<"copied">(memory.attributed))));
   finding.evidence.emplace_back("new_bytes_per_s",
                                 memory.growth.fresh.per_second.estimate * workers);
   finding.action = Action(input);

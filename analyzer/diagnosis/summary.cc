@@ -147,10 +147,12 @@ Statement PartOf(Factor factor) {
 }
 
 Statement RateUnit(const Diagnosis& diagnosis) {
-  const bool loader = diagnosis.run.has_loader();
-  const bool samples = loader ? diagnosis.run.loader().samples_known : diagnosis.samples_known;
-  if (samples) return Say<words::kSamplesPerSecond>();
-  return loader ? Say<words::kBatchesPerSecond>() : Say<words::kImagesPerSecond>();
+  if (diagnosis.run.has_loader()) return RateUnit(diagnosis.run.loader().samples_known);
+  return diagnosis.samples_known ? Say<words::kSamplesPerSecond>() : Say<words::kImagesPerSecond>();
+}
+
+Statement RateUnit(bool samples_known) {
+  return samples_known ? Say<words::kSamplesPerSecond>() : Say<words::kBatchesPerSecond>();
 }
 
 Statement Summarise(const Diagnosis& diagnosis) {

@@ -13,5 +13,7 @@ namespace penstock::analyzer {
 // A part of the data's way; the unit of a diagnosis's rates.
 [[nodiscard]] Statement PartOf(Factor factor);
 [[nodiscard]] Statement RateUnit(const Diagnosis& diagnosis);
+// Of a loader's rates.
+[[nodiscard]] Statement RateUnit(bool samples_known);
 
 }  // namespace penstock::analyzer

@@ -3,7 +3,9 @@
 // penstock merge A B... -o M [--align auto|clock|steps|wall]
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -17,6 +19,57 @@
 #include "traces/pack.h"
 
 namespace penstock::analyzer {
+namespace {
+
+std::string ClockText(double seconds) {
+  const double size = std::abs(seconds);
+  if (size < 1e-3) return fmt::format("{:.0f} us", seconds * 1e6);
+  if (size < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+  return fmt::format("{:.6g} s", seconds);
+}
+
+// A line for each part: whose clock was moved, by how much, how that is known.
+std::string DescribeParts(std::span<const MergedPart> parts) {
+  std::string text;
+  for (const MergedPart& part : parts) {
+    std::string ranks;
+    for (const std::int32_t rank : part.ranks) {
+      ranks += fmt::format("{}{}", ranks.empty() ? "" : ",", rank);
+    }
+    text += fmt::format("{}: {}{}", part.name, ranks.empty() ? "no rank" : "rank ", ranks);
+    const Alignment& found = part.alignment;
+    switch (found.by) {
+      case AlignBy::kReference:
+        break;
+      case AlignBy::kSameClock:
+        text += ", same clock";
+        break;
+      case AlignBy::kCollective:
+        text += fmt::format(", clock moved by {} +-{} by the ends of {} steps",
+                            ClockText(Seconds(found.shift.offset)), ClockText(found.uncertainty),
+                            found.iterations);
+        if (found.bound) text += fmt::format(" (surely within {})", ClockText(*found.bound));
+        if (found.shift.drift != 0) {
+          text += fmt::format(", drifting {:.3g} ppm", found.shift.drift * 1e6);
+        }
+        if (found.wall_difference && std::abs(*found.wall_difference) > 0.01) {
+          text += fmt::format("; the wall clocks differ by {}", ClockText(*found.wall_difference));
+        }
+        break;
+      case AlignBy::kWallClock:
+        text += fmt::format(", clock moved by {} by the wall clocks: right as far as those are",
+                            ClockText(Seconds(found.shift.offset)));
+        break;
+      case AlignBy::kNothing:
+        text += ", NOT aligned: no common steps or clocks to go by; both begin at once";
+        break;
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
 
 int MergeCommand(const std::vector<std::string>& arguments) {
   CLI::App app(

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/compare.h"
 #include "analyzer/whatif/grid.h"
 
@@ -39,7 +40,7 @@ class Tuner {
     if (!trace) return tl::unexpected<Error>(trace.error());
     const Diagnosis first = Diagnose(**trace);
     if (!Suffices(first)) return result_;
-    result_.unit = first.run.loader().samples_known ? "samples/s" : "batches/s";
+    result_.unit = English(RateUnit(first));
     result_.verdict = TuneVerdict::kNoAction;
     Report(TuneTrial{std::nullopt, std::nullopt, first.loader->steady.rate, 1});
     Diagnosis latest;  // of the last run with another setting

@@ -4,8 +4,11 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 
 #include <fmt/core.h>
+
+#include "analyzer/words/assumptions.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -35,8 +38,7 @@ constexpr double kConvertBytes = 3 + 12;
 
 DeviceCost Moving(double bytes, const Device& device) {
   return {bytes * 1e6 / (kShareOfBandwidth * device.bandwidth) * 1e3,
-          fmt::format("arithmetic: {:.0f} bytes a pixel at half of {}'s memory bandwidth", bytes,
-                      device.name)};
+          Say<words::kFromArithmetic>(Give<"bytes">(bytes), Give<"device">(device.name))};
 }
 
 std::string_view Word(std::string_view& line) {
@@ -58,8 +60,7 @@ DeviceCosts BuiltInDeviceCosts(std::string_view gpu) {
   }
   costs.device = found != nullptr ? std::string(gpu) : "A100";
   const Device& device = found != nullptr ? *found : kDevices[2];
-  costs.decode = {kDecodeOfA100,
-                  "published: an A100's JPEG engine, 0.34 ms a megapixel (pytorch/vision#8496)"};
+  costs.decode = {kDecodeOfA100, Say<words::kPublished>()};
   costs.augment = Moving(kAugmentBytes, device);
   costs.convert = Moving(kConvertBytes, device);
   return costs;
@@ -92,7 +93,8 @@ Result<DeviceCosts> ReadDeviceCosts(std::string_view text, DeviceCosts base) {
                               "milliseconds a megapixel",
                               number));
     }
-    *cost = {value, line.empty() ? "the file given" : std::string(line)};
+    const auto said = line.empty() ? std::nullopt : std::optional(line);
+    *cost = {value, Say<words::kFromFile>(Give<"said">(said))};
   }
   return base;
 }

@@ -19,13 +19,14 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/words/statement.h"
 #include "traces/base/result.h"
 
 namespace penstock::analyzer {
 
 struct DeviceCost {
   double ms_per_megapixel = -1;  // below 0: not known
-  std::string source;
+  Statement source;
 };
 
 struct DeviceCosts {

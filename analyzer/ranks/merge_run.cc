@@ -2,7 +2,6 @@
 #include "analyzer/ranks/merge_run.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -53,13 +52,6 @@ Result<void> CheckRanks(std::span<const Opened> all) {
   return {};
 }
 
-std::string Time(double seconds) {
-  const double size = std::abs(seconds);
-  if (size < 1e-3) return fmt::format("{:.0f} us", seconds * 1e6);
-  if (size < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
-  return fmt::format("{:.6g} s", seconds);
-}
-
 }  // namespace
 
 Result<std::vector<MergedPart>> MergeRun(std::span<const std::string> paths, AlignMethod method,
@@ -101,46 +93,6 @@ Result<std::unique_ptr<traces::Trace>> OpenMerged(std::span<const std::string> p
   const auto merged = MergeRun(paths, method, builder);
   if (!merged) return tl::unexpected<Error>(merged.error());
   return builder.Build();
-}
-
-std::string DescribeParts(std::span<const MergedPart> parts) {
-  std::string text;
-  for (const MergedPart& part : parts) {
-    std::string ranks;
-    for (const std::int32_t rank : part.ranks) {
-      ranks += fmt::format("{}{}", ranks.empty() ? "" : ",", rank);
-    }
-    text += fmt::format("{}: {}{}", part.name, ranks.empty() ? "no rank" : "rank ", ranks);
-    const Alignment& found = part.alignment;
-    switch (found.by) {
-      case AlignBy::kReference:
-        break;
-      case AlignBy::kSameClock:
-        text += ", same clock";
-        break;
-      case AlignBy::kCollective:
-        text += fmt::format(", clock moved by {} +-{} by the ends of {} steps",
-                            Time(Seconds(found.shift.offset)), Time(found.uncertainty),
-                            found.iterations);
-        if (found.bound) text += fmt::format(" (surely within {})", Time(*found.bound));
-        if (found.shift.drift != 0) {
-          text += fmt::format(", drifting {:.3g} ppm", found.shift.drift * 1e6);
-        }
-        if (found.wall_difference && std::abs(*found.wall_difference) > 0.01) {
-          text += fmt::format("; the wall clocks differ by {}", Time(*found.wall_difference));
-        }
-        break;
-      case AlignBy::kWallClock:
-        text += fmt::format(", clock moved by {} by the wall clocks: right as far as those are",
-                            Time(Seconds(found.shift.offset)));
-        break;
-      case AlignBy::kNothing:
-        text += ", NOT aligned: no common steps or clocks to go by; both begin at once";
-        break;
-    }
-    text += '\n';
-  }
-  return text;
 }
 
 }  // namespace penstock::analyzer

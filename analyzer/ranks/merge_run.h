@@ -34,7 +34,4 @@ struct MergedPart {
 [[nodiscard]] Result<std::unique_ptr<traces::Trace>> OpenMerged(std::span<const std::string> paths,
                                                                 AlignMethod method);
 
-// A line for each part but the first: whose clock was moved, by how much, how that is known.
-[[nodiscard]] std::string DescribeParts(std::span<const MergedPart> parts);
-
 }  // namespace penstock::analyzer

@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/stats/quantile.h"
 #include "analyzer/words/needs.h"
 
@@ -138,7 +139,7 @@ Predicted<Comparison> Compare(const Baseline& baseline, const Candidate& candida
   result.after = FactsOfSide(candidate.diagnosis, candidate.name);
   result.enough =
       baseline.diagnosis.loader->steady.steady && candidate.diagnosis.loader->steady.steady;
-  result.unit = before.run.samples_known && after.run.samples_known ? "samples/s" : "batches/s";
+  result.unit = RateUnit(before.run.samples_known && after.run.samples_known);
   result.throughput = ChangeOf("throughput", Kind::kRatio, before, after, before.samples,
                                before.intervals, after.samples, after.intervals);
   result.wait = ChangeOf("wait", Kind::kDifference, before, after, before.waits, before.intervals,

@@ -46,7 +46,7 @@ struct Comparison {
   Change wait;                 // fraction of the loop
   std::vector<Change> stages;  // seconds per sample, of those that occur in either
   bool enough = false;         // both have 16 steady batches: else nothing is called significant
-  std::string unit;
+  Statement unit;
 };
 
 // Estimator:   differences of independent moving-block bootstraps of both runs' steady batches,

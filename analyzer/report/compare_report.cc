@@ -22,8 +22,9 @@ std::string SideText(char letter, const SideFacts& side) {
 
 std::string Headline(const Comparison& comparison) {
   const Interval& ratio = comparison.throughput.ratio;
-  const std::string rates = fmt::format("{} -> {} {}", ShortNumber(comparison.throughput.before),
-                                        ShortNumber(comparison.throughput.after), comparison.unit);
+  const std::string rates =
+      fmt::format("{} -> {} {}", ShortNumber(comparison.throughput.before),
+                  ShortNumber(comparison.throughput.after), English(comparison.unit));
   const std::string interval = fmt::format("{:.2f}..{:.2f}", ratio.low, ratio.high);
   if (!comparison.enough) {
     return fmt::format("Too few batches to tell: {}; 16 in the steady part of both are needed",

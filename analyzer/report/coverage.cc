@@ -3,69 +3,71 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <string>
 
-#include <fmt/core.h>
+#include "analyzer/words/limits.h"
 
 namespace penstock::analyzer {
 namespace {
 
+using WordsOf = Statement (*)();
+
+template <const Message& Does, FixedName Name>
+Statement Library() {
+  return Say<Does>(Give<"name">(Name.view()));
+}
+template <const Message& Said>
+Statement Just() {
+  return Say<Said>();
+}
+
 struct Entry {
   std::string_view part;  // of the path, lower case
   Sight sight;
-  std::string_view what;
+  WordsOf what = nullptr;  // of those that are not seen
 };
 
 // First match decides: special cases come before the libraries that they contain.
 constexpr std::array kLibraries = {
-    Entry{"nvjpeg2k", Sight::kBlind, "JPEG 2000 decoding on the GPU (nvJPEG2000)"},
-    Entry{"nvjpeg", Sight::kBlind, "JPEG decoding on the GPU (nvJPEG)"},
-    Entry{"nvimgcodec", Sight::kBlind, "image decoding on the GPU (nvImageCodec)"},
-    Entry{"libdali", Sight::kBlind, "NVIDIA DALI: its operators are known by its NVTX ranges only"},
-    Entry{"simplejpeg", Sight::kBlind, "simplejpeg: it carries libjpeg-turbo inside itself"},
-    Entry{"tensorflow", Sight::kBlind,
-          "TensorFlow: of what its threads do, reads and JPEG and PNG decoding are seen"},
-    Entry{"decord", Sight::kBlind, "video decoding (decord)"},
-    Entry{"torchcodec", Sight::kBlind, "video decoding (TorchCodec)"},
-    Entry{"libavcodec", Sight::kBlind, "video decoding (FFmpeg, libavcodec)"},
-    Entry{"libnvcuvid", Sight::kBlind, "video decoding on the GPU (NVDEC)"},
-    Entry{"libcufile", Sight::kBlind, "reads straight into GPU memory (GPUDirect Storage, cuFile)"},
-    Entry{"libaio", Sight::kBlind, "asynchronous reads (libaio)"},
+    Entry{"nvjpeg2k", Sight::kBlind, Library<words::kGpuJpeg2000, "nvJPEG2000">},
+    Entry{"nvjpeg", Sight::kBlind, Library<words::kGpuJpeg, "nvJPEG">},
+    Entry{"nvimgcodec", Sight::kBlind, Library<words::kGpuImages, "nvImageCodec">},
+    Entry{"libdali", Sight::kBlind, Just<words::kDali>},
+    Entry{"simplejpeg", Sight::kBlind, Just<words::kSimpleJpeg>},
+    Entry{"tensorflow", Sight::kBlind, Just<words::kTensorFlow>},
+    Entry{"decord", Sight::kBlind, Library<words::kVideo, "decord">},
+    Entry{"torchcodec", Sight::kBlind, Library<words::kVideo, "TorchCodec">},
+    Entry{"libavcodec", Sight::kBlind, Library<words::kVideo, "FFmpeg, libavcodec">},
+    Entry{"libnvcuvid", Sight::kBlind, Library<words::kGpuVideo, "NVDEC">},
+    Entry{"libcufile", Sight::kBlind, Library<words::kGpuReads, "GPUDirect Storage, cuFile">},
+    Entry{"libaio", Sight::kBlind, Library<words::kAioReads, "libaio">},
     // Not hooked by symbol; Pillow's and OpenCV's use of them is, from Python.
-    Entry{"libheif", Sight::kPython, "HEIF decoding (libheif)"},
-    Entry{"libavif", Sight::kPython, "AVIF decoding (libavif)"},
-    Entry{"libdav1d", Sight::kPython, "AVIF decoding (dav1d)"},
-    Entry{"libtiff", Sight::kPython, "TIFF decoding (libtiff)"},
-    Entry{"libopenjp2", Sight::kPython, "JPEG 2000 decoding (OpenJPEG)"},
-    Entry{"libjxl", Sight::kPython, "JPEG XL decoding (libjxl)"},
-    Entry{"kvikio", Sight::kBlind, "reads straight into GPU memory (KvikIO)"},
-    Entry{"/cv2/", Sight::kPython, "OpenCV"},
-    Entry{"opencv", Sight::kPython, "OpenCV"},
-    Entry{"libturbojpeg", Sight::kSeen, "libjpeg-turbo"},
-    Entry{"libjpeg", Sight::kSeen, "libjpeg"},
-    Entry{"libpng", Sight::kSeen, "libpng"},
-    Entry{"libwebp", Sight::kSeen, "libwebp"},
+    Entry{"libheif", Sight::kPython, Library<words::kHeif, "libheif">},
+    Entry{"libavif", Sight::kPython, Library<words::kAvif, "libavif">},
+    Entry{"libdav1d", Sight::kPython, Library<words::kAvif, "dav1d">},
+    Entry{"libtiff", Sight::kPython, Library<words::kTiff, "libtiff">},
+    Entry{"libopenjp2", Sight::kPython, Library<words::kJpeg2000, "OpenJPEG">},
+    Entry{"libjxl", Sight::kPython, Library<words::kJpegXl, "libjxl">},
+    Entry{"kvikio", Sight::kBlind, Library<words::kGpuReads, "KvikIO">},
+    Entry{"/cv2/", Sight::kPython, Library<words::kNamedLibrary, "OpenCV">},
+    Entry{"opencv", Sight::kPython, Library<words::kNamedLibrary, "OpenCV">},
+    Entry{"libturbojpeg", Sight::kSeen},
+    Entry{"libjpeg", Sight::kSeen},
+    Entry{"libpng", Sight::kSeen},
+    Entry{"libwebp", Sight::kSeen},
 };
 
 struct Feature {
   std::uint32_t bit;
-  std::string_view what;
+  WordsOf what;
 };
 constexpr std::array kFeatures = {
-    Feature{wire::kFeatureIoUring,
-            "reads through io_uring: they pass every hook, so `read` is "
-            "short of them"},
-    Feature{wire::kFeatureAio, "asynchronous reads (libaio): `read` is short of them"},
-    Feature{wire::kFeatureMapped,
-            "mapped files: their bytes come in as page faults, inside the decode or transform that "
-            "touches them"},
-    Feature{wire::kFeatureIsolated,
-            "an isolated Python (-I or -E): loader, transforms and OpenCV were not hooked"},
-    Feature{wire::kFeatureSandboxed,
-            "a process that locked itself in (seccomp): nothing of it was recorded from then on"},
-    Feature{wire::kFeatureLimited,
-            "a process whose limits of memory (ulimit -v, -d, -l) leave no room for the recording: "
-            "what it did is counted as lost"},
+    Feature{wire::kFeatureIoUring, Just<words::kIoUring>},
+    Feature{wire::kFeatureAio, Just<words::kAsynchronous>},
+    Feature{wire::kFeatureMapped, Just<words::kMappedFiles>},
+    Feature{wire::kFeatureIsolated, Just<words::kIsolated>},
+    Feature{wire::kFeatureSandboxed, Just<words::kSandboxed>},
+    Feature{wire::kFeatureLimited, Just<words::kLimited>},
 };
 
 std::string Lower(std::string_view text) {
@@ -86,14 +88,16 @@ double Coverage::fraction() const {
 LibrarySight SightOf(std::string_view path) {
   const std::string lower = Lower(path);
   for (const Entry& entry : kLibraries) {
-    if (lower.find(entry.part) != std::string::npos) return {entry.sight, entry.what};
+    if (lower.find(entry.part) != std::string::npos) {
+      return {entry.sight, entry.what != nullptr ? entry.what() : Statement{}};
+    }
   }
   return {};
 }
 
 Coverage MeasureCoverage(const traces::Trace& trace) {
   Coverage coverage;
-  std::set<std::string> blind;
+  Statements& blind = coverage.blind;
   std::uint64_t misses = 0;
   for (const traces::ProcessInfo& process : trace.processes()) {
     coverage.network += process.bytes_network.value;
@@ -113,23 +117,19 @@ Coverage MeasureCoverage(const traces::Trace& trace) {
       // Isolated, and the hooks are in all the same: the agent brought them in by another way.
       if (feature.bit == wire::kFeatureIsolated && python) continue;
       if (native && (feature.bit & kWaysOfReading) != 0) continue;
-      if ((process.features & feature.bit) != 0) blind.insert(std::string(feature.what));
+      if ((process.features & feature.bit) != 0) blind.push_back(feature.what());
     }
     for (const std::string& library : process.libraries) {
-      const LibrarySight sight = SightOf(library);
-      if (sight.sight == Sight::kBlind) {
-        blind.insert(
-            fmt::format("{}: loaded; what it does counts to the stage around it", sight.what));
-      }
-      if (sight.sight == Sight::kPython && !python) {
-        blind.insert(fmt::format("{}: seen from Python only, and this is not Python", sight.what));
+      const LibrarySight found = SightOf(library);
+      const auto named = Give<"library">(found.what);
+      if (found.sight == Sight::kBlind) blind.push_back(Say<words::kLoadedUnseen>(named));
+      if (found.sight == Sight::kPython && !python) {
+        blind.push_back(Say<words::kSeenFromPython>(named));
       }
     }
   }
-  if (misses > 0) {
-    blind.insert(fmt::format("{} calls whose library could not be found again", misses));
-  }
-  coverage.blind.assign(blind.begin(), blind.end());
+  if (misses > 0) blind.push_back(Say<words::kUnknownCallers>(Give<"calls">(misses)));
+  SortAndMerge(blind);
   return coverage;
 }
 

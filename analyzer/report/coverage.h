@@ -4,10 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <vector>
 
+#include "analyzer/words/statement.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
@@ -18,7 +17,7 @@ struct Coverage {
   std::uint64_t bytes_total = 0;
   std::uint64_t network = 0;  // received from sockets, which the kernel counts elsewhere
   std::uint64_t mapped = 0;
-  std::vector<std::string> blind;  // each for a person: what was not seen, and what follows
+  Statements blind;  // what was not seen, and what follows
 
   [[nodiscard]] double fraction() const;
 };
@@ -34,7 +33,7 @@ enum class Sight {
 
 struct LibrarySight {
   Sight sight = Sight::kUnknown;
-  std::string_view what;  // "AVIF and HEIF decoding (libheif, libavif)"
+  Statement what;  // "AVIF decoding (libavif)"; empty where it is seen or of no interest
 };
 
 // How a mapped library or wheel is covered, by its path.

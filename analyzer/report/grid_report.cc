@@ -15,7 +15,7 @@ namespace penstock::analyzer {
 std::string GridText(const Grid& grid, Colour colour) {
   const Paint paint(colour == Colour::kOn);
   std::string text = paint.Dim(fmt::format("  {:>7} {:>8} {:>6} {:>10} {:>17} {:>8}  {:<10} {:>9}",
-                                           "workers", "prefetch", "batch", grid.unit,
+                                           "workers", "prefetch", "batch", English(grid.unit),
                                            "90 % interval", "speedup", "bottleneck", "RAM")) +
                      "\n";
   double best = 0;

@@ -61,7 +61,7 @@ std::string RateFigure(const WorkerCurve& curve) {
   const Scale y{0, steps.back(), kBottom, kTop};
   std::vector<Tick> ticks;
   for (const double step : steps) ticks.push_back({step, fmt::format("{:.6g}", step)});
-  drawing.Left(y, ticks, kCurvesLeft, kRight, fmt::format("throughput ({})", curve.unit));
+  drawing.Left(y, ticks, kCurvesLeft, kRight, fmt::format("throughput ({})", English(curve.unit)));
   drawing.Below(x, WorkerTicks(curve), kBottom, kTop, "number of workers");
   Points band;
   Points line;
@@ -83,7 +83,7 @@ std::string RateFigure(const WorkerCurve& curve) {
     drawing.Dot(px, y.At(point.rate.estimate),
                 point.suggested ? "dot good" : (point.recorded ? "dot now" : "dot"),
                 fmt::format("{}{}: {} {} ({}..{})", CountedText(point.workers, "worker"),
-                            Marks(point), ShortNumber(point.rate.estimate), curve.unit,
+                            Marks(point), ShortNumber(point.rate.estimate), English(curve.unit),
                             ShortNumber(point.rate.low), ShortNumber(point.rate.high)));
   }
   std::vector<std::pair<std::string_view, std::string_view>> legend = {

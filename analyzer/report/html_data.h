@@ -50,7 +50,7 @@ struct CurvePoint {
 };
 struct WorkerCurve {
   std::vector<CurvePoint> points;  // ascending workers
-  std::string unit;                // of the rates
+  Statement unit;                  // of the rates
   int prefetch = 0;
   double measured = 0;  // rate that was recorded
   Statements notes;

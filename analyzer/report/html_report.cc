@@ -12,6 +12,7 @@
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/html_text.h"
+#include "analyzer/report/limits.h"
 #include "analyzer/report/memory_report.h"
 #include "analyzer/report/phrases.h"
 #include "analyzer/report/rank_report.h"
@@ -144,24 +145,24 @@ std::string Verdict(const Report& report) {
 
 std::string Losses(const Report& report) {
   std::string text;
-  const std::string losses = LossText(report.losses);
+  const std::string losses = English(Lost(report.losses));
   const auto add = [&](std::string_view label, const std::string& what) {
     text += fmt::format("<p class=\"loss\"><b>{}</b> {}</p>\n", label, Escaped(what));
   };
   if (!losses.empty()) add("Incomplete:", losses + "; the figures below are of the rest.");
-  const std::string blind = BlindText(report.coverage);
+  const std::string blind = English(PartlyBlind(report.coverage));
   if (!blind.empty()) add("Partly blind:", blind + ".");
   if (losses.empty()) text += Paragraph("", "Nothing that was recorded is lost or damaged.");
   if (report.losses.unsealed) {
     text += Paragraph("dim", "The recording was not closed by a collector.");
   }
-  return text + Paragraph("", "Seen: " + SeenText(report.coverage) + ".");
+  return text + Paragraph("", "Seen: " + English(Seen(report.coverage)) + ".");
 }
 
 std::string Suggested(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return NoFigure("no loader delivered batches while this was recorded.");
   const Suggestion& suggestion = diagnosis.loader->suggestion;
-  if (!suggestion.changes) return Paragraph("", KeepText(diagnosis) + ".");
+  if (!suggestion.changes) return Paragraph("", English(Keep(diagnosis)) + ".");
   const std::string code = SuggestedCode(diagnosis);
   std::string text =
       fmt::format("<pre>{}</pre>\n",
@@ -242,9 +243,10 @@ std::string FindingsOf(const Report& report) {
   return text;
 }
 
-std::string Unchecked(const Report& report) {
+std::string UncheckedList(const Report& report) {
   const Diagnosis& diagnosis = report.diagnosis;
-  std::vector<std::string> items = report.coverage.blind;
+  std::vector<std::string> items;
+  for (const Statement& blind : report.coverage.blind) items.push_back(English(blind));
   if (!report.coverage.known) {
     items.emplace_back("whether every read was seen: the kernel's byte counts were not recorded");
   }
@@ -271,7 +273,9 @@ std::string Unchecked(const Report& report) {
       items.emplace_back("samples: their number in a batch is not known, rates are of batches");
     }
   }
-  for (const NotChecked& missing : report.not_checked) items.push_back(NotCheckedText(missing));
+  for (const NotChecked& missing : report.not_checked) {
+    items.push_back(English(Unchecked(missing)));
+  }
   if (items.empty()) return Paragraph("", "Nothing that Penstock knows of.");
   std::string text = "<ul>\n";
   for (const std::string& item : items) text += fmt::format("<li>{}</li>\n", Escaped(item));
@@ -303,7 +307,7 @@ std::string ReportHtml(const Report& report, const ReportPlots& plots) {
   page += Section("latency", "Latency of each stage") + LatencyFigure(plots.latencies);
   page += Section("queue", "Queue depth over time") + QueueFigure(plots.queue);
   page += Section("findings", "Findings") + FindingsOf(report);
-  page += Section("unchecked", "What could not be checked") + Unchecked(report);
+  page += Section("unchecked", "What could not be checked") + UncheckedList(report);
   return page + "</body></html>\n";
 }
 

@@ -1,35 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/report/phrases.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/verdict.h"
 
 namespace penstock::analyzer {
-
-std::string LossText(const traces::Losses& losses) {
-  std::string line;
-  const auto add = [&](const std::string& part) { line += (line.empty() ? "" : ", ") + part; };
-  if (losses.dropped_events > 0) add(fmt::format("{} events dropped", losses.dropped_events));
-  if (losses.damaged_bytes > 0) {
-    add(fmt::format("{} damaged", BytesText(losses.damaged_bytes)));
-  } else if (losses.damaged_records > 0) {
-    add(fmt::format("{} records damaged", losses.damaged_records));
-  }
-  if (losses.lost_threads > 0) add(fmt::format("{} threads without room", losses.lost_threads));
-  if (losses.truncated) add("the file ends early");
-  return line;
-}
-
-std::string BlindText(const Coverage& coverage) {
-  // A run that reads next to nothing has its few system files unseen: no loss to speak of.
-  constexpr std::uint64_t kWorthSaying = 1'000'000;
-  const bool much = coverage.bytes_total >= kWorthSaying;
-  if (!coverage.known || !much || coverage.fraction() >= 0.98) return "";
-  return fmt::format("only {} of the bytes read were seen", PercentText(coverage.fraction()));
-}
 
 std::string UnitText(const Diagnosis& diagnosis) {
   return English(RateUnit(diagnosis));
@@ -130,28 +108,9 @@ std::string SurenessText(const Diagnosis& diagnosis) {
   return text;
 }
 
-std::string NotCheckedText(const NotChecked& missing) {
-  if (missing.ids.empty()) return missing.needs;
-  return fmt::format("{}: needs {}", fmt::join(missing.ids, ", "), missing.needs);
-}
-
-std::string KeepText(const Diagnosis& diagnosis) {
-  if (!diagnosis.needs.empty()) return "none: " + English(diagnosis.needs);
-  return diagnosis.loader->cpu.crowded
-             ? "none: what other settings gain is not to be told on a crowded machine"
-             : "keep the loader as it is: no other setting gains 2 %";
-}
-
-std::string SeenText(const Coverage& coverage) {
-  if (!coverage.known)
-    return "an unknown share of the bytes read: the kernel's counts were not recorded";
-  // A share of next to nothing says nothing.
-  if (coverage.mapped > 0 && coverage.bytes_total < 1'000'000) {
-    return fmt::format("next to nothing was read by calls ({}): files were mapped",
-                       BytesText(coverage.bytes_total));
-  }
-  return fmt::format("{} of the bytes read ({} of {})", PercentText(coverage.fraction()),
-                     BytesText(coverage.bytes_seen), BytesText(coverage.bytes_total));
+Statement Keep(const Diagnosis& diagnosis) {
+  if (!diagnosis.needs.empty()) return Say<words::kKeepNeeds>(Give<"needs">(diagnosis.needs));
+  return diagnosis.loader->cpu.crowded ? Say<words::kKeepCrowded>() : Say<words::kKeep>();
 }
 
 }  // namespace penstock::analyzer

@@ -7,15 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/advice/not_checked.h"
 #include "analyzer/report/report.h"
 
 namespace penstock::analyzer {
 
-// "17 events dropped, the file ends early"; "" if nothing is missing.
-[[nodiscard]] std::string LossText(const traces::Losses& losses);
-// Whether the hooks saw too little of what was read: "" or "only 61 % of the bytes read were seen".
-[[nodiscard]] std::string BlindText(const Coverage& coverage);
 // Whether the loop's waiting was timed: by two batches of an epoch at least.
 [[nodiscard]] inline bool WaitKnown(const Diagnosis& diagnosis) {
   return diagnosis.loader && diagnosis.loader->steady.batches > 0;
@@ -39,10 +34,6 @@ namespace penstock::analyzer {
 [[nodiscard]] std::string SurenessText(const Diagnosis& diagnosis);
 // Why nothing is suggested. Requires: diagnosis.loader, and its suggestion does not change
 // anything.
-[[nodiscard]] std::string KeepText(const Diagnosis& diagnosis);
-// "rank-imbalance: needs traces of all ranks"
-[[nodiscard]] std::string NotCheckedText(const NotChecked& missing);
-// "99 % of the bytes read (131 MB of 132 MB)", or that it is not known.
-[[nodiscard]] std::string SeenText(const Coverage& coverage);
+[[nodiscard]] Statement Keep(const Diagnosis& diagnosis);
 
 }  // namespace penstock::analyzer

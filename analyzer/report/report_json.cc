@@ -201,7 +201,8 @@ void WriteSuggestion(const Diagnosis& diagnosis, JsonWriter& json) {
   json.Field("next_bottleneck", FactorName(suggestion.next_bottleneck));
   json.Field("code", SuggestedCode(diagnosis));
   json.Field("changes", suggestion.changes);
-  json.Field("missing", English(suggestion.missing));
+  json.Field("missing", English(suggestion.missing)).Key("missing_statement");
+  WriteStatement(suggestion.missing, json);
   json.EndObject();
 }
 
@@ -255,7 +256,9 @@ std::string ReportJson(const Report& report) {
   for (const NotChecked& missing : report.not_checked) {
     json.BeginObject().Key("ids").BeginArray();
     for (const std::string_view id : missing.ids) json.Value(id);
-    json.EndArray().Field("needs", missing.needs).EndObject();
+    json.EndArray().Field("needs", English(missing.needs)).Key("needs_statement");
+    WriteStatement(missing.needs, json);
+    json.EndObject();
   }
   json.EndArray();
   WriteSuggestion(diagnosis, json);
@@ -272,9 +275,8 @@ std::string ReportJson(const Report& report) {
   json.Field("fraction", report.coverage.fraction()).Field("known", report.coverage.known);
   json.Field("bytes_network", report.coverage.network);
   json.Field("bytes_mapped", report.coverage.mapped);
-  json.Key("blind").BeginArray();
-  for (const std::string& blind : report.coverage.blind) json.Value(blind);
-  json.EndArray().EndObject();
+  WriteStatements("blind", report.coverage.blind, json);
+  json.EndObject();
   json.Key("losses").BeginObject();
   json.Field("dropped_events", report.losses.dropped_events);
   json.Field("damaged_bytes", report.losses.damaged_bytes);

@@ -7,6 +7,7 @@
 
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/gpu_report.h"
+#include "analyzer/report/limits.h"
 #include "analyzer/report/memory_report.h"
 #include "analyzer/report/phrases.h"
 #include "analyzer/report/rank_report.h"
@@ -23,12 +24,12 @@ std::string Labelled(std::string_view label, std::string_view text) {
 // What is missing comes before what was found.
 std::string Losses(const Report& report, const Paint& paint) {
   std::string text;
-  const std::string losses = LossText(report.losses);
+  const std::string losses = English(Lost(report.losses));
   if (!losses.empty()) {
     text +=
         paint.Red(fmt::format("  INCOMPLETE    {}: figures below are of the rest", losses)) + "\n";
   }
-  const std::string blind = BlindText(report.coverage);
+  const std::string blind = English(PartlyBlind(report.coverage));
   if (!blind.empty()) text += paint.Red("  PARTLY BLIND  " + blind) + "\n";
   if (report.losses.unsealed) {
     text += paint.Dim("  (the recording was not closed by a collector)") + "\n";
@@ -121,7 +122,7 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return "";
   const Suggestion& suggestion = diagnosis.loader->suggestion;
   if (!suggestion.changes) {
-    return Labelled("suggestion", KeepText(diagnosis));
+    return Labelled("suggestion", English(Keep(diagnosis)));
   }
   const std::string code = SuggestedCode(diagnosis);
   return RowLabel(diagnosis.ranks.several() ? "each rank" : "suggestion") +
@@ -149,9 +150,9 @@ std::string ChangesText(const Report& report, const Paint& paint) {
 }
 
 std::string CoverageText(const Coverage& coverage) {
-  std::string text = RowLabel("seen") + SeenText(coverage) + "\n";
-  for (const std::string& blind : coverage.blind) {
-    text += RowLabel("not seen") + Wrapped(blind, kTextWidth, kTextIndent) + "\n";
+  std::string text = RowLabel("seen") + English(Seen(coverage)) + "\n";
+  for (const Statement& blind : coverage.blind) {
+    text += RowLabel("not seen") + Wrapped(English(blind), kTextWidth, kTextIndent) + "\n";
   }
   return text;
 }
@@ -160,7 +161,7 @@ std::string CoverageText(const Coverage& coverage) {
 std::string NotCheckedLine(const Report& report) {
   std::string text;
   for (const NotChecked& missing : report.not_checked) {
-    text += (text.empty() ? "" : "; ") + NotCheckedText(missing);
+    text += (text.empty() ? "" : "; ") + English(Unchecked(missing));
   }
   return text.empty() ? ""
                       : RowLabel("not checked") + Wrapped(text, kTextWidth, kTextIndent) + "\n";
@@ -214,8 +215,8 @@ std::string ReportBrief(const Report& report, Colour colour) {
   } else if (!report.findings.empty()) {
     advice = report.findings.front().id + ": " + English(report.findings.front().seen);
   }
-  std::string seen = SeenText(report.coverage);
-  const std::string losses = LossText(report.losses);
+  std::string seen = English(Seen(report.coverage));
+  const std::string losses = English(Lost(report.losses));
   if (!losses.empty()) seen += ", " + paint.Red(losses);
   if (!report.coverage.blind.empty()) {
     seen +=

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/simulate/simulate.h"
 #include "analyzer/words/assumptions.h"
 #include "analyzer/words/needs.h"
@@ -185,7 +186,7 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
                     request.persistent.value_or(loader.facts.persistent) == loader.facts.persistent;
 
   grid.replay = loader.replay;
-  grid.unit = run.samples_known ? "samples/s" : "batches/s";
+  grid.unit = RateUnit(run.samples_known);
   grid.changes = request.changes;
   grid.ceiling_measured = request.fixed_rate > 0;
   // The measured one holds for the recorded step alone, and for the copies that belong to it.

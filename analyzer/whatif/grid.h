@@ -43,7 +43,7 @@ struct Configuration {
 struct Grid {
   std::vector<Configuration> configurations;  // one per combination, workers outermost
   Replay replay;
-  std::string unit;  // of the rates
+  Statement unit;    // of the rates
   Statements notes;  // what was assumed
   // How fast the program would be if data cost nothing, in samples per second: measured with
   // --fixed-batch where that was given, else simulated.

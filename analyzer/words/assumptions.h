@@ -78,8 +78,8 @@ inline constexpr Message kBatchBytes{"assumed.batch-bytes",
 inline constexpr Message kConversionMoves{
     "assumed.conversion-moves",
     "the conversion to floating point, {share:%0} of augmentation, moves to the device "
-    "({source:text})",
-    "转换为浮点数（占增强的 {share:%0}）移到 GPU（{source:text}）"};
+    "({source:words})",
+    "转换为浮点数（占增强的 {share:%0}）移到 GPU（{source:words}）"};
 inline constexpr Message kConversionStays{
     "assumed.conversion-stays",
     "the conversion to floating point was not seen as a transform of its own, so the workers keep "
@@ -124,10 +124,24 @@ inline constexpr Message kLongerStep{
     "在 {device:text} 上，训练步每个样本增加 {more:ms.3} 毫秒，其中 {overlap:%0} "
     "被重叠；工作进程交付[files?文件|解码后的图像]"};
 inline constexpr Message kDecodeSource{"assumed.decode-source",
-                                       "decoding on the device: {source:text}",
-                                       "GPU 解码的依据：{source:text}"};
+                                       "decoding on the device: {source:words}",
+                                       "GPU 解码的依据：{source:words}"};
 inline constexpr Message kAugmentSource{"assumed.augment-source",
-                                        "augmenting on the device: {source:text}",
-                                        "GPU 增强的依据：{source:text}"};
+                                        "augmenting on the device: {source:words}",
+                                        "GPU 增强的依据：{source:words}"};
+
+// Where a device's cost is from.
+inline constexpr Message kFromArithmetic{
+    "source.arithmetic",
+    "arithmetic: {bytes:count} bytes a pixel at half of {device:text}'s memory bandwidth",
+    "推算：每像素 {bytes:count} 字节，按 {device:text} 内存带宽的一半"};
+inline constexpr Message kPublished{
+    "source.published",
+    "published: an A100's JPEG engine, 0.34 ms a megapixel (pytorch/vision#8496)",
+    "公开数据：A100 的 JPEG 引擎，每百万像素 0.34 毫秒（pytorch/vision#8496）"};
+inline constexpr Message kFromFile{"source.file", "[said?{said:text}|the file given]",
+                                   "[said?{said:text}|给定的文件]"};
+inline constexpr Message kTwoSources{"source.two", "{one:words}; {next:words}",
+                                     "{one:words}；{next:words}"};
 
 }  // namespace penstock::analyzer::words

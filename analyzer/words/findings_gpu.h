@@ -121,4 +121,12 @@ inline constexpr Message kRelievePinThread{
     "function. The prediction is for handing over that costs nothing.",
     "减少训练步中的 Python 工作，或在 collate 中锁页。"};
 
+// Evidence.
+inline constexpr Message kCopiesSeen{"copies-not-overlapped.where",
+                                     "[on_device?on the device|from the host]",
+                                     "[on_device?在设备上|由主机推断]"};
+inline constexpr Message kPageableKnown{"pageable-copies.kind",
+                                        "[recorded?recorded|the loader does not pin]",
+                                        "[recorded?有记录|加载器不锁页]"};
+
 }  // namespace penstock::analyzer::words

@@ -34,6 +34,9 @@ inline constexpr Message kWorkerMemoryGrowth{
     "by "
     "copy on write of what is shared with the parent process]",
     "{workers:3g} 个工作进程合计每秒增长 {bytes_per_s:bytes}。"};
+inline constexpr Message kGrowthKind{"worker-memory-growth.kind",
+                                     "[copied?copy on write|not told apart from a leak]",
+                                     "[copied?写时复制|无法与泄漏区分]"};
 inline constexpr Message kArraysNotObjects{
     "worker-memory-growth.do",
     "Keep what the dataset holds in a numpy array, a torch.Tensor or a pyarrow table (strings: "

@@ -83,6 +83,18 @@ std::string PlainText(std::string_view text, std::size_t most) {
   return plain.substr(0, cut) + "...";
 }
 
+std::string Typeset(std::string text) {
+  const std::string_view first = std::string_view(text).substr(0, text.find(' '));
+  const bool name = first.find_first_of("_./=()0123456789") != std::string_view::npos;
+  if (!text.empty() && !name && text.front() >= 'a' && text.front() <= 'z') {
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  }
+  for (std::size_t at = text.find(" -> "); at != std::string::npos; at = text.find(" -> ", at)) {
+    text.replace(at, 4, " → ");
+  }
+  return text;
+}
+
 std::string RowLabel(std::string_view label) {
   return fmt::format("  {:<13}", label);
 }

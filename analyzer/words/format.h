@@ -24,6 +24,10 @@ namespace penstock::analyzer {
 [[nodiscard]] std::string Wrapped(std::string_view text, std::size_t width,
                                   std::string_view indent);
 
+// A sentence as it is set: with a capital, unless it begins with a name, and arrows that are
+// arrows.
+[[nodiscard]] std::string Typeset(std::string text);
+
 // A report's text: a column of labels, then what is said, in lines of kTextWidth.
 inline constexpr std::size_t kTextWidth = 84;
 inline constexpr std::string_view kTextIndent = "               ";  // as wide as a RowLabel()

@@ -4,8 +4,9 @@
 #pragma once
 
 #include <array>
+#include <string_view>
 
-#include "analyzer/words/message.h"
+#include "analyzer/words/statement.h"
 
 namespace penstock::analyzer::words {
 
@@ -54,3 +55,15 @@ inline constexpr std::array kRuleNames = {
 };
 
 }  // namespace penstock::analyzer::words
+
+namespace penstock::analyzer {
+
+// Empty where no rule has this id.
+[[nodiscard]] inline Statement RuleName(std::string_view id) {
+  for (const Message& name : words::kRuleNames) {
+    if (name.id == id) return {&name, {}};
+  }
+  return {};
+}
+
+}  // namespace penstock::analyzer

@@ -2,6 +2,7 @@
 #include "analyzer/words/statement.h"
 
 #include <cmath>
+#include <map>
 
 #include <fmt/core.h>
 
@@ -129,6 +130,13 @@ std::string Render(const Statement& statement, Language language) {
 
 std::string English(const Statement& statement) {
   return Render(statement, Language::kEnglish);
+}
+
+void SortAndMerge(Statements& statements) {
+  std::map<std::string, Statement> sorted;
+  for (Statement& one : statements) sorted.emplace(English(one), std::move(one));
+  statements.clear();
+  for (auto& [text, one] : sorted) statements.push_back(std::move(one));
 }
 
 }  // namespace penstock::analyzer

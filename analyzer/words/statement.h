@@ -37,6 +37,9 @@ struct Statement {
 [[nodiscard]] std::string Render(const Statement& statement, Language language);
 [[nodiscard]] std::string English(const Statement& statement);
 
+// Alphabetically by the English, each once.
+void SortAndMerge(Statements& statements);
+
 template <std::size_t N>
 struct FixedName {
   char text[N]{};

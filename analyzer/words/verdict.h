@@ -90,6 +90,14 @@ inline constexpr Message kRough{
     "; the simulation is off by {error:%+0} on this run, so take the figures as rough",
     "；模拟与此次运行相差 {error:%+0}，数值仅供粗略参考"};
 
+// Why no other setting of the loader is suggested.
+inline constexpr Message kKeep{"keep", "keep the loader as it is: no other setting gains 2 %",
+                               "保持当前设置：其他设置的收益都不到 2 %"};
+inline constexpr Message kKeepCrowded{
+    "keep.crowded", "none: what other settings gain is not to be told on a crowded machine",
+    "没有建议：机器被其他程序占用时，无法判断其他设置的收益"};
+inline constexpr Message kKeepNeeds{"keep.needs", "none: {needs:words}", "没有建议：{needs:words}"};
+
 // A recording that does not suffice: what it still hints at, without a figure.
 inline constexpr Message kHint{
     "verdict.hint",

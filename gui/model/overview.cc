@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "gui/model/report_texts.h"
+#include "analyzer/report/limits.h"
+#include "analyzer/words/rule_names.h"
 
 namespace penstock::gui {
 namespace {
@@ -131,6 +132,21 @@ Ribbon BuildRibbon(const Report& report) {
   return ribbon;
 }
 
+std::string VerdictText(const Report& report, Language language) {
+  return Render(report.diagnosis.summary, language);
+}
+
+FindingText TextOf(const analyzer::Finding& finding, Language language) {
+  const std::string seen = Render(finding.seen, language);
+  const std::string action = Render(finding.action, language);
+  if (language == Language::kEnglish) return {Typeset(seen), "", action};
+  return {TitleOfRule(finding.id, language), seen, action};
+}
+
+std::string TitleOfRule(std::string_view id, Language language) {
+  return Render(analyzer::RuleName(id), language);
+}
+
 std::vector<Change> ChangesOf(const Report& report) {
   std::vector<Change> changes;
   if (!report.diagnosis.loader || !report.diagnosis.loader->suggestion.changes) return changes;
@@ -149,9 +165,9 @@ std::vector<Change> ChangesOf(const Report& report) {
 
 std::vector<std::string> Warnings(const Report& report, Language language) {
   std::vector<std::string> lines;
-  const std::string losses = LossText(report.losses, language);
+  const std::string losses = Render(analyzer::Lost(report.losses), language);
   if (!losses.empty()) lines.push_back(Filled(Text::kIncomplete, language, losses));
-  const std::string blind = BlindText(report.coverage, language);
+  const std::string blind = Render(analyzer::PartlyBlind(report.coverage), language);
   if (!blind.empty()) lines.push_back(Filled(Text::kPartlyBlind, language, blind));
   return lines;
 }

@@ -9,10 +9,13 @@
 #include <vector>
 
 #include "analyzer/report/report.h"
+#include "analyzer/words/format.h"
 #include "gui/model/texts.h"
 #include "traces/event.h"
 
 namespace penstock::gui {
+
+using analyzer::Typeset;
 
 // How much a training run waits for its data. Source: XProf's input-pipeline thresholds.
 enum class InputBound : std::uint8_t { kUnknown, kNot, kModerately, kHighly };
@@ -37,27 +40,19 @@ struct Ribbon {
 };
 [[nodiscard]] Ribbon BuildRibbon(const analyzer::Report& report);
 
-// The verdict in one sentence. English is the analyzer's own; Chinese says the same
-// (verdict_texts.cc).
+// The verdict in one sentence.
 [[nodiscard]] std::string VerdictText(const analyzer::Report& report, Language language);
 
-// A finding as the list shows it. In Chinese the title and the advice are those of its id, and what
-// was seen of it, with the figures, stands below.
+// A finding as the list shows it. In Chinese the title is the rule's name, and what was seen, with
+// the figures, stands below.
 struct FindingText {
   std::string title;
   std::string detail;  // "" where the title says it all
   std::string action;
 };
 [[nodiscard]] FindingText TextOf(const analyzer::Finding& finding, Language language);
-// What a rule is called: its id, or its title in Chinese.
-[[nodiscard]] std::string_view TitleOfRule(std::string_view id, Language language);
-
-// A sentence of the analyzer as it is set here: with a capital, unless it begins with a name, and
-// arrows that are arrows.
-[[nodiscard]] std::string Typeset(std::string text);
-
-// "samples/s", "images/s" or "batches/s" (analyzer::RateUnit) in the language of the window.
-[[nodiscard]] std::string_view UnitText(std::string_view unit, Language language);
+// What a rule is called: its id, or its name in Chinese.
+[[nodiscard]] std::string TitleOfRule(std::string_view id, Language language);
 
 // What a suggestion changes: "num_workers", 2, 4.
 struct Change {

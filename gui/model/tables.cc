@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "analyzer/words/verdict.h"
 #include "traces/base/file.h"
 #include "traces/base/json_text.h"
 
@@ -173,7 +174,7 @@ std::string SelectionCsv(const Timeline& timeline, TimeRange range) {
 }
 
 std::string WhatIfCsv(const WhatIfAnswer& answer) {
-  const bool samples = answer.unit == "samples/s";
+  const bool samples = answer.unit.Is(analyzer::words::kSamplesPerSecond);
   Csv csv(
       fmt::format("num_workers,prefetch_factor,batch_size,{0},{0}_low,{0}_high,speedup,ram_bytes,"
                   "fits,bottleneck,recorded",
@@ -218,7 +219,7 @@ std::string SweepCsv(const Sweep& sweep) {
 std::string CompareCsv(const CompareAnswer& answer) {
   const analyzer::Comparison& comparison = answer.comparison;
   Csv csv("quantity,unit,before,after,ratio,ratio_low,ratio_high,significant");
-  ChangeLine(comparison.throughput, comparison.unit, csv);
+  ChangeLine(comparison.throughput, English(comparison.unit), csv);
   // Of fractions the difference is told, not the ratio.
   ChangeLine(comparison.wait, "fraction of the loop (ratio: difference)", csv);
   for (const analyzer::Change& change : comparison.stages) {

@@ -59,8 +59,6 @@
   X(kHighlyBound, "Held back by data", "受数据限制")                                               \
   X(kThroughput, "Throughput", "吞吐量")                                                           \
   X(kSamplesPerSecond, "samples/s", "样本/秒")                                                     \
-  X(kBatchesPerSecond, "batches/s", "批/秒")                                                       \
-  X(kImagesPerSecond, "images/s", "图像/秒")                                                       \
   X(kInterval, "{} to {} (90 %)", "{} 至 {}（90 %）")                                              \
   X(kFreeData, "If data cost nothing", "若数据零成本")                                             \
   X(kTimesFaster, "{}x as fast", "速度为 {} 倍")                                                   \
@@ -86,7 +84,6 @@
   X(kBottleneck, "bottleneck", "瓶颈")                                                             \
   X(kNoBatches, "No batches were recorded.", "没有录制到批次。")                                   \
   X(kSuggestion, "Suggestion", "建议")                                                             \
-  X(kKeep, "Keep the settings as they are.", "保持当前设置。")                                     \
   X(kNow, "Now", "当前")                                                                           \
   X(kPredicted, "Predicted", "预测")                                                               \
   X(kNextBottleneck, "After it: {}", "之后的瓶颈：{}")                                             \

@@ -56,7 +56,7 @@ struct WhatIfLimits {
 struct WhatIfAnswer {
   analyzer::Configuration chosen;
   std::vector<analyzer::Configuration> curve;  // over the number of workers, `chosen` among them
-  std::string unit;
+  analyzer::Statement unit;                    // of the rates
   analyzer::Statements notes;
   double measured = 0;     // rate of the recording
   bool whole_run = false;  // OfWholeRun() of the chosen

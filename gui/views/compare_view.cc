@@ -10,7 +10,6 @@
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/words/format.h"
 #include "gui/model/overview.h"
-#include "gui/model/phrase_texts.h"
 #include "gui/views/compare_parts.h"
 #include "gui/views/panel_parts.h"
 
@@ -167,10 +166,8 @@ void DrawCards(const Ui& ui, const analyzer::Comparison& comparison, Area area) 
   };
   const auto times = [](double ratio) { return fmt::format("{:.2f}", ratio); };
   const analyzer::Change& rate = comparison.throughput;
-  const bool samples = comparison.unit == "samples/s";
   DrawCard(ui, card(0),
-           fmt::format("{}, {}", ui.T(Text::kThroughput),
-                       ui.T(samples ? Text::kSamplesPerSecond : Text::kBatchesPerSecond)),
+           fmt::format("{}, {}", ui.T(Text::kThroughput), Render(comparison.unit, ui.language)),
            ui.F(Text::kTimesRange, times(rate.ratio.estimate), times(rate.ratio.low),
                 times(rate.ratio.high)) +
                noise(rate),

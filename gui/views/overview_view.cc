@@ -10,10 +10,10 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
+#include "analyzer/report/limits.h"
 #include "analyzer/report/phrases.h"
 #include "analyzer/words/format.h"
 #include "gui/model/overview.h"
-#include "gui/model/report_texts.h"
 #include "gui/views/overview_parts.h"
 #include "gui/views/workspace.h"
 
@@ -204,11 +204,12 @@ std::vector<Card> CardsOf(const Ui& ui, const Report& report) {
 void DrawFooter(const Ui& ui, const Report& report, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  std::string text = ui.F(Text::kSeen, SeenText(report.coverage, ui.language));
-  if (LossText(report.losses, ui.language).empty())
+  std::string text = ui.F(Text::kSeen, Render(analyzer::Seen(report.coverage), ui.language));
+  if (analyzer::Lost(report.losses).empty()) {
     text += std::string("  ·  ") + ui.T(Text::kNothingLost);
-  for (const std::string& blind : report.coverage.blind) {
-    text += "  ·  " + ui.F(Text::kNotSeen, NotSeenText(blind, ui.language));
+  }
+  for (const analyzer::Statement& blind : report.coverage.blind) {
+    text += "  ·  " + ui.F(Text::kNotSeen, Render(blind, ui.language));
   }
   ImGui::SetCursorScreenPos(area.min);
   ImGui::InvisibleButton("##coverage", {area.width(), area.height()});

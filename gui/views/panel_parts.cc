@@ -6,11 +6,10 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/report/phrases.h"
+#include "analyzer/report/limits.h"
 #include "analyzer/words/format.h"
 #include "gui/model/overview.h"
 #include "gui/model/penstock_command.h"
-#include "gui/model/report_texts.h"
 #include "gui/model/ticks.h"
 #include "gui/views/overview_parts.h"
 
@@ -66,7 +65,8 @@ void DrawFindingLinks(const Ui& ui, Workspace& workspace, Text title,
       if (std::find(ids.begin(), ids.end(), id) != ids.end()) here.ids.push_back(id);
     }
     if (here.ids.empty()) continue;
-    Paragraph(ui, ui.small, p.dim, ui.F(Text::kNeedsFor, NotCheckedText(here, ui.language)), width);
+    Paragraph(ui, ui.small, p.dim,
+              ui.F(Text::kNeedsFor, Render(analyzer::Unchecked(here), ui.language)), width);
   }
   EndArea();
 }

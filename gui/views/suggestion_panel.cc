@@ -181,10 +181,8 @@ void DrawSuggestion(const Ui& ui, Workspace& workspace, Area area) {
   } else if (loader && workspace.Range() && !analyzer::Predicts(report.diagnosis)) {
     Paragraph(ui, ui.body, p.dim, ui.T(Text::kRangeTooShort), width);
   } else if (loader) {
-    const bool chinese = ui.language == Language::kChinese;
-    Paragraph(ui, ui.body, p.text,
-              chinese ? std::string(ui.T(Text::kKeep)) : analyzer::KeepText(report.diagnosis),
-              width);
+    const std::string keep = Render(analyzer::Keep(report.diagnosis), ui.language);
+    Paragraph(ui, ui.body, p.text, Typeset(keep), width);
   } else {
     const Nothing nothing =
         report.stages.empty() && !workspace.Range() ? NothingRecorded(workspace) : NoLoader();

@@ -10,7 +10,6 @@
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/words/format.h"
 #include "gui/model/overview.h"
-#include "gui/model/phrase_texts.h"
 #include "gui/views/panel_parts.h"
 #include "gui/widgets/plot.h"
 
@@ -169,7 +168,7 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
                                                  : p.text;
   const std::string times = fmt::format("{:.2f}", predicted.speedup);
   const std::string gain = answer.whole_run ? ui.F(Text::kTimesWholeRun, times) : "×" + times;
-  figure(0, fmt::format("{}, {}", ui.T(Text::kPredicted), UnitText(answer.unit, ui.language)),
+  figure(0, fmt::format("{}, {}", ui.T(Text::kPredicted), Render(answer.unit, ui.language)),
          ShortNumber(predicted.rate.estimate),
          fmt::format("{}  ·  {}", gain,
                      ui.F(Text::kInterval, ShortNumber(predicted.rate.low),

@@ -9,7 +9,6 @@
 #include <fmt/core.h>
 
 #include "analyzer/words/format.h"
-#include "gui/model/phrase_texts.h"
 #include "gui/model/ticks.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/workers_panels.h"

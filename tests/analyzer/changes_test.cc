@@ -290,7 +290,7 @@ TEST(DeviceCostsTest, AFileReplacesWhatItNames) {
   ASSERT_TRUE(read);
   EXPECT_EQ(read->device, "NVIDIA H200");
   EXPECT_EQ(read->decode.ms_per_megapixel, 0.25);
-  EXPECT_EQ(read->decode.source, "by a sweep");
+  EXPECT_EQ(English(read->decode.source), "by a sweep");
   EXPECT_EQ(read->augment.ms_per_megapixel, base.augment.ms_per_megapixel);
   for (const char* bad :
        {"decode", "decode fast", "decode -1", "blur 1", "decode nan", "augment 1x"}) {

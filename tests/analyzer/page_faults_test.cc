@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "analyzer/advice/not_checked.h"
+#include "analyzer/words/rule_needs.h"
 #include "tests/analyzer/finds.h"
 
 namespace penstock::analyzer::testing {
@@ -77,33 +78,33 @@ TEST(PageFaultsTest, FaultsThatCostLittleOrAreNeededAreFine) {
   EXPECT_FALSE(FindingOf("allocator-page-faults", Faulting({.per_sample = 100, .cost_ns = 9000})));
 }
 
-// What the rule is said to need; "" if it is not among those that were not checked.
-std::string Needs(TraceData data) {
+// What the rule is said to need; empty if it is not among those that were not checked.
+Statement Needs(TraceData data) {
   const auto trace = traces::MakeTrace(std::move(data));
   for (const NotChecked& one : NotCheckedRules(*trace, Diagnose(*trace))) {
     if (std::count(one.ids.begin(), one.ids.end(), "allocator-page-faults") > 0) return one.needs;
   }
-  return "";
+  return {};
 }
 
 TEST(PageFaultsTest, WithoutTheCostOfAFaultItIsNotChecked) {
-  EXPECT_EQ(Needs(Faulting({})), "");
+  EXPECT_TRUE(Needs(Faulting({})).empty());
   TraceData data = Faulting({});
   data.facts.erase("host.fault_ns");
-  EXPECT_NE(Needs(data).find("what one costs"), std::string::npos);
+  EXPECT_TRUE(Needs(data).Is(words::kRuleNeedsFaults));
   EXPECT_FALSE(FindingOf("allocator-page-faults", std::move(data)));
 }
 
 TEST(PageFaultsTest, FilesThatAreMappedFaultInAsWell) {
   TraceData data = Faulting({});
   for (auto& process : data.processes) process.features |= wire::kFeatureMapped;
-  EXPECT_NE(Needs(data).find("files that are read"), std::string::npos);
+  EXPECT_TRUE(Needs(data).Is(words::kRuleNeedsUnmapped));
   EXPECT_FALSE(FindingOf("allocator-page-faults", std::move(data)));
 }
 
 TEST(PageFaultsTest, AFewBatchesSayNothing) {
   TraceData data = Faulting({.batches = 14});
-  EXPECT_NE(Needs(data).find("eight batches"), std::string::npos);
+  EXPECT_TRUE(Needs(data).Is(words::kRuleNeedsBatches));
   EXPECT_FALSE(FindingOf("allocator-page-faults", std::move(data)));
 }
 

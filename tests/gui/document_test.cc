@@ -12,7 +12,7 @@
 #include <sstream>
 #include <thread>
 
-#include "analyzer/report/phrases.h"
+#include "analyzer/report/limits.h"
 #include "tests/analyzer/long_trace/long_trace.h"
 #include "tests/traces/support.h"
 #include "traces/pack.h"
@@ -160,7 +160,7 @@ TEST(LiveTest, ARunIsFollowedToItsEnd) {
   }
   ASSERT_TRUE(Eventually([&] { return job.document().analysis != nullptr; }));
   // A file without an end is no loss while it grows.
-  EXPECT_EQ(analyzer::LossText(job.document().analysis->report.losses), "");
+  EXPECT_TRUE(analyzer::Lost(job.document().analysis->report.losses).empty());
   run.Steps(1);
   run.End();
   ASSERT_TRUE(Eventually([&] { return job.finished(); }));

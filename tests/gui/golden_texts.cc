@@ -12,9 +12,9 @@
 #include <fmt/core.h>
 
 #include "analyzer/report/html_data.h"
+#include "analyzer/report/limits.h"
 #include "analyzer/report/report.h"
 #include "gui/model/overview.h"
-#include "gui/model/report_texts.h"
 #include "gui/model/whatif.h"
 #include "tests/analyzer/synthetic.h"
 #include "traces/trace.h"
@@ -97,11 +97,11 @@ void PrintDashboard(const traces::Trace& trace, const analyzer::Report& report, 
                text.action);
   }
   for (const analyzer::NotChecked& missing : report.not_checked) {
-    fmt::print("not checked: {}\n", NotCheckedText(missing, language));
+    fmt::print("not checked: {}\n", Render(analyzer::Unchecked(missing), language));
   }
-  fmt::print("seen: {}\n", SeenText(report.coverage, language));
-  for (const std::string& blind : report.coverage.blind) {
-    fmt::print("not seen: {}\n", NotSeenText(blind, language));
+  fmt::print("seen: {}\n", Render(analyzer::Seen(report.coverage), language));
+  for (const analyzer::Statement& blind : report.coverage.blind) {
+    fmt::print("not seen: {}\n", Render(blind, language));
   }
   for (const std::string& line : Warnings(report, language)) fmt::print("warning: {}\n", line);
   const analyzer::ReportPlots plots = analyzer::BuildPlots(trace, report);

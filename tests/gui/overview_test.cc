@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/report/limits.h"
 #include "analyzer/words/findings_data.h"
-#include "gui/model/report_texts.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::gui {
@@ -115,8 +115,8 @@ TEST(OverviewTest, WhatWasNotCheckedIsSaidInBothLanguages) {
   const analyzer::Report report = ReportOf(run);
   ASSERT_FALSE(report.not_checked.empty());
   for (const analyzer::NotChecked& missing : report.not_checked) {
-    const std::string chinese = NotCheckedText(missing, Language::kChinese);
-    EXPECT_EQ(chinese.find(missing.needs), std::string::npos) << chinese;
+    const std::string chinese = Render(analyzer::Unchecked(missing), Language::kChinese);
+    EXPECT_EQ(chinese.find(English(missing.needs)), std::string::npos) << chinese;
     for (const std::string_view id : missing.ids) {
       EXPECT_EQ(chinese.find(id), std::string::npos) << chinese;
     }
@@ -125,7 +125,7 @@ TEST(OverviewTest, WhatWasNotCheckedIsSaidInBothLanguages) {
 
 TEST(OverviewTest, LimitsOfARecordingHaveTheSameFiguresInBothLanguages) {
   traces::Losses losses;
-  EXPECT_TRUE(LossText(losses, Language::kChinese).empty());
+  EXPECT_TRUE(analyzer::Lost(losses).empty());
   losses.dropped_events = 31;
   losses.lost_threads = 47;
   losses.truncated = true;
@@ -134,13 +134,13 @@ TEST(OverviewTest, LimitsOfARecordingHaveTheSameFiguresInBothLanguages) {
   coverage.bytes_seen = 3'000'000;
   coverage.bytes_total = 4'000'000;
   for (const Language language : {Language::kEnglish, Language::kChinese}) {
-    const std::string lost = LossText(losses, language);
+    const std::string lost = Render(analyzer::Lost(losses), language);
     EXPECT_NE(lost.find("31"), std::string::npos) << lost;
     EXPECT_NE(lost.find("47"), std::string::npos) << lost;
-    EXPECT_NE(BlindText(coverage, language).find("75"), std::string::npos);
-    EXPECT_NE(SeenText(coverage, language).find("4.00 MB"), std::string::npos)
-        << SeenText(coverage, language);
-    EXPECT_FALSE(NotSeenText("what nobody knows", language).empty());
+    const std::string blind = Render(analyzer::PartlyBlind(coverage), language);
+    EXPECT_NE(blind.find("75"), std::string::npos) << blind;
+    const std::string seen = Render(analyzer::Seen(coverage), language);
+    EXPECT_NE(seen.find("4.00 MB"), std::string::npos) << seen;
   }
 }
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a report says of its own limits: what was lost, what was seen, what was not checked. Pure.
+#pragma once
+
+#include "analyzer/advice/not_checked.h"
+#include "analyzer/report/coverage.h"
+#include "analyzer/words/statement.h"
+#include "traces/trace.h"
+
+namespace penstock::analyzer {
+
+// "17 events dropped, the file ends early"; empty if nothing is missing.
+[[nodiscard]] Statement Lost(const traces::Losses& losses);
+// Whether the hooks saw too little of what was read: empty, or "only 61 % of the bytes read were
+// seen".
+[[nodiscard]] Statement PartlyBlind(const Coverage& coverage);
+// "99 % of the bytes read (131 MB of 132 MB)", or that it is not known.
+[[nodiscard]] Statement Seen(const Coverage& coverage);
+// "rank-imbalance: needs the traces of the other ranks".
+[[nodiscard]] Statement Unchecked(const NotChecked& missing);
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a recording must hold for a rule to look at it.
+#pragma once
+
+#include "analyzer/words/message.h"
+
+namespace penstock::analyzer::words {
+
+inline constexpr Message kNotChecked{"not-checked", "{rules:words}: needs {needs:words}",
+                                     "{rules:words}：需要{needs:words}"};
+inline constexpr Message kRulesNeedLoader{
+    "rules.loader", "almost every rule: needs a loader whose batches were recorded",
+    "几乎所有规则：需要录制到加载器的批次"};
+
+inline constexpr Message kRuleNeedsKernels{"rule-needs.kernels", "GPU kernels in the recording",
+                                           "录制中包含 GPU 内核"};
+inline constexpr Message kRuleNeedsCopies{
+    "rule-needs.copies", "host-to-device copies in the recording", "录制中包含到 GPU 的拷贝"};
+inline constexpr Message kRuleNeedsGpu{"rule-needs.gpu", "a run with a GPU", "使用 GPU 的运行"};
+inline constexpr Message kRuleNeedsTypes{"rule-needs.types", "the data types of a batch",
+                                         "批次的数据类型"};
+inline constexpr Message kRuleNeedsRanks{
+    "rule-needs.ranks", "the traces of the other ranks (penstock report takes several)",
+    "其他 rank 的跟踪文件（penstock report 可同时接受多个）"};
+inline constexpr Message kRuleNeedsEpochs{"rule-needs.epochs", "two epochs", "两个 epoch"};
+inline constexpr Message kRuleNeedsWorkerCpu{
+    "rule-needs.worker-cpu", "CPU time and threads of the workers (a recording with collector)",
+    "工作进程的 CPU 时间和线程数（使用 penstock record 录制）"};
+inline constexpr Message kRuleNeedsWorkerMemory{
+    "rule-needs.worker-memory", "memory of the workers (a recording with collector)",
+    "工作进程的内存（使用 penstock record 录制）"};
+inline constexpr Message kRuleNeedsFaults{
+    "rule-needs.faults",
+    "page faults of the workers and what one costs (a recording of this version with collector)",
+    "工作进程的缺页次数与单次缺页的代价（使用此版本的 penstock record 录制）"};
+inline constexpr Message kRuleNeedsUnmapped{
+    "rule-needs.unmapped", "files that are read (what maps them faults in their pages)",
+    "以读取方式访问的文件（内存映射会引起缺页）"};
+inline constexpr Message kRuleNeedsBatches{"rule-needs.batches",
+                                           "eight batches of a worker (a longer recording)",
+                                           "每个工作进程八个批次（更长的录制）"};
+inline constexpr Message kRuleNeedsMemoryWalks{
+    "rule-needs.memory-walks",
+    "each worker's memory four times after its start (a longer recording, or record --memory "
+    "500ms)",
+    "每个工作进程启动后至少四次内存记录（更长的录制，或 record --memory 500ms）"};
+inline constexpr Message kRuleNeedsAnonymous{
+    "rule-needs.anonymous", "anonymous memory of the workers (a recording of this version)",
+    "工作进程的匿名内存（用此版本录制）"};
+inline constexpr Message kRuleNeedsQuiet{"rule-needs.quiet", "a quiet machine", "空闲的机器"};
+inline constexpr Message kRuleNeedsLonger{"rule-needs.longer", "a longer recording", "更长的录制"};
+
+}  // namespace penstock::analyzer::words
