@@ -139,6 +139,24 @@ BAD = {
         ("docs/a.md", "![Picture](pictures/a.png)\n"),
         ("docs/a.md", "See [it](missing" + ".md#part).\n"),
     ],
+    lint.rule_sentences: [
+        ("analyzer/advice/a.cc", SPDX + 'finding.seen = "the loop waits for data";\n'),
+        ("analyzer/predict/a.h", SPDX + 'note = fmt::format("{:.1f} MB a minute are lost", x);\n'),
+        ("analyzer/report/coverage.cc", SPDX + 'Entry{1, "video decoding is "\n         "not seen"},\n'),
+        ("analyzer/diagnosis/a.cc", SPDX + 'if (!ok) return Fail(kInput, x); return "this is a sentence";\n'),
+    ],
+    lint.rule_rendered: [
+        ("gui/model/a.cc", SPDX + 'bool b = Render(one, language).find("x") != 0;\n'),
+        ("gui/views/a.cc", SPDX + "if (a == English(one)) return;\n"),
+        ("analyzer/advice/a.cc", SPDX + "if (analyzer::English(one.seen) == other) return;\n"),
+        ("analyzer/report/a.cc", SPDX + "void F() {\n  const std::string why = English(one.why);\n"
+                                 "  if (why.starts_with(x)) return;\n}\n"),
+        ("gui/model/a.cc", SPDX + "void F() {\n  const std::string why(Render(one, language));\n"
+                           "  if (x != why) return;\n}\n"),
+        ("gui/model/a.cc", SPDX + 'if (text == "the loop waits") return;\n'),
+        ("gui/model/a.cc", SPDX + 'if (text.ends_with(": not seen")) return;\n'),
+        ("gui/model/a.cc", SPDX + "for (const analyzer::Message& name : kNames) return name.chinese;\n"),
+    ],
 }
 
 # What every rule lets pass.
@@ -173,6 +191,14 @@ GOOD = [
     ("scripts/a.py", PY_SPDX + f'import os\n\nPATH = os.path.join("x", "{ABSENT}")\n'),  # code, no citation
     ("scripts/a.sh", "#!/usr/bin/env bash\n" + PY_SPDX + f'set -euo pipefail\ncat "$1/{ABSENT}" *.md\n'),
     ("traces/a.cc", SPDX + f"// Source: https://github.com/x/y/{ABSENT}\n"),
+    ("analyzer/words/a.h", SPDX + '#pragma once\nMessage a{"a", "the loop waits for data", "等待"};\n'),
+    ("analyzer/main/a.cc", SPDX + 'Print("the trace was written to a file\\n");\n'),
+    ("analyzer/report/html_a.cc", SPDX + 'text += "<p>the loop waits for data</p>";\n'),
+    ("analyzer/ranks/a.cc", SPDX + '// "the loop waits for data"\n'
+                            'return Fail(ErrorKind::kUsage,\n            fmt::format("{}: (as) given twice by you", x));\n'),
+    ("analyzer/advice/a.cc", SPDX + 'finding.id = "too-few-workers";\nx = Give<"num_workers">(2);\n'),
+    ("gui/model/a.cc", SPDX + "void F() {\n  const std::string why = Render(one, language);\n  if (!why.empty()) "
+                       'Show(why);\n}\nvoid G() {\n  if (why == x || one.Is(words::kOne) || y == "cpu ") return;\n  draw(entry.chinese);\n}\n'),
     ("docs/a.md", "[a](diagnosis" + ".md#two), [b](../README" + ".md), [c](#part), [d](https://github.com/x), [e](../docs/)\n"),
 ]
 
