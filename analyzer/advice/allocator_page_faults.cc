@@ -15,6 +15,7 @@
 #include "analyzer/advice/place.h"
 #include "analyzer/memory/page_faults.h"
 #include "analyzer/words/findings_memory.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -37,16 +38,26 @@ Statement Action(const RuleInput& input, const std::string& allocator) {
       Give<"large">(input.loader().material.decoded_bytes > 32e6));
 }
 
+Statement Lacking(const RuleInput& input, bool cost, bool measured) {
+  if (!input.HasWorkerProcesses()) return {};
+  if (!input.HasCounter("minor_faults") || !cost) return Say<words::kRuleNeedsFaults>();
+  if (input.diagnosis.run.mapped) return Say<words::kRuleNeedsUnmapped>();
+  return measured ? Statement{} : Say<words::kRuleNeedsBatches>();
+}
+
 }  // namespace
 
-void AllocatorPageFaults(const RuleInput& input, Findings& out) {
+void AllocatorPageFaults(const RuleInput& input, Advice& out) {
   constexpr double kFew = 64;  // faults a sample, whatever they cost
   if (!input.diagnosis.loader) return;
   const auto cost = FaultCostOf(input.trace);
-  if (!cost) return;
   const LoaderDiagnosis& loader = input.loader();
-  const auto faults =
-      MeasurePageFaults(input.diagnosis.run, input.run(), loader.material, loader.memory, *cost);
+  std::optional<PageFaults> faults;
+  if (cost) {
+    faults =
+        MeasurePageFaults(input.diagnosis.run, input.run(), loader.material, loader.memory, *cost);
+  }
+  out.Needs("allocator-page-faults", Lacking(input, cost.has_value(), faults.has_value()));
   if (!faults || faults->avoidable() < kFew) return;
   Setting setting = input.Recorded();
   for (const Factor part : {Factor::kDecode, Factor::kAugment, Factor::kCollate}) {
@@ -70,7 +81,7 @@ void AllocatorPageFaults(const RuleInput& input, Findings& out) {
                       {"threshold_gain", 0.05}};
   finding.action = Action(input, allocator);
   PlaceInWorkers(input, finding);
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -10,11 +10,13 @@
 #include "analyzer/advice/rules.h"
 #include "analyzer/stats/quantile.h"
 #include "analyzer/words/findings_data.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 
-void ColdCache(const RuleInput& input, Findings& out) {
-  if (!input.diagnosis.loader || input.run().epochs.size() < 2) return;
+void ColdCache(const RuleInput& input, Advice& out) {
+  if (!input.diagnosis.loader) return;
+  if (input.run().epochs.size() < 2) return out.Needs("cold-cache", Say<words::kRuleNeedsEpochs>());
   const LoaderRun& run = input.run();
   double first_read = 0;
   double first_fetch = 0;
@@ -52,7 +54,7 @@ void ColdCache(const RuleInput& input, Findings& out) {
   finding.to = static_cast<double>(run.batches[run.epochs.front().count - 1].delivered -
                                    input.trace.begin().value) *
                1e-9;
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

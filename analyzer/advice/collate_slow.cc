@@ -7,7 +7,7 @@
 
 namespace penstock::analyzer {
 
-void CollateSlow(const RuleInput& input, Findings& out) {
+void CollateSlow(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
   const double share = input.ShareOfFetch(traces::StageId::kCollate);
   if (share < 0.15) return;
@@ -23,7 +23,7 @@ void CollateSlow(const RuleInput& input, Findings& out) {
       {"collate_p50_s",
        input.diagnosis.run.stages[traces::StageId::kCollate].durations.Quantile(0.5)}};
   finding.action = Say<words::kSimplerCollate>();
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -9,7 +9,7 @@
 
 namespace penstock::analyzer {
 
-void ComputeBound(const RuleInput& input, Findings& out) {
+void ComputeBound(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.diagnosis.bottleneck != Factor::kCompute) return;
   const double wait = input.diagnosis.wait_fraction;
   if (wait >= 0.05) return;
@@ -31,7 +31,7 @@ void ComputeBound(const RuleInput& input, Findings& out) {
       Say<words::kComputeBound>(Give<"wait_fraction">(wait), Give<"kernel_share">(kernels));
   finding.action = Say<words::kLeaveDataPath>();
   PlaceInLoop(input, finding);
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

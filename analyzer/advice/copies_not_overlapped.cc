@@ -7,11 +7,13 @@
 // Source: docs/diagnosis.md R32; torchrec#3485; timm#2548 (1 to 10 %).
 #include "analyzer/advice/place.h"
 #include "analyzer/words/findings_gpu.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 
-void CopiesNotOverlapped(const RuleInput& input, Findings& out) {
+void CopiesNotOverlapped(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
+  if (!input.HasKernels()) out.Needs("copies-not-overlapped", Say<words::kRuleNeedsKernels>());
   const DeviceActivity& device = input.loader().device;
   if (!device.kernels || device.window <= 0) return;
   double count = 0;
@@ -43,7 +45,7 @@ void CopiesNotOverlapped(const RuleInput& input, Findings& out) {
       {"seen", English(Say<words::kCopiesSeen>(Give<"on_device">(device.on_device)))}};
   finding.action = Say<words::kOverlapCopies>();
   PlaceInLoop(input, finding);
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -11,6 +11,7 @@
 
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_workers.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 
@@ -30,10 +31,12 @@ double MostBetween(const CounterSeries& series, std::int64_t from, std::int64_t 
 
 }  // namespace
 
-void CpuOversubscribed(const RuleInput& input, Findings& out) {
+void CpuOversubscribed(const RuleInput& input, Advice& out) {
   constexpr double kRatio = 1.2;
-  if (!input.diagnosis.loader || input.run().config.sample_tasks) return;
-  if (input.run().config.num_workers == 0) return;
+  if (!input.diagnosis.loader || !input.HasWorkerProcesses()) return;
+  if (!input.HasCounter("cpu_ns") || !input.HasCounter("threads")) {
+    out.Needs("cpu-oversubscribed", Say<words::kRuleNeedsWorkerCpu>());
+  }
   const RunModel& model = input.diagnosis.run;
   const SteadyState& steady = input.loader().steady;
   if (steady.from == kNever || steady.to <= steady.from) return;
@@ -83,7 +86,7 @@ void CpuOversubscribed(const RuleInput& input, Findings& out) {
   finding.action = Say<words::kOneThreadEach>();
   finding.from = static_cast<double>(steady.from - input.trace.begin().value) * 1e-9;
   finding.to = static_cast<double>(steady.to - input.trace.begin().value) * 1e-9;
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -11,7 +11,7 @@
 
 namespace penstock::analyzer {
 
-void CpuQuotaOrAffinity(const RuleInput& input, Findings& out) {
+void CpuQuotaOrAffinity(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
   const Host& host = input.diagnosis.run.host;
   const int workers = input.run().config.num_workers;
@@ -37,7 +37,7 @@ void CpuQuotaOrAffinity(const RuleInput& input, Findings& out) {
                       {"quota", host.quota},
                       {"affinity", static_cast<double>(host.affinity)}};
   finding.action = Say<words::kWidenLimit>(Give<"quota">(quota));
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -8,7 +8,7 @@
 
 namespace penstock::analyzer {
 
-void CpuSaturated(const RuleInput& input, Findings& out) {
+void CpuSaturated(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.run().config.num_workers == 0) return;
   if (input.run().batches.size() < 8) return;  // as cold-cache: too short to say
   const CpuLoad& cpu = input.loader().cpu;
@@ -30,7 +30,7 @@ void CpuSaturated(const RuleInput& input, Findings& out) {
   const bool raised = input.loader().suggestion.workers > input.run().config.num_workers;
   finding.action =
       Say<words::kCheaperSamples>(Give<"crowded">(cpu.crowded), Give<"raised">(raised));
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -11,7 +11,7 @@
 
 namespace penstock::analyzer {
 
-void DecodeLargerThanNeeded(const RuleInput& input, Findings& out) {
+void DecodeLargerThanNeeded(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
   const StageTotals& decode = input.diagnosis.run.stages[traces::StageId::kDecode];
   const StageTotals& samples = input.diagnosis.run.stages[traces::StageId::kSample];
@@ -37,7 +37,7 @@ void DecodeLargerThanNeeded(const RuleInput& input, Findings& out) {
                       {"threshold", 4.0},
                       {"decode_share", share}};
   finding.action = Say<words::kDecodeSmaller>();
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

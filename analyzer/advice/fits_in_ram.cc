@@ -10,13 +10,16 @@
 #include "analyzer/advice/rules.h"
 #include "analyzer/model/loader_memory.h"
 #include "analyzer/words/findings_data.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 
-void FitsInRam(const RuleInput& input, Findings& out) {
+void FitsInRam(const RuleInput& input, Advice& out) {
   constexpr double kDisk = 525e6;
   constexpr double kMemory = 2e9;
-  if (!input.diagnosis.loader || input.run().epochs.size() < 2) return;
+  if (!input.diagnosis.loader) return;
+  if (input.run().epochs.size() < 2)
+    return out.Needs("fits-in-ram", Say<words::kRuleNeedsEpochs>());
   const LoaderRun& run = input.run();
   const StageTotals& read = input.diagnosis.run.stages[traces::StageId::kRead];
   const StageTotals& samples = input.diagnosis.run.stages[traces::StageId::kSample];
@@ -55,7 +58,7 @@ void FitsInRam(const RuleInput& input, Findings& out) {
       Give<"shm">(shm > 1.2 * dataset), Give<"root">(root.empty() ? "DATASET" : root));
   finding.from =
       last.start == kNever ? 0 : static_cast<double>(last.start - input.trace.begin().value) * 1e-9;
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

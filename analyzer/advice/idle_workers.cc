@@ -59,7 +59,7 @@ void Place(const RuleInput& input, const Epoch& epoch, Finding& finding) {
 
 }  // namespace
 
-void IdleWorkers(const RuleInput& input, Findings& out) {
+void IdleWorkers(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.run().config.sample_tasks) return;
   const LoaderRun& run = input.run();
   const int workers = run.config.num_workers;
@@ -78,7 +78,7 @@ void IdleWorkers(const RuleInput& input, Findings& out) {
   finding.action =
       Say<words::kMoreShards>(Give<"workers">(workers), Give<"workers_with_batches">(used));
   Place(input, *use.epoch, finding);
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -11,11 +11,14 @@
 #include "analyzer/advice/gpu_room.h"
 #include "analyzer/advice/place.h"
 #include "analyzer/words/findings_gpu.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 
-void KernelLaunchBound(const RuleInput& input, Findings& out) {
-  if (!input.diagnosis.loader || input.diagnosis.wait_fraction >= 0.05) return;
+void KernelLaunchBound(const RuleInput& input, Advice& out) {
+  if (!input.diagnosis.loader) return;
+  if (!input.HasKernels()) out.Needs("kernel-launch-bound", Say<words::kRuleNeedsKernels>());
+  if (input.diagnosis.wait_fraction >= 0.05) return;
   const DeviceActivity& device = input.loader().device;
   if (!device.kernels || device.window <= 0 || device.computing <= 0) return;
   const double idle = device.Share(device.idle.launch + device.idle.sync);
@@ -42,7 +45,7 @@ void KernelLaunchBound(const RuleInput& input, Findings& out) {
   const double step = 1 - input.diagnosis.wait_fraction;
   finding.predicted = input.WithScaled(Factor::kCompute, std::max(0.0, 1 - idle / step));
   PlaceInLoop(input, finding);
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/advice/memory_forecast.h"
 #include "analyzer/words/findings_memory.h"
+#include "analyzer/words/rule_needs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +18,14 @@ double HorizonSeconds(const MemoryModel& memory) {
 }
 
 }  // namespace
+
+Statement NeedsOfGrowth(const RuleInput& input) {
+  if (!input.HasWorkerProcesses()) return {};
+  if (!input.HasCounter("uss_bytes") && !input.HasCounter("cpu_ns")) {
+    return Say<words::kRuleNeedsWorkerMemory>();
+  }
+  return input.loader().memory.known ? Statement{} : Say<words::kRuleNeedsMemoryWalks>();
+}
 
 bool WorthTelling(const RuleInput& input, const Growth& growth) {
   const MemoryModel& memory = input.loader().memory;

@@ -14,6 +14,10 @@ namespace penstock::analyzer {
 inline constexpr double kGrowthBytes = 64e6;
 inline constexpr double kGrowthShare = 0.2;
 
+// What is lacking to judge how the workers' memory grows; empty: nothing. Requires:
+// input.diagnosis.loader.
+[[nodiscard]] Statement NeedsOfGrowth(const RuleInput& input);
+
 // Whether one worker has grown by that much within the recording, or will surely have at the
 // horizon. Requires: input.diagnosis.loader.
 [[nodiscard]] bool WorthTelling(const RuleInput& input, const Growth& growth);

@@ -6,11 +6,13 @@
 // Source: docs/diagnosis.md R16, R33; modern-yolonas#40; FusionFlow.
 #include "analyzer/advice/gpu_room.h"
 #include "analyzer/words/findings_gpu.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 
-void MoveAugmentToGpu(const RuleInput& input, Findings& out) {
+void MoveAugmentToGpu(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
+  if (!input.HasGpu()) out.Needs("move-augment-to-gpu", Say<words::kRuleNeedsGpu>());
   const double share = input.ShareOfFetch(traces::StageId::kAugment);
   if (share < 0.25 || share <= input.ShareOfFetch(traces::StageId::kDecode)) return;
   const auto move = MoveToGpu(input, traces::StageId::kAugment, Factor::kAugment);
@@ -30,7 +32,7 @@ void MoveAugmentToGpu(const RuleInput& input, Findings& out) {
       Give<"pays">(PaysWhile(input, *move)));
 
   Describe(input, *move, finding);
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -5,11 +5,14 @@
 // Source: docs/diagnosis.md R33; FastFlow against DALI (0.63 to 2.06x: it can also lose).
 #include "analyzer/advice/gpu_room.h"
 #include "analyzer/words/findings_gpu.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 
-void MoveDecodeToGpu(const RuleInput& input, Findings& out) {
-  if (!input.diagnosis.loader || input.ShareOfFetch(traces::StageId::kDecode) < 0.4) return;
+void MoveDecodeToGpu(const RuleInput& input, Advice& out) {
+  if (!input.diagnosis.loader) return;
+  if (!input.HasGpu()) out.Needs("move-decode-to-gpu", Say<words::kRuleNeedsGpu>());
+  if (input.ShareOfFetch(traces::StageId::kDecode) < 0.4) return;
   const auto move = MoveToGpu(input, traces::StageId::kDecode, Factor::kDecode);
   if (!move) return;
   Finding finding;
@@ -17,7 +20,7 @@ void MoveDecodeToGpu(const RuleInput& input, Findings& out) {
   finding.seen = Say<words::kMoveDecode>(Give<"stage_share">(move->share));
   finding.action = Say<words::kDecodeOnGpu>(Give<"pays">(PaysWhile(input, *move)));
   Describe(input, *move, finding);
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -10,7 +10,7 @@
 
 namespace penstock::analyzer {
 
-void NoWorkerProcesses(const RuleInput& input, Findings& out) {
+void NoWorkerProcesses(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.run().config.num_workers != 0) return;
   const double wait = input.diagnosis.wait_fraction;
   if (wait < 0.05) return;
@@ -26,7 +26,7 @@ void NoWorkerProcesses(const RuleInput& input, Findings& out) {
   finding.action = Say<words::kStartWorkers>(Give<"workers">(workers), Give<"prefetch">(prefetch));
   finding.predicted = input.With(workers, prefetch);
   if (finding.predicted->speedup < 1.02) return;  // e.g. one core, all of it computing
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -42,7 +42,7 @@ std::optional<Prediction> AsBytes(const RuleInput& input, const DeviceCosts& cos
 
 }  // namespace
 
-void NormalizeOnCpu(const RuleInput& input, Findings& out) {
+void NormalizeOnCpu(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
   const StageTotals& augment = input.diagnosis.run.stages[traces::StageId::kAugment];
   const double fetch = Seconds(input.diagnosis.run.stages[traces::StageId::kFetch].wall);
@@ -81,7 +81,7 @@ void NormalizeOnCpu(const RuleInput& input, Findings& out) {
   if (bytes) finding.evidence.emplace_back("gpu_figure", English(costs.convert.source));
   finding.action = Say<words::kNormalizeOnGpu>();
   PlaceInWorkers(input, finding);
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules that this recording cannot answer, and what it would need. Values; pure.
+// Rules that a recording cannot answer, and what it would need. Values; pure.
 #pragma once
 
 #include <string_view>
 #include <vector>
 
-#include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/words/statement.h"
-#include "traces/trace.h"
 
 namespace penstock::analyzer {
 
@@ -17,7 +15,11 @@ struct NotChecked {
   Statement needs;                    // "GPU kernels in the recording"
 };
 
-[[nodiscard]] std::vector<NotChecked> NotCheckedRules(const traces::Trace& trace,
-                                                      const Diagnosis& diagnosis);
+// Adds rule `id` to those that need `what`. Nothing happens if `what` is empty.
+void AddNeed(std::string_view id, Statement what, std::vector<NotChecked>& all);
+
+// Sorts the rules of each need as rule_names.h has them, and the needs as their
+// table in not_checked.cc does.
+void SortNeeds(std::vector<NotChecked>& all);
 
 }  // namespace penstock::analyzer

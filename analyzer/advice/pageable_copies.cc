@@ -14,6 +14,7 @@
 #include "analyzer/advice/place.h"
 #include "analyzer/model/gpu_counters.h"
 #include "analyzer/words/findings_gpu.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -45,8 +46,11 @@ Prediction WithCopies(const RuleInput& input, double scale) {
 
 }  // namespace
 
-void PageableCopies(const RuleInput& input, Findings& out) {
+void PageableCopies(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
+  if (input.diagnosis.run.device.copies.empty()) {
+    out.Needs("pageable-copies", Say<words::kRuleNeedsCopies>());
+  }
   const DeviceActivity& device = input.loader().device;
   const CopyTotals* copies = PageableOf(input);
   if (copies == nullptr || device.window <= 0) return;
@@ -86,7 +90,7 @@ void PageableCopies(const RuleInput& input, Findings& out) {
   finding.action = Say<words::kPinMemory>(Give<"bounded">(bounded));
 
   PlaceInLoop(input, finding);
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -14,7 +14,7 @@
 
 namespace penstock::analyzer {
 
-void PinThreadBehind(const RuleInput& input, Findings& out) {
+void PinThreadBehind(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || !input.loader().pipeline.pin_thread) return;
   const LoaderRun& run = input.run();
   const SteadyState& steady = input.loader().steady;
@@ -48,7 +48,7 @@ void PinThreadBehind(const RuleInput& input, Findings& out) {
                       {"threshold_cores", 0.7}};
   finding.action = Say<words::kRelievePinThread>();
   PlaceInLoop(input, finding);
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

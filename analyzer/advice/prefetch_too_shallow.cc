@@ -43,8 +43,10 @@ std::optional<Depth> Cheapest(const RuleInput& input) {
 
 }  // namespace
 
-void PrefetchTooShallow(const RuleInput& input, Findings& out) {
-  if (!input.diagnosis.loader || input.run().config.num_workers == 0) return;
+void PrefetchTooShallow(const RuleInput& input, Advice& out) {
+  if (!input.diagnosis.loader) return;
+  out.Needs("prefetch-too-shallow", input.NeedsToCompareWorkers());
+  if (input.run().config.num_workers == 0) return;
   if (input.diagnosis.wait_fraction < 0.05 || input.loader().cpu.crowded) return;
   if (!input.loader().steady.steady) return;
   const std::optional<Depth> found = Cheapest(input);
@@ -66,7 +68,7 @@ void PrefetchTooShallow(const RuleInput& input, Findings& out) {
                                        Give<"ram_bytes">(found->predicted.ram));
 
   finding.predicted = found->predicted;
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

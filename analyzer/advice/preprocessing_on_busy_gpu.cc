@@ -13,6 +13,7 @@
 
 #include "analyzer/advice/place.h"
 #include "analyzer/words/findings_gpu.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -29,8 +30,10 @@ bool Prepares(std::string_view kernel) {
 
 }  // namespace
 
-void PreprocessingOnBusyGpu(const RuleInput& input, Findings& out) {
-  if (!input.diagnosis.loader || input.diagnosis.wait_fraction >= 0.05) return;
+void PreprocessingOnBusyGpu(const RuleInput& input, Advice& out) {
+  if (!input.diagnosis.loader) return;
+  if (!input.HasKernels()) out.Needs("preprocessing-on-busy-gpu", Say<words::kRuleNeedsKernels>());
+  if (input.diagnosis.wait_fraction >= 0.05) return;
   const DeviceActivity& device = input.loader().device;
   const CpuLoad& cpu = input.loader().cpu;
   if (!device.kernels || !cpu.known || cpu.crowded || cpu.saturation() >= 0.5) return;
@@ -66,7 +69,7 @@ void PreprocessingOnBusyGpu(const RuleInput& input, Findings& out) {
       std::min(finding.predicted->rate.low, input.loader().steady.rate.estimate);
   finding.action = Say<words::kPreprocessOnCpu>();
   PlaceInLoop(input, finding);
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -5,9 +5,14 @@
 // R38), or iterations are a twentieth longer than with the mean wait (kineto's threshold of note)
 // and steps do end together. Two ranks at least were recorded with eight common iterations each.
 // Source: docs/diagnosis.md R38; SPDL's stragglers; tf.data service's coordinated reads.
+#include <algorithm>
+#include <cstdint>
+#include <set>
+
 #include "analyzer/advice/rules.h"
 #include "analyzer/stats/quantile.h"
 #include "analyzer/words/findings_workers.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -22,9 +27,21 @@ std::optional<std::string> HostOf(const RankSummary& ranks, std::int32_t rank) {
   return ranks.hosts[slow->host].name;
 }
 
+// Ranks of this run that are not in this recording.
+bool RanksElsewhere(const traces::Trace& trace) {
+  std::set<std::int32_t> ranks;
+  std::int32_t world = 0;
+  for (const traces::ProcessInfo& process : trace.processes()) {
+    world = std::max(world, process.world_size);
+    if (process.rank >= 0) ranks.insert(process.rank);
+  }
+  return world > 1 && ranks.size() < 2;
+}
+
 }  // namespace
 
-void RankImbalance(const RuleInput& input, Findings& out) {
+void RankImbalance(const RuleInput& input, Advice& out) {
+  if (RanksElsewhere(input.trace)) out.Needs("rank-imbalance", Say<words::kRuleNeedsRanks>());
   const RankSummary& ranks = input.diagnosis.ranks;
   const Imbalance& imbalance = ranks.imbalance;
   if (!ranks.several() || imbalance.iterations < Imbalance::kFewest) return;
@@ -60,7 +77,7 @@ void RankImbalance(const RuleInput& input, Findings& out) {
                       {"steps_end_together", imbalance.together ? "yes" : "no"}};
   finding.action = Say<words::kEqualRanks>(Give<"fixed">(fixed), Give<"host">(HostOf(ranks, rank)));
   if (const RankRow* row = ranks.Find(rank); fixed && row != nullptr) finding.pids = {row->pid};
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -59,7 +59,7 @@ Statement SeenOf(const RankSummary& ranks, const HostRow& host) {
 
 }  // namespace
 
-void RanksExceedHost(const RuleInput& input, Findings& out) {
+void RanksExceedHost(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
   const RankSummary& ranks = input.diagnosis.ranks;
   const HostRow* host = Worst(ranks);
@@ -92,7 +92,7 @@ void RanksExceedHost(const RuleInput& input, Findings& out) {
   if (static_cast<double>(fit) < each && input.run().config.num_workers > 0) {
     finding.predicted = input.With(fit, input.run().config.prefetch_factor);
   }
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

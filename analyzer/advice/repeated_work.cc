@@ -11,6 +11,7 @@
 #include "analyzer/advice/rules.h"
 #include "analyzer/model/loader_memory.h"
 #include "analyzer/words/findings_data.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -55,8 +56,10 @@ Same Find(const RuleInput& input) {
 
 }  // namespace
 
-void RepeatedWork(const RuleInput& input, Findings& out) {
-  if (!input.diagnosis.loader || input.run().epochs.size() < 2) return;
+void RepeatedWork(const RuleInput& input, Advice& out) {
+  if (!input.diagnosis.loader) return;
+  if (input.run().epochs.size() < 2)
+    return out.Needs("repeated-work", Say<words::kRuleNeedsEpochs>());
   const StageTable& stages = input.diagnosis.run.stages;
   const double whole = stages.DataTime();
   const Same same = Find(input);
@@ -93,7 +96,7 @@ void RepeatedWork(const RuleInput& input, Findings& out) {
                       {"epochs", static_cast<double>(run.epochs.size())},
                       {"sample_bytes", sample}};
   finding.action = Say<words::kStoreOnce>(Give<"all">(same.all), Give<"transforms">(same.names));
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -2,51 +2,15 @@
 #include "analyzer/advice/rules.h"
 
 #include <algorithm>
-#include <array>
+
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::array<Rule, 40> kRules = {AllocatorPageFaults,
-                                         ColdCache,
-                                         CollateSlow,
-                                         ComputeBound,
-                                         CopiesNotOverlapped,
-                                         CpuOversubscribed,
-                                         CpuQuotaOrAffinity,
-                                         CpuSaturated,
-                                         DecodeLargerThanNeeded,
-                                         FitsInRam,
-                                         IdleWorkers,
-                                         KernelLaunchBound,
-                                         MoveAugmentToGpu,
-                                         MoveDecodeToGpu,
-                                         NoWorkerProcesses,
-                                         NormalizeOnCpu,
-                                         PageableCopies,
-                                         PinThreadBehind,
-                                         PrefetchTooShallow,
-                                         PreprocessingOnBusyGpu,
-                                         RankImbalance,
-                                         RanksExceedHost,
-                                         RepeatedWork,
-                                         SerialisedReads,
-                                         SharedMemoryTooSmall,
-                                         SlowDecoder,
-                                         SlowFirstBatch,
-                                         SlowStorage,
-                                         SlowWorkerStart,
-                                         SmallFiles,
-                                         Stragglers,
-                                         TooFewWorkers,
-                                         TooManyDescriptors,
-                                         TooManyWorkers,
-                                         TrainerStarved,
-                                         TransferCeiling,
-                                         WideLabels,
-                                         WorkerMemoryGrowth,
-                                         WorkerMemoryLeak,
-                                         WorkersRestartEachEpoch};
+#define PENSTOCK_NAME_RULE(file, Function) Function,
+constexpr Rule kRules[] = {PENSTOCK_RULES(PENSTOCK_NAME_RULE)};
+#undef PENSTOCK_NAME_RULE
 
 // What is too much for the host is said of the host, not of each rank once more.
 void KeepOneOfHost(Findings& findings) {
@@ -116,16 +80,43 @@ double RuleInput::DatasetBytes() const {
   return run().epochs.empty() ? 0 : bytes / static_cast<double>(run().epochs.size());
 }
 
+bool RuleInput::HasKernels() const {
+  return diagnosis.run.stages[traces::StageId::kKernel].count > 0;
+}
+
+bool RuleInput::HasCounter(std::string_view name) const {
+  const auto& counters = diagnosis.run.counters;
+  return std::any_of(counters.begin(), counters.end(), [&](const CounterSeries& series) {
+    return series.name == name && series.at.size() >= 2;
+  });
+}
+
+bool RuleInput::HasWorkerProcesses() const {
+  return run().config.num_workers > 0 && !run().config.sample_tasks;
+}
+
+Statement RuleInput::NeedsToCompareWorkers() const {
+  if (run().config.num_workers == 0) return {};
+  if (loader().cpu.crowded) return Say<words::kRuleNeedsQuiet>();
+  return loader().steady.steady ? Statement{} : Say<words::kRuleNeedsLonger>();
+}
+
 bool RuleInput::HasGpu() const {
   const StageTable& stages = diagnosis.run.stages;
   return trace.facts().count("gpu.model") > 0 || stages[traces::StageId::kKernel].count > 0 ||
          stages[traces::StageId::kH2d].count > 0;
 }
 
-Findings RunRules(const traces::Trace& trace, const Diagnosis& diagnosis) {
+Advice RunRules(const traces::Trace& trace, const Diagnosis& diagnosis) {
   const RuleInput input{trace, diagnosis};
-  Findings findings;
-  for (const Rule rule : kRules) rule(input, findings);
+  Advice advice;
+  for (const Rule rule : kRules) rule(input, advice);
+  if (diagnosis.loader) {
+    SortNeeds(advice.not_checked);
+  } else {
+    advice.not_checked = {{{}, Say<words::kRulesNeedLoader>()}};
+  }
+  Findings& findings = advice.findings;
   KeepOneOfHost(findings);
   if (diagnosis.loader && !IsSimulated(*diagnosis.loader, diagnosis.run.loader())) {
     // What a rule predicts is a condition of its own, and nothing was predicted.
@@ -147,7 +138,7 @@ Findings RunRules(const traces::Trace& trace, const Diagnosis& diagnosis) {
     if (a.severity != b.severity) return a.severity > b.severity;
     return gain(a) > gain(b);
   });
-  return findings;
+  return advice;
 }
 
 }  // namespace penstock::analyzer

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules: each looks at a diagnosis and reports at most one finding. One file per rule; a new
-// rule is a function here, a file, and a line in rules.cc. Pure; a rule that does not apply or
-// lacks its facts says nothing.
+// The rules: each looks at a diagnosis, reports at most one finding, and names what it lacks if the
+// recording cannot answer it. A new rule is its file, its line in rule_list.h and its words. Pure.
 #pragma once
 
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/advice/finding.h"
+#include "analyzer/advice/not_checked.h"
+#include "analyzer/advice/rule_list.h"
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/predict/scenario.h"
 #include "traces/trace.h"
@@ -40,53 +42,33 @@ struct RuleInput {
   [[nodiscard]] double DatasetBytes() const;
   // The trace shows that there is a GPU to work for.
   [[nodiscard]] bool HasGpu() const;
+  [[nodiscard]] bool HasKernels() const;
+  // Of any process, twice at least.
+  [[nodiscard]] bool HasCounter(std::string_view name) const;
+  // Worker processes make the batches. Requires: diagnosis.loader.
+  [[nodiscard]] bool HasWorkerProcesses() const;
+  // What is lacking to weigh numbers of workers against each other; empty: nothing. Requires:
+  // diagnosis.loader.
+  [[nodiscard]] Statement NeedsToCompareWorkers() const;
 };
 
 using Findings = std::vector<Finding>;
-using Rule = void (*)(const RuleInput& input, Findings& out);
 
-void AllocatorPageFaults(const RuleInput& input, Findings& out);
-void ColdCache(const RuleInput& input, Findings& out);
-void CollateSlow(const RuleInput& input, Findings& out);
-void ComputeBound(const RuleInput& input, Findings& out);
-void CopiesNotOverlapped(const RuleInput& input, Findings& out);
-void CpuOversubscribed(const RuleInput& input, Findings& out);
-void CpuQuotaOrAffinity(const RuleInput& input, Findings& out);
-void CpuSaturated(const RuleInput& input, Findings& out);
-void DecodeLargerThanNeeded(const RuleInput& input, Findings& out);
-void FitsInRam(const RuleInput& input, Findings& out);
-void IdleWorkers(const RuleInput& input, Findings& out);
-void KernelLaunchBound(const RuleInput& input, Findings& out);
-void MoveAugmentToGpu(const RuleInput& input, Findings& out);
-void MoveDecodeToGpu(const RuleInput& input, Findings& out);
-void NoWorkerProcesses(const RuleInput& input, Findings& out);
-void NormalizeOnCpu(const RuleInput& input, Findings& out);
-void PageableCopies(const RuleInput& input, Findings& out);
-void PinThreadBehind(const RuleInput& input, Findings& out);
-void PrefetchTooShallow(const RuleInput& input, Findings& out);
-void PreprocessingOnBusyGpu(const RuleInput& input, Findings& out);
-void RankImbalance(const RuleInput& input, Findings& out);
-void RanksExceedHost(const RuleInput& input, Findings& out);
-void RepeatedWork(const RuleInput& input, Findings& out);
-void SerialisedReads(const RuleInput& input, Findings& out);
-void SharedMemoryTooSmall(const RuleInput& input, Findings& out);
-void SlowDecoder(const RuleInput& input, Findings& out);
-void SlowFirstBatch(const RuleInput& input, Findings& out);
-void SlowStorage(const RuleInput& input, Findings& out);
-void SlowWorkerStart(const RuleInput& input, Findings& out);
-void SmallFiles(const RuleInput& input, Findings& out);
-void Stragglers(const RuleInput& input, Findings& out);
-void TooFewWorkers(const RuleInput& input, Findings& out);
-void TooManyDescriptors(const RuleInput& input, Findings& out);
-void TooManyWorkers(const RuleInput& input, Findings& out);
-void TrainerStarved(const RuleInput& input, Findings& out);
-void TransferCeiling(const RuleInput& input, Findings& out);
-void WideLabels(const RuleInput& input, Findings& out);
-void WorkerMemoryGrowth(const RuleInput& input, Findings& out);
-void WorkerMemoryLeak(const RuleInput& input, Findings& out);
-void WorkersRestartEachEpoch(const RuleInput& input, Findings& out);
+struct Advice {
+  Findings findings;
+  std::vector<NotChecked> not_checked;
+
+  // Rule `id` cannot look at this recording, which lacks `what`; nothing if that is empty.
+  void Needs(std::string_view id, Statement what) { AddNeed(id, std::move(what), not_checked); }
+};
+
+using Rule = void (*)(const RuleInput& input, Advice& out);
+
+#define PENSTOCK_DECLARE_RULE(file, Function) void Function(const RuleInput& input, Advice& out);
+PENSTOCK_RULES(PENSTOCK_DECLARE_RULE)
+#undef PENSTOCK_DECLARE_RULE
 
 // All rules, most severe findings first, then by predicted gain.
-[[nodiscard]] Findings RunRules(const traces::Trace& trace, const Diagnosis& diagnosis);
+[[nodiscard]] Advice RunRules(const traces::Trace& trace, const Diagnosis& diagnosis);
 
 }  // namespace penstock::analyzer

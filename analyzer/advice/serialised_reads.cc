@@ -10,7 +10,7 @@
 
 namespace penstock::analyzer {
 
-void SerialisedReads(const RuleInput& input, Findings& out) {
+void SerialisedReads(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.run().workers.size() < 2) return;
   if (input.run().config.sample_tasks) return;
   const ReadTurns& turns = input.diagnosis.run.reads.turns;
@@ -33,7 +33,7 @@ void SerialisedReads(const RuleInput& input, Findings& out) {
                       {"threshold_of_chance", ReadTurns::kShare}};
   finding.action = Say<words::kOpenInEachWorker>(Give<"predicted">(finding.predicted.has_value()));
   PlaceInWorkers(input, finding);
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -27,7 +27,7 @@ int DepthThatFits(const RuleInput& input, double size) {
 
 }  // namespace
 
-void SharedMemoryTooSmall(const RuleInput& input, Findings& out) {
+void SharedMemoryTooSmall(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.run().config.sample_tasks) return;
   const LoaderConfig& config = input.run().config;
   const LoaderDiagnosis& loader = input.loader();
@@ -70,7 +70,7 @@ void SharedMemoryTooSmall(const RuleInput& input, Findings& out) {
     const double suggested = ranks * SharedMemoryOf(loader.pipeline, setting, loader.facts);
     finding.evidence.emplace_back("needed_bytes_of_suggestion", suggested);
   }
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

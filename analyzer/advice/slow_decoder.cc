@@ -10,7 +10,7 @@
 
 namespace penstock::analyzer {
 
-void SlowDecoder(const RuleInput& input, Findings& out) {
+void SlowDecoder(const RuleInput& input, Advice& out) {
   constexpr double kFaster = 1.2;
   if (!input.diagnosis.loader) return;
   const double share = input.ShareOfFetch(traces::StageId::kDecode);
@@ -27,7 +27,7 @@ void SlowDecoder(const RuleInput& input, Findings& out) {
                       {"pillow_share_of_decode", of_decode},
                       {"assumed_ratio", kFaster}};
   finding.action = Say<words::kFasterDecoder>();
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

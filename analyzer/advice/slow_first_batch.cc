@@ -11,7 +11,7 @@
 
 namespace penstock::analyzer {
 
-void SlowFirstBatch(const RuleInput& input, Findings& out) {
+void SlowFirstBatch(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.run().epochs.empty()) return;
   const LoaderRun& run = input.run();
   const Epoch& epoch = run.epochs.front();
@@ -36,7 +36,7 @@ void SlowFirstBatch(const RuleInput& input, Findings& out) {
   finding.action = Say<words::kStartSooner>(Give<"start">(before > delay / 2));
   finding.from = static_cast<double>(epoch.start - input.trace.begin().value) * 1e-9;
   finding.to = static_cast<double>(first.delivered - input.trace.begin().value) * 1e-9;
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -10,7 +10,7 @@
 
 namespace penstock::analyzer {
 
-void SlowStorage(const RuleInput& input, Findings& out) {
+void SlowStorage(const RuleInput& input, Advice& out) {
   constexpr double kDisk = 525e6;
   if (!input.diagnosis.loader || input.diagnosis.wait_fraction < 0.05) return;
   const StageTotals& read = input.diagnosis.run.stages[traces::StageId::kRead];
@@ -37,7 +37,7 @@ void SlowStorage(const RuleInput& input, Findings& out) {
       {"bytes_per_read", bytes},
       {"storage", TextFact(input.trace.facts(), "dataset.storage")}};
   finding.action = Say<words::kFasterStorage>();
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

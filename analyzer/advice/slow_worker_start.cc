@@ -35,7 +35,7 @@ std::vector<double> FirstFetches(const LoaderRun& run, const Epoch& epoch) {
 
 }  // namespace
 
-void SlowWorkerStart(const RuleInput& input, Findings& out) {
+void SlowWorkerStart(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.run().epochs.empty()) return;
   const LoaderRun& run = input.run();
   const std::string& method = run.config.start_method;
@@ -73,7 +73,7 @@ void SlowWorkerStart(const RuleInput& input, Findings& out) {
       finding.pids.push_back(input.trace.processes()[worker.process.value].pid);
     }
   }
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -9,7 +9,7 @@
 
 namespace penstock::analyzer {
 
-void SmallFiles(const RuleInput& input, Findings& out) {
+void SmallFiles(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
   const StageTotals& read = input.diagnosis.run.stages[traces::StageId::kRead];
   const StageTotals& samples = input.diagnosis.run.stages[traces::StageId::kSample];
@@ -32,7 +32,7 @@ void SmallFiles(const RuleInput& input, Findings& out) {
                       {"threshold_bytes_per_s", 50e6},
                       {"read_share", share}};
   finding.action = Say<words::kPackFiles>();
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

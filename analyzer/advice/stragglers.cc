@@ -42,8 +42,10 @@ std::size_t SlowestBatch(const LoaderRun& run) {
 
 }  // namespace
 
-void Stragglers(const RuleInput& input, Findings& out) {
-  if (!input.diagnosis.loader || input.run().config.num_workers < 2) return;
+void Stragglers(const RuleInput& input, Advice& out) {
+  if (!input.diagnosis.loader) return;
+  out.Needs("stragglers", input.NeedsToCompareWorkers());
+  if (input.run().config.num_workers < 2) return;
   const LoaderRun& run = input.run();
   const Signals& signals = input.loader().signals;
   const bool threads = run.config.sample_tasks;
@@ -88,7 +90,7 @@ void Stragglers(const RuleInput& input, Findings& out) {
     finding.from = static_cast<double>(slowest.fetch_start - input.trace.begin().value) * 1e-9;
     finding.to = static_cast<double>(slowest.fetch_end - input.trace.begin().value) * 1e-9;
   }
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -9,7 +9,7 @@
 
 namespace penstock::analyzer {
 
-void TooFewWorkers(const RuleInput& input, Findings& out) {
+void TooFewWorkers(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.run().config.num_workers == 0) return;
   const LoaderDiagnosis& loader = input.loader();
   const int workers = input.run().config.num_workers;
@@ -33,7 +33,7 @@ void TooFewWorkers(const RuleInput& input, Findings& out) {
                       {"wait_fraction", input.diagnosis.wait_fraction}};
   finding.action = Say<words::kMoreWorkers>(Give<"threads">(threads), Give<"workers">(workers),
                                             Give<"suggested">(loader.suggestion.workers));
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -12,7 +12,7 @@
 
 namespace penstock::analyzer {
 
-void TooManyDescriptors(const RuleInput& input, Findings& out) {
+void TooManyDescriptors(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.run().config.id < 0) return;
   const LoaderConfig& config = input.run().config;
   if (config.sample_tasks || config.num_workers == 0) return;
@@ -36,7 +36,7 @@ void TooManyDescriptors(const RuleInput& input, Findings& out) {
                       {"threshold_share", 0.5}};
   finding.action = Say<words::kFewerDescriptors>();
   PlaceInLoop(input, finding);
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

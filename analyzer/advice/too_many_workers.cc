@@ -9,8 +9,10 @@
 
 namespace penstock::analyzer {
 
-void TooManyWorkers(const RuleInput& input, Findings& out) {
-  if (!input.diagnosis.loader || input.loader().cpu.crowded) return;
+void TooManyWorkers(const RuleInput& input, Advice& out) {
+  if (!input.diagnosis.loader) return;
+  out.Needs("too-many-workers", input.NeedsToCompareWorkers());
+  if (input.loader().cpu.crowded) return;
   const LoaderDiagnosis& loader = input.loader();
   if (!loader.steady.steady) return;  // too short to give anything up for
   const LoaderConfig& config = input.run().config;
@@ -36,7 +38,7 @@ void TooManyWorkers(const RuleInput& input, Findings& out) {
                       {"ram_bytes_after", static_cast<double>(finding.predicted->ram)}};
   finding.action = Say<words::kFewerWorkers>(had, need, threads, Give<"none">(enough == 0),
                                              Give<"prefetch">(loader.suggestion.prefetch));
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -15,6 +15,7 @@
 #include "analyzer/advice/gpu_room.h"
 #include "analyzer/advice/place.h"
 #include "analyzer/words/findings_gpu.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -44,8 +45,10 @@ Fewer FewerWorkers(const RuleInput& input) {
 
 }  // namespace
 
-void TrainerStarved(const RuleInput& input, Findings& out) {
-  if (!input.diagnosis.loader || input.diagnosis.wait_fraction >= 0.05) return;
+void TrainerStarved(const RuleInput& input, Advice& out) {
+  if (!input.diagnosis.loader) return;
+  if (!input.HasKernels()) out.Needs("trainer-starved", Say<words::kRuleNeedsKernels>());
+  if (input.diagnosis.wait_fraction >= 0.05) return;
   const DeviceActivity& device = input.loader().device;
   if (!device.kernels || device.window <= 0 || device.computing <= 0) return;
   const double idle = device.Share(device.idle.launch + device.idle.sync);
@@ -76,7 +79,7 @@ void TrainerStarved(const RuleInput& input, Findings& out) {
       Give<"nice">(!pipeline.sample_tasks));
 
   PlaceInLoop(input, finding);
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -12,7 +12,7 @@
 
 namespace penstock::analyzer {
 
-void TransferCeiling(const RuleInput& input, Findings& out) {
+void TransferCeiling(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.run().config.num_workers == 0) return;
   const LoaderRun& run = input.run();
   const SteadyState& steady = input.loader().steady;
@@ -48,7 +48,7 @@ void TransferCeiling(const RuleInput& input, Findings& out) {
                       {"batch_bytes", BatchBytes(run)},
                       {"ceiling_per_s", ceiling}};
   finding.action = Say<words::kFewerTensors>();
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -4,12 +4,29 @@
 // Threshold: int64 is 20 % of a batch's bytes and 1 MB of them (ours): a label for each sample is
 // not worth a word, a mask for each pixel is more than the picture. Needs the fact
 // loader.K.batch_types ("uint8:150528 int64:401408", bytes by type). Source: docs/diagnosis.md R17.
+#include <fmt/core.h>
+
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_data.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
-void WideLabels(const RuleInput& input, Findings& out) {
+namespace {
+
+bool TypesKnown(const RuleInput& input) {
+  const LoaderConfig& config = input.run().config;
+  const auto processes = input.trace.processes();
+  if (config.consumer.value >= processes.size()) return false;
+  return !TextFact(processes[config.consumer.value].facts,
+                   fmt::format("loader.{}.batch_types", config.id))
+              .empty();
+}
+
+}  // namespace
+
+void WideLabels(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
+  if (!TypesKnown(input)) out.Needs("wide-labels", Say<words::kRuleNeedsTypes>());
   const double wide = input.diagnosis.loader->material.i64;
   const double all = input.diagnosis.loader->material.batch_bytes();
   if (all <= 0 || wide < 0.2 * all || wide < 1e6) return;
@@ -27,7 +44,7 @@ void WideLabels(const RuleInput& input, Findings& out) {
                       {"threshold_share", 0.2},
                       {"bytes_saved", saved * all}};
   finding.action = Say<words::kNarrowLabels>();
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

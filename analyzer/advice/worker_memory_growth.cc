@@ -26,8 +26,9 @@ Statement Action(const RuleInput& input) {
 
 }  // namespace
 
-void WorkerMemoryGrowth(const RuleInput& input, Findings& out) {
+void WorkerMemoryGrowth(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
+  out.Needs("worker-memory-growth", NeedsOfGrowth(input));
   const MemoryModel& memory = input.loader().memory;
   const Growth& growth = memory.growth.copied;
   if (!WorthTelling(input, growth)) return;
@@ -44,7 +45,7 @@ void WorkerMemoryGrowth(const RuleInput& input, Findings& out) {
   finding.evidence.emplace_back("new_bytes_per_s",
                                 memory.growth.fresh.per_second.estimate * workers);
   finding.action = Action(input);
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -7,12 +7,17 @@
 #include "analyzer/advice/memory_forecast.h"
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_memory.h"
+#include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 
-void WorkerMemoryLeak(const RuleInput& input, Findings& out) {
+void WorkerMemoryLeak(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
   const MemoryModel& memory = input.loader().memory;
+  out.Needs("worker-memory-leak", NeedsOfGrowth(input));
+  if (input.HasWorkerProcesses() && memory.known && !memory.attributed) {
+    out.Needs("worker-memory-leak", Say<words::kRuleNeedsAnonymous>());
+  }
   const Growth& growth = memory.growth.fresh;
   if (!memory.attributed || growth.settles > 0 || !WorthTelling(input, growth)) return;
   Finding finding;
@@ -28,7 +33,7 @@ void WorkerMemoryLeak(const RuleInput& input, Findings& out) {
                                 memory.growth.copied.per_second.estimate * workers);
   finding.action = Say<words::kFindLeak>(Give<"persistent">(input.run().config.persistent_workers),
                                          Give<"forecast">(Forecast(input)));
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

@@ -8,7 +8,7 @@
 
 namespace penstock::analyzer {
 
-void WorkersRestartEachEpoch(const RuleInput& input, Findings& out) {
+void WorkersRestartEachEpoch(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
   const LoaderRun& run = input.run();
   const Signals& signals = input.loader().signals;
@@ -28,7 +28,7 @@ void WorkersRestartEachEpoch(const RuleInput& input, Findings& out) {
                       {"startup_s", signals.startup_time},
                       {"epochs", static_cast<double>(run.epochs.size())}};
   finding.action = Say<words::kPersist>();
-  out.push_back(std::move(finding));
+  out.findings.push_back(std::move(finding));
 }
 
 }  // namespace penstock::analyzer

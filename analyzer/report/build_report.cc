@@ -75,8 +75,9 @@ Report BuildReport(const traces::Trace& trace, std::string path) {
   report.duration = Seconds(trace.end() - trace.begin());
   report.diagnosis = Diagnose(trace);
   report.stages = BuildStageRows(trace, report.diagnosis);
-  report.findings = RunRules(trace, report.diagnosis);
-  report.not_checked = NotCheckedRules(trace, report.diagnosis);
+  Advice advice = RunRules(trace, report.diagnosis);
+  report.findings = std::move(advice.findings);
+  report.not_checked = std::move(advice.not_checked);
   if (report.diagnosis.loader) report.changes = TryChanges(*report.diagnosis.loader);
   report.gpus = ReadGpuCounters(trace, report.diagnosis.run);
   ReadGpuFacts(trace, report);

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/report/report.h"
+#include "analyzer/words/rule_needs.h"
 #include "tests/analyzer/finds.h"
 
 namespace penstock::analyzer {
@@ -216,6 +217,26 @@ TEST(NotCheckedTest, CopiesMayBeKnownFromCallsAlone) {
     }
     data.spans[0].insert(data.spans[0].end(), calls.begin(), calls.end());
   }));
+}
+
+TEST(NotCheckedTest, RulesOfOneNeedAreNamedTogetherInTheOrderOfTheTable) {
+  std::vector<NotChecked> all;
+  AddNeed("stragglers", Say<words::kRuleNeedsLonger>(), all);
+  AddNeed("wide-labels", Say<words::kRuleNeedsTypes>(), all);
+  AddNeed("too-many-workers", Say<words::kRuleNeedsLonger>(), all);
+  AddNeed("cold-cache", Statement{}, all);
+  SortNeeds(all);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_TRUE(all[0].needs.Is(words::kRuleNeedsTypes));
+  EXPECT_EQ(all[1].ids, (std::vector<std::string_view>{"too-many-workers", "stragglers"}));
+}
+
+TEST(NotCheckedTest, WithoutALoaderOneSentenceStandsForAllRules) {
+  const auto trace = traces::MakeTrace({});
+  const Advice advice = RunRules(*trace, Diagnose(*trace));
+  ASSERT_EQ(advice.not_checked.size(), 1u);
+  EXPECT_TRUE(advice.not_checked[0].needs.Is(words::kRulesNeedLoader));
+  EXPECT_TRUE(advice.not_checked[0].ids.empty());
 }
 
 TEST(NotCheckedTest, NamesRanksOnlyWhereThereAreOthers) {

@@ -18,7 +18,7 @@ using Change = std::function<void(traces::TraceData&)>;
 
 inline std::optional<Finding> FindingOf(std::string_view id, traces::TraceData data) {
   const auto trace = traces::MakeTrace(std::move(data));
-  Findings findings = RunRules(*trace, Diagnose(*trace));
+  Findings findings = RunRules(*trace, Diagnose(*trace)).findings;
   const auto found = std::find_if(findings.begin(), findings.end(),
                                   [&](const Finding& finding) { return finding.id == id; });
   if (found == findings.end()) return std::nullopt;

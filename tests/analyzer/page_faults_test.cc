@@ -8,7 +8,6 @@
 #include <string>
 #include <variant>
 
-#include "analyzer/advice/not_checked.h"
 #include "analyzer/words/rule_needs.h"
 #include "tests/analyzer/finds.h"
 
@@ -81,7 +80,8 @@ TEST(PageFaultsTest, FaultsThatCostLittleOrAreNeededAreFine) {
 // What the rule is said to need; empty if it is not among those that were not checked.
 Statement Needs(TraceData data) {
   const auto trace = traces::MakeTrace(std::move(data));
-  for (const NotChecked& one : NotCheckedRules(*trace, Diagnose(*trace))) {
+  const Advice advice = RunRules(*trace, Diagnose(*trace));
+  for (const NotChecked& one : advice.not_checked) {
     if (std::count(one.ids.begin(), one.ids.end(), "allocator-page-faults") > 0) return one.needs;
   }
   return {};

@@ -170,7 +170,7 @@ Synthetic Decoding(int workers, int cores) {
 
 Findings AllFindings(traces::TraceData data) {
   const auto trace = traces::MakeTrace(std::move(data));
-  return RunRules(*trace, Diagnose(*trace));
+  return RunRules(*trace, Diagnose(*trace)).findings;
 }
 
 TEST(RanksExceedHostTest, EightRanksWithEightWorkersOnSixteenCoresAreOneFinding) {

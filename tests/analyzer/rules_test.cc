@@ -234,7 +234,8 @@ TEST(NormalizeOnCpuTest, IsSilentOfCrops) {
 TEST(RulesTest, AHealthyRunHasNoWarnings) {
   const Synthetic run = WithCosts({0.5, 4, 3, 0.5, 0.1, 0.2, 12, 0});
   const auto trace = testing::SyntheticTrace(run);
-  for (const Finding& finding : RunRules(*trace, Diagnose(*trace))) {
+  const Advice advice = RunRules(*trace, Diagnose(*trace));
+  for (const Finding& finding : advice.findings) {
     EXPECT_EQ(finding.severity, Severity::kInfo) << finding.id;
   }
 }

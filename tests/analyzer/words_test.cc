@@ -44,6 +44,16 @@ TEST(WordsTest, AStatementIsAValueOfAnother) {
   EXPECT_EQ(Render(said, Language::kChinese), "先 没有补充；再 没有补充、没有补充");
 }
 
+TEST(WordsTest, AListIsSortedByItsEnglishAndHasEachOnce) {
+  Statements list = {Say<kPlain>(), Say<kEither>(Give<"n">(2), Give<"threads">(true)),
+                     Say<kPlain>(), Say<kEither>(Give<"n">(1), Give<"threads">(true))};
+  SortAndMerge(list);
+  ASSERT_EQ(list.size(), 3u);
+  EXPECT_EQ(English(list[0]), "1 worker (threads)");
+  EXPECT_EQ(English(list[1]), "2 workers (threads)");
+  EXPECT_EQ(English(list[2]), "nothing to add");
+}
+
 TEST(WordsTest, NothingIsSaidOfNothing) {
   EXPECT_EQ(English(Statement{}), "");
 }
