@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles the headers of the tree alone: each must include what it uses.
 
+Sets of includes that many headers have in common are compiled once and read in before each of these.
+That hides nothing: what is read in is what the header includes anyway, itself or through headers that
+are checked too. clang++ reads such a set in half the time that g++ takes.
+
 With --built only those that the build did not compile alone already: in a build where each source is
 compiled on its own (not in a unity build), a header that its source includes before anything else was.
 Run: headers.py --compiler g++ [--root DIR] [--built] [--skip PREFIX]... [-- FLAGS...]
@@ -11,21 +15,35 @@ import argparse
 import concurrent.futures
 import os
 import pathlib
+import re
 import subprocess
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import lint  # noqa: E402
 
+# In headers of ours: what one from outside costs to compile, and to write a compiled set.
+OUTSIDE = 4
+WRITING = 40
 
-def compile_alone(compiler, flags, root, header, language):
-    """The compiler's complaints about a source that holds nothing but this header; "" if none."""
+
+def command(compiler, flags, root, language):
+    """The command for a header, with what every program of ours is compiled with."""
     standard = "c++20" if language == "c++" else "gnu11"
-    # As every program of ours is compiled.
+    return [compiler, "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", '-DPENSTOCK_VERSION="0"',
+            *flags, f"-I{root}", f"-std={standard}"]
+
+
+def compile_alone(compiler, flags, root, header, language, before=None):
+    """The compiler's complaints about a source that holds nothing but this header; "" if none.
+
+    before: what compile_first() made, or none.
+    """
+    ahead = ["-include", str(before)] if before else []
     done = subprocess.run(
-        [compiler, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function",
-         '-DPENSTOCK_VERSION="0"', *flags, f"-I{root}", "-x", language, f"-std={standard}", "-"],
+        [*command(compiler, flags, root, language), *ahead, "-fsyntax-only", "-x", language, "-"],
         input=f'#include "{header}"\n', cwd=root, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     return "" if done.returncode == 0 else done.stdout or f"status {done.returncode}"
@@ -57,6 +75,85 @@ def compiled_by_their_sources(root, names):
     return found
 
 
+def includes(text):
+    """What a header includes whatever the system, as written; None if any include stands below other code.
+
+    Code above an include would see more than it does alone, if all includes were read before it.
+    """
+    found = set()
+    nesting = 0
+    code = False
+    for line in map(str.strip, text.splitlines()):
+        include = lint.INCLUDE.match(line)
+        if include and code:
+            return None
+        if include and nesting == 0:
+            found.add(f'"{include.group(2)}"' if include.group(1) == '"' else f"<{include.group(2)}>")
+        elif re.match(r"#\s*if", line):
+            nesting += 1
+        elif re.match(r"#\s*endif", line):
+            nesting -= 1
+        elif line and not line.startswith("//") and not re.match(r"#\s*(pragma\s+once|include|el)", line):
+            code = True
+    return found
+
+
+def all_includes(root, headers):
+    """{header: all that it includes, through others too}, but for those where includes() cannot say."""
+    direct = {f'"{header}"': includes(lint.read_text(root / header) or "") for header in headers}
+    whole = {}
+
+    def follow(name):
+        if name not in direct:
+            return set()
+        if name not in whole:
+            whole[name] = None  # a circle: the compiler will tell
+            found = direct[name]
+            for below in sorted(found or ()):
+                more = follow(below)
+                found = found | more if found is not None and more is not None else None
+            whole[name] = found
+        return whole[name]
+
+    return {header: found for header in headers if (found := follow(f'"{header}"')) is not None}
+
+
+def worth_compiling_first(whole):
+    """{header: the set of includes to read in before it, or none} and these sets.
+
+    Each is all that some header needs. Greedy: next comes the set that saves the most.
+    """
+    sets = {frozenset(found | {f'"{header}"'}) for header, found in whole.items()}
+    sets |= {frozenset({name}) for found in whole.values() for name in found if name[0] == "<"}
+    cost = {ahead: sum(OUTSIDE if name[0] == "<" else 1 for name in ahead) for ahead in sets}
+    cost[frozenset()] = 0
+    users = {ahead: [header for header, found in whole.items() if ahead <= found] for ahead in sets}
+    before = {header: frozenset() for header in whole}
+    chosen = []
+
+    def gain(ahead):
+        return sum(max(0, cost[ahead] - cost[before[header]]) for header in users[ahead]) - cost[ahead]
+
+    while sets:
+        best = max(sorted(sets, key=sorted), key=gain)
+        if gain(best) <= WRITING:
+            break
+        chosen.append(best)
+        for header in users[best]:
+            before[header] = max(before[header], best, key=cost.get)
+    return before, chosen
+
+
+def compile_first(compiler, flags, root, folder, ahead):
+    """A header that includes all of `ahead`, beside its compiled form; none if that does not compile."""
+    header = pathlib.Path(tempfile.mkdtemp(dir=folder)) / "first.h"
+    header.write_text("".join(f"#include {name}\n" for name in sorted(ahead)), encoding="utf-8")
+    done = subprocess.run(
+        [*command(compiler, flags, root, "c++"), "-x", "c++-header", str(header), "-o", f"{header}.gch"],
+        cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    return header if done.returncode == 0 else None
+
+
 def check(compiler, flags, root, skip=(), built=False):
     """Yields (header, complaints), complaints "" for a good one."""
     names = lint.list_files(root)
@@ -65,10 +162,16 @@ def check(compiler, flags, root, skip=(), built=False):
     headers = [name for name in names if name.endswith(".h") and name not in done
                and not name.startswith(tuple(skip))]
     jobs = len(os.sched_getaffinity(0))
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+    before, chosen = worth_compiling_first(
+        all_includes(root, [header for header in headers if header not in in_c]))
+    with tempfile.TemporaryDirectory(prefix="penstock-headers-") as folder, \
+            concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        first = dict(zip(chosen, pool.map(
+            lambda ahead: compile_first(compiler, flags, root, folder, ahead), chosen)))
         yield from zip(headers, pool.map(
             lambda header: compile_alone(compiler, flags, root, header,
-                                         "c" if header in in_c else "c++"), headers))
+                                         "c" if header in in_c else "c++",
+                                         first.get(before.get(header))), headers))
 
 
 def main():
