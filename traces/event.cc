@@ -13,11 +13,11 @@ constexpr std::array<std::string_view, wire::kStageCount> kStageNames = {
     "wait", "idle", "h2d",    "kernel",  "step",   "startup", "mark",  "sync", "copy", "call",
 };
 
-constexpr std::array<std::string_view, 13> kEventNames = {
+constexpr std::array<std::string_view, 14> kEventNames = {
     "none",        "index_sent",      "index_received", "batch_put",
     "batch_got",   "batch_delivered", "next_entered",   "epoch_start",
     "epoch_end",   "major_faults",    "worker_start",   "worker_end",
-    "queue_depth",
+    "queue_depth", "digest",
 };
 
 }  // namespace

@@ -81,6 +81,7 @@ enum class EventType : std::uint8_t {
   kWorkerStart = wire::kWorkerStart,
   kWorkerEnd = wire::kWorkerEnd,
   kQueueDepth = wire::kQueueDepth,
+  kDigest = wire::kDigest,
 };
 
 // "index_sent", "batch_put", ...; "unknown" for a value of a later version.

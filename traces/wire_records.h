@@ -57,7 +57,20 @@ enum EventType : uint8_t {
   kWorkerStart = 10,    // value = worker id
   kWorkerEnd = 11,      // value = worker id
   kQueueDepth = 12,     // value = finished batches waiting in the consumer's queue
+  kDigest = 13,         // what a transform returned for a sample, or the sample: DigestValue
 };
+
+// The value of kDigest: a digest of 32 bits (0: there is none) and the low half of the id of the
+// transform's name (0: the finished sample). `batch` is then the low 31 bits of the sample's index.
+inline constexpr int64_t DigestValue(uint32_t digest, uint32_t name) {
+  return static_cast<int64_t>(uint64_t{digest} << 32 | name);
+}
+inline constexpr uint32_t DigestOf(int64_t value) {
+  return static_cast<uint32_t>(static_cast<uint64_t>(value) >> 32);
+}
+inline constexpr uint32_t NameOfDigest(int64_t value) {
+  return static_cast<uint32_t>(value);
+}
 
 // Record::flags
 inline constexpr uint8_t kFlagCpu = 1;      // work = thread CPU time, nanoseconds

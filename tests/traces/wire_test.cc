@@ -110,9 +110,16 @@ TEST(WireTest, LanesAreNoThreadIds) {
   EXPECT_FALSE(wire::IsDeviceLane(4194304)) << "the largest pid_max of Linux";
 }
 
+TEST(WireTest, DigestsKeepBothHalves) {
+  const std::int64_t value = wire::DigestValue(0xfedcba98u, 0x87654321u);
+  EXPECT_EQ(wire::DigestOf(value), 0xfedcba98u);
+  EXPECT_EQ(wire::NameOfDigest(value), 0x87654321u);
+}
+
 TEST(WireTest, EveryEventHasAName) {
   EXPECT_EQ(EventName(EventType::kIndexSent), "index_sent");
   EXPECT_EQ(EventName(EventType::kQueueDepth), "queue_depth");
+  EXPECT_EQ(EventName(EventType::kDigest), "digest");
   EXPECT_EQ(EventName(static_cast<EventType>(99)), "unknown");
 }
 
