@@ -7,13 +7,17 @@ program sees through worker_info and the loader, stays as it is.
 """
 import functools
 import numbers
+import sys
+from time import perf_counter_ns
 
-from penstock_hooks import wire
-from penstock_hooks.bridge import begin, cancel, end, intern
+from penstock_hooks import digests, wire
+from penstock_hooks.bridge import begin, cancel, end, fact, intern
 from penstock_hooks.torch_state import Progress, local
 from penstock_hooks.wrapping import replace
 
 _SAMPLE, _COLLATE, _FETCH = wire.SAMPLE, wire.COLLATE, wire.FETCH
+_SHARD_FACTS = 64  # of the first epochs
+_pick = digests.pick
 
 
 def _sample_id(index):
@@ -39,17 +43,28 @@ class _Samples:
 
     def __getitem__(self, index):
         progress = self._progress
-        token = begin(
-            _SAMPLE,
-            self._name,
-            index if type(index) is int and -1 < index < 4611686018427387904 else _sample_id(index),
-            progress.batch,
-            progress.generation,
-        )
+        number = index if type(index) is int and -1 < index < 4611686018427387904 else _sample_id(index)
+        if number >= 0 and _pick(number):
+            return self._chosen(index, number)
+        token = begin(_SAMPLE, self._name, number, progress.batch, progress.generation)
         try:
             return self._dataset[index]
         finally:
             end(token)
+
+    def _chosen(self, index, number):
+        """A sample of which digests are recorded."""
+        progress = self._progress
+        generation = progress.generation
+        token = begin(_SAMPLE, self._name, number, progress.batch, generation)
+        state = digests.start()
+        try:
+            sample = self._dataset[index]
+        finally:
+            digests.stop(state)
+            end(token)
+        digests.finish(state, number, generation, sample)
+        return sample
 
     @property
     def __getitems__(self):
@@ -62,9 +77,11 @@ class _Samples:
         progress = self._progress
         token = begin(_SAMPLE, self._name, -1, progress.batch, progress.generation)
         try:
-            return batched(indices)
+            samples = batched(indices)
         finally:
             end(token)
+        digests.finish_all(indices, progress.generation, samples, _sample_id)
+        return samples
 
     def _one_by_one(self, indices):
         return [self[index] for index in indices]
@@ -95,15 +112,22 @@ def next_sample(iterator, name, progress, sequence):
         raise
 
 
+def _tell_shards(progress):
+    """Whether an iterable dataset asked which worker it is in, before its first sample was there."""
+    if 0 < progress.generation <= _SHARD_FACTS:
+        fact("epoch.%d.shards" % progress.generation, "true" if progress.asked else "false")
+
+
 class _Stream:
     """The iterator of an iterable dataset.
 
     One that batches by itself (webdataset) counts its samples in `progress.inner`.
     """
 
-    __slots__ = ("_iterator", "_progress", "_name", "_sequence")
+    __slots__ = ("_iterator", "_progress", "_name", "_sequence", "_told")
 
     def __init__(self, iterator, progress, name):
+        self._told = False
         self._iterator = iterator
         self._progress = progress
         self._name = name
@@ -115,7 +139,12 @@ class _Stream:
     def __next__(self):
         progress = self._progress
         inner = progress.inner
-        token, item = next_sample(self._iterator, self._name, progress, self._sequence)
+        try:
+            token, item = next_sample(self._iterator, self._name, progress, self._sequence)
+        finally:
+            if not self._told:
+                self._told = True
+                _tell_shards(progress)
         if progress.inner != inner:
             cancel(token)
         else:
@@ -190,6 +219,7 @@ def instrument(fetcher, progress):
         fetcher.dataset = samples
     fetcher.collate_fn = collate
     fetcher._penstock = progress
+    digests.budget().begin(progress.generation)
 
 
 def _make_create(original):
@@ -213,6 +243,7 @@ def _make_fetch(original):
         except AttributeError:
             return original(self, possibly_batched_index)
         token = begin(_FETCH, name, -1, progress.batch, progress.generation)
+        began = perf_counter_ns()
         try:
             data = original(self, possibly_batched_index)
         except StopIteration:  # an iterable dataset has ended: no batch came of it
@@ -222,13 +253,33 @@ def _make_fetch(original):
             end(token)
             raise
         end(token)
+        digests.budget().fetch(perf_counter_ns() - began)
         return data
 
     return fetch
 
 
+def _make_get_worker_info(original):
+    def get_worker_info():
+        if local.progress is not None:
+            local.progress.asked = True
+        return original()
+
+    return get_worker_info
+
+
+def _patch_worker_info(dataloader):
+    worker = dataloader._utils.worker
+    original = worker.get_worker_info
+    replace(worker, "get_worker_info", _make_get_worker_info)
+    for module in (dataloader, sys.modules.get("torch.utils.data")):  # they have the name already
+        if module is not None and module.__dict__.get("get_worker_info") is original:
+            module.get_worker_info = worker.get_worker_info
+
+
 def patch(dataloader):
     """`dataloader`: the module torch.utils.data.dataloader."""
+    _patch_worker_info(dataloader)
     fetchers = dataloader._utils.fetch
     for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
         replace(getattr(fetchers, name), "fetch", _make_fetch)

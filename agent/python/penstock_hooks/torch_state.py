@@ -17,7 +17,7 @@ CARRIER = "_penstock_generation"
 class Progress:
     """One worker (or the consumer, with no workers): the batch it is working on."""
 
-    __slots__ = ("generation", "batch", "worker", "workers", "inner")
+    __slots__ = ("generation", "batch", "worker", "workers", "inner", "asked")
 
     def __init__(self, generation, worker, workers):
         self.generation = generation
@@ -25,6 +25,7 @@ class Progress:
         self.worker = worker
         self.workers = workers if workers > 0 else 1
         self.inner = 0  # samples counted by a dataset that batches by itself
+        self.asked = False  # something asked which worker this is
 
 
 class _Local(threading.local):

@@ -25,9 +25,15 @@ def _compiling():
 
 
 _SPAN = """
-_token = _begin(_augment, _names[type(SELF)])
+_kind = type(SELF)
+_token = _begin(_augment, _names[_kind])
+_trail = _enter(_kind) if _chosen else None
 try:
-    return CALL
+    if _trail is None:
+        return CALL
+    _result = CALL
+    _leave(_trail, _names[_kind], _result)
+    return _result
 finally:
     _end(_token)
 """

@@ -2,6 +2,7 @@
 """Replacing functions of other libraries, and the small tools that all patches share."""
 import functools
 
+from penstock_hooks import digests, wire
 from penstock_hooks.bridge import intern
 from penstock_hooks.forwarding import like
 
@@ -54,12 +55,28 @@ try:
 finally:
     _end(_token, _count)
 """
+_NOTED_SPAN = """
+_token = _begin(_stage, _name)
+_trail = _enter(None) if _chosen else None
+_count = 0
+try:
+    _result = CALL
+    if _token and _size is not None:
+        _count = _size(_result)
+    if _trail is not None:
+        _leave(_trail, _name, _result)
+    return _result
+finally:
+    _end(_token, _count)
+"""
 
 
 def spanned(stage, label, size=None):
     """For `replace`: a span of `stage` around a plain function. `size(result)` gives its bytes."""
 
     def make(original):
+        if stage == wire.AUGMENT:
+            return like(original, _NOTED_SPAN, _stage=stage, _name=intern(label), _size=size)
         if size is None:
             return like(original, _SPAN, _stage=stage, _name=intern(label))
         return like(original, _SIZED_SPAN, _stage=stage, _name=intern(label), _size=size)
