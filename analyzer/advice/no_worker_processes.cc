@@ -4,6 +4,7 @@
 // Threshold: 5 % of the loop waiting is worth a word (kineto, xprof), 20 % is severe (xprof).
 // Source: docs/diagnosis.md R3; Lightning's worker check.
 #include <algorithm>
+#include <optional>
 
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_workers.h"
@@ -23,7 +24,10 @@ void NoWorkerProcesses(const RuleInput& input, Advice& out) {
   const int prefetch = suggestion.workers > 0 ? suggestion.prefetch : 2;
   finding.evidence = {
       {"wait_fraction", wait}, {"threshold", 0.05}, {"usable_cores", input.loader().cpu.cores}};
-  finding.action = Say<words::kStartWorkers>(Give<"workers">(workers), Give<"prefetch">(prefetch));
+  const Statement& note = suggestion.note;
+  finding.action =
+      Say<words::kStartWorkers>(Give<"workers">(workers), Give<"prefetch">(prefetch),
+                                Give<"repeats">(note.empty() ? std::nullopt : std::optional(note)));
   finding.predicted = input.With(workers, prefetch);
   if (finding.predicted->speedup < 1.02) return;  // e.g. one core, all of it computing
   out.findings.push_back(std::move(finding));

@@ -16,6 +16,7 @@ namespace {
 constexpr std::array kOrder = {
     &words::kRuleNeedsKernels,   &words::kRuleNeedsCopies,       &words::kRuleNeedsGpu,
     &words::kRuleNeedsTypes,     &words::kRuleNeedsRanks,        &words::kRuleNeedsEpochs,
+    &words::kRuleNeedsIndices,   &words::kRuleNeedsDigests,      &words::kRuleNeedsComparable,
     &words::kRuleNeedsWorkerCpu, &words::kRuleNeedsWorkerMemory, &words::kRuleNeedsFaults,
     &words::kRuleNeedsUnmapped,  &words::kRuleNeedsBatches,      &words::kRuleNeedsMemoryWalks,
     &words::kRuleNeedsAnonymous, &words::kRuleNeedsQuiet,        &words::kRuleNeedsLonger};

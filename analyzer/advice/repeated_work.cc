@@ -1,101 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every epoch does again what comes out the same each time and could be done once.
-// Threshold: such transforms take 10 % of the fetches (as docs/diagnosis.md R17), two epochs or
-// more. Only what is named after a transform without chance counts; where all are such, decoding
-// comes out the same too, and 40 % of the fetches (R15) is the limit. Source: PRESTO (split points,
-// 3 to 13x); Plumber's caches.
+// Threshold: two epochs or more, and in those after the first 10 % of the fetches (as
+// docs/diagnosis.md R17) in transforms at the beginning of the chain that returned the same for
+// the same samples; or finished samples were the same, and decoding and transforms take 40 % (R15).
+// What is the same is known by digests of samples (model/sameness.h): storing what differs would
+// freeze an augmentation. Source: PRESTO (split points, 3 to 13x); Plumber's caches.
 #include <algorithm>
-#include <string_view>
+#include <string>
 
 #include "analyzer/advice/rules.h"
 #include "analyzer/model/loader_memory.h"
+#include "analyzer/model/sameness.h"
 #include "analyzer/words/findings_data.h"
 #include "analyzer/words/rule_needs.h"
 
 namespace penstock::analyzer {
 namespace {
 
-enum class TransformOutcome { kSame, kRandom, kUnknown };
-
-TransformOutcome OutcomeOf(std::string_view transform) {
-  const auto has = [&](std::string_view part) {
-    return transform.find(part) != std::string_view::npos;
-  };
-  for (const std::string_view part :
-       {"Random", "random", "Jitter", "jitter", "Auto", "Mix", "flip", "Flip", "Noise", "Drop"}) {
-    if (has(part)) return TransformOutcome::kRandom;
-  }
-  for (const std::string_view part : {"Resize", "resize", "CenterCrop", "center_crop", "Pad",
-                                      "Grayscale", "LongestMaxSize", "SmallestMaxSize"}) {
-    if (has(part)) return TransformOutcome::kSame;
-  }
-  return TransformOutcome::kUnknown;
-}
-
-struct Same {
-  double time = 0;  // seconds in transforms without chance
-  bool all = true;  // no other was seen
-  std::string names;
+// Seconds of the epochs after the first: what a cache of the dataset's own saves is not repeated.
+struct LaterWork {
+  double fetch = 0;
+  double decode = 0;
+  double augment = 0;
 };
 
-Same Find(const RuleInput& input) {
-  Same same;
-  const StageTotals& augment = input.diagnosis.run.stages[traces::StageId::kAugment];
-  for (const auto& [name, part] : augment.children) {
-    const std::string_view text = input.trace.String(name);
-    if (OutcomeOf(text) != TransformOutcome::kSame) {
-      same.all = false;
-      continue;
+LaterWork WorkAfterFirstEpoch(const LoaderRun& run) {
+  LaterWork work;
+  for (std::size_t e = 1; e < run.epochs.size(); ++e) {
+    const Epoch& epoch = run.epochs[e];
+    for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {
+      work.fetch += run.batches[i].fetch.wall;
+      work.decode += run.batches[i].decode.wall;
+      work.augment += run.batches[i].augment.wall;
     }
-    same.time += Seconds(part.wall);
-    same.names += (same.names.empty() ? "" : ", ") + std::string(text);
   }
-  return same;
+  return work;
+}
+
+// Bytes that reading a finished sample takes for each byte that is read now; 0: not known.
+double ReadScale(const RuleInput& input) {
+  const LoaderRun& run = input.run();
+  double batch = BatchBytes(run);
+  if (batch <= 0) batch = input.loader().material.batch_bytes();  // without workers
+  const double sample = run.samples_known ? batch / static_cast<double>(run.samples_per_batch) : 0;
+  const StageTotals& read = input.diagnosis.run.stages[traces::StageId::kRead];
+  const auto samples =
+      static_cast<double>(input.diagnosis.run.stages[traces::StageId::kSample].count);
+  const double file = samples > 0 ? static_cast<double>(read.bytes.value) / samples : 0;
+  return sample > 0 && file > 0 ? sample / file : 0;
+}
+
+std::string Joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+Statement NeedsToCompare(const LoaderRun& run, const EpochComparison& compared) {
+  if (compared.digests == 0 && run.config.dataset_kind == "iterable") {
+    return Say<words::kRuleNeedsIndices>();
+  }
+  if (compared.digests == 0) return Say<words::kRuleNeedsDigests>();
+  return compared.unknown() ? Say<words::kRuleNeedsComparable>() : Statement{};
 }
 
 }  // namespace
 
 void RepeatedWork(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
-  if (input.run().epochs.size() < 2)
+  if (input.run().epochs.size() < 2) {
     return out.Needs("repeated-work", Say<words::kRuleNeedsEpochs>());
-  const StageTable& stages = input.diagnosis.run.stages;
-  const double whole = stages.DataTime();
-  const Same same = Find(input);
-  if (whole <= 0 || same.time <= 0) return;
-  const double decode = Seconds(stages[traces::StageId::kDecode].wall);
-  const double augment = Seconds(stages[traces::StageId::kAugment].wall);
-  const double share = (same.all ? decode + same.time : same.time) / whole;
-  const double limit = same.all ? 0.4 : 0.1;
-  if (share < limit || augment <= 0) return;
-  Setting setting = input.Recorded();
-  setting.scale = {{Factor::kAugment, std::max(0.0, 1 - same.time / augment)}};
+  }
   const LoaderRun& run = input.run();
-  const double sample =
-      run.samples_known ? BatchBytes(run) / static_cast<double>(run.samples_per_batch) : 0;
-  if (same.all) {
+  const EpochComparison compared = CompareEpochs(input.trace, input.diagnosis.run);
+  out.Needs("repeated-work", NeedsToCompare(run, compared));
+  const bool all = compared.finished == Sameness::kSame;
+  if (!all && compared.prefix.empty()) return;
+  const LaterWork work = WorkAfterFirstEpoch(run);
+  if (work.fetch <= 0 || work.augment <= 0) return;
+  const double same = all ? work.augment
+                          : std::min(work.augment, PrefixTime(input.trace, input.diagnosis.run,
+                                                              compared.prefix.size()));
+  const double share = (all ? work.decode + same : same) / work.fetch;
+  const double limit = all ? 0.4 : 0.1;
+  if (share < limit) return;
+  Setting setting = input.Recorded();
+  setting.scale = {{Factor::kAugment, std::max(0.0, 1 - same / work.augment)}};
+  if (all) {
     // Finished samples are read instead of files, at the speed files were read.
-    const StageTotals& read = stages[traces::StageId::kRead];
-    const auto samples = static_cast<double>(stages[traces::StageId::kSample].count);
-    const double file = samples > 0 ? static_cast<double>(read.bytes.value) / samples : 0;
-    if (sample <= 0 || file <= 0) return;
+    const double read = ReadScale(input);
+    if (read <= 0) return;
     setting.scale.emplace_back(Factor::kDecode, 0.0);
-    setting.scale.emplace_back(Factor::kRead, sample / file);
+    setting.scale.emplace_back(Factor::kRead, read);
   }
   Finding finding;
   finding.predicted = input.WithSetting(setting);
   if (finding.predicted->speedup < 1.05) return;
   finding.id = "repeated-work";
   finding.severity = Severity::kWarning;
+  const std::string last = all ? "" : compared.prefix.back();
   finding.seen =
-      Say<words::kRepeatedWork>(Give<"epochs">(run.epochs.size()), Give<"repeated_share">(share));
+      Say<words::kRepeatedWork>(Give<"epochs">(run.epochs.size()), Give<"repeated_share">(share),
+                                Give<"all">(all), Give<"samples">(compared.samples),
+                                Give<"compared_epochs">(compared.epochs), Give<"last">(last));
   finding.evidence = {{"repeated_share", share},
                       {"threshold", limit},
-                      {"transforms", same.names},
+                      {"transforms", Joined(compared.prefix)},
                       {"epochs", static_cast<double>(run.epochs.size())},
-                      {"sample_bytes", sample}};
-  finding.action = Say<words::kStoreOnce>(Give<"all">(same.all), Give<"transforms">(same.names));
+                      {"compared_samples", static_cast<double>(compared.samples)},
+                      {"compared_pairs", static_cast<double>(compared.pairs)},
+                      {"compared_epochs", static_cast<double>(compared.epochs)},
+                      {"finished_samples", all ? "same" : "different"}};
+  finding.action = Say<words::kStoreOnce>(
+      Give<"all">(all), Give<"transforms">(Joined(compared.prefix)), Give<"last">(last),
+      Give<"samples">(compared.samples), Give<"pairs">(compared.pairs),
+      Give<"compared_epochs">(compared.epochs));
   out.findings.push_back(std::move(finding));
 }
 

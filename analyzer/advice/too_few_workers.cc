@@ -4,6 +4,8 @@
 // Threshold: workers busy 90 % and cores under 80 % (docs/diagnosis.md R4, ours), wait 5 %
 // (kineto); the simulator must see at least 5 % in more workers, so I/O limits and consumer limits
 // are respected.
+#include <optional>
+
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_workers.h"
 
@@ -31,8 +33,11 @@ void TooFewWorkers(const RuleInput& input, Advice& out) {
                       {"cpu_saturation", saturation},
                       {"usable_cores", loader.cpu.cores},
                       {"wait_fraction", input.diagnosis.wait_fraction}};
-  finding.action = Say<words::kMoreWorkers>(Give<"threads">(threads), Give<"workers">(workers),
-                                            Give<"suggested">(loader.suggestion.workers));
+  const Statement& note = loader.suggestion.note;
+  finding.action =
+      Say<words::kMoreWorkers>(Give<"threads">(threads), Give<"workers">(workers),
+                               Give<"suggested">(loader.suggestion.workers),
+                               Give<"repeats">(note.empty() ? std::nullopt : std::optional(note)));
   out.findings.push_back(std::move(finding));
 }
 

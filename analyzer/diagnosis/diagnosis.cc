@@ -13,6 +13,7 @@
 #include "analyzer/memory/measure_memory.h"
 #include "analyzer/model/loop_use.h"
 #include "analyzer/simulate/simulate.h"
+#include "analyzer/words/findings_workers.h"
 #include "analyzer/words/needs.h"
 
 namespace penstock::analyzer {
@@ -161,10 +162,13 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   std::size_t fetched = 0;
   for (const Batch& batch : run.batches) fetched += batch.was_fetched() ? 1u : 0u;
   loader.fetched = static_cast<double>(fetched) / static_cast<double>(run.batches.size());
+  loader.sharding = ShardingOf(trace, diagnosis.run);
   loader.suggestion.missing = Missing(loader, run);
   if (loader.suggestion.missing.empty()) {
     loader.suggestion =
         Suggest(loader.pipeline, loader.facts, loader.replay, BudgetOf(diagnosis.run.host));
+    loader.suggestion.note =
+        NoteOnWorkers(loader.sharding, run.config.num_workers, loader.suggestion.workers);
   } else {
     KeepRecorded(loader, run);
   }
@@ -252,6 +256,13 @@ Statement Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
     return Say<words::kNeedsExplained>(Give<"error">(loader.replay.error()));
   }
   return {};
+}
+
+// One worker gives what the loop's own process gives; more may give it more than once.
+Statement NoteOnWorkers(Sharding sharding, int recorded, int workers) {
+  if (workers <= std::max(1, recorded)) return {};
+  if (sharding == Sharding::kByIndex || sharding == Sharding::kShards) return {};
+  return Say<words::kRepeatsSamples>(Give<"known">(sharding == Sharding::kRepeats));
 }
 
 Statement NotEnough(const Diagnosis& diagnosis) {

@@ -14,6 +14,7 @@
 #include "analyzer/model/device_activity.h"
 #include "analyzer/model/material.h"
 #include "analyzer/model/run_model.h"
+#include "analyzer/model/sameness.h"
 #include "analyzer/model/steady.h"
 #include "analyzer/predict/attribution.h"
 #include "analyzer/predict/suggest.h"
@@ -46,6 +47,7 @@ struct LoaderDiagnosis {
   Replay replay;
   Attribution attribution;
   Suggestion suggestion;
+  Sharding sharding = Sharding::kByIndex;
   double fetched = 0;  // fraction of the delivered batches whose making was seen
 };
 
@@ -56,6 +58,9 @@ inline constexpr double kUselessReplay = 0.5;
 
 // Whether the figures of `loader` come from a simulation of how the loop uses its loaders.
 [[nodiscard]] bool IsSimulated(const LoaderDiagnosis& loader, const LoaderRun& run);
+// What a number of workers would change for the network, beside the recorded one; empty: nothing,
+// as far as is known. Of an iterable dataset each worker may give every sample.
+[[nodiscard]] Statement NoteOnWorkers(Sharding sharding, int recorded, int workers);
 
 struct Diagnosis {
   RunModel run;

@@ -107,6 +107,8 @@ class Tuner {
     if (ratio.estimate > best_) {
       best_ = ratio.estimate;
       result_.code = LoaderCode(first.run.loader().config, suggestion);
+      result_.note = NoteOnWorkers(first.loader->sharding, first.run.loader().config.num_workers,
+                                   suggestion.workers);
     }
     return measured.high >= suggestion.predicted.rate.low ? TuneVerdict::kConfirmed
                                                           : TuneVerdict::kPartly;

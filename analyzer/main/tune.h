@@ -54,6 +54,7 @@ struct TuneResult {
   std::string why;  // kNotEnough: what is lacking; kPartly: why a later run came to nothing, or ""
   std::string unit = "samples/s";
   std::string code;                   // the line to paste; "" if nothing was gained
+  Statement note;                     // what `code` changes for the network
   Factor bottleneck = Factor::kNone;  // of the last run
 };
 

@@ -118,6 +118,7 @@ std::string TuneText(const TuneResult& result, Colour colour) {
   }
   text += "\n  " + paint.Bold(Wrapped(VerdictText(result), 92, "  ")) + "\n";
   if (!result.code.empty()) text += "  " + result.code + "\n";
+  if (!result.note.empty()) text += "  " + Wrapped(English(result.note), 92, "  ") + "\n";
   return text;
 }
 

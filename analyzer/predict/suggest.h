@@ -16,6 +16,7 @@ namespace penstock::analyzer {
 
 struct Suggestion {
   Statement missing;  // why nothing can be suggested; empty: something was
+  Statement note;     // what more workers would change for the network; empty: nothing
   int workers = 0;
   int prefetch = 2;
   bool persistent_workers = false;

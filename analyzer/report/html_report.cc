@@ -177,6 +177,7 @@ std::string Suggested(const Diagnosis& diagnosis) {
                   PredictionText(suggestion.predicted, UnitText(diagnosis)),
                   suggestion.predicted.ram > 0 ? BytesText(suggestion.predicted.ram) : "not known",
                   FactorName(suggestion.next_bottleneck)));
+  if (!suggestion.note.empty()) text += Paragraph("", English(suggestion.note) + ".");
   return text;
 }
 

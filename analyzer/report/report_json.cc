@@ -203,6 +203,8 @@ void WriteSuggestion(const Diagnosis& diagnosis, JsonWriter& json) {
   json.Field("changes", suggestion.changes);
   json.Field("missing", English(suggestion.missing)).Key("missing_statement");
   WriteStatement(suggestion.missing, json);
+  json.Field("note", English(suggestion.note)).Key("note_statement");
+  WriteStatement(suggestion.note, json);
   json.EndObject();
 }
 

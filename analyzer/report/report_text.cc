@@ -131,7 +131,8 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
                        : code) +
          "\n" + std::string(kTextIndent) + "predicted " +
          PredictionText(suggestion.predicted, UnitText(diagnosis)) +
-         fmt::format("; next bottleneck: {}\n", FactorName(suggestion.next_bottleneck));
+         fmt::format("; next bottleneck: {}\n", FactorName(suggestion.next_bottleneck)) +
+         (suggestion.note.empty() ? "" : Labelled("", English(suggestion.note)));
 }
 
 // Changes besides the loader's settings, with what they assume.

@@ -123,6 +123,12 @@ Statements NotesOf(const Diagnosis& diagnosis, const GridRequest& request) {
   }
   if (auto reads = NoteOfReads(diagnosis, request.changes)) notes.push_back(*std::move(reads));
   if (!loader.cpu.known) notes.push_back(Say<words::kNoCpuTimes>());
+  const auto most = std::max_element(request.workers.begin(), request.workers.end());
+  if (most != request.workers.end()) {
+    const int recorded = diagnosis.run.loader().config.num_workers;
+    Statement repeats = NoteOnWorkers(loader.sharding, recorded, *most);
+    if (!repeats.empty()) notes.push_back(std::move(repeats));
+  }
   return notes;
 }
 

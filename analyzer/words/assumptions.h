@@ -78,8 +78,10 @@ inline constexpr Message kBatchBytes{"assumed.batch-bytes",
 inline constexpr Message kConversionMoves{
     "assumed.conversion-moves",
     "the conversion to floating point, {share:%0} of augmentation, moves to the device "
-    "({source:words})",
-    "转换为浮点数（占增强的 {share:%0}）移到 GPU（{source:words}）"};
+    "({source:words}); values stay the same where no transform on floating point comes before the "
+    "batch",
+    "转换为浮点数（占增强的 {share:%0}）移到 "
+    "GPU（{source:words}）；若批次之前没有浮点变换，数值不变"};
 inline constexpr Message kConversionStays{
     "assumed.conversion-stays",
     "the conversion to floating point was not seen as a transform of its own, so the workers keep "
@@ -104,15 +106,15 @@ inline constexpr Message kSmallerPictures{
     "which "
     "{kept:%0} of the pixels stay[reads?|; what reading would save is not known and left out: "
     "files "
-    "of different sizes are needed to tell]",
+    "of different sizes are needed to tell]; their pixels are others",
     "平均图像为 {megapixels:.2} 百万像素，长边约 {side:count}，保留 {kept:%0} "
-    "的像素[reads?|；读取能节省多少未知，未计入：需要不同大小的文件才能判断]"};
+    "的像素[reads?|；读取能节省多少未知，未计入：需要不同大小的文件才能判断]；像素会改变"};
 inline constexpr Message kOtherDecoder{
     "assumed.decoder",
     "{wanted:text} decodes {ratio:.2} times as fast as {recorded:text} ({low:.2} to {high:.2} on "
-    "five CPUs; imread_benchmark)",
+    "five CPUs; imread_benchmark); some pixels may differ by a level or two",
     "{wanted:text} 的解码速度为 {recorded:text} 的 {ratio:.2} 倍（五种 CPU 上为 {low:.2} 至 "
-    "{high:.2}；imread_benchmark）"};
+    "{high:.2}；imread_benchmark）；部分像素可能相差一两级"};
 inline constexpr Message kAlone{
     "assumed.alone",
     "without the {threads:.1} threads of other programs that competed for the cores",
@@ -123,12 +125,14 @@ inline constexpr Message kLongerStep{
     "workers hand over [files?files|decoded pictures]",
     "在 {device:text} 上，训练步每个样本增加 {more:ms.3} 毫秒，其中 {overlap:%0} "
     "被重叠；工作进程交付[files?文件|解码后的图像]"};
-inline constexpr Message kDecodeSource{"assumed.decode-source",
-                                       "decoding on the device: {source:words}",
-                                       "GPU 解码的依据：{source:words}"};
-inline constexpr Message kAugmentSource{"assumed.augment-source",
-                                        "augmenting on the device: {source:words}",
-                                        "GPU 增强的依据：{source:words}"};
+inline constexpr Message kDecodeSource{
+    "assumed.decode-source",
+    "decoding on the device: {source:words}; some pixels differ by a few levels",
+    "GPU 解码的依据：{source:words}；部分像素会相差几级"};
+inline constexpr Message kAugmentSource{
+    "assumed.augment-source",
+    "augmenting on the device: {source:words}; other random numbers and filters",
+    "GPU 增强的依据：{source:words}；随机数和滤波不同"};
 
 // Where a device's cost is from.
 inline constexpr Message kFromArithmetic{

@@ -15,9 +15,10 @@ inline constexpr Message kTransferCeiling{
 inline constexpr Message kFewerTensors{
     "transfer-ceiling.do",
     "Return a few large tensors from collate_fn instead of many arrays or Python objects, uint8 "
-    "instead of float32, and use one loader per GPU process. The prediction is for handing over "
-    "that costs nothing.",
-    "减小批次数据，例如传递 uint8。"};
+    "instead of float32 (converted on the device; it rounds what is no whole number from 0 to "
+    "255), and use one loader per GPU process. The prediction is for handing over that costs "
+    "nothing.",
+    "减小批次数据，例如传递 uint8（在设备上转换；非 0 到 255 的整数会被舍入）。"};
 
 inline constexpr Message kCollateSlow{
     "collate-slow.seen", "collating takes {collate_share:%0} of the time of making a batch",
@@ -35,8 +36,9 @@ inline constexpr Message kSlowStorage{
 inline constexpr Message kFasterStorage{
     "slow-storage.do",
     "Copy the dataset to a local SSD or to memory, or store it smaller (better compressed, or "
-    "resized once). The prediction is for reads that cost nothing.",
-    "将数据移到更快的存储，或增加并行读取。"};
+    "resized once, which changes the pixels unless it is lossless and what is done anyway). The "
+    "prediction is for reads that cost nothing.",
+    "将数据移到更快的存储，或把数据存得更小（有损压缩或缩小会改变像素）。"};
 
 inline constexpr Message kSerialisedReads{
     "serialised-reads.seen",
@@ -67,9 +69,11 @@ inline constexpr Message kSmallFiles{
     "文件平均 {bytes_per_file:bytes}，每个读取需 {read_s:duration}。"};
 inline constexpr Message kPackFiles{
     "small-files.do",
-    "Pack the files into large ones that are read in sequence (tar shards, WebDataset, LMDB), or "
-    "copy them to local storage. The prediction is for reads that cost nothing.",
-    "把样本打包成大文件。"};
+    "Copy the files to local storage, or pack them into large ones: with LMDB samples still come "
+    "in any order, with what is read in sequence (tar shards, WebDataset) they are shuffled only "
+    "within a buffer. The prediction is for reads that cost nothing.",
+    "把样本打包成大文件：LMDB 仍可任意顺序读取，顺序读取的格式（tar、WebDataset）"
+    "只在缓冲区内打乱。"};
 
 inline constexpr Message kFitsInRam{
     "fits-in-ram.seen",
@@ -88,8 +92,11 @@ inline constexpr Message kSlowDecoder{
 inline constexpr Message kFasterDecoder{
     "slow-decoder.do",
     "Decode with OpenCV, simplejpeg or torchvision.io straight into an array or tensor; going back "
-    "through PIL images would eat the gain.",
-    "换用更快的解码器（OpenCV 或 libjpeg-turbo）。"};
+    "through PIL images would eat the gain. Some pixels then differ by a level or two, OpenCV's "
+    "channels come as BGR, and resizing outside of PIL filters otherwise: do the same for "
+    "validation.",
+    "换用更快的解码器（OpenCV 或 libjpeg-turbo）；部分像素会相差一两级，OpenCV 的通道顺序为 "
+    "BGR，缩放的滤波也不同：验证时请一致。"};
 
 inline constexpr Message kDecodeLarger{
     "decode-larger-than-needed.seen",
@@ -97,20 +104,36 @@ inline constexpr Message kDecodeLarger{
     "为 {sample_bytes:bytes} 的样本解码了 {decoded_bytes:bytes}。"};
 inline constexpr Message kDecodeSmaller{
     "decode-larger-than-needed.do",
-    "Decode at reduced size (PIL: image.draft(); OpenCV: IMREAD_REDUCED_COLOR_2), decode only the "
-    "crop, or store the images smaller once.",
-    "使用缩小解码，或离线缩小图片。"};
+    "Decode only the crop (the same pixels but for its edge), or decode at reduced size (PIL: "
+    "image.draft(); "
+    "OpenCV: IMREAD_REDUCED_COLOR_2) or store the images smaller once: these two filter otherwise, "
+    "so that the network sees somewhat other pixels, in validation too.",
+    "只解码裁剪区域（像素不变），或使用缩小解码、离线缩小图片（后两者滤波不同，像素会改变，"
+    "验证时请一致）。"};
 
 inline constexpr Message kRepeatedWork{
     "repeated-work.seen",
-    "{epochs:count} epochs repeat {repeated_share:%0} of the workers' time with the same outcome",
-    "{epochs:3g} 个 epoch 中，工作进程 {repeated_share:percent} 的时间重复得到相同的结果。"};
+    "{epochs:count} epochs repeat {repeated_share:%0} of the workers' time with the same outcome: "
+    "{samples:count sample} that were compared over {compared_epochs:count} epochs "
+    "[all?were the same each time|left {last:text} the same each time]",
+    "{epochs:3g} 个 epoch 中，工作进程 {repeated_share:percent} 的时间重复得到相同的结果："
+    "在 {compared_epochs:3g} 个 epoch 中比较了 {samples:3g} 个样本，"
+    "[all?每次都相同|经 {last:text} 后每次都相同]。"};
 inline constexpr Message kStoreOnce{
     "repeated-work.do",
-    "[all?No transform of this run leaves anything to chance: store the finished samples once (an "
-    "array file, LMDB, tar) and read those.|Store the images once as they leave {transforms:text}, "
-    "and drop it from the transforms.]",
-    "把可一次完成的处理移到离线阶段。"};
+    "[all?Store the finished samples once (an array file, LMDB, tar) and read those: the network "
+    "then sees what it sees now, for {pairs:count} comparisons of {samples:count sample} over "
+    "{compared_epochs:count} epochs found no difference.|Store the images once as they leave "
+    "{last:text}, without loss (JPEG would change the pixels), and drop {transforms:text} from the "
+    "transforms: the network then sees what it sees now, for {pairs:count} comparisons of "
+    "{samples:count sample} over {compared_epochs:count} epochs found no difference up to there; "
+    "what comes after stays as it is.]",
+    "[all?把处理完的样本保存一次（数组文件、LMDB、tar），以后直接读取：在 "
+    "{compared_epochs:3g} 个 epoch 中对 {samples:3g} 个样本的 {pairs:3g} "
+    "次比较没有发现差异，网络看到的数据不变。|把经 {last:text} 后的图像无损保存一次（JPEG "
+    "会改变像素），并去掉变换 {transforms:text}：在 {compared_epochs:3g} 个 epoch 中对 "
+    "{samples:3g} 个样本的 {pairs:3g} "
+    "次比较到此没有发现差异，网络看到的数据不变；之后的变换保持原样。]"};
 
 inline constexpr Message kNormalizeOnCpu{
     "normalize-on-cpu.seen",
@@ -121,8 +144,11 @@ inline constexpr Message kNormalizeOnCpu{
 inline constexpr Message kNormalizeOnGpu{
     "normalize-on-cpu.do",
     "Keep samples uint8 through collate and copy, and convert and normalise on the GPU: x = "
-    "x.to(device, non_blocking=True).float().sub_(mean).div_(std).",
-    "传递 uint8，在设备上归一化。"};
+    "x.to(device, non_blocking=True).float().sub_(mean).div_(std), with mean and std for 0 to 255. "
+    "The network then sees the same values, unless a transform between works on floating point: "
+    "its results would be rounded to whole levels.",
+    "传递 uint8，在设备上归一化（mean 和 std 按 0 到 255 计）；若其间有浮点变换，"
+    "其结果会被舍入，否则数值不变。"};
 
 inline constexpr Message kWideLabels{
     "wide-labels.seen",
@@ -130,8 +156,10 @@ inline constexpr Message kWideLabels{
     "批次的 {batch_bytes:bytes} 中有 {int64_bytes:bytes} 是 64 位整数。"};
 inline constexpr Message kNarrowLabels{
     "wide-labels.do",
-    "Keep masks and labels uint8 (or int16) in the dataset and call .long() on the device. The "
-    "prediction is the most that can be had.",
-    "用更窄的整数类型保存标签或掩码。"};
+    "Keep masks and labels uint8 (or int16) in the dataset and call .long() on the device: the "
+    "same "
+    "values, if all lie from 0 to 255 (or -32768 to 32767). The prediction is the most that can be "
+    "had.",
+    "用更窄的整数类型保存标签或掩码；只要数值都在其范围内就不变。"};
 
 }  // namespace penstock::analyzer::words

@@ -23,8 +23,10 @@ inline constexpr Message kMoveDecode{
 inline constexpr Message kDecodeOnGpu{
     "move-decode-to-gpu.do",
     "Send the compressed bytes and decode there: torchvision.io.decode_jpeg(bytes, device='cuda'), "
-    "nvImageCodec or DALI's decoders.image(device='mixed').[{pays:words}]",
-    "在 GPU 上解码。"};
+    "nvImageCodec or DALI's decoders.image(device='mixed'); some pixels then differ by a few "
+    "levels "
+    "from those of the CPU's decoder, so decode for validation there too.[{pays:words}]",
+    "在 GPU 上解码；部分像素与 CPU 解码相差几级，验证时也请在 GPU 上解码。"};
 
 inline constexpr Message kMoveAugment{
     "move-augment-to-gpu.seen",
@@ -33,9 +35,11 @@ inline constexpr Message kMoveAugment{
 inline constexpr Message kAugmentOnGpu{
     "move-augment-to-gpu.do",
     "Collate what the decoder gives and transform the batch on the device: "
-    "torchvision.transforms.v2 on CUDA tensors, or Kornia[; {dearest:text} first, it costs most]."
-    "[{pays:words}]",
-    "在 GPU 上进行增强。"};
+    "torchvision.transforms.v2 on CUDA tensors, or Kornia[; {dearest:text} first, it costs most]. "
+    "Random numbers are then others, resizing filters otherwise, and torchvision draws them once "
+    "for a batch where now each sample has its own (Kornia keeps that).[{pays:words}]",
+    "在 GPU 上进行增强；随机数和缩放滤波会不同，torchvision 对整个批次只取一次随机数"
+    "（Kornia 仍逐样本）。"};
 
 inline constexpr Message kPageableCopies{
     "pageable-copies.seen", "copies from pageable memory take {copy_share:%0} of the loop",
@@ -78,7 +82,8 @@ inline constexpr Message kLaunchLess{
     "[sync?Wait for the device less often: no .item(), no .cpu() and no printing of losses inside "
     "the step; log every hundred steps. The prediction is for a step without idle time.|Launch "
     "less: torch.compile(mode='reduce-overhead') or CUDA graphs, larger batches, no .item() and no "
-    "printing of losses inside the step. The prediction is for a step without idle time.]",
+    "printing of losses inside the step (larger batches change the training). The prediction is "
+    "for a step without idle time.]",
     "合并小的 GPU 内核，例如使用 CUDA Graphs。"};
 
 inline constexpr Message kTrainerStarved{
@@ -105,7 +110,8 @@ inline constexpr Message kPreprocessingOnBusyGpu{
 inline constexpr Message kPreprocessOnCpu{
     "preprocessing-on-busy-gpu.do",
     "Move decoding or augmentation back to workers on the CPU, the dearest first, as long as the "
-    "loop does not wait for them. The prediction is the most that can be had: the cores' time for "
+    "loop does not wait for them; some pixels then differ by a few levels. The prediction is the "
+    "most that can be had: the cores' time for "
     "it is not in this recording.",
     "把解码或增强移回 CPU 工作进程。"};
 

@@ -7,14 +7,25 @@
 
 namespace penstock::analyzer::words {
 
+// More workers of an iterable dataset.
+inline constexpr Message kRepeatsSamples{
+    "workers.repeat-samples",
+    "more workers need an iterable dataset that gives each worker its own part by "
+    "get_worker_info()[known?: as it is, it does not ask which worker it is in, and each worker "
+    "would give every sample again|, which is not known of this one: else each worker would give "
+    "every sample again]",
+    "可迭代数据集须用 get_worker_info() 为每个工作进程划分数据[known?：它现在没有这样做，"
+    "每个工作进程都会重复给出全部样本|（此数据集是否如此未知），否则每个工作进程都会重复给出"
+    "全部样本]"};
+
 inline constexpr Message kNoWorkerProcesses{
     "no-worker-processes.seen",
     "batches are made in the training process, which waits {wait_fraction:%0} of the time",
     "批次由训练进程自行制作，{wait_fraction:percent} 的时间在等待。"};
 inline constexpr Message kStartWorkers{
     "no-worker-processes.do",
-    "Set num_workers={workers:count} and prefetch_factor={prefetch:count}.",
-    "设置 num_workers，让加载与训练并行。"};
+    "Set num_workers={workers:count} and prefetch_factor={prefetch:count}[; {repeats:words}].",
+    "设置 num_workers，让加载与训练并行[；{repeats:words}]。"};
 
 inline constexpr Message kTooFewWorkers{
     "too-few-workers.seen",
@@ -23,8 +34,9 @@ inline constexpr Message kTooFewWorkers{
     "工作进程 {worker_busy:percent} 的时间忙碌，而核心仍有空闲。"};
 inline constexpr Message kMoreWorkers{
     "too-few-workers.do",
-    "Raise [threads?--workers|num_workers] from {workers:count} to {suggested:count}.",
-    "增加 num_workers。"};
+    "Raise [threads?--workers|num_workers] from {workers:count} to "
+    "{suggested:count}[; {repeats:words}].",
+    "增加 num_workers[；{repeats:words}]。"};
 
 inline constexpr Message kTooManyWorkers{
     "too-many-workers.seen",
@@ -46,9 +58,9 @@ inline constexpr Message kIdleWorkers{
 inline constexpr Message kMoreShards{
     "idle-workers.do",
     "Split the dataset into at least {workers:count} shards (a multiple of the workers) and give "
-    "each worker its own by get_worker_info(); or set num_workers={workers_with_batches:count} and "
-    "save the memory of the others.",
-    "增加数据集分片数，或减少 num_workers。"};
+    "each worker its own by get_worker_info(), after which samples come in another order; or set "
+    "num_workers={workers_with_batches:count} and save the memory of the others.",
+    "增加数据集分片数（样本顺序随之改变），或减少 num_workers。"};
 
 inline constexpr Message kCpuSaturated{
     "cpu-saturated.seen",
@@ -61,8 +73,8 @@ inline constexpr Message kCheaperSamples{
     "[crowded?Record again when the machine is quiet: figures of this run are those of a shared "
     "machine. More workers of this run would take turns with the other programs.|[raised?More "
     "workers gain no more than what is suggested.|More workers will not help.] Make a sample "
-    "cheaper (a faster decoder, decoding at reduced size, caching what repeats), move stages to "
-    "the GPU, or use more cores.]",
+    "cheaper (caching what repeats; a faster decoder or decoding at reduced size, which change "
+    "pixels), move stages to the GPU, or use more cores.]",
     "减轻每个样本的 CPU 工作量，或使用更多核心。"};
 
 inline constexpr Message kCpuOversubscribed{
@@ -108,8 +120,8 @@ inline constexpr Message kStragglers{
 inline constexpr Message kEvenCosts{
     "stragglers.do",
     "[slow?Find out what slows that process (its core, its affinity, its memory), or |Bring "
-    "samples "
-    "to a similar cost (sort by size, shrink the largest once), or ][threads?raise --prefetch. The "
+    "samples to a similar cost (shrink the largest once, which changes their pixels; sort by size, "
+    "which makes batches less random), or ][threads?raise --prefetch. The "
     "prediction is for batches of equal cost.|pass in_order=False (PyTorch 2.6 and later): batches "
     "then come in another order in every run, which the prediction assumes.]",
     "找出并处理耗时异常的样本。"};
@@ -118,8 +130,12 @@ inline constexpr Message kWorkersRestart{
     "workers-restart-each-epoch.seen",
     "{epochs:count} epochs spend {startup_share:%0} of the run waiting for new workers",
     "{epochs:3g} 个 epoch 共有 {startup_share:percent} 的时间在等待新的工作进程。"};
-inline constexpr Message kPersist{"workers-restart-each-epoch.do", "Set persistent_workers=True.",
-                                  "设置 persistent_workers=True。"};
+inline constexpr Message kPersist{"workers-restart-each-epoch.do",
+                                  "Set persistent_workers=True; workers then keep their copies of "
+                                  "the dataset, so that changes which the program makes to it "
+                                  "between epochs no longer reach them.",
+                                  "设置 persistent_workers=True；此后工作进程保留各自的数据集副本，"
+                                  "程序在 epoch 之间对数据集的修改不再生效。"};
 
 inline constexpr Message kSlowFirstBatch{
     "slow-first-batch.seen",
@@ -155,11 +171,13 @@ inline constexpr Message kRankImbalance{
 inline constexpr Message kEqualRanks{
     "rank-imbalance.do",
     "[fixed?Every rank waits for the slowest. Give all the same work (equal shards, lengths in "
-    "buckets that the ranks share) and this rank its own cores; with accelerate, "
+    "buckets that the ranks share, which makes batches less random) and this rank its own cores; "
+    "with accelerate, "
     "dispatch_batches=False.[ It runs on {host:text}: compare that host's storage and other load.]"
     "|Every iteration another rank is last: what a batch costs varies. Raise prefetch_factor on "
     "all "
-    "ranks, and give them the same work (lengths in buckets that the ranks share).]",
+    "ranks, and give them the same work (lengths in buckets that the ranks share, which makes "
+    "batches less random).]",
     "为最慢的 rank 提供更多资源。"};
 
 inline constexpr Message kRanksExceedHost{

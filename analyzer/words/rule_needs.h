@@ -24,6 +24,19 @@ inline constexpr Message kRuleNeedsRanks{
     "rule-needs.ranks", "the traces of the other ranks (penstock report takes several)",
     "其他 rank 的跟踪文件（penstock report 可同时接受多个）"};
 inline constexpr Message kRuleNeedsEpochs{"rule-needs.epochs", "two epochs", "两个 epoch"};
+inline constexpr Message kRuleNeedsIndices{
+    "rule-needs.indices",
+    "a dataset that is read by index (which samples of an iterable one are the same is not known)",
+    "按索引读取的数据集（可迭代数据集的样本无法对应）"};
+inline constexpr Message kRuleNeedsDigests{
+    "rule-needs.digests",
+    "digests of samples, to know whether epochs repeat each other (a recording of this version)",
+    "样本摘要，以判断各 epoch 是否重复（用此版本录制）"};
+inline constexpr Message kRuleNeedsComparable{
+    "rule-needs.comparable",
+    "16 samples that can be compared with themselves in another epoch (of tensors, arrays, "
+    "pictures and numbers)",
+    "16 个可在不同 epoch 之间比较的样本（张量、数组、图片和数字）"};
 inline constexpr Message kRuleNeedsWorkerCpu{
     "rule-needs.worker-cpu", "CPU time and threads of the workers (a recording with collector)",
     "工作进程的 CPU 时间和线程数（使用 penstock record 录制）"};

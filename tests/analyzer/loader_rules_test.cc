@@ -154,27 +154,5 @@ TEST(FitsInRamTest, IsSilentWhenThePageCacheHasItAlready) {
   EXPECT_FALSE(Finds("fits-in-ram", Epochs(20, 0.2), Memory("64000000000")));
 }
 
-Synthetic Repeats(const char* transform) {
-  Synthetic run = WithCosts({1, 10, 6, 0.5, 0.1, 0.2, 4, 0});
-  run.epochs = 3;
-  run.batches = 60;
-  run.transform = transform;
-  return run;
-}
-
-TEST(RepeatedWorkTest, SpeaksOfAResizeInEveryEpoch) {
-  EXPECT_TRUE(Finds("repeated-work", Repeats("Resize")));
-}
-
-TEST(RepeatedWorkTest, IsSilentOfCropsByChance) {
-  EXPECT_FALSE(Finds("repeated-work", Repeats("RandomResizedCrop")));
-}
-
-TEST(RepeatedWorkTest, IsSilentOfOneEpoch) {
-  Synthetic run = Repeats("Resize");
-  run.epochs = 1;
-  EXPECT_FALSE(Finds("repeated-work", run));
-}
-
 }  // namespace
 }  // namespace penstock::analyzer
