@@ -47,16 +47,18 @@ void* operator new(std::size_t size, std::align_val_t align,
                    const std::nothrow_t& /*tag*/) noexcept {
   return Counted(size, static_cast<std::size_t>(align));
 }
-void operator delete(void* memory) noexcept {
+// Not inline: else gcc sees free() called on what `new` returned, and warns.
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t /*size*/) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::align_val_t /*align*/) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t /*align*/) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*align*/) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/,
+                                       std::align_val_t /*align*/) noexcept {
   std::free(memory);
 }
 // NOLINTEND(misc-new-delete-overloads)
