@@ -23,7 +23,8 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   }
   // Shares of the threads' time name a stage; what it would gain to be without it they do not tell.
   if (loader.fetched < 0.5 && bottleneck != Factor::kNone && bottleneck != Factor::kCompute) {
-    return Say<words::kBusiest>(Give<"part">(PartOf(bottleneck)), wait, rate, unit);
+    return Say<words::kBusiest>(Give<"part">(PartOf(bottleneck, diagnosis.run.stages)), wait, rate,
+                                unit);
   }
   const double speedup = found.SpeedupOf(bottleneck);
   const auto gain = Give<"gain">(speedup);
@@ -44,7 +45,8 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
     case Factor::kPrefetch:
       return Say<words::kJitter>(wait, rate, unit, gain, free);
     default:
-      return Say<words::kHoldsBack>(Give<"part">(PartOf(bottleneck)), wait, rate, unit, gain, free);
+      return Say<words::kHoldsBack>(Give<"part">(PartOf(bottleneck, diagnosis.run.stages)), wait,
+                                    rate, unit, gain, free);
   }
 }
 
@@ -64,7 +66,7 @@ Statement Hint(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   if (loader.steady.batches > 0) {
     wait = diagnosis.wait_fraction;
     if (diagnosis.bottleneck != Factor::kNone) {
-      part = PartOf(diagnosis.bottleneck);
+      part = PartOf(diagnosis.bottleneck, diagnosis.run.stages);
       factor = FactorName(diagnosis.bottleneck);
     }
   }
@@ -113,21 +115,31 @@ Statement WithoutLoader(const Diagnosis& diagnosis) {
     rate = diagnosis.samples_rate;
     unit = RateUnit(diagnosis);
   }
-  return Say<words::kBusiestOfThreads>(Give<"part">(PartOf(diagnosis.bottleneck)),
-                                       Give<"share">(1 - 1 / diagnosis.gains.front().speedup),
-                                       Give<"rate">(rate), Give<"unit">(unit));
+  return Say<words::kBusiestOfThreads>(
+      Give<"part">(PartOf(diagnosis.bottleneck, diagnosis.run.stages)),
+      Give<"share">(1 - 1 / diagnosis.gains.front().speedup), Give<"rate">(rate),
+      Give<"unit">(unit));
+}
+
+// What a sample takes besides reading and decoding counts as augmentation. Where known transforms
+// are less than half of that, it may as well be decoding or parsing by a library without a hook.
+bool IsNamed(const StageTable& stages) {
+  const StageTotals& augment = stages[traces::StageId::kAugment];
+  double named = 0;
+  for (const auto& [name, part] : augment.children) named += Seconds(part.wall);
+  return named >= 0.5 * Seconds(augment.wall);
 }
 
 }  // namespace
 
-Statement PartOf(Factor factor) {
+Statement PartOf(Factor factor, const StageTable& stages) {
   switch (factor) {
     case Factor::kRead:
       return Say<words::kRead>();
     case Factor::kDecode:
       return Say<words::kDecode>();
     case Factor::kAugment:
-      return Say<words::kAugment>();
+      return IsNamed(stages) ? Say<words::kAugment>() : Say<words::kOwnCode>();
     case Factor::kCollate:
       return Say<words::kCollate>();
     case Factor::kTransfer:

@@ -10,8 +10,8 @@ namespace penstock::analyzer {
 
 [[nodiscard]] Statement Summarise(const Diagnosis& diagnosis);
 
-// A part of the data's way; the unit of a diagnosis's rates.
-[[nodiscard]] Statement PartOf(Factor factor);
+// A part of the data's way, in a run with such stages; the unit of a diagnosis's rates.
+[[nodiscard]] Statement PartOf(Factor factor, const StageTable& stages);
 [[nodiscard]] Statement RateUnit(const Diagnosis& diagnosis);
 // Of a loader's rates.
 [[nodiscard]] Statement RateUnit(bool samples_known);

@@ -12,6 +12,10 @@ namespace penstock::analyzer::words {
 inline constexpr Message kRead{"part.read", "Reading", "读取"};
 inline constexpr Message kDecode{"part.decode", "Decode", "解码"};
 inline constexpr Message kAugment{"part.augment", "Augmentation", "增强"};
+inline constexpr Message kOwnCode{
+    "part.own-code",
+    "The dataset's own code (decoding, parsing or transforms that were not seen as such)",
+    "数据集自身的代码（未被识别的解码、解析或变换）"};
 inline constexpr Message kCollate{"part.collate", "Collating batches", "合批"};
 inline constexpr Message kTransfer{"part.transfer", "Handing batches from workers to the program",
                                    "传递"};
