@@ -3,6 +3,8 @@
 // The cores are full: more workers only take turns.
 // Threshold: 90 % of the usable cores (SageMaker's CPUBottleneck), while the loop waits 5 %.
 // Source: docs/diagnosis.md R5 and 3.4: CPU per batch stays, wall grows with the workers.
+#include <optional>
+
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_workers.h"
 
@@ -21,7 +23,8 @@ void CpuSaturated(const RuleInput& input, Advice& out) {
   finding.severity = Severity::kWarning;
   finding.seen = Say<words::kCpuSaturated>(
       Give<"crowded">(cpu.crowded), Give<"used">(cpu.used), Give<"usable_cores">(cpu.cores),
-      Give<"squeeze">(cpu.squeeze), Give<"cpu_saturation">(cpu.saturation()));
+      Give<"squeeze">(cpu.squeeze > 0 ? std::optional(cpu.squeeze) : std::nullopt),
+      Give<"core_wait">(cpu.core_wait), Give<"cpu_saturation">(cpu.saturation()));
   finding.evidence = {{"cpu_saturation", cpu.saturation()},
                       {"threshold", 0.9},
                       {"usable_cores", cpu.cores},

@@ -10,7 +10,8 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kWaits = 0.05;  // kineto's and xprof's threshold of note
+constexpr double kWaits = 0.05;        // kineto's and xprof's threshold of note
+constexpr double kWorthSaying = 1.05;  // a gain like that
 
 Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   const Attribution& found = loader.attribution;
@@ -34,6 +35,13 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
     case Factor::kNone:
       return Say<words::kNothing>(wait, rate, unit);
     case Factor::kCompute:
+      if (const Suggestion& better = loader.suggestion; loader.pipeline.workers == 0 &&
+                                                        better.workers > 0 &&
+                                                        better.predicted.speedup >= kWorthSaying) {
+        return Say<words::kInTurn>(wait, rate, unit, Give<"workers">(better.workers),
+                                   Give<"gain">(better.predicted.speedup),
+                                   Give<"free">(better.predicted.rate.estimate));
+      }
       if (found.headroom >= speedup) {  // the data path as a whole gains more
         return Say<words::kStepBeforeAnyPart>(wait, rate, unit, gain, free, headroom);
       }

@@ -57,6 +57,15 @@ inline constexpr Message kStepBeforeAnyPart{
     "训练步的限制大于数据通路中任一环节：若无训练步，速度可达 {gain:.2} 倍（{rate:rate} → "
     "{free:rate} {unit:words}）；若数据零成本，可达 {headroom:.2} 倍；训练循环有 {wait:%0} "
     "的时间在等待数据"};
+inline constexpr Message kInTurn{
+    "verdict.in-turn",
+    "Data and step take turns, for the training process makes its batches itself: the step takes "
+    "more of the time, but the loop waits for data {wait:%0} of it, and with {workers:count "
+    "worker} beside the step it would run {gain:.2}x as fast ({rate:rate} -> {free:rate} "
+    "{unit:words})",
+    "数据与训练步轮流进行，因为批次由训练进程自己制作：训练步占用更多时间，但训练循环有 "
+    "{wait:%0} 的时间在等待数据；若由 {workers:count} 个工作进程与训练步并行制作，速度可达 "
+    "{gain:.2} 倍（{rate:rate} → {free:rate} {unit:words}）"};
 inline constexpr Message kStepNotData{
     "verdict.step-not-data",
     "The training step holds the run back, not the data: the loop waits for data {wait:%0} of the "

@@ -185,6 +185,19 @@ TEST(VerdictTest, WithoutWorkersAllOfTheFetchIsWait) {
   EXPECT_NEAR(diagnosis.loader->attribution.headroom, 5, 0.1);
 }
 
+// 6 ms of data, 10 ms of step, one after the other: the step takes longer, and a worker beside it
+// gains nevertheless.
+TEST(VerdictTest, DataAndStepThatTakeTurnsAreNotTheStepsFault) {
+  Synthetic run;
+  run.workers = 0;
+  run.costs = Always(Costs{1, 3, 1, 1, 0, 0, 10, 0});
+  const Diagnosis diagnosis = RunDiagnosisOf(run);
+  const std::string text = English(diagnosis.summary);
+  EXPECT_NE(text.find("Data and step take turns"), std::string::npos) << text;
+  EXPECT_NE(text.find("with 1 worker beside the step"), std::string::npos) << text;
+  EXPECT_NEAR(diagnosis.loader->suggestion.predicted.speedup, 1.45, 0.1);
+}
+
 // Two workers need 14 ms a batch, the step 3, then 22, for longer than a queue makes up for: no
 // part of the data path gains what the step does, all of it together gains more.
 TEST(VerdictTest, NamesTheStepBesideADataPathOfManySmallParts) {
