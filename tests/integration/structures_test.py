@@ -45,19 +45,23 @@ class Structures(support.Case):
         for loader in report["loaders"]:
             self.assertEqual("interleaved", loader["use"])
 
-    def check_predicted(self, report, kind):
-        """Two workers each make it twice as fast: their samples are waits."""
+    def check_speedup(self, report, kind):
+        """Two workers (each) make it twice as fast: their samples are waits."""
         self.assertEqual("", report["verdict"]["needs"])
-        for loader in report["loaders"]:
-            self.assertEqual("interleaved", loader["use"])
         outcome = run([program("penstock"), "whatif", self.trace, "--workers", "2", "--json"])
         self.assertEnded(outcome)
         predicted = json.loads(outcome.stdout)
-        self.assertIn("assumed.together", [note["id"] for note in predicted["notes_statements"]])
         speedup = predicted["configurations"][0]["samples_per_s"] / report["throughput"]["samples_per_s"]
         outcome = run([PYTHON, target("structures.py"), kind, "2"])
         self.assertEnded(outcome)
         self.assertLess(abs(speedup * self.rate / float(outcome.stdout.split()[0]) - 1), 0.25)
+        return predicted
+
+    def check_predicted(self, report, kind):
+        for loader in report["loaders"]:
+            self.assertEqual("interleaved", loader["use"])
+        predicted = self.check_speedup(report, kind)
+        self.assertIn("assumed.together", [note["id"] for note in predicted["notes_statements"]])
         outcome = run([program("penstock"), "whatif", self.trace, "--batch", "4"])
         self.assertEnded(outcome, 4)
         self.assertIn("one loader", outcome.stdout + outcome.stderr)
@@ -93,6 +97,10 @@ class Structures(support.Case):
         # Validation between the epochs takes 1.2 s, training 3.9 s: counted to it, the whole run has 0.76 of the rate.
         rates = report["throughput"]
         self.assertGreater(rates["whole_run_samples_per_s"] / rates["samples_per_s"], 0.84)
+
+    def test_served(self):
+        # The server's reads are not the workers': they do not slow each other down.
+        self.check_speedup(self.report("served"), "served")
 
     def test_anew(self):
         report = self.report("anew")

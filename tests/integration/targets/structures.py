@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training loops with several loaders: structures.py KIND [WORKERS]. Samples are waits; says how many samples a second
 it made."""
+import http.server
+import os
 import random
+import signal
 import sys
 import time
+import urllib.request
 
 import torch
 from torch.utils.data import DataLoader, Dataset
@@ -77,9 +81,45 @@ def anew():
             yield 8
 
 
+class Files(http.server.SimpleHTTPRequestHandler):
+    def do_GET(self):
+        time.sleep(0.02)
+        super().do_GET()
+
+    def log_message(self, *_):
+        pass
+
+
+class Fetched(Dataset):
+    def __init__(self, address, count):
+        self.address, self.count = address, count
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        with urllib.request.urlopen(self.address) as answer:
+            return torch.frombuffer(bytearray(answer.read()), dtype=torch.uint8)
+
+
+def served():
+    """A process of the run serves the files, some at a time."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Files)
+    child = os.fork()
+    if child == 0:
+        os.chdir(os.path.dirname(os.path.abspath(__file__)))
+        server.serve_forever()
+    address = "http://127.0.0.1:%d/structures.py" % server.server_port
+    for _ in make(Fetched(address, 240 * max(1, WORKERS)), 4):
+        time.sleep(0.001)
+        yield 4
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
 def main():
     began, samples = time.monotonic(), 0
-    kinds = (in_step, by_chance, nested, validated, anew)
+    kinds = (in_step, by_chance, nested, validated, anew, served)
     for count in next(kind for kind in kinds if kind.__name__ == sys.argv[1])():
         samples += count
     print(samples / (time.monotonic() - began))
