@@ -285,6 +285,7 @@ PENSTOCK_EXPORT void* penstock_python_bridge() {
     }
     return nullptr;
   }
+  SetFeature(penstock::wire::kFeatureHooks);
   Object* dict = g_python.new_dict();
   for (MethodDef& method : g_methods) {
     Object* function = dict != nullptr ? g_python.new_function(&method, nullptr, nullptr) : nullptr;

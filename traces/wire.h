@@ -127,7 +127,7 @@ enum ProcessState : uint32_t {
 };
 
 // ProcessSlot::features: what the agent met in the process.
-inline constexpr uint32_t kFeaturePython = 1;    // the Python hooks are installed
+inline constexpr uint32_t kFeaturePython = 1;    // the Python hooks met a loader
 inline constexpr uint32_t kFeatureIsolated = 2;  // python -I / -E
 inline constexpr uint32_t kFeatureMapped = 4;    // a dataset file was mapped
 inline constexpr uint32_t kFeatureIoUring = 8;   // io_uring is in use: reads invisible
@@ -137,6 +137,7 @@ inline constexpr uint32_t kFeatureNative = 64;  // the program speaks for itself
 inline constexpr uint32_t kFeatureSandboxed = 128;  // it locked itself in: nothing from then on
 // Its limits of memory (RLIMIT_AS, RLIMIT_DATA, RLIMIT_MEMLOCK) leave no room for the ring.
 inline constexpr uint32_t kFeatureLimited = 256;
+inline constexpr uint32_t kFeatureHooks = 512;  // the Python hooks are installed
 inline constexpr uint32_t kFeatureMoving = 1u << 31;  // set by readers, in a copy: it was at work
 
 struct ProcessSlot {

@@ -109,7 +109,8 @@ Coverage MeasureCoverage(const traces::Trace& trace) {
       coverage.bytes_seen += std::min(process.bytes_hooked.value, process.bytes_kernel.value);
       coverage.bytes_total += process.bytes_kernel.value;
     }
-    const bool python = (process.features & wire::kFeaturePython) != 0;
+    constexpr std::uint32_t kHooked = wire::kFeaturePython | wire::kFeatureHooks;
+    const bool python = (process.features & kHooked) != 0;
     // It says itself what it reads, by whatever way. Page faults of a map it cannot tell either.
     constexpr std::uint32_t kWaysOfReading = wire::kFeatureIoUring | wire::kFeatureAio;
     const bool native = (process.features & wire::kFeatureNative) != 0;

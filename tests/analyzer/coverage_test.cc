@@ -60,8 +60,10 @@ TEST(CoverageTest, OpenCvIsSeenFromPythonOnly) {
   traces::ProcessInfo info = Process(1, 0, 1, 1);
   info.libraries = {"/venv/lib/python3.11/site-packages/cv2/cv2.abi3.so"};
   EXPECT_EQ(CoverageOf({info}).blind.size(), 1u);
-  info.features = wire::kFeaturePython;
-  EXPECT_TRUE(CoverageOf({info}).blind.empty());
+  for (const std::uint32_t features : {wire::kFeaturePython, wire::kFeatureHooks}) {
+    info.features = features;
+    EXPECT_TRUE(CoverageOf({info}).blind.empty());
+  }
 }
 
 }  // namespace
