@@ -43,7 +43,7 @@ struct RuleInput {
   // The trace shows that there is a GPU to work for.
   [[nodiscard]] bool HasGpu() const;
   [[nodiscard]] bool HasKernels() const;
-  // Of any process, twice at least.
+  // Whether some process has this counter, with two samples or more.
   [[nodiscard]] bool HasCounter(std::string_view name) const;
   // Worker processes make the batches. Requires: diagnosis.loader.
   [[nodiscard]] bool HasWorkerProcesses() const;

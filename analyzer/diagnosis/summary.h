@@ -13,7 +13,7 @@ namespace penstock::analyzer {
 // A part of the data's way, in a run with such stages; the unit of a diagnosis's rates.
 [[nodiscard]] Statement PartOf(Factor factor, const StageTable& stages);
 [[nodiscard]] Statement RateUnit(const Diagnosis& diagnosis);
-// Of a loader's rates.
+// The unit of a loader's rates.
 [[nodiscard]] Statement RateUnit(bool samples_known);
 
 }  // namespace penstock::analyzer

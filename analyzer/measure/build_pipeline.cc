@@ -171,7 +171,7 @@ void SmoothPauses(const SteadyState& steady, const LoaderRun& run, Pipeline& pip
   }
 }
 
-// Of a run so long, counters tell what spans do not.
+// The counters of a shorter run are too coarse to show threads that spans do not.
 constexpr double kTellingTime = 2;
 
 // What the training process computes beyond what the cores could during its steps, threads of the
@@ -224,12 +224,7 @@ double AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const Ste
     double between = pipeline.sample_tasks ? pipeline.overhead * samples : 0;
     between += run.threads_cpu * count / static_cast<double>(run.batches.size());
     const double outside = std::max(0.0, *consumer * steady.time - transfer - between);
-    // Of a step that hardly takes time, the process's other work would be most of the ratio: a load
-    // of that much for a longer step is nonsense.
-    constexpr double kLeast = 0.05;
-    pipeline.step_load_known = step >= kLeast * steady.time;
-    const double most = pipeline.step_load_known ? pipeline.cores : std::min(1.0, pipeline.cores);
-    pipeline.step_load = std::min(outside / step, most);
+    const double most = SetStepLoad(outside, step, steady.time, pipeline);
     if (run.config.num_workers == 0 && steady.time >= kTellingTime) {
       AddThreadsUnseen(outside - most * step, *consumer * steady.time, count, pipeline);
     }
@@ -344,6 +339,14 @@ Pipeline PipelineOf(const RunModel& model, const LoaderRun& run, const SteadySta
 }
 
 }  // namespace
+
+double SetStepLoad(double outside, double step, double time, Pipeline& pipeline) {
+  constexpr double kLeast = 0.05;
+  pipeline.step_load_known = step >= kLeast * time;
+  const double most = pipeline.step_load_known ? pipeline.cores : std::min(1.0, pipeline.cores);
+  pipeline.step_load = step > 0 ? std::min(outside / step, most) : 0;
+  return most;
+}
 
 Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const SteadyState& steady,
                        const CpuLoad& load) {

@@ -105,8 +105,9 @@ void SetSteps(const std::vector<Taken>& taken, std::size_t loaders, EpochDemand&
 }
 
 // What the training process computes during the steps, by its counter.
-void SetStepLoad(const RunModel& model, const std::vector<const LoaderRun*>& runs,
-                 const std::vector<Taken>& taken, const SteadyState& steady, Pipeline& pipeline) {
+void MeasureStepLoad(const RunModel& model, const std::vector<const LoaderRun*>& runs,
+                     const std::vector<Taken>& taken, const SteadyState& steady,
+                     Pipeline& pipeline) {
   const auto consumer = CpuInWindows(model, steady, wire::kRoleConsumer);
   double transfer = 0;
   double step = 0;
@@ -119,13 +120,8 @@ void SetStepLoad(const RunModel& model, const std::vector<const LoaderRun*>& run
                 (here ? batch.fetch.cpu : 0);
     step += demand.step + demand.h2d;
   }
-  constexpr double kLeast = 0.05;  // as for one loader: of a shorter step the ratio says nothing
-  pipeline.step_load_known = step >= kLeast * steady.time;
-  pipeline.step_load = 0;
-  if (!consumer || !(step > 0)) return;
-  const double outside = std::max(0.0, *consumer * steady.time - transfer);
-  const double most = pipeline.step_load_known ? pipeline.cores : std::min(1.0, pipeline.cores);
-  pipeline.step_load = std::min(outside / step, most);
+  const double computed = consumer ? *consumer * steady.time : 0;
+  SetStepLoad(std::max(0.0, computed - transfer), step, steady.time, pipeline);
 }
 
 }  // namespace
@@ -169,7 +165,7 @@ std::optional<Pipeline> BuildTogether(const RunModel& model, const LoaderRun& ru
     all[k].counted = counts;
   }
   SetSteps(taken, runs.size(), together.epochs.front());
-  SetStepLoad(model, runs, taken, steady, together);
+  MeasureStepLoad(model, runs, taken, steady, together);
   return together;
 }
 

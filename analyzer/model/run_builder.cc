@@ -102,7 +102,7 @@ void RunBuilder::WalkSpans() {
 
 void RunBuilder::OnCounted(const Counted& counted) {
   model_.stages.Add(counted);
-  // Of transforms each is told without those inside it.
+  // A transform is counted without the transforms inside it.
   const bool decodes = counted.stage == StageId::kDecode && counted.outermost;
   if (counted.apart && !counted.synthetic && (decodes || counted.stage == StageId::kAugment)) {
     work_[thread_].apart += static_cast<double>(std::max<std::int64_t>(0, counted.cpu)) * 1e-9;

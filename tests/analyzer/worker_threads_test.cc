@@ -117,7 +117,7 @@ TEST(WorkerThreadsTest, ThreadsOfTheDatasetComputeForItsBatches) {
   for (const bool seen : {true, false}) {
     const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(WithThreadsOfItsOwn(seen)));
     const Pipeline& pipeline = diagnosis.loader->pipeline;
-    // Of what was not seen, as much may belong to the step as the cores can compute in it.
+    // The step gets what the cores can compute in it; the batches get the rest.
     EXPECT_NEAR(pipeline.epochs.front().batches[100].cpu(), seen ? 32e-3 : 30e-3, 1e-3) << seen;
     Setting setting;
     setting.workers = 4;
