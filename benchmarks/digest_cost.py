@@ -3,7 +3,7 @@
 
 Run it under the agent:
 
-    PENSTOCK_OUT=/tmp/digests.penstock LD_PRELOAD=$PWD/build/release/lib/libpenstock_agent.so \
+    PENSTOCK_OUT=digests.penstock LD_PRELOAD=$PWD/build/release/lib/libpenstock_agent.so \
         /usr/bin/python3 -B benchmarks/digest_cost.py
 
 The hooks count both times themselves (penstock_hooks.digests.budget()); workers are none, so that one

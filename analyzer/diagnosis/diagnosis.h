@@ -59,7 +59,7 @@ inline constexpr double kUselessReplay = 0.5;
 // Whether the figures of `loader` come from a simulation of how the loop uses its loaders.
 [[nodiscard]] bool IsSimulated(const LoaderDiagnosis& loader, const LoaderRun& run);
 // What a number of workers would change for the network, beside the recorded one; empty: nothing,
-// as far as is known. Of an iterable dataset each worker may give every sample.
+// as far as is known. Each worker may give every sample of an iterable dataset.
 [[nodiscard]] Statement NoteOnWorkers(Sharding sharding, int recorded, int workers);
 
 struct Diagnosis {

@@ -60,7 +60,7 @@ struct LoaderRun {
   double waited = 0;  // seconds that the loop waited for all of its batches
   double lasted = 0;  // seconds of these waits and of the steps
   // CPU seconds of decoding and transforms on other threads of the training process, which no batch
-  // holds. Of the main loader alone, and where it has no workers.
+  // holds. Set for the main loader alone, and where it has no workers.
   double threads_cpu = 0;
   bool inferred = false;       // no facts were recorded: the arguments are guesses from the spans
   std::vector<Batch> batches;  // by generation and index; delivered ones only

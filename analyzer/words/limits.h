@@ -65,7 +65,7 @@ inline constexpr Message kUnknownCallers{"unseen.callers",
                                          "again",
                                          "{calls:count} 次调用找不到所属的库"};
 inline constexpr Message kLoadedUnseen{
-    "unseen.library", "{library:words}: loaded; what it does counts to the stage around it",
+    "unseen.loaded", "{library:words}: loaded; what it does counts to the stage around it",
     "{library:words}：已加载，其耗时计入所在的阶段"};
 inline constexpr Message kSeenFromPython{
     "unseen.python-only", "{library:words}: seen from Python only, and this is not Python",
