@@ -137,7 +137,7 @@ inline constexpr uint32_t kFeatureNative = 64;  // the program speaks for itself
 inline constexpr uint32_t kFeatureSandboxed = 128;  // it locked itself in: nothing from then on
 // Its limits of memory (RLIMIT_AS, RLIMIT_DATA, RLIMIT_MEMLOCK) leave no room for the ring.
 inline constexpr uint32_t kFeatureLimited = 256;
-inline constexpr uint32_t kFeatureHooks = 512;  // the Python hooks are installed
+inline constexpr uint32_t kFeatureHooks = 512;        // the Python hooks are installed
 inline constexpr uint32_t kFeatureMoving = 1u << 31;  // set by readers, in a copy: it was at work
 
 struct ProcessSlot {
