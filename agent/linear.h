@@ -3,7 +3,7 @@
 // Recording without a collector. The processes of a run share a segment of chunks, as under a
 // collector; whoever has filled a chunk writes it to its place in the output file and goes on in
 // the same memory. What is left in the segment is written by the last process that ends by itself;
-// a reader of the file joins what a killed one left (traces/join_segment.h).
+// a reader of the file joins what a killed one left (traces/recording/join_segment.h).
 #pragma once
 
 #include <stddef.h>

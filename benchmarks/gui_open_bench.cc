@@ -26,8 +26,8 @@
 
 #include "gui/main/app.h"
 #include "gui/main/offscreen.h"
-#include "traces/option_checks.h"
-#include "traces/program.h"
+#include "traces/base/option_checks.h"
+#include "traces/base/program.h"
 
 namespace penstock::gui {
 namespace {

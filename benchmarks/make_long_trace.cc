@@ -10,8 +10,8 @@
 
 #include "benchmarks/recording_file.h"
 #include "tests/analyzer/long_trace/long_trace.h"
-#include "traces/option_checks.h"
-#include "traces/program.h"
+#include "traces/base/option_checks.h"
+#include "traces/base/program.h"
 
 namespace penstock {
 namespace {

@@ -16,7 +16,7 @@
 #include <system_error>
 
 #include "traces/base/small_file.h"
-#include "traces/join_segment.h"
+#include "traces/recording/join_segment.h"
 #include "traces/wire.h"
 
 namespace penstock::traces {

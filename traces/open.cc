@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "traces/base/file.h"
-#include "traces/join_segment.h"
 #include "traces/pack.h"
-#include "traces/packed_trace.h"
-#include "traces/recording.h"
+#include "traces/packed/packed_trace.h"
+#include "traces/recording/join_segment.h"
+#include "traces/recording/recording.h"
 #include "traces/trace.h"
 #include "traces/trace_builder.h"
 #include "traces/translate.h"

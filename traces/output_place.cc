@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
-#include "traces/join_segment.h"
-#include "traces/packed_layout.h"
+#include "traces/packed/packed_layout.h"
+#include "traces/recording/join_segment.h"
 #include "traces/wire.h"
 
 namespace penstock::traces {

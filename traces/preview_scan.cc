@@ -10,12 +10,12 @@
 #include <tuple>
 #include <utility>
 
-#include "traces/join_segment.h"
-#include "traces/packed_preview.h"
-#include "traces/packed_trace.h"
+#include "traces/packed/packed_preview.h"
+#include "traces/packed/packed_trace.h"
 #include "traces/preview.h"
-#include "traces/recording.h"
-#include "traces/recording_chunk.h"
+#include "traces/recording/join_segment.h"
+#include "traces/recording/recording.h"
+#include "traces/recording/recording_chunk.h"
 
 namespace penstock::traces {
 namespace {

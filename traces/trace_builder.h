@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "traces/pack.h"
-#include "traces/string_table.h"
+#include "traces/packed/string_table.h"
 #include "traces/trace.h"
 
 namespace penstock::traces {

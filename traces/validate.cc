@@ -11,7 +11,7 @@
 #include "traces/base/file.h"
 #include "traces/base/json_text.h"
 #include "traces/order.h"
-#include "traces/packed_trace.h"
+#include "traces/packed/packed_trace.h"
 #include "traces/trace.h"
 #include "traces/wire.h"
 

@@ -19,7 +19,7 @@
 #include "agent/record/liveness.h"
 #include "agent/record/options.h"
 #include "agent/record/proc_sampler.h"
-#include "traces/recording.h"
+#include "traces/recording/recording.h"
 
 namespace penstock::record {
 

@@ -18,7 +18,7 @@
 #include "agent/record/enrich.h"
 #include "agent/record/liveness.h"
 #include "agent/record/nvml_process.h"
-#include "traces/recording.h"
+#include "traces/recording/recording.h"
 #include "traces/wire.h"
 
 namespace penstock::record {

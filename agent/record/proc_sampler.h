@@ -16,7 +16,7 @@
 #include "agent/record/host_sampler.h"
 #include "agent/record/io_history.h"
 #include "agent/record/liveness.h"
-#include "traces/recording.h"
+#include "traces/recording/recording.h"
 #include "traces/wire.h"
 
 namespace penstock::record {

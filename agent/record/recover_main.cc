@@ -19,8 +19,8 @@
 #include "traces/base/file.h"
 #include "traces/base/json_text.h"
 #include "traces/base/say.h"
-#include "traces/join_segment.h"
-#include "traces/recording.h"
+#include "traces/recording/join_segment.h"
+#include "traces/recording/recording.h"
 #include "traces/trace.h"
 
 namespace penstock::record {

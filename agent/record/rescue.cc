@@ -16,7 +16,7 @@
 #include "traces/base/file.h"
 #include "traces/base/small_file.h"
 #include "traces/output_place.h"
-#include "traces/recording.h"
+#include "traces/recording/recording.h"
 #include "traces/translate.h"
 
 namespace penstock::record {

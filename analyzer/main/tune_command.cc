@@ -22,7 +22,7 @@
 #include "analyzer/main/tune.h"
 #include "analyzer/report/report.h"
 #include "analyzer/words/format.h"
-#include "traces/option_checks.h"
+#include "traces/base/option_checks.h"
 
 namespace penstock::analyzer {
 namespace {

@@ -18,7 +18,7 @@
 #include "analyzer/main/commands.h"
 #include "analyzer/report/grid_report.h"
 #include "analyzer/whatif/grid.h"
-#include "traces/option_checks.h"
+#include "traces/base/option_checks.h"
 
 namespace penstock::analyzer {
 namespace {

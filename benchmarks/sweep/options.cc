@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "traces/option_checks.h"
+#include "traces/base/option_checks.h"
 
 namespace penstock::sweep {
 namespace {

@@ -16,7 +16,7 @@
 #include "gui/main/window.h"
 #include "gui/model/marks.h"
 #include "gui/widgets/ui.h"
-#include "traces/program.h"
+#include "traces/base/program.h"
 
 namespace penstock::gui {
 namespace {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "traces/option_checks.h"
+#include "traces/base/option_checks.h"
 
 namespace penstock::loader {
 namespace {

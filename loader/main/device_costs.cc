@@ -17,8 +17,8 @@
 #include "loader/main/device_arguments.h"
 #include "loader/source/sources.h"
 #include "traces/base/file.h"
-#include "traces/option_checks.h"
-#include "traces/program.h"
+#include "traces/base/option_checks.h"
+#include "traces/base/program.h"
 
 namespace penstock::loader {
 namespace {

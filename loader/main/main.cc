@@ -23,7 +23,7 @@
 #include "loader/set/commands.h"
 #include "loader/trace/file_tracer.h"
 #include "loader/trace/tracer.h"
-#include "traces/program.h"
+#include "traces/base/program.h"
 
 namespace penstock::loader {
 namespace {

@@ -13,7 +13,7 @@
 #include "loader/set/make_set.h"
 #include "loader/set/progress_bar.h"
 #include "loader/set/workers.h"
-#include "traces/option_checks.h"
+#include "traces/base/option_checks.h"
 
 namespace penstock::loader {
 namespace {

@@ -11,7 +11,7 @@
 #include "loader/set/pack.h"
 #include "loader/set/progress_bar.h"
 #include "loader/set/workers.h"
-#include "traces/option_checks.h"
+#include "traces/base/option_checks.h"
 
 namespace penstock::loader {
 namespace {

@@ -23,7 +23,7 @@
 #include "agent/recorder.h"
 #include "tests/agent/core_driver/ring.h"
 #include "traces/pack.h"
-#include "traces/recording.h"
+#include "traces/recording/recording.h"
 #include "traces/wire.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

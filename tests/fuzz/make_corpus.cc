@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "tests/traces/support.h"
-#include "traces/block_codec.h"
-#include "traces/packed_layout.h"
-#include "traces/section.h"
+#include "traces/packed/block_codec.h"
+#include "traces/packed/packed_layout.h"
+#include "traces/packed/section.h"
 #include "traces/trace.h"
 
 namespace {

@@ -7,9 +7,9 @@
 #include "traces/base/xxh64.h"
 #include "traces/export.h"
 #include "traces/order.h"
-#include "traces/packed_layout.h"
-#include "traces/recording.h"
-#include "traces/recording_writer.h"
+#include "traces/packed/packed_layout.h"
+#include "traces/recording/recording.h"
+#include "traces/recording/recording_writer.h"
 #include "traces/trace.h"
 #include "traces/trace_builder.h"
 

@@ -16,7 +16,7 @@
 #include "tests/analyzer/long_trace/long_trace.h"
 #include "tests/traces/support.h"
 #include "traces/pack.h"
-#include "traces/recording_writer.h"
+#include "traces/recording/recording_writer.h"
 
 namespace penstock::gui {
 namespace {

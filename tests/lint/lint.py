@@ -37,35 +37,48 @@ ANALYZER_ROOMS = {
     "main": ("words", "doctor", "report", "whatif", "diagnosis", "ranks"),
 }
 
+# What everybody else sees of traces/: its face, but neither of the two shapes of a trace.
+TRACES = ("traces/", "traces/base/")
+
 # The rooms of the loader: what each may include of the loader, and beneath it.
 LOADER_ROOMS = {
     "random": ((), ()),
-    "source": ((), ("traces/",)),
-    "io": (("source",), ("traces/",)),
-    "decode": ((), ("traces/",)),
-    "augment": (("decode", "random"), ("traces/",)),
-    "device": (("augment", "decode"), ("cuda/", "traces/")),
-    "trace": ((), ("traces/",)),
-    "set": (("augment", "decode", "io", "random", "source"), ("traces/",)),
+    "source": ((), TRACES),
+    "io": (("source",), TRACES),
+    "decode": ((), TRACES),
+    "augment": (("decode", "random"), TRACES),
+    "device": (("augment", "decode"), ("cuda/", *TRACES)),
+    "trace": ((), TRACES),
+    "set": (("augment", "decode", "io", "random", "source"), TRACES),
     "pipeline": (("augment", "decode", "device", "io", "random", "source", "trace"),
-                 ("cuda/", "traces/")),
+                 ("cuda/", *TRACES)),
     "main": (("augment", "device", "io", "pipeline", "set", "source", "trace"),
-             ("cuda/", "traces/")),
+             ("cuda/", *TRACES)),
 }
 
+# What the two shapes of a trace know of traces/: headers alone, so that they stay beneath it.
+EVENTS = ("traces/base/", *(f"traces/{name}.h" for name in (
+    "clock", "density", "event", "order", "output_place", "pack", "preview", "trace", "wire", "wire_records")))
+
 # Who may include what; the longest matching prefix on the left counts. A name that ends in "/" is
-# a folder. Every folder may include itself; "*" is everything but benchmarks and tests.
+# a folder, without the folders in it that stand on the left too. Every folder may include itself;
+# "*" is everything but benchmarks and tests.
 LAYERS = {
-    "traces/": (),
+    "traces/base/": (),
+    "traces/packed/": EVENTS,
+    "traces/recording/": (*EVENTS, "traces/packed/string_table.h"),
+    "traces/": ("traces/base/", "traces/packed/", "traces/recording/"),
+    "traces/exchange/": TRACES,
+    "traces/main/": (*TRACES, "traces/exchange/"),
     "agent/": ("traces/wire.h", "traces/wire_records.h", "traces/native_bridge.h", "traces/hide_secrets.h"),  # libpenstock_agent.so: bytes are shared, code is not, but for one pure function
-    "agent/record/": ("traces/", "agent/"),  # penstock-record, beside the library
+    "agent/record/": (*TRACES, "traces/recording/", "agent/rank_env.h", "agent/segment.h"),  # penstock-record, beside the library
     "cuda/": ("traces/base/",),
     **{f"loader/{room}/": (*(f"loader/{other}/" for other in others), *beneath)
        for room, (others, beneath) in LOADER_ROOMS.items()},
-    **{f"analyzer/{room}/": (*(f"analyzer/{other}/" for other in others), "traces/")
+    **{f"analyzer/{room}/": (*(f"analyzer/{other}/" for other in others), *TRACES)
        for room, others in ANALYZER_ROOMS.items()},
-    "gui/": ("gui/model/", "analyzer/", "traces/"),
-    "gui/model/": ("analyzer/", "traces/"),  # what is shown, without anything that draws
+    "gui/": ("gui/model/", "analyzer/", *TRACES),
+    "gui/model/": ("analyzer/", *TRACES),  # what is shown, without anything that draws
     "benchmarks/": ("*", "tests/"),
     "tests/": ("*", "benchmarks/"),
 }
@@ -160,9 +173,9 @@ def may_include(path, target):
     for allowed in (layer, *LAYERS[layer]):
         if allowed == "*" and not target.startswith(("benchmarks/", "tests/")):
             return True
-        # A folder may include itself, but not a nested layer of its own: agent/ not its collector.
+        # A folder stands for its own files, not for a nested layer: agent/ not for its collector.
         if target == allowed or (allowed.endswith("/") and target.startswith(allowed)
-                                 and (layer_of(target) in (None, allowed) or allowed != layer)):
+                                 and (allowed not in LAYERS or layer_of(target) == allowed)):
             return True
     return False
 

@@ -20,7 +20,8 @@ import lint  # noqa: E402
 
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 PY_SPDX = "# SPDX-License-Identifier: Apache-2.0\n"
-EXISTING = {"traces/wire.h", "traces/trace.h", "traces/base/units.h", "agent/sys.h",
+EXISTING = {"traces/wire.h", "traces/trace.h", "traces/base/units.h", "traces/recording/recording.h",
+            "traces/packed/section.h", "agent/segment.h", "agent/sys.h",
             "agent/record/drain.h", "cuda/decode.h", "cuda/kernels.cuh", "loader/pipeline/ring.h",
             "analyzer/stats/quantile.h", "gui/model/view.h", "gui/widgets/ui.h", "tests/helper.h", "benchmarks/data.h",
             "README.md", "traces/FORMAT.md", "docs/diagnosis.md", "docs"}
@@ -46,6 +47,10 @@ BAD = {
     lint.rule_layers: [
         ("traces/reader.cc", include("analyzer/stats/quantile.h")),
         ("traces/reader.cc", include("agent/sys.h")),
+        ("traces/base/a.cc", include("traces/trace.h")),
+        ("traces/packed/a.cc", include("traces/recording/recording.h")),
+        ("analyzer/model/a.cc", include("traces/packed/section.h")),
+        ("agent/record/a.cc", include("traces/packed/section.h")),
         ("agent/hooks_posix.cc", include("traces/trace.h")),
         ("agent/hooks_posix.cc", include("traces/base/units.h")),
         ("agent/hooks_posix.cc", include("agent/record/drain.h")),
@@ -164,7 +169,8 @@ GOOD = [
     ("traces/reader.cc", include("traces/wire.h") + "#include <string>\n"),
     ("agent/hooks_posix.cc", include("traces/wire.h") + '#include "agent/sys.h"\n#include <errno.h>\n'
                              "#include <cstdint>\n"),
-    ("agent/record/main.cc", include("traces/trace.h") + '#include "agent/sys.h"\n#include <string>\n'),
+    ("agent/record/main.cc", include("traces/trace.h") + '#include "traces/recording/recording.h"\n'
+                             '#include "agent/segment.h"\n#include <string>\n'),
     ("analyzer/model/a.cc", include("traces/trace.h") + '// #include "agent/sys.h"\n'
                             '/*\n#include "gui/model/view.h"\n*/\n#include "analyzer/stats/quantile.h"\n'),
     ("cuda/decode.cu", include("traces/base/units.h") + '#include "cuda/kernels.cuh"\n'),

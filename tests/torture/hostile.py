@@ -12,7 +12,7 @@ import support
 from harness import Failure, Skip
 
 MEGABYTE = 1 << 20
-FREE, PER_BYTE = 256 << 20, 256  # traces/decode_budget.h
+FREE, PER_BYTE = 256 << 20, 256  # traces/packed/decode_budget.h
 # What a reader makes of what it has decoded: the model of a report, the levels of a timeline.
 DERIVED = 3
 PATIENCE = 300

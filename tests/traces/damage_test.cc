@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "tests/traces/support.h"
-#include "traces/recording.h"
+#include "traces/recording/recording.h"
 #include "traces/trace_builder.h"
 
 namespace penstock::traces {

@@ -7,7 +7,7 @@
 
 #include "tests/traces/support.h"
 #include "traces/base/xxh64.h"
-#include "traces/packed_preview.h"
+#include "traces/packed/packed_preview.h"
 #include "traces/preview.h"
 
 namespace penstock::traces {

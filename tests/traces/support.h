@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "traces/pack.h"
-#include "traces/recording_writer.h"
+#include "traces/recording/recording_writer.h"
 #include "traces/trace.h"
 
 namespace penstock::traces::testing {

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "traces/join_segment.h"
+#include "traces/recording/join_segment.h"
 #include "traces/trace.h"
 
 namespace penstock::traces {

@@ -20,8 +20,8 @@
 #include <thread>
 #include <vector>
 
-#include "traces/join_segment.h"
 #include "traces/live_file.h"
+#include "traces/recording/join_segment.h"
 #include "traces/trace.h"
 
 namespace penstock::traces {

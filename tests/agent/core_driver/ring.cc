@@ -14,8 +14,8 @@
 #include "agent/process.h"
 #include "agent/recorder.h"
 #include "agent/thread_state.h"
-#include "traces/recording.h"
-#include "traces/recording_writer.h"
+#include "traces/recording/recording.h"
+#include "traces/recording/recording_writer.h"
 #include "traces/wire.h"
 
 namespace penstock::agent::driver {

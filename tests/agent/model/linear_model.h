@@ -10,7 +10,7 @@
 //   At::kWrite .. kIndex   RenewLinearChunk()                        agent/chunk_writer.cc
 //   At::kLook .. kGiveFree ReclaimDeadChunks(), RetireChunk(), WriteOutTo(), FreeChunk()
 //                                                                      agent/linear.cc
-//   Join()                   traces/join_segment.cc
+//   Join()                   traces/recording/join_segment.cc
 #pragma once
 
 #include <array>

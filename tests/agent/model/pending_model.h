@@ -10,7 +10,8 @@
 //   Does::kClose .. kClosed      WriteOut()                      agent/pending_reads.cc
 //   Does::kClaim, kOldFull       ClaimChunk(), NextChunk()       agent/chunk_writer.cc
 //   the collector's              EndOfLife(), WriteRest(), IsTakenOver(), WritePending()
-//                                traces/recording_drain.cc, traces/recording_records.cc
+//                                traces/recording/recording_drain.cc,
+//                                traces/recording/recording_records.cc
 #pragma once
 
 #include <array>

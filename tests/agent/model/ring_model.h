@@ -9,12 +9,12 @@
 //   Writes::kPut                Put()                       agent/chunk_writer.h
 //   Writes::kPublish            PublishChunk()              agent/chunk_writer.cc
 //   Takes::kOpen .. kClaimer    Drain(), OpenChunk(), DrainChunk(), EndOfLife(), FreeClaim()
-//                                                           traces/recording_drain.cc
-//   Takes::kDrained             SaveProgress()              traces/recording_drain.cc
-//   Takes::kCommit              PackedWriter::WriteMark()   traces/packer.cc: a mark is in the file
+//                                                           traces/recording/recording_drain.cc
+//   Takes::kDrained             SaveProgress()              traces/recording/recording_drain.cc
+//   Takes::kCommit              PackedWriter::WriteMark()   traces/packed/packer.cc: a mark
 //                               or not, so it is one store here
-//   Takes::kRelease             Release()                   traces/recording_drain.cc
-//   Takes::kClear .. kFree      ChunkView::Recycle()        traces/recording_chunk.h
+//   Takes::kRelease             Release()                   traces/recording/recording_drain.cc
+//   Takes::kClear .. kFree      ChunkView::Recycle()        traces/recording/recording_chunk.h
 #pragma once
 
 #include <array>

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much memory a packed file may decode to: sections of a few bytes can say that they hold
+// gigabytes. The packer needs 3 bytes for an event and 10 for a span; what is a hundred times
+// denser than that is no trace. A value; not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "traces/event.h"
+#include "traces/packed/packed_layout.h"
+
+namespace penstock::traces::packed {
+
+class DecodeBudget {
+ public:
+  explicit DecodeBudget(std::size_t file_bytes)
+      : left_(kFree + std::uint64_t{kPerByte} * file_bytes) {}
+
+  // False, and nothing is taken: it is spent.
+  [[nodiscard]] bool Take(std::uint64_t bytes) {
+    if (bytes > left_) return false;
+    left_ -= bytes;
+    return true;
+  }
+  // For what a section decodes to; of texts, for the payload alone.
+  [[nodiscard]] bool Take(const SectionHeader& header) { return Take(CostOf(header)); }
+
+ private:
+  static constexpr std::uint64_t kFree = std::uint64_t{256} << 20;
+  static constexpr std::uint32_t kPerByte = 256;
+  static constexpr std::uint32_t kTableFactor = 8;  // entries against their bytes
+
+  static std::uint64_t CostOf(const SectionHeader& header) {
+    switch (header.kind) {
+      case kSpans:
+        return std::uint64_t{header.items} * sizeof(Span);
+      case kEvents:
+        return std::uint64_t{header.items} * sizeof(Event);
+      case kCounters:
+        return std::uint64_t{header.items} * sizeof(CounterSample);
+      case kProcesses:
+      case kThreads:
+      case kFacts:
+        return std::uint64_t{header.raw_size} * kTableFactor;
+      default:
+        return header.raw_size;
+    }
+  }
+
+  std::uint64_t left_;
+};
+
+}  // namespace penstock::traces::packed

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/packed/packed_strings.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "traces/packed/string_table.h"
+#include "traces/wire.h"
+
+namespace penstock::traces::packed {
+namespace {
+
+// Reads "#" and 8 or 16 digits, as RecordingStrings writes them.
+bool ReadHash(std::string_view text, std::uint64_t* hash) {
+  if ((text.size() != 9 && text.size() != 17) || text.front() != '#') return false;
+  const auto read = std::from_chars(text.data() + 1, text.data() + text.size(), *hash, 16);
+  return read.ec == std::errc() && read.ptr == text.data() + text.size();
+}
+
+}  // namespace
+
+bool PackedStrings::Add(const SectionRef& section, std::span<const std::byte> payload,
+                        const std::function<bool(std::uint64_t)>& may) {
+  std::vector<std::uint32_t> ids;
+  std::uint64_t bytes = 0;
+  const std::size_t missing = missing_.size();
+  const auto known = static_cast<std::uint32_t>(part_of_.size());
+  if (!ReadStrings(payload, known,
+                   [&](std::uint32_t id, std::string_view text) {
+                     ids.push_back(id);
+                     bytes += text.size();
+                     std::uint64_t hash = 0;
+                     if (ReadHash(text, &hash)) {
+                       missing_.push_back({id, hash, text.size() == 9});
+                     }
+                   }) ||
+      bytes > kMaxSectionBytes || !may(bytes + ids.size() * sizeof(Entry))) {
+    missing_.resize(missing);
+    return false;
+  }
+  if (ids.empty()) {
+    return true;
+  }
+  parts_.emplace_back(section);
+  const std::uint32_t most = *std::max_element(ids.begin(), ids.end());
+  if (most >= part_of_.size()) {
+    part_of_.resize(most + std::size_t{1}, 0);
+  }
+  for (const std::uint32_t id : ids) {
+    part_of_[id] = static_cast<std::uint32_t>(parts_.size());
+  }
+  return true;
+}
+
+void PackedStrings::Load(Part& part) const {
+  const std::lock_guard lock(loading_);
+  if (part.loaded.load(std::memory_order_relaxed)) {
+    return;
+  }
+  SectionDecoder decoder;
+  std::span<const std::byte> payload;
+  const auto known = static_cast<std::uint32_t>(part_of_.size());
+  // It was sound when it was added; a file that has changed since then has no texts.
+  if (decoder.Decode(file_.bytes(), part.section, &payload)) {
+    static_cast<void>(ReadStrings(payload, known, [&](std::uint32_t id, std::string_view text) {
+      part.entries.push_back({id, static_cast<std::uint32_t>(part.text.size()),
+                              static_cast<std::uint32_t>(text.size())});
+      part.text += text;
+    }));
+  }
+  std::stable_sort(part.entries.begin(), part.entries.end(),
+                   [](const Entry& a, const Entry& b) { return a.id < b.id; });
+  ReleaseSection(file_, part.section);
+  part.loaded.store(true, std::memory_order_release);
+}
+
+// Looks for the texts of the hashes that are left.
+void PackedStrings::FindMissing() const {
+  std::vector<Missing> wanted;
+  for (const Missing& one : missing_) {
+    std::uint64_t hash = 0;
+    if (ReadHash(TextOf(one.id), &hash) && hash == one.hash) wanted.push_back(one);
+  }
+  if (wanted.empty()) return;
+  const auto before = [](const Missing& a, const Missing& b) {
+    return a.hash != b.hash ? a.hash < b.hash : a.name < b.name;
+  };
+  std::sort(wanted.begin(), wanted.end(), before);
+  SectionDecoder decoder;
+  const auto known = static_cast<std::uint32_t>(part_of_.size());
+  const auto take = [&](std::uint32_t id, std::string_view text) {
+    const std::uint64_t hash = wire::HashOf(text.data(), text.size());
+    const bool path = !text.empty() && text.front() == '/';
+    for (const bool name : {false, true}) {
+      if (name && path) continue;
+      const Missing key{0, name ? hash & 0xffffffffu : hash, name};
+      const auto range = std::equal_range(wanted.begin(), wanted.end(), key, before);
+      for (auto it = range.first; it != range.second; ++it) {
+        if (it->id != id) found_.emplace_back(it->id, id);
+      }
+    }
+  };
+  for (const Part& part : parts_) {
+    std::span<const std::byte> payload;
+    if (decoder.Decode(file_.bytes(), part.section, &payload)) {
+      static_cast<void>(ReadStrings(payload, known, take));
+    }
+    ReleaseSection(file_, part.section);
+  }
+  std::stable_sort(found_.begin(), found_.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  // The first that has it is enough.
+  found_.erase(std::unique(found_.begin(), found_.end(),
+                           [](const auto& a, const auto& b) { return a.first == b.first; }),
+               found_.end());
+}
+
+std::string_view PackedStrings::Get(StringId id) const {
+  const std::string_view text = TextOf(id.value);
+  std::uint64_t hash = 0;
+  if (missing_.empty() || !ReadHash(text, &hash)) {
+    return text;
+  }
+  std::call_once(looked_, [this] { FindMissing(); });
+  const auto found = std::lower_bound(found_.begin(), found_.end(), std::pair(id.value, 0u));
+  return found != found_.end() && found->first == id.value ? TextOf(found->second) : text;
+}
+
+std::string_view PackedStrings::TextOf(std::uint32_t id) const {
+  if (id >= part_of_.size() || part_of_[id] == 0) {
+    return {};
+  }
+  Part& part = parts_[part_of_[id] - 1];
+  if (!part.loaded.load(std::memory_order_acquire)) {
+    Load(part);
+  }
+  // The last of equal ids holds.
+  const auto after =
+      std::upper_bound(part.entries.begin(), part.entries.end(), id,
+                       [](std::uint32_t value, const Entry& entry) { return value < entry.id; });
+  if (after == part.entries.begin() || (after - 1)->id != id) {
+    return {};
+  }
+  return std::string_view(part.text).substr((after - 1)->offset, (after - 1)->size);
+}
+
+}  // namespace penstock::traces::packed

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The texts of a packed trace, read when they are asked for: a run of a million images has a
+// million paths, and most readers ask for a dozen names. Refers to the file. Add() first, from one
+// thread; Get() afterwards, from any number.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "traces/base/file.h"
+#include "traces/packed/section.h"
+
+namespace penstock::traces::packed {
+
+class PackedStrings {
+ public:
+  explicit PackedStrings(const MappedFile& file) : file_(file) {}
+
+  // Takes note of the ids in `payload`, which is that of `section`. A later text of an id replaces
+  // the earlier one. False, and nothing noted, if the payload is damaged, or if `may` says no to
+  // the memory that its texts will take (they share beginnings in the file: a few bytes can be
+  // many).
+  [[nodiscard]] bool Add(const SectionRef& section, std::span<const std::byte> payload,
+                         const std::function<bool(std::uint64_t bytes)>& may);
+
+  // "" if unknown. The text lives as long as this object. An id whose text is "#<hash>" has the
+  // text of that hash, if there is one.
+  // Cost: the first text of a section decodes that section, which then stays in memory; the first
+  // "#<hash>" all of them, one after the other.
+  [[nodiscard]] std::string_view Get(StringId id) const;
+
+ private:
+  struct Entry {
+    std::uint32_t id;
+    std::uint32_t offset;  // in `text`: a section is smaller than 64 MiB
+    std::uint32_t size;
+  };
+  struct Part {
+    explicit Part(const SectionRef& where) : section(where) {}
+    SectionRef section;
+    // Stored with release when `text` and `entries` are final, loaded with acquire before use.
+    std::atomic<bool> loaded{false};
+    std::string text;
+    std::vector<Entry> entries;  // ascending by id
+  };
+
+  // An id whose text is the hash of a text that was not there when it was needed.
+  struct Missing {
+    std::uint32_t id;
+    std::uint64_t hash;
+    bool name;  // the hash is the lower half, and of a name
+  };
+
+  void Load(Part& part) const;
+  void FindMissing() const;
+  [[nodiscard]] std::string_view TextOf(std::uint32_t id) const;
+
+  const MappedFile& file_;
+  mutable std::mutex loading_;
+  mutable std::deque<Part> parts_;
+  std::vector<std::uint32_t> part_of_;  // by id: index into parts_ + 1, 0: unknown
+  std::vector<Missing> missing_;        // some have got their text since
+  mutable std::once_flag looked_;
+  // By id, ascending: the id that has the text.
+  mutable std::vector<std::pair<std::uint32_t, std::uint32_t>> found_;
+};
+
+}  // namespace penstock::traces::packed

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of CreatePacked(): one buffer per thread, tables with every flush. Owns its file; not
+// thread-safe. packer.cc has the writing, packed_window.cc what a flight recorder throws away.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traces/base/file.h"
+#include "traces/pack.h"
+#include "traces/packed/block_codec.h"
+#include "traces/packed/section_file.h"
+#include "traces/packed/span_tail.h"
+#include "traces/packed/string_table.h"
+
+namespace penstock::traces::packed {
+
+class PackedWriter final : public Packer {
+ public:
+  PackedWriter(OutputFile file, const PackOptions& options);
+
+  StringId Intern(std::string_view text) override;
+  StringId AddString(std::string_view text) override;
+  void SetString(StringId id, std::string_view text) override;
+  ThreadId AddThread(const ThreadInfo& thread) override;
+  ProcessId AddProcess(const ProcessInfo& process) override;
+  void UpdateProcess(ProcessId id, const ProcessInfo& process) override;
+  void UpdateThread(ThreadId id, const ThreadInfo& thread) override;
+  void EndThread(ThreadId id) override;
+  void EndProcess(ProcessId id) override;
+  void SetFact(std::string_view key, std::string_view value) override;
+  void AddSpan(ThreadId thread, const Span& span) override;
+  void AddEvent(const Event& event) override;
+  void AddCounter(const CounterSample& sample) override;
+  void SetLosses(const Losses& losses) override;
+  void SetRealtimeOffset(TimeNs offset) override;
+  Result<void> Flush(const BeforeMark& before_mark) override;
+  Result<void> Finish() override;
+  void Discard() override;
+  [[nodiscard]] bool WaitsForRoom() const override { return file_.WaitsForRoom(); }
+  [[nodiscard]] std::filesystem::path final_path() const override {
+    return file_.file().final_path();
+  }
+  [[nodiscard]] std::string note() const override { return file_.file().note(); }
+  [[nodiscard]] std::uint64_t bytes_written() const override { return file_.file().size(); }
+
+ private:
+  static constexpr std::uint32_t kNoNumber = ~0u;
+  static constexpr TimeNs kNever{std::numeric_limits<std::int64_t>::max()};
+  static constexpr TimeNs kAlways{std::numeric_limits<std::int64_t>::min()};
+
+  struct Thread {
+    ThreadInfo info;
+    std::vector<Span> spans;
+    std::uint64_t written = 0;         // spans in blocks
+    std::size_t in_tail = 0;           // of `spans`: the first so many are
+    std::uint32_t stages = 0;          // bit: those that occur
+    std::uint32_t number = kNoNumber;  // in the file
+    bool dirty = false;                // `info` is not in the file as it is
+    bool ended = false;
+    bool free = false;        // may become another
+    bool unfinished = false;  // so are some of `spans`
+  };
+  struct Process {
+    ProcessInfo info;
+    std::uint32_t number = kNoNumber;
+    bool dirty = false;
+    bool ended = false;
+    bool free = false;
+  };
+  // What the last part of a recording is, see PackOptions::keep.
+  struct Window {
+    TimeNs from;           // spans and events that end before are old
+    TimeNs counters_from;  // so are counters before, unless they are in the window of the spans
+    TimeNs until;          // end of that window
+  };
+
+  void WriteAll();
+  void FreeEnded();
+  void WriteBlocks();
+  void WriteBlocksOrTail();
+  void WriteMark();
+  void KeepName();
+  void Write(const SectionMeta& meta, const ByteWriter& payload, bool unfinished = false);
+  std::uint32_t Number(Thread& thread);
+  std::uint32_t Number(Process& process);
+  void TakeString(std::uint32_t id, std::string_view text);
+  void WriteStrings();
+  template <class List, class Emit>
+  void WriteDirty(SectionKind kind, List& list, Emit emit);
+  void WriteRows();
+  void WriteTables();
+  void WriteBlock(std::uint32_t thread);
+  // Sorts them. `number`: of their thread, in the file.
+  void WriteSpans(std::vector<Span>& spans, std::uint32_t number, bool unfinished);
+  void WritePreviews();
+
+  [[nodiscard]] Window LastPart() const;
+  [[nodiscard]] static bool IsOld(const WrittenSection& written, const Window& window);
+  void DropOldSometimes();
+  void DropOld(bool exactly);
+  void CopyTables(const MappedFile& from, const std::vector<WrittenSection>& sections);
+  void CopyRows(const MappedFile& from, const std::vector<WrittenSection>& sections,
+                std::span<const std::uint32_t> old_threads,
+                std::span<const std::uint32_t> old_processes);
+  void CopySection(const MappedFile& from, const WrittenSection& written);
+  void CopyNewSpans(const MappedFile& from, const WrittenSection& written, const Window& window);
+
+  SectionFile file_;
+  SpanTail tail_;
+  const TimeNs keep_;  // 0: everything
+  SectionDecoder decoder_;
+  BlockEncoder blocks_;
+  ByteWriter scratch_;
+
+  IdCache ids_{std::size_t{1} << 20};  // of texts; at most 13 MB
+  StringRuns strings_;
+  std::uint32_t next_string_ = 0;
+  std::vector<Thread> threads_;
+  std::vector<Process> processes_;
+  std::vector<std::uint32_t> free_threads_;
+  std::vector<std::uint32_t> free_processes_;
+  std::uint32_t ended_ = 0;                // threads and processes that are not free yet
+  std::vector<std::uint32_t> stages_of_;   // of threads that are free, by number in the file
+  std::vector<std::uint32_t> thread_of_;   // by number in the file: index into threads_
+  std::vector<std::uint32_t> process_of_;  // likewise
+  std::size_t buffered_ = 0;
+  std::uint64_t span_count_ = 0;
+  std::uint64_t blocks_written_ = 0;
+  std::uint64_t marks_ = 0;
+  bool tail_is_needed_ = false;  // for spans that are in no block
+  TimeNs begin_ = kNever;
+  TimeNs end_ = kAlways;
+  TimeNs last_counter_ = kAlways;
+  std::uint64_t next_drop_ = 0;  // size of the file below which nothing is thrown away
+  ByteWriter facts_;
+  std::uint32_t fact_count_ = 0;
+  std::vector<Event> events_;
+  std::vector<CounterSample> counters_;
+  Losses losses_;
+  TimeNs realtime_offset_;
+  bool summary_dirty_ = true;
+};
+
+}  // namespace penstock::traces::packed

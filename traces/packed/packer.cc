@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The packed form, written as it comes.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "traces/base/xxh64.h"
+#include "traces/output_place.h"
+#include "traces/packed/packed_layout.h"
+#include "traces/packed/packed_preview.h"
+#include "traces/packed/packed_writer.h"
+#include "traces/packed/table_codec.h"
+
+namespace penstock::traces {
+namespace packed {
+namespace {
+
+constexpr std::size_t kMaxBufferedSpans = std::size_t{3} << 17;  // of all threads: some 30 MB
+constexpr std::size_t kGoodBlock = 4096;  // spans; what a section costs is 4 % of their size
+// A trace of fewer blocks can do without a tail: what they cost is 200 kB.
+constexpr std::uint64_t kFreeBlocks = 1024;
+constexpr std::uint64_t kMaxTail = std::uint64_t{64} << 20;
+constexpr std::size_t kMaxStringBytes = std::size_t{1} << 20;
+constexpr std::size_t kKeepBuffers = 32;  // beyond that many threads memory counts more than time
+constexpr std::size_t kMaxRows = std::size_t{1} << 16;  // events, counters
+
+constexpr std::uint32_t kMaxEnded = 2048;  // threads and processes whose spans may wait for a block
+
+// An entry for another one: one that is free, or a new one.
+template <class Entry>
+std::uint32_t Place(std::vector<Entry>& list, std::vector<std::uint32_t>& free) {
+  if (free.empty()) {
+    list.emplace_back();
+    return static_cast<std::uint32_t>(list.size() - 1);
+  }
+  const std::uint32_t index = free.back();
+  free.pop_back();
+  list[index] = Entry{};
+  return index;
+}
+
+}  // namespace
+
+PackedWriter::PackedWriter(OutputFile file, const PackOptions& options)
+    : file_(std::move(file)), keep_(options.keep) {
+  bool inserted = false;
+  ids_.At(Xxh64("", 0), &inserted) = 0;
+  strings_.Add(0, "");
+  next_string_ = 1;
+}
+
+StringId PackedWriter::Intern(std::string_view text) {
+  bool inserted = false;
+  std::uint32_t& id = ids_.At(Xxh64(text.data(), text.size()), &inserted);
+  if (inserted) {
+    id = next_string_++;
+    TakeString(id, text);
+  }
+  return StringId{id};
+}
+
+StringId PackedWriter::AddString(std::string_view text) {
+  TakeString(next_string_, text);
+  return StringId{next_string_++};
+}
+
+void PackedWriter::SetString(StringId id, std::string_view text) {
+  if (!text.empty() && text.front() != '/') {  // of paths AddString() has too many
+    bool inserted = false;
+    std::uint32_t& known = ids_.At(Xxh64(text.data(), text.size()), &inserted);
+    if (inserted) known = id.value;
+  }
+  TakeString(id.value, text);
+}
+
+// Numbers in the file are given in the order in which they are needed; where everything is kept
+// they are the indices.
+std::uint32_t PackedWriter::Number(Process& process) {
+  if (process.number == kNoNumber) {
+    process.number = static_cast<std::uint32_t>(process_of_.size());
+    process_of_.push_back(static_cast<std::uint32_t>(&process - processes_.data()));
+    process.dirty = true;
+  }
+  return process.number;
+}
+
+std::uint32_t PackedWriter::Number(Thread& thread) {
+  if (thread.number == kNoNumber) {
+    thread.number = static_cast<std::uint32_t>(thread_of_.size());
+    thread_of_.push_back(static_cast<std::uint32_t>(&thread - threads_.data()));
+    thread.dirty = true;
+    if (thread.info.process.value < processes_.size()) {
+      Number(processes_[thread.info.process.value]);
+    }
+  }
+  return thread.number;
+}
+
+ThreadId PackedWriter::AddThread(const ThreadInfo& thread) {
+  const std::uint32_t index = Place(threads_, free_threads_);
+  threads_[index].info = thread;
+  Number(threads_[index]);
+  return ThreadId{index};
+}
+
+ProcessId PackedWriter::AddProcess(const ProcessInfo& process) {
+  const std::uint32_t index = Place(processes_, free_processes_);
+  processes_[index].info = process;
+  Number(processes_[index]);
+  return ProcessId{index};
+}
+
+void PackedWriter::UpdateProcess(ProcessId id, const ProcessInfo& process) {
+  if (id.value < processes_.size()) {
+    processes_[id.value].info = process;
+    processes_[id.value].dirty = true;
+  }
+}
+
+void PackedWriter::UpdateThread(ThreadId id, const ThreadInfo& thread) {
+  if (id.value < threads_.size()) {
+    threads_[id.value].info = thread;
+    threads_[id.value].dirty = true;
+  }
+}
+
+void PackedWriter::EndThread(ThreadId id) {
+  if (id.value >= threads_.size() || threads_[id.value].ended) return;
+  threads_[id.value].ended = true;
+  ++ended_;
+}
+
+void PackedWriter::EndProcess(ProcessId id) {
+  if (id.value >= processes_.size() || processes_[id.value].ended) return;
+  processes_[id.value].ended = true;
+  ++ended_;
+}
+
+// Forgets what has ended and is in the file: a long run has many. Of a flight recorder that is what
+// its file no longer has anything of.
+void PackedWriter::FreeEnded() {
+  if (ended_ == 0 || !file_.status()) return;
+  if (ended_ > kMaxEnded) WriteBlocks();
+  const auto done = [this](const auto& entry) {
+    return keep_.value == 0 ? !entry.dirty : entry.number == kNoNumber;
+  };
+  std::vector<bool> needed(processes_.size());
+  for (std::uint32_t i = 0; i < threads_.size(); ++i) {
+    Thread& thread = threads_[i];
+    if (thread.free) continue;
+    if (!thread.ended || !thread.spans.empty() || !done(thread)) {
+      if (thread.info.process.value < needed.size()) needed[thread.info.process.value] = true;
+      continue;
+    }
+    if (keep_.value == 0) {
+      stages_of_.resize(std::max<std::size_t>(stages_of_.size(), thread.number + std::size_t{1}));
+      stages_of_[thread.number] = thread.stages;
+    }
+    thread = Thread{};
+    thread.free = true;
+    free_threads_.push_back(i);
+    --ended_;
+  }
+  for (std::uint32_t i = 0; i < processes_.size(); ++i) {
+    Process& process = processes_[i];
+    if (process.free || !process.ended || needed[i] || !done(process)) continue;
+    process = Process{};
+    process.free = true;
+    free_processes_.push_back(i);
+    --ended_;
+  }
+}
+
+void PackedWriter::SetFact(std::string_view key, std::string_view value) {
+  WriteFact(key, value, facts_);
+  ++fact_count_;
+}
+
+void PackedWriter::AddSpan(ThreadId id, const Span& span) {
+  if (id.value >= threads_.size()) {
+    return;
+  }
+  Thread& thread = threads_[id.value];
+  Number(thread);
+  if (thread.spans.size() == thread.spans.capacity()) {
+    const std::size_t size = thread.spans.size();  // doubling would waste half of the memory
+    thread.spans.reserve(size + std::max<std::size_t>(64, size / 4));
+  }
+  thread.spans.push_back(span);
+  thread.stages |= 1u << StageIndex(span.stage);
+  thread.unfinished = thread.unfinished || (span.flags & wire::kFlagUnfinished) != 0;
+  begin_ = std::min(begin_, span.start);
+  end_ = std::max(end_, span.end());
+  ++span_count_;
+  ++buffered_;
+  if (thread.spans.size() >= kSpansPerBlock) {
+    WriteTables();
+    WriteBlock(id.value);
+  } else if (buffered_ >= kMaxBufferedSpans) {
+    WriteTables();
+    WriteBlocks();
+  }
+}
+
+void PackedWriter::AddEvent(const Event& event) {
+  if (event.thread.value < threads_.size()) {
+    Number(threads_[event.thread.value]);
+    begin_ = std::min(begin_, event.at);
+    end_ = std::max(end_, event.at);
+  }
+  events_.push_back(event);
+  if (events_.size() >= kMaxRows) {
+    WriteTables();
+  }
+}
+
+void PackedWriter::AddCounter(const CounterSample& sample) {
+  if (sample.process.value < processes_.size()) {
+    Number(processes_[sample.process.value]);
+  }
+  last_counter_ = std::max(last_counter_, sample.at);
+  counters_.push_back(sample);
+  if (counters_.size() >= kMaxRows) {
+    WriteTables();
+  }
+}
+
+void PackedWriter::SetLosses(const Losses& losses) {
+  summary_dirty_ = summary_dirty_ || !(losses == losses_);
+  losses_ = losses;
+}
+
+void PackedWriter::SetRealtimeOffset(TimeNs offset) {
+  summary_dirty_ = summary_dirty_ || offset != realtime_offset_;
+  realtime_offset_ = offset;
+}
+
+// A file that had to be written again has no tail there: what is in it waits here yet.
+void PackedWriter::KeepName() {
+  if (!file_.status() || !file_.KeepName()) return;
+  tail_.Discard();
+  for (Thread& thread : threads_) thread.in_tail = 0;
+}
+
+Result<void> PackedWriter::Flush(const BeforeMark& before_mark) {
+  KeepName();
+  file_.TryAgain();
+  WriteTables();
+  WriteBlocksOrTail();
+  FreeEnded();
+  if (file_.status()) {
+    ++marks_;
+    if (before_mark) before_mark(marks_);
+    WriteMark();
+  }
+  // Until here the mark before this one may be the last, and its tail is needed.
+  if (file_.status() && !tail_is_needed_) tail_.Empty();
+  DropOldSometimes();
+  if (file_.status()) file_.Mark(keep_.value == 0);
+  return file_.status();
+}
+
+void PackedWriter::WriteMark() {
+  scratch_.Clear();
+  packed::WriteMark(marks_, tail_is_needed_ ? tail_.size() : 0, scratch_);
+  Write({.kind = kMark, .items = 1}, scratch_);
+}
+
+void PackedWriter::WriteAll() {
+  file_.TryAgain();
+  WriteTables();
+  WriteBlocks();
+}
+
+void PackedWriter::WriteBlocks() {
+  for (std::uint32_t i = 0; i < threads_.size(); ++i) {
+    WriteBlock(i);
+  }
+  tail_is_needed_ = false;
+}
+
+// A block for each thread that has gathered enough for one; what the others have goes to the tail.
+void PackedWriter::WriteBlocksOrTail() {
+  // Threads of a flight recorder are given other numbers now and then.
+  if (blocks_written_ < kFreeBlocks || keep_.value != 0 || tail_.size() > kMaxTail) {
+    WriteBlocks();
+    return;
+  }
+  for (std::uint32_t i = 0; i < threads_.size(); ++i) {
+    Thread& thread = threads_[i];
+    if (thread.spans.size() >= kGoodBlock) {
+      WriteBlock(i);
+    } else if (thread.spans.size() > thread.in_tail) {
+      tail_.Add(thread.number, thread.written + thread.in_tail,
+                std::span(thread.spans).subspan(thread.in_tail));
+    }
+  }
+  if (!tail_.Write(file_.file())) {
+    WriteBlocks();
+    return;
+  }
+  tail_is_needed_ = true;
+  for (Thread& thread : threads_) thread.in_tail = thread.spans.size();
+}
+
+void PackedWriter::Discard() {
+  file_.Discard();
+  tail_.Discard();
+}
+
+Result<void> PackedWriter::Finish() {
+  if (keep_.value > 0) {
+    WriteAll();
+    DropOld(true);
+  }
+  // All threads and processes once more: one damaged section then costs nothing.
+  for (Thread& thread : threads_) {
+    thread.dirty = true;
+  }
+  for (Process& process : processes_) {
+    process.dirty = true;
+  }
+  summary_dirty_ = true;
+  WriteAll();
+  if (!file_.status()) {
+    return file_.status();
+  }
+  WritePreviews();
+  file_.WriteContents();
+  Result<void> done = file_.status() ? file_.Commit() : file_.status();
+  if (done) tail_.Discard();
+  return done;
+}
+
+void PackedWriter::Write(const SectionMeta& meta, const ByteWriter& payload, bool unfinished) {
+  file_.Write(meta, payload, std::max(end_, last_counter_), unfinished);
+}
+
+void PackedWriter::TakeString(std::uint32_t id, std::string_view text) {
+  strings_.Add(id, text);
+  if (strings_.pending_bytes() >= kMaxStringBytes) {
+    WriteStrings();
+  }
+}
+
+void PackedWriter::WriteStrings() {
+  if (!strings_.empty()) {
+    SectionMeta meta{.kind = kStrings, .items = strings_.count()};
+    scratch_.Clear();
+    strings_.Write(scratch_);
+    Write(meta, scratch_);
+  }
+}
+
+// Writes the entries of `list` that changed.
+template <class List, class Emit>
+void PackedWriter::WriteDirty(SectionKind kind, List& list, Emit emit) {
+  SectionMeta meta{.kind = kind};
+  scratch_.Clear();
+  for (auto& entry : list) {
+    if (entry.dirty && entry.number != kNoNumber) {
+      entry.dirty = false;
+      emit(entry);
+      ++meta.items;
+    }
+    if (scratch_.size() > kMaxSectionBytes / 4) {
+      Write(meta, scratch_);
+      scratch_.Clear();
+      meta.items = 0;
+    }
+  }
+  if (meta.items > 0) {
+    Write(meta, scratch_);
+  }
+}
+
+// Events and counters, by the numbers of the file.
+void PackedWriter::WriteRows() {
+  const auto meta_of = [](SectionKind kind, const auto& rows) {
+    SectionMeta meta{.kind = kind,
+                     .items = static_cast<std::uint32_t>(rows.size()),
+                     .first = rows.front().at,
+                     .last = rows.front().at};
+    for (const auto& row : rows) {
+      meta.first = std::min(meta.first, row.at);
+      meta.last = std::max(meta.last, row.at);
+    }
+    return meta;
+  };
+  if (!events_.empty()) {
+    for (Event& event : events_) {
+      if (event.thread.value < threads_.size()) {
+        event.thread.value = threads_[event.thread.value].number;
+      }
+    }
+    scratch_.Clear();
+    WriteEvents(events_, scratch_);
+    Write(meta_of(kEvents, events_), scratch_);
+    events_.clear();
+  }
+  if (!counters_.empty()) {
+    for (CounterSample& sample : counters_) {
+      if (sample.process.value < processes_.size()) {
+        sample.process.value = processes_[sample.process.value].number;
+      }
+    }
+    scratch_.Clear();
+    WriteCounters(counters_, scratch_);
+    Write(meta_of(kCounters, counters_), scratch_);
+    counters_.clear();
+  }
+}
+
+void PackedWriter::WriteTables() {
+  WriteStrings();
+  for (const Thread& thread : threads_) {
+    if (thread.dirty && thread.number != kNoNumber &&
+        thread.info.process.value < processes_.size()) {
+      Number(processes_[thread.info.process.value]);
+    }
+  }
+  WriteDirty(kProcesses, processes_,
+             [this](const Process& p) { WriteProcess(p.number, p.info, scratch_); });
+  WriteDirty(kThreads, threads_, [this](const Thread& t) {
+    ThreadInfo info = t.info;
+    if (info.process.value < processes_.size()) {
+      info.process.value = processes_[info.process.value].number;
+    }
+    WriteThread(t.number, info, scratch_);
+  });
+  if (fact_count_ > 0) {
+    Write({.kind = kFacts, .items = fact_count_}, facts_);
+    facts_.Clear();
+    fact_count_ = 0;
+  }
+  WriteRows();
+  if (summary_dirty_) {
+    Losses losses = losses_;
+    losses.dropped_events += file_.given_up();
+    scratch_.Clear();
+    WriteSummary(losses, realtime_offset_, scratch_);
+    Write({.kind = kSummary, .items = 1}, scratch_);
+    summary_dirty_ = false;
+  }
+}
+
+void PackedWriter::WriteBlock(std::uint32_t index) {
+  Thread& thread = threads_[index];
+  std::vector<Span>& spans = thread.spans;
+  if (spans.empty()) {
+    return;
+  }
+  buffered_ -= spans.size();
+  thread.written += spans.size();
+  thread.in_tail = 0;
+  ++blocks_written_;
+  WriteSpans(spans, thread.number, std::exchange(thread.unfinished, false));
+  spans.clear();
+  if (threads_.size() > kKeepBuffers) {
+    spans.shrink_to_fit();
+  }
+}
+
+void PackedWriter::WriteSpans(std::vector<Span>& spans, std::uint32_t number, bool unfinished) {
+  if (spans.empty()) {
+    return;
+  }
+  scratch_.Clear();
+  blocks_.Encode(spans, scratch_);
+  SectionMeta meta{.kind = kSpans,
+                   .items = static_cast<std::uint32_t>(spans.size()),
+                   .thread = number,
+                   .first = spans.front().start,
+                   .last = spans.front().end()};
+  for (const Span& span : spans) {
+    meta.last = std::max(meta.last, span.end());
+  }
+  Write(meta, scratch_, unfinished);
+}
+
+// So that the first picture needs no span. A trace without one is as good: no error is one.
+void PackedWriter::WritePreviews() {
+  const auto file = file_.file().Map();
+  if (!file_.status() || span_count_ < kPreviewSpans || !file) {
+    return;
+  }
+  std::vector<std::uint32_t> stages = stages_of_;
+  stages.resize(thread_of_.size());
+  for (const Thread& thread : threads_) {
+    if (thread.number < stages.size()) stages[thread.number] = thread.stages;
+  }
+  const std::vector<SectionRef> sections = file_.Sections(file->bytes());
+  MakePreviews(
+      *file, {sections, stages, begin_, end_},
+      [this](const SectionMeta& meta, const ByteWriter& payload) { file_.Write(meta, payload); });
+}
+
+}  // namespace packed
+
+Result<std::unique_ptr<Packer>> CreatePacked(const std::filesystem::path& final_path,
+                                             const PackOptions& options) {
+  std::filesystem::path part = final_path;
+  part += options.suffix;
+  if (const NameInUse there = LookAtName(part); options.suffix == ".part" && there.exists) {
+    if (there.is_hidden) {
+      return Fail(ErrorKind::kOutput, fmt::format("{}: {}", part.string(), there.WhyNot()));
+    }
+    if (there.WhyNot().empty() && IsTrace(there) && there.size > sizeof(packed::PackedHeader)) {
+      if (const auto moved = MoveAside(final_path); !moved) return tl::unexpected(moved.error());
+    }
+  }
+  if (options.suffix != ".part") RemoveAbandoned(final_path);
+  Result<OutputFile> file = OutputFile::Create(
+      final_path, options.suffix,
+      {.private_to_owner = true, .durable = true, .may_replace = options.may_replace});
+  if (!file) {
+    return tl::unexpected<Error>(file.error());
+  }
+  return std::unique_ptr<Packer>(std::make_unique<packed::PackedWriter>(std::move(*file), options));
+}
+
+}  // namespace penstock::traces
