@@ -11,16 +11,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/core/process.h"
+#include "agent/core/run_name.h"
+#include "agent/core/thread_state.h"
 #include "agent/gpu/level.h"
-#include "agent/hook.h"
-#include "agent/isolated_python.h"
-#include "agent/process.h"
-#include "agent/resolve.h"
-#include "agent/run_name.h"
-#include "agent/strings.h"
-#include "agent/symver.h"
-#include "agent/sys.h"
-#include "agent/thread_state.h"
+#include "agent/hooks/hook.h"
+#include "agent/system/isolated_python.h"
+#include "agent/system/resolve.h"
+#include "agent/system/strings.h"
+#include "agent/system/symver.h"
+#include "agent/system/sys.h"
 
 extern "C" char** environ;
 

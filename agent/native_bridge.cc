@@ -5,12 +5,12 @@
 
 #include "traces/native_bridge.h"
 
-#include "agent/hook.h"
-#include "agent/process.h"
-#include "agent/scratch.h"
-#include "agent/strings.h"
-#include "agent/text.h"
-#include "agent/thread_state.h"
+#include "agent/core/process.h"
+#include "agent/core/text.h"
+#include "agent/core/thread_state.h"
+#include "agent/hooks/hook.h"
+#include "agent/system/scratch.h"
+#include "agent/system/strings.h"
 
 namespace penstock::agent {
 namespace {

@@ -7,12 +7,12 @@
 
 #include <dlfcn.h>
 
-#include "agent/hook.h"
-#include "agent/process.h"
-#include "agent/scratch.h"
-#include "agent/symver.h"
-#include "agent/text.h"
-#include "agent/thread_state.h"
+#include "agent/core/process.h"
+#include "agent/core/text.h"
+#include "agent/core/thread_state.h"
+#include "agent/hooks/hook.h"
+#include "agent/system/scratch.h"
+#include "agent/system/symver.h"
 
 namespace penstock::agent {
 namespace {

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "agent/core/process.h"
+#include "agent/core/thread_state.h"
 #include "agent/gpu/nvtx_abi.h"
-#include "agent/process.h"
-#include "agent/thread_state.h"
 
 extern "C" int InitializeInjectionNvtx2(penstock::agent::nvtx::GetExportTable* get);
 

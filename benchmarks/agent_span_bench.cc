@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/process.h"
-#include "agent/recorder.h"
-#include "agent/thread_state.h"
+#include "agent/core/process.h"
+#include "agent/core/recorder.h"
+#include "agent/core/thread_state.h"
 
 namespace {
 

@@ -4,9 +4,9 @@
 
 #include <sys/mman.h>
 
+#include "agent/core/process.h"
 #include "agent/gpu/cupti_abi.h"
-#include "agent/process.h"
-#include "agent/sys.h"
+#include "agent/system/sys.h"
 
 namespace penstock::agent::cupti {
 namespace {

@@ -4,13 +4,13 @@
 
 #include <sys/mman.h>
 
+#include "agent/core/process.h"
+#include "agent/core/recorder.h"
+#include "agent/core/thread_state.h"
 #include "agent/gpu/device_records.h"
 #include "agent/gpu/text_cache.h"
-#include "agent/process.h"
-#include "agent/recorder.h"
-#include "agent/strings.h"
-#include "agent/sys.h"
-#include "agent/thread_state.h"
+#include "agent/system/strings.h"
+#include "agent/system/sys.h"
 
 namespace penstock::agent::cupti {
 namespace {

@@ -13,7 +13,8 @@
 #include <signal.h>
 #include <time.h>
 
-#include "agent/anchor.h"
+#include "agent/core/anchor.h"
+#include "agent/core/process.h"
 #include "agent/gpu/cupti_buffers.h"
 #include "agent/gpu/cupti_calls.h"
 #include "agent/gpu/cupti_decode.h"
@@ -21,12 +22,11 @@
 #include "agent/gpu/cupti_watch.h"
 #include "agent/gpu/device_records.h"
 #include "agent/gpu/level.h"
-#include "agent/hook.h"
-#include "agent/process.h"
-#include "agent/strings.h"
-#include "agent/symver.h"
-#include "agent/sys.h"
-#include "agent/time_namespace.h"
+#include "agent/hooks/hook.h"
+#include "agent/system/strings.h"
+#include "agent/system/symver.h"
+#include "agent/system/sys.h"
+#include "agent/system/time_namespace.h"
 
 extern "C" int __cxa_atexit(void (*function)(void*), void* argument, void* object);
 

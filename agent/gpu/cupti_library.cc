@@ -5,9 +5,9 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include "agent/resolve.h"
-#include "agent/strings.h"
-#include "agent/symver.h"
+#include "agent/system/resolve.h"
+#include "agent/system/strings.h"
+#include "agent/system/symver.h"
 
 namespace penstock::agent::cupti {
 namespace {

@@ -7,17 +7,17 @@
 // the process. In a forked child nothing here does anything.
 
 #include "agent/gpu/cupti_session.h"
+#include "agent/core/process.h"
+#include "agent/core/thread_state.h"
 #include "agent/gpu/cupti_buffers.h"
 #include "agent/gpu/cupti_calls.h"
 #include "agent/gpu/cupti_decode.h"
 #include "agent/gpu/cupti_library.h"
 #include "agent/gpu/device_records.h"
 #include "agent/gpu/level.h"
-#include "agent/hook.h"
-#include "agent/process.h"
-#include "agent/strings.h"
-#include "agent/sys.h"
-#include "agent/thread_state.h"
+#include "agent/hooks/hook.h"
+#include "agent/system/strings.h"
+#include "agent/system/sys.h"
 
 namespace penstock::agent::cupti {
 namespace {

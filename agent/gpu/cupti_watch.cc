@@ -2,7 +2,7 @@
 
 #include "agent/gpu/cupti_watch.h"
 
-#include "agent/strings.h"
+#include "agent/system/strings.h"
 
 namespace penstock::agent::cupti {
 namespace {

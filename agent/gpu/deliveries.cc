@@ -2,8 +2,8 @@
 
 #include "agent/gpu/deliveries.h"
 
-#include "agent/recorder.h"
-#include "agent/sys.h"
+#include "agent/core/recorder.h"
+#include "agent/system/sys.h"
 
 namespace penstock::agent {
 namespace {

@@ -4,11 +4,11 @@
 
 #include <sys/mman.h>
 
+#include "agent/core/recorder.h"
 #include "agent/gpu/deliveries.h"
 #include "agent/gpu/text_cache.h"
-#include "agent/recorder.h"
-#include "agent/strings.h"
-#include "agent/sys.h"
+#include "agent/system/strings.h"
+#include "agent/system/sys.h"
 
 namespace penstock::agent {
 namespace {

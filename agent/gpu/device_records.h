@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "agent/thread_state.h"
+#include "agent/core/thread_state.h"
 
 namespace penstock::agent {
 

@@ -2,12 +2,12 @@
 
 #include "agent/gpu/level.h"
 
-#include "agent/process.h"
-#include "agent/recorder.h"
-#include "agent/strings.h"
-#include "agent/sys.h"
-#include "agent/text.h"
-#include "agent/thread_state.h"
+#include "agent/core/process.h"
+#include "agent/core/recorder.h"
+#include "agent/core/text.h"
+#include "agent/core/thread_state.h"
+#include "agent/system/strings.h"
+#include "agent/system/sys.h"
 
 namespace penstock::agent {
 namespace {

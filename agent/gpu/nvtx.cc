@@ -10,13 +10,13 @@
 
 #include <sys/mman.h>
 
+#include "agent/core/process.h"
+#include "agent/core/thread_state.h"
 #include "agent/gpu/level.h"
 #include "agent/gpu/text_cache.h"
-#include "agent/hook.h"
-#include "agent/process.h"
-#include "agent/strings.h"
-#include "agent/sys.h"
-#include "agent/thread_state.h"
+#include "agent/hooks/hook.h"
+#include "agent/system/strings.h"
+#include "agent/system/sys.h"
 
 namespace penstock::agent {
 

@@ -2,8 +2,8 @@
 
 #include "agent/gpu/text_cache.h"
 
-#include "agent/recorder.h"
-#include "agent/strings.h"
+#include "agent/core/recorder.h"
+#include "agent/system/strings.h"
 
 namespace penstock::agent {
 namespace {

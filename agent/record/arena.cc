@@ -23,8 +23,8 @@
 
 #include <fmt/format.h>
 
+#include "agent/core/segment.h"
 #include "agent/record/proc_fs.h"
-#include "agent/segment.h"
 
 namespace penstock::record {
 namespace {

@@ -29,7 +29,7 @@ struct TimeOffsets {
 class Clock {
  public:
   // The TSC needs an invariant counter (cpuid 0x80000007) and a kernel whose clocksource it is.
-  // aarch64 has CLOCK_MONOTONIC alone: agent/recorder.cc, Now().
+  // aarch64 has CLOCK_MONOTONIC alone: agent/core/recorder.cc, Now().
   // Cost: measures the tick rate for about 20 ms.
   [[nodiscard]] static Clock Choose(bool force_monotonic);
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "agent/rank_env.h"
+#include "agent/core/rank_env.h"
 
 namespace penstock::record {
 

@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "agent/core/segment.h"
 #include "agent/record/arena.h"
 #include "agent/record/proc_fs.h"
 #include "agent/record/rescue.h"
-#include "agent/segment.h"
 #include "traces/base/file.h"
 #include "traces/base/json_text.h"
 #include "traces/base/say.h"

@@ -36,7 +36,7 @@ struct RankLayout {
   std::vector<RankHost> hosts;       // of all processes, at least one
   std::vector<std::size_t> host_of;  // by process
   std::int32_t world_size = 0;       // 0: not known
-  std::string launcher;              // "torch", "openmpi", ...: agent/rank_env.h
+  std::string launcher;              // "torch", "openmpi", ...: agent/core/rank_env.h
 
   // The place of the rank that `consumer` is; nullptr if it is none.
   [[nodiscard]] const RankPlace* Find(ProcessId consumer) const;

@@ -15,12 +15,12 @@
 #include <string>
 #include <vector>
 
+#include "agent/core/recorder.h"
 #include "agent/gpu/cupti_abi.h"
 #include "agent/gpu/cupti_decode.h"
 #include "agent/gpu/device_clock.h"
 #include "agent/gpu/device_records.h"
 #include "agent/gpu/text_cache.h"
-#include "agent/recorder.h"
 #include "tests/agent/core_driver/ring.h"
 #include "traces/pack.h"
 #include "traces/recording/recording.h"

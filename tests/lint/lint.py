@@ -60,6 +60,9 @@ LOADER_ROOMS = {
 EVENTS = ("traces/base/", *(f"traces/{name}.h" for name in (
     "clock", "density", "event", "order", "output_place", "pack", "preview", "trace", "wire", "wire_records")))
 
+# What the agent shares with the readers of its bytes.
+WIRE = tuple(f"traces/{name}.h" for name in ("wire", "wire_records", "native_bridge", "hide_secrets"))
+
 # Who may include what; the longest matching prefix on the left counts. A name that ends in "/" is
 # a folder, without the folders in it that stand on the left too. Every folder may include itself;
 # "*" is everything but benchmarks and tests.
@@ -70,8 +73,14 @@ LAYERS = {
     "traces/": ("traces/base/", "traces/packed/", "traces/recording/"),
     "traces/exchange/": TRACES,
     "traces/main/": (*TRACES, "traces/exchange/"),
-    "agent/": ("traces/wire.h", "traces/wire_records.h", "traces/native_bridge.h", "traces/hide_secrets.h"),  # libpenstock_agent.so: bytes are shared, code is not, but for one pure function
-    "agent/record/": (*TRACES, "traces/recording/", "agent/rank_env.h", "agent/segment.h"),  # penstock-record, beside the library
+    # libpenstock_agent.so: bytes are shared, code is not, but for one pure function.
+    "agent/": (*WIRE, "agent/core/", "agent/gpu/", "agent/hooks/", "agent/system/"),
+    "agent/core/": (*WIRE, "agent/system/", "agent/gpu/deliveries.h"),
+    "agent/gpu/": (*WIRE, "agent/core/", "agent/hooks/hook.h", "agent/system/"),
+    "agent/hooks/": (*WIRE, "agent/boot.h", "agent/core/", "agent/gpu/level.h", "agent/system/"),
+    "agent/system/": ("traces/wire.h", "agent/core/process.h"),
+    # penstock-record, beside the library.
+    "agent/record/": (*TRACES, "traces/recording/", "agent/core/rank_env.h", "agent/core/segment.h"),
     "cuda/": ("traces/base/",),
     **{f"loader/{room}/": (*(f"loader/{other}/" for other in others), *beneath)
        for room, (others, beneath) in LOADER_ROOMS.items()},
@@ -183,7 +192,7 @@ def may_include(path, target):
 def rule_layers(path, text, exists):
     if not path.endswith((".cc", ".c", ".cu", *HEADERS)):
         return
-    agent_library = layer_of(path) == "agent/"
+    agent_library = path.startswith("agent/") and not path.startswith("agent/record/")
     # Blank comments only: the path of an include is itself a string.
     for number, line in enumerate(without_comments(text).splitlines(), 1):
         found = INCLUDE.match(line)

@@ -21,7 +21,7 @@ import lint  # noqa: E402
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 PY_SPDX = "# SPDX-License-Identifier: Apache-2.0\n"
 EXISTING = {"traces/wire.h", "traces/trace.h", "traces/base/units.h", "traces/recording/recording.h",
-            "traces/packed/section.h", "agent/segment.h", "agent/sys.h",
+            "traces/packed/section.h", "agent/core/segment.h", "agent/hooks/hook.h", "agent/system/sys.h",
             "agent/record/drain.h", "cuda/decode.h", "cuda/kernels.cuh", "loader/pipeline/ring.h",
             "analyzer/stats/quantile.h", "gui/model/view.h", "gui/widgets/ui.h", "tests/helper.h", "benchmarks/data.h",
             "README.md", "traces/FORMAT.md", "docs/diagnosis.md", "docs"}
@@ -46,17 +46,18 @@ ABSENT = "docs/missing" + ".md"
 BAD = {
     lint.rule_layers: [
         ("traces/reader.cc", include("analyzer/stats/quantile.h")),
-        ("traces/reader.cc", include("agent/sys.h")),
+        ("traces/reader.cc", include("agent/system/sys.h")),
         ("traces/base/a.cc", include("traces/trace.h")),
         ("traces/packed/a.cc", include("traces/recording/recording.h")),
         ("analyzer/model/a.cc", include("traces/packed/section.h")),
         ("agent/record/a.cc", include("traces/packed/section.h")),
-        ("agent/hooks_posix.cc", include("traces/trace.h")),
-        ("agent/hooks_posix.cc", include("traces/base/units.h")),
-        ("agent/hooks_posix.cc", include("agent/record/drain.h")),
-        ("agent/hooks_posix.cc", SPDX + "#include <string>\n"),
-        ("agent/sys.h", SPDX + "#pragma once\n#include <vector>\n"),
-        ("analyzer/model/a.cc", include("agent/sys.h")),
+        ("agent/hooks/hooks_posix.cc", include("traces/trace.h")),
+        ("agent/hooks/hooks_posix.cc", include("traces/base/units.h")),
+        ("agent/hooks/hooks_posix.cc", include("agent/record/drain.h")),
+        ("agent/hooks/hooks_posix.cc", SPDX + "#include <string>\n"),
+        ("agent/core/a.cc", include("agent/hooks/hook.h")),
+        ("agent/system/sys.h", SPDX + "#pragma once\n#include <vector>\n"),
+        ("analyzer/model/a.cc", include("agent/system/sys.h")),
         ("analyzer/model/a.cc", include("loader/pipeline/ring.h")),
         ("analyzer/model/a.cc", include("gui/model/view.h")),
         ("analyzer/model/a.cc", include("tests/helper.h")),
@@ -67,7 +68,7 @@ BAD = {
         ("analyzer/advice/a.cc", include("analyzer/main/a.h")),
         ("loader/decode/a.cc", include("loader/random/philox.h")),
         ("gui/views/a.cc", include("benchmarks/data.h")),
-        ("gui/views/a.cc", include("agent/sys.h")),
+        ("gui/views/a.cc", include("agent/system/sys.h")),
         ("gui/views/a.cc", include("loader/pipeline/ring.h")),
         ("gui/model/a.cc", include("gui/widgets/ui.h")),
         ("gui/model/a.cc", SPDX + "#include <imgui.h>\n"),
@@ -167,11 +168,11 @@ BAD = {
 # What every rule lets pass.
 GOOD = [
     ("traces/reader.cc", include("traces/wire.h") + "#include <string>\n"),
-    ("agent/hooks_posix.cc", include("traces/wire.h") + '#include "agent/sys.h"\n#include <errno.h>\n'
+    ("agent/hooks/hooks_posix.cc", include("traces/wire.h") + '#include "agent/system/sys.h"\n#include <errno.h>\n'
                              "#include <cstdint>\n"),
     ("agent/record/main.cc", include("traces/trace.h") + '#include "traces/recording/recording.h"\n'
-                             '#include "agent/segment.h"\n#include <string>\n'),
-    ("analyzer/model/a.cc", include("traces/trace.h") + '// #include "agent/sys.h"\n'
+                             '#include "agent/core/segment.h"\n#include <string>\n'),
+    ("analyzer/model/a.cc", include("traces/trace.h") + '// #include "agent/system/sys.h"\n'
                             '/*\n#include "gui/model/view.h"\n*/\n#include "analyzer/stats/quantile.h"\n'),
     ("cuda/decode.cu", include("traces/base/units.h") + '#include "cuda/kernels.cuh"\n'),
     ("loader/pipeline/ring.cc", include("cuda/decode.h") + '#include "traces/trace.h"\n'),

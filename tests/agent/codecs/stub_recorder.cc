@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/recorder.h"
+#include "agent/core/recorder.h"
 
 namespace penstock::agent {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <string>
 
-#include "agent/paths.h"
-#include "agent/process.h"
-#include "agent/strings.h"
+#include "agent/core/paths.h"
+#include "agent/core/process.h"
+#include "agent/system/strings.h"
 
 namespace penstock::agent {
 namespace {

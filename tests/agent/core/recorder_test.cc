@@ -2,7 +2,7 @@
 //
 // The recording core in this very process: a linear recording, read back through the mapped chunk.
 
-#include "agent/recorder.h"
+#include "agent/core/recorder.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -17,11 +17,11 @@
 #include <thread>
 #include <vector>
 
-#include "agent/audit.h"
-#include "agent/linear.h"
-#include "agent/process.h"
-#include "agent/sys.h"
-#include "agent/thread_state.h"
+#include "agent/core/audit.h"
+#include "agent/core/linear.h"
+#include "agent/core/process.h"
+#include "agent/core/thread_state.h"
+#include "agent/system/sys.h"
 #include "traces/wire.h"
 
 namespace penstock::agent {

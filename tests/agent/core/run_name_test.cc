@@ -2,7 +2,7 @@
 //
 // Where a recording without a collector goes, and what the children are told of it.
 
-#include "agent/run_name.h"
+#include "agent/core/run_name.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,8 +11,8 @@
 #include <map>
 #include <string>
 
-#include "agent/linear.h"
-#include "agent/process.h"
+#include "agent/core/linear.h"
+#include "agent/core/process.h"
 
 namespace penstock::agent {
 namespace {

@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "agent/process.h"
-#include "agent/recorder.h"
-#include "agent/thread_state.h"
+#include "agent/core/process.h"
+#include "agent/core/recorder.h"
+#include "agent/core/thread_state.h"
 #include "tests/agent/core_driver/ring.h"
 #include "traces/wire.h"
 

@@ -15,10 +15,10 @@
 #include <thread>
 #include <vector>
 
-#include "agent/fd_table.h"
-#include "agent/pending_reads.h"
-#include "agent/process.h"
-#include "agent/recorder.h"
+#include "agent/core/fd_table.h"
+#include "agent/core/pending_reads.h"
+#include "agent/core/process.h"
+#include "agent/core/recorder.h"
 #include "tests/agent/core_driver/ring.h"
 
 namespace penstock::agent::driver {

@@ -11,9 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "agent/process.h"
-#include "agent/recorder.h"
-#include "agent/thread_state.h"
+#include "agent/core/process.h"
+#include "agent/core/recorder.h"
+#include "agent/core/thread_state.h"
 #include "traces/recording/recording.h"
 #include "traces/recording/recording_writer.h"
 #include "traces/wire.h"

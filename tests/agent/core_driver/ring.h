@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The agent's core attached to a ring of this very process, without a library that is preloaded and
-// without a collector: what the drivers write through agent/recorder.h is taken by a RecordingDrain
-// through the same mapping, so that a sanitizer sees both sides of the protocol.
+// without a collector: what the drivers write through agent/core/recorder.h is taken by a
+// RecordingDrain through the same mapping, so that a sanitizer sees both sides of the protocol.
 #pragma once
 
 #include <atomic>

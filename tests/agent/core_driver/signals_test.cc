@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "agent/recorder.h"
-#include "agent/thread_state.h"
+#include "agent/core/recorder.h"
+#include "agent/core/thread_state.h"
 #include "tests/agent/core_driver/ring.h"
 #include "traces/wire.h"
 

@@ -6,10 +6,10 @@
 // One thread a process, chunks of one record. Steps are stores in the order of the program.
 //
 // They stand for, and change with:
-//   At::kTake .. kHead     TakeFreeChunk(), TakePlace(), ClaimChunk()  agent/chunk_writer.cc
-//   At::kWrite .. kIndex   RenewLinearChunk()                        agent/chunk_writer.cc
+//   At::kTake .. kHead     TakeFreeChunk(), TakePlace(), ClaimChunk()  agent/core/chunk_writer.cc
+//   At::kWrite .. kIndex   RenewLinearChunk()                        agent/core/chunk_writer.cc
 //   At::kLook .. kGiveFree ReclaimDeadChunks(), RetireChunk(), WriteOutTo(), FreeChunk()
-//                                                                      agent/linear.cc
+//                                                                      agent/core/linear.cc
 //   Join()                   traces/recording/join_segment.cc
 #pragma once
 

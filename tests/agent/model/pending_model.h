@@ -6,9 +6,9 @@
 //
 // Steps are stores in the order of the program, as a reader sees them that looks when the thread is
 // dead; what it may see earlier is the subject of ring_model.h. They stand for, and change with:
-//   Does::kCount .. kCounted     CountRead()                     agent/pending_reads.cc
-//   Does::kClose .. kClosed      WriteOut()                      agent/pending_reads.cc
-//   Does::kClaim, kOldFull       ClaimChunk(), NextChunk()       agent/chunk_writer.cc
+//   Does::kCount .. kCounted     CountRead()                     agent/core/pending_reads.cc
+//   Does::kClose .. kClosed      WriteOut()                      agent/core/pending_reads.cc
+//   Does::kClaim, kOldFull       ClaimChunk(), NextChunk()       agent/core/chunk_writer.cc
 //   the collector's              EndOfLife(), WriteRest(), IsTakenOver(), WritePending()
 //                                traces/recording/recording_drain.cc,
 //                                traces/recording/recording_records.cc

@@ -5,9 +5,9 @@
 // back, is killed; and what `penstock recover` takes after that. Chunks hold two records here.
 //
 // The steps stand for these, and change with them:
-//   Writes::kScan .. kOldFull   ClaimChunk(), NextChunk()   agent/chunk_writer.cc
-//   Writes::kPut                Put()                       agent/chunk_writer.h
-//   Writes::kPublish            PublishChunk()              agent/chunk_writer.cc
+//   Writes::kScan .. kOldFull   ClaimChunk(), NextChunk()   agent/core/chunk_writer.cc
+//   Writes::kPut                Put()                       agent/core/chunk_writer.h
+//   Writes::kPublish            PublishChunk()              agent/core/chunk_writer.cc
 //   Takes::kOpen .. kClaimer    Drain(), OpenChunk(), DrainChunk(), EndOfLife(), FreeClaim()
 //                                                           traces/recording/recording_drain.cc
 //   Takes::kDrained             SaveProgress()              traces/recording/recording_drain.cc

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hooks codec.c through agent/resolve.cc, for tests/agent/resolve. An answer that came through a
-// hook is 10000 higher, so the victim's output says both who answered and whether it was hooked.
+// Hooks codec.c through agent/system/resolve.cc, for tests/agent/resolve. An answer that came
+// through a hook is 10000 higher, so the victim's output says both who answered and whether it was
+// hooked.
 #include <errno.h>
 
-#include "agent/resolve.h"
+#include "agent/system/resolve.h"
 
 using namespace penstock::agent;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// agent/resolve.cc against ld.so itself: each victim runs without and with the preload, and every
-// call must be answered by the same copy of the codec (the table of research on interposition:
-// private libraries, -fno-plt, static, symbolic, RTLD_DEEPBIND, the executable itself).
+// agent/system/resolve.cc against ld.so itself: each victim runs without and with the preload, and
+// every call must be answered by the same copy of the codec (the table of research on
+// interposition: private libraries, -fno-plt, static, symbolic, RTLD_DEEPBIND, the executable
+// itself).
 #include <gtest/gtest.h>
 
 #include <string>

@@ -99,7 +99,7 @@ class Times {
   std::uint64_t state_ = 1;
 };
 
-// What agent/text.cc remembers of the texts that a process has written.
+// What agent/core/text.cc remembers of the texts that a process has written.
 class Told {
  public:
   bool Tell(std::uint64_t id) {

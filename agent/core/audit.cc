@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "agent/core/audit.h"
+
+#include <sys/resource.h>
+
+#include "agent/core/process.h"
+#include "agent/system/scratch.h"
+#include "agent/system/strings.h"
+#include "agent/system/sys.h"
+
+namespace penstock::agent {
+
+// What was counted before there was a slot, and by threads that did not see it yet.
+void FoldLocals(wire::ProcessSlot* slot) {
+  const auto fold = [](uint64_t* local, uint64_t* field) {
+    if (__atomic_load_n(local, __ATOMIC_RELAXED) != 0) {
+      __atomic_fetch_add(field, __atomic_exchange_n(local, uint64_t{0}, __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
+    }
+  };
+  fold(&g_local.hooked, &slot->bytes_hooked);
+  fold(&g_local.dataset, &slot->bytes_dataset);
+  fold(&g_local.network, &slot->bytes_network);
+  fold(&g_local.mapped, &slot->bytes_mapped);
+  fold(&g_local.lost, &slot->bytes_lost);
+  fold(&g_local.claimed, &slot->bytes_claimed);
+  fold(&g_local.network_lost, &slot->network_lost);
+  fold(&g_local.network_claimed, &slot->network_claimed);
+}
+
+uint64_t KernelReadBytes() {
+  PENSTOCK_SCRATCH(text);
+  if (sys::ReadFile("/proc/self/io", text, 256) == 0) {
+    return 0;
+  }
+  const char* p = Find(text, "rchar: ");
+  int64_t value = p != nullptr ? ParseNumber(p + 7) : 0;
+  return value < 0 ? 0 : static_cast<uint64_t>(value);
+}
+
+namespace {
+
+// Children reaped so far, as a number that changes with each.
+uint64_t ReapedChildren() {
+  struct rusage usage = {};
+  sys::Call(SYS_getrusage, RUSAGE_CHILDREN, sys::Pointer(&usage));
+  return static_cast<uint64_t>(usage.ru_minflt);
+}
+
+// Bytes of an interval beside which those that we read ourselves, some hundreds to claim a chunk
+// and to ask, do not count.
+constexpr uint64_t kWorth = 64 << 10;
+
+struct AuditPoint {
+  uint64_t kernel;
+  uint64_t hooked;
+  uint64_t reaped;
+};
+AuditPoint g_audit = {};
+uint32_t g_audit_lock = 0;  // of g_audit and the slot's pair; whoever finds it taken goes on
+
+uint64_t HookedBytes() {
+  FoldLocals(g_slot);
+  return __atomic_load_n(&g_slot->bytes_hooked, __ATOMIC_RELAXED);
+}
+
+}  // namespace
+
+// Without a collector the process compares its own counts with the kernel's, chunk by chunk. A
+// parent's rchar grows by that of every child it reaps; such an interval tells nothing. Threads go
+// on reading meanwhile: the moment of the pair is the one, while the kernel was asked, at which
+// the two agree best.
+void Audit() {
+  uint32_t expected = 0;
+  if (!__atomic_compare_exchange_n(&g_audit_lock, &expected, 1u, false, __ATOMIC_ACQUIRE,
+                                   __ATOMIC_RELAXED)) {
+    return;
+  }
+  const uint64_t low = HookedBytes() - g_audit.hooked;
+  const uint64_t kernel = KernelReadBytes();
+  const uint64_t high = HookedBytes() - g_audit.hooked;
+  const uint64_t reaped = ReapedChildren();
+  const uint64_t grown = kernel > g_audit.kernel ? kernel - g_audit.kernel : 0;
+  if (grown < kWorth && reaped == g_audit.reaped) {  // with the next
+    __atomic_store_n(&g_audit_lock, 0u, __ATOMIC_RELEASE);
+    return;
+  }
+  const uint64_t hooked = grown < low ? low : grown > high ? high : grown;
+  if (reaped == g_audit.reaped) {
+    __atomic_store_n(&g_slot->rchar_last, g_slot->rchar_last + grown, __ATOMIC_RELAXED);
+    __atomic_store_n(&g_slot->hooked_last, g_slot->hooked_last + hooked, __ATOMIC_RELAXED);
+  }
+  g_audit = {kernel, g_audit.hooked + hooked, reaped};
+  __atomic_store_n(&g_audit_lock, 0u, __ATOMIC_RELEASE);
+}
+
+// In a forked child as well, whose parent may have been auditing at that moment.
+void StartAudit() {
+  g_audit = {g_slot->rchar_last, g_slot->hooked_last, ReapedChildren()};
+  __atomic_store_n(&g_audit_lock, 0u, __ATOMIC_RELEASE);
+}
+
+}  // namespace penstock::agent

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/core/chunk_writer.h"
+
+#include <stddef.h>
+
+#include "agent/core/anchor.h"
+#include "agent/core/audit.h"
+#include "agent/core/linear.h"
+#include "agent/core/process.h"
+#include "agent/core/text.h"
+#include "agent/system/memory_limits.h"
+#include "agent/system/strings.h"
+#include "agent/system/sys.h"
+
+namespace penstock::agent {
+namespace {
+
+// What was stored before is seen before what is stored next. A release store does not order what
+// follows it: on aarch64, records of a chunk's new use could be seen under its old index by a
+// reader that copies the chunk of a running thread. x86 needs no instruction for this.
+inline void KeepBefore() {
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+// Takes a chunk that nobody has; nullptr: there is none. `index`: its number.
+wire::ChunkHeader* TakeFreeChunk(uint32_t* index) {
+  const uint32_t owned = wire::kChunkOwned | (g_slot_index + 1) << wire::kChunkClaimerShift;
+  auto* base = reinterpret_cast<char*>(g_header) + wire::kHeaderSize;
+  for (uint32_t i = 0; i < g_header->chunk_count; ++i) {
+    auto* candidate = reinterpret_cast<wire::ChunkHeader*>(base + uint64_t{i} * wire::kChunkSize);
+    uint32_t expected = wire::kChunkFree;
+    if (__atomic_load_n(&candidate->state, __ATOMIC_RELAXED) == wire::kChunkFree &&
+        __atomic_compare_exchange_n(&candidate->state, &expected, owned, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED)) {
+      *index = i;
+      return candidate;
+    }
+  }
+  return nullptr;
+}
+
+// Without a collector it is the threads themselves that free chunks, and each use of a chunk has a
+// place of its own in the file.
+wire::ChunkHeader* TakeLinearChunk(uint32_t* index) {
+  wire::ChunkHeader* chunk = TakeFreeChunk(index);
+  if (chunk == nullptr) {
+    ReclaimDeadChunks();
+    chunk = TakeFreeChunk(index);
+  }
+  if (chunk != nullptr && !TakePlace(index)) {
+    __atomic_store_n(&chunk->state, uint32_t{wire::kChunkFree}, __ATOMIC_RELEASE);
+    chunk = nullptr;
+  }
+  Audit();
+  return chunk;
+}
+
+// What the thread has in flight and pending goes with it. A reader that finds both chunks owned
+// takes the one that names the other.
+void TakeOver(const wire::ChunkHeader* previous, wire::ChunkHeader* chunk) {
+  chunk->closing = 0;
+  chunk->counting = 0;
+  if (previous == nullptr) {
+    chunk->previous = 0;
+    chunk->inflight_depth = 0;
+    chunk->operation.stage = 0;
+    for (wire::PendingRead& read : chunk->pending) {
+      read.bytes = 0;
+    }
+    return;
+  }
+  chunk->previous = previous->anchor.ticks;
+  chunk->inflight_depth = previous->inflight_depth;
+  __builtin_memcpy(chunk->inflight, previous->inflight, sizeof chunk->inflight);
+  chunk->operation = previous->operation;
+  __builtin_memcpy(chunk->pending, previous->pending, sizeof chunk->pending);
+}
+
+// A fresh chunk for the calling thread, or nullptr; it takes over from `previous`.
+// `writer`: as in the chunk's header; `name`: of the thread, nullptr: that of the calling one.
+wire::ChunkHeader* ClaimInRing(const wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
+                               uint64_t dropped, uint32_t writer, const char* name) {
+  uint32_t index = 0;
+  wire::ChunkHeader* chunk =
+      g_header->mode == wire::kRing ? TakeFreeChunk(&index) : TakeLinearChunk(&index);
+  if (chunk == nullptr) {
+    return nullptr;
+  }
+  __atomic_store_n(&chunk->magic, wire::kChunkMagic, __ATOMIC_RELAXED);
+  chunk->index = index;
+  chunk->process = g_slot_index;
+  chunk->sequence = sequence;
+  chunk->process_start = g_slot->process_start;
+  chunk->dropped = dropped;
+  chunk->writer = writer;
+  if (name != nullptr) {
+    Text text{chunk->thread_name, sizeof chunk->thread_name};
+    text.Add(name);
+  } else {
+    sys::Call(SYS_prctl, 16 /* PR_GET_NAME */, sys::Pointer(chunk->thread_name));
+  }
+  chunk->anchor = TakeAnchor();
+  chunk->tid = tid;
+  TakeOver(previous, chunk);
+  // Last: from here on the chunk is the thread's.
+  __atomic_store_n(&chunk->pid, g_slot->pid, __ATOMIC_RELEASE);
+  KeepBefore();
+  return chunk;
+}
+
+wire::ChunkHeader* ClaimChunk(const wire::ChunkHeader* previous, uint32_t tid, uint32_t sequence,
+                              uint64_t dropped, uint32_t writer, const char* name) {
+  if (!EnterClaim()) {
+    return nullptr;
+  }
+  wire::ChunkHeader* chunk = ClaimInRing(previous, tid, sequence, dropped, writer, name);
+  LeaveClaim();
+  return chunk;
+}
+
+// The thread's full chunk goes to the file, and the thread goes on in it. kNo: it cannot be written
+// now and stays in memory as it is; kNoPlace: it is written, and there is no place for another.
+enum class Renewed { kYes, kNo, kNoPlace };
+Renewed RenewLinearChunk(ThreadState* s) {
+  wire::ChunkHeader* chunk = s->chunk;
+  if (!s->written_out && !WriteOut(chunk)) {
+    return Renewed::kNo;
+  }
+  s->written_out = true;
+  uint32_t index = 0;
+  Audit();
+  if (!TakePlace(&index)) {
+    return Renewed::kNoPlace;
+  }
+  // In this order: a reader that finds no record here takes those of the file, and what is in
+  // flight and pending from here.
+  __atomic_store_n(&chunk->previous, chunk->anchor.ticks, __ATOMIC_RELEASE);
+  __atomic_store_n(&chunk->committed, 0u, __ATOMIC_RELEASE);
+  __atomic_store_n(&chunk->sequence, s->sequence, __ATOMIC_RELEASE);
+  __atomic_store_n(&chunk->index, index, __ATOMIC_RELEASE);
+  KeepBefore();
+  chunk->drained = 0;
+  chunk->dropped = s->dropped;
+  chunk->anchor = TakeAnchor();
+  s->sequence += s->writer == 0 ? 1u : 0u;
+  s->used = 0;
+  s->written_out = false;
+  return Renewed::kYes;
+}
+
+}  // namespace
+
+__attribute__((noinline)) bool NextChunk(ThreadState* s) {
+  wire::ChunkHeader* old = s->chunk;
+  if (old != nullptr && g_header->mode == wire::kLinear) {
+    const Renewed renewed = RenewLinearChunk(s);
+    if (renewed != Renewed::kNo) {
+      return renewed == Renewed::kYes;
+    }
+  }
+  wire::ChunkHeader* chunk = ClaimChunk(old, s->tid, s->sequence, s->dropped, s->writer,
+                                        s->writer != 0 ? s->name : nullptr);
+  if (chunk == nullptr) {
+    return false;
+  }
+  if (old != nullptr) {
+    __atomic_store_n(&old->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
+  }
+  s->sequence += s->writer == 0 ? 1u : 0u;  // a lane keeps out of its thread's count
+  s->chunk = chunk;
+  s->records =
+      reinterpret_cast<wire::Record*>(reinterpret_cast<char*>(chunk) + wire::kChunkHeaderSize);
+  s->used = 0;
+  return true;
+}
+
+__attribute__((noinline)) void Drop(ThreadState* s, uint64_t records) {
+  s->dropped += records;
+  CountDropped(records);
+}
+
+void PublishChunk(ThreadState* s) {
+  if (g_header->mode == wire::kLinear) {
+    RetireChunk(s->chunk);
+  } else {
+    __atomic_store_n(&s->chunk->state, uint32_t{wire::kChunkFull}, __ATOMIC_RELEASE);
+  }
+  s->chunk = nullptr;
+}
+
+bool WriteText(uint8_t type, uint64_t id, const char* text, size_t size) {
+  ThreadState* s = Self();
+  if (s == nullptr) {
+    return false;
+  }
+  size = size < kMaxText ? size : kMaxText;
+  const auto parts =
+      static_cast<uint32_t>(size == 0 ? 1 : (size + wire::kTextPayload - 1) / wire::kTextPayload);
+  BusyScope busy(s);
+  if (!busy) {
+    return false;
+  }
+  if (!Room(s, parts)) {
+    Drop(s, parts);
+    return false;
+  }
+  for (uint32_t part = 0; part < parts; ++part) {
+    wire::TextRecord r = {};
+    r.kind = wire::kKindText;
+    r.type = type;
+    r.part = static_cast<uint16_t>(part);
+    r.total = static_cast<uint16_t>(size);
+    r.id = id;
+    const size_t from = size_t{part} * wire::kTextPayload;
+    const size_t left = size - from;
+    __builtin_memcpy(r.payload, text + from, left < wire::kTextPayload ? left : wire::kTextPayload);
+    r.check = wire::CheckOf(&r);
+    __builtin_memcpy(s->records + s->used + part, &r, sizeof r);
+  }
+  s->used += parts;
+  __atomic_store_n(&s->chunk->committed, s->used, __ATOMIC_RELEASE);
+  return true;
+}
+
+}  // namespace penstock::agent

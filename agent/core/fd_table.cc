@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "agent/core/fd_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "agent/core/paths.h"
+#include "agent/core/pending_reads.h"
+#include "agent/core/process.h"
+#include "agent/system/scratch.h"
+#include "agent/system/strings.h"
+#include "agent/system/sys.h"
+
+namespace penstock::agent {
+namespace {
+
+constexpr int kPageEntries = 64;
+constexpr int kPages = 1024;  // 65,536 descriptors; higher numbers are counted, not traced
+
+// Threads that race to open, close and read one number get an answer that was true of it at some
+// moment; each field is whole.
+struct FdEntry {
+  uint32_t kind;    // FdKind
+  uint32_t named;   // FdKind by the path that was opened, if it names a file for itself
+  uint32_t serial;  // grows with each open and close
+  uint32_t lost;    // a read of it was counted as lost
+  uint64_t object;
+  uint64_t device;  // of the file that `object` names
+  uint64_t inode;
+  uint64_t opened;  // ticks before open(), 0 = told
+  uint64_t open_busy;
+};
+
+FdEntry* g_pages[kPages];
+
+PENSTOCK_NAME(g_map_name, "mmap");
+
+template <class T>
+T Get(const T& field) {
+  return __atomic_load_n(&field, __ATOMIC_RELAXED);
+}
+template <class T>
+void Let(T* field, T value) {
+  __atomic_store_n(field, value, __ATOMIC_RELAXED);
+}
+
+FdEntry* EntryOf(int fd, bool make) {
+  if (fd < 0 || fd >= kPageEntries * kPages) {
+    return nullptr;
+  }
+  FdEntry** slot = &g_pages[fd / kPageEntries];
+  FdEntry* page = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+  if (page == nullptr && make) {
+    constexpr size_t kSize = (sizeof(FdEntry) * kPageEntries + 4095) & ~size_t{4095};
+    auto* fresh = static_cast<FdEntry*>(
+        sys::Map(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (fresh == nullptr) {
+      return nullptr;
+    }
+    if (__atomic_compare_exchange_n(slot, &page, fresh, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE)) {
+      page = fresh;
+    } else {
+      sys::Unmap(fresh, kSize);
+    }
+  }
+  return page != nullptr ? &page[fd % kPageEntries] : nullptr;
+}
+
+bool StatOf(int fd, struct stat* st) {
+  return sys::Call(SYS_fstat, fd, sys::Pointer(st)) == 0;
+}
+
+void NoteFile(FdEntry* e, const struct stat& st) {
+  Let(&e->device, uint64_t{st.st_dev});
+  Let(&e->inode, uint64_t{st.st_ino});
+}
+
+bool IsFile(const FdEntry* e, const struct stat& st) {
+  return Get(e->device) == st.st_dev && Get(e->inode) == st.st_ino;
+}
+
+// In steps that each give their stack back: what follows may attach, in a signal handler.
+enum class Sort { kUnknown, kSocket, kFile, kFileAsOpened, kOther };
+
+__attribute__((noinline)) Sort SortOf(int fd, FdEntry* e) {
+  struct stat st;
+  if (!StatOf(fd, &st)) {
+    return Sort::kUnknown;
+  }
+  const bool as_opened = Get(e->named) != 0 && IsFile(e, st);
+  NoteFile(e, st);
+  return S_ISSOCK(st.st_mode)   ? Sort::kSocket
+         : !S_ISREG(st.st_mode) ? Sort::kOther
+         : as_opened            ? Sort::kFileAsOpened
+                                : Sort::kFile;
+}
+
+__attribute__((noinline)) bool NoteFileOf(int fd, FdEntry* e) {
+  struct stat st;
+  if (!StatOf(fd, &st)) {
+    return false;
+  }
+  NoteFile(e, st);
+  return true;
+}
+
+__attribute__((noinline)) bool IsInternet(int fd) {
+  struct sockaddr_storage address = {};
+  int size = sizeof address;
+  return sys::Call(SYS_getsockname, fd, sys::Pointer(&address), sys::Pointer(&size)) == 0 &&
+         (address.ss_family == AF_INET || address.ss_family == AF_INET6);
+}
+
+FdKind Classify(int fd, FdEntry* e) {
+  switch (SortOf(fd, e)) {
+    case Sort::kUnknown:
+      return FdKind::kUnknown;
+    case Sort::kSocket:
+      return IsInternet(fd) ? FdKind::kNetwork : FdKind::kOther;
+    case Sort::kOther:
+      return FdKind::kOther;
+    case Sort::kFileAsOpened:
+      return static_cast<FdKind>(Get(e->named));
+    case Sort::kFile:
+      break;
+  }
+  Let(&e->named, 0u);
+  Let(&e->object, uint64_t{0});
+  char link[40];
+  Text name{link, sizeof link};
+  name.Add("/proc/self/fd/").Number(static_cast<uint64_t>(fd));
+  PENSTOCK_SCRATCH(path);
+  const long n = sys::Readlink(link, path, kMaxPath - 1);
+  if (n <= 0) {
+    return FdKind::kOther;
+  }
+  path[n] = 0;
+  if (!IsDatasetPath(path, static_cast<size_t>(n))) {
+    return FdKind::kOther;
+  }
+  Let(&e->object, Intern(path, static_cast<size_t>(n)));
+  return FdKind::kDataset;
+}
+
+void Forget(FdEntry* e) {
+  Let(&e->kind, 0u);
+  Let(&e->named, 0u);
+  Let(&e->serial, Get(e->serial) + 1);
+  Let(&e->lost, 0u);
+  Let(&e->object, uint64_t{0});
+  Let(&e->opened, uint64_t{0});
+}
+
+// True if the number now belongs to another file: somebody closed and opened it past our hooks.
+bool HasChanged(int fd, const FdEntry* e) {
+  struct stat st;
+  return StatOf(fd, &st) && !IsFile(e, st);
+}
+
+}  // namespace
+
+Descriptor Identify(int fd) {
+  FdEntry* e = EntryOf(fd, true);
+  if (e == nullptr) {
+    return {fd, 0, FdKind::kOther, 0};
+  }
+  auto kind = static_cast<FdKind>(Get(e->kind));
+  if ((kind == FdKind::kDataset || kind == FdKind::kNetwork) && !HasPending(fd, Get(e->serial)) &&
+      HasChanged(fd, e)) {
+    Forget(e);
+    kind = FdKind::kUnknown;
+  }
+  if (kind == FdKind::kUnknown) {
+    const int saved = errno;
+    kind = Classify(fd, e);
+    Let(&e->kind, static_cast<uint32_t>(kind));
+    errno = saved;
+  }
+  return {fd, Get(e->serial), kind, Get(e->object)};
+}
+
+void OnOpen(int fd, uint64_t start, const char* path) {
+  FdEntry* e = EntryOf(fd, start != 0);  // not recording: only what is known must be forgotten
+  if (e == nullptr) {
+    return;
+  }
+  Forget(e);
+  if (start == 0) {
+    return;
+  }
+  Let(&e->open_busy, Now() - start);
+  Let(&e->opened, start);
+  // A name saves the readlink at the first read, the dearest part of it.
+  if (path == nullptr) {
+    return;
+  }
+  PENSTOCK_SCRATCH(name);
+  const size_t size = NameOpened(path, name);
+  if (size != 0 && NoteFileOf(fd, e)) {
+    const bool dataset = IsDatasetPath(name, size);
+    Let(&e->object, dataset ? Intern(name, size) : uint64_t{0});
+    Let(&e->named, static_cast<uint32_t>(dataset ? FdKind::kDataset : FdKind::kOther));
+  }
+}
+
+void OnClose(int fd) {
+  FdEntry* e = EntryOf(fd, false);
+  if (e == nullptr) {
+    return;
+  }
+  const auto kind = static_cast<FdKind>(Get(e->kind));
+  if (kind == FdKind::kDataset || kind == FdKind::kNetwork) {
+    const int saved = errno;
+    FlushReadsOf(fd, Get(e->serial));
+    errno = saved;
+  }
+  Forget(e);
+}
+
+void OnCloseRange(unsigned first, unsigned last) {
+  constexpr unsigned kLast = kPageEntries * kPages - 1;
+  for (unsigned page = first / kPageEntries; page <= (last < kLast ? last : kLast) / kPageEntries;
+       ++page) {
+    if (__atomic_load_n(&g_pages[page], __ATOMIC_ACQUIRE) == nullptr) {
+      continue;
+    }
+    for (unsigned fd = page * kPageEntries; fd < (page + 1) * kPageEntries; ++fd) {
+      if (fd >= first && fd <= last) {
+        OnClose(static_cast<int>(fd));
+      }
+    }
+  }
+}
+
+void LookAgain(int fd) {
+  if (FdEntry* e = EntryOf(fd, false); e != nullptr) {
+    Let(&e->kind, 0u);
+  }
+}
+
+void OnMap(const Descriptor& from, uint64_t start, uint64_t end, uint64_t bytes) {
+  AddMapped(bytes);
+  if (ProgramWrites(wire::kRead)) {
+    return;
+  }
+  Emit(wire::kRead, Name(&g_map_name), start, end - start, 0, bytes, from.object,
+       wire::kFlagMapped);
+}
+
+uint64_t TakeOpened(int fd, uint64_t* busy) {
+  FdEntry* e = EntryOf(fd, false);
+  if (e == nullptr || Get(e->opened) == 0) {
+    return 0;
+  }
+  *busy = Get(e->open_busy);
+  return __atomic_exchange_n(&e->opened, uint64_t{0}, __ATOMIC_RELAXED);
+}
+
+bool IsFirstLoss(int fd) {
+  FdEntry* e = EntryOf(fd, false);
+  return e == nullptr || __atomic_exchange_n(&e->lost, 1u, __ATOMIC_RELAXED) == 0;
+}
+
+}  // namespace penstock::agent

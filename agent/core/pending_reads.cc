@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/core/pending_reads.h"
+
+#include <errno.h>
+
+#include "agent/core/chunk_writer.h"
+#include "agent/core/process.h"
+#include "agent/core/thread_state.h"
+
+namespace penstock::agent {
+namespace {
+
+// A pause between two reads of one socket that starts a new object.
+constexpr uint64_t kNetworkGapNs = 20000000;
+// Pending bytes that are written out even if the sample has not changed (long sequential reads).
+constexpr uint64_t kFlushBytes = 64u << 20;
+constexpr uint32_t kNoPending = wire::kPendingReads;
+
+PENSTOCK_NAME(g_file_name, "file");
+PENSTOCK_NAME(g_socket_name, "socket");
+
+uint64_t TicksOfPending(uint64_t ns) {
+  return ns * (g_header->ticks_per_second / 1000000u) / 1000u;
+}
+
+// Orders the stores around it for readers in other processes. For one that looks when this thread
+// is dead, the order of the instructions would be enough: a signal ends a thread between two
+// instructions, and whoever sees that it is gone sees all that it had stored. But a reader also
+// looks at a running thread (at the end of a recording, or in `penstock recover`). x86 makes stores
+// in order and needs no instruction for this; aarch64 does not.
+inline void InThisOrder() {
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+inline bool IsOf(const ThreadState* s, uint32_t i, int fd, uint32_t serial) {
+  return (s->pending >> i & 1) != 0 && s->pending_fd[i] == fd && s->pending_serial[i] == serial;
+}
+
+inline uint32_t FindPending(const ThreadState* s, int fd, uint32_t serial) {
+  if (__builtin_expect(IsOf(s, s->pending_last, fd, serial), 1)) {
+    return s->pending_last;
+  }
+  for (uint32_t i = 0; s->pending != 0 && i < wire::kPendingReads; ++i) {
+    if (IsOf(s, i, fd, serial)) {
+      return i;
+    }
+  }
+  return kNoPending;
+}
+
+// Makes a record of a pending read; its bytes are lost where there is no room for one. The caller
+// holds a BusyScope. What a reader finds at each moment: traces/FORMAT.md.
+void WriteOut(ThreadState* s, uint32_t i) {
+  const bool room = Room(s, 1);
+  wire::ChunkHeader* chunk = s->chunk;  // maybe another than before Room(): this one came along
+  wire::PendingRead& read = chunk->pending[i];
+  const bool network = (read.flags & wire::kFlagNetwork) != 0;
+  __atomic_store_n(&chunk->closing, wire::Closing(i, room ? s->used : wire::kClosingLost),
+                   __ATOMIC_RELEASE);
+  InThisOrder();
+  if (room) {
+    Context context;
+    context.sample = read.sample;
+    context.batch = read.batch;
+    context.generation = read.generation;
+    Put(s, wire::kKindSpan, wire::kRead, network ? g_socket_name.id : g_file_name.id, read.first,
+        read.last - read.first, read.busy, read.bytes, context, read.object,
+        static_cast<uint8_t>(read.flags | wire::kFlagBusy), static_cast<uint8_t>(s->depth));
+  } else {
+    Drop(s, 1);
+    MoveToLost(network, read.bytes);
+  }
+  InThisOrder();
+  __atomic_store_n(&read.bytes, uint64_t{0}, __ATOMIC_RELEASE);
+  __atomic_store_n(&chunk->closing, uint64_t{0}, __ATOMIC_RELEASE);
+  s->pending &= ~(1u << i);
+}
+
+// A free place, if need be that of the read that was continued least recently.
+uint32_t FreePending(ThreadState* s) {
+  uint32_t oldest = 0;
+  for (uint32_t i = 0; i < wire::kPendingReads; ++i) {
+    if ((s->pending >> i & 1) == 0) {
+      return i;
+    }
+    if (s->chunk->pending[i].last < s->chunk->pending[oldest].last) {
+      oldest = i;
+    }
+  }
+  WriteOut(s, oldest);
+  return oldest;
+}
+
+inline bool Continues(const ThreadState* s, const wire::PendingRead& read, uint64_t start) {
+  return read.sample == s->context.sample && read.batch == s->context.batch &&
+         read.generation == s->context.generation && read.bytes < kFlushBytes &&
+         ((read.flags & wire::kFlagNetwork) == 0 || start <= read.last ||
+          start - read.last <= TicksOfPending(kNetworkGapNs));
+}
+
+// Begins a pending read, of no bytes yet: nothing of it counts before there are.
+void OpenPending(ThreadState* s, uint32_t i, const Descriptor& from, uint64_t start) {
+  wire::PendingRead& read = s->chunk->pending[i];
+  read.object = from.object;
+  read.first = start;
+  read.busy = 0;
+  uint64_t open_busy = 0;
+  if (const uint64_t opened = TakeOpened(from.fd, &open_busy);
+      opened != 0 && start - opened < TicksOfPending(1000000000u)) {
+    read.first = opened;
+    read.busy = open_busy;
+  }
+  read.sample = s->context.sample;
+  read.batch = s->context.batch;
+  read.generation = s->context.generation;
+  read.flags = from.kind == FdKind::kNetwork ? wire::kFlagNetwork : uint8_t{0};
+  read.depth = static_cast<uint8_t>(s->depth);
+  s->pending_fd[i] = from.fd;
+  s->pending_serial[i] = from.serial;
+  s->pending |= 1u << i;
+}
+
+// False: the read is in no span, and none can be told of it.
+bool CountPending(ThreadState* s, const Descriptor& from, uint64_t start, uint64_t end,
+                  uint64_t bytes) {
+  BusyScope busy(s);
+  if (!busy) {
+    return false;
+  }
+  if (s->chunk == nullptr && !Room(s, 1)) {
+    Drop(s, 1);
+    return false;
+  }
+  uint32_t i = FindPending(s, from.fd, from.serial);
+  if (i != kNoPending && !Continues(s, s->chunk->pending[i], start)) {
+    WriteOut(s, i);
+    i = kNoPending;
+  }
+  if (i == kNoPending) {
+    i = FreePending(s);
+    OpenPending(s, i, from, start);
+  }
+  s->pending_last = i;
+  wire::ChunkHeader* chunk = s->chunk;
+  wire::PendingRead& read = chunk->pending[i];
+  __atomic_store_n(&chunk->counting, bytes, __ATOMIC_RELAXED);
+  InThisOrder();
+  AddRead(from.kind == FdKind::kNetwork, bytes);
+  InThisOrder();
+  read.last = end;
+  read.busy += end - start;
+  __atomic_store_n(&read.bytes, read.bytes + bytes, __ATOMIC_RELEASE);
+  __atomic_store_n(&chunk->counting, uint64_t{0}, __ATOMIC_RELEASE);
+  return true;
+}
+
+}  // namespace
+
+void CountRead(const Descriptor& from, uint64_t start, uint64_t end, uint64_t bytes) {
+  const bool network = from.kind == FdKind::kNetwork;
+  ThreadState* s = Self();
+  if (s == nullptr || !CountPending(s, from, start, end, bytes)) {
+    AddLost(network, bytes);
+    if (g_without_slot && IsFirstLoss(from.fd)) {
+      CountDropped(1);
+    }
+  }
+}
+
+bool HasPending(int fd, uint32_t serial) {
+  const ThreadState* s = Attached();
+  return s != nullptr && FindPending(s, fd, serial) != kNoPending;
+}
+
+void FlushReadsOf(int fd, uint32_t serial) {
+  ThreadState* s = Attached();
+  if (s == nullptr || s->busy != 0) {
+    return;  // a signal handler interrupted the core: written with the next that finds no place
+  }
+  const uint32_t i = FindPending(s, fd, serial);
+  if (i != kNoPending) {
+    BusyScope busy(s);
+    if (busy) {
+      WriteOut(s, i);
+    }
+  }
+}
+
+void FlushReads(ThreadState* s) {
+  BusyScope busy(s);
+  for (uint32_t i = 0; busy && s->pending != 0 && i < wire::kPendingReads; ++i) {
+    if ((s->pending >> i & 1) != 0) {
+      WriteOut(s, i);
+    }
+  }
+}
+
+ReadCall::ReadCall(int fd) : on_(Recording()) {
+  if (!on_) {
+    return;
+  }
+  from_ = Identify(fd);
+  traced_ = from_.kind == FdKind::kDataset || from_.kind == FdKind::kNetwork;
+  spoken_for_ = ProgramWrites(wire::kRead);
+  if (traced_ && !spoken_for_) {
+    // Open while the call runs: a process killed inside it shows what it was waiting for.
+    NameTag* name = from_.kind == FdKind::kNetwork ? &g_socket_name : &g_file_name;
+    token_ = Begin(wire::kRead, Name(name), __builtin_frame_address(0), false);
+    start_ = Now();
+  }
+}
+
+void ReadCall::Count(int64_t bytes) {
+  const uint64_t end = spoken_for_ ? 0 : Now();
+  Cancel(token_);
+  if (bytes <= 0) {
+    return;
+  }
+  if (spoken_for_) {
+    AddClaimed(from_.kind == FdKind::kNetwork, static_cast<uint64_t>(bytes));
+  } else {
+    CountRead(from_, start_, end, static_cast<uint64_t>(bytes));
+  }
+}
+
+void ReadCall::Done(int64_t bytes) {
+  if (!on_) {
+    return;
+  }
+  const int saved = errno;
+  if (bytes > 0) {
+    AddHooked(static_cast<uint64_t>(bytes));
+  }
+  if (traced_) {
+    Count(bytes);
+  }
+  errno = saved;
+}
+
+void ReadCall::DoneSocket(int64_t bytes) {
+  if (!on_ || from_.kind != FdKind::kNetwork) {
+    return;
+  }
+  const int saved = errno;
+  Count(bytes);
+  errno = saved;
+}
+
+}  // namespace penstock::agent

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/core/recorder.h"
+
+#include <time.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include "agent/core/chunk_writer.h"
+#include "agent/core/process.h"
+#include "agent/core/thread_state.h"
+#include "agent/gpu/deliveries.h"
+#include "agent/system/strings.h"
+#include "agent/system/sys.h"
+#include "agent/system/time_namespace.h"
+
+namespace penstock::agent {
+namespace {
+
+// Self(), for what is a record of its own.
+inline ThreadState* SelfOrCount() {
+  ThreadState* s = Self();
+  if (s == nullptr && g_without_slot) {
+    CountDropped(1);
+  }
+  return s;
+}
+
+// Put(), for which the caller may have come too late.
+inline void PutOrCount(const BusyScope& busy, ThreadState* s, uint8_t kind, uint8_t stage,
+                       uint32_t name, uint64_t start, uint64_t duration, uint64_t work,
+                       uint64_t bytes, const Context& context, uint64_t object, uint8_t flags,
+                       uint32_t depth) {
+  if (__builtin_expect(!busy, 0)) {
+    CountDropped(1);
+    return;
+  }
+  Put(s, kind, stage, name, start, duration, work, bytes, context, object, flags,
+      static_cast<uint8_t>(depth < 255 ? depth : 255));
+}
+
+}  // namespace
+
+bool Recording() {
+  return __atomic_load_n(__atomic_load_n(&g_recording, __ATOMIC_RELAXED), __ATOMIC_RELAXED) != 0;
+}
+
+// On aarch64 always the C library's clock_gettime(), which reads the virtual counter (cntvct_el0)
+// in the vDSO. We could read that register ourselves, as we do the TSC; that would save what the
+// vDSO adds, and need a clock kind of its own in the format. It has to be measured on a real
+// machine first.
+uint64_t Now() {
+#if defined(__x86_64__)
+  if (__builtin_expect(g_tsc, 1)) {
+    return __rdtsc();
+  }
+#endif
+  if (__builtin_expect(sys::IsShut(), 0)) {
+    return 0;  // both ways to a clock may be the program's end; nobody writes this time
+  }
+  struct timespec t;
+  g_clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec) -
+         static_cast<uint64_t>(g_clock_shift);
+}
+
+uint64_t ThreadCpu() {
+  struct timespec t;
+  sys::Call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, sys::Pointer(&t));
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+void Emit(Stage stage, uint32_t name, uint64_t start, uint64_t duration, uint64_t work,
+          uint64_t bytes, uint64_t object, uint8_t flags) {
+  if (ThreadState* s = SelfOrCount(); s != nullptr) {
+    BusyScope busy(s);
+    PutOrCount(busy, s, wire::kKindSpan, stage, name, start, duration, work, bytes, s->context,
+               object, flags, s->depth);
+  }
+}
+
+void EmitAt(const Context& context, Stage stage, uint32_t name, uint64_t start, uint64_t duration,
+            uint64_t work, uint64_t bytes, uint64_t object, uint8_t flags) {
+  if (ThreadState* s = SelfOrCount(); s != nullptr) {
+    BusyScope busy(s);
+    PutOrCount(busy, s, wire::kKindSpan, stage, name, start, duration, work, bytes, context, object,
+               flags, s->depth);
+  }
+}
+
+ThreadState* MakeLane(uint32_t tid, const char* name) {
+  const ThreadState* self = Self();
+  ThreadState* lane = self != nullptr ? TakeState() : nullptr;
+  if (lane == nullptr) {
+    return nullptr;
+  }
+  ResetState(lane, self->token);
+  lane->tid = tid;
+  lane->writer = self->tid;
+  Text text{lane->name, sizeof lane->name};
+  text.Add(name);
+  return lane;
+}
+
+void EmitOnLane(ThreadState* lane, const Context& context, Stage stage, uint32_t name,
+                uint64_t start, uint64_t duration, uint64_t bytes, uint64_t object) {
+  if (lane != nullptr && lane->token == *g_guard) {
+    BusyScope busy(lane);
+    PutOrCount(busy, lane, wire::kKindSpan, stage, name, start, duration, 0, bytes, context, object,
+               0, 0);
+  }
+}
+
+void EmitMark(ThreadState* state, const Context& context, uint32_t name, uint64_t start,
+              uint64_t duration, uint64_t domain, uint32_t nvtx_depth) {
+  BusyScope busy(state);
+  PutOrCount(busy, state, wire::kKindSpan, wire::kMark, name, start, duration, 0, 0, context,
+             domain, 0, state->depth + nvtx_depth);
+}
+
+void PublishLane(ThreadState* lane) {
+  if (lane == nullptr || lane->token != *g_guard || lane->chunk == nullptr) {
+    return;
+  }
+  BusyScope busy(lane);
+  if (busy) {
+    PublishChunk(lane);
+  }
+}
+
+void EmitEvent(uint8_t type, const Context& context, int64_t value) {
+  if (type == wire::kBatchDelivered) {
+    NoteDelivery(context.batch, context.generation);
+  }
+  if (ThreadState* s = SelfOrCount(); s != nullptr) {
+    BusyScope busy(s);
+    PutOrCount(busy, s, wire::kKindEvent, type, 0, Now(), 0, static_cast<uint64_t>(value), 0,
+               context, 0, 0, s->depth);
+  }
+}
+
+void EmitCounter(uint32_t name, int64_t value) {
+  if (ThreadState* s = Self(); s != nullptr) {
+    BusyScope busy(s);
+    PutOrCount(busy, s, wire::kKindCounter, 0, name, Now(), 0, static_cast<uint64_t>(value), 0,
+               Context{}, g_slot != nullptr ? g_slot->pid : 0, 0, 0);
+  }
+}
+
+Operation* FindOperation(const void* key) {
+  ThreadState* s = Self();
+  if (s != nullptr) {
+    for (Operation& o : s->operations) {
+      if (o.key == key) {
+        return &o;
+      }
+    }
+  }
+  return nullptr;
+}
+
+Operation* AddOperation(const void* key) {
+  ThreadState* s = Self();
+  if (s == nullptr) {
+    return nullptr;
+  }
+  Operation* slot = &s->operations[0];
+  for (Operation& o : s->operations) {
+    if (o.key == nullptr) {
+      slot = &o;
+      break;
+    }
+    if (o.start < slot->start) {
+      slot = &o;
+    }
+  }
+  *slot = Operation{};
+  slot->key = key;
+  return slot;
+}
+
+void ShowOperation(Stage stage, uint32_t name, uint64_t start) {
+  ThreadState* s = Self();
+  if (s == nullptr || s->chunk == nullptr) {
+    return;
+  }
+  wire::Inflight& o = s->chunk->operation;
+  __atomic_store_n(&o.stage, uint8_t{0}, __ATOMIC_RELEASE);
+  o.flags = 0;
+  o.generation = s->context.generation;
+  o.name = name;
+  o.start = start;
+  o.sample = s->context.sample;
+  o.object = 0;
+  o.batch = s->context.batch;
+  __atomic_store_n(&o.stage, uint8_t{stage}, __ATOMIC_RELEASE);
+}
+
+void HideOperation() {
+  ThreadState* s = Attached();
+  if (s != nullptr && s->chunk != nullptr) {
+    __atomic_store_n(&s->chunk->operation.stage, uint8_t{0}, __ATOMIC_RELEASE);
+  }
+}
+
+}  // namespace penstock::agent

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "agent/core/segment.h"
+
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <time.h>
+
+#include "agent/system/memory_limits.h"
+#include "agent/system/sys.h"
+#include "traces/wire.h"
+
+namespace penstock::agent {
+namespace {
+
+// What a killed run left is kept for its file, in seconds; as for the collector's rings.
+constexpr int64_t kRecoverable = 6 * 3600;
+constexpr int64_t kYoung = 10;      // if there are many: one that is just made is nobody's yet
+constexpr uint32_t kMostLeft = 64;  // that many
+constexpr int kAtOnce = 16;         // removed by one start
+
+uint32_t EffectiveUser() {
+  return static_cast<uint32_t>(sys::Call(SYS_geteuid));
+}
+
+bool Stat(int command, int id, struct shmid_ds* info, long* found) {
+  *found = sys::Call(SYS_shmctl, id, command, sys::Pointer(info));
+  return *found >= 0;
+}
+
+bool IsOurs(const struct shmid_ds& info) {
+  const uint32_t user = EffectiveUser();
+  return info.shm_perm.uid == user && info.shm_perm.cuid == user && (info.shm_perm.mode & 077) == 0;
+}
+
+// A segment that nobody has attached any more.
+struct Left {
+  int64_t since;  // seconds
+  int id;         // -1: there is none
+};
+
+// The oldest that was left after `last`; `*count`: how many there are.
+Left OldestLeft(Left last, uint32_t* count) {
+  struct shmid_ds info = {};
+  long highest = 0;
+  Left oldest = {INT64_MAX, -1};
+  if (!Stat(SHM_INFO, 0, &info, &highest)) {
+    return oldest;
+  }
+  for (int i = 0; i <= highest; ++i) {
+    long found = 0;
+    info = {};
+    if (!Stat(SHM_STAT, i, &info, &found) || !IsOurs(info) || info.shm_nattch != 0 ||
+        info.shm_segsz < wire::kHeaderSize + wire::kChunkSize ||
+        (info.shm_segsz - wire::kHeaderSize) % wire::kChunkSize != 0) {
+      continue;
+    }
+    const Left left = {info.shm_dtime > info.shm_ctime ? info.shm_dtime : info.shm_ctime,
+                       static_cast<int>(found)};
+    const bool later = left.since > last.since || (left.since == last.since && left.id > last.id);
+    *count += later ? 1u : 0u;
+    if (later &&
+        (left.since < oldest.since || (left.since == oldest.since && left.id < oldest.id))) {
+      oldest = left;
+    }
+  }
+  return oldest;
+}
+
+bool HoldsRecording(int id) {
+  const long at = sys::Call(SYS_shmat, id, 0, SHM_RDONLY);
+  if (at < 0 && at > -4096) {
+    return false;
+  }
+  const auto* header = reinterpret_cast<const wire::FileHeader*>(at);
+  const bool holds = __builtin_memcmp(header->magic, wire::kMagic, sizeof wire::kMagic) == 0;
+  sys::Call(SYS_shmdt, at);
+  return holds;
+}
+
+}  // namespace
+
+int CreateSegment(size_t size) {
+  return static_cast<int>(sys::Call(SYS_shmget, IPC_PRIVATE, static_cast<long>(size),
+                                    IPC_CREAT | SHM_NORESERVE | 0600));
+}
+
+bool IsOwnSegment(int id) {
+  struct shmid_ds info = {};
+  long found = 0;
+  return id >= 0 && Stat(IPC_STAT, id, &info, &found) && IsOurs(info);
+}
+
+void* AttachSegment(int id, size_t* size) {
+  struct shmid_ds info = {};
+  long found = 0;
+  if (id < 0 || !Stat(IPC_STAT, id, &info, &found) || !IsOurs(info) ||
+      !RoomToAttach(info.shm_segsz)) {
+    return nullptr;
+  }
+  *size = info.shm_segsz;
+  const long at = sys::Call(SYS_shmat, id, 0, 0);
+  if (at < 0 && at > -4096) {
+    return nullptr;
+  }
+  // A core dump is to hold what it would hold without us.
+  sys::Call(SYS_madvise, at, static_cast<long>(*size), MADV_DONTDUMP);
+  return reinterpret_cast<void*>(at);
+}
+
+void DetachSegment(const void* at) {
+  sys::Call(SYS_shmdt, sys::Pointer(at));
+}
+
+void RemoveSegment(int id) {
+  sys::Call(SYS_shmctl, id, IPC_RMID, 0);
+}
+
+uint64_t Attachments(int id) {
+  struct shmid_ds info = {};
+  long found = 0;
+  return Stat(IPC_STAT, id, &info, &found) ? info.shm_nattch : 0;
+}
+
+void RemoveStaleSegments() {
+  struct timespec now = {};
+  sys::Call(SYS_clock_gettime, CLOCK_REALTIME, sys::Pointer(&now));
+  // From the oldest on. A host has 4,096 segments for everybody.
+  Left last = {0, -1};
+  for (int round = 0; round < kAtOnce; ++round) {
+    uint32_t count = 0;
+    const Left oldest = OldestLeft(last, &count);
+    const int64_t age = now.tv_sec - oldest.since;
+    if (oldest.id < 0 || age < (count > kMostLeft ? kYoung : kRecoverable)) {
+      return;
+    }
+    if (HoldsRecording(oldest.id)) {
+      RemoveSegment(oldest.id);
+    }
+    last = oldest;
+  }
+}
+
+}  // namespace penstock::agent

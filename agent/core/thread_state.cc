@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/core/thread_state.h"
+
+#include <stddef.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "agent/core/chunk_writer.h"
+#include "agent/core/pending_reads.h"
+#include "agent/core/process.h"
+#include "agent/system/sys.h"
+
+namespace penstock::agent {
+namespace {
+
+__thread ThreadState* t_state = nullptr;
+__thread uint32_t t_starting = 0;  // `t_state` is being made
+
+constexpr size_t kStateSize = (sizeof(ThreadState) + 4095) & ~size_t{4095};
+
+// All that were ever made; one is never given back, only taken by another thread.
+ThreadState* g_states = nullptr;  // atomic
+
+bool Take(ThreadState* s) {
+  uint32_t expected = 0;
+  return __atomic_load_n(&s->taken, __ATOMIC_RELAXED) == 0 &&
+         __atomic_compare_exchange_n(&s->taken, &expected, 1u, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED);
+}
+
+void GiveBack(ThreadState* s) {
+  __atomic_store_n(&s->taken, 0u, __ATOMIC_RELEASE);
+}
+
+ThreadState* MakeState() {
+  auto* s = static_cast<ThreadState*>(
+      sys::Map(nullptr, kStateSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (s != nullptr) {
+    s->taken = 1;
+    s->next = __atomic_load_n(&g_states, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&g_states, &s->next, s, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED)) {
+    }
+  }
+  return s;
+}
+
+uint32_t ThreadOf(const ThreadState* s) {
+  return s->writer != 0 ? s->writer : s->tid;
+}
+
+// Whether the state belongs to another thread than `tid` and to the process with this token. A
+// state without a token is being made, so it counts too.
+bool IsOfAnother(const ThreadState* s, uint32_t tid, uint64_t token) {
+  return __atomic_load_n(&s->taken, __ATOMIC_ACQUIRE) != 0 &&
+         (s->token == token || s->token == 0) && ThreadOf(s) != tid;
+}
+
+// In the core, and not killed there.
+bool IsBusy(const ThreadState* s) {
+  return __atomic_load_n(&s->busy, __ATOMIC_ACQUIRE) != 0 &&
+         sys::Call(SYS_tgkill, sys::Pid(), ThreadOf(s), 0) != -3 /* ESRCH */;
+}
+
+// Every running thread of this process has passed a barrier: what it stored before is seen here,
+// and it sees what we stored before.
+void PassBarrier() {
+  constexpr int kGlobal = 1;
+  constexpr int kExpedited = 8;
+  constexpr int kRegisterExpedited = 16;
+  if (sys::Call(SYS_membarrier, kRegisterExpedited, 0, 0) != 0 ||
+      sys::Call(SYS_membarrier, kExpedited, 0, 0) != 0) {
+    sys::Call(SYS_membarrier, kGlobal, 0, 0);
+  }
+}
+
+// First event of this thread, or first after a fork.
+__attribute__((noinline)) ThreadState* SelfSlow() {
+  uint64_t token;
+  if (!EnsureProcess(&token) || (token & kEnded) != 0) {
+    return nullptr;
+  }
+  ThreadState* s = t_state;
+  if (s == nullptr) {
+    if (t_starting != 0) {
+      CountDropped(1);  // a signal handler interrupted the lines below
+      return nullptr;
+    }
+    t_starting = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    s = TakeState();
+    if (s != nullptr) {
+      ResetState(s, token);
+      t_state = s;
+      OnThreadExit(s);
+    }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    t_starting = 0;
+    if (s == nullptr) {
+      return nullptr;
+    }
+  } else if (s->token != token) {
+    // A forked child. The chunk is the parent's; the loader's context survives the fork.
+    const Context context = s->context;
+    ResetState(s, token);
+    s->context = context;
+  }
+  if (s->busy != 0) {
+    return s;  // a signal handler interrupted the lines below: Self() counts and drops
+  }
+  // What this thread says of itself (taken, token) before it looks at the process's token again.
+  // StopThreads() does it the other way round, so that one of the two sees the other. An atomic
+  // exchange alone does not do that on aarch64, and after a fork there is none.
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  bool claimed;
+  {
+    BusyScope busy(s);
+    if (!busy) {
+      return nullptr;
+    }
+    claimed = NextChunk(s);
+  }
+  if (claimed) {
+    AnnounceProcess();
+  }
+  return s;
+}
+
+}  // namespace
+
+bool StopThreads() {
+  constexpr int kPatience = 600;  // 500 us each: a disk may keep a thread
+  const uint64_t token = *g_guard;
+  const uint32_t self = sys::Tid();
+  MarkEnded();
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);  // as in SelfSlow()
+  bool alone = true;
+  for (ThreadState* s = __atomic_load_n(&g_states, __ATOMIC_ACQUIRE); s != nullptr; s = s->next) {
+    alone = alone && !IsOfAnother(s, self, token);
+  }
+  if (alone) {
+    return true;
+  }
+  PassBarrier();
+  ThreadState* s = __atomic_load_n(&g_states, __ATOMIC_ACQUIRE);
+  for (int i = 0; s != nullptr && i < kPatience;) {
+    if (IsOfAnother(s, self, token) && IsBusy(s)) {
+      struct timespec pause = {0, 500000};
+      sys::Call(SYS_nanosleep, sys::Pointer(&pause), 0);
+      ++i;
+    } else {
+      s = s->next;
+    }
+  }
+  if (s != nullptr) {
+    UnmarkEnded();
+  }
+  return s == nullptr;
+}
+
+ThreadState* TakeState() {
+  for (ThreadState* s = __atomic_load_n(&g_states, __ATOMIC_ACQUIRE); s != nullptr; s = s->next) {
+    if (Take(s)) {
+      return s;
+    }
+  }
+  return MakeState();
+}
+
+void ResetState(ThreadState* s, uint64_t token) {
+  NvtxThread* const nvtx = s->nvtx;
+  // Not `taken` and `next`, which other threads look at.
+  __builtin_memset(static_cast<void*>(s), 0, offsetof(ThreadState, taken));
+  s->nvtx = nvtx;
+  s->token = token;
+  s->tid = sys::Tid();
+  s->context = Context{};
+}
+
+ThreadState* Self() {
+  ThreadState* s = t_state;
+  if (__builtin_expect(s == nullptr || s->token != *g_guard, 0)) {
+    s = SelfSlow();
+    if (s == nullptr) {
+      return nullptr;
+    }
+  }
+  if (__builtin_expect(s->busy != 0, 0)) {
+    CountDropped(1);  // a signal handler interrupted the core on this thread
+    return nullptr;
+  }
+  return s;
+}
+
+ThreadState* Attached() {
+  ThreadState* s = t_state;
+  return s != nullptr && s->token == *g_guard ? s : nullptr;
+}
+
+// What the exit of a thread gives back. Runs as a pthread key destructor.
+void ReleaseThread(void* state) {
+  auto* s = static_cast<ThreadState*>(state);
+  if (s == nullptr || s->token != *g_guard || t_state != s) {
+    return;
+  }
+  // A signal handler left the core by longjmp: what the chunk says of that moment is for its
+  // reader, as if the thread had been killed.
+  const bool whole = s->busy == 0;
+  if (whole) {
+    FlushReads(s);
+    EndOpenSpans(s);
+  }
+  CloseRanges(s->nvtx);
+  t_state = nullptr;
+  {
+    BusyScope busy(s);
+    if (whole && busy && s->chunk != nullptr) {
+      __atomic_store_n(&s->chunk->operation.stage, uint8_t{0}, __ATOMIC_RELEASE);
+      PublishChunk(s);
+    }
+  }
+  GiveBack(s);
+}
+
+}  // namespace penstock::agent

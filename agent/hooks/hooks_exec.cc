@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Children whose environment was rebuilt: our variables, and only ours, are put back, and only for
+// programs that can load the agent. May run in a vfork child: changes no state of ours.
+
+#include <elf.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/boot.h"
+#include "agent/core/process.h"
+#include "agent/hooks/hook.h"
+#include "agent/hooks/hooks_sandbox.h"
+#include "agent/system/scratch.h"
+#include "agent/system/strings.h"
+#include "agent/system/sys.h"
+
+extern "C" char** environ;
+
+namespace penstock::agent {
+namespace {
+
+constexpr size_t kMaxVariables = 8192;
+
+bool Names(const char* variable, const char* other) {
+  while (*variable != 0 && *variable == *other && *variable != '=') {
+    ++variable;
+    ++other;
+  }
+  return *variable == '=' && *other == '=';
+}
+
+// What an exec would run, as far as it matters to us.
+enum class Target {
+  kOther,      // static, or not to be seen: LD_PRELOAD says nothing to it
+  kLoads,      // linked against glibc
+  kSanitized,  // the same, with AddressSanitizer, which ends a program that loads us first
+  kRefuses,    // its loader complains of what it cannot load: 32 bits, another C library
+};
+
+constexpr size_t kEntries = 48;
+constexpr unsigned kSegments = 24;
+// In ExecScratch::program.
+struct Program {
+  Elf64_Ehdr head;
+  Elf64_Phdr segments[kSegments];
+  Elf64_Dyn entries[kEntries];
+  char interpreter[256];
+};
+static_assert(sizeof(Program) <= sizeof ExecScratch::program);
+
+bool ReadAt(int fd, void* to, size_t size, uint64_t offset) {
+  return sys::Call(SYS_pread64, fd, sys::Pointer(to), static_cast<long>(size),
+                   static_cast<long>(offset)) == static_cast<long>(size);
+}
+
+// The libraries that it names come first in its dynamic section, the sanitizer's before the others.
+bool NeedsSanitizer(int fd, const Elf64_Phdr& dynamic, size_t loads, Program* program) {
+  Elf64_Dyn* const entries = program->entries;
+  __builtin_memset(entries, 0, sizeof program->entries);
+  const size_t size =
+      dynamic.p_filesz < sizeof program->entries ? dynamic.p_filesz : sizeof program->entries;
+  if (!ReadAt(fd, entries, size, dynamic.p_offset)) {
+    return false;
+  }
+  uint64_t texts = 0;
+  for (const Elf64_Dyn& entry : program->entries) {
+    for (size_t i = 0; entry.d_tag == DT_STRTAB && i < loads; ++i) {
+      const Elf64_Phdr& load = program->segments[i];
+      if (entry.d_un.d_ptr - load.p_vaddr < load.p_filesz) {
+        texts = load.p_offset + (entry.d_un.d_ptr - load.p_vaddr);
+      }
+    }
+  }
+  for (size_t i = 0; texts != 0 && i < 4 && entries[i].d_tag == DT_NEEDED; ++i) {
+    char name[24] = {};
+    sys::Call(SYS_pread64, fd, sys::Pointer(name), sizeof name - 1,
+              static_cast<long>(texts + entries[i].d_un.d_val));
+    if (StartsWith(name, "libasan.so") || StartsWith(name, "libclang_rt.asan")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Judges a 64-bit program whose header has been read.
+Target LookAtProgram(int fd, Program* program) {
+  const unsigned count = program->head.e_phnum < kSegments ? program->head.e_phnum : kSegments;
+  if (!ReadAt(fd, program->segments, count * sizeof program->segments[0], program->head.e_phoff)) {
+    return Target::kOther;
+  }
+  Target target = Target::kOther;
+  Elf64_Phdr dynamic = {};
+  size_t loads = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    const Elf64_Phdr segment = program->segments[i];
+    if (segment.p_type == PT_INTERP) {
+      char* const name = program->interpreter;
+      const long n = sys::Call(SYS_pread64, fd, sys::Pointer(name),
+                               static_cast<long>(sizeof program->interpreter - 1),
+                               static_cast<long>(segment.p_offset));
+      name[n > 0 ? n : 0] = 0;
+      const char* base = BaseName(name);
+      // Under musl the agent loads, and does nothing: what the program starts may be traced again.
+      target = StartsWith(base, "ld-linux")  ? Target::kLoads
+               : StartsWith(base, "ld-musl") ? Target::kOther
+                                             : Target::kRefuses;
+    } else if (segment.p_type == PT_DYNAMIC) {
+      dynamic = segment;
+    } else if (segment.p_type == PT_LOAD) {
+      program->segments[loads++] = segment;
+    }
+  }
+  return target == Target::kLoads && NeedsSanitizer(fd, dynamic, loads, program)
+             ? Target::kSanitized
+             : target;
+}
+
+// "#! /path argument": ends the text behind the path and returns it; nullptr: no script.
+char* ScriptInterpreter(char* text) {
+  if (text[0] != '#' || text[1] != '!') {
+    return nullptr;
+  }
+  char* path = text + 2;
+  while (*path == ' ' || *path == '\t') {
+    ++path;
+  }
+  char* end = path;
+  while (*end != 0 && *end != ' ' && *end != '\t' && *end != '\n') {
+    ++end;
+  }
+  *end = 0;
+  return path;
+}
+
+// Scripts count by their interpreter, which the kernel starts with the same environment.
+Target LookAt(int dir, const char* path, Program* program) {
+  constexpr int kScripts = 5;  // as the kernel
+  const uint16_t own_machine =
+#if defined(__x86_64__)
+      EM_X86_64;
+#else
+      EM_AARCH64;
+#endif
+  Target target = Target::kOther;
+  for (int i = 0; i < kScripts && path != nullptr; ++i) {
+    const int fd = sys::OpenAt(dir, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+      break;
+    }
+    path = nullptr;
+    dir = AT_FDCWD;
+    Elf64_Ehdr& head = program->head;
+    const long got = sys::Read(fd, &head, sizeof head);
+    if (got >= EI_NIDENT && __builtin_memcmp(head.e_ident, ELFMAG, 4) == 0) {
+      const bool ours = got == static_cast<long>(sizeof head) &&
+                        head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_machine == own_machine &&
+                        head.e_phentsize == sizeof(Elf64_Phdr);
+      target = ours ? LookAtProgram(fd, program) : Target::kRefuses;
+    } else if (got > 2) {
+      const long n = sys::Call(SYS_pread64, fd, sys::Pointer(program->interpreter),
+                               static_cast<long>(sizeof program->interpreter - 1), 0);
+      program->interpreter[n > 0 ? n : 0] = 0;
+      path = ScriptInterpreter(program->interpreter);
+    }
+    sys::Close(fd);
+  }
+  return target;
+}
+
+// What is missing in `env`: fills `missing` with our variables that have no counterpart there.
+// Returns their number; `*preload` is the LD_PRELOAD that lacks us, "" if there is none at all,
+// nullptr if we are in it.
+size_t Missing(char* const* env, const char** missing, const char** preload) {
+  *preload = "";
+  for (char* const* p = env; p != nullptr && *p != nullptr; ++p) {
+    if (StartsWith(*p, "PENSTOCK_OFF=")) {
+      *preload = nullptr;
+      return 0;  // somebody wants this child untraced
+    }
+    if (StartsWith(*p, "LD_PRELOAD=")) {
+      *preload = Find(*p, g_config.agent) != nullptr ? nullptr : *p + 11;
+    }
+  }
+  size_t found = 0;
+  for (const char* const* v = g_variables; *v != nullptr; ++v) {
+    bool there = false;
+    for (char* const* p = env; p != nullptr && *p != nullptr && !there; ++p) {
+      there = Names(*p, *v);
+    }
+    if (!there) {
+      missing[found++] = *v;
+    }
+  }
+  return found;
+}
+
+// LD_PRELOAD of `env`; nullptr: none. Counts its variables.
+const char* Preloads(char* const* env, size_t* count) {
+  const char* value = nullptr;
+  *count = 0;
+  for (char* const* p = env; p != nullptr && *p != nullptr; ++p, ++*count) {
+    if (StartsWith(*p, "LD_PRELOAD=")) {
+      value = *p + 11;
+    }
+  }
+  return value;
+}
+
+// What is to be done to the environment of an exec.
+struct Plan {
+  const char* missing[24];  // variables of ours that it lacks
+  size_t absent;            // so many
+  size_t count;             // variables that it has
+  const char* preload;      // LD_PRELOAD that is to be changed; nullptr: stays
+  bool leave;               // the agent must not be in it
+};
+
+bool NeedsRepair(int dir, const char* path, char* const* env, ExecScratch* scratch, Plan* plan) {
+  if (HasOwnFilter()) {
+    plan->absent = 0;
+    plan->preload = Preloads(env, &plan->count);
+    plan->leave = true;
+    return plan->count < kMaxVariables && plan->preload != nullptr &&
+           Find(plan->preload, g_config.agent) != nullptr;
+  }
+  if (path == nullptr) {
+    return false;
+  }
+  plan->absent = Missing(env, plan->missing, &plan->preload);
+  plan->leave = false;
+  const char* preloads = Preloads(env, &plan->count);
+  if (plan->count >= kMaxVariables) {
+    return false;
+  }
+  const Target target = LookAt(dir, path, reinterpret_cast<Program*>(scratch->program));
+  const bool sanitizer_comes_first =
+      preloads != nullptr &&
+      (Find(preloads, "libasan.so") != nullptr || Find(preloads, "libclang_rt.asan") != nullptr);
+  if (target == Target::kRefuses || (target == Target::kSanitized && !sanitizer_comes_first)) {
+    plan->absent = 0;
+    plan->preload = preloads;
+    plan->leave = true;
+    return preloads != nullptr && Find(preloads, g_config.agent) != nullptr;
+  }
+  return (plan->absent != 0 || plan->preload != nullptr) && target != Target::kOther;
+}
+
+// `preloads` without the agent.
+void AddOthers(const char* preloads, Text* line) {
+  const size_t start = line->size;
+  while (*preloads != 0) {
+    size_t n = 0;
+    while (preloads[n] != 0 && preloads[n] != ':' && preloads[n] != ' ') {
+      ++n;
+    }
+    const bool ours = StartsWith(preloads, g_config.agent) && n == Length(g_config.agent);
+    if (n > 0 && !ours) {
+      line->Add(line->size > start ? ":" : "").Add(preloads, n);
+    }
+    preloads += n + (preloads[n] != 0 ? 1 : 0);
+  }
+}
+
+// Writes the repaired environment into `to`, room for count + absent + 2.
+void Repair(char* const* env, const Plan& plan, char* text, size_t room, char** to) {
+  size_t n = 0;
+  for (char* const* p = env; p != nullptr && *p != nullptr; ++p) {
+    if (plan.preload == nullptr || !StartsWith(*p, "LD_PRELOAD=")) {
+      to[n++] = *p;
+    }
+  }
+  for (size_t i = 0; i < plan.absent; ++i) {
+    to[n++] = const_cast<char*>(plan.missing[i]);
+  }
+  if (plan.preload != nullptr) {
+    Text line{text, room};
+    line.Add("LD_PRELOAD=");
+    if (plan.leave) {
+      AddOthers(plan.preload, &line);
+    } else {
+      line.Add(plan.preload).Add(plan.preload[0] != 0 ? ":" : "").Add(g_config.agent);
+    }
+    to[n++] = text;
+  }
+  to[n] = nullptr;
+}
+
+// The agent has something to do with an exec, and may make system calls of its own.
+bool MayLook() {
+  return g_config.on && !sys::IsShut() && !ChildIsLockedIn();
+}
+
+// What a program starts behind a filter of its own comes without the agent, which would make system
+// calls of which that filter does not know.
+bool MustLeave() {
+  return HasOwnFilter() && g_config.agent[0] != 0;
+}
+
+// The file that execvp() would run.
+const char* SearchPath(const char* file, ExecScratch* scratch) {
+  if (Find(file, "/") != nullptr) {
+    return file;
+  }
+  const char* path = nullptr;
+  for (char** p = environ; p != nullptr && *p != nullptr; ++p) {
+    if (StartsWith(*p, "PATH=")) {
+      path = *p + 5;
+    }
+  }
+  path = path != nullptr ? path : "/bin:/usr/bin";
+  while (*path != 0) {
+    size_t n = 0;
+    while (path[n] != 0 && path[n] != ':') {
+      ++n;
+    }
+    Text text{scratch->found, sizeof scratch->found};
+    text.Add(path, n).Add("/").Add(file);
+    if (!text.cut && sys::Call(SYS_faccessat, AT_FDCWD, sys::Pointer(scratch->found), X_OK) == 0) {
+      return scratch->found;
+    }
+    path += n + (path[n] == ':' ? 1 : 0);
+  }
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace penstock::agent
+
+using penstock::agent::ExecScratch;
+using penstock::agent::MayLook;
+using penstock::agent::MustLeave;
+using penstock::agent::NeedsRepair;
+using penstock::agent::Plan;
+using penstock::agent::Repair;
+using penstock::agent::SearchPath;
+
+// Runs `call` with `env_to_use`: `env`, or a repaired copy. `target` may use `scratch`. The
+// preloads of a child that do not fit the scratch stay as they are.
+#define PENSTOCK_EXEC(dir, target, env, call)                                                      \
+  if (!MayLook() && !MustLeave()) {                                                                \
+    char* const* env_to_use = (env);                                                               \
+    return call;                                                                                   \
+  }                                                                                                \
+  ExecScratch* const taken = penstock::agent::TakeExecScratch();                                   \
+  ExecScratch* const scratch =                                                                     \
+      taken != nullptr ? taken : static_cast<ExecScratch*>(__builtin_alloca(sizeof(ExecScratch))); \
+  Plan plan;                                                                                       \
+  char* const* env_to_use = (env);                                                                 \
+  if (NeedsRepair(dir, target, env, scratch, &plan)) {                                             \
+    const size_t count = plan.count + plan.absent + 2;                                             \
+    char** const copy = count <= sizeof scratch->environment / sizeof(char*)                       \
+                            ? scratch->environment                                                 \
+                            : static_cast<char**>(__builtin_alloca(count * sizeof(char*)));        \
+    Repair(env, plan, scratch->line, sizeof scratch->line, copy);                                  \
+    env_to_use = copy;                                                                             \
+  }                                                                                                \
+  const int result = call;                                                                         \
+  if (taken != nullptr) {                                                                          \
+    penstock::agent::ReleaseExecScratch(taken);                                                    \
+  }                                                                                                \
+  return result;
+
+PENSTOCK_EXPORT int execve(const char* path, char* const argv[], char* const env[]) noexcept {
+    PENSTOCK_EXEC(AT_FDCWD, path, env, PENSTOCK_REAL(execve)(path, argv, env_to_use))}
+
+PENSTOCK_EXPORT int execv(const char* path, char* const argv[]) noexcept {
+    PENSTOCK_EXEC(AT_FDCWD, path, environ, PENSTOCK_REAL(execve)(path, argv, env_to_use))}
+
+PENSTOCK_EXPORT int execvpe(const char* file, char* const argv[], char* const env[]) noexcept {
+    PENSTOCK_EXEC(AT_FDCWD, SearchPath(file, scratch), env,
+                  PENSTOCK_REAL(execvpe)(file, argv, env_to_use))}
+
+PENSTOCK_EXPORT int execvp(const char* file, char* const argv[]) noexcept {
+    PENSTOCK_EXEC(AT_FDCWD, SearchPath(file, scratch), environ,
+                  PENSTOCK_REAL(execvpe)(file, argv, env_to_use))}
+
+PENSTOCK_EXPORT int fexecve(int fd, char* const argv[], char* const env[]) noexcept {
+  char path[40];
+  penstock::agent::Text text{path, sizeof path};
+  text.Add("/proc/self/fd/").Number(static_cast<uint64_t>(fd < 0 ? 0 : fd));
+  PENSTOCK_EXEC(AT_FDCWD, path, env, PENSTOCK_REAL(fexecve)(fd, argv, env_to_use))
+}
+
+namespace {
+
+// The system call itself: glibc has a function for it from 2.34 on.
+int ExecveAt(int dir, const char* path, char* const* argv, char* const* env, int flags) {
+  namespace sys = penstock::agent::sys;
+  const long result =
+      sys::Raw(SYS_execveat, dir, sys::Pointer(path), sys::Pointer(argv), sys::Pointer(env), flags);
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+}  // namespace
+
+PENSTOCK_EXPORT int execveat(int dir, const char* path, char* const argv[], char* const env[],
+                             int flags) noexcept {
+    PENSTOCK_EXEC(dir, path, env, ExecveAt(dir, path, argv, env_to_use, flags))}
+
+PENSTOCK_EXPORT
+    int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+                    const posix_spawnattr_t* attributes, char* const argv[], char* const env[]){
+        PENSTOCK_EXEC(AT_FDCWD, path, env,
+                      PENSTOCK_REAL(posix_spawn)(pid, path, actions, attributes, argv, env_to_use))}
+
+PENSTOCK_EXPORT
+    int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
+                     const posix_spawnattr_t* attributes, char* const argv[], char* const env[]) {
+  PENSTOCK_EXEC(AT_FDCWD, SearchPath(file, scratch), env,
+                PENSTOCK_REAL(posix_spawnp)(pid, file, actions, attributes, argv, env_to_use))
+}

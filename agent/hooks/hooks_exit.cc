@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ends that run no destructor: _exit() and its other name, as multiprocessing's children call it.
+// Nothing depends on them; they spare a reader of the file the work that EndProcess() does.
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "agent/core/process.h"
+#include "agent/hooks/hook.h"
+
+PENSTOCK_EXPORT void _exit(int status) {
+  penstock::agent::EndProcess();
+  PENSTOCK_REAL(_exit)(status);
+  __builtin_unreachable();
+}
+
+PENSTOCK_EXPORT void _Exit(int status) noexcept {
+  penstock::agent::EndProcess();
+  PENSTOCK_REAL(_Exit)(status);
+  __builtin_unreachable();
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "agent/system/descriptors.h"
+
+#include <stdint.h>
+
+#include "agent/core/process.h"
+#include "agent/system/sys.h"
+
+namespace penstock::agent {
+namespace {
+
+constexpr int kKnown = 1 << 16;
+uint64_t g_opened[kKnown / 64];  // atomic bits
+
+// Each thread on a cache line of its own, more or less: a close is often.
+constexpr uintptr_t kStripes = 16;
+struct alignas(64) Stripe {
+  int closing;  // atomic
+};
+Stripe g_stripes[kStripes];
+
+// A wait that came to no end: somebody holds one for ever, or did so in the parent.
+uint32_t g_stale = 0;
+
+int* OwnStripe() {
+  const auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return &g_stripes[(frame >> 16 ^ frame >> 20 ^ frame >> 24) % kStripes].closing;
+}
+
+// True if `fd` was known as the program's, and is no longer.
+bool TakeOpened(int fd) {
+  if (fd < 0 || fd >= kKnown) {
+    return false;
+  }
+  const uint64_t bit = uint64_t{1} << fd % 64;
+  uint64_t* word = &g_opened[fd / 64];
+  return (__atomic_load_n(word, __ATOMIC_RELAXED) & bit) != 0 &&
+         (__atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED) & bit) != 0;
+}
+
+}  // namespace
+
+void NoteOpened(int fd) {
+  if (fd >= 0 && fd < kKnown) {
+    __atomic_fetch_or(&g_opened[fd / 64], uint64_t{1} << fd % 64, __ATOMIC_RELAXED);
+  }
+}
+
+void NoteClosed(unsigned first, unsigned last) {
+  for (unsigned fd = first; fd <= last && fd < kKnown; ++fd) {
+    if (fd % 64 == 0 && fd + 63 <= last) {
+      __atomic_store_n(&g_opened[fd / 64], uint64_t{0}, __ATOMIC_RELAXED);
+      fd += 63;
+    } else {
+      TakeOpened(static_cast<int>(fd));
+    }
+  }
+}
+
+CloseScope::CloseScope(int fd) : closing_(nullptr) {
+  if (TakeOpened(fd) || !g_config.on) {
+    return;
+  }
+  closing_ = OwnStripe();
+  // Counted first, then looked: Open() does it the other way round.
+  __atomic_fetch_add(closing_, 1, __ATOMIC_SEQ_CST);
+  constexpr int kPatience = 50000;  // some milliseconds
+  int left = __atomic_load_n(&g_stale, __ATOMIC_RELAXED) != 0 ? 0 : kPatience;
+  while (left > 0 && __atomic_load_n(&sys::g_descriptors, __ATOMIC_SEQ_CST) > 0) {
+    sys::Pause();
+    if (--left == 0) {
+      __atomic_store_n(&g_stale, 1u, __ATOMIC_RELAXED);
+    }
+  }
+}
+
+CloseScope::~CloseScope() {
+  if (closing_ != nullptr && __atomic_load_n(closing_, __ATOMIC_RELAXED) > 0) {
+    __atomic_fetch_sub(closing_, 1, __ATOMIC_RELEASE);
+  }
+}
+
+void ForgetDescriptorsOfOthers() {
+  for (Stripe& stripe : g_stripes) {
+    stripe.closing = 0;
+  }
+  sys::g_descriptors = 0;
+  g_stale = 0;
+}
+
+namespace sys {
+
+bool ProgramCloses() {
+  bool closes = false;
+  for (const Stripe& stripe : g_stripes) {
+    closes = __atomic_load_n(&stripe.closing, __ATOMIC_SEQ_CST) > 0 || closes;
+  }
+  return closes;
+}
+
+int OpenAt(int dir, const char* path, int flags, int mode) {
+  constexpr int kPatience = 20000;  // a millisecond; a close that takes longer sleeps on its file
+  __atomic_fetch_add(&g_descriptors, 1, __ATOMIC_SEQ_CST);
+  for (int i = 0; ProgramCloses(); ++i) {
+    if (i == kPatience) {
+      // A close that a thread's cancellation has left is counted for ever.
+      for (Stripe& stripe : g_stripes) {
+        __atomic_store_n(&stripe.closing, 0, __ATOMIC_RELAXED);
+      }
+      break;
+    }
+    __atomic_fetch_sub(&g_descriptors, 1, __ATOMIC_RELEASE);
+    Pause();
+    __atomic_fetch_add(&g_descriptors, 1, __ATOMIC_SEQ_CST);
+  }
+  const int fd = static_cast<int>(Call(SYS_openat, dir, Pointer(path), flags, mode));
+  if (fd < 0) {
+    __atomic_fetch_sub(&g_descriptors, 1, __ATOMIC_RELAXED);
+  }
+  return fd;
+}
+
+}  // namespace sys
+}  // namespace penstock::agent

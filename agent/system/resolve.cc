@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of a lookup is that of ld.so (tests/agent/resolve compares the two): the global scope
+// after the agent, which RTLD_NEXT searches, then the local scope of the calling object, each with
+// the version that the caller's reference names; last, every other object, for return addresses
+// that a tail call has moved into the caller's caller.
+//
+// Cached entries can outlive the objects they speak of (dlclose). dl_iterate_phdr's dlpi_subs
+// would tell, but it takes the loader's write lock, which fork() does not reset in the child: one
+// thread caught in it by a DataLoader's fork is a worker that hangs at its next import. So a hit is
+// checked against _dl_find_object instead (glibc 2.35: lock-free, 10 ns), and where that does not
+// exist caller and definer are pinned in memory, so that their addresses are never used again.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "agent/system/resolve.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+
+#include <new>
+
+#include "agent/system/scratch.h"
+#include "agent/system/symver.h"
+
+extern "C" {
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+// The linker names the bounds of the section of PENSTOCK_SYMBOL so.
+extern penstock::agent::Symbol __start_penstock_symbols[]
+    __attribute__((visibility("hidden"), weak));
+extern penstock::agent::Symbol __stop_penstock_symbols[]
+    __attribute__((visibility("hidden"), weak));
+}
+
+// musl has neither. Its loader refuses a library, and so the program, for a name that it has not.
+#pragma weak dlvsym
+#pragma weak dladdr1
+
+namespace penstock::agent {
+namespace {
+
+uintptr_t Bits(const void* pointer) {
+  return reinterpret_cast<uintptr_t>(pointer);
+}
+
+// ---- which object an address lies in ----------------------------------------------------------
+
+// Leading fields of glibc's struct dl_find_object, with room for any port's whole struct.
+struct FoundObject {
+  unsigned long long flags;
+  void* map_start;
+  void* map_end;
+  link_map* map;
+  void* eh_frame;
+  unsigned long long rest[11];
+};
+using FindObjectFn = int (*)(void* address, FoundObject* result);
+
+void* find_object = nullptr;  // atomic: not looked for yet = null, absent = &find_object
+
+FindObjectFn FindObject() {
+#ifdef PENSTOCK_TEST_OLD_LOADER
+  return nullptr;
+#endif
+  void* known = __atomic_load_n(&find_object, __ATOMIC_RELAXED);
+  if (known == nullptr) {
+    known = dlsym(RTLD_DEFAULT, "_dl_find_object");
+    if (known == nullptr) known = &find_object;
+    __atomic_store_n(&find_object, known, __ATOMIC_RELAXED);
+  }
+  return known == &find_object ? nullptr : reinterpret_cast<FindObjectFn>(known);
+}
+
+// A number for the object that holds `address`: differs between two objects that occupied the
+// same address one after the other, unless they are alike in size too. 0: unknown.
+uint64_t ObjectMark(FindObjectFn find, const void* address) {
+  FoundObject found;
+  if (find(const_cast<void*>(address), &found) != 0) return 0;
+  uint64_t mark = Bits(found.map_start) * 0x9e3779b97f4a7c15u;
+  mark = (mark ^ Bits(found.map_end)) * 0x9e3779b97f4a7c15u;
+  mark = (mark ^ Bits(found.map)) * 0x9e3779b97f4a7c15u;
+#if defined(__aarch64__)
+  // Segments begin at multiples of 64 KiB, so small objects with different code end alike. What
+  // lies behind the code tells them apart.
+  mark = (mark ^ Bits(found.eh_frame)) * 0x9e3779b97f4a7c15u;
+#endif
+  return mark != 0 ? mark : 1;
+}
+
+link_map* MapOf(const void* address) {
+  if (const FindObjectFn find = FindObject()) {
+    FoundObject found;
+    return find(const_cast<void*>(address), &found) == 0 ? found.map : nullptr;
+  }
+  Dl_info info;
+  void* map = nullptr;
+  if (dladdr1 == nullptr || dladdr1(address, &info, &map, RTLD_DL_LINKMAP) == 0) return nullptr;
+  return static_cast<link_map*>(map);
+}
+
+// Keeps the object that holds `address` mapped until the process ends.
+void Pin(const void* address) {
+  const link_map* const map = MapOf(address);
+  if (map == nullptr || map->l_name[0] == 0) return;
+  if (void* const handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE)) {
+    dlclose(handle);
+  }
+}
+
+// ---- cache -------------------------------------------------------------------------------------
+
+// One call site, or one library for RealInObjectOf. Guarded by `sequence`: odd while written;
+// a reader that meets an odd or changed number takes the entry for absent, a writer that meets an
+// odd one leaves it alone, so nobody waits, and an entry that a fork caught in writing stays
+// unused in the child.
+struct Entry {
+  uint32_t sequence;
+  uint32_t reserved;
+  uintptr_t symbol;
+  uintptr_t address;
+  void* real;
+  uint64_t address_mark;
+  uint64_t real_mark;
+};
+
+constexpr uint32_t kEntries = 512;  // a power of two
+constexpr uint32_t kProbes = 8;
+Entry entries[kEntries];
+
+enum class Kind : uintptr_t { kCaller = 0, kObject = 1 };  // kept in bit 0 of Entry::symbol
+
+uint32_t Slot(uintptr_t symbol, uintptr_t address) {
+  return static_cast<uint32_t>(((symbol ^ (address << 7)) * 0x9e3779b97f4a7c15u) >> 48);
+}
+
+template <typename T>
+T Load(const T& field) {
+  return __atomic_load_n(&field, __ATOMIC_RELAXED);
+}
+
+void* Lookup(uintptr_t symbol, uintptr_t address, const void* object) {
+  const uint32_t home = Slot(symbol, address);
+  for (uint32_t probe = 0; probe < kProbes; ++probe) {
+    const Entry& entry = entries[(home + probe) % kEntries];
+    const uint32_t before = __atomic_load_n(&entry.sequence, __ATOMIC_ACQUIRE);
+    if (before == 0) return nullptr;
+    if ((before & 1) != 0 || Load(entry.symbol) != symbol || Load(entry.address) != address) {
+      continue;
+    }
+    void* const real = Load(entry.real);
+    const uint64_t address_mark = Load(entry.address_mark);
+    const uint64_t real_mark = Load(entry.real_mark);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (Load(entry.sequence) != before) return nullptr;
+    if (const FindObjectFn find = FindObject()) {
+      if (ObjectMark(find, object) != address_mark || ObjectMark(find, real) != real_mark) {
+        return nullptr;
+      }
+    }
+    return real;
+  }
+  return nullptr;
+}
+
+void Insert(uintptr_t symbol, uintptr_t address, const void* object, void* real) {
+  uint64_t address_mark = 0;
+  uint64_t real_mark = 0;
+  if (const FindObjectFn find = FindObject()) {
+    address_mark = ObjectMark(find, object);
+    real_mark = ObjectMark(find, real);
+  } else {
+    Pin(object);
+    Pin(real);
+  }
+  const uint32_t home = Slot(symbol, address);
+  uint32_t chosen = home % kEntries;  // all taken: the first goes
+  for (uint32_t probe = 0; probe < kProbes; ++probe) {
+    const uint32_t index = (home + probe) % kEntries;
+    const uint32_t sequence = __atomic_load_n(&entries[index].sequence, __ATOMIC_ACQUIRE);
+    const bool same = (sequence & 1) == 0 && Load(entries[index].symbol) == symbol &&
+                      Load(entries[index].address) == address;
+    if (sequence == 0 || same) {
+      chosen = index;
+      break;
+    }
+  }
+  Entry& entry = entries[chosen];
+  uint32_t sequence = __atomic_load_n(&entry.sequence, __ATOMIC_RELAXED);
+  if ((sequence & 1) != 0 ||
+      !__atomic_compare_exchange_n(&entry.sequence, &sequence, sequence + 1, false,
+                                   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    return;  // another thread is writing here: this site is looked up again next time
+  }
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  __atomic_store_n(&entry.symbol, symbol, __ATOMIC_RELAXED);
+  __atomic_store_n(&entry.address, address, __ATOMIC_RELAXED);
+  __atomic_store_n(&entry.real, real, __ATOMIC_RELAXED);
+  __atomic_store_n(&entry.address_mark, address_mark, __ATOMIC_RELAXED);
+  __atomic_store_n(&entry.real_mark, real_mark, __ATOMIC_RELAXED);
+  const uint32_t next = sequence + 2;
+  __atomic_store_n(&entry.sequence, next != 0 ? next : 2, __ATOMIC_RELEASE);
+}
+
+// ---- the version that a caller's reference names -----------------------------------------------
+
+using ElfSymbol = ElfW(Sym);
+using ElfNeed = ElfW(Verneed);
+using ElfNeedAux = ElfW(Vernaux);
+
+// The value of an entry of the dynamic section, 0 if there is none.
+uintptr_t Tagged(const link_map* map, int64_t tag) {
+  for (const ElfW(Dyn)* entry = map->l_ld; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == tag) return entry->d_un.d_ptr;
+  }
+  return 0;
+}
+
+template <typename T>
+const T* TaggedTable(const link_map* map, int64_t tag) {
+  uintptr_t address = Tagged(map, tag);
+  // glibc relocates these in place, except in read-only dynamic sections (the vdso).
+  if (address != 0 && address < map->l_addr) address += map->l_addr;
+  return reinterpret_cast<const T*>(address);
+}
+
+// Undefined symbols have smaller indices than this.
+size_t UndefinedEnd(const link_map* map, const ElfSymbol* symbols, const char* strings) {
+  if (const auto* const hash = TaggedTable<uint32_t>(map, DT_HASH)) return hash[1];
+  const auto* const gnu = TaggedTable<uint32_t>(map, DT_GNU_HASH);
+  if (gnu == nullptr) return 0;
+  if (gnu[1] > 1) return gnu[1];  // the table holds the defined ones, which come last
+  // GNU ld writes 1 for an object that defines nothing; the strings then follow the symbols.
+  return Bits(strings) > Bits(symbols) ? (Bits(strings) - Bits(symbols)) / sizeof(ElfSymbol) : 0;
+}
+
+// nullptr: the caller does not refer to `name`, or without a version.
+const char* VersionNeeded(const link_map* map, const char* name) {
+  const auto* const symbols = TaggedTable<ElfSymbol>(map, DT_SYMTAB);
+  const auto* const strings = TaggedTable<char>(map, DT_STRTAB);
+  const auto* const versions = TaggedTable<uint16_t>(map, DT_VERSYM);
+  const char* need_at = TaggedTable<char>(map, DT_VERNEED);
+  if (symbols == nullptr || strings == nullptr || versions == nullptr || need_at == nullptr) {
+    return nullptr;
+  }
+  const size_t end = UndefinedEnd(map, symbols, strings);
+  size_t index = 1;
+  while (index < end && (symbols[index].st_shndx != SHN_UNDEF ||
+                         strcmp(strings + symbols[index].st_name, name) != 0)) {
+    ++index;
+  }
+  if (index >= end) return nullptr;
+  const unsigned wanted = versions[index] & 0x7fffu;
+  if (wanted <= VER_NDX_GLOBAL) return nullptr;
+  for (uintptr_t left = Tagged(map, DT_VERNEEDNUM); left != 0; --left) {
+    const auto* const need = reinterpret_cast<const ElfNeed*>(need_at);
+    const char* aux_at = need_at + need->vn_aux;
+    for (unsigned k = 0; k < need->vn_cnt; ++k) {
+      const auto* const aux = reinterpret_cast<const ElfNeedAux*>(aux_at);
+      if ((aux->vna_other & 0x7fffu) == wanted) return strings + aux->vna_name;
+      aux_at += aux->vna_next;
+    }
+    if (need->vn_next == 0) break;
+    need_at += need->vn_next;
+  }
+  return nullptr;
+}
+
+// ---- lookups -----------------------------------------------------------------------------------
+
+void* Accept(void* found) {
+  return InsideAgent(found) ? nullptr : found;
+}
+
+// Volatile results keep these from becoming tail calls: RTLD_NEXT is relative to the caller.
+void* FindIn(void* handle, const char* name, const char* version) {
+  void* volatile found = nullptr;
+  if (version != nullptr && dlvsym != nullptr) {
+    found = dlvsym(handle, name, version);
+    if (Accept(found) != nullptr) return found;
+  }
+  return nullptr;
+}
+
+void* FindAny(void* handle, const char* name) {
+  void* volatile found = dlsym(handle, name);
+  return Accept(found);
+}
+
+// A libc in which off_t has 64 bits has no need of a second name for it: musl since 1.2.4.
+void* FindWithout64(const char* name) {
+  char plain[32];
+  const char* at = strstr(name, "64");
+  if (at == nullptr || strlen(name) >= sizeof plain) return nullptr;
+  const auto size = static_cast<size_t>(at - name);
+  memcpy(plain, name, size);
+  memcpy(plain + size, at + 2, strlen(at + 2) + 1);
+  return FindAny(RTLD_NEXT, plain);
+}
+
+// In the object `map` and what it depends on.
+void* FindInMap(const link_map* map, const char* name, const char* version) {
+  if (map->l_name == nullptr || map->l_name[0] == 0) return nullptr;  // "" is the global scope
+  void* const handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return nullptr;
+  void* found = FindIn(handle, name, version);
+  if (found == nullptr) found = FindAny(handle, name);
+  dlclose(handle);
+  return found;
+}
+
+// Names of loaded objects, copied out page by page: dlopen inside dl_iterate_phdr's callback
+// would take the loader's locks in the wrong order.
+struct NamePage {
+  char text[8192];
+  size_t used = 0;
+  size_t skip = 0;  // objects of earlier pages
+  size_t seen = 0;
+  size_t taken = 0;
+};
+
+static_assert(sizeof(NamePage) <= kScratch);
+
+int CollectName(dl_phdr_info* info, size_t, void* data) {
+  NamePage* const page = static_cast<NamePage*>(data);
+  if (page->seen++ < page->skip) return 0;
+  const size_t size = strlen(info->dlpi_name) + 1;
+  if (size <= sizeof page->text) {
+    if (page->used + size > sizeof page->text) return 1;
+    memcpy(page->text + page->used, info->dlpi_name, size);
+    page->used += size;
+  }
+  ++page->taken;
+  return 0;
+}
+
+__attribute__((noinline)) void* FindAnywhere(const char* name, const char* version) {
+  PENSTOCK_SCRATCH(memory);
+  for (size_t skip = 0;;) {
+    NamePage& page = *new (memory) NamePage;
+    page.skip = skip;
+    const bool more = dl_iterate_phdr(CollectName, &page) != 0;
+    for (size_t at = 0; at < page.used; at += strlen(page.text + at) + 1) {
+      if (page.text[at] == 0) continue;
+      void* const handle = dlopen(page.text + at, RTLD_LAZY | RTLD_NOLOAD);
+      if (handle == nullptr) continue;
+      void* found = FindIn(handle, name, version);
+      if (found == nullptr) found = FindAny(handle, name);
+      dlclose(handle);
+      if (found != nullptr) return found;
+    }
+    if (!more) return nullptr;
+    skip += page.taken;
+  }
+}
+
+__attribute__((noinline)) void* FindForCaller(const char* name, const void* address) {
+  const link_map* const map = MapOf(address);
+  const char* const version = map != nullptr ? VersionNeeded(map, name) : nullptr;
+  // A versioned reference takes only that version (or an unversioned definition, which dlvsym
+  // accepts too); an unversioned one takes the default.
+  void* found = version != nullptr ? FindIn(RTLD_NEXT, name, version) : FindAny(RTLD_NEXT, name);
+  if (found == nullptr && map != nullptr) found = FindInMap(map, name, version);
+  if (found == nullptr && version != nullptr) found = FindAny(RTLD_NEXT, name);
+  if (found == nullptr) found = FindAnywhere(name, version);
+  return found;
+}
+
+}  // namespace
+
+bool IsGlibc() {
+  return dlvsym != nullptr;
+}
+
+bool InsideAgent(const void* address) {
+  return Bits(address) >= Bits(__ehdr_start) && Bits(address) < Bits(_end);
+}
+
+void* RealLibc(Symbol* symbol) {
+  void* real = __atomic_load_n(&symbol->next, __ATOMIC_RELAXED);
+  if (__builtin_expect(real == nullptr, 0)) {
+    const int saved = errno;
+    real = FindAny(RTLD_NEXT, symbol->name);
+    if (real == nullptr) {
+      real = FindWithout64(symbol->name);
+    }
+    __atomic_store_n(&symbol->next, real, __ATOMIC_RELAXED);
+    errno = saved;
+  }
+  return real;
+}
+
+void FindLibc() {
+  bool missing = false;
+  for (Symbol* symbol = __start_penstock_symbols; symbol < __stop_penstock_symbols; ++symbol) {
+    missing = RealLibc(symbol) == nullptr || missing;
+  }
+  // What this libc does not have is no error that the program should find.
+  if (missing && dlerror() != nullptr) {
+    dlerror();
+  }
+}
+
+void* RealForCaller(Symbol* symbol, void* return_address) {
+  const uintptr_t key = Bits(symbol) | static_cast<uintptr_t>(Kind::kCaller);
+  // The call itself lies before the return address, which may be the first byte of the next object.
+  const void* const site = static_cast<const char*>(return_address) - 1;
+  void* real = Lookup(key, Bits(return_address), site);
+  if (__builtin_expect(real == nullptr, 0)) {
+    const int saved = errno;
+    real = FindForCaller(symbol->name, site);
+    if (real != nullptr) Insert(key, Bits(return_address), site, real);
+    errno = saved;
+  }
+  return real;
+}
+
+void* RealInObjectOf(Symbol* symbol, const void* address) {
+  const uintptr_t key = Bits(symbol) | static_cast<uintptr_t>(Kind::kObject);
+  void* real = Lookup(key, Bits(address), address);
+  if (__builtin_expect(real == nullptr, 0)) {
+    const int saved = errno;
+    const link_map* const map = MapOf(address);
+    if (map != nullptr) real = FindInMap(map, symbol->name, nullptr);
+    if (real != nullptr) Insert(key, Bits(address), address, real);
+    errno = saved;
+  }
+  return real;
+}
+
+}  // namespace penstock::agent
