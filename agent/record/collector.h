@@ -97,11 +97,4 @@ class Collector {
   TimeNs full_;        // how long it was, before
 };
 
-// Makes the calling process a good background: own session, no standard streams or foreign
-// descriptors, no terminal signals, generous limits, niced.
-void DetachProcess(int keep_fd, int nice);
-
-// Closes every descriptor from `first` to `last`.
-void CloseDescriptors(unsigned first, unsigned last);
-
 }  // namespace penstock::record

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "agent/record/detach.h"
+
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -8,8 +10,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
-
-#include "agent/record/collector.h"
 
 namespace penstock::record {
 

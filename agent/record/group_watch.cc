@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "agent/record/collector.h"
+#include "agent/record/detach.h"
 #include "traces/base/small_file.h"
 
 namespace penstock::record {

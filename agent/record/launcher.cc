@@ -18,6 +18,7 @@
 
 #include "agent/record/collector.h"
 #include "agent/record/command.h"
+#include "agent/record/detach.h"
 #include "agent/record/find_agent.h"
 #include "agent/record/rank_output.h"
 #include "agent/record/rescue.h"

@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 #include "agent/record/clock.h"
-#include "agent/record/collector.h"
+#include "agent/record/detach.h"
 #include "agent/record/nvml_library.h"
 
 namespace penstock::record {
