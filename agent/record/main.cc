@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "agent/record/launcher.h"
+#include "agent/record/launch/launcher.h"
 #include "agent/record/options.h"
 #include "traces/base/say.h"
 

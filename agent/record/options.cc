@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "agent/record/proc_fs.h"
+#include "agent/record/sample/proc_fs.h"
 
 namespace penstock::record {
 namespace {

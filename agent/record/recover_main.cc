@@ -13,9 +13,9 @@
 #include <CLI/CLI.hpp>
 
 #include "agent/core/segment.h"
-#include "agent/record/arena.h"
-#include "agent/record/proc_fs.h"
-#include "agent/record/rescue.h"
+#include "agent/record/collect/arena.h"
+#include "agent/record/collect/rescue.h"
+#include "agent/record/sample/proc_fs.h"
 #include "traces/base/file.h"
 #include "traces/base/json_text.h"
 #include "traces/base/say.h"

@@ -63,6 +63,10 @@ EVENTS = ("traces/base/", *(f"traces/{name}.h" for name in (
 # What the agent shares with the readers of its bytes.
 WIRE = tuple(f"traces/{name}.h" for name in ("wire", "wire_records", "native_bridge", "hide_secrets"))
 
+# What penstock-record sees of the rest, and what its rooms see of its top.
+RECORD = (*TRACES, "traces/recording/", "agent/core/rank_env.h", "agent/core/segment.h")
+RECORD_TOP = ("agent/record/detach.h", "agent/record/options.h")
+
 # Who may include what; the longest matching prefix on the left counts. A name that ends in "/" is
 # a folder, without the folders in it that stand on the left too. Every folder may include itself;
 # "*" is everything but benchmarks and tests.
@@ -80,7 +84,10 @@ LAYERS = {
     "agent/hooks/": (*WIRE, "agent/boot.h", "agent/core/", "agent/gpu/level.h", "agent/system/"),
     "agent/system/": ("traces/wire.h", "agent/core/process.h"),
     # penstock-record, beside the library.
-    "agent/record/": (*TRACES, "traces/recording/", "agent/core/rank_env.h", "agent/core/segment.h"),
+    "agent/record/": (*RECORD, "agent/record/collect/", "agent/record/launch/", "agent/record/sample/"),
+    "agent/record/collect/": (*RECORD, "agent/record/options.h", "agent/record/sample/"),
+    "agent/record/launch/": (*RECORD, *RECORD_TOP, "agent/record/collect/", "agent/record/sample/"),
+    "agent/record/sample/": (*RECORD, "agent/record/detach.h"),
     "cuda/": ("traces/base/",),
     **{f"loader/{room}/": (*(f"loader/{other}/" for other in others), *beneath)
        for room, (others, beneath) in LOADER_ROOMS.items()},

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "agent/record/proc_fs.h"
+#include "agent/record/sample/proc_fs.h"
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif

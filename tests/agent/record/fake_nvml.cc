@@ -20,7 +20,7 @@
 #include <ctime>
 #include <string>
 
-#include "agent/record/nvml_types.h"
+#include "agent/record/sample/nvml_types.h"
 
 namespace {
 

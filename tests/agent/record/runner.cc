@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/record/proc_fs.h"
+#include "agent/record/sample/proc_fs.h"
 
 namespace penstock::record {
 

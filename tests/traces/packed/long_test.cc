@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent/record/forwarding_packer.h"
+#include "agent/record/sample/forwarding_packer.h"
 #include "tests/traces/support.h"
 #include "traces/base/file.h"
 #include "traces/order.h"

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/record/collect/collector.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "agent/record/sample/fault_cost.h"
+#include "agent/record/sample/proc_fs.h"
+#include "traces/host_facts.h"
+#include "traces/output_place.h"
+#include "traces/without_secrets.h"
+
+namespace penstock::record {
+namespace {
+
+constexpr TimeNs kSecond{1'000'000'000};
+constexpr TimeNs kShortestPause{5'000'000};
+constexpr TimeNs kLongestPause{100'000'000};
+constexpr TimeNs kGrace{300'000'000};        // for descendants that outlive the command
+constexpr TimeNs kOrphanGrace{500'000'000};  // the launcher died, nobody has attached yet
+constexpr TimeNs kLate{1'000'000'000};       // for devices, whose records come four times a second
+constexpr TimeNs kQuiet{200'000'000};        // for writers that were in the middle of a record
+constexpr TimeNs kLongestFlush{5'000'000'000};
+
+std::string ExitText(std::int32_t status) {
+  if (WIFEXITED(status)) return std::to_string(WEXITSTATUS(status));
+  if (WIFSIGNALED(status)) return fmt::format("signal {}", WTERMSIG(status));
+  return "unknown";
+}
+
+// When it happened.
+TimeNs TimeOf(const Message& message) {
+  const TimeNs now = MonotonicNow();
+  const TimeNs then{static_cast<std::int64_t>(message.values[1])};
+  return then <= now ? then : now;
+}
+
+}  // namespace
+
+Collector::Collector(CollectorConfig config, Channel channel)
+    : config_(std::move(config)), channel_(std::move(channel)) {}
+
+Result<void> Collector::OpenOutput() {
+  std::filesystem::path& output = config_.options.output;
+  std::error_code error;
+  if (std::filesystem::is_directory(output, error)) {
+    return Fail(ErrorKind::kOutput, fmt::format("{}: is a directory", output.string()));
+  }
+  const bool force = config_.options.force;
+  for (int tries = 0;; ++tries) {
+    const auto place = traces::PlaceFor(output, force, config_.options.output_given);
+    if (!place) return tl::unexpected(place.error());
+    auto packed = traces::CreatePacked(
+        place->path, {.keep = config_.options.keep, .may_replace = [force](const auto& path) {
+                        return traces::MayBeReplaced(path, force);
+                      }});
+    for (const std::string& note : place->notes) Send(MessageType::kNote, note);
+    if (packed) {
+      output = place->path;
+      Send(MessageType::kPlaced, output.string());
+      packer_ = std::make_unique<EnrichingPacker>(std::move(*packed));
+      return {};
+    }
+    // Another recorder was faster: the name is in use now.
+    if (tries > 8 || LookAtName(output.string() + ".part").WhyNot().empty()) {
+      return tl::unexpected(packed.error());
+    }
+  }
+}
+
+void Collector::Send(MessageType type, const std::string& text) {
+  Message message;
+  message.type = type;
+  message.set_text(text);
+  channel_.Send(message);
+}
+
+Result<void> Collector::Open() {
+  if (const auto opened = OpenOutput(); !opened) return opened;
+  clock_ = Clock::Choose(config_.force_monotonic);
+  ArenaRequest request;
+  request.buffer = config_.options.buffer;
+  request.use_segment = config_.shm_folder.empty();
+  if (!config_.shm_folder.empty()) request.shm_folder = config_.shm_folder;
+  request.use_memfd = config_.use_memfd;
+  request.beside = config_.options.output.string() + ".ring";
+  if (!config_.options.buffer_given) {
+    // In a small container the ring must not be what brings it to its limit.
+    if (const auto limit = traces::OwnCgroupLimits().memory_limit) {
+      request.buffer.value =
+          std::clamp<std::uint64_t>(limit->value / 32, 8u << 20, request.buffer.value);
+    }
+  }
+  auto arena = Arena::Create(request, clock_);
+  if (!arena) return tl::unexpected(arena.error());
+  arena_.emplace(std::move(*arena));
+  arena_->header().batch_limit = config_.options.limit_batches;
+  drain_ = std::make_unique<traces::RecordingDrain>(arena_->memory(), true);
+  if (auto ok = drain_->CheckHeader(); !ok) return ok;
+  liveness_ = std::make_unique<Liveness>(arena_->header());
+  sampler_ = std::make_unique<ProcSampler>(
+      arena_->header(), *drain_, *liveness_, *packer_,
+      MemoryWalks{config_.options.memory, config_.options.memory_every});
+  if (config_.options.gpu != "off" && config_.options.gpu != "nvtx") {
+    gpu_ = std::make_unique<GpuSampler>(arena_->header(), *drain_, *liveness_, *packer_);
+  }
+  is_dead_ = [this](std::uint32_t pid, std::uint64_t start, std::uint32_t tid) {
+    return liveness_->ThreadIsDead({pid, start}, tid, MonotonicNow());
+  };
+  begin_ = MonotonicNow();
+  realtime_begin_ = RealtimeNow();
+  next_second_ = begin_ + kSecond;
+  next_flush_ = begin_ + kSecond;
+  pause_ = kShortestPause;
+  WriteFirstFacts();
+  // At once, so that whatever happens the file says where the rest of it is.
+  packer_->SetFact("record.ring", arena_->path());
+  const wire::FileHeader& header = arena_->header();
+  packer_->SetFact("record.run", fmt::format("{:016x}{:016x}", header.uuid[0], header.uuid[1]));
+  return packer_->Flush();
+}
+
+void Collector::WriteFirstFacts() {
+  const Options& options = config_.options;
+  for (const auto& [key, value] : traces::HostFacts()) packer_->SetFact(key, value);
+  if (!options.no_command) {
+    packer_->SetFact("command", traces::QuoteCommand(traces::WithoutSecrets(options.command)));
+  }
+  packer_->SetFact("penstock.version", PENSTOCK_VERSION);
+  packer_->SetFact("record.mode", "collector");
+  packer_->SetFact("record.clock", clock_.kind() == wire::kClockTsc ? "tsc" : "monotonic");
+  packer_->SetFact("record.buffer_bytes", std::to_string(arena_->memory().size()));
+  packer_->SetFact("record.start_realtime_ns", std::to_string(realtime_begin_.value));
+  packer_->SetFact("record.gpu", options.gpu);
+  WriteFaultCost();
+  if (!options.overrides.empty()) packer_->SetFact("record.override", options.overrides);
+  if (options.keep.value != 0) {
+    packer_->SetFact("record.keep_ns", std::to_string(options.keep.value));
+  }
+  if (options.fixed_batch) packer_->SetFact("record.fixed_batch", "1");
+  packer_->SetRealtimeOffset(realtime_begin_ - begin_);
+}
+
+// The least of what was measured so far: others on the machine can only make it more.
+void Collector::WriteFaultCost() {
+  const auto cost = MeasureFaultCost();
+  if (!cost || (fault_cost_ && *fault_cost_ <= *cost)) return;
+  fault_cost_ = cost;
+  packer_->SetFact("host.fault_ns", std::to_string(cost->value));
+  packer_->SetFact("host.page_bytes", std::to_string(sysconf(_SC_PAGESIZE)));
+}
+
+void Collector::WriteLastFacts() {
+  WriteFaultCost();  // once more: the machine may be less busy now
+  const TimeNs first = started_.value != 0 ? started_ : begin_;
+  packer_->SetFact("duration_ns", std::to_string((end_ - first).value));
+  if (launcher_gone_) packer_->SetFact("record.launcher", "killed");
+  if (exit_status_ >= 0) packer_->SetFact("exit.status", ExitText(exit_status_));
+  if (!stopped_.empty()) packer_->SetFact("record.stopped", stopped_);
+  if (full_since_.value != 0) {
+    full_ += end_ - full_since_;
+    packer_->SetFact("record.disk_full_ns", std::to_string(full_.value));
+  }
+  packer_->SetFact("record.walks", std::to_string(sampler_->walks()));
+  packer_->SetFact("record.walks_cpu_ns", std::to_string(sampler_->walks_cpu().value));
+  std::string root = packer_->FindFact("dataset.root");
+  if (root.empty()) root = packer_->FindFact("loader.0.dataset_root");
+  if (root.empty() && !config_.options.data.empty()) root = config_.options.data.front();
+  if (root.empty()) return;
+  const traces::Storage storage = traces::StorageOf(root);
+  packer_->SetFact("dataset.root", root);
+  packer_->SetFact("dataset.storage", fmt::format("{} {}", storage.filesystem, storage.device));
+}
+
+int Collector::Run() {
+  if (auto opened = Open(); !opened) {
+    Message refused;
+    refused.type = MessageType::kRefused;
+    refused.status = static_cast<std::int32_t>(opened.error().kind);
+    refused.set_text(opened.error().message);
+    Discard();
+    channel_.Send(refused);
+    return 0;
+  }
+  Message ready;
+  ready.type = MessageType::kReady;
+  ready.set_text(arena_->path());
+  if (!channel_.Send(ready)) {
+    Discard();
+    return 0;
+  }
+  TimeNs now = MonotonicNow();
+  while (!Ended(now)) {
+    if (!Listen(now + pause_)) {
+      Discard();
+      return 0;
+    }
+    now = MonotonicNow();
+    Work(now);
+    now = MonotonicNow();
+  }
+  return Finish();
+}
+
+bool Collector::Listen(TimeNs until) {
+  while (!discard_) {
+    const std::int64_t left = until.value - MonotonicNow().value;
+    if (left <= 0) break;
+    const int timeout = static_cast<int>((left + 999'999) / 1'000'000);
+    if (launcher_gone_) {
+      usleep(static_cast<useconds_t>(left / 1000));
+      break;
+    }
+    Message message;
+    const Channel::Event event = channel_.Receive(&message, timeout);
+    if (event == Channel::Event::kClosed) launcher_gone_ = true;
+    if (event == Channel::Event::kMessage) OnMessage(message);
+    if (event == Channel::Event::kMessage && exited_.value != 0) break;
+  }
+  return !discard_;
+}
+
+void Collector::OnMessage(const Message& message) {
+  switch (message.type) {
+    case MessageType::kStarted: {
+      command_.pid = static_cast<std::uint32_t>(message.values[0]);
+      const auto text = ReadFile(fmt::format("/proc/{}/stat", command_.pid), 4096);
+      const auto stat = text ? ParseStat(*text) : std::nullopt;
+      if (stat) command_.start = stat->start;
+      arena_->header().root_pid = command_.pid;
+      started_ = TimeOf(message);
+      break;
+    }
+    case MessageType::kExited: {
+      exit_status_ = message.status;
+      exited_ = TimeOf(message);
+      // What it did last may not be drained: the process must be known before it is sampled.
+      if (end_.value == 0) {
+        drain_->Drain(*packer_, is_dead_);
+        sampler_->SampleAll(exited_);
+      }
+      Message sampled;
+      sampled.type = MessageType::kSampled;
+      channel_.Send(sampled);
+      break;
+    }
+    case MessageType::kDiscard:
+      discard_ = true;
+      break;
+    default:
+      break;
+  }
+}
+
+void Collector::Work(TimeNs now) {
+  if (limit_reached_) return;
+  // While the disk is full the ring is what holds the recording; when that is full too, the agents
+  // count what they drop.
+  const bool full = full_since_.value != 0;
+  const std::uint64_t taken = full ? 0 : drain_->Drain(*packer_, is_dead_);
+  sampler_->Tick(now);
+  if (gpu_) gpu_->Tick(now);
+  if (now >= next_second_) {
+    next_second_ = now + kSecond;
+    AppendAnchor(arena_->header(), clock_.Anchor());
+    packer_->SetRealtimeOffset(RealtimeNow() - MonotonicNow());
+    Progress(now);
+  }
+  // What is drained stays in the ring until it is on disk, so a full quarter is reason enough.
+  if (now >= next_flush_ || (!full && drain_->Pending() > 0.25)) Flush(now);
+  CheckLimits(now);
+  pause_ = Pause(taken, MonotonicNow() - now);
+}
+
+void Collector::Flush(TimeNs now) {
+  // A long recording is cut into longer blocks: they pack better.
+  const std::int64_t age = (now - begin_).value;
+  next_flush_ = now + TimeNs{std::clamp(age / 60, kSecond.value, kLongestFlush.value)};
+  if (full_since_.value != 0) {
+    packer_->SetFact("record.disk_full_ns", std::to_string((full_ + (now - full_since_)).value));
+  }
+  const auto flushed = packer_->Flush([this](std::uint64_t mark) { drain_->SaveProgress(mark); });
+  if (packer_->WaitsForRoom()) {
+    if (full_since_.value == 0) full_since_ = now;
+    next_flush_ = now + kSecond;
+    return;
+  }
+  if (flushed && full_since_.value != 0) {
+    full_ += now - std::exchange(full_since_, TimeNs{});
+  }
+  if (!flushed) {
+    if (trouble_.empty()) trouble_ = flushed.error().message;
+    StopRecording("output");
+    return;  // what is not on the disk stays in the ring, for penstock recover
+  }
+  drain_->Release();
+}
+
+TimeNs Collector::Pause(std::uint64_t taken, TimeNs worked) const {
+  // As long as, at the present rate, a twentieth of the ring takes to fill.
+  const double capacity =
+      static_cast<double>(arena_->header().chunk_count) * wire::kRecordsPerChunk;
+  const double period = static_cast<double>((pause_ + worked).value);
+  const double rate = static_cast<double>(taken) / period;  // records per nanosecond
+  const double pause = rate > 0 ? 0.05 * capacity / rate : static_cast<double>(kLongestPause.value);
+  liveness_->SetPatience(rate * 250e6 > 0.25 * capacity ? TimeNs{20'000'000} : TimeNs{250'000'000});
+  // At most doubled at a time: bursts come back.
+  const double capped = std::min(pause, 2 * static_cast<double>(pause_.value));
+  const auto length = static_cast<std::int64_t>(std::min(capped, 1e12));
+  return TimeNs{std::clamp(length, kShortestPause.value, kLongestPause.value)};
+}
+
+void Collector::CheckLimits(TimeNs now) {
+  const Options& options = config_.options;
+  const wire::FileHeader& header = arena_->header();
+  if (options.limit_time.value != 0 && started_.value != 0 &&
+      now - started_ >= options.limit_time) {
+    limit_reached_ = true;
+    StopRecording(fmt::format("for {}", options.limit_time_text));
+  }
+  if (options.limit_batches != 0 &&
+      __atomic_load_n(&header.batches, __ATOMIC_RELAXED) >= options.limit_batches) {
+    limit_reached_ = true;
+    StopRecording(fmt::format("batches {}", options.limit_batches));
+  }
+}
+
+void Collector::StopRecording(const std::string& why) {
+  if (end_.value != 0) return;
+  __atomic_store_n(&arena_->header().recording, 0u, __ATOMIC_SEQ_CST);
+  end_ = MonotonicNow();
+  if (!why.empty()) stopped_ = why;
+}
+
+bool Collector::Ended(TimeNs now) {
+  if (limit_reached_) return true;
+  if (exited_.value != 0) return sampler_->running() == 0 || now - exited_ >= kGrace;
+  if (!launcher_gone_) return false;
+  // Without the launcher: until the command and everything that was traced has gone.
+  const bool runs = command_.pid != 0 && liveness_->ProcessRuns(command_, now);
+  if (runs || sampler_->running() != 0) return false;
+  if (started_.value == 0) return true;
+  if (exited_.value == 0) exited_ = now;
+  return now - begin_ >= kOrphanGrace;
+}
+
+void Collector::DrainLast() {
+  const TimeNs now = MonotonicNow();
+  if (sampler_->running() != 0) {
+    sampler_->SampleAll(now);
+    // Hooks that were under way finish their record.
+    int quiet = 0;
+    const auto late = [&] {
+      const wire::FileHeader& header = arena_->header();
+      return __atomic_load_n(&header.late_writers, __ATOMIC_ACQUIRE) != 0;
+    };
+    while (MonotonicNow() - now < (late() ? kLate : kQuiet) && (quiet < 3 || late())) {
+      usleep(10'000);
+      quiet = drain_->Drain(*packer_, is_dead_) == 0 ? quiet + 1 : 0;
+    }
+  }
+  drain_->Drain(*packer_, is_dead_);
+}
+
+int Collector::Finish() {
+  const bool output_failed = !trouble_.empty();
+  StopRecording("");
+  if (exited_.value != 0) end_ = std::min(end_, exited_);
+  Message stopped;
+  stopped.type = MessageType::kStopped;
+  stopped.set_text(stopped_);
+  if (limit_reached_) channel_.Send(stopped);
+  DrainLast();
+  AppendAnchor(arena_->header(), clock_.Anchor());
+  if (gpu_) gpu_->Stop(MonotonicNow());
+  drain_->Finish(*packer_);
+  packer_->ApplyAll();
+  WriteLastFacts();
+  const auto finished = packer_->Finish();
+  if (!finished && trouble_.empty()) trouble_ = finished.error().message;
+  // What could not be written is still in the ring, all of it.
+  const bool recoverable = !finished && arena_->HasName();
+  if (!recoverable) {
+    __atomic_store_n(&arena_->header().sealed, 1u, __ATOMIC_RELEASE);
+    arena_->Unlink();
+  }
+  Message message;
+  message.type = MessageType::kFinished;
+  message.status = finished ? 0 : 1;
+  FillValues(message, end_);
+  const std::filesystem::path written = packer_->final_path();
+  if (written != config_.options.output) Send(MessageType::kPlaced, written.string());
+  if (const std::string note = packer_->note(); !note.empty()) Send(MessageType::kNote, note);
+  if (output_failed && finished) {
+    message.set_text(
+        fmt::format("{}: the trace ends after {:.1f} s", trouble_, Seconds(end_ - begin_)));
+  } else if (recoverable) {
+    message.set_text(fmt::format("{}; then: penstock recover {}", trouble_, written.string()));
+  } else if (!finished) {
+    message.set_text(fmt::format("{}: what was written is in {}.part", trouble_, written.string()));
+  }
+  channel_.Send(message);
+  return finished ? 0 : 1;
+}
+
+void Collector::Discard() {
+  drain_.reset();
+  sampler_.reset();
+  gpu_.reset();
+  if (packer_) packer_->Discard();
+  packer_.reset();
+  if (arena_) arena_->Unlink();
+}
+
+void Collector::FillValues(Message& message, TimeNs now) const {
+  message.values[kElapsedNs] = static_cast<std::uint64_t>((now - begin_).value);
+  message.values[kProcesses] = sampler_->running();
+  message.values[kSpans] = packer_->spans();
+  message.values[kBatches] = __atomic_load_n(&arena_->header().batches, __ATOMIC_RELAXED);
+  message.values[kBytesWritten] = packer_->bytes_written();
+  message.values[kLost] = drain_->losses().dropped_events;
+}
+
+void Collector::Progress(TimeNs now) {
+  if (!config_.send_progress || launcher_gone_) return;
+  Message message;
+  message.type = MessageType::kProgress;
+  FillValues(message, now);
+  channel_.Offer(message);
+}
+
+}  // namespace penstock::record

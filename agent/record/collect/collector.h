@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The process that drains the ring while the command runs. It lives in a session of its own, so
+// that whatever kills the command or the launcher leaves it to finish the trace. It prints nothing:
+// what is to be said goes through the channel.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/record/collect/arena.h"
+#include "agent/record/collect/channel.h"
+#include "agent/record/options.h"
+#include "agent/record/sample/clock.h"
+#include "agent/record/sample/enrich.h"
+#include "agent/record/sample/gpu_sampler.h"
+#include "agent/record/sample/liveness.h"
+#include "agent/record/sample/proc_sampler.h"
+#include "traces/recording/recording.h"
+
+namespace penstock::record {
+
+struct CollectorConfig {
+  Options options;  // with an absolute output
+  bool force_monotonic = false;
+  bool send_progress = false;
+  int nice = 5;
+  std::string shm_folder;  // where the ring is a file; empty: it is a segment if it can be
+  bool use_memfd = true;
+};
+
+class Collector {
+ public:
+  Collector(CollectorConfig config, Channel channel);
+
+  // Requires: a process of its own (see DetachProcess). Returns its exit status: 0 if the trace is
+  // complete or there was nothing to record.
+  int Run();
+
+ private:
+  using DeadCheck = std::function<bool(std::uint32_t, std::uint64_t, std::uint32_t)>;
+
+  Result<void> Open();
+  // Makes the file, under the name that was asked for or one beside it. Errors: kOutput, kUsage.
+  Result<void> OpenOutput();
+  void Send(MessageType type, const std::string& text);
+  void WriteFirstFacts();
+  void WriteLastFacts();
+  void WriteFaultCost();
+  // Takes messages until `until`. false: the command was never run.
+  bool Listen(TimeNs until);
+  void OnMessage(const Message& message);
+  void Work(TimeNs now);
+  // Writes out what was drained, and gives it back to the agents.
+  void Flush(TimeNs now);
+  [[nodiscard]] bool Ended(TimeNs now);
+  void CheckLimits(TimeNs now);
+  void StopRecording(const std::string& why);
+  void DrainLast();
+  int Finish();
+  void Discard();
+  void Progress(TimeNs now);
+  void FillValues(Message& message, TimeNs now) const;
+  [[nodiscard]] TimeNs Pause(std::uint64_t taken, TimeNs worked) const;
+
+  CollectorConfig config_;
+  Channel channel_;
+  Clock clock_;
+  std::optional<Arena> arena_;
+  std::unique_ptr<EnrichingPacker> packer_;
+  std::unique_ptr<traces::RecordingDrain> drain_;
+  std::unique_ptr<Liveness> liveness_;
+  std::unique_ptr<ProcSampler> sampler_;
+  std::unique_ptr<GpuSampler> gpu_;  // nullptr: not asked for
+  DeadCheck is_dead_;
+
+  TimeNs begin_;    // creation of the arena
+  TimeNs started_;  // of the command; 0 = not yet
+  TimeNs realtime_begin_;
+  TimeNs end_;     // of the recording; 0 = still on
+  TimeNs exited_;  // 0 = the command runs
+  TimeNs next_second_;
+  TimeNs next_flush_;
+  TimeNs pause_;
+  ProcessKey command_;
+  std::int32_t exit_status_ = -1;  // wait status
+  bool launcher_gone_ = false;
+  bool discard_ = false;
+  bool limit_reached_ = false;
+  std::string stopped_;               // why, if not by the end of the command
+  std::string trouble_;               // with the output
+  std::optional<TimeNs> fault_cost_;  // of a page, in CPU time
+  TimeNs full_since_;  // the disk is full, and what is recorded stays in the ring; 0 = it is not
+  TimeNs full_;        // how long it was, before
+};
+
+}  // namespace penstock::record

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/record/collect/rescue.h"
+
+#include <unistd.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "agent/record/sample/forwarding_packer.h"
+#include "agent/record/sample/liveness.h"
+#include "traces/base/file.h"
+#include "traces/base/small_file.h"
+#include "traces/output_place.h"
+#include "traces/recording/recording.h"
+#include "traces/translate.h"
+
+namespace penstock::record {
+namespace {
+
+// The drain of the ring announces processes and threads that the saved part has already: they are
+// the same.
+class Joiner final : public ForwardingPacker {
+ public:
+  using ForwardingPacker::ForwardingPacker;
+
+  // The drain stands in "#hash" for a text that was sent before: the saved part knows it.
+  void Remember(std::string_view text) {
+    const std::uint64_t hash = wire::HashOf(text.data(), text.size());
+    texts_[fmt::format("#{:016x}", hash)] = text;
+    texts_[fmt::format("#{:08x}", hash & 0xffffffffu)] = text;
+  }
+
+  StringId Intern(std::string_view text) override {
+    const auto known = texts_.find(text);
+    return inner().Intern(known != texts_.end() ? std::string_view(known->second) : text);
+  }
+  // Names and paths that the drain has no text for yet come this way.
+  StringId AddString(std::string_view text) override {
+    const auto known = texts_.find(text);
+    return known != texts_.end() ? inner().Intern(known->second) : inner().AddString(text);
+  }
+  ProcessId AddProcess(const traces::ProcessInfo& process) override {
+    const ProcessKey key{process.pid, process.process_start};
+    const auto known = processes_.find(key);
+    if (known == processes_.end()) return processes_[key] = inner().AddProcess(process);
+    inner().UpdateProcess(known->second, process);
+    return known->second;
+  }
+  ThreadId AddThread(const traces::ThreadInfo& thread) override {
+    const std::pair key{thread.process.value, thread.tid};
+    const auto known = threads_.find(key);
+    if (known == threads_.end()) return threads_[key] = inner().AddThread(thread);
+    return known->second;
+  }
+
+ private:
+  std::map<std::string, std::string, std::less<>> texts_;
+  std::map<ProcessKey, ProcessId> processes_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, ThreadId> threads_;
+};
+
+TimeNs KeepOf(const traces::Trace& trace) {
+  const auto fact = trace.facts().find("record.keep_ns");
+  const auto keep = fact != trace.facts().end() ? ParseNumber(fact->second) : std::nullopt;
+  return TimeNs{static_cast<std::int64_t>(keep.value_or(0))};
+}
+
+}  // namespace
+
+Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const Arena& arena,
+                                     bool force) {
+  const std::filesystem::path part = output.string() + ".part";
+  // Nobody may be writing it, nor begin to while we read. It may also not be there at all.
+  const bool has_part = LookAtName(part).exists;
+  std::optional<FileLock> lock;
+  std::unique_ptr<traces::Trace> trace;  // nullptr: nothing in it is usable, the ring is all
+  std::uint64_t mark = 0;                // up to which the ring says that it was taken
+  if (has_part) {
+    auto taken = FileLock::Take(part);
+    if (!taken) return tl::unexpected(taken.error());
+    lock.emplace(std::move(*taken));
+    traces::OpenControl control;
+    control.last_mark = &mark;
+    auto opened = traces::OpenTrace(part, control);
+    if (!opened) opened = traces::OpenTrace(part, control);  // what failed may do so only once
+    // A file that cannot be opened is not one that holds nothing.
+    const bool readable = opened || (opened.error().kind != ErrorKind::kEnvironment &&
+                                     MappedFile::Open(part).has_value());
+    if (!readable) return tl::unexpected(opened.error());
+    if (opened) trace = std::move(*opened);
+  }
+  traces::PackOptions options;
+  options.suffix = fmt::format(".{}.tmp", getpid());
+  options.may_replace = [force](const auto& path) { return traces::MayBeReplaced(path, force); };
+  if (trace != nullptr) options.keep = KeepOf(*trace);
+  auto packed = traces::CreatePacked(output, options);
+  if (!packed) return tl::unexpected(packed.error());
+  Joiner joined(std::move(*packed));
+  if (trace != nullptr) {
+    traces::CopyTrace(*trace, joined);
+    for (std::uint32_t i = 1;; ++i) {
+      const std::string_view text = trace->String(StringId{i});
+      if (text.empty()) break;
+      joined.Remember(text);
+    }
+  }
+  traces::RecordingDrain drain(arena.memory(), true);
+  drain.ContinueFrom(mark);
+  Result<void> done = drain.CheckHeader();
+  if (done) {
+    drain.Finish(joined);
+    joined.SetFact("record.stopped", "the collector was killed");
+    done = joined.Finish();
+  }
+  if (!done) {  // a full disk: what there was is where it was, another try may find room
+    joined.Discard();
+    return tl::unexpected(done.error());
+  }
+  std::error_code error;
+  if (has_part && !std::filesystem::remove(part, error)) std::filesystem::remove(part, error);
+  const std::filesystem::path tail = part.string() + ".tail";
+  if (LookAtName(tail).IsOursAlone()) std::filesystem::remove(tail, error);
+  const std::filesystem::path between = part.string() + ".new";  // it died between two files
+  if (LookAtName(between).IsOursAlone()) std::filesystem::remove(between, error);
+  return joined.final_path();
+}
+
+}  // namespace penstock::record

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/record/launch/group_watch.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "agent/record/detach.h"
+#include "traces/base/small_file.h"
+
+namespace penstock::record {
+namespace {
+
+constexpr int kTries = 30;
+constexpr useconds_t kPause = 1000;
+
+// Reads them from a process that blocks every signal; 0 if it is gone.
+std::uint64_t Pending(pid_t pid) {
+  const auto status = ReadFile(fmt::format("/proc/{}/status", pid), 65536);
+  const std::size_t at = status ? status->find("\nShdPnd:") : std::string::npos;
+  return at == std::string::npos ? 0 : std::strtoull(status->c_str() + at + 8, nullptr, 16);
+}
+
+}  // namespace
+
+void GroupWatch::Start() {
+  const pid_t parent = getpid();
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  child_ = fork();
+  if (child_ == 0) {
+    prctl(PR_SET_NAME, "penstock-group");
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    CloseDescriptors(0, ~0u);
+    [[maybe_unused]] const int moved = chdir("/");
+    while (getppid() == parent) pause();
+    _exit(0);
+  }
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
+bool GroupWatch::Got(int signal) {
+  if (child_ <= 0) return false;
+  bool got = false;
+  for (int i = 0; i < kTries && !got; ++i) {
+    if (i > 0) usleep(kPause);
+    got = (Pending(child_) >> (signal - 1) & 1u) != 0;
+  }
+  if (got) {
+    Stop();
+    Start();
+  }
+  return got;
+}
+
+void GroupWatch::Stop() {
+  if (child_ <= 0) return;
+  kill(child_, SIGKILL);
+  while (waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  child_ = -1;
+}
+
+}  // namespace penstock::record

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/record/launch/launcher.h"
+
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "agent/record/collect/collector.h"
+#include "agent/record/collect/rescue.h"
+#include "agent/record/detach.h"
+#include "agent/record/launch/command.h"
+#include "agent/record/launch/find_agent.h"
+#include "agent/record/launch/rank_output.h"
+#include "agent/record/launch/supervisor.h"
+#include "agent/record/launch/target_check.h"
+#include "agent/record/launch/verdict.h"
+#include "traces/base/json_text.h"
+#include "traces/base/say.h"
+
+namespace penstock::record {
+namespace {
+
+void Say(const std::string& text) {
+  SayError("penstock-record", VisibleText(text));
+}
+
+int RunUntraced(const Options& options, const std::string& why) {
+  Say(why + "; the command runs untraced");
+  const int error = Become(options.command);
+  Say(fmt::format("{}: {}", options.command.front(), std::strerror(error)));
+  return ExecStatus(error);
+}
+
+// Ends as the command ended, so that the shell cannot tell the difference.
+int EndLike(int status) {
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  if (!WIFSIGNALED(status)) return 1;
+  const int signal = WTERMSIG(status);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  std::signal(signal, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  sigprocmask(SIG_UNBLOCK, &only, nullptr);
+  std::fflush(nullptr);
+  raise(signal);
+  return 128 + signal;
+}
+
+std::string HostName() {
+  utsname name{};
+  return uname(&name) == 0 ? name.nodename : "host";
+}
+
+struct CollectorProcess {
+  pid_t pid = -1;
+  Channel channel;
+};
+
+// Errors: kEnvironment.
+Result<CollectorProcess> StartCollector(const CollectorConfig& config) {
+  auto pair = Channel::Pair();
+  if (!pair) {
+    return Fail(ErrorKind::kEnvironment,
+                fmt::format("no channel to a collector: {}", std::strerror(errno)));
+  }
+  std::fflush(nullptr);
+  const pid_t pid = fork();
+  if (pid < 0) {
+    return Fail(ErrorKind::kEnvironment, fmt::format("no collector: {}", std::strerror(errno)));
+  }
+  if (pid == 0) {
+    pair->first.Close();
+    DetachProcess(pair->second.fd(), config.nice);
+    _exit(Collector(config, std::move(pair->second)).Run());
+  }
+  CollectorProcess process;
+  process.pid = pid;
+  process.channel = std::move(pair->first);
+  return process;
+}
+
+// Waits until the collector holds the arena. `output`: where the trace goes, which it may change.
+// Errors: kEnvironment or what it refused for.
+Result<Arena> AwaitReady(const CollectorProcess& collector, std::filesystem::path& output) {
+  for (;;) {
+    Message message;
+    const Channel::Event event = collector.channel.Receive(&message, -1);
+    if (event == Channel::Event::kNothing) continue;
+    if (event == Channel::Event::kClosed) {
+      return Fail(ErrorKind::kEnvironment, "the collector could not start");
+    }
+    const std::string text(message.text());
+    if (message.type == MessageType::kRefused) {
+      return Fail(static_cast<ErrorKind>(message.status), text);
+    }
+    if (message.type == MessageType::kReady) return Arena::Open(text);
+    if (message.type == MessageType::kPlaced) output = text;
+    if (message.type == MessageType::kNote) Say(text);
+  }
+}
+
+}  // namespace
+
+int Launch(Options options, const Settings& settings) {
+  const char* path = std::getenv("PATH");
+  const char* preload = std::getenv("LD_PRELOAD");
+  const TargetReport target =
+      CheckTarget(options.command.front(), path != nullptr ? path : "/bin:/usr/bin",
+                  preload != nullptr ? preload : "");
+  if (target.status != 0) {
+    Say(target.message);
+    return target.status;
+  }
+  if (!target.preload) return RunUntraced(options, target.warnings.front());
+  for (const std::string& warning : target.warnings) Say(warning);
+  const std::string agent =
+      FindAgent(settings.agent, OwnFolder(), [&] { return LinkFolder(settings.runtime_folder); });
+  if (agent.empty()) {
+    Say("the agent (libpenstock_agent.so) is not beside this program; name it in PENSTOCK_AGENT");
+    return penstock::ExitStatus(ErrorKind::kEnvironment);
+  }
+  std::error_code error;
+  const agent::RankEnv rank = OwnRank();
+  const std::string host = HostName();
+  const std::string ranks = OutputsOfRanks(options.output, host);
+  const std::filesystem::path asked = options.output.parent_path();
+  options.output = OutputOfRank(options.output, rank, host);
+  // Nobody can make the folders of hosts that are not known yet.
+  if (options.output.parent_path() != asked) {
+    std::filesystem::create_directories(options.output.parent_path(), error);
+  }
+  // Of ranks that are recorded one by one the first speaks; its verdict is not that of all.
+  const bool one_of_several = rank.rank >= 0 && rank.world_size > 1;
+  options.quiet = options.quiet || (one_of_several && rank.rank > 0);
+  options.output = std::filesystem::absolute(options.output, error).lexically_normal();
+  for (std::string& folder : options.data) {
+    folder = std::filesystem::absolute(folder, error).lexically_normal().string();
+  }
+
+  CollectorConfig config;
+  config.options = options;
+  config.force_monotonic = settings.force_monotonic;
+  config.send_progress = !options.quiet && isatty(STDERR_FILENO) == 1;
+  config.nice = settings.nice;
+  if (settings.shm_folder != nullptr) config.shm_folder = settings.shm_folder;
+  config.use_memfd = settings.use_memfd;
+  auto collector = StartCollector(config);
+  if (!collector) return RunUntraced(options, collector.error().message);
+  auto arena = AwaitReady(*collector, options.output);
+  if (!arena) {
+    collector->channel.Close();
+    waitpid(collector->pid, nullptr, 0);
+    if (arena.error().kind == ErrorKind::kUsage) {
+      Say(arena.error().message);
+      return penstock::ExitStatus(ErrorKind::kUsage);
+    }
+    return RunUntraced(options, arena.error().message);
+  }
+
+  Supervisor supervisor(options, std::move(collector->channel), collector->pid, *arena,
+                        config.send_progress);
+  const auto environment = TracedEnvironment(Environment(), options, agent, arena->path());
+  Outcome outcome = supervisor.Run(environment);
+  if (outcome.no_process) {
+    return RunUntraced(
+        options, fmt::format("no process for the command: {}", std::strerror(outcome.start_error)));
+  }
+  if (outcome.start_error != 0) {
+    Say(fmt::format("{}: {}", options.command.front(), std::strerror(outcome.start_error)));
+    return ExecStatus(outcome.start_error);
+  }
+  std::string trouble = outcome.trouble;
+  bool complete = outcome.complete;
+  if (outcome.collector_died) {
+    trouble = "the collector was killed while the command ran";
+    const auto rescued = Rescue(options.output, *arena, options.force);
+    complete = rescued.has_value();
+    if (rescued) {
+      outcome.output = *rescued;
+      arena->Unlink();
+    } else {  // a full disk, say: all there was is where it was
+      trouble += fmt::format(": {}; then: penstock recover {}", rescued.error().message,
+                             options.output.string());
+    }
+  }
+  for (const std::string& note : outcome.notes) Say(note);
+  if (!trouble.empty()) Say(trouble);
+  if (complete && !options.quiet) {
+    ShowVerdict(outcome.output, outcome.totals);
+    if (one_of_several) {
+      Say(
+          fmt::format("that is rank {} of {}, whose step holds its waiting for the others; "
+                      "all of them: penstock report {}",
+                      rank.rank, rank.world_size, ranks));
+    }
+  }
+  return EndLike(outcome.wait_status);
+}
+
+}  // namespace penstock::record

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The line that is repainted once a second on a terminal. Writes to standard error only there.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "agent/record/collect/channel.h"
+
+namespace penstock::record {
+
+class Progress {
+ public:
+  // `enabled`: standard error is a terminal and nobody asked for quiet.
+  explicit Progress(bool enabled) : enabled_(enabled) {}
+  ~Progress() { Clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void Show(const Message& message);
+  void Say(const std::string& text);
+  void Clear();
+  [[nodiscard]] bool enabled() const { return enabled_; }
+
+ private:
+  bool enabled_;
+  bool shown_ = false;
+  std::optional<Message> last_;
+};
+
+// "penstock 12 s | 3 processes | 15.2 k spans/s | 42 batches/s | 3.1 MB"; rates since `last`.
+[[nodiscard]] std::string ProgressLine(const Message& now, const Message* last);
+// "3.1 MB", "15.2 k".
+[[nodiscard]] std::string HumanBytes(std::uint64_t bytes);
+[[nodiscard]] std::string HumanCount(double count);
+
+}  // namespace penstock::record

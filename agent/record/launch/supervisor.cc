@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/record/launch/supervisor.h"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include <fmt/format.h>
+
+#include "agent/record/sample/clock.h"
+#include "agent/record/sample/liveness.h"
+#include "traces/base/json_text.h"
+#include "traces/base/say.h"
+
+namespace penstock::record {
+namespace {
+
+constexpr TimeNs kSamplePatience{500'000'000};
+constexpr TimeNs kInterruptPatience{2'000'000'000};   // then the traced consumers as well
+constexpr TimeNs kTerminatePatience{10'000'000'000};  // then SIGTERM
+constexpr std::array kForwarded = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT};
+
+}  // namespace
+
+Supervisor::Supervisor(const Options& options, Channel channel, pid_t collector, const Arena& arena,
+                       bool show_progress)
+    : options_(options),
+      channel_(std::move(channel)),
+      collector_(collector),
+      arena_(arena),
+      progress_(show_progress) {
+  outcome_.output = options.output;
+}
+
+Supervisor::~Supervisor() {
+  if (signal_fd_ >= 0) close(signal_fd_);
+}
+
+void Supervisor::BlockSignals() {
+  sigemptyset(&taken_);
+  sigaddset(&taken_, SIGCHLD);
+  for (const int signal : kForwarded) {
+    struct sigaction action {};
+    sigaction(signal, nullptr, &action);
+    // Under nohup a hangup is ignored, in the background of a script an interrupt: by the command
+    // as well.
+    if (action.sa_handler != SIG_IGN) sigaddset(&taken_, signal);
+  }
+  // SIGCHLD may have been inherited as ignored: children would then be reaped unseen.
+  std::signal(SIGCHLD, SIG_DFL);
+  sigprocmask(SIG_BLOCK, &taken_, &signals_.mask);
+  signal_fd_ = signalfd(-1, &taken_, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+void Supervisor::RestoreSignals() {
+  int code = 0;  // what has ended the command came to us too, and shall not end us
+  while (NextSignal(&code) != 0) {
+  }
+  sigprocmask(SIG_SETMASK, &signals_.mask, nullptr);
+}
+
+Outcome Supervisor::Run(const std::vector<std::string>& environment) {
+  BlockSignals();
+  const Started started = Start(options_.command, environment, signals_, channel_);
+  if (started.error != 0) {
+    outcome_.start_error = started.error;
+    outcome_.no_process = !started.forked;
+    Message discard;
+    discard.type = MessageType::kDiscard;
+    channel_.Send(discard);
+    Reap(collector_);
+    RestoreSignals();
+    return outcome_;
+  }
+  command_ = started.pid;
+  group_.Start();
+  while (!reaped_) {
+    const bool soon = stop_step_ == 1 || stop_step_ == 2 || exited_ || signal_fd_ < 0;
+    WaitOnce(soon ? 50 : 1000);
+    TakeMessages();
+    if (!channel_.is_open()) LookForCollector(WNOHANG);
+    TakeSignals();
+    StepStop();
+    ReapCommand();
+  }
+  // From here on Ctrl-C ends the wait, not the trace: the collector finishes by itself.
+  RestoreSignals();
+  AwaitCollector();
+  LookForCollector(0);
+  return outcome_;
+}
+
+void Supervisor::WaitOnce(int timeout_ms) {
+  std::array<pollfd, 2> waiting = {{{signal_fd_, POLLIN, 0}, {channel_.fd(), POLLIN, 0}}};
+  poll(waiting.data(), channel_.is_open() ? 2 : 1, timeout_ms);
+}
+
+// One that is pending, and its si_code; 0: none. Without a descriptor left for them it is asked
+// for.
+int Supervisor::NextSignal(int* code) const {
+  if (signal_fd_ < 0) {
+    siginfo_t info{};
+    const timespec at_once{};
+    const int signal = sigtimedwait(&taken_, &info, &at_once);
+    *code = info.si_code;
+    return signal > 0 ? signal : 0;
+  }
+  signalfd_siginfo info{};
+  if (read(signal_fd_, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return 0;
+  *code = info.ssi_code;
+  return static_cast<int>(info.ssi_signo);
+}
+
+void Supervisor::TakeSignals() {
+  int code = 0;
+  while (const int signal = NextSignal(&code)) {
+    // What the kernel sent (Ctrl-C, a hangup of the terminal) went to the whole group already.
+    if (signal != SIGCHLD && code <= 0 && !reaped_) PassOn(signal);
+  }
+  OnCommandExit();
+}
+
+// A program that was interrupted twice may give up what it does to end well.
+void Supervisor::PassOn(int signal) {
+  if (getpgid(command_) == getpgrp() && group_.Got(signal)) return;
+  kill(command_, signal);
+}
+
+void Supervisor::OnCommandExit() {
+  if (exited_) return;
+  siginfo_t info{};
+  if (waitid(P_PID, static_cast<id_t>(command_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+      info.si_pid != command_) {
+    return;
+  }
+  exited_ = true;
+  exit_seen_ = MonotonicNow();
+  Message message;
+  message.type = MessageType::kExited;
+  message.values[1] = static_cast<std::uint64_t>(exit_seen_.value);
+  message.status =
+      info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8 : info.si_status & 0x7f;
+  // The collector reads the zombie's last counters before it is reaped.
+  if (!channel_.is_open() || finished_) {
+    sampled_ = true;
+  } else if (!channel_.Send(message)) {
+    channel_.Close();  // it then finishes as one whose launcher was killed: it would wait for ever
+    sampled_ = true;
+  }
+}
+
+void Supervisor::ReapCommand() {
+  if (!exited_ || reaped_) return;
+  if (!sampled_ && MonotonicNow() - exit_seen_ < kSamplePatience) return;
+  outcome_.wait_status = Reap(command_);
+  reaped_ = true;
+}
+
+void Supervisor::TakeMessages() {
+  while (channel_.is_open()) {
+    Message message;
+    const Channel::Event event = channel_.Receive(&message, 0);
+    if (event == Channel::Event::kNothing) return;
+    if (event == Channel::Event::kMessage) {
+      OnMessage(message);
+      continue;
+    }
+    channel_.Close();
+    sampled_ = true;
+  }
+}
+
+// How it ended, if it has. It is as a rule at its end when it closes the channel; if it is not (the
+// channel failed), the command does not wait for it as a zombie: the collector waits for that.
+void Supervisor::LookForCollector(int options) {
+  int status = 0;
+  pid_t ended = -1;
+  do {
+    ended = collector_ > 0 ? waitpid(collector_, &status, options) : 0;
+  } while (ended < 0 && errno == EINTR);
+  if (ended <= 0) return;
+  collector_ = -1;
+  const bool clean = WIFEXITED(status) && WEXITSTATUS(status) <= 1;
+  if (!finished_ && clean) outcome_.complete = WEXITSTATUS(status) == 0;
+  outcome_.collector_died = !finished_ && !clean;
+  if (outcome_.collector_died && !options_.quiet && !reaped_) {
+    progress_.Clear();
+    SayError("penstock-record", "the collector has died; the command goes on");
+  }
+}
+
+void Supervisor::OnMessage(const Message& message) {
+  switch (message.type) {
+    case MessageType::kProgress:
+      progress_.Show(message);
+      break;
+    case MessageType::kSampled:
+      sampled_ = true;
+      break;
+    case MessageType::kPlaced:
+      outcome_.output = message.text();
+      break;
+    case MessageType::kNote:
+      outcome_.notes.emplace_back(message.text());
+      break;
+    case MessageType::kStopped:
+      progress_.Clear();
+      if (options_.stop) stop_step_ = 1;
+      break;
+    case MessageType::kFinished:
+      finished_ = true;
+      sampled_ = true;
+      progress_.Clear();
+      outcome_.complete = message.status == 0;
+      outcome_.trouble = message.text();
+      outcome_.totals = message;
+      if (!exited_ && !options_.stop && !options_.quiet && outcome_.complete) {
+        SayError("penstock-record",
+                 VisibleText(outcome_.output.string()) + " is complete; the command runs on");
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+void Supervisor::StepStop() {
+  if (stop_step_ == 0 || exited_) return;
+  const TimeNs now = MonotonicNow();
+  if (stop_step_ == 1) {
+    kill(command_, SIGINT);
+    stop_at_ = now;
+    stop_step_ = 2;
+  } else if (stop_step_ == 2 && now - stop_at_ >= kInterruptPatience) {
+    // A shell or launcher in between does not pass it on as a terminal's group would get it.
+    Interrupt(SIGINT);
+    stop_step_ = 3;
+  } else if (stop_step_ == 3 && now - stop_at_ >= kTerminatePatience) {
+    Interrupt(SIGTERM);
+    kill(command_, SIGTERM);
+    stop_step_ = 4;
+  }
+}
+
+void Supervisor::Interrupt(int signal) {
+  Liveness liveness(arena_.header());
+  const TimeNs now = MonotonicNow();
+  for (const wire::ProcessSlot& slot : arena_.header().processes) {
+    if (__atomic_load_n(&slot.state, __ATOMIC_ACQUIRE) != wire::kProcessLive) continue;
+    if (__atomic_load_n(&slot.role, __ATOMIC_RELAXED) != wire::kRoleConsumer) continue;
+    const auto pid = liveness.HostPid({slot.pid, slot.process_start}, now);
+    if (pid && static_cast<pid_t>(*pid) != command_) kill(static_cast<pid_t>(*pid), signal);
+  }
+}
+
+void Supervisor::AwaitCollector() {
+  const TimeNs begin = MonotonicNow();
+  while (channel_.is_open()) {
+    std::array<pollfd, 1> waiting = {{{channel_.fd(), POLLIN, 0}}};
+    poll(waiting.data(), 1, 500);
+    TakeMessages();
+    if (channel_.is_open() && MonotonicNow() - begin > TimeNs{500'000'000}) {
+      progress_.Say("penstock: writing the trace");
+    }
+  }
+  progress_.Clear();
+}
+
+}  // namespace penstock::record

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The launcher's part while the command runs: waits for it, passes signals on, shows what the
+// collector reports, and tells the collector how the command ended.
+#pragma once
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "agent/record/collect/arena.h"
+#include "agent/record/collect/channel.h"
+#include "agent/record/launch/command.h"
+#include "agent/record/launch/group_watch.h"
+#include "agent/record/launch/progress.h"
+#include "agent/record/options.h"
+
+namespace penstock::record {
+
+struct Outcome {
+  int start_error = 0;      // errno: the command could not be started
+  bool no_process = false;  // nor could anything be, for want of a process
+  int wait_status = 0;
+  bool complete = false;  // the trace is there under its name
+  bool collector_died = false;
+  std::string trouble;             // one line, or empty
+  std::vector<std::string> notes;  // lines for the user
+  std::filesystem::path output;    // where the trace is
+  Message totals;                  // values[] of the whole recording
+};
+
+class Supervisor {
+ public:
+  // Requires: `options` and `arena` outlive this.
+  Supervisor(const Options& options, Channel channel, pid_t collector, const Arena& arena,
+             bool show_progress);
+  ~Supervisor();
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
+  // Starts the command and returns when both it and the collector have ended.
+  Outcome Run(const std::vector<std::string>& environment);
+
+ private:
+  void BlockSignals();
+  void RestoreSignals();
+  void WaitOnce(int timeout_ms);
+  [[nodiscard]] int NextSignal(int* code) const;
+  void TakeSignals();
+  void PassOn(int signal);
+  void TakeMessages();
+  void LookForCollector(int options);
+  void OnMessage(const Message& message);
+  void OnCommandExit();
+  void ReapCommand();
+  void StepStop();
+  void Interrupt(int signal);
+  void AwaitCollector();
+
+  const Options& options_;
+  Channel channel_;
+  pid_t collector_;
+  const Arena& arena_;
+  Progress progress_;
+  SignalState signals_;
+  sigset_t taken_{};
+  GroupWatch group_;
+  int signal_fd_ = -1;
+  pid_t command_ = -1;
+  bool exited_ = false;  // a zombie until reaped
+  bool reaped_ = false;
+  bool sampled_ = false;
+  bool finished_ = false;
+  TimeNs exit_seen_;
+  int stop_step_ = 0;  // 0: not asked to; 1: SIGINT is due; 2: SIGTERM; 3: done
+  TimeNs stop_at_;
+  Outcome outcome_;
+};
+
+}  // namespace penstock::record

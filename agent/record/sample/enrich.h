@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A Packer in front of the real one. The drain knows of a process what its agent wrote; the
+// collector knows what the kernel says. Both end up in one ProcessInfo here, whichever comes last.
+// It also counts what passes, for the progress line. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/record/sample/forwarding_packer.h"
+#include "agent/record/sample/liveness.h"
+#include "traces/pack.h"
+
+namespace penstock::record {
+
+// What the kernel says of a process.
+struct KernelView {
+  bool coverage = false;  // the next two are a pair, taken at the same moment
+  Bytes bytes_hooked;
+  Bytes bytes_kernel;
+  std::uint32_t features = 0;
+  std::vector<std::string> libraries;
+  std::string allocator;  // AllocatorLibrary()
+};
+
+class EnrichingPacker final : public ForwardingPacker {
+ public:
+  using ForwardingPacker::ForwardingPacker;
+
+  // The caller changes it and then calls Apply().
+  KernelView& view(ProcessKey key) { return views_[key]; }
+  // Writes the merged ProcessInfo again, if the drain has announced that process.
+  void Apply(ProcessKey key);
+  void ApplyAll();
+  // It has ended, and nothing more is to be said of it. Its facts are kept for FindFact().
+  void Forget(ProcessKey key);
+
+  [[nodiscard]] std::uint64_t spans() const { return spans_; }
+  // First value of `key` among the facts of the run and of its processes; "" if there is none.
+  [[nodiscard]] std::string FindFact(std::string_view key) const;
+
+  ProcessId AddProcess(const traces::ProcessInfo& process) override;
+  void UpdateProcess(ProcessId id, const traces::ProcessInfo& process) override;
+  void SetFact(std::string_view key, std::string_view value) override;
+  void AddSpan(ThreadId thread, const traces::Span& span) override {
+    ++spans_;
+    inner().AddSpan(thread, span);
+  }
+
+ private:
+  struct Known {
+    ProcessId id;
+    traces::ProcessInfo info;  // as the drain gave it
+  };
+  [[nodiscard]] traces::ProcessInfo Merged(const traces::ProcessInfo& info) const;
+
+  std::map<ProcessKey, Known> known_;
+  std::map<ProcessKey, KernelView> views_;
+  std::map<std::string, std::string, std::less<>> facts_;
+  std::map<std::string, std::string, std::less<>> facts_of_ended_;
+  std::uint64_t spans_ = 0;
+};
+
+}  // namespace penstock::record

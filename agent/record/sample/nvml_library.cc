@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/record/sample/nvml_library.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace penstock::record {
+namespace {
+
+// The driver's name for it, and where WSL keeps it.
+constexpr std::array kNames = {"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1"};
+constexpr unsigned kMostDevices = 256;
+constexpr unsigned kMostProcesses = 4096;
+constexpr unsigned long long kUnknownMemory = ~0ull;
+
+}  // namespace
+
+template <class Function, class... Arguments>
+std::optional<nvml::Status> NvmlLibrary::Call(const char* name, Arguments... arguments) {
+  if (library_ == nullptr) return std::nullopt;
+  void* const symbol = dlsym(library_, name);
+  if (symbol == nullptr) return std::nullopt;
+  Function* function = nullptr;
+  static_assert(sizeof function == sizeof symbol);
+  std::memcpy(&function, &symbol, sizeof function);
+  watch_(name);
+  return function(arguments...);
+}
+
+Result<void> NvmlLibrary::Open() {
+  watch_("dlopen");
+  std::string why;
+  for (const char* name : kNames) {
+    library_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (library_ != nullptr) break;
+    const char* error = dlerror();
+    if (why.empty()) why = error != nullptr ? error : "cannot be loaded";
+  }
+  if (library_ == nullptr) return Fail(ErrorKind::kEnvironment, why);
+  auto status = Call<nvml::Status()>("nvmlInit_v2");
+  if (!status) status = Call<nvml::Status()>("nvmlInit");
+  if (!status) return Fail(ErrorKind::kEnvironment, "libnvidia-ml.so.1 has no nvmlInit");
+  if (*status != nvml::kSuccess) {
+    return Fail(ErrorKind::kEnvironment, fmt::format("nvmlInit_v2: {}", Explain(*status)));
+  }
+  return {};
+}
+
+std::string NvmlLibrary::Explain(nvml::Status status) {
+  void* const symbol = dlsym(library_, "nvmlErrorString");
+  const char* (*explain)(nvml::Status) = nullptr;
+  std::memcpy(&explain, &symbol, sizeof explain);
+  const char* text = explain != nullptr ? explain(status) : nullptr;
+  return text != nullptr ? fmt::format("{} ({})", text, status) : fmt::format("error {}", status);
+}
+
+std::optional<std::string> NvmlLibrary::Driver() {
+  std::array<char, 96> text{};
+  const auto status = Call<nvml::Status(char*, unsigned)>("nvmlSystemGetDriverVersion", text.data(),
+                                                          static_cast<unsigned>(text.size()));
+  if (status != nvml::kSuccess) return std::nullopt;
+  return std::string(text.data(), strnlen(text.data(), text.size()));
+}
+
+Result<std::vector<nvml::Device>> NvmlLibrary::Devices() {
+  unsigned count = 0;
+  using Count = nvml::Status(unsigned*);
+  auto status = Call<Count>("nvmlDeviceGetCount_v2", &count);
+  if (!status) status = Call<Count>("nvmlDeviceGetCount", &count);
+  if (status != nvml::kSuccess) {
+    return Fail(ErrorKind::kEnvironment,
+                status ? fmt::format("nvmlDeviceGetCount_v2: {}", Explain(*status))
+                       : "libnvidia-ml.so.1 has no nvmlDeviceGetCount");
+  }
+  std::vector<nvml::Device> devices(std::min(count, kMostDevices));
+  for (unsigned i = 0; i < devices.size(); ++i) {
+    using Handle = nvml::Status(unsigned, nvml::Device*);
+    auto found = Call<Handle>("nvmlDeviceGetHandleByIndex_v2", i, &devices[i]);
+    if (!found) found = Call<Handle>("nvmlDeviceGetHandleByIndex", i, &devices[i]);
+    if (found != nvml::kSuccess) devices[i] = nullptr;
+  }
+  return devices;
+}
+
+std::optional<unsigned> NvmlLibrary::Number(const char* name, nvml::Device device) {
+  unsigned value = 0;
+  const auto status = Call<nvml::Status(nvml::Device, unsigned*)>(name, device, &value);
+  return status == nvml::kSuccess ? std::optional(value) : std::nullopt;
+}
+
+std::optional<std::string> NvmlLibrary::Text(const char* name, nvml::Device device) {
+  std::array<char, 96> text{};
+  const auto status = Call<nvml::Status(nvml::Device, char*, unsigned)>(
+      name, device, text.data(), static_cast<unsigned>(text.size()));
+  if (status != nvml::kSuccess) return std::nullopt;
+  return std::string(text.data(), strnlen(text.data(), text.size()));
+}
+
+std::optional<std::string> NvmlLibrary::Name(nvml::Device device) {
+  return Text("nvmlDeviceGetName", device);
+}
+
+std::optional<std::string> NvmlLibrary::Uuid(nvml::Device device) {
+  return Text("nvmlDeviceGetUUID", device);
+}
+
+std::optional<std::string> NvmlLibrary::PciId(nvml::Device device) {
+  nvml::Pci pci{};
+  const auto status =
+      Call<nvml::Status(nvml::Device, nvml::Pci*)>("nvmlDeviceGetPciInfo_v3", device, &pci);
+  if (status != nvml::kSuccess) return std::nullopt;
+  return std::string(pci.id, strnlen(pci.id, sizeof pci.id));
+}
+
+std::optional<unsigned> NvmlLibrary::Minor(nvml::Device device) {
+  return Number("nvmlDeviceGetMinorNumber", device);
+}
+
+std::optional<bool> NvmlLibrary::Mig(nvml::Device device) {
+  unsigned now = 0;
+  unsigned pending = 0;
+  const auto status = Call<nvml::Status(nvml::Device, unsigned*, unsigned*)>(
+      "nvmlDeviceGetMigMode", device, &now, &pending);
+  return status == nvml::kSuccess ? std::optional(now != 0) : std::nullopt;
+}
+
+std::optional<NvmlLink> NvmlLibrary::Link(nvml::Device device) {
+  const auto generation = Number("nvmlDeviceGetCurrPcieLinkGeneration", device);
+  const auto width = Number("nvmlDeviceGetCurrPcieLinkWidth", device);
+  if (!generation || !width) return std::nullopt;
+  return NvmlLink{*generation, *width};
+}
+
+std::optional<NvmlLink> NvmlLibrary::MaxLink(nvml::Device device) {
+  const auto generation = Number("nvmlDeviceGetMaxPcieLinkGeneration", device);
+  const auto width = Number("nvmlDeviceGetMaxPcieLinkWidth", device);
+  if (!generation || !width) return std::nullopt;
+  return NvmlLink{*generation, *width};
+}
+
+std::optional<unsigned> NvmlLibrary::PowerLimit(nvml::Device device) {
+  return Number("nvmlDeviceGetEnforcedPowerLimit", device);
+}
+
+std::optional<nvml::Utilization> NvmlLibrary::Utilization(nvml::Device device) {
+  nvml::Utilization value{};
+  const auto status = Call<nvml::Status(nvml::Device, nvml::Utilization*)>(
+      "nvmlDeviceGetUtilizationRates", device, &value);
+  return status == nvml::kSuccess ? std::optional(value) : std::nullopt;
+}
+
+std::optional<NvmlMemory> NvmlLibrary::Memory(nvml::Device device) {
+  nvml::MemoryV2 memory{};
+  memory.version = nvml::kMemoryV2;
+  if (Call<nvml::Status(nvml::Device, nvml::MemoryV2*)>("nvmlDeviceGetMemoryInfo_v2", device,
+                                                        &memory) == nvml::kSuccess) {
+    return NvmlMemory{Bytes{memory.total}, Bytes{memory.used}};
+  }
+  nvml::MemoryV1 old{};
+  if (Call<nvml::Status(nvml::Device, nvml::MemoryV1*)>("nvmlDeviceGetMemoryInfo", device, &old) !=
+      nvml::kSuccess) {
+    return std::nullopt;
+  }
+  return NvmlMemory{Bytes{old.total}, Bytes{old.used}};
+}
+
+std::optional<unsigned> NvmlLibrary::Power(nvml::Device device) {
+  return Number("nvmlDeviceGetPowerUsage", device);
+}
+
+std::optional<unsigned> NvmlLibrary::Clock(nvml::Device device, int clock) {
+  unsigned value = 0;
+  const auto status = Call<nvml::Status(nvml::Device, int, unsigned*)>("nvmlDeviceGetClockInfo",
+                                                                       device, clock, &value);
+  return status == nvml::kSuccess ? std::optional(value) : std::nullopt;
+}
+
+std::optional<unsigned> NvmlLibrary::Temperature(nvml::Device device) {
+  unsigned value = 0;
+  const auto status = Call<nvml::Status(nvml::Device, int, unsigned*)>("nvmlDeviceGetTemperature",
+                                                                       device, 0, &value);
+  return status == nvml::kSuccess ? std::optional(value) : std::nullopt;
+}
+
+std::optional<unsigned long long> NvmlLibrary::ClockEvents(nvml::Device device) {
+  unsigned long long bits = 0;
+  using Bits = nvml::Status(nvml::Device, unsigned long long*);
+  auto status = Call<Bits>("nvmlDeviceGetCurrentClocksEventReasons", device, &bits);
+  // Its name before driver 535.
+  if (!status) status = Call<Bits>("nvmlDeviceGetCurrentClocksThrottleReasons", device, &bits);
+  return status == nvml::kSuccess ? std::optional(bits) : std::nullopt;
+}
+
+std::optional<std::uint64_t> NvmlLibrary::Pcie(nvml::Device device, int direction) {
+  unsigned value = 0;
+  const auto status = Call<nvml::Status(nvml::Device, int, unsigned*)>(
+      "nvmlDeviceGetPcieThroughput", device, direction, &value);
+  if (status != nvml::kSuccess) return std::nullopt;
+  return std::uint64_t{value} * 1024;
+}
+
+template <class Process>
+std::optional<std::vector<NvmlProcess>> NvmlLibrary::ListProcesses(const char* name,
+                                                                   nvml::Device device) {
+  using List = nvml::Status(nvml::Device, unsigned*, Process*);
+  std::vector<Process> found(16);
+  for (int attempt = 0; attempt < 3; ++attempt) {  // there may be more with every call
+    auto count = static_cast<unsigned>(found.size());
+    const auto status = Call<List>(name, device, &count, found.data());
+    if (status == nvml::kInsufficientSize && count < kMostProcesses) {
+      found.resize(std::size_t{count} + 16);
+      continue;
+    }
+    if (status != nvml::kSuccess) return std::nullopt;
+    std::vector<NvmlProcess> processes;
+    for (std::size_t i = 0; i < std::min<std::size_t>(count, found.size()); ++i) {
+      NvmlProcess process;
+      process.pid = found[i].pid;
+      if (found[i].memory != kUnknownMemory) process.memory = Bytes{found[i].memory};
+      processes.push_back(process);
+    }
+    return processes;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<NvmlProcess>> NvmlLibrary::Processes(nvml::Device device) {
+  for (const char* name :
+       {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"}) {
+    if (auto processes = ListProcesses<nvml::ProcessV2>(name, device)) return processes;
+  }
+  return ListProcesses<nvml::ProcessV1>("nvmlDeviceGetComputeRunningProcesses", device);
+}
+
+}  // namespace penstock::record

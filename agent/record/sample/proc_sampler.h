@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Takes counters of every traced process from the kernel: CPU, memory, faults, bytes read, and the
+// pair (bytes hooked, bytes the kernel counted) that coverage is computed from. The program under
+// trace does nothing for it. Not thread-safe.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/record/sample/enrich.h"
+#include "agent/record/sample/host_sampler.h"
+#include "agent/record/sample/io_history.h"
+#include "agent/record/sample/liveness.h"
+#include "traces/recording/recording.h"
+#include "traces/wire.h"
+
+namespace penstock::record {
+
+// How often smaps_rollup is read. The kernel walks all pages of the process for it, at about 20 us
+// a megabyte, and holds the process's memory lock meanwhile.
+struct MemoryWalks {
+  bool on = true;
+  TimeNs every;  // of each process; 0: as the budget allows
+};
+
+class ProcSampler {
+ public:
+  // Requires: all outlive this.
+  ProcSampler(wire::FileHeader& header, traces::RecordingDrain& drain, Liveness& liveness,
+              EnrichingPacker& out, MemoryWalks walks);
+
+  // Samples whatever is due. Cost: a few microseconds per process ten times a second; walks of
+  // page tables and maps all together about 0.1 % of the machine's CPU time (WalkBudget).
+  void Tick(TimeNs now);
+  // A last sample of everything that still runs, or has just become a zombie.
+  void SampleAll(TimeNs now);
+  // Traced processes that ran at the last Tick.
+  [[nodiscard]] std::uint32_t running() const { return running_; }
+  // Walks for memory so far, and CPU time of all walks, maps included.
+  [[nodiscard]] std::uint64_t walks() const { return walk_count_; }
+  [[nodiscard]] TimeNs walks_cpu() const { return budget_.spent(); }
+
+ private:
+  // CPU time for walks of page tables (smaps_rollup: 5 ms for 250 MB) and maps: what is taken here
+  // is taken from a program that keeps every core busy.
+  class WalkBudget {
+   public:
+    explicit WalkBudget(std::uint64_t cores) : cores_(cores) {}
+    [[nodiscard]] bool Allows(TimeNs now, TimeNs cost);
+    void Spend(TimeNs cost) { spent_.value += cost.value; }
+    [[nodiscard]] TimeNs spent() const { return spent_; }
+
+   private:
+    std::uint64_t cores_;
+    TimeNs begin_;  // of the first question
+    TimeNs spent_;
+  };
+
+  struct Tracked {
+    bool gone = false;
+    TimeNs gone_at;
+    std::uint32_t host_pid = 0;
+    TimeNs first;
+    TimeNs next_stat;
+    TimeNs next_io;
+    TimeNs next_tell;  // counters are written less often than they are read
+    TimeNs next_tell_io;
+    TimeNs next_memory;
+    TimeNs next_maps;
+    int scans = 0;
+    bool is_worker = false;
+    bool wants_memory = false;  // big enough, or part of the loader
+    TimeNs memory_cost;         // of the last walk, 0 = none yet
+    std::uint64_t rss = 0;
+    IoHistory io;
+  };
+
+  void Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked& tracked, TimeNs now,
+              bool last);
+  bool SampleStat(ProcessKey key, Tracked& tracked, TimeNs now);
+  void SampleIo(const wire::ProcessSlot& slot, ProcessKey key, Tracked& tracked, TimeNs now);
+  void OnGone(const wire::ProcessSlot& slot, ProcessKey key, const Tracked& tracked);
+  // What the kernel counts without a walk.
+  void SampleAnonymous(ProcessKey key, const Tracked& tracked, TimeNs now);
+  void SampleMemory(ProcessKey key, Tracked& tracked, TimeNs now);
+  [[nodiscard]] TimeNs NextWalk(const Tracked& tracked, TimeNs now, TimeNs took) const;
+  // Walks the process that has waited longest, if there is time for one.
+  void SampleMemoryInTurn(TimeNs now);
+  void ScanMaps(ProcessKey key, Tracked& tracked, TimeNs now);
+  void SampleHost(TimeNs now, bool last);
+  // Gives the slots of processes that ended a while ago to new ones, once slots run short: a
+  // loader that starts its workers anew every epoch would use them up.
+  void RecycleSlots(TimeNs now);
+  // Forgets those whose slots were given to others, once all of theirs is on disk.
+  void ForgetEnded(TimeNs now);
+  void Add(ProcessKey key, StringId name, std::uint64_t value, TimeNs now);
+
+  wire::FileHeader& header_;
+  traces::RecordingDrain& drain_;
+  Liveness& liveness_;
+  EnrichingPacker& out_;
+  std::map<ProcessKey, Tracked> tracked_;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> ended_;  // their slots are free
+  TimeNs next_forget_;
+  WalkBudget budget_;
+  MemoryWalks walks_;
+  bool quiet_ = false;  // Add() does nothing
+  std::uint64_t walk_count_ = 0;
+  bool any_worker_ = false;
+  HostSampler host_;
+  ProcessKey first_;  // counters of the host stand with the first process
+  bool has_first_ = false;
+  std::uint32_t running_ = 0;
+  TimeNs next_tick_;
+  std::uint64_t page_size_;
+  std::uint64_t clock_ticks_;
+  StringId cpu_ns_, run_delay_ns_, rss_bytes_, minor_faults_, major_faults_, threads_,
+      disk_read_bytes_, rchar_bytes_, pss_bytes_, uss_bytes_, private_dirty_bytes_,
+      anonymous_bytes_, pss_anon_bytes_, swap_bytes_, rss_anon_bytes_;
+};
+
+}  // namespace penstock::record
