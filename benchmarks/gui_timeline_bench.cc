@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "benchmarks/gui_timeline_run.h"
-#include "gui/model/density.h"
-#include "gui/model/query.h"
-#include "gui/model/timeline_state.h"
+#include "gui/model/timeline/density.h"
+#include "gui/model/timeline/query.h"
+#include "gui/model/timeline/timeline_state.h"
 
 namespace penstock::gui {
 namespace {

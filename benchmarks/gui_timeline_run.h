@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "gui/model/timeline.h"
+#include "gui/model/timeline/timeline.h"
 #include "traces/trace.h"
 
 namespace penstock::gui {

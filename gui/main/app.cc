@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "gui/model/carry.h"
-#include "gui/views/help_panel.h"
-#include "gui/views/overview_parts.h"
-#include "gui/views/range_chip.h"
+#include "gui/model/timeline/carry.h"
+#include "gui/views/dialogs/help_panel.h"
+#include "gui/views/panels/overview_parts.h"
+#include "gui/views/timeline/range_chip.h"
 #include "gui/widgets/keys.h"
 
 namespace penstock::gui {

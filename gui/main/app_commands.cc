@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gui/main/app.h"
-#include "gui/model/stage_words.h"
+#include "gui/model/words/stage_words.h"
 
 namespace penstock::gui {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "gui/model/tables.h"
+#include "gui/model/files/tables.h"
 #include "gui/views/workspace.h"
 
 namespace penstock::gui {

@@ -6,7 +6,7 @@
 
 #include "analyzer/words/format.h"
 #include "gui/main/app.h"
-#include "gui/model/carry.h"
+#include "gui/model/timeline/carry.h"
 #include "gui/widgets/keys.h"
 
 namespace penstock::gui {

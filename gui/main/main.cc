@@ -14,7 +14,7 @@
 #include "gui/main/options.h"
 #include "gui/main/screenshot.h"
 #include "gui/main/window.h"
-#include "gui/model/marks.h"
+#include "gui/model/timeline/marks.h"
 #include "gui/widgets/ui.h"
 #include "traces/base/program.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gui/model/palette.h"
-#include "gui/model/texts.h"
+#include "gui/model/words/texts.h"
 #include "gui/views/workspace.h"
 #include "traces/base/result.h"
 

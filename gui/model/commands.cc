@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gui/model/query.h"
+#include "gui/model/timeline/query.h"
 
 namespace penstock::gui {
 namespace {

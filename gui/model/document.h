@@ -23,7 +23,7 @@
 #include "analyzer/report/report.h"
 #include "gui/model/counters.h"
 #include "gui/model/overview.h"
-#include "gui/model/timeline.h"
+#include "gui/model/timeline/timeline.h"
 #include "traces/base/result.h"
 #include "traces/live_file.h"
 #include "traces/trace.h"

@@ -10,7 +10,7 @@
 
 #include "analyzer/report/report.h"
 #include "analyzer/words/format.h"
-#include "gui/model/texts.h"
+#include "gui/model/words/texts.h"
 #include "traces/event.h"
 
 namespace penstock::gui {

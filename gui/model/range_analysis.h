@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gui/model/document.h"
-#include "gui/model/query.h"
+#include "gui/model/timeline/query.h"
 
 namespace penstock::gui {
 

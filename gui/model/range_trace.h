@@ -8,7 +8,7 @@
 #include <memory>
 #include <stop_token>
 
-#include "gui/model/query.h"
+#include "gui/model/timeline/query.h"
 #include "traces/trace.h"
 
 namespace penstock::gui {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gui/model/palette.h"
-#include "gui/model/texts.h"
+#include "gui/model/words/texts.h"
 #include "traces/base/result.h"
 
 namespace penstock::gui {

@@ -10,8 +10,8 @@
 #include "analyzer/words/format.h"
 #include "gui/model/overview.h"
 #include "gui/model/penstock_command.h"
-#include "gui/model/ticks.h"
-#include "gui/views/overview_parts.h"
+#include "gui/model/timeline/ticks.h"
+#include "gui/views/panels/overview_parts.h"
 
 namespace penstock::gui {
 

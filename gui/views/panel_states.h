@@ -11,10 +11,10 @@
 
 #include "gui/model/derived.h"
 #include "gui/model/document.h"
-#include "gui/model/gpu.h"
-#include "gui/model/io.h"
-#include "gui/model/stages.h"
-#include "gui/model/workers.h"
+#include "gui/model/panels/gpu.h"
+#include "gui/model/panels/io.h"
+#include "gui/model/panels/stages.h"
+#include "gui/model/panels/workers.h"
 
 namespace penstock::gui {
 

@@ -20,12 +20,12 @@
 #include <vector>
 
 #include "gui/model/document.h"
-#include "gui/model/query.h"
+#include "gui/model/panels/whatif.h"
 #include "gui/model/range_analysis.h"
 #include "gui/model/settings.h"
-#include "gui/model/timeline_state.h"
-#include "gui/model/whatif.h"
-#include "gui/views/file_views.h"
+#include "gui/model/timeline/query.h"
+#include "gui/model/timeline/timeline_state.h"
+#include "gui/views/files/file_views.h"
 #include "gui/views/panel_states.h"
 #include "gui/widgets/draw.h"
 #include "gui/widgets/ui.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "gui/model/ticks.h"
+#include "gui/model/timeline/ticks.h"
 
 namespace penstock::gui {
 namespace {

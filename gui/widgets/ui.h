@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "gui/model/palette.h"
-#include "gui/model/texts.h"
+#include "gui/model/words/texts.h"
 #include "gui/widgets/imgui_versions.h"
 
 namespace penstock::gui {

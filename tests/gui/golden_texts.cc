@@ -15,7 +15,7 @@
 #include "analyzer/report/limits.h"
 #include "analyzer/report/report.h"
 #include "gui/model/overview.h"
-#include "gui/model/whatif.h"
+#include "gui/model/panels/whatif.h"
 #include "tests/analyzer/synthetic.h"
 #include "traces/trace.h"
 

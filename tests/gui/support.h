@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "gui/model/timeline.h"
+#include "gui/model/timeline/timeline.h"
 #include "traces/trace.h"
 
 namespace penstock::gui::testing {

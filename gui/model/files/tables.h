@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tables of the window as CSV (RFC 4180), for other programs: plain numbers, one unit a column,
+// named in its head, English heads whatever the language. Pure, but for the one that writes a file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "analyzer/report/report.h"
+#include "gui/model/files/compare.h"
+#include "gui/model/files/sweep.h"
+#include "gui/model/panels/whatif.h"
+#include "gui/model/timeline/query.h"
+#include "gui/model/words/texts.h"
+#include "traces/base/result.h"
+
+namespace penstock::gui {
+
+// Stages, each transform a row of its own below its stage ("augment/Resize").
+[[nodiscard]] std::string StagesCsv(const analyzer::Report& report);
+[[nodiscard]] std::string WorkersCsv(const analyzer::Report& report);
+[[nodiscard]] std::string FindingsCsv(const analyzer::Report& report);
+// The table below the timeline: what each stage does inside the range.
+[[nodiscard]] std::string SelectionCsv(const Timeline& timeline, TimeRange range);
+[[nodiscard]] std::string WhatIfCsv(const WhatIfAnswer& answer);
+[[nodiscard]] std::string SweepCsv(const Sweep& sweep);
+[[nodiscard]] std::string CompareCsv(const CompareAnswer& answer);
+
+enum class ExportKind : std::uint8_t {
+  kPicture,
+  kReport,
+  kStages,
+  kWorkers,
+  kFindings,
+  kSelection,
+  kWhatIf,
+  kSweep,
+  kCompare
+};
+struct ExportInfo {
+  ExportKind kind;
+  Text title;
+  std::string_view ending;  // of the proposed name
+};
+[[nodiscard]] std::span<const ExportInfo> Exports();
+
+// "run.penstock" -> "run-stages.csv", in the same folder. `source` empty: "penstock-...".
+[[nodiscard]] std::filesystem::path ProposedName(const std::filesystem::path& source,
+                                                 const ExportInfo& info);
+
+}  // namespace penstock::gui

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/panels/gpu.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <unordered_map>
+
+#include "analyzer/model/device_records.h"
+#include "analyzer/model/stretches.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::Batch;
+using analyzer::Counted;
+using analyzer::Stretches;
+using traces::StageId;
+
+constexpr std::size_t kGpuBins = 240;
+constexpr std::size_t kMostNames = 200;
+
+bool Has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+CopyWay WayOf(StageId stage, std::string_view name) {
+  if (stage != StageId::kCopy) return CopyWay::kToDevice;
+  return Has(name, "D2H")      ? CopyWay::kFromDevice
+         : Has(name, "D2D")    ? CopyWay::kOnDevice
+         : Has(name, "P2P")    ? CopyWay::kPeer
+         : Has(name, "memset") ? CopyWay::kSet
+                               : CopyWay::kOther;
+}
+
+// Copies of one source of knowledge, by kind, and when they ran.
+struct Copies {
+  std::map<std::pair<CopyWay, analyzer::CopyMemory>, CopyRow> rows;
+  Stretches to_device;
+  std::uint64_t count = 0;
+};
+
+// Everything that the sweep over the spans finds.
+struct FoundOnGpu {
+  Stretches kernels;
+  std::uint64_t kernel_count = 0;
+  // On streams; else from calls of the runtime; else from what Python was seen to do. One copy may
+  // be in all three.
+  Copies on_device, of_calls, of_python;
+  std::unordered_map<std::uint32_t, NamedRow> kernel_names;
+  std::unordered_map<std::uint32_t, NamedRow> call_names;
+
+  [[nodiscard]] Copies& Best() {
+    if (on_device.count > 0) return on_device;
+    return of_calls.count > 0 ? of_calls : of_python;
+  }
+};
+
+void AddCopy(const traces::Trace& trace, ThreadId thread, const Counted& counted, Copies& copies) {
+  const traces::Span& span = *counted.span;
+  const std::string_view name = trace.String(span.name);
+  const CopyWay way = WayOf(counted.stage, name);
+  const analyzer::CopyMemory memory = analyzer::CopyMemoryOf(name);
+  CopyRow& row = copies.rows[{way, memory}];
+  row.way = way;
+  row.memory = memory;
+  if (row.count == 0 || counted.wall > row.longest.wall) {
+    row.longest = CallOf(trace, thread, counted);
+  }
+  ++row.count;
+  row.bytes += span.bytes.value;
+  const double wall = static_cast<double>(counted.wall) * 1e-9;
+  row.wall += wall;
+  if (span.bytes.value >= analyzer::kLargeCopy) {
+    row.large_bytes += static_cast<double>(span.bytes.value);
+    row.large_time += wall;
+  }
+  if (way != CopyWay::kToDevice) return;
+  ++copies.count;
+  const std::int64_t start = span.start.value - trace.begin().value;
+  copies.to_device.emplace_back(start, start + counted.wall);
+}
+
+void AddNamed(const traces::Trace& trace, ThreadId thread, const Counted& counted,
+              std::unordered_map<std::uint32_t, NamedRow>& rows) {
+  NamedRow& row = rows[counted.span->name.value];
+  row.name = counted.span->name;
+  row.stage = counted.stage;
+  if (row.count == 0 || counted.wall > row.longest.wall) {
+    row.longest = CallOf(trace, thread, counted);
+  }
+  ++row.count;
+  row.wall += static_cast<double>(counted.wall) * 1e-9;
+}
+
+FoundOnGpu WalkGpuSpans(const Extent& extent, const std::stop_token& stop) {
+  FoundOnGpu found;
+  const traces::Trace& trace = *extent.trace;
+  const std::int64_t begin = trace.begin().value;
+  ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
+    const traces::Span& span = *counted.span;
+    if ((span.flags & wire::kFlagUnfinished) != 0) return;
+    switch (counted.stage) {
+      case StageId::kKernel:
+        found.kernels.emplace_back(span.start.value - begin, span.end().value - begin);
+        ++found.kernel_count;
+        AddNamed(trace, thread, counted, found.kernel_names);
+        return;
+      case StageId::kH2d: {
+        const bool stream = analyzer::IsDeviceThread(trace.threads()[thread.value]);
+        AddCopy(trace, thread, counted, stream ? found.on_device : found.of_python);
+        return;
+      }
+      case StageId::kCopy:
+        AddCopy(trace, thread, counted, found.on_device);
+        return;
+      case StageId::kCall:
+        if (Has(trace.String(span.name), "H2D")) AddCopy(trace, thread, counted, found.of_calls);
+        AddNamed(trace, thread, counted, found.call_names);
+        return;
+      case StageId::kSync:
+        AddNamed(trace, thread, counted, found.call_names);
+        return;
+      default:
+        return;
+    }
+  });
+  return found;
+}
+
+// The stretch that all of the training loops take.
+TimeRange LoopOf(const Extent& extent, const Analysis& analysis) {
+  const std::int64_t begin = extent.trace->begin().value;
+  const std::int64_t length = std::max<std::int64_t>(extent.trace->end().value - begin, 1);
+  if (extent.range) return {extent.range->from, std::min(extent.range->to, length)};
+  TimeRange loop{length, 0};
+  for (const analyzer::LoaderRun& run : analysis.report.diagnosis.run.loaders) {
+    for (const Batch& batch : run.batches) {
+      if (!batch.was_delivered()) continue;
+      loop.from = std::min(loop.from, batch.wait_start - begin);
+      const bool stepped = batch.step_end != analyzer::kNever;
+      loop.to = std::max(loop.to, (stepped ? batch.step_end : batch.delivered) - begin);
+    }
+  }
+  return loop.empty() ? TimeRange{0, length} : loop;
+}
+
+// A run that nobody feeds: of the process that computes on a device.
+analyzer::LoaderRun RunWithoutLoader(const traces::Trace& trace) {
+  analyzer::LoaderRun run;
+  for (const traces::ThreadInfo& thread : trace.threads()) {
+    if (analyzer::IsDeviceThread(thread)) run.config.consumer = thread.process;
+  }
+  return run;
+}
+
+// What the device did, and why it did nothing: the report's own figures, for the selection too.
+analyzer::DeviceActivity Measure(const Extent& extent, const Analysis& analysis, TimeRange loop) {
+  const analyzer::Diagnosis& diagnosis = analysis.report.diagnosis;
+  if (!extent.range && diagnosis.loader && diagnosis.loader->device.window > 0) {
+    return diagnosis.loader->device;
+  }
+  const std::int64_t begin = extent.trace->begin().value;
+  const Stretches window{{begin + loop.from, begin + loop.to}};
+  if (diagnosis.run.has_loader()) {
+    return analyzer::MeasureDevice(diagnosis.run.device, diagnosis.run.loader(), window);
+  }
+  const analyzer::LoaderRun alone = RunWithoutLoader(*extent.trace);
+  return analyzer::MeasureDevice(analyzer::ReadDeviceRecords(*extent.trace, alone), alone, window);
+}
+
+Series ShareOver(const GpuModel& gpu, Stretches busy) {
+  Series series(gpu.from, gpu.to, kGpuBins);
+  analyzer::Unite(busy);
+  for (const auto& [start, end] : busy) {
+    const double from = static_cast<double>(start) * 1e-9;
+    const double to = static_cast<double>(end) * 1e-9;
+    series.Spread(from, to, to - from);
+  }
+  series.Divide(series.width);
+  return series;
+}
+
+std::vector<NamedRow> Longest(const std::unordered_map<std::uint32_t, NamedRow>& names) {
+  std::vector<NamedRow> rows;
+  rows.reserve(names.size());
+  for (const auto& [name, row] : names) rows.push_back(row);
+  std::sort(rows.begin(), rows.end(), [](const NamedRow& a, const NamedRow& b) {
+    return std::pair(-a.wall, a.name) < std::pair(-b.wall, b.name);
+  });
+  if (rows.size() > kMostNames) rows.resize(kMostNames);
+  return rows;
+}
+
+void FillCopies(const FoundOnGpu& found, const Copies& best, GpuModel& gpu) {
+  std::map<std::pair<CopyWay, analyzer::CopyMemory>, CopyRow> rows = found.on_device.rows;
+  rows.insert(best.rows.begin(), best.rows.end());
+  for (auto& [kind, row] : rows) {
+    for (const analyzer::CopyTotals& totals : gpu.activity.copies) {
+      const bool same = row.way == CopyWay::kToDevice && totals.memory == row.memory;
+      if (!same || !gpu.activity.kernels || totals.transfer <= 0) continue;
+      row.beside = totals.overlapped / totals.transfer;
+    }
+    gpu.copy_rows.push_back(row);
+  }
+}
+
+struct Wish {
+  std::string_view name;  // after the device
+  GpuUnit unit;
+  double scale;  // to the unit: percent, bytes, watts, ...
+};
+// Most telling first; bits and counts of the driver are no curves.
+constexpr std::array kWishes = {Wish{"nvml_utilization_percent", GpuUnit::kPercent, 1},
+                                Wish{"memory_used_bytes", GpuUnit::kBytes, 1},
+                                Wish{"process_memory_bytes", GpuUnit::kBytes, 1},
+                                Wish{"pcie_rx_bytes_per_s", GpuUnit::kBytesPerSecond, 1},
+                                Wish{"pcie_tx_bytes_per_s", GpuUnit::kBytesPerSecond, 1},
+                                Wish{"power_milliwatts", GpuUnit::kWatts, 1e-3},
+                                Wish{"sm_clock_mhz", GpuUnit::kMegahertz, 1},
+                                Wish{"memory_clock_mhz", GpuUnit::kMegahertz, 1},
+                                Wish{"nvml_memory_utilization_percent", GpuUnit::kPercent, 1},
+                                Wish{"temperature_celsius", GpuUnit::kCelsius, 1}};
+
+// The samples in the extent, and at its beginning what held there.
+analyzer::CounterSeries Within(const Extent& extent, analyzer::CounterSeries series) {
+  if (!extent.range) return series;
+  const auto place = [&](double at) {
+    return std::lower_bound(series.at.begin(), series.at.end(), at) - series.at.begin();
+  };
+  std::ptrdiff_t first = place(extent.from());
+  const std::ptrdiff_t last = place(extent.to());
+  if (first > 0) {
+    --first;
+    series.at[static_cast<std::size_t>(first)] = extent.from();
+  }
+  const auto keep = [&](std::vector<double>& values) {
+    values.erase(values.begin() + last, values.end());
+    values.erase(values.begin(), values.begin() + first);
+  };
+  keep(series.at);
+  keep(series.value);
+  return series;
+}
+
+void FillCounters(const Extent& extent, const Analysis& analysis, GpuModel& gpu) {
+  std::map<std::pair<int, std::size_t>, GpuCounter> sorted;
+  for (const analyzer::CounterSeries& series : analysis.report.diagnosis.run.counters) {
+    std::string_view name = series.name;
+    if (!name.starts_with("gpu.") || series.at.size() < 2) continue;
+    name.remove_prefix(4);
+    int device = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), device);
+    if (error != std::errc{} || end == name.data() + name.size() || *end != '.') continue;
+    name.remove_prefix(static_cast<std::size_t>(end - name.data()) + 1);
+    for (std::size_t w = 0; w < kWishes.size(); ++w) {
+      if (kWishes[w].name != name) continue;
+      Curve curve = CurveOf(Within(extent, series), kWishes[w].scale);
+      if (curve.empty()) continue;
+      sorted[{device, w}] = {device, std::string(name), kWishes[w].unit, std::move(curve)};
+    }
+  }
+  for (auto& [key, counter] : sorted) gpu.counters.push_back(std::move(counter));
+}
+
+void FillFacts(const traces::Trace& trace, GpuModel& gpu) {
+  std::map<std::string, std::string> facts;
+  const auto take = [&facts](const std::map<std::string, std::string>& from) {
+    for (const auto& [key, value] : from) {
+      if (key.starts_with("gpu.") || key == "record.gpu") facts.emplace(key, value);
+    }
+  };
+  take(trace.facts());
+  for (const traces::ProcessInfo& process : trace.processes()) take(process.facts);
+  gpu.facts.assign(facts.begin(), facts.end());
+}
+
+}  // namespace
+
+std::array<double, kIdleCauses> GpuModel::idle() const {
+  const analyzer::IdleCauses& causes = activity.idle;
+  return {causes.copy, causes.loader, causes.sync, causes.launch, causes.unknown};
+}
+
+GpuModel BuildGpu(const Extent& extent, const Analysis& analysis, const std::stop_token& stop) {
+  GpuModel gpu;
+  FillCounters(extent, analysis, gpu);
+  FillFacts(*extent.trace, gpu);
+  const analyzer::StageTable& stages = analysis.report.diagnosis.run.stages;
+  gpu.from = extent.from();
+  gpu.to = extent.to();
+  constexpr std::array kOfDevices = {StageId::kKernel, StageId::kH2d, StageId::kCopy,
+                                     StageId::kCall, StageId::kSync};
+  gpu.any = std::any_of(kOfDevices.begin(), kOfDevices.end(),
+                        [&](StageId stage) { return stages[stage].count > 0; });
+  if (!gpu.any) return gpu;
+  FoundOnGpu found = WalkGpuSpans(extent, stop);
+  const Copies& copies = found.Best();
+  gpu.kernels = found.kernel_count;
+  gpu.copies = copies.count;
+  const TimeRange loop = LoopOf(extent, analysis);
+  gpu.from = static_cast<double>(loop.from) * 1e-9;
+  gpu.to = static_cast<double>(loop.to) * 1e-9;
+  gpu.activity = Measure(extent, analysis, loop);
+  FillCopies(found, copies, gpu);
+  gpu.kernel_rows = Longest(found.kernel_names);
+  gpu.call_rows = Longest(found.call_names);
+  if (gpu.kernels > 0) gpu.computing = ShareOver(gpu, std::move(found.kernels));
+  if (gpu.copies > 0) gpu.copying = ShareOver(gpu, copies.to_device);
+  return gpu;
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the GPU view shows: what the device did and why it stood still, copies by kind, kernels, and
+// the counters of the driver. Values; pure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/model/device_activity.h"
+#include "gui/model/document.h"
+#include "gui/model/panels/series.h"
+#include "gui/model/timeline/calls.h"
+
+namespace penstock::gui {
+
+// Why no kernel ran: the first of these that held at that moment (analyzer::IdleCauses).
+enum class IdleCause : std::uint8_t {
+  kCopy,     // a copy was under way, or the training program stood in one
+  kLoader,   // the training program waited for a batch
+  kSync,     // it waited for the device, which had nothing to do
+  kLaunch,   // it was in a training step and had launched nothing
+  kUnknown,  // anything else
+};
+inline constexpr std::size_t kIdleCauses = 5;
+
+// Where copies of one kind went. Memory set by the device itself is one of them.
+enum class CopyWay : std::uint8_t { kToDevice, kFromDevice, kOnDevice, kPeer, kSet, kOther };
+
+struct CopyRow {
+  CopyWay way = CopyWay::kOther;
+  analyzer::CopyMemory memory = analyzer::CopyMemory::kUnknown;
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+  double wall = 0;         // seconds, added up
+  double large_bytes = 0;  // of copies of analyzer::kLargeCopy and more
+  double large_time = 0;
+  double beside = -1;  // fraction of the time beside a kernel; -1: not known
+  Call longest;
+
+  // Bytes a second; 0: there was no large one.
+  [[nodiscard]] double rate() const { return large_time > 0 ? large_bytes / large_time : 0; }
+};
+
+// All kernels, or calls, of one name.
+struct NamedRow {
+  StringId name;
+  traces::StageId stage = traces::StageId::kNone;
+  std::uint64_t count = 0;
+  double wall = 0;  // seconds
+  Call longest;
+};
+
+// What a counter of the driver says, and in which unit a person reads it.
+enum class GpuUnit : std::uint8_t {
+  kPercent,
+  kBytes,
+  kBytesPerSecond,
+  kWatts,
+  kCelsius,
+  kMegahertz,
+  kNone
+};
+struct GpuCounter {
+  int device = 0;
+  std::string name;  // "nvml_utilization_percent"
+  GpuUnit unit = GpuUnit::kNone;
+  Curve curve;
+};
+
+struct GpuModel {
+  // The stretch that curves are of: the training loop, from its first wait to its last step.
+  double from = 0;  // seconds since the trace began
+  double to = 0;
+  std::uint64_t kernels = 0;
+  std::uint64_t copies = 0;  // to the device
+  bool any = false;          // the whole trace has spans of a device; a selection may have none
+  // What the report says, in the steady part of the loop; of a selection the same.
+  analyzer::DeviceActivity activity;
+  Series computing;                                        // fraction of each bin with a kernel
+  Series copying;                                          // the same with a copy to the device
+  std::vector<CopyRow> copy_rows;                          // by kind
+  std::vector<NamedRow> kernel_rows;                       // at most 200, longest time first
+  std::vector<NamedRow> call_rows;                         // the same: calls of the driver
+  std::vector<GpuCounter> counters;                        // by device, most telling first
+  std::vector<std::pair<std::string, std::string>> facts;  // "gpu.*" of the run and its processes
+
+  [[nodiscard]] bool recorded() const {
+    return kernels > 0 || !copy_rows.empty() || !call_rows.empty() || !counters.empty();
+  }
+  // Seconds without a kernel, by IdleCause.
+  [[nodiscard]] std::array<double, kIdleCauses> idle() const;
+  [[nodiscard]] double idle_time() const { return activity.window - activity.computing; }
+};
+
+// Cost: one pass over the spans, and O(kernels log kernels).
+[[nodiscard]] GpuModel BuildGpu(const Extent& extent, const Analysis& analysis,
+                                const std::stop_token& stop = {});
+
+}  // namespace penstock::gui

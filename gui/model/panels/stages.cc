@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/panels/stages.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "traces/names.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::Batch;
+using analyzer::Counted;
+using analyzer::kBinsPerDecade;
+using analyzer::PartTotals;
+using analyzer::StageTable;
+using analyzer::StageTotals;
+using traces::StageId;
+
+StageHistogram HistogramOf(const analyzer::DurationSketch& durations) {
+  StageHistogram histogram;
+  if (durations.count() == 0) return histogram;
+  const auto decade = [](double seconds) {
+    return std::floor(std::log10(std::max(seconds * 1e9, 1.0)));
+  };
+  const double low = decade(durations.Quantile(0));
+  const double high = decade(durations.Quantile(1)) + 1;
+  histogram.first = static_cast<std::size_t>(low) * kBinsPerDecade;
+  const auto bins = static_cast<std::size_t>(high - low) * kBinsPerDecade;
+  const auto count = static_cast<double>(durations.count());
+  std::uint64_t below = 0;
+  for (std::size_t i = 0; i < bins; ++i) {
+    const bool last = i + 1 == bins;
+    const double edge =
+        std::pow(10.0, static_cast<double>(histogram.first + i + 1) / kBinsPerDecade) * 1e-9;
+    const std::uint64_t upto = last ? durations.count() : durations.CountBelow(edge);
+    // What is shorter than a nanosecond lies in the first bin.
+    histogram.bins.push_back(static_cast<double>(upto - std::min(below, upto)) / count);
+    below = std::max(below, upto);
+  }
+  return histogram;
+}
+
+StageLine LineOf(RowId id, std::string name, const PartTotals& totals, double whole) {
+  StageLine line;
+  line.id = id;
+  line.name = std::move(name);
+  line.count = totals.count;
+  line.bytes = totals.bytes.value;
+  line.wall = Seconds(totals.wall);
+  line.cpu_known = totals.cpu_known();
+  line.cpu = line.cpu_known ? Seconds(totals.cpu) : 0;
+  line.p50 = totals.durations.Quantile(0.5);
+  line.p90 = totals.durations.Quantile(0.9);
+  line.p99 = totals.durations.Quantile(0.99);
+  line.share = whole > 0 ? std::clamp(line.wall / whole, 0.0, 1.0) : 0;
+  line.of_workers = analyzer::OfWorkers(id.stage);
+  line.histogram = HistogramOf(totals.durations);
+  return line;
+}
+
+// Steps that the program did not mark: from one delivery to the next question.
+template <class Visit>
+void ForEachDerivedStep(const Extent& extent, const Analysis& analysis, const Visit& visit) {
+  const std::int64_t begin = extent.trace->begin().value;
+  for (const analyzer::LoaderRun& run : analysis.report.diagnosis.run.loaders) {
+    for (const Batch& batch : run.batches) {
+      if (batch.step_end == analyzer::kNever || !batch.was_delivered()) continue;
+      if (extent.Holds(batch.delivered - begin)) visit(batch);
+    }
+  }
+}
+
+struct Wholes {
+  double workers = 0, loop = 0, lives = 0;  // seconds
+
+  [[nodiscard]] double Of(StageId stage) const {
+    if (analyzer::OfWorkers(stage)) return workers;
+    return stage == StageId::kIdle ? lives : loop;
+  }
+};
+
+// As analyzer::BuildStageRows has them, for the part of the run in the extent.
+Wholes WholesOf(const Extent& extent, const Analysis& analysis, const StageTable& table) {
+  Wholes wholes;
+  wholes.workers = table.DataTime();
+  const analyzer::RunModel& run = analysis.report.diagnosis.run;
+  for (const analyzer::LoaderRun& loader : run.loaders) {
+    for (const Batch& batch : loader.batches) {
+      const bool inside = !extent.range || (batch.was_delivered() &&
+                                            extent.Holds(batch.wait_start - run.begin.value));
+      if (inside) wholes.loop += batch.wait() + batch.step();
+    }
+    for (const analyzer::WorkerRun& worker : loader.workers) {
+      wholes.lives += worker.busy + worker.idle;
+    }
+  }
+  if (wholes.loop <= 0) wholes.loop = extent.to() - extent.from();
+  if (extent.range) {
+    wholes.lives = Seconds(table[StageId::kIdle].wall) + Seconds(table[StageId::kFetch].wall);
+  }
+  wholes.lives = std::max(wholes.lives, 1e-9);
+  return wholes;
+}
+
+StageTable TableOf(const Extent& extent, const std::stop_token& stop) {
+  StageTable table;
+  ForEachCall(extent, stop, [&](ThreadId, const Counted& counted) { table.Add(counted); });
+  return table;
+}
+
+void AddLines(const Extent& extent, StageId stage, const StageTotals& totals, double whole,
+              std::vector<StageLine>& lines) {
+  constexpr std::size_t kMostParts = 32;
+  lines.push_back(LineOf({stage, {}}, std::string(traces::StageName(stage)), totals, whole));
+  const std::size_t first = lines.size();
+  for (const auto& [name, part] : totals.children) {
+    lines.push_back(LineOf({stage, name}, std::string(extent.trace->String(name)), part, whole));
+  }
+  const auto parts = lines.begin() + static_cast<std::ptrdiff_t>(first);
+  std::stable_sort(parts, lines.end(),
+                   [](const StageLine& a, const StageLine& b) { return a.wall > b.wall; });
+  lines.resize(std::min(lines.size(), first + kMostParts));
+}
+
+double KeyOf(const StageLine& line, StageColumn column) {
+  switch (column) {
+    case StageColumn::kShare:
+      return line.share;
+    case StageColumn::kWall:
+      return line.wall;
+    case StageColumn::kCpu:
+      return line.cpu_known ? line.cpu : -1;
+    case StageColumn::kCount:
+      return static_cast<double>(line.count);
+    case StageColumn::kP50:
+      return line.p50;
+    case StageColumn::kP90:
+      return line.p90;
+    case StageColumn::kP99:
+      return line.p99;
+    case StageColumn::kBytes:
+      return static_cast<double>(line.bytes);
+  }
+  return 0;
+}
+
+// Keeps the longest.
+class TailKeeper {
+ public:
+  TailKeeper(const TailQuestion& question, Tail& tail) : question_(question), tail_(tail) {}
+
+  // `make` is called for a call that is worth keeping.
+  template <class Make>
+  void Offer(std::int64_t wall, const Make& make) {
+    const double seconds = static_cast<double>(wall) * 1e-9;
+    if (seconds < question_.low || seconds >= question_.high) return;
+    ++tail_.count;
+    auto& calls = tail_.calls;
+    if (calls.size() == Tail::kMost && wall <= calls.front().wall) return;
+    calls.push_back(make());
+    std::push_heap(calls.begin(), calls.end(), Longer);
+    if (calls.size() <= Tail::kMost) return;
+    std::pop_heap(calls.begin(), calls.end(), Longer);
+    calls.pop_back();
+  }
+  void Finish() { std::sort(tail_.calls.begin(), tail_.calls.end(), Longer); }
+
+ private:
+  static bool Longer(const Call& a, const Call& b) {
+    return a.wall != b.wall ? a.wall > b.wall : a.start < b.start;
+  }
+  const TailQuestion& question_;
+  Tail& tail_;
+};
+
+// Reads come before what is made of them, mostly in the same thread, and always for the same sample
+// of the same batch.
+void FindFiles(const traces::Trace& trace, const std::stop_token& stop, Tail& tail) {
+  using Key = std::tuple<std::uint32_t, std::uint16_t, std::uint32_t>;
+  std::map<Key, std::vector<Call*>> wanted;
+  std::set<std::uint32_t> threads;
+  for (Call& call : tail.calls) {
+    const SpanDetail& detail = call.detail;
+    call.file = detail.object;
+    if (detail.object.value != 0 || detail.sample == SpanDetail::kNoSample) continue;
+    wanted[{detail.batch, detail.generation, detail.sample}].push_back(&call);
+    threads.insert(call.thread.value);
+  }
+  for (const std::uint32_t thread : threads) {
+    trace.ForEachBlock(ThreadId{thread}, [&](std::span<const traces::Span> block) {
+      if (stop.stop_requested()) return;
+      for (const traces::Span& span : block) {
+        if (span.stage != StageId::kRead || span.object.value == 0) continue;
+        const SpanDetail detail = DetailOf(span);
+        const auto found = wanted.find({detail.batch, detail.generation, detail.sample});
+        if (found == wanted.end()) continue;
+        for (Call* call : found->second) call->file = span.object;
+      }
+    });
+  }
+}
+
+Call StepOf(const traces::Trace& trace, const Batch& batch) {
+  Call call;
+  call.thread = ThreadId{batch.wait_thread};
+  call.stage = StageId::kStep;
+  call.start = batch.delivered - trace.begin().value;
+  call.length = batch.step_end - batch.delivered;
+  call.wall = call.length;
+  call.detail.batch = batch.key.index;
+  call.detail.generation = batch.key.generation;
+  return call;
+}
+
+}  // namespace
+
+double StageHistogram::most() const {
+  return bins.empty() ? 0 : *std::max_element(bins.begin(), bins.end());
+}
+
+double StageHistogram::EdgeOf(std::size_t bin) const {
+  return std::pow(10.0, static_cast<double>(first + bin) / kBinsPerDecade) * 1e-9;
+}
+
+double StageHistogram::PlaceOf(double seconds) const {
+  const double place = std::log10(std::max(seconds * 1e9, 1.0)) * kBinsPerDecade;
+  return std::clamp(place - static_cast<double>(first), 0.0, static_cast<double>(bins.size()));
+}
+
+std::vector<StageLine> BuildStages(const Extent& extent, const Analysis& analysis,
+                                   const std::stop_token& stop) {
+  StageTable of_range;
+  if (extent.range) of_range = TableOf(extent, stop);
+  const StageTable& table = extent.range ? of_range : analysis.report.diagnosis.run.stages;
+  const Wholes wholes = WholesOf(extent, analysis, table);
+  std::vector<StageLine> lines;
+  for (const analyzer::StageRow& row : analysis.report.stages) {
+    const StageId stage = traces::StageNamed(row.name).value_or(StageId::kNone);
+    StageTotals derived;
+    const StageTotals* totals = &table[stage];
+    const bool marked = analysis.report.diagnosis.run.stages[StageId::kStep].count > 0;
+    if (stage == StageId::kStep && !marked) {
+      ForEachDerivedStep(extent, analysis, [&](const Batch& batch) {
+        derived.Add(static_cast<std::int64_t>(batch.step() * 1e9), -1, 0);
+      });
+      totals = &derived;
+    }
+    if (totals->count > 0) AddLines(extent, stage, *totals, wholes.Of(stage), lines);
+  }
+  return lines;
+}
+
+std::vector<std::uint32_t> SortStages(std::span<const StageLine> lines, int column,
+                                      bool descending) {
+  std::vector<std::uint32_t> order(lines.size());
+  std::iota(order.begin(), order.end(), 0U);
+  if (column < static_cast<int>(StageColumn::kShare) ||
+      column > static_cast<int>(StageColumn::kBytes)) {
+    return order;
+  }
+  // Each row sorts by its stage's key first, so that parts go with it; then by its own.
+  std::vector<std::uint32_t> head(lines.size());
+  for (std::uint32_t i = 0; i < lines.size(); ++i) {
+    head[i] = lines[i].is_part() && i > 0 ? head[i - 1] : i;
+  }
+  const auto key = [&](std::uint32_t i) {
+    return KeyOf(lines[i], static_cast<StageColumn>(column));
+  };
+  const auto before = [&](double a, double b) { return descending ? a > b : a < b; };
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    if (head[a] != head[b]) {
+      if (key(head[a]) != key(head[b])) return before(key(head[a]), key(head[b]));
+      return head[a] < head[b];
+    }
+    if (lines[a].is_part() != lines[b].is_part()) return !lines[a].is_part();
+    return before(key(a), key(b));
+  });
+  return order;
+}
+
+RowId MostTelling(const analyzer::Report& report, std::span<const StageLine> lines) {
+  const auto shows = [factor = report.diagnosis.bottleneck](StageId stage) {
+    switch (factor) {
+      case analyzer::Factor::kTransfer:
+        return stage == StageId::kPut || stage == StageId::kGet || stage == StageId::kPin;
+      case analyzer::Factor::kCompute:
+        return stage == StageId::kStep;
+      case analyzer::Factor::kPrefetch:
+        return stage == StageId::kFetch;
+      default:
+        return traces::StageName(stage) == analyzer::FactorName(factor);
+    }
+  };
+  const StageLine* best = nullptr;
+  for (const StageLine& line : lines) {
+    if (line.is_part() || !shows(line.id.stage)) continue;
+    if (best == nullptr || line.wall > best->wall) best = &line;
+  }
+  if (best != nullptr) return best->id;
+  return lines.empty() ? RowId{} : lines.front().id;
+}
+
+Tail FindTail(const Extent& extent, const Analysis& analysis, const TailQuestion& question,
+              const std::stop_token& stop) {
+  Tail tail;
+  TailKeeper keeper(question, tail);
+  const bool part = question.id.part.value != 0;
+  ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
+    if (counted.stage != question.id.stage) return;
+    const bool wanted =
+        part ? !counted.synthetic && counted.span->name == question.id.part : counted.outermost;
+    if (wanted) {
+      keeper.Offer(counted.wall, [&] { return CallOf(*extent.trace, thread, counted); });
+    }
+  });
+  const bool marked = analysis.report.diagnosis.run.stages[StageId::kStep].count > 0;
+  if (question.id.stage == StageId::kStep && !marked) {
+    ForEachDerivedStep(extent, analysis, [&](const Batch& batch) {
+      keeper.Offer(static_cast<std::int64_t>(batch.step() * 1e9),
+                   [&] { return StepOf(*extent.trace, batch); });
+    });
+  }
+  keeper.Finish();
+  FindFiles(*extent.trace, stop, tail);
+  return tail;
+}
+
+}  // namespace penstock::gui

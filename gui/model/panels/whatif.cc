@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/panels/whatif.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "analyzer/predict/predict.h"
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::gui {
+
+using analyzer::Diagnosis;
+using analyzer::LoaderDiagnosis;
+
+WhatIf Recorded(const Diagnosis& diagnosis) {
+  const analyzer::LoaderRun& run = diagnosis.run.loader();
+  WhatIf what;
+  what.workers = run.config.num_workers;
+  what.prefetch = std::max(1, run.config.prefetch_factor);
+  what.batch = std::max(1, static_cast<int>(run.samples_per_batch));
+  what.step = -1;
+  what.pin = diagnosis.loader->facts.pinned;
+  what.persistent = diagnosis.loader->facts.persistent;
+  return what;
+}
+
+WhatIf Suggested(const Diagnosis& diagnosis) {
+  WhatIf what = Recorded(diagnosis);
+  const analyzer::Suggestion& suggestion = diagnosis.loader->suggestion;
+  if (!suggestion.changes) return what;
+  what.workers = suggestion.workers;
+  what.prefetch = std::max(1, suggestion.prefetch);
+  what.persistent = suggestion.persistent_workers;
+  return what;
+}
+
+double MedianStep(const Diagnosis& diagnosis) {
+  std::vector<double> steps;
+  for (const analyzer::Batch& batch : diagnosis.run.loader().batches) {
+    if (batch.step_end != analyzer::kNever) steps.push_back(batch.step());
+  }
+  return analyzer::Median(std::move(steps));
+}
+
+WhatIfLimits LimitsOf(const Diagnosis& diagnosis) {
+  WhatIfLimits limits;
+  const WhatIf recorded = Recorded(diagnosis);
+  const double cores = diagnosis.loader->pipeline.cores;
+  const int most = std::max({static_cast<int>(std::ceil(2 * cores)), recorded.workers + 2,
+                             Suggested(diagnosis).workers, 4});
+  limits.workers = std::min(most, 128);
+  limits.prefetch = std::max(16, recorded.prefetch);
+  limits.batch = std::max(4 * recorded.batch, 8);
+  limits.recorded_step = MedianStep(diagnosis);
+  limits.step = std::max(0.01, 4 * limits.recorded_step);
+  return limits;
+}
+
+analyzer::GridRequest RequestOf(const Diagnosis& diagnosis, const WhatIf& chosen,
+                                std::vector<int> workers) {
+  const WhatIf recorded = Recorded(diagnosis);
+  analyzer::GridRequest request;
+  request.workers = std::move(workers);
+  request.prefetch = {chosen.prefetch};
+  if (chosen.batch != recorded.batch) request.batch = chosen.batch;
+  if (chosen.step >= 0) request.step = chosen.step;
+  if (chosen.pin != recorded.pin) request.pin = chosen.pin;
+  if (chosen.persistent != recorded.persistent) request.persistent = chosen.persistent;
+  request.changes.gpu_decode = chosen.gpu_decode;
+  request.changes.gpu_augment = chosen.gpu_augment;
+  request.device_costs = analyzer::BuiltInDeviceCosts(diagnosis.loader->material.gpu);
+  for (std::size_t i = 0; i < kScalable.size(); ++i) {
+    if (chosen.speed[i] > 0 && chosen.speed[i] != 1) {
+      request.scale.emplace_back(kScalable[i], 1 / chosen.speed[i]);
+    }
+  }
+  return request;
+}
+
+analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& chosen) {
+  if (auto missing = analyzer::NotEnough(diagnosis); !missing.empty()) {
+    return analyzer::Refuse(std::move(missing));
+  }
+  const LoaderDiagnosis& loader = *diagnosis.loader;
+  const bool tasks = diagnosis.run.loader().config.sample_tasks;
+  // At most some twenty points, so that a slider is followed.
+  const int most = LimitsOf(diagnosis).workers;
+  const int stride = std::max(1, (most + 15) / 16);
+  std::set<int> counts = {chosen.workers, Recorded(diagnosis).workers};
+  for (int w = tasks ? 1 : 0; w <= most; w += stride) counts.insert(w);
+  const auto grid = analyzer::PredictGrid(
+      diagnosis, RequestOf(diagnosis, chosen, {counts.begin(), counts.end()}));
+  if (!grid) return tl::unexpected(grid.error());
+  WhatIfAnswer answer;
+  answer.curve = grid->configurations;
+  answer.unit = grid->unit;
+  answer.notes = grid->notes;
+  answer.measured = loader.replay.measured;
+  answer.budget = analyzer::BudgetOf(diagnosis.run.host).ram;
+  for (const analyzer::Configuration& one : answer.curve) {
+    if (one.workers == chosen.workers) answer.chosen = one;
+  }
+  answer.whole_run = OfWholeRun(loader, answer.chosen.predicted, answer.measured);
+  analyzer::LoaderConfig config = diagnosis.run.loader().config;
+  if (config.batch_size > 0) config.batch_size = chosen.batch;
+  config.pin_memory = chosen.pin;
+  analyzer::Suggestion suggestion;
+  suggestion.workers = chosen.workers;
+  suggestion.prefetch = chosen.prefetch;
+  suggestion.persistent_workers = chosen.persistent;
+  suggestion.changes = true;
+  answer.code = analyzer::LoaderCode(config, suggestion);
+  return answer;
+}
+
+bool OfWholeRun(const LoaderDiagnosis& loader, const analyzer::Prediction& predicted,
+                double before) {
+  const double after = predicted.rate.estimate;
+  if (before <= 0 || after <= 0 || !analyzer::StartRecurs(loader.pipeline)) return false;
+  return std::abs(predicted.speedup / (after / before) - 1) > 0.01;
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/panels/workers.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "analyzer/memory/private_memory.h"
+#include "analyzer/stats/quantile.h"
+#include "analyzer/stats/slope.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::Batch;
+using analyzer::CounterSeries;
+using analyzer::LoaderRun;
+using analyzer::WorkerRun;
+
+constexpr std::array<std::string_view, 3> kCounters = {"uss_bytes", "pss_bytes", "rss_bytes"};
+constexpr std::size_t kFewSamples = 4;  // fewer are no curve
+
+// When each process began its first batch, and the epoch that batch is of began.
+std::map<std::uint32_t, double> StartupsOf(const LoaderRun& run) {
+  std::map<std::uint32_t, double> startups;
+  std::map<std::uint32_t, std::int64_t> first;
+  for (const analyzer::Epoch& epoch : run.epochs) {
+    if (epoch.start == analyzer::kNever) continue;
+    const std::size_t end = std::min(epoch.first + epoch.count, run.batches.size());
+    for (std::size_t i = epoch.first; i < end; ++i) {
+      const Batch& batch = run.batches[i];
+      if (batch.worker_process < 0 || batch.fetch_start == analyzer::kNever) continue;
+      const auto process = static_cast<std::uint32_t>(batch.worker_process);
+      const auto [at, fresh] = first.try_emplace(process, batch.fetch_start);
+      if (!fresh && batch.fetch_start >= at->second) continue;
+      at->second = batch.fetch_start;
+      const auto wait = static_cast<double>(batch.fetch_start - epoch.start) * 1e-9;
+      if (wait >= 0) startups[process] = wait;
+    }
+  }
+  return startups;
+}
+
+void Compare(WorkersModel& model) {
+  constexpr std::uint64_t kFewBatches = 8;  // as the rule of stragglers asks for
+  std::vector<double> means;
+  for (const WorkerLine& line : model.workers) {
+    if (line.batches >= kFewBatches) means.push_back(line.batch);
+  }
+  const double usual = analyzer::Median(means);
+  if (means.size() < 2 || usual <= 0) return;
+  for (std::size_t i = 0; i < model.workers.size(); ++i) {
+    WorkerLine& line = model.workers[i];
+    if (line.batches < kFewBatches) continue;
+    line.slowdown = line.batch / usual;
+    if (line.slowdown > model.slowest) {
+      model.slowest = line.slowdown;
+      model.straggler = i;
+    }
+  }
+}
+
+// The slope after the first fifth, as the rule of memory growth takes it.
+void FillMemory(const CounterSeries& series, MemoryKind kind, WorkerLine& line) {
+  constexpr std::size_t kFewest = 8;
+  if (series.at.empty() || (line.memory >= 0 && series.at.size() < kFewSamples)) return;
+  line.memory_kind = kind;
+  line.memory = series.value.back();
+  line.most_memory = *std::max_element(series.value.begin(), series.value.end());
+  const std::size_t skip = series.at.size() / 5;
+  const std::span<const double> at = std::span(series.at).subspan(skip);
+  const std::span<const double> value = std::span(series.value).subspan(skip);
+  const double span = at.back() - at.front();
+  line.curve_known = at.size() >= kFewest && span >= 1;
+  line.growth_known = line.curve_known && span >= kLeastGrowthTime;
+  if (line.growth_known) line.growth = analyzer::TheilSenSlope(at, value);
+}
+
+WorkerLine LineOf(const traces::Trace& trace, const WorkerRun& worker,
+                  const std::map<std::uint32_t, double>& startups) {
+  WorkerLine line;
+  line.worker_id = worker.worker_id;
+  line.process = worker.process.value;
+  if (line.process < trace.processes().size()) line.pid = trace.processes()[line.process].pid;
+  line.batches = worker.batches;
+  line.busy = worker.busy;
+  line.cpu = std::min(worker.cpu, worker.busy);
+  line.idle = worker.idle;
+  const bool lived = worker.first != analyzer::kNever && worker.last > worker.first;
+  const double life = lived ? static_cast<double>(worker.last - worker.first) * 1e-9 : 0;
+  line.life = std::max(life, worker.busy + worker.idle);
+  if (worker.batches > 0) line.batch = worker.busy / static_cast<double>(worker.batches);
+  if (const auto found = startups.find(line.process); found != startups.end()) {
+    line.startup = found->second;
+  }
+  return line;
+}
+
+// Without the zeros at its end: a process that has ended has no memory left.
+CounterSeries Alive(CounterSeries series) {
+  while (!series.value.empty() && series.value.back() <= 0) {
+    series.value.pop_back();
+    series.at.pop_back();
+  }
+  return series;
+}
+
+// What a worker still shares with the process that forked it.
+CounterSeries SharedOf(const analyzer::RunModel& run, const CounterSeries& anonymous) {
+  const CounterSeries* own = nullptr;
+  const CounterSeries* share = nullptr;
+  for (const CounterSeries& series : run.counters) {
+    if (series.process != anonymous.process) continue;
+    if (series.name == "private_dirty_bytes") own = &series;
+    if (series.name == "pss_anon_bytes") share = &series;
+  }
+  CounterSeries shared;
+  if (own == nullptr || !run.has_loader()) return shared;
+  const int workers = run.loader().config.num_workers;
+  analyzer::PrivateMemory split = analyzer::SplitMemory(*own, anonymous, share, nullptr, workers);
+  shared.process = anonymous.process;
+  shared.at = std::move(split.at);
+  shared.value = std::move(split.shared);
+  return shared;
+}
+
+}  // namespace
+
+MemoryKind WorkersModel::best() const {
+  // A kind of two samples is recorded, but says nothing of a course.
+  for (const MemoryKind kind : kMemoryKinds) {
+    for (const MemoryCurve& curve : Of(kind)) {
+      if (curve.curve.at.size() >= kFewSamples) return kind;
+    }
+  }
+  return MemoryKind::kRss;
+}
+
+double WorkersModel::last_sample(MemoryKind kind) const {
+  double last = shared.empty() ? 0 : shared.at.back();
+  for (const MemoryCurve& curve : Of(kind)) {
+    if (!curve.curve.empty()) last = std::max(last, curve.curve.at.back());
+  }
+  return last;
+}
+
+WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) {
+  WorkersModel model;
+  const analyzer::RunModel& run = analysis.report.diagnosis.run;
+  model.ranks = BuildRanks(analysis.report);
+  model.shared_size = static_cast<double>(run.machine().shm_size.value);
+  if (run.has_loader()) {
+    const auto startups = StartupsOf(run.loader());
+    for (const WorkerRun& worker : run.loader().workers) {
+      model.workers.push_back(LineOf(trace, worker, startups));
+    }
+    Compare(model);
+  }
+  // Of a part of a run: its counters begin with the part.
+  const auto curve_of = [&](const CounterSeries& series) {
+    Curve curve = CurveOf(series, 1);
+    for (double& at : curve.at) at += analysis.from;
+    return curve;
+  };
+  for (std::size_t k = 0; k < kCounters.size(); ++k) {
+    for (const CounterSeries& counter : run.counters) {
+      if (counter.name != kCounters[k]) continue;
+      if (counter.process.value >= trace.processes().size()) continue;
+      const CounterSeries series = Alive(counter);
+      const traces::ProcessInfo& process = trace.processes()[series.process.value];
+      for (WorkerLine& line : model.workers) {
+        const bool better = line.memory < 0 || !line.curve_known;
+        if (line.process == series.process.value && better)
+          FillMemory(series, kMemoryKinds[k], line);
+      }
+      if (series.at.size() < 2 || process.role == wire::kRoleOther) continue;
+      model.memory[k].push_back({series.process.value, process.worker_id,
+                                 process.role == wire::kRoleConsumer, process.comm,
+                                 curve_of(series)});
+    }
+  }
+  for (const CounterSeries& counter : run.counters) {
+    if (counter.name != "anonymous_bytes" || counter.process.value >= trace.processes().size()) {
+      continue;
+    }
+    const CounterSeries series = SharedOf(run, Alive(counter));
+    const traces::ProcessInfo& process = trace.processes()[series.process.value];
+    if (series.at.size() < 2 || process.role != wire::kRoleWorker) continue;
+    model.memory[static_cast<std::size_t>(MemoryKind::kOfParent)].push_back(
+        {series.process.value, process.worker_id, false, process.comm, curve_of(series)});
+  }
+  for (const CounterSeries& series : run.counters) {
+    const bool ours = series.name == "shm_used_bytes" && run.OnOurHost(series.process);
+    if (ours && series.at.size() >= 2) model.shared = curve_of(series);
+  }
+  return model;
+}
+
+}  // namespace penstock::gui

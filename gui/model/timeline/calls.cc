@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/timeline/calls.h"
+
+#include <algorithm>
+
+#include "analyzer/model/named_ranges.h"
+
+namespace penstock::gui {
+namespace {
+
+class Forward : public analyzer::NestingSink {
+ public:
+  explicit Forward(const std::function<void(ThreadId, const analyzer::Counted&)>& visit)
+      : visit_(visit) {}
+  void Begin(ThreadId thread) { thread_ = thread; }
+  void OnCounted(const analyzer::Counted& counted) override { visit_(thread_, counted); }
+
+ private:
+  const std::function<void(ThreadId, const analyzer::Counted&)>& visit_;
+  ThreadId thread_;
+};
+
+}  // namespace
+
+double Extent::from() const {
+  return range ? static_cast<double>(range->from) * 1e-9 : 0;
+}
+
+double Extent::to() const {
+  if (range) return static_cast<double>(range->to) * 1e-9;
+  return trace != nullptr ? Seconds(trace->end() - trace->begin()) : 0;
+}
+
+void ForEachCall(const Extent& extent, const std::stop_token& stop,
+                 const std::function<void(ThreadId, const analyzer::Counted&)>& visit) {
+  const traces::Trace& trace = *extent.trace;
+  Forward sink(visit);
+  analyzer::NamedRanges ranges(trace);
+  for (std::uint32_t t = 0; t < trace.threads().size(); ++t) {
+    sink.Begin(ThreadId{t});
+    analyzer::NestingSweep sweep(sink);
+    trace.ForEachBlock(ThreadId{t}, [&](std::span<const traces::Span> block) {
+      if (stop.stop_requested()) return;
+      for (const traces::Span& span : block) {
+        if (extent.Holds(span.start.value - trace.begin().value)) sweep.Add(ranges.AsNamed(span));
+      }
+    });
+    sweep.Finish();
+  }
+}
+
+Call CallOf(const traces::Trace& trace, ThreadId thread, const analyzer::Counted& counted) {
+  const traces::Span& span = *counted.span;
+  Call call;
+  call.thread = thread;
+  call.start = span.start.value - trace.begin().value;
+  call.length = std::max<std::int64_t>(span.duration.value, 0);
+  call.wall = counted.wall;
+  call.stage = counted.stage;
+  call.detail = DetailOf(span);
+  return call;
+}
+
+std::optional<SpanRef> FindSpan(const Timeline& timeline, const Call& call) {
+  for (std::uint32_t l = 0; l < timeline.lanes.size(); ++l) {
+    if (timeline.lanes[l].thread.value != call.thread.value) continue;
+    for (std::uint32_t v = 0; v < timeline.lanes[l].levels.size(); ++v) {
+      const Level& level = timeline.lanes[l].levels[v];
+      for (std::size_t i = level.FirstStartingAt(call.start);
+           i < level.size() && level.start[i] == call.start; ++i) {
+        const bool same =
+            level.length(i) == call.length && level.detail[i].name == call.detail.name;
+        if (same) return SpanRef{l, v, static_cast<std::uint32_t>(i)};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Walks the calls of a trace as the report counts them: nested ones apart, with the time that is
+// their own. Pure.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+
+#include "analyzer/model/nesting.h"
+#include "gui/model/timeline/query.h"
+#include "gui/model/timeline/timeline.h"
+#include "traces/trace.h"
+
+namespace penstock::gui {
+
+// What a view asks a trace about: all of it, or the calls that begin in a selection.
+struct Extent {
+  const traces::Trace* trace = nullptr;
+  std::optional<TimeRange> range;
+  bool operator==(const Extent&) const = default;
+
+  [[nodiscard]] bool Holds(std::int64_t at) const {
+    return !range || (at >= range->from && at < range->to);
+  }
+  // Seconds since the trace began.
+  [[nodiscard]] double from() const;
+  [[nodiscard]] double to() const;
+};
+
+// Calls `visit` for every counted span that begins in the extent, thread by thread.
+// Cost: one pass over the spans. Ends early when `stop` asks for it.
+void ForEachCall(const Extent& extent, const std::stop_token& stop,
+                 const std::function<void(ThreadId, const analyzer::Counted&)>& visit);
+
+// One call, with what it takes to find it again.
+struct Call {
+  ThreadId thread;
+  std::int64_t start = 0;   // ns since the trace began
+  std::int64_t length = 0;  // ns, as the timeline draws it
+  std::int64_t wall = 0;    // ns, as the report counts it
+  traces::StageId stage = traces::StageId::kNone;
+  SpanDetail detail;
+  StringId file;  // that its sample was read from, where that was looked for (FindTail)
+};
+[[nodiscard]] Call CallOf(const traces::Trace& trace, ThreadId thread,
+                          const analyzer::Counted& counted);
+
+// The span of a call; nullopt where the timeline does not show it.
+[[nodiscard]] std::optional<SpanRef> FindSpan(const Timeline& timeline, const Call& call);
+
+}  // namespace penstock::gui

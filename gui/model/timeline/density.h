@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a level looks when its spans are narrower than a pixel, and what is drawn of it at all: boxes
+// in pixels. The cost depends on the width of the window, not on the number of spans. Pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gui/model/timeline/timeline.h"
+
+namespace penstock::gui {
+
+// Fills level.density. Cost: O(spans + cells); at most 65,536 cells of 6 bytes, twice.
+void BuildDensity(Level& level, std::int64_t trace_length);
+// The same from cells that were made before; halves them again and again.
+void FillDensity(Level& level, std::vector<Cell> cells);
+
+// The stretch of time that is visible, and how wide it is.
+struct Window {
+  std::int64_t from = 0;
+  std::int64_t to = 1;
+  double width = 1;   // pixels
+  double column = 1;  // pixels that spans narrower than this share
+
+  [[nodiscard]] double pixels_per_ns() const {
+    return width / static_cast<double>(to > from ? to - from : 1);
+  }
+  [[nodiscard]] double X(std::int64_t at) const {
+    return static_cast<double>(at - from) * pixels_per_ns();
+  }
+  [[nodiscard]] std::int64_t At(double x) const {
+    return from + static_cast<std::int64_t>(x / width * static_cast<double>(to - from));
+  }
+};
+
+// A rectangle of one colour. Units: x in pixels from the window's left; y as a fraction of the
+// height of the level, from its bottom.
+struct Box {
+  static constexpr std::uint32_t kMany = 0xffffffffu;
+  float x0 = 0;
+  float x1 = 0;
+  float bottom = 0;
+  float top = 1;
+  traces::StageId stage = traces::StageId::kNone;
+  std::uint32_t span = kMany;  // index into the level, if it is a single span
+};
+
+// Appends what is to be drawn of `level`, from left to right.
+//
+// Where a column holds several spans, the shares of the stages stack up in it; columns that look
+// alike become one box.
+// Cost: O(width / column), or O(visible spans) where those are fewer than four a column.
+void LayOut(const Level& level, std::int64_t trace_length, const Window& window,
+            std::vector<Box>& out);
+
+}  // namespace penstock::gui

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/timeline/query.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+#include "gui/model/words/stage_words.h"
+
+namespace penstock::gui {
+namespace {
+
+using traces::StageId;
+
+using Sums = std::array<StageSum, wire::kStageCount>;
+
+// Of the spans before `index`.
+void AddPrefix(const Level& level, std::size_t index, int sign, Sums& sums) {
+  const std::size_t block = index / Level::kStride;
+  const Level::Totals& totals = level.totals[std::min(block, level.totals.size() - 1)];
+  const auto add = [&](std::size_t stage, std::uint64_t count, std::int64_t time) {
+    sums[stage].count += sign > 0 ? count : -count;
+    sums[stage].time += sign * time;
+  };
+  for (std::size_t s = 0; s < wire::kStageCount; ++s) add(s, totals.count[s], totals.time[s]);
+  for (std::size_t i = block * Level::kStride; i < index; ++i) {
+    add(level.shape[i] & 0xff, 1, level.length(i));
+  }
+}
+
+void AddLevel(const Level& level, TimeRange range, Sums& sums) {
+  const std::size_t first = level.FirstEndingAfter(range.from);
+  const std::size_t last = level.FirstStartingAt(range.to);
+  if (first >= last) return;
+  AddPrefix(level, last, 1, sums);
+  AddPrefix(level, first, -1, sums);
+  // The ends stick out of the range.
+  const auto cut = [&](std::size_t i, std::int64_t outside) {
+    sums[level.shape[i] & 0xff].time -= std::max<std::int64_t>(outside, 0);
+  };
+  cut(first, range.from - level.start[first]);
+  cut(last - 1, level.end(last - 1) - range.to);
+}
+
+// Those that occur, by time.
+std::vector<StageSum> StagesFound(const Sums& sums) {
+  std::vector<StageSum> found;
+  for (const StageSum& sum : sums) {
+    if (sum.count > 0) found.push_back(sum);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const StageSum& a, const StageSum& b) { return a.time > b.time; });
+  return found;
+}
+
+char Lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool Contains(std::string_view text, std::string_view part) {
+  const auto same = [](char a, char b) { return Lower(a) == b; };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
+}
+
+// One word of a search.
+struct Term {
+  std::string word;
+  std::optional<StageId> stage;
+  std::optional<std::uint32_t> batch;
+  std::optional<std::uint32_t> sample;
+  std::optional<std::int64_t> longer;
+  std::unordered_map<std::uint32_t, bool> texts;  // what was asked of a string before
+
+  bool Holds(const traces::Trace& trace, StageId of, std::int64_t length,
+             const SpanDetail& detail) {
+    if (stage) return of == *stage;
+    if (batch) return detail.batch == *batch;
+    if (sample) return detail.sample == *sample;
+    if (longer) return length > *longer;
+    return Occurs(trace, detail.name) || Occurs(trace, detail.object);
+  }
+
+ private:
+  bool Occurs(const traces::Trace& trace, StringId id) {
+    if (id.value == 0) return false;
+    const auto [it, fresh] = texts.try_emplace(id.value, false);
+    if (fresh) it->second = Contains(trace.String(id), word);
+    return it->second;
+  }
+};
+
+std::optional<std::int64_t> LengthOf(std::string_view word) {
+  const std::string text(word);
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || !(value >= 0)) return std::nullopt;
+  const std::string_view unit = end;
+  const double scale = unit == "s"                    ? 1e9
+                       : unit == "us"                 ? 1e3
+                       : unit == "ns"                 ? 1
+                       : unit == "ms" || unit.empty() ? 1e6
+                                                      : -1;
+  if (scale < 0 || value * scale > 9e18) return std::nullopt;
+  return static_cast<std::int64_t>(value * scale);
+}
+
+std::optional<std::uint32_t> NumberOf(std::string_view word) {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
+  return value;
+}
+
+std::vector<Term> Parse(std::string_view text) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    if (end > at) words.push_back(Lowered(text.substr(at, end - at)));
+    at = end + 1;
+  }
+  std::vector<Term> terms;
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    Term term;
+    term.word = words[w];
+    const auto number = w + 1 < words.size() ? NumberOf(words[w + 1]) : std::nullopt;
+    const bool batch = term.word == "batch" || term.word == "批次";
+    const bool sample = term.word == "sample" || term.word == "样本";
+    if (number && (batch || sample)) {
+      (batch ? term.batch : term.sample) = number;
+      ++w;
+    } else if (term.word.size() > 1 && term.word[0] == '>' &&
+               LengthOf(std::string_view(term.word).substr(1))) {
+      term.longer = LengthOf(std::string_view(term.word).substr(1));
+    } else {
+      term.stage = StageOfWord(term.word);
+    }
+    terms.push_back(std::move(term));
+  }
+  return terms;
+}
+
+}  // namespace
+
+std::string Lowered(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), Lower);
+  return lower;
+}
+
+std::vector<StageSum> Aggregate(const Timeline& timeline, TimeRange range,
+                                const std::vector<std::size_t>& lanes) {
+  Sums sums;
+  for (std::size_t s = 0; s < sums.size(); ++s) sums[s].stage = static_cast<StageId>(s);
+  const auto add = [&](const Lane& lane) {
+    for (const Level& level : lane.levels) AddLevel(level, range, sums);
+  };
+  if (range.empty()) return {};
+  if (lanes.empty()) {
+    for (const Lane& lane : timeline.lanes) add(lane);
+  } else {
+    for (const std::size_t lane : lanes) add(timeline.lanes[lane]);
+  }
+  return StagesFound(sums);
+}
+
+std::vector<StageSum> StageSums(const Timeline& timeline) {
+  if (!timeline.preview) return Aggregate(timeline, {0, timeline.length + 1});
+  Sums sums;
+  for (std::size_t s = 0; s < sums.size(); ++s) {
+    sums[s] = {static_cast<StageId>(s), timeline.totals[s].count, timeline.totals[s].time};
+  }
+  return StagesFound(sums);
+}
+
+Search::Search(const Timeline& timeline, const traces::Trace& trace, std::string_view text) {
+  constexpr std::size_t kMost = 1'000'000;
+  std::vector<Term> terms = Parse(text);
+  if (terms.empty()) return;
+  for (std::uint32_t l = 0; l < timeline.lanes.size(); ++l) {
+    const Lane& lane = timeline.lanes[l];
+    for (std::uint32_t v = 0; v < lane.levels.size(); ++v) {
+      const Level& level = lane.levels[v];
+      for (std::uint32_t i = 0; i < level.size(); ++i) {
+        const bool found = std::all_of(terms.begin(), terms.end(), [&](Term& term) {
+          return term.Holds(trace, level.stage(i), level.length(i), level.detail[i]);
+        });
+        if (!found) continue;
+        truncated_ = truncated_ || hits_.size() == kMost;
+        if (!truncated_) hits_.push_back({l, v, i});
+      }
+    }
+  }
+  by_level_ = hits_;  // found in this order
+  std::sort(hits_.begin(), hits_.end(), [&](SpanRef a, SpanRef b) {
+    return std::pair(timeline.start(a), a) < std::pair(timeline.start(b), b);
+  });
+}
+
+std::span<const SpanRef> Search::HitsOf(std::uint32_t lane, std::uint32_t level) const {
+  const auto [first, last] = std::equal_range(
+      by_level_.begin(), by_level_.end(), SpanRef{lane, level, 0},
+      [](SpanRef a, SpanRef b) { return std::pair(a.lane, a.level) < std::pair(b.lane, b.level); });
+  return {first, last};
+}
+
+std::optional<std::size_t> Search::Next(const Timeline& timeline, std::int64_t at) const {
+  if (hits_.empty()) return std::nullopt;
+  const auto it = std::partition_point(hits_.begin(), hits_.end(),
+                                       [&](SpanRef hit) { return timeline.start(hit) <= at; });
+  return it == hits_.end() ? 0 : static_cast<std::size_t>(it - hits_.begin());
+}
+
+std::optional<std::size_t> Search::Previous(const Timeline& timeline, std::int64_t at) const {
+  if (hits_.empty()) return std::nullopt;
+  const auto it = std::partition_point(hits_.begin(), hits_.end(),
+                                       [&](SpanRef hit) { return timeline.start(hit) < at; });
+  return it == hits_.begin() ? hits_.size() - 1 : static_cast<std::size_t>(it - hits_.begin()) - 1;
+}
+
+std::optional<SpanRef> Neighbour(const Timeline& timeline, SpanRef span, int step,
+                                 std::uint32_t hidden) {
+  const std::size_t size = timeline.level(span).size();
+  while (step < 0 ? span.index > 0 : span.index + 1 < size) {
+    span.index = step < 0 ? span.index - 1 : span.index + 1;
+    if ((hidden >> static_cast<unsigned>(timeline.stage(span)) & 1u) == 0) return span;
+  }
+  return std::nullopt;
+}
+
+std::vector<SpanRef> StopsOf(const Timeline& timeline, traces::BatchKey key) {
+  const auto [first, last] =
+      std::equal_range(timeline.stops.begin(), timeline.stops.end(), BatchStop{key, {}, 0},
+                       [](const BatchStop& a, const BatchStop& b) { return a.key < b.key; });
+  std::vector<SpanRef> stops;
+  if (!key.valid()) return stops;
+  for (auto it = first; it != last; ++it) stops.push_back(it->span);
+  return stops;
+}
+
+std::optional<SpanRef> AlongBatch(const Timeline& timeline, SpanRef span, int step) {
+  const std::vector<SpanRef> stops = StopsOf(timeline, timeline.detail(span).key());
+  const auto here = std::find(stops.begin(), stops.end(), span);
+  if (here != stops.end()) {
+    if (step < 0 ? here == stops.begin() : here + 1 == stops.end()) return std::nullopt;
+    return step < 0 ? *(here - 1) : *(here + 1);
+  }
+  const std::int64_t at = timeline.start(span);
+  const auto after = std::find_if(stops.begin(), stops.end(),
+                                  [&](SpanRef stop) { return timeline.start(stop) > at; });
+  if (step < 0) return after == stops.begin() ? std::nullopt : std::optional(*(after - 1));
+  return after == stops.end() ? std::nullopt : std::optional(*after);
+}
+
+std::optional<SpanRef> Longest(const Timeline& timeline, StageId stage, TimeRange range) {
+  std::optional<SpanRef> found;
+  std::int64_t most = -1;
+  for (std::uint32_t l = 0; l < timeline.lanes.size(); ++l) {
+    for (std::uint32_t v = 0; v < timeline.lanes[l].levels.size(); ++v) {
+      const Level& level = timeline.lanes[l].levels[v];
+      const std::size_t last = level.FirstStartingAt(range.to);
+      for (std::size_t i = level.FirstEndingAfter(range.from); i < last; ++i) {
+        if (level.stage(i) != stage || level.length(i) <= most) continue;
+        most = level.length(i);
+        found = SpanRef{l, v, static_cast<std::uint32_t>(i)};
+      }
+    }
+  }
+  return found;
+}
+
+std::int64_t SnapToEdge(const Level& level, std::int64_t at, std::int64_t reach) {
+  std::int64_t best = at;
+  std::int64_t distance = reach + 1;
+  const auto try_edge = [&](std::int64_t edge) {
+    const std::int64_t away = edge > at ? edge - at : at - edge;
+    if (away < distance) {
+      distance = away;
+      best = edge;
+    }
+  };
+  const std::size_t here = level.FirstEndingAfter(at);
+  for (std::size_t i = here > 0 ? here - 1 : 0; i < std::min(level.size(), here + 2); ++i) {
+    try_edge(level.start[i]);
+    try_edge(level.end(i));
+  }
+  return best;
+}
+
+}  // namespace penstock::gui

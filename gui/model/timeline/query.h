@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Questions to a timeline: what is in a selection, where a text occurs, what comes next. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gui/model/timeline/timeline.h"
+
+namespace penstock::gui {
+
+struct TimeRange {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  [[nodiscard]] bool empty() const { return to <= from; }
+  [[nodiscard]] std::int64_t length() const { return to - from; }
+  constexpr bool operator==(const TimeRange&) const = default;
+};
+
+[[nodiscard]] constexpr TimeRange Shifted(TimeRange range, std::int64_t by) {
+  return {range.from + by, range.to + by};
+}
+
+// What one stage does inside a selection. Times are of the part inside, over all threads.
+struct StageSum {
+  traces::StageId stage = traces::StageId::kNone;
+  std::uint64_t count = 0;
+  std::int64_t time = 0;
+  [[nodiscard]] double mean() const {
+    return count > 0 ? static_cast<double>(time) / static_cast<double>(count) * 1e-9 : 0;
+  }
+};
+
+// Stages that occur in `range`, by time, largest first; lanes: none = all.
+// Cost: O(levels * (Level::kStride + log spans)), whatever the length of the range.
+[[nodiscard]] std::vector<StageSum> Aggregate(const Timeline& timeline, TimeRange range,
+                                              const std::vector<std::size_t>& lanes = {});
+
+// All stages of the trace, by time. Of a preview too. Cost: O(levels).
+[[nodiscard]] std::vector<StageSum> StageSums(const Timeline& timeline);
+
+// With the letters of ASCII as small ones.
+[[nodiscard]] std::string Lowered(std::string_view text);
+
+// Spans that a text describes: "decode" (a stage), "batch 12", "sample 345", ">5ms" (longer than),
+// else a part of a name or a path, in any case. Several words must all hold.
+class Search {
+ public:
+  // Cost: one pass over all strings and spans; 10 million spans take some 50 ms.
+  Search(const Timeline& timeline, const traces::Trace& trace, std::string_view text);
+
+  [[nodiscard]] const std::vector<SpanRef>& hits() const { return hits_; }  // by start
+  // Those of one level, by start.
+  [[nodiscard]] std::span<const SpanRef> HitsOf(std::uint32_t lane, std::uint32_t level) const;
+  // More were found than are kept.
+  [[nodiscard]] bool truncated() const { return truncated_; }
+  // Index of the hit that starts after (or before) `at`, wrapping around; nullopt without hits.
+  [[nodiscard]] std::optional<std::size_t> Next(const Timeline& timeline, std::int64_t at) const;
+  [[nodiscard]] std::optional<std::size_t> Previous(const Timeline& timeline,
+                                                    std::int64_t at) const;
+
+ private:
+  std::vector<SpanRef> hits_;
+  std::vector<SpanRef> by_level_;  // the same, level by level
+  bool truncated_ = false;
+};
+
+// The span before (-1) or after (+1) on the same level; nullopt at the end. Stages whose bit is set
+// in `hidden` are passed over.
+[[nodiscard]] std::optional<SpanRef> Neighbour(const Timeline& timeline, SpanRef span, int step,
+                                               std::uint32_t hidden = 0);
+
+// The stop before or after `span` on its batch's way: fetch, put, get, wait, step. nullopt if it
+// has no batch, or at an end. A span that is not itself a stop goes to the nearest.
+[[nodiscard]] std::optional<SpanRef> AlongBatch(const Timeline& timeline, SpanRef span, int step);
+
+// All stops of a batch, by time.
+[[nodiscard]] std::vector<SpanRef> StopsOf(const Timeline& timeline, traces::BatchKey key);
+
+// The longest span of a stage inside `range`. Cost: O(spans in it).
+[[nodiscard]] std::optional<SpanRef> Longest(const Timeline& timeline, traces::StageId stage,
+                                             TimeRange range);
+
+// The edge of a span of `level` nearest to `at`, if it is no further than `reach`; else `at`.
+[[nodiscard]] std::int64_t SnapToEdge(const Level& level, std::int64_t at, std::int64_t reach);
+
+}  // namespace penstock::gui

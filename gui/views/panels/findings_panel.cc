@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "analyzer/diagnosis/summary.h"
+#include "analyzer/report/phrases.h"
+#include "analyzer/words/format.h"
+#include "gui/model/overview.h"
+#include "gui/views/panels/overview_parts.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::Finding;
+using analyzer::Severity;
+
+double GainOf(const Finding& finding) {
+  return finding.predicted ? finding.predicted->speedup : 0;
+}
+
+Rgb ColourOf(const Palette& palette, Severity severity) {
+  return severity == Severity::kCritical  ? palette.bad
+         : severity == Severity::kWarning ? palette.warn
+                                          : palette.dim;
+}
+
+// The shape says the severity to those who do not see the colour.
+void DrawMark(const Ui& ui, ImVec2 at, Severity severity) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float r = ui.Px(6);
+  const ImVec2 centre{at.x + r, at.y + FontPixels(ui.body) / 2 + ui.Px(1)};
+  const ImU32 colour = Ink(ColourOf(ui.palette(), severity));
+  if (severity == Severity::kCritical) {
+    list->AddNgonFilled(centre, r, colour, 8);
+  } else if (severity == Severity::kWarning) {
+    list->AddTriangleFilled({centre.x, centre.y - r}, {centre.x - r, centre.y + r * 0.8F},
+                            {centre.x + r, centre.y + r * 0.8F}, colour);
+  } else {
+    list->AddCircle(centre, r * 0.75F, colour, 0, ui.Px(2));
+  }
+}
+
+}  // namespace
+
+void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, float width) {
+  const Palette& p = ui.palette();
+  const FindingText text = TextOf(finding, ui.language);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float indent = ui.Px(20);
+  const float button = TextWidth(ui.body, ui.T(Text::kShowMe)) + ui.Px(22);
+  std::string gain;
+  if (finding.predicted && finding.predicted->speedup >= 1.005) {
+    gain = fmt::format("{:.2f}x", finding.predicted->speedup);
+  }
+  const float right =
+      button + ui.Px(10) + (gain.empty() ? 0 : TextWidth(ui.strong, gain) + ui.Px(10));
+  DrawMark(ui, at, finding.severity);
+  ImGui::SetCursorScreenPos({at.x + indent, at.y});
+  Paragraph(ui, ui.body, p.text, text.title, width - indent - right);
+  if (!text.detail.empty()) {
+    ImGui::SetCursorScreenPos({at.x + indent, ImGui::GetCursorScreenPos().y - ui.Px(4)});
+    Paragraph(ui, ui.small, p.dim, text.detail, width - indent);
+  }
+  ImGui::SetCursorScreenPos({at.x + indent, ImGui::GetCursorScreenPos().y - ui.Px(4)});
+  std::string action = text.action;
+  if (finding.predicted) {
+    const auto& d = workspace.Shown().analysis->report.diagnosis;
+    const analyzer::Interval& rate = finding.predicted->rate;
+    action += " " + ui.F(Text::kPredictedOf, analyzer::ShortNumber(rate.estimate),
+                         Render(analyzer::RateUnit(d), ui.language),
+                         ui.F(Text::kInterval, analyzer::ShortNumber(rate.low),
+                              analyzer::ShortNumber(rate.high)));
+  }
+  Paragraph(ui, ui.small, p.dim, action, width - indent - button - ui.Px(10));
+  const ImVec2 end = ImGui::GetCursorScreenPos();
+  if (!gain.empty()) {
+    DrawTextRight(ImGui::GetWindowDrawList(), ui.strong, at.x + width - button - ui.Px(10), at.y,
+                  Ink(p.good), gain);
+  }
+  ImGui::SetCursorScreenPos({at.x + width - button, at.y - ui.Px(3)});
+  ImGui::PushID(finding.id.c_str());
+  if (ImGui::Button(ui.T(Text::kShowMe))) workspace.ShowEvidence(finding);
+  ImGui::PopID();
+  ImGui::SetCursorScreenPos({end.x, end.y + ui.Px(4)});
+}
+
+void DrawFindings(const Ui& ui, Workspace& workspace, Area area) {
+  const analyzer::Report& report = workspace.Shown().analysis->report;
+  const std::string title = report.findings.empty() ? std::string(ui.T(Text::kFindings))
+                                                    : fmt::format("{} ({})", ui.T(Text::kFindings),
+                                                                  report.findings.size());
+  const Area inside = Headed(ui, Panel(ui, area), title);
+  BeginArea("findings", inside, true);
+  const float width = ImGui::GetContentRegionAvail().x - ui.Px(4);
+  std::vector<const Finding*> sorted;
+  for (const Finding& finding : report.findings) sorted.push_back(&finding);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Finding* a, const Finding* b) { return GainOf(*a) > GainOf(*b); });
+  ImGui::Dummy({1, ui.Px(1)});
+  for (const Finding* finding : sorted) DrawFinding(ui, workspace, *finding, width);
+  if (sorted.empty()) {
+    const bool nothing = report.stages.empty();
+    Paragraph(ui, ui.body, ui.palette().dim,
+              ui.T(nothing ? Text::kNothingChecked : Text::kNoFindings), width);
+  }
+  EndArea();
+}
+
+}  // namespace penstock::gui

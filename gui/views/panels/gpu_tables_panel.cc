@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <initializer_list>
+#include <span>
+
+#include "analyzer/words/format.h"
+#include "gui/model/timeline/ticks.h"
+#include "gui/views/panel_parts.h"
+#include "gui/views/panels/gpu_panels.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::BytesText;
+using analyzer::DurationText;
+
+constexpr ImGuiTableFlags kFlags =
+    ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp;
+
+Text WayName(CopyWay way) {
+  switch (way) {
+    case CopyWay::kToDevice:
+      return Text::kGpuToDevice;
+    case CopyWay::kFromDevice:
+      return Text::kGpuFromDevice;
+    case CopyWay::kOnDevice:
+      return Text::kGpuOnDevice;
+    case CopyWay::kPeer:
+      return Text::kGpuPeer;
+    case CopyWay::kSet:
+      return Text::kGpuSet;
+    case CopyWay::kOther:
+      break;
+  }
+  return Text::kGpuOtherCopy;
+}
+
+// The first cell: a name that can be clicked.
+void NameCell(const Ui& ui, const std::string& name, int id, const Call& call,
+              std::optional<Call>* chosen) {
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  ImGui::PushID(id);
+  if (ImGui::Selectable("##row", false, ImGuiSelectableFlags_SpanAllColumns)) *chosen = call;
+  ImGui::PopID();
+  if (ImGui::IsItemHovered()) Tip(ui, name + "\n" + ui.T(Text::kStageGoTip));
+  DrawText(ImGui::GetWindowDrawList(), ui.body, at, Ink(ui.palette().text),
+           Elided(ui.body, name, width));
+}
+
+void RightCell(const Ui& ui, const std::string& text) {
+  ImGui::TableNextColumn();
+  CellRight(ui, text, text == "–");
+}
+
+void DrawHeads(const Ui& ui, Text first, std::initializer_list<Text> others) {
+  ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+  ImGui::TableNextColumn();
+  ImGui::TableHeader(ui.T(first));
+  for (const Text title : others) {
+    ImGui::TableNextColumn();
+    HeadRight(ui, ui.T(title), "");
+  }
+}
+
+void DrawCopies(const Ui& ui, const GpuModel& gpu, Area area, std::optional<Call>* chosen) {
+  const std::initializer_list<Text> titles = {Text::kCount, Text::kSpanBytes, Text::kTime,
+                                              Text::kGpuColumnSpeed, Text::kGpuColumnBeside};
+  BeginArea("copies", area, false);
+  if (ImGui::BeginTable("table", 6, kFlags)) {
+    ImGui::TableSetupScrollFreeze(0, 1);
+    // The name has what figures do not need.
+    ImGui::TableSetupColumn(ui.T(Text::kGpuKind), 0, 4.2F);
+    for (const Text title : titles) {
+      ImGui::TableSetupColumn(ui.T(title), 0, title == Text::kGpuColumnSpeed ? 1.5F : 1.1F);
+    }
+    DrawHeads(ui, Text::kGpuKind, titles);
+    int id = 0;
+    for (const CopyRow& row : gpu.copy_rows) {
+      NameCell(ui, KindName(ui, row), id++, row.longest, chosen);
+      RightCell(ui, CountText(static_cast<double>(row.count)));
+      RightCell(ui, BytesText(row.bytes));
+      RightCell(ui, DurationText(row.wall));
+      const double rate = row.rate();
+      RightCell(ui, rate > 0 ? BytesText(static_cast<std::uint64_t>(rate)) + "/s" : "–");
+      RightCell(ui, row.beside >= 0 ? analyzer::PercentText(row.beside) : "–");
+    }
+    ImGui::EndTable();
+  }
+  EndArea();
+}
+
+// Kernels or calls by name.
+void DrawNames(const Ui& ui, const Workspace& workspace, Text title, Text nameless,
+               std::span<const NamedRow> rows, Area area, std::optional<Call>* chosen) {
+  const std::initializer_list<Text> titles = {Text::kCount, Text::kTime, Text::kMean};
+  BeginArea("names", area, false);
+  if (ImGui::BeginTable("table", 4, kFlags)) {
+    ImGui::TableSetupScrollFreeze(0, 1);
+    ImGui::TableSetupColumn(ui.T(title), 0, 3.2F);
+    for (const Text head : titles) ImGui::TableSetupColumn(ui.T(head), 0, 1);
+    DrawHeads(ui, title, titles);
+    for (const NamedRow& row : rows) {
+      std::string name =
+          analyzer::PlainText(workspace.gpu.model.key().trace->String(row.name), 400);
+      if (name.empty()) name = ui.T(nameless);
+      NameCell(ui, name, static_cast<int>(row.name.value), row.longest, chosen);
+      RightCell(ui, CountText(static_cast<double>(row.count)));
+      RightCell(ui, DurationText(row.wall));
+      RightCell(ui, DurationText(row.wall / static_cast<double>(row.count)));
+    }
+    ImGui::EndTable();
+  }
+  EndArea();
+}
+
+// Two tables in one place. Returns where the chosen one goes.
+Area DrawChoice(const Ui& ui, GpuState& state, Area area) {
+  ImGui::SetCursorScreenPos(area.min);
+  if (TabButton(ui, ui.T(Text::kGpuKernels), !state.calls)) state.calls = false;
+  ImGui::SameLine(0, ui.Px(4));
+  if (TabButton(ui, ui.T(Text::kGpuCalls), state.calls)) state.calls = true;
+  area.min.y += ImGui::GetFrameHeight() + ui.Px(4);
+  return area;
+}
+
+}  // namespace
+
+std::string KindName(const Ui& ui, const CopyRow& row) {
+  const std::string way = ui.T(WayName(row.way));
+  switch (row.memory) {
+    case analyzer::CopyMemory::kPageable:
+      return way + ui.T(Text::kComma) + ui.T(Text::kGpuPageable);
+    case analyzer::CopyMemory::kPinned:
+      return way + ui.T(Text::kComma) + ui.T(Text::kGpuPinned);
+    case analyzer::CopyMemory::kManaged:
+      return way + ui.T(Text::kComma) + ui.T(Text::kGpuManaged);
+    case analyzer::CopyMemory::kUnknown:
+      break;
+  }
+  const bool host = row.way == CopyWay::kToDevice || row.way == CopyWay::kFromDevice;
+  return host ? way + ui.T(Text::kComma) + ui.T(Text::kGpuUnknownKind) : way;
+}
+
+void DrawGpuTables(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area) {
+  const Palette& p = ui.palette();
+  Area inside = Headed(ui, Panel(ui, area), ui.T(Text::kGpuCopyKinds));
+  std::optional<Call> chosen;
+  if (gpu.copy_rows.empty()) {
+    DrawText(ImGui::GetWindowDrawList(), ui.body, inside.min, Ink(p.dim),
+             Elided(ui.body, ui.T(Text::kGpuNoCopies), inside.width()));
+    inside.min.y += FontPixels(ui.body) + ui.Px(12);
+  } else {
+    const float height = ui.Px(25) * static_cast<float>(gpu.copy_rows.size() + 1);
+    DrawCopies(ui, gpu, {inside.min, {inside.max.x, inside.min.y + height}}, &chosen);
+    inside.min.y += height + ui.Px(8);
+  }
+  if (inside.height() > ui.Px(40)) {
+    const bool both = !gpu.kernel_rows.empty() && !gpu.call_rows.empty();
+    if (both) inside = DrawChoice(ui, workspace.gpu, inside);
+    const bool calls = both ? workspace.gpu.calls : gpu.kernel_rows.empty();
+    if (calls && !gpu.call_rows.empty()) {
+      DrawNames(ui, workspace, Text::kGpuCalls, Text::kGpuCall, gpu.call_rows, inside, &chosen);
+    } else if (!gpu.kernel_rows.empty()) {
+      DrawNames(ui, workspace, Text::kGpuKernels, Text::kGpuKernel, gpu.kernel_rows, inside,
+                &chosen);
+    }
+  }
+  if (chosen) workspace.ShowCall(*chosen);
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GPU: what the device did, why it stood still, what was copied to it and how.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "analyzer/words/format.h"
+#include "gui/model/timeline/ticks.h"
+#include "gui/views/panel_parts.h"
+#include "gui/views/panels/gpu_panels.h"
+#include "gui/widgets/time_plot.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::BytesText;
+using analyzer::DurationText;
+using analyzer::PercentText;
+using traces::StageId;
+
+constexpr std::array<std::string_view, 7> kGpuFindings = {
+    "pageable-copies",    "copies-not-overlapped", "kernel-launch-bound", "compute-bound",
+    "move-decode-to-gpu", "move-augment-to-gpu",   "normalize-on-cpu"};
+
+std::string DeviceName(const GpuModel& gpu) {
+  for (const auto& [key, value] : gpu.facts) {
+    if (key == "gpu.model") return value;
+  }
+  return "–";
+}
+
+std::vector<Figure> FiguresOf(const Ui& ui, const GpuModel& gpu, bool selected) {
+  const Palette& p = ui.palette();
+  std::vector<Figure> figures;
+  const double window = std::max(gpu.activity.window, 1e-9);
+  if (gpu.kernels > 0) {
+    figures.push_back({ui.T(Text::kGpuComputing), PercentText(gpu.activity.computing / window),
+                       ui.T(selected ? Text::kGpuBusyPartNote : Text::kGpuBusyNote), p.text, ""});
+    const std::array<double, kIdleCauses> idle = gpu.idle();
+    const auto most = std::max_element(idle.begin(), idle.end());
+    const auto cause = static_cast<IdleCause>(most - idle.begin());
+    const bool any = *most > 0;
+    figures.push_back({ui.T(Text::kGpuIdle), PercentText(gpu.idle_time() / window),
+                       any ? ui.T(NameOf(cause)) : "", any ? p.warn : p.text, ""});
+  }
+  if (gpu.copies > 0) {
+    std::uint64_t bytes = 0;
+    double best = 0;
+    double wall = 0;
+    double known = 0;
+    double hidden = 0;
+    for (const CopyRow& row : gpu.copy_rows) {
+      if (row.way != CopyWay::kToDevice) continue;
+      bytes += row.bytes;
+      wall += row.wall;
+      if (row.beside >= 0) known += row.wall;
+      if (row.beside >= 0) hidden += row.beside * row.wall;
+      best = std::max(best, row.rate());
+    }
+    const std::string beside =
+        known > 0 ? ui.F(Text::kGpuCopyNote, DurationText(wall), PercentText(hidden / known))
+                  : DurationText(wall);
+    figures.push_back({ui.T(Text::kGpuCopies), BytesText(bytes), beside, p.text, ""});
+    figures.push_back({ui.T(Text::kGpuBandwidth),
+                       best > 0 ? BytesText(static_cast<std::uint64_t>(best)) + "/s" : "–",
+                       ui.T(Text::kGpuBandwidthNote), p.text, ""});
+  }
+  for (const GpuCounter& counter : gpu.counters) {
+    if (counter.name != "nvml_utilization_percent" || figures.size() >= 4) continue;
+    figures.push_back({ui.F(Text::kGpuDeviceN, counter.device, ui.T(Text::kGpuNvmlUtilization)),
+                       fmt::format("{:.0f} %", counter.curve.mean), ui.T(Text::kGpuNvmlNote),
+                       p.text, ""});
+  }
+  figures.push_back({ui.T(Text::kGpuModel), DeviceName(gpu), "", p.text, ""});
+  return figures;
+}
+
+void DrawBusy(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area) {
+  if (gpu.computing.empty() && gpu.copying.empty()) {
+    DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, area, Ink(ui.palette().dim),
+                    Elided(ui.body, ui.T(Text::kGpuNoKernels), area.width()));
+    return;
+  }
+  TimePlot plot;
+  plot.from = gpu.from;
+  plot.to = gpu.to;
+  plot.most = 1;
+  plot.text = [](double share) { return PercentText(share); };
+  plot.hint = ui.T(Text::kPlotClickTip);
+  const auto line = [&](Text name, StageId colour, const Series& series, bool filled) {
+    if (series.empty()) return;
+    plot.lines.push_back({ui.T(name),
+                          StageColour(colour, ui.theme),
+                          {},
+                          series.value,
+                          series.from,
+                          series.width,
+                          filled});
+  };
+  line(Text::kGpuLineKernels, StageId::kKernel, gpu.computing, true);
+  line(Text::kGpuLineCopies, StageId::kH2d, gpu.copying, false);
+  if (const auto at = DrawTimePlot(ui, "##busy", area, plot)) workspace.ShowMoment(*at);
+}
+
+void DrawPanels(const Ui& ui, Workspace& workspace, const GpuModel& gpu, Area area) {
+  const float gap = ui.Px(10);
+  float y = area.min.y;
+  y += DrawFigures(ui, FiguresOf(ui, gpu, workspace.Range().has_value()),
+                   {{area.min.x, y}, area.max}) +
+       gap;
+  if (gpu.kernels > 0) {
+    const float bar = ui.Px(104);
+    DrawGpuTime(ui, gpu, {{area.min.x, y}, {area.max.x, y + bar}});
+    y += bar + gap;
+  }
+  const float split = area.min.x + std::floor((area.width() - gap) * 0.54F);
+  const float middle = y + std::floor((area.max.y - y - gap) * 0.5F);
+  const Area over_time{{area.min.x, y}, {split, middle}};
+  DrawBusy(ui, workspace, gpu, Headed(ui, Panel(ui, over_time), ui.T(Text::kGpuOverTime)));
+  DrawGpuTables(ui, workspace, gpu, {{split + gap, y}, {area.max.x, middle}});
+  DrawGpuCounters(ui, workspace, gpu, {{area.min.x, middle + gap}, {split, area.max.y}});
+  DrawFindingLinks(ui, workspace, Text::kGpuAbout, kGpuFindings,
+                   {{split + gap, middle + gap}, area.max});
+}
+
+}  // namespace
+
+Text NameOf(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::kLoader:
+      return Text::kGpuCauseLoader;
+    case IdleCause::kCopy:
+      return Text::kGpuCauseCopy;
+    case IdleCause::kSync:
+      return Text::kGpuCauseSync;
+    case IdleCause::kLaunch:
+      return Text::kGpuCauseLaunch;
+    case IdleCause::kUnknown:
+      break;
+  }
+  return Text::kGpuCauseUnknown;
+}
+
+void DrawGpu(const Ui& ui, Workspace& workspace, Area area) {
+  const GpuModel* gpu = Made(ui, workspace, workspace.gpu.model, area, BuildGpu);
+  if (gpu == nullptr) return;
+  // A selection without any of it is a trace that has some, nevertheless.
+  if (!gpu->recorded() && !gpu->any) {
+    ScrollBelow(ui, "gpu", area, 520,
+                [&](Area whole) { DrawGpuNothing(ui, workspace, *gpu, whole); });
+    return;
+  }
+  ScrollBelow(ui, "gpu", area, 620, [&](Area whole) { DrawPanels(ui, workspace, *gpu, whole); });
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include <fmt/core.h>
+
+#include "analyzer/words/format.h"
+#include "gui/model/panels/memory_words.h"
+#include "gui/views/panels/workers_panels.h"
+#include "gui/widgets/time_plot.h"
+
+namespace penstock::gui {
+namespace {
+
+using traces::StageId;
+
+constexpr std::array kColours = {StageId::kRead, StageId::kDecode,  StageId::kAugment,
+                                 StageId::kWait, StageId::kCollate, StageId::kPut};
+
+struct Kind {
+  MemoryKind kind;
+  Text name;
+  Text tip;
+};
+constexpr std::array kKinds = {
+    Kind{MemoryKind::kUss, Text::kMemoryUss, Text::kMemoryUssTip},
+    Kind{MemoryKind::kPss, Text::kMemoryPss, Text::kMemoryPssTip},
+    Kind{MemoryKind::kRss, Text::kMemoryRss, Text::kMemoryRssTip},
+    Kind{MemoryKind::kOfParent, Text::kMemoryOfParent, Text::kMemoryOfParentTip}};
+
+std::string CurveName(const Ui& ui, const MemoryCurve& curve) {
+  if (curve.consumer) return ui.T(Text::kTrainingProgram);
+  if (curve.worker_id >= 0) return ui.F(Text::kWorkerN, curve.worker_id);
+  return curve.name;
+}
+
+// Of several ranks with the rank in front.
+std::string NameAmongRanks(const Ui& ui, Workspace& workspace, const MemoryCurve& curve) {
+  const auto processes = workspace.Shown().trace->processes();
+  const bool ranks = workspace.Shown().analysis->report.diagnosis.ranks.several();
+  const std::int32_t rank = curve.process < processes.size() ? processes[curve.process].rank : -1;
+  return ranks && rank >= 0 ? ui.F(Text::kRankN, rank) + " " + CurveName(ui, curve)
+                            : CurveName(ui, curve);
+}
+
+// Right to left on the heading's line; those that were not recorded are left out.
+void DrawKinds(const Ui& ui, Workspace& workspace, const WorkersModel& model, MemoryKind shown,
+               Area area) {
+  float right = area.max.x;
+  for (auto kind = kKinds.rbegin(); kind != kKinds.rend(); ++kind) {
+    if (model.Of(kind->kind).empty()) continue;
+    const float width = TextWidth(ui.body, ui.T(kind->name)) + ui.Px(20);
+    right -= width;
+    ImGui::SetCursorScreenPos({right, area.min.y - ui.Px(5)});
+    ImGui::PushID(static_cast<int>(kind->kind));
+    if (TabButton(ui, ui.T(kind->name), kind->kind == shown)) workspace.workers.memory = kind->kind;
+    ImGui::PopID();
+    Tip(ui, ui.T(kind->tip));
+    right -= ui.Px(2);
+  }
+}
+
+// Lines above the curves; returns what is left for those.
+Area DrawLines(const Ui& ui, const std::vector<MemoryLine>& lines, Area area) {
+  const Palette& p = ui.palette();
+  const float height = FontPixels(ui.small) + ui.Px(4);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (area.height() < ui.Px(90) + height) break;
+    const Rgb colour = lines[i].tone == MemoryTone::kBad    ? p.bad
+                       : lines[i].tone == MemoryTone::kWarn ? p.warn
+                                                            : p.dim;
+    DrawText(ImGui::GetWindowDrawList(), ui.small, area.min, Ink(colour),
+             Elided(ui.small, lines[i].text, area.width()));
+    ImGui::SetCursorScreenPos(area.min);
+    ImGui::PushID(static_cast<int>(i));
+    ImGui::InvisibleButton("##memoryline", {std::max(area.width(), 1.0F), FontPixels(ui.small)});
+    Tip(ui, lines[i].text);
+    ImGui::PopID();
+    area.min.y += height;
+  }
+  if (!lines.empty()) area.min.y += ui.Px(3);
+  return area;
+}
+
+}  // namespace
+
+void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, Area area) {
+  const Palette& p = ui.palette();
+  const MemoryKind shown = workspace.workers.memory.value_or(model.best());
+  const Area panel = Panel(ui, area);
+  DrawKinds(ui, workspace, model, shown, panel);
+  Area inside = Headed(ui, panel, ui.T(Text::kMemory));
+  const std::vector<MemoryCurve>& curves = model.Of(shown);
+  if (curves.empty()) {
+    DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, inside, Ink(p.dim),
+                    Elided(ui.body, ui.T(Text::kMemoryNeeds), inside.width()));
+    return;
+  }
+  inside = DrawLines(ui, MemoryLines(*workspace.Shown().analysis, ui.language), inside);
+  TimePlot plot;
+  plot.from = workspace.Shown().analysis->from;
+  plot.to = plot.from + std::max(workspace.Shown().analysis->report.duration, 1e-9);
+  // What lies after a selection is not of it.
+  if (!workspace.Range()) plot.to = std::max(plot.to, model.last_sample(shown));
+  plot.text = [](double bytes) {
+    return analyzer::BytesText(static_cast<std::uint64_t>(std::max(bytes, 0.0)));
+  };
+  plot.hint = ui.T(Text::kPlotClickTip);
+  plot.most = 0;
+  std::size_t samples = 0;
+  if (!model.shared.empty()) {
+    plot.lines.push_back(
+        {ui.T(Text::kMemoryShared), p.dim, model.shared.at, model.shared.value, 0, 0, false});
+    plot.most = std::max(plot.most, model.shared.high);
+  }
+  std::size_t coloured = 0;
+  for (const MemoryCurve& curve : curves) {
+    const Rgb colour =
+        curve.consumer ? p.text : StageColour(kColours[coloured++ % kColours.size()], ui.theme);
+    plot.lines.push_back({NameAmongRanks(ui, workspace, curve), colour, curve.curve.at,
+                          curve.curve.value, 0, 0, false});
+    plot.most = std::max(plot.most, curve.curve.high);
+    samples = std::max(samples, curve.curve.at.size());
+  }
+  if (samples < 4) {
+    DrawText(ImGui::GetWindowDrawList(), ui.small, inside.min, Ink(p.warn),
+             Elided(ui.small, ui.F(Text::kMemoryFewSamples, samples), inside.width()));
+    inside.min.y += FontPixels(ui.small) + ui.Px(6);
+  }
+  if (const auto at = DrawTimePlot(ui, "##memory", inside, plot)) workspace.ShowMoment(*at);
+}
+
+}  // namespace penstock::gui

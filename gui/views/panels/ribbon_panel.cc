@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "analyzer/words/format.h"
+#include "gui/model/overview.h"
+#include "gui/views/panels/overview_parts.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::DurationText;
+
+struct BarPlace {
+  float left;
+  float y;
+  float height;
+  float pixels_per_second;
+  float right;  // end of the panel
+};
+
+void DrawPart(const Ui& ui, const RibbonPart& part, const BarPlace& bar, float x0, float x1,
+              bool marked) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Rgb full = StageColour(part.colour, ui.theme);
+  // Where one part is the bottleneck, the others step back.
+  const Rgb colour = marked && !part.bottleneck ? Mix(full, p.panel, 0.55) : full;
+  const ImVec2 min{x0, bar.y};
+  const ImVec2 max{std::max(x1 - ui.Px(1), x0 + 1), bar.y + bar.height};
+  list->AddRectFilled(min, max, Ink(colour), ui.Px(3));
+  const std::string time = DurationText(part.seconds);
+  const std::string name = ui.T(part.name);
+  const float room = x1 - x0 - ui.Px(10);
+  const Rgb ink = InkOn(colour);
+  if (room > TextWidth(ui.small, name) && room > TextWidth(ui.small, time)) {
+    const float top = bar.y + (bar.height - 2 * FontPixels(ui.small) - ui.Px(1)) / 2;
+    DrawText(list, ui.small, {x0 + ui.Px(5), top}, Ink(ink), name);
+    DrawText(list, ui.small, {x0 + ui.Px(5), top + FontPixels(ui.small) + ui.Px(1)}, Ink(ink, 0.85),
+             time);
+  } else if (room > ui.Px(24)) {
+    DrawText(list, ui.small, {x0 + ui.Px(5), bar.y + (bar.height - FontPixels(ui.small)) / 2},
+             Ink(ink), Elided(ui.small, name, room));
+  }
+  if (part.bottleneck) {
+    list->AddRect({min.x - ui.Px(2), min.y - ui.Px(2)}, {max.x + ui.Px(2), max.y + ui.Px(2)},
+                  Ink(p.text), ui.Px(4), 0, ui.Px(2));
+    const std::string word = ui.T(Text::kBottleneck);
+    const float width = TextWidth(ui.small, word);
+    const float x = std::clamp((min.x + max.x - width) / 2, bar.left, bar.right - width);
+    DrawText(list, ui.small, {x, min.y - FontPixels(ui.small) - ui.Px(4)}, Ink(p.text), word);
+  }
+  ImGui::SetCursorScreenPos(min);
+  ImGui::PushID(static_cast<int>(part.colour) + static_cast<int>(bar.y) * 64);
+  ImGui::InvisibleButton("##part", {std::max(max.x - min.x, 1.0F), bar.height});
+  ImGui::PopID();
+  Tip(ui, fmt::format("{}: {}", name, time));
+}
+
+void DrawBar(const Ui& ui, const std::vector<RibbonPart>& parts, const BarPlace& bar, bool marked) {
+  float x = bar.left;
+  for (const RibbonPart& part : parts) {
+    const float next = x + static_cast<float>(part.seconds) * bar.pixels_per_second;
+    DrawPart(ui, part, bar, x, next, marked);
+    x = next;
+  }
+}
+
+}  // namespace
+
+void DrawRibbon(const Ui& ui, const Ribbon& ribbon, Area area) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  Area inside = Panel(ui, area);
+  inside = Headed(ui, inside, ui.T(Text::kRibbonTitle));
+  if (ribbon.empty()) {
+    DrawTextCentred(list, ui.body, inside, Ink(p.dim), ui.T(Text::kNoBatches));
+    return;
+  }
+  const auto bottleneck = [](const RibbonPart& part) { return part.bottleneck; };
+  const bool marked = std::any_of(ribbon.making.begin(), ribbon.making.end(), bottleneck) ||
+                      std::any_of(ribbon.loop.begin(), ribbon.loop.end(), bottleneck);
+  const float label = ui.Px(250);
+  const double longest = std::max({ribbon.making_time, ribbon.loop_time, 1e-9});
+  BarPlace bar;
+  bar.left = inside.min.x + label;
+  bar.right = inside.max.x;
+  bar.height = ui.Px(33);
+  bar.pixels_per_second = (bar.right - bar.left) / static_cast<float>(longest);
+  const auto row = [&](float y, const std::string& title, const std::string& line,
+                       const std::vector<RibbonPart>& parts) {
+    bar.y = y;
+    DrawText(list, ui.body, {inside.min.x, y + ui.Px(1)}, Ink(p.text), title);
+    DrawText(list, ui.small, {inside.min.x, y + ui.Px(1) + FontPixels(ui.body) + ui.Px(2)},
+             Ink(p.dim), Elided(ui.small, line, label - ui.Px(8)));
+    DrawBar(ui, parts, bar, marked);
+  };
+  const bool apart = ribbon.workers > 0;
+  const std::string making =
+      ribbon.workers > 1 ? ui.F(Text::kSideBySide, DurationText(ribbon.making_time), ribbon.workers,
+                                DurationText(ribbon.making_time / ribbon.workers))
+                         : ui.F(Text::kEachBatch, DurationText(ribbon.making_time));
+  row(inside.min.y + ui.Px(10), ui.T(apart ? Text::kMaking : Text::kMakingAlone), making,
+      ribbon.making);
+  row(inside.min.y + ui.Px(10 + 33 + 20), ui.T(Text::kLoop),
+      ui.F(Text::kEachBatch, DurationText(ribbon.loop_time)), ribbon.loop);
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analyzer/words/format.h"
+#include "gui/model/timeline/ticks.h"
+#include "gui/views/panels/stage_panels.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::DurationText;
+
+// "12.jpg", "PIL.open", "sample 12", "batch 3", the file first: it is what can be looked at.
+std::vector<std::string> PartsOfCall(const Ui& ui, const traces::Trace& trace,
+                                     const StageLine& line, const Call& call) {
+  std::vector<std::string> parts;
+  const auto add = [&parts](std::string part) {
+    if (!part.empty()) parts.push_back(std::move(part));
+  };
+  const std::string_view object = trace.String(call.file);
+  add(analyzer::PlainText(object.substr(object.rfind('/') + 1), 60));
+  const std::string_view name = trace.String(call.detail.name);
+  if (!line.is_part() && name != "file") add(analyzer::PlainText(name, 40));
+  if (call.detail.sample != SpanDetail::kNoSample) {
+    add(ui.F(Text::kSamplesOf, call.detail.sample));
+  }
+  if (call.detail.key().valid()) {
+    add(fmt::format("{} {}", ui.T(Text::kSpanBatch), call.detail.batch));
+  }
+  return parts;
+}
+
+// The parts that fit as a whole, for half a number says something wrong; of a first one that does
+// not fit, its beginning.
+std::string FittingText(ImFont* font, const std::vector<std::string>& parts, float width) {
+  std::string text;
+  for (const std::string& part : parts) {
+    const std::string longer = text.empty() ? part : text + "  ·  " + part;
+    if (TextWidth(font, longer) <= width) text = longer;
+  }
+  if (text.empty() && !parts.empty()) text = Elided(font, parts.front(), width);
+  return text;
+}
+
+TailQuestion QuestionOf(const Workspace& workspace, const StageLine& line) {
+  TailQuestion question;
+  question.id = line.id;
+  const auto& bin = workspace.stages.bin;
+  if (bin && *bin < line.histogram.bins.size()) {
+    question.low = line.histogram.EdgeOf(*bin);
+    question.high = line.histogram.EdgeOf(*bin + 1);
+  }
+  return question;
+}
+
+// Returns the call that was clicked.
+std::optional<Call> DrawCalls(const Ui& ui, const Workspace& workspace, const StageLine& line,
+                              const Tail& tail, Area area) {
+  const Palette& p = ui.palette();
+  std::optional<Call> chosen;
+  BeginArea("tail", area, true);
+  const float width = ImGui::GetContentRegionAvail().x - ui.Px(4);
+  const float pitch = ui.Px(19);
+  ImGuiListClipper clipper;
+  clipper.Begin(static_cast<int>(tail.calls.size()));
+  while (clipper.Step()) {
+    for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+      const Call& call = tail.calls[static_cast<std::size_t>(i)];
+      ImGui::PushID(i);
+      if (ImGui::Selectable("##call", false, 0, {width, pitch})) chosen = call;
+      ImGui::PopID();
+      const auto parts = PartsOfCall(ui, *workspace.stages.tail.key().of.trace, line, call);
+      Tip(ui, fmt::format("{}\n{}", fmt::join(parts, "  ·  "), ui.T(Text::kStageGoTip)));
+      const ImVec2 at = ImGui::GetItemRectMin();
+      ImDrawList* list = ImGui::GetWindowDrawList();
+      const float y = at.y + ui.Px(2);
+      DrawTextRight(list, ui.strong, at.x + ui.Px(70), y, Ink(p.text),
+                    DurationText(static_cast<double>(call.wall) * 1e-9));
+      DrawText(list, ui.body, {at.x + ui.Px(84), y}, Ink(p.dim),
+               FittingText(ui.body, parts, width - ui.Px(84)));
+    }
+  }
+  EndArea();
+  return chosen;
+}
+
+}  // namespace
+
+void DrawTail(const Ui& ui, Workspace& workspace, const StageLine& line, Area area) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const TailQuestion question = QuestionOf(workspace, line);
+  const TailKey key{workspace.question(), question};
+  const Tail* tail =
+      workspace.stages.tail.Get(key, workspace.at_once, [=](const std::stop_token& stop) {
+        return FindTail(key.of.extent(), *key.of.analysis, key.calls, stop);
+      });
+  const std::string name = TitleOf(ui, line, 40);
+  const bool some = workspace.stages.bin.has_value();
+  std::string title = some ? ui.F(Text::kStageCallsBetween, name, DurationText(question.low),
+                                  DurationText(question.high))
+                           : ui.F(Text::kStageCallsAbove, name);
+  float right = area.max.x;
+  if (some) {
+    const float button = TextWidth(ui.body, ui.T(Text::kAllCalls)) + ui.Px(20);
+    right -= button;
+    ImGui::SetCursorScreenPos({right, area.min.y - ui.Px(4)});
+    if (ImGui::Button(ui.T(Text::kAllCalls))) workspace.stages.bin.reset();
+    right -= ui.Px(10);
+  } else if (tail != nullptr && tail->count > tail->calls.size()) {
+    const std::string shown =
+        ui.F(Text::kStageCallsShown, CountText(static_cast<double>(tail->calls.size())),
+             CountText(static_cast<double>(tail->count)));
+    DrawTextRight(list, ui.small, right, area.min.y + ui.Px(1), Ink(p.dim), shown);
+    right -= TextWidth(ui.small, shown) + ui.Px(10);
+  }
+  DrawText(list, ui.strong, area.min, Ink(p.text), Elided(ui.strong, title, right - area.min.x));
+  area.min.y += FontPixels(ui.strong) + ui.Px(8);
+  if (tail == nullptr) {
+    DrawText(list, ui.body, area.min, Ink(p.dim), ui.T(Text::kAnalysing));
+    return;
+  }
+  if (const auto chosen = DrawCalls(ui, workspace, line, *tail, area)) workspace.ShowCall(*chosen);
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stages: a table of what each takes, how the calls of the chosen row are distributed, and which
+// the slow ones are.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "analyzer/words/format.h"
+#include "gui/model/timeline/ticks.h"
+#include "gui/model/words/stage_words.h"
+#include "gui/views/panel_parts.h"
+#include "gui/views/panels/stage_panels.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::DurationText;
+
+struct StageTableColumn {
+  Text title;
+  float weight;
+};
+constexpr std::array kStageColumns = {
+    StageTableColumn{Text::kStage, 3.1F},    StageTableColumn{Text::kShare, 0.8F},
+    StageTableColumn{Text::kWall, 0.95F},    StageTableColumn{Text::kCpu, 0.95F},
+    StageTableColumn{Text::kCount, 0.85F},   StageTableColumn{Text::kMedian, 1.05F},
+    StageTableColumn{Text::kP90, 1.05F},     StageTableColumn{Text::kP99, 1.05F},
+    StageTableColumn{Text::kSpanBytes, 1.0F}};
+
+std::string CellText(const StageLine& line, int column) {
+  switch (static_cast<StageColumn>(column)) {
+    case StageColumn::kShare:
+      return analyzer::PercentText(line.share);
+    case StageColumn::kWall:
+      return DurationText(line.wall);
+    case StageColumn::kCpu:
+      return line.cpu_known ? DurationText(line.cpu) : "–";
+    case StageColumn::kCount:
+      return CountText(static_cast<double>(line.count));
+    case StageColumn::kP50:
+      return DurationText(line.p50);
+    case StageColumn::kP90:
+      return DurationText(line.p90);
+    case StageColumn::kP99:
+      return DurationText(line.p99);
+    case StageColumn::kBytes:
+      return line.bytes > 0 ? analyzer::BytesText(line.bytes) : "–";
+  }
+  return "";
+}
+
+// What the rows' shares are of: analyzer/report/stage_rows.cc.
+Text ShareNote(const StageLine& line) {
+  if (line.of_workers) return Text::kInMaking;
+  return line.id.stage == traces::StageId::kIdle ? Text::kInLife : Text::kInLoop;
+}
+
+// The same for each row of the table.
+std::string ShareTip(const Ui& ui, std::span<const StageLine> lines) {
+  std::string tip;
+  for (const Text note : {Text::kInMaking, Text::kInLoop, Text::kInLife}) {
+    std::string words;
+    for (const StageLine& line : lines) {
+      if (line.is_part() || ShareNote(line) != note) continue;
+      words += (words.empty() ? "" : ui.T(Text::kListComma)) + TitleOf(ui, line, 40);
+    }
+    if (!words.empty()) tip += (tip.empty() ? "" : "\n") + ui.F(note, words);
+  }
+  return tip;
+}
+
+void DrawRow(const Ui& ui, Workspace& workspace, const StageLine& line) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  ImGui::PushID(static_cast<int>(line.id.stage));
+  ImGui::PushID(static_cast<int>(line.id.part.value));
+  const bool chosen = workspace.stages.chosen == line.id;
+  if (ImGui::Selectable("##row", chosen, ImGuiSelectableFlags_SpanAllColumns)) {
+    workspace.stages.chosen = line.id;
+    workspace.stages.bin.reset();
+  }
+  ImGui::PopID();
+  ImGui::PopID();
+  const std::string name = TitleOf(ui, line, 80);
+  const float indent = line.is_part() ? ui.Px(30) : ui.Px(19);
+  if (!line.is_part()) {
+    const float size = ui.Px(11);
+    list->AddRectFilled({at.x, at.y + ui.Px(2)}, {at.x + size, at.y + ui.Px(2) + size},
+                        ui.Stage(line.id.stage), ui.Px(3));
+  }
+  DrawText(list, ui.body, {at.x + indent, at.y}, Ink(line.is_part() ? p.dim : p.text),
+           Elided(ui.body, name, width - indent));
+  if (ImGui::IsItemHovered() && TextWidth(ui.body, name) > width - indent) Tip(ui, name);
+  for (int column = 1; column < static_cast<int>(kStageColumns.size()); ++column) {
+    ImGui::TableNextColumn();
+    const ImVec2 cell = ImGui::GetCursorScreenPos();
+    const float room = ImGui::GetContentRegionAvail().x;
+    if (column == static_cast<int>(StageColumn::kShare)) {
+      // A bar behind the figure: shares are compared at a glance.
+      list->AddRectFilled(
+          {cell.x, cell.y},
+          {cell.x + room * static_cast<float>(line.share), cell.y + FontPixels(ui.body) + ui.Px(2)},
+          ui.Stage(line.id.stage, line.is_part() ? 0.22 : 0.4), ui.Px(2));
+    }
+    CellRight(ui, CellText(line, column), line.is_part());
+  }
+}
+
+void DrawTable(const Ui& ui, Workspace& workspace, std::span<const StageLine> lines, Area area) {
+  BeginArea("stages", area, false);
+  const ImGuiTableFlags flags = ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg |
+                                ImGuiTableFlags_Sortable | ImGuiTableFlags_SortTristate |
+                                ImGuiTableFlags_SizingStretchProp;
+  if (ImGui::BeginTable("table", static_cast<int>(kStageColumns.size()), flags)) {
+    ImGui::TableSetupScrollFreeze(0, 1);
+    for (std::size_t i = 0; i < kStageColumns.size(); ++i) {
+      ImGui::TableSetupColumn(
+          ui.T(kStageColumns[i].title),
+          i == 0 ? ImGuiTableColumnFlags_NoSort : ImGuiTableColumnFlags_PreferSortDescending,
+          kStageColumns[i].weight);
+    }
+    ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+    ImGui::TableNextColumn();
+    ImGui::TableHeader(ui.T(Text::kStage));
+    for (std::size_t i = 1; i < kStageColumns.size(); ++i) {
+      ImGui::TableNextColumn();
+      const bool share = kStageColumns[i].title == Text::kShare;
+      HeadRight(ui, ui.T(kStageColumns[i].title), share ? ShareTip(ui, lines) : std::string());
+    }
+    if (const ImGuiTableSortSpecs* sort = ImGui::TableGetSortSpecs()) {
+      workspace.stages.sort_column = sort->SpecsCount > 0 ? sort->Specs[0].ColumnIndex : -1;
+      workspace.stages.descending =
+          sort->SpecsCount == 0 || sort->Specs[0].SortDirection == ImGuiSortDirection_Descending;
+    }
+    const auto order = SortStages(lines, workspace.stages.sort_column, workspace.stages.descending);
+    for (const std::uint32_t place : order) DrawRow(ui, workspace, lines[place]);
+    ImGui::EndTable();
+  }
+  EndArea();
+}
+
+void DrawPanels(const Ui& ui, Workspace& workspace, const std::vector<StageLine>& lines,
+                Area area) {
+  const Palette& p = ui.palette();
+  StagesState& state = workspace.stages;
+  if (lines.empty()) {
+    state.tail = {};
+    return DrawEmpty(ui, area, ui.T(Text::kStageNothingHere), "");
+  }
+  const auto known = [&](const StageLine& line) { return line.id == state.chosen; };
+  if (std::none_of(lines.begin(), lines.end(), known)) {
+    state.chosen = MostTelling(workspace.Shown().analysis->report, lines);
+    state.bin.reset();
+  }
+  const StageLine& line = *std::find_if(lines.begin(), lines.end(), known);
+  const float gap = ui.Px(10);
+  const float left = std::floor((area.width() - gap) * 0.63F);
+  Area table = Panel(ui, {area.min, {area.min.x + left, area.max.y}});
+  table.max.y -= FontPixels(ui.small) + ui.Px(6);
+  DrawTable(ui, workspace, lines, table);
+  DrawText(ImGui::GetWindowDrawList(), ui.small, {table.min.x, table.max.y + ui.Px(6)}, Ink(p.dim),
+           Elided(ui.small, ui.T(Text::kShareNote), table.width()));
+  ImGui::SetCursorScreenPos({table.min.x, table.max.y + ui.Px(6)});
+  ImGui::InvisibleButton("##shares", {std::max(table.width(), 1.0F), FontPixels(ui.small)});
+  Tip(ui, ShareTip(ui, lines));
+  Area inside = Panel(ui, {{area.min.x + left + gap, area.min.y}, area.max});
+  inside = Headed(ui, inside,
+                  Elided(ui.strong, ui.F(Text::kDurations, TitleOf(ui, line, 60)), inside.width()));
+  inside.min.y += ui.Px(4);
+  const float middle = inside.min.y + inside.height() * 0.46F;
+  DrawHistogram(ui, workspace, line, {inside.min, {inside.max.x, middle}});
+  DrawTail(ui, workspace, line, {{inside.min.x, middle + ui.Px(14)}, inside.max});
+}
+
+}  // namespace
+
+std::string TitleOf(const Ui& ui, const StageLine& line, std::size_t most) {
+  if (!line.is_part()) return std::string(WordOf(line.id.stage, ui.language));
+  return analyzer::PlainText(line.name, most);
+}
+
+void DrawStages(const Ui& ui, Workspace& workspace, Area area) {
+  const auto analysis = workspace.Shown().analysis;
+  const auto trace = workspace.Shown().trace;
+  if (analysis->report.stages.empty() && !workspace.Range()) {
+    return DrawNothing(ui, workspace, NothingRecorded(workspace), area);
+  }
+  const std::vector<StageLine>* lines = workspace.stages.lines.Get(
+      workspace.question(workspace.Shown()), workspace.at_once, [=](const std::stop_token& stop) {
+        return BuildStages({trace.get(), std::nullopt}, *analysis, stop);
+      });
+  if (lines == nullptr) {
+    DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, area, Ink(ui.palette().dim),
+                    ui.T(Text::kAnalysing));
+    return;
+  }
+  DrawPanels(ui, workspace, *lines, area);
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "analyzer/diagnosis/summary.h"
+#include "analyzer/report/phrases.h"
+#include "analyzer/words/format.h"
+#include "gui/model/overview.h"
+#include "gui/model/panels/whatif.h"
+#include "gui/views/panel_parts.h"
+#include "gui/views/panels/overview_parts.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::Report;
+using analyzer::ShortNumber;
+
+// Two bars: the rate now and the predicted one with its interval.
+void DrawRates(const Ui& ui, const Report& report, float width) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const analyzer::Prediction& predicted = report.diagnosis.loader->suggestion.predicted;
+  const double now = report.diagnosis.samples_rate;
+  const double most = std::max({now, predicted.rate.high, 1e-9});
+  const float label =
+      std::max(TextWidth(ui.body, ui.T(Text::kNow)), TextWidth(ui.body, ui.T(Text::kPredicted))) +
+      ui.Px(12);
+  const std::string unit(Render(analyzer::RateUnit(report.diagnosis), ui.language));
+  const std::string gain =
+      fmt::format("{} {}  ×{:.2f}", ShortNumber(predicted.rate.estimate), unit, predicted.speedup);
+  const float room = width - label - TextWidth(ui.strong, gain) - ui.Px(16);
+  const auto x = [&](double rate) {
+    return at.x + label + static_cast<float>(rate / most) * std::max(room, ui.Px(20));
+  };
+  const float height = ui.Px(16);
+  const float pitch = ui.Px(24);
+  const float text = (height - FontPixels(ui.body)) / 2;
+  DrawText(list, ui.body, {at.x, at.y + text}, Ink(p.dim), ui.T(Text::kNow));
+  list->AddRectFilled({x(0), at.y}, {x(now), at.y + height}, Ink(Mix(p.dim, p.panel, 0.4)),
+                      ui.Px(3));
+  DrawText(list, ui.body, {x(now) + ui.Px(8), at.y + text}, Ink(p.text),
+           ShortNumber(now) + " " + unit);
+  const float y = at.y + pitch;
+  DrawText(list, ui.body, {at.x, y + text}, Ink(p.dim), ui.T(Text::kPredicted));
+  list->AddRectFilled({x(0), y}, {x(predicted.rate.estimate), y + height}, Ink(p.good), ui.Px(3));
+  const float middle = y + height / 2;
+  const float low = x(predicted.rate.low);
+  const float high = x(predicted.rate.high);
+  list->AddLine({low, middle}, {high, middle}, Ink(p.text), ui.Px(1.5F));
+  for (const float end : {low, high}) {
+    list->AddLine({end, middle - ui.Px(4)}, {end, middle + ui.Px(4)}, Ink(p.text), ui.Px(1.5F));
+  }
+  DrawText(list, ui.strong, {high + ui.Px(8), y + text}, Ink(p.good), gain);
+  ImGui::Dummy({width, pitch + height});
+  if (OfWholeRun(*report.diagnosis.loader, predicted, now)) {
+    Paragraph(ui, ui.small, p.dim,
+              ui.F(Text::kTimesOfWholeRun, fmt::format("{:.2f}", predicted.speedup)), width);
+  }
+}
+
+void DrawChanges(const Ui& ui, const Report& report, float width) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImVec2 at = ImGui::GetCursorScreenPos();
+  const float start = at.x;
+  const float height = FontPixels(ui.body) + ui.Px(10);
+  float bottom = at.y + height;
+  for (const Change& change : ChangesOf(report)) {
+    const bool truth = change.name == Text::kPersistent;
+    const auto value = [&](int v) {
+      return truth ? std::string(v != 0 ? "True" : "False") : std::to_string(v);
+    };
+    const std::string text =
+        fmt::format("{}  {} → {}", ui.T(change.name), value(change.before), value(change.after));
+    const float chip = TextWidth(ui.strong, text) + ui.Px(20);
+    if (at.x + chip > start + width && at.x > start) {
+      at = {start, at.y + height + ui.Px(6)};
+      bottom = at.y + height;
+    }
+    list->AddRectFilled(at, {at.x + chip, at.y + height}, Ink(p.accent, 0.2), height / 2);
+    DrawText(list, ui.strong, {at.x + ui.Px(10), at.y + ui.Px(5)}, Ink(p.text), text);
+    at.x += chip + ui.Px(8);
+  }
+  ImGui::Dummy({width, bottom - ImGui::GetCursorScreenPos().y});
+}
+
+std::string GainText(const analyzer::Gain& gain) {
+  return fmt::format("{:.2f}x", gain.speedup);
+}
+
+// Those without room, at the right of the heading, by name in a tip.
+void DrawMoreGains(const Ui& ui, std::span<const analyzer::Gain> gains, ImVec2 heading,
+                   float width) {
+  const ImVec2 cursor = ImGui::GetCursorScreenPos();
+  const std::string text = ui.F(Text::kMoreGains, gains.size());
+  const float right = heading.x + width;
+  DrawTextRight(ImGui::GetWindowDrawList(), ui.small, right, heading.y + ui.Px(2),
+                Ink(ui.palette().dim), text);
+  const float length = TextWidth(ui.small, text);
+  ImGui::SetCursorScreenPos({right - length, heading.y});
+  ImGui::InvisibleButton("##moregains", {length, FontPixels(ui.strong)});
+  std::string tip;
+  for (const analyzer::Gain& gain : gains) {
+    tip +=
+        fmt::format("{}{}  {}", tip.empty() ? "" : "\n", ui.T(NameOf(gain.factor)), GainText(gain));
+  }
+  Tip(ui, tip);
+  ImGui::SetCursorScreenPos(cursor);
+}
+
+// What the run would gain if one part cost nothing.
+void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  std::vector<analyzer::Gain> gains;
+  for (const analyzer::Gain& gain : report.diagnosis.gains) {
+    if (gain.speedup >= 1.005 && std::isfinite(gain.speedup)) gains.push_back(gain);
+  }
+  const ImVec2 heading = ImGui::GetCursorScreenPos();
+  Paragraph(ui, ui.strong, p.text, ui.T(Text::kIfFree), width);
+  if (gains.empty()) {
+    Paragraph(ui, ui.body, p.dim, ui.T(Text::kNothingGains), width);
+    return;
+  }
+  float label = 0;
+  for (const analyzer::Gain& gain : gains) {
+    label = std::max(label, TextWidth(ui.body, ui.T(NameOf(gain.factor))));
+  }
+  label += ui.Px(12);
+  const float pitch = ui.Px(20);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const double most = gains.front().speedup - 1;
+  const float room = width - label - ui.Px(60);
+  float y = at.y;
+  // As many as there is room for: the first ones matter.
+  const std::size_t fit = RowsThatFit(bottom - at.y, pitch, FontPixels(ui.body), gains.size());
+  const std::span<const analyzer::Gain> all = gains;
+  if (fit < gains.size()) DrawMoreGains(ui, all.subspan(fit), heading, width);
+  for (const analyzer::Gain& gain : all.first(fit)) {
+    const bool first = gain.factor == report.diagnosis.bottleneck;
+    const float length = static_cast<float>((gain.speedup - 1) / most) * room;
+    DrawText(list, ui.body, {at.x, y}, Ink(first ? p.text : p.dim), ui.T(NameOf(gain.factor)));
+    list->AddRectFilled({at.x + label, y + ui.Px(2)},
+                        {at.x + label + std::max(length, ui.Px(2)), y + ui.Px(14)},
+                        Ink(first ? p.accent : Mix(p.accent, p.panel, 0.55)), ui.Px(2));
+    DrawText(list, ui.body, {at.x + label + length + ui.Px(8), y}, Ink(first ? p.text : p.dim),
+             GainText(gain));
+    y += pitch;
+  }
+  ImGui::Dummy({width, y - at.y});
+}
+
+}  // namespace
+
+void DrawSuggestion(const Ui& ui, Workspace& workspace, Area area) {
+  const Report& report = workspace.Shown().analysis->report;
+  const Palette& p = ui.palette();
+  const Area inside = Headed(ui, Panel(ui, area), ui.T(Text::kSuggestion));
+  BeginArea("suggestion", inside, false);
+  const float width = ImGui::GetContentRegionAvail().x - ui.Px(4);
+  const auto& loader = report.diagnosis.loader;
+  if (loader && loader->suggestion.changes) {
+    DrawChanges(ui, report, width);
+    DrawRates(ui, report, width);
+    std::string line =
+        ui.F(Text::kNextBottleneck, ui.T(NameOf(loader->suggestion.next_bottleneck)));
+    if (loader->suggestion.predicted.ram > 0) {
+      line += "  ·  " +
+              ui.F(Text::kMemoryNeeded, analyzer::BytesText(loader->suggestion.predicted.ram));
+    }
+    Paragraph(ui, ui.small, p.dim, line, width);
+    const std::string code = analyzer::SuggestedCode(report.diagnosis);
+    if (!code.empty()) CodeBox(ui, workspace, code, width);
+  } else if (loader && workspace.Range() && !analyzer::Predicts(report.diagnosis)) {
+    Paragraph(ui, ui.body, p.dim, ui.T(Text::kRangeTooShort), width);
+  } else if (loader) {
+    const std::string keep = Render(analyzer::Keep(report.diagnosis), ui.language);
+    Paragraph(ui, ui.body, p.text, Typeset(keep), width);
+  } else {
+    const Nothing nothing =
+        report.stages.empty() && !workspace.Range() ? NothingRecorded(workspace) : NoLoader();
+    Paragraph(ui, ui.body, p.text, ui.T(Text::kNoSuggestion), width);
+    Paragraph(ui, ui.body, p.dim, ui.T(nothing.how), width);
+    CodeBox(ui, workspace, nothing.command, width);
+  }
+  if (loader && analyzer::Predicts(report.diagnosis)) DrawGains(ui, report, width, inside.max.y);
+  EndArea();
+}
+
+}  // namespace penstock::gui

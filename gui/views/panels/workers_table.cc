@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "analyzer/words/format.h"
+#include "gui/model/timeline/ticks.h"
+#include "gui/views/panel_parts.h"
+#include "gui/views/panels/workers_panels.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::DurationText;
+using traces::StageId;
+
+constexpr std::array kWorkerColumns = {
+    TableColumn{Text::kWorkerBatches, 0.85F},
+    TableColumn{Text::kWorkerBatch, 1.0F},
+    TableColumn{Text::kWorkerAgainst, 1.15F, Text::kWorkerAgainstTip},
+    TableColumn{Text::kWorkerStartup, 1.0F, Text::kWorkerStartupTip},
+    TableColumn{Text::kBusy, 1.0F},
+    TableColumn{Text::kCpu, 1.0F},
+    TableColumn{Text::kIdleTime, 1.0F},
+    TableColumn{Text::kWorkerMemory, 1.0F},
+    TableColumn{Text::kWorkerGrowth, 1.25F}};
+
+// Busy, of it computing, idle, and the rest of its life.
+void DrawLifeBar(const Ui& ui, const WorkerLine& worker, float width) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = ui.Px(14);
+  const auto length = [&](double seconds) {
+    return static_cast<float>(std::clamp(seconds / std::max(worker.life, 1e-9), 0.0, 1.0)) * width;
+  };
+  list->AddRectFilled(at, {at.x + width, at.y + height}, Ink(p.raised), ui.Px(3));
+  const float busy = length(worker.busy);
+  const float cpu = std::min(length(worker.cpu), busy);
+  list->AddRectFilled(at, {at.x + busy, at.y + height}, Ink(p.accent, 0.45), ui.Px(3));
+  list->AddRectFilled(at, {at.x + cpu, at.y + height}, Ink(p.accent), ui.Px(3));
+  const float idle = std::min(length(worker.idle), width - busy);
+  list->AddRectFilled({at.x + busy, at.y}, {at.x + busy + idle, at.y + height},
+                      ui.Stage(StageId::kIdle), ui.Px(3));
+  ImGui::Dummy({width, height});
+  const auto share = [&](double seconds) {
+    return analyzer::PercentText(std::min(1.0, seconds / std::max(worker.life, 1e-9)));
+  };
+  Tip(ui, fmt::format("{}: {}\n{}: {}\n{}: {}", ui.T(Text::kBusyComputing), share(worker.cpu),
+                      ui.T(Text::kBusyWaiting), share(worker.busy - worker.cpu), ui.T(Text::kIdle),
+                      share(worker.idle)));
+}
+
+std::string GrowthText(const Ui& ui, const WorkerLine& worker) {
+  if (!worker.growth_known) return "–";
+  const double a_minute = worker.growth * 60;
+  const std::string size = analyzer::BytesText(static_cast<std::uint64_t>(std::abs(a_minute)));
+  const std::string_view sign = size == "0 B" ? "" : a_minute < 0 ? "−" : "+";
+  return ui.F(Text::kPerMinute, std::string(sign) + size);
+}
+
+void DrawRow(const Ui& ui, const WorkerLine& worker) {
+  const Palette& p = ui.palette();
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  ImGui::TextUnformatted(ui.F(Text::kWorkerN, worker.worker_id).c_str());
+  Tip(ui, fmt::format("pid {}", worker.pid));
+  const auto cell = [&](const std::string& text) {
+    ImGui::TableNextColumn();
+    CellRight(ui, text, text == "–");
+  };
+  cell(CountText(static_cast<double>(worker.batches)));
+  cell(worker.batches > 0 ? DurationText(worker.batch) : "–");
+  ImGui::TableNextColumn();
+  if (worker.straggles()) ImGui::PushStyleColor(ImGuiCol_Text, Tint(p.bad));
+  const std::string against = worker.slowdown > 0 ? fmt::format("{:.2f}×", worker.slowdown) : "–";
+  const float width = ImGui::CalcTextSize(against.c_str()).x;
+  ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
+                       std::max(0.0F, ImGui::GetContentRegionAvail().x - width));
+  ImGui::TextUnformatted(against.c_str());
+  if (worker.straggles()) ImGui::PopStyleColor();
+  cell(worker.startup >= 0 ? DurationText(worker.startup) : "–");
+  for (const double seconds : {worker.busy, worker.cpu, worker.idle}) cell(DurationText(seconds));
+  cell(worker.memory >= 0 ? analyzer::BytesText(static_cast<std::uint64_t>(worker.memory)) : "–");
+  cell(GrowthText(ui, worker));
+  if (worker.memory >= 0 && !worker.growth_known) Tip(ui, ui.T(Text::kGrowthTooShort));
+  ImGui::TableNextColumn();
+  DrawLifeBar(ui, worker, ImGui::GetContentRegionAvail().x);
+}
+
+void DrawLegend(const Ui& ui, Area area) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  float right = area.max.x;
+  const auto entry = [&](Text name, ImU32 colour) {
+    right -= TextWidth(ui.small, ui.T(name));
+    DrawText(list, ui.small, {right, area.min.y}, Ink(p.dim), ui.T(name));
+    right -= ui.Px(15);
+    list->AddRectFilled({right, area.min.y + ui.Px(2)}, {right + ui.Px(10), area.min.y + ui.Px(12)},
+                        colour, ui.Px(2));
+    right -= ui.Px(14);
+  };
+  entry(Text::kIdle, ui.Stage(StageId::kIdle));
+  entry(Text::kBusyWaiting, Ink(p.accent, 0.45));
+  entry(Text::kBusyComputing, Ink(p.accent));
+}
+
+void DrawWorkersHead(const Ui& ui) {
+  ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+  ImGui::TableNextColumn();
+  ImGui::TableHeader("##worker");
+  DrawHeads(ui, kWorkerColumns);
+  ImGui::TableNextColumn();
+  ImGui::TableHeader(ui.T(Text::kLife));
+}
+
+// Who stands out, in a sentence.
+void DrawSentence(const Ui& ui, const WorkersModel& model, Area area) {
+  const Palette& p = ui.palette();
+  if (model.slowest <= 0) return;
+  const WorkerLine& slow = model.workers[model.straggler];
+  const std::string text =
+      slow.straggles()
+          ? ui.F(Text::kWorkerStandsOut, slow.worker_id, fmt::format("{:.1f}", slow.slowdown))
+          : ui.F(Text::kWorkerNoneStandsOut, fmt::format("{:.2f}", slow.slowdown));
+  DrawText(ImGui::GetWindowDrawList(), ui.body, area.min, Ink(slow.straggles() ? p.bad : p.dim),
+           Elided(ui.body, text, area.width()));
+}
+
+}  // namespace
+
+void DrawWorkersTable(const Ui& ui, Workspace& workspace, const WorkersModel& model, Area area) {
+  const Palette& p = ui.palette();
+  const analyzer::Diagnosis& diagnosis = workspace.Shown().analysis->report.diagnosis;
+  const bool loader = diagnosis.run.has_loader();
+  const Area panel = Panel(ui, area);
+  const analyzer::RankPlace* place =
+      loader && diagnosis.ranks.several()
+          ? diagnosis.run.ranks.Find(diagnosis.run.loader().config.consumer)
+          : nullptr;
+  Area inside = Headed(ui, panel,
+                       place != nullptr ? ui.F(Text::kWorkersOfRank, place->rank)
+                                        : std::string(ui.T(Text::kWorkers)));
+  if (model.workers.empty()) {
+    DrawTextCentred(ImGui::GetWindowDrawList(), ui.body, inside, Ink(p.dim),
+                    ui.T(loader ? Text::kLoaderMakesItself : Text::kNoBatches));
+    return;
+  }
+  DrawLegend(ui, panel);
+  DrawSentence(ui, model, inside);
+  if (model.slowest > 0) inside.min.y += FontPixels(ui.body) + ui.Px(8);
+  BeginArea("workers", inside, false);
+  if (ImGui::BeginTable(
+          "table", static_cast<int>(kWorkerColumns.size()) + 2,
+          ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchProp)) {
+    ImGui::TableSetupScrollFreeze(0, 1);
+    ImGui::TableSetupColumn("##worker", 0, 1.15F);
+    SetUpColumns(ui, kWorkerColumns);
+    ImGui::TableSetupColumn(ui.T(Text::kLife), 0, 3.2F);
+    DrawWorkersHead(ui);
+    for (const WorkerLine& worker : model.workers) {
+      ImGui::PushID(static_cast<int>(worker.process));
+      DrawRow(ui, worker);
+      ImGui::PopID();
+    }
+    ImGui::EndTable();
+  }
+  EndArea();
+}
+
+}  // namespace penstock::gui

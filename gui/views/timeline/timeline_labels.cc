@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The names of rows, spans and values, and the column that rows have theirs in.
+#include <algorithm>
+#include <string>
+
+#include <fmt/core.h>
+
+#include "analyzer/words/format.h"
+#include "gui/views/timeline/timeline_canvas.h"
+
+namespace penstock::gui {
+namespace {
+
+using traces::StageId;
+
+// A drawing pin: where the row is pinned, and where the pointer asks for it.
+void DrawPin(const TimelineCanvas& canvas, const Row& row) {
+  const auto pin = PinOf(row);
+  const bool head = row.kind == RowKind::kCounter || row.first_of_lane;
+  if (!pin || !head) return;
+  const Ui& ui = canvas.ui;
+  const bool pinned = canvas.workspace.timeline.IsPinned(*pin);
+  const Row* hovered = ImGui::IsMouseHoveringRect(canvas.labels.min, canvas.labels.max)
+                           ? canvas.RowAt(ImGui::GetIO().MousePos.y)
+                           : nullptr;
+  const bool asked = hovered != nullptr && hovered->pinned == row.pinned && PinOf(*hovered) == pin;
+  if (!row.pinned && !asked) return;
+  const Area area = PinArea(canvas, row);
+  const bool over = ImGui::IsMouseHoveringRect(area.min, area.max);
+  const ImU32 colour =
+      Ink(pinned ? ui.palette().accent : ui.palette().dim, over || pinned ? 1 : 0.75);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 c{(area.min.x + area.max.x) / 2, (area.min.y + area.max.y) / 2};
+  list->AddRectFilled({c.x - ui.Px(3), c.y - ui.Px(5)}, {c.x + ui.Px(3), c.y}, colour, ui.Px(1));
+  list->AddRectFilled({c.x - ui.Px(5), c.y}, {c.x + ui.Px(5), c.y + ui.Px(1.5F)}, colour);
+  list->AddLine({c.x, c.y + ui.Px(1)}, {c.x, c.y + ui.Px(6)}, colour, ui.Px(1.2F));
+}
+
+// Whose row it is, where it stands apart from the others: "worker 0 · ".
+std::string OwnerOf(const TimelineCanvas& canvas, const Row& row) {
+  const Ui& ui = canvas.ui;
+  const auto& groups = canvas.timeline.groups;
+  const bool ranks = groups.front().rank != groups.back().rank;
+  if (row.kind == RowKind::kLevel) return GroupLabel(ui, groups[row.group], ranks) + " · ";
+  const CounterTrack& track = canvas.workspace.document.analysis->counters[row.counter];
+  for (const Group& group : groups) {
+    if (group.process.value == track.process) return GroupLabel(ui, group, ranks) + " · ";
+  }
+  return "";
+}
+
+}  // namespace
+
+void DrawGroupLabel(const TimelineCanvas& canvas, const Row& row) {
+  const Ui& ui = canvas.ui;
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const bool folded = canvas.workspace.timeline.folded.contains(row.group);
+  const float y = canvas.Top(row) + (ui.Px(row.height - 2) - FontPixels(ui.strong)) / 2;
+  const float x = canvas.labels.min.x + ui.Px(6);
+  // A triangle that points at what it unfolds.
+  const ImVec2 c{x + ui.Px(4), y + FontPixels(ui.strong) / 2 + ui.Px(0.5F)};
+  const float r = ui.Px(4);
+  if (folded) {
+    list->AddTriangleFilled({c.x - r * 0.6F, c.y - r}, {c.x - r * 0.6F, c.y + r}, {c.x + r, c.y},
+                            Ink(p.dim));
+  } else {
+    list->AddTriangleFilled({c.x - r, c.y - r * 0.6F}, {c.x + r, c.y - r * 0.6F}, {c.x, c.y + r},
+                            Ink(p.dim));
+  }
+  const float left = x + ui.Px(14);
+  if (row.group == Row::kAllGroups) {
+    DrawText(list, ui.strong, {left, y}, Ink(p.text), ui.T(Text::kWholeMachine));
+    return;
+  }
+  const Group& group = canvas.timeline.groups[row.group];
+  const bool ranks = canvas.timeline.groups.front().rank != canvas.timeline.groups.back().rank;
+  const std::string pid = std::to_string(group.pid);
+  const float room = canvas.labels.max.x - left - ui.Px(8) - TextWidth(ui.small, pid);
+  DrawText(list, ui.strong, {left, y}, Ink(p.text),
+           Elided(ui.strong, GroupLabel(ui, group, ranks), room - ui.Px(6)));
+  DrawTextRight(list, ui.small, canvas.labels.max.x - ui.Px(8), y + ui.Px(1.5F), Ink(p.dim), pid);
+}
+
+void DrawRowLabel(const TimelineCanvas& canvas, const Row& row) {
+  const Ui& ui = canvas.ui;
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float left = canvas.labels.min.x + ui.Px(20);
+  const float right = canvas.labels.max.x - ui.Px(8);
+  const float y = canvas.Top(row) + (ui.Px(row.height) - FontPixels(ui.small)) / 2;
+  DrawPin(canvas, row);
+  const std::string owner = row.pinned ? OwnerOf(canvas, row) : "";
+  if (row.kind == RowKind::kCounter) {
+    const CounterTrack& track = canvas.workspace.document.analysis->counters[row.counter];
+    const std::string most =
+        ui.F(track.limit ? Text::kLimitOf : Text::kMostOf, CounterText(track, track.most));
+    const float top = canvas.Top(row) + ui.Px(2);
+    DrawTextRight(list, ui.small, right, top, Ink(p.dim), most);
+    DrawText(list, ui.small, {left, y}, Ink(p.text),
+             Elided(ui.small, owner + ui.T(CounterName(track.kind)),
+                    right - left - TextWidth(ui.small, most) - ui.Px(6)));
+  } else if (row.first_of_lane) {
+    DrawText(list, ui.small, {left, y}, Ink(p.dim),
+             Elided(ui.small, owner + LaneLabel(ui, canvas.timeline.lanes[row.lane]),
+                    right - left - ui.Px(12)));
+  }
+}
+
+std::optional<Pin> PinOf(const Row& row) {
+  if (row.kind == RowKind::kGroup) return std::nullopt;
+  return row.name;
+}
+
+Area PinArea(const TimelineCanvas& canvas, const Row& row) {
+  const Ui& ui = canvas.ui;
+  const float right = canvas.labels.max.x - ui.Px(3);
+  const float top = canvas.Top(row) + (row.kind == RowKind::kCounter ? ui.Px(17) : 0);
+  return {{right - ui.Px(17), top}, {right, top + ui.Px(17)}};
+}
+
+Text CounterName(CounterKind kind) {
+  switch (kind) {
+    case CounterKind::kCpu:
+      return Text::kCpuCores;
+    case CounterKind::kMemory:
+      return Text::kMemory;
+    case CounterKind::kGpuBusy:
+      return Text::kGpuBusy;
+    case CounterKind::kDisk:
+      return Text::kDiskReads;
+    case CounterKind::kReadyBatches:
+      break;
+  }
+  return Text::kReadyBatches;
+}
+
+std::string CounterText(const CounterTrack& track, double value) {
+  const std::string bytes = analyzer::BytesText(static_cast<std::uint64_t>(std::max(value, 0.0)));
+  if (track.kind == CounterKind::kMemory) return bytes;
+  if (track.kind == CounterKind::kDisk) return bytes + "/s";
+  if (track.kind == CounterKind::kGpuBusy) return analyzer::PercentText(value);
+  return fmt::format("{:.3g}", value);
+}
+
+std::string GroupLabel(const Ui& ui, const Group& group, bool ranks) {
+  std::string label;
+  if (group.kind == GroupKind::kWorker && group.worker_id >= 0) {
+    label = ui.F(Text::kWorkerN, group.worker_id);
+  } else if (group.kind == GroupKind::kConsumer) {
+    label = ui.T(Text::kTrainingProgram);
+  } else {
+    label = group.name.empty() ? std::string(ui.T(Text::kProgram)) : group.name;
+  }
+  if (ranks && group.rank >= 0) label = ui.F(Text::kRankN, group.rank) + " " + label;
+  return label;
+}
+
+std::string LaneLabel(const Ui& ui, const Lane& lane) {
+  if (lane.main) return ui.T(Text::kLaneMain);
+  if (lane.stream) return ui.F(Text::kLaneStream, lane.stream->device, lane.stream->stream);
+  return lane.label.empty() ? ui.F(Text::kLaneThread, lane.tid) : lane.label;
+}
+
+std::string SpanLabel(const Ui& ui, const Workspace& workspace, SpanRef span) {
+  const Timeline& timeline = *workspace.document.timeline;
+  const SpanDetail& detail = timeline.detail(span);
+  const StageId stage = timeline.stage(span);
+  const std::string name(WordOf(stage, ui.language));
+  switch (stage) {
+    case StageId::kFetch:
+    case StageId::kWait:
+    case StageId::kStep:
+    case StageId::kPut:
+    case StageId::kGet:
+    case StageId::kPin:
+      return detail.key().valid() ? fmt::format("{} {}", name, detail.batch) : name;
+    case StageId::kIdle:
+      return name;
+    case StageId::kSample:
+      if (detail.sample != SpanDetail::kNoSample) return fmt::format("{} {}", name, detail.sample);
+      return name;
+    case StageId::kRead: {
+      const std::string_view path = workspace.document.trace->String(detail.object);
+      const std::size_t slash = path.rfind('/');
+      return path.empty() ? name : name + " " + std::string(path.substr(slash + 1));
+    }
+    default:
+      break;
+  }
+  const std::string_view own = workspace.document.trace->String(detail.name);
+  return own.empty() ? name : std::string(own);
+}
+
+}  // namespace penstock::gui

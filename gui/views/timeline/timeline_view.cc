@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The timeline: toolbar, strips, rows, and the panel below them.
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include <fmt/core.h>
+
+#include "gui/views/panel_parts.h"
+#include "gui/views/timeline/timeline_canvas.h"
+#include "gui/widgets/keys.h"
+
+namespace penstock::gui {
+namespace {
+
+using traces::StageId;
+
+// CPU time of this thread in milliseconds: what a frame costs, whoever else has the cores.
+double ThreadTime() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
+}
+
+void RunSearch(Workspace& workspace) {
+  SearchState& search = workspace.search;
+  if (search.done == search.text || !workspace.document.trace) return;
+  search.Forget();
+  search.done = search.text;
+  search.hit = 0;
+  if (search.text.empty()) return;
+  search.found = std::make_unique<Search>(*workspace.document.timeline, *workspace.document.trace,
+                                          search.text);
+}
+
+void GoToHit(Workspace& workspace, int step) {
+  RunSearch(workspace);
+  SearchState& search = workspace.search;
+  if (!search.found || search.found->hits().empty()) return;
+  const Timeline& timeline = *workspace.document.timeline;
+  const TimelineState& state = workspace.timeline;
+  const TimeRange visible = state.view.range();
+  // From the span that is looked at, else from what is visible.
+  const auto& hits = search.found->hits();
+  const bool on_hit = state.span && search.hit < hits.size() && hits[search.hit] == *state.span;
+  if (on_hit) {
+    const std::size_t size = hits.size();
+    search.hit = step > 0 ? (search.hit + 1) % size : (search.hit + size - 1) % size;
+  } else {
+    const auto found = step > 0 ? search.found->Next(timeline, visible.from - 1)
+                                : search.found->Previous(timeline, visible.to);
+    if (found) search.hit = *found;
+  }
+  workspace.timeline.Go(timeline, hits[search.hit]);
+}
+
+// Returns whether the chosen span moved.
+bool DrawSearch(const Ui& ui, Workspace& workspace) {
+  SearchState& search = workspace.search;
+  ImGui::SetNextItemWidth(ui.Px(300));
+  if (search.focus) {
+    ImGui::SetKeyboardFocusHere();
+    search.focus = false;
+  }
+  // Enter keeps the keyboard in the field, so that the next Enter goes to the next hit.
+  const bool enter = ImGui::InputTextWithHint("##search", ui.T(Text::kSearchHint), &search.text,
+                                              ImGuiInputTextFlags_EnterReturnsTrue);
+  bool moved = false;
+  if (enter) {
+    GoToHit(workspace, ImGui::GetIO().KeyShift ? -1 : 1);
+    search.focus = true;
+    moved = true;
+  }
+  RunSearch(workspace);
+  if (search.text.empty()) return moved;
+  ImGui::SameLine();
+  if (!search.found || search.found->hits().empty()) {
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextColored(Tint(ui.palette().warn), "%s", ui.T(Text::kNoHits));
+    return moved;
+  }
+  if (ImGui::Button("◂")) {
+    GoToHit(workspace, -1);
+    moved = true;
+  }
+  ImGui::SameLine(0, ui.Px(3));
+  if (ImGui::Button("▸")) {
+    GoToHit(workspace, 1);
+    moved = true;
+  }
+  ImGui::SameLine();
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextDisabled("%s", ui.F(Text::kHits, search.hit + 1,
+                                 fmt::format("{}{}", search.found->hits().size(),
+                                             search.found->truncated() ? "+" : ""))
+                                .c_str());
+  return moved;
+}
+
+// The legend is the filter: a click hides a stage and shows it again.
+void DrawLegend(const Ui& ui, Workspace& workspace, float left, float right, float y) {
+  const Palette& p = ui.palette();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  float x = right;
+  const std::vector<StageId>& stages = workspace.document.timeline->stages;
+  float whole = 0;
+  for (const StageId stage : stages) {
+    whole += TextWidth(ui.small, WordOf(stage, ui.language)) + ui.Px(25);
+  }
+  x = std::max(left, right - whole);
+  for (const StageId stage : stages) {
+    const std::string_view name = WordOf(stage, ui.language);
+    const float width = TextWidth(ui.small, name) + ui.Px(19);
+    if (x + width > right) break;
+    const bool shown = workspace.timeline.Shows(stage);
+    const float height = ImGui::GetFrameHeight();
+    ImGui::SetCursorScreenPos({x, y});
+    ImGui::PushID(static_cast<int>(stage));
+    if (ImGui::InvisibleButton("##stage", {width, height})) {
+      if (ImGui::GetIO().KeyCtrl) {
+        workspace.timeline.Solo(stage);
+      } else {
+        workspace.timeline.Toggle(stage);
+      }
+    }
+    Tip(ui, ui.T(Text::kLegendTip));
+    ImGui::PopID();
+    if (ImGui::IsItemHovered()) {
+      list->AddRectFilled({x, y}, {x + width, y + height}, Ink(p.accent, 0.12), ui.Px(5));
+    }
+    const float middle = y + height / 2;
+    const ImVec2 a{x + ui.Px(4), middle - ui.Px(4.5F)};
+    const ImVec2 b{x + ui.Px(13), middle + ui.Px(4.5F)};
+    if (shown) {
+      list->AddRectFilled(a, b, ui.Stage(stage), ui.Px(2));
+    } else {
+      list->AddRect(a, b, Ink(p.dim), ui.Px(2));
+    }
+    DrawText(list, ui.small, {x + ui.Px(17), middle - FontPixels(ui.small) / 2},
+             Ink(p.text, shown ? 1 : 0.45), name);
+    x += width + ui.Px(6);
+  }
+}
+
+}  // namespace
+
+void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
+  const double began = ThreadTime();
+  const Timeline& timeline = *workspace.document.timeline;
+  const Palette& p = ui.palette();
+  if (timeline.lanes.empty()) {
+    return DrawNothing(ui, workspace, NothingRecorded(workspace), area);
+  }
+  ImGui::SetCursorScreenPos(area.min);
+  const bool jumped = DrawSearch(ui, workspace);
+  ImGui::SameLine();
+  if (ImGui::Button(ui.T(Text::kFit))) workspace.timeline.JumpToAll();
+  Tip(ui, ui.T(Text::kFitTip));
+  ImGui::SameLine();
+  DrawLegend(ui, workspace, ImGui::GetCursorScreenPos().x, area.max.x, area.min.y);
+
+  const float labels = ui.Px(190);
+  const float top = area.min.y + ImGui::GetFrameHeight() + ui.Px(8);
+  const float map = ui.Px(30);
+  const float axis = ui.Px(22);
+  const bool panel =
+      (workspace.timeline.selection || workspace.timeline.span) && !workspace.timeline.panel_hidden;
+  const float panel_height = panel ? std::clamp(area.height() * 0.26F, ui.Px(158), ui.Px(260))
+                                   : FontPixels(ui.small) + ui.Px(6);
+  const Area rows{{area.min.x, top + map + ui.Px(6) + axis},
+                  {area.max.x, area.max.y - panel_height}};
+  const Area card{{area.min.x, top + map + ui.Px(6)}, rows.max};
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(card.min, card.max, Ink(p.panel), ui.Px(6));
+  list->AddRect(card.min, card.max, Ink(p.line, 0.8), ui.Px(6));
+
+  const auto& analysis = workspace.document.analysis;
+  const std::span<const CounterTrack> counters =
+      analysis ? std::span<const CounterTrack>(analysis->counters)
+               : std::span<const CounterTrack>();
+  TimelineCanvas canvas{ui,
+                        workspace,
+                        timeline,
+                        {},
+                        {rows.min, {rows.min.x + labels, rows.max.y}},
+                        {{rows.min.x + labels, rows.min.y}, rows.max},
+                        {0, 1, static_cast<double>(std::max(1.0F, rows.width() - labels)), 1}};
+  canvas.Place(counters);
+  if ((jumped || workspace.reveal) && workspace.timeline.span) {
+    workspace.timeline.scroll = ScrollTo(canvas.rows, *workspace.timeline.span,
+                                         workspace.timeline.scroll, canvas.RowsRoom());
+  }
+  workspace.reveal = false;
+  DrawMiniMap(canvas, {{canvas.plot.min.x, top}, {area.max.x, top + map}});
+  const std::optional<SpanRef> hovered = HandleInput(canvas);
+  canvas.Place(counters);  // input moves the view: what is drawn is where it is now
+  DrawAxis(canvas, {{canvas.plot.min.x, rows.min.y - axis}, {rows.max.x, rows.min.y}});
+  DrawRows(canvas);
+  DrawOverlays(canvas, hovered);
+  if (workspace.timeline.marks_open) DrawMarks(canvas, canvas.plot);
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (hovered) {
+    DrawSpanCard(canvas, *hovered);
+  } else if (ImGui::IsMouseHoveringRect(canvas.plot.min, canvas.plot.max)) {
+    const Row* row = canvas.RowAt(mouse.y);
+    if (row != nullptr && row->kind == RowKind::kCounter) DrawCounterCard(canvas, *row);
+  }
+  const Area below{{area.min.x, rows.max.y + ui.Px(6)}, area.max};
+  if (panel && workspace.timeline.selection) {
+    DrawSelectionPanel(canvas, below);
+  } else if (panel) {
+    DrawSpanPanel(canvas, below);
+  } else {
+    DrawText(list, ui.small, {below.min.x + ui.Px(4), below.min.y}, Ink(p.dim),
+             Elided(ui.small, ui.T(Text::kDragHint), below.width()));
+  }
+  workspace.build_ms = ThreadTime() - began;
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/panels/gpu.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <numeric>
+
+#include "tests/gui/panels_support.h"
+
+namespace penstock::gui {
+namespace {
+
+using testing::GpuRun;
+
+GpuModel GpuOf(const GpuRun& run, std::optional<TimeRange> range = std::nullopt) {
+  const Document document = testing::DocumentOf(traces::MakeTrace(testing::MakeGpuRun(run)));
+  return BuildGpu({document.trace.get(), range}, *document.analysis);
+}
+
+double IdleOf(const GpuModel& gpu, IdleCause cause) {
+  return gpu.idle()[static_cast<std::size_t>(cause)];
+}
+
+double Sum(const std::array<double, kIdleCauses>& idle) {
+  return std::accumulate(idle.begin(), idle.end(), 0.0);
+}
+
+TEST(GpuModelTest, WithoutASelectionTheFiguresAreThoseOfTheReport) {
+  const Document document = testing::DocumentOf(traces::MakeTrace(testing::MakeGpuRun({})));
+  const GpuModel gpu = BuildGpu({document.trace.get(), std::nullopt}, *document.analysis);
+  const analyzer::DeviceActivity& said = document.analysis->report.diagnosis.loader->device;
+  ASSERT_GT(said.batches, 50U);
+  EXPECT_EQ(gpu.kernels, 100U);
+  EXPECT_EQ(gpu.activity.window, said.window);
+  EXPECT_EQ(gpu.activity.computing, said.computing);
+  EXPECT_EQ(IdleOf(gpu, IdleCause::kLoader), said.idle.loader);
+  EXPECT_NEAR(Sum(gpu.idle()), gpu.idle_time(), 1e-6);
+}
+
+TEST(GpuModelTest, EveryMomentWithoutAKernelHasTheCauseOfTheLoop) {
+  const GpuModel gpu = GpuOf({});
+  const auto batches = static_cast<double>(gpu.activity.batches);
+  // A step: 1 ms copy, 2 ms in which nothing is launched, 3 ms kernel. The rest is waiting.
+  EXPECT_NEAR(gpu.activity.computing, batches * 0.003, 0.003);
+  EXPECT_NEAR(IdleOf(gpu, IdleCause::kCopy), batches * 0.001, 0.001);
+  EXPECT_NEAR(IdleOf(gpu, IdleCause::kLaunch), batches * 0.002, 0.002);
+  EXPECT_NEAR(IdleOf(gpu, IdleCause::kLoader), gpu.activity.window - batches * 0.006, 0.01);
+  EXPECT_NEAR(IdleOf(gpu, IdleCause::kUnknown), 0, 1e-3);
+}
+
+TEST(GpuModelTest, CopiesAreCountedByTheirWayAndTheMemoryTheyComeFrom) {
+  const GpuModel pageable = GpuOf({});
+  ASSERT_EQ(pageable.copy_rows.size(), 2U);
+  const CopyRow& to = pageable.copy_rows[0];
+  EXPECT_EQ(to.way, CopyWay::kToDevice);
+  EXPECT_EQ(to.memory, analyzer::CopyMemory::kPageable);
+  EXPECT_EQ(to.count, 100U);
+  EXPECT_EQ(to.bytes, 100'000'000U);
+  EXPECT_NEAR(to.rate(), 1e9, 1e3);
+  EXPECT_NEAR(to.beside, 0, 1e-9);
+  const CopyRow& from = pageable.copy_rows[1];
+  EXPECT_EQ(from.way, CopyWay::kFromDevice);
+  EXPECT_EQ(from.memory, analyzer::CopyMemory::kPinned);
+  EXPECT_EQ(from.count, 100U);
+  EXPECT_EQ(from.rate(), 0) << "copies that are too small to say anything of the link";
+  EXPECT_EQ(pageable.copies, 100U) << "to the device";
+  EXPECT_EQ(GpuOf({.pinned = true}).copy_rows[0].memory, analyzer::CopyMemory::kPinned);
+}
+
+TEST(GpuModelTest, CallsAreListedByNameAndNoCopyIsCountedTwice) {
+  const GpuModel gpu = GpuOf({});
+  ASSERT_EQ(gpu.call_rows.size(), 1U);
+  EXPECT_EQ(gpu.call_rows[0].count, 100U);
+  EXPECT_NEAR(gpu.call_rows[0].wall, 100 * 0.0002, 1e-9);
+  EXPECT_EQ(gpu.call_rows[0].stage, traces::StageId::kCall);
+}
+
+// The runtime's calls are all that is known where CUPTI was not to be had.
+TEST(GpuModelTest, WithoutStreamsTheCallsSayWhatWasCopied) {
+  traces::TraceData data = testing::MakeGpuRun({});
+  data.spans.back().clear();
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const GpuModel gpu = BuildGpu({document.trace.get(), std::nullopt}, *document.analysis);
+  EXPECT_EQ(gpu.kernels, 0U);
+  ASSERT_EQ(gpu.copy_rows.size(), 1U);
+  EXPECT_EQ(gpu.copy_rows[0].way, CopyWay::kToDevice);
+  EXPECT_EQ(gpu.copy_rows[0].count, 100U);
+  EXPECT_TRUE(gpu.recorded());
+}
+
+TEST(GpuModelTest, BusySharesOverTimeAddUpToTheBusyTime) {
+  const GpuModel gpu = GpuOf({});
+  EXPECT_NEAR(gpu.computing.sum() * gpu.computing.width, 100 * 0.003, 1e-6);
+  EXPECT_NEAR(gpu.copying.sum() * gpu.copying.width, 100 * 0.001, 1e-6);
+  EXPECT_LE(gpu.computing.most(), 1 + 1e-9);
+}
+
+TEST(GpuModelTest, CountersComeInUnitsOfAPersonAndBitsAreLeftOut) {
+  const GpuModel gpu = GpuOf({});
+  ASSERT_EQ(gpu.counters.size(), 2U);
+  EXPECT_EQ(gpu.counters[0].unit, GpuUnit::kPercent);
+  EXPECT_DOUBLE_EQ(gpu.counters[0].curve.mean, 40);
+  EXPECT_EQ(gpu.counters[1].unit, GpuUnit::kWatts);
+  EXPECT_DOUBLE_EQ(gpu.counters[1].curve.mean, 250);
+}
+
+TEST(GpuModelTest, ASelectionIsTheStretchThatSharesAreOf) {
+  const GpuModel gpu = GpuOf({}, TimeRange{500'000'000, 1'000'000'000});
+  EXPECT_NEAR(gpu.activity.window, 0.5, 1e-9);
+  EXPECT_LT(gpu.kernels, 100U);
+  EXPECT_NEAR(Sum(gpu.idle()) + gpu.activity.computing, 0.5, 0.004);
+}
+
+// Copies back are of a device, too: a stretch without them is no trace without a GPU.
+TEST(GpuModelTest, ASelectionWithoutAnyLeavesATraceThatHasSome) {
+  traces::TraceData data = testing::MakeGpuRun({.copy = 0, .counters = false});
+  std::erase_if(data.spans.back(),
+                [](const traces::Span& span) { return span.stage == traces::StageId::kKernel; });
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const GpuModel gpu =
+      BuildGpu({document.trace.get(), TimeRange{0, 1'000'000}}, *document.analysis);
+  EXPECT_FALSE(gpu.recorded());
+  EXPECT_TRUE(gpu.any);
+}
+
+TEST(GpuModelTest, WithoutAGpuNothingIsRecordedOfOne) {
+  const GpuModel gpu = GpuOf({.kernel = 0, .copy = 0, .counters = false});
+  EXPECT_FALSE(gpu.recorded());
+  EXPECT_FALSE(gpu.any);
+}
+
+}  // namespace
+}  // namespace penstock::gui

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/panels/io.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/gui/panels_support.h"
+
+namespace penstock::gui {
+namespace {
+
+using testing::GpuRun;
+
+Document DocumentFor(const GpuRun& run = {}) {
+  return testing::DocumentOf(traces::MakeTrace(testing::MakeGpuRun(run)));
+}
+
+IoModel IoOf(const Document& document, std::optional<TimeRange> range = std::nullopt) {
+  return BuildIo({document.trace.get(), range}, *document.analysis);
+}
+
+TEST(IoModelTest, BytesOverTimeAddUpToWhatWasRead) {
+  const Document document = DocumentFor();
+  const IoModel io = IoOf(document);
+  EXPECT_EQ(io.reads, 400U);  // 100 batches of 4
+  EXPECT_EQ(io.bytes, 400U * 100'000);
+  EXPECT_NEAR(io.seen.sum() * io.seen.width, static_cast<double>(io.bytes), 1);
+  EXPECT_NEAR(io.wall, 400 * 0.001, 1e-3);
+  EXPECT_LE(io.active, io.wall + 1e-9);
+}
+
+TEST(IoModelTest, FilesHoldTheirReadsAndTheLongestComesFirst) {
+  const Document document = DocumentFor();
+  const IoModel io = IoOf(document);
+  ASSERT_EQ(io.file_count, 50U);
+  EXPECT_TRUE(io.paths);
+  EXPECT_EQ(io.folder, "/data/train/");
+  std::uint64_t reads = 0;
+  for (std::size_t i = 0; i < io.files.size(); ++i) {
+    reads += io.files[i].reads;
+    EXPECT_LE(io.files[i].wall, io.files[0].wall);
+    EXPECT_EQ(io.files[i].sample_count, 3U);
+    EXPECT_TRUE(io.files[i].more_samples);  // 8 different ones
+  }
+  EXPECT_EQ(reads, io.reads);
+  const auto order = SortFiles(*document.trace, io.files, FileColumn::kPath, false);
+  EXPECT_LT(document.trace->String(io.files[order[0]].object),
+            document.trace->String(io.files[order[1]].object));
+}
+
+TEST(IoModelTest, AFilesSlowestReadIsFoundInTheTimeline) {
+  const Document document = DocumentFor();
+  const IoModel io = IoOf(document);
+  const auto span = FindSpan(*document.timeline, io.files[0].slowest);
+  ASSERT_TRUE(span.has_value());
+  EXPECT_EQ(document.timeline->stage(*span), traces::StageId::kRead);
+  EXPECT_EQ(document.timeline->detail(*span).object, io.files[0].object);
+}
+
+TEST(IoModelTest, WhatStorageDidNotGiveCameFromTheCache) {
+  const IoModel io = IoOf(DocumentFor());
+  ASSERT_EQ(io.sight, CacheSight::kKnown);
+  EXPECT_NEAR(static_cast<double>(io.disk_bytes), 1e7, 1e6);  // two workers of 5 MB
+  EXPECT_NEAR(io.cached, 0.75, 0.03);
+  EXPECT_EQ(IoOf(DocumentFor({.counters = false})).sight, CacheSight::kNoCounter);
+}
+
+TEST(IoModelTest, MemoryAndRemoteFileSystemsAreSaidToBeSo) {
+  traces::TraceData data = testing::MakeGpuRun({});
+  data.facts["dataset.storage"] = "tmpfs memory";
+  EXPECT_EQ(IoOf(testing::DocumentOf(traces::MakeTrace(data))).sight, CacheSight::kNoDisk);
+  data.facts["dataset.storage"] = "nfs4 network";
+  EXPECT_EQ(IoOf(testing::DocumentOf(traces::MakeTrace(data))).sight, CacheSight::kElsewhere);
+}
+
+TEST(IoModelTest, ASelectionCountsTheReadsThatBeginInIt) {
+  const Document document = DocumentFor();
+  const std::int64_t half = document.timeline->length / 2;
+  const IoModel first = IoOf(document, TimeRange{0, half});
+  const IoModel second = IoOf(document, TimeRange{half, document.timeline->length + 1});
+  EXPECT_GT(first.reads, 0U);
+  EXPECT_GT(second.reads, 0U);
+  EXPECT_EQ(first.reads + second.reads, IoOf(document).reads);
+}
+
+TEST(IoModelTest, SizesHoldEveryReadAndTheirMedianIsOne) {
+  const IoModel io = IoOf(DocumentFor());
+  std::uint64_t reads = 0;
+  for (std::size_t i = 0; i < io.sizes.reads.size(); ++i) {
+    reads += io.sizes.reads[i];
+    if (io.sizes.reads[i] == 0) continue;
+    EXPECT_LE(io.sizes.EdgeOf(i), 100'000);
+    EXPECT_GT(io.sizes.EdgeOf(i + 1), 100'000);
+  }
+  EXPECT_EQ(reads, io.reads);
+  EXPECT_DOUBLE_EQ(io.sizes.median, 100'000);
+}
+
+TEST(IoModelTest, AReadLiesBetweenTheEdgesOfItsSize) {
+  for (const std::uint64_t bytes :
+       {1ULL, 9ULL, 10ULL, 12ULL, 13ULL, 79ULL, 80ULL, 99ULL, 100ULL, 999'999'999'999ULL}) {
+    traces::TraceData data = testing::MakeGpuRun({});
+    for (auto& spans : data.spans) {
+      for (traces::Span& span : spans) {
+        if (span.stage == traces::StageId::kRead) span.bytes = Bytes{bytes};
+      }
+    }
+    const IoModel io = IoOf(testing::DocumentOf(traces::MakeTrace(std::move(data))));
+    for (std::size_t i = 0; i < io.sizes.reads.size(); ++i) {
+      if (io.sizes.reads[i] == 0) continue;
+      EXPECT_LE(io.sizes.EdgeOf(i), static_cast<double>(bytes));
+      EXPECT_GT(io.sizes.EdgeOf(i + 1), static_cast<double>(bytes));
+    }
+  }
+}
+
+TEST(IoModelTest, EdgesOfSizesAscendAndTheirRoundOnesAreRound) {
+  const SizeBins sizes;
+  int round = 0;
+  for (std::size_t bin = 0; bin < 8 * SizeBins::kPerDecade; ++bin) {
+    EXPECT_LT(sizes.EdgeOf(bin), sizes.EdgeOf(bin + 1));
+    if (!sizes.IsRound(bin)) continue;
+    ++round;
+    double edge = sizes.EdgeOf(bin);
+    while (edge >= 10) edge /= 10;
+    EXPECT_TRUE(edge == 1 || edge == 2 || edge == 5) << edge;
+  }
+  EXPECT_EQ(round, 24);
+}
+
+TEST(IoModelTest, ATraceWithoutReadsOrFilesIsEmptyAndNoMore) {
+  EXPECT_EQ(IoOf(testing::DocumentOf(traces::MakeTrace({}))).reads, 0U);
+  const IoModel io = IoOf(DocumentFor({.files = false}));
+  EXPECT_FALSE(io.paths);
+  EXPECT_TRUE(io.files.empty());
+  EXPECT_GT(io.reads, 0U);
+}
+
+TEST(SeriesTest, SpreadsByTheShareOfEachBin) {
+  Series series(0, 10, 10);
+  series.Spread(1.5, 3.5, 8);
+  EXPECT_DOUBLE_EQ(series.value[1], 2);
+  EXPECT_DOUBLE_EQ(series.value[2], 4);
+  EXPECT_DOUBLE_EQ(series.value[3], 2);
+  series.Spread(9, 11, 2);   // half of it outside
+  series.Spread(20, 30, 5);  // all of it
+  series.Spread(4, 4, 1);    // a moment
+  EXPECT_DOUBLE_EQ(series.sum(), 10);
+  EXPECT_DOUBLE_EQ(series.At(4.2), 1);
+  EXPECT_DOUBLE_EQ(series.At(-1), 0);
+}
+
+}  // namespace
+}  // namespace penstock::gui

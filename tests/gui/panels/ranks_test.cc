@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/panels/ranks.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/analyzer/synthetic_ranks.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::testing::Ranked;
+
+RanksModel RanksOf(const Ranked& run) {
+  const auto trace = traces::MakeTrace(TraceOfAll(run));
+  return BuildRanks(analyzer::BuildReport(*trace, "t"));
+}
+
+TEST(RanksModelTest, TheSlowRankStandsOut) {
+  Ranked run;
+  run.ranks = 3;
+  run.wait = [](int rank, int) { return rank == 1 ? 9.0 : 1.0; };
+  const RanksModel model = RanksOf(run);
+  ASSERT_EQ(model.lines.size(), 3U);
+  EXPECT_EQ(model.verdict, RankVerdict::kOneSlow);
+  EXPECT_EQ(model.slowest, 1);
+  EXPECT_TRUE(model.lines[1].slow);
+  EXPECT_TRUE(model.lines[1].verdict);
+  EXPECT_FALSE(model.lines[0].slow);
+  EXPECT_NEAR(model.cost, (9 - 11.0 / 3) / 20.2, 1e-3);
+  EXPECT_NEAR(model.lines[1].held_up, model.cost, 1e-6);
+  EXPECT_EQ(model.lines[2].host, "node0");
+}
+
+TEST(RanksModelTest, EvenRanksAreSaidToBe) {
+  EXPECT_EQ(RanksOf(Ranked{}).verdict, RankVerdict::kEven);
+}
+
+TEST(RanksModelTest, RanksThatTakeTurnsAreNotBlamedOneByOne) {
+  Ranked run;
+  run.ranks = 4;
+  run.wait = [](int rank, int i) { return i % 4 == rank ? 9.0 : 1.0; };
+  const RanksModel model = RanksOf(run);
+  EXPECT_EQ(model.verdict, RankVerdict::kInTurn);
+  for (const RankLine& line : model.lines) EXPECT_FALSE(line.slow);
+}
+
+TEST(RanksModelTest, RanksThatDoNotMeetWaitForNobody) {
+  Ranked run;
+  run.together = false;
+  run.wait = [](int rank, int) { return rank == 0 ? 9.0 : 1.0; };
+  const RanksModel model = RanksOf(run);
+  EXPECT_EQ(model.verdict, RankVerdict::kApart);
+  EXPECT_EQ(model.lines[0].held_up, 0);
+}
+
+TEST(RanksModelTest, OneRankHasNoTable) {
+  Ranked run;
+  run.ranks = 1;
+  EXPECT_TRUE(RanksOf(run).lines.empty());
+}
+
+}  // namespace
+}  // namespace penstock::gui

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/panels/workers.h"
+
+#include <gtest/gtest.h>
+
+#include "gui/model/panels/memory_words.h"
+#include "tests/analyzer/synthetic_ranks.h"
+#include "tests/gui/panels_support.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::testing::Synthetic;
+
+WorkersModel WorkersOf(traces::TraceData data) {
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  return BuildWorkers(*document.trace, *document.analysis);
+}
+
+TEST(WorkersModelTest, TellsTheTimeOfEveryWorkerAndItsStart) {
+  Synthetic run;
+  run.workers = 3;
+  run.worker_start = 5;
+  const WorkersModel model = WorkersOf(MakeSynthetic(run));
+  ASSERT_EQ(model.workers.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const WorkerLine& line = model.workers[i];
+    EXPECT_GT(line.batches, 60U);
+    EXPECT_NEAR(line.batch, 0.0075, 1e-4);
+    EXPECT_NEAR(line.startup, 0.005 * (line.worker_id + 1), 1e-4);
+    EXPECT_LE(line.busy + line.idle, line.life + 1e-9);
+  }
+}
+
+TEST(WorkersModelTest, TheStragglerIsTheOneThatIsSlow) {
+  Synthetic run;
+  run.workers = 4;
+  run.costs = [](int, int index) {
+    analyzer::testing::Costs costs;
+    if (index % 4 == 2) costs.decode = 14;  // worker 2: 17.5 ms a batch, the others 7.5
+    return costs;
+  };
+  const WorkersModel model = WorkersOf(MakeSynthetic(run));
+  ASSERT_EQ(model.workers.size(), 4U);
+  const WorkerLine& slow = model.workers[model.straggler];
+  EXPECT_EQ(slow.worker_id, 2);
+  EXPECT_TRUE(slow.straggles());
+  EXPECT_NEAR(slow.slowdown, 17.5 / 7.5, 0.05);
+  run.costs = analyzer::testing::Always({});
+  const WorkersModel even = WorkersOf(MakeSynthetic(run));
+  EXPECT_LT(even.slowest, 1.5);
+}
+
+TEST(WorkersModelTest, MemoryThatGrowsHasASlopeAndMemoryThatDoesNotHasNone) {
+  traces::TraceData data = testing::MakeGpuRun({});
+  // A process that has ended is said to have no memory.
+  data.counters.push_back(data.counters.back());
+  data.counters.back().name = data.Intern("uss_bytes");
+  data.counters.back().process = ProcessId{1};
+  data.counters.back().at = analyzer::testing::Ms(3100);
+  data.counters.back().value = 0;
+  // The same over twenty times the time: some seconds are too short for a slope.
+  traces::TraceData longer = data;
+  const WorkersModel brief = WorkersOf(std::move(data));
+  EXPECT_FALSE(brief.workers[0].growth_known);
+  EXPECT_EQ(brief.workers[0].memory_kind, MemoryKind::kUss);
+  for (auto& sample : longer.counters) sample.at = TimeNs{sample.at.value * 20};
+  const WorkersModel model = WorkersOf(std::move(longer));
+  EXPECT_EQ(model.best(), MemoryKind::kUss);
+  ASSERT_EQ(model.workers.size(), 2U);
+  EXPECT_TRUE(model.workers[0].growth_known);
+  EXPECT_NEAR(model.workers[0].growth, 5e5, 5e3);  // 1 MB in 2 s
+  EXPECT_NEAR(model.workers[0].memory, 1.2e8, 1);
+  EXPECT_NEAR(model.workers[1].growth, 0, 1);
+  EXPECT_EQ(model.Of(MemoryKind::kUss).size(), 2U);
+  EXPECT_TRUE(model.Of(MemoryKind::kRss).empty());
+}
+
+TEST(WorkersModelTest, WhatIsSharedAndCopiedIsACurveAndALine) {
+  Synthetic run;
+  run.batches = 800;
+  traces::TraceData data = MakeSynthetic(run);
+  const auto counter = [&](const char* name, double at, std::int64_t value) {
+    traces::CounterSample sample;
+    sample.at = analyzer::testing::Ms(1010 + at);
+    sample.name = data.Intern(name);
+    sample.process = ProcessId{1};
+    sample.value = value;
+    data.counters.push_back(sample);
+  };
+  for (int i = 0; i < 20; ++i) {
+    counter("private_dirty_bytes", 100.0 * i, 40'000'000 + 10'000'000 * i);
+    counter("anonymous_bytes", 100.0 * i, 900'000'000);
+    counter("uss_bytes", 100.0 * i, 40'000'000 + 10'000'000 * i);
+  }
+  const Document document = testing::DocumentOf(traces::MakeTrace(std::move(data)));
+  const WorkersModel model = BuildWorkers(*document.trace, *document.analysis);
+  ASSERT_EQ(model.Of(MemoryKind::kOfParent).size(), 1U);
+  const Curve& shared = model.Of(MemoryKind::kOfParent)[0].curve;
+  EXPECT_NEAR(shared.value.front(), 860e6, 1);
+  EXPECT_NEAR(shared.value.back(), 670e6, 1);
+  EXPECT_EQ(model.best(), MemoryKind::kUss);
+  const auto lines = MemoryLines(*document.analysis, Language::kEnglish);
+  ASSERT_GE(lines.size(), 2U);
+  EXPECT_NE(lines[0].text.find("copy on write"), std::string::npos) << lines[0].text;
+  EXPECT_EQ(lines[0].tone, MemoryTone::kWarn);
+  EXPECT_NE(lines[1].text.find("2 workers"), std::string::npos) << lines[1].text;
+  EXPECT_EQ(MemoryLines(*document.analysis, Language::kChinese).size(), lines.size());
+  EXPECT_NE(lines[1].text.find("End of an epoch"), std::string::npos) << lines[1].text;
+  // Workers that stay have more than an epoch's batches before them.
+  Analysis several = *document.analysis;
+  several.report.diagnosis.loader->memory.growth.epoch = 400;
+  const std::string staying = MemoryLines(several, Language::kEnglish)[1].text;
+  EXPECT_NE(staying.find("as many batches as were recorded"), std::string::npos) << staying;
+  // Where memory was not recorded there is nothing to say of it.
+  const Document without = testing::DocumentOf(traces::MakeTrace(MakeSynthetic(run)));
+  EXPECT_TRUE(MemoryLines(*without.analysis, Language::kEnglish).empty());
+}
+
+TEST(WorkersModelTest, TheLastSampleMayLieAfterTheLastSpan) {
+  traces::TraceData data = MakeSynthetic(Synthetic{});
+  const auto spans = traces::MakeTrace(data);
+  for (int i = 0; i < 5; ++i) {
+    traces::CounterSample sample;
+    sample.at = spans->end() + analyzer::testing::Ms(100.0 * (i - 3));
+    sample.name = data.Intern("uss_bytes");
+    sample.process = ProcessId{1};
+    sample.value = 100'000'000;
+    data.counters.push_back(sample);
+  }
+  const WorkersModel model = WorkersOf(std::move(data));
+  const double length = Seconds(spans->end() - spans->begin());
+  EXPECT_NEAR(model.last_sample(MemoryKind::kUss), length + 0.1, 1e-6);
+  EXPECT_EQ(model.last_sample(MemoryKind::kRss), 0);
+}
+
+TEST(WorkersModelTest, ItsRanksAreThoseOfTheReport) {
+  analyzer::testing::Ranked run;
+  run.ranks = 3;
+  const WorkersModel model = WorkersOf(TraceOfAll(run));
+  ASSERT_EQ(model.ranks.lines.size(), 3U);
+  EXPECT_EQ(model.ranks.lines[2].rank, 2);
+  EXPECT_TRUE(WorkersOf(MakeSynthetic(Synthetic{})).ranks.lines.empty());
+}
+
+TEST(WorkersModelTest, ARunWithoutWorkersHasNoLines) {
+  Synthetic run;
+  run.workers = 0;
+  const WorkersModel model = WorkersOf(MakeSynthetic(run));
+  for (const WorkerLine& line : model.workers) EXPECT_EQ(line.slowdown, 0);
+  EXPECT_TRUE(WorkersOf({}).workers.empty());
+}
+
+}  // namespace
+}  // namespace penstock::gui

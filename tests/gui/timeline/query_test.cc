@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/timeline/query.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "tests/gui/support.h"
+
+namespace penstock::gui {
+namespace {
+
+using ::testing::ElementsAre;
+using traces::StageId;
+
+TEST(AggregateTest, SaysWhatAPassOverTheSpansSays) {
+  std::mt19937 random(11);
+  std::vector<testing::TestSpan> spans;
+  for (int i = 0; i < 6'000; ++i) {
+    spans.push_back({static_cast<std::int64_t>(random() % 1'000'000),
+                     static_cast<std::int64_t>(random() % 400),
+                     random() % 2 == 0 ? StageId::kRead : StageId::kDecode});
+  }
+  const Timeline timeline = testing::TimelineOf({spans});
+  for (int round = 0; round < 50; ++round) {
+    const auto a = static_cast<std::int64_t>(random() % 1'000'000);
+    const auto b = static_cast<std::int64_t>(random() % 1'000'000);
+    const TimeRange range{std::min(a, b), std::max(a, b) + 1};
+    std::map<StageId, StageSum> slow;
+    for (const Level& level : timeline.lanes[0].levels) {
+      for (std::size_t i = 0; i < level.size(); ++i) {
+        if (level.end(i) <= range.from || level.start[i] >= range.to) continue;
+        StageSum& sum = slow[level.stage(i)];
+        ++sum.count;
+        sum.time += std::min(level.end(i), range.to) - std::max(level.start[i], range.from);
+      }
+    }
+    for (const StageSum& sum : Aggregate(timeline, range)) {
+      EXPECT_EQ(sum.count, slow[sum.stage].count);
+      EXPECT_EQ(sum.time, slow[sum.stage].time);
+    }
+  }
+}
+
+class WalkTest : public ::testing::Test {
+ protected:
+  // A batch made by a worker (thread 1), then used by the loop (thread 0).
+  std::unique_ptr<traces::Trace> trace_ =
+      testing::MakeThreads({{{0, 100, StageId::kWait, 0}, {150, 60, StageId::kWait, 1}},
+                            {{0, 80, StageId::kFetch, 0},
+                             {5, 50, StageId::kDecode, 0, "PIL.load"},
+                             {85, 5, StageId::kPut, 0},
+                             {95, 90, StageId::kFetch, 1}}});
+  Timeline timeline_ = *BuildTimeline(*trace_);
+
+  [[nodiscard]] std::vector<StageId> Stages(const std::vector<SpanRef>& spans) const {
+    std::vector<StageId> stages;
+    for (const SpanRef span : spans) stages.push_back(timeline_.stage(span));
+    return stages;
+  }
+};
+
+TEST_F(WalkTest, StopsOfABatchComeInTheOrderOfTime) {
+  EXPECT_THAT(Stages(StopsOf(timeline_, {0, 0})),
+              ::testing::UnorderedElementsAre(StageId::kWait, StageId::kFetch, StageId::kPut,
+                                              StageId::kStep));
+  EXPECT_EQ(timeline_.stage(StopsOf(timeline_, {0, 0}).back()), StageId::kStep);
+  EXPECT_TRUE(StopsOf(timeline_, {77, 0}).empty());
+}
+
+TEST_F(WalkTest, AlongABatchGoesForthAndBack) {
+  const std::vector<SpanRef> stops = StopsOf(timeline_, {0, 0});
+  EXPECT_EQ(AlongBatch(timeline_, stops[1], 1), stops[2]);
+  EXPECT_EQ(AlongBatch(timeline_, stops[1], -1), stops[0]);
+  EXPECT_EQ(AlongBatch(timeline_, stops.back(), 1), std::nullopt);
+}
+
+TEST_F(WalkTest, SearchFindsStagesNamesBatchesAndLengths) {
+  EXPECT_THAT(Stages(Search(timeline_, *trace_, "decode").hits()), ElementsAre(StageId::kDecode));
+  EXPECT_THAT(Stages(Search(timeline_, *trace_, "解码").hits()), ElementsAre(StageId::kDecode));
+  EXPECT_EQ(Search(timeline_, *trace_, "制作批次 批次 1").hits(),
+            Search(timeline_, *trace_, "fetch batch 1").hits());
+  EXPECT_THAT(Stages(Search(timeline_, *trace_, "pil.LOAD").hits()), ElementsAre(StageId::kDecode));
+  EXPECT_THAT(Stages(Search(timeline_, *trace_, "fetch batch 1").hits()),
+              ElementsAre(StageId::kFetch));
+  EXPECT_EQ(Search(timeline_, *trace_, ">85ns").hits().size(), 2U);
+  EXPECT_TRUE(Search(timeline_, *trace_, "nothing of that name").hits().empty());
+  EXPECT_TRUE(Search(timeline_, *trace_, "").hits().empty());
+}
+
+TEST_F(WalkTest, NextAndPreviousHitWrapAround) {
+  const Search search(timeline_, *trace_, "fetch");
+  ASSERT_EQ(search.hits().size(), 2U);
+  EXPECT_EQ(search.Next(timeline_, 0), 1U);
+  EXPECT_EQ(search.Next(timeline_, 95), 0U);
+  EXPECT_EQ(search.Previous(timeline_, 95), 0U);
+  EXPECT_EQ(search.Previous(timeline_, 0), 1U);
+}
+
+TEST_F(WalkTest, NeighboursEndWhereTheLevelEnds) {
+  const SpanRef first = Search(timeline_, *trace_, "fetch").hits()[0];
+  EXPECT_EQ(Neighbour(timeline_, first, -1), std::nullopt);
+  const auto next = Neighbour(timeline_, first, 1);
+  ASSERT_TRUE(next.has_value());
+  EXPECT_EQ(timeline_.stage(*next), StageId::kPut);
+}
+
+TEST_F(WalkTest, LongestLooksOnlyInsideTheRange) {
+  EXPECT_EQ(timeline_.start(*Longest(timeline_, StageId::kFetch, {0, 300})), 95);
+  EXPECT_EQ(timeline_.start(*Longest(timeline_, StageId::kFetch, {0, 90})), 0);
+  EXPECT_EQ(Longest(timeline_, StageId::kKernel, {0, 300}), std::nullopt);
+}
+
+TEST_F(WalkTest, SnapsToAnEdgeWithinReachOnly) {
+  const Level& level = timeline_.lanes[1].levels[0];
+  EXPECT_EQ(SnapToEdge(level, 82, 3), 80);
+  EXPECT_EQ(SnapToEdge(level, 84, 3), 85);
+  EXPECT_EQ(SnapToEdge(level, 40, 3), 40);
+}
+
+TEST(SearchTest, HitsOfALevelAreItsShareOfAllByStart) {
+  const auto trace = testing::MakeThreads(
+      {{{0, 100, StageId::kSample}, {10, 20, StageId::kDecode}, {40, 20, StageId::kDecode}},
+       {{5, 20, StageId::kDecode}}});
+  const Timeline timeline = *BuildTimeline(*trace);
+  const Search search(timeline, *trace, "decode");
+  EXPECT_EQ(search.hits().size(), 3U);
+  EXPECT_TRUE(search.HitsOf(0, 0).empty());
+  ASSERT_EQ(search.HitsOf(0, 1).size(), 2U);
+  EXPECT_LT(timeline.start(search.HitsOf(0, 1)[0]), timeline.start(search.HitsOf(0, 1)[1]));
+  EXPECT_EQ(search.HitsOf(1, 0).size(), 1U);
+}
+
+}  // namespace
+}  // namespace penstock::gui

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What panels of several views draw with, and the words in them.
+#include "gui/views/files/compare_parts.h"
+#include "gui/views/panel_parts.h"
+#include "gui/views/panels/gpu_panels.h"
+#include "gui/views/timeline/timeline_canvas.h"
+#include "tests/gui/walk/walk.h"
+
+namespace penstock::gui {
+namespace {
+
+using testing::Walk;
+
+class WalkPanels : public Walk {
+ protected:
+  void SetUp() override {
+    Walk::SetUp();
+    ShowRun();
+  }
+  const Ui& ui() { return app_->ui(); }
+};
+
+TEST_F(WalkPanels, ABoxOfCodeIsNoHigherThanItsMostLines) {
+  std::string code = "python train.py";
+  for (int i = 0; i < 40; ++i) code += " --option value";
+  const float four = CodeBoxHeight(ui(), code, 300, 4);
+  EXPECT_NEAR(four, (FontPixels(ui().mono) + ui().Px(3)) * 4 + ui().Px(15), 0.01F);
+  EXPECT_GT(CodeBoxHeight(ui(), code, 300), four);
+  // What fits is not cut.
+  EXPECT_FLOAT_EQ(CodeBoxHeight(ui(), "python", 300, 4), CodeBoxHeight(ui(), "python", 300));
+}
+
+TEST_F(WalkPanels, WrappedTextIsCutAfterItsMostLines) {
+  ImFont* font = ui().body;
+  const std::string text = "one two three four five six seven eight nine ten";
+  const float width = TextWidth(font, "one two three");
+  const Wrapped all = WrapText(font, text, width, 0);
+  EXPECT_FALSE(all.cut);
+  ASSERT_GT(all.lines.size(), 3U);
+  const Wrapped some = WrapText(font, text, width, 2);
+  EXPECT_TRUE(some.cut);
+  ASSERT_EQ(some.lines.size(), 2U);
+  EXPECT_EQ(some.lines[0], all.lines[0]);
+  EXPECT_TRUE(some.lines[1].ends_with("…"));
+  EXPECT_LE(TextWidth(font, some.lines[1]), width);
+}
+
+// What does not fit beside the other side's is wrapped, up to three lines.
+TEST_F(WalkPanels, LongSettingsTakeTheHeightOfTheirLines) {
+  SettingChange setting;
+  setting.name = "x";
+  setting.before = "1";
+  setting.after = "2";
+  const float one = CompareSettingsHeight(ui(), {setting}, 400);
+  for (int i = 0; i < 6; ++i) setting.after += " --option";
+  const float more = CompareSettingsHeight(ui(), {setting}, 400);
+  EXPECT_GT(more, one);
+  for (int i = 0; i < 60; ++i) setting.after += " --option";
+  const float most = CompareSettingsHeight(ui(), {setting}, 400);
+  EXPECT_NEAR(most, one + 2 * (FontPixels(ui().body) + ui().Px(2)), 0.01F);
+}
+
+// Each 10 high and 20 below the one before.
+TEST(RowsThatFitTest, CountsThemAndShowsTheFirstInAnyCase) {
+  EXPECT_EQ(RowsThatFit(50, 20, 10, 5), 3U);
+  EXPECT_EQ(RowsThatFit(49, 20, 10, 5), 2U);
+  EXPECT_EQ(RowsThatFit(200, 20, 10, 5), 5U);
+  EXPECT_EQ(RowsThatFit(-3, 20, 10, 5), 1U);
+  EXPECT_EQ(RowsThatFit(50, 20, 10, 0), 0U);
+}
+
+// In English the first column of the table has some 189 pixels in a window of 1280.
+TEST_F(WalkPanels, KindsOfCopiesFitIntoTheirColumn) {
+  using analyzer::CopyMemory;
+  for (const CopyWay way : {CopyWay::kToDevice, CopyWay::kFromDevice}) {
+    for (const CopyMemory memory :
+         {CopyMemory::kPageable, CopyMemory::kPinned, CopyMemory::kManaged, CopyMemory::kUnknown}) {
+      CopyRow row;
+      row.way = way;
+      row.memory = memory;
+      EXPECT_LT(TextWidth(ui().body, KindName(ui(), row)), 189) << KindName(ui(), row);
+    }
+  }
+}
+
+TEST(LaneLabelTest, IsSaidInTheWindowsLanguageAndANameOfItsOwnStays) {
+  Ui english;
+  Ui chinese;
+  chinese.language = Language::kChinese;
+  Lane lane;
+  lane.tid = 123;
+  EXPECT_EQ(LaneLabel(english, lane), "thread 123");
+  EXPECT_EQ(LaneLabel(chinese, lane), "线程 123");
+  lane.label = "thread 7";
+  EXPECT_EQ(LaneLabel(chinese, lane), "thread 7");
+  lane.main = true;
+  EXPECT_EQ(LaneLabel(english, lane), "main");
+  EXPECT_EQ(LaneLabel(chinese, lane), "主线程");
+  lane.main = false;
+  lane.stream = {0, 7};
+  EXPECT_EQ(LaneLabel(english, lane), "GPU 0 stream 7");
+  EXPECT_EQ(LaneLabel(chinese, lane), "GPU 0 流 7");
+}
+
+}  // namespace
+}  // namespace penstock::gui
