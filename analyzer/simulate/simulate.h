@@ -73,7 +73,8 @@ struct Sequence {
   std::size_t count = 0;
 
   [[nodiscard]] const Demand& at(std::size_t j) const {
-    return epoch.batches[j % epoch.batches.size()];
+    const std::size_t seen = epoch.batches.size();
+    return epoch.batches[j < seen ? j : j % seen];  // a division costs as much as an event
   }
   // The part of its waiting that task `i` does before it computes. Real ones wait and compute by
   // turns, sample by sample, and out of step with each other; in one piece, equal tasks would fall

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Worker processes: torch/utils/data/dataloader.py, _MultiProcessingDataLoaderIter.
+// Worker processes: torch/utils/data/dataloader.py, _MultiProcessingDataLoaderIter. Each actor is a
+// coroutine that reads as its original does: a worker, the thread that feeds its queue, the pin
+// thread of a loader, and the consumer, which is the loop that iterates over the loaders.
 #include <algorithm>
 
+#include "analyzer/simulate/activity.h"
 #include "analyzer/simulate/batch_queue.h"
 #include "analyzer/simulate/cores.h"
 #include "analyzer/simulate/simulate.h"
@@ -12,25 +15,6 @@ namespace {
 
 // The pin threads of the loaders follow it, then all workers with their feeders.
 constexpr std::uint32_t kConsumerOfWorkers = 0;
-
-enum class WorkerDoing {
-  kNothing,
-  kStarting,
-  kOverhead,
-  kWaiting,
-  kReading,  // from the device, in turn
-  kComputing,
-  kTrailing,  // the rest of the waiting
-  kFeeding,
-  kTravelling,
-  kTidying,
-  kAsking,  // for what a message only refers to
-  kGetting,
-  kMaking,  // a batch of a loader without workers
-  kHanding,
-  kStepping,
-  kResting,
-};
 
 class WorkerLoop {
  public:
@@ -55,44 +39,32 @@ class WorkerLoop {
   }
 
   void Run() {
+    actors_.reserve(WorkerActor(workers_.size()));
+    actors_.push_back(RunConsumer());
+    for (std::size_t g = 0; g < loaders_.size(); ++g) actors_.push_back(RunPinThread(g));
     for (std::size_t w = 0; w < workers_.size(); ++w) {
-      workers_[w].doing = WorkerDoing::kStarting;
-      cores_.Sleep(WorkerActor(w), in_.start(w));
+      actors_.push_back(RunWorker(w));
+      actors_.push_back(RunFeeder(w));
     }
+    for (std::size_t i = kConsumerOfWorkers + 1; i < actors_.size(); ++i) actors_[i].Resume();
     for (std::size_t g = 0; g < loaders_.size(); ++g) {
       for (std::size_t i = std::min(CreditsOf(*loaders_[g].setup), in_.count); i > 0; --i) {
         SendIndex(g);
       }
     }
-    EnterNext();
+    Activity& consumer = actors_[kConsumerOfWorkers];
+    consumer.Resume();
     std::uint32_t actor = 0;
-    while (!finished_ && cores_.Next(actor)) {
-      if (actor == kConsumerOfWorkers) {
-        OnConsumer();
-      } else if (actor <= loaders_.size()) {
-        OnPinned(actor - 1);
-      } else if ((actor - WorkerActor(0)) % 2 == 0) {
-        OnWorker((actor - WorkerActor(0)) / 2);
-      } else {
-        OnFeeder((actor - WorkerActor(0)) / 2);
-      }
-    }
+    while (!consumer.done() && cores_.Next(actor)) actors_[actor].Resume();
     out_.end = cores_.now();
   }
 
  private:
   struct Worker {
     BatchQueue indices;
-    BatchQueue results;  // that the feeder has still to send
-    std::size_t batch = kNoBatch;
-    std::size_t feeding = kNoBatch;
+    BatchQueue results;           // that the feeder has still to send
     std::size_t outstanding = 0;  // in_order=False only
-    std::size_t pieces = 0;       // of the batch, still to be read
     std::size_t loader = 0;
-    double began = 0;
-    bool warm = false;  // has made a batch
-    WorkerDoing doing = WorkerDoing::kNothing;
-    WorkerDoing feeder = WorkerDoing::kNothing;
   };
 
   struct Loader {
@@ -103,15 +75,37 @@ class WorkerLoop {
     std::size_t sent = 0;  // batches before this one are with its workers, or others'
     BatchQueue arrived;    // at the consumer
     BatchQueue unpinned;   // at the pin thread
-    std::size_t pinning = kNoBatch;
-    WorkerDoing pinner = WorkerDoing::kNothing;
   };
 
+  // What a worker does for one batch, in seconds.
+  struct Making {
+    double wait = 0;     // neither computing nor served by the device
+    double cpu = 0;      // of each of its threads
+    double collate = 0;  // of that
+    double threads = 1;
+    double device = 0;
+    std::size_t pieces = 1;
+  };
+
+  static std::uint32_t PinActor(std::size_t g) { return 1 + static_cast<std::uint32_t>(g); }
   [[nodiscard]] std::uint32_t WorkerActor(std::size_t w) const {
     return static_cast<std::uint32_t>(1 + loaders_.size() + 2 * w);
   }
   [[nodiscard]] std::uint32_t FeederActor(std::size_t w) const { return WorkerActor(w) + 1; }
-  static std::uint32_t PinActor(std::size_t g) { return 1 + static_cast<std::uint32_t>(g); }
+
+  // To be awaited: `actor`, which runs, goes on when that is over.
+  std::suspend_always Sleep(std::uint32_t actor, double seconds) {
+    cores_.Sleep(actor, seconds);
+    return {};
+  }
+  std::suspend_always Transfer(std::uint32_t actor, double seconds) {
+    cores_.Transfer(actor, seconds);
+    return {};
+  }
+  std::suspend_always Compute(std::uint32_t actor, double seconds, double threads = 1) {
+    cores_.Compute(actor, seconds, threads);
+    return {};
+  }
 
   [[nodiscard]] std::size_t LoaderOf(std::size_t j) const {
     return loaders_.size() == 1 ? 0 : in_.at(j).loader;
@@ -131,167 +125,104 @@ class WorkerLoop {
         ++worker.outstanding;
       }
       links_.Push(worker.indices, loader.sent++);
-      if (worker.doing == WorkerDoing::kNothing) TakeIndex(w);
+      actors_[WorkerActor(w)].Wake();
       return;
     }
   }
 
-  [[nodiscard]] const LoaderSetup& SetupOf(const Worker& worker) const {
-    return *loaders_[worker.loader].setup;
+  // `warm`: the worker has made a batch before.
+  [[nodiscard]] Making MakingOf(const Demand& demand, std::size_t w, bool warm) const {
+    const Loader& loader = loaders_[workers_[w].loader];
+    const std::size_t place = w - loader.first;
+    const Work extra = warm ? Sequence::extra(*loader.setup, place, demand)
+                            : in_.first(*loader.setup, place, demand);
+    Making making;
+    making.threads = in_.threads(demand, extra);
+    making.cpu = (demand.cpu() + extra.cpu) / making.threads;
+    making.collate = demand.collate.cpu / making.threads;
+    making.device = in_.device(demand);
+    making.wait = std::max(0.0, demand.service() + extra.wall - making.cpu - making.device);
+    making.pieces = in_.pieces(demand);
+    return making;
   }
 
-  void TakeIndex(std::size_t w) {
+  // _worker_loop()
+  Activity RunWorker(std::size_t w) {
     Worker& worker = workers_[w];
-    worker.batch = links_.Pop(worker.indices);
-    worker.doing = WorkerDoing::kNothing;
-    if (worker.batch == kNoBatch) return;
-    worker.doing = WorkerDoing::kOverhead;
-    if (SetupOf(worker).overhead > 0) {
-      cores_.Compute(WorkerActor(w), SetupOf(worker).overhead);
-    } else {
-      OnWorker(w);
-    }
-  }
-
-  void OnWorker(std::size_t w) {
-    Worker& worker = workers_[w];
-    if (worker.doing == WorkerDoing::kStarting) {
-      TakeIndex(w);
-      return;
-    }
-    const Demand& demand = in_.at(worker.batch);
-    const std::size_t place = w - loaders_[worker.loader].first;
-    const Work extra = worker.warm ? Sequence::extra(SetupOf(worker), place, demand)
-                                   : in_.first(SetupOf(worker), place, demand);
-    const double threads = in_.threads(demand, extra);
-    const double cpu = (demand.cpu() + extra.cpu) / threads;  // of each
-    const double device = in_.device(demand);
-    const double wait = std::max(0.0, demand.service() + extra.wall - cpu - device);
-    if (worker.doing == WorkerDoing::kOverhead) worker.began = cores_.now();
-    if (worker.doing == WorkerDoing::kOverhead && ample_) {
-      worker.doing = WorkerDoing::kTrailing;
-      cores_.Sleep(WorkerActor(w), wait + cpu + demand.put);
-      return;
-    }
-    if (worker.doing == WorkerDoing::kOverhead) {
-      worker.doing = WorkerDoing::kWaiting;
-      worker.pieces = in_.pieces(demand);
-      if (wait > 0) {
-        cores_.Sleep(WorkerActor(w), in_.lead(worker.batch) * wait);
-        return;
+    const std::uint32_t self = WorkerActor(w);
+    const double overhead = loaders_[worker.loader].setup->overhead;
+    co_await Sleep(self, in_.start(w));
+    for (bool warm = false;; warm = true) {
+      std::size_t j = links_.Pop(worker.indices);
+      for (; j == kNoBatch; j = links_.Pop(worker.indices)) co_await Activity::Asleep{};
+      const Demand& demand = in_.at(j);
+      const Making making = MakingOf(demand, w, warm);
+      if (overhead > 0) co_await Compute(self, overhead);
+      const double began = cores_.now();
+      if (ample_) {
+        co_await Sleep(self, making.wait + making.cpu + demand.put);
+      } else {
+        if (making.wait > 0) co_await Sleep(self, in_.lead(j) * making.wait);
+        const auto pieces = static_cast<double>(making.pieces);
+        // Samples are computed one after the other, and then what they are collated to.
+        const double whole = making.pieces > 1 ? making.cpu - making.collate : making.cpu;
+        for (std::size_t left = making.pieces; left > 0; --left) {
+          if (making.device > 0) co_await Transfer(self, making.device / pieces);
+          const double rest = left == 1 ? making.cpu - whole + demand.put : 0.0;
+          co_await Compute(self, whole / pieces + rest, making.threads);
+        }
+        if (making.wait > 0) co_await Sleep(self, (1 - in_.lead(j)) * making.wait);
       }
-    }
-    const auto pieces = static_cast<double>(in_.pieces(demand));
-    if (worker.doing == WorkerDoing::kWaiting) {
-      worker.doing = WorkerDoing::kReading;
-      if (device > 0) {
-        cores_.Transfer(WorkerActor(w), device / pieces);
-        return;
-      }
-    }
-    if (worker.doing == WorkerDoing::kReading) {
-      worker.doing = --worker.pieces > 0 ? WorkerDoing::kWaiting : WorkerDoing::kComputing;
-      const bool last = worker.doing == WorkerDoing::kComputing;
-      // Samples are computed one after the other, and then what they are collated to.
-      const double whole = pieces > 1 ? cpu - demand.collate.cpu / threads : cpu;
-      cores_.Compute(WorkerActor(w), whole / pieces + (last ? cpu - whole + demand.put : 0.0),
-                     threads);
-      return;
-    }
-    if (worker.doing == WorkerDoing::kComputing) {
-      worker.doing = WorkerDoing::kTrailing;
-      if (wait > 0) {
-        cores_.Sleep(WorkerActor(w), (1 - in_.lead(worker.batch)) * wait);
-        return;
-      }
-    }
-    worker.warm = true;
-    if (demand.counted) out_.making += cores_.now() - worker.began;
-    links_.Push(worker.results, worker.batch);
-    if (worker.feeder == WorkerDoing::kNothing) Feed(w);
-    TakeIndex(w);
-  }
-
-  void Feed(std::size_t w) {
-    Worker& worker = workers_[w];
-    worker.feeding = links_.Pop(worker.results);
-    worker.feeder = WorkerDoing::kNothing;
-    if (worker.feeding == kNoBatch) return;
-    worker.feeder = WorkerDoing::kFeeding;
-    const double feed = SetupOf(worker).feed_share * in_.at(worker.feeding).feed;
-    if (feed > 0) {
-      cores_.Compute(FeederActor(w), feed);
-    } else {
-      OnFeeder(w);
+      if (demand.counted) out_.making += cores_.now() - began;
+      links_.Push(worker.results, j);
+      actors_[FeederActor(w)].Wake();
     }
   }
 
-  void OnFeeder(std::size_t w) {
+  // The thread of multiprocessing.Queue that pickles and writes.
+  Activity RunFeeder(std::size_t w) {
     Worker& worker = workers_[w];
-    const Demand& demand = in_.at(worker.feeding);
-    const LoaderSetup& setup = SetupOf(worker);
-    if (worker.feeder == WorkerDoing::kFeeding) {
-      worker.feeder = WorkerDoing::kTravelling;
+    const std::uint32_t self = FeederActor(w);
+    const LoaderSetup& setup = *loaders_[worker.loader].setup;
+    for (;;) {
+      std::size_t j = links_.Pop(worker.results);
+      for (; j == kNoBatch; j = links_.Pop(worker.results)) co_await Activity::Asleep{};
+      const Demand& demand = in_.at(j);
+      const double feed = setup.feed_share * demand.feed;
+      if (feed > 0) co_await Compute(self, feed);
       const double wait = (1 - setup.feed_share) * demand.feed + demand.latency;
-      if (wait > 0) {
-        cores_.Sleep(FeederActor(w), wait);
-        return;
-      }
-    }
-    if (worker.feeder == WorkerDoing::kTravelling) {
-      worker.feeder = WorkerDoing::kTidying;
-      const std::size_t j = worker.feeding;
+      if (wait > 0) co_await Sleep(self, wait);
       owner_.resize(in_.count);
       owner_[j] = w;
       Arrive(worker.loader, j);
       // CPU time of the process that no span holds, beside its next batch.
-      const double known = setup.feed_share * demand.feed + demand.put + setup.overhead;
-      const double rest = setup.worker_cpu - known;
-      if (rest > 0) {
-        cores_.Compute(FeederActor(w), rest);
-        return;
-      }
+      const double known = feed + demand.put + setup.overhead;
+      if (setup.worker_cpu > known) co_await Compute(self, setup.worker_cpu - known);
     }
-    Feed(w);
   }
 
   void Arrive(std::size_t g, std::size_t j) {
     Loader& loader = loaders_[g];
-    if (!loader.setup->pin_thread) {
+    links_.Push(loader.setup->pin_thread ? loader.unpinned : loader.arrived, j);
+    actors_[loader.setup->pin_thread ? PinActor(g) : kConsumerOfWorkers].Wake();
+  }
+
+  // _pin_memory_loop()
+  Activity RunPinThread(std::size_t g) {
+    Loader& loader = loaders_[g];
+    for (;;) {
+      std::size_t j = links_.Pop(loader.unpinned);
+      for (; j == kNoBatch; j = links_.Pop(loader.unpinned)) co_await Activity::Asleep{};
+      const Demand& demand = in_.at(j);
+      const double asking = AskingFor(demand, *loader.setup);
+      if (asking > 0) co_await Sleep(PinActor(g), asking);
+      co_await Compute(PinActor(g), TakingOf(demand, *loader.setup));
       links_.Push(loader.arrived, j);
-      if (doing_ == WorkerDoing::kNothing) Receive();
-      return;
-    }
-    links_.Push(loader.unpinned, j);
-    if (loader.pinning == kNoBatch) Pin(g);
-  }
-
-  void Pin(std::size_t g) {
-    Loader& loader = loaders_[g];
-    loader.pinning = links_.Pop(loader.unpinned);
-    loader.pinner = WorkerDoing::kNothing;
-    if (loader.pinning == kNoBatch) return;
-    loader.pinner = WorkerDoing::kAsking;
-    const double asking = AskingFor(in_.at(loader.pinning), *loader.setup);
-    if (asking > 0) {
-      cores_.Sleep(PinActor(g), asking);
-    } else {
-      OnPinned(g);
+      actors_[kConsumerOfWorkers].Wake();
     }
   }
 
-  void OnPinned(std::size_t g) {
-    Loader& loader = loaders_[g];
-    if (loader.pinner == WorkerDoing::kAsking) {
-      loader.pinner = WorkerDoing::kGetting;
-      cores_.Compute(PinActor(g), TakingOf(in_.at(loader.pinning), *loader.setup));
-      return;
-    }
-    links_.Push(loader.arrived, loader.pinning);
-    if (doing_ == WorkerDoing::kNothing) Receive();
-    Pin(g);
-  }
-
+  // For what a message only refers to.
   static double AskingFor(const Demand& demand, const LoaderSetup& setup) {
     return (1 - setup.get_share) * demand.get;
   }
@@ -299,136 +230,54 @@ class WorkerLoop {
     return setup.get_share * demand.get + demand.pin;
   }
 
-  void EnterNext() {
-    if (handed_ == in_.count) {
-      finished_ = true;
-      return;
-    }
-    entered_ = cores_.now();
-    if (loaders_[LoaderOf(handed_)].workers > 0) {
-      Receive();
-    } else {
-      Make(handed_);
-    }
-  }
-
-  // In next() of a loader without workers.
-  void Make(std::size_t j) {
-    receiving_ = j;
-    doing_ = WorkerDoing::kMaking;
-    const Demand& demand = in_.at(j);
-    const double wait = demand.service() - demand.cpu() / in_.threads(demand, {});
-    if (wait > 0) {
-      cores_.Sleep(kConsumerOfWorkers, wait);
-    } else {
-      OnConsumer();
-    }
-  }
-
-  // In next(): hands out what is due if it is there, else takes the next result, else waits.
-  void Receive() {
-    Loader& loader = loaders_[LoaderOf(handed_)];
-    const LoaderSetup& setup = *loader.setup;
-    for (;;) {
-      if (setup.in_order && got_[handed_]) {
-        HandOut(handed_);
-        return;
-      }
-      const std::size_t j = links_.Pop(loader.arrived);
-      doing_ = WorkerDoing::kNothing;
-      if (j == kNoBatch) return;
-      receiving_ = j;
-      doing_ = WorkerDoing::kGetting;
-      if (!setup.pin_thread) {
-        const double asking = AskingFor(in_.at(j), setup);
-        if (asking > 0) {
-          doing_ = WorkerDoing::kAsking;
-          cores_.Sleep(kConsumerOfWorkers, asking);
-          return;
-        }
-        if (Take(j)) return;
-      }
-      if (!setup.in_order) {
-        HandOut(j);
-        return;
-      }
-      got_[j] = true;
-    }
-  }
-
-  // Returns whether that takes time.
-  bool Take(std::size_t j) {
-    doing_ = WorkerDoing::kGetting;
-    const double taking = TakingOf(in_.at(j), *loaders_[LoaderOf(j)].setup);
-    if (taking > 0) cores_.Compute(kConsumerOfWorkers, taking);
-    return taking > 0;
-  }
-
-  void HandOut(std::size_t j) {
-    receiving_ = j;
-    doing_ = WorkerDoing::kHanding;
-    const double cost = in_.at(j).next;
-    if (cost > 0) {
-      cores_.Compute(kConsumerOfWorkers, cost);
-    } else {
-      OnConsumer();
-    }
-  }
-
-  void OnConsumer() {
-    const std::size_t j = receiving_;
-    const Demand& demand = in_.at(j);
-    const std::size_t loader = LoaderOf(j);
-    const bool in_order = loaders_[loader].setup->in_order;
+  // The loop: next(), then a step.
+  Activity RunConsumer() {
+    const std::uint32_t self = kConsumerOfWorkers;
     const double load = pipeline_.step_load;
-    switch (doing_) {
-      case WorkerDoing::kMaking: {
-        doing_ = WorkerDoing::kHanding;
-        const double threads = in_.threads(demand, {});
-        cores_.Compute(kConsumerOfWorkers, demand.cpu() / threads + demand.pin + demand.next,
-                       threads);
-        return;
+    for (std::size_t due = 0; due < in_.count; ++due) {
+      const double entered = cores_.now();
+      const std::size_t g = LoaderOf(due);
+      Loader& loader = loaders_[g];
+      const LoaderSetup& setup = *loader.setup;
+      std::size_t j = due;
+      if (loader.workers == 0) {  // makes the batch itself
+        const Demand& made = in_.at(j);
+        const double threads = in_.threads(made, {});
+        const double wait = made.service() - made.cpu() / threads;
+        if (wait > 0) co_await Sleep(self, wait);
+        co_await Compute(self, made.cpu() / threads + made.pin + made.next, threads);
+      } else {
+        // Takes results until it has the one that is due; out of order, any.
+        while (!setup.in_order || !got_[due]) {
+          j = links_.Pop(loader.arrived);
+          for (; j == kNoBatch; j = links_.Pop(loader.arrived)) co_await Activity::Asleep{};
+          if (!setup.pin_thread) {
+            const Demand& taken = in_.at(j);
+            const double asking = AskingFor(taken, setup);
+            if (asking > 0) co_await Sleep(self, asking);
+            const double taking = TakingOf(taken, setup);
+            if (taking > 0) co_await Compute(self, taking);
+          }
+          if (!setup.in_order) break;
+          got_[j] = true;
+        }
+        if (setup.in_order) j = due;
+        const double handing = in_.at(j).next;
+        if (handing > 0) co_await Compute(self, handing);
       }
-      case WorkerDoing::kAsking:
-        if (Take(j)) return;
-        [[fallthrough]];
-      case WorkerDoing::kGetting:
-        if (!in_order) {
-          HandOut(j);
-          return;
-        }
-        got_[j] = true;
-        Receive();
-        return;
-      case WorkerDoing::kHanding:
-        if (!in_order && loaders_[loader].workers > 0) --workers_[owner_[j]].outstanding;
-        SendIndex(loader);
-        ++handed_;
-        out_.Deliver(j, entered_, cores_.now());
-        stepped_ = cores_.now();
-        doing_ = WorkerDoing::kStepping;
-        if (load * demand.step > 0) {
-          cores_.Compute(kConsumerOfWorkers, std::min(1.0, load) * demand.step,
-                         std::max(1.0, load));
-          return;
-        }
-        [[fallthrough]];
-      case WorkerDoing::kStepping: {
-        doing_ = WorkerDoing::kResting;
-        const double rest = std::max(0.0, 1 - load) * demand.step + demand.h2d;
-        if (rest > 0 || load * demand.step <= 0) {  // always an event: no recursion
-          cores_.Sleep(kConsumerOfWorkers, rest);
-          return;
-        }
-        [[fallthrough]];
+      if (!setup.in_order && loader.workers > 0) --workers_[owner_[j]].outstanding;
+      SendIndex(g);
+      out_.Deliver(j, entered, cores_.now());
+      const double stepped = cores_.now();
+      const Demand& demand = in_.at(j);
+      const double computing = load * demand.step;
+      if (computing > 0) {
+        co_await Compute(self, std::min(1.0, load) * demand.step, std::max(1.0, load));
       }
-      case WorkerDoing::kResting:
-        out_.step_time += cores_.now() - stepped_ - demand.h2d;
-        doing_ = WorkerDoing::kNothing;
-        EnterNext();
-        return;
-      default:
-        return;
+      const double rest = std::max(0.0, 1 - load) * demand.step + demand.h2d;
+      // Always an event: what happens at the same time has its turn.
+      if (rest > 0 || computing <= 0) co_await Sleep(self, rest);
+      out_.step_time += cores_.now() - stepped - demand.h2d;
     }
   }
 
@@ -442,12 +291,7 @@ class WorkerLoop {
   std::vector<std::size_t> owner_;  // by batch: its worker
   std::vector<Loader> loaders_;
   std::vector<Worker> workers_;
-  std::size_t receiving_ = kNoBatch;
-  std::size_t handed_ = 0;
-  WorkerDoing doing_ = WorkerDoing::kStepping;  // of the consumer; kNothing: it waits in next()
-  double entered_ = 0;
-  double stepped_ = 0;
-  bool finished_ = false;
+  std::vector<Activity> actors_;  // the last member: they refer to all others
 };
 
 }  // namespace
