@@ -90,8 +90,13 @@ void EmitSpan(uint32_t stage, uint32_t name, const PenstockPlace* place, uint64_
     return;
   }
   if (const ThreadState* s = Self(); s != nullptr) {
-    EmitAt(PlaceOr(place, s), StageOf(stage), name, start, end - start, 0, bytes, object,
-           static_cast<uint8_t>(flags));
+    EmitAt(PlaceOr(place, s), {.stage = StageOf(stage),
+                               .flags = static_cast<uint8_t>(flags),
+                               .name = name,
+                               .start = start,
+                               .duration = end - start,
+                               .bytes = bytes,
+                               .object = object});
   }
 }
 

@@ -180,8 +180,12 @@ Object* EmitSpan(Object* /*self*/, Arguments a, Count n) {
     const ThreadState* s = Self();
     if (s != nullptr && start != 0 && start <= now) {
       const Context context = ContextOf(s->context.sample, Number(a, n, 3), Number(a, n, 4, 0));
-      EmitAt(context, StageOf(Number(a, n, 0)), static_cast<uint32_t>(Number(a, n, 1, 0)), start,
-             now - start, 0, bytes > 0 ? static_cast<uint64_t>(bytes) : 0, 0, wire::kFlagPython);
+      EmitAt(context, {.stage = StageOf(Number(a, n, 0)),
+                       .flags = wire::kFlagPython,
+                       .name = static_cast<uint32_t>(Number(a, n, 1, 0)),
+                       .start = start,
+                       .duration = now - start,
+                       .bytes = bytes > 0 ? static_cast<uint64_t>(bytes) : 0});
     }
   }
   return None();

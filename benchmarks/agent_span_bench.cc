@@ -49,7 +49,12 @@ void BM_SpanKnownEnds(benchmark::State& state) {
   const uint32_t name = Name(&g_name);
   for (auto _ : state) {
     const uint64_t start = Now();
-    Emit(penstock::wire::kRead, name, start, Now() - start, 0, 4096, 1, 0);
+    Emit({.stage = penstock::wire::kRead,
+          .name = name,
+          .start = start,
+          .duration = Now() - start,
+          .bytes = 4096,
+          .object = 1});
     Rewind();
   }
 }

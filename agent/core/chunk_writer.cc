@@ -150,7 +150,8 @@ Renewed RenewLinearChunk(ThreadState* s) {
 
 }  // namespace
 
-__attribute__((noinline)) bool NextChunk(ThreadState* s) {
+__attribute__((noinline)) bool NextChunk(const BusyScope& busy) {
+  ThreadState* s = busy.state();
   wire::ChunkHeader* old = s->chunk;
   if (old != nullptr && g_header->mode == wire::kLinear) {
     const Renewed renewed = RenewLinearChunk(s);
@@ -174,12 +175,13 @@ __attribute__((noinline)) bool NextChunk(ThreadState* s) {
   return true;
 }
 
-__attribute__((noinline)) void Drop(ThreadState* s, uint64_t records) {
-  s->dropped += records;
+__attribute__((noinline)) void Drop(const BusyScope& busy, uint64_t records) {
+  busy.state()->dropped += records;
   CountDropped(records);
 }
 
-void PublishChunk(ThreadState* s) {
+void PublishChunk(const BusyScope& busy) {
+  ThreadState* s = busy.state();
   if (g_header->mode == wire::kLinear) {
     RetireChunk(s->chunk);
   } else {
@@ -200,8 +202,8 @@ bool WriteText(uint8_t type, uint64_t id, const char* text, size_t size) {
   if (!busy) {
     return false;
   }
-  if (!Room(s, parts)) {
-    Drop(s, parts);
+  if (!Room(busy, parts)) {
+    Drop(busy, parts);
     return false;
   }
   for (uint32_t part = 0; part < parts; ++part) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Records into the chunk of a thread, and a fresh chunk when that one is full. For the recording
-// core alone: the caller holds a BusyScope.
+// core alone. The scope that all functions take is the caller's, of the thread whose chunk it is.
+// Requires: it was entered (its operator bool).
 #pragma once
 
 #include <stdint.h>
@@ -12,20 +13,21 @@
 namespace penstock::agent {
 
 // Takes a chunk, and takes over what the old one says of open spans. False: none is free.
-bool NextChunk(ThreadState* s);
+bool NextChunk(const BusyScope& busy);
 
 // Counts records for which there was no room.
-void Drop(ThreadState* s, uint64_t records);
+void Drop(const BusyScope& busy, uint64_t records);
 
 // Gives the chunk to whoever drains the recording.
-void PublishChunk(ThreadState* s);
+void PublishChunk(const BusyScope& busy);
 
-inline bool Room(ThreadState* s, uint32_t records) {
+inline bool Room(const BusyScope& busy, uint32_t records) {
+  const ThreadState* s = busy.state();
   if (__builtin_expect(s->chunk != nullptr && s->used + records <= wire::kRecordsPerChunk, 1)) {
     return true;
   }
   // With nothing free, look again only now and then: the search must not cost the program time.
-  return (s->dropped & 63) == 0 && NextChunk(s);
+  return (s->dropped & 63) == 0 && NextChunk(busy);
 }
 
 inline uint64_t Rotate(uint64_t v, int by) {
@@ -36,29 +38,44 @@ inline uint64_t Word(uint64_t low, uint64_t high) {
   return low | high << 32;
 }
 
+// Of a record, what is not its place in the loader: wire::Record says what each kind keeps here.
+struct RecordFields {
+  uint8_t kind;
+  uint8_t stage = 0;
+  uint8_t flags = 0;
+  uint32_t depth = 0;  // recorded as 255 where it is more
+  uint32_t name = 0;
+  uint64_t start = 0;
+  uint64_t duration = 0;
+  uint64_t work = 0;
+  uint64_t bytes = 0;
+  uint64_t object = 0;
+};
+
 // Composes the record in registers; equals wire::CheckOf of the stored bytes (tested).
-inline void Put(ThreadState* s, uint8_t kind, uint8_t stage, uint32_t name, uint64_t start,
-                uint64_t duration, uint64_t work, uint64_t bytes, const Context& context,
-                uint64_t object, uint8_t flags, uint8_t depth) {
-  if (!Room(s, 1)) {
-    Drop(s, 1);
+inline void Put(const BusyScope& busy, const Context& context, const RecordFields& fields) {
+  if (!Room(busy, 1)) {
+    Drop(busy, 1);
     return;
   }
-  uint64_t w0 = Word(uint64_t{kind} | uint64_t{stage} << 8, name);
+  ThreadState* s = busy.state();
+  const uint64_t depth = fields.depth < 255 ? fields.depth : 255;
+  uint64_t w0 = Word(uint64_t{fields.kind} | uint64_t{fields.stage} << 8, fields.name);
   const auto sample = static_cast<uint64_t>(context.sample);
   const uint64_t w7 = Word(
-      context.batch, uint64_t{context.generation} | uint64_t{flags} << 16 | uint64_t{depth} << 24);
-  const uint64_t mix = w0 ^ Rotate(start, 7) ^ Rotate(duration, 14) ^ Rotate(work, 21) ^
-                       Rotate(bytes, 28) ^ Rotate(sample, 35) ^ Rotate(object, 42) ^ Rotate(w7, 49);
+      context.batch, uint64_t{context.generation} | uint64_t{fields.flags} << 16 | depth << 24);
+  const uint64_t mix = w0 ^ Rotate(fields.start, 7) ^ Rotate(fields.duration, 14) ^
+                       Rotate(fields.work, 21) ^ Rotate(fields.bytes, 28) ^ Rotate(sample, 35) ^
+                       Rotate(fields.object, 42) ^ Rotate(w7, 49);
   w0 |= (mix * 0x9e3779b97f4a7c15u) >> 48 << 16;
   auto* out = reinterpret_cast<uint64_t*>(s->records + s->used);
   out[0] = w0;
-  out[1] = start;
-  out[2] = duration;
-  out[3] = work;
-  out[4] = bytes;
+  out[1] = fields.start;
+  out[2] = fields.duration;
+  out[3] = fields.work;
+  out[4] = fields.bytes;
   out[5] = sample;
-  out[6] = object;
+  out[6] = fields.object;
   out[7] = w7;
   ++s->used;
   __atomic_store_n(&s->chunk->committed, s->used, __ATOMIC_RELEASE);

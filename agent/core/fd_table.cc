@@ -248,8 +248,13 @@ void OnMap(const Descriptor& from, uint64_t start, uint64_t end, uint64_t bytes)
   if (ProgramWrites(wire::kRead)) {
     return;
   }
-  Emit(wire::kRead, Name(&g_map_name), start, end - start, 0, bytes, from.object,
-       wire::kFlagMapped);
+  Emit({.stage = wire::kRead,
+        .flags = wire::kFlagMapped,
+        .name = Name(&g_map_name),
+        .start = start,
+        .duration = end - start,
+        .bytes = bytes,
+        .object = from.object});
 }
 
 uint64_t TakeOpened(int fd, uint64_t* busy) {

@@ -48,10 +48,11 @@ inline uint32_t FindPending(const ThreadState* s, int fd, uint32_t serial) {
   return kNoPending;
 }
 
-// Makes a record of a pending read; its bytes are lost where there is no room for one. The caller
-// holds a BusyScope. What a reader finds at each moment: traces/FORMAT.md.
-void WriteOut(ThreadState* s, uint32_t i) {
-  const bool room = Room(s, 1);
+// Makes a record of a pending read; its bytes are lost where there is no room for one. What
+// a reader finds at each moment: traces/FORMAT.md.
+void WriteOut(const BusyScope& busy, uint32_t i) {
+  const bool room = Room(busy, 1);
+  ThreadState* s = busy.state();
   wire::ChunkHeader* chunk = s->chunk;  // maybe another than before Room(): this one came along
   wire::PendingRead& read = chunk->pending[i];
   const bool network = (read.flags & wire::kFlagNetwork) != 0;
@@ -63,11 +64,19 @@ void WriteOut(ThreadState* s, uint32_t i) {
     context.sample = read.sample;
     context.batch = read.batch;
     context.generation = read.generation;
-    Put(s, wire::kKindSpan, wire::kRead, network ? g_socket_name.id : g_file_name.id, read.first,
-        read.last - read.first, read.busy, read.bytes, context, read.object,
-        static_cast<uint8_t>(read.flags | wire::kFlagBusy), static_cast<uint8_t>(s->depth));
+    Put(busy, context,
+        {.kind = wire::kKindSpan,
+         .stage = wire::kRead,
+         .flags = static_cast<uint8_t>(read.flags | wire::kFlagBusy),
+         .depth = s->depth,
+         .name = network ? g_socket_name.id : g_file_name.id,
+         .start = read.first,
+         .duration = read.last - read.first,
+         .work = read.busy,
+         .bytes = read.bytes,
+         .object = read.object});
   } else {
-    Drop(s, 1);
+    Drop(busy, 1);
     MoveToLost(network, read.bytes);
   }
   InThisOrder();
@@ -77,7 +86,8 @@ void WriteOut(ThreadState* s, uint32_t i) {
 }
 
 // A free place, if need be that of the read that was continued least recently.
-uint32_t FreePending(ThreadState* s) {
+uint32_t FreePending(const BusyScope& busy) {
+  const ThreadState* s = busy.state();
   uint32_t oldest = 0;
   for (uint32_t i = 0; i < wire::kPendingReads; ++i) {
     if ((s->pending >> i & 1) == 0) {
@@ -87,7 +97,7 @@ uint32_t FreePending(ThreadState* s) {
       oldest = i;
     }
   }
-  WriteOut(s, oldest);
+  WriteOut(busy, oldest);
   return oldest;
 }
 
@@ -127,17 +137,17 @@ bool CountPending(ThreadState* s, const Descriptor& from, uint64_t start, uint64
   if (!busy) {
     return false;
   }
-  if (s->chunk == nullptr && !Room(s, 1)) {
-    Drop(s, 1);
+  if (s->chunk == nullptr && !Room(busy, 1)) {
+    Drop(busy, 1);
     return false;
   }
   uint32_t i = FindPending(s, from.fd, from.serial);
   if (i != kNoPending && !Continues(s, s->chunk->pending[i], start)) {
-    WriteOut(s, i);
+    WriteOut(busy, i);
     i = kNoPending;
   }
   if (i == kNoPending) {
-    i = FreePending(s);
+    i = FreePending(busy);
     OpenPending(s, i, from, start);
   }
   s->pending_last = i;
@@ -181,7 +191,7 @@ void FlushReadsOf(int fd, uint32_t serial) {
   if (i != kNoPending) {
     BusyScope busy(s);
     if (busy) {
-      WriteOut(s, i);
+      WriteOut(busy, i);
     }
   }
 }
@@ -190,7 +200,7 @@ void FlushReads(ThreadState* s) {
   BusyScope busy(s);
   for (uint32_t i = 0; busy && s->pending != 0 && i < wire::kPendingReads; ++i) {
     if ((s->pending >> i & 1) != 0) {
-      WriteOut(s, i);
+      WriteOut(busy, i);
     }
   }
 }

@@ -27,16 +27,25 @@ inline ThreadState* SelfOrCount() {
 }
 
 // Put(), for which the caller may have come too late.
-inline void PutOrCount(const BusyScope& busy, ThreadState* s, uint8_t kind, uint8_t stage,
-                       uint32_t name, uint64_t start, uint64_t duration, uint64_t work,
-                       uint64_t bytes, const Context& context, uint64_t object, uint8_t flags,
-                       uint32_t depth) {
+inline void PutOrCount(const BusyScope& busy, const Context& context, const RecordFields& fields) {
   if (__builtin_expect(!busy, 0)) {
     CountDropped(1);
     return;
   }
-  Put(s, kind, stage, name, start, duration, work, bytes, context, object, flags,
-      static_cast<uint8_t>(depth < 255 ? depth : 255));
+  Put(busy, context, fields);
+}
+
+inline RecordFields FieldsOf(const FinishedSpan& span, uint32_t depth) {
+  return {.kind = wire::kKindSpan,
+          .stage = span.stage,
+          .flags = span.flags,
+          .depth = depth,
+          .name = span.name,
+          .start = span.start,
+          .duration = span.duration,
+          .work = span.work,
+          .bytes = span.bytes,
+          .object = span.object};
 }
 
 }  // namespace
@@ -70,21 +79,17 @@ uint64_t ThreadCpu() {
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
-void Emit(Stage stage, uint32_t name, uint64_t start, uint64_t duration, uint64_t work,
-          uint64_t bytes, uint64_t object, uint8_t flags) {
+void Emit(const FinishedSpan& span) {
   if (ThreadState* s = SelfOrCount(); s != nullptr) {
     BusyScope busy(s);
-    PutOrCount(busy, s, wire::kKindSpan, stage, name, start, duration, work, bytes, s->context,
-               object, flags, s->depth);
+    PutOrCount(busy, s->context, FieldsOf(span, s->depth));
   }
 }
 
-void EmitAt(const Context& context, Stage stage, uint32_t name, uint64_t start, uint64_t duration,
-            uint64_t work, uint64_t bytes, uint64_t object, uint8_t flags) {
+void EmitAt(const Context& context, const FinishedSpan& span) {
   if (ThreadState* s = SelfOrCount(); s != nullptr) {
     BusyScope busy(s);
-    PutOrCount(busy, s, wire::kKindSpan, stage, name, start, duration, work, bytes, context, object,
-               flags, s->depth);
+    PutOrCount(busy, context, FieldsOf(span, s->depth));
   }
 }
 
@@ -102,20 +107,17 @@ ThreadState* MakeLane(uint32_t tid, const char* name) {
   return lane;
 }
 
-void EmitOnLane(ThreadState* lane, const Context& context, Stage stage, uint32_t name,
-                uint64_t start, uint64_t duration, uint64_t bytes, uint64_t object) {
+void EmitOnLane(ThreadState* lane, const Context& context, const FinishedSpan& span) {
   if (lane != nullptr && lane->token == *g_guard) {
     BusyScope busy(lane);
-    PutOrCount(busy, lane, wire::kKindSpan, stage, name, start, duration, 0, bytes, context, object,
-               0, 0);
+    PutOrCount(busy, context, FieldsOf(span, 0));
   }
 }
 
-void EmitMark(ThreadState* state, const Context& context, uint32_t name, uint64_t start,
-              uint64_t duration, uint64_t domain, uint32_t nvtx_depth) {
+void EmitMark(ThreadState* state, const Context& context, const FinishedSpan& range,
+              uint32_t nvtx_depth) {
   BusyScope busy(state);
-  PutOrCount(busy, state, wire::kKindSpan, wire::kMark, name, start, duration, 0, 0, context,
-             domain, 0, state->depth + nvtx_depth);
+  PutOrCount(busy, context, FieldsOf(range, state->depth + nvtx_depth));
 }
 
 void PublishLane(ThreadState* lane) {
@@ -124,7 +126,7 @@ void PublishLane(ThreadState* lane) {
   }
   BusyScope busy(lane);
   if (busy) {
-    PublishChunk(lane);
+    PublishChunk(busy);
   }
 }
 
@@ -134,16 +136,24 @@ void EmitEvent(uint8_t type, const Context& context, int64_t value) {
   }
   if (ThreadState* s = SelfOrCount(); s != nullptr) {
     BusyScope busy(s);
-    PutOrCount(busy, s, wire::kKindEvent, type, 0, Now(), 0, static_cast<uint64_t>(value), 0,
-               context, 0, 0, s->depth);
+    PutOrCount(busy, context,
+               {.kind = wire::kKindEvent,
+                .stage = type,
+                .depth = s->depth,
+                .start = Now(),
+                .work = static_cast<uint64_t>(value)});
   }
 }
 
 void EmitCounter(uint32_t name, int64_t value) {
   if (ThreadState* s = Self(); s != nullptr) {
     BusyScope busy(s);
-    PutOrCount(busy, s, wire::kKindCounter, 0, name, Now(), 0, static_cast<uint64_t>(value), 0,
-               Context{}, g_slot != nullptr ? g_slot->pid : 0, 0, 0);
+    PutOrCount(busy, Context{},
+               {.kind = wire::kKindCounter,
+                .name = name,
+                .start = Now(),
+                .work = static_cast<uint64_t>(value),
+                .object = g_slot != nullptr ? g_slot->pid : 0});
   }
 }
 

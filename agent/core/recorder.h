@@ -40,9 +40,19 @@ void End(Token token, uint64_t bytes, uint64_t object, uint8_t flags);
 // Forgets it and everything open inside it; writes nothing.
 void Cancel(Token token);
 
-// Writes a span whose ends the caller knows. `work`/`flags`: see wire.h.
-void Emit(Stage stage, uint32_t name, uint64_t start, uint64_t duration, uint64_t work,
-          uint64_t bytes, uint64_t object, uint8_t flags);
+// A span whose ends the caller knows. Times in ticks; `work` and `flags`: see wire.h.
+struct FinishedSpan {
+  Stage stage;
+  uint8_t flags = 0;
+  uint32_t name = 0;
+  uint64_t start = 0;
+  uint64_t duration = 0;
+  uint64_t work = 0;
+  uint64_t bytes = 0;
+  uint64_t object = 0;
+};
+// Writes it, at the thread's place in the loader.
+void Emit(const FinishedSpan& span);
 
 // Number of spans of `stage` open on this thread: codecs nest (cv::imread -> libjpeg), the
 // outermost one counts, inner ones are still recorded.
@@ -81,7 +91,11 @@ struct Operation {
   uint64_t start;      // ticks
   uint64_t cpu_start;  // ns
   uint64_t bytes;
-  Token token;
+  uint64_t aborted;  // ticks: when the library may have given the image up; 0: it has not
+  uint32_t phase;    // how far the image came, in the hook's own numbers
+  uint32_t height;   // of the image, where the hook needs it
+  bool in_call;      // inside the library; still set when it was left by longjmp
+  bool interlaced;   // row numbers restart with each pass
 };
 inline constexpr int kOperations = 8;
 Operation* FindOperation(const void* key);

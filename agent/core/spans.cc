@@ -204,8 +204,17 @@ void End(Token token, uint64_t bytes, uint64_t object, uint8_t flags) {
     CountDropped(1);
     return;
   }
-  Put(s, wire::kKindSpan, o.stage, o.name, o.start, end > o.start ? end - o.start : 0, work, bytes,
-      s->context, object, flags, static_cast<uint8_t>(token.depth - 1));
+  Put(busy, s->context,
+      {.kind = wire::kKindSpan,
+       .stage = o.stage,
+       .flags = flags,
+       .depth = token.depth - 1,
+       .name = o.name,
+       .start = o.start,
+       .duration = end > o.start ? end - o.start : 0,
+       .work = work,
+       .bytes = bytes,
+       .object = object});
   Pop(s);
   SetInflightDepth(s, s->depth);
 }
@@ -227,8 +236,14 @@ void EndOpenSpans(ThreadState* s) {
   while (busy && s->depth > 0) {
     const OpenSpan& o = s->open[s->depth - 1];
     if (o.frame == nullptr) {
-      Put(s, wire::kKindSpan, o.stage, o.name, o.start, end > o.start ? end - o.start : 0, 0, 0,
-          s->context, 0, wire::kFlagUnfinished, static_cast<uint8_t>(s->depth - 1));
+      Put(busy, s->context,
+          {.kind = wire::kKindSpan,
+           .stage = o.stage,
+           .flags = wire::kFlagUnfinished,
+           .depth = s->depth - 1,
+           .name = o.name,
+           .start = o.start,
+           .duration = end > o.start ? end - o.start : 0});
     }
     Pop(s);
   }

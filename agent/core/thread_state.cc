@@ -118,7 +118,7 @@ __attribute__((noinline)) ThreadState* SelfSlow() {
     if (!busy) {
       return nullptr;
     }
-    claimed = NextChunk(s);
+    claimed = NextChunk(busy);
   }
   if (claimed) {
     AnnounceProcess();
@@ -216,7 +216,7 @@ void ReleaseThread(void* state) {
     BusyScope busy(s);
     if (whole && busy && s->chunk != nullptr) {
       __atomic_store_n(&s->chunk->operation.stage, uint8_t{0}, __ATOMIC_RELEASE);
-      PublishChunk(s);
+      PublishChunk(busy);
     }
   }
   GiveBack(s);

@@ -94,6 +94,7 @@ class BusyScope {
   BusyScope(const BusyScope&) = delete;
   BusyScope& operator=(const BusyScope&) = delete;
   explicit operator bool() const { return entered_; }
+  [[nodiscard]] ThreadState* state() const { return state_; }
 
  private:
   ThreadState* state_;
@@ -137,16 +138,14 @@ void EmitText(uint8_t type, uint64_t id, const char* text, size_t size);
 // A lane: records of something that is no thread of this process, or of a thread of which another
 // one tells. Only the thread that made it may write to it. nullptr: no memory, not recording.
 ThreadState* MakeLane(uint32_t tid, const char* name);
-void EmitOnLane(ThreadState* lane, const Context& context, Stage stage, uint32_t name,
-                uint64_t start, uint64_t duration, uint64_t bytes, uint64_t object);
+void EmitOnLane(ThreadState* lane, const Context& context, const FinishedSpan& span);
 // A range of the program, at `nvtx_depth` of its own kind.
-void EmitMark(ThreadState* state, const Context& context, uint32_t name, uint64_t start,
-              uint64_t duration, uint64_t domain, uint32_t nvtx_depth);
+void EmitMark(ThreadState* state, const Context& context, const FinishedSpan& range,
+              uint32_t nvtx_depth);
 // Gives its chunk to whoever drains the recording; the next record takes another.
 void PublishLane(ThreadState* lane);
 
 // As Emit(), with the given place instead of the thread's.
-void EmitAt(const Context& context, Stage stage, uint32_t name, uint64_t start, uint64_t duration,
-            uint64_t work, uint64_t bytes, uint64_t object, uint8_t flags);
+void EmitAt(const Context& context, const FinishedSpan& span);
 
 }  // namespace penstock::agent

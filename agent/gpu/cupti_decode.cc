@@ -229,8 +229,10 @@ void DecodeCost(const uint8_t* r, const Context& in) {
   if (of_cupti) {
     g_counts.cost_ns += Field<uint64_t>(r, at::Cost::kEnd) - Field<uint64_t>(r, at::Cost::kStart);
   }
-  EmitAt(agent::Context{}, wire::kCall, static_cast<uint32_t>(CachedName(&g_tables->kernels, text)),
-         times.start, times.end - times.start, 0, 0, 0, 0);
+  EmitAt(agent::Context{}, {.stage = wire::kCall,
+                            .name = static_cast<uint32_t>(CachedName(&g_tables->kernels, text)),
+                            .start = times.start,
+                            .duration = times.end - times.start});
 }
 
 // What is read of a record, in bytes; 0: of unknown kind.

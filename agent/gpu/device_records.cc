@@ -104,16 +104,23 @@ void WriteCall(Call& c, const char* started, uint64_t bytes) {
   Context context = c.context;
   context.sample = wire::SampleOfCorrelation(c.call.correlation);
   const Stage stage = c.call.what == CallClass::kSync ? wire::kSync : wire::kCall;
-  EmitOnLane(LaneFor(c.call.tid), context, stage,
-             static_cast<uint32_t>(CachedName(&g_tables->names, text)), c.call.start,
-             c.call.end - c.call.start, bytes, 0);
+  EmitOnLane(LaneFor(c.call.tid), context,
+             {.stage = stage,
+              .name = static_cast<uint32_t>(CachedName(&g_tables->names, text)),
+              .start = c.call.start,
+              .duration = c.call.end - c.call.start,
+              .bytes = bytes});
 }
 
 void WriteWork(const DeviceWork& work, const Context& of_call) {
   Context context = of_call;
   context.sample = wire::SampleOfCorrelation(work.correlation);
-  EmitOnLane(LaneFor(wire::LaneOf(work.device, work.stream)), context, work.stage, work.name,
-             work.start, work.end - work.start, work.bytes, 0);
+  EmitOnLane(LaneFor(wire::LaneOf(work.device, work.stream)), context,
+             {.stage = work.stage,
+              .name = work.name,
+              .start = work.start,
+              .duration = work.end - work.start,
+              .bytes = work.bytes});
 }
 
 Call* Find(uint32_t correlation) {
@@ -188,7 +195,9 @@ void AddSync(uint32_t correlation, uint64_t start, uint64_t end) {
   Context context = c->context;
   context.sample = wire::SampleOfCorrelation(correlation);
   static PENSTOCK_NAME(implied, "wait for the device");
-  EmitOnLane(LaneFor(c->call.tid), context, wire::kSync, Name(&implied), start, end - start, 0, 0);
+  EmitOnLane(
+      LaneFor(c->call.tid), context,
+      {.stage = wire::kSync, .name = Name(&implied), .start = start, .duration = end - start});
 }
 
 void EndRound(bool all) {

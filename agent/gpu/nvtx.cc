@@ -136,6 +136,15 @@ inline int PushId(const Here& here, uint64_t domain, uint64_t name) {
   return static_cast<int>(t->depth++);
 }
 
+// The span of a range, or of a mark, which ends where it starts.
+FinishedSpan MarkOf(uint64_t domain, uint64_t name, uint64_t start, uint64_t end) {
+  return {.stage = wire::kMark,
+          .name = static_cast<uint32_t>(name),
+          .start = start,
+          .duration = end > start ? end - start : 0,
+          .object = domain};
+}
+
 // The innermost range of `domain`: domains nest each in itself, not in the others.
 int PopFrom(uint64_t domain) {
   const uint64_t end = Now();
@@ -159,8 +168,7 @@ int PopFrom(uint64_t domain) {
     t->stack[i - 1] = t->stack[i];
   }
   --t->depth;
-  EmitMark(here.state, range.context, range.name, range.start,
-           end > range.start ? end - range.start : 0, range.domain, at - 1);
+  EmitMark(here.state, range.context, MarkOf(range.domain, range.name, range.start, end), at - 1);
   return static_cast<int>(at - 1);
 }
 
@@ -197,13 +205,13 @@ void EndId(uint64_t id) {
   }
   const OpenRange range = open;
   __atomic_store_n(&open.id, uint64_t{0}, __ATOMIC_RELEASE);
-  EmitMark(here.state, range.context, static_cast<uint32_t>(range.name), range.start,
-           end > range.start ? end - range.start : 0, range.domain, here.nvtx->depth);
+  EmitMark(here.state, range.context, MarkOf(range.domain, range.name, range.start, end),
+           here.nvtx->depth);
 }
 
 void MarkId(const Here& here, uint64_t domain, uint64_t name) {
-  EmitMark(here.state, here.state->context, static_cast<uint32_t>(name), Now(), 0, domain,
-           here.nvtx->depth);
+  const uint64_t now = Now();
+  EmitMark(here.state, here.state->context, MarkOf(domain, name, now, now), here.nvtx->depth);
 }
 
 // ---- what NVTX calls ----------------------------------------------------------------------------

@@ -47,8 +47,11 @@ void Record(Stage stage, const char* function, const char* direction, uint64_t b
     if (direction != nullptr) {
       name.Add(": ").Add(direction);
     }
-    EmitAt(s->context, stage, static_cast<uint32_t>(Intern(line, name.size)), start,
-           end > start ? end - start : 0, 0, bytes, 0, 0);
+    EmitAt(s->context, {.stage = stage,
+                        .name = static_cast<uint32_t>(Intern(line, name.size)),
+                        .start = start,
+                        .duration = end > start ? end - start : 0,
+                        .bytes = bytes});
   }
   errno = saved;
 }

@@ -47,9 +47,7 @@ constexpr int kStateStopping = 210;  // DSTATE_STOPPING: all lines read, looking
 constexpr int kHeaderOk = 1;
 constexpr int kTablesOnly = 2;
 
-// Operation::token is free to us, as we hold no span open: serial says how far the image came.
-enum Phase : uint32_t { kHeader = 1, kStarted = 2, kFinishing = 3, kAborted = 4 };
-constexpr uint32_t kInCall = 0x100;  // inside libjpeg; still set afterwards: left by longjmp
+enum Phase : uint32_t { kHeader = 1, kStarted = 2, kFinishing = 3 };  // Operation::phase
 
 PENSTOCK_NAME(decode_name, "jpeg");
 PENSTOCK_NAME(header_name, "jpeg header");
@@ -83,15 +81,19 @@ Operation* Start(const Decompress* cinfo, Phase phase) {
   // Inside another decode (PIL.load, cv::imread) the outer span has the CPU time.
   operation->cpu_start = OpenSpans(wire::kDecode) == 0 ? ThreadCpu() : 0;
   operation->start = Now();
-  operation->bytes = 0;
-  operation->token.depth = 0;
-  operation->token.serial = phase;
+  operation->phase = phase;
   ShowOperation(wire::kDecode, Name(&decode_name), operation->start);
   return operation;
 }
 
-void SetPhase(const Decompress* cinfo, uint32_t phase) {
-  if (Operation* const operation = FindOperation(cinfo)) operation->token.serial = phase;
+void SetPhase(Operation* operation, Phase phase, bool in_call) {
+  operation->phase = phase;
+  operation->in_call = in_call;
+  operation->aborted = 0;
+}
+
+void SetPhase(const Decompress* cinfo, Phase phase, bool in_call) {
+  if (Operation* const operation = FindOperation(cinfo)) SetPhase(operation, phase, in_call);
 }
 
 uint64_t BytesOf(const Decompress* cinfo) {
@@ -107,19 +109,28 @@ void Close(Operation* operation, NameTag* name, uint8_t flags) {
   const uint64_t start = operation->start;
   const uint64_t bytes = operation->bytes;
   Forget(operation);
-  Emit(wire::kDecode, Name(name), start, end - start, cpu, bytes, 0,
-       static_cast<uint8_t>((has_cpu ? wire::kFlagCpu : 0) | flags));
+  Emit({.stage = wire::kDecode,
+        .flags = static_cast<uint8_t>((has_cpu ? wire::kFlagCpu : 0) | flags),
+        .name = Name(name),
+        .start = start,
+        .duration = end - start,
+        .work = cpu,
+        .bytes = bytes});
 }
 
 // `operation` ends now without jpeg_finish_decompress having said so.
 void CloseUnfinished(Operation* operation, const Decompress* cinfo) {
-  const uint32_t phase = operation->token.serial & ~kInCall;
-  const bool in_call = (operation->token.serial & kInCall) != 0;
-  if (phase == kAborted) {  // by libjpeg itself, inside a call that never returned: see jpeg_abort
-    const uint64_t end = operation->bytes;
+  const uint32_t phase = operation->phase;
+  const bool in_call = operation->in_call;
+  if (operation->aborted != 0) {  // inside a call that never returned: see jpeg_abort
+    const uint64_t end = operation->aborted;
     const uint64_t start = operation->start;
     Forget(operation);
-    Emit(wire::kDecode, Name(&decode_name), start, end - start, 0, 0, 0, wire::kFlagError);
+    Emit({.stage = wire::kDecode,
+          .flags = wire::kFlagError,
+          .name = Name(&decode_name),
+          .start = start,
+          .duration = end - start});
   } else if (phase == kHeader && !in_call) {
     Close(operation, &header_name, 0);
   } else {
@@ -149,20 +160,20 @@ PENSTOCK_EXPORT int jpeg_read_header(Decompress* cinfo, int require_image) {
   Operation* operation = FindOperation(cinfo);
   if (operation != nullptr && cinfo->global_state == kStateStart) {
     // A struct that was given up, or whose address is used again.
-    if ((operation->token.serial & ~kInCall) == kAborted)
+    if (operation->aborted != 0)
       CloseUnfinished(operation, cinfo);
     else
       Forget(operation);
     operation = nullptr;
   }
   if (operation == nullptr) operation = Start(cinfo, kHeader);
-  if (operation != nullptr) operation->token.serial = kHeader | kInCall;
+  if (operation != nullptr) SetPhase(operation, kHeader, true);
 
   const int result = real(cinfo, require_image);
 
   operation = FindOperation(cinfo);
   if (operation == nullptr) return result;
-  operation->token.serial = kHeader;
+  SetPhase(operation, kHeader, false);
   if (result == kHeaderOk) {
     operation->bytes = BytesOf(cinfo);
   } else if (result == kTablesOnly) {
@@ -181,10 +192,10 @@ PENSTOCK_EXPORT int jpeg_start_decompress(Decompress* cinfo) {
   if (operation == nullptr) operation = Start(cinfo, kStarted);
   if (operation != nullptr) {
     operation->bytes = BytesOf(cinfo);
-    operation->token.serial = kStarted | kInCall;
+    SetPhase(operation, kStarted, true);
   }
   const int result = real(cinfo);
-  SetPhase(cinfo, kStarted);
+  SetPhase(cinfo, kStarted, false);
   return result;
 }
 
@@ -193,13 +204,13 @@ PENSTOCK_EXPORT int jpeg_finish_decompress(Decompress* cinfo) {
       Real(&finish_decompress, cinfo, __builtin_return_address(0)));
   if (real == nullptr) return 0;
   if (!Recording()) return real(cinfo);
-  SetPhase(cinfo, kFinishing | kInCall);
+  SetPhase(cinfo, kFinishing, true);
   const int result = real(cinfo);
   if (Operation* const operation = FindOperation(cinfo)) {
     if (result != 0)
       Close(operation, &decode_name, 0);
     else
-      operation->token.serial = kStarted;  // suspended: called again with more data
+      SetPhase(operation, kStarted, false);  // suspended: called again with more data
   }
   return result;
 }
@@ -224,11 +235,10 @@ PENSTOCK_EXPORT void jpeg_abort(Decompress* cinfo) {
       reinterpret_cast<void (*)(Decompress*)>(Real(&abort_any, cinfo, __builtin_return_address(0)));
   if (Recording()) {
     if (Operation* const operation = FindOperation(cinfo)) {
-      if (operation->token.serial == (kHeader | kInCall)) {
+      if (operation->phase == kHeader && operation->in_call && operation->aborted == 0) {
         // Either libjpeg's own call, in a jpeg_read_header that is about to return
         // JPEG_HEADER_TABLES_ONLY, or the program's after an error. Decided by what comes next.
-        operation->token.serial = kAborted;
-        operation->bytes = Now();
+        operation->aborted = Now();
       } else {
         CloseUnfinished(operation, cinfo);
       }

@@ -16,11 +16,7 @@ namespace {
 PENSTOCK_NAME(decode_name, "png");
 PENSTOCK_NAME(header_name, "png header");
 
-// Operation::token is free to us, as we hold no span open: serial = phase and bits, depth = height.
-enum Phase : uint32_t { kHeader = 1, kRows = 2, kWhole = 3 };
-constexpr uint32_t kInCall = 0x100;      // inside libpng; still set afterwards: left by longjmp
-constexpr uint32_t kInterlaced = 0x200;  // row numbers restart with each pass
-constexpr uint32_t kPhaseMask = 0xff;
+enum Phase : uint32_t { kHeader = 1, kRows = 2, kWhole = 3 };  // Operation::phase
 
 const char simplified_api = 0;  // its address: key of the operation "inside png_image_*"
 
@@ -40,9 +36,7 @@ Operation* Start(const void* png, Phase phase) {
   if (operation == nullptr) return nullptr;
   operation->cpu_start = ThreadCpu();
   operation->start = Now();
-  operation->bytes = 0;
-  operation->token.depth = 0;
-  operation->token.serial = phase;
+  operation->phase = phase;
   ShowOperation(wire::kDecode, Name(&decode_name), operation->start);
   return operation;
 }
@@ -53,8 +47,13 @@ void Close(Operation* operation, NameTag* name, uint8_t flags) {
   const uint64_t start = operation->start;
   const uint64_t bytes = operation->bytes;
   Forget(operation);
-  Emit(wire::kDecode, Name(name), start, end - start, cpu, bytes, 0,
-       static_cast<uint8_t>(wire::kFlagCpu | flags));
+  Emit({.stage = wire::kDecode,
+        .flags = static_cast<uint8_t>(wire::kFlagCpu | flags),
+        .name = Name(name),
+        .start = start,
+        .duration = end - start,
+        .work = cpu,
+        .bytes = bytes});
 }
 
 // Fills in size and interlacing once libpng knows them.
@@ -66,33 +65,33 @@ void Measure(Operation* operation, const void* png, const void* info, void* retu
   auto* const interlace =
       Companion<unsigned char(const void*, const void*)>(&get_interlace, return_address);
   if (height == nullptr || row_bytes == nullptr) return;
-  operation->token.depth = height(png, info);
-  operation->bytes = uint64_t{operation->token.depth} * row_bytes(png, info);
-  if (interlace != nullptr && interlace(png, info) != 0) operation->token.serial |= kInterlaced;
+  operation->height = height(png, info);
+  operation->bytes = uint64_t{operation->height} * row_bytes(png, info);
+  if (interlace != nullptr && interlace(png, info) != 0) operation->interlaced = true;
 }
 
 // Enters a hook that continues an operation. nullptr: none, or part of an outer call.
 Operation* Continue(const void* png, Phase phase) {
   Operation* const operation = FindOperation(png);
-  if (operation == nullptr || (operation->token.serial & kPhaseMask) == kWhole) return nullptr;
-  operation->token.serial = (operation->token.serial & kInterlaced) | phase | kInCall;
+  if (operation == nullptr || operation->phase == kWhole) return nullptr;
+  operation->phase = phase;
+  operation->in_call = true;
   return operation;
 }
 
 void LeaveCall(const void* png) {
   Operation* const operation = FindOperation(png);
-  if (operation == nullptr || (operation->token.serial & kPhaseMask) == kWhole) return;
-  operation->token.serial &= ~kInCall;
+  if (operation == nullptr || operation->phase == kWhole) return;
+  operation->in_call = false;
 }
 
 // The struct is destroyed without png_read_end.
 void CloseUnfinished(Operation* operation, const void* png, void* return_address) {
-  const uint32_t state = operation->token.serial;
-  if ((state & kInCall) != 0) return Close(operation, &decode_name, wire::kFlagError);
+  if (operation->in_call) return Close(operation, &decode_name, wire::kFlagError);
   auto* const current = Companion<uint32_t(const void*)>(&get_row, return_address);
-  const uint32_t row = current != nullptr ? current(png) : operation->token.depth;
-  if ((state & kPhaseMask) == kHeader && row == 0) return Close(operation, &header_name, 0);
-  const bool complete = row >= operation->token.depth || (row == 0 && (state & kInterlaced) != 0);
+  const uint32_t row = current != nullptr ? current(png) : operation->height;
+  if (operation->phase == kHeader && row == 0) return Close(operation, &header_name, 0);
+  const bool complete = row >= operation->height || (row == 0 && operation->interlaced);
   Close(operation, &decode_name, complete ? uint8_t{0} : wire::kFlagError);
 }
 
@@ -138,17 +137,18 @@ PENSTOCK_EXPORT void png_read_info(void* png, void* info) {
   PENSTOCK_REAL(png_read_info, );
   if (!Recording() || FindOperation(&simplified_api) != nullptr) return real(png, info);
   Operation* operation = FindOperation(png);
-  if (operation != nullptr && (operation->token.serial & kPhaseMask) == kWhole) {
+  if (operation != nullptr && operation->phase == kWhole) {
     return real(png, info);
   }
   // Called once per struct: an operation that exists is of a struct at this address before.
   if (operation != nullptr) Forget(operation);
   operation = Start(png, kHeader);
-  if (operation != nullptr) operation->token.serial |= kInCall;
+  if (operation != nullptr) operation->in_call = true;
   real(png, info);
   operation = FindOperation(png);
   if (operation == nullptr) return;
-  operation->token.serial = kHeader;
+  operation->phase = kHeader;
+  operation->in_call = operation->interlaced = false;
   Measure(operation, png, info, __builtin_return_address(0));
 }
 
@@ -191,7 +191,7 @@ PENSTOCK_EXPORT void png_read_png(void* png, void* info, int transforms, void* p
   Operation* operation = FindOperation(png);
   if (operation != nullptr) Forget(operation);
   operation = Start(png, kWhole);
-  if (operation != nullptr) operation->token.serial |= kInCall;
+  if (operation != nullptr) operation->in_call = true;
   real(png, info, transforms, parameters);
   operation = FindOperation(png);
   if (operation == nullptr) return;

@@ -143,9 +143,8 @@ void Cancel(Token token) {
   if (token.depth != 0 && token.depth <= thread.depth) thread.depth = token.depth - 1;
 }
 
-void Emit(Stage stage, uint32_t name, uint64_t, uint64_t duration, uint64_t work, uint64_t bytes,
-          uint64_t, uint8_t flags) {
-  Write(stage, name, duration, work, bytes, flags);
+void Emit(const FinishedSpan& span) {
+  Write(span.stage, span.name, span.duration, span.work, span.bytes, span.flags);
 }
 
 uint32_t OpenSpans(Stage stage) {
@@ -194,6 +193,7 @@ Operation* AddOperation(const void* key) {
     if (operation.key == nullptr) chosen = &operation;
   }
   if (chosen == nullptr) chosen = &thread.operations[thread.next_operation++ % kOperations];
+  *chosen = Operation{};
   chosen->key = key;
   return chosen;
 }

@@ -56,7 +56,7 @@ class RecorderTest : public testing::Test {
   // Room enough that no test crosses into another chunk.
   void SetUp() override {
     while (Self()->used > 900 || Self()->used == 0) {
-      Emit(wire::kMark, 0, Now(), 1, 0, 0, 0, 0);
+      Emit({.stage = wire::kMark, .start = Now(), .duration = 1});
     }
     first_ = Used();
   }
@@ -234,7 +234,7 @@ TEST_F(RecorderTest, ATextWithoutRoomIsToldLater) {
 TEST_F(RecorderTest, MoreThanAChunkGoesOn) {
   const uint32_t before = Self()->sequence;
   for (uint32_t i = 0; i < 3 * wire::kRecordsPerChunk; ++i) {
-    Emit(wire::kMark, 0, Now(), 1, 0, 0, 0, 0);
+    Emit({.stage = wire::kMark, .start = Now(), .duration = 1});
   }
   EXPECT_EQ(Self()->sequence, before + 3);
   EXPECT_EQ(Self()->dropped, 0u);
@@ -301,7 +301,7 @@ TEST_F(RecorderTest, AuditsOfManyThreadsCountEveryByteOnce) {
       for (uint32_t chunk = 0; chunk < 40; ++chunk) {
         AddHooked(static_cast<uint64_t>(sys::Read(fd, buffer.data(), buffer.size())));
         for (uint32_t i = 0; i < wire::kRecordsPerChunk; ++i) {
-          Emit(wire::kMark, 0, Now(), 1, 0, 0, 0, 0);
+          Emit({.stage = wire::kMark, .start = Now(), .duration = 1});
         }
       }
       sys::Close(fd);

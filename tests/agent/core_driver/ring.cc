@@ -38,7 +38,8 @@ void WriteSpan(std::int64_t writer, std::uint64_t number) {
   Context context;
   context.sample = writer;
   context.batch = static_cast<std::uint32_t>(number);
-  EmitAt(context, wire::kDecode, 0, Now(), 1, 0, BytesOf(writer, number), 0, 0);
+  EmitAt(context,
+         {.stage = wire::kDecode, .start = Now(), .duration = 1, .bytes = BytesOf(writer, number)});
 }
 
 // Looks at each span as it comes; keeps nothing else.
