@@ -23,20 +23,6 @@ constexpr std::array kFactors = {Factor::kRead,    Factor::kDecode,   Factor::kA
                                  Factor::kCollate, Factor::kTransfer, Factor::kH2d,
                                  Factor::kCompute, Factor::kStartup,  Factor::kPrefetch};
 
-// What the first batches take beyond others is the start's, whichever stage it falls into: imports
-// and tables that are made on first use.
-void ForEachDemand(Pipeline& pipeline, void (*change)(Demand&)) {
-  for (EpochDemand& epoch : pipeline.epochs) {
-    for (Demand& demand : epoch.batches) change(demand);
-  }
-}
-
-void ForEachSample(Pipeline& pipeline, void (*change)(SampleCost&)) {
-  for (EpochDemand& epoch : pipeline.epochs) {
-    for (SampleCost& cost : epoch.samples) change(cost);
-  }
-}
-
 void Scale(SampleCost& cost, float scale) {
   for (float* part : {&cost.read, &cost.read_cpu, &cost.decode, &cost.decode_cpu, &cost.augment,
                       &cost.augment_cpu}) {
@@ -130,14 +116,6 @@ void FreePrefetch(Pipeline& pipeline) {
   }
 }
 
-void FreeTransfer(Pipeline& pipeline) {
-  pipeline.overhead = 0;
-  for (LoaderSetup& other : pipeline.beside) other.overhead = 0;
-  ForEachDemand(pipeline, [](Demand& demand) {
-    demand.put = demand.feed = demand.latency = demand.get = demand.pin = demand.next = 0;
-  });
-}
-
 Pipeline FreeData(const Pipeline& pipeline) {
   Pipeline free = Idealise(Idealise(pipeline, Factor::kTransfer), Factor::kStartup);
   free.worker_cpu = 0;
@@ -146,10 +124,12 @@ Pipeline FreeData(const Pipeline& pipeline) {
     other.worker_cpu = 0;
     other.slower.clear();
   }
-  ForEachDemand(free, [](Demand& demand) {
-    demand.read = demand.decode = demand.augment = demand.collate = demand.other = Work{};
-  });
-  ForEachSample(free, [](SampleCost& cost) { cost = SampleCost{}; });
+  for (EpochDemand& epoch : free.epochs) {
+    for (Demand& demand : epoch.batches) {
+      for (const auto part : kDemandParts) demand.*part = Work{};
+    }
+    std::fill(epoch.samples.begin(), epoch.samples.end(), SampleCost{});
+  }
   return free;
 }
 
@@ -161,32 +141,6 @@ double Ratio(double base, double ideal) {
 
 }  // namespace
 
-std::string_view FactorName(Factor factor) {
-  switch (factor) {
-    case Factor::kRead:
-      return "read";
-    case Factor::kDecode:
-      return "decode";
-    case Factor::kAugment:
-      return "augment";
-    case Factor::kCollate:
-      return "collate";
-    case Factor::kTransfer:
-      return "transfer";
-    case Factor::kH2d:
-      return "h2d";
-    case Factor::kCompute:
-      return "compute";
-    case Factor::kStartup:
-      return "startup";
-    case Factor::kPrefetch:
-      return "prefetch";
-    case Factor::kNone:
-      break;
-  }
-  return "none";
-}
-
 double Attribution::SpeedupOf(Factor factor) const {
   for (const Gain& gain : gains) {
     if (gain.factor == factor) return gain.speedup;
@@ -196,39 +150,12 @@ double Attribution::SpeedupOf(Factor factor) const {
 
 Pipeline Idealise(const Pipeline& pipeline, Factor factor) {
   Pipeline ideal = pipeline;
-  switch (factor) {
-    case Factor::kRead:
-      ForEachDemand(ideal, [](Demand& d) { d.read = Work{}; });
-      ForEachSample(ideal, [](SampleCost& c) { c.read = c.read_cpu = 0; });
-      break;
-    case Factor::kDecode:
-      ForEachDemand(ideal, [](Demand& d) { d.decode = Work{}; });
-      ForEachSample(ideal, [](SampleCost& c) { c.decode = c.decode_cpu = 0; });
-      break;
-    case Factor::kAugment:
-      ForEachDemand(ideal, [](Demand& d) { d.augment = Work{}; });
-      ForEachSample(ideal, [](SampleCost& c) { c.augment = c.augment_cpu = 0; });
-      break;
-    case Factor::kCollate:
-      ForEachDemand(ideal, [](Demand& d) { d.collate = Work{}; });
-      break;
-    case Factor::kH2d:
-      ForEachDemand(ideal, [](Demand& d) { d.h2d = 0; });
-      break;
-    case Factor::kCompute:
-      ForEachDemand(ideal, [](Demand& d) { d.step = 0; });
-      break;
-    case Factor::kTransfer:
-      FreeTransfer(ideal);
-      break;
-    case Factor::kStartup:
-      FreeStartup(ideal);
-      break;
-    case Factor::kPrefetch:
-      FreePrefetch(ideal);
-      break;
-    case Factor::kNone:
-      break;
+  if (factor == Factor::kStartup) {
+    FreeStartup(ideal);
+  } else if (factor == Factor::kPrefetch) {
+    FreePrefetch(ideal);
+  } else {
+    ScaleFactor(ideal, factor, 0, FirstBatches::kKept);
   }
   return ideal;
 }

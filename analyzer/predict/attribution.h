@@ -4,27 +4,12 @@
 // gains most holds the run back. Values; pure functions.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
+#include "analyzer/predict/factors.h"
 #include "analyzer/simulate/pipeline.h"
 
 namespace penstock::analyzer {
-
-enum class Factor {
-  kRead,
-  kDecode,
-  kAugment,
-  kCollate,
-  kTransfer,  // put, get, unpickling, pinning
-  kH2d,
-  kCompute,   // whatever the consumer does between batches
-  kStartup,   // worker start, dataset open, first batches
-  kPrefetch,  // variance, in-order head-of-line blocking, missing credit
-  kNone,
-};
-
-[[nodiscard]] std::string_view FactorName(Factor factor);
 
 struct Gain {
   Factor factor = Factor::kNone;
@@ -41,7 +26,8 @@ struct Attribution {
   [[nodiscard]] double SpeedupOf(Factor factor) const;
 };
 
-// The pipeline with `factor` costing nothing.
+// The pipeline with `factor` costing nothing. What the first batches take beyond others is the
+// start's, whichever stage it falls into: imports and tables that are made on first use.
 [[nodiscard]] Pipeline Idealise(const Pipeline& pipeline, Factor factor);
 
 // Differential attribution (docs/diagnosis.md 3.9).

@@ -43,7 +43,9 @@ class Changer {
       for (SampleCost& cost : epoch.samples) of_sample(cost);
     }
   }
-  void Scale(Factor part, double scale) { ScalePart(out_.pipeline, part, scale); }
+  void Scale(Factor part, double scale) {
+    ScaleFactor(out_.pipeline, part, scale, FirstBatches::kScaled);
+  }
   void ScaleBatch(double ratio);
   // Device time for each sample, of which `overlap` runs beside the step.
   void LengthenStep(double seconds, double overlap);

@@ -116,23 +116,6 @@ void ChangeStep(Pipeline& changed, double step) {
   changed.step_load *= std::min(1.0, recorded / step);
 }
 
-void ScaleWork(Pipeline& changed, Work Demand::*part, float SampleCost::*wall,
-               float SampleCost::*cpu, double scale) {
-  const auto change = [&](Demand& demand) {
-    (demand.*part).wall *= scale;
-    (demand.*part).cpu *= scale;
-  };
-  ForEach(changed, change);
-  for (EpochDemand& epoch : changed.epochs) change(epoch.warm_up);
-  if (wall == nullptr) return;
-  for (EpochDemand& epoch : changed.epochs) {
-    for (SampleCost& cost : epoch.samples) {
-      cost.*wall *= static_cast<float>(scale);
-      cost.*cpu *= static_cast<float>(scale);
-    }
-  }
-}
-
 // Deals the samples of recorded batches out to batches of another size.
 class Dealer {
  public:
@@ -157,11 +140,7 @@ class Dealer {
       sum.wall += more.wall;
       sum.cpu += more.cpu;
     };
-    add(to.read, share.read);
-    add(to.decode, share.decode);
-    add(to.augment, share.augment);
-    add(to.collate, share.collate);
-    add(to.other, share.other);
+    for (const auto part : kDemandParts) add(to.*part, share.*part);
     to.samples += share.samples;
     to.step += share.step;
     to.h2d += share.h2d;
@@ -206,43 +185,6 @@ Demand ShareOf(const Demand& batch, const SampleCost& own, const SampleCost& all
 
 }  // namespace
 
-void ScalePart(Pipeline& changed, Factor part, double scale) {
-  switch (part) {
-    case Factor::kRead:
-      ScaleWork(changed, &Demand::read, &SampleCost::read, &SampleCost::read_cpu, scale);
-      return;
-    case Factor::kDecode:
-      ScaleWork(changed, &Demand::decode, &SampleCost::decode, &SampleCost::decode_cpu, scale);
-      return;
-    case Factor::kAugment:
-      ScaleWork(changed, &Demand::augment, &SampleCost::augment, &SampleCost::augment_cpu, scale);
-      return;
-    case Factor::kCollate:
-      ScaleWork(changed, &Demand::collate, nullptr, nullptr, scale);
-      return;
-    case Factor::kTransfer:
-      changed.overhead *= scale;
-      for (LoaderSetup& other : changed.beside) other.overhead *= scale;
-      ForEach(changed, [&](Demand& demand) {
-        for (double* time :
-             {&demand.put, &demand.feed, &demand.latency, &demand.get, &demand.pin, &demand.next}) {
-          *time *= scale;
-        }
-      });
-      return;
-    case Factor::kH2d:
-      ForEach(changed, [&](Demand& demand) { demand.h2d *= scale; });
-      return;
-    case Factor::kCompute:
-      ForEach(changed, [&](Demand& demand) { demand.step *= scale; });
-      return;
-    case Factor::kStartup:
-    case Factor::kPrefetch:
-    case Factor::kNone:
-      return;
-  }
-}
-
 LoaderFacts FactsOf(const RunModel& model, const LoaderRun& run) {
   LoaderFacts facts;
   facts.batch_bytes = FilledBatchBytes(model, run);
@@ -264,7 +206,8 @@ Pipeline Apply(const Pipeline& pipeline, const Setting& setting, const LoaderFac
   if (setting.persistent) ChangePersistence(changed, *setting.persistent, facts);
   if (setting.step) ChangeStep(changed, *setting.step);
   if (setting.step_load) changed.step_load = *setting.step_load;
-  for (const auto& [factor, scale] : setting.scale) ScalePart(changed, factor, scale);
+  for (const auto& [factor, scale] : setting.scale)
+    ScaleFactor(changed, factor, scale, FirstBatches::kScaled);
   return changed;
 }
 

@@ -46,10 +46,6 @@ struct LoaderFacts {
 // Without growth; worker_bytes is the most that the median worker had, pages of files included.
 [[nodiscard]] LoaderFacts FactsOf(const RunModel& model, const LoaderRun& run);
 
-// One part of every batch (and sample) takes `scale` times as long; factors that are no such part
-// change nothing.
-void ScalePart(Pipeline& pipeline, Factor part, double scale);
-
 // `pipeline` under `setting`.
 [[nodiscard]] Pipeline Apply(const Pipeline& pipeline, const Setting& setting,
                              const LoaderFacts& facts);

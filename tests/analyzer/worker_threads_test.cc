@@ -71,7 +71,7 @@ TEST(WorkerThreadsTest, AreGoneWithTheirStage) {
   const Diagnosis threaded = Threaded(36, 2);
   const auto without = [](const Diagnosis& diagnosis) {
     Pipeline pipeline = diagnosis.loader->pipeline;
-    ScalePart(pipeline, Factor::kAugment, 0);
+    ScaleFactor(pipeline, Factor::kAugment, 0, FirstBatches::kScaled);
     return SimulateSteady(SteadyPart(pipeline)).rate();
   };
   EXPECT_NEAR(without(threaded) / without(own), 1, 0.05);

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/predict/factors.h"
+
+#include <array>
+
+namespace penstock::analyzer {
+namespace {
+
+// Where a stage's cost stands in a batch and, if samples have it, in a sample.
+struct StageCost {
+  Factor factor;
+  Work Demand::*batch;
+  float SampleCost::*wall;
+  float SampleCost::*cpu;
+};
+
+constexpr std::array kStageCosts = {
+    StageCost{Factor::kRead, &Demand::read, &SampleCost::read, &SampleCost::read_cpu},
+    StageCost{Factor::kDecode, &Demand::decode, &SampleCost::decode, &SampleCost::decode_cpu},
+    StageCost{Factor::kAugment, &Demand::augment, &SampleCost::augment, &SampleCost::augment_cpu},
+    StageCost{Factor::kCollate, &Demand::collate, nullptr, nullptr},
+};
+
+template <class Change>
+void OnEveryBatch(Pipeline& pipeline, Change change) {
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (Demand& demand : epoch.batches) change(demand);
+  }
+}
+
+void ScaleStage(Pipeline& pipeline, const StageCost& cost, double scale, FirstBatches first) {
+  const auto change = [&](Demand& demand) {
+    (demand.*cost.batch).wall *= scale;
+    (demand.*cost.batch).cpu *= scale;
+  };
+  OnEveryBatch(pipeline, change);
+  for (EpochDemand& epoch : pipeline.epochs) {
+    if (first == FirstBatches::kScaled) change(epoch.warm_up);
+    if (cost.wall == nullptr) continue;
+    for (SampleCost& sample : epoch.samples) {
+      sample.*cost.wall *= static_cast<float>(scale);
+      sample.*cost.cpu *= static_cast<float>(scale);
+    }
+  }
+}
+
+void ScaleTransfer(Pipeline& pipeline, double scale) {
+  pipeline.overhead *= scale;
+  for (LoaderSetup& other : pipeline.beside) other.overhead *= scale;
+  OnEveryBatch(pipeline, [scale](Demand& demand) {
+    for (double* time :
+         {&demand.put, &demand.feed, &demand.latency, &demand.get, &demand.pin, &demand.next}) {
+      *time *= scale;
+    }
+  });
+}
+
+}  // namespace
+
+std::string_view FactorName(Factor factor) {
+  switch (factor) {
+    case Factor::kRead:
+      return "read";
+    case Factor::kDecode:
+      return "decode";
+    case Factor::kAugment:
+      return "augment";
+    case Factor::kCollate:
+      return "collate";
+    case Factor::kTransfer:
+      return "transfer";
+    case Factor::kH2d:
+      return "h2d";
+    case Factor::kCompute:
+      return "compute";
+    case Factor::kStartup:
+      return "startup";
+    case Factor::kPrefetch:
+      return "prefetch";
+    case Factor::kNone:
+      break;
+  }
+  return "none";
+}
+
+void ScaleFactor(Pipeline& pipeline, Factor factor, double scale, FirstBatches first) {
+  for (const StageCost& cost : kStageCosts) {
+    if (cost.factor == factor) ScaleStage(pipeline, cost, scale, first);
+  }
+  if (factor == Factor::kTransfer) ScaleTransfer(pipeline, scale);
+  if (factor == Factor::kH2d)
+    OnEveryBatch(pipeline, [scale](Demand& demand) { demand.h2d *= scale; });
+  if (factor == Factor::kCompute) {
+    OnEveryBatch(pipeline, [scale](Demand& demand) { demand.step *= scale; });
+  }
+}
+
+}  // namespace penstock::analyzer
