@@ -11,6 +11,9 @@
 
 namespace penstock::analyzer {
 
+// The largest speedup that is told: there the run does hardly anything else.
+inline constexpr double kMostHeadroom = 1000;
+
 struct Gain {
   Factor factor = Factor::kNone;
   double speedup = 1;  // of the whole run, start-up included
@@ -20,10 +23,12 @@ struct Attribution {
   Factor bottleneck = Factor::kNone;
   Factor runner_up = Factor::kNone;
   std::vector<Gain> gains;  // descending; every factor that applies
-  double headroom = 1;      // speedup if all data cost nothing
+  double headroom = 1;      // speedup if all data cost nothing, at most kMostHeadroom
   double margin = 0;        // 0: tied with the runner-up, 1: it alone gains
 
   [[nodiscard]] double SpeedupOf(Factor factor) const;
+  // Without the data hardly anything would be left of the run: headroom is no figure then.
+  [[nodiscard]] bool all_data() const { return headroom > 0.999 * kMostHeadroom; }
 };
 
 // The pipeline with `factor` costing nothing. What the first batches take beyond others is the
