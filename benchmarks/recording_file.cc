@@ -125,7 +125,7 @@ Result<void> RecordingFile::Finish() {
   const std::uint32_t used = header.next_chunk;
   header.allocated_chunks = used;
   Result<OutputFile> file = OutputFile::Create(path_, ".part");
-  if (!file) return tl::unexpected<Error>(file.error());
+  PENSTOCK_TRY(file);
   const std::size_t size = wire::kHeaderSize + std::size_t{used} * wire::kChunkSize;
   written_ = size;
   if (auto appended = file->Append(recording_.memory().first(size)); !appended) return appended;

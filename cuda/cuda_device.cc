@@ -106,9 +106,7 @@ class CudaDevice final : public Device {
   }
   Result<std::unique_ptr<Stream>> MakeStream() override {
     auto stream = std::make_unique<CudaStream>(*this);
-    if (Result<void> begun = stream->Begin(); !begun) {
-      return tl::unexpected<Error>(std::move(begun.error()));
-    }
+    PENSTOCK_TRY(stream->Begin());
     return std::unique_ptr<Stream>(std::move(stream));
   }
   Result<void> Anchor() override {
@@ -173,7 +171,7 @@ Result<TimeNs> CudaStream::SinceAnchor(unsigned mark) {
   float milliseconds = 0;
   const Result<void> read =
       CheckRuntime(cudaEventElapsedTime(&milliseconds, device_.anchor(), marks_[mark]), "stamp");
-  if (!read) return tl::unexpected<Error>(read.error());
+  PENSTOCK_TRY(read);
   return TimeNs{static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6)};
 }
 
@@ -291,9 +289,7 @@ Result<std::unique_ptr<Device>> OpenDevice(int ordinal) {
   info.memory_bytes_per_s = PeakBandwidth(ordinal);
   cudaDriverGetVersion(&info.driver);
   auto device = std::make_unique<CudaDevice>(std::move(info));
-  if (Result<void> begun = device->Begin(); !begun) {
-    return tl::unexpected<Error>(std::move(begun.error()));
-  }
+  PENSTOCK_TRY(device->Begin());
   return std::unique_ptr<Device>(std::move(device));
 }
 

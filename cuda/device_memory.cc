@@ -17,7 +17,7 @@ Result<void> DeviceMemory::Reserve(Device& device, Kind kind, std::size_t size) 
   if (size <= size_) return {};
   Free();
   Result<DeviceMemory> made = device.Allocate(kind, size + size / 4);
-  if (!made) return tl::unexpected<Error>(std::move(made.error()));
+  PENSTOCK_TRY(made);
   *this = std::move(*made);
   return {};
 }

@@ -39,7 +39,7 @@ std::string_view JpegBackendName(JpegBackend backend) {
 
 Result<std::unique_ptr<JpegBatches>> JpegBatches::Make(const JpegOptions& options, Device& device) {
   const Result<nvjpeg::Library> library = nvjpeg::Library::Open(options.path);
-  if (!library) return tl::unexpected<Error>(library.error());
+  PENSTOCK_TRY(library);
   JpegOptions chosen = options;
   if (options.backend == JpegBackend::kAuto) {
     if (auto engines = MakeJpegEngines(*library, options)) return engines;

@@ -60,7 +60,7 @@ Result<void> JpegEngines::Begin() {
   }
   state_ = {state, api_.JpegStateDestroy};
   auto parsed = library_.MakeParsed(handle_.get());
-  if (!parsed) return tl::unexpected<Error>(std::move(parsed.error()));
+  PENSTOCK_TRY(parsed);
   parsed_ = std::move(*parsed);
   return GrowParams(1);
 }
@@ -68,7 +68,7 @@ Result<void> JpegEngines::Begin() {
 Result<void> JpegEngines::GrowParams(std::size_t count) {
   while (params_.size() < count) {
     auto params = library_.MakeParams(handle_.get());
-    if (!params) return tl::unexpected<Error>(std::move(params.error()));
+    PENSTOCK_TRY(params);
     params_.push_back(params->get());
     owned_params_.push_back(std::move(*params));
   }
@@ -138,9 +138,7 @@ Result<void> JpegEngines::Decode(std::span<const JpegPicture> pictures, Stream& 
 Result<std::unique_ptr<JpegBatches>> MakeJpegEngines(const nvjpeg::Library& library,
                                                      const JpegOptions& options) {
   auto engines = std::make_unique<JpegEngines>(library, options);
-  if (Result<void> begun = engines->Begin(); !begun) {
-    return tl::unexpected<Error>(std::move(begun.error()));
-  }
+  PENSTOCK_TRY(engines->Begin());
   return std::unique_ptr<JpegBatches>(std::move(engines));
 }
 

@@ -88,7 +88,7 @@ Result<void> JpegPhases::Begin() {
   for (Member& member : crew_) {
     for (int i = 0; i < 2; ++i) {
       auto slot = JpegSlot::Make(library_, handle_.get(), options_.backend, device_);
-      if (!slot) return tl::unexpected<Error>(std::move(slot.error()));
+      PENSTOCK_TRY(slot);
       member.slots.push_back(std::move(*slot));
     }
   }
@@ -211,9 +211,7 @@ Result<void> JpegPhases::Decode(std::span<const JpegPicture> pictures, Stream& s
 Result<std::unique_ptr<JpegBatches>> MakeJpegPhases(const nvjpeg::Library& library,
                                                     const JpegOptions& options, Device& device) {
   auto phases = std::make_unique<JpegPhases>(library, options, device);
-  if (Result<void> begun = phases->Begin(); !begun) {
-    return tl::unexpected<Error>(std::move(begun.error()));
-  }
+  PENSTOCK_TRY(phases->Begin());
   return std::unique_ptr<JpegBatches>(std::move(phases));
 }
 

@@ -21,9 +21,7 @@ constexpr std::uint64_t kGpuCodesFrom = 1'000'000;
 Result<JpegSlot> JpegSlot::Make(const nvjpeg::Library& library, nvjpeg::Handle handle,
                                 JpegBackend backend, Device& device) {
   JpegSlot slot(library, handle);
-  if (Result<void> begun = slot.Begin(backend, device); !begun) {
-    return tl::unexpected<Error>(std::move(begun.error()));
-  }
+  PENSTOCK_TRY(slot.Begin(backend, device));
   return slot;
 }
 
@@ -40,9 +38,7 @@ Result<JpegSlot::Way> JpegSlot::MakeWay(int backend) const {
   Way way;
   way.decoder = {decoder, api.DecoderDestroy};
   nvjpeg::State state = nullptr;
-  if (Result<void> made = Check(api.DecoderStateCreate(handle_, decoder, &state), "state"); !made) {
-    return tl::unexpected<Error>(std::move(made.error()));
-  }
+  PENSTOCK_TRY(Check(api.DecoderStateCreate(handle_, decoder, &state), "state"));
   way.state = {state, api.JpegStateDestroy};
   return way;
 }
@@ -50,10 +46,10 @@ Result<JpegSlot::Way> JpegSlot::MakeWay(int backend) const {
 Result<void> JpegSlot::Begin(JpegBackend backend, Device& device) {
   const nvjpeg::Api& api = library_->api();
   auto parsed = library_->MakeParsed(handle_);
-  if (!parsed) return tl::unexpected<Error>(std::move(parsed.error()));
+  PENSTOCK_TRY(parsed);
   parsed_ = std::move(*parsed);
   auto params = library_->MakeParams(handle_);
-  if (!params) return tl::unexpected<Error>(std::move(params.error()));
+  PENSTOCK_TRY(params);
   params_ = std::move(*params);
   nvjpeg::Pinned pinned = nullptr;
   if (Result<void> made = Check(api.BufferPinnedCreate(handle_, nullptr, &pinned), "pinned memory");
@@ -68,15 +64,15 @@ Result<void> JpegSlot::Begin(JpegBackend backend, Device& device) {
   }
   buffer_ = {buffer, api.BufferDeviceDestroy};
   auto cpu_codes = MakeWay(nvjpeg::kHybrid);
-  if (!cpu_codes) return tl::unexpected<Error>(std::move(cpu_codes.error()));
+  PENSTOCK_TRY(cpu_codes);
   cpu_codes_ = std::move(*cpu_codes);
   if (backend == JpegBackend::kGpuHybrid) {
     auto gpu_codes = MakeWay(nvjpeg::kGpuHybrid);
-    if (!gpu_codes) return tl::unexpected<Error>(std::move(gpu_codes.error()));
+    PENSTOCK_TRY(gpu_codes);
     gpu_codes_ = std::move(*gpu_codes);
   }
   auto stream = device.MakeStream();
-  if (!stream) return tl::unexpected<Error>(std::move(stream.error()));
+  PENSTOCK_TRY(stream);
   stream_ = std::move(*stream);
   return {};
 }

@@ -120,22 +120,16 @@ Result<Owned<HandleTag>> Library::MakeHandle(int backend, bool interpolate_chrom
 
 Result<Owned<StreamTag>> Library::MakeParsed(Handle handle) const {
   Parsed parsed = nullptr;
-  if (Result<void> made = Check(api_.JpegStreamCreate(handle, &parsed), "parser"); !made) {
-    return tl::unexpected<Error>(std::move(made.error()));
-  }
+  PENSTOCK_TRY(Check(api_.JpegStreamCreate(handle, &parsed), "parser"));
   return Owned<StreamTag>(parsed, api_.JpegStreamDestroy);
 }
 
 Result<Owned<ParamsTag>> Library::MakeParams(Handle handle) const {
   Params params = nullptr;
-  if (Result<void> made = Check(api_.DecodeParamsCreate(handle, &params), "parameters"); !made) {
-    return tl::unexpected<Error>(std::move(made.error()));
-  }
+  PENSTOCK_TRY(Check(api_.DecodeParamsCreate(handle, &params), "parameters"));
   Owned<ParamsTag> owned(params, api_.DecodeParamsDestroy);
   const int set = api_.DecodeParamsSetOutputFormat(params, kOutputRgbInterleaved);
-  if (Result<void> checked = Check(set, "RGB output"); !checked) {
-    return tl::unexpected<Error>(std::move(checked.error()));
-  }
+  PENSTOCK_TRY(Check(set, "RGB output"));
   return owned;
 }
 

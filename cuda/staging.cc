@@ -15,11 +15,9 @@ Result<Staging::Piece> Staging::Take(std::size_t bytes) {
     ++current_;
   }
   if (current_ == blocks_.size()) {
-    if (Result<void> current = device_.MakeCurrent(); !current) {
-      return tl::unexpected<Error>(std::move(current.error()));
-    }
+    PENSTOCK_TRY(device_.MakeCurrent());
     Result<DeviceMemory> made = device_.Allocate(Kind::kPinned, std::max(kBlock, wanted));
-    if (!made) return tl::unexpected<Error>(std::move(made.error()));
+    PENSTOCK_TRY(made);
     blocks_.push_back({std::move(*made), 0});
   }
   Block& block = blocks_[current_];

@@ -57,9 +57,7 @@ Result<std::unique_ptr<Trace>> OpenFile(MappedFile file, const std::filesystem::
     return NotATrace(path, file.bytes().size());
   }
   TraceBuilder builder;
-  if (const Result<void> drained = DrainFile(file, path, builder, control); !drained) {
-    return tl::unexpected<Error>(drained.error());
-  }
+  PENSTOCK_TRY(DrainFile(file, path, builder, control));
   return builder.Build();
 }
 
@@ -68,9 +66,7 @@ Result<std::unique_ptr<Trace>> OpenFile(MappedFile file, const std::filesystem::
 Result<std::unique_ptr<Trace>> OpenTrace(const std::filesystem::path& path,
                                          const OpenControl& control) {
   Result<MappedFile> file = OpenWithSegment(path);
-  if (!file) {
-    return tl::unexpected<Error>(file.error());
-  }
+  PENSTOCK_TRY(file);
   return OpenFile(std::move(*file), path, control);
 }
 
@@ -81,9 +77,7 @@ Result<std::unique_ptr<Trace>> OpenTraceBytes(std::vector<std::byte> contents,
 
 Result<void> PackTrace(const std::filesystem::path& from, const std::filesystem::path& to) {
   Result<MappedFile> file = OpenWithSegment(from);
-  if (!file) {
-    return tl::unexpected<Error>(file.error());
-  }
+  PENSTOCK_TRY(file);
   if (!IsRecording(file->bytes()) && !IsPacked(file->bytes())) {
     return NotATrace(from, file->bytes().size());
   }
@@ -91,18 +85,14 @@ Result<void> PackTrace(const std::filesystem::path& from, const std::filesystem:
   Result<std::unique_ptr<Trace>> trace;
   if (IsPacked(file->bytes())) {
     trace = OpenPacked(std::move(*file), from);
-    if (!trace) {
-      return tl::unexpected<Error>(trace.error());
-    }
+    PENSTOCK_TRY(trace);
   } else if (const Result<void> header = RecordingDrain(file->writable(), false).CheckHeader();
              !header) {
     return Fail(header.error().kind, fmt::format("{}: {}", from.string(), header.error().message));
   }
   Result<std::unique_ptr<Packer>> packer =
       CreatePacked(to, {.suffix = fmt::format(".{}.tmp", ::getpid())});
-  if (!packer) {
-    return tl::unexpected<Error>(packer.error());
-  }
+  PENSTOCK_TRY(packer);
   Result<void> done;
   if (*trace != nullptr) {
     CopyTrace(**trace, **packer);

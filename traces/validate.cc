@@ -175,9 +175,7 @@ std::string BalanceJson(const ByteBalance& b) {
 
 Result<ValidationReport> ValidateTrace(const std::filesystem::path& path) {
   const Result<std::unique_ptr<Trace>> opened = OpenTrace(path);
-  if (!opened) {
-    return tl::unexpected<Error>(opened.error());
-  }
+  PENSTOCK_TRY(opened);
   const Trace& trace = **opened;
   ValidationReport report;
   if (const Result<MappedFile> file = MappedFile::Open(path); file && file->bytes().size() >= 12) {

@@ -141,7 +141,7 @@ Result<void> Check(Options& options, const Texts& texts) {
   }
   if (!overrides.empty()) {
     auto checked = CheckOverrides(overrides);
-    if (!checked) return tl::unexpected(checked.error());
+    PENSTOCK_TRY(checked);
     options.overrides = *checked;
   }
   static constexpr std::array<std::string_view, 7> kGpu = {"auto",  "off",   "nvtx", "nvml",
@@ -292,9 +292,7 @@ Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
     return Fail(ErrorKind::kUsage, line + " (see --help)");
   }
   options.output = output;
-  if (auto checked = Check(options, texts); !checked) {
-    return tl::unexpected(checked.error());
-  }
+  PENSTOCK_TRY(Check(options, texts));
   return parsed;
 }
 

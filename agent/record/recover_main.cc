@@ -38,7 +38,7 @@ Result<Ring> RingOf(const std::string& output) {
                 fmt::format("{}.part: {}", output, name.WhyNot()));
   }
   const auto part = traces::OpenTrace(output + ".part");
-  if (!part) return tl::unexpected(part.error());
+  PENSTOCK_TRY(part);
   const auto ring = (*part)->facts().find("record.ring");
   if (ring == (*part)->facts().end()) {
     return Fail(ErrorKind::kInput, output + ".part: does not say where its ring is");
@@ -72,11 +72,11 @@ bool IsNameOfRing(const std::filesystem::path& ring, const std::string& output) 
 Result<std::filesystem::path> Recover(const std::string& output, bool force) {
   // Without a collector there never is a part: what is left lies in the memory of the host.
   if (!LookAtName(output + ".part").exists && LookAtName(output).exists) {
-    if (auto done = traces::FinishFromSegment(output); !done) return tl::unexpected(done.error());
+    PENSTOCK_TRY(traces::FinishFromSegment(output));
     return std::filesystem::path(output);
   }
   const auto ring = RingOf(output);
-  if (!ring) return tl::unexpected(ring.error());
+  PENSTOCK_TRY(ring);
   if (!IsNameOfRing(ring->path, output)) {
     return Fail(ErrorKind::kInput,
                 fmt::format("{}.part: names no ring of ours; it is not what penstock record wrote",

@@ -27,7 +27,7 @@ namespace {
 Result<void> WriteFile(const std::string& path, const std::string& text) {
   Result<OutputFile> file =
       OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()), {.private_to_owner = true});
-  if (!file) return tl::unexpected<Error>(file.error());
+  PENSTOCK_TRY(file);
   Result<void> done = file->Append(std::as_bytes(std::span(text)));
   if (done) done = file->Commit();
   if (!done) file->Discard();

@@ -37,7 +37,7 @@ class Tuner {
 
   Result<TuneResult> Run() {
     auto trace = run_(std::nullopt);
-    if (!trace) return tl::unexpected<Error>(trace.error());
+    PENSTOCK_TRY(trace);
     const Diagnosis first = Diagnose(**trace);
     if (!Suffices(first)) return result_;
     result_.unit = English(RateUnit(first));

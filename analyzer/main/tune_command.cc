@@ -166,7 +166,7 @@ int TuneCommand(const std::vector<std::string>& arguments) {
     call.emplace_back("--");
     call.insert(call.end(), words.command.begin(), words.command.end());
     const auto status = RunAndWait(call);
-    if (!status) return tl::unexpected<Error>(status.error());
+    PENSTOCK_TRY(status);
     auto opened = traces::OpenTrace(trace);
     if (*status != 0 && !(opened && StoppedAtLimit(**opened))) {
       own = *status;

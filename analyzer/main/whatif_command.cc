@@ -49,13 +49,13 @@ Result<Factor> ReadFactor(const std::string& name) {
 Result<void> ReadScales(const Words& words, GridRequest& request) {
   for (const std::string& name : words.without) {
     const Result<Factor> factor = ReadFactor(name);
-    if (!factor) return tl::unexpected<Error>(factor.error());
+    PENSTOCK_TRY(factor);
     request.scale.emplace_back(*factor, 0.0);
   }
   for (const std::string& word : words.speedup) {
     const std::size_t equals = word.find('=');
     const Result<Factor> factor = ReadFactor(word.substr(0, equals));
-    if (!factor) return tl::unexpected<Error>(factor.error());
+    PENSTOCK_TRY(factor);
     char* end = nullptr;
     const std::string times = equals == std::string::npos ? "" : word.substr(equals + 1);
     const double value = std::strtod(times.c_str(), &end);
@@ -77,7 +77,7 @@ Result<void> ReadChanges(const Words& words, GridRequest& request) {
   }
   if (!words.disk.empty()) {
     const auto rate = ParseSize(words.disk);
-    if (!rate) return tl::unexpected<Error>(rate.error());
+    PENSTOCK_TRY(rate);
     if (!(*rate > 0)) return Fail(ErrorKind::kUsage, "--disk: give more than nothing, like 500M");
     request.changes.disk = *rate;
   }
@@ -110,17 +110,17 @@ Result<GridRequest> ReadRequest(const CLI::App& app, const Words& words) {
   GridRequest request;
   if (!words.workers.empty()) {
     auto counts = ParseCounts(words.workers, 0);
-    if (!counts) return tl::unexpected<Error>(counts.error());
+    PENSTOCK_TRY(counts);
     request.workers = std::move(*counts);
   }
   if (!words.prefetch.empty()) {
     auto counts = ParseCounts(words.prefetch, 1);
-    if (!counts) return tl::unexpected<Error>(counts.error());
+    PENSTOCK_TRY(counts);
     request.prefetch = std::move(*counts);
   }
   if (!words.budget.empty()) {
     const auto size = ParseSize(words.budget);
-    if (!size) return tl::unexpected<Error>(size.error());
+    PENSTOCK_TRY(size);
     request.budget_ram = *size;
   }
   request.batch = words.batch;
@@ -128,11 +128,9 @@ Result<GridRequest> ReadRequest(const CLI::App& app, const Words& words) {
   if (app.count("--pin") > 0) request.pin = words.pin;
   if (app.count("--persistent") > 0) request.persistent = words.persistent;
   if (app.count("--step-cores") > 0) request.step_cores = words.step_cores;
-  if (Result<void> read = ReadChanges(words, request); !read) {
-    return tl::unexpected<Error>(read.error());
-  }
+  PENSTOCK_TRY(ReadChanges(words, request));
   const Result<void> scales = ReadScales(words, request);
-  if (!scales) return tl::unexpected<Error>(scales.error());
+  PENSTOCK_TRY(scales);
   return request;
 }
 

@@ -281,7 +281,7 @@ Predicted<Changed> ApplyChanges(const Pipeline& pipeline, const LoaderFacts& fac
   if (done && (changes.gpu_decode || changes.gpu_augment)) {
     done = changer.ToGpu(changes.gpu_decode, changes.gpu_augment, changes.gpu_overlap);
   }
-  if (!done) return tl::unexpected<Refusal>(done.error());
+  PENSTOCK_TRY(done);
   if (changes.alone) changer.Alone();
   return changer.Take();
 }

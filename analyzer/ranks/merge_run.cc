@@ -28,7 +28,7 @@ std::int32_t LowestRank(const Opened& one) {
 
 Result<Opened> Open(const std::string& path) {
   auto trace = traces::OpenTrace(path);
-  if (!trace) return tl::unexpected<Error>(trace.error());
+  PENSTOCK_TRY(trace);
   Opened opened;
   opened.name = path;
   opened.trace = std::move(*trace);
@@ -64,14 +64,12 @@ Result<std::vector<MergedPart>> MergeRun(std::span<const std::string> paths, Ali
       return Fail(ErrorKind::kUsage, fmt::format("{}: is given twice", path));
     }
     Result<Opened> opened = Open(path);
-    if (!opened) return tl::unexpected<Error>(opened.error());
+    PENSTOCK_TRY(opened);
     all.push_back(std::move(*opened));
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const Opened& a, const Opened& b) { return LowestRank(a) < LowestRank(b); });
-  if (const Result<void> ranks = CheckRanks(all); !ranks) {
-    return tl::unexpected<Error>(ranks.error());
-  }
+  PENSTOCK_TRY(CheckRanks(all));
   std::vector<ClockView> clocks;
   for (Opened& one : all) clocks.push_back(std::move(one.clock));
   const std::vector<Alignment> alignments = AlignClocks(clocks, method);
@@ -81,9 +79,7 @@ Result<std::vector<MergedPart>> MergeRun(std::span<const std::string> paths, Ali
     parts.push_back({all[i].trace.get(), all[i].name, alignments[i].shift, alignments[i].Facts()});
     merged.push_back({all[i].name, all[i].ranks, alignments[i]});
   }
-  if (const Result<void> done = traces::MergeTraces(parts, out); !done) {
-    return tl::unexpected<Error>(done.error());
-  }
+  PENSTOCK_TRY(traces::MergeTraces(parts, out));
   return merged;
 }
 
@@ -91,7 +87,7 @@ Result<std::unique_ptr<traces::Trace>> OpenMerged(std::span<const std::string> p
                                                   AlignMethod method) {
   traces::TraceBuilder builder;
   const auto merged = MergeRun(paths, method, builder);
-  if (!merged) return tl::unexpected<Error>(merged.error());
+  PENSTOCK_TRY(merged);
   return builder.Build();
 }
 

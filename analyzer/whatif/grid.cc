@@ -171,7 +171,7 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
   if (request.fixed_rate > 0) FreeStep(request.fixed_rate, loader, batched, grid.notes);
   const Predicted<Changed> changed =
       ApplyChanges(batched, facts, loader.material, request.changes, request.device_costs);
-  if (!changed) return tl::unexpected<Refusal>(changed.error());
+  PENSTOCK_TRY(changed);
   grid.notes.insert(grid.notes.end(), changed->notes.begin(), changed->notes.end());
   const Pipeline& base = changed->pipeline;
   facts = changed->facts;

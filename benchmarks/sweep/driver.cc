@@ -69,9 +69,7 @@ Result<Driven> Drive(SweepResult& result, Session& session, const DriverOptions&
         ->Unit(benchmark::kMicrosecond);
   }
   if (!driven.listed) {
-    if (Result<void> warm = session.WarmUp(options.warmup); !warm) {
-      return tl::unexpected<Error>(warm.error());
-    }
+    PENSTOCK_TRY(session.WarmUp(options.warmup));
   }
   Silence silence;
   const bool theirs = driven.own_format || driven.listed;

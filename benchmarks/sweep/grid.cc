@@ -70,7 +70,7 @@ Result<Axis> ParseAxis(const std::string& name, const std::string& text) {
       continue;
     }
     Result<std::vector<std::string>> numbers = Numbers(name, part);
-    if (!numbers) return tl::unexpected<Error>(numbers.error());
+    PENSTOCK_TRY(numbers);
     axis.values.insert(axis.values.end(), numbers->begin(), numbers->end());
   }
   std::set<std::string> seen;

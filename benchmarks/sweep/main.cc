@@ -71,7 +71,7 @@ Result<SweepResult> Prepare(const Options& options) {
     result.cells = AblationCells(cuda::DeviceCount() > 0);
   } else {
     Result<std::vector<Cell>> grid = MakeGrid(options.axes);
-    if (!grid) return tl::unexpected<Error>(grid.error());
+    PENSTOCK_TRY(grid);
     for (Cell& cell : *grid) {
       CellResult measured;
       measured.cell = std::move(cell);

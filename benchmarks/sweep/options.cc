@@ -109,7 +109,7 @@ Result<void> ReadAxes(const Texts& texts, Options& options) {
           "--{}: only {}", name, trains ? "for the reference loader" : "for a command after --")));
     }
     Result<Axis> read = ParseAxis(name, *text);
-    if (!read) return tl::unexpected<Error>(read.error());
+    PENSTOCK_TRY(read);
     options.axes.push_back(std::move(*read));
   }
   if (trains && !(texts.ops.empty() && texts.axes.empty())) {
@@ -122,7 +122,7 @@ Result<void> ReadAxes(const Texts& texts, Options& options) {
       return tl::unexpected<Error>(Usage(fmt::format("--axis {}: give NAME=V1,V2", text)));
     }
     Result<Axis> read = ParseAxis(text.substr(0, equals), text.substr(equals + 1));
-    if (!read) return tl::unexpected<Error>(read.error());
+    PENSTOCK_TRY(read);
     options.axes.push_back(std::move(*read));
   }
   std::set<std::string> names;
@@ -226,7 +226,7 @@ Result<Options> ParseOptions(const std::vector<std::string>& arguments) {
   Result<void> checked = ReadAxes(texts, options);
   if (checked) checked = ReadFixed(texts, options);
   if (checked) checked = Check(texts, options);
-  if (!checked) return tl::unexpected<Error>(checked.error());
+  PENSTOCK_TRY(checked);
   return options;
 }
 

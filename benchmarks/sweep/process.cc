@@ -116,7 +116,7 @@ Result<Finished> RunProcess(const std::vector<std::string>& argv, const ProcessL
   }
   const auto started = Clock::now();
   const Result<pid_t> pid = Start(argv, limits.signal_mask, out, err);
-  if (!pid) return tl::unexpected<Error>(pid.error());
+  PENSTOCK_TRY(pid);
   out.CloseWriter();
   err.CloseWriter();
   Finished finished;

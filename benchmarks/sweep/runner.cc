@@ -61,7 +61,7 @@ Result<Measurement> LoaderRunner::Run(const Cell& cell, const std::stop_token& s
   argv.insert(argv.end(), cell.options.begin(), cell.options.end());
   argv.emplace_back("--json");
   const Result<Finished> finished = RunProcess(argv, limits_, stop);
-  if (!finished) return tl::unexpected<Error>(finished.error());
+  PENSTOCK_TRY(finished);
   if (!EndOf(*finished).empty()) return Fail(KindOf(*finished), Story(argv[0], *finished));
   simdjson::dom::parser parser;
   simdjson::dom::element object;
@@ -114,7 +114,7 @@ Result<Measurement> CommandRunner::Run(const Cell& cell, const std::stop_token& 
   argv.emplace_back("--");
   argv.insert(argv.end(), options_.command.begin(), options_.command.end());
   const Result<Finished> finished = RunProcess(argv, limits_, stop);
-  if (!finished) return tl::unexpected<Error>(finished.error());
+  PENSTOCK_TRY(finished);
   if (!EndOf(*finished).empty()) {
     // Its status is the command's own. 127 and 126, as of a shell: the command cannot be run.
     const int status = WIFEXITED(finished->status) ? WEXITSTATUS(finished->status) : 0;
@@ -148,7 +148,7 @@ Result<Measurement> CommandRunner::Report(const std::filesystem::path& trace,
                                           const std::stop_token& stop) {
   const Result<Finished> finished =
       RunProcess({options_.penstock.string(), "report", trace.string(), "--json"}, limits_, stop);
-  if (!finished) return tl::unexpected<Error>(finished.error());
+  PENSTOCK_TRY(finished);
   if (!EndOf(*finished).empty())
     return Fail(ErrorKind::kInput, Story("penstock report", *finished));
   simdjson::dom::parser parser;

@@ -51,7 +51,7 @@ tl::unexpected<Error> NoOpenGl(const Egl& egl, const char* what) {
 
 Result<std::unique_ptr<Offscreen>> Offscreen::Make(int width, int height, EarlyFonts* fonts) {
   const auto loaded = Egl::Load();
-  if (!loaded) return tl::unexpected(loaded.error());
+  PENSTOCK_TRY(loaded);
   const Egl& egl = *loaded;
   std::unique_ptr<Offscreen> offscreen(new Offscreen);
   offscreen->screen_ = std::make_unique<Screen>();
@@ -81,7 +81,7 @@ Result<std::unique_ptr<Offscreen>> Offscreen::Make(int width, int height, EarlyF
     return NoOpenGl(egl, "EGL wants a surface");
   }
   const auto functions = OpenGl::Load(egl.GetProcAddress);
-  if (!functions) return tl::unexpected(functions.error());
+  PENSTOCK_TRY(functions);
   screen.gl = *functions;
   const OpenGl& gl = screen.gl;
   gl.GenFramebuffers(1, &offscreen->framebuffer_);

@@ -91,7 +91,7 @@ Result<Options> ReadOptions(const OptionWords& words) {
   }
   if (!words.scale.empty()) {
     const Result<double> scale = ReadScale(words.scale);
-    if (!scale) return tl::unexpected<Error>(scale.error());
+    PENSTOCK_TRY(scale);
     options.scale = *scale;
   }
   if (!words.view.empty()) {
@@ -107,9 +107,7 @@ Result<Options> ReadOptions(const OptionWords& words) {
     }
   }
   if (!words.size.empty()) {
-    if (Result<void> read = ReadSize(words.size, &options); !read) {
-      return tl::unexpected<Error>(read.error());
-    }
+    PENSTOCK_TRY(ReadSize(words.size, &options));
     options.size_given = true;
   }
   if (!words.theme.empty() && words.theme != "dark" && words.theme != "light") {
@@ -129,12 +127,8 @@ Result<Options> ReadOptions(const OptionWords& words) {
     *to = *read;
     return Result<void>();
   };
-  if (auto read = time("--from", words.from, &options.from); !read) {
-    return tl::unexpected<Error>(read.error());
-  }
-  if (auto read = time("--to", words.to, &options.to); !read) {
-    return tl::unexpected<Error>(read.error());
-  }
+  PENSTOCK_TRY(time("--from", words.from, &options.from));
+  PENSTOCK_TRY(time("--to", words.to, &options.to));
   if (options.from && options.to && *options.to <= *options.from) {
     return Fail(ErrorKind::kUsage, "--to must be later than --from");
   }

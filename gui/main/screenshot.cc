@@ -32,7 +32,7 @@ Result<Opened> OpenAll(const Options& options) {
       continue;
     }
     Result<Document> document = LoadDocument(path);
-    if (!document) return tl::unexpected<Error>(document.error());
+    PENSTOCK_TRY(document);
     (opened.trace ? opened.other : opened.trace) = std::move(*document);
   }
   return opened;
@@ -53,9 +53,9 @@ Result<void> TakeScreenshot(const Options& options) {
   if (options.scale > 0) settings.scale = options.scale;
   EarlyFonts fonts(static_cast<float>(settings.scale), settings.language);
   Result<Opened> opened = OpenAll(options);
-  if (!opened) return tl::unexpected<Error>(opened.error());
+  PENSTOCK_TRY(opened);
   auto screen = Offscreen::Make(options.width, options.height, &fonts);
-  if (!screen) return tl::unexpected<Error>(screen.error());
+  PENSTOCK_TRY(screen);
   App app(settings, 1, [] {});
   app.UseFonts(&fonts);
   const ViewId view = FirstView(options, *opened);

@@ -310,7 +310,7 @@ Result<void> RunWindow(const Options& options, Settings* settings) {
   }
   glfwMakeContextCurrent(window.get());
   const auto gl = OpenGl::Load(glfwGetProcAddress);
-  if (!gl) return tl::unexpected(gl.error());
+  PENSTOCK_TRY(gl);
   glfwSwapInterval(1);
   glfwSetWindowSizeLimits(window.get(), 800, 500, GLFW_DONT_CARE, GLFW_DONT_CARE);
   const Imgui imgui(window.get(), fonts.atlas());

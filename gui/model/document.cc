@@ -264,7 +264,7 @@ Result<Document> LoadDocument(const std::filesystem::path& path) {
     return Fail(trace.error().kind,
                 path.string() + ": its recording has just begun; try again in a second");
   }
-  if (!trace) return tl::unexpected<Error>(trace.error());
+  PENSTOCK_TRY(trace);
   Document document;
   document.path = path;
   document.trace = std::move(*trace);

@@ -250,7 +250,7 @@ Result<AugmentProgram> AugmentProgram::Parse(std::string_view ops, ElementType t
   }
   for (const std::string_view text : SplitOps(ops)) {
     Result<Op> op = ParseOp(text);
-    if (!op) return tl::unexpected<Error>(op.error());
+    PENSTOCK_TRY(op);
     if (auto mistake = OutOfOrder(*op, normalized, type)) return Refuse(*std::move(mistake));
     normalized = normalized || op->kind == OpKind::kNormalize;
     if (op->kind <= OpKind::kCrop && op->size.width != 0) {

@@ -284,9 +284,7 @@ Result<JpegDecoder::Decoded> JpegDecoder::State::DecodeRegion(const Region& regi
   auto decoded = DecodeOnce(region, target);
   if (!decoded && attached && huffman.gave_up()) {
     // Damaged, or close to it: libjpeg has the last word.
-    if (auto opened = Open(); !opened) {
-      return tl::unexpected<Error>(std::move(opened.error()));
-    }
+    PENSTOCK_TRY(Open());
     errors.warnings = warnings;  // each is counted once
     own_huffman = attached = false;
     decoded = DecodeOnce(region, target);
@@ -374,9 +372,7 @@ Result<JpegDecoder::Decoded> JpegDecoder::Decode(const Region& region, Size targ
     return Fail(ErrorKind::kUsage, "Decode() needs a header that ReadHeader() could read");
   }
   if (!state_->header_read) {  // a second region of the same file
-    if (auto opened = state_->Open(); !opened) {
-      return tl::unexpected<Error>(std::move(opened.error()));
-    }
+    PENSTOCK_TRY(state_->Open());
   }
   return state_->DecodeRegion(region, target);
 }

@@ -23,11 +23,11 @@ Result<TimeNs> Interval(cuda::Stream& stream, unsigned launches, const Work& que
   for (unsigned i = 0; done && i < launches; ++i) done = queue();
   if (done) done = stream.Mark(1);
   if (done) done = stream.Wait(1);
-  if (!done) return tl::unexpected<Error>(std::move(done.error()));
+  PENSTOCK_TRY(done);
   const Result<TimeNs> begun = stream.SinceAnchor(0);
   const Result<TimeNs> ended = stream.SinceAnchor(1);
-  if (!begun) return tl::unexpected<Error>(begun.error());
-  if (!ended) return tl::unexpected<Error>(ended.error());
+  PENSTOCK_TRY(begun);
+  PENSTOCK_TRY(ended);
   return *ended - *begun;
 }
 
@@ -35,14 +35,14 @@ Result<TimeNs> Interval(cuda::Stream& stream, unsigned launches, const Work& que
 Result<TimeNs> Median(cuda::Device& device, cuda::Stream& stream, const Timing& timing,
                       const Work& queue) {
   constexpr int kMostWarmups = 10000;  // where stamps do not advance
-  if (Result<void> set = device.Anchor(); !set) return tl::unexpected<Error>(set.error());
+  PENSTOCK_TRY(device.Anchor());
   TimeNs warm{};
   for (int i = 0; i == 0 || (warm < timing.warmup && i < kMostWarmups); ++i) {
     const Result<TimeNs> length = Interval(stream, timing.launches, queue);
     if (!length) return length;
     warm += *length;
   }
-  if (Result<void> set = device.Anchor(); !set) return tl::unexpected<Error>(set.error());
+  PENSTOCK_TRY(device.Anchor());
   std::vector<TimeNs> lengths;
   for (unsigned i = 0; i < timing.repeats; ++i) {
     const Result<TimeNs> length = Interval(stream, timing.launches, queue);
@@ -76,7 +76,7 @@ Result<DeviceTime> MeasureProgram(cuda::Device& device, const AugmentProgram& pr
   auto host = device.Allocate(cuda::Kind::kPinned, static_cast<std::size_t>(each));
   auto input = device.Allocate(cuda::Kind::kDevice, input_bytes);
   auto output = device.Allocate(cuda::Kind::kDevice, output_bytes * batch);
-  if (!stream) return tl::unexpected<Error>(std::move(stream.error()));
+  PENSTOCK_TRY(stream);
   for (auto* memory : {&host, &input, &output}) {
     if (!*memory) return tl::unexpected<Error>(std::move(memory->error()));
   }
@@ -99,12 +99,10 @@ Result<DeviceTime> MeasureProgram(cuda::Device& device, const AugmentProgram& pr
     if (!done) return tl::unexpected<Error>(std::move(done.error()));
   }
   list.Arrange();
-  if (Result<void> sent = (*stream)->Upload(list); !sent) {
-    return tl::unexpected<Error>(std::move(sent.error()));
-  }
+  PENSTOCK_TRY((*stream)->Upload(list));
   const auto time = Median(device, **stream, timing,
                            [&] { return (*stream)->Start(list, input->data(), output->data()); });
-  if (!time) return tl::unexpected<Error>(time.error());
+  PENSTOCK_TRY(time);
   return DeviceTime{*time, list.bytes_moved(),
                     1e-6 * picture.width * picture.height * static_cast<double>(batch), batch};
 }
@@ -113,13 +111,13 @@ Result<DeviceTime> MeasureCopy(cuda::Device& device, std::size_t bytes, const Ti
   auto stream = device.MakeStream();
   auto host = device.Allocate(cuda::Kind::kPinned, bytes);
   auto memory = device.Allocate(cuda::Kind::kDevice, bytes);
-  if (!stream) return tl::unexpected<Error>(std::move(stream.error()));
-  if (!host) return tl::unexpected<Error>(std::move(host.error()));
-  if (!memory) return tl::unexpected<Error>(std::move(memory.error()));
+  PENSTOCK_TRY(stream);
+  PENSTOCK_TRY(host);
+  PENSTOCK_TRY(memory);
   std::memset(host->data(), 1, bytes);
   const auto time = Median(device, **stream, timing,
                            [&] { return (*stream)->CopyIn(memory->data(), host->data(), bytes); });
-  if (!time) return tl::unexpected<Error>(time.error());
+  PENSTOCK_TRY(time);
   return DeviceTime{*time, bytes, 0, 0};
 }
 
@@ -127,7 +125,7 @@ Result<DeviceTime> MeasureDecode(cuda::Device& device, cuda::JpegBatches& jpeg,
                                  std::span<const std::vector<std::byte>> files,
                                  const Timing& timing) {
   auto stream = device.MakeStream();
-  if (!stream) return tl::unexpected<Error>(std::move(stream.error()));
+  PENSTOCK_TRY(stream);
   JpegDecoder headers{DecodeOptions{}};
   std::vector<cuda::JpegPicture> pictures;
   std::vector<std::size_t> offsets;
@@ -153,7 +151,7 @@ Result<DeviceTime> MeasureDecode(cuda::Device& device, cuda::JpegBatches& jpeg,
     return Fail(ErrorKind::kInput, "nvJPEG takes none of these files: baseline JPEGs are needed");
   }
   auto memory = device.Allocate(cuda::Kind::kDevice, pixels_bytes);
-  if (!memory) return tl::unexpected<Error>(std::move(memory.error()));
+  PENSTOCK_TRY(memory);
   for (std::size_t i = 0; i < pictures.size(); ++i) {
     pictures[i].pixels = reinterpret_cast<std::uint8_t*>(memory->data()) + offsets[i];
   }
@@ -161,7 +159,7 @@ Result<DeviceTime> MeasureDecode(cuda::Device& device, cuda::JpegBatches& jpeg,
   const Timing alone{timing.repeats, 1, timing.warmup};  // a batch is waited for before the next
   const auto time =
       Median(device, **stream, alone, [&] { return jpeg.Decode(pictures, **stream, refused); });
-  if (!time) return tl::unexpected<Error>(time.error());
+  PENSTOCK_TRY(time);
   return DeviceTime{*time, bytes, pixels * 1e-6, pictures.size()};
 }
 

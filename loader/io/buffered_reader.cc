@@ -93,9 +93,7 @@ class PreadReader : public ObjectReader {
       return OpenFailed(ref, -fd);
     }
     const Result<std::uint64_t> size = ObjectSize(fd, ref, options_.max_object);
-    if (!size) {
-      return tl::unexpected(size.error());
-    }
+    PENSTOCK_TRY(size);
     // Room for whole blocks before and after with O_DIRECT.
     if (!slot.buffer.Reserve(static_cast<std::size_t>(*size) + 2 * kDirectAlign)) {
       return NoMemory(ref, *size);

@@ -67,9 +67,7 @@ class FileMap {
     whole.whole_file = true;
     whole.size = 0;
     const Result<std::uint64_t> size = ObjectSize(fd.get(), whole, limit);
-    if (!size) {
-      return tl::unexpected(size.error());
-    }
+    PENSTOCK_TRY(size);
     FileMap map;
     if (*size > 0) {
       void* data =
@@ -173,9 +171,7 @@ class MmapReader : public ObjectReader {
     std::span<const std::byte> bytes;
     if (ref.whole_file) {
       Result<FileMap> map = FileMap::Open(slot.ref, options_.max_object);
-      if (!map) {
-        return tl::unexpected(map.error());
-      }
+      PENSTOCK_TRY(map);
       slot.file = std::move(*map);
       bytes = slot.file.bytes();
       if (ref.size != 0) {
@@ -186,9 +182,7 @@ class MmapReader : public ObjectReader {
       }
     } else {
       Result<std::shared_ptr<const FileMap>> map = MapOf(slot.ref);
-      if (!map) {
-        return tl::unexpected(map.error());
-      }
+      PENSTOCK_TRY(map);
       slot.shard = *map;
       const std::span<const std::byte> all = slot.shard->bytes();
       if (ref.offset > all.size() || ref.size > all.size() - ref.offset) {
@@ -210,9 +204,7 @@ class MmapReader : public ObjectReader {
       return found->second.map;
     }
     Result<FileMap> map = FileMap::Open(ref, ~std::uint64_t{0});
-    if (!map) {
-      return tl::unexpected(map.error());
-    }
+    PENSTOCK_TRY(map);
     if (shards_.size() >= kShards) {
       // A slot that still reads from it holds it.
       shards_.erase(std::min_element(shards_.begin(), shards_.end(), [](auto& a, auto& b) {

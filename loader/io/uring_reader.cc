@@ -267,9 +267,7 @@ class UringReader : public ObjectReader {
 
 Result<std::unique_ptr<ObjectReader>> MakeUringReader(const IoOptions& options) {
   auto reader = std::make_unique<UringReader>(options);
-  if (Result<void> made = reader->Init(); !made) {
-    return tl::unexpected(made.error());
-  }
+  PENSTOCK_TRY(reader->Init());
   return reader;
 }
 

@@ -93,18 +93,18 @@ Result<void> ReadTexts(const ArgumentTexts& texts, LoadArguments* arguments) {
   const auto output = Choose<ElementType>(
       "--output", texts.output,
       {{"u8", ElementType::kU8}, {"f16", ElementType::kF16}, {"f32", ElementType::kF32}});
-  if (!output) return tl::unexpected<Error>(output.error());
+  PENSTOCK_TRY(output);
   arguments->output = *output;
   const auto layout =
       Choose<Layout>("--layout", texts.layout, {{"hwc", Layout::kHwc}, {"chw", Layout::kChw}});
-  if (!layout) return tl::unexpected<Error>(layout.error());
+  PENSTOCK_TRY(layout);
   arguments->layout = *layout;
   const auto on_error = Choose<OnError>("--on-error", texts.on_error,
                                         {{"skip", OnError::kSkip}, {"fail", OnError::kFail}});
-  if (!on_error) return tl::unexpected<Error>(on_error.error());
+  PENSTOCK_TRY(on_error);
   options.on_error = *on_error;
   const Result<IoMethod> io = ParseIoMethod(texts.method);
-  if (!io) return tl::unexpected<Error>(io.error());  // names the option itself
+  PENSTOCK_TRY(io);  // names the option itself
   options.reader.method = *io;
   if (!texts.resume.empty()) {
     const auto at = StreamPosition::Parse(texts.resume);

@@ -33,19 +33,19 @@ int Complain(const Error& error) {
 // The first samples of the source. Errors: those of reading.
 Result<std::vector<std::vector<std::byte>>> ReadFiles(const std::string& name, std::size_t count) {
   const auto source = OpenSource(name, {});
-  if (!source) return tl::unexpected<Error>(source.error());
+  PENSTOCK_TRY(source);
   const auto reader = MakeObjectReader({});
-  if (!reader) return tl::unexpected<Error>(reader.error());
+  PENSTOCK_TRY(reader);
   std::vector<std::vector<std::byte>> files;
   SampleScratch scratch;
   const auto wanted = std::min<std::uint64_t>((*source)->size(), count);
   for (std::uint64_t i = 0; i < wanted; ++i) {
     // Spread over the set, whose beginning may be one class.
     const auto ref = (*source)->At((*source)->size() / wanted * i, scratch);
-    if (!ref) return tl::unexpected<Error>(ref.error());
+    PENSTOCK_TRY(ref);
     (*reader)->Start(0, *ref);
     const auto file = (*reader)->Finish(0);
-    if (!file) return tl::unexpected<Error>(file.error());
+    PENSTOCK_TRY(file);
     files.emplace_back(file->begin(), file->end());
   }
   return files;
@@ -67,7 +67,7 @@ std::string Line(std::string_view key, const DeviceTime& time, std::string_view 
 
 Result<DeviceTime> MeasureOps(cuda::Device& device, const char* ops, Size picture, unsigned batch) {
   const auto program = AugmentProgram::Parse(ops, ElementType::kF16, Layout::kChw);
-  if (!program) return tl::unexpected<Error>(program.error());
+  PENSTOCK_TRY(program);
   return MeasureProgram(device, *program, picture, batch, TimingFor(device.info()));
 }
 
@@ -79,9 +79,9 @@ Result<std::string> DecodeLine(cuda::Device& device, const cuda::JpegOptions& op
     return Fail(ErrorKind::kUsage, "nvJPEG needs a GPU, or a stand-in named with --nvjpeg");
   }
   const auto jpeg = cuda::JpegBatches::Make(options, device);
-  if (!jpeg) return tl::unexpected<Error>(jpeg.error());
+  PENSTOCK_TRY(jpeg);
   const auto time = MeasureDecode(device, **jpeg, files, TimingFor(device.info()));
-  if (!time) return tl::unexpected<Error>(time.error());
+  PENSTOCK_TRY(time);
   return fmt::format("decode {:.6g} nvJPEG, {}, {} whole pictures of {:.2f} megapixels, {}\n",
                      time->ms_per_megapixel(), cuda::JpegBackendName((*jpeg)->backend()),
                      time->pictures, time->megapixels / static_cast<double>(time->pictures), day);
@@ -98,7 +98,7 @@ Result<std::string> Measure(const Wanted& wanted, cuda::Device& device) {
     out += "# decode: give a SOURCE of JPEGs to measure it\n";
   } else {
     const auto files = ReadFiles(wanted.source, wanted.batch);
-    if (!files) return tl::unexpected<Error>(files.error());
+    PENSTOCK_TRY(files);
     cuda::JpegOptions options;
     options.path = wanted.nvjpeg;
     const auto backend = cuda::ParseJpegBackend(wanted.decoder);
@@ -109,15 +109,15 @@ Result<std::string> Measure(const Wanted& wanted, cuda::Device& device) {
   }
   const auto augment =
       MeasureOps(device, "random_resized_crop=224,flip,normalize", kPicture, wanted.batch);
-  if (!augment) return tl::unexpected<Error>(augment.error());
+  PENSTOCK_TRY(augment);
   out += Line("augment", *augment,
               fmt::format("random_resized_crop=224,flip,normalize of {}x{} to float16, {}",
                           kPicture.width, kPicture.height, day));
   const auto convert = MeasureOps(device, "crop=224x224,normalize", Size{224, 224}, wanted.batch);
-  if (!convert) return tl::unexpected<Error>(convert.error());
+  PENSTOCK_TRY(convert);
   out += Line("convert", *convert, fmt::format("uint8 HWC to normalised float16 CHW, {}", day));
   const auto copy = MeasureCopy(device, std::size_t{64} << 20, TimingFor(info));
-  if (!copy) return tl::unexpected<Error>(copy.error());
+  PENSTOCK_TRY(copy);
   out += fmt::format("# copy from pinned memory: {:.2f} GB/s\n", copy->bytes_per_s() * 1e-9);
   if (info.memory_bytes_per_s > 0) {
     out += fmt::format(

@@ -57,7 +57,7 @@ Result<std::unique_ptr<Tracer>> MakeTracer(const LoadArguments& arguments,
       options.world_size = static_cast<std::int32_t>(arguments.pipeline.world);
     }
     auto made = FileTracer(options);
-    if (!made) return tl::unexpected<Error>(std::move(made.error()));
+    PENSTOCK_TRY(made);
     file = std::move(*made);
   }
   std::unique_ptr<Tracer> agent = AgentTracer();

@@ -76,7 +76,7 @@ Result<void> Consumer::Consume(Pipeline& pipeline) {
   const bool limited = arguments_.longest.value > 0;
   for (;;) {
     Result<Batch> batch = pipeline.Next();
-    if (!batch) return tl::unexpected<Error>(std::move(batch.error()));
+    PENSTOCK_TRY(batch);
     if (!*batch) return {};
     last_ = SteadyNow();
     if (samples_ == 0) {
@@ -139,7 +139,7 @@ Result<RunResult> RunPipeline(const LoadArguments& arguments, const Source& sour
 
   const TimeNs start = SteadyNow();
   auto pipeline = Pipeline::Start(source, program, arguments.pipeline, tracer);
-  if (!pipeline) return tl::unexpected<Error>(std::move(pipeline.error()));
+  PENSTOCK_TRY(pipeline);
   signals.Attach(pipeline->get());
   Progress progress((*pipeline)->order(), arguments.longest);
   Consumer consumer(arguments, signals.flag(), start, progress);
@@ -148,7 +148,7 @@ Result<RunResult> RunPipeline(const LoadArguments& arguments, const Source& sour
   progress.Clear();
   (*pipeline)->Stop();
   signals.Attach(nullptr);
-  if (!consumed) return tl::unexpected<Error>(std::move(consumed.error()));
+  PENSTOCK_TRY(consumed);
   result.stats = (*pipeline)->stats();
   result.threads = static_cast<unsigned>(result.stats.threads.size());
   if (arguments.pipeline.workers == 0 && !result.stats.threads.empty() &&

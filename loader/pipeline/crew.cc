@@ -75,7 +75,7 @@ Result<void> Crew::Start(Shared& shared) {
       setup.name = fmt::format("{} {}", teams_[t].name, i);
       setup.index = static_cast<std::int32_t>(workers_.size());
       auto worker = Worker::Make(shared, std::move(setup));
-      if (!worker) return tl::unexpected<Error>(std::move(worker.error()));
+      PENSTOCK_TRY(worker);
       workers_.push_back(std::move(*worker));
     }
     teams_[t].active.store(teams_[t].threads, std::memory_order_relaxed);

@@ -129,9 +129,9 @@ Result<void> DeviceStage::Drain(Lane& lane) {
 
 Result<void> DeviceStage::DecodeFile(SlotState& state, Staged& staged) {
   const std::span<const std::byte> file(staged.piece.data, staged.bytes);
-  if (auto info = decoder_->ReadHeader(file); !info) return tl::unexpected<Error>(info.error());
+  PENSTOCK_TRY(decoder_->ReadHeader(file));
   const auto image = decoder_->Decode(staged.plan.region, staged.plan.target);
-  if (!image) return tl::unexpected<Error>(image.error());
+  PENSTOCK_TRY(image);
   staged.picture.covers = image->covers;
   staged.picture.denominator = image->denominator;
   return PutPixels(state.pixels, image->view, &staged);
@@ -156,7 +156,7 @@ Result<void> DeviceStage::Replace(BatchRing::Slot& slot, std::size_t index, Erro
     Roles roles;
     roles.read = false;  // but for replacements, which have a reader of their own
     auto made = Stages::Make(shared_, roles, 1, replacing_stats_);
-    if (!made) return tl::unexpected<Error>(std::move(made.error()));
+    PENSTOCK_TRY(made);
     replacing_ = std::move(*made);
     replacing_->SetTracer(*tracer_);
   }

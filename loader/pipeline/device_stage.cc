@@ -51,9 +51,7 @@ Result<std::unique_ptr<DeviceStage>> DeviceStage::Make(Shared& shared, unsigned 
     return penstock::Fail(ErrorKind::kUsage, "--gpu decode: the stage decode is switched off");
   }
   std::unique_ptr<DeviceStage> stage(new DeviceStage(shared, slots));
-  if (Result<void> begun = stage->Begin(slots); !begun) {
-    return tl::unexpected<Error>(std::move(begun.error()));
-  }
+  PENSTOCK_TRY(stage->Begin(slots));
   return stage;
 }
 
@@ -63,7 +61,7 @@ Result<void> DeviceStage::Begin(unsigned slots) {
   if (!options_.augment || options_.fetch) {
     const std::size_t bytes = slots * BatchRing::BatchBytes(batch, sample_bytes_);
     Result<cuda::DeviceMemory> made = device_.Allocate(cuda::Kind::kPinned, bytes);
-    if (!made) return tl::unexpected<Error>(std::move(made.error()));
+    PENSTOCK_TRY(made);
     ring_memory_ = std::move(*made);
   }
   for (unsigned i = 0; i < slots; ++i) {
@@ -71,16 +69,16 @@ Result<void> DeviceStage::Begin(unsigned slots) {
     states_.back()->samples.resize(options_.augment ? batch : 0);
     Result<cuda::DeviceMemory> output =
         device_.Allocate(cuda::Kind::kDevice, batch * sample_bytes_ + cuda::kReadableBeyond);
-    if (!output) return tl::unexpected<Error>(std::move(output.error()));
+    PENSTOCK_TRY(output);
     states_.back()->output = std::move(*output);
   }
   for (Lane& lane : lanes_) {
     auto stream = device_.MakeStream();
-    if (!stream) return tl::unexpected<Error>(std::move(stream.error()));
+    PENSTOCK_TRY(stream);
     lane.stream = std::move(*stream);
     if (!options_.decode) continue;
     auto jpeg = cuda::JpegBatches::Make(options_.jpeg, device_);
-    if (!jpeg) return tl::unexpected<Error>(std::move(jpeg.error()));
+    PENSTOCK_TRY(jpeg);
     lane.jpeg = std::move(*jpeg);
     stats_.jpeg_backend = cuda::JpegBackendName(lane.jpeg->backend());
     stats_.jpeg_engines = lane.jpeg->engines();
@@ -143,7 +141,7 @@ Result<void> DeviceStage::StageFile(const Item& item, const ImageInfo& info) {
   staged.pixels = static_cast<std::uint64_t>(info.width) * static_cast<std::uint64_t>(info.height);
   staged.bytes = item.file.size();
   Result<cuda::Staging::Piece> piece = state.files.Take(item.file.size());
-  if (!piece) return tl::unexpected<Error>(std::move(piece.error()));
+  PENSTOCK_TRY(piece);
   staged.piece = *piece;
   std::memcpy(piece->data, item.file.data(), item.file.size());
   return {};
@@ -152,7 +150,7 @@ Result<void> DeviceStage::StageFile(const Item& item, const ImageInfo& info) {
 Result<void> DeviceStage::PutPixels(cuda::Staging& staging, const ImageView& view, Staged* staged) {
   const auto pitch = static_cast<std::size_t>(cuda::PitchOf(view.width));
   Result<cuda::Staging::Piece> piece = staging.Take(pitch * static_cast<std::size_t>(view.height));
-  if (!piece) return tl::unexpected<Error>(std::move(piece.error()));
+  PENSTOCK_TRY(piece);
   const std::size_t row_bytes = 3 * static_cast<std::size_t>(view.width);
   for (int row = 0; row < view.height; ++row) {
     std::memcpy(piece->data + static_cast<std::size_t>(row) * pitch,

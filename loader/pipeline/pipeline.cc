@@ -46,13 +46,13 @@ Result<void> MakeStandIns(Shared& shared) {
     IoOptions io;
     io.max_object = options.reader.max_object;
     auto reader = MakeObjectReader(io);
-    if (!reader) return tl::unexpected<Error>(std::move(reader.error()));
+    PENSTOCK_TRY(reader);
     SampleScratch scratch;
     const Result<SampleRef> ref = shared.source.At(0, scratch);
-    if (!ref) return tl::unexpected<Error>(ref.error());
+    PENSTOCK_TRY(ref);
     (*reader)->Start(0, *ref);
     const auto file = (*reader)->Finish(0);
-    if (!file) return tl::unexpected<Error>(file.error());
+    PENSTOCK_TRY(file);
     shared.one_file.assign(file->begin(), file->end());
   }
   return {};
@@ -129,12 +129,12 @@ Result<void> ThreadedPipeline::Begin() {
   const std::size_t sample_bytes = shared_.program.format().bytes();
   if (options.device.device != nullptr) {
     auto device = DeviceStage::Make(shared_, slots);
-    if (!device) return tl::unexpected<Error>(std::move(device.error()));
+    PENSTOCK_TRY(device);
     shared_.device = std::move(*device);
   }
   auto ring = BatchRing::Make(shared_.order, slots, sample_bytes,
                               shared_.device != nullptr ? shared_.device->ring_memory() : nullptr);
-  if (!ring) return tl::unexpected<Error>(std::move(ring.error()));
+  PENSTOCK_TRY(ring);
   shared_.ring = std::move(*ring);
   if (shared_.device != nullptr) {
     if (Result<void> started = shared_.device->Start(); !started) return started;
@@ -145,7 +145,7 @@ Result<void> ThreadedPipeline::Begin() {
     setup.items = options.read_ahead;
     setup.name = "consumer";
     auto worker = Worker::Make(shared_, std::move(setup));
-    if (!worker) return tl::unexpected<Error>(std::move(worker.error()));
+    PENSTOCK_TRY(worker);
     inline_worker_ = std::move(*worker);
     inline_worker_->Attach(*tracer_);
   } else if (Result<void> started = crew_.Start(shared_); !started) {
@@ -286,13 +286,11 @@ void ThreadedPipeline::Stop() {
 Result<std::unique_ptr<Pipeline>> Pipeline::Start(const Source& source,
                                                   const AugmentProgram& program,
                                                   const PipelineOptions& options, Tracer& tracer) {
-  if (Result<void> good = Check(options); !good) return tl::unexpected<Error>(good.error());
+  PENSTOCK_TRY(Check(options));
   const Result<SampleOrder> order = SampleOrder::Make(source.size(), options);
-  if (!order) return tl::unexpected<Error>(order.error());
+  PENSTOCK_TRY(order);
   auto pipeline = std::make_unique<ThreadedPipeline>(source, program, options, *order, tracer);
-  if (Result<void> begun = pipeline->Begin(); !begun) {
-    return tl::unexpected<Error>(std::move(begun.error()));
-  }
+  PENSTOCK_TRY(pipeline->Begin());
   return std::unique_ptr<Pipeline>(std::move(pipeline));
 }
 

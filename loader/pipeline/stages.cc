@@ -82,7 +82,7 @@ Result<std::unique_ptr<Stages>> Stages::Make(Shared& shared, const Roles& roles,
     IoOptions io = shared.options.reader;
     io.depth = reads;
     auto reader = MakeObjectReader(io);
-    if (!reader) return tl::unexpected<Error>(reader.error());
+    PENSTOCK_TRY(reader);
     stages->reader_ = std::move(*reader);
   }
   if (roles.decode && roles.augment && shared.options.decode.on) {
@@ -183,7 +183,7 @@ Result<void> Stages::ReadFile(Item& item, ObjectReader* reader) {
   const StageOptions& read = shared_.options.read;
   if (read.on) {
     auto file = reader->Finish(item.reader_slot);
-    if (!file) return tl::unexpected<Error>(std::move(file.error()));
+    PENSTOCK_TRY(file);
     item.file = *file;
   } else {
     item.file = shared_.one_file;
@@ -210,7 +210,7 @@ Result<void> Stages::DecodeFile(Item& item, JpegDecoder* decoder) {
   const StageOptions& decode = shared_.options.decode;
   if (decode.on) {
     Result<ImageInfo> info = decoder->ReadHeader(item.file);
-    if (!info) return tl::unexpected<Error>(std::move(info.error()));
+    PENSTOCK_TRY(info);
     stats_.pixels +=
         static_cast<std::uint64_t>(info->width) * static_cast<std::uint64_t>(info->height);
     if (shared_.options.augment.on || !shared_.options.whole_images) {
@@ -224,7 +224,7 @@ Result<void> Stages::DecodeFile(Item& item, JpegDecoder* decoder) {
       return shared_.device->StageFile(item, *info);
     }
     auto image = decoder->Decode(item.plan.region, item.plan.target);
-    if (!image) return tl::unexpected<Error>(std::move(image.error()));
+    PENSTOCK_TRY(image);
     item.image = *image;
     return {};
   }
@@ -286,7 +286,7 @@ Result<void> Stages::MakeSpare(Item& item) {
     IoOptions io = shared_.options.reader;
     io.depth = 1;
     auto reader = MakeObjectReader(io);
-    if (!reader) return tl::unexpected<Error>(std::move(reader.error()));
+    PENSTOCK_TRY(reader);
     spare_reader_ = std::move(*reader);
   }
   if (shared_.options.decode.on && item.decoder == nullptr && !decoder_) {

@@ -23,7 +23,7 @@ Result<std::unique_ptr<Worker>> Worker::Make(Shared& shared, Setup setup) {
   std::unique_ptr<Worker> worker(new Worker(shared, std::move(setup)));
   const Setup& made = worker->setup_;
   auto stages = Stages::Make(shared, made.roles, made.items, worker->stats_);
-  if (!stages) return tl::unexpected<Error>(std::move(stages.error()));
+  PENSTOCK_TRY(stages);
   worker->stages_ = std::move(*stages);
   if (!made.roles.read) return worker;
   for (std::size_t i = 0; i < made.items; ++i) {

@@ -120,9 +120,7 @@ class Making {
       return Piece{{jpeg.begin(), jpeg.end()}, false, {}};
     }
     const fs::path path = folder_ / names_.Picture(index, painter_.ClassOf(index));
-    if (Result<void> written = WriteWhole(path, jpeg); !written) {
-      return tl::unexpected<Error>(written.error());
-    }
+    PENSTOCK_TRY(WriteWhole(path, jpeg));
     Count(jpeg.size());
     return Piece{};
   }
@@ -142,17 +140,13 @@ class Making {
 
   Result<SetSummary> Finish() {
     if (options_.format == SetFormat::kList) {
-      if (Result<void> done = WriteWhole(folder_ / "list.txt", list_); !done) {
-        return tl::unexpected<Error>(done.error());
-      }
+      PENSTOCK_TRY(WriteWhole(folder_ / "list.txt", list_));
     }
     const std::string manifest =
         Identity(options_) +
         fmt::format(" \"mean_bytes\": {},\n \"least_bytes\": {},\n \"most_bytes\": {}\n}}\n",
                     summary_.bytes / options_.count, summary_.least, summary_.most);
-    if (Result<void> done = WriteWhole(folder_ / "set.json", manifest); !done) {
-      return tl::unexpected<Error>(done.error());
-    }
+    PENSTOCK_TRY(WriteWhole(folder_ / "set.json", manifest));
     return summary_;
   }
 
@@ -170,7 +164,7 @@ class Making {
       const std::string name =
           fmt::format("{}-{:06}.tar", options_.recipe->name, index / options_.shard);
       Result<TarWriter> created = TarWriter::Create(folder_ / name);
-      if (!created) return tl::unexpected<Error>(created.error());
+      PENSTOCK_TRY(created);
       tar_.emplace(std::move(*created));
     }
     const std::string key = names_.Index(index);
@@ -204,7 +198,7 @@ class PictureWorker : public OrderedWorker {
     const ImageView picture = painter_.Paint(index, pixels_);
     const auto jpeg =
         encoder_.Encode(picture, options_.recipe->quality, SubsamplingOf(*options_.recipe, index));
-    if (!jpeg) return tl::unexpected<Error>(jpeg.error());
+    PENSTOCK_TRY(jpeg);
     return making_.Keep(index, *jpeg);
   }
 
@@ -245,7 +239,7 @@ Result<SetSummary> MakeIn(const SetOptions& options, const fs::path& folder,
                           const std::function<void(std::uint64_t)>& progress) {
   const Painter painter(*options.recipe, options.seed, options.classes, options.workers, stop);
   Making making(options, folder, painter, progress);
-  if (Result<void> done = making.MakeFolders(); !done) return tl::unexpected<Error>(done.error());
+  PENSTOCK_TRY(making.MakeFolders());
   std::vector<std::unique_ptr<OrderedWorker>> workers;
   for (unsigned i = 0; i < options.workers; ++i) {
     workers.push_back(std::make_unique<PictureWorker>(options, painter, making));
@@ -253,7 +247,7 @@ Result<SetSummary> MakeIn(const SetOptions& options, const fs::path& folder,
   Result<void> made = RunOrdered(
       options.count, workers, stop,
       [&](std::uint64_t index, const Piece& piece) { return making.Take(index, piece.bytes); });
-  if (!made) return tl::unexpected<Error>(made.error());
+  PENSTOCK_TRY(made);
   if (stop.stop_requested()) return Fail(ErrorKind::kEnvironment, "interrupted");
   return making.Finish();
 }
@@ -278,7 +272,7 @@ Result<SetSummary> MakeSet(const SetOptions& options, const std::stop_token& sto
   fs::path folder = fs::absolute(options.folder, error).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();  // a slash at the end
   const auto there = Look(options, folder);
-  if (!there) return tl::unexpected<Error>(there.error());
+  PENSTOCK_TRY(there);
   if (*there) return **there;
   const fs::path making = folder.string() + fmt::format(".{}.tmp", ::getpid());
   if (!fs::create_directories(making, error)) {

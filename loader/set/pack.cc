@@ -36,7 +36,7 @@ class PackWorker : public OrderedWorker {
 
   Result<Piece> Make(std::uint64_t index) override {
     const Result<SampleRef> ref = source_.At(index, scratch_);
-    if (!ref) return tl::unexpected<Error>(ref.error());
+    PENSTOCK_TRY(ref);
     reader_->Start(0, *ref);
     const auto bytes = reader_->Finish(0);
     if (!bytes) return Bad(bytes.error());
@@ -148,11 +148,11 @@ class TarSink : public Sink {
 Result<std::unique_ptr<Sink>> MakeSink(const PackOptions& options, std::uint64_t count) {
   if (options.format == PackFormat::kTar) {
     Result<TarWriter> writer = TarWriter::Create(options.output);
-    if (!writer) return tl::unexpected<Error>(writer.error());
+    PENSTOCK_TRY(writer);
     return std::make_unique<TarSink>(std::move(*writer), count);
   }
   Result<PackedWriter> writer = PackedWriter::Create(options.output);
-  if (!writer) return tl::unexpected<Error>(writer.error());
+  PENSTOCK_TRY(writer);
   return std::make_unique<PackedSink>(std::move(*writer));
 }
 
@@ -163,12 +163,12 @@ Result<PackSummary> Pack(const Source& source, const PackOptions& options,
                          const std::function<void(std::uint64_t)>& progress,
                          const std::function<void(const std::string&)>& left_out) {
   Result<std::unique_ptr<Sink>> sink = MakeSink(options, source.size());
-  if (!sink) return tl::unexpected<Error>(sink.error());
+  PENSTOCK_TRY(sink);
   std::vector<std::unique_ptr<OrderedWorker>> workers;
   std::vector<const PackWorker*> counters;
   for (unsigned i = 0; i < options.workers; ++i) {
     Result<std::unique_ptr<ObjectReader>> reader = MakeObjectReader({});
-    if (!reader) return tl::unexpected<Error>(reader.error());
+    PENSTOCK_TRY(reader);
     auto worker = std::make_unique<PackWorker>(source, options, std::move(*reader));
     counters.push_back(worker.get());
     workers.push_back(std::move(worker));
@@ -183,19 +183,17 @@ Result<PackSummary> Pack(const Source& source, const PackOptions& options,
       return {};
     }
     const Result<SampleRef> ref = source.At(index, scratch);
-    if (!ref) return tl::unexpected<Error>(ref.error());
+    PENSTOCK_TRY(ref);
     ++summary.packed;
     summary.bytes_written += piece.bytes.size();
     return (*sink)->Add(*ref, piece.bytes);
   };
-  if (Result<void> done = RunOrdered(source.size(), workers, stop, take); !done) {
-    return tl::unexpected<Error>(done.error());
-  }
+  PENSTOCK_TRY(RunOrdered(source.size(), workers, stop, take));
   if (stop.stop_requested()) return Fail(ErrorKind::kEnvironment, "interrupted");
   if (summary.packed == 0) {
     return Fail(ErrorKind::kInput, "every sample is bad: nothing to pack");
   }
-  if (Result<void> done = (*sink)->Finish(); !done) return tl::unexpected<Error>(done.error());
+  PENSTOCK_TRY((*sink)->Finish());
   for (const PackWorker* worker : counters) {
     summary.encoded += worker->counts().encoded;
     summary.bytes_read += worker->counts().bytes_read;

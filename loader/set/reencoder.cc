@@ -33,24 +33,24 @@ Result<std::optional<std::span<const std::byte>>> Reencoder::Convert(
     std::span<const std::byte> file) {
   if (options_.resize == 0 && options_.quality == 0 && !options_.check) return std::nullopt;
   const Result<ImageInfo> info = decoder_.ReadHeader(file);
-  if (!info) return tl::unexpected<Error>(info.error());
+  PENSTOCK_TRY(info);
   const bool smaller =
       options_.resize != 0 && std::min(info->width, info->height) > options_.resize;
   const bool encode = smaller || options_.quality != 0;
   if (!encode && !options_.check) return std::nullopt;
   const auto decoded = decoder_.Decode({0, 0, info->width, info->height}, {});
-  if (!decoded) return tl::unexpected<Error>(decoded.error());
+  PENSTOCK_TRY(decoded);
   if (!encode) return std::nullopt;
   ImageView picture = decoded->view;
   if (smaller) {
     const Size size = ShortSide({info->width, info->height}, options_.resize);
     const Result<ImageView> resized = Resized(*decoded, *info, size);
-    if (!resized) return tl::unexpected<Error>(resized.error());
+    PENSTOCK_TRY(resized);
     picture = *resized;
   }
   const int quality = options_.quality != 0 ? options_.quality : kDefaultQuality;
   const auto jpeg = encoder_.Encode(picture, quality, SubsamplingOf(*info));
-  if (!jpeg) return tl::unexpected<Error>(jpeg.error());
+  PENSTOCK_TRY(jpeg);
   return *jpeg;
 }
 
@@ -59,7 +59,7 @@ Result<ImageView> Reencoder::Resized(const JpegDecoder::Decoded& decoded, const 
   if (!program_ || size != size_) {
     Result<AugmentProgram> program = AugmentProgram::Parse(
         fmt::format("resize={}x{}", size.height, size.width), ElementType::kU8, Layout::kHwc);
-    if (!program) return tl::unexpected<Error>(program.error());
+    PENSTOCK_TRY(program);
     augmenter_.reset();  // it refers to the program
     program_.emplace(std::move(*program));
     augmenter_.emplace(*program_);
@@ -67,9 +67,7 @@ Result<ImageView> Reencoder::Resized(const JpegDecoder::Decoded& decoded, const 
     pixels_.resize(program_->format().bytes());
   }
   const Augmenter::Plan plan = augmenter_->Draw(info, {});
-  if (Result<void> done = augmenter_->Run(plan, decoded, pixels_); !done) {
-    return tl::unexpected<Error>(done.error());
-  }
+  PENSTOCK_TRY(augmenter_->Run(plan, decoded, pixels_));
   return ImageView{reinterpret_cast<const std::uint8_t*>(pixels_.data()), size.width, size.height,
                    3 * static_cast<std::ptrdiff_t>(size.width)};
 }

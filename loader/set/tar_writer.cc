@@ -24,7 +24,7 @@ void Put(Block& block, std::size_t at, std::string_view text) {
 
 Result<TarWriter> TarWriter::Create(const std::filesystem::path& path) {
   Result<OutputFile> file = OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()));
-  if (!file) return tl::unexpected<Error>(file.error());
+  PENSTOCK_TRY(file);
   return TarWriter(std::move(*file));
 }
 

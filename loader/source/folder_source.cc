@@ -95,13 +95,9 @@ class FolderBuilder {
 
   Result<std::unique_ptr<Source>> Finish(const std::filesystem::path& folder, bool labelled) {
     Result<FileRange> places = places_.Finish();
-    if (!places) {
-      return tl::unexpected(places.error());
-    }
+    PENSTOCK_TRY(places);
     Result<FileRange> names = names_.Finish();
-    if (!names) {
-      return tl::unexpected(names.error());
-    }
+    PENSTOCK_TRY(names);
     return std::make_unique<FolderSource>(folder, std::move(*places), std::move(*names),
                                           std::move(class_ends_), labelled);
   }
@@ -118,9 +114,7 @@ class FolderBuilder {
 Result<std::unique_ptr<Source>> OpenFolder(const std::filesystem::path& folder,
                                            const SourceOptions& options) {
   Result<FolderEntries> top = ListFolder(folder);
-  if (!top) {
-    return tl::unexpected(top.error());
-  }
+  PENSTOCK_TRY(top);
   const std::string shown = Printable(folder.native());
   if (top->folders.empty() && top->files.empty()) {
     return Fail(
@@ -135,17 +129,13 @@ Result<std::unique_ptr<Source>> OpenFolder(const std::filesystem::path& folder,
       return Fail(ErrorKind::kInput,
                   fmt::format("{}: holds no image; files must end in {}", shown, kExtensions));
     }
-    if (Result<void> added = builder.Add("", top->files); !added) {
-      return tl::unexpected(added.error());
-    }
+    PENSTOCK_TRY(builder.Add("", top->files));
     return builder.Finish(folder, false);
   }
   for (std::size_t i = 0; i < top->folders.size(); ++i) {
     const std::string& name = top->folders[i];
     Result<std::vector<FolderFiles>> found = WalkImages(folder / name);
-    if (!found) {
-      return tl::unexpected(found.error());
-    }
+    PENSTOCK_TRY(found);
     if (found->empty()) {
       // As torchvision: otherwise a stray ".ipynb_checkpoints" would shift every label by one.
       return Fail(ErrorKind::kInput,
@@ -155,9 +145,7 @@ Result<std::unique_ptr<Source>> OpenFolder(const std::filesystem::path& folder,
     }
     for (const FolderFiles& part : *found) {
       const std::string prefix = part.folder.empty() ? name + "/" : name + "/" + part.folder + "/";
-      if (Result<void> added = builder.Add(prefix, part.files); !added) {
-        return tl::unexpected(added.error());
-      }
+      PENSTOCK_TRY(builder.Add(prefix, part.files));
     }
     builder.EndClass();
     if (options.progress) {

@@ -89,9 +89,7 @@ Result<std::vector<FolderFiles>> WalkImages(const std::filesystem::path& root) {
       }
     }
     Result<FolderEntries> entries = ListFolder(whole);
-    if (!entries) {
-      return tl::unexpected(entries.error());
-    }
+    PENSTOCK_TRY(entries);
     for (const std::string& name : entries->folders) {
       const std::string& above = visits[at].folder;
       visits.push_back({above.empty() ? name : above + "/" + name, at});

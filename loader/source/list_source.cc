@@ -102,9 +102,7 @@ class ListScan {
       const std::uint64_t text_at = at - kept;
       at += part;
       Result<std::size_t> used = TakeLines(text, text_at, at == size_);
-      if (!used) {
-        return tl::unexpected(used.error());
-      }
+      PENSTOCK_TRY(used);
       kept = text.size() - *used;
       std::memmove(buffer.data(), buffer.data() + *used, kept);
       if (options_.progress) {
@@ -116,9 +114,7 @@ class ListScan {
                   fmt::format("{}: holds no sample; write \"path label\" lines", Printable(name_)));
     }
     Result<FileRange> offsets = offsets_.Finish();
-    if (!offsets) {
-      return tl::unexpected(offsets.error());
-    }
+    PENSTOCK_TRY(offsets);
     return ListIndex{std::move(*offsets), count_, labels_.classes()};
   }
 
@@ -146,9 +142,7 @@ class ListScan {
       if (!line.path.empty()) {
         labels_.Add(line.label);
         ++count_;
-        if (Result<void> added = offsets_.AppendValue(text_at + from); !added) {
-          return tl::unexpected(added.error());
-        }
+        PENSTOCK_TRY(offsets_.AppendValue(text_at + from));
       }
       from = ends ? to + 1 : to;
     }
@@ -246,9 +240,7 @@ Result<std::unique_ptr<Source>> OpenList(const std::filesystem::path& list,
     }
   }
   Result<ListIndex> index = ListScan(fd.get(), described.size, list.native(), options).Run();
-  if (!index) {
-    return tl::unexpected(index.error());
-  }
+  PENSTOCK_TRY(index);
   struct stat after {};
   if (described.size >= kSidecarFrom && ::fstat(fd.get(), &after) == 0 &&
       Described::Of(SidecarKind::kList, after) == described) {

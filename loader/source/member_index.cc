@@ -32,13 +32,9 @@ Result<void> MemberIndexBuilder::Add(std::uint64_t offset, std::uint64_t size, s
 
 Result<MemberIndex> MemberIndexBuilder::Finish() {
   Result<FileRange> entries = entries_.Finish();
-  if (!entries) {
-    return tl::unexpected(entries.error());
-  }
+  PENSTOCK_TRY(entries);
   Result<FileRange> names = names_.Finish();
-  if (!names) {
-    return tl::unexpected(names.error());
-  }
+  PENSTOCK_TRY(names);
   return MemberIndex{std::move(*entries), std::move(*names), count_, labels_.classes()};
 }
 

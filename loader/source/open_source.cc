@@ -61,9 +61,7 @@ bool HasClassFolders(const std::filesystem::path& folder, const FolderEntries& e
 Result<std::unique_ptr<Source>> OpenDirectory(const std::filesystem::path& path,
                                               const SourceOptions& options) {
   const Result<FolderEntries> entries = ListFolder(path);
-  if (!entries) {
-    return tl::unexpected(entries.error());
-  }
+  PENSTOCK_TRY(entries);
   std::vector<std::filesystem::path> tars;
   for (const std::string& name : entries->files) {
     if (EndsIn(name, ".tar")) {

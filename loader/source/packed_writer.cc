@@ -61,9 +61,7 @@ Result<PackedWriter> PackedWriter::Create(const std::filesystem::path& path) {
   state->path = path;
   state->index = MemberIndexBuilder(path.parent_path());
   Result<OutputFile> file = OutputFile::Create(path, fmt::format(".{}.part", ::getpid()));
-  if (!file) {
-    return tl::unexpected(file.error());
-  }
+  PENSTOCK_TRY(file);
   state->file = std::move(*file);
   PackedWriter writer(std::move(state));
   const PackHeader header;
@@ -99,9 +97,7 @@ Result<void> PackedWriter::Finish() {
                                                state_->path.string()));
   }
   Result<MemberIndex> index = state_->index.Finish();
-  if (!index) {
-    return tl::unexpected(index.error());
-  }
+  PENSTOCK_TRY(index);
   const std::array<std::byte, 8> zeros{};
   if (Result<void> padded = file.Append(std::span(zeros).first((8 - file.size() % 8) % 8));
       !padded) {

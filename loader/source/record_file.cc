@@ -110,9 +110,7 @@ Result<void> RecordFile::Append(std::span<const std::byte> bytes) {
 Result<void> RecordFile::Flush() {
   if (!fd_) {
     Result<Descriptor> opened = OpenTemporary(folder_);
-    if (!opened) {
-      return tl::unexpected(opened.error());
-    }
+    PENSTOCK_TRY(opened);
     fd_ = std::move(*opened);
   }
   std::size_t done = 0;
@@ -140,9 +138,7 @@ Result<FileRange> RecordFile::Finish() {
     buffer_.shrink_to_fit();
     return FileRange(std::exchange(buffer_, {}));
   }
-  if (Result<void> flushed = Flush(); !flushed) {
-    return tl::unexpected(flushed.error());
-  }
+  PENSTOCK_TRY(Flush());
   buffer_ = {};
   return FileRange(std::make_shared<const Descriptor>(std::move(fd_)), 0,
                    std::exchange(written_, 0));

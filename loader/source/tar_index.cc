@@ -154,23 +154,17 @@ Result<MemberIndex> WalkTar(int fd, std::uint64_t size, const std::string& name,
   std::uint64_t next_progress = kProgressStep;
   for (;; ++members) {
     Result<bool> more = reader.Next(member);
-    if (!more) {
-      return tl::unexpected(more.error());
-    }
+    PENSTOCK_TRY(more);
     if (!*more) {
       break;
     }
-    if (Result<void> taken = grouper.Take(member); !taken) {
-      return tl::unexpected(taken.error());
-    }
+    PENSTOCK_TRY(grouper.Take(member));
     if (options.progress && reader.position() >= next_progress) {
       options.progress(reader.position(), size);
       next_progress = reader.position() + kProgressStep;
     }
   }
-  if (Result<void> flushed = grouper.Flush(); !flushed) {
-    return tl::unexpected(flushed.error());
-  }
+  PENSTOCK_TRY(grouper.Flush());
   if (builder.count() == 0) {
     return Fail(ErrorKind::kInput,
                 fmt::format("{}: holds {} members and no image among them; a sample is KEY.jpg "
@@ -221,9 +215,7 @@ Result<std::uint64_t> AppendTarIndex(const std::filesystem::path& tar, const Sou
   }
   if (!fresh) {
     Result<MemberIndex> walked = WalkTar(fd.get(), described.size, tar.native(), options);
-    if (!walked) {
-      return tl::unexpected(walked.error());
-    }
+    PENSTOCK_TRY(walked);
     index = std::move(*walked);
     struct stat after {};
     // Not of a tar that is still being written.
@@ -237,9 +229,7 @@ Result<std::uint64_t> AppendTarIndex(const std::filesystem::path& tar, const Sou
     added = builder.Add(entry.offset, entry.size, entry.label, name);
     return added.has_value();
   });
-  if (!added) {
-    return tl::unexpected(added.error());
-  }
+  PENSTOCK_TRY(added);
   if (!read) {
     return Fail(ErrorKind::kInput,
                 fmt::format("{}: its index cannot be read; delete {}", Printable(tar.native()),

@@ -165,26 +165,20 @@ Result<bool> TarReader::NextHeader(TarMember& member, Extended& extended, bool& 
       break;
     case 'L': {
       Result<std::string> text = ReadText(*size, "a long name");
-      if (!text) {
-        return tl::unexpected(text.error());
-      }
+      PENSTOCK_TRY(text);
       extended.name = text->substr(0, text->find('\0'));
       break;
     }
     case 'K':
     case 'g': {  // a long link target; what holds for all members: nothing we use
       Result<std::string> text = ReadText(*size, "an extended header");
-      if (!text) {
-        return tl::unexpected(text.error());
-      }
+      PENSTOCK_TRY(text);
       break;
     }
     default:
       done = true;
   }
-  if (!taken) {
-    return tl::unexpected(taken.error());
-  }
+  PENSTOCK_TRY(taken);
   if (!done) {
     return true;
   }
@@ -208,9 +202,7 @@ Result<bool> TarReader::NextHeader(TarMember& member, Extended& extended, bool& 
   }
   member.size = has_data ? extended.size.value_or(*size) : 0;
   if (type == 'S') {
-    if (Result<void> skipped = SkipSparseMaps(block); !skipped) {
-      return tl::unexpected(skipped.error());
-    }
+    PENSTOCK_TRY(SkipSparseMaps(block));
   }
   member.data_at = position_;
   last_ = member.name;
@@ -240,9 +232,7 @@ Result<std::string> TarReader::ReadText(std::uint64_t size, std::string_view wha
 Result<void> TarReader::ReadPax(std::uint64_t size, Extended& extended) {
   const std::uint64_t header_at = position_ - kBlock;
   Result<std::string> text = ReadText(size, "a pax header");
-  if (!text) {
-    return tl::unexpected(text.error());
-  }
+  PENSTOCK_TRY(text);
   std::string_view left = *text;
   while (!left.empty() && left.front() != '\0') {
     std::size_t length = 0;

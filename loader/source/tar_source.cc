@@ -68,18 +68,14 @@ Result<std::unique_ptr<Source>> OpenTars(std::vector<std::filesystem::path> tars
   shards.reserve(tars.size());
   for (const std::filesystem::path& tar : tars) {
     Result<std::uint64_t> added = AppendTarIndex(tar, options, builder);
-    if (!added) {
-      return tl::unexpected(added.error());
-    }
+    PENSTOCK_TRY(added);
     shards.push_back({tar.native(), tar.filename().native() + ":", builder.count()});
     if (options.progress) {
       options.progress(shards.size(), tars.size());
     }
   }
   Result<MemberIndex> index = builder.Finish();
-  if (!index) {
-    return tl::unexpected(index.error());
-  }
+  PENSTOCK_TRY(index);
   return std::make_unique<TarSource>(std::move(shards), std::move(*index));
 }
 

@@ -273,9 +273,7 @@ class IntoFile final : public Tracer {
 
 Result<std::unique_ptr<Tracer>> FileTracer(const FileTracerOptions& options) {
   Result<std::unique_ptr<traces::Packer>> packer = traces::CreatePacked(options.path);
-  if (!packer) {
-    return tl::unexpected<Error>(packer.error());
-  }
+  PENSTOCK_TRY(packer);
   return std::unique_ptr<Tracer>(std::make_unique<IntoFile>(options, std::move(*packer)));
 }
 

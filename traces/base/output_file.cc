@@ -253,9 +253,7 @@ Result<bool> OutputFile::KeepName() {
     temporary_ = moved;
     return true;
   }
-  if (const Result<void> written = WriteAgain(); !written) {
-    return tl::unexpected<Error>(written.error());
-  }
+  PENSTOCK_TRY(WriteAgain());
   return true;
 }
 
@@ -317,7 +315,7 @@ Result<void> OutputFile::CopyTo(OutputFile& copy) const {
 Result<void> WriteWhole(const std::filesystem::path& path, std::span<const std::byte> bytes) {
   Result<OutputFile> file =
       OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()), {.private_to_owner = true});
-  if (!file) return tl::unexpected<Error>(file.error());
+  PENSTOCK_TRY(file);
   Result<void> done = file->Append(bytes);
   if (done) done = file->Commit();
   if (!done) file->Discard();

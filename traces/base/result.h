@@ -33,6 +33,12 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
   return tl::unexpected<Error>(Error{kind, std::move(message)});
 }
 
+// The error of a result that failed, for a function that returns a result of another type.
+template <class R>
+[[nodiscard]] auto PassOn(R&& failed) {
+  return tl::unexpected(std::forward<R>(failed).error());
+}
+
 [[nodiscard]] constexpr int ExitStatus(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kUsage:
@@ -48,3 +54,11 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
 }
 
 }  // namespace penstock
+
+// Returns the error of the expression, a Result or expected, from the function if it has failed.
+#define PENSTOCK_TRY(...)                                         \
+  do {                                                            \
+    if (auto&& penstock_tried = (__VA_ARGS__); !penstock_tried) { \
+      return ::penstock::PassOn(std::move(penstock_tried));       \
+    }                                                             \
+  } while (false)

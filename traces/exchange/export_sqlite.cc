@@ -203,7 +203,7 @@ Result<void> ExportSqlite(const Trace& trace, const std::filesystem::path& path)
   // A new, empty file of ours is a database without tables.
   Result<OutputFile> file =
       OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()), {.private_to_owner = true});
-  if (!file) return tl::unexpected<Error>(file.error());
+  PENSTOCK_TRY(file);
   sqlite3* opened = nullptr;
   const int status =
       sqlite3_open_v2(file->temporary().c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);

@@ -48,7 +48,7 @@ Result<void> ExportToFile(const Trace& trace, const ExportFormat& format,
   }
   Result<OutputFile> file =
       OutputFile::Create(path, fmt::format(".{}.tmp", ::getpid()), {.private_to_owner = true});
-  if (!file) return tl::unexpected<Error>(file.error());
+  PENSTOCK_TRY(file);
   Result<void> written;
   const TextSink append = [&](std::string_view text) {
     written = file->Append(std::as_bytes(std::span(text.data(), text.size())));

@@ -139,7 +139,7 @@ Result<void> Import(const MappedFile& file, const std::filesystem::path& path, F
   if (bytes.starts_with(kSqlite)) return ImportNsight(path, into);
   if (IsPerfetto(bytes)) return ImportPerfetto(bytes, path, into);
   auto text = ReadText(bytes, path);
-  if (!text) return tl::unexpected<Error>(text.error());
+  PENSTOCK_TRY(text);
   const std::string_view view = text->view();
   const std::size_t first = view.find_first_not_of(" \t\r\n");
   if (IsPerfetto(view)) return ImportPerfetto(view, path, into);
@@ -158,10 +158,10 @@ Result<void> Import(const MappedFile& file, const std::filesystem::path& path, F
 Result<ImportSummary> ImportTrace(const std::filesystem::path& from,
                                   const std::filesystem::path& to) {
   Result<MappedFile> file = MappedFile::Open(from);
-  if (!file) return tl::unexpected<Error>(file.error());
+  PENSTOCK_TRY(file);
   Result<std::unique_ptr<Packer>> packer =
       CreatePacked(to, {.suffix = fmt::format(".{}.tmp", ::getpid())});
-  if (!packer) return tl::unexpected<Error>(packer.error());
+  PENSTOCK_TRY(packer);
   Foreign into(**packer);
   Result<void> read = Import(*file, from, into);
   if (read && into.summary().spans == 0) {

@@ -514,9 +514,7 @@ Result<std::unique_ptr<Packer>> CreatePacked(const std::filesystem::path& final_
   Result<OutputFile> file = OutputFile::Create(
       final_path, options.suffix,
       {.private_to_owner = true, .durable = true, .may_replace = options.may_replace});
-  if (!file) {
-    return tl::unexpected<Error>(file.error());
-  }
+  PENSTOCK_TRY(file);
   return std::unique_ptr<Packer>(std::make_unique<packed::PackedWriter>(std::move(*file), options));
 }
 

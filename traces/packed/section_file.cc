@@ -174,9 +174,7 @@ void SectionFile::WriteContents() {
 Result<SectionFile> SectionFile::Beside() const {
   Result<OutputFile> file =
       OutputFile::Create(file_.final_path(), file_.suffix() + ".new", file_.rules());
-  if (!file) {
-    return tl::unexpected<Error>(file.error());
-  }
+  PENSTOCK_TRY(file);
   SectionFile beside(std::move(*file));
   beside.waits_ = false;
   return Result<SectionFile>(std::move(beside));

@@ -55,7 +55,7 @@ Result<void> Collector::OpenOutput() {
   const bool force = config_.options.force;
   for (int tries = 0;; ++tries) {
     const auto place = traces::PlaceFor(output, force, config_.options.output_given);
-    if (!place) return tl::unexpected(place.error());
+    PENSTOCK_TRY(place);
     auto packed = traces::CreatePacked(
         place->path, {.keep = config_.options.keep, .may_replace = [force](const auto& path) {
                         return traces::MayBeReplaced(path, force);
@@ -98,7 +98,7 @@ Result<void> Collector::Open() {
     }
   }
   auto arena = Arena::Create(request, clock_);
-  if (!arena) return tl::unexpected(arena.error());
+  PENSTOCK_TRY(arena);
   arena_.emplace(std::move(*arena));
   arena_->header().batch_limit = config_.options.limit_batches;
   drain_ = std::make_unique<traces::RecordingDrain>(arena_->memory(), true);

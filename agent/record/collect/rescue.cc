@@ -82,7 +82,7 @@ Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const 
   std::uint64_t mark = 0;                // up to which the ring says that it was taken
   if (has_part) {
     auto taken = FileLock::Take(part);
-    if (!taken) return tl::unexpected(taken.error());
+    PENSTOCK_TRY(taken);
     lock.emplace(std::move(*taken));
     traces::OpenControl control;
     control.last_mark = &mark;
@@ -99,7 +99,7 @@ Result<std::filesystem::path> Rescue(const std::filesystem::path& output, const 
   options.may_replace = [force](const auto& path) { return traces::MayBeReplaced(path, force); };
   if (trace != nullptr) options.keep = KeepOf(*trace);
   auto packed = traces::CreatePacked(output, options);
-  if (!packed) return tl::unexpected(packed.error());
+  PENSTOCK_TRY(packed);
   Joiner joined(std::move(*packed));
   if (trace != nullptr) {
     traces::CopyTrace(*trace, joined);

@@ -241,7 +241,7 @@ analyzer::Predicted<CompareAnswer> CompareDocuments(const Document& a, const Doc
   auto comparison = analyzer::Compare(
       analyzer::Baseline{a.analysis->report.diagnosis, a.path.filename().string()},
       analyzer::Candidate{b.analysis->report.diagnosis, b.path.filename().string()});
-  if (!comparison) return tl::unexpected(comparison.error());
+  PENSTOCK_TRY(comparison);
   CompareAnswer answer;
   answer.comparison = std::move(*comparison);
   const auto& before = a.analysis->report.findings;

@@ -177,9 +177,7 @@ tl::expected<Sweep, SweepProblem> ParseSweep(std::string_view text) {
   const auto error = parser.parse(text.data(), text.size()).get(object);
   if (error != simdjson::SUCCESS) return Broken(SweepFault::kNotJson);
   if (!object.is_object()) return Broken(SweepFault::kForeign);
-  if (auto known = CheckSchema(TextAt(object, "schema")); !known) {
-    return tl::unexpected(known.error());
-  }
+  PENSTOCK_TRY(CheckSchema(TextAt(object, "schema")));
   Sweep sweep;
   sweep.mode = TextAt(object, "mode");
   sweep.subject = TextsAt(object, "subject");
@@ -190,7 +188,7 @@ tl::expected<Sweep, SweepProblem> ParseSweep(std::string_view text) {
     sweep.cores = CountAt(machine, "cores");
     sweep.cpu = TextAt(machine, "cpu");
   }
-  if (auto axes = TakeAxes(object, sweep); !axes) return tl::unexpected(axes.error());
+  PENSTOCK_TRY(TakeAxes(object, sweep));
   simdjson::dom::array cells;
   if (object["cells"].get(cells) != simdjson::SUCCESS) {
     return Broken(SweepFault::kDamaged, "cells");
@@ -198,7 +196,7 @@ tl::expected<Sweep, SweepProblem> ParseSweep(std::string_view text) {
   for (const element one : cells) {
     if (sweep.cells.size() == kMostSweepCells) return Broken(SweepFault::kTooLarge);
     auto cell = CellOf(one, sweep, sweep.cells.size());
-    if (!cell) return tl::unexpected(cell.error());
+    PENSTOCK_TRY(cell);
     sweep.cells.push_back(std::move(*cell));
   }
   if (sweep.cells.empty()) return Broken(SweepFault::kNoCells);

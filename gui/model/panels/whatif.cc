@@ -91,7 +91,7 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
   for (int w = tasks ? 1 : 0; w <= most; w += stride) counts.insert(w);
   const auto grid = analyzer::PredictGrid(
       diagnosis, RequestOf(diagnosis, chosen, {counts.begin(), counts.end()}));
-  if (!grid) return tl::unexpected(grid.error());
+  PENSTOCK_TRY(grid);
   WhatIfAnswer answer;
   answer.curve = grid->configurations;
   answer.unit = grid->unit;

@@ -286,9 +286,7 @@ TEST(TarSourceTest, MembersThatCannotBeSamplesAreNamed) {
 
 Result<void> Pack(const std::filesystem::path& path, const std::vector<Member>& samples) {
   Result<PackedWriter> writer = PackedWriter::Create(path);
-  if (!writer) {
-    return tl::unexpected(writer.error());
-  }
+  PENSTOCK_TRY(writer);
   for (const Member& sample : samples) {
     if (Result<void> added =
             writer->Add(sample.name, sample.label, std::as_bytes(std::span(sample.bytes)));

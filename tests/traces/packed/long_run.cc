@@ -250,7 +250,7 @@ Result<std::uint64_t> Record(const Options& options, Memory& memory) {
   Program program(options, ring);
   memory.own_kb = AnonymousKb();
   auto packer = CreatePacked(options.output);
-  if (!packer) return tl::unexpected<Error>(packer.error());
+  PENSTOCK_TRY(packer);
   RecordingDrain drain(ring.memory(), true);
   const StringId counter = (*packer)->Intern("rss_bytes");
   const std::uint64_t images = options.spans / kSpansPerImage;
@@ -266,7 +266,7 @@ Result<std::uint64_t> Record(const Options& options, Memory& memory) {
       if (program.images() - flushed > 30'000) {
         flushed = program.images();
         drain.Drain(**packer, NobodyDies);
-        if (auto done = (*packer)->Flush(); !done) return tl::unexpected<Error>(done.error());
+        PENSTOCK_TRY((*packer)->Flush());
         drain.Release();
       }
     }
@@ -278,7 +278,7 @@ Result<std::uint64_t> Record(const Options& options, Memory& memory) {
                              .process = ProcessId{},
                              .value = static_cast<std::int64_t>(Mix(s + p) >> 40)});
     }
-    if (auto done = (*packer)->Flush(); !done) return tl::unexpected<Error>(done.error());
+    PENSTOCK_TRY((*packer)->Flush());
     drain.Release();
     drain.Retire(program.ended(), **packer);
     memory.Sample();
@@ -296,7 +296,7 @@ Result<std::uint64_t> Record(const Options& options, Memory& memory) {
     }
   }
   drain.Finish(**packer);
-  if (auto done = (*packer)->Finish(); !done) return tl::unexpected<Error>(done.error());
+  PENSTOCK_TRY((*packer)->Finish());
   memory.Sample();
   if (program.dropped() != 0) fmt::print("dropped: {}\n", program.dropped());
   return program.images() * kSpansPerImage;
@@ -312,7 +312,7 @@ struct Check {
 // Every span that has an object must have the path of its sample.
 Result<Check> CheckNames(const Options& options) {
   auto trace = OpenTrace(options.output);
-  if (!trace) return tl::unexpected<Error>(trace.error());
+  PENSTOCK_TRY(trace);
   Check check;
   check.sound = !(*trace)->losses().any();
   for (std::uint32_t t = 0; t < (*trace)->threads().size(); ++t) {
