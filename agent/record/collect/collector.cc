@@ -158,14 +158,12 @@ void Collector::WriteFaultCost() {
 
 void Collector::WriteLastFacts() {
   WriteFaultCost();  // once more: the machine may be less busy now
-  const TimeNs first = started_.value != 0 ? started_ : begin_;
-  packer_->SetFact("duration_ns", std::to_string((end_ - first).value));
+  packer_->SetFact("duration_ns", std::to_string((*end_ - started_.value_or(begin_)).value));
   if (launcher_gone_) packer_->SetFact("record.launcher", "killed");
   if (exit_status_ >= 0) packer_->SetFact("exit.status", ExitText(exit_status_));
   if (!stopped_.empty()) packer_->SetFact("record.stopped", stopped_);
-  if (full_since_.value != 0) {
-    full_ += end_ - full_since_;
-    packer_->SetFact("record.disk_full_ns", std::to_string(full_.value));
+  if (disk_.is_full()) {
+    packer_->SetFact("record.disk_full_ns", std::to_string(disk_.Total(*end_).value));
   }
   packer_->SetFact("record.walks", std::to_string(sampler_->walks()));
   packer_->SetFact("record.walks_cpu_ns", std::to_string(sampler_->walks_cpu().value));
@@ -221,7 +219,7 @@ bool Collector::Listen(TimeNs until) {
     const Channel::Event event = channel_.Receive(&message, timeout);
     if (event == Channel::Event::kClosed) launcher_gone_ = true;
     if (event == Channel::Event::kMessage) OnMessage(message);
-    if (event == Channel::Event::kMessage && exited_.value != 0) break;
+    if (event == Channel::Event::kMessage && exited_) break;
   }
   return !discard_;
 }
@@ -241,9 +239,9 @@ void Collector::OnMessage(const Message& message) {
       exit_status_ = message.status;
       exited_ = TimeOf(message);
       // What it did last may not be drained: the process must be known before it is sampled.
-      if (end_.value == 0) {
+      if (!end_) {
         drain_->Drain(*packer_, is_dead_);
-        sampler_->SampleAll(exited_);
+        sampler_->SampleAll(*exited_);
       }
       Message sampled;
       sampled.type = MessageType::kSampled;
@@ -262,7 +260,7 @@ void Collector::Work(TimeNs now) {
   if (limit_reached_) return;
   // While the disk is full the ring is what holds the recording; when that is full too, the agents
   // count what they drop.
-  const bool full = full_since_.value != 0;
+  const bool full = disk_.is_full();
   const std::uint64_t taken = full ? 0 : drain_->Drain(*packer_, is_dead_);
   sampler_->Tick(now);
   if (gpu_) gpu_->Tick(now);
@@ -282,18 +280,16 @@ void Collector::Flush(TimeNs now) {
   // A long recording is cut into longer blocks: they pack better.
   const std::int64_t age = (now - begin_).value;
   next_flush_ = now + TimeNs{std::clamp(age / 60, kSecond.value, kLongestFlush.value)};
-  if (full_since_.value != 0) {
-    packer_->SetFact("record.disk_full_ns", std::to_string((full_ + (now - full_since_)).value));
+  if (disk_.is_full()) {
+    packer_->SetFact("record.disk_full_ns", std::to_string(disk_.Total(now).value));
   }
   const auto flushed = packer_->Flush([this](std::uint64_t mark) { drain_->SaveProgress(mark); });
   if (packer_->WaitsForRoom()) {
-    if (full_since_.value == 0) full_since_ = now;
+    disk_.Begin(now);
     next_flush_ = now + kSecond;
     return;
   }
-  if (flushed && full_since_.value != 0) {
-    full_ += now - std::exchange(full_since_, TimeNs{});
-  }
+  if (flushed) disk_.End(now);
   if (!flushed) {
     if (trouble_.empty()) trouble_ = flushed.error().message;
     StopRecording("output");
@@ -319,8 +315,7 @@ TimeNs Collector::Pause(std::uint64_t taken, TimeNs worked) const {
 void Collector::CheckLimits(TimeNs now) {
   const Options& options = config_.options;
   const wire::FileHeader& header = arena_->header();
-  if (options.limit_time.value != 0 && started_.value != 0 &&
-      now - started_ >= options.limit_time) {
+  if (options.limit_time.value != 0 && started_ && now - *started_ >= options.limit_time) {
     limit_reached_ = true;
     StopRecording(fmt::format("for {}", options.limit_time_text));
   }
@@ -332,7 +327,7 @@ void Collector::CheckLimits(TimeNs now) {
 }
 
 void Collector::StopRecording(const std::string& why) {
-  if (end_.value != 0) return;
+  if (end_) return;
   __atomic_store_n(&arena_->header().recording, 0u, __ATOMIC_SEQ_CST);
   end_ = MonotonicNow();
   if (!why.empty()) stopped_ = why;
@@ -340,13 +335,13 @@ void Collector::StopRecording(const std::string& why) {
 
 bool Collector::Ended(TimeNs now) {
   if (limit_reached_) return true;
-  if (exited_.value != 0) return sampler_->running() == 0 || now - exited_ >= kGrace;
+  if (exited_) return sampler_->running() == 0 || now - *exited_ >= kGrace;
   if (!launcher_gone_) return false;
   // Without the launcher: until the command and everything that was traced has gone.
   const bool runs = command_.pid != 0 && liveness_->ProcessRuns(command_, now);
   if (runs || sampler_->running() != 0) return false;
-  if (started_.value == 0) return true;
-  if (exited_.value == 0) exited_ = now;
+  if (!started_) return true;
+  exited_ = now;
   return now - begin_ >= kOrphanGrace;
 }
 
@@ -371,7 +366,7 @@ void Collector::DrainLast() {
 int Collector::Finish() {
   const bool output_failed = !trouble_.empty();
   StopRecording("");
-  if (exited_.value != 0) end_ = std::min(end_, exited_);
+  if (exited_) end_ = std::min(*end_, *exited_);
   Message stopped;
   stopped.type = MessageType::kStopped;
   stopped.set_text(stopped_);
@@ -393,13 +388,13 @@ int Collector::Finish() {
   Message message;
   message.type = MessageType::kFinished;
   message.status = finished ? 0 : 1;
-  FillValues(message, end_);
+  FillValues(message, *end_);
   const std::filesystem::path written = packer_->final_path();
   if (written != config_.options.output) Send(MessageType::kPlaced, written.string());
   if (const std::string note = packer_->note(); !note.empty()) Send(MessageType::kNote, note);
   if (output_failed && finished) {
     message.set_text(
-        fmt::format("{}: the trace ends after {:.1f} s", trouble_, Seconds(end_ - begin_)));
+        fmt::format("{}: the trace ends after {:.1f} s", trouble_, Seconds(*end_ - begin_)));
   } else if (recoverable) {
     message.set_text(fmt::format("{}; then: penstock recover {}", trouble_, written.string()));
   } else if (!finished) {

@@ -32,6 +32,26 @@ struct CollectorConfig {
   bool use_memfd = true;
 };
 
+// How long the disk has been full: meanwhile what is recorded stays in the ring.
+class FullDisk {
+ public:
+  void Begin(TimeNs now) {
+    if (!since_) since_ = now;
+  }
+  void End(TimeNs now) {
+    before_ = Total(now);
+    since_.reset();
+  }
+  [[nodiscard]] bool is_full() const { return since_.has_value(); }
+  [[nodiscard]] TimeNs Total(TimeNs now) const {
+    return since_ ? before_ + (now - *since_) : before_;
+  }
+
+ private:
+  std::optional<TimeNs> since_;
+  TimeNs before_;
+};
+
 class Collector {
  public:
   Collector(CollectorConfig config, Channel channel);
@@ -77,11 +97,11 @@ class Collector {
   std::unique_ptr<GpuSampler> gpu_;  // nullptr: not asked for
   DeadCheck is_dead_;
 
-  TimeNs begin_;    // creation of the arena
-  TimeNs started_;  // of the command; 0 = not yet
+  TimeNs begin_;                   // creation of the arena
+  std::optional<TimeNs> started_;  // the command
   TimeNs realtime_begin_;
-  TimeNs end_;     // of the recording; 0 = still on
-  TimeNs exited_;  // 0 = the command runs
+  std::optional<TimeNs> end_;     // of the recording; nullopt: it is still on
+  std::optional<TimeNs> exited_;  // the command
   TimeNs next_second_;
   TimeNs next_flush_;
   TimeNs pause_;
@@ -93,8 +113,7 @@ class Collector {
   std::string stopped_;               // why, if not by the end of the command
   std::string trouble_;               // with the output
   std::optional<TimeNs> fault_cost_;  // of a page, in CPU time
-  TimeNs full_since_;  // the disk is full, and what is recorded stays in the ring; 0 = it is not
-  TimeNs full_;        // how long it was, before
+  FullDisk disk_;
 };
 
 }  // namespace penstock::record
