@@ -132,6 +132,73 @@ Statements NotesOf(const Diagnosis& diagnosis, const GridRequest& request) {
   return notes;
 }
 
+// Whether nothing is asked for but numbers of workers and prefetch.
+bool IsRecorded(const GridRequest& request, const LoaderFacts& facts) {
+  return !request.step && !request.step_cores && request.scale.empty() && !request.changes.any() &&
+         !(request.fixed_rate > 0) && request.pin.value_or(facts.pinned) == facts.pinned &&
+         request.persistent.value_or(facts.persistent) == facts.persistent;
+}
+
+// A ceiling that was measured holds for the recorded step alone, and for the copies that belong to
+// it.
+bool IsRecordedStep(const GridRequest& request, bool rebatched) {
+  const bool scaled = std::any_of(request.scale.begin(), request.scale.end(), [](const auto& one) {
+    return one.first == Factor::kCompute || one.first == Factor::kH2d ||
+           one.first == Factor::kTransfer;
+  });
+  return !request.step && !request.step_cores && !rebatched && !scaled &&
+         request.changes.transfer.empty() && !request.changes.gpu_decode &&
+         !request.changes.gpu_augment;
+}
+
+// What each configuration is simulated with.
+struct GridPlay {
+  GridPlay(const Pipeline& recording, Changed asked, const Replay& replayed)
+      : recorded(recording),
+        changed(std::move(asked)),
+        replay(replayed),
+        steady(SteadyPart(changed.pipeline)),
+        naming(Shortened(steady, kNamingBatches, kNamingTasks)),
+        recurs(StartRecurs(recorded)),
+        recorded_time(recurs ? TimeOf(recorded) : 0),
+        recorded_rate(SimulateSteady(SteadyPart(recorded)).rate() * replay.correction()) {}
+
+  // All but its batch size, and its speedup.
+  [[nodiscard]] Configuration Configure(const Setting& setting) const {
+    Configuration one;
+    one.workers = setting.workers;
+    one.predicted.rate = PredictRate(Apply(steady, setting, changed.facts), replay);
+    const double memory =
+        static_cast<double>(RamOf(recorded, setting, changed.facts)) + changed.memory;
+    one.predicted.ram = static_cast<std::uint64_t>(memory);
+    one.bottleneck = NameOf(naming, setting, changed.facts);
+    const double shared = SharedMemoryOf(recorded, setting, changed.facts);
+    one.fits = !(budget.ram > 0 && memory > budget.ram) &&
+               !(budget.shared_memory > 0 && shared > budget.shared_memory);
+    return one;
+  }
+
+  // Of the whole run if its start recurs, else of its rate.
+  void SetSpeedup(const Setting& setting, Configuration& one) const {
+    if (recurs) {
+      const double time = TimeOf(Apply(changed.pipeline, setting, changed.facts));
+      if (time > 0) one.predicted.speedup = recorded_time / time;
+    } else if (recorded_rate > 0) {
+      one.predicted.speedup = one.predicted.rate.estimate / recorded_rate;
+    }
+  }
+
+  const Pipeline& recorded;
+  Changed changed;
+  const Replay& replay;
+  Pipeline steady;
+  Pipeline naming;  // a short one, for the bottleneck
+  bool recurs;
+  double recorded_time;
+  double recorded_rate;
+  Budget budget;
+};
+
 }  // namespace
 
 std::optional<Factor> FactorOf(std::string_view name) {
@@ -148,17 +215,12 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
   const LoaderRun& run = diagnosis.run.loader();
   GridRequest request = asked;
   FillLists(loader.pipeline, request);
-
   const int size = static_cast<int>(run.samples_per_batch);
   const bool rebatched = request.batch > 0 && request.batch != size;
   if (!loader.pipeline.beside.empty() && (rebatched || request.changes.any())) {
     return Refuse(Say<words::kNeedsOneLoaderForThat>());
   }
   const Pipeline recorded = Shortened(loader.pipeline, kGridBatches, kGridTasks);
-  const bool recurs = StartRecurs(recorded);
-  const double recorded_time = recurs ? TimeOf(recorded) : 0;
-  const double recorded_rate =
-      SimulateSteady(SteadyPart(recorded)).rate() * loader.replay.correction();
   Pipeline batched = rebatched ? WithBatch(recorded, run, request.batch) : recorded;
   // What a batch weighs once it is collated from another number of samples.
   LoaderFacts facts = loader.facts;
@@ -169,67 +231,38 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
   Grid grid;
   grid.notes = NotesOf(diagnosis, request);
   if (request.fixed_rate > 0) FreeStep(request.fixed_rate, loader, batched, grid.notes);
-  const Predicted<Changed> changed =
+  Predicted<Changed> changed =
       ApplyChanges(batched, facts, loader.material, request.changes, request.device_costs);
   PENSTOCK_TRY(changed);
   grid.notes.insert(grid.notes.end(), changed->notes.begin(), changed->notes.end());
-  const Pipeline& base = changed->pipeline;
-  facts = changed->facts;
-  const Pipeline steady = SteadyPart(base);
-  const Pipeline naming = Shortened(steady, kNamingBatches, kNamingTasks);
-  Budget budget = BudgetOf(diagnosis.run.host);
-  if (request.budget_ram > 0) budget.ram = request.budget_ram;
+  grid.replay = loader.replay;
+  grid.unit = RateUnit(run.samples_known);
+  grid.changes = request.changes;
 
+  GridPlay play(recorded, *std::move(changed), loader.replay);
+  play.budget = BudgetOf(diagnosis.run.host);
+  if (request.budget_ram > 0) play.budget.ram = request.budget_ram;
+  grid.ceiling_measured = request.fixed_rate > 0 && IsRecordedStep(request, rebatched);
+  grid.ceiling =
+      grid.ceiling_measured ? request.fixed_rate : play.recorded_rate * loader.attribution.headroom;
   Setting setting;
   setting.step = request.step;
   setting.step_load = request.step_cores;
   setting.pin = request.pin;
   setting.persistent = request.persistent;
   setting.scale = request.scale;
-  const bool same = !rebatched && !request.step && !request.step_cores && request.scale.empty() &&
-                    !request.changes.any() && !(request.fixed_rate > 0) &&
-                    request.pin.value_or(loader.facts.pinned) == loader.facts.pinned &&
-                    request.persistent.value_or(loader.facts.persistent) == loader.facts.persistent;
-
-  grid.replay = loader.replay;
-  grid.unit = RateUnit(run.samples_known);
-  grid.changes = request.changes;
-  grid.ceiling_measured = request.fixed_rate > 0;
-  // The measured one holds for the recorded step alone, and for the copies that belong to it.
-  const bool scaled = std::any_of(request.scale.begin(), request.scale.end(), [](const auto& one) {
-    return one.first == Factor::kCompute || one.first == Factor::kH2d ||
-           one.first == Factor::kTransfer;
-  });
-  const bool same_step = !request.step && !request.step_cores && !rebatched && !scaled &&
-                         request.changes.transfer.empty() && !request.changes.gpu_decode &&
-                         !request.changes.gpu_augment;
-  grid.ceiling = grid.ceiling_measured && same_step ? request.fixed_rate
-                                                    : recorded_rate * loader.attribution.headroom;
-  grid.ceiling_measured = grid.ceiling_measured && same_step;
+  const bool same = !rebatched && IsRecorded(request, loader.facts);
   for (const int workers : request.workers) {
     for (const int prefetch : request.prefetch) {
       setting.workers = workers;
       setting.prefetch = prefetch + Extra(recorded);
-      Configuration one;
-      one.workers = workers;
+      Configuration one = play.Configure(setting);
       one.prefetch = prefetch;
       one.batch = request.batch > 0 ? request.batch : size;
-      one.predicted.rate = PredictRate(Apply(steady, setting, facts), loader.replay);
       if (grid.ceiling_measured) CapAt(request.fixed_rate, one.predicted.rate);
-      if (recurs) {
-        const double time = TimeOf(Apply(base, setting, facts));
-        if (time > 0) one.predicted.speedup = recorded_time / time;
-      } else if (recorded_rate > 0) {
-        one.predicted.speedup = one.predicted.rate.estimate / recorded_rate;
-      }
-      const double memory = static_cast<double>(RamOf(recorded, setting, facts)) + changed->memory;
-      one.predicted.ram = static_cast<std::uint64_t>(memory);
-      one.bottleneck = NameOf(naming, setting, facts);
+      play.SetSpeedup(setting, one);
       one.recorded = same && workers == recorded.workers &&
                      (workers == 0 || setting.prefetch == recorded.prefetch);
-      const double shared = SharedMemoryOf(recorded, setting, facts);
-      one.fits = !(budget.ram > 0 && memory > budget.ram) &&
-                 !(budget.shared_memory > 0 && shared > budget.shared_memory);
       grid.configurations.push_back(one);
     }
   }
