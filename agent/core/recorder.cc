@@ -27,7 +27,8 @@ inline ThreadState* SelfOrCount() {
 }
 
 // Put(), for which the caller may have come too late.
-inline void PutOrCount(const BusyScope& busy, const Context& context, const RecordFields& fields) {
+__attribute__((always_inline)) inline void PutOrCount(const BusyScope& busy, const Context& context,
+                                                      const RecordFields& fields) {
   if (__builtin_expect(!busy, 0)) {
     CountDropped(1);
     return;
@@ -35,7 +36,8 @@ inline void PutOrCount(const BusyScope& busy, const Context& context, const Reco
   Put(busy, context, fields);
 }
 
-inline RecordFields FieldsOf(const FinishedSpan& span, uint32_t depth) {
+__attribute__((always_inline)) inline RecordFields FieldsOf(const FinishedSpan& span,
+                                                            uint32_t depth) {
   return {.kind = wire::kKindSpan,
           .stage = span.stage,
           .flags = span.flags,
