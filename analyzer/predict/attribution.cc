@@ -23,7 +23,7 @@ constexpr std::array kFactors = {Factor::kRead,    Factor::kDecode,   Factor::kA
                                  Factor::kCollate, Factor::kTransfer, Factor::kH2d,
                                  Factor::kCompute, Factor::kStartup,  Factor::kPrefetch};
 
-void Scale(SampleCost& cost, float scale) {
+void ScaleSample(SampleCost& cost, float scale) {
   for (float* part : {&cost.read, &cost.read_cpu, &cost.decode, &cost.decode_cpu, &cost.augment,
                       &cost.augment_cpu}) {
     *part *= scale;
@@ -52,7 +52,7 @@ void FreeStartup(Pipeline& pipeline) {
       const auto median = static_cast<float>(Median(std::move(walls)));
       for (std::size_t k = 0; k < workers && 2 * workers <= epoch.samples.size(); ++k) {
         const float wall = WallOf(epoch.samples[k]);
-        if (wall > 2 * median) Scale(epoch.samples[k], median / wall);
+        if (wall > 2 * median) ScaleSample(epoch.samples[k], median / wall);
       }
       continue;
     }
@@ -136,7 +136,7 @@ Pipeline FreeData(const Pipeline& pipeline) {
 double Ratio(double base, double ideal) {
   if (!(base > 0)) return 1;
   // Everything free: report a large number rather than infinity.
-  return std::clamp(base / std::max(ideal, base * 1e-3), 1.0, 1000.0);
+  return std::clamp(base / std::max(ideal, base * 1e-3), 1.0, kMostHeadroom);
 }
 
 }  // namespace
