@@ -4,16 +4,16 @@
 # Predictions against measurements, in full: builds the release programs, measures what is not
 # measured yet, predicts all of it from the recorded traces and writes analyzer/VALIDATION.md.
 #
-#   scripts/validate.sh [--quick] [--for SECONDS] [--fresh] [--keep] [--only a|b|c|d]...
+#   scripts/validate.sh [--quick] [--for SECONDS] [--fresh] [--keep] [--only a|b|c|d|e]...
 #
 #   --quick        a few cells instead of all of them
 #   --for SECONDS  start no run after that; the next call goes on where this one ended
 #   --fresh        forget what was measured; else it goes on from what is in tests/validation/measured
 #   --keep         put what was measured there: later checkouts, and a test, judge by it
 #   --only         measure one section: (a) DataLoader, (b) faults, (c) public curves, (d) reference
-#                  loader; the others are written from what is held, or stay as they were
+#                  loader, (e) DataLoader with real work; the others are written from what is held, or stay as they were
 #
-# For a quiet machine: some 115 minutes for everything on two cores. State is in build/validation/.
+# For a quiet machine: some 140 minutes for everything on two cores. State is in build/validation/.
 # Exit status: 0 written, 1 a run failed (the rest was written), 2 usage, 3 it does not build.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -2,7 +2,8 @@
 """One run of PyTorch's DataLoader, as validate.py asks for it; prints one JSON object.
 
 Sleeping services: sample i takes a time that depends on i alone, whatever the order; `--seed` shuffles
-that order, so repeats are other stretches of the same data. `--jpeg FOLDER` decodes and resizes instead.
+that order, so repeats are other stretches of the same data. `--jpeg FOLDER` decodes and resizes instead;
+`--work NAME --files FOLDER` does what real_work.py has under that name.
 """
 import argparse
 import json
@@ -62,6 +63,8 @@ def main():
     parser.add_argument("--services", default="constant", choices=("constant", "exponential", "lognormal", "bimodal"))
     parser.add_argument("--mean-ms", type=float, default=5.0, help="of one sample's service")
     parser.add_argument("--jpeg", metavar="FOLDER")
+    parser.add_argument("--work", help="a name of real_work.WORKS")
+    parser.add_argument("--files", metavar="FOLDER", help="with the files of real_work.make_files()")
     for name in ("workers", "prefetch", "batch", "batches", "seed"):
         parser.add_argument("--" + name, type=int, required=True)
     parser.add_argument("--step-ms", type=float, required=True)
@@ -70,6 +73,10 @@ def main():
     count = options.batch * options.batches
     if options.jpeg:
         dataset = Pictures(options.jpeg, count)
+    elif options.work:
+        import real_work
+
+        dataset = real_work.dataset(options.work, options.files, count)
     else:
         dataset = Sleeping(options.services, count, options.mean_ms * 1e-3)
     depth = {"prefetch_factor": options.prefetch} if options.workers else {}

@@ -213,7 +213,7 @@ class Harness(unittest.TestCase):
             self.assertEqual(list(validate.Store(folder).runs), ["one", "three"])
 
     def test_recordings_come_first_and_repeats_in_layers(self):
-        planned = validate.plan([self.family()], 2)
+        planned = validate.plan([self.family()._replace(section="e")])
         self.assertEqual([repeat for _family, _cell, repeat in planned], [None] + [0] * 8 + [1] * 8)
 
 

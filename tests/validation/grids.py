@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which cells are measured, which of them are recorded to predict the others, and how results are scored.
 
-A family is one kind of work; its cells differ in workers, prefetch and step only. Everything is predicted
+A family is one kind of work; its cells differ in workers, prefetch, step and batch only. Everything is predicted
 from each source in turn. Scores are computed from stored measurements: no program is started here.
 """
 import collections
@@ -13,7 +13,7 @@ from runs import Cell, DataLoader, ReferenceLoader, cores
 Family = collections.namedtuple("Family", "section name loader cells sources")
 
 ZERO = ["--without", "read,decode,augment"]
-REPEATS = 3
+REPEATS = {"a": 3, "d": 3, "e": 2}
 
 
 def product(workers, prefetch, steps):
@@ -56,9 +56,33 @@ def dataloader_families(full, pictures):
     return found
 
 
+# Samples, samples in a batch and the step in ms of each: a run without workers takes some six seconds, and two
+# workers need about as long for a batch as the step takes.
+REAL_WORKS = {"pillow-jpeg": (1280, 16, 35), "pillow-large": (256, 4, 50), "pillow-png": (768, 16, 60),
+              "pillow-webp": (1280, 16, 35), "opencv": (1600, 16, 25), "torchvision": (1280, 16, 35),
+              "arrays": (2560, 16, 20), "tokens": (3840, 16, 12)}  # fmt: skip
+
+
+def real_families(full, folder):
+    """(e): real decoding and transforms; workers, depth, step and batch differ."""
+    found = []
+    for work, (samples, batch, step) in REAL_WORKS.items():
+        cells = product((0, 1, 2, 4, 8), (2,), (0, step))
+        cells += [Cell(1, 4, 0), Cell(2, 4, step), Cell(2, 2, 0, 2 * batch), Cell(1, 2, step, batch // 2)]
+        sources = [Cell(0, 2, 0), Cell(1, 2, 0), Cell(2, 2, step)]
+        if not full:
+            cells, sources = product((1, 2), (2,), (0,)), sources[1:2]
+        loader = DataLoader(work=work, folder=folder, batch=batch, batches=samples // batch)
+        found.append(Family("e", work, loader, cells, sources))
+    return found if full else found[:2]
+
+
 def baseline_rates(loader, facts, recorded, source, cells):
-    """{method: {cell: samples per second}}; "scaled" ones are brought to the recorded rate first."""
+    """{method: {cell: samples per second}}; "scaled" ones are brought to the recorded rate first.
+
+    None for cells of another batch: the formulas know nothing of it."""
     rates = {}
+    cells = [cell for cell in cells if not cell.batch]
     for name, formula in (("bottleneck law", lambda c: baselines.bottleneck_law(facts, c.workers, c.step * 1e-3)),
                           ("tf.data's formula", lambda c: baselines.tfdata_formula(
                               facts, c.workers, loader.queue(c), c.step * 1e-3))):  # fmt: skip
@@ -74,8 +98,9 @@ def interventions(cell, cells):
     found = {}
     for factor, others in (("workers", [c for c in cells if c.workers > cell.workers and c[1:] == cell[1:]]),
                            ("prefetch", [c for c in cells if c.prefetch > cell.prefetch
-                                         and (c.workers, c.step) == (cell.workers, cell.step)]),
-                           ("step", [c for c in cells if c.step == 0 < cell.step and c[:2] == cell[:2]])):  # fmt: skip
+                                         and c._replace(prefetch=cell.prefetch) == cell]),
+                           ("step", [c for c in cells if c.step == 0 < cell.step
+                                     and c._replace(step=cell.step) == cell])):  # fmt: skip
         if others:
             found[factor] = min(others)
     return found
@@ -99,6 +124,7 @@ class Scores:
         self.regrets = collections.defaultdict(list)
         self.gain_errors = []
         self.repeats = []
+        self.ratios = []  # errors of predicted speed-ups over the source
 
     def add(self, family, source, predicted, others, waits, measured):
         """`measured`: {cell: [rate of each repeat]}; `others`: baseline_rates(); `waits`: {cell: fraction}."""
@@ -114,6 +140,8 @@ class Scores:
             error = figures.relative_error(one.rate, truth[cell])
             self.by_family[family.name].append(error)
             self.by_change[change_of(source, cell)].append(error)
+            if source in predicted and source in truth:
+                self.ratios.append(figures.relative_error(one.rate / predicted[source].rate, truth[cell] / truth[source]))
             for rate in measured[cell]:
                 self.intervals.append((one.low, one.high))
                 self.values.append(rate)
@@ -140,9 +168,9 @@ class Scores:
 
     def add_choices(self, family, methods, truth):
         for step in sorted({cell.step for cell in truth}):
-            rates = {cell: rate for cell, rate in truth.items() if cell.step == step}
+            rates = {cell: rate for cell, rate in truth.items() if cell.step == step and not cell.batch}
             offered = sorted({cell.workers for cell in family.cells})
-            if set(rates) != {cell for cell in family.cells if cell.step == step} or len(rates) < 2:
+            if set(rates) != {cell for cell in family.cells if cell.step == step and not cell.batch} or len(rates) < 2:
                 continue
             for method, claimed in methods.items():
                 if all(cell in claimed for cell in rates):

@@ -28,8 +28,9 @@ def machine():
 
 MACHINE = machine()
 
-# workers; prefetch as the loader counts it (PyTorch: batches per worker, ours: batches); step in ms.
-Cell = collections.namedtuple("Cell", "workers prefetch step")
+# workers; prefetch as the loader counts it (PyTorch: batches per worker, ours: batches); step in ms;
+# samples in a batch (0: as many as the family has).
+Cell = collections.namedtuple("Cell", "workers prefetch step batch", defaults=(0,))
 Predicted = collections.namedtuple("Predicted", "rate low high")
 
 
@@ -100,18 +101,24 @@ class ReferenceLoader:
 
 
 class DataLoader:
-    """torch.utils.data.DataLoader: `services` sleep `mean_ms` a sample, or `jpeg` is a folder of pictures to decode."""
+    """torch.utils.data.DataLoader: `services` sleep `mean_ms` a sample, or `jpeg` is a folder of pictures to decode, or
+    `work` of real_work.py is done on the files below `folder`."""
 
     batch = 4
     default_prefetch = 2
 
-    def __init__(self, services="constant", jpeg=None, batch=4, batches=160, mean_ms=5):
+    def __init__(self, services="constant", jpeg=None, batch=4, batches=160, mean_ms=5, work=None, folder=None):
         self.batch, self.batches = batch, batches
-        self.source = ["--jpeg", jpeg] if jpeg else ["--services", services, "--mean-ms", str(mean_ms)]
+        self.source = ["--services", services, "--mean-ms", str(mean_ms)]
+        if jpeg:
+            self.source = ["--jpeg", jpeg]
+        if work:
+            self.source = ["--work", work, "--files", folder]
 
     def command(self, cell, seed):
         return [PYTHON, "-B", os.path.join(HERE, "dataloader_cell.py"), *self.source, "--workers", str(cell.workers),
-                "--prefetch", str(cell.prefetch), "--batch", str(self.batch), "--batches", str(self.batches),
+                "--prefetch", str(cell.prefetch), "--batch", str(cell.batch or self.batch),
+                "--batches", str(self.batch * self.batches // (cell.batch or self.batch)),
                 "--seed", str(seed), "--step-ms", str(cell.step)]  # fmt: skip
 
     def measure(self, cell, seed):
@@ -128,20 +135,22 @@ class DataLoader:
 def predict(trace, source, cells):
     """{cell: Predicted} by penstock whatif from one trace; {} with a note if it says "not enough"."""
     found = {}
-    for step in sorted({cell.step for cell in cells}):
-        asked = [cell for cell in cells if cell.step == step]
+    for step, batch in sorted({(cell.step, cell.batch) for cell in cells}):
+        asked = [cell for cell in cells if (cell.step, cell.batch) == (step, batch)]
         command = [program("penstock"), "whatif", trace, "--json",
                    "--workers", ",".join(str(n) for n in sorted({cell.workers for cell in asked})),
                    "--prefetch", ",".join(str(n) for n in sorted({cell.prefetch for cell in asked}))]  # fmt: skip
         if step != source.step:
             command += ["--step-ms", str(step)]
+        if batch != source.batch:
+            command += ["--batch", str(batch)]
         try:
             answer = json.loads(output_of(command))
         except Failed as error:
             print("validate: no prediction from %s: %s" % (os.path.basename(trace), error), file=sys.stderr)
             continue
         for one in answer["configurations"]:
-            cell = Cell(one["num_workers"], one["prefetch_factor"], step)
+            cell = Cell(one["num_workers"], one["prefetch_factor"], step, batch)
             if cell in asked:
                 found[cell] = Predicted(one["samples_per_s"], one["low"], one["high"])
     return found

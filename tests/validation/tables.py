@@ -5,7 +5,8 @@ import figures
 # The goals: prediction error, its 95th percentile, bias, coverage of 90 % intervals, naming, regret, gain.
 MEAN_GOAL, P95_GOAL, BIAS_GOAL, COVERAGE_GOAL = 0.05, 0.12, 0.02, (0.85, 0.95)
 NAMED_GOAL, REGRET_GOAL, GAIN_GOAL = 0.95, 0.02, 0.10
-TITLES = {"a": "(a) PyTorch's DataLoader", "d": "(d) the reference loader with stage costs"}
+TITLES = {"a": "(a) PyTorch's DataLoader", "d": "(d) the reference loader with stage costs",
+          "e": "(e) PyTorch's DataLoader with real work"}  # fmt: skip
 
 
 def percent(value, digits=1, sign=False):
@@ -100,7 +101,8 @@ def grid_section(section, scores, coverage_of_plan):
         parts.append("No configuration was predicted and measured yet.\n")
         return "\n".join(parts)
     parts += [goals(scores),
-              table(ERROR_HEAD, [error_row(method, errors) for method, errors in scores.errors.items() if errors]),
+              table(ERROR_HEAD, [error_row(method, errors) for method, errors in scores.errors.items() if errors]
+                    + ([error_row("penstock, speed-up over the source", scores.ratios)] if scores.ratios else [])),
               table(("penstock, by work", *ERROR_HEAD[1:]),
                     [error_row(name, errors) for name, errors in scores.by_family.items()]),
               table(("penstock, by what changed", *ERROR_HEAD[1:]),

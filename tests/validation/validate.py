@@ -63,7 +63,9 @@ class Store:
 
 
 def key_of(family, cell, repeat=None):
-    key = "%s/%s/w%d p%d s%g" % (family.section, family.name.replace(",", ""), *cell)
+    key = "%s/%s/w%d p%d s%g" % (family.section, family.name.replace(",", ""), *cell[:3])
+    if cell.batch:
+        key += " b%d" % cell.batch
     return key if repeat is None else "%s/%d" % (key, repeat)
 
 
@@ -71,12 +73,14 @@ def seed_of(repeat):
     return 100 + repeat  # a recording has seed 1: it never sees the order that it predicts
 
 
-def plan(families, repeats):
-    """[(order, what)]: recordings first, then a repeat of everything before the next repeat of anything."""
+def plan(families):
+    """[(family, cell, repeat; None: a recording)]: recordings first, then a repeat of everything before the next
+    repeat of anything."""
     shuffled = random.Random(5)
     planned = [(family, source, None) for family in families for source in family.sources]
-    for repeat in range(repeats):
-        layer = [(family, cell, repeat) for family in families for cell in family.cells]
+    for repeat in range(max(grids.REPEATS.values())):
+        layer = [(family, cell, repeat) for family in families if repeat < grids.REPEATS[family.section]
+                 for cell in family.cells]  # fmt: skip
         shuffled.shuffle(layer)
         planned += layer
     return planned
@@ -109,7 +113,7 @@ def work(planned, store, deadline):
 def measured_in(store, family, field="rate"):
     found = collections.defaultdict(list)
     for cell in family.cells:
-        for repeat in range(grids.REPEATS):
+        for repeat in range(grids.REPEATS[family.section]):
             one = store.runs.get(key_of(family, cell, repeat))
             if one is not None:
                 found[cell].append(one[field])
@@ -198,11 +202,12 @@ def mixed(things):
 
 
 def grid_text(section, families, store, quick):
-    """Section (a) or (d), from what is stored; None if nothing is."""
-    keys = [[key_of(f, cell, repeat) for repeat in range(grids.REPEATS)] for f in families for cell in f.cells]
+    """Section (a), (d) or (e), from what is stored; None if nothing is."""
+    repeats = range(grids.REPEATS[section])
+    keys = [[key_of(f, cell, repeat) for repeat in repeats] for f in families for cell in f.cells]
     cells = [[store.runs[key] for key in repeats if key in store.runs] for repeats in keys]
     found = [one for cell in cells for one in cell]
-    planned = grids.REPEATS * len(keys)
+    planned = len(repeats) * len(keys)
     if not found:
         return None
     reasons = [QUICK_FORM] if quick else []
@@ -241,6 +246,20 @@ def pictures(folder, make):
     return made
 
 
+def real_files(folder, make):
+    """Folder of the files of (e), made once."""
+    made = os.path.join(folder, "real-files")
+    if make and not os.path.isdir(made):
+        sys.path.insert(0, os.path.join(ROOT, "tests", "integration"))
+        import real_work
+        import support
+
+        shutil.rmtree(made + ".new", ignore_errors=True)
+        real_work.make_files(made + ".new", support.make_pictures)
+        os.rename(made + ".new", made)
+    return made
+
+
 def fault_pictures(folder):
     sys.path.insert(0, os.path.join(ROOT, "tests", "integration"))
     import support
@@ -254,11 +273,11 @@ def main():
     parser.add_argument("--for", dest="seconds", type=float, default=float("inf"), help="start no run after SECONDS")
     parser.add_argument("--fresh", action="store_true", help="forget what was measured")
     parser.add_argument("--keep", action="store_true", help="put what is held into the tree, for later checkouts")
-    parser.add_argument("--only", choices=("a", "b", "c", "d"), action="append", help="measure that section (default: all)")
+    parser.add_argument("--only", choices=("a", "b", "c", "d", "e"), action="append", help="measure that section (default: all)")
     parser.add_argument("--state", default=os.path.join(ROOT, "build", "validation"), help="where runs are kept")
     parser.add_argument("--output", default=os.path.join(ROOT, "analyzer", "VALIDATION.md"))
     options = parser.parse_args()
-    wanted = options.only or ["a", "b", "c", "d"]
+    wanted = options.only or ["a", "b", "c", "d", "e"]
     state = os.path.join(options.state, "quick" if options.quick else "full")
     if options.fresh:
         shutil.rmtree(state, ignore_errors=True)
@@ -266,8 +285,9 @@ def main():
         begin_state(state)
     families = grids.dataloader_families(not options.quick, pictures(options.state, make="a" in wanted))
     families += grids.loader_families(not options.quick)
+    families += grids.real_families(not options.quick, real_files(options.state, make="e" in wanted))
     store = Store(state)
-    planned = plan([family for family in families if family.section in wanted], grids.REPEATS)
+    planned = plan([family for family in families if family.section in wanted])
     deadline = time.monotonic() + options.seconds
     failed = work(planned, store, deadline)
     scenarios, effort = faults.chosen(not options.quick), fault_runs.QUICK if options.quick else fault_runs.FULL
@@ -277,7 +297,7 @@ def main():
     with contextlib.suppress(OSError), open(options.output, encoding="utf-8") as file:
         before = file.read()
     sections = []
-    for letter in ("a", "b", "c", "d"):  # those not measured now are written from what is stored
+    for letter in ("a", "b", "c", "d", "e"):  # those not measured now are written from what is stored
         if letter == "c":
             sections.append(tables.curves_section(curves.leave_one_out(curves.load()), curves.GOAL))
             continue
