@@ -171,7 +171,8 @@ struct ProcessSlot {
   uint64_t bytes_claimed;  // of dataset files: the program writes the spans itself
   uint64_t network_lost;   // the same of sockets
   uint64_t network_claimed;
-  uint8_t reserved[24];  // 192 bytes: no two processes count in one cache line
+  uint64_t cpu_at_end;   // atomic: CPU time in ns when it ended by itself; 0: it did not, or runs
+  uint8_t reserved[16];  // 192 bytes: no two processes count in one cache line
 };
 
 enum FileMode : uint32_t { kLinear = 0, kRing = 1 };

@@ -91,9 +91,9 @@ void MarkEnded();
 // Takes that back: the recording goes on.
 void UnmarkEnded();
 
-// The process ends by itself: what it has in hand is written out. Where it was the last one of the
-// run, what its other threads record from then on is counted as lost. Makes raw system calls only;
-// in a vfork child it does nothing.
+// The process ends by itself: the CPU time that it used and what it has in hand are written out.
+// Where it was the last one of the run, what its other threads record from then on is counted as
+// lost. Makes raw system calls only; in a vfork child it does nothing.
 void EndProcess();
 
 // The caller is a child that shares the memory of this process (vfork, CLONE_VM).

@@ -57,6 +57,7 @@ void FillSlot(wire::ProcessSlot* slot) {
   slot->bytes_claimed = 0;
   slot->network_lost = 0;
   slot->network_claimed = 0;
+  slot->cpu_at_end = 0;
   FoldLocals(slot);
   slot->dropped = 0;
   slot->features = g_local.features;

@@ -77,6 +77,7 @@ std::optional<ProcStat> ParseStat(std::string_view text) {
   stat.minor_faults = fields[10];
   stat.major_faults = fields[12];
   stat.cpu_clock_ticks = fields[14] + fields[15];
+  stat.children_clock_ticks = fields[16] + fields[17];
   stat.threads = fields[20];
   stat.start = fields[22];
   stat.rss_pages = fields[24];

@@ -22,7 +22,8 @@ struct ProcStat {
   std::uint32_t parent = 0;
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
-  std::uint64_t cpu_clock_ticks = 0;  // utime + stime
+  std::uint64_t cpu_clock_ticks = 0;       // utime + stime
+  std::uint64_t children_clock_ticks = 0;  // cutime + cstime: of descendants that were waited for
   std::uint64_t threads = 0;
   std::uint64_t start = 0;  // clock ticks since boot
   std::uint64_t rss_pages = 0;

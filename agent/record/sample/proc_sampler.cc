@@ -80,6 +80,7 @@ ProcSampler::ProcSampler(wire::FileHeader& header, traces::RecordingDrain& drain
       page_size_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))),
       clock_ticks_(static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK))),
       cpu_ns_(out.Intern("cpu_ns")),
+      children_cpu_ns_(out.Intern("children_cpu_ns")),
       run_delay_ns_(out.Intern("run_delay_ns")),
       rss_bytes_(out.Intern("rss_bytes")),
       minor_faults_(out.Intern("minor_faults")),
@@ -109,6 +110,14 @@ bool ProcSampler::SampleStat(ProcessKey key, Tracked& tracked, TimeNs now) {
   if (key.start != 0 && stat->start != key.start) return false;
   const std::uint64_t coarse = stat->cpu_clock_ticks * (1'000'000'000u / clock_ticks_);
   Add(key, cpu_ns_, ProcessCpu(tracked.host_pid).value_or(coarse), now);
+  // Programs that run for a moment and record nothing are known by it alone. Zero is told too,
+  // right before what follows it.
+  if (!quiet_ && stat->children_clock_ticks != tracked.children_ticks) {
+    const std::uint64_t tick = 1'000'000'000u / clock_ticks_;
+    if (tracked.children_ticks == 0) Add(key, children_cpu_ns_, 0, now - kStatPeriod);
+    Add(key, children_cpu_ns_, stat->children_clock_ticks * tick, now);
+    tracked.children_ticks = stat->children_clock_ticks;
+  }
   const auto sched = ReadFile(fmt::format("/proc/{}/schedstat", tracked.host_pid), 256);
   if (const auto delay = sched ? ParseRunDelay(*sched) : std::nullopt) {
     Add(key, run_delay_ns_, *delay, now);
@@ -148,6 +157,11 @@ void ProcSampler::OnGone(const wire::ProcessSlot& slot, ProcessKey key, const Tr
   for (auto& [other, parent] : tracked_) {
     if (other.pid == slot.parent && !parent.gone) parent.io.AddChild(tracked.io.whole());
   }
+}
+
+void ProcSampler::TellCpuAtEnd(const wire::ProcessSlot& slot, ProcessKey key, TimeNs now) {
+  const std::uint64_t used = __atomic_load_n(&slot.cpu_at_end, __ATOMIC_RELAXED);
+  if (used > 0) Add(key, cpu_ns_, used, now);
 }
 
 void ProcSampler::SampleAnonymous(ProcessKey key, const Tracked& tracked, TimeNs now) {
@@ -246,6 +260,7 @@ void ProcSampler::Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked&
     const auto pid = liveness_.HostPid(key, now);
     if (!pid) {
       tracked.gone = !liveness_.ProcessRuns(key, now);
+      if (tracked.gone) TellCpuAtEnd(slot, key, now);
       return;  // ended before it could be looked at
     }
     tracked.host_pid = *pid;
@@ -272,6 +287,7 @@ void ProcSampler::Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked&
   }
   quiet_ = false;
   if (tracked.gone) {
+    TellCpuAtEnd(slot, key, now);
     OnGone(slot, key, tracked);
     return;
   }

@@ -77,6 +77,7 @@ class ProcSampler {
     bool wants_memory = false;  // big enough, or part of the loader
     TimeNs memory_cost;         // of the last walk, 0 = none yet
     std::uint64_t rss = 0;
+    std::uint64_t children_ticks = 0;  // told last
     IoHistory io;
   };
 
@@ -85,6 +86,8 @@ class ProcSampler {
   bool SampleStat(ProcessKey key, Tracked& tracked, TimeNs now);
   void SampleIo(const wire::ProcessSlot& slot, ProcessKey key, Tracked& tracked, TimeNs now);
   void OnGone(const wire::ProcessSlot& slot, ProcessKey key, const Tracked& tracked);
+  // The CPU time of a process that has ended by itself, all of it: the last sample has a part.
+  void TellCpuAtEnd(const wire::ProcessSlot& slot, ProcessKey key, TimeNs now);
   // What the kernel counts without a walk.
   void SampleAnonymous(ProcessKey key, const Tracked& tracked, TimeNs now);
   void SampleMemory(ProcessKey key, Tracked& tracked, TimeNs now);
@@ -119,8 +122,8 @@ class ProcSampler {
   TimeNs next_tick_;
   std::uint64_t page_size_;
   std::uint64_t clock_ticks_;
-  StringId cpu_ns_, run_delay_ns_, rss_bytes_, minor_faults_, major_faults_, threads_,
-      disk_read_bytes_, rchar_bytes_, pss_bytes_, uss_bytes_, private_dirty_bytes_,
+  StringId cpu_ns_, children_cpu_ns_, run_delay_ns_, rss_bytes_, minor_faults_, major_faults_,
+      threads_, disk_read_bytes_, rchar_bytes_, pss_bytes_, uss_bytes_, private_dirty_bytes_,
       anonymous_bytes_, pss_anon_bytes_, swap_bytes_, rss_anon_bytes_;
 };
 

@@ -18,6 +18,7 @@ TEST(ProcFsTest, StatSurvivesAnyProcessName) {
   EXPECT_EQ(stat->minor_faults, 1001u);
   EXPECT_EQ(stat->major_faults, 22u);
   EXPECT_EQ(stat->cpu_clock_ticks, 357u);
+  EXPECT_EQ(stat->children_clock_ticks, 3u);
   EXPECT_EQ(stat->threads, 9u);
   EXPECT_EQ(stat->start, 123456u);
   EXPECT_EQ(stat->rss_pages, 2048u);
