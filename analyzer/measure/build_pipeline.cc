@@ -11,6 +11,7 @@
 #include "analyzer/measure/core_waits.h"
 #include "analyzer/measure/device_steps.h"
 #include "analyzer/measure/handover.h"
+#include "analyzer/measure/helpers.h"
 #include "analyzer/measure/starts.h"
 #include "analyzer/measure/unequal.h"
 #include "analyzer/measure/warm_up.h"
@@ -52,10 +53,7 @@ Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover, c
   demand.step = std::max(0.0, batch.step() - demand.h2d);
   demand.samples = SamplesOf(run, batch);
   demand.pin = batch.pin.wall;
-  if (run.config.num_workers == 0) {
-    demand.other.cpu += run.threads_cpu / static_cast<double>(run.batches.size());
-    return demand;
-  }
+  if (run.config.num_workers == 0) return demand;
   if (batch.put_thread == batch.fetch_thread) {
     demand.put = handover.put[i];
   } else {
@@ -175,13 +173,10 @@ void SmoothPauses(const SteadyState& steady, const LoaderRun& run, Pipeline& pip
 constexpr double kTellingTime = 2;
 
 // What the training process computes beyond what the cores could during its steps, threads of the
-// dataset's own compute while it waits for them, though none was seen to decode.
-void AddThreadsUnseen(double seconds, double whole, double batches, Pipeline& pipeline) {
+// dataset's own compute while it waits for them, though none was seen to decode: of each batch.
+double ThreadsUnseen(double seconds, double whole, double batches) {
   constexpr double kLeast = 0.2;  // of all that the process computes (ours)
-  if (seconds < kLeast * whole || batches <= 0) return;
-  for (EpochDemand& epoch : pipeline.epochs) {
-    for (Demand& demand : epoch.batches) demand.other.cpu += seconds / batches;
-  }
+  return seconds < kLeast * whole || batches <= 0 ? 0 : seconds / batches;
 }
 
 // What the processes' counters show beyond the spans. Counters are samples some hundred
@@ -219,6 +214,12 @@ double AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const Ste
   const auto workers = run.use == LoopUse::kInterleaved
                            ? WorkersCpuInWindows(model, run, steady)
                            : CpuInWindows(model, steady, wire::kRoleWorker);
+  const double helpers =
+      steady.time >= kTellingTime ? MeasureHelpers(model, steady).sum() * steady.time / count : 0;
+  double beside = helpers;
+  if (run.config.num_workers == 0) {
+    beside += run.threads_cpu / static_cast<double>(run.batches.size());
+  }
   if (consumer && step > 0) {
     // Of threads that make samples in the consumer's process, what lies between two of them too.
     double between = pipeline.sample_tasks ? pipeline.overhead * samples : 0;
@@ -226,9 +227,10 @@ double AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const Ste
     const double outside = std::max(0.0, *consumer * steady.time - transfer - between);
     const double most = SetStepLoad(outside, step, steady.time, pipeline);
     if (run.config.num_workers == 0 && steady.time >= kTellingTime) {
-      AddThreadsUnseen(outside - most * step, *consumer * steady.time, count, pipeline);
+      beside += ThreadsUnseen(outside - most * step, *consumer * steady.time, count);
     }
   }
+  AddThreadsBeside(beside, pipeline);
   if (!workers || pipeline.workers <= 0) return 0;
   // What the spans do not hold of a worker is its queue's, or that of further threads: it is taken
   // for theirs where it is half as much as the batch itself.

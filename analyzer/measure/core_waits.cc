@@ -61,7 +61,8 @@ double StayingWait(const CpuLoad& load, double missed, double taken) {
   constexpr double kIdle = 0.5;
   constexpr double kBusy = 0.75;
   if (!(taken > 0) || load.crowded) return 0;
-  const double room = std::clamp((kBusy - load.saturation()) / (kBusy - kIdle), 0.0, 1.0);
+  const double room =
+      load.helped ? 1 : std::clamp((kBusy - load.saturation()) / (kBusy - kIdle), 0.0, 1.0);
   return room * std::clamp(missed / taken, 0.0, 1.0);
 }
 

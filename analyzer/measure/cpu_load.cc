@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 
+#include "analyzer/measure/helpers.h"
+
 namespace penstock::analyzer {
 namespace {
 
@@ -158,19 +160,24 @@ std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& ste
       steady, [&](std::int64_t from, std::int64_t to) { return model.CpuRate(role, from, to); });
 }
 
+std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
+                                   const std::function<bool(ProcessId)>& counts) {
+  return InWindows(
+      steady, [&](std::int64_t from, std::int64_t to) { return model.CpuRate(counts, from, to); });
+}
+
 std::optional<double> WorkersCpuInWindows(const RunModel& model, const LoaderRun& run,
                                           const SteadyState& steady) {
   std::set<std::uint32_t> processes;
   for (const WorkerRun& worker : run.workers) processes.insert(worker.process.value);
-  return InWindows(steady, [&](std::int64_t from, std::int64_t to) {
-    return model.CpuRate([&](ProcessId one) { return processes.count(one.value) > 0; }, from, to);
-  });
+  return CpuInWindows(model, steady, [&](ProcessId one) { return processes.count(one.value) > 0; });
 }
 
 CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
   // Decoding at 1.3 times its CPU time has been kept from a core; 1.1 is what faults and a busy
   // memory bus cost (docs/diagnosis.md R5).
   constexpr double kSqueezed = 1.3;
+  constexpr double kHelped = 0.2;  // ours
   CpuLoad load;
   load.cores = model.host_cores();
   load.own_cores = model.host.usable_cores();
@@ -186,6 +193,8 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   // Where only spans tell, the other ranks are taken to be like this one.
   load.used = std::max(counted.value_or(0),
                        counted ? from_spans : from_spans * load.cores / load.own_cores);
+  const HelpersCpu helpers = MeasureHelpers(model, steady);
+  load.used += helpers.unseen;
   // Ranks share the host as they need it: what this one got while the others had theirs it can
   // have.
   if (model.host.ranks > 1 && counted) {
@@ -200,7 +209,9 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   // may have spared the decoding.
   const double counts = load.core_wait >= (load.squeeze > 0 ? 1.0 / 3 : 0.1) ? squeeze : 0;
   const double sign = std::max(load.squeeze, counts);
-  load.crowded = load.known && sign >= kSqueezed && load.used < 0.8 * load.cores;
+  // Who starts a program and waits for it waits for a core too: the program has it.
+  load.helped = helpers.sum() >= kHelped * load.used;
+  load.crowded = load.known && !load.helped && sign >= kSqueezed && load.used < 0.8 * load.cores;
   if (!load.crowded) return load;
   // A thread runs at 1 / squeeze of full speed among cores * squeeze that want to; the recorded
   // ones are itself and, of the others, as many as use what is used at that speed.

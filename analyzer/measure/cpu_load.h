@@ -3,6 +3,7 @@
 // How busy the cores were, and with whom they had to be shared. Pure.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "analyzer/model/run_model.h"
@@ -18,6 +19,7 @@ struct CpuLoad {
   double squeeze = 0;
   bool crowded = false;  // squeezed although the recorded processes left cores free
   double others = 0;     // threads of other programs that would explain it
+  bool helped = false;   // much of `used` is that of processes that help the loader
   double used = 0;       // CPU seconds per second of all traced processes of our host
   // By the kernel's account, where it was recorded: of what workers wait (wall minus CPU) in reads
   // and in the other parts of batches, that for a core; and of all the time that batches take.
@@ -41,6 +43,9 @@ struct CpuLoad {
 // epochs: not the imports of workers that start. nullopt: not recorded.
 [[nodiscard]] std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
                                                  std::optional<wire::ProcessRole> role);
+// Likewise of the processes that `counts` names.
+[[nodiscard]] std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
+                                                 const std::function<bool(ProcessId)>& counts);
 // Likewise of the processes in which workers of `run` were seen.
 [[nodiscard]] std::optional<double> WorkersCpuInWindows(const RunModel& model, const LoaderRun& run,
                                                         const SteadyState& steady);

@@ -83,4 +83,27 @@ void AddWorkerThreads(const LoaderRun& run, const SteadyState& steady, double se
   Add(added, high, pipeline);
 }
 
+void AddThreadsBeside(double seconds, Pipeline& pipeline) {
+  constexpr std::array kParts = {&Demand::decode, &Demand::augment, &Demand::collate,
+                                 &Demand::other};
+  if (!(seconds > 0)) return;
+  double waiting = 0;
+  double count = 0;
+  const auto waits = [](const Work& work) { return std::max(0.0, work.wall - work.cpu); };
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    for (const Demand& demand : epoch.batches) {
+      count += 1;
+      for (const auto part : kParts) waiting += waits(demand.*part);
+    }
+  }
+  // CPU seconds for each second of waiting.
+  const double share = waiting > 0 ? count * seconds / waiting : 0;
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (Demand& demand : epoch.batches) {
+      for (const auto part : kParts) (demand.*part).cpu += share * waits(demand.*part);
+      if (!(waiting > 0)) demand.other.cpu += seconds;
+    }
+  }
+}
+
 }  // namespace penstock::analyzer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What other threads of a worker compute for its batches (OpenMP, torch.set_num_threads): its spans
-// hold the CPU time of the thread that runs them alone. Pure.
+// What other threads compute for batches (OpenMP, torch.set_num_threads, a pool that the dataset
+// starts): spans hold the CPU time of the thread that runs them alone. Pure.
 #pragma once
 
 #include <span>
@@ -23,5 +23,9 @@ namespace penstock::analyzer {
 // Cost:     at most eight simulations of the first thousand batches.
 void AddWorkerThreads(const LoaderRun& run, const SteadyState& steady, double seconds,
                       std::span<const double> making, Pipeline& pipeline);
+
+// Adds `seconds` of CPU time to each batch that others compute while who fetches it waits for them:
+// processes that help, and without workers, threads of the training process.
+void AddThreadsBeside(double seconds, Pipeline& pipeline);
 
 }  // namespace penstock::analyzer

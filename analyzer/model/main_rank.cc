@@ -78,6 +78,20 @@ std::optional<double> RunModel::CpuRate(std::optional<wire::ProcessRole> role, s
       from, to);
 }
 
+namespace {
+
+// CPU time of a process until `time`, in ns. Before the first sample, which is taken within a tenth
+// of a second: what is little was used in that tenth.
+double CpuUntil(const CounterSeries& series, double time) {
+  constexpr double kPeriod = 0.1;
+  constexpr double kLittle = 1e9;
+  const double before = series.at.front() - time;
+  if (before <= 0 || series.value.front() > kLittle) return series.ValueAt(time);
+  return series.value.front() * std::max(0.0, 1 - before / kPeriod);
+}
+
+}  // namespace
+
 std::optional<double> RunModel::CpuRate(const std::function<bool(ProcessId)>& counts,
                                         std::int64_t from, std::int64_t to) const {
   const double first = static_cast<double>(from - begin.value) * 1e-9;
@@ -86,9 +100,9 @@ std::optional<double> RunModel::CpuRate(const std::function<bool(ProcessId)>& co
   double used = 0;
   for (const CounterSeries& series : counters) {
     if (series.name != "cpu_ns" || series.process.value >= roles.size()) continue;
-    if (series.at.size() < 2 || !counts(series.process)) continue;
-    any = true;
-    used += std::max(0.0, series.ValueAt(last) - series.ValueAt(first)) * 1e-9;
+    if (series.at.empty() || !counts(series.process)) continue;
+    any = any || series.at.size() > 1;
+    used += std::max(0.0, CpuUntil(series, last) - CpuUntil(series, first)) * 1e-9;
   }
   if (!any || last <= first) return std::nullopt;
   return used / (last - first);

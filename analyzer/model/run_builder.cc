@@ -69,6 +69,7 @@ void RunBuilder::FindConsumers() {
       at = parent->second;
     }
     const bool found = processes[at].role == wire::kRoleConsumer;
+    descends_.push_back(found && at != i);
     consumers_.push_back(ProcessId{found ? at : (consuming.empty() ? i : consuming.front())});
   }
 }

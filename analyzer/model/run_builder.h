@@ -57,6 +57,8 @@ class RunBuilder final : public NestingSink {
   [[nodiscard]] std::deque<Batch>& batches() { return index_.batches(); }
   // The process that iterates over the loader that `process` works for, itself if it consumes.
   [[nodiscard]] ProcessId ConsumerOf(ProcessId process) const { return consumers_[process.value]; }
+  // Whether a process that iterates over a loader started `process`, or started who did.
+  [[nodiscard]] bool Descends(ProcessId process) const { return descends_[process.value]; }
   // When iterator `generation` of `consumer` was made; kNever if nothing tells.
   [[nodiscard]] std::int64_t EpochStart(ProcessId consumer, std::uint16_t generation,
                                         std::int64_t first_wait) const;
@@ -90,6 +92,7 @@ class RunBuilder final : public NestingSink {
   std::int64_t first_data_ = kNever;  // of the thread: reads, decodes and the like
   std::int64_t last_data_ = kNever;
   std::vector<ProcessId> consumers_;  // by process
+  std::vector<bool> descends_;
   std::vector<double> idle_;          // by thread, seconds
   std::vector<ThreadWork> work_;      // by thread
   std::uint64_t keep_every_ = 1;      // of so many batches one keeps the costs of its samples

@@ -216,6 +216,21 @@ void FindThreadsBeside(LoaderRun& run, const RunBuilder& builder,
   }
 }
 
+void FindHelpers(RunModel& model, const RunBuilder& builder, const traces::Trace& trace) {
+  const auto processes = trace.processes();
+  std::vector<bool> helps(processes.size());
+  for (std::uint32_t i = 0; i < helps.size(); ++i) {
+    helps[i] = processes[i].bytes_dataset.value > 0 || builder.Descends(ProcessId{i});
+  }
+  for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
+    const std::uint32_t process = trace.threads()[i].process.value;
+    if (process < helps.size() && builder.WorkOf(i).apart > 0) helps[process] = true;
+  }
+  for (std::uint32_t i = 0; i < helps.size(); ++i) {
+    if (helps[i] && processes[i].role == wire::kRoleOther) model.helpers.push_back(ProcessId{i});
+  }
+}
+
 void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trace) {
   const std::vector<SampleCost> samples = builder.TakeSamples();
   std::map<std::pair<std::uint32_t, int>, LoaderRun> runs;  // by consumer and loader id
@@ -263,6 +278,7 @@ void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trac
   PutMostAwaitedFirst(model.loaders);
   PutSlowestRankFirst(model);
   if (!model.loaders.empty()) FindThreadsBeside(model.loaders.front(), builder, trace.threads());
+  FindHelpers(model, builder, trace);
 }
 
 // The reads that workers made for the batches of `run`.

@@ -105,6 +105,10 @@ struct RunModel {
   std::vector<CounterSeries> counters;
   std::vector<wire::ProcessRole> roles;  // of each process
   std::vector<ProcessId> consumer_of;    // of each process: whose loader it works for
+  // Processes that are no loader's workers, and that a training process or a worker started, or
+  // that read dataset files, decode or transform: a pool of the dataset's own, a program that it
+  // calls, a server.
+  std::vector<ProcessId> helpers;
 
   [[nodiscard]] bool has_loader() const { return !loaders.empty(); }
   [[nodiscard]] const LoaderRun& loader() const { return loaders.front(); }

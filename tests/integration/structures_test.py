@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops that use several loaders: each is named by the line that made it; those that the loop drains together are
-predicted together, and one that begins anew all the time is not."""
+predicted together, and one that begins anew all the time is not. Loaders whose samples other processes make."""
+import gzip
 import json
+import os
 
 import support
+import tracefile
 from support import PYTHON, environment, program, record, require, run, target
 
 with open(target("structures.py"), encoding="utf-8") as FILE:
@@ -25,11 +28,11 @@ class Structures(support.Case):
         require("penstock-record", "penstock")
         super().setUpClass()
 
-    def report(self, kind):
+    def report(self, kind, workers=1):
         self.trace = self.path(kind + ".penstock")
-        outcome = run(record(self.trace, [PYTHON, target("structures.py"), kind]), environment())
+        outcome = run(record(self.trace, [PYTHON, target("structures.py"), kind, str(workers)]), environment())
         self.assertEnded(outcome)
-        self.rate = float(outcome.stdout.split()[0])
+        self.rate, self.cpu_of_children = map(float, outcome.stdout.split())
         outcome = run([program("penstock"), "report", self.trace, "--json"])
         self.assertEnded(outcome)
         report = json.loads(outcome.stdout)
@@ -101,6 +104,39 @@ class Structures(support.Case):
     def test_served(self):
         # The server's reads are not the workers': they do not slow each other down.
         self.check_speedup(self.report("served"), "served")
+
+    def check_cores(self, kind, workers):
+        """What other processes compute for a sample, each worker's samples take too: the cores bound the rate."""
+        report = self.report(kind, workers)
+        self.assertGreater(self.cpu_of_children, 0.002)
+        outcome = run([program("penstock"), "whatif", self.trace, "--workers", "1,16", "--json"])
+        self.assertEnded(outcome)
+        rates = [one["samples_per_s"] for one in json.loads(outcome.stdout)["configurations"]]
+        self.assertLess(rates[1], 1.15 * len(os.sched_getaffinity(0)) / self.cpu_of_children)
+        # The loop waits for those processes: without their work there would be little left.
+        gains = {gain["factor"]: gain["speedup_if_free"] for gain in report["verdict"]["gains"]}
+        self.assertGreater(gains["augment"], 2)
+
+    def test_pool_of_the_dataset(self):
+        self.check_cores("pooled", 0)
+
+    def test_program_for_each_sample(self):
+        self.check_cores("unpacked", 0)
+        self.check_cores("unpacked", 1)
+
+    def test_cpu_time_of_programs_that_run_for_a_moment(self):
+        packed = self.path("data.bin.gz")
+        with gzip.open(packed, "wb") as file:
+            file.write(os.urandom(3 << 20))
+        loop = "for i in 1 2 3 4 5 6; do gzip -dc %s > %s; done; sleep 0.3" % (packed, self.path("data.bin"))
+        trace = self.path("moments.penstock")
+        self.assertEnded(run(record(trace, ["sh", "-c", loop]), environment()))
+        found = tracefile.Trace(trace)
+        told = {counter["pid"]: counter["value"] for counter in found.counters if counter["name"] == "cpu_ns"}
+        readers = {span.pid for span in found.of("read")}
+        self.assertEqual(6, len(readers))
+        for pid in readers:  # 3 MB take some ten milliseconds, between two looks of the collector
+            self.assertGreater(told.get(pid, 0), 2e6)
 
     def test_anew(self):
         report = self.report("anew")

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training loops with several loaders: structures.py KIND [WORKERS]. Samples are waits; says how many samples a second
-it made."""
+"""Training loops whose data path has a structure of its own: structures.py KIND [WORKERS]. Says how many samples a
+second it made, and how many seconds of CPU time its child processes used for each sample."""
+import concurrent.futures
 import http.server
 import os
 import random
+import resource
 import signal
+import subprocess
 import sys
 import time
 import urllib.request
 
 import torch
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 
 class Waits(Dataset):
@@ -117,12 +120,53 @@ def served():
     os.waitpid(child, 0)
 
 
+def computed(path):
+    """Reads a file and computes for some milliseconds."""
+    with open(path, "rb") as file:
+        data = file.read()
+    until = time.process_time() + 0.004
+    while time.process_time() < until:
+        pass
+    return len(data)
+
+
+class Pooled(IterableDataset):
+    """Has its samples made by a process of its own."""
+
+    def __iter__(self):
+        with concurrent.futures.ProcessPoolExecutor(1) as pool:
+            for length in pool.map(computed, ["/etc/services"] * 600):
+                yield torch.tensor(length)
+
+
+def pooled():
+    for _ in make(Pooled(), 8):
+        yield 8
+
+
+class Unpacked(Dataset):
+    """Each sample is made by a program that runs for a moment."""
+
+    def __len__(self):
+        return 160
+
+    def __getitem__(self, index):
+        packed = subprocess.run(["gzip", "-9", "-c", "/usr/bin/gzip"], stdout=subprocess.PIPE, check=True)
+        return torch.tensor(len(packed.stdout))
+
+
+def unpacked():
+    for _ in make(Unpacked(), 8):
+        yield 8
+
+
 def main():
     began, samples = time.monotonic(), 0
-    kinds = (in_step, by_chance, nested, validated, anew, served)
+    kinds = (in_step, by_chance, nested, validated, anew, served, pooled, unpacked)
     for count in next(kind for kind in kinds if kind.__name__ == sys.argv[1])():
         samples += count
-    print(samples / (time.monotonic() - began))
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(samples / (time.monotonic() - began), (used.ru_utime + used.ru_stime) / max(1, samples))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/measure/helpers.h"
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <vector>
+
+#include "analyzer/measure/cpu_load.h"
+
+namespace penstock::analyzer {
+namespace {
+
+// Seconds of the run, and CPU seconds.
+struct Counted {
+  double from = 0;
+  double at = 0;
+  double cpu = 0;
+};
+
+bool Earlier(const Counted& a, const Counted& b) {
+  return a.at < b.at;
+}
+
+// When processes waited for others, and what those had computed.
+std::vector<Counted> WaitedFor(const RunModel& model) {
+  std::vector<Counted> found;
+  for (const CounterSeries& series : model.counters) {
+    if (series.name != "children_cpu_ns" || !model.OnOurHost(series.process)) continue;
+    for (std::size_t i = 1; i < series.at.size(); ++i) {
+      const double cpu = (series.value[i] - series.value[i - 1]) * 1e-9;
+      if (cpu > 0) found.push_back({series.at[i - 1], series.at[i], cpu});
+    }
+  }
+  std::sort(found.begin(), found.end(), Earlier);
+  return found;
+}
+
+// When recorded processes were seen for the last time, and what they had computed.
+std::deque<Counted> Ended(const RunModel& model) {
+  std::vector<Counted> found;
+  for (const CounterSeries& series : model.counters) {
+    if (series.name != "cpu_ns" || series.at.empty()) continue;
+    found.push_back({series.at.front(), series.at.back(), series.value.back() * 1e-9});
+  }
+  std::sort(found.begin(), found.end(), Earlier);
+  return {found.begin(), found.end()};
+}
+
+bool InWindow(const RunModel& model, const SteadyState& steady, double at) {
+  const auto time = model.begin.value + static_cast<std::int64_t>(at * 1e9);
+  return std::any_of(steady.windows.begin(), steady.windows.end(), [&](const auto& window) {
+    return window.first <= time && time <= window.second;
+  });
+}
+
+// Of processes that recorded nothing, in seconds.
+double UnseenCpu(const RunModel& model, const SteadyState& steady) {
+  // From the last sample of a process to that of who waited for it.
+  constexpr double kApart = 0.5;
+  std::deque<Counted> ended = Ended(model);
+  double unseen = 0;
+  for (const Counted& one : WaitedFor(model)) {
+    double known = 0;
+    while (!ended.empty() && ended.front().at <= one.at) {
+      if (ended.front().at >= one.from - kApart) known += ended.front().cpu;
+      ended.pop_front();
+    }
+    // What lived for long was waited for at once: it is no work of that moment.
+    const double most = (one.at - one.from) * model.host_cores();
+    if (InWindow(model, steady, one.at)) unseen += std::clamp(one.cpu - known, 0.0, most);
+  }
+  return unseen;
+}
+
+}  // namespace
+
+HelpersCpu MeasureHelpers(const RunModel& model, const SteadyState& steady) {
+  std::set<std::uint32_t> helpers;
+  for (const ProcessId helper : model.helpers) {
+    if (model.OnOurHost(helper)) helpers.insert(helper.value);
+  }
+  HelpersCpu cpu;
+  if (!helpers.empty()) {
+    const auto counts = [&](ProcessId one) { return helpers.count(one.value) > 0; };
+    cpu.recorded = CpuInWindows(model, steady, counts).value_or(0);
+  }
+  if (steady.time > 0) cpu.unseen = UnseenCpu(model, steady) / steady.time;
+  return cpu;
+}
+
+}  // namespace penstock::analyzer

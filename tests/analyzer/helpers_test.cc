@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Processes that are no workers and compute for a loader: recorded ones, and those that the kernel
+// tells of alone.
+#include "analyzer/measure/helpers.h"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/measure/worker_threads.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr std::uint32_t kTraining = 0;
+
+// Two cores, a training process, and a window from second 1 to second 11.
+struct HelpedRun {
+  HelpedRun() {
+    model.host.known = true;
+    model.host.cores = 2;
+    AddProcess(wire::kRoleConsumer);
+    steady.windows = {{1'000'000'000, 11'000'000'000}};
+    steady.time = 10;
+  }
+
+  std::uint32_t AddProcess(wire::ProcessRole role) {
+    model.roles.push_back(role);
+    model.consumer_of.push_back(ProcessId{kTraining});
+    return static_cast<std::uint32_t>(model.roles.size() - 1);
+  }
+
+  // `at` in seconds of the run, CPU time in seconds.
+  CounterSeries& AddCounter(const char* name, std::uint32_t process, double at, double cpu) {
+    CounterSeries one;
+    one.name = name;
+    one.process = ProcessId{process};
+    model.counters.push_back(one);
+    Tell(model.counters.back(), at, cpu);
+    return model.counters.back();
+  }
+
+  static void Tell(CounterSeries& series, double at, double cpu) {
+    series.at.push_back(at);
+    series.value.push_back(cpu * 1e9);
+  }
+
+  // The training process waits ten times a second for programs that computed for 50 ms in all.
+  void WaitForPrograms() {
+    CounterSeries& waited = AddCounter("children_cpu_ns", kTraining, 0, 0);
+    for (int i = 1; i <= 150; ++i) Tell(waited, 0.1 * i, 0.05 * i);
+  }
+
+  RunModel model;
+  SteadyState steady;
+};
+
+TEST(HelpersTest, NobodyHelps) {
+  HelpedRun run;
+  const HelpersCpu cpu = MeasureHelpers(run.model, run.steady);
+  EXPECT_EQ(cpu.sum(), 0);
+}
+
+TEST(HelpersTest, AProcessThatReads) {
+  HelpedRun run;
+  const std::uint32_t pool = run.AddProcess(wire::kRoleOther);
+  CounterSeries& series = run.AddCounter("cpu_ns", pool, 0, 0);
+  HelpedRun::Tell(series, 20, 16);
+  EXPECT_EQ(MeasureHelpers(run.model, run.steady).sum(), 0);
+  run.model.helpers = {ProcessId{pool}};
+  EXPECT_NEAR(MeasureHelpers(run.model, run.steady).recorded, 0.8, 1e-9);
+  EXPECT_EQ(MeasureHelpers(run.model, run.steady).unseen, 0);
+}
+
+TEST(HelpersTest, ProgramsThatRecordNothing) {
+  HelpedRun run;
+  run.WaitForPrograms();
+  const HelpersCpu cpu = MeasureHelpers(run.model, run.steady);
+  EXPECT_NEAR(cpu.unseen, 0.5, 0.01);
+  EXPECT_EQ(cpu.recorded, 0);
+}
+
+TEST(HelpersTest, ProgramsThatAreRecordedCountOnce) {
+  HelpedRun run;
+  for (int i = 1; i <= 150; ++i) {
+    const std::uint32_t program = run.AddProcess(wire::kRoleOther);
+    run.AddCounter("cpu_ns", program, 0.1 * i - 0.01, 0.05);
+    run.model.helpers.push_back(ProcessId{program});
+  }
+  run.WaitForPrograms();
+  // A rate needs a process of which more than one sample is known.
+  HelpedRun::Tell(run.AddCounter("cpu_ns", kTraining, 0, 0), 20, 1);
+  run.model.helpers.push_back(ProcessId{run.AddProcess(wire::kRoleOther)});
+  HelpedRun::Tell(run.AddCounter("cpu_ns", run.model.helpers.back().value, 0, 0), 20, 0);
+  const HelpersCpu cpu = MeasureHelpers(run.model, run.steady);
+  EXPECT_NEAR(cpu.recorded, 0.5, 0.01);
+  EXPECT_NEAR(cpu.unseen, 0, 0.01);
+}
+
+TEST(HelpersTest, AWorkerThatEndsWasNoHelper) {
+  HelpedRun run;
+  const std::uint32_t worker = run.AddProcess(wire::kRoleWorker);
+  HelpedRun::Tell(run.AddCounter("cpu_ns", worker, 0, 0), 5, 3);
+  CounterSeries& waited = run.AddCounter("children_cpu_ns", kTraining, 5, 0);
+  HelpedRun::Tell(waited, 5.1, 3.01);
+  EXPECT_NEAR(MeasureHelpers(run.model, run.steady).sum(), 0, 0.002);
+}
+
+TEST(HelpersTest, WhatWasWaitedForAtOnceIsNoMoreThanTheCoresGive) {
+  HelpedRun run;
+  CounterSeries& waited = run.AddCounter("children_cpu_ns", kTraining, 5, 0);
+  HelpedRun::Tell(waited, 5.1, 30);
+  EXPECT_NEAR(MeasureHelpers(run.model, run.steady).unseen, 0.1 * 2 / 10, 1e-9);
+}
+
+TEST(HelpersTest, WhatWasUsedBeforeTheFirstSampleCounts) {
+  HelpedRun run;
+  const std::uint32_t late = run.AddProcess(wire::kRoleOther);
+  run.model.helpers = {ProcessId{late}};
+  CounterSeries& series = run.AddCounter("cpu_ns", late, 4, 0.05);
+  HelpedRun::Tell(series, 6, 1.05);
+  EXPECT_NEAR(MeasureHelpers(run.model, run.steady).recorded, 0.105, 1e-9);
+  series.value = {7e9, 8e9};  // it had run for long: that was not seen
+  EXPECT_NEAR(MeasureHelpers(run.model, run.steady).recorded, 0.1, 1e-9);
+}
+
+TEST(AddThreadsBesideTest, TheyComputeWhileTheFetchWaits) {
+  Pipeline pipeline;
+  pipeline.epochs.emplace_back();
+  Demand demand;
+  demand.augment = {40e-3, 10e-3};
+  demand.collate = {5e-3, 5e-3};
+  pipeline.epochs.front().batches.assign(10, demand);
+  AddThreadsBeside(24e-3, pipeline);
+  EXPECT_NEAR(pipeline.epochs.front().batches[3].augment.cpu, 34e-3, 1e-9);
+  EXPECT_NEAR(pipeline.epochs.front().batches[3].collate.cpu, 5e-3, 1e-9);
+  demand.augment = {10e-3, 10e-3};  // it never waits
+  pipeline.epochs.front().batches.assign(10, demand);
+  AddThreadsBeside(24e-3, pipeline);
+  EXPECT_NEAR(pipeline.epochs.front().batches[3].other.cpu, 24e-3, 1e-9);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
