@@ -2,6 +2,7 @@
 //
 // Bytes arriving through descriptors: read and its aliases, sockets, mappings.
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -9,8 +10,10 @@
 
 #include "agent/core/fd_table.h"
 #include "agent/core/pending_reads.h"
+#include "agent/core/process.h"
 #include "agent/hooks/hook.h"
 
+using penstock::agent::AddHooked;
 using penstock::agent::Descriptor;
 using penstock::agent::FdKind;
 using penstock::agent::Identify;
@@ -54,6 +57,26 @@ PENSTOCK_READ_AS(preadv2, (int fd, const struct iovec* to, int count, off_t at, 
                  (fd, to, count, at, flags))
 PENSTOCK_READ_AS(preadv64v2, (int fd, const struct iovec* to, int count, off64_t at, int flags),
                  (fd, to, count, at, flags))
+
+// Copies inside the kernel, as shutil.copyfile() makes them. The kernel counts them as read, but no
+// byte of a data set arrives: nothing more is told of them.
+#define PENSTOCK_COPY(name, parameters, arguments)                            \
+  PENSTOCK_EXPORT ssize_t name parameters {                                   \
+    const ssize_t got = PENSTOCK_REAL_AS(name, ssize_t parameters) arguments; \
+    if (got > 0 && Recording()) {                                             \
+      const int saved = errno;                                                \
+      AddHooked(static_cast<uint64_t>(got));                                  \
+      errno = saved;                                                          \
+    }                                                                         \
+    return got;                                                               \
+  }
+
+PENSTOCK_COPY(sendfile, (int to, int fd, off_t* at, size_t size), (to, fd, at, size))
+PENSTOCK_COPY(sendfile64, (int to, int fd, off64_t* at, size_t size), (to, fd, at, size))
+// glibc 2.27.
+PENSTOCK_COPY(copy_file_range,
+              (int fd, off64_t* at, int to, off64_t* to_at, size_t size, unsigned flags),
+              (fd, at, to, to_at, size, flags))
 
 // Sockets. The kernel does not count these as rchar, so they are not part of the coverage audit.
 #define PENSTOCK_RECEIVE(name, type, parameters, arguments)             \

@@ -125,6 +125,24 @@ INSTANTIATE_TEST_SUITE_P(Aliases, ReadAliasTest,
                                          "mmap", "high_fd"),
                          [](const auto& param) { return std::string(param.param); });
 
+class CopyTest : public HooksTest, public testing::WithParamInterface<const char*> {};
+
+// The kernel counts a copy as bytes that were read: so do we, and no more. The file is read after
+// it.
+TEST_P(CopyTest, ACopyIsNoGapAndNoRead) {
+  ASSERT_EQ(Victim(GetParam()), 0);
+  EXPECT_EQ(Printed(), std::to_string(kFileSize) + "\n");
+  const auto trace = Open();
+  ASSERT_NE(trace, nullptr);
+  EXPECT_EQ(FileReads(*trace).bytes, kFileSize);
+  ASSERT_EQ(trace->processes().size(), 1u);
+  EXPECT_GE(trace->processes()[0].bytes_hooked.value, 2 * kFileSize);
+  EXPECT_LT(trace->processes()[0].bytes_hooked.value, 3 * kFileSize);
+}
+
+INSTANTIATE_TEST_SUITE_P(InTheKernel, CopyTest, testing::Values("sendfile", "copy_file_range"),
+                         [](const auto& param) { return std::string(param.param); });
+
 TEST_F(HooksTest, ForkedChildrenRecordUnderTheirOwnPids) {
   ASSERT_EQ(Victim("fork"), 0);
   const auto trace = Open();

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -86,6 +87,17 @@ long Read(const std::string& how, const char* path) {
     const long n = preadv2(fd, parts, 2, 0, 0);
     close(fd);
     return n;
+  }
+  if (how == "sendfile" || how == "copy_file_range") {
+    const int fd = open(path, O_RDONLY);
+    const int copy = open((std::string(path) + ".copy").c_str(), O_WRONLY | O_CREAT, 0600);
+    const long n = how == "sendfile" ? sendfile(copy, fd, nullptr, size)
+                                     : copy_file_range(fd, nullptr, copy, nullptr, size, 0);
+    close(copy);
+    if (n != static_cast<long>(size)) return n;
+    const long again = pread(fd, to, size, 0);
+    close(fd);
+    return again;
   }
   if (how == "fread") return ReadStream(fopen(path, "rb"));
   if (how == "fread_unlocked") {
