@@ -2,11 +2,14 @@
 //
 // Workers compute with more threads than their own: OpenCV, OpenMP or BLAS start a pool in each of
 // them, and the pools fight for the cores.
-// Threshold: processes of the workers use 1.2 times the CPU that their fetches have wall time
-// (docs/diagnosis.md R7), which a single thread cannot, and all their threads outnumber the cores;
-// at least a quarter of a core more than one thread could use (ours). Source: mmdetection#6867
-// (2000 threads instead of 400, four times slower), mmocr#721, Hy2DL#48.
+// Threshold: all threads of the workers outnumber the cores, and either their processes use 1.2
+// times the CPU that their fetches have wall time (docs/diagnosis.md R7), which a single thread
+// cannot, at least a quarter of a core more than that (ours); or, where the cores are full (85 %)
+// and there is a worker for each, so that nobody gets as much, other threads than those that fetch
+// use half as much as these (ours: pools of two use as much, one thread a tenth). Source:
+// mmdetection#6867 (2000 threads instead of 400, four times slower), mmocr#721, Hy2DL#48.
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "analyzer/advice/rules.h"
@@ -29,10 +32,36 @@ double MostBetween(const CounterSeries& series, std::int64_t from, std::int64_t 
   return most;
 }
 
+// CPU seconds that the workers of `run` used in the windows once they had begun to fetch: a worker
+// that starts imports modules.
+std::optional<double> CpuAtWork(const RunModel& model, const LoaderRun& run,
+                                const SteadyState& steady) {
+  double used = 0;
+  bool any = false;
+  for (const CounterSeries& series : model.counters) {
+    if (series.name != "cpu_ns" || series.at.size() < 2) continue;
+    std::int64_t first = kNever;
+    for (const WorkerRun& worker : run.workers) {
+      if (worker.process == series.process && worker.first != kNever) first = worker.first;
+    }
+    if (first == kNever) continue;
+    any = true;
+    const auto at = [&](std::int64_t time) {
+      return series.ValueAt(static_cast<double>(time - model.begin.value) * 1e-9) * 1e-9;
+    };
+    for (const auto& [from, to] : steady.windows) {
+      if (to > first) used += at(to) - at(std::max(from, first));
+    }
+  }
+  return any ? std::optional(used) : std::nullopt;
+}
+
 }  // namespace
 
 void CpuOversubscribed(const RuleInput& input, Advice& out) {
   constexpr double kRatio = 1.2;
+  constexpr double kBesideFetch = 1.5;
+  constexpr double kFull = 0.85;
   if (!input.diagnosis.loader || !input.HasWorkerProcesses()) return;
   if (!input.HasCounter("cpu_ns") || !input.HasCounter("threads")) {
     out.Needs("cpu-oversubscribed", Say<words::kRuleNeedsWorkerCpu>());
@@ -40,19 +69,20 @@ void CpuOversubscribed(const RuleInput& input, Advice& out) {
   const RunModel& model = input.diagnosis.run;
   const SteadyState& steady = input.loader().steady;
   if (steady.from == kNever || steady.to <= steady.from) return;
-  const auto cpu = model.CpuRate(wire::kRoleWorker, steady.from, steady.to);
-  if (!cpu) return;
-  double busy = 0;
-  double handing = 0;
   const LoaderRun& run = input.run();
+  const auto cpu = CpuAtWork(model, run, steady);
+  if (!cpu || !(steady.time > 0)) return;
+  double busy = 0;
+  double fetching = 0;
+  double handing = 0;
   for (std::size_t i = 0; i < run.batches.size(); ++i) {
     if (!steady.in_window[i]) continue;
     busy += run.batches[i].fetch.wall;
+    fetching += run.batches[i].fetch.cpu;
     handing += run.batches[i].put.cpu;
   }
-  const double time = static_cast<double>(steady.to - steady.from) * 1e-9;
-  const double own = busy / time;
-  const double used = *cpu - handing / time;
+  const double own = busy / steady.time;
+  const double used = (*cpu - handing) / steady.time;
   Finding finding;
   double threads = 0;  // of the processes that were workers in the window, in all
   std::set<std::uint32_t> seen;
@@ -72,17 +102,25 @@ void CpuOversubscribed(const RuleInput& input, Advice& out) {
              static_cast<double>(std::max<std::size_t>(
                  seen.size(), static_cast<std::size_t>(run.config.num_workers)));
   const double cores = input.loader().cpu.own_cores;
-  if (own <= 0 || used < kRatio * own || used - own < 0.25 || threads <= cores) return;
+  if (own <= 0 || threads <= cores) return;
+  const bool more = used >= kRatio * own && used - own >= 0.25;
+  const bool full = input.loader().cpu.saturation() >= kFull && run.config.num_workers >= cores;
+  const double beside = fetching > 0 ? used * steady.time / fetching : 0;
+  if (!more && !(full && beside >= kBesideFetch)) return;
   finding.id = "cpu-oversubscribed";
   finding.severity = Severity::kWarning;
-  finding.seen = Say<words::kCpuOversubscribed>(
-      Give<"workers">(run.config.num_workers), Give<"worker_threads">(threads),
-      Give<"usable_cores">(cores), Give<"cpu_per_fetch_wall">(used / own));
-  finding.evidence = {{"cpu_per_fetch_wall", used / own},
-                      {"threshold", kRatio},
-                      {"worker_threads", threads},
-                      {"usable_cores", cores},
-                      {"worker_cpu_cores", used}};
+  if (more) {
+    finding.seen = Say<words::kCpuOversubscribed>(
+        Give<"workers">(run.config.num_workers), Give<"worker_threads">(threads),
+        Give<"usable_cores">(cores), Give<"cpu_per_fetch_wall">(used / own));
+  } else {
+    finding.seen = Say<words::kPoolsFillCores>(
+        Give<"workers">(run.config.num_workers), Give<"worker_threads">(threads),
+        Give<"usable_cores">(cores), Give<"pools">(beside - 1));
+  }
+  finding.evidence = {
+      {"cpu_per_fetch_wall", used / own}, {"threshold", kRatio},   {"cpu_per_fetch_cpu", beside},
+      {"worker_threads", threads},        {"usable_cores", cores}, {"worker_cpu_cores", used}};
   finding.action = Say<words::kOneThreadEach>();
   finding.from = static_cast<double>(steady.from - input.trace.begin().value) * 1e-9;
   finding.to = static_cast<double>(steady.to - input.trace.begin().value) * 1e-9;

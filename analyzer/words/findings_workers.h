@@ -88,6 +88,13 @@ inline constexpr Message kCpuOversubscribed{
     "{cpu_per_fetch_wall:.1} times the CPU time of one thread each",
     "{usable_cores:3g} 个核心上有 {worker_threads:3g} 个线程，CPU 用量为每进程单线程时的 "
     "{cpu_per_fetch_wall:.1} 倍。"};
+inline constexpr Message kPoolsFillCores{
+    "cpu-oversubscribed.pools",
+    "{workers:count worker} with {worker_threads:count} threads on {usable_cores:3g} cores, which "
+    "are "
+    "full: thread pools in the workers use {pools:.1} times the CPU time of the threads that fetch",
+    "{usable_cores:3g} 个核心已占满，其上有 {worker_threads:3g} 个线程：工作进程内线程池的 CPU "
+    "用量为取数据线程的 {pools:.1} 倍。"};
 inline constexpr Message kOneThreadEach{
     "cpu-oversubscribed.do",
     "Let each worker compute with one thread: OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 "

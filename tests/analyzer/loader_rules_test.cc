@@ -51,6 +51,21 @@ TEST(CpuOversubscribedTest, IsSilentOfThreadsThatSleep) {
   EXPECT_FALSE(Finds("cpu-oversubscribed", run, Pools(1.0)));
 }
 
+// Pools cannot use more than the cores have: their threads are told by what the fetches get.
+TEST(CpuOversubscribedTest, SpeaksOfPoolsOnFullCores) {
+  Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0});
+  run.workers = 4;
+  run.cores = 4;
+  run.cpu_share = 0.3;
+  EXPECT_TRUE(Finds("cpu-oversubscribed", run, Pools(0.95)));
+  EXPECT_FALSE(Finds("cpu-oversubscribed", run, Pools(0.4)));  // idle cores: nobody fights
+  run.cpu_share = 0.9;
+  EXPECT_FALSE(Finds("cpu-oversubscribed", run, Pools(0.95)));  // one thread each
+  run.cpu_share = 0.3;
+  run.cores = 8;
+  EXPECT_FALSE(Finds("cpu-oversubscribed", run, Pools(0.95)));  // a pool may use the other cores
+}
+
 Synthetic Tail(int every, double slow) {
   Synthetic run;
   run.workers = 4;
