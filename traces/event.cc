@@ -11,6 +11,7 @@ namespace {
 constexpr std::array<std::string_view, wire::kStageCount> kStageNames = {
     "none", "read", "decode", "augment", "sample", "collate", "fetch", "put",  "get",  "pin",
     "wait", "idle", "h2d",    "kernel",  "step",   "startup", "mark",  "sync", "copy", "call",
+    "block",
 };
 
 constexpr std::array<std::string_view, 14> kEventNames = {

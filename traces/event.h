@@ -36,6 +36,7 @@ enum class StageId : std::uint8_t {
   kSync = wire::kSync,
   kCopy = wire::kCopy,
   kCall = wire::kCall,
+  kBlock = wire::kBlock,
 };
 
 // "read", "decode", ...; "unknown" for a value of a later version.

@@ -33,7 +33,8 @@ enum Stage : uint8_t {
   kSync = 17,
   kCopy = 18,
   kCall = 19,
-  kStageCount = 20,
+  kBlock = 20,
+  kStageCount = 21,
 };
 
 enum RecordKind : uint8_t {

@@ -85,7 +85,7 @@ bool IsFile(const FdEntry* e, const struct stat& st) {
 }
 
 // In steps that each give their stack back: what follows may attach, in a signal handler.
-enum class Sort { kUnknown, kSocket, kFile, kFileAsOpened, kOther };
+enum class Sort { kUnknown, kSocket, kPipe, kFile, kFileAsOpened, kOther };
 
 __attribute__((noinline)) Sort SortOf(int fd, FdEntry* e) {
   struct stat st;
@@ -95,6 +95,7 @@ __attribute__((noinline)) Sort SortOf(int fd, FdEntry* e) {
   const bool as_opened = Get(e->named) != 0 && IsFile(e, st);
   NoteFile(e, st);
   return S_ISSOCK(st.st_mode)   ? Sort::kSocket
+         : S_ISFIFO(st.st_mode) ? Sort::kPipe
          : !S_ISREG(st.st_mode) ? Sort::kOther
          : as_opened            ? Sort::kFileAsOpened
                                 : Sort::kFile;
@@ -121,7 +122,9 @@ FdKind Classify(int fd, FdEntry* e) {
     case Sort::kUnknown:
       return FdKind::kUnknown;
     case Sort::kSocket:
-      return IsInternet(fd) ? FdKind::kNetwork : FdKind::kOther;
+      return IsInternet(fd) ? FdKind::kNetwork : FdKind::kPipe;
+    case Sort::kPipe:
+      return FdKind::kPipe;
     case Sort::kOther:
       return FdKind::kOther;
     case Sort::kFileAsOpened:

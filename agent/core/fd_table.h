@@ -15,9 +15,10 @@ namespace penstock::agent {
 
 enum class FdKind : uint32_t {
   kUnknown = 0,
-  kOther = 1,  // pipes, devices, system, library, source and cache files
+  kOther = 1,  // devices, system, library, source and cache files
   kDataset = 2,
   kNetwork = 3,  // internet sockets
+  kPipe = 4,     // pipes and sockets of this host: from another thread or process
 };
 
 // What a number stood for at one moment. It stands for something else when `serial` has changed.

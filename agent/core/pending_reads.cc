@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "agent/core/blocked.h"
 #include "agent/core/chunk_writer.h"
 #include "agent/core/process.h"
 #include "agent/core/thread_state.h"
@@ -211,6 +212,10 @@ ReadCall::ReadCall(int fd) : on_(Recording()) {
   }
   from_ = Identify(fd);
   traced_ = from_.kind == FdKind::kDataset || from_.kind == FdKind::kNetwork;
+  if (from_.kind == FdKind::kPipe) {
+    start_ = WatchesBlocks() ? Now() : 0;
+    return;
+  }
   spoken_for_ = ProgramWrites(wire::kRead);
   if (traced_ && !spoken_for_) {
     // Open while the call runs: a process killed inside it shows what it was waiting for.
@@ -243,11 +248,16 @@ void ReadCall::Done(int64_t bytes) {
   }
   if (traced_) {
     Count(bytes);
+  } else if (start_ != 0) {
+    OnBlocked(BlockedOn::kPipe, start_);
   }
   errno = saved;
 }
 
 void ReadCall::DoneSocket(int64_t bytes) {
+  if (on_ && from_.kind == FdKind::kPipe && start_ != 0) {
+    OnBlocked(BlockedOn::kPipe, start_);
+  }
   if (!on_ || from_.kind != FdKind::kNetwork) {
     return;
   }

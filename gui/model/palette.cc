@@ -81,6 +81,8 @@ Pair ColoursOf(StageId stage) {
       return {Hex(0xd8c49a), Hex(0x8a7440)};
     case StageId::kCall:
       return {Hex(0xa3b3c2), Hex(0x57687a)};
+    case StageId::kBlock:
+      return {Hex(0xb9b2a5), Hex(0x7d766a)};
     case StageId::kNone:
       break;
   }

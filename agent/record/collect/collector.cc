@@ -232,6 +232,7 @@ void Collector::OnMessage(const Message& message) {
       const auto stat = text ? ParseStat(*text) : std::nullopt;
       if (stat) command_.start = stat->start;
       arena_->header().root_pid = command_.pid;
+      packer_->SetFact("record.root_pid", std::to_string(command_.pid));
       started_ = TimeOf(message);
       break;
     }

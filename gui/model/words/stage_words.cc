@@ -22,7 +22,7 @@ constexpr std::array kWords = {
     Word{StageId::kKernel, Text::kGpuKernel}, Word{StageId::kStep, Text::kStep},
     Word{StageId::kStartup, Text::kStartup},  Word{StageId::kMark, Text::kWordMark},
     Word{StageId::kSync, Text::kWordSync},    Word{StageId::kCopy, Text::kWordCopy},
-    Word{StageId::kCall, Text::kGpuCall},
+    Word{StageId::kCall, Text::kGpuCall},     Word{StageId::kBlock, Text::kWordBlock},
 };
 
 }  // namespace

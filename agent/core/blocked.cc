@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/core/blocked.h"
+
+#include <errno.h>
+
+#include "agent/core/fd_table.h"
+#include "agent/core/process.h"
+#include "agent/core/recorder.h"
+#include "agent/core/thread_state.h"
+#include "agent/system/sys.h"
+
+// Of the interpreter, or of the library that holds it: there before any code of ours runs.
+extern "C" __attribute__((weak)) int Py_IsInitialized();
+
+namespace penstock::agent {
+namespace {
+
+PENSTOCK_NAME(g_lock_name, "lock");
+PENSTOCK_NAME(g_pipe_name, "pipe");
+PENSTOCK_NAME(g_poll_name, "poll");
+
+// Of threads that record nothing else: a chunk is worth having for one that waits again and again.
+constexpr uint32_t kWorthAChunk = 8;
+constexpr uint64_t kWorthAtOnce = 100000000;  // nanoseconds, or more ticks than that
+__thread uint32_t t_blocked = 0;
+
+NameTag* NameOf(BlockedOn what) {
+  return what == BlockedOn::kLock   ? &g_lock_name
+         : what == BlockedOn::kPipe ? &g_pipe_name
+                                    : &g_poll_name;
+}
+
+// Pollers of network libraries are many, and wait for nothing that the loop waits for.
+bool MayBegin(BlockedOn what, uint64_t wait) {
+  if (what == BlockedOn::kPoll && sys::Tid() != sys::Pid()) {
+    return false;
+  }
+  if (++t_blocked < kWorthAChunk && wait < kWorthAtOnce) {
+    return false;
+  }
+  // Without a collector the first event makes the file: that is for somebody who has data to tell
+  // of.
+  return g_slot != nullptr || g_config.arena[0] != 0;
+}
+
+bool LoaderIsKnown() {
+  return g_slot != nullptr && __atomic_load_n(&g_slot->role, __ATOMIC_RELAXED) != wire::kRoleOther;
+}
+
+}  // namespace
+
+bool WatchesBlocks() {
+  return Py_IsInitialized != nullptr;
+}
+
+void OnBlocked(BlockedOn what, uint64_t start) {
+  const uint64_t end = Now();
+  // Before the process has a recording the clock is not known: nanoseconds, or more ticks than
+  // that.
+  constexpr uint64_t kLeast = 20000;
+  if (start == 0 || end - start < (g_cpu_reuse_ticks != 0 ? g_cpu_reuse_ticks : kLeast)) {
+    return;
+  }
+  const int saved = errno;
+  const ThreadState* s = Attached();
+  if (s != nullptr && s->depth == 0 && !LoaderIsKnown()) {
+    Emit({.stage = wire::kBlock,
+          .name = Name(NameOf(what)),
+          .start = start,
+          .duration = end - start});
+  } else if (s == nullptr && !LoaderIsKnown() && MayBegin(what, end - start)) {
+    const bool same_clock = g_slot != nullptr;  // else that of the recording comes with Self()
+    if (Self() != nullptr && same_clock) {
+      Emit({.stage = wire::kBlock,
+            .name = Name(NameOf(what)),
+            .start = start,
+            .duration = end - start});
+    }
+  }
+  errno = saved;
+}
+
+void OnBlockedWrite(int fd, uint64_t start) {
+  constexpr uint64_t kLeast = 20000;
+  if (start == 0 || Now() - start < (g_cpu_reuse_ticks != 0 ? g_cpu_reuse_ticks : kLeast)) {
+    return;
+  }
+  if (Identify(fd).kind == FdKind::kPipe) {
+    OnBlocked(BlockedOn::kPipe, start);
+  }
+}
+
+}  // namespace penstock::agent
