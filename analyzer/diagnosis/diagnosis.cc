@@ -203,8 +203,22 @@ void DiagnoseDevices(Diagnosis& diagnosis) {
       std::min(0.9, 0.4 + use.mean.Of(limit) - second) * std::min(1.0, use.window / kLong);
 }
 
+// Start-up counts in the rate of the whole run only. Who waits for whom names what is critical,
+// where it was seen.
+void TakeFeed(Feed feed, Diagnosis& diagnosis) {
+  if (feed.to > feed.from) diagnosis.samples_rate = feed.rate;
+  if (feed.doubt == FeedDoubt::kNone) {
+    diagnosis.gains = feed.gains;
+    diagnosis.bottleneck = feed.bottleneck;
+    diagnosis.wait_fraction = feed.wait + feed.own;
+    constexpr double kMany = 256;
+    diagnosis.confidence = 0.85 * std::min(1.0, static_cast<double>(feed.made) / kMany);
+  }
+  diagnosis.feed = std::move(feed);
+}
+
 // A program without a loader of ours.
-void DiagnoseStages(Diagnosis& diagnosis) {
+void DiagnoseStages(const traces::Trace& trace, Diagnosis& diagnosis) {
   const StageTable& stages = diagnosis.run.stages;
   diagnosis.gains = GainsByThreadTime(stages, diagnosis.run.data_life);
   const double duration = diagnosis.run.duration();
@@ -227,6 +241,8 @@ void DiagnoseStages(Diagnosis& diagnosis) {
     const double busy = 1 - 1 / diagnosis.gains.front().speedup;
     diagnosis.confidence = 0.5 * busy * std::min(1.0, static_cast<double>(samples) / 64.0);
   }
+  if (!diagnosis.gains.empty())
+    TakeFeed(FindFeed(MeasureThreads(trace), diagnosis.run, trace), diagnosis);
 }
 
 }  // namespace
@@ -277,7 +293,7 @@ Diagnosis Diagnose(const traces::Trace& trace) {
   if (diagnosis.run.has_loader()) {
     DiagnoseLoader(trace, diagnosis);
   } else {
-    DiagnoseStages(diagnosis);
+    DiagnoseStages(trace, diagnosis);
   }
   diagnosis.needs = NotEnough(diagnosis);
   diagnosis.summary = Summarise(diagnosis);

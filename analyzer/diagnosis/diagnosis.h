@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/diagnosis/device_use.h"
+#include "analyzer/diagnosis/feed.h"
 #include "analyzer/measure/cpu_load.h"
 #include "analyzer/memory/memory_growth.h"
 #include "analyzer/model/device_activity.h"
@@ -76,6 +77,7 @@ struct Diagnosis {
   Statement summary;
   Statement needs;            // why no figure is predicted from this recording; empty if some are
   DevicesUse devices;         // without a loader and data stages: what the devices did
+  Feed feed;                  // without a loader: who makes the data, and who waits for it
   bool samples_known = true;  // false, without a loader: the rate counts decoded images
 };
 

@@ -112,10 +112,66 @@ Statement OfDevices(const DevicesUse& use) {
   return Say<words::kDevicesIdle>(share, gain, devices);
 }
 
+Statement TakingOf(const Feed& feed) {
+  const auto makers = Give<"makers">(feed.makers);
+  const auto wait = Give<"wait">(feed.wait);
+  const auto own = Give<"own">(feed.own);
+  if (feed.makers == 0) return Say<words::kTakesOwn>(own);
+  if (feed.own >= kWaits) return Say<words::kTakesAndMakes>(wait, own, makers);
+  return Say<words::kTakesFrom>(wait, makers, Give<"held">(1 - feed.active));
+}
+
+// The loop and those that make its data.
+Statement OfFeed(const Diagnosis& diagnosis) {
+  const Feed& feed = diagnosis.feed;
+  double speedup = 1;
+  for (const Gain& gain : feed.gains) {
+    if (gain.factor == feed.bottleneck) speedup = gain.speedup;
+  }
+  const auto gain = Give<"gain">(speedup);
+  const auto rate = Give<"rate">(feed.rate);
+  const auto free = Give<"free">(feed.rate * speedup);
+  const auto unit = Give<"unit">(RateUnit(diagnosis));
+  const auto taking = Give<"taking">(TakingOf(feed));
+  switch (feed.bottleneck) {
+    case Factor::kNone:
+      return Say<words::kFedNothing>(rate, unit, taking);
+    case Factor::kCompute:
+      return Say<words::kFedStep>(gain, rate, free, unit, Give<"headroom">(feed.headroom), taking);
+    case Factor::kPrefetch:
+      return Say<words::kFedTurns>(gain, rate, free, unit, taking);
+    default:
+      break;
+  }
+  const bool own_code = feed.bottleneck == Factor::kAugment && feed.own_code;
+  const Statement part =
+      own_code ? Say<words::kOwnCodeOfMakers>() : PartOf(feed.bottleneck, diagnosis.run.stages);
+  return Say<words::kFedBack>(Give<"part">(part), gain, rate, free, unit, taking);
+}
+
+Statement DoubtOf(const Feed& feed) {
+  switch (feed.doubt) {
+    case FeedDoubt::kFew:
+      return Say<words::kFedFew>(Give<"made">(feed.made));
+    case FeedDoubt::kNoLoop:
+      return Say<words::kFedNoLoop>();
+    case FeedDoubt::kTie:
+      return Say<words::kFedTie>();
+    case FeedDoubt::kNone:
+    case FeedDoubt::kNoBlock:
+      break;
+  }
+  return Say<words::kFedNoLoader>();
+}
+
 Statement WithoutLoader(const Diagnosis& diagnosis) {
   if (diagnosis.run.threads == 0) return Say<words::kNoSpans>();
   if (!diagnosis.devices.devices.empty()) return OfDevices(diagnosis.devices);
   if (diagnosis.gains.empty()) return Say<words::kNoDecoding>();
+  if (diagnosis.feed.doubt == FeedDoubt::kNone) {
+    return Say<words::kVerdict>(Give<"headline">(OfFeed(diagnosis)),
+                                Give<"doubt">(std::optional<Statement>{}));
+  }
   if (diagnosis.bottleneck == Factor::kNone) return Say<words::kUnderFivePercent>();
   std::optional<double> rate;
   std::optional<Statement> unit;
@@ -126,7 +182,7 @@ Statement WithoutLoader(const Diagnosis& diagnosis) {
   return Say<words::kBusiestOfThreads>(
       Give<"part">(PartOf(diagnosis.bottleneck, diagnosis.run.stages)),
       Give<"share">(1 - 1 / diagnosis.gains.front().speedup), Give<"rate">(rate),
-      Give<"unit">(unit));
+      Give<"unit">(unit), Give<"why">(DoubtOf(diagnosis.feed)));
 }
 
 // What a sample takes besides reading and decoding counts as augmentation. Where known transforms

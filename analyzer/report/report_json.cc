@@ -17,7 +17,8 @@ void WriteThroughput(const Report& report, JsonWriter& json) {
   json.Key("throughput").BeginObject();
   json.Field("samples_per_s", diagnosis.samples_rate);
   json.Field("batches_per_s", diagnosis.batch_rate);
-  json.Field("steady_state", diagnosis.loader && diagnosis.loader->steady.steady);
+  json.Field("steady_state", diagnosis.loader ? diagnosis.loader->steady.steady
+                                              : diagnosis.feed.to > diagnosis.feed.from);
   json.Field("whole_run_samples_per_s", diagnosis.whole_rate);
   if (diagnosis.loader) {
     const SteadyState& steady = diagnosis.loader->steady;
@@ -114,6 +115,15 @@ void WriteVerdict(const Diagnosis& diagnosis, JsonWriter& json) {
     const Attribution& attribution = diagnosis.loader->attribution;
     json.Field("runner_up", FactorName(attribution.runner_up));
     json.Field("speedup_if_data_free", attribution.headroom);
+  } else if (const Feed& feed = diagnosis.feed; feed.doubt == FeedDoubt::kNone) {
+    json.Field("speedup_if_data_free", feed.headroom);
+    json.Key("feed").BeginObject();
+    json.Field("wait_fraction", feed.wait).Field("own_fraction", feed.own);
+    json.Field("other_wait_fraction", feed.other).Field("makers_active_fraction", feed.active);
+    json.Field("makers", static_cast<std::uint64_t>(feed.makers));
+    json.Field("maker_processes", static_cast<std::uint64_t>(feed.processes));
+    json.Field("from_s", feed.from).Field("to_s", feed.to);
+    json.EndObject();
   }
   json.EndObject();
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What each thread of a program without a loader did over time: data stages, and waiting for other
+// threads or processes. Values; does not refer to the trace.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "traces/trace.h"
+
+namespace penstock::analyzer {
+
+// Seconds of a thread in each slice of the time, and how often it waited.
+struct ThreadUse {
+  ProcessId process;
+  bool first = false;   // of its process
+  bool python = false;  // it was seen to call Python's libraries
+  std::vector<float> read, decode, augment, collate, blocked, waits;
+  std::vector<float> cpu;  // of decoding, augmenting and collating
+};
+
+struct ThreadsUse {
+  std::int64_t begin = 0;          // ns of the trace: the first slice starts
+  double slice = 0;                // seconds
+  std::vector<ThreadUse> threads;  // those that did any of it
+  // What was finished in each slice: samples; pictures with their pixels; decodes of any kind.
+  std::vector<std::uint32_t> samples, pictures, decodes;
+
+  [[nodiscard]] bool empty() const { return samples.empty(); }
+};
+
+// From the first data span of any thread to the last; empty if there is none.
+//
+// Cost: two passes over the spans. Memory: 56 KiB for each thread of `threads`.
+[[nodiscard]] ThreadsUse MeasureThreads(const traces::Trace& trace);
+
+}  // namespace penstock::analyzer

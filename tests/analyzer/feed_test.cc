@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs without a loader: who makes the data, who waits for it, and what that holds back.
+#include "analyzer/diagnosis/feed.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analyzer/diagnosis/diagnosis.h"
+#include "traces/trace.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using ::testing::HasSubstr;
+using traces::Span;
+using traces::StageId;
+
+constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kStart = 1'000'000'000;
+
+// What a thread does again and again. Units: milliseconds; what is left of a turn it does unseen.
+struct Turns {
+  std::uint32_t process = 0;
+  bool first = true;
+  double turn = 10;
+  double decode = 0;
+  double augment = 0;
+  double blocked = 0;
+  int count = 400;
+};
+
+// Process 0 is the program; the others are its children.
+traces::TraceData Program(const std::vector<Turns>& threads) {
+  traces::TraceData data;
+  std::uint32_t processes = 1;
+  for (const Turns& thread : threads) processes = std::max(processes, thread.process + 1);
+  for (std::uint32_t i = 0; i < processes; ++i) {
+    traces::ProcessInfo process;
+    process.pid = 100 + i;
+    process.parent = i == 0 ? 1 : 100;
+    data.processes.push_back(process);
+  }
+  std::uint32_t tid = 1000;
+  for (const Turns& turns : threads) {
+    traces::ThreadInfo thread;
+    thread.process = ProcessId{turns.process};
+    thread.tid = turns.first ? 100 + turns.process : tid++;
+    std::vector<Span> spans;
+    for (int i = 0; i < turns.count; ++i) {
+      std::int64_t at = kStart + static_cast<std::int64_t>(i * turns.turn * kMs);
+      const auto add = [&](StageId stage, double ms) {
+        Span span;
+        span.stage = stage;
+        span.start = TimeNs{at};
+        span.duration = TimeNs{static_cast<std::int64_t>(ms * kMs)};
+        span.bytes = Bytes{stage == StageId::kDecode ? 1000U : 0U};
+        span.flags = stage == StageId::kBlock ? std::uint8_t{0} : wire::kFlagPython;
+        if (ms > 0) spans.push_back(span);
+        at += span.duration.value;
+      };
+      add(StageId::kDecode, turns.decode);
+      add(StageId::kAugment, turns.augment);
+      add(StageId::kBlock, turns.blocked);
+    }
+    data.threads.push_back(thread);
+    data.spans.push_back(std::move(spans));
+  }
+  data.facts["record.root_pid"] = "100";
+  return data;
+}
+
+Diagnosis DiagnosisOf(const std::vector<Turns>& threads) {
+  return Diagnose(*traces::MakeTrace(Program(threads)));
+}
+
+double GainOf(const Diagnosis& diagnosis, Factor factor) {
+  for (const Gain& gain : diagnosis.gains) {
+    if (gain.factor == factor) return gain.speedup;
+  }
+  return 0;
+}
+
+const Turns kWaitingLoop = {0, true, 10, 0, 0, 8};
+const Turns kBusyMaker = {1, true, 10, 7, 3, 0};
+
+TEST(FeedTest, LoopThatWaitsForBusyProcessesIsHeldBackByWhatTheyDo) {
+  Turns other = kBusyMaker;
+  other.process = 2;
+  const Diagnosis found = DiagnosisOf({kWaitingLoop, kBusyMaker, other});
+  EXPECT_EQ(found.feed.doubt, FeedDoubt::kNone);
+  EXPECT_EQ(found.bottleneck, Factor::kDecode);
+  EXPECT_NEAR(found.wait_fraction, 0.8, 0.02);
+  EXPECT_NEAR(found.samples_rate, 200, 4);
+  // Without decoding they take 3 ms of the 10, and the loop 2.
+  EXPECT_NEAR(GainOf(found, Factor::kDecode), 1 / 0.3, 0.1);
+  EXPECT_NEAR(GainOf(found, Factor::kAugment), 1 / 0.7, 0.05);
+  EXPECT_NEAR(GainOf(found, Factor::kCompute), 1, 0.01);
+  EXPECT_NEAR(found.feed.headroom, 5, 0.5);
+  EXPECT_EQ(found.feed.makers, 2U);
+  EXPECT_EQ(found.feed.processes, 2U);
+  EXPECT_THAT(English(found.summary),
+              HasSubstr("the loop waits 80 % of the time for 2 threads that make its data"));
+  EXPECT_THAT(Render(found.summary, Language::kChinese), HasSubstr("2 个数据线程"));
+}
+
+TEST(FeedTest, MakersThatWaitForTheLoopAreNotBlamed) {
+  // The loop never waits, so nothing of it was recorded.
+  const Diagnosis found = DiagnosisOf({{0, true, 10, 0, 0, 0}, {1, true, 10, 2, 1, 7}});
+  EXPECT_EQ(found.bottleneck, Factor::kCompute);
+  EXPECT_NEAR(found.wait_fraction, 0, 0.01);
+  EXPECT_NEAR(GainOf(found, Factor::kCompute), 1 / 0.3, 0.1);
+  EXPECT_THAT(English(found.summary), HasSubstr("The training step holds the run back"));
+}
+
+TEST(FeedTest, ThreadThatServesTheMakersIsNotTheLoop) {
+  // A thread of an executor waits and hands over; the first thread of its process never waits.
+  const Diagnosis found = DiagnosisOf({{0, false, 10, 0, 0, 9}, {1, true, 10, 2, 1, 7}});
+  EXPECT_EQ(found.bottleneck, Factor::kCompute);
+  EXPECT_NEAR(found.wait_fraction, 0, 0.01);
+}
+
+TEST(FeedTest, LoopMayBeAThreadThatTheFirstOneWaitsFor) {
+  const Turns joins = {0, true, 4000, 0, 0, 4000, 1};
+  const Turns loop = {0, false, 10, 0, 0, 6};
+  const Diagnosis found = DiagnosisOf({joins, loop, {0, false, 10, 9, 1, 0}});
+  EXPECT_EQ(found.bottleneck, Factor::kDecode);
+  EXPECT_NEAR(found.wait_fraction, 0.6, 0.02);
+}
+
+TEST(FeedTest, LoopThatMakesItsDataItselfIsToldSo) {
+  const Diagnosis found = DiagnosisOf({{0, true, 10, 6, 1, 0}});
+  EXPECT_EQ(found.bottleneck, Factor::kDecode);
+  EXPECT_NEAR(found.wait_fraction, 0.7, 0.02);
+  EXPECT_NEAR(GainOf(found, Factor::kDecode), 2.5, 0.1);
+  EXPECT_NEAR(found.feed.headroom, 1 / 0.3, 0.1);
+  EXPECT_THAT(English(found.summary),
+              HasSubstr("the loop makes its data itself, 70 % of the time"));
+}
+
+TEST(FeedTest, BothWaitingForEachOtherIsTheQueue) {
+  const Diagnosis found = DiagnosisOf({{0, true, 10, 0, 0, 5}, {1, true, 10, 5, 0, 5}});
+  EXPECT_EQ(found.bottleneck, Factor::kPrefetch);
+  EXPECT_NEAR(GainOf(found, Factor::kPrefetch), 2, 0.1);
+}
+
+TEST(FeedTest, MakersAtWorkWithoutAnyoneSeenToWaitAreNoVerdict) {
+  const Diagnosis found = DiagnosisOf({{1, true, 10, 9, 1, 0}, {2, true, 10, 9, 1, 0}});
+  EXPECT_NE(found.feed.doubt, FeedDoubt::kNone);
+  EXPECT_EQ(found.wait_fraction, 0);
+  EXPECT_THAT(English(found.summary),
+              HasSubstr("so whether it holds the program back is not known"));
+}
+
+TEST(FeedTest, FewSamplesAreNoVerdict) {
+  Turns maker = kBusyMaker;
+  Turns loop = kWaitingLoop;
+  maker.count = loop.count = 40;
+  const Diagnosis found = DiagnosisOf({loop, maker});
+  EXPECT_EQ(found.feed.doubt, FeedDoubt::kFew);
+  EXPECT_THAT(English(found.summary), HasSubstr("64 are needed"));
+}
+
+TEST(FeedTest, RateLeavesOutTheStart) {
+  std::vector<Turns> threads = {kWaitingLoop, kBusyMaker};
+  traces::TraceData data = Program(threads);
+  Span import;
+  import.stage = StageId::kMark;
+  import.start = TimeNs{0};
+  import.duration = TimeNs{kStart};
+  data.spans[0].insert(data.spans[0].begin(), import);
+  const Diagnosis found = Diagnose(*traces::MakeTrace(data));
+  EXPECT_NEAR(found.samples_rate, 100, 2);
+  EXPECT_LT(found.whole_rate, 85);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer

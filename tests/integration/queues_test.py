@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops that take their samples from threads and processes of their own, without a loader that anybody knows. What is
+said of them is checked by what they do with decoding, or the step, left out."""
+import json
+import re
+
+import support
+from support import PYTHON, environment, program, record, require, run, target
+
+# The wait of a step; decoding and resizing takes two makers some 2 ms of it.
+LONG_MS = 12
+
+
+class Queues(support.Case):
+    pictures = (32, ((500, 375), (520, 375), (540, 390)))
+
+    @classmethod
+    def setUpClass(cls):
+        require("penstock-record", "penstock")
+        super().setUpClass()
+
+    def rate(self, kind, *options):
+        outcome = run([PYTHON, target("queues.py"), kind, self.data, *map(str, options)])
+        self.assertEnded(outcome)
+        return float(outcome.stdout.split()[0])
+
+    def report(self, kind, *options):
+        """(report, samples a second as the recorded program has counted them)"""
+        trace = self.path(kind + ".penstock")
+        command = [PYTHON, target("queues.py"), kind, self.data, *map(str, options)]
+        outcome = run(record(trace, command), environment())
+        self.assertEnded(outcome)
+        counted = float(re.match(r"[0-9.]+", outcome.stdout).group())
+        outcome = run([program("penstock"), "report", trace, "--json"])
+        self.assertEnded(outcome)
+        report = json.loads(outcome.stdout)
+        self.assertEqual(report["losses"]["dropped_events"], 0)
+        return report, counted
+
+    def check_data(self, kind, *options):
+        """Data bound: the loop waits, or decodes, most of the time; the rate is that of the loop."""
+        report, counted = self.report(kind, "--count", 400, *options)
+        verdict = report["verdict"]
+        self.assertIn(verdict["bottleneck"], ("decode", "augment"), verdict["summary"])
+        self.assertGreater(verdict["wait_fraction"], 0.4, verdict["summary"])
+        self.assertLess(abs(report["throughput"]["samples_per_s"] / counted - 1), 0.2, verdict["summary"])
+        self.assertGreater(self.rate(kind, "--count", 400, "--free", *options) / counted, 1.5)
+        return verdict
+
+    def check_step(self, kind, *options):
+        """Bound by its step: no alarm, and what is promised without the step comes, but for cores."""
+        options = ("--count", 160, "--step", LONG_MS, *options)
+        report, counted = self.report(kind, *options)
+        verdict = report["verdict"]
+        self.assertEqual("compute", verdict["bottleneck"], verdict["summary"])
+        self.assertLess(verdict["wait_fraction"], 0.1, verdict["summary"])
+        self.assertLess(verdict["speedup_if_data_free"], 1.15, verdict["summary"])
+        self.assertLess(abs(report["throughput"]["samples_per_s"] / counted - 1), 0.2, verdict["summary"])
+        self.assertLess(self.rate(kind, *options, "--free") / counted, 1.2)
+
+    def check_both(self, kind):
+        verdict = self.check_data(kind)
+        self.assertEqual(2, verdict["feed"]["makers"])
+        self.check_step(kind)
+
+    def test_processes(self):
+        self.check_both("processes")
+
+    def test_one_process(self):
+        self.check_data("processes", "--makers", 1)
+        self.check_step("processes", "--makers", 1)
+
+    def test_threads(self):
+        self.check_both("threads")
+
+    def test_futures_of_threads(self):
+        self.check_both("thread_futures")
+
+    def test_futures_of_processes(self):
+        self.check_both("process_futures")
+
+    def test_condition(self):
+        self.check_both("condition")
+
+    def test_queues_of_c(self):
+        self.check_both("simple")
+
+    def test_sockets(self):
+        self.check_both("pipes")
+
+    def test_asyncio(self):
+        self.check_both("tasks")
+
+    def test_loop_in_a_thread(self):
+        self.check_both("another_thread")
+
+    def test_map_of_threads(self):
+        self.check_data("mapped")
+
+    def test_map_of_processes(self):
+        self.check_data("pool")
+
+    def test_loop_that_decodes_too(self):
+        verdict = self.check_data("shared_reading")
+        self.assertGreater(verdict["feed"]["own_fraction"], 0.4)
+        self.assertEqual(1, verdict["feed"]["makers"])
+
+    def test_loop_without_threads(self):
+        verdict = self.check_data("alone")
+        self.assertEqual(0, verdict["feed"]["makers"])
+
+    def test_names_no_setting(self):
+        """Whether more makers would help is not predicted: their number is no setting of a loader."""
+        self.report("processes", "--count", 200)
+        outcome = run([program("penstock"), "whatif", self.path("processes.penstock"), "--workers", "4"])
+        self.assertEnded(outcome, 4)
+        self.assertIn("none was seen", outcome.stdout + outcome.stderr)
+
+
+if __name__ == "__main__":
+    support.main()
