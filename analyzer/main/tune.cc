@@ -13,6 +13,7 @@
 namespace penstock::analyzer {
 namespace {
 
+constexpr double kAsGood = 0.98;  // settings within 2 % are as good as each other: docs/design.md 6
 constexpr double kLeastGain = 1.05;  // below it a change is not worth making: docs/design.md 6
 
 std::string WhyNot(const Diagnosis& diagnosis) {
@@ -102,7 +103,10 @@ class Tuner {
     const Interval& measured = now.loader->steady.rate;
     Report(TuneTrial{SettingOf(suggestion), suggestion.predicted, measured, ratio.estimate});
     if (ratio.low <= 1) {  // what an earlier trial has gained stays gained
-      return result_.code.empty() ? TuneVerdict::kRefuted : TuneVerdict::kPartly;
+      if (!result_.code.empty()) return TuneVerdict::kPartly;
+      return ratio.high >= suggestion.predicted.rate.estimate / first.loader->steady.rate.estimate
+                 ? TuneVerdict::kUndecided
+                 : TuneVerdict::kRefuted;
     }
     if (ratio.estimate > best_) {
       best_ = ratio.estimate;
@@ -110,8 +114,10 @@ class Tuner {
       result_.note = NoteOnWorkers(first.loader->sharding, first.run.loader().config.num_workers,
                                    suggestion.workers);
     }
-    return measured.high >= suggestion.predicted.rate.low ? TuneVerdict::kConfirmed
-                                                          : TuneVerdict::kPartly;
+    const Interval& promised = suggestion.predicted.rate;
+    const bool reached =
+        measured.high >= kAsGood * promised.estimate && measured.estimate >= promised.low;
+    return reached ? TuneVerdict::kConfirmed : TuneVerdict::kPartly;
   }
 
   const TuneRunner& run_;

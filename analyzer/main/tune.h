@@ -34,9 +34,10 @@ using TuneRunner =
 
 enum class TuneVerdict {
   kNoAction,   // nothing is predicted to gain 5 %
-  kConfirmed,  // faster beyond noise, and not below the predicted interval
+  kConfirmed,  // faster beyond noise; its interval holds what was promised, or lies above it
   kPartly,     // faster beyond noise, but less than predicted
-  kRefuted,    // not faster beyond noise
+  kRefuted,    // not faster beyond noise, and surely less than predicted
+  kUndecided,  // the interval of the ratio holds both: no gain, and the promised one
   kCrowded,    // other programs compete for the cores: nothing can be predicted
   kNotEnough,  // the recording does not suffice: `why` says what it needs
 };

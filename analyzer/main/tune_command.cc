@@ -86,6 +86,9 @@ std::string VerdictText(const TuneResult& result) {
              (result.why.empty() ? "" : " " + Sentence(result.why));
     case TuneVerdict::kRefuted:
       return "Refuted: not faster beyond noise. Keep the loader as it is.";
+    case TuneVerdict::kUndecided:
+      return "Not decided: what was measured allows for no gain and for the promised one. Record "
+             "more batches, on a quiet machine.";
     case TuneVerdict::kCrowded:
       return "No action: other programs compete for the cores, so what other settings gain is not "
              "to be told. Run it again when the machine is quiet.";
