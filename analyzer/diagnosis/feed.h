@@ -3,7 +3,7 @@
 // Who waits for whom in a program without a loader: which thread is the loop that takes the
 // samples, which threads make them, and what each of the stages holds back. It is found from what
 // threads do (data stages, and waits for other threads and processes), not from the names of
-// classes.
+// classes. docs/diagnosis.md 3.11
 #pragma once
 
 #include <cstddef>

@@ -137,6 +137,10 @@ Statement OfFeed(const Diagnosis& diagnosis) {
     case Factor::kNone:
       return Say<words::kFedNothing>(rate, unit, taking);
     case Factor::kCompute:
+      if (feed.makers == 0) {
+        return Say<words::kFedInTurn>(gain, rate, free, unit, Give<"headroom">(feed.headroom),
+                                      taking);
+      }
       return Say<words::kFedStep>(gain, rate, free, unit, Give<"headroom">(feed.headroom), taking);
     case Factor::kPrefetch:
       return Say<words::kFedTurns>(gain, rate, free, unit, taking);

@@ -227,6 +227,15 @@ inline constexpr Message kFedStep{
     "{headroom:.2}x; {taking:words}",
     "限制在于训练步而非数据：若无训练步，速度可达 {gain:.2} 倍（{rate:rate} → {free:rate} "
     "{unit:words}），若数据零成本则为 {headroom:.2} 倍；{taking:words}"};
+inline constexpr Message kFedInTurn{
+    "verdict.fed-in-turn",
+    "Data and the rest of the loop take turns, and the rest takes more of the time: without "
+    "reading, "
+    "decoding and augmenting the run would be {headroom:.2}x as fast, without the rest {gain:.2}x "
+    "({rate:rate} -> {free:rate} {unit:words}); {taking:words}",
+    "数据与循环的其余部分轮流进行，其余部分占用更多时间：若无读取、解码和增强，速度可达 "
+    "{headroom:.2} 倍；若无其余部分，可达 {gain:.2} 倍（{rate:rate} → {free:rate} "
+    "{unit:words}）；{taking:words}"};
 inline constexpr Message kFedTurns{
     "verdict.fed-turns",
     "Loop and data threads wait for each other by turns: with a queue between them that is long "

@@ -141,6 +141,19 @@ TEST(FeedTest, LoopThatMakesItsDataItselfIsToldSo) {
               HasSubstr("the loop makes its data itself, 70 % of the time"));
 }
 
+TEST(FeedTest, LoopThatMakesItsDataInTheLesserPartIsNotToldOfItsStepAlone) {
+  const Diagnosis found = DiagnosisOf({{0, true, 10, 3, 1, 0}});
+  EXPECT_EQ(found.bottleneck, Factor::kCompute);
+  EXPECT_NEAR(found.feed.headroom, 1 / 0.6, 0.05);
+  EXPECT_THAT(English(found.summary), HasSubstr("Data and the rest of the loop take turns"));
+}
+
+TEST(FeedTest, FirstThreadThatOnlyWaitsIsNotTakenForALoopThatNeverDoes) {
+  const Turns joins = {0, true, 4000, 0, 0, 4000, 1};
+  const Diagnosis found = DiagnosisOf({joins, {0, false, 10, 7, 1, 2}});
+  EXPECT_EQ(found.feed.doubt, FeedDoubt::kNoLoop);
+}
+
 TEST(FeedTest, BothWaitingForEachOtherIsTheQueue) {
   const Diagnosis found = DiagnosisOf({{0, true, 10, 0, 0, 5}, {1, true, 10, 5, 0, 5}});
   EXPECT_EQ(found.bottleneck, Factor::kPrefetch);
