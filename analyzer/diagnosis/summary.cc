@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "analyzer/words/verdict.h"
+#include "analyzer/words/verdict_feed.h"
 
 namespace penstock::analyzer {
 namespace {
