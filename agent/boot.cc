@@ -58,6 +58,37 @@ void SetVariable(const char* name, const char* value) {
   PENSTOCK_REAL(setenv)(name, value, 1);
 }
 
+bool Readable(const char* path) {
+  constexpr int kRead = 4;
+#if defined(SYS_access)  // as the loader itself
+  return sys::Call(SYS_access, sys::Pointer(path), kRead) == 0;
+#else
+  return sys::Call(SYS_faccessat, -100, sys::Pointer(path), kRead) == 0;
+#endif
+}
+
+// Our Python half is beside the agent, or beside the file that the agent's name is a link to: a
+// link is how LD_PRELOAD gets a path with a blank in it. None: the name is empty.
+void FindPython() {
+  constexpr int kMostLinks = 8;
+  static char file[sizeof g_config.agent];  // the constructor runs once
+  static char target[sizeof g_config.agent];
+  Text{file, sizeof file}.Add(g_config.agent);
+  for (int links = 0; links <= kMostLinks; ++links) {
+    const auto folder = static_cast<size_t>(BaseName(file) - file);
+    Text python{g_config.python, sizeof g_config.python};
+    python.Add(file, folder).Add("penstock_python");
+    if (python.cut) break;
+    if (Readable(g_config.python)) return;
+    const long n = sys::Readlink(file, target, sizeof target - 1);
+    if (n <= 0) break;
+    Text next{file, sizeof file, target[0] == '/' ? 0 : folder};
+    next.Add(target, static_cast<size_t>(n));
+    if (next.cut) break;
+  }
+  g_config.python[0] = 0;
+}
+
 void FindOurselves() {
   Dl_info info;
   Text agent{g_config.agent, sizeof g_config.agent};
@@ -68,11 +99,10 @@ void FindOurselves() {
     }
     agent.Add(info.dli_fname);
   }
-  Text python{g_config.python, sizeof g_config.python};
-  python.Add(g_config.agent, static_cast<size_t>(BaseName(g_config.agent) - g_config.agent));
-  python.Add("penstock_python");
-  if (agent.cut || python.cut) {
-    g_config.agent[0] = g_config.python[0] = 0;
+  if (agent.cut) {
+    g_config.agent[0] = 0;
+  } else {
+    FindPython();
   }
 }
 
@@ -124,13 +154,7 @@ void FindClock() {
 }
 
 void ExtendPythonPath() {
-  constexpr int kRead = 4;
-#if defined(SYS_access)  // as the loader itself
-  const long readable = sys::Call(SYS_access, sys::Pointer(g_config.python), kRead);
-#else
-  const long readable = sys::Call(SYS_faccessat, -100, sys::Pointer(g_config.python), kRead);
-#endif
-  if (g_config.python[0] == 0 || readable != 0) {
+  if (g_config.python[0] == 0) {
     return;
   }
   SetVariable("PENSTOCK_PYTHON", g_config.python);

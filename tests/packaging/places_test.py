@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from install_test import BUILD, NOBODY, PYTHON, Case
@@ -77,6 +78,21 @@ class Places(Case):
         link = os.path.join(self.work, "a link")
         os.symlink(self.program("penstock"), link)
         self.check_record(program=link, cwd="/", trace=os.path.join(self.work, "from the root.penstock"))
+
+    def test_preloaded_by_a_link_the_agent_finds_its_python_half(self):
+        # The list in LD_PRELOAD takes no path with a blank, so that this one needs a link.
+        agent = os.path.join(self.prefix, "lib", "penstock", "libpenstock_agent.so")
+        self.assertIn(" ", agent)
+        with tempfile.TemporaryDirectory(prefix="penstock-link-") as folder:
+            link = os.path.join(folder, "agent.so")
+            os.symlink("next.so", link)
+            os.symlink(agent, os.path.join(folder, "next.so"))
+            done = subprocess.run([PYTHON, "-c", "import sys; print('penstock_hooks' in sys.modules)"], cwd=self.work,
+                                  env={"PATH": "/usr/bin:/bin", "LD_PRELOAD": link,
+                                       "PENSTOCK_OUT": os.path.join(self.work, "linked.penstock")},
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  timeout=120, check=False)  # fmt: skip
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "True\n", ""))
 
     def test_small_shared_memory_stays_the_programs(self):
         self.needs(*SMALL_SHM)
