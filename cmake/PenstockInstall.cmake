@@ -56,9 +56,10 @@ install(FILES ${CMAKE_CURRENT_LIST_DIR}/completions/_penstock
 # Manual pages are made of --help, so that they cannot differ from it.
 find_program(PENSTOCK_HELP2MAN help2man)
 set(_runs_here ON)
-if(CMAKE_CROSSCOMPILING AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
+if(CMAKE_CROSSCOMPILING AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
   set(_runs_here OFF)
 endif()
+string(REPLACE ";" " " _emulator "${CMAKE_CROSSCOMPILING_EMULATOR}")
 if(PENSTOCK_HELP2MAN AND NOT PENSTOCK_SANITIZE AND _runs_here)
   set(_pages)
   set(_programs penstock penstock-record penstock-recover penstock-export penstock-import penstock-validate penstock-pack)
@@ -81,7 +82,7 @@ if(PENSTOCK_HELP2MAN AND NOT PENSTOCK_SANITIZE AND _runs_here)
     add_custom_command(OUTPUT ${_file}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/man
       COMMAND ${CMAKE_COMMAND} -DHELP2MAN=${PENSTOCK_HELP2MAN} "-DFOLDER=$<TARGET_FILE_DIR:${_target}>" -DPROGRAM=${_target} "-DSUBCOMMAND=${_subcommand}"
-        -DPAGE=${_page} "-DOUTPUT=${_file}" -P ${CMAKE_CURRENT_LIST_DIR}/man_page.cmake
+        -DPAGE=${_page} "-DOUTPUT=${_file}" "-DEMULATOR=${_emulator}" -P ${CMAKE_CURRENT_LIST_DIR}/man_page.cmake
       DEPENDS ${_target} ${CMAKE_CURRENT_LIST_DIR}/man_page.cmake
       COMMENT "Manual page ${_page}(1)" VERBATIM)
     list(APPEND _pages ${_file})

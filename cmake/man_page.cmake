@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # One manual page of a program's --help: HELP2MAN, FOLDER, PROGRAM, SUBCOMMAND (may be empty), PAGE,
-# OUTPUT. The program is called from its folder: help2man takes words apart at blanks.
-execute_process(COMMAND ./${PROGRAM} ${SUBCOMMAND} --help WORKING_DIRECTORY ${FOLDER}
+# OUTPUT, EMULATOR (words that start a program of another machine; may be empty). The program is called from
+# its folder: help2man takes words apart at blanks.
+separate_arguments(_emulator UNIX_COMMAND "${EMULATOR}")
+execute_process(COMMAND ${_emulator} ./${PROGRAM} ${SUBCOMMAND} --help WORKING_DIRECTORY ${FOLDER}
   OUTPUT_VARIABLE _help RESULT_VARIABLE _failed)
 if(_failed)
   message(FATAL_ERROR "${PROGRAM} ${SUBCOMMAND} --help: exit status ${_failed}")
@@ -9,7 +11,7 @@ endif()
 # The first sentence of the help is what the program is for.
 string(REGEX REPLACE "^penstock: " "" _help "${_help}")
 string(REGEX MATCH "^[^\n.:]*" _purpose "${_help}")
-string(STRIP "./${PROGRAM} ${SUBCOMMAND}" _call)
+string(STRIP "${EMULATOR} ./${PROGRAM} ${SUBCOMMAND}" _call)
 execute_process(COMMAND ${HELP2MAN} --no-info --section=1 "--name=${_purpose}" "--manual=Penstock"
     --output=${OUTPUT}.new ${_call} WORKING_DIRECTORY ${FOLDER}
   ERROR_VARIABLE _error RESULT_VARIABLE _failed)

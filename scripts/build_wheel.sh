@@ -4,24 +4,46 @@
 # Builds the Python wheel: every program, the agent, the manual pages and the dashboard, for every Python
 # from 3.9 on and every Linux with glibc 2.28 or newer. Everything but the C library is linked in.
 #
-#   scripts/build_wheel.sh [OUT]     OUT: folder of the wheel (build/wheel/dist)
+#   scripts/build_wheel.sh [--machine x86_64|aarch64] [OUT]
 #
-# The compiler is the Python package ziglang, whose C library can be an old one; the libraries are
-# compiled from Debian's sources (scripts/wheel/dependencies.sh). Both are fetched once and kept in
-# build/wheel/. The wheel is checked at the end: auditwheel, scripts/wheel/check.py.
+# OUT is the folder of the wheel (build/wheel/dist); --machine says which one it is for (this one). The
+# compiler is the Python package ziglang, which compiles for each and for an old C library; the libraries
+# are compiled from Debian's sources (scripts/wheel/dependencies.sh). Both are fetched once and kept in
+# build/wheel/. What another machine's programs print is asked of them under qemu. The wheel is checked at
+# the end: auditwheel, scripts/wheel/check.py.
 #
 # Exit status: 0 done, 1 the wheel is not what it should be, 2 usage, 3 something is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-[[ $# -le 1 && ${1:-} != -* ]] || {
-  echo "usage: scripts/build_wheel.sh [OUT]" >&2
+usage() {
+  [[ -z ${1:-} ]] || echo "build_wheel: $1" >&2
+  echo "usage: scripts/build_wheel.sh [--machine x86_64|aarch64] [OUT]" >&2
   exit 2
 }
-readonly kWork=$PWD/build/wheel
-readonly kGlibc=2.28
-out=$(realpath -m "${1:-$kWork/dist}")
 machine=$(uname -m)
+out=
+while [[ $# -gt 0 ]]; do
+  case "$1" in
+    --machine)
+      [[ $# -ge 2 ]] || usage "--machine wants x86_64 or aarch64"
+      machine=$2
+      shift
+      ;;
+    --machine=*) machine=${1#*=} ;;
+    -*) usage "no option $1" ;;
+    *)
+      [[ -z $out && -n $1 ]] || usage "one folder, not two, and not an empty name"
+      out=$1
+      ;;
+  esac
+  shift
+done
+[[ $machine == x86_64 || $machine == aarch64 ]] || usage "a wheel for $machine cannot be built: x86_64 or aarch64"
+readonly kWork=$PWD/build/wheel
+readonly kMade=$kWork/$machine
+readonly kGlibc=2.28
+out=$(realpath -m "${out:-$kWork/dist}")
 platform=manylinux_${kGlibc/./_}_$machine
 
 say() { printf '\n== %s\n' "$*"; }
@@ -37,8 +59,16 @@ quietly() {
   }
 }
 
-mkdir -p "$kWork" "$out"
+mkdir -p "$kMade/tools" "$out"
 scripts/deps.sh build wheel
+export PENSTOCK_ZIG_EMULATOR=
+if [[ $machine == aarch64 && $(uname -m) != aarch64 ]]; then
+  scripts/deps.sh arm64
+  PENSTOCK_ZIG_EMULATOR="$(command -v qemu-aarch64-static);-L;/usr/aarch64-linux-gnu"
+elif [[ $machine != "$(uname -m)" ]]; then
+  echo "build_wheel: there is no qemu for $machine in scripts/deps.sh: its wheel is built on $machine" >&2
+  exit 3
+fi
 
 say "Tools from the Python package index (log: $kWork/pip.log)"
 if [[ ! -x $kWork/venv/bin/auditwheel ]]; then
@@ -47,28 +77,27 @@ if [[ ! -x $kWork/venv/bin/auditwheel ]]; then
     -r scripts/wheel/requirements.txt
 fi
 PENSTOCK_ZIG=$("$kWork/venv/bin/python" -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))')/zig
-export PENSTOCK_ZIG PENSTOCK_ZIG_TARGET=$machine-linux-gnu.$kGlibc PENSTOCK_ZIG_TOOLS=$kWork/tools
-export PENSTOCK_ZIG_PREFIX=$kWork/prefix
+export PENSTOCK_ZIG PENSTOCK_ZIG_TARGET=$machine-linux-gnu.$kGlibc PENSTOCK_ZIG_TOOLS=$kMade/tools
+export PENSTOCK_ZIG_PREFIX=$kMade/prefix
 export ZIG_GLOBAL_CACHE_DIR=$kWork/zig-cache ZIG_LOCAL_CACHE_DIR=$kWork/zig-cache
 
 say "Libraries, from Debian's sources"
-mkdir -p "$kWork/tools"
-scripts/wheel/dependencies.sh "$kWork" "$kWork/prefix" "$PWD/scripts/wheel/toolchain.cmake"
+scripts/wheel/dependencies.sh "$kWork" "$kMade" "$PWD/scripts/wheel/toolchain.cmake"
 
-say "The wheel (log: $kWork/wheel.log)"
-rm -rf "$kWork/made"
-PKG_CONFIG_LIBDIR=$kWork/prefix/lib/pkgconfig:$kWork/prefix/share/pkgconfig PATH=$kWork/venv/bin:$PATH \
-  quietly "$kWork/wheel.log" "$kWork/venv/bin/python" -m pip wheel . --no-build-isolation --no-deps \
-  --wheel-dir "$kWork/made" \
+say "The wheel for $machine (log: $kMade/wheel.log)"
+rm -rf "$kMade/made"
+PKG_CONFIG_LIBDIR=$kMade/prefix/lib/pkgconfig:$kMade/prefix/share/pkgconfig PATH=$kWork/venv/bin:$PATH \
+  quietly "$kMade/wheel.log" "$kWork/venv/bin/python" -m pip wheel . --no-build-isolation --no-deps \
+  --wheel-dir "$kMade/made" --config-settings=build-dir="$kMade/penstock" \
   --config-settings=cmake.args="--toolchain=$PWD/scripts/wheel/toolchain.cmake" \
   --config-settings=cmake.define.PENSTOCK_WERROR=OFF
-made=("$kWork"/made/*.whl)
-quietly "$kWork/tags.log" "$kWork/venv/bin/python" -m wheel tags --remove --platform-tag "$platform" "${made[0]}"
-made=("$kWork"/made/*.whl)
+made=("$kMade"/made/*.whl)
+quietly "$kMade/tags.log" "$kWork/venv/bin/python" -m wheel tags --remove --platform-tag "$platform" "${made[0]}"
+made=("$kMade"/made/*.whl)
 
 say "Is it what it says?"
 "$kWork/venv/bin/auditwheel" show "${made[0]}"
-/usr/bin/python3 -B scripts/wheel/check.py "${made[0]}" --glibc "$kGlibc"
+/usr/bin/python3 -B scripts/wheel/check.py "${made[0]}" --glibc "$kGlibc" --machine "$machine"
 rm -f "$out"/penstock_profiler-*"_$machine.whl"
 cp "${made[0]}" "$out/"
 echo "wrote $out/$(basename "${made[0]}")"

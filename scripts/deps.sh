@@ -4,12 +4,13 @@
 # Installs through apt what is missing, and only that, on Debian 12 and later and on Ubuntu 24.04 and
 # later: as root, or with sudo. Elsewhere it names the packages.
 #
-#   scripts/deps.sh [build|run|test|wheel|all]...     (no group: all)
+#   scripts/deps.sh [build|run|test|wheel|arm64|all]...     (no group: all)
 #
 # build: what compiling Penstock needs
 # run:   what the demo trains with (Debian's PyTorch, torchvision, OpenCV, Pillow)
 # test:  what scripts/test.sh needs besides
 # wheel: what scripts/build_wheel.sh needs besides (not part of all)
+# arm64: what its --machine aarch64 and scripts/test_wheel.sh with that wheel need besides (not part of all)
 #
 # Says nothing and does nothing if everything is there. Exit status: 0 done, 2 usage,
 # 3 something could not be installed.
@@ -51,6 +52,8 @@ readonly kTest=(libgtest-dev libgmock-dev "${kClang[@]}" "${kFormat[@]}" binutil
 # Headers that GLFW is compiled with, and what puts the sources of SQLite and libjpeg-turbo together.
 readonly kWheel=(binutils dpkg-dev make nasm tcl python3-venv libx11-dev libxrandr-dev libxi-dev
   libxcursor-dev libxinerama-dev libxkbcommon-dev libwayland-dev libwayland-bin wayland-protocols)
+# Programs for arm64 run with qemu, and with a C library in /usr/aarch64-linux-gnu.
+readonly kArm64=(qemu-user-static libc6-arm64-cross debootstrap)
 # What kBuild is there, by name; none of it is tested there.
 readonly kFedora=(gcc-c++ cmake ninja-build help2man pkgconf-pkg-config libzstd-devel fmt-devel cli11-devel
   expected-devel simdjson-devel libjpeg-turbo-devel highway-devel liburing-devel google-benchmark-devel
@@ -58,7 +61,7 @@ readonly kFedora=(gcc-c++ cmake ninja-build help2man pkgconf-pkg-config libzstd-
   libglvnd-devel)
 
 usage() {
-  echo "usage: scripts/deps.sh [build|run|test|wheel|all]..." >&2
+  echo "usage: scripts/deps.sh [build|run|test|wheel|arm64|all]..." >&2
   exit 2
 }
 
@@ -75,6 +78,7 @@ for group in "$@"; do
     run) wanted+=("${kRun[@]}") ;;
     test) wanted+=("${kTest[@]}") ;;
     wheel) wanted+=("${kWheel[@]}") ;;
+    arm64) wanted+=("${kArm64[@]}") ;;
     all) wanted+=("${kBuild[@]}" "${kRun[@]}" "${kTest[@]}") ;;
     *) usage ;;
   esac

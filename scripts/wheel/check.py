@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a wheel runs where its name says: what every program in it asks of the system.
 
-    scripts/wheel/check.py WHEEL --glibc 2.28
+    scripts/wheel/check.py WHEEL --glibc 2.28 [--machine aarch64]
 
-Prints a line for each program, and what is wrong. Exit status: 0 all is well, 1 something is not.
+Runs nothing of it, so that it may be for another machine. Prints a line for each program, and what is wrong. Exit status: 0 all is well, 1 something is not.
 Needs readelf (binutils).
 """
 import argparse
@@ -17,32 +17,40 @@ import zipfile
 
 LIMIT = 15_000_000  # bytes of the wheel
 AGENT_GLIBC = (2, 17)
-C_LIBRARY = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libresolv.so.2",
-             "libutil.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}  # fmt: skip
+# What readelf calls the machine, and the loader of its C library.
+MACHINES = {"x86_64": ("Advanced Micro Devices X86-64", "ld-linux-x86-64.so.2"),
+            "aarch64": ("AArch64", "ld-linux-aarch64.so.1")}  # fmt: skip
+AGENT_LIBRARIES = {"libc.so.6", "libdl.so.2"}
+C_LIBRARY = AGENT_LIBRARIES | {"libm.so.6", "libpthread.so.0", "librt.so.1", "libresolv.so.2", "libutil.so.1"}
 PARTS = ("penstock/bin/penstock", "penstock/bin/penstock-record", "penstock/bin/penstock-recover",
          "penstock/bin/penstock-export", "penstock/bin/penstock-import", "penstock/bin/penstock-validate",
          "penstock/bin/penstock-pack", "penstock/bin/penstock-load", "penstock/bin/penstock-sweep",
          "penstock/bin/penstock-gui", "penstock/lib/penstock/libpenstock_agent.so", ".data/scripts/penstock",
          "penstock/lib/penstock/penstock_python/sitecustomize.py", ".data/data/share/man/man1/penstock.1",
+         ".data/data/share/man/man1/penstock-gui.1", ".data/data/share/man/man1/penstock-report.1",
          "penstock/__init__.py", "penstock/__main__.py")  # fmt: skip
 
 
 def asked_of_the_system(path):
-    """Libraries and the newest version of glibc that a program needs."""
-    text = subprocess.run(["readelf", "-W", "-d", "-V", path], check=True, capture_output=True, text=True).stdout
+    """The machine, the libraries, the newest version of glibc and the versions of libstdc++ that a program needs."""
+    text = subprocess.run(["readelf", "-W", "-h", "-d", "-V", path], check=True, capture_output=True, text=True).stdout
     libraries = set(re.findall(r"\(NEEDED\).*\[(.*)\]", text))
     foreign = set(re.findall(r"\b((?:GLIBCXX|CXXABI|GCC)_[0-9.]+)", text))
     versions = [tuple(map(int, version.split("."))) for version in re.findall(r"\bGLIBC_([0-9.]+)", text)]
-    return libraries, max(versions, default=(0,)), foreign
+    return re.search(r"Machine: *(.*)", text).group(1), libraries, max(versions, default=(0,)), foreign
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("wheel")
     parser.add_argument("--glibc", default="2.28", help="the oldest C library it is to run with")
+    parser.add_argument("--machine", default=os.uname().machine, choices=sorted(MACHINES), help="the machine it is for")
     want = parser.parse_args()
+    machine, loader = MACHINES[want.machine]
     oldest = tuple(map(int, want.glibc.split(".")))
     wrong = []
+    if not want.wheel.endswith("_%s.whl" % want.machine):
+        wrong.append("its name does not end in %s" % want.machine)
     size = os.path.getsize(want.wheel)
     if size > LIMIT:
         wrong.append("%.1f MB are more than %.0f" % (size / 1e6, LIMIT / 1e6))
@@ -53,11 +61,13 @@ def main():
             if archive.open(name).read(4) != b"\x7fELF":
                 continue
             path = archive.extract(name, folder)
-            libraries, newest, foreign = asked_of_the_system(path)
+            runs_on, libraries, newest, foreign = asked_of_the_system(path)
             agent = name.endswith("libpenstock_agent.so")
-            allowed, limit = ({"libc.so.6", "libdl.so.2", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}, AGENT_GLIBC) if agent else (C_LIBRARY, oldest)
+            allowed, limit = (AGENT_LIBRARIES, AGENT_GLIBC) if agent else (C_LIBRARY, oldest)
             print("%8d  glibc %-5s %s" % (os.path.getsize(path), ".".join(map(str, newest)), name))
-            wrong += ["%s needs %s" % (name, library) for library in sorted(libraries - allowed)]
+            wrong += ["%s needs %s" % (name, library) for library in sorted(libraries - allowed - {loader})]
+            if runs_on != machine:
+                wrong.append("%s is for %s" % (name, runs_on))
             wrong += ["%s needs %s" % (name, version) for version in sorted(foreign)]
             if newest > limit:
                 wrong.append("%s needs glibc %s" % (name, ".".join(map(str, newest))))

@@ -4,17 +4,17 @@
 # What Penstock is linked with, as static libraries for an old glibc: the sources are Debian's, fetched
 # by apt (signed), compiled with the toolchain of toolchain.cmake.
 #
-#   scripts/wheel/dependencies.sh WORK PREFIX TOOLCHAIN
+#   scripts/wheel/dependencies.sh SOURCES MADE TOOLCHAIN
 #
-# WORK keeps the sources and what is compiled; PREFIX gets headers, libraries and pkg-config files. What
-# is there already is not made again.
+# SOURCES keeps the sources, the same for every machine; MADE what is compiled of them for one, and in
+# MADE/prefix headers, libraries and pkg-config files. What is there already is not made again.
 set -euo pipefail
 
 [[ $# -eq 3 ]] || {
-  echo "usage: scripts/wheel/dependencies.sh WORK PREFIX TOOLCHAIN" >&2
+  echo "usage: scripts/wheel/dependencies.sh SOURCES MADE TOOLCHAIN" >&2
   exit 2
 }
-work=$1 prefix=$2 toolchain=$3
+work=$1 made=$2 prefix=$2/prefix toolchain=$3
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 # Source package, release of Debian. GLFW 3.4 chooses between X11 and Wayland when it runs; 3.3 does not.
@@ -64,17 +64,20 @@ build() {
   shift 2
   [[ ! -e $prefix/.$name ]] || return 0
   echo "wheel: $name"
-  if ! { cmake -S "$source" -B "$work/build/$name" -G Ninja --toolchain "$toolchain" -DCMAKE_BUILD_TYPE=Release \
+  if ! { cmake -S "$source" -B "$made/build/$name" -G Ninja --toolchain "$toolchain" -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR:STRING=lib -DCMAKE_PREFIX_PATH="$prefix" \
     -DBUILD_SHARED_LIBS=OFF -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DCMAKE_POLICY_VERSION_MINIMUM=3.5 \
-    "$@" && cmake --build "$work/build/$name" && cmake --install "$work/build/$name"; } \
-    >"$work/$name.log" 2>&1; then
-    tail -n 40 "$work/$name.log" >&2
-    echo "wheel: $name does not build (log: $work/$name.log)" >&2
+    "$@" && cmake --build "$made/build/$name" && cmake --install "$made/build/$name"; } \
+    >"$made/$name.log" 2>&1; then
+    tail -n 40 "$made/$name.log" >&2
+    echo "wheel: $name does not build (log: $made/$name.log)" >&2
     exit 1
   fi
   touch "$prefix/.$name"
 }
+
+# What takes no time worth speaking of is compiled to be small: the wheel has a limit.
+readonly kSmall=-DCMAKE_BUILD_TYPE=MinSizeRel
 
 # Headers alone, the same for every target: of two libraries that have nothing else, and of those that
 # the dashboard opens when it runs. Not /usr/include itself, where the machine's own C library is.
@@ -89,7 +92,7 @@ headers() {
   cp -rTpu /usr/share/cmake/CLI11 "$prefix/share/cmake/CLI11"
 }
 
-mkdir -p "$prefix" "$work/build"
+mkdir -p "$prefix" "$made/build"
 fetch
 headers
 build fmt "$(folder fmtlib)" -DFMT_TEST=OFF -DFMT_DOC=OFF
@@ -105,16 +108,16 @@ mkdir -p "$prefix/include/stb"
 cp -pu "$(folder libstb)"/stb_image*.h "$prefix/include/stb/"
 build hwy "$(folder highway)" -DBUILD_TESTING=OFF -DHWY_ENABLE_EXAMPLES=OFF -DHWY_ENABLE_CONTRIB=OFF \
   -DHWY_ENABLE_TESTS=OFF
-build benchmark "$(folder benchmark)" -DGIT_VERSION=0.0.0 -DBENCHMARK_ENABLE_TESTING=OFF -DBENCHMARK_ENABLE_GTEST_TESTS=OFF \
+build benchmark "$(folder benchmark)" "$kSmall" -DGIT_VERSION=0.0.0 -DBENCHMARK_ENABLE_TESTING=OFF -DBENCHMARK_ENABLE_GTEST_TESTS=OFF \
   -DBENCHMARK_ENABLE_WERROR=OFF -DCMAKE_CXX_FLAGS=-Wno-c2y-extensions
-build freetype "$(folder freetype)" -DFT_DISABLE_ZLIB=ON -DFT_DISABLE_BZIP2=ON -DFT_DISABLE_PNG=ON \
+build freetype "$(folder freetype)" "$kSmall" -DFT_DISABLE_ZLIB=ON -DFT_DISABLE_BZIP2=ON -DFT_DISABLE_PNG=ON \
   -DFT_DISABLE_HARFBUZZ=ON -DFT_DISABLE_BROTLI=ON
-build glfw "$(folder glfw3)" -DGLFW_BUILD_EXAMPLES=OFF -DGLFW_BUILD_TESTS=OFF -DGLFW_BUILD_DOCS=OFF \
+build glfw "$(folder glfw3)" "$kSmall" -DGLFW_BUILD_EXAMPLES=OFF -DGLFW_BUILD_TESTS=OFF -DGLFW_BUILD_DOCS=OFF \
   -DGLFW_BUILD_X11=ON -DGLFW_BUILD_WAYLAND=ON -DCMAKE_C_FLAGS="-isystem $prefix/include" \
   -DX11_X11_LIB=opened-at-run-time -DX11_X11_INCLUDE_PATH="$prefix/include" \
   -DX11_Xrandr_INCLUDE_PATH="$prefix/include" -DX11_Xinerama_INCLUDE_PATH="$prefix/include" \
   -DX11_Xkb_INCLUDE_PATH="$prefix/include" -DX11_Xcursor_INCLUDE_PATH="$prefix/include" \
   -DX11_Xi_INCLUDE_PATH="$prefix/include" -DX11_Xshape_INCLUDE_PATH="$prefix/include"
-build sqlite "$here/sqlite" -DSOURCE="$(folder sqlite3)"
+build sqlite "$here/sqlite" "$kSmall" -DSOURCE="$(folder sqlite3)"
 build uring "$here/uring" -DSOURCE="$(folder liburing)"
-build imgui "$here/imgui" -DSOURCE="$(folder imgui)" -DSTB="$(folder libstb)"
+build imgui "$here/imgui" "$kSmall" -DSOURCE="$(folder imgui)" -DSTB="$(folder libstb)"

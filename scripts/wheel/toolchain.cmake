@@ -4,7 +4,7 @@
 #
 # From the environment: PENSTOCK_ZIG, the program zig; PENSTOCK_ZIG_TARGET, such as
 # x86_64-linux-gnu.2.28; PENSTOCK_ZIG_TOOLS, a folder for the compiler's names; PENSTOCK_ZIG_PREFIX, where
-# the libraries are.
+# the libraries are; PENSTOCK_ZIG_EMULATOR, what starts a program of the target (a list, may be empty).
 foreach(_name PENSTOCK_ZIG PENSTOCK_ZIG_TARGET PENSTOCK_ZIG_TOOLS PENSTOCK_ZIG_PREFIX)
   if("$ENV{${_name}}" STREQUAL "")
     message(FATAL_ERROR "${_name} is not set: this toolchain is for scripts/build_wheel.sh")
@@ -28,6 +28,9 @@ set(CMAKE_C_COMPILER ${_tools}/cc)
 set(CMAKE_CXX_COMPILER ${_tools}/c++)
 set(CMAKE_AR ${_tools}/ar CACHE FILEPATH "")
 set(CMAKE_RANLIB ${_tools}/ranlib CACHE FILEPATH "")
+if(NOT "$ENV{PENSTOCK_ZIG_EMULATOR}" STREQUAL "")
+  set(CMAKE_CROSSCOMPILING_EMULATOR $ENV{PENSTOCK_ZIG_EMULATOR})
+endif()
 set(PENSTOCK_LIBDL -ldl CACHE STRING "")
 # The machine's own headers and libraries are not the target's, but its programs (protoc, help2man) run.
 set(CMAKE_FIND_ROOT_PATH $ENV{PENSTOCK_ZIG_PREFIX})
