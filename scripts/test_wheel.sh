@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs the wheel into clean Debian roots, as a user does, and runs every command on a real DataLoader
-# with Pillow: as root and as nobody, with a /dev/shm of 64 MB. Prints a table.
+# Installs the wheel into clean Debian roots in every way that a user does, and runs every command on a
+# real DataLoader with Pillow: as root and as nobody, with a /dev/shm of 64 MB. Prints a table.
 #
-#   scripts/test_wheel.sh [WHEEL] [RELEASE...]     (the wheel of build_wheel.sh; bullseye bookworm trixie)
+#   scripts/test_wheel.sh [WHEEL] [RELEASE...]
+#
+# WHEEL is that of scripts/build_wheel.sh; without one, that of this machine. RELEASE is bullseye, bookworm
+# or trixie; without one, all three. A wheel for aarch64 is tried in roots for arm64, on other machines
+# under qemu and, without a RELEASE, in bookworm alone; what cannot run there is not tried (in_root.sh).
 #
 # Needs root, debootstrap and the package mirror; the roots stay in build/wheel/roots. Exit status: 0 all
 # of it works, 1 something does not, 2 usage, 3 something is missing.
@@ -13,23 +17,40 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 made=(build/wheel/dist/penstock_profiler-*"_$(uname -m).whl")
 wheel=${made[0]}
-releases=(bullseye bookworm trixie)
 if [[ ${1:-} == *.whl ]]; then
   wheel=$1
   shift
 fi
-[[ $# -eq 0 ]] || releases=("$@")
+for release in "$@"; do
+  [[ $release =~ ^(bullseye|bookworm|trixie)$ ]] || wheel=
+done
 [[ -f $wheel ]] || {
-  echo "usage: scripts/test_wheel.sh [WHEEL] [RELEASE...]; scripts/build_wheel.sh makes one" >&2
+  echo "usage: scripts/test_wheel.sh [WHEEL] [bullseye|bookworm|trixie]...; scripts/build_wheel.sh makes one" >&2
   exit 2
 }
+emulated=
+releases=(bullseye bookworm trixie)
+suffix=
+if [[ $wheel != *"_$(uname -m).whl" ]]; then
+  [[ $wheel == *_aarch64.whl ]] || {
+    echo "test_wheel: $wheel is for a machine that cannot be imitated here" >&2
+    exit 3
+  }
+  emulated=emulated
+  releases=(bookworm)
+  suffix=-arm64
+fi
+[[ $# -eq 0 ]] || releases=("$@")
+[[ -z $emulated ]] || scripts/deps.sh arm64
 if [[ $(id -u) -ne 0 ]] || ! command -v debootstrap >/dev/null; then
   echo "test_wheel: needs root and debootstrap" >&2
   exit 3
 fi
 readonly kRoots=${PENSTOCK_ROOTS:-$PWD/build/wheel/roots}
-readonly kPackages=(python3 python3-venv python3-torch python3-pil python3-numpy xvfb xauth x11-utils libegl1
-  libgl1 libgl1-mesa-dri fonts-dejavu-core)
+readonly kPackages=(python3 python3-venv python3-pip python3-torch python3-pil python3-numpy xvfb xauth x11-utils
+  libegl1 libgl1 libgl1-mesa-dri fonts-dejavu-core)
+# pipx and uv, and what they need themselves, for the oldest of the Pythons; they ask no index in the roots.
+readonly kTools=(pipx uv pip setuptools wheel tomli)
 mirror=${PENSTOCK_DEBIAN:-$(awk '/^URIs:/ { print $2; exit } /^deb / { print $2; exit }' \
   /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null || true)}
 mkdir -p "$kRoots"
@@ -37,22 +58,69 @@ failed=false
 table=()
 
 mounted=()
+binfmt=/proc/sys/fs/binfmt_misc
+registered=
 leave() {
   local place
   for place in "${mounted[@]}"; do umount "$place" || true; done
   mounted=()
 }
-trap leave EXIT
+leave_for_good() {
+  leave
+  [[ -z $registered ]] || echo -1 >"$binfmt/qemu-aarch64"
+}
+trap leave_for_good EXIT
+
+# The kernel starts programs for arm64 with qemu: for as long as this runs, unless it did before.
+emulate() {
+  [[ ! -e $binfmt/qemu-aarch64 ]] || return 0
+  [[ -e $binfmt/register ]] || mount -t binfmt_misc binfmt_misc "$binfmt" || true
+  if ! cat /usr/lib/binfmt.d/qemu-aarch64.conf >"$binfmt/register"; then
+    echo "test_wheel: this kernel starts no programs for arm64 (binfmt_misc)" >&2
+    exit 3
+  fi
+  registered=yes
+}
+
+fetch_tools() {
+  [[ ! -e $kRoots/tools/.made ]] || return 0
+  if ! { /usr/bin/python3 -m venv "$kRoots/tools-venv" && "$kRoots/tools-venv/bin/pip" download -q \
+    --only-binary=:all: --python-version 3.9 -d "$kRoots/tools" "${kTools[@]}"; } >"$kRoots/tools.log" 2>&1; then
+    tail -n 20 "$kRoots/tools.log" >&2
+    echo "test_wheel: no pipx and uv from the Python package index (log: $kRoots/tools.log)" >&2
+    exit 3
+  fi
+  touch "$kRoots/tools/.made"
+}
+
+# $1: release, $2: its root
+clean_root() {
+  debootstrap --variant=minbase "$1" "$2" "$mirror" && cp /etc/resolv.conf "$2/etc/resolv.conf" &&
+    chroot "$2" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${kPackages[@]}"
+}
+
+# The same for arm64. Under qemu, unpacking the packages takes an hour: this machine's dpkg does it, and what
+# their scripts would do besides is done here for the only two that need it, BLAS and LAPACK.
+clean_arm64_root() {
+  local package libraries=/usr/lib/aarch64-linux-gnu
+  debootstrap --foreign --arch=arm64 --variant=minbase "$1" "$2" "$mirror" &&
+    chroot "$2" /debootstrap/debootstrap --second-stage && cp /etc/resolv.conf "$2/etc/resolv.conf" &&
+    chroot "$2" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends --download-only \
+      "${kPackages[@]}" || return
+  for package in "$2"/var/cache/apt/archives/*.deb; do
+    dpkg-deb -x "$package" "$2" || return
+  done
+  printf '%s\n' "$libraries/blas" "$libraries/lapack" >"$2/etc/ld.so.conf.d/alternatives.conf"
+  chroot "$2" /sbin/ldconfig
+}
 
 # $1: release
 make_root() {
-  local root=$kRoots/$1
+  local root=$kRoots/$1$suffix make=clean_root
+  [[ -z $emulated ]] || make=clean_arm64_root
   [[ ! -e $root/.made ]] || return 0
   rm -rf "$root"
-  if ! { debootstrap --variant=minbase "$1" "$root" "$mirror" &&
-    cp /etc/resolv.conf "$root/etc/resolv.conf" &&
-    chroot "$root" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
-      "${kPackages[@]}"; } >"$root.log" 2>&1; then
+  if ! "$make" "$1" "$root" >"$root.log" 2>&1; then
     tail -n 20 "$root.log" >&2
     echo "test_wheel: no root of $1 (log: $root.log)" >&2
     exit 3
@@ -62,31 +130,35 @@ make_root() {
 
 # $1: release, $2: user
 run_in() {
-  local root=$kRoots/$1 line
+  local root=$kRoots/$1$suffix line
   mounted=("$root/proc" "$root/dev/shm")
   mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
   mkdir -p "$root/dev/shm"
   mount -t tmpfs -o size=64m,mode=1777 tmpfs "$root/dev/shm"
   rm -rf "$root/home/wheel"
   install -d -m 755 "$root/home/wheel"
-  cp "$wheel" scripts/wheel/in_root.sh scripts/wheel/train.py "$root/home/wheel/"
+  cp "$wheel" scripts/wheel/in_root.sh scripts/wheel/own_prefix.sh scripts/readme/train.py "$root/home/wheel/"
+  [[ -n $emulated ]] || cp -r "$kRoots/tools" "$root/home/wheel/tools"
   chroot "$root" chown -R "$2" /home/wheel
   while read -r line; do
-    table+=("$(printf '%-10s %-7s %s' "$1" "$2" "$line")")
+    table+=("$(printf '%-14s %-7s %s' "$1$suffix" "$2" "$line")")
+    printf '%s\n' "${table[-1]}"
     [[ $line != FAIL* ]] || failed=true
-  done < <(chroot "$root" /sbin/runuser -u "$2" -- env -i HOME=/home/wheel PATH=/usr/bin:/bin \
-    bash /home/wheel/in_root.sh 2>"$root.$2.log" || echo "FAIL the script itself, see $root.$2.log")
+  done < <(chroot "$root" /sbin/runuser -u "$2" -- env -i HOME=/home/wheel PATH=/usr/bin:/bin LC_ALL=C.UTF-8 \
+    bash /home/wheel/in_root.sh $emulated 2>"$root.$2.log" || echo "FAIL the script itself, see $root.$2.log")
   leave
 }
 
+[[ -z $emulated ]] || emulate
+[[ -n $emulated ]] || fetch_tools
 for release in "${releases[@]}"; do
   make_root "$release"
   for user in root nobody; do
     run_in "$release" "$user"
   done
 done
-printf '%s\n' "${table[@]}"
 if "$failed"; then
   echo "FAILED (logs: $kRoots/*.log)"
+  printf '%s\n' "${table[@]}" | grep FAIL
   exit 1
 fi

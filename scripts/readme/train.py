@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The train.py of README.md's commands: a DataLoader over JPEG files with Pillow and a small network on the CPU. Makes
-its pictures at its first run. Under torchrun, mpirun or srun each process trains by itself."""
+"""The train.py of README.md's commands and of scripts/test_wheel.sh: a DataLoader over JPEG files with Pillow and a
+small network on the CPU. Makes its pictures at its first run. Under torchrun, mpirun or srun each process trains by
+itself."""
 import argparse
 import os
 import tempfile
@@ -48,19 +49,22 @@ class Pictures(Dataset):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--epochs", type=int, default=1)
-    epochs = parser.parse_args().epochs
+    parser.add_argument("--forward", action="store_true",
+                        help="trains nothing: after a backward pass, PyTorch 1.7 of Debian 11 aborts when it ends")
+    wanted = parser.parse_args()
     folder = os.path.abspath("pictures")
     make_pictures(folder)
     torch.set_num_threads(1)
     network = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 5, 4), torch.nn.ReLU(), torch.nn.Flatten(),
                                   torch.nn.Linear(8 * 15 * 15, 10))  # fmt: skip
     optimizer = torch.optim.SGD(network.parameters(), lr=0.01)
-    for _ in range(epochs):
+    for _ in range(wanted.epochs):
         for pictures, labels in DataLoader(Pictures(folder), batch_size=8, num_workers=1):
             loss = torch.nn.functional.cross_entropy(network(pictures), labels)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+            if not wanted.forward:
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
 
 
 if __name__ == "__main__":
