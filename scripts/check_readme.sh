@@ -4,8 +4,9 @@
 # Does what README.md says, as a reader would: on a clean Debian root the demo, the build, the wheel and
 # every way to install, then the commands in their order with what was built and with the wheel.
 #
-#   scripts/check_readme.sh [SUITE]     a root of that release (default: this machine's), some 20 minutes
-#   scripts/check_readme.sh --quick     the commands alone, with build/release; part of the tests
+#   scripts/check_readme.sh [--wheel FILE] [SUITE]     a root of that release (default: this machine's), some
+#                                                      20 minutes; --wheel: with that one, and builds none
+#   scripts/check_readme.sh --quick                    the commands alone, with build/release; part of the tests
 #
 # scripts/test.sh, the README's other command, is not run by it: it runs this. Needs root and debootstrap
 # (installed through apt if missing), but for --quick. Exit status: 0 all of it works, 1 something does not,
@@ -18,13 +19,19 @@ fail() {
   exit "$1"
 }
 
-usage="usage: scripts/check_readme.sh [SUITE | --quick]"
-[[ $# -le 1 ]] || fail 2 "$usage"
+usage="usage: scripts/check_readme.sh [--quick | [--wheel FILE] [SUITE]]"
 if [[ ${1:-} == --quick ]]; then
+  [[ $# -eq 1 ]] || fail 2 "$usage"
   [[ -x build/release/bin/penstock ]] || fail 3 "no release build: cmake --workflow --preset release"
   exec /usr/bin/python3 -B scripts/readme/check.py --bin build/release/bin --lib build/release/lib
 fi
-[[ ${1:-} != -* ]] || fail 2 "$usage"
+wheel=
+if [[ ${1:-} == --wheel ]]; then
+  wheel=${2:-}
+  [[ -f $wheel && $wheel == *.whl ]] || fail 2 "--wheel wants a wheel: '$wheel' is none"
+  shift 2
+fi
+[[ $# -le 1 && ${1:-} != -* ]] || fail 2 "$usage"
 [[ $EUID -eq 0 ]] || fail 3 "needs root: a root file system is made"
 suite=${1:-$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)}
 command -v debootstrap >/dev/null || apt-get install -y -q debootstrap >/dev/null || fail 3 "no debootstrap"
@@ -44,7 +51,11 @@ echo "check_readme: a clean $suite"
 debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$work/debootstrap.log" ||
   fail 3 "debootstrap: $(tail -n 3 "$work/debootstrap.log")"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
+# As on this machine: where pip finds packages, and whom it trusts.
 [[ ! -f /etc/pip.conf ]] || cp /etc/pip.conf "$root/etc/pip.conf"
+[[ ! -f /etc/ssl/certs/ca-certificates.crt ]] ||
+  install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
+[[ ! -d /usr/local/share/ca-certificates ]] || cp -r /usr/local/share/ca-certificates "$root/usr/local/share/"
 mount -t proc proc "$root/proc"
 mkdir -p "$root/dev/shm"
 mount -t tmpfs -o size=1g,mode=1777 tmpfs "$root/dev/shm"
@@ -72,7 +83,11 @@ step "cpack" "cd build/release && cpack && ls penstock_*.deb penstock*.tar.*"
 step "the Debian package" "apt-get install -y -q ./build/release/penstock_*.deb && penstock --version && apt-get remove -y -q penstock"
 step "what the commands need" "apt-get install -y -q python3-venv openmpi-bin xvfb xauth x11-utils"
 step "the commands, with the build" "/usr/bin/python3 -B scripts/readme/check.py --bin build/release/bin --lib build/release/lib"
-step "the wheel" "scripts/build_wheel.sh"
+if [[ -z $wheel ]]; then
+  step "the wheel" "scripts/build_wheel.sh"
+else
+  install -D -t "$root/penstock/build/wheel/dist" "$wheel"
+fi
 step "pip install" "python3 -m venv --system-site-packages /opt/venv && /opt/venv/bin/pip install --no-index --no-deps build/wheel/dist/*.whl"
 step "the commands, with the wheel" "/usr/bin/python3 -B scripts/readme/check.py --bin /opt/venv/bin --lib \"\$(dirname \"\$(/opt/venv/bin/python -c 'import penstock; print(penstock.agent())')\")\""
 if "$failed"; then
