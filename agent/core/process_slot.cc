@@ -22,9 +22,14 @@ uint32_t g_slot_index = wire::kMaxProcesses;
 namespace {
 
 uint64_t ProcessStart() {
-  // Field 22 of /proc/self/stat; the command name (field 2) may hold spaces and parentheses.
+  // Field 22 of the process's stat; the command name (field 2) may hold spaces and parentheses. The
+  // main thread's is asked for: of /proc/self/stat, qemu makes one of its own, with another time
+  // than the recorder sees. It is not there under this number if /proc is of another namespace.
   PENSTOCK_SCRATCH(text);
-  size_t size = sys::ReadFile("/proc/self/stat", text, 1024);
+  char path[64];
+  Text{path, sizeof path}.Add("/proc/self/task/").Number(sys::Pid()).Add("/stat");
+  size_t size = sys::ReadFile(path, text, 1024);
+  if (size == 0) size = sys::ReadFile("/proc/self/stat", text, 1024);
   const char* p = text + size;
   while (p > text && *p != ')') {
     --p;

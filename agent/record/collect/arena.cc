@@ -174,7 +174,9 @@ void FormatRing(std::span<std::byte> memory, const Clock& clock) {
   CopyText(header->boot_id, sizeof header->boot_id, boot ? Trimmed(*boot) : "");
   gethostname(header->host, sizeof header->host - 1);
   header->collector_pid = static_cast<std::uint32_t>(getpid());
-  const auto stat = ReadFile("/proc/self/stat", 4096);
+  // As in the agent: /proc/self/stat is not what other processes see if qemu runs this one.
+  auto stat = ReadFile(fmt::format("/proc/self/task/{}/stat", getpid()), 4096);
+  if (!stat) stat = ReadFile("/proc/self/stat", 4096);
   const auto own = stat ? ParseStat(*stat) : std::nullopt;
   header->collector_start = own ? own->start : 0;
   const TimeOffsets offsets = OwnTimeOffsets();
