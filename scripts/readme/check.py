@@ -50,7 +50,7 @@ GIVEN = {
 }
 # Options of other programs than ours.
 OTHERS = {"--shm-size", "--prefix", "--build", "--install", "--preset", "--target", "--torch", "--table", "--only",
-          "--help", "--token", "--password", "--api-key"}  # fmt: skip
+          "--help", "--token", "--password", "--api-key", "--machine", "--user"}  # fmt: skip
 # Without -r 1 and -t 1, PyTorch 1.13 starts no ranks under Python 3.11.
 TORCHRUN = "--master_addr 127.0.0.1 -r 1 -t 1 --log_dir {work}/ranks "
 

@@ -10,8 +10,11 @@ emulated=${1:-}
 venv="$HOME/a venv"
 bin="$venv/bin"
 wheel=$(echo ./*.whl)
-limit=300
-[[ -z $emulated ]] || limit=1200
+limit=300 pip=()
+if [[ -n $emulated ]]; then
+  limit=1200
+  pip=(--without-pip) # copying it takes minutes there, and Debian's is seen
+fi
 # What asks for a package finds it in tools/, or not at all.
 export PIP_NO_INDEX=1 PIP_FIND_LINKS=$HOME/tools PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_BREAK_SYSTEM_PACKAGES=1
 export UV_OFFLINE=1 UV_PYTHON_DOWNLOADS=never UV_LINK_MODE=copy
@@ -52,8 +55,8 @@ record() { # $1: penstock, $2: python, $3: trace
   bounded "$1" record -o "$3" -- "$2" train.py --forward && all_decoded "$3"
 }
 
-check "venv" bounded python3 -m venv --system-site-packages "$venv"
-check "pip install" bounded "$bin/pip" install --no-deps "$wheel"
+check "venv" bounded python3 -m venv --system-site-packages "${pip[@]}" "$venv"
+check "pip install" bounded "$bin/python" -m pip install --no-deps "$wheel"
 check "penstock --version" contains "penstock 0" "$bin/penstock" --version
 check "import penstock" bounded "$bin/python" -c 'import penstock, os; assert os.path.exists(penstock.agent()), penstock.agent()'
 check "python -m penstock" contains "penstock 0" "$bin/python" -m penstock --version
@@ -82,14 +85,14 @@ if [[ -z $emulated ]]; then
   check "gui under Xvfb" bounded xvfb-run -a bash -c "'$bin/penstock' gui 'a trace.penstock' & sleep 6; xwininfo -root -tree | grep -q Penstock; found=\$?; kill %1; exit \$found"
 fi
 check "read-only packages" bash -c "chmod -R a-w '$venv'/lib && '$bin/penstock' record -o r.penstock -- '$bin/python' train.py --forward; s=\$?; chmod -R u+w '$venv'/lib; exit \$s"
-check "pip install --target" bounded "$bin/pip" install --no-deps --target "$HOME/target dir" "$wheel"
+check "pip install --target" bounded "$bin/python" -m pip install --no-deps --target "$HOME/target dir" "$wheel"
 check "record from --target" record "$HOME/target dir/bin/penstock" python3 t.penstock
 check "pip install --user" bounded python3 -m pip install --no-deps --user "$wheel"
 check "record from --user" record "$HOME/.local/bin/penstock" python3 u.penstock
 check "pip uninstall, --user" bounded python3 -m pip uninstall -y penstock-profiler
 check "nothing is left of it" nothing_left "$HOME/.local"
 if [[ -z $emulated ]]; then
-  check "pipx and uv" bounded "$bin/pip" install pipx uv
+  check "pipx and uv" bounded "$bin/python" -m pip install pipx uv
   check "pipx run" contains "penstock 0" "$bin/pipx" run --spec "$wheel" penstock --version
   check "pipx install" bounded "$bin/pipx" install "$wheel"
   check "record from pipx" record "$HOME/.local/bin/penstock" python3 x.penstock
@@ -104,5 +107,5 @@ if [[ -z $emulated ]]; then
   check "pip uninstall there" bounded "$HOME/conda prefix/bin/python" "$(echo tools/pip-*.whl)/pip" uninstall -y penstock-profiler
   check "nothing is left there" nothing_left "$HOME/conda prefix"
 fi
-check "pip uninstall" bounded "$bin/pip" uninstall -y penstock-profiler
+check "pip uninstall" bounded "$bin/python" -m pip uninstall -y penstock-profiler
 check "nothing is left" nothing_left "$venv"
