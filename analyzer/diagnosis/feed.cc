@@ -131,6 +131,7 @@ bool Alternates(const FeedSide& side, double length) {
 struct LoopFound {
   std::optional<FeedSide> loop;
   bool unseen = false;
+  bool joined = false;  // the first thread waits for one that may be the loop, once and for all
 };
 
 LoopFound FindLoop(const std::vector<FeedSide>& sides, const std::vector<FeedSide>& makers,
@@ -138,6 +139,7 @@ LoopFound FindLoop(const std::vector<FeedSide>& sides, const std::vector<FeedSid
   constexpr double kJoins = 0.5;
   bool outer = family.unseen;
   bool joined = false;
+  bool once = false;
   for (const ProcessId process : family.line) {
     const FeedSide* first = nullptr;
     const FeedSide* best = nullptr;
@@ -151,8 +153,10 @@ LoopFound FindLoop(const std::vector<FeedSide>& sides, const std::vector<FeedSid
       if (!Alternates(side, length)) continue;
       concerned = true;
       const double does = length - side.blocked - side.data();
-      // A thread of a pool makes data in most of the time that it does not wait.
-      if (side.thread->first || side.data() > does || does <= most) continue;
+      const bool makes = std::any_of(makers.begin(), makers.end(), [&](const FeedSide& maker) {
+        return maker.thread == side.thread;
+      });
+      if (side.thread->first || makes || does <= most) continue;
       best = &side;
       most = does;
     }
@@ -160,16 +164,17 @@ LoopFound FindLoop(const std::vector<FeedSide>& sides, const std::vector<FeedSid
       outer = true;
       continue;
     }
-    if (first == nullptr) return {std::nullopt, true};
+    if (first == nullptr) return {std::nullopt, true, false};
     // A process that was started by another one, and makes data when it does not wait, is a maker.
     const bool makes = first->data() > length - first->blocked - first->data();
-    if (outer && makes && first->blocked >= kHardly * length) return {std::nullopt, true};
+    if (outer && makes && first->blocked >= kHardly * length) return {std::nullopt, true, false};
     const bool joins = first->blocked >= kJoins * length && !Alternates(*first, length);
-    if (!joins) return {*first, false};
-    if (best != nullptr) return {*best, false};
+    if (!joins) return {*first, false, false};
+    if (best != nullptr) return {*best, false, false};
     outer = joined = true;
+    once = first->waits < kNoWaits / 2;
   }
-  return {std::nullopt, !joined};
+  return {std::nullopt, !joined, once};
 }
 
 // What it did not wait for others; a thread that is not seen to wait may wait unseen.
@@ -276,6 +281,7 @@ void FindGains(Feed& feed, const FeedMaking& making, const FeedSide* loop, doubl
 struct FeedParties {
   std::optional<FeedSide> loop;
   bool unseen = false;  // it is there, but did nothing that shows
+  bool joined = false;  // it may be a thread that the first one waits for
   std::vector<FeedSide> makers;
   double blocked = 0;  // seconds of all threads
 };
@@ -297,6 +303,7 @@ FeedParties FindParties(const ThreadsUse& use, const FeedWindow& window,
   const LoopFound taker = FindLoop(sides, found.makers, family, window.length);
   found.loop = taker.loop;
   found.unseen = taker.unseen;
+  found.joined = taker.joined;
   found.makers.erase(std::remove_if(found.makers.begin(), found.makers.end(),
                                     [&](const FeedSide& side) {
                                       return found.loop && side.thread == found.loop->thread;
@@ -321,7 +328,9 @@ FeedDoubt DoubtIn(const Feed& feed, const FeedParties& parties, const FeedMaking
   // The makers wait for the loop.
   const bool held = feed.makers > 0 && feed.active < 1 - 2 * kHardly;
   if (!making.certain || (!parties.loop && parties.blocked <= 0)) return FeedDoubt::kNoBlock;
-  if (!parties.loop && !(held && parties.unseen)) return FeedDoubt::kNoLoop;
+  const bool idle = feed.makers > 0 && feed.active < 0.5;  // whoever it is that they wait for
+  const bool surely = (held && parties.unseen) || (idle && parties.joined);
+  if (!parties.loop && !surely) return FeedDoubt::kNoLoop;
   if (feed.makers > 0 && !held && feed.wait + feed.own < kHardly) return FeedDoubt::kTie;
   return FeedDoubt::kNone;
 }
