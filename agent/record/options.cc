@@ -239,34 +239,35 @@ Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
       "The exit status is that of CMD.",
       "penstock-record"};
   app.set_version_flag("--version", "penstock-record " PENSTOCK_VERSION);
-  app.add_option("-o,--output", output,
-                 "trace to write (default: CMD.penstock here); %r is the rank, %h the host: "
-                 "what mpirun or srun starts several times is told apart by .rankN without them");
-  app.add_flag("--force", options.force,
-               "replace a trace of that name when this one is complete; else the new one is given "
-               "a name with time and process (PENSTOCK_FORCE=1 does the same)");
-  app.add_flag("--no-command", options.no_command,
-               "record no command lines; without it they are recorded without what looks like a "
-               "password, token or key");
   app.add_option(
-      "--gpu", options.gpu,
-      "what to record of the GPU: auto (as much as can be), off, nvtx (the program's "
-      "ranges), nvml (and utilisation), calls (and CUDA calls), cupti (and copies and "
-      "kernels), yield (all but CUPTI: its one place is left to the program's profiler)");
+      "-o,--output", output,
+      "trace to write (default: CMD.penstock in this folder); %r is the rank, %h the host; "
+      "without them, traces of what mpirun or srun starts end in .rankN");
+  app.add_flag("--force", options.force,
+               "replace a trace of that name when this one is complete; without it, the new trace "
+               "gets a name with time and process (PENSTOCK_FORCE=1 does the same)");
+  app.add_flag("--no-command", options.no_command,
+               "record no command lines; without it, command lines are recorded, but nothing that "
+               "looks like a password, token or key");
+  app.add_option("--gpu", options.gpu,
+                 "what to record of the GPU: auto (as much as can be), off, nvtx (the program's "
+                 "ranges), nvml (and utilisation), calls (and CUDA calls), cupti (and copies and "
+                 "kernels), yield (all but CUPTI, which only one tool can use: the program's "
+                 "profiler keeps it)");
   app.add_option("--for", options.limit_time_text,
                  "stop recording after this time: 500ms, 60s, 5m");
   app.add_option("--keep", texts.keep,
                  "keep only the last part of the recording, 60s or 5m: for runs of hours");
   app.add_option("--batches", texts.batches, "stop recording after so many batches");
-  app.add_flag("--stop", options.stop, "and interrupt CMD then");
+  app.add_flag("--stop", options.stop, "with --for or --batches: also interrupt CMD then");
   app.add_flag("--fixed-batch", options.fixed_batch,
-               "the loader hands out one cached batch for ever: is it the data at all?");
+               "repeat one cached batch for ever: shows how fast the run is if data costs nothing");
   app.add_option("--override", texts.overrides,
                  "DataLoader arguments: workers=8,prefetch=4,batch=64,pin=1,persistent=1");
   app.add_option("--buffer", texts.buffer,
                  "memory between the program and the collector (default 64M)");
   app.add_option("--memory", texts.memory,
-                 "how often private and shared memory of each process are told apart: auto (costs "
+                 "how often to measure the private and shared memory of each process: auto (costs "
                  "a thousandth of the cores' time at most), off, or a time such as 500ms");
   app.add_option("--data", options.data, "directory of the dataset, if it is not recognised");
   app.add_flag("--quiet", options.quiet, "no progress, no verdict");

@@ -72,10 +72,11 @@ int ReportCommand(const std::vector<std::string>& arguments) {
                  "Trace written by penstock record or by the agent alone; several are those of the "
                  "ranks or hosts of one run")
       ->required();
-  app.add_option("--align", align, "Of several traces: how clocks are aligned (penstock merge)")
+  app.add_option("--align", align,
+                 "With several traces: how to align their clocks (see penstock merge)")
       ->type_name("HOW");
   auto* json_flag = app.add_flag("--json", json, "One object of schema penstock.report/1");
-  auto* text_flag = app.add_flag("--text", text, "For people (the default)");
+  auto* text_flag = app.add_flag("--text", text, "Text for a terminal (the default)");
   auto* brief_flag = app.add_flag("--brief", brief, "Five lines");
   auto* html_option =
       app.add_option("--html", html, "Write one page with plots to F; - is standard output")

@@ -137,7 +137,8 @@ Result<GridRequest> ReadRequest(const CLI::App& app, const Words& words) {
 void AddChanges(CLI::App& app, Words& words) {
   Changes& changes = words.changes;
   app.add_option("--transfer", changes.transfer,
-                 "Data type of pixels on their way to the device: u8, f16, f32; f32:u8 says both");
+                 "Data type of pixels on their way to the device: u8, f16, f32; f32:u8 gives the "
+                 "recorded one too");
   app.add_flag("--ram-cache", changes.ram_cache, "Dataset in memory (page cache, tmpfs)");
   app.add_flag("--pack", changes.pack, "Small files packed into large ones, read in sequence");
   app.add_option("--offline-resize", changes.resize, "Pictures stored with a long side of PIXELS")

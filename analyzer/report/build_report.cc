@@ -81,7 +81,7 @@ Report BuildReport(const traces::Trace& trace, std::string path) {
   if (report.diagnosis.loader) report.changes = TryChanges(*report.diagnosis.loader);
   report.gpus = ReadGpuCounters(trace, report.diagnosis.run);
   ReadGpuFacts(trace, report);
-  report.coverage = MeasureCoverage(trace);
+  report.coverage = MeasureCoverage(trace, RuleInput{trace, report.diagnosis}.HasGpu());
   report.losses = trace.losses();
   if (trace.realtime_offset().value != 0) {
     report.started = Seconds(trace.begin() + trace.realtime_offset());

@@ -25,12 +25,13 @@ struct Entry {
   std::string_view part;  // of the path, lower case
   Sight sight;
   WordsOf what = nullptr;  // of those that are not seen
+  bool gpu = false;  // does nothing where there is no GPU, though frameworks load it there too
 };
 
 // First match decides: special cases come before the libraries that they contain.
 constexpr std::array kLibraries = {
-    Entry{"nvjpeg2k", Sight::kBlind, Library<words::kGpuJpeg2000, "nvJPEG2000">},
-    Entry{"nvjpeg", Sight::kBlind, Library<words::kGpuJpeg, "nvJPEG">},
+    Entry{"nvjpeg2k", Sight::kBlind, Library<words::kGpuJpeg2000, "nvJPEG2000">, true},
+    Entry{"nvjpeg", Sight::kBlind, Library<words::kGpuJpeg, "nvJPEG">, true},
     Entry{"nvimgcodec", Sight::kBlind, Library<words::kGpuImages, "nvImageCodec">},
     Entry{"libdali", Sight::kBlind, Just<words::kDali>},
     Entry{"simplejpeg", Sight::kBlind, Just<words::kSimpleJpeg>},
@@ -38,8 +39,8 @@ constexpr std::array kLibraries = {
     Entry{"decord", Sight::kBlind, Library<words::kVideo, "decord">},
     Entry{"torchcodec", Sight::kBlind, Library<words::kVideo, "TorchCodec">},
     Entry{"libavcodec", Sight::kBlind, Library<words::kVideo, "FFmpeg, libavcodec">},
-    Entry{"libnvcuvid", Sight::kBlind, Library<words::kGpuVideo, "NVDEC">},
-    Entry{"libcufile", Sight::kBlind, Library<words::kGpuReads, "GPUDirect Storage, cuFile">},
+    Entry{"libnvcuvid", Sight::kBlind, Library<words::kGpuVideo, "NVDEC">, true},
+    Entry{"libcufile", Sight::kBlind, Library<words::kGpuReads, "GPUDirect Storage, cuFile">, true},
     Entry{"libaio", Sight::kBlind, Library<words::kAioReads, "libaio">},
     // Not hooked by symbol; Pillow's and OpenCV's use of them is, from Python.
     Entry{"libheif", Sight::kPython, Library<words::kHeif, "libheif">},
@@ -89,16 +90,18 @@ LibrarySight SightOf(std::string_view path) {
   const std::string lower = Lower(path);
   for (const Entry& entry : kLibraries) {
     if (lower.find(entry.part) != std::string::npos) {
-      return {entry.sight, entry.what != nullptr ? entry.what() : Statement{}};
+      return {entry.sight, entry.what != nullptr ? entry.what() : Statement{}, entry.gpu};
     }
   }
   return {};
 }
 
-Coverage MeasureCoverage(const traces::Trace& trace) {
+Coverage MeasureCoverage(const traces::Trace& trace, bool used_gpu) {
   Coverage coverage;
   Statements& blind = coverage.blind;
   std::uint64_t misses = 0;
+  // The sampler of GPUs says why there is none to sample.
+  const bool no_gpu = !used_gpu && trace.facts().count("gpu.nvml") > 0;
   for (const traces::ProcessInfo& process : trace.processes()) {
     coverage.network += process.bytes_network.value;
     coverage.mapped += process.bytes_mapped.value;
@@ -122,6 +125,7 @@ Coverage MeasureCoverage(const traces::Trace& trace) {
     }
     for (const std::string& library : process.libraries) {
       const LibrarySight found = SightOf(library);
+      if (no_gpu && found.gpu) continue;
       const auto named = Give<"library">(found.what);
       if (found.sight == Sight::kBlind) blind.push_back(Say<words::kLoadedUnseen>(named));
       if (found.sight == Sight::kPython && !python) {

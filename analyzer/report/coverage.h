@@ -22,7 +22,9 @@ struct Coverage {
   [[nodiscard]] double fraction() const;
 };
 
-[[nodiscard]] Coverage MeasureCoverage(const traces::Trace& trace);
+// `used_gpu`: the run is known to have used one. Where it is known to have had none, libraries that
+// only a GPU can use are not named.
+[[nodiscard]] Coverage MeasureCoverage(const traces::Trace& trace, bool used_gpu);
 
 enum class Sight {
   kSeen,     // hooked by symbol
@@ -33,7 +35,8 @@ enum class Sight {
 
 struct LibrarySight {
   Sight sight = Sight::kUnknown;
-  Statement what;  // "AVIF decoding (libavif)"; empty where it is seen or of no interest
+  Statement what;    // "AVIF decoding (libavif)"; empty where it is seen or of no interest
+  bool gpu = false;  // of use with a GPU only
 };
 
 // How a mapped library or wheel is covered, by its path.

@@ -144,9 +144,9 @@ std::string MemoryFigure(const WorkerCurve& curve) {
   }
   using Entry = std::pair<std::string_view, std::string_view>;
   drawing.Legend(kCurvesLeft, 14,
-                 own ? std::vector<Entry>{{"batches", "batches on their way"},
+                 own ? std::vector<Entry>{{"batches", "batches in flight"},
                                           {"processes", "the workers' own memory"}}
-                     : std::vector<Entry>{{"batches", "batches on their way"}});
+                     : std::vector<Entry>{{"batches", "batches in flight"}});
   return Figure(std::move(drawing).Finish(),
                 fmt::format("Predicted at a prefetch depth of {}. Above each bar: memory per "
                             "worker.{}",

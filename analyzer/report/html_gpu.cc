@@ -68,7 +68,8 @@ std::string CopyTable(const DeviceActivity& activity, double link) {
 
 std::string KernelList(const Report& report) {
   if (report.kernels.empty()) return "";
-  std::string text = "<details><summary>The dearest kernels of the recording</summary><ul>\n";
+  std::string text =
+      "<details><summary>The most expensive kernels of the recording</summary><ul>\n";
   for (const auto& [name, kernel] : report.kernels) {
     text += fmt::format("<li><code>{}</code></li>\n", Escaped(KernelText(name, kernel)));
   }

@@ -172,8 +172,8 @@ std::string Suggested(const Diagnosis& diagnosis) {
                                        : code));
   text += Paragraph(
       "",
-      fmt::format("Predicted: {} with 90 % interval; memory {}. After that the "
-                  "next bottleneck is: {}.",
+      fmt::format("Predicted: {} (90 % interval); memory {}. The next "
+                  "bottleneck would be: {}.",
                   PredictionText(suggestion.predicted, UnitText(diagnosis)),
                   suggestion.predicted.ram > 0 ? BytesText(suggestion.predicted.ram) : "not known",
                   FactorName(suggestion.next_bottleneck)));
@@ -185,7 +185,8 @@ std::string Suggested(const Diagnosis& diagnosis) {
 std::string ChangesTable(const Report& report) {
   if (report.changes.empty()) return "";
   std::string text =
-      "<p>Besides, of options of <code>penstock whatif</code>:</p><div class=\"scroll\"><table>"
+      "<p>Other changes, as options of <code>penstock whatif</code>:</p><div "
+      "class=\"scroll\"><table>"
       "<thead><tr><th>change</th><th>predicted</th><th>memory</th></tr></thead><tbody>\n";
   for (const TriedChange& one : report.changes) {
     text += fmt::format("<tr><th class=\"stage\"><code>{}</code></th><td>{}</td><td>{}</td></tr>\n",

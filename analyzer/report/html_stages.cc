@@ -30,6 +30,10 @@ std::string CpuText(const StageRow& row) {
   return row.cpu_known ? DurationText(row.cpu) : "-";
 }
 
+std::string CpuPhrase(const StageRow& row) {
+  return row.cpu_known ? DurationText(row.cpu) + " CPU" : "CPU not recorded";
+}
+
 double DrawStages(Drawing& drawing, const std::vector<const StageRow*>& rows, double top,
                   const Scale& x, std::string_view heading) {
   if (rows.empty()) return top;
@@ -37,18 +41,17 @@ double DrawStages(Drawing& drawing, const std::vector<const StageRow*>& rows, do
   double y = top + 24;
   for (const StageRow* row : rows) {
     const double end = x.At(row->share);
-    const std::string tip = fmt::format("{}: {} of the time; {} wall, {} CPU", row->name,
-                                        PercentText(row->share), DurationText(row->wall),
-                                        row->cpu_known ? DurationText(row->cpu) : "not recorded");
+    const std::string tip =
+        fmt::format("{}: {} of the time; {} wall, {}", row->name, PercentText(row->share),
+                    DurationText(row->wall), CpuPhrase(*row));
     drawing.Text(x.from - 8, y + 13, PlainText(row->name, 14), "end");
     drawing.Rect(x.from, y, end - x.from, 17, "wall", tip);
     if (row->cpu_known && row->wall > 0) {
       const double part = std::min(1.0, row->cpu / row->wall);
       drawing.Rect(x.from, y + 5, part * (end - x.from), 7, "cpu", tip);
     }
-    const std::string figures =
-        fmt::format("{}: {} wall, {}", PercentText(row->share), DurationText(row->wall),
-                    row->cpu_known ? DurationText(row->cpu) + " CPU" : "CPU not recorded");
+    const std::string figures = fmt::format("{}: {} wall, {}", PercentText(row->share),
+                                            DurationText(row->wall), CpuPhrase(*row));
     drawing.Text(end + 8, y + 13, figures, "tick");
     y += kStageRow;
   }
@@ -81,7 +84,7 @@ std::string StageFigure(const Report& report) {
   drawing.Below(x, ticks, bottom, 26, "share of the time of its group (%)");
   drawing.Legend(110, 16,
                  std::array<std::pair<std::string_view, std::string_view>, 2>{
-                     {{"wall", "wall time"}, {"cpu", "of it computing (CPU time)"}}});
+                     {{"wall", "wall time"}, {"cpu", "CPU time within it"}}});
   const double next = DrawStages(drawing, workers, 30, x, "Making batches");
   DrawStages(drawing, loop, next, x, "Training loop");
   return Figure(std::move(drawing).Finish(),

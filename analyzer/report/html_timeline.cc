@@ -172,11 +172,11 @@ std::string QueueFigure(const QueueDepth& queue) {
                  std::array<std::pair<std::string_view, std::string_view>, 3>{
                      {{"key-curve", "mean"},
                       {"band", "lowest to highest"},
-                      {"key-limit", "all that may be on their way"}}});
+                      {"key-limit", "most that can be in flight"}}});
   return Figure(
       std::move(drawing).Finish(),
       fmt::format("Each point covers {}. Empty most of the time: the workers are too slow. Full "
-                  "most of the time: the loop is. At most {} batches are on their way.",
+                  "most of the time: the loop is. At most {} batches are in flight.",
                   DurationText(queue.width), queue.most));
 }
 

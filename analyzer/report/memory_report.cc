@@ -8,32 +8,51 @@
 
 #include "analyzer/advice/memory_forecast.h"
 #include "analyzer/report/html_text.h"
-#include "analyzer/words/format.h"
+#include "analyzer/words/memory.h"
 
 namespace penstock::analyzer {
 namespace {
 
-// "12.1 MB/min (11.8 MB to 12.6 MB)"
-std::string RateText(const Growth& growth) {
+// `kept`: memory that is told apart from copies.
+Statement GrowthOf(const Growth& growth, bool copied, bool kept) {
   const Interval& rate = growth.per_second;
-  return fmt::format("{} a minute ({} to {})", BytesText(60 * rate.estimate),
-                     BytesText(60 * rate.low), BytesText(60 * rate.high));
+  return Say<words::kMemoryGrowth>(Give<"rate_bytes">(60 * rate.estimate),
+                                   Give<"low_bytes">(60 * rate.low),
+                                   Give<"high_bytes">(60 * rate.high), Give<"copied">(copied),
+                                   Give<"fresh">(kept), Give<"settles">(growth.settles > 0));
 }
 
-std::string Grows(const MemoryModel& memory) {
-  std::string text;
-  const auto add = [&](const Growth& growth, std::string_view what) {
-    if (!growth.certain()) return;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", and ", RateText(growth), what);
-    if (growth.settles > 0) text += ", less and less";
-  };
-  if (!memory.attributed) {
-    add(memory.growth.copied, "of private memory");
-  } else {
-    add(memory.growth.copied, "by copy on write of what it shares with its parent");
-    add(memory.growth.fresh, "by memory that it takes and keeps");
-  }
-  return text.empty() ? "none grows" : "each grows by " + text;
+Statement WorkersOf(const MemoryModel& memory) {
+  Statements grows;
+  const Growth& copied = memory.growth.copied;
+  const Growth& fresh = memory.growth.fresh;
+  if (copied.certain()) grows.push_back(GrowthOf(copied, memory.attributed, false));
+  if (memory.attributed && fresh.certain()) grows.push_back(GrowthOf(fresh, false, true));
+  const bool shares = memory.shared_bytes > 0;
+  return Say<words::kMemoryOfWorkers>(
+      Give<"workers">(memory.worker_count), Give<"private_bytes">(memory.private_bytes),
+      Give<"shared_bytes">(shares ? std::optional(memory.shared_bytes) : std::nullopt),
+      Give<"grows">(grows.empty() ? std::nullopt : std::optional(std::move(grows))));
+}
+
+Statement SettingOf(const MemoryForecast& forecast, const MemoryModel& memory) {
+  const bool ranges = forecast.total.high > forecast.total.low;
+  const auto if_ranges = [&](double bytes) { return ranges ? std::optional(bytes) : std::nullopt; };
+  const bool shares = forecast.shared > 0;
+  const bool sized = memory.shared.size > 0;
+  const bool ends = forecast.out_of_memory.has_value();
+  return Say<words::kMemoryOfSetting>(
+      Give<"suggested">(forecast.suggested), Give<"workers">(forecast.workers),
+      Give<"prefetch">(forecast.prefetch), Give<"total_bytes">(forecast.total.estimate),
+      Give<"low_bytes">(if_ranges(forecast.total.low)),
+      Give<"high_bytes">(if_ranges(forecast.total.high)),
+      Give<"whole">(forecast.worker.estimate > 0),
+      Give<"horizon">(ranges && memory.growth.horizon > 0 ? std::optional(HorizonOf(memory.growth))
+                                                          : std::nullopt),
+      Give<"shared_bytes">(shares ? std::optional(forecast.shared) : std::nullopt),
+      Give<"size_bytes">(sized ? std::optional(memory.shared.size) : std::nullopt),
+      Give<"limit_of">(ends ? std::optional(memory.limit_of) : std::nullopt),
+      Give<"when">(ends ? std::optional(RunsOut(*forecast.out_of_memory)) : std::nullopt));
 }
 
 void WriteInterval(const Interval& interval, std::string_view key, JsonWriter& json) {
@@ -136,54 +155,28 @@ void WriteMemoryJson(const Diagnosis& diagnosis, JsonWriter& json) {
   json.EndObject();
 }
 
-std::vector<std::string> MemorySentences(const Diagnosis& diagnosis) {
-  std::vector<std::string> sentences;
-  if (!diagnosis.loader) return sentences;
+Statements MemoryStatements(const Diagnosis& diagnosis) {
+  Statements statements;
+  if (!diagnosis.loader) return statements;
   const MemoryModel& memory = diagnosis.loader->memory;
-  const std::vector<MemoryForecast> forecasts = MemoryForecasts(diagnosis);
-  if (memory.known) {
-    std::string shared;
-    if (memory.shared_bytes > 0) {
-      shared = fmt::format(", {} shared with their parent", BytesText(memory.shared_bytes));
-    }
-    sentences.push_back(fmt::format("{} with {} of their own each{}; {}",
-                                    CountedText(memory.worker_count, "worker"),
-                                    BytesText(memory.private_bytes), shared, Grows(memory)));
-  }
-  for (const MemoryForecast& forecast : forecasts) {
+  if (memory.known) statements.push_back(WorkersOf(memory));
+  for (const MemoryForecast& forecast : MemoryForecasts(diagnosis)) {
     if (forecast.worker.estimate <= 0 && forecast.shared <= 0) continue;
-    std::string text = fmt::format("{}{}, prefetch {}: {}", forecast.suggested ? "suggested, " : "",
-                                   CountedText(forecast.workers, "worker"), forecast.prefetch,
-                                   BytesText(forecast.total.estimate));
-    if (forecast.total.high > forecast.total.low) {
-      text +=
-          fmt::format(" ({} to {})", BytesText(forecast.total.low), BytesText(forecast.total.high));
-    }
-    text += forecast.worker.estimate > 0 ? " with their batches"
-                                         : " of batches; what each takes besides is not known";
-    if (memory.growth.horizon > 0 && forecast.total.high > forecast.total.low) {
-      text += " " + English(HorizonOf(memory.growth));
-    }
-    if (forecast.shared > 0) {
-      text += fmt::format("; {} of /dev/shm", BytesText(forecast.shared));
-      if (memory.shared.size > 0) text += ", which has " + BytesText(memory.shared.size);
-    }
-    if (forecast.out_of_memory) {
-      text += fmt::format("; memory of the {} runs out {}", memory.limit_of,
-                          English(RunsOut(*forecast.out_of_memory)));
-    }
-    sentences.push_back(std::move(text));
+    statements.push_back(SettingOf(forecast, memory));
   }
   if (memory.trainer.certain()) {
-    sentences.push_back("the training process grows by " + RateText(memory.trainer));
+    const Interval& rate = memory.trainer.per_second;
+    statements.push_back(Say<words::kMemoryOfTrainer>(Give<"rate_bytes">(60 * rate.estimate),
+                                                      Give<"low_bytes">(60 * rate.low),
+                                                      Give<"high_bytes">(60 * rate.high)));
   }
-  return sentences;
+  return statements;
 }
 
 std::string MemoryHtml(const Report& report) {
   std::string text;
-  for (const std::string& sentence : MemorySentences(report.diagnosis)) {
-    text += fmt::format("<p>{}.</p>\n", Escaped(sentence));
+  for (const Statement& statement : MemoryStatements(report.diagnosis)) {
+    text += fmt::format("<p>{}.</p>\n", Escaped(English(statement)));
   }
   return text;
 }

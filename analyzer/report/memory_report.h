@@ -30,9 +30,9 @@ struct MemoryForecast {
 
 // The value of the report's key "memory".
 void WriteMemoryJson(const Diagnosis& diagnosis, JsonWriter& json);
-// Sentences for a terminal and a page, one after the other; empty where nothing is known.
-[[nodiscard]] std::vector<std::string> MemorySentences(const Diagnosis& diagnosis);
-// The same sentences as paragraphs; "" where nothing is known.
+// What a terminal and a page say of it, in this order; empty where nothing is known.
+[[nodiscard]] Statements MemoryStatements(const Diagnosis& diagnosis);
+// The same as paragraphs; "" where nothing is known.
 [[nodiscard]] std::string MemoryHtml(const Report& report);
 
 }  // namespace penstock::analyzer

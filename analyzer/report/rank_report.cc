@@ -121,7 +121,7 @@ std::string HostLine(const HostRow& host) {
                   CountedText(std::lround(host.workers), "worker"));
   if (host.cores > 0) text += fmt::format(" for {:.3g} cores", host.cores);
   if (host.memory > 0 && host.memory_limit > 0) {
-    text += fmt::format(", {} of memory for half of it, {}",
+    text += fmt::format(", {} of memory (half of the host's is {})",
                         BytesText(static_cast<std::uint64_t>(host.memory)),
                         BytesText(static_cast<std::uint64_t>(host.memory_limit)));
   }

@@ -47,7 +47,9 @@ std::string GainsLine(const Diagnosis& diagnosis) {
                         gain.speedup);
   }
   if (text.empty()) return "";
-  text += fmt::format("; all data {:.2f}x", diagnosis.loader->attribution.headroom);
+  const Attribution& attribution = diagnosis.loader->attribution;
+  text += attribution.all_data() ? "; all data over 1000x"
+                                 : fmt::format("; all data {:.2f}x", attribution.headroom);
   return RowLabel("if free") + Wrapped(text, kTextWidth, kTextIndent) + "\n";
 }
 
@@ -94,8 +96,8 @@ std::string WorkerLines(const Diagnosis& diagnosis) {
 // training process.
 std::string MemoryLines(const Diagnosis& diagnosis) {
   std::string text;
-  for (const std::string& sentence : MemorySentences(diagnosis)) {
-    text += Labelled(text.empty() ? "memory" : "", sentence);
+  for (const Statement& statement : MemoryStatements(diagnosis)) {
+    text += Labelled(text.empty() ? "memory" : "", English(statement));
   }
   return text;
 }

@@ -9,104 +9,105 @@ namespace penstock::analyzer::words {
 
 inline constexpr Message kCrowded{
     "assumed.crowded",
-    "other programs competed for the cores while this was recorded, and are taken to go on, as "
-    "{threads:.1} threads; --alone predicts without them",
-    "录制时有其他程序争用核心，假定它们继续占用 {threads:.1} 个线程；命令行选项 --alone 可去除其影"
-    "响"};
+    "other programs competed for the cores during the recording; the prediction assumes that they "
+    "go on to keep {threads:.1} threads busy (--alone predicts without them)",
+    "录制时有其他程序争用核心，假定它们继续占用 {threads:.1} 个线程；命令行选项 --alone "
+    "可去除其影响"};
 inline constexpr Message kReplayError{
-    "assumed.replay-error", "the simulation repeats the recorded run with an error of {error:%+0}",
+    "assumed.replay-error",
+    "the simulation reproduces the recorded run with an error of {error:%+0}",
     "模拟复现此次运行的误差为 {error:%+0}"};
 inline constexpr Message kNoHandover{
     "assumed.no-handover",
-    "nothing was handed over between processes in this recording: 0.8 ms a batch on both sides and "
-    "1 ns a byte are assumed, and no memory of the workers' own",
+    "this recording had no worker processes: the prediction assumes 0.8 ms a batch in the worker "
+    "and in the training process, 1 ns a byte, and no memory for the workers themselves",
     "此次录制中进程间没有交接：假定双方每批 0.8 毫秒、每字节 1 纳秒，且工作进程自身不占内存"};
 inline constexpr Message kOtherBatchAndStep{
     "assumed.batch-and-step",
-    "per sample, everything but the step is taken to cost what it does now",
+    "the prediction assumes that everything but the step costs as much per sample as now",
     "除训练步外，假定每个样本的耗时与现在相同"};
 inline constexpr Message kOtherBatch{
     "assumed.batch",
-    "per sample, everything is taken to cost what it does now, the step too; give --step-ms if you "
-    "know better",
+    "the prediction assumes that everything, the step too, costs as much per sample as now; "
+    "--step-ms sets another step",
     "假定每个样本的全部耗时与现在相同，包括训练步；已知训练步耗时可在左侧设定"};
-inline constexpr Message kPinning{
-    "assumed.pinning",
-    "pinning is taken to copy at 5 GB/s, and the copy to the device to stay as it is",
-    "假定锁页拷贝的速度为 5 GB/s，到 GPU 的拷贝保持不变"};
-inline constexpr Message kNotPinning{"assumed.not-pinning",
-                                     "the copy to the device is taken to stay as it is",
-                                     "假定到 GPU 的拷贝保持不变"};
+inline constexpr Message kPinning{"assumed.pinning",
+                                  "the prediction assumes that pinning copies at 5 GB/s and that "
+                                  "the copy to the device takes as long as now",
+                                  "假定锁页拷贝的速度为 5 GB/s，到 GPU 的拷贝保持不变"};
+inline constexpr Message kNotPinning{
+    "assumed.not-pinning",
+    "the prediction assumes that the copy to the device takes as long as now",
+    "假定到 GPU 的拷贝保持不变"};
 inline constexpr Message kStepWaits{
     "assumed.step-waits",
-    "the recorded step was too short to tell what it computes: a longer one is taken to wait, as "
-    "for a GPU; --step-cores says otherwise",
+    "the recorded step was too short to measure how much it computes: a longer step is assumed to "
+    "wait, as for a GPU (--step-cores sets how many cores it keeps busy)",
     "录制的训练步太短，无法判断其计算量：更长的训练步视为在等待（例如等 GPU）"};
 inline constexpr Message kTogether{
     "assumed.together",
-    "the loop takes batches of {loaders:count} loaders by turns: each of them is given the same "
-    "number of workers and the same prefetch; rates count the samples of the first",
-    "循环轮流从 {loaders:count} 个加载器取批次：假定每个加载器使用相同的 workers 和 prefetch；"
-    "速率只计第一个加载器的样本"};
+    "the loop takes batches of {loaders:count} loaders in turn: the prediction gives each the same "
+    "number of workers and the same prefetch; rates count the samples of the first loader",
+    "循环轮流从 {loaders:count} 个加载器取批次：假定每个加载器使用相同的 workers 和 "
+    "prefetch；速率只计第一个加载器的样本"};
 inline constexpr Message kReadsTakeTurns{
     "assumed.reads-take-turns",
-    "reads of different workers never overlapped: they are taken to wait for a lock that each "
-    "holds for {each:ms.1} ms a sample",
+    "reads of different workers never overlapped: the prediction assumes that they wait for a "
+    "lock, which each holds for {each:ms.1} ms a sample",
     "不同工作进程的读取从未重叠：假定它们在等待同一把锁，每个样本占用 {each:ms.1} 毫秒"};
 inline constexpr Message kReadsShare{
-    "assumed.reads-share", "reads slowed each other down: they are taken to share {rate:MB.0} MB/s",
-    "读取互相拖慢：假定它们共享 {rate:MB.0} MB/s"};
+    "assumed.reads-share",
+    "reads slowed each other down: the prediction assumes that they share {rate:bytes}/s",
+    "读取互相拖慢：假定它们共享 {rate:bytes}/s"};
 inline constexpr Message kReadsApart{
     "assumed.reads-apart",
-    "reads are taken not to slow each other down: {rate:MB.0} MB/s came together at most, and "
-    "nothing shows what the storage gives; --disk says it",
-    "假定读取互不拖慢：合计最多 {rate:MB.0} MB/s，存储的上限未知"};
+    "the prediction assumes that reads do not slow each other down: together they reached at most "
+    "{rate:bytes}/s, and the limit of the storage is not known (--disk sets it)",
+    "假定读取互不拖慢：合计最多 {rate:bytes}/s，存储的上限未知"};
 inline constexpr Message kNoCpuTimes{
-    "assumed.no-cpu-times", "no CPU times were recorded: that cores are shared is not seen",
+    "assumed.no-cpu-times",
+    "no CPU times were recorded: the prediction does not see that cores are shared",
     "未录制 CPU 时间：看不到核心是否被共享"};
 inline constexpr Message kFixedBatch{
     "assumed.fixed-batch",
     "measured with --fixed-batch: {rate:4g} a second if data cost nothing, {gain:.2} times the "
-    "recorded rate; the step is taken to be {step:%0} of what it was beside the loader",
+    "recorded rate; the step is assumed to take {step:%0} of its time beside the loader",
     "用 --fixed-batch 实测：若数据零成本，每秒 {rate:4g}，为录制速度的 {gain:.2} "
     "倍；假定训练步为与加载器并行时的 {step:%0}"};
 
 // Assumptions about changes other than the arguments of the loader.
 inline constexpr Message kBatchBytes{"assumed.batch-bytes",
-                                     "batches take {ratio:.2} times the bytes they had",
+                                     "a batch has {ratio:.2} times its recorded bytes",
                                      "批次的字节数为原来的 {ratio:.2} 倍"};
 inline constexpr Message kConversionMoves{
     "assumed.conversion-moves",
     "the conversion to floating point, {share:%0} of augmentation, moves to the device "
-    "({source:words}); values stay the same where no transform on floating point comes before the "
+    "({source:words}); values stay the same if no transform on floating point comes before the "
     "batch",
     "转换为浮点数（占增强的 {share:%0}）移到 "
     "GPU（{source:words}）；若批次之前没有浮点变换，数值不变"};
-inline constexpr Message kConversionStays{
-    "assumed.conversion-stays",
-    "the conversion to floating point was not seen as a transform of its own, so the workers keep "
-    "its cost",
-    "没有看到单独的浮点转换，其耗时仍计入工作进程"};
+inline constexpr Message kConversionStays{"assumed.conversion-stays",
+                                          "the conversion to floating point was not seen as a "
+                                          "separate transform, so the workers keep its cost",
+                                          "没有看到单独的浮点转换，其耗时仍计入工作进程"};
 inline constexpr Message kDatasetInMemory{
     "assumed.dataset-in-memory",
-    "the dataset takes {dataset:GB.1} GB of memory; half of the memory is {room:GB.1} GB",
-    "数据集占用 {dataset:GB.1} GB 内存；内存的一半为 {room:GB.1} GB"};
+    "the dataset takes {dataset:bytes} of memory; half of the memory is {room:bytes}",
+    "数据集占用 {dataset:bytes} 内存；内存的一半为 {room:bytes}"};
 inline constexpr Message kDatasetUnknown{
     "assumed.dataset-unknown",
-    "the size of the dataset is not known: whether it fits into memory was not checked",
+    "the size of the dataset is not known, so whether it fits into memory was not checked",
     "数据集大小未知：没有检查内存能否容纳"};
 inline constexpr Message kOpeningGoes{
     "assumed.opening-goes",
-    "{share:%0} of reading ({fixed:ms.2} ms of {mean:ms.2} ms a read) does not depend on the bytes "
-    "and goes",
+    "{share:%0} of the reading time ({fixed:ms.2} ms of {mean:ms.2} ms a read) does not depend on "
+    "the bytes and is saved",
     "读取的 {share:%0}（每次 {mean:ms.2} 毫秒中的 {fixed:ms.2} 毫秒）与字节数无关，将被省去"};
 inline constexpr Message kSmallerPictures{
     "assumed.smaller-pictures",
-    "the mean picture has {megapixels:.2} megapixels, about {side:count} on its long side, of "
-    "which "
-    "{kept:%0} of the pixels stay[reads?|; what reading would save is not known and left out: "
-    "files "
-    "of different sizes are needed to tell]; their pixels are others",
+    "the mean picture has {megapixels:.2} megapixels, about {side:count} pixels on its long side; "
+    "{kept:%0} of its pixels stay[reads?|; what reading would save is not known and left out, "
+    "since that needs files of different sizes]; the pixel values change",
     "平均图像为 {megapixels:.2} 百万像素，长边约 {side:count}，保留 {kept:%0} "
     "的像素[reads?|；读取能节省多少未知，未计入：需要不同大小的文件才能判断]；像素会改变"};
 inline constexpr Message kOtherDecoder{
@@ -121,8 +122,8 @@ inline constexpr Message kAlone{
     "不计其他程序争用核心的 {threads:.1} 个线程"};
 inline constexpr Message kLongerStep{
     "assumed.longer-step",
-    "the step grows by {more:ms.3} ms a sample on {device:text}, {overlap:%0} of it overlapped; "
-    "workers hand over [files?files|decoded pictures]",
+    "the step takes {more:ms.3} ms a sample longer on {device:text}, {overlap:%0} of which "
+    "overlaps with other work; workers hand over [files?files|decoded pictures]",
     "在 {device:text} 上，训练步每个样本增加 {more:ms.3} 毫秒，其中 {overlap:%0} "
     "被重叠；工作进程交付[files?文件|解码后的图像]"};
 inline constexpr Message kDecodeSource{
@@ -131,13 +132,13 @@ inline constexpr Message kDecodeSource{
     "GPU 解码的依据：{source:words}；部分像素会相差几级"};
 inline constexpr Message kAugmentSource{
     "assumed.augment-source",
-    "augmenting on the device: {source:words}; other random numbers and filters",
+    "augmenting on the device: {source:words}; random numbers and filters differ",
     "GPU 增强的依据：{source:words}；随机数和滤波不同"};
 
 // Where a device's cost is from.
 inline constexpr Message kFromArithmetic{
     "source.arithmetic",
-    "arithmetic: {bytes:count} bytes a pixel at half of {device:text}'s memory bandwidth",
+    "estimate: {bytes:count} bytes a pixel at half of {device:text}'s memory bandwidth",
     "推算：每像素 {bytes:count} 字节，按 {device:text} 内存带宽的一半"};
 inline constexpr Message kPublished{
     "source.published",

@@ -9,15 +9,15 @@ namespace penstock::analyzer::words {
 
 inline constexpr Message kTransferCeiling{
     "transfer-ceiling.seen",
-    "[thread?the pin thread|the loop] spends {each_s:ms.1} ms on receiving each batch: at most "
-    "{ceiling_per_s:count} [samples?samples|batches]/s",
+    "[thread?the pin thread|the loop] spends {each_s:ms.1} ms receiving each batch, so at most "
+    "{ceiling_per_s:count} [samples?samples|batches]/s are possible",
     "接收一个批次耗时 {receive_s:duration}，每秒至多 {ceiling_per_s:3g}。"};
 inline constexpr Message kFewerTensors{
     "transfer-ceiling.do",
     "Return a few large tensors from collate_fn instead of many arrays or Python objects, uint8 "
-    "instead of float32 (converted on the device; it rounds what is no whole number from 0 to "
-    "255), and use one loader per GPU process. The prediction is for handing over that costs "
-    "nothing.",
+    "instead of float32 (converted on the device; this rounds values that are not whole numbers "
+    "from 0 to 255), and use one loader per GPU process. The prediction assumes that handing over "
+    "costs nothing.",
     "减小批次数据，例如传递 uint8（在设备上转换；非 0 到 255 的整数会被舍入）。"};
 
 inline constexpr Message kCollateSlow{
@@ -26,31 +26,32 @@ inline constexpr Message kCollateSlow{
 inline constexpr Message kSimplerCollate{
     "collate-slow.do",
     "Return tensors or arrays of equal shape instead of Python objects, and stack them in one "
-    "call; avoid nested dictionaries. The prediction is for a collate that costs nothing.",
+    "call; avoid nested dictionaries. The prediction assumes a collate that costs nothing.",
     "简化 collate_fn，或预先分配批次内存。"};
 
 inline constexpr Message kSlowStorage{
     "slow-storage.seen",
-    "reads come at {bytes_per_s:MB.0} MB/s each and take {read_share:%0} of the workers' time",
+    "each read runs at {bytes_per_s:bytes}/s, and reading takes {read_share:%0} of the workers' "
+    "time",
     "每次读取的速度为 {bytes_per_s:bytes}/s，占工作进程 {read_share:percent} 的时间。"};
 inline constexpr Message kFasterStorage{
     "slow-storage.do",
-    "Copy the dataset to a local SSD or to memory, or store it smaller (better compressed, or "
-    "resized once, which changes the pixels unless it is lossless and what is done anyway). The "
-    "prediction is for reads that cost nothing.",
+    "Copy the dataset to a local SSD or to memory, or store it smaller: better compressed, or "
+    "resized once (both change the pixels, unless the storage is lossless and the transforms "
+    "resize to that size anyway). The prediction assumes reads that cost nothing.",
     "将数据移到更快的存储，或把数据存得更小（有损压缩或缩小会改变像素）。"};
 
 inline constexpr Message kSerialisedReads{
     "serialised-reads.seen",
-    "reads of different workers never overlap: they take turns, {reading_alone:%0} of the time one "
-    "reads",
+    "reads of different workers never overlap: they take turns, and {reading_alone:%0} of the time "
+    "one of them reads",
     "不同工作进程的读取从不重叠，{reading_alone:percent} 的时间只有一个在读。"};
 inline constexpr Message kOpenInEachWorker{
     "serialised-reads.do",
     "Open the file in each worker, at its first use and not in the constructor (an HDF5 handle "
     "that was forked is shared, and HDF5 has one lock per process); take no lock around reads; or "
-    "convert to a format that is read without a lock.[predicted? The prediction is for reads that "
-    "take as long as now, but no turns.]",
+    "convert to a format that is read without a lock.[predicted? The prediction assumes reads that "
+    "take as long as now but run side by side.]",
     "在每个工作进程中各自打开文件，读取时不加锁。"};
 
 inline constexpr Message kColdCache{
@@ -65,20 +66,19 @@ inline constexpr Message kWarmCache{
     "重复运行，或预先读入数据。"};
 
 inline constexpr Message kSmallFiles{
-    "small-files.seen", "files of {bytes_per_file:kB.0} kB take {read_s:ms.1} ms each to read",
+    "small-files.seen", "files of {bytes_per_file:bytes} take {read_s:ms.1} ms each to read",
     "文件平均 {bytes_per_file:bytes}，每个读取需 {read_s:duration}。"};
 inline constexpr Message kPackFiles{
     "small-files.do",
-    "Copy the files to local storage, or pack them into large ones: with LMDB samples still come "
-    "in any order, with what is read in sequence (tar shards, WebDataset) they are shuffled only "
-    "within a buffer. The prediction is for reads that cost nothing.",
-    "把样本打包成大文件：LMDB 仍可任意顺序读取，顺序读取的格式（tar、WebDataset）"
-    "只在缓冲区内打乱。"};
+    "Copy the files to local storage, or pack them into large ones. LMDB still reads samples in "
+    "any order; formats that are read in sequence (tar shards, WebDataset) shuffle only within a "
+    "buffer. The prediction assumes reads that cost nothing.",
+    "把样本打包成大文件：LMDB "
+    "仍可任意顺序读取，顺序读取的格式（tar、WebDataset）只在缓冲区内打乱。"};
 
 inline constexpr Message kFitsInRam{
     "fits-in-ram.seen",
-    "{dataset_bytes:GB2g} GB are read anew in every epoch; half of the memory is {room_bytes:GB2g} "
-    "GB",
+    "{dataset_bytes:bytes} are read again in every epoch; half of the memory is {room_bytes:bytes}",
     "每个 epoch 都重新读取 {dataset_bytes:bytes}，内存的一半为 {room_bytes:bytes}。"};
 inline constexpr Message kKeepInRam{
     "fits-in-ram.do",
@@ -91,34 +91,33 @@ inline constexpr Message kSlowDecoder{
     "Pillow 解码占工作进程 {decode_share:percent} 的时间。"};
 inline constexpr Message kFasterDecoder{
     "slow-decoder.do",
-    "Decode with OpenCV, simplejpeg or torchvision.io straight into an array or tensor; going back "
-    "through PIL images would eat the gain. Some pixels then differ by a level or two, OpenCV's "
-    "channels come as BGR, and resizing outside of PIL filters otherwise: do the same for "
+    "Decode with OpenCV, simplejpeg or torchvision.io straight into an array or tensor; converting "
+    "back to PIL images would lose the gain. Some pixels then differ by a level or two, OpenCV "
+    "returns channels as BGR, and resizing outside PIL filters differently: use the same code for "
     "validation.",
     "换用更快的解码器（OpenCV 或 libjpeg-turbo）；部分像素会相差一两级，OpenCV 的通道顺序为 "
     "BGR，缩放的滤波也不同：验证时请一致。"};
 
 inline constexpr Message kDecodeLarger{
     "decode-larger-than-needed.seen",
-    "{decoded_bytes:MB.1} MB are decoded for a sample of {sample_bytes:MB.2} MB",
+    "{decoded_bytes:bytes} are decoded for a sample of {sample_bytes:bytes}",
     "为 {sample_bytes:bytes} 的样本解码了 {decoded_bytes:bytes}。"};
 inline constexpr Message kDecodeSmaller{
     "decode-larger-than-needed.do",
-    "Decode only the crop (the same pixels but for its edge), or decode at reduced size (PIL: "
-    "image.draft(); "
-    "OpenCV: IMREAD_REDUCED_COLOR_2) or store the images smaller once: these two filter otherwise, "
-    "so that the network sees somewhat other pixels, in validation too.",
-    "只解码裁剪区域（像素不变），或使用缩小解码、离线缩小图片（后两者滤波不同，像素会改变，"
-    "验证时请一致）。"};
+    "Decode only the crop (the same pixels except at its edge), or decode at reduced size (PIL: "
+    "image.draft(); OpenCV: IMREAD_REDUCED_COLOR_2), or store the images smaller once. The last "
+    "two filter differently, so the network sees slightly different pixels, in validation too.",
+    "只解码裁剪区域（像素不变），或使用缩小解码、离线缩小图片（后两者滤波不同，像素会改变，验证时请"
+    "一致）。"};
 
 inline constexpr Message kRepeatedWork{
     "repeated-work.seen",
-    "{epochs:count} epochs repeat {repeated_share:%0} of the workers' time with the same outcome: "
-    "{samples:count sample} that were compared over {compared_epochs:count} epochs "
-    "[all?were the same each time|left {last:text} the same each time]",
-    "{epochs:3g} 个 epoch 中，工作进程 {repeated_share:percent} 的时间重复得到相同的结果："
-    "在 {compared_epochs:3g} 个 epoch 中比较了 {samples:3g} 个样本，"
-    "[all?每次都相同|经 {last:text} 后每次都相同]。"};
+    "{epochs:count} epochs repeat {repeated_share:%0} of the workers' time with the same result: "
+    "{samples:count sample} compared over {compared_epochs:count} epochs [all?were the same each "
+    "time|left {last:text} the same each time]",
+    "{epochs:3g} 个 epoch 中，工作进程 {repeated_share:percent} 的时间重复得到相同的结果：在 "
+    "{compared_epochs:3g} 个 epoch 中比较了 {samples:3g} 个样本，[all?每次都相同|经 {last:text} "
+    "后每次都相同]。"};
 inline constexpr Message kStoreOnce{
     "repeated-work.do",
     "[all?Store the finished samples once (an array file, LMDB, tar) and read those: the network "
@@ -138,7 +137,7 @@ inline constexpr Message kStoreOnce{
 inline constexpr Message kNormalizeOnCpu{
     "normalize-on-cpu.seen",
     "converting to floating point takes {share_of_fetch:%0} of the workers' time[, and "
-    "{floating_share_of_batch:%0} of a batch's bytes are of it]",
+    "{floating_share_of_batch:%0} of a batch's bytes are floating point]",
     "转换为浮点数占工作进程 {share_of_fetch:percent} 的时间[，占批次字节的 "
     "{floating_share_of_batch:percent}]。"};
 inline constexpr Message kNormalizeOnGpu{
@@ -151,15 +150,12 @@ inline constexpr Message kNormalizeOnGpu{
     "其结果会被舍入，否则数值不变。"};
 
 inline constexpr Message kWideLabels{
-    "wide-labels.seen",
-    "{int64_bytes:MB.1} of {batch_bytes:MB.1} MB of a batch are 64-bit integers",
+    "wide-labels.seen", "{int64_bytes:bytes} of a batch's {batch_bytes:bytes} are 64-bit integers",
     "批次的 {batch_bytes:bytes} 中有 {int64_bytes:bytes} 是 64 位整数。"};
 inline constexpr Message kNarrowLabels{
     "wide-labels.do",
     "Keep masks and labels uint8 (or int16) in the dataset and call .long() on the device: the "
-    "same "
-    "values, if all lie from 0 to 255 (or -32768 to 32767). The prediction is the most that can be "
-    "had.",
+    "same values, if all lie from 0 to 255 (or -32768 to 32767). The prediction is an upper bound.",
     "用更窄的整数类型保存标签或掩码；只要数值都在其范围内就不变。"};
 
 }  // namespace penstock::analyzer::words

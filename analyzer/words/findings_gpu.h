@@ -9,12 +9,11 @@ namespace penstock::analyzer::words {
 
 inline constexpr Message kPaysWhile{
     "move-to-gpu.pays",
-    " It pays while the GPU needs less than {break_even_s:ms.2} ms a sample for it; [device?the "
-    "prediction reckons with {device_s:ms.3} ms on {device:text}.|the prediction leaves that time "
-    "out.]",
+    " It pays off while the GPU needs less than {break_even_s:ms.2} ms a sample for it; "
+    "[device?the prediction assumes {device_s:ms.3} ms on {device:text}.|the prediction leaves "
+    "that time out.]",
     "只要 GPU 处理每个样本的时间少于 {break_even_s:ms.2} 毫秒就值得；[device?预测按 {device:text} "
-    "上 "
-    "{device_s:ms.3} 毫秒计。|预测未计入这部分时间。]"};
+    "上 {device_s:ms.3} 毫秒计。|预测未计入这部分时间。]"};
 
 inline constexpr Message kMoveDecode{
     "move-decode-to-gpu.seen",
@@ -24,8 +23,7 @@ inline constexpr Message kDecodeOnGpu{
     "move-decode-to-gpu.do",
     "Send the compressed bytes and decode there: torchvision.io.decode_jpeg(bytes, device='cuda'), "
     "nvImageCodec or DALI's decoders.image(device='mixed'); some pixels then differ by a few "
-    "levels "
-    "from those of the CPU's decoder, so decode for validation there too.[{pays:words}]",
+    "levels from the CPU's decoder, so decode for validation there too.[{pays:words}]",
     "在 GPU 上解码；部分像素与 CPU 解码相差几级，验证时也请在 GPU 上解码。"};
 
 inline constexpr Message kMoveAugment{
@@ -35,11 +33,12 @@ inline constexpr Message kMoveAugment{
 inline constexpr Message kAugmentOnGpu{
     "move-augment-to-gpu.do",
     "Collate what the decoder gives and transform the batch on the device: "
-    "torchvision.transforms.v2 on CUDA tensors, or Kornia[; {dearest:text} first, it costs most]. "
-    "Random numbers are then others, resizing filters otherwise, and torchvision draws them once "
-    "for a batch where now each sample has its own (Kornia keeps that).[{pays:words}]",
-    "在 GPU 上进行增强；随机数和缩放滤波会不同，torchvision 对整个批次只取一次随机数"
-    "（Kornia 仍逐样本）。"};
+    "torchvision.transforms.v2 on CUDA tensors, or Kornia[; start with {dearest:text}, which costs "
+    "most]. Random numbers and resizing filters then differ, and torchvision draws one random "
+    "number for the whole batch instead of one for each sample (Kornia keeps one for "
+    "each).[{pays:words}]",
+    "在 GPU 上进行增强；随机数和缩放滤波会不同，torchvision 对整个批次只取一次随机数（Kornia "
+    "仍逐样本）。"};
 
 inline constexpr Message kPageableCopies{
     "pageable-copies.seen", "copies from pageable memory take {copy_share:%0} of the loop",
@@ -47,14 +46,14 @@ inline constexpr Message kPageableCopies{
 inline constexpr Message kPinMemory{
     "pageable-copies.do",
     "Set pin_memory=True and copy with .to(device, non_blocking=True). Pinned batches cannot be "
-    "swapped out. [bounded?The prediction reaches from copies at 80 % of the link to copies that "
-    "nothing waits for.|The prediction is for copies that the loop does not wait for.]",
+    "swapped out. [bounded?The prediction ranges from copies at 80 % of the link's speed to copies "
+    "that nothing waits for.|The prediction assumes copies that the loop does not wait for.]",
     "设置 pin_memory=True。"};
 
 inline constexpr Message kCopiesNotOverlapped{
     "copies-not-overlapped.seen",
-    "{open_share:%0} of the time the GPU only copies; {hidden_fraction:%0} of the copying lies "
-    "beside kernels",
+    "the GPU only copies during {open_share:%0} of the time; {hidden_fraction:%0} of the copying "
+    "overlaps with kernels",
     "GPU 有 {open_share:percent} 的时间只在拷贝，仅 {hidden_fraction:percent} 的拷贝与计算重叠。"};
 inline constexpr Message kOverlapCopies{
     "copies-not-overlapped.do",
@@ -80,10 +79,10 @@ inline constexpr Message kKernelLaunchBound{
 inline constexpr Message kLaunchLess{
     "kernel-launch-bound.do",
     "[sync?Wait for the device less often: no .item(), no .cpu() and no printing of losses inside "
-    "the step; log every hundred steps. The prediction is for a step without idle time.|Launch "
+    "the step; log every hundred steps. The prediction assumes a step without idle time.|Launch "
     "less: torch.compile(mode='reduce-overhead') or CUDA graphs, larger batches, no .item() and no "
-    "printing of losses inside the step (larger batches change the training). The prediction is "
-    "for a step without idle time.]",
+    "printing of losses inside the step (larger batches change the training). The prediction "
+    "assumes a step without idle time.]",
     "合并小的 GPU 内核，例如使用 CUDA Graphs。"};
 
 inline constexpr Message kTrainerStarved{
@@ -96,35 +95,34 @@ inline constexpr Message kCoreForTrainer{
     "[crowded?Other programs use the cores: give this run cores of its own (taskset, a cgroup, a "
     "node of its own), or record again when the machine is quiet.|[launching?Leave the thread that "
     "launches kernels a core of its own: fewer threads in this process (torch.set_num_threads, "
-    "OMP_NUM_THREADS).|Leave the training process a core of its own: [fewer?num_workers="
-    "{fewer:count}[nice?, or os.nice(10) in worker_init_fn]|[nice?os.nice(10) in "
-    "worker_init_fn|more cores, or less work for the threads that make samples]].]] The prediction "
-    "is the most that can be had: a step without idle time.",
+    "OMP_NUM_THREADS).|Leave the training process a core of its own: "
+    "[fewer?num_workers={fewer:count}[nice?, or os.nice(10) in worker_init_fn]|[nice?os.nice(10) "
+    "in worker_init_fn|more cores, or less work for the threads that make samples]].]] The "
+    "prediction is an upper bound: a step without idle time.",
     "为训练进程留出核心：减少工作进程，或降低其优先级。"};
 
 inline constexpr Message kPreprocessingOnBusyGpu{
     "preprocessing-on-busy-gpu.seen",
-    "the GPU is busy {kernel_share:%0} of the time, {preparing_share:%0} of that with preparing "
-    "pictures, and the cores are {cpu_saturation:%0} in use",
+    "the GPU is busy {kernel_share:%0} of the time, {preparing_share:%0} of that preparing "
+    "pictures, while {cpu_saturation:%0} of the cores are in use",
     "GPU 有 {kernel_share:percent} 的时间忙碌，其中 {preparing_share:percent} 用于准备图片。"};
 inline constexpr Message kPreprocessOnCpu{
     "preprocessing-on-busy-gpu.do",
-    "Move decoding or augmentation back to workers on the CPU, the dearest first, as long as the "
-    "loop does not wait for them; some pixels then differ by a few levels. The prediction is the "
-    "most that can be had: the cores' time for "
-    "it is not in this recording.",
+    "Move decoding or augmentation back to workers on the CPU, the most expensive first, as long "
+    "as the loop does not wait for them; some pixels then differ by a few levels. The prediction "
+    "is an upper bound: the cores' time for it is not in this recording.",
     "把解码或增强移回 CPU 工作进程。"};
 
 inline constexpr Message kPinThreadBehind{
     "pin-thread-behind.seen",
-    "{ready_share_of_wait:%0} of the wait is for batches that lie ready: the pin thread gets its "
-    "turn late",
+    "{ready_share_of_wait:%0} of the wait is for batches that are ready: the pin thread gets the "
+    "interpreter late",
     "等待时间的 {ready_share_of_wait:percent} 中，批次其实已经就绪。"};
 inline constexpr Message kRelievePinThread{
     "pin-thread-behind.do",
     "Give the interpreter fewer things to do beside the pin thread: fewer and larger tensors in a "
     "batch, less Python in the step (logging, metrics, progress bars), or pin in the collate "
-    "function. The prediction is for handing over that costs nothing.",
+    "function. The prediction assumes that handing over costs nothing.",
     "减少训练步中的 Python 工作，或在 collate 中锁页。"};
 
 // Evidence.

@@ -16,7 +16,7 @@ inline constexpr Message kHorizon{
 inline constexpr Message kRunsOut{
     "memory.runs-out",
     "[time?in {time:ahead} ({low:ahead} [high?to {high:ahead}|or later])|at once]",
-    "[time?约 {time:duration} 后（{low:duration} [high?至 {high:duration}|或更久]）|立即]"};
+    "[time?约 {time:ahead} 后（{low:ahead} [high?至 {high:ahead}|或更久]）|立即]"};
 inline constexpr Message kForecast{
     "memory.forecast",
     "[ Each has {private_bytes:bytes} ({low_bytes:bytes} to {high_bytes:bytes}) {horizon:words}.]"
@@ -41,32 +41,32 @@ inline constexpr Message kArraysNotObjects{
     "worker-memory-growth.do",
     "Keep what the dataset holds in a numpy array, a torch.Tensor or a pyarrow table (strings: "
     "fixed-width bytes, or one buffer and an array of offsets) instead of lists and dictionaries "
-    "of Python objects: one reference count for all of it.[several? Fewer workers make fewer "
-    "copies.] gc.freeze() before the loader is made stops the copies that the garbage collector "
-    "makes, not those of reference counts.[ Start method spawn or forkserver: no growth, but each "
-    "worker has a copy of the dataset from the start ({shared_bytes:bytes} are still shared).]"
-    "[persistent? persistent_workers=False gives the copies back at the end of every epoch, for a "
-    "start of all workers each time.][{forecast:words}]",
+    "of Python objects: such a container has a single reference count.[several? Fewer workers make "
+    "fewer copies.] gc.freeze() before the loader is made stops the copies that the garbage "
+    "collector makes, not those of reference counts.[ Start method spawn or forkserver: no growth, "
+    "but each worker has a copy of the dataset from the start ({shared_bytes:bytes} are still "
+    "shared).][persistent? persistent_workers=False frees the copies at the end of every epoch, "
+    "but then all workers start anew each time.][{forecast:words}]",
     "用数组代替 Python 对象列表保存数据集。"};
 
 inline constexpr Message kWorkerMemoryLeak{
     "worker-memory-leak.seen",
-    "Memory of {workers:count worker} grows by {bytes_per_minute:bytes} a minute in all, which is "
-    "kept: a leak, or a cache without a bound",
+    "Memory of {workers:count worker} grows by {bytes_per_minute:bytes} a minute in all and is not "
+    "freed: a leak, or an unbounded cache",
     "{workers:3g} 个工作进程合计每秒新增 {bytes_per_s:bytes}，不再归还。"};
 inline constexpr Message kFindLeak{
     "worker-memory-leak.do",
-    "Look for what the dataset, its transforms or collate_fn keep from sample to sample: lists "
-    "that are appended to, caches without a bound (functools.lru_cache(maxsize=None)), open files, "
-    "exceptions with their frames; tracemalloc in a worker names the line. Until it is found, "
-    "[persistent?persistent_workers=False gives it back at the end of every epoch.|shorter epochs "
-    "give it back sooner: these workers end with theirs.][{forecast:words}]",
+    "Look for objects that the dataset, its transforms or collate_fn keep from sample to sample: "
+    "growing lists, unbounded caches (functools.lru_cache(maxsize=None)), open files, exceptions "
+    "with their frames; tracemalloc in a worker names the line. Until it is found, "
+    "[persistent?persistent_workers=False frees it at the end of every epoch.|shorter epochs free "
+    "it sooner, since these workers end with their epoch.][{forecast:words}]",
     "查找数据集或变换中不断累积的对象与无上限的缓存。"};
 
 inline constexpr Message kSharedMemoryTooSmall{
     "shared-memory-too-small.seen",
-    "[of {ranks:count} ranks, ]batches on their way may need {needed_bytes:MB.0} MB of /dev/shm, "
-    "which has {shm_bytes:MB.0}",
+    "[of {ranks:count} ranks, ]batches in flight may need {needed_bytes:bytes} of /dev/shm, which "
+    "has {shm_bytes:bytes}",
     "在途批次可能需要 {needed_bytes:bytes}，而 /dev/shm 只有 {shm_bytes:bytes}。"};
 inline constexpr Message kMoreSharedMemory{
     "shared-memory-too-small.do",
@@ -76,8 +76,8 @@ inline constexpr Message kMoreSharedMemory{
 
 inline constexpr Message kAllocatorPageFaults{
     "allocator-page-faults.seen",
-    "workers take {avoidable_per_sample:count} page faults more for each sample than it needs, "
-    "{cpu_share:%0} of the CPU time of making it: memory that was given back after the last one",
+    "each sample causes {avoidable_per_sample:count} avoidable page faults, {cpu_share:%0} of the "
+    "CPU time of making it: its memory was returned to the system after the sample before",
     "每个样本多缺页 {avoidable_per_sample:3g} 次，占制作样本 CPU 时间的 {cpu_share:percent}。"};
 inline constexpr Message kKeepMemory{
     "allocator-page-faults.do",
@@ -92,8 +92,7 @@ inline constexpr Message kKeepMemory{
 
 inline constexpr Message kTooManyDescriptors{
     "too-many-descriptors.seen",
-    "{descriptors:count} tensors on their way take a file descriptor each, and {limit:count} may "
-    "be "
+    "{descriptors:count} tensors in flight take a file descriptor each, and {limit:count} may be "
     "open",
     "在途张量需要 {descriptors:3g} 个文件描述符，上限为 {limit:3g} 个。"};
 inline constexpr Message kFewerDescriptors{

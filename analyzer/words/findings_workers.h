@@ -11,12 +11,12 @@ namespace penstock::analyzer::words {
 inline constexpr Message kRepeatsSamples{
     "workers.repeat-samples",
     "more workers need an iterable dataset that gives each worker its own part by "
-    "get_worker_info()[known?: as it is, it does not ask which worker it is in, and each worker "
-    "would give every sample again|, which is not known of this one: else each worker would give "
-    "every sample again]",
-    "可迭代数据集须用 get_worker_info() 为每个工作进程划分数据[known?：它现在没有这样做，"
-    "每个工作进程都会重复给出全部样本|（此数据集是否如此未知），否则每个工作进程都会重复给出"
-    "全部样本]"};
+    "get_worker_info()[known?: this one does not call it, so each worker would give every sample "
+    "again|; whether this one does is not known: if not, each worker would give every sample "
+    "again]",
+    "可迭代数据集须用 get_worker_info() "
+    "为每个工作进程划分数据[known?：它现在没有这样做，每个工作进程都会重复给出全部样本|"
+    "（此数据集是否如此未知），否则每个工作进程都会重复给出全部样本]"};
 
 inline constexpr Message kNoWorkerProcesses{
     "no-worker-processes.seen",
@@ -40,7 +40,7 @@ inline constexpr Message kMoreWorkers{
 
 inline constexpr Message kTooManyWorkers{
     "too-many-workers.seen",
-    "{num_workers:count} [threads?threads|workers] do what {enough_workers:count} would do",
+    "{num_workers:count} [threads?threads|workers] do what {enough_workers:count} could do",
     "{num_workers:3g} 个工作进程所做的，{enough_workers:3g} 个即可完成。"};
 inline constexpr Message kFewerWorkers{
     "too-many-workers.do",
@@ -65,8 +65,8 @@ inline constexpr Message kMoreShards{
 inline constexpr Message kCpuSaturated{
     "cpu-saturated.seen",
     "[crowded?the run got {used:2g} of {usable_cores:3g} cores: [squeeze?decoding takes "
-    "{squeeze:.1} times its CPU time, so other programs keep it waiting|of the time that batches "
-    "take, workers wait {core_wait:%0} for a core, so other programs or threads of a library keep "
+    "{squeeze:.1} times its CPU time, so other programs keep it waiting|workers wait for a core "
+    "during {core_wait:%0} of the time of a batch, so other programs or threads of a library keep "
     "them waiting]|{cpu_saturation:%0} of the {usable_cores:3g} usable cores are in use while the "
     "loop waits]",
     "[crowded?此次运行只得到 {usable_cores:3g} 个核心中的 {used:2g} 个：[squeeze?解码耗时为其 CPU "
@@ -75,11 +75,11 @@ inline constexpr Message kCpuSaturated{
     "个可用核心已使用 {cpu_saturation:percent}]。"};
 inline constexpr Message kCheaperSamples{
     "cpu-saturated.do",
-    "[crowded?Record again when the machine is quiet: figures of this run are those of a shared "
-    "machine. More workers of this run would take turns with the other programs.|[raised?More "
-    "workers gain no more than what is suggested.|More workers will not help.] Make a sample "
-    "cheaper (caching what repeats; a faster decoder or decoding at reduced size, which change "
-    "pixels), move stages to the GPU, or use more cores.]",
+    "[crowded?Record again when the machine is quiet: other programs shared it during this run. "
+    "More workers would only take turns with them.|[raised?More workers gain no more than what is "
+    "suggested.|More workers will not help.] Make a sample cheaper (caching what repeats; a faster "
+    "decoder or decoding at reduced size, which change pixels), move stages to the GPU, or use "
+    "more cores.]",
     "减轻每个样本的 CPU 工作量，或使用更多核心。"};
 
 inline constexpr Message kCpuOversubscribed{
@@ -108,8 +108,8 @@ inline constexpr Message kCpuQuotaOrAffinity{
     "{num_workers:3g} 个工作进程只能使用 {cores:3g} 个核心中的 {usable_cores:3g} 个。"};
 inline constexpr Message kWidenLimit{
     "cpu-quota-or-affinity.do",
-    "[quota?Raise the CPU limit of the container, or set num_workers by it.|Widen the mask "
-    "(taskset, srun -c, OMP/KMP affinity settings), or set num_workers by it.]",
+    "[quota?Raise the CPU limit of the container, or set num_workers to match it.|Widen the mask "
+    "(taskset, srun -c, OMP/KMP affinity settings), or set num_workers to match it.]",
     "放宽容器的 CPU 配额或进程亲和性。"};
 
 inline constexpr Message kPrefetchTooShallow{
@@ -119,23 +119,23 @@ inline constexpr Message kPrefetchTooShallow{
     "慢批次之后队列耗尽，而工作进程只有 {worker_busy:percent} 的时间忙碌。"};
 inline constexpr Message kDeeper{
     "prefetch-too-shallow.do",
-    "[threads?Raise --prefetch to {depth:count}.|Set prefetch_factor={depth:count}.] Batches on "
-    "their way then take {ram_bytes:MB.0} MB of memory.",
+    "[threads?Raise --prefetch to {depth:count}.|Set prefetch_factor={depth:count}.] Batches in "
+    "flight then take {ram_bytes:bytes} of memory.",
     "增大 prefetch_factor。"};
 
 inline constexpr Message kStragglers{
     "stragglers.seen",
-    "during {head_of_line:%0} of the wait later batches lay finished[: worker {slow_worker:count} "
-    "takes {times:.1} times as long as the others]",
+    "during {head_of_line:%0} of the wait, later batches were already finished[: worker "
+    "{slow_worker:count} takes {times:.1} times as long as the others]",
     "等待时间的 {head_of_line:percent} 中，后面的批次早已完成[，工作进程 {slow_worker:3g} "
     "明显较慢]。"};
 inline constexpr Message kEvenCosts{
     "stragglers.do",
     "[slow?Find out what slows that process (its core, its affinity, its memory), or |Bring "
     "samples to a similar cost (shrink the largest once, which changes their pixels; sort by size, "
-    "which makes batches less random), or ][threads?raise --prefetch. The "
-    "prediction is for batches of equal cost.|pass in_order=False (PyTorch 2.6 and later): batches "
-    "then come in another order in every run, which the prediction assumes.]",
+    "which makes batches less random), or ][threads?raise --prefetch. The prediction assumes "
+    "batches of equal cost.|pass in_order=False (PyTorch 2.6 and later): batches then come in "
+    "another order in every run, which the prediction assumes.]",
     "找出并处理耗时异常的样本。"};
 
 inline constexpr Message kWorkersRestart{
@@ -151,7 +151,7 @@ inline constexpr Message kPersist{"workers-restart-each-epoch.do",
 
 inline constexpr Message kSlowFirstBatch{
     "slow-first-batch.seen",
-    "the first batch came after {first_batch_s:.1} s, an ordinary one takes {ordinary_s:ms.0} ms",
+    "the first batch came after {first_batch_s:.1} s; an ordinary batch takes {ordinary_s:ms.0} ms",
     "首个批次在 {first_batch_s:duration} 后才到。"};
 inline constexpr Message kStartSooner{
     "slow-first-batch.do",
@@ -184,27 +184,24 @@ inline constexpr Message kEqualRanks{
     "rank-imbalance.do",
     "[fixed?Every rank waits for the slowest. Give all the same work (equal shards, lengths in "
     "buckets that the ranks share, which makes batches less random) and this rank its own cores; "
-    "with accelerate, "
-    "dispatch_batches=False.[ It runs on {host:text}: compare that host's storage and other load.]"
-    "|Every iteration another rank is last: what a batch costs varies. Raise prefetch_factor on "
-    "all "
-    "ranks, and give them the same work (lengths in buckets that the ranks share, which makes "
-    "batches less random).]",
+    "with accelerate, dispatch_batches=False.[ It runs on {host:text}: compare that host's storage "
+    "and other load.]|In every iteration another rank is last: the cost of a batch varies. Raise "
+    "prefetch_factor on all ranks, and give them the same work (lengths in buckets that the ranks "
+    "share, which makes batches less random).]",
     "为最慢的 rank 提供更多资源。"};
 
 inline constexpr Message kRanksExceedHost{
     "ranks-exceed-host.seen",
     "{ranks:count} ranks with {workers_per_rank:3g} workers each[ on {host:text}][: "
-    "{workers:count} "
-    "workers for {usable_cores:3g} cores][memory?[usable_cores?,|:] {ram_bytes:GB3g} GB of memory "
-    "where half of it is {ram_limit_bytes:GB3g} GB]",
+    "{workers:count} workers for {usable_cores:3g} cores][memory?[usable_cores?,|:] "
+    "{ram_bytes:bytes} of memory, and half of it is {ram_limit_bytes:bytes}]",
     "{ranks:3g} 个 rank 共有 {workers:3g} 个工作进程[，而主机可用核心为 {usable_cores:3g} 个]。"};
 inline constexpr Message kCountForHost{
     "ranks-exceed-host.do",
     "Count for the host, not for the rank: set num_workers={fit:count} on each of its "
-    "{ranks:count} "
-    "ranks[shows?; what then still waits needs cheaper samples, the GPU for decoding, or more "
-    "cores|[cores?, more only take turns and memory|, more take over half of its memory]].",
+    "{ranks:count} ranks[shows?; if the loop still waits then, it needs cheaper samples, the GPU "
+    "for decoding, or more cores|[cores?; more would only take turns and memory|; more would take "
+    "over half of its memory]].",
     "按主机而不是按 rank 计算：减少每个 rank 的 num_workers。"};
 
 }  // namespace penstock::analyzer::words

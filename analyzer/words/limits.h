@@ -29,7 +29,8 @@ inline constexpr Message kSeenShare{
     "seen.share", "{share:percent} of the bytes read ({seen:bytes} of {total:bytes})",
     "所读字节的 {share:percent}（{seen:bytes} / {total:bytes}）"};
 inline constexpr Message kSeenMapped{
-    "seen.mapped", "next to nothing was read by calls ({total:bytes}): files were mapped",
+    "seen.mapped",
+    "almost nothing was read by system calls ({total:bytes}): the files were mapped into memory",
     "几乎没有经调用读取（{total:bytes}），文件是内存映射的"};
 inline constexpr Message kSeenUnknown{
     "seen.unknown", "an unknown share of the bytes read: the kernel's counts were not recorded",
@@ -37,10 +38,10 @@ inline constexpr Message kSeenUnknown{
 
 // Ways to read, and processes, that hooks do not reach.
 inline constexpr Message kIoUring{
-    "unseen.uring", "reads through io_uring: they pass every hook, so `read` is short of them",
+    "unseen.uring", "reads through io_uring bypass every hook: `read` does not include them",
     "经 io_uring 的读取：不经过任何钩子，“读取”中不含这些"};
 inline constexpr Message kAsynchronous{"unseen.aio",
-                                       "asynchronous reads (libaio): `read` is short of them",
+                                       "asynchronous reads (libaio): `read` does not include them",
                                        "异步读取（libaio）：“读取”中不含这些"};
 inline constexpr Message kMappedFiles{
     "unseen.mapped",
@@ -49,26 +50,27 @@ inline constexpr Message kMappedFiles{
     "内存映射的文件：经缺页读入，计入访问它们的解码或变换"};
 inline constexpr Message kIsolated{
     "unseen.isolated",
-    "an isolated Python (-I or -E): loader, transforms and OpenCV were not hooked",
+    "an isolated Python (-I or -E): loader, transforms and OpenCV were not traced",
     "隔离模式的 Python（-I 或 -E）：加载器、变换和 OpenCV 未被跟踪"};
 inline constexpr Message kSandboxed{
     "unseen.sandboxed",
-    "a process that locked itself in (seccomp): nothing of it was recorded from then on",
+    "a process that restricted itself (seccomp): nothing was recorded of it from then on",
     "有进程启用了 seccomp 隔离：此后没有录制到它的任何内容"};
 inline constexpr Message kLimited{
     "unseen.limited",
-    "a process whose limits of memory (ulimit -v, -d, -l) leave no room for the recording: what it "
-    "did is counted as lost",
+    "a process whose memory limits (ulimit -v, -d, -l) leave no room for the recording: its "
+    "activity is counted as lost",
     "有进程的内存限制（ulimit -v、-d、-l）容不下录制缓冲：它的活动计为丢失"};
 inline constexpr Message kUnknownCallers{"unseen.callers",
-                                         "{calls:count} calls whose library could not be found "
-                                         "again",
+                                         "{calls:count} calls whose library was not found",
                                          "{calls:count} 次调用找不到所属的库"};
 inline constexpr Message kLoadedUnseen{
-    "unseen.loaded", "{library:words}: loaded; what it does counts to the stage around it",
-    "{library:words}：已加载，其耗时计入所在的阶段"};
+    "unseen.loaded",
+    "{library:words}: loaded, but not traced; its time is charged to the enclosing stage",
+    "{library:words}：已加载但未被跟踪，其耗时计入所在的阶段"};
 inline constexpr Message kSeenFromPython{
-    "unseen.python-only", "{library:words}: seen from Python only, and this is not Python",
+    "unseen.python-only",
+    "{library:words}: traced through Python only, and this program is not Python",
     "{library:words}：只有经 Python 调用才能看到，而此程序不是 Python"};
 
 // Libraries, by what they do.
@@ -103,11 +105,11 @@ inline constexpr Message kDali{"library.dali",
                                "NVIDIA DALI: its operators are known by its NVTX ranges only",
                                "NVIDIA DALI（只能通过 NVTX 区间了解其算子）"};
 inline constexpr Message kSimpleJpeg{"library.simplejpeg",
-                                     "simplejpeg: it carries libjpeg-turbo inside itself",
+                                     "simplejpeg: it contains its own libjpeg-turbo",
                                      "simplejpeg（内置 libjpeg-turbo）"};
 inline constexpr Message kTensorFlow{
     "library.tensorflow",
-    "TensorFlow: of what its threads do, reads and JPEG and PNG decoding are seen",
+    "TensorFlow: only the reads and the JPEG and PNG decoding of its threads are seen",
     "TensorFlow（其线程中只能看到读取以及 JPEG、PNG 解码）"};
 
 }  // namespace penstock::analyzer::words

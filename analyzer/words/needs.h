@@ -9,8 +9,8 @@ namespace penstock::analyzer::words {
 
 inline constexpr Message kNeedsLoader{
     "needs.loader",
-    "not enough: needs the batches of a loader (torch.utils.data, penstock load or another of "
-    "those that README.md lists), and none was seen",
+    "not enough: needs the batches of a loader (torch.utils.data, penstock load or another that "
+    "README.md lists), and none was seen",
     "数据不足：需要加载器的批次，而此次没有看到"};
 inline constexpr Message kNeedsLoaderIn{
     "needs.loader-in", "{trace:text}: not enough: needs the batches of a loader, and none was seen",
@@ -23,16 +23,16 @@ inline constexpr Message kNeedsRunningLoader{
     "数据不足：需要加载器正常工作的录制，而此次使用了 --fixed-batch，始终重复同一批次"};
 inline constexpr Message kNeedsOneLoader{
     "needs.one-loader",
-    "not enough: this loop takes batches of several loaders by turns, and one of them begins anew "
-    "all the time, was not seen to make its batches, or is used on another thread, which is not "
-    "simulated; measure other settings with penstock sweep",
-    "数据不足：此循环轮流从多个加载器取批次，而其中某个加载器频繁重新开始、其批次的制作未被看到，"
-    "或在另一线程中使用，模拟不支持；请用 penstock sweep 测量其他设置"};
+    "not enough: this loop takes batches of several loaders in turn, and one of them starts anew "
+    "all the time, was not seen making its batches, or is used on another thread; the simulation "
+    "cannot do that; measure other settings with penstock sweep",
+    "数据不足：此循环轮流从多个加载器取批次，而其中某个加载器频繁重新开始、其批次的制作未被看到，或"
+    "在另一线程中使用，模拟不支持；请用 penstock sweep 测量其他设置"};
 inline constexpr Message kNeedsOneLoaderForThat{
     "needs.one-loader-for-that",
-    "not enough: another batch size, another format, decoder or device is predicted for a loop "
-    "over one loader, and this one takes batches of several by turns; workers, prefetch and step "
-    "are predicted",
+    "not enough: another batch size, format, decoder or device is predicted only for a loop over "
+    "one loader, and this loop takes batches of several in turn; workers, prefetch and step are "
+    "predicted",
     "数据不足：其他批大小、格式、解码器或设备只能对单加载器循环预测，而此循环轮流从多个加载器取批次"
     "；可预测 workers、prefetch 和训练步"};
 inline constexpr Message kNeedsBatches{
@@ -40,17 +40,17 @@ inline constexpr Message kNeedsBatches{
     "数据不足：需要同一加载器连续 16 个批次，现有 {batches:count} 个"};
 inline constexpr Message kNeedsWholeSamples{
     "needs.whole-samples",
-    "not enough: needs threads that make whole samples; stages with threads of their own "
+    "not enough: needs threads that make whole samples; stages with their own threads "
     "(--read-threads, --decode-threads, --augment-threads) are not simulated",
     "数据不足：需要由线程制作完整样本；无法模拟各阶段使用独立线程的情形（--read-threads, "
     "--decode-threads, --augment-threads）"};
 inline constexpr Message kNeedsMaking{
     "needs.making",
-    "not enough: needs to know what each batch was made of and when, which {package:text} does not "
-    "tell",
+    "not enough: needs to know when each batch was made and from what, and {package:text} does not "
+    "report that",
     "数据不足：需要知道每个批次由什么组成、何时制作，而 {package:text} 不提供"};
 inline constexpr Message kNeedsSight{
-    "needs.sight", "not enough: needs to see batches being made, and most were made out of sight",
+    "needs.sight", "not enough: needs to see how batches are made, and most were not seen",
     "数据不足：需要看到批次的制作过程，而多数不可见"};
 inline constexpr Message kNeedsSteady{
     "needs.steady",
@@ -59,16 +59,16 @@ inline constexpr Message kNeedsSteady{
     "数据不足：队列填满后需要 16 个批次，现有 {batches:count} 个，请再多录制 {more:count} 个"};
 inline constexpr Message kNeedsExplained{
     "needs.explained",
-    "not enough: needs a run that the simulation explains, and on this one it is off by "
-    "{error:%+0}: spans are missing, or the loop does what the simulation does not know",
-    "数据不足：需要模拟能够解释的运行，而此次相差 {error:%+0}：有记录缺失，或循环中有模拟未考虑的"
-    "行为"};
+    "not enough: needs a run that the simulation explains, and it is off by {error:%+0} on this "
+    "one: spans are missing, or the loop does something that the simulation does not model",
+    "数据不足：需要模拟能够解释的运行，而此次相差 "
+    "{error:%+0}：有记录缺失，或循环中有模拟未考虑的行为"};
 inline constexpr Message kNeedsSizes{
     "needs.sizes", "not enough: needs the sizes of decoded pictures, and none was seen",
     "数据不足：需要解码后图像的尺寸，而此次没有看到"};
 inline constexpr Message kNeedsTypes{
     "needs.types",
-    "not enough: needs the data types of a batch, which the trace does not tell; say them, as in "
+    "not enough: needs the data types of a batch, which the trace does not hold; give them, as in "
     "--transfer f32:u8",
     "数据不足：需要批次的数据类型，而跟踪中没有记录；请指明，例如 --transfer f32:u8"};
 inline constexpr Message kNeedsReads{
@@ -78,10 +78,9 @@ inline constexpr Message kNeedsReads{
     "数据不足：需要 64 次对不同大小文件的读取，以区分打开文件与读取字节的耗时"};
 inline constexpr Message kNeedsKnownDecoder{
     "needs.known-decoder",
-    "not enough: needs decode spans of a decoder it has figures for, and these were by "
+    "not enough: needs decode spans of a decoder whose speed is known, and these were by "
     "[decoder?{decoder:text}|an unknown one]",
-    "数据不足：需要已知速度的解码器的解码记录，而此次的解码器是"
-    "[decoder? {decoder:text}|未知的]"};
+    "数据不足：需要已知速度的解码器的解码记录，而此次的解码器是[decoder? {decoder:text}|未知的]"};
 inline constexpr Message kNeedsBytes{
     "needs.bytes", "not enough: needs the bytes that were read, and none were seen",
     "数据不足：需要读取的字节数，而此次没有看到"};

@@ -26,7 +26,7 @@ inline constexpr Message kRuleNeedsRanks{
 inline constexpr Message kRuleNeedsEpochs{"rule-needs.epochs", "two epochs", "两个 epoch"};
 inline constexpr Message kRuleNeedsIndices{
     "rule-needs.indices",
-    "a dataset that is read by index (which samples of an iterable one are the same is not known)",
+    "a dataset that is read by index (samples of an iterable dataset cannot be matched)",
     "按索引读取的数据集（可迭代数据集的样本无法对应）"};
 inline constexpr Message kRuleNeedsDigests{
     "rule-needs.digests",
@@ -45,17 +45,17 @@ inline constexpr Message kRuleNeedsWorkerMemory{
     "工作进程的内存（使用 penstock record 录制）"};
 inline constexpr Message kRuleNeedsFaults{
     "rule-needs.faults",
-    "page faults of the workers and what one costs (a recording of this version with collector)",
+    "page faults of the workers and the cost of one (a recording of this version with collector)",
     "工作进程的缺页次数与单次缺页的代价（使用此版本的 penstock record 录制）"};
 inline constexpr Message kRuleNeedsUnmapped{
-    "rule-needs.unmapped", "files that are read (what maps them faults in their pages)",
+    "rule-needs.unmapped", "files that are read by calls (mapped files cause page faults)",
     "以读取方式访问的文件（内存映射会引起缺页）"};
 inline constexpr Message kRuleNeedsBatches{"rule-needs.batches",
                                            "eight batches of a worker (a longer recording)",
                                            "每个工作进程八个批次（更长的录制）"};
 inline constexpr Message kRuleNeedsMemoryWalks{
     "rule-needs.memory-walks",
-    "each worker's memory four times after its start (a longer recording, or record --memory "
+    "four readings of each worker's memory after its start (a longer recording, or record --memory "
     "500ms)",
     "每个工作进程启动后至少四次内存记录（更长的录制，或 record --memory 500ms）"};
 inline constexpr Message kRuleNeedsAnonymous{

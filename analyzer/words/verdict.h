@@ -59,13 +59,13 @@ inline constexpr Message kStepBeforeAnyPart{
     "的时间在等待数据"};
 inline constexpr Message kInTurn{
     "verdict.in-turn",
-    "Data and step take turns, for the training process makes its batches itself: the step takes "
-    "more of the time, but the loop waits for data {wait:%0} of it, and with {workers:count "
+    "Data and step take turns, because the training process makes its batches itself: the step "
+    "takes more of the time, but the loop waits for data {wait:%0} of it, and with {workers:count "
     "worker} beside the step it would run {gain:.2}x as fast ({rate:rate} -> {free:rate} "
     "{unit:words})",
-    "数据与训练步轮流进行，因为批次由训练进程自己制作：训练步占用更多时间，但训练循环有 "
-    "{wait:%0} 的时间在等待数据；若由 {workers:count} 个工作进程与训练步并行制作，速度可达 "
-    "{gain:.2} 倍（{rate:rate} → {free:rate} {unit:words}）"};
+    "数据与训练步轮流进行，因为批次由训练进程自己制作：训练步占用更多时间，但训练循环有 {wait:%0} "
+    "的时间在等待数据；若由 {workers:count} 个工作进程与训练步并行制作，速度可达 {gain:.2} "
+    "倍（{rate:rate} → {free:rate} {unit:words}）"};
 inline constexpr Message kStepNotData{
     "verdict.step-not-data",
     "The training step holds the run back, not the data: the loop waits for data {wait:%0} of the "
@@ -96,7 +96,7 @@ inline constexpr Message kHoldsBack{
 
 inline constexpr Message kOutOfSight{
     "verdict.out-of-sight",
-    "; most batches were made out of sight, so the parts of the data path are not known",
+    "; it was not seen how most batches were made, so the parts of the data path are not known",
     "；多数批次的制作过程不可见，因此各环节未知"};
 inline constexpr Message kRough{
     "verdict.rough",
@@ -104,11 +104,12 @@ inline constexpr Message kRough{
     "；模拟与此次运行相差 {error:%+0}，数值仅供粗略参考"};
 
 // Why no other setting of the loader is suggested.
-inline constexpr Message kKeep{"keep", "keep the loader as it is: no other setting gains 2 %",
+inline constexpr Message kKeep{"keep",
+                               "keep the loader as it is: no other setting gains 2 % or more",
                                "保持当前设置：其他设置的收益都不到 2 %"};
-inline constexpr Message kKeepCrowded{
-    "keep.crowded", "none: what other settings gain is not to be told on a crowded machine",
-    "没有建议：机器被其他程序占用时，无法判断其他设置的收益"};
+inline constexpr Message kKeepCrowded{"keep.crowded",
+                                      "none: cannot predict, other programs were using the cores",
+                                      "没有建议：机器被其他程序占用时，无法判断其他设置的收益"};
 inline constexpr Message kKeepNeeds{"keep.needs", "none: {needs:words}", "没有建议：{needs:words}"};
 
 // A recording that does not suffice: what it still hints at, without a figure.
@@ -122,12 +123,12 @@ inline constexpr Message kHint{
 // Without a loader.
 inline constexpr Message kNoSpans{
     "verdict.no-spans",
-    "Not enough: the trace holds no spans, so nothing was seen of the run; penstock doctor tells "
+    "Not enough: the trace holds no spans, so nothing was seen of the run; penstock doctor shows "
     "what can be seen of a program.",
     "数据不足：此跟踪中没有记录，没有看到任何运行内容；penstock doctor 可说明能看到什么。"};
 inline constexpr Message kNoDecoding{
     "verdict.no-decoding",
-    "Not enough: no loader and no decoding was seen, so there is nothing to name.",
+    "Not enough: no loader and no decoding was seen, so no bottleneck can be named.",
     "数据不足：没有看到加载器和解码，无法指出瓶颈。"};
 inline constexpr Message kDeviceUse{
     "verdict.device-use",

@@ -50,8 +50,9 @@ void AddAxisOptions(CLI::App& app, Texts& texts) {
                  "loader: any option of penstock-load as an axis, read-ahead=1,4,16");
   app.add_option("--pin", texts.pin, "command: pin_memory, 0,1");
   app.add_option("--persistent", texts.persistent, "command: persistent_workers, 0,1");
-  app.add_option("--set", texts.set,
-                 "what stays: KEY=VALUE of penstock-load (batches=100), or pin=1 for a command");
+  app.add_option(
+      "--set", texts.set,
+      "what all runs share: KEY=VALUE of penstock-load (batches=100), or pin=1 for a command");
 }
 
 void AddOtherOptions(CLI::App& app, Options& options, Texts& texts) {
@@ -66,7 +67,8 @@ void AddOtherOptions(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--warmup", options.warmup, "runs before the first that are not counted")
       ->check(traces::WholeNumber(0, 1000))
       ->capture_default_str();
-  app.add_option("--tie", options.tie, "what is as good as the best: within this fraction of it")
+  app.add_option("--tie", options.tie,
+                 "settings within this fraction of the best count as equally good")
       ->check(traces::NumberBetween(0, 0.5))
       ->capture_default_str();
   app.add_option("--timeout", options.timeout_s, "seconds for one run; 0: no limit")

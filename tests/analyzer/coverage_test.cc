@@ -19,7 +19,7 @@ traces::ProcessInfo Process(std::uint32_t pid, std::uint32_t parent, std::uint64
 Coverage CoverageOf(std::vector<traces::ProcessInfo> processes) {
   traces::TraceData data;
   data.processes = std::move(processes);
-  return MeasureCoverage(*traces::MakeTrace(std::move(data)));
+  return MeasureCoverage(*traces::MakeTrace(std::move(data)), false);
 }
 
 TEST(CoverageTest, ComparesHooksWithTheKernel) {
@@ -46,6 +46,16 @@ TEST(CoverageTest, NamesWhatItIsBlindTo) {
   ASSERT_EQ(coverage.blind.size(), 2u);
   EXPECT_NE(English(coverage.blind[0]).find("nvJPEG"), std::string::npos);
   EXPECT_NE(English(coverage.blind[1]).find("io_uring"), std::string::npos);
+}
+
+TEST(CoverageTest, NamesNoLibraryOfGpusWhereThereIsNone) {
+  traces::TraceData data;
+  data.processes = {Process(1, 0, 1, 1)};
+  data.processes[0].libraries = {"/usr/lib/libcufile.so.0"};
+  data.facts["gpu.nvml"] = "libnvidia-ml.so.1 was not found";
+  const auto trace = traces::MakeTrace(std::move(data));
+  EXPECT_TRUE(MeasureCoverage(*trace, false).blind.empty());
+  EXPECT_EQ(MeasureCoverage(*trace, true).blind.size(), 1u);
 }
 
 TEST(CoverageTest, AProgramThatSpeaksForItselfReadsAsItLikes) {

@@ -344,12 +344,12 @@ TEST(MemoryReportTest, WhatWorkersThatStayComeToIsNotCalledAnEpochs) {
 
 TEST(MemoryReportTest, BatchesAloneAreNotAllThatWorkersTake) {
   const auto last = [](traces::TraceData data) {
-    const auto sentences = MemorySentences(Diagnose(*traces::MakeTrace(std::move(data))));
-    return sentences.empty() ? std::string() : sentences.back();
+    const auto said = MemoryStatements(Diagnose(*traces::MakeTrace(std::move(data))));
+    return said.empty() ? std::string() : English(said.back());
   };
   const std::string unknown = last(testing::MakeSynthetic(TwoWorkers()));
   EXPECT_EQ(unknown.find("with their batches"), std::string::npos) << unknown;
-  EXPECT_NE(unknown.find("what each takes besides is not known"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("the workers' own memory is not known"), std::string::npos) << unknown;
   const std::string known = last(WithMemory(TwoWorkers(), [](double) { return Walk{}; }));
   EXPECT_NE(known.find("with their batches"), std::string::npos) << known;
 }
@@ -373,7 +373,7 @@ TEST(MemoryReportTest, TextAndJsonTellOfBothSettings) {
   const auto trace = traces::MakeTrace(WithMemory(TwoWorkers(), Copying));
   const Report report = BuildReport(*trace, "t");
   const std::string text = ReportText(report, Colour::kOff);
-  EXPECT_NE(text.find("by copy on write of what it shares"), std::string::npos) << text;
+  EXPECT_NE(text.find("by copy on write of memory shared"), std::string::npos) << text;
   const std::string json = ReportJson(report);
   for (const char* key : {"\"forecasts\"", "\"copied\"", "\"room_bytes\"", "\"shared_memory\""}) {
     EXPECT_NE(json.find(key), std::string::npos) << key;

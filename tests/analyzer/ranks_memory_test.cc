@@ -151,7 +151,7 @@ TEST(RanksExceedHostTest, SaysNothingOfCoresThatAreNotKnown) {
   const auto finding = FindingOf("ranks-exceed-host", TooLarge(run));
   ASSERT_TRUE(finding);
   EXPECT_EQ(English(finding->seen).find("cores"), std::string::npos) << English(finding->seen);
-  EXPECT_NE(English(finding->seen).find("each: 40 GB of memory"), std::string::npos)
+  EXPECT_NE(English(finding->seen).find("each: 40.0 GB of memory"), std::string::npos)
       << English(finding->seen);
   EXPECT_EQ(English(finding->action).find("cores"), std::string::npos) << English(finding->action);
   EXPECT_GE(WorkersThatFit(*finding), 1);

@@ -248,10 +248,11 @@ std::string StartWorkers(const Change& change) {
 
 TEST(ShardingTest, MoreWorkersOfAStreamAreNotAdvisedSilently) {
   EXPECT_THAT(StartWorkers(Iterable("false")),
-              AllOf(HasSubstr("num_workers="), HasSubstr("it does not ask which worker it is in"),
+              AllOf(HasSubstr("num_workers="), HasSubstr("this one does not call it"),
                     HasSubstr("every sample again")));
-  EXPECT_THAT(StartWorkers(Iterable(nullptr)),
-              AllOf(HasSubstr("not known of this one"), HasSubstr("every sample again")));
+  EXPECT_THAT(
+      StartWorkers(Iterable(nullptr)),
+      AllOf(HasSubstr("whether this one does is not known"), HasSubstr("every sample again")));
   EXPECT_THAT(StartWorkers(Iterable("true")),
               AllOf(HasSubstr("num_workers="), Not(HasSubstr("every sample again"))));
   EXPECT_THAT(StartWorkers([](traces::TraceData&) {}),

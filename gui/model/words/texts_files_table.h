@@ -32,7 +32,7 @@
   X(kSweepTied, "as good within noise: {} more", "在噪声范围内同样好：另有 {} 组")                 \
   X(kSweepNoBest, "The sweep names no best setting", "此扫描未给出最佳设置")                       \
   X(kSweepNothing, "No setting was measured", "没有任何设置被测得")                                \
-  X(kSweepDearest, "The dearest step is {}: it adds {} a sample, {} of the whole",                 \
+  X(kSweepDearest, "The most expensive step is {}: it adds {} a sample, {} of the whole",          \
     "开销最大的步骤是 {}：每个样本增加 {}，占全部的 {}")                                           \
   X(kSweepNoStep, "No step adds time that can be told from noise",                                 \
     "没有任何步骤增加可与噪声区分的时间")                                                          \

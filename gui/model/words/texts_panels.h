@@ -30,7 +30,7 @@
   X(kIoElsewhere, "not counted for {}", "{} 不计入") \
   X(kIoNoCounter, "needs penstock record (a collector)", "需要用 penstock record 录制") \
   X(kIoStorage, "Storage", "存储") \
-  X(kIoStorageUnknown, "to know: record --data FOLDER", "录制时加 --data 文件夹") \
+  X(kIoStorageUnknown, "known with record --data FOLDER", "录制时加 --data 文件夹") \
   X(kIoDataSet, "Data set", "数据集") \
   X(kIoFiles, "{} files", "{} 个文件") \
   X(kIoShareOfMemory, "{} of the memory ({})", "占内存的 {}（{}）") \

@@ -72,7 +72,7 @@
   X(kPredictedOf, "Predicted: {} {}, {}", "预测：{} {}，{}")                                       \
   X(kWorkersBusy, "Workers busy", "工作进程忙碌")                                                  \
   X(kCpuOfCores, "CPU {} of {} cores", "CPU 使用 {} / {} 核")                                      \
-  X(kLoaderMakesItself, "the loop loads by itself", "由训练循环自行加载")                          \
+  X(kLoaderMakesItself, "made by the loop itself", "由训练循环自行加载")                           \
   X(kLoader, "Loader", "加载器")                                                                   \
   X(kNotRecorded, "not recorded", "未记录")                                                        \
   X(kRibbonTitle, "One batch on its way", "一个批次的全程")                                        \
@@ -191,7 +191,7 @@
   X(kBusyWaiting, "busy, waiting (storage, locks, a core)", "忙碌：等待（存储、锁、核心）")        \
   X(kIdle, "idle: waiting for work", "空闲：等待任务")                                             \
   X(kIdleTime, "idle", "空闲")                                                                     \
-  X(kLife, "its life", "存活期间")                                                                 \
+  X(kLife, "lifetime", "存活期间")                                                                 \
   X(kNumWorkers, "num_workers", "num_workers")                                                     \
   X(kPrefetchFactor, "prefetch_factor", "prefetch_factor")                                         \
   X(kBatchSize, "batch_size", "batch_size")                                                        \

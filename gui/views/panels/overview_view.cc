@@ -168,11 +168,15 @@ std::vector<Card> CardsOf(const Ui& ui, const Report& report) {
   if (!analyzer::Predicts(diagnosis)) {
     cards.push_back({ui.T(Text::kFreeData), "–", "", ui.T(Text::kTooLittleToSay), p.text});
   } else {
-    cards.push_back(
-        {ui.T(Text::kFreeData), fmt::format("{:.2f}x", loader.attribution.headroom), "",
-         fmt::format("{} → {} {}", ShortNumber(diagnosis.samples_rate),
-                     ShortNumber(diagnosis.samples_rate * loader.attribution.headroom), unit),
-         p.text});
+    // Where nothing but the data takes time there is no rate to name.
+    const analyzer::Attribution& found = loader.attribution;
+    const bool all = found.all_data();
+    cards.push_back({ui.T(Text::kFreeData),
+                     all ? "> 1000x" : fmt::format("{:.2f}x", found.headroom), "",
+                     all ? ""
+                         : fmt::format("{} → {} {}", ShortNumber(diagnosis.samples_rate),
+                                       ShortNumber(diagnosis.samples_rate * found.headroom), unit),
+                     p.text});
   }
   const analyzer::LoaderConfig& config = diagnosis.run.loader().config;
   const std::string cpu = loader.cpu.known

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory in a report: what the workers have, what makes them grow, and what a setting takes.
+#pragma once
+
+#include "analyzer/words/message.h"
+
+namespace penstock::analyzer::words {
+
+inline constexpr Message kMemoryOfWorkers{
+    "memory.workers",
+    "{workers:count worker} with {private_bytes:bytes} of their own each"
+    "[, {shared_bytes:bytes} shared with their parent]; "
+    "[grows?each grows by {grows:words}|none grows]",
+    "{workers:count} 个工作进程，每个自身占用 {private_bytes:bytes}"
+    "[，与父进程共享 {shared_bytes:bytes}]；[grows?每个增长 {grows:words}|均未增长]"};
+inline constexpr Message kMemoryGrowth{
+    "memory.growth",
+    "{rate_bytes:bytes} a minute ({low_bytes:bytes} to {high_bytes:bytes}) "
+    "[copied?by copy on write of memory shared with the parent|"
+    "[fresh?by memory that it takes and keeps|of private memory]][settles?, slowing down]",
+    "每分钟 {rate_bytes:bytes}（{low_bytes:bytes} 至 {high_bytes:bytes}，"
+    "[copied?与父进程共享内存的写时复制|[fresh?自行分配并保留|私有内存]][settles?，逐渐放缓]）"};
+inline constexpr Message kMemoryOfSetting{
+    "memory.setting",
+    "[suggested?suggested, ]{workers:count worker}, prefetch {prefetch:count}: {total_bytes:bytes}"
+    "[ ({low_bytes:bytes} to {high_bytes:bytes})] "
+    "[whole?with their batches|for batches (the workers' own memory is not known)]"
+    "[ {horizon:words}][; {shared_bytes:bytes} of /dev/shm[ ({size_bytes:bytes} in size)]]"
+    "[; memory of the {limit_of:text} runs out {when:words}]",
+    "[suggested?建议：]{workers:count} 个工作进程，预取 {prefetch:count}：{total_bytes:bytes}"
+    "[（{low_bytes:bytes} 至 {high_bytes:bytes}）]"
+    "[whole?，含批次|，仅批次（工作进程自身的内存未知）]"
+    "[，{horizon:words}][；/dev/shm 需要 {shared_bytes:bytes}[（容量 {size_bytes:bytes}）]]"
+    "[；内存将{when:words}耗尽]"};
+inline constexpr Message kMemoryOfTrainer{
+    "memory.trainer",
+    "the training process grows by {rate_bytes:bytes} a minute ({low_bytes:bytes} to "
+    "{high_bytes:bytes})",
+    "训练进程每分钟增长 {rate_bytes:bytes}（{low_bytes:bytes} 至 {high_bytes:bytes}）"};
+
+}  // namespace penstock::analyzer::words
