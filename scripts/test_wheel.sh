@@ -135,6 +135,10 @@ run_in() {
   mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
   mkdir -p "$root/dev/shm"
   mount -t tmpfs -o size=64m,mode=1777 tmpfs "$root/dev/shm"
+  if [[ -n $emulated ]]; then # PyTorch for arm64 does not run where it cannot count the cores
+    mounted+=("$root/sys")
+    mount -t sysfs -o ro sysfs "$root/sys"
+  fi
   rm -rf "$root/home/wheel"
   install -d -m 755 "$root/home/wheel"
   cp "$wheel" scripts/wheel/in_root.sh scripts/wheel/own_prefix.sh scripts/readme/train.py "$root/home/wheel/"
