@@ -49,6 +49,7 @@ class Pictures(Dataset):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--forward", action="store_true",
                         help="trains nothing: after a backward pass, PyTorch 1.7 of Debian 11 aborts when it ends")
     wanted = parser.parse_args()
@@ -59,7 +60,7 @@ def main():
                                   torch.nn.Linear(8 * 15 * 15, 10))  # fmt: skip
     optimizer = torch.optim.SGD(network.parameters(), lr=0.01)
     for _ in range(wanted.epochs):
-        for pictures, labels in DataLoader(Pictures(folder), batch_size=8, num_workers=1):
+        for pictures, labels in DataLoader(Pictures(folder), batch_size=8, num_workers=wanted.workers):
             loss = torch.nn.functional.cross_entropy(network(pictures), labels)
             if not wanted.forward:
                 optimizer.zero_grad()

@@ -10,9 +10,10 @@ emulated=${1:-}
 venv="$HOME/a venv"
 bin="$venv/bin"
 wheel=$(echo ./*.whl)
-limit=300 pip=()
+limit=300 pip=() workers=1
 if [[ -n $emulated ]]; then
   limit=1200
+  workers=0 # before 8.0, qemu does not do what MADV_WIPEONFORK asks for: a forked worker is taken for its parent
   pip=(--without-pip) # copying it takes minutes there, and Debian's is seen
 fi
 # What asks for a package finds it in tools/, or not at all.
@@ -52,7 +53,7 @@ nothing_left() { # folders
 }
 record() { # $1: penstock, $2: python, $3: trace
   rm -f "$3"
-  bounded "$1" record -o "$3" -- "$2" train.py --forward && all_decoded "$3"
+  bounded "$1" record -o "$3" -- "$2" train.py --forward --workers "$workers" && all_decoded "$3"
 }
 
 check "venv" bounded python3 -m venv --system-site-packages "${pip[@]}" "$venv"
@@ -60,11 +61,11 @@ check "pip install" bounded "$bin/python" -m pip install --no-deps "$wheel"
 check "penstock --version" contains "penstock 0" "$bin/penstock" --version
 check "import penstock" bounded "$bin/python" -c 'import penstock, os; assert os.path.exists(penstock.agent()), penstock.agent()'
 check "python -m penstock" contains "penstock 0" "$bin/python" -m penstock --version
-check "train.py alone" bounded "$bin/python" train.py --forward
+check "train.py alone" bounded "$bin/python" train.py --forward --workers "$workers"
 check "record" record "$bin/penstock" "$bin/python" "a trace.penstock"
 # LD_PRELOAD is a list with blanks between its entries: this folder's name has one.
 ln -sf "$("$bin/python" -c 'import penstock; print(penstock.agent())')" agent.so
-check "LD_PRELOAD" bounded env LD_PRELOAD="$HOME/agent.so" PENSTOCK_OUT="$HOME/p.penstock" "$bin/python" train.py --forward
+check "LD_PRELOAD" bounded env LD_PRELOAD="$HOME/agent.so" PENSTOCK_OUT="$HOME/p.penstock" "$bin/python" train.py --forward --workers "$workers"
 check "its trace" all_decoded p.penstock
 check "report" contains "throughput" "$bin/penstock" report "a trace.penstock"
 check "report --html" contains "</html>" bash -c "'$bin/penstock' report --html r.html 'a trace.penstock' && cat r.html"
@@ -72,19 +73,19 @@ check "whatif" contains "samples" "$bin/penstock" whatif "a trace.penstock" --wo
 check "validate" bounded "$bin/penstock" validate "a trace.penstock"
 check "export" bounded "$bin/penstock" export "a trace.penstock" --to perfetto -o t.perfetto
 check "import" bounded "$bin/penstock" import t.perfetto -o i.penstock
-check "doctor" bounded "$bin/penstock" doctor -- "$bin/python" train.py --forward
+check "doctor" bounded "$bin/penstock" doctor -- "$bin/python" train.py --forward --workers "$workers"
 check "make-set" bounded "$bin/penstock" load make-set set --count 64
 check "load" contains "samples" "$bin/penstock" load --json --trace l.penstock set
 check "load, its report" contains "decode" "$bin/penstock" report l.penstock
 check "gui --screenshot" bounded "$bin/penstock" gui --screenshot picture.png "a trace.penstock"
 check "the picture" bash -c '[[ $(stat -c %s picture.png) -gt 10000 ]]'
 if [[ -z $emulated ]]; then
-  check "tune" bounded "$bin/penstock" tune -- "$bin/python" train.py --forward
+  check "tune" bounded "$bin/penstock" tune -- "$bin/python" train.py --forward --workers "$workers"
   check "sweep" bounded "$bin/penstock" sweep set --workers 1,2 --prefetch 2 --repeats 1 --set batches=4
-  check "sweep -- python" bounded "$bin/penstock" sweep --workers 0,1 --prefetch 2 --repeats 1 -- "$bin/python" train.py --forward
+  check "sweep -- python" bounded "$bin/penstock" sweep --workers 0,1 --prefetch 2 --repeats 1 -- "$bin/python" train.py --forward --workers "$workers"
   check "gui under Xvfb" bounded xvfb-run -a bash -c "'$bin/penstock' gui 'a trace.penstock' & sleep 6; xwininfo -root -tree | grep -q Penstock; found=\$?; kill %1; exit \$found"
 fi
-check "read-only packages" bash -c "chmod -R a-w '$venv'/lib && '$bin/penstock' record -o r.penstock -- '$bin/python' train.py --forward; s=\$?; chmod -R u+w '$venv'/lib; exit \$s"
+check "read-only packages" bash -c "chmod -R a-w '$venv'/lib && '$bin/penstock' record -o r.penstock -- '$bin/python' train.py --forward --workers $workers; s=\$?; chmod -R u+w '$venv'/lib; exit \$s"
 check "pip install --target" bounded "$bin/python" -m pip install --no-deps --target "$HOME/target dir" "$wheel"
 check "record from --target" record "$HOME/target dir/bin/penstock" python3 t.penstock
 check "pip install --user" bounded python3 -m pip install --no-deps --user "$wheel"
