@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using traces::Span;
 using traces::StageId;
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kFeedMs = 1'000'000;
 constexpr std::int64_t kStart = 1'000'000'000;
 
 // What a thread does again and again. Units: milliseconds; what is left of a turn it does unseen.
@@ -51,12 +51,12 @@ traces::TraceData Program(const std::vector<Turns>& threads) {
     thread.tid = turns.first ? 100 + turns.process : tid++;
     std::vector<Span> spans;
     for (int i = 0; i < turns.count; ++i) {
-      std::int64_t at = kStart + static_cast<std::int64_t>(i * turns.turn * kMs);
+      std::int64_t at = kStart + static_cast<std::int64_t>(i * turns.turn * kFeedMs);
       const auto add = [&](StageId stage, double ms) {
         Span span;
         span.stage = stage;
         span.start = TimeNs{at};
-        span.duration = TimeNs{static_cast<std::int64_t>(ms * kMs)};
+        span.duration = TimeNs{static_cast<std::int64_t>(ms * kFeedMs)};
         span.bytes = Bytes{stage == StageId::kDecode ? 1000U : 0U};
         span.flags = stage == StageId::kBlock ? std::uint8_t{0} : wire::kFlagPython;
         if (ms > 0) spans.push_back(span);
@@ -73,7 +73,7 @@ traces::TraceData Program(const std::vector<Turns>& threads) {
   return data;
 }
 
-Diagnosis DiagnosisOf(const std::vector<Turns>& threads) {
+Diagnosis FeedDiagnosis(const std::vector<Turns>& threads) {
   return Diagnose(*traces::MakeTrace(Program(threads)));
 }
 
@@ -90,7 +90,7 @@ const Turns kBusyMaker = {1, true, 10, 7, 3, 0};
 TEST(FeedTest, LoopThatWaitsForBusyProcessesIsHeldBackByWhatTheyDo) {
   Turns other = kBusyMaker;
   other.process = 2;
-  const Diagnosis found = DiagnosisOf({kWaitingLoop, kBusyMaker, other});
+  const Diagnosis found = FeedDiagnosis({kWaitingLoop, kBusyMaker, other});
   EXPECT_EQ(found.feed.doubt, FeedDoubt::kNone);
   EXPECT_EQ(found.bottleneck, Factor::kDecode);
   EXPECT_NEAR(found.wait_fraction, 0.8, 0.02);
@@ -109,7 +109,7 @@ TEST(FeedTest, LoopThatWaitsForBusyProcessesIsHeldBackByWhatTheyDo) {
 
 TEST(FeedTest, MakersThatWaitForTheLoopAreNotBlamed) {
   // The loop never waits, so nothing of it was recorded.
-  const Diagnosis found = DiagnosisOf({{0, true, 10, 0, 0, 0}, {1, true, 10, 2, 1, 7}});
+  const Diagnosis found = FeedDiagnosis({{0, true, 10, 0, 0, 0}, {1, true, 10, 2, 1, 7}});
   EXPECT_EQ(found.bottleneck, Factor::kCompute);
   EXPECT_NEAR(found.wait_fraction, 0, 0.01);
   EXPECT_NEAR(GainOf(found, Factor::kCompute), 1 / 0.3, 0.1);
@@ -118,7 +118,7 @@ TEST(FeedTest, MakersThatWaitForTheLoopAreNotBlamed) {
 
 TEST(FeedTest, ThreadThatServesTheMakersIsNotTheLoop) {
   // A thread of an executor waits and hands over; the first thread of its process never waits.
-  const Diagnosis found = DiagnosisOf({{0, false, 10, 0, 0, 9}, {1, true, 10, 2, 1, 7}});
+  const Diagnosis found = FeedDiagnosis({{0, false, 10, 0, 0, 9}, {1, true, 10, 2, 1, 7}});
   EXPECT_EQ(found.bottleneck, Factor::kCompute);
   EXPECT_NEAR(found.wait_fraction, 0, 0.01);
 }
@@ -126,13 +126,13 @@ TEST(FeedTest, ThreadThatServesTheMakersIsNotTheLoop) {
 TEST(FeedTest, LoopMayBeAThreadThatTheFirstOneWaitsFor) {
   const Turns joins = {0, true, 4000, 0, 0, 4000, 1};
   const Turns loop = {0, false, 10, 0, 0, 6};
-  const Diagnosis found = DiagnosisOf({joins, loop, {0, false, 10, 9, 1, 0}});
+  const Diagnosis found = FeedDiagnosis({joins, loop, {0, false, 10, 9, 1, 0}});
   EXPECT_EQ(found.bottleneck, Factor::kDecode);
   EXPECT_NEAR(found.wait_fraction, 0.6, 0.02);
 }
 
 TEST(FeedTest, LoopThatMakesItsDataItselfIsToldSo) {
-  const Diagnosis found = DiagnosisOf({{0, true, 10, 6, 1, 0}});
+  const Diagnosis found = FeedDiagnosis({{0, true, 10, 6, 1, 0}});
   EXPECT_EQ(found.bottleneck, Factor::kDecode);
   EXPECT_NEAR(found.wait_fraction, 0.7, 0.02);
   EXPECT_NEAR(GainOf(found, Factor::kDecode), 2.5, 0.1);
@@ -142,7 +142,7 @@ TEST(FeedTest, LoopThatMakesItsDataItselfIsToldSo) {
 }
 
 TEST(FeedTest, LoopThatMakesItsDataInTheLesserPartIsNotToldOfItsStepAlone) {
-  const Diagnosis found = DiagnosisOf({{0, true, 10, 3, 1, 0}});
+  const Diagnosis found = FeedDiagnosis({{0, true, 10, 3, 1, 0}});
   EXPECT_EQ(found.bottleneck, Factor::kCompute);
   EXPECT_NEAR(found.feed.headroom, 1 / 0.6, 0.05);
   EXPECT_THAT(English(found.summary), HasSubstr("Data and the rest of the loop take turns"));
@@ -150,18 +150,18 @@ TEST(FeedTest, LoopThatMakesItsDataInTheLesserPartIsNotToldOfItsStepAlone) {
 
 TEST(FeedTest, FirstThreadThatOnlyWaitsIsNotTakenForALoopThatNeverDoes) {
   const Turns joins = {0, true, 4000, 0, 0, 4000, 1};
-  const Diagnosis found = DiagnosisOf({joins, {0, false, 10, 7, 1, 2}});
+  const Diagnosis found = FeedDiagnosis({joins, {0, false, 10, 7, 1, 2}});
   EXPECT_EQ(found.feed.doubt, FeedDoubt::kNoLoop);
 }
 
 TEST(FeedTest, BothWaitingForEachOtherIsTheQueue) {
-  const Diagnosis found = DiagnosisOf({{0, true, 10, 0, 0, 5}, {1, true, 10, 5, 0, 5}});
+  const Diagnosis found = FeedDiagnosis({{0, true, 10, 0, 0, 5}, {1, true, 10, 5, 0, 5}});
   EXPECT_EQ(found.bottleneck, Factor::kPrefetch);
   EXPECT_NEAR(GainOf(found, Factor::kPrefetch), 2, 0.1);
 }
 
 TEST(FeedTest, MakersAtWorkWithoutAnyoneSeenToWaitAreNoVerdict) {
-  const Diagnosis found = DiagnosisOf({{1, true, 10, 9, 1, 0}, {2, true, 10, 9, 1, 0}});
+  const Diagnosis found = FeedDiagnosis({{1, true, 10, 9, 1, 0}, {2, true, 10, 9, 1, 0}});
   EXPECT_NE(found.feed.doubt, FeedDoubt::kNone);
   EXPECT_EQ(found.wait_fraction, 0);
   EXPECT_THAT(English(found.summary),
@@ -172,7 +172,7 @@ TEST(FeedTest, FewSamplesAreNoVerdict) {
   Turns maker = kBusyMaker;
   Turns loop = kWaitingLoop;
   maker.count = loop.count = 40;
-  const Diagnosis found = DiagnosisOf({loop, maker});
+  const Diagnosis found = FeedDiagnosis({loop, maker});
   EXPECT_EQ(found.feed.doubt, FeedDoubt::kFew);
   EXPECT_THAT(English(found.summary), HasSubstr("64 are needed"));
 }
