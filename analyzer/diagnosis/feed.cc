@@ -235,8 +235,10 @@ double WaitForMakers(const FeedSide& loop, const std::vector<FeedSide>& makers,
   return waited;
 }
 
-// The loop, and the makers beside it, without one of their costs. Units: of the steady part.
-void FindGains(Feed& feed, const FeedMaking& making, const FeedSide* loop, double length) {
+// The loop, and the makers beside it, without one of their costs. Units: of the steady part. What
+// the makers compute takes its time on `cores`, however many they are.
+void FindGains(Feed& feed, const FeedMaking& making, const FeedSide* loop, double length,
+               double cores) {
   const auto share = [length](double seconds) { return seconds / length; };
   const double makers = std::max<double>(1, static_cast<double>(making.makers));
   const double make = making.makers > 0 ? share(making.active) / makers : 0;
@@ -253,6 +255,7 @@ void FindGains(Feed& feed, const FeedMaking& making, const FeedSide* loop, doubl
   double rest = std::max(0.0, make - known);
   if (making.own_cpu >= 0) rest = std::min(rest, share(making.own_cpu) / makers);
   const double scale = known + rest > 0 ? make / (known + rest) : 1;
+  const double computed = share(making.cpu + std::max(0.0, making.own_cpu));
   for (std::size_t k = 0; k < kFeedParts; ++k) {
     double made = scale * share(making.parts[k]) / makers;
     if (k == kAugments && rest * scale > made) feed.own_code = true;
@@ -260,7 +263,7 @@ void FindGains(Feed& feed, const FeedMaking& making, const FeedSide* loop, doubl
     const double own = loop != nullptr ? share(loop->parts[k]) : 0;
     feed.gains.push_back({kFeedFactors[k], gain(make - made, take - own)});
   }
-  feed.gains.push_back({Factor::kCompute, gain(make, take - step)});
+  feed.gains.push_back({Factor::kCompute, gain(std::max(make, computed / cores), take - step)});
   feed.gains.push_back({Factor::kPrefetch, 1 / now});
   feed.headroom = 1 / std::max(1e-3, step + feed.other);
   std::stable_sort(feed.gains.begin(), feed.gains.end(),
@@ -327,7 +330,9 @@ void FindTaking(Feed& feed, const FeedParties& parties, const ThreadsUse& use,
 FeedDoubt DoubtIn(const Feed& feed, const FeedParties& parties, const FeedMaking& making) {
   // The makers wait for the loop.
   const bool held = feed.makers > 0 && feed.active < 1 - 2 * kHardly;
-  if (!making.certain || (!parties.loop && parties.blocked <= 0)) return FeedDoubt::kNoBlock;
+  // Waits are recorded in Python alone; a loop that makes all of its data itself has none.
+  const bool alone = parties.loop && parties.loop->thread->python && feed.makers == 0;
+  if (!making.certain || (!alone && parties.blocked <= 0)) return FeedDoubt::kNoBlock;
   const bool idle = feed.makers > 0 && feed.active < 0.5;  // whoever it is that they wait for
   const bool surely = (held && parties.unseen) || (idle && parties.joined);
   if (!parties.loop && !surely) return FeedDoubt::kNoLoop;
@@ -364,7 +369,9 @@ Feed FindFeed(const ThreadsUse& use, const RunModel& run, const traces::Trace& t
   }
   FindTaking(feed, parties, use, window);
   feed.doubt = DoubtIn(feed, parties, making);
-  if (feed.doubt == FeedDoubt::kNone) FindGains(feed, making, loop, window.length);
+  if (feed.doubt == FeedDoubt::kNone) {
+    FindGains(feed, making, loop, window.length, run.host_cores());
+  }
   return feed;
 }
 
