@@ -26,6 +26,16 @@ using PointerTo = T*;
     return reinterpret_cast<decltype(&::name)>(::penstock::agent::RealLibc(&symbol)); \
   }())
 
+// Finds it also where it lies in a library of the caller's alone, as semaphores do before
+// glibc 2.34 in a program that opens a plugin. Null: this libc does not have it.
+#define PENSTOCK_REAL_NEAR(name, type)                                                         \
+  ([](void* return_address) noexcept {                                                         \
+    PENSTOCK_SYMBOL static ::penstock::agent::Symbol symbol = {#name, nullptr};                \
+    void* const found = ::penstock::agent::RealLibc(&symbol);                                  \
+    return reinterpret_cast<::penstock::agent::PointerTo<type>>(                               \
+        found != nullptr ? found : ::penstock::agent::RealForCaller(&symbol, return_address)); \
+  }(__builtin_return_address(0)))
+
 // The same for aliases that headers do not declare: `type` is the function's type.
 #define PENSTOCK_REAL_AS(name, type)                                            \
   ([]() noexcept {                                                              \

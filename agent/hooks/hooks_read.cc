@@ -22,6 +22,16 @@ using penstock::agent::OnMap;
 using penstock::agent::ReadCall;
 using penstock::agent::Recording;
 
+namespace {
+
+// What this libc does not have a program may look for at run time, and finds it here.
+ssize_t Absent() {
+  errno = ENOSYS;
+  return -1;
+}
+
+}  // namespace
+
 // One read-like hook: the parameters, then the arguments passed on.
 #define PENSTOCK_READ(name, parameters, arguments)     \
   PENSTOCK_EXPORT ssize_t name parameters {            \
@@ -31,12 +41,14 @@ using penstock::agent::Recording;
     return got;                                        \
   }
 
-#define PENSTOCK_READ_AS(name, parameters, arguments)                         \
-  PENSTOCK_EXPORT ssize_t name parameters {                                   \
-    ReadCall call(fd);                                                        \
-    const ssize_t got = PENSTOCK_REAL_AS(name, ssize_t parameters) arguments; \
-    call.Done(got);                                                           \
-    return got;                                                               \
+#define PENSTOCK_READ_AS(name, parameters, arguments)             \
+  PENSTOCK_EXPORT ssize_t name parameters {                       \
+    const auto real = PENSTOCK_REAL_AS(name, ssize_t parameters); \
+    if (real == nullptr) return Absent();                         \
+    ReadCall call(fd);                                            \
+    const ssize_t got = real arguments;                           \
+    call.Done(got);                                               \
+    return got;                                                   \
   }
 
 PENSTOCK_READ(read, (int fd, void* to, size_t size), (fd, to, size))
@@ -52,7 +64,7 @@ PENSTOCK_READ_AS(__pread_chk, (int fd, void* to, size_t size, off_t at, size_t r
 PENSTOCK_READ_AS(__pread64_chk, (int fd, void* to, size_t size, off64_t at, size_t room),
                  (fd, to, size, at, room))
 
-// preadv2 came with glibc 2.26: a program that has it in its import table has it in its libc.
+// glibc 2.26.
 PENSTOCK_READ_AS(preadv2, (int fd, const struct iovec* to, int count, off_t at, int flags),
                  (fd, to, count, at, flags))
 PENSTOCK_READ_AS(preadv64v2, (int fd, const struct iovec* to, int count, off64_t at, int flags),
@@ -60,15 +72,17 @@ PENSTOCK_READ_AS(preadv64v2, (int fd, const struct iovec* to, int count, off64_t
 
 // Copies inside the kernel, as shutil.copyfile() makes them. The kernel counts them as read, but no
 // byte of a data set arrives: nothing more is told of them.
-#define PENSTOCK_COPY(name, parameters, arguments)                            \
-  PENSTOCK_EXPORT ssize_t name parameters {                                   \
-    const ssize_t got = PENSTOCK_REAL_AS(name, ssize_t parameters) arguments; \
-    if (got > 0 && Recording()) {                                             \
-      const int saved = errno;                                                \
-      AddHooked(static_cast<uint64_t>(got));                                  \
-      errno = saved;                                                          \
-    }                                                                         \
-    return got;                                                               \
+#define PENSTOCK_COPY(name, parameters, arguments)                \
+  PENSTOCK_EXPORT ssize_t name parameters {                       \
+    const auto real = PENSTOCK_REAL_AS(name, ssize_t parameters); \
+    if (real == nullptr) return Absent();                         \
+    const ssize_t got = real arguments;                           \
+    if (got > 0 && Recording()) {                                 \
+      const int saved = errno;                                    \
+      AddHooked(static_cast<uint64_t>(got));                      \
+      errno = saved;                                              \
+    }                                                             \
+    return got;                                                   \
   }
 
 PENSTOCK_COPY(sendfile, (int to, int fd, off_t* at, size_t size), (to, fd, at, size))

@@ -3,6 +3,7 @@
 // Calls in which a thread of Python waits for another one: its locks are semaphores, and it asks
 // for one without waiting first, so that who comes here does wait.
 
+#include <errno.h>
 #include <poll.h>
 #include <semaphore.h>
 #include <sys/epoll.h>
@@ -26,7 +27,11 @@ using penstock::agent::WatchesBlocks;
 // false the call only asks.
 #define PENSTOCK_WAIT(name, what, waits, parameters, arguments)              \
   PENSTOCK_EXPORT int name parameters {                                      \
-    const auto real = PENSTOCK_REAL_AS(name, int parameters);                \
+    const auto real = PENSTOCK_REAL_NEAR(name, int parameters);              \
+    if (real == nullptr) {                                                   \
+      errno = ENOSYS;                                                        \
+      return -1;                                                             \
+    }                                                                        \
     if (!WatchesBlocks() || !(waits) || !Recording()) return real arguments; \
     const uint64_t start = Now();                                            \
     const int result = real arguments;                                       \
@@ -37,7 +42,7 @@ using penstock::agent::WatchesBlocks;
 PENSTOCK_WAIT(sem_wait, kLock, true, (sem_t * lock), (lock))
 PENSTOCK_WAIT(sem_timedwait, kLock, true, (sem_t * lock, const struct timespec* until),
               (lock, until))
-// It came with glibc 2.30: a program that has it in its import table has it in its libc.
+// glibc 2.30.
 PENSTOCK_WAIT(sem_clockwait, kLock, true,
               (sem_t * lock, clockid_t clock, const struct timespec* until), (lock, clock, until))
 
