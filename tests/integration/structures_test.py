@@ -40,11 +40,11 @@ class Structures(support.Case):
         return report
 
     def check_unpredicted(self, report):
-        self.assertIn("by turns", report["verdict"]["needs"])
+        self.assertEqual("needs.one-loader", report["verdict"]["needs_statement"]["id"])
         self.assertEqual([], [finding["id"] for finding in report["findings"] if finding.get("predicted")])
         outcome = run([program("penstock"), "whatif", self.trace, "--workers", "4"])
         self.assertEnded(outcome, 4)
-        self.assertIn("by turns", outcome.stdout + outcome.stderr)
+        self.assertIn("several loaders", outcome.stdout + outcome.stderr)
         for loader in report["loaders"]:
             self.assertEqual("interleaved", loader["use"])
 
