@@ -105,6 +105,20 @@ TEST(StragglersTest, IsSilentOfEqualBatches) {
   EXPECT_FALSE(Finds("stragglers", Tail(17, 4)));
 }
 
+// By chance one of four workers gets most of the slow samples: that is no fault of its process.
+TEST(StragglersTest, BlamesNoWorkerForAFewSlowSamples) {
+  Synthetic run = Tail(4, 60);
+  run.costs = [](int, int index) {
+    Costs costs;
+    costs.decode = index % 16 == 3 ? 160 : 4;
+    costs.step = 4;
+    return costs;
+  };
+  const auto finding = FindingOf("stragglers", testing::MakeSynthetic(run));
+  ASSERT_TRUE(finding);
+  EXPECT_TRUE(finding->pids.empty());
+}
+
 TEST(StragglersTest, NamesASlowWorker) {
   const auto finding = FindingOf("stragglers", testing::MakeSynthetic(Tail(4, 60)));
   ASSERT_TRUE(finding);
