@@ -9,7 +9,7 @@
 #include "agent/core/thread_state.h"
 #include "agent/system/sys.h"
 
-// Of the interpreter, or of the library that holds it: there before any code of ours runs.
+// The interpreter, or the library that holds it, has it before any code of ours runs.
 extern "C" __attribute__((weak)) int Py_IsInitialized();
 
 namespace penstock::agent {
@@ -19,7 +19,7 @@ PENSTOCK_NAME(g_lock_name, "lock");
 PENSTOCK_NAME(g_pipe_name, "pipe");
 PENSTOCK_NAME(g_poll_name, "poll");
 
-// Of threads that record nothing else: a chunk is worth having for one that waits again and again.
+// A thread that records nothing else is worth a chunk if it waits again and again.
 constexpr uint32_t kWorthAChunk = 8;
 constexpr uint64_t kWorthAtOnce = 100000000;  // nanoseconds, or more ticks than that
 __thread uint32_t t_blocked = 0;

@@ -38,7 +38,7 @@ inline uint64_t Word(uint64_t low, uint64_t high) {
   return low | high << 32;
 }
 
-// Of a record, what is not its place in the loader: wire::Record says what each kind keeps here.
+// A record without its place in the loader: wire::Record says what each kind keeps here.
 struct RecordFields {
   uint8_t kind;
   uint8_t stage = 0;

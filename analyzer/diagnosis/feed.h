@@ -25,7 +25,7 @@ enum class FeedDoubt {
   kTie,      // the makers work all the time, and the loop was not seen to wait for them
 };
 
-// Of the steady part: from a fifth of the samples to nearly the last. Fractions of its time.
+// The steady part, from a fifth of the samples to nearly the last. Fractions of its time.
 struct Feed {
   FeedDoubt doubt = FeedDoubt::kNoBlock;
   double from = 0, to = 0;  // seconds since the first data span; to <= from: no steady part

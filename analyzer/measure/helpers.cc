@@ -54,7 +54,7 @@ bool InWindow(const RunModel& model, const SteadyState& steady, double at) {
   });
 }
 
-// Of processes that recorded nothing, in seconds.
+// CPU seconds of processes that recorded nothing.
 double UnseenCpu(const RunModel& model, const SteadyState& steady) {
   // From the last sample of a process to that of who waited for it.
   constexpr double kApart = 0.5;

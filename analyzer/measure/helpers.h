@@ -16,7 +16,7 @@ struct HelpersCpu {
   [[nodiscard]] double sum() const { return recorded + unseen; }
 };
 
-// Of the processes of our host.
+// Counts the processes of our host.
 [[nodiscard]] HelpersCpu MeasureHelpers(const RunModel& model, const SteadyState& steady);
 
 }  // namespace penstock::analyzer
