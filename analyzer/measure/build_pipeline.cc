@@ -11,7 +11,6 @@
 #include "analyzer/measure/core_waits.h"
 #include "analyzer/measure/device_steps.h"
 #include "analyzer/measure/handover.h"
-#include "analyzer/measure/helpers.h"
 #include "analyzer/measure/starts.h"
 #include "analyzer/measure/unequal.h"
 #include "analyzer/measure/warm_up.h"
@@ -184,7 +183,7 @@ double ThreadsUnseen(double seconds, double whole, double batches) {
 //
 // Returns CPU seconds of each batch that other threads of its worker computed.
 double AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const SteadyState& steady,
-                          Pipeline& pipeline) {
+                          const CpuLoad& load, Pipeline& pipeline) {
   double fetch = 0;
   double put = 0;
   double transfer = 0;
@@ -214,9 +213,7 @@ double AddCpuOutsideFetch(const RunModel& model, const LoaderRun& run, const Ste
   const auto workers = run.use == LoopUse::kInterleaved
                            ? WorkersCpuInWindows(model, run, steady)
                            : CpuInWindows(model, steady, wire::kRoleWorker);
-  const double helpers =
-      steady.time >= kTellingTime ? MeasureHelpers(model, steady).sum() * steady.time / count : 0;
-  double beside = helpers;
+  double beside = steady.time >= kTellingTime ? load.helpers * steady.time / count : 0;
   if (run.config.num_workers == 0) {
     beside += run.threads_cpu / static_cast<double>(run.batches.size());
   }
@@ -324,7 +321,7 @@ Pipeline PipelineOf(const RunModel& model, const LoaderRun& run, const SteadySta
   SetSlowWorkersApart(run, steady, pipeline);
   SmoothPauses(steady, run, pipeline);
   const auto making = [&] { return RecordedMaking(run, steady, recorded); };
-  const double threads = AddCpuOutsideFetch(model, run, steady, pipeline);
+  const double threads = AddCpuOutsideFetch(model, run, steady, load, pipeline);
   if (threads > 0) {
     pipeline.others = 0;  // who else wanted the cores is known
     pipeline.crowded = false;

@@ -181,6 +181,8 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   CpuLoad load;
   load.cores = model.host_cores();
   load.own_cores = model.host.usable_cores();
+  const HelpersCpu helpers = MeasureHelpers(model, steady);
+  load.helpers = helpers.sum();
   const Totals totals = AddUp(run, steady);
   load.squeeze = SqueezeOf(model, run, totals);
   // Of all computing where the kernel accounts for it, else of decoding alone.
@@ -193,7 +195,6 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   // Where only spans tell, the other ranks are taken to be like this one.
   load.used = std::max(counted.value_or(0),
                        counted ? from_spans : from_spans * load.cores / load.own_cores);
-  const HelpersCpu helpers = MeasureHelpers(model, steady);
   load.used += helpers.unseen;
   // Ranks share the host as they need it: what this one got while the others had theirs it can
   // have.
@@ -210,7 +211,7 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   const double counts = load.core_wait >= (load.squeeze > 0 ? 1.0 / 3 : 0.1) ? squeeze : 0;
   const double sign = std::max(load.squeeze, counts);
   // Who starts a program and waits for it waits for a core too: the program has it.
-  load.helped = helpers.sum() >= kHelped * load.used;
+  load.helped = load.helpers >= kHelped * load.used;
   load.crowded = load.known && !load.helped && sign >= kSqueezed && load.used < 0.8 * load.cores;
   if (!load.crowded) return load;
   // A thread runs at 1 / squeeze of full speed among cores * squeeze that want to; the recorded

@@ -19,7 +19,8 @@ struct CpuLoad {
   double squeeze = 0;
   bool crowded = false;  // squeezed although the recorded processes left cores free
   double others = 0;     // threads of other programs that would explain it
-  bool helped = false;   // much of `used` is that of processes that help the loader
+  double helpers = 0;    // of `used`: by processes that help the main loader
+  bool helped = false;   // it is much of `used`
   double used = 0;       // CPU seconds per second of all traced processes of our host
   // By the kernel's account, where it was recorded: of what workers wait (wall minus CPU) in reads
   // and in the other parts of batches, that for a core; and of all the time that batches take.

@@ -2,7 +2,6 @@
 #include "analyzer/measure/helpers.h"
 
 #include <algorithm>
-#include <deque>
 #include <set>
 #include <vector>
 
@@ -26,7 +25,7 @@ bool Earlier(const Counted& a, const Counted& b) {
 std::vector<Counted> WaitedFor(const RunModel& model) {
   std::vector<Counted> found;
   for (const CounterSeries& series : model.counters) {
-    if (series.name != "children_cpu_ns" || !model.OnOurHost(series.process)) continue;
+    if (series.name != "children_cpu_ns" || !model.IsOurs(series.process)) continue;
     for (std::size_t i = 1; i < series.at.size(); ++i) {
       const double cpu = (series.value[i] - series.value[i - 1]) * 1e-9;
       if (cpu > 0) found.push_back({series.at[i - 1], series.at[i], cpu});
@@ -37,14 +36,14 @@ std::vector<Counted> WaitedFor(const RunModel& model) {
 }
 
 // When recorded processes were seen for the last time, and what they had computed.
-std::deque<Counted> Ended(const RunModel& model) {
+std::vector<Counted> Ended(const RunModel& model) {
   std::vector<Counted> found;
   for (const CounterSeries& series : model.counters) {
     if (series.name != "cpu_ns" || series.at.empty()) continue;
     found.push_back({series.at.front(), series.at.back(), series.value.back() * 1e-9});
   }
   std::sort(found.begin(), found.end(), Earlier);
-  return {found.begin(), found.end()};
+  return found;
 }
 
 bool InWindow(const RunModel& model, const SteadyState& steady, double at) {
@@ -58,13 +57,13 @@ bool InWindow(const RunModel& model, const SteadyState& steady, double at) {
 double UnseenCpu(const RunModel& model, const SteadyState& steady) {
   // From the last sample of a process to that of who waited for it.
   constexpr double kApart = 0.5;
-  std::deque<Counted> ended = Ended(model);
+  const std::vector<Counted> ended = Ended(model);
+  auto next = ended.begin();
   double unseen = 0;
   for (const Counted& one : WaitedFor(model)) {
     double known = 0;
-    while (!ended.empty() && ended.front().at <= one.at) {
-      if (ended.front().at >= one.from - kApart) known += ended.front().cpu;
-      ended.pop_front();
+    for (; next != ended.end() && next->at <= one.at; ++next) {
+      if (next->at >= one.from - kApart) known += next->cpu;
     }
     // What lived for long was waited for at once: it is no work of that moment.
     const double most = (one.at - one.from) * model.host_cores();
@@ -78,7 +77,7 @@ double UnseenCpu(const RunModel& model, const SteadyState& steady) {
 HelpersCpu MeasureHelpers(const RunModel& model, const SteadyState& steady) {
   std::set<std::uint32_t> helpers;
   for (const ProcessId helper : model.helpers) {
-    if (model.OnOurHost(helper)) helpers.insert(helper.value);
+    if (model.IsOurs(helper)) helpers.insert(helper.value);
   }
   HelpersCpu cpu;
   if (!helpers.empty()) {

@@ -16,7 +16,7 @@ struct HelpersCpu {
   [[nodiscard]] double sum() const { return recorded + unseen; }
 };
 
-// Counts the processes of our host.
+// Counts what works for the main loader.
 [[nodiscard]] HelpersCpu MeasureHelpers(const RunModel& model, const SteadyState& steady);
 
 }  // namespace penstock::analyzer

@@ -178,7 +178,7 @@ struct GridPlay {
     return one;
   }
 
-  // Of the whole run if its start recurs, else of its rate.
+  // The speedup is that of the whole run if its start recurs, else that of its rate.
   void SetSpeedup(const Setting& setting, Configuration& one) const {
     if (recurs) {
       const double time = TimeOf(Apply(changed.pipeline, setting, changed.facts));

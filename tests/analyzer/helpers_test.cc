@@ -71,6 +71,17 @@ TEST(HelpersTest, AProcessThatReads) {
   EXPECT_EQ(MeasureHelpers(run.model, run.steady).unseen, 0);
 }
 
+TEST(HelpersTest, AProcessOfAnotherRankIsNotOurs) {
+  HelpedRun run;
+  const std::uint32_t pool = run.AddProcess(wire::kRoleOther);
+  HelpedRun::Tell(run.AddCounter("cpu_ns", pool, 0, 0), 20, 16);
+  run.model.helpers = {ProcessId{pool}};
+  run.model.loaders.emplace_back().config.consumer = ProcessId{kTraining};
+  EXPECT_NEAR(MeasureHelpers(run.model, run.steady).recorded, 0.8, 1e-9);
+  run.model.consumer_of[pool] = ProcessId{9};
+  EXPECT_EQ(MeasureHelpers(run.model, run.steady).sum(), 0);
+}
+
 TEST(HelpersTest, ProgramsThatRecordNothing) {
   HelpedRun run;
   run.WaitForPrograms();
