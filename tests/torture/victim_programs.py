@@ -70,6 +70,7 @@ class Maker:
         self.made = 0
         self.static = False  # within a program that passes LD_PRELOAD on, without the agent
         self.doomed = False  # it is ended at an unknown moment: it must make no files
+        self.raced = False  # threads opened files at once: the descriptors' numbers are not the same each time
         self.flavour = "glibc"
 
     # -- small choices
@@ -217,6 +218,7 @@ class Maker:
                     body.append("~%s %d %d" % (self.pick("read", "readv"), slot, self.size()))
             if self.chance(40):
                 body += self.loose(self.episode())
+                self.raced = True
             if self.chance(30):
                 body = ["loop %d %s" % (self.pick(5, 50, 300), self.block(body))]
             if self.chance(15):
@@ -404,7 +406,9 @@ class Maker:
         if what == "NOFILE":
             child = self.task()  # programs that it would execute cannot even open their libraries
             inside = ["rlimit NOFILE %d" % self.pick(3, 4, 10, 50), *self.many(), *self.episode()]
-            return ["flush", "fork %d %s" % (child, self.block(inside)), "wait %d" % child]
+            # How many numbers are left below the limit may depend on which thread opened first.
+            return ["flush", "fork %d %s%s" % (child, self.block(inside), " volatile" if self.raced else ""),
+                    "wait %d" % child]  # fmt: skip
         if what == "FSIZE":
             child = self.task()  # a file that grows too large is the end of it
             inside = self.block(["rlimit FSIZE %d" % self.pick(0, 1000, 65536), *self.episode()])
