@@ -132,16 +132,28 @@ class DataLoader:
         return cell.prefetch * max(1, cell.workers)
 
 
+def step_beside(trace, source):
+    """ms that the recorded loop took between two batches besides what it slept: to give the last batch back."""
+    report = json.loads(output_of([program("penstock"), "report", trace, "--json"]))
+    for stage in report["stages"]:
+        if stage["name"] == "step" and stage["count"]:
+            return max(0.0, 1e3 * stage["wall_s"] / stage["count"] - source.step)
+    return 0.0
+
+
 def predict(trace, source, cells):
-    """{cell: Predicted} by penstock whatif from one trace; {} with a note if it says "not enough"."""
+    """{cell: Predicted} by penstock whatif from one trace; {} with a note if it says "not enough".
+
+    The program sleeps as long for a batch of any size: its step is given wherever step or batch differ."""
     found = {}
+    beside = step_beside(trace, source)
     for step, batch in sorted({(cell.step, cell.batch) for cell in cells}):
         asked = [cell for cell in cells if (cell.step, cell.batch) == (step, batch)]
         command = [program("penstock"), "whatif", trace, "--json",
                    "--workers", ",".join(str(n) for n in sorted({cell.workers for cell in asked})),
                    "--prefetch", ",".join(str(n) for n in sorted({cell.prefetch for cell in asked}))]  # fmt: skip
-        if step != source.step:
-            command += ["--step-ms", str(step)]
+        if step != source.step or batch != source.batch:
+            command += ["--step-ms", "%.3f" % (step + beside)]
         if batch != source.batch:
             command += ["--batch", str(batch)]
         try:

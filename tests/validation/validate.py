@@ -47,15 +47,36 @@ class Store:
                     except ValueError:
                         continue  # the end of an interrupted write: that run is measured again
                     self.runs[one["key"]] = one
+        self.machines_path = os.path.join(folder, "machines.json")
+        self.machines = {}  # what measured the runs, and when: {runs.MACHINE: {"date", "cores", "cpu"}}
+        if os.path.exists(self.machines_path):
+            with open(self.machines_path, encoding="utf-8") as file:
+                self.machines = json.load(file)
 
     def add(self, key, measured):
         self.runs[key] = {"key": key, "machine": runs.MACHINE, **measured}
+        self.describe_machine()
         with open(self.path, "a+b") as file:
             if file.tell() > 0:
                 file.seek(-1, os.SEEK_END)
                 if file.read(1) != b"\n":  # an interrupted write: do not lose this one with it
                     file.write(b"\n")
             file.write(json.dumps(self.runs[key]).encode() + b"\n")
+
+    def describe_machine(self):
+        now = {"date": datetime.date.today().isoformat(), "cores": runs.cores(), "cpu": cpu_name()}
+        if self.machines.get(runs.MACHINE) != now:
+            self.machines[runs.MACHINE] = now
+            with open(self.machines_path + ".new", "w", encoding="utf-8") as file:
+                json.dump(self.machines, file, indent=1, sort_keys=True)
+                file.write("\n")
+            os.replace(self.machines_path + ".new", self.machines_path)
+
+    def machine_of(self, found):
+        """What measured most of the runs `found`."""
+        names = collections.Counter(one.get("machine", "") for one in found)
+        name = names.most_common(1)[0][0] if names else ""
+        return self.machines.get(name, {"date": "an unknown day", "cores": runs.cores(), "cpu": "unknown processor"})
 
     def trace(self, family, source):
         return os.path.join(self.folder, "traces", key_of(family, source).replace("/", "-").replace(" ", "_")
@@ -166,8 +187,8 @@ def begin_state(state):
 def keep(state):
     """Puts what is held into the tree."""
     os.makedirs(os.path.join(MEASURED, "traces"), exist_ok=True)
-    for name in ["results.jsonl", *(os.path.join("traces", one) for one in os.listdir(os.path.join(state, "traces")))]:
-        if name.endswith((".jsonl", ".penstock")):
+    for name in ["results.jsonl", "machines.json", *(os.path.join("traces", one) for one in os.listdir(os.path.join(state, "traces")))]:
+        if name.endswith((".jsonl", ".json", ".penstock")):
             shutil.copyfile(os.path.join(state, name), os.path.join(MEASURED, name))
 
 
@@ -179,14 +200,13 @@ def cpu_name():
         return "unknown processor"
 
 
-def about(loads, reasons):
-    """Of one section. `reasons`: why its figures are not a verdict yet."""
+def about(machine, loads, reasons):
+    """One section's conditions. `machine`: from Store.machine_of(); `reasons`: why its figures are no verdict yet."""
     # A run with 8 threads that burn has a load of its own: only the lower half of the loads tells of others.
     if loads and figures.quantile(loads, 0.25) > runs.cores():
         reasons = [*reasons, "The machine was busy with other work: its load average was above %.1f in three of four "
                    "runs, with %d cores." % (figures.quantile(loads, 0.25), runs.cores())]  # fmt: skip
-    return {"date": datetime.date.today().isoformat(), "cores": runs.cores(), "cpu": cpu_name(), "loads": loads,
-            "provisional": reasons}  # fmt: skip
+    return {**machine, "loads": loads, "provisional": reasons}
 
 
 QUICK_FORM = "The quick form: a few cells only."
@@ -215,7 +235,7 @@ def grid_text(section, families, store, quick):
     if len(found) < planned:
         reasons.append("%d of %d runs are measured." % (len(found), planned))
     text = tables.grid_section(section, score(families, store), (len(found), planned))
-    return tables.titled(text, about([one["load"] for one in found], reasons))
+    return tables.titled(text, about(store.machine_of(found), [one["load"] for one in found], reasons))
 
 
 def faults_text(scenarios, store, effort, quick):
@@ -230,7 +250,7 @@ def faults_text(scenarios, store, effort, quick):
     if scores.unsettled > 0.1 * scores.measured:
         reasons.append("%d of %d arms are not known to %g %%." % (scores.unsettled, scores.measured,
                        100 * faults.KNOWN))  # fmt: skip
-    return tables.titled(fault_tables.section(scores), about(scores.loads, reasons))
+    return tables.titled(fault_tables.section(scores), about(store.machine_of([one for arm in scores.arms for one in arm]), scores.loads, reasons))
 
 
 def pictures(folder, make):
