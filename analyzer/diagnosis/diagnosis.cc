@@ -158,6 +158,9 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   if (loader.memory.attributed) loader.facts.worker_bytes = loader.memory.private_bytes;
   loader.facts.shares = !loader.memory.shared.unused;
   loader.material = MaterialOf(trace, diagnosis.run, run);
+  if (!(loader.facts.batch_bytes > 0)) loader.facts.batch_bytes = loader.material.batch_bytes();
+  loader.facts.fresh =
+      MeasureFreshMemory(trace, diagnosis.run, run, loader.material, loader.memory);
   loader.attribution = Attribute(loader.pipeline);
   std::size_t fetched = 0;
   for (const Batch& batch : run.batches) fetched += batch.was_fetched() ? 1u : 0u;

@@ -273,6 +273,8 @@ Pipeline PipelineOf(const RunModel& model, const LoaderRun& run, const SteadySta
   pipeline.overhead = handover.overhead;
   pipeline.feed_share = handover.put_share;
   pipeline.get_share = handover.get_share;
+  pipeline.asking = handover.asking;
+  if (handover.preempted) pipeline.preempted = *handover.preempted;
   pipeline.pin_thread = handover.threaded;
   pipeline.in_order = run.config.in_order;
   pipeline.sample_tasks = run.config.sample_tasks && run.config.num_workers > 0;
@@ -349,7 +351,7 @@ double SetStepLoad(double outside, double step, double time, Pipeline& pipeline)
 
 Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const SteadyState& steady,
                        const CpuLoad& load) {
-  const Recorded recorded{MeasureHandover(run, Crowding(load)), SourcesOf(run)};
+  const Recorded recorded{MeasureHandover(run, load.own_cores, Crowding(load)), SourcesOf(run)};
   Pipeline pipeline = PipelineOf(model, run, steady, load, recorded);
   const bool processes = pipeline.workers > 0 && !pipeline.sample_tasks;
   if (run.use == LoopUse::kInterleaved) return pipeline;  // others shared the cores

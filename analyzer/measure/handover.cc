@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/measure/making_times.h"
 #include "analyzer/stats/quantile.h"
 
 namespace penstock::analyzer {
@@ -29,9 +30,11 @@ bool IsStreamed(const LoaderRun& run) {
   for (const Batch& batch : run.batches) {
     if (batch.get_start == kNever || batch.put_start == kNever || batch.put_end == kNever) continue;
     ++known;
-    // A sender that is put off its core as soon as it has written looks like that too, now and
-    // then.
-    if (batch.get_start < batch.put_end && batch.get_start > batch.put_start) ++early;
+    // A sender that is put off its core, or waits for its interpreter, as soon as it has written
+    // looks like that too, now and then or for a small part of the get.
+    const bool before = batch.get_start < batch.put_end && batch.get_start > batch.put_start;
+    const double beside = NonNegativeSeconds(batch.put_end - batch.get_start);
+    if (before && beside * 2 > batch.get.wall) ++early;
   }
   return known > 0 && early * 4 > known * 3;
 }
@@ -120,16 +123,36 @@ void MeasurePuts(const LoaderRun& run, double crowding, Handover& handover) {
   if (whole > 0) handover.put_share = computing / whole;
 }
 
-// Likewise of gets, of whose CPU time nothing is recorded.
-void MeasureGets(double crowding, Handover& handover) {
-  std::vector<double> taken;
-  for (const double get : handover.get) {
-    if (get > 0) taken.push_back(get);
+constexpr std::size_t kEnough = 8;  // to tell one sort of batches from another
+
+double MeanOf(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / std::max<double>(1, static_cast<double>(values.size()));
+}
+
+// Likewise of gets, of whose CPU time nothing is recorded. `busy`, by batch: its worker was making
+// another one when it was taken from the queue.
+void MeasureGets(const std::vector<bool>& busy, double crowding, Handover& handover) {
+  constexpr double kTaking = 0.8e-3;  // predict/scenario.cc: what first workers cost the consumer
+  std::vector<double> of_idle;
+  std::vector<double> of_busy;
+  for (std::size_t i = 0; i < busy.size(); ++i) {
+    const double get = handover.get[i];
+    if (get > 0) (busy[i] && !handover.streamed ? of_busy : of_idle).push_back(get);
   }
-  const double least = Summarize(taken).p10;
+  const bool told = of_idle.size() >= kEnough;
+  double least = Summarize(of_idle).p10;
+  if (!told && !of_busy.empty()) {
+    least = std::min(Summarize(of_busy).p10, kTaking);
+  }
+  const double usual = told ? Undisturbed(of_idle, crowding) : least;
+  handover.asking = (1 - crowding) * std::max(0.0, MeanOf(of_busy) - usual);
   double whole = 0;
   double computing = 0;
-  for (double& get : handover.get) {
+  for (std::size_t i = 0; i < busy.size(); ++i) {
+    double& get = handover.get[i];
+    if (busy[i] && !handover.streamed) get = std::min(get, usual);
     const double cpu = std::min(get, least);
     get = cpu + (1 - crowding) * (get - cpu);
     whole += get;
@@ -138,51 +161,78 @@ void MeasureGets(double crowding, Handover& handover) {
   if (whole > 0) handover.get_share = computing / whole;
 }
 
+// Seconds of one sort of hop, of batches that were delivered with a core to spare, and of others.
+struct Hops {
+  std::vector<double> spare;
+  std::vector<double> full;
+
+  void Add(bool is_full, double seconds) { (is_full ? full : spare).push_back(seconds); }
+  [[nodiscard]] std::size_t count() const { return spare.size() + full.size(); }
+  [[nodiscard]] double Usual(double crowding) const {
+    if (spare.size() >= kEnough || full.empty()) return Undisturbed(spare, crowding);
+    std::vector<double> all = spare;
+    all.insert(all.end(), full.begin(), full.end());
+    return Summarize(std::move(all)).p10;
+  }
+};
+
 }  // namespace
 
-Handover MeasureHandover(const LoaderRun& run, double crowding) {
+Handover MeasureHandover(const LoaderRun& run, double cores, double crowding) {
   Handover handover;
   handover.streamed = IsStreamed(run);
   const OwnGets own(run);
-  std::vector<double> ready;
-  std::vector<double> late;
+  const MakingTimes making(run);
+  const auto is_full = [&](const Batch& batch) {
+    return static_cast<double>(making.Busy(batch.delivered)) >= cores;
+  };
+  const auto handing = [&](const Batch& batch) {
+    return std::max(0.0, batch.wait() - own.Within(batch.wait_start, batch.delivered));
+  };
+  Hops ready;
+  Hops late;
+  std::vector<bool> busy;  // by batch
   bool any = false;
   std::size_t threaded = 0;
   for (const Batch& batch : run.batches) {
     const bool got = batch.get_start != kNever;
     handover.get.push_back(TakingOf(batch, handover.streamed));
+    busy.push_back(got && making.Makes(batch.worker_process, batch.get_start, batch.got));
     if (batch.available() == kNever) continue;
     if (got && batch.get_thread != batch.wait_thread) ++threaded;
     any = any || got;
     if (WasReady(batch)) {
-      ready.push_back(std::max(0.0, batch.wait() - own.Within(batch.wait_start, batch.delivered)));
+      ready.Add(is_full(batch), handing(batch));
     } else {
       const std::int64_t from = std::max(batch.available(), batch.wait_start);
-      late.push_back(std::max(
-          0.0, NonNegativeSeconds(batch.delivered - from) - own.Within(from, batch.delivered)));
+      late.Add(is_full(batch), std::max(0.0, NonNegativeSeconds(batch.delivered - from) -
+                                                 own.Within(from, batch.delivered)));
     }
   }
   handover.threaded = threaded * 2 > run.batches.size();
-  const double late_median = Undisturbed(std::move(late), crowding);
+  const double late_usual = late.Usual(crowding);
   // A few ready batches say little. Without them, what follows a late one is the hop; where
   // unpickling was not recorded it is in there, and it recurs with every batch.
-  if (ready.size() >= 4) {
-    handover.next = Undisturbed(ready, crowding);
+  if (ready.count() >= 4) {
+    handover.next = ready.Usual(crowding);
   } else {
-    handover.next = any ? 0 : late_median;
+    handover.next = any ? 0 : late_usual;
   }
-  handover.latency = std::max(0.0, late_median - handover.next);
-  const double least = Summarize(ready).p10;
+  if (ready.full.size() >= kEnough) {
+    handover.preempted = std::max(0.0, MeanOf(ready.full) - handover.next);
+  }
+  handover.latency = std::max(0.0, late_usual - handover.next);
+  const double least = Summarize(ready.spare).p10;
   for (const Batch& batch : run.batches) {
     double next = handover.next;
-    if (WasReady(batch)) {
-      next = std::max(0.0, batch.wait() - own.Within(batch.wait_start, batch.delivered));
+    if (WasReady(batch) && !is_full(batch)) {
+      next = handing(batch);
       next -= crowding * std::max(0.0, next - least);
     }
     handover.next_of.push_back(next);
   }
   MeasurePuts(run, crowding, handover);
-  MeasureGets(crowding, handover);
+  MeasureGets(busy, crowding, handover);
   handover.overhead = run.config.sample_tasks ? GapOfThreads(run) : GapOfWorkers(run, crowding);
   return handover;
 }

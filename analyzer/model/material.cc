@@ -83,6 +83,9 @@ Material MaterialOf(const traces::Trace& trace, const RunModel& model, const Loa
     const std::string key = "loader." + std::to_string(run.config.id) + ".batch_types";
     ReadTypes(TextFact(trace.processes()[consumer.value].facts, key), material);
   }
+  if (size > 0 && !(material.sample_bytes > 0)) {  // no worker handed one over
+    material.sample_bytes = material.batch_bytes() / size;
+  }
   double decoded = 0;
   for (const auto& [name, part] : decode.children) {
     const std::string_view text = trace.String(name);

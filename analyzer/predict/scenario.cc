@@ -2,6 +2,8 @@
 #include "analyzer/predict/scenario.h"
 
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
 
 #include "analyzer/model/loader_memory.h"
 
@@ -11,7 +13,7 @@ namespace {
 // docs/diagnosis.md 3.8: fitted on 27 constant-service runs of torch's DataLoader.
 constexpr double kWorkerOverhead = 0.8e-3;
 constexpr double kConsumerOverhead = 0.8e-3;
-// cedar forbids worker processes near 1e8 B/s; shared-memory tensors move about ten times that.
+// Through a pipe: cedar forbids worker processes near 1e8 B/s, and ten times that is seen.
 constexpr double kSecondsPerByte = 1e-9;
 constexpr double kPinSecondsPerByte = 0.2e-9;  // a copy in memory at 5 GB/s
 
@@ -22,17 +24,54 @@ void ForEach(Pipeline& pipeline, Change change) {
   }
 }
 
+void Add(Work& work, double seconds) {
+  work.wall += seconds;
+  work.cpu += seconds;
+}
+
+// At most nine tenths of what `parts` compute.
+void TakeOff(Demand& demand, std::initializer_list<Work Demand::*> parts, double seconds) {
+  constexpr double kMost = 0.9;
+  double cpu = 0;
+  for (const auto part : parts) cpu += (demand.*part).cpu;
+  if (!(cpu > 0)) return;
+  const double share = std::min(kMost, seconds / cpu);
+  for (const auto part : parts) Add(demand.*part, -share * (demand.*part).cpu);
+}
+
+// Batches are made in the first workers, or no more in workers.
+void ChangeMemory(Pipeline& changed, bool first, const FreshMemory& fresh) {
+  double doubt = 0;
+  double service = 0;
+  ForEach(changed, [&](Demand& demand) {
+    if (demand.loader != 0) return;
+    const double samples = demand.samples * fresh.sample;
+    if (first) {
+      Add(demand.collate, fresh.batch);
+      Add(demand.other, samples);
+    } else {
+      TakeOff(demand, {&Demand::collate}, fresh.batch);
+      TakeOff(demand, {&Demand::decode, &Demand::augment, &Demand::other}, samples);
+    }
+    doubt += demand.samples * fresh.doubt;
+    service += demand.service();
+  });
+  if (service > 0) changed.doubt = std::hypot(changed.doubt, doubt / service);
+}
+
 void ChangeHandover(Pipeline& changed, std::size_t loader, int before, double batch_bytes,
-                    bool pinned) {
+                    bool pinned, const LoaderFacts& facts) {
   LoaderSetup& setup = loader == 0 ? changed : changed.beside[loader - 1];
   if ((before == 0) == (setup.workers == 0)) return;
   const bool first = before == 0;
   setup.overhead = first ? kWorkerOverhead : 0;
   setup.pin_thread = first && pinned;
+  if (loader == 0) ChangeMemory(changed, first, facts.fresh);
+  const double copied = facts.shares ? 0 : batch_bytes * kSecondsPerByte;
   ForEach(changed, [&](Demand& demand) {
     if (demand.loader != loader) return;
     if (first) {
-      demand.get = kConsumerOverhead + batch_bytes * kSecondsPerByte;
+      demand.get = kConsumerOverhead + copied;
     } else {
       demand.put = demand.feed = demand.latency = demand.get = demand.next = 0;
     }
@@ -41,10 +80,10 @@ void ChangeHandover(Pipeline& changed, std::size_t loader, int before, double ba
 
 void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& facts) {
   if (changed.sample_tasks) return;
-  ChangeHandover(changed, 0, from.workers, facts.batch_bytes, facts.pinned);
+  ChangeHandover(changed, 0, from.workers, facts.batch_bytes, facts.pinned, facts);
   for (std::size_t i = 0; i < changed.beside.size(); ++i) {
     const LoaderSetup& before = from.beside[i];
-    ChangeHandover(changed, i + 1, before.workers, before.batch_bytes, before.pinned);
+    ChangeHandover(changed, i + 1, before.workers, before.batch_bytes, before.pinned, facts);
   }
   if (from.workers == 0 && changed.workers > 0 && !facts.persistent && !changed.epochs.empty()) {
     for (EpochDemand& epoch : changed.epochs) epoch.warm_up = changed.epochs.front().warm_up;

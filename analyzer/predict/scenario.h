@@ -3,7 +3,9 @@
 // A recorded pipeline under other settings. Values; pure functions.
 //
 // What a trace cannot tell is assumed, and named here:
-// - first workers (from 0): 0.8 ms each in worker and consumer, 1 ns a byte in the consumer;
+// - first workers (from 0): 0.8 ms each in worker and consumer; 1 ns a byte in the consumer where
+//   batches do not pass through shared memory; fresh memory in the workers (memory/fresh_memory.h),
+//   which goes again with the last of them;
 // - pinning that was not recorded copies at 5 GB/s;
 // - another batch size: per sample everything costs the same, and half of what handing a batch over
 //   takes is per batch.
@@ -13,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/memory/fresh_memory.h"
 #include "analyzer/memory/memory_growth.h"
 #include "analyzer/model/run_model.h"
 #include "analyzer/predict/attribution.h"
@@ -39,6 +42,7 @@ struct LoaderFacts {
   double batch_size = 0;    // samples in it
   double worker_bytes = 0;  // private memory of one worker process; 0: not known
   WorkerGrowth growth;      // of it
+  FreshMemory fresh;        // of the main loader
   bool shares = true;       // batches pass through /dev/shm
   bool persistent = false;
   bool pinned = false;

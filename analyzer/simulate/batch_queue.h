@@ -13,6 +13,8 @@ inline constexpr std::size_t kNoBatch = static_cast<std::size_t>(-1);
 struct BatchQueue {
   std::size_t head = kNoBatch;
   std::size_t tail = kNoBatch;
+
+  [[nodiscard]] bool empty() const { return head == kNoBatch; }
 };
 
 class BatchLinks {

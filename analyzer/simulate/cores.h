@@ -22,6 +22,9 @@ class Cores {
       : count_(count), others_(others), threads_(others) {}
 
   [[nodiscard]] double now() const { return now_; }
+  // Whether `more` threads would leave none of the cores idle.
+  [[nodiscard]] bool FullWith(double more) const { return threads_ + more >= count_ - kRounding; }
+  static constexpr double kRounding = 1e-6;  // of sums of threads
 
   // The actor waits. Requires for all three: seconds >= 0.
   void Sleep(std::uint32_t actor, double seconds) { Push(sleepers_, {now_ + seconds, actor, 0}); }

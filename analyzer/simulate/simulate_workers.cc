@@ -4,6 +4,7 @@
 // coroutine that reads as its original does: a worker, the thread that feeds its queue, the pin
 // thread of a loader, and the consumer, which is the loop that iterates over the loaders.
 #include <algorithm>
+#include <optional>
 
 #include "analyzer/simulate/activity.h"
 #include "analyzer/simulate/batch_queue.h"
@@ -65,6 +66,10 @@ class WorkerLoop {
     BatchQueue results;           // that the feeder has still to send
     std::size_t outstanding = 0;  // in_order=False only
     std::size_t loader = 0;
+    bool making = false;  // a batch
+    double until = 0;     // about then it will be done with it
+
+    [[nodiscard]] bool busy() const { return making || !indices.empty(); }
   };
 
   struct Loader {
@@ -84,6 +89,7 @@ class WorkerLoop {
     double collate = 0;  // of that
     double threads = 1;
     double device = 0;
+    double whole = 0;  // of it all, undisturbed
     std::size_t pieces = 1;
   };
 
@@ -112,10 +118,11 @@ class WorkerLoop {
   }
 
   // _try_put_index(): in turn; out of order, to the next worker that has credit.
-  void SendIndex(std::size_t g) {
+  // Returns how many workers it woke; nullopt if there was nothing to send.
+  std::optional<int> SendIndex(std::size_t g) {
     Loader& loader = loaders_[g];
     while (loader.sent < in_.count && LoaderOf(loader.sent) != g) ++loader.sent;
-    if (loader.sent == in_.count) return;
+    if (loader.sent == in_.count) return std::nullopt;
     for (std::size_t tried = 0; tried < loader.workers; ++tried) {
       const std::size_t w = loader.first + loader.turn;
       loader.turn = loader.turn + 1 == loader.workers ? 0 : loader.turn + 1;
@@ -124,10 +131,12 @@ class WorkerLoop {
         if (worker.outstanding >= static_cast<std::size_t>(loader.setup->prefetch)) continue;
         ++worker.outstanding;
       }
+      const bool idle = !worker.busy();
       links_.Push(worker.indices, loader.sent++);
       actors_[WorkerActor(w)].Wake();
-      return;
+      return idle ? 1 : 0;
     }
+    return std::nullopt;
   }
 
   // `warm`: the worker has made a batch before.
@@ -141,7 +150,8 @@ class WorkerLoop {
     making.cpu = (demand.cpu() + extra.cpu) / making.threads;
     making.collate = demand.collate.cpu / making.threads;
     making.device = in_.device(demand);
-    making.wait = std::max(0.0, demand.service() + extra.wall - making.cpu - making.device);
+    making.whole = demand.service() + extra.wall;
+    making.wait = std::max(0.0, making.whole - making.cpu - making.device);
     making.pieces = in_.pieces(demand);
     return making;
   }
@@ -157,6 +167,8 @@ class WorkerLoop {
       for (; j == kNoBatch; j = links_.Pop(worker.indices)) co_await Activity::Asleep{};
       const Demand& demand = in_.at(j);
       const Making making = MakingOf(demand, w, warm);
+      worker.making = true;
+      worker.until = cores_.now() + overhead + making.whole + demand.put;
       if (overhead > 0) co_await Compute(self, overhead);
       const double began = cores_.now();
       if (ample_) {
@@ -173,6 +185,7 @@ class WorkerLoop {
         }
         if (making.wait > 0) co_await Sleep(self, (1 - in_.lead(j)) * making.wait);
       }
+      worker.making = false;
       if (demand.counted) out_.making += cores_.now() - began;
       links_.Push(worker.results, j);
       actors_[FeederActor(w)].Wake();
@@ -214,7 +227,7 @@ class WorkerLoop {
       std::size_t j = links_.Pop(loader.unpinned);
       for (; j == kNoBatch; j = links_.Pop(loader.unpinned)) co_await Activity::Asleep{};
       const Demand& demand = in_.at(j);
-      const double asking = AskingFor(demand, *loader.setup);
+      const double asking = AskingFor(j, *loader.setup);
       if (asking > 0) co_await Sleep(PinActor(g), asking);
       co_await Compute(PinActor(g), TakingOf(demand, *loader.setup));
       links_.Push(loader.arrived, j);
@@ -222,9 +235,15 @@ class WorkerLoop {
     }
   }
 
-  // For what a message only refers to.
-  static double AskingFor(const Demand& demand, const LoaderSetup& setup) {
-    return (1 - setup.get_share) * demand.get;
+  // For what a message only refers to. A worker that makes a batch answers when its interpreter
+  // lets another of its threads run, at the latest when it has nothing more to do.
+  [[nodiscard]] double AskingFor(std::size_t j, const LoaderSetup& setup) const {
+    const Worker& worker = workers_[owner_[j]];
+    double asking = worker.busy() ? setup.asking : 0;
+    if (worker.indices.empty()) {
+      asking = std::min(asking, std::max(0.0, worker.until - cores_.now()));
+    }
+    return (1 - setup.get_share) * in_.at(j).get + asking;
   }
   static double TakingOf(const Demand& demand, const LoaderSetup& setup) {
     return setup.get_share * demand.get + demand.pin;
@@ -253,7 +272,7 @@ class WorkerLoop {
           for (; j == kNoBatch; j = links_.Pop(loader.arrived)) co_await Activity::Asleep{};
           if (!setup.pin_thread) {
             const Demand& taken = in_.at(j);
-            const double asking = AskingFor(taken, setup);
+            const double asking = AskingFor(j, setup);
             if (asking > 0) co_await Sleep(self, asking);
             const double taking = TakingOf(taken, setup);
             if (taking > 0) co_await Compute(self, taking);
@@ -266,7 +285,10 @@ class WorkerLoop {
         if (handing > 0) co_await Compute(self, handing);
       }
       if (!setup.in_order && loader.workers > 0) --workers_[owner_[j]].outstanding;
-      SendIndex(g);
+      const bool taken = cores_.FullWith(0);
+      const bool taken_then = cores_.FullWith(1);
+      const std::optional<int> woken = SendIndex(g);
+      if (woken && (*woken > 0 ? taken_then : taken)) co_await Sleep(self, pipeline_.preempted);
       out_.Deliver(j, entered, cores_.now());
       const double stepped = cores_.now();
       const Demand& demand = in_.at(j);

@@ -41,6 +41,8 @@ Pipeline SomePipeline(Dice& dice, bool sample_tasks) {
   pipeline.overhead = 0.1 * dice.Maybe();
   pipeline.feed_share = std::array{0.0, 0.3, 1.0}[dice.Below(3)];
   pipeline.get_share = std::array{0.0, 0.3, 1.0}[dice.Below(3)];
+  pipeline.asking = dice.Maybe();
+  pipeline.preempted = dice.Maybe();
   pipeline.step_load = std::array{0.0, 0.4, 1.0, 1.7}[dice.Below(4)];
   pipeline.worker_cpu = dice.Maybe();
   pipeline.others = std::array{0.0, 0.0, 1.3, 4.0}[dice.Below(4)];
@@ -68,10 +70,10 @@ Pipeline SomePipeline(Dice& dice, bool sample_tasks) {
     demand.samples = static_cast<double>(1 + dice.Below(3));
     demand.put = dice.Maybe();
     demand.feed = dice.Maybe();
-    demand.latency = dice.Maybe();
+    demand.latency = dice.Time();  // a batch does not arrive at the moment when it was done
     demand.get = dice.Maybe();
     demand.pin = dice.Maybe();
-    demand.next = dice.Maybe();
+    demand.next = dice.Time();  // so that it wakes nobody at the moment when it was woken
     demand.step = dice.Maybe();
     demand.h2d = dice.Maybe();
     demand.first_sample = epoch.samples.size();

@@ -85,8 +85,8 @@ void Step(Actor& consumer, const Pipeline& pipeline, const Demand& demand) {
   consumer.Wait(std::max(0.0, 1 - load) * demand.step + demand.h2d);
 }
 
-void Get(Actor& actor, const Pipeline& pipeline, const Demand& demand) {
-  actor.Wait((1 - pipeline.get_share) * demand.get);
+void Get(Actor& actor, const Pipeline& pipeline, const Demand& demand, double asking) {
+  actor.Wait((1 - pipeline.get_share) * demand.get + asking);
   actor.Compute(pipeline.get_share * demand.get + demand.pin);
 }
 
@@ -108,6 +108,7 @@ Timeline SlowWorkers(const Sequence& sequence) {
   std::vector<std::size_t> outstanding(workers, 0), making(workers), sending(workers);
   std::vector<int> at(workers, 0), feeder_at(workers, 0);
   std::vector<bool> warm(workers, false);
+  std::vector<double> until(workers, 0.0);
   std::deque<std::size_t> unpinned, arrived;
   std::vector<std::size_t> owner(sequence.count);
   std::set<std::size_t> got;
@@ -116,20 +117,37 @@ Timeline SlowWorkers(const Sequence& sequence) {
   bool done = false;
   Timeline out;
 
+  const auto busy = [&](std::size_t w) { return at[w] == 1 || !indices[w].empty(); };
+  const auto asking = [&](std::size_t w) {
+    if (!busy(w)) return 0.0;
+    return indices[w].empty() ? std::clamp(until[w] - now, 0.0, pipeline.asking) : pipeline.asking;
+  };
+  // How many workers it woke; -1 if there was nothing to send.
   const auto send = [&] {
-    if (sent == sequence.count) return;
+    if (sent == sequence.count) return -1;
     for (std::size_t tried = 0; tried < workers; ++tried) {
       const std::size_t w = turn++ % workers;
       if (!pipeline.in_order && outstanding[w] >= prefetch) continue;
       ++outstanding[w];
       owner[sent] = w;
+      const bool idle = !busy(w);
       indices[w].push_back(sent++);
-      return;
+      return idle ? 1 : 0;
     }
+    return -1;
   };
   for (std::size_t i = 0; i < workers * prefetch; ++i) send();
 
   std::deque<Actor> actors(2 + 2 * workers);
+  const auto computing = [&] {
+    double threads = pipeline.others;
+    for (const Actor& actor : actors) {
+      const auto task = std::find_if(actor.tasks.begin(), actor.tasks.end(),
+                                     [](const Task& one) { return one.left > 0; });
+      if (task != actor.tasks.end() && task->computes) threads += task->threads;
+    }
+    return threads;
+  };
   for (std::size_t w = 0; w < workers; ++w) {
     Actor& worker = actors[2 + 2 * w];
     worker.Wait(sequence.start(w));
@@ -153,6 +171,7 @@ Timeline SlowWorkers(const Sequence& sequence) {
         extra.cpu += sequence.epoch.warm_up.cpu();
         warm[w] = true;
       }
+      until[w] = now + pipeline.overhead + demand.service() + extra.wall + demand.put;
       const double time = demand.service() + extra.wall - device;
       const double threads = std::max(1.0, (demand.cpu() + extra.cpu) / time);
       const double cpu = (demand.cpu() + extra.cpu) / threads;
@@ -196,12 +215,12 @@ Timeline SlowWorkers(const Sequence& sequence) {
       return true;
     }
     if (!Take(unpinned, pinning)) return false;
-    Get(pinner, pipeline, sequence.at(pinning));
+    Get(pinner, pipeline, sequence.at(pinning), asking(owner[pinning]));
     pins = true;
     return true;
   };
   Actor& consumer = actors[0];
-  enum { kEnter, kInNext, kGot, kHand } state = kEnter;
+  enum { kEnter, kInNext, kGot, kHand, kDeliver } state = kEnter;
   consumer.go_on = [&] {
     if (state == kEnter) {
       entered = now;
@@ -219,7 +238,13 @@ Timeline SlowWorkers(const Sequence& sequence) {
     }
     if (state == kHand) {
       --outstanding[owner[current]];
-      send();
+      const double threads = computing();
+      const int woken = send();
+      if (woken >= 0 && threads + woken >= pipeline.cores - 1e-6) consumer.Wait(pipeline.preempted);
+      state = kDeliver;
+      return true;
+    }
+    if (state == kDeliver) {
       out.Deliver(current, entered, now);
       ++handed;
       Step(consumer, pipeline, sequence.at(current));
@@ -235,7 +260,9 @@ Timeline SlowWorkers(const Sequence& sequence) {
       return true;
     }
     if (!Take(arrived, current)) return false;
-    if (!pipeline.pin_thread) Get(consumer, pipeline, sequence.at(current));
+    if (!pipeline.pin_thread) {
+      Get(consumer, pipeline, sequence.at(current), asking(owner[current]));
+    }
     state = kGot;
     return true;
   };

@@ -152,6 +152,7 @@ Pipeline Even(std::size_t n, double wait, double cpu) {
   Pipeline pipeline;
   pipeline.workers = 4;
   pipeline.cores = 1;
+  pipeline.preempted = 0;
   EpochDemand epoch;
   Demand demand;
   demand.read = {wait, 0};

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When the workers of a loader made batches. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "analyzer/model/run_model.h"
+
+namespace penstock::analyzer {
+
+class MakingTimes {
+ public:
+  explicit MakingTimes(const LoaderRun& run);
+
+  // Whether that worker process was making batches for most of the time. Times as in Batch.
+  [[nodiscard]] bool Makes(std::int32_t worker_process, std::int64_t from, std::int64_t to) const;
+  // How many workers were.
+  [[nodiscard]] std::size_t Busy(std::int64_t at) const;
+
+ private:
+  // By worker process: begin and end of each batch, in their order.
+  std::map<std::int32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> of_worker_;
+  std::vector<std::int64_t> begun_;  // of all workers, sorted
+  std::vector<std::int64_t> ended_;
+};
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/memory/fresh_memory.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "analyzer/memory/page_faults.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr double kWholeFault = 2;           // first touches
+constexpr double kSharedFile = 0.13e-3;     // to make one, map it and give it back
+constexpr double kMappedBlock = 128 << 10;  // bytes
+
+// Whether memory is glibc's: others give it back by rules of their own, in every process.
+bool IsGlibc(const traces::Trace& trace) {
+  const auto& processes = trace.processes();
+  return std::all_of(processes.begin(), processes.end(), [](const auto& process) {
+    const std::string allocator = TextFact(process.facts, "allocator");
+    return allocator.empty() || allocator == "libc";
+  });
+}
+
+// Pages for each sample that are mapped anew in a worker, and by which that may be wrong.
+struct Pages {
+  double sample = 0;
+  double doubt = 0;
+};
+
+// `kept`: of a sample until its batch is complete; `picture`: of its decoded picture.
+Pages EstimatedPages(double kept, double picture, bool picture_fits) {
+  const double passing = picture_fits ? picture : 0;
+  return {kept + passing / 2, (kept + passing) / 2};
+}
+
+Pages MeasuredPages(const PageFaults& faults, double kept, bool picture_fits) {
+  constexpr double kDoubt = 0.3;  // ours
+  const double most = picture_fits ? faults.avoidable() : std::min(faults.avoidable(), kept);
+  return {most, kDoubt * most};
+}
+
+}  // namespace
+
+FreshMemory MeasureFreshMemory(const traces::Trace& trace, const RunModel& model,
+                               const LoaderRun& run, const Material& material,
+                               const MemoryModel& memory) {
+  const std::optional<FaultCost> cost = FaultCostOf(trace);
+  const double bytes = material.sample_bytes * static_cast<double>(run.samples_per_batch);
+  if (!cost || !(bytes > 0) || run.config.sample_tasks) return {};
+  const double fault = kWholeFault * cost->seconds;
+  FreshMemory fresh;
+  fresh.batch = kSharedFile + bytes / cost->page * fault;
+  if (!IsGlibc(trace)) return fresh;
+  const auto pages = [&](double size) { return size >= kMappedBlock ? size / cost->page : 0; };
+  const bool picture_fits = material.decoded_bytes <= bytes;
+  Pages anew;
+  if (run.config.num_workers == 0) {
+    anew =
+        EstimatedPages(pages(material.sample_bytes), pages(material.decoded_bytes), picture_fits);
+  } else if (const auto faults = MeasurePageFaults(model, run, material, memory, *cost)) {
+    anew = MeasuredPages(*faults, pages(material.sample_bytes), picture_fits);
+  }
+  fresh.sample = anew.sample * fault;
+  fresh.doubt = anew.doubt * fault;
+  return fresh;
+}
+
+}  // namespace penstock::analyzer

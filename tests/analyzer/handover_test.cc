@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What batches cost between a worker's hands and the loop's, and what first workers add to it.
+#include "analyzer/measure/handover.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/measure/making_times.h"
+#include "analyzer/predict/predict.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Always;
+using testing::MakeSynthetic;
+using testing::Synthetic;
+
+constexpr std::int64_t kMs = 1'000'000;
+
+// Batch `i` of a loop that comes back each 20 ms for one that is there. Times in ms, those of its
+// making after the loop came for it.
+Batch Taken(int i, double get, double handing, std::int64_t made_from, std::int64_t made_to) {
+  Batch batch;
+  const std::int64_t at = (100 + 20 * i) * kMs;
+  batch.worker_process = 1;
+  batch.fetch_start = at + made_from * kMs;
+  batch.fetch_end = at + made_to * kMs;
+  batch.put_start = batch.fetch_end;
+  batch.put_end = batch.fetch_end + kMs / 10;
+  batch.wait_start = at;
+  batch.get_start = at + kMs / 10;
+  batch.got = batch.get_start + static_cast<std::int64_t>(get * kMs);
+  batch.get.wall = get * 1e-3;
+  batch.delivered = batch.got + static_cast<std::int64_t>(handing * kMs);
+  batch.step_end = at + 20 * kMs;
+  return batch;
+}
+
+// Each batch is made 40 ms ahead, either while another is taken or between two.
+LoaderRun Loop(int batches, double get_of_idle, double get_of_busy, double handing_of_busy) {
+  LoaderRun run;
+  run.config.num_workers = 1;
+  run.samples_per_batch = 4;
+  for (int i = 0; i < batches; ++i) {
+    const bool busy = i % 2 == 0;  // batch i + 2, which is made from 0 to 10 ms, goes with it
+    run.batches.push_back(Taken(i, busy ? get_of_busy : get_of_idle, busy ? handing_of_busy : 0.1,
+                                busy ? -40 : -34, busy ? -30 : -24));
+  }
+  return run;
+}
+
+TEST(MakingTimesTest, TellsWhoMadeABatchWhen) {
+  const LoaderRun run = Loop(4, 1, 1, 0.1);
+  const MakingTimes making(run);
+  EXPECT_EQ(making.Busy(60 * kMs + 1), 1u);  // batch 0: 60 to 70 ms
+  EXPECT_EQ(making.Busy(71 * kMs), 0u);
+  EXPECT_EQ(making.Busy(59 * kMs), 0u);
+  EXPECT_TRUE(making.Makes(1, 62 * kMs, 68 * kMs));
+  EXPECT_TRUE(making.Makes(1, 64 * kMs, 74 * kMs));   // 6 of 10 ms
+  EXPECT_FALSE(making.Makes(1, 66 * kMs, 76 * kMs));  // 4 of 10 ms
+  EXPECT_FALSE(making.Makes(2, 62 * kMs, 68 * kMs));
+}
+
+TEST(HandoverTest, AWorkerThatMakesABatchAnswersLater) {
+  const Handover handover = MeasureHandover(Loop(60, 0.5, 4.5, 0.1), 8, 0);
+  EXPECT_FALSE(handover.streamed);
+  EXPECT_NEAR(handover.asking, 4e-3, 1e-5);
+  // Nothing was made beside the last one.
+  for (std::size_t i = 0; i < 58; ++i) EXPECT_NEAR(handover.get[i], 0.5e-3, 1e-6);
+  EXPECT_FALSE(handover.preempted);
+}
+
+TEST(HandoverTest, TheLoopLosesItsCoreWhereNoneIsIdle) {
+  const Handover handover = MeasureHandover(Loop(60, 0.5, 0.5, 2.1), 1, 0);
+  ASSERT_TRUE(handover.preempted);
+  EXPECT_NEAR(*handover.preempted, 2e-3, 1e-5);
+  EXPECT_NEAR(handover.next, 0.2e-3, 1e-5);
+  for (std::size_t i = 0; i < 58; ++i) EXPECT_NEAR(handover.next_of[i], 0.2e-3, 1e-5);
+  // With a core to spare all of them count.
+  EXPECT_FALSE(MeasureHandover(Loop(60, 0.5, 0.5, 2.1), 2, 0).preempted);
+}
+
+traces::TraceData Decoding(int workers) {
+  Synthetic run;
+  run.workers = workers;
+  run.costs = Always({.read = 0.1, .decode = 4, .augment = 1.5, .collate = 0.5, .step = 1});
+  run.decoder = "PIL.load";
+  traces::TraceData data = MakeSynthetic(run);
+  data.facts["host.fault_ns"] = "1000";
+  data.processes[0].facts["loader.0.batch_types"] = "uint8:602112";
+  return data;
+}
+
+// The first touch of a page costs 1 us and the whole fault two; a batch has 147 pages, a sample
+// 36.75, its picture of 600,000 bytes 146.5.
+TEST(FreshMemoryTest, IsEstimatedWithoutWorkers) {
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(Decoding(0)));
+  ASSERT_TRUE(diagnosis.loader);
+  const FreshMemory& fresh = diagnosis.loader->facts.fresh;
+  EXPECT_NEAR(fresh.batch, 0.13e-3 + 147 * 2e-6, 1e-6);
+  EXPECT_NEAR(fresh.sample, (36.75 + 146.5 / 2) * 2e-6, 1e-6);
+  EXPECT_NEAR(fresh.doubt, (36.75 + 146.5) / 2 * 2e-6, 1e-6);
+}
+
+TEST(FreshMemoryTest, IsMeasuredWithThem) {
+  traces::TraceData data = Decoding(1);
+  for (double at = 1000; at < 2200; at += 20) {  // 300 faults a sample, a batch each 6.2 ms
+    testing::AddCounter(data, "minor_faults", 1, at, 4 * 300 / 6.2 * (at - 1000));
+  }
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  ASSERT_TRUE(diagnosis.loader);
+  const FreshMemory& fresh = diagnosis.loader->facts.fresh;
+  EXPECT_NEAR(fresh.batch, 0.13e-3 + 147 * 2e-6, 1e-6);
+  EXPECT_NEAR(fresh.sample, (300 - 20 - 36.75) * 2e-6, 20e-6);
+}
+
+TEST(FreshMemoryTest, FirstWorkersPayForItAndTheLastSaveIt) {
+  const Diagnosis none = Diagnose(*traces::MakeTrace(Decoding(0)));
+  const LoaderDiagnosis& loader = *none.loader;
+  Setting one;
+  one.workers = 1;
+  const Pipeline with = Apply(loader.pipeline, one, loader.facts);
+  LoaderFacts unknown = loader.facts;
+  unknown.fresh = {};
+  const Pipeline without = Apply(loader.pipeline, one, unknown);
+  const Demand& more = with.epochs.front().batches.front();
+  const Demand& less = without.epochs.front().batches.front();
+  EXPECT_NEAR(more.service() - less.service(),
+              loader.facts.fresh.batch + 4 * loader.facts.fresh.sample, 1e-9);
+  EXPECT_GT(with.doubt, 0);
+  EXPECT_EQ(without.doubt, 0);
+  const Interval sure = PredictRate(SteadyPart(without), loader.replay);
+  const Interval unsure = PredictRate(SteadyPart(with), loader.replay);
+  EXPECT_GT(1 - unsure.low / unsure.estimate, 1 - sure.low / sure.estimate);
+  // And back again.
+  LoaderFacts facts = loader.facts;
+  Setting zero;
+  const Pipeline back = Apply(with, zero, facts);
+  EXPECT_LT(back.epochs.front().batches.front().service(), more.service());
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
