@@ -26,7 +26,7 @@
 
 #include "gui/main/app.h"
 #include "gui/main/offscreen.h"
-#include "traces/base/option_checks.h"
+#include "traces/base/command_line.h"
 #include "traces/base/program.h"
 
 namespace penstock::gui {
@@ -192,20 +192,18 @@ int Measure(const Order& order, int runs) {
 
 int main(int argc, char** argv) {
   using namespace penstock;
-  CLI::App app("Measures how soon the dashboard shows a trace.", "gui_open_bench");
+  traces::CommandLine line("Measures how soon the dashboard shows a trace.", "gui_open_bench");
   gui::Order order;
   int runs = 10;
-  app.add_option("trace", order.trace, "Trace to open")->required();
-  app.add_option("--runs", runs, "Runs that count")
-      ->capture_default_str()
-      ->check(traces::WholeNumber(1, 1000));
-  app.add_option("--view", order.view, "overview or timeline")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"overview", "timeline"}));
-  app.add_option("--lang", order.language, "en or zh")->check(CLI::IsMember({"en", "zh"}));
-  app.add_option("--picture", order.picture, "PNG of the first picture of the trace");
+  line.Add("trace", order.trace, "Trace to open").Required();
+  line.Add("--runs", runs, "Runs that count").ShowDefault().Check(traces::WholeNumber(1, 1000));
+  line.Add("--view", order.view, "overview or timeline")
+      .ShowDefault()
+      .OneOf({"overview", "timeline"});
+  line.Add("--lang", order.language, "en or zh").OneOf({"en", "zh"});
+  line.Add("--picture", order.picture, "PNG of the first picture of the trace");
   int status = 0;
-  if (!traces::ParseCommandLine(app, argc, argv, &status)) return status;
+  if (!traces::ParseCommandLine(line, argc, argv, &status)) return status;
   const char* started = std::getenv("GUI_OPEN_BENCH_STARTED");
   const char* out = std::getenv("GUI_OPEN_BENCH_OUT");
   if (started != nullptr && out != nullptr) {

@@ -10,7 +10,7 @@
 
 #include "benchmarks/recording_file.h"
 #include "tests/analyzer/long_trace/long_trace.h"
-#include "traces/base/option_checks.h"
+#include "traces/base/command_line.h"
 #include "traces/base/program.h"
 
 namespace penstock {
@@ -45,15 +45,16 @@ int Write(const LongTrace& run, const std::string& path, bool recording) {
 }  // namespace penstock
 
 int main(int argc, char** argv) {
-  CLI::App app("Writes a trace of a synthetic training run.", "make_long_trace");
+  penstock::traces::CommandLine line("Writes a trace of a synthetic training run.",
+                                     "make_long_trace");
   std::string path;
   penstock::analyzer::testing::LongTrace run;
   bool recording = false;
   using penstock::traces::NumberBetween;
   using penstock::traces::WholeNumber;
-  app.add_option("trace", path, "File to write")->required();
-  const auto number = [&app](const char* name, auto& value, std::uint64_t most, const char* what) {
-    app.add_option(name, value, what)->capture_default_str()->check(WholeNumber(1, most));
+  line.Add("trace", path, "File to write").Required();
+  const auto number = [&line](const char* name, auto& value, std::uint64_t most, const char* what) {
+    line.Add(name, value, what).ShowDefault().Check(WholeNumber(1, most));
   };
   number("--spans", run.spans, 10'000'000'000, "At least so many spans");
   number("--workers", run.workers, 500, "Worker processes");
@@ -61,14 +62,12 @@ int main(int argc, char** argv) {
   number("--batch", run.batch_size, 65536, "Samples in a batch");
   number("--epoch-batches", run.epoch_batches, 1u << 30, "Batches in an epoch");
   number("--images", run.images, 1u << 30, "Paths");
-  app.add_option("--step-ms", run.step_ms, "Of the consumer")
-      ->capture_default_str()
-      ->check(NumberBetween(0, 1e6));
-  app.add_option("--seed", run.seed)->capture_default_str()->check(WholeNumber());
-  app.add_flag("--lean", run.lean, "4 spans a sample, as penstock-load writes them");
-  app.add_flag("--recording", recording,
+  line.Add("--step-ms", run.step_ms, "Of the consumer").ShowDefault().Check(NumberBetween(0, 1e6));
+  line.Add("--seed", run.seed).ShowDefault().Check(WholeNumber());
+  line.AddFlag("--lean", run.lean, "4 spans a sample, as penstock-load writes them");
+  line.AddFlag("--recording", recording,
                "As agents leave it, not packed; takes as much memory as the file");
   int status = 0;
-  if (!penstock::traces::ParseCommandLine(app, argc, argv, &status)) return status;
+  if (!penstock::traces::ParseCommandLine(line, argc, argv, &status)) return status;
   return penstock::Write(run, path, recording);
 }

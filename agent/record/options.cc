@@ -6,9 +6,9 @@
 #include <cstdlib>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "agent/record/sample/proc_fs.h"
+#include "traces/base/command_line.h"
 
 namespace penstock::record {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::uint64_t kMaxBuffer = std::uint64_t{16} << 30;
 
 constexpr TimeNs kShortestKeep{1'000'000'000};
 
-// Options as CLI11 stores them.
+// Options as they stand on the command line.
 struct Texts {
   std::string buffer;
   std::string overrides;
@@ -234,63 +234,57 @@ Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
   Options& options = parsed.options;
   std::string output;
   Texts texts;
-  CLI::App app{
+  traces::CommandLine line{
       "Runs CMD under the Penstock agent and writes a trace of its data path.\n"
       "The exit status is that of CMD.",
       "penstock-record"};
-  app.set_version_flag("--version", "penstock-record " PENSTOCK_VERSION);
-  app.add_option(
-      "-o,--output", output,
-      "trace to write (default: CMD.penstock in this folder); %r is the rank, %h the host; "
-      "without them, traces of what mpirun or srun starts end in .rankN");
-  app.add_flag("--force", options.force,
+  line.AddVersion(line.name());
+  line.Add("-o,--output", output,
+           "trace to write (default: CMD.penstock in this folder); %r is the rank, %h the host; "
+           "without them, traces of what mpirun or srun starts end in .rankN");
+  line.AddFlag("--force", options.force,
                "replace a trace of that name when this one is complete; without it, the new trace "
                "gets a name with time and process (PENSTOCK_FORCE=1 does the same)");
-  app.add_flag("--no-command", options.no_command,
+  line.AddFlag("--no-command", options.no_command,
                "record no command lines; without it, command lines are recorded, but nothing that "
                "looks like a password, token or key");
-  app.add_option("--gpu", options.gpu,
-                 "what to record of the GPU: auto (as much as can be), off, nvtx (the program's "
-                 "ranges), nvml (and utilisation), calls (and CUDA calls), cupti (and copies and "
-                 "kernels), yield (all but CUPTI, which only one tool can use: the program's "
-                 "profiler keeps it)");
-  app.add_option("--for", options.limit_time_text,
-                 "stop recording after this time: 500ms, 60s, 5m");
-  app.add_option("--keep", texts.keep,
-                 "keep only the last part of the recording, 60s or 5m: for runs of hours");
-  app.add_option("--batches", texts.batches, "stop recording after so many batches");
-  app.add_flag("--stop", options.stop, "with --for or --batches: also interrupt CMD then");
-  app.add_flag("--fixed-batch", options.fixed_batch,
+  line.Add("--gpu", options.gpu,
+           "what to record of the GPU: auto (as much as can be), off, nvtx (the program's "
+           "ranges), nvml (and utilisation), calls (and CUDA calls), cupti (and copies and "
+           "kernels), yield (all but CUPTI, which only one tool can use: the program's "
+           "profiler keeps it)");
+  line.Add("--for", options.limit_time_text, "stop recording after this time: 500ms, 60s, 5m");
+  line.Add("--keep", texts.keep,
+           "keep only the last part of the recording, 60s or 5m: for runs of hours");
+  line.Add("--batches", texts.batches, "stop recording after so many batches");
+  line.AddFlag("--stop", options.stop, "with --for or --batches: also interrupt CMD then");
+  line.AddFlag("--fixed-batch", options.fixed_batch,
                "repeat one cached batch for ever: shows how fast the run is if data costs nothing");
-  app.add_option("--override", texts.overrides,
-                 "DataLoader arguments: workers=8,prefetch=4,batch=64,pin=1,persistent=1");
-  app.add_option("--buffer", texts.buffer,
-                 "memory between the program and the collector (default 64M)");
-  app.add_option("--memory", texts.memory,
-                 "how often to measure the private and shared memory of each process: auto (costs "
-                 "a thousandth of the cores' time at most), off, or a time such as 500ms");
-  app.add_option("--data", options.data, "directory of the dataset, if it is not recognised");
-  app.add_flag("--quiet", options.quiet, "no progress, no verdict");
+  line.Add("--override", texts.overrides,
+           "DataLoader arguments: workers=8,prefetch=4,batch=64,pin=1,persistent=1");
+  line.Add("--buffer", texts.buffer, "memory between the program and the collector (default 64M)");
+  line.Add("--memory", texts.memory,
+           "how often to measure the private and shared memory of each process: auto (costs "
+           "a thousandth of the cores' time at most), off, or a time such as 500ms");
+  line.Add("--data", options.data, "directory of the dataset, if it is not recognised");
+  line.AddFlag("--quiet", options.quiet, "no progress, no verdict");
 
   const std::size_t start = CommandStart(args);
-  std::vector<std::string> own(args.begin(), args.begin() + static_cast<std::ptrdiff_t>(start));
-  std::reverse(own.begin(), own.end());  // CLI11 takes them from the back
+  const std::vector<std::string> own(args.begin(),
+                                     args.begin() + static_cast<std::ptrdiff_t>(start));
   const std::size_t command = start < args.size() && args[start] == "--" ? start + 1 : start;
   options.command.assign(args.begin() + static_cast<std::ptrdiff_t>(command), args.end());
-  try {
-    app.parse(own);
-  } catch (const CLI::CallForHelp&) {
-    parsed.print = app.help();
+  auto print = line.Read(own);
+  if (!print) {
+    std::string& message = print.error().message;
+    std::replace(message.begin(), message.end(), '\n', ' ');
+    return Fail(ErrorKind::kUsage, message + " (see --help)");
+  }
+  if (*print) {
+    parsed.print = std::move(**print);
     const auto usage = parsed.print->find("[OPTIONS]");
     if (usage != std::string::npos) parsed.print->replace(usage, 9, "[OPTIONS] -- CMD [args]");
     return parsed;
-  } catch (const CLI::CallForVersion&) {
-    parsed.print = std::string(app.version()) + "\n";
-    return parsed;
-  } catch (const CLI::ParseError& error) {
-    std::string line = error.what();
-    std::replace(line.begin(), line.end(), '\n', ' ');
-    return Fail(ErrorKind::kUsage, line + " (see --help)");
   }
   options.output = output;
   PENSTOCK_TRY(Check(options, texts));

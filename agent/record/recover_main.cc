@@ -10,12 +10,12 @@
 #include <system_error>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "agent/core/segment.h"
 #include "agent/record/collect/arena.h"
 #include "agent/record/collect/rescue.h"
 #include "agent/record/sample/proc_fs.h"
+#include "traces/base/command_line.h"
 #include "traces/base/file.h"
 #include "traces/base/json_text.h"
 #include "traces/base/say.h"
@@ -115,19 +115,21 @@ Result<std::filesystem::path> Recover(const std::string& output, bool force) {
 
 int main(int argc, char** argv) {
   penstock::SayWhenMemoryEnds("penstock-recover");
-  CLI::App app{"Finishes a trace whose collector was killed together with the command."};
-  app.set_version_flag("--version", "penstock-recover " PENSTOCK_VERSION);
+  penstock::traces::CommandLine line(
+      "Finishes a trace whose collector was killed together with the command.", argv[0]);
+  line.AddVersion("penstock-recover");
   std::string output;
-  app.add_option("T", output, "The trace that was asked for (T.part is there, T is not)")
-      ->required();
+  line.Add("T", output, "The trace that was asked for (T.part is there, T is not)").Required();
   bool force = false;
-  app.add_flag("--force", force, "Replace a trace of that name; else the new one goes beside it");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    penstock::SayError("penstock-recover", error.what());
+  line.AddFlag("--force", force, "Replace a trace of that name; else the new one goes beside it");
+  const auto print = line.Read({argv + 1, argv + argc});
+  if (!print) {
+    penstock::SayError("penstock-recover", print.error().message);
     return 2;
+  }
+  if (*print) {
+    fmt::print("{}", **print);
+    return 0;
   }
   if (output.size() > 5 && output.compare(output.size() - 5, 5, ".part") == 0) {
     output.resize(output.size() - 5);

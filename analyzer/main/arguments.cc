@@ -11,7 +11,6 @@
 #include <utility>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include "traces/base/json_text.h"
 
@@ -25,20 +24,18 @@ bool ReadCount(std::string_view text, int& value) {
 
 }  // namespace
 
-std::optional<int> Parse(CLI::App& app, const std::vector<std::string>& arguments,
+std::optional<int> Parse(traces::CommandLine& line, const std::vector<std::string>& arguments,
                          std::string_view hint) {
-  app.set_version_flag("--version", app.get_name() + " " PENSTOCK_VERSION);
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants it
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    const std::string name = app.get_name();
-    fmt::print(stderr, "{}: {}; {}\n", name, error.what(),
-               hint.empty() ? fmt::format("see: {} --help", name) : std::string(hint));
+  line.AddVersion(line.name());
+  const auto print = line.Read(arguments);
+  if (!print) {
+    fmt::print(stderr, "{}: {}; {}\n", line.name(), print.error().message,
+               hint.empty() ? fmt::format("see: {} --help", line.name()) : std::string(hint));
     return 2;
   }
-  return std::nullopt;
+  if (!*print) return std::nullopt;
+  static_cast<void>(std::fputs((*print)->c_str(), stdout));
+  return 0;
 }
 
 int Complain(std::string_view command, const Error& error) {

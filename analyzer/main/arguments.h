@@ -10,18 +10,16 @@
 #include <string_view>
 #include <vector>
 
+#include "traces/base/command_line.h"
 #include "traces/base/result.h"
 #include "traces/trace.h"
 
-namespace CLI {
-class App;
-}
-
 namespace penstock::analyzer {
 
-// Parses; `app` is named like the command. Returns the exit status if there is nothing left to do:
+// Parses; `line` is named like the command. Returns the exit status if there is nothing left to do:
 // after --help, or after a mistake. `hint` ends the line about a mistake.
-[[nodiscard]] std::optional<int> Parse(CLI::App& app, const std::vector<std::string>& arguments,
+[[nodiscard]] std::optional<int> Parse(traces::CommandLine& line,
+                                       const std::vector<std::string>& arguments,
                                        std::string_view hint = "");
 
 // "penstock NAME: MESSAGE" on standard error. Returns the exit status of `error`.

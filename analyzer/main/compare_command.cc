@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "analyzer/main/arguments.h"
 #include "analyzer/main/commands.h"
 #include "analyzer/report/compare.h"
@@ -14,15 +12,16 @@ namespace penstock::analyzer {
 
 int CompareCommand(const std::vector<std::string>& arguments) {
   constexpr std::string_view kName = "compare";
-  CLI::App app("Says what changed between two recorded runs, and whether it is more than noise.",
-               "penstock compare");
+  traces::CommandLine line(
+      "Says what changed between two recorded runs, and whether it is more than noise.",
+      "penstock compare");
   std::string before;
   std::string after;
   bool json = false;
-  app.add_option("A", before, "Trace of the run before")->required();
-  app.add_option("B", after, "Trace of the run after")->required();
-  app.add_flag("--json", json, "One object of schema penstock.compare/1");
-  if (const auto status = Parse(app, arguments)) return *status;
+  line.Add("A", before, "Trace of the run before").Required();
+  line.Add("B", after, "Trace of the run after").Required();
+  line.AddFlag("--json", json, "One object of schema penstock.compare/1");
+  if (const auto status = Parse(line, arguments)) return *status;
   int status = 0;
   const auto first = OpenOrComplain(kName, before, status);
   if (first == nullptr) return status;

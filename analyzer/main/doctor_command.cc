@@ -5,8 +5,6 @@
 #include <system_error>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "analyzer/doctor/doctor.h"
 #include "analyzer/main/arguments.h"
 #include "analyzer/main/commands.h"
@@ -17,13 +15,14 @@ extern "C" char** environ;
 namespace penstock::analyzer {
 
 int DoctorCommand(const std::vector<std::string>& arguments) {
-  CLI::App app("Says what a recording here will and will not see, and why.", "penstock doctor");
+  traces::CommandLine line("Says what a recording here will and will not see, and why.",
+                           "penstock doctor");
   bool json = false;
-  app.add_flag("--json", json, "One object of schema penstock.doctor/1");
-  app.footer("usage: penstock doctor [--json] [-- CMD...]");
+  line.AddFlag("--json", json, "One object of schema penstock.doctor/1");
+  line.SetFooter("usage: penstock doctor [--json] [-- CMD...]");
   const SplitWords words = SplitAtDashes(arguments);
   if (const auto status =
-          Parse(app, words.own, "a command comes after --: penstock doctor -- CMD")) {
+          Parse(line, words.own, "a command comes after --: penstock doctor -- CMD")) {
     return *status;
   }
   DoctorInput input;
@@ -32,10 +31,10 @@ int DoctorCommand(const std::vector<std::string>& arguments) {
   input.current = std::filesystem::current_path(error);
   input.command = words.command;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string line = *entry;
-    const std::size_t equals = line.find('=');
+    const std::string variable = *entry;
+    const std::size_t equals = variable.find('=');
     if (equals != std::string::npos)
-      input.environment[line.substr(0, equals)] = line.substr(equals + 1);
+      input.environment[variable.substr(0, equals)] = variable.substr(equals + 1);
   }
   const Checks checks = RunDoctor(input);
   const int printed = Print(json ? DoctorJson(checks) : DoctorText(checks, WantsColour()));

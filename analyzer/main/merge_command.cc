@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include "analyzer/main/arguments.h"
 #include "analyzer/main/commands.h"
@@ -72,21 +71,21 @@ std::string DescribeParts(std::span<const MergedPart> parts) {
 }  // namespace
 
 int MergeCommand(const std::vector<std::string>& arguments) {
-  CLI::App app(
+  traces::CommandLine line(
       "Makes one trace of the traces of a run's ranks or hosts, on one clock, so that report, "
       "whatif and gui show them together.",
       "penstock merge");
   std::vector<std::string> paths;
   std::string output;
   std::string align = "auto";
-  app.add_option("traces", paths, "Traces of one run, in any order")->required();
-  app.add_option("-o,--output", output, "The trace to write")->required();
-  app.add_option("--align", align,
-                 "How the clocks of different hosts are brought together: auto; clock: traces of "
-                 "one boot share it; steps: by the collective that ends each step; wall: by the "
-                 "wall clocks")
-      ->type_name("HOW");
-  if (const auto status = Parse(app, arguments)) return *status;
+  line.Add("traces", paths, "Traces of one run, in any order").Required();
+  line.Add("-o,--output", output, "The trace to write").Required();
+  line.Add("--align", align,
+           "How the clocks of different hosts are brought together: auto; clock: traces of "
+           "one boot share it; steps: by the collective that ends each step; wall: by the "
+           "wall clocks")
+      .ShowValueAs("HOW");
+  if (const auto status = Parse(line, arguments)) return *status;
   const Result<AlignMethod> method = ParseAlignMethod(align);
   if (!method) return Complain("merge", method.error());
   for (const std::string& path : paths) {

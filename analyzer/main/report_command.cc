@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include "analyzer/main/arguments.h"
 #include "analyzer/main/commands.h"
@@ -59,8 +58,9 @@ std::string Joined(const std::vector<std::string>& paths) {
 }  // namespace
 
 int ReportCommand(const std::vector<std::string>& arguments) {
-  CLI::App app("Says what holds a recorded run back, how sure that is, and what to change.",
-               "penstock report");
+  traces::CommandLine line(
+      "Says what holds a recorded run back, how sure that is, and what to change.",
+      "penstock report");
   std::vector<std::string> paths;
   std::string align = "auto";
   std::string html;
@@ -68,29 +68,28 @@ int ReportCommand(const std::vector<std::string>& arguments) {
   bool text = false;
   bool brief = false;
   std::vector<std::string> fail_on;
-  app.add_option("trace", paths,
-                 "Trace written by penstock record or by the agent alone; several are those of the "
-                 "ranks or hosts of one run")
-      ->required();
-  app.add_option("--align", align,
-                 "With several traces: how to align their clocks (see penstock merge)")
-      ->type_name("HOW");
-  auto* json_flag = app.add_flag("--json", json, "One object of schema penstock.report/1");
-  auto* text_flag = app.add_flag("--text", text, "Text for a terminal (the default)");
-  auto* brief_flag = app.add_flag("--brief", brief, "Five lines");
-  auto* html_option =
-      app.add_option("--html", html, "Write one page with plots to F; - is standard output")
-          ->type_name("F");
-  html_option->excludes(json_flag)->excludes(text_flag)->excludes(brief_flag);
-  json_flag->excludes(text_flag)->excludes(brief_flag);
-  text_flag->excludes(brief_flag);
-  app.add_option("--fail-on", fail_on,
-                 "Exit with 1 if METRIC is worse than LIMIT: wait_fraction=0.2, losses=0, "
-                 "coverage=0.95 (repeatable)")
-      ->type_name("METRIC=LIMIT")
-      ->allow_extra_args(false);
-  if (const auto status = Parse(app, arguments)) return *status;
-  if (html_option->count() > 0 && html.empty()) {
+  line.Add("trace", paths,
+           "Trace written by penstock record or by the agent alone; several are those of the "
+           "ranks or hosts of one run")
+      .Required();
+  line.Add("--align", align, "With several traces: how to align their clocks (see penstock merge)")
+      .ShowValueAs("HOW");
+  auto json_flag = line.AddFlag("--json", json, "One object of schema penstock.report/1");
+  auto text_flag = line.AddFlag("--text", text, "Text for a terminal (the default)");
+  auto brief_flag = line.AddFlag("--brief", brief, "Five lines");
+  auto html_option =
+      line.Add("--html", html, "Write one page with plots to F; - is standard output")
+          .ShowValueAs("F");
+  html_option.Excludes(json_flag).Excludes(text_flag).Excludes(brief_flag);
+  json_flag.Excludes(text_flag).Excludes(brief_flag);
+  text_flag.Excludes(brief_flag);
+  line.Add("--fail-on", fail_on,
+           "Exit with 1 if METRIC is worse than LIMIT: wait_fraction=0.2, losses=0, "
+           "coverage=0.95 (repeatable)")
+      .ShowValueAs("METRIC=LIMIT")
+      .OneValueEach();
+  if (const auto status = Parse(line, arguments)) return *status;
+  if (html_option.given() && html.empty()) {
     return Complain("report", Error{ErrorKind::kUsage, "--html needs the name of a file, or -"});
   }
   std::vector<Threshold> thresholds;

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/main/arguments.h"
@@ -22,7 +21,7 @@
 #include "analyzer/main/tune.h"
 #include "analyzer/report/report.h"
 #include "analyzer/words/format.h"
-#include "traces/base/option_checks.h"
+#include "traces/base/command_line.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -128,22 +127,22 @@ std::string TuneText(const TuneResult& result, Colour colour) {
 }  // namespace
 
 int TuneCommand(const std::vector<std::string>& arguments) {
-  CLI::App app(
+  traces::CommandLine line(
       "Records a command, suggests loader settings, runs it again with them, and says "
       "whether the prediction held. Nothing is edited.",
       "penstock tune");
   TuneOptions options;
   std::string budget, batches, time, keep;
-  app.add_option("--trials", options.trials, "Runs with other settings, at most (default 3)")
-      ->check(traces::WholeNumber(1, 100));
-  app.add_option("--budget-ram", budget, "Memory for batches and workers: 8G");
-  app.add_option("--batches", batches, "End each run after so many batches");
-  app.add_option("--for", time, "End each run after this time: 60s")->excludes("--batches");
-  app.add_option("--keep", keep, "Folder to leave the traces in");
-  app.footer("usage: penstock tune [OPTIONS] -- CMD...");
+  line.Add("--trials", options.trials, "Runs with other settings, at most (default 3)")
+      .Check(traces::WholeNumber(1, 100));
+  line.Add("--budget-ram", budget, "Memory for batches and workers: 8G");
+  const auto after_batches = line.Add("--batches", batches, "End each run after so many batches");
+  line.Add("--for", time, "End each run after this time: 60s").Excludes(after_batches);
+  line.Add("--keep", keep, "Folder to leave the traces in");
+  line.SetFooter("usage: penstock tune [OPTIONS] -- CMD...");
   const SplitWords words = SplitAtDashes(arguments);
   constexpr std::string_view kHint = "a command comes after --: penstock tune -- CMD";
-  if (const auto status = Parse(app, words.own, kHint)) return *status;
+  if (const auto status = Parse(line, words.own, kHint)) return *status;
   if (words.command.empty()) {
     return Complain(kTuneName, {ErrorKind::kUsage, "which command? " + std::string(kHint)});
   }

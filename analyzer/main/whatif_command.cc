@@ -12,13 +12,12 @@
 #include <vector>
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include "analyzer/main/arguments.h"
 #include "analyzer/main/commands.h"
 #include "analyzer/report/grid_report.h"
 #include "analyzer/whatif/grid.h"
-#include "traces/base/option_checks.h"
+#include "traces/base/command_line.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -106,7 +105,7 @@ Result<double> FixedRate(const Diagnosis& diagnosis) {
   return diagnosis.loader->steady.rate.estimate;
 }
 
-Result<GridRequest> ReadRequest(const CLI::App& app, const Words& words) {
+Result<GridRequest> ReadRequest(const traces::CommandLine& line, const Words& words) {
   GridRequest request;
   if (!words.workers.empty()) {
     auto counts = ParseCounts(words.workers, 0);
@@ -124,64 +123,61 @@ Result<GridRequest> ReadRequest(const CLI::App& app, const Words& words) {
     request.budget_ram = *size;
   }
   request.batch = words.batch;
-  if (app.count("--step-ms") > 0) request.step = words.step_ms * 1e-3;
-  if (app.count("--pin") > 0) request.pin = words.pin;
-  if (app.count("--persistent") > 0) request.persistent = words.persistent;
-  if (app.count("--step-cores") > 0) request.step_cores = words.step_cores;
+  if (line.Given("--step-ms")) request.step = words.step_ms * 1e-3;
+  if (line.Given("--pin")) request.pin = words.pin;
+  if (line.Given("--persistent")) request.persistent = words.persistent;
+  if (line.Given("--step-cores")) request.step_cores = words.step_cores;
   PENSTOCK_TRY(ReadChanges(words, request));
   const Result<void> scales = ReadScales(words, request);
   PENSTOCK_TRY(scales);
   return request;
 }
 
-void AddChanges(CLI::App& app, Words& words) {
+void AddChanges(traces::CommandLine& line, Words& words) {
   Changes& changes = words.changes;
-  app.add_option("--transfer", changes.transfer,
-                 "Data type of pixels on their way to the device: u8, f16, f32; f32:u8 gives the "
-                 "recorded one too");
-  app.add_flag("--ram-cache", changes.ram_cache, "Dataset in memory (page cache, tmpfs)");
-  app.add_flag("--pack", changes.pack, "Small files packed into large ones, read in sequence");
-  app.add_option("--offline-resize", changes.resize, "Pictures stored with a long side of PIXELS")
-      ->check(traces::NumberBetween(1, 1e6));
-  app.add_option("--decoder", changes.decoder, "Another JPEG decoder: opencv, libjpeg-turbo, ...");
-  app.add_option("--disk", words.disk, "Bytes a second that all reads share: 500M");
-  app.add_flag("--alone", changes.alone, "Without other programs that took cores while recording");
-  app.add_option("--gpu", words.gpu, "Stages on the GPU: decode,augment or augment")
-      ->delimiter(',');
-  app.add_option("--gpu-overlap", changes.gpu_overlap,
-                 "Part of these stages' device time that runs beside the step, 0 to 1 (default 0)")
-      ->check(traces::NumberBetween(0, 1));
-  app.add_option("--device-costs", words.costs,
-                 "File of device times: lines \"decode MILLISECONDS_A_MEGAPIXEL SOURCE\"");
-  app.add_option("--fixed-batch", words.fixed,
-                 "Trace of the same program recorded with --fixed-batch: its rate is the ceiling");
+  line.Add("--transfer", changes.transfer,
+           "Data type of pixels on their way to the device: u8, f16, f32; f32:u8 gives the "
+           "recorded one too");
+  line.AddFlag("--ram-cache", changes.ram_cache, "Dataset in memory (page cache, tmpfs)");
+  line.AddFlag("--pack", changes.pack, "Small files packed into large ones, read in sequence");
+  line.Add("--offline-resize", changes.resize, "Pictures stored with a long side of PIXELS")
+      .Check(traces::NumberBetween(1, 1e6));
+  line.Add("--decoder", changes.decoder, "Another JPEG decoder: opencv, libjpeg-turbo, ...");
+  line.Add("--disk", words.disk, "Bytes a second that all reads share: 500M");
+  line.AddFlag("--alone", changes.alone, "Without other programs that took cores while recording");
+  line.Add("--gpu", words.gpu, "Stages on the GPU: decode,augment or augment").SplitAt(',');
+  line.Add("--gpu-overlap", changes.gpu_overlap,
+           "Part of these stages' device time that runs beside the step, 0 to 1 (default 0)")
+      .Check(traces::NumberBetween(0, 1));
+  line.Add("--device-costs", words.costs,
+           "File of device times: lines \"decode MILLISECONDS_A_MEGAPIXEL SOURCE\"");
+  line.Add("--fixed-batch", words.fixed,
+           "Trace of the same program recorded with --fixed-batch: its rate is the ceiling");
 }
 
 }  // namespace
 
 int WhatifCommand(const std::vector<std::string>& arguments) {
-  CLI::App app("Predicts the throughput of other settings from one recorded run.",
-               "penstock whatif");
+  traces::CommandLine line("Predicts the throughput of other settings from one recorded run.",
+                           "penstock whatif");
   Words words;
-  app.add_option("trace", words.trace, "Trace of the run")->required();
-  app.add_option("--workers", words.workers, "Numbers of workers: 1..16 or 0,2,4");
-  app.add_option("--prefetch", words.prefetch, "Prefetch factors: 2,4,8");
-  app.add_option("--batch", words.batch, "Batch size")->check(traces::WholeNumber(1, 1 << 20));
-  app.add_option("--step-ms", words.step_ms, "Time between two batches in the training loop")
-      ->check(traces::NumberBetween(0, 1e7));
-  app.add_option("--pin", words.pin, "Pinned memory: 0 or 1");
-  app.add_option("--persistent", words.persistent, "Workers that stay between epochs: 0 or 1");
-  app.add_option("--without", words.without, "Stages that cost nothing: decode,augment")
-      ->delimiter(',');
-  app.add_option("--speedup", words.speedup, "Stages that are faster: decode=2,read=1.5")
-      ->delimiter(',');
-  app.add_option("--step-cores", words.step_cores, "Cores that the step keeps busy")
-      ->check(traces::NumberBetween(0, 4096));
-  AddChanges(app, words);
-  app.add_option("--budget-ram", words.budget, "Memory for batches and workers: 8G");
-  app.add_flag("--json", words.json, "One object: {\"configurations\": [...]}");
-  if (const auto status = Parse(app, arguments)) return *status;
-  auto request = ReadRequest(app, words);
+  line.Add("trace", words.trace, "Trace of the run").Required();
+  line.Add("--workers", words.workers, "Numbers of workers: 1..16 or 0,2,4");
+  line.Add("--prefetch", words.prefetch, "Prefetch factors: 2,4,8");
+  line.Add("--batch", words.batch, "Batch size").Check(traces::WholeNumber(1, 1 << 20));
+  line.Add("--step-ms", words.step_ms, "Time between two batches in the training loop")
+      .Check(traces::NumberBetween(0, 1e7));
+  line.Add("--pin", words.pin, "Pinned memory: 0 or 1");
+  line.Add("--persistent", words.persistent, "Workers that stay between epochs: 0 or 1");
+  line.Add("--without", words.without, "Stages that cost nothing: decode,augment").SplitAt(',');
+  line.Add("--speedup", words.speedup, "Stages that are faster: decode=2,read=1.5").SplitAt(',');
+  line.Add("--step-cores", words.step_cores, "Cores that the step keeps busy")
+      .Check(traces::NumberBetween(0, 4096));
+  AddChanges(line, words);
+  line.Add("--budget-ram", words.budget, "Memory for batches and workers: 8G");
+  line.AddFlag("--json", words.json, "One object: {\"configurations\": [...]}");
+  if (const auto status = Parse(line, arguments)) return *status;
+  auto request = ReadRequest(line, words);
   if (!request) return Complain(kWhatIfName, request.error());
   int status = 0;
   const auto trace = OpenOrComplain(kWhatIfName, words.trace, status);

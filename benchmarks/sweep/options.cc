@@ -6,9 +6,8 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
-#include "traces/base/option_checks.h"
+#include "traces/base/command_line.h"
 
 namespace penstock::sweep {
 namespace {
@@ -25,7 +24,7 @@ constexpr const char* kFooter =
     "The flags of Google Benchmark work as well, among them --benchmark_filter=REGEX,\n"
     "--benchmark_list_tests and --benchmark_out=F. Ctrl-C keeps what was measured.";
 
-// As CLI11 leaves them.
+// As they stand on the command line.
 struct Texts {
   std::string workers, prefetch, batch, read_by, reduce, gpu, pin, persistent;
   std::vector<std::string> ops, axes, set;
@@ -36,56 +35,51 @@ Error Usage(std::string message) {
   return {ErrorKind::kUsage, std::move(message)};
 }
 
-void AddAxisOptions(CLI::App& app, Texts& texts) {
-  app.add_option("--workers", texts.workers, "values of this axis: 0,1,2,4 or 1..8");
-  app.add_option("--prefetch", texts.prefetch, "batches made ahead (PyTorch: by each worker)");
-  app.add_option("--batch", texts.batch, "samples in a batch");
-  app.add_option("--io", texts.read_by, "loader: buffered,direct,uring,mmap");
-  app.add_option("--reduce", texts.reduce, "loader: decode at reduced size, 1,2");
-  app.add_option(
-      "--gpu", texts.gpu,
-      "loader: placements, off,none,augment,decode+augment (off: batches stay on the CPU)");
-  app.add_option("--ops", texts.ops, "loader: augmentation; once for each value of the axis");
-  app.add_option("--axis", texts.axes,
-                 "loader: any option of penstock-load as an axis, read-ahead=1,4,16");
-  app.add_option("--pin", texts.pin, "command: pin_memory, 0,1");
-  app.add_option("--persistent", texts.persistent, "command: persistent_workers, 0,1");
-  app.add_option(
-      "--set", texts.set,
-      "what all runs share: KEY=VALUE of penstock-load (batches=100), or pin=1 for a command");
+void AddAxisOptions(traces::CommandLine& line, Texts& texts) {
+  line.Add("--workers", texts.workers, "values of this axis: 0,1,2,4 or 1..8");
+  line.Add("--prefetch", texts.prefetch, "batches made ahead (PyTorch: by each worker)");
+  line.Add("--batch", texts.batch, "samples in a batch");
+  line.Add("--io", texts.read_by, "loader: buffered,direct,uring,mmap");
+  line.Add("--reduce", texts.reduce, "loader: decode at reduced size, 1,2");
+  line.Add("--gpu", texts.gpu,
+           "loader: placements, off,none,augment,decode+augment (off: batches stay on the CPU)");
+  line.Add("--ops", texts.ops, "loader: augmentation; once for each value of the axis");
+  line.Add("--axis", texts.axes,
+           "loader: any option of penstock-load as an axis, read-ahead=1,4,16");
+  line.Add("--pin", texts.pin, "command: pin_memory, 0,1");
+  line.Add("--persistent", texts.persistent, "command: persistent_workers, 0,1");
+  line.Add("--set", texts.set,
+           "what all runs share: KEY=VALUE of penstock-load (batches=100), or pin=1 for a command");
 }
 
-void AddOtherOptions(CLI::App& app, Options& options, Texts& texts) {
-  app.add_option("SOURCE", options.source, "what penstock-load loads");
-  app.add_flag("--ablate", options.ablate, "the cost of each step of the loader on SOURCE");
-  app.add_option("--threads", options.threads, "of the loader, with --ablate")
-      ->check(traces::WholeNumber(1, 4096))
-      ->capture_default_str();
-  app.add_option("--repeats", options.repeats, "runs of each configuration")
-      ->check(traces::WholeNumber(1, 10000))
-      ->capture_default_str();
-  app.add_option("--warmup", options.warmup, "runs before the first that are not counted")
-      ->check(traces::WholeNumber(0, 1000))
-      ->capture_default_str();
-  app.add_option("--tie", options.tie,
-                 "settings within this fraction of the best count as equally good")
-      ->check(traces::NumberBetween(0, 0.5))
-      ->capture_default_str();
-  app.add_option("--timeout", options.timeout_s, "seconds for one run; 0: no limit")
-      ->check(traces::NumberBetween(0, 1e6))
-      ->capture_default_str();
-  app.add_option("--pattern", texts.pattern,
-                 "command: samples per second in its output, a regular expression with one group "
-                 "(default: from the trace)");
-  app.add_option("--keep", options.keep, "command: keep the traces in this folder");
-  app.add_option("--json", options.json, "write the result to this file; -: standard output");
-  app.add_option(
-      "--device-costs", options.device_costs,
-      "measure what a GPU takes for each megapixel, of SOURCE's pictures, into this file, "
-      "which penstock whatif reads; nothing else");
-  app.add_option("--csv", options.csv, "write the table to this file");
-  app.add_option("--programs", options.programs,
-                 "folder of the other programs (default: this one's)");
+void AddOtherOptions(traces::CommandLine& line, Options& options, Texts& texts) {
+  line.Add("SOURCE", options.source, "what penstock-load loads");
+  line.AddFlag("--ablate", options.ablate, "the cost of each step of the loader on SOURCE");
+  line.Add("--threads", options.threads, "of the loader, with --ablate")
+      .Check(traces::WholeNumber(1, 4096))
+      .ShowDefault();
+  line.Add("--repeats", options.repeats, "runs of each configuration")
+      .Check(traces::WholeNumber(1, 10000))
+      .ShowDefault();
+  line.Add("--warmup", options.warmup, "runs before the first that are not counted")
+      .Check(traces::WholeNumber(0, 1000))
+      .ShowDefault();
+  line.Add("--tie", options.tie, "settings within this fraction of the best count as equally good")
+      .Check(traces::NumberBetween(0, 0.5))
+      .ShowDefault();
+  line.Add("--timeout", options.timeout_s, "seconds for one run; 0: no limit")
+      .Check(traces::NumberBetween(0, 1e6))
+      .ShowDefault();
+  line.Add("--pattern", texts.pattern,
+           "command: samples per second in its output, a regular expression with one group "
+           "(default: from the trace)");
+  line.Add("--keep", options.keep, "command: keep the traces in this folder");
+  line.Add("--json", options.json, "write the result to this file; -: standard output");
+  line.Add("--device-costs", options.device_costs,
+           "measure what a GPU takes for each megapixel, of SOURCE's pictures, into this file, "
+           "which penstock whatif reads; nothing else");
+  line.Add("--csv", options.csv, "write the table to this file");
+  line.Add("--programs", options.programs, "folder of the other programs (default: this one's)");
 }
 
 // Errors: kUsage.
@@ -208,22 +202,18 @@ Result<Options> ParseOptions(const std::vector<std::string>& arguments) {
     const bool theirs = word->rfind("--benchmark_", 0) == 0 || word->rfind("--v=", 0) == 0;
     (theirs ? options.benchmark_flags : own).push_back(*word);
   }
-  std::reverse(own.begin(), own.end());  // CLI11 takes them from the back
-  CLI::App app{kAbout, "penstock-sweep"};
-  app.footer(kFooter);
-  app.set_version_flag("--version", "penstock-sweep " PENSTOCK_VERSION);
-  AddAxisOptions(app, texts);
-  AddOtherOptions(app, options, texts);
-  try {
-    app.parse(own);
-  } catch (const CLI::CallForHelp&) {
-    options.print = app.help();
+  traces::CommandLine line{kAbout, "penstock-sweep"};
+  line.SetFooter(kFooter);
+  line.AddVersion(line.name());
+  AddAxisOptions(line, texts);
+  AddOtherOptions(line, options, texts);
+  const auto print = line.Read(own);
+  if (!print) {
+    return tl::unexpected<Error>(Usage(fmt::format("{}; see --help", print.error().message)));
+  }
+  if (*print) {
+    options.print = **print;
     return options;
-  } catch (const CLI::CallForVersion&) {
-    options.print = std::string(app.version()) + "\n";
-    return options;
-  } catch (const CLI::ParseError& error) {
-    return tl::unexpected<Error>(Usage(fmt::format("{}; see --help", error.what())));
   }
   Result<void> checked = ReadAxes(texts, options);
   if (checked) checked = ReadFixed(texts, options);

@@ -4,7 +4,6 @@
 // [--theme light|dark]
 //              [--lang en|zh]
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
@@ -34,17 +33,18 @@ std::string Locale() {
 }
 
 int RunProgram(int argc, char** argv) {
-  CLI::App app("Shows a recorded run: what holds it back, where, and what a change would gain.",
-               "penstock-gui");
+  traces::CommandLine line(
+      "Shows a recorded run: what holds it back, where, and what a change would gain.",
+      "penstock-gui");
   OptionWords words;
-  Declare(app, &words);
+  Declare(line, &words);
   int status = 0;
-  if (!traces::ParseCommandLine(app, argc, argv, &status)) return status;
+  if (!traces::ParseCommandLine(line, argc, argv, &status)) return status;
   Result<Options> options = ReadOptions(words);
-  if (!options) return traces::Complain(app, options.error());
+  if (!options) return traces::Complain(line, options.error());
   if (!options->screenshot.empty()) {
     const Result<void> drawn = TakeScreenshot(*options);
-    return drawn ? 0 : traces::Complain(app, drawn.error());
+    return drawn ? 0 : traces::Complain(line, drawn.error());
   }
   // So that typed text arrives in the encoding of the user.
   std::setlocale(LC_CTYPE, "");
@@ -58,7 +58,7 @@ int RunProgram(int argc, char** argv) {
   defaults.language = HasChineseFont() ? LanguageOf(Locale()) : Language::kEnglish;
   Settings settings = LoadSettings(path, defaults);
   const Result<void> shown = RunWindow(*options, &settings);
-  if (!shown) return traces::Complain(app, shown.error());
+  if (!shown) return traces::Complain(line, shown.error());
   if (!path.empty()) {
     const Result<void> saved = SaveSettings(path, settings);
     if (!saved) fmt::print(stderr, "penstock-gui: {}\n", saved.error().message);

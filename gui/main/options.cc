@@ -2,7 +2,6 @@
 #include "gui/main/options.h"
 
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -49,21 +48,21 @@ Result<double> ReadScale(const std::string& text) {
 
 }  // namespace
 
-void Declare(CLI::App& app, OptionWords* words) {
-  app.add_option("file", words->files,
-                 "Trace to open; a second trace to compare with it; a sweep (its JSON)")
-      ->expected(0, 3);
-  app.add_option("--view", words->view, "What to show first: " + ViewNames());
-  app.add_option("--from", words->from, "Timeline: from this time on, like 1.2s or 350ms");
-  app.add_option("--to", words->to, "Timeline: up to this time");
-  app.add_option("--screenshot", words->screenshot,
-                 "Draw one picture into this PNG file and exit; needs no display")
-      ->type_name("PNG");
-  app.add_option("--size", words->size, "Of the window or picture, like 1920x1080");
-  app.add_option("--theme", words->theme, "light or dark");
-  app.add_option("--lang", words->language, "en or zh");
-  app.add_option("--scale", words->scale, "Size of everything: 0.75 to 3");
-  app.add_option("--state", words->state)->group("");  // for tests
+void Declare(traces::CommandLine& line, OptionWords* words) {
+  line.Add("file", words->files,
+           "Trace to open; a second trace to compare with it; a sweep (its JSON)")
+      .AtMost(3);
+  line.Add("--view", words->view, "What to show first: " + ViewNames());
+  line.Add("--from", words->from, "Timeline: from this time on, like 1.2s or 350ms");
+  line.Add("--to", words->to, "Timeline: up to this time");
+  line.Add("--screenshot", words->screenshot,
+           "Draw one picture into this PNG file and exit; needs no display")
+      .ShowValueAs("PNG");
+  line.Add("--size", words->size, "Of the window or picture, like 1920x1080");
+  line.Add("--theme", words->theme, "light or dark");
+  line.Add("--lang", words->language, "en or zh");
+  line.Add("--scale", words->scale, "Size of everything: 0.75 to 3");
+  line.Add("--state", words->state).Hide();  // for tests
 }
 
 Result<double> ReadTime(const std::string& option, const std::string& text) {

@@ -11,11 +11,8 @@
 #include "gui/model/palette.h"
 #include "gui/model/words/texts.h"
 #include "gui/views/workspace.h"
+#include "traces/base/command_line.h"
 #include "traces/base/result.h"
-
-namespace CLI {
-class App;
-}
 
 namespace penstock::gui {
 
@@ -43,7 +40,7 @@ struct OptionWords {
   std::string screenshot, view, from, to, size, theme, language, scale, state;
 };
 
-void Declare(CLI::App& app, OptionWords* words);
+void Declare(traces::CommandLine& line, OptionWords* words);
 // Errors: kUsage.
 [[nodiscard]] Result<Options> ReadOptions(const OptionWords& words);
 

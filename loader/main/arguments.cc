@@ -8,7 +8,7 @@
 
 #include "loader/main/device_arguments.h"
 #include "loader/pipeline/cores.h"
-#include "traces/base/option_checks.h"
+#include "traces/base/command_line.h"
 #include "traces/base/program.h"
 
 namespace penstock::loader {
@@ -137,123 +137,109 @@ Result<void> ReadTexts(const ArgumentTexts& texts, LoadArguments* arguments) {
 
 namespace {
 
-CLI::Validator NoSign() {
-  return {[](std::string& text) -> std::string {
-            return text.find('-') == std::string::npos ? "" : text + " is no size";
-          },
-          ""};
-}
-
-void AddLoaderOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& texts) {
+void AddLoaderOptions(traces::CommandLine& line, LoadArguments& arguments, ArgumentTexts& texts) {
   PipelineOptions& options = arguments.pipeline;
   const auto threads = traces::WholeNumber(0, 4096);
-  app.add_option("SOURCE", arguments.source, "what to load")->required();
-  app.add_option("-j,--workers", options.workers,
-                 "threads; 0: the consumer does it all (default: one per usable core)")
-      ->check(threads);
-  app.add_option("--prefetch", options.prefetch, "batches made ahead")
-      ->check(traces::WholeNumber(1, 100'000))
-      ->capture_default_str();
-  app.add_option("-b,--batch", options.batch, "samples in a batch")
-      ->check(traces::WholeNumber(1, 10'000'000))
-      ->capture_default_str();
-  app.add_option("--epochs", options.epochs,
-                 "0: without end (default: 1, or 0 with --for, --batches)")
-      ->check(traces::WholeNumber());
-  app.add_option("--batches", options.batches, "stop after that many")
-      ->check(traces::WholeNumber(1));
-  app.add_option("--for", texts.longest, "stop after that time: 10s");
-  app.add_flag("--drop-last", arguments.pipeline.drop_last,
+  line.Add("SOURCE", arguments.source, "what to load").Required();
+  line.Add("-j,--workers", options.workers,
+           "threads; 0: the consumer does it all (default: one per usable core)")
+      .Check(threads);
+  line.Add("--prefetch", options.prefetch, "batches made ahead")
+      .Check(traces::WholeNumber(1, 100'000))
+      .ShowDefault();
+  line.Add("-b,--batch", options.batch, "samples in a batch")
+      .Check(traces::WholeNumber(1, 10'000'000))
+      .ShowDefault();
+  line.Add("--epochs", options.epochs, "0: without end (default: 1, or 0 with --for, --batches)")
+      .Check(traces::WholeNumber());
+  line.Add("--batches", options.batches, "stop after that many").Check(traces::WholeNumber(1));
+  line.Add("--for", texts.longest, "stop after that time: 10s");
+  line.AddFlag("--drop-last", arguments.pipeline.drop_last,
                "no short batch at the end of an epoch");
-  app.add_flag("--no-shuffle", texts.shuffle_off, "in the order of the source");
-  app.add_option("--seed", options.seed, "of order and augmentation")
-      ->check(traces::WholeNumber())
-      ->capture_default_str();
-  app.add_option("--cost-seed", options.cost_seed,
-                 "of synthetic costs, which then belong to their samples as sizes do to files: the "
-                 "same in each epoch and under each --seed")
-      ->check(traces::WholeNumber());
-  app.add_option("--rank", options.rank, "this process among --world")
-      ->check(traces::WholeNumber())
-      ->capture_default_str();
-  app.add_option("--world", options.world, "processes that share each epoch")
-      ->check(traces::WholeNumber(1))
-      ->capture_default_str();
-  app.add_option("--resume-at", texts.resume,
-                 "POSITION or EPOCH:POSITION; position counts the samples of all ranks");
-  app.add_option("--on-error", texts.on_error, "skip: another sample instead; fail: stop")
-      ->capture_default_str();
+  line.AddFlag("--no-shuffle", texts.shuffle_off, "in the order of the source");
+  line.Add("--seed", options.seed, "of order and augmentation")
+      .Check(traces::WholeNumber())
+      .ShowDefault();
+  line.Add("--cost-seed", options.cost_seed,
+           "of synthetic costs, which then belong to their samples as sizes do to files: the "
+           "same in each epoch and under each --seed")
+      .Check(traces::WholeNumber());
+  line.Add("--rank", options.rank, "this process among --world")
+      .Check(traces::WholeNumber())
+      .ShowDefault();
+  line.Add("--world", options.world, "processes that share each epoch")
+      .Check(traces::WholeNumber(1))
+      .ShowDefault();
+  line.Add("--resume-at", texts.resume,
+           "POSITION or EPOCH:POSITION; position counts the samples of all ranks");
+  line.Add("--on-error", texts.on_error, "skip: another sample instead; fail: stop").ShowDefault();
 }
 
-void AddStageOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& texts) {
+void AddStageOptions(traces::CommandLine& line, LoadArguments& arguments, ArgumentTexts& texts) {
   PipelineOptions& options = arguments.pipeline;
   const auto threads = traces::WholeNumber(0, 4096);
-  app.add_option("--ops", arguments.ops,
-                 "augmentation (default: random_resized_crop=224,flip,normalize; without normalize "
-                 "for u8)");
-  app.add_option("--output", texts.output, "u8, f16 or f32")->capture_default_str();
-  app.add_option("--layout", texts.layout, "hwc or chw")->capture_default_str();
-  app.add_option("--io", texts.method, "buffered, direct, uring or mmap")->capture_default_str();
-  app.add_option("--ram-cache", arguments.ram_cache.value, "keep files in memory, up to: 2G")
-      ->transform(CLI::AsSizeValue(false))
-      ->transform(NoSign());  // looks before the other
-  app.add_option("--index-folder", arguments.index_folder,
-                 "where indexes go (default: beside SOURCE)");
-  app.add_option("--read-ahead", options.read_ahead, "reads in flight per thread")
-      ->check(traces::WholeNumber(1, 4096))
-      ->capture_default_str();
-  app.add_flag("--libjpeg-huffman", texts.libjpeg_huffman,
+  line.Add("--ops", arguments.ops,
+           "augmentation (default: random_resized_crop=224,flip,normalize; without normalize "
+           "for u8)");
+  line.Add("--output", texts.output, "u8, f16 or f32").ShowDefault();
+  line.Add("--layout", texts.layout, "hwc or chw").ShowDefault();
+  line.Add("--io", texts.method, "buffered, direct, uring or mmap").ShowDefault();
+  line.Add("--ram-cache", arguments.ram_cache.value, "keep files in memory, up to: 2G").IsSize();
+  line.Add("--index-folder", arguments.index_folder, "where indexes go (default: beside SOURCE)");
+  line.Add("--read-ahead", options.read_ahead, "reads in flight per thread")
+      .Check(traces::WholeNumber(1, 4096))
+      .ShowDefault();
+  line.AddFlag("--libjpeg-huffman", texts.libjpeg_huffman,
                "Huffman codes by libjpeg instead of by our faster decoder (same pixels)");
-  app.add_flag("--fast-dct", options.decoder.fast_dct, "fast, less accurate inverse DCT");
-  app.add_flag("--no-fancy-upsampling", texts.fancy_off, "chroma repeated instead of interpolated");
-  app.add_option("--reduce", options.decoder.reduce,
-                 "decode at 1/2, 1/4 or 1/8 where that leaves Q times the pixels wanted; Q >= 1")
-      ->check(traces::NumberBetween(1, 1000));
-  app.add_flag("--exif", options.decoder.exif, "apply the EXIF orientation");
-  app.add_flag("--lenient", texts.lenient, "accept damage that libjpeg only warns of");
-  app.add_option("--read-threads", options.read.threads, "threads that only read")->check(threads);
-  app.add_option("--decode-threads", options.decode.threads, "threads that only decode")
-      ->check(threads);
-  app.add_option("--augment-threads", options.augment.threads, "threads that only augment")
-      ->check(threads);
-  app.add_option(
-         "--without", texts.without,
-         "switch stages off: read,decode,augment; without augment, images are decoded whole unless "
-         "--ops says which region")
-      ->delimiter(',');
-  app.add_option("--read-latency", texts.read_latency, "COST on top of each read (sleeping)");
-  app.add_option("--decode-cost", texts.decode_cost, "COST instead of decoding (CPU time)");
-  app.add_option("--augment-cost", texts.augment_cost, "COST instead of augmenting (CPU time)");
-  app.add_option("--collate-cost", texts.collate_cost, "COST of completing a batch (CPU time)");
-  app.add_option("--step", texts.step, "COST of the consumer for each batch (sleeping)");
-  app.add_option("--step-ms", texts.step_ms, "the same in milliseconds")
-      ->check(traces::NumberBetween(0, 3.6e6));
+  line.AddFlag("--fast-dct", options.decoder.fast_dct, "fast, less accurate inverse DCT");
+  line.AddFlag("--no-fancy-upsampling", texts.fancy_off, "chroma repeated instead of interpolated");
+  line.Add("--reduce", options.decoder.reduce,
+           "decode at 1/2, 1/4 or 1/8 where that leaves Q times the pixels wanted; Q >= 1")
+      .Check(traces::NumberBetween(1, 1000));
+  line.AddFlag("--exif", options.decoder.exif, "apply the EXIF orientation");
+  line.AddFlag("--lenient", texts.lenient, "accept damage that libjpeg only warns of");
+  line.Add("--read-threads", options.read.threads, "threads that only read").Check(threads);
+  line.Add("--decode-threads", options.decode.threads, "threads that only decode").Check(threads);
+  line.Add("--augment-threads", options.augment.threads, "threads that only augment")
+      .Check(threads);
+  line.Add("--without", texts.without,
+           "switch stages off: read,decode,augment; without augment, images are decoded whole "
+           "unless "
+           "--ops says which region")
+      .SplitAt(',');
+  line.Add("--read-latency", texts.read_latency, "COST on top of each read (sleeping)");
+  line.Add("--decode-cost", texts.decode_cost, "COST instead of decoding (CPU time)");
+  line.Add("--augment-cost", texts.augment_cost, "COST instead of augmenting (CPU time)");
+  line.Add("--collate-cost", texts.collate_cost, "COST of completing a batch (CPU time)");
+  line.Add("--step", texts.step, "COST of the consumer for each batch (sleeping)");
+  line.Add("--step-ms", texts.step_ms, "the same in milliseconds")
+      .Check(traces::NumberBetween(0, 3.6e6));
 }
 
 }  // namespace
 
 bool ParseArguments(int argc, char** argv, LoadArguments* arguments, int* status) {
-  CLI::App app(kAbout, "penstock-load");
-  app.footer(kFooter);
+  traces::CommandLine line(kAbout, "penstock-load");
+  line.SetFooter(kFooter);
   ArgumentTexts texts;
   PipelineOptions& options = arguments->pipeline;
   options.workers = CoresToUse();
-  AddLoaderOptions(app, *arguments, texts);
-  AddStageOptions(app, *arguments, texts);
-  AddDeviceOptions(app, *arguments, texts);
-  app.add_option("--trace", arguments->trace, "write a trace of this run");
-  app.add_flag("--digest", arguments->digest, "a hash over what was delivered, for each epoch");
-  app.add_flag("--json", arguments->json, "one object on standard output and nothing else");
-  if (!traces::ParseCommandLine(app, argc, argv, status)) return false;
-  if (app.count("--epochs") == 0 && app.count("--for") + app.count("--batches") != 0) {
+  AddLoaderOptions(line, *arguments, texts);
+  AddStageOptions(line, *arguments, texts);
+  AddDeviceOptions(line, *arguments, texts);
+  line.Add("--trace", arguments->trace, "write a trace of this run");
+  line.AddFlag("--digest", arguments->digest, "a hash over what was delivered, for each epoch");
+  line.AddFlag("--json", arguments->json, "one object on standard output and nothing else");
+  if (!traces::ParseCommandLine(line, argc, argv, status)) return false;
+  if (!line.Given("--epochs") && (line.Given("--for") || line.Given("--batches"))) {
     options.epochs = 0;
   }
-  if (app.count("--workers") == 0 && options.read.threads != 0 && options.decode.threads != 0 &&
+  if (!line.Given("--workers") && options.read.threads != 0 && options.decode.threads != 0 &&
       options.augment.threads != 0) {
     options.workers = 0;
   }
   if (Result<void> read = ReadTexts(texts, arguments); !read) {
-    *status = traces::Complain(app, read.error());
+    *status = traces::Complain(line, read.error());
     return false;
   }
   return true;

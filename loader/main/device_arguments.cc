@@ -4,7 +4,9 @@
 #include <charconv>
 #include <string_view>
 
-#include "traces/base/option_checks.h"
+#include <fmt/format.h>
+
+#include "traces/base/command_line.h"
 
 namespace penstock::loader {
 namespace {
@@ -31,24 +33,24 @@ Result<void> ReadDevice(std::string_view text, LoadArguments* arguments) {
 
 }  // namespace
 
-void AddDeviceOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& texts) {
+void AddDeviceOptions(traces::CommandLine& line, LoadArguments& arguments, ArgumentTexts& texts) {
   DeviceOptions& device = arguments.pipeline.device;
-  app.add_option("--device", texts.device,
-                 "where batches end up: cpu, cuda or cuda:NUMBER (copied from pinned memory); "
-                 "emulated: the device's code on the CPU, to check results (default: cpu, or cuda "
-                 "with --gpu)");
-  app.add_option("--gpu", texts.gpu,
-                 "stages that the device does: augment, or decode,augment (also decode+augment); "
-                 "none: it gets finished batches; off: --device cpu");
-  app.add_option("--gpu-decoder", texts.jpeg_backend,
-                 "of nvJPEG: auto, hardware (JPEG engines), hybrid (Huffman codes by the CPU) or "
-                 "gpu-hybrid (those of large baseline pictures by the GPU)")
-      ->capture_default_str();
-  app.add_option("--gpu-decode-share", device.decode_share,
-                 "share of the pictures that the device decodes; workers decode the others")
-      ->check(traces::NumberBetween(0, 1))
-      ->capture_default_str();
-  app.add_option("--nvjpeg", device.jpeg.path, "the nvJPEG library (default: as it is found)");
+  line.Add("--device", texts.device,
+           "where batches end up: cpu, cuda or cuda:NUMBER (copied from pinned memory); "
+           "emulated: the device's code on the CPU, to check results (default: cpu, or cuda "
+           "with --gpu)");
+  line.Add("--gpu", texts.gpu,
+           "stages that the device does: augment, or decode,augment (also decode+augment); "
+           "none: it gets finished batches; off: --device cpu");
+  line.Add("--gpu-decoder", texts.jpeg_backend,
+           "of nvJPEG: auto, hardware (JPEG engines), hybrid (Huffman codes by the CPU) or "
+           "gpu-hybrid (those of large baseline pictures by the GPU)")
+      .ShowDefault();
+  line.Add("--gpu-decode-share", device.decode_share,
+           "share of the pictures that the device decodes; workers decode the others")
+      .Check(traces::NumberBetween(0, 1))
+      .ShowDefault();
+  line.Add("--nvjpeg", device.jpeg.path, "the nvJPEG library (default: as it is found)");
 }
 
 Result<void> ReadPlacement(const ArgumentTexts& texts, LoadArguments* arguments) {

@@ -5,15 +5,14 @@
 
 #include <memory>
 
-#include <CLI/CLI.hpp>
-
 #include "cuda/device.h"
 #include "loader/main/arguments.h"
+#include "traces/base/command_line.h"
 #include "traces/base/result.h"
 
 namespace penstock::loader {
 
-void AddDeviceOptions(CLI::App& app, LoadArguments& arguments, ArgumentTexts& texts);
+void AddDeviceOptions(traces::CommandLine& line, LoadArguments& arguments, ArgumentTexts& texts);
 
 // Turns --device, --gpu and --gpu-decoder into values. Errors: kUsage, naming the option.
 [[nodiscard]] Result<void> ReadPlacement(const ArgumentTexts& texts, LoadArguments* arguments);

@@ -10,14 +10,13 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "loader/device/measure.h"
 #include "loader/io/object_reader.h"
 #include "loader/main/device_arguments.h"
 #include "loader/source/sources.h"
+#include "traces/base/command_line.h"
 #include "traces/base/file.h"
-#include "traces/base/option_checks.h"
 #include "traces/base/program.h"
 
 namespace penstock::loader {
@@ -138,26 +137,25 @@ Result<void> Write(const std::string& path, const std::string& text) {
 
 int DeviceCostsCommand(const std::vector<std::string>& arguments) {
   Wanted wanted;
-  CLI::App app{
+  traces::CommandLine line{
       "Measures what decoding, augmentation and conversion take of a GPU for each megapixel, and\n"
       "writes it as a file that penstock whatif reads (--device-costs).",
       "penstock-load device-costs"};
-  app.add_option("SOURCE", wanted.source, "JPEGs to decode; without them decode is left out");
-  app.add_option("-o,--output", wanted.output, "the file (default: standard output)");
-  app.add_option("--device", wanted.device, "cuda or cuda:NUMBER; emulated: to see the format")
-      ->capture_default_str();
-  app.add_option("-b,--batch", wanted.batch, "pictures at a time")
-      ->check(traces::WholeNumber(1, 65536))
-      ->capture_default_str();
-  app.add_option("--gpu-decoder", wanted.decoder, "auto, hardware, gpu-hybrid or hybrid")
-      ->capture_default_str();
-  app.add_option("--nvjpeg", wanted.nvjpeg, "the nvJPEG library (default: as it is found)");
+  line.Add("SOURCE", wanted.source, "JPEGs to decode; without them decode is left out");
+  line.Add("-o,--output", wanted.output, "the file (default: standard output)");
+  line.Add("--device", wanted.device, "cuda or cuda:NUMBER; emulated: to see the format")
+      .ShowDefault();
+  line.Add("-b,--batch", wanted.batch, "pictures at a time")
+      .Check(traces::WholeNumber(1, 65536))
+      .ShowDefault();
+  line.Add("--gpu-decoder", wanted.decoder, "auto, hardware, gpu-hybrid or hybrid").ShowDefault();
+  line.Add("--nvjpeg", wanted.nvjpeg, "the nvJPEG library (default: as it is found)");
   int status = 0;
   std::vector<std::string> words = {"penstock-load device-costs"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
-  if (!traces::ParseCommandLine(app, static_cast<int>(argv.size()), argv.data(), &status)) {
+  if (!traces::ParseCommandLine(line, static_cast<int>(argv.size()), argv.data(), &status)) {
     return status;
   }
   ArgumentTexts texts;

@@ -6,14 +6,13 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "loader/set/commands.h"
 #include "loader/set/interruption.h"
 #include "loader/set/make_set.h"
 #include "loader/set/progress_bar.h"
 #include "loader/set/workers.h"
-#include "traces/base/option_checks.h"
+#include "traces/base/command_line.h"
 
 namespace penstock::loader {
 namespace {
@@ -60,38 +59,38 @@ int MakeSetCommand(const std::vector<std::string>& arguments) {
   std::string folder;
   std::string kind = "imagenet";
   std::string format = "folder";
-  CLI::App app{
+  traces::CommandLine line{
       "Writes JPEGs that cost a decoder what photographs cost it: shapes that occlude one "
       "another,\n"
       "textures, light and shade, blur and sensor noise. The same seed gives the same pictures.",
       "penstock-load make-set"};
-  app.add_option("DIR", folder, "folder to make; it must not be there, or be empty")->required();
-  app.add_option("--kind", kind, Kinds())->capture_default_str();
-  app.add_option("--count", options.count, "pictures (default: 1200; fullhd: 120)")
-      ->check(traces::WholeNumber(1, 1'000'000'000));
-  app.add_option("--classes", options.classes, "classes, in turn")
-      ->check(traces::WholeNumber(1, 100'000))
-      ->capture_default_str();
-  app.add_option("--seed", options.seed, "another set of the same kind")
-      ->check(traces::WholeNumber())
-      ->capture_default_str();
-  app.add_option("--workers", options.workers, "threads (default: one per usable core)")
-      ->check(traces::WholeNumber(1, 1024));
-  app.add_option("--format", format,
-                 "folder: one per class; tar: shards in WebDataset's layout; list: one folder and "
-                 "list.txt")
-      ->capture_default_str();
-  app.add_option("--shard", options.shard, "pictures in a tar")
-      ->check(traces::WholeNumber(1, 1'000'000))
-      ->capture_default_str();
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+  line.Add("DIR", folder, "folder to make; it must not be there, or be empty").Required();
+  line.Add("--kind", kind, Kinds()).ShowDefault();
+  line.Add("--count", options.count, "pictures (default: 1200; fullhd: 120)")
+      .Check(traces::WholeNumber(1, 1'000'000'000));
+  line.Add("--classes", options.classes, "classes, in turn")
+      .Check(traces::WholeNumber(1, 100'000))
+      .ShowDefault();
+  line.Add("--seed", options.seed, "another set of the same kind")
+      .Check(traces::WholeNumber())
+      .ShowDefault();
+  line.Add("--workers", options.workers, "threads (default: one per usable core)")
+      .Check(traces::WholeNumber(1, 1024));
+  line.Add("--format", format,
+           "folder: one per class; tar: shards in WebDataset's layout; list: one folder and "
+           "list.txt")
+      .ShowDefault();
+  line.Add("--shard", options.shard, "pictures in a tar")
+      .Check(traces::WholeNumber(1, 1'000'000))
+      .ShowDefault();
+  const auto print = line.Read(arguments);
+  if (!print) {
+    return ComplainOfMakeSet(
+        {ErrorKind::kUsage, fmt::format("{}; see --help", print.error().message)});
+  }
+  if (*print) {
+    fmt::print("{}", **print);
     return 0;
-  } catch (const CLI::ParseError& error) {
-    return ComplainOfMakeSet({ErrorKind::kUsage, fmt::format("{}; see --help", error.what())});
   }
   options.folder = folder;
   if (Result<void> checked = Check(options, kind, format); !checked) {

@@ -4,14 +4,13 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "loader/set/commands.h"
 #include "loader/set/interruption.h"
 #include "loader/set/pack.h"
 #include "loader/set/progress_bar.h"
 #include "loader/set/workers.h"
-#include "traces/base/option_checks.h"
+#include "traces/base/command_line.h"
 
 namespace penstock::loader {
 namespace {
@@ -65,32 +64,32 @@ int PackCommand(const std::vector<std::string>& arguments) {
   PackOptions options;
   options.workers = 0;
   Texts texts;
-  CLI::App app{
+  traces::CommandLine line{
       "Packs a data set into one file: large reads instead of many small ones, and what is always\n"
       "done to a picture done once. Without --resize and --quality files are copied byte by byte.",
       "penstock-load pack"};
-  app.add_option("SOURCE", texts.source, "folder, list, tar or packed file")->required();
-  app.add_option("-o,--output", texts.output, "file to write")->required();
-  app.add_option("--resize", options.resize,
-                 "short side, of pictures that are larger; encoded at quality 95 unless --quality")
-      ->check(traces::WholeNumber(1, 65500));
-  app.add_option("--quality", options.quality, "encode every picture again")
-      ->check(traces::WholeNumber(1, 100));
-  app.add_option("--format", texts.format, "packed or tar (default: by the name of the file)");
-  app.add_flag("--skip-bad", options.skip_bad,
+  line.Add("SOURCE", texts.source, "folder, list, tar or packed file").Required();
+  line.Add("-o,--output", texts.output, "file to write").Required();
+  line.Add("--resize", options.resize,
+           "short side, of pictures that are larger; encoded at quality 95 unless --quality")
+      .Check(traces::WholeNumber(1, 65500));
+  line.Add("--quality", options.quality, "encode every picture again")
+      .Check(traces::WholeNumber(1, 100));
+  line.Add("--format", texts.format, "packed or tar (default: by the name of the file)");
+  line.AddFlag("--skip-bad", options.skip_bad,
                "decode everything, and leave out what cannot be read or decoded");
-  app.add_option("--workers", options.workers, "threads (default: one per usable core)")
-      ->check(traces::WholeNumber(1, 1024));
-  app.add_option("--index-folder", texts.index_folder,
-                 "where an index of SOURCE goes (default: beside it)");
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+  line.Add("--workers", options.workers, "threads (default: one per usable core)")
+      .Check(traces::WholeNumber(1, 1024));
+  line.Add("--index-folder", texts.index_folder,
+           "where an index of SOURCE goes (default: beside it)");
+  const auto print = line.Read(arguments);
+  if (!print) {
+    return ComplainOfPack(
+        {ErrorKind::kUsage, fmt::format("{}; see --help", print.error().message)});
+  }
+  if (*print) {
+    fmt::print("{}", **print);
     return 0;
-  } catch (const CLI::ParseError& error) {
-    return ComplainOfPack({ErrorKind::kUsage, fmt::format("{}; see --help", error.what())});
   }
   if (Result<void> checked = Check(texts, options); !checked)
     return ComplainOfPack(checked.error());

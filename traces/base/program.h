@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -13,6 +12,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "traces/base/command_line.h"
 #include "traces/base/json_text.h"
 #include "traces/base/result.h"
 #include "traces/base/say.h"
@@ -21,19 +21,17 @@ namespace penstock::traces {
 
 // Parses; true if the program goes on, else `*status` is its exit status: 0 after --help or
 // --version, 2 for a wrong command line.
-inline bool ParseCommandLine(CLI::App& app, int argc, char** argv, int* status) {
-  app.set_version_flag("--version", app.get_name() + " " PENSTOCK_VERSION);
-  try {
-    app.parse(argc, argv);
-    return true;
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) {
-      *status = app.exit(error);
-    } else {
-      SayError(app.get_name(), std::string(error.what()) + "; see --help");
-      *status = ExitStatus(ErrorKind::kUsage);
-    }
+inline bool ParseCommandLine(CommandLine& line, int argc, char** argv, int* status) {
+  line.AddVersion(line.name());
+  const auto print = line.Read({argv + 1, argv + argc});
+  if (!print) {
+    SayError(line.name(), print.error().message + "; see --help");
+    *status = ExitStatus(print.error().kind);
+    return false;
   }
+  if (!*print) return true;
+  static_cast<void>(std::fputs((*print)->c_str(), stdout));
+  *status = 0;
   return false;
 }
 
@@ -50,8 +48,8 @@ inline Result<void> ToStandardOutput(std::string_view text) {
 }
 
 // Prints the one line of an error and returns its exit status.
-inline int Complain(const CLI::App& app, const Error& error) {
-  SayError(app.get_name(), VisibleText(error.message));
+inline int Complain(const CommandLine& line, const Error& error) {
+  SayError(line.name(), VisibleText(error.message));
   return ExitStatus(error.kind);
 }
 

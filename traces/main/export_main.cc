@@ -39,39 +39,40 @@ Result<void> ToStandardOutput(const Trace& trace, const ExportFormat& format) {
 
 int main(int argc, char** argv) {
   penstock::SayWhenMemoryEnds("penstock-export");
-  CLI::App app("Writes a trace in a format that other programs read.", "penstock-export");
+  penstock::traces::CommandLine line("Writes a trace in a format that other programs read.",
+                                     "penstock-export");
   std::string path;
   std::string to;
   std::string output;
-  app.add_option("TRACE", path, "a packed trace or a recording")->required();
-  app.add_option("--to", to, "format: " + Names())->required();
-  app.add_option("-o,--output", output,
-                 "file to write, compressed if it ends in .gz; standard output if absent");
+  line.Add("TRACE", path, "a packed trace or a recording").Required();
+  line.Add("--to", to, "format: " + Names()).Required();
+  line.Add("-o,--output", output,
+           "file to write, compressed if it ends in .gz; standard output if absent");
   std::string formats = "Formats:\n";
   for (const ExportFormat& format : penstock::traces::ExportFormats()) {
     formats += fmt::format("  {:<10} {}\n", format.name, format.what);
   }
-  app.footer(formats);
+  line.SetFooter(formats);
   int status = 0;
-  if (!penstock::traces::ParseCommandLine(app, argc, argv, &status)) {
+  if (!penstock::traces::ParseCommandLine(line, argc, argv, &status)) {
     return status;
   }
   const ExportFormat* format = penstock::traces::FindExportFormat(to);
   if (format == nullptr) {
     return penstock::traces::Complain(
-        app,
+        line,
         {ErrorKind::kUsage, fmt::format("--to {}: no such format; there are {}", to, Names())});
   }
   const bool to_file = !output.empty() && output != "-";
   if (!to_file && format->stream == nullptr) {
     return penstock::traces::Complain(
-        app, {ErrorKind::kUsage, fmt::format("--to {}: needs a file: -o F", to)});
+        line, {ErrorKind::kUsage, fmt::format("--to {}: needs a file: -o F", to)});
   }
   const auto trace = penstock::traces::OpenTrace(path);
   if (!trace) {
-    return penstock::traces::Complain(app, trace.error());
+    return penstock::traces::Complain(line, trace.error());
   }
   const Result<void> written =
       to_file ? ExportToFile(**trace, *format, output) : ToStandardOutput(**trace, *format);
-  return written ? 0 : penstock::traces::Complain(app, written.error());
+  return written ? 0 : penstock::traces::Complain(line, written.error());
 }

@@ -10,19 +10,18 @@
 
 int main(int argc, char** argv) {
   penstock::SayWhenMemoryEnds("penstock-import");
-  CLI::App app(
+  penstock::traces::CommandLine line(
       "Makes a trace of another tool's recording, for report, what-if and dashboard: JSON of "
       "torch.profiler or Chrome, SQLite of Nsight Systems, Perfetto, DFTracer's .pfw.",
       "penstock-import");
   std::string from;
   std::string to;
   bool quiet = false;
-  app.add_option("FILE", from, "what to read; may be gzipped")->required();
-  app.add_option("-o,--output", to,
-                 "the trace to write (default: FILE's name with .penstock, here)");
-  app.add_flag("--quiet", quiet, "do not say what was carried over");
+  line.Add("FILE", from, "what to read; may be gzipped").Required();
+  line.Add("-o,--output", to, "the trace to write (default: FILE's name with .penstock, here)");
+  line.AddFlag("--quiet", quiet, "do not say what was carried over");
   int status = 0;
-  if (!penstock::traces::ParseCommandLine(app, argc, argv, &status)) return status;
+  if (!penstock::traces::ParseCommandLine(line, argc, argv, &status)) return status;
   if (to.empty()) {
     std::filesystem::path name = std::filesystem::path(from).filename();
     for (const char* ending :
@@ -34,7 +33,7 @@ int main(int argc, char** argv) {
     if (penstock::LookAtName(to).exists) to = penstock::FreshName(to, std::time(nullptr)).string();
   }
   const auto summary = penstock::traces::ImportTrace(from, to);
-  if (!summary) return penstock::traces::Complain(app, summary.error());
+  if (!summary) return penstock::traces::Complain(line, summary.error());
   if (quiet) return 0;
   fmt::print("{}: {}, {} spans", to, summary->format, summary->spans);
   if (summary->batches > 0) fmt::print(", {} batches of a DataLoader", summary->batches);

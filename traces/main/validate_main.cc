@@ -86,20 +86,21 @@ void Print(const std::string& path, const ValidationReport& r) {
 
 int main(int argc, char** argv) {
   penstock::SayWhenMemoryEnds("penstock-validate");
-  CLI::App app("Checks a trace and says what is in it and what is missing.", "penstock-validate");
+  penstock::traces::CommandLine line("Checks a trace and says what is in it and what is missing.",
+                                     "penstock-validate");
   std::string path;
   bool strict = false;
   bool json = false;
-  app.add_option("FILE", path, "a packed trace or a recording")->required();
-  app.add_flag("--strict", strict, "exit with 1 if anything is missing or damaged");
-  app.add_flag("--json", json, "print one JSON object");
+  line.Add("FILE", path, "a packed trace or a recording").Required();
+  line.AddFlag("--strict", strict, "exit with 1 if anything is missing or damaged");
+  line.AddFlag("--json", json, "print one JSON object");
   int status = 0;
-  if (!penstock::traces::ParseCommandLine(app, argc, argv, &status)) {
+  if (!penstock::traces::ParseCommandLine(line, argc, argv, &status)) {
     return status;
   }
   const auto report = penstock::traces::ValidateTrace(path);
   if (!report) {
-    return penstock::traces::Complain(app, report.error());
+    return penstock::traces::Complain(line, report.error());
   }
   if (json) {
     fmt::print("{}\n", penstock::traces::ToJson(*report));
