@@ -2,49 +2,28 @@
 //
 // A few slow batches, or one slow worker, hold up finished ones that must come after them.
 // Threshold: during 30 % of the wait a later batch was finished (docs/diagnosis.md R20, ours), the
-// loop waits 5 % (kineto, xprof), and taking batches as they come gains 5 % in the simulator. A
-// worker is slow at 1.5 times the median of the workers, by its mean and by its median, with eight
-// batches each (ours; docs/diagnosis.md F19): a few slow samples move the mean alone.
+// loop waits 5 % (kineto, xprof), and taking batches as they come gains 5 % in the simulator. When
+// a worker is slow: analyzer/model/slow_workers.h (docs/diagnosis.md F19).
 // Source: pytorch#105203, #135409; MinatoLoader.
 #include <algorithm>
-#include <cstdint>
-#include <map>
 #include <optional>
 #include <vector>
 
 #include "analyzer/advice/rules.h"
+#include "analyzer/model/slow_workers.h"
 #include "analyzer/stats/quantile.h"
 #include "analyzer/words/findings_workers.h"
 
 namespace penstock::analyzer {
 namespace {
 
-struct SlowWorker {
-  const WorkerRun* worker = nullptr;
-  double times = 1;  // its batch over the median worker's
-};
-
-SlowWorker FindSlowWorker(const LoaderRun& run) {
-  constexpr double kSlow = 1.5;
-  std::map<std::uint32_t, std::vector<double>> services;  // by process
-  for (const Batch& batch : run.batches) {
-    if (!batch.was_fetched() || batch.worker_process < 0) continue;
-    services[static_cast<std::uint32_t>(batch.worker_process)].push_back(batch.fetch.wall);
-  }
-  std::vector<double> means;
-  std::vector<double> medians;
-  for (const WorkerRun& worker : run.workers) {
-    if (worker.batches < 8) return {};
-    means.push_back(worker.busy / static_cast<double>(worker.batches));
-    medians.push_back(Median(services[worker.process.value]));
-  }
-  if (means.size() < 3) return {};  // of two, neither is the rule
-  const double usual = Median(means);
-  const auto most =
-      static_cast<std::size_t>(std::max_element(means.begin(), means.end()) - means.begin());
-  if (usual <= 0 || means[most] < kSlow * usual) return {};
-  if (medians[most] < kSlow * Median(medians)) return {};
-  return {&run.workers[most], means[most] / usual};
+// The slowest of the slow ones, by its mean.
+std::optional<SlowWorker> FindSlowest(const LoaderRun& run) {
+  const std::vector<SlowWorker> slow = FindSlowWorkers(TimesOfWorkers(run));
+  if (slow.empty()) return std::nullopt;
+  return *std::max_element(slow.begin(), slow.end(), [](const SlowWorker& a, const SlowWorker& b) {
+    return a.times < b.times;
+  });
 }
 
 std::size_t SlowestBatch(const LoaderRun& run) {
@@ -77,7 +56,7 @@ void Stragglers(const RuleInput& input, Advice& out) {
   std::vector<double> services;
   for (const Batch& batch : run.batches) services.push_back(batch.fetch.wall);
   const Summary summary = Summarize(services);
-  const SlowWorker slow = threads ? SlowWorker{} : FindSlowWorker(run);
+  const std::optional<SlowWorker> slow = threads ? std::nullopt : FindSlowest(run);
   const Batch& slowest = run.batches[SlowestBatch(run)];
   finding.id = "stragglers";
   finding.severity = Severity::kWarning;
@@ -89,16 +68,16 @@ void Stragglers(const RuleInput& input, Advice& out) {
                       {"batch_p99_s", summary.p99},
                       {"slowest_batch", static_cast<double>(slowest.key.index)},
                       {"slowest_batch_s", slowest.fetch.wall}};
-  if (slow.worker != nullptr) {
-    slow_worker = slow.worker->worker_id;
-    times = slow.times;
-    finding.evidence.emplace_back("slow_worker", static_cast<double>(slow.worker->worker_id));
-    finding.pids.push_back(input.trace.processes()[slow.worker->process.value].pid);
+  if (slow) {
+    const WorkerRun& worker = run.workers[slow->index];
+    slow_worker = worker.worker_id;
+    times = slow->times;
+    finding.evidence.emplace_back("slow_worker", static_cast<double>(worker.worker_id));
+    finding.pids.push_back(input.trace.processes()[worker.process.value].pid);
   }
   finding.seen = Say<words::kStragglers>(Give<"head_of_line">(signals.head_of_line),
                                          Give<"slow_worker">(slow_worker), Give<"times">(times));
-  finding.action =
-      Say<words::kEvenCosts>(Give<"slow">(slow.worker != nullptr), Give<"threads">(threads));
+  finding.action = Say<words::kEvenCosts>(Give<"slow">(slow.has_value()), Give<"threads">(threads));
   if (slowest.fetch_start != kNever && slowest.fetch_end != kNever) {
     finding.from = static_cast<double>(slowest.fetch_start - input.trace.begin().value) * 1e-9;
     finding.to = static_cast<double>(slowest.fetch_end - input.trace.begin().value) * 1e-9;

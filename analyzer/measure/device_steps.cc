@@ -10,10 +10,7 @@ namespace penstock::analyzer {
 void UseDevice(const LoaderRun& run, const DeviceRecords& records, const SteadyState& steady,
                Pipeline& pipeline) {
   if (!records.kernels() || records.batches.size() != run.batches.size()) return;
-  std::vector<Demand*> demands;  // of run.batches
-  for (EpochDemand& epoch : pipeline.epochs) {
-    for (Demand& demand : epoch.batches) demands.push_back(&demand);
-  }
+  const std::vector<Demand*> demands = BatchesOf(pipeline);
   if (demands.size() != run.batches.size()) return;
   std::vector<bool> paused(demands.size(), false);
   for (const Pause& pause : steady.pauses) paused[pause.batch] = true;

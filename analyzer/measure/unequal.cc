@@ -7,22 +7,10 @@
 #include <utility>
 
 #include "analyzer/measure/made.h"
-#include "analyzer/stats/quantile.h"
+#include "analyzer/model/slow_workers.h"
 
 namespace penstock::analyzer {
 namespace {
-
-constexpr double kSlowWorker = 1.5;
-constexpr std::size_t kFewestToCompare = 8;
-constexpr std::size_t kFewestWorkers = 3;
-
-std::vector<Demand*> BatchesOf(Pipeline& pipeline) {
-  std::vector<Demand*> batches;  // of LoaderRun::batches
-  for (EpochDemand& epoch : pipeline.epochs) {
-    for (Demand& demand : epoch.batches) batches.push_back(&demand);
-  }
-  return batches;
-}
 
 // Workers by their number, which their successors in later epochs share.
 std::map<std::uint32_t, int> NumbersOf(const LoaderRun& run) {
@@ -87,7 +75,7 @@ void ShareStorage(const RunModel& model, const LoaderRun& run, Pipeline& pipelin
 }
 
 void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeline& pipeline) {
-  if (pipeline.sample_tasks || pipeline.workers < static_cast<int>(kFewestWorkers)) return;
+  if (pipeline.sample_tasks) return;
   const std::map<std::uint32_t, int> numbers = NumbersOf(run);
   const std::vector<Demand*> batches = BatchesOf(pipeline);
   std::vector<int> worker_of(batches.size(), -1);
@@ -101,26 +89,21 @@ void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeli
       workers[worker].Add(*batches[i]);
     }
   }
-  std::vector<double> medians;
-  std::vector<double> means;
-  for (const auto& [worker, made] : workers) {
-    if (made.services.size() < kFewestToCompare) return;
-    medians.push_back(Median(made.services));
-    means.push_back(made.mean());
-  }
-  if (workers.size() < kFewestWorkers) return;
-  const double median = Median(std::move(medians));
-  const double mean = Median(std::move(means));
+  std::vector<WorkerTimes> times;
+  for (const auto& [worker, made] : workers) times.push_back({made.services, made.mean()});
   Made healthy;
   std::map<int, Made> slow;
+  const std::vector<SlowWorker> found = FindSlowWorkers(times);
+  auto next = found.begin();
+  std::size_t index = 0;
   for (const auto& [worker, made] : workers) {
-    const bool is_slow =
-        Median(made.services) > kSlowWorker * median && made.mean() > kSlowWorker * mean;
-    if (is_slow) {
+    if (next != found.end() && next->index == index) {
       slow.emplace(worker, made);
+      ++next;
     } else {
       healthy.Add(made);
     }
+    ++index;
   }
   if (slow.empty()) return;
   std::map<int, std::vector<Demand*>> theirs;

@@ -16,10 +16,8 @@ namespace penstock::analyzer {
 void ShareStorage(const RunModel& model, const LoaderRun& run, Pipeline& pipeline);
 
 // Batches of a worker that is slower than the others are made as cheap as theirs; what it takes
-// longer becomes Pipeline::slower, by which number of workers ever.
-//
-// A worker is slow at 1.5 times the median worker's median batch and mean batch, with eight batches
-// each and three workers at least: of two, neither is the rule (ours; docs/diagnosis.md F19).
+// longer becomes Pipeline::slower, regardless of the number of workers. When a worker is slow:
+// analyzer/model/slow_workers.h.
 void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeline& pipeline);
 
 }  // namespace penstock::analyzer

@@ -49,6 +49,14 @@ void ScaleParts(Demand& demand, double scale) {
   }
 }
 
+std::vector<Demand*> BatchesOf(Pipeline& pipeline) {
+  std::vector<Demand*> batches;
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (Demand& demand : epoch.batches) batches.push_back(&demand);
+  }
+  return batches;
+}
+
 std::size_t Pipeline::batches() const {
   std::size_t count = 0;
   for (const EpochDemand& epoch : epochs) count += epoch.batches.size();

@@ -106,6 +106,9 @@ struct Pipeline : LoaderSetup {
   }
 };
 
+// The batches of all epochs, in their order.
+[[nodiscard]] std::vector<Demand*> BatchesOf(Pipeline& pipeline);
+
 // At most about `batches` batches and `tasks` samples of a pipeline, start-up in proportion: for
 // searches, which need not see all of a long run.
 [[nodiscard]] Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t tasks);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/memory/private_memory.h"
+#include "analyzer/model/slow_workers.h"
 #include "analyzer/stats/quantile.h"
 #include "analyzer/stats/slope.h"
 
@@ -42,8 +43,8 @@ std::map<std::uint32_t, double> StartupsOf(const LoaderRun& run) {
   return startups;
 }
 
-void Compare(WorkersModel& model) {
-  constexpr std::uint64_t kFewBatches = 8;  // as the rule of stragglers asks for
+void Compare(const LoaderRun& run, WorkersModel& model) {
+  constexpr std::uint64_t kFewBatches = 8;
   std::vector<double> means;
   for (const WorkerLine& line : model.workers) {
     if (line.batches >= kFewBatches) means.push_back(line.batch);
@@ -58,6 +59,13 @@ void Compare(WorkersModel& model) {
       model.slowest = line.slowdown;
       model.straggler = i;
     }
+  }
+  double most = 0;
+  for (const analyzer::SlowWorker& slow :
+       analyzer::FindSlowWorkers(analyzer::TimesOfWorkers(run))) {
+    model.workers[slow.index].slow = true;
+    if (slow.times > most) model.straggler = slow.index;
+    most = std::max(most, slow.times);
   }
 }
 
@@ -155,7 +163,7 @@ WorkersModel BuildWorkers(const traces::Trace& trace, const Analysis& analysis) 
     for (const WorkerRun& worker : run.loader().workers) {
       model.workers.push_back(LineOf(trace, worker, startups));
     }
-    Compare(model);
+    Compare(run.loader(), model);
   }
   // Of a part of a run: its counters begin with the part.
   const auto curve_of = [&](const CounterSeries& series) {

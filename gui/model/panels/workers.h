@@ -40,15 +40,13 @@ struct WorkerLine {
   double startup = -1;  // seconds from the beginning of its epoch to its first batch; -1: not known
   double batch = 0;     // seconds a batch takes it, mean
   double slowdown = 0;  // that over the median of the workers; 0: too few to compare
+  bool slow = false;    // it holds the others up: analyzer/model/slow_workers.h
   MemoryKind memory_kind = MemoryKind::kUss;
   double memory = -1;  // bytes at the end; -1: not recorded
   double most_memory = 0;
   double growth = 0;          // bytes a second
   bool growth_known = false;  // enough samples over kLeastGrowthTime
   bool curve_known = false;   // enough samples to prefer this kind of memory to another
-
-  // From 1.5 on a worker holds the others up; source: analyzer/advice/stragglers.cc.
-  [[nodiscard]] bool straggles() const { return slowdown >= 1.5; }
 };
 
 // One process of a plot of memory.
@@ -66,7 +64,7 @@ struct WorkersModel {
   Curve shared;  // bytes in use in /dev/shm, all programs; empty: not recorded
   double shared_size = 0;
   double slowest = 0;         // largest slowdown; 0: too few workers to compare
-  std::size_t straggler = 0;  // its place in `workers`
+  std::size_t straggler = 0;  // the place in `workers` of the slowest; of a slow one, if any is
   RanksModel ranks;
 
   [[nodiscard]] const std::vector<MemoryCurve>& Of(MemoryKind kind) const {

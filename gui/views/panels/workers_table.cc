@@ -74,13 +74,13 @@ void DrawRow(const Ui& ui, const WorkerLine& worker) {
   cell(CountText(static_cast<double>(worker.batches)));
   cell(worker.batches > 0 ? DurationText(worker.batch) : "–");
   ImGui::TableNextColumn();
-  if (worker.straggles()) ImGui::PushStyleColor(ImGuiCol_Text, Tint(p.bad));
+  if (worker.slow) ImGui::PushStyleColor(ImGuiCol_Text, Tint(p.bad));
   const std::string against = worker.slowdown > 0 ? fmt::format("{:.2f}×", worker.slowdown) : "–";
   const float width = ImGui::CalcTextSize(against.c_str()).x;
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
                        std::max(0.0F, ImGui::GetContentRegionAvail().x - width));
   ImGui::TextUnformatted(against.c_str());
-  if (worker.straggles()) ImGui::PopStyleColor();
+  if (worker.slow) ImGui::PopStyleColor();
   cell(worker.startup >= 0 ? DurationText(worker.startup) : "–");
   for (const double seconds : {worker.busy, worker.cpu, worker.idle}) cell(DurationText(seconds));
   cell(worker.memory >= 0 ? analyzer::BytesText(static_cast<std::uint64_t>(worker.memory)) : "–");
@@ -122,10 +122,9 @@ void DrawSentence(const Ui& ui, const WorkersModel& model, Area area) {
   if (model.slowest <= 0) return;
   const WorkerLine& slow = model.workers[model.straggler];
   const std::string text =
-      slow.straggles()
-          ? ui.F(Text::kWorkerStandsOut, slow.worker_id, fmt::format("{:.1f}", slow.slowdown))
-          : ui.F(Text::kWorkerNoneStandsOut, fmt::format("{:.2f}", slow.slowdown));
-  DrawText(ImGui::GetWindowDrawList(), ui.body, area.min, Ink(slow.straggles() ? p.bad : p.dim),
+      slow.slow ? ui.F(Text::kWorkerStandsOut, slow.worker_id, fmt::format("{:.1f}", slow.slowdown))
+                : ui.F(Text::kWorkerNoneStandsOut, fmt::format("{:.2f}", slow.slowdown));
+  DrawText(ImGui::GetWindowDrawList(), ui.body, area.min, Ink(slow.slow ? p.bad : p.dim),
            Elided(ui.body, text, area.width()));
 }
 

@@ -44,11 +44,12 @@ TEST(WorkersModelTest, TheStragglerIsTheOneThatIsSlow) {
   ASSERT_EQ(model.workers.size(), 4U);
   const WorkerLine& slow = model.workers[model.straggler];
   EXPECT_EQ(slow.worker_id, 2);
-  EXPECT_TRUE(slow.straggles());
+  EXPECT_TRUE(slow.slow);
   EXPECT_NEAR(slow.slowdown, 17.5 / 7.5, 0.05);
   run.costs = analyzer::testing::Always({});
   const WorkersModel even = WorkersOf(MakeSynthetic(run));
   EXPECT_LT(even.slowest, 1.5);
+  for (const WorkerLine& line : even.workers) EXPECT_FALSE(line.slow);
 }
 
 TEST(WorkersModelTest, MemoryThatGrowsHasASlopeAndMemoryThatDoesNotHasNone) {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/slow_workers.h"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+
+std::vector<SlowWorker> FindSlowWorkers(std::span<const WorkerTimes> workers) {
+  constexpr double kSlow = 1.5;
+  constexpr std::size_t kFewestWorkers = 3;
+  constexpr std::size_t kFewestBatches = 8;
+  if (workers.size() < kFewestWorkers) return {};
+  std::vector<double> means;
+  std::vector<double> medians;
+  for (const WorkerTimes& worker : workers) {
+    if (worker.batches.size() < kFewestBatches) return {};
+    means.push_back(worker.mean);
+    medians.push_back(Median(worker.batches));
+  }
+  const double mean = Median(means);
+  const double median = Median(medians);
+  std::vector<SlowWorker> slow;
+  if (mean <= 0 || median <= 0) return slow;
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    if (means[i] < kSlow * mean || medians[i] < kSlow * median) continue;
+    slow.push_back({i, means[i] / mean});
+  }
+  return slow;
+}
+
+std::vector<WorkerTimes> TimesOfWorkers(const LoaderRun& run) {
+  std::map<std::uint32_t, std::vector<double>> fetches;  // by process
+  for (const Batch& batch : run.batches) {
+    if (!batch.was_fetched() || batch.worker_process < 0) continue;
+    fetches[static_cast<std::uint32_t>(batch.worker_process)].push_back(batch.fetch.wall);
+  }
+  std::vector<WorkerTimes> workers;
+  for (const WorkerRun& worker : run.workers) {
+    WorkerTimes times;
+    times.batches = std::move(fetches[worker.process.value]);
+    if (worker.batches > 0) times.mean = worker.busy / static_cast<double>(worker.batches);
+    workers.push_back(std::move(times));
+  }
+  return workers;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/slow_workers.h"
+
+#include <numeric>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::analyzer {
+namespace {
+
+WorkerTimes TimesFrom(std::vector<double> batches) {
+  WorkerTimes times{std::move(batches), 0};
+  times.mean = std::accumulate(times.batches.begin(), times.batches.end(), 0.0) /
+               static_cast<double>(times.batches.size());
+  return times;
+}
+
+WorkerTimes EvenWorker(double each, std::size_t batches = 8) {
+  return TimesFrom(std::vector<double>(batches, each));
+}
+
+TEST(FindSlowWorkersTest, FindsEachFromOneAndAHalfTimesTheMedianOn) {
+  const std::vector<WorkerTimes> workers = {EvenWorker(1),    EvenWorker(1.5), EvenWorker(1),
+                                            EvenWorker(1.49), EvenWorker(1),   EvenWorker(1),
+                                            EvenWorker(3)};
+  const std::vector<SlowWorker> slow = FindSlowWorkers(workers);
+  ASSERT_EQ(slow.size(), 2U);
+  EXPECT_EQ(slow[0].index, 1U);
+  EXPECT_NEAR(slow[0].times, 1.5, 1e-9);
+  EXPECT_EQ(slow[1].index, 6U);
+  EXPECT_NEAR(slow[1].times, 3, 1e-9);
+}
+
+TEST(FindSlowWorkersTest, BlamesNoneForOneSlowBatch) {
+  const std::vector<WorkerTimes> workers = {EvenWorker(1), EvenWorker(1),
+                                            TimesFrom({1, 1, 1, 1, 1, 1, 1, 100})};
+  EXPECT_TRUE(FindSlowWorkers(workers).empty());
+}
+
+TEST(FindSlowWorkersTest, ComparesThreeWorkersWithEightBatches) {
+  EXPECT_EQ(FindSlowWorkers(std::vector{EvenWorker(1), EvenWorker(1), EvenWorker(2)}).size(), 1U);
+  EXPECT_TRUE(FindSlowWorkers(std::vector{EvenWorker(1), EvenWorker(2)}).empty());
+  EXPECT_TRUE(FindSlowWorkers(std::vector{EvenWorker(1), EvenWorker(1, 7), EvenWorker(2)}).empty());
+}
+
+TEST(TimesOfWorkersTest, AreThoseOfTheFetches) {
+  testing::Synthetic run;
+  run.workers = 4;
+  run.costs = [](int, int index) {
+    testing::Costs costs;
+    if (index % 4 == 2) costs.decode = 14;  // worker 2: 17.5 ms a batch, the others 7.5
+    return costs;
+  };
+  const RunModel model = BuildRunModel(*traces::MakeTrace(testing::MakeSynthetic(run)));
+  const std::vector<WorkerTimes> times = TimesOfWorkers(model.loader());
+  ASSERT_EQ(times.size(), 4U);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const double expected = model.loader().workers[i].worker_id == 2 ? 17.5e-3 : 7.5e-3;
+    EXPECT_NEAR(times[i].mean, expected, 1e-4);
+    EXPECT_NEAR(times[i].batches.front(), expected, 1e-4);
+  }
+  EXPECT_EQ(FindSlowWorkers(times).size(), 1U);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
