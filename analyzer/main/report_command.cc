@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock report T... [--json | --text | --brief | --html F] [--fail-on METRIC=LIMIT]...
+// penstock report T... [--json | --text | --brief | --html F [--lang en|zh]]
+//                      [--fail-on METRIC=LIMIT]...
 #include <unistd.h>
 
 #include <cstdio>
@@ -64,6 +65,7 @@ int ReportCommand(const std::vector<std::string>& arguments) {
   std::vector<std::string> paths;
   std::string align = "auto";
   std::string html;
+  std::string language = "en";
   bool json = false;
   bool text = false;
   bool brief = false;
@@ -80,6 +82,10 @@ int ReportCommand(const std::vector<std::string>& arguments) {
   auto html_option =
       line.Add("--html", html, "Write one page with plots to F; - is standard output")
           .ShowValueAs("F");
+  line.Add("--lang", language, "Language of the page (--html): en or zh")
+      .ShowValueAs("L")
+      .OneOf({"en", "zh"})
+      .Needs(html_option);
   html_option.Excludes(json_flag).Excludes(text_flag).Excludes(brief_flag);
   json_flag.Excludes(text_flag).Excludes(brief_flag);
   text_flag.Excludes(brief_flag);
@@ -108,8 +114,9 @@ int ReportCommand(const std::vector<std::string>& arguments) {
   if (trace == nullptr) return status;
   const Report report = BuildReport(*trace, path);
   const Colour colour = WantsColour() ? Colour::kOn : Colour::kOff;
+  const Language tongue = language == "zh" ? Language::kChinese : Language::kEnglish;
   const int printed = !html.empty()
-                          ? WritePage(html, ReportHtml(report, BuildPlots(*trace, report)))
+                          ? WritePage(html, ReportHtml(report, BuildPlots(*trace, report), tongue))
                           : Print(json    ? ReportJson(report)
                                   : brief ? ReportBrief(report, colour)
                                           : ReportText(report, colour));

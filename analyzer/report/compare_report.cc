@@ -5,6 +5,7 @@
 #include "analyzer/report/compare.h"
 #include "analyzer/report/json_writer.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/report.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -20,21 +21,15 @@ std::string SideText(char letter, const SideFacts& side) {
   return text + fmt::format("; {} steady batches\n", side.batches);
 }
 
-std::string Headline(const Comparison& comparison) {
+Statement Headline(const Comparison& comparison) {
   const Interval& ratio = comparison.throughput.ratio;
-  const std::string rates =
-      fmt::format("{} -> {} {}", ShortNumber(comparison.throughput.before),
-                  ShortNumber(comparison.throughput.after), English(comparison.unit));
-  const std::string interval = fmt::format("{:.2f}..{:.2f}", ratio.low, ratio.high);
-  if (!comparison.enough) {
-    return fmt::format("Too few batches to tell: {}; 16 in the steady part of both are needed",
-                       rates);
-  }
-  if (!comparison.throughput.significant) {
-    return fmt::format("No difference beyond noise: B runs at {:.2f}x of A ({}), {}",
-                       ratio.estimate, interval, rates);
-  }
-  return fmt::format("B runs at {:.2f}x of A ({}), {}", ratio.estimate, interval, rates);
+  const auto before = Give<"before">(comparison.throughput.before);
+  const auto after = Give<"after">(comparison.throughput.after);
+  const auto unit = Give<"unit">(comparison.unit);
+  if (!comparison.enough) return Say<words::kTooFewToCompare>(before, after, unit);
+  return Say<words::kCompared>(Give<"significant">(comparison.throughput.significant),
+                               Give<"ratio">(ratio.estimate), Give<"low">(ratio.low),
+                               Give<"high">(ratio.high), before, after, unit);
 }
 
 std::string PercentChange(double ratio) {
@@ -79,19 +74,20 @@ void WriteInterval(std::string_view estimate, const Change& change, JsonWriter& 
 std::string CompareText(const Comparison& comparison, Colour colour) {
   const Paint paint(colour == Colour::kOn);
   std::string text = SideText('A', comparison.before) + SideText('B', comparison.after) + "\n";
-  text += "  " + paint.Bold(Headline(comparison)) + "\n";
+  text += "  " + paint.Bold(English(Headline(comparison))) + "\n";
   const Change& wait = comparison.wait;
-  text += fmt::format("  wait {} -> {} of the loop ({:+.0f} points, {:+.0f}..{:+.0f}{})\n",
-                      PercentText(wait.before), PercentText(wait.after), 100 * wait.ratio.estimate,
-                      100 * wait.ratio.low, 100 * wait.ratio.high,
-                      wait.significant ? "" : ": not beyond noise");
+  const Statement waited = Say<words::kWaitCompared>(
+      Give<"before">(wait.before), Give<"after">(wait.after),
+      Give<"points">(100 * wait.ratio.estimate), Give<"low">(100 * wait.ratio.low),
+      Give<"high">(100 * wait.ratio.high), Give<"significant">(wait.significant));
+  text += "  " + English(waited) + "\n";
   text += fmt::format("  bottleneck {} -> {}\n\n", FactorName(comparison.before.bottleneck),
                       FactorName(comparison.after.bottleneck));
   text += paint.Dim(fmt::format("  {:<12} {:>10} {:>10} {:>8} {:>18}", "per sample", "A", "B",
                                 "change", "95 % interval")) +
           "\n";
   for (const Change& change : comparison.stages) text += StageLine(change, paint);
-  text += paint.Dim("  more, less: beyond what two runs of the same differ by\n");
+  text += paint.Dim("  " + English(Say<words::kMoreOrLess>()) + "\n");
   return text;
 }
 

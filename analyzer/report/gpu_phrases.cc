@@ -3,16 +3,33 @@
 
 #include <algorithm>
 #include <cstdint>
-
-#include <fmt/core.h>
+#include <optional>
 
 #include "analyzer/words/format.h"
+#include "analyzer/words/gpu.h"
 
 namespace penstock::analyzer {
 namespace {
 
-std::string RateText(double bytes_per_s) {
-  return fmt::format("{:.1f} GB/s", bytes_per_s * 1e-9);
+std::optional<Statement> MemoryNameOf(CopyMemory memory) {
+  switch (memory) {
+    case CopyMemory::kPageable:
+      return Say<words::kPageable>();
+    case CopyMemory::kPinned:
+      return Say<words::kPinned>();
+    case CopyMemory::kManaged:
+      return Say<words::kManaged>();
+    case CopyMemory::kUnknown:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Statement> UseByRun(const GpuCounters& gpu) {
+  if (gpu.used == "process") return Say<words::kUsedByRun>();
+  if (gpu.used == "open") return Say<words::kOpenInRun>();
+  if (gpu.used == "no") return Say<words::kUnusedByRun>();
+  return std::nullopt;
 }
 
 }  // namespace
@@ -21,110 +38,78 @@ std::vector<StepPart> LoopView(const DeviceActivity& activity) {
   const double each = 1 / static_cast<double>(std::max<std::size_t>(1, activity.batches));
   const LoopShares& loop = activity.loop;
   const double known = loop.wait + loop.copy + loop.sync + loop.rest;
-  return {{"waits for data", "s-wait", loop.wait * each},
-          {"in calls that copy", "s-h2d", loop.copy * each},
-          {"waits for the device", "s-sync", loop.sync * each},
-          {"launches and computes", "s-step", loop.rest * each},
-          {"unknown", "s-idle", std::max(0.0, activity.window - known) * each}};
+  return {{Say<words::kLoopWaits>(), "s-wait", loop.wait * each},
+          {Say<words::kLoopCopies>(), "s-h2d", loop.copy * each},
+          {Say<words::kLoopSyncs>(), "s-sync", loop.sync * each},
+          {Say<words::kLoopLaunches>(), "s-step", loop.rest * each},
+          {Say<words::kPartUnknown>(), "s-idle", std::max(0.0, activity.window - known) * each}};
 }
 
 std::vector<StepPart> DeviceView(const DeviceActivity& activity) {
   const double each = 1 / static_cast<double>(std::max<std::size_t>(1, activity.batches));
   const IdleCauses& idle = activity.idle;
-  return {{"kernels", "s-kernel", activity.computing * each},
-          {"idle: copy", "s-h2d", idle.copy * each},
-          {"idle: waits for data", "s-wait", idle.loader * each},
-          {"idle: synchronisation", "s-sync", idle.sync * each},
-          {"idle: launch by the host", "s-step", idle.launch * each},
-          {"idle: unknown", "s-idle", idle.unknown * each}};
+  return {{Say<words::kKernels>(), "s-kernel", activity.computing * each},
+          {Say<words::kIdleOfCopy>(), "s-h2d", idle.copy * each},
+          {Say<words::kIdleOfData>(), "s-wait", idle.loader * each},
+          {Say<words::kIdleOfSync>(), "s-sync", idle.sync * each},
+          {Say<words::kIdleOfLaunch>(), "s-step", idle.launch * each},
+          {Say<words::kIdleUnknown>(), "s-idle", idle.unknown * each}};
 }
 
-std::string CopiesText(const CopyTotals& copies, const DeviceActivity& activity, double link) {
+Statement CopiesOf(const CopyTotals& copies, const DeviceActivity& activity, double link) {
   const auto count = static_cast<double>(std::max<std::uint64_t>(1, copies.count));
-  std::string text = fmt::format("{} {}of {}: ", copies.count,
-                                 copies.memory == CopyMemory::kUnknown
-                                     ? std::string()
-                                     : std::string(CopyMemoryName(copies.memory)) + " ",
-                                 BytesText(static_cast<double>(copies.bytes) / count));
-  if (activity.on_device) {
-    text += fmt::format("{} on the device", DurationText(copies.transfer / count));
-    if (copies.rate() > 0) {
-      text += " at " + RateText(copies.rate());
-      if (link > 0) text += fmt::format(" ({} of the link)", PercentText(copies.rate() / link));
-    }
-    text += activity.kernels ? fmt::format(", {} beside kernels, {} not",
-                                           DurationText(copies.overlapped / count),
-                                           DurationText(copies.exposed / count))
-                             : "";
-  }
-  if (copies.called == 0) return text;
-  const auto called = static_cast<double>(copies.called);
-  text += fmt::format("{}{} in the call", activity.on_device ? "; " : "",
-                      DurationText(copies.blocked / called));
-  if (activity.on_device) {
-    text += fmt::format(", begun {} after it ({} of that behind kernels)",
-                        DurationText(copies.waited / called), DurationText(copies.behind / called));
-  }
-  return text;
+  const auto called = static_cast<double>(std::max<std::uint64_t>(1, copies.called));
+  const bool device = activity.on_device;
+  const bool rated = device && copies.rate() > 0;
+  const bool kernels = device && activity.kernels;
+  const bool calls = copies.called > 0;
+  return Say<words::kCopiesOfKind>(
+      Give<"count">(copies.count), Give<"memory">(MemoryNameOf(copies.memory)),
+      Give<"each">(static_cast<double>(copies.bytes) / count),
+      GiveIf<"transfer">(device, copies.transfer / count), GiveIf<"rate">(rated, copies.rate()),
+      GiveIf<"of_link">(rated && link > 0, link > 0 ? copies.rate() / link : 0),
+      GiveIf<"overlapped">(kernels, copies.overlapped / count),
+      GiveIf<"exposed">(kernels, copies.exposed / count),
+      GiveIf<"blocked">(calls, copies.blocked / called),
+      GiveIf<"waited">(calls && device, copies.waited / called),
+      GiveIf<"behind">(calls && device, copies.behind / called));
 }
 
-std::string KernelText(const std::string& name, const KernelTime& kernel) {
+Statement RunsOf(const std::string& name, const KernelTime& kernel) {
   const double each = kernel.time / static_cast<double>(std::max<std::uint64_t>(1, kernel.count));
-  return fmt::format("{}: {} in {} runs, {} each", PlainText(name, 60), DurationText(kernel.time),
-                     kernel.count, DurationText(each));
+  return Say<words::kKernelRuns>(Give<"name">(PlainText(name, 60)), Give<"time">(kernel.time),
+                                 Give<"runs">(kernel.count), Give<"each">(each));
 }
 
-std::string GpuLine(const GpuCounters& gpu) {
-  std::string text = fmt::format("GPU {}", gpu.index);
-  if (!gpu.model.empty()) text += " " + PlainText(gpu.model, 40);
-  if (gpu.used == "process") text += ", used by this run";
-  if (gpu.used == "open") text += ", open in this run";
-  if (gpu.used == "no") text += ", not used by this run";
-  const auto add = [&](const std::string& part) { text += ", " + part; };
-  if (gpu.utilization) {
-    add(fmt::format("NVML's utilisation {} (whole device, any program, windows of up to 1 s)",
-                    PercentText(*gpu.utilization)));
-  }
-  if (gpu.memory_used) {
-    add(gpu.memory
-            ? fmt::format("memory {} of {}", BytesText(*gpu.memory_used), BytesText(*gpu.memory))
-            : "memory " + BytesText(*gpu.memory_used));
-  }
-  if (gpu.power) {
-    add(gpu.power_limit ? fmt::format("{:.0f} W of {:.0f} W", *gpu.power, *gpu.power_limit)
-                        : fmt::format("{:.0f} W", *gpu.power));
-  }
-  if (gpu.temperature) add(fmt::format("at most {:.0f} degrees", *gpu.temperature));
-  if (gpu.sm_clock) add(fmt::format("SM clock {:.0f} MHz", *gpu.sm_clock));
-  if (gpu.memory_clock) add(fmt::format("memory clock {:.0f} MHz", *gpu.memory_clock));
-  if (gpu.received) {
-    add(fmt::format("PCIe from the host at most {}{}", RateText(*gpu.received),
-                    gpu.link > 0 ? " of " + RateText(gpu.link) : ""));
-  }
-  if (gpu.power_capped > 0)
-    add(fmt::format("clocks held down by power {} of the time", PercentText(gpu.power_capped)));
-  if (gpu.too_hot > 0) add(fmt::format("by heat {} of the time", PercentText(gpu.too_hot)));
-  if (gpu.slowed > 0) add(fmt::format("by the hardware {} of the time", PercentText(gpu.slowed)));
-  return text;
+Statement CountersOf(const GpuCounters& gpu) {
+  return Say<words::kDeviceCounters>(
+      Give<"index">(gpu.index), GiveIf<"model">(!gpu.model.empty(), PlainText(gpu.model, 40)),
+      Give<"used">(UseByRun(gpu)), Give<"utilization">(gpu.utilization),
+      Give<"memory_used">(gpu.memory_used), Give<"memory">(gpu.memory), Give<"power">(gpu.power),
+      Give<"power_limit">(gpu.power_limit), Give<"temperature">(gpu.temperature),
+      Give<"sm_clock">(gpu.sm_clock), Give<"memory_clock">(gpu.memory_clock),
+      Give<"received">(gpu.received), GiveIf<"link">(gpu.link > 0, gpu.link),
+      GiveIf<"power_capped">(gpu.power_capped > 0, gpu.power_capped),
+      GiveIf<"too_hot">(gpu.too_hot > 0, gpu.too_hot),
+      GiveIf<"slowed">(gpu.slowed > 0, gpu.slowed));
 }
 
-std::string NoDeviceText(const Report& report) {
-  if (!report.diagnosis.loader) return "no loader delivered batches while this was recorded";
-  if (report.diagnosis.loader->device.kernels) return "";
-  std::string text = "no kernels were recorded";
-  if (!report.gpu_reason.empty()) text += ": " + PlainText(report.gpu_reason, 200);
-  return text;
+Statement NoDevice(const Report& report) {
+  if (!report.diagnosis.loader) return Say<words::kNoLoaderSeen>();
+  if (report.diagnosis.loader->device.kernels) return {};
+  return Say<words::kNoKernels>(
+      GiveIf<"reason">(!report.gpu_reason.empty(), PlainText(report.gpu_reason, 200)));
 }
 
-std::string NotAllText(const Report& report) {
+Statement NotAll(const Report& report) {
   const bool told = report.diagnosis.loader && !report.diagnosis.loader->device.kernels;
-  if (told || report.gpu_reason.empty()) return "";
-  return "not all of what it did was recorded: " + PlainText(report.gpu_reason, 300);
+  if (told || report.gpu_reason.empty()) return {};
+  return Say<words::kNotAllRecorded>(Give<"reason">(PlainText(report.gpu_reason, 300)));
 }
 
-std::string NvmlText(const Report& report) {
-  if (report.gpu_nvml.empty() || report.gpu_nvml == "sampled") return "";
-  return "NVML: " + PlainText(report.gpu_nvml, 200);
+Statement NvmlReason(const Report& report) {
+  if (report.gpu_nvml.empty() || report.gpu_nvml == "sampled") return {};
+  return Say<words::kNvmlReason>(Give<"reason">(PlainText(report.gpu_nvml, 200)));
 }
 
 }  // namespace penstock::analyzer

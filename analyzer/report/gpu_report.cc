@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "analyzer/report/gpu_phrases.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/gpu.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -88,7 +90,7 @@ bool AnythingKnown(const Report& report) {
   const bool active = report.diagnosis.loader && (report.diagnosis.loader->device.kernels ||
                                                   !report.diagnosis.loader->device.copies.empty());
   // A program that used a GPU although nothing of it could be recorded: the reason is all there is.
-  const bool told = !report.gpu_reason.empty() || !NvmlText(report).empty();
+  const bool told = !report.gpu_reason.empty() || !NvmlReason(report).empty();
   return active || !report.gpus.empty() || (!report.gpu_level.empty() && told);
 }
 
@@ -96,7 +98,7 @@ std::string PartsText(const std::vector<StepPart>& parts, double whole) {
   std::string text;
   for (const StepPart& part : parts) {
     if (part.time < 0.0005 * whole) continue;
-    text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", part.name,
+    text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", English(part.name),
                         DurationText(part.time), PercentText(part.time / whole));
   }
   return text;
@@ -147,23 +149,25 @@ std::string GpuText(const Report& report) {
     const DeviceActivity& activity = report.diagnosis.loader->device;
     if (activity.kernels && activity.batches > 0) {
       const double each = activity.window / static_cast<double>(activity.batches);
-      add("a step",
-          fmt::format("{} from batch to batch, seen from both sides", DurationText(each)));
+      add("a step", English(Say<words::kStepOfBothSides>(Give<"each">(each))));
       add("  the loop", PartsText(LoopView(activity), each));
       add("  the GPU", PartsText(DeviceView(activity), each));
     }
     for (const CopyTotals& copies : activity.copies) {
-      add("copies", CopiesText(copies, activity, UsedLink(report.gpus)));
+      add("copies", English(CopiesOf(copies, activity, UsedLink(report.gpus))));
     }
   }
   for (std::size_t i = 0; i < std::min<std::size_t>(3, report.kernels.size()); ++i) {
-    add(i == 0 ? "kernels" : "", KernelText(report.kernels[i].first, report.kernels[i].second));
+    const auto& [name, kernel] = report.kernels[i];
+    add(i == 0 ? "kernels" : "", English(RunsOf(name, kernel)));
   }
-  const std::string missing = NoDeviceText(report);
-  if (!missing.empty()) add("GPU", "what it did in a step is not known: " + missing);
-  add("GPU", NotAllText(report));
-  for (const GpuCounters& gpu : report.gpus) add("GPU", GpuLine(gpu));
-  add("GPU", NvmlText(report));
+  Statement missing = NoDevice(report);
+  if (!missing.empty()) {
+    add("GPU", English(Say<words::kStepUnknown>(Give<"why">(std::move(missing)))));
+  }
+  add("GPU", English(NotAll(report)));
+  for (const GpuCounters& gpu : report.gpus) add("GPU", English(CountersOf(gpu)));
+  add("GPU", English(NvmlReason(report)));
   return text;
 }
 

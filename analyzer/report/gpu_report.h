@@ -16,6 +16,6 @@ void WriteGpuJson(const Report& report, JsonWriter& json);
 // Lines for a terminal, each with its end; "" where the trace knows of no device.
 [[nodiscard]] std::string GpuText(const Report& report);
 // Tables and a figure, or a sentence that says why there are none.
-[[nodiscard]] std::string GpuHtml(const Report& report);
+[[nodiscard]] std::string GpuHtml(const Report& report, Language language);
 
 }  // namespace penstock::analyzer

@@ -9,6 +9,7 @@
 #include "analyzer/report/json_writer.h"
 #include "analyzer/report/statement_json.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/report.h"
 
 namespace penstock::analyzer {
 
@@ -39,9 +40,8 @@ std::string GridText(const Grid& grid, Colour colour) {
     text += (good ? paint.Bold(line) : one.fits ? line : paint.Dim(line)) + "\n";
   }
   if (recorded) text += "  * as recorded\n";
-  if (unfit) text += "  ! more memory or /dev/shm than there is room for\n";
-  text += fmt::format("  the simulation repeats the recorded run with an error of {:+.1f} %\n",
-                      100 * grid.replay.error());
+  if (unfit) text += "  ! " + English(Say<words::kNoRoom>()) + "\n";
+  text += "  " + English(Say<words::kRepeats>(Give<"error">(grid.replay.error()))) + "\n";
   for (const Statement& note : grid.notes) {
     text += "  note: " + Wrapped(English(note), 92, "        ") + "\n";
   }

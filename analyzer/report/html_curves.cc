@@ -2,16 +2,14 @@
 //
 // What other numbers of workers would give and cost, for the HTML report.
 #include <algorithm>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
 
-#include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/html_text.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/page_plots.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -39,30 +37,25 @@ std::vector<Tick> WorkerTicks(const WorkerCurve& curve) {
   return ticks;
 }
 
-std::string Marks(const CurvePoint& point) {
-  std::string text;
-  if (point.recorded) text += " (as recorded)";
-  if (point.suggested) text += " (suggested)";
-  if (!point.fits) text += " (more memory than there is room for)";
-  return text;
+Statement WhyNone(const WorkerCurve& curve) {
+  return curve.missing.empty() ? Say<words::kNothingPredicted>() : curve.missing;
 }
 
 }  // namespace
 
-std::string RateFigure(const WorkerCurve& curve) {
-  if (!curve.missing.empty() || curve.points.empty()) {
-    return NoFigure(curve.missing.empty() ? "nothing was predicted." : English(curve.missing));
-  }
+std::string RateFigure(const WorkerCurve& curve, Language language) {
+  if (!curve.missing.empty() || curve.points.empty()) return NoFigure(WhyNone(curve), language);
   double most = curve.measured;
   for (const CurvePoint& point : curve.points) most = std::max(most, point.rate.high);
   const std::vector<double> steps = RoundSteps(most, 7);
-  Drawing drawing(kPictureWidth, kBottom + 42, "Predicted throughput against workers");
+  Drawing drawing(kPictureWidth, kBottom + 42, Word<words::kRatePlot>(language));
   const Scale x = WorkerScale(curve);
   const Scale y{0, steps.back(), kBottom, kTop};
   std::vector<Tick> ticks;
   for (const double step : steps) ticks.push_back({step, fmt::format("{:.6g}", step)});
-  drawing.Left(y, ticks, kCurvesLeft, kRight, fmt::format("throughput ({})", English(curve.unit)));
-  drawing.Below(x, WorkerTicks(curve), kBottom, kTop, "number of workers");
+  drawing.Left(y, ticks, kCurvesLeft, kRight,
+               Render(Say<words::kRateAxis>(Give<"unit">(curve.unit)), language));
+  drawing.Below(x, WorkerTicks(curve), kBottom, kTop, Word<words::kWorkersAxis>(language));
   Points band;
   Points line;
   for (const CurvePoint& point : curve.points) {
@@ -80,34 +73,34 @@ std::string RateFigure(const WorkerCurve& curve) {
   for (const CurvePoint& point : curve.points) {
     const double px = x.At(point.workers);
     drawing.Line(px, y.At(point.rate.low), px, y.At(point.rate.high), "whisker");
+    const Statement tip =
+        Say<words::kRateTip>(Give<"workers">(point.workers), Give<"recorded">(point.recorded),
+                             Give<"suggested">(point.suggested), Give<"fits">(point.fits),
+                             Give<"rate">(point.rate.estimate), Give<"unit">(curve.unit),
+                             Give<"low">(point.rate.low), Give<"high">(point.rate.high));
     drawing.Dot(px, y.At(point.rate.estimate),
                 point.suggested ? "dot good" : (point.recorded ? "dot now" : "dot"),
-                fmt::format("{}{}: {} {} ({}..{})", CountedText(point.workers, "worker"),
-                            Marks(point), ShortNumber(point.rate.estimate), English(curve.unit),
-                            ShortNumber(point.rate.low), ShortNumber(point.rate.high)));
+                Render(tip, language));
   }
-  std::vector<std::pair<std::string_view, std::string_view>> legend = {
-      {"key-curve", "predicted"},
-      {"band", "90 % interval"},
-      {"key-limit", "measured in this run"},
-      {"now", "workers as recorded"}};
+  std::vector<LegendEntry> legend = {{"key-curve", Word<words::kPredictedLegend>(language)},
+                                     {"band", Word<words::kIntervalLegend>(language)},
+                                     {"key-limit", Word<words::kMeasuredLegend>(language)},
+                                     {"now", Word<words::kRecordedLegend>(language)}};
   const bool suggested = std::any_of(curve.points.begin(), curve.points.end(),
                                      [](const CurvePoint& point) { return point.suggested; });
-  if (suggested) legend.emplace_back("good", "suggested");
+  if (suggested) legend.emplace_back("good", Word<words::kSuggestedLegend>(language));
   drawing.Legend(kCurvesLeft, 14, legend);
-  std::string caption = fmt::format(
-      "From a simulation of the loader on the recorded batches, at a "
-      "prefetch depth of {}.",
-      curve.prefetch);
-  for (const Statement& note : curve.notes) caption += " Note: " + English(note) + ".";
+  std::string caption =
+      Render(Say<words::kRateCaption>(Give<"prefetch">(curve.prefetch)), language);
+  for (const Statement& note : curve.notes) {
+    caption += Render(Say<words::kRateNote>(Give<"note">(note)), language);
+  }
   return Figure(std::move(drawing).Finish(), caption);
 }
 
-std::string MemoryFigure(const WorkerCurve& curve) {
-  if (!curve.missing.empty() || curve.points.empty()) {
-    return NoFigure(curve.missing.empty() ? "nothing was predicted." : English(curve.missing));
-  }
-  if (!curve.memory_missing.empty()) return NoFigure(curve.memory_missing);
+std::string MemoryFigure(const WorkerCurve& curve, Language language) {
+  if (!curve.missing.empty() || curve.points.empty()) return NoFigure(WhyNone(curve), language);
+  if (!curve.memory_missing.empty()) return NoFigure(curve.memory_missing, language);
   std::uint64_t most = 1;
   bool own = false;
   for (const CurvePoint& point : curve.points) {
@@ -118,13 +111,14 @@ std::string MemoryFigure(const WorkerCurve& curve) {
   for (double next = 1000; static_cast<double>(most) >= next; next *= 1000) unit = next;
   const std::string name = BytesText(static_cast<std::uint64_t>(unit)).substr(5);  // "1.00 MB"
   const std::vector<double> steps = RoundSteps(static_cast<double>(most) / unit, 6);
-  Drawing drawing(kPictureWidth, kBottom + 42, "Memory against workers");
+  Drawing drawing(kPictureWidth, kBottom + 42, Word<words::kMemoryPlot>(language));
   const Scale x = WorkerScale(curve);
   const Scale y{0, steps.back() * unit, kBottom, kTop};
   std::vector<Tick> ticks;
   for (const double step : steps) ticks.push_back({step * unit, fmt::format("{:.4g}", step)});
-  drawing.Left(y, ticks, kCurvesLeft, kRight, fmt::format("memory ({})", unit > 1 ? name : "B"));
-  drawing.Below(x, WorkerTicks(curve), kBottom, kTop, "number of workers");
+  drawing.Left(y, ticks, kCurvesLeft, kRight,
+               Render(Say<words::kMemoryAxis>(Give<"unit">(unit > 1 ? name : "B")), language));
+  drawing.Below(x, WorkerTicks(curve), kBottom, kTop, Word<words::kWorkersAxis>(language));
   const double width = std::min(36.0, 0.7 * (x.At(1) - x.At(0)));
   for (const CurvePoint& point : curve.points) {
     const double left = x.At(point.workers) - width / 2;
@@ -132,29 +126,27 @@ std::string MemoryFigure(const WorkerCurve& curve) {
     const double top = y.At(static_cast<double>(point.ram));
     const std::uint64_t each =
         point.workers > 0 ? point.ram / static_cast<std::uint64_t>(point.workers) : point.ram;
-    const std::string tip = fmt::format(
-        "{}{}: {} in all, {} of it batches; {} per worker", CountedText(point.workers, "worker"),
-        Marks(point), BytesText(point.ram), BytesText(point.of_batches), BytesText(each));
+    const std::string tip =
+        Render(Say<words::kMemoryTip>(
+                   Give<"workers">(point.workers), Give<"recorded">(point.recorded),
+                   Give<"suggested">(point.suggested), Give<"fits">(point.fits),
+                   Give<"all">(point.ram), Give<"batches">(point.of_batches), Give<"each">(each)),
+               language);
     drawing.Rect(left, middle, width, kBottom - middle, "batches", tip);
     drawing.Rect(left, top, width, middle - top, "processes", tip);
     if (width > 24) {
       const bool room = point.workers > 0 && curve.points.size() <= 10;
-      drawing.Text(left + width / 2, top - 5, BytesText(each) + (room ? " each" : ""), "small mid");
+      drawing.Text(left + width / 2, top - 5,
+                   Render(Say<words::kEach>(Give<"bytes">(each), Give<"each">(room)), language),
+                   "small mid");
     }
   }
-  using Entry = std::pair<std::string_view, std::string_view>;
-  drawing.Legend(kCurvesLeft, 14,
-                 own ? std::vector<Entry>{{"batches", "batches in flight"},
-                                          {"processes", "the workers' own memory"}}
-                     : std::vector<Entry>{{"batches", "batches in flight"}});
-  return Figure(std::move(drawing).Finish(),
-                fmt::format("Predicted at a prefetch depth of {}. Above each bar: memory per "
-                            "worker.{}",
-                            curve.prefetch,
-                            own ? " Pages that workers share with the training process are not in "
-                                  "it."
-                                : " What the workers themselves take was not recorded and is not "
-                                  "in it."));
+  std::vector<LegendEntry> legend = {{"batches", Word<words::kBatchesLegend>(language)}};
+  if (own) legend.emplace_back("processes", Word<words::kProcessesLegend>(language));
+  drawing.Legend(kCurvesLeft, 14, legend);
+  const Statement caption =
+      Say<words::kMemoryCaption>(Give<"prefetch">(curve.prefetch), Give<"own">(own));
+  return Figure(std::move(drawing).Finish(), Render(caption, language));
 }
 
 }  // namespace penstock::analyzer

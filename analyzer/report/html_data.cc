@@ -7,11 +7,10 @@
 #include <set>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include "analyzer/model/named_ranges.h"
 #include "analyzer/whatif/grid.h"
 #include "analyzer/words/needs.h"
+#include "analyzer/words/page_plots.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -49,12 +48,15 @@ std::vector<const Batch*> Excerpt(const LoaderRun& run, const SteadyState& stead
   return {batches.begin() + first, batches.begin() + first + static_cast<std::ptrdiff_t>(wanted)};
 }
 
-std::string LabelOf(const traces::Trace& trace, ThreadId id, const LoaderRun& run) {
+Statement LabelOf(const traces::Trace& trace, ThreadId id, const LoaderRun& run) {
   const traces::ThreadInfo& thread = trace.threads()[id.value];
   const traces::ProcessInfo& process = trace.processes()[thread.process.value];
-  if (process.role == wire::kRoleWorker) return fmt::format("worker {}", process.worker_id);
-  if (run.config.num_workers == 0) return "loop: loading";
-  return thread.name.empty() ? fmt::format("thread {}", thread.tid) : thread.name;
+  if (process.role == wire::kRoleWorker) {
+    return Say<words::kRowOfWorker>(Give<"worker">(process.worker_id));
+  }
+  if (run.config.num_workers == 0) return Say<words::kRowOfLoading>();
+  if (thread.name.empty()) return Say<words::kRowOfThread>(Give<"thread">(thread.tid));
+  return Say<words::kRowOfName>(Give<"name">(thread.name));
 }
 
 TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagnosis) {
@@ -114,11 +116,12 @@ TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagn
   }
   std::stable_sort(excerpt.rows.begin(), excerpt.rows.end(),
                    [](const TimelineRow& a, const TimelineRow& b) {
-                     return a.label.size() != b.label.size() ? a.label.size() < b.label.size()
-                                                             : a.label < b.label;
+                     const std::string one = English(a.label);
+                     const std::string other = English(b.label);
+                     return std::pair(one.size(), one) < std::pair(other.size(), other);
                    });
   TimelineRow loop;
-  loop.label = "training loop";
+  loop.label = Say<words::kRowOfLoop>();
   for (const Batch* batch : batches) {
     loop.spans.push_back(
         {seconds(batch->wait_start), seconds(batch->delivered), StageId::kWait, batch->key.index});
@@ -169,7 +172,7 @@ WorkerCurve BuildWorkers(const Diagnosis& diagnosis) {
     curve.points.push_back(point);
   }
   if (!known) {
-    curve.memory_missing = "Neither the size of a batch nor the memory of a worker was recorded.";
+    curve.memory_missing = Say<words::kNoSizes>();
   }
   return curve;
 }

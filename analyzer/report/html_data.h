@@ -24,7 +24,7 @@ struct TimelineSpan {
   std::uint32_t batch = wire::kNoBatch;
 };
 struct TimelineRow {
-  std::string label;
+  Statement label;
   std::vector<TimelineSpan> spans;  // by start, longest first
 };
 // A few batches out of the middle of the steady part, or of all where nothing is steady.
@@ -55,7 +55,7 @@ struct WorkerCurve {
   double measured = 0;  // rate that was recorded
   Statements notes;
   Statement missing;
-  std::string memory_missing;  // nothing tells how large batches and workers are
+  Statement memory_missing;  // nothing tells how large batches and workers are
 };
 
 // Bins of equal width on a log scale: bin i is [10^(i/kBinsPerDecade), 10^((i+1)/kBinsPerDecade))

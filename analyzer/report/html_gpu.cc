@@ -3,6 +3,7 @@
 // The devices on the HTML page.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -11,6 +12,9 @@
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/html_text.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/gpu.h"
+#include "analyzer/words/page.h"
+#include "analyzer/words/page_plots.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -18,102 +22,105 @@ namespace {
 constexpr double kGpuLeft = 90;
 constexpr double kGpuBar = 26;
 
-void DrawView(Drawing& drawing, const Scale& x, double y, std::string_view name,
-              const std::vector<StepPart>& parts) {
+void DrawView(Drawing& drawing, const Scale& x, double y, const std::string& name,
+              const std::vector<StepPart>& parts, Language language) {
   drawing.Text(x.from - 8, y + 17, name, "end");
   double at = 0;
   for (const StepPart& part : parts) {
     const double from = x.At(at);
     at += part.time;
-    drawing.Rect(from, y, x.At(at) - from, kGpuBar, part.css,
-                 fmt::format("{}: {}", part.name, DurationText(part.time)));
+    drawing.Rect(
+        from, y, x.At(at) - from, kGpuBar, part.css,
+        Render(Say<words::kPartTip>(Give<"part">(part.name), Give<"time">(part.time)), language));
   }
 }
 
-std::string StepFigure(const DeviceActivity& activity) {
+std::string StepFigure(const DeviceActivity& activity, Language language) {
   const double each = activity.window / static_cast<double>(activity.batches);
-  Drawing drawing(kPictureWidth, 172, "A step, as the loop and as the device spend it");
+  Drawing drawing(kPictureWidth, 172, Word<words::kStepPlot>(language));
   const Scale x{0, each * 1e3, kGpuLeft, kPictureWidth - 30};
   const Scale places{0, each, kGpuLeft, kPictureWidth - 30};
-  DrawView(drawing, places, 8, "the loop", LoopView(activity));
-  DrawView(drawing, places, 46, "the GPU", DeviceView(activity));
+  DrawView(drawing, places, 8, Word<words::kTheLoop>(language), LoopView(activity), language);
+  DrawView(drawing, places, 46, Word<words::kTheGpu>(language), DeviceView(activity), language);
   std::vector<Tick> ticks;
   for (const double value : RoundSteps(each * 1e3, 8)) {
     if (value <= each * 1e3) ticks.push_back({value, fmt::format("{:g}", value)});
   }
-  drawing.Below(x, ticks, 82, 4, "milliseconds from batch to batch");
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kLegend = {
-      {{"s-wait", "waits for data"},
-       {"s-h2d", "copies"},
-       {"s-sync", "synchronisation"},
-       {"s-step", "host launches"},
-       {"s-kernel", "kernels"},
-       {"s-idle", "unknown"}}};
-  drawing.Legend(kGpuLeft, 146, kLegend);
-  return Figure(std::move(drawing).Finish(),
-                "The same time twice. Above, what the training loop's thread did; below, what the "
-                "device did, and where it stood idle, what the loop was at meanwhile. A wait for "
-                "data costs nothing while kernels run below it.");
+  drawing.Below(x, ticks, 82, 4, Word<words::kStepAxis>(language));
+  drawing.Legend(kGpuLeft, 146,
+                 std::array{LegendEntry{"s-wait", Word<words::kLoopWaits>(language)},
+                            LegendEntry{"s-h2d", Word<words::kCopiesLegend>(language)},
+                            LegendEntry{"s-sync", Word<words::kSyncLegend>(language)},
+                            LegendEntry{"s-step", Word<words::kLaunchLegend>(language)},
+                            LegendEntry{"s-kernel", Word<words::kKernels>(language)},
+                            LegendEntry{"s-idle", Word<words::kPartUnknown>(language)}});
+  return Figure(std::move(drawing).Finish(), Word<words::kStepCaption>(language));
 }
 
-std::string CopyTable(const DeviceActivity& activity, double link) {
+std::string CopyTable(const DeviceActivity& activity, double link, Language language) {
   if (activity.copies.empty()) return "";
   std::string text = "<ul>\n";
   for (const CopyTotals& copies : activity.copies) {
-    text += fmt::format("<li>Copies to the device: {}</li>\n",
-                        Escaped(CopiesText(copies, activity, link)));
+    const Statement line =
+        Say<words::kCopiesToDevice>(Give<"copies">(CopiesOf(copies, activity, link)));
+    text += fmt::format("<li>{}</li>\n", Escaped(Render(line, language)));
   }
   return text + "</ul>\n";
 }
 
-std::string KernelList(const Report& report) {
+std::string KernelList(const Report& report, Language language) {
   if (report.kernels.empty()) return "";
-  std::string text =
-      "<details><summary>The most expensive kernels of the recording</summary><ul>\n";
+  std::string text = fmt::format("<details><summary>{}</summary><ul>\n",
+                                 Escaped(Word<words::kKernelTable>(language)));
   for (const auto& [name, kernel] : report.kernels) {
-    text += fmt::format("<li><code>{}</code></li>\n", Escaped(KernelText(name, kernel)));
+    text +=
+        fmt::format("<li><code>{}</code></li>\n", Escaped(Render(RunsOf(name, kernel), language)));
   }
   return text + "</ul></details>\n";
 }
 
-std::string PartTable(const DeviceActivity& activity) {
+std::string PartTable(const DeviceActivity& activity, Language language) {
   const double each = activity.window / static_cast<double>(activity.batches);
   std::string text =
-      "<div class=\"scroll\"><table><thead><tr><th>for one batch</th><th>time</th><th>share</th>"
-      "</tr></thead><tbody>\n";
-  const auto rows = [&](std::string_view name, const std::vector<StepPart>& parts) {
-    text += fmt::format("<tr><th class=\"stage\">{}</th><td>{}</td><td>100 %</td></tr>\n", name,
-                        DurationText(each));
+      TableHead({Word<words::kColumnBatchPart>(language), Word<words::kColumnTime>(language),
+                 Word<words::kColumnShare>(language)});
+  const auto rows = [&](const std::string& name, const std::vector<StepPart>& parts) {
+    text += fmt::format("<tr><th class=\"stage\">{}</th><td>{}</td><td>100 %</td></tr>\n",
+                        Escaped(name), DurationText(each));
     for (const StepPart& part : parts) {
-      text += fmt::format("<tr><th class=\"child\">{}</th><td>{}</td><td>{}</td></tr>\n", part.name,
-                          DurationText(part.time), PercentText(part.time / each));
+      text += fmt::format("<tr><th class=\"child\">{}</th><td>{}</td><td>{}</td></tr>\n",
+                          Escaped(Render(part.name, language)), DurationText(part.time),
+                          PercentText(part.time / each));
     }
   };
-  rows("the loop", LoopView(activity));
-  rows("the GPU", DeviceView(activity));
+  rows(Word<words::kTheLoop>(language), LoopView(activity));
+  rows(Word<words::kTheGpu>(language), DeviceView(activity));
   return text + "</tbody></table></div>\n";
 }
 
 }  // namespace
 
-std::string GpuHtml(const Report& report) {
+std::string GpuHtml(const Report& report, Language language) {
   std::string text;
-  const std::string missing = NoDeviceText(report);
-  if (!missing.empty()) text += NoFigure(missing + ".");
+  Statement missing = NoDevice(report);
+  if (!missing.empty()) {
+    text += NoFigure(Say<words::kClause>(Give<"what">(std::move(missing))), language);
+  }
   if (report.diagnosis.loader) {
     const DeviceActivity& activity = report.diagnosis.loader->device;
     if (activity.kernels && activity.batches > 0 && activity.window > 0) {
-      text += StepFigure(activity) + PartTable(activity);
+      text += StepFigure(activity, language) + PartTable(activity, language);
     }
-    text += CopyTable(activity, UsedLink(report.gpus)) + KernelList(report);
+    text += CopyTable(activity, UsedLink(report.gpus), language) + KernelList(report, language);
   }
-  const std::string not_all = NotAllText(report);
-  if (!not_all.empty()) text += fmt::format("<p>{}.</p>\n", Escaped(not_all));
-  for (const GpuCounters& gpu : report.gpus) {
-    text += fmt::format("<p>{}</p>\n", Escaped(GpuLine(gpu)));
-  }
-  const std::string nvml = NvmlText(report);
-  if (!nvml.empty()) text += fmt::format("<p class=\"dim\">{}</p>\n", Escaped(nvml));
+  const auto paragraph = [&](const Statement& what, std::string_view tag) {
+    if (what.empty()) return;
+    text += fmt::format("<{}>{}</p>\n", tag, Escaped(Render(what, language)));
+  };
+  Statement not_all = NotAll(report);
+  if (!not_all.empty()) paragraph(Say<words::kClause>(Give<"what">(std::move(not_all))), "p");
+  for (const GpuCounters& gpu : report.gpus) paragraph(CountersOf(gpu), "p");
+  paragraph(NvmlReason(report), "p class=\"dim\"");
   return text;
 }
 

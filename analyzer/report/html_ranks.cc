@@ -10,6 +10,10 @@
 #include "analyzer/report/html_text.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/gpu.h"
+#include "analyzer/words/page.h"
+#include "analyzer/words/page_plots.h"
+#include "analyzer/words/verdict.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -19,41 +23,44 @@ constexpr double kRankRow = 22;
 constexpr double kRankBar = 16;
 constexpr std::size_t kMostBars = 64;
 
-std::string Bars(const RankSummary& ranks) {
+std::string Bars(const RankSummary& ranks, Language language) {
   const std::size_t count = std::min(kMostBars, ranks.rows.size());
   double most = 1e-9;
   for (const RankRow& row : ranks.rows) most = std::max(most, row.wait + row.step);
   const double bottom = 10 + kRankRow * static_cast<double>(count);
-  Drawing drawing(kPictureWidth, bottom + 84, "An iteration of each rank");
+  Drawing drawing(kPictureWidth, bottom + 84, Word<words::kRankPlot>(language));
   const Scale x{0, most * 1e3, kRanksLeft, kPictureWidth - 30};
   for (std::size_t i = 0; i < count; ++i) {
     const RankRow& row = ranks.rows[i];
     const double y = 8 + kRankRow * static_cast<double>(i);
-    drawing.Text(kRanksLeft - 8, y + 13, fmt::format("rank {}", row.rank), "end");
+    drawing.Text(kRanksLeft - 8, y + 13,
+                 Render(Say<words::kRankNumber>(Give<"rank">(row.rank)), language), "end");
     const double middle = x.At(row.wait * 1e3);
-    drawing.Rect(kRanksLeft, y, middle - kRanksLeft, kRankBar, "s-wait",
-                 fmt::format("rank {} waits for data: {}", row.rank, DurationText(row.wait)));
-    drawing.Rect(middle, y, x.At((row.wait + row.step) * 1e3) - middle, kRankBar, "s-step",
-                 fmt::format("rank {}, its step: {}", row.rank, DurationText(row.step)));
+    drawing.Rect(
+        kRanksLeft, y, middle - kRanksLeft, kRankBar, "s-wait",
+        Render(Say<words::kRankWaits>(Give<"rank">(row.rank), Give<"time">(row.wait)), language));
+    drawing.Rect(
+        middle, y, x.At((row.wait + row.step) * 1e3) - middle, kRankBar, "s-step",
+        Render(Say<words::kRankSteps>(Give<"rank">(row.rank), Give<"time">(row.step)), language));
   }
   std::vector<Tick> ticks;
   for (const double value : RoundSteps(most * 1e3, 8)) {
     if (value <= most * 1e3) ticks.push_back({value, fmt::format("{:g}", value)});
   }
-  drawing.Below(x, ticks, bottom, 4, "milliseconds of an iteration, medians");
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kLegend = {
-      {{"s-wait", "waits for data"}, {"s-step", "step, waiting for other ranks included"}}};
-  drawing.Legend(kRanksLeft, bottom + 62, kLegend);
-  return Figure(std::move(drawing).Finish(),
-                "In a collective all ranks wait for the last: who waits little for data has a long "
-                "step, and the one with the longest wait holds the others up.");
+  drawing.Below(x, ticks, bottom, 4, Word<words::kRankAxis>(language));
+  drawing.Legend(kRanksLeft, bottom + 62,
+                 std::array{LegendEntry{"s-wait", Word<words::kLoopWaits>(language)},
+                            LegendEntry{"s-step", Word<words::kRankStepLegend>(language)}});
+  return Figure(std::move(drawing).Finish(), Word<words::kRankCaption>(language));
 }
 
-std::string Table(const RankSummary& ranks) {
+std::string Table(const RankSummary& ranks, Language language) {
   std::string text =
-      "<div class=\"scroll\"><table><thead><tr><th>rank</th><th>host</th><th>workers</th>"
-      "<th>cores</th><th>samples/s</th><th>waits</th><th>wait, median</th><th>step, median</th>"
-      "<th>data-bound</th><th>others held up</th></tr></thead><tbody>\n";
+      TableHead({Word<words::kColumnRank>(language), Word<words::kColumnHost>(language),
+                 Word<words::kColumnWorkers>(language), Word<words::kColumnCores>(language),
+                 Word<words::kSamplesPerSecond>(language), Word<words::kColumnWaits>(language),
+                 Word<words::kColumnWaitMedian>(language), Word<words::kColumnStepMedian>(language),
+                 Word<words::kColumnDataBound>(language), Word<words::kColumnHeldUp>(language)});
   for (const RankRow& row : ranks.rows) {
     text += fmt::format(
         "<tr><th class=\"stage\">{}</th><td>{}</td><td>{}</td><td>{:.3g}</td><td>{:.4g}</td>"
@@ -67,19 +74,22 @@ std::string Table(const RankSummary& ranks) {
 
 }  // namespace
 
-std::string RanksHtml(const Report& report) {
+std::string RanksHtml(const Report& report, Language language) {
   const RankSummary& ranks = report.diagnosis.ranks;
-  std::string text = fmt::format("<p>{}.</p>\n", Escaped(RanksLine(report.diagnosis)));
+  const Statement recorded = Say<words::kClause>(Give<"what">(RanksRecorded(report.diagnosis)));
+  std::string text = fmt::format("<p>{}</p>\n", Escaped(Render(recorded, language)));
   if (!ranks.several()) return text;
-  text += Bars(ranks) + Table(ranks) + "<ul>\n";
-  const auto item = [&](const std::string& line) {
-    text += fmt::format("<li>{}</li>\n", Escaped(line));
+  text += Bars(ranks, language) + Table(ranks, language) + "<ul>\n";
+  const auto item = [&](const Statement& line) {
+    text += fmt::format("<li>{}</li>\n", Escaped(Render(line, language)));
   };
-  item(ImbalanceLine(ranks));
+  item(ImbalanceOf(ranks));
   for (const HostRow& host : ranks.hosts) {
-    if (host.recorded > 0) item(HostLine(host));
+    if (host.recorded > 0) item(HostOf(host));
   }
-  for (const ClockRow& clock : ranks.clocks) item("clock of " + ClockLine(clock));
+  for (const ClockRow& clock : ranks.clocks) {
+    item(Say<words::kClockOf>(Give<"clock">(ClockOf(clock))));
+  }
   return text + "</ul>\n";
 }
 

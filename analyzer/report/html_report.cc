@@ -4,6 +4,7 @@
 #include <array>
 #include <ctime>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -18,6 +19,9 @@
 #include "analyzer/report/rank_report.h"
 #include "analyzer/whatif/grid.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/gpu.h"
+#include "analyzer/words/page.h"
+#include "analyzer/words/report.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -84,8 +88,9 @@ std::string Paragraph(std::string_view css, std::string_view text) {
   return fmt::format("<p class=\"{}\">{}</p>\n", css, Escaped(text));
 }
 
-std::string Section(std::string_view id, std::string_view title) {
-  return fmt::format("<h2 id=\"{}\">{}</h2>\n", id, Escaped(title));
+template <const Message& Title>
+std::string Section(std::string_view id, Language language) {
+  return fmt::format("<h2 id=\"{}\">{}</h2>\n", id, Escaped(Word<Title>(language)));
 }
 
 std::string DateText(double seconds) {
@@ -96,17 +101,18 @@ std::string DateText(double seconds) {
                      parts.tm_mday, parts.tm_hour, parts.tm_min);
 }
 
-std::string Head(const Report& report) {
-  std::string about = "recorded for " + DurationText(report.duration);
+std::string Head(const Report& report, Language language) {
   const std::string date = report.started > 0 ? DateText(report.started) : "";
-  if (!date.empty()) about += ", from " + date;
-  std::string text =
-      "<!DOCTYPE html>\n<html lang=\"en\"><head>"
-      "<meta charset=\"utf-8\"/><meta name=\"viewport\" content=\"width=device-width\"/>";
+  const Statement about = Say<words::kRecordedFor>(Give<"duration">(report.duration),
+                                                   GiveIf<"date">(!date.empty(), date));
+  std::string text = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"{}\"><head>"
+      "<meta charset=\"utf-8\"/><meta name=\"viewport\" content=\"width=device-width\"/>",
+      language == Language::kChinese ? "zh" : "en");
   text += fmt::format("<title>Penstock: {}</title><style>{}</style></head><body>\n",
                       Escaped(PlainText(report.trace, 100)), kStyle);
   text += fmt::format("<h1>{}</h1>\n", Escaped(PlainText(report.trace, 200)));
-  text += Paragraph("dim", about);
+  text += Paragraph("dim", Render(about, language));
   if (!report.command.empty()) {
     text += fmt::format("<p class=\"dim\"><code>{}</code></p>\n",
                         Escaped(PlainText(report.command, 2000)));
@@ -119,103 +125,128 @@ std::string Tile(std::string_view figure, std::string_view meaning) {
                      Escaped(meaning));
 }
 
-std::string Verdict(const Report& report) {
+std::string Verdict(const Report& report, Language language) {
   const Diagnosis& diagnosis = report.diagnosis;
-  std::string text = Paragraph("verdict", English(diagnosis.summary));
-  text += Paragraph("dim", SurenessText(diagnosis));
+  std::string text = Paragraph("verdict", Render(diagnosis.summary, language));
+  text += Paragraph("dim", Render(ConfidenceOf(diagnosis), language));
   text += "<div class=\"tiles\">\n";
   if (diagnosis.samples_rate > 0) {
-    text += Tile(
-        fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), UnitText(diagnosis)),
-        diagnosis.loader && diagnosis.loader->steady.steady ? "throughput, steady" : "throughput");
+    const bool steady = diagnosis.loader && diagnosis.loader->steady.steady;
+    text += Tile(fmt::format("{} {}", ShortNumber(diagnosis.samples_rate),
+                             Render(RateUnit(diagnosis), language)),
+                 Render(Say<words::kTileThroughput>(Give<"steady">(steady)), language));
   }
   if (WaitKnown(diagnosis)) {
-    text += Tile(PercentText(diagnosis.wait_fraction), "of the loop's time is waiting for data");
+    text += Tile(PercentText(diagnosis.wait_fraction), Word<words::kTileWait>(language));
   }
-  text += Tile(PercentText(diagnosis.confidence), "confidence in the verdict");
+  text += Tile(PercentText(diagnosis.confidence), Word<words::kTileConfidence>(language));
   text += "</div>\n";
-  text += Paragraph("", "Throughput: " + ThroughputText(diagnosis));
-  const std::string loader = LoaderText(diagnosis);
-  if (!loader.empty()) text += Paragraph("", "Loader: " + loader);
-  for (const std::string& other : OtherLoaderTexts(diagnosis)) {
-    text += Paragraph("", "And: " + other);
+  const auto line = [&](const Statement& what) { text += Paragraph("", Render(what, language)); };
+  line(Say<words::kThroughputIs>(Give<"what">(ThroughputOf(diagnosis))));
+  Statement loader = LoaderOf(diagnosis);
+  if (!loader.empty()) line(Say<words::kLoaderIs>(Give<"what">(std::move(loader))));
+  for (Statement& other : OtherLoaders(diagnosis)) {
+    line(Say<words::kAndLoader>(Give<"what">(std::move(other))));
   }
   return text;
 }
 
-std::string Losses(const Report& report) {
+std::string Losses(const Report& report, Language language) {
   std::string text;
-  const std::string losses = English(Lost(report.losses));
-  const auto add = [&](std::string_view label, const std::string& what) {
-    text += fmt::format("<p class=\"loss\"><b>{}</b> {}</p>\n", label, Escaped(what));
+  const auto add = [&](const std::string& label, const Statement& what) {
+    text += fmt::format("<p class=\"loss\"><b>{}</b> {}</p>\n", Escaped(label),
+                        Escaped(Render(what, language)));
   };
-  if (!losses.empty()) add("Incomplete:", losses + "; the figures below are of the rest.");
-  const std::string blind = English(PartlyBlind(report.coverage));
-  if (!blind.empty()) add("Partly blind:", blind + ".");
-  if (losses.empty()) text += Paragraph("", "Nothing that was recorded is lost or damaged.");
-  if (report.losses.unsealed) {
-    text += Paragraph("dim", "The recording was not closed by a collector.");
+  Statement losses = Lost(report.losses);
+  const bool none = losses.empty();
+  if (!none) {
+    add(Word<words::kIncompleteLabel>(language),
+        Say<words::kOfTheRest>(Give<"losses">(std::move(losses))));
   }
-  return text + Paragraph("", "Seen: " + English(Seen(report.coverage)) + ".");
+  Statement blind = PartlyBlind(report.coverage);
+  if (!blind.empty()) {
+    add(Word<words::kPartlyBlindLabel>(language),
+        Say<words::kClause>(Give<"what">(std::move(blind))));
+  }
+  if (none) text += Paragraph("", Word<words::kNothingLost>(language));
+  if (report.losses.unsealed) {
+    const Statement open = Say<words::kSentence>(Give<"what">(Say<words::kNotClosed>()));
+    text += Paragraph("dim", Render(open, language));
+  }
+  const Statement seen = Say<words::kSeenIs>(Give<"what">(Seen(report.coverage)));
+  return text + Paragraph("", Render(seen, language));
 }
 
-std::string Suggested(const Diagnosis& diagnosis) {
-  if (!diagnosis.loader) return NoFigure("no loader delivered batches while this was recorded.");
+std::string Suggested(const Diagnosis& diagnosis, Language language) {
+  const auto clause = [](Statement what) {
+    return Say<words::kClause>(Give<"what">(std::move(what)));
+  };
+  if (!diagnosis.loader) return NoFigure(clause(Say<words::kNoLoaderSeen>()), language);
   const Suggestion& suggestion = diagnosis.loader->suggestion;
-  if (!suggestion.changes) return Paragraph("", English(Keep(diagnosis)) + ".");
+  if (!suggestion.changes) return Paragraph("", Render(clause(Keep(diagnosis)), language));
   const std::string code = SuggestedCode(diagnosis);
   std::string text =
       fmt::format("<pre>{}</pre>\n",
-                  Escaped(code.empty() ? fmt::format("{}, prefetch {}",
-                                                     CountedText(suggestion.workers, "worker"),
-                                                     suggestion.prefetch)
-                                       : code));
-  text += Paragraph(
-      "",
-      fmt::format("Predicted: {} (90 % interval); memory {}. The next "
-                  "bottleneck would be: {}.",
-                  PredictionText(suggestion.predicted, UnitText(diagnosis)),
-                  suggestion.predicted.ram > 0 ? BytesText(suggestion.predicted.ram) : "not known",
-                  FactorName(suggestion.next_bottleneck)));
-  if (!suggestion.note.empty()) text += Paragraph("", English(suggestion.note) + ".");
+                  Escaped(code.empty() ? Render(SuggestedSetting(suggestion), language) : code));
+  const Prediction& predicted = suggestion.predicted;
+  const Statement gain = Say<words::kPredictedSuggestion>(
+      Give<"prediction">(PredictionOf(predicted, RateUnit(diagnosis))),
+      GiveIf<"memory">(predicted.ram > 0, predicted.ram),
+      Give<"factor">(FactorName(suggestion.next_bottleneck)));
+  text += Paragraph("", Render(gain, language));
+  if (!suggestion.note.empty()) text += Paragraph("", Render(clause(suggestion.note), language));
   return text;
 }
 
 // Changes of the data or of where a stage runs, besides the loader's settings.
-std::string ChangesTable(const Report& report) {
+std::string ChangesTable(const Report& report, Language language) {
   if (report.changes.empty()) return "";
-  std::string text =
-      "<p>Other changes, as options of <code>penstock whatif</code>:</p><div "
-      "class=\"scroll\"><table>"
-      "<thead><tr><th>change</th><th>predicted</th><th>memory</th></tr></thead><tbody>\n";
+  std::string text = Paragraph("", Word<words::kOtherChanges>(language));
+  text += TableHead({Word<words::kColumnChange>(language), Word<words::kColumnPredicted>(language),
+                     Word<words::kColumnMemory>(language)});
   for (const TriedChange& one : report.changes) {
-    text += fmt::format("<tr><th class=\"stage\"><code>{}</code></th><td>{}</td><td>{}</td></tr>\n",
-                        Escaped(one.option),
-                        Escaped(PredictionText(one.predicted, UnitText(report.diagnosis))),
-                        one.predicted.ram > 0 ? BytesText(one.predicted.ram) : "not known");
+    const Statement gain = PredictionOf(one.predicted, RateUnit(report.diagnosis));
+    text += fmt::format(
+        "<tr><th class=\"stage\"><code>{}</code></th><td>{}</td><td>{}</td></tr>\n",
+        Escaped(one.option), Escaped(Render(gain, language)),
+        one.predicted.ram > 0 ? BytesText(one.predicted.ram) : Word<words::kNotKnown>(language));
   }
   text += "</tbody></table></div>\n<ul>\n";
   for (const TriedChange& one : report.changes) {
     for (const Statement& note : one.notes) {
-      text += fmt::format("<li class=\"dim\">{}: {}</li>\n", Escaped(one.option),
-                          Escaped(English(note)));
+      const Statement line =
+          Say<words::kNoteOfChange>(Give<"change">(one.option), Give<"note">(note));
+      text += fmt::format("<li class=\"dim\">{}</li>\n", Escaped(Render(line, language)));
     }
   }
   return text + "</ul>\n";
 }
 
-std::string FindingText(const Report& report, const Finding& finding) {
+std::string LevelWord(Severity severity, Language language) {
+  switch (severity) {
+    case Severity::kInfo:
+      return Word<words::kInfo>(language);
+    case Severity::kWarning:
+      return Word<words::kWarning>(language);
+    case Severity::kCritical:
+      break;
+  }
+  return Word<words::kCritical>(language);
+}
+
+std::string FindingText(const Report& report, const Finding& finding, Language language) {
   constexpr std::array<std::string_view, 3> kLevels = {"info", "warning", "critical"};
   const std::string_view level = kLevels[static_cast<std::size_t>(finding.severity)];
   std::string text = fmt::format(
       "<div class=\"finding {}\"><h3><span class=\"level\">{}</span> <code>{}</code></h3>\n", level,
-      level, Escaped(finding.id));
-  text += Paragraph("", English(finding.seen));
-  text += fmt::format("<p><b>Do:</b> {}</p>\n", Escaped(English(finding.action)));
+      Escaped(LevelWord(finding.severity, language)), Escaped(finding.id));
+  text += Paragraph("", Render(finding.seen, language));
+  text += fmt::format("<p><b>{}</b> {}</p>\n", Escaped(Word<words::kDo>(language)),
+                      Escaped(Render(finding.action, language)));
   if (finding.predicted) {
-    text +=
-        Paragraph("", fmt::format("Predicted: {}.",
-                                  PredictionText(*finding.predicted, UnitText(report.diagnosis))));
+    const Statement gain = Say<words::kPredictedIs>(
+        Give<"prediction">(PredictionOf(*finding.predicted, RateUnit(report.diagnosis))));
+    text += Paragraph("", Render(gain, language));
   }
   text += "<dl>";
   for (const auto& [key, value] : finding.evidence) {
@@ -225,11 +256,12 @@ std::string FindingText(const Report& report, const Finding& finding) {
         Escaped(number != nullptr ? fmt::format("{:.6g}", *number) : std::get<std::string>(value)));
   }
   if (finding.to > 0) {
-    text += fmt::format("<dt>when</dt><dd>{:.3f} s to {:.3f} s of the recording</dd>", finding.from,
-                        finding.to);
+    const Statement when = Say<words::kFromTo>(Give<"from">(finding.from), Give<"to">(finding.to));
+    text += fmt::format("<dt>{}</dt><dd>{}</dd>", Escaped(Word<words::kWhen>(language)),
+                        Escaped(Render(when, language)));
   }
   if (!finding.pids.empty()) {
-    text += "<dt>processes</dt><dd>";
+    text += fmt::format("<dt>{}</dt><dd>", Escaped(Word<words::kProcesses>(language)));
     for (std::size_t i = 0; i < finding.pids.size(); ++i) {
       text += fmt::format("{}{}", i > 0 ? ", " : "", finding.pids[i]);
     }
@@ -238,78 +270,87 @@ std::string FindingText(const Report& report, const Finding& finding) {
   return text + "</dl></div>\n";
 }
 
-std::string FindingsOf(const Report& report) {
-  if (report.findings.empty()) return Paragraph("", "None.");
+std::string FindingsOf(const Report& report, Language language) {
+  if (report.findings.empty()) return Paragraph("", Word<words::kNone>(language));
   std::string text;
-  for (const Finding& finding : report.findings) text += FindingText(report, finding);
+  for (const Finding& finding : report.findings) text += FindingText(report, finding, language);
   return text;
 }
 
-std::string UncheckedList(const Report& report) {
+std::string UncheckedList(const Report& report, Language language) {
   const Diagnosis& diagnosis = report.diagnosis;
-  std::vector<std::string> items;
-  for (const Statement& blind : report.coverage.blind) items.push_back(English(blind));
-  if (!report.coverage.known) {
-    items.emplace_back("whether every read was seen: the kernel's byte counts were not recorded");
-  }
+  Statements items = report.coverage.blind;
+  if (!report.coverage.known) items.push_back(Say<words::kCountsUnknown>());
   if (diagnosis.run.stages[traces::StageId::kKernel].count == 0) {
-    items.emplace_back(
-        "what the GPU did: no kernels were recorded, so a step is the time between "
-        "two batches in the training loop");
+    items.push_back(Say<words::kKernelsUnknown>());
   }
-  if (diagnosis.run.mapped) {
-    items.emplace_back("reading of mapped files: it happens inside other stages");
-  }
-  if (!diagnosis.run.host.known) {
-    items.emplace_back("limits of the machine: its cores and memory were not recorded");
-  }
+  if (diagnosis.run.mapped) items.push_back(Say<words::kMappedUnknown>());
+  if (!diagnosis.run.host.known) items.push_back(Say<words::kMachineUnknown>());
+  Statement missing = NotEnough(diagnosis);
   if (!diagnosis.loader) {
-    items.emplace_back("the loader: " + English(NotEnough(diagnosis)));
+    items.push_back(Say<words::kLoaderUnchecked>(Give<"why">(std::move(missing))));
   } else {
-    if (!diagnosis.loader->cpu.known) {
-      items.emplace_back("whether cores are short: no CPU times were recorded");
+    if (!diagnosis.loader->cpu.known) items.push_back(Say<words::kCoresUnknown>());
+    if (!missing.empty()) {
+      items.push_back(Say<words::kSettingsUnchecked>(Give<"why">(std::move(missing))));
     }
-    const std::string missing = English(NotEnough(diagnosis));
-    if (!missing.empty()) items.emplace_back("other settings of the loader: " + missing);
-    if (!diagnosis.run.loader().samples_known) {
-      items.emplace_back("samples: their number in a batch is not known, rates are of batches");
-    }
+    if (!diagnosis.run.loader().samples_known) items.push_back(Say<words::kSamplesUnknown>());
   }
-  for (const NotChecked& missing : report.not_checked) {
-    items.push_back(English(Unchecked(missing)));
-  }
-  if (items.empty()) return Paragraph("", "Nothing that Penstock knows of.");
+  for (const NotChecked& one : report.not_checked) items.push_back(Unchecked(one));
+  if (items.empty()) return Paragraph("", Word<words::kAllChecked>(language));
   std::string text = "<ul>\n";
-  for (const std::string& item : items) text += fmt::format("<li>{}</li>\n", Escaped(item));
+  for (const Statement& item : items) {
+    text += fmt::format("<li>{}</li>\n", Escaped(Render(item, language)));
+  }
   return text + "</ul>\n";
+}
+
+// The row of links at the top.
+std::string Links(const Report& report, bool ranks, Language language) {
+  std::string text = "<nav>";
+  const auto link = [&](std::string_view id, const std::string& name) {
+    text += fmt::format("<a href=\"#{}\">{}</a>", id, Escaped(name));
+  };
+  link("seen", Word<words::kLinkSeen>(language));
+  link("suggestion", Word<words::kLinkSuggestion>(language));
+  link("stages", Word<words::kLinkStages>(language));
+  link("gpu", Word<words::kLinkGpu>(language));
+  if (ranks) link("ranks", Word<words::kLinkRanks>(language));
+  link("timeline", Word<words::kLinkTimeline>(language));
+  link("workers", Word<words::kLinkWorkers>(language));
+  link("latency", Word<words::kLinkLatency>(language));
+  link("queue", Word<words::kLinkQueue>(language));
+  link("findings",
+       Render(Say<words::kLinkFindings>(Give<"findings">(report.findings.size())), language));
+  link("unchecked", Word<words::kLinkUnchecked>(language));
+  return text + "</nav>\n";
 }
 
 }  // namespace
 
-std::string ReportHtml(const Report& report, const ReportPlots& plots) {
+std::string ReportHtml(const Report& report, const ReportPlots& plots, Language language) {
   const Diagnosis& diagnosis = report.diagnosis;
-  std::string page = Head(report) + Verdict(report);
-  page += fmt::format(
-      "<nav><a href=\"#seen\">losses and coverage</a><a href=\"#suggestion\">suggestion</a>"
-      "<a href=\"#stages\">stages</a><a href=\"#gpu\">GPU</a>{}<a href=\"#timeline\">timeline</a>"
-      "<a href=\"#workers\">workers</a><a href=\"#latency\">latency</a>"
-      "<a href=\"#queue\">queue</a><a href=\"#findings\">findings ({})</a>"
-      "<a href=\"#unchecked\">not checked</a></nav>\n",
-      RanksLine(diagnosis).empty() ? "" : "<a href=\"#ranks\">ranks</a>", report.findings.size());
-  page += Section("seen", "Losses and coverage") + Losses(report);
-  page += Section("suggestion", "Suggestion") + Suggested(diagnosis) + ChangesTable(report);
-  page += Section("stages", "Stages") + StageFigure(report) + StageTableHtml(report);
-  page += Section("gains", "If one part cost nothing") + GainFigure(diagnosis);
-  page += Section("gpu", "The GPU") + GpuHtml(report);
-  if (!RanksLine(diagnosis).empty()) page += Section("ranks", "Ranks") + RanksHtml(report);
-  page += Section("timeline", "A few batches in time") + TimelineFigure(plots.timeline);
-  page += Section("workers", "Throughput against workers") + RateFigure(plots.workers);
-  page += Section("memory", "Memory against workers") + MemoryHtml(report) +
-          MemoryFigure(plots.workers);
-  page += Section("latency", "Latency of each stage") + LatencyFigure(plots.latencies);
-  page += Section("queue", "Queue depth over time") + QueueFigure(plots.queue);
-  page += Section("findings", "Findings") + FindingsOf(report);
-  page += Section("unchecked", "What could not be checked") + UncheckedList(report);
+  const bool ranks = !RanksRecorded(diagnosis).empty();
+  std::string page = Head(report, language) + Verdict(report, language);
+  page += Links(report, ranks, language);
+  page += Section<words::kTitleSeen>("seen", language) + Losses(report, language);
+  page += Section<words::kTitleSuggestion>("suggestion", language) +
+          Suggested(diagnosis, language) + ChangesTable(report, language);
+  page += Section<words::kTitleStages>("stages", language) + StageFigure(report, language) +
+          StageTableHtml(report, language);
+  page += Section<words::kTitleGains>("gains", language) + GainFigure(diagnosis, language);
+  page += Section<words::kTitleGpu>("gpu", language) + GpuHtml(report, language);
+  if (ranks) page += Section<words::kTitleRanks>("ranks", language) + RanksHtml(report, language);
+  page += Section<words::kTitleTimeline>("timeline", language) +
+          TimelineFigure(plots.timeline, language);
+  page += Section<words::kTitleWorkers>("workers", language) + RateFigure(plots.workers, language);
+  page += Section<words::kTitleMemory>("memory", language) + MemoryHtml(report, language) +
+          MemoryFigure(plots.workers, language);
+  page +=
+      Section<words::kTitleLatency>("latency", language) + LatencyFigure(plots.latencies, language);
+  page += Section<words::kTitleQueue>("queue", language) + QueueFigure(plots.queue, language);
+  page += Section<words::kTitleFindings>("findings", language) + FindingsOf(report, language);
+  page += Section<words::kTitleUnchecked>("unchecked", language) + UncheckedList(report, language);
   return page + "</body></html>\n";
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The report as one page that needs nothing else: inline SVG and CSS, no script, nothing loaded
-// from elsewhere; well-formed as XML too. For people who look at a remote machine. Pure.
+// from elsewhere; well-formed as XML too. In English or Chinese; stages, factors, rules and
+// settings keep their names. For people who look at a remote machine. Pure.
 #pragma once
 
 #include <string>
@@ -11,20 +12,21 @@
 
 namespace penstock::analyzer {
 
-[[nodiscard]] std::string ReportHtml(const Report& report, const ReportPlots& plots);
+[[nodiscard]] std::string ReportHtml(const Report& report, const ReportPlots& plots,
+                                     Language language);
 
 // The parts of the page that are drawn, each a <figure>, or a sentence that says why there is none.
-[[nodiscard]] std::string StageFigure(const Report& report);
-[[nodiscard]] std::string StageTableHtml(const Report& report);
-[[nodiscard]] std::string GainFigure(const Diagnosis& diagnosis);
-[[nodiscard]] std::string LatencyFigure(const std::vector<LatencyRow>& rows);
-[[nodiscard]] std::string TimelineFigure(const TimelineExcerpt& excerpt);
-[[nodiscard]] std::string QueueFigure(const QueueDepth& queue);
-[[nodiscard]] std::string RateFigure(const WorkerCurve& curve);
-[[nodiscard]] std::string MemoryFigure(const WorkerCurve& curve);
+[[nodiscard]] std::string StageFigure(const Report& report, Language language);
+[[nodiscard]] std::string StageTableHtml(const Report& report, Language language);
+[[nodiscard]] std::string GainFigure(const Diagnosis& diagnosis, Language language);
+[[nodiscard]] std::string LatencyFigure(const std::vector<LatencyRow>& rows, Language language);
+[[nodiscard]] std::string TimelineFigure(const TimelineExcerpt& excerpt, Language language);
+[[nodiscard]] std::string QueueFigure(const QueueDepth& queue, Language language);
+[[nodiscard]] std::string RateFigure(const WorkerCurve& curve, Language language);
+[[nodiscard]] std::string MemoryFigure(const WorkerCurve& curve, Language language);
 
 // What stands where a plot has no data.
-[[nodiscard]] std::string NoFigure(const std::string& reason);
+[[nodiscard]] std::string NoFigure(Statement reason, Language language);
 // `caption` is text, not markup.
 [[nodiscard]] std::string Figure(const std::string& svg, const std::string& caption);
 

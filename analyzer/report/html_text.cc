@@ -59,6 +59,12 @@ std::string Escaped(std::string_view text) {
   return out;
 }
 
+std::string TableHead(std::initializer_list<std::string> columns) {
+  std::string text = "<div class=\"scroll\"><table><thead><tr>";
+  for (const std::string& column : columns) text += fmt::format("<th>{}</th>", Escaped(column));
+  return text + "</tr></thead><tbody>\n";
+}
+
 double Scale::At(double value) const {
   const double part = log ? std::log(std::max(value, low) / low) / std::log(high / low)
                           : (value - low) / (high - low);
@@ -158,8 +164,7 @@ void Drawing::Left(const Scale& scale, std::span<const Tick> ticks, double x, do
       Escaped(title));
 }
 
-void Drawing::Legend(double x, double y,
-                     std::span<const std::pair<std::string_view, std::string_view>> entries) {
+void Drawing::Legend(double x, double y, std::span<const LegendEntry> entries) {
   for (const auto& [css, meaning] : entries) {
     Rect(x, y - 10, 12, 12, css);
     Text(x + 17, y, meaning, "tick");

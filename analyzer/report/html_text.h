@@ -4,17 +4,29 @@
 // nothing from elsewhere: no script, font or image. Values; not thread-safe.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "analyzer/words/statement.h"
+
 namespace penstock::analyzer {
 
 // `text` for use between tags and in quoted attributes. Control characters, what is not UTF-8 and
 // marks that turn the direction of reading (paths may hold anything) become U+FFFD.
 [[nodiscard]] std::string Escaped(std::string_view text);
+
+// A table up to the begin of its body; the first column is that of names.
+[[nodiscard]] std::string TableHead(std::initializer_list<std::string> columns);
+
+// A message that has no values.
+template <const Message& Said>
+[[nodiscard]] std::string Word(Language language) {
+  return Render(Say<Said>(), language);
+}
 
 // From values to places on a drawing.
 struct Scale {
@@ -36,6 +48,9 @@ inline constexpr double kPictureWidth = 900;  // of every picture of a page
 
 using Points = std::vector<std::pair<double, double>>;
 
+// The class of a colour, and what it means.
+using LegendEntry = std::pair<std::string_view, std::string>;
+
 // One picture, sized in units of about a pixel. Classes name what the page's CSS colours; `tip` is
 // what a browser shows on hovering over a shape.
 class Drawing {
@@ -55,8 +70,7 @@ class Drawing {
   void Left(const Scale& scale, std::span<const Tick> ticks, double x, double right,
             std::string_view title);
   // Coloured squares with their meaning, side by side.
-  void Legend(double x, double y,
-              std::span<const std::pair<std::string_view, std::string_view>> entries);
+  void Legend(double x, double y, std::span<const LegendEntry> entries);
 
   [[nodiscard]] std::string Finish() &&;
 

@@ -9,6 +9,7 @@
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/html_text.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/page_plots.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -31,7 +32,8 @@ std::string CssOf(StageId stage) {
   return "s-" + std::string(traces::StageName(stage));
 }
 
-void DrawRow(Drawing& drawing, const TimelineRow& row, const Scale& x, double y) {
+void DrawRow(Drawing& drawing, const TimelineRow& row, const Scale& x, double y,
+             Language language) {
   constexpr double kFetch = 10;
   constexpr double kHeight = 30;
   // Where pixels run out, neighbours of one kind become one shape.
@@ -50,9 +52,10 @@ void DrawRow(Drawing& drawing, const TimelineRow& row, const Scale& x, double y)
     const double from = x.At(span.from);
     const double to = x.At(span.to);
     const std::string tip =
-        fmt::format("{}{}: {}", traces::StageName(span.stage),
-                    span.batch == wire::kNoBatch ? "" : fmt::format(", batch {}", span.batch),
-                    DurationText(span.to - span.from));
+        Render(Say<words::kSpanTip>(Give<"stage">(traces::StageName(span.stage)),
+                                    GiveIf<"batch">(span.batch != wire::kNoBatch, span.batch),
+                                    Give<"time">(span.to - span.from)),
+               language);
     const bool loop = span.stage == StageId::kWait || span.stage == StageId::kStep;
     if (loop || span.stage == StageId::kIdle) {
       flush();
@@ -61,7 +64,9 @@ void DrawRow(Drawing& drawing, const TimelineRow& row, const Scale& x, double y)
       flush();
       drawing.Rect(from, y, std::max(to - from - 0.5, 0.3), kFetch, CssOf(span.stage), tip);
       if (to - from > 50) {
-        drawing.Text(from + 4, y + 8.5, fmt::format("batch {}", span.batch), "small");
+        drawing.Text(from + 4, y + 8.5,
+                     Render(Say<words::kBatchNumber>(Give<"batch">(span.batch)), language),
+                     "small");
       }
     } else if (to - from >= 1.5) {
       flush();
@@ -81,28 +86,28 @@ void DrawRow(Drawing& drawing, const TimelineRow& row, const Scale& x, double y)
     }
   }
   flush();
-  drawing.Text(x.from - 8, y + 20, PlainText(row.label, 18), "end");
+  drawing.Text(x.from - 8, y + 20, PlainText(Render(row.label, language), 18), "end");
 }
 
 }  // namespace
 
-std::string TimelineFigure(const TimelineExcerpt& excerpt) {
-  if (!excerpt.missing.empty()) return NoFigure(English(excerpt.missing));
+std::string TimelineFigure(const TimelineExcerpt& excerpt, Language language) {
+  if (!excerpt.missing.empty()) return NoFigure(excerpt.missing, language);
   constexpr double kPitch = 38;
   const double bottom = 34 + kPitch * static_cast<double>(excerpt.rows.size());
-  Drawing drawing(kPictureWidth, bottom + 42, "What each worker and the training loop did");
+  Drawing drawing(kPictureWidth, bottom + 42, Word<words::kTimelinePlot>(language));
   const Scale x{excerpt.from, excerpt.to, 140, 880};
   std::string_view unit;
   const std::vector<Tick> ticks = TimeTicks(excerpt.to - excerpt.from, excerpt.from, unit);
-  drawing.Below(x, ticks, bottom, 30,
-                fmt::format("time since {} of the recording ({})",
-                            fmt::format("{:.3f} s", excerpt.from), unit));
+  drawing.Below(
+      x, ticks, bottom, 30,
+      Render(Say<words::kTimelineAxis>(Give<"from">(excerpt.from), Give<"unit">(unit)), language));
   constexpr std::array kKinds = {
       StageId::kFetch,   StageId::kRead, StageId::kDecode, StageId::kAugment, StageId::kSample,
       StageId::kCollate, StageId::kPut,  StageId::kIdle,   StageId::kWait,    StageId::kStep};
   std::vector<std::string> css;
   css.reserve(kKinds.size());
-  std::vector<std::pair<std::string_view, std::string_view>> legend;
+  std::vector<LegendEntry> legend;
   for (const StageId kind : kKinds) {
     const bool used =
         std::any_of(excerpt.rows.begin(), excerpt.rows.end(), [&](const TimelineRow& row) {
@@ -111,34 +116,30 @@ std::string TimelineFigure(const TimelineExcerpt& excerpt) {
         });
     if (!used) continue;
     css.push_back(CssOf(kind));
-    legend.emplace_back(css.back(), kind == StageId::kFetch    ? "fetch (batch)"
-                                    : kind == StageId::kSample ? "rest of a sample"
-                                                               : traces::StageName(kind));
+    legend.emplace_back(css.back(), kind == StageId::kFetch ? Word<words::kFetchLegend>(language)
+                                    : kind == StageId::kSample
+                                        ? Word<words::kSampleLegend>(language)
+                                        : std::string(traces::StageName(kind)));
   }
   drawing.Legend(140, 16, legend);
   double y = 34;
   for (const TimelineRow& row : excerpt.rows) {
-    DrawRow(drawing, row, x, y);
+    DrawRow(drawing, row, x, y, language);
     y += kPitch;
   }
-  std::string caption = fmt::format(
-      "{} batch{} from the middle of the run. Orange in the training loop is waiting for "
-      "data; grey in a worker is waiting for something to do.",
-      excerpt.batches, excerpt.batches == 1 ? "" : "es");
-  if (excerpt.left_out > 0)
-    caption += fmt::format(" {} more workers are not shown.", excerpt.left_out);
-  if (excerpt.thinned)
-    caption += " A row has more details than can be drawn: its last ones are left out.";
-  return Figure(std::move(drawing).Finish(), caption);
+  const Statement caption = Say<words::kTimelineCaption>(
+      Give<"one">(excerpt.batches == 1), Give<"batches">(excerpt.batches),
+      GiveIf<"left_out">(excerpt.left_out > 0, excerpt.left_out), Give<"thinned">(excerpt.thinned));
+  return Figure(std::move(drawing).Finish(), Render(caption, language));
 }
 
-std::string QueueFigure(const QueueDepth& queue) {
+std::string QueueFigure(const QueueDepth& queue, Language language) {
   if (!queue.missing.empty() || queue.bins.empty()) {
-    return NoFigure(queue.missing.empty() ? "no batch was seen." : English(queue.missing));
+    return NoFigure(queue.missing.empty() ? Say<words::kNoBatchSeen>() : queue.missing, language);
   }
   double most = std::max(1, queue.most);
   for (const QueueBin& bin : queue.bins) most = std::max(most, bin.high);
-  Drawing drawing(kPictureWidth, 262, "Finished batches waiting for the training loop");
+  Drawing drawing(kPictureWidth, 262, Word<words::kQueuePlot>(language));
   const std::vector<double> steps = RoundSteps(most, 6);
   std::vector<Tick> rows;
   for (const double step : steps) {
@@ -150,10 +151,10 @@ std::string QueueFigure(const QueueDepth& queue) {
   const double from = queue.bins.front().at - queue.width / 2;
   const double to = queue.bins.back().at + queue.width / 2;
   const Scale x{from, to, 70, 880};
-  drawing.Left(y, rows, 70, 880, "finished batches waiting");
+  drawing.Left(y, rows, 70, 880, Word<words::kQueueAxis>(language));
   std::string_view unit;
   const std::vector<Tick> ticks = TimeTicks(to - from, from, unit);
-  drawing.Below(x, ticks, 220, 22, fmt::format("time since the first finished batch ({})", unit));
+  drawing.Below(x, ticks, 220, 22, Render(Say<words::kQueueTime>(Give<"unit">(unit)), language));
   Points band;
   Points mean;
   for (const QueueBin& bin : queue.bins) {
@@ -169,15 +170,12 @@ std::string QueueFigure(const QueueDepth& queue) {
   drawing.Path(mean, "curve");
   if (queue.most > 0) drawing.Line(70, y.At(queue.most), 880, y.At(queue.most), "limit");
   drawing.Legend(70, 14,
-                 std::array<std::pair<std::string_view, std::string_view>, 3>{
-                     {{"key-curve", "mean"},
-                      {"band", "lowest to highest"},
-                      {"key-limit", "most that can be in flight"}}});
-  return Figure(
-      std::move(drawing).Finish(),
-      fmt::format("Each point covers {}. Empty most of the time: the workers are too slow. Full "
-                  "most of the time: the loop is. At most {} batches are in flight.",
-                  DurationText(queue.width), queue.most));
+                 std::array{LegendEntry{"key-curve", Word<words::kMean>(language)},
+                            LegendEntry{"band", Word<words::kLowestToHighest>(language)},
+                            LegendEntry{"key-limit", Word<words::kMostInFlight>(language)}});
+  const Statement caption =
+      Say<words::kQueueCaption>(Give<"width">(queue.width), Give<"most">(queue.most));
+  return Figure(std::move(drawing).Finish(), Render(caption, language));
 }
 
 }  // namespace penstock::analyzer

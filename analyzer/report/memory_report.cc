@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "analyzer/advice/memory_forecast.h"
 #include "analyzer/report/html_text.h"
 #include "analyzer/words/memory.h"
+#include "analyzer/words/page.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -155,28 +157,35 @@ void WriteMemoryJson(const Diagnosis& diagnosis, JsonWriter& json) {
   json.EndObject();
 }
 
-Statements MemoryStatements(const Diagnosis& diagnosis) {
-  Statements statements;
-  if (!diagnosis.loader) return statements;
+std::vector<MemoryNote> MemoryNotes(const Diagnosis& diagnosis) {
+  std::vector<MemoryNote> notes;
+  if (!diagnosis.loader) return notes;
   const MemoryModel& memory = diagnosis.loader->memory;
-  if (memory.known) statements.push_back(WorkersOf(memory));
+  const bool grows = memory.growth.copied.certain() || memory.growth.fresh.certain();
+  if (memory.known) {
+    notes.push_back({WorkersOf(memory), grows ? Severity::kWarning : Severity::kInfo});
+  }
   for (const MemoryForecast& forecast : MemoryForecasts(diagnosis)) {
     if (forecast.worker.estimate <= 0 && forecast.shared <= 0) continue;
-    statements.push_back(SettingOf(forecast, memory));
+    const bool short_of = forecast.out_of_memory.has_value() || !forecast.fits_shared;
+    notes.push_back(
+        {SettingOf(forecast, memory), short_of ? Severity::kCritical : Severity::kInfo});
   }
   if (memory.trainer.certain()) {
     const Interval& rate = memory.trainer.per_second;
-    statements.push_back(Say<words::kMemoryOfTrainer>(Give<"rate_bytes">(60 * rate.estimate),
-                                                      Give<"low_bytes">(60 * rate.low),
-                                                      Give<"high_bytes">(60 * rate.high)));
+    notes.push_back({Say<words::kMemoryOfTrainer>(Give<"rate_bytes">(60 * rate.estimate),
+                                                  Give<"low_bytes">(60 * rate.low),
+                                                  Give<"high_bytes">(60 * rate.high)),
+                     Severity::kWarning});
   }
-  return statements;
+  return notes;
 }
 
-std::string MemoryHtml(const Report& report) {
+std::string MemoryHtml(const Report& report, Language language) {
   std::string text;
-  for (const Statement& statement : MemoryStatements(report.diagnosis)) {
-    text += fmt::format("<p>{}.</p>\n", Escaped(English(statement)));
+  for (MemoryNote& note : MemoryNotes(report.diagnosis)) {
+    const Statement clause = Say<words::kClause>(Give<"what">(std::move(note.statement)));
+    text += fmt::format("<p>{}</p>\n", Escaped(Render(clause, language)));
   }
   return text;
 }

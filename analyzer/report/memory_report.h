@@ -30,9 +30,15 @@ struct MemoryForecast {
 
 // The value of the report's key "memory".
 void WriteMemoryJson(const Diagnosis& diagnosis, JsonWriter& json);
-// What a terminal and a page say of it, in this order; empty where nothing is known.
-[[nodiscard]] Statements MemoryStatements(const Diagnosis& diagnosis);
+// A sentence of it. Critical: memory or /dev/shm does not suffice; a warning: something grows.
+struct MemoryNote {
+  Statement statement;
+  Severity severity = Severity::kInfo;
+};
+// What terminal, page and dashboard say of it, at most four, in the order of the first two; empty
+// where nothing is known.
+[[nodiscard]] std::vector<MemoryNote> MemoryNotes(const Diagnosis& diagnosis);
 // The same as paragraphs; "" where nothing is known.
-[[nodiscard]] std::string MemoryHtml(const Report& report);
+[[nodiscard]] std::string MemoryHtml(const Report& report, Language language);
 
 }  // namespace penstock::analyzer

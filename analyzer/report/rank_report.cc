@@ -2,13 +2,13 @@
 #include "analyzer/report/rank_report.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include <fmt/core.h>
 
 #include "analyzer/ranks/clocks.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/ranks.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -78,75 +78,60 @@ void WriteHost(const HostRow& host, JsonWriter& json) {
 
 }  // namespace
 
-std::string RanksLine(const Diagnosis& diagnosis) {
+Statement RanksRecorded(const Diagnosis& diagnosis) {
   const RankSummary& ranks = diagnosis.ranks;
-  if (ranks.rows.empty() || (!ranks.several() && ranks.world_size < 2)) return "";
+  if (ranks.rows.empty() || (!ranks.several() && ranks.world_size < 2)) return {};
   const auto recorded = static_cast<std::int32_t>(ranks.rows.size());
-  std::string text = ranks.world_size > recorded
-                         ? fmt::format("{} of {} ranks", recorded, ranks.world_size)
-                         : fmt::format("{} ranks", recorded);
-  if (!ranks.launcher.empty()) text += fmt::format(" ({})", PlainText(ranks.launcher, 16));
-  if (ranks.hosts.size() > 1) text += fmt::format(" on {} hosts", ranks.hosts.size());
   const RankPlace* place = OurPlace(diagnosis);
-  if (place == nullptr) return text;
-  text += fmt::format("; the verdict is that of rank {}", place->rank);
-  return text + (ranks.several() ? ", which waits most for data"
-                                 : ", whose step holds its waiting for the others");
+  return Say<words::kRanksRecorded>(
+      Give<"recorded">(recorded), GiveIf<"world">(ranks.world_size > recorded, ranks.world_size),
+      GiveIf<"launcher">(!ranks.launcher.empty(), PlainText(ranks.launcher, 16)),
+      GiveIf<"hosts">(ranks.hosts.size() > 1, ranks.hosts.size()),
+      GiveIf<"rank">(place != nullptr, place != nullptr ? place->rank : 0),
+      Give<"several">(ranks.several()));
 }
 
-std::string ImbalanceLine(const RankSummary& ranks) {
+Statement ImbalanceOf(const RankSummary& ranks) {
   const Imbalance& imbalance = ranks.imbalance;
-  if (!ranks.several()) return "";
-  if (imbalance.iterations == 0) return "the ranks have no steady iterations in common";
+  if (!ranks.several()) return {};
+  if (imbalance.iterations == 0) return Say<words::kNoCommonIterations>();
   if (imbalance.iterations < Imbalance::kFewest) {
-    return fmt::format("the ranks have too few steady iterations in common: {}",
-                       imbalance.iterations);
+    return Say<words::kFewCommonIterations>(Give<"iterations">(imbalance.iterations));
   }
-  if (!imbalance.together) {
-    return "their steps do not end together: no rank is seen to wait for another";
-  }
-  std::string text = fmt::format(
-      "all of them wait {} ({} of {} iterations) for the one whose data comes last",
-      DurationText(imbalance.cost), PercentText(imbalance.cost_share()), imbalance.iterations);
-  if (imbalance.cost_share() < 0.005) return text;
-  text += imbalance.fixed ? fmt::format("; {} of that is rank {}",
-                                        PercentText(imbalance.slowest_share), imbalance.slowest)
-                          : std::string("; they take turns");
-  return text;
+  if (!imbalance.together) return Say<words::kStepsEndApart>();
+  const bool matters = imbalance.cost_share() >= 0.005;
+  const bool one = matters && imbalance.fixed;
+  return Say<words::kRanksWait>(
+      Give<"cost">(imbalance.cost), Give<"share">(imbalance.cost_share()),
+      Give<"iterations">(imbalance.iterations), GiveIf<"of_slowest">(one, imbalance.slowest_share),
+      GiveIf<"slowest">(one, imbalance.slowest), Give<"in_turn">(matters && !imbalance.fixed));
 }
 
-std::string HostLine(const HostRow& host) {
-  std::string text =
-      fmt::format("{}: {} with {}", PlainText(host.name, 40), CountedText(host.ranks, "rank"),
-                  CountedText(std::lround(host.workers), "worker"));
-  if (host.cores > 0) text += fmt::format(" for {:.3g} cores", host.cores);
-  if (host.memory > 0 && host.memory_limit > 0) {
-    text += fmt::format(", {} of memory (half of the host's is {})",
-                        BytesText(static_cast<std::uint64_t>(host.memory)),
-                        BytesText(static_cast<std::uint64_t>(host.memory_limit)));
-  }
-  if (host.shared > 0 && host.shared_size > 0) {
-    text += fmt::format(", {} of {} /dev/shm", BytesText(static_cast<std::uint64_t>(host.shared)),
-                        BytesText(static_cast<std::uint64_t>(host.shared_size)));
-  }
-  if (host.recorded < host.ranks) text += fmt::format(" ({} recorded)", host.recorded);
-  return text;
+Statement HostOf(const HostRow& host) {
+  const bool memory = host.memory > 0 && host.memory_limit > 0;
+  const bool shared = host.shared > 0 && host.shared_size > 0;
+  return Say<words::kHostOfRanks>(
+      Give<"host">(PlainText(host.name, 40)), Give<"ranks">(host.ranks),
+      Give<"workers">(host.workers), GiveIf<"cores">(host.cores > 0, host.cores),
+      GiveIf<"memory">(memory, host.memory), GiveIf<"memory_limit">(memory, host.memory_limit),
+      GiveIf<"shared">(shared, host.shared), GiveIf<"shared_size">(shared, host.shared_size),
+      GiveIf<"recorded">(host.recorded < host.ranks, host.recorded));
 }
 
-std::string ClockLine(const ClockRow& clock) {
-  std::string text = fmt::format("{}: {}", PlainText(clock.file, 60), PlainText(clock.by, 16));
-  if (clock.by == AlignName(AlignBy::kCollective) || clock.by == AlignName(AlignBy::kWallClock)) {
-    text += fmt::format(", moved by {:.6f} s, +-{}", clock.offset, DurationText(clock.uncertainty));
-    if (clock.bound > 0) text += fmt::format(", surely within {}", DurationText(clock.bound));
-  }
-  return text;
+Statement ClockOf(const ClockRow& clock) {
+  const bool moved =
+      clock.by == AlignName(AlignBy::kCollective) || clock.by == AlignName(AlignBy::kWallClock);
+  return Say<words::kClockOfTrace>(
+      Give<"trace">(PlainText(clock.file, 60)), Give<"by">(PlainText(clock.by, 16)),
+      GiveIf<"offset">(moved, clock.offset), GiveIf<"uncertainty">(moved, clock.uncertainty),
+      GiveIf<"bound">(clock.bound > 0, clock.bound));
 }
 
 std::string RanksText(const Report& report) {
   const RankSummary& ranks = report.diagnosis.ranks;
-  const std::string line = RanksLine(report.diagnosis);
-  if (line.empty()) return "";
-  std::string text = fmt::format("  {:<13}{}\n", "ranks", line);
+  const Statement recorded = RanksRecorded(report.diagnosis);
+  if (recorded.empty()) return "";
+  std::string text = RowLabel("ranks") + English(recorded) + "\n";
   if (!ranks.several()) return text;
   text += fmt::format("  {:>5} {:<16} {:>7} {:>6} {:>10} {:>6} {:>10} {:>10} {:>10} {:>10}\n",
                       "rank", "host", "workers", "cores", "samples/s", "wait", "wait p50",
@@ -154,17 +139,18 @@ std::string RanksText(const Report& report) {
   const std::vector<const RankRow*> shown = Shown(ranks);
   for (const RankRow* row : shown) text += Line(*row, ranks);
   if (shown.size() < ranks.rows.size()) {
-    text += fmt::format("  ... and {} that wait less\n", ranks.rows.size() - shown.size());
+    const std::size_t more = ranks.rows.size() - shown.size();
+    text += "  " + English(Say<words::kMoreRanks>(Give<"ranks">(more))) + "\n";
   }
-  text += fmt::format("  {:<13}{}\n", "imbalance", ImbalanceLine(ranks));
+  text += RowLabel("imbalance") + English(ImbalanceOf(ranks)) + "\n";
   for (const HostRow& host : ranks.hosts) {
     if (host.ranks > 0 && host.recorded > 0) {
-      text += fmt::format("  {:<13}{}\n", "host", HostLine(host));
+      text += RowLabel("host") + English(HostOf(host)) + "\n";
     }
   }
   for (const ClockRow& clock : ranks.clocks) {
     if (clock.by != AlignName(AlignBy::kReference) && clock.by != AlignName(AlignBy::kSameClock)) {
-      text += fmt::format("  {:<13}{}\n", "clock", ClockLine(clock));
+      text += RowLabel("clock") + English(ClockOf(clock)) + "\n";
     }
   }
   return text;

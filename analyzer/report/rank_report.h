@@ -10,20 +10,20 @@
 
 namespace penstock::analyzer {
 
-// "4 of 8 ranks (torch) on 2 hosts; the verdict is that of rank 3, which waits most for data"; ""
-// where there are no ranks.
-[[nodiscard]] std::string RanksLine(const Diagnosis& diagnosis);
-// What not having data at the same time costs; "" for one rank.
-[[nodiscard]] std::string ImbalanceLine(const RankSummary& ranks);
+// "4 of 8 ranks (torch) on 2 hosts; the verdict is that of rank 3, which waits most for data";
+// empty where there are no ranks.
+[[nodiscard]] Statement RanksRecorded(const Diagnosis& diagnosis);
+// What not having data at the same time costs; empty for one rank.
+[[nodiscard]] Statement ImbalanceOf(const RankSummary& ranks);
 // "node1: 4 ranks with 8 workers for 8 cores"
-[[nodiscard]] std::string HostLine(const HostRow& host);
+[[nodiscard]] Statement HostOf(const HostRow& host);
 // "run.rank1.penstock: collective, moved by 1.500000 s, +-400 us, surely within 2.00 ms"
-[[nodiscard]] std::string ClockLine(const ClockRow& clock);
+[[nodiscard]] Statement ClockOf(const ClockRow& clock);
 
 // The table of ranks, who waits for whom, the hosts and how clocks were aligned; "" for one rank.
 [[nodiscard]] std::string RanksText(const Report& report);
-// The same as a part of the page. Requires: RanksLine() is not "".
-[[nodiscard]] std::string RanksHtml(const Report& report);
+// The same as a part of the page. Requires: RanksRecorded() is not empty.
+[[nodiscard]] std::string RanksHtml(const Report& report, Language language);
 // The value of the key "ranks": an object, always.
 void WriteRanksJson(const Report& report, JsonWriter& json);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -13,6 +14,8 @@
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/page.h"
+#include "analyzer/words/report.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -24,15 +27,15 @@ std::string Labelled(std::string_view label, std::string_view text) {
 // What is missing comes before what was found.
 std::string Losses(const Report& report, const Paint& paint) {
   std::string text;
-  const std::string losses = English(Lost(report.losses));
+  Statement losses = Lost(report.losses);
   if (!losses.empty()) {
-    text +=
-        paint.Red(fmt::format("  INCOMPLETE    {}: figures below are of the rest", losses)) + "\n";
+    const Statement rest = Say<words::kIncomplete>(Give<"losses">(std::move(losses)));
+    text += paint.Red("  INCOMPLETE    " + English(rest)) + "\n";
   }
   const std::string blind = English(PartlyBlind(report.coverage));
   if (!blind.empty()) text += paint.Red("  PARTLY BLIND  " + blind) + "\n";
   if (report.losses.unsealed) {
-    text += paint.Dim("  (the recording was not closed by a collector)") + "\n";
+    text += paint.Dim("  (" + English(Say<words::kNotClosed>()) + ")") + "\n";
   }
   return text;
 }
@@ -48,8 +51,8 @@ std::string GainsLine(const Diagnosis& diagnosis) {
   }
   if (text.empty()) return "";
   const Attribution& attribution = diagnosis.loader->attribution;
-  text += attribution.all_data() ? "; all data over 1000x"
-                                 : fmt::format("; all data {:.2f}x", attribution.headroom);
+  text += English(
+      Say<words::kAllData>(GiveIf<"headroom">(!attribution.all_data(), attribution.headroom)));
   return RowLabel("if free") + Wrapped(text, kTextWidth, kTextIndent) + "\n";
 }
 
@@ -92,12 +95,10 @@ std::string WorkerLines(const Diagnosis& diagnosis) {
   return text;
 }
 
-// At most four sentences: the workers, what the recorded and the suggested setting take, and the
-// training process.
 std::string MemoryLines(const Diagnosis& diagnosis) {
   std::string text;
-  for (const Statement& statement : MemoryStatements(diagnosis)) {
-    text += Labelled(text.empty() ? "memory" : "", English(statement));
+  for (const MemoryNote& note : MemoryNotes(diagnosis)) {
+    text += Labelled(text.empty() ? "memory" : "", English(note.statement));
   }
   return text;
 }
@@ -112,8 +113,8 @@ std::string FindingsText(const Report& report, const Paint& paint) {
                         Wrapped(English(finding.seen), kTextWidth + 8, "     "));
     std::string action = English(finding.action);
     if (finding.predicted) {
-      action += fmt::format(" Predicted: {}.",
-                            PredictionText(*finding.predicted, UnitText(report.diagnosis)));
+      action += " " + English(Say<words::kPredictedIs>(Give<"prediction">(
+                          PredictionOf(*finding.predicted, RateUnit(report.diagnosis)))));
     }
     text += "     " + Wrapped(action, kTextWidth + 8, "     ") + "\n";
   }
@@ -128,11 +129,9 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
   }
   const std::string code = SuggestedCode(diagnosis);
   return RowLabel(diagnosis.ranks.several() ? "each rank" : "suggestion") +
-         (code.empty() ? fmt::format("{}, prefetch {}", CountedText(suggestion.workers, "worker"),
-                                     suggestion.prefetch)
-                       : code) +
-         "\n" + std::string(kTextIndent) + "predicted " +
-         PredictionText(suggestion.predicted, UnitText(diagnosis)) +
+         (code.empty() ? English(SuggestedSetting(suggestion)) : code) + "\n" +
+         std::string(kTextIndent) + "predicted " +
+         English(PredictionOf(suggestion.predicted, RateUnit(diagnosis))) +
          fmt::format("; next bottleneck: {}\n", FactorName(suggestion.next_bottleneck)) +
          (suggestion.note.empty() ? "" : Labelled("", English(suggestion.note)));
 }
@@ -142,7 +141,7 @@ std::string ChangesText(const Report& report, const Paint& paint) {
   std::string text;
   for (const TriedChange& one : report.changes) {
     text += RowLabel(text.empty() ? "also" : "") + one.option + ": " +
-            PredictionText(one.predicted, UnitText(report.diagnosis)) + "\n";
+            English(PredictionOf(one.predicted, RateUnit(report.diagnosis))) + "\n";
     for (const Statement& note : one.notes) {
       text += paint.Dim(std::string(kTextIndent) + "- " +
                         Wrapped(English(note), kTextWidth, std::string(kTextIndent) + "  ")) +
@@ -179,15 +178,15 @@ std::string ReportText(const Report& report, Colour colour) {
                                  DurationText(report.duration), PlainText(report.command, 60));
   text += Losses(report, paint);
   text += "\n  " + paint.Bold(Wrapped(English(diagnosis.summary), kTextWidth + 12, "  ")) + "\n";
-  text += paint.Dim("  " + SurenessText(diagnosis)) + "\n\n";
-  text += Labelled("throughput", ThroughputText(diagnosis));
+  text += paint.Dim("  " + English(ConfidenceOf(diagnosis))) + "\n\n";
+  text += Labelled("throughput", English(ThroughputOf(diagnosis)));
   if (WaitKnown(diagnosis)) {
-    text +=
-        RowLabel("wait") + fmt::format("{} of the loop\n", PercentText(diagnosis.wait_fraction));
+    const Statement wait = Say<words::kLoopWaited>(Give<"wait">(diagnosis.wait_fraction));
+    text += RowLabel("wait") + English(wait) + "\n";
   }
-  text += Labelled("loader", LoaderText(diagnosis));
-  for (const std::string& other : OtherLoaderTexts(diagnosis)) {
-    text += Labelled("and", other);
+  text += Labelled("loader", English(LoaderOf(diagnosis)));
+  for (const Statement& other : OtherLoaders(diagnosis)) {
+    text += Labelled("and", English(other));
   }
   text += GainsLine(diagnosis) + "\n";
   text += StageTableText(report, paint) + "\n";
@@ -211,7 +210,7 @@ std::string ReportBrief(const Report& report, Colour colour) {
     if (!row.of_workers || row.name == "sample" || row.name == "fetch") continue;
     stages += fmt::format("{}{} {}", stages.empty() ? "" : ", ", row.name, PercentText(row.share));
   }
-  std::string advice = "no change suggested";
+  std::string advice = English(Say<words::kNoChange>());
   if (diagnosis.loader && diagnosis.loader->suggestion.changes) {
     advice = SuggestedCode(diagnosis) +
              fmt::format(" predicted {:.2f}x", diagnosis.loader->suggestion.predicted.speedup);
@@ -221,22 +220,15 @@ std::string ReportBrief(const Report& report, Colour colour) {
   std::string seen = English(Seen(report.coverage));
   const std::string losses = English(Lost(report.losses));
   if (!losses.empty()) seen += ", " + paint.Red(losses);
-  if (!report.coverage.blind.empty()) {
-    seen +=
-        ", " + CountedText(static_cast<std::int64_t>(report.coverage.blind.size()), "blind spot");
-  }
-  std::string rate = "not known";
-  if (diagnosis.samples_rate > 0) {
-    rate = fmt::format("{} {}", ShortNumber(diagnosis.samples_rate), UnitText(diagnosis));
-  }
-  if (WaitKnown(diagnosis)) {
-    rate += fmt::format(", waiting {} of the time", PercentText(diagnosis.wait_fraction));
-  }
-  if (diagnosis.ranks.several()) {
-    rate += fmt::format(" (the slowest of {} ranks)", diagnosis.ranks.rows.size());
-  }
+  const std::size_t spots = report.coverage.blind.size();
+  if (spots > 0) seen += ", " + English(Say<words::kBlindSpots>(Give<"spots">(spots)));
+  const Statement rate = Say<words::kRateInBrief>(
+      GiveIf<"rate">(diagnosis.samples_rate > 0, diagnosis.samples_rate),
+      Give<"unit">(RateUnit(diagnosis)),
+      GiveIf<"wait">(WaitKnown(diagnosis), diagnosis.wait_fraction),
+      GiveIf<"ranks">(diagnosis.ranks.several(), diagnosis.ranks.rows.size()));
   return fmt::format("{}{}\n{}{}, confidence {}\n{}{}\n{}{}\n{}{}\n", RowLabel("verdict"),
-                     paint.Bold(English(diagnosis.summary)), RowLabel("throughput"), rate,
+                     paint.Bold(English(diagnosis.summary)), RowLabel("throughput"), English(rate),
                      PercentText(diagnosis.confidence), RowLabel("stages"),
                      stages.empty() ? "none seen" : stages, RowLabel("advice"), advice,
                      RowLabel("seen"), seen);

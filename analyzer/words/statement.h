@@ -59,6 +59,12 @@ template <FixedName Name, class T>
 [[nodiscard]] Given<Name, std::decay_t<T>> Give(T&& value) {
   return {std::forward<T>(value)};
 }
+// One that is missing unless `known`.
+template <FixedName Name, class T>
+[[nodiscard]] Given<Name, std::optional<std::decay_t<T>>> GiveIf(bool known, T&& value) {
+  if (!known) return {std::nullopt};
+  return {std::forward<T>(value)};
+}
 
 namespace internal {
 

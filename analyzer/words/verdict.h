@@ -134,7 +134,7 @@ inline constexpr Message kDeviceUse{
     "verdict.device-use",
     "device {device:count}: {kernels:%0} kernels / {copies:%0} copies / {launches:%0} gaps / "
     "{idle:%0} idle",
-    "设备 {device:count}：核函数 {kernels:%0} / 拷贝 {copies:%0} / 间隙 {launches:%0} / 空闲 "
+    "设备 {device:count}：GPU 内核 {kernels:%0} / 拷贝 {copies:%0} / 间隙 {launches:%0} / 空闲 "
     "{idle:%0}"};
 inline constexpr Message kBoundByCopies{
     "verdict.bound-by-copies",
@@ -142,7 +142,7 @@ inline constexpr Message kBoundByCopies{
     "while no kernel runs, and kernels {kernels:%0}; without them the recorded work would be done "
     "up to {gain:.1} times as fast ({devices:words}). No loader was seen, so what the copies wait "
     "for is not known.",
-    "限制在于主机与设备之间的拷贝：没有核函数运行时，拷贝占设备时间的 {share:%0}，核函数占 "
+    "限制在于主机与设备之间的拷贝：没有 GPU 内核运行时，拷贝占设备时间的 {share:%0}，GPU 内核占 "
     "{kernels:%0}；若无拷贝，录制的工作最多可快到 {gain:.1} 倍（{devices:words}）。没有看到加载器，"
     "无法判断拷贝在等待什么。"};
 inline constexpr Message kBoundByKernels{
@@ -151,14 +151,14 @@ inline constexpr Message kBoundByKernels{
     "the recorded work would be done up to {gain:.1} times as fast ({devices:words}). No loader "
     "was "
     "seen.",
-    "限制在于核函数：占设备时间的 {share:%0}；若其零成本，录制的工作最多可快到 {gain:.1} 倍（"
+    "限制在于 GPU 内核：占设备时间的 {share:%0}；若其零成本，录制的工作最多可快到 {gain:.1} 倍（"
     "{devices:words}）。没有看到加载器。"};
 inline constexpr Message kBoundByLaunches{
     "verdict.bound-by-launches",
     "Launching kernels holds the run back: the devices wait {share:%0} of their time in gaps under "
     "0.1 ms between kernels and copies; without the gaps the recorded work would be done up to "
     "{gain:.1} times as fast ({devices:words}). No loader was seen.",
-    "限制在于核函数的启动：设备有 {share:%0} 的时间处于核函数与拷贝之间不到 0.1 毫秒的间隙；若无"
+    "限制在于 GPU 内核的启动：设备有 {share:%0} 的时间处于内核与拷贝之间不到 0.1 毫秒的间隙；若无"
     "间隙，录制的工作最多可快到 {gain:.1} 倍（{devices:words}）。没有看到加载器。"};
 inline constexpr Message kDevicesIdle{
     "verdict.devices-idle",

@@ -164,7 +164,7 @@ void App::Write(ExportKind kind, const fs::path& path) {
     notice_.Clear();
     return picture_.Want(path);
   }
-  const Result<std::string> text = ExportText(workspace_, kind);
+  const Result<std::string> text = ExportText(workspace_, kind, ui_.language);
   if (!text) return Saved(path, Result<void>(tl::unexpected<Error>(text.error())));
   Saved(path, WriteWhole(path, std::as_bytes(std::span(*text))));
 }

@@ -79,12 +79,12 @@ std::filesystem::path ProposedExport(const Workspace& workspace, ExportKind kind
   return ProposedName(source, InfoOf(kind));
 }
 
-Result<std::string> ExportText(const Workspace& workspace, ExportKind kind) {
+Result<std::string> ExportText(const Workspace& workspace, ExportKind kind, Language language) {
   const Document& document = workspace.document;
   const Document& shown = workspace.Shown().analysis ? workspace.Shown() : document;
   switch (kind) {
     case ExportKind::kReport:
-      return analyzer::ReportHtml(shown.analysis->report, shown.analysis->plots);
+      return analyzer::ReportHtml(shown.analysis->report, shown.analysis->plots, language);
     case ExportKind::kStages:
       return StagesCsv(shown.analysis->report);
     case ExportKind::kWorkers:

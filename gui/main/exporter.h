@@ -22,7 +22,8 @@ namespace penstock::gui {
 // The text of a table or the report. What is about a trace is about the stretch that is selected
 // where the view is, as on the screen. Requires: CanExport(), and not kPicture.
 // Errors: kInput where the what-if predicts nothing.
-[[nodiscard]] Result<std::string> ExportText(const Workspace& workspace, ExportKind kind);
+[[nodiscard]] Result<std::string> ExportText(const Workspace& workspace, ExportKind kind,
+                                             Language language);
 
 // A line at the foot of the window: a success goes by itself, a failure by a click.
 class Notice {

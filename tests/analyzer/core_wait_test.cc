@@ -92,7 +92,8 @@ TEST(CoreWaitTest, IsTakenOffComputingFirst) {
   EXPECT_NEAR(diagnosis.loader->cpu.core_wait, 30.0 / 48, 0.02);
   EXPECT_NEAR(DemandOf(diagnosis).decode.wall, 10e-3, 1e-3);
   EXPECT_NEAR(DemandOf(diagnosis).read.wall, 8e-3, 1e-3);
-  EXPECT_NE(LoaderText(diagnosis).find("wait for one"), std::string::npos) << LoaderText(diagnosis);
+  const std::string loader = English(LoaderOf(diagnosis));
+  EXPECT_NE(loader.find("wait for one"), std::string::npos) << loader;
 }
 
 TEST(CoreWaitTest, WhatIsLeftIsTakenOffReads) {
@@ -106,7 +107,7 @@ TEST(CoreWaitTest, WaitingForSomethingElseStays) {
   const Diagnosis diagnosis = Crowd(0);
   ASSERT_TRUE(diagnosis.loader->cpu.delays_known);
   EXPECT_NEAR(DemandOf(diagnosis).decode.wall, 40e-3, 1e-3);
-  EXPECT_EQ(LoaderText(diagnosis).find("wait for one"), std::string::npos);
+  EXPECT_EQ(English(LoaderOf(diagnosis)).find("wait for one"), std::string::npos);
 }
 
 TEST(CoreWaitTest, IsGuessedWhereItWasNotRecorded) {

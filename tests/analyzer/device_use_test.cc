@@ -77,7 +77,7 @@ TEST(DeviceUseTest, CopiesThatFillTheTimeAreNamed) {
   EXPECT_THAT(english,
               HasSubstr("Copies between host and device hold the run back: they take 96 %"));
   EXPECT_THAT(english, HasSubstr("device 1: 2 % kernels / 96 % copies / 0 % gaps / 2 % idle"));
-  EXPECT_THAT(Render(found.summary, Language::kChinese), HasSubstr("设备 1：核函数 2 %"));
+  EXPECT_THAT(Render(found.summary, Language::kChinese), HasSubstr("设备 1：GPU 内核 2 %"));
   EXPECT_GT(found.confidence, 0.85);
 }
 

@@ -44,7 +44,7 @@ class GpuReportTest : public ::testing::Test {
     report_ = BuildReport(*trace_, "t");
     json_ = ReportJson(report_);
     text_ = ReportText(report_, Colour::kOff);
-    html_ = ReportHtml(report_, BuildPlots(*trace_, report_));
+    html_ = ReportHtml(report_, BuildPlots(*trace_, report_), Language::kEnglish);
     ASSERT_EQ(parser_.parse(json_).get(parsed_), simdjson::SUCCESS) << json_;
   }
 

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <regex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -74,7 +76,7 @@ Page PageOf(const traces::Trace& trace, const std::string& name = "run.penstock"
   Page page;
   page.report = BuildReport(trace, name);
   page.plots = BuildPlots(trace, page.report);
-  page.html = ReportHtml(page.report, page.plots);
+  page.html = ReportHtml(page.report, page.plots, Language::kEnglish);
   return page;
 }
 
@@ -102,13 +104,14 @@ TEST(HtmlReportTest, RanksHaveTheirPartAndItIsWellFormed) {
   run.wait = [](int rank, int) { return rank == 1 ? 9.0 : 1.0; };
   const auto trace = traces::MakeTrace(TraceOfAll(run));
   const Report report = BuildReport(*trace, "t");
-  const std::string page = ReportHtml(report, BuildPlots(*trace, report));
+  const std::string page = ReportHtml(report, BuildPlots(*trace, report), Language::kEnglish);
   EXPECT_EQ(Malformed(page), "");
   EXPECT_NE(page.find("id=\"ranks\""), std::string::npos);
   EXPECT_NE(page.find("rank 1 waits for data: 9.00 ms"), std::string::npos);
   const auto alone = testing::SyntheticTrace(Synthetic{});
   const Report other = BuildReport(*alone, "t");
-  EXPECT_EQ(ReportHtml(other, BuildPlots(*alone, other)).find("#ranks"), std::string::npos);
+  EXPECT_EQ(ReportHtml(other, BuildPlots(*alone, other), Language::kEnglish).find("#ranks"),
+            std::string::npos);
 }
 
 TEST(HtmlReportTest, IsWellFormedAndNeedsNothingFromElsewhere) {
@@ -121,6 +124,41 @@ TEST(HtmlReportTest, IsWellFormedAndNeedsNothingFromElsewhere) {
   EXPECT_FALSE(Has(page.html, "@import"));
   EXPECT_FALSE(Has(page.html, "nan"));
   EXPECT_FALSE(Has(page.html, "\"inf"));
+}
+
+// What a person reads of `page`: no tags, style, code, or lines to paste.
+std::string Prose(std::string page) {
+  for (const auto& [open, close] :
+       {std::pair{"<style>", "</style>"}, std::pair{"<code>", "</code>"},
+        std::pair{"<pre>", "</pre>"}, std::pair{"<", ">"}}) {
+    for (std::size_t at = page.find(open); at != std::string::npos; at = page.find(open, at)) {
+      const std::size_t end = page.find(close, at);
+      page.replace(at, end - at + std::string_view(close).size(), "\n");
+    }
+  }
+  return page;
+}
+
+TEST(HtmlReportTest, SpeaksChineseThroughout) {
+  testing::Ranked ranks;
+  ranks.ranks = 3;
+  ranks.wait = [](int rank, int) { return rank == 1 ? 9.0 : 1.0; };
+  std::vector<traces::TraceData> runs;
+  runs.push_back(testing::MakeSynthetic({}));
+  runs.push_back(testing::MakeSynthetic({.batches = 5}));
+  runs.push_back(TraceOfAll(ranks));
+  runs.emplace_back();
+  const std::regex english("[a-z]{3,}[,;:]? [a-z]{2,}[,;:]? [a-z]{3,}");
+  for (traces::TraceData& data : runs) {
+    const auto trace = traces::MakeTrace(std::move(data));
+    const Report report = BuildReport(*trace, "t");
+    const std::string page = ReportHtml(report, BuildPlots(*trace, report), Language::kChinese);
+    EXPECT_EQ(Malformed(page), "");
+    EXPECT_TRUE(Has(page, "<html lang=\"zh\">"));
+    const std::string prose = Prose(page);
+    std::smatch found;
+    EXPECT_FALSE(std::regex_search(prose, found, english)) << found.str();
+  }
 }
 
 TEST(HtmlReportTest, SaysVerdictLossesAndSuggestionInThisOrder) {
@@ -190,8 +228,9 @@ TEST(HtmlReportTest, SaysOfAShortTraceWhyNothingIsPredicted) {
     run.batches = batches;
     const Page page = PageOf(run);
     EXPECT_EQ(Malformed(page.html), "");
-    EXPECT_TRUE(Has(RateFigure(page.plots.workers), "No plot: not enough: needs 16 batches"));
-    EXPECT_TRUE(Has(TimelineFigure(page.plots.timeline), "<svg"));
+    EXPECT_TRUE(Has(RateFigure(page.plots.workers, Language::kEnglish),
+                    "No plot: not enough: needs 16 batches"));
+    EXPECT_TRUE(Has(TimelineFigure(page.plots.timeline, Language::kEnglish), "<svg"));
   }
 }
 
@@ -227,7 +266,7 @@ TEST(HtmlReportTest, KnowsTheReferenceLoader) {
 
 TEST(HtmlFigureTest, DrawsStagesAsWideAsTheirShares) {
   const Report report = PageOf(Synthetic{}).report;
-  const std::string svg = StageFigure(report);
+  const std::string svg = StageFigure(report, Language::kEnglish);
   for (const StageRow& row : report.stages) {
     if (row.name != "read" && row.name != "decode" && row.name != "wait") continue;
     EXPECT_NEAR(Attribute(svg, row.name + ": ", "width"), row.share * 530, 0.01) << row.name;
@@ -238,7 +277,7 @@ TEST(HtmlFigureTest, DrawsStagesAsWideAsTheirShares) {
 
 TEST(HtmlFigureTest, DrawsGainsInProportion) {
   const Diagnosis diagnosis = PageOf(Synthetic{}).report.diagnosis;
-  const std::string svg = GainFigure(diagnosis);
+  const std::string svg = GainFigure(diagnosis, Language::kEnglish);
   double scale = 0;
   for (const Gain& gain : diagnosis.gains) {
     if (gain.speedup < 1.05) continue;
@@ -258,8 +297,8 @@ TEST(HtmlFigureTest, ShowsThePredictionsOfWhatif) {
   const Predicted<Grid> grid = PredictGrid(page.report.diagnosis, request);
   ASSERT_TRUE(grid);
   ASSERT_EQ(grid->configurations.size(), curve.points.size());
-  const std::string rates = RateFigure(curve);
-  const std::string memory = MemoryFigure(curve);
+  const std::string rates = RateFigure(curve, Language::kEnglish);
+  const std::string memory = MemoryFigure(curve, Language::kEnglish);
   for (const Configuration& one : grid->configurations) {
     const Interval& rate = one.predicted.rate;
     const std::string workers = CountedText(one.workers, "worker");
@@ -305,7 +344,7 @@ TEST(HtmlFigureTest, TimelineShowsAThreadOnWhichALibraryNamesItsStages) {
   const TimelineExcerpt excerpt = PageOf(*traces::MakeTrace(std::move(data))).plots.timeline;
   ASSERT_EQ(excerpt.rows.size(), 4u);  // two workers, the library's thread, the loop
   const TimelineRow& row = excerpt.rows[2];
-  EXPECT_EQ(row.label, "decoder 0");
+  EXPECT_EQ(English(row.label), "decoder 0");
   ASSERT_EQ(row.spans.size(), 2 * excerpt.batches);
   EXPECT_EQ(row.spans[0].stage, traces::StageId::kDecode);
   EXPECT_EQ(row.spans[1].stage, traces::StageId::kAugment);
@@ -315,9 +354,9 @@ TEST(HtmlFigureTest, TimelineRepeatsTheRecordedBatches) {
   const Page page = PageOf(Synthetic{});
   const TimelineExcerpt& excerpt = page.plots.timeline;
   ASSERT_EQ(excerpt.rows.size(), 3u);
-  EXPECT_EQ(excerpt.rows[0].label, "worker 0");
-  EXPECT_EQ(excerpt.rows[1].label, "worker 1");
-  ASSERT_EQ(excerpt.rows[2].label, "training loop");
+  EXPECT_EQ(English(excerpt.rows[0].label), "worker 0");
+  EXPECT_EQ(English(excerpt.rows[1].label), "worker 1");
+  ASSERT_EQ(English(excerpt.rows[2].label), "training loop");
   const RunModel& run = page.report.diagnosis.run;
   std::size_t waits = 0;
   for (const TimelineSpan& span : excerpt.rows[2].spans) {

@@ -344,8 +344,8 @@ TEST(MemoryReportTest, WhatWorkersThatStayComeToIsNotCalledAnEpochs) {
 
 TEST(MemoryReportTest, BatchesAloneAreNotAllThatWorkersTake) {
   const auto last = [](traces::TraceData data) {
-    const auto said = MemoryStatements(Diagnose(*traces::MakeTrace(std::move(data))));
-    return said.empty() ? std::string() : English(said.back());
+    const auto notes = MemoryNotes(Diagnose(*traces::MakeTrace(std::move(data))));
+    return notes.empty() ? std::string() : English(notes.back().statement);
   };
   const std::string unknown = last(testing::MakeSynthetic(TwoWorkers()));
   EXPECT_EQ(unknown.find("with their batches"), std::string::npos) << unknown;
@@ -374,6 +374,11 @@ TEST(MemoryReportTest, TextAndJsonTellOfBothSettings) {
   const Report report = BuildReport(*trace, "t");
   const std::string text = ReportText(report, Colour::kOff);
   EXPECT_NE(text.find("by copy on write of memory shared"), std::string::npos) << text;
+  const std::vector<MemoryNote> notes = MemoryNotes(report.diagnosis);
+  ASSERT_GE(notes.size(), 2u);
+  EXPECT_EQ(notes.front().severity, Severity::kWarning);
+  EXPECT_EQ(notes[1].severity == Severity::kCritical,
+            MemoryForecasts(report.diagnosis).front().out_of_memory.has_value());
   const std::string json = ReportJson(report);
   for (const char* key : {"\"forecasts\"", "\"copied\"", "\"room_bytes\"", "\"shared_memory\""}) {
     EXPECT_NE(json.find(key), std::string::npos) << key;

@@ -279,11 +279,12 @@ TEST(RankReportTest, OneRankOfSeveralSaysWhatItsStepHolds) {
 TEST(RankReportTest, OfTooFewIterationsInCommonItDoesNotSayHowTheyEnd) {
   Ranked run = OneIsSlow();
   run.batches = 11;  // seven of them steady
-  EXPECT_EQ(ImbalanceLine(SummaryOf(TraceOfAll(run))),
+  EXPECT_EQ(English(ImbalanceOf(SummaryOf(TraceOfAll(run)))),
             "the ranks have too few steady iterations in common: 7");
   run.batches = 12;
-  EXPECT_NE(ImbalanceLine(SummaryOf(TraceOfAll(run))).find("for the one whose data comes last"),
-            std::string::npos);
+  EXPECT_NE(
+      English(ImbalanceOf(SummaryOf(TraceOfAll(run)))).find("for the one whose data comes last"),
+      std::string::npos);
 }
 
 TEST(RankReportTest, ARunWithoutRanksSaysNothingOfThem) {

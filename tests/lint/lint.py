@@ -169,9 +169,8 @@ NUMBER = re.compile(r"\b[RF]\d{1,2}(?!\d)")
 DEFINED = re.compile(r"^(?:\| ([RF]\d+) \||#+ (\d+(?:\.\d+)?)\.? )", re.M)
 
 # Where the analyzer may hold a sentence: the table of words, and what is written in English only, that
-# is the command line, the doctor, the report's text and its page. All else concludes in statements.
-ENGLISH_PAGES = re.compile(r"analyzer/(?:words/|main/|doctor/|report/(?:html_\w+|\w+_report|report_text|"
-                           r"phrases|gpu_phrases|fail_on)\.(?:cc|h)$)")
+# is the command line and the doctor. All else concludes in statements.
+ENGLISH_PAGES = re.compile(r"analyzer/(?:words/|main/|doctor/|report/fail_on\.(?:cc|h)$)")
 LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"')
 LITERALS = re.compile(r'"(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*')
 WORDS = re.compile(r"\b[A-Za-z][a-z']+[,:;]? [a-z][a-z']*[,:;]? [a-z]{2,}")  # three in a row

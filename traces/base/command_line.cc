@@ -91,6 +91,11 @@ DeclaredOption DeclaredOption::Excludes(DeclaredOption other) {
   return *this;
 }
 
+DeclaredOption DeclaredOption::Needs(DeclaredOption other) {
+  option_->needs(other.option_);
+  return *this;
+}
+
 DeclaredOption DeclaredOption::ShowDefault() {
   option_->capture_default_str();
   return *this;

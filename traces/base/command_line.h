@@ -52,6 +52,7 @@ class DeclaredOption {
   // Each value comes with the option's name; without this, several may follow it.
   DeclaredOption OneValueEach();
   DeclaredOption Excludes(DeclaredOption other);
+  DeclaredOption Needs(DeclaredOption other);
   // In --help: the value as it is now, as the default; another word than TEXT; nothing at all.
   DeclaredOption ShowDefault();
   DeclaredOption ShowValueAs(const std::string& word);

@@ -183,25 +183,6 @@
   X(kMemoryOfParentTip, \
     "Memory of the training program that a worker shares since it was forked: what falls here was copied", \
     "工作进程自 fork 起与训练程序共享的内存：减少的部分已被复制") \
-  X(kMemoryGrows, "Each worker grows by {} a minute", "每个工作进程每分钟增长 {}") \
-  X(kMemoryGrowsCopied, \
-    "Each worker grows by {} a minute: copy on write of what it shares with the training program", \
-    "每个工作进程每分钟增长 {}：写时复制与训练程序共享的内存") \
-  X(kMemoryGrowsFresh, \
-    "Each worker grows by {} a minute: memory that it takes and keeps", \
-    "每个工作进程每分钟增长 {}：占用后不释放的内存") \
-  X(kMemoryGrowsBoth, \
-    "Each worker grows by {} a minute by copy on write, and by {} that it takes and keeps", \
-    "每个工作进程每分钟因写时复制增长 {}，另有 {} 占用后不释放") \
-  X(kMemoryGrowsNot, "No worker's memory grows", "工作进程的内存没有增长") \
-  X(kMemoryRecorded, "End of an epoch, {} workers: {} each, {} with batches", \
-    "epoch 结束时，{} 个工作进程：每个 {}，连同批次 {}") \
-  X(kMemoryRecordedSoFar, "After as many batches as were recorded, {} workers: {} each, {} with batches", \
-    "达到已录制的批次数时，{} 个工作进程：每个 {}，连同批次 {}") \
-  X(kMemorySuggested, "suggested, {} workers: {} each, {} with batches", \
-    "建议 {} 个工作进程：每个 {}，连同批次 {}") \
-  X(kMemoryRunsOut, "Memory runs out in {} ({} to {})", "内存将在 {} 后耗尽（{} 至 {}）") \
-  X(kMemoryShmNeeds, "Batches may need {} of /dev/shm, which has {}", "批次可能需要 {} 的 /dev/shm，而它只有 {}") \
   X(kMemoryFewSamples, "recorded {} times only: too few for a curve", "仅记录了 {} 次，不足以画出曲线") \
   X(kMemoryNeeds, \
     "Memory was not recorded: record with penstock record", \

@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/report/memory_report.h"
 #include "analyzer/words/format.h"
-#include "gui/model/panels/memory_words.h"
 #include "gui/views/panels/workers_panels.h"
 #include "gui/widgets/time_plot.h"
 
@@ -43,6 +43,12 @@ std::string NameAmongRanks(const Ui& ui, Workspace& workspace, const MemoryCurve
                             : CurveName(ui, curve);
 }
 
+Rgb ToneOf(const Ui& ui, analyzer::Severity severity) {
+  const Palette& p = ui.palette();
+  if (severity == analyzer::Severity::kCritical) return p.bad;
+  return severity == analyzer::Severity::kWarning ? p.warn : p.dim;
+}
+
 // Right to left on the heading's line; those that were not recorded are left out.
 void DrawKinds(const Ui& ui, Workspace& workspace, const WorkersModel& model, MemoryKind shown,
                Area area) {
@@ -60,25 +66,32 @@ void DrawKinds(const Ui& ui, Workspace& workspace, const WorkersModel& model, Me
   }
 }
 
-// Lines above the curves; returns what is left for those.
-Area DrawLines(const Ui& ui, const std::vector<MemoryLine>& lines, Area area) {
-  const Palette& p = ui.palette();
+// The notes above the curves, the gravest first, each in two lines at most; returns what is left
+// for the curves.
+Area DrawNotes(const Ui& ui, std::vector<analyzer::MemoryNote> notes, Area area) {
+  constexpr std::size_t kMostLines = 2;
+  std::stable_sort(notes.begin(), notes.end(),
+                   [](const auto& a, const auto& b) { return a.severity > b.severity; });
   const float height = FontPixels(ui.small) + ui.Px(4);
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (area.height() < ui.Px(90) + height) break;
-    const Rgb colour = lines[i].tone == MemoryTone::kBad    ? p.bad
-                       : lines[i].tone == MemoryTone::kWarn ? p.warn
-                                                            : p.dim;
-    DrawText(ImGui::GetWindowDrawList(), ui.small, area.min, Ink(colour),
-             Elided(ui.small, lines[i].text, area.width()));
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    const std::string text = Typeset(Render(notes[i].statement, ui.language));
+    const Wrapped wrapped = WrapText(ui.small, text, area.width(), kMostLines);
+    const float needed = height * static_cast<float>(wrapped.lines.size());
+    if (area.height() < ui.Px(90) + needed) break;
+    const Rgb colour = ToneOf(ui, notes[i].severity);
+    ImVec2 at = area.min;
+    for (const std::string& line : wrapped.lines) {
+      DrawText(ImGui::GetWindowDrawList(), ui.small, at, Ink(colour), line);
+      at.y += height;
+    }
     ImGui::SetCursorScreenPos(area.min);
     ImGui::PushID(static_cast<int>(i));
-    ImGui::InvisibleButton("##memoryline", {std::max(area.width(), 1.0F), FontPixels(ui.small)});
-    Tip(ui, lines[i].text);
+    ImGui::InvisibleButton("##memorynote", {std::max(area.width(), 1.0F), needed - ui.Px(4)});
+    if (wrapped.cut) Tip(ui, text);
     ImGui::PopID();
-    area.min.y += height;
+    area.min.y += needed;
   }
-  if (!lines.empty()) area.min.y += ui.Px(3);
+  if (!notes.empty()) area.min.y += ui.Px(3);
   return area;
 }
 
@@ -96,7 +109,8 @@ void DrawMemory(const Ui& ui, Workspace& workspace, const WorkersModel& model, A
                     Elided(ui.body, ui.T(Text::kMemoryNeeds), inside.width()));
     return;
   }
-  inside = DrawLines(ui, MemoryLines(*workspace.Shown().analysis, ui.language), inside);
+  inside =
+      DrawNotes(ui, analyzer::MemoryNotes(workspace.Shown().analysis->report.diagnosis), inside);
   TimePlot plot;
   plot.from = workspace.Shown().analysis->from;
   plot.to = plot.from + std::max(workspace.Shown().analysis->report.duration, 1e-9);

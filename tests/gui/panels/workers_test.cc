@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "gui/model/panels/memory_words.h"
 #include "tests/analyzer/synthetic_ranks.h"
 #include "tests/gui/panels_support.h"
 
@@ -77,7 +76,7 @@ TEST(WorkersModelTest, MemoryThatGrowsHasASlopeAndMemoryThatDoesNotHasNone) {
   EXPECT_TRUE(model.Of(MemoryKind::kRss).empty());
 }
 
-TEST(WorkersModelTest, WhatIsSharedAndCopiedIsACurveAndALine) {
+TEST(WorkersModelTest, WhatIsSharedAndCopiedIsACurve) {
   Synthetic run;
   run.batches = 800;
   traces::TraceData data = MakeSynthetic(run);
@@ -101,21 +100,6 @@ TEST(WorkersModelTest, WhatIsSharedAndCopiedIsACurveAndALine) {
   EXPECT_NEAR(shared.value.front(), 860e6, 1);
   EXPECT_NEAR(shared.value.back(), 670e6, 1);
   EXPECT_EQ(model.best(), MemoryKind::kUss);
-  const auto lines = MemoryLines(*document.analysis, Language::kEnglish);
-  ASSERT_GE(lines.size(), 2U);
-  EXPECT_NE(lines[0].text.find("copy on write"), std::string::npos) << lines[0].text;
-  EXPECT_EQ(lines[0].tone, MemoryTone::kWarn);
-  EXPECT_NE(lines[1].text.find("2 workers"), std::string::npos) << lines[1].text;
-  EXPECT_EQ(MemoryLines(*document.analysis, Language::kChinese).size(), lines.size());
-  EXPECT_NE(lines[1].text.find("End of an epoch"), std::string::npos) << lines[1].text;
-  // Workers that stay have more than an epoch's batches before them.
-  Analysis several = *document.analysis;
-  several.report.diagnosis.loader->memory.growth.epoch = 400;
-  const std::string staying = MemoryLines(several, Language::kEnglish)[1].text;
-  EXPECT_NE(staying.find("as many batches as were recorded"), std::string::npos) << staying;
-  // Where memory was not recorded there is nothing to say of it.
-  const Document without = testing::DocumentOf(traces::MakeTrace(MakeSynthetic(run)));
-  EXPECT_TRUE(MemoryLines(*without.analysis, Language::kEnglish).empty());
 }
 
 TEST(WorkersModelTest, TheLastSampleMayLieAfterTheLastSpan) {

@@ -230,8 +230,12 @@ TEST_F(WalkFiles, EveryTableIsSaved) {
   for (const ExportInfo& info : Exports()) {
     if (info.kind == ExportKind::kPicture) continue;
     ASSERT_TRUE(CanExport(workspace(), info.kind)) << info.ending;
-    const auto text = ExportText(workspace(), info.kind);
+    const auto text = ExportText(workspace(), info.kind, Language::kEnglish);
     ASSERT_TRUE(text) << info.ending;
+    if (info.kind == ExportKind::kReport) {  // in the window's language
+      const auto chinese = ExportText(workspace(), info.kind, Language::kChinese);
+      EXPECT_NE(chinese->find("<html lang=\"zh\">"), std::string::npos);
+    }
     EXPECT_GT(std::count(text->begin(), text->end(), '\n'), 1) << info.ending;
     if (info.kind == ExportKind::kSweep) continue;  // its sample lies in no folder that exists
     app_->Export(info.kind);

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a terminal and a page say alike: throughput, loaders, predictions, confidence.
+#pragma once
+
+#include "analyzer/words/message.h"
+
+namespace penstock::analyzer::words {
+
+inline constexpr Message kNoBatchFollowed{
+    "throughput.no-batches", "not known: no batch followed another", "未知：没有相继的批次"};
+inline constexpr Message kNoBatchAndNoImage{
+    "throughput.nothing", "not known: no batch and no image was seen", "未知：没有看到批次或图像"};
+inline constexpr Message kThroughput{
+    "throughput",
+    "{rate:rate} {unit:words}[ ({low:rate}..{high:rate})[, {batch_rate:rate} batches/s]"
+    "[steady?, steady over {steady:count} of {batches:count} batches|, NOT steady: {batches:count} "
+    "batches]; whole run {whole:rate}[; {pauses:count} pauses of {paused:duration} left out]]",
+    "{rate:rate} {unit:words}[（{low:rate} 至 {high:rate}）[，{batch_rate:rate} 批/秒]"
+    "[steady?，{batches:count} 批中 {steady:count} 批稳定|，未稳定：共 {batches:count} 批]；全程 "
+    "{whole:rate}[；略去 {pauses:count} 次停顿，共 {paused:duration}]]"};
+
+inline constexpr Message kLoader{
+    "loader",
+    "[{name:text}: ]{kind:text}, [workers?[threads?{workers:count thread}|{workers:count worker}]|"
+    "number of [threads?threads|workers] not known][, prefetch {prefetch:count}]"
+    "[, batch {batch:count}][pinned?, pinned][persistent?, persistent][, {epochs:count} epochs]"
+    "[made_anew?, made anew for each epoch][inferred? (guessed from the spans)]"
+    "[; [threads?threads|workers] busy {busy:percent}, idle {idle:percent}]"
+    "[; CPU {cpu:2g} of {cores:3g} cores[, workers wait for one {core_wait:percent} of a batch]"
+    "[crowded? (other programs compete for them)]]",
+    "[{name:text}：]{kind:text}，[workers?{workers:count} 个[threads?线程|工作进程]|"
+    "[threads?线程|工作进程]数未知][，预取 {prefetch:count}]"
+    "[，批大小 {batch:count}][pinned?，锁页内存][persistent?，常驻][，{epochs:count} 个 epoch]"
+    "[made_anew?，每个 epoch 重新创建][inferred?（由记录推断）]"
+    "[；[threads?线程|工作进程]忙碌 {busy:percent}，空闲 {idle:percent}]"
+    "[；CPU {cpu:2g} / {cores:3g} 核[，工作进程每批有 {core_wait:percent} 的时间在等核心]"
+    "[crowded?（其他程序争用核心）]]"};
+inline constexpr Message kOtherLoader{
+    "loader.other",
+    "[{name:text}: ][threads?{workers:count thread}|{workers:count worker}][, batch {batch:count}]"
+    ", {batches:count} batches[ in {epochs:count} epochs]"
+    "[in_turn?, by turns with the first|, after the first]; the loop waited {waited:duration} of "
+    "{lasted:duration} with it",
+    "[{name:text}：]{workers:count} 个[threads?线程|工作进程][，批大小 {batch:count}]"
+    "，{batches:count} 批[，{epochs:count} 个 epoch][in_turn?，与第一个轮流使用|，在第一个之后]"
+    "；循环等待它 {waited:duration} / {lasted:duration}"};
+inline constexpr Message kMore{"more", "{more:count} more", "另有 {more:count} 个"};
+
+inline constexpr Message kPrediction{
+    "prediction",
+    "{rate:rate} {unit:words} ({low:rate}..{high:rate}), {speedup:.2}x over the whole run",
+    "{rate:rate} {unit:words}（{low:rate} 至 {high:rate}），全程 {speedup:.2} 倍"};
+inline constexpr Message kConfidence{
+    "confidence",
+    "confidence {confidence:percent}[; the simulation repeats the run with an error of "
+    "{error:%+1}]",
+    "置信度 {confidence:percent}[；模拟复现此次运行的误差为 {error:%+1}]"};
+inline constexpr Message kSetting{"setting", "{workers:count worker}, prefetch {prefetch:count}",
+                                  "{workers:count} 个工作进程，预取 {prefetch:count}"};
+inline constexpr Message kNotKnown{"not-known", "not known", "未知"};
+
+// What is missing of a recording, before what was found in it.
+inline constexpr Message kIncomplete{"report.incomplete",
+                                     "{losses:words}: figures below are of the rest",
+                                     "{losses:words}：下列数值只含其余部分"};
+inline constexpr Message kNotClosed{
+    "report.not-closed", "the recording was not closed by a collector", "录制不是由收集进程结束的"};
+
+// Lines of a terminal.
+inline constexpr Message kAllData{"report.all-data",
+                                  "; all data [headroom?{headroom:.2}x|over 1000x]",
+                                  "；全部数据 [headroom?{headroom:.2} 倍|超过 1000 倍]"};
+inline constexpr Message kLoopWaited{"report.loop-waited", "{wait:percent} of the loop",
+                                     "循环时间的 {wait:percent}"};
+inline constexpr Message kNoChange{"report.no-change", "no change suggested", "没有建议"};
+inline constexpr Message kRateInBrief{
+    "report.brief-rate",
+    "[rate?{rate:rate} {unit:words}|not known][, waiting {wait:percent} of the time]"
+    "[ (the slowest of {ranks:count} ranks)]",
+    "[rate?{rate:rate} {unit:words}|未知][，{wait:percent} 的时间在等待]"
+    "[（{ranks:count} 个 rank 中最慢的）]"};
+inline constexpr Message kBlindSpots{"report.blind-spots", "{spots:count blind spot}",
+                                     "{spots:count} 处不可见"};
+
+// Lines about predicted settings and two traces.
+inline constexpr Message kNoRoom{"grid.no-room", "more memory or /dev/shm than there is room for",
+                                 "内存或 /dev/shm 不足"};
+inline constexpr Message kRepeats{
+    "grid.repeats", "the simulation repeats the recorded run with an error of {error:%+1}",
+    "模拟复现录制的运行，误差为 {error:%+1}"};
+inline constexpr Message kTooFewToCompare{
+    "compare.too-few",
+    "Too few batches to tell: {before:rate} -> {after:rate} {unit:words}; 16 in the steady part of "
+    "both are needed",
+    "批次太少，无法判断：{before:rate} → {after:rate} {unit:words}；双方的稳定阶段各需 16 批"};
+inline constexpr Message kCompared{
+    "compare.ratio",
+    "[significant?|No difference beyond noise: ]B runs at {ratio:.2}x of A ({low:.2}..{high:.2}), "
+    "{before:rate} -> {after:rate} {unit:words}",
+    "[significant?|差异不超过噪声：]B 的速度为 A 的 {ratio:.2} 倍（{low:.2} 至 {high:.2}），"
+    "{before:rate} → {after:rate} {unit:words}"};
+inline constexpr Message kWaitCompared{
+    "compare.wait",
+    "wait {before:percent} -> {after:percent} of the loop ({points:+.0} points, {low:+.0}.."
+    "{high:+.0}[significant?|: not beyond noise])",
+    "等待占循环的 {before:percent} → {after:percent}（{points:+.0} 个百分点，{low:+.0} 至 "
+    "{high:+.0}[significant?|：不超过噪声]）"};
+inline constexpr Message kMoreOrLess{"compare.more-or-less",
+                                     "more, less: beyond what two runs of the same differ by",
+                                     "more、less：超出相同运行之间的差异"};
+
+}  // namespace penstock::analyzer::words
