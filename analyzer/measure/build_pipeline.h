@@ -14,10 +14,4 @@ namespace penstock::analyzer {
 [[nodiscard]] Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run,
                                      const SteadyState& steady, const CpuLoad& load);
 
-// Sets the load of the steps, which last `step` of `time` seconds, from the CPU seconds that the
-// training process computes outside of the loader. The process's other work would be most of the
-// ratio where steps hardly take time: their load is not known then, and one core at most.
-// Returns the cores that a step may keep busy.
-double SetStepLoad(double outside, double step, double time, Pipeline& pipeline);
-
 }  // namespace penstock::analyzer

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/measure/build_pipeline.h"
+#include "analyzer/measure/corrections.h"
 #include "analyzer/model/loader_memory.h"
 #include "analyzer/model/loop_use.h"
 #include "analyzer/stats/quantile.h"

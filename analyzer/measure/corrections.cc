@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/measure/corrections.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "analyzer/measure/contention.h"
+#include "analyzer/measure/core_waits.h"
+#include "analyzer/measure/device_steps.h"
+#include "analyzer/measure/unequal.h"
+#include "analyzer/measure/warm_up.h"
+#include "analyzer/measure/worker_threads.h"
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+namespace {
+
+// The counters of a shorter run are too coarse to show threads that spans do not.
+constexpr double kTellingTime = 2;
+
+const LoaderConfig& ConfigOf(const CorrectionInput& input) {
+  return input.recorded.run.config;
+}
+
+bool Tells(const CorrectionInput& input) {
+  return input.recorded.steady.time >= kTellingTime;
+}
+
+bool Always(const CorrectionInput& /*input*/, const Pipeline& /*pipeline*/) {
+  return true;
+}
+
+// Threads that fill batches together take what comes: none of them is slow or starts anew.
+bool MakesWholeBatches(const CorrectionInput& /*input*/, const Pipeline& pipeline) {
+  return !pipeline.sample_tasks;
+}
+
+bool SharesStorage(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
+  const ReadCosts& reads = input.recorded.model.reads;
+  return reads.shared || reads.turns.taken();
+}
+
+// Steps that were pauses count as ordinary ones: the window leaves them out too.
+void SmoothPauses(const CorrectionInput& input, Pipeline& pipeline) {
+  std::vector<double> steps;
+  for (const Batch& batch : input.recorded.run.batches) steps.push_back(batch.step());
+  const double median = Median(std::move(steps));
+  const std::vector<Demand*> demands = BatchesOf(pipeline);
+  for (const Pause& pause : input.recorded.steady.pauses) demands[pause.batch]->step = median;
+  // The step after the last batch of an epoch leads to the next epoch: it is not the loader's.
+  for (EpochDemand& epoch : pipeline.epochs) {
+    Demand& last = epoch.batches.back();
+    last.step = std::min(last.step, median);
+  }
+}
+
+bool KnowsConsumer(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
+  return input.account.consumer && input.account.step > 0;
+}
+
+// CPU seconds of the training process that are neither the loader's nor its own threads'.
+// Requires: KnowsConsumer().
+double OutsideOfLoader(const CorrectionInput& input, const Pipeline& pipeline) {
+  const CpuAccount& account = input.account;
+  const LoaderRun& run = input.recorded.run;
+  // Of threads that make samples in the consumer's process, what lies between two of them too.
+  double between = pipeline.sample_tasks ? pipeline.overhead * account.samples : 0;
+  between += run.threads_cpu * account.batches / static_cast<double>(run.batches.size());
+  return std::max(0.0, *account.consumer * input.recorded.steady.time - account.transfer - between);
+}
+
+void SetLoadOfSteps(const CorrectionInput& input, Pipeline& pipeline) {
+  SetStepLoad(OutsideOfLoader(input, pipeline), input.account.step, input.recorded.steady.time,
+              pipeline);
+}
+
+// Cores that a step may keep busy.
+double CoresOfStep(const Pipeline& pipeline) {
+  return pipeline.step_load_known ? pipeline.cores : std::min(1.0, pipeline.cores);
+}
+
+// What the training process computes beyond what the cores could during its steps, threads of the
+// dataset's own compute while it waits for them, though none was seen to decode: of each batch.
+double ThreadsUnseen(const CorrectionInput& input, const Pipeline& pipeline) {
+  constexpr double kLeast = 0.2;  // of all that the process computes (ours)
+  const bool here = ConfigOf(input).num_workers == 0;
+  if (!here || !Tells(input) || !KnowsConsumer(input, pipeline)) return 0;
+  const double beyond =
+      OutsideOfLoader(input, pipeline) - CoresOfStep(pipeline) * input.account.step;
+  const double whole = *input.account.consumer * input.recorded.steady.time;
+  return beyond < kLeast * whole ? 0 : beyond / input.account.batches;
+}
+
+// CPU seconds that others compute for each batch.
+double Beside(const CorrectionInput& input, const Pipeline& pipeline) {
+  if (!(input.account.batches > 0)) return 0;
+  const LoaderRun& run = input.recorded.run;
+  const double time = input.recorded.steady.time;
+  double beside = Tells(input) ? input.load.helpers * time / input.account.batches : 0;
+  if (run.config.num_workers == 0) {
+    beside += run.threads_cpu / static_cast<double>(run.batches.size());
+  }
+  return beside + ThreadsUnseen(input, pipeline);
+}
+
+bool HasHelpers(const CorrectionInput& input, const Pipeline& pipeline) {
+  return Beside(input, pipeline) > 0;
+}
+
+void AddHelpers(const CorrectionInput& input, Pipeline& pipeline) {
+  AddThreadsBeside(Beside(input, pipeline), pipeline);
+}
+
+bool KnowsWorkers(const CorrectionInput& input, const Pipeline& pipeline) {
+  return input.account.batches > 0 && input.account.workers && pipeline.workers > 0;
+}
+
+// What the spans do not hold of a worker, in CPU seconds of each batch: its queue's, or that of
+// further threads. It is taken for theirs where it is half as much as the batch itself.
+struct OutsideFetch {
+  double queue = 0;
+  double threads = 0;
+};
+// Requires: KnowsWorkers().
+OutsideFetch MeasureOutsideFetch(const CorrectionInput& input, const Pipeline& pipeline) {
+  constexpr double kMostOfQueue = 0.5;
+  const CpuAccount& account = input.account;
+  const double all = *account.workers * input.recorded.steady.time;
+  const double outside = std::max(0.0, (all - account.fetch) / account.batches);
+  const double handing = account.put / account.batches + pipeline.overhead;
+  const bool threads = outside - handing > kMostOfQueue * account.fetch / account.batches;
+  return threads ? OutsideFetch{handing, outside - handing} : OutsideFetch{outside, 0};
+}
+
+void MeasureQueues(const CorrectionInput& input, Pipeline& pipeline) {
+  pipeline.worker_cpu = MeasureOutsideFetch(input, pipeline).queue;
+}
+
+bool HasWorkerThreads(const CorrectionInput& input, const Pipeline& pipeline) {
+  return KnowsWorkers(input, pipeline) && MeasureOutsideFetch(input, pipeline).threads > 0;
+}
+
+void AddThreadsOfWorkers(const CorrectionInput& input, Pipeline& pipeline) {
+  const double threads = MeasureOutsideFetch(input, pipeline).threads;
+  pipeline.others = 0;  // who else wanted the cores is known
+  pipeline.crowded = false;
+  const RecordedRun& recorded = input.recorded;
+  AddWorkerThreads(recorded.run, recorded.steady, threads, RecordedMaking(recorded), pipeline);
+}
+
+// Other programs are simulated with what decoding tells of them.
+bool WaitsForCores(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
+  return !input.load.delays_known && !input.load.crowded && Crowding(input.load) > 0;
+}
+
+bool IsMainLoader(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
+  const RecordedRun& recorded = input.recorded;
+  return recorded.model.has_loader() && &recorded.run == &recorded.model.loader();
+}
+
+constexpr std::array kCorrections = {
+    Correction{"storage-turns", SharesStorage,
+               [](const CorrectionInput& input, Pipeline& pipeline) {
+                 ShareStorage(input.recorded.model, input.recorded.run, pipeline);
+               }},
+    Correction{"first-batches", MakesWholeBatches,
+               [](const CorrectionInput& input, Pipeline& pipeline) {
+                 SetWarmUpApart(input.recorded.run, input.recorded.steady, input.charged, pipeline);
+               }},
+    Correction{"slow-workers", MakesWholeBatches,
+               [](const CorrectionInput& input, Pipeline& pipeline) {
+                 SetSlowWorkersApart(input.recorded.run, input.recorded.steady, pipeline);
+               }},
+    Correction{"pauses", Always, SmoothPauses},
+    Correction{"step-load", KnowsConsumer, SetLoadOfSteps},
+    Correction{"helpers", HasHelpers, AddHelpers},
+    Correction{"worker-queues", KnowsWorkers, MeasureQueues},
+    Correction{"worker-threads", HasWorkerThreads, AddThreadsOfWorkers},
+    Correction{"core-waits", WaitsForCores,
+               [](const CorrectionInput& input, Pipeline& pipeline) {
+                 ScaleWaiting(pipeline, GenuineWaiting(pipeline, RecordedMaking(input.recorded)));
+               }},
+    Correction{"device-steps", IsMainLoader, [](const CorrectionInput& input, Pipeline& pipeline) {
+                 const RecordedRun& recorded = input.recorded;
+                 UseDevice(recorded.run, recorded.model.device, recorded.steady, pipeline);
+               }}};
+
+CorrectionEffect Sum(std::string_view name, const Pipeline& pipeline) {
+  CorrectionEffect sum{name};
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    for (const Demand& demand : epoch.batches) {
+      sum.making += demand.service();
+      sum.cpu += demand.cpu();
+      sum.steps += demand.step + demand.h2d;
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+CorrectionInput MakeCorrectionInput(const RecordedRun& recorded, const CpuLoad& load,
+                                    std::span<const double> charged, const Pipeline& pipeline) {
+  const LoaderRun& run = recorded.run;
+  const SteadyState& steady = recorded.steady;
+  CpuAccount account;
+  std::size_t i = 0;  // of run.batches
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    for (const Demand& demand : epoch.batches) {
+      const Batch& batch = run.batches[i];
+      if (!steady.in_window[i++]) continue;
+      const ProcessId maker{static_cast<std::uint32_t>(batch.worker_process)};
+      const bool here = maker == batch.consumer;
+      account.fetch += here ? 0 : batch.fetch.cpu;
+      account.put += demand.put + pipeline.feed_share * demand.feed;
+      account.transfer += pipeline.get_share * demand.get + demand.next + batch.pin.cpu +
+                          (here ? batch.fetch.cpu : 0);
+      account.step += batch.step();
+      account.samples += static_cast<double>(batch.sample_costs);
+      account.batches += 1;
+    }
+  }
+  if (account.batches > 0) {
+    account.consumer = CpuInWindows(recorded.model, steady, wire::kRoleConsumer);
+    // Beside the workers of loaders that are drained together with this one, its own.
+    account.workers = run.use == LoopUse::kInterleaved
+                          ? WorkersCpuInWindows(recorded.model, run, steady)
+                          : CpuInWindows(recorded.model, steady, wire::kRoleWorker);
+  }
+  return {recorded, load, charged, account};
+}
+
+std::span<const Correction> Corrections() {
+  return kCorrections;
+}
+
+std::vector<CorrectionEffect> ApplyCorrections(const CorrectionInput& input, Pipeline& pipeline) {
+  std::vector<CorrectionEffect> effects;
+  CorrectionEffect before = Sum("", pipeline);
+  for (const Correction& correction : Corrections()) {
+    if (!correction.applies(input, pipeline)) continue;
+    correction.apply(input, pipeline);
+    const CorrectionEffect after = Sum(correction.name, pipeline);
+    effects.push_back({correction.name, after.making - before.making, after.cpu - before.cpu,
+                       after.steps - before.steps});
+    before = after;
+  }
+  return effects;
+}
+
+void SetStepLoad(double outside, double step, double time, Pipeline& pipeline) {
+  constexpr double kLeast = 0.05;
+  pipeline.step_load_known = step >= kLeast * time;
+  pipeline.step_load = step > 0 ? std::min(outside / step, CoresOfStep(pipeline)) : 0;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/measure/corrections.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "analyzer/diagnosis/diagnosis.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Costs;
+using testing::Synthetic;
+
+std::vector<CorrectionEffect> EffectsOf(const Synthetic& run) {
+  const RunModel model = BuildRunModel(*testing::SyntheticTrace(run));
+  const SteadyState steady = FindSteadyState(model.loader());
+  const CpuLoad load = MeasureCpuLoad(model, model.loader(), steady);
+  const RecordedRun recorded = ReadRecorded(model, model.loader(), steady, load);
+  Pipeline pipeline;
+  pipeline.workers = run.workers;
+  pipeline.cores = load.own_cores;
+  RecordedCosts costs = RecordedCostsOf(recorded, load, false);
+  pipeline.epochs = std::move(costs.epochs);
+  return ApplyCorrections(MakeCorrectionInput(recorded, load, costs.charged, pipeline), pipeline);
+}
+
+const CorrectionEffect* EffectNamed(const std::vector<CorrectionEffect>& effects,
+                                    std::string_view name) {
+  const auto found = std::find_if(effects.begin(), effects.end(),
+                                  [&](const CorrectionEffect& one) { return one.name == name; });
+  return found == effects.end() ? nullptr : &*found;
+}
+
+// One of four workers takes 30 ms longer for each batch.
+TEST(CorrectionsTest, SlowWorkersAreTakenOffTheirBatches) {
+  Synthetic run;
+  run.workers = 4;
+  run.cores = 16;
+  run.costs = [](int, int index) {
+    Costs costs;
+    costs.step = 1;
+    if (index % 4 == 0) costs.augment += 30;
+    return costs;
+  };
+  const std::vector<CorrectionEffect> effects = EffectsOf(run);
+  const CorrectionEffect* slow = EffectNamed(effects, "slow-workers");
+  ASSERT_NE(slow, nullptr);
+  const double batches = run.batches * run.epochs;
+  EXPECT_NEAR(slow->making, -30e-3 * batches / 4, 0.02 * 30e-3 * batches);
+  EXPECT_EQ(slow->steps, 0);
+}
+
+TEST(CorrectionsTest, APauseIsTakenOffTheSteps) {
+  Synthetic run;
+  run.costs = [](int, int index) {
+    Costs costs;
+    costs.step = index == 60 ? 5000 : 10;
+    return costs;
+  };
+  const std::vector<CorrectionEffect> effects = EffectsOf(run);
+  const CorrectionEffect* pauses = EffectNamed(effects, "pauses");
+  ASSERT_NE(pauses, nullptr);
+  EXPECT_NEAR(pauses->steps, -4.99, 0.05);
+  EXPECT_EQ(pauses->making, 0);
+}
+
+TEST(CorrectionsTest, WhatDoesNotApplyHasNoEffect) {
+  const std::vector<CorrectionEffect> effects = EffectsOf(Synthetic{});
+  EXPECT_EQ(EffectNamed(effects, "worker-threads"), nullptr);
+  EXPECT_EQ(EffectNamed(effects, "storage-turns"), nullptr);
+  for (const CorrectionEffect& effect : effects) EXPECT_NEAR(effect.making, 0, 1e-9) << effect.name;
+}
+
+TEST(CorrectionsTest, EachHasANameOfItsOwn) {
+  std::vector<std::string_view> names;
+  for (const Correction& correction : Corrections()) names.push_back(correction.name);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
