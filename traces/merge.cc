@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -11,15 +10,14 @@
 
 #include <fmt/format.h>
 
+#include "traces/names.h"
 #include "traces/translate.h"
 
 namespace penstock::traces {
 namespace {
 
-constexpr std::string_view kGpu = "gpu.";
 constexpr std::string_view kOfProcess = "process_memory_bytes";
 constexpr std::array<std::string_view, 2> kOfSystem = {"shm_used_bytes", "memory_available_bytes"};
-constexpr std::uint32_t kMostGpus = 4096;
 constexpr std::uint32_t kPidsOfPart = 10'000'000;  // a kernel has at most 4,194,304
 constexpr std::size_t kMostMoved = 200;
 static_assert((kMostMoved + 1) * kPidsOfPart <= wire::kDeviceLane);  // and viewers' 31 bits
@@ -35,24 +33,6 @@ std::string HostOf(const Trace& trace, std::size_t part) {
     if (std::string value = Fact(trace, key); !value.empty()) return value;
   }
   return fmt::format("#{}", part);
-}
-
-struct GpuName {
-  std::uint32_t number = 0;
-  std::string_view rest;  // "power_milliwatts"
-};
-
-// "gpu.3.power_milliwatts"; nullopt for anything else.
-std::optional<GpuName> SplitGpu(std::string_view name) {
-  if (name.substr(0, kGpu.size()) != kGpu) return std::nullopt;
-  const char* end = name.data() + name.size();
-  GpuName gpu;
-  const auto read = std::from_chars(name.data() + kGpu.size(), end, gpu.number);
-  if (read.ec != std::errc() || read.ptr == end || *read.ptr != '.' || gpu.number >= kMostGpus) {
-    return std::nullopt;
-  }
-  gpu.rest = std::string_view(read.ptr + 1, static_cast<std::size_t>(end - read.ptr - 1));
-  return gpu;
 }
 
 struct HostState {
@@ -98,7 +78,8 @@ class Merger {
       const std::string host = HostOf(trace, i);
       if (count.emplace(host, 0).second) order.push_back(host);
       const auto see = [&](std::string_view name) {
-        if (const auto gpu = SplitGpu(name)) count[host] = std::max(count[host], gpu->number + 1);
+        if (const auto gpu = SplitGpuName(name))
+          count[host] = std::max(count[host], gpu->device + 1);
       };
       for (const auto& [key, value] : trace.facts()) see(key);
       std::set<std::uint32_t> names;
@@ -119,8 +100,8 @@ class Merger {
     const std::string prefix = fmt::format("part.{}.", part);
     for (const auto& [key, value] : trace.facts()) {
       out_.SetFact(prefix + key, value);
-      if (const auto gpu = SplitGpu(key)) {
-        AddGpuFact(fmt::format("gpu.{}.", host.first_gpu + gpu->number), gpu->rest, value, host);
+      if (const auto gpu = SplitGpuName(key)) {
+        AddGpuFact(fmt::format("gpu.{}.", host.first_gpu + gpu->device), gpu->rest, value, host);
       } else if (part == 0 && key != "duration_ns") {
         out_.SetFact(key, value);
       }
@@ -198,13 +179,13 @@ class Merger {
 
   std::optional<StringId> NameOf(std::string_view name, const HostState& host,
                                  std::set<std::string>& own) {
-    const auto gpu = SplitGpu(name);
+    const auto gpu = SplitGpuName(name);
     const bool of_host = (gpu && gpu->rest != kOfProcess) ||
                          std::find(kOfSystem.begin(), kOfSystem.end(), name) != kOfSystem.end();
     if (of_host && host.counters.count(std::string(name)) != 0) return std::nullopt;
     if (of_host) own.emplace(name);
     if (!gpu) return out_.Intern(name);
-    return out_.Intern(fmt::format("gpu.{}.{}", host.first_gpu + gpu->number, gpu->rest));
+    return out_.Intern(JoinGpuName(host.first_gpu + gpu->device, gpu->rest));
   }
 
   void AddSpans(std::size_t part) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From names back to values: the inverse of StageName() and EventName(). Pure.
+// From names back to values: the inverse of StageName() and EventName(), and what counters and
+// facts of devices are called. Pure.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "traces/event.h"
@@ -13,5 +16,14 @@ namespace penstock::traces {
 // Nothing for a name that is no stage's, or no event's.
 [[nodiscard]] std::optional<StageId> StageNamed(std::string_view name);
 [[nodiscard]] std::optional<EventType> EventNamed(std::string_view name);
+
+// Of a counter or fact of one device: "gpu.3.power_milliwatts".
+struct GpuName {
+  std::uint32_t device = 0;  // below 4096
+  std::string_view rest;     // "power_milliwatts"
+};
+// nullopt for anything else, such as "gpu.driver".
+[[nodiscard]] std::optional<GpuName> SplitGpuName(std::string_view name);
+[[nodiscard]] std::string JoinGpuName(std::uint32_t device, std::string_view rest);
 
 }  // namespace penstock::traces

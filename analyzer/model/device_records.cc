@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <map>
-#include <string_view>
+#include <optional>
 #include <unordered_map>
 
 #include "analyzer/model/run_model.h"
@@ -14,13 +14,10 @@ namespace {
 using traces::Span;
 using traces::StageId;
 
-bool Has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 class Reader {
  public:
-  Reader(const traces::Trace& trace, const LoaderRun& run) : trace_(trace), run_(run) {
+  Reader(const traces::Trace& trace, const LoaderRun& run)
+      : trace_(trace), run_(run), kinds_(trace) {
     for (std::size_t i = 0; i < run.batches.size(); ++i) {
       const Batch& batch = run.batches[i];
       if (!batch.was_delivered()) continue;
@@ -35,12 +32,10 @@ class Reader {
     const auto threads = trace_.threads();
     for (std::uint32_t i = 0; i < threads.size(); ++i) {
       if (threads[i].process != run_.config.consumer) continue;
-      const bool lane = IsDeviceThread(threads[i]);
-      const std::uint32_t device =
-          wire::IsDeviceLane(threads[i].tid) ? wire::DeviceOfLane(threads[i].tid) : 0;
+      const std::optional<std::uint32_t> device = DeviceOf(threads[i]);
       trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> spans) {
         for (const Span& span : spans) {
-          if ((span.flags & wire::kFlagUnfinished) == 0) Take(span, i, lane, device);
+          if ((span.flags & wire::kFlagUnfinished) == 0) Take(span, i, device);
         }
       });
     }
@@ -50,7 +45,9 @@ class Reader {
   }
 
  private:
-  void Take(const Span& span, std::uint32_t thread, bool lane, std::uint32_t device) {
+  // `stream`: the device whose stream the thread is.
+  void Take(const Span& span, std::uint32_t thread, std::optional<std::uint32_t> stream) {
+    const std::uint32_t device = stream.value_or(0);
     const std::pair<std::int64_t, std::int64_t> stretch{span.start.value, span.end().value};
     switch (span.stage) {
       case StageId::kKernel: {
@@ -69,7 +66,7 @@ class Reader {
         TakeOther(span, device);
         return;
       case StageId::kH2d:
-        if (lane) {
+        if (stream) {
           TakeTransfer(span, device);
         } else if (thread == loop_thread_) {
           host_spans_.push_back(CopyOf(span, device));
@@ -77,8 +74,7 @@ class Reader {
         }
         return;
       case StageId::kCall: {
-        const std::string_view name = trace_.String(span.name);
-        if (!Has(name, "H2D")) return;
+        if (!GoesTo(span, CopyWay::kToDevice)) return;
         if (thread == loop_thread_) out_.copy_calls.push_back(stretch);
         if (wire::HasCorrelation(span.sample)) {
           calls_[wire::CorrelationOf(span.sample)] = stretch;
@@ -95,11 +91,15 @@ class Reader {
     }
   }
 
+  [[nodiscard]] bool GoesTo(const Span& span, CopyWay way) {
+    const std::optional<CopyKind> kind = kinds_.Of(span.stage, span.name);
+    return kind && kind->way == way;
+  }
+
   // Copies between devices and settings of memory keep the device as kernels do.
   void TakeOther(const Span& span, std::uint32_t device) {
-    const std::string_view name = trace_.String(span.name);
     DeviceLog& log = LogOf(device);
-    Stretches& to = Has(name, "D2H") ? log.transferring : log.computing;
+    Stretches& to = GoesTo(span, CopyWay::kFromDevice) ? log.transferring : log.computing;
     to.emplace_back(span.start.value, span.end().value);
     Belongs(span);
   }
@@ -120,7 +120,8 @@ class Reader {
     copy.end = span.end().value;
     copy.bytes = span.bytes.value;
     copy.device = device;
-    copy.memory = CopyMemoryOf(trace_.String(span.name));
+    const std::optional<CopyKind> kind = kinds_.Of(span.stage, span.name);
+    copy.memory = kind ? kind->memory : CopyMemory::kUnknown;
     copy.batch = BatchOf(span, span.start.value);
     return copy;
   }
@@ -203,6 +204,7 @@ class Reader {
 
   const traces::Trace& trace_;
   const LoaderRun& run_;
+  CopyKinds kinds_;
   DeviceRecords out_;
   std::map<std::uint32_t, DeviceLog> logs_;
   std::unordered_map<std::uint32_t, KernelTime> kernels_;
@@ -216,30 +218,6 @@ class Reader {
 };
 
 }  // namespace
-
-CopyMemory CopyMemoryOf(std::string_view name) {
-  if (Has(name, "pageable")) return CopyMemory::kPageable;
-  if (Has(name, "pinned")) return CopyMemory::kPinned;
-  return Has(name, "managed") ? CopyMemory::kManaged : CopyMemory::kUnknown;
-}
-
-bool IsDeviceThread(const traces::ThreadInfo& thread) {
-  return wire::IsDeviceLane(thread.tid) || thread.name.starts_with("GPU ");
-}
-
-std::string_view CopyMemoryName(CopyMemory memory) {
-  switch (memory) {
-    case CopyMemory::kPageable:
-      return "pageable";
-    case CopyMemory::kPinned:
-      return "pinned";
-    case CopyMemory::kManaged:
-      return "managed";
-    case CopyMemory::kUnknown:
-      break;
-  }
-  return "unknown";
-}
 
 DeviceRecords ReadDeviceRecords(const traces::Trace& trace, const LoaderRun& run) {
   return Reader(trace, run).Read();

@@ -6,25 +6,16 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "analyzer/model/batch.h"
+#include "analyzer/model/copy_kind.h"
 #include "analyzer/model/stretches.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
 
 struct LoaderRun;
-
-// A thread that is a stream of a device, by its number or, in traces of other tools, by its name.
-[[nodiscard]] bool IsDeviceThread(const traces::ThreadInfo& thread);
-
-// Where a copy to the device came from.
-enum class CopyMemory : std::uint8_t { kUnknown, kPageable, kPinned, kManaged };
-[[nodiscard]] std::string_view CopyMemoryName(CopyMemory memory);  // "pageable", ...
-// From the name of a copy, or of the call that asked for it.
-[[nodiscard]] CopyMemory CopyMemoryOf(std::string_view name);
 
 // One host-to-device copy. Units: nanoseconds on the trace's clock; kNever: not recorded.
 struct DeviceCopy {
@@ -62,7 +53,7 @@ struct DeviceRecords {
   std::vector<DeviceLog> devices;        // by device
   std::vector<DeviceCopy> copies;        // by start
   std::vector<BatchOnDevice> batches;    // of LoaderRun::batches; empty without kernels
-  std::vector<KernelTime> kernel_times;  // of the whole recording, the dearest first
+  std::vector<KernelTime> kernel_times;  // of the whole recording, the most expensive first
   Stretches copy_calls;                  // the loop's thread is in a call that copies to the device
   Stretches syncs;                       // ... or in one that waits for the device
   bool on_device = false;  // copies are transfers on a stream; else calls seen from the host

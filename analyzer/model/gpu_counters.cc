@@ -7,7 +7,7 @@
 #include <map>
 #include <string_view>
 
-#include <fmt/core.h>
+#include "traces/names.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -16,23 +16,6 @@ namespace {
 constexpr std::uint64_t kPowerCap = 0x4;
 constexpr std::uint64_t kHeat = 0x20 | 0x40;
 constexpr std::uint64_t kSlowdown = 0x8 | 0x80;
-
-constexpr std::uint32_t kMostGpus = 4096;
-
-// "gpu.3.power_milliwatts" -> 3 and "power_milliwatts".
-bool Split(std::string_view name, std::uint32_t* index, std::string_view* key) {
-  if (name.substr(0, 4) != "gpu.") return false;
-  const std::size_t dot = name.find('.', 4);
-  if (dot == std::string_view::npos || dot == 4 || dot > 8) return false;
-  std::uint32_t value = 0;
-  for (const char digit : name.substr(4, dot - 4)) {
-    if (digit < '0' || digit > '9') return false;
-    value = 10 * value + static_cast<std::uint32_t>(digit - '0');
-  }
-  *index = value;
-  *key = name.substr(dot + 1);
-  return value < kMostGpus;
-}
 
 double Mean(const std::vector<double>& values) {
   double sum = 0;
@@ -89,27 +72,29 @@ double LinkRate(unsigned generation, unsigned width) {
 
 std::vector<GpuCounters> ReadGpuCounters(const traces::Trace& trace, const RunModel& model) {
   std::map<std::uint32_t, GpuCounters> gpus;
-  std::uint32_t index = 0;
-  std::string_view key;
   for (const auto& [name, value] : trace.facts()) {
-    if (!Split(name, &index, &key)) continue;
-    GpuCounters& gpu = gpus[index];
-    if (key == "model") gpu.model = value;
-    if (key == "used") gpu.used = value;
+    const auto fact = traces::SplitGpuName(name);
+    if (!fact) continue;
+    GpuCounters& gpu = gpus[fact->device];
+    if (fact->rest == "model") gpu.model = value;
+    if (fact->rest == "used") gpu.used = value;
   }
   for (const CounterSeries& series : model.counters) {
-    if (Split(series.name, &index, &key)) TakeSeries(key, series.value, gpus[index]);
+    const auto counter = traces::SplitGpuName(series.name);
+    if (counter) TakeSeries(counter->rest, series.value, gpus[counter->device]);
   }
   std::vector<GpuCounters> all;
   for (auto& [number, gpu] : gpus) {
     gpu.index = number;
-    const std::string prefix = fmt::format("gpu.{}.", number);
-    gpu.memory = NumberFact(trace.facts(), prefix + "memory_bytes");
-    if (const auto limit = NumberFact(trace.facts(), prefix + "power_limit_milliwatts")) {
+    const auto fact = [device = number](std::string_view rest) {
+      return traces::JoinGpuName(device, rest);
+    };
+    gpu.memory = NumberFact(trace.facts(), fact("memory_bytes"));
+    if (const auto limit = NumberFact(trace.facts(), fact("power_limit_milliwatts"))) {
       gpu.power_limit = *limit / 1000;
     }
-    gpu.link = LinkRate(Whole(trace.facts(), prefix + "pcie_generation"),
-                        Whole(trace.facts(), prefix + "pcie_width"));
+    gpu.link = LinkRate(Whole(trace.facts(), fact("pcie_generation")),
+                        Whole(trace.facts(), fact("pcie_width")));
     all.push_back(std::move(gpu));
   }
   return all;

@@ -2,6 +2,7 @@
 #include "analyzer/model/run_builder.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -44,6 +45,7 @@ bool IsData(StageId stage) {
 RunBuilder::RunBuilder(const traces::Trace& trace, RunModel& model)
     : trace_(trace),
       model_(model),
+      kinds_(trace),
       idle_(trace.threads().size(), 0.0),
       work_(trace.threads().size()),
       keep_every_(1 + trace.span_count() / kSpansPerSample / kKeptSamples) {
@@ -135,11 +137,11 @@ void RunBuilder::OnCounted(const Counted& counted) {
     case StageId::kH2d:
       copies_.push_back(stretch);
       return;
-    case StageId::kCall:  // what the loop is in while it copies; on the device it is h2d
-      if (trace_.String(span.name).find(": H2D") != std::string_view::npos) {
-        copies_.push_back(stretch);
-      }
+    case StageId::kCall: {  // what the loop is in while it copies; on the device it is h2d
+      const std::optional<CopyKind> kind = kinds_.Of(span.stage, span.name);
+      if (kind && kind->way == CopyWay::kToDevice) copies_.push_back(stretch);
       return;
+    }
     case StageId::kStartup:
       if (process_ == consumer_) {
         startups_.push_back(stretch);

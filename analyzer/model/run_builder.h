@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/copy_kind.h"
 #include "analyzer/model/nesting.h"
 #include "analyzer/model/reads.h"
 #include "analyzer/model/run_model.h"
@@ -85,6 +86,7 @@ class RunBuilder final : public NestingSink {
 
   const traces::Trace& trace_;
   RunModel& model_;
+  CopyKinds kinds_;
   BatchIndex index_;
   std::uint32_t thread_ = 0;
   ProcessId process_;

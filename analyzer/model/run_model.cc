@@ -312,7 +312,7 @@ void ReadCounters(RunModel& model, const traces::Trace& trace) {
 std::vector<DeviceRecords> ReadDevicesAlone(const traces::Trace& trace) {
   std::set<std::uint32_t> processes;
   for (const traces::ThreadInfo& thread : trace.threads()) {
-    if (IsDeviceThread(thread)) processes.insert(thread.process.value);
+    if (DeviceOf(thread)) processes.insert(thread.process.value);
   }
   std::vector<DeviceRecords> records;
   for (const std::uint32_t process : processes) {

@@ -26,7 +26,7 @@ std::map<traces::BatchKey, std::int64_t> Collectives(const traces::Trace& trace,
   std::unordered_map<std::uint32_t, bool> known;  // by name
   const auto threads = trace.threads();
   for (std::uint32_t i = 0; i < threads.size(); ++i) {
-    if (threads[i].process != consumer || !IsDeviceThread(threads[i])) continue;
+    if (threads[i].process != consumer || !DeviceOf(threads[i])) continue;
     trace.ForEachBlock(ThreadId{i}, [&](std::span<const traces::Span> spans) {
       for (const traces::Span& span : spans) {
         if (span.stage != traces::StageId::kKernel || !span.batch.valid()) continue;

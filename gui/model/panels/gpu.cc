@@ -2,12 +2,13 @@
 #include "gui/model/panels/gpu.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "analyzer/model/device_records.h"
 #include "analyzer/model/stretches.h"
+#include "traces/names.h"
 
 namespace penstock::gui {
 namespace {
@@ -20,22 +21,9 @@ using traces::StageId;
 constexpr std::size_t kGpuBins = 240;
 constexpr std::size_t kMostNames = 200;
 
-bool Has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-CopyWay WayOf(StageId stage, std::string_view name) {
-  if (stage != StageId::kCopy) return CopyWay::kToDevice;
-  return Has(name, "D2H")      ? CopyWay::kFromDevice
-         : Has(name, "D2D")    ? CopyWay::kOnDevice
-         : Has(name, "P2P")    ? CopyWay::kPeer
-         : Has(name, "memset") ? CopyWay::kSet
-                               : CopyWay::kOther;
-}
-
 // Copies of one source of knowledge, by kind, and when they ran.
 struct Copies {
-  std::map<std::pair<CopyWay, analyzer::CopyMemory>, CopyRow> rows;
+  std::map<analyzer::CopyKind, CopyRow> rows;
   Stretches to_device;
   std::uint64_t count = 0;
 };
@@ -56,14 +44,12 @@ struct FoundOnGpu {
   }
 };
 
-void AddCopy(const traces::Trace& trace, ThreadId thread, const Counted& counted, Copies& copies) {
+void AddCopy(const traces::Trace& trace, ThreadId thread, const Counted& counted,
+             analyzer::CopyKind kind, Copies& copies) {
   const traces::Span& span = *counted.span;
-  const std::string_view name = trace.String(span.name);
-  const CopyWay way = WayOf(counted.stage, name);
-  const analyzer::CopyMemory memory = analyzer::CopyMemoryOf(name);
-  CopyRow& row = copies.rows[{way, memory}];
-  row.way = way;
-  row.memory = memory;
+  CopyRow& row = copies.rows[kind];
+  row.way = kind.way;
+  row.memory = kind.memory;
   if (row.count == 0 || counted.wall > row.longest.wall) {
     row.longest = CallOf(trace, thread, counted);
   }
@@ -75,7 +61,7 @@ void AddCopy(const traces::Trace& trace, ThreadId thread, const Counted& counted
     row.large_bytes += static_cast<double>(span.bytes.value);
     row.large_time += wall;
   }
-  if (way != CopyWay::kToDevice) return;
+  if (kind.way != CopyWay::kToDevice) return;
   ++copies.count;
   const std::int64_t start = span.start.value - trace.begin().value;
   copies.to_device.emplace_back(start, start + counted.wall);
@@ -97,9 +83,11 @@ FoundOnGpu WalkGpuSpans(const Extent& extent, const std::stop_token& stop) {
   FoundOnGpu found;
   const traces::Trace& trace = *extent.trace;
   const std::int64_t begin = trace.begin().value;
+  analyzer::CopyKinds kinds(trace);
   ForEachCall(extent, stop, [&](ThreadId thread, const Counted& counted) {
     const traces::Span& span = *counted.span;
     if ((span.flags & wire::kFlagUnfinished) != 0) return;
+    const auto kind = kinds.Of(counted.stage, span.name);
     switch (counted.stage) {
       case StageId::kKernel:
         found.kernels.emplace_back(span.start.value - begin, span.end().value - begin);
@@ -107,15 +95,17 @@ FoundOnGpu WalkGpuSpans(const Extent& extent, const std::stop_token& stop) {
         AddNamed(trace, thread, counted, found.kernel_names);
         return;
       case StageId::kH2d: {
-        const bool stream = analyzer::IsDeviceThread(trace.threads()[thread.value]);
-        AddCopy(trace, thread, counted, stream ? found.on_device : found.of_python);
+        const bool stream = analyzer::DeviceOf(trace.threads()[thread.value]).has_value();
+        AddCopy(trace, thread, counted, *kind, stream ? found.on_device : found.of_python);
         return;
       }
       case StageId::kCopy:
-        AddCopy(trace, thread, counted, found.on_device);
+        AddCopy(trace, thread, counted, *kind, found.on_device);
         return;
       case StageId::kCall:
-        if (Has(trace.String(span.name), "H2D")) AddCopy(trace, thread, counted, found.of_calls);
+        if (kind && kind->way == CopyWay::kToDevice) {
+          AddCopy(trace, thread, counted, *kind, found.of_calls);
+        }
         AddNamed(trace, thread, counted, found.call_names);
         return;
       case StageId::kSync:
@@ -149,7 +139,7 @@ TimeRange LoopOf(const Extent& extent, const Analysis& analysis) {
 analyzer::LoaderRun RunWithoutLoader(const traces::Trace& trace) {
   analyzer::LoaderRun run;
   for (const traces::ThreadInfo& thread : trace.threads()) {
-    if (analyzer::IsDeviceThread(thread)) run.config.consumer = thread.process;
+    if (analyzer::DeviceOf(thread)) run.config.consumer = thread.process;
   }
   return run;
 }
@@ -193,7 +183,7 @@ std::vector<NamedRow> Longest(const std::unordered_map<std::uint32_t, NamedRow>&
 }
 
 void FillCopies(const FoundOnGpu& found, const Copies& best, GpuModel& gpu) {
-  std::map<std::pair<CopyWay, analyzer::CopyMemory>, CopyRow> rows = found.on_device.rows;
+  std::map<analyzer::CopyKind, CopyRow> rows = found.on_device.rows;
   rows.insert(best.rows.begin(), best.rows.end());
   for (auto& [kind, row] : rows) {
     for (const analyzer::CopyTotals& totals : gpu.activity.copies) {
@@ -205,22 +195,23 @@ void FillCopies(const FoundOnGpu& found, const Copies& best, GpuModel& gpu) {
   }
 }
 
-struct Wish {
+struct ShownCounter {
   std::string_view name;  // after the device
   GpuUnit unit;
   double scale;  // to the unit: percent, bytes, watts, ...
 };
 // Most telling first; bits and counts of the driver are no curves.
-constexpr std::array kWishes = {Wish{"nvml_utilization_percent", GpuUnit::kPercent, 1},
-                                Wish{"memory_used_bytes", GpuUnit::kBytes, 1},
-                                Wish{"process_memory_bytes", GpuUnit::kBytes, 1},
-                                Wish{"pcie_rx_bytes_per_s", GpuUnit::kBytesPerSecond, 1},
-                                Wish{"pcie_tx_bytes_per_s", GpuUnit::kBytesPerSecond, 1},
-                                Wish{"power_milliwatts", GpuUnit::kWatts, 1e-3},
-                                Wish{"sm_clock_mhz", GpuUnit::kMegahertz, 1},
-                                Wish{"memory_clock_mhz", GpuUnit::kMegahertz, 1},
-                                Wish{"nvml_memory_utilization_percent", GpuUnit::kPercent, 1},
-                                Wish{"temperature_celsius", GpuUnit::kCelsius, 1}};
+constexpr std::array kShownCounters = {
+    ShownCounter{"nvml_utilization_percent", GpuUnit::kPercent, 1},
+    ShownCounter{"memory_used_bytes", GpuUnit::kBytes, 1},
+    ShownCounter{"process_memory_bytes", GpuUnit::kBytes, 1},
+    ShownCounter{"pcie_rx_bytes_per_s", GpuUnit::kBytesPerSecond, 1},
+    ShownCounter{"pcie_tx_bytes_per_s", GpuUnit::kBytesPerSecond, 1},
+    ShownCounter{"power_milliwatts", GpuUnit::kWatts, 1e-3},
+    ShownCounter{"sm_clock_mhz", GpuUnit::kMegahertz, 1},
+    ShownCounter{"memory_clock_mhz", GpuUnit::kMegahertz, 1},
+    ShownCounter{"nvml_memory_utilization_percent", GpuUnit::kPercent, 1},
+    ShownCounter{"temperature_celsius", GpuUnit::kCelsius, 1}};
 
 // The samples in the extent, and at its beginning what held there.
 analyzer::CounterSeries Within(const Extent& extent, analyzer::CounterSeries series) {
@@ -246,18 +237,15 @@ analyzer::CounterSeries Within(const Extent& extent, analyzer::CounterSeries ser
 void FillCounters(const Extent& extent, const Analysis& analysis, GpuModel& gpu) {
   std::map<std::pair<int, std::size_t>, GpuCounter> sorted;
   for (const analyzer::CounterSeries& series : analysis.report.diagnosis.run.counters) {
-    std::string_view name = series.name;
-    if (!name.starts_with("gpu.") || series.at.size() < 2) continue;
-    name.remove_prefix(4);
-    int device = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), device);
-    if (error != std::errc{} || end == name.data() + name.size() || *end != '.') continue;
-    name.remove_prefix(static_cast<std::size_t>(end - name.data()) + 1);
-    for (std::size_t w = 0; w < kWishes.size(); ++w) {
-      if (kWishes[w].name != name) continue;
-      Curve curve = CurveOf(Within(extent, series), kWishes[w].scale);
+    const std::optional<traces::GpuName> of_device = traces::SplitGpuName(series.name);
+    if (!of_device || series.at.size() < 2) continue;
+    const auto device = static_cast<int>(of_device->device);
+    const std::string_view name = of_device->rest;
+    for (std::size_t w = 0; w < kShownCounters.size(); ++w) {
+      if (kShownCounters[w].name != name) continue;
+      Curve curve = CurveOf(Within(extent, series), kShownCounters[w].scale);
       if (curve.empty()) continue;
-      sorted[{device, w}] = {device, std::string(name), kWishes[w].unit, std::move(curve)};
+      sorted[{device, w}] = {device, std::string(name), kShownCounters[w].unit, std::move(curve)};
     }
   }
   for (auto& [key, counter] : sorted) gpu.counters.push_back(std::move(counter));

@@ -27,8 +27,7 @@ enum class IdleCause : std::uint8_t {
 };
 inline constexpr std::size_t kIdleCauses = 5;
 
-// Where copies of one kind went. Memory set by the device itself is one of them.
-enum class CopyWay : std::uint8_t { kToDevice, kFromDevice, kOnDevice, kPeer, kSet, kOther };
+using analyzer::CopyWay;
 
 struct CopyRow {
   CopyWay way = CopyWay::kOther;
