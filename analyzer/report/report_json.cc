@@ -203,6 +203,7 @@ void WriteSuggestion(const Diagnosis& diagnosis, JsonWriter& json) {
   json.Field("persistent_workers", suggestion.workers > 0 && suggestion.persistent_workers);
   json.Field("batch_size", config.batch_size);
   json.EndObject();
+  // Suggest() tries no other device: `predicted` would not be that of a move. See "changes".
   json.Key("move_to_gpu").BeginArray().EndArray();
   json.Key("predicted").BeginObject();
   WritePrediction(suggestion.predicted, json);
