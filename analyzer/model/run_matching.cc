@@ -24,9 +24,9 @@ void RunBuilder::MatchWaits() {
     if (all[i].delivered != kNever) deliveries.emplace_back(all[i].delivered, i);
   }
   std::sort(deliveries.begin(), deliveries.end());
-  std::sort(waits_.begin(), waits_.end(), ByThreadAndStart);
-  for (Stretch& wait : waits_) {
-    const ProcessId process = trace_.threads()[wait.thread].process;
+  std::vector<Stretch>& waits = unmatched_.waits;
+  std::sort(waits.begin(), waits.end(), ByThreadAndStart);
+  for (Stretch& wait : waits) {
     if (!wait.key.valid()) {
       auto at = std::lower_bound(deliveries.begin(), deliveries.end(),
                                  std::make_pair(wait.start, std::size_t{0}));
@@ -36,20 +36,19 @@ void RunBuilder::MatchWaits() {
       if (all[at->second].wait_thread != wait.thread) continue;
       wait.key = all[at->second].key;
     }
-    Batch& batch = index_.Find(ConsumerOf(process), wait.key);
+    Batch& batch = index_.Find(ConsumerOf(wait.thread), wait.key);
     batch.wait_start = wait.start;
     batch.delivered = wait.end;
     batch.wait_thread = wait.thread;
   }
-  for (std::size_t i = 0; i + 1 < waits_.size(); ++i) {
-    if (!waits_[i].key.valid()) continue;
-    const ProcessId process = trace_.threads()[waits_[i].thread].process;
-    if (waits_[i + 1].thread != waits_[i].thread) continue;
-    index_.Find(ConsumerOf(process), waits_[i].key).step_end = waits_[i + 1].start;
+  for (std::size_t i = 0; i + 1 < waits.size(); ++i) {
+    if (!waits[i].key.valid()) continue;
+    if (waits[i + 1].thread != waits[i].thread) continue;
+    index_.Find(ConsumerOf(waits[i].thread), waits[i].key).step_end = waits[i + 1].start;
   }
-  for (const Stretch& step : steps_) {
+  for (const Stretch& step : unmatched_.steps) {
     if (!step.key.valid()) continue;
-    Batch& batch = index_.Find(ConsumerOf(trace_.threads()[step.thread].process), step.key);
+    Batch& batch = index_.Find(ConsumerOf(step.thread), step.key);
     if (batch.step_end == kNever && batch.delivered != kNever) batch.step_end = step.end;
   }
   EndStepsAtWaits();
@@ -92,10 +91,10 @@ void RunBuilder::AttributeCopies() {
   };
   std::sort(places.begin(), places.end(), less);
   // A call of the runtime inside a span of Python is the same copy: what both cover counts once.
-  std::sort(copies_.begin(), copies_.end(), ByThreadAndStart);
+  std::sort(unmatched_.copies.begin(), unmatched_.copies.end(), ByThreadAndStart);
   std::uint32_t thread = 0;
   std::int64_t counted = kNever;  // until then, of `thread`
-  for (const Stretch& copy : copies_) {
+  for (const Stretch& copy : unmatched_.copies) {
     if (copy.thread != thread) counted = kNever;
     thread = copy.thread;
     const std::int64_t from = std::max(copy.start, counted);

@@ -76,14 +76,15 @@ void FindEpochs(LoaderRun& run, const RunBuilder& builder) {
   for (std::size_t i = 0; i < run.batches.size(); ++i) {
     const Batch& batch = run.batches[i];
     if (run.epochs.empty() || run.epochs.back().generation != batch.key.generation) {
+      const Iterator iterator{batch.consumer, batch.key.generation};
       Epoch epoch;
       epoch.generation = batch.key.generation;
       epoch.first = i;
-      epoch.start = builder.EpochStart(batch.consumer, batch.key.generation, batch.wait_start);
+      epoch.start = builder.epochs().StartOf(iterator, batch.wait_start);
       // A recording that began in the middle of an epoch did not see it start.
       if (batch.key.index > 0 && epoch.start > batch.wait_start) epoch.start = batch.wait_start;
-      epoch.ended = builder.EpochEnded(batch.consumer, batch.key.generation);
-      epoch.stop = builder.EpochStop(batch.consumer, batch.key.generation);
+      epoch.ended = builder.epochs().Ended(iterator);
+      epoch.stop = builder.epochs().StopOf(iterator);
       run.epochs.push_back(epoch);
     }
     ++run.epochs.back().count;
@@ -98,7 +99,7 @@ void FindThreads(const LoaderRun& run, const RunBuilder& builder,
                  std::map<std::uint32_t, WorkerRun>& workers) {
   for (std::uint32_t i = 0; i < threads.size(); ++i) {
     const ThreadWork& work = builder.WorkOf(i);
-    if (work.samples == 0 || builder.ConsumerOf(threads[i].process) != run.config.consumer)
+    if (work.samples == 0 || builder.consumers().Of(threads[i].process) != run.config.consumer)
       continue;
     WorkerRun& worker = workers[i];
     worker.process = threads[i].process;
@@ -220,7 +221,7 @@ void FindHelpers(RunModel& model, const RunBuilder& builder, const traces::Trace
   const auto processes = trace.processes();
   std::vector<bool> helps(processes.size());
   for (std::uint32_t i = 0; i < helps.size(); ++i) {
-    helps[i] = processes[i].bytes_dataset.value > 0 || builder.Descends(ProcessId{i});
+    helps[i] = processes[i].bytes_dataset.value > 0 || builder.consumers().Descends(ProcessId{i});
   }
   for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
     const std::uint32_t process = trace.threads()[i].process.value;
@@ -370,7 +371,7 @@ RunModel BuildRunModel(const traces::Trace& trace) {
   ReadCounters(model, trace);
   RunBuilder builder(trace, model);
   for (std::uint32_t i = 0; i < trace.processes().size(); ++i) {
-    model.consumer_of.push_back(builder.ConsumerOf(ProcessId{i}));
+    model.consumer_of.push_back(builder.consumers().Of(ProcessId{i}));
   }
   builder.WalkSpans();
   const std::vector<ReadSpan> reads = builder.TakeReads();

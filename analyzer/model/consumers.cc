@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/consumers.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "analyzer/model/host.h"
+
+namespace penstock::analyzer {
+
+// A worker belongs to the nearest ancestor that consumes (a forkserver may stand between them).
+Consumers::Consumers(std::span<const traces::ProcessInfo> processes) {
+  // Of a merged trace, each part has pids of its own.
+  std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> by_pid;
+  std::vector<std::uint32_t> consuming;
+  for (std::uint32_t i = 0; i < processes.size(); ++i) {
+    by_pid.emplace(std::pair(TextFact(processes[i].facts, "part"), processes[i].pid), i);
+    if (processes[i].role == wire::kRoleConsumer) consuming.push_back(i);
+  }
+  for (std::uint32_t i = 0; i < processes.size(); ++i) {
+    std::uint32_t at = i;
+    for (int steps = 0; steps < 64 && processes[at].role != wire::kRoleConsumer; ++steps) {
+      const auto parent =
+          by_pid.find({TextFact(processes[at].facts, "part"), processes[at].parent});
+      if (parent == by_pid.end() || parent->second == at) break;
+      at = parent->second;
+    }
+    const bool found = processes[at].role == wire::kRoleConsumer;
+    descends_.push_back(found && at != i);
+    consumers_.push_back(ProcessId{found ? at : (consuming.empty() ? i : consuming.front())});
+  }
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When the iterators of a trace were made, exhausted and taken down. Filled while a trace is read;
+// not thread-safe.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "traces/event.h"
+
+namespace penstock::analyzer {
+
+// One pass over a loader's dataset.
+struct Iterator {
+  ProcessId consumer;
+  std::uint16_t generation = 0;
+
+  auto operator<=>(const Iterator& other) const = default;
+};
+
+// Units: nanoseconds of the trace's clock.
+class EpochLog {
+ public:
+  // The first one of an iterator counts.
+  void AddStart(Iterator iterator, std::int64_t at) { times_[iterator].Start(at); }
+  void AddEnd(Iterator iterator) { times_[iterator].ended = true; }
+  // The next() that found the iterator exhausted took so long.
+  void AddStop(Iterator iterator, std::int64_t time) { times_[iterator].stop += time; }
+  // A span in which a training process made an iterator.
+  void AddStartup(ProcessId consumer, std::int64_t from, std::int64_t to) {
+    startups_.push_back({consumer, from, to});
+  }
+
+  // When the iterator was made: by its event, else at its first wait; the span of making it
+  // surrounds that.
+  [[nodiscard]] std::int64_t StartOf(Iterator iterator, std::int64_t first_wait) const;
+  [[nodiscard]] bool Ended(Iterator iterator) const;
+  // Seconds; 0: not seen.
+  [[nodiscard]] double StopOf(Iterator iterator) const;
+
+ private:
+  struct Times {
+    std::optional<std::int64_t> start;
+    std::int64_t stop = 0;
+    bool ended = false;
+
+    void Start(std::int64_t at) {
+      if (!start) start = at;
+    }
+  };
+  struct Startup {
+    ProcessId consumer;
+    std::int64_t from = 0;
+    std::int64_t to = 0;
+  };
+  std::map<Iterator, Times> times_;
+  std::vector<Startup> startups_;
+};
+
+}  // namespace penstock::analyzer
