@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Is it true of programs that nobody here wrote? Makes virtual environments with the current wheels of
+# public training frameworks, records a small training by each, and holds verdict and predictions
+# against runs that are changed as was said: other numbers of workers, a stage that costs nothing.
+#
+#   scripts/validate_programs.sh [--only NAME]... [--fresh] [--repeats N] [--seconds S] [--again | --record]
+#
+#   --only     this program of tests/validation/programs/cases.py, without bringing the environments up to date
+#   --fresh    measures anew; else it goes on from what was measured
+#   --repeats  runs of each setting (default 1); --seconds: how long a run trains (default 10)
+#   --again    measures nothing: asks for reports and predictions of the traces that are there
+#   --record   records all anew, for instance by another agent
+#
+# For a quiet machine: some 50 minutes for everything on two cores. The environments, the data set and the
+# results are in build/programs, or below PENSTOCK_PROGRAMS_DIR; about 12 GB of disk, for PyTorch's wheel
+# wants CUDA's libraries. Needs the network, therefore not part of scripts/test.sh. A package that cannot
+# be installed is left out, and its program told as failed. Exit status: 0 all measured, 1 a program
+# failed, 2 usage, 3 the environments could not be made.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly kSystemPython=/usr/bin/python3
+readonly kPrograms=tests/validation/programs
+readonly kGigabytes=12 kPictures=240
+more=()
+update=true
+usage() {
+  echo "usage: scripts/validate_programs.sh [--only NAME]... [--fresh] [--repeats N] [--seconds S] [--again | --record]" >&2
+  exit 2
+}
+while [[ $# -gt 0 ]]; do
+  case "$1" in
+    --only | --repeats | --seconds)
+      [[ $# -ge 2 ]] || usage
+      more+=("$1" "$2")
+      [[ $1 != --only ]] || update=false
+      shift
+      ;;
+    --fresh | --record) more+=("$1") ;;
+    --again) more+=("$1"); update=false ;;
+    *) usage ;;
+  esac
+  shift
+done
+
+fail() {
+  echo "validate_programs: $1" >&2
+  exit 3
+}
+
+base=${PENSTOCK_PROGRAMS_DIR:-build/programs}
+mkdir -p "$base/out"
+base=$(cd "$base" && pwd)
+
+# Lets one environment use what is in another.
+share() {
+  local place
+  place=$("$base/$1/bin/python" -c "import sysconfig; print(sysconfig.get_path('purelib'))")
+  "$base/$2/bin/python" -c "import sysconfig; print(sysconfig.get_path('purelib'))" >"$place/shared.pth"
+}
+
+# $1: environment, rest: packages. One that cannot be had is told and left out.
+install() {
+  local venv=$base/$1 log=$base/out/pip-$1.log package
+  "$kSystemPython" -m venv "$venv" || fail "python3 -m venv failed"
+  [[ $1 != streaming ]] || share streaming torch
+  shift
+  echo "Installing $* (log: $log)"
+  : >"$log"
+  "$venv/bin/python" -m pip install --disable-pip-version-check --upgrade "$@" >>"$log" 2>&1 && return 0
+  for package in "$@"; do
+    "$venv/bin/python" -m pip install --disable-pip-version-check --upgrade "$package" >>"$log" 2>&1 ||
+      echo "  not to be had: $package"
+  done
+}
+
+packages() {
+  "$kSystemPython" -B -c "import sys; sys.path.insert(0, '$kPrograms'); import cases; print(cases.PACKAGES['$1'])"
+}
+
+if "$update"; then
+  free=$(df --output=avail -B1000000000 "$base" | tail -n 1)
+  if [[ ! -x $base/torch/bin/python && $free -lt $kGigabytes ]]; then
+    fail "needs $kGigabytes GB of disk, $base has $((free))"
+  fi
+  # shellcheck disable=SC2046  # one word per package
+  for kind in torch streaming tensorflow; do
+    install "$kind" $(packages "$kind")
+  done
+fi
+if [[ -z ${PENSTOCK_BIN:-} ]]; then
+  scripts/deps.sh build run
+  echo "Building (log: $base/out/build.log)"
+  { cmake --preset release && cmake --build --preset release; } >"$base/out/build.log" 2>&1 || {
+    tail -n 40 "$base/out/build.log" >&2
+    fail "the release preset does not build"
+  }
+  PENSTOCK_BIN=$PWD/build/release/bin
+fi
+
+pythons=()
+for kind in torch streaming tensorflow; do
+  [[ ! -x $base/$kind/bin/python ]] || pythons+=(--python "$kind=$base/$kind/bin/python")
+done
+"$kSystemPython" -B scripts/demo/make_images.py "$base/data/pictures" --count "$kPictures"
+"$kSystemPython" -B "$kPrograms/sets.py" "$base/data"
+exec "$kSystemPython" -B "$kPrograms/run.py" --bin "$PENSTOCK_BIN" --data "$base/data" --out "$base/out" \
+  "${pythons[@]}" "${more[@]}"

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which public programs are recorded and how they are changed to learn what holds them back: data for run.py."""
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One program. `workers`: when it is recorded; `counts`: the numbers that are predicted and measured; `free`: what
+    is made to cost nothing, in turn."""
+
+    name: str
+    title: str
+    file: str
+    packages: tuple
+    workers: int
+    counts: tuple = (0, 1, 2, 3)
+    free: tuple = ("decode", "augment", "step")
+    python: str = "torch"  # the environment: of PACKAGES
+
+
+def _case(name, title, file, packages, workers, **more):
+    return Case(name, title, file + ".py", tuple(packages.split()), workers, **more)
+
+
+CASES = (
+    _case("timm", "timm: its loader, RandAugment, resnet10t", "frameworks", "torch timm", 2),
+    _case("torchvision", "torchvision's references: v2 transforms, validation of batch 1", "frameworks",
+          "torch torchvision", 1),
+    _case("transformers", "Transformers' Trainer, a vision transformer", "frameworks", "transformers accelerate", 1),
+    _case("tokens", "Transformers' Trainer, texts that are tokenised on the way", "frameworks",
+          "transformers accelerate tokenizers", 0, counts=(0, 1, 2), free=("step",)),
+    _case("lightning", "Lightning with validation", "frameworks", "lightning", 2),
+    _case("fastai", "fastai: data block, batches augmented by the loop", "frameworks", "fastai", 1),
+    _case("ultralytics", "Ultralytics, classification", "frameworks", "ultralytics", 0, counts=(0, 1, 2)),
+    _case("compile", "a plain loop with torch.compile", "frameworks", "torch torchvision", 1),
+    _case("webdataset", "webdataset, batched by the pipeline", "streams", "webdataset", 1),
+    _case("mosaicml", "MosaicML streaming", "streams", "mosaicml-streaming", 1, python="streaming"),
+    _case("hf-streaming", "Hugging Face datasets, streaming over Parquet", "streams", "datasets", 1),
+    _case("albumentations", "OpenCV and albumentations, segmentation", "libraries",
+          "albumentations opencv-python-headless", 2),
+    _case("kornia", "Kornia in the training loop", "libraries", "kornia", 1),
+    _case("monai", "MONAI, volumes", "libraries", "monai", 1),
+    _case("pyav", "clips by PyAV", "libraries", "av", 2),
+    _case("grain", "Grain", "pipelines", "grain", 1),
+    _case("tensorflow", "TensorFlow's tf.data", "pipelines", "tensorflow-cpu", 1, python="tensorflow"),
+)  # fmt: skip
+
+PACKAGES = {
+    "torch": "torch torchvision numpy pillow timm transformers accelerate tokenizers lightning fastai ultralytics "
+             "webdataset datasets albumentations opencv-python-headless kornia monai av grain",
+    "streaming": "mosaicml-streaming",  # wants older packages; what it does not want is that of "torch"
+    "tensorflow": "tensorflow-cpu pillow",
+}  # fmt: skip

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the public training programs share: how they are called, their files, and the clock that tells their rate.
+
+    FILE NAME --data DIR --work DIR --out JSON [--workers N] [--free decode,augment,step] [--seconds S] [--prepare]
+
+A program is a function of a Task. It trains until the clock says that it is over, and tells the clock when an
+epoch begins and when a step is done. What is `free` costs nothing: pictures are decoded already, samples are
+finished already, the model is trivial. The rate goes to the file of --out, so that a program may print what it
+likes.
+"""
+import argparse
+import json
+import os
+import time
+
+BATCH, CLASSES = 16, 10
+FREE = ("decode", "augment", "step")
+
+
+class Over(Exception):
+    """The time is over: ends loops that a library has in hand."""
+
+
+class Clock:
+    """When each step of each epoch was done; ends a run some seconds after its first step. Units: seconds."""
+
+    def __init__(self, seconds, workers):
+        self.seconds, self.workers = seconds, workers
+        self.epochs = [[]]
+        self.first = None
+
+    def epoch(self):
+        if self.epochs[-1]:
+            self.epochs.append([])
+
+    def step(self, samples):
+        """A step with so many samples is done. Returns whether the time is over."""
+        now = time.monotonic()
+        if self.first is None:
+            self.first = now
+        self.epochs[-1].append((now, samples))
+        return self.over
+
+    @property
+    def over(self):
+        return self.first is not None and time.monotonic() - self.first > self.seconds
+
+    def result(self):
+        """The steady rate leaves out the batches that wait in the queues when an epoch begins."""
+        count = samples = steady = 0
+        spent = 0.0
+        for steps in self.epochs:
+            count += len(steps)
+            samples += sum(size for _, size in steps)
+            warm = min(max(1, 2 * self.workers), max(1, len(steps) // 2))
+            if len(steps) > warm:
+                spent += steps[-1][0] - steps[warm - 1][0]
+                steady += sum(size for _, size in steps[warm:])
+        if not spent:
+            raise SystemExit("programs: too few steps")
+        whole = self.epochs[-1][-1][0] - self.first
+        return {"rate": steady / spent, "whole_rate": samples / whole, "batches": count, "samples": samples,
+                "epochs": len(self.epochs), "seconds": whole, "load": os.getloadavg()[0]}  # fmt: skip
+
+
+class Held:
+    """The decoded pictures of a data set, of one mapped file: see sets.py. Opened by each process for itself."""
+
+    def __init__(self, data):
+        self.data = data
+        self.pixels = self.places = None
+
+    def __getstate__(self):
+        return {"data": self.data, "pixels": None, "places": None}
+
+    def array(self, path):
+        """[height][width][3] of the picture of that name, read-only."""
+        import numpy
+
+        if self.places is None:
+            with open(os.path.join(self.data, "held.json"), encoding="ascii") as file:
+                self.places = json.load(file)
+            self.pixels = numpy.memmap(os.path.join(self.data, "held.raw"), numpy.uint8, "r")
+        offset, width, height = self.places[os.path.basename(path)]
+        return self.pixels[offset:offset + 3 * width * height].reshape(height, width, 3)
+
+    def image(self, path):
+        from PIL import Image
+
+        return Image.fromarray(self.array(path))
+
+
+class Constant:
+    """A transform that costs nothing: the same finished sample for ever."""
+
+    def __init__(self, sample):
+        self.sample = sample
+
+    def __call__(self, *_args, **_kwargs):
+        return self.sample
+
+
+class Task:
+    """How a program was called, and what it needs for it."""
+
+    def __init__(self, options):
+        self.data, self.work = options.data, options.work
+        self.workers = options.workers
+        self.free = set(filter(None, options.free.split(",")))
+        self.clock = Clock(options.seconds, options.workers)
+        self.held = Held(options.data)
+        unknown = self.free - set(FREE)
+        if unknown:
+            raise SystemExit("programs: nothing can be free of the name " + ", ".join(sorted(unknown)))
+
+    @property
+    def pictures(self):
+        """The folder of the pictures, one folder in it for each class."""
+        return os.path.join(self.data, "pictures")
+
+    def paths(self):
+        """[(path, class)] of all pictures."""
+        found = []
+        for label, name in enumerate(sorted(os.listdir(self.pictures))):
+            folder = os.path.join(self.pictures, name)
+            if os.path.isdir(folder):
+                found += [(os.path.join(folder, one), label) for one in sorted(os.listdir(folder)) if one.endswith(".jpg")]
+        return found
+
+    def open_rgb(self, path):
+        """A picture as Pillow has it."""
+        if "decode" in self.free:
+            return self.held.image(path)
+        from PIL import Image
+
+        with open(path, "rb") as file:
+            return Image.open(file).convert("RGB")
+
+    def transform(self, made, sample):
+        """`made`, or what gives `sample` for ever where augmenting is free."""
+        return Constant(sample) if "augment" in self.free else made
+
+    def model(self, make):
+        """The model that make() gives, or one that costs next to nothing. Shapes: [n][3][...] -> [n][CLASSES]."""
+        if "step" not in self.free:
+            return make()
+        import torch
+
+        class Trivial(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = torch.nn.Linear(3, CLASSES)
+
+            def forward(self, batch):
+                return self.layer(batch[:, :3, ..., 0, 0].float().reshape(len(batch), 3, -1)[..., 0])
+
+        return Trivial()
+
+    def persistent(self):
+        """Arguments of a DataLoader whose workers stay."""
+        return {"num_workers": self.workers, "persistent_workers": self.workers > 0}
+
+
+def train(task, loader, model, prepare=lambda inputs: inputs, epochs=1 << 30, validate=None):
+    """The loop that most examples of PyTorch have: batches of (inputs, labels), cross entropy, SGD."""
+    import torch
+
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    for _ in range(epochs):
+        task.clock.epoch()
+        model.train()
+        for inputs, labels in loader:
+            loss = torch.nn.functional.cross_entropy(model(prepare(inputs)), labels)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            if task.clock.step(len(labels)):
+                return
+        if validate:
+            validate(model)
+
+
+def main(programs, preparations):
+    """Runs NAME of `programs`, or what prepares its files."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("name", choices=sorted(programs))
+    parser.add_argument("--data", required=True)
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--out")
+    parser.add_argument("--workers", type=int, default=0)
+    parser.add_argument("--free", default="")
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--prepare", action="store_true")
+    options = parser.parse_args()
+    task = Task(options)
+    if options.prepare:
+        preparations.get(options.name, lambda _task: None)(task)
+        return
+    try:
+        programs[options.name](task)
+    except Over:
+        pass
+    if options.out:
+        with open(options.out, "w", encoding="ascii") as file:
+            json.dump(task.clock.result(), file)

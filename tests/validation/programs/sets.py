@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sets.py DATA: the files that the public training programs share, made of the pictures in DATA/pictures.
+
+held.raw and held.json are the decoded pictures, for programs in which decoding is to cost nothing; masks/ has a
+picture of classes for each, as segmentation has. Needs numpy and Pillow.
+"""
+import json
+import pathlib
+import sys
+
+import numpy
+from PIL import Image
+
+
+def mask_of(pixels):
+    """Two classes by brightness: the work of reading it is that of any mask."""
+    grey = numpy.asarray(Image.fromarray(pixels).convert("L").resize((pixels.shape[1] // 8, pixels.shape[0] // 8)))
+    small = Image.fromarray((grey > 110).astype(numpy.uint8))
+    return small.resize((pixels.shape[1], pixels.shape[0]), Image.NEAREST)
+
+
+def main():
+    data = pathlib.Path(sys.argv[1])
+    done = data / "held.json"
+    if done.exists():
+        return
+    masks = data / "masks"
+    masks.mkdir(exist_ok=True)
+    places, offset = {}, 0
+    with open(data / "held.raw", "wb") as held:
+        for path in sorted((data / "pictures").glob("*/*.jpg")):
+            with Image.open(path) as image:
+                pixels = numpy.asarray(image.convert("RGB"))
+            if path.name in places:
+                sys.exit(f"sets: two pictures have the name {path.name}")
+            places[path.name] = (offset, pixels.shape[1], pixels.shape[0])
+            held.write(pixels.tobytes())
+            offset += pixels.nbytes
+            mask_of(pixels).save(masks / (path.stem + ".png"))
+    done.write_text(json.dumps(places), encoding="ascii")
+
+
+if __name__ == "__main__":
+    main()
