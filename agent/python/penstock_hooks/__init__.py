@@ -39,6 +39,8 @@ WATCHED = {
     "pytorch_lightning.loops.fetchers": ("look_ahead",),
     "lightning": ("facts",),
     "lightning.pytorch.loops.fetchers": ("look_ahead",),
+    "fastai": ("facts",),
+    "fastai.data.load": ("fastai_hooks",),
     "webdataset": ("facts",),
     "webdataset.filters": ("webdataset_hooks",),
     "datasets": ("facts",),

@@ -20,7 +20,7 @@ _SHARD_FACTS = 64  # of the first epochs
 _pick = digests.pick
 
 
-def _sample_id(index):
+def sample_id(index):
     """The dataset index as the trace keeps it; -1 for what is not an integer."""
     try:
         if isinstance(index, numbers.Integral) and -(1 << 62) < index < 1 << 62:
@@ -43,7 +43,7 @@ class _Samples:
 
     def __getitem__(self, index):
         progress = self._progress
-        number = index if type(index) is int and -1 < index < 4611686018427387904 else _sample_id(index)
+        number = index if type(index) is int and -1 < index < 4611686018427387904 else sample_id(index)
         if number >= 0 and _pick(number):
             return self._chosen(index, number)
         token = begin(_SAMPLE, self._name, number, progress.batch, progress.generation)
@@ -80,7 +80,7 @@ class _Samples:
             samples = batched(indices)
         finally:
             end(token)
-        digests.finish_all(indices, progress.generation, samples, _sample_id)
+        digests.finish_all(indices, progress.generation, samples, sample_id)
         return samples
 
     def _one_by_one(self, indices):

@@ -10,7 +10,7 @@ import unittest
 
 import harness
 
-# Laid out as torchdata.nodes, accelerate and webdataset are: the hooks go by the names of modules.
+# Laid out as torchdata.nodes, accelerate, fastai and webdataset are: the hooks go by the names of modules.
 DOUBLES = {
     "torchdata/__init__.py": "",
     "torchdata/nodes/__init__.py": "",
@@ -56,6 +56,29 @@ DOUBLES = {
                         current = following
                 finally:
                     self.closed += 1
+        """,
+    "fastai/__init__.py": "",
+    "fastai/data/__init__.py": "",
+    "fastai/data/load.py": """
+        from torch.utils import data
+        class Batches(data.IterableDataset):
+            def __init__(self, loader):
+                self.loader = loader
+            def __iter__(self):
+                return self.loader.create_batches()
+        class DataLoader:
+            def __init__(self, dataset, bs, num_workers):
+                self.dataset, self.bs, self.num_workers = dataset, bs, num_workers
+            def __iter__(self):
+                return iter(data.DataLoader(Batches(self), batch_size=None, num_workers=self.num_workers))
+            def create_batches(self):
+                samples = map(self.do_item, range(len(self.dataset)))
+                for batch in zip(*[samples] * self.bs):
+                    yield self.do_batch(batch)
+            def do_item(self, index):
+                return self.dataset[index]
+            def do_batch(self, batch):
+                return list(batch)
         """,
     "webdataset/__init__.py": "",
     "webdataset/filters.py": """
@@ -182,6 +205,20 @@ for batch in DataLoaderShard([]):
 
 
 class StageTest(unittest.TestCase):
+    def test_fastais_samples_belong_to_the_batches_that_it_makes_itself(self):
+        for workers in (0, 1):
+            result = run("""
+from fastai.data.load import DataLoader
+class Numbers(list):
+    pass
+for batch in DataLoader(Numbers(range(6)), 3, %d):
+    print(batch)
+""" % workers)
+            self.assertEqual((result.status, result.out, result.err), (0, "[0, 1, 2]\n[3, 4, 5]\n", ""))
+            samples = [(span["name"], span["sample"], span["batch"]) for span in result.spans("sample")]
+            self.assertEqual(samples, [("Numbers", index, index // 3) for index in range(6)])
+            self.assertEqual([span["name"] for span in result.spans("collate")][::2], ["fastai.do_batch"] * 2)
+
     def test_webdatasets_decoding_has_the_bytes_of_what_it_decoded(self):
         result = run("""
 import numpy
