@@ -4,6 +4,7 @@
 //                   [--persistent 0|1] [--without STAGE,...] [--speedup STAGE=TIMES,...]
 //                   [--transfer u8] [--ram-cache] [--pack] [--offline-resize PIXELS]
 //                   [--decoder NAME] [--disk RATE] [--gpu decode,augment] [--alone]
+//                   [--cores N] [--core-speed X]
 //                   [--fixed-batch T2] [--json]
 #include <cstdlib>
 #include <fstream>
@@ -145,6 +146,11 @@ void AddChanges(traces::CommandLine& line, Words& words) {
   line.Add("--decoder", changes.decoder, "Another JPEG decoder: opencv, libjpeg-turbo, ...");
   line.Add("--disk", words.disk, "Bytes a second that all reads share: 500M");
   line.AddFlag("--alone", changes.alone, "Without other programs that took cores while recording");
+  line.Add("--cores", changes.cores, "Cores of another machine, with nothing else on it")
+      .Check(traces::NumberBetween(0.1, 4096));
+  line.Add("--core-speed", changes.core_speed,
+           "Speed of its cores, times that of the recorded ones")
+      .Check(traces::NumberBetween(0.01, 100));
   line.Add("--gpu", words.gpu, "Stages on the GPU: decode,augment or augment").SplitAt(',');
   line.Add("--gpu-overlap", changes.gpu_overlap,
            "Part of these stages' device time that runs beside the step, 0 to 1 (default 0)")

@@ -31,6 +31,7 @@ class Changer {
   Predicted<void> Decode(const std::string& decoder);
   Predicted<void> Disk(double bytes_per_s);
   void Alone();
+  void OnCores(double cores, double speed);
   Predicted<void> ToGpu(bool decode, bool augment, double overlap);
 
   Changed Take() { return std::move(out_); }
@@ -228,6 +229,19 @@ void Changer::Alone() {
   out_.pipeline.crowded = false;
 }
 
+// The program's own computing, on other cores. What waits for storage, a device or a lock takes as
+// long as it did.
+void Changer::OnCores(double cores, double speed) {
+  Pipeline& pipeline = out_.pipeline;
+  pipeline.others = 0;
+  pipeline.crowded = false;
+  const double before = pipeline.cores;
+  if (cores > 0) pipeline.cores = cores;
+  ScaleComputing(pipeline, 1 / speed);
+  Note(Say<words::kOtherCores>(Give<"cores">(pipeline.cores), Give<"recorded">(before),
+                               Give<"faster">(speed != 1), Give<"speed">(speed)));
+}
+
 Predicted<void> Changer::ToGpu(bool decode, bool augment, double overlap) {
   double augmenting = 0;
   ForEach([&](Demand& demand) { augmenting += demand.augment.wall; }, [](SampleCost&) {});
@@ -260,7 +274,7 @@ Predicted<void> Changer::ToGpu(bool decode, bool augment, double overlap) {
 
 bool Changes::any() const {
   return !transfer.empty() || ram_cache || pack || resize > 0 || !decoder.empty() || disk > 0 ||
-         alone || gpu_decode || gpu_augment;
+         alone || cores > 0 || core_speed != 1 || gpu_decode || gpu_augment;
 }
 
 Predicted<Changed> ApplyChanges(const Pipeline& pipeline, const LoaderFacts& facts,
@@ -282,7 +296,11 @@ Predicted<Changed> ApplyChanges(const Pipeline& pipeline, const LoaderFacts& fac
     done = changer.ToGpu(changes.gpu_decode, changes.gpu_augment, changes.gpu_overlap);
   }
   PENSTOCK_TRY(done);
-  if (changes.alone) changer.Alone();
+  if (changes.cores > 0 || changes.core_speed != 1) {
+    changer.OnCores(changes.cores, changes.core_speed);
+  } else if (changes.alone) {
+    changer.Alone();
+  }
   return changer.Take();
 }
 

@@ -27,10 +27,12 @@ struct Changes {
   std::string transfer;  // u8, f16 or f32, or f32:u8: of pixels from the workers to the device
   bool ram_cache = false;
   bool pack = false;
-  double resize = 0;    // longest side of all pictures, in pixels
-  std::string decoder;  // FindDecoder()
-  double disk = 0;      // bytes a second that all reads share; 0: what the trace shows
-  bool alone = false;   // without the other programs of the recording
+  double resize = 0;      // longest side of all pictures, in pixels
+  std::string decoder;    // FindDecoder()
+  double disk = 0;        // bytes a second that all reads share; 0: what the trace shows
+  bool alone = false;     // without the other programs of the recording
+  double cores = 0;       // of a machine without other programs; 0: as recorded
+  double core_speed = 1;  // of such a machine's cores, times that of the recorded ones
   bool gpu_decode = false;
   bool gpu_augment = false;
   double gpu_overlap = 0;  // of the stages' device time, that runs beside the step

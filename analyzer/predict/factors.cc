@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/predict/factors.h"
 
+#include <algorithm>
 #include <array>
 
 namespace penstock::analyzer {
@@ -92,6 +93,45 @@ void ScaleFactor(Pipeline& pipeline, Factor factor, double scale, FirstBatches f
     OnEveryBatch(pipeline, [scale](Demand& demand) { demand.h2d *= scale; });
   if (factor == Factor::kCompute) {
     OnEveryBatch(pipeline, [scale](Demand& demand) { demand.step *= scale; });
+  }
+}
+
+void ScaleComputing(Pipeline& pipeline, double scale) {
+  const auto work = [scale](Work& one) {
+    one.wall += (scale - 1) * std::min(one.cpu, one.wall);
+    one.cpu *= scale;
+  };
+  const auto setup = [&](LoaderSetup& one) {
+    one.overhead *= scale;
+    one.worker_cpu *= scale;
+    for (Work& slower : one.slower) work(slower);
+  };
+  setup(pipeline);
+  for (LoaderSetup& other : pipeline.beside) setup(other);
+  // What a step computes, on one thread or several, and what it waits for.
+  const double load = pipeline.step_load;
+  const double computing = std::min(1.0, load);
+  const double step = 1 + (scale - 1) * computing;
+  OnEveryBatch(pipeline, [&](Demand& demand) {
+    for (const auto part : kDemandParts) work(demand.*part);
+    for (double* time : {&demand.put, &demand.get, &demand.pin, &demand.next}) *time *= scale;
+    demand.feed *= 1 + (scale - 1) * pipeline.setup(demand.loader).feed_share;
+    demand.step *= step;
+  });
+  if (step > 0) pipeline.step_load = load * scale / step;
+  const auto seconds = [scale](float& wall, float& cpu) {
+    wall += static_cast<float>(scale - 1) * std::min(cpu, wall);
+    cpu *= static_cast<float>(scale);
+  };
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (const auto part : kDemandParts) work(epoch.warm_up.*part);
+    for (double& start : epoch.worker_start) start *= scale;
+    epoch.one_more *= scale;
+    for (SampleCost& sample : epoch.samples) {
+      seconds(sample.read, sample.read_cpu);
+      seconds(sample.decode, sample.decode_cpu);
+      seconds(sample.augment, sample.augment_cpu);
+    }
   }
 }
 

@@ -32,4 +32,8 @@ enum class FirstBatches { kScaled, kKept };
 // is kNone: they change nothing.
 void ScaleFactor(Pipeline& pipeline, Factor factor, double scale, FirstBatches first);
 
+// All that computes takes `scale` times as long: on faster or slower cores. Start-up counts as
+// computing; waiting stays.
+void ScaleComputing(Pipeline& pipeline, double scale);
+
 }  // namespace penstock::analyzer

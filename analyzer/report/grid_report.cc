@@ -71,6 +71,7 @@ std::string GridJson(const Grid& grid) {
   json.Field("transfer", changes.transfer).Field("decoder", changes.decoder);
   json.Field("ram_cache", changes.ram_cache).Field("pack", changes.pack);
   json.Field("offline_resize", changes.resize).Field("disk_bytes_per_s", changes.disk);
+  json.Field("cores", changes.cores).Field("core_speed", changes.core_speed);
   json.Field("alone", changes.alone).Field("gpu_overlap", changes.gpu_overlap).EndObject();
   json.Key("ceiling").BeginObject();
   json.Field("samples_per_s", grid.ceiling);

@@ -20,8 +20,9 @@ inline constexpr Message kReplayError{
 inline constexpr Message kNoHandover{
     "assumed.no-handover",
     "this recording had no worker processes: the prediction assumes 0.8 ms a batch in the worker "
-    "and in the training process, 1 ns a byte, and no memory for the workers themselves",
-    "此次录制中进程间没有交接：假定双方每批 0.8 毫秒、每字节 1 纳秒，且工作进程自身不占内存"};
+    "and in the training process, new memory for each batch in the worker, and no memory for the "
+    "workers themselves",
+    "此次录制中进程间没有交接：假定双方每批 0.8 毫秒，工作进程为每批申请新内存，且自身不占内存"};
 inline constexpr Message kOtherBatchAndStep{
     "assumed.batch-and-step",
     "the prediction assumes that everything but the step costs as much per sample as now",
@@ -120,6 +121,13 @@ inline constexpr Message kAlone{
     "assumed.alone",
     "without the {threads:.1} threads of other programs that competed for the cores",
     "不计其他程序争用核心的 {threads:.1} 个线程"};
+inline constexpr Message kOtherCores{
+    "assumed.other-cores",
+    "on {cores:.1} cores instead of {recorded:.1}[faster?, each {speed:.2} times as fast|], "
+    "without "
+    "other programs: what computes scales with them; storage, devices and memory are as recorded",
+    "改用 {cores:.1} 个核心（录制时为 {recorded:.1} 个）[faster?，单核速度为 {speed:.2} 倍|]，"
+    "没有其他程序：计算随之变化，存储、设备和内存与录制时相同"};
 inline constexpr Message kLongerStep{
     "assumed.longer-step",
     "the step takes {more:ms.3} ms a sample longer on {device:text}, {overlap:%0} of which "

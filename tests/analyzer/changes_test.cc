@@ -134,6 +134,30 @@ TEST(ChangesTest, StorageThatIsSharedBoundsTheRate) {
 
 // Packing takes off what does not depend on the size; where sizes are equal, nobody knows what that
 // is.
+TEST(ChangesTest, OtherCoresSpeedUpWhatComputes) {
+  Changes faster;
+  faster.core_speed = 2;
+  Costs changed = kCosts;  // reading computes nothing, a copy waits for the device
+  for (double* cost :
+       {&changed.decode, &changed.augment, &changed.collate, &changed.put, &changed.get}) {
+    *cost /= 2;
+  }
+  ExpectPredicted(faster, changed);
+  // Two workers that compute all the time share one core.
+  const Costs computing{0.1, 16, 6, 4, 0.1, 0.1, 1, 0};
+  const auto rate = [&](double cores) {
+    Changes changes;
+    changes.cores = cores;
+    return Predict(changes, computing)->configurations.front().predicted.rate.estimate;
+  };
+  EXPECT_NEAR(rate(1), rate(8) / 2, 0.02 * rate(8));
+  EXPECT_NEAR(rate(16), rate(8), 1e-6);
+  Changes one;
+  one.cores = 1;
+  EXPECT_TRUE(one.any());
+  EXPECT_FALSE(Changes{}.any());
+}
+
 TEST(ChangesTest, PackingTakesOffTheTimeToOpen) {
   Changes changes;
   changes.pack = true;
