@@ -41,13 +41,16 @@ bool SharesStorage(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
   return reads.shared || reads.turns.taken();
 }
 
-// Steps that were pauses count as ordinary ones: the window leaves them out too.
+// Steps that were pauses count as ordinary ones: the window leaves them out too. So do those of the
+// batches before it: a first step that compiles comes once.
 void SmoothPauses(const CorrectionInput& input, Pipeline& pipeline) {
   std::vector<double> steps;
   for (const Batch& batch : input.recorded.run.batches) steps.push_back(batch.step());
   const double median = Median(std::move(steps));
   const std::vector<Demand*> demands = BatchesOf(pipeline);
-  for (const Pause& pause : input.recorded.steady.pauses) demands[pause.batch]->step = median;
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    if (input.recorded.steady.paused[i]) demands[i]->step = median;
+  }
   // The step after the last batch of an epoch leads to the next epoch: it is not the loader's.
   for (EpochDemand& epoch : pipeline.epochs) {
     Demand& last = epoch.batches.back();

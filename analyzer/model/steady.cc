@@ -11,25 +11,40 @@ namespace {
 // Below this many intervals a rate is an anecdote: the report says so and lowers its confidence.
 constexpr std::size_t kFewestBatches = 16;
 
+// Steps between batches of one epoch. One long step hides others from mean and deviation: those
+// that were found are left out, and the rest is looked at again.
 std::vector<bool> FindPauses(const LoaderRun& run) {
+  std::vector<std::size_t> places;
   std::vector<double> steps;
   std::vector<double> intervals;
-  for (const Batch& batch : run.batches) {
-    steps.push_back(batch.step());
-    intervals.push_back(batch.step() + batch.wait());
+  for (const Epoch& epoch : run.epochs) {
+    for (std::size_t i = epoch.first; i + 1 < epoch.first + epoch.count; ++i) {
+      places.push_back(i);
+      steps.push_back(run.batches[i].step());
+      intervals.push_back(run.batches[i].step() + run.batches[i].wait());
+    }
   }
-  const Summary summary = Summarize(steps);
   // A long step that is shorter than three ordinary turns of the loop is jitter.
-  const double limit = std::max(
-      {summary.mean + 3 * summary.sd, 3 * summary.median, 3 * Median(std::move(intervals))});
-  std::vector<bool> pauses(steps.size(), false);
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    pauses[i] = steps[i] > limit;
-    if (pauses[i]) ++count;
+  const double jitter = 3 * std::max(Median(steps), Median(std::move(intervals)));
+  double limit = 0;
+  std::vector<double> ordinary = steps;
+  for (std::size_t before = 0; before != ordinary.size();) {
+    before = ordinary.size();
+    const Summary summary = Summarize(ordinary);
+    limit = std::max(summary.mean + 3 * summary.sd, jitter);
+    std::erase_if(ordinary, [limit](double step) { return step > limit; });
   }
-  // What happens once in twenty steps is part of the rhythm, not an exception.
-  if (count * 20 > std::max<std::size_t>(steps.size(), 20)) pauses.assign(steps.size(), false);
+  const auto is_long = [limit](double step) { return step > limit; };
+  // What happens once in twenty steps is part of the rhythm, not an exception; the first steps of a
+  // run are, where they compile.
+  const auto first = std::find_if_not(steps.begin(), steps.end(), is_long);
+  const auto count = static_cast<std::size_t>(std::count_if(first, steps.end(), is_long));
+  const bool rhythm = count * 20 > std::max<std::size_t>(steps.size(), 20);
+  std::vector<bool> pauses(run.batches.size(), false);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const bool leads = steps.begin() + static_cast<std::ptrdiff_t>(i) < first;
+    pauses[places[i]] = is_long(steps[i]) && (leads || !rhythm);
+  }
   return pauses;
 }
 
@@ -61,7 +76,7 @@ SteadyLoop MeasureLoop(const LoaderRun& run) {
 SteadyState FindSteadyState(const LoaderRun& run) {
   SteadyState state;
   state.in_window.assign(run.batches.size(), false);
-  const std::vector<bool> pause = FindPauses(run);
+  state.paused = FindPauses(run);
   std::vector<double> amounts;
   for (const Epoch& epoch : run.epochs) {
     const std::size_t warm = WarmUp(run.config, epoch.count);
@@ -75,7 +90,7 @@ SteadyState FindSteadyState(const LoaderRun& run) {
       const bool follows = i > epoch.first;
       const Batch& before = run.batches[follows ? i - 1 : i];
       double interval = batch.wait() + (follows ? before.step() : 0);
-      if (follows && pause[i - 1]) {
+      if (follows && state.paused[i - 1]) {
         const double length = before.step();
         state.pauses.push_back({length, i - 1});
         state.pauses_time += length;

@@ -27,7 +27,8 @@ struct SteadyState {
   double samples = 0;
   Interval rate;  // samples per second, 90 % interval
   double pauses_time = 0;
-  std::vector<Pause> pauses;
+  std::vector<Pause> pauses;  // in the window
+  std::vector<bool> paused;   // by batch, of the whole run: its step was one
   std::vector<std::pair<std::int64_t, std::int64_t>> windows;  // by epoch, first to last delivery
   std::int64_t from = kNever;  // of the whole window, on the trace's clock
   std::int64_t to = kNever;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Loaders, batches, steady state and host facts put together from synthetic traces.
+#include <algorithm>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -202,6 +203,59 @@ TEST(SteadyStateTest, SetsCheckpointsApart) {
   ASSERT_EQ(steady.pauses.size(), 1u);
   EXPECT_NEAR(steady.pauses_time, 3, 0.01);
   EXPECT_NEAR(steady.rate.estimate, 4 / 4.3e-3, 60);  // the loop is bound by step and get
+}
+
+TEST(SteadyStateTest, ALongPauseHidesNoShorterOne) {
+  Synthetic run;
+  run.batches = 200;
+  run.costs = [](int, int index) {
+    Costs costs;
+    costs.step = index == 60 ? 30000 : index == 120 ? 1000 : 4;
+    return costs;
+  };
+  const RunModel model = BuildRunModel(*SyntheticTrace(run));
+  EXPECT_EQ(FindSteadyState(model.loader()).pauses.size(), 2u);
+}
+
+TEST(SteadyStateTest, FirstStepsThatCompileAreSetApart) {
+  Synthetic run;
+  run.batches = 40;
+  run.costs = [](int, int index) {
+    Costs costs;
+    costs.step = index < 3 ? 8000 : 8;
+    return costs;
+  };
+  const RunModel model = BuildRunModel(*SyntheticTrace(run));
+  const SteadyState steady = FindSteadyState(model.loader());
+  EXPECT_EQ(std::count(steady.paused.begin(), steady.paused.end(), true), 3);
+}
+
+TEST(SteadyStateTest, TheWayToTheNextEpochIsNoStep) {
+  Synthetic run;
+  run.epochs = 6;
+  run.batches = 12;
+  run.costs = [](int epoch, int index) {
+    Costs costs;
+    costs.step = index == 11 ? 900 : epoch == 0 && index == 0 ? 5000 : 4;
+    return costs;
+  };
+  const RunModel model = BuildRunModel(*SyntheticTrace(run));
+  const SteadyState steady = FindSteadyState(model.loader());
+  EXPECT_EQ(std::count(steady.paused.begin(), steady.paused.end(), true), 1);
+}
+
+TEST(DiagnosisTest, AStepThatCompilesOnceIsNotWhatHoldsTheRunBack) {
+  const auto compute_gain = [](double first) {
+    Synthetic run;
+    run.batches = 120;
+    run.costs = [first](int, int index) {
+      Costs costs{0.5, 8, 4, 1, 0.1, 0.2, 10, 0};
+      if (index == 0) costs.step = first;
+      return costs;
+    };
+    return Diagnose(*SyntheticTrace(run)).loader->attribution.SpeedupOf(Factor::kCompute);
+  };
+  EXPECT_NEAR(compute_gain(20000), compute_gain(10), 0.03);
 }
 
 TEST(SteadyStateTest, ARhythmOfLongStepsIsNoPause) {
