@@ -40,6 +40,7 @@ std::vector<LoaderConfig> ReadLoaders(const Facts& facts, ProcessId process) {
     loader.workers_known = facts.count(prefix + "num_workers") != 0;  // not in some imported traces
     loader.prefetch_factor = std::clamp(IntFact(facts, prefix + "prefetch_factor", 2), 1, 65536);
     loader.batch_size = IntFact(facts, prefix + "batch_size", 0);
+    loader.batch_length = IntFact(facts, prefix + "batch_length", 0);
     loader.pin_memory = TrueFact(facts, prefix + "pin_memory", false);
     loader.persistent_workers =
         TrueFact(facts, prefix + "persistent_workers", loader.sample_tasks);  // threads stay

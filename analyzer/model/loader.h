@@ -22,7 +22,8 @@ struct LoaderConfig {
   // Threads that fill batches together, sample by sample; prefetch_factor is then the number of
   // batches on their way in all, not of each worker.
   bool sample_tasks = false;
-  int batch_size = 0;  // 0: not known
+  int batch_size = 0;    // 0: not known
+  int batch_length = 0;  // of batches that the dataset makes itself; 0: it does not, or not known
   bool pin_memory = false;
   bool persistent_workers = false;
   bool in_order = true;

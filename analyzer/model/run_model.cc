@@ -163,8 +163,10 @@ void CountSamples(LoaderRun& run) {
     if (batch.samples > 0) samples.push_back(static_cast<double>(batch.samples));
   }
   auto median = static_cast<std::uint64_t>(Median(std::move(samples)));
-  const auto size = static_cast<std::uint64_t>(std::max(0, run.config.batch_size));
-  if (median == 1 && size > 1) {  // __getitems__: one span for all samples of a batch
+  const int told = run.config.batch_size > 0 ? run.config.batch_size : run.config.batch_length;
+  const auto size = static_cast<std::uint64_t>(std::max(0, told));
+  // One span for all samples of a batch: __getitems__, or a dataset that makes batches itself.
+  if (median == 1 && size > 1) {
     for (Batch& batch : run.batches) batch.samples = batch.sample_costs = 0;
     median = 0;
   }

@@ -173,6 +173,20 @@ TEST(SteadyStateTest, DropsTheCreditsOfEachEpoch) {
   EXPECT_EQ(FindSteadyState(model.loader()).batches, 2u * (50 - 4));
 }
 
+TEST(LoaderTest, BatchesThatTheDatasetMakesHaveTheLengthThatWasTold) {
+  Synthetic run;
+  run.batch_size = 1;  // a sample span for each of them
+  traces::TraceData data = testing::MakeSynthetic(run);
+  for (traces::ProcessInfo& process : data.processes) {
+    if (process.facts.erase("loader.0.batch_size") > 0) {
+      process.facts["loader.0.batch_length"] = "16";
+    }
+  }
+  const RunModel model = BuildRunModel(*traces::MakeTrace(std::move(data)));
+  EXPECT_EQ(model.loader().samples_per_batch, 16u);
+  EXPECT_TRUE(model.loader().samples_known);
+}
+
 TEST(SteadyStateTest, KeepsAtLeastHalf) {
   Synthetic run;
   run.workers = 8;

@@ -192,7 +192,7 @@ def _make_next(original):
             fixed.keep(data)
         state.deliver(index)
         if state.count == 1:
-            torch_options.describe_batch(state.number, data)
+            torch_options.describe_batch(state.number, data, getattr(self, "_auto_collation", True))
         return data
 
     return __next__

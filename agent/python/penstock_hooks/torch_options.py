@@ -16,6 +16,7 @@ _FIXED = "PENSTOCK_FIXED_BATCH"
 _EPOCH_FACTS = 4096
 _LOADER_FACTS = 64  # a program may make loaders that are all different
 _BATCH_TENSORS = 4096  # a batch of more is not described
+_CHANNELS = 4  # of a picture, at most: a first dimension that is no longer may be that
 
 
 def parse_override(text):
@@ -143,7 +144,7 @@ def _start_method(loader, iterator):
 def _facts(loader, iterator):
     """(key, function that gives the value), in the order they are written."""
     dataset = loader.dataset
-    sampler = loader.batch_sampler
+    sampler = getattr(loader, "batch_sampler", None)
     iterable = getattr(iterator, "_dataset_kind", 0) == 1
     yield "kind", lambda: "pytorch"
     made_at, called_from = (*places.get(loader, ()), None, None)[:2]
@@ -239,13 +240,17 @@ def _tensors(data, depth=4):
             yield from _tensors(item, depth - 1)
 
 
-def describe_batch(number, data):
-    """Writes what the first batch of a loader is made of: bytes by data type, and how many tensors."""
+def describe_batch(number, data, collated):
+    """Writes what the first batch of a loader is made of: bytes by data type, and how many tensors.
+
+    What is not `collated` by the loader is a batch of the dataset's own if several tensors have its length in common.
+    """
     if number is None or number >= _LOADER_FACTS or not first_batch(number):
         return
     try:
-        types, count = {}, 0
+        types, count, lengths = {}, 0, []
         for tensor in _tensors(data):
+            lengths.append(tensor.shape[0] if tensor.dim() else 0)
             count += 1
             if count > _BATCH_TENSORS:
                 return
@@ -258,6 +263,8 @@ def describe_batch(number, data):
             sharing = sys.modules.get("torch.multiprocessing")
             fact("torch.sharing_strategy", sharing.get_sharing_strategy() if sharing else "unknown")
             fact("limit.open_files", str(resource.getrlimit(resource.RLIMIT_NOFILE)[0]))
+        if not collated and count > 1 and len(set(lengths)) == 1 and lengths[0] > _CHANNELS:
+            fact("loader.%d.batch_length" % number, str(lengths[0]))
     except Exception:
         pass
 

@@ -226,6 +226,25 @@ if __name__ == "__main__":
         kinds = {value for key, value in result.facts().items() if key.endswith("dataset_kind")}
         self.assertEqual(kinds, {"map", "iterable"})
 
+    def test_batches_of_the_datasets_own_tell_their_length(self):
+        result = run(
+            """
+class Rows(torch.utils.data.IterableDataset):
+    def __init__(self, shape, classes):
+        self.batch = torch.zeros(shape), torch.zeros(classes)
+    def __iter__(self):
+        return iter([self.batch])
+for shape, classes in (((8, 3, 2), 8), ((3, 5, 5), 3), ((8, 3), 1)):  # a batch, pictures, two lengths
+    for batch in DataLoader(Rows(shape, classes), batch_size=None):
+        pass
+for batch in DataLoader(Rows((8, 3), 8), batch_size=1):
+    pass
+"""
+        )
+        self.check_clean(result)
+        lengths = {key: value for key, value in result.facts().items() if key.endswith("batch_length")}
+        self.assertEqual(lengths, {"loader.0.batch_length": "8"})
+
     def test_batched_getitems_is_one_sample_span(self):
         result = run(
             """
