@@ -8,6 +8,7 @@
 #include "analyzer/measure/core_waits.h"
 #include "analyzer/measure/corrections.h"
 #include "analyzer/measure/recorded_costs.h"
+#include "analyzer/measure/steps.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -70,7 +71,12 @@ Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run, const Steady
   const CpuLoad less = WithStayingWaits(recorded, load, pipeline);
   const bool same =
       less.delayed_reads == load.delayed_reads && less.delayed_rest == load.delayed_rest;
-  return same ? std::move(pipeline) : PipelineOf(recorded, less);
+  if (!same) pipeline = PipelineOf(recorded, less);
+  if (run.use != LoopUse::kInterleaved && !FeedsDevice(model)) {
+    const double delay = (1 - WakingUp(load)) * DelayOfSteps(model, run, steady);
+    TakeDelayOffSteps(delay, steady.rate.estimate, pipeline);
+  }
+  return pipeline;
 }
 
 }  // namespace penstock::analyzer

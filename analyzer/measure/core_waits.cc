@@ -57,13 +57,15 @@ double TakenOff(const LoaderRun& run, const SteadyState& steady, const CpuLoad& 
   return whole > 0 ? taken / whole : 0;
 }
 
-double StayingWait(const CpuLoad& load, double missed, double taken) {
+double WakingUp(const CpuLoad& load) {
   constexpr double kIdle = 0.5;
   constexpr double kBusy = 0.75;
-  if (!(taken > 0) || load.crowded) return 0;
-  const double room =
-      load.helped ? 1 : std::clamp((kBusy - load.saturation()) / (kBusy - kIdle), 0.0, 1.0);
-  return room * std::clamp(missed / taken, 0.0, 1.0);
+  if (load.crowded) return 0;
+  return load.helped ? 1 : std::clamp((kBusy - load.saturation()) / (kBusy - kIdle), 0.0, 1.0);
+}
+
+double StayingWait(const CpuLoad& load, double missed, double taken) {
+  return taken > 0 ? WakingUp(load) * std::clamp(missed / taken, 0.0, 1.0) : 0;
 }
 
 }  // namespace penstock::analyzer

@@ -37,13 +37,16 @@ namespace penstock::analyzer {
 // Requires: load.delays_known.
 [[nodiscard]] double TakenOff(const LoaderRun& run, const SteadyState& steady, const CpuLoad& load);
 
-// The account also counts what a thread waits from being woken to running on a core that was free.
-// So, unless other programs crowd the machine, what the replay without the waiting `misses` of the
-// time of the batches stays, up to all that was `taken` off (fractions of it): where half of the
-// cores are idle or more, or processes that help the loader had them; nothing of it where three
-// quarters are busy, and between them in proportion. Returns the part that stays. Source: ours; of
-// the 75 recordings of the validation's faults those below a half were replayed up to 11 % too
-// fast, now 4 %; near full cores it takes from the gain of what competes (F18).
+// The account also counts what a thread waits from being woken to running on a core that was free:
+// the part of it that may be that. Unless other programs crowd the machine: all where half of the
+// cores are idle or more, or processes that help the loader had them; nothing where three quarters
+// are busy, and between them in proportion.
+[[nodiscard]] double WakingUp(const CpuLoad& load);
+
+// Of that, what the replay without the waiting `misses` of the time of the batches stays, up to all
+// that was `taken` off (fractions of it). Returns the part that stays. Source: ours; of the 75
+// recordings of the validation's faults those below a half were replayed up to 11 % too fast, now
+// 4 %; near full cores it takes from the gain of what competes (F18).
 [[nodiscard]] double StayingWait(const CpuLoad& load, double missed, double taken);
 
 }  // namespace penstock::analyzer

@@ -8,7 +8,9 @@
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/measure/build_pipeline.h"
 #include "analyzer/measure/core_waits.h"
+#include "analyzer/measure/steps.h"
 #include "analyzer/report/phrases.h"
+#include "analyzer/simulate/simulate.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::analyzer {
@@ -45,6 +47,52 @@ Diagnosis Crowd(double delays, bool counted = true, Costs costs = {8, 40, 0, 0, 
 
 Demand DemandOf(const Diagnosis& diagnosis) {
   return diagnosis.loader->pipeline.epochs.front().batches[100];
+}
+
+// A step and a worker, which both compute all the time, on one core: 10 and 6 ms for a sample.
+Pipeline OnOneCore(double step) {
+  Pipeline pipeline;
+  pipeline.workers = 1;
+  pipeline.cores = 1;
+  pipeline.step_load = 10e-3 / step;
+  pipeline.step_load_known = true;
+  Demand demand;
+  demand.decode = {6e-3, 6e-3};
+  demand.step = step;
+  pipeline.epochs.emplace_back().batches.assign(200, demand);
+  pipeline.epochs.front().worker_start = {0};
+  return pipeline;
+}
+
+TEST(StepDelayTest, WhatTheSimulationAddsAgainIsTakenOff) {
+  const double rate = Simulate(OnOneCore(10e-3)).rate();
+  Pipeline recorded = OnOneCore(1 / rate);  // the worker had the rest of the core
+  TakeDelayOffSteps(1 - 10e-3 * rate, rate, recorded);
+  EXPECT_NEAR(recorded.epochs.front().batches.front().step, 10e-3, 0.5e-3);
+  EXPECT_NEAR(Simulate(recorded).rate() / rate, 1, 0.02);
+}
+
+TEST(StepDelayTest, WhatOtherProgramsTookStays) {
+  Pipeline recorded = OnOneCore(40e-3);
+  const double rate = Simulate(recorded).rate();
+  TakeDelayOffSteps(0.5, rate, recorded);
+  EXPECT_NEAR(recorded.epochs.front().batches.front().step, 40e-3, 1e-3);
+}
+
+TEST(StepDelayTest, IsTheLoopsOwnAccount) {
+  Synthetic run;
+  run.batches = 400;
+  run.costs = testing::Always({1, 4, 2, 0.5, 0.1, 0.3, 10, 0});
+  traces::TraceData data = testing::MakeSynthetic(run);
+  for (std::uint32_t p = 0; p < data.processes.size(); ++p) {
+    const double share = data.processes[p].worker_id < 0 ? 0.3 : 0.9;
+    for (int i = 0; i <= 100; ++i) {
+      testing::AddCounter(data, "run_delay_ns", p, 1000 + 50.0 * i, share * 50e6 * i);
+    }
+  }
+  const RunModel model = BuildRunModel(*traces::MakeTrace(std::move(data)));
+  const SteadyState steady = FindSteadyState(model.loader());
+  EXPECT_NEAR(DelayOfSteps(model, model.loader(), steady), 0.3, 0.05);
 }
 
 TEST(CoreWaitTest, WakingUpOnAFreeCoreStays) {

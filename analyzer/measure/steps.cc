@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/measure/steps.h"
+
+#include <algorithm>
+
+#include "analyzer/simulate/simulate.h"
+
+namespace penstock::analyzer {
+namespace {
+
+// Seconds between the first and the last batch of each epoch in which a counter was taken twice at
+// least.
+struct DelaySeen {
+  double delay = 0;
+  double time = 0;
+};
+
+DelaySeen DelayInWindows(const CounterSeries& series, const SteadyState& steady,
+                         std::int64_t begin) {
+  DelaySeen seen;
+  for (const auto& [from, to] : steady.windows) {
+    const double start = std::max(Seconds(TimeNs{from - begin}), series.at.front());
+    const double end = std::min(Seconds(TimeNs{to - begin}), series.at.back());
+    if (!(end > start)) continue;
+    seen.delay += std::max(0.0, series.ValueAt(end) - series.ValueAt(start)) * 1e-9;
+    seen.time += end - start;
+  }
+  return seen;
+}
+
+// Steps that are shorter by `delay` compute as much as they did.
+void Shorten(double delay, Pipeline& pipeline) {
+  for (EpochDemand& epoch : pipeline.epochs) {
+    for (Demand& demand : epoch.batches) demand.step *= 1 - delay;
+  }
+  pipeline.step_load = std::min(pipeline.step_load / (1 - delay), pipeline.cores);
+}
+
+}  // namespace
+
+bool FeedsDevice(const RunModel& model) {
+  return model.device.kernels() || model.stages[traces::StageId::kH2d].count > 0;
+}
+
+double DelayOfSteps(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
+  constexpr double kMost = 0.9;
+  constexpr double kEnough = 1;  // seconds: some twenty samples of the counter
+  double busy = 0;
+  for (std::size_t i = 0; i < run.batches.size(); ++i) {
+    const Batch& batch = run.batches[i];
+    if (!steady.in_window[i] || steady.paused[i]) continue;
+    busy += batch.step() + (run.config.num_workers == 0 ? batch.wait() : 0);
+  }
+  if (!(busy > 0) || !(steady.time > 0)) return 0;
+  for (const CounterSeries& series : model.counters) {
+    if (series.name != "run_delay_ns" || series.process != run.config.consumer) continue;
+    if (series.at.size() < 2) continue;
+    const DelaySeen seen = DelayInWindows(series, steady, model.begin.value);
+    if (seen.time < kEnough) return 0;
+    return std::clamp(seen.delay / seen.time * steady.time / busy, 0.0, kMost);
+  }
+  return 0;
+}
+
+void TakeDelayOffSteps(double delay, double rate, Pipeline& pipeline) {
+  constexpr double kLeast = 0.01;
+  constexpr std::size_t kBatches = 1024;
+  if (delay < kLeast || !(rate > 0)) return;
+  const Pipeline part = Shortened(pipeline, kBatches, 8 * kBatches);
+  const auto too_fast = [&](double share) {
+    Pipeline shorter = part;
+    Shorten(share * delay, shorter);
+    return Simulate(shorter).rate() > rate;
+  };
+  double low = 0;
+  double high = 1;
+  if (too_fast(low)) return;
+  if (!too_fast(high)) low = high;
+  for (int step = 0; step < 6 && low < high; ++step) {
+    const double middle = 0.5 * (low + high);
+    (too_fast(middle) ? high : low) = middle;
+  }
+  Shorten(low * delay, pipeline);
+}
+
+}  // namespace penstock::analyzer

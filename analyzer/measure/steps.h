@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What of the loop's steps is waiting for a core. Pure.
+#pragma once
+
+#include "analyzer/model/run_model.h"
+#include "analyzer/model/steady.h"
+#include "analyzer/simulate/pipeline.h"
+
+namespace penstock::analyzer {
+
+// Copies to a device or kernels were seen: steps are not all the CPU's.
+[[nodiscard]] bool FeedsDevice(const RunModel& model);
+
+// Of the time that the loop spends on steps (without workers: on making batches too), the part in
+// which the kernel kept the first thread of its process from a core: the simulator adds that by
+// itself. 0 where it is not known, or another thread runs the loop.
+[[nodiscard]] double DelayOfSteps(const RunModel& model, const LoaderRun& run,
+                                  const SteadyState& steady);
+
+// Shortens the steps of `pipeline` by as much of `delay` (a fraction of them) as the simulation
+// adds again: until it is as fast as the run was, `rate` samples per second. What it does not add
+// came from other programs, and stays. Cost: some eight simulations.
+void TakeDelayOffSteps(double delay, double rate, Pipeline& pipeline);
+
+}  // namespace penstock::analyzer
