@@ -162,6 +162,13 @@ TEST(TensorflowHooksTest, DecodersAreRecordedAndTheirArgumentsArriveAsTheyWere) 
   EXPECT_NE(run.outcome.output.find("thrown no room"), std::string::npos);
 }
 
+TEST(FfmpegHooksTest, DecodersAreRecordedAndWaitingForMoreIsNoError) {
+  const Recorded run = Record("victim_ffmpeg", "");
+  EXPECT_EQ(run.Spans("ffmpeg"), Line(9, 2 * kJpeg / 2)) << run.outcome.output;
+  EXPECT_EQ(run.Spans("ffmpeg error"), Line(1, 0));
+  EXPECT_EQ(run.Spans("ffmpeg scale"), Line(2, 0));
+}
+
 #ifdef CODECS_OPENCV
 TEST(OpenCvHooksTest, DecodesAndTransformsAreRecordedAndExceptionsPass) {
   const Recorded run = Record("victim_opencv", kDir);

@@ -109,9 +109,9 @@ TEST(PhraseTest, WhyThereIsNoPlotAndNoComparisonIsChinese) {
 TEST(PhraseTest, LibrariesThatAreNotSeenAreNamedInChinese) {
   for (const char* library :
        {"libnvjpeg2k.so", "libnvjpeg.so", "libnvimgcodec.so", "libdali.so", "simplejpeg.so",
-        "libtensorflow.so", "libdecord.so", "libtorchcodec.so", "libavcodec.so", "libnvcuvid.so",
-        "libcufile.so", "libaio.so", "libheif.so", "libavif.so", "libdav1d.so", "libtiff.so",
-        "libopenjp2.so", "libjxl.so", "libkvikio.so"}) {
+        "libtensorflow.so", "libdecord.so", "libtorchcodec.so", "libnvcuvid.so", "libcufile.so",
+        "libaio.so", "libheif.so", "libavif.so", "libdav1d.so", "libtiff.so", "libopenjp2.so",
+        "libjxl.so", "libkvikio.so"}) {
     const analyzer::Statement what = analyzer::SightOf(library).what;
     ExpectChinese(what);
     const std::string text = Render(what, Language::kChinese);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// FFmpeg (libavcodec, libswscale; PyAV, torchcodec, OpenCV's videos): a `decode` span for what goes
+// into a decoder, what comes out of it, and the conversion of its pixels. Decoders have threads of
+// their own, which these calls wait for. Its structures are told by the offsets that all releases
+// since 2012 share.
+#include <stdint.h>
+#include <string.h>
+
+#include "agent/hooks/hooks_codec.h"
+
+namespace penstock::agent {
+namespace {
+
+PENSTOCK_NAME(decode_name, "ffmpeg");
+PENSTOCK_NAME(scale_name, "ffmpeg scale");
+
+constexpr int kAgain = -11;        // AVERROR(EAGAIN): more in or out first
+constexpr int kEnd = -0x20464f45;  // AVERROR_EOF
+
+// struct AVFrame: eight planes, their eight line sizes, a pointer, then width and height.
+constexpr size_t kWidthOffset = 8 * sizeof(void*) + 8 * sizeof(int) + sizeof(void*);
+
+// Of a picture in YUV 4:2:0, as nearly all videos are; 0 of sound.
+uint64_t BytesOfFrame(const void* frame) {
+  int size[2];
+  memcpy(size, static_cast<const char*>(frame) + kWidthOffset, sizeof size);
+  return PixelBytes(size[0], size[1], 3) / 2;
+}
+
+bool IsFailure(int result) {
+  return result < 0 && result != kAgain && result != kEnd;
+}
+
+}  // namespace
+}  // namespace penstock::agent
+
+using namespace penstock::agent;  // NOLINT: definitions of C symbols follow
+
+// Declares the hook's Symbol, finds the real function and opens the span.
+#define PENSTOCK_ENTER(function, name)                                                  \
+  static Symbol symbol = {#function, nullptr};                                          \
+  auto* const real = RealFor<decltype(function)>(&symbol, __builtin_return_address(0)); \
+  if (real == nullptr) return -1;                                                       \
+  const Token token = OpenSpan(Stage::kDecode, &(name), __builtin_frame_address(0))
+
+PENSTOCK_EXPORT int avcodec_send_packet(void* context, const void* packet) {
+  PENSTOCK_ENTER(avcodec_send_packet, decode_name);
+  const int result = real(context, packet);
+  CloseSpan(token, 0, IsFailure(result));
+  return result;
+}
+
+PENSTOCK_EXPORT int avcodec_receive_frame(void* context, void* frame) {
+  PENSTOCK_ENTER(avcodec_receive_frame, decode_name);
+  const int result = real(context, frame);
+  CloseSpan(token, token.depth != 0 && result == 0 ? BytesOfFrame(frame) : 0, IsFailure(result));
+  return result;
+}
+
+PENSTOCK_EXPORT int sws_scale(void* context, const uint8_t* const* source, const int* source_stride,
+                              int top, int height, uint8_t* const* target,
+                              const int* target_stride) {
+  PENSTOCK_ENTER(sws_scale, scale_name);
+  const int result = real(context, source, source_stride, top, height, target, target_stride);
+  CloseSpan(token, 0, IsFailure(result));
+  return result;
+}
+
+PENSTOCK_EXPORT int sws_scale_frame(void* context, void* target, const void* source) {
+  PENSTOCK_ENTER(sws_scale_frame, scale_name);
+  const int result = real(context, target, source);
+  CloseSpan(token, 0, IsFailure(result));
+  return result;
+}

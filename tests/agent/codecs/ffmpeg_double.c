@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/agent/codecs/ffmpeg_double.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+int avcodec_send_packet(void* context, const void* packet) {
+  int* const held = (int*)context;
+  if (packet == NULL || *(const int*)packet == 0) return -EINVAL;
+  ++*held;
+  return 0;
+}
+
+int avcodec_receive_frame(void* context, void* frame) {
+  int* const held = (int*)context;
+  if (*held < 0) return -0x20464f45;
+  if (*held < 2) return -EAGAIN;
+  *held = 0;
+  ((Frame*)frame)->width = 64;
+  ((Frame*)frame)->height = 48;
+  return 0;
+}
+
+int sws_scale(void* context, const uint8_t* const* source, const int* source_stride, int top,
+              int height, uint8_t* const* target, const int* target_stride) {
+  if (context == NULL || source_stride[0] != 64 || target_stride[0] != 192) return -EINVAL;
+  target[0][0] = (uint8_t)(source[0][0] + 1);
+  return height - top;
+}
+
+int sws_scale_frame(void* context, void* target, const void* source) {
+  if (context == NULL) return -EINVAL;
+  ((Frame*)target)->width = ((const Frame*)source)->width;
+  return ((Frame*)target)->width;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What of FFmpeg's face the agent hooks, under its own names and with its frame's layout: a library
+// of our own that decodes nothing.
+#pragma once
+
+#include <stdint.h>
+
+typedef struct Frame {
+  uint8_t* data[8];
+  int linesize[8];
+  uint8_t** extended_data;
+  int width, height;
+} Frame;
+
+// A decoder that gives a frame for every second packet. A packet of 0 bytes is refused.
+__attribute__((visibility("default"))) int avcodec_send_packet(void* context, const void* packet);
+__attribute__((visibility("default"))) int avcodec_receive_frame(void* context, void* frame);
+__attribute__((visibility("default"))) int sws_scale(void* context, const uint8_t* const* source,
+                                                     const int* source_stride, int top, int height,
+                                                     uint8_t* const* target,
+                                                     const int* target_stride);
+__attribute__((visibility("default"))) int sws_scale_frame(void* context, void* target,
+                                                           const void* source);

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// victim_ffmpeg: decodes as programs do, until there is no more, with a packet that is refused.
+#include <stdio.h>
+
+#include "tests/agent/codecs/ffmpeg_double.h"
+
+int main(void) {
+  int context = 0, packet = 1;
+  Frame frame = {0};
+  for (int i = 0; i < 4; ++i) {
+    const int sent = avcodec_send_packet(&context, &packet);
+    const int received = avcodec_receive_frame(&context, &frame);
+    printf("frame %d %d %d\n", sent, received, frame.width);
+  }
+  packet = 0;
+  printf("refused %d\n", avcodec_send_packet(&context, &packet));
+  context = -1;
+  printf("end %d\n", avcodec_receive_frame(&context, &frame));
+  uint8_t pixel = 4, made = 0;
+  const uint8_t* const source[] = {&pixel};
+  uint8_t* const target[] = {&made};
+  const int narrow[] = {64}, wide[] = {192};
+  const int rows = sws_scale(&context, source, narrow, 0, 48, target, wide);
+  printf("scale %d %d\n", rows, made);
+  Frame scaled = {0};
+  const int width = sws_scale_frame(&context, &scaled, &frame);
+  printf("scale_frame %d %d\n", width, scaled.width);
+  return 0;
+}
