@@ -6,7 +6,8 @@ import dataclasses
 @dataclasses.dataclass(frozen=True)
 class Case:
     """One program. `workers`: when it is recorded; `counts`: the numbers that are predicted and measured; `free`: what
-    is made to cost nothing, in turn."""
+    is made to cost nothing, in turn. `plain`: the loop has nothing but the step, so that without it there is no loop left
+    but the loader's; a framework's own callbacks and counts remain."""
 
     name: str
     title: str
@@ -15,6 +16,7 @@ class Case:
     workers: int
     counts: tuple = (0, 1, 2, 3)
     free: tuple = ("decode", "augment", "step")
+    plain: bool = False
     python: str = "torch"  # the environment: of PACKAGES
 
 
@@ -23,24 +25,24 @@ def _case(name, title, file, packages, workers, **more):
 
 
 CASES = (
-    _case("timm", "timm: its loader, RandAugment, resnet10t", "frameworks", "torch timm", 2),
+    _case("timm", "timm: its loader, RandAugment, resnet10t", "frameworks", "torch timm", 2, plain=True),
     _case("torchvision", "torchvision's references: v2 transforms, validation of batch 1", "frameworks",
-          "torch torchvision", 1),
+          "torch torchvision", 1, plain=True),
     _case("transformers", "Transformers' Trainer, a vision transformer", "frameworks", "transformers accelerate", 1),
     _case("tokens", "Transformers' Trainer, texts that are tokenised on the way", "frameworks",
           "transformers accelerate tokenizers", 0, counts=(0, 1, 2), free=("step",)),
     _case("lightning", "Lightning with validation", "frameworks", "lightning", 2),
     _case("fastai", "fastai: data block, batches augmented by the loop", "frameworks", "fastai", 1),
     _case("ultralytics", "Ultralytics, classification", "frameworks", "ultralytics", 0, counts=(0, 1, 2)),
-    _case("compile", "a plain loop with torch.compile", "frameworks", "torch torchvision", 1),
-    _case("webdataset", "webdataset, batched by the pipeline", "streams", "webdataset", 1),
-    _case("mosaicml", "MosaicML streaming", "streams", "mosaicml-streaming", 1, python="streaming"),
-    _case("hf-streaming", "Hugging Face datasets, streaming over Parquet", "streams", "datasets", 1),
+    _case("compile", "a plain loop with torch.compile", "frameworks", "torch torchvision", 1, plain=True),
+    _case("webdataset", "webdataset, batched by the pipeline", "streams", "webdataset", 1, plain=True),
+    _case("mosaicml", "MosaicML streaming", "streams", "mosaicml-streaming", 1, python="streaming", plain=True),
+    _case("hf-streaming", "Hugging Face datasets, streaming over Parquet", "streams", "datasets", 1, plain=True),
     _case("albumentations", "OpenCV and albumentations, segmentation", "libraries",
-          "albumentations opencv-python-headless", 2),
-    _case("kornia", "Kornia in the training loop", "libraries", "kornia", 1),
-    _case("monai", "MONAI, volumes", "libraries", "monai", 1),
-    _case("pyav", "clips by PyAV", "libraries", "av", 2),
+          "albumentations opencv-python-headless", 2, plain=True),
+    _case("kornia", "Kornia in the training loop", "libraries", "kornia", 1, plain=True),
+    _case("monai", "MONAI, volumes", "libraries", "monai", 1, plain=True),
+    _case("pyav", "clips by PyAV", "libraries", "av", 2, plain=True),
     _case("grain", "Grain", "pipelines", "grain", 1),
     _case("tensorflow", "TensorFlow's tf.data", "pipelines", "tensorflow-cpu", 1, python="tensorflow"),
 )  # fmt: skip

@@ -90,6 +90,13 @@ class Held:
         return Image.fromarray(self.array(path))
 
 
+def noise(*shape):
+    """What a finished sample may look like: a tensor of random numbers around 0."""
+    import torch
+
+    return torch.randn(shape, generator=torch.Generator().manual_seed(1))
+
+
 class Constant:
     """A transform that costs nothing: the same finished sample for ever."""
 

@@ -4,7 +4,7 @@ import os
 import random
 
 import torch
-from common import BATCH, CLASSES, Constant, Over, main, train
+from common import BATCH, CLASSES, Constant, Over, main, noise, train
 from torch.utils.data import DataLoader, Dataset
 
 
@@ -36,7 +36,7 @@ def random_crops(task, size):
     made = transforms.Compose([transforms.RandomResizedCrop(size), transforms.RandomHorizontalFlip(),
                                transforms.ToTensor(),
                                transforms.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))])  # fmt: skip
-    return task.transform(made, torch.zeros(3, size, size))
+    return task.transform(made, noise(3, size, size))
 
 
 def resnet():
@@ -45,18 +45,25 @@ def resnet():
     return resnet18(num_classes=CLASSES)
 
 
+def small():
+    """A network whose step leaves the data path the time that matters."""
+    return torch.nn.Sequential(torch.nn.Conv2d(3, 16, 5, stride=4), torch.nn.ReLU(), torch.nn.Conv2d(16, 32, 3, stride=2),
+                               torch.nn.ReLU(), torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(),
+                               torch.nn.Linear(32, CLASSES))  # fmt: skip
+
+
 def timm(task):
     """timm's own dataset, loader, augmentation and model."""
     import timm
     from timm.data import ImageDataset, create_loader
 
-    size = 128
+    size = 96
     data = ImageDataset(task.pictures) if "decode" not in task.free else Samples(task, None)
     loader = create_loader(data, input_size=(3, size, size), batch_size=BATCH, is_training=True, use_prefetcher=False,
                            auto_augment="rand-m7-inc1", re_prob=0.25, num_workers=task.workers,
                            device=torch.device("cpu"), persistent_workers=task.workers > 0)  # fmt: skip
     if "augment" in task.free:
-        data.transform = Constant(torch.zeros(3, size, size))
+        data.transform = Constant(noise(3, size, size))
     train(task, loader, task.model(lambda: timm.create_model("resnet10t", num_classes=CLASSES)))
 
 
@@ -64,12 +71,12 @@ def torchvision(task):
     """The way of torchvision's references/classification: transforms v2, a second loader that validates."""
     from torchvision.transforms import v2
 
-    size = 96
+    size = 64
     made = v2.Compose([v2.RandomResizedCrop(size, antialias=True), v2.RandomHorizontalFlip(), v2.TrivialAugmentWide(),
                        v2.PILToTensor(), v2.ToDtype(torch.float32, scale=True),
                        v2.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)), v2.RandomErasing(0.1)])  # fmt: skip
     plain = v2.Compose([v2.Resize(size), v2.CenterCrop(size), v2.PILToTensor(), v2.ToDtype(torch.float32, scale=True)])
-    loader = DataLoader(folder(task, task.transform(made, torch.zeros(3, size, size))), batch_size=BATCH, shuffle=True,
+    loader = DataLoader(folder(task, task.transform(made, noise(3, size, size))), batch_size=BATCH, shuffle=True,
                         num_workers=task.workers)  # fmt: skip
     held_out = DataLoader(Samples(task, plain, slice(None, None, 5)), batch_size=1, num_workers=task.workers)
 
@@ -123,8 +130,8 @@ def transformers(task):
     """A small vision transformer by the Trainer."""
     from transformers import ViTConfig, ViTForImageClassification
 
-    config = ViTConfig(image_size=96, patch_size=16, hidden_size=192, num_hidden_layers=4, num_attention_heads=3,
-                       intermediate_size=384, num_labels=CLASSES)  # fmt: skip
+    config = ViTConfig(image_size=96, patch_size=16, hidden_size=96, num_hidden_layers=3, num_attention_heads=3,
+                       intermediate_size=192, num_labels=CLASSES)  # fmt: skip
     model = Answers() if "step" in task.free else ViTForImageClassification(config)
     trainer(task, model, Named(task, random_crops(task, 96)))
 
@@ -178,12 +185,11 @@ def tokens(task):
 def lightning(task):
     """Lightning's Trainer with a validation loader."""
     import lightning.pytorch as pl
-    from torchvision.models import mobilenet_v3_small
 
     class Model(pl.LightningModule):
         def __init__(self):
             super().__init__()
-            self.layers = task.model(lambda: mobilenet_v3_small(num_classes=CLASSES))
+            self.layers = task.model(small)
 
         def on_train_epoch_start(self):
             task.clock.epoch()
@@ -236,7 +242,7 @@ def fastai(task):
             if self.training and task.clock.step(len(self.yb[0])):
                 raise CancelFitException
 
-    finished = PILImage.create(task.held.array(task.paths()[0][0])[:96, :96])
+    finished = PILImage.create(task.held.array(task.paths()[0][0])[:64, :64])
 
     class Finished(Transform):
         def encodes(self, _image: PILImage):
@@ -245,8 +251,8 @@ def fastai(task):
     done = "augment" in task.free
     block = DataBlock((ImageBlock(Opened if "decode" in task.free else PILImage), CategoryBlock),
                       get_items=get_image_files, splitter=RandomSplitter(0.2, seed=1), get_y=parent_label,
-                      item_tfms=Finished() if done else Resize(160),
-                      batch_tfms=None if done else aug_transforms(size=96))  # fmt: skip
+                      item_tfms=Finished() if done else Resize(128),
+                      batch_tfms=None if done else aug_transforms(size=64))  # fmt: skip
     loaders = block.dataloaders(task.pictures, bs=BATCH, num_workers=task.workers, device=torch.device("cpu"))
     learner = Learner(loaders, task.model(lambda: resnet18(num_classes=CLASSES)), path=task.work,
                       loss_func=torch.nn.CrossEntropyLoss(), cbs=[Told()])  # fmt: skip
@@ -274,7 +280,7 @@ def ultralytics(task):
 
         cv2.imread = lambda path, *_: task.held.array(path)
     if "augment" in task.free:
-        datasets.classify_augmentations = lambda size, **_: Constant(torch.zeros(3, size, size))
+        datasets.classify_augmentations = lambda size, **_: Constant(noise(3, size, size))
 
     def stepped(trainer):
         if task.clock.step(trainer.batch_size):

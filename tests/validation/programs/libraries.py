@@ -5,8 +5,8 @@ import random
 
 import numpy
 import torch
-from common import BATCH, CLASSES, Constant, main, train
-from frameworks import folder, resnet
+from common import BATCH, CLASSES, Constant, main, noise, train
+from frameworks import folder
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
@@ -69,9 +69,9 @@ def albumentations(task):
     cv2.setNumThreads(0)
     made = A.Compose([A.RandomResizedCrop(size=(128, 128)), A.HorizontalFlip(), A.Affine(rotate=(-20, 20)),
                       A.ColorJitter(), A.GaussianBlur(), A.Normalize(), ToTensorV2()])  # fmt: skip
-    finished = {"image": torch.zeros(3, 128, 128), "mask": torch.zeros(128, 128, dtype=torch.uint8)}
+    finished = {"image": noise(3, 128, 128), "mask": torch.zeros(128, 128, dtype=torch.uint8)}
     data = Segmented(task, task.transform(made, finished))
-    model = Pointwise(2) if "step" in task.free else Upright(3, 2)
+    model = Pointwise(2) if "step" in task.free else Upright(3, 2, 4)
     train(task, DataLoader(data, batch_size=8, shuffle=True, **task.persistent()), model)
 
 
@@ -119,10 +119,10 @@ def monai(task):
                transforms.RandRotated(keys, range_x=0.3, prob=1.0, mode=("bilinear", "nearest")),
                transforms.RandGaussianNoised("image", 0.5)]  # fmt: skip
     if "augment" in task.free:
-        changes = [Constant({key: torch.zeros(1, 32, 32, 32) for key in keys})]
+        changes = [Constant({"image": noise(1, 32, 32, 32), "label": torch.zeros(1, 32, 32, 32)})]
     loader = data.DataLoader(data.Dataset(rows, transforms.Compose(([] if "decode" in task.free else [loads]) + changes)),
                              batch_size=2, shuffle=True, **task.persistent())  # fmt: skip
-    model = Pointwise(2) if "step" in task.free else Upright(1, 2, 8, volume=True)
+    model = Pointwise(2) if "step" in task.free else Upright(1, 2, 4, volume=True)
     train(task, Pairs(loader), model)
 
 
@@ -163,7 +163,7 @@ class Clips(Dataset):
     def __init__(self, task):
         self.paths = [os.path.join(task.work, name) for name in sorted(os.listdir(task.work)) if name.endswith(".mp4")]
         self.held = {path: self.frames(path, 0) for path in self.paths} if "decode" in task.free else None
-        self.finished = torch.zeros(3, TAKEN, 112, 112) if "augment" in task.free else None
+        self.finished = noise(3, TAKEN, 112, 112) if "augment" in task.free else None
 
     def __len__(self):
         return 16 * len(self.paths)

@@ -3,7 +3,7 @@
 import numpy
 from common import BATCH, CLASSES, main
 
-SIZE = 64
+SIZE = 96
 
 
 class Records:
@@ -49,7 +49,7 @@ def grain(task):
     """Grain's DataLoader: its workers are processes; the step is PyTorch's."""
     import grain.python as pygrain
     import torch
-    from frameworks import resnet
+    from frameworks import small
 
     class Decoded(pygrain.MapTransform):
         def map(self, element):
@@ -58,14 +58,15 @@ def grain(task):
     class Cropped(pygrain.RandomMapTransform):
         def random_map(self, element, rng):
             if "augment" in task.free:
-                return numpy.zeros((3, SIZE, SIZE), numpy.float32), element[1]
+                return finished, element[1]
             return cropped(element[0], rng), element[1]
 
+    finished = numpy.random.default_rng(1).standard_normal((3, SIZE, SIZE), numpy.float32)
     records = Records(task)
     sampler = pygrain.IndexSampler(len(records), shard_options=pygrain.NoSharding(), shuffle=True, num_epochs=1000, seed=1)
     loader = pygrain.DataLoader(data_source=records, sampler=sampler, worker_count=task.workers,
                                 operations=[Decoded(), Cropped(), pygrain.Batch(BATCH, drop_remainder=True)])  # fmt: skip
-    model = task.model(resnet)
+    model = task.model(small)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     for inputs, labels in loader:
         loss = torch.nn.functional.cross_entropy(model(torch.from_numpy(inputs)), torch.from_numpy(labels))

@@ -25,10 +25,11 @@ TIMEOUT = 240
 
 
 def environment():
-    """Ours, without what would make programs ask the network. Threads are as many as the libraries take."""
+    """Ours, without what would make programs ask the network. The step computes with one thread: with as many as cores,
+    its barriers wait for whatever else runs, and no rate is like the one before."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PENSTOCK", "PYTHON", "OMP_"))}
     kept.pop("LD_PRELOAD", None)
-    kept.update(PYTHONDONTWRITEBYTECODE="1", HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1",
+    kept.update(OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1",
                 NO_ALBUMENTATIONS_UPDATE="1", TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", WDS_VERBOSE_CACHE="0",
                 YOLO_OFFLINE="true", YOLO_AUTOINSTALL="false")  # fmt: skip
     return kept

@@ -7,10 +7,10 @@ import tarfile
 
 import torch
 from common import BATCH, main, train
-from frameworks import random_crops, resnet
+from frameworks import random_crops, small
 from torch.utils.data import DataLoader
 
-SHARDS, SIZE = 8, 64
+SHARDS, SIZE = 8, 128
 
 
 def shard_of(task, number):
@@ -43,7 +43,7 @@ def webdataset(task):
         data = data.decode("pil")
     data = data.to_tuple("jpg", "cls").map_tuple(random_crops(task, SIZE), lambda label: label).batched(BATCH)
     loader = wds.WebLoader(data, batch_size=None, **task.persistent())
-    train(task, loader, task.model(resnet))
+    train(task, loader, task.model(small))
 
 
 def make_mds(task):
@@ -77,7 +77,7 @@ def mosaicml(task):
 
     clean_stale_shared_memory()
     data = Streamed(local=task.work, shuffle=True, batch_size=BATCH)
-    train(task, StreamingDataLoader(data, batch_size=BATCH, **task.persistent()), task.model(resnet))
+    train(task, StreamingDataLoader(data, batch_size=BATCH, **task.persistent()), task.model(small))
 
 
 def make_parquet(task):
@@ -117,7 +117,7 @@ def hf_streaming(task):
         return torch.stack([row["image"] for row in rows]), torch.tensor([row["label"] for row in rows])
 
     loader = DataLoader(data, batch_size=BATCH, num_workers=task.workers, collate_fn=pairs)
-    train(task, loader, task.model(resnet))
+    train(task, loader, task.model(small))
 
 
 PROGRAMS = {"webdataset": webdataset, "mosaicml": mosaicml, "hf-streaming": hf_streaming}
