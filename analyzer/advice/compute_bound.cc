@@ -4,6 +4,7 @@
 // Threshold: wait under 5 % (kineto, xprof) and the step named as the bottleneck. Whether the GPU
 // itself is busy is evidence beside it; where it is not, kernel-launch-bound says so.
 // Source: docs/diagnosis.md R2, R34; "no action" is a first-class answer.
+#include "analyzer/advice/loop_transforms.h"
 #include "analyzer/advice/place.h"
 #include "analyzer/words/findings_gpu.h"
 
@@ -13,6 +14,7 @@ void ComputeBound(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.diagnosis.bottleneck != Factor::kCompute) return;
   const double wait = input.diagnosis.wait_fraction;
   if (wait >= 0.05) return;
+  if (FindLoopTransforms(input)) return;  // a part of the step is the data path's
   const DeviceActivity& device = input.loader().device;
   Finding finding;
   finding.id = "compute-bound";

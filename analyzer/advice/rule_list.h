@@ -41,6 +41,7 @@
   X(too_many_workers, TooManyWorkers) \
   X(trainer_starved, TrainerStarved) \
   X(transfer_ceiling, TransferCeiling) \
+  X(transforms_in_the_loop, TransformsInTheLoop) \
   X(wide_labels, WideLabels) \
   X(worker_memory_growth, WorkerMemoryGrowth) \
   X(worker_memory_leak, WorkerMemoryLeak) \

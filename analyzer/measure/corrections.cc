@@ -8,6 +8,7 @@
 #include "analyzer/measure/contention.h"
 #include "analyzer/measure/core_waits.h"
 #include "analyzer/measure/device_steps.h"
+#include "analyzer/measure/steps.h"
 #include "analyzer/measure/unequal.h"
 #include "analyzer/measure/warm_up.h"
 #include "analyzer/measure/worker_threads.h"
@@ -157,6 +158,10 @@ bool WaitsForCores(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
   return !input.load.delays_known && !input.load.crowded && Crowding(input.load) > 0;
 }
 
+bool FeedsNoDevice(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
+  return !FeedsDevice(input.recorded.model);
+}
+
 bool IsMainLoader(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
   const RecordedRun& recorded = input.recorded;
   return recorded.model.has_loader() && &recorded.run == &recorded.model.loader();
@@ -176,6 +181,11 @@ constexpr std::array kCorrections = {
                  SetSlowWorkersApart(input.recorded.run, input.recorded.steady, pipeline);
                }},
     Correction{"pauses", Always, SmoothPauses},
+    Correction{"loop-transforms", FeedsNoDevice,
+               [](const CorrectionInput& input, Pipeline& pipeline) {
+                 pipeline.step_transforms =
+                     TransformsInSteps(input.recorded.run, input.recorded.steady);
+               }},
     Correction{"step-load", KnowsConsumer, SetLoadOfSteps},
     Correction{"helpers", HasHelpers, AddHelpers},
     Correction{"worker-queues", KnowsWorkers, MeasureQueues},

@@ -42,6 +42,19 @@ bool FeedsDevice(const RunModel& model) {
   return model.device.kernels() || model.stages[traces::StageId::kH2d].count > 0;
 }
 
+double TransformsInSteps(const LoaderRun& run, const SteadyState& steady) {
+  double transforms = 0;
+  double steps = 0;
+  for (std::size_t i = 0; i < run.batches.size(); ++i) {
+    const Batch& batch = run.batches[i];
+    if (!steady.in_window[i] || steady.paused[i]) continue;
+    steps += batch.step();
+    if (batch.transforms_thread != batch.wait_thread) continue;
+    transforms += std::min(batch.transforms.wall, batch.step());
+  }
+  return steps > 0 ? transforms / steps : 0;
+}
+
 double DelayOfSteps(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
   constexpr double kMost = 0.9;
   constexpr double kEnough = 1;  // seconds: some twenty samples of the counter

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What of the loop's steps is waiting for a core. Pure.
+// What of the loop's steps is no training: transforms of batches, and waiting for a core. Pure.
 #pragma once
 
 #include "analyzer/model/run_model.h"
@@ -11,6 +11,9 @@ namespace penstock::analyzer {
 
 // Copies to a device or kernels were seen: steps are not all the CPU's.
 [[nodiscard]] bool FeedsDevice(const RunModel& model);
+
+// Of the steady steps, the part that the loop's thread spends on transforms of whole batches.
+[[nodiscard]] double TransformsInSteps(const LoaderRun& run, const SteadyState& steady);
 
 // Of the time that the loop spends on steps (without workers: on making batches too), the part in
 // which the kernel kept the first thread of its process from a core: the simulator adds that by

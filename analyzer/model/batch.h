@@ -54,7 +54,9 @@ struct Batch {
   Work read, decode, augment, collate;  // exclusive parts of fetch
   double queued = 0;                    // of `read`: waiting before reads
   Work put, get, pin;
-  double h2d = 0;                // host time blocked in copies during the step, seconds
+  double h2d = 0;   // host time blocked in copies during the step, seconds
+  Work transforms;  // of the batch as a whole, after it was delivered
+  std::uint32_t transforms_thread = 0;
   bool cpu_known = false;        // of the fetch
   bool whole = false;            // one fetch made it; else `fetch` is the sum of its samples
   std::uint64_t samples = 0;     // sample spans; 0 if none were recorded

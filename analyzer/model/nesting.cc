@@ -179,6 +179,7 @@ void NestingSweep::CloseAugment(const Open& open) {
     counted.wall = total;
     counted.cpu = timed ? total_cpu : -1;
     counted.synthetic = true;
+    counted.apart = !IsOpen(StageId::kFetch);
     sink_.OnCounted(counted);
   }
   Open child = open;

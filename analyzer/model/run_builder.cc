@@ -76,8 +76,14 @@ void RunBuilder::OnCounted(const Counted& counted) {
     threads_[at_.thread].apart +=
         static_cast<double>(std::max<std::int64_t>(0, counted.cpu)) * 1e-9;
   }
-  if (!counted.outermost || counted.synthetic) return;
   const Span& span = *counted.span;
+  const bool transforms = counted.synthetic && counted.stage == StageId::kAugment;
+  if (transforms && counted.apart && at_.process == at_.consumer && span.batch.valid()) {
+    Batch& batch = index_.Find(at_.consumer, span.batch);
+    batch.transforms_thread = at_.thread;
+    AddWork(batch.transforms, counted);
+  }
+  if (!counted.outermost || counted.synthetic) return;
   if (IsData(counted.stage)) OnData(span);
   const Stretch stretch{at_.thread, span.start.value, span.end().value, span.batch};
   switch (counted.stage) {

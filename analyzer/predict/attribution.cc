@@ -118,6 +118,7 @@ void FreePrefetch(Pipeline& pipeline) {
 
 Pipeline FreeData(const Pipeline& pipeline) {
   Pipeline free = Idealise(Idealise(pipeline, Factor::kTransfer), Factor::kStartup);
+  ScaleLoopTransforms(free, 0);
   free.worker_cpu = 0;
   free.slower.clear();
   for (LoaderSetup& other : free.beside) {
@@ -156,6 +157,7 @@ Pipeline Idealise(const Pipeline& pipeline, Factor factor) {
     FreePrefetch(ideal);
   } else {
     ScaleFactor(ideal, factor, 0, FirstBatches::kKept);
+    if (factor == Factor::kAugment) ScaleLoopTransforms(ideal, 0);
   }
   return ideal;
 }

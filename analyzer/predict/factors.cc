@@ -45,6 +45,14 @@ void ScaleStage(Pipeline& pipeline, const StageCost& cost, double scale, FirstBa
   }
 }
 
+// The loop's own transforms, or what else it does between two batches.
+void ScaleStep(Pipeline& pipeline, double transforms, double others) {
+  const double share = pipeline.step_transforms;
+  const double scale = share * transforms + (1 - share) * others;
+  OnEveryBatch(pipeline, [scale](Demand& demand) { demand.step *= scale; });
+  pipeline.step_transforms = scale > 0 ? share * transforms / scale : 0;
+}
+
 void ScaleTransfer(Pipeline& pipeline, double scale) {
   pipeline.overhead *= scale;
   for (LoaderSetup& other : pipeline.beside) other.overhead *= scale;
@@ -91,9 +99,11 @@ void ScaleFactor(Pipeline& pipeline, Factor factor, double scale, FirstBatches f
   if (factor == Factor::kTransfer) ScaleTransfer(pipeline, scale);
   if (factor == Factor::kH2d)
     OnEveryBatch(pipeline, [scale](Demand& demand) { demand.h2d *= scale; });
-  if (factor == Factor::kCompute) {
-    OnEveryBatch(pipeline, [scale](Demand& demand) { demand.step *= scale; });
-  }
+  if (factor == Factor::kCompute) ScaleStep(pipeline, 1, scale);
+}
+
+void ScaleLoopTransforms(Pipeline& pipeline, double scale) {
+  if (pipeline.step_transforms > 0) ScaleStep(pipeline, scale, 1);
 }
 
 void ScaleComputing(Pipeline& pipeline, double scale) {

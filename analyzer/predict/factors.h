@@ -31,6 +31,9 @@ enum class FirstBatches { kScaled, kKept };
 // the first batches' extra cost if that is scaled too. kStartup and kPrefetch are no such cost, nor
 // is kNone: they change nothing.
 void ScaleFactor(Pipeline& pipeline, Factor factor, double scale, FirstBatches first);
+// Likewise the transforms of whole batches that the loop computes itself: kAugment is the
+// dataset's.
+void ScaleLoopTransforms(Pipeline& pipeline, double scale);
 
 // All that computes takes `scale` times as long: on faster or slower cores. Start-up counts as
 // computing; waiting stays.

@@ -247,6 +247,7 @@ Pipeline Apply(const Pipeline& pipeline, const Setting& setting, const LoaderFac
   if (setting.step_load) changed.step_load = *setting.step_load;
   for (const auto& [factor, scale] : setting.scale)
     ScaleFactor(changed, factor, scale, FirstBatches::kScaled);
+  ScaleLoopTransforms(changed, setting.loop_transforms);
   return changed;
 }
 

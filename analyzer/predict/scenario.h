@@ -34,6 +34,7 @@ struct Setting {
   std::optional<double> step;                    // seconds between two batches
   std::optional<double> step_load;               // cores that the step keeps busy
   std::vector<std::pair<Factor, double>> scale;  // parts that take so many times as long
+  double loop_transforms = 1;                    // likewise transforms in the loop
 };
 
 // What else a setting needs to know of the loader.

@@ -26,6 +26,9 @@ Pipeline WithoutEpochs(const Pipeline& pipeline) {
   copy.cores = pipeline.cores;
   copy.step_load = pipeline.step_load;
   copy.step_load_known = pipeline.step_load_known;
+  copy.step_transforms = pipeline.step_transforms;
+  copy.preempted = pipeline.preempted;
+  copy.doubt = pipeline.doubt;
   copy.others = pipeline.others;
   copy.device_per_sample = pipeline.device_per_sample;
   copy.turns = pipeline.turns;

@@ -88,6 +88,7 @@ struct Pipeline : LoaderSetup {
   bool step_load_known = false;   // the step was long enough to tell
   double preempted = kPreempted;  // as measured, where that could be told
   double doubt = 0;               // share by which what was assumed may have its rate wrong
+  double step_transforms = 0;     // of Demand::step: transforms of whole batches in the loop
   double others = 0;              // threads of other programs that compute all the time
   double device_per_sample = 0;   // of a read: seconds of storage that serves one at a time
   bool turns = false;             // it serves sample by sample, and the sample's work follows each

@@ -251,6 +251,9 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
   setting.pin = request.pin;
   setting.persistent = request.persistent;
   setting.scale = request.scale;
+  for (const auto& [factor, scale] : request.scale) {
+    if (factor == Factor::kAugment) setting.loop_transforms *= scale;
+  }
   const bool same = !rebatched && IsRecorded(request, loader.facts);
   for (const int workers : request.workers) {
     for (const int prefetch : request.prefetch) {

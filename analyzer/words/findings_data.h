@@ -29,6 +29,19 @@ inline constexpr Message kSimplerCollate{
     "call; avoid nested dictionaries. The prediction assumes a collate that costs nothing.",
     "简化 collate_fn，或预先分配批次内存。"};
 
+inline constexpr Message kTransformsInTheLoop{
+    "transforms-in-the-loop.seen",
+    "the training loop transforms whole batches itself, on the CPU: {loop_share:%0} of its time",
+    "训练循环自己在 CPU 上对整批数据做变换，占其时间的 {loop_share:percent}。"};
+inline constexpr Message kTransformInWorkers{
+    "transforms-in-the-loop.do",
+    "Transform each sample in the dataset, where workers do it beside the step"
+    "[ (num_workers={workers:count})]: numbers that were drawn once for a batch are then drawn for "
+    "each sample; or transform on the GPU. The prediction assumes that a worker takes as much CPU "
+    "time for it as the loop did.",
+    "在数据集中对每个样本做变换，由工作进程与训练步并行完成[（num_workers={workers:3g}）]"
+    "（原先每批抽取一次的随机数将改为每个样本抽取一次），或在 GPU 上做。"};
+
 inline constexpr Message kSlowStorage{
     "slow-storage.seen",
     "each read runs at {bytes_per_s:bytes}/s, and reading takes {read_share:%0} of the workers' "

@@ -41,6 +41,7 @@ inline constexpr std::array kRuleNames = {
     Message{"repeated-work", "repeated-work", "重复进行相同的工作"},
     Message{"move-decode-to-gpu", "move-decode-to-gpu", "可将解码移到 GPU"},
     Message{"move-augment-to-gpu", "move-augment-to-gpu", "可将增强移到 GPU"},
+    Message{"transforms-in-the-loop", "transforms-in-the-loop", "训练循环自己做增强"},
     Message{"normalize-on-cpu", "normalize-on-cpu", "归一化在 CPU 上进行"},
     Message{"wide-labels", "wide-labels", "标签类型过宽"},
     Message{"pageable-copies", "pageable-copies", "使用可分页内存拷贝"},

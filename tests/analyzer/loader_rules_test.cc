@@ -66,6 +66,59 @@ TEST(CpuOversubscribedTest, SpeaksOfPoolsOnFullCores) {
   EXPECT_FALSE(Finds("cpu-oversubscribed", run, Pools(0.95)));  // a pool may use the other cores
 }
 
+// The loop transforms each batch during `part` of its step.
+Change TransformsInLoop(double part) {
+  return [part](traces::TraceData& data) {
+    for (std::vector<traces::Span>& spans : data.spans) {
+      std::vector<traces::Span> all;
+      for (const traces::Span& span : spans) {
+        all.push_back(span);
+        if (span.stage != traces::StageId::kStep) continue;
+        traces::Span inside = span;
+        inside.stage = traces::StageId::kAugment;
+        inside.duration.value =
+            static_cast<std::int64_t>(part * static_cast<double>(span.duration.value));
+        inside.cpu = inside.duration;
+        all.push_back(inside);
+      }
+      spans = std::move(all);
+    }
+  };
+}
+
+TEST(TransformsInTheLoopTest, SpeaksOfBatchesThatTheLoopAugments) {
+  const Synthetic run = WithCosts({1, 8, 2, 0.5, 0.1, 0.2, 40, 0});
+  EXPECT_TRUE(Finds("transforms-in-the-loop", run, TransformsInLoop(0.7)));
+  EXPECT_FALSE(Finds("compute-bound", run, TransformsInLoop(0.7)));
+  EXPECT_TRUE(Finds("compute-bound", run));
+}
+
+TEST(TransformsInTheLoopTest, IsSilentWhereTheyAreADevices) {
+  const Synthetic run = WithCosts({1, 8, 2, 0.5, 0.1, 0.2, 40, 2});
+  EXPECT_FALSE(Finds("transforms-in-the-loop", run, TransformsInLoop(0.7)));
+}
+
+TEST(TransformsInTheLoopTest, IsSilentWhereTheWorkersAreTheLimit) {
+  const Synthetic run = WithCosts({1, 200, 2, 0.5, 0.1, 0.2, 40, 0});
+  EXPECT_FALSE(Finds("transforms-in-the-loop", run, TransformsInLoop(0.7)));
+}
+
+TEST(TransformsInTheLoopTest, AreAugmentationInTheVerdict) {
+  traces::TraceData data = testing::MakeSynthetic(WithCosts({1, 8, 2, 0.5, 0.1, 0.2, 40, 0}));
+  TransformsInLoop(0.7)(data);
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  EXPECT_EQ(diagnosis.bottleneck, Factor::kAugment);
+  EXPECT_NEAR(diagnosis.loader->attribution.SpeedupOf(Factor::kCompute), 1 / 0.7, 0.1);
+  // What is done to the dataset's transforms alone leaves those of the loop where they are.
+  const LoaderDiagnosis& loader = *diagnosis.loader;
+  Setting setting;
+  setting.workers = loader.pipeline.workers;
+  setting.prefetch = loader.pipeline.prefetch;
+  setting.scale = {{Factor::kAugment, 0.0}};
+  const Pipeline stored = Apply(loader.pipeline, setting, loader.facts);
+  EXPECT_NEAR(Predict(loader.pipeline, stored, loader.replay).speedup, 1, 0.05);
+}
+
 Synthetic Tail(int every, double slow) {
   Synthetic run;
   run.workers = 4;

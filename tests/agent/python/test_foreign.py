@@ -80,6 +80,23 @@ DOUBLES = {
             def do_batch(self, batch):
                 return list(batch)
         """,
+    "fasttransform/__init__.py": "",
+    "fasttransform/transform.py": """
+        class Pipeline:
+            def __init__(self, functions):
+                self.functions = functions
+            def __call__(self, o):
+                for function in self.functions:
+                    o = function(o)
+                return o
+        """,
+    "kornia/__init__.py": "",
+    "kornia/augmentation/__init__.py": "",
+    "kornia/augmentation/base.py": """
+        class _BasicAugmentationBase:
+            def __call__(self, *inputs, **kwargs):
+                return self.forward(*inputs, **kwargs)
+        """,
     "webdataset/__init__.py": "",
     "webdataset/filters.py": """
         class RestCurried:
@@ -218,6 +235,23 @@ for batch in DataLoader(Numbers(range(6)), 3, %d):
             samples = [(span["name"], span["sample"], span["batch"]) for span in result.spans("sample")]
             self.assertEqual(samples, [("Numbers", index, index // 3) for index in range(6)])
             self.assertEqual([span["name"] for span in result.spans("collate")][::2], ["fastai.do_batch"] * 2)
+
+    def test_transforms_of_whole_batches_belong_to_the_batch_in_hand(self):
+        result = run("""
+from torch.utils.data import DataLoader
+from fasttransform.transform import Pipeline
+from kornia.augmentation.base import _BasicAugmentationBase
+class RandomAffine(_BasicAugmentationBase):
+    def forward(self, batch, by=1):
+        return batch + by
+changes = Pipeline([RandomAffine()])
+for batch in DataLoader([1, 2, 3, 4], batch_size=2):
+    print(changes(batch).tolist(), RandomAffine()(batch, by=2).tolist())
+""")
+        self.assertEqual((result.status, result.out, result.err), (0, "[2, 3] [3, 4]\n[4, 5] [5, 6]\n", ""))
+        found = [(span["name"], span["batch"]) for span in result.spans("augment")]
+        self.assertEqual(found, [(name, batch) for batch in (0, 1)
+                                 for name in ("fastai.Pipeline", "RandomAffine", "RandomAffine")])  # fmt: skip
 
     def test_webdatasets_decoding_has_the_bytes_of_what_it_decoded(self):
         result = run("""
