@@ -288,11 +288,8 @@ def ultralytics(task):
 
     def light(trainer):
         if "step" in task.free:
-            trainer.model.forward = lambda batch, *_, **__: losses(trainer)
-
-    def losses(trainer):
-        loss = next(trainer.model.parameters()).sum() * 0
-        return loss, loss.detach()
+            weight = next(trainer.model.parameters())
+            trainer.model.predict = lambda images, *_, **__: weight.mean() + torch.zeros(len(images), CLASSES)
 
     model = YOLO("yolov8n-cls.yaml")
     model.add_callback("on_train_start", light)
