@@ -90,7 +90,8 @@ PKG_CONFIG_LIBDIR=$kMade/prefix/lib/pkgconfig:$kMade/prefix/share/pkgconfig PATH
   quietly "$kMade/wheel.log" "$kWork/venv/bin/python" -m pip wheel . --no-build-isolation --no-deps \
   --wheel-dir "$kMade/made" --config-settings=build-dir="$kMade/penstock" \
   --config-settings=cmake.args="--toolchain=$PWD/scripts/wheel/toolchain.cmake" \
-  --config-settings=cmake.define.PENSTOCK_WERROR=OFF
+  --config-settings=cmake.define.PENSTOCK_WERROR=OFF --config-settings=cmake.define.CMAKE_UNITY_BUILD=ON \
+  --config-settings=cmake.define.CMAKE_UNITY_BUILD_BATCH_SIZE=16
 made=("$kMade"/made/*.whl)
 quietly "$kMade/tags.log" "$kWork/venv/bin/python" -m wheel tags --remove --platform-tag "$platform" "${made[0]}"
 made=("$kMade"/made/*.whl)
