@@ -9,6 +9,8 @@
 # WHEEL is that of scripts/build_wheel.sh; without one, that of this machine. RELEASE is bullseye, bookworm
 # or trixie; without one, all three. A wheel for aarch64 is tried in roots for arm64, on other machines
 # under qemu and, without a RELEASE, in bookworm alone; what cannot run there is not tried (in_root.sh).
+# Before 8.0 qemu does not do what the agent needs in forked workers (MADV_WIPEONFORK): a newer one is then
+# taken from Debian 13, into the folder of the roots.
 #
 # Needs root, debootstrap and the package mirror; the roots stay in build/wheel/roots. Exit status: 0 all
 # of it works, 1 something does not, 2 usage, 3 something is missing.
@@ -71,11 +73,52 @@ leave_for_good() {
 }
 trap leave_for_good EXIT
 
-# The kernel starts programs for arm64 with qemu: for as long as this runs, unless it did before.
+# $1: a program. The first number of its version.
+major() { "$1" --version | sed -nE '1s/.* version ([0-9]+)\..*/\1/p'; }
+
+# Prints the path of a qemu that imitates MADV_WIPEONFORK.
+new_qemu() {
+  local qemu apt=$kRoots/qemu
+  qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64)
+  if [[ $(major "$qemu") -lt 8 ]]; then
+    qemu=$apt/usr/bin/qemu-aarch64
+    if [[ ! -x $qemu ]]; then
+      mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+      echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie main" >"$apt/sources.list"
+      cat >"$apt/apt.conf" <<END
+Dir::Etc::SourceList "$apt/sources.list";
+Dir::Etc::SourceParts "/dev/null";
+Dir::State::Lists "$apt/lists";
+Dir::Cache "$apt/cache";
+APT::Sandbox::User "";
+END
+      if ! { cd "$apt" && export APT_CONFIG=$apt/apt.conf && apt-get -q update && apt-get -q download qemu-user &&
+        dpkg-deb -x qemu-user_*.deb "$apt"; } >"$apt.log" 2>&1; then
+        tail -n 20 "$apt.log" >&2
+        echo "test_wheel: no qemu from Debian 13 (log: $apt.log)" >&2
+        exit 3
+      fi
+    fi
+  fi
+  echo "$qemu"
+}
+
+# The kernel starts programs for arm64 with qemu: for as long as this runs.
 emulate() {
-  [[ ! -e $binfmt/qemu-aarch64 ]] || return 0
+  local qemu
+  if [[ -e $binfmt/qemu-aarch64 ]]; then
+    qemu=$(realpath "$(sed -n 's/^interpreter //p' "$binfmt/qemu-aarch64")")
+    [[ $(major "$qemu") -lt 8 ]] || return 0
+    echo "test_wheel: this kernel starts programs for arm64 with $qemu, which is older than 8.0" >&2
+    exit 3
+  fi
+  qemu=$(new_qemu)
+  echo "under $("$qemu" --version | head -n 1)"
   [[ -e $binfmt/register ]] || mount -t binfmt_misc binfmt_misc "$binfmt" || true
-  if ! cat /usr/lib/binfmt.d/qemu-aarch64.conf >"$binfmt/register"; then
+  # The name says that the program's own name is handed over too (flag P).
+  ln -sf "$qemu" "$kRoots/aarch64-binfmt-P"
+  if ! sed "s|:[^:]*:\([A-Z]*\)\$|:$kRoots/aarch64-binfmt-P:\1|" /usr/lib/binfmt.d/qemu-aarch64.conf \
+    >"$binfmt/register"; then
     echo "test_wheel: this kernel starts no programs for arm64 (binfmt_misc)" >&2
     exit 3
   fi

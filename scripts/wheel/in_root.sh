@@ -13,7 +13,6 @@ wheel=$(echo ./*.whl)
 limit=300 pip=() workers=1
 if [[ -n $emulated ]]; then
   limit=1200
-  workers=0 # before 8.0, qemu does not do what MADV_WIPEONFORK asks for: a forked worker is taken for its parent
   pip=(--without-pip) # copying it takes minutes there, and Debian's is seen
 fi
 # What asks for a package finds it in tools/, or not at all.
