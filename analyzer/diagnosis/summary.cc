@@ -199,6 +199,23 @@ bool IsNamed(const StageTable& stages) {
   return named >= 0.5 * Seconds(augment.wall);
 }
 
+// It hardly computes, and not for want of a core: decoding takes about its CPU time, and so would
+// it.
+bool IsWaiting(const StageTable& stages) {
+  constexpr double kMostly = 0.75;
+  const StageTotals& augment = stages[traces::StageId::kAugment];
+  const StageTotals& decode = stages[traces::StageId::kDecode];
+  if (augment.timed * 10 < augment.count * 9) return false;
+  const double busy = decode.cpu.value > 0 ? Seconds(decode.wall) / Seconds(decode.cpu) : 1;
+  const double wall = Seconds(augment.wall);
+  return wall - std::max(1.0, busy) * Seconds(augment.cpu) >= kMostly * wall;
+}
+
+Statement OwnPart(const StageTable& stages) {
+  if (IsNamed(stages)) return Say<words::kAugment>();
+  return IsWaiting(stages) ? Say<words::kOwnWaiting>() : Say<words::kOwnCode>();
+}
+
 }  // namespace
 
 Statement PartOf(Factor factor, const StageTable& stages) {
@@ -208,7 +225,7 @@ Statement PartOf(Factor factor, const StageTable& stages) {
     case Factor::kDecode:
       return Say<words::kDecode>();
     case Factor::kAugment:
-      return IsNamed(stages) ? Say<words::kAugment>() : Say<words::kOwnCode>();
+      return OwnPart(stages);
     case Factor::kCollate:
       return Say<words::kCollate>();
     case Factor::kTransfer:

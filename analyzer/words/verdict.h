@@ -12,6 +12,10 @@ namespace penstock::analyzer::words {
 inline constexpr Message kRead{"part.read", "Reading", "读取"};
 inline constexpr Message kDecode{"part.decode", "Decode", "解码"};
 inline constexpr Message kAugment{"part.augment", "Augmentation", "增强"};
+inline constexpr Message kOwnWaiting{"part.own-waiting",
+                                     "Waiting in the dataset's own code (a lock, a thread, a "
+                                     "server, a sleep: nothing that was seen)",
+                                     "数据集自身代码中的等待（锁、线程、服务器或休眠，未见其详）"};
 inline constexpr Message kOwnCode{
     "part.own-code",
     "The dataset's own code (decoding, parsing or transforms that were not seen as such)",

@@ -7,8 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/diagnosis/summary.h"
 #include "analyzer/model/run_model.h"
 #include "analyzer/model/steady.h"
+#include "analyzer/words/verdict.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::analyzer {
@@ -282,6 +284,19 @@ TEST(SteadyStateTest, ARhythmOfLongStepsIsNoPause) {
   };
   const RunModel model = BuildRunModel(*SyntheticTrace(run));
   EXPECT_TRUE(FindSteadyState(model.loader()).pauses.empty());
+}
+
+TEST(DiagnosisTest, WaitingInADatasetIsNoTransform) {
+  const auto part = [](double cpu_share, double decode) {
+    Synthetic run;
+    run.cpu_share = cpu_share;
+    run.transform = "";
+    run.costs = testing::Always(Costs{0.1, decode, 20, 0.1, 0.1, 0.2, 1, 0});
+    return PartOf(Factor::kAugment, BuildRunModel(*SyntheticTrace(run)).stages);
+  };
+  EXPECT_TRUE(part(0.05, 0).Is(words::kOwnWaiting));
+  EXPECT_TRUE(part(0.9, 0).Is(words::kOwnCode));
+  EXPECT_TRUE(part(0.2, 5).Is(words::kOwnCode));  // decoding is kept waiting as much
 }
 
 TEST(DiagnosisTest, ACrowdedMachineIsNotTakenForFreeCores) {
