@@ -16,7 +16,8 @@ struct Totals {
   double spans = 0;  // CPU seconds
   bool timed = false;
   Work decode;
-  double fetch = 0;  // CPU seconds
+  double fetch = 0;   // CPU seconds
+  double making = 0;  // seconds of the same batches
 };
 
 Totals AddUp(const LoaderRun& run, const SteadyState& steady) {
@@ -30,6 +31,7 @@ Totals AddUp(const LoaderRun& run, const SteadyState& steady) {
     totals.decode.wall += batch.decode.wall;
     totals.decode.cpu += batch.decode.cpu;
     totals.fetch += batch.fetch.cpu;
+    totals.making += batch.fetch.wall;
   }
   return totals;
 }
@@ -187,6 +189,10 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   load.squeeze = SqueezeOf(model, run, totals);
   // Of all computing where the kernel accounts for it, else of decoding alone.
   const double squeeze = MeasureDelay(model, run, load).value_or(load.squeeze);
+  // A decoder that waits longer than for cores waits for threads of its own (FFmpeg's).
+  if (load.delays_known && load.squeeze > 1 + load.core_wait * totals.making / totals.decode.cpu) {
+    load.squeeze = std::min(load.squeeze, squeeze);
+  }
   if (!model.host.known) return load;
   const auto counted = CpuInWindows(model, steady, std::nullopt);
   load.from_counters = counted.has_value();

@@ -84,6 +84,8 @@ def lines(case, kept):
     found = [f"{case.name}: {case.title}"]
     if "failed" in kept:
         return found + ["    FAILED " + kept["failed"]]
+    if "report" not in kept:
+        return found + ["    not run"]
     report = kept["report"]
     right, _ = verdict_of(case, kept)
     found.append(f"    {report['verdict']['summary']}  [{right}]")
