@@ -42,10 +42,11 @@ std::string TextsOfOthers(const Workspace& workspace) {
 }  // namespace
 
 App::App(Settings settings, float screen_scale, std::function<void()> wake)
-    : settings_(std::move(settings)), screen_scale_(screen_scale), wake_(std::move(wake)) {
+    : settings_(std::move(settings)), wake_(std::move(wake)) {
+  style_.screen_scale = screen_scale;
   ui_.theme = settings_.theme;
   ui_.language = settings_.language;
-  ui_.scale = screen_scale_ * static_cast<float>(settings_.scale);
+  ui_.scale = style_.screen_scale * static_cast<float>(settings_.scale);
   workspace_.ranges = std::make_unique<RangeAnalyst>(wake_);
   workspace_.wake = wake_;
 }
@@ -57,31 +58,32 @@ void App::Open(const std::filesystem::path& path) {
       settings_.Remember(path);
       ShowSweep(std::move(*sweep));
     } else {
-      error_ = Error{ErrorKind::kInput, ProblemText(sweep.error(), path.string(), ui_.language)};
-      failed_ = path;
+      jobs_.error =
+          Error{ErrorKind::kInput, ProblemText(sweep.error(), path.string(), ui_.language)};
+      jobs_.failed = path;
     }
     return;
   }
-  if (job_) {
-    job_->Cancel();
-    retired_.push_back(std::move(job_));
+  if (jobs_.own) {
+    jobs_.own->Cancel();
+    jobs_.retired.push_back(std::move(jobs_.own));
   }
-  error_.reset();
+  jobs_.error.reset();
   paused_ = false;
-  job_ = std::make_unique<LoadJob>(path, wake_);
+  jobs_.own = std::make_unique<LoadJob>(path, wake_);
 }
 
 void App::Show(Document document) {
   workspace_.Reset();
   workspace_.document = std::move(document);
   if (workspace_.document.timeline) ShowTimeline();
-  FindMarks();
-  restyle_ = restyle_ || LacksGlyphs();
+  marks_.Find(workspace_.document, workspace_.timeline);
+  style_.stale = style_.stale || LacksGlyphs();
 }
 
 void App::WantRange(std::optional<double> from, std::optional<double> to) {
-  wanted_from_ = from;
-  wanted_to_ = to;
+  jobs_.from = from;
+  jobs_.to = to;
 }
 
 // The timeline of the document has just come.
@@ -89,17 +91,16 @@ void App::ShowTimeline() {
   const std::int64_t length = workspace_.document.timeline->length;
   workspace_.TimelineCame();
   const auto ns = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e9); };
-  if (wanted_from_ || wanted_to_) {
-    const TimeRange range{wanted_from_ ? ns(*wanted_from_) : 0,
-                          wanted_to_ ? ns(*wanted_to_) : length};
+  if (jobs_.from || jobs_.to) {
+    const TimeRange range{jobs_.from ? ns(*jobs_.from) : 0, jobs_.to ? ns(*jobs_.to) : length};
     if (!range.empty()) {
       workspace_.timeline.view.Show(range);
       // Other views show no times to zoom to: there it is what they are about.
       if (ObeysRange(workspace_.view)) workspace_.timeline.selection = range;
     }
   }
-  wanted_from_.reset();
-  wanted_to_.reset();
+  jobs_.from.reset();
+  jobs_.to.reset();
 }
 
 // More of what is shown has come, or it has grown.
@@ -107,16 +108,16 @@ void App::Replace(Document document) {
   const std::shared_ptr<const Timeline> old = workspace_.document.timeline;
   const std::shared_ptr<const Timeline> now = document.timeline;
   workspace_.document = std::move(document);
-  restyle_ = restyle_ || LacksGlyphs();
+  style_.stale = style_.stale || LacksGlyphs();
   if (now == old || !now) return;
   if (!old) {
     ShowTimeline();
-    return FindMarks();
+    return marks_.Find(workspace_.document, workspace_.timeline);
   }
   const bool live = workspace_.document.live != Live::kNo;
   workspace_.timeline =
       CarryOver(*old, *now, workspace_.timeline, live ? Following::kYes : Following::kNo);
-  FindMarks();
+  marks_.Find(workspace_.document, workspace_.timeline);
   // What names spans by their place is asked for anew.
   workspace_.search.Forget();
   workspace_.ForgetUnseen();
@@ -125,8 +126,8 @@ void App::Replace(Document document) {
 // Fonts take a while: they are made anew only for characters that they do not have.
 bool App::LacksGlyphs() const {
   const std::string texts = Texts();
-  const bool unusual = !IsPlain(texts) && texts != glyphs_of_;
-  return unusual || (WantsCommonGlyphs() && !common_glyphs_);
+  const bool unusual = !IsPlain(texts) && texts != style_.glyphs;
+  return unusual || (WantsCommonGlyphs() && !style_.common_glyphs);
 }
 
 std::string App::Texts() const {
@@ -141,58 +142,59 @@ bool App::WantsCommonGlyphs() const {
 }
 
 bool App::TakeStyleChange() {
-  return std::exchange(restyle_, false);
+  return std::exchange(style_.stale, false);
 }
 
 void App::RebuildStyle() {
   ui_.theme = settings_.theme;
   ui_.language = settings_.language;
-  ui_.scale = screen_scale_ * static_cast<float>(settings_.scale);
-  glyphs_of_ = Texts();
-  common_glyphs_ = WantsCommonGlyphs();
-  const Glyphs which = common_glyphs_ ? Glyphs::kCommon : Glyphs::kNeeded;
-  const bool given = fonts_ != nullptr && fonts_->Give(ui_, glyphs_of_, which);
-  if (!given) LoadFonts(ui_, glyphs_of_, which);
+  ui_.scale = style_.screen_scale * static_cast<float>(settings_.scale);
+  style_.glyphs = Texts();
+  style_.common_glyphs = WantsCommonGlyphs();
+  const Glyphs which = style_.common_glyphs ? Glyphs::kCommon : Glyphs::kNeeded;
+  const bool given = style_.fonts != nullptr && style_.fonts->Give(ui_, style_.glyphs, which);
+  if (!given) LoadFonts(ui_, style_.glyphs, which);
   ApplyTheme(ui_);
 }
 
 void App::PollJob() {
   PollOther();
-  std::erase_if(retired_, [](const auto& job) { return job->finished(); });
-  if (!job_) return;
-  const bool finished = job_->finished();  // first: what is published after it is no loss
-  const Document document = job_->document();
+  std::erase_if(jobs_.retired, [](const auto& job) { return job->finished(); });
+  if (!jobs_.own) return;
+  const bool finished = jobs_.own->finished();  // first: what is published after it is no loss
+  const Document document = jobs_.own->document();
   // The frame before this one is on the screen.
-  if (workspace_.document.timeline && document.serial == workspace_.document.serial) job_->Shown();
+  if (workspace_.document.timeline && document.serial == workspace_.document.serial)
+    jobs_.own->Shown();
   const bool fresh = document.serial != workspace_.document.serial;
   // A view appears as soon as its part is there.
   if (fresh && (document.timeline || document.analysis)) {
-    settings_.Remember(job_->path());
+    settings_.Remember(jobs_.own->path());
     Show(document);
   } else if (!fresh && document.open() && !paused_) {
     Replace(document);
   }
   if (!finished) return;
-  error_ = job_->error();
-  failed_ = job_->path();
-  job_.reset();
+  jobs_.error = jobs_.own->error();
+  jobs_.failed = jobs_.own->path();
+  jobs_.own.reset();
 }
 
 void App::SetScreenScale(float scale) {
-  restyle_ = restyle_ || scale != screen_scale_;
-  screen_scale_ = scale;
+  style_.stale = style_.stale || scale != style_.screen_scale;
+  style_.screen_scale = scale;
 }
 
 void App::SwitchLanguage() {
   const bool english = settings_.language == Language::kEnglish;
   if (english && !HasChineseFont()) return notice_.Say(ui_.T(Text::kNoChineseFont), true);
   settings_.language = english ? Language::kChinese : Language::kEnglish;
-  restyle_ = true;
+  style_.stale = true;
 }
 
 void App::SetScale(double scale) {
   settings_.scale = std::clamp(scale, 0.75, 3.0);
-  restyle_ = true;
+  style_.stale = true;
 }
 
 void App::GlobalKeys() {
@@ -231,7 +233,7 @@ void App::Frame() {
   const float pad = ui_.Px(14);
   area = {{pad, bar + ui_.Px(10)}, {area.max.x - pad, area.max.y - ui_.Px(8)}};
   area.min.y += DrawWarnings(area);
-  if (error_) {
+  if (jobs_.error) {
     DrawError(area);
   } else {
     DrawView(area);
@@ -240,31 +242,15 @@ void App::Frame() {
   ImGui::End();
   ImGui::PopStyleVar();
   if (workspace_.help) DrawHelp(ui_, &workspace_.help, &settings_.wheel);
-  if (commands_.open()) commands_.Draw(ui_, Commands());
-  if (recent_.open()) recent_.Draw(ui_, RecentCommands());
+  if (dialogs_.commands.open()) dialogs_.commands.Draw(ui_, Commands());
+  if (dialogs_.recent.open()) dialogs_.recent.Draw(ui_, RecentCommands());
   DrawDialogs();
   // Not letter by letter while a note is written.
   if (!ImGui::IsAnyItemActive()) KeepMarks();
 }
 
-// The marks that were left in this trace, as soon as it is known which one it is.
-void App::FindMarks() {
-  const Document& document = workspace_.document;
-  if (marks_folder_.empty() || !document.trace || !document.timeline) return;
-  if (document.timeline->preview || marks_of_ == document.serial) return;
-  marks_of_ = document.serial;
-  marks_file_ = marks_folder_ / MarksName(*document.trace, document.path);
-  Restore(LoadMarks(marks_file_), *document.timeline, workspace_.timeline);
-  marks_ = MarksOf(*document.timeline, workspace_.timeline);
-}
-
 void App::KeepMarks() {
-  const Document& document = workspace_.document;
-  if (marks_file_.empty() || marks_of_ != document.serial || !document.timeline) return;
-  Marks now = MarksOf(*document.timeline, workspace_.timeline);
-  if (now == marks_) return;
-  marks_ = std::move(now);
-  const Result<void> saved = SaveMarks(marks_file_, marks_);
+  const Result<void> saved = marks_.Keep(workspace_.document, workspace_.timeline);
   if (!saved) notice_.Say(ui_.F(Text::kNotSaved, saved.error().message), true);
 }
 
@@ -272,11 +258,11 @@ void App::DrawView(Area area) {
   const Document& document = workspace_.document;
   workspace_.part = nullptr;
   if (workspace_.view == ViewId::kSweep) return DrawSweep(ui_, workspace_, area);
-  if (workspace_.view == ViewId::kCompare && (document.open() || !job_)) {
+  if (workspace_.view == ViewId::kCompare && (document.open() || !jobs_.own)) {
     return DrawCompare(ui_, workspace_, area);
   }
   if (!document.open()) {
-    if (job_) {
+    if (jobs_.own) {
       DrawLoading(area);
     } else {
       DrawWelcome(area);
@@ -291,7 +277,7 @@ void App::DrawView(Area area) {
   if (timeline ? document.timeline == nullptr : !analysed) {
     if (overview && document.timeline) {
       DrawPreview(ui_, workspace_, ui_.T(Text::kAnalysing), area);
-    } else if (job_) {
+    } else if (jobs_.own) {
       DrawLoading(area);
     }
     return;

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "gui/main/exporter.h"
+#include "gui/main/mark_keeper.h"
 #include "gui/main/native_dialog.h"
 #include "gui/model/document.h"
 #include "gui/model/settings.h"
-#include "gui/model/timeline/marks.h"
 #include "gui/views/dialogs/command_list.h"
 #include "gui/views/dialogs/file_chooser.h"
 #include "gui/views/dialogs/save_dialog.h"
@@ -41,7 +41,7 @@ class App {
   // Uses the desktop's file dialogs where `search_path` ($PATH) has a program for them.
   void UseNativeDialogs(const std::string& search_path);
   // Keeps the marks of each trace in a file in `folder`.
-  void UseMarks(std::filesystem::path folder) { marks_folder_ = std::move(folder); }
+  void UseMarks(std::filesystem::path folder) { marks_.Use(std::move(folder)); }
   // Saves them if they have changed. Called after each frame in which nothing is typed.
   void KeepMarks();
   // Shows what is loaded already.
@@ -55,7 +55,7 @@ class App {
   // Pixels per logical pixel of the screen that the window is on now.
   void SetScreenScale(float scale);
   // Fonts that were made beforehand, for the first style.
-  void UseFonts(EarlyFonts* fonts) { fonts_ = fonts; }
+  void UseFonts(EarlyFonts* fonts) { style_.fonts = fonts; }
   // Fonts and style must be made anew before the next frame; clears the wish.
   [[nodiscard]] bool TakeStyleChange();
   void RebuildStyle();  // Requires: no frame begun
@@ -77,23 +77,24 @@ class App {
   // A text field is about to take the keyboard.
   [[nodiscard]] bool wants_keyboard() const {
     const bool search = workspace_.view == ViewId::kTimeline && workspace_.search.focus;
-    return search || commands_.fresh() || recent_.fresh();
+    return search || dialogs_.commands.fresh() || dialogs_.recent.fresh();
   }
-  [[nodiscard]] bool commands_open() const { return commands_.open() || recent_.open(); }
+  [[nodiscard]] bool commands_open() const {
+    return dialogs_.commands.open() || dialogs_.recent.open();
+  }
   [[nodiscard]] Workspace& workspace() { return workspace_; }
   [[nodiscard]] const Ui& ui() const { return ui_; }
   [[nodiscard]] Settings& settings() { return settings_; }
   // Why the last file could not be opened.
-  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+  [[nodiscard]] const std::optional<Error>& error() const { return jobs_.error; }
 
  private:
   void PollJob();
   void ShowTimeline();
-  void FindMarks();
   // What is being read, and not only followed: the trace, else the one to compare with.
   [[nodiscard]] const LoadJob* Reading() const {
-    if (job_ && !job_->following()) return job_.get();
-    return other_job_.get();
+    if (jobs_.own && !jobs_.own->following()) return jobs_.own.get();
+    return jobs_.other.get();
   }
   [[nodiscard]] bool LacksGlyphs() const;
   [[nodiscard]] std::string Texts() const;
@@ -128,39 +129,48 @@ class App {
   void Write(ExportKind kind, const std::filesystem::path& path);
   [[nodiscard]] std::filesystem::path Folder() const;
 
+  // What is being read, and how it is to be shown when it is there.
+  struct Jobs {
+    std::unique_ptr<LoadJob> own;                   // of the trace to show
+    std::unique_ptr<LoadJob> other;                 // of the trace to compare with
+    std::vector<std::unique_ptr<LoadJob>> retired;  // cancelled, not yet at their end
+    std::optional<double> from;                     // see WantRange()
+    std::optional<double> to;
+    std::optional<Error> error;  // of the last file
+    std::filesystem::path failed;
+  };
+  // What fonts and style are made for.
+  struct Style {
+    float screen_scale = 1;
+    EarlyFonts* fonts = nullptr;
+    bool stale = true;  // to be made anew before the next frame
+    std::string glyphs;
+    bool common_glyphs = false;
+  };
+  // What may lie over the view.
+  struct Dialogs {
+    FileChooser chooser;
+    CommandList commands;
+    CommandList recent;
+    SaveDialog save;
+    std::unique_ptr<NativeDialog> native;
+    bool choosing_other = false;          // what is chosen is to be compared with
+    std::optional<ExportKind> exporting;  // a name for it is asked for
+    bool open_menu = false;               // to be opened in the next frame
+    bool export_menu = false;             // the same
+  };
+
   Settings settings_;
-  float screen_scale_;
-  EarlyFonts* fonts_ = nullptr;
   std::function<void()> wake_;
   Ui ui_;
   Workspace workspace_;
-  FileChooser chooser_;
-  CommandList commands_;
-  CommandList recent_;
-  SaveDialog save_dialog_;
-  std::unique_ptr<NativeDialog> native_;
-  bool choosing_other_ = false;          // what is chosen is to be compared with
-  std::optional<ExportKind> exporting_;  // a name for it is asked for
+  Jobs jobs_;
+  Style style_;
+  Dialogs dialogs_;
+  MarkKeeper marks_;
   PictureWish picture_;
   Notice notice_;
-  bool open_menu_ = false;    // to be opened in the next frame
-  bool export_menu_ = false;  // the same
-  std::unique_ptr<LoadJob> job_;
-  std::unique_ptr<LoadJob> other_job_;
-  std::vector<std::unique_ptr<LoadJob>> retired_;  // cancelled, not yet at their end
-  std::optional<double> wanted_from_;
-  std::optional<double> wanted_to_;
-  std::optional<Error> error_;
-  std::filesystem::path failed_;
-  std::filesystem::path marks_folder_;  // empty: marks are not kept
-  std::filesystem::path marks_file_;    // of the document
-  std::uint64_t marks_of_ = 0;          // its serial
-  Marks marks_;                         // as they are in the file
-  bool paused_ = false;                 // what is live is shown as it was when this was set
-  bool restyle_ = true;
-  // What the fonts were made for.
-  std::string glyphs_of_;
-  bool common_glyphs_ = false;
+  bool paused_ = false;  // what is live is shown as it was when this was set
   bool quit_ = false;
 };
 

@@ -70,7 +70,7 @@ std::vector<Command> App::Commands() {
       const std::string keys = v < 9 ? "Alt+" + std::to_string(v + 1) : "";
       commands.push_back({ui_.T(kViews[v].title), keys, [this, v] {
                             workspace_.view = kViews[v].id;
-                            error_.reset();
+                            jobs_.error.reset();
                           }});
     }
   }
@@ -78,7 +78,7 @@ std::vector<Command> App::Commands() {
   commands.push_back({ui_.T(Text::kThemeTip), "", [this] {
                         const bool dark = settings_.theme == Theme::kDark;
                         settings_.theme = dark ? Theme::kLight : Theme::kDark;
-                        restyle_ = true;
+                        style_.stale = true;
                       }});
   commands.push_back({ui_.T(Text::kLanguageTip), "", [this] { SwitchLanguage(); }});
   const bool zooms = settings_.wheel == Wheel::kZoom;

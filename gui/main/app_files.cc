@@ -14,50 +14,50 @@ namespace penstock::gui {
 namespace fs = std::filesystem;
 
 void App::UseNativeDialogs(const std::string& search_path) {
-  native_ = std::make_unique<NativeDialog>(search_path, wake_);
+  dialogs_.native = std::make_unique<NativeDialog>(search_path, wake_);
 }
 
 void App::ShowSweep(Sweep sweep) {
-  error_.reset();
+  jobs_.error.reset();
   workspace_.sweep.Show(std::move(sweep));
   workspace_.view = ViewId::kSweep;
-  restyle_ = true;  // its texts may need characters that are not loaded
+  style_.stale = true;  // its texts may need characters that are not loaded
 }
 
 void App::ShowOther(Document document) {
   workspace_.compare.other = std::move(document);
-  restyle_ = true;
+  style_.stale = true;
 }
 
 void App::OpenOther(const fs::path& path) {
-  error_.reset();
+  jobs_.error.reset();
   workspace_.view = ViewId::kCompare;
-  if (other_job_) {
-    other_job_->Cancel();
-    retired_.push_back(std::move(other_job_));
+  if (jobs_.other) {
+    jobs_.other->Cancel();
+    jobs_.retired.push_back(std::move(jobs_.other));
   }
-  other_job_ = std::make_unique<LoadJob>(path, wake_);
+  jobs_.other = std::make_unique<LoadJob>(path, wake_);
 }
 
 void App::PollOther() {
-  if (!other_job_) return;
-  if (other_job_->following() && other_job_->document().complete()) {
+  if (!jobs_.other) return;
+  if (jobs_.other->following() && jobs_.other->document().complete()) {
     // One that is being written is compared as it is now.
-    settings_.Remember(other_job_->path());
-    ShowOther(other_job_->document());
-    other_job_->Cancel();
-    retired_.push_back(std::move(other_job_));
+    settings_.Remember(jobs_.other->path());
+    ShowOther(jobs_.other->document());
+    jobs_.other->Cancel();
+    jobs_.retired.push_back(std::move(jobs_.other));
     return;
   }
-  if (!other_job_->finished()) return;
-  if (const auto error = other_job_->error()) {
-    error_ = error;
-    failed_ = other_job_->path();
+  if (!jobs_.other->finished()) return;
+  if (const auto error = jobs_.other->error()) {
+    jobs_.error = error;
+    jobs_.failed = jobs_.other->path();
   } else {
-    settings_.Remember(other_job_->path());
-    ShowOther(other_job_->document());
+    settings_.Remember(jobs_.other->path());
+    ShowOther(jobs_.other->document());
   }
-  other_job_.reset();
+  jobs_.other.reset();
 }
 
 void App::Dropped(const std::vector<fs::path>& paths) {
@@ -95,14 +95,14 @@ fs::path App::Folder() const {
 }
 
 void App::Choose(bool other) {
-  choosing_other_ = other;
+  dialogs_.choosing_other = other;
   const Text title = other ? Text::kOpenToCompare : Text::kChooseFile;
-  if (native_ && native_->running()) return;
-  if (native_ && native_->available()) {
-    exporting_.reset();
-    native_->Start(DialogPurpose::kOpen, ui_.T(title), Folder());
+  if (dialogs_.native && dialogs_.native->running()) return;
+  if (dialogs_.native && dialogs_.native->available()) {
+    dialogs_.exporting.reset();
+    dialogs_.native->Start(DialogPurpose::kOpen, ui_.T(title), Folder());
   } else {
-    chooser_.Show(Folder() / "file", title);
+    dialogs_.chooser.Show(Folder() / "file", title);
   }
 }
 
@@ -134,9 +134,9 @@ void App::GrantWish() {
       if (Reading() != nullptr) return;  // the rest of one of them is yet to come
       break;
   }
-  if (job_) {  // one that is followed has come to rest as B
-    job_->Cancel();
-    retired_.push_back(std::move(job_));
+  if (jobs_.own) {  // one that is followed has come to rest as B
+    jobs_.own->Cancel();
+    jobs_.retired.push_back(std::move(jobs_.own));
   }
   Document a = std::exchange(workspace_.compare.other, workspace_.document);
   Show(std::move(a));
@@ -149,12 +149,12 @@ void App::Export(ExportKind kind) {
   const auto info = std::find_if(infos.begin(), infos.end(),
                                  [&](const ExportInfo& one) { return one.kind == kind; });
   const std::string title = ui_.T(Text::kSaveAs) + std::string(": ") + ui_.T(info->title);
-  if (native_ && native_->running()) return;
-  exporting_ = kind;
-  if (native_ && native_->available()) {
-    native_->Start(DialogPurpose::kSave, title, fs::absolute(proposed));
+  if (dialogs_.native && dialogs_.native->running()) return;
+  dialogs_.exporting = kind;
+  if (dialogs_.native && dialogs_.native->available()) {
+    dialogs_.native->Start(DialogPurpose::kSave, title, fs::absolute(proposed));
   } else {
-    save_dialog_.Show(proposed, title);
+    dialogs_.save.Show(proposed, title);
   }
 }
 
@@ -178,11 +178,11 @@ void App::Saved(const fs::path& path, const Result<void>& done) {
 
 void App::FileKeys() {
   const ImGuiIO& io = ImGui::GetIO();
-  if (!io.KeyCtrl || chooser_.open() || save_dialog_.open()) return;
+  if (!io.KeyCtrl || dialogs_.chooser.open() || dialogs_.save.open()) return;
   if (Pressed(Key::kO)) Choose(io.KeyShift && workspace_.document.open());
-  if (Pressed(Key::kR)) recent_.Open();
-  if (Pressed(Key::kE)) export_menu_ = true;
-  if (!io.KeyShift && Pressed(Key::kP)) commands_.Open();
+  if (Pressed(Key::kR)) dialogs_.recent.Open();
+  if (Pressed(Key::kE)) dialogs_.export_menu = true;
+  if (!io.KeyShift && Pressed(Key::kP)) dialogs_.commands.Open();
   if (io.KeyShift && Pressed(Key::kP)) Export(ExportKind::kPicture);
   if (io.KeyShift && Pressed(Key::kH)) Export(ExportKind::kReport);
 }
@@ -192,17 +192,17 @@ void App::DrawFileMenus() {
   if (ImGui::Button(ui_.T(Text::kOpen))) Choose(false);
   Tip(ui_, ui_.T(Text::kOpenTip));
   ImGui::SameLine(0, ui_.Px(1));
-  if (ImGui::ArrowButton("##recent", ImGuiDir_Down)) open_menu_ = true;
+  if (ImGui::ArrowButton("##recent", ImGuiDir_Down)) dialogs_.open_menu = true;
   Tip(ui_, ui_.T(Text::kOpenMenuTip));
   const ImVec2 below_open{ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui_.Px(4)};
   ImGui::SameLine(0, ui_.Px(6));
-  if (ImGui::Button(ui_.T(Text::kExport))) export_menu_ = true;
+  if (ImGui::Button(ui_.T(Text::kExport))) dialogs_.export_menu = true;
   Tip(ui_, ui_.T(Text::kExportTip));
   const ImVec2 below_export{ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui_.Px(4)};
   const ImVec2 after = ImGui::GetItemRectMax();
   const float top = ImGui::GetItemRectMin().y;
-  if (std::exchange(open_menu_, false)) ImGui::OpenPopup("open menu");
-  if (std::exchange(export_menu_, false)) ImGui::OpenPopup("export menu");
+  if (std::exchange(dialogs_.open_menu, false)) ImGui::OpenPopup("open menu");
+  if (std::exchange(dialogs_.export_menu, false)) ImGui::OpenPopup("export menu");
 
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ui_.Px(10), ui_.Px(8)));
   ImGui::SetNextWindowPos(below_open, ImGuiCond_Always, {0.5F, 0});
@@ -245,30 +245,30 @@ void App::DrawFileMenus() {
 }
 
 void App::DrawDialogs() {
-  if (const auto chosen = chooser_.Draw(ui_)) Opened(*chosen, choosing_other_);
-  if (const auto name = save_dialog_.Draw(ui_)) {
-    if (exporting_) Write(*exporting_, *name);
-    exporting_.reset();
+  if (const auto chosen = dialogs_.chooser.Draw(ui_)) Opened(*chosen, dialogs_.choosing_other);
+  if (const auto name = dialogs_.save.Draw(ui_)) {
+    if (dialogs_.exporting) Write(*dialogs_.exporting, *name);
+    dialogs_.exporting.reset();
   }
-  if (native_) {
-    if (const auto outcome = native_->Take()) {
-      const auto exporting = std::exchange(exporting_, std::nullopt);
+  if (dialogs_.native) {
+    if (const auto outcome = dialogs_.native->Take()) {
+      const auto exporting = std::exchange(dialogs_.exporting, std::nullopt);
       if (outcome->kind == DialogOutcome::Kind::kFailed) {
         // The desktop's does not work: ours does.
         if (exporting) {
           Export(*exporting);
         } else {
-          Choose(choosing_other_);
+          Choose(dialogs_.choosing_other);
         }
       } else if (outcome->kind == DialogOutcome::Kind::kChosen) {
         if (exporting) {
           Write(*exporting, outcome->path);
         } else {
-          Opened(outcome->path, choosing_other_);
+          Opened(outcome->path, dialogs_.choosing_other);
         }
       }
     }
-    if (native_->running() && !picture_.pending()) {
+    if (dialogs_.native->running() && !picture_.pending()) {
       const Area foot{{0, ImGui::GetIO().DisplaySize.y - ui_.Px(30)}, ImGui::GetIO().DisplaySize};
       DrawTextCentred(ImGui::GetForegroundDrawList(), ui_.body, foot, Ink(ui_.palette().dim),
                       ui_.T(Text::kChoosing));

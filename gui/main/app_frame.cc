@@ -45,7 +45,7 @@ float App::DrawTabs(float end) {
   const float gap = ui_.Px(2);
   const auto choose = [&](ViewId view) {
     workspace_.view = view;
-    error_.reset();
+    jobs_.error.reset();
   };
   const auto width = [&](const char* label) {
     return ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
@@ -68,7 +68,7 @@ float App::DrawTabs(float end) {
       hidden.push_back(&view);
       continue;
     }
-    if (TabButton(ui_, ui_.T(view.title), active && !error_)) choose(view.id);
+    if (TabButton(ui_, ui_.T(view.title), active && !jobs_.error)) choose(view.id);
     ImGui::SameLine(0, gap);
     x += own + gap;
     if (active) kept = 0;
@@ -126,7 +126,7 @@ void App::DrawTopBar(Area area) {
   ImGui::SameLine(0, gap);
   if (ImGui::Button(theme)) {
     settings_.theme = settings_.theme == Theme::kDark ? Theme::kLight : Theme::kDark;
-    restyle_ = true;
+    style_.stale = true;
   }
   Tip(ui_, ui_.T(Text::kThemeTip));
   DrawHalfMoon(ui_, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
@@ -157,7 +157,7 @@ void App::DrawTopBar(Area area) {
 
 float App::DrawWarnings(Area area) {
   const Document& document = workspace_.document;
-  if (!document.analysis || error_) return 0;
+  if (!document.analysis || jobs_.error) return 0;
   // The sweep is of no trace, and the comparison says it at each of its sides.
   if (workspace_.view == ViewId::kSweep || workspace_.view == ViewId::kCompare) return 0;
   const auto lines = Warnings(document.analysis->report, ui_.language);
@@ -183,10 +183,10 @@ void App::DrawLoading(Area area) {
   const ImVec2 at{area.min.x + (area.width() - width) / 2, area.min.y + area.height() * 0.36F};
   ImGui::SetCursorScreenPos(at);
   const std::string name =
-      Elided(ui_.title, ui_.F(Text::kLoading, job_->path().filename().string()), width);
+      Elided(ui_.title, ui_.F(Text::kLoading, jobs_.own->path().filename().string()), width);
   DrawText(ImGui::GetWindowDrawList(), ui_.title, at, Ink(p.text), name);
   const float y = at.y + FontPixels(ui_.title) + ui_.Px(14);
-  const float part = job_->progress();
+  const float part = jobs_.own->progress();
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled({at.x, y}, {at.x + width, y + ui_.Px(8)}, Ink(p.raised), ui_.Px(4));
   list->AddRectFilled({at.x, y}, {at.x + std::max(part, 0.02F) * width, y + ui_.Px(8)},
@@ -205,11 +205,11 @@ void App::DrawError(Area area) {
   const Palette& p = ui_.palette();
   const float width = BeginColumn(ui_, area, 620, 0.3F);
   Paragraph(ui_, ui_.title, p.bad, ui_.T(Text::kCannotOpen), width);
-  Paragraph(ui_, ui_.body, p.text, error_->message, width);
+  Paragraph(ui_, ui_.body, p.text, jobs_.error->message, width);
   ImGui::Dummy({1, ui_.Px(6)});
   if (PrimaryButton(ui_, ui_.T(Text::kOpen))) Choose(false);
   ImGui::SameLine();
-  if (ImGui::Button(ui_.T(Text::kClose))) error_.reset();
+  if (ImGui::Button(ui_.T(Text::kClose))) jobs_.error.reset();
   ImGui::EndGroup();
 }
 

@@ -43,21 +43,21 @@ float DrawChip(const Ui& ui, const char* id, const Chip& chip, float right, Area
 }  // namespace
 
 void App::CancelLoading() {
-  if (other_job_ && (!job_ || job_->following())) {
-    other_job_->Cancel();
-    retired_.push_back(std::move(other_job_));
+  if (jobs_.other && (!jobs_.own || jobs_.own->following())) {
+    jobs_.other->Cancel();
+    jobs_.retired.push_back(std::move(jobs_.other));
     return;
   }
-  if (!job_) return;
-  job_->Cancel();
-  const bool own = job_->document().serial == workspace_.document.serial;
-  retired_.push_back(std::move(job_));
+  if (!jobs_.own) return;
+  jobs_.own->Cancel();
+  const bool own = jobs_.own->document().serial == workspace_.document.serial;
+  jobs_.retired.push_back(std::move(jobs_.own));
   if (own && !workspace_.document.complete()) Show(Document{});
 }
 
 void App::TogglePause() {
   paused_ = !paused_;
-  if (job_) job_->Pause(paused_);
+  if (jobs_.own) jobs_.own->Pause(paused_);
 }
 
 void App::JobKeys() {
