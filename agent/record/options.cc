@@ -246,10 +246,10 @@ Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
                "replace a trace of that name when this one is complete; without it, the new trace "
                "gets a name with time and process (PENSTOCK_FORCE=1 does the same)");
   line.AddFlag("--no-command", options.no_command,
-               "record no command lines; without it, command lines are recorded, but nothing that "
-               "looks like a password, token or key");
+               "record no command lines; without this option they are recorded, except what looks "
+               "like a password, token or key");
   line.Add("--gpu", options.gpu,
-           "what to record of the GPU: auto (as much as can be), off, nvtx (the program's "
+           "what to record of the GPU: auto (as much as possible), off, nvtx (the program's "
            "ranges), nvml (and utilisation), calls (and CUDA calls), cupti (and copies and "
            "kernels), yield (all but CUPTI, which only one tool can use: the program's "
            "profiler keeps it)");

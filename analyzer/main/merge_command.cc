@@ -72,8 +72,8 @@ std::string DescribeParts(std::span<const MergedPart> parts) {
 
 int MergeCommand(const std::vector<std::string>& arguments) {
   traces::CommandLine line(
-      "Makes one trace of the traces of a run's ranks or hosts, on one clock, so that report, "
-      "whatif and gui show them together.",
+      "Joins the traces of a run's ranks or hosts into one, on one clock, so that report, whatif "
+      "and gui show them together.",
       "penstock merge");
   std::vector<std::string> paths;
   std::string output;

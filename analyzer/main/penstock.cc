@@ -25,7 +25,8 @@ constexpr Known kKnown[] = {
     {"record", "run a command under the agent and record it"},
     {"recover", "finish a trace whose recorder was killed"},
     {"export", "write a trace for Perfetto, chrome://tracing, SQLite, DFAnalyzer, as CSV or JSON"},
-    {"import", "make a trace of a recording of torch.profiler, Nsight Systems, Perfetto, DFTracer"},
+    {"import",
+     "make a trace from a recording of torch.profiler, Nsight Systems, Perfetto, DFTracer"},
     {"validate", "check a trace for damage"},
     {"pack", "make one packed file of a recording"},
     {"load", "run the reference loader"},
@@ -40,7 +41,7 @@ int Help() {
       "  report       say what holds a recorded run back\n"
       "  whatif       predict the throughput of other settings from a recorded run\n"
       "  compare      say what changed between two recorded runs\n"
-      "  merge        make one trace of those of a run's ranks or hosts\n"
+      "  merge        join the traces of a run's ranks or hosts into one\n"
       "  tune         try other settings on a command and say whether they gain what was "
       "predicted\n"
       "  doctor       say beforehand what can be seen in this environment, and what not\n"

@@ -75,9 +75,10 @@ void AddOtherOptions(traces::CommandLine& line, Options& options, Texts& texts) 
            "(default: from the trace)");
   line.Add("--keep", options.keep, "command: keep the traces in this folder");
   line.Add("--json", options.json, "write the result to this file; -: standard output");
-  line.Add("--device-costs", options.device_costs,
-           "measure what a GPU takes for each megapixel, of SOURCE's pictures, into this file, "
-           "which penstock whatif reads; nothing else");
+  line.Add(
+      "--device-costs", options.device_costs,
+      "measure only how long a GPU takes for a megapixel of SOURCE's pictures, and write it to "
+      "this file for penstock whatif");
   line.Add("--csv", options.csv, "write the table to this file");
   line.Add("--programs", options.programs, "folder of the other programs (default: this one's)");
 }

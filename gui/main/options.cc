@@ -58,7 +58,7 @@ void Declare(traces::CommandLine& line, OptionWords* words) {
   line.Add("--screenshot", words->screenshot,
            "Draw one picture into this PNG file and exit; needs no display")
       .ShowValueAs("PNG");
-  line.Add("--size", words->size, "Of the window or picture, like 1920x1080");
+  line.Add("--size", words->size, "Size of the window or picture, like 1920x1080");
   line.Add("--theme", words->theme, "light or dark");
   line.Add("--lang", words->language, "en or zh");
   line.Add("--scale", words->scale, "Size of everything: 0.75 to 3");
