@@ -17,7 +17,7 @@ namespace penstock::traces {
 [[nodiscard]] std::optional<StageId> StageNamed(std::string_view name);
 [[nodiscard]] std::optional<EventType> EventNamed(std::string_view name);
 
-// Of a counter or fact of one device: "gpu.3.power_milliwatts".
+// The name of a counter or fact of one device: "gpu.3.power_milliwatts".
 struct GpuName {
   std::uint32_t device = 0;  // below 4096
   std::string_view rest;     // "power_milliwatts"

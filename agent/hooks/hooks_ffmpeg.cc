@@ -21,7 +21,7 @@ constexpr int kEnd = -0x20464f45;  // AVERROR_EOF
 // struct AVFrame: eight planes, their eight line sizes, a pointer, then width and height.
 constexpr size_t kWidthOffset = 8 * sizeof(void*) + 8 * sizeof(int) + sizeof(void*);
 
-// Of a picture in YUV 4:2:0, as nearly all videos are; 0 of sound.
+// The frame is taken for a picture in YUV 4:2:0, as nearly all videos are; sound has 0 bytes.
 uint64_t BytesOfFrame(const void* frame) {
   int size[2];
   memcpy(size, static_cast<const char*>(frame) + kWidthOffset, sizeof size);

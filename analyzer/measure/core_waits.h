@@ -43,10 +43,10 @@ namespace penstock::analyzer {
 // are busy, and between them in proportion.
 [[nodiscard]] double WakingUp(const CpuLoad& load);
 
-// Of that, what the replay without the waiting `misses` of the time of the batches stays, up to all
-// that was `taken` off (fractions of it). Returns the part that stays. Source: ours; of the 75
-// recordings of the validation's faults those below a half were replayed up to 11 % too fast, now
-// 4 %; near full cores it takes from the gain of what competes (F18).
+// Returns the part of the waiting that stays: as much as the replay without it `misses` of the time
+// of the batches, up to all that was `taken` off (fractions of it), where it may be waking up.
+// Source: ours; of the 75 recordings of the validation's faults those below a half were replayed up
+// to 11 % too fast, now 4 %; near full cores it takes from the gain of what competes (F18).
 [[nodiscard]] double StayingWait(const CpuLoad& load, double missed, double taken);
 
 }  // namespace penstock::analyzer

@@ -68,7 +68,7 @@ bool KnowsConsumer(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
 double OutsideOfLoader(const CorrectionInput& input, const Pipeline& pipeline) {
   const CpuAccount& account = input.account;
   const LoaderRun& run = input.recorded.run;
-  // Of threads that make samples in the consumer's process, what lies between two of them too.
+  // Threads that make samples in the consumer's process also spend what lies between two of them.
   double between = pipeline.sample_tasks ? pipeline.overhead * account.samples : 0;
   between += run.threads_cpu * account.batches / static_cast<double>(run.batches.size());
   return std::max(0.0, *account.consumer * input.recorded.steady.time - account.transfer - between);

@@ -12,10 +12,10 @@ namespace penstock::analyzer {
 // Copies to a device or kernels were seen: steps are not all the CPU's.
 [[nodiscard]] bool FeedsDevice(const RunModel& model);
 
-// Of the steady steps, the part that the loop's thread spends on transforms of whole batches.
+// The part of the steady steps that the loop's thread spends on transforms of whole batches.
 [[nodiscard]] double TransformsInSteps(const LoaderRun& run, const SteadyState& steady);
 
-// Of the time that the loop spends on steps (without workers: on making batches too), the part in
+// The part of the time that the loop spends on steps (without workers: on making batches too) in
 // which the kernel kept the first thread of its process from a core: the simulator adds that by
 // itself. 0 where it is not known, or another thread runs the loop.
 [[nodiscard]] double DelayOfSteps(const RunModel& model, const LoaderRun& run,

@@ -19,7 +19,7 @@ namespace penstock::analyzer {
 // Costs of the samples of every n-th batch.
 class SampleLog {
  public:
-  // Of a trace with so many spans.
+  // `spans`: how many the trace has.
   explicit SampleLog(std::uint64_t spans);
 
   [[nodiscard]] bool Keeps(traces::BatchKey batch) const;

@@ -30,7 +30,7 @@ struct SlowWorker {
 // Source: ours; docs/diagnosis.md F19.
 [[nodiscard]] std::vector<SlowWorker> FindSlowWorkers(std::span<const WorkerTimes> workers);
 
-// Of each of run.workers, by process: its fetches.
+// The fetches of each of run.workers, by process.
 [[nodiscard]] std::vector<WorkerTimes> TimesOfWorkers(const LoaderRun& run);
 
 }  // namespace penstock::analyzer

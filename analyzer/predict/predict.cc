@@ -9,7 +9,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Of what processes do for the batches, the part that computes. Threads of one process: 0.
+// The computing part of what worker processes do for the batches. Threads of one process: 0.
 double ComputingShare(const Pipeline& pipeline) {
   if (pipeline.sample_tasks) return 0;
   double computing = 0;
