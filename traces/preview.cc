@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostCells = 4096;
 constexpr std::size_t kFewestCells = 256;
-constexpr std::size_t kManyThreads = 64;  // beyond that cells are saved
+constexpr std::size_t kManyThreads = 64;  // above this, each doubling halves the cells
 
 }  // namespace
 
@@ -112,7 +112,7 @@ void WritePreview(const PreviewThread& thread, const PreviewBinding& binding, By
   for (const PreviewLevel& level : thread.levels) {
     out.Varint(level.spans);
     out.Varint(level.cells.size());
-    // Plane by plane: neighbours are alike.
+    // One array for each field: neighbouring cells are alike and compress better that way.
     for (std::size_t k = 0; k < 3; ++k) {
       for (const DensityCell& cell : level.cells) out.U8(cell.stage[k]);
     }
@@ -147,7 +147,7 @@ bool ReadPreviewThread(std::span<const std::byte> payload, PreviewBinding& bindi
     for (std::size_t i = 0; i < count; ++i) {
       for (std::size_t k = 0; k < 3; ++k) {
         const auto stage = std::to_integer<std::uint8_t>(planes[k * count + i]);
-        if (stage >= wire::kStageCount) return false;  // of a later version
+        if (stage >= wire::kStageCount) return false;  // written by a later version
         level.cells[i].stage[k] = stage;
         level.cells[i].share[k] = std::to_integer<std::uint8_t>(planes[(3 + k) * count + i]);
       }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The file of a run without a collector. It is written with pwrite() and never mapped, and no
-// descriptor of it stays open: whatever happens to the file can stop no program. It is opened by
-// name, and written only if it is this user's and still the file that the run has made.
+// descriptor of it stays open. So a program goes on if somebody cuts, removes or replaces the file.
+// Each use opens it by name, and writes only if it belongs to this user and is still the file that
+// the run made.
 // Threads: any. errno is kept.
 #pragma once
 
@@ -13,38 +14,43 @@
 
 namespace penstock::agent {
 
-// What lies at a name.
+// What LookAtOutput() found at a path.
 struct OutputLook {
   enum Kind { kAbsent, kOfThisRun, kOther } kind;
-  int fd;       // open for reading and writing if kOfThisRun, else -1; for CloseOutput()
-  int segment;  // of the recording, -1: none
+  int fd;       // kOfThisRun: open for reading and writing, to be closed by CloseOutput(); else -1
+  int segment;  // number of the shared segment of the recording; -1: none
   bool sealed;
 };
+// `run`: the id of the run, as in FileHeader::uuid[0].
 OutputLook LookAtOutput(const char* path, uint64_t run);
 
-// Makes `path` with the contents of `header`; nobody ever sees a part of it. 0, or a negative
-// errno: -EEXIST if something has that name by now. `replace`: an earlier recording or trace at
-// that name is replaced; nothing else ever is.
+// Creates `path` with the contents of `header`. The file appears complete or not at all. Returns 0
+// or a negative errno; -EEXIST: the name is taken. With `replace`, it replaces an earlier recording
+// or trace of this user; -EEXIST then means that `path` is not such a file.
 long CreateOutput(const char* path, const wire::FileHeader* header, bool replace);
 
-// The file that was looked at or created is the one that the functions below mean. At most twice.
+// Makes `fd`, which is open at `path`, the file that OpenOutput() opens. CreateOutput() does this
+// itself. Only the first two calls have an effect.
 void RememberOutput(const char* path, uint64_t run, int fd);
-// -1: it is not there any more, cannot be opened, or somebody has made something else of it.
+// Opens that file. Negative: it is gone, cannot be opened, or is no longer the file of this run.
 int OpenOutput();
 void CloseOutput(int fd);
 
-// Waits for the lock of the file for at most 0.2 s. False: somebody else has it.
+// Locks the file, and waits about 0.2 s at most for that. False: somebody else still holds the
+// lock. True also where the file system has no locks.
 bool LockOutput(int fd);
 void UnlockOutput(int fd);
 
-// Backs chunks `from` to `to` with blocks. False: no room, budget or limit.
+// Allocates disk space for the chunks [from, to). Without fallocate() it only extends the file.
+// False: that failed, for example because the disk is full or a quota or size limit is reached.
 bool ReserveChunks(int fd, uint32_t from, uint32_t to);
-// Writes a chunk to its place. `chunk`: kChunkSize bytes, may grow meanwhile. False: not all of it.
+// Writes `chunk` (kChunkSize bytes) to its place in the file. Its thread may add records meanwhile.
+// False: not all of it was written.
 bool WriteChunk(int fd, const wire::ChunkHeader* chunk);
-// Writes what has changed of the header: all but unused process slots.
+// Writes the header up to its first unused process slot.
 bool WriteHeader(int fd, const wire::FileHeader* header);
 bool ReadHeader(int fd, wire::FileHeader* header);
-// Cuts the file behind its last chunk.
+// Truncates the file after its first `chunks` chunks.
 void TrimOutput(int fd, uint32_t chunks);
 
 }  // namespace penstock::agent

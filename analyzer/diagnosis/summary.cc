@@ -11,8 +11,8 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kWaits = 0.05;        // kineto's and xprof's threshold of note
-constexpr double kWorthSaying = 1.05;  // a gain like that
+constexpr double kWaits = 0.05;        // waiting worth reporting, as in kineto and xprof
+constexpr double kWorthSaying = 1.05;  // smallest speedup worth reporting
 
 Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   const Attribution& found = loader.attribution;
@@ -23,7 +23,7 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   if (loader.fetched < 0.5 && bottleneck == Factor::kNone && diagnosis.wait_fraction >= kWaits) {
     return Say<words::kUnseen>(wait, rate, unit);
   }
-  // Shares of the threads' time name a stage; what it would gain to be without it they do not tell.
+  // Shares of the data threads' time name the stage here. They do not tell the gain without it.
   if (loader.fetched < 0.5 && bottleneck != Factor::kNone && bottleneck != Factor::kCompute) {
     return Say<words::kBusiest>(Give<"part">(PartOf(bottleneck, diagnosis.run.stages)), wait, rate,
                                 unit);
@@ -43,7 +43,7 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
                                    Give<"gain">(better.predicted.speedup),
                                    Give<"free">(better.predicted.rate.estimate));
       }
-      if (found.headroom >= speedup) {  // the data path as a whole gains more
+      if (found.headroom >= speedup) {  // free data would gain at least as much
         return Say<words::kStepBeforeAnyPart>(wait, rate, unit, gain, free, headroom);
       }
       return Say<words::kStepNotData>(wait, rate, unit, headroom);
@@ -83,21 +83,21 @@ Statement Hint(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
                            Give<"factor">(factor), Give<"wait">(wait));
 }
 
-Statement OfDevice(const DeviceUse& use) {
+Statement DescribeDevice(const DeviceUse& use) {
   return Say<words::kDeviceUse>(Give<"device">(use.device), Give<"kernels">(use.kernels),
                                 Give<"copies">(use.copies), Give<"launches">(use.launches),
                                 Give<"idle">(use.idle));
 }
 
-Statement OfDevices(const DevicesUse& use) {
+Statement DescribeDevices(const DevicesUse& use) {
   const DeviceLimit limit = use.mean.limit();
   const auto share = Give<"share">(use.mean.Of(limit));
   const auto gain = Give<"gain">(use.GainWithout(limit));
-  // A node has eight of them; further ones are like these.
+  // A node usually has eight devices at most. Further devices are not listed.
   constexpr std::size_t kMostDevices = 8;
   Statements each;
   for (std::size_t i = 0; i < std::min(kMostDevices, use.devices.size()); ++i) {
-    each.push_back(OfDevice(use.devices[i]));
+    each.push_back(DescribeDevice(use.devices[i]));
   }
   const auto devices = Give<"devices">(std::move(each));
   switch (limit) {
@@ -113,7 +113,7 @@ Statement OfDevices(const DevicesUse& use) {
   return Say<words::kDevicesIdle>(share, gain, devices);
 }
 
-Statement TakingOf(const Feed& feed) {
+Statement DescribeTaking(const Feed& feed) {
   const auto makers = Give<"makers">(feed.makers);
   const auto wait = Give<"wait">(feed.wait);
   const auto own = Give<"own">(feed.own);
@@ -122,8 +122,8 @@ Statement TakingOf(const Feed& feed) {
   return Say<words::kTakesFrom>(wait, makers, Give<"held">(1 - feed.active));
 }
 
-// The loop and those that make its data.
-Statement OfFeed(const Diagnosis& diagnosis) {
+// The verdict for a run without a loader: how the loop and the threads that make its data interact.
+Statement FeedHeadline(const Diagnosis& diagnosis) {
   const Feed& feed = diagnosis.feed;
   double speedup = 1;
   for (const Gain& gain : feed.gains) {
@@ -133,7 +133,7 @@ Statement OfFeed(const Diagnosis& diagnosis) {
   const auto rate = Give<"rate">(feed.rate);
   const auto free = Give<"free">(feed.rate * speedup);
   const auto unit = Give<"unit">(RateUnit(diagnosis));
-  const auto taking = Give<"taking">(TakingOf(feed));
+  const auto taking = Give<"taking">(DescribeTaking(feed));
   switch (feed.bottleneck) {
     case Factor::kNone:
       return Say<words::kFedNothing>(rate, unit, taking);
@@ -171,10 +171,10 @@ Statement DoubtOf(const Feed& feed) {
 
 Statement WithoutLoader(const Diagnosis& diagnosis) {
   if (diagnosis.run.threads == 0) return Say<words::kNoSpans>();
-  if (!diagnosis.devices.devices.empty()) return OfDevices(diagnosis.devices);
+  if (!diagnosis.devices.devices.empty()) return DescribeDevices(diagnosis.devices);
   if (diagnosis.gains.empty()) return Say<words::kNoDecoding>();
   if (diagnosis.feed.doubt == FeedDoubt::kNone) {
-    return Say<words::kVerdict>(Give<"headline">(OfFeed(diagnosis)),
+    return Say<words::kVerdict>(Give<"headline">(FeedHeadline(diagnosis)),
                                 Give<"doubt">(std::optional<Statement>{}));
   }
   if (diagnosis.bottleneck == Factor::kNone) return Say<words::kUnderFivePercent>();
@@ -190,8 +190,8 @@ Statement WithoutLoader(const Diagnosis& diagnosis) {
       Give<"unit">(unit), Give<"why">(DoubtOf(diagnosis.feed)));
 }
 
-// What a sample takes besides reading and decoding counts as augmentation. Where known transforms
-// are less than half of that, it may as well be decoding or parsing by a library without a hook.
+// Whether known transforms take at least half of the augmentation time. That time is everything but
+// reading and decoding, so the rest may be decoding or parsing by a library without a hook.
 bool IsNamed(const StageTable& stages) {
   const StageTotals& augment = stages[traces::StageId::kAugment];
   double named = 0;
@@ -199,8 +199,10 @@ bool IsNamed(const StageTable& stages) {
   return named >= 0.5 * Seconds(augment.wall);
 }
 
-// It hardly computes, and not for want of a core: decoding takes about its CPU time, and so would
-// it.
+// Whether augmentation mostly waits for something other than a core. The wall time of decoding,
+// divided by its CPU time, shows how much waiting for cores adds to computing. Augmentation waits
+// if at least 75 % of its wall time remains after subtracting its CPU time times that ratio. False
+// if fewer than 90 % of its spans have a CPU time.
 bool IsWaiting(const StageTable& stages) {
   constexpr double kMostly = 0.75;
   const StageTotals& augment = stages[traces::StageId::kAugment];
@@ -256,9 +258,10 @@ Statement RateUnit(bool samples_known) {
 Statement Summarise(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return WithoutLoader(diagnosis);
   const LoaderDiagnosis& loader = *diagnosis.loader;
-  const bool figures = loader.fetched < 0.5 && loader.steady.batches > 0 &&
-                       IsSimulated(loader, diagnosis.run.loader());
-  if (!diagnosis.needs.empty() && !figures) return Hint(diagnosis, loader);
+  // Most batches were not seen being made, but the loop's rate and waiting were measured.
+  const bool measured = loader.fetched < 0.5 && loader.steady.batches > 0 &&
+                        IsSimulated(loader, diagnosis.run.loader());
+  if (!diagnosis.needs.empty() && !measured) return Hint(diagnosis, loader);
   return Say<words::kVerdict>(Give<"headline">(Headline(diagnosis, loader)),
                               Give<"doubt">(Doubt(loader)));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several loaders that the loop drains together, as one pipeline. Pure.
+// Builds one pipeline from several loaders that the training loop drains together. Pure.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,15 @@
 
 namespace penstock::analyzer {
 
-// `run` and the loaders that are drained together with it: the batches of all of them in the order
-// in which the loop took them, as one epoch without start-up. The steps are those between two
-// batches of whichever loader. `steady` and `load`: of `run`; batches of the others count where the
-// interval of `run` counts in which they were taken.
+// Joins `run` with the loaders that the loop drains together with it. The result is one epoch
+// without start-up: the batches of all these loaders, in the order in which the loop took them. A
+// step lasts from one batch to the next batch of any of the loaders. `steady` and `load` are those
+// of `run`. A batch of another loader is counted if the next batch of `run` is counted.
 //
-// nullopt: there is no such loader, or they cannot be simulated: one is no loader of worker
-// processes, or its making was not seen; the loop takes from them on several threads; one begins
-// anew so often that its start is much of the work (5 % of its batches are first ones).
+// Returns nullopt if no other loader is drained together with `run`, or if one of them cannot be
+// simulated: it makes batches sample by sample in threads, repeats one fixed batch, or has no
+// batches; fewer than half of its batches were seen being made; the loop does not take all batches
+// on one thread; or more than 5 % of its steady batches are the first ones of an epoch.
 [[nodiscard]] std::optional<Pipeline> BuildTogether(const RunModel& model, const LoaderRun& run,
                                                     const SteadyState& steady, const CpuLoad& load);
 

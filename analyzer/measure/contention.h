@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recorded waiting holds two things: what was waited for (a file, a clock, a lock), which other
-// settings do not change, and waiting for a core, which the simulator adds by itself. Pure.
+// Splits recorded waiting into two parts. Waiting for a file, a clock or a lock stays the same
+// under other settings. Waiting for a core does not: the simulator adds it by itself. Pure.
 #pragma once
 
 #include <functional>
@@ -11,28 +11,31 @@
 
 namespace penstock::analyzer {
 
-// The share of its waiting (wall minus CPU time of what makes a batch) with which the replay of
-// `pipeline` takes as long to make the batches as the recording did: 1 where it takes no longer
-// with all of it.
+// The share of the recorded waiting (wall minus CPU time of the parts of a batch) that is not
+// waiting for a core. With this share, a simulation of `pipeline` takes as long to make the batches
+// as the recording did. 1 if it takes at most 1 % longer with all of the waiting, or without worker
+// processes.
 //
-// Shapes:   making: [batches of the pipeline], seconds; only of the counted ones it matters.
-// Source:   ours. A thread that wakes up waits for its turn however little it has to do, so that
-//           what reads wait in vain cannot be told from their CPU time, as of decoding.
-// Requires: worker processes; the pipeline shares storage, if at all, as simulated.
+// Shapes:   making: [batches of the pipeline], seconds; only counted batches matter.
+// Source:   ours. A thread that wakes up waits for a core however little it has to compute. So the
+//           time that reads wait for cores cannot be estimated from their CPU time, as it can be
+//           for decoding.
+// Requires: shared storage, if there is any, is already set in the pipeline.
 // Cost:     at most eight simulations of the first thousand batches.
 [[nodiscard]] double GenuineWaiting(const Pipeline& pipeline, std::span<const double> making);
 
+// Multiplies the waiting of batches, warm-up and slower workers by `share`.
 void ScaleWaiting(Pipeline& pipeline, double share);
 
-// The first thousand batches of a pipeline, beside the time that the recording took to make them.
+// Compares how long the first 1024 batches of a pipeline took to make with a simulation of them.
 class MakingReplay {
  public:
   // Shapes: making: as above.
   MakingReplay(const Pipeline& pipeline, std::span<const double> making);
 
-  // Seconds.
+  // Seconds that making the counted batches took in the recording.
   [[nodiscard]] double recorded() const { return recorded_; }
-  // Likewise, of the replay with what `change` makes of them.
+  // Seconds that making them takes in a simulation, after `change` has modified the pipeline.
   [[nodiscard]] double Simulated(const std::function<void(Pipeline&)>& change) const;
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was recorded of the devices that a loader feeds: kernels, copies and the calls behind them,
-// as traces/FORMAT.md ("Devices") has them. A trace without device streams, but with copies seen
-// from the host, gives what that tells. Values; reading is pure.
+// The records of the devices that a loader feeds: kernels, copies and the calls that requested them
+// (traces/FORMAT.md, "Devices"). If a trace has no transfers on device streams, the calls that the
+// host saw stand for the copies. Values; reading is pure.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,27 @@ struct LoaderRun;
 
 // One host-to-device copy. Units: nanoseconds on the trace's clock; kNever: not recorded.
 struct DeviceCopy {
-  std::int64_t start = kNever;  // of the transfer, on the device
+  std::int64_t start = kNever;  // of the transfer; of the call if not DeviceRecords::on_device
   std::int64_t end = kNever;
   std::int64_t call_start = kNever;  // of the call that asked for it
   std::int64_t call_end = kNever;
   std::uint64_t bytes = 0;
   std::uint32_t device = 0;
-  std::int32_t batch = -1;  // in LoaderRun::batches
+  std::int32_t batch = -1;  // index into LoaderRun::batches; -1: none
   CopyMemory memory = CopyMemory::kUnknown;
 };
 
 struct DeviceLog {
   std::uint32_t device = 0;
   std::uint64_t kernels = 0;
-  Stretches computing;     // some kernel or memset runs
-  Stretches transferring;  // some copy from or to the host runs
+  Stretches computing;     // a kernel, a memset, or a copy on or between devices runs
+  Stretches transferring;  // a copy from or to the host runs
 };
 
 // What a device did for one batch.
 struct BatchOnDevice {
   std::int64_t end = kNever;  // of its last kernel or copy
-  double exposed = 0;         // seconds of its copies beside which no kernel ran
+  double exposed = 0;         // seconds of its copies to the device without DeviceLog::computing
 };
 
 // All runs of one kernel. Units: seconds.
@@ -52,19 +52,20 @@ struct KernelTime {
 struct DeviceRecords {
   std::vector<DeviceLog> devices;        // by device
   std::vector<DeviceCopy> copies;        // by start
-  std::vector<BatchOnDevice> batches;    // of LoaderRun::batches; empty without kernels
+  std::vector<BatchOnDevice> batches;    // one for each LoaderRun::batches; empty without kernels
   std::vector<KernelTime> kernel_times;  // of the whole recording, the most expensive first
   Stretches copy_calls;                  // the loop's thread is in a call that copies to the device
   Stretches syncs;                       // ... or in one that waits for the device
   bool on_device = false;  // copies are transfers on a stream; else calls seen from the host
-  bool calls = false;      // calls were recorded with what they started
+  bool calls = false;      // some copy on a stream was matched with the call that requested it
 
   [[nodiscard]] bool kernels() const { return !devices.empty() && kernel_count > 0; }
   std::uint64_t kernel_count = 0;
 };
 
-// Of the process that `run` feeds. A kernel or copy belongs to the batch that its span names (the
-// loop's when it was asked for), else to the one that was delivered last when it began.
+// Reads the records of the process that `run` feeds. A kernel or copy belongs to the batch that its
+// span names: the one that the loop had when it requested the work. If the span names no batch of
+// `run`, it belongs to the last batch that was delivered before the kernel or copy began.
 // Cost: one pass over the spans of that process; 16 bytes for each kernel.
 [[nodiscard]] DeviceRecords ReadDeviceRecords(const traces::Trace& trace, const LoaderRun& run);
 

@@ -15,7 +15,7 @@
 namespace penstock::traces::packed {
 namespace {
 
-// Of the sections that lie before the first preview; counts the spans of all.
+// Hashes the sections before the first preview, and counts the spans of all sections.
 PreviewBinding BindingOf(std::span<const SectionRef> sections) {
   PreviewBinding binding;
   std::vector<std::uint64_t> checks;
@@ -47,7 +47,8 @@ bool ReadTable(SectionDecoder& decoder, const MappedFile& file, const SectionRef
   return ReadFacts(payload, preview.facts);
 }
 
-// Whether the previews are those of the threads that have spans, each once.
+// Whether each thread with spans has exactly one preview, made of as many spans, and no other
+// thread has one. Sorts the previews by thread and sets ThreadInfo::spans.
 bool Complete(Preview& preview, std::span<const SectionRef> sections) {
   for (ThreadInfo& thread : preview.thread_infos) {
     if (thread.process.value >= preview.processes.size()) return false;
@@ -85,6 +86,7 @@ void MakePreviews(const MappedFile& file, const PreviewSource& source,
   for (const auto& [thread, own] : blocks) {
     StepFinder finder;
     const std::uint32_t stages = thread < source.stages.size() ? source.stages[thread] : ~0u;
+    // Steps are derived from waits, unless steps were recorded.
     if ((stages & bit(StageId::kWait)) != 0 && (stages & bit(StageId::kStep)) == 0) {
       MergeBlocks(file, own, [&finder](std::span<const Span> spans) {
         for (const Span& span : spans) {

@@ -22,6 +22,7 @@ namespace {
 
 using packed::SectionRef;
 
+// Start values for the first and the last time of a thread and of the trace.
 constexpr TimeNs kNever{std::numeric_limits<std::int64_t>::max()};
 constexpr TimeNs kAlways{std::numeric_limits<std::int64_t>::min()};
 
@@ -36,7 +37,7 @@ class PackedTrace final : public Trace {
  public:
   explicit PackedTrace(MappedFile file) : file_(std::move(file)), strings_(file_) {}
 
-  // Returns the number of sections that could be used. `path`: to find the tail.
+  // Returns the number of usable sections. Needs `path` only to find NAME.part.tail.
   std::size_t Load(const std::filesystem::path& path, const OpenControl& control) {
     std::uint64_t tail_bytes = ~std::uint64_t{0};
     std::span<const std::byte> bytes = file_.bytes();
@@ -112,7 +113,8 @@ class PackedTrace final : public Trace {
   }
 
  private:
-  // A vector that grows holds its rows twice. What a forged header says is not believed.
+  // Reserves all rows at once, because a vector that grows holds its rows twice for a moment. The
+  // file size limits the reservation, because a header may be forged.
   void ReserveRows(const std::vector<SectionRef>& sections) {
     std::size_t events = 0;
     std::size_t counters = 0;
@@ -131,7 +133,7 @@ class PackedTrace final : public Trace {
     damaged_.damaged_bytes += section.header.stored_size;
   }
 
-  // The file's own losses, and what was met on the way.
+  // Combines the losses that the writer recorded with the damage that this reader found.
   void MergeLosses(const Losses& found) {
     losses_ = summary_;
     losses_.damaged_bytes += found.damaged_bytes + damaged_.damaged_bytes;
@@ -169,11 +171,12 @@ class PackedTrace final : public Trace {
         return decoder.Decode(file_.bytes(), section, &payload) &&
                packed::ReadSummary(payload, summary_, realtime_offset_);
       default:
-        return true;  // of a later version
+        return true;  // ignored: a section kind of a later version
     }
   }
 
-  // Drops what refers to a thread or process that no sound section describes, sorts, sums up.
+  // Drops the spans and events of unknown threads and the counters of unknown processes, sorts
+  // events and counters, and computes the number of spans and the times.
   void Settle(const std::vector<SectionRef>& blocks, const std::vector<packed::TailSpans>& tail) {
     for (ThreadInfo& thread : threads_) {
       if (thread.process.value >= processes_.size()) {
@@ -211,8 +214,8 @@ class PackedTrace final : public Trace {
     SettleTimes();
   }
 
-  // Spans that have found their way into a block are left out: a block takes all that its thread
-  // had gathered.
+  // Adds the spans of the tail that are in no block. A block takes all pending spans of its thread,
+  // so a run of the tail is in a block if the blocks hold more spans than came before the run.
   void SettleTail(const std::vector<packed::TailSpans>& tail) {
     std::vector<std::uint64_t> in_blocks;
     for (const ThreadInfo& thread : threads_) in_blocks.push_back(thread.spans);
@@ -257,9 +260,9 @@ class PackedTrace final : public Trace {
   }
 
   MappedFile file_;
-  Losses losses_;
-  Losses summary_;
-  Losses damaged_;
+  Losses losses_;   // what losses() returns
+  Losses summary_;  // as the writer recorded them
+  Losses damaged_;  // damaged sections that losses_ does not contain yet
   std::map<std::string, std::string> facts_;
   std::vector<ProcessInfo> processes_;
   std::vector<ThreadInfo> threads_;
@@ -301,9 +304,8 @@ Result<std::unique_ptr<Trace>> OpenPacked(MappedFile file, const std::filesystem
     return Fail(ErrorKind::kInput, fmt::format("{}: reading was stopped", path.string()));
   }
   if (used == 0) {
-    return Fail(ErrorKind::kInput, fmt::format("{}: holds no section that is whole; record the run "
-                                               "again",
-                                               path.string()));
+    return Fail(ErrorKind::kInput,
+                fmt::format("{}: contains no intact section; record the run again", path.string()));
   }
   return std::unique_ptr<Trace>(std::move(trace));
 }

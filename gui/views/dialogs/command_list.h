@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that can be done, by name: typed, chosen with the arrows or the mouse.
+// The command palette lists all commands. The user filters them by typing and chooses one with the
+// arrow keys or the mouse.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,7 @@ namespace penstock::gui {
 
 struct Command {
   std::string name;
-  std::string keys;  // that do the same, or a hint
+  std::string keys;  // shortcut of the command, or a hint such as the folder of a file
   std::function<void()> run;
 };
 
