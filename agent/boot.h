@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the agent comes into a process and stays with its children.
+// How the agent starts in a process and is passed on to its children.
 #pragma once
 
 #include <stddef.h>
 
 namespace penstock::agent {
 
-// "NAME=value" strings of our variables as they were at start, for children whose environment
-// somebody rebuilt. Ends with nullptr.
+// The environment's PENSTOCK_ variables ("NAME=value") as the agent left them at start. Children
+// that were given an environment without them get them from here. Ends with nullptr.
 extern const char* g_variables[24];
 
 }  // namespace penstock::agent

@@ -24,7 +24,7 @@ constexpr long kUnknownCall = -38;   // ENOSYS
 constexpr long kNotSupported = -95;  // EOPNOTSUPP
 constexpr char kPackedMagic[8] = {'P', 'E', 'N', 'S', 'T', 'P', 'A', 'K'};
 
-// Where the file is; a second place if the first was lost.
+// Path and identity of the output file. There is a second one if the first file was lost.
 struct Place {
   char path[4224];
   uint64_t device;
@@ -32,9 +32,10 @@ struct Place {
   uint64_t run;
 };
 Place g_places[2] = {};
-uint32_t g_known = 0;  // atomic, release: places that are filled in
+uint32_t g_known = 0;  // atomic, release: number of g_places that are filled in
 
-// For names made while the process attaches, under its lock: too big for a signal's stack.
+// For the names that CreateOutput() builds: too large for the stack of a signal handler. One thread
+// at a time: under the lock of attaching, or the one that relocates the file (OpenOrRelocate()).
 char g_name[4400] = {};
 
 uint64_t FileOffset(uint32_t chunk) {
@@ -99,7 +100,7 @@ bool IsOfRun(int fd, uint64_t run) {
          ReadAll(fd, &uuid, sizeof uuid, offsetof(wire::FileHeader, uuid)) && uuid == run;
 }
 
-// A trace of this user that may be replaced when that was asked for.
+// True if `path` is a trace of this user: only such a file may be replaced on request.
 __attribute__((noinline)) bool MayBeReplaced(const char* path) {
   const int fd = sys::Open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) {
@@ -119,14 +120,15 @@ long Publish(const char* from, const char* to, bool replace, int link_flags) {
     if (linked == 0 || linked == kExists || link_flags != 0) {
       return linked;
     }
-    // File systems without hard links.
+    // For file systems without hard links.
     return sys::Call(SYS_renameat2, AT_FDCWD, sys::Pointer(from), AT_FDCWD, sys::Pointer(to),
                      1 /* RENAME_NOREPLACE */);
   }
   return sys::Call(SYS_renameat2, AT_FDCWD, sys::Pointer(from), AT_FDCWD, sys::Pointer(to), 0);
 }
 
-// Made whole without a name, then linked: one that is killed here leaves nothing.
+// Writes the header to a file without a name, then links that to `path`: a process that is killed
+// in between leaves no file.
 __attribute__((noinline)) long CreateNameless(const char* path, const wire::FileHeader* header) {
   Text folder{g_name, sizeof g_name};
   folder.Add(path, static_cast<size_t>(BaseName(path) - path));
@@ -220,7 +222,7 @@ int OpenOutput() {
   }
   const Place& place = g_places[known - 1];
   const int fd = sys::Open(place.path, kOpenFlags);
-  // The number of an inode is soon given to another file.
+  // File systems soon reuse the number of an inode, so the run is checked too.
   struct stat st;
   if (fd >= 0 && (!IsOwnFile(fd, &st) || st.st_dev != place.device || st.st_ino != place.inode ||
                   !IsOfRun(fd, place.run))) {
@@ -239,7 +241,7 @@ bool LockOutput(int fd) {
   for (int i = 0; i < kPatience; ++i) {
     const long locked = sys::Call(SYS_flock, fd, LOCK_EX | LOCK_NB);
     if (locked != -11 /* EWOULDBLOCK */) {
-      return true;  // held, or a file system without locks: then without
+      return true;  // locked; or the file system has no locks: go on without one
     }
     struct timespec pause = {0, 100000};
     sys::Call(SYS_nanosleep, sys::Pointer(&pause), 0);
@@ -247,7 +249,8 @@ bool LockOutput(int fd) {
   return false;
 }
 
-// Not left to the close: a program may have been forked meanwhile, with our descriptor in it.
+// Closing the descriptor is not enough: a child that was forked meanwhile has a copy of it, which
+// keeps the lock.
 void UnlockOutput(int fd) {
   sys::Call(SYS_flock, fd, LOCK_UN);
 }
@@ -263,7 +266,7 @@ bool ReserveChunks(int fd, uint32_t from, uint32_t to) {
   if (done != kNotSupported && done != kUnknownCall) {
     return done == 0;
   }
-  // Only longer then; a chunk that finds no room stays in memory.
+  // Without fallocate() the file only gets longer. A chunk that finds no room stays in memory.
   struct stat st;
   const bool locked = LockOutput(fd);
   const bool grown = locked && sys::Call(SYS_fstat, fd, sys::Pointer(&st)) == 0 &&

@@ -21,14 +21,14 @@ struct Context {
 };
 
 struct NvtxThread;
-// Of a thread that ends: its open ranges end with it, never on the next thread that gets its
-// memory.
+// Called when a thread ends. Forgets the NVTX ranges that it has pushed and not popped, so that the
+// next thread that gets its memory cannot end them.
 void CloseRanges(NvtxThread* nvtx);
 
 struct OpenSpan {
   uint64_t start;
   uint64_t cpu;  // thread CPU at start, ns
-  void* frame;   // C frame, or nullptr: opened from Python, ends by token alone
+  void* frame;   // C frame of a hook; nullptr: from Python or the program, ends by token alone
   uint32_t name;
   uint32_t serial;
   Context saved;    // restored at the end, if `sets_context`
@@ -37,49 +37,51 @@ struct OpenSpan {
   bool has_cpu;
   bool sets_context;
   bool has_faults;
-  bool native;  // opened by the program itself
+  bool native;  // opened by the program itself, see BeginNative()
 };
 
 struct ThreadState {
-  uint64_t token;            // process token it was made for
+  uint64_t token;            // of the process that it belongs to
   wire::ChunkHeader* chunk;  // nullptr: none
-  wire::Record* records;     // of the chunk
+  wire::Record* records;     // in `chunk`
   uint32_t used;
   uint32_t depth;
   uint32_t serial;
   uint32_t tid;
   uint32_t sequence;
-  uint32_t busy;     // inside the core: an event from a signal handler is dropped
-  bool written_out;  // without a collector: the chunk is full and in the file
+  uint32_t busy;     // the thread is in the core: events of a signal handler are dropped
+  bool written_out;  // without a collector: the full chunk has been written to the file
   Context context;
   uint64_t cpu_ticks;  // when thread CPU time was read last, 0 = never
   uint64_t cpu_value;  // what it was, ns
   uint64_t dropped;
-  // Of ChunkHeader::pending: which are in use (bits), of which descriptors, the one used last.
+  // The entries of ChunkHeader::pending: those in use (bits), the one used last, and the descriptor
+  // of each with its serial number.
   uint32_t pending;
   uint32_t pending_last;
   int pending_fd[wire::kPendingReads];
   uint32_t pending_serial[wire::kPendingReads];
   uint32_t open_stage[wire::kStageCount];
-  uint32_t native_stage[wire::kStageCount];  // of those, opened by the program itself
+  uint32_t native_stage[wire::kStageCount];  // how many of open_stage are `native`
   OpenSpan open[kMaxDepth];
   Operation operations[kOperations];
-  NvtxThread* nvtx;   // ranges of the program, outlives forks and reuse of this state
-  uint32_t writer;    // of a lane: the thread that fills it, else 0
-  char name[16];      // of a lane
+  NvtxThread* nvtx;   // NVTX ranges; kept after a fork and when this state is reused
+  uint32_t writer;    // in a lane: id of the thread that writes it; else 0
+  char name[16];      // in a lane: its name
   uint32_t taken;     // atomic: 0 = free for the next thread
-  ThreadState* next;  // of all states that were ever made
+  ThreadState* next;  // in the list of all states; none is ever freed
 };
 
-// While the core is at work on a thread's state. A signal handler that reads meanwhile finds it
-// busy, on the same thread: what matters is the order of the instructions.
+// Marks a thread's state as busy while the core works on it. A signal handler on the same thread
+// finds it busy; for that the order of the instructions is enough (signal fence).
 //
 // A process that ends its recording first makes its token void, then waits until no thread is busy
-// (StopThreads()). So whoever is busy asks once more, and leaves the state alone if he came too
-// late: there the scope is false. StopThreads() makes all processors pass a barrier in between;
-// here none is needed, on aarch64 either: that barrier falls before or after the two accesses of
-// this thread, or between them, and in each case one side sees the other. What the thread has
-// written in the scope is seen by whoever finds it not busy (release and acquire).
+// (StopThreads()). So this class reads the token again after it has set `busy`; if the token is
+// void, the scope is false and the caller must leave the state alone. StopThreads() makes all
+// running threads pass a barrier between its two steps, so none is needed here, not on aarch64
+// either: wherever that barrier falls around the two accesses here, one side sees the other's
+// store. A thread that finds the state not busy sees all that was written in the scope (release
+// and acquire).
 class BusyScope {
  public:
   explicit BusyScope(ThreadState* state) : state_(state), was_(state->busy) {
@@ -102,50 +104,55 @@ class BusyScope {
   bool entered_;
 };
 
-// The calling thread's state, attached; nullptr when recording is off or impossible.
+// Returns the calling thread's state; attaches the thread first if it is not. nullptr: recording is
+// off or impossible, or a signal handler has interrupted the core (counted as dropped).
 ThreadState* Self();
-// The same where it is attached already; attaches nothing and counts nothing.
+// Returns the state of a thread that is attached, else nullptr. Attaches and counts nothing.
 ThreadState* Attached();
 
-// From now on no thread of this process but the caller changes what a chunk says; each finds that
-// its token is void. False: one of them did not leave the core in time, so nobody may write its
-// chunk; all go on recording.
+// Makes the process token void and waits until no other thread is in the core: from then on only
+// the caller changes chunks of this process. False: a thread did not leave the core in time. The
+// token is valid again and all threads go on recording, so the caller must not write their chunks.
 bool StopThreads();
 
-// Memory for a state: of an ended thread, or fresh; nullptr: none. Then made anew for the process
-// `token` and the calling thread; only its NVTX ranges stay.
+// Returns memory for a state: that of a thread that has ended, or new; nullptr: no memory.
 ThreadState* TakeState();
+// Clears a state for the process `token` and the calling thread. It keeps only the NVTX ranges.
 void ResetState(ThreadState* state, uint64_t token);
 
-// Arranges for ReleaseThread(state) at the end of the calling thread, where the C library can.
+// Makes the C library call ReleaseThread(state) when the calling thread ends, if it has keys with
+// destructors.
 void OnThreadExit(ThreadState* state);
 void ReleaseThread(void* state);
 
-// Of a thread that ends: what it was in the middle of becomes unfinished spans, those of C calls
-// apart, which may be left over from a longjmp. An interpreter that finalises ends its daemon
-// threads (a queue's feeder) so, in whatever call they are.
+// Called when a thread ends. Writes its open spans as unfinished; drops those of C calls, because
+// they may be left over from a longjmp. A Python interpreter that finalises ends its daemon threads
+// in this way (a queue's feeder thread, for example), whatever call they are in.
 void EndOpenSpans(ThreadState* state);
 
-// Python's spans: as Begin(), but healed by token only. `context` may be null.
+// Opens a span from Python. Unlike Begin() it has no frame and drops no spans that a longjmp left;
+// the End() of an outer span does. `context` may be null.
 Token BeginPython(Stage stage, uint32_t name, const Context* context);
-// Spans of a native program: the same, and the hooks inside know of it.
+// Opens a span for a native program, likewise. Inside it ProgramWrites(stage) is true for hooks.
 Token BeginNative(Stage stage, uint32_t name, const Context* context, bool cpu);
 // From now on the program writes the spans of these stages (bits) itself.
 void ClaimStages(uint32_t stages);
 void EmitEvent(uint8_t type, const Context& context, int64_t value);
 void EmitCounter(uint32_t name, int64_t value);
 void EmitText(uint8_t type, uint64_t id, const char* text, size_t size);
-// A lane: records of something that is no thread of this process, or of a thread of which another
-// one tells. Only the thread that made it may write to it. nullptr: no memory, not recording.
+// Makes a lane: a state for records of something that is not a thread of this process, or of a
+// thread whose records another thread writes. Only the thread that made the lane may write to it.
+// nullptr: no memory, or not recording.
 ThreadState* MakeLane(uint32_t tid, const char* name);
 void EmitOnLane(ThreadState* lane, const Context& context, const FinishedSpan& span);
-// A range of the program, at `nvtx_depth` of its own kind.
+// Writes an NVTX range or mark. Its depth is that of the open spans plus `nvtx_depth`.
 void EmitMark(ThreadState* state, const Context& context, const FinishedSpan& range,
               uint32_t nvtx_depth);
-// Gives its chunk to whoever drains the recording; the next record takes another.
+// Hands the lane's chunk to the collector, or writes it to the file if there is none; the next
+// record takes another chunk.
 void PublishLane(ThreadState* lane);
 
-// As Emit(), with the given place instead of the thread's.
+// Like Emit(), but with `context` instead of the thread's own.
 void EmitAt(const Context& context, const FinishedSpan& span);
 
 }  // namespace penstock::agent

@@ -16,14 +16,14 @@ enum State : uint32_t { kNone, kMaking, kFree, kOut, kFull, kReading };
 struct Buffer {
   uint8_t* data;
   size_t valid;
-  uint32_t state;  // atomic State; who moves it on owns the other fields until the next move
+  uint32_t state;  // atomic State; whoever changes it owns the other fields until the next change
 };
 Buffer g_buffers[kReserved];
 bool g_may_refuse = false;
-BufferCounts g_counts;      // atomics
-uint64_t g_read_bytes = 0;  // atomics, of buffers that were read
-uint64_t g_read_records = 0;
-constexpr uint32_t kStock = 4;
+BufferCounts g_counts;          // atomics
+uint64_t g_read_bytes = 0;      // atomic: of all records that were read
+uint64_t g_read_records = 0;    // atomic
+constexpr uint32_t kStock = 4;  // free buffers that StockBuffers() keeps ready
 
 bool Move(Buffer& buffer, State from, State to) {
   uint32_t expected = from;
@@ -40,17 +40,19 @@ void Count(uint64_t* counter, uint64_t by = 1) {
   __atomic_fetch_add(counter, by, __ATOMIC_RELAXED);
 }
 
-// Records that nobody will read, of about the size of those that were read; most are of calls.
+// Counts the records in `bytes` bytes that nobody will read. Estimates their number from the mean
+// size of those that were read, or, before any was read, from the size of a call: most are calls.
 void CountLost(size_t bytes) {
   const uint64_t read = __atomic_load_n(&g_read_bytes, __ATOMIC_RELAXED);
   const uint64_t records = __atomic_load_n(&g_read_records, __ATOMIC_RELAXED);
   const uint64_t size = records != 0 && read >= records ? read / records : at::Api::kSize;
   const uint64_t lost = (bytes + size - 1) / size;
   Count(&g_counts.lost, lost);
-  CountDropped(lost);  // a reader shows that first
+  CountDropped(lost);  // so that reports include them in "events dropped"
 }
 
-// Maps one, in `state` when it is done; false: the table is full, or there is no memory.
+// Maps a buffer for one of the first `limit` entries and puts it into `state`. nullptr: all of them
+// have a buffer, or there is no memory.
 Buffer* Make(uint32_t limit, State state) {
   for (uint32_t i = 0; i < limit; ++i) {
     Buffer& buffer = g_buffers[i];
@@ -96,7 +98,7 @@ uint8_t* HandOutBuffer(bool open) {
     buffer = Make(kBuffers, kOut);
   }
   if (buffer == nullptr && !g_may_refuse) {
-    // Records that nobody has read yet are lost rather than the program.
+    // This CUPTI cannot bear to get no buffer: better to lose unread records than the program.
     buffer = Take(kFull, kOut);
     if (buffer != nullptr) {
       __builtin_memset(buffer->data, 0, buffer->valid);
@@ -116,7 +118,7 @@ uint8_t* HandOutBuffer(bool open) {
 
 void TakeBackBuffer(uint8_t* data, size_t valid) {
   if (data == nullptr) {
-    return;  // of a request that was refused
+    return;  // the request was refused: there is no buffer
   }
   for (Buffer& buffer : g_buffers) {
     if (__atomic_load_n(&buffer.state, __ATOMIC_ACQUIRE) == kOut && buffer.data == data) {

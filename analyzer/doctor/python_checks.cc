@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the packages of a Python installation decode with, by the names of their dist-info folders
-// and of the libraries that wheels carry. Nothing is imported or run.
+// Says how Penstock sees the work of the packages that a Python installation has. It finds them by
+// the names of their .dist-info and .egg-info folders. It imports and runs nothing.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -38,32 +38,35 @@ constexpr std::array kPackages = {
             "its codecs are linked statically: cv2.imread and imdecode are hooked from Python"},
     Package{"albumentations", Health::kOk, "its work is part of `augment`"},
     Package{"torchdata", Health::kOk,
-            "StatefulDataLoader is hooked as DataLoader is; of nodes, the loop and the mappers"},
-    Package{"accelerate", Health::kOk, "asks one batch ahead: the steps are told apart"},
+            "StatefulDataLoader is hooked like DataLoader; so are the loop and mappers of nodes"},
+    Package{"accelerate", Health::kOk, "asks one batch ahead; a step is that of the batch in hand"},
     Package{"webdataset", Health::kOk, "samples, decoding and transforms are hooked from Python"},
-    Package{"datasets", Health::kOk, "rows are `read`, pictures `decode`: hooked from Python"},
-    Package{"h5py", Health::kOk, "a selection of a dataset is `decode`, what lies below it `read`"},
-    Package{"lmdb", Health::kOk, "values are `read` where they are copied, but not by iteration"},
+    Package{"datasets", Health::kOk,
+            "rows count as `read`, decoding as `decode`; both are hooked from Python"},
+    Package{"h5py", Health::kOk,
+            "selecting from a dataset counts as `decode`, its file reads as `read`"},
+    Package{"lmdb", Health::kOk,
+            "copying a value counts as `read`; iterating over a cursor is not seen"},
     Package{"imageio", Health::kOk, "imread is hooked from Python"},
     Package{"scikit_image", Health::kOk, "imread and the common transforms are hooked from Python"},
     Package{
         "spdl_core", Health::kOk,
-        "the loop and the steps of a pipeline are hooked, in threads; its own decoders are not"},
+        "the loop and the pipeline steps that run in threads are hooked; its own decoders are not"},
     Package{"simplejpeg", Health::kWarn,
             "libjpeg-turbo is linked statically: its decoding counts as `augment`"},
     Package{"imagecodecs", Health::kWarn,
             "its codecs are its own: its decoding counts as `augment`"},
     Package{"nvidia_dali", Health::kWarn,
-            "its reads are seen, its operators by its own NVTX ranges; not what is in them"},
+            "its reads are seen, and its operators by their NVTX ranges, but not what is in these"},
     Package{"nvidia_nvimgcodec", Health::kWarn, "decodes on the GPU: not seen as `decode`"},
     Package{"decord", Health::kWarn, "carries FFmpeg: video decoding is not seen"},
     Package{"torchcodec", Health::kWarn, "uses FFmpeg: video decoding is not seen"},
     Package{"av", Health::kWarn, "carries FFmpeg: video decoding is not seen"},
     Package{"pillow_heif", Health::kWarn, "HEIF and AVIF decoding counts as `augment`"},
     Package{"tensorflow", Health::kWarn,
-            "of tf.data, the loop of the program and the reads are seen; what it decodes is not"},
+            "loops in Python, reads, JPEG and PNG decoding are seen; tf.data's transforms are not"},
     Package{"tensorflow_cpu", Health::kWarn,
-            "of tf.data, the loop of the program and the reads are seen; what it decodes is not"},
+            "loops in Python, reads, JPEG and PNG decoding are seen; tf.data's transforms are not"},
     Package{"kvikio", Health::kWarn, "reads straight into GPU memory: not seen as `read`"},
     Package{"ffcv", Health::kWarn, "its readers and decoders are its own"},
 };
@@ -93,8 +96,8 @@ std::pair<std::string, std::string> ParseDistInfo(const std::string& folder) {
   return {};
 }
 
-// Folders in which this Python looks for packages. A venv is left as it is, not resolved: its
-// packages lie beside the link.
+// Folders in which this Python looks for packages. The link bin/python of a virtual environment is
+// not followed: the packages lie in the environment, not where the link leads.
 std::vector<fs::path> PackageFolders(const fs::path& python) {
   std::set<fs::path> folders;
   std::error_code error;
@@ -111,7 +114,7 @@ std::vector<fs::path> PackageFolders(const fs::path& python) {
   const fs::path prefix = python.parent_path().parent_path();
   add_versions(prefix / "lib", "site-packages");
   add_versions(prefix / "lib64", "site-packages");
-  if (prefix == "/usr") {  // Debian's
+  if (prefix == "/usr") {  // Debian's Python
     add_versions("/usr/lib", "dist-packages");
     add_versions("/usr/local/lib", "dist-packages");
   }
@@ -124,8 +127,8 @@ void CheckPython(const fs::path& python, Checks& checks) {
   const std::vector<fs::path> folders = PackageFolders(python);
   if (folders.empty()) {
     checks.push_back({"python", Health::kWarn,
-                      fmt::format("the packages of {} are not found", python.string()),
-                      "which decoders it uses is not known beforehand", ""});
+                      fmt::format("no package folder of {} was found", python.string()),
+                      "Penstock does not know beforehand which decoders it uses", ""});
     return;
   }
   checks.push_back({"python", Health::kOk, fmt::format("Python is {}", python.string()), "", ""});
@@ -135,9 +138,10 @@ void CheckPython(const fs::path& python, Checks& checks) {
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
       const std::string entry = it->path().filename().string();
       if (entry == "sitecustomize.py") {
-        checks.push_back({"sitecustomize", Health::kOk,
-                          fmt::format("{} is run after Penstock's own", it->path().string()), "",
-                          ""});
+        checks.push_back(
+            {"sitecustomize", Health::kOk,
+             fmt::format("{} is run by Penstock's own sitecustomize.py", it->path().string()), "",
+             ""});
       }
       const auto [name, version] = ParseDistInfo(entry);
       for (const Package& package : kPackages) {

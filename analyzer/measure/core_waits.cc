@@ -17,12 +17,15 @@ double ContendedTime(const Work& work, const CpuLoad& load) {
 
 double Crowding(const CpuLoad& load) {
   if (load.crowded) return 1;
-  return load.known ? std::clamp((load.saturation() - 0.65) / (0.9 - 0.65), 0.0, 1.0) : 0;
+  constexpr double kNoneBelow = 0.65;  // saturation of the cores
+  constexpr double kAllAbove = 0.9;    // likewise
+  if (!load.known) return 0;
+  return std::clamp((load.saturation() - kNoneBelow) / (kAllAbove - kNoneBelow), 0.0, 1.0);
 }
 
 Work DecodeAlone(const Work& work, const CpuLoad& load, double contended) {
-  if (load.delays_known || !(load.squeeze > 0))
-    return {work.wall - ContendedTime(work, load), std::min(work.cpu, work.wall)};
+  // `contended` is derived from the squeeze, so it is used only where the squeeze is what counts.
+  if (load.delays_known || !(load.squeeze > 0)) return WithoutContention(work, load);
   return {work.wall - contended * std::max(0.0, work.wall - work.cpu),
           std::min(work.cpu, work.wall)};
 }
@@ -58,10 +61,11 @@ double TakenOff(const LoaderRun& run, const SteadyState& steady, const CpuLoad& 
 }
 
 double WakingUp(const CpuLoad& load) {
-  constexpr double kIdle = 0.5;
-  constexpr double kBusy = 0.75;
+  constexpr double kAllBelow = 0.5;    // saturation of the cores
+  constexpr double kNoneAbove = 0.75;  // likewise
   if (load.crowded) return 0;
-  return load.helped ? 1 : std::clamp((kBusy - load.saturation()) / (kBusy - kIdle), 0.0, 1.0);
+  if (load.helped) return 1;
+  return std::clamp((kNoneAbove - load.saturation()) / (kNoneAbove - kAllBelow), 0.0, 1.0);
 }
 
 double StayingWait(const CpuLoad& load, double missed, double taken) {

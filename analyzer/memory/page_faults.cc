@@ -8,18 +8,19 @@
 namespace penstock::analyzer {
 namespace {
 
-// Faults of a sample that no allocator can spare: of small things, and the kernel's own (ours: 10
-// to 20 of a run that keeps its memory).
+// Page faults per sample that no allocator can avoid: those of small allocations and the kernel's
+// own. Source: ours; a run that keeps its memory has 10 to 20 per sample.
 constexpr double kRest = 20;
 
 struct FaultsMade {
   double faults = 0;
-  double cpu = 0;  // seconds of decode, augment and collate
+  double cpu = 0;  // CPU seconds of decode, augment and collate; wall where CPU is not known
   std::uint64_t batches = 0;
 };
 
-// From the first count after the worker's first batch, which faults in what it imports, to its last
-// batch that was delivered: what it makes beyond that is in the count and not among the batches.
+// Counts from the first counter sample after the worker's first batch to the end of its last
+// delivered batch. The first batch is left out because it also faults in the imported modules. What
+// a worker does after its last delivered batch is in the counter, but belongs to no batch of `run`.
 std::optional<FaultsMade> MadeBy(const RunModel& model, const LoaderRun& run,
                                  const CounterSeries& series) {
   constexpr std::uint64_t kFewest = 8;

@@ -18,23 +18,25 @@ namespace {
 using traces::ClockShift;
 
 constexpr std::size_t kFewestIterations = 8;
-constexpr double kMostDrift = 500e-6;  // a quartz is off by less than a tenth of that
-// What time servers keep hosts of a network to, with much to spare; nobody tells what they did.
-constexpr double kWallClocks = 0.05;
+constexpr double kMostDrift = 500e-6;  // a quartz clock drifts by less than a tenth of this
+// Assumed error of wall clocks, in seconds; a trace does not tell the real one. Time servers keep
+// the hosts of a network much closer than that.
+constexpr double kWallClockError = 0.05;
 constexpr std::int64_t kMostOffset = std::int64_t{1} << 61;
 
-// Seconds, relative to `zero` of the second host's clock and to `offset`.
+// The iterations that two hosts share. `at` counts from `zero`; the three differences (first clock
+// minus second clock) count from `offset`. Seconds, but for `zero` and `offset`.
 struct ClockPoints {
-  std::int64_t zero = 0;
-  std::int64_t offset = 0;
-  std::vector<double> at;
-  std::vector<double> difference;  // to be added to the second clock, by the ends
-  std::vector<double> least;       // at least so much, by causality
-  std::vector<double> most;
-  double step = 0;  // median time between two ends
+  std::int64_t zero = 0;           // ns on the second host's clock
+  std::int64_t offset = 0;         // ns
+  std::vector<double> at;          // end of the iteration on the second host
+  std::vector<double> difference;  // estimate: the ends on both hosts
+  std::vector<double> least;       // lower bound, by causality
+  std::vector<double> most;        // upper bound, by causality
+  double step = 0;                 // median time from end to end on the first host
 };
 
-// A trace may say anything: as far as it goes.
+// Subtraction that saturates: a damaged trace may hold any value.
 std::int64_t Minus(std::int64_t a, std::int64_t b) {
   std::int64_t difference = 0;
   if (!__builtin_sub_overflow(a, b, &difference)) return difference;
@@ -73,18 +75,18 @@ void Detrend(const std::vector<double>& at, double slope, std::vector<double>& v
   for (std::size_t i = 0; i < values.size(); ++i) values[i] -= slope * at[i];
 }
 
-double HalfOfMiddle(std::vector<double> values) {
+double HalfInterquartileRange(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return 0.5 * (Quantile(values, 0.75) - Quantile(values, 0.25));
 }
 
-// Least squares of what lies near the line with slope `slope`: as robust, and more precise, since
-// it uses all points.
+// Least-squares slope of the points near the line with slope `slope`. It is as robust as `slope`,
+// and more precise: TheilSenSlope() thins the points to 200, this uses all that are near.
 double Refined(const std::vector<double>& at, const std::vector<double>& values, double slope) {
   std::vector<double> straight = values;
   Detrend(at, slope, straight);
   const double middle = Median(straight);
-  const double near = 4 * HalfOfMiddle(straight);
+  const double near = 4 * HalfInterquartileRange(straight);
   double n = 0;
   double x = 0;
   double y = 0;
@@ -147,7 +149,8 @@ void Add(const ClockView& view, std::int64_t zero, HostClock& host, bool first) 
   }
 }
 
-Alignment BothBeginAtOnce(const HostClock& first, const HostClock& other) {
+// Assumes that both hosts began at the same time.
+Alignment AlignBegins(const HostClock& first, const HostClock& other) {
   Alignment found;
   found.by = AlignBy::kNothing;
   found.shift.offset.value = Minus(first.begin.value, other.begin.value);
@@ -155,10 +158,11 @@ Alignment BothBeginAtOnce(const HostClock& first, const HostClock& other) {
   return found;
 }
 
-// `passings`: of the first host.
+// `passings`: the iterations of the first host.
 Alignment AlignHost(const HostClock& first, const HostPassings& passings, const HostClock& other,
                     AlignMethod method) {
-  if (method == AlignMethod::kSameClock) return BothBeginAtOnce(first, other);  // of another boot
+  // Hosts with one known boot id have been joined before: these two share no clock.
+  if (method == AlignMethod::kSameClock) return AlignBegins(first, other);
   Alignment found;
   const auto steps = EstimateBySteps(passings, PassingsOf(other.tracks));
   std::optional<std::int64_t> wall;
@@ -167,6 +171,7 @@ Alignment AlignHost(const HostClock& first, const HostPassings& passings, const 
     if (std::abs(*wall) >= kMostOffset) wall.reset();
   }
   const bool by_steps = steps && (steps->together || !wall);
+  // Good steps are used unless wall clocks were asked for; poor ones only if steps were asked for.
   if (by_steps ? method != AlignMethod::kWallClock : steps && method == AlignMethod::kCollective) {
     found.by = AlignBy::kCollective;
     found.shift = steps->shift;
@@ -176,10 +181,10 @@ Alignment AlignHost(const HostClock& first, const HostPassings& passings, const 
     if (wall) found.wall_difference = SecondsApart(*wall, steps->shift.offset.value);
     return found;
   }
-  if (!wall || method == AlignMethod::kCollective) return BothBeginAtOnce(first, other);
+  if (!wall || method == AlignMethod::kCollective) return AlignBegins(first, other);
   found.by = AlignBy::kWallClock;
   found.shift.offset.value = *wall;
-  found.uncertainty = kWallClocks;
+  found.uncertainty = kWallClockError;
   return found;
 }
 
@@ -246,8 +251,9 @@ std::optional<StepEstimate> EstimateBySteps(const HostPassings& first, const Hos
       Refined(points.at, points.difference, TheilSenSlope(points.at, points.difference));
   std::vector<double> straight = points.difference;
   Detrend(points.at, slope, straight);
-  const double residual = HalfOfMiddle(straight);
-  // Of a median slope: 1.25 of that of least squares, of normal noise with this middle half.
+  const double residual = HalfInterquartileRange(straight);
+  // Standard error of a median slope: 1.25 times that of least squares. The noise is taken as
+  // normal: `residual` is 0.67 of its standard deviation.
   const double spread = Deviation(points.at);
   const double error =
       spread > 0 ? 1.25 * residual / 0.67 / (spread * std::sqrt(static_cast<double>(n))) : 1;
@@ -262,7 +268,7 @@ std::optional<StepEstimate> EstimateBySteps(const HostPassings& first, const Hos
     Detrend(points.at, drift, points.most);
   }
   double offset = Median(points.difference);
-  estimate.uncertainty = std::max(1e-6, HalfOfMiddle(points.difference));
+  estimate.uncertainty = std::max(1e-6, HalfInterquartileRange(points.difference));
   const double least = *std::max_element(points.least.begin(), points.least.end());
   const double most = *std::min_element(points.most.begin(), points.most.end());
   if (least <= most) {

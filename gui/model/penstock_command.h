@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Commands of penstock that a person may run next. Pure.
+// Builds `penstock` commands that the user may run next. Pure.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@ namespace penstock::gui {
 
 inline constexpr const char* kRecordCommand = "penstock record -- python train.py";
 
-// The program of the trace under a command of penstock: "penstock doctor -- python train.py".
+// The command that runs `penstock VERB` on the program of the trace, such as
+// "penstock doctor -- python train.py". "python train.py" if the trace does not tell its command.
 [[nodiscard]] std::string PenstockCommand(const traces::Trace& trace, std::string_view verb);
 
 }  // namespace penstock::gui

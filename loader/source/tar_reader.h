@@ -21,9 +21,9 @@ struct TarMember {
   std::uint64_t header_at = 0;
   std::uint64_t data_at = 0;
   std::uint64_t size = 0;
-  bool regular = false;  // a file with bytes of its own
+  bool regular = false;  // a regular file: its data is in the archive
   bool link = false;     // a hard or symbolic link
-  bool sparse = false;   // a file whose holes are left out
+  bool sparse = false;   // a sparse file: the archive leaves out its holes
 };
 
 // True if `block` (512 bytes or more) begins with a tar header: its checksum is right.
@@ -35,13 +35,15 @@ class TarReader {
   TarReader(int fd, std::uint64_t size, std::string name);
 
   // The next member; false at the end marker.
-  // Errors: kInput: not a header, a damaged one, data or end marker missing (the file was cut).
+  // Errors: kInput if a header is missing or damaged, if data or the end marker is missing (a
+  // truncated file), or if data follows the end marker.
   Result<bool> Next(TarMember& member);
 
-  // Where the walk has come to.
+  // Offset of the next header to be read.
   [[nodiscard]] std::uint64_t position() const { return position_; }
 
-  // A few bytes of the file, mostly from what was read for the headers. False if they do not exist.
+  // Reads a few bytes at `offset`, mostly from the window that was read for the headers. Returns
+  // false if the file does not have that many there, or cannot be read.
   [[nodiscard]] bool Read(std::uint64_t offset, std::span<std::byte> out);
 
  private:
@@ -49,7 +51,7 @@ class TarReader {
   static constexpr std::size_t kWindow = 8192;
   using Block = std::array<std::byte, kBlock>;
 
-  struct Extended;  // what pax and GNU headers said of the next member
+  struct Extended;  // what pax and GNU extension headers say about the next member
   Result<bool> NextHeader(TarMember& member, Extended& extended, bool& done);
   Result<std::string> ReadText(std::uint64_t size, std::string_view what);
   Result<void> ReadPax(std::uint64_t size, Extended& extended);
@@ -62,7 +64,7 @@ class TarReader {
   std::uint64_t size_;
   std::string name_;
   std::uint64_t position_ = 0;
-  std::string last_;  // name of the member before, to say where we are
+  std::string last_;  // name of the previous member, for error messages
   std::vector<std::byte> window_;
   std::uint64_t window_at_ = 0;
 };
