@@ -35,6 +35,7 @@ SteadyState SteadyOf(const LoaderRun& other, const SteadyState& steady) {
   out.windows = steady.windows;
   out.from = steady.from;
   out.to = steady.to;
+  out.paused.assign(other.batches.size(), false);  // SetSteps() judges the steps of the loop
   for (const Batch& batch : other.batches) {
     const bool inside = IsInside(steady, batch);
     out.in_window.push_back(inside);
