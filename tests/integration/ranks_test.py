@@ -75,7 +75,9 @@ class Ranks(support.Case):
         self.assertEqual([row["rank"] for row in report["ranks"]["table"]], list(range(ranks)))
         self.assertEqual(report["ranks"]["world_size"], ranks)
         imbalance = report["ranks"]["imbalance"]
-        self.assertTrue(imbalance["steps_end_together"], report["ranks"])
+        # More ranks than cores end their steps when the kernel lets them run.
+        if ranks <= len(os.sched_getaffinity(0)):
+            self.assertTrue(imbalance["steps_end_together"], report["ranks"])
         self.assertEqual((imbalance["slowest_rank"], imbalance["fixed"]), (rank, True), report["ranks"])
         self.assertEqual(report["ranks"]["verdict_of_rank"], rank)
         found = self.finding(report, "rank-imbalance")
