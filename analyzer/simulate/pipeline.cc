@@ -21,19 +21,7 @@ void Append(const EpochDemand& epoch, std::size_t count, bool counted_only, Epoc
 
 Pipeline WithoutEpochs(const Pipeline& pipeline) {
   Pipeline copy;
-  static_cast<LoaderSetup&>(copy) = pipeline;
-  copy.sample_tasks = pipeline.sample_tasks;
-  copy.cores = pipeline.cores;
-  copy.step_load = pipeline.step_load;
-  copy.step_load_known = pipeline.step_load_known;
-  copy.step_transforms = pipeline.step_transforms;
-  copy.preempted = pipeline.preempted;
-  copy.doubt = pipeline.doubt;
-  copy.others = pipeline.others;
-  copy.device_per_sample = pipeline.device_per_sample;
-  copy.turns = pipeline.turns;
-  copy.crowded = pipeline.crowded;
-  copy.beside = pipeline.beside;
+  static_cast<PipelineSetup&>(copy) = pipeline;
   return copy;
 }
 

@@ -81,7 +81,8 @@ struct LoaderSetup {
 // Batches that it may have on their way, of worker processes.
 [[nodiscard]] std::size_t CreditsOf(const LoaderSetup& setup);
 
-struct Pipeline : LoaderSetup {
+// All of a pipeline but its batches.
+struct PipelineSetup : LoaderSetup {
   bool sample_tasks = false;  // threads fill a batch together, sample by sample
   double cores = 1;
   double step_load = 0;           // CPU seconds per second of step; above 1: several threads
@@ -96,6 +97,9 @@ struct Pipeline : LoaderSetup {
   // Loaders that the loop drains together with this one: the demands are those of all of them, in
   // the order in which the loop takes the batches.
   std::vector<LoaderSetup> beside;
+};
+
+struct Pipeline : PipelineSetup {
   std::vector<EpochDemand> epochs;
 
   [[nodiscard]] std::size_t batches() const;
