@@ -63,6 +63,12 @@ class Clock:
                 "epochs": len(self.epochs), "seconds": whole, "load": os.getloadavg()[0]}  # fmt: skip
 
 
+def first_name(path):
+    """The name of the picture that a link of DATA/epoch is of: "a.jpg" of "a~3.jpg"."""
+    stem, extension = os.path.splitext(os.path.basename(path))
+    return stem.partition("~")[0] + extension
+
+
 class Held:
     """The decoded pictures of a data set, of one mapped file: see sets.py. Opened by each process for itself."""
 
@@ -81,7 +87,7 @@ class Held:
             with open(os.path.join(self.data, "held.json"), encoding="ascii") as file:
                 self.places = json.load(file)
             self.pixels = numpy.memmap(os.path.join(self.data, "held.raw"), numpy.uint8, "r")
-        offset, width, height = self.places[os.path.basename(path)]
+        offset, width, height = self.places[first_name(path)]
         return self.pixels[offset:offset + 3 * width * height].reshape(height, width, 3)
 
     def image(self, path):
@@ -122,11 +128,11 @@ class Task:
 
     @property
     def pictures(self):
-        """The folder of the pictures, one folder in it for each class."""
-        return os.path.join(self.data, "pictures")
+        """The folder of the pictures of an epoch, one folder in it for each class."""
+        return os.path.join(self.data, "epoch")
 
     def paths(self):
-        """[(path, class)] of all pictures."""
+        """[(path, class)] of an epoch's pictures."""
         found = []
         for label, name in enumerate(sorted(os.listdir(self.pictures))):
             folder = os.path.join(self.pictures, name)

@@ -147,7 +147,7 @@ def make_texts(task):
     words = ["".join(chance.choice("etaoinshrdlu") for _ in range(chance.randint(2, 9))) for _ in range(4000)]
     os.makedirs(task.work, exist_ok=True)
     with open(os.path.join(task.work, "texts.txt"), "w", encoding="ascii") as file:
-        file.write("\n".join(" ".join(chance.choices(words, k=400)) for _ in range(600)))
+        file.write("\n".join(" ".join(chance.choices(words, k=400)) for _ in range(120 * BATCH)))
 
 
 class Texts(Dataset):
@@ -276,9 +276,7 @@ def ultralytics(task):
     from ultralytics import YOLO
 
     if "decode" in task.free:
-        import cv2
-
-        cv2.imread = lambda path, *_: task.held.array(path)
+        datasets.ClassificationDataset.imread = staticmethod(task.held.array)
     if "augment" in task.free:
         datasets.classify_augmentations = lambda size, **_: Constant(noise(3, size, size))
 
@@ -286,12 +284,16 @@ def ultralytics(task):
         if task.clock.step(trainer.batch_size):
             raise Over
 
+    def with_workers(trainer):
+        trainer.args.workers = task.workers  # without a GPU it takes none
+
     def light(trainer):
         if "step" in task.free:
             weight = next(trainer.model.parameters())
             trainer.model.predict = lambda images, *_, **__: weight.mean() + torch.zeros(len(images), CLASSES)
 
     model = YOLO("yolov8n-cls.yaml")
+    model.add_callback("on_pretrain_routine_start", with_workers)
     model.add_callback("on_train_start", light)
     model.add_callback("on_train_epoch_start", lambda _trainer: task.clock.epoch())
     model.add_callback("on_train_batch_end", stepped)

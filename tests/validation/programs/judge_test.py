@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers that judge.py and the clock of common.py must give, and what cases.py must hold."""
 import os
+import pathlib
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cases  # noqa: E402
 import common  # noqa: E402
 import judge  # noqa: E402
+import sets  # noqa: E402
 
 CASE = cases.Case("one", "a program", "frameworks.py", (), workers=1, counts=(0, 1, 2))
 
@@ -19,6 +22,22 @@ def kept_of(bottleneck="decode", needs="", claimed=2.0, **rates):
     verdict = {"bottleneck": bottleneck, "needs": needs, "gains": [{"factor": bottleneck, "speedup_if_free": claimed}]}
     return {"said": {"rate": 98.0}, "rates": found, "workers": {}, "free": {},
             "report": {"verdict": verdict, "throughput": {"samples_per_s": 49.0}}}  # fmt: skip
+
+
+class EpochTest(unittest.TestCase):
+    def test_an_epoch_has_each_picture_eight_times(self):
+        with tempfile.TemporaryDirectory() as folder:
+            data = pathlib.Path(folder)
+            (data / "pictures" / "cats").mkdir(parents=True)
+            for name in ("a-1.jpg", "b.jpg"):
+                (data / "pictures" / "cats" / name).write_text(name)
+            for _ in range(2):  # the second call finds them
+                sets.link_epoch(data)
+            found = sorted((data / "epoch" / "cats").iterdir())
+            self.assertEqual(16, len(found))
+            for link in found:
+                self.assertEqual(common.first_name(str(link)), link.read_text())
+                self.assertEqual(1, link.name.count("."))  # webdataset ends a key at the first one
 
 
 class VerdictTest(unittest.TestCase):

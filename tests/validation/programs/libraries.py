@@ -5,7 +5,7 @@ import random
 
 import numpy
 import torch
-from common import BATCH, CLASSES, Constant, main, noise, train
+from common import BATCH, CLASSES, Constant, first_name, main, noise, train
 from frameworks import folder
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
@@ -51,7 +51,7 @@ class Segmented(Dataset):
         import cv2
 
         path = self.paths[index]
-        mask = cv2.imread(os.path.join(self.task.data, "masks", os.path.basename(path)[:-4] + ".png"), cv2.IMREAD_GRAYSCALE)
+        mask = cv2.imread(os.path.join(self.task.data, "masks", first_name(path)[:-4] + ".png"), cv2.IMREAD_GRAYSCALE)
         if "decode" in self.task.free:
             image = self.task.held.array(path)
         else:
@@ -96,6 +96,9 @@ def kornia(task):
     train(task, loader, model, prepared)
 
 
+COPIES = 10  # of 24 volumes: 120 batches of two in an epoch
+
+
 def make_volumes(task):
     chance = numpy.random.default_rng(3)
     os.makedirs(task.work, exist_ok=True)
@@ -109,10 +112,10 @@ def monai(task):
     from monai import data, transforms
 
     names = sorted(name for name in os.listdir(task.work) if name.endswith(".npy"))
-    rows = [{"image": os.path.join(task.work, name), "label": os.path.join(task.work, name)} for name in names * 8]
+    rows = [{"image": os.path.join(task.work, name), "label": os.path.join(task.work, name)} for name in names * COPIES]
     loads = transforms.LoadImaged(["image", "label"], reader="NumpyReader", ensure_channel_first=True)
     if "decode" in task.free:
-        rows = [loads(row) for row in rows[:len(names)]] * 8
+        rows = [loads(row) for row in rows[:len(names)]] * COPIES
     keys = ["image", "label"]
     changes = [transforms.ScaleIntensityd("image"), transforms.AsDiscreted("label", threshold=1000),
                transforms.RandSpatialCropd(keys, (32, 32, 32), random_size=False), transforms.RandFlipd(keys, 0.5, 0),
@@ -144,7 +147,7 @@ def make_clips(task):
     import av
 
     os.makedirs(task.work, exist_ok=True)
-    pictures = [task.held.array(path) for path, _ in task.paths()[:CLIPS]]
+    pictures = [task.held.array(path) for path, _ in task.paths() if "~" not in path][:CLIPS]
     for number, pixels in enumerate(pictures):
         with av.open(os.path.join(task.work, "clip%02d.mp4" % number), "w") as out:
             stream = out.add_stream("mpeg4", rate=25)
@@ -166,7 +169,7 @@ class Clips(Dataset):
         self.finished = noise(3, TAKEN, 112, 112) if "augment" in task.free else None
 
     def __len__(self):
-        return 16 * len(self.paths)
+        return 24 * len(self.paths)  # 120 batches of four
 
     @staticmethod
     def frames(path, first):
