@@ -68,12 +68,16 @@ Result<std::string> CheckOverrides(const std::string& text) {
     const auto equals = item.find('=');
     const std::string key = item.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
+    if (key == "at" && !value.empty()) {
+      checked += (checked.empty() ? "" : ",") + item;
+      continue;
+    }
     const bool is_flag = key == "pin" || key == "persistent";
     const bool is_count = key == "workers" || key == "prefetch" || key == "batch";
     if (!is_flag && !is_count) {
       return Fail(ErrorKind::kUsage,
                   fmt::format("--override: '{}' is not one of workers=N, prefetch=N, batch=N, "
-                              "pin=0|1, persistent=0|1",
+                              "pin=0|1, persistent=0|1, at=FILE:LINE",
                               item));
     }
     const auto number = ParseNumber(value);
@@ -261,7 +265,8 @@ Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
   line.AddFlag("--fixed-batch", options.fixed_batch,
                "repeat one cached batch for ever: shows how fast the run is if data costs nothing");
   line.Add("--override", texts.overrides,
-           "DataLoader arguments: workers=8,prefetch=4,batch=64,pin=1,persistent=1");
+           "DataLoader arguments: workers=8,prefetch=4,batch=64,pin=1,persistent=1; "
+           "at=train.py:88 changes only the loader that this line makes");
   line.Add("--buffer", texts.buffer, "memory between the program and the collector (default 64M)");
   line.Add("--memory", texts.memory,
            "how often to measure the private and shared memory of each process: auto (costs "

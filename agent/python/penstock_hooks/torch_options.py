@@ -11,7 +11,7 @@ from penstock_hooks.places import callers
 from penstock_hooks.torch_state import KNOWN, MADE_ANEW, first_batch, loader_index, places, process
 from penstock_hooks.wrapping import replace
 
-_OVERRIDE = "PENSTOCK_OVERRIDE"  # workers=8,prefetch=4,batch=64,pin=1,persistent=1
+_OVERRIDE = "PENSTOCK_OVERRIDE"  # workers=8,prefetch=4,batch=64,pin=1,persistent=1,at=train.py:88
 _FIXED = "PENSTOCK_FIXED_BATCH"
 _EPOCH_FACTS = 4096
 _LOADER_FACTS = 64  # a program may make loaders that are all different
@@ -29,11 +29,19 @@ def parse_override(text):
             values[key] = int(value)
         elif key in ("pin", "persistent") and value in ("0", "1", "true", "false"):
             values[key] = value in ("1", "true")
+        elif key == "at":
+            values[key] = part.partition("=")[2].strip()
     if values.get("prefetch") == 0:
         del values["prefetch"]
     if values.get("batch") == 0:
         del values["batch"]
     return values
+
+
+def is_meant(values, made):
+    """Whether a loader that was made by the calls `made` (file:line) is one that `values` are for."""
+    at = values.get("at")
+    return at is None or any(place == at or place.endswith(os.sep + at) for place in made[:2])
 
 
 def apply_override(values, signature, args, kwargs):
@@ -63,12 +71,13 @@ def _make_init(original):
 
     def __init__(self, *args, **kwargs):
         changed = None
+        made = ()
         try:
-            places[self] = callers(self)
+            made = places[self] = callers(self)
         except Exception:
             pass
         try:
-            if values:
+            if values and is_meant(values, made):
                 changed = apply_override(values, signature, args, kwargs)
         except Exception:
             pass

@@ -85,6 +85,23 @@ for options in ({"sampler": [1], "shuffle": True}, {"num_workers": -1}, {"nonsen
         ours, plain = override("batch=2", code), harness.run(PRELUDE + code, hooks=False)
         self.assertEqual(ours.out, plain.out)
 
+    def test_only_the_loader_of_a_line(self):
+        program = """
+def make():
+    return DataLoader(Map(9))
+def first():
+    return make()
+def second():
+    return make()
+attributes(first())
+attributes(second())
+"""
+        code = "exec(compile(%r, '/nowhere/program.py', 'exec'))\n" % program
+        for at, sizes in (("/nowhere/program.py:5", [3, 1]), ("program.py:5", [3, 1]), ("program.py:7", [1, 3]),
+                          ("program.py:3", [3, 3]), ("rogram.py:5", [1, 1]), ("program.py:9", [1, 1])):  # fmt: skip
+            lines = self.lines(override("batch=3,at=" + at, code))
+            self.assertEqual([line[2] for line in lines], sizes, at)
+
     def test_nonsense_changes_nothing(self):
         result = override("workers=many,=,batch=-3,prefetch=0,pin", "attributes(DataLoader(Map(4), 2))\n")
         self.assertEqual(self.lines(result)[0][0], 0)

@@ -76,6 +76,13 @@ TEST(OptionsTest, OverridesAreKept) {
   EXPECT_EQ(parsed->options.overrides, "workers=8,prefetch=4,batch=64,pin=1,persistent=0");
 }
 
+TEST(OptionsTest, AnOverrideMayNameTheLineOfALoader) {
+  const auto parsed = Parse({"--override", "workers=8,at=src/train.py:88", "--", "c"});
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(parsed->options.overrides, "workers=8,at=src/train.py:88");
+  EXPECT_FALSE(Parse({"--override", "workers=8,at=", "--", "c"}));
+}
+
 TEST(OptionsTest, MemoryIsWalkedByBudgetUnlessSaid) {
   const auto by_itself = Parse({"--", "c"});
   EXPECT_TRUE(by_itself->options.memory);
