@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "analyzer/predict/laws.h"
 #include "analyzer/simulate/simulate.h"
 
 namespace penstock::analyzer {
@@ -25,7 +27,7 @@ double ComputingShare(const Pipeline& pipeline) {
 
 }  // namespace
 
-Interval PredictRate(const Pipeline& steady, const Replay& replay) {
+Predicted<Interval> PredictSteady(const Pipeline& steady, const Replay& replay) {
   // 90 % half-width, set so that it holds on two machines: of the measured rates of the
   // validation's full grids 88 % of PyTorch's loader (a) and 95 % of the reference loader (d) lie
   // within on the one (with 2.5 %: 79 and 94 %, for runs recorded there were 2 to 3 % slower where
@@ -36,20 +38,21 @@ Interval PredictRate(const Pipeline& steady, const Replay& replay) {
   // lay within without it.
   constexpr double kSpeedNoise = 0.06;
   const SteadyRun run = SimulateSteady(steady);
-  if (!(run.time > 0)) return {};
+  if (!(run.time > 0)) return Interval{};
   BootstrapOptions options;
   options.block = std::max<std::size_t>(1, steady.credits());
   options.resamples = 200;
   const Interval simulated = BootstrapRate(run.amounts, run.intervals, options);
   const double rate = simulated.estimate * replay.correction();
+  if (Statement law = BrokenLaw(steady, rate); !law.empty()) return Refuse(std::move(law));
   // Batches that come again are no new observations.
   const double repeated = std::sqrt(static_cast<double>(run.rounds));
   const double below = repeated * (1 - simulated.low / simulated.estimate);
   const double above = repeated * (simulated.high / simulated.estimate - 1);
   const double noise = std::hypot(kMeasuredNoise, kSpeedNoise * ComputingShare(steady));
   const double doubt = std::hypot(replay.error(), noise, steady.doubt);
-  return {rate, rate * std::max(0.0, 1 - std::hypot(below, doubt)),
-          rate * (1 + std::hypot(above, doubt))};
+  return Interval{rate, rate * std::max(0.0, 1 - std::hypot(below, doubt)),
+                  rate * (1 + std::hypot(above, doubt))};
 }
 
 bool StartRecurs(const Pipeline& pipeline) {
@@ -61,20 +64,29 @@ bool StartRecurs(const Pipeline& pipeline) {
 
 double TimeOf(const Pipeline& pipeline) {
   if (StartRecurs(pipeline)) return Simulate(pipeline).time;
+  return TimeOf(pipeline, SimulateSteady(SteadyPart(pipeline)).rate());
+}
+
+double TimeOf(const Pipeline& pipeline, double steady_rate) {
+  if (StartRecurs(pipeline)) return Simulate(pipeline).time;
   double samples = 0;
   for (const EpochDemand& epoch : pipeline.epochs) {
     for (const Demand& demand : epoch.batches) samples += demand.own_samples();
   }
-  const double rate = SimulateSteady(SteadyPart(pipeline)).rate();
-  return rate > 0 ? samples / rate : 0;
+  return steady_rate > 0 ? samples / steady_rate : 0;
 }
 
 Prediction Predict(const Pipeline& base, const Pipeline& changed, const Replay& replay) {
+  Prediction prediction;
+  Predicted<Interval> rate = PredictSteady(SteadyPart(changed), replay);
+  if (!rate) {
+    prediction.refused = std::move(rate.error().why);
+    return prediction;
+  }
+  prediction.rate = *rate;
   const double before = TimeOf(base);
   const double after = TimeOf(changed);
-  Prediction prediction;
   if (before > 0 && after > 0) prediction.speedup = std::clamp(before / after, 1e-3, 1000.0);
-  prediction.rate = PredictRate(SteadyPart(changed), replay);
   return prediction;
 }
 

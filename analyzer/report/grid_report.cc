@@ -9,6 +9,7 @@
 #include "analyzer/report/json_writer.h"
 #include "analyzer/report/statement_json.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/needs.h"
 #include "analyzer/words/report.h"
 
 namespace penstock::analyzer {
@@ -41,6 +42,11 @@ std::string GridText(const Grid& grid, Colour colour) {
   }
   if (recorded) text += "  * as recorded\n";
   if (unfit) text += "  ! " + English(Say<words::kNoRoom>()) + "\n";
+  for (const LeftOut& one : grid.left_out) {
+    const Statement row = Say<words::kRowLeftOut>(
+        Give<"workers">(one.workers), Give<"prefetch">(one.prefetch), Give<"why">(one.why));
+    text += "  " + Wrapped(English(row), 92, "    ") + "\n";
+  }
   text += "  " + English(Say<words::kRepeats>(Give<"error">(grid.replay.error()))) + "\n";
   for (const Statement& note : grid.notes) {
     text += "  note: " + Wrapped(English(note), 92, "        ") + "\n";
@@ -64,6 +70,16 @@ std::string GridJson(const Grid& grid) {
     json.Field("bottleneck", FactorName(one.bottleneck));
     json.Field("ram_bytes", one.predicted.ram);
     json.Field("speedup", one.predicted.speedup).Field("fits", one.fits).EndObject();
+  }
+  json.EndArray();
+  json.Key("left_out").BeginArray();
+  for (const LeftOut& one : grid.left_out) {
+    json.BeginObject();
+    json.Field("num_workers", one.workers).Field("prefetch_factor", one.prefetch);
+    json.Field("batch_size", one.batch);
+    json.Field("why", English(one.why)).Key("why_statement");
+    WriteStatement(one.why, json);
+    json.EndObject();
   }
   json.EndArray();
   const Changes& changes = grid.changes;

@@ -163,11 +163,13 @@ struct GridPlay {
         recorded_time(recurs ? TimeOf(recorded) : 0),
         recorded_rate(SimulateSteady(SteadyPart(recorded)).rate() * replay.correction()) {}
 
-  // All but its batch size, and its speedup.
-  [[nodiscard]] Configuration Configure(const Setting& setting) const {
+  // All but its batch size, and its speedup. Errors: those of PredictSteady().
+  [[nodiscard]] Predicted<Configuration> Configure(const Setting& setting) const {
+    const Predicted<Interval> rate = PredictSteady(Apply(steady, setting, changed.facts), replay);
+    PENSTOCK_TRY(rate);
     Configuration one;
     one.workers = setting.workers;
-    one.predicted.rate = PredictRate(Apply(steady, setting, changed.facts), replay);
+    one.predicted.rate = *rate;
     const double memory =
         static_cast<double>(RamOf(recorded, setting, changed.facts)) + changed.memory;
     one.predicted.ram = static_cast<std::uint64_t>(memory);
@@ -259,15 +261,24 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
     for (const int prefetch : request.prefetch) {
       setting.workers = workers;
       setting.prefetch = prefetch + Extra(recorded);
-      Configuration one = play.Configure(setting);
+      const int batch = request.batch > 0 ? request.batch : size;
+      Predicted<Configuration> allowed = play.Configure(setting);
+      if (!allowed) {
+        grid.left_out.push_back({workers, prefetch, batch, std::move(allowed.error().why)});
+        continue;
+      }
+      Configuration& one = *allowed;
       one.prefetch = prefetch;
-      one.batch = request.batch > 0 ? request.batch : size;
+      one.batch = batch;
       if (grid.ceiling_measured) CapAt(request.fixed_rate, one.predicted.rate);
       play.SetSpeedup(setting, one);
       one.recorded = same && workers == recorded.workers &&
                      (workers == 0 || setting.prefetch == recorded.prefetch);
-      grid.configurations.push_back(one);
+      grid.configurations.push_back(std::move(one));
     }
+  }
+  if (grid.configurations.empty() && !grid.left_out.empty()) {
+    return Refuse(Say<words::kNothingLeft>(Give<"why">(grid.left_out.front().why)));
   }
   return grid;
 }

@@ -40,8 +40,17 @@ struct Configuration {
   bool fits = true;       // memory and /dev/shm have room for it
 };
 
+// A configuration whose rate would break a law.
+struct LeftOut {
+  int workers = 0;
+  int prefetch = 0;
+  int batch = 0;
+  Statement why;
+};
+
 struct Grid {
   std::vector<Configuration> configurations;  // one per combination, workers outermost
+  std::vector<LeftOut> left_out;              // combinations that are not among them
   Replay replay;
   Statement unit;    // of the rates
   Statements notes;  // what was assumed
@@ -54,7 +63,7 @@ struct Grid {
 
 // Errors: kInput if there is no loader, its batches were made out of sight, fewer than 16 are left
 // when the queues have filled, or the simulation does not explain the run: "not enough: needs ...";
-// those of ApplyChanges(). Cost: some 1 ms a configuration.
+// no configuration is left; those of ApplyChanges(). Cost: some 1 ms a configuration.
 [[nodiscard]] Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& request);
 
 // A factor by the name that reports use; nullopt for startup, prefetch and what is unknown.

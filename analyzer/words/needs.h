@@ -85,6 +85,29 @@ inline constexpr Message kNeedsBytes{
     "needs.bytes", "not enough: needs the bytes that were read, and none were seen",
     "数据不足：需要读取的字节数，而此次没有看到"};
 
+// Laws that a rate would break: what was measured and what was simulated do not fit together.
+inline constexpr Message kBeyondCores{
+    "law.cores",
+    "{rate:rate} samples/s would need {needed:.1} of the {cores:3g} cores, by the CPU time that a "
+    "sample was seen to take",
+    "按录制中每个样本的 CPU 时间，{rate:rate} 样本/秒需要 {needed:.1} 个核心，而可用 {cores:3g} "
+    "个"};
+inline constexpr Message kBeyondStorage{
+    "law.storage", "{rate:rate} samples/s are more than storage gives, which is {most:rate}",
+    "{rate:rate} 样本/秒超过存储所能提供的 {most:rate}"};
+inline constexpr Message kBeyondLoop{
+    "law.loop",
+    "{rate:rate} samples/s are faster than the loop alone, whose own work allows {most:rate}",
+    "{rate:rate} 样本/秒快于循环本身，循环自身的工作只允许 {most:rate}"};
+// One row, or several, that penstock whatif leaves out.
+inline constexpr Message kRowLeftOut{
+    "law.row", "{workers:count worker}, prefetch {prefetch:count}: not predicted: {why:words}",
+    "{workers:count} 个 worker、prefetch {prefetch:count}：不作预测：{why:words}"};
+inline constexpr Message kNothingLeft{
+    "law.nothing-left",
+    "nothing can be predicted: {why:words}; measure other settings with penstock sweep",
+    "无法预测：{why:words}；请用 penstock sweep 测量其他设置"};
+
 // Options of penstock whatif that cannot be followed.
 inline constexpr Message kUnknownType{"usage.transfer",
                                       "--transfer {given:text}: there are u8, f16 and f32",

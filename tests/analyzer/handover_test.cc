@@ -135,8 +135,8 @@ TEST(FreshMemoryTest, FirstWorkersPayForItAndTheLastSaveIt) {
               loader.facts.fresh.batch + 4 * loader.facts.fresh.sample, 1e-9);
   EXPECT_GT(with.doubt, 0);
   EXPECT_EQ(without.doubt, 0);
-  const Interval sure = PredictRate(SteadyPart(without), loader.replay);
-  const Interval unsure = PredictRate(SteadyPart(with), loader.replay);
+  const Interval sure = PredictSteady(SteadyPart(without), loader.replay).value();
+  const Interval unsure = PredictSteady(SteadyPart(with), loader.replay).value();
   EXPECT_GT(1 - unsure.low / unsure.estimate, 1 - sure.low / sure.estimate);
   // And back again.
   LoaderFacts facts = loader.facts;

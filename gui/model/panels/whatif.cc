@@ -92,6 +92,9 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
   const auto grid = analyzer::PredictGrid(
       diagnosis, RequestOf(diagnosis, chosen, {counts.begin(), counts.end()}));
   PENSTOCK_TRY(grid);
+  for (const analyzer::LeftOut& one : grid->left_out) {
+    if (one.workers == chosen.workers) return analyzer::Refuse(one.why);
+  }
   WhatIfAnswer answer;
   answer.curve = grid->configurations;
   answer.unit = grid->unit;
