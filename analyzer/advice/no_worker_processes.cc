@@ -29,7 +29,8 @@ void NoWorkerProcesses(const RuleInput& input, Advice& out) {
       Say<words::kStartWorkers>(Give<"workers">(workers), Give<"prefetch">(prefetch),
                                 Give<"repeats">(note.empty() ? std::nullopt : std::optional(note)));
   finding.predicted = input.With(workers, prefetch);
-  if (finding.predicted->speedup < 1.02) return;  // e.g. one core, all of it computing
+  // E.g. one core, all of it computing.
+  if (finding.predicted->speedup < 1.02 || !finding.predicted->SurelyGains()) return;
   out.findings.push_back(std::move(finding));
 }
 

@@ -65,6 +65,7 @@ void PreprocessingOnBusyGpu(const RuleInput& input, Advice& out) {
                       {"threshold_saturation", 0.5},
                       {"dearest_kernel", dearest}};
   finding.predicted = input.WithScaled(Factor::kCompute, std::max(0.0, 1 - share * busy));
+  finding.predicted->at_most = true;
   finding.predicted->rate.low =
       std::min(finding.predicted->rate.low, input.loader().steady.rate.estimate);
   finding.action = Say<words::kPreprocessOnCpu>();

@@ -90,7 +90,9 @@ void RanksExceedHost(const RuleInput& input, Advice& out) {
   finding.action = Say<words::kCountForHost>(Give<"fit">(fit), Give<"ranks">(host->ranks),
                                              Give<"shows">(shows), Give<"cores">(cores));
   if (static_cast<double>(fit) < each && input.run().config.num_workers > 0) {
-    finding.predicted = input.With(fit, input.run().config.prefetch_factor);
+    // It is a warning whether or not fewer workers gain.
+    const Prediction fewer = input.With(fit, input.run().config.prefetch_factor);
+    if (fewer.SurelyGains()) finding.predicted = fewer;
   }
   out.findings.push_back(std::move(finding));
 }

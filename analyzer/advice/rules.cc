@@ -12,6 +12,17 @@ namespace {
 constexpr Rule kRules[] = {PENSTOCK_RULES(PENSTOCK_NAME_RULE)};
 #undef PENSTOCK_NAME_RULE
 
+// A gain that its own interval does not hold is none, nor is one that breaks a law: the finding
+// then tells what was seen.
+void KeepSureGains(Findings& findings) {
+  for (Finding& finding : findings) {
+    if (!finding.predicted || finding.predicted->SurelyGains()) continue;
+    if (finding.predicted->at_most && finding.predicted->refused.empty()) continue;
+    finding.predicted.reset();
+    finding.severity = Severity::kInfo;
+  }
+}
+
 // What is too much for the host is said of the host, not of each rank once more.
 void KeepOneOfHost(Findings& findings) {
   const auto is = [](std::string_view id) {
@@ -124,6 +135,7 @@ Advice RunRules(const traces::Trace& trace, const Diagnosis& diagnosis) {
                                   [](const Finding& finding) { return finding.predicted; }),
                    findings.end());
   }
+  if (diagnosis.needs.empty()) KeepSureGains(findings);
   if (diagnosis.loader && !diagnosis.needs.empty()) {
     // What was seen was seen; what a change would gain is not to be told.
     for (Finding& finding : findings) {

@@ -17,11 +17,11 @@ void TooManyWorkers(const RuleInput& input, Advice& out) {
   if (!loader.steady.steady) return;  // too short to give anything up for
   const LoaderConfig& config = input.run().config;
   const int workers = config.num_workers;
-  const int enough = loader.suggestion.workers;
-  if (!loader.suggestion.changes || workers - enough < 2) return;
+  const int enough = loader.suggestion.enough_workers;
+  if (workers - enough < 2) return;
   if (workers <= loader.cpu.own_cores && enough > workers / 2) return;
   Finding finding;
-  finding.predicted = input.With(enough, loader.suggestion.prefetch);
+  finding.predicted = input.With(enough, loader.suggestion.enough_prefetch);
   if (finding.predicted->speedup < 0.98) return;
   finding.id = "too-many-workers";
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
@@ -37,7 +37,7 @@ void TooManyWorkers(const RuleInput& input, Advice& out) {
                       {"ram_bytes", static_cast<double>(input.WithSetting(input.Recorded()).ram)},
                       {"ram_bytes_after", static_cast<double>(finding.predicted->ram)}};
   finding.action = Say<words::kFewerWorkers>(had, need, threads, Give<"none">(enough == 0),
-                                             Give<"prefetch">(loader.suggestion.prefetch));
+                                             Give<"prefetch">(loader.suggestion.enough_prefetch));
   out.findings.push_back(std::move(finding));
 }
 

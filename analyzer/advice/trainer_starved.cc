@@ -70,6 +70,7 @@ void TrainerStarved(const RuleInput& input, Advice& out) {
                       {"workers", static_cast<double>(pipeline.workers)},
                       {"kernel_share", device.Share(device.computing)}};
   finding.predicted = most;
+  finding.predicted->at_most = true;
   finding.predicted->rate.low = std::min(most.rate.low, fewer.workers < pipeline.workers
                                                             ? fewer.predicted.rate.low
                                                             : input.loader().steady.rate.estimate);

@@ -127,7 +127,9 @@ void NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
 void KeepRecorded(LoaderDiagnosis& loader, const LoaderRun& run) {
   Suggestion& kept = loader.suggestion;
   kept.workers = run.config.num_workers;
+  kept.enough_workers = kept.workers;
   kept.prefetch = std::max(1, run.config.prefetch_factor);
+  kept.enough_prefetch = kept.prefetch;
   kept.persistent_workers = run.config.persistent_workers;
   kept.predicted.rate = loader.steady.rate;
   Setting setting;
@@ -170,6 +172,13 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   if (loader.suggestion.missing.empty()) {
     loader.suggestion =
         Suggest(loader.pipeline, loader.facts, loader.replay, BudgetOf(diagnosis.run.host));
+    if (const Statement& law = loader.suggestion.predicted.refused; !law.empty()) {
+      Statement missing = Say<words::kNothingLeft>(Give<"why">(law));
+      loader.suggestion = {};
+      loader.suggestion.missing = std::move(missing);
+    }
+  }
+  if (loader.suggestion.missing.empty()) {
     loader.suggestion.note =
         NoteOnWorkers(loader.sharding, run.config.num_workers, loader.suggestion.workers);
   } else {

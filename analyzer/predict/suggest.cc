@@ -5,16 +5,21 @@
 #include <cmath>
 #include <vector>
 
+#include "analyzer/predict/laws.h"
+#include "analyzer/simulate/simulate.h"
+
 namespace penstock::analyzer {
 namespace {
 
 // Of a search: enough batches for the queues to show what they do.
 constexpr std::size_t kSuggestBatches = 1024;
 constexpr std::size_t kSuggestTasks = 32768;
+constexpr double kTolerance = 0.02;  // settings that differ by less are as good as each other
 
 struct CandidateSetting {
   Setting setting;
   double time = 0;
+  double rate = 0;  // simulated, steady
   std::uint64_t ram = 0;
 };
 
@@ -25,9 +30,11 @@ bool Cheaper(const CandidateSetting& a, const CandidateSetting& b) {
 
 class Search {
  public:
-  Search(const Pipeline& pipeline, const LoaderFacts& facts, const Budget& budget)
+  Search(const Pipeline& pipeline, const LoaderFacts& facts, const Replay& replay,
+         const Budget& budget)
       : pipeline_(Shortened(pipeline, kSuggestBatches, kSuggestTasks)),
         facts_(facts),
+        replay_(replay),
         budget_(budget) {}
 
   // The recorded setting is tried whatever it needs: it did run.
@@ -43,14 +50,34 @@ class Search {
     if (!recorded && budget_.shared_memory > 0 && shared > budget_.shared_memory) return false;
     const bool dear = budget_.ram > 0 && static_cast<double>(candidate.ram) > budget_.ram;
     if (!recorded && dear) return false;
-    candidate.time = TimeOf(Apply(pipeline_, candidate.setting, facts_));
+    const Pipeline changed = Apply(pipeline_, candidate.setting, facts_);
+    const Pipeline steady = SteadyPart(changed);
+    candidate.rate = SimulateSteady(steady).rate();
+    const double told = candidate.rate * replay_.correction();
+    if (!recorded && !BrokenLaw(steady, told).empty()) return true;
+    candidate.time = TimeOf(changed, candidate.rate);
     if (candidate.time > 0) candidates_.push_back(candidate);
     return true;
   }
 
+  // The start of workers that end with each epoch makes a loop without workers look fast. Workers
+  // that stay start once, so what counts against them is the steady rate.
+  void PreferStaying() {
+    if (pipeline_.workers == 0 || facts_.persistent) return;
+    double staying = 0;
+    for (const CandidateSetting& one : candidates_) {
+      if (one.setting.persistent) staying = std::max(staying, one.rate);
+    }
+    candidates_.erase(std::remove_if(candidates_.begin(), candidates_.end(),
+                                     [&](const CandidateSetting& one) {
+                                       return one.setting.workers == 0 &&
+                                              one.rate * (1 + kTolerance) < staying;
+                                     }),
+                      candidates_.end());
+  }
+
   // Requires: a candidate was taken. The recorded one is the first, and stays at equal cost.
   [[nodiscard]] const CandidateSetting& Choose() const {
-    constexpr double kTolerance = 0.02;
     double best = candidates_.front().time;
     for (const CandidateSetting& candidate : candidates_) best = std::min(best, candidate.time);
     const CandidateSetting* chosen = nullptr;
@@ -65,6 +92,7 @@ class Search {
  private:
   Pipeline pipeline_;
   const LoaderFacts& facts_;
+  const Replay& replay_;
   const Budget& budget_;
   std::vector<CandidateSetting> candidates_;
 };
@@ -89,7 +117,7 @@ int Waiting(const Pipeline& pipeline) {
 
 Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Replay& replay,
                    const Budget& budget) {
-  Search search(pipeline, facts, budget);
+  Search search(pipeline, facts, replay, budget);
   const double cores = budget.cores > 0 ? std::min(budget.cores, pipeline.cores) : pipeline.cores;
   int most =
       std::clamp(std::max(static_cast<int>(std::ceil(2 * cores)), Waiting(pipeline)), 1, 128);
@@ -108,25 +136,39 @@ Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Rep
     for (const int prefetch : {2, 4, 8}) any |= search.Consider(workers, prefetch);
     if (!any) search.Consider(workers, 1);  // memory has no room for more
   }
+  search.PreferStaying();
   Suggestion suggestion;
-  suggestion.workers = pipeline.workers;
   // Pipelines count the batch in the program's hands, the reference loader's option does not.
   const int extra = pipeline.sample_tasks ? 1 : 0;
-  suggestion.prefetch = pipeline.prefetch - extra;
-  suggestion.persistent_workers = facts.persistent;
-  if (search.empty()) return suggestion;
+  const auto take = [&](const Setting& setting) {
+    suggestion.workers = setting.workers;
+    suggestion.prefetch = setting.prefetch - extra;
+    suggestion.persistent_workers = setting.persistent.value_or(facts.persistent);
+    suggestion.changes =
+        setting.workers != pipeline.workers ||
+        (setting.workers > 0 && (setting.prefetch != pipeline.prefetch ||
+                                 suggestion.persistent_workers != facts.persistent));
+    const Pipeline changed = Apply(pipeline, setting, facts);
+    suggestion.predicted = Predict(pipeline, changed, replay);
+    suggestion.predicted.ram = RamOf(pipeline, setting, facts);
+    suggestion.next_bottleneck = Attribute(changed).bottleneck;
+  };
+  Setting recorded;
+  recorded.workers = pipeline.workers;
+  recorded.prefetch = pipeline.prefetch;
+  suggestion.enough_workers = recorded.workers;
+  suggestion.enough_prefetch = recorded.prefetch - extra;
+  if (search.empty()) {
+    suggestion.workers = recorded.workers;
+    suggestion.prefetch = recorded.prefetch - extra;
+    suggestion.persistent_workers = facts.persistent;
+    return suggestion;
+  }
   const CandidateSetting& chosen = search.Choose();
-  suggestion.workers = chosen.setting.workers;
-  suggestion.prefetch = chosen.setting.prefetch - extra;
-  suggestion.persistent_workers = chosen.setting.persistent.value_or(facts.persistent);
-  suggestion.changes =
-      chosen.setting.workers != pipeline.workers ||
-      (chosen.setting.workers > 0 && (chosen.setting.prefetch != pipeline.prefetch ||
-                                      suggestion.persistent_workers != facts.persistent));
-  const Pipeline changed = Apply(pipeline, chosen.setting, facts);
-  suggestion.predicted = Predict(pipeline, changed, replay);
-  suggestion.predicted.ram = chosen.ram;
-  suggestion.next_bottleneck = Attribute(changed).bottleneck;
+  suggestion.enough_workers = chosen.setting.workers;
+  suggestion.enough_prefetch = chosen.setting.prefetch - extra;
+  take(chosen.setting);
+  if (suggestion.changes && !suggestion.predicted.SurelyGains()) take(recorded);
   return suggestion;
 }
 

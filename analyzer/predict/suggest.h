@@ -21,6 +21,9 @@ struct Suggestion {
   int prefetch = 2;
   bool persistent_workers = false;
   bool changes = false;  // differs from what was recorded
+  // The cheapest setting within 2 % of the best, even if it gains nothing.
+  int enough_workers = 0;
+  int enough_prefetch = 2;
   Prediction predicted;
   Factor next_bottleneck = Factor::kNone;
 };
@@ -29,7 +32,10 @@ struct Suggestion {
 // 4, 8}, 1 where memory allows no more, within 2 % of the best predicted (docs/diagnosis.md 5.3).
 // Threads that share a queue: W in 1..2*cores and depths of 2, 4, 8 and 16 batches. The recorded
 // setting takes part; on a crowded machine it is the only one, unless there were no workers at all.
-// Cost: O(8 * cores) simulations.
+// No more workers are tried than the dataset has shards for. A setting is left out if its rate
+// breaks a law (laws.h), and no workers at all are left out if they only save the start of workers
+// that could stay. What does not gain beyond its own interval is not suggested. Cost: O(8 * cores)
+// simulations.
 [[nodiscard]] Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts,
                                  const Replay& replay, const Budget& budget);
 

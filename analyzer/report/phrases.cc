@@ -93,7 +93,8 @@ Statement SuggestedSetting(const Suggestion& suggestion) {
 }
 
 Statement Keep(const Diagnosis& diagnosis) {
-  if (!diagnosis.needs.empty()) return Say<words::kKeepNeeds>(Give<"needs">(diagnosis.needs));
+  const Statement& missing = diagnosis.loader->suggestion.missing;
+  if (!missing.empty()) return Say<words::kKeepNeeds>(Give<"needs">(missing));
   return diagnosis.loader->cpu.crowded ? Say<words::kKeepCrowded>() : Say<words::kKeep>();
 }
 

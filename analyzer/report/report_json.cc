@@ -150,6 +150,7 @@ void WritePrediction(const Prediction& prediction, JsonWriter& json) {
   json.Field("samples_per_s", prediction.rate.estimate);
   json.Field("low", prediction.rate.low).Field("high", prediction.rate.high);
   json.Field("speedup", prediction.speedup);
+  if (prediction.at_most) json.Field("at_most", true);
 }
 
 void WriteFinding(const Finding& finding, const Report& report, JsonWriter& json) {

@@ -108,9 +108,8 @@ inline constexpr Message kRough{
     "；模拟与此次运行相差 {error:%+0}，数值仅供粗略参考"};
 
 // Why no other setting of the loader is suggested.
-inline constexpr Message kKeep{"keep",
-                               "keep the loader as it is: no other setting gains 2 % or more",
-                               "保持当前设置：其他设置的收益都不到 2 %"};
+inline constexpr Message kKeep{"keep", "keep the loader as it is: no other setting is sure to gain",
+                               "保持当前设置：没有其他设置确定有收益"};
 inline constexpr Message kKeepCrowded{"keep.crowded",
                                       "none: cannot predict, other programs were using the cores",
                                       "没有建议：机器被其他程序占用时，无法判断其他设置的收益"};

@@ -9,6 +9,7 @@
 #include <simdjson.h>
 
 #include "analyzer/predict/predict.h"
+#include "analyzer/predict/suggest.h"
 #include "analyzer/report/grid_report.h"
 #include "analyzer/simulate/simulate.h"
 #include "analyzer/whatif/grid.h"
@@ -162,6 +163,16 @@ TEST(LawsTest, AGridOfWhichNothingIsLeftIsRefused) {
   ASSERT_FALSE(grid);
   EXPECT_EQ(grid.error().kind, ErrorKind::kInput);  // exit status 4
   EXPECT_TRUE(grid.error().why.Is(words::kNothingLeft));
+}
+
+TEST(LawsTest, NoSettingThatBreaksOneIsSuggested) {
+  const Diagnosis exact = Bursting(1);
+  EXPECT_GE(exact.loader->suggestion.workers, 2);
+  const Diagnosis diagnosis = Bursting(1.4);
+  const LoaderDiagnosis& loader = *diagnosis.loader;
+  const Suggestion suggestion =
+      Suggest(loader.pipeline, loader.facts, loader.replay, BudgetOf(diagnosis.run.host));
+  EXPECT_EQ(suggestion.workers, 1);
 }
 
 }  // namespace

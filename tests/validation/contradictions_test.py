@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No report contradicts itself: verdict, findings and suggestion of every trace in the tree.
+
+What a report promises must gain beyond its own interval. The factor in the headline is the one that gains most, and
+"the step holds the run back" never stands beside something in the data path that gains more.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import runs
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TRACES = sorted(path for folder in (ROOT / "tests/validation/measured", ROOT / "traces/samples")
+                for path in folder.rglob("*") if path.suffix in (".penstock", ".recording"))  # fmt: skip
+PREFETCH_SHARE = 0.6  # docs/diagnosis.md 3.9: queues are named where they save most of what the largest factor saves
+# What is about the step, not about the data path.
+OF_STEP = {"compute-bound", "kernel-launch-bound", "trainer-starved", "preprocessing-on-busy-gpu", "rank-imbalance"}
+
+
+def certain(promise):
+    """Whether it gains at the low end of its interval as well."""
+    return promise["speedup"] * promise["low"] > promise["samples_per_s"]
+
+
+def saved(speedup):
+    return 1 - 1 / speedup
+
+
+def contradictions(report):
+    """What the report says that something else in it, or its own interval, contradicts."""
+    verdict, suggestion = report["verdict"], report["suggestion"]
+    gains = {gain["factor"]: gain["speedup_if_free"] for gain in verdict["gains"]}
+    promised = [(finding["id"], finding["predicted"]) for finding in report["findings"] if finding.get("predicted")]
+    for name, promise in promised:
+        if not certain(promise) and not promise.get("at_most"):
+            yield f"{name} promises {promise['speedup']:.3f}x, which its interval does not hold"
+    if suggestion["changes"] and not certain(suggestion["predicted"]):
+        yield f"the suggestion promises {suggestion['predicted']['speedup']:.3f}x, which its interval does not hold"
+    if suggestion["changes"] and (suggestion["missing"] or verdict["needs"]):
+        yield "something is suggested though nothing can be predicted"
+    named = verdict["bottleneck"]
+    if named == "none" or named not in gains or verdict["needs"]:
+        return
+    # Without workers, step and stages take turns: the step is named only if it gains more than all of the data path.
+    rivals = {factor: gain for factor, gain in gains.items() if factor != "compute" or report["loader"]["num_workers"]}
+    most = max(rivals.values(), default=1.0)
+    if named == "prefetch":
+        if saved(gains[named]) < PREFETCH_SHARE * saved(most) - 1e-9:
+            yield f"the queues are named, which save too little: {gains}"
+    elif named != "compute" and gains[named] < most - 1e-9:
+        yield f"{named} is named, which does not gain most: {gains}"
+    if named == "compute":
+        for name, promise in [*promised, *([("the suggestion", suggestion["predicted"])] if suggestion["changes"] else [])]:
+            if name not in OF_STEP and report["loader"]["num_workers"] and promise["speedup"] > gains[named]:
+                yield f"the step is named ({gains[named]:.2f}x), and {name} gains {promise['speedup']:.2f}x"
+
+
+class Contradictions(unittest.TestCase):
+    def test_no_trace_in_the_tree_has_one(self):
+        program = runs.program("penstock")
+        if not os.access(program, os.X_OK):
+            self.skipTest("penstock is not built")
+        self.assertGreater(len(TRACES), 100)
+
+        def ask(trace):
+            done = subprocess.run([program, "report", str(trace), "--json"], capture_output=True, check=True)
+            return [f"{trace.name}: {one}" for one in contradictions(json.loads(done.stdout))]
+
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            found = [one for several in pool.map(ask, TRACES) for one in several]
+        self.assertEqual([], found)
+
+    def test_the_check_finds_them(self):
+        promise = {"speedup": 1.3, "samples_per_s": 100.0, "low": 90.0, "high": 110.0}
+        sound = {
+            "verdict": {"bottleneck": "decode", "needs": "", "gains": [
+                {"factor": "decode", "speedup_if_free": 2.0}, {"factor": "compute", "speedup_if_free": 1.2}]},
+            "suggestion": {"changes": True, "missing": "", "predicted": promise},
+            "findings": [{"id": "slow-decoder", "predicted": promise}],
+            "loader": {"num_workers": 2}}  # fmt: skip
+        self.assertEqual([], list(contradictions(sound)))
+        changes = (
+            lambda report: report["findings"][0]["predicted"].update(speedup=1.1),
+            lambda report: report["suggestion"].update(missing="not enough: needs more"),
+            lambda report: report["verdict"]["gains"][0].update(speedup_if_free=1.1),
+            lambda report: report["verdict"].update(bottleneck="compute"),
+        )
+        for change in changes:
+            report = json.loads(json.dumps(sound))
+            change(report)
+            self.assertNotEqual([], list(contradictions(report)))
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main(verbosity=2))
