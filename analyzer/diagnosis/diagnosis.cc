@@ -196,6 +196,31 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   diagnosis.loader = std::move(loader);
 }
 
+// Each loader of the main one's process, as if it were the main one. What the loop drains together
+// is one simulation, so its suggestion is for all of these loaders.
+void DiagnoseOthers(const traces::Trace& trace, Diagnosis& diagnosis) {
+  constexpr std::size_t kMostLoaders = 8;
+  std::vector<LoaderRun>& loaders = diagnosis.run.loaders;
+  for (std::size_t i = 1; i < loaders.size() && diagnosis.others.size() < kMostLoaders; ++i) {
+    if (loaders[i].config.consumer != loaders.front().config.consumer) continue;
+    OtherLoader other{i, {}};
+    if (loaders[i].use == LoopUse::kInterleaved) {
+      other.suggestion = diagnosis.loader->suggestion;
+    } else {
+      std::swap(loaders.front(), loaders[i]);
+      Diagnosis as_main;
+      as_main.run = std::move(diagnosis.run);
+      as_main.run.reads.turns = as_main.run.loader().turns;
+      DiagnoseLoader(trace, as_main);
+      diagnosis.run = std::move(as_main.run);
+      other.suggestion = std::move(as_main.loader->suggestion);
+      std::swap(loaders.front(), loaders[i]);
+      diagnosis.run.reads.turns = diagnosis.run.loader().turns;
+    }
+    diagnosis.others.push_back(std::move(other));
+  }
+}
+
 // Kernels and copies alone: what the devices spend their time on. The longer the recording and the
 // clearer the lead, the surer.
 void DiagnoseDevices(Diagnosis& diagnosis) {
@@ -298,12 +323,23 @@ Statement NotEnough(const Diagnosis& diagnosis) {
   return Missing(*diagnosis.loader, diagnosis.run.loader());
 }
 
-Diagnosis Diagnose(const traces::Trace& trace) {
+Statement UnknownLoader(const RunModel& run, std::string_view loader) {
+  if (loader.empty()) return {};
+  std::string known;
+  for (const LoaderRun& one : run.loaders) {
+    if (one.name == loader) return {};
+    if (!one.name.empty()) known += (known.empty() ? "" : ", ") + one.name;
+  }
+  return Say<words::kUnknownLoader>(Give<"given">(loader), GiveIf<"known">(!known.empty(), known));
+}
+
+Diagnosis Diagnose(const traces::Trace& trace, std::string_view loader) {
   Diagnosis diagnosis;
-  diagnosis.run = BuildRunModel(trace);
+  diagnosis.run = BuildRunModel(trace, loader);
   diagnosis.ranks = SummariseRanks(trace, diagnosis.run);
   if (diagnosis.run.has_loader()) {
     DiagnoseLoader(trace, diagnosis);
+    DiagnoseOthers(trace, diagnosis);
   } else {
     DiagnoseStages(trace, diagnosis);
   }

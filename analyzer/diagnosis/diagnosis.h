@@ -4,8 +4,10 @@
 // and the reports of report/ look at. Values; the diagnosis does not refer to the trace.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/diagnosis/device_use.h"
@@ -63,6 +65,12 @@ inline constexpr double kUselessReplay = 0.5;
 // as far as is known. Each worker may give every sample of an iterable dataset.
 [[nodiscard]] Statement NoteOnWorkers(Sharding sharding, int recorded, int workers);
 
+// What is suggested for a loader beside the main one, which has its turn in the same loop.
+struct OtherLoader {
+  std::size_t loader = 0;  // of RunModel::loaders
+  Suggestion suggestion;
+};
+
 struct Diagnosis {
   RunModel run;
   RankSummary ranks;
@@ -79,12 +87,18 @@ struct Diagnosis {
   DevicesUse devices;         // without a loader and data stages: what the devices did
   Feed feed;                  // without a loader: who makes the data, and who waits for it
   bool samples_known = true;  // false, without a loader: the rate counts decoded images
+  std::vector<OtherLoader> others;  // of the main loader's process; eight at most
 };
 
 // Why nothing can be predicted from this recording; empty if it can.
 [[nodiscard]] Statement NotEnough(const Diagnosis& diagnosis);
 
-// Cost: that of BuildRunModel plus O(batches) simulations.
-[[nodiscard]] Diagnosis Diagnose(const traces::Trace& trace);
+// `loader`: the name of the loader that is diagnosed as the main one ("train.py:88", as in the
+// report's `loaders`); "": the one that the loop waits for most.
+// Cost: that of BuildRunModel plus O(batches) simulations, for each loader of the process.
+[[nodiscard]] Diagnosis Diagnose(const traces::Trace& trace, std::string_view loader = {});
+
+// Why `loader` cannot be chosen in a run; empty if it can, or if no name is given.
+[[nodiscard]] Statement UnknownLoader(const RunModel& run, std::string_view loader);
 
 }  // namespace penstock::analyzer

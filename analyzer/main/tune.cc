@@ -23,8 +23,19 @@ std::string WhyNot(const Diagnosis& diagnosis) {
   return "not enough: needs a torch.utils.data.DataLoader, whose arguments it can change";
 }
 
-TuneSetting SettingOf(const Suggestion& suggestion) {
-  return {suggestion.workers, suggestion.prefetch, suggestion.persistent_workers};
+// Loaders that the loop drains together are predicted with the same setting, so all get it.
+TuneSetting SettingOf(const Suggestion& suggestion, const Diagnosis& diagnosis,
+                      const std::string& loader) {
+  const bool alone = diagnosis.run.loader().use != LoopUse::kInterleaved;
+  return {suggestion.workers, suggestion.prefetch, suggestion.persistent_workers,
+          alone ? loader : ""};
+}
+
+// Whether a loader can be told from the others by the line that makes it, in an override.
+bool HasLineOfItsOwn(const RunModel& run, const std::string& loader) {
+  return loader.find_first_of("#,") == std::string::npos &&
+         std::none_of(run.loaders.begin(), run.loaders.end(),
+                      [&](const LoaderRun& one) { return one.name.starts_with(loader + " #"); });
 }
 
 bool Tried(const std::vector<TuneTrial>& trials, const TuneSetting& setting) {
@@ -39,7 +50,15 @@ class Tuner {
   Result<TuneResult> Run() {
     auto trace = run_(std::nullopt);
     PENSTOCK_TRY(trace);
-    const Diagnosis first = Diagnose(**trace);
+    const Diagnosis first = Diagnose(**trace, options_.loader);
+    if (const Statement unknown = UnknownLoader(first.run, options_.loader); !unknown.empty()) {
+      return Fail(ErrorKind::kUsage, English(unknown));
+    }
+    if (!HasLineOfItsOwn(first.run, options_.loader)) {
+      return Fail(ErrorKind::kUsage,
+                  "--loader " + options_.loader +
+                      ": one line makes several loaders, and only all of them can be changed");
+    }
     if (!Suffices(first)) return result_;
     result_.unit = English(RateUnit(first));
     result_.verdict = TuneVerdict::kNoAction;
@@ -48,7 +67,7 @@ class Tuner {
     const Diagnosis* current = &first;
     for (int t = 0; t < options_.trials; ++t) {
       const Suggestion suggestion = SuggestFrom(*current);
-      const TuneSetting setting = SettingOf(suggestion);
+      const TuneSetting setting = SettingOf(suggestion, *current, options_.loader);
       if (!suggestion.changes || suggestion.predicted.speedup < kLeastGain ||
           Tried(result_.trials, setting)) {
         if (t == 0 && first.loader->cpu.crowded) result_.verdict = TuneVerdict::kCrowded;
@@ -57,7 +76,7 @@ class Tuner {
       auto next = run_(setting);
       if (!next && result_.code.empty()) return tl::unexpected<Error>(next.error());
       if (!next) return Ended(setting, next.error().message);
-      Diagnosis diagnosis = Diagnose(**next);
+      Diagnosis diagnosis = Diagnose(**next, options_.loader);
       if (!result_.code.empty() && !WhyNot(diagnosis).empty()) {
         return Ended(setting, WhyNot(diagnosis));
       }
@@ -101,7 +120,8 @@ class Tuner {
     const auto comparison = Compare(Baseline{first, ""}, Candidate{now, ""});
     const Interval& ratio = comparison->throughput.ratio;
     const Interval& measured = now.loader->steady.rate;
-    Report(TuneTrial{SettingOf(suggestion), suggestion.predicted, measured, ratio.estimate});
+    Report(TuneTrial{SettingOf(suggestion, first, options_.loader), suggestion.predicted, measured,
+                     ratio.estimate});
     if (ratio.low <= 1) {  // what an earlier trial has gained stays gained
       if (!result_.code.empty()) return TuneVerdict::kPartly;
       return ratio.high >= suggestion.predicted.rate.estimate / first.loader->steady.rate.estimate
@@ -129,8 +149,10 @@ class Tuner {
 }  // namespace
 
 std::string TuneSetting::Override() const {
-  if (workers == 0) return "workers=0";
-  return fmt::format("workers={},prefetch={},persistent={}", workers, prefetch, persistent ? 1 : 0);
+  const std::string at = loader.empty() ? "" : ",at=" + loader;
+  if (workers == 0) return "workers=0" + at;
+  return fmt::format("workers={},prefetch={},persistent={}{}", workers, prefetch,
+                     persistent ? 1 : 0, at);
 }
 
 Result<TuneResult> Tune(const TuneRunner& run, const TuneOptions& options) {

@@ -21,6 +21,7 @@ struct TuneSetting {
   int workers = 0;
   int prefetch = 2;
   bool persistent = false;
+  std::string loader;  // the line that makes the loader to change, "train.py:88"; "": all loaders
 
   // "workers=4,prefetch=2,persistent=1": what penstock record --override reads.
   [[nodiscard]] std::string Override() const;
@@ -62,6 +63,7 @@ struct TuneResult {
 struct TuneOptions {
   int trials = 3;         // runs with other settings, at most
   double budget_ram = 0;  // bytes; 0: that of the machine
+  std::string loader;     // its name; "": that which the loop waits for most, and all are changed
   // Told of each run that is done, and of the unit of its rates.
   std::function<void(const TuneTrial&, const std::string& unit)> on_trial =
       [](const TuneTrial&, const std::string&) {};

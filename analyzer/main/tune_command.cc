@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock tune [--trials N] [--budget-ram 8G] [--batches N | --for 60s] -- CMD...
+// penstock tune [--trials N] [--loader train.py:88] [--budget-ram 8G]
+//               [--batches N | --for 60s] -- CMD...
 #include <unistd.h>
 
 #include <cerrno>
@@ -135,6 +136,9 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   std::string budget, batches, time, keep;
   line.Add("--trials", options.trials, "Runs with other settings, at most (default 3)")
       .Check(traces::WholeNumber(1, 100));
+  line.Add("--loader", options.loader,
+           "Which loader to change, by the line that makes it: train.py:88 (default: all, as suits "
+           "the one that the loop waits for most)");
   line.Add("--budget-ram", budget, "Memory for batches and workers: 8G");
   const auto after_batches = line.Add("--batches", batches, "End each run after so many batches");
   line.Add("--for", time, "End each run after this time: 60s").Excludes(after_batches);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock whatif T [--workers 1..16] [--prefetch 2,4,8] [--batch N] [--step-ms X] [--pin 0|1]
-//                   [--persistent 0|1] [--without STAGE,...] [--speedup STAGE=TIMES,...]
+// penstock whatif T [--loader train.py:88] [--workers 1..16] [--prefetch 2,4,8] [--batch N]
+//                   [--step-ms X] [--pin 0|1] [--persistent 0|1] [--without STAGE,...] [--speedup
+//                   STAGE=TIMES,...]
 //                   [--transfer u8] [--ram-cache] [--pack] [--offline-resize PIXELS]
 //                   [--decoder NAME] [--disk RATE] [--gpu decode,augment] [--alone]
 //                   [--cores N] [--core-speed X]
@@ -26,7 +27,7 @@ namespace {
 constexpr std::string_view kWhatIfName = "whatif";
 
 struct Words {
-  std::string trace, workers, prefetch, budget, disk, costs, fixed;
+  std::string trace, loader, workers, prefetch, budget, disk, costs, fixed;
   Changes changes;
   std::vector<std::string> gpu, without, speedup;
   int batch = 0;
@@ -168,6 +169,9 @@ int WhatifCommand(const std::vector<std::string>& arguments) {
                            "penstock whatif");
   Words words;
   line.Add("trace", words.trace, "Trace of the run").Required();
+  line.Add("--loader", words.loader,
+           "Which loader, by the line that makes it: train.py:88 (default: the one that the loop "
+           "waits for most)");
   line.Add("--workers", words.workers, "Numbers of workers: 1..16 or 0,2,4");
   line.Add("--prefetch", words.prefetch, "Prefetch factors: 2,4,8");
   line.Add("--batch", words.batch, "Batch size").Check(traces::WholeNumber(1, 1 << 20));
@@ -188,7 +192,10 @@ int WhatifCommand(const std::vector<std::string>& arguments) {
   int status = 0;
   const auto trace = OpenOrComplain(kWhatIfName, words.trace, status);
   if (trace == nullptr) return status;
-  const Diagnosis diagnosis = Diagnose(*trace);
+  const Diagnosis diagnosis = Diagnose(*trace, words.loader);
+  if (const Statement unknown = UnknownLoader(diagnosis.run, words.loader); !unknown.empty()) {
+    return Complain(kWhatIfName, {ErrorKind::kUsage, English(unknown)});
+  }
   const auto costs = CostsOf(diagnosis, words.costs);
   if (!costs) return Complain(kWhatIfName, costs.error());
   request->device_costs = *costs;

@@ -234,7 +234,14 @@ void FindHelpers(RunModel& model, const RunBuilder& builder, const traces::Trace
   }
 }
 
-void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trace) {
+void PutFirst(std::vector<LoaderRun>& loaders, std::string_view name) {
+  const auto named = std::find_if(loaders.begin(), loaders.end(),
+                                  [name](const LoaderRun& run) { return run.name == name; });
+  if (!name.empty() && named != loaders.end()) std::rotate(loaders.begin(), named, named + 1);
+}
+
+void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trace,
+                 std::string_view first) {
   const std::vector<SampleCost> samples = builder.TakeSamples();
   std::map<std::pair<std::uint32_t, int>, LoaderRun> runs;  // by consumer and loader id
   std::map<std::uint32_t, std::vector<LoaderConfig>> known;
@@ -280,6 +287,7 @@ void FindLoaders(RunModel& model, RunBuilder& builder, const traces::Trace& trac
   FindLoopUse(model.loaders);
   PutMostAwaitedFirst(model.loaders);
   PutSlowestRankFirst(model);
+  PutFirst(model.loaders, first);
   if (!model.loaders.empty()) FindThreadsBeside(model.loaders.front(), builder, trace.threads());
   FindHelpers(model, builder, trace);
 }
@@ -359,7 +367,7 @@ std::optional<double> CounterSeries::LastUntil(double seconds) const {
   return value[static_cast<std::size_t>(above - at.begin()) - 1];
 }
 
-RunModel BuildRunModel(const traces::Trace& trace) {
+RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader) {
   RunModel model;
   model.host = ReadHost(trace.facts());
   model.ranks = ReadRankLayout(trace);
@@ -381,8 +389,9 @@ RunModel BuildRunModel(const traces::Trace& trace) {
   builder.WalkEvents();
   builder.MatchWaits();
   builder.AttributeCopies();
-  FindLoaders(model, builder, trace);
-  if (model.has_loader()) model.reads.turns = MeasureTurns(ReadsFor(model.loader(), reads));
+  FindLoaders(model, builder, trace, loader);
+  for (LoaderRun& run : model.loaders) run.turns = MeasureTurns(ReadsFor(run, reads));
+  if (model.has_loader()) model.reads.turns = model.loader().turns;
   if (model.has_loader()) {
     const RankPlace* place = model.ranks.Find(model.loader().config.consumer);
     if (place != nullptr) model.host = ShareOf(model.ranks.hosts[place->host], *place);

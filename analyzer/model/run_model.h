@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/model/batch.h"
@@ -69,6 +70,7 @@ struct LoaderRun {
   std::vector<WorkerRun> workers;
   std::uint64_t samples_per_batch = 0;  // median of sample spans, else batch_size, else 1
   bool samples_known = false;           // false: a "sample" of the rates is a batch
+  ReadTurns turns;                      // of the reads for its batches
 };
 
 // One counter of one process over time.
@@ -133,9 +135,11 @@ struct RunModel {
   [[nodiscard]] double duration() const { return Seconds(end - begin); }
 };
 
+// `loader`: the name of the loader to put first; "": the main one. A name that no loader has
+// changes nothing.
 // Cost: one pass over all spans, one more over those of the main loader's consumer where devices
 // were recorded, and O(batches log batches). Memory: O(batches + names), 24 bytes for each of some
 // half a million samples at most, some thousand reads of each thread, and 16 bytes for each kernel.
-[[nodiscard]] RunModel BuildRunModel(const traces::Trace& trace);
+[[nodiscard]] RunModel BuildRunModel(const traces::Trace& trace, std::string_view loader = {});
 
 }  // namespace penstock::analyzer

@@ -46,6 +46,24 @@ void WriteLoaderConfig(const LoaderRun& run, JsonWriter& json) {
   json.Field("inferred", run.inferred);
 }
 
+// Nothing for loaders of other processes.
+void WriteSuggestionFor(std::size_t loader, const Diagnosis& diagnosis, JsonWriter& json) {
+  const Suggestion* found = loader == 0 ? &diagnosis.loader->suggestion : nullptr;
+  for (const OtherLoader& other : diagnosis.others) {
+    if (other.loader == loader) found = &other.suggestion;
+  }
+  if (found == nullptr) return;
+  json.Key("suggestion").BeginObject();
+  json.Field("num_workers", found->workers);
+  json.Field("prefetch_factor", found->workers > 0 ? found->prefetch : 0);
+  json.Field("persistent_workers", found->workers > 0 && found->persistent_workers);
+  json.Field("changes", found->changes);
+  json.Field("samples_per_s", found->predicted.rate.estimate);
+  json.Field("low", found->predicted.rate.low).Field("high", found->predicted.rate.high);
+  json.Field("speedup", found->predicted.speedup);
+  json.Field("missing", English(found->missing)).EndObject();
+}
+
 void WriteLoaders(const Diagnosis& diagnosis, JsonWriter& json) {
   const RunModel& run = diagnosis.run;
   json.Key("loader").BeginObject();
@@ -65,7 +83,8 @@ void WriteLoaders(const Diagnosis& diagnosis, JsonWriter& json) {
   }
   json.EndArray();
   json.Key("loaders").BeginArray();
-  for (const LoaderRun& loader : run.loaders) {
+  for (std::size_t i = 0; i < run.loaders.size(); ++i) {
+    const LoaderRun& loader = run.loaders[i];
     json.BeginObject();
     WriteLoaderConfig(loader, json);
     json.Field("use", loader.use == LoopUse::kInterleaved ? "interleaved"
@@ -75,6 +94,7 @@ void WriteLoaders(const Diagnosis& diagnosis, JsonWriter& json) {
     const SteadyState steady = FindSteadyState(loader);
     json.Field("samples_per_s", steady.rate.estimate);
     json.Field("wait_fraction", std::clamp(WaitFraction(run, loader, steady), 0.0, 1.0));
+    WriteSuggestionFor(i, diagnosis, json);
     json.EndObject();
   }
   json.EndArray();

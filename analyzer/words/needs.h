@@ -112,6 +112,11 @@ inline constexpr Message kNothingLeft{
 inline constexpr Message kUnknownType{"usage.transfer",
                                       "--transfer {given:text}: there are u8, f16 and f32",
                                       "--transfer {given:text}：可用 u8、f16 和 f32"};
+inline constexpr Message kUnknownLoader{
+    "usage.loader",
+    "--loader {given:text}: [known?the loaders of this run are {known:text}|no loader of this run "
+    "has a name]",
+    "--loader {given:text}：[known?此次运行的加载器有 {known:text}|此次运行的加载器没有名称]"};
 inline constexpr Message kTransferOfFiles{
     "usage.transfer-of-files", "--transfer says nothing where files are handed over (--gpu)",
     "传递的是文件（--gpu），--transfer 没有意义"};

@@ -101,6 +101,43 @@ class Structures(support.Case):
         rates = report["throughput"]
         self.assertGreater(rates["whole_run_samples_per_s"] / rates["samples_per_s"], 0.84)
 
+    def test_one_of_two_loaders_is_asked_for(self):
+        report = self.report("validated")
+        train, held_out = line_of("train = make("), line_of("held_out = make(")
+        by_name = {loader["made_at"]: loader for loader in report["loaders"]}
+        for loader in report["loaders"]:
+            self.assertGreater(loader["suggestion"]["num_workers"], 1, loader)
+            self.assertGreater(loader["suggestion"]["low"], loader["samples_per_s"], loader)
+        predicted = {}
+        for name in (train, held_out):
+            outcome = run([program("penstock"), "whatif", self.trace, "--loader", name, "--workers", "1,2", "--json"])
+            self.assertEnded(outcome)
+            predicted[name] = [one["samples_per_s"] for one in json.loads(outcome.stdout)["configurations"]]
+            self.assertLess(abs(predicted[name][0] / by_name[name]["samples_per_s"] - 1), 0.2)
+            self.assertGreater(predicted[name][1], 1.5 * predicted[name][0])  # their samples are waits
+        self.assertGreater(predicted[train][0], 3 * predicted[held_out][0])
+        outcome = run([program("penstock"), "whatif", self.trace, "--loader", "structures.py:1"])
+        self.assertEnded(outcome, 2)
+        for name in (train, held_out):
+            self.assertIn(name, outcome.stderr)
+
+    def test_one_of_two_loaders_is_tuned(self):
+        held_out = line_of("held_out = make(")
+        keep = self.path("tuned")
+        outcome = run([program("penstock"), "tune", "--trials", "1", "--keep", keep, "--loader", held_out, "--",
+                       PYTHON, target("structures.py"), "validated", "1"], environment(), timeout=120)
+        self.assertEnded(outcome)
+        self.assertIn("at=" + held_out, outcome.stdout)
+        outcome = run([program("penstock"), "report", os.path.join(keep, "run2.penstock"), "--json"])
+        self.assertEnded(outcome)
+        workers = {one["made_at"]: one["num_workers"] for one in json.loads(outcome.stdout)["loaders"]}
+        self.assertEqual(1, workers[line_of("train = make(")])
+        self.assertGreater(workers[held_out], 1)
+        outcome = run([program("penstock"), "tune", "--loader", "structures.py:1", "--",
+                       PYTHON, target("structures.py"), "validated", "1"], environment(), timeout=120)
+        self.assertEnded(outcome, 2)
+        self.assertIn(held_out, outcome.stderr)
+
     def test_served(self):
         # The server's reads are not the workers': they do not slow each other down.
         self.check_speedup(self.report("served"), "served")
