@@ -43,6 +43,7 @@
   X(transfer_ceiling, TransferCeiling) \
   X(transforms_in_the_loop, TransformsInTheLoop) \
   X(wide_labels, WideLabels) \
+  X(worker_memory_copied, WorkerMemoryCopied) \
   X(worker_memory_growth, WorkerMemoryGrowth) \
   X(worker_memory_leak, WorkerMemoryLeak) \
   X(workers_restart_each_epoch, WorkersRestartEachEpoch)

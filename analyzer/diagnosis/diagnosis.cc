@@ -11,6 +11,7 @@
 #include "analyzer/measure/build_pipeline.h"
 #include "analyzer/measure/build_together.h"
 #include "analyzer/memory/measure_memory.h"
+#include "analyzer/memory/page_faults.h"
 #include "analyzer/model/loop_use.h"
 #include "analyzer/simulate/simulate.h"
 #include "analyzer/words/findings_workers.h"
@@ -155,6 +156,8 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   loader.pipeline = Shortened(whole, kDiagnosisBatches, kDiagnosisTasks);
   loader.facts = FactsOf(diagnosis.run, run);
   loader.memory = MeasureMemory(diagnosis.run, run, loader.steady.batch_rate());
+  const std::optional<FaultCost> cost = FaultCostOf(trace);
+  loader.memory.copied = MeasureCopiedMemory(diagnosis.run, run, cost ? cost->page : 4096);
   loader.facts.growth = loader.memory.growth;
   // Of the sample that the growth starts from, and without pages of files.
   if (loader.memory.attributed) loader.facts.worker_bytes = loader.memory.private_bytes;

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/memory/copied_memory.h"
 #include "analyzer/memory/shared_memory_use.h"
 #include "analyzer/model/run_model.h"
 #include "analyzer/stats/bootstrap.h"
@@ -87,6 +88,7 @@ struct MemoryModel {
   double limit = 0;              // bytes in all
   std::string_view limit_of;     // "machine" or "control group"
   SharedMemoryUse shared;
+  std::optional<CopiedMemory> copied;  // needs no growth, and a single walk
 
   // Seconds from the end of the recording until `room` is used up with `count` workers, 0 where
   // those beyond the recorded ones do not fit; high is infinite where the least growth leaves room

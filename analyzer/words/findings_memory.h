@@ -49,6 +49,22 @@ inline constexpr Message kArraysNotObjects{
     "but then all workers start anew each time.][{forecast:words}]",
     "用数组代替 Python 对象列表保存数据集。"};
 
+inline constexpr Message kWorkerMemoryCopied{
+    "worker-memory-copied.seen",
+    "each of {workers:count worker} has copied {copied_bytes:bytes} of the {parent_bytes:bytes} "
+    "that it shared with the training process, {all_bytes:bytes} in all",
+    "{workers:count} 个工作进程各自复制了与训练进程共享的 {parent_bytes:bytes} 中的 "
+    "{copied_bytes:bytes}，合计 {all_bytes:bytes}。"};
+inline constexpr Message kCopyLess{
+    "worker-memory-copied.do",
+    "Keep what the dataset holds in a numpy array, a torch.Tensor or a pyarrow table instead of "
+    "lists and dictionaries of Python objects, whose reference counts are written when they are "
+    "only read.[fit? Memory bounds the number of workers: each may come to {whole_bytes:bytes}, "
+    "and the memory of the {limit_of:text} has room for {fit:count worker}[exceeds?, fewer than "
+    "there are].]",
+    "用数组代替 Python 对象列表保存数据集。[fit?内存限制了工作进程数：每个最多可达 "
+    "{whole_bytes:bytes}，{limit_of:text} 的内存只够 {fit:count} 个[exceeds?，少于现有数量]。]"};
+
 inline constexpr Message kWorkerMemoryLeak{
     "worker-memory-leak.seen",
     "Memory of {workers:count worker} grows by {bytes_per_minute:bytes} a minute in all and is not "

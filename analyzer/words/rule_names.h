@@ -24,6 +24,7 @@ inline constexpr std::array kRuleNames = {
             "每个 epoch 都重启工作进程"},
     Message{"slow-first-batch", "slow-first-batch", "首个批次来得很慢"},
     Message{"slow-worker-start", "slow-worker-start", "工作进程启动很慢"},
+    Message{"worker-memory-copied", "worker-memory-copied", "工作进程复制父进程的内存"},
     Message{"worker-memory-growth", "worker-memory-growth", "工作进程内存持续增长"},
     Message{"worker-memory-leak", "worker-memory-leak", "工作进程占用内存不释放"},
     Message{"shared-memory-too-small", "shared-memory-too-small", "共享内存太小"},

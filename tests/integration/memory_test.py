@@ -72,6 +72,18 @@ class Growth(Watched):
         forecasts = {one["of"]: one for one in self.report["memory"]["forecasts"]}
         self.assertGreater(forecasts["recorded"]["ram_bytes"], 2 * 0.8 * end)
 
+    def test_copies_that_are_over_early_are_named_from_a_short_run(self):
+        self.load("early", "--batches", 250, options=())
+        self.assertNotIn("worker-memory-growth", self.found)
+        finding = self.found["worker-memory-copied"]
+        evidence = finding["evidence"]
+        last = [series[-1] for series in self.truth["workers"].values()]
+        private = statistics.mean(one[2] for one in last)
+        self.assertGreater(private, 100e6)
+        self.assertClose(evidence["copied_bytes"] + evidence["fresh_bytes"], private, 0.15)
+        self.assertClose(evidence["parent_bytes"], statistics.mean(one[3] for one in last), 0.15)
+        self.assertGreater(evidence["minor_faults"] * 4096, 0.9 * evidence["copied_bytes"])
+
     def test_a_leak_is_named(self):
         self.load("leak")
         self.assertNotIn("worker-memory-growth", self.found)

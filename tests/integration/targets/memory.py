@@ -3,7 +3,8 @@
 
 --kind objects: the dataset holds a list of Python strings, and each sample looks at its share of them: reference
 counts make copies of the pages that fork shared. leak: workers keep something of every sample. arrays: the same
-strings as one numpy array. mapped: a file that is mapped and read once. pictures: two arrays of a large picture's
+strings as one numpy array. early: each worker looks at all of the
+list for its first sample. mapped: a file that is mapped and read once. pictures: two arrays of a large picture's
 size for each sample, thrown away. batches: nothing of that, large batches of
 tensors. pickled: large batches of numpy arrays, which do not pass through /dev/shm.
 
@@ -41,7 +42,8 @@ class Holder(Dataset):
         self.share = options.strings // self.samples
         self.kept = []
         self.strings = None
-        if options.kind == "objects":
+        self.first = True
+        if options.kind in ("objects", "early"):
             self.strings = [("%d" % number).rjust(WIDTH, "x") for number in range(options.strings)]
         elif options.kind == "arrays":
             self.strings = numpy.zeros(options.strings, dtype="S%d" % WIDTH)
@@ -58,7 +60,10 @@ class Holder(Dataset):
 
     def __getitem__(self, index):
         count = 0
-        if self.strings is not None:
+        if options.kind == "early":
+            count = sum(map(len, self.strings)) if self.first else 0
+            self.first = False
+        elif self.strings is not None:
             part = self.strings[index * self.share:(index + 1) * self.share]
             count = len(part) if options.kind == "objects" else int(numpy.asarray(part).view(numpy.uint8).sum())
         if options.kind == "leak":
