@@ -6,38 +6,13 @@
 // the same, so none is predicted: what is saved is memory and starting. Source: docs/diagnosis.md
 // R30; HF datasets #5984, #6594, #8669.
 #include <algorithm>
-#include <set>
 
 #include "analyzer/advice/rules.h"
+#include "analyzer/model/worker_use.h"
 #include "analyzer/words/findings_workers.h"
 
 namespace penstock::analyzer {
 namespace {
-
-struct Use {
-  std::size_t workers = 0;  // that made a batch in the epoch that used most
-  const Epoch* epoch = nullptr;
-};
-
-// All workers and no epoch while that is not known.
-Use WorkersUsed(const LoaderRun& run) {
-  const auto all = static_cast<std::size_t>(run.config.num_workers);
-  Use use;
-  for (const Epoch& epoch : run.epochs) {
-    if (!epoch.ended || epoch.count < 2 * all || epoch.start == kNever) continue;
-    std::set<std::uint32_t> fetchers;
-    bool whole = true;
-    for (std::size_t i = epoch.first; i < epoch.first + epoch.count; ++i) {
-      whole = whole && run.batches[i].was_fetched();
-      fetchers.insert(run.batches[i].fetch_thread);
-    }
-    if (!whole) continue;
-    if (use.epoch != nullptr && fetchers.size() <= use.workers) continue;
-    use = {fetchers.size(), &epoch};
-  }
-  if (use.epoch == nullptr) use.workers = all;
-  return use;
-}
 
 // That epoch, and the workers of the run that made nothing at all.
 void Place(const RuleInput& input, const Epoch& epoch, Finding& finding) {
@@ -63,10 +38,8 @@ void IdleWorkers(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader || input.run().config.sample_tasks) return;
   const LoaderRun& run = input.run();
   const int workers = run.config.num_workers;
-  if (workers < 2 || run.config.dataset_kind != "iterable") return;
-  const Use use = WorkersUsed(run);
-  const auto used = static_cast<int>(use.workers);
-  if (use.epoch == nullptr || used == 0 || used >= workers) return;
+  const int used = MostUsefulWorkers(run);
+  if (used == 0) return;
   Finding finding;
   finding.id = "idle-workers";
   finding.severity = Severity::kWarning;
@@ -77,7 +50,7 @@ void IdleWorkers(const RuleInput& input, Advice& out) {
                       {"batches", static_cast<double>(run.batches.size())}};
   finding.action =
       Say<words::kMoreShards>(Give<"workers">(workers), Give<"workers_with_batches">(used));
-  Place(input, *use.epoch, finding);
+  Place(input, *WorkersUsed(run).epoch, finding);
   out.findings.push_back(std::move(finding));
 }
 

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "analyzer/model/loader_memory.h"
+#include "analyzer/model/worker_use.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -230,6 +231,7 @@ LoaderFacts FactsOf(const RunModel& model, const LoaderRun& run) {
   facts.batch_size = static_cast<double>(run.samples_per_batch);
   facts.persistent = run.config.persistent_workers;
   facts.pinned = run.config.pin_memory;
+  facts.most_workers = MostUsefulWorkers(run);
   facts.worker_bytes = PeakWorkerBytes(model, run.config.consumer);
   return facts;
 }

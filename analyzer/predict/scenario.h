@@ -47,6 +47,7 @@ struct LoaderFacts {
   bool shares = true;       // batches pass through /dev/shm
   bool persistent = false;
   bool pinned = false;
+  int most_workers = 0;  // that the dataset has shards for; 0: no bound is known
 };
 // Without growth; worker_bytes is the most that the median worker had, pages of files included.
 [[nodiscard]] LoaderFacts FactsOf(const RunModel& model, const LoaderRun& run);

@@ -123,8 +123,11 @@ Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Rep
       std::clamp(std::max(static_cast<int>(std::ceil(2 * cores)), Waiting(pipeline)), 1, 128);
   // First workers help on a crowded machine too; what more than there are would get is not known.
   if (pipeline.crowded) most = pipeline.workers == 0 ? std::max(1, most / 2) : 0;
+  if (facts.most_workers > 0) most = std::min(most, facts.most_workers);
   search.Consider(pipeline.workers, pipeline.prefetch, true);
-  if (pipeline.workers > 0) search.Consider(pipeline.workers, pipeline.prefetch);
+  if (pipeline.workers > 0 && facts.most_workers == 0) {
+    search.Consider(pipeline.workers, pipeline.prefetch);
+  }
   if (!pipeline.crowded && !pipeline.sample_tasks) search.Consider(0, 1);
   for (int workers = 1; workers <= most; ++workers) {
     bool any = false;

@@ -263,6 +263,10 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
       setting.prefetch = prefetch + Extra(recorded);
       const int batch = request.batch > 0 ? request.batch : size;
       Predicted<Configuration> allowed = play.Configure(setting);
+      if (const int most = loader.facts.most_workers;
+          most > 0 && workers > most && workers != recorded.workers) {
+        allowed = Refuse(Say<words::kBeyondShards>(Give<"most">(most)));
+      }
       if (!allowed) {
         grid.left_out.push_back({workers, prefetch, batch, std::move(allowed.error().why)});
         continue;

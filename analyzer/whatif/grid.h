@@ -40,7 +40,7 @@ struct Configuration {
   bool fits = true;       // memory and /dev/shm have room for it
 };
 
-// A configuration whose rate would break a law.
+// A configuration whose rate would break a law, or for whose workers the dataset has no shards.
 struct LeftOut {
   int workers = 0;
   int prefetch = 0;

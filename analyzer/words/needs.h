@@ -99,6 +99,10 @@ inline constexpr Message kBeyondLoop{
     "law.loop",
     "{rate:rate} samples/s are faster than the loop alone, whose own work allows {most:rate}",
     "{rate:rate} 样本/秒快于循环本身，循环自身的工作只允许 {most:rate}"};
+inline constexpr Message kBeyondShards{
+    "law.shards",
+    "the dataset gives only {most:count worker} anything to do: further ones would have no shard",
+    "数据集只够 {most:count} 个 worker 工作，更多的没有分片"};
 // One row, or several, that penstock whatif leaves out.
 inline constexpr Message kRowLeftOut{
     "law.row", "{workers:count worker}, prefetch {prefetch:count}: not predicted: {why:words}",

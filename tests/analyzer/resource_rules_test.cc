@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/whatif/grid.h"
 #include "tests/analyzer/finds.h"
 
 namespace penstock::analyzer::testing {
@@ -32,6 +33,23 @@ TEST(ResourceRulesTest, WorkersWithoutAShardAreFound) {
   EXPECT_NE(English(finding->action).find("num_workers=2"), std::string::npos)
       << English(finding->action);
   EXPECT_GT(finding->to, finding->from);
+}
+
+TEST(ResourceRulesTest, NoMoreWorkersAreSuggestedThanThereAreShards) {
+  const auto trace = traces::MakeTrace(FewShards("iterable", 3));
+  const Diagnosis diagnosis = Diagnose(*trace);
+  EXPECT_EQ(diagnosis.loader->facts.most_workers, 2);
+  EXPECT_LE(diagnosis.loader->suggestion.workers, 3);  // as it is, or fewer
+  GridRequest request;
+  request.workers = {1, 2, 4, 8};
+  const Predicted<Grid> grid = PredictGrid(diagnosis, request);
+  ASSERT_TRUE(grid) << English(grid.error().why);
+  EXPECT_EQ(grid->configurations.size(), 2u);
+  ASSERT_EQ(grid->left_out.size(), 2u);
+  EXPECT_EQ(English(grid->left_out.front().why),
+            "the dataset gives only 2 workers anything to do: further ones would have no shard");
+  // The same run over a map-style dataset.
+  EXPECT_GT(Diagnose(*traces::MakeTrace(FewShards("map", 2))).loader->suggestion.workers, 2);
 }
 
 TEST(ResourceRulesTest, EveryWorkerWithAShardIsFine) {
