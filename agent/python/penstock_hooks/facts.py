@@ -45,35 +45,47 @@ def _affinity(cores):
     return ",".join(str(a) if a == b else "%d-%d" % (a, b) for a, b in runs)
 
 
-def _cgroup():
-    """(CPU quota in cores, memory limit in bytes) of our cgroup; the tightest on the way up."""
-    quota = limit = None
+def _groups(controller):
+    """The folders of our cgroup and of those above it; `controller`: of version 1, "" of version 2. A container sees its
+    own group as the topmost one, whatever it is called outside."""
     place = "/"
     for line in _read("/proc/self/cgroup").splitlines():
-        if line.startswith("0::"):
-            place = line[3:]
+        _, controllers, path = (line.split(":", 2) + ["", ""])[:3]
+        if controller in controllers.split(","):
+            place = path
+    place = place.rstrip("/")
     while True:
-        base = "/sys/fs/cgroup" + place.rstrip("/")
-        words = _read(base + "/cpu.max").split()
-        if len(words) == 2 and words[0].isdigit():
-            cores = int(words[0]) / int(words[1])
-            quota = cores if quota is None else min(quota, cores)
-        text = _read(base + "/memory.max").strip()
-        if text.isdigit():
-            limit = int(text) if limit is None else min(limit, int(text))
-        if place in ("", "/"):
-            break
+        yield "/sys/fs/cgroup" + ("/" + controller if controller else "") + place
+        if not place:
+            return
         place = place.rpartition("/")[0]
-    if quota is None:
-        period = _read("/sys/fs/cgroup/cpu/cpu.cfs_period_us").strip()
-        used = _read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").strip()
-        if period.isdigit() and used.isdigit():
-            quota = int(used) / int(period)
-    if limit is None:
-        text = _read("/sys/fs/cgroup/memory/memory.limit_in_bytes").strip()
-        if text.isdigit() and int(text) < 1 << 60:
-            limit = int(text)
-    return quota, limit
+
+
+def _quota_of(group):
+    """Cores; None: no limit."""
+    words = _read(group + "/cpu.max").split()
+    if not words:
+        words = [_read(group + "/cpu.cfs_quota_us").strip(), _read(group + "/cpu.cfs_period_us").strip()]
+    return int(words[0]) / int(words[1]) if len(words) == 2 and words[0].isdigit() and words[1].isdigit() else None
+
+
+def _limit_of(group):
+    """Bytes; None: no limit."""
+    text = _read(group + "/memory.max").strip() or _read(group + "/memory.limit_in_bytes").strip()
+    return int(text) if text.isdigit() and int(text) < 1 << 60 else None
+
+
+def _tightest(read, controller):
+    for version in ("", controller):
+        known = [limit for limit in map(read, _groups(version)) if limit is not None]
+        if known:
+            return min(known)
+    return None
+
+
+def _cgroup():
+    """(CPU quota in cores, memory limit in bytes) of our cgroup; the tightest on the way up."""
+    return _tightest(_quota_of, "cpu"), _tightest(_limit_of, "memory")
 
 
 def _machine():

@@ -40,6 +40,20 @@ class Derived(DataLoader):
         super().__init__(dataset, batch_size=8, num_workers=1)
 
 
+class Computes(Waits):
+    def __getitem__(self, index):
+        until = time.process_time() + self.seconds
+        while time.process_time() < until:
+            pass
+        return torch.zeros(8)
+
+
+def computing():
+    for _ in make(Computes(800, 0.006), 8):
+        time.sleep(0.001)
+        yield 8
+
+
 def in_step():
     pair = [DataLoader(Waits(320, 0.004), batch_size=8, num_workers=WORKERS) for _ in range(2)]
     for _ in zip(*pair):
@@ -162,7 +176,7 @@ def unpacked():
 
 def main():
     began, samples = time.monotonic(), 0
-    kinds = (in_step, by_chance, nested, validated, anew, served, pooled, unpacked)
+    kinds = (computing, in_step, by_chance, nested, validated, anew, served, pooled, unpacked)
     for count in next(kind for kind in kinds if kind.__name__ == sys.argv[1])():
         samples += count
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
