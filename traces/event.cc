@@ -9,9 +9,9 @@ namespace {
 
 // Index = wire value: append only.
 constexpr std::array<std::string_view, wire::kStageCount> kStageNames = {
-    "none", "read",    "decode", "augment", "sample", "collate", "fetch",
-    "put",  "get",     "pin",    "wait",    "idle",   "h2d",     "kernel",
-    "step", "startup", "mark",   "sync",    "copy",   "call",    "block",
+    "none", "read", "decode", "augment", "sample", "collate",  "fetch", "put",
+    "get",  "pin",  "wait",   "idle",    "h2d",    "kernel",   "step",  "startup",
+    "mark", "sync", "copy",   "call",    "block",  "tokenize",
 };
 
 constexpr std::array<std::string_view, 14> kEventNames = {

@@ -37,6 +37,7 @@ enum class StageId : std::uint8_t {
   kCopy = wire::kCopy,
   kCall = wire::kCall,
   kBlock = wire::kBlock,
+  kTokenize = wire::kTokenize,
 };
 
 // "read", "decode", ...; "unknown" for a value of a later version.

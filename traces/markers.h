@@ -41,7 +41,8 @@ enum PenstockStage {
   PENSTOCK_IDLE = 11,
   PENSTOCK_STEP = 14,
   PENSTOCK_STARTUP = 15,
-  PENSTOCK_MARK = 16
+  PENSTOCK_MARK = 16,
+  PENSTOCK_TOKENIZE = 21
 };
 
 /* The agent's table; NULL where no agent is. */
@@ -77,13 +78,14 @@ static inline void penstock_place(int64_t sample, uint32_t batch, uint32_t epoch
 }
 
 /* Opens a span of this thread; spans nest. Thread CPU time is taken (a system call at both ends)
- * for samples and what is longer, for decode and augment; a `read` is cheap. */
+ * for samples and what is longer, for decode, augment and tokenize; a `read` is cheap. */
 static inline PenstockToken penstock_begin(enum PenstockStage stage, const char* name) {
   const PenstockNativeBridge* bridge = penstock_bridge();
   PenstockToken none = {0, 0};
   if (bridge == NULL || !bridge->recording()) return none;
-  return bridge->begin((uint32_t)stage, (uint32_t)bridge->intern(name, strlen(name)), NULL,
-                       stage >= PENSTOCK_DECODE && stage <= PENSTOCK_FETCH);
+  return bridge->begin(
+      (uint32_t)stage, (uint32_t)bridge->intern(name, strlen(name)), NULL,
+      (stage >= PENSTOCK_DECODE && stage <= PENSTOCK_FETCH) || stage == PENSTOCK_TOKENIZE);
 }
 
 static inline void penstock_end(PenstockToken span, uint64_t bytes) {

@@ -34,7 +34,8 @@ enum Stage : uint8_t {
   kCopy = 18,
   kCall = 19,
   kBlock = 20,
-  kStageCount = 21,
+  kTokenize = 21,
+  kStageCount = 22,
 };
 
 enum RecordKind : uint8_t {

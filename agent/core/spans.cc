@@ -146,9 +146,10 @@ Token BeginPython(Stage stage, uint32_t name, const Context* context) {
   // Of the spans that only ever wait or wrap others, CPU time says nothing.
   // Nor of a library function inside a named transform (PIL.resize in RandomResizedCrop in
   // Compose), or a codec inside a decode: the outer span has it.
-  const bool cpu = stage != wire::kWait && stage != wire::kIdle && stage != wire::kStep &&
-                   stage != wire::kRead && (stage != wire::kAugment || s->open_stage[stage] < 2) &&
-                   (stage != wire::kDecode || s->open_stage[stage] == 0);
+  const bool cpu =
+      stage != wire::kWait && stage != wire::kIdle && stage != wire::kStep &&
+      stage != wire::kRead && (stage != wire::kAugment || s->open_stage[stage] < 2) &&
+      ((stage != wire::kDecode && stage != wire::kTokenize) || s->open_stage[stage] == 0);
   return Push(s, stage, name, nullptr, cpu, context);
 }
 

@@ -60,7 +60,8 @@ void AllocatorPageFaults(const RuleInput& input, Advice& out) {
   out.Needs("allocator-page-faults", Lacking(input, cost.has_value(), faults.has_value()));
   if (!faults || faults->avoidable() < kFew) return;
   Setting setting = input.Recorded();
-  for (const Factor part : {Factor::kDecode, Factor::kAugment, Factor::kCollate}) {
+  for (const Factor part :
+       {Factor::kDecode, Factor::kAugment, Factor::kTokenize, Factor::kCollate}) {
     setting.scale.emplace_back(part, 1 - faults->cpu_share);
   }
   Finding finding;

@@ -76,10 +76,11 @@ double WholeRate(const RunModel& model, const LoaderRun& run) {
 // most that a stage can gain, if the threads share the work evenly. Empty if no stage of the data
 // path was seen: copies to a device alone tell nothing of it.
 std::vector<Gain> GainsByThreadTime(const StageTable& stages, double life) {
-  constexpr std::array<std::pair<StageId, Factor>, 8> kStages = {{
+  constexpr std::array<std::pair<StageId, Factor>, 9> kStages = {{
       {StageId::kRead, Factor::kRead},
       {StageId::kDecode, Factor::kDecode},
       {StageId::kAugment, Factor::kAugment},
+      {StageId::kTokenize, Factor::kTokenize},
       {StageId::kCollate, Factor::kCollate},
       {StageId::kPut, Factor::kTransfer},
       {StageId::kGet, Factor::kTransfer},

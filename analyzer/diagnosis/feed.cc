@@ -18,9 +18,9 @@ constexpr double kNoWaits = 8;    // a thread that waits less often does not tak
 constexpr double kHardly = 0.05;  // of the time: kineto's and xprof's threshold of note
 constexpr double kWorthNaming = 1.05;  // a gain like that
 
-enum FeedPart : std::size_t { kReads, kDecodes, kAugments, kCollates, kFeedParts };
-constexpr std::array<Factor, kFeedParts> kFeedFactors = {Factor::kRead, Factor::kDecode,
-                                                         Factor::kAugment, Factor::kCollate};
+enum FeedPart : std::size_t { kReads, kDecodes, kAugments, kTokens, kCollates, kFeedParts };
+constexpr std::array<Factor, kFeedParts> kFeedFactors = {
+    Factor::kRead, Factor::kDecode, Factor::kAugment, Factor::kTokenize, Factor::kCollate};
 
 // A thread in the steady part. Units: seconds.
 struct FeedSide {
@@ -73,7 +73,8 @@ std::vector<FeedSide> SidesOf(const ThreadsUse& use, const FeedWindow& steady) {
     FeedSide side;
     side.thread = &thread;
     side.parts = {SecondsIn(thread.read, steady), SecondsIn(thread.decode, steady),
-                  SecondsIn(thread.augment, steady), SecondsIn(thread.collate, steady)};
+                  SecondsIn(thread.augment, steady), SecondsIn(thread.tokenize, steady),
+                  SecondsIn(thread.collate, steady)};
     side.blocked = std::min(SecondsIn(thread.blocked, steady), steady.length);
     side.waits = SecondsIn(thread.waits, steady);
     sides.push_back(side);

@@ -228,6 +228,8 @@ Statement PartOf(Factor factor, const StageTable& stages) {
       return Say<words::kDecode>();
     case Factor::kAugment:
       return OwnPart(stages);
+    case Factor::kTokenize:
+      return Say<words::kTokenize>();
     case Factor::kCollate:
       return Say<words::kCollate>();
     case Factor::kTransfer:

@@ -42,7 +42,7 @@ Result<Factor> ReadFactor(const std::string& name) {
   const auto factor = FactorOf(name);
   if (factor) return *factor;
   return Fail(ErrorKind::kUsage,
-              fmt::format("{}: not a stage; there are read, decode, augment, collate, transfer, "
+              fmt::format("{}: not a stage; there are read, decode, augment, tokenize, collate, "
                           "h2d and compute",
                           name));
 }

@@ -27,11 +27,12 @@ Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover, c
                  std::min(batch.read.cpu, batch.read.wall)};
   demand.decode = DecodeAlone(batch.decode, share, contended);
   demand.augment = WithoutContention(batch.augment, share);
+  demand.tokenize = WithoutContention(batch.tokenize, share);
   demand.collate = WithoutContention(batch.collate, share);
-  const double parts =
-      batch.read.wall + batch.decode.wall + batch.augment.wall + batch.collate.wall;
-  const double parts_cpu =
-      batch.read.cpu + batch.decode.cpu + batch.augment.cpu + batch.collate.cpu;
+  const double parts = batch.read.wall + batch.decode.wall + batch.augment.wall +
+                       batch.tokenize.wall + batch.collate.wall;
+  const double parts_cpu = batch.read.cpu + batch.decode.cpu + batch.augment.cpu +
+                           batch.tokenize.cpu + batch.collate.cpu;
   const double whole = run.config.num_workers == 0 ? batch.wait() - batch.pin.wall
                        : batch.whole               ? batch.fetch.wall
                                                    : 0;
@@ -61,6 +62,7 @@ void TakeService(const Demand& from, Demand& to) {
   to.read = from.read;
   to.decode = from.decode;
   to.augment = from.augment;
+  to.tokenize = from.tokenize;
   to.collate = from.collate;
   to.other = from.other;
   to.put = from.put;
@@ -73,12 +75,15 @@ SampleCost WithoutContention(const SampleCost& cost, const CpuLoad& load, double
   };
   const Work decode = DecodeAlone(work(cost.decode, cost.decode_cpu), load, contended);
   const Work augment = WithoutContention(work(cost.augment, cost.augment_cpu), load);
+  const Work tokenize = WithoutContention(work(cost.tokenize, cost.tokenize_cpu), load);
   SampleCost out = cost;
   out.read_cpu = std::min(cost.read_cpu, cost.read);
   out.decode = static_cast<float>(decode.wall);
   out.decode_cpu = static_cast<float>(decode.cpu);
   out.augment = static_cast<float>(augment.wall);
   out.augment_cpu = static_cast<float>(augment.cpu);
+  out.tokenize = static_cast<float>(tokenize.wall);
+  out.tokenize_cpu = static_cast<float>(tokenize.cpu);
   return out;
 }
 
@@ -91,11 +96,14 @@ SampleCost MeanSample(const LoaderRun& run) {
     sum.decode.cpu += static_cast<double>(cost.decode_cpu);
     sum.augment.wall += static_cast<double>(cost.augment);
     sum.augment.cpu += static_cast<double>(cost.augment_cpu);
+    sum.tokenize.wall += static_cast<double>(cost.tokenize);
+    sum.tokenize.cpu += static_cast<double>(cost.tokenize_cpu);
   }
   const double n = std::max<double>(1, static_cast<double>(run.samples.size()));
   const auto mean = [n](double total) { return static_cast<float>(total / n); };
-  return {mean(sum.read.wall),  mean(sum.read.cpu),     mean(sum.decode.wall),
-          mean(sum.decode.cpu), mean(sum.augment.wall), mean(sum.augment.cpu)};
+  return {mean(sum.read.wall),     mean(sum.read.cpu),     mean(sum.decode.wall),
+          mean(sum.decode.cpu),    mean(sum.augment.wall), mean(sum.augment.cpu),
+          mean(sum.tokenize.wall), mean(sum.tokenize.cpu)};
 }
 
 // A batch whose samples were not seen is made of average ones. Batches that share recorded costs

@@ -40,8 +40,8 @@ double ComputingOfReads(const LoaderRun& run) {
   for (const Batch& batch : run.batches) {
     if (!batch.was_fetched()) continue;
     if (!batch.cpu_known) return std::numeric_limits<double>::infinity();
-    most +=
-        std::max(0.0, batch.fetch.cpu - batch.decode.cpu - batch.augment.cpu - batch.collate.cpu);
+    most += std::max(0.0, batch.fetch.cpu - batch.decode.cpu - batch.augment.cpu -
+                              batch.tokenize.cpu - batch.collate.cpu);
   }
   return most;
 }

@@ -15,9 +15,9 @@ struct Part {
   Work Batch::*seen;
   Work Demand::*demand;
 };
-constexpr std::array kComputed = {Part{&Batch::decode, &Demand::decode},
-                                  Part{&Batch::augment, &Demand::augment},
-                                  Part{&Batch::collate, &Demand::collate}};
+constexpr std::array kComputed = {
+    Part{&Batch::decode, &Demand::decode}, Part{&Batch::augment, &Demand::augment},
+    Part{&Batch::tokenize, &Demand::tokenize}, Part{&Batch::collate, &Demand::collate}};
 
 // CPU seconds to add to each second of a part.
 using Added = std::array<double, kComputed.size()>;
@@ -84,8 +84,8 @@ void AddWorkerThreads(const LoaderRun& run, const SteadyState& steady, double se
 }
 
 void AddThreadsBeside(double seconds, Pipeline& pipeline) {
-  constexpr std::array kParts = {&Demand::decode, &Demand::augment, &Demand::collate,
-                                 &Demand::other};
+  constexpr std::array kParts = {&Demand::decode, &Demand::augment, &Demand::tokenize,
+                                 &Demand::collate, &Demand::other};
   if (!(seconds > 0)) return;
   double waiting = 0;
   double count = 0;

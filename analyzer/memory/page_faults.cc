@@ -43,7 +43,7 @@ std::optional<FaultsMade> MadeBy(const RunModel& model, const LoaderRun& run,
     if (end <= from || end > series.at.back()) continue;
     to = end;
     ++made.batches;
-    for (const Work& work : {batch->decode, batch->augment, batch->collate}) {
+    for (const Work& work : {batch->decode, batch->augment, batch->tokenize, batch->collate}) {
       made.cpu += batch->cpu_known ? work.cpu : work.wall;
     }
   }

@@ -22,6 +22,7 @@ struct SampleCost {
   float read = 0, read_cpu = 0;
   float decode = 0, decode_cpu = 0;
   float augment = 0, augment_cpu = 0;
+  float tokenize = 0, tokenize_cpu = 0;
 };
 
 // Time of one part of a batch's service. Units: seconds.
@@ -51,8 +52,8 @@ struct Batch {
   std::int64_t step_end = kNever;    // the program came back for more
 
   Work fetch;
-  Work read, decode, augment, collate;  // exclusive parts of fetch
-  double queued = 0;                    // of `read`: waiting before reads
+  Work read, decode, augment, tokenize, collate;  // exclusive parts of fetch
+  double queued = 0;                              // of `read`: waiting before reads
   Work put, get, pin;
   double h2d = 0;   // host time blocked in copies during the step, seconds
   Work transforms;  // of the batch as a whole, after it was delivered

@@ -109,7 +109,8 @@ void NestingSweep::Close() {
   --open_[IndexOf(open.span.stage)];
   switch (open.span.stage) {
     case StageId::kDecode:
-      CloseDecode(open);
+    case StageId::kTokenize:
+      CloseTold(open);
       break;
     case StageId::kAugment:
       CloseAugment(open);
@@ -142,25 +143,32 @@ void NestingSweep::Emit(const Open& open, std::int64_t wall, std::int64_t cpu,
   sink_.OnCounted(counted);
 }
 
-void NestingSweep::CloseDecode(const Open& open) {
-  if (!open.outermost) return;  // counted with the decode around it
-  const std::int64_t wall = AtLeastZero(open.end - open.span.start.value - open.inside.read);
-  const std::int64_t cpu = CpuWithin(open.span.cpu.value, wall);
+// Decode and tokenize.
+void NestingSweep::CloseTold(const Open& open) {
+  if (!open.outermost) return;  // counted with the span of its stage around it
+  const Inside& inside = open.inside;
+  const bool decodes = open.span.stage == StageId::kDecode;
+  const std::int64_t other = decodes ? inside.tokenize : inside.decode;
+  const std::int64_t other_cpu = decodes ? inside.tokenize_cpu : inside.decode_cpu;
+  const std::int64_t wall = AtLeastZero(open.end - open.span.start.value - inside.read - other);
+  const std::int64_t cpu =
+      open.span.cpu.value < 0 ? -1 : CpuWithin(AtLeastZero(open.span.cpu.value - other_cpu), wall);
   for (Open& around : stack_) {
-    around.inside.decode += wall;
-    around.inside.decode_cpu += AtLeastZero(cpu);
+    (decodes ? around.inside.decode : around.inside.tokenize) += wall;
+    (decodes ? around.inside.decode_cpu : around.inside.tokenize_cpu) += AtLeastZero(cpu);
   }
-  Emit(open, wall, cpu, open.inside);
+  Emit(open, wall, cpu, inside);
 }
 
-// A named transform owns what is left of it without the transforms, reads and decodes inside.
+// A named transform owns what is left of it without the transforms, reads, decodes and tokenizers
+// inside.
 void NestingSweep::CloseAugment(const Open& open) {
   const Inside& inside = open.inside;
   const std::int64_t total =
-      AtLeastZero(open.end - open.span.start.value - inside.read - inside.decode);
+      AtLeastZero(open.end - open.span.start.value - inside.read - inside.told());
   const bool timed = open.span.cpu.value >= 0;
   const std::int64_t total_cpu =
-      timed ? std::min(total, AtLeastZero(open.span.cpu.value - inside.decode_cpu)) : 0;
+      timed ? std::min(total, AtLeastZero(open.span.cpu.value - inside.told_cpu())) : 0;
   for (auto around = stack_.rbegin(); around != stack_.rend(); ++around) {
     if (around->span.stage != StageId::kAugment) continue;
     around->child += total;
@@ -187,19 +195,19 @@ void NestingSweep::CloseAugment(const Open& open) {
   Emit(child, total - open.child, timed ? AtLeastZero(total_cpu - open.child_cpu) : -1, inside);
 }
 
-// Augment is what a dataset does besides reading and decoding, named or not. Reads carry no CPU
-// time: they get what the rest of the sample left over. That is exact when transforms compute
-// without waiting, and gives reads too little on a machine with more runnable threads than cores.
-// Time right before a read in which nothing was computed belongs to it: a lock that readers take in
-// turn, a directory that is far away.
+// Augment is what a dataset does besides reading, decoding and tokenizing, named or not. Reads
+// carry no CPU time: they get what the rest of the sample left over. That is exact when transforms
+// compute without waiting, and gives reads too little on a machine with more runnable threads than
+// cores. Time right before a read in which nothing was computed belongs to it: a lock that readers
+// take in turn, a directory that is far away.
 void NestingSweep::CloseSample(const Open& open) {
   if (!open.outermost) return;  // a dataset that wraps another
   Inside inside = open.inside;
   const std::int64_t wall = open.end - open.span.start.value;
-  inside.augment = AtLeastZero(wall - inside.read - inside.decode);
+  inside.augment = AtLeastZero(wall - inside.read - inside.told());
   const bool timed = open.span.cpu.value >= 0;
   if (timed) {
-    const std::int64_t rest = AtLeastZero(open.span.cpu.value - inside.decode_cpu);
+    const std::int64_t rest = AtLeastZero(open.span.cpu.value - inside.told_cpu());
     inside.augment_cpu = std::min(rest, inside.augment);
     inside.queued = std::min(open.before, inside.augment - inside.augment_cpu);
     inside.augment -= inside.queued;
@@ -237,10 +245,10 @@ void NestingSweep::CloseFetch(const Open& open) {
   Inside inside = open.inside;
   const std::int64_t wall = open.end - open.span.start.value;
   if (inside.samples == 0 && inside.augment == 0) {  // __getitems__, or samples are not hooked
-    inside.augment = AtLeastZero(wall - inside.read - inside.decode - inside.collate);
+    inside.augment = AtLeastZero(wall - inside.read - inside.told() - inside.collate);
     if (open.span.cpu.value >= 0) {
       const std::int64_t rest =
-          AtLeastZero(open.span.cpu.value - inside.decode_cpu - inside.collate_cpu);
+          AtLeastZero(open.span.cpu.value - inside.told_cpu() - inside.collate_cpu);
       inside.augment_cpu = std::min(rest, inside.augment);
       inside.read_cpu = std::min(rest - inside.augment_cpu, inside.read);
     }
@@ -258,9 +266,9 @@ void NestingSweep::CloseFetch(const Open& open) {
 void NestingSweep::CloseCollate(const Open& open) {
   if (!open.outermost) return;
   const std::int64_t wall = AtLeastZero(open.end - open.span.start.value - open.inside.read -
-                                        open.inside.decode - open.inside.augment);
+                                        open.inside.told() - open.inside.augment);
   std::int64_t cpu = open.span.cpu.value;
-  if (cpu >= 0) cpu = AtLeastZero(cpu - open.inside.decode_cpu - open.inside.augment_cpu);
+  if (cpu >= 0) cpu = AtLeastZero(cpu - open.inside.told_cpu() - open.inside.augment_cpu);
   cpu = CpuWithin(cpu, wall);
   for (Open& around : stack_) {
     around.inside.collate += wall;

@@ -23,6 +23,8 @@ struct Inside {
   std::int64_t decode_cpu = 0;
   std::int64_t augment = 0;
   std::int64_t augment_cpu = 0;
+  std::int64_t tokenize = 0;
+  std::int64_t tokenize_cpu = 0;
   std::int64_t collate = 0;
   std::int64_t collate_cpu = 0;
   std::int64_t transfer = 0;  // put, get and pin
@@ -30,6 +32,11 @@ struct Inside {
   std::int64_t read_cpu = 0;  // estimated: what is left of a sample's CPU time, see nesting.cc
   std::uint64_t read_bytes = 0;
   std::uint64_t samples = 0;
+
+  // Of what the dataset does to samples: decoding and tokenizing, which are told apart from the
+  // rest.
+  [[nodiscard]] std::int64_t told() const { return decode + tokenize; }
+  [[nodiscard]] std::int64_t told_cpu() const { return decode_cpu + tokenize_cpu; }
 };
 
 // One span that counts towards its stage.
@@ -77,7 +84,7 @@ class NestingSweep {
 
   void AddRead(const traces::Span& span);
   void Close();
-  void CloseDecode(const Open& open);
+  void CloseTold(const Open& open);
   void CloseAugment(const Open& open);
   void CloseSample(const Open& open);
   void CloseFetch(const Open& open);

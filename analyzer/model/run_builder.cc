@@ -31,7 +31,8 @@ void AddWork(Work& total, const Counted& counted) {
 
 bool IsData(StageId stage) {
   return stage == StageId::kRead || stage == StageId::kDecode || stage == StageId::kAugment ||
-         stage == StageId::kSample || stage == StageId::kCollate || stage == StageId::kFetch;
+         stage == StageId::kTokenize || stage == StageId::kSample || stage == StageId::kCollate ||
+         stage == StageId::kFetch;
 }
 
 }  // namespace
@@ -71,8 +72,9 @@ void RunBuilder::WalkSpans() {
 void RunBuilder::OnCounted(const Counted& counted) {
   model_.stages.Add(counted);
   // A transform is counted without the transforms inside it.
-  const bool decodes = counted.stage == StageId::kDecode && counted.outermost;
-  if (counted.apart && !counted.synthetic && (decodes || counted.stage == StageId::kAugment)) {
+  const bool told = (counted.stage == StageId::kDecode || counted.stage == StageId::kTokenize) &&
+                    counted.outermost;
+  if (counted.apart && !counted.synthetic && (told || counted.stage == StageId::kAugment)) {
     threads_[at_.thread].apart +=
         static_cast<double>(std::max<std::int64_t>(0, counted.cpu)) * 1e-9;
   }
@@ -151,10 +153,12 @@ void RunBuilder::OnSample(const Counted& counted) {
   const Work read = SecondsOf(inside.read, inside.read_cpu);
   const Work decode = SecondsOf(inside.decode, inside.decode_cpu);
   const Work augment = SecondsOf(inside.augment, inside.augment_cpu);
+  const Work tokenize = SecondsOf(inside.tokenize, inside.tokenize_cpu);
   if (samples_.Keeps(batch.key)) {
     samples_.Add(place, {static_cast<float>(read.wall), static_cast<float>(read.cpu),
                          static_cast<float>(decode.wall), static_cast<float>(decode.cpu),
-                         static_cast<float>(augment.wall), static_cast<float>(augment.cpu)});
+                         static_cast<float>(augment.wall), static_cast<float>(augment.cpu),
+                         static_cast<float>(tokenize.wall), static_cast<float>(tokenize.cpu)});
   }
   const std::int64_t start = counted.span->start.value;
   const std::int64_t end = counted.span->end().value;
@@ -174,6 +178,7 @@ void RunBuilder::OnSample(const Counted& counted) {
   batch.queued += static_cast<double>(inside.queued) * 1e-9;
   AddWork(batch.decode, decode);
   AddWork(batch.augment, augment);
+  AddWork(batch.tokenize, tokenize);
   batch.cpu_known = (batch.samples == 0 || batch.cpu_known) && counted.cpu >= 0;
   ++batch.samples;
 }
@@ -191,6 +196,7 @@ void RunBuilder::OnFetch(const Counted& counted, Batch& batch) {
   batch.queued = static_cast<double>(inside.queued) * 1e-9;
   batch.decode = SecondsOf(inside.decode, inside.decode_cpu);
   batch.augment = SecondsOf(inside.augment, inside.augment_cpu);
+  batch.tokenize = SecondsOf(inside.tokenize, inside.tokenize_cpu);
   batch.collate = SecondsOf(inside.collate, inside.collate_cpu);
   batch.samples = inside.samples;
   batch.bytes = std::max(batch.bytes, counted.span->bytes.value);

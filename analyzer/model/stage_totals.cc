@@ -25,8 +25,9 @@ void StageTable::Add(const Counted& counted) {
   // The augment share of a sample has the sample's span, not its bytes and not its name.
   const std::uint64_t bytes = counted.synthetic ? 0 : counted.span->bytes.value;
   if (counted.outermost) stage.Add(counted.wall, counted.cpu, bytes);
-  const bool listed =
-      counted.stage == traces::StageId::kDecode || counted.stage == traces::StageId::kAugment;
+  const bool listed = counted.stage == traces::StageId::kDecode ||
+                      counted.stage == traces::StageId::kAugment ||
+                      counted.stage == traces::StageId::kTokenize;
   if (listed && !counted.synthetic && counted.span->name.value != 0) {
     stage.children[counted.span->name].Add(counted.wall, counted.cpu, bytes);
     if (!counted.outermost) stage.bytes.value += bytes;
@@ -39,8 +40,8 @@ double StageTable::DataTime() const {
   const double fetch = Seconds(self[StageId::kFetch].wall);
   if (fetch > 0) return fetch;
   double time = 0;
-  for (const StageId stage :
-       {StageId::kRead, StageId::kDecode, StageId::kAugment, StageId::kCollate, StageId::kPut}) {
+  for (const StageId stage : {StageId::kRead, StageId::kDecode, StageId::kAugment,
+                              StageId::kTokenize, StageId::kCollate, StageId::kPut}) {
     time += Seconds(self[stage].wall);
   }
   return time;

@@ -17,7 +17,7 @@ constexpr std::size_t kTimeSlices = 2048;
 
 bool MakesData(StageId stage) {
   return stage == StageId::kRead || stage == StageId::kDecode || stage == StageId::kAugment ||
-         stage == StageId::kSample || stage == StageId::kCollate;
+         stage == StageId::kTokenize || stage == StageId::kSample || stage == StageId::kCollate;
 }
 
 struct DataWindow {
@@ -74,6 +74,7 @@ class ThreadSlices final : public NestingSink {
       if (own && counted.span->bytes.value > 0) Count(use_.pictures, *counted.span);
     }
     if (counted.stage == StageId::kAugment) Spread(thread_.augment, *counted.span, counted.wall);
+    if (counted.stage == StageId::kTokenize) Spread(thread_.tokenize, *counted.span, counted.wall);
     if (counted.stage == StageId::kCollate) Spread(thread_.collate, *counted.span, counted.wall);
     if (counted.stage == StageId::kSample && own) Count(use_.samples, *counted.span);
   }

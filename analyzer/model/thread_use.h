@@ -16,8 +16,8 @@ struct ThreadUse {
   ProcessId process;
   bool first = false;   // of its process
   bool python = false;  // it was seen to call Python's libraries
-  std::vector<float> read, decode, augment, collate, blocked, waits;
-  std::vector<float> cpu;  // of decoding, augmenting and collating
+  std::vector<float> read, decode, augment, tokenize, collate, blocked, waits;
+  std::vector<float> cpu;  // of decoding, augmenting, tokenizing and collating
 };
 
 struct ThreadsUse {

@@ -19,19 +19,19 @@ constexpr double kLeastGain = 1.05;
 // saving by removing variance, service-bound runs under 15 %. Between them, 60 % is ours.
 constexpr double kPrefetchShare = 0.6;
 
-constexpr std::array kFactors = {Factor::kRead,    Factor::kDecode,   Factor::kAugment,
-                                 Factor::kCollate, Factor::kTransfer, Factor::kH2d,
-                                 Factor::kCompute, Factor::kStartup,  Factor::kPrefetch};
+constexpr std::array kFactors = {
+    Factor::kRead,     Factor::kDecode, Factor::kAugment, Factor::kTokenize, Factor::kCollate,
+    Factor::kTransfer, Factor::kH2d,    Factor::kCompute, Factor::kStartup,  Factor::kPrefetch};
 
 void ScaleSample(SampleCost& cost, float scale) {
   for (float* part : {&cost.read, &cost.read_cpu, &cost.decode, &cost.decode_cpu, &cost.augment,
-                      &cost.augment_cpu}) {
+                      &cost.augment_cpu, &cost.tokenize, &cost.tokenize_cpu}) {
     *part *= scale;
   }
 }
 
 float WallOf(const SampleCost& cost) {
-  return cost.read + cost.decode + cost.augment;
+  return cost.read + cost.decode + cost.augment + cost.tokenize;
 }
 
 // Workers that are there from the beginning, and whose first batch (or sample) is like any other.
@@ -70,7 +70,8 @@ void FreeStartup(Pipeline& pipeline) {
 void Even(std::vector<SampleCost>& samples) {
   for (float SampleCost::*part :
        {&SampleCost::read, &SampleCost::read_cpu, &SampleCost::decode, &SampleCost::decode_cpu,
-        &SampleCost::augment, &SampleCost::augment_cpu}) {
+        &SampleCost::augment, &SampleCost::augment_cpu, &SampleCost::tokenize,
+        &SampleCost::tokenize_cpu}) {
     double sum = 0;
     for (const SampleCost& cost : samples) sum += static_cast<double>(cost.*part);
     const auto mean =
@@ -134,6 +135,14 @@ Pipeline FreeData(const Pipeline& pipeline) {
   return free;
 }
 
+// Runs without text do not name it among their factors.
+bool Tokenizes(const Pipeline& pipeline) {
+  return std::any_of(pipeline.epochs.begin(), pipeline.epochs.end(), [](const EpochDemand& epoch) {
+    return std::any_of(epoch.batches.begin(), epoch.batches.end(),
+                       [](const Demand& demand) { return demand.tokenize.wall > 0; });
+  });
+}
+
 double Ratio(double base, double ideal) {
   if (!(base > 0)) return 1;
   // Everything free: report a large number rather than infinity.
@@ -179,6 +188,7 @@ Attribution Attribute(const Pipeline& pipeline, RunPart part) {
     const bool handover = factor == Factor::kTransfer || factor == Factor::kPrefetch;
     if (handover && pipeline.workers == 0) continue;
     if (part == RunPart::kSteady && factor == Factor::kStartup) continue;
+    if (factor == Factor::kTokenize && !Tokenizes(pipeline)) continue;
     result.gains.push_back({factor, Ratio(base, TimeOf(Idealise(pipeline, factor), part))});
   }
   std::stable_sort(result.gains.begin(), result.gains.end(),

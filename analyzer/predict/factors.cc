@@ -19,6 +19,8 @@ constexpr std::array kStageCosts = {
     StageCost{Factor::kRead, &Demand::read, &SampleCost::read, &SampleCost::read_cpu},
     StageCost{Factor::kDecode, &Demand::decode, &SampleCost::decode, &SampleCost::decode_cpu},
     StageCost{Factor::kAugment, &Demand::augment, &SampleCost::augment, &SampleCost::augment_cpu},
+    StageCost{Factor::kTokenize, &Demand::tokenize, &SampleCost::tokenize,
+              &SampleCost::tokenize_cpu},
     StageCost{Factor::kCollate, &Demand::collate, nullptr, nullptr},
 };
 
@@ -74,6 +76,8 @@ std::string_view FactorName(Factor factor) {
       return "decode";
     case Factor::kAugment:
       return "augment";
+    case Factor::kTokenize:
+      return "tokenize";
     case Factor::kCollate:
       return "collate";
     case Factor::kTransfer:
@@ -141,6 +145,7 @@ void ScaleComputing(Pipeline& pipeline, double scale) {
       seconds(sample.read, sample.read_cpu);
       seconds(sample.decode, sample.decode_cpu);
       seconds(sample.augment, sample.augment_cpu);
+      seconds(sample.tokenize, sample.tokenize_cpu);
     }
   }
 }

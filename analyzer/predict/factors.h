@@ -14,6 +14,7 @@ enum class Factor {
   kRead,
   kDecode,
   kAugment,
+  kTokenize,  // text to tokens
   kCollate,
   kTransfer,  // put, get, unpickling, pinning
   kH2d,

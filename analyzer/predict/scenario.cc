@@ -211,6 +211,7 @@ Demand ShareOf(const Demand& batch, const SampleCost& own, const SampleCost& all
   share.read = part(batch.read, own.read, all.read);
   share.decode = part(batch.decode, own.decode, all.decode);
   share.augment = part(batch.augment, own.augment, all.augment);
+  share.tokenize = part(batch.tokenize, own.tokenize, all.tokenize);
   share.collate = part(batch.collate, 0, 0);
   share.other = part(batch.other, 0, 0);
   share.samples = batch.samples / n;
@@ -280,6 +281,7 @@ Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch) {
         all.read += costs[k].read;
         all.decode += costs[k].decode;
         all.augment += costs[k].augment;
+        all.tokenize += costs[k].tokenize;
       }
       for (std::size_t k = 0; k < n; ++k) {
         const SampleCost cost = costs != nullptr ? costs[k] : SampleCost{};

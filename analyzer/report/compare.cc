@@ -97,6 +97,8 @@ constexpr std::array kComparedStages = {
     Stage{"decode CPU", [](const Batch& b) { return b.decode.cpu; }},
     Stage{"augment", [](const Batch& b) { return b.augment.wall; }},
     Stage{"augment CPU", [](const Batch& b) { return b.augment.cpu; }},
+    Stage{"tokenize", [](const Batch& b) { return b.tokenize.wall; }},
+    Stage{"tokenize CPU", [](const Batch& b) { return b.tokenize.cpu; }},
     Stage{"collate", [](const Batch& b) { return b.collate.wall; }},
     Stage{"put", [](const Batch& b) { return b.put.wall; }},
     Stage{"get", [](const Batch& b) { return b.get.wall; }},

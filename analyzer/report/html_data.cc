@@ -192,10 +192,10 @@ DurationSketch DurationsOf(const RunModel& run, StageId stage) {
 }
 
 std::vector<LatencyRow> BuildLatencies(const RunModel& run) {
-  constexpr std::array kMain = {StageId::kRead,    StageId::kDecode, StageId::kAugment,
-                                StageId::kCollate, StageId::kFetch,  StageId::kPut,
-                                StageId::kGet,     StageId::kPin,    StageId::kWait,
-                                StageId::kH2d,     StageId::kStep};
+  constexpr std::array kMain = {StageId::kRead,     StageId::kDecode,  StageId::kAugment,
+                                StageId::kTokenize, StageId::kCollate, StageId::kFetch,
+                                StageId::kPut,      StageId::kGet,     StageId::kPin,
+                                StageId::kWait,     StageId::kH2d,     StageId::kStep};
   constexpr std::size_t kDecades = 14;  // 1 ns to a day
   std::vector<LatencyRow> rows;
   for (const StageId stage : kMain) {

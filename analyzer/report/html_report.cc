@@ -31,12 +31,12 @@ constexpr std::string_view kStyle = R"(
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#57606a;--line:#d8dee4;--card:#f6f8fa;
 --wall:#a9c7e8;--cpu:#0b5cad;--gain:#0b7a5a;--band:#0b5cad33;--read:#0072b2;--decode:#b8407f;
 --augment:#009e73;--sample:#c9c2a3;--collate:#8f7ae0;--put:#6b8e23;--get:#4f9fd1;--pin:#7a5c3e;
---idle:#b4bac1;--wait:#e6861a;--step:#456a80;--fetch:#8fb4dd;--bad:#b3261e;--warn:#8a5a00;
+--tokenize:#d9825f;--idle:#b4bac1;--wait:#e6861a;--step:#456a80;--fetch:#8fb4dd;--bad:#b3261e;--warn:#8a5a00;
 --good:#0b7a5a}
 @media(prefers-color-scheme:dark){:root{--bg:#0e1116;--fg:#e6edf3;--dim:#9aa4af;--line:#30363d;
 --card:#171c23;--wall:#34506f;--cpu:#5ca9f2;--gain:#35b58f;--band:#5ca9f244;--read:#4aa3df;
 --decode:#d97ab0;--augment:#2fbf93;--sample:#6d684f;--collate:#a897ee;--put:#98b84a;--get:#7cc0ea;
---pin:#b08d68;--idle:#4a525b;--wait:#d98a2b;--step:#6f93a9;--fetch:#3f638c;--bad:#ff8a80;
+--pin:#b08d68;--tokenize:#ff9d76;--idle:#4a525b;--wait:#d98a2b;--step:#6f93a9;--fetch:#3f638c;--bad:#ff8a80;
 --warn:#f0b64d;--good:#35b58f}}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:1000px;padding:20px;background:var(--bg);color:var(--fg);
@@ -77,7 +77,7 @@ stroke-width:2}.dot.now{fill:var(--fg);stroke:var(--fg)}.dot.good{fill:var(--goo
 stroke:var(--good)}.now{fill:var(--fg)}.good{fill:var(--good)}.batches{fill:var(--cpu)}
 .processes{fill:var(--wall)}
 .s-read{fill:var(--read)}.s-decode{fill:var(--decode)}.s-augment{fill:var(--augment)}
-.s-sample{fill:var(--sample)}.s-collate{fill:var(--collate)}.s-put{fill:var(--put)}
+.s-tokenize{fill:var(--tokenize)}.s-sample{fill:var(--sample)}.s-collate{fill:var(--collate)}.s-put{fill:var(--put)}
 .s-get{fill:var(--get)}.s-pin{fill:var(--pin)}.s-h2d{fill:var(--pin)}.s-idle{fill:var(--idle)}
 .s-kernel{fill:var(--gain)}.s-sync{fill:var(--collate)}
 .s-wait{fill:var(--wait)}.s-step{fill:var(--step)}.s-fetch{fill:var(--fetch)}

@@ -102,9 +102,10 @@ std::string TimelineFigure(const TimelineExcerpt& excerpt, Language language) {
   drawing.Below(
       x, ticks, bottom, 30,
       Render(Say<words::kTimelineAxis>(Give<"from">(excerpt.from), Give<"unit">(unit)), language));
-  constexpr std::array kKinds = {
-      StageId::kFetch,   StageId::kRead, StageId::kDecode, StageId::kAugment, StageId::kSample,
-      StageId::kCollate, StageId::kPut,  StageId::kIdle,   StageId::kWait,    StageId::kStep};
+  constexpr std::array kKinds = {StageId::kFetch,   StageId::kRead,     StageId::kDecode,
+                                 StageId::kAugment, StageId::kTokenize, StageId::kSample,
+                                 StageId::kCollate, StageId::kPut,      StageId::kIdle,
+                                 StageId::kWait,    StageId::kStep};
   std::vector<std::string> css;
   css.reserve(kKinds.size());
   std::vector<LegendEntry> legend;

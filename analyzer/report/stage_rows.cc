@@ -11,10 +11,10 @@ using traces::StageId;
 
 // The data's way. Containers (sample, fetch) stand after the parts they hold.
 constexpr std::array kOrder = {
-    StageId::kRead,    StageId::kDecode,  StageId::kAugment, StageId::kSample,
-    StageId::kCollate, StageId::kFetch,   StageId::kPut,     StageId::kGet,
-    StageId::kPin,     StageId::kWait,    StageId::kIdle,    StageId::kH2d,
-    StageId::kStep,    StageId::kStartup, StageId::kKernel,  StageId::kSync};
+    StageId::kRead,    StageId::kDecode, StageId::kAugment, StageId::kTokenize, StageId::kSample,
+    StageId::kCollate, StageId::kFetch,  StageId::kPut,     StageId::kGet,      StageId::kPin,
+    StageId::kWait,    StageId::kIdle,   StageId::kH2d,     StageId::kStep,     StageId::kStartup,
+    StageId::kKernel,  StageId::kSync};
 
 StageRow RowOf(std::string name, const PartTotals& totals, double whole) {
   StageRow row;
@@ -55,6 +55,7 @@ bool OfWorkers(StageId stage) {
     case StageId::kRead:
     case StageId::kDecode:
     case StageId::kAugment:
+    case StageId::kTokenize:
     case StageId::kSample:
     case StageId::kCollate:
     case StageId::kFetch:

@@ -16,8 +16,8 @@
 namespace penstock::analyzer {
 
 struct Demand {
-  Work read, decode, augment, collate, other;  // wall without contention
-  double put = 0;                              // in the worker, before its next batch
+  Work read, decode, augment, tokenize, collate, other;  // wall without contention
+  double put = 0;                                        // in the worker, before its next batch
   double feed = 0;     // in the thread that feeds the worker's queue, beside its next batch
   double latency = 0;  // from there to where the consumer can take it
   double get = 0;      // unpickling, in order of arrival: in next(), or in the pin thread
@@ -32,18 +32,19 @@ struct Demand {
   std::size_t tasks = 0;
 
   [[nodiscard]] double service() const {
-    return read.wall + decode.wall + augment.wall + collate.wall + other.wall;
+    return read.wall + decode.wall + augment.wall + tokenize.wall + collate.wall + other.wall;
   }
   [[nodiscard]] double cpu() const {
-    return read.cpu + decode.cpu + augment.cpu + collate.cpu + other.cpu;
+    return read.cpu + decode.cpu + augment.cpu + tokenize.cpu + collate.cpu + other.cpu;
   }
   // What rates count: samples of the pipeline's own loader.
   [[nodiscard]] double own_samples() const { return loader == 0 ? samples : 0; }
 };
 
 // What a batch is made of.
-inline constexpr std::array<Work Demand::*, 5> kDemandParts = {
-    &Demand::read, &Demand::decode, &Demand::augment, &Demand::collate, &Demand::other};
+inline constexpr std::array<Work Demand::*, 6> kDemandParts = {&Demand::read,    &Demand::decode,
+                                                               &Demand::augment, &Demand::tokenize,
+                                                               &Demand::collate, &Demand::other};
 // Wall and CPU time of all of it.
 void ScaleParts(Demand& demand, double scale);
 

@@ -87,9 +87,10 @@ class ThreadLoop {
       ++batch_;
     }
     const double device = in_.device(cost);
-    thread.cpu = static_cast<double>(cost.read_cpu + cost.decode_cpu + cost.augment_cpu);
-    thread.wait = std::max(
-        0.0, static_cast<double>(cost.read + cost.decode + cost.augment) - thread.cpu - device);
+    thread.cpu =
+        static_cast<double>(cost.read_cpu + cost.decode_cpu + cost.augment_cpu + cost.tokenize_cpu);
+    const float wall = cost.read + cost.decode + cost.augment + cost.tokenize;
+    thread.wait = std::max(0.0, static_cast<double>(wall) - thread.cpu - device);
     if (ample_) {
       thread.doing = ThreadDoing::kTrailing;
       cores_.Sleep(ActorOf(t), thread.wait + thread.cpu + pipeline_.overhead);

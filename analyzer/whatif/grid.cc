@@ -204,8 +204,9 @@ struct GridPlay {
 }  // namespace
 
 std::optional<Factor> FactorOf(std::string_view name) {
-  for (const Factor factor : {Factor::kRead, Factor::kDecode, Factor::kAugment, Factor::kCollate,
-                              Factor::kTransfer, Factor::kH2d, Factor::kCompute}) {
+  for (const Factor factor :
+       {Factor::kRead, Factor::kDecode, Factor::kAugment, Factor::kTokenize, Factor::kCollate,
+        Factor::kTransfer, Factor::kH2d, Factor::kCompute}) {
     if (FactorName(factor) == name) return factor;
   }
   return std::nullopt;

@@ -12,6 +12,7 @@ namespace penstock::analyzer::words {
 inline constexpr Message kRead{"part.read", "Reading", "读取"};
 inline constexpr Message kDecode{"part.decode", "Decode", "解码"};
 inline constexpr Message kAugment{"part.augment", "Augmentation", "增强"};
+inline constexpr Message kTokenize{"part.tokenize", "Turning text into tokens", "分词"};
 inline constexpr Message kOwnWaiting{"part.own-waiting",
                                      "Waiting in the dataset's own code (a lock, a thread, a "
                                      "server, a sleep: nothing that was seen)",

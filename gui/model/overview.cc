@@ -16,7 +16,7 @@ using traces::StageId;
 
 // Mean seconds of one batch.
 struct Means {
-  double read = 0, decode = 0, augment = 0, collate = 0, other = 0, put = 0;
+  double read = 0, decode = 0, augment = 0, tokenize = 0, collate = 0, other = 0, put = 0;
   double wait = 0, get = 0, pin = 0, h2d = 0, step = 0;
 };
 
@@ -28,11 +28,12 @@ Means MeansOf(const analyzer::LoaderRun& run) {
   for (const Batch& batch : run.batches) {
     if (batch.was_fetched() || batch.fetch.wall > 0) {
       made += 1;
-      const double parts =
-          batch.read.wall + batch.decode.wall + batch.augment.wall + batch.collate.wall;
+      const double parts = batch.read.wall + batch.decode.wall + batch.augment.wall +
+                           batch.tokenize.wall + batch.collate.wall;
       sum.read += batch.read.wall;
       sum.decode += batch.decode.wall;
       sum.augment += batch.augment.wall;
+      sum.tokenize += batch.tokenize.wall;
       sum.collate += batch.collate.wall;
       sum.other += std::max(0.0, batch.fetch.wall - parts);
       sum.put += batch.put.wall;
@@ -54,7 +55,8 @@ Means MeansOf(const analyzer::LoaderRun& run) {
     }
   }
   const auto divide = [](double& value, double by) { value = by > 0 ? value / by : 0; };
-  for (double* value : {&sum.read, &sum.decode, &sum.augment, &sum.collate, &sum.other, &sum.put}) {
+  for (double* value :
+       {&sum.read, &sum.decode, &sum.augment, &sum.tokenize, &sum.collate, &sum.other, &sum.put}) {
     divide(*value, made);
   }
   for (double* value : {&sum.wait, &sum.get, &sum.pin}) divide(*value, used);
@@ -81,6 +83,8 @@ Text NameOf(Factor factor) {
       return Text::kDecode;
     case Factor::kAugment:
       return Text::kAugment;
+    case Factor::kTokenize:
+      return Text::kTokenize;
     case Factor::kCollate:
       return Text::kCollate;
     case Factor::kTransfer:
@@ -114,6 +118,7 @@ Ribbon BuildRibbon(const Report& report) {
   add(making, StageId::kRead, Text::kRead, means.read, Factor::kRead);
   add(making, StageId::kDecode, Text::kDecode, means.decode, Factor::kDecode);
   add(making, StageId::kAugment, Text::kAugment, means.augment, Factor::kAugment);
+  add(making, StageId::kTokenize, Text::kTokenize, means.tokenize, Factor::kTokenize);
   // Nobody's bottleneck: kStartup is never a part of a batch.
   add(making, StageId::kSample, Text::kOther, means.other, Factor::kStartup);
   add(making, StageId::kCollate, Text::kCollate, means.collate, Factor::kCollate);

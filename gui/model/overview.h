@@ -31,7 +31,7 @@ struct RibbonPart {
 // A batch on its way: made by a worker, then used by the training loop. Both are drawn to one
 // scale.
 struct Ribbon {
-  std::vector<RibbonPart> making;  // read, decode, augment, other, collate, handing over
+  std::vector<RibbonPart> making;  // read, decode, augment, tokenize, other, collate, handing over
   std::vector<RibbonPart> loop;    // waiting, copying, computing
   double making_time = 0;          // seconds
   double loop_time = 0;

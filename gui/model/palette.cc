@@ -49,6 +49,8 @@ Pair ColoursOf(StageId stage) {
       return {Hex(0xd97ab0), Hex(0xb8407f)};
     case StageId::kAugment:
       return {Hex(0x2fbf93), Hex(0x009e73)};
+    case StageId::kTokenize:
+      return {Hex(0xff9d76), Hex(0xd9825f)};
     case StageId::kSample:
       return {Hex(0x6d684f), Hex(0xc9c2a3)};
     case StageId::kCollate:

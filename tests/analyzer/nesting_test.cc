@@ -66,6 +66,37 @@ TEST(NestingTest, AugmentIsTheSampleWithoutReadAndDecode) {
   EXPECT_EQ(table.stages[StageId::kAugment].count, 1u);
 }
 
+TEST(NestingTest, TokenizingIsNoPartOfAugment) {
+  const Table table({Make(StageId::kSample, 0, 100, 90), Make(StageId::kDecode, 0, 20, 20),
+                     Make(StageId::kTokenize, 30, 50, 50, 7)});
+  EXPECT_EQ(table.Wall(StageId::kTokenize), 50);
+  EXPECT_EQ(table.Cpu(StageId::kTokenize), 50);
+  EXPECT_EQ(table.Wall(StageId::kAugment), 30);
+  EXPECT_EQ(table.Cpu(StageId::kAugment), 20);
+  EXPECT_EQ(table.stages[StageId::kTokenize].children.size(), 1u);
+}
+
+// A tokenizer of one library calls that of another: `datasets` and `tokenizers`.
+TEST(NestingTest, OnlyTheOutermostTokenizeCounts) {
+  const Table table({Make(StageId::kTokenize, 0, 100, 90), Make(StageId::kTokenize, 10, 50, 50)});
+  EXPECT_EQ(table.Wall(StageId::kTokenize), 100);
+  EXPECT_EQ(table.stages[StageId::kTokenize].count, 1u);
+}
+
+TEST(NestingTest, ATransformIsWithoutTheTokenizerInside) {
+  const Table table({Make(StageId::kSample, 0, 100, 100), Make(StageId::kAugment, 10, 80, 80, 5),
+                     Make(StageId::kTokenize, 20, 60, 60)});
+  EXPECT_EQ(table.stages[StageId::kAugment].children.begin()->second.wall.value, 20);
+}
+
+// As collate functions of text do.
+TEST(NestingTest, CollateIsWithoutTheTokenizerInside) {
+  const Table table({Make(StageId::kFetch, 0, 100, 100), Make(StageId::kCollate, 40, 60, 60),
+                     Make(StageId::kTokenize, 50, 45, 45)});
+  EXPECT_EQ(table.Wall(StageId::kCollate), 15);
+  EXPECT_EQ(table.fetch.tokenize, 45);
+}
+
 // A lock that readers take in turn: nothing is computed meanwhile, and then comes the read.
 TEST(NestingTest, WaitingBeforeAReadBelongsToIt) {
   const Table table({Make(StageId::kSample, 0, 100, 20), Make(StageId::kRead, 50, 30),

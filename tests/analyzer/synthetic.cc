@@ -34,6 +34,7 @@ class Generator {
     }
     decoder_ = data_.Intern(run.decoder);
     transform_ = data_.Intern(run.transform);
+    tokenizer_ = data_.Intern("tokenizers.encode");
   }
 
   traces::TraceData Run() {
@@ -89,7 +90,8 @@ class Generator {
   double Fetch(ThreadId thread, double start, const Costs& costs, BatchKey key) {
     const int samples = run_.batch_size;
     const double each = 1.0 / samples;
-    const double service = costs.read + costs.decode + costs.augment + costs.collate;
+    const double service =
+        costs.read + costs.decode + costs.augment + costs.tokenize + costs.collate;
     Span& fetch = Add(thread, StageId::kFetch, start, service, key);
     fetch.cpu = Cpu(service - costs.read);
     double now = start;
@@ -97,9 +99,11 @@ class Generator {
       const double read = costs.read * each;
       const double decode = costs.decode * each;
       const double augment = costs.augment * each;
-      Span& sample = Add(thread, StageId::kSample, now, read + decode + augment, key);
+      const double tokenize = costs.tokenize * each;
+      const double all = read + decode + augment + tokenize;
+      Span& sample = Add(thread, StageId::kSample, now, all, key);
       sample.sample = static_cast<std::int64_t>(key.index) * samples + i;
-      sample.cpu = Cpu(decode + augment);
+      sample.cpu = Cpu(all - read);
       Span& reading = Add(thread, StageId::kRead, now, read, key);
       reading.bytes = Bytes{run_.file_bytes};
       Span& decoding = Add(thread, StageId::kDecode, now + read, decode, key);
@@ -109,7 +113,12 @@ class Generator {
       Span& transforming = Add(thread, StageId::kAugment, now + read + decode, augment, key);
       transforming.cpu = Cpu(augment);
       transforming.name = transform_;
-      now += read + decode + augment;
+      if (tokenize > 0) {
+        Span& tokens = Add(thread, StageId::kTokenize, now + all - tokenize, tokenize, key);
+        tokens.cpu = Cpu(tokenize);
+        tokens.name = tokenizer_;
+      }
+      now += all;
     }
     Span& collate =
         Add(thread, StageId::kCollate, start + service - costs.collate, costs.collate, key);
@@ -193,6 +202,7 @@ class Generator {
   traces::TraceData data_;
   StringId decoder_;
   StringId transform_;
+  StringId tokenizer_;
   std::vector<ThreadId> mains_;
   std::vector<ThreadId> feeders_;
   double now_ = 1000;

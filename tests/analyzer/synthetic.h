@@ -22,6 +22,7 @@ struct Costs {
   double get = 0.3;  // in the consumer
   double step = 4;
   double h2d = 0;  // at the beginning of the step
+  double tokenize = 0;
 };
 
 struct Synthetic {

@@ -58,10 +58,29 @@ INSTANTIATE_TEST_SUITE_P(VerdictTest, StageTest,
                          ::testing::Combine(::testing::Values(Case{&Costs::read, 25, "read"},
                                                               Case{&Costs::decode, 25, "decode"},
                                                               Case{&Costs::augment, 25, "augment"},
+                                                              Case{&Costs::tokenize, 25,
+                                                                   "tokenize"},
                                                               Case{&Costs::collate, 25, "collate"},
                                                               Case{&Costs::step, 40, "compute"},
                                                               Case{&Costs::h2d, 30, "h2d"}),
                                             ::testing::Values(0, 1, 2)));
+
+TEST(VerdictTest, SaysHowMuchTokenizingCosts) {
+  Synthetic run;
+  run.workers = 2;
+  run.costs = Always(CostsWith(&Costs::tokenize, 25));  // of 32.5 ms; the step takes 4
+  const Diagnosis diagnosis = RunDiagnosisOf(run);
+  ASSERT_TRUE(diagnosis.loader);
+  EXPECT_NEAR(diagnosis.loader->attribution.SpeedupOf(Factor::kTokenize), 32.5 / 2 / 4.4, 0.2);
+  EXPECT_TRUE(English(diagnosis.summary).starts_with("Turning text into tokens"))
+      << English(diagnosis.summary);
+}
+
+TEST(VerdictTest, ARunWithoutTextDoesNotNameTokenizing) {
+  for (const Gain& gain : RunDiagnosisOf(Synthetic{}).gains) {
+    EXPECT_NE(gain.factor, Factor::kTokenize);
+  }
+}
 
 TEST(VerdictTest, NamesTransferWhenTheConsumerUnpickles) {
   Synthetic run;

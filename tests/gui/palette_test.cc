@@ -37,7 +37,7 @@ TEST(PaletteTest, LabelsCanBeReadOnEveryStage) {
 // Stages that stand side by side on the data's way.
 TEST(PaletteTest, NeighboursDifferForTheColourBlind) {
   constexpr std::array kWay = {StageId::kRead, StageId::kDecode, StageId::kAugment,
-                               StageId::kCollate};
+                               StageId::kTokenize, StageId::kCollate};
   for (const Theme theme : {Theme::kDark, Theme::kLight}) {
     for (std::size_t i = 1; i < kWay.size(); ++i) {
       EXPECT_GE(

@@ -88,6 +88,7 @@ TEST(WireTest, EveryStageHasAName) {
   EXPECT_EQ(StageName(StageId::kRead), "read");
   EXPECT_EQ(StageName(StageId::kSync), "sync");
   EXPECT_EQ(StageName(StageId::kCall), "call");
+  EXPECT_EQ(StageName(StageId::kTokenize), "tokenize");
   EXPECT_EQ(StageName(static_cast<StageId>(200)), "unknown");
 }
 

@@ -25,6 +25,7 @@ PfwKind KindOf(StageId stage) {
       return {"data", "item"};
     case StageId::kDecode:
     case StageId::kAugment:
+    case StageId::kTokenize:
     case StageId::kCollate:
       return {"data", "preprocess"};
     case StageId::kWait:

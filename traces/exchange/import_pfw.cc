@@ -38,6 +38,7 @@ StageId StageOf(const PfwEvent& event) {
   }
   if (event.category == "data" || event.category == "data_loader") {
     if (Contains(name, "decode")) return StageId::kDecode;
+    if (Contains(name, "tokeniz")) return StageId::kTokenize;
     if (Contains(name, "collate")) return StageId::kCollate;
     if (Contains(name, "preprocess") || Contains(name, "augment")) return StageId::kAugment;
     if (Contains(name, "item") || Contains(name, "__getitem__")) return StageId::kSample;

@@ -32,6 +32,8 @@ constexpr std::array kStageWords = {
     StageWord{"decode CPU", Text::kDecode, true, StageId::kDecode},
     StageWord{"augment", Text::kAugment, false, StageId::kAugment},
     StageWord{"augment CPU", Text::kAugment, true, StageId::kAugment},
+    StageWord{"tokenize", Text::kTokenize, false, StageId::kTokenize},
+    StageWord{"tokenize CPU", Text::kTokenize, true, StageId::kTokenize},
     StageWord{"collate", Text::kCollate, false, StageId::kCollate},
     StageWord{"put", Text::kHandOver, false, StageId::kPut},
     StageWord{"get", Text::kTakeOver, false, StageId::kGet},

@@ -127,10 +127,11 @@ void CollectStops(Timeline& timeline) {
 // In the order of the data's way.
 void CollectStages(Timeline& timeline) {
   constexpr std::array kOrder = {
-      StageId::kFetch,   StageId::kSample, StageId::kRead,    StageId::kDecode, StageId::kAugment,
-      StageId::kCollate, StageId::kPut,    StageId::kIdle,    StageId::kWait,   StageId::kGet,
-      StageId::kPin,     StageId::kH2d,    StageId::kCopy,    StageId::kStep,   StageId::kKernel,
-      StageId::kCall,    StageId::kSync,   StageId::kStartup, StageId::kMark,   StageId::kBlock};
+      StageId::kFetch,    StageId::kSample,  StageId::kRead, StageId::kDecode,  StageId::kAugment,
+      StageId::kTokenize, StageId::kCollate, StageId::kPut,  StageId::kIdle,    StageId::kWait,
+      StageId::kGet,      StageId::kPin,     StageId::kH2d,  StageId::kCopy,    StageId::kStep,
+      StageId::kKernel,   StageId::kCall,    StageId::kSync, StageId::kStartup, StageId::kMark,
+      StageId::kBlock};
   std::array<std::uint64_t, wire::kStageCount> count{};
   for (std::size_t s = 0; s < count.size(); ++s) count[s] = timeline.totals[s].count;
   for (const Lane& lane : timeline.lanes) {

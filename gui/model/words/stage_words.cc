@@ -13,16 +13,17 @@ struct Word {
   Text text;
 };
 constexpr std::array kWords = {
-    Word{StageId::kRead, Text::kRead},        Word{StageId::kDecode, Text::kDecode},
-    Word{StageId::kAugment, Text::kAugment},  Word{StageId::kSample, Text::kSpanSample},
-    Word{StageId::kCollate, Text::kCollate},  Word{StageId::kFetch, Text::kWordFetch},
-    Word{StageId::kPut, Text::kHandOver},     Word{StageId::kGet, Text::kTakeOver},
-    Word{StageId::kPin, Text::kPinning},      Word{StageId::kWait, Text::kWait},
-    Word{StageId::kIdle, Text::kIdleTime},    Word{StageId::kH2d, Text::kCopyToGpu},
-    Word{StageId::kKernel, Text::kGpuKernel}, Word{StageId::kStep, Text::kStep},
-    Word{StageId::kStartup, Text::kStartup},  Word{StageId::kMark, Text::kWordMark},
-    Word{StageId::kSync, Text::kWordSync},    Word{StageId::kCopy, Text::kWordCopy},
-    Word{StageId::kCall, Text::kGpuCall},     Word{StageId::kBlock, Text::kWordBlock},
+    Word{StageId::kRead, Text::kRead},         Word{StageId::kDecode, Text::kDecode},
+    Word{StageId::kAugment, Text::kAugment},   Word{StageId::kSample, Text::kSpanSample},
+    Word{StageId::kCollate, Text::kCollate},   Word{StageId::kFetch, Text::kWordFetch},
+    Word{StageId::kPut, Text::kHandOver},      Word{StageId::kGet, Text::kTakeOver},
+    Word{StageId::kPin, Text::kPinning},       Word{StageId::kWait, Text::kWait},
+    Word{StageId::kIdle, Text::kIdleTime},     Word{StageId::kH2d, Text::kCopyToGpu},
+    Word{StageId::kKernel, Text::kGpuKernel},  Word{StageId::kStep, Text::kStep},
+    Word{StageId::kStartup, Text::kStartup},   Word{StageId::kMark, Text::kWordMark},
+    Word{StageId::kSync, Text::kWordSync},     Word{StageId::kCopy, Text::kWordCopy},
+    Word{StageId::kCall, Text::kGpuCall},      Word{StageId::kBlock, Text::kWordBlock},
+    Word{StageId::kTokenize, Text::kTokenize},
 };
 
 }  // namespace

@@ -106,6 +106,7 @@
   X(kRead, "read", "读取")                                                                         \
   X(kDecode, "decode", "解码")                                                                     \
   X(kAugment, "augment", "增强")                                                                   \
+  X(kTokenize, "tokenize", "分词")                                                                 \
   X(kOther, "other", "其他")                                                                       \
   X(kCollate, "collate", "合批")                                                                   \
   X(kTransfer, "transfer", "传递")                                                                 \
