@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// FFmpeg (libavcodec, libswscale; PyAV, torchcodec, OpenCV's videos): a `decode` span for what goes
-// into a decoder, what comes out of it, and the conversion of its pixels. Decoders have threads of
-// their own, which these calls wait for. Its structures are told by the offsets that all releases
-// since 2012 share.
+// FFmpeg (libavformat, libavcodec, libswscale; PyAV, torchcodec, OpenCV's videos): a `decode` span
+// for opening a file, for finding a place and the next packet in it, for what goes into a decoder,
+// what comes out of it, and the conversion of its pixels. Bytes are read inside. Decoders have
+// threads of their own, which these calls wait for. Its structures are told by the offsets that all
+// releases since 2012 share.
 #include <stdint.h>
 #include <string.h>
 
@@ -14,6 +15,9 @@ namespace {
 
 PENSTOCK_NAME(decode_name, "ffmpeg");
 PENSTOCK_NAME(scale_name, "ffmpeg scale");
+PENSTOCK_NAME(open_name, "ffmpeg open");
+PENSTOCK_NAME(demux_name, "ffmpeg demux");
+PENSTOCK_NAME(seek_name, "ffmpeg seek");
 
 constexpr int kAgain = -11;        // AVERROR(EAGAIN): more in or out first
 constexpr int kEnd = -0x20464f45;  // AVERROR_EOF
@@ -43,6 +47,44 @@ using namespace penstock::agent;  // NOLINT: definitions of C symbols follow
   auto* const real = RealFor<decltype(function)>(&symbol, __builtin_return_address(0)); \
   if (real == nullptr) return -1;                                                       \
   const Token token = OpenSpan(Stage::kDecode, &(name), __builtin_frame_address(0))
+
+PENSTOCK_EXPORT int avformat_open_input(void** context, const char* url, const void* format,
+                                        void** options) {
+  PENSTOCK_ENTER(avformat_open_input, open_name);
+  const int result = real(context, url, format, options);
+  CloseSpan(token, 0, IsFailure(result));
+  return result;
+}
+
+// Decodes some frames of its own.
+PENSTOCK_EXPORT int avformat_find_stream_info(void* context, void** options) {
+  PENSTOCK_ENTER(avformat_find_stream_info, open_name);
+  const int result = real(context, options);
+  CloseSpan(token, 0, IsFailure(result));
+  return result;
+}
+
+PENSTOCK_EXPORT int av_read_frame(void* context, void* packet) {
+  PENSTOCK_ENTER(av_read_frame, demux_name);
+  const int result = real(context, packet);
+  CloseSpan(token, 0, IsFailure(result));
+  return result;
+}
+
+PENSTOCK_EXPORT int av_seek_frame(void* context, int stream, int64_t at, int flags) {
+  PENSTOCK_ENTER(av_seek_frame, seek_name);
+  const int result = real(context, stream, at, flags);
+  CloseSpan(token, 0, IsFailure(result));
+  return result;
+}
+
+PENSTOCK_EXPORT int avformat_seek_file(void* context, int stream, int64_t least, int64_t at,
+                                       int64_t most, int flags) {
+  PENSTOCK_ENTER(avformat_seek_file, seek_name);
+  const int result = real(context, stream, least, at, most, flags);
+  CloseSpan(token, 0, IsFailure(result));
+  return result;
+}
 
 PENSTOCK_EXPORT int avcodec_send_packet(void* context, const void* packet) {
   PENSTOCK_ENTER(avcodec_send_packet, decode_name);

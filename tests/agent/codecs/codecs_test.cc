@@ -169,6 +169,15 @@ TEST(FfmpegHooksTest, DecodersAreRecordedAndWaitingForMoreIsNoError) {
   EXPECT_EQ(run.Spans("ffmpeg scale"), Line(2, 0));
 }
 
+TEST(FfmpegHooksTest, OpeningFindingPacketsAndSeekingAreApart) {
+  const Recorded run = Record("victim_ffmpeg", "");
+  EXPECT_EQ(run.Spans("ffmpeg open"), Line(2, 0)) << run.outcome.output;
+  EXPECT_EQ(run.Spans("ffmpeg open error"), Line(1, 0));
+  EXPECT_EQ(run.Spans("ffmpeg demux"), Line(4, 0));
+  EXPECT_EQ(run.Spans("ffmpeg seek"), Line(1, 0));
+  EXPECT_NE(run.outcome.output.find("packet -541478725 3"), std::string::npos);
+}
+
 #ifdef CODECS_OPENCV
 TEST(OpenCvHooksTest, DecodesAndTransformsAreRecordedAndExceptionsPass) {
   const Recorded run = Record("victim_opencv", kDir);

@@ -13,6 +13,16 @@ typedef struct Frame {
   int width, height;
 } Frame;
 
+// A file of three packets; going back to its beginning is all it can seek.
+__attribute__((visibility("default"))) int avformat_open_input(void** context, const char* url,
+                                                               const void* format, void** options);
+__attribute__((visibility("default"))) int avformat_find_stream_info(void* context, void** options);
+__attribute__((visibility("default"))) int av_read_frame(void* context, void* packet);
+__attribute__((visibility("default"))) int av_seek_frame(void* context, int stream, int64_t at,
+                                                         int flags);
+__attribute__((visibility("default"))) int avformat_seek_file(void* context, int stream,
+                                                              int64_t least, int64_t at,
+                                                              int64_t most, int flags);
 // A decoder that gives a frame for every second packet. A packet of 0 bytes is refused.
 __attribute__((visibility("default"))) int avcodec_send_packet(void* context, const void* packet);
 __attribute__((visibility("default"))) int avcodec_receive_frame(void* context, void* frame);

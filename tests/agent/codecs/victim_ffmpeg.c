@@ -6,6 +6,14 @@
 #include "tests/agent/codecs/ffmpeg_double.h"
 
 int main(void) {
+  void* input = NULL;
+  int found = 0;
+  printf("missing %d\n", avformat_open_input(&input, NULL, NULL, NULL));
+  printf("open %d ", avformat_open_input(&input, "clip.mp4", NULL, NULL));
+  printf("%d\n", avformat_find_stream_info(input, NULL));
+  for (int i = 0; i < 4; ++i) printf("packet %d %d\n", av_read_frame(input, &found), found);
+  printf("seek %d ", avformat_seek_file(input, -1, -5, 0, 5, 1));
+  printf("%d\n", av_seek_frame(input, -1, 7, 1));
   int context = 0, packet = 1;
   Frame frame = {0};
   for (int i = 0; i < 4; ++i) {
