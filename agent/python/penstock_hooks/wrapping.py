@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replacing functions of other libraries, and the small tools that all patches share."""
 import functools
+import gc
 
 from penstock_hooks import digests, wire
-from penstock_hooks.bridge import intern
+from penstock_hooks.bridge import begin, end, intern
 from penstock_hooks.forwarding import like
 
 _MARK = "__penstock__"
@@ -16,7 +17,8 @@ def is_ours(function):
 def replace(owner, name, make):
     """Sets owner.name = make(original), once; keeps name, doc and signature of the original.
 
-    For a class the attribute must be its own or inherited; a staticmethod stays one.
+    For a class the attribute must be its own or inherited; a staticmethod stays one. Of a type that
+    is closed (written in C) only its own methods are replaced, in the dictionary of the type.
     """
     original = getattr(owner, name, None)
     if original is None or is_ours(original):
@@ -26,7 +28,22 @@ def replace(owner, name, make):
     setattr(wrapper, _MARK, True)
     if isinstance(owner, type) and isinstance(owner.__dict__.get(name), staticmethod):
         wrapper = staticmethod(wrapper)
-    setattr(owner, name, wrapper)
+    try:
+        setattr(owner, name, wrapper)
+    except TypeError:
+        _put_into_closed_type(owner, name, original, wrapper)
+
+
+def _put_into_closed_type(kind, name, original, wrapper):
+    """The interpreter looks methods up in the dictionary of a type, and keeps what it found there
+    until it is told that the type has changed. Operators are not looked up there: they stay."""
+    attributes = next((known for known in gc.get_referents(kind.__dict__) if type(known) is dict), None)
+    if attributes is None or attributes.get(name) is not original or name[:2] == "__":
+        return
+    import ctypes
+
+    attributes[name] = wrapper
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
 
 
 class TypeNames(dict):
@@ -80,6 +97,41 @@ def spanned(stage, label, size=None):
         if size is None:
             return like(original, _SPAN, _stage=stage, _name=intern(label))
         return like(original, _SIZED_SPAN, _stage=stage, _name=intern(label), _size=size)
+
+    return make
+
+
+def stepped(stage, label, size):
+    """For `replace`: of a function that gives a generator, a span around each step of that.
+
+    `size(item)` gives the bytes of what a step gave.
+    """
+
+    def make(original):
+        name = intern(label)
+
+        def steps(inner):
+            try:
+                while True:
+                    token = begin(stage, name)
+                    count = 0
+                    try:
+                        item = next(inner)
+                        if token:
+                            count = size(item)
+                    except StopIteration:
+                        return
+                    finally:
+                        end(token, count)
+                    yield item
+            finally:
+                inner.close()
+
+        def generating(*args, **kwargs):
+            inner = original(*args, **kwargs)
+            return steps(inner) if hasattr(inner, "close") else inner
+
+        return generating
 
     return make
 

@@ -11,7 +11,7 @@ import threading
 import time
 
 _STAGES = ("none read decode augment sample collate fetch put get pin wait idle h2d kernel step "
-           "startup mark sync").split()  # fmt: skip
+           "startup mark sync copy call block tokenize").split()  # fmt: skip
 _EVENTS = ("none index_sent index_received batch_put batch_got delivered next_entered epoch_start "
            "epoch_end major_faults worker_start worker_end queue_depth digest").split()  # fmt: skip
 _names = {}

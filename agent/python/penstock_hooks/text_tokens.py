@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tokenizers: text to tokens is `tokenize`. Hugging Face tokenizers and transformers, SentencePiece, tiktoken.
+
+Of a batch that a library spreads over threads of its own, the call is told, not what each did.
+"""
+import threading
+
+from penstock_hooks import wire
+from penstock_hooks.wrapping import replace, spanned
+
+_SENTENCEPIECE = ("encode", "Encode", "encode_as_ids", "EncodeAsIds", "encode_as_pieces", "EncodeAsPieces",
+                  "sample_encode_as_ids", "SampleEncodeAsIds", "sample_encode_as_pieces",
+                  "SampleEncodeAsPieces", "tokenize", "Tokenize")  # fmt: skip
+_NAMES = {
+    "tokenizers.tokenizers": ("Tokenizer", "tokenizers.", ("encode", "encode_batch", "encode_batch_fast")),
+    "transformers.tokenization_utils_base": (
+        "PreTrainedTokenizerBase", "transformers.", ("__call__", "encode", "encode_plus", "batch_encode_plus"),
+    ),
+    "sentencepiece": ("SentencePieceProcessor", "sentencepiece.", _SENTENCEPIECE),
+}  # fmt: skip
+_TIKTOKEN = ("encode", "encode_ordinary", "encode_to_numpy", "encode_with_unstable")
+_TIKTOKEN_BATCHES = ("encode_batch", "encode_ordinary_batch")
+
+_batches = []  # one element for each call of those that runs
+
+
+def _single(label):
+    """tiktoken: its batches call these in a pool of threads."""
+
+    def make(original):
+        traced = spanned(wire.TOKENIZE, label)(original)
+
+        def encode(*args, **kwargs):
+            pooled = _batches and threading.current_thread().name.startswith("ThreadPoolExecutor")
+            return (original if pooled else traced)(*args, **kwargs)
+
+        return encode
+
+    return make
+
+
+def _batched(label):
+    def make(original):
+        def encode(*args, **kwargs):
+            _batches.append(None)
+            try:
+                return original(*args, **kwargs)
+            finally:
+                _batches.pop()
+
+        return spanned(wire.TOKENIZE, label)(encode)
+
+    return make
+
+
+def patch(module):
+    if module.__name__ == "tiktoken.core":
+        for names, make in ((_TIKTOKEN, _single), (_TIKTOKEN_BATCHES, _batched)):
+            for name in names:
+                replace(module.Encoding, name, make("tiktoken." + name))
+        return
+    owner, label, names = _NAMES[module.__name__]
+    kind = getattr(module, owner)
+    for name in names:
+        if name in vars(kind):
+            shown = "call" if name == "__call__" else name
+            replace(kind, name, spanned(wire.TOKENIZE, label + shown))

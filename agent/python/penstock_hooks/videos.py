@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Video: PyAV, torchcodec, decord, OpenCV's VideoCapture, imageio-ffmpeg. All of it is `decode`.
+
+Opening, demuxing, seeking and decoding are seen in FFmpeg's own libraries where a wheel has them as
+shared ones. Only Python knows which frames the program takes: two counters say how many a call
+handed out as decoded, and of how many it gave the pixels.
+"""
+from penstock_hooks import wire
+from penstock_hooks.bridge import begin, counter, end, intern
+from penstock_hooks.wrapping import array_bytes, payload_bytes, replace, spanned, stepped
+
+_DECODED, _USED = intern("video.frames_decoded"), intern("video.frames_used")
+_TORCHCODEC = ("__getitem__", "get_frame_at", "get_frames_at", "get_frames_in_range", "get_frame_played_at",
+               "get_frames_played_at", "get_frames_played_in_range", "get_all_frames")  # fmt: skip
+_POSITIONS = (0, 1, 2)  # CAP_PROP_POS_MSEC, _FRAMES, _AVI_RATIO
+
+
+def _taken(result):
+    """Of a call that gives one frame's pixels: their bytes."""
+    counter(_USED, 1)
+    return array_bytes(result)
+
+
+def _taken_frames(result):
+    """Of frames in one array or tensor, first dimension last but three; None is no frame."""
+    shape = getattr(getattr(result, "data", result), "shape", None) or getattr(result, "shape", None)
+    if shape is None:
+        return 0
+    counter(_USED, int(shape[0]) if len(shape) == 4 else 1)
+    return payload_bytes(getattr(result, "data", result)) or array_bytes(result)
+
+
+def _grabbed(result):
+    if result:
+        counter(_DECODED, 1)
+    return 0
+
+
+def _retrieved(result):
+    """(whether there was one, the picture)."""
+    return _taken(result[1]) if result[0] else 0
+
+
+def _read(result):
+    if result[0]:
+        counter(_DECODED, 1)
+    return _retrieved(result)
+
+
+def _piped(item):
+    """A picture as bytes; what ffmpeg says of the video comes before them."""
+    if type(item) is not bytes:
+        return 0
+    counter(_DECODED, 1)
+    counter(_USED, 1)
+    return len(item)
+
+
+def _seeking(original):
+    """cv2.VideoCapture.set, where it moves."""
+    name = intern("cv2.VideoCapture.set")
+
+    def set(self, *args, **kwargs):
+        which = args[0] if args else kwargs.get("propId")
+        if which not in _POSITIONS:
+            return original(self, *args, **kwargs)
+        token = begin(wire.DECODE, name)
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            end(token)
+
+    return set
+
+
+def _methods(kind, label, names, size=None):
+    for name in names:
+        if name in vars(kind):
+            replace(kind, name, spanned(wire.DECODE, label + name.strip("_"), size))
+
+
+def patch(module):
+    name = module.__name__
+    if name == "cv2":
+        capture = getattr(module, "VideoCapture", None)
+        if capture is not None:
+            _methods(capture, "cv2.VideoCapture.", ("read",), _read)
+            _methods(capture, "cv2.VideoCapture.", ("grab",), _grabbed)
+            _methods(capture, "cv2.VideoCapture.", ("retrieve",), _retrieved)
+            replace(capture, "set", _seeking)
+    elif name == "av.video.frame":  # reformat() and to_rgb() give another frame, whose pixels are taken
+        _methods(module.VideoFrame, "av.", ("to_ndarray", "to_image"), _taken)
+        _methods(module.VideoFrame, "av.", ("reformat", "to_rgb"))
+    elif name == "av.audio.frame":
+        _methods(module.AudioFrame, "av.audio.", ("to_ndarray",), array_bytes)
+    elif name == "decord.video_reader":  # an index is a seek and next(), a slice is get_batch()
+        _methods(module.VideoReader, "decord.", ("get_batch", "next"), _taken_frames)
+        _methods(module.VideoReader, "decord.", ("seek", "seek_accurate", "skip_frames"))
+    elif name == "torchcodec.decoders._video_decoder":
+        _methods(module.VideoDecoder, "torchcodec.", _TORCHCODEC, _taken_frames)
+    elif name == "torchcodec.decoders._audio_decoder":
+        _methods(module.AudioDecoder, "torchcodec.", ("get_all_samples", "get_samples_played_in_range"))
+    elif name == "imageio_ffmpeg._io":
+        replace(module, "read_frames", stepped(wire.DECODE, "imageio_ffmpeg.read_frames", _piped))

@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decoders of pictures, sound, video and arrays, and tokenizers: packages of our own under their names."""
+import collections
+import os
+import tempfile
+import unittest
+
+import harness
+
+
+def run(files, code):
+    """Runs `code` with packages made of `files` (path -> text) on its path."""
+    with tempfile.TemporaryDirectory(prefix="penstock-") as directory:
+        for path, text in files.items():
+            target = os.path.join(directory, path)
+            package = directory
+            for folder in path.split("/")[:-1]:
+                package = os.path.join(package, folder)
+                os.makedirs(package, exist_ok=True)
+                open(os.path.join(package, "__init__.py"), "a").close()
+            with open(target, "w") as file:
+                file.write(text)
+        return harness.run(code, path=[directory])
+
+
+def counted(result):
+    return dict(collections.Counter((s["stage"], s["name"]) for s in result.of("span")))
+
+
+def frames(result):
+    total = collections.Counter()
+    for record in result.of("counter"):
+        total[record["name"]] += record["value"]
+    return total["video.frames_decoded"], total["video.frames_used"]
+
+
+PIXELS = """
+class Pixels:
+    def __init__(self, *shape):
+        self.shape = shape
+        self.nbytes = 1
+        for size in shape:
+            self.nbytes *= size
+"""
+
+
+class Checked(unittest.TestCase):
+    def check(self, result):
+        self.assertEqual((result.status, result.err), (0, ""))
+        return counted(result)
+
+
+class DecoderTest(Checked):
+    def test_a_function_is_told_whatever_package_hands_it_on(self):
+        result = run(
+            {
+                "simplejpeg/__init__.py": "from simplejpeg._jpeg import decode_jpeg, is_jpeg\n",
+                "simplejpeg/_jpeg.py": PIXELS
+                + "def decode_jpeg(data, colorspace='RGB'):\n    return Pixels(4, 5, len(colorspace))\n"
+                + "def is_jpeg(data):\n    return True\n",
+            },
+            "import simplejpeg\nprint(simplejpeg.decode_jpeg(b'', colorspace='L').shape, simplejpeg.is_jpeg(b''))\n",
+        )
+        self.assertEqual(self.check(result), {("decode", "simplejpeg.decode_jpeg"): 1})
+        self.assertEqual(result.out, "(4, 5, 1) True\n")
+        self.assertEqual(result.of("span")[0]["bytes"], 20)
+
+    def test_a_decoder_that_fails_raises_as_before(self):
+        result = run(
+            {"turbojpeg.py": "class TurboJPEG:\n    def decode(self, data):\n        raise OSError(data)\n"},
+            "import turbojpeg\ntry:\n    turbojpeg.TurboJPEG().decode('no')\nexcept OSError as e:\n    print(e)\n",
+        )
+        self.assertEqual(self.check(result), {("decode", "turbojpeg.decode"): 1})
+        self.assertEqual(result.out, "no\n")
+
+    def test_what_computes_when_asked_for_pixels_decodes_then(self):
+        result = run(
+            {
+                "pyvips/vimage.py": """
+class Meta(type):
+    def __getattr__(cls, name):  # operations that a class finds when they are asked for
+        return lambda *args: cls(name)
+class Image(metaclass=Meta):
+    def __init__(self, made="file"):
+        self.made = made
+    @staticmethod
+    def new_from_file(path):
+        return Image()
+    def numpy(self):
+        return self.write_to_memory()
+    def write_to_memory(self):
+        return bytearray(12)
+"""
+            },
+            "from pyvips.vimage import Image\n"
+            "print(Image.thumbnail('x', 3).made, Image.new_from_file('x').made, len(Image().numpy()))\n",
+        )
+        self.assertEqual(
+            self.check(result),
+            {("decode", "pyvips.new_from_file"): 1, ("decode", "pyvips.numpy"): 1,
+             ("decode", "pyvips.write_to_memory"): 1},
+        )  # fmt: skip
+        self.assertEqual(result.out, "thumbnail file 12\n")
+        self.assertEqual({s["bytes"] for s in result.of("span")}, {0, 12})
+
+    def test_chunks_are_told_by_zarr_or_by_their_codec_not_by_both(self):
+        files = {
+            "numcodecs/blosc.py": "class Blosc:\n    def decode(self, data):\n        return data * 2\n",
+            "zarr/core/array.py": "from numcodecs.blosc import Blosc\n"
+            "class Array:\n    def __getitem__(self, key):\n        return Blosc().decode(b'ab')\n",
+        }
+        alone = run(files, "from numcodecs.blosc import Blosc\nprint(Blosc().decode(b'ab'))\n")
+        self.assertEqual(self.check(alone), {("decode", "numcodecs.Blosc.decode"): 1})
+        under = run(files, "from zarr.core.array import Array\nprint(Array()[0])\n")
+        self.assertEqual(self.check(under), {("decode", "zarr.getitem"): 1})
+        self.assertEqual(alone.out, under.out)
+
+    def test_batches_of_rows_are_told_one_by_one_and_closed(self):
+        result = run(
+            {
+                "pyarrow/parquet/core.py": PIXELS
+                + """
+class ParquetFile:
+    def iter_batches(self, count):
+        if count < 0:
+            raise ValueError(count)
+        return self._batches(count)
+    def _batches(self, count):
+        try:
+            for index in range(count):
+                yield Pixels(index + 1)
+        finally:
+            print("closed")
+def read_table(path):
+    return Pixels(7)
+"""
+            },
+            """
+            from pyarrow.parquet.core import ParquetFile, read_table
+            file = ParquetFile()
+            try:
+                file.iter_batches(-1)
+            except ValueError:
+                print("at once")
+            print([each.nbytes for each in file.iter_batches(3)])
+            for each in file.iter_batches(3):
+                break
+            del each
+            print(read_table("x").nbytes)
+            """,
+        )
+        # Three batches and their end; one, and closed.
+        self.assertEqual(
+            self.check(result), {("decode", "parquet.iter_batches"): 5, ("decode", "parquet.read_table"): 1}
+        )
+        self.assertEqual(result.out.split("\n")[:3], ["at once", "closed", "[1, 2, 3]"])
+        self.assertEqual(result.out.count("closed"), 2)
+
+    def test_tensors_of_a_mapped_file_are_read(self):
+        result = run(
+            {
+                "safetensors/_safetensors_rust.py": "class safe_open:\n"
+                "    def get_tensor(self, name):\n        return bytearray(9)\n"
+            },
+            "from safetensors._safetensors_rust import safe_open\nprint(len(safe_open().get_tensor('x')))\n",
+        )
+        self.assertEqual(self.check(result), {("read", "safetensors.get_tensor"): 1})
+        self.assertEqual(result.of("span")[0]["bytes"], 9)
+
+    def test_reading_sound_is_decoding_and_another_rate_is_not(self):
+        result = run(
+            {
+                "soundfile.py": PIXELS
+                + "class SoundFile:\n    def read(self, frames=-1):\n        return Pixels(100)\n"
+                + "def read(path):\n    return SoundFile().read(), 16000\n",
+                "librosa/core/audio.py": "import soundfile\n"
+                "def resample(y, *, orig_sr, target_sr):\n    return y\n"
+                "def load(path):\n    y, sr = soundfile.read(path)\n"
+                "    return resample(y, orig_sr=sr, target_sr=8000), 8000\n",
+            },
+            "from librosa.core.audio import load\nprint(load('x')[1])\n",
+        )
+        self.assertEqual(self.check(result), {("decode", "soundfile.read"): 1, ("augment", "librosa.resample"): 1})
+
+
+class VideoTest(Checked):
+    def test_frames_of_a_capture_that_are_handed_out_and_taken(self):
+        result = run(
+            {
+                "cv2.py": PIXELS
+                + """
+class VideoCapture:
+    left = 4
+    def grab(self):
+        self.left -= 1
+        return self.left >= 0
+    def retrieve(self, image=None):
+        return True, Pixels(4, 5, 3)
+    def read(self):
+        return (True, Pixels(4, 5, 3)) if self.grab() else (False, None)
+    def set(self, propId, value):
+        return propId == 1
+"""
+            },
+            """
+            import cv2
+            capture = cv2.VideoCapture()
+            print(capture.set(1, 30.0), capture.set(propId=38, value=3))
+            print(capture.read()[0], capture.grab(), capture.grab(), capture.retrieve()[0])
+            print(capture.read()[0], capture.read()[0])
+            """,
+        )
+        seen = self.check(result)
+        self.assertEqual(seen["decode", "cv2.VideoCapture.set"], 1)
+        self.assertEqual(seen["decode", "cv2.VideoCapture.read"], 3)
+        self.assertEqual(result.out, "True False\nTrue True True True\nTrue False\n")
+        self.assertEqual(frames(result)[1], 3)
+
+    def test_a_frame_is_used_when_its_pixels_are_taken(self):
+        result = run(
+            {
+                "av/video/frame.py": PIXELS
+                + """
+class VideoFrame:
+    def reformat(self, **kwargs):
+        return VideoFrame()
+    def to_ndarray(self, **kwargs):
+        return Pixels(4, 5, 3)
+"""
+            },
+            """
+            from av.video.frame import VideoFrame
+            for frame in [VideoFrame() for _ in range(9)][::4]:
+                print(frame.reformat(format="rgb24").to_ndarray().nbytes)
+            """,
+        )
+        self.assertEqual(self.check(result), {("decode", "av.reformat"): 3, ("decode", "av.to_ndarray"): 3})
+        self.assertEqual(frames(result), (0, 3))
+
+    def test_frames_of_a_call_are_counted_one_by_one(self):
+        result = run(
+            {
+                "decord/video_reader.py": PIXELS
+                + """
+class VideoReader:
+    def get_batch(self, indices):
+        return Pixels(len(indices), 4, 5, 3)
+    def next(self):
+        return Pixels(4, 5, 3)
+    def seek_accurate(self, index):
+        pass
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return self.get_batch(range(10)[index])
+        self.seek_accurate(index)
+        return self.next()
+""",
+                "torchcodec/decoders/_video_decoder.py": PIXELS
+                + """
+class Batch:
+    def __init__(self, data):
+        self.data = data
+class VideoDecoder:
+    def __getitem__(self, key):
+        return Pixels(3, 4, 5)
+    def get_frames_at(self, indices):
+        return Batch(Pixels(len(indices), 3, 4, 5))
+""",
+            },
+            """
+            from decord.video_reader import VideoReader
+            from torchcodec.decoders._video_decoder import VideoDecoder
+            VideoReader().get_batch([1, 2, 3]), VideoReader()[4], VideoReader()[2:4]
+            print(VideoDecoder().get_frames_at([5, 6]).data.shape, VideoDecoder()[7].shape)
+            """,
+        )
+        self.check(result)
+        self.assertEqual(frames(result), (0, 3 + 1 + 2 + 2 + 1))
+        self.assertEqual(result.out, "(2, 3, 4, 5) (3, 4, 5)\n")
+
+
+class TokenizerTest(Checked):
+    def test_text_to_tokens_is_a_stage_of_its_own(self):
+        result = run(
+            {
+                "tokenizers/tokenizers.py": """
+class Tokenizer:
+    def encode(self, text, pair=None):
+        return text.split()
+    def encode_batch(self, texts):
+        return [text.split() for text in texts]
+    def decode(self, ids):
+        return ids
+""",
+                "transformers/tokenization_utils_base.py": """
+from tokenizers.tokenizers import Tokenizer
+class PreTrainedTokenizerBase:
+    def __call__(self, texts):
+        return Tokenizer().encode_batch(texts)
+""",
+                "sentencepiece.py": """
+class SentencePieceProcessor:
+    def Encode(self, text):
+        return text.split()
+    def EncodeAsIds(self, text):
+        return self.Encode(text)
+""",
+            },
+            """
+            from tokenizers.tokenizers import Tokenizer
+            from transformers.tokenization_utils_base import PreTrainedTokenizerBase
+            from sentencepiece import SentencePieceProcessor
+            print(Tokenizer().encode("a b", pair=None), Tokenizer().decode("c"))
+            print(PreTrainedTokenizerBase()(["d e", "f"]), SentencePieceProcessor().EncodeAsIds("g"))
+            """,
+        )
+        self.assertEqual(
+            self.check(result),
+            {("tokenize", "tokenizers.encode"): 1, ("tokenize", "transformers.call"): 1,
+             ("tokenize", "tokenizers.encode_batch"): 1, ("tokenize", "sentencepiece.EncodeAsIds"): 1,
+             ("tokenize", "sentencepiece.Encode"): 1},
+        )  # fmt: skip
+        self.assertEqual(result.out, "['a', 'b'] c\n[['d', 'e'], ['f']] ['g']\n")
+
+    def test_a_batch_in_a_pool_of_threads_is_one_call(self):
+        result = run(
+            {
+                "tiktoken/core.py": """
+from concurrent.futures import ThreadPoolExecutor
+class Encoding:
+    def encode(self, text):
+        return list(text)
+    def encode_batch(self, texts):
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(self.encode, texts))
+"""
+            },
+            "from tiktoken.core import Encoding\nEncoding().encode('a')\nprint(Encoding().encode_batch(['bc', 'd']))\n",
+        )
+        self.assertEqual(self.check(result), {("tokenize", "tiktoken.encode"): 1, ("tokenize", "tiktoken.encode_batch"): 1})
+        self.assertEqual(result.out, "[['b', 'c'], ['d']]\n")
+
+
+class ClosedTypeTest(unittest.TestCase):
+    def test_a_method_of_a_type_written_in_c_is_replaced(self):
+        result = harness.run(
+            """
+            import datetime
+            from penstock_hooks import wire
+            from penstock_hooks.wrapping import is_ours, replace, spanned
+            kind = datetime.timedelta
+            one = kind(seconds=3)
+            replace(kind, "total_seconds", spanned(wire.DECODE, "closed"))
+            replace(kind, "total_seconds", spanned(wire.DECODE, "twice"))
+            replace(kind, "__add__", spanned(wire.DECODE, "operator"))
+            print(one.total_seconds(), kind.total_seconds(one), one + one, isinstance(one, kind))
+            print(is_ours(kind.total_seconds), is_ours(kind.__add__))
+            """
+        )
+        self.assertEqual((result.status, result.err), (0, ""))
+        self.assertEqual(result.out, "3.0 3.0 0:00:06 True\nTrue False\n")
+        self.assertEqual(counted(result), {("decode", "closed"): 2})
+
+
+if __name__ == "__main__":
+    unittest.main()
