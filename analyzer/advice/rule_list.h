@@ -14,6 +14,7 @@
   X(cpu_quota_or_affinity, CpuQuotaOrAffinity) \
   X(cpu_saturated, CpuSaturated) \
   X(decode_larger_than_needed, DecodeLargerThanNeeded) \
+  X(decodes_more_frames_than_used, DecodesMoreFramesThanUsed) \
   X(fits_in_ram, FitsInRam) \
   X(idle_workers, IdleWorkers) \
   X(kernel_launch_bound, KernelLaunchBound) \

@@ -5,10 +5,36 @@
 // Source: ternaus/imread_benchmark (MIT), five CPUs: simplejpeg and OpenCV are 1.2 to 1.3 times as
 // fast as Pillow with one process; 1.2 is predicted. rf-detr#1473: a trip back through PIL eats the
 // gain.
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "analyzer/advice/pillow.h"
 #include "analyzer/words/findings_data.h"
 
 namespace penstock::analyzer {
+
+namespace {
+
+// Faster decoders of JPEG that the program does not use already, best known first.
+std::vector<std::string> UnusedDecoders(const RuleInput& input) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kFast = {
+      {{"cv2", "OpenCV"}, {"simplejpeg", "simplejpeg"}, {"torchvision", "torchvision.io"}}};
+  std::vector<std::string> unused;
+  for (const auto& [prefix, name] : kFast) {
+    bool used = false;
+    for (const auto& [id, part] : input.diagnosis.run.stages[traces::StageId::kDecode].children) {
+      used = used || input.trace.String(id).starts_with(prefix);
+    }
+    if (!used) unused.emplace_back(name);
+  }
+  return unused;
+}
+
+}  // namespace
 
 void SlowDecoder(const RuleInput& input, Advice& out) {
   constexpr double kFaster = 1.2;
@@ -16,6 +42,8 @@ void SlowDecoder(const RuleInput& input, Advice& out) {
   const double share = input.ShareOfFetch(traces::StageId::kDecode);
   const double of_decode = PillowShareOfDecode(input);
   if (share < 0.4 || of_decode < 0.8) return;
+  const std::vector<std::string> faster = UnusedDecoders(input);
+  if (faster.empty()) return;
   Finding finding;
   finding.predicted = input.WithScaled(Factor::kDecode, 1 / kFaster);
   if (finding.predicted->speedup < 1.05) return;
@@ -26,7 +54,10 @@ void SlowDecoder(const RuleInput& input, Advice& out) {
                       {"threshold", 0.4},
                       {"pillow_share_of_decode", of_decode},
                       {"assumed_ratio", kFaster}};
-  finding.action = Say<words::kFasterDecoder>();
+  std::optional<std::string> second;
+  if (faster.size() > 1) second = faster[1];
+  finding.action = Say<words::kFasterDecoder>(Give<"first">(faster[0]), Give<"second">(second),
+                                              Give<"opencv">(faster[0] == "OpenCV"));
   out.findings.push_back(std::move(finding));
 }
 

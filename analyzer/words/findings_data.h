@@ -104,12 +104,12 @@ inline constexpr Message kSlowDecoder{
     "Pillow 解码占工作进程 {decode_share:percent} 的时间。"};
 inline constexpr Message kFasterDecoder{
     "slow-decoder.do",
-    "Decode with OpenCV, simplejpeg or torchvision.io straight into an array or tensor; converting "
-    "back to PIL images would lose the gain. Some pixels then differ by a level or two, OpenCV "
-    "returns channels as BGR, and resizing outside PIL filters differently: use the same code for "
-    "validation.",
-    "换用更快的解码器（OpenCV 或 libjpeg-turbo）；部分像素会相差一两级，OpenCV 的通道顺序为 "
-    "BGR，缩放的滤波也不同：验证时请一致。"};
+    "Decode with {first:text}[ or {second:text}] straight into an array or tensor; converting back "
+    "to PIL images would lose the gain. Some pixels then differ by a level or two, "
+    "[opencv?OpenCV returns channels as BGR, ]and resizing outside PIL filters differently: use "
+    "the same code for validation.",
+    "换用更快的解码器（{first:text}[ 或 {second:text}]）；部分像素会相差一两级，[opencv?OpenCV "
+    "的通道顺序为 BGR，]缩放的滤波也不同：验证时请一致。"};
 
 inline constexpr Message kDecodeLarger{
     "decode-larger-than-needed.seen",
@@ -122,6 +122,21 @@ inline constexpr Message kDecodeSmaller{
     "two filter differently, so the network sees slightly different pixels, in validation too.",
     "只解码裁剪区域（像素不变），或使用缩小解码、离线缩小图片（后两者滤波不同，像素会改变，验证时请"
     "一致）。"};
+
+inline constexpr Message kFramesUnused{
+    "decodes-more-frames-than-used.seen",
+    "{decoded:count frame} of video were decoded, and the pixels of {used:count} taken",
+    "解码了 {decoded:count} 帧视频，只取用了 {used:count} 帧的像素。"};
+inline constexpr Message kFewerFrames{
+    "decodes-more-frames-than-used.do",
+    "Write the videos once with key frames more often (ffmpeg -g 8), since every frame back to the "
+    "key frame before it must be decoded; the files grow. Or take several frames of a clip in one "
+    "go, in their order (PyAV: one seek, then decode on; torchcodec and decord: get_frames_at, "
+    "get_batch), or only key frames where they will do (PyAV: stream.codec_context.skip_frame = "
+    "'NONKEY'). The prediction is for key frames twice as often.",
+    "将视频重新编码为更密的关键帧（ffmpeg -g "
+    "8，文件会变大），因为必须从前一关键帧开始解码；或按顺序一次"
+    "取出一个片段的多帧，或在允许时只取关键帧。预测按关键帧密度加倍计算。"};
 
 inline constexpr Message kRepeatedWork{
     "repeated-work.seen",

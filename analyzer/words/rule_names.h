@@ -39,6 +39,7 @@ inline constexpr std::array kRuleNames = {
     Message{"fits-in-ram", "fits-in-ram", "数据集可放入内存"},
     Message{"slow-decoder", "slow-decoder", "解码器较慢"},
     Message{"decode-larger-than-needed", "decode-larger-than-needed", "解码尺寸大于所需"},
+    Message{"decodes-more-frames-than-used", "decodes-more-frames-than-used", "解码的帧多于所用"},
     Message{"repeated-work", "repeated-work", "重复进行相同的工作"},
     Message{"move-decode-to-gpu", "move-decode-to-gpu", "可将解码移到 GPU"},
     Message{"move-augment-to-gpu", "move-augment-to-gpu", "可将增强移到 GPU"},

@@ -8,9 +8,12 @@
 namespace penstock::analyzer {
 namespace {
 
+using testing::AddCounter;
 using testing::Change;
 using testing::Costs;
+using testing::FindingOf;
 using testing::Finds;
+using testing::MakeSynthetic;
 using testing::Synthetic;
 using testing::WithCosts;
 
@@ -97,10 +100,83 @@ TEST(SlowDecoderTest, SpeaksOfPillow) {
   EXPECT_TRUE(Finds("slow-decoder", run));
 }
 
+TEST(SlowDecoderTest, NamesNoDecoderThatTheProgramUses) {
+  Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0});
+  run.decoder = "PIL.load";
+  const auto all = FindingOf("slow-decoder", MakeSynthetic(run));
+  ASSERT_TRUE(all);
+  EXPECT_NE(English(all->action).find("OpenCV or simplejpeg"), std::string::npos);
+  traces::TraceData data = MakeSynthetic(run);
+  const StringId mask = data.Intern("cv2.imread");
+  for (auto& spans : data.spans) {  // its masks, one in a hundred
+    std::size_t seen = 0;
+    for (traces::Span& span : spans) {
+      if (span.stage == traces::StageId::kDecode && seen++ % 100 == 0) span.name = mask;
+    }
+  }
+  const auto rest = FindingOf("slow-decoder", std::move(data));
+  ASSERT_TRUE(rest);
+  EXPECT_NE(English(rest->action).find("simplejpeg or torchvision.io"), std::string::npos);
+  EXPECT_EQ(English(rest->action).find("OpenCV"), std::string::npos);
+  EXPECT_EQ(Render(rest->action, Language::kChinese).find("OpenCV"), std::string::npos);
+}
+
 TEST(SlowDecoderTest, IsSilentOfLibjpegTurbo) {
   Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0});
   run.decoder = "cv2.imdecode";
   EXPECT_FALSE(Finds("slow-decoder", run));
+}
+
+// Frames that Python counts in each worker: 1 to 4 are the workers of a synthetic run.
+void AddFrames(traces::TraceData& data, double decoded, double used) {
+  for (std::uint32_t process = 1; process < data.processes.size(); ++process) {
+    AddCounter(data, "video.frames_decoded", process, 2000, decoded);
+    AddCounter(data, "video.frames_used", process, 2000, used);
+  }
+}
+
+Synthetic VideoRun(const char* decoder) {
+  Synthetic run = WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0});
+  run.decoder = decoder;
+  return run;
+}
+
+TEST(DecodesMoreFramesThanUsedTest, SpeaksOfTwiceTheFrames) {
+  traces::TraceData data = MakeSynthetic(VideoRun("av.decode"));
+  AddFrames(data, 400, 100);
+  const auto finding = FindingOf("decodes-more-frames-than-used", std::move(data));
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(English(finding->seen),
+            "800 frames of video were decoded, and the pixels of 200 taken");
+  // Half of three quarters of the decoding: 30 of 37 ms become 18.75.
+  EXPECT_NEAR(finding->predicted->speedup, 37.0 / 25.75, 0.06);
+}
+
+TEST(DecodesMoreFramesThanUsedTest, IsSilentBelowTwice) {
+  traces::TraceData data = MakeSynthetic(VideoRun("av.decode"));
+  AddFrames(data, 399, 200);
+  EXPECT_FALSE(FindingOf("decodes-more-frames-than-used", std::move(data)));
+}
+
+TEST(DecodesMoreFramesThanUsedTest, IsSilentOfAFewFrames) {
+  traces::TraceData data = MakeSynthetic(VideoRun("av.decode"));
+  AddFrames(data, 40, 9);  // 62 beyond those used, in both workers
+  EXPECT_FALSE(FindingOf("decodes-more-frames-than-used", std::move(data)));
+}
+
+// The frames that a seek skips are seen below Python alone.
+TEST(DecodesMoreFramesThanUsedTest, CountsWhatComesOutOfLibavcodec) {
+  const Synthetic run = VideoRun("ffmpeg");  // 400 in each worker
+  traces::TraceData data = MakeSynthetic(run);
+  AddFrames(data, 20, 20);
+  const auto finding = FindingOf("decodes-more-frames-than-used", std::move(data));
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(English(finding->seen), "800 frames of video were decoded, and the pixels of 40 taken");
+}
+
+TEST(DecodesMoreFramesThanUsedTest, IsSilentWhereNobodyWasSeenToTakeFrames) {
+  traces::TraceData data = MakeSynthetic(VideoRun("ffmpeg"));
+  EXPECT_FALSE(FindingOf("decodes-more-frames-than-used", std::move(data)));
 }
 
 TEST(DecodeLargerThanNeededTest, SpeaksOfFourTimesTheBytes) {
