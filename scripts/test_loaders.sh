@@ -5,12 +5,14 @@
 # environments with the current wheels, runs a small program for each loader under `penstock
 # record`, and holds each trace against what its program counted.
 #
-#   scripts/test_loaders.sh [--table] [--only NAME]...
+#   scripts/test_loaders.sh [--table] [--codecs] [--only NAME]...
 #
-#   --table   writes what was measured into the table "Loaders" of README.md
+#   --table   writes what was measured into the tables "Loaders" and "Decoders and tokenizers" of
+#             README.md
+#   --codecs  the second alone: libraries of media, arrays and text, each called 40 times
 #   --only    this case of scripts/loaders/cases.py, without bringing the environments up to date
 #
-# The environments are build/loaders/wheels and build/loaders/tensorflow, or below
+# The environments are build/loaders/wheels, tensorflow and codecs, or below
 # PENSTOCK_LOADERS_DIR; about 9 GB of disk, for PyTorch's wheel wants CUDA's libraries. They are kept
 # and brought up to date by the next run. Needs the network, therefore not part of scripts/test.sh;
 # tests/integration/loaders_test.py has what Debian's packages suffice for. A package that cannot be
@@ -23,10 +25,13 @@ readonly kBin=$PWD/build/release/bin
 readonly kSystemPython=/usr/bin/python3
 readonly kGigabytes=9
 more=()
+table=()
 update=true
+codecs_only=false
 while [[ $# -gt 0 ]]; do
   case "$1" in
-    --table) more+=(--table README.md) ;;
+    --table) table=(--table README.md) ;;
+    --codecs) codecs_only=true ;;
     --only)
       [[ $# -ge 2 ]] || { echo "test_loaders: --only needs a name" >&2; exit 2; }
       more+=(--only "$2")
@@ -34,7 +39,7 @@ while [[ $# -gt 0 ]]; do
       shift
       ;;
     *)
-      echo "usage: scripts/test_loaders.sh [--table] [--only NAME]..." >&2
+      echo "usage: scripts/test_loaders.sh [--table] [--codecs] [--only NAME]..." >&2
       exit 2
       ;;
   esac
@@ -66,13 +71,16 @@ install() {
 
 if "$update"; then
   free=$(df --output=avail -B1000000000 "$base" | tail -n 1)
-  if [[ ! -x $base/tensorflow/bin/python && $free -lt $kGigabytes ]]; then
+  if ! "$codecs_only" && [[ ! -x $base/tensorflow/bin/python && $free -lt $kGigabytes ]]; then
     fail "needs $kGigabytes GB of disk, $base has $((free))"
   fi
   scripts/deps.sh build run test
-  install wheels torch torchvision numpy pillow opencv-python-headless torchdata accelerate lightning webdataset \
+  install codecs numpy pillow simplejpeg "PyTurboJPEG<2" "pyvips[binary]" imagecodecs kornia_rs soundfile librosa av \
+    decord opencv-python-headless imageio-ffmpeg nibabel pydicom zarr numcodecs blosc pyarrow safetensors \
+    tokenizers transformers sentencepiece tiktoken
+  "$codecs_only" || install wheels torch torchvision torchaudio torchcodec soundfile av numpy pillow opencv-python-headless torchdata accelerate lightning webdataset \
     datasets h5py lmdb imageio scikit-image spdl-core nvidia-dali-cuda130
-  install tensorflow tensorflow-cpu pillow
+  "$codecs_only" || install tensorflow tensorflow-cpu pillow
 fi
 [[ -x $kBin/penstock ]] || {
   echo "Building (log: $base/out/build.log)"
@@ -82,11 +90,27 @@ fi
   }
 }
 
+# The decoders and tokenizers: $base/codecs.
+codecs() {
+  local torch=()
+  [[ ! -x $base/wheels/bin/python ]] || torch=(--torch-python "$base/wheels/bin/python")
+  "$kSystemPython" -B scripts/loaders/codecs.py --bin "$kBin" --out "$base/out" \
+    --python "$base/codecs/bin/python" "${torch[@]}" "${table[@]}"
+}
+if "$codecs_only"; then
+  codecs
+  exit
+fi
+
 pythons=(--python debian="$kSystemPython")
 for kind in wheels tensorflow; do
   [[ ! -x $base/$kind/bin/python ]] || pythons+=(--python "$kind=$base/$kind/bin/python")
 done
 [[ ! -x build/release/tests/targets/opencv_threads ]] || pythons+=(--python native=build/release/tests/targets/opencv_threads)
 "$kSystemPython" -B scripts/loaders/pictures.py "$base/pictures"
-exec "$kSystemPython" -B scripts/loaders/run.py --bin "$kBin" --out "$base/out" --pictures "$base/pictures" \
-  "${pythons[@]}" "${more[@]}"
+status=0
+"$kSystemPython" -B scripts/loaders/run.py --bin "$kBin" --out "$base/out" --pictures "$base/pictures" \
+  "${pythons[@]}" "${table[@]}" "${more[@]}" || status=1
+"$update" || exit "$status"
+codecs || status=1
+exit "$status"

@@ -156,10 +156,10 @@ def table(results):
     return lines
 
 
-def write_table(path, lines):
+def write_table(path, lines, name="loaders"):
     """Replaces what is between the two marks of a page."""
     text = pathlib.Path(path).read_text(encoding="utf-8")
-    begin, end = "<!-- loaders -->\n", "<!-- /loaders -->"
+    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
     if text.count(begin) != 1 or text.count(end) != 1:
         sys.exit(f"run: {path} has no place for the table ({begin.strip()} ... {end})")
     before, _, rest = text.partition(begin)

@@ -99,6 +99,8 @@ WATCHED = {
     "torchcodec": ("facts",),
     "torchcodec.decoders._video_decoder": ("videos",),
     "torchcodec.decoders._audio_decoder": ("videos",),
+    "torchcodec.decoders._wav_decoder": ("videos",),
+    "torchcodec.decoders._image_decoders": ("decoders",),
     "imageio_ffmpeg": ("facts",),
     "imageio_ffmpeg._io": ("videos",),
     "nibabel": ("facts",),

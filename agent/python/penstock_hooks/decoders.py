@@ -15,6 +15,8 @@ _KORNIA = ("read_image", "read_image_any", "read_image_jpeg", "read_image_jpegtu
            "read_image_png_u16", "read_image_tiff_u8", "read_image_tiff_u16", "read_image_tiff_f32",
            "decode_image_jpeg", "decode_image_jpegturbo", "decode_image_png_u8",
            "decode_image_png_u16")  # fmt: skip
+_TORCHCODEC = ("decode_image", "decode_jpeg", "decode_png", "decode_webp", "decode_gif", "decode_avif",
+               "decode_heic")  # fmt: skip
 _ZARR = ("__getitem__", "get_basic_selection", "get_orthogonal_selection", "get_coordinate_selection",
          "get_mask_selection", "get_block_selection")  # fmt: skip
 _DECODERS = {
@@ -30,6 +32,7 @@ _DECODERS = {
     ),
     "soundfile": (("SoundFile", "soundfile.", ("read", "buffer_read", "buffer_read_into")),),
     "torchaudio": (("", "torchaudio.", ("load",)),),
+    "torchcodec.decoders._image_decoders": (("", "torchcodec.", _TORCHCODEC),),
     "librosa.core.audio": (("", "librosa.", ("__audioread_load",)),),
     "nibabel.arrayproxy": (("ArrayProxy", "nibabel.", ("__array__", "__getitem__", "get_unscaled")),),
     "pydicom.dataset": (("Dataset", "pydicom.", ("convert_pixel_data",)),),

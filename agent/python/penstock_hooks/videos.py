@@ -11,7 +11,7 @@ from penstock_hooks.wrapping import array_bytes, payload_bytes, replace, spanned
 
 _DECODED, _USED = intern("video.frames_decoded"), intern("video.frames_used")
 _TORCHCODEC = ("__getitem__", "get_frame_at", "get_frames_at", "get_frames_in_range", "get_frame_played_at",
-               "get_frames_played_at", "get_frames_played_in_range", "get_all_frames")  # fmt: skip
+               "get_frames_played_at", "get_frames_played_in_range")  # fmt: skip
 _POSITIONS = (0, 1, 2)  # CAP_PROP_POS_MSEC, _FRAMES, _AVI_RATIO
 
 
@@ -56,6 +56,10 @@ def _piped(item):
     return len(item)
 
 
+def _sound(result):
+    return payload_bytes(result.data)
+
+
 def _seeking(original):
     """cv2.VideoCapture.set, where it moves."""
     name = intern("cv2.VideoCapture.set")
@@ -98,7 +102,9 @@ def patch(module):
         _methods(module.VideoReader, "decord.", ("seek", "seek_accurate", "skip_frames"))
     elif name == "torchcodec.decoders._video_decoder":
         _methods(module.VideoDecoder, "torchcodec.", _TORCHCODEC, _taken_frames)
-    elif name == "torchcodec.decoders._audio_decoder":
-        _methods(module.AudioDecoder, "torchcodec.", ("get_all_samples", "get_samples_played_in_range"))
+        _methods(module.VideoDecoder, "torchcodec.", ("get_all_frames",))  # calls one of them
+    elif name in ("torchcodec.decoders._audio_decoder", "torchcodec.decoders._wav_decoder"):
+        kind = getattr(module, "AudioDecoder", None) or module.WavDecoder
+        _methods(kind, "torchcodec.", ("get_all_samples", "get_samples_played_in_range"), _sound)
     elif name == "imageio_ffmpeg._io":
         replace(module, "read_frames", stepped(wire.DECODE, "imageio_ffmpeg.read_frames", _piped))
