@@ -104,6 +104,39 @@ void WriteCounter(const Trace& trace, const CounterSample& c, TextBuffer& out) {
   out.Line();
 }
 
+void WriteUnit(const Trace& trace, const UnitRow& u, TextBuffer& out) {
+  const ThreadInfo& thread = trace.threads()[u.thread.value];
+  out.Format(
+      "{{\"type\":\"unit\",\"at_ns\":{},\"pid\":{},\"tid\":{},\"stage\":\"{}\",\"duration_ns\":{},"
+      "\"cost_ns\":{},\"spread_percent\":{},\"ordinary_ns\":{},\"neighbours\":{},\"events\":{},"
+      "\"nodes\":{},\"flags\":{}",
+      u.at.value, trace.processes()[thread.process.value].pid, thread.tid, StageName(u.stage),
+      u.duration.value, u.cost.value, u.spread, u.ordinary.value, u.neighbours, u.events, u.nodes,
+      u.flags);
+  if (u.sample >= 0) out.Format(",\"sample\":{}", u.sample);
+  if (u.batch.valid()) {
+    out.Format(",\"batch\":{},\"generation\":{}", u.batch.index, u.batch.generation);
+  }
+  Text(out, "name", trace.String(u.name));
+  out.text() += '}';
+  out.Line();
+}
+
+void WriteCall(const Trace& trace, const CallRow& c, TextBuffer& out) {
+  const ThreadInfo& thread = trace.threads()[c.thread.value];
+  out.Format(
+      "{{\"type\":\"followed_call\",\"unit_at_ns\":{},\"pid\":{},\"tid\":{},\"node\":{},"
+      "\"parent\":{},\"kind\":{},\"line\":{},\"count\":{},\"total_ns\":{},\"own_ns\":{},\"cost_"
+      "ns\":{}",
+      c.at.value, trace.processes()[thread.process.value].pid, thread.tid, c.node,
+      c.parent == wire::kNoNode ? -1 : static_cast<int>(c.parent), static_cast<int>(c.kind), c.line,
+      c.count, c.total.value, c.own.value, c.cost.value);
+  Text(out, "name", trace.String(c.name));
+  Text(out, "file", trace.String(c.file));
+  out.text() += '}';
+  out.Line();
+}
+
 }  // namespace
 
 bool ExportJsonLines(const Trace& trace, const TextSink& sink) {
@@ -140,6 +173,8 @@ bool ExportJsonLines(const Trace& trace, const TextSink& sink) {
   for (const CounterSample& sample : trace.counters()) {
     WriteCounter(trace, sample, out);
   }
+  for (const UnitRow& unit : trace.unit_rows()) WriteUnit(trace, unit, out);
+  for (const CallRow& call : trace.call_rows()) WriteCall(trace, call, out);
   return out.Flush();
 }
 

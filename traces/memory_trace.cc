@@ -26,6 +26,8 @@ class MemoryTrace final : public Trace {
     }
     SortSpans();
     SortEvents();
+    SortFollowed(data_.unit_rows);
+    SortFollowed(data_.call_rows);
     begin_ = kAfterAll;
     end_ = kBeforeAll;
     for (ThreadInfo& thread : data_.threads) {
@@ -46,6 +48,8 @@ class MemoryTrace final : public Trace {
   std::span<const ThreadInfo> threads() const override { return data_.threads; }
   std::span<const Event> events() const override { return data_.events; }
   std::span<const CounterSample> counters() const override { return data_.counters; }
+  std::span<const UnitRow> unit_rows() const override { return data_.unit_rows; }
+  std::span<const CallRow> call_rows() const override { return data_.call_rows; }
   const Losses& losses() const override { return data_.losses; }
   std::string_view String(StringId id) const override {
     return id.value < data_.strings.size() ? std::string_view(data_.strings[id.value])
@@ -90,6 +94,13 @@ class MemoryTrace final : public Trace {
         thread.last = std::max(thread.last, event.at);
       }
     }
+  }
+
+  template <class Row>
+  void SortFollowed(std::vector<Row>& rows) {
+    std::erase_if(rows,
+                  [this](const Row& row) { return row.thread.value >= data_.threads.size(); });
+    std::stable_sort(rows.begin(), rows.end(), UnitBefore());
   }
 
   TraceData data_;

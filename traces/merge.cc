@@ -53,6 +53,7 @@ class Merger {
       AddThreads(i);
       AddSeries(i);
       AddSpans(i);
+      AddUnits(i);
       AddLosses(parts_[i].trace->losses());
     }
     for (const auto& [host, state] : hosts_) {
@@ -200,6 +201,26 @@ class Merger {
           out_.AddSpan(threads_[i], span);
         }
       });
+    }
+  }
+
+  void AddUnits(std::size_t part) {
+    const Trace& trace = *parts_[part].trace;
+    StringTranslator translate(trace, out_);
+    for (UnitRow unit : trace.unit_rows()) {
+      if (unit.thread.value >= threads_.size()) continue;
+      unit.thread = threads_[unit.thread.value];
+      unit.at = Shift(part, unit.at);
+      unit.name = translate(unit.name);
+      out_.AddUnit(unit);
+    }
+    for (CallRow call : trace.call_rows()) {
+      if (call.thread.value >= threads_.size()) continue;
+      call.thread = threads_[call.thread.value];
+      call.at = Shift(part, call.at);
+      call.name = translate(call.name);
+      call.file = translate(call.file);
+      out_.AddCall(call);
     }
   }
 

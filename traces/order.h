@@ -26,4 +26,12 @@ struct AtBefore {
   }
 };
 
+// For stable sorts of UnitRow and CallRow.
+struct UnitBefore {
+  template <class T>
+  constexpr bool operator()(const T& a, const T& b) const {
+    return a.at != b.at ? a.at < b.at : a.thread < b.thread;
+  }
+};
+
 }  // namespace penstock::traces

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "traces/base/result.h"
+#include "traces/call_rows.h"
 #include "traces/event.h"
 
 namespace penstock::traces {
@@ -44,6 +45,9 @@ class Packer {
   virtual void AddSpan(ThreadId thread, const Span& span) = 0;
   virtual void AddEvent(const Event& event) = 0;
   virtual void AddCounter(const CounterSample& sample) = 0;
+  // Rows of one followed unit may come in any order.
+  virtual void AddUnit(const UnitRow& /*unit*/) {}
+  virtual void AddCall(const CallRow& /*call*/) {}
   virtual void SetLosses(const Losses& losses) = 0;
   virtual void SetRealtimeOffset(TimeNs offset) = 0;
 

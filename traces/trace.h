@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "traces/base/result.h"
+#include "traces/call_rows.h"
 #include "traces/event.h"
 
 namespace penstock::traces {
@@ -31,6 +32,10 @@ class Trace {
   [[nodiscard]] virtual std::span<const ThreadInfo> threads() const = 0;
   [[nodiscard]] virtual std::span<const Event> events() const = 0;            // ascending time
   [[nodiscard]] virtual std::span<const CounterSample> counters() const = 0;  // ascending time
+  // Followed units and the nodes of their call trees, ascending by start of the unit, then thread:
+  // traces/call_trees.h reads them.
+  [[nodiscard]] virtual std::span<const UnitRow> unit_rows() const { return {}; }
+  [[nodiscard]] virtual std::span<const CallRow> call_rows() const { return {}; }
   [[nodiscard]] virtual const Losses& losses() const = 0;
 
   [[nodiscard]] virtual std::string_view String(StringId id) const = 0;  // "" if unknown
@@ -78,6 +83,8 @@ struct TraceData {
   std::vector<std::vector<Span>> spans;  // one vector per thread, any order
   std::vector<Event> events;             // any order
   std::vector<CounterSample> counters;   // any order
+  std::vector<UnitRow> unit_rows;        // any order
+  std::vector<CallRow> call_rows;        // any order
   std::vector<std::string> strings{""};  // index = StringId
   TimeNs realtime_offset;
   Losses losses;

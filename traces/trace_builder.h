@@ -27,6 +27,8 @@ class TraceBuilder final : public Packer {
   void AddSpan(ThreadId thread, const Span& span) override;
   void AddEvent(const Event& event) override;
   void AddCounter(const CounterSample& sample) override;
+  void AddUnit(const UnitRow& unit) override { data_.unit_rows.push_back(unit); }
+  void AddCall(const CallRow& call) override { data_.call_rows.push_back(call); }
   void SetLosses(const Losses& losses) override { data_.losses = losses; }
   void SetRealtimeOffset(TimeNs offset) override { data_.realtime_offset = offset; }
   Result<void> Flush(const BeforeMark& /*before_mark*/) override { return {}; }

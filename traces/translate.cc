@@ -40,6 +40,17 @@ void CopyTrace(const Trace& from, Packer& to) {
     sample.process = process_of(sample.process);
     to.AddCounter(sample);
   }
+  for (UnitRow unit : from.unit_rows()) {
+    if (unit.thread.value < threads.size()) unit.thread = threads[unit.thread.value];
+    unit.name = translate(unit.name);
+    to.AddUnit(unit);
+  }
+  for (CallRow call : from.call_rows()) {
+    if (call.thread.value < threads.size()) call.thread = threads[call.thread.value];
+    call.name = translate(call.name);
+    call.file = translate(call.file);
+    to.AddCall(call);
+  }
   to.SetLosses(from.losses());
   to.SetRealtimeOffset(from.realtime_offset());
 }

@@ -44,6 +44,8 @@ enum RecordKind : uint8_t {
   kKindEvent = 2,    // Record: stage = EventType, start = when, work = value
   kKindCounter = 3,  // Record: name = counter, start = when, work = value (int64), object = pid
   kKindText = 4,     // TextRecord, one or more in a row in one chunk
+  kKindUnit = 5,     // Record: a sample, batch or step whose calls were followed, see below
+  kKindCall = 6,     // Record: one node of the tree of its calls
 };
 
 enum EventType : uint8_t {
@@ -72,6 +74,44 @@ inline constexpr uint32_t DigestOf(int64_t value) {
 }
 inline constexpr uint32_t NameOfDigest(int64_t value) {
   return static_cast<uint32_t>(value);
+}
+
+// A followed unit is one kKindUnit and its kKindCall records, of one thread and with one `start`.
+//
+// kKindUnit: stage = sample, collate or step; name = of its span; duration = ticks as it took, work
+// = ticks of it that following cost, bytes = ticks that such a unit takes when it is not followed
+// (median of its neighbours; 0: not known), object = UnitCounts, flags = kUnit*, depth = by so many
+// percent `work` may be wrong; sample, batch and generation as in a span.
+//
+// kKindCall: stage = CallKind, name, object = string id of the file (function, line), duration =
+// ticks inside all its calls, work = of these, outside of other nodes; both without what following
+// cost. bytes = number of calls, sample = CallPlace, batch = CallNumbers.
+enum CallKind : uint8_t {
+  kCallFunction = 1,  // of Python; line = its first line
+  kCallBuiltin = 2,   // a callable that is not Python's: no file, no line
+  kCallLine = 3,      // of the function that is its parent; count = how often it was entered
+};
+
+inline constexpr uint8_t kUnitLines = 1;  // lines of some functions were followed too
+inline constexpr uint8_t kUnitCut = 2;    // following ended before the unit did: the budget
+inline constexpr uint8_t kUnitFull = 4;   // more nodes than are kept: the rest are in their parents
+inline constexpr uint8_t kUnitSlowed = 8;   // the interpreter itself ran slower: before Python 3.12
+inline constexpr uint8_t kUnitNested = 16;  // the unit began inside calls that are not nodes
+
+inline constexpr uint16_t kNoNode = 0xffff;
+inline constexpr uint32_t kMaxUnitNodes = 512;
+
+// `nodes`: kKindCall records of the unit; `neighbours`: ordinary units that `bytes` is taken from.
+inline constexpr uint64_t UnitCounts(uint32_t events, uint16_t nodes, uint16_t neighbours) {
+  return events | uint64_t{nodes} << 32 | uint64_t{neighbours} << 48;
+}
+// `cost`: ticks that were taken off the duration, at most 2^32 - 1.
+inline constexpr int64_t CallPlace(uint32_t line, uint32_t cost) {
+  return static_cast<int64_t>(line | uint64_t{cost} << 32);
+}
+// Nodes count from 0, parents before their children. `parent` is kNoNode directly below the unit.
+inline constexpr uint32_t CallNumbers(uint16_t node, uint16_t parent) {
+  return node | uint32_t{parent} << 16;
 }
 
 // Record::flags

@@ -58,7 +58,7 @@ LOADER_ROOMS = {
 
 # What the two shapes of a trace know of traces/: headers alone, so that they stay beneath it.
 EVENTS = ("traces/base/", *(f"traces/{name}.h" for name in (
-    "clock", "density", "event", "order", "output_place", "pack", "preview", "trace", "wire", "wire_records")))
+    "call_rows", "clock", "density", "event", "order", "output_place", "pack", "preview", "trace", "wire", "wire_records")))
 
 # What the agent shares with the readers of its bytes.
 WIRE = tuple(f"traces/{name}.h" for name in ("wire", "wire_records", "native_bridge", "hide_secrets"))

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "traces/call_rows.h"
 #include "traces/event.h"
 #include "traces/packed/packed_layout.h"
 
@@ -40,6 +41,10 @@ class DecodeBudget {
         return std::uint64_t{header.items} * sizeof(Event);
       case kCounters:
         return std::uint64_t{header.items} * sizeof(CounterSample);
+      case kUnits:
+        return std::uint64_t{header.items} * sizeof(UnitRow);
+      case kCalls:
+        return std::uint64_t{header.items} * sizeof(CallRow);
       case kProcesses:
       case kThreads:
       case kFacts:

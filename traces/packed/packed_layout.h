@@ -38,6 +38,8 @@ enum SectionKind : std::uint16_t {
   kPreview = 10,       // how one thread looks from afar
   kContentsList = 11,  // where there are several kContents: the header of each with its offset
   kMark = 12,          // all that was added before a flush is in front of it
+  kUnits = 13,         // followed samples, batches and steps
+  kCalls = 14,         // nodes of their call trees
 };
 
 // SectionHeader::flags

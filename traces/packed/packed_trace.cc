@@ -10,6 +10,7 @@
 
 #include "traces/order.h"
 #include "traces/packed/block_merge.h"
+#include "traces/packed/call_codec.h"
 #include "traces/packed/decode_budget.h"
 #include "traces/packed/packed_layout.h"
 #include "traces/packed/packed_strings.h"
@@ -96,6 +97,8 @@ class PackedTrace final : public Trace {
   std::span<const ThreadInfo> threads() const override { return threads_; }
   std::span<const Event> events() const override { return events_; }
   std::span<const CounterSample> counters() const override { return counters_; }
+  std::span<const UnitRow> unit_rows() const override { return units_; }
+  std::span<const CallRow> call_rows() const override { return calls_; }
   const Losses& losses() const override { return losses_; }
   std::string_view String(StringId id) const override { return strings_.Get(id); }
   std::uint64_t span_count() const override { return span_count_; }
@@ -167,6 +170,12 @@ class PackedTrace final : public Trace {
       case packed::kCounters:
         return decoder.Decode(file_.bytes(), section, &payload) &&
                packed::ReadCounters(payload, items, counters_);
+      case packed::kUnits:
+        return decoder.Decode(file_.bytes(), section, &payload) &&
+               packed::ReadUnits(payload, items, units_);
+      case packed::kCalls:
+        return decoder.Decode(file_.bytes(), section, &payload) &&
+               packed::ReadCalls(payload, items, calls_);
       case packed::kSummary:
         return decoder.Decode(file_.bytes(), section, &payload) &&
                packed::ReadSummary(payload, summary_, realtime_offset_);
@@ -207,11 +216,20 @@ class PackedTrace final : public Trace {
     std::erase_if(counters_,
                   [this](const CounterSample& c) { return c.process.value >= processes_.size(); });
     losses_.damaged_records += rows - events_.size() - counters_.size();
+    SettleFollowed(units_);
+    SettleFollowed(calls_);
     losses_.damaged_bytes += damaged_.damaged_bytes;
     losses_.damaged_chunks += damaged_.damaged_chunks;
     std::stable_sort(events_.begin(), events_.end(), AtBefore());
     std::stable_sort(counters_.begin(), counters_.end(), AtBefore());
     SettleTimes();
+  }
+
+  template <class Row>
+  void SettleFollowed(std::vector<Row>& rows) {
+    losses_.damaged_records +=
+        std::erase_if(rows, [this](const Row& row) { return row.thread.value >= threads_.size(); });
+    std::stable_sort(rows.begin(), rows.end(), UnitBefore());
   }
 
   // Adds the spans of the tail that are in no block. A block takes all pending spans of its thread,
@@ -268,6 +286,8 @@ class PackedTrace final : public Trace {
   std::vector<ThreadInfo> threads_;
   std::vector<Event> events_;
   std::vector<CounterSample> counters_;
+  std::vector<UnitRow> units_;
+  std::vector<CallRow> calls_;
   packed::PackedStrings strings_;
   TimeNs realtime_offset_;
   std::vector<std::vector<SectionRef>> blocks_;      // per thread

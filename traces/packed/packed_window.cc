@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "traces/packed/call_codec.h"
 #include "traces/packed/packed_writer.h"
 #include "traces/packed/table_codec.h"
 
@@ -46,7 +47,9 @@ bool PackedWriter::IsOld(const WrittenSection& written, const Window& window) {
   if (header.kind == kSpans) {
     return last < window.from && !(written.unfinished && written.arrived >= window.counters_from);
   }
-  if (header.kind == kEvents) return last < window.from;
+  if (header.kind == kEvents || header.kind == kUnits || header.kind == kCalls) {
+    return last < window.from;
+  }
   if (header.kind == kCounters) {
     return last < window.from || (first > window.until && last < window.counters_from);
   }
@@ -84,6 +87,7 @@ void PackedWriter::DropOld(bool exactly) {
   summary_dirty_ = true;
   CopyTables(*from, sections);
   CopyRows(*from, sections, old_threads, old_processes);
+  CopyFollowed(*from, sections, old_threads);
   std::vector<WrittenSection> spans;
   for (WrittenSection written : sections) {
     SectionHeader& header = written.section.header;
@@ -178,6 +182,36 @@ void PackedWriter::CopyRows(const MappedFile& from, const std::vector<WrittenSec
       }
       sample.process.value = old_processes[sample.process.value];
       AddCounter(sample);
+    }
+  }
+}
+
+// Followed units and their calls, likewise.
+void PackedWriter::CopyFollowed(const MappedFile& from, const std::vector<WrittenSection>& sections,
+                                std::span<const std::uint32_t> old_threads) {
+  const Window window = LastPart();
+  std::vector<UnitRow> units;
+  std::vector<CallRow> calls;
+  for (const WrittenSection& written : sections) {
+    const SectionHeader& header = written.section.header;
+    std::span<const std::byte> payload;
+    if ((header.kind != kUnits && header.kind != kCalls) || IsOld(written, window) ||
+        !decoder_.Decode(from.bytes(), written.section, &payload)) {
+      continue;
+    }
+    units.clear();
+    calls.clear();
+    static_cast<void>(header.kind == kUnits ? ReadUnits(payload, header.items, units)
+                                            : ReadCalls(payload, header.items, calls));
+    for (UnitRow unit : units) {
+      if (unit.at < window.from || unit.thread.value >= old_threads.size()) continue;
+      unit.thread.value = old_threads[unit.thread.value];
+      AddUnit(unit);
+    }
+    for (CallRow call : calls) {
+      if (call.at < window.from || call.thread.value >= old_threads.size()) continue;
+      call.thread.value = old_threads[call.thread.value];
+      AddCall(call);
     }
   }
 }

@@ -38,6 +38,8 @@ class PackedWriter final : public Packer {
   void AddSpan(ThreadId thread, const Span& span) override;
   void AddEvent(const Event& event) override;
   void AddCounter(const CounterSample& sample) override;
+  void AddUnit(const UnitRow& unit) override;
+  void AddCall(const CallRow& call) override;
   void SetLosses(const Losses& losses) override;
   void SetRealtimeOffset(TimeNs offset) override;
   Result<void> Flush(const BeforeMark& before_mark) override;
@@ -95,6 +97,8 @@ class PackedWriter final : public Packer {
   template <class List, class Emit>
   void WriteDirty(SectionKind kind, List& list, Emit emit);
   void WriteRows();
+  template <class Row, class Encode>
+  void WriteFollowed(SectionKind kind, std::vector<Row>& rows, Encode encode);
   void WriteTables();
   void WriteBlock(std::uint32_t thread);
   // Sorts them. `number`: of their thread, in the file.
@@ -109,6 +113,8 @@ class PackedWriter final : public Packer {
   void CopyRows(const MappedFile& from, const std::vector<WrittenSection>& sections,
                 std::span<const std::uint32_t> old_threads,
                 std::span<const std::uint32_t> old_processes);
+  void CopyFollowed(const MappedFile& from, const std::vector<WrittenSection>& sections,
+                    std::span<const std::uint32_t> old_threads);
   void CopySection(const MappedFile& from, const WrittenSection& written);
   void CopyNewSpans(const MappedFile& from, const WrittenSection& written, const Window& window);
 
@@ -143,6 +149,8 @@ class PackedWriter final : public Packer {
   std::uint32_t fact_count_ = 0;
   std::vector<Event> events_;
   std::vector<CounterSample> counters_;
+  std::vector<UnitRow> units_;
+  std::vector<CallRow> calls_;
   Losses losses_;
   TimeNs realtime_offset_;
   bool summary_dirty_ = true;

@@ -7,6 +7,7 @@
 
 #include "traces/base/xxh64.h"
 #include "traces/output_place.h"
+#include "traces/packed/call_codec.h"
 #include "traces/packed/packed_layout.h"
 #include "traces/packed/packed_preview.h"
 #include "traces/packed/packed_writer.h"
@@ -226,6 +227,18 @@ void PackedWriter::AddCounter(const CounterSample& sample) {
   }
 }
 
+void PackedWriter::AddUnit(const UnitRow& unit) {
+  if (unit.thread.value < threads_.size()) Number(threads_[unit.thread.value]);
+  units_.push_back(unit);
+  if (units_.size() >= kMaxRows) WriteTables();
+}
+
+void PackedWriter::AddCall(const CallRow& call) {
+  if (call.thread.value < threads_.size()) Number(threads_[call.thread.value]);
+  calls_.push_back(call);
+  if (calls_.size() >= kMaxRows) WriteTables();
+}
+
 void PackedWriter::SetLosses(const Losses& losses) {
   summary_dirty_ = summary_dirty_ || !(losses == losses_);
   losses_ = losses;
@@ -375,7 +388,26 @@ void PackedWriter::WriteDirty(SectionKind kind, List& list, Emit emit) {
   }
 }
 
-// Events and counters, by the numbers of the file.
+// Followed units and their calls, likewise.
+template <class Row, class Encode>
+void PackedWriter::WriteFollowed(SectionKind kind, std::vector<Row>& rows, Encode encode) {
+  if (rows.empty()) return;
+  SectionMeta meta{.kind = kind,
+                   .items = static_cast<std::uint32_t>(rows.size()),
+                   .first = rows.front().at,
+                   .last = rows.front().at};
+  for (Row& row : rows) {
+    if (row.thread.value < threads_.size()) row.thread.value = threads_[row.thread.value].number;
+    meta.first = std::min(meta.first, row.at);
+    meta.last = std::max(meta.last, row.at);
+  }
+  scratch_.Clear();
+  encode(rows, scratch_);
+  Write(meta, scratch_);
+  rows.clear();
+}
+
+// Events, counters and followed units, by the numbers of the file.
 void PackedWriter::WriteRows() {
   const auto meta_of = [](SectionKind kind, const auto& rows) {
     SectionMeta meta{.kind = kind,
@@ -410,6 +442,8 @@ void PackedWriter::WriteRows() {
     Write(meta_of(kCounters, counters_), scratch_);
     counters_.clear();
   }
+  WriteFollowed(kUnits, units_, WriteUnits);
+  WriteFollowed(kCalls, calls_, WriteCalls);
 }
 
 void PackedWriter::WriteTables() {

@@ -15,7 +15,8 @@ constexpr std::size_t kContentsPart = std::size_t{1} << 15;  // sections: 3 MB o
 
 // Without these what comes later cannot be understood.
 bool IsTable(std::uint16_t kind) {
-  return kind != kSpans && kind != kEvents && kind != kCounters && kind != kPreview;
+  return kind != kSpans && kind != kEvents && kind != kCounters && kind != kPreview &&
+         kind != kUnits && kind != kCalls;
 }
 
 }  // namespace

@@ -81,6 +81,7 @@ struct RecordingDrain::Impl {
   // One record whose check is right.
   void Take(const wire::Record& record, Thread& thread, Packer& out);
   void TakeSpan(const wire::Record& record, Thread& thread, Packer& out);
+  void TakeCall(const wire::Record& record, Thread& thread, Packer& out);
   void TakeText(const wire::TextRecord& record, ChunkState& state, Thread& thread, Packer& out);
   void FinishText(ChunkState& state, Thread& thread, Packer& out);
   void DropText(ChunkState& state);

@@ -23,6 +23,10 @@ void RecordingDrain::Impl::Take(const wire::Record& record, Thread& thread, Pack
     TakeSpan(record, thread, out);
     return;
   }
+  if (record.kind == wire::kKindUnit || record.kind == wire::kKindCall) {
+    TakeCall(record, thread, out);
+    return;
+  }
   if (record.kind != wire::kKindEvent && record.kind != wire::kKindCounter) {
     return;  // of a later version
   }
@@ -91,6 +95,55 @@ void RecordingDrain::Impl::TakeSpan(const wire::Record& record, Thread& thread, 
   span.flags = record.flags;
   span.depth = record.depth;
   out.AddSpan(thread.id, span);
+}
+
+// A unit or a node of its calls: both bear the start of the unit.
+void RecordingDrain::Impl::TakeCall(const wire::Record& record, Thread& thread, Packer& out) {
+  const std::uint64_t cost = record.kind == wire::kKindUnit
+                                 ? record.work
+                                 : static_cast<std::uint64_t>(record.sample) >> 32;
+  const std::uint64_t ordinary = record.kind == wire::kKindUnit ? record.bytes : 0;
+  if (!Plausible(record.start, record.duration) || !Plausible(ordinary, cost)) {
+    Damaged(1);
+    return;
+  }
+  const TimeNs at = clock.ToNs(record.start);
+  const TimeNs end = clock.ToNs(record.start + record.duration);
+  if (at.value < earliest_ns || end.value > latest_ns || end < at) {
+    Damaged(1);
+    return;
+  }
+  latest_ticks = std::max(latest_ticks, record.start + record.duration);
+  const auto length = [&](std::uint64_t ticks) { return clock.Length(record.start, ticks); };
+  if (record.kind == wire::kKindUnit) {
+    out.AddUnit({.at = at,
+                 .duration = length(record.duration),
+                 .cost = length(std::min(cost, record.duration)),
+                 .ordinary = length(ordinary),
+                 .sample = record.sample,
+                 .thread = thread.id,
+                 .name = takes ? StringId{} : strings.Name(record.name, out),
+                 .batch = {record.batch, record.generation},
+                 .events = static_cast<std::uint32_t>(record.object),
+                 .nodes = static_cast<std::uint16_t>(record.object >> 32),
+                 .neighbours = static_cast<std::uint16_t>(record.object >> 48),
+                 .stage = static_cast<StageId>(record.stage),
+                 .flags = record.flags,
+                 .spread = record.depth});
+    return;
+  }
+  out.AddCall({.at = at,
+               .total = length(record.duration),
+               .own = length(std::min(record.work, record.duration)),
+               .cost = length(cost),
+               .count = record.bytes,
+               .thread = thread.id,
+               .name = takes ? StringId{} : strings.Name(record.name, out),
+               .file = takes ? StringId{} : strings.Object(record.object, out),
+               .line = static_cast<std::uint32_t>(record.sample),
+               .node = static_cast<std::uint16_t>(record.batch),
+               .parent = static_cast<std::uint16_t>(record.batch >> 16),
+               .kind = static_cast<CallKind>(record.stage)});
 }
 
 void RecordingDrain::Impl::WritePending(const ChunkView::PendingReads& pending, Thread& thread,

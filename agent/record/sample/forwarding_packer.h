@@ -44,6 +44,8 @@ class ForwardingPacker : public traces::Packer {
   }
   void AddEvent(const traces::Event& event) override { inner_->AddEvent(event); }
   void AddCounter(const traces::CounterSample& sample) override { inner_->AddCounter(sample); }
+  void AddUnit(const traces::UnitRow& unit) override { inner_->AddUnit(unit); }
+  void AddCall(const traces::CallRow& call) override { inner_->AddCall(call); }
   void SetLosses(const traces::Losses& losses) override { inner_->SetLosses(losses); }
   void SetRealtimeOffset(TimeNs offset) override { inner_->SetRealtimeOffset(offset); }
   using traces::Packer::Flush;

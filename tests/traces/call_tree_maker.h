@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes followed units for tests: what an agent would have recorded of a sample, batch or step.
+//
+//   FollowedUnit unit({.at = start, .duration = Ms(10), .ordinary = Ms(6), .thread = thread,
+//                      .stage = StageId::kSample});
+//   const auto getitem = unit.Function("__getitem__", "/a/data.py", 40, {.total = Ms(9), .own =
+//   Ms(1)}); const auto loop = unit.Line(getitem, 47, {.total = Ms(8), .own = Ms(6), .count =
+//   4096}); unit.Builtin("numpy.random.choice", {.total = Ms(2), .own = Ms(2), .count = 64}, loop);
+//   unit.AddTo(builder);  // any Packer
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traces/pack.h"
+
+namespace penstock::traces::testing {
+
+class FollowedUnit {
+ public:
+  using Node = std::uint16_t;
+  struct Times {
+    TimeNs total{};
+    TimeNs own{};
+    std::uint64_t count = 1;
+    TimeNs cost{};
+  };
+
+  // `unit`: `name` and `nodes` are filled in.
+  explicit FollowedUnit(const UnitRow& unit, std::string name = "Dataset")
+      : unit_(unit), name_(std::move(name)) {}
+
+  Node Function(std::string_view name, std::string_view file, std::uint32_t line,
+                const Times& times, Node parent = wire::kNoNode) {
+    return Add(CallKind::kFunction, name, file, line, times, parent);
+  }
+  Node Builtin(std::string_view name, const Times& times, Node parent = wire::kNoNode) {
+    return Add(CallKind::kBuiltin, name, "", 0, times, parent);
+  }
+  // A line of the function `parent`, whose name and file it has.
+  Node Line(Node parent, std::uint32_t line, const Times& times) {
+    const std::string name = calls_.at(parent).name;
+    const std::string file = calls_.at(parent).file;
+    unit_.flags |= wire::kUnitLines;
+    return Add(CallKind::kLine, name, file, line, times, parent);
+  }
+
+  void AddTo(Packer& out) const {
+    UnitRow unit = unit_;
+    unit.name = out.Intern(name_);
+    unit.nodes = static_cast<std::uint16_t>(calls_.size());
+    out.AddUnit(unit);
+    for (const Call& call : calls_) {
+      CallRow row = call.row;
+      row.name = out.Intern(call.name);
+      row.file = out.Intern(call.file);
+      out.AddCall(row);
+    }
+  }
+
+ private:
+  struct Call {
+    CallRow row;
+    std::string name;
+    std::string file;
+  };
+
+  Node Add(CallKind kind, std::string_view name, std::string_view file, std::uint32_t line,
+           const Times& times, Node parent) {
+    const auto node = static_cast<Node>(calls_.size());
+    calls_.push_back({{.at = unit_.at,
+                       .total = times.total,
+                       .own = times.own,
+                       .cost = times.cost,
+                       .count = times.count,
+                       .thread = unit_.thread,
+                       .line = line,
+                       .node = node,
+                       .parent = parent,
+                       .kind = kind},
+                      std::string(name),
+                      std::string(file)});
+    return node;
+  }
+
+  UnitRow unit_;
+  std::string name_;
+  std::vector<Call> calls_;
+};
+
+}  // namespace penstock::traces::testing

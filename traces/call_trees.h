@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The call trees of a trace: samples, collated batches and steps of which the agent followed each
+// Python call (traces/FORMAT.md, "Followed units"). Values, no ownership; pure functions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "traces/call_rows.h"
+#include "traces/trace.h"
+
+namespace penstock::traces {
+
+inline constexpr std::uint32_t kNoCall = 0xffffffffu;
+
+// One function as called along one path, a builtin, or a line of the function above it.
+struct CallNode {
+  TimeNs total{};
+  TimeNs own{};
+  TimeNs cost{};
+  std::uint64_t count = 0;
+  StringId name{};  // String(): "make_edges", "numpy.random.choice"; of a line: its function's
+  StringId file{};  // path as the interpreter has it; none of a builtin
+  std::uint32_t line = 0;
+  std::uint32_t parent = kNoCall;  // index of a node before this one; kNoCall: the unit itself
+  CallKind kind = CallKind::kFunction;
+};
+
+struct CallTree {
+  UnitRow unit;
+  std::vector<CallNode> nodes;  // parents before their children
+  bool complete = false;        // all its rows are there
+
+  // The unit without what following cost; at least what its outermost nodes have.
+  [[nodiscard]] TimeNs total() const;
+  // What of that is in no node: the code that was running already when the unit began, our hooks.
+  [[nodiscard]] TimeNs own() const;
+};
+
+struct CallTrees {
+  std::vector<CallTree> trees;  // ascending start
+  std::uint64_t lost_rows = 0;  // rows whose unit or parent is missing, or that are there twice
+};
+
+[[nodiscard]] CallTrees ReadCallTrees(const Trace& trace);
+
+}  // namespace penstock::traces
