@@ -95,6 +95,15 @@ void EmitAt(const Context& context, const FinishedSpan& span) {
   }
 }
 
+void EmitFollowed(uint8_t kind, uint8_t depth, const Context& context, const FinishedSpan& span) {
+  if (ThreadState* s = SelfOrCount(); s != nullptr) {
+    BusyScope busy(s);
+    RecordFields fields = FieldsOf(span, depth);
+    fields.kind = kind;
+    PutOrCount(busy, context, fields);
+  }
+}
+
 ThreadState* MakeLane(uint32_t tid, const char* name) {
   const ThreadState* self = Self();
   ThreadState* lane = self != nullptr ? TakeState() : nullptr;

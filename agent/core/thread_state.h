@@ -140,6 +140,9 @@ void ClaimStages(uint32_t stages);
 void EmitEvent(uint8_t type, const Context& context, int64_t value);
 void EmitCounter(uint32_t name, int64_t value);
 void EmitText(uint8_t type, uint64_t id, const char* text, size_t size);
+// Writes a followed unit or a node of its calls: wire::kKindUnit and kKindCall say what the fields
+// are.
+void EmitFollowed(uint8_t kind, uint8_t depth, const Context& context, const FinishedSpan& span);
 // Makes a lane: a state for records of something that is not a thread of this process, or of a
 // thread whose records another thread writes. Only the thread that made the lane may write to it.
 // nullptr: no memory, or not recording.

@@ -53,6 +53,7 @@ class Trace:
         self.path = path
         self.spans, self.events, self.processes, self.counters = [], [], [], []
         self.facts, self.losses = {}, {}
+        self.unit_rows, self.call_rows = [], []
         lines = path + ".jsonl"
         done = subprocess.run([program("penstock-export"), path, "--to", "jsonl", "-o", lines],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
@@ -78,10 +79,21 @@ class Trace:
             self.processes.append(record)
         elif kind == "counter":
             self.counters.append(record)
+        elif kind == "unit":
+            self.unit_rows.append(record)
+        elif kind == "followed_call":
+            self.call_rows.append(record)
         elif kind == "losses":
             self.losses = record
         elif kind == "fact":
             self.facts[record["key"]] = record["value"]
+
+    def units(self):
+        """Followed units, each with its `calls`."""
+        calls = collections.defaultdict(list)
+        for call in self.call_rows:
+            calls[call["pid"], call["tid"], call["unit_at_ns"]].append(call)
+        return [dict(unit, calls=calls[unit["pid"], unit["tid"], unit["at_ns"]]) for unit in self.unit_rows]
 
     def of(self, *stages):
         """Finished spans of these stages."""

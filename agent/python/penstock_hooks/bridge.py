@@ -37,3 +37,5 @@ try:
     open_spans = _functions["open_spans"]
 except KeyError as missing:
     raise ImportError("agent without %s" % missing) from None
+# What functions.py needs, by name; None where the agent is of an earlier version.
+follow = _functions if "follow_begin" in _functions else None

@@ -10,7 +10,7 @@ import numbers
 import sys
 from time import perf_counter_ns
 
-from penstock_hooks import digests, wire
+from penstock_hooks import digests, functions, wire
 from penstock_hooks.bridge import begin, cancel, end, fact, intern
 from penstock_hooks.torch_state import Progress, local
 from penstock_hooks.wrapping import replace
@@ -46,10 +46,23 @@ class _Samples:
         number = index if type(index) is int and -1 < index < 4611686018427387904 else sample_id(index)
         if number >= 0 and _pick(number):
             return self._chosen(index, number)
+        if progress.follow is not None:
+            return self._followed(index, number, progress.follow)
         token = begin(_SAMPLE, self._name, number, progress.batch, progress.generation)
         try:
             return self._dataset[index]
         finally:
+            end(token)
+
+    def _followed(self, index, number, follow):
+        """A sample of a fetch in which one is followed and the others are timed."""
+        progress = self._progress
+        token = begin(_SAMPLE, self._name, number, progress.batch, progress.generation)
+        follow.enter(self._name, number, progress)
+        try:
+            return self._dataset[index]
+        finally:
+            follow.leave()
             end(token)
 
     def _chosen(self, index, number):
@@ -75,10 +88,15 @@ class _Samples:
 
     def _all(self, batched, indices):
         progress = self._progress
+        follow = progress.follow
         token = begin(_SAMPLE, self._name, -1, progress.batch, progress.generation)
+        if follow is not None:
+            follow.enter(self._name, -1, progress)
         try:
             samples = batched(indices)
         finally:
+            if follow is not None:
+                follow.leave()
             end(token)
         digests.finish_all(indices, progress.generation, samples, sample_id)
         return samples
@@ -139,9 +157,14 @@ class _Stream:
     def __next__(self):
         progress = self._progress
         inner = progress.inner
+        follow = progress.follow
+        if follow is not None:
+            follow.enter(self._name, self._sequence * progress.workers + progress.worker, progress)
         try:
             token, item = next_sample(self._iterator, self._name, progress, self._sequence)
         finally:
+            if follow is not None:
+                follow.leave()
             if not self._told:
                 self._told = True
                 _tell_shards(progress)
@@ -178,7 +201,7 @@ def _saves(thing):
     return hasattr(thing, "state_dict") and hasattr(thing, "load_state_dict")
 
 
-def _collating(function):
+def _collating(function, progress):
     inner = function
     while isinstance(inner, functools.partial):
         inner = inner.func
@@ -186,9 +209,12 @@ def _collating(function):
 
     def collate(data):
         token = begin(_COLLATE, name)
+        unit = functions.enter(_COLLATE, name, -1, progress.batch, progress.generation)
         try:
             return function(data)
         finally:
+            if unit is not None:
+                functions.leave(unit)
             end(token)
 
     return collate
@@ -205,7 +231,7 @@ def _is_plain_subset(dataset):
 def instrument(fetcher, progress):
     """Replaces what `fetcher` calls. All or nothing."""
     stream = getattr(fetcher, "dataset_iter", None)
-    collate = _collating(fetcher.collate_fn)
+    collate = _collating(fetcher.collate_fn, progress)
     if stream is not None:
         own = stream is fetcher.dataset
         kind = _ResumableStream if _saves(stream) else _Stream
@@ -243,6 +269,7 @@ def _make_fetch(original):
         except AttributeError:
             return original(self, possibly_batched_index)
         token = begin(_FETCH, name, -1, progress.batch, progress.generation)
+        progress.follow = functions.plan(possibly_batched_index)
         began = perf_counter_ns()
         try:
             data = original(self, possibly_batched_index)

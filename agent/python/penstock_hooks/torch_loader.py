@@ -4,7 +4,7 @@
 Nothing here holds a reference to an iterator or forms a cycle with a queue: DataLoader stops its
 workers in the iterator's __del__, so a reference of ours would keep them alive.
 """
-from penstock_hooks import torch_fetch, torch_options, torch_worker, wire
+from penstock_hooks import functions, torch_fetch, torch_options, torch_worker, wire
 from penstock_hooks.bridge import begin, cancel, context, delivered, emit, end, event, intern, now, role
 from penstock_hooks.torch_queues import PinQueue, attach
 from penstock_hooks.torch_state import Progress, local, next_generation, process
@@ -19,7 +19,7 @@ class Consumer:
     __slots__ = (
         "generation", "first_generation", "receiving", "acks", "workers", "progress", "ended",
         "count", "batch", "left_at", "in_order", "got", "pin", "wait_name", "step_name",
-        "end_name", "reset_name", "recv_at", "recv_bytes", "fixed", "number", "built",
+        "end_name", "reset_name", "recv_at", "recv_bytes", "fixed", "number", "built", "follow",
     )  # fmt: skip
 
     def __init__(self, workers):
@@ -45,6 +45,7 @@ class Consumer:
         self.count = 0  # batches delivered in this epoch
         self.batch = -1
         self.left_at = 0  # when next() returned; 0: no step is under way
+        self.follow = None  # the step as a unit of functions.py
         self.ended = False
 
     def finish(self):
@@ -66,6 +67,8 @@ class Consumer:
         else:
             context(-1, index, self.generation)
             self.left_at = now()
+            if self.count > 1:
+                self.follow = functions.enter(_STEP, self.step_name, -1, index, self.generation)
 
 
 def _open(iterator, loader):
@@ -150,6 +153,9 @@ def _make_next(original):
             return original(self)
         if not state.built:
             return original(self)
+        if state.follow is not None:
+            functions.leave(state.follow)
+            state.follow = None
         if state.left_at:
             emit(_STEP, state.step_name, state.left_at, state.batch, state.generation, 0)
             state.left_at = 0

@@ -17,7 +17,7 @@ CARRIER = "_penstock_generation"
 class Progress:
     """One worker (or the consumer, with no workers): the batch it is working on."""
 
-    __slots__ = ("generation", "batch", "worker", "workers", "inner", "asked")
+    __slots__ = ("generation", "batch", "worker", "workers", "inner", "asked", "follow")
 
     def __init__(self, generation, worker, workers):
         self.generation = generation
@@ -26,6 +26,7 @@ class Progress:
         self.workers = workers if workers > 0 else 1
         self.inner = 0  # samples counted by a dataset that batches by itself
         self.asked = False  # something asked which worker this is
+        self.follow = None  # functions._Batch, in a fetch in which a sample is followed or timed
 
 
 class _Local(threading.local):

@@ -145,3 +145,5 @@ def delivered(batch, generation):
 
 def open_spans(stage):
     return sum(span[1] == stage for span in _here().open)
+
+follow = None  # calls are followed by the agent alone

@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Follows the Python calls of a few samples, collated batches and steps: which functions and lines took the time.
+
+A followed unit costs something, the rest of the run nothing: at most a 500th of the process's time, counted here in
+ticks of the recording's clock. The agent keeps the call tree (agent/python_calls.cc); this module says when.
+"""
+import os
+import sys
+import threading
+import weakref
+from collections import deque
+from time import perf_counter_ns
+
+from penstock_hooks import wire
+from penstock_hooks.bridge import fact, follow, now, recording
+from penstock_hooks.follow_costs import Costs
+from penstock_hooks.monitoring import Monitor
+
+SHARE = 500
+_SAMPLE, _COLLATE, _STEP = wire.SAMPLE, wire.COLLATE, wire.STEP
+_ORDINARY = 16  # units that are timed, and not followed, before the first that is
+_KEPT = 32  # durations of ordinary units
+_LEAST_NS = 300000  # what may be spent must be so much before a unit begins
+_BETWEEN_NS = 100000000
+_AGE_PART = 200  # a unit of a kind for each 200th part of the process's age: some 1,800 in a day
+_HOT = 3  # functions whose lines are followed
+_TOLD = 16  # facts are told after each of the first units, then after every 16th
+# Parts of the time of an interpreter that a profile function, or a line tracer too, adds before 3.12. Upper bounds.
+_SLOWED, _SLOWED_LINES = 0.58, 0.85
+_WHOLE, _CUT, _DISPLACED = range(3)
+_DEBUGGERS = ("pydevd", "debugpy", "greenlet", "viztracer", "scalene", "pyinstrument", "yappi")
+
+
+def _refusal():
+    """Why calls are not followed in this interpreter at all, or None."""
+    if os.environ.get("PENSTOCK_FUNCTIONS", "").lower() in ("off", "0", "no", "false"):
+        return "switched off"
+    version = sys.version_info[:3]
+    if sys.implementation.name != "cpython" or version < (3, 9) or version[:2] > (3, 14) or version == (3, 12, 0):
+        return "this Python"
+    if sys.abiflags:
+        return "a debug or free-threaded build"
+    return None if follow is not None else "no agent"
+
+
+def tool_in_use():
+    """The kind of tool with which the program looks at its own calls, or None."""
+    if sys.gettrace() is not None or threading.__dict__.get("_trace_hook") is not None:
+        return "a debugger, coverage or other tracer of the program"
+    if sys.getprofile() is not None or threading.__dict__.get("_profile_hook") is not None:
+        return "a profiler of the program"
+    monitoring = getattr(sys, "monitoring", None)
+    if monitoring is not None and any(monitoring.get_tool(i) is not None for i in range(6)):
+        return "a tool of the program that uses sys.monitoring"
+    for name in _DEBUGGERS:
+        if name in sys.modules:
+            return name
+    return None
+
+
+def _compiles():
+    """Whether the program has compiled something with torch.compile, or may have."""
+    if "torch._dynamo.convert_frame" not in sys.modules:
+        return False
+    try:
+        utils = sys.modules["torch._dynamo.utils"]
+        frames = sys.modules["torch._dynamo.eval_frame"]
+        return bool(utils.counters["frames"]) or bool(getattr(frames, "cached_backends", True))
+    except Exception:
+        return True
+
+
+class _Kind:
+    """What is known of the samples, collated batches or steps of this process."""
+
+    __slots__ = ("times", "units", "due", "hot", "cost", "lines_cost")
+
+    def __init__(self):
+        self.times = deque(maxlen=_KEPT)
+        self.units = 0
+        self.due = 0
+        self.hot = ()
+        self.cost = self.lines_cost = 0.0
+
+    def median(self):
+        return sorted(self.times)[len(self.times) // 2] if self.times else 0
+
+
+class _Timing:
+    """An ordinary unit: only timed."""
+
+    __slots__ = ("kind", "began")
+
+    def __init__(self, kind):
+        self.kind = kind
+        self.began = now()
+
+    def leave(self):
+        self.kind.times.append(now() - self.began)
+
+
+class _Followed:
+    """A unit that is followed. A loop that is left early drops it: then it ends there."""
+
+    __slots__ = ("follower", "kind", "lines", "pid", "is_open")
+
+    def __init__(self, follower, kind, lines):
+        self.follower = follower
+        self.kind = kind
+        self.lines = lines
+        self.pid = os.getpid()
+        self.is_open = True
+
+    def leave(self):
+        if self.is_open:
+            self.is_open = False
+            state = follow["follow_stop"](0)  # first: what comes is not the unit's
+            if self.pid == os.getpid():
+                self.follower.end(self, state)
+
+    def __del__(self):
+        leave(self)
+
+
+class Follower:
+    """Of one process."""
+
+    def __init__(self):
+        self.pid = os.getpid()
+        self.off = _refusal()
+        self.began, self.began_ns = now(), perf_counter_ns()
+        self.spent = 0.0
+        self.units = 0
+        self.costs = None
+        self.monitor = Monitor() if self.off is None and hasattr(sys, "monitoring") else None
+        self.kinds = {_SAMPLE: _Kind(), _COLLATE: _Kind(), _STEP: _Kind()}
+        self.active = False  # a unit is under way
+
+    def ticks(self, nanoseconds):
+        passed = perf_counter_ns() - self.began_ns
+        return nanoseconds * (now() - self.began) / passed if passed > 0 else nanoseconds
+
+    def nanoseconds(self, ticks):
+        passed = now() - self.began
+        return int(ticks * (perf_counter_ns() - self.began_ns) / passed) if passed > 0 else 0
+
+    def stop(self, reason):
+        self.off = reason
+        self.tell()
+
+    def tell(self):
+        fact("functions.units", str(self.units))
+        fact("functions.spent_ns", str(self.nanoseconds(self.spent)))
+        fact("functions.of_ns", str(perf_counter_ns() - self.began_ns))
+        fact("functions.method", "profile" if self.monitor is None else "sys.monitoring")
+        if self.off is not None:
+            fact("functions.off", self.off)
+
+    def left(self):
+        """Ticks that may be spent now."""
+        return (now() - self.began) / SHARE - self.spent
+
+    def enter(self, stage, name, sample, batch, generation, follows=True):
+        """Begins a unit, or the timing of an ordinary one; None: neither. What it gives has leave()."""
+        kind = self.kinds[stage]
+        if follows and not self.active and len(kind.times) >= _ORDINARY and now() >= kind.due:
+            lines = kind.units % 2 == 1 and bool(kind.hot)
+            unit = self._begin(kind, lines, stage, name, sample, batch, generation)
+            if unit is not None:
+                return unit
+        return _Timing(kind) if not self.active else None
+
+    def is_due(self, stage):
+        kind = self.kinds[stage]
+        return not self.active and now() >= kind.due and self.left() >= self._expected(kind, kind.units % 2 == 1)
+
+    def _expected(self, kind, lines):
+        least = self.ticks(_LEAST_NS)
+        known = kind.lines_cost if lines and kind.hot else kind.cost
+        if known:
+            return max(least, known)
+        if self.monitor is None:  # a function that calls nothing cannot be cut
+            return max(least, kind.median() * (_SLOWED_LINES if lines else _SLOWED))
+        return least
+
+    def _begin(self, kind, lines, stage, name, sample, batch, generation):
+        if self.left() < self._expected(kind, lines):
+            return None
+        reason = tool_in_use()
+        if reason is not None:
+            self.stop(reason)
+            return None
+        if stage == _STEP and _compiles():
+            kind.due = 1 << 62
+            return None
+        if self.costs is None:
+            began = now()
+            self.costs = Costs(self.monitor)
+            self.spent += now() - began
+            fact("functions.event_ns", " ".join("%.0f" % (self.nanoseconds(c << 8) / 65536) for c in self.costs.events()))
+            return None
+        hot = [code for code in (reference() for reference in kind.hot) if code is not None] if lines else []
+        left, costs = self.left(), self.costs
+        dearest = max(costs.function, costs.builtin, costs.line if hot else 0) / 256
+        if self.monitor is None:
+            most_ticks = left / (_SLOWED_LINES if hot else _SLOWED)
+        else:
+            most_ticks = max(20 * kind.median(), 50 * left)
+        arguments = (
+            stage, name, sample, batch, generation, kind.median(), len(kind.times),
+            min(max(int(left / max(dearest, 1)), 1), 1 << 30), int(most_ticks),
+        )  # fmt: skip
+        unit = _Followed(self, kind, bool(hot))
+        self.active = True
+        if not self._switch_on(arguments, hot):
+            unit.is_open = self.active = False
+            kind.due = now() + int(self.ticks(_BETWEEN_NS))
+            return None
+        return unit
+
+    def _switch_on(self, arguments, hot):
+        if self.monitor is not None:
+            return self.monitor.begin(arguments, hot)
+        return follow["follow_begin"](*arguments, 0, None, *hot)
+
+    def end(self, unit, state):
+        stopped = now()
+        if self.monitor is not None:
+            self.monitor.end()
+        self.active = False
+        reason = tool_in_use()
+        if reason is not None or state == _DISPLACED:
+            follow["follow_finish"](0, 0, 0, 0, 0)
+            self.spent += now() - stopped
+            self.stop(reason or "a tool of the program")
+            return
+        kind, costs = unit.kind, self.costs
+        number = follow["follow_fact"]
+        duration, functions, builtins, lines, interpreted, codes = [number(i) for i in range(6)]
+        if functions:
+            kind.hot = tuple(weakref.ref(code) for code in (follow["follow_hot"](i) for i in range(_HOT)) if code)
+        cost = follow["follow_finish"](1, *costs.events(), costs.spread)
+        if self.monitor is None:
+            slowed = interpreted * (_SLOWED_LINES if unit.lines else _SLOWED)
+            cost = max(cost, min(slowed, max(0.0, duration - 0.7 * kind.median())))
+        cost += costs.toggle + codes * costs.code
+        expected = 2 * cost if state == _CUT else cost  # until one is whole
+        if unit.lines:
+            kind.lines_cost = expected
+        else:
+            kind.cost = expected
+        kind.units += 1
+        self.units += 1
+        age = now() - self.began
+        kind.due = now() + int(max(self.ticks(_BETWEEN_NS), age / _AGE_PART))
+        if self.units <= _TOLD or self.units % _TOLD == 0:
+            self.tell()
+        self.spent += cost + (now() - stopped)
+
+
+_current = None
+
+
+def follower():
+    """That of this process; None where nothing is followed."""
+    global _current
+    here = _current
+    if here is None or here.pid != os.getpid():
+        if here is None and hasattr(os, "register_at_fork") and follow is not None:
+            os.register_at_fork(after_in_child=follow["follow_forget"])
+        here = _current = Follower()
+    return here if here.off is None and recording() else None
+
+
+def enter(stage, name, sample, batch, generation):
+    """For a collated batch or a step: what to call leave() of, or None."""
+    try:
+        here = follower()
+        return here.enter(stage, name, sample, batch, generation) if here is not None else None
+    except Exception:
+        return None
+
+
+def leave(unit):
+    try:
+        unit.leave()
+    except Exception:
+        pass
+
+
+class _Batch:
+    """The samples of one fetch: which one is followed; the others are timed."""
+
+    __slots__ = ("follower", "left", "unit")
+
+    def __init__(self, follower, left):
+        self.follower = follower
+        self.left = left
+        self.unit = None
+
+    def enter(self, name, sample, progress):
+        try:
+            self.left -= 1
+            self.unit = self.follower.enter(
+                _SAMPLE, name, sample, progress.batch, progress.generation, self.left <= 0
+            )
+            if type(self.unit) is _Followed:
+                self.left = 1 << 62
+        except Exception:
+            self.unit = None
+
+    def leave(self):
+        unit, self.unit = self.unit, None
+        if unit is not None:
+            leave(unit)
+
+
+def plan(indices):
+    """What a fetch of `indices` does about its samples; None: they are as every other."""
+    try:
+        here = follower()
+        if here is None:
+            return None
+        kind = here.kinds[_SAMPLE]
+        if len(kind.times) < _ORDINARY:
+            return _Batch(here, 1 << 62)
+        if not here.is_due(_SAMPLE):
+            return None
+        count = len(indices) if isinstance(indices, (list, tuple)) else 1
+        return _Batch(here, 1 + kind.units * 40503 % max(count, 1))
+    except Exception:
+        return None

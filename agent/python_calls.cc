@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/python_calls.h"
+
+#include <pthread.h>
+
+#include "agent/python_call_tree.h"
+
+namespace penstock::agent {
+namespace {
+
+OpenCall g_stack[kMostDepth];
+
+uint16_t Current() {
+  if (g_unit.depth == 0) {
+    return wire::kNoNode;
+  }
+  const OpenCall& top = g_stack[g_unit.depth - 1];
+  return top.line != wire::kNoNode ? top.line : top.node;
+}
+
+void CountHalf(uint16_t node, EventKind kind) {
+  if (node == wire::kNoNode) {
+    ++g_unit.top_halves[kind];
+    return;
+  }
+  CallNode& n = g_call_nodes[node];
+  ++(kind == kFunctionEvent  ? n.function_halves
+     : kind == kBuiltinEvent ? n.builtin_halves
+                             : n.line_halves);
+}
+
+// Time since the event before belongs to where the thread was.
+void Advance(EventKind kind) {
+  const uint64_t now = Now();
+  const uint16_t node = Current();
+  (node == wire::kNoNode ? g_unit.top_own : g_call_nodes[node].own) += now - g_unit.last;
+  g_unit.last = now;
+  ++g_unit.events[kind];
+  CountHalf(node, kind);
+}
+
+// Before 3.12 our two functions take themselves off when they are called next: that they are called
+// says that no tool of the program has taken their place.
+void SwitchOff() {
+  g_unit.is_following = false;
+  if (!g_unit.start.monitoring) {
+    return;
+  }
+  PyHandle* done =
+      g_unit.start.give_way != nullptr ? g_unit.api.call(g_unit.start.give_way) : nullptr;
+  if (done != nullptr) {
+    g_unit.api.release(done);
+  } else {
+    g_unit.api.clear_error();
+  }
+}
+
+// After an event: has it been enough?
+void CheckLimits() {
+  const uint64_t events = g_unit.events[0] + g_unit.events[1] + g_unit.events[2];
+  if (events < g_unit.start.most_events && g_unit.last - g_unit.began < g_unit.start.most_ticks) {
+    return;
+  }
+  g_unit.state = kUnitWasCut;
+  g_unit.flags |= wire::kUnitCut;
+  g_unit.ended = g_unit.last;
+  SwitchOff();
+}
+
+bool IsHot(const PyHandle* code) {
+  for (uint32_t i = 0; i < g_unit.hot_count; ++i) {
+    if (g_unit.hot[i] == code) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Push(const void* key, uint8_t kind, uint16_t node, bool has_node, bool is_hot) {
+  if (g_unit.depth == kMostDepth) {
+    ++g_unit.beyond;
+    return;
+  }
+  g_stack[g_unit.depth++] = {key, node, wire::kNoNode, kind, is_hot, has_node};
+}
+
+void EnterFunction(PyHandle* code) {
+  Advance(kFunctionEvent);
+  const uint16_t caller = Current();
+  bool fresh = false;
+  uint16_t node =
+      g_unit.beyond == 0 ? ChildNode(caller, wire::kCallFunction, code, 0, &fresh) : wire::kNoNode;
+  if (fresh) {
+    g_unit.api.retain(code);
+    g_call_nodes[node].code = code;
+    g_call_nodes[node].name = IsOwnCode(code) ? 1 : 0;
+    ++g_unit.codes;
+  }
+  const bool has_node = node != wire::kNoNode;
+  Push(code, wire::kCallFunction, has_node ? node : caller, has_node, has_node && IsHot(code));
+  if (has_node) {
+    ++g_call_nodes[node].count;
+  }
+  CountHalf(Current(), kFunctionEvent);
+  CheckLimits();
+}
+
+// Ends the newest call of `key`, and what is open above it.
+void Leave(const void* key, uint8_t kind, EventKind event) {
+  Advance(event);
+  if (g_unit.beyond != 0 && kind == wire::kCallFunction) {
+    --g_unit.beyond;
+  } else if (g_unit.beyond == 0) {
+    for (uint32_t i = g_unit.depth; i-- > 0;) {
+      const OpenCall& entry = g_stack[i];
+      if (entry.kind == kind && entry.key == key) {
+        g_unit.depth = i;
+        break;
+      }
+      // A builtin ends before the function that called it: it is none of those.
+      if (kind == wire::kCallBuiltin && entry.kind == wire::kCallFunction) {
+        break;
+      }
+    }
+  }
+  CountHalf(Current(), event);
+  CheckLimits();
+}
+
+void EnterBuiltin(PyHandle* callable) {
+  if (IsTool(callable)) {
+    g_unit.state = kUnitDisplaced;
+    SwitchOff();
+    return;
+  }
+  Advance(kBuiltinEvent);
+  const uint16_t caller = Current();
+  const void* key = KeyOfBuiltin(callable);
+  bool fresh = false;
+  const uint16_t node = g_unit.beyond == 0 && !IsOwnMethod(key)
+                            ? ChildNode(caller, wire::kCallBuiltin, key, 0, &fresh)
+                            : wire::kNoNode;
+  if (fresh) {
+    g_call_nodes[node].name = NameOfBuiltin(callable);
+  }
+  if (g_unit.beyond == 0 && g_unit.depth < kMostDepth) {
+    const bool has_node = node != wire::kNoNode;
+    Push(key, wire::kCallBuiltin, has_node ? node : caller, has_node, false);
+  }
+  if (node != wire::kNoNode) {
+    ++g_call_nodes[node].count;
+  }
+  CountHalf(Current(), kBuiltinEvent);
+  CheckLimits();
+}
+
+void EnterLine(const PyHandle* code, uint32_t line) {
+  Advance(kLineEvent);
+  if (g_unit.beyond == 0 && g_unit.depth != 0) {
+    OpenCall& top = g_stack[g_unit.depth - 1];
+    if (top.is_hot && top.key == code) {
+      bool fresh = false;
+      const uint16_t node = ChildNode(top.node, wire::kCallLine, code, line, &fresh);
+      if (fresh) {
+        g_call_nodes[node].code = g_call_nodes[top.node].code;
+        g_unit.api.retain(g_call_nodes[node].code);
+      }
+      top.line = node;
+      if (node != wire::kNoNode) {
+        ++g_call_nodes[node].count;
+      }
+    }
+  }
+  CountHalf(Current(), kLineEvent);
+  CheckLimits();
+}
+
+bool IsOwner() {
+  return g_unit.is_following && pthread_equal(g_unit.owner, pthread_self()) != 0;
+}
+
+// PyTrace_*
+enum {
+  kTraceCall,
+  kTraceException,
+  kTraceLine,
+  kTraceReturn,
+  kTraceCCall,
+  kTraceCException,
+  kTraceCReturn
+};
+
+int OnProfile(PyHandle* /*object*/, PyHandle* frame, int what, PyHandle* callable) {
+  if (!IsOwner()) {
+    g_unit.api.set_profile(nullptr, nullptr);
+    return 0;
+  }
+  if (what == kTraceCall || what == kTraceReturn) {
+    PyHandle* code = g_unit.api.frame_code(frame);
+    if (what == kTraceCall) {
+      EnterFunction(code);
+    } else {
+      Leave(code, wire::kCallFunction, kFunctionEvent);
+    }
+    g_unit.api.release(code);
+  } else if (what == kTraceCCall && callable != nullptr) {
+    g_unit.saw_end = IsStopMethod(callable);
+    EnterBuiltin(callable);
+  } else if ((what == kTraceCReturn || what == kTraceCException) && callable != nullptr) {
+    g_unit.saw_end = false;
+    Leave(KeyOfBuiltin(callable), wire::kCallBuiltin, kBuiltinEvent);
+  }
+  return 0;
+}
+
+int OnTrace(PyHandle* /*object*/, PyHandle* frame, int what, PyHandle* /*argument*/) {
+  if (!IsOwner()) {
+    g_unit.api.set_trace(nullptr, nullptr);
+    return 0;
+  }
+  if (what == kTraceLine) {
+    PyHandle* code = g_unit.api.frame_code(frame);
+    const bool hot = IsHot(code);
+    EnterLine(code, hot ? static_cast<uint32_t>(g_unit.api.frame_line(frame)) : 0);
+    g_unit.api.release(code);
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool BeginUnit(const CallApi& api, const UnitStart& start, PyHandle* const* hot, intptr_t count) {
+  if (g_unit.is_open) {
+    return false;
+  }
+  g_unit = FollowedUnit{};
+  ClearNodes();
+  g_unit.api = api;
+  g_unit.start = start;
+  g_unit.owner = pthread_self();
+  g_unit.is_open = true;
+  if (!start.monitoring) {
+    g_unit.flags |= wire::kUnitSlowed;
+  }
+  for (intptr_t i = 0; i < count && g_unit.hot_count < kMostHot; ++i) {
+    api.retain(hot[i]);
+    g_unit.hot[g_unit.hot_count++] = hot[i];
+  }
+  if (g_unit.hot_count != 0) {
+    g_unit.flags |= wire::kUnitLines;
+  }
+  if (start.give_way != nullptr) {
+    api.retain(start.give_way);
+  }
+  g_unit.began = g_unit.last = Now();
+  g_unit.is_following = true;
+  if (!start.monitoring) {
+    if (g_unit.hot_count != 0) {
+      api.set_trace(OnTrace, nullptr);
+    }
+    api.set_profile(OnProfile, nullptr);
+  }
+  return true;
+}
+
+UnitEnd StopUnit(bool displaced) {
+  if (!g_unit.is_open) {
+    return {};
+  }
+  const uint64_t now = Now();
+  if (g_unit.is_following) {
+    // The call that has led here was an event, unless our profile function is no longer the one.
+    const bool gone = displaced || (!g_unit.start.monitoring && !g_unit.saw_end);
+    g_unit.is_following = false;
+    g_unit.ended = now;
+    const uint16_t node = Current();
+    (node == wire::kNoNode ? g_unit.top_own : g_call_nodes[node].own) += now - g_unit.last;
+    if (gone) {
+      g_unit.state = kUnitDisplaced;
+    } else if (!g_unit.start.monitoring) {
+      g_unit.api.set_profile(nullptr, nullptr);
+    }
+  } else if (g_unit.ended == 0) {
+    g_unit.ended = now;
+  }
+  if (displaced) {
+    g_unit.state = kUnitDisplaced;
+  }
+  UnitEnd end{};
+  end.duration = g_unit.ended - g_unit.began;
+  end.functions = g_unit.events[kFunctionEvent];
+  end.builtins = g_unit.events[kBuiltinEvent];
+  end.lines = g_unit.events[kLineEvent];
+  end.interpreted = g_unit.top_own;
+  for (uint32_t i = 0; i < g_unit.nodes; ++i) {
+    end.interpreted += g_call_nodes[i].kind != wire::kCallBuiltin ? g_call_nodes[i].own : 0;
+  }
+  AddUpCodes();
+  end.codes = g_unit.codes;
+  end.state = g_unit.state;
+  return end;
+}
+
+void ForgetUnit() {
+  if (!g_unit.is_open) {
+    return;
+  }
+  if (g_unit.is_following) {
+    g_unit.state = kUnitDisplaced;
+    SwitchOff();
+  }
+  FinishUnit(false, EventCosts{});
+}
+
+void OnFunction(PyHandle* code) {
+  if (IsOwner()) {
+    EnterFunction(code);
+  }
+}
+
+void OnReturn(PyHandle* code) {
+  if (IsOwner()) {
+    Leave(code, wire::kCallFunction, kFunctionEvent);
+  }
+}
+
+void OnBuiltin(PyHandle* callable) {
+  if (!IsOwner()) {
+    return;
+  }
+  const PyHandle* type = TypeOf(callable);
+  if (type == g_unit.api.function_type || type == g_unit.api.method_type) {
+    return;  // its own start tells
+  }
+  EnterBuiltin(callable);
+}
+
+void OnBuiltinReturn(PyHandle* callable) {
+  if (!IsOwner()) {
+    return;
+  }
+  Leave(KeyOfBuiltin(callable), wire::kCallBuiltin, kBuiltinEvent);
+}
+
+void OnLine(PyHandle* code, uint32_t line) {
+  if (IsOwner()) {
+    EnterLine(code, line);
+  }
+}
+
+}  // namespace penstock::agent

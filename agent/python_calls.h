@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Follows the Python calls of one sample, batch or step: builds its call tree and writes it to the
+// recording. One unit at a time in a process, on one thread. All functions hold the GIL. Objects of
+// the interpreter are read as they lie in memory, never asked: no code of the program runs.
+#pragma once
+
+#include <stdint.h>
+
+#include "agent/core/thread_state.h"
+
+namespace penstock::agent {
+
+using PyHandle = void;  // PyObject
+
+// Functions of the interpreter, found by name. nullptr: this one does not have it.
+struct CallApi {
+  // Before 3.12.
+  void (*set_profile)(int (*)(PyHandle*, PyHandle*, int, PyHandle*), PyHandle*);
+  void (*set_trace)(int (*)(PyHandle*, PyHandle*, int, PyHandle*), PyHandle*);
+  PyHandle* (*frame_code)(PyHandle*);
+  int (*frame_line)(PyHandle*);
+  // From 3.12 on sys.monitoring tells.
+  PyHandle* (*call)(PyHandle*);
+  PyHandle* (*attribute)(PyHandle*, const char*);
+  long long (*as_long)(PyHandle*);
+  const char* (*as_text)(PyHandle*, intptr_t*);
+  void (*clear_error)();
+  void (*retain)(PyHandle*);
+  void (*release)(PyHandle*);
+  PyHandle* function_type;
+  PyHandle* method_type;
+  PyHandle* builtin_type;
+  PyHandle* descriptor_type;
+  PyHandle* type_type;
+  // Our own functions that Python calls, and the one that ends a unit.
+  const void* own_methods;
+  const void* own_methods_end;
+  const void* stop_method;
+};
+
+// Ticks of one event, in 256ths: what following it costs the program.
+struct EventCosts {
+  uint64_t function;
+  uint64_t builtin;
+  uint64_t line;
+  uint8_t spread;  // percent
+};
+
+struct UnitStart {
+  Stage stage;
+  uint32_t name;
+  Context context;
+  uint64_t ordinary;  // ticks
+  uint32_t neighbours;
+  uint32_t most_events;  // following ends there
+  uint64_t most_ticks;
+  bool monitoring;
+  PyHandle* give_way;  // called to switch sys.monitoring off; borrowed for the unit
+};
+
+// What a unit that has ended was like.
+struct UnitEnd {
+  uint64_t duration;
+  uint64_t functions;  // events
+  uint64_t builtins;
+  uint64_t lines;
+  uint64_t interpreted;  // ticks outside of builtins
+  uint64_t codes;        // code objects that were met
+  uint64_t state;        // UnitState
+};
+enum UnitState : uint64_t { kUnitWhole = 0, kUnitWasCut = 1, kUnitDisplaced = 2 };
+
+// Begins a unit on this thread. False: one is under way.
+bool BeginUnit(const CallApi& api, const UnitStart& start, PyHandle* const* hot, intptr_t count);
+// Ends it. `displaced`: a tool of the program has come; the unit is of no use then.
+UnitEnd StopUnit(bool displaced);
+// The code object that has the n-th most time of its own, borrowed; nullptr: there is none.
+PyHandle* HottestCode(uint32_t n);
+// Writes the unit, if `write`, and forgets it. Returns the ticks that following cost.
+uint64_t FinishUnit(bool write, const EventCosts& costs);
+// In a forked child: the unit is its parent's.
+void ForgetUnit();
+
+// Events of sys.monitoring, from whatever thread.
+void OnFunction(PyHandle* code);
+void OnReturn(PyHandle* code);
+void OnBuiltin(PyHandle* callable);
+void OnBuiltinReturn(PyHandle* callable);
+void OnLine(PyHandle* code, uint32_t line);
+
+}  // namespace penstock::agent

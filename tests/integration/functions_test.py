@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Followed units: what programs do is the same, their own tools see the same, hot functions and lines are found."""
+import glob
+import os
+import re
+import subprocess
+import unittest
+
+import support
+import tracefile
+from support import PYTHON, bare, environment, record, require, run, target
+
+VICTIM = target("followed.py")
+# One of each minor version from 3.9 on; the others have no torch, and need none.
+INTERPRETERS = [PYTHON] + sorted(
+    path for path in glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3"))
+    if re.search(r"/3\.(9|1\d)\.", path)
+)  # fmt: skip
+SAME = ("loop", "recursion", "exceptions", "generators", "destruction", "threads", "closures", "randomness", "calls",
+        "forks")  # fmt: skip
+TOOLS = ("profiler", "setprofile", "settrace", "monitoring")
+
+
+def version_of(python):
+    text = subprocess.run([python, "-c", "import sys; print(*sys.version_info[:2])"], stdout=subprocess.PIPE, text=True)
+    return tuple(map(int, text.stdout.split()))
+
+
+class Followed(support.Case):
+    pictures = (1, ((16, 16),))
+
+    @classmethod
+    def setUpClass(cls):
+        require("penstock-export")
+        super().setUpClass()
+
+    def both(self, python, case, times=60):
+        alone = run([python, VICTIM, case, str(times)], environment())
+        self.assertEnded(alone)
+        trace = self.path("%s-%s" % (case, os.path.basename(os.path.dirname(os.path.dirname(python)))))
+        traced = run([python, VICTIM, case, str(times)], bare(trace))
+        self.assertEndedLike(alone, traced, "%s %s" % (python, case))
+        self.followed = re.search(r"followed (\d+) off (.*)", traced.stderr)
+        self.assertIsNotNone(self.followed, repr(traced))
+        return trace
+
+    def test_programs_do_the_same(self):
+        for python in INTERPRETERS:
+            for case in SAME:
+                with self.subTest(python=python, case=case):
+                    self.both(python, case)
+                    self.assertGreater(int(self.followed.group(1)), 2, self.followed.group(0))
+                    self.assertEqual("None", self.followed.group(2))
+
+    def test_tools_of_the_program_see_the_same_and_nothing_is_followed_beside_them(self):
+        for python in INTERPRETERS:
+            for case in TOOLS:
+                with self.subTest(python=python, case=case):
+                    self.both(python, case)
+                    if case != "monitoring" or version_of(python) >= (3, 12):
+                        self.assertIn("tool", self.followed.group(2) + " tool" * ("profiler" in self.followed.group(2)))
+
+    def test_the_hot_function_and_its_lines_have_the_time(self):
+        source = open(VICTIM, encoding="utf-8").read().splitlines()
+        first = next(i for i, line in enumerate(source, 1) if "def hot_loop" in line)
+        for python in INTERPRETERS:
+            with self.subTest(python=python):
+                rows = tracefile.Trace(self.both(python, "loop", 200)).units()
+                self.assertGreater(len(rows), 5)
+                in_loop = in_lines = total = 0
+                for unit in rows:
+                    names = {call["node"]: call for call in unit["calls"]}
+                    self.assertEqual(len(names), unit["nodes"])
+                    for call in unit["calls"]:
+                        total += call["own_ns"]
+                        parent = names.get(call["parent"])
+                        self.assertTrue(call["parent"] == -1 or parent is not None)
+                        if call["name"].endswith("hot_loop"):
+                            self.assertEqual(os.path.realpath(VICTIM), os.path.realpath(call["file"]))
+                            in_loop += call["own_ns"]
+                            if call["kind"] == 3:
+                                self.assertIn(call["line"], range(first, first + 6))
+                                in_lines += call["own_ns"] * (call["line"] in (first + 3, first + 4))
+                self.assertGreater(in_loop, 0.7 * total)
+                self.assertGreater(in_lines, 0)
+
+
+class Loop(support.Case):
+    """A real DataLoader under the recorder."""
+
+    pictures = (1, ((16, 16),))
+    SAMPLES = 1600
+
+    @classmethod
+    def setUpClass(cls):
+        require("penstock-record", "penstock-export")
+        super().setUpClass()
+
+    def test_a_loop_over_elements_is_found_with_its_line_within_the_budget(self):
+        victim = target("python_loop.py")
+        trace_path = self.path("trace.penstock")
+        outcome = run(record(trace_path, [PYTHON, victim, str(self.SAMPLES), "1"]), environment())
+        self.assertEnded(outcome)
+        trace = tracefile.Trace(trace_path)
+        samples = [unit for unit in trace.units() if unit["stage"] == "sample"]
+        self.assertGreater(len(samples), 1)
+        total = of_loop = of_lines = of_line = 0
+        line = next(i for i, text in enumerate(open(victim, encoding="utf-8"), 1) if "edges[y, x] =" in text)
+        for unit in samples:
+            total += sum(call["own_ns"] for call in unit["calls"])
+            by_node = {call["node"]: call for call in unit["calls"]}
+            for call in unit["calls"]:
+                at = call
+                while at is not None and not (at["name"] == "make_edges" and at["kind"] == 1):
+                    at = by_node.get(at["parent"])
+                of_loop += call["own_ns"] if at is not None else 0
+                if call["kind"] == 3 and call["name"] == "make_edges":
+                    of_lines += call["total_ns"]
+                    of_line += call["total_ns"] if call["line"] == line else 0
+            self.assertGreaterEqual(unit["neighbours"], 16)
+            self.assertGreater(unit["ordinary_ns"], 100000)
+        self.assertGreater(of_loop, 0.8 * total)
+        self.assertGreater(of_lines, 0)
+        self.assertGreater(of_line, 0.6 * of_lines)
+        told = 0
+        for process in trace.processes:
+            facts = process.get("facts", {})
+            if "functions.units" not in facts:
+                continue
+            told += 1
+            spent, of = int(facts["functions.spent_ns"]), int(facts["functions.of_ns"])
+            self.assertLess(spent, 0.0025 * of, facts)
+        self.assertGreater(told, 0)
+
+    def test_switched_off_nothing_is_followed_and_the_program_says_the_same(self):
+        words = [PYTHON, target("python_loop.py"), "160", "0"]
+        alone = run(words, environment())
+        trace_path = self.path("off.penstock")
+        outcome = run(record(trace_path, words), environment({"PENSTOCK_FUNCTIONS": "off"}))
+        self.assertEndedLike(alone, outcome)
+        self.assertEqual([], tracefile.Trace(trace_path).unit_rows)
+
+
+if __name__ == "__main__":
+    support.main()
