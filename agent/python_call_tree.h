@@ -53,7 +53,8 @@ struct FollowedUnit {
   uint64_t last;
   uint64_t ended;
   uint64_t events[3];
-  uint64_t top_own;  // outside of all nodes
+  uint64_t top_own;      // outside of all nodes
+  uint64_t interpreted;  // outside of builtins
   uint32_t top_halves[3];
   uint32_t nodes;
   uint32_t depth;

@@ -34,6 +34,9 @@ void Advance(EventKind kind) {
   const uint64_t now = Now();
   const uint16_t node = Current();
   (node == wire::kNoNode ? g_unit.top_own : g_call_nodes[node].own) += now - g_unit.last;
+  if (node == wire::kNoNode || g_call_nodes[node].kind != wire::kCallBuiltin) {
+    g_unit.interpreted += now - g_unit.last;
+  }
   g_unit.last = now;
   ++g_unit.events[kind];
   CountHalf(node, kind);
@@ -58,7 +61,7 @@ void SwitchOff() {
 // After an event: has it been enough?
 void CheckLimits() {
   const uint64_t events = g_unit.events[0] + g_unit.events[1] + g_unit.events[2];
-  if (events < g_unit.start.most_events && g_unit.last - g_unit.began < g_unit.start.most_ticks) {
+  if (events < g_unit.start.most_events && g_unit.interpreted < g_unit.start.most_ticks) {
     return;
   }
   g_unit.state = kUnitWasCut;
@@ -291,10 +294,7 @@ UnitEnd StopUnit(bool displaced) {
   end.functions = g_unit.events[kFunctionEvent];
   end.builtins = g_unit.events[kBuiltinEvent];
   end.lines = g_unit.events[kLineEvent];
-  end.interpreted = g_unit.top_own;
-  for (uint32_t i = 0; i < g_unit.nodes; ++i) {
-    end.interpreted += g_call_nodes[i].kind != wire::kCallBuiltin ? g_call_nodes[i].own : 0;
-  }
+  end.interpreted = g_unit.interpreted;
   AddUpCodes();
   end.codes = g_unit.codes;
   end.state = g_unit.state;

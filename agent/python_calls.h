@@ -54,7 +54,7 @@ struct UnitStart {
   uint64_t ordinary;  // ticks
   uint32_t neighbours;
   uint32_t most_events;  // following ends there
-  uint64_t most_ticks;
+  uint64_t most_ticks;   // outside of builtins
   bool monitoring;
   PyHandle* give_way;  // called to switch sys.monitoring off; borrowed for the unit
 };

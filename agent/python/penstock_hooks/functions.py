@@ -22,9 +22,10 @@ _ORDINARY = 16  # units that are timed, and not followed, before the first that 
 _KEPT = 32  # durations of ordinary units
 _LEAST_NS = 300000  # what may be spent must be so much before a unit begins
 _BETWEEN_NS = 100000000
+_OTHERS = 4  # where there are samples, the others spend no more than a 4th
 _AGE_PART = 200  # a unit of a kind for each 200th part of the process's age: some 1,800 in a day
 _HOT = 3  # functions whose lines are followed
-_TOLD = 16  # facts are told after each of the first units, then after every 16th
+_TOLD = 16  # facts are told after 1, 2, 4, 8, 16, 32, 48, ... units
 # Parts of the time of an interpreter that a profile function, or a line tracer too, adds before 3.12. Upper bounds.
 _SLOWED, _SLOWED_LINES = 0.58, 0.85
 _WHOLE, _CUT, _DISPLACED = range(3)
@@ -73,14 +74,14 @@ def _compiles():
 class _Kind:
     """What is known of the samples, collated batches or steps of this process."""
 
-    __slots__ = ("times", "units", "due", "hot", "cost", "lines_cost")
+    __slots__ = ("times", "units", "due", "hot", "cost", "lines_cost", "spent")
 
     def __init__(self):
         self.times = deque(maxlen=_KEPT)
         self.units = 0
         self.due = 0
         self.hot = ()
-        self.cost = self.lines_cost = 0.0
+        self.cost = self.lines_cost = self.spent = 0.0
 
     def median(self):
         return sorted(self.times)[len(self.times) // 2] if self.times else 0
@@ -186,6 +187,8 @@ class Follower:
     def _begin(self, kind, lines, stage, name, sample, batch, generation):
         if self.left() < self._expected(kind, lines):
             return None
+        if stage != _SAMPLE and self.kinds[_SAMPLE].times and kind.spent * _OTHERS > (now() - self.began) / SHARE:
+            return None
         reason = tool_in_use()
         if reason is not None:
             self.stop(reason)
@@ -253,9 +256,13 @@ class Follower:
         self.units += 1
         age = now() - self.began
         kind.due = now() + int(max(self.ticks(_BETWEEN_NS), age / _AGE_PART))
-        if self.units <= _TOLD or self.units % _TOLD == 0:
+        cost += now() - stopped
+        kind.spent += cost
+        self.spent += cost
+        if self.units % _TOLD == 0 or self.units & self.units - 1 == 0:
+            told = now()
             self.tell()
-        self.spent += cost + (now() - stopped)
+            self.spent += now() - told
 
 
 _current = None
@@ -266,9 +273,10 @@ def follower():
     global _current
     here = _current
     if here is None or here.pid != os.getpid():
-        if here is None and hasattr(os, "register_at_fork") and follow is not None:
+        first, here = here is None, Follower()
+        if first and here.off is None:
             os.register_at_fork(after_in_child=follow["follow_forget"])
-        here = _current = Follower()
+        _current = here
     return here if here.off is None and recording() else None
 
 

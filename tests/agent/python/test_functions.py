@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When calls are followed: the budget, and who goes first. With an agent and a clock that the test makes."""
+import os
+import subprocess
+import sys
+import types
+import unittest
+
+import harness
+
+sys.path.insert(0, harness.AGENT)
+
+
+class FakeAgent:
+    """A clock that the test moves, and units that cost what it says."""
+
+    def __init__(self):
+        self.time = 10**9
+        self.facts = {}
+        self.cost = 100000
+        self.state = 0
+        self.begun = []
+        self.hot = None
+        self.follow = {
+            "follow_begin": self.begin, "follow_stop": lambda displaced: self.state, "follow_fact": self.number,
+            "follow_hot": lambda i: self.hot, "follow_finish": lambda *costs: self.cost,
+            "follow_forget": lambda: None,
+        }  # fmt: skip
+
+    def begin(self, *arguments):
+        self.begun.append(arguments)
+        return 1
+
+    def number(self, i):
+        return (2000000, 10, 10, 0, 0, 1)[i]
+
+
+def load(agent):
+    """functions.py anew, upon `agent`."""
+    for name in ("functions", "follow_costs", "monitoring", "bridge"):
+        sys.modules.pop("penstock_hooks." + name, None)
+    bridge = types.ModuleType("penstock_hooks.bridge")
+    bridge.follow = agent.follow
+    bridge.now = lambda: agent.time
+    bridge.recording = lambda: True
+    bridge.fact = agent.facts.__setitem__
+    sys.modules["penstock_hooks.bridge"] = bridge
+    import penstock_hooks
+
+    penstock_hooks.__dict__.pop("functions", None)
+    from penstock_hooks import functions
+
+    functions.perf_counter_ns = lambda: agent.time
+    functions.Monitor = lambda: None  # as before 3.12
+
+    class Costs:
+        function = builtin = line = 20 * 256
+        spread, toggle, code = 10, 1000, 0
+
+        def __init__(self, monitor):
+            agent.time += 1000000
+
+        def events(self):
+            return self.function, self.builtin, self.line
+
+    functions.Costs = Costs
+    return functions
+
+
+class FunctionsTest(unittest.TestCase):
+    def setUp(self):
+        self.agent = FakeAgent()
+        self.functions = load(self.agent)
+        self.addCleanup(sys.modules.pop, "penstock_hooks.functions", None)
+        self.addCleanup(sys.modules.pop, "penstock_hooks.bridge", None)
+        tracer, profiler = sys.gettrace(), sys.getprofile()
+        if tracer is not None or profiler is not None:
+            self.skipTest("this test is being traced itself")
+
+    def unit(self, stage, length=2000000):
+        entered = self.functions.enter(stage, 1, 5, 0, 1)
+        self.agent.time += length
+        followed = type(entered).__name__ == "_Followed"
+        if entered is not None:
+            self.functions.leave(entered)
+        return followed
+
+    def run_units(self, stages, count):
+        return [stage for _ in range(count) for stage in stages if self.unit(stage)]
+
+    def test_the_first_units_are_ordinary_and_the_budget_holds_at_every_moment(self):
+        kind = self.functions._SAMPLE
+        followed = [self.unit(kind) for _ in range(30000)]
+        self.assertNotIn(True, followed[:16])
+        here = self.functions._current
+        self.assertGreater(here.units, 10)
+        age = self.agent.time - here.began
+        self.assertLess(here.spent, age / 500 + 2 * self.agent.cost)
+        self.assertGreater(here.spent, age / 5000)
+        ordinary, neighbours = self.agent.begun[0][5:7]
+        self.assertEqual(2000000, ordinary)
+        self.assertGreaterEqual(neighbours, 16)
+
+    def test_a_unit_may_see_no_more_events_than_the_budget_has_left(self):
+        self.run_units([self.functions._SAMPLE], 5000)
+        for arguments in self.agent.begun:
+            events, ticks = arguments[7:9]
+            age = 5000 * 2000000 + 10**7
+            self.assertLessEqual(events * 20, age / 500)
+            self.assertLessEqual(ticks, age / 500 / 0.5)
+
+    def test_units_get_rarer_as_the_process_gets_older(self):
+        self.agent.cost = 10
+        for _ in range(200000):
+            self.unit(self.functions._SAMPLE, 20000000)
+        here = self.functions._current
+        self.assertLess(here.units, 2500)  # of 4,000 s
+        self.assertGreater(here.units, 500)
+
+    def test_samples_are_not_starved_by_cheap_collated_batches(self):
+        functions = self.functions
+        followed = self.run_units([functions._SAMPLE, functions._COLLATE], 20000)
+        self.assertGreater(followed.count(functions._SAMPLE), 20)
+        self.assertGreater(followed.count(functions._COLLATE), 5)
+        kinds = functions._current.kinds
+        self.assertGreater(kinds[functions._SAMPLE].spent, kinds[functions._COLLATE].spent)
+
+    def test_lines_are_followed_in_every_second_unit_once_a_function_is_known(self):
+        self.agent.hot = self.setUp.__func__.__code__
+        self.run_units([self.functions._SAMPLE], 20000)
+        with_lines = [len(arguments) > 11 for arguments in self.agent.begun]
+        self.assertEqual([False, True, False, True, False, True], with_lines[:6])
+
+    def test_a_tool_of_the_program_ends_it_for_good(self):
+        sys.setprofile(lambda *_: None)
+        try:
+            self.assertEqual([], self.run_units([self.functions._SAMPLE], 3000))
+        finally:
+            sys.setprofile(None)
+        self.assertEqual([], self.run_units([self.functions._SAMPLE], 3000))
+        self.assertIn("profiler", self.agent.facts["functions.off"])
+
+    def test_a_unit_in_which_a_tool_came_is_the_last(self):
+        self.agent.state = 2
+        self.assertEqual(1, len(self.run_units([self.functions._SAMPLE], 3000)))
+        self.assertIn("tool", self.agent.facts["functions.off"])
+
+    def test_steps_of_a_program_that_compiles_are_left_alone(self):
+        for name in ("convert_frame", "utils", "eval_frame"):
+            module = sys.modules["torch._dynamo." + name] = types.ModuleType(name)
+            module.counters = {"frames": {"total": 1}}
+            self.addCleanup(sys.modules.pop, "torch._dynamo." + name, None)
+        self.assertEqual([], self.run_units([self.functions._STEP], 3000))
+        self.assertGreater(len(self.run_units([self.functions._SAMPLE], 3000)), 0)
+
+    def test_a_unit_that_is_dropped_ends(self):
+        functions = self.functions
+        self.run_units([functions._STEP], 2000)
+        before = functions._current.units
+        for _ in range(2000):
+            entered = functions.enter(functions._STEP, 1, -1, 0, 1)
+            self.agent.time += 2000000
+            if type(entered).__name__ == "_Followed":
+                break
+        del entered
+        self.assertFalse(functions._current.active)
+        self.assertEqual(before + 1, functions._current.units)
+
+    def test_errors_of_the_agent_are_no_errors_of_the_program(self):
+        def fails(*_):
+            raise RuntimeError("no")
+
+        self.agent.follow["follow_begin"] = fails
+        self.assertEqual([], self.run_units([self.functions._SAMPLE], 3000))
+
+    def test_it_can_be_switched_off(self):
+        code = (
+            "import sys, types; sys.path.insert(0, %r)\n"
+            "b = types.ModuleType('penstock_hooks.bridge'); b.follow = {}; b.now = lambda: 1\n"
+            "b.fact = b.recording = lambda *a: True\n"
+            "sys.modules['penstock_hooks.bridge'] = b\n"
+            "from penstock_hooks import functions; print(functions._refusal(), functions.follower())\n" % harness.AGENT
+        )
+        environment = dict(os.environ, PENSTOCK_FUNCTIONS="off", PYTHONDONTWRITEBYTECODE="1")
+        result = subprocess.run([harness.PYTHON, "-c", code], env=environment, capture_output=True, text=True)
+        self.assertEqual("switched off None\n", result.stdout, result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
