@@ -66,6 +66,7 @@ void AllocatorPageFaults(const RuleInput& input, Advice& out) {
   }
   Finding finding;
   finding.predicted = input.WithSetting(setting);
+  finding.setting = setting;
   if (finding.predicted->speedup < 1.05) return;
   const std::string allocator = AllocatorOf(input);
   finding.id = "allocator-page-faults";

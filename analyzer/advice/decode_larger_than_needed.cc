@@ -26,7 +26,9 @@ void DecodeLargerThanNeeded(const RuleInput& input, Advice& out) {
   if (ratio < 4) return;
   Finding finding;
   finding.id = "decode-larger-than-needed";
-  finding.predicted = input.WithScaled(Factor::kDecode, 0.5);
+  finding.setting = input.Recorded();
+  finding.setting->scale = {{Factor::kDecode, 0.5}};
+  finding.predicted = input.WithSetting(*finding.setting);
   if (finding.predicted->speedup < 1.01) return;  // nothing waits for it
   finding.severity = finding.predicted->speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
   finding.seen =

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "analyzer/predict/scenario.h"
 #include "analyzer/predict/suggest.h"
 #include "analyzer/words/statement.h"
 
@@ -24,6 +25,7 @@ struct Finding {
   std::vector<std::pair<std::string, std::variant<double, std::string>>> evidence;
   Statement action;
   std::optional<Prediction> predicted;  // where the simulator can tell
+  std::optional<Setting> setting;       // that it is of, where parts alone take another time
   double from = 0;                      // seconds since the trace began
   double to = 0;                        // 0: the whole run
   std::vector<std::uint32_t> pids;

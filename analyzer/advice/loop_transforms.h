@@ -20,4 +20,7 @@ struct LoopTransforms {
 // or less than 5 % is to be gained by workers that do them for each sample.
 [[nodiscard]] std::optional<LoopTransforms> FindLoopTransforms(const RuleInput& input);
 
+// One thread of a worker does, for each sample, what the step's threads did together.
+void MoveLoopTransforms(Pipeline& pipeline);
+
 }  // namespace penstock::analyzer

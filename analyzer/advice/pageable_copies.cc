@@ -37,11 +37,11 @@ const CopyTotals* PageableOf(const RuleInput& input) {
   return named || pins ? nullptr : unknown;
 }
 
-Prediction WithCopies(const RuleInput& input, double scale) {
+Setting WithCopies(const RuleInput& input, double scale) {
   Setting setting = input.Recorded();
   setting.pin = true;
   setting.scale = {{Factor::kH2d, scale}};
-  return input.WithSetting(setting);
+  return setting;
 }
 
 }  // namespace
@@ -58,11 +58,12 @@ void PageableCopies(const RuleInput& input, Advice& out) {
   if (share < kNotableShare) return;
   const double link = UsedLink(ReadGpuCounters(input.trace, input.diagnosis.run));
   Finding finding;
-  finding.predicted = WithCopies(input, 0);
+  finding.predicted = input.WithSetting(WithCopies(input, 0));
   const bool bounded = device.on_device && link > 0 && copies->rate() > 0;
   if (bounded) {
     const Prediction most = *finding.predicted;
-    finding.predicted = WithCopies(input, std::min(1.0, copies->rate() / (kOfLink * link)));
+    finding.setting = WithCopies(input, std::min(1.0, copies->rate() / (kOfLink * link)));
+    finding.predicted = input.WithSetting(*finding.setting);
     finding.predicted->rate.high = std::max(finding.predicted->rate.high, most.rate.high);
   }
   finding.id = "pageable-copies";

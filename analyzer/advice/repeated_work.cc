@@ -96,6 +96,7 @@ void RepeatedWork(const RuleInput& input, Advice& out) {
   }
   Finding finding;
   finding.predicted = input.WithSetting(setting);
+  finding.setting = setting;
   if (finding.predicted->speedup < 1.05) return;
   finding.id = "repeated-work";
   finding.severity = Severity::kWarning;

@@ -13,26 +13,29 @@
 namespace penstock::analyzer {
 namespace {
 
-// One thread of a worker does what the step's threads did together.
 Prediction InWorkers(const RuleInput& input, int workers) {
   const LoaderDiagnosis& found = input.loader();
   Setting setting = input.Recorded();
   setting.workers = workers;
   Pipeline changed = Apply(found.pipeline, setting, found.facts);
-  const double threads = std::max(1.0, changed.step_load);
-  for (EpochDemand& epoch : changed.epochs) {
+  MoveLoopTransforms(changed);
+  return Predict(found.pipeline, changed, found.replay);
+}
+
+}  // namespace
+
+void MoveLoopTransforms(Pipeline& pipeline) {
+  const double threads = std::max(1.0, pipeline.step_load);
+  for (EpochDemand& epoch : pipeline.epochs) {
     for (Demand& demand : epoch.batches) {
-      const double moved = changed.step_transforms * demand.step;
+      const double moved = pipeline.step_transforms * demand.step;
       demand.step -= moved;
       demand.augment.wall += threads * moved;
       demand.augment.cpu += threads * moved;
     }
   }
-  changed.step_transforms = 0;
-  return Predict(found.pipeline, changed, found.replay);
+  pipeline.step_transforms = 0;
 }
-
-}  // namespace
 
 std::optional<LoopTransforms> FindLoopTransforms(const RuleInput& input) {
   constexpr double kShare = 0.1;

@@ -11,6 +11,7 @@ namespace penstock::analyzer {
 
 [[nodiscard]] int ReportCommand(const std::vector<std::string>& arguments);
 [[nodiscard]] int WhatifCommand(const std::vector<std::string>& arguments);
+[[nodiscard]] int PlanCommand(const std::vector<std::string>& arguments);
 [[nodiscard]] int MergeCommand(const std::vector<std::string>& arguments);
 [[nodiscard]] int CompareCommand(const std::vector<std::string>& arguments);
 [[nodiscard]] int TuneCommand(const std::vector<std::string>& arguments);

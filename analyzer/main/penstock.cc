@@ -40,6 +40,7 @@ int Help() {
       "usage: penstock COMMAND [ARGUMENTS]\n\n"
       "  report       say what holds a recorded run back\n"
       "  whatif       predict the throughput of other settings from a recorded run\n"
+      "  plan         say which changes lead from a recorded run to the limit of its step\n"
       "  compare      say what changed between two recorded runs\n"
       "  merge        join the traces of a run's ranks or hosts into one\n"
       "  tune         try other settings on a command and say whether they gain what was "
@@ -72,6 +73,7 @@ int Main(const std::vector<std::string>& words) {
   if (command == "--version") return Print("penstock " PENSTOCK_VERSION "\n");
   if (command == "report") return ReportCommand(arguments);
   if (command == "whatif") return WhatifCommand(arguments);
+  if (command == "plan") return PlanCommand(arguments);
   if (command == "compare") return CompareCommand(arguments);
   if (command == "merge") return MergeCommand(arguments);
   if (command == "tune") return TuneCommand(arguments);

@@ -36,6 +36,7 @@ struct PlanStep {
   std::string value;  // of an argument of the loader: "4"; else ""
   Statement change;
   Statement risk;          // what it changes for the network; empty: nothing
+  Statements notes;        // what is assumed
   Prediction predicted;    // with the steps before it; speedup over the run as it is
   double gain = 1;         // over the steps before it
   bool with_next = false;  // gains together with the next step alone
@@ -72,13 +73,13 @@ struct Plan {
 struct PlanRequest {
   double budget_ram = 0;    // bytes; 0: that of the machine
   std::string trace = "T";  // as commands name it
-  std::string command;      // that was recorded; "" not known
+  std::string command{};    // that was recorded; "" not known
 };
 
 // The cheapest combination of changes within 2 % of the best that fits memory, /dev/shm and cores.
 // A step that gains less than its own interval is left out.
-// Bound: 2,000 simulations of 128 batches (1,024 samples where threads share them), then 14 of the
-// whole pipeline for each step. Requires: `findings` are those of RunRules().
+// Bound: 1,000 simulations of 512 batches (4,096 samples where threads share them), then some 10 of
+// the whole pipeline for each step. Requires: `findings` are those of RunRules().
 [[nodiscard]] Plan BuildPlan(const traces::Trace& trace, const Diagnosis& diagnosis,
                              const std::vector<Finding>& findings, const PlanRequest& request);
 

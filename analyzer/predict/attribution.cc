@@ -117,24 +117,6 @@ void FreePrefetch(Pipeline& pipeline) {
   }
 }
 
-Pipeline FreeData(const Pipeline& pipeline) {
-  Pipeline free = Idealise(Idealise(pipeline, Factor::kTransfer), Factor::kStartup);
-  ScaleLoopTransforms(free, 0);
-  free.worker_cpu = 0;
-  free.slower.clear();
-  for (LoaderSetup& other : free.beside) {
-    other.worker_cpu = 0;
-    other.slower.clear();
-  }
-  for (EpochDemand& epoch : free.epochs) {
-    for (Demand& demand : epoch.batches) {
-      for (const auto part : kDemandParts) demand.*part = Work{};
-    }
-    std::fill(epoch.samples.begin(), epoch.samples.end(), SampleCost{});
-  }
-  return free;
-}
-
 // Runs without text do not name it among their factors.
 bool Tokenizes(const Pipeline& pipeline) {
   return std::any_of(pipeline.epochs.begin(), pipeline.epochs.end(), [](const EpochDemand& epoch) {
@@ -171,6 +153,24 @@ Pipeline Idealise(const Pipeline& pipeline, Factor factor) {
   return ideal;
 }
 
+Pipeline WithoutData(const Pipeline& pipeline) {
+  Pipeline free = Idealise(Idealise(pipeline, Factor::kTransfer), Factor::kStartup);
+  ScaleLoopTransforms(free, 0);
+  free.worker_cpu = 0;
+  free.slower.clear();
+  for (LoaderSetup& other : free.beside) {
+    other.worker_cpu = 0;
+    other.slower.clear();
+  }
+  for (EpochDemand& epoch : free.epochs) {
+    for (Demand& demand : epoch.batches) {
+      for (const auto part : kDemandParts) demand.*part = Work{};
+    }
+    std::fill(epoch.samples.begin(), epoch.samples.end(), SampleCost{});
+  }
+  return free;
+}
+
 namespace {
 
 double TimeOf(const Pipeline& pipeline, RunPart part) {
@@ -193,7 +193,7 @@ Attribution Attribute(const Pipeline& pipeline, RunPart part) {
   }
   std::stable_sort(result.gains.begin(), result.gains.end(),
                    [](const Gain& a, const Gain& b) { return a.speedup > b.speedup; });
-  result.headroom = Ratio(base, TimeOf(FreeData(pipeline), part));
+  result.headroom = Ratio(base, TimeOf(WithoutData(pipeline), part));
 
   const double compute = result.SpeedupOf(Factor::kCompute);
   const bool data_first = result.headroom >= compute;

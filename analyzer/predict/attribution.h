@@ -35,6 +35,9 @@ struct Attribution {
 // start's, whichever stage it falls into: imports and tables that are made on first use.
 [[nodiscard]] Pipeline Idealise(const Pipeline& pipeline, Factor factor);
 
+// The pipeline whose data cost nothing: steps and copies to the device are left.
+[[nodiscard]] Pipeline WithoutData(const Pipeline& pipeline);
+
 // Differential attribution (docs/diagnosis.md 3.9).
 //
 // Below a gain of 5 % the answer is kNone. Without workers, where the step and the stages take

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analyzer/predict/attribution.h"
 #include "analyzer/predict/laws.h"
 #include "analyzer/simulate/simulate.h"
 
@@ -74,6 +75,12 @@ double TimeOf(const Pipeline& pipeline, double steady_rate) {
     for (const Demand& demand : epoch.batches) samples += demand.own_samples();
   }
   return steady_rate > 0 ? samples / steady_rate : 0;
+}
+
+double CeilingRate(const Pipeline& pipeline, const Replay& replay) {
+  const SteadyRun run = SimulateSteady(WithoutData(SteadyPart(pipeline)));
+  const double most = kMostHeadroom * replay.measured;
+  return run.time > 0 ? std::min(most, run.rate() * replay.correction()) : most;
 }
 
 Prediction Predict(const Pipeline& base, const Pipeline& changed, const Replay& replay) {

@@ -51,6 +51,10 @@ struct Prediction {
 [[nodiscard]] double TimeOf(const Pipeline& pipeline, double steady_rate);
 [[nodiscard]] bool StartRecurs(const Pipeline& pipeline);
 
+// The steady rate if data cost nothing, on the scale of the recording: steps and copies to the
+// device are left. At most kMostHeadroom times what was measured.
+[[nodiscard]] double CeilingRate(const Pipeline& pipeline, const Replay& replay);
+
 // Predicted effect of `changed`, a variation of `base`. Where its rate is refused, the speedup is
 // 1: a condition on what it gains does not hold.
 [[nodiscard]] Prediction Predict(const Pipeline& base, const Pipeline& changed,

@@ -115,14 +115,19 @@ int Waiting(const Pipeline& pipeline) {
 
 }  // namespace
 
+int MostWorkers(const Pipeline& pipeline, const Budget& budget) {
+  const double cores = budget.cores > 0 ? std::min(budget.cores, pipeline.cores) : pipeline.cores;
+  const int most =
+      std::clamp(std::max(static_cast<int>(std::ceil(2 * cores)), Waiting(pipeline)), 1, 128);
+  if (!pipeline.crowded) return most;
+  // First workers help on a crowded machine too; what more than there are would get is not known.
+  return pipeline.workers == 0 ? std::max(1, most / 2) : 0;
+}
+
 Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Replay& replay,
                    const Budget& budget) {
   Search search(pipeline, facts, replay, budget);
-  const double cores = budget.cores > 0 ? std::min(budget.cores, pipeline.cores) : pipeline.cores;
-  int most =
-      std::clamp(std::max(static_cast<int>(std::ceil(2 * cores)), Waiting(pipeline)), 1, 128);
-  // First workers help on a crowded machine too; what more than there are would get is not known.
-  if (pipeline.crowded) most = pipeline.workers == 0 ? std::max(1, most / 2) : 0;
+  int most = MostWorkers(pipeline, budget);
   if (facts.most_workers > 0) most = std::min(most, facts.most_workers);
   search.Consider(pipeline.workers, pipeline.prefetch, true);
   if (pipeline.workers > 0 && facts.most_workers == 0) {

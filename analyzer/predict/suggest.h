@@ -28,6 +28,9 @@ struct Suggestion {
   Factor next_bottleneck = Factor::kNone;
 };
 
+// Workers beyond which none are tried; 0: no other number than the recorded one is.
+[[nodiscard]] int MostWorkers(const Pipeline& pipeline, const Budget& budget);
+
 // Cheapest of W in 0..2*cores (up to twice the recorded ones where those mostly wait) and P in {2,
 // 4, 8}, 1 where memory allows no more, within 2 % of the best predicted (docs/diagnosis.md 5.3).
 // Threads that share a queue: W in 1..2*cores and depths of 2, 4, 8 and 16 batches. The recorded

@@ -9,21 +9,6 @@
 namespace penstock::analyzer {
 namespace {
 
-std::string CommandOf(const traces::Trace& trace) {
-  const auto fact = trace.facts().find("command");
-  if (fact != trace.facts().end()) return fact->second;
-  std::string command;
-  for (const traces::ProcessInfo& process : trace.processes()) {
-    if (process.role == wire::kRoleWorker || process.command.empty()) continue;
-    for (const std::string& word : process.command) {
-      if (!command.empty()) command += ' ';
-      command += word;
-    }
-    break;
-  }
-  return command;
-}
-
 // What the agent of the process that trains says of the GPU; else of any process that says it.
 void ReadGpuFacts(const traces::Trace& trace, Report& report) {
   constexpr std::size_t kKernels = 10;
@@ -45,6 +30,21 @@ void ReadGpuFacts(const traces::Trace& trace, Report& report) {
 }
 
 }  // namespace
+
+std::string RecordedCommand(const traces::Trace& trace) {
+  const auto fact = trace.facts().find("command");
+  if (fact != trace.facts().end()) return fact->second;
+  std::string command;
+  for (const traces::ProcessInfo& process : trace.processes()) {
+    if (process.role == wire::kRoleWorker || process.command.empty()) continue;
+    for (const std::string& word : process.command) {
+      if (!command.empty()) command += ' ';
+      command += word;
+    }
+    break;
+  }
+  return command;
+}
 
 std::string SuggestedCode(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return "";
@@ -71,13 +71,15 @@ std::string LoaderCode(const LoaderConfig& config, const Suggestion& suggestion)
 Report BuildReport(const traces::Trace& trace, std::string path) {
   Report report;
   report.trace = std::move(path);
-  report.command = CommandOf(trace);
+  report.command = RecordedCommand(trace);
   report.duration = Seconds(trace.end() - trace.begin());
   report.diagnosis = Diagnose(trace);
   report.stages = BuildStageRows(trace, report.diagnosis);
   Advice advice = RunRules(trace, report.diagnosis);
   report.findings = std::move(advice.findings);
   report.not_checked = std::move(advice.not_checked);
+  report.plan = BuildPlan(trace, report.diagnosis, report.findings,
+                          {.trace = report.trace, .command = report.command});
   if (report.diagnosis.loader) report.changes = TryChanges(*report.diagnosis.loader);
   report.gpus = ReadGpuCounters(trace, report.diagnosis.run);
   ReadGpuFacts(trace, report);

@@ -16,11 +16,13 @@
 #include "analyzer/report/limits.h"
 #include "analyzer/report/memory_report.h"
 #include "analyzer/report/phrases.h"
+#include "analyzer/report/plan_report.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/whatif/grid.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/gpu.h"
 #include "analyzer/words/page.h"
+#include "analyzer/words/plan.h"
 #include "analyzer/words/report.h"
 
 namespace penstock::analyzer {
@@ -311,6 +313,7 @@ std::string Links(const Report& report, bool ranks, Language language) {
   const auto link = [&](std::string_view id, const std::string& name) {
     text += fmt::format("<a href=\"#{}\">{}</a>", id, Escaped(name));
   };
+  link("plan", Word<words::kPlanLink>(language));
   link("seen", Word<words::kLinkSeen>(language));
   link("suggestion", Word<words::kLinkSuggestion>(language));
   link("stages", Word<words::kLinkStages>(language));
@@ -333,6 +336,7 @@ std::string ReportHtml(const Report& report, const ReportPlots& plots, Language 
   const bool ranks = !RanksRecorded(diagnosis).empty();
   std::string page = Head(report, language) + Verdict(report, language);
   page += Links(report, ranks, language);
+  page += Section<words::kPlanTitle>("plan", language) + PlanHtml(report.plan, language);
   page += Section<words::kTitleSeen>("seen", language) + Losses(report, language);
   page += Section<words::kTitleSuggestion>("suggestion", language) +
           Suggested(diagnosis, language) + ChangesTable(report, language);

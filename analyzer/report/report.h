@@ -13,6 +13,7 @@
 #include "analyzer/advice/rules.h"
 #include "analyzer/diagnosis/diagnosis.h"
 #include "analyzer/model/gpu_counters.h"
+#include "analyzer/plan/plan.h"
 #include "analyzer/report/coverage.h"
 #include "analyzer/whatif/tried_changes.h"
 #include "traces/trace.h"
@@ -41,6 +42,7 @@ struct Report {
   std::vector<StageRow> stages;
   Findings findings;
   std::vector<NotChecked> not_checked;
+  Plan plan;
   std::vector<TriedChange> changes;  // besides the suggestion, the largest gain first
   std::vector<GpuCounters> gpus;
   std::vector<std::pair<std::string, KernelTime>> kernels;  // the dearest ten, by name
@@ -51,6 +53,9 @@ struct Report {
   traces::Losses losses;
   double started = 0;  // seconds since 1970, 0: not known
 };
+
+// The command line that was recorded; "" not known.
+[[nodiscard]] std::string RecordedCommand(const traces::Trace& trace);
 
 [[nodiscard]] Report BuildReport(const traces::Trace& trace, std::string path);
 

@@ -5,6 +5,7 @@
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/json_writer.h"
 #include "analyzer/report/memory_report.h"
+#include "analyzer/report/plan_report.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
 #include "analyzer/report/statement_json.h"
@@ -295,6 +296,8 @@ std::string ReportJson(const Report& report) {
     json.EndObject();
   }
   json.EndArray();
+  json.Key("plan");
+  WritePlan(report.plan, json);
   WriteSuggestion(diagnosis, json);
   WriteTriedChanges(report, json);
   json.Key("memory");

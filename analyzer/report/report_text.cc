@@ -11,10 +11,12 @@
 #include "analyzer/report/limits.h"
 #include "analyzer/report/memory_report.h"
 #include "analyzer/report/phrases.h"
+#include "analyzer/report/plan_report.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
 #include "analyzer/words/format.h"
 #include "analyzer/words/page.h"
+#include "analyzer/words/plan.h"
 #include "analyzer/words/report.h"
 
 namespace penstock::analyzer {
@@ -179,6 +181,8 @@ std::string ReportText(const Report& report, Colour colour) {
   text += Losses(report, paint);
   text += "\n  " + paint.Bold(Wrapped(English(diagnosis.summary), kTextWidth + 12, "  ")) + "\n";
   text += paint.Dim("  " + English(ConfidenceOf(diagnosis))) + "\n\n";
+  text +=
+      paint.Bold(English(Say<words::kPlanTitle>())) + "\n" + PlanText(report.plan, colour) + "\n";
   text += Labelled("throughput", English(ThroughputOf(diagnosis)));
   if (WaitKnown(diagnosis)) {
     const Statement wait = Say<words::kLoopWaited>(Give<"wait">(diagnosis.wait_fraction));

@@ -32,9 +32,10 @@ ANALYZER_ROOMS = {
     "diagnosis": ("words", "predict", "measure", "memory", "simulate", "ranks", "model", "stats"),
     "whatif": ("words", "diagnosis", "predict", "simulate"),
     "advice": ("words", "diagnosis", "predict", "memory", "model", "stats"),
-    "report": ("words", "advice", "whatif", "diagnosis", "ranks", "model", "stats"),
+    "plan": ("words", "advice", "diagnosis", "predict", "simulate", "model", "stats"),
+    "report": ("words", "advice", "plan", "whatif", "diagnosis", "ranks", "model", "stats"),
     "doctor": ("words", "report",),
-    "main": ("words", "doctor", "report", "whatif", "diagnosis", "ranks"),
+    "main": ("words", "doctor", "report", "plan", "advice", "whatif", "diagnosis", "ranks"),
 }
 
 # What everybody else sees of traces/: its face, but neither of the two shapes of a trace.

@@ -77,7 +77,7 @@ class Installed(Case):
         for program in self.programs():
             self.assertIn("sage:", self.run_([program, "--help"]))
             self.assertRegex(self.run_([program, "--version"]), r"^%s [0-9.]+\n$" % os.path.basename(program))
-        for command in ("report", "whatif", "compare", "tune", "doctor", "record", "export", "validate"):
+        for command in ("report", "whatif", "plan", "compare", "tune", "doctor", "record", "export", "validate"):
             self.assertIn("sage:", self.run_([self.program("penstock"), command, "--help"]))
             self.assertRegex(self.run_([self.program("penstock"), command, "--version"]), r"^penstock[ -]\w+ [0-9.]+\n$")
 
@@ -154,7 +154,7 @@ class Completion(Case):
     def test_commands_and_options(self):
         penstock = self.program("penstock")
         self.assertEqual(self.complete(penstock, "rep"), ["report"])
-        self.assertLessEqual({"record", "whatif", "tune", "load"}, set(self.complete(penstock, "")))
+        self.assertLessEqual({"record", "whatif", "plan", "tune", "load"}, set(self.complete(penstock, "")))
         self.assertEqual(self.complete(penstock, "whatif", "--work"), ["--workers"])
         self.assertEqual(self.complete(penstock, "record", "--fixed"), ["--fixed-batch"])
         self.assertIn("--override", self.complete(self.program("penstock-record"), "--o"))

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/plan/experiments.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "analyzer/words/plan.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr double kWorthTrying = 1.05;
+
+// Findings whose prediction is no more than what their cost takes, and that no lever stands for.
+constexpr std::array<std::string_view, 7> kUpperBounds = {
+    "collate-slow",     "copies-not-overlapped", "pin-thread-behind", "slow-storage",
+    "transfer-ceiling", "wide-labels",           "slow-first-batch"};
+
+// Transforms that the reference loader has, by the names of torchvision and albumentations; with an
+// equals sign: of a size. "": it does so anyway.
+struct Operation {
+  std::string_view transform;
+  std::string_view name;
+};
+constexpr std::array<Operation, 16> kOperations = {{{"RandomResizedCrop", "random_resized_crop="},
+                                                    {"Resize", "resize="},
+                                                    {"CenterCrop", "center_crop="},
+                                                    {"RandomCrop", "random_crop="},
+                                                    {"RandomHorizontalFlip", "flip"},
+                                                    {"HorizontalFlip", "flip"},
+                                                    {"RandomVerticalFlip", "vflip"},
+                                                    {"VerticalFlip", "vflip"},
+                                                    {"ToTensor", ""},
+                                                    {"PILToTensor", ""},
+                                                    {"ToTensorV2", ""},
+                                                    {"ToImage", ""},
+                                                    {"ToDtype", ""},
+                                                    {"ConvertImageDtype", ""},
+                                                    {"Normalize", "normalize"},
+                                                    {"Compose", ""}}};
+
+// A word as a shell reads it.
+std::string Quoted(std::string_view word) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("/._-+=:,@%").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string CommandOf(const PlanRequest& request) {
+  return request.command.empty() ? "COMMAND" : request.command;
+}
+
+// The same change whose cost a lever takes away.
+bool HasLever(const Levers& levers, std::string_view finding) {
+  using Pair = std::pair<std::string_view, std::string_view>;
+  for (const auto& [id, lever] :
+       {Pair{"slow-storage", "ram_cache"}, Pair{"transfer-ceiling", "transfer_u8"},
+        Pair{"collate-slow", "transfer_u8"}, Pair{"copies-not-overlapped", "pin_memory"}}) {
+    const bool there = std::any_of(levers.all.begin(), levers.all.end(),
+                                   [&lever = lever](const Lever& one) { return one.id == lever; });
+    if (id == finding && there) return true;
+  }
+  return false;
+}
+
+// The side of a square sample; 0: its types are not known.
+int SideOf(const LoaderDiagnosis& loader) {
+  const Material& material = loader.material;
+  const double samples = std::max(1.0, loader.facts.batch_size);
+  const double pixels = (material.f32 / 4 + material.f16 / 2 + material.u8) / samples / 3;
+  const double side = std::round(std::sqrt(pixels));
+  return side >= 8 && std::abs(side * side - pixels) < 0.01 * pixels ? static_cast<int>(side) : 0;
+}
+
+std::string WhatIfOf(const std::string& id, const std::string& trace) {
+  if (id == "transfer_u8") return "penstock whatif " + trace + " --transfer f32:u8";
+  if (id == "ram_cache") return "penstock whatif " + trace + " --ram-cache";
+  return "";
+}
+
+}  // namespace
+
+std::string OperationsOf(const traces::Trace& trace, const Diagnosis& diagnosis) {
+  const int side = SideOf(*diagnosis.loader);
+  std::string text;
+  bool sized = false;
+  for (const auto& [name, part] : diagnosis.run.stages[traces::StageId::kAugment].children) {
+    const std::string_view seen = trace.String(name);
+    const auto known = std::find_if(kOperations.begin(), kOperations.end(),
+                                    [seen](const Operation& one) { return one.transform == seen; });
+    if (known == kOperations.end()) return "";
+    if (known->name.empty()) continue;
+    const bool size = known->name.back() == '=';
+    if (size && side == 0) return "";
+    sized = sized || size;
+    text +=
+        (text.empty() ? "" : ",") + std::string(known->name) + (size ? std::to_string(side) : "");
+  }
+  return sized ? text : "";
+}
+
+std::vector<PlanExperiment> FindExperiments(const traces::Trace& trace, const Diagnosis& diagnosis,
+                                            const std::vector<Finding>& findings,
+                                            const Levers& levers, const PlanRequest& request) {
+  const LoaderDiagnosis& loader = *diagnosis.loader;
+  std::vector<PlanExperiment> all;
+  const std::string name = Quoted(request.trace);
+  for (const Finding& finding : findings) {
+    if (finding.id == "cpu-oversubscribed") {
+      all.push_back({"worker_threads", Say<words::kTryThreads>(),
+                     "OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 penstock record "
+                     "-o threads.penstock -- " +
+                         CommandOf(request)});
+    }
+    const bool bound =
+        std::find(kUpperBounds.begin(), kUpperBounds.end(), finding.id) != kUpperBounds.end();
+    if (!bound || !finding.predicted || finding.predicted->speedup < kWorthTrying) continue;
+    if (HasLever(levers, finding.id)) continue;
+    all.push_back({finding.id,
+                   Say<words::kTryBound>(Give<"finding">(finding.id),
+                                         Give<"gain">(finding.predicted->speedup)),
+                   ""});
+  }
+  for (const Unpredicted& one : levers.unpredicted) {
+    if (one.most < kWorthTrying) continue;
+    all.push_back({one.id,
+                   Say<words::kTryUnpredicted>(Give<"change">(one.change), Give<"why">(one.why)),
+                   WhatIfOf(one.id, name)});
+  }
+  const std::string root = TextFact(trace.facts(), "dataset.root");
+  const std::string operations = OperationsOf(trace, diagnosis);
+  const LoaderRun& run = diagnosis.run.loader();
+  if (run.config.kind == "pytorch" && !root.empty() && !operations.empty() &&
+      loader.attribution.headroom >= kWorthTrying) {
+    const int workers = std::max(1, static_cast<int>(loader.pipeline.cores));
+    all.push_back({"reference_loader", Say<words::kTryLoader>(),
+                   fmt::format("penstock load {} --workers {} --batch {} --ops {} --epochs 1",
+                               Quoted(root), workers, run.samples_per_batch, operations)});
+  }
+  return all;
+}
+
+}  // namespace penstock::analyzer

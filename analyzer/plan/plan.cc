@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/plan/plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "analyzer/diagnosis/summary.h"
+#include "analyzer/model/loader_memory.h"
+#include "analyzer/plan/experiments.h"
+#include "analyzer/plan/levers.h"
+#include "analyzer/plan/search.h"
+#include "analyzer/words/plan.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr double kAtLimit = 1.05;  // headroom below which the step is the limit: attribution's
+// Of a long recording, what names the bottleneck of a step.
+constexpr std::size_t kNamedBatches = 512;
+constexpr std::size_t kNamedTasks = 4096;
+
+// One change of a plan: a lever, or an argument of the loader.
+struct Move {
+  enum Kind { kWorkers, kPrefetch, kLever } kind = kLever;
+  std::size_t lever = 0;
+};
+
+class Planner {
+ public:
+  Planner(const Diagnosis& diagnosis, const std::vector<Finding>& findings,
+          const PlanRequest& request)
+      : diagnosis_(diagnosis),
+        loader_(*diagnosis.loader),
+        levers_(FindLevers(diagnosis, findings)),
+        budget_(BudgetWith(diagnosis, request)),
+        space_(loader_, levers_, budget_),
+        base_(loader_.pipeline) {}
+
+  [[nodiscard]] const Levers& levers() const { return levers_; }
+  void Fill(Plan& plan);
+
+ private:
+  static Budget BudgetWith(const Diagnosis& diagnosis, const PlanRequest& request) {
+    Budget budget = BudgetOf(diagnosis.run.host);
+    if (request.budget_ram > 0) budget.ram = request.budget_ram;
+    return budget;
+  }
+  [[nodiscard]] Combination With(const Move& move, Combination one) const;
+  [[nodiscard]] std::vector<Move> MovesTo(const Combination& end) const;
+  [[nodiscard]] std::vector<Move> InOrder(std::vector<Move> moves);
+  [[nodiscard]] std::vector<PlanStep> Steps(const std::vector<Move>& moves);
+  void Describe(const Move& move, PlanStep& step) const;
+  [[nodiscard]] std::optional<Pipeline> Changed(const Combination& one) const;
+  [[nodiscard]] Prediction Predict(const Combination& one);  // each is kept
+  void Widen(const Combination& one, const Pipeline& changed, Prediction& predicted) const;
+  [[nodiscard]] std::vector<Move> Worthwhile(const std::vector<Move>& moves);
+  [[nodiscard]] double CeilingOf(const std::vector<Move>& moves) const;
+
+  const Diagnosis& diagnosis_;
+  const LoaderDiagnosis& loader_;
+  Levers levers_;
+  Budget budget_;
+  PlanSpace space_;
+  const Pipeline& base_;
+  Combination end_;
+  std::vector<std::pair<Combination, Prediction>> predicted_;
+};
+
+Combination Planner::With(const Move& move, Combination one) const {
+  if (move.kind == Move::kWorkers) {
+    one.workers = end_.workers;
+    if (one.workers == 0 || space_.recorded().workers == 0) one.prefetch = end_.prefetch;
+  }
+  if (move.kind == Move::kPrefetch) one.prefetch = end_.prefetch;
+  if (move.kind == Move::kLever) one.levers |= LeverSet{1} << move.lever;
+  return one;
+}
+
+std::vector<Move> Planner::MovesTo(const Combination& end) const {
+  std::vector<Move> moves;
+  const Combination now = space_.recorded();
+  if (end.workers != now.workers) moves.push_back({Move::kWorkers, 0});
+  if (end.workers > 0 && now.workers > 0 && end.prefetch != now.prefetch) {
+    moves.push_back({Move::kPrefetch, 0});
+  }
+  for (std::size_t i = 0; i < levers_.all.size(); ++i) {
+    if ((end.levers >> i & 1) != 0) moves.push_back({Move::kLever, i});
+  }
+  return moves;
+}
+
+// The next is the cheapest of those that gain within 2 % as much as the best next one.
+std::vector<Move> Planner::InOrder(std::vector<Move> moves) {
+  std::vector<Move> order;
+  Combination at = space_.recorded();
+  while (!moves.empty()) {
+    std::vector<double> times;
+    for (const Move& move : moves) {
+      const Combination next = With(move, at);
+      times.push_back(space_.Fits(next) ? space_.Time(next)
+                                        : std::numeric_limits<double>::infinity());
+    }
+    const double best = *std::min_element(times.begin(), times.end());
+    std::size_t chosen = moves.size();
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+      if (times[i] > best * (1 + kPlanTolerance)) continue;
+      if (chosen == moves.size() || space_.Cheaper(With(moves[i], at), With(moves[chosen], at))) {
+        chosen = i;
+      }
+    }
+    at = With(moves[chosen], at);
+    order.push_back(moves[chosen]);
+    moves.erase(moves.begin() + static_cast<std::ptrdiff_t>(chosen));
+  }
+  return order;
+}
+
+// Where a change is known within limits, the rates at these widen the interval.
+void Planner::Widen(const Combination& one, const Pipeline& changed, Prediction& predicted) const {
+  double below = 1 - predicted.rate.low / predicted.rate.estimate;
+  double above = predicted.rate.high / predicted.rate.estimate - 1;
+  for (std::size_t i = 0; i < levers_.all.size(); ++i) {
+    const Lever& lever = levers_.all[i];
+    if ((one.levers >> i & 1) == 0 || lever.unsure == Factor::kNone) continue;
+    const auto rate = [&](double scale) {
+      Pipeline other = changed;
+      ScaleFactor(other, lever.unsure, scale, FirstBatches::kScaled);
+      return PredictRate(SteadyPart(other), loader_.replay).estimate;
+    };
+    below = std::hypot(below, std::max(0.0, 1 - rate(lever.slow) / predicted.rate.estimate));
+    above = std::hypot(above, std::max(0.0, rate(lever.fast) / predicted.rate.estimate - 1));
+  }
+  predicted.rate.low = predicted.rate.estimate * std::max(0.0, 1 - below);
+  predicted.rate.high = predicted.rate.estimate * (1 + above);
+}
+
+std::optional<Pipeline> Planner::Changed(const Combination& one) const {
+  const auto changed = ApplyLevers(base_, loader_, levers_, one.levers);
+  if (!changed) return std::nullopt;  // what excludes each other is never combined
+  return Apply(changed->pipeline, space_.SettingOf(one), changed->facts);
+}
+
+Prediction Planner::Predict(const Combination& one) {
+  for (const auto& [known, prediction] : predicted_) {
+    if (known == one) return prediction;
+  }
+  Prediction predicted;
+  const auto changed = ApplyLevers(base_, loader_, levers_, one.levers);
+  if (changed) {
+    const Setting setting = space_.SettingOf(one);
+    const Pipeline pipeline = Apply(changed->pipeline, setting, changed->facts);
+    predicted = analyzer::Predict(base_, pipeline, loader_.replay);
+    if (predicted.rate.estimate > 0) Widen(one, pipeline, predicted);
+    predicted.ram = static_cast<std::uint64_t>(
+        changed->memory + static_cast<double>(RamOf(base_, setting, changed->facts)));
+  }
+  predicted_.emplace_back(one, predicted);
+  return predicted;
+}
+
+void Planner::Describe(const Move& move, PlanStep& step) const {
+  const LoaderConfig& config = diagnosis_.run.loader().config;
+  const Combination now = space_.recorded();
+  const bool torch = config.kind == "pytorch";
+  const int extra = base_.sample_tasks ? 1 : 0;  // pipelines count the batch in the loop's hands
+  if (move.kind == Move::kLever) {
+    const Lever& lever = levers_.all[move.lever];
+    step.id = lever.id;
+    step.change = lever.change;
+    step.risk = lever.risk;
+    step.notes = lever.notes;
+    step.cost.lines = lever.lines;
+    step.cost.disk = lever.disk;
+    return;
+  }
+  step.cost.lines = 1;
+  if (move.kind == Move::kWorkers) {
+    const bool deeper = now.workers == 0 && end_.prefetch != 2;  // PyTorch's default
+    step.id = "num_workers";
+    step.value = std::to_string(end_.workers);
+    step.change = Say<words::kPlanWorkers>(Give<"torch">(torch), Give<"to">(end_.workers),
+                                           Give<"from">(now.workers),
+                                           GiveIf<"prefetch">(deeper, end_.prefetch));
+    step.risk = NoteOnWorkers(loader_.sharding, now.workers, end_.workers);
+  } else {
+    step.id = "prefetch_factor";
+    step.value = std::to_string(end_.prefetch - extra);
+    step.change = Say<words::kPlanPrefetch>(Give<"torch">(torch), Give<"to">(end_.prefetch - extra),
+                                            Give<"from">(now.prefetch - extra));
+  }
+}
+
+std::vector<PlanStep> Planner::Steps(const std::vector<Move>& moves) {
+  std::vector<PlanStep> steps;
+  Combination at = space_.recorded();
+  double before = 1;
+  for (const Move& move : moves) {
+    at = With(move, at);
+    PlanStep step;
+    Describe(move, step);
+    step.predicted = Predict(at);
+    step.setting = space_.SettingOf(at);
+    step.cost.ram = step.predicted.ram;
+    step.cost.workers = step.setting.workers;
+    if (const auto pipeline = Changed(at)) {
+      step.limited_by = Attribute(Shortened(*pipeline, kNamedBatches, kNamedTasks)).bottleneck;
+    }
+    step.gain = step.predicted.speedup / before;
+    before = step.predicted.speedup;
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+// The half of a prediction's interval that is on the side of no gain.
+double DoubtOf(const Prediction& predicted) {
+  const Interval& rate = predicted.rate;
+  return rate.estimate > 0 ? 1 - rate.low / rate.estimate : 1;
+}
+
+bool Gains(double gain, const Prediction& predicted) {
+  return gain * (1 - DoubtOf(predicted)) > 1;
+}
+
+// Leaves out what gains less than its own interval, unless a later one gains with it alone.
+std::vector<Move> Planner::Worthwhile(const std::vector<Move>& moves) {
+  std::vector<Move> kept;
+  std::vector<Move> pending;
+  Combination reached = space_.recorded();  // with what is kept
+  double speedup = 1;
+  for (const Move& move : moves) {
+    const Combination alone = With(move, reached);
+    if (Gains(Predict(alone).speedup / speedup, Predict(alone))) {
+      kept.push_back(move);
+      reached = alone;
+      speedup = Predict(alone).speedup;
+      continue;
+    }
+    Combination before = reached;
+    for (const Move& other : pending) before = With(other, before);
+    const Combination all = With(move, before);
+    if (pending.empty() || !Gains(Predict(all).speedup / Predict(before).speedup, Predict(all))) {
+      pending.push_back(move);
+      continue;
+    }
+    kept.insert(kept.end(), pending.begin(), pending.end());
+    kept.push_back(move);
+    pending.clear();
+    reached = all;
+    speedup = Predict(all).speedup;
+  }
+  return kept;
+}
+
+// With the copies to the device that are left at the end, where those of now take longer.
+double Planner::CeilingOf(const std::vector<Move>& moves) const {
+  Combination at = space_.recorded();
+  for (const Move& move : moves) at = With(move, at);
+  const double now = CeilingRate(base_, loader_.replay);
+  const auto end = Changed(at);
+  return end ? std::max(now, CeilingRate(*end, loader_.replay)) : now;
+}
+
+void Planner::Fill(Plan& plan) {
+  plan.now = loader_.steady.rate;
+  plan.limited_by = loader_.attribution.bottleneck;
+  plan.no_ceiling = loader_.attribution.all_data();
+  plan.ceiling = std::max(plan.now.estimate, CeilingRate(base_, loader_.replay));
+  const double headroom = plan.ceiling / std::max(1e-9, plan.now.estimate);
+  if (std::max(headroom, loader_.attribution.headroom) < kAtLimit) {
+    plan.verdict = Say<words::kPlanAtLimit>(Give<"gain">(headroom - 1));
+    return;
+  }
+  const int extra = base_.sample_tasks ? 1 : 0;
+  const Suggestion& suggestion = loader_.suggestion;
+  const Combination suggested{0, suggestion.workers, suggestion.prefetch + extra};
+  end_ = SearchPlan(space_, levers_, suggested);
+  std::vector<Move> moves = Worthwhile(InOrder(MovesTo(end_)));
+  plan.steps = Steps(moves);
+  for (std::size_t i = 0; i + 1 < plan.steps.size(); ++i) {
+    plan.steps[i].with_next = !Gains(plan.steps[i].gain, plan.steps[i].predicted);
+  }
+  plan.simulations = space_.simulations();
+  plan.ceiling = std::max(plan.ceiling, CeilingOf(moves));
+  const double gain = plan.steps.empty() ? 1 : plan.steps.back().predicted.speedup;
+  const double left = plan.ceiling / std::max(1e-9, plan.end());
+  if (plan.steps.empty()) {
+    plan.verdict = plan.no_ceiling ? Say<words::kPlanNothingOpen>()
+                                   : Say<words::kPlanNothing>(Give<"headroom">(headroom));
+  } else if (plan.no_ceiling) {
+    plan.verdict = Say<words::kPlanEndsOpen>(Give<"gain">(gain));
+  } else {
+    plan.verdict =
+        Say<words::kPlanEnds>(Give<"gain">(gain), GiveIf<"left">(left >= kAtLimit, left));
+  }
+}
+
+}  // namespace
+
+Plan BuildPlan(const traces::Trace& trace, const Diagnosis& diagnosis,
+               const std::vector<Finding>& findings, const PlanRequest& request) {
+  Plan plan;
+  plan.unit = RateUnit(diagnosis);
+  plan.missing = NotEnough(diagnosis);
+  if (!plan.missing.empty()) return plan;
+  Planner planner(diagnosis, findings, request);
+  planner.Fill(plan);
+  const bool at_limit = plan.verdict.Is(words::kPlanAtLimit);
+  if (!at_limit) {
+    plan.experiments = FindExperiments(trace, diagnosis, findings, planner.levers(), request);
+  }
+  return plan;
+}
+
+}  // namespace penstock::analyzer

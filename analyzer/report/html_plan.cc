@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "analyzer/report/html_text.h"
+#include "analyzer/report/plan_report.h"
+#include "analyzer/words/format.h"
+#include "analyzer/words/page.h"
+#include "analyzer/words/plan.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr double kStairRow = 26;
+constexpr double kStairLeft = 190;
+constexpr double kStairRight = 760;
+
+struct Stair {
+  std::string name;
+  Interval rate;
+  std::string limit;
+  std::string_view css;
+};
+
+std::vector<Stair> StairsOf(const Plan& plan, Language language) {
+  std::vector<Stair> stairs;
+  std::string limit;
+  if (plan.limited_by != Factor::kNone) {
+    limit = Render(Say<words::kPlanHere>(Give<"factor">(FactorName(plan.limited_by))), language);
+  }
+  stairs.push_back({Word<words::kPlanNow>(language), plan.now, std::move(limit), "wall"});
+  for (const PlanStep& step : plan.steps) {
+    stairs.push_back(
+        {"+ " + step.id, step.predicted.rate, Render(LimitAfter(step), language), "cpu"});
+  }
+  if (!plan.no_ceiling) {
+    stairs.push_back({Word<words::kPlanCeiling>(language), {plan.ceiling, 0, 0}, "", "gain"});
+  }
+  return stairs;
+}
+
+std::string Staircase(const Plan& plan, Language language) {
+  const std::vector<Stair> stairs = StairsOf(plan, language);
+  double most = 0;
+  for (const Stair& stair : stairs) most = std::max({most, stair.rate.estimate, stair.rate.high});
+  // A ceiling far above all steps would make them all alike.
+  const double shown = std::min(most, 4 * std::max(plan.end(), 1e-9));
+  const double bottom = 10 + kStairRow * static_cast<double>(stairs.size());
+  Drawing drawing(kPictureWidth, bottom + 42, Word<words::kPlanPlot>(language));
+  const std::vector<double> steps = RoundSteps(shown, 6);
+  const Scale x{0, steps.back(), kStairLeft, kStairRight};
+  std::vector<Tick> ticks;
+  for (const double step : steps) ticks.push_back({step, fmt::format("{:.4g}", step)});
+  drawing.Below(x, ticks, bottom, 4, Render(plan.unit, language));
+  double y = 10;
+  for (const Stair& stair : stairs) {
+    const double end = std::min(x.At(stair.rate.estimate), kStairRight);
+    const std::string figure = ShortNumber(stair.rate.estimate);
+    drawing.Text(kStairLeft - 8, y + 14, stair.name, "end");
+    drawing.Rect(kStairLeft, y, end - kStairLeft, 18, stair.css, stair.name + ": " + figure);
+    double label = end;
+    if (stair.rate.high > stair.rate.low) {
+      const double high = std::min(x.At(stair.rate.high), kPictureWidth);
+      drawing.Line(x.At(stair.rate.low), y + 9, high, y + 9, "axis");
+      label = std::max(end, high);
+    }
+    drawing.Text(label + 6, y + 14, figure + (stair.limit.empty() ? "" : ", " + stair.limit),
+                 "tick");
+    y += kStairRow;
+  }
+  return fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n",
+                     std::move(drawing).Finish(), Escaped(Word<words::kPlanCaption>(language)));
+}
+
+std::string StepItem(const PlanStep& step, const Statement& unit, Language language) {
+  std::string change = Render(step.change, language);
+  if (!step.risk.empty()) change += " (" + Render(step.risk, language) + ")";
+  if (step.with_next) change += "; " + Word<words::kPlanWithNext>(language);
+  const Interval& rate = step.predicted.rate;
+  std::string notes;
+  for (const Statement& note : step.notes) {
+    notes += fmt::format("<br/><span class=\"dim\">- {}</span>", Escaped(Render(note, language)));
+  }
+  return fmt::format(
+      "<li><b>{}</b>: {} {} ({}..{}), {:.2f}x; {}<br/><span class=\"dim\">{}</span>{}</li>\n",
+      Escaped(change), ShortNumber(rate.estimate), Escaped(Render(unit, language)),
+      ShortNumber(rate.low), ShortNumber(rate.high), step.predicted.speedup,
+      Escaped(Render(LimitAfter(step), language)), Escaped(Render(CostOf(step), language)), notes);
+}
+
+}  // namespace
+
+std::string PlanHtml(const Plan& plan, Language language) {
+  const auto sentence = [&](Statement what) {
+    return fmt::format(
+        "<p>{}</p>\n",
+        Escaped(Render(Say<words::kClause>(Give<"what">(std::move(what))), language)));
+  };
+  if (!plan.missing.empty()) return sentence(Say<words::kNoPlan>(Give<"why">(plan.missing)));
+  std::string text = sentence(plan.verdict);
+  if (!plan.steps.empty()) {
+    text += Staircase(plan, language) + "<ol>\n";
+    for (const PlanStep& step : plan.steps) text += StepItem(step, plan.unit, language);
+    text += "</ol>\n";
+  }
+  if (plan.experiments.empty()) return text;
+  text += fmt::format("<h3>{}</h3>\n<ul>\n", Escaped(Word<words::kPlanTryTitle>(language)));
+  for (const PlanExperiment& one : plan.experiments) {
+    text += "<li>" + Escaped(Render(one.why, language));
+    if (!one.command.empty()) {
+      text += fmt::format("<br/><code>{}</code>", Escaped(PlainText(one.command, 400)));
+    }
+    text += "</li>\n";
+  }
+  return text + "</ul>\n";
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/report/plan_report.h"
+
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "analyzer/report/statement_json.h"
+#include "analyzer/words/format.h"
+#include "analyzer/words/plan.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr std::size_t kPlanWidth = 74;
+constexpr std::string_view kPlanIndent = "      ";
+
+std::string PlanLine(std::string_view text) {
+  return std::string(kPlanIndent) + Wrapped(text, kPlanWidth, kPlanIndent) + "\n";
+}
+
+std::string RateLine(std::string_view label, const Interval& rate, double speedup,
+                     const Statement& unit) {
+  std::string text = fmt::format("  {:<4}{} {}", label, ShortNumber(rate.estimate), English(unit));
+  if (rate.high > rate.low) {
+    text += fmt::format(" ({}..{})", ShortNumber(rate.low), ShortNumber(rate.high));
+  }
+  return text + fmt::format(", {:.2f}x", speedup);
+}
+
+void WriteStep(const PlanStep& step, JsonWriter& json) {
+  json.BeginObject().Field("id", step.id).Field("value", step.value);
+  json.Field("change", English(step.change)).Key("change_statement");
+  WriteStatement(step.change, json);
+  json.Field("samples_per_s", step.predicted.rate.estimate);
+  json.Field("low", step.predicted.rate.low).Field("high", step.predicted.rate.high);
+  json.Field("speedup", step.predicted.speedup).Field("gain", step.gain);
+  json.Key("cost").BeginObject();
+  json.Field("ram_bytes", step.cost.ram).Field("workers", step.cost.workers);
+  json.Field("disk_bytes", step.cost.disk).Field("lines_of_code", step.cost.lines);
+  json.Field("changes_results", !step.risk.empty()).Field("risk", English(step.risk)).EndObject();
+  json.Field("limited_by", FactorName(step.limited_by));
+  WriteStatements("notes", step.notes, json);
+  json.Field("with_next", step.with_next).EndObject();
+}
+
+}  // namespace
+
+Statement LimitAfter(const PlanStep& step) {
+  if (step.limited_by == Factor::kNone) return Say<words::kPlanThenNone>();
+  return Say<words::kPlanThen>(Give<"factor">(FactorName(step.limited_by)));
+}
+
+Statement CostOf(const PlanStep& step) {
+  return Say<words::kPlanCostIs>(GiveIf<"lines">(step.cost.lines > 0, step.cost.lines),
+                                 Give<"workers">(step.cost.workers),
+                                 GiveIf<"ram">(step.cost.ram > 0, step.cost.ram),
+                                 GiveIf<"disk">(step.cost.disk > 0, step.cost.disk));
+}
+
+std::string PlanText(const Plan& plan, Colour colour) {
+  const Paint paint(colour == Colour::kOn);
+  if (!plan.missing.empty()) {
+    return "  " + Wrapped(English(Say<words::kNoPlan>(Give<"why">(plan.missing))), 78, "  ") + "\n";
+  }
+  std::string text;
+  if (!plan.steps.empty()) {
+    text += RateLine(English(Say<words::kPlanNow>()), plan.now, 1, plan.unit);
+    if (plan.limited_by != Factor::kNone) {
+      text += ", " + English(Say<words::kPlanHere>(Give<"factor">(FactorName(plan.limited_by))));
+    }
+    text += "\n";
+  }
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const PlanStep& step = plan.steps[i];
+    const Prediction& predicted = step.predicted;
+    text += paint.Bold(RateLine(std::to_string(i + 1) + ".", predicted.rate, predicted.speedup,
+                                plan.unit)) +
+            ", " + English(LimitAfter(step)) + "\n";
+    std::string change = English(step.change);
+    if (!step.risk.empty()) change += " (" + English(step.risk) + ")";
+    if (step.with_next) change += "; " + English(Say<words::kPlanWithNext>());
+    text += PlanLine(change) + paint.Dim(PlanLine(English(CostOf(step))));
+    for (const Statement& note : step.notes) {
+      text += paint.Dim("      - " + Wrapped(English(note), kPlanWidth - 2, "        ") + "\n");
+    }
+  }
+  if (plan.steps.empty()) {
+    text += "  " + Wrapped(English(plan.verdict), 78, "  ") + ".\n";
+  } else {
+    if (!plan.no_ceiling) {
+      text += fmt::format("  =   {} {}, {}\n", ShortNumber(plan.ceiling), English(plan.unit),
+                          English(Say<words::kPlanCeiling>()));
+    }
+    text += "  " + Wrapped(English(plan.verdict), 78, "  ") + ".\n";
+  }
+  for (const PlanExperiment& one : plan.experiments) {
+    text += "  ?   " + Wrapped(English(one.why), kPlanWidth, kPlanIndent) + "\n";
+    if (!one.command.empty()) text += std::string(kPlanIndent) + PlainText(one.command, 400) + "\n";
+  }
+  return text;
+}
+
+void WritePlan(const Plan& plan, JsonWriter& json) {
+  json.BeginObject().Key("steps").BeginArray();
+  for (const PlanStep& step : plan.steps) WriteStep(step, json);
+  json.EndArray().Field("ceiling_samples_per_s", plan.no_ceiling ? 0 : plan.ceiling);
+  json.Key("now").BeginObject();
+  json.Field("samples_per_s", plan.now.estimate);
+  json.Field("low", plan.now.low).Field("high", plan.now.high);
+  json.Field("limited_by", FactorName(plan.limited_by)).EndObject();
+  json.Field("verdict", English(plan.verdict)).Key("verdict_statement");
+  WriteStatement(plan.verdict, json);
+  json.Field("missing", English(plan.missing)).Key("missing_statement");
+  WriteStatement(plan.missing, json);
+  json.Key("experiments").BeginArray();
+  for (const PlanExperiment& one : plan.experiments) {
+    json.BeginObject().Field("id", one.id).Field("why", English(one.why));
+    json.Key("why_statement");
+    WriteStatement(one.why, json);
+    json.Field("command", one.command).EndObject();
+  }
+  json.EndArray().EndObject();
+}
+
+std::string PlanJson(const Plan& plan) {
+  JsonWriter json;
+  WritePlan(plan, json);
+  return json.text();
+}
+
+}  // namespace penstock::analyzer

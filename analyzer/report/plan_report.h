@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A plan for people and for programs. Pure.
+#pragma once
+
+#include <string>
+
+#include "analyzer/plan/plan.h"
+#include "analyzer/report/json_writer.h"
+#include "analyzer/report/report.h"
+
+namespace penstock::analyzer {
+
+// At most 80 columns, but for commands and names that are longer. Ends with a line feed.
+[[nodiscard]] std::string PlanText(const Plan& plan, Colour colour);
+
+// One object: {"steps": [...], "ceiling_samples_per_s": 0, ...}.
+[[nodiscard]] std::string PlanJson(const Plan& plan);
+void WritePlan(const Plan& plan, JsonWriter& json);
+
+// What limits the run after a step, and what the step costs.
+[[nodiscard]] Statement LimitAfter(const PlanStep& step);
+[[nodiscard]] Statement CostOf(const PlanStep& step);
+
+// The staircase, the steps and the experiments, of a page.
+[[nodiscard]] std::string PlanHtml(const Plan& plan, Language language);
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The plan: its changes, what each costs and risks, where it ends.
+#pragma once
+
+#include "analyzer/words/message.h"
+
+namespace penstock::analyzer::words {
+
+inline constexpr Message kPlanWorkers{
+    "plan.num-workers",
+    "[torch?num_workers={to:count}|{to:count worker}] instead of {from:count}[, "
+    "prefetch_factor={prefetch:count}]",
+    "[torch?num_workers={to:count}|{to:count} 个工作进程]，原为 "
+    "{from:count}[，prefetch_factor={prefetch:count}]"};
+inline constexpr Message kPlanPrefetch{
+    "plan.prefetch-factor",
+    "[torch?prefetch_factor={to:count}|prefetch {to:count}] instead of {from:count}",
+    "[torch?prefetch_factor={to:count}|预取 {to:count}]，原为 {from:count}"};
+inline constexpr Message kPlanPersistent{"plan.persistent-workers",
+                                         "persistent_workers=True: the workers stay between epochs",
+                                         "persistent_workers=True：工作进程跨 epoch 保留"};
+inline constexpr Message kPlanMalloc{
+    "plan.malloc",
+    "[pillow?start the run with PILLOW_BLOCKS_MAX=16|[allocator?start the run without "
+    "{allocator:text} as its allocator|start the run with MALLOC_MMAP_THRESHOLD_=33554432 "
+    "MALLOC_TRIM_THRESHOLD_=268435456]]",
+    "[pillow?启动时设置 PILLOW_BLOCKS_MAX=16|[allocator?启动时不使用分配器 "
+    "{allocator:text}|启动时设置 MALLOC_MMAP_THRESHOLD_=33554432 "
+    "MALLOC_TRIM_THRESHOLD_=268435456]]"};
+inline constexpr Message kPlanPin{"plan.pin-memory",
+                                  "pin_memory=True, and copy with non_blocking=True",
+                                  "pin_memory=True，并以 non_blocking=True 拷贝"};
+inline constexpr Message kPlanDraft{
+    "plan.draft", "decode at a half of the size or less: Image.draft(), IMREAD_REDUCED_COLOR_2",
+    "以一半或更小的尺寸解码：Image.draft()、IMREAD_REDUCED_COLOR_2"};
+inline constexpr Message kPlanCache{
+    "plan.ram-cache", "keep the data set in memory[ ({bytes:bytes})]: a copy of it in a tmpfs",
+    "把数据集放入内存[（{bytes:bytes}）]，例如复制到 tmpfs"};
+inline constexpr Message kPlanTransfer{
+    "plan.transfer-u8", "hand pixels over as uint8; convert and normalise them on the device",
+    "以 uint8 传递像素，在 GPU 上转换与归一化"};
+inline constexpr Message kPlanDecoder{
+    "plan.decoder",
+    "decode with {wanted:text} instead of {recorded:text} ({ratio:.2} times as fast as published: "
+    "{low:.2} to {high:.2})",
+    "用 {wanted:text} 代替 {recorded:text} 解码（公开测量快 {ratio:.2} 倍：{low:.2} 至 "
+    "{high:.2}）"};
+inline constexpr Message kPlanLoop{
+    "plan.transforms-in-workers",
+    "transform each sample in the workers instead of the batch in the training loop",
+    "在工作进程中逐样本变换，不在训练循环中逐批变换"};
+inline constexpr Message kPlanApart{
+    "plan.reads-apart", "open the file in each worker, so that their reads need not take turns",
+    "在每个工作进程中各自打开文件，使读取不必排队"};
+inline constexpr Message kPlanPack{"plan.pack",
+                                   "pack the files into large ones that are read in order",
+                                   "把小文件打包成按顺序读取的大文件"};
+inline constexpr Message kPlanStore{
+    "plan.store-once", "store what comes out the same in every epoch once, and read that",
+    "把每个 epoch 结果相同的部分存储一次，之后直接读取"};
+inline constexpr Message kPlanResize{
+    "plan.stored-size",
+    "store the pictures once more, their longer side at most {side:count} pixels",
+    "重新存储图片，长边不超过 {side:count} 像素"};
+inline constexpr Message kPlanGpuAugment{"plan.gpu-augment", "augment on the GPU",
+                                         "在 GPU 上做数据增强"};
+inline constexpr Message kPlanGpuDecode{"plan.gpu-decode", "decode and augment on the GPU",
+                                        "在 GPU 上解码并做数据增强"};
+
+// What a change does to what the network sees.
+inline constexpr Message kRiskDecoder{
+    "plan.risk.decoder", "changes what the network sees: pixels differ by a few levels",
+    "改变网络所见：像素值有几级差异"};
+inline constexpr Message kRiskSmaller{
+    "plan.risk.smaller", "changes what the network sees: pictures of fewer pixels, resampled twice",
+    "改变网络所见：图片像素更少，经过两次重采样"};
+inline constexpr Message kRiskResampling{
+    "plan.risk.resampling",
+    "changes what the network sees: another implementation rounds and resamples differently",
+    "改变网络所见：不同实现的舍入与重采样不同"};
+inline constexpr Message kRiskRounding{
+    "plan.risk.rounding",
+    "changes what the network sees by rounding, where floats were augmented before",
+    "若此前对浮点数做增强，则网络所见有舍入差异"};
+inline constexpr Message kRiskRandom{
+    "plan.risk.random",
+    "changes what the network sees: random numbers are drawn for each sample, not for a batch",
+    "改变网络所见：随机数按样本而非按批产生"};
+
+inline constexpr Message kPlanNow{"plan.now", "now", "现在"};
+inline constexpr Message kPlanCeiling{"plan.ceiling", "the step alone", "仅训练步"};
+inline constexpr Message kPlanHere{"plan.limited", "limited by {factor:text}",
+                                   "受限于 {factor:text}"};
+inline constexpr Message kPlanThen{"plan.then", "then limited by {factor:text}",
+                                   "之后受限于 {factor:text}"};
+inline constexpr Message kPlanThenNone{"plan.then-none", "then nothing holds it back by 5 %",
+                                       "之后没有环节拖慢 5 % 以上"};
+inline constexpr Message kPlanWithNext{"plan.with-next", "gains together with the next step alone",
+                                       "只有与下一步一起才有收益"};
+inline constexpr Message kPlanCostIs{
+    "plan.cost",
+    "cost: [lines?about {lines:count line} of code|no line of code], {workers:count} workers"
+    "[, RAM {ram:bytes} in all][, disk {disk:bytes}]",
+    "代价：[lines?约 {lines:count} 行代码|无需改代码]，{workers:count} 个工作进程"
+    "[，内存合计 {ram:bytes}][，磁盘 {disk:bytes}]"};
+
+inline constexpr Message kPlanAtLimit{
+    "plan.at-limit",
+    "Nothing to do: the step is the limit. Data that cost nothing would gain {gain:percent}",
+    "无需改动：训练步即上限，数据零成本也只能再快 {gain:percent}"};
+inline constexpr Message kPlanNothing{
+    "plan.nothing",
+    "No change that this trace can predict gains more than its own uncertainty. Data that cost "
+    "nothing would make the run {headroom:.2} times as fast",
+    "此跟踪能预测的改动均未超出自身的不确定度；数据零成本时可快 {headroom:.2} 倍"};
+inline constexpr Message kPlanEnds{
+    "plan.ends",
+    "With all steps the run is predicted to be {gain:.2} times as fast[left?; data that cost "
+    "nothing would make that {left:.2} times as fast again|, and the step is the limit]",
+    "做完全部步骤后预计快 {gain:.2} 倍[left?；数据零成本可再快 {left:.2} 倍|，此时训练步即上限]"};
+inline constexpr Message kPlanEndsOpen{
+    "plan.ends-open",
+    "With all steps the run is predicted to be {gain:.2} times as fast; without its data hardly "
+    "anything would be left of it, so there is no ceiling",
+    "做完全部步骤后预计快 {gain:.2} 倍；除数据外几乎没有其他工作，因此没有上限"};
+inline constexpr Message kPlanNothingOpen{
+    "plan.nothing-open",
+    "No change that this trace can predict gains more than its own uncertainty; without its data "
+    "hardly anything would be left of the run",
+    "此跟踪能预测的改动均未超出自身的不确定度；除数据外几乎没有其他工作"};
+inline constexpr Message kNoPlan{"plan.none", "no plan: {why:words}", "没有计划：{why:words}"};
+
+// Experiments, where the trace cannot tell.
+inline constexpr Message kTryUnpredicted{
+    "plan.try", "{change:words}: not predicted, since the trace does not tell ({why:words})",
+    "{change:words}：无法预测，跟踪中信息不足（{why:words}）"};
+inline constexpr Message kTryThreads{
+    "plan.try-threads",
+    "One thread in each worker: their pools fight for the cores; the gain is not predicted",
+    "每个工作进程只用一个线程：线程池争用核心，收益无法预测"};
+inline constexpr Message kTryBound{
+    "plan.try-bound",
+    "Finding {finding:text}: at most {gain:.2} times as fast, if its cost went altogether. Make "
+    "the "
+    "change and record again",
+    "发现 {finding:text}：若其代价完全消失，至多快 {gain:.2} 倍。改动后重新录制"};
+inline constexpr Message kTryLoader{
+    "plan.try-loader",
+    "The reference loader has these operations; its rate on your files tells what decoding in "
+    "threads of one process gives on this machine",
+    "参考加载器具备这些操作；在你的文件上运行即知单进程多线程在本机的速率"};
+inline constexpr Message kTryMemory{
+    "plan.try-memory", "its size is not known, so that memory may not have room for it",
+    "大小未知，内存可能放不下"};
+
+inline constexpr Message kPlanTitle{"plan.title", "Plan", "计划"};
+inline constexpr Message kPlanLink{"plan.link", "plan", "计划"};
+inline constexpr Message kPlanPlot{"plan.plot", "Rate after each step of the plan",
+                                   "计划每一步之后的速率"};
+inline constexpr Message kPlanCaption{
+    "plan.caption",
+    "Each bar is the predicted rate with all steps up to it; lines are 90 % intervals. The last "
+    "bar is the rate if data cost nothing.",
+    "每条表示做到该步为止的预测速率，细线为 90 % 区间；最后一条为数据零成本时的速率。"};
+inline constexpr Message kPlanTryTitle{"plan.try-title", "What the trace cannot tell",
+                                       "跟踪无法回答的问题"};
+
+}  // namespace penstock::analyzer::words

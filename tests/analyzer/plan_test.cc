@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plans of runs whose every cost is known.
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include "analyzer/main/commands.h"
+#include "analyzer/plan/experiments.h"
+#include "analyzer/report/html_report.h"
+#include "analyzer/report/plan_report.h"
+#include "analyzer/report/report.h"
+#include "analyzer/words/plan.h"
+#include "tests/analyzer/plan_cases.h"
+#include "tests/analyzer/synthetic.h"
+#include "tests/traces/support.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::AddCounter;
+using testing::Always;
+using testing::BehindBest;
+using testing::MakeSynthetic;
+using testing::Planned;
+using testing::Synthetic;
+using testing::SyntheticTrace;
+
+// Two workers that decode with Pillow, far behind a step of 2 ms.
+Synthetic Decoding(int cores) {
+  Synthetic run;
+  run.cores = cores;
+  run.decoder = "PIL.load";
+  run.costs = Always({.read = 1, .decode = 14, .augment = 2, .collate = 0.5, .step = 2});
+  return run;
+}
+
+// Faults of memory that the allocator gave back: most of what the workers compute.
+traces::TraceData Faulting() {
+  Synthetic run = Decoding(2);
+  run.decoder = "jpeg";
+  run.costs = Always({.read = 0.1, .decode = 4, .augment = 1.5, .collate = 0.5, .step = 1});
+  traces::TraceData data = MakeSynthetic(run);
+  data.facts["host.fault_ns"] = "1000";
+  const double end = 1000 + run.batches * 6.2 / run.workers;
+  for (std::uint32_t p = 1; p <= 2; ++p) {
+    for (double at = 1000; at < end; at += 20) {
+      AddCounter(data, "minor_faults", p, at, 1000.0 * run.batch_size / 6.2 * (at - 1000));
+    }
+  }
+  return data;
+}
+
+void ExpectAscent(const Planned& planned) {
+  double rate = planned.plan.now.estimate;
+  double speedup = 1;
+  for (const PlanStep& step : planned.plan.steps) {
+    const Interval& predicted = step.predicted.rate;
+    EXPECT_GE(predicted.estimate, 0.995 * rate) << step.id;
+    EXPECT_GT(step.predicted.speedup, speedup) << step.id;
+    EXPECT_LE(predicted.low, predicted.estimate) << step.id;
+    EXPECT_GE(predicted.high, predicted.estimate) << step.id;
+    EXPECT_LE(predicted.estimate, 1.001 * planned.plan.ceiling) << step.id;
+    EXPECT_NEAR(step.gain * speedup, step.predicted.speedup, 1e-9) << step.id;
+    rate = predicted.estimate;
+    speedup = step.predicted.speedup;
+  }
+}
+
+TEST(PlanTest, AHealthyRunGetsNoStepsAndIsToldThatTheStepIsTheLimit) {
+  Synthetic run = Decoding(8);
+  run.costs = Always({.read = 1, .decode = 4, .augment = 1, .step = 40});
+  const Planned planned(SyntheticTrace(run));
+  EXPECT_TRUE(planned.plan.missing.empty());
+  EXPECT_TRUE(planned.plan.steps.empty()) << planned.Ids();
+  EXPECT_TRUE(planned.plan.experiments.empty());
+  EXPECT_TRUE(planned.plan.verdict.Is(words::kPlanAtLimit));
+  EXPECT_NE(PlanText(planned.plan, Colour::kOff).find("the step is the limit"), std::string::npos);
+}
+
+TEST(PlanTest, IdleCoresGetWorkersUpToTheStep) {
+  const Planned planned(SyntheticTrace(Decoding(16)));
+  EXPECT_EQ(planned.Ids().substr(0, 11), "num_workers") << planned.Ids();
+  ExpectAscent(planned);
+  EXPECT_LE(BehindBest(planned), 1.02 + 1e-9);
+  // The step takes 2.3 ms with taking the batch: the end is there.
+  EXPECT_GT(planned.plan.end(), 0.93 * planned.plan.ceiling);
+  EXPECT_GT(planned.plan.steps.front().cost.ram, 0u);
+}
+
+TEST(PlanTest, FullCoresGetAFasterDecoderThatWidensTheInterval) {
+  const Planned planned(SyntheticTrace(Decoding(2)));
+  const PlanStep* decoder = planned.Step("decoder");
+  ASSERT_NE(decoder, nullptr) << planned.Ids();
+  EXPECT_FALSE(decoder->risk.empty());
+  ExpectAscent(planned);
+  EXPECT_LE(BehindBest(planned), 1.02 + 1e-9);
+  Changes changes;
+  changes.decoder = "simplejpeg";
+  const LoaderDiagnosis& loader = *planned.diagnosis.loader;
+  const auto changed = ApplyChanges(loader.pipeline, loader.facts, loader.material, changes, {});
+  ASSERT_TRUE(changed);
+  const Prediction alone = Predict(loader.pipeline, changed->pipeline, loader.replay);
+  if (planned.plan.steps.size() == 1) {
+    EXPECT_DOUBLE_EQ(decoder->predicted.rate.estimate, alone.rate.estimate);
+    EXPECT_LT(decoder->predicted.rate.low, alone.rate.low);
+    EXPECT_GT(decoder->predicted.rate.high, alone.rate.high);
+  }
+}
+
+TEST(PlanTest, TheVariablesOfMallocAreAStepWithItsFindingsGain) {
+  const Planned planned(traces::MakeTrace(Faulting()));
+  const PlanStep* malloc = planned.Step("malloc");
+  ASSERT_NE(malloc, nullptr) << planned.Ids();
+  EXPECT_EQ(malloc, planned.plan.steps.data());
+  EXPECT_NE(English(malloc->change).find("MALLOC_TRIM_THRESHOLD_=268435456"), std::string::npos);
+  EXPECT_EQ(malloc->cost.lines, 0);
+  for (const Finding& finding : planned.findings) {
+    if (finding.id != "allocator-page-faults") continue;
+    EXPECT_DOUBLE_EQ(malloc->predicted.speedup, finding.predicted->speedup);
+  }
+  ExpectAscent(planned);
+  EXPECT_LE(BehindBest(planned), 1.02 + 1e-9);
+}
+
+// Batches of float32 are dear to hand over, pictures to decode, files to read: several changes.
+TEST(PlanTest, SeveralChangesEndWithinTwoPercentOfTheBestCombination) {
+  for (const int cores : {1, 2, 4}) {
+    Synthetic run = Decoding(cores);
+    run.costs =
+        Always({.read = 6, .decode = 9, .augment = 3, .collate = 2, .put = 2, .get = 3, .step = 2});
+    run.file_bytes = 100'000;
+    traces::TraceData data = MakeSynthetic(run);
+    data.processes[0].facts["loader.0.batch_types"] = "float32:602112";
+    data.facts["dataset.bytes"] = "80000000";
+    const Planned planned(traces::MakeTrace(std::move(data)));
+    EXPECT_GE(planned.plan.steps.size(), 2u) << cores << ": " << planned.Ids();
+    ExpectAscent(planned);
+    EXPECT_LE(BehindBest(planned), 1.02 + 1e-9) << cores << ": " << planned.Ids();
+  }
+}
+
+TEST(PlanTest, AStepThatGainsLessThanItsIntervalIsLeftOut) {
+  for (const int cores : {1, 2, 3, 4, 8}) {
+    const Planned planned(SyntheticTrace(Decoding(cores)));
+    for (const PlanStep& step : planned.plan.steps) {
+      const Interval& rate = step.predicted.rate;
+      EXPECT_TRUE(step.with_next || step.gain * rate.low / rate.estimate > 1)
+          << cores << ' ' << step.id << ' ' << step.gain;
+    }
+  }
+}
+
+TEST(PlanTest, MemoryIsABudget) {
+  Synthetic run = Decoding(2);
+  run.costs = Always({.read = 14, .decode = 2, .augment = 1, .step = 2});
+  run.cpu_share = 0.2;
+  traces::TraceData data = MakeSynthetic(run);
+  data.facts["dataset.bytes"] = "80000000";
+  traces::TraceData same = data;
+  const Planned planned(traces::MakeTrace(std::move(data)), {.budget_ram = 4e9});
+  ASSERT_NE(planned.Step("ram_cache"), nullptr) << planned.Ids();
+  EXPECT_GE(planned.Step("ram_cache")->cost.ram, 80'000'000u);
+  EXPECT_LE(BehindBest(planned, 4e9), 1.02 + 1e-9) << planned.Ids();
+  const Planned small(traces::MakeTrace(std::move(same)), {.budget_ram = 60e6});
+  EXPECT_EQ(small.Step("ram_cache"), nullptr) << small.Ids();
+  for (const PlanStep& step : small.plan.steps) EXPECT_LE(step.cost.ram, 60'000'000u) << step.id;
+  EXPECT_LE(BehindBest(small, 60e6), 1.02 + 1e-9) << small.Ids();
+}
+
+TEST(PlanTest, WorkersThatStayAreAStepWhereEpochsStartAnew) {
+  Synthetic run = Decoding(4);
+  run.epochs = 6;
+  run.batches = 40;
+  run.worker_start = 120;
+  run.worker_stop = 20;
+  const Planned planned(SyntheticTrace(run));
+  EXPECT_NE(planned.Step("persistent_workers"), nullptr) << planned.Ids();
+  ExpectAscent(planned);
+  EXPECT_LE(BehindBest(planned), 1.02 + 1e-9);
+}
+
+TEST(PlanTest, WhatTheTraceCannotTellIsAnExperiment) {
+  Synthetic run = Decoding(4);
+  run.costs = Always({.read = 14, .decode = 2, .augment = 1, .step = 2});
+  run.file_bytes = 0;
+  const Planned planned(SyntheticTrace(run));
+  bool found = false;
+  for (const PlanExperiment& one : planned.plan.experiments) {
+    if (one.id != "ram_cache") continue;
+    found = true;
+    EXPECT_EQ(one.command, "penstock whatif T --ram-cache");
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST(PlanTest, TheReferenceLoaderIsAnExperimentWhereItHasTheOperations) {
+  const auto operations = [](const char* transform, const char* types) {
+    Synthetic run = Decoding(4);
+    run.transform = transform;
+    traces::TraceData data = MakeSynthetic(run);
+    data.processes[0].facts["loader.0.batch_types"] = types;
+    data.facts["dataset.root"] = "/data/my pictures";
+    const Planned planned(traces::MakeTrace(std::move(data)));
+    for (const PlanExperiment& one : planned.plan.experiments) {
+      if (one.id == "reference_loader") return one.command;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(operations("RandomResizedCrop", "float32:2408448"),
+            "penstock load '/data/my pictures' --workers 4 --batch 4 --ops "
+            "random_resized_crop=224 --epochs 1");
+  EXPECT_EQ(operations("RandAugment", "float32:2408448"), "");
+  EXPECT_EQ(operations("RandomResizedCrop", "float32:1000"), "");
+}
+
+TEST(PlanTest, ARefusalSaysWhy) {
+  Synthetic run = Decoding(4);
+  run.batches = 9;
+  const Planned planned(SyntheticTrace(run));
+  EXPECT_FALSE(planned.plan.missing.empty());
+  EXPECT_TRUE(planned.plan.steps.empty());
+  EXPECT_EQ(planned.plan.ceiling, 0);
+  EXPECT_NE(PlanText(planned.plan, Colour::kOff).find("no plan: "), std::string::npos);
+}
+
+TEST(PlanTest, TheTextHasEightyColumns) {
+  const Planned planned(SyntheticTrace(Decoding(2)));
+  std::istringstream lines(PlanText(planned.plan, Colour::kOff));
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(line.size(), 80u) << line;
+  }
+}
+
+TEST(PlanTest, ReportCommandAndPageSayTheSame) {
+  const auto trace = SyntheticTrace(Decoding(4));
+  const Report report = BuildReport(*trace, "T");
+  ASSERT_FALSE(report.plan.steps.empty());
+  simdjson::dom::parser parsers[2];
+  const auto whole = parsers[0].parse(ReportJson(report)).at_key("plan").value();
+  const auto plan = parsers[1].parse(PlanJson(report.plan)).value();
+  EXPECT_EQ(simdjson::minify(whole), simdjson::minify(plan));
+  EXPECT_EQ(plan["steps"].at(0)["id"].get_string().value(), report.plan.steps[0].id);
+  EXPECT_DOUBLE_EQ(plan["ceiling_samples_per_s"].get_double().value(), report.plan.ceiling);
+  const std::string text = ReportText(report, Colour::kOff);
+  EXPECT_NE(text.find(PlanText(report.plan, Colour::kOff)), std::string::npos);
+  EXPECT_LT(text.find("\nPlan\n"), text.find("throughput"));
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    const std::string page = ReportHtml(report, BuildPlots(*trace, report), language);
+    for (const PlanStep& step : report.plan.steps) {
+      EXPECT_NE(page.find(Render(step.change, language)), std::string::npos) << step.id;
+      EXPECT_NE(page.find("+ " + step.id), std::string::npos);
+    }
+    EXPECT_LT(page.find("<h2 id=\"plan\">"), page.find("<h2 id=\"seen\">"));
+  }
+}
+
+// The loader's arguments of the plan are those of the suggestion, where these are as good.
+TEST(PlanTest, TheFirstArgumentsAreTheSuggestedOnes) {
+  const Planned planned(SyntheticTrace(Decoding(16)));
+  const Suggestion& suggestion = planned.diagnosis.loader->suggestion;
+  const PlanStep* workers = planned.Step("num_workers");
+  ASSERT_NE(workers, nullptr);
+  EXPECT_EQ(workers->value, std::to_string(suggestion.workers));
+}
+
+TEST(PlanTest, TheSearchIsBounded) {
+  Synthetic run = Decoding(64);
+  run.costs =
+      Always({.read = 6, .decode = 90, .augment = 3, .collate = 2, .put = 2, .get = 3, .step = 2});
+  traces::TraceData data = MakeSynthetic(run);
+  data.processes[0].facts["loader.0.batch_types"] = "float32:602112";
+  data.facts["dataset.bytes"] = "80000000";
+  data.facts["gpu.model"] = "NVIDIA H100";
+  const Planned planned(traces::MakeTrace(std::move(data)));
+  EXPECT_GT(planned.plan.simulations, 10);
+  // Besides the search, the order and what is worthwhile: a few for each pair of steps.
+  EXPECT_LE(planned.plan.simulations, kMostSimulations + 200);
+  ExpectAscent(planned);
+}
+
+TEST(PlanCommandTest, ExitsWithFourWhereNothingCanBePredicted) {
+  const traces::testing::TempFolder folder;
+  const auto path = folder / "short.penstock";
+  Synthetic run = Decoding(4);
+  for (const int batches : {9, 200}) {
+    run.batches = batches;
+    const traces::TraceData data = MakeSynthetic(run);
+    auto packer = traces::CreatePacked(path);
+    for (const auto& [key, value] : data.facts) (*packer)->SetFact(key, value);
+    for (const auto& process : data.processes) (void)(*packer)->AddProcess(process);
+    for (const std::string& text : data.strings) (void)(*packer)->Intern(text);
+    for (std::uint32_t i = 0; i < data.threads.size(); ++i) {
+      (void)(*packer)->AddThread(data.threads[i]);
+      for (const traces::Span& span : data.spans[i]) (*packer)->AddSpan(ThreadId{i}, span);
+    }
+    for (const traces::Event& event : data.events) (*packer)->AddEvent(event);
+    ASSERT_TRUE((*packer)->Finish());
+    EXPECT_EQ(PlanCommand({path.string(), "--json"}), batches == 9 ? 4 : 0);
+  }
+  EXPECT_EQ(PlanCommand({path.string(), "--budget-ram", "much"}), 2);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
