@@ -128,7 +128,8 @@ void Planner::Widen(const Combination& one, const Pipeline& changed, Prediction&
     const auto rate = [&](double scale) {
       Pipeline other = changed;
       ScaleFactor(other, lever.unsure, scale, FirstBatches::kScaled);
-      return PredictRate(SteadyPart(other), loader_.replay).estimate;
+      const auto predicted_rate = PredictSteady(SteadyPart(other), loader_.replay);
+      return predicted_rate ? predicted_rate->estimate : predicted.rate.estimate;
     };
     below = std::hypot(below, std::max(0.0, 1 - rate(lever.slow) / predicted.rate.estimate));
     above = std::hypot(above, std::max(0.0, rate(lever.fast) / predicted.rate.estimate - 1));
