@@ -14,12 +14,14 @@
 namespace penstock::traces {
 namespace {
 
-constexpr std::array<ExportFormat, 6> kFormats = {{
+constexpr std::array<ExportFormat, 8> kFormats = {{
     {"perfetto", "for the Perfetto UI and trace processor", &ExportPerfetto, nullptr},
     {"chrome", "JSON of chrome://tracing, as torch.profiler writes it", &ExportChrome, nullptr},
     {"sqlite", "a SQLite database with views for common questions", nullptr, &ExportSqlite},
     {"csv", "a table of the spans", &ExportCsv, nullptr},
     {"pfw", "DFTracer's lines, for DFAnalyzer", &ExportPfw, nullptr},
+    {"speedscope", "the functions of followed samples, for speedscope", &ExportSpeedscope, nullptr},
+    {"collapsed", "the same as collapsed stacks, for flame graphs", &ExportCollapsed, nullptr},
     {"jsonl", "one JSON object per line: everything in the trace", &ExportJsonLines, nullptr},
 }};
 

@@ -28,6 +28,14 @@ namespace penstock::traces {
 // Source: llnl-asr/dftracer json_line.cpp, llnl-asr/dfanalyzer dftracer.py.
 [[nodiscard]] bool ExportPfw(const Trace& trace, const TextSink& sink);
 
+// Call trees of followed samples, batches and steps: for speedscope and other viewers of profiles
+// (times in nanoseconds), and as lines "stage;outer;inner MICROSECONDS" for flame graphs. Times are
+// as recorded, without what following cost; before Python 3.12 those of Python functions are longer
+// than without following (traces/FORMAT.md).
+// Source: speedscope's file-format-schema.json; Brendan Gregg's stackcollapse.
+[[nodiscard]] bool ExportSpeedscope(const Trace& trace, const TextSink& sink);
+[[nodiscard]] bool ExportCollapsed(const Trace& trace, const TextSink& sink);
+
 // A SQLite database with the tables and views of sqlite_schema.h. Appears under its name only when
 // it is complete. Errors: kOutput.
 [[nodiscard]] Result<void> ExportSqlite(const Trace& trace, const std::filesystem::path& path);

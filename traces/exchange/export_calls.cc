@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The call trees of followed units for viewers of profiles: speedscope's file format and Brendan
+// Gregg's collapsed stacks. A stage is a profile, or the outermost frame.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "traces/base/json_text.h"
+#include "traces/call_trees.h"
+#include "traces/exchange/formats.h"
+#include "traces/export_text.h"
+
+namespace penstock::traces {
+namespace {
+
+constexpr StageId kProfiled[] = {StageId::kSample, StageId::kCollate, StageId::kStep};
+
+// A function, or a line of one; the stacks of a stage with the time that is in none deeper.
+using Frame = std::tuple<std::string, std::string, std::uint32_t>;  // name, file, line
+using Stack = std::vector<Frame>;                                   // outermost first
+using Stacks = std::map<Stack, std::int64_t>;                       // nanoseconds
+
+Frame FrameOf(const Trace& trace, const CallNode& node) {
+  std::string name(trace.String(node.name));
+  if (node.kind == CallKind::kLine) name += ":" + std::to_string(node.line);
+  return {std::move(name), std::string(trace.String(node.file)), node.line};
+}
+
+Stacks StacksOf(const Trace& trace, const CallTrees& calls, StageId stage) {
+  Stacks stacks;
+  for (const CallTree& tree : calls.trees) {
+    if (tree.unit.stage != stage) continue;
+    std::vector<Stack> paths;
+    for (const CallNode& node : tree.nodes) {
+      Stack path = node.parent == kNoCall ? Stack() : paths[node.parent];
+      path.push_back(FrameOf(trace, node));
+      if (node.own.value > 0) stacks[path] += node.own.value;
+      paths.push_back(std::move(path));
+    }
+    if (tree.own().value > 0) stacks[{}] += tree.own().value;
+  }
+  return stacks;
+}
+
+// ';' parts frames, and a line is a stack.
+std::string CollapsedFrame(const Frame& frame) {
+  const auto& [name, file, line] = frame;
+  std::string text = file.empty() ? name : name + " (" + file.substr(file.rfind('/') + 1) + ")";
+  text = VisibleText(text);
+  std::replace(text.begin(), text.end(), ';', ':');
+  return text;
+}
+
+class SpeedscopeWriter {
+ public:
+  SpeedscopeWriter(const Trace& trace, const TextSink& sink) : trace_(trace), out_(sink) {}
+
+  bool Write() {
+    const CallTrees calls = ReadCallTrees(trace_);
+    for (const StageId stage : kProfiled) {
+      Stacks stacks = StacksOf(trace_, calls, stage);
+      if (!stacks.empty()) profiles_.emplace_back(stage, std::move(stacks));
+    }
+    out_.text() += R"({"$schema":"https://www.speedscope.app/file-format-schema.json",)"
+                   R"("exporter":"penstock","shared":{"frames":[)";
+    WriteFrames();
+    out_.text() += "]},\"profiles\":[";
+    for (std::size_t i = 0; i < profiles_.size(); ++i) {
+      if (i > 0) out_.text() += ',';
+      WriteProfile(profiles_[i].first, profiles_[i].second);
+    }
+    out_.text() += "]}";
+    out_.Line();
+    return out_.Flush();
+  }
+
+ private:
+  void WriteFrames() {
+    for (const auto& [stage, stacks] : profiles_) {
+      for (const auto& [stack, time] : stacks) {
+        for (const Frame& frame : stack) {
+          if (!places_.try_emplace(frame, places_.size()).second) continue;
+          const auto& [name, file, line] = frame;
+          out_.text() += places_.size() > 1 ? ",{\"name\":" : "{\"name\":";
+          AppendJson(out_.text(), name);
+          if (!file.empty()) {
+            out_.text() += ",\"file\":";
+            AppendJson(out_.text(), file);
+          }
+          if (line > 0) out_.Format(",\"line\":{}", line);
+          out_.text() += '}';
+        }
+      }
+    }
+  }
+
+  void WriteProfile(StageId stage, const Stacks& stacks) {
+    std::int64_t whole = 0;
+    for (const auto& [stack, time] : stacks) whole += time;
+    out_.Format(
+        "{{\"type\":\"sampled\",\"name\":\"{}\",\"unit\":\"nanoseconds\",\"startValue\":0,"
+        "\"endValue\":{},\"samples\":[",
+        StageName(stage), whole);
+    bool first = true;
+    for (const auto& [stack, time] : stacks) {
+      out_.text() += first ? "[" : ",[";
+      first = false;
+      for (std::size_t i = 0; i < stack.size(); ++i) {
+        out_.Format("{}{}", i > 0 ? "," : "", places_.at(stack[i]));
+      }
+      out_.text() += ']';
+    }
+    out_.text() += "],\"weights\":[";
+    first = true;
+    for (const auto& [stack, time] : stacks) {
+      out_.Format("{}{}", first ? "" : ",", time);
+      first = false;
+    }
+    out_.text() += "]}";
+  }
+
+  const Trace& trace_;
+  TextBuffer out_;
+  std::vector<std::pair<StageId, Stacks>> profiles_;
+  std::map<Frame, std::size_t> places_;
+};
+
+}  // namespace
+
+bool ExportSpeedscope(const Trace& trace, const TextSink& sink) {
+  return SpeedscopeWriter(trace, sink).Write();
+}
+
+bool ExportCollapsed(const Trace& trace, const TextSink& sink) {
+  TextBuffer out(sink);
+  const CallTrees calls = ReadCallTrees(trace);
+  for (const StageId stage : kProfiled) {
+    for (const auto& [stack, time] : StacksOf(trace, calls, stage)) {
+      out.text() += StageName(stage);
+      for (const Frame& frame : stack) out.text() += ";" + CollapsedFrame(frame);
+      out.Format(" {}", (time + 500) / 1000);
+      out.Line();
+    }
+  }
+  return out.Flush();
+}
+
+}  // namespace penstock::traces
