@@ -16,6 +16,7 @@
   X(decode_larger_than_needed, DecodeLargerThanNeeded) \
   X(decodes_more_frames_than_used, DecodesMoreFramesThanUsed) \
   X(fits_in_ram, FitsInRam) \
+  X(hot_python_loop, HotPythonLoop) \
   X(idle_workers, IdleWorkers) \
   X(kernel_launch_bound, KernelLaunchBound) \
   X(move_augment_to_gpu, MoveAugmentToGpu) \
@@ -31,6 +32,7 @@
   X(repeated_work, RepeatedWork) \
   X(serialised_reads, SerialisedReads) \
   X(shared_memory_too_small, SharedMemoryTooSmall) \
+  X(slow_call, SlowCall) \
   X(slow_decoder, SlowDecoder) \
   X(slow_first_batch, SlowFirstBatch) \
   X(slow_storage, SlowStorage) \

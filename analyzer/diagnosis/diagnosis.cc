@@ -347,6 +347,12 @@ Diagnosis Diagnose(const traces::Trace& trace, std::string_view loader) {
   } else {
     DiagnoseStages(trace, diagnosis);
   }
+  diagnosis.functions = ProfileFunctions(trace);
+  for (FunctionProfile& profile : diagnosis.functions) {
+    const double whole = diagnosis.run.stages.DataTime();
+    if (profile.stage == StageId::kStep || whole <= 0) continue;
+    profile.of_stage = std::min(1.0, Seconds(diagnosis.run.stages[profile.stage].wall) / whole);
+  }
   diagnosis.needs = NotEnough(diagnosis);
   diagnosis.summary = Summarise(diagnosis);
   return diagnosis;

@@ -15,6 +15,7 @@
 #include "analyzer/measure/cpu_load.h"
 #include "analyzer/memory/memory_growth.h"
 #include "analyzer/model/device_activity.h"
+#include "analyzer/model/functions.h"
 #include "analyzer/model/material.h"
 #include "analyzer/model/run_model.h"
 #include "analyzer/model/sameness.h"
@@ -88,6 +89,7 @@ struct Diagnosis {
   Feed feed;                  // without a loader: who makes the data, and who waits for it
   bool samples_known = true;  // false, without a loader: the rate counts decoded images
   std::vector<OtherLoader> others;  // of the main loader's process; eight at most
+  FunctionProfiles functions;
 };
 
 // Why nothing can be predicted from this recording; empty if it can.

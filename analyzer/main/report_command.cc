@@ -15,8 +15,10 @@
 
 #include "analyzer/main/arguments.h"
 #include "analyzer/main/commands.h"
+#include "analyzer/main/source_lines.h"
 #include "analyzer/ranks/merge_run.h"
 #include "analyzer/report/fail_on.h"
+#include "analyzer/report/function_report.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/report.h"
 #include "traces/base/file.h"
@@ -112,7 +114,8 @@ int ReportCommand(const std::vector<std::string>& arguments) {
   const std::string path = Joined(paths);
   const auto trace = OpenAll(paths, *method, status);
   if (trace == nullptr) return status;
-  const Report report = BuildReport(*trace, path);
+  Report report = BuildReport(*trace, path);
+  ShowSources(SourceLines(report.started), report);
   const Colour colour = WantsColour() ? Colour::kOn : Colour::kOff;
   const Language tongue = language == "zh" ? Language::kChinese : Language::kEnglish;
   const int printed = !html.empty()

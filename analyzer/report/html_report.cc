@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
+#include "analyzer/report/function_report.h"
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/html_text.h"
 #include "analyzer/report/limits.h"
@@ -20,6 +21,7 @@
 #include "analyzer/report/rank_report.h"
 #include "analyzer/whatif/grid.h"
 #include "analyzer/words/format.h"
+#include "analyzer/words/functions.h"
 #include "analyzer/words/gpu.h"
 #include "analyzer/words/page.h"
 #include "analyzer/words/plan.h"
@@ -62,7 +64,7 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:1px 14px;margin:6px 0;
 dt{color:var(--dim)}dd{margin:0;overflow-wrap:anywhere}
 nav{font-size:13.5px;margin:8px 0}nav a{margin-right:14px}a{color:var(--cpu)}
 figure{margin:8px 0}svg{width:100%;height:auto;display:block}figcaption{margin-top:2px}
-.none{background:var(--card);border:1px dashed var(--line);border-radius:6px;padding:12px 14px;
+text.flame{font-size:11px}.f-program{fill:var(--wait)}.f-library{fill:var(--wall)}.none{background:var(--card);border:1px dashed var(--line);border-radius:6px;padding:12px 14px;
 color:var(--dim)}.scroll{overflow-x:auto}table{border-collapse:collapse;font-size:13.5px;
 width:100%}th,td{padding:3px 8px;text-align:right;border-bottom:1px solid var(--line);
 white-space:nowrap}th.stage,th.child,thead th:first-child{text-align:left}th.child{font-weight:400;
@@ -317,6 +319,7 @@ std::string Links(const Report& report, bool ranks, Language language) {
   link("seen", Word<words::kLinkSeen>(language));
   link("suggestion", Word<words::kLinkSuggestion>(language));
   link("stages", Word<words::kLinkStages>(language));
+  link("functions", Word<words::kLinkFunctions>(language));
   link("gpu", Word<words::kLinkGpu>(language));
   if (ranks) link("ranks", Word<words::kLinkRanks>(language));
   link("timeline", Word<words::kLinkTimeline>(language));
@@ -342,6 +345,7 @@ std::string ReportHtml(const Report& report, const ReportPlots& plots, Language 
           Suggested(diagnosis, language) + ChangesTable(report, language);
   page += Section<words::kTitleStages>("stages", language) + StageFigure(report, language) +
           StageTableHtml(report, language);
+  page += Section<words::kTitleFunctions>("functions", language) + FunctionsHtml(report, language);
   page += Section<words::kTitleGains>("gains", language) + GainFigure(diagnosis, language);
   page += Section<words::kTitleGpu>("gpu", language) + GpuHtml(report, language);
   if (ranks) page += Section<words::kTitleRanks>("ranks", language) + RanksHtml(report, language);

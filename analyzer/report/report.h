@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,9 @@ struct Report {
   std::string gpu_level;   // what of the GPU was recorded: traces/FORMAT.md; "" not known
   std::string gpu_reason;  // why not more
   std::string gpu_nvml;    // what sampling NVML came to
+  // Lines of the program's sources, by file and line: those that the report names, as far as they
+  // could be read (ShowSources()).
+  std::map<std::pair<std::string, std::uint32_t>, std::string> sources;
   Coverage coverage;
   traces::Losses losses;
   double started = 0;  // seconds since 1970, 0: not known

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analyzer/model/loop_use.h"
+#include "analyzer/report/function_report.h"
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/json_writer.h"
 #include "analyzer/report/memory_report.h"
@@ -268,6 +269,7 @@ std::string ReportJson(const Report& report) {
   json.Key("stages").BeginArray();
   for (const StageRow& row : report.stages) WriteRow(row, json);
   json.EndArray();
+  WriteFunctionsJson(report, json);
   WriteVerdict(diagnosis, json);
   json.Key("replay").BeginObject();
   const Replay replay = diagnosis.loader ? diagnosis.loader->replay : Replay{};

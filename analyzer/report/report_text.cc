@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
+#include "analyzer/report/function_report.h"
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/limits.h"
 #include "analyzer/report/memory_report.h"
@@ -194,6 +195,7 @@ std::string ReportText(const Report& report, Colour colour) {
   }
   text += GainsLine(diagnosis) + "\n";
   text += StageTableText(report, paint) + "\n";
+  text += FunctionsText(report, paint);
   text += WorkerLines(diagnosis) + MemoryLines(diagnosis);
   text += GpuText(report);
   const std::string ranks = RanksText(report);

@@ -32,6 +32,8 @@ inline constexpr std::array kRuleNames = {
     Message{"too-many-descriptors", "too-many-descriptors", "文件描述符可能不足"},
     Message{"transfer-ceiling", "transfer-ceiling", "进程间传递成为上限"},
     Message{"collate-slow", "collate-slow", "合批太慢"},
+    Message{"hot-python-loop", "hot-python-loop", "Python 循环太慢"},
+    Message{"slow-call", "slow-call", "调用了较慢的函数"},
     Message{"slow-storage", "slow-storage", "存储读取慢"},
     Message{"serialised-reads", "serialised-reads", "读取互相排队"},
     Message{"cold-cache", "cold-cache", "页缓存未命中"},

@@ -61,6 +61,11 @@ inline constexpr Message kRuleNeedsMemoryWalks{
 inline constexpr Message kRuleNeedsAnonymous{
     "rule-needs.anonymous", "anonymous memory of the workers (a recording of this version)",
     "工作进程的匿名内存（用此版本录制）"};
+inline constexpr Message kRuleNeedsFunctions{
+    "rule-needs.functions",
+    "samples that were followed call by call (a recording of this version, of a Python program "
+    "without a profiler of its own)",
+    "逐个调用跟踪过的样本（用此版本录制，且 Python 程序自身没有使用性能分析器）"};
 inline constexpr Message kRuleNeedsQuiet{"rule-needs.quiet", "a quiet machine", "空闲的机器"};
 inline constexpr Message kRuleNeedsLonger{"rule-needs.longer", "a longer recording", "更长的录制"};
 

@@ -48,7 +48,9 @@ class FollowedUnit {
     return Add(CallKind::kLine, name, file, line, times, parent);
   }
 
-  void AddTo(Packer& out) const {
+  // `out`: a Packer, or what interns and takes rows as one does.
+  template <class Out>
+  void AddTo(Out&& out) const {
     UnitRow unit = unit_;
     unit.name = out.Intern(name_);
     unit.nodes = static_cast<std::uint16_t>(calls_.size());

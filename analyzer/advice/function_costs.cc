@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/advice/function_costs.h"
+
+#include <algorithm>
+
+namespace penstock::analyzer {
+
+Prediction WithoutShare(const RuleInput& input, traces::StageId stage, double share) {
+  const bool collating = stage == traces::StageId::kCollate;
+  const double whole =
+      input.ShareOfFetch(collating ? traces::StageId::kCollate : traces::StageId::kAugment);
+  const double left = whole > 0 ? std::max(0.0, 1 - share / whole) : 1;
+  return input.WithScaled(collating ? Factor::kCollate : Factor::kAugment, left);
+}
+
+Severity SeverityOf(const Prediction& prediction) {
+  return prediction.speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
+}
+
+std::uint32_t HottestLine(const FunctionTime& function) {
+  return function.lines.empty() ? 0 : function.lines.front().line;
+}
+
+}  // namespace penstock::analyzer

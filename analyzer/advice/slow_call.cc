@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A dataset calls a function that is known to be slow for what it does.
+// Threshold: a tenth of the workers' time (ours). Source: known_calls.h.
+#include "analyzer/advice/function_costs.h"
+#include "analyzer/advice/known_calls.h"
+#include "analyzer/words/functions.h"
+
+namespace penstock::analyzer {
+namespace {
+
+struct Worst {
+  const FunctionProfile* profile = nullptr;
+  const FunctionTime* function = nullptr;
+  const KnownCall* known = nullptr;
+  double share = 0;
+};
+
+Worst FindWorst(const FunctionProfiles& profiles) {
+  Worst worst;
+  for (const FunctionProfile& profile : profiles) {
+    if (profile.stage == traces::StageId::kStep) continue;
+    for (const FunctionTime& function : profile.functions) {
+      for (const CalledTime& called : function.called) {
+        const KnownCall* known = FindKnownCall(called.name, called.file);
+        const double share = called.share * profile.of_stage;
+        if (known == nullptr || called.count < known->least_count || share <= worst.share) continue;
+        worst = {&profile, &function, known, share};
+      }
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+void SlowCall(const RuleInput& input, Advice& out) {
+  constexpr double kShare = 0.1;
+  if (!input.diagnosis.loader) return;
+  if (input.diagnosis.functions.empty()) {
+    out.Needs("slow-call", Say<words::kRuleNeedsFunctions>());
+    return;
+  }
+  const Worst worst = FindWorst(input.diagnosis.functions);
+  if (worst.known == nullptr || worst.share < kShare) return;
+  Finding finding;
+  finding.id = "slow-call";
+  finding.predicted =
+      WithoutShare(input, worst.profile->stage, worst.share * worst.known->gone);
+  finding.severity = SeverityOf(*finding.predicted);
+  const FunctionTime& function = *worst.function;
+  finding.seen = Say<words::kSlowCall>(
+      Give<"call">(worst.known->shown), Give<"function">(function.name),
+      Give<"place">(PlaceOf(function.file, function.line)),
+      GiveIf<"line">(!function.lines.empty(), HottestLine(function)),
+      Give<"call_share">(worst.share));
+  finding.evidence = {{"call", std::string(worst.known->shown)},
+                      {"call_share", worst.share},
+                      {"threshold", kShare},
+                      {"function", function.name},
+                      {"file", function.file},
+                      {"first_line", static_cast<double>(function.line)},
+                      {"units", static_cast<double>(worst.profile->units)},
+                      {"assumed_saving", worst.known->gone}};
+  finding.action = Say<words::kDoInstead>(Give<"advice">(Statement{worst.known->instead, {}}),
+                                          Give<"gone">(worst.known->gone));
+  out.findings.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer

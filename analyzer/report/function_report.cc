@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/report/function_report.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/core.h>
+
+#include "analyzer/words/functions.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr double kLeastShown = 0.03;  // of the workers' time
+
+// The text of a line without its indentation; "" if it is not known.
+std::string SourceOf(const Report& report, const std::string& file, std::uint32_t line) {
+  const auto found = report.sources.find({file, line});
+  if (found == report.sources.end()) return "";
+  const std::size_t begin = found->second.find_first_not_of(" \t");
+  return begin == std::string::npos ? "" : found->second.substr(begin);
+}
+
+std::string Row(const std::string& name, double share, const std::string& rest) {
+  std::string row = fmt::format("  {:<46} {:>6}", PlainText(name, 46), PercentText(share));
+  if (!rest.empty()) row += "  " + PlainText(rest, 44);
+  return row + "\n";
+}
+
+std::string FunctionRows(const Report& report, const FunctionProfile& profile,
+                         const FunctionTime& function, const Paint& paint) {
+  constexpr std::size_t kLines = 3;
+  constexpr std::size_t kCalled = 2;
+  std::string text = Row("  " + PlaceOf(function.file, function.line) + " " + function.name,
+                         function.share * profile.of_stage, "");
+  for (std::size_t i = 0; i < std::min(kLines, function.lines.size()); ++i) {
+    const LineTime& line = function.lines[i];
+    if (line.share * profile.of_stage < kLeastShown) break;
+    text += paint.Dim(Row(fmt::format("    line {}", line.line), line.share * profile.of_stage,
+                          SourceOf(report, function.file, line.line)));
+  }
+  for (std::size_t i = 0; i < std::min(kCalled, function.called.size()); ++i) {
+    const CalledTime& called = function.called[i];
+    if (called.share * profile.of_stage < kLeastShown) break;
+    text += paint.Dim(Row("    " + called.name + "()", called.share * profile.of_stage, ""));
+  }
+  return text;
+}
+
+void WriteFunction(const Report& report, const FunctionProfile& profile,
+                   const FunctionTime& function, JsonWriter& json) {
+  json.BeginObject().Field("stage", traces::StageName(profile.stage));
+  json.Field("name", function.name).Field("file", function.file);
+  json.Field("first_line", static_cast<std::uint64_t>(function.line));
+  json.Field("library", function.library);
+  json.Field("share", function.share * profile.of_stage);
+  json.Field("interpreter_share", function.own * profile.of_stage);
+  json.Field("total_share", function.total * profile.of_stage);
+  json.Field("calls_each", function.count);
+  json.Key("lines").BeginArray();
+  for (const LineTime& line : function.lines) {
+    json.BeginObject().Field("line", static_cast<std::uint64_t>(line.line));
+    json.Field("share", line.share * profile.of_stage);
+    json.Field("interpreter_share", line.own * profile.of_stage);
+    json.Field("count_each", line.count);
+    const std::string source = SourceOf(report, function.file, line.line);
+    if (!source.empty()) json.Field("source", source);
+    json.EndObject();
+  }
+  json.EndArray().Key("calls").BeginArray();
+  for (const CalledTime& called : function.called) {
+    json.BeginObject().Field("name", called.name).Field("file", called.file);
+    json.Field("share", called.share * profile.of_stage).Field("calls_each", called.count);
+    json.EndObject();
+  }
+  json.EndArray().EndObject();
+}
+
+}  // namespace
+
+Statement NameOf(const FunctionProfile& profile) {
+  switch (profile.stage) {
+    case traces::StageId::kCollate:
+      return Say<words::kInCollate>();
+    case traces::StageId::kStep:
+      return Say<words::kInStep>();
+    default:
+      return Say<words::kInSamples>();
+  }
+}
+
+void ShowSources(const LineReader& read, Report& report) {
+  for (const FunctionProfile& profile : report.diagnosis.functions) {
+    for (const FunctionTime& function : profile.functions) {
+      for (const LineTime& line : function.lines) {
+        const auto text = read(function.file, line.line);
+        if (text) report.sources.emplace(std::pair(function.file, line.line), *text);
+      }
+    }
+  }
+}
+
+void WriteFunctionsJson(const Report& report, JsonWriter& json) {
+  json.Key("functions").BeginArray();
+  for (const FunctionProfile& profile : report.diagnosis.functions) {
+    for (const FunctionTime& function : profile.functions) {
+      WriteFunction(report, profile, function, json);
+    }
+  }
+  json.EndArray().Key("function_sampling").BeginArray();
+  for (const FunctionProfile& profile : report.diagnosis.functions) {
+    json.BeginObject().Field("stage", traces::StageName(profile.stage));
+    json.Field("units", static_cast<std::uint64_t>(profile.units));
+    json.Field("unit_s", profile.unit_time).Field("uncertain_fraction", profile.spread);
+    json.Field("share_of_stage", profile.of_stage).EndObject();
+  }
+  json.EndArray();
+}
+
+std::string FunctionsText(const Report& report, const Paint& paint) {
+  constexpr std::size_t kFunctions = 5;
+  std::string text;
+  for (const FunctionProfile& profile : report.diagnosis.functions) {
+    std::string rows;
+    std::size_t shown = 0;
+    for (const FunctionTime& function : profile.functions) {
+      if (function.share * profile.of_stage < kLeastShown || shown++ == kFunctions) break;
+      rows += FunctionRows(report, profile, function, paint);
+    }
+    if (rows.empty()) continue;
+    const Statement followed = Say<words::kFollowed>(Give<"units">(profile.units));
+    text += paint.Dim(fmt::format("  {:<46} {:>6}  {}", English(NameOf(profile)), "share",
+                                  English(followed))) +
+            "\n" + rows;
+  }
+  return text.empty() ? "" : text + "\n";
+}
+
+}  // namespace penstock::analyzer

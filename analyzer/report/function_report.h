@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Functions and lines of the program in a report: text, JSON, and a table with a flame graph. Pure.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "analyzer/report/json_writer.h"
+#include "analyzer/report/report.h"
+#include "analyzer/words/format.h"
+
+namespace penstock::analyzer {
+
+// A line of a source file, from 1; nullopt if it cannot be read.
+using LineReader =
+    std::function<std::optional<std::string>(const std::string& file, std::uint32_t line)>;
+
+// Adds the text of the lines that the report names.
+void ShowSources(const LineReader& read, Report& report);
+
+// The report's keys "functions" and "function_sampling".
+void WriteFunctionsJson(const Report& report, JsonWriter& json);
+// Lines for a terminal, each with its end; "" where no call was followed.
+[[nodiscard]] std::string FunctionsText(const Report& report, const Paint& paint);
+// Tables and flame graphs, or a sentence that says that there are none.
+[[nodiscard]] std::string FunctionsHtml(const Report& report, Language language);
+
+// "of samples", "of collating": what the shares of a profile are of.
+[[nodiscard]] Statement NameOf(const FunctionProfile& profile);
+
+}  // namespace penstock::analyzer

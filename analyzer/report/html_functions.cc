@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Functions of the program on the page: a table, and a flame graph as a picture.
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "analyzer/report/function_report.h"
+#include "analyzer/report/html_report.h"
+#include "analyzer/report/html_text.h"
+#include "analyzer/words/functions.h"
+#include "analyzer/words/page.h"
+
+namespace penstock::analyzer {
+namespace {
+
+constexpr double kFlameRow = 19;
+
+// Depth and left edge of each path; a path lies below its parent, beside those before it.
+struct FlameBox {
+  std::size_t depth = 0;
+  double left = 0;  // fraction of the width
+  double used = 0;  // by children so far
+};
+
+std::vector<FlameBox> Boxes(const std::vector<CallPath>& paths) {
+  std::vector<FlameBox> boxes(paths.size());
+  double used = 0;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (paths[i].parent == i) {
+      boxes[i] = {0, used, 0};
+      used += paths[i].total;
+      continue;
+    }
+    FlameBox& above = boxes[paths[i].parent];
+    boxes[i] = {above.depth + 1, above.left + above.used, 0};
+    above.used += paths[i].total;
+  }
+  return boxes;
+}
+
+std::string FlameFigure(const FunctionProfile& profile, Language language) {
+  constexpr std::size_t kDepth = 40;
+  constexpr double kLetter = 7;
+  const std::vector<FlameBox> boxes = Boxes(profile.paths);
+  std::size_t depth = 0;
+  for (const FlameBox& box : boxes) depth = std::max(depth, std::min(kDepth, box.depth));
+  Drawing drawing(kPictureWidth, kFlameRow * static_cast<double>(depth + 1) + 4,
+                  Render(NameOf(profile), language));
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    const CallPath& path = profile.paths[i];
+    const double width = path.total * kPictureWidth;
+    if (boxes[i].depth > kDepth || width < 1) continue;
+    const double x = boxes[i].left * kPictureWidth;
+    const double y = 2 + kFlameRow * static_cast<double>(boxes[i].depth);
+    const std::string place = path.file.empty() ? path.name : PlaceOf(path.file, path.line);
+    const Statement tip = Say<words::kCallPathTip>(Give<"name">(path.name), Give<"place">(place),
+                                                   Give<"share">(path.total));
+    const bool library = path.file.empty() || IsLibrary(path.file);
+    drawing.Rect(x, y, std::max(1.0, width - 1), kFlameRow - 1,
+                 library ? "f-library" : "f-program", Render(tip, language));
+    const auto letters = static_cast<std::size_t>(std::max(0.0, width - 6) / kLetter);
+    if (letters >= 4) drawing.Text(x + 4, y + 13, PlainText(path.name, letters), "flame");
+  }
+  return Figure(std::move(drawing).Finish(), Word<words::kFlameCaption>(language));
+}
+
+std::string FunctionTable(const Report& report, const FunctionProfile& profile,
+                          Language language) {
+  constexpr double kLeast = 0.01;
+  constexpr std::size_t kMost = 20;
+  std::string text = TableHead({Render(NameOf(profile), language),
+                                Word<words::kColumnShare>(language),
+                                Word<words::kColumnWithCalled>(language),
+                                Word<words::kColumnCalls>(language)});
+  const auto add = [&](std::string_view css, const std::string& name, double share,
+                       const std::string& total, double count) {
+    text += fmt::format(
+        "<tr><th class=\"{}\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", css, name,
+        PercentText(share * profile.of_stage), total, ShortNumber(count));
+  };
+  std::size_t rows = 0;
+  for (const FunctionTime& function : profile.functions) {
+    if (function.share * profile.of_stage < kLeast || rows++ == kMost) break;
+    const std::string place =
+        function.file.empty() ? "" : PlaceOf(function.file, function.line) + " ";
+    add("stage", Escaped(PlainText(place + function.name, 80)), function.share,
+        PercentText(function.total * profile.of_stage), function.count);
+    for (const LineTime& line : function.lines) {
+      if (line.share * profile.of_stage < kLeast) break;
+      std::string name = Escaped(Render(Say<words::kLineOf>(Give<"line">(line.line)), language));
+      const auto source = report.sources.find({function.file, line.line});
+      if (source != report.sources.end()) {
+        name += fmt::format(" <code>{}</code>", Escaped(PlainText(source->second, 100)));
+      }
+      add("child", name, line.share, "", line.count);
+    }
+    for (const CalledTime& called : function.called) {
+      if (called.share * profile.of_stage < kLeast) break;
+      add("child", fmt::format("<code>{}()</code>", Escaped(PlainText(called.name, 80))),
+          called.share, "", called.count);
+    }
+  }
+  return text + "</tbody></table></div>\n";
+}
+
+}  // namespace
+
+std::string FunctionsHtml(const Report& report, Language language) {
+  if (report.diagnosis.functions.empty()) {
+    return NoFigure(Say<words::kFunctionsNone>(), language);
+  }
+  std::string text;
+  for (const FunctionProfile& profile : report.diagnosis.functions) {
+    const Statement followed = Say<words::kFollowed>(Give<"units">(profile.units));
+    text += fmt::format("<h3>{}</h3>\n<p class=\"dim\">{}</p>\n",
+                        Escaped(Render(NameOf(profile), language)),
+                        Escaped(Render(followed, language)));
+    text += FlameFigure(profile, language) + FunctionTable(report, profile, language);
+  }
+  return text;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Functions and lines of the program: labels of their tables, findings about them.
+#pragma once
+
+#include "analyzer/words/message.h"
+
+namespace penstock::analyzer::words {
+
+inline constexpr Message kInSamples{"functions.sample", "in a sample", "每个样本"};
+inline constexpr Message kInCollate{"functions.collate", "in collating a batch", "合批时"};
+inline constexpr Message kInStep{"functions.step", "in a step, on the CPU", "训练步中（CPU）"};
+inline constexpr Message kFollowed{"functions.followed", "{units:count} followed call by call",
+                                   "逐个调用跟踪了 {units:count} 次"};
+
+inline constexpr Message kTitleFunctions{"page.functions", "Functions and lines", "函数与代码行"};
+inline constexpr Message kLinkFunctions{"page.link-functions", "functions", "函数"};
+inline constexpr Message kFunctionsNone{
+    "page.functions-none", "no calls of the program's functions were recorded",
+    "没有记录程序函数的调用"};
+inline constexpr Message kColumnFunction{"page.function", "function", "函数"};
+inline constexpr Message kColumnWithCalled{"page.with-called", "with all it calls", "含其调用"};
+inline constexpr Message kColumnCalls{"page.calls", "calls", "调用次数"};
+inline constexpr Message kLineOf{"page.line", "line {line:count}", "第 {line:count} 行"};
+inline constexpr Message kCallPathTip{"page.call-path", "{name:text}, {place:text}: {share:%1}",
+                                      "{name:text}，{place:text}：{share:%1}"};
+inline constexpr Message kFlameCaption{
+    "page.flame-caption",
+    "Calls from top to bottom; the width is the share of the time. A library's functions have the "
+    "lighter colour.",
+    "调用自上而下，宽度为所占时间。库函数颜色较浅。"};
+
+inline constexpr Message kHotPythonLoop{
+    "hot-python-loop.seen",
+    "{function:text} ({place:text}) runs[ line {line:count}] {count:3g} times for each "
+    "[batch?batch|sample] in the Python interpreter: {loop_share:%0} of the workers' time",
+    "{function:text}（{place:text}）在 Python 解释器中为每个[batch?批次|样本]执行[第 {line:count} "
+    "行] {count:3g} 次，占工作进程 {loop_share:percent} 的时间。"};
+inline constexpr Message kVectorise{
+    "hot-python-loop.do",
+    "Replace the loop by array operations (NumPy, torch), compile it (Numba), or do it once and "
+    "store the result if it does not depend on chance. The prediction assumes a tenth of the time.",
+    "用数组运算（NumPy、torch）代替循环，或编译它（Numba）；若结果与随机无关，可只算一次并保存。"
+    "预测假设耗时降为十分之一。"};
+
+inline constexpr Message kSlowCall{
+    "slow-call.seen",
+    "{call:text}, called from {function:text} ({place:text}[, line {line:count}]), takes "
+    "{call_share:%0} of the workers' time",
+    "{function:text}（{place:text}[，第 {line:count} 行]）调用的 {call:text} 占工作进程 "
+    "{call_share:percent} 的时间。"};
+inline constexpr Message kDoInstead{
+    "slow-call.do", "{advice:words} The prediction assumes that {gone:%0} of its time goes.",
+    "{advice:words}预测假设其耗时减少 {gone:percent}。"};
+
+}  // namespace penstock::analyzer::words

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Functions and lines of the program, from followed units: whom time is charged to, and what the
+// rules and the report say of it.
+#include "analyzer/model/functions.h"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/advice/known_calls.h"
+#include "analyzer/report/function_report.h"
+#include "tests/analyzer/finds.h"
+#include "tests/traces/call_tree_maker.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::FindingOf;
+using testing::MakeSynthetic;
+using testing::Ms;
+using testing::Synthetic;
+using traces::UnitRow;
+using traces::testing::FollowedUnit;
+
+constexpr const char* kData = "/home/a/dataset.py";
+constexpr const char* kCopy = "/usr/lib/python3.11/copy.py";
+
+struct DataSink {
+  traces::TraceData& data;
+
+  StringId Intern(std::string_view text) const {
+    if (text.empty()) return StringId{};
+    data.strings.emplace_back(text);
+    return StringId{static_cast<std::uint32_t>(data.strings.size() - 1)};
+  }
+  void AddUnit(const UnitRow& unit) const { data.unit_rows.push_back(unit); }
+  void AddCall(const traces::CallRow& call) const { data.call_rows.push_back(call); }
+};
+
+UnitRow SampleOf(double at, double duration, double ordinary) {
+  UnitRow unit;
+  unit.at = Ms(at);
+  unit.duration = Ms(duration);
+  unit.ordinary = Ms(ordinary);
+  unit.neighbours = 8;
+  unit.stage = traces::StageId::kSample;
+  return unit;
+}
+
+FunctionProfiles ProfilesOf(const std::vector<FollowedUnit>& units) {
+  traces::TraceData data = MakeSynthetic({});
+  for (const FollowedUnit& unit : units) unit.AddTo(DataSink{data});
+  return ProfileFunctions(*traces::MakeTrace(std::move(data)));
+}
+
+// 10 ms: __getitem__ 1, make_edges 6 of which line 52 has 5 (a call of copy.deepcopy 2), decode 3.
+FollowedUnit Edges(double at) {
+  FollowedUnit unit(SampleOf(at, 10, 10));
+  const auto item = unit.Function("Photos.__getitem__", kData, 20, {Ms(10), Ms(1)});
+  const auto edges = unit.Function("make_edges", kData, 47, {Ms(6), Ms(1)}, item);
+  const auto line = unit.Line(edges, 52, {Ms(5), Ms(3), 4096});
+  unit.Function("deepcopy", kCopy, 128, {Ms(2), Ms(2), 64}, line);
+  unit.Builtin("cv2.imdecode", {Ms(3), Ms(3)}, item);
+  return unit;
+}
+
+TEST(FunctionsTest, ChargesALibraryToTheFunctionThatCalledIt) {
+  const FunctionProfiles profiles = ProfilesOf({Edges(1100)});
+  ASSERT_EQ(profiles.size(), 1U);
+  ASSERT_EQ(profiles[0].functions.size(), 2U);
+  const FunctionTime& edges = profiles[0].functions[0];
+  EXPECT_EQ(edges.name, "make_edges");
+  EXPECT_NEAR(edges.share, 0.6, 1e-9);
+  EXPECT_NEAR(edges.own, 0.4, 1e-9);
+  ASSERT_EQ(edges.called.size(), 1U);
+  EXPECT_EQ(edges.called[0].name, "deepcopy");
+  EXPECT_NEAR(edges.called[0].share, 0.2, 1e-9);
+}
+
+TEST(FunctionsTest, GivesALineWhatItCalled) {
+  const FunctionProfiles profiles = ProfilesOf({Edges(1100)});
+  const FunctionTime& edges = profiles.at(0).functions.at(0);
+  ASSERT_EQ(edges.lines.size(), 1U);
+  EXPECT_EQ(edges.lines[0].line, 52U);
+  EXPECT_NEAR(edges.lines[0].share, 0.5, 1e-9);
+  EXPECT_NEAR(edges.lines[0].own, 0.3, 1e-9);
+  EXPECT_NEAR(edges.lines[0].count, 4096, 1e-9);
+}
+
+TEST(FunctionsTest, CountsTheCallsBelowOnceForEachFunction) {
+  FollowedUnit unit(SampleOf(1100, 10, 10));
+  const auto outer = unit.Function("fib", kData, 5, {Ms(10), Ms(2)});
+  const auto middle = unit.Function("fib", kData, 5, {Ms(8), Ms(3), 2}, outer);
+  unit.Function("fib", kData, 5, {Ms(5), Ms(5), 4}, middle);
+  const FunctionProfiles profiles = ProfilesOf({unit});
+  ASSERT_EQ(profiles.at(0).functions.size(), 1U);
+  EXPECT_NEAR(profiles[0].functions[0].total, 1, 1e-9);
+  EXPECT_NEAR(profiles[0].functions[0].count, 7, 1e-9);
+}
+
+// The interpreter took 16 ms for what takes 8, the builtin 2 ms as ever.
+TEST(FunctionsTest, ScalesTheInterpreterToUnitsThatWereNotFollowed) {
+  UnitRow row = SampleOf(1100, 18, 10);
+  row.flags = wire::kUnitSlowed;
+  FollowedUnit unit(row);
+  const auto item = unit.Function("Photos.__getitem__", kData, 20, {Ms(18), Ms(16)});
+  unit.Builtin("cv2.imdecode", {Ms(2), Ms(2)}, item);
+  const FunctionProfiles profiles = ProfilesOf({unit});
+  EXPECT_NEAR(profiles.at(0).unit_time, 0.010, 1e-6);
+  const FunctionTime& function = profiles[0].functions.at(0);
+  EXPECT_NEAR(function.own, 0.8, 1e-6);
+  EXPECT_NEAR(function.called.at(0).share, 0.2, 1e-6);
+}
+
+TEST(FunctionsTest, LeavesOutUnitsThatWereCut) {
+  UnitRow row = SampleOf(1100, 18, 10);
+  row.flags = wire::kUnitCut;
+  FollowedUnit unit(row);
+  unit.Function("Photos.__getitem__", kData, 20, {Ms(18), Ms(18)});
+  EXPECT_TRUE(ProfilesOf({unit}).empty());
+}
+
+TEST(FunctionsTest, LetsALibrarysDatasetStandForItself) {
+  constexpr const char* kFolder = "/venv/lib/python3.11/site-packages/torchvision/datasets/folder.py";
+  FollowedUnit unit(SampleOf(1100, 10, 10));
+  const auto item = unit.Function("DatasetFolder.__getitem__", kFolder, 220, {Ms(10), Ms(1)});
+  unit.Function("pil_loader", kFolder, 250, {Ms(9), Ms(9)}, item);
+  const FunctionProfiles profiles = ProfilesOf({unit});
+  ASSERT_EQ(profiles.at(0).functions.size(), 2U);
+  EXPECT_EQ(profiles[0].functions[0].name, "pil_loader");
+  EXPECT_TRUE(profiles[0].functions[0].library);
+}
+
+TEST(FunctionsTest, PathsKeepTheShapeOfTheTree) {
+  const FunctionProfiles profiles = ProfilesOf({Edges(1100), Edges(1200)});
+  const std::vector<CallPath>& paths = profiles.at(0).paths;
+  ASSERT_EQ(paths.size(), 4U);  // lines are none
+  EXPECT_EQ(paths[0].parent, 0U);
+  EXPECT_NEAR(paths[0].total, 1, 1e-9);
+  EXPECT_EQ(paths[2].name, "deepcopy");
+  EXPECT_EQ(paths[2].parent, 1U);
+  EXPECT_NEAR(paths[2].total, 0.2, 1e-9);
+}
+
+// Samples of the synthetic run are one that the loop waits for; half of one is a loop over pixels.
+traces::TraceData WaitingRun() {
+  Synthetic run = testing::WithCosts({0.1, 1, 12, 0.5, 0.1, 0.3, 2, 0});
+  run.cores = 2;
+  return MakeSynthetic(run);
+}
+
+traces::TraceData WithUnits(const std::vector<FollowedUnit>& units) {
+  traces::TraceData data = WaitingRun();
+  for (const FollowedUnit& unit : units) unit.AddTo(DataSink{data});
+  return data;
+}
+
+FollowedUnit Looping(double count) {
+  FollowedUnit unit(SampleOf(1100, 10, 10));
+  const auto item = unit.Function("Photos.__getitem__", kData, 20, {Ms(10), Ms(1)});
+  const auto edges = unit.Function("make_edges", kData, 47, {Ms(9), Ms(1)}, item);
+  unit.Line(edges, 52, {Ms(8), Ms(8), static_cast<std::uint64_t>(count)});
+  return unit;
+}
+
+TEST(HotPythonLoopTest, NamesFunctionAndLine) {
+  const auto finding = FindingOf("hot-python-loop", WithUnits({Looping(4096)}));
+  ASSERT_TRUE(finding.has_value());
+  const std::string seen = English(finding->seen);
+  EXPECT_NE(seen.find("make_edges (dataset.py:47)"), std::string::npos) << seen;
+  EXPECT_NE(seen.find("line 52"), std::string::npos) << seen;
+  ASSERT_TRUE(finding->predicted.has_value());
+  EXPECT_GT(finding->predicted->speedup, 1.5);
+}
+
+TEST(HotPythonLoopTest, IsSilentOfALineThatRunsOnce) {
+  EXPECT_FALSE(FindingOf("hot-python-loop", WithUnits({Looping(1)})).has_value());
+}
+
+FollowedUnit Copying(const char* file) {
+  FollowedUnit unit(SampleOf(1100, 10, 10));
+  const auto item = unit.Function("Photos.__getitem__", kData, 20, {Ms(10), Ms(4)});
+  unit.Function("deepcopy", file, 128, {Ms(6), Ms(6)}, item);
+  return unit;
+}
+
+TEST(SlowCallTest, NamesCallAndCaller) {
+  const auto finding = FindingOf("slow-call", WithUnits({Copying(kCopy)}));
+  ASSERT_TRUE(finding.has_value());
+  const std::string seen = English(finding->seen);
+  EXPECT_NE(seen.find("copy.deepcopy, called from Photos.__getitem__ (dataset.py:20)"),
+            std::string::npos)
+      << seen;
+}
+
+TEST(SlowCallTest, IsSilentOfAFunctionOfTheSameName) {
+  EXPECT_FALSE(FindingOf("slow-call", WithUnits({Copying("/home/a/tools.py")})).has_value());
+}
+
+TEST(KnownCallTest, TakesBuiltinsByTheirPackage) {
+  const KnownCall* known = FindKnownCall("numpy.random.mtrand.RandomState.choice", "");
+  ASSERT_NE(known, nullptr);
+  EXPECT_EQ(known->shown, "numpy.random.choice");
+  EXPECT_EQ(FindKnownCall("random.Random.choice", "/usr/lib/python3.11/random.py"), nullptr);
+}
+
+TEST(FunctionReportTest, ShowsSourceBesideTheLine) {
+  traces::TraceData data = WithUnits({Looping(4096)});
+  const auto trace = traces::MakeTrace(std::move(data));
+  Report report = BuildReport(*trace, "t.penstock");
+  ShowSources([](const std::string&, std::uint32_t) { return "    total += row[x]"; }, report);
+  const std::string text = FunctionsText(report, Paint(false));
+  EXPECT_NE(text.find("dataset.py:47 make_edges"), std::string::npos) << text;
+  EXPECT_NE(text.find("total += row[x]"), std::string::npos) << text;
+}
+
+TEST(FunctionReportTest, SaysNothingWhereNoCallWasFollowed) {
+  const auto trace = traces::MakeTrace(WaitingRun());
+  const Report report = BuildReport(*trace, "t.penstock");
+  EXPECT_EQ(FunctionsText(report, Paint(false)), "");
+  EXPECT_EQ(report.sources.size(), 0U);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
