@@ -131,11 +131,6 @@ void Leave(const void* key, uint8_t kind, EventKind event) {
 }
 
 void EnterBuiltin(PyHandle* callable) {
-  if (IsTool(callable)) {
-    g_unit.state = kUnitDisplaced;
-    SwitchOff();
-    return;
-  }
   Advance(kBuiltinEvent);
   const uint16_t caller = Current();
   const void* key = KeyOfBuiltin(callable);
@@ -143,6 +138,11 @@ void EnterBuiltin(PyHandle* callable) {
   const uint16_t node = g_unit.beyond == 0 && !IsOwnMethod(key)
                             ? ChildNode(caller, wire::kCallBuiltin, key, 0, &fresh)
                             : wire::kNoNode;
+  if ((fresh || node == wire::kNoNode) && IsTool(callable)) {
+    g_unit.state = kUnitDisplaced;
+    SwitchOff();
+    return;
+  }
   if (fresh) {
     g_call_nodes[node].name = NameOfBuiltin(callable);
   }
@@ -244,6 +244,9 @@ bool BeginUnit(const CallApi& api, const UnitStart& start, PyHandle* const* hot,
   g_unit.is_open = true;
   if (!start.monitoring) {
     g_unit.flags |= wire::kUnitSlowed;
+  }
+  if (start.stage == wire::kStep) {
+    g_unit.flags |= wire::kUnitNested;
   }
   for (intptr_t i = 0; i < count && g_unit.hot_count < kMostHot; ++i) {
     api.retain(hot[i]);

@@ -12,6 +12,9 @@
 
 namespace penstock::traces {
 
+// No unit is longer (39 hours): the times of its rows, at most 65,535, can be added up.
+inline constexpr TimeNs kLongestUnit{std::int64_t{1} << 47};
+
 enum class CallKind : std::uint8_t {
   kFunction = wire::kCallFunction,
   kBuiltin = wire::kCallBuiltin,

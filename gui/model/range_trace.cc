@@ -36,6 +36,13 @@ class Slice final : public traces::Trace {
   std::span<const traces::ThreadInfo> threads() const override { return threads_; }
   std::span<const traces::Event> events() const override { return events_; }
   std::span<const traces::CounterSample> counters() const override { return counters_; }
+  // Units that begin in the range, whole.
+  std::span<const traces::UnitRow> unit_rows() const override {
+    return Within(whole_->unit_rows());
+  }
+  std::span<const traces::CallRow> call_rows() const override {
+    return Within(whole_->call_rows());
+  }
   const traces::Losses& losses() const override { return whole_->losses(); }
   std::string_view String(StringId id) const override { return whole_->String(id); }
   std::uint64_t span_count() const override { return span_count_; }
@@ -85,14 +92,16 @@ class Slice final : public traces::Trace {
     return part;
   }
 
-  void TakeEvents() {
-    const auto all = whole_->events();
-    const auto before = [](const traces::Event& event, TimeNs at) { return event.at < at; };
+  template <class Row>
+  [[nodiscard]] std::span<const Row> Within(std::span<const Row> all) const {
+    const auto before = [](const Row& row, TimeNs at) { return row.at < at; };
     const auto first = std::lower_bound(all.begin(), all.end(), begin_, before);
     const auto last = std::lower_bound(first, all.end(), end_, before);
-    events_ = all.subspan(static_cast<std::size_t>(first - all.begin()),
-                          static_cast<std::size_t>(last - first));
+    return all.subspan(static_cast<std::size_t>(first - all.begin()),
+                       static_cast<std::size_t>(last - first));
   }
+
+  void TakeEvents() { events_ = Within(whole_->events()); }
 
   void TakeCounters() {
     const auto all = whole_->counters();

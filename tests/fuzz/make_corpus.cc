@@ -102,6 +102,13 @@ int main(int argc, char** argv) {
   Seed(folder, "linear", 2, Parts(linear));
   Seed(folder, "tsc", 2, Parts(tsc));
   Seed(folder, "ring", 3, Parts(ring));
-  std::printf("6 seeds in %s\n", folder.c_str());
+  RecordingWriter followed = penstock::traces::testing::FollowedRecording();
+  penstock::traces::testing::WriteFile(temp / "f", followed.memory());
+  if (!penstock::traces::PackTrace(temp / "f", temp / "q")) {
+    return 1;
+  }
+  Seed(folder, "followed", 2, Parts(followed));
+  Seed(folder, "followed_sections", 1, Sections(penstock::traces::testing::ReadFile(temp / "q")));
+  std::printf("8 seeds in %s\n", folder.c_str());
   return 0;
 }

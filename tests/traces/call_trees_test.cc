@@ -18,6 +18,7 @@
 namespace penstock::traces {
 namespace {
 
+using testing::FollowedRecording;
 using testing::FollowedUnit;
 
 constexpr TimeNs FollowedMs(std::int64_t n) {
@@ -28,73 +29,6 @@ ProcessInfo OneProcess() {
   ProcessInfo process;
   process.pid = 1;
   return process;
-}
-
-std::uint32_t FollowedHash(std::string_view text) {
-  return static_cast<std::uint32_t>(wire::HashOf(text.data(), text.size()));
-}
-
-// One worker with two units: three nodes and one node.
-RecordingWriter FollowedRecording(const RecordingOptions& options = {.chunks = 2}) {
-  RecordingWriter recording(options);
-  const std::uint32_t slot = recording.AddProcess(101, 5010, wire::kRoleWorker, 0);
-  RecordingWriter::Thread worker(recording, slot, 101, "pt_data_worker");
-  const std::uint64_t file = worker.Text(wire::kTextString, "/home/a/data.py");
-  for (const char* name : {"Pictures", "__getitem__", "numpy.random.choice"}) {
-    worker.Text(wire::kTextString, name);
-  }
-  const std::uint64_t zero = recording.Ticks(options.start_ns);
-  const auto ticks = [&](TimeNs length) {
-    return recording.Ticks(options.start_ns + static_cast<std::uint64_t>(length.value)) - zero;
-  };
-  for (std::uint32_t i = 0; i < 2; ++i) {
-    const std::uint64_t start = recording.Ticks(options.start_ns + 1'000'000 + i * 50'000'000ull);
-    wire::Record unit{};
-    unit.kind = wire::kKindUnit;
-    unit.stage = wire::kSample;
-    unit.name = FollowedHash("Pictures");
-    unit.start = start;
-    unit.duration = ticks(FollowedMs(12));
-    unit.work = ticks(FollowedMs(2));
-    unit.bytes = ticks(FollowedMs(9));
-    unit.object = wire::UnitCounts(5000, i == 0 ? 3 : 1, 16);
-    unit.sample = 40 + i;
-    unit.batch = 7;
-    unit.generation = 1;
-    unit.flags = wire::kUnitLines | wire::kUnitSlowed;
-    unit.depth = 25;
-    worker.Write(unit);
-    wire::Record call{};
-    call.kind = wire::kKindCall;
-    call.stage = wire::kCallFunction;
-    call.name = FollowedHash("__getitem__");
-    call.start = start;
-    call.object = file;
-    call.duration = ticks(FollowedMs(9));
-    call.work = ticks(FollowedMs(1));
-    call.bytes = 1;
-    call.sample = wire::CallPlace(40, static_cast<std::uint32_t>(ticks(FollowedMs(1))));
-    call.batch = wire::CallNumbers(0, wire::kNoNode);
-    worker.Write(call);
-    if (i == 1) continue;
-    call.stage = wire::kCallLine;
-    call.duration = ticks(FollowedMs(8));
-    call.work = ticks(FollowedMs(6));
-    call.bytes = 4096;
-    call.sample = wire::CallPlace(47, 0);
-    call.batch = wire::CallNumbers(1, 0);
-    worker.Write(call);
-    call.stage = wire::kCallBuiltin;
-    call.name = FollowedHash("numpy.random.choice");
-    call.object = 0;
-    call.duration = call.work = ticks(FollowedMs(2));
-    call.bytes = 64;
-    call.sample = wire::CallPlace(0, 0);
-    call.batch = wire::CallNumbers(2, 1);
-    worker.Write(call);
-  }
-  recording.AddAnchor(options.start_ns + 200'000'000);
-  return recording;
 }
 
 std::unique_ptr<Trace> ReadFollowed(std::span<std::byte> bytes) {

@@ -135,6 +135,68 @@ RecordingWriter SmallRecording(const RecordingOptions& options) {
   return recording;
 }
 
+RecordingWriter FollowedRecording(const RecordingOptions& options) {
+  RecordingWriter recording(options);
+  const std::uint32_t slot = recording.AddProcess(101, 5010, wire::kRoleWorker, 0);
+  RecordingWriter::Thread worker(recording, slot, 101, "pt_data_worker");
+  const std::uint64_t file = worker.Text(wire::kTextString, "/home/a/data.py");
+  for (const char* name : {"Pictures", "__getitem__", "numpy.random.choice"}) {
+    worker.Text(wire::kTextString, name);
+  }
+  const std::uint64_t zero = recording.Ticks(options.start_ns);
+  const auto ticks = [&](std::uint64_t length) {
+    return recording.Ticks(options.start_ns + length) - zero;
+  };
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    const std::uint64_t start = recording.Ticks(options.start_ns + 1'000'000 + i * 50'000'000ull);
+    wire::Record unit{};
+    unit.kind = wire::kKindUnit;
+    unit.stage = wire::kSample;
+    unit.name = NameHash("Pictures");
+    unit.start = start;
+    unit.duration = ticks(12'000'000);
+    unit.work = ticks(2'000'000);
+    unit.bytes = ticks(9'000'000);
+    unit.object = wire::UnitCounts(5000, i == 0 ? 3 : 1, 16);
+    unit.sample = 40 + i;
+    unit.batch = 7;
+    unit.generation = 1;
+    unit.flags = wire::kUnitLines | wire::kUnitSlowed;
+    unit.depth = 25;
+    worker.Write(unit);
+    wire::Record call{};
+    call.kind = wire::kKindCall;
+    call.stage = wire::kCallFunction;
+    call.name = NameHash("__getitem__");
+    call.start = start;
+    call.object = file;
+    call.duration = ticks(9'000'000);
+    call.work = ticks(1'000'000);
+    call.bytes = 1;
+    call.sample = wire::CallPlace(40, static_cast<std::uint32_t>(ticks(1'000'000)));
+    call.batch = wire::CallNumbers(0, wire::kNoNode);
+    worker.Write(call);
+    if (i == 1) continue;
+    call.stage = wire::kCallLine;
+    call.duration = ticks(8'000'000);
+    call.work = ticks(6'000'000);
+    call.bytes = 4096;
+    call.sample = wire::CallPlace(47, 0);
+    call.batch = wire::CallNumbers(1, 0);
+    worker.Write(call);
+    call.stage = wire::kCallBuiltin;
+    call.name = NameHash("numpy.random.choice");
+    call.object = 0;
+    call.duration = call.work = ticks(2'000'000);
+    call.bytes = 64;
+    call.sample = wire::CallPlace(0, 0);
+    call.batch = wire::CallNumbers(2, 1);
+    worker.Write(call);
+  }
+  recording.AddAnchor(options.start_ns + 200'000'000);
+  return recording;
+}
+
 std::string Numbers(const Span& s) {
   return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", s.start.value, s.duration.value,
                      s.cpu.value, s.busy.value, s.bytes.value, s.sample, s.batch.index,

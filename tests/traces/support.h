@@ -40,6 +40,8 @@ void WriteFile(const std::filesystem::path& path, std::span<const std::byte> byt
 // A recording of two processes, three threads, about forty records of every kind, one operation
 // in flight.
 [[nodiscard]] RecordingWriter SmallRecording(const RecordingOptions& options = {});
+// One worker with two followed units: one of three nodes, one of one.
+[[nodiscard]] RecordingWriter FollowedRecording(const RecordingOptions& options = {.chunks = 2});
 [[nodiscard]] std::vector<std::byte> Bytes(RecordingWriter& recording);
 
 // The fields of a span that no damage may change, without its strings.

@@ -109,7 +109,7 @@ void RecordingDrain::Impl::TakeCall(const wire::Record& record, Thread& thread, 
   }
   const TimeNs at = clock.ToNs(record.start);
   const TimeNs end = clock.ToNs(record.start + record.duration);
-  if (at.value < earliest_ns || end.value > latest_ns || end < at) {
+  if (at.value < earliest_ns || end.value > latest_ns || end < at || end - at > kLongestUnit) {
     Damaged(1);
     return;
   }
@@ -119,7 +119,7 @@ void RecordingDrain::Impl::TakeCall(const wire::Record& record, Thread& thread, 
     out.AddUnit({.at = at,
                  .duration = length(record.duration),
                  .cost = length(std::min(cost, record.duration)),
-                 .ordinary = length(ordinary),
+                 .ordinary = std::min(length(ordinary), kLongestUnit),
                  .sample = record.sample,
                  .thread = thread.id,
                  .name = takes ? StringId{} : strings.Name(record.name, out),
@@ -135,7 +135,7 @@ void RecordingDrain::Impl::TakeCall(const wire::Record& record, Thread& thread, 
   out.AddCall({.at = at,
                .total = length(record.duration),
                .own = length(std::min(record.work, record.duration)),
-               .cost = length(cost),
+               .cost = std::min(length(cost), kLongestUnit),
                .count = record.bytes,
                .thread = thread.id,
                .name = takes ? StringId{} : strings.Name(record.name, out),
