@@ -94,7 +94,7 @@ fi
 codecs() {
   local torch=()
   [[ ! -x $base/wheels/bin/python ]] || torch=(--torch-python "$base/wheels/bin/python")
-  "$kSystemPython" -B scripts/loaders/codecs.py --bin "$kBin" --out "$base/out" \
+  "$kSystemPython" -B scripts/loaders/media_codecs.py --bin "$kBin" --out "$base/out" \
     --python "$base/codecs/bin/python" "${torch[@]}" "${table[@]}"
 }
 if "$codecs_only"; then

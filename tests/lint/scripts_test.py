@@ -3,6 +3,7 @@
 """The helpers that the scripts stand on: package check, images, verdict, paired runs, span counts, loaders,
 pictures."""
 
+import collections
 import contextlib
 import hashlib
 import io
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
 from unittest import mock
 
@@ -26,6 +28,7 @@ for folder in ("benchmarks", "scripts/demo", "scripts/loaders", "scripts/wheels"
     sys.path.insert(0, str(ROOT / folder))
 import count_spans  # noqa: E402
 import paired_runs  # noqa: E402
+import media_codecs  # noqa: E402
 import run as loaders  # noqa: E402
 import verdict  # noqa: E402
 
@@ -252,6 +255,36 @@ class TestScriptTest(InFolder):
             done = subprocess.run([str(script)], text=True, stdin=subprocess.DEVNULL, capture_output=True, check=False)
             self.assertEqual((2, ""), (done.returncode, done.stdout))
             self.assertRegex(done.stderr, f"^test: .*{name}\n$")
+
+
+class MediaCountsTest(unittest.TestCase):
+    """What a program said against what its trace holds: each call once, all frames."""
+
+    SAID = {"spans": {"decode": {"av.to_ndarray": 2}}, "used": 2, "decoded": 5}
+
+    def wrong(self, spans=2, used=2, native=5, dropped=0):
+        counts = types.SimpleNamespace(
+            spans=collections.Counter({("decode", "av.to_ndarray"): spans}),
+            counters=collections.Counter({"video.frames_used": used}), native=native, dropped=dropped)
+        return media_codecs.judge(self.SAID, counts)[1]
+
+    def test_exact_counts_pass(self):
+        self.assertEqual([], self.wrong())
+        self.assertEqual([], self.wrong(native=7))  # those that opening a file decodes
+
+    def test_calls_that_are_missing_or_told_twice_fail(self):
+        self.assertEqual(["decode av.to_ndarray: 1, want 2"], self.wrong(spans=1))
+        self.assertEqual(["decode av.to_ndarray: 4, want 2"], self.wrong(spans=4))
+
+    def test_frames_and_records_that_are_missing_fail(self):
+        self.assertEqual(["frames used: 1, want 2"], self.wrong(used=1))
+        self.assertEqual(["frames decoded: 4, want 5 or more"], self.wrong(native=4))
+        self.assertEqual(["3 records dropped"], self.wrong(dropped=3))
+
+    def test_a_library_that_was_not_tried_is_not_said_to_work(self):
+        lines = media_codecs.table({"tiktoken": {"missing": "not installed: tiktoken"}})
+        self.assertIn("| tiktoken | not tested | | a batch is one call |", lines)
+        self.assertEqual(2 + len(media_codecs.ROWS), len(lines))
 
 
 class LoadersTest(InFolder):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the programs of codec_programs.py under `penstock record` and counts what their traces hold.
+"""Runs the programs of media_programs.py under `penstock record` and counts what their traces hold.
 
-  codecs.py --bin DIR --out DIR --python PROGRAM [--torch-python PROGRAM] [--only NAME]... [--table README]
+  media_codecs.py --bin DIR --out DIR --python PROGRAM [--torch-python PROGRAM] [--only NAME]... [--table README]
 
 Libraries of PyTorch's are tried with the second Python, if there is one.
 
@@ -26,7 +26,7 @@ ROWS = {
     "simplejpeg": ("simplejpeg", "simplejpeg", ""),
     "pyturbojpeg": ("PyTurboJPEG", "PyTurboJPEG", "1.x, for the libjpeg-turbo 2 of Debian 12"),
     "pyvips": ("pyvips", "pyvips", "computes when pixels are asked for: resizing is then part of `decode`"),
-    "imagecodecs": ("imagecodecs", "imagecodecs", "16 picture formats"),
+    "imagecodecs": ("imagecodecs", "imagecodecs", "16 picture formats are hooked"),
     "kornia_rs": ("kornia-rs", "kornia_rs", ""),
     "soundfile": ("soundfile", "soundfile", ""),
     "librosa": ("librosa", "librosa", "reads through soundfile; resampling is `augment`"),
@@ -109,7 +109,7 @@ def measure(name, options):
     trace.unlink(missing_ok=True)
     penstock = os.path.join(options.bin, "penstock")
     done = run.call([penstock, "record", "--quiet", "-o", str(trace), "--", python,
-                     str(HERE / "codec_programs.py"), name, str(work)])
+                     str(HERE / "media_programs.py"), name, str(work)])
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         return {"wrong": [f"status {done.returncode}: {last[:300]}"], "versions": versions}

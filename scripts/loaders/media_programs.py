@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that call one library of media, arrays or text CALLS times: codec_programs.py NAME WORK.
+"""Programs that call one library of media, arrays or text CALLS times: media_programs.py NAME WORK.
 
 The last line of a program says in JSON what it did: {"spans": {STAGE: {NAME: COUNT}}, "used": frames
-whose pixels it took, "decoded": frames that the library handed out}. codecs.py holds its recording
+whose pixels it took, "decoded": frames that the library handed out}. media_codecs.py holds its recording
 against that. A library is imported by its program alone.
 """
 
