@@ -9,15 +9,15 @@
 namespace penstock::analyzer {
 namespace {
 
-struct Worst {
+struct SlowestCall {
   const FunctionProfile* profile = nullptr;
   const FunctionTime* function = nullptr;
   const KnownCall* known = nullptr;
   double share = 0;
 };
 
-Worst FindWorst(const FunctionProfiles& profiles) {
-  Worst worst;
+SlowestCall FindSlowestCall(const FunctionProfiles& profiles) {
+  SlowestCall worst;
   for (const FunctionProfile& profile : profiles) {
     if (profile.stage == traces::StageId::kStep) continue;
     for (const FunctionTime& function : profile.functions) {
@@ -41,7 +41,7 @@ void SlowCall(const RuleInput& input, Advice& out) {
     out.Needs("slow-call", Say<words::kRuleNeedsFunctions>());
     return;
   }
-  const Worst worst = FindWorst(input.diagnosis.functions);
+  const SlowestCall worst = FindSlowestCall(input.diagnosis.functions);
   if (worst.known == nullptr || worst.share < kShare) return;
   Finding finding;
   finding.id = "slow-call";
