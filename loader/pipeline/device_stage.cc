@@ -274,7 +274,7 @@ void DeviceStage::Count(Lane& lane) {
   cuda::Stream& stream = *lane.stream;
   const BatchPlace& at = lane.busy->place;
   const Place place = {wire::kNoSample, static_cast<std::uint32_t>(at.index),
-                       static_cast<std::uint16_t>(at.epoch)};
+                       shared_.options.trace.EpochOf(at.epoch)};
   ++stats_.batches;
   stats_.copied_bytes += lane.bytes;
   if (lane.bytes != 0) {

@@ -46,6 +46,28 @@ inline constexpr int kStandInHeight = 375;
 
 enum class OnError { kSkip, kFail };
 
+class BatchMemory;
+
+// Numbers of epochs in a trace, where several loaders share one process. Thread-safe.
+class EpochNumbers {
+ public:
+  EpochNumbers() = default;
+  EpochNumbers(const EpochNumbers&) = delete;
+  EpochNumbers& operator=(const EpochNumbers&) = delete;
+  virtual ~EpochNumbers() = default;
+  virtual std::uint16_t Of(std::uint64_t epoch) = 0;
+};
+
+// How a pipeline is called in a trace.
+struct TraceNames {
+  unsigned loader = 0;              // its number in the process: the facts "loader.0.kind", ...
+  EpochNumbers* numbers = nullptr;  // nullptr: the epochs as they are
+
+  [[nodiscard]] std::uint16_t EpochOf(std::uint64_t epoch) const {
+    return numbers == nullptr ? static_cast<std::uint16_t>(epoch) : numbers->Of(epoch);
+  }
+};
+
 struct PipelineOptions {
   // Threads that make samples; 0: the consumer makes them itself, inside Next(). Threads of single
   // stages come on top, and the workers do what is left: augment joins decode where only decode
@@ -75,6 +97,10 @@ struct PipelineOptions {
   // pixels decoded or the bytes of the file. Costs 0.1 ns a byte.
   bool fingerprint = false;
 
+  // Memory of batches, so that they may leave the ring (Batch::Detach()); outlives the pipeline.
+  // nullptr: they may not. Not with a device.
+  BatchMemory* memory = nullptr;
+  TraceNames trace;
   DeviceOptions device;
   IoOptions reader;
   DecodeOptions decoder;

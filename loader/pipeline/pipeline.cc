@@ -66,7 +66,13 @@ class ThreadedPipeline final : public Pipeline {
   ~ThreadedPipeline() override { ThreadedPipeline::Stop(); }
 
   Result<void> Begin();
-  Result<Batch> Next() override;
+  Result<Batch> Next() override { return Next(std::chrono::nanoseconds::max(), nullptr); }
+  Result<Batch> Next(std::chrono::nanoseconds limit, bool* waiting) override;
+  void EndStep() override { LeaveStep(); }
+  [[nodiscard]] std::uint64_t errors() const override { return shared_.errors.count(); }
+  [[nodiscard]] std::vector<SampleError> first_errors() const override {
+    return shared_.errors.first();
+  }
   void RequestStop() override;
   void Stop() override;
   [[nodiscard]] const PipelineStats& stats() const override { return stats_; }
@@ -76,10 +82,10 @@ class ThreadedPipeline final : public Pipeline {
   void TellFacts();
   void EnterNext(const BatchPlace& place);
   void LeaveStep();
-  bool WaitFor(std::uint64_t number);
-  [[nodiscard]] static Place PlaceOf(const BatchPlace& place) {
+  bool WaitFor(std::uint64_t number, std::chrono::nanoseconds limit);
+  [[nodiscard]] Place PlaceOf(const BatchPlace& place) const {
     return {wire::kNoSample, static_cast<std::uint32_t>(place.index),
-            static_cast<std::uint16_t>(place.epoch)};
+            shared_.options.trace.EpochOf(place.epoch)};
   }
 
   Shared shared_;
@@ -88,6 +94,8 @@ class ThreadedPipeline final : public Pipeline {
   ThreadTracer* tracer_ = nullptr;  // of the consumer
   std::uint64_t next_ = 0;          // batch to deliver
   bool starting_ = true;
+  bool waiting_ = false;  // inside Next(), of which a part has returned
+  TimeNs waiting_since_{};
   bool stepping_ = false;    // the span of the consumer's step is open
   bool epoch_over_ = false;  // the batch delivered last was the last of its epoch
   Place last_place_;
@@ -101,16 +109,17 @@ class ThreadedPipeline final : public Pipeline {
 void ThreadedPipeline::TellFacts() {
   const PipelineOptions& options = shared_.options;
   const auto tell = [this](std::string_view key, const auto& value) {
-    shared_.tracer.Fact(key, fmt::format("{}", value));
+    shared_.tracer.Fact(fmt::format("loader.{}.{}", shared_.options.trace.loader, key),
+                        fmt::format("{}", value));
   };
-  tell("loader.0.kind", "penstock");
-  tell("loader.0.num_workers", crew_.threads());
-  tell("loader.0.prefetch_factor", options.prefetch);
-  tell("loader.0.batch_size", options.batch);
-  tell("loader.0.dataset_len", shared_.source.size());
-  tell("loader.0.in_order", 1);
-  tell("loader.0.drop_last", options.drop_last ? 1 : 0);
-  tell("loader.0.persistent_workers", 1);
+  tell("kind", "penstock");
+  tell("num_workers", crew_.threads());
+  tell("prefetch_factor", options.prefetch);
+  tell("batch_size", options.batch);
+  tell("dataset_len", shared_.source.size());
+  tell("in_order", 1);
+  tell("drop_last", options.drop_last ? 1 : 0);
+  tell("persistent_workers", 1);
 }
 
 Result<void> ThreadedPipeline::Begin() {
@@ -133,7 +142,8 @@ Result<void> ThreadedPipeline::Begin() {
     shared_.device = std::move(*device);
   }
   auto ring = BatchRing::Make(shared_.order, slots, sample_bytes,
-                              shared_.device != nullptr ? shared_.device->ring_memory() : nullptr);
+                              shared_.device != nullptr ? shared_.device->ring_memory() : nullptr,
+                              shared_.device != nullptr ? nullptr : options.memory);
   PENSTOCK_TRY(ring);
   shared_.ring = std::move(*ring);
   if (shared_.device != nullptr) {
@@ -170,16 +180,21 @@ void ThreadedPipeline::EnterNext(const BatchPlace& place) {
   const Place at = PlaceOf(place);
   tracer_->SetContext(at);
   if (place.index == 0) {
-    shared_.tracer.Fact(fmt::format("epoch.{}", at.generation), "0");
+    shared_.tracer.Fact(fmt::format("epoch.{}", at.generation),
+                        fmt::format("{}", shared_.options.trace.loader));
     tracer_->Event(EventType::kEpochStart, at, static_cast<std::int64_t>(crew_.threads()));
   }
   tracer_->Event(EventType::kQueueDepth, at, ready);
   tracer_->Event(EventType::kNextEntered, at);
 }
 
-bool ThreadedPipeline::WaitFor(std::uint64_t number) {
+bool ThreadedPipeline::WaitFor(std::uint64_t number, std::chrono::nanoseconds limit) {
   BatchRing& ring = *shared_.ring;
-  if (inline_worker_ == nullptr) return ring.WaitReady(number, shared_.stop);
+  if (inline_worker_ == nullptr) {
+    return limit == std::chrono::nanoseconds::max()
+               ? ring.WaitReady(number, shared_.stop)
+               : ring.WaitReadyFor(number, shared_.stop, limit);
+  }
   inline_worker_->Resume();
   while (!ring.Filled(number) && inline_worker_->Step()) {
   }
@@ -187,20 +202,30 @@ bool ThreadedPipeline::WaitFor(std::uint64_t number) {
   return ring.Filled(number) && ring.WaitReady(number, shared_.stop);
 }
 
-Result<Batch> ThreadedPipeline::Next() {
+Result<Batch> ThreadedPipeline::Next(std::chrono::nanoseconds limit, bool* waiting) {
   BatchRing& ring = *shared_.ring;
+  if (waiting != nullptr) *waiting = false;
   LeaveStep();
   if (failure_) return tl::unexpected<Error>(*failure_);
-  if (shared_.stop.set() || next_ >= shared_.order.batches()) return Batch{};
+  if ((shared_.stop.set() && !waiting_) || next_ >= shared_.order.batches()) return Batch{};
   if (ring.opened() <= next_) {
     return Fail(ErrorKind::kUsage, "the consumer holds all batches: release one before the next");
   }
   const BatchPlace place = shared_.order.At(next_);
-  EnterNext(place);
-  const TimeNs from = SteadyNow();
-  tracer_->Begin(StageId::kWait, shared_.names.none);
+  if (!waiting_) {
+    EnterNext(place);
+    waiting_since_ = SteadyNow();
+    tracer_->Begin(StageId::kWait, shared_.names.none);
+    waiting_ = true;
+  }
+  const bool there = WaitFor(next_, limit);
+  if (!there && waiting != nullptr && !shared_.stop.set()) {
+    *waiting = true;
+    return Batch{};
+  }
+  waiting_ = false;
   // After a stop a batch may be complete with costs cut short and replacements not looked for.
-  const bool ready = WaitFor(next_) && !shared_.stop.set();
+  const bool ready = there && !shared_.stop.set();
   tracer_->SetContext(PlaceOf(place));  // the consumer's own samples have changed it
   if (!ready) {
     tracer_->Cancel();
@@ -208,7 +233,7 @@ Result<Batch> ThreadedPipeline::Next() {
   }
   tracer_->Event(EventType::kBatchGot, PlaceOf(place));
   tracer_->End();
-  const TimeNs waited = SteadyNow() - from;
+  const TimeNs waited = SteadyNow() - waiting_since_;
   stats_.wait += waited;
   stats_.waits.Add(waited);
   if (starting_) tracer_->End();
@@ -243,6 +268,7 @@ void ThreadedPipeline::Stop() {
   stopped_ = true;
   if (tracer_ != nullptr) {
     LeaveStep();
+    if (waiting_) tracer_->Cancel();
     if (starting_) tracer_->Cancel();
   }
   if (shared_.ring != nullptr) RequestStop();

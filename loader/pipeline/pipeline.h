@@ -10,11 +10,13 @@
 // the pipeline its batches.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "loader/augment/program.h"
 #include "loader/pipeline/options.h"
@@ -42,6 +44,11 @@ class Batch {
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
   ~Batch() { Release(); }
+
+  // Takes the pixels out of the ring: they stay valid after Release() and the pipeline's end, and
+  // go back to the memory of the options. The batch has others then, so look at it before.
+  // nullptr: there is no such memory, or none left.
+  [[nodiscard]] std::byte* Detach() { return ring_->Detach(*slot_); }
 
   // False: the stream has ended, or was stopped.
   explicit operator bool() const { return slot_ != nullptr; }
@@ -94,6 +101,14 @@ class Pipeline {
   // Errors: of the first sample in the order of the stream that could not be made; the batches
   // before it have been delivered, none follows.
   virtual Result<Batch> Next() = 0;
+  // The same, but waits for about `limit` at most: then *waiting is true, the batch an empty one,
+  // and the next call goes on. A consumer that makes the samples itself waits for all of its batch.
+  virtual Result<Batch> Next(std::chrono::nanoseconds limit, bool* waiting) = 0;
+  // The consumer's step is over before it calls Next(): an epoch has ended, say.
+  virtual void EndStep() = 0;
+  // Samples replaced so far, with the first of them. Any thread.
+  [[nodiscard]] virtual std::uint64_t errors() const = 0;
+  [[nodiscard]] virtual std::vector<SampleError> first_errors() const = 0;
   // Everybody stops at the end of what they are at, or earlier where that is synthetic.
   virtual void RequestStop() = 0;
   // Stops and joins the threads; stats() holds then.

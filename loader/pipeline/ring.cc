@@ -17,7 +17,8 @@ BatchRing::BatchRing(const SampleOrder& order, unsigned slots, std::size_t sampl
     : order_(order), sample_bytes_(sample_bytes), slots_(slots) {}
 
 Result<std::unique_ptr<BatchRing>> BatchRing::Make(const SampleOrder& order, unsigned slots,
-                                                   std::size_t sample_bytes, std::byte* memory) {
+                                                   std::size_t sample_bytes, std::byte* memory,
+                                                   BatchMemory* lender) {
   const std::uint64_t batch = order.batch_size();
   const auto refuse = [&] {
     return penstock::Fail(
@@ -52,6 +53,15 @@ Result<std::unique_ptr<BatchRing>> BatchRing::Make(const SampleOrder& order, uns
     return refuse();
   }
   ring->bytes_ = bytes;
+  if (lender != nullptr) {
+    ring->lender_ = lender;
+    for (Slot& slot : ring->slots_) {
+      slot.pixels = lender->Get(batch_bytes);
+      if (slot.pixels == nullptr) return refuse();
+    }
+    ring->OpenFree();
+    return ring;
+  }
   if (bytes != 0 && memory == nullptr) {
     void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) return refuse();
@@ -67,6 +77,11 @@ Result<std::unique_ptr<BatchRing>> BatchRing::Make(const SampleOrder& order, uns
 }
 
 BatchRing::~BatchRing() {
+  if (lender_ != nullptr) {
+    for (const Slot& slot : slots_) {
+      if (slot.pixels != nullptr) lender_->Put(slot.pixels);
+    }
+  }
   if (memory_ != nullptr) munmap(memory_, bytes_);
 }
 
@@ -107,6 +122,12 @@ bool BatchRing::WaitReady(std::uint64_t number, const StopFlag& stop) {
   return Ready(number);
 }
 
+bool BatchRing::WaitReadyFor(std::uint64_t number, const StopFlag& stop,
+                             std::chrono::nanoseconds limit) {
+  ready_gate_.WaitFor(limit, [&] { return Ready(number) || stop.set(); });
+  return Ready(number);
+}
+
 unsigned BatchRing::ReadyFrom(std::uint64_t number) {
   unsigned ready = 0;
   while (ready < slots() && Ready(number + ready)) {
@@ -119,6 +140,12 @@ BatchRing::Slot& BatchRing::Take(std::uint64_t number) {
   Slot& taken = slot(number);
   taken.state.store(State::kInUse, std::memory_order_relaxed);
   return taken;
+}
+
+std::byte* BatchRing::Detach(Slot& slot) {
+  std::byte* const fresh =
+      lender_ == nullptr ? nullptr : lender_->Get(BatchBytes(slot.labels.size(), sample_bytes_));
+  return fresh == nullptr ? nullptr : std::exchange(slot.pixels, fresh);
 }
 
 void BatchRing::Release(Slot& slot) {

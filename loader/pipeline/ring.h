@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,6 +26,18 @@
 #include "traces/base/units.h"
 
 namespace penstock::loader {
+
+// Where the memory of batches comes from when it may leave the ring. Thread-safe.
+class BatchMemory {
+ public:
+  BatchMemory() = default;
+  BatchMemory(const BatchMemory&) = delete;
+  BatchMemory& operator=(const BatchMemory&) = delete;
+  virtual ~BatchMemory() = default;
+  // `bytes` for the pixels of one batch, aligned to 64; nullptr if they are not there.
+  virtual std::byte* Get(std::size_t bytes) = 0;
+  virtual void Put(std::byte* memory) = 0;
+};
 
 class BatchRing {
  public:
@@ -50,10 +63,12 @@ class BatchRing {
     return (samples * bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
   // `memory`: slots * BatchBytes() that outlive the ring; nullptr: its own.
+  // `lender`: gives the memory of each slot instead, and outlives the ring.
   // Errors: kEnvironment if the memory is not there.
   static Result<std::unique_ptr<BatchRing>> Make(const SampleOrder& order, unsigned slots,
                                                  std::size_t sample_bytes,
-                                                 std::byte* memory = nullptr);
+                                                 std::byte* memory = nullptr,
+                                                 BatchMemory* lender = nullptr);
   ~BatchRing();
   BatchRing(const BatchRing&) = delete;
   BatchRing& operator=(const BatchRing&) = delete;
@@ -85,10 +100,15 @@ class BatchRing {
   }
   // Waits until batch `number` is ready; false if it was stopped before.
   bool WaitReady(std::uint64_t number, const StopFlag& stop);
+  // The same for at most `limit`; false too if that is over.
+  bool WaitReadyFor(std::uint64_t number, const StopFlag& stop, std::chrono::nanoseconds limit);
   // Batches from `number` on that are ready.
   [[nodiscard]] unsigned ReadyFrom(std::uint64_t number);
   // READY -> IN USE.
   Slot& Take(std::uint64_t number);
+  // Takes the pixels out of a slot IN USE and puts fresh memory there; nullptr: there is none, or
+  // the ring has no lender. What it returns goes back to the lender in the end.
+  std::byte* Detach(Slot& slot);
   // IN USE -> FREE, and opens what there is room for.
   void Release(Slot& slot);
   // Wakes everybody who waits here, after the stop flag was set; async-signal-safe.
@@ -113,6 +133,7 @@ class BatchRing {
   const std::size_t sample_bytes_;
   std::size_t bytes_ = 0;
   void* memory_ = nullptr;
+  BatchMemory* lender_ = nullptr;
   std::vector<Slot> slots_;
 
   alignas(64) std::atomic<std::uint64_t> next_{0};

@@ -123,9 +123,9 @@ void Stages::BeginLap() {
   lap_ = ReadClocks();
 }
 
-Place Stages::PlaceOf(const Item& item) {
+Place Stages::PlaceOf(const Item& item) const {
   return {static_cast<std::int64_t>(item.sample), static_cast<std::uint32_t>(item.batch_index),
-          static_cast<std::uint16_t>(item.at.epoch)};
+          shared_.options.trace.EpochOf(item.at.epoch)};
 }
 
 template <class Work>

@@ -56,7 +56,7 @@ class Stages {
   void Finish(Item& item);
 
   // The place of an item in a trace.
-  static Place PlaceOf(const Item& item);
+  [[nodiscard]] Place PlaceOf(const Item& item) const;
   [[nodiscard]] ThreadTracer& tracer() { return *tracer_; }
 
  private:

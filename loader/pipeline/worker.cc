@@ -176,7 +176,7 @@ Item* Worker::NextQueued() {
 void Worker::Process(Item& item) {
   ThreadTracer& tracer = stages_->tracer();
   const Roles& roles = setup_.roles;
-  tracer.SetContext(Stages::PlaceOf(item));
+  tracer.SetContext(stages_->PlaceOf(item));
   if (roles.all()) tracer.Begin(StageId::kSample, shared_.names.none);
   if (roles.read) stages_->Read(item);
   if (roles.decode) stages_->Decode(item);
@@ -199,7 +199,7 @@ void Worker::Complete(Item& item) {
   if (!BatchRing::Complete(slot)) return;
   ThreadTracer& tracer = stages_->tracer();
   const Cost& collate = shared_.options.collate;
-  const Place place = Stages::PlaceOf(item);
+  const Place place = stages_->PlaceOf(item);
   if (!collate.none()) {
     constexpr std::uint32_t kOperation = 0xC0570003;
     tracer.Begin(StageId::kCollate, shared_.names.none);

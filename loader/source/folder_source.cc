@@ -38,6 +38,13 @@ class FolderSource : public Source {
   std::string_view kind() const override { return "folder"; }
   std::uint64_t classes() const override { return labelled_ ? class_ends_.size() : 0; }
 
+  Result<std::string> ClassName(std::uint64_t label) const override {
+    SampleScratch scratch;
+    const Result<SampleRef> first = At(label == 0 ? 0 : class_ends_[label - 1], scratch);
+    PENSTOCK_TRY(first);
+    return std::string(first->name.substr(0, first->name.find('/')));
+  }
+
   Result<SampleRef> At(std::uint64_t index, SampleScratch& scratch) const override {
     std::uint64_t place = 0;  // offset << 16 | length
     bool read = places_.ReadValue(index * sizeof(place), place);

@@ -83,6 +83,10 @@ Result<std::unique_ptr<Source>> OpenDirectory(const std::filesystem::path& path,
 
 Source::~Source() = default;
 
+Result<std::string> Source::ClassName(std::uint64_t label) const {
+  return std::to_string(label);
+}
+
 Result<std::unique_ptr<Source>> OpenSource(const std::filesystem::path& path,
                                            const SourceOptions& options) {
   const std::string shown = Printable(path.native());

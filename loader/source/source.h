@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "loader/source/sample.h"
@@ -36,6 +37,9 @@ class Source {
   [[nodiscard]] virtual std::string_view kind() const = 0;  // "folder", "list", "tar", "packed"
   // Labels are below this number. 0: unknown, since some sample has no label or a negative one.
   [[nodiscard]] virtual std::uint64_t classes() const = 0;
+  // What class `label` is called: the name of its folder; where there are no names, the number.
+  // Requires: label < classes(). Errors: those of At().
+  [[nodiscard]] virtual Result<std::string> ClassName(std::uint64_t label) const;
 };
 
 struct SourceOptions {

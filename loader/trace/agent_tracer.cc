@@ -85,8 +85,8 @@ class AgentThread final : public ThreadTracer {
 
 class ThroughAgent final : public Tracer {
  public:
-  explicit ThroughAgent(const PenstockNativeBridge& bridge) : bridge_(bridge) {
-    bridge_.claim((1u << wire::kRead) | (1u << wire::kDecode));
+  ThroughAgent(const PenstockNativeBridge& bridge, Company company) : bridge_(bridge) {
+    if (company == Company::kAlone) bridge_.claim((1u << wire::kRead) | (1u << wire::kDecode));
     bridge_.role(wire::kRoleConsumer, -1);
   }
 
@@ -127,14 +127,14 @@ class ThroughAgent final : public Tracer {
 
 }  // namespace
 
-std::unique_ptr<Tracer> AgentTracer() {
+std::unique_ptr<Tracer> AgentTracer(Company company) {
   auto* const get =
       reinterpret_cast<PenstockNativeBridgeFunction*>(dlsym(RTLD_DEFAULT, PENSTOCK_NATIVE_BRIDGE));
   const PenstockNativeBridge* bridge = get != nullptr ? get() : nullptr;
   if (bridge == nullptr || bridge->size < sizeof *bridge || bridge->recording() == 0) {
     return nullptr;
   }
-  return std::make_unique<ThroughAgent>(*bridge);
+  return std::make_unique<ThroughAgent>(*bridge, company);
 }
 
 }  // namespace penstock::loader

@@ -137,9 +137,11 @@ class Tracer {
 [[nodiscard]] std::unique_ptr<Tracer> NoTracer();
 
 // Speaks to the agent that is preloaded into this process; nullptr if there is none or it is not
-// recording. From then on the agent's own hooks write no spans of reads and decodes in this process
-// and only count bytes: the loader speaks for itself.
-[[nodiscard]] std::unique_ptr<Tracer> AgentTracer();
+// recording. The agent's own hooks write no spans of reads and decodes where the loader speaks for
+// itself: kAlone, nowhere in this process and in those that it forks; kBesideOthers, not inside the
+// loader's spans of these stages, so that others in the process keep theirs.
+enum class Company { kAlone, kBesideOthers };
+[[nodiscard]] std::unique_ptr<Tracer> AgentTracer(Company company = Company::kAlone);
 
 // Span after span into both; Finish() of both. Where one is nullptr, the other.
 [[nodiscard]] std::unique_ptr<Tracer> BothTracers(std::unique_ptr<Tracer> first,

@@ -53,6 +53,7 @@ LOADER_ROOMS = {
     "set": (("augment", "decode", "io", "random", "source"), TRACES),
     "pipeline": (("augment", "decode", "device", "io", "random", "source", "trace"),
                  ("cuda/", *TRACES)),
+    "capi": (("augment", "io", "pipeline", "source", "trace"), TRACES),
     "main": (("augment", "device", "io", "pipeline", "set", "source", "trace"),
              ("cuda/", *TRACES)),
 }
@@ -94,6 +95,7 @@ LAYERS = {
     "traces/packed/": EVENTS,
     "traces/recording/": (*EVENTS, "traces/packed/string_table.h"),
     "traces/": ("traces/base/", "traces/packed/", "traces/recording/"),
+    "traces/capi/": TRACES,
     "traces/exchange/": TRACES,
     "traces/main/": (*TRACES, "traces/exchange/"),
     # libpenstock_agent.so: bytes are shared, code is not, but for one pure function.

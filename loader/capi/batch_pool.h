@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory of batches that leave the ring for a consumer who may keep them for ever. A block is
+// one batch: pixels, labels, ids. Blocks that come back are used again, up to a number; the rest is
+// unmapped. A pool lives as long as somebody holds a block of it.
+// Threads: any. After fork() a child's calls do nothing, since its parent's threads may have held
+// the lock.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "loader/pipeline/ring.h"
+
+namespace penstock::loader {
+
+class BatchPool final : public BatchMemory, public std::enable_shared_from_this<BatchPool> {
+ public:
+  // `extra`: bytes behind the pixels of each batch. `kept`: blocks kept for later.
+  [[nodiscard]] static std::shared_ptr<BatchPool> Make(std::size_t extra, std::size_t kept);
+  ~BatchPool() override;
+
+  std::byte* Get(std::size_t bytes) override;
+  void Put(std::byte* memory) override;
+
+  // `memory` of Get() belongs to somebody outside from now on, who ends with Release().
+  void HandOut(std::byte* memory);
+  // Any thread, also when the pool's owner is gone.
+  static void Release(void* memory);
+
+  // Blocks that are mapped: in use and kept.
+  [[nodiscard]] std::size_t blocks() const;
+
+ private:
+  struct Block;
+
+  BatchPool(std::size_t extra, std::size_t kept);
+  static Block* Of(void* memory);
+  static void Unmap(Block* block);
+
+  const pid_t process_;
+  const std::size_t extra_;
+  const std::size_t kept_;
+  mutable std::mutex mutex_;
+  std::vector<Block*> spare_;
+  std::size_t blocks_ = 0;
+};
+
+}  // namespace penstock::loader

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The reference loader as a C library, libpenstock_loader.so: for Python (python/penstock, by
+ * ctypes) and for whoever else can call C. Nothing here prints, exits, reads the environment or
+ * lets an exception out.
+ *
+ * Threads: one call at a time for each loader, but for penstock_loader_interrupt() and
+ * penstock_batch_release(), which any thread may call at any moment.
+ * Processes: a loader belongs to the process that opened it. In a child that fork() made every
+ * call on it returns PENSTOCK_FORKED or does nothing.
+ * Memory: what an out parameter gets is valid until the call that ends it, named below.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised when a struct or a function changes its meaning. */
+#define PENSTOCK_LOADER_ABI 1
+
+enum PenstockStatus {
+  PENSTOCK_OK = 0,
+  PENSTOCK_END = 1,         /* of the epoch */
+  PENSTOCK_WAITING = 2,     /* the time is over; call again */
+  PENSTOCK_STOPPED = 3,     /* by penstock_loader_interrupt() */
+  PENSTOCK_USAGE = 4,       /* options that are wrong or contradict each other */
+  PENSTOCK_ENVIRONMENT = 5, /* memory, threads or an I/O method that are not there */
+  PENSTOCK_INPUT = 6,       /* a file; the message names it */
+  PENSTOCK_FORKED = 7       /* another process has made this loader */
+};
+
+typedef struct PenstockLoader PenstockLoader;
+
+/* Texts: NULL stands for the default in brackets. */
+typedef struct PenstockLoaderOptions {
+  size_t size;              /* sizeof(PenstockLoaderOptions) of the caller */
+  const char* ops;          /* as `penstock load --ops`; [random_resized_crop=224,flip and, but for
+                               u8, normalize] */
+  const char* output;       /* "u8", ["f16"] or "f32" */
+  const char* layout;       /* "hwc" or ["chw"] */
+  const char* io_method;    /* ["buffered"], "direct", "uring" or "mmap" */
+  const char* on_error;     /* ["skip"]: another sample instead; "fail" */
+  const char* index_folder; /* where indexes go [beside the source] */
+  uint64_t seed;
+  uint64_t rank;
+  uint64_t world;        /* at least 1 */
+  uint64_t ram_cache;    /* bytes of files to keep in memory, 0: none */
+  uint32_t batch;        /* samples, at least 1 */
+  uint32_t workers;      /* threads; 0: the caller itself; UINT32_MAX: one for each core */
+  uint32_t prefetch;     /* batches made ahead, at least 1 */
+  uint32_t read_ahead;   /* reads in flight for each thread, at least 1 */
+  double reduce;         /* as `penstock load --reduce`, 0: never */
+  uint32_t trace_loader; /* its number in a recording of this process */
+  uint8_t shuffle;
+  uint8_t drop_last;
+  uint8_t exif;       /* apply the orientation */
+  uint8_t lenient;    /* accept damage that libjpeg only warns of */
+  uint8_t persistent; /* keep the threads after an epoch, and begin the next one ahead */
+} PenstockLoaderOptions;
+
+typedef struct PenstockLoaderFacts {
+  size_t size;            /* sizeof(PenstockLoaderFacts) of the caller */
+  uint64_t samples;       /* of the source */
+  uint64_t classes;       /* labels are below it; 0: not known */
+  uint64_t epoch_samples; /* of this rank */
+  uint64_t epoch_batches;
+  uint64_t batch_bytes;   /* of penstock_loader_next(): pixels, labels and ids */
+  uint64_t labels_offset; /* of the labels in them, int64_t[batch] */
+  uint64_t ids_offset;    /* of the ids, uint64_t[batch] */
+  uint32_t height;
+  uint32_t width;
+  uint32_t element_bytes; /* 1: u8, 2: f16, 4: f32 */
+  uint32_t channels_first;
+  uint32_t workers;
+  char kind[16]; /* "folder", "list", "tar" or "packed" */
+} PenstockLoaderFacts;
+
+/* Shapes: pixels [samples][3][height][width] or [samples][height][width][3], labels [samples], ids
+ * [samples] (dataset indices of what the samples were made of), all in one piece of memory. */
+typedef struct PenstockBatch {
+  void* memory; /* begins with the pixels; ends with penstock_batch_release() */
+  uint64_t samples;
+  uint64_t epoch;
+  uint64_t index;      /* of the batch in its epoch; from 0 after a resume too */
+  uint64_t next_epoch; /* where to resume after this batch */
+  uint64_t next_position;
+} PenstockBatch;
+
+/* PENSTOCK_LOADER_ABI of the library. */
+int penstock_loader_abi(void);
+
+/* What went wrong in the last call of this thread that returned an error: one line. Valid until the
+ * next call of this thread. */
+const char* penstock_loader_message(void);
+
+/* Opens a source: one path as `penstock load` takes it, or several tars. Starts nothing.
+ * `*loader` ends with penstock_loader_close(). Errors: PENSTOCK_USAGE, _ENVIRONMENT, _INPUT. */
+int penstock_loader_open(const char* const* sources, size_t count,
+                         const PenstockLoaderOptions* options, PenstockLoader** loader);
+
+/* Fills what `facts->size` has room for. */
+int penstock_loader_facts(const PenstockLoader* loader, PenstockLoaderFacts* facts);
+
+/* The name of a class into `text`, cut to `room` with its final zero. */
+int penstock_loader_class(const PenstockLoader* loader, uint64_t label, char* text, size_t room);
+
+/* The next penstock_loader_next() gives the batch at `position` (samples of all ranks) of `epoch`.
+ * Goes on without a break where the threads stand there anyway, else starts them. */
+int penstock_loader_start(PenstockLoader* loader, uint64_t epoch, uint64_t position);
+
+/* The next batch of the epoch. Waits for `milliseconds` at most, with the process's other threads
+ * free to run; without threads (workers 0) it makes the batch, however long that takes.
+ * Batches are the caller's until it releases them, however many, and longer than the loader: each
+ * that is kept costs its memory, none blocks the loader.
+ * Returns PENSTOCK_OK, _END, _WAITING, _STOPPED or an error, after which there is no next batch
+ * until penstock_loader_start(). */
+int penstock_loader_next(PenstockLoader* loader, uint32_t milliseconds, PenstockBatch* batch);
+
+/* Gives the memory of a batch back. Any thread, also after penstock_loader_close(). */
+void penstock_batch_release(void* memory);
+
+/* Samples replaced under on_error "skip" so far, and the first lines of them, each with the name of
+ * the file, separated by line feeds and cut to `room`. */
+int penstock_loader_errors(const PenstockLoader* loader, uint64_t* count, char* text, size_t room);
+
+/* Makes this and later calls of penstock_loader_next() return PENSTOCK_STOPPED soon, until
+ * penstock_loader_start(). */
+void penstock_loader_interrupt(PenstockLoader* loader);
+
+/* Stops and joins the threads; penstock_loader_start() starts them again. */
+void penstock_loader_stop(PenstockLoader* loader);
+
+/* Stops, joins and frees. Batches stay valid. NULL: nothing. */
+void penstock_loader_close(PenstockLoader* loader);
+
+#ifdef __cplusplus
+}
+#endif
