@@ -137,10 +137,7 @@ void WriteCall(const Trace& trace, const CallRow& c, TextBuffer& out) {
   out.Line();
 }
 
-}  // namespace
-
-bool ExportJsonLines(const Trace& trace, const TextSink& sink) {
-  TextBuffer out(sink);
+void WriteHeads(const Trace& trace, TextBuffer& out) {
   WriteLosses(trace, out);
   for (const auto& [key, value] : trace.facts()) {
     out.text() += "{\"type\":\"fact\"";
@@ -152,6 +149,22 @@ bool ExportJsonLines(const Trace& trace, const TextSink& sink) {
   for (const ProcessInfo& process : trace.processes()) {
     WriteProcess(process, out);
   }
+}
+
+}  // namespace
+
+bool ExportJsonHeads(const Trace& trace, const TextSink& sink) {
+  TextBuffer out(sink);
+  WriteHeads(trace, out);
+  for (const ThreadInfo& thread : trace.threads()) {
+    WriteThread(thread, trace.processes()[thread.process.value], out);
+  }
+  return out.Flush();
+}
+
+bool ExportJsonLines(const Trace& trace, const TextSink& sink) {
+  TextBuffer out(sink);
+  WriteHeads(trace, out);
   for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
     const ThreadInfo& thread = trace.threads()[i];
     const ProcessInfo& process = trace.processes()[thread.process.value];

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/capi/columns.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+namespace penstock::traces {
+namespace {
+
+template <class T>
+void Set(T* column, std::uint64_t at, T value) {
+  if (column != nullptr) column[at] = value;
+}
+
+std::int64_t BatchOf(BatchKey key) {
+  return key.valid() ? std::int64_t{key.index} : -1;
+}
+
+// What `out` has of one thread: from `at` on, at most `room`.
+class ThreadColumns {
+ public:
+  ThreadColumns(const PenstockSpans& out, std::uint64_t stages, std::uint32_t thread,
+                std::uint32_t process)
+      : out_(out), stages_(stages), thread_(thread), process_(process) {}
+
+  void Put(std::uint64_t at, const Span& s) const {
+    Set(out_.start, at, s.start.value);
+    Set(out_.duration, at, s.duration.value);
+    Set(out_.cpu, at, s.cpu.value);
+    Set(out_.busy, at, s.busy.value >= 0 ? s.busy.value : s.duration.value);
+    Set(out_.bytes, at, s.bytes.value);
+    Set(out_.sample, at, s.sample);
+    Set(out_.batch, at, BatchOf(s.batch));
+    Set(out_.name, at, s.name.value);
+    Set(out_.object, at, s.object.value);
+    Set(out_.thread, at, thread_);
+    Set(out_.process, at, process_);
+    Set(out_.generation, at, s.batch.generation);
+    Set(out_.stage, at, static_cast<std::uint8_t>(s.stage));
+    Set(out_.flags, at, s.flags);
+    Set(out_.depth, at, s.depth);
+  }
+  [[nodiscard]] bool Wants(const Span& s) const {
+    const auto stage = static_cast<unsigned>(s.stage);
+    return stage >= 64 ? stages_ == ~std::uint64_t{0} : (stages_ >> stage & 1) != 0;
+  }
+
+ private:
+  const PenstockSpans& out_;
+  const std::uint64_t stages_;
+  const std::uint32_t thread_;
+  const std::uint32_t process_;
+};
+
+template <class T>
+void Close(T* column, std::uint64_t to, std::uint64_t from, std::uint64_t count) {
+  if (column != nullptr && to != from) std::memmove(column + to, column + from, count * sizeof(T));
+}
+
+void CloseGap(const PenstockSpans& out, std::uint64_t to, std::uint64_t from, std::uint64_t count) {
+  Close(out.start, to, from, count);
+  Close(out.duration, to, from, count);
+  Close(out.cpu, to, from, count);
+  Close(out.busy, to, from, count);
+  Close(out.bytes, to, from, count);
+  Close(out.sample, to, from, count);
+  Close(out.batch, to, from, count);
+  Close(out.name, to, from, count);
+  Close(out.object, to, from, count);
+  Close(out.thread, to, from, count);
+  Close(out.process, to, from, count);
+  Close(out.generation, to, from, count);
+  Close(out.stage, to, from, count);
+  Close(out.flags, to, from, count);
+  Close(out.depth, to, from, count);
+}
+
+// Runs work(0), work(1), ... by several threads. The first exception of one is thrown here.
+template <class Work>
+void InParallel(std::size_t count, unsigned threads, Work&& work) {
+  std::atomic<std::size_t> next{0};  // relaxed: a ticket
+  std::mutex mutex;
+  std::exception_ptr trouble;
+  const auto run = [&] {
+    try {
+      for (std::size_t i = next.fetch_add(1, std::memory_order_relaxed); i < count;
+           i = next.fetch_add(1, std::memory_order_relaxed)) {
+        work(i);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!trouble) trouble = std::current_exception();
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i) others.emplace_back(run);
+  run();
+  for (std::thread& other : others) other.join();
+  if (trouble) std::rethrow_exception(trouble);
+}
+
+}  // namespace
+
+std::uint64_t FillSpans(const Trace& trace, std::uint64_t stages, const PenstockSpans& out,
+                        unsigned threads) {
+  const std::span<const ThreadInfo> infos = trace.threads();
+  std::vector<std::uint64_t> begins(infos.size() + 1, 0);
+  for (std::size_t i = 0; i < infos.size(); ++i) begins[i + 1] = begins[i] + infos[i].spans;
+  std::vector<std::uint64_t> counts(infos.size(), 0);
+  // Each thread of the trace into its own part, as if all of its spans were wanted; then the gaps
+  // are closed. So blocks are decoded once, and by all cores.
+  InParallel(infos.size(), threads, [&](std::size_t i) {
+    const auto id = static_cast<std::uint32_t>(i);
+    const ThreadColumns columns(out, stages, id, infos[i].process.value);
+    std::uint64_t at = begins[i];
+    const std::uint64_t end = std::min(begins[i + 1], trace.span_count());
+    trace.ForEachBlock(ThreadId{id}, [&](std::span<const Span> spans) {
+      for (const Span& span : spans) {
+        if (columns.Wants(span) && at < end) columns.Put(at++, span);
+      }
+    });
+    counts[i] = at - begins[i];
+  });
+  std::uint64_t filled = 0;
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    CloseGap(out, filled, begins[i], counts[i]);
+    filled += counts[i];
+  }
+  return filled;
+}
+
+std::uint64_t FillEvents(const Trace& trace, const PenstockEvents& out) {
+  std::uint64_t at = 0;
+  for (const Event& event : trace.events()) {
+    Set(out.at, at, event.at.value);
+    Set(out.batch, at, BatchOf(event.batch));
+    Set(out.value, at, event.value);
+    Set(out.thread, at, event.thread.value);
+    Set(out.process, at, trace.threads()[event.thread.value].process.value);
+    Set(out.generation, at, event.batch.generation);
+    Set(out.type, at, static_cast<std::uint8_t>(event.type));
+    ++at;
+  }
+  return at;
+}
+
+std::uint64_t FillCounters(const Trace& trace, const PenstockCounters& out) {
+  std::uint64_t at = 0;
+  for (const CounterSample& sample : trace.counters()) {
+    Set(out.at, at, sample.at.value);
+    Set(out.value, at, sample.value);
+    Set(out.name, at, sample.name.value);
+    Set(out.process, at, sample.process.value);
+    ++at;
+  }
+  return at;
+}
+
+}  // namespace penstock::traces

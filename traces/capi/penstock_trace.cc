@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/capi/penstock_trace.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "traces/capi/columns.h"
+#include "traces/export.h"
+#include "traces/trace.h"
+#include "traces/wire_records.h"
+
+using penstock::traces::EventType;
+using penstock::traces::StageId;
+using penstock::traces::Trace;
+
+struct PenstockTrace {
+  std::unique_ptr<Trace> trace;
+  std::once_flag written;
+  std::string about;
+};
+
+namespace {
+
+std::string& Message() {
+  thread_local std::string message;
+  return message;
+}
+
+// No exception of the C++ library (memory, threads) reaches a caller that knows none.
+template <class Work>
+std::int64_t Guarded(Work&& work) {
+  try {
+    return work();
+  } catch (const std::exception& trouble) {
+    Message() = trouble.what();
+    return -1;
+  }
+}
+
+// One text for each number, with a zero at its end: the names are literals.
+const char* Known(std::string_view name) {
+  return name == "unknown" ? nullptr : name.data();
+}
+
+}  // namespace
+
+int penstock_trace_abi(void) {
+  return PENSTOCK_TRACE_ABI;
+}
+
+const char* penstock_trace_message(void) {
+  return Message().c_str();
+}
+
+int penstock_trace_open(const char* path, PenstockTrace** trace) {
+  return static_cast<int>(Guarded([&]() -> std::int64_t {
+    auto opened = penstock::traces::OpenTrace(path);
+    if (!opened) {
+      Message() = opened.error().message;
+      return -1;
+    }
+    auto made = std::make_unique<PenstockTrace>();
+    made->trace = std::move(*opened);
+    *trace = made.release();
+    return 0;
+  }));
+}
+
+void penstock_trace_close(PenstockTrace* trace) {
+  delete trace;
+}
+
+void penstock_trace_counts(const PenstockTrace* trace, PenstockCounts* counts) {
+  const Trace& from = *trace->trace;
+  const PenstockCounts all = {
+      counts->size,       from.span_count(), from.events().size(),        from.counters().size(),
+      from.begin().value, from.end().value,  from.realtime_offset().value};
+  std::memcpy(counts, &all, std::min(counts->size, sizeof all));
+}
+
+const char* penstock_trace_about(PenstockTrace* trace) {
+  const std::int64_t status = Guarded([&]() -> std::int64_t {
+    std::call_once(trace->written, [&] {
+      const bool written = ExportJsonHeads(*trace->trace, [&](std::string_view text) {
+        trace->about += text;
+        return true;
+      });
+      static_cast<void>(written);  // the sink never refuses
+    });
+    return 0;
+  });
+  return status == 0 ? trace->about.c_str() : nullptr;
+}
+
+const char* penstock_trace_stage(uint32_t stage) {
+  if (stage >= penstock::wire::kStageCount) return nullptr;
+  return Known(StageName(static_cast<StageId>(stage)));
+}
+
+const char* penstock_trace_event(uint32_t type) {
+  return type > 255 ? nullptr : Known(EventName(static_cast<EventType>(type)));
+}
+
+int64_t penstock_trace_spans(const PenstockTrace* trace, uint64_t stages,
+                             const PenstockSpans* out) {
+  return Guarded([&]() -> std::int64_t {
+    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    return static_cast<std::int64_t>(
+        penstock::traces::FillSpans(*trace->trace, stages, *out, cores));
+  });
+}
+
+int64_t penstock_trace_events(const PenstockTrace* trace, const PenstockEvents* out) {
+  return Guarded([&]() -> std::int64_t {
+    return static_cast<std::int64_t>(penstock::traces::FillEvents(*trace->trace, *out));
+  });
+}
+
+int64_t penstock_trace_counters(const PenstockTrace* trace, const PenstockCounters* out) {
+  return Guarded([&]() -> std::int64_t {
+    return static_cast<std::int64_t>(penstock::traces::FillCounters(*trace->trace, *out));
+  });
+}
+
+int64_t penstock_trace_texts(const PenstockTrace* trace, const uint32_t* ids, size_t count,
+                             uint64_t* ends, char* text, size_t room) {
+  return Guarded([&]() -> std::int64_t {
+    std::uint64_t end = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      end += trace->trace->String(penstock::StringId{ids[i]}).size();
+      ends[i] = end;
+    }
+    if (end > room) return static_cast<std::int64_t>(end);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string_view one = trace->trace->String(penstock::StringId{ids[i]});
+      one.copy(text, one.size());
+      text += one.size();
+    }
+    return static_cast<std::int64_t>(end);
+  });
+}
