@@ -4,6 +4,8 @@
 #
 #   bin/                      penstock, penstock-*
 #   lib/penstock/             the agent and its Python half: found from bin/, wherever that is moved
+#                             libpenstock_loader.so, libpenstock_trace.so and python/: the Python package,
+#                             PYTHONPATH=PREFIX/lib/penstock/python
 #   lib/cmake/Penstock/       find_package(Penstock): Penstock::traces, Penstock::markers
 #   include/penstock/traces/  their headers
 include(CMakePackageConfigHelpers)
@@ -35,12 +37,19 @@ install(FILES ${PROJECT_SOURCE_DIR}/traces/FORMAT.md ${PROJECT_SOURCE_DIR}/READM
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/analyzer/guides DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/penstock/analyzer
   FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/penstock
-  FILES_MATCHING PATTERN "*.md")
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.py")
 install(FILES ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md
   ${PROJECT_SOURCE_DIR}/ARCHITECTURE.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/penstock)
 install(FILES ${PROJECT_SOURCE_DIR}/analyzer/VALIDATION.md
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/penstock/analyzer)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/penstock RENAME copyright)
+
+if(NOT PENSTOCK_WHEEL)  # which has the package at its root
+  file(WRITE ${CMAKE_BINARY_DIR}/VERSION-${PROJECT_VERSION} "")
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/penstock DESTINATION lib/penstock/python
+    FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+  install(FILES ${CMAKE_BINARY_DIR}/VERSION-${PROJECT_VERSION} DESTINATION lib/penstock/python/penstock)
+endif()
 
 # bash and fish look for a completion by the name of the command.
 foreach(_command penstock penstock-record penstock-load penstock-gui penstock-sweep penstock-export

@@ -1,37 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
 """Penstock: a profiler and bottleneck finder for the data path that feeds a GPU.
 
-The programs of this package need no Python: `penstock record -- python train.py`. What is here tells
-scripts where they are.
+    penstock.Loader("train/", batch=64)      the fast loader in a training script   docs/python-loader.md
+    penstock.open("run.penstock")            a trace as tables                      docs/python-trace.md
+    penstock.mark("tokenise")                marks in the own recording             docs/python-trace.md
+
+The programs of this package need no Python: `penstock record -- python train.py`; program() says where they are.
+Nothing here needs PyTorch or NumPy to be imported; each part says what it lacks where it is used.
 """
-import os
+import importlib
 
-__all__ = ["__version__", "agent", "program"]
+from penstock._places import library, program, version
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
+__version__ = version()
 
+# Imported where they are first asked for: a script that wants a path pays for nothing else.
+_PARTS = {
+    "Loader": "penstock.loader",
+    "LoaderError": "penstock.loader",
+    "Trace": "penstock.trace",
+    "TraceError": "penstock.trace",
+    "open": "penstock.trace",
+    "open_many": "penstock.fleet",
+    "mark": "penstock.marks",
+    "step": "penstock.marks",
+    "batch": "penstock.marks",
+    "recording": "penstock.marks",
+}
 
-def _version():
-    for name in os.listdir(_HERE):
-        if name.startswith("VERSION-"):
-            return name[len("VERSION-") :]
-    raise ImportError("the package penstock is not complete: no VERSION file in %s" % _HERE)
-
-
-__version__ = _version()
-
-
-def program(name="penstock"):
-    """Path of a program: "penstock", "penstock-record", "penstock-gui", ...
-
-    Raises FileNotFoundError if there is none of that name.
-    """
-    path = os.path.join(_HERE, "bin", name)
-    if not os.path.isfile(path):
-        raise FileNotFoundError("penstock has no program %r" % name)
-    return path
+__all__ = ["__version__", "agent", "ops", "program", *_PARTS]
 
 
 def agent():
     """Path of the agent, for LD_PRELOAD."""
-    return os.path.join(_HERE, "lib", "penstock", "libpenstock_agent.so")
+    return library("libpenstock_agent.so")
+
+
+def __getattr__(name):
+    if name == "ops":
+        return importlib.import_module("penstock.ops")
+    if name not in _PARTS:
+        raise AttributeError("module 'penstock' has no attribute %r" % name)
+    value = getattr(importlib.import_module(_PARTS[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -28,7 +28,9 @@ PARTS = ("penstock/bin/penstock", "penstock/bin/penstock-record", "penstock/bin/
          "penstock/bin/penstock-gui", "penstock/lib/penstock/libpenstock_agent.so", ".data/scripts/penstock",
          "penstock/lib/penstock/penstock_python/sitecustomize.py", ".data/data/share/man/man1/penstock.1",
          ".data/data/share/man/man1/penstock-gui.1", ".data/data/share/man/man1/penstock-report.1",
-         "penstock/__init__.py", "penstock/__main__.py")  # fmt: skip
+         "penstock/__init__.py", "penstock/__main__.py", "penstock/loader.py", "penstock/trace.py",
+         "penstock/__init__.pyi", "penstock/py.typed", "penstock/lib/penstock/libpenstock_loader.so",
+         "penstock/lib/penstock/libpenstock_trace.so")  # fmt: skip
 
 
 def asked_of_the_system(path):

@@ -91,6 +91,32 @@ class Installed(Case):
         self.assertEqual(self.run_([self.program("penstock"), "record", "--quiet", "--", PYTHON, "-c", script], cwd=folder),
                          "True\n")  # fmt: skip
 
+    def test_the_python_package_works_from_there(self):
+        folder = os.path.join(self.base, "from Python")
+        os.makedirs(folder)
+        script = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import penstock
+print(penstock.__file__, penstock.program())
+try:
+    penstock.open("nothing.penstock")
+except penstock.TraceError as error:
+    print(error)
+try:
+    penstock.Loader("no set", output="u8")
+except FileNotFoundError:
+    print("built without the loader")
+except penstock.LoaderError as error:
+    print(error)
+"""
+        package = os.path.join(self.prefix, "lib", "penstock", "python")
+        lines = self.run_([PYTHON, "-S", "-c", script, package],
+                          cwd=folder).splitlines()  # fmt: skip
+        self.assertEqual("%s %s" % (os.path.join(package, "penstock", "__init__.py"), self.program("penstock")), lines[0])
+        self.assertIn("nothing.penstock", lines[1])
+        self.assertRegex(lines[2], "no set|without the loader")
+
     def test_records_as_another_user(self):
         if os.geteuid() != 0:
             self.skipTest("only root becomes somebody else")

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a batch's memory is seen as: torch tensors, NumPy arrays or memoryviews, all of them views."""
+import importlib
+import importlib.util
+import sys
+
+_CODES = {"u8": "B", "f16": "e", "f32": "f"}
+_NAMES = {"u8": "uint8", "f16": "float16", "f32": "float32"}
+
+
+def _shape(samples, facts):
+    if facts.channels_first:
+        return (samples, 3, facts.height, facts.width)
+    return (samples, facts.height, facts.width, 3)
+
+
+def _torch_maker(output, device):
+    torch = importlib.import_module("torch")
+    if not hasattr(torch, "frombuffer"):
+        raise ValueError("this PyTorch (%s) is too old: 1.10 or newer" % torch.__version__)
+    kind, frombuffer, int64 = getattr(torch, _NAMES[output]), torch.frombuffer, torch.int64
+    if device != "cpu":
+        if not torch.cuda.is_available():
+            raise ValueError(
+                "device=%r: PyTorch sees no GPU here (torch.cuda.is_available() is False); device=\"cpu\" works "
+                "everywhere" % device
+            )
+        device = torch.device(device)
+
+    def make(block, samples, facts):
+        shape = _shape(samples, facts)
+        images = frombuffer(block, dtype=kind, count=samples * 3 * facts.height * facts.width).view(shape)
+        labels = frombuffer(block, dtype=int64, count=samples, offset=facts.labels_offset)
+        if device == "cpu":
+            return images, labels
+        return images.to(device), labels.to(device)
+
+    return make
+
+
+def _numpy_maker(output, _device):
+    numpy = importlib.import_module("numpy")
+    kind, frombuffer, int64 = numpy.dtype(_NAMES[output]), numpy.frombuffer, numpy.dtype("int64")
+
+    def make(block, samples, facts):
+        images = frombuffer(block, dtype=kind, count=samples * 3 * facts.height * facts.width)
+        labels = frombuffer(block, dtype=int64, count=samples, offset=facts.labels_offset)
+        return images.reshape(_shape(samples, facts)), labels
+
+    return make
+
+
+def _memoryview_maker(output, _device):
+    code = _CODES[output]
+    if code == "e" and sys.version_info < (3, 12):
+        raise ValueError(
+            'output="f16" without PyTorch and NumPy needs Python 3.12: install numpy (pip install numpy), or use '
+            'output="f32" or "u8"'
+        )
+
+    def make(block, samples, facts):
+        view = memoryview(block).cast("B")
+        size = samples * 3 * facts.height * facts.width * facts.element_bytes
+        begin = facts.labels_offset
+        images = view[:size].cast(code, shape=_shape(samples, facts))
+        return images, view[begin : begin + samples * 8].cast("q")
+
+    return make
+
+
+_MAKERS = {"torch": _torch_maker, "numpy": _numpy_maker, "memoryview": _memoryview_maker}
+
+
+def maker_of(arrays, output, device):
+    """(function of block, samples and facts that gives images and labels, which of the kinds it is)."""
+    if output not in _NAMES:
+        raise ValueError('output=%r: there is "u8", "f16" and "f32"' % output)
+    if not (device == "cpu" or device == "cuda" or (device.startswith("cuda:") and device[5:].isdigit())):
+        raise ValueError('device=%r: there is "cpu", "cuda" and "cuda:NUMBER"' % device)
+    if arrays is None:
+        arrays = next((one for one in ("torch", "numpy") if importlib.util.find_spec(one)), "memoryview")
+    if arrays not in _MAKERS:
+        raise ValueError('arrays=%r: there is "torch", "numpy" and "memoryview"' % arrays)
+    if device != "cpu" and arrays != "torch":
+        raise ValueError('device=%r needs PyTorch (arrays="torch"), which copies the batches there' % device)
+    return _MAKERS[arrays](output, device), arrays

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libpenstock_trace.so by ctypes: traces/capi/penstock_trace.h has the contracts. Needs NumPy for columns."""
+import ctypes
+import json
+import os
+import weakref
+
+from penstock._places import library
+
+ABI = 1
+ALL_STAGES = (1 << 64) - 1
+
+
+class TraceError(RuntimeError):
+    """A trace that cannot be read, or a question that it cannot answer; the message names the file."""
+
+
+def _table(title, /, **columns):
+    """A struct of pointers to columns, and the types of NumPy behind them, in the header's order."""
+    fields = [("size", ctypes.c_size_t), *((column, ctypes.c_void_p) for column in columns)]
+    return type(title, (ctypes.Structure,), {"_fields_": fields, "dtypes": columns})
+
+
+_i64, _u64, _u32, _u16, _u8 = "int64", "uint64", "uint32", "uint16", "uint8"
+Spans = _table(
+    "Spans", start=_i64, duration=_i64, cpu=_i64, busy=_i64, bytes=_u64, sample=_i64, batch=_i64, name=_u32,
+    object=_u32, thread=_u32, process=_u32, generation=_u16, stage=_u8, flags=_u8, depth=_u8,
+)  # fmt: skip
+Events = _table(
+    "Events", at=_i64, batch=_i64, value=_i64, thread=_u32, process=_u32, generation=_u16, type=_u8
+)  # fmt: skip
+Counters = _table("Counters", at=_i64, value=_i64, name=_u32, process=_u32)
+
+
+class Counts(ctypes.Structure):
+    _fields_ = (
+        ("size", ctypes.c_size_t),
+        ("spans", ctypes.c_uint64),
+        ("events", ctypes.c_uint64),
+        ("counters", ctypes.c_uint64),
+        ("begin", ctypes.c_int64),
+        ("end", ctypes.c_int64),
+        ("realtime_offset", ctypes.c_int64),
+    )
+
+
+_handle, _text, _long = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64
+_FUNCTIONS = {
+    "penstock_trace_abi": (ctypes.c_int, ()),
+    "penstock_trace_message": (_text, ()),
+    "penstock_trace_open": (ctypes.c_int, (_text, ctypes.POINTER(_handle))),
+    "penstock_trace_close": (None, (_handle,)),
+    "penstock_trace_counts": (None, (_handle, ctypes.POINTER(Counts))),
+    "penstock_trace_about": (_text, (_handle,)),
+    "penstock_trace_stage": (_text, (ctypes.c_uint32,)),
+    "penstock_trace_event": (_text, (ctypes.c_uint32,)),
+    "penstock_trace_spans": (_long, (_handle, ctypes.c_uint64, ctypes.POINTER(Spans))),
+    "penstock_trace_events": (_long, (_handle, ctypes.POINTER(Events))),
+    "penstock_trace_counters": (_long, (_handle, ctypes.POINTER(Counters))),
+    "penstock_trace_texts": (
+        _long,
+        (_handle, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t),
+    ),
+}
+
+_opened: list = []
+
+
+def load():
+    if not _opened:
+        opened = ctypes.CDLL(library("libpenstock_trace.so"))
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(opened, name)
+            function.restype, function.argtypes = result, arguments
+        if opened.penstock_trace_abi() != ABI:
+            raise ImportError("libpenstock_trace.so is of another version than the package penstock")
+        _opened.append(opened)
+    return _opened[0]
+
+
+def numbered(function):
+    """The names that a function of the library gives numbers from 0 on; holes are "unknown"."""
+    names = []
+    for number in range(256):
+        text = function(number)
+        names.append(text.decode() if text else "unknown")
+    while names and names[-1] == "unknown":
+        names.pop()
+    return names
+
+
+def numpy():
+    try:
+        import numpy as module
+    except ImportError:
+        raise TraceError("columns of a trace are NumPy arrays: pip install numpy") from None
+    return module
+
+
+class Reader:
+    """One open trace."""
+
+    def __init__(self, path):
+        self.lib = load()
+        self.path = path
+        handle = _handle()
+        if self.lib.penstock_trace_open(os.fsencode(path), ctypes.byref(handle)) != 0:
+            raise TraceError(self._message())
+        self.handle = handle
+        self.close = weakref.finalize(self, self.lib.penstock_trace_close, handle)
+        self.counts = Counts(size=ctypes.sizeof(Counts))
+        self.lib.penstock_trace_counts(handle, ctypes.byref(self.counts))
+
+    def _message(self):
+        return (self.lib.penstock_trace_message() or b"").decode("utf-8", "replace")
+
+    def about(self):
+        text = self.lib.penstock_trace_about(self.handle)
+        if text is None:
+            raise TraceError(self._message())
+        return [json.loads(line) for line in text.decode().splitlines()]
+
+    def columns(self, table, wanted, fill):
+        """NumPy columns by name; fill(struct) says how many rows there are. Memory of rows that do not come is never
+        touched."""
+        np = numpy()
+        room = getattr(self.counts, table.__name__.lower())
+        columns = {name: np.empty(room, dtype) for name, dtype in table.dtypes.items() if name in wanted}
+        out = table(size=ctypes.sizeof(table))
+        for name, column in columns.items():
+            setattr(out, name, column.ctypes.data)
+        rows = fill(ctypes.byref(out))
+        if rows < 0:
+            raise TraceError("%s: %s" % (self.path, self._message()))
+        if rows < room // 2:  # let go of the addresses too
+            return {name: column[:rows].copy() for name, column in columns.items()}
+        return {name: column[:rows] for name, column in columns.items()}
+
+    def spans(self, wanted, stages):
+        fill = self.lib.penstock_trace_spans
+        return self.columns(Spans, wanted, lambda out: fill(self.handle, stages, out))
+
+    def events(self, wanted):
+        return self.columns(Events, wanted, lambda out: self.lib.penstock_trace_events(self.handle, out))
+
+    def counters(self, wanted):
+        return self.columns(Counters, wanted, lambda out: self.lib.penstock_trace_counters(self.handle, out))
+
+    def texts(self, ids):
+        """The texts of an array of ids, as a list."""
+        np = numpy()
+        ids = np.ascontiguousarray(ids, np.uint32)
+        ends = np.zeros(len(ids) + 1, np.uint64)
+        room, texts = 0, self.lib.penstock_trace_texts
+        buffer = b""
+        while True:
+            size = texts(self.handle, ids.ctypes.data, len(ids), ends[1:].ctypes.data, buffer, room)
+            if size < 0:
+                raise TraceError("%s: %s" % (self.path, self._message()))
+            if size <= room:
+                break
+            room, buffer = size, ctypes.create_string_buffer(size)
+        whole = buffer.raw if size else b""
+        places = ends.tolist()
+        return [whole[begin:end].decode("utf-8", "replace") for begin, end in zip(places, places[1:])]

@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: Apache-2.0
+"""penstock.Loader: the reference loader in a training script. docs/python-loader.md shows one."""
+import ctypes
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+
+from penstock import marks
+from penstock._loader_library import ALL_CORES, END, OK, STOPPED, WAITING, LoaderError, Native, Options, block_class
+from penstock._arrays import maker_of
+from penstock.ops import Operation, render
+
+__all__ = ["Loader", "LoaderError"]
+
+Source = Union[str, "os.PathLike[str]", Sequence[Any]]
+
+_PATIENCE = 100  # ms in the library at a time; between, Python's signal handlers run
+
+
+class Loader:
+    """Images and labels in batches, made by threads of this process that do not need the GIL.
+
+        loader = penstock.Loader("train/", batch=64, ops="random_resized_crop=224,flip,normalize")
+        for epoch in range(90):
+            loader.set_epoch(epoch)
+            for images, labels in loader:
+                ...
+
+    Each iteration is one epoch. `images` has the shape [samples, 3, height, width] (layout "chw") or [samples,
+    height, width, 3] ("hwc"), `labels` [samples], int64, -1 where a sample has none. Both are views of one piece of
+    memory, without a copy; it is theirs as long as somebody holds one of them, and is used again afterwards. Who
+    keeps batches keeps their memory; the loader never waits for it.
+
+    What is delivered depends on the source, the seed and the options of order and augmentation alone, not on
+    workers, batch size, ranks, I/O or where a run was resumed.
+
+    source: a folder with a folder for each class, a folder of images, a list ("path label" lines), a tar (or a
+        folder of them, as WebDataset writes them), a packed file; a sequence of tars, or of (path, label) pairs.
+    batch: samples in a batch.
+    workers: threads; None: one for each core that this process may use (under torchrun, its share of them); 0: the
+        caller makes each batch itself.
+    ops: the text of `penstock load --ops`, or operations of penstock.ops.
+    output: "u8" (0 to 255), "f16" or "f32" (0 to 1, or normalised).
+    prefetch: batches made ahead. read_ahead: reads in flight for each thread.
+    io: "buffered", "direct", "uring" or "mmap". ram_cache: bytes of files to keep in memory.
+    on_error: "skip" puts another sample in the place of one that cannot be made, and counts it in `errors`; "fail"
+        raises LoaderError, which names the file.
+    exif: apply the orientation. lenient: accept damage that libjpeg only warns of. reduce: decode smaller where that
+        leaves so many times the pixels wanted (as `penstock load --reduce`; other pixels).
+    rank, world: this process among those that share each epoch; None: of torch.distributed, else RANK and WORLD_SIZE.
+    transform: a function of `images`, called by the thread that iterates; what it returns is delivered. Its time is
+        in `transform_seconds`, and a recording shows it as the mark "transform".
+    device: "cpu", or "cuda", "cuda:1": PyTorch copies each batch there.
+    arrays: "torch", "numpy" or "memoryview"; None: the first of them that is installed.
+    persistent: keep the threads between epochs and begin the next epoch's first batches ahead.
+
+    One thread iterates at a time. A child made by fork() cannot use it. Raises ValueError for options, LoaderError
+    for data.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        batch: int = 64,
+        workers: Optional[int] = None,
+        ops: Union[None, str, Operation, Iterable[Operation]] = None,
+        output: str = "f16",
+        layout: str = "chw",
+        seed: int = 0,
+        *,
+        shuffle: bool = True,
+        drop_last: bool = False,
+        prefetch: int = 4,
+        read_ahead: int = 1,
+        io: str = "buffered",
+        ram_cache: int = 0,
+        on_error: str = "skip",
+        exif: bool = False,
+        lenient: bool = False,
+        reduce: float = 0.0,
+        index_folder: Union[None, str, "os.PathLike[str]"] = None,
+        rank: Optional[int] = None,
+        world: Optional[int] = None,
+        transform: Optional[Callable[[Any], Any]] = None,
+        device: str = "cpu",
+        arrays: Optional[str] = None,
+        persistent: bool = True,
+    ) -> None:
+        self._make, self.arrays = maker_of(arrays, output, device)
+        rank, world = _ranks(rank, world)
+        text = render(ops)
+        options = Options(
+            ops=None if text is None else text.encode(),
+            output=output.encode(),
+            layout=layout.encode(),
+            io_method=io.encode(),
+            on_error=on_error.encode(),
+            seed=_whole("seed", seed),
+            rank=rank,
+            world=world,
+            ram_cache=_whole("ram_cache", ram_cache),
+            batch=_whole("batch", batch, 32),
+            workers=_workers() if workers is None else _whole("workers", workers, 32),
+            prefetch=_whole("prefetch", prefetch, 32, 1),
+            read_ahead=_whole("read_ahead", read_ahead, 32, 1),
+            reduce=reduce,
+            trace_loader=marks.loader_number(self),
+            shuffle=shuffle,
+            drop_last=drop_last,
+            exif=exif,
+            lenient=lenient,
+            persistent=persistent,
+        )
+        options.size = ctypes.sizeof(options)
+        with _Sources(source) as (paths, folder):
+            where = folder if index_folder is None else index_folder
+            options.index_folder = None if where is None else os.fsencode(where)
+            self._native = native = Native(paths, options)
+        # Not a method of this object, which it would keep alive; it also runs when the interpreter ends.
+        self._finalizer = weakref.finalize(self, native.close)
+        facts = native.facts()
+        self._facts = facts
+        self._block = block_class(native.lib, facts.batch_bytes)
+        self._seed = seed
+        self._plan = (0, 0)  # epoch and position of the next iteration
+        self._at = (0, 0)  # where to resume after the last batch delivered
+        self._iteration = 0
+        self._iterating = False
+        self._classes: Optional[List[str]] = None
+        self._transform = transform
+        self.transform_seconds = 0.0
+        marks.tell_loader(options.trace_loader)
+
+    # Iteration.
+
+    def __len__(self) -> int:
+        """Batches of a whole epoch of this rank."""
+        return self._facts.epoch_batches
+
+    def __iter__(self) -> Iterator[Tuple[Any, Any]]:
+        native = self._native
+        native.require()
+        with native.lock:
+            self._iteration += 1
+            epoch, position = self._plan
+            if self._facts.epoch_batches > 0:
+                native.check(native.lib.penstock_loader_start(native.handle, epoch, position))
+            self._at = (epoch, position)
+            self._plan = (epoch + 1, 0)
+            self._iterating = True
+            return _Iteration(self, self._iteration)
+
+    def _next(self, number):
+        native = self._native
+        native.require()
+        while True:
+            with native.lock:
+                if number != self._iteration:
+                    raise LoaderError("another iteration over this loader has begun, which ends this one")
+                native.require()
+                if not self._iterating:
+                    raise StopIteration
+                status = native.next(_PATIENCE)
+                if status == OK:
+                    batch = native.batch
+                    block = self._block.from_address(batch.memory)
+                    block.memory = batch.memory
+                    samples = batch.samples
+                    self._at = (batch.next_epoch, batch.next_position)
+                    break
+                if status != WAITING:
+                    self._iterating = False
+                    if status == END:
+                        self._at = self._plan
+                        raise StopIteration
+                    if status == STOPPED:
+                        raise LoaderError("the loader was closed")
+                    native.check(status)
+        images, labels = self._make(block, samples, self._facts)
+        if self._transform is not None:
+            images = self._transformed(images)
+        return images, labels
+
+    def _transformed(self, images):
+        begin = marks.clock()
+        with marks.mark("transform"):
+            images = self._transform(images)
+        self.transform_seconds += marks.clock() - begin
+        return images
+
+    def _leave(self, number):
+        """An iterator is gone: if it was not at its end, the threads stop, since nobody will ask for what they make."""
+        if number == self._iteration and self._iterating:
+            self._iterating = False
+            self._native.stop()
+
+    # Where it stands.
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that is iterated over, or the one that was last."""
+        return max(self._plan[0] - 1, 0) if self._iteration else self._plan[0]
+
+    def set_epoch(self, epoch: int) -> None:
+        """The next iteration is over this epoch: its order and augmentation. Without it epochs count from 0. After
+        load_state_dict() with the same epoch it continues there."""
+        epoch = _whole("epoch", epoch)
+        if self._plan[0] != epoch:
+            self._plan = (epoch, 0)
+            if not self._iterating:
+                self._at = self._plan
+
+    def state_dict(self) -> Dict[str, int]:
+        """Where to continue after the batch delivered last: for load_state_dict() of a loader with the same source,
+        seed and order, with any workers, batch size and number of ranks. Position counts samples of all ranks."""
+        epoch, position = self._at
+        return {"version": 1, "epoch": epoch, "position": position, "seed": self._seed, "samples": self.samples}
+
+    def load_state_dict(self, state: Dict[str, int]) -> None:
+        """The next iteration continues there. Its first batch is the one that would have come next."""
+        if state.get("version") != 1:
+            raise ValueError("the state is not one of penstock.Loader: %r" % (state,))
+        for key, own in (("seed", self._seed), ("samples", self.samples)):
+            if state[key] != own:
+                raise ValueError("the state is of a loader with %s=%r, this one has %r" % (key, state[key], own))
+        self._plan = self._at = (int(state["epoch"]), int(state["position"]))
+        if self._iterating:
+            self._iteration += 1  # the iterator that is under way ends with an error, not with wrong batches
+            self._iterating = False
+
+    # What it loads.
+
+    @property
+    def samples(self) -> int:
+        """Samples of the source, of all ranks."""
+        return self._facts.samples
+
+    @property
+    def kind(self) -> str:
+        """ "folder", "list", "tar" or "packed"."""
+        return self._facts.kind.decode()
+
+    @property
+    def workers(self) -> int:
+        return self._facts.workers
+
+    @property
+    def classes(self) -> List[str]:
+        """Names by label: those of the folders; the numbers as text where the source knows no names; [] where the
+        labels are not numbers from 0 on."""
+        if self._classes is None:
+            self._native.require()
+            with self._native.lock:
+                self._classes = [self._native.class_name(i) for i in range(self._facts.classes)]
+        return list(self._classes)
+
+    @property
+    def class_to_idx(self) -> Dict[str, int]:
+        """Labels by name, as torchvision's datasets have it."""
+        return {name: label for label, name in enumerate(self.classes)}
+
+    @property
+    def errors(self) -> int:
+        """Samples that were replaced so far, of those made ahead too."""
+        return self._errors()[0]
+
+    @property
+    def error_messages(self) -> List[str]:
+        """The first of them, each with the name of its file."""
+        return self._errors()[1]
+
+    def _errors(self):
+        self._native.require()
+        with self._native.lock:
+            return self._native.errors()
+
+    # Its end.
+
+    def close(self) -> None:
+        """Stops the threads and closes the files. Batches that somebody holds stay valid."""
+        self._finalizer()
+
+    def __enter__(self) -> "Loader":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __reduce__(self):
+        raise TypeError("a Loader has threads and cannot be pickled; make one in each process")
+
+    def __repr__(self) -> str:
+        return "<penstock.Loader %s of %d samples, %d batches of an epoch, %d workers>" % (
+            self.kind,
+            self.samples,
+            len(self),
+            self.workers,
+        )
+
+
+class _Iteration:
+    """Holds the loader, so that `for x in Loader(...)` works; tells it when nobody will ask for more."""
+
+    __slots__ = ("_loader", "_number", "__weakref__")
+
+    def __init__(self, loader, number):
+        self._loader = loader
+        self._number = number
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self._loader._next(self._number)
+
+    def __del__(self):
+        self._loader._leave(self._number)
+
+
+class _Sources:
+    """The paths that the library opens; pairs become a list in a folder that is gone once it is open."""
+
+    def __init__(self, source):
+        self._source = source
+        self._folder = None
+
+    def __enter__(self):
+        source = self._source
+        if isinstance(source, (str, bytes, os.PathLike)):
+            return [os.fspath(source)], None
+        source = list(source)
+        if not source:
+            raise ValueError("source: an empty sequence")
+        if all(isinstance(one, (str, bytes, os.PathLike)) for one in source):
+            return [os.fspath(one) for one in source], None
+        self._folder = tempfile.mkdtemp(prefix="penstock-list-")
+        path = os.path.join(self._folder, "list.txt")
+        with open(path, "wb") as file:
+            for name, label in source:
+                name = os.fsencode(os.path.abspath(name))
+                if b"\n" in name:
+                    raise ValueError("source: a path with a line feed: %r" % name)
+                file.write(b"%s %d\n" % (name, label))
+        return [path], self._folder
+
+    def __exit__(self, *_):
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _whole(name, value, bits=64, least=0):
+    if isinstance(value, bool) or int(value) != value or not least <= value < 1 << bits:
+        raise ValueError("%s=%r: a whole number from %d on" % (name, value, least))
+    return int(value)
+
+
+def _environment(name):
+    text = os.environ.get(name, "")
+    return int(text) if text.isdigit() else None
+
+
+def _workers():
+    """One for each core; where several processes of one job share the machine, a share of them."""
+    together = _environment("LOCAL_WORLD_SIZE") or 1
+    if together < 2:
+        return ALL_CORES
+    return max(len(os.sched_getaffinity(0)) // together, 1)
+
+
+def _ranks(rank, world):
+    if rank is None and world is None:
+        distributed = getattr(sys.modules.get("torch"), "distributed", None)
+        if distributed is not None and distributed.is_available() and distributed.is_initialized():
+            return distributed.get_rank(), distributed.get_world_size()
+        rank, world = _environment("RANK"), _environment("WORLD_SIZE")
+        if rank is None or world is None:
+            return 0, 1
+    if rank is None or world is None:
+        raise ValueError("rank and world go together: rank=%r, world=%r" % (rank, world))
+    if _whole("world", world) < 1 or not 0 <= _whole("rank", rank) < world:
+        raise ValueError("rank=%r of world=%r: ranks count from 0 to world - 1" % (rank, world))
+    return rank, world

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""penstock.open(): a trace as tables, its report as objects. docs/python-trace.md shows what to ask."""
+import json
+import os
+import subprocess
+import threading
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Union
+
+from penstock._places import program
+from penstock._trace_library import ALL_STAGES, Reader, TraceError, numbered, numpy
+from penstock.tables import Table
+
+__all__ = ["Trace", "TraceError", "open"]
+
+# Names of the columns as people meet them, by those of the library.
+_SPANS = {
+    "start_ns": "start",
+    "duration_ns": "duration",
+    "cpu_ns": "cpu",
+    "busy_ns": "busy",
+    "bytes": "bytes",
+    "sample": "sample",
+    "batch": "batch",
+    "generation": "generation",
+    "stage": "stage",
+    "name": "name",
+    "object": "object",
+    "thread": "thread",
+    "process": "process",
+    "flags": "flags",
+    "depth": "depth",
+}
+_EVENTS = {
+    "at_ns": "at",
+    "event": "type",
+    "batch": "batch",
+    "generation": "generation",
+    "value": "value",
+    "thread": "thread",
+    "process": "process",
+}
+_COUNTERS = {"at_ns": "at", "name": "name", "value": "value", "process": "process"}
+_NEXT_ENTERED, _BATCH_GOT, _BATCH_DELIVERED = "next_entered", "batch_got", "batch_delivered"
+
+
+class Trace:
+    """One trace, read where it is asked. In a notebook it shows the report's page."""
+
+    def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        self.path = os.fspath(path)
+        self._reader = Reader(self.path)
+        self._about: Optional[Dict[str, Any]] = None
+        self._lock = threading.Lock()
+
+    # What is known of the run.
+
+    def _heads(self):
+        with self._lock:
+            if self._about is None:
+                about: Dict[str, Any] = {"facts": {}, "processes": [], "threads": [], "losses": {}}
+                for line in self._reader.about():
+                    kind = line.pop("type")
+                    if kind == "fact":
+                        about["facts"][line["key"]] = line["value"]
+                    elif kind == "losses":
+                        about["losses"] = line
+                    else:
+                        about["processes" if kind == "process" else "threads"].append(line)
+                self._about = about
+            return self._about
+
+    @property
+    def facts(self) -> Dict[str, str]:
+        """Facts of the whole run: traces/FORMAT.md has their keys."""
+        return dict(self._heads()["facts"])
+
+    @property
+    def processes(self) -> List[Dict[str, Any]]:
+        """pid, role, rank, command, facts, ... of each; the column "process" counts in this list."""
+        return list(self._heads()["processes"])
+
+    @property
+    def threads(self) -> List[Dict[str, Any]]:
+        """pid, tid, name, ... of each; the column "thread" counts in this list."""
+        return list(self._heads()["threads"])
+
+    @property
+    def losses(self) -> Dict[str, Any]:
+        """What is missing from the trace or damaged."""
+        return dict(self._heads()["losses"])
+
+    @property
+    def span_count(self) -> int:
+        return self._reader.counts.spans
+
+    @property
+    def begin_ns(self) -> int:
+        return self._reader.counts.begin
+
+    @property
+    def end_ns(self) -> int:
+        return self._reader.counts.end
+
+    @property
+    def realtime_offset_ns(self) -> int:
+        """What turns a time of the trace into nanoseconds since 1970."""
+        return self._reader.counts.realtime_offset
+
+    # Tables.
+
+    def spans(
+        self, stage: Union[None, str, Iterable[str]] = None, columns: Optional[Sequence[str]] = None
+    ) -> Table:
+        """The spans, by thread and start: those of one stage ("read", "decode", ...) or several; all or some columns.
+
+        Units: start_ns CLOCK_MONOTONIC; cpu_ns is thread CPU time inside, -1 where it was not taken; busy_ns the time
+        inside the calls of a coalesced read. batch and sample are -1 where there is none.
+        """
+        names = numbered(self._reader.lib.penstock_trace_stage)
+        wanted = _chosen(columns, _SPANS)
+        read = self._reader.spans({_SPANS[one] for one in wanted}, _mask(stage, names))
+        table = {one: read[_SPANS[one]] for one in wanted}
+        lists = {"stage": names} if "stage" in table else {}
+        return self._spelt(table, lists, ("name", "object"))
+
+    def events(self, columns: Optional[Sequence[str]] = None) -> Table:
+        """The events of batches, epochs and workers, in the order of time."""
+        wanted = _chosen(columns, _EVENTS)
+        read = self._reader.events({_EVENTS[one] for one in wanted})
+        table = {one: read[_EVENTS[one]] for one in wanted}
+        return Table(table, {"event": numbered(self._reader.lib.penstock_trace_event)} if "event" in table else {})
+
+    def counters(self, columns: Optional[Sequence[str]] = None) -> Table:
+        """Counters of processes, host and devices, in the order of time: traces/FORMAT.md has their names."""
+        wanted = _chosen(columns, _COUNTERS)
+        read = self._reader.counters({_COUNTERS[one] for one in wanted})
+        return self._spelt({one: read[_COUNTERS[one]] for one in wanted}, {}, ("name",))
+
+    def batches(self) -> Table:
+        """The batches that the program got, in the order of time: when it asked for each (asked_ns), got it (got_ns)
+        and had it in its hands (delivered_ns), how long it waited (wait_ns: got - asked; -1 where the trace does not
+        say), and how long until it asked again (step_ns; -1 for the last of an iteration)."""
+        np = numpy()
+        events = self.events()
+        kinds = events.categories("event")
+        code = events.codes("event")
+
+        def of(kind):
+            return events.where(code == kinds.index(kind))
+
+        delivered = of(_BATCH_DELIVERED)
+        key = _keys(np, delivered)
+        table = {
+            "process": delivered["process"],
+            "generation": delivered["generation"],
+            "batch": delivered["batch"],
+            "delivered_ns": delivered["at_ns"],
+        }
+        for column, kind in (("asked_ns", _NEXT_ENTERED), ("got_ns", _BATCH_GOT)):
+            found = of(kind)
+            table[column] = _match(np, key, _keys(np, found), found["at_ns"])
+        known = (table["asked_ns"] >= 0) & (table["got_ns"] >= 0)
+        table["wait_ns"] = np.where(known, table["got_ns"] - table["asked_ns"], -1)
+        asked = of(_NEXT_ENTERED)
+        after = _match(np, key + 1, _keys(np, asked), asked["at_ns"])
+        table["step_ns"] = np.where(after >= 0, after - table["delivered_ns"], -1)
+        return Table(table, {})
+
+    def _spelt(self, table, lists, texts):
+        """Ids of texts become places in a list of the texts that occur."""
+        np = numpy()
+        for name in texts:
+            if name not in table:
+                continue
+            ids = table[name]
+            used = np.zeros(int(ids.max()) + 1 if len(ids) else 0, bool)
+            used[ids] = True
+            found = np.flatnonzero(used)
+            places = np.zeros(len(used), np.uint32)
+            places[found] = np.arange(len(found), dtype=np.uint32)
+            table[name] = places[ids] if len(ids) else ids
+            lists[name] = self._reader.texts(found)
+        return Table(table, lists)
+
+    # What the analyzer says.
+
+    def report(self) -> Dict[str, Any]:
+        """The report as `penstock report --json` gives it: verdict, loader, stages, suggestions, ..."""
+        return json.loads(self._ask("report", self.path, "--json"))
+
+    def whatif(self, **settings: Any) -> List[Dict[str, Any]]:
+        """Predicted rates of other settings: t.whatif(workers=[1, 2, 4], prefetch=2, ram_cache=True) is `penstock
+        whatif --workers 1,2,4 --prefetch 2 --ram-cache`; one dict for each combination."""
+        if not settings:
+            raise ValueError("whatif: name at least one setting: workers=[1, 2, 4]")
+        arguments = []
+        for name, value in settings.items():
+            option = "--" + name.replace("_", "-")
+            if isinstance(value, bool) and name not in ("pin", "persistent"):
+                arguments += [option] if value else []
+                continue
+            values = value if isinstance(value, (list, tuple, range)) else [value]
+            arguments += [option, ",".join(str(int(one) if isinstance(one, bool) else one) for one in values)]
+        return json.loads(self._ask("whatif", self.path, *arguments, "--json"))["configurations"]
+
+    def html(self, language: str = "en") -> str:
+        """The report's page."""
+        return self._ask("report", self.path, "--html", "-", *_language(language))
+
+    def _repr_html_(self) -> str:
+        page = self.html().replace("&", "&amp;").replace('"', "&quot;")
+        return '<iframe srcdoc="%s" style="width:100%%;height:80vh;border:0"></iframe>' % page
+
+    def _ask(self, *arguments):
+        command = [program("penstock"), *arguments]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False)
+        if done.returncode != 0:
+            raise TraceError(done.stderr.decode("utf-8", "replace").strip() or "penstock %s failed" % arguments[0])
+        return done.stdout.decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """Tables that were made stay."""
+        self._reader.close()
+
+    def __enter__(self) -> "Trace":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return "<penstock.Trace %s: %d spans of %d threads>" % (self.path, self.span_count, len(self._heads()["threads"]))
+
+
+def open(path: Union[str, "os.PathLike[str]"]) -> Trace:  # noqa: A001, the name that files are opened by
+    """Opens a trace, packed or still a recording. Raises TraceError, which names the file."""
+    return Trace(path)
+
+
+def _language(language):
+    return [] if language == "en" else ["--lang", language]
+
+
+def _chosen(columns, known):
+    for one in columns or ():
+        if one not in known:
+            raise ValueError("there is no column %r: there is %s" % (one, ", ".join(known)))
+    return list(columns) if columns is not None else list(known)
+
+
+def _mask(stage, names):
+    if stage is None:
+        return ALL_STAGES
+    mask = 0
+    for one in [stage] if isinstance(stage, str) else stage:
+        if one not in names:
+            raise ValueError("there is no stage %r: there is %s" % (one, ", ".join(names)))
+        mask |= 1 << names.index(one)
+    return mask
+
+
+def _keys(np, table):
+    """One number for process, generation and batch; the next batch's is one more."""
+    return (
+        table["process"].astype(np.int64) << 48
+        | table["generation"].astype(np.int64) << 32
+        | (table["batch"] & 0xFFFFFFFF)
+    )
+
+
+def _match(np, wanted, keys, values):
+    """For each wanted key the value of the first row that has it, -1 where none has."""
+    if len(keys) == 0:
+        return np.full(len(wanted), -1, np.int64)
+    order = np.argsort(keys, kind="stable")
+    keys, values = keys[order], values[order]
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, values[place], -1)
