@@ -1,0 +1,56 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The programs in docs/examples/ run, and say what the documents promise."""
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from support import BUILD, OPS, ROOT, WithSet, python  # noqa: E402
+
+EXAMPLES = ROOT / "docs/examples"
+
+
+class Examples(WithSet):
+    def run_example(self, name, *arguments, needs=()):
+        for package in needs:
+            if importlib.util.find_spec(package) is None:
+                self.skipTest("%s is not installed" % package)
+        script = (EXAMPLES / name).read_text(encoding="utf-8")
+        done = python(script, *arguments, timeout=300)
+        self.assertEqual(0, done.returncode, done.stderr)
+        return done.stdout
+
+    def trace(self, folder):
+        path = folder / "run.penstock"
+        subprocess.run([os.path.join(BUILD, "bin", "penstock-load"), str(self.set), "--ops", OPS, "--workers", "2",
+                        "--batch", "4", "--epochs", "8", "--trace", str(path)], check=True,
+                       stdout=subprocess.DEVNULL)  # fmt: skip
+        return path
+
+    def test_training_before_and_after(self):
+        for name, needs in (("train_torchvision.py", ["torch", "torchvision"]), ("train_penstock.py", ["torch"])):
+            said = self.run_example(name, self.set, 2, needs=needs)
+            self.assertRegex(said, r"^epoch 0: \d+ images/s, accuracy [01]\.\d\d\nepoch 1: \d+ images/s, accuracy")
+
+    def test_a_trace_is_asked(self):
+        said = self.run_example("ask_trace.py", self.trace(self.folder), needs=["numpy"])
+        self.assertRegex(said, r"^verdict: \w+, waiting \d+ %")
+        self.assertEqual(3, len(re.findall(r"ms  \S*/class\d/\d+\.jpg$", said, re.M)), said)
+        self.assertRegex(said, r"waits: median [\d.]+ ms")
+        self.assertEqual(3, len(re.findall(r"^\d workers: \d+ samples/s", said, re.M)), said)
+
+    def test_a_fleet_is_asked(self):
+        self.trace(self.folder)
+        (self.folder / "broken.penstock").write_bytes(b"nothing")
+        said = self.run_example("fleet.py", self.folder / "*.penstock", self.folder / "lake", needs=["numpy", "pyarrow"])
+        self.assertIn("unreadable: 1", said)
+        self.assertRegex(said, r"(?m)^\w+ +1 runs, +\d+ s of waiting$")
+
+
+if __name__ == "__main__":
+    unittest.main()
