@@ -23,6 +23,9 @@ if len(waits):
     print("waits: median %.2f ms, 95th percentile %.2f ms" % tuple(np.percentile(waits, (50, 95))))
 
 # What other numbers of workers would give.
-for one in trace.whatif(workers=[1, 2, 4]):
-    print("%d workers: %.0f samples/s (%.0f to %.0f)" % (
-        one["num_workers"], one["samples_per_s"], one["low"], one["high"]))
+try:
+    for one in trace.whatif(workers=[1, 2, 4]):
+        print("%d workers: %.0f samples/s (%.0f to %.0f)" % (
+            one["num_workers"], one["samples_per_s"], one["low"], one["high"]))
+except penstock.TraceError as error:  # a run that is too short, or that the simulation does not explain
+    print("no prediction:", error)

@@ -28,7 +28,7 @@ class Examples(WithSet):
     def trace(self, folder):
         path = folder / "run.penstock"
         subprocess.run([os.path.join(BUILD, "bin", "penstock-load"), str(self.set), "--ops", OPS, "--workers", "2",
-                        "--batch", "4", "--epochs", "8", "--trace", str(path)], check=True,
+                        "--batch", "4", "--epochs", "8", "--augment-cost", "sleep:5ms", "--step-ms", "2", "--trace", str(path)], check=True,
                        stdout=subprocess.DEVNULL)  # fmt: skip
         return path
 
