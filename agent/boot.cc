@@ -211,6 +211,7 @@ __attribute__((constructor)) void Start() {
     FindOurselves();
     CopyVariable("PENSTOCK_ARENA", g_config.arena, sizeof g_config.arena);
     CopyVariable("PENSTOCK_DATA", g_config.data, sizeof g_config.data);
+    CopyVariable("PENSTOCK_STAGE", g_config.stage, sizeof g_config.stage);
     const char* clock = Variable("PENSTOCK_CLOCK");
     g_config.monotonic = clock != nullptr && StartsWith(clock, "monotonic");
     const char* no_command = Variable("PENSTOCK_NO_COMMAND");

@@ -11,6 +11,7 @@
 #include "agent/core/paths.h"
 #include "agent/core/pending_reads.h"
 #include "agent/core/process.h"
+#include "agent/core/staging.h"
 #include "agent/system/scratch.h"
 #include "agent/system/strings.h"
 #include "agent/system/sys.h"
@@ -187,7 +188,7 @@ Descriptor Identify(int fd) {
   return {fd, Get(e->serial), kind, Get(e->object)};
 }
 
-void OnOpen(int fd, uint64_t start, const char* path) {
+void OnOpen(int fd, uint64_t start, const char* path, bool may_use_copy) {
   FdEntry* e = EntryOf(fd, start != 0);  // not recording: only what is known must be forgotten
   if (e == nullptr) {
     return;
@@ -204,8 +205,14 @@ void OnOpen(int fd, uint64_t start, const char* path) {
   }
   PENSTOCK_SCRATCH(name);
   const size_t size = NameOpened(path, name);
-  if (size != 0 && NoteFileOf(fd, e)) {
-    const bool dataset = IsDatasetPath(name, size);
+  if (size == 0) {
+    return;
+  }
+  const bool dataset = IsDatasetPath(name, size);
+  if (dataset && may_use_copy) {
+    UseCopy(fd);
+  }
+  if (NoteFileOf(fd, e)) {
     Let(&e->object, dataset ? Intern(name, size) : uint64_t{0});
     Let(&e->named, static_cast<uint32_t>(dataset ? FdKind::kDataset : FdKind::kOther));
   }

@@ -36,7 +36,9 @@ Descriptor Identify(int fd);
 
 // A descriptor has just been opened (open, dup, accept): forget what the number meant before.
 // `path`: what open() was given, or nullptr. `start`: ticks before the call, 0 when not recording.
-void OnOpen(int fd, uint64_t start, const char* path);
+// `may_use_copy`: it only reads, and nobody has used it yet: a data file may be read from its copy
+// (agent/core/staging.h), under the name of the original.
+void OnOpen(int fd, uint64_t start, const char* path, bool may_use_copy = false);
 // It is about to be closed: write what the calling thread has pending, and forget it.
 void OnClose(int fd);
 void OnCloseRange(unsigned first, unsigned last);

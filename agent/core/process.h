@@ -22,6 +22,7 @@ struct Config {
   char out[4096];      // PENSTOCK_OUT: linear recording
   char run[40];        // PENSTOCK_RUN: identifies the run, so a stale file is not joined
   char data[4096];     // PENSTOCK_DATA: ':'-separated prefixes that are datasets
+  char stage[256];     // PENSTOCK_STAGE: folder with copies of data files; "" = none
   uint64_t max_bytes;  // budget of a linear recording
   uint64_t batches;    // PENSTOCK_BATCHES, 0 = no limit
   bool force;          // PENSTOCK_FORCE: a trace that has the name of the output is replaced

@@ -10,6 +10,7 @@
 
 #include "agent/core/fd_table.h"
 #include "agent/core/process.h"
+#include "agent/core/staging.h"
 #include "agent/hooks/hook.h"
 #include "agent/system/descriptors.h"
 #include "agent/system/isolated_python.h"
@@ -21,8 +22,9 @@ namespace {
 // Remembers when an open began; tells the table when it succeeded.
 class OpenCall {
  public:
-  explicit OpenCall(const char* path = nullptr, int dir = AT_FDCWD)
-      : start_(Recording() ? Now() : 0), path_(path), dir_(dir) {
+  // `may_use_copy`: the call opens a file for nothing but reading.
+  explicit OpenCall(const char* path = nullptr, int dir = AT_FDCWD, bool may_use_copy = false)
+      : start_(Recording() ? Now() : 0), path_(path), dir_(dir), may_use_copy_(may_use_copy) {
     PollIsolatedPython();
   }
   int Done(int fd) const {
@@ -32,7 +34,7 @@ class OpenCall {
       // A name relative to an open directory says nothing to us. The kernel has read the path by
       // now, so it can be read.
       const bool ours = path_ != nullptr && (dir_ == AT_FDCWD || path_[0] == '/');
-      OnOpen(fd, start_, ours ? path_ : nullptr);
+      OnOpen(fd, start_, ours ? path_ : nullptr, may_use_copy_);
       errno = saved;
     }
     return fd;
@@ -82,6 +84,7 @@ class OpenCall {
   uint64_t start_;
   const char* path_;
   int dir_;
+  bool may_use_copy_;
 };
 
 // What the kernel has delivered to a stream and its reader has not taken: part of the bytes read,
@@ -111,6 +114,7 @@ using FnOpenat2 = int(int, const char*, int);
 using penstock::agent::CloseScope;
 using penstock::agent::CountReadAhead;
 using penstock::agent::LookAgain;
+using penstock::agent::MayUseCopy;
 using penstock::agent::NamedBy;
 using penstock::agent::NeedsMode;
 using penstock::agent::NoteClosed;
@@ -129,59 +133,59 @@ using penstock::agent::OpenCall;
 
 PENSTOCK_EXPORT int open(const char* path, int flags, ...) {
   PENSTOCK_MODE_ARGUMENT(mode, flags)
-  OpenCall call(NamedBy(path, flags));
+  OpenCall call(NamedBy(path, flags), AT_FDCWD, MayUseCopy(flags));
   return call.Run([&] { return PENSTOCK_REAL(open)(path, flags, mode); });
 }
 
 PENSTOCK_EXPORT int open64(const char* path, int flags, ...) {
   PENSTOCK_MODE_ARGUMENT(mode, flags)
-  OpenCall call(NamedBy(path, flags));
+  OpenCall call(NamedBy(path, flags), AT_FDCWD, MayUseCopy(flags));
   return call.Run([&] { return PENSTOCK_REAL(open64)(path, flags, mode); });
 }
 
 PENSTOCK_EXPORT int openat(int dir, const char* path, int flags, ...) {
   PENSTOCK_MODE_ARGUMENT(mode, flags)
-  OpenCall call(NamedBy(path, flags), dir);
+  OpenCall call(NamedBy(path, flags), dir, MayUseCopy(flags));
   return call.Run([&] { return PENSTOCK_REAL(openat)(dir, path, flags, mode); });
 }
 
 PENSTOCK_EXPORT int openat64(int dir, const char* path, int flags, ...) {
   PENSTOCK_MODE_ARGUMENT(mode, flags)
-  OpenCall call(NamedBy(path, flags), dir);
+  OpenCall call(NamedBy(path, flags), dir, MayUseCopy(flags));
   return call.Run([&] { return PENSTOCK_REAL(openat64)(dir, path, flags, mode); });
 }
 
 PENSTOCK_EXPORT int __open_2(const char* path, int flags) {
-  OpenCall call(NamedBy(path, flags));
+  OpenCall call(NamedBy(path, flags), AT_FDCWD, MayUseCopy(flags));
   return call.Run(
       [&] { return PENSTOCK_REAL_AS(__open_2, penstock::agent::FnOpen2)(path, flags); });
 }
 
 PENSTOCK_EXPORT int __open64_2(const char* path, int flags) {
-  OpenCall call(NamedBy(path, flags));
+  OpenCall call(NamedBy(path, flags), AT_FDCWD, MayUseCopy(flags));
   return call.Run(
       [&] { return PENSTOCK_REAL_AS(__open64_2, penstock::agent::FnOpen2)(path, flags); });
 }
 
 PENSTOCK_EXPORT int __openat_2(int dir, const char* path, int flags) {
-  OpenCall call(NamedBy(path, flags), dir);
+  OpenCall call(NamedBy(path, flags), dir, MayUseCopy(flags));
   return call.Run(
       [&] { return PENSTOCK_REAL_AS(__openat_2, penstock::agent::FnOpenat2)(dir, path, flags); });
 }
 
 PENSTOCK_EXPORT int __openat64_2(int dir, const char* path, int flags) {
-  OpenCall call(NamedBy(path, flags), dir);
+  OpenCall call(NamedBy(path, flags), dir, MayUseCopy(flags));
   return call.Run(
       [&] { return PENSTOCK_REAL_AS(__openat64_2, penstock::agent::FnOpenat2)(dir, path, flags); });
 }
 
 PENSTOCK_EXPORT FILE* fopen(const char* path, const char* mode) {
-  OpenCall call(path);
+  OpenCall call(path, AT_FDCWD, MayUseCopy(mode));
   return call.Run([&] { return PENSTOCK_REAL(fopen)(path, mode); });
 }
 
 PENSTOCK_EXPORT FILE* fopen64(const char* path, const char* mode) {
-  OpenCall call(path);
+  OpenCall call(path, AT_FDCWD, MayUseCopy(mode));
   return call.Run([&] { return PENSTOCK_REAL(fopen64)(path, mode); });
 }
 

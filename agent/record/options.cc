@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/record/options.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
+#include "agent/record/overrides.h"
 #include "agent/record/sample/proc_fs.h"
 #include "traces/base/command_line.h"
 
@@ -47,9 +50,9 @@ std::optional<Amount> ParseAmount(std::string_view text) {
 
 // Index where the command begins: behind "--", or the first word that no option takes.
 std::size_t CommandStart(const std::vector<std::string>& args) {
-  static constexpr std::array<std::string_view, 10> kWithValue = {
-      "-o",        "--output",   "--gpu",    "--for",    "--keep",
-      "--batches", "--override", "--buffer", "--memory", "--data"};
+  static constexpr std::array<std::string_view, 11> kWithValue = {
+      "-o",         "--output", "--gpu",    "--for",  "--keep", "--batches",
+      "--override", "--buffer", "--memory", "--data", "--stage"};
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (args[i] == "--" || args[i].empty() || args[i][0] != '-') return i;
     if (std::find(kWithValue.begin(), kWithValue.end(), args[i]) != kWithValue.end()) ++i;
@@ -57,39 +60,14 @@ std::size_t CommandStart(const std::vector<std::string>& args) {
   return args.size();
 }
 
-// Errors: kUsage, naming the part that is wrong.
-Result<std::string> CheckOverrides(const std::string& text) {
-  std::string checked;
-  std::size_t at = 0;
-  while (at <= text.size()) {
-    const auto comma = std::min(text.find(',', at), text.size());
-    const std::string item = text.substr(at, comma - at);
-    at = comma + 1;
-    const auto equals = item.find('=');
-    const std::string key = item.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
-    if (key == "at" && !value.empty()) {
-      checked += (checked.empty() ? "" : ",") + item;
-      continue;
-    }
-    const bool is_flag = key == "pin" || key == "persistent";
-    const bool is_count = key == "workers" || key == "prefetch" || key == "batch";
-    if (!is_flag && !is_count) {
-      return Fail(ErrorKind::kUsage,
-                  fmt::format("--override: '{}' is not one of workers=N, prefetch=N, batch=N, "
-                              "pin=0|1, persistent=0|1, at=FILE:LINE",
-                              item));
-    }
-    const auto number = ParseNumber(value);
-    if (!number || *number > (is_flag ? 1u : 1u << 20) || (*number == 0 && key == "batch")) {
-      return Fail(ErrorKind::kUsage, fmt::format("--override: {}={}: give {}", key, value,
-                                                 is_flag          ? "0 or 1"
-                                                 : key == "batch" ? "a number from 1"
-                                                                  : "a number"));
-    }
-    checked += (checked.empty() ? "" : ",") + key + "=" + value;
+std::vector<int> OwnCores() {
+  std::vector<int> cores;
+  cpu_set_t mask;
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cores;  // more than 1024 of them
+  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &mask)) cores.push_back(static_cast<int>(core));
   }
-  return checked;
+  return cores;
 }
 
 // Errors: kUsage.
@@ -144,9 +122,13 @@ Result<void> Check(Options& options, const Texts& texts) {
     options.memory_every = *every;
   }
   if (!overrides.empty()) {
-    auto checked = CheckOverrides(overrides);
+    auto checked = ParseOverrides(overrides, OwnCores());
     PENSTOCK_TRY(checked);
-    options.overrides = *checked;
+    options.overrides = std::move(*checked);
+    if (ValueOf(options.overrides, "warm") == "1" && options.data.empty()) {
+      return Fail(ErrorKind::kUsage,
+                  "--override: warm=1 needs --data DIR: the data set to read beforehand");
+    }
   }
   static constexpr std::array<std::string_view, 7> kGpu = {"auto",  "off",   "nvtx", "nvml",
                                                            "calls", "cupti", "yield"};
@@ -264,9 +246,19 @@ Result<Parsed> ParseOptions(const std::vector<std::string>& args) {
   line.AddFlag("--stop", options.stop, "with --for or --batches: also interrupt CMD then");
   line.AddFlag("--fixed-batch", options.fixed_batch,
                "repeat one cached batch for ever: shows how fast the run is if data costs nothing");
-  line.Add("--override", texts.overrides,
-           "DataLoader arguments: workers=8,prefetch=4,batch=64,pin=1,persistent=1; "
-           "at=train.py:88 changes only the loader that this line makes");
+  line.Add(
+      "--override", texts.overrides,
+      "changes from outside, for this run only. DataLoader: workers=8,prefetch=4,batch=64,pin=1,"
+      "persistent=1,in_order=0,start_method=spawn; at=train.py:88 changes only the loader that "
+      "this "
+      "line makes. Threads: threads=1 (or omp=, mkl=, "
+      "openblas=, numexpr= apart), cv2_threads=0. Memory: malloc=keep (or jemalloc, tcmalloc), "
+      "mmap_threshold=32M, trim_threshold=256M, pillow_blocks=16. Workers: affinity=0-3+8, "
+      "nice=5. Data read into the page cache first: warm=1, with --data");
+  line.Add(
+      "--stage", options.stage,
+      "copy the data files that the run reads to this folder (tmpfs, a local disk) and let later "
+      "reads go to the copies; files opened for writing never; gone after the run");
   line.Add("--buffer", texts.buffer, "memory between the program and the collector (default 64M)");
   line.Add("--memory", texts.memory,
            "how often to measure the private and shared memory of each process: auto (costs "

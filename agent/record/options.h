@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/record/overrides.h"
 #include "traces/base/result.h"
 #include "traces/base/units.h"
 
@@ -27,11 +28,13 @@ struct Options {
   TimeNs keep;                      // only the last part of the recording; 0 = all of it
   bool stop = false;                // interrupt the command at the limit
   bool fixed_batch = false;
-  std::string overrides;  // "workers=8,prefetch=4", checked
+  std::vector<Override> overrides;
+  std::string allocator;  // library to preload for malloc=jemalloc or tcmalloc, once it was found
   Bytes buffer{64u << 20};
   bool buffer_given = false;
   bool memory = true;             // walk page tables for private and shared memory
   TimeNs memory_every;            // 0: as seldom as it costs next to nothing
+  std::string stage;              // folder for copies of what is read; "" none
   std::vector<std::string> data;  // directories of the dataset
   bool quiet = false;
   std::vector<std::string> command;

@@ -35,7 +35,8 @@ ANALYZER_ROOMS = {
     "plan": ("words", "advice", "diagnosis", "predict", "simulate", "model", "stats"),
     "report": ("words", "advice", "plan", "whatif", "diagnosis", "ranks", "model", "stats"),
     "doctor": ("words", "report",),
-    "main": ("words", "doctor", "report", "plan", "advice", "whatif", "diagnosis", "ranks"),
+    "tune": ("words", "report", "advice", "diagnosis", "predict", "stats"),
+    "main": ("words", "doctor", "report", "tune", "plan", "advice", "whatif", "diagnosis", "ranks"),
 }
 
 # What everybody else sees of traces/: its face, but neither of the two shapes of a trace.
@@ -66,8 +67,8 @@ EVENTS = ("traces/base/", *(f"traces/{name}.h" for name in (
 WIRE = tuple(f"traces/{name}.h" for name in ("wire", "wire_records", "native_bridge", "hide_secrets"))
 
 # What penstock-record sees of the rest, and what its rooms see of its top.
-RECORD = (*TRACES, "traces/recording/", "agent/core/rank_env.h", "agent/core/segment.h")
-RECORD_TOP = ("agent/record/detach.h", "agent/record/options.h")
+RECORD = (*TRACES, "traces/recording/", "agent/core/rank_env.h", "agent/core/segment.h", "agent/core/staging.h")
+RECORD_TOP = ("agent/record/detach.h", "agent/record/options.h", "agent/record/overrides.h")
 
 # The rooms of the dashboard. Those of the model know each other and its top, but no cycle; those of
 # the views know what all of them share.

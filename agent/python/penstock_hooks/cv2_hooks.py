@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """OpenCV. Its wheels link their codecs statically, so that only Python sees the calls."""
-from penstock_hooks import wire
+from penstock_hooks import overrides, wire
 from penstock_hooks.wrapping import array_bytes, replace, spanned
 
 _DECODE = ("imread", "imdecode", "imreadmulti")
@@ -9,6 +9,7 @@ _AUGMENT = ("resize", "warpAffine", "warpPerspective", "remap", "cvtColor", "Gau
 
 
 def patch(module):
+    overrides.enter_cv2(module)
     for stage, names in ((wire.DECODE, _DECODE), (wire.AUGMENT, _AUGMENT)):
         for name in names:
             if callable(getattr(module, name, None)):

@@ -5,13 +5,14 @@ import os
 import resource
 import sys
 
+from penstock_hooks import overrides
 from penstock_hooks.bridge import fact
 from penstock_hooks.facts import write_affinity
 from penstock_hooks.places import callers
 from penstock_hooks.torch_state import KNOWN, MADE_ANEW, first_batch, loader_index, places, process
 from penstock_hooks.wrapping import replace
 
-_OVERRIDE = "PENSTOCK_OVERRIDE"  # workers=8,prefetch=4,batch=64,pin=1,persistent=1,at=train.py:88
+_OVERRIDE = "PENSTOCK_OVERRIDE"  # workers=8,prefetch=4,batch=64,pin=1,at=train.py:88, and what overrides.py reads
 _FIXED = "PENSTOCK_FIXED_BATCH"
 _EPOCH_FACTS = 4096
 _LOADER_FACTS = 64  # a program may make loaders that are all different
@@ -27,10 +28,12 @@ def parse_override(text):
         key, value = key.strip(), value.strip().lower()
         if key in ("workers", "prefetch", "batch") and value.isdigit():
             values[key] = int(value)
-        elif key in ("pin", "persistent") and value in ("0", "1", "true", "false"):
+        elif key in ("pin", "persistent", "in_order") and value in ("0", "1", "true", "false"):
             values[key] = value in ("1", "true")
         elif key == "at":
             values[key] = part.partition("=")[2].strip()
+        elif key == "start_method" and value in ("fork", "spawn", "forkserver"):
+            values[key] = value
     if values.get("prefetch") == 0:
         del values["prefetch"]
     if values.get("batch") == 0:
@@ -56,6 +59,10 @@ def apply_override(values, signature, args, kwargs):
         bound["persistent_workers"] = values["persistent"]
     if "prefetch" in values:
         bound["prefetch_factor"] = values["prefetch"]
+    if "start_method" in values:
+        bound["multiprocessing_context"] = values["start_method"]
+    if "in_order" in values and "in_order" in signature.parameters:
+        bound["in_order"] = values["in_order"]
     size = bound.get("batch_size", 1)
     if "batch" in values and bound.get("batch_sampler") is None and size is not None:
         bound["batch_size"] = values["batch"]
@@ -216,6 +223,10 @@ def record(loader, iterator, generation):
     number = None
     try:
         number, state = loader_index(loader, _alike(loader), iterator)
+        values = parse_override(os.environ.get(_OVERRIDE, ""))
+        if is_meant(values, places.get(loader, ())):
+            overrides.check_loader(loader, values)
+        overrides.check()
         if generation <= _EPOCH_FACTS:
             fact("epoch.%d" % generation, str(number))
         if number >= _LOADER_FACTS or state == KNOWN:

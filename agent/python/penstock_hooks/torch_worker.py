@@ -8,7 +8,7 @@ A multiprocessing queue pickles and writes in a feeder thread: that is where `pu
 import inspect
 import multiprocessing.process as mp_process
 
-from penstock_hooks import wire
+from penstock_hooks import overrides, wire
 from penstock_hooks.bridge import begin, cancel, end, event, intern, role
 from penstock_hooks.facts import write_affinity
 from penstock_hooks.torch_state import CARRIER, Progress, local, process
@@ -137,6 +137,7 @@ def _open_worker(progress, threaded):
         here = process()
         here.has_role = here.is_worker = True
         role(wire.WORKER, progress.worker)
+        overrides.enter_worker()
         write_affinity()
         progress.generation = mp_process.current_process().__dict__.get(CARRIER, 0)
     event(wire.WORKER_START, -1, progress.generation, progress.worker)
@@ -180,6 +181,7 @@ def _make_loop(threaded, end_type):
                 return original(*args, **kwargs)
             finally:
                 if progress is not None:
+                    overrides.check()
                     event(wire.WORKER_END, -1, progress.generation, progress.worker)
                     local.progress = None
 

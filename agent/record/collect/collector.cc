@@ -64,7 +64,12 @@ Result<void> Collector::OpenOutput() {
     if (packed) {
       output = place->path;
       Send(MessageType::kPlaced, output.string());
-      packer_ = std::make_unique<EnrichingPacker>(std::move(*packed));
+      std::unique_ptr<traces::Packer> packer = std::move(*packed);
+      if (!config_.options.stage.empty()) {
+        stager_ = std::make_unique<Stager>(config_.options.stage);
+        packer = std::make_unique<StagingPacker>(std::move(packer), *stager_);
+      }
+      packer_ = std::make_unique<EnrichingPacker>(std::move(packer));
       return {};
     }
     // Another recorder was faster: the name is in use now.
@@ -139,7 +144,16 @@ void Collector::WriteFirstFacts() {
   packer_->SetFact("record.start_realtime_ns", std::to_string(realtime_begin_.value));
   packer_->SetFact("record.gpu", options.gpu);
   WriteFaultCost();
-  if (!options.overrides.empty()) packer_->SetFact("record.override", options.overrides);
+  if (!options.overrides.empty()) {
+    packer_->SetFact("record.override", OverridesText(options.overrides));
+  }
+  for (const Override& one : options.overrides) {  // the hooks write theirs when they apply them
+    if (!VariablesOf(one).empty()) packer_->SetFact("override." + one.key, one.value);
+  }
+  if (!options.allocator.empty()) {
+    packer_->SetFact("override.malloc", ValueOf(options.overrides, "malloc"));
+  }
+  for (const auto& [key, value] : config_.facts) packer_->SetFact(key, value);
   if (options.keep.value != 0) {
     packer_->SetFact("record.keep_ns", std::to_string(options.keep.value));
   }
@@ -156,7 +170,19 @@ void Collector::WriteFaultCost() {
   packer_->SetFact("host.page_bytes", std::to_string(sysconf(_SC_PAGESIZE)));
 }
 
+void Collector::WriteStage() {
+  if (!stager_) return;
+  stager_->Stop();
+  const Stager::Outcome outcome = stager_->outcome();
+  if (outcome.files > 0) packer_->SetFact("stage.files", std::to_string(outcome.files));
+  packer_->SetFact("stage.bytes", std::to_string(outcome.bytes.value));
+  if (outcome.use_known) packer_->SetFact("stage.used", std::to_string(outcome.used));
+  if (!outcome.trouble.empty()) packer_->SetFact("stage.trouble", outcome.trouble);
+  RemoveStage(config_.options.stage);
+}
+
 void Collector::WriteLastFacts() {
+  WriteStage();
   WriteFaultCost();  // once more: the machine may be less busy now
   packer_->SetFact("duration_ns", std::to_string((*end_ - started_.value_or(begin_)).value));
   if (launcher_gone_) packer_->SetFact("record.launcher", "killed");
@@ -411,6 +437,8 @@ void Collector::Discard() {
   gpu_.reset();
   if (packer_) packer_->Discard();
   packer_.reset();
+  stager_.reset();
+  RemoveStage(config_.options.stage);
   if (arena_) arena_->Unlink();
 }
 

@@ -7,12 +7,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "agent/record/collect/arena.h"
 #include "agent/record/collect/channel.h"
+#include "agent/record/collect/stager.h"
 #include "agent/record/options.h"
 #include "agent/record/sample/clock.h"
 #include "agent/record/sample/enrich.h"
@@ -30,6 +32,7 @@ struct CollectorConfig {
   int nice = 5;
   std::string shm_folder;  // where the ring is a file; empty: it is a segment if it can be
   bool use_memfd = true;
+  std::map<std::string, std::string> facts;  // of what was prepared for the run
 };
 
 // How long the disk has been full: meanwhile what is recorded stays in the ring.
@@ -70,6 +73,8 @@ class Collector {
   void WriteFirstFacts();
   void WriteLastFacts();
   void WriteFaultCost();
+  // Ends the copying, and says what came of it.
+  void WriteStage();
   // Takes messages until `until`. false: the command was never run.
   bool Listen(TimeNs until);
   void OnMessage(const Message& message);
@@ -90,6 +95,7 @@ class Collector {
   Channel channel_;
   Clock clock_;
   std::optional<Arena> arena_;
+  std::unique_ptr<Stager> stager_;  // nullptr: nothing is to be copied
   std::unique_ptr<EnrichingPacker> packer_;
   std::unique_ptr<traces::RecordingDrain> drain_;
   std::unique_ptr<Liveness> liveness_;

@@ -69,6 +69,9 @@ std::vector<std::string> TracedEnvironment(const std::vector<std::string>& envir
                  result.end());
     result.push_back(fmt::format("{}={}", name, value));
   };
+  if (!options.allocator.empty()) {
+    preload += (preload.empty() ? "" : ":") + options.allocator;
+  }
   if (!Lists(preload, agent)) preload += (preload.empty() ? "" : ":") + agent;
   set("LD_PRELOAD", preload);
   set("PENSTOCK_ARENA", arena);
@@ -83,7 +86,11 @@ std::vector<std::string> TracedEnvironment(const std::vector<std::string>& envir
   };
   if (options.gpu != "off") point("NVTX_INJECTION64_PATH");
   if (options.gpu == "auto" || options.gpu == "cupti") point("CUDA_INJECTION64_PATH");
-  if (!options.overrides.empty()) set("PENSTOCK_OVERRIDE", options.overrides);
+  if (!options.overrides.empty()) {
+    set("PENSTOCK_OVERRIDE", OverridesText(options.overrides));
+    for (const auto& [name, value] : OverriddenVariables(options.overrides)) set(name, value);
+  }
+  if (!options.stage.empty()) set("PENSTOCK_STAGE", options.stage);
   if (options.no_command) set("PENSTOCK_NO_COMMAND", "1");
   if (options.fixed_batch) set("PENSTOCK_FIXED_BATCH", "1");
   if (options.limit_batches != 0) set("PENSTOCK_BATCHES", std::to_string(options.limit_batches));

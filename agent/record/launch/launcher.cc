@@ -18,6 +18,7 @@
 
 #include "agent/record/collect/collector.h"
 #include "agent/record/collect/rescue.h"
+#include "agent/record/collect/stager.h"
 #include "agent/record/detach.h"
 #include "agent/record/launch/command.h"
 #include "agent/record/launch/find_agent.h"
@@ -25,6 +26,9 @@
 #include "agent/record/launch/supervisor.h"
 #include "agent/record/launch/target_check.h"
 #include "agent/record/launch/verdict.h"
+#include "agent/record/launch/warm.h"
+#include "agent/record/overrides.h"
+#include "agent/record/sample/spare_memory.h"
 #include "traces/base/json_text.h"
 #include "traces/base/say.h"
 
@@ -36,6 +40,7 @@ void Say(const std::string& text) {
 }
 
 int RunUntraced(const Options& options, const std::string& why) {
+  RemoveStage(options.stage);
   Say(why + "; the command runs untraced");
   const int error = Become(options.command);
   Say(fmt::format("{}: {}", options.command.front(), std::strerror(error)));
@@ -63,6 +68,19 @@ std::string HostName() {
   utsname name{};
   return uname(&name) == 0 ? name.nodename : "host";
 }
+
+// The folder of the copies, gone with this.
+class StageFolder {
+ public:
+  explicit StageFolder(std::string path) : path_(std::move(path)) {}
+  ~StageFolder() { Remove(); }
+  StageFolder(const StageFolder&) = delete;
+  StageFolder& operator=(const StageFolder&) = delete;
+  void Remove() const { RemoveStage(path_); }
+
+ private:
+  std::string path_;
+};
 
 struct CollectorProcess {
   pid_t pid = -1;
@@ -150,7 +168,42 @@ int Launch(Options options, const Settings& settings) {
     folder = std::filesystem::absolute(folder, error).lexically_normal().string();
   }
 
+  const std::string malloc = ValueOf(options.overrides, "malloc");
+  if (malloc == "jemalloc" || malloc == "tcmalloc") {
+    auto allocator = FindAllocator(
+        malloc, LibraryFolders(std::getenv("LD_LIBRARY_PATH"), std::getenv("CONDA_PREFIX")));
+    if (allocator) allocator = PreloadAllocator(preload != nullptr ? preload : "", *allocator);
+    if (!allocator) {
+      Say(allocator.error().message);
+      return penstock::ExitStatus(allocator.error().kind);
+    }
+    options.allocator = allocator->substr(allocator->rfind(':') + 1);
+  }
+
   CollectorConfig config;
+  WarmFiles warmed;
+  if (ValueOf(options.overrides, "warm") == "1") {
+    warmed.Read(options.data, MemoryToSpare());
+    config.facts["override.warm"] = "1";
+    config.facts["warm.bytes"] = std::to_string(warmed.bytes().value);
+    config.facts["warm.files"] = std::to_string(warmed.files());
+    if (warmed.full()) config.facts["warm.full"] = "1";
+    if (warmed.full() && !options.quiet) {
+      Say(fmt::format("warm=1: memory has room for {} files of the data set only", warmed.files()));
+    }
+  }
+  if (!options.stage.empty()) {
+    config.facts["record.stage"] = options.stage;
+    auto stage =
+        MakeStage(std::filesystem::absolute(options.stage, error).lexically_normal().string());
+    if (!stage) {
+      Say(stage.error().message);
+      return penstock::ExitStatus(stage.error().kind);
+    }
+    options.stage = std::move(*stage);
+  }
+  // The collector removes it as well: whichever of the two is left.
+  const StageFolder staged(options.stage);
   config.options = options;
   config.force_monotonic = settings.force_monotonic;
   config.send_progress = !options.quiet && isatty(STDERR_FILENO) == 1;
@@ -207,6 +260,8 @@ int Launch(Options options, const Settings& settings) {
                       rank.rank, rank.world_size, ranks));
     }
   }
+  staged.Remove();
+  warmed.GiveBack();  // the next line may end this process
   return EndLike(outcome.wait_status);
 }
 

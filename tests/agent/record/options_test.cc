@@ -59,6 +59,19 @@ TEST(OptionsTest, AnErrorIsOneLineOfUsage) {
       {"--override", "pin=2", "--", "cmd"},
       {"--override", "batch=0", "--", "cmd"},
       {"--override", "workers=1,,pin=1", "--", "cmd"},
+      {"--override", "workers=1,workers=2", "--", "cmd"},
+      {"--override", "warm=1", "--", "cmd"},
+      {"--override", "threads=0", "--", "cmd"},
+      {"--override", "malloc=mimalloc", "--", "cmd"},
+      {"--override", "malloc=jemalloc,trim_threshold=1M", "--", "cmd"},
+      {"--override", "mmap_threshold=32Q", "--", "cmd"},
+      {"--override", "nice=-5", "--", "cmd"},
+      {"--override", "nice=20", "--", "cmd"},
+      {"--override", "affinity=3-1", "--", "cmd"},
+      {"--override", "affinity=", "--", "cmd"},
+      {"--override", "affinity=0+", "--", "cmd"},
+      {"--override", "affinity=4000", "--", "cmd"},
+      {"--override", "start_method=thread", "--", "cmd"},
   };
   for (const auto& args : wrong) {
     const auto parsed = Parse(args);
@@ -73,13 +86,14 @@ TEST(OptionsTest, OverridesAreKept) {
   const auto parsed =
       Parse({"--override", "workers=8,prefetch=4,batch=64,pin=1,persistent=0", "--", "c"});
   ASSERT_TRUE(parsed) << parsed.error().message;
-  EXPECT_EQ(parsed->options.overrides, "workers=8,prefetch=4,batch=64,pin=1,persistent=0");
+  EXPECT_EQ(OverridesText(parsed->options.overrides),
+            "workers=8,prefetch=4,batch=64,pin=1,persistent=0");
 }
 
 TEST(OptionsTest, AnOverrideMayNameTheLineOfALoader) {
   const auto parsed = Parse({"--override", "workers=8,at=src/train.py:88", "--", "c"});
   ASSERT_TRUE(parsed) << parsed.error().message;
-  EXPECT_EQ(parsed->options.overrides, "workers=8,at=src/train.py:88");
+  EXPECT_EQ(OverridesText(parsed->options.overrides), "workers=8,at=src/train.py:88");
   EXPECT_FALSE(Parse({"--override", "workers=8,at=", "--", "c"}));
 }
 

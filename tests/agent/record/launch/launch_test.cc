@@ -113,6 +113,45 @@ TEST(LaunchTest, CommandGetsTheAgentBehindWhatWasThere) {
   EXPECT_THAT(run.out(), HasSubstr("PENSTOCK_DATA=" + run.path("d") + "\n"));
 }
 
+TEST(LaunchTest, OverridesAreVariablesOfTheCommandAndFactsOfTheTrace) {
+  RecordRun run;
+  run.Setenv("OMP_NUM_THREADS", "7");
+  EXPECT_EQ(WEXITSTATUS(run({"--quiet", "-o", "t", "--override",
+                             "threads=2,mkl=1,malloc=keep,trim_threshold=1M,pillow_blocks=16", "--",
+                             "env"})),
+            0);
+  for (const char* variable :
+       {"OMP_NUM_THREADS=2\n", "OPENBLAS_NUM_THREADS=2\n", "NUMEXPR_NUM_THREADS=2\n",
+        "MKL_NUM_THREADS=1\n", "MALLOC_MMAP_THRESHOLD_=33554432\n",
+        "MALLOC_TRIM_THRESHOLD_=1048576\n", "PILLOW_BLOCKS_MAX=16\n"}) {
+    EXPECT_THAT(run.out(), HasSubstr(variable));
+  }
+  const auto trace = ReadTrace(run.path("t"));
+  ASSERT_TRUE(trace.trace);
+  const auto& facts = trace.trace->facts();
+  EXPECT_EQ(facts.at("record.override"),
+            "threads=2,mkl=1,malloc=keep,trim_threshold=1M,pillow_blocks=16");
+  EXPECT_EQ(facts.at("override.threads"), "2");
+  EXPECT_EQ(facts.at("override.mkl"), "1");
+  EXPECT_EQ(facts.at("override.malloc"), "keep");
+  EXPECT_EQ(facts.at("override.trim_threshold"), "1M");
+  EXPECT_EQ(facts.at("override.pillow_blocks"), "16");
+}
+
+TEST(LaunchTest, AnAllocatorThatIsNotThereIsRefusedInOneLine) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "ASan ends a launcher with anything preloaded before it";
+#endif
+  RecordRun run;
+  // There is one already: as good as none for this purpose, and there on every machine.
+  std::ofstream(run.path("libjemalloc.so.2")) << "";
+  run.Setenv("LD_LIBRARY_PATH", run.path("").c_str());
+  run.Setenv("LD_PRELOAD", "libm.so.6:/nonexistent/libtcmalloc.so.4");
+  EXPECT_EQ(WEXITSTATUS(run({"-o", "t", "--override", "malloc=jemalloc", "--", "true"})), 2);
+  EXPECT_THAT(run.err(), HasSubstr("libtcmalloc.so.4 already"));
+  EXPECT_FALSE(std::filesystem::exists(run.path("t")));
+}
+
 TEST(LaunchTest, UnwritableOutputRunsTheCommandUntraced) {
   for (const char* output : {"no/such/folder/t", "/proc/t", "/tmp"}) {
     RecordRun run;

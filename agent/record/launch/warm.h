@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads a data set into the page cache before a run, and gives back after it what was not there
+// before. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "traces/base/units.h"
+
+namespace penstock::record {
+
+class WarmFiles {
+ public:
+  WarmFiles() = default;
+  ~WarmFiles() { GiveBack(); }
+  WarmFiles(const WarmFiles&) = delete;
+  WarmFiles& operator=(const WarmFiles&) = delete;
+
+  // Reads the files below `folders`, in their order, until `room` is used up. What cannot be read
+  // is passed over, links to folders are not followed.
+  void Read(const std::vector<std::string>& folders, Bytes room);
+
+  // Takes those files out of the page cache of which nothing was there before.
+  void GiveBack();
+
+  [[nodiscard]] Bytes bytes() const { return bytes_; }
+  [[nodiscard]] std::size_t files() const { return files_; }
+  [[nodiscard]] bool full() const { return full_; }  // not all of it had room
+
+ private:
+  bool ReadFile(const std::string& path, Bytes room);
+
+  std::vector<std::string> cold_;  // before
+  std::vector<char> part_;
+  Bytes bytes_;
+  std::size_t files_ = 0;
+  bool full_ = false;
+};
+
+}  // namespace penstock::record
