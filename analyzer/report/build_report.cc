@@ -85,6 +85,7 @@ Report BuildReport(const traces::Trace& trace, std::string path) {
   ReadGpuFacts(trace, report);
   report.coverage = MeasureCoverage(trace, RuleInput{trace, report.diagnosis}.HasGpu());
   report.losses = trace.losses();
+  report.overrides = Overrides(trace);
   if (trace.realtime_offset().value != 0) {
     report.started = Seconds(trace.begin() + trace.realtime_offset());
   }

@@ -152,6 +152,8 @@ std::string Verdict(const Report& report, Language language) {
   for (Statement& other : OtherLoaders(diagnosis)) {
     line(Say<words::kAndLoader>(Give<"what">(std::move(other))));
   }
+  Statement overrides = OverridesSaid(report.overrides);
+  if (!overrides.empty()) line(Say<words::kOverridesAre>(Give<"what">(std::move(overrides))));
   return text;
 }
 

@@ -16,6 +16,7 @@
 #include "analyzer/model/gpu_counters.h"
 #include "analyzer/plan/plan.h"
 #include "analyzer/report/coverage.h"
+#include "analyzer/report/overrides.h"
 #include "analyzer/whatif/tried_changes.h"
 #include "traces/trace.h"
 
@@ -55,6 +56,7 @@ struct Report {
   std::map<std::pair<std::string, std::uint32_t>, std::string> sources;
   Coverage coverage;
   traces::Losses losses;
+  std::vector<OverrideNote> overrides;
   double started = 0;  // seconds since 1970, 0: not known
 };
 

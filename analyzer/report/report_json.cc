@@ -33,6 +33,21 @@ void WriteThroughput(const Report& report, JsonWriter& json) {
   json.EndObject();
 }
 
+// Only where there are some: most runs are as they are.
+void WriteOverrides(const Report& report, JsonWriter& json) {
+  if (report.overrides.empty()) return;
+  json.Key("overrides").BeginArray();
+  for (const OverrideNote& note : report.overrides) {
+    const char* state = note.state == OverrideState::kHeld   ? "held"
+                        : note.state == OverrideState::kLost ? "lost"
+                                                             : "unused";
+    json.BeginObject().Field("change", note.change).Field("state", state);
+    if (!note.found.empty()) json.Field("found", note.found);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
 void WriteLoaderConfig(const LoaderRun& run, JsonWriter& json) {
   const LoaderConfig& config = run.config;
   json.Field("kind", config.kind).Field("made_at", run.name);
@@ -308,6 +323,7 @@ std::string ReportJson(const Report& report) {
   WriteGpuJson(report, json);
   json.Key("ranks");
   WriteRanksJson(report, json);
+  WriteOverrides(report, json);
   json.Key("coverage").BeginObject();
   json.Field("bytes_seen", report.coverage.bytes_seen);
   json.Field("bytes_total", report.coverage.bytes_total);

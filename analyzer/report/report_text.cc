@@ -193,6 +193,7 @@ std::string ReportText(const Report& report, Colour colour) {
   for (const Statement& other : OtherLoaders(diagnosis)) {
     text += Labelled("and", English(other));
   }
+  text += Labelled("overrides", English(OverridesSaid(report.overrides)));
   text += GainsLine(diagnosis) + "\n";
   text += StageTableText(report, paint) + "\n";
   text += FunctionsText(report, paint);

@@ -83,6 +83,16 @@ inline constexpr Message kRateInBrief{
 inline constexpr Message kBlindSpots{"report.blind-spots", "{spots:count blind spot}",
                                      "{spots:count} 处不可见"};
 
+// What --override and --stage changed from outside.
+inline constexpr Message kOverrides{
+    "report.overrides",
+    "[held?{held:text}|none held][; did not hold, something else was found: {lost:text}]"
+    "[; nothing in the run took: {unused:text}]",
+    "[held?{held:text}|均未保持][；未能保持，后来发现的是：{lost:text}][；运行中没有对象采用：{"
+    "unused:text}]"};
+inline constexpr Message kOverridesAre{"page.overrides", "Changed from outside: {what:words}",
+                                       "从外部更改：{what:words}"};
+
 // Lines about predicted settings and two traces.
 inline constexpr Message kNoRoom{"grid.no-room", "more memory or /dev/shm than there is room for",
                                  "内存或 /dev/shm 不足"};
