@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/main/spawn.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -14,6 +19,8 @@ extern char** environ;
 
 namespace penstock::analyzer {
 namespace {
+
+volatile std::sig_atomic_t g_interrupts = 0;
 
 // Ignores what a terminal sends to all of its foreground, as system() does.
 class IgnoreInterrupts {
@@ -45,34 +52,186 @@ class IgnoreInterrupts {
   struct sigaction quit_ = {};
 };
 
-}  // namespace
+// Counts interrupts instead.
+class CountInterrupts {
+ public:
+  CountInterrupts() {
+    struct sigaction count = {};
+    count.sa_handler = [](int) { g_interrupts = g_interrupts + 1; };
+    count.sa_flags = SA_RESTART;
+    sigaction(SIGINT, nullptr, &before_);
+    if (before_.sa_handler != SIG_IGN) sigaction(SIGINT, &count, nullptr);
+  }
+  ~CountInterrupts() { sigaction(SIGINT, &before_, nullptr); }
+  CountInterrupts(const CountInterrupts&) = delete;
+  CountInterrupts& operator=(const CountInterrupts&) = delete;
 
-Result<int> RunAndWait(const std::vector<std::string>& words) {
+  [[nodiscard]] sigset_t Changed() const {
+    sigset_t set;
+    sigemptyset(&set);
+    if (before_.sa_handler != SIG_IGN) sigaddset(&set, SIGINT);
+    return set;
+  }
+
+ private:
+  struct sigaction before_ = {};
+};
+
+// Starts `words`; its two streams are `out` and `error` where these are not -1.
+Result<pid_t> Spawn(const std::vector<std::string>& words, const sigset_t& defaults, int out,
+                    int error) {
   std::vector<std::string> copies = words;
   std::vector<char*> argv;
   for (std::string& word : copies) argv.push_back(word.data());
   argv.push_back(nullptr);
-  const IgnoreInterrupts ignored;
-  const sigset_t defaults = ignored.Changed();
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (out >= 0) posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+  if (error >= 0) posix_spawn_file_actions_adddup2(&actions, error, STDERR_FILENO);
   pid_t pid = 0;
-  const int failed = posix_spawn(&pid, argv[0], nullptr, &attributes, argv.data(), environ);
+  const int failed = posix_spawn(&pid, argv[0], &actions, &attributes, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
-  if (failed != 0) {
-    return Fail(ErrorKind::kEnvironment,
-                fmt::format("{}: cannot be run: {}", words.front(), std::strerror(failed)));
-  }
+  if (failed == 0) return pid;
+  return Fail(ErrorKind::kEnvironment,
+              fmt::format("{}: cannot be run: {}", words.front(), std::strerror(failed)));
+}
+
+int StatusOf(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+Result<int> WaitFor(pid_t pid, const std::string& name) {
   int status = 0;
   while (waitpid(pid, &status, 0) < 0) {
     if (errno != EINTR) {
       return Fail(ErrorKind::kEnvironment,
-                  fmt::format("{}: cannot be waited for: {}", words.front(), std::strerror(errno)));
+                  fmt::format("{}: cannot be waited for: {}", name, std::strerror(errno)));
     }
   }
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return StatusOf(status);
+}
+
+// One stream of a program, on its way to one of ours.
+struct Stream {
+  int read_end = -1;
+  int write_end = -1;
+  int to = -1;
+  std::string line;
+
+  Stream() = default;
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() {
+    if (read_end >= 0) close(read_end);
+    CloseWriteEnd();
+  }
+  bool Open(int target) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return false;
+    read_end = ends[0];
+    write_end = ends[1];
+    to = target;
+    return true;
+  }
+  void CloseWriteEnd() {
+    if (write_end >= 0) close(write_end);
+    write_end = -1;
+  }
+  [[nodiscard]] bool open() const { return read_end >= 0; }
+
+  // Requires: there is something to read, or the end.
+  void Take(const std::function<void(std::string_view)>& on_line) {
+    char part[8192];
+    const ssize_t got = read(read_end, part, sizeof part);
+    if (got < 0 && errno == EINTR) return;
+    if (got <= 0) {
+      close(read_end);
+      read_end = -1;
+      return;
+    }
+    const std::string_view text(part, static_cast<std::size_t>(got));
+    for (std::size_t written = 0; written < text.size();) {
+      const ssize_t count = write(to, part + written, text.size() - written);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) break;  // nobody listens any more; the program runs on
+      written += static_cast<std::size_t>(count);
+    }
+    constexpr std::size_t kLongest = 1u << 16;
+    for (const char c : text) {
+      if (c == '\n' || c == '\r') {
+        on_line(line);
+        line.clear();
+      } else if (line.size() < kLongest) {
+        line += c;
+      }
+    }
+  }
+  void Finish(const std::function<void(std::string_view)>& on_line) {
+    if (!line.empty()) on_line(line);
+    line.clear();
+  }
+};
+
+// Takes what has come within so many milliseconds. false: nothing.
+bool TakeOnce(std::array<Stream, 2>& streams, int timeout,
+              const std::function<void(std::string_view)>& on_line) {
+  std::array<pollfd, 2> waits{};
+  for (std::size_t i = 0; i < streams.size(); ++i) waits[i] = {streams[i].read_end, POLLIN, 0};
+  if (poll(waits.data(), waits.size(), timeout) <= 0) return false;
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    if (streams[i].open() && waits[i].revents != 0) streams[i].Take(on_line);
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<int> RunAndWait(const std::vector<std::string>& words) {
+  const IgnoreInterrupts ignored;
+  const auto pid = Spawn(words, ignored.Changed(), -1, -1);
+  PENSTOCK_TRY(pid);
+  return WaitFor(*pid, words.front());
+}
+
+Result<Watched> RunAndWatch(const std::vector<std::string>& words, bool to_error,
+                            const std::function<void(std::string_view)>& on_line) {
+  std::array<Stream, 2> streams;
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    if (!streams[i].Open(to_error || i == 1 ? STDERR_FILENO : STDOUT_FILENO)) {
+      return Fail(ErrorKind::kEnvironment,
+                  fmt::format("{}: no pipe: {}", words.front(), std::strerror(errno)));
+    }
+  }
+  g_interrupts = 0;
+  const CountInterrupts counted;
+  const auto pid = Spawn(words, counted.Changed(), streams[0].write_end, streams[1].write_end);
+  PENSTOCK_TRY(pid);
+  for (Stream& stream : streams) stream.CloseWriteEnd();
+  bool passed_on = false;
+  int patience = 0;  // polls since the interrupt
+  std::optional<int> ended;
+  while (streams[0].open() || streams[1].open()) {
+    const bool any = TakeOnce(streams, ended ? 0 : 100, on_line);
+    if (ended && !any) break;  // what it left behind holds the pipe: that is no part of the run
+    if (g_interrupts > 0 && !passed_on && ++patience > 20 && !any) {
+      passed_on = true;
+      kill(*pid, SIGINT);
+    }
+    int status = 0;
+    if (!ended && waitpid(*pid, &status, WNOHANG) == *pid) ended = StatusOf(status);
+  }
+  for (Stream& stream : streams) stream.Finish(on_line);
+  if (!ended) {
+    auto status = WaitFor(*pid, words.front());
+    PENSTOCK_TRY(status);
+    ended = *status;
+  }
+  return Watched{*ended, g_interrupts > 0};
 }
 
 }  // namespace penstock::analyzer

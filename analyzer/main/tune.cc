@@ -2,33 +2,24 @@
 #include "analyzer/main/tune.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
-#include "analyzer/report/compare.h"
-#include "analyzer/whatif/grid.h"
 
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kAsGood = 0.98;  // settings within 2 % are as good as each other: docs/design.md 6
-constexpr double kLeastGain = 1.05;  // below it a change is not worth making: docs/design.md 6
+constexpr std::size_t kLosses = 5;  // that are compared
 
 std::string WhyNot(const Diagnosis& diagnosis) {
   std::string why = English(NotEnough(diagnosis));
   if (!why.empty()) return why;
   if (diagnosis.run.loader().config.kind == "pytorch") return "";
   return "not enough: needs a torch.utils.data.DataLoader, whose arguments it can change";
-}
-
-// Loaders that the loop drains together are predicted with the same setting, so all get it.
-TuneSetting SettingOf(const Suggestion& suggestion, const Diagnosis& diagnosis,
-                      const std::string& loader) {
-  const bool alone = diagnosis.run.loader().use != LoopUse::kInterleaved;
-  return {suggestion.workers, suggestion.prefetch, suggestion.persistent_workers,
-          alone ? loader : ""};
 }
 
 // Whether a loader can be told from the others by the line that makes it, in an override.
@@ -38,125 +29,261 @@ bool HasLineOfItsOwn(const RunModel& run, const std::string& loader) {
                       [&](const LoaderRun& one) { return one.name.starts_with(loader + " #"); });
 }
 
-bool Tried(const std::vector<TuneTrial>& trials, const TuneSetting& setting) {
-  return std::any_of(trials.begin(), trials.end(),
-                     [&](const TuneTrial& trial) { return trial.setting == setting; });
+// As printed: the same but for the last digits of a double.
+bool SameLosses(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::size_t count = std::min({a.size(), b.size(), kLosses});
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!(std::abs(a[i] - b[i]) <= 1e-9 * std::abs(a[i])) &&
+        !(std::isnan(a[i]) && std::isnan(b[i])))
+      return false;
+  }
+  return true;
 }
 
 class Tuner {
  public:
-  Tuner(const TuneRunner& run, const TuneOptions& options) : run_(run), options_(options) {}
+  Tuner(const TuneRunner& run, const TuneOptions& options)
+      : run_(run), options_(options), began_(options.now()) {}
 
   Result<TuneResult> Run() {
-    auto trace = run_(std::nullopt);
-    PENSTOCK_TRY(trace);
-    const Diagnosis first = Diagnose(**trace, options_.loader);
-    if (const Statement unknown = UnknownLoader(first.run, options_.loader); !unknown.empty()) {
+    const double before = options_.now();
+    auto first = run_({});
+    PENSTOCK_TRY(first);
+    const Diagnosis diagnosis = Diagnose(*first->trace, options_.loader);
+    if (const Statement unknown = UnknownLoader(diagnosis.run, options_.loader); !unknown.empty()) {
       return Fail(ErrorKind::kUsage, English(unknown));
     }
-    if (!HasLineOfItsOwn(first.run, options_.loader)) {
+    if (!HasLineOfItsOwn(diagnosis.run, options_.loader)) {
       return Fail(ErrorKind::kUsage,
                   "--loader " + options_.loader +
                       ": one line makes several loaders, and only all of them can be changed");
     }
-    if (!Suffices(first)) return result_;
-    result_.unit = English(RateUnit(first));
-    result_.verdict = TuneVerdict::kNoAction;
-    Report(TuneTrial{std::nullopt, std::nullopt, first.loader->steady.rate, 1});
-    Diagnosis latest;  // of the last run with another setting
-    const Diagnosis* current = &first;
-    for (int t = 0; t < options_.trials; ++t) {
-      const Suggestion suggestion = SuggestFrom(*current);
-      const TuneSetting setting = SettingOf(suggestion, *current, options_.loader);
-      if (!suggestion.changes || suggestion.predicted.speedup < kLeastGain ||
-          Tried(result_.trials, setting)) {
-        if (t == 0 && first.loader->cpu.crowded) result_.verdict = TuneVerdict::kCrowded;
-        break;
-      }
-      auto next = run_(setting);
-      if (!next && result_.code.empty()) return tl::unexpected<Error>(next.error());
-      if (!next) return Ended(setting, next.error().message);
-      Diagnosis diagnosis = Diagnose(**next, options_.loader);
-      if (!result_.code.empty() && !WhyNot(diagnosis).empty()) {
-        return Ended(setting, WhyNot(diagnosis));
-      }
-      if (!Suffices(diagnosis)) return result_;
-      result_.verdict = Judge(first, diagnosis, suggestion);
-      if (result_.verdict != TuneVerdict::kPartly) break;
-      latest = std::move(diagnosis);
-      current = &latest;
+    result_.bottleneck = diagnosis.bottleneck;
+    result_.why = WhyNot(diagnosis);
+    if (!result_.why.empty()) return result_;
+    result_.unit = English(RateUnit(diagnosis));
+    result_.losses = first->losses;
+    const double rate = diagnosis.loader->steady.rate.estimate;
+    Note({0, rate, options_.now() - before}, {});
+    plain_.push_back(rate);
+    for (TuneCandidate& one :
+         TuneCandidates(*first->trace, diagnosis,
+                        {options_.candidates, options_.budget_ram, options_.loader})) {
+      result_.arms.push_back({std::move(one), {}, {}, 0, false, "", {}});
     }
+    if (result_.arms.empty()) {
+      result_.verdict =
+          diagnosis.loader->cpu.crowded ? TuneVerdict::kCrowded : TuneVerdict::kNoAction;
+      result_.as_is = {rate, rate, rate};
+      return result_;
+    }
+    next_.resize(result_.arms.size() + 1);
+    next_[0] = NextOf(diagnosis);
+    bottleneck_.assign(next_.size(), diagnosis.bottleneck);
+    RunRace(rate);
     return result_;
   }
 
  private:
-  bool Suffices(const Diagnosis& diagnosis) {
-    result_.why = WhyNot(diagnosis);
-    result_.bottleneck = diagnosis.bottleneck;
-    if (!result_.why.empty()) result_.verdict = TuneVerdict::kNotEnough;
-    return result_.why.empty();
-  }
-
-  // A run that came to nothing after one that had gained: what was gained stays.
-  TuneResult Ended(const TuneSetting& setting, const std::string& why) {
-    result_.verdict = TuneVerdict::kPartly;
-    result_.why = fmt::format("The run with {} came to nothing: {}", setting.Override(), why);
-    return result_;
-  }
-
-  void Report(TuneTrial trial) {
-    result_.trials.push_back(std::move(trial));
-    options_.on_trial(result_.trials.back(), result_.unit);
-  }
-
-  [[nodiscard]] Suggestion SuggestFrom(const Diagnosis& diagnosis) const {
-    const LoaderDiagnosis& loader = *diagnosis.loader;
-    Budget budget = BudgetOf(diagnosis.run.host);
-    if (options_.budget_ram > 0) budget.ram = options_.budget_ram;
-    return Suggest(loader.pipeline, loader.facts, loader.replay, budget);
-  }
-
-  TuneVerdict Judge(const Diagnosis& first, const Diagnosis& now, const Suggestion& suggestion) {
-    const auto comparison = Compare(Baseline{first, ""}, Candidate{now, ""});
-    const Interval& ratio = comparison->throughput.ratio;
-    const Interval& measured = now.loader->steady.rate;
-    Report(TuneTrial{SettingOf(suggestion, first, options_.loader), suggestion.predicted, measured,
-                     ratio.estimate});
-    if (ratio.low <= 1) {  // what an earlier trial has gained stays gained
-      if (!result_.code.empty()) return TuneVerdict::kPartly;
-      return ratio.high >= suggestion.predicted.rate.estimate / first.loader->steady.rate.estimate
-                 ? TuneVerdict::kUndecided
-                 : TuneVerdict::kRefuted;
+  void RunRace(double first) {
+    std::vector<RaceArm> settings;
+    for (const TuneArm& arm : result_.arms) {
+      const auto& predicted = arm.candidate.predicted;
+      const bool known = predicted && predicted->rate.estimate > 0;
+      settings.push_back(
+          {known ? predicted->speedup * predicted->rate.low / predicted->rate.estimate : 0});
     }
-    if (ratio.estimate > best_) {
-      best_ = ratio.estimate;
-      result_.code = LoaderCode(first.run.loader().config, suggestion);
-      result_.note = NoteOnWorkers(first.loader->sharding, first.run.loader().config.num_workers,
-                                   suggestion.workers);
+    Race race(settings, options_.race);
+    for (std::vector<std::size_t> round = race.NextRound(); !round.empty();
+         round = race.NextRound()) {
+      std::vector<double> rates(result_.arms.size() + 1);
+      if (race.rounds() == 0) rates[0] = first;
+      for (const std::size_t arm : round) {
+        if (rates[arm] > 0) continue;
+        if (MustStop()) break;
+        rates[arm] = RunArm(arm);
+        if (arm == 0 && !(rates[0] > 0)) result_.stopped = "the program as it is failed: " + why_;
+        if (arm > 0 && !(rates[arm] > 0) && !options_.interrupted()) {
+          result_.arms[arm - 1].failed = why_;
+          race.Drop(arm);
+        }
+      }
+      if (options_.interrupted()) result_.stopped = "interrupted";
+      race.Add(rates);
+      if (!result_.stopped.empty()) break;
     }
-    const Interval& promised = suggestion.predicted.rate;
-    const bool reached =
-        measured.high >= kAsGood * promised.estimate && measured.estimate >= promised.low;
-    return reached ? TuneVerdict::kConfirmed : TuneVerdict::kPartly;
+    Conclude(race);
+  }
+
+  // Whether there is no time for one more run as long as the longest.
+  bool MustStop() {
+    if (!result_.stopped.empty()) return true;
+    if (options_.interrupted()) result_.stopped = "interrupted";
+    if (options_.budget_time > 0 && options_.now() - began_ + longest_ > options_.budget_time) {
+      result_.stopped = "the time is used up";
+    }
+    return !result_.stopped.empty();
+  }
+
+  // The rate; 0: the run came to nothing, for why_.
+  double RunArm(std::size_t arm) {
+    const double before = options_.now();
+    TuneSetting setting;
+    if (arm > 0) setting = result_.arms[arm - 1].candidate.setting;
+    auto run = run_(setting);
+    why_.clear();
+    double rate = 0;
+    if (!run) {
+      why_ = run.error().message;
+    } else {
+      const Diagnosis diagnosis = Diagnose(*run->trace, options_.loader);
+      why_ = WhyNot(diagnosis);
+      if (why_.empty()) {
+        rate = diagnosis.loader->steady.rate.estimate;
+        next_[arm] = NextOf(diagnosis);
+        bottleneck_[arm] = diagnosis.bottleneck;
+        TakeLosses(arm, std::move(run->losses));
+      }
+      if (why_.empty() && !(rate > 0)) why_ = "it had no steady part";
+    }
+    if (arm == 0 && rate > 0) plain_.push_back(rate);
+    Note({arm, rate, options_.now() - before}, setting);
+    return rate;
+  }
+
+  void TakeLosses(std::size_t arm, std::vector<double> losses) {
+    if (losses.empty()) return;
+    if (arm > 0) {
+      if (result_.arms[arm - 1].losses.empty()) result_.arms[arm - 1].losses = std::move(losses);
+      return;
+    }
+    if (result_.losses.empty()) {
+      result_.losses = std::move(losses);
+      return;
+    }
+    plain_again_ = true;
+    vary_ = vary_ || !SameLosses(result_.losses, losses);
+  }
+
+  void Note(const TuneTrial& trial, const TuneSetting& setting) {
+    longest_ = std::max(longest_, trial.seconds);
+    result_.trials.push_back(trial);
+    options_.on_trial(trial, setting, result_.unit);
+  }
+
+  void Conclude(const Race& race) {
+    bool refuted = true;
+    for (std::size_t arm = 1; arm <= result_.arms.size(); ++arm) {
+      TuneArm& one = result_.arms[arm - 1];
+      one.verdict = race.verdict(arm);
+      one.ratio = race.ratio(arm);
+      one.pairs = race.pairs(arm);
+      one.left_behind = race.dropped(arm) && one.failed.empty();
+      refuted = refuted && one.verdict == TuneVerdict::kRefuted;
+    }
+    result_.taken = race.taken();
+    result_.verdict = result_.taken > 0 ? result_.arms[result_.taken - 1].verdict
+                      : refuted         ? TuneVerdict::kRefuted
+                                        : TuneVerdict::kUndecided;
+    result_.next = next_[result_.taken];
+    result_.bottleneck = bottleneck_[result_.taken];
+    std::sort(plain_.begin(), plain_.end());
+    result_.as_is = {plain_[plain_.size() / 2], plain_.front(), plain_.back()};
+    if (result_.taken > 0) result_.parity = Parity(result_.arms[result_.taken - 1].losses);
+  }
+
+  [[nodiscard]] LossParity Parity(const std::vector<double>& losses) const {
+    if (losses.empty() || result_.losses.empty()) return LossParity::kNotPrinted;
+    if (vary_) return LossParity::kVary;
+    if (SameLosses(result_.losses, losses)) return LossParity::kSame;
+    return plain_again_ ? LossParity::kDiffer : LossParity::kAlone;
+  }
+
+  // What to do after the setting of this run.
+  [[nodiscard]] std::string NextOf(const Diagnosis& diagnosis) const {
+    const Suggestion suggestion = SuggestWithin(diagnosis, options_.budget_ram);
+    const LoaderConfig& config = diagnosis.run.loader().config;
+    const bool other = suggestion.changes && suggestion.predicted.speedup >= kWorthIt;
+    if (other) {
+      return fmt::format("{} is predicted to gain {:.2f}x more",
+                         TuneSetting{LoaderSetting{suggestion.workers, suggestion.prefetch,
+                                                   suggestion.persistent_workers, options_.loader},
+                                     {}}
+                             .Override(),
+                         suggestion.predicted.speedup);
+    }
+    return fmt::format(
+        "no other setting is predicted to gain 5 %; with {} the limit is {}",
+        config.num_workers == 1 ? "1 worker" : fmt::format("{} workers", config.num_workers),
+        FactorName(diagnosis.bottleneck));
   }
 
   const TuneRunner& run_;
   const TuneOptions& options_;
+  double began_;
+  double longest_ = 0;
   TuneResult result_;
-  double best_ = 1;
+  std::vector<double> plain_;  // rates of the program as it is
+  std::vector<std::string> next_;
+  std::vector<Factor> bottleneck_;
+  std::string why_;
+  bool plain_again_ = false;  // it has printed losses twice
+  bool vary_ = false;
 };
+
+bool IsWord(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
 
 }  // namespace
 
-std::string TuneSetting::Override() const {
-  const std::string at = loader.empty() ? "" : ",at=" + loader;
-  if (workers == 0) return "workers=0" + at;
-  return fmt::format("workers={},prefetch={},persistent={}{}", workers, prefetch,
-                     persistent ? 1 : 0, at);
-}
-
 Result<TuneResult> Tune(const TuneRunner& run, const TuneOptions& options) {
   return Tuner(run, options).Run();
+}
+
+std::vector<double> LossesIn(std::string_view line) {
+  std::vector<double> losses;
+  const auto is_loss = [&](std::size_t at) {
+    constexpr std::string_view kLoss = "loss";
+    for (std::size_t i = 0; i < kLoss.size(); ++i) {
+      if ((line[at + i] | 0x20) != kLoss[i]) return false;
+    }
+    return (at == 0 || !IsWord(line[at - 1])) &&
+           (at + kLoss.size() == line.size() || !IsWord(line[at + kLoss.size()]));
+  };
+  for (std::size_t at = 0; at + 4 < line.size(); ++at) {
+    if (!is_loss(at)) continue;
+    std::size_t number = at + 4;
+    while (number < line.size() &&
+           std::string_view(" \t=:'\"").find(line[number]) != std::string_view::npos) {
+      ++number;
+    }
+    const std::string text(line.substr(number, 40));
+    const bool digits =
+        !text.empty() && (text[0] == '-' || text[0] == '.' || (text[0] >= '0' && text[0] <= '9') ||
+                          text.compare(0, 3, "nan") == 0);
+    if (number == at + 4 || !digits) continue;
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (end != text.c_str()) losses.push_back(value);
+  }
+  return losses;
+}
+
+std::string_view ParityName(LossParity parity) {
+  switch (parity) {
+    case LossParity::kSame:
+      return "same";
+    case LossParity::kDiffer:
+      return "differ";
+    case LossParity::kVary:
+      return "vary";
+    case LossParity::kAlone:
+      return "differ_once";
+    case LossParity::kNotPrinted:
+      break;
+  }
+  return "not_printed";
 }
 
 }  // namespace penstock::analyzer

@@ -1,76 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Record, suggest, run again with the suggestion, compare: until a prediction is confirmed or
-// refuted. Runs nothing itself: how a run comes about is the caller's. Not thread-safe.
+// Runs a program as it is and with other settings, in turns, until it is known which of them gain.
+// Runs nothing itself: how a run comes about is the caller's. Not thread-safe.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/tune/candidates.h"
+#include "analyzer/tune/race.h"
 #include "traces/base/result.h"
 #include "traces/trace.h"
 
 namespace penstock::analyzer {
 
-// DataLoader arguments to run with.
-struct TuneSetting {
-  int workers = 0;
-  int prefetch = 2;
-  bool persistent = false;
-  std::string loader;  // the line that makes the loader to change, "train.py:88"; "": all loaders
-
-  // "workers=4,prefetch=2,persistent=1": what penstock record --override reads.
-  [[nodiscard]] std::string Override() const;
-  bool operator==(const TuneSetting&) const = default;
+struct TuneRun {
+  std::unique_ptr<traces::Trace> trace;
+  std::vector<double> losses;  // that the program printed, the first ones
 };
 
-// Runs the program, with other arguments if some are given, and returns its trace.
-// Errors: that of the run; tuning ends with it, unless an earlier run has gained something.
-using TuneRunner =
-    std::function<Result<std::unique_ptr<traces::Trace>>(const std::optional<TuneSetting>&)>;
+// Runs the program under `setting` and returns what it left.
+// Errors: that of the run. That of the program as it is ends the tuning, unless something was
+// measured before; a setting under which it fails is tried no more.
+using TuneRunner = std::function<Result<TuneRun>(const TuneSetting& setting)>;
 
-enum class TuneVerdict {
-  kNoAction,   // nothing is predicted to gain 5 %
-  kConfirmed,  // faster beyond noise; its interval holds what was promised, or lies above it
-  kPartly,     // faster beyond noise, but less than predicted
-  kRefuted,    // not faster beyond noise, and surely less than predicted
-  kUndecided,  // the interval of the ratio holds both: no gain, and the promised one
-  kCrowded,    // other programs compete for the cores: nothing can be predicted
-  kNotEnough,  // the recording does not suffice: `why` says what it needs
+enum class LossParity {
+  kNotPrinted,
+  kSame,    // the first losses of both
+  kDiffer,  // and those of the program as it is do not, from run to run
+  kVary,    // those of the program as it is differ from run to run, so that nothing follows
+  kAlone,   // differ, and the program as it is ran only once
 };
 
 struct TuneTrial {
-  std::optional<TuneSetting> setting;   // nullopt: as the program has it
-  std::optional<Prediction> predicted;  // none for the first
-  Interval measured;                    // samples per second
-  double speedup = 1;                   // measured, over the first
+  std::size_t arm = 0;  // 0: the program as it is; else of TuneResult::arms, from 1
+  double rate = 0;      // 0: it failed
+  double seconds = 0;   // wall time of the run
+};
+
+struct TuneArm {
+  TuneCandidate candidate;
+  TuneVerdict verdict = TuneVerdict::kUndecided;
+  Interval ratio;  // over the program as it is; high may be infinite
+  std::size_t pairs = 0;
+  bool left_behind = false;
+  std::string failed;  // why its run came to nothing; "" it did not
+  std::vector<double> losses;
 };
 
 struct TuneResult {
-  std::vector<TuneTrial> trials;
-  TuneVerdict verdict = TuneVerdict::kNotEnough;
-  std::string why;  // kNotEnough: what is lacking; kPartly: why a later run came to nothing, or ""
+  TuneVerdict verdict = TuneVerdict::kNotEnough;  // of the arm that is taken; else of all
+  std::string why;                                // kNotEnough: what is lacking
   std::string unit = "samples/s";
-  std::string code;                   // the line to paste; "" if nothing was gained
-  Statement note;                     // what `code` changes for the network
-  Factor bottleneck = Factor::kNone;  // of the last run
+  std::vector<TuneArm> arms;
+  std::vector<TuneTrial> trials;  // in the order in which they ran
+  Interval as_is;         // rate of the program as it is: least, median and most of its runs
+  std::size_t taken = 0;  // of `arms`, from 1; 0: none
+  LossParity parity = LossParity::kNotPrinted;  // of the arm taken
+  std::vector<double> losses;                   // of the program as it is
+  Factor bottleneck = Factor::kNone;            // of the last run of what is taken
+  std::string next;                             // what to do after it; "": nothing more is known
+  std::string stopped;                          // why before all was decided; "" it was not
 };
 
 struct TuneOptions {
-  int trials = 3;         // runs with other settings, at most
+  std::size_t candidates = 3;  // settings to try, at most
+  RaceOptions race;
+  std::string loader;     // its name; "": the one that the loop waits for most, and all are changed
   double budget_ram = 0;  // bytes; 0: that of the machine
-  std::string loader;     // its name; "": that which the loop waits for most, and all are changed
-  // Told of each run that is done, and of the unit of its rates.
-  std::function<void(const TuneTrial&, const std::string& unit)> on_trial =
-      [](const TuneTrial&, const std::string&) {};
+  double budget_time = 0;                                    // seconds of wall time; 0: no limit
+  std::function<double()> now = [] { return 0.0; };          // seconds, monotonic
+  std::function<bool()> interrupted = [] { return false; };  // the user wants to stop
+  std::function<void(const TuneTrial&, const TuneSetting&, const std::string& unit)> on_trial =
+      [](const TuneTrial&, const TuneSetting&, const std::string&) {};
 };
 
-// A suggestion that gains less than predicted, yet beyond noise, is improved upon from its own
-// trace while trials last.
 [[nodiscard]] Result<TuneResult> Tune(const TuneRunner& run, const TuneOptions& options);
+
+// The numbers behind "loss" in a line: "loss 0.5", "loss=0.5", "Loss: 0.5"; also of train_loss, not
+// of lossless.
+[[nodiscard]] std::vector<double> LossesIn(std::string_view line);
+
+[[nodiscard]] std::string_view ParityName(LossParity parity);
+
+// Of the command line: text, and one object of schema penstock.tune/1.
+[[nodiscard]] std::string TuneText(const TuneResult& result, bool colour);
+[[nodiscard]] std::string TuneJson(const TuneResult& result);
 
 }  // namespace penstock::analyzer

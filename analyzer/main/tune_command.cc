@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock tune [--trials N] [--loader train.py:88] [--budget-ram 8G]
-//               [--batches N | --for 60s] -- CMD...
+// penstock tune [--trials N] [--pairs N] [--loader train.py:88] [--budget-ram 8G] [--budget-time
+// 10m]
+//               [--batches N | --for 60s] [--json] -- CMD...
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -14,13 +16,11 @@
 
 #include <fmt/core.h>
 
-#include "analyzer/diagnosis/summary.h"
 #include "analyzer/main/arguments.h"
 #include "analyzer/main/commands.h"
 #include "analyzer/main/external.h"
 #include "analyzer/main/spawn.h"
 #include "analyzer/main/tune.h"
-#include "analyzer/report/report.h"
 #include "analyzer/words/format.h"
 #include "traces/base/command_line.h"
 
@@ -65,39 +65,6 @@ class TraceFolder {
   bool kept_;
 };
 
-std::string RateText(const Interval& rate) {
-  return fmt::format("{} ({}..{})", ShortNumber(rate.estimate), ShortNumber(rate.low),
-                     ShortNumber(rate.high));
-}
-
-std::string Sentence(const std::string& text) {
-  return text.empty() || text.back() == '.' ? text : text + ".";
-}
-
-std::string VerdictText(const TuneResult& result) {
-  switch (result.verdict) {
-    case TuneVerdict::kNoAction:
-      return fmt::format("No action: no other setting is predicted to gain 5 % (bottleneck: {}).",
-                         FactorName(result.bottleneck));
-    case TuneVerdict::kConfirmed:
-      return "Confirmed: as fast as predicted.";
-    case TuneVerdict::kPartly:
-      return "Confirmed in part: faster, but by less than predicted." +
-             (result.why.empty() ? "" : " " + Sentence(result.why));
-    case TuneVerdict::kRefuted:
-      return "Refuted: not faster beyond noise. Keep the loader as it is.";
-    case TuneVerdict::kUndecided:
-      return "Not decided: what was measured allows for no gain and for the promised one. Record "
-             "more batches, on a quiet machine.";
-    case TuneVerdict::kCrowded:
-      return "No action: other programs compete for the cores, so what other settings gain is not "
-             "to be told. Run it again when the machine is quiet.";
-    case TuneVerdict::kNotEnough:
-      break;
-  }
-  return result.why;
-}
-
 // The recorder ended the command, because the limit was reached: its status then says nothing.
 bool StoppedAtLimit(const traces::Trace& trace) {
   const auto why = trace.facts().find("record.stopped");
@@ -105,44 +72,50 @@ bool StoppedAtLimit(const traces::Trace& trace) {
          (why->second.rfind("for ", 0) == 0 || why->second.rfind("batches ", 0) == 0);
 }
 
-std::string TuneText(const TuneResult& result, Colour colour) {
-  const Paint paint(colour == Colour::kOn);
-  std::string text =
-      "\n" +
-      paint.Dim(fmt::format("  {:<4} {:<36} {:>22} {:>22} {:>8}", "run", "DataLoader",
-                            "predicted " + result.unit, "measured", "speedup")) +
-      "\n";
-  for (std::size_t i = 0; i < result.trials.size(); ++i) {
-    const TuneTrial& trial = result.trials[i];
-    text += fmt::format("  {:<4} {:<36} {:>22} {:>22} {:>7.2f}x\n", i + 1,
-                        trial.setting ? trial.setting->Override() : "as it is",
-                        trial.predicted ? RateText(trial.predicted->rate) : "-",
-                        RateText(trial.measured), trial.speedup);
-  }
-  text += "\n  " + paint.Bold(Wrapped(VerdictText(result), 92, "  ")) + "\n";
-  if (!result.code.empty()) text += "  " + result.code + "\n";
-  if (!result.note.empty()) text += "  " + Wrapped(English(result.note), 92, "  ") + "\n";
-  return text;
+// "10m" or "90s" as seconds; 0 where it is no time.
+double TimeText(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const std::string_view unit(end);
+  const double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  const bool digits = !text.empty() && text[0] >= '0' && text[0] <= '9';
+  return digits && value > 0 && value < 1e7 ? value * scale : 0;
+}
+
+double Seconds() {
+  using Clock = std::chrono::steady_clock;
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
 
 int TuneCommand(const std::vector<std::string>& arguments) {
   traces::CommandLine line(
-      "Records a command, suggests loader settings, runs it again with them, and says "
-      "whether the prediction held. Nothing is edited.",
+      "Runs a command as it is and with other settings, in turns, until it is known which gain: "
+      "DataLoader arguments, threads, malloc. Nothing is edited.",
       "penstock tune");
   TuneOptions options;
-  std::string budget, batches, time, keep;
-  line.Add("--trials", options.trials, "Runs with other settings, at most (default 3)")
+  int settings = 3;
+  int rounds = 6;
+  bool as_json = false;
+  std::string budget, batches, time, keep, wall;
+  line.Add("--trials", settings, "Settings to try, at most (default 3)")
       .Check(traces::WholeNumber(1, 100));
   line.Add("--loader", options.loader,
            "Which loader to change, by the line that makes it: train.py:88 (default: all, as suits "
            "the one that the loop waits for most)");
+  line.Add("--pairs", rounds,
+           "Runs of each setting beside the command as it is, at most (default 6)")
+      .Check(traces::WholeNumber(3, 30));
   line.Add("--budget-ram", budget, "Memory for batches and workers: 8G");
+  line.Add(
+      "--budget-time", wall,
+      "Time for all runs: 10m. Ends each run after a tenth of it, unless --batches or --for say "
+      "otherwise");
   const auto after_batches = line.Add("--batches", batches, "End each run after so many batches");
   line.Add("--for", time, "End each run after this time: 60s").Excludes(after_batches);
   line.Add("--keep", keep, "Folder to leave the traces in");
+  line.AddFlag("--json", as_json, "One JSON object, and what the command prints on standard error");
   line.SetFooter("usage: penstock tune [OPTIONS] -- CMD...");
   const SplitWords words = SplitAtDashes(arguments);
   constexpr std::string_view kHint = "a command comes after --: penstock tune -- CMD";
@@ -155,36 +128,66 @@ int TuneCommand(const std::vector<std::string>& arguments) {
     if (!size) return Complain(kTuneName, size.error());
     options.budget_ram = *size;
   }
+  if (!wall.empty()) {
+    options.budget_time = TimeText(wall);
+    if (options.budget_time == 0) {
+      return Complain(kTuneName, {ErrorKind::kUsage,
+                                  "--budget-time: '" + wall + "' is not a time: give 90s or 10m"});
+    }
+    if (batches.empty() && time.empty()) {
+      time = fmt::format("{:.0f}ms", options.budget_time * 100);
+    }
+  }
+  options.candidates = static_cast<std::size_t>(settings);
+  options.race.rounds = static_cast<std::size_t>(rounds);
   TraceFolder folder(keep);
   const auto made = folder.Make();
   if (!made) return Complain(kTuneName, made.error());
 
   int own = 0;  // the command's status, where it failed
+  bool interrupted = false;
   std::size_t runs = 0;
-  const TuneRunner run =
-      [&](const std::optional<TuneSetting>& setting) -> Result<std::unique_ptr<traces::Trace>> {
+  const TuneRunner run = [&](const TuneSetting& setting) -> Result<TuneRun> {
     const std::string trace = folder.Trace(++runs);
     std::vector<std::string> call = {(OwnFolder() / "penstock-record").string(), "--quiet",
                                      "--force", "-o", trace};
     if (!batches.empty()) call.insert(call.end(), {"--batches", batches, "--stop"});
     if (!time.empty()) call.insert(call.end(), {"--for", time, "--stop"});
-    if (setting) call.insert(call.end(), {"--override", setting->Override()});
+    if (const std::string text = setting.Override(); !text.empty()) {
+      call.insert(call.end(), {"--override", text});
+    }
     call.emplace_back("--");
     call.insert(call.end(), words.command.begin(), words.command.end());
-    const auto status = RunAndWait(call);
-    PENSTOCK_TRY(status);
-    auto opened = traces::OpenTrace(trace);
-    if (*status != 0 && !(opened && StoppedAtLimit(**opened))) {
-      own = *status;
-      return Fail(ErrorKind::kEnvironment,
-                  fmt::format("{}: exit status {}", words.command.front(), *status));
+    TuneRun result;
+    const auto watched = RunAndWatch(call, as_json, [&](std::string_view text) {
+      constexpr std::size_t kMost = 100;
+      for (const double loss : LossesIn(text)) {
+        if (result.losses.size() < kMost) result.losses.push_back(loss);
+      }
+    });
+    PENSTOCK_TRY(watched);
+    if (watched->interrupted) {
+      interrupted = true;
+      own = 130;
+      return Fail(ErrorKind::kEnvironment, "interrupted");
     }
-    return opened;
+    auto opened = traces::OpenTrace(trace);
+    if (watched->status != 0 && !(opened && StoppedAtLimit(**opened))) {
+      own = watched->status;
+      return Fail(ErrorKind::kEnvironment,
+                  fmt::format("{}: exit status {}", words.command.front(), watched->status));
+    }
+    PENSTOCK_TRY(opened);
+    result.trace = std::move(*opened);
+    return result;
   };
-  options.on_trial = [&](const TuneTrial& trial, const std::string& unit) {
-    fmt::print(stderr, "penstock tune: run {}, {}: {} {}\n", runs,
-               trial.setting ? trial.setting->Override() : "as it is", RateText(trial.measured),
-               unit);
+  options.now = Seconds;
+  options.interrupted = [&] { return interrupted; };
+  options.on_trial = [&](const TuneTrial& trial, const TuneSetting& setting,
+                         const std::string& unit) {
+    const std::string name = setting.Override();
+    fmt::print(stderr, "penstock tune: run {}, {}: {}\n", runs, name.empty() ? "as it is" : name,
+               trial.rate > 0 ? ShortNumber(trial.rate) + " " + unit : "came to nothing");
   };
   const auto result = Tune(run, options);
   if (!result) {
@@ -194,7 +197,8 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   if (result->verdict == TuneVerdict::kNotEnough) {
     return Complain(kTuneName, {ErrorKind::kInput, result->why});
   }
-  return Print(TuneText(*result, WantsColour() ? Colour::kOn : Colour::kOff));
+  const int printed = Print(as_json ? TuneJson(*result) : TuneText(*result, WantsColour()));
+  return printed == 0 && interrupted ? 130 : printed;
 }
 
 }  // namespace penstock::analyzer

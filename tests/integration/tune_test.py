@@ -3,8 +3,10 @@
 
 Samples sleep, so that what more workers gain does not depend on how busy the machine is.
 """
+import json
 import os
-import re
+import signal
+import subprocess
 import sys
 
 import support
@@ -31,13 +33,41 @@ class Tune(Case):
         print(outcome.stdout + outcome.stderr, flush=True)
         return outcome
 
-    def test_finds_and_confirms_a_better_setting(self):
-        outcome = self.tune(sleeping(workers=1, sample_ms=40, step_ms=10))
+    def test_finds_and_confirms_a_better_setting_in_turns(self):
+        outcome = self.tune(sleeping(workers=1, sample_ms=10, step_ms=2), "--json")
         self.assertEnded(outcome)
-        self.assertIn("Confirmed: as fast as predicted", outcome.stdout)
-        self.assertRegex(outcome.stdout, r"DataLoader\(dataset, .*num_workers=[2-9]")
-        gains = [float(gain) for gain in re.findall(r"([0-9.]+)x$", outcome.stdout, re.MULTILINE)]
-        self.assertGreater(max(gains), 1.5)
+        result = json.loads(outcome.stdout)  # one object and nothing else
+        self.assertEqual(result["schema"], "penstock.tune/1")
+        self.assertIn(result["verdict"], ("confirmed", "confirmed_in_part"), outcome.stdout)
+        taken = result["settings"][result["taken"] - 1]
+        self.assertGreater(taken["measured"]["low"], 1)
+        self.assertGreater(taken["measured"]["estimate"], 1.5)
+        self.assertGreaterEqual(taken["pairs"], 3)
+        self.assertRegex(result["paste"][0], r"DataLoader\(dataset, .*num_workers=[2-9]")
+        order = [run["setting"] for run in result["runs"]]
+        self.assertEqual(order[0], 0)
+        self.assertGreaterEqual(order.count(0), 3)
+
+    def test_an_interrupt_leaves_what_is_known(self):
+        command = [program("penstock"), "tune", "--json", "--", *sleeping(workers=1, sample_ms=10, step_ms=2)]
+        process = subprocess.Popen(command, env=support.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   universal_newlines=True)  # fmt: skip
+        for line in process.stderr:
+            if "run 2" in line:
+                process.send_signal(signal.SIGINT)
+                break
+        out, _ = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130)
+        result = json.loads(out)
+        self.assertEqual(result["stopped"], "interrupted")
+        self.assertEqual(result["verdict"], "not_decided")
+        self.assertEqual(result["settings"][0]["pairs"], 1)
+
+    def test_a_time_that_is_none_is_refused_in_one_line(self):
+        for wrong in ("soon", "0", "-5m", "10d"):
+            outcome = self.tune(["true"], "--budget-time=" + wrong)
+            self.assertEqual(outcome.status, 2)
+            self.assertEqual(len(outcome.stderr.strip().splitlines()), 1, outcome.stderr)
 
     def test_says_no_action_where_the_step_is_the_limit(self):
         outcome = self.tune(sleeping(workers=2, sample_ms=2, step_ms=60))

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tune tries: the loader settings that are suggested, the findings' fixes that need no edit,
+// and both together. Values; pure.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/diagnosis/diagnosis.h"
+#include "traces/trace.h"
+
+namespace penstock::analyzer {
+
+struct LoaderSetting {
+  int workers = 0;
+  int prefetch = 2;
+  bool persistent = false;
+  std::string at;  // the line that makes the loader to change, "train.py:88"; "": all loaders
+  bool operator==(const LoaderSetting&) const = default;
+};
+
+// What a run is changed by; nothing: the program as it is.
+struct TuneSetting {
+  std::optional<LoaderSetting> loader;
+  std::vector<std::string> outside;  // "malloc=keep"
+
+  // "workers=4,prefetch=2,persistent=1,malloc=keep": what penstock record --override reads.
+  [[nodiscard]] std::string Override() const;
+  bool operator==(const TuneSetting&) const = default;
+};
+
+struct TuneCandidate {
+  TuneSetting setting;
+  std::vector<std::string> reasons;     // "suggestion", ids of findings
+  std::optional<Prediction> predicted;  // none: no rule can tell
+  std::vector<std::string> paste;       // lines: variables, calls, the DataLoader
+  Statement note;                       // what it changes for the network
+};
+
+struct TuneBudget {
+  std::size_t candidates = 3;  // at most
+  double ram = 0;              // bytes; 0: that of the machine
+  std::string loader;          // as LoaderSetting::at
+};
+
+// The most promising, in order of their cost: fewest workers, then least depth, then fewest changes
+// of the environment. `trace` is of the program as it is.
+// Requires: diagnosis.loader, of PyTorch.
+[[nodiscard]] std::vector<TuneCandidate> TuneCandidates(const traces::Trace& trace,
+                                                        const Diagnosis& diagnosis,
+                                                        const TuneBudget& budget);
+
+// The suggestion from a diagnosis under a budget of memory (0: that of the machine).
+[[nodiscard]] Suggestion SuggestWithin(const Diagnosis& diagnosis, double ram);
+
+}  // namespace penstock::analyzer
