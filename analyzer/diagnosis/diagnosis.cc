@@ -72,6 +72,26 @@ double WholeRate(const RunModel& model, const LoaderRun& run) {
   return time > 0 ? samples / time : 0;
 }
 
+// Whether the start-up of epochs takes so much of the run that its steady part does not stand for
+// it.
+bool StartCounts(const LoaderDiagnosis& loader, const LoaderRun& run, const Diagnosis& diagnosis) {
+  constexpr double kCounts = 0.95;
+  return run.use != LoopUse::kInterleaved && StartRecurs(loader.pipeline) &&
+         diagnosis.whole_rate > 0 && diagnosis.whole_rate < kCounts * diagnosis.samples_rate;
+}
+
+// Of all waits and steps of the loop, those for first batches too.
+double WholeWait(const LoaderRun& run) {
+  double wait = 0;
+  double all = 0;
+  for (const Batch& batch : run.batches) {
+    if (!batch.was_delivered()) continue;
+    wait += batch.wait();
+    all += batch.wait() + batch.step();
+  }
+  return all > 0 ? std::clamp(wait / all, 0.0, 1.0) : 0;
+}
+
 // What the data threads spend their time on, of all the time that they live: "if free" is then the
 // most that a stage can gain, if the threads share the work evenly. Empty if no stage of the data
 // path was seen: copies to a device alone tell nothing of it.
@@ -195,6 +215,8 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   diagnosis.gains = loader.attribution.gains;
   diagnosis.whole_rate = WholeRate(diagnosis.run, run);
   diagnosis.samples_rate = loader.steady.rate.estimate;
+  diagnosis.whole_run = StartCounts(loader, run, diagnosis);
+  if (diagnosis.whole_run) diagnosis.wait_fraction = WholeWait(run);
   diagnosis.batch_rate = loader.steady.batch_rate();
   diagnosis.confidence = Confidence(loader, run);
   diagnosis.loader = std::move(loader);
@@ -320,6 +342,18 @@ Statement NoteOnWorkers(Sharding sharding, int recorded, int workers) {
   if (workers <= std::max(1, recorded)) return {};
   if (sharding == Sharding::kByIndex || sharding == Sharding::kShards) return {};
   return Say<words::kRepeatsSamples>(Give<"known">(sharding == Sharding::kRepeats));
+}
+
+Prediction OnBase(const Diagnosis& diagnosis, const Prediction& predicted) {
+  constexpr double kSame = 0.01;
+  const double base = diagnosis.base_rate();
+  const double rate = predicted.rate.estimate;
+  if (!diagnosis.loader || base <= 0 || rate <= 0) return predicted;
+  const double scale = base * predicted.speedup / rate;
+  if (std::abs(scale - 1) <= kSame) return predicted;
+  Prediction told = predicted;
+  told.rate = {rate * scale, predicted.rate.low * scale, predicted.rate.high * scale};
+  return told;
 }
 
 Statement NotEnough(const Diagnosis& diagnosis) {

@@ -80,8 +80,10 @@ struct Diagnosis {
   std::vector<Gain> gains;
   double samples_rate = 0;  // steady where possible
   double batch_rate = 0;
-  double whole_rate = 0;  // samples per second of the whole run, start-up included
-  double wait_fraction = 0;
+  double whole_rate = 0;     // samples per second of the whole run, start-up included
+  double wait_fraction = 0;  // of the loop: its steady part, or all of it where `whole_run`
+  // Start-up recurs and counts: what is told is about the whole run, not about its steady part.
+  bool whole_run = false;
   double confidence = 0;
   Statement summary;
   Statement needs;            // why no figure is predicted from this recording; empty if some are
@@ -90,7 +92,14 @@ struct Diagnosis {
   bool samples_known = true;  // false, without a loader: the rate counts decoded images
   std::vector<OtherLoader> others;  // of the main loader's process; eight at most
   FunctionProfiles functions;
+
+  // The rate that a speedup is told of: `samples_rate`, or `whole_rate` where start-up counts.
+  [[nodiscard]] double base_rate() const { return whole_run ? whole_rate : samples_rate; }
 };
+
+// `predicted` with its rates on the base of the diagnosis: its speedup is then the predicted rate
+// over base_rate(). The interval keeps its width in proportion.
+[[nodiscard]] Prediction OnBase(const Diagnosis& diagnosis, const Prediction& predicted);
 
 // Why nothing can be predicted from this recording; empty if it can.
 [[nodiscard]] Statement NotEnough(const Diagnosis& diagnosis);

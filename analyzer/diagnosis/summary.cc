@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "analyzer/words/format.h"
 #include "analyzer/words/verdict.h"
 #include "analyzer/words/verdict_feed.h"
 
@@ -14,11 +15,25 @@ namespace {
 constexpr double kWaits = 0.05;        // waiting worth reporting, as in kineto and xprof
 constexpr double kWorthSaying = 1.05;  // smallest speedup worth reporting
 
+// Whether the simulation explains so little of the run that a gain by it is no figure to head a
+// report with. It is off by as much where other programs come and go.
+bool IsUnsure(const LoaderDiagnosis& loader) {
+  constexpr double kUnsure = 0.2;
+  return loader.fetched >= 0.5 && std::abs(loader.replay.error()) > kUnsure;
+}
+
+// What the verdict names apart from a step and a start.
+bool IsPart(Factor factor) {
+  return factor != Factor::kNone && factor != Factor::kCompute && factor != Factor::kStartup &&
+         factor != Factor::kPrefetch;
+}
+
 Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
   const Attribution& found = loader.attribution;
   const Factor bottleneck = found.bottleneck;
   const auto wait = Give<"wait">(diagnosis.wait_fraction);
-  const auto rate = Give<"rate">(diagnosis.samples_rate);
+  const double base = diagnosis.base_rate();
+  const auto rate = Give<"rate">(base);
   const auto unit = Give<"unit">(RateUnit(diagnosis));
   if (loader.fetched < 0.5 && bottleneck == Factor::kNone && diagnosis.wait_fraction >= kWaits) {
     return Say<words::kUnseen>(wait, rate, unit);
@@ -28,9 +43,13 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
     return Say<words::kBusiest>(Give<"part">(PartOf(bottleneck, diagnosis.run.stages)), wait, rate,
                                 unit);
   }
+  if (IsUnsure(loader) && IsPart(bottleneck)) {
+    return Say<words::kHoldsBackUnsure>(Give<"part">(PartOf(bottleneck, diagnosis.run.stages)),
+                                        Give<"error">(loader.replay.error()), wait, rate, unit);
+  }
   const double speedup = found.SpeedupOf(bottleneck);
   const auto gain = Give<"gain">(speedup);
-  const auto free = Give<"free">(diagnosis.samples_rate * speedup);
+  const auto free = GiveIf<"free">(speedup <= kMostTimes, base * speedup);
   const auto headroom = Give<"headroom">(found.headroom);
   switch (bottleneck) {
     case Factor::kNone:
@@ -41,16 +60,17 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
                                                         better.predicted.speedup >= kWorthSaying) {
         return Say<words::kInTurn>(wait, rate, unit, Give<"workers">(better.workers),
                                    Give<"gain">(better.predicted.speedup),
-                                   Give<"free">(better.predicted.rate.estimate));
+                                   GiveIf<"free">(better.predicted.speedup <= kMostTimes,
+                                                  base * better.predicted.speedup));
       }
       if (found.headroom >= speedup) {  // free data would gain at least as much
         return Say<words::kStepBeforeAnyPart>(wait, rate, unit, gain, free, headroom);
       }
       return Say<words::kStepNotData>(wait, rate, unit, headroom);
     case Factor::kStartup:
-      return Say<words::kStartingUp>(Give<"startup">(loader.signals.startup), gain,
-                                     Give<"rate">(diagnosis.whole_rate),
-                                     Give<"free">(diagnosis.whole_rate * speedup), unit);
+      return Say<words::kStartingUp>(
+          Give<"startup">(loader.signals.startup), gain, Give<"rate">(diagnosis.whole_rate),
+          GiveIf<"free">(speedup <= kMostTimes, diagnosis.whole_rate * speedup), unit);
     case Factor::kPrefetch:
       return Say<words::kJitter>(wait, rate, unit, gain, free);
     default:
@@ -62,6 +82,7 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
 std::optional<Statement> Doubt(const LoaderDiagnosis& loader) {
   if (loader.fetched < 0.5) return Say<words::kOutOfSight>();
   const double error = loader.replay.error();
+  if (IsUnsure(loader) && IsPart(loader.attribution.bottleneck)) return std::nullopt;  // said
   if (std::abs(error) > 0.05) {  // docs/diagnosis.md 5.2
     return Say<words::kRough>(Give<"error">(error));
   }
@@ -131,7 +152,7 @@ Statement FeedHeadline(const Diagnosis& diagnosis) {
   }
   const auto gain = Give<"gain">(speedup);
   const auto rate = Give<"rate">(feed.rate);
-  const auto free = Give<"free">(feed.rate * speedup);
+  const auto free = GiveIf<"free">(speedup <= kMostTimes, feed.rate * speedup);
   const auto unit = Give<"unit">(RateUnit(diagnosis));
   const auto taking = Give<"taking">(DescribeTaking(feed));
   switch (feed.bottleneck) {

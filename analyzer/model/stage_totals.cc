@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/model/stage_totals.h"
 
+#include <algorithm>
+
 namespace penstock::analyzer {
 
 void PartTotals::Add(std::int64_t wall_ns, std::int64_t cpu_ns, std::uint64_t span_bytes) {
@@ -13,6 +15,27 @@ void PartTotals::Add(std::int64_t wall_ns, std::int64_t cpu_ns, std::uint64_t sp
   with_bytes += span_bytes > 0 ? 1 : 0;
   bytes.value += span_bytes;
   durations.Add(wall_ns);
+}
+
+bool IsMixed(const StageTotals& totals) {
+  constexpr double kOften = 0.1;   // of the calls: a kind that counts
+  constexpr double kApart = 4;     // times as long
+  constexpr double kMostly = 0.8;  // of the calls are of some kind
+  double named = 0;
+  double least = 0;
+  double most = 0;
+  int kinds = 0;
+  for (const auto& [name, part] : totals.children) {
+    named += static_cast<double>(part.count);
+    if (static_cast<double>(part.count) < kOften * static_cast<double>(totals.count)) continue;
+    const double median = part.durations.Quantile(0.5);
+    least = kinds == 0 ? median : std::min(least, median);
+    most = std::max(most, median);
+    ++kinds;
+  }
+  const auto count = static_cast<double>(totals.count);
+  // Parts that lie in one another are no kinds of calls: there are more of them than calls.
+  return kinds > 1 && named >= kMostly * count && named <= count && most > kApart * least;
 }
 
 void StageTable::Add(const Counted& counted) {

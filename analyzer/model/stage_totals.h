@@ -31,6 +31,10 @@ struct StageTotals : PartTotals {
   TimeNs queued;  // of `wall`: waiting before reads, which their spans do not hold
 };
 
+// Whether the calls are of several kinds that take times of their own, as opening an image and
+// decoding it: a percentile over all of them may lie where no call does.
+[[nodiscard]] bool IsMixed(const StageTotals& totals);
+
 // One entry per StageId.
 class StageTable {
  public:

@@ -74,7 +74,7 @@ Report BuildReport(const traces::Trace& trace, std::string path) {
   report.command = RecordedCommand(trace);
   report.duration = Seconds(trace.end() - trace.begin());
   report.diagnosis = Diagnose(trace);
-  report.stages = BuildStageRows(trace, report.diagnosis);
+  report.stages = BuildStageRows(trace, report.diagnosis.run);
   Advice advice = RunRules(trace, report.diagnosis);
   report.findings = std::move(advice.findings);
   report.not_checked = std::move(advice.not_checked);

@@ -155,7 +155,7 @@ WorkerCurve BuildWorkers(const Diagnosis& diagnosis) {
   }
   curve.unit = grid->unit;
   curve.notes = grid->notes;
-  curve.measured = loader.replay.measured;
+  curve.measured = diagnosis.base_rate();
   bool known = false;
   for (const Configuration& one : grid->configurations) {
     CurvePoint point;

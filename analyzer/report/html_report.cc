@@ -134,11 +134,13 @@ std::string Verdict(const Report& report, Language language) {
   std::string text = Paragraph("verdict", Render(diagnosis.summary, language));
   text += Paragraph("dim", Render(ConfidenceOf(diagnosis), language));
   text += "<div class=\"tiles\">\n";
-  if (diagnosis.samples_rate > 0) {
+  if (diagnosis.base_rate() > 0) {
     const bool steady = diagnosis.loader && diagnosis.loader->steady.steady;
-    text += Tile(fmt::format("{} {}", ShortNumber(diagnosis.samples_rate),
+    text += Tile(fmt::format("{} {}", ShortNumber(diagnosis.base_rate()),
                              Render(RateUnit(diagnosis), language)),
-                 Render(Say<words::kTileThroughput>(Give<"steady">(steady)), language));
+                 Render(Say<words::kTileThroughput>(Give<"steady">(steady && !diagnosis.whole_run),
+                                                    Give<"whole">(diagnosis.whole_run)),
+                        language));
   }
   if (WaitKnown(diagnosis)) {
     text += Tile(PercentText(diagnosis.wait_fraction), Word<words::kTileWait>(language));
@@ -195,10 +197,10 @@ std::string Suggested(const Diagnosis& diagnosis, Language language) {
       fmt::format("<pre>{}</pre>\n",
                   Escaped(code.empty() ? Render(SuggestedSetting(suggestion), language) : code));
   const Prediction& predicted = suggestion.predicted;
-  const Statement gain = Say<words::kPredictedSuggestion>(
-      Give<"prediction">(PredictionOf(predicted, RateUnit(diagnosis))),
-      GiveIf<"memory">(predicted.ram > 0, predicted.ram),
-      Give<"factor">(FactorName(suggestion.next_bottleneck)));
+  const Statement gain =
+      Say<words::kPredictedSuggestion>(Give<"prediction">(PredictionOf(predicted, diagnosis)),
+                                       GiveIf<"memory">(predicted.ram > 0, predicted.ram),
+                                       Give<"factor">(FactorName(suggestion.next_bottleneck)));
   text += Paragraph("", Render(gain, language));
   if (!suggestion.note.empty()) text += Paragraph("", Render(clause(suggestion.note), language));
   return text;
@@ -211,7 +213,7 @@ std::string ChangesTable(const Report& report, Language language) {
   text += TableHead({Word<words::kColumnChange>(language), Word<words::kColumnPredicted>(language),
                      Word<words::kColumnMemory>(language)});
   for (const TriedChange& one : report.changes) {
-    const Statement gain = PredictionOf(one.predicted, RateUnit(report.diagnosis));
+    const Statement gain = PredictionOf(one.predicted, report.diagnosis);
     text += fmt::format(
         "<tr><th class=\"stage\"><code>{}</code></th><td>{}</td><td>{}</td></tr>\n",
         Escaped(one.option), Escaped(Render(gain, language)),
@@ -251,7 +253,7 @@ std::string FindingText(const Report& report, const Finding& finding, Language l
                       Escaped(Render(finding.action, language)));
   if (finding.predicted) {
     const Statement gain = Say<words::kPredictedIs>(
-        Give<"prediction">(PredictionOf(*finding.predicted, RateUnit(report.diagnosis))));
+        Give<"prediction">(PredictionOf(*finding.predicted, report.diagnosis)));
     text += Paragraph("", Render(gain, language));
   }
   text += "<dl>";

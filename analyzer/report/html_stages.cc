@@ -41,7 +41,7 @@ double DrawStages(Drawing& drawing, const std::vector<const StageRow*>& rows, do
   double y = top + 24;
   for (const StageRow* row : rows) {
     const double end = x.At(row->share);
-    const auto share = Give<"share">(row->share);
+    const auto share = Give<"share">(ShareText(row->share, row->of_workers, language));
     const auto wall = Give<"wall">(row->wall);
     const auto cpu = GiveIf<"cpu">(row->cpu_known, row->cpu);
     const std::string tip =
@@ -105,9 +105,9 @@ std::string StageTableHtml(const Report& report, Language language) {
     text += fmt::format(
         "<tr><th class=\"{}\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
         "<td>{}</td><td>{}</td></tr>\n",
-        css, Escaped(row.name), PercentText(row.share), DurationText(row.wall), CpuText(row),
-        row.count, DurationText(row.p50), DurationText(row.p99),
-        row.bytes > 0 ? BytesText(row.bytes) : "-");
+        css, Escaped(row.name), ShareText(row.share, row.of_workers, language),
+        DurationText(row.wall), CpuText(row), row.count, row.mixed ? "-" : DurationText(row.p50),
+        row.mixed ? "-" : DurationText(row.p99), row.bytes > 0 ? BytesText(row.bytes) : "-");
   };
   for (const StageRow& row : report.stages) {
     add(row, "stage");
@@ -138,7 +138,7 @@ std::string GainFigure(const Diagnosis& diagnosis, Language language) {
   drawing.Below(x, ticks, bottom, 4, Word<words::kGainAxis>(language));
   double y = 10;
   for (const Gain& gain : gains) {
-    const std::string figure = fmt::format("{:.2f}x", gain.speedup);
+    const std::string figure = TimesText(gain.speedup) + "x";
     const std::string name(FactorName(gain.factor));
     drawing.Text(102, y + 13, name, "end");
     drawing.Rect(

@@ -71,11 +71,11 @@ Statements OtherLoaders(const Diagnosis& diagnosis) {
   return others;
 }
 
-Statement PredictionOf(const Prediction& prediction, Statement unit) {
-  return Say<words::kPrediction>(Give<"rate">(prediction.rate.estimate),
-                                 Give<"unit">(std::move(unit)), Give<"low">(prediction.rate.low),
-                                 Give<"high">(prediction.rate.high),
-                                 Give<"speedup">(prediction.speedup));
+Statement PredictionOf(const Prediction& prediction, const Diagnosis& diagnosis) {
+  const Prediction told = OnBase(diagnosis, prediction);
+  return Say<words::kPrediction>(Give<"rate">(told.rate.estimate),
+                                 Give<"unit">(RateUnit(diagnosis)), Give<"low">(told.rate.low),
+                                 Give<"high">(told.rate.high), Give<"speedup">(told.speedup));
 }
 
 Statement ConfidenceOf(const Diagnosis& diagnosis) {

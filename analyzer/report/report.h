@@ -31,8 +31,11 @@ struct StageRow {
   double p50 = 0;
   double p99 = 0;
   std::uint64_t bytes = 0;
-  double share = 0;  // of the workers' busy time, or of the consumer's: see `of_workers`
+  // Of the workers' busy time, or of the consumer's: see `of_workers`. Above 1: threads beside them
+  // do it.
+  double share = 0;
   bool of_workers = false;
+  bool mixed = false;  // IsMixed(): its percentiles are those of no kind of call
   std::vector<StageRow> children;
 };
 
@@ -68,9 +71,12 @@ struct Report {
 // Whether workers and data threads are where a stage's time passes.
 [[nodiscard]] bool OfWorkers(traces::StageId stage);
 
+// "61 %"; "2.3 thr" of workers' time where that many threads are in it at once.
+[[nodiscard]] std::string ShareText(double share, bool of_workers,
+                                    Language language = Language::kEnglish);
+
 // Rows of the stages that occurred, in the order of the data's way.
-[[nodiscard]] std::vector<StageRow> BuildStageRows(const traces::Trace& trace,
-                                                   const Diagnosis& diagnosis);
+[[nodiscard]] std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const RunModel& run);
 
 // One object of schema penstock.report/1.
 [[nodiscard]] std::string ReportJson(const Report& report);

@@ -208,7 +208,7 @@ void WriteFinding(const Finding& finding, const Report& report, JsonWriter& json
   WriteStatement(finding.action, json);
   if (finding.predicted) {
     json.Key("predicted").BeginObject();
-    WritePrediction(*finding.predicted, json);
+    WritePrediction(OnBase(report.diagnosis, *finding.predicted), json);
     if (finding.predicted->ram > 0) json.Field("ram_bytes", finding.predicted->ram);
     json.EndObject();
   }
@@ -244,7 +244,7 @@ void WriteSuggestion(const Diagnosis& diagnosis, JsonWriter& json) {
   // Suggest() tries no other device: `predicted` would not be that of a move. See "changes".
   json.Key("move_to_gpu").BeginArray().EndArray();
   json.Key("predicted").BeginObject();
-  WritePrediction(suggestion.predicted, json);
+  WritePrediction(OnBase(diagnosis, suggestion.predicted), json);
   json.Field("ram_bytes", suggestion.predicted.ram);
   json.EndObject();
   json.Field("next_bottleneck", FactorName(suggestion.next_bottleneck));
@@ -262,7 +262,7 @@ void WriteTriedChanges(const Report& report, JsonWriter& json) {
   for (const TriedChange& one : report.changes) {
     json.BeginObject().Field("option", one.option);
     json.Key("predicted").BeginObject();
-    WritePrediction(one.predicted, json);
+    WritePrediction(OnBase(report.diagnosis, one.predicted), json);
     json.Field("ram_bytes", one.predicted.ram).EndObject();
     WriteStatements("notes", one.notes, json);
     json.EndObject();

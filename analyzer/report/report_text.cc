@@ -49,29 +49,30 @@ std::string GainsLine(const Diagnosis& diagnosis) {
   std::string text;
   for (const Gain& gain : diagnosis.gains) {
     if (gain.speedup < 1.005) continue;
-    text += fmt::format("{}{} {:.2f}x", text.empty() ? "" : ", ", FactorName(gain.factor),
-                        gain.speedup);
+    text += fmt::format("{}{} {}x", text.empty() ? "" : ", ", FactorName(gain.factor),
+                        TimesText(gain.speedup));
   }
   if (text.empty()) return "";
   const Attribution& attribution = diagnosis.loader->attribution;
-  text += English(
-      Say<words::kAllData>(GiveIf<"headroom">(!attribution.all_data(), attribution.headroom)));
+  text += English(Say<words::kAllData>(Give<"headroom">(attribution.headroom)));
   return RowLabel("if free") + Wrapped(text, kTextWidth, kTextIndent) + "\n";
 }
 
 std::string RowLine(const StageRow& row, std::size_t depth) {
-  const std::string name = std::string(2 * depth, ' ') + PlainText(row.name, 24 - 2 * depth);
-  return fmt::format("  {:<24} {:>6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", name,
-                     PercentText(row.share), DurationText(row.wall),
-                     row.cpu_known ? DurationText(row.cpu) : "-", row.count, DurationText(row.p50),
-                     DurationText(row.p99), row.bytes > 0 ? BytesText(row.bytes) : "-");
+  const std::string name = std::string(2 * depth, ' ') + PlainText(row.name, 23 - 2 * depth);
+  return fmt::format("  {:<23} {:>7} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", name,
+                     ShareText(row.share, row.of_workers), DurationText(row.wall),
+                     row.cpu_known ? DurationText(row.cpu) : "-", row.count,
+                     row.mixed ? "-" : DurationText(row.p50),
+                     row.mixed ? "-" : DurationText(row.p99),
+                     row.bytes > 0 ? BytesText(row.bytes) : "-");
 }
 
 std::string StageTableText(const Report& report, const Paint& paint) {
   if (report.stages.empty()) return "";
   constexpr std::size_t kChildren = 5;
   std::string text =
-      paint.Dim(fmt::format("  {:<24} {:>6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}", "stage", "share",
+      paint.Dim(fmt::format("  {:<23} {:>7} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}", "stage", "share",
                             "wall", "CPU", "count", "p50", "p99", "bytes")) +
       "\n";
   for (const StageRow& row : report.stages) {
@@ -116,8 +117,8 @@ std::string FindingsText(const Report& report, const Paint& paint) {
                         Wrapped(English(finding.seen), kTextWidth + 8, "     "));
     std::string action = English(finding.action);
     if (finding.predicted) {
-      action += " " + English(Say<words::kPredictedIs>(Give<"prediction">(
-                          PredictionOf(*finding.predicted, RateUnit(report.diagnosis)))));
+      action += " " + English(Say<words::kPredictedIs>(
+                          Give<"prediction">(PredictionOf(*finding.predicted, report.diagnosis))));
     }
     text += "     " + Wrapped(action, kTextWidth + 8, "     ") + "\n";
   }
@@ -134,7 +135,7 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
   return RowLabel(diagnosis.ranks.several() ? "each rank" : "suggestion") +
          (code.empty() ? English(SuggestedSetting(suggestion)) : code) + "\n" +
          std::string(kTextIndent) + "predicted " +
-         English(PredictionOf(suggestion.predicted, RateUnit(diagnosis))) +
+         English(PredictionOf(suggestion.predicted, diagnosis)) +
          fmt::format("; next bottleneck: {}\n", FactorName(suggestion.next_bottleneck)) +
          (suggestion.note.empty() ? "" : Labelled("", English(suggestion.note)));
 }
@@ -144,7 +145,7 @@ std::string ChangesText(const Report& report, const Paint& paint) {
   std::string text;
   for (const TriedChange& one : report.changes) {
     text += RowLabel(text.empty() ? "also" : "") + one.option + ": " +
-            English(PredictionOf(one.predicted, RateUnit(report.diagnosis))) + "\n";
+            English(PredictionOf(one.predicted, report.diagnosis)) + "\n";
     for (const Statement& note : one.notes) {
       text += paint.Dim(std::string(kTextIndent) + "- " +
                         Wrapped(English(note), kTextWidth, std::string(kTextIndent) + "  ")) +
@@ -215,12 +216,14 @@ std::string ReportBrief(const Report& report, Colour colour) {
   std::string stages;
   for (const StageRow& row : report.stages) {
     if (!row.of_workers || row.name == "sample" || row.name == "fetch") continue;
-    stages += fmt::format("{}{} {}", stages.empty() ? "" : ", ", row.name, PercentText(row.share));
+    stages += fmt::format("{}{} {}", stages.empty() ? "" : ", ", row.name,
+                          ShareText(row.share, row.of_workers));
   }
   std::string advice = English(Say<words::kNoChange>());
   if (diagnosis.loader && diagnosis.loader->suggestion.changes) {
-    advice = SuggestedCode(diagnosis) +
-             fmt::format(" predicted {:.2f}x", diagnosis.loader->suggestion.predicted.speedup);
+    advice =
+        SuggestedCode(diagnosis) +
+        fmt::format(" predicted {}x", TimesText(diagnosis.loader->suggestion.predicted.speedup));
   } else if (!report.findings.empty()) {
     advice = report.findings.front().id + ": " + English(report.findings.front().seen);
   }
@@ -230,7 +233,7 @@ std::string ReportBrief(const Report& report, Colour colour) {
   const std::size_t spots = report.coverage.blind.size();
   if (spots > 0) seen += ", " + English(Say<words::kBlindSpots>(Give<"spots">(spots)));
   const Statement rate = Say<words::kRateInBrief>(
-      GiveIf<"rate">(diagnosis.samples_rate > 0, diagnosis.samples_rate),
+      GiveIf<"rate">(diagnosis.base_rate() > 0, diagnosis.base_rate()),
       Give<"unit">(RateUnit(diagnosis)),
       GiveIf<"wait">(WaitKnown(diagnosis), diagnosis.wait_fraction),
       GiveIf<"ranks">(diagnosis.ranks.several(), diagnosis.ranks.rows.size()));

@@ -3,6 +3,8 @@
 #include <array>
 
 #include "analyzer/report/report.h"
+#include "analyzer/words/format.h"
+#include "analyzer/words/report.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -26,7 +28,7 @@ StageRow RowOf(std::string name, const PartTotals& totals, double whole) {
   row.p50 = totals.durations.Quantile(0.5);
   row.p99 = totals.durations.Quantile(0.99);
   row.bytes = totals.bytes.value;
-  row.share = whole > 0 ? std::clamp(row.wall / whole, 0.0, 1.0) : 0;
+  row.share = whole > 0 ? std::max(row.wall / whole, 0.0) : 0;
   return row;
 }
 
@@ -66,9 +68,14 @@ bool OfWorkers(StageId stage) {
   }
 }
 
-std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const Diagnosis& diagnosis) {
+std::string ShareText(double share, bool of_workers, Language language) {
+  constexpr double kSeveral = 1.05;
+  if (!of_workers || share < kSeveral) return PercentText(share);
+  return Render(Say<words::kShareOfThreads>(Give<"threads">(share)), language);
+}
+
+std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const RunModel& run) {
   constexpr std::size_t kMostChildren = 32;
-  const RunModel& run = diagnosis.run;
   const double busy = run.stages.DataTime();
   const double loop = LoopTime(run);
   double worker_time = 0;  // of idle: the life of the workers
@@ -90,6 +97,7 @@ std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const Diagnosis
                                                    : loop;
     StageRow row = RowOf(std::string(traces::StageName(stage)), *totals, whole);
     row.of_workers = of_workers;
+    row.mixed = IsMixed(*totals);
     for (const auto& [name, part] : totals->children) {
       row.children.push_back(RowOf(std::string(trace.String(name)), part, whole));
       row.children.back().of_workers = of_workers;

@@ -278,11 +278,18 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
       play.SetSpeedup(setting, one);
       one.recorded = same && workers == recorded.workers &&
                      (workers == 0 || setting.prefetch == recorded.prefetch);
+      // What was measured with data that costs nothing caps the steady rate.
+      if (diagnosis.whole_run && !grid.ceiling_measured) {
+        one.predicted = OnBase(diagnosis, one.predicted);
+      }
       grid.configurations.push_back(std::move(one));
     }
   }
   if (grid.configurations.empty() && !grid.left_out.empty()) {
     return Refuse(Say<words::kNothingLeft>(Give<"why">(grid.left_out.front().why)));
+  }
+  if (!grid.ceiling_measured && diagnosis.whole_run) {
+    grid.ceiling = diagnosis.base_rate() * loader.attribution.headroom;
   }
   return grid;
 }

@@ -30,6 +30,10 @@ std::string TimeAheadText(double seconds) {
   return fmt::format("{:.1f} days", seconds / 86400);
 }
 
+std::string TimesText(double times) {
+  return times > kMostTimes ? fmt::format(">{:.0f}", kMostTimes) : fmt::format("{:.2f}", times);
+}
+
 std::string ShortNumber(double value) {
   const double size = std::abs(value);
   if (size >= 100) return fmt::format("{:.0f}", value);

@@ -16,6 +16,9 @@ namespace penstock::analyzer {
 [[nodiscard]] std::string CountedText(std::int64_t count,
                                       std::string_view noun);  // "1 worker", "2 workers"
 [[nodiscard]] std::string PercentText(double fraction);        // "61 %", "0.4 %"
+// How many times as fast: "1.83"; beyond kMostTimes no figure is worth its digits: ">20".
+inline constexpr double kMostTimes = 20;
+[[nodiscard]] std::string TimesText(double times);
 // "412", "7.83", "0.12": three figures, as many as a rate deserves.
 [[nodiscard]] std::string ShortNumber(double value);
 // Control characters (from file names and commands) made harmless, cut to `most` columns.

@@ -29,6 +29,7 @@ enum class FormatKind : std::uint8_t {
   kAhead,     // {x:ahead}: 42 min
   kBytes,     // {x:bytes}: 12.3 MB
   kRate,      // {x:rate}: 412, 7.83: as many digits as a rate deserves
+  kTimes,     // {x:times}: 1.83; >20 where it is more than kMostTimes
 };
 
 struct Format {
@@ -53,7 +54,7 @@ struct ValuePlace {
         Named{"sentence", FormatKind::kSentence}, Named{"percent", FormatKind::kPercent},
         Named{"bytes", FormatKind::kBytes}, Named{"duration", FormatKind::kDuration},
         Named{"ahead", FormatKind::kAhead}, Named{"rate", FormatKind::kRate},
-        Named{"count", FormatKind::kCount}}) {
+        Named{"count", FormatKind::kCount}, Named{"times", FormatKind::kTimes}}) {
     if (text == name) return Format{.kind = kind};
   }
   if (text.substr(0, 6) == "count ")

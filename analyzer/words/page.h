@@ -12,8 +12,9 @@ inline constexpr Message kRecordedFor{"page.recorded-for",
                                       "录制时长 {duration:duration}[，开始于 {date:text}]"};
 
 // Tiles and lines below the verdict.
-inline constexpr Message kTileThroughput{"page.throughput", "throughput[steady?, steady]",
-                                         "吞吐量[steady?（稳定）]"};
+inline constexpr Message kTileThroughput{"page.throughput",
+                                         "throughput[steady?, steady][whole?, whole run]",
+                                         "吞吐量[steady?（稳定）][whole?（全程）]"};
 inline constexpr Message kTileWait{"page.wait", "of the loop's time is waiting for data",
                                    "的循环时间在等待数据"};
 inline constexpr Message kTileConfidence{"page.confidence", "confidence in the verdict",

@@ -32,13 +32,13 @@ inline constexpr Message kMakingBatches{"plot.stages.making", "Making batches", 
 inline constexpr Message kTrainingLoop{"plot.stages.loop", "Training loop", "训练循环"};
 inline constexpr Message kStageTip{
     "plot.stages.tip",
-    "{stage:text}: {share:percent} of the time; {wall:duration} wall, [cpu?{cpu:duration} CPU|CPU "
+    "{stage:text}: {share:text} of the time; {wall:duration} wall, [cpu?{cpu:duration} CPU|CPU "
     "not recorded]",
-    "{stage:text}：占 {share:percent}；耗时 {wall:duration}，[cpu?CPU {cpu:duration}|未录制 CPU]"};
+    "{stage:text}：占 {share:text}；耗时 {wall:duration}，[cpu?CPU {cpu:duration}|未录制 CPU]"};
 inline constexpr Message kStageFigures{
     "plot.stages.figures",
-    "{share:percent}: {wall:duration} wall, [cpu?{cpu:duration} CPU|CPU not recorded]",
-    "{share:percent}：耗时 {wall:duration}，[cpu?CPU {cpu:duration}|未录制 CPU]"};
+    "{share:text}: {wall:duration} wall, [cpu?{cpu:duration} CPU|CPU not recorded]",
+    "{share:text}：耗时 {wall:duration}，[cpu?CPU {cpu:duration}|未录制 CPU]"};
 inline constexpr Message kStageCaption{
     "plot.stages.caption",
     "Making batches: of the time spent in samples and batches, over all workers. Training loop: of "
@@ -53,8 +53,8 @@ inline constexpr Message kGainPlot{"plot.gains", "Speedup of the run if one part
 inline constexpr Message kGainAxis{"plot.gains.axis",
                                    "speed of the run, as a multiple of the recorded one (1x)",
                                    "相对录制速度的倍数 (1x)"};
-inline constexpr Message kGainTip{"plot.gains.tip", "{part:text} free: {gain:.2}x",
-                                  "{part:text} 零成本：{gain:.2}x"};
+inline constexpr Message kGainTip{"plot.gains.tip", "{part:text} free: {gain:times}x",
+                                  "{part:text} 零成本：{gain:times}x"};
 inline constexpr Message kGainCaption{
     "plot.gains.caption",
     "Each part is made free in a simulation of the run, one at a time: the most that work on it "

@@ -47,10 +47,11 @@ inline constexpr Message kOtherLoader{
     "；循环等待它 {waited:duration} / {lasted:duration}"};
 inline constexpr Message kMore{"more", "{more:count} more", "另有 {more:count} 个"};
 
+inline constexpr Message kShareOfThreads{"share.threads", "{threads:.1} thr", "{threads:.1} 线程"};
 inline constexpr Message kPrediction{
     "prediction",
-    "{rate:rate} {unit:words} ({low:rate}..{high:rate}), {speedup:.2}x over the whole run",
-    "{rate:rate} {unit:words}（{low:rate} 至 {high:rate}），全程 {speedup:.2} 倍"};
+    "{rate:rate} {unit:words} ({low:rate}..{high:rate}), {speedup:times}x over the whole run",
+    "{rate:rate} {unit:words}（{low:rate} 至 {high:rate}），全程 {speedup:times} 倍"};
 inline constexpr Message kConfidence{
     "confidence",
     "confidence {confidence:percent}[; the simulation repeats the run with an error of "
@@ -68,9 +69,8 @@ inline constexpr Message kNotClosed{
     "report.not-closed", "the recording was not closed by a collector", "录制不是由收集进程结束的"};
 
 // Lines of a terminal.
-inline constexpr Message kAllData{"report.all-data",
-                                  "; all data [headroom?{headroom:.2}x|over 1000x]",
-                                  "；全部数据 [headroom?{headroom:.2} 倍|超过 1000 倍]"};
+inline constexpr Message kAllData{"report.all-data", "; all data {headroom:times}x",
+                                  "；全部数据 {headroom:times} 倍"};
 inline constexpr Message kLoopWaited{"report.loop-waited", "{wait:percent} of the loop",
                                      "循环时间的 {wait:percent}"};
 inline constexpr Message kNoChange{"report.no-change", "no change suggested", "没有建议"};

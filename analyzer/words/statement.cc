@@ -43,6 +43,8 @@ std::string NumberText(const Format& format, double value) {
       return BytesText(value);
     case FormatKind::kRate:
       return ShortNumber(value);
+    case FormatKind::kTimes:
+      return TimesText(value);
     case FormatKind::kText:
     case FormatKind::kWords:
     case FormatKind::kSentence:

@@ -57,47 +57,60 @@ inline constexpr Message kNothing{
 inline constexpr Message kStepBeforeAnyPart{
     "verdict.step-before-any-part",
     "The training step holds the run back more than any one part of the data path: without the "
-    "step it would run {gain:.2}x faster ({rate:rate} -> {free:rate} {unit:words}), with data that "
-    "costs nothing {headroom:.2}x as fast; the loop waits for data {wait:%0} of the time",
-    "训练步的限制大于数据通路中任一环节：若无训练步，速度可达 {gain:.2} 倍（{rate:rate} → "
-    "{free:rate} {unit:words}）；若数据零成本，可达 {headroom:.2} 倍；训练循环有 {wait:%0} "
+    "step it would run {gain:times}x faster ({rate:rate}[ -> {free:rate}] {unit:words}), with data "
+    "that "
+    "costs nothing {headroom:times}x as fast; the loop waits for data {wait:%0} of the time",
+    "训练步的限制大于数据通路中任一环节：若无训练步，速度可达 {gain:times} 倍（{rate:rate}"
+    "[ → {free:rate}] {unit:words}）；若数据零成本，可达 {headroom:times} 倍；训练循环有 {wait:%0} "
     "的时间在等待数据"};
 inline constexpr Message kInTurn{
     "verdict.in-turn",
     "Data and step take turns, because the training process makes its batches itself: the step "
     "takes more of the time, but the loop waits for data {wait:%0} of it, and with {workers:count "
-    "worker} beside the step it would run {gain:.2}x as fast ({rate:rate} -> {free:rate} "
+    "worker} beside the step it would run {gain:times}x as fast ({rate:rate}[ -> {free:rate}] "
     "{unit:words})",
     "数据与训练步轮流进行，因为批次由训练进程自己制作：训练步占用更多时间，但训练循环有 {wait:%0} "
-    "的时间在等待数据；若由 {workers:count} 个工作进程与训练步并行制作，速度可达 {gain:.2} "
-    "倍（{rate:rate} → {free:rate} {unit:words}）"};
+    "的时间在等待数据；若由 {workers:count} 个工作进程与训练步并行制作，速度可达 {gain:times} "
+    "倍（{rate:rate}[ → {free:rate}] {unit:words}）"};
 inline constexpr Message kStepNotData{
     "verdict.step-not-data",
     "The training step holds the run back, not the data: the loop waits for data {wait:%0} of the "
-    "time, and with data that costs nothing it would run only {headroom:.2}x as fast ({rate:rate} "
+    "time, and with data that costs nothing it would run only {headroom:times}x as fast "
+    "({rate:rate} "
     "{unit:words})",
     "限制在于训练步而非数据：训练循环有 {wait:%0} "
-    "的时间在等待数据，即使数据零成本，速度也只有 {headroom:.2} 倍（{rate:rate} {unit:words}）"};
+    "的时间在等待数据，即使数据零成本，速度也只有 {headroom:times} 倍（{rate:rate} {unit:words}）"};
 inline constexpr Message kStartingUp{
     "verdict.starting-up",
     "Starting up holds the run back: {startup:%0} of the run passes before the first batches of "
-    "its epochs; without that it would run {gain:.2}x faster ({rate:rate} -> {free:rate} "
+    "its epochs; without that it would run {gain:times}x faster ({rate:rate}[ -> {free:rate}] "
     "{unit:words})",
-    "限制在于启动：各 epoch 首批到来之前占全程的 {startup:%0}；若无启动开销，速度可达 {gain:.2} "
-    "倍（{rate:rate} → {free:rate} {unit:words}）"};
+    "限制在于启动：各 epoch 首批到来之前占全程的 {startup:%0}；若无启动开销，速度可达 {gain:times} "
+    "倍（{rate:rate}[ → {free:rate}] {unit:words}）"};
 inline constexpr Message kJitter{
     "verdict.jitter",
     "Jitter holds the run back: the workers are fast enough on average, but batches come unevenly "
-    "and the queue is too shallow to hide it; with even batches it would run {gain:.2}x faster "
-    "({rate:rate} -> {free:rate} {unit:words}); the loop waits for data {wait:%0} of the time",
-    "限制在于抖动：工作进程平均够快，但批次到来不均匀，队列太浅；若均匀到来，速度可达 {gain:.2} "
-    "倍（{rate:rate} → {free:rate} {unit:words}）；训练循环有 {wait:%0} 的时间在等待数据"};
+    "and the queue is too shallow to hide it; with even batches it would run {gain:times}x faster "
+    "({rate:rate}[ -> {free:rate}] {unit:words}); the loop waits for data {wait:%0} of the time",
+    "限制在于抖动：工作进程平均够快，但批次到来不均匀，队列太浅；若均匀到来，速度可达 {gain:times} "
+    "倍（{rate:rate}[ → {free:rate}] {unit:words}）；训练循环有 {wait:%0} 的时间在等待数据"};
 inline constexpr Message kHoldsBack{
     "verdict.holds-back",
-    "{part:words} holds the run back: if it cost nothing, the run would be {gain:.2}x faster "
-    "({rate:rate} -> {free:rate} {unit:words}); the loop waits for data {wait:%0} of the time",
-    "限制在于{part:words}：若其零成本，速度可达 {gain:.2} 倍（{rate:rate} → {free:rate} "
+    "{part:words} holds the run back: if it cost nothing, the run would be {gain:times}x faster "
+    "({rate:rate}[ -> {free:rate}] {unit:words}); the loop waits for data {wait:%0} of the time",
+    "限制在于{part:words}：若其零成本，速度可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
     "{unit:words}）；训练循环有 {wait:%0} 的时间在等待数据"};
+
+// Of a run that the simulation does not repeat: what holds it back, without a figure of the gain.
+inline constexpr Message kHoldsBackUnsure{
+    "verdict.holds-back-unsure",
+    "{part:words} seems to hold the run back, but what it would gain cannot be told: the "
+    "simulation "
+    "is off by {error:%+0} on this run; the loop waits for data {wait:%0} of the time ({rate:rate} "
+    "{unit:words})",
+    "限制似乎在于{part:words}，但无法给出收益：模拟与此次运行相差 {error:%+0}；训练循环有 "
+    "{wait:%0} "
+    "的时间在等待数据（{rate:rate} {unit:words}）"};
 
 inline constexpr Message kOutOfSight{
     "verdict.out-of-sight",
@@ -144,32 +157,36 @@ inline constexpr Message kBoundByCopies{
     "verdict.bound-by-copies",
     "Copies between host and device hold the run back: they take {share:%0} of the devices' time "
     "while no kernel runs, and kernels {kernels:%0}; without them the recorded work would be done "
-    "up to {gain:.1} times as fast ({devices:words}). No loader was seen, so what the copies wait "
+    "up to {gain:times} times as fast ({devices:words}). No loader was seen, so what the copies "
+    "wait "
     "for is not known.",
     "限制在于主机与设备之间的拷贝：没有 GPU 内核运行时，拷贝占设备时间的 {share:%0}，GPU 内核占 "
-    "{kernels:%0}；若无拷贝，录制的工作最多可快到 {gain:.1} 倍（{devices:words}）。没有看到加载器，"
+    "{kernels:%0}；若无拷贝，录制的工作最多可快到 {gain:times} "
+    "倍（{devices:words}）。没有看到加载器，"
     "无法判断拷贝在等待什么。"};
 inline constexpr Message kBoundByKernels{
     "verdict.bound-by-kernels",
     "Kernels hold the run back: they run {share:%0} of the devices' time; if they cost nothing, "
-    "the recorded work would be done up to {gain:.1} times as fast ({devices:words}). No loader "
+    "the recorded work would be done up to {gain:times} times as fast ({devices:words}). No loader "
     "was "
     "seen.",
-    "限制在于 GPU 内核：占设备时间的 {share:%0}；若其零成本，录制的工作最多可快到 {gain:.1} 倍（"
+    "限制在于 GPU 内核：占设备时间的 {share:%0}；若其零成本，录制的工作最多可快到 {gain:times} 倍（"
     "{devices:words}）。没有看到加载器。"};
 inline constexpr Message kBoundByLaunches{
     "verdict.bound-by-launches",
     "Launching kernels holds the run back: the devices wait {share:%0} of their time in gaps under "
     "0.1 ms between kernels and copies; without the gaps the recorded work would be done up to "
-    "{gain:.1} times as fast ({devices:words}). No loader was seen.",
+    "{gain:times} times as fast ({devices:words}). No loader was seen.",
     "限制在于 GPU 内核的启动：设备有 {share:%0} 的时间处于内核与拷贝之间不到 0.1 毫秒的间隙；若无"
-    "间隙，录制的工作最多可快到 {gain:.1} 倍（{devices:words}）。没有看到加载器。"};
+    "间隙，录制的工作最多可快到 {gain:times} 倍（{devices:words}）。没有看到加载器。"};
 inline constexpr Message kDevicesIdle{
     "verdict.devices-idle",
     "The host holds the run back: the devices have nothing to do {share:%0} of the time; if they "
-    "always had, the recorded work would be done up to {gain:.1} times as fast ({devices:words}). "
+    "always had, the recorded work would be done up to {gain:times} times as fast "
+    "({devices:words}). "
     "No loader was seen, so what the host does meanwhile is not known.",
-    "限制在于主机：设备有 {share:%0} 的时间无事可做；若始终有工作，录制的工作最多可快到 {gain:.1} "
+    "限制在于主机：设备有 {share:%0} 的时间无事可做；若始终有工作，录制的工作最多可快到 "
+    "{gain:times} "
     "倍（{devices:words}）。没有看到加载器，无法判断主机此时在做什么。"};
 inline constexpr Message kUnderFivePercent{
     "verdict.under-five-percent",

@@ -44,33 +44,34 @@ inline constexpr Message kTakesOwn{"taking.own",
                                    "训练循环自己制作数据，占 {own:%0} 的时间"};
 inline constexpr Message kFedBack{
     "verdict.fed-back",
-    "{part:words} holds the run back: if it cost nothing, the run would be {gain:.2}x faster "
-    "({rate:rate} -> {free:rate} {unit:words}); {taking:words}",
-    "限制在于{part:words}：若其零成本，速度可达 {gain:.2} 倍（{rate:rate} → {free:rate} "
+    "{part:words} holds the run back: if it cost nothing, the run would be {gain:times}x faster "
+    "({rate:rate}[ -> {free:rate}] {unit:words}); {taking:words}",
+    "限制在于{part:words}：若其零成本，速度可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
     "{unit:words}）；{taking:words}"};
 inline constexpr Message kFedStep{
     "verdict.fed-step",
-    "The training step holds the run back, not the data: without it the run would be {gain:.2}x "
-    "faster ({rate:rate} -> {free:rate} {unit:words}), with data that costs nothing "
-    "{headroom:.2}x; {taking:words}",
-    "限制在于训练步而非数据：若无训练步，速度可达 {gain:.2} 倍（{rate:rate} → {free:rate} "
-    "{unit:words}），若数据零成本则为 {headroom:.2} 倍；{taking:words}"};
+    "The training step holds the run back, not the data: without it the run would be {gain:times}x "
+    "faster ({rate:rate}[ -> {free:rate}] {unit:words}), with data that costs nothing "
+    "{headroom:times}x; {taking:words}",
+    "限制在于训练步而非数据：若无训练步，速度可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
+    "{unit:words}），若数据零成本则为 {headroom:times} 倍；{taking:words}"};
 inline constexpr Message kFedInTurn{
     "verdict.fed-in-turn",
     "Data and the rest of the loop take turns, and the rest takes more of the time: without "
     "reading, "
-    "decoding and augmenting the run would be {headroom:.2}x as fast, without the rest {gain:.2}x "
-    "({rate:rate} -> {free:rate} {unit:words}); {taking:words}",
+    "decoding and augmenting the run would be {headroom:times}x as fast, without the rest "
+    "{gain:times}x "
+    "({rate:rate}[ -> {free:rate}] {unit:words}); {taking:words}",
     "数据与循环的其余部分轮流进行，其余部分占用更多时间：若无读取、解码和增强，速度可达 "
-    "{headroom:.2} 倍；若无其余部分，可达 {gain:.2} 倍（{rate:rate} → {free:rate} "
+    "{headroom:times} 倍；若无其余部分，可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
     "{unit:words}）；{taking:words}"};
 inline constexpr Message kFedTurns{
     "verdict.fed-turns",
     "Loop and data threads wait for each other by turns: with a queue between them that is long "
-    "enough the run would be {gain:.2}x faster ({rate:rate} -> {free:rate} {unit:words}); "
+    "enough the run would be {gain:times}x faster ({rate:rate}[ -> {free:rate}] {unit:words}); "
     "{taking:words}",
-    "训练循环与数据线程轮流互相等待：若两者之间的队列足够长，速度可达 {gain:.2} 倍（{rate:rate} → "
-    "{free:rate} {unit:words}）；{taking:words}"};
+    "训练循环与数据线程轮流互相等待：若两者之间的队列足够长，速度可达 {gain:times} 倍（{rate:rate}"
+    "[ → {free:rate}] {unit:words}）；{taking:words}"};
 inline constexpr Message kFedNothing{
     "verdict.fed-nothing",
     "Nothing stands out: no single part would gain 5 % by costing nothing ({rate:rate} "

@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/diagnosis/summary.h"
+#include "analyzer/report/report.h"
+#include "analyzer/words/format.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::analyzer {
@@ -268,6 +271,85 @@ TEST(VerdictTest, SuggestsEnoughWorkersForTheStep) {
   EXPECT_EQ(diagnosis.loader->suggestion.workers, 3);  // a fourth would gain under 2 %
   EXPECT_TRUE(diagnosis.loader->suggestion.changes);
   EXPECT_NEAR(diagnosis.loader->suggestion.predicted.speedup, 3, 0.3);
+}
+
+TEST(BaseTest, WhereStartUpCountsRatesWaitingAndSpeedupsAreOfTheWholeRun) {
+  Synthetic run{.batches = 12, .epochs = 5, .worker_start = 400};
+  run.costs = Always({.decode = 20, .step = 5});
+  const Diagnosis diagnosis = Diagnose(*SyntheticTrace(run));
+  ASSERT_TRUE(diagnosis.whole_run);
+  EXPECT_EQ(diagnosis.base_rate(), diagnosis.whole_rate);
+  EXPECT_LT(diagnosis.whole_rate, 0.95 * diagnosis.samples_rate);
+  const Prediction told = OnBase(diagnosis, diagnosis.loader->suggestion.predicted);
+  EXPECT_NEAR(told.rate.estimate / diagnosis.whole_rate, told.speedup, 0.011 * told.speedup);
+  const std::string verdict = English(diagnosis.summary);
+  EXPECT_NE(verdict.find("(" + ShortNumber(diagnosis.whole_rate) + " ->"), std::string::npos)
+      << verdict;
+  run.epochs = 1;
+  run.batches = 200;
+  run.worker_start = 2;
+  const Diagnosis steady = Diagnose(*SyntheticTrace(run));
+  EXPECT_FALSE(steady.whole_run);
+  EXPECT_EQ(steady.base_rate(), steady.samples_rate);
+}
+
+TEST(TimesTest, BeyondTwentyTimesThereIsNoFigureAndNoRate) {
+  EXPECT_EQ(TimesText(1.234), "1.23");
+  EXPECT_EQ(TimesText(296.64), ">20");
+  Synthetic run;
+  run.costs = Always({.read = 0.01,
+                      .decode = 60,
+                      .augment = 0.01,
+                      .collate = 0.01,
+                      .put = 0.01,
+                      .get = 0.01,
+                      .step = 0.05});
+  run.workers = 1;
+  const Diagnosis diagnosis = Diagnose(*SyntheticTrace(run));
+  ASSERT_GT(diagnosis.loader->attribution.SpeedupOf(diagnosis.bottleneck), kMostTimes);
+  const std::string verdict = English(diagnosis.summary);
+  EXPECT_NE(verdict.find(">20x faster"), std::string::npos) << verdict;
+  EXPECT_EQ(verdict.find("->"), std::string::npos) << verdict;
+}
+
+TEST(ShareTest, MoreThanAllOfAWorkersTimeIsThreads) {
+  EXPECT_EQ(ShareText(0.61, true), "61 %");
+  EXPECT_EQ(ShareText(2.34, true), "2.3 thr");
+  EXPECT_EQ(ShareText(2.34, true, Language::kChinese), "2.3 线程");
+  // What is no work of the workers has no threads beside it.
+  EXPECT_EQ(ShareText(1.16, false), "116 %");
+}
+
+TEST(UnsureTest, ARunThatTheSimulationDoesNotRepeatHasNoGainInItsHeadline) {
+  Diagnosis diagnosis = RunDiagnosisOf({.costs = Always({.decode = 30, .step = 2})});
+  ASSERT_EQ(Named(diagnosis), "decode");
+  EXPECT_NE(English(Summarise(diagnosis)).find("x faster"), std::string::npos);
+  diagnosis.loader->replay.simulated = 1.31 * diagnosis.loader->replay.measured;
+  const std::string verdict = English(Summarise(diagnosis));
+  EXPECT_EQ(verdict.find("x faster"), std::string::npos) << verdict;
+  EXPECT_NE(verdict.find("+31 %"), std::string::npos) << verdict;
+  EXPECT_NE(verdict.find("Decode seems to hold the run back"), std::string::npos) << verdict;
+}
+
+TEST(MixedTest, StagesOfTwoKindsOfCallsHaveNoPercentileBetweenThem) {
+  StageTotals decode;
+  const auto add = [&](std::uint32_t name, std::int64_t wall) {
+    decode.Add(wall, -1, 0);
+    decode.children[StringId{name}].Add(wall, -1, 0);
+  };
+  for (int i = 0; i < 100; ++i) {
+    add(1, 280'000);
+    add(2, 11'000'000);
+  }
+  EXPECT_TRUE(IsMixed(decode));
+  StageTotals even;
+  for (int i = 0; i < 100; ++i) {
+    for (const std::uint32_t name : {1u, 2u}) {
+      even.Add(900'000 + name, -1, 0);
+      even.children[StringId{name}].Add(900'000 + name, -1, 0);
+    }
+  }
+  EXPECT_FALSE(IsMixed(even));
 }
 
 }  // namespace
