@@ -12,6 +12,14 @@ namespace {
 constexpr std::uint32_t kFirstWord = 0x70000000;  // above any pid
 constexpr std::string_view kLoaderRange = "enumerate(DataLoader)#";
 constexpr std::string_view kNext = ".__next__";
+constexpr std::string_view kBackward = "autograd::engine::evaluate_function";
+
+// Half a pthread_t, as PyTorch's profiler calls threads whose number it does not know, is a number
+// and no name: "-1029147072".
+bool IsNumber(std::string_view word) {
+  if (word.starts_with('-')) word.remove_prefix(1);
+  return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
+}
 
 }  // namespace
 
@@ -54,7 +62,7 @@ ThreadId Foreign::Thread(std::string_view pid, std::string_view tid) {
     info.tid = Number(tid, kFirstWord + words_);
     if (info.tid == kFirstWord + words_) {
       ++words_;
-      info.name = tid;
+      if (!IsNumber(tid)) info.name = tid;
     }
     found->second = out_.AddThread(info);
     threads_.push_back(std::move(info));
@@ -128,6 +136,7 @@ void Foreign::AddRange(ThreadId thread, Span span, std::string_view name, std::s
     if (name.find("SingleProcess") != std::string_view::npos) no_workers_.insert(thread.value);
     return AddWait(thread, span);
   }
+  if (name.starts_with(kBackward)) backward_.insert(thread.value);
   if (name == "aten::pin_memory" || name == "aten::_pin_memory") {
     span.stage = StageId::kPin;
     span.object = {};
@@ -153,6 +162,13 @@ void Foreign::Finish() {
   for (const auto& [key, lane] : lanes_) {
     if (key.pid.empty() && most != calls_.end())
       threads_[lane.value].process = threads_[most->first].process;
+  }
+  for (const std::uint32_t thread : backward_) {
+    // The name that the profiler gives it says its number again: "thread -1029147072 (python)".
+    std::string& name = threads_[thread].name;
+    if (waits_.count(thread) == 0 && (name.empty() || name.starts_with("thread "))) {
+      name = "backward pass (autograd)";
+    }
   }
   for (const auto& [thread, batches] : waits_) {
     ProcessInfo& consumer = processes_[threads_[thread].process.value];

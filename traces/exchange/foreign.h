@@ -96,6 +96,7 @@ class Foreign {
   std::map<std::uint32_t, std::uint64_t> calls_;  // thread -> calls of a device
   std::map<std::uint32_t, std::uint32_t> waits_;  // thread -> batches delivered to it
   std::set<std::uint32_t> no_workers_;            // threads whose loader has none
+  std::set<std::uint32_t> backward_;              // threads that run backward passes
   std::uint32_t words_ = 0;                       // names instead of numbers so far
 };
 

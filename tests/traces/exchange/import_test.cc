@@ -330,5 +330,23 @@ TEST(PfwTest, ReadsCallsFilesAndConventionsOfBothVersions) {
   EXPECT_THAT(imported.summary.left_out, Contains(Key("a last line that is cut off")));
 }
 
+TEST(KinetoTest, AThreadWithoutANumberIsNamedByWhatItDoes) {
+  const Imported imported = ImportText(R"json({"traceEvents": [
+    {"ph": "M", "name": "thread_name", "pid": 7, "tid": -1029147072,
+     "args": {"name": "thread -1029147072 (python)"}},
+    {"ph": "X", "cat": "cpu_op", "pid": 7, "tid": -1029147072, "ts": 10, "dur": 5,
+     "name": "autograd::engine::evaluate_function: AddBackward0"},
+    {"ph": "X", "cat": "cpu_op", "pid": 7, "tid": -99, "ts": 10, "dur": 5, "name": "aten::add"},
+    {"ph": "X", "cat": "cpu_op", "pid": 7, "tid": 7, "ts": 10, "dur": 5, "name": "aten::mm"}
+  ]})json");
+  ASSERT_NE(imported.trace, nullptr) << imported.error;
+  std::vector<std::string> names;
+  for (const ThreadInfo& thread : imported.trace->threads()) {
+    if (thread.spans > 0) names.push_back(thread.name);
+  }
+  EXPECT_THAT(names, Contains("backward pass (autograd)"));
+  for (const std::string& name : names) EXPECT_EQ(name.find('-'), std::string::npos) << name;
+}
+
 }  // namespace
 }  // namespace penstock::traces
