@@ -108,7 +108,7 @@ void App::Choose(bool other) {
 
 void App::Opened(const fs::path& path, bool other) {
   settings_.folder = fs::absolute(path).parent_path();
-  const bool trace = KindOf(path) == FileKind::kTrace;
+  const bool trace = KindOf(path) != FileKind::kJson;
   if (other && trace) return OpenOther(path);
   // A person who opens a trace wants to see it.
   if (trace && workspace_.view == ViewId::kSweep) workspace_.view = ViewId::kOverview;

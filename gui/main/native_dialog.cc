@@ -22,7 +22,9 @@ namespace fs = std::filesystem;
 
 // In the order of preference. The first three take the same words.
 constexpr std::array<std::string_view, 4> kPrograms = {"zenity", "qarma", "matedialog", "kdialog"};
-constexpr const char* kPatterns = "*.penstock *.recording *.part *.json";
+constexpr const char* kPatterns =
+    "*.penstock *.recording *.part *.json *.json.gz *.sqlite *.pftrace *.perfetto-trace *.pfw "
+    "*.pfw.gz";
 
 fs::path Find(const std::string& search_path) {
   for (const std::string_view name : kPrograms) {

@@ -264,7 +264,7 @@ void Loop(GLFWwindow* window, App& app, StateFile& state) {
 // A sweep shows its own view unless another was asked for, and two traces are compared.
 void OpenFiles(App& app, const Options& options) {
   for (const std::filesystem::path& path : options.files) {
-    if (&path != &options.files.front() && KindOf(path) == FileKind::kTrace && app.loading()) {
+    if (&path != &options.files.front() && KindOf(path) != FileKind::kJson && app.loading()) {
       app.OpenOther(path);
     } else {
       app.Open(path);

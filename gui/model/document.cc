@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "gui/model/files/foreign_file.h"
+#include "gui/model/files/sweep.h"
+
 namespace penstock::gui {
 namespace {
 
@@ -134,6 +137,10 @@ void LoadJob::Finish() {
 }
 
 void LoadJob::Run(const std::stop_token& stop) {
+  if (KindOf(path_) == FileKind::kForeign) {
+    LoadOtherTools(stop);
+    return Finish();
+  }
   const traces::LiveFile now = traces::LookAt(path_);
   if (now.state == LiveState::kWriting) {
     Follow(stop);
@@ -157,7 +164,15 @@ void LoadJob::ShowPreview(const std::filesystem::path& file, const std::stop_tok
 
 void LoadJob::LoadWhole(const std::filesystem::path& file, Live live, const std::stop_token& stop) {
   progress_.store(0, std::memory_order_relaxed);
-  auto opened = traces::OpenTrace(file, {stop, &progress_});
+  TakeWhole(traces::OpenTrace(file, {stop, &progress_}), live, stop);
+}
+
+void LoadJob::LoadOtherTools(const std::stop_token& stop) {
+  TakeWhole(OpenForeign(path_), Live::kNo, stop);
+}
+
+void LoadJob::TakeWhole(Result<std::unique_ptr<traces::Trace>> opened, Live live,
+                        const std::stop_token& stop) {
   if (stop.stop_requested()) return;
   if (!opened) {
     const std::lock_guard lock(mutex_);
@@ -256,10 +271,13 @@ void LoadJob::Refresh(const std::filesystem::path& file, const std::stop_token& 
 }
 
 Result<Document> LoadDocument(const std::filesystem::path& path) {
+  const bool foreign = KindOf(path) == FileKind::kForeign;
   const traces::LiveFile now = traces::LookAt(path);
   const bool writing = now.state == LiveState::kWriting;
-  auto trace =
-      writing && now.file.extension() == ".part" ? OpenPart(now.file) : traces::OpenTrace(now.file);
+  const bool part = writing && now.file.extension() == ".part";
+  auto trace = foreign ? OpenForeign(path)
+               : part  ? OpenPart(now.file)
+                       : traces::OpenTrace(now.file);
   if (!trace && writing) {
     return Fail(trace.error().kind,
                 path.string() + ": its recording has just begun; try again in a second");

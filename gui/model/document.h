@@ -107,6 +107,9 @@ class LoadJob {
 
   void Run(const std::stop_token& stop);
   void LoadWhole(const std::filesystem::path& file, Live live, const std::stop_token& stop);
+  void LoadOtherTools(const std::stop_token& stop);
+  void TakeWhole(Result<std::unique_ptr<traces::Trace>> opened, Live live,
+                 const std::stop_token& stop);
   void ShowPreview(const std::filesystem::path& file, const std::stop_token& stop);
   void Follow(const std::stop_token& stop);
   void Refresh(const std::filesystem::path& file, const std::stop_token& stop);
@@ -137,9 +140,8 @@ class LoadJob {
   std::jthread opener_;
 };
 
-// Opens and analyses at once, for programs that have no window to keep alive. Of a trace that is
-// being written: what there is.
-// Errors: those of traces::OpenTrace.
+// Opens and analyses at once, also a file of another tool, for programs that have no window to keep
+// alive. Of a trace that is being written: what there is. Errors: those of traces::OpenTrace.
 [[nodiscard]] Result<Document> LoadDocument(const std::filesystem::path& path);
 
 }  // namespace penstock::gui

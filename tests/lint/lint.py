@@ -123,6 +123,8 @@ LAYERS = {
     # What is shown, without anything that draws.
     "gui/model/": (*MODEL, "analyzer/", *TRACES),
     **{f"gui/model/{room}/": (*others, "analyzer/", *TRACES) for room, others in MODEL_ROOMS.items()},
+    # Other tools' files are opened as traces.
+    "gui/model/files/": (*MODEL_ROOMS["files"], "analyzer/", *TRACES, "traces/exchange/import.h"),
     "benchmarks/": ("*", "tests/"),
     "tests/": ("*", "benchmarks/"),
 }

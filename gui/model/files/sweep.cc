@@ -12,6 +12,7 @@
 #include <simdjson.h>
 
 #include "analyzer/words/format.h"
+#include "gui/model/files/foreign_file.h"
 
 namespace penstock::gui {
 namespace {
@@ -255,10 +256,11 @@ std::string ProblemText(const SweepProblem& problem, const std::string& name, La
 FileKind KindOf(const fs::path& path) {
   std::error_code error;
   if (fs::is_regular_file(path, error)) {
-    std::array<char, 256> head{};
+    std::array<char, 4096> head{};
     std::ifstream file(path, std::ios::binary);
     file.read(head.data(), head.size());
     const std::string_view text(head.data(), static_cast<std::size_t>(file.gcount()));
+    if (IsForeign(text, path)) return FileKind::kForeign;
     const std::size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
     if (first != std::string_view::npos) {
       if (text[first] == '{' || text[first] == '[') return FileKind::kJson;

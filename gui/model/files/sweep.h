@@ -98,8 +98,9 @@ struct SweepProblem {
 // At most 64 MiB. Relative names of traces are taken from the folder of the file.
 [[nodiscard]] tl::expected<Sweep, SweepProblem> ReadSweep(const std::filesystem::path& path);
 
-// By its first bytes, or by its name where it has none that tell: JSON is no trace.
-enum class FileKind : std::uint8_t { kTrace, kJson };
+// By its first bytes, or by its name where it has none that tell. kForeign: another tool's
+// recording, which is opened as a trace; other JSON is none.
+enum class FileKind : std::uint8_t { kTrace, kForeign, kJson };
 [[nodiscard]] FileKind KindOf(const std::filesystem::path& path);
 
 }  // namespace penstock::gui

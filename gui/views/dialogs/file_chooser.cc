@@ -2,6 +2,7 @@
 #include "gui/views/dialogs/file_chooser.h"
 
 #include <algorithm>
+#include <array>
 #include <system_error>
 
 #include "analyzer/words/format.h"
@@ -18,7 +19,10 @@ bool LooksLikeTrace(const std::string& name) {
     return name.size() >= end.size() &&
            name.compare(name.size() - end.size(), end.size(), end) == 0;
   };
-  return ends(".penstock") || ends(".recording") || ends(".part") || ends(".json");
+  constexpr std::array<std::string_view, 10> kEndings = {
+      ".penstock", ".recording",      ".part", ".json",   ".json.gz",
+      ".sqlite",   ".perfetto-trace", ".pfw",  ".pfw.gz", ".pftrace"};
+  return std::any_of(kEndings.begin(), kEndings.end(), ends);
 }
 
 }  // namespace

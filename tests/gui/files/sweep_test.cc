@@ -162,6 +162,13 @@ TEST_F(SweepFiles, KindIsToldByContentThenByName) {
   EXPECT_EQ(KindOf(Make("d.penstock", "")), FileKind::kTrace);
   EXPECT_EQ(KindOf(folder_ / "none.json"), FileKind::kJson);
   EXPECT_EQ(KindOf(folder_), FileKind::kTrace);
+  EXPECT_EQ(KindOf(Make("e.json", "{\"schemaVersion\": 1, \"traceEvents\": []}")),
+            FileKind::kForeign);
+  EXPECT_EQ(KindOf(Make("f.json", "[{\"ph\": \"X\"}]")), FileKind::kForeign);
+  EXPECT_EQ(KindOf(Make("g.json", "{\"schema\": \"penstock.sweep/1\"}")), FileKind::kJson);
+  EXPECT_EQ(KindOf(Make("h.sqlite", "SQLite format 3")), FileKind::kForeign);
+  EXPECT_EQ(KindOf(Make("i.json.gz", "\x1f\x8b")), FileKind::kForeign);
+  EXPECT_EQ(KindOf(Make("j.nsys-rep", "??")), FileKind::kForeign);
 }
 
 }  // namespace
