@@ -92,7 +92,7 @@ Result<std::string> ExportText(const Workspace& workspace, ExportKind kind, Lang
     case ExportKind::kFindings:
       return FindingsCsv(shown.analysis->report);
     case ExportKind::kSelection:
-      return SelectionCsv(*document.timeline, *workspace.timeline.selection);
+      return SelectionCsv(document.trace, *workspace.timeline.selection);
     case ExportKind::kWhatIf: {
       const analyzer::Diagnosis& diagnosis = document.analysis->report.diagnosis;
       const WhatIfState& state = workspace.whatif;

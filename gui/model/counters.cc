@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -67,8 +68,9 @@ CounterTrack DiskOf(const CounterSeries& series) {
   return RateOf(series, CounterKind::kDisk, 1);
 }
 
+template <CounterKind kKind>
 CounterTrack MemoryOf(const CounterSeries& series) {
-  CounterTrack track{CounterKind::kMemory, series.process.value, {}, 0};
+  CounterTrack track{kKind, series.process.value, {}, 0};
   for (std::size_t i = 0; i < series.at.size(); ++i) {
     track.points.push_back({Ns(series.at[i]), series.value[i]});
     track.most = std::max(track.most, series.value[i]);
@@ -148,6 +150,17 @@ std::vector<CounterTrack> TracksOf(const Analysis& analysis, std::string_view na
   return tracks;
 }
 
+// From the first point of any to the last, in ns.
+std::int64_t SpanOf(std::span<const CounterTrack> tracks) {
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last = 0;
+  for (const CounterTrack& track : tracks) {
+    first = std::min(first, track.points.front().at);
+    last = std::max(last, track.points.back().at);
+  }
+  return std::max<std::int64_t>(last - first, 0);
+}
+
 }  // namespace
 
 std::vector<CounterTrack> BuildCounters(const traces::Trace& trace, const Analysis& analysis) {
@@ -172,9 +185,20 @@ std::vector<CounterTrack> BuildCounters(const traces::Trace& trace, const Analys
   add(CounterKind::kCpu, TracksOf(analysis, "cpu_ns", CpuOf));
   const std::vector<CounterTrack> disk = TracksOf(analysis, "disk_read_bytes", DiskOf);
   if (!disk.empty()) all.push_back(SumOf(CounterKind::kDisk, disk));
-  std::vector<CounterTrack> memory = TracksOf(analysis, "pss_bytes", MemoryOf);
-  if (memory.empty()) memory = TracksOf(analysis, "rss_bytes", MemoryOf);
-  add(CounterKind::kMemory, std::move(memory));
+  // What is read seldom stands for the run only where it covers it: else the track would begin in
+  // the middle, and mean another thing than it did while the run was followed.
+  constexpr double kCovers = 0.9;
+  std::vector<CounterTrack> shares =
+      TracksOf(analysis, "pss_bytes", MemoryOf<CounterKind::kMemory>);
+  std::vector<CounterTrack> mapped =
+      TracksOf(analysis, "rss_bytes", MemoryOf<CounterKind::kMapped>);
+  const bool covers =
+      static_cast<double>(SpanOf(shares)) >= kCovers * static_cast<double>(SpanOf(mapped));
+  if (!shares.empty() && covers) {
+    add(CounterKind::kMemory, std::move(shares));
+  } else {
+    add(CounterKind::kMapped, std::move(mapped));
+  }
   const std::int64_t length = trace.end().value - trace.begin().value;
   for (CounterTrack& track : all) {
     for (CounterPoint& point : track.points) {

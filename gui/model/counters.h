@@ -13,7 +13,9 @@ namespace penstock::gui {
 
 struct Analysis;
 
-enum class CounterKind : std::uint8_t { kCpu, kMemory, kReadyBatches, kGpuBusy, kDisk };
+// kMemory: each process with its share of what several use (PSS). kMapped: all that each has mapped
+// (RSS), where the share was not recorded for most of the run.
+enum class CounterKind : std::uint8_t { kCpu, kMemory, kReadyBatches, kGpuBusy, kDisk, kMapped };
 
 struct CounterPoint {
   std::int64_t at = 0;  // ns since the trace began

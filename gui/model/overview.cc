@@ -20,12 +20,15 @@ struct Means {
   double wait = 0, get = 0, pin = 0, h2d = 0, step = 0;
 };
 
-Means MeansOf(const analyzer::LoaderRun& run) {
+// Of the batches that the diagnosis is about: those of the steady part, or all.
+Means MeansOf(const analyzer::LoaderRun& run, const std::vector<bool>* counts) {
   Means sum;
   double made = 0;
   double used = 0;
   double stepped = 0;
-  for (const Batch& batch : run.batches) {
+  for (std::size_t i = 0; i < run.batches.size(); ++i) {
+    const Batch& batch = run.batches[i];
+    if (counts != nullptr && !(*counts)[i]) continue;
     if (batch.was_fetched() || batch.fetch.wall > 0) {
       made += 1;
       const double parts = batch.read.wall + batch.decode.wall + batch.augment.wall +
@@ -68,7 +71,10 @@ Means MeansOf(const analyzer::LoaderRun& run) {
 }  // namespace
 
 InputBound Judge(const Report& report) {
-  if (!report.diagnosis.loader) return InputBound::kUnknown;
+  // A handful of batches shows how its queues fill, not how the run is.
+  if (!report.diagnosis.loader || !report.diagnosis.loader->steady.steady) {
+    return InputBound::kUnknown;
+  }
   const double wait = report.diagnosis.wait_fraction;
   return wait < 0.05  ? InputBound::kNot
          : wait < 0.2 ? InputBound::kModerately
@@ -108,8 +114,12 @@ Ribbon BuildRibbon(const Report& report) {
   if (!report.diagnosis.loader) return ribbon;
   const analyzer::LoaderRun& run = report.diagnosis.run.loader();
   const Factor bottleneck = report.diagnosis.bottleneck;
-  const Means means = MeansOf(run);
+  const analyzer::SteadyState& steady = report.diagnosis.loader->steady;
+  const bool part = !report.diagnosis.whole_run && steady.batches > 0 &&
+                    steady.in_window.size() == run.batches.size();
+  const Means means = MeansOf(run, part ? &steady.in_window : nullptr);
   ribbon.workers = run.config.num_workers;
+  ribbon.workers_known = run.config.workers_known;
   const auto add = [&](std::vector<RibbonPart>& parts, StageId colour, Text name, double seconds,
                        Factor factor) {
     if (seconds > 0) parts.push_back({colour, name, seconds, factor == bottleneck});

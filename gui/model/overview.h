@@ -17,7 +17,8 @@ namespace penstock::gui {
 
 using analyzer::Typeset;
 
-// How much a training run waits for its data. Source: XProf's input-pipeline thresholds.
+// How much a training run waits for its data; not known without a loader or a steady part. Source:
+// XProf's input-pipeline thresholds.
 enum class InputBound : std::uint8_t { kUnknown, kNot, kModerately, kHighly };
 [[nodiscard]] InputBound Judge(const analyzer::Report& report);
 
@@ -36,6 +37,7 @@ struct Ribbon {
   double making_time = 0;          // seconds
   double loop_time = 0;
   int workers = 0;  // that make batches side by side; 0: the loop makes them itself
+  bool workers_known = true;
   [[nodiscard]] bool empty() const { return making.empty() && loop.empty(); }
 };
 [[nodiscard]] Ribbon BuildRibbon(const analyzer::Report& report);

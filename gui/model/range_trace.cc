@@ -25,7 +25,9 @@ class Slice final : public traces::Trace {
       : whole_(std::move(whole)),
         stop_(std::move(stop)),
         begin_(whole_->begin() + TimeNs{range.from}),
-        end_(whole_->begin() + TimeNs{range.to}) {
+        end_(whole_->begin() + TimeNs{range.to}),
+        // What happens at the very end of the run belongs to a stretch that lasts until then.
+        past_(end_ >= whole_->end() ? end_ + TimeNs{1} : end_) {
     TakeEvents();
     TakeCounters();
     CountSpans();
@@ -61,10 +63,10 @@ class Slice final : public traces::Trace {
       cut.clear();
     };
     whole_->ForEachBlock(thread, [&](std::span<const Span> spans) {
-      if (stop_.stop_requested() || spans.empty() || spans.front().start >= end_) return;
+      if (stop_.stop_requested() || spans.empty() || spans.front().start >= past_) return;
       block.clear();
       for (const Span& span : spans) {
-        if (span.start >= end_) break;
+        if (span.start >= past_) break;
         if (span.start >= begin_) {
           block.push_back(span.end() > end_ ? Cut(span) : span);
         } else if (span.end() > begin_) {
@@ -96,7 +98,7 @@ class Slice final : public traces::Trace {
   [[nodiscard]] std::span<const Row> Within(std::span<const Row> all) const {
     const auto before = [](const Row& row, TimeNs at) { return row.at < at; };
     const auto first = std::lower_bound(all.begin(), all.end(), begin_, before);
-    const auto last = std::lower_bound(first, all.end(), end_, before);
+    const auto last = std::lower_bound(first, all.end(), past_, before);
     return all.subspan(static_cast<std::size_t>(first - all.begin()),
                        static_cast<std::size_t>(last - first));
   }
@@ -112,7 +114,7 @@ class Slice final : public traces::Trace {
       const std::pair key(all[i].name.value, all[i].process.value);
       if (all[i].at < begin_) {
         last_before[key] = i;
-      } else if (all[i].at < end_ || !std::exchange(after[key], true)) {
+      } else if (all[i].at < past_ || !std::exchange(after[key], true)) {
         taken.push_back(i);
       }
     }
@@ -137,7 +139,7 @@ class Slice final : public traces::Trace {
     }
     for (std::uint32_t t = 0; t < threads_.size(); ++t) {
       traces::ThreadInfo& thread = threads_[t];
-      const bool outside = all[t].first >= end_ || all[t].last < begin_;
+      const bool outside = all[t].first >= past_ || all[t].last < begin_;
       if (!outside) {
         ForEachBlock(ThreadId{t}, [&](std::span<const Span> spans) {
           thread.spans += spans.size();
@@ -156,6 +158,7 @@ class Slice final : public traces::Trace {
   std::stop_token stop_;
   TimeNs begin_;
   TimeNs end_;
+  TimeNs past_;  // the first time after it
   std::span<const traces::Event> events_;
   std::vector<traces::CounterSample> counters_;
   std::vector<traces::ThreadInfo> threads_;

@@ -13,6 +13,7 @@
 #include "gui/model/document.h"
 #include "gui/model/panels/gpu.h"
 #include "gui/model/panels/io.h"
+#include "gui/model/panels/selection.h"
 #include "gui/model/panels/stages.h"
 #include "gui/model/panels/workers.h"
 
@@ -31,6 +32,15 @@ struct Question {
     return serial != 0 && serial == before.serial && range == before.range;
   }
   [[nodiscard]] Extent extent() const { return {trace.get(), range}; }
+};
+
+// Of the table below the timeline.
+struct SumsKey {
+  std::shared_ptr<const traces::Trace> trace;
+  TimeRange range;
+  bool operator==(const SumsKey&) const = default;
+  // While the selection is being drawn, the table of a moment ago is shown, as one that is old.
+  [[nodiscard]] bool Follows(const SumsKey& before) const { return trace == before.trace; }
 };
 
 struct TailKey {

@@ -10,6 +10,7 @@ void Workspace::Reset() {
   timeline = TimelineState();
   drag = DragState{};
   search = SearchState{};
+  sums = {};
   stages = StagesState{};
   workers = WorkersState{};
   reading = IoState{};
@@ -54,18 +55,32 @@ bool Workspace::Prepare(ViewId of) {
 void Workspace::TimelineCame() {
   timeline.view = TimeView(document.timeline->length);
   if (!evidence) return;
-  const TimeRange range{std::clamp<std::int64_t>(evidence->from, 0, document.timeline->length),
-                        std::clamp<std::int64_t>(evidence->to, 0, document.timeline->length)};
+  const EvidenceWish wish = *evidence;
   evidence.reset();
-  if (range.empty()) return;
+  const std::int64_t length = document.timeline->length;
+  TimeRange range{std::clamp<std::int64_t>(wish.range.from, 0, length),
+                  std::clamp<std::int64_t>(wish.range.to, 0, length)};
+  if (range.empty()) range = {0, length};
+  timeline.selection.reset();
+  timeline.span.reset();
   timeline.view.ShowWithMargin(range);
-  timeline.selection = range;
+  if (document.trace == nullptr) return;
+  const auto found = FindEvidence(*document.timeline, *document.trace, wish.rule, range);
+  if (!found) return;
+  search.Forget();
+  search.text = found->search;
+  const std::int64_t start = document.timeline->start(found->worst);
+  const std::int64_t lasts =
+      std::max<std::int64_t>(document.timeline->end(found->worst) - start, 1);
+  timeline.span = found->worst;
+  timeline.view.ShowWithMargin({start - 3 * lasts, start + 4 * lasts});
+  reveal = true;
 }
 
 void Workspace::ShowEvidence(const analyzer::Finding& finding) {
   view = ViewId::kTimeline;
   const auto ns = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e9); };
-  evidence = TimeRange{ns(finding.from), ns(finding.to)};
+  evidence = EvidenceWish{finding.id, {ns(finding.from), ns(finding.to)}};
   if (document.timeline) TimelineCame();
 }
 
@@ -96,7 +111,8 @@ void Workspace::CopyText(const std::string& text) {
 
 bool Workspace::animating() const {
   // An answer is taken by the view that has asked for it: of others nothing is to be expected.
-  const bool making = (view == ViewId::kStages && (stages.lines.busy() || stages.tail.busy())) ||
+  const bool making = (view == ViewId::kTimeline && sums.busy()) ||
+                      (view == ViewId::kStages && (stages.lines.busy() || stages.tail.busy())) ||
                       (view == ViewId::kWorkers && workers.model.busy()) ||
                       (view == ViewId::kIo && reading.model.busy()) ||
                       (view == ViewId::kGpu && gpu.model.busy());

@@ -23,6 +23,7 @@
 #include "gui/model/panels/whatif.h"
 #include "gui/model/range_analysis.h"
 #include "gui/model/settings.h"
+#include "gui/model/timeline/evidence.h"
 #include "gui/model/timeline/query.h"
 #include "gui/model/timeline/timeline_state.h"
 #include "gui/views/files/file_views.h"
@@ -108,6 +109,7 @@ struct Workspace {
   TimelineState timeline;
   DragState drag;
   SearchState search;
+  Derived<SumsKey, std::vector<StageSum>> sums;  // of the selection
   StagesState stages;
   WorkersState workers;
   IoState reading;
@@ -126,14 +128,21 @@ struct Workspace {
   double build_ms = 0;   // own time of the last frame of the timeline
   bool at_once = false;  // a picture cannot wait for what a thread makes
   std::unique_ptr<RangeAnalyst> ranges = std::make_unique<RangeAnalyst>();
-  const Document* part = nullptr;     // of the selected stretch; nullptr: not asked for, not ready
-  std::optional<TimeRange> evidence;  // to be shown as soon as there is a timeline
+  const Document* part = nullptr;  // of the selected stretch; nullptr: not asked for, not ready
+  // Of a finding, to be shown as soon as there is a timeline.
+  struct EvidenceWish {
+    std::string rule;
+    TimeRange range;
+  };
+  std::optional<EvidenceWish> evidence;
 
   // Everything that belongs to one document, as new.
   void Reset();
   // What was made for views that are not on the screen, of a trace that has grown since.
   void ForgetUnseen();
-  // Opens the timeline at the evidence of a finding; where there is none yet, as soon as it comes.
+  // Opens the timeline at the evidence of a finding; where there is none yet, as soon as it comes:
+  // at the longest of the spans concerned, with all of them found by the search. Selects nothing,
+  // so that other views stay those of the whole run.
   void ShowEvidence(const analyzer::Finding& finding);
   // Opens the timeline at a call, or around a moment. Units: seconds since the trace began.
   void ShowCall(const Call& call);

@@ -62,8 +62,10 @@ float TextWidth(ImFont* font, std::string_view text) {
       .x;
 }
 
-std::vector<std::string> WrapText(ImFont* font, std::string_view text, float width) {
-  std::vector<std::string> lines;
+namespace {
+
+void WrapLine(ImFont* font, std::string_view text, float width, std::vector<std::string>& lines) {
+  const std::size_t before = lines.size();
   std::string line;
   for (const std::string_view piece : Pieces(text)) {
     if (!line.empty() && TextWidth(font, line + std::string(Bare(piece))) > width) {
@@ -84,7 +86,18 @@ std::vector<std::string> WrapText(ImFont* font, std::string_view text, float wid
       line.erase(0, cut);
     }
   }
-  if (!line.empty() || lines.empty()) lines.push_back(std::move(line));
+  if (!line.empty() || lines.size() == before) lines.push_back(std::move(line));
+}
+
+}  // namespace
+
+std::vector<std::string> WrapText(ImFont* font, std::string_view text, float width) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    WrapLine(font, text.substr(at, end - at), width, lines);
+    at = end + 1;
+  }
   return lines;
 }
 

@@ -116,5 +116,45 @@ TEST(CountersTest, NothingIsDrawnBeforeTheFirstAndAfterTheLastValue) {
   EXPECT_THAT(Resample(Steps(), 0, 500, 5), ElementsAre(-1, 1, 3, 2, -1));
 }
 
+// Memory of one process each second: all that is mapped for 40 s, its share from `first` s on.
+std::vector<CounterTrack> MemoryTracks(int first) {
+  traces::TraceData data;
+  traces::ProcessInfo process;
+  process.pid = 100;
+  data.processes.push_back(process);
+  traces::ThreadInfo thread;
+  thread.tid = 100;
+  data.threads.push_back(thread);
+  traces::Span span;
+  span.duration = TimeNs{40'000'000'000};
+  span.stage = traces::StageId::kFetch;
+  data.spans.push_back({span});
+  for (int second = 0; second <= 40; ++second) {
+    const TimeNs at{second * 1'000'000'000LL};
+    data.counters.push_back({at, data.Intern("rss_bytes"), ProcessId{0}, 800'000'000});
+    if (second >= first && second < 40) {
+      data.counters.push_back({at, data.Intern("pss_bytes"), ProcessId{0}, 400'000'000});
+    }
+  }
+  const auto trace = traces::MakeTrace(std::move(data));
+  std::vector<CounterTrack> memory;
+  for (const CounterTrack& track : Analyse(*trace, "t")->counters) {
+    const bool counts = track.kind == CounterKind::kMemory || track.kind == CounterKind::kMapped;
+    if (counts && track.process == CounterTrack::kAll) memory.push_back(track);
+  }
+  return memory;
+}
+
+TEST(CountersTest, AMemoryTrackCoversTheRunAndSaysWhatItCounts) {
+  const auto late = MemoryTracks(9);
+  ASSERT_EQ(late.size(), 1U);
+  EXPECT_EQ(late.front().kind, CounterKind::kMapped);
+  EXPECT_EQ(late.front().points.front().at, 0);
+  const auto whole = MemoryTracks(1);
+  ASSERT_EQ(whole.size(), 1U);
+  EXPECT_EQ(whole.front().kind, CounterKind::kMemory);
+  EXPECT_EQ(whole.front().most, 400'000'000);
+}
+
 }  // namespace
 }  // namespace penstock::gui

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <set>
+#include <tuple>
 
 namespace penstock::gui {
 namespace {
@@ -53,6 +55,21 @@ TEST(PaletteTest, NeighboursDifferForTheColourBlind) {
 TEST(PaletteTest, ContrastOfBlackAndWhiteIs21) {
   EXPECT_NEAR(Contrast({0, 0, 0}, {255, 255, 255}), 21, 1e-9);
   EXPECT_NEAR(Contrast({9, 9, 9}, {9, 9, 9}), 1, 1e-9);
+}
+
+TEST(PaletteTest, NamesHaveColoursOfTheirOwnThatCanBeReadOn) {
+  std::set<std::tuple<int, int, int>> seen;
+  for (const char* name : {"aten::conv2d", "aten::add", "aten::relu", "Optimizer.step", "nccl",
+                           "aten::mm", "aten::copy_", "aten::cat"}) {
+    for (const Theme theme : {Theme::kDark, Theme::kLight}) {
+      const Rgb colour = NamedColour(name, theme);
+      EXPECT_EQ(colour, NamedColour(name, theme));
+      EXPECT_GE(Contrast(colour, PaletteOf(theme).panel), 3) << name;
+      EXPECT_GE(Contrast(colour, InkOn(colour)), 4.2) << name;
+      if (theme == Theme::kDark) seen.insert({colour.r, colour.g, colour.b});
+    }
+  }
+  EXPECT_GE(seen.size(), 5U);
 }
 
 }  // namespace

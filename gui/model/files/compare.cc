@@ -95,6 +95,20 @@ std::pair<std::string, std::string> WhereTheyDiffer(const std::string& before,
   return {part(x), part(y)};
 }
 
+// The script or program of a command line, without its folder: "train.py".
+std::string ProgramOf(const std::string& command) {
+  const std::vector<std::string> words = Words(command);
+  const auto base = [](const std::string& word) { return word.substr(word.rfind('/') + 1); };
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool script = words[i].size() > 3 && words[i].rfind(".py") == words[i].size() - 3;
+    if (script) return base(words[i]);
+    if (words[i] == "-m" && i + 1 < words.size()) return words[i + 1];
+  }
+  // What follows an interpreter is text of a program or an option.
+  if (words.empty() || base(words.front()).rfind("python", 0) == 0) return "";
+  return base(words.front());
+}
+
 std::vector<analyzer::Finding> OnlyIn(const std::vector<analyzer::Finding>& these,
                                       const std::vector<analyzer::Finding>& others) {
   std::vector<analyzer::Finding> only;
@@ -124,6 +138,17 @@ const analyzer::Change* Cause(const analyzer::Comparison& comparison) {
   return cause;
 }
 
+// Whether a stage takes longer although it computes no longer: it was kept waiting for cores, by
+// other programs or by more workers than there are cores.
+bool WasKeptWaiting(const analyzer::Comparison& comparison, const analyzer::Change& stage) {
+  if (stage.after <= stage.before) return false;
+  const std::string cpu = stage.name + " CPU";
+  return std::any_of(
+      comparison.stages.begin(), comparison.stages.end(), [&](const analyzer::Change& change) {
+        return change.name == cpu && change.before > 0 && change.after <= 1.02 * change.before;
+      });
+}
+
 std::string Why(const CompareAnswer& answer, const std::vector<SettingChange>& settings,
                 Language language) {
   const analyzer::Comparison& comparison = answer.comparison;
@@ -133,8 +158,10 @@ std::string Why(const CompareAnswer& answer, const std::vector<SettingChange>& s
     why += text;
   };
   if (const analyzer::Change* cause = Cause(comparison)) {
-    clause(Filled(cause->after < cause->before ? Text::kStageFell : Text::kStageRose, language,
-                  StageTitle(cause->name, language), DurationText(cause->before),
+    const Text what = WasKeptWaiting(comparison, *cause) ? Text::kStageWaited
+                      : cause->after < cause->before     ? Text::kStageFell
+                                                         : Text::kStageRose;
+    clause(Filled(what, language, StageTitle(cause->name, language), DurationText(cause->before),
                   DurationText(cause->after)));
   }
   if (comparison.wait.significant) {
@@ -251,6 +278,12 @@ analyzer::Predicted<CompareAnswer> CompareDocuments(const Document& a, const Doc
   answer.gone = OnlyIn(before, after);
   answer.fresh = OnlyIn(after, before);
   answer.in_both = before.size() - answer.gone.size();
+  const std::string program = ProgramOf(a.analysis->report.command);
+  const std::string other = ProgramOf(b.analysis->report.command);
+  if (!program.empty() && !other.empty() && program != other) {
+    answer.program_before = program;
+    answer.program_after = other;
+  }
   return answer;
 }
 
@@ -259,6 +292,15 @@ CompareSentence SentenceOf(const CompareAnswer& answer, const std::vector<Settin
   const analyzer::Comparison& comparison = answer.comparison;
   const analyzer::Interval& ratio = comparison.throughput.ratio;
   if (!comparison.enough) return {std::string(TextOf(Text::kTooFewToTell, language)), {}};
+  if (!answer.program_before.empty()) {
+    // How many times as fast one program is as another tells nothing of a change.
+    return {
+        Filled(Text::kDifferentPrograms, language, analyzer::PlainText(answer.program_before, 40),
+               analyzer::PlainText(answer.program_after, 40)),
+        Filled(Text::kRatesOfBoth, language, analyzer::ShortNumber(comparison.throughput.before),
+               analyzer::ShortNumber(comparison.throughput.after),
+               Render(comparison.unit, language))};
+  }
   const auto times = [](double value) { return fmt::format("{:.2f}", value); };
   if (!comparison.throughput.significant) {
     return {Filled(Text::kNoDifference, language, times(ratio.estimate) + "x", times(ratio.low),

@@ -32,6 +32,9 @@ struct CompareAnswer {
   std::vector<analyzer::Finding> gone;   // in A only, by id
   std::vector<analyzer::Finding> fresh;  // in B only
   std::size_t in_both = 0;
+  // The scripts of two runs that are not of one program; empty: they are, or it is not known.
+  std::string program_before;
+  std::string program_after;
 };
 
 // A is the baseline. Errors: those of analyzer::Compare.

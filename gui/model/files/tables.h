@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,7 +27,7 @@ namespace penstock::gui {
 [[nodiscard]] std::string WorkersCsv(const analyzer::Report& report);
 [[nodiscard]] std::string FindingsCsv(const analyzer::Report& report);
 // The table below the timeline: what each stage does inside the range.
-[[nodiscard]] std::string SelectionCsv(const Timeline& timeline, TimeRange range);
+[[nodiscard]] std::string SelectionCsv(std::shared_ptr<const traces::Trace> trace, TimeRange range);
 [[nodiscard]] std::string WhatIfCsv(const WhatIfAnswer& answer);
 [[nodiscard]] std::string SweepCsv(const Sweep& sweep);
 [[nodiscard]] std::string CompareCsv(const CompareAnswer& answer);

@@ -57,7 +57,7 @@ StageLine LineOf(RowId id, std::string name, const PartTotals& totals, double wh
   line.p50 = totals.durations.Quantile(0.5);
   line.p90 = totals.durations.Quantile(0.9);
   line.p99 = totals.durations.Quantile(0.99);
-  line.share = whole > 0 ? std::clamp(line.wall / whole, 0.0, 1.0) : 0;
+  line.share = whole > 0 ? std::max(line.wall / whole, 0.0) : 0;
   line.of_workers = analyzer::OfWorkers(id.stage);
   line.histogram = HistogramOf(totals.durations);
   return line;
@@ -117,6 +117,7 @@ void AddLines(const Extent& extent, StageId stage, const StageTotals& totals, do
               std::vector<StageLine>& lines) {
   constexpr std::size_t kMostParts = 32;
   lines.push_back(LineOf({stage, {}}, std::string(traces::StageName(stage)), totals, whole));
+  lines.back().mixed = analyzer::IsMixed(totals);
   const std::size_t first = lines.size();
   for (const auto& [name, part] : totals.children) {
     lines.push_back(LineOf({stage, name}, std::string(extent.trace->String(name)), part, whole));

@@ -46,6 +46,7 @@ struct StageLine {
   double p99 = 0;
   double share = 0;  // of the workers' busy time, of the loop's, or of the workers' lives
   bool of_workers = false;
+  bool mixed = false;  // as analyzer::StageRow has it: p50, p90 and p99 are of no kind of call
   StageHistogram histogram;
 
   [[nodiscard]] bool is_part() const { return id.part.value != 0; }

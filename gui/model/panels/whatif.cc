@@ -11,7 +11,6 @@
 namespace penstock::gui {
 
 using analyzer::Diagnosis;
-using analyzer::LoaderDiagnosis;
 
 WhatIf Recorded(const Diagnosis& diagnosis) {
   const analyzer::LoaderRun& run = diagnosis.run.loader();
@@ -82,7 +81,6 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
   if (auto missing = analyzer::NotEnough(diagnosis); !missing.empty()) {
     return analyzer::Refuse(std::move(missing));
   }
-  const LoaderDiagnosis& loader = *diagnosis.loader;
   const bool tasks = diagnosis.run.loader().config.sample_tasks;
   // At most some twenty points, so that a slider is followed.
   const int most = LimitsOf(diagnosis).workers;
@@ -99,12 +97,16 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
   answer.curve = grid->configurations;
   answer.unit = grid->unit;
   answer.notes = grid->notes;
-  answer.measured = loader.replay.measured;
+  answer.measured = diagnosis.base_rate();
   answer.budget = analyzer::BudgetOf(diagnosis.run.host).ram;
   for (const analyzer::Configuration& one : answer.curve) {
     if (one.workers == chosen.workers) answer.chosen = one;
   }
-  answer.whole_run = OfWholeRun(loader, answer.chosen.predicted, answer.measured);
+  // A rate of the steady part beside a speedup of the whole run: the speedup says what it is of.
+  const analyzer::Prediction& predicted = answer.chosen.predicted;
+  const double ratio = answer.measured > 0 ? predicted.rate.estimate / answer.measured : 0;
+  answer.whole_run =
+      diagnosis.whole_run || (ratio > 0 && std::abs(predicted.speedup / ratio - 1) > 0.01);
   analyzer::LoaderConfig config = diagnosis.run.loader().config;
   if (config.batch_size > 0) config.batch_size = chosen.batch;
   config.pin_memory = chosen.pin;
@@ -115,13 +117,6 @@ analyzer::Predicted<WhatIfAnswer> Ask(const Diagnosis& diagnosis, const WhatIf& 
   suggestion.changes = true;
   answer.code = analyzer::LoaderCode(config, suggestion);
   return answer;
-}
-
-bool OfWholeRun(const LoaderDiagnosis& loader, const analyzer::Prediction& predicted,
-                double before) {
-  const double after = predicted.rate.estimate;
-  if (before <= 0 || after <= 0 || !analyzer::StartRecurs(loader.pipeline)) return false;
-  return std::abs(predicted.speedup / (after / before) - 1) > 0.01;
 }
 
 }  // namespace penstock::gui

@@ -58,18 +58,13 @@ struct WhatIfAnswer {
   std::vector<analyzer::Configuration> curve;  // over the number of workers, `chosen` among them
   analyzer::Statement unit;                    // of the rates
   analyzer::Statements notes;
-  double measured = 0;     // rate of the recording
-  bool whole_run = false;  // OfWholeRun() of the chosen
+  double measured = 0;     // rate of the recording: base_rate(), as the predictions are told
+  bool whole_run = false;  // the chosen one's speedup is of the whole run, and says so
   double budget = 0;       // bytes, 0: not known
   std::string code;        // line to paste, "" if the loader's arguments are not known
 };
 // Errors: those of analyzer::PredictGrid.
 [[nodiscard]] analyzer::Predicted<WhatIfAnswer> Ask(const analyzer::Diagnosis& diagnosis,
                                                     const WhatIf& chosen);
-
-// Whether the speedup is of the whole run, its start-up included, and says something else (by more
-// than 1 %) than the rates of the steady part, `before` and predicted.
-[[nodiscard]] bool OfWholeRun(const analyzer::LoaderDiagnosis& loader,
-                              const analyzer::Prediction& predicted, double before);
 
 }  // namespace penstock::gui

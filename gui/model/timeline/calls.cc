@@ -54,7 +54,7 @@ Call CallOf(const traces::Trace& trace, ThreadId thread, const analyzer::Counted
   Call call;
   call.thread = thread;
   call.start = span.start.value - trace.begin().value;
-  call.length = std::max<std::int64_t>(span.duration.value, 0);
+  call.length = DrawnLength(span);
   call.wall = counted.wall;
   call.stage = counted.stage;
   call.detail = DetailOf(span);

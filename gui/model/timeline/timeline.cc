@@ -27,7 +27,7 @@ struct RawSpan {
 RawSpan Raw(const Span& span, StageId stage, std::int64_t begin) {
   RawSpan raw;
   raw.start = span.start.value - begin;
-  raw.length = std::max<std::int64_t>(span.duration.value, 0);
+  raw.length = DrawnLength(span);
   // A stage of a later version has neither a name nor a colour here.
   raw.stage = static_cast<std::size_t>(stage) < wire::kStageCount ? stage : StageId::kNone;
   raw.detail = DetailOf(span);
@@ -90,6 +90,22 @@ void FillTotals(Level& level) {
     sum.time[stage] += level.length(i);
   }
   level.totals.push_back(sum);
+}
+
+// A thread that puts batches and makes none feeds the queue of its worker; one that pins what it
+// gets is the loader's pin thread.
+LaneRole RoleOf(const Lane& lane) {
+  std::array<std::uint64_t, wire::kStageCount> count{};
+  for (const Level& level : lane.levels) {
+    for (std::size_t s = 0; s < count.size(); ++s) count[s] += level.totals.back().count[s];
+  }
+  const auto of = [&](StageId stage) { return count[static_cast<std::size_t>(stage)]; };
+  if (lane.main || lane.stream || of(StageId::kFetch) + of(StageId::kSample) > 0) {
+    return LaneRole::kNone;
+  }
+  if (of(StageId::kWait) + of(StageId::kStep) > 0) return LaneRole::kNone;
+  if (of(StageId::kPin) > 0) return LaneRole::kPinThread;
+  return of(StageId::kPut) > 0 ? LaneRole::kQueueFeeder : LaneRole::kNone;
 }
 
 bool MovesBatch(StageId stage) {
@@ -243,6 +259,12 @@ SpanDetail DetailOf(const Span& span) {
   return detail;
 }
 
+std::int64_t DrawnLength(const Span& span) {
+  const std::int64_t length = std::max<std::int64_t>(span.duration.value, 0);
+  if (span.stage != StageId::kRead || span.busy.value < 0) return length;
+  return std::min(span.busy.value, length);
+}
+
 std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildControl& control) {
   Timeline timeline;
   timeline.begin = trace.begin().value;
@@ -276,6 +298,7 @@ std::optional<Timeline> BuildTimeline(const traces::Trace& trace, const BuildCon
       FillTotals(level);
       BuildDensity(level, timeline.length);
     }
+    lane.role = RoleOf(lane);
     timeline.lanes.push_back(std::move(lane));
   }
   CollectStops(timeline);

@@ -38,6 +38,10 @@ struct SpanDetail {
 };
 
 [[nodiscard]] SpanDetail DetailOf(const traces::Span& span);
+// How long a span is drawn, in ns. Of the reads of one file, which a span holds together from the
+// first to the last: the time inside the calls, as the report counts it. A decoder that reads while
+// it decodes would else seem to read all the time.
+[[nodiscard]] std::int64_t DrawnLength(const traces::Span& span);
 
 using Cell = traces::DensityCell;
 
@@ -78,12 +82,16 @@ struct DeviceStream {
   constexpr auto operator<=>(const DeviceStream&) const = default;
 };
 
+// What a thread of a loader is for, as its spans tell.
+enum class LaneRole : std::uint8_t { kNone, kQueueFeeder, kPinThread };
+
 // One thread.
 struct Lane {
   ThreadId thread;
   std::uint32_t tid = 0;
-  std::string label;                   // its own name; "" none
-  bool main = false;                   // the first thread of its process
+  std::string label;  // its own name; "" none
+  bool main = false;  // the first thread of its process
+  LaneRole role = LaneRole::kNone;
   std::optional<DeviceStream> stream;  // of a device, which is no thread of the program
   std::vector<Level> levels;
   std::uint64_t spans = 0;

@@ -104,6 +104,12 @@
     "差异未超出噪声：B 的速度为 A 的 {}（95 %：{} 至 {}）")                                        \
   X(kTooFewToTell, "Too few batches to tell: both need 16 in their steady part",                   \
     "批次太少，无法判断：双方的稳定阶段都需要 16 个批次")                                          \
+  X(kDifferentPrograms, "A and B are different programs ({}, {}): their ratio is no gain or loss", \
+    "A 与 B 是不同的程序（{}、{}）：两者之比不代表收益或损失")                                     \
+  X(kRatesOfBoth, "A runs at {}, B at {} {}", "A 为 {}，B 为 {} {}")                               \
+  X(kStageWaited,                                                                                  \
+    "{} rose from {} to {} a sample, though it computes no longer: it waited for cores",           \
+    "{}由每样本 {} 升至 {}，但计算时间没有增加：在等待 CPU 核心")                                  \
   X(kStageFell, "{} fell from {} to {} a sample", "{}由每样本 {} 降至 {}")                         \
   X(kStageRose, "{} rose from {} to {} a sample", "{}由每样本 {} 升至 {}")                         \
   X(kWaitFell, "waiting for data fell from {} to {} of the loop",                                  \
@@ -125,6 +131,7 @@
     "加粗数值：超出同一程序两次运行的差异。为所有线程之和。")                                      \
   X(kLess, "less", "减少")                                                                         \
   X(kMore, "more", "增加")                                                                         \
+  X(kNotTold, "too few batches to tell", "批次太少，无法判断")                                     \
   X(kWithinNoise, "within noise", "噪声之内")                                                      \
   X(kSettingsDiffer, "Settings that differ", "不同的设置")                                         \
   X(kSameSettings, "The same settings in both", "双方设置相同")                                    \
@@ -164,12 +171,19 @@
   /* Rows of the timeline */                                                                       \
   X(kLaneMain, "main", "主线程")                                                                   \
   X(kLaneThread, "thread {}", "线程 {}")                                                           \
+  X(kLaneFeeder, "queue feeder", "队列馈送线程")                                                   \
+  X(kLanePin, "pin thread", "锁页线程")                                                            \
   X(kLaneStream, "GPU {} stream {}", "GPU {} 流 {}")                                               \
   /* What-if */                                                                                    \
-  X(kTimesWholeRun, "×{} of the whole run", "全程 ×{}")                                            \
-  X(kTimesOfWholeRun,                                                                              \
-    "×{} is of the whole run, start-up included; the rates are of its steady part.",               \
-    "×{} 为全程（含启动）；速率为稳定阶段。")                                                      \
+  X(kTimesWholeRun, "{} of the whole run", "全程 {}")                                              \
+  X(kRatesOfWholeRun, "Of the whole run, start-up included.", "为全程，含启动。")                  \
+  X(kNoGainLess, "No setting of the loader gains. About as fast with less:",                       \
+    "没有能提速的加载器设置。用更少资源速度相近：")                                                \
+  X(kNoGainSure, "No setting gains more than the prediction may be wrong by. The best one:",       \
+    "没有收益超出预测误差的设置。最好的一个：")                                                    \
+  X(kBeyondSettings, "Beyond the loader's settings (penstock whatif)",                             \
+    "加载器设置之外（penstock whatif）")                                                           \
+  X(kHowMadeUnknown, "how batches are made was not recorded", "批次的制作过程未被录制")            \
   /* Opening and exporting */                                                                      \
   X(kOpenDots, "Open ...", "打开……")                                                               \
   X(kOpenCompareDots, "Open to compare ...", "打开并比较……")                                       \

@@ -14,6 +14,21 @@
   X(kMoreGains, "{} more", "另有 {} 项") \
   X(kNeedsFor, "Not checked: {}", "未检查：{}") \
   X(kSamplesOf, "sample {}", "样本 {}") \
+  /* Figures of the overview */ \
+  X(kWholeRunSteady, "whole run, start-up included  ·  steady {}", "全程，含启动  ·  稳定阶段 {}") \
+  X(kOfFewBatches, "of {} batches, not steady yet", "仅 {} 个批次，尚未稳定") \
+  X(kOfWholeLoop, "of the whole loop", "占整个循环时间") \
+  X(kTooFewBatches, "too few batches to judge: record 32 or more", \
+    "批次太少，无法判断：请录制 32 个以上") \
+  X(kNeedsBatchesOrImages, "no batch and no image was seen: penstock doctor shows what can be", \
+    "没有看到批次和图像：penstock doctor 可说明能看到什么") \
+  X(kNeedsDataLoader, "none was seen: record a run with a DataLoader", \
+    "没有看到：请录制使用 DataLoader 的运行") \
+  X(kNeedsRecord, "not known: penstock record would tell", \
+    "未知：用 penstock record 录制即可得知") \
+  X(kSettingsUnknown, "settings not known: penstock record would tell", \
+    "设置未知：用 penstock record 录制即可得知") \
+  X(kWorkersUnit, "workers", "工作进程") \
   /* I/O */ \
   X(kIoRead, "Read", "读取总量") \
   X(kIoReadsOfFiles, "{} reads of {} files", "{} 次读取，{} 个文件") \
@@ -187,6 +202,7 @@
   X(kMemoryNeeds, \
     "Memory was not recorded: record with penstock record", \
     "未记录内存：请用 penstock record 录制") \
+  X(kMemoryMapped, "Memory mapped", "映射内存") \
   /* Ranks */ \
   X(kRanks, "Ranks", "各 rank") \
   X(kRanksSome, "Ranks: {} of {} recorded", "rank：已录制 {} / {}") \
@@ -217,6 +233,7 @@
   X(kStageCallsBetween, "Calls of {}: {} – {}", "{} 的调用：{} – {}") \
   X(kStageCallsShown, "{} of {}", "{} / {}") \
   X(kStageBinTip, "{} – {}: {} of the calls. Click: list them", "{} – {}：占调用的 {}。单击列出") \
+  X(kMixedTip, "Calls of several kinds: each has its percentiles below", "包含多种调用：下方各自列出分位数") \
   X(kStageGoTip, "Click: show it in the timeline", "单击：在时间线中查看") \
   X(kStageNothingHere, "Nothing begins in the selection.", "选区内没有调用。") \
   X(kAllCalls, "All calls", "所有调用")

@@ -34,7 +34,7 @@
   X(kParent, "Parent folder", "上级文件夹")                                                        \
   X(kPreviewOf, "{} of run, {} spans, {} processes", "运行 {}，记录 {} 条，进程 {} 个")            \
   X(kFromAfar, "The whole run", "整个运行")                                                        \
-  X(kTimeOfStages, "Time by stage, all threads", "各阶段耗时（全部线程）")                         \
+  X(kSpansOfStages, "Recorded spans by stage", "各阶段的记录数")                                   \
   X(kReadingChip, "Reading {} %", "读取中 {} %")                                                   \
   X(kAnalysingChip, "Analysing", "分析中")                                                         \
   X(kCancelTip, "Cancel (Esc)", "取消 (Esc)")                                                      \
@@ -50,7 +50,7 @@
   X(kLiveDiedTip, "This is what was on disk. The rest may be rescued: penstock recover {}",        \
     "此处为已写入磁盘的部分。其余或可恢复：penstock recover {}")                                   \
   X(kVerdict, "Verdict", "结论")                                                                   \
-  X(kConfidence, "Confidence {} %", "置信度 {} %")                                                 \
+  X(kConfidence, "Confidence in this verdict: {} of 100", "对此结论的置信度：{} / 100")            \
   X(kReplayError, "the simulation repeats the run within {} %", "模拟复现此次运行，误差 {} %")     \
   X(kWaitsForData, "Waits for data", "等待数据")                                                   \
   X(kOfTheLoop, "of the training loop", "占训练循环时间")                                          \
@@ -77,6 +77,7 @@
   X(kNotRecorded, "not recorded", "未记录")                                                        \
   X(kRibbonTitle, "One batch on its way", "一个批次的全程")                                        \
   X(kMaking, "Made by a worker", "工作进程制作")                                                   \
+  X(kMakingSomewhere, "Made", "制作")                                                              \
   X(kMakingAlone, "Made by the loop", "循环自行制作")                                              \
   X(kLoop, "Training loop", "训练循环")                                                            \
   X(kSideBySide, "{} ÷ {} workers = {} a batch", "{} ÷ {} 个进程 = 每批 {}")                       \
@@ -91,7 +92,8 @@
   X(kCopied, "Copied", "已复制")                                                                   \
   X(kMemoryNeeded, "{} of memory", "内存 {}")                                                      \
   X(kFindings, "Findings", "发现")                                                                 \
-  X(kNoFindings, "Nothing to complain about.", "没有需要改进之处。")                               \
+  X(kNoFindings, "No finding among what this recording lets check.",                               \
+    "在此录制可检查的内容中没有发现。")                                                            \
   X(kShowMe, "Show", "查看")                                                                       \
   X(kIfFree, "If one part cost nothing", "若某一环节零成本")                                       \
   X(kNothingGains, "No part gains half a percent by costing nothing.",                             \
@@ -161,6 +163,7 @@
   X(kLongest, "longest", "最长")                                                                   \
   X(kCount, "count", "次数")                                                                       \
   X(kTime, "time", "时间")                                                                         \
+  X(kOwnTime, "own time", "自身时间")                                                              \
   X(kMean, "mean", "均值")                                                                         \
   X(kStage, "stage", "阶段")                                                                       \
   X(kPerThread, "threads", "线程数")                                                               \

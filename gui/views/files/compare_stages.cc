@@ -178,7 +178,8 @@ void DrawCompareStages(const Ui& ui, const CompareAnswer& answer, Area area) {
                                                 Ink(p.accent, 0.10), ui.Px(3));
     }
     if (change.before > 0 && change.after > 0) {
-      const Text verdict = !change.significant            ? Text::kWithinNoise
+      const Text verdict = !answer.comparison.enough      ? Text::kNotTold
+                           : !change.significant          ? Text::kWithinNoise
                            : change.after < change.before ? Text::kLess
                                                           : Text::kMore;
       Tip(ui,

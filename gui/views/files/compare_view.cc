@@ -162,7 +162,8 @@ void DrawCards(const Ui& ui, const analyzer::Comparison& comparison, Area area) 
     return !change.significant ? p.dim : better ? p.good : p.bad;
   };
   const auto noise = [&](const analyzer::Change& change) {
-    return change.significant ? std::string() : "  ·  " + std::string(ui.T(Text::kWithinNoise));
+    if (change.significant) return std::string();
+    return "  ·  " + std::string(ui.T(comparison.enough ? Text::kWithinNoise : Text::kNotTold));
   };
   const auto times = [](double ratio) { return fmt::format("{:.2f}", ratio); };
   const analyzer::Change& rate = comparison.throughput;

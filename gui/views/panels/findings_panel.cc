@@ -5,8 +5,10 @@
 #include <fmt/core.h>
 
 #include "analyzer/diagnosis/summary.h"
+#include "analyzer/report/limits.h"
 #include "analyzer/report/phrases.h"
 #include "analyzer/words/format.h"
+#include "gui/model/forecast.h"
 #include "gui/model/overview.h"
 #include "gui/views/panels/overview_parts.h"
 
@@ -50,10 +52,10 @@ void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, flo
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float indent = ui.Px(20);
   const float button = TextWidth(ui.body, ui.T(Text::kShowMe)) + ui.Px(22);
-  std::string gain;
-  if (finding.predicted && finding.predicted->speedup >= 1.005) {
-    gain = fmt::format("{:.2f}x", finding.predicted->speedup);
-  }
+  const analyzer::Diagnosis& diagnosis = workspace.Shown().analysis->report.diagnosis;
+  Forecast forecast;
+  if (finding.predicted) forecast = ForecastOf(diagnosis, *finding.predicted);
+  const std::string gain = forecast.speedup >= 1.005 ? GainText(forecast.speedup) : "";
   const float right =
       button + ui.Px(10) + (gain.empty() ? 0 : TextWidth(ui.strong, gain) + ui.Px(10));
   DrawMark(ui, at, finding.severity);
@@ -66,10 +68,9 @@ void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, flo
   ImGui::SetCursorScreenPos({at.x + indent, ImGui::GetCursorScreenPos().y - ui.Px(4)});
   std::string action = text.action;
   if (finding.predicted) {
-    const auto& d = workspace.Shown().analysis->report.diagnosis;
-    const analyzer::Interval& rate = finding.predicted->rate;
+    const analyzer::Interval& rate = forecast.after;
     action += " " + ui.F(Text::kPredictedOf, analyzer::ShortNumber(rate.estimate),
-                         Render(analyzer::RateUnit(d), ui.language),
+                         Render(analyzer::RateUnit(diagnosis), ui.language),
                          ui.F(Text::kInterval, analyzer::ShortNumber(rate.low),
                               analyzer::ShortNumber(rate.high)));
   }
@@ -77,7 +78,7 @@ void DrawFinding(const Ui& ui, Workspace& workspace, const Finding& finding, flo
   const ImVec2 end = ImGui::GetCursorScreenPos();
   if (!gain.empty()) {
     DrawTextRight(ImGui::GetWindowDrawList(), ui.strong, at.x + width - button - ui.Px(10), at.y,
-                  Ink(p.good), gain);
+                  Ink(forecast.effect == Effect::kGain ? p.good : p.text), gain);
   }
   ImGui::SetCursorScreenPos({at.x + width - button, at.y - ui.Px(3)});
   ImGui::PushID(finding.id.c_str());
@@ -104,6 +105,10 @@ void DrawFindings(const Ui& ui, Workspace& workspace, Area area) {
     const bool nothing = report.stages.empty();
     Paragraph(ui, ui.body, ui.palette().dim,
               ui.T(nothing ? Text::kNothingChecked : Text::kNoFindings), width);
+    for (const analyzer::NotChecked& missing : report.not_checked) {
+      Paragraph(ui, ui.small, ui.palette().dim,
+                ui.F(Text::kNeedsFor, Render(analyzer::Unchecked(missing), ui.language)), width);
+    }
   }
   EndArea();
 }

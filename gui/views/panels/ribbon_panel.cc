@@ -98,11 +98,14 @@ void DrawRibbon(const Ui& ui, const Ribbon& ribbon, Area area) {
   };
   const bool apart = ribbon.workers > 0;
   const std::string making =
-      ribbon.workers > 1 ? ui.F(Text::kSideBySide, DurationText(ribbon.making_time), ribbon.workers,
-                                DurationText(ribbon.making_time / ribbon.workers))
-                         : ui.F(Text::kEachBatch, DurationText(ribbon.making_time));
-  row(inside.min.y + ui.Px(10), ui.T(apart ? Text::kMaking : Text::kMakingAlone), making,
-      ribbon.making);
+      ribbon.making.empty() ? std::string(ui.T(Text::kHowMadeUnknown))
+      : ribbon.workers > 1  ? ui.F(Text::kSideBySide, DurationText(ribbon.making_time),
+                                   ribbon.workers, DurationText(ribbon.making_time / ribbon.workers))
+                            : ui.F(Text::kEachBatch, DurationText(ribbon.making_time));
+  const Text maker = !ribbon.workers_known ? Text::kMakingSomewhere
+                     : apart               ? Text::kMaking
+                                           : Text::kMakingAlone;
+  row(inside.min.y + ui.Px(10), ui.T(maker), making, ribbon.making);
   row(inside.min.y + ui.Px(10 + 33 + 20), ui.T(Text::kLoop),
       ui.F(Text::kEachBatch, DurationText(ribbon.loop_time)), ribbon.loop);
 }

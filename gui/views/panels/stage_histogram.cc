@@ -132,7 +132,9 @@ void DrawHistogram(const Ui& ui, Workspace& workspace, const StageLine& line, Ar
   }
   DrawBars(ui, workspace, line, frame);
   DrawFoot(ui, line.histogram, frame);
-  const Area first = DrawMarks(ui, line, frame, area.min.y);
+  // Percentiles of calls of several kinds would stand where no call is.
+  const Area first =
+      line.mixed ? Area{{area.max.x, 0}, {area.max.x, 0}} : DrawMarks(ui, line, frame, area.min.y);
   // What the axis is of: beside the first name, on the side where there is room.
   const float width = TextWidth(ui.small, ui.T(Text::kShareOfCalls));
   const bool left = area.min.x + width + ui.Px(10) <= first.min.x;

@@ -30,10 +30,10 @@ constexpr std::array kStageColumns = {
     StageTableColumn{Text::kP90, 1.05F},     StageTableColumn{Text::kP99, 1.05F},
     StageTableColumn{Text::kSpanBytes, 1.0F}};
 
-std::string CellText(const StageLine& line, int column) {
+std::string CellText(const Ui& ui, const StageLine& line, int column) {
   switch (static_cast<StageColumn>(column)) {
     case StageColumn::kShare:
-      return analyzer::PercentText(line.share);
+      return analyzer::ShareText(line.share, line.of_workers, ui.language);
     case StageColumn::kWall:
       return DurationText(line.wall);
     case StageColumn::kCpu:
@@ -41,11 +41,11 @@ std::string CellText(const StageLine& line, int column) {
     case StageColumn::kCount:
       return CountText(static_cast<double>(line.count));
     case StageColumn::kP50:
-      return DurationText(line.p50);
+      return line.mixed ? "–" : DurationText(line.p50);
     case StageColumn::kP90:
-      return DurationText(line.p90);
+      return line.mixed ? "–" : DurationText(line.p90);
     case StageColumn::kP99:
-      return DurationText(line.p99);
+      return line.mixed ? "–" : DurationText(line.p99);
     case StageColumn::kBytes:
       return line.bytes > 0 ? analyzer::BytesText(line.bytes) : "–";
   }
@@ -104,12 +104,15 @@ void DrawRow(const Ui& ui, Workspace& workspace, const StageLine& line) {
     const float room = ImGui::GetContentRegionAvail().x;
     if (column == static_cast<int>(StageColumn::kShare)) {
       // A bar behind the figure: shares are compared at a glance.
-      list->AddRectFilled(
-          {cell.x, cell.y},
-          {cell.x + room * static_cast<float>(line.share), cell.y + FontPixels(ui.body) + ui.Px(2)},
-          ui.Stage(line.id.stage, line.is_part() ? 0.22 : 0.4), ui.Px(2));
+      list->AddRectFilled({cell.x, cell.y},
+                          {cell.x + room * static_cast<float>(std::min(line.share, 1.0)),
+                           cell.y + FontPixels(ui.body) + ui.Px(2)},
+                          ui.Stage(line.id.stage, line.is_part() ? 0.22 : 0.4), ui.Px(2));
     }
-    CellRight(ui, CellText(line, column), line.is_part());
+    CellRight(ui, CellText(ui, line, column), line.is_part());
+    const bool percentile = column >= static_cast<int>(StageColumn::kP50) &&
+                            column <= static_cast<int>(StageColumn::kP99);
+    if (line.mixed && percentile) Tip(ui, ui.T(Text::kMixedTip));
   }
 }
 

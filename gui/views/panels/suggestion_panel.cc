@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,8 +11,8 @@
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/report/phrases.h"
 #include "analyzer/words/format.h"
+#include "gui/model/forecast.h"
 #include "gui/model/overview.h"
-#include "gui/model/panels/whatif.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/panels/overview_parts.h"
 
@@ -21,20 +22,26 @@ namespace {
 using analyzer::Report;
 using analyzer::ShortNumber;
 
-// Two bars: the rate now and the predicted one with its interval.
+Rgb ColourOf(const Palette& palette, Effect effect) {
+  return effect == Effect::kGain   ? palette.good
+         : effect == Effect::kLoss ? palette.bad
+                                   : palette.text;
+}
+
+// Two bars on one base: the rate now and the predicted one with its interval.
 void DrawRates(const Ui& ui, const Report& report, float width) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const analyzer::Prediction& predicted = report.diagnosis.loader->suggestion.predicted;
-  const double now = report.diagnosis.samples_rate;
-  const double most = std::max({now, predicted.rate.high, 1e-9});
+  const Forecast forecast =
+      ForecastOf(report.diagnosis, report.diagnosis.loader->suggestion.predicted);
+  const double most = std::max({forecast.before, forecast.after.high, 1e-9});
   const float label =
       std::max(TextWidth(ui.body, ui.T(Text::kNow)), TextWidth(ui.body, ui.T(Text::kPredicted))) +
       ui.Px(12);
   const std::string unit(Render(analyzer::RateUnit(report.diagnosis), ui.language));
-  const std::string gain =
-      fmt::format("{} {}  ×{:.2f}", ShortNumber(predicted.rate.estimate), unit, predicted.speedup);
+  const std::string gain = fmt::format("{} {}  {}", ShortNumber(forecast.after.estimate), unit,
+                                       GainText(forecast.speedup));
   const float room = width - label - TextWidth(ui.strong, gain) - ui.Px(16);
   const auto x = [&](double rate) {
     return at.x + label + static_cast<float>(rate / most) * std::max(room, ui.Px(20));
@@ -42,27 +49,72 @@ void DrawRates(const Ui& ui, const Report& report, float width) {
   const float height = ui.Px(16);
   const float pitch = ui.Px(24);
   const float text = (height - FontPixels(ui.body)) / 2;
+  const Rgb colour = ColourOf(p, forecast.effect);
+  const Rgb grey = Mix(p.dim, p.panel, 0.4);
   DrawText(list, ui.body, {at.x, at.y + text}, Ink(p.dim), ui.T(Text::kNow));
-  list->AddRectFilled({x(0), at.y}, {x(now), at.y + height}, Ink(Mix(p.dim, p.panel, 0.4)),
-                      ui.Px(3));
-  DrawText(list, ui.body, {x(now) + ui.Px(8), at.y + text}, Ink(p.text),
-           ShortNumber(now) + " " + unit);
+  list->AddRectFilled({x(0), at.y}, {x(forecast.before), at.y + height}, Ink(grey), ui.Px(3));
+  DrawText(list, ui.body, {x(forecast.before) + ui.Px(8), at.y + text}, Ink(p.text),
+           ShortNumber(forecast.before) + " " + unit);
   const float y = at.y + pitch;
   DrawText(list, ui.body, {at.x, y + text}, Ink(p.dim), ui.T(Text::kPredicted));
-  list->AddRectFilled({x(0), y}, {x(predicted.rate.estimate), y + height}, Ink(p.good), ui.Px(3));
+  list->AddRectFilled({x(0), y}, {x(forecast.after.estimate), y + height},
+                      Ink(forecast.effect == Effect::kGain ? colour : grey), ui.Px(3));
   const float middle = y + height / 2;
-  const float low = x(predicted.rate.low);
-  const float high = x(predicted.rate.high);
+  const float low = x(forecast.after.low);
+  const float high = x(forecast.after.high);
   list->AddLine({low, middle}, {high, middle}, Ink(p.text), ui.Px(1.5F));
   for (const float end : {low, high}) {
     list->AddLine({end, middle - ui.Px(4)}, {end, middle + ui.Px(4)}, Ink(p.text), ui.Px(1.5F));
   }
-  DrawText(list, ui.strong, {high + ui.Px(8), y + text}, Ink(p.good), gain);
+  DrawText(list, ui.strong, {high + ui.Px(8), y + text}, Ink(colour), gain);
   ImGui::Dummy({width, pitch + height});
-  if (OfWholeRun(*report.diagnosis.loader, predicted, now)) {
-    Paragraph(ui, ui.small, p.dim,
-              ui.F(Text::kTimesOfWholeRun, fmt::format("{:.2f}", predicted.speedup)), width);
+  if (forecast.whole_run) {
+    Paragraph(ui, ui.small, p.dim, ui.T(Text::kRatesOfWholeRun), width);
   }
+}
+
+// What is predicted besides the loader's settings, as the report has it.
+void DrawOtherChanges(const Ui& ui, const Report& report, float width) {
+  constexpr std::size_t kMostShown = 3;
+  const Palette& p = ui.palette();
+  if (report.changes.empty()) return;
+  Paragraph(ui, ui.strong, p.text, ui.T(Text::kBeyondSettings), width);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const std::string unit(Render(analyzer::RateUnit(report.diagnosis), ui.language));
+  for (std::size_t i = 0; i < std::min(kMostShown, report.changes.size()); ++i) {
+    const analyzer::TriedChange& change = report.changes[i];
+    const Forecast forecast = ForecastOf(report.diagnosis, change.predicted);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const std::string gain = GainText(forecast.speedup);
+    const std::string rate = fmt::format(
+        "{} {}, {}", ShortNumber(forecast.after.estimate), unit,
+        ui.F(Text::kInterval, ShortNumber(forecast.after.low), ShortNumber(forecast.after.high)));
+    const float right = at.x + width;
+    DrawTextRight(list, ui.strong, right, at.y, Ink(ColourOf(p, forecast.effect)), gain);
+    const float name = TextWidth(ui.mono, change.option) + ui.Px(14);
+    DrawText(list, ui.mono, at, Ink(p.text), change.option);
+    DrawText(list, ui.small, {at.x + name, at.y + ui.Px(1)}, Ink(p.dim),
+             Elided(ui.small, rate, width - name - TextWidth(ui.strong, gain) - ui.Px(10)));
+    std::string tip;
+    for (const analyzer::Statement& note : change.notes) {
+      tip += (tip.empty() ? "" : "\n") + Typeset(Render(note, ui.language));
+    }
+    ImGui::PushID(static_cast<int>(i));
+    ImGui::InvisibleButton("##change", {std::max(width, 1.0F), FontPixels(ui.body) + ui.Px(4)});
+    ImGui::PopID();
+    if (!tip.empty()) Tip(ui, tip);
+  }
+  ImGui::Dummy({1, ui.Px(2)});
+}
+
+// What stands above a setting that is no gain; nullopt above one that is.
+std::optional<Text> NoGain(const Report& report) {
+  const analyzer::Suggestion& suggestion = report.diagnosis.loader->suggestion;
+  const analyzer::LoaderConfig& config = report.diagnosis.run.loader().config;
+  if (ForecastOf(report.diagnosis, suggestion.predicted).effect == Effect::kGain) {
+    return std::nullopt;
+  }
+  return suggestion.workers < config.num_workers ? Text::kNoGainLess : Text::kNoGainSure;
 }
 
 void DrawChanges(const Ui& ui, const Report& report, float width) {
@@ -91,10 +143,6 @@ void DrawChanges(const Ui& ui, const Report& report, float width) {
   ImGui::Dummy({width, bottom - ImGui::GetCursorScreenPos().y});
 }
 
-std::string GainText(const analyzer::Gain& gain) {
-  return fmt::format("{:.2f}x", gain.speedup);
-}
-
 // Those without room, at the right of the heading, by name in a tip.
 void DrawMoreGains(const Ui& ui, std::span<const analyzer::Gain> gains, ImVec2 heading,
                    float width) {
@@ -108,8 +156,8 @@ void DrawMoreGains(const Ui& ui, std::span<const analyzer::Gain> gains, ImVec2 h
   ImGui::InvisibleButton("##moregains", {length, FontPixels(ui.strong)});
   std::string tip;
   for (const analyzer::Gain& gain : gains) {
-    tip +=
-        fmt::format("{}{}  {}", tip.empty() ? "" : "\n", ui.T(NameOf(gain.factor)), GainText(gain));
+    tip += fmt::format("{}{}  {}", tip.empty() ? "" : "\n", ui.T(NameOf(gain.factor)),
+                       GainText(gain.speedup));
   }
   Tip(ui, tip);
   ImGui::SetCursorScreenPos(cursor);
@@ -151,7 +199,7 @@ void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
                         {at.x + label + std::max(length, ui.Px(2)), y + ui.Px(14)},
                         Ink(first ? p.accent : Mix(p.accent, p.panel, 0.55)), ui.Px(2));
     DrawText(list, ui.body, {at.x + label + length + ui.Px(8), y}, Ink(first ? p.text : p.dim),
-             GainText(gain));
+             GainText(gain.speedup));
     y += pitch;
   }
   ImGui::Dummy({width, y - at.y});
@@ -167,6 +215,9 @@ void DrawSuggestion(const Ui& ui, Workspace& workspace, Area area) {
   const float width = ImGui::GetContentRegionAvail().x - ui.Px(4);
   const auto& loader = report.diagnosis.loader;
   if (loader && loader->suggestion.changes) {
+    if (const auto no_gain = NoGain(report)) {
+      Paragraph(ui, ui.body, p.text, ui.T(*no_gain), width);
+    }
     DrawChanges(ui, report, width);
     DrawRates(ui, report, width);
     std::string line =
@@ -190,6 +241,7 @@ void DrawSuggestion(const Ui& ui, Workspace& workspace, Area area) {
     Paragraph(ui, ui.body, p.dim, ui.T(nothing.how), width);
     CodeBox(ui, workspace, nothing.command, width);
   }
+  if (loader) DrawOtherChanges(ui, report, width);
   if (loader && analyzer::Predicts(report.diagnosis)) DrawGains(ui, report, width, inside.max.y);
   EndArea();
 }

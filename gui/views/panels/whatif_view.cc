@@ -9,6 +9,7 @@
 
 #include "analyzer/diagnosis/summary.h"
 #include "analyzer/words/format.h"
+#include "gui/model/forecast.h"
 #include "gui/model/overview.h"
 #include "gui/views/panel_parts.h"
 #include "gui/widgets/plot.h"
@@ -163,11 +164,11 @@ void DrawFigures(const Ui& ui, const WhatIfAnswer& answer, Area area) {
     DrawText(list, ui.small, {x, area.min.y + FontPixels(ui.small) + FontPixels(ui.big) + ui.Px(6)},
              Ink(p.dim), Elided(ui.small, line, column - ui.Px(8)));
   };
-  const Rgb colour = predicted.speedup >= 1.02   ? p.good
-                     : predicted.speedup <= 0.98 ? p.bad
-                                                 : p.text;
-  const std::string times = fmt::format("{:.2f}", predicted.speedup);
-  const std::string gain = answer.whole_run ? ui.F(Text::kTimesWholeRun, times) : "×" + times;
+  const Rgb colour = predicted.rate.low > answer.measured    ? p.good
+                     : predicted.rate.high < answer.measured ? p.bad
+                                                             : p.text;
+  const std::string times = GainText(predicted.speedup);
+  const std::string gain = answer.whole_run ? ui.F(Text::kTimesWholeRun, times) : times;
   figure(0, fmt::format("{}, {}", ui.T(Text::kPredicted), Render(answer.unit, ui.language)),
          ShortNumber(predicted.rate.estimate),
          fmt::format("{}  ·  {}", gain,
@@ -232,9 +233,10 @@ void DrawWhatIf(const Ui& ui, Workspace& workspace, Area area) {
     return DrawEmpty(ui, area, ui.T(Text::kCannotPredict), Sentence(ui, missing));
   }
   WhatIfState& state = workspace.whatif;
+  const WhatIf recorded = Recorded(diagnosis);
   if (!state.ready) {
     state.ready = true;
-    state.chosen = Suggested(diagnosis);
+    state.chosen = recorded;
     state.limits = LimitsOf(diagnosis);
   }
   const float gap = ui.Px(10);

@@ -57,12 +57,15 @@ void DrawProcesses(const Ui& ui, const Timeline& timeline, Area area) {
   }
 }
 
-// Stages by time, as far as they fit.
-void DrawStageTimes(const Ui& ui, const Timeline& timeline, Area area) {
+// Stages by recorded spans, as far as they fit. Their times are not known yet: spans lie inside
+// others, and a sum over them would count time twice.
+void DrawStageCounts(const Ui& ui, const Timeline& timeline, Area area) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const std::vector<StageSum> sums = StageSums(timeline);
-  const std::int64_t most = sums.empty() ? 1 : std::max<std::int64_t>(1, sums.front().time);
+  std::vector<StageSum> sums = StageSums(timeline);
+  std::stable_sort(sums.begin(), sums.end(),
+                   [](const StageSum& a, const StageSum& b) { return a.count > b.count; });
+  const std::uint64_t most = sums.empty() ? 1 : std::max<std::uint64_t>(1, sums.front().count);
   const float row = ui.Px(22);
   const float left = area.min.x + ui.Px(150);
   const float right = area.max.x - ui.Px(150);
@@ -71,12 +74,11 @@ void DrawStageTimes(const Ui& ui, const Timeline& timeline, Area area) {
     if (y + row > area.max.y) break;
     const float text = y + (row - FontPixels(ui.small)) / 2;
     DrawText(list, ui.small, {area.min.x, text}, Ink(p.text), WordOf(sum.stage, ui.language));
-    const float width = static_cast<float>(sum.time) / static_cast<float>(most) * (right - left);
+    const float width = static_cast<float>(sum.count) / static_cast<float>(most) * (right - left);
     list->AddRectFilled({left, y + ui.Px(4)}, {left + std::max(1.0F, width), y + row - ui.Px(4)},
                         ui.Stage(sum.stage), ui.Px(2));
     DrawTextRight(list, ui.small, area.max.x, text, Ink(p.dim),
-                  fmt::format("{}  ·  {}", DurationText(static_cast<double>(sum.time) * 1e-9),
-                              CountText(static_cast<double>(sum.count))));
+                  CountText(static_cast<double>(sum.count)));
     y += row;
   }
 }
@@ -106,9 +108,9 @@ void DrawPreview(const Ui& ui, const Workspace& workspace, std::string_view busy
   y += upper + gap;
   const auto stages = static_cast<float>(StageSums(timeline).size());
   const float lower = std::min(area.max.y - y, ui.Px(58) + ui.Px(22) * stages);
-  DrawStageTimes(
-      ui, timeline,
-      Headed(ui, Panel(ui, {{area.min.x, y}, {area.max.x, y + lower}}), ui.T(Text::kTimeOfStages)));
+  DrawStageCounts(ui, timeline,
+                  Headed(ui, Panel(ui, {{area.min.x, y}, {area.max.x, y + lower}}),
+                         ui.T(Text::kSpansOfStages)));
 }
 
 }  // namespace penstock::gui

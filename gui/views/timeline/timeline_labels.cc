@@ -124,6 +124,8 @@ Text CounterName(CounterKind kind) {
   switch (kind) {
     case CounterKind::kCpu:
       return Text::kCpuCores;
+    case CounterKind::kMapped:
+      return Text::kMemoryMapped;
     case CounterKind::kMemory:
       return Text::kMemory;
     case CounterKind::kGpuBusy:
@@ -138,7 +140,7 @@ Text CounterName(CounterKind kind) {
 
 std::string CounterText(const CounterTrack& track, double value) {
   const std::string bytes = analyzer::BytesText(static_cast<std::uint64_t>(std::max(value, 0.0)));
-  if (track.kind == CounterKind::kMemory) return bytes;
+  if (track.kind == CounterKind::kMemory || track.kind == CounterKind::kMapped) return bytes;
   if (track.kind == CounterKind::kDisk) return bytes + "/s";
   if (track.kind == CounterKind::kGpuBusy) return analyzer::PercentText(value);
   return fmt::format("{:.3g}", value);
@@ -160,6 +162,8 @@ std::string GroupLabel(const Ui& ui, const Group& group, bool ranks) {
 std::string LaneLabel(const Ui& ui, const Lane& lane) {
   if (lane.main) return ui.T(Text::kLaneMain);
   if (lane.stream) return ui.F(Text::kLaneStream, lane.stream->device, lane.stream->stream);
+  if (lane.role == LaneRole::kQueueFeeder) return ui.T(Text::kLaneFeeder);
+  if (lane.role == LaneRole::kPinThread) return ui.T(Text::kLanePin);
   return lane.label.empty() ? ui.F(Text::kLaneThread, lane.tid) : lane.label;
 }
 

@@ -172,7 +172,16 @@ void DrawSelectionPanel(const TimelineCanvas& canvas, Area area) {
   DrawTextRight(
       list, ui.small, inside.max.x, inside.min.y, Ink(p.dim),
       fmt::format("{} – {}", TimeText(range.from, resolution), TimeText(range.to, resolution)));
-  const auto sums = Aggregate(canvas.timeline, range);
+  Workspace& workspace = canvas.workspace;
+  const auto trace = workspace.document.trace;
+  const TimeRange inside_run = workspace.Range().value_or(TimeRange{});
+  const SumsKey key{trace, inside_run};
+  const std::vector<StageSum>* found = workspace.sums.Get(
+      key, workspace.at_once,
+      [=](const std::stop_token& stop) { return SumsOf(trace, inside_run, stop); });
+  const std::span<const StageSum> sums =
+      found != nullptr ? std::span<const StageSum>(*found) : std::span<const StageSum>();
+  const bool old = found != nullptr && !(workspace.sums.key() == key);
   BeginArea("selection",
             {{inside.min.x, inside.min.y + FontPixels(ui.strong) + ui.Px(6)}, inside.max}, false);
   std::optional<traces::StageId> longest;
@@ -182,11 +191,12 @@ void DrawSelectionPanel(const TimelineCanvas& canvas, Area area) {
     ImGui::TableSetupScrollFreeze(0, 1);
     ImGui::TableSetupColumn(ui.T(Text::kStage), 0, 2);
     ImGui::TableSetupColumn(ui.T(Text::kCount), 0, 1);
-    ImGui::TableSetupColumn(ui.T(Text::kTime), 0, 1);
+    ImGui::TableSetupColumn(ui.T(Text::kOwnTime), 0, 1);
     ImGui::TableSetupColumn(ui.T(Text::kPerThread), 0, 1);
     ImGui::TableSetupColumn(ui.T(Text::kMean), 0, 1);
     ImGui::TableSetupColumn("##longest", ImGuiTableColumnFlags_WidthFixed, ui.Px(80));
     ImGui::TableHeadersRow();
+    if (old) ImGui::PushStyleColor(ImGuiCol_Text, Tint(p.dim));
     for (const StageSum& sum : sums) {
       ImGui::TableNextRow();
       ImGui::TableNextColumn();
@@ -209,6 +219,7 @@ void DrawSelectionPanel(const TimelineCanvas& canvas, Area area) {
       if (ImGui::SmallButton(ui.T(Text::kLongest))) longest = sum.stage;
       ImGui::PopID();
     }
+    if (old) ImGui::PopStyleColor();
     ImGui::EndTable();
   }
   EndArea();

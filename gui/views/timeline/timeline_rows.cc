@@ -29,6 +29,21 @@ Colours ColoursOf(const Ui& ui) {
   return colours;
 }
 
+// A range of the program or a call of a driver: its name says more than its stage.
+bool IsNamedOnly(StageId stage) {
+  return stage == StageId::kMark || stage == StageId::kCall;
+}
+
+// Of a single span.
+Rgb BoxColour(const TimelineCanvas& canvas, const Level& level, const Box& box) {
+  const Theme theme = canvas.ui.theme;
+  if (!IsNamedOnly(box.stage)) return StageColour(box.stage, theme);
+  const auto& trace = canvas.workspace.document.trace;
+  const std::string_view name =
+      trace ? trace->String(level.detail[box.span].name) : std::string_view();
+  return name.empty() ? StageColour(box.stage, theme) : NamedColour(name, theme);
+}
+
 void DrawBoxes(const TimelineCanvas& canvas, const Row& row, const Level& level,
                const Colours& colours, std::vector<Box>& boxes) {
   const Ui& ui = canvas.ui;
@@ -61,7 +76,10 @@ void DrawBoxes(const TimelineCanvas& canvas, const Row& row, const Level& level,
       const float x1 = left + box.x1 - (gap ? 1.0F : 0.0F);
       const ImVec2 a{x0, top + (1 - box.top) * height};
       const ImVec2 b{std::max(x1, x0 + 0.5F), top + (1 - box.bottom) * height};
-      list->PrimRectUV(a, b, white, white, colours.stage[StageIndex(box.stage)]);
+      const ImU32 colour = box.span != Box::kMany && IsNamedOnly(box.stage)
+                               ? Ink(BoxColour(canvas, level, box))
+                               : colours.stage[StageIndex(box.stage)];
+      list->PrimRectUV(a, b, white, white, colour);
     }
     list->PrimUnreserve(6 * unused, 4 * unused);
   }
@@ -96,7 +114,8 @@ void DrawBoxLabels(const TimelineCanvas& canvas, const Row& row, const std::vect
       text = Elided(ui.small, label, room);
     }
     DrawText(list, ui.small, {canvas.plot.min.x + box.x0 + pad, y},
-             Ink(InkOn(StageColour(box.stage, ui.theme))), text);
+             Ink(InkOn(BoxColour(canvas, canvas.timeline.lanes[row.lane].levels[row.level], box))),
+             text);
   }
 }
 
@@ -105,6 +124,7 @@ StageId ColourOf(CounterKind kind) {
     case CounterKind::kCpu:
       return StageId::kAugment;
     case CounterKind::kMemory:
+    case CounterKind::kMapped:
       return StageId::kCollate;
     case CounterKind::kGpuBusy:
       return StageId::kKernel;

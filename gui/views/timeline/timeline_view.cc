@@ -34,6 +34,10 @@ void RunSearch(Workspace& workspace) {
   if (search.text.empty()) return;
   search.found = std::make_unique<Search>(*workspace.document.timeline, *workspace.document.trace,
                                           search.text);
+  const auto& hits = search.found->hits();
+  const auto& span = workspace.timeline.span;
+  const auto here = span ? std::find(hits.begin(), hits.end(), *span) : hits.end();
+  if (here != hits.end()) search.hit = static_cast<std::size_t>(here - hits.begin());
 }
 
 void GoToHit(Workspace& workspace, int step) {

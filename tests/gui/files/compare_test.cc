@@ -167,5 +167,38 @@ TEST(CompareTest, AJobAnswersAsTheFunctionDoes) {
             CompareDocuments(a, b)->comparison.throughput.after);
 }
 
+TEST(CompareTest, TwoProgramsAreNotTimesAsFastAsEachOther) {
+  Document a = DocumentOf(Decoding(40), "a");
+  Document b = DocumentOf(Decoding(2), "b");
+  const auto command = [](Document& document, const char* text) {
+    auto analysis = std::make_shared<Analysis>(*document.analysis);
+    analysis->report.command = text;
+    document.analysis = analysis;
+  };
+  command(a, "/usr/bin/python3 -B /x/train.py --workers 2");
+  command(b, "/usr/bin/python3 /y/other.py");
+  const CompareSentence sentence = Sentence(a, b, Language::kEnglish);
+  EXPECT_THAT(sentence.text, HasSubstr("different programs (train.py, other.py)"));
+  EXPECT_THAT(sentence.text, Not(HasSubstr("times as fast")));
+  command(b, "python3 /z/train.py --workers 4");
+  EXPECT_THAT(Sentence(a, b, Language::kEnglish).text, HasSubstr("times as fast"));
+}
+
+TEST(CompareTest, AStageThatIsKeptFromTheCoresIsNotBlamed) {
+  Synthetic quiet;
+  quiet.costs = Always({.decode = 2, .augment = 8, .step = 2});
+  Synthetic crowded = quiet;
+  crowded.costs = Always({.decode = 2, .augment = 20, .step = 2});
+  crowded.cpu_share = 0.35;  // the same CPU time, and less
+  const CompareSentence slower =
+      Sentence(DocumentOf(quiet, "a"), DocumentOf(crowded, "b"), Language::kEnglish);
+  EXPECT_THAT(slower.why, HasSubstr("waited for cores"));
+  const CompareSentence dearer =
+      Sentence(DocumentOf(quiet, "a"),
+               DocumentOf(Synthetic{.costs = Always({.decode = 2, .augment = 20, .step = 2})}, "b"),
+               Language::kEnglish);
+  EXPECT_THAT(dearer.why, Not(HasSubstr("waited for cores")));
+}
+
 }  // namespace
 }  // namespace penstock::gui

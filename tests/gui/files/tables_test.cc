@@ -103,9 +103,9 @@ TEST(TablesTest, CommasAndQuotesInATextStayOneField) {
 }
 
 TEST(TablesTest, TheSelectionCountsWhatIsInside) {
-  const Timeline timeline = testing::TimelineOf(
+  const std::shared_ptr<const traces::Trace> trace = testing::MakeThreads(
       {{{0, 100, traces::StageId::kDecode}, {200, 100, traces::StageId::kDecode}}});
-  const auto rows = Parse(SelectionCsv(timeline, {0, 250}));
+  const auto rows = Parse(SelectionCsv(trace, {0, 250}));
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[1][0], "decode");
   EXPECT_EQ(rows[1][1], "2");

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "analyzer/predict/predict.h"
 #include "tests/analyzer/synthetic.h"
 
@@ -129,21 +131,37 @@ TEST(WhatIfWithoutLoaderTest, SaysWhatIsMissing) {
   EXPECT_FALSE(answer.error().error().message.empty());
 }
 
-TEST_F(WhatIfTest, AFactorThatTheRatesSayTooIsNotOfTheWholeRun) {
+TEST_F(WhatIfTest, WhereStartUpCountsEveryRateIsTheRecordedOneTimesItsSpeedup) {
   Synthetic run = Run();
-  run.epochs = 3;  // with ends that are seen, the start-up of each counts
-  const analyzer::Diagnosis epochs = analyzer::Diagnose(*SyntheticTrace(run));
-  ASSERT_TRUE(analyzer::StartRecurs(epochs.loader->pipeline));
-  const auto of = [&](double speedup, double before) {
-    analyzer::Prediction predicted;
-    predicted.rate.estimate = 200;
-    predicted.speedup = speedup;
-    return OfWholeRun(*epochs.loader, predicted, before);
-  };
-  EXPECT_FALSE(of(2, 100));
-  EXPECT_FALSE(of(2.01, 100));
-  EXPECT_TRUE(of(1.8, 100));
-  EXPECT_FALSE(of(2, 0));  // no rate was measured
+  run.epochs = 5;
+  run.batches = 12;
+  run.worker_start = 400;
+  const analyzer::Diagnosis diagnosis = analyzer::Diagnose(*SyntheticTrace(run));
+  ASSERT_TRUE(diagnosis.whole_run);
+  const auto answer = Ask(diagnosis, Recorded(diagnosis));
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(answer->whole_run);
+  EXPECT_DOUBLE_EQ(answer->measured, diagnosis.whole_rate);
+  for (const analyzer::Configuration& one : answer->curve) {
+    const analyzer::Prediction& predicted = one.predicted;
+    EXPECT_NEAR(predicted.rate.estimate / answer->measured, predicted.speedup,
+                0.011 * predicted.speedup)
+        << one.workers << " workers";
+    EXPECT_LE(predicted.rate.low, predicted.rate.estimate);
+    EXPECT_GE(predicted.rate.high, predicted.rate.estimate);
+  }
+}
+
+TEST_F(WhatIfTest, ASpeedupThatTheRatesDoNotShowIsSaidToBeOfTheWholeRun) {
+  for (const int workers : {0, 1, 2, 4, 8}) {
+    WhatIf chosen = Recorded(diagnosis_);
+    chosen.workers = workers;
+    const auto answer = Ask(diagnosis_, chosen);
+    ASSERT_TRUE(answer);
+    const analyzer::Prediction& predicted = answer->chosen.predicted;
+    const double ratio = predicted.rate.estimate / answer->measured;
+    EXPECT_EQ(answer->whole_run, std::abs(predicted.speedup / ratio - 1) > 0.01) << workers;
+  }
 }
 
 }  // namespace

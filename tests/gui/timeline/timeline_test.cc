@@ -147,5 +147,37 @@ TEST(TimelineTest, StagesAreThoseThatOccurInTheOrderOfTheDatasWay) {
             (std::vector<StageId>{StageId::kRead, StageId::kDecode, StageId::kStep}));
 }
 
+TEST(LaneRoleTest, ThreadsOfALoaderAreNamedByWhatTheyDo) {
+  traces::TraceData data;
+  traces::ProcessInfo process;
+  process.pid = 100;
+  data.processes.push_back(process);
+  const auto add = [&](std::uint32_t tid, std::vector<StageId> stages) {
+    traces::ThreadInfo thread;
+    thread.tid = tid;
+    thread.name = "python3";
+    data.threads.push_back(thread);
+    std::vector<traces::Span> spans;
+    for (const StageId stage : stages) {
+      traces::Span span;
+      span.start = TimeNs{static_cast<std::int64_t>(spans.size()) * 100};
+      span.duration = TimeNs{50};
+      span.stage = stage;
+      spans.push_back(span);
+    }
+    data.spans.push_back(spans);
+  };
+  add(100, {StageId::kFetch, StageId::kPut});
+  add(101, {StageId::kPut, StageId::kPut});
+  add(102, {StageId::kGet, StageId::kPin});
+  add(103, {StageId::kDecode});
+  const Timeline timeline = *BuildTimeline(*traces::MakeTrace(std::move(data)));
+  ASSERT_EQ(timeline.lanes.size(), 4U);
+  EXPECT_EQ(timeline.lanes[0].role, LaneRole::kNone);
+  EXPECT_EQ(timeline.lanes[1].role, LaneRole::kQueueFeeder);
+  EXPECT_EQ(timeline.lanes[2].role, LaneRole::kPinThread);
+  EXPECT_EQ(timeline.lanes[3].role, LaneRole::kNone);
+}
+
 }  // namespace
 }  // namespace penstock::gui

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/cards.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "analyzer/diagnosis/summary.h"
+#include "analyzer/report/phrases.h"
+#include "gui/model/forecast.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::Diagnosis;
+using analyzer::LoaderDiagnosis;
+using analyzer::ShortNumber;
+
+constexpr const char* kNoFigure = "–";
+
+Text WordOfBound(InputBound bound) {
+  switch (bound) {
+    case InputBound::kHighly:
+      return Text::kHighlyBound;
+    case InputBound::kModerately:
+      return Text::kModeratelyBound;
+    case InputBound::kNot:
+      return Text::kNotBound;
+    case InputBound::kUnknown:
+      break;
+  }
+  return Text::kTooFewBatches;
+}
+
+class CardMaker {
+ public:
+  CardMaker(const analyzer::Report& report, Language language)
+      : report_(report),
+        diagnosis_(report.diagnosis),
+        language_(language),
+        unit_(Render(analyzer::RateUnit(report.diagnosis), language)) {}
+
+  std::vector<Card> WithoutLoader() const {
+    Card rate{Say(Text::kThroughput), kNoFigure, "", Say(Text::kNeedsBatchesOrImages),
+              Tone::kUnknown};
+    if (diagnosis_.samples_rate > 0) {
+      rate = {Say(Text::kThroughput), ShortNumber(diagnosis_.samples_rate), unit_, ""};
+    }
+    return {rate, {Say(Text::kLoader), kNoFigure, "", Say(Text::kNeedsDataLoader), Tone::kUnknown}};
+  }
+
+  std::vector<Card> WithLoader() const {
+    std::vector<Card> cards = {Wait(), Rate(), Free(), Workers()};
+    if (auto device = Device()) cards.push_back(std::move(*device));
+    cards.push_back(Loader());
+    return cards;
+  }
+
+ private:
+  std::string Say(Text text) const { return std::string(TextOf(text, language_)); }
+  template <class... Values>
+  std::string Fill(Text text, const Values&... values) const {
+    return Filled(text, language_, values...);
+  }
+  const LoaderDiagnosis& loader() const { return *diagnosis_.loader; }
+  const analyzer::LoaderConfig& config() const { return diagnosis_.run.loader().config; }
+
+  Card Wait() const {
+    if (!analyzer::WaitKnown(diagnosis_)) {
+      return {Say(Text::kWaitsForData), kNoFigure, "", Say(Text::kTooFewBatches), Tone::kUnknown};
+    }
+    const InputBound bound = Judge(report_);
+    const double wait = diagnosis_.wait_fraction;
+    return {Say(Text::kWaitsForData),
+            analyzer::PercentText(wait),
+            Say(diagnosis_.whole_run ? Text::kOfWholeLoop : Text::kOfLoopTime),
+            Say(WordOfBound(bound)),
+            ToneOf(bound),
+            wait};
+  }
+
+  Card Rate() const {
+    const analyzer::SteadyState& steady = loader().steady;
+    if (diagnosis_.base_rate() <= 0) {
+      return {Say(Text::kThroughput), kNoFigure, "", Say(Text::kTooFewBatches), Tone::kUnknown};
+    }
+    std::string line;
+    if (steady.steady) {
+      line = Fill(Text::kInterval, ShortNumber(steady.rate.low), ShortNumber(steady.rate.high));
+    } else {
+      line = Fill(Text::kOfFewBatches, steady.batches);
+    }
+    if (diagnosis_.whole_run) {
+      line = Fill(Text::kWholeRunSteady, ShortNumber(diagnosis_.samples_rate));
+    } else if (diagnosis_.whole_rate > 0) {
+      line += "  ·  " + Fill(Text::kWholeRun, ShortNumber(diagnosis_.whole_rate));
+    }
+    return {Say(Text::kThroughput), ShortNumber(diagnosis_.base_rate()), unit_, line};
+  }
+
+  Card Free() const {
+    if (!analyzer::Predicts(diagnosis_)) {
+      return {Say(Text::kFreeData), kNoFigure, "", Say(Text::kTooLittleToSay), Tone::kUnknown};
+    }
+    const double headroom = loader().attribution.headroom;
+    const double base = diagnosis_.base_rate();
+    std::string line;
+    if (headroom <= analyzer::kMostTimes && base > 0) {
+      line = fmt::format("{} → {} {}", ShortNumber(base), ShortNumber(base * headroom), unit_);
+    }
+    return {Say(Text::kFreeData), GainText(headroom), "", line};
+  }
+
+  Card Workers() const {
+    if (!config().workers_known) {
+      return {Say(Text::kWorkers), kNoFigure, "", Say(Text::kNeedsRecord), Tone::kUnknown};
+    }
+    if (config().num_workers == 0) {
+      return {Say(Text::kWorkers), "0", "", Say(Text::kLoaderMakesItself), Tone::kWarn};
+    }
+    const analyzer::CpuLoad& cpu = loader().cpu;
+    const std::string cores = cpu.known ? Fill(Text::kCpuOfCores, fmt::format("{:.2g}", cpu.used),
+                                               fmt::format("{:.3g}", cpu.cores))
+                                        : "";
+    const double busy = loader().signals.worker_busy;
+    return {Say(Text::kWorkersBusy), analyzer::PercentText(busy), "", cores, Tone::kPlain, busy};
+  }
+
+  // How much of the steady time a device computes, and what keeps it from doing so; none where no
+  // kernels were recorded.
+  std::optional<Card> Device() const {
+    const analyzer::DeviceActivity& device = loader().device;
+    if (!device.kernels || device.window <= 0) return std::nullopt;
+    const analyzer::IdleCauses& idle = device.idle;
+    const std::array<std::pair<double, Text>, 4> causes = {
+        std::pair{idle.copy, Text::kGpuCauseCopy}, std::pair{idle.loader, Text::kGpuCauseLoader},
+        std::pair{idle.sync, Text::kGpuCauseSync}, std::pair{idle.launch, Text::kGpuCauseLaunch}};
+    const auto most = std::max_element(causes.begin(), causes.end());
+    const double share = device.Share(device.computing);
+    return Card{Say(Text::kGpuBusy),
+                analyzer::PercentText(share),
+                "",
+                most->first > 0 ? Say(most->second) : "",
+                Tone::kPlain,
+                share};
+  }
+
+  Card Loader() const {
+    std::string settings;
+    const auto add = [&](const std::string& words) {
+      if (!settings.empty()) settings += Say(Text::kComma);
+      settings += words;
+    };
+    if (config().batch_size > 0) {
+      add(Fill(Text::kBatchOf, config().batch_size));
+    } else if (diagnosis_.run.loader().samples_known) {
+      add(Fill(Text::kBatchOf, diagnosis_.run.loader().samples_per_batch));
+    }
+    if (config().pin_memory) add(Say(Text::kPinned));
+    if (config().persistent_workers) add(Say(Text::kKept));
+    const std::string title = fmt::format("{}: {}", Say(Text::kLoader), config().kind);
+    if (!config().workers_known) {
+      add(Say(Text::kSettingsUnknown));
+      return {title, kNoFigure, "", settings, Tone::kUnknown};
+    }
+    if (config().num_workers == 0) return {title, "0", Say(Text::kWorkersUnit), settings};
+    return {title, fmt::format("{} × {}", config().num_workers, config().prefetch_factor),
+            Say(Text::kWorkersTimesPrefetch), settings};
+  }
+
+  const analyzer::Report& report_;
+  const Diagnosis& diagnosis_;
+  Language language_;
+  std::string unit_;
+};
+
+}  // namespace
+
+Tone ToneOf(InputBound bound) {
+  switch (bound) {
+    case InputBound::kHighly:
+      return Tone::kBad;
+    case InputBound::kModerately:
+      return Tone::kWarn;
+    case InputBound::kNot:
+      return Tone::kGood;
+    case InputBound::kUnknown:
+      break;
+  }
+  return Tone::kUnknown;
+}
+
+std::vector<Card> CardsOf(const analyzer::Report& report, Language language) {
+  const CardMaker maker(report, language);
+  return report.diagnosis.loader ? maker.WithLoader() : maker.WithoutLoader();
+}
+
+std::string SureText(const analyzer::Report& report, Language language) {
+  const Diagnosis& diagnosis = report.diagnosis;
+  if (!diagnosis.loader) return "";
+  std::string sure = Filled(Text::kConfidence, language, std::lround(100 * diagnosis.confidence));
+  const LoaderDiagnosis& loader = *diagnosis.loader;
+  const bool replayed = loader.fetched >= 0.5 && loader.replay.measured > 0 &&
+                        analyzer::IsSimulated(loader, diagnosis.run.loader());
+  if (!replayed) return sure;
+  // None repeats a run to the last bit.
+  const double error = std::max(0.1, 100 * std::abs(loader.replay.error()));
+  return sure + "  ·  " + Filled(Text::kReplayError, language, fmt::format("{:.1f}", error));
+}
+
+}  // namespace penstock::gui

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/timeline/evidence.h"
+
+#include <array>
+#include <cstdint>
+
+namespace penstock::gui {
+namespace {
+
+// What a rule looks at, as a search says it; several where libraries have different names for it.
+struct Kind {
+  std::string_view rule;
+  std::array<std::string_view, 4> searches;
+};
+
+constexpr std::array kKinds = {
+    Kind{"normalize-on-cpu", {"normalize", "totensor", "convertimagedtype", "todtype"}},
+    Kind{"slow-decoder", {"decode"}},
+    Kind{"decode-larger-than-needed", {"decode"}},
+    Kind{"move-decode-to-gpu", {"decode"}},
+    Kind{"move-augment-to-gpu", {"augment"}},
+    Kind{"slow-storage", {"read"}},
+    Kind{"serialised-reads", {"read"}},
+    Kind{"small-files", {"read"}},
+    Kind{"cold-cache", {"read"}},
+    Kind{"fits-in-ram", {"read"}},
+    Kind{"collate-slow", {"collate"}},
+    Kind{"wide-labels", {"collate"}},
+    Kind{"transfer-ceiling", {"get", "put"}},
+    Kind{"pin-thread-behind", {"pin"}},
+    Kind{"stragglers", {"fetch"}},
+    Kind{"pageable-copies", {"h2d", "copy"}},
+    Kind{"copies-not-overlapped", {"h2d", "copy"}},
+    Kind{"no-worker-processes", {"wait"}},
+    Kind{"too-few-workers", {"wait"}},
+    Kind{"prefetch-too-shallow", {"wait"}},
+    Kind{"slow-first-batch", {"wait"}},
+    Kind{"workers-restart-each-epoch", {"wait"}},
+    Kind{"slow-worker-start", {"startup", "wait"}},
+};
+
+}  // namespace
+
+std::optional<Evidence> FindEvidence(const Timeline& timeline, const traces::Trace& trace,
+                                     std::string_view rule, TimeRange range) {
+  if (timeline.preview) return std::nullopt;
+  for (const Kind& kind : kKinds) {
+    if (kind.rule != rule) continue;
+    for (const std::string_view search : kind.searches) {
+      if (search.empty()) continue;
+      const Search found(timeline, trace, search);
+      std::optional<SpanRef> worst;
+      std::int64_t most = -1;
+      for (const SpanRef hit : found.hits()) {
+        const std::int64_t start = timeline.start(hit);
+        const std::int64_t length = timeline.end(hit) - start;
+        if (length <= most || start + length < range.from || start >= range.to) continue;
+        worst = hit;
+        most = length;
+      }
+      if (worst) return Evidence{std::string(search), *worst};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace penstock::gui

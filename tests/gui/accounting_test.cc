@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One accounting: whatever surface shows what a stage takes, it shows the same sums.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <simdjson.h>
+
+#include "gui/model/cards.h"
+#include "gui/model/document.h"
+#include "gui/model/forecast.h"
+#include "gui/model/panels/selection.h"
+#include "gui/model/panels/stages.h"
+#include "tests/gui/support.h"
+#include "traces/names.h"
+
+namespace penstock::gui {
+namespace {
+
+namespace fs = std::filesystem;
+using traces::StageId;
+
+std::vector<fs::path> TracesOfTheTree() {
+  const fs::path root = fs::path(PENSTOCK_SOURCE_FOLDER);
+  std::vector<fs::path> files;
+  for (const char* folder : {"traces/samples", "tests/validation/measured/traces"}) {
+    for (const auto& entry : fs::directory_iterator(root / folder)) {
+      const fs::path& path = entry.path();
+      if (path.extension() == ".penstock" || path.extension() == ".recording") {
+        files.push_back(path);
+      }
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+struct Read {
+  fs::path file;
+  std::shared_ptr<const traces::Trace> trace;
+  std::shared_ptr<Analysis> analysis;
+};
+
+// Every trace with its report, made once.
+const std::vector<Read>& Reports() {
+  static const std::vector<Read> reports = [] {
+    std::vector<Read> made;
+    for (const fs::path& file : TracesOfTheTree()) {
+      auto opened = traces::OpenTrace(file);
+      if (!opened) continue;
+      Read read{file, std::move(*opened), std::make_shared<Analysis>()};
+      read.analysis->report = analyzer::BuildReport(*read.trace, file.string());
+      made.push_back(std::move(read));
+    }
+    return made;
+  }();
+  return reports;
+}
+
+struct Sum {
+  std::string name;
+  std::uint64_t count = 0;
+  double wall = 0;
+};
+
+std::vector<Sum> SumsOfJson(const std::string& text) {
+  simdjson::dom::parser parser;
+  std::vector<Sum> sums;
+  const simdjson::dom::element whole = parser.parse(text);
+  for (const simdjson::dom::element row : whole["stages"].get_array().value()) {
+    sums.push_back({std::string(row["name"].get_string().value()), row["count"].get_uint64(),
+                    row["wall_s"].get_double()});
+  }
+  return sums;
+}
+
+const StageSum* SumOfStage(const std::vector<StageSum>& sums, const std::string& name) {
+  const auto stage = traces::StageNamed(name);
+  const auto found = std::find_if(sums.begin(), sums.end(),
+                                  [&](const StageSum& sum) { return sum.stage == stage; });
+  return found == sums.end() ? nullptr : &*found;
+}
+
+TEST(AccountingTest, ASelectionOfTheWholeRunIsItsReportInEveryTraceOfTheTree) {
+  ASSERT_EQ(Reports().size(), TracesOfTheTree().size());
+  ASSERT_GT(Reports().size(), 50U);
+  std::size_t compared = 0;
+  for (const auto& [file, trace, analysis] : Reports()) {
+    const std::int64_t length = (trace->end() - trace->begin()).value;
+    const std::vector<StageSum> selected = SumsOf(trace, {0, length});
+    const std::vector<Sum> json = SumsOfJson(analyzer::ReportJson(analysis->report));
+    const std::vector<StageLine> table = BuildStages({trace.get(), std::nullopt}, *analysis);
+    ASSERT_EQ(json.size(), analysis->report.stages.size()) << file;
+    for (std::size_t i = 0; i < json.size(); ++i) {
+      const analyzer::StageRow& row = analysis->report.stages[i];
+      EXPECT_EQ(json[i].name, row.name) << file;
+      EXPECT_EQ(json[i].count, row.count) << file << " " << row.name;
+      EXPECT_NEAR(json[i].wall, row.wall, 1e-8 * row.wall + 1e-9) << file << " " << row.name;
+      const StageSum* sum = SumOfStage(selected, row.name);
+      ASSERT_NE(sum, nullptr) << file << " " << row.name;
+      EXPECT_EQ(sum->count, row.count) << file << " " << row.name;
+      EXPECT_NEAR(static_cast<double>(sum->time) * 1e-9, row.wall, 1e-9) << file << " " << row.name;
+      const auto line = std::find_if(table.begin(), table.end(), [&](const StageLine& one) {
+        return !one.is_part() && one.name == row.name;
+      });
+      ASSERT_NE(line, table.end()) << file << " " << row.name;
+      EXPECT_EQ(line->count, row.count) << file << " " << row.name;
+      EXPECT_DOUBLE_EQ(line->wall, row.wall) << file << " " << row.name;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 5 * Reports().size());
+}
+
+// What is told of one change: a base, a rate and how many times as fast.
+void ExpectOneBase(const Read& read, const std::string& what,
+                   const analyzer::Prediction& predicted) {
+  const analyzer::Diagnosis& diagnosis = read.analysis->report.diagnosis;
+  const Forecast forecast = ForecastOf(diagnosis, predicted);
+  if (forecast.before <= 0) return;
+  EXPECT_EQ(forecast.before, diagnosis.base_rate()) << read.file << " " << what;
+  EXPECT_NEAR(forecast.after.estimate / forecast.before / forecast.speedup, 1, 0.011)
+      << read.file << " " << what;
+  if (forecast.effect == Effect::kGain) {
+    EXPECT_GT(forecast.after.low, forecast.before) << read.file << " " << what;
+    EXPECT_GT(forecast.speedup, 1) << read.file << " " << what;
+  }
+}
+
+TEST(AccountingTest, EveryPredictionIsToldOnOneBaseAndNoLossIsAGain) {
+  std::size_t losses = 0;
+  for (const Read& read : Reports()) {
+    const analyzer::Report& report = read.analysis->report;
+    if (!report.diagnosis.loader) continue;
+    const analyzer::Suggestion& suggestion = report.diagnosis.loader->suggestion;
+    if (suggestion.changes) {
+      ExpectOneBase(read, "suggestion", suggestion.predicted);
+      losses += suggestion.predicted.speedup < 1 ? 1 : 0;
+    }
+    for (const analyzer::TriedChange& change : report.changes) {
+      ExpectOneBase(read, change.option, change.predicted);
+    }
+    for (const analyzer::Finding& finding : report.findings) {
+      if (finding.predicted) ExpectOneBase(read, finding.id, *finding.predicted);
+    }
+  }
+  EXPECT_GT(losses, 0U) << "no trace of the tree has a suggestion that loses a little";
+}
+
+TEST(AccountingTest, NoCardHasAColourOrAnIntervalWithoutASteadyPart) {
+  for (const Read& read : Reports()) {
+    const analyzer::Report& report = read.analysis->report;
+    const bool steady = report.diagnosis.loader && report.diagnosis.loader->steady.steady;
+    for (const Card& card : CardsOf(report, Language::kEnglish)) {
+      EXPECT_NE(card.figure, "0.00") << read.file << " " << card.title;
+      EXPECT_FALSE(card.figure == "–" && card.line.empty())
+          << read.file << " " << card.title << ": nothing says what to do to know it";
+      if (steady) continue;
+      EXPECT_NE(card.tone, Tone::kGood) << read.file << " " << card.title;
+      EXPECT_EQ(card.line.find("(90 %)"), std::string::npos) << read.file << " " << card.line;
+    }
+  }
+}
+
+TEST(AccountingTest, ADecodeInsideADecodeAndAReadInsideIsCountedOnce) {
+  const std::shared_ptr<const traces::Trace> trace =
+      testing::MakeThreads({{{0, 1000, StageId::kDecode, wire::kNoBatch, "PIL.load"},
+                             {100, 800, StageId::kDecode, wire::kNoBatch, "libjpeg"},
+                             {200, 50, StageId::kRead}}});
+  const std::vector<StageSum> sums = SumsOf(trace, {0, 1000});
+  ASSERT_NE(SumOfStage(sums, "decode"), nullptr);
+  EXPECT_EQ(SumOfStage(sums, "decode")->count, 1U);
+  EXPECT_EQ(SumOfStage(sums, "decode")->time, 950);
+  EXPECT_EQ(SumOfStage(sums, "read")->time, 50);
+}
+
+TEST(AccountingTest, ReadsOfOneFileAreDrawnAsLongAsTheyTake) {
+  traces::TraceData data;
+  traces::ProcessInfo process;
+  process.pid = 100;
+  data.processes.push_back(process);
+  traces::ThreadInfo thread;
+  thread.tid = 100;
+  data.threads.push_back(thread);
+  traces::Span read;
+  read.start = TimeNs{1000};
+  read.duration = TimeNs{900};
+  read.busy = TimeNs{30};
+  read.stage = StageId::kRead;
+  traces::Span decode;
+  decode.start = TimeNs{1100};
+  decode.duration = TimeNs{800};
+  decode.stage = StageId::kDecode;
+  data.spans.push_back({read, decode});
+  const auto trace = traces::MakeTrace(std::move(data));
+  const Timeline timeline = *BuildTimeline(*trace);
+  const Level& level = timeline.lanes[0].levels[0];
+  ASSERT_EQ(level.size(), 2U);  // side by side: neither lies inside the other
+  EXPECT_EQ(level.length(0), 30);
+  EXPECT_EQ(level.length(1), 800);
+}
+
+}  // namespace
+}  // namespace penstock::gui

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/cards.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "gui/model/forecast.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::testing::Always;
+using analyzer::testing::Synthetic;
+using analyzer::testing::SyntheticTrace;
+
+analyzer::Report ReportOfRun(const Synthetic& run) {
+  return analyzer::BuildReport(*SyntheticTrace(run), "t.penstock");
+}
+
+Card CardOf(const analyzer::Report& report, Text title) {
+  const std::string name(TextOf(title, Language::kEnglish));
+  for (const Card& card : CardsOf(report, Language::kEnglish)) {
+    if (card.title.rfind(name, 0) == 0) return card;
+  }
+  ADD_FAILURE() << "no card " << name;
+  return {};
+}
+
+Synthetic Fed() {
+  return {.costs = Always({.read = 0.2, .decode = 1, .augment = 0.2, .step = 30})};
+}
+
+TEST(CardsTest, AFewBatchesHaveNoJudgementAndNoInterval) {
+  Synthetic run = Fed();
+  run.batches = 6;
+  const analyzer::Report report = ReportOfRun(run);
+  ASSERT_FALSE(report.diagnosis.loader->steady.steady);
+  EXPECT_EQ(Judge(report), InputBound::kUnknown);
+  EXPECT_EQ(CardOf(report, Text::kWaitsForData).tone, Tone::kUnknown);
+  EXPECT_EQ(CardOf(report, Text::kThroughput).line.find("90 %"), std::string::npos);
+  for (const Card& card : CardsOf(report, Language::kEnglish)) {
+    EXPECT_NE(card.tone, Tone::kGood) << card.title;
+  }
+  EXPECT_EQ(Judge(ReportOfRun(Fed())), InputBound::kNot);
+}
+
+TEST(CardsTest, SettingsThatWereNotRecordedAreNotInvented) {
+  analyzer::Report report = ReportOfRun(Fed());
+  analyzer::LoaderRun& run = report.diagnosis.run.loaders.front();
+  run.config.workers_known = false;
+  run.config.num_workers = 0;
+  run.config.batch_size = 0;
+  run.samples_known = false;
+  report.diagnosis.loader->fetched = 0;
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    for (const Card& card : CardsOf(report, language)) {
+      EXPECT_NE(card.figure, "0") << card.title;
+      EXPECT_NE(card.line, TextOf(Text::kLoaderMakesItself, language));
+    }
+  }
+  EXPECT_EQ(CardOf(report, Text::kWorkers).figure, "–");
+  EXPECT_EQ(CardOf(report, Text::kLoader).line.find("batch 1"), std::string::npos);
+  EXPECT_EQ(SureText(report, Language::kEnglish).find("simulation"), std::string::npos);
+  EXPECT_FALSE(BuildRibbon(report).workers_known);
+}
+
+TEST(CardsTest, ConfidenceIsNoShareOfTheLoop) {
+  const std::string sure = SureText(ReportOfRun(Fed()), Language::kEnglish);
+  EXPECT_NE(sure.find("of 100"), std::string::npos) << sure;
+  EXPECT_EQ(sure.find("within 0.0"), std::string::npos) << sure;
+}
+
+TEST(CardsTest, WhereStartUpCountsAllFiguresAreOfTheWholeRun) {
+  Synthetic run{.batches = 12, .epochs = 5, .worker_start = 400};
+  run.costs = Always({.decode = 20, .step = 5});
+  const analyzer::Report report = ReportOfRun(run);
+  const analyzer::Diagnosis& diagnosis = report.diagnosis;
+  ASSERT_TRUE(diagnosis.whole_run);
+  EXPECT_EQ(CardOf(report, Text::kThroughput).figure, analyzer::ShortNumber(diagnosis.whole_rate));
+  double wait = 0;
+  double all = 0;
+  for (const analyzer::Batch& batch : diagnosis.run.loader().batches) {
+    wait += batch.wait();
+    all += batch.wait() + batch.step();
+  }
+  EXPECT_NEAR(diagnosis.wait_fraction, wait / all, 1e-9);
+  const Ribbon ribbon = BuildRibbon(report);
+  EXPECT_NEAR(ribbon.loop.front().seconds / ribbon.loop_time, wait / all, 0.03);
+}
+
+TEST(ForecastTest, OnlyWhatLiesAboveTheRunWithItsWholeIntervalIsAGain) {
+  const analyzer::Diagnosis diagnosis = ReportOfRun(Fed()).diagnosis;
+  const double now = diagnosis.base_rate();
+  const auto effect = [&](double times, double low, double high) {
+    analyzer::Prediction predicted;
+    predicted.rate = {now * times, now * low, now * high};
+    predicted.speedup = times;
+    return ForecastOf(diagnosis, predicted).effect;
+  };
+  EXPECT_EQ(effect(0.99, 0.94, 1.04), Effect::kWithinDoubt);
+  EXPECT_EQ(effect(1.03, 0.98, 1.08), Effect::kWithinDoubt);
+  EXPECT_EQ(effect(1.3, 1.2, 1.4), Effect::kGain);
+  EXPECT_EQ(effect(0.7, 0.6, 0.8), Effect::kLoss);
+}
+
+TEST(ForecastTest, BeyondTwentyTimesThereAreNoDigits) {
+  EXPECT_EQ(GainText(296.64), ">20x");
+  EXPECT_EQ(GainText(20), "20.00x");
+  EXPECT_EQ(GainText(1.234), "1.23x");
+}
+
+}  // namespace
+}  // namespace penstock::gui

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/timeline/evidence.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/gui/support.h"
+
+namespace penstock::gui {
+namespace {
+
+using traces::StageId;
+
+class EvidenceTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<traces::Trace> trace_ =
+      testing::MakeThreads({{{0, 100, StageId::kWait, 0}, {150, 60, StageId::kWait, 1}},
+                            {{0, 20, StageId::kDecode, 0, "PIL.load"},
+                             {30, 10, StageId::kAugment, 0, "ToTensor"},
+                             {50, 40, StageId::kAugment, 0, "Normalize"},
+                             {100, 30, StageId::kAugment, 1, "Normalize"},
+                             {140, 35, StageId::kDecode, 1, "PIL.load"}}});
+  Timeline timeline_ = *BuildTimeline(*trace_);
+};
+
+TEST_F(EvidenceTest, IsTheLongestOfTheSpansThatTheRuleIsAbout) {
+  const auto decode = FindEvidence(timeline_, *trace_, "slow-decoder", {0, 1000});
+  ASSERT_TRUE(decode.has_value());
+  EXPECT_EQ(timeline_.start(decode->worst), 140);
+  for (const SpanRef hit : Search(timeline_, *trace_, decode->search).hits()) {
+    EXPECT_EQ(timeline_.stage(hit), StageId::kDecode);
+  }
+}
+
+TEST_F(EvidenceTest, OfAConversionIsTheConversionNotTheRun) {
+  const auto found = FindEvidence(timeline_, *trace_, "normalize-on-cpu", {0, 1000});
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(timeline_.start(found->worst), 50);
+  EXPECT_EQ(Search(timeline_, *trace_, found->search).hits().size(), 2U);
+}
+
+TEST_F(EvidenceTest, LiesInTheStretchOfTheFinding) {
+  const auto early = FindEvidence(timeline_, *trace_, "slow-decoder", {0, 100});
+  ASSERT_TRUE(early.has_value());
+  EXPECT_EQ(timeline_.start(early->worst), 0);
+}
+
+TEST_F(EvidenceTest, OfARuleAboutNoSpansThereIsNone) {
+  EXPECT_FALSE(FindEvidence(timeline_, *trace_, "worker-memory-leak", {0, 1000}).has_value());
+  EXPECT_FALSE(FindEvidence(timeline_, *trace_, "slow-storage", {0, 1000}).has_value());
+}
+
+}  // namespace
+}  // namespace penstock::gui
