@@ -115,9 +115,9 @@ Ribbon BuildRibbon(const Report& report) {
   const analyzer::LoaderRun& run = report.diagnosis.run.loader();
   const Factor bottleneck = report.diagnosis.bottleneck;
   const analyzer::SteadyState& steady = report.diagnosis.loader->steady;
-  const bool part = !report.diagnosis.whole_run && steady.batches > 0 &&
+  const bool window = !report.diagnosis.whole_run && steady.batches > 0 &&
                     steady.in_window.size() == run.batches.size();
-  const Means means = MeansOf(run, part ? &steady.in_window : nullptr);
+  const Means means = MeansOf(run, window ? &steady.in_window : nullptr);
   ribbon.workers = run.config.num_workers;
   ribbon.workers_known = run.config.workers_known;
   const auto add = [&](std::vector<RibbonPart>& parts, StageId colour, Text name, double seconds,

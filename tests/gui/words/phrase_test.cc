@@ -7,6 +7,7 @@
 #include "analyzer/report/coverage.h"
 #include "analyzer/report/html_data.h"
 #include "gui/model/panels/whatif.h"
+#include "gui/model/words/texts.h"
 #include "tests/analyzer/synthetic.h"
 
 namespace penstock::gui {
