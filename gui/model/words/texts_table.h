@@ -163,7 +163,6 @@
   X(kLongest, "longest", "最长")                                                                   \
   X(kCount, "count", "次数")                                                                       \
   X(kTime, "time", "时间")                                                                         \
-  X(kOwnTime, "own time", "自身时间")                                                              \
   X(kMean, "mean", "均值")                                                                         \
   X(kStage, "stage", "阶段")                                                                       \
   X(kPerThread, "threads", "线程数")                                                               \
