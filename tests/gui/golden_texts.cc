@@ -14,6 +14,7 @@
 #include "analyzer/report/html_data.h"
 #include "analyzer/report/limits.h"
 #include "analyzer/report/report.h"
+#include "gui/model/cards.h"
 #include "gui/model/overview.h"
 #include "gui/model/panels/whatif.h"
 #include "tests/analyzer/synthetic.h"
@@ -91,6 +92,10 @@ void PrintNotes(const analyzer::Report& report, Language language) {
 
 void PrintDashboard(const traces::Trace& trace, const analyzer::Report& report, Language language) {
   fmt::print("verdict: {}\n", Typeset(VerdictText(report, language)));
+  if (report.diagnosis.loader) fmt::print("sure: {}\n", SureText(report, language));
+  for (const Card& card : CardsOf(report, language)) {
+    fmt::print("card: {} | {} | {} | {}\n", card.title, card.figure, card.unit, card.line);
+  }
   for (const analyzer::Finding& finding : report.findings) {
     const FindingText text = TextOf(finding, language);
     fmt::print("{}: {}\n  {}\n  {}\n", TitleOfRule(finding.id, language), text.title, text.detail,
