@@ -90,6 +90,7 @@ PKG_CONFIG_LIBDIR=$kMade/prefix/lib/pkgconfig:$kMade/prefix/share/pkgconfig PATH
   quietly "$kMade/wheel.log" "$kWork/venv/bin/python" -m pip wheel . --no-build-isolation --no-deps \
   --wheel-dir "$kMade/made" --config-settings=build-dir="$kMade/penstock" \
   --config-settings=cmake.args="--toolchain=$PWD/scripts/wheel/toolchain.cmake" \
+  --config-settings=cmake.define.Protobuf_LIBRARY="$kMade/prefix/lib/libprotobuf-lite.a" \
   --config-settings=cmake.define.PENSTOCK_WERROR=OFF --config-settings=cmake.define.CMAKE_UNITY_BUILD=ON \
   --config-settings=cmake.define.CMAKE_UNITY_BUILD_BATCH_SIZE=16
 made=("$kMade"/made/*.whl)

@@ -18,7 +18,8 @@ work=$1 made=$2 prefix=$2/prefix toolchain=$3
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 # Source package, release of Debian. GLFW 3.4 chooses between X11 and Wayland when it runs; 3.3 does not.
-readonly kSources=(fmtlib/bookworm libzstd/bookworm protobuf/bookworm sqlite3/bookworm zlib/bookworm
+# Zstandard can leave out compressors from 1.5.6 on.
+readonly kSources=(fmtlib/bookworm libzstd/trixie protobuf/bookworm sqlite3/bookworm zlib/bookworm
   simdjson/bookworm libjpeg-turbo/bookworm highway/bookworm liburing/bookworm freetype/bookworm
   benchmark/bookworm imgui/bookworm libstb/bookworm glfw3/trixie)
 
@@ -79,6 +80,14 @@ build() {
 # What takes no time worth speaking of is compiled to be small: the wheel has a limit.
 readonly kSmall=-DCMAKE_BUILD_TYPE=MinSizeRel
 
+# Traces are compressed at level 3 (traces/packed/section.cc), which uses the strategies fast and dfast
+# for every size. The others are two fifths of the library, and every program has it.
+kZstd=
+for strategy in GREEDY LAZY LAZY2 BTLAZY2 BTOPT BTULTRA; do
+  kZstd+=" -DZSTD_EXCLUDE_${strategy}_BLOCK_COMPRESSOR"
+done
+readonly kZstd
+
 # Headers alone, the same for every target: of two libraries that have nothing else, and of those that
 # the dashboard opens when it runs. Not /usr/include itself, where the machine's own C library is.
 headers() {
@@ -97,10 +106,10 @@ fetch
 headers
 build fmt "$(folder fmtlib)" -DFMT_TEST=OFF -DFMT_DOC=OFF
 build zstd "$(folder libzstd)/build/cmake" -DZSTD_BUILD_PROGRAMS=OFF -DZSTD_BUILD_SHARED=OFF \
-  -DZSTD_BUILD_TESTS=OFF -DZSTD_LEGACY_SUPPORT=OFF
+  -DZSTD_BUILD_TESTS=OFF -DZSTD_LEGACY_SUPPORT=OFF -DZSTD_MULTITHREAD_SUPPORT=OFF -DZSTD_BUILD_DICTBUILDER=OFF \
+  -DCMAKE_C_FLAGS="$kZstd"
 build zlib "$here/zlib" -DSOURCE="$(folder zlib)"
-build protobuf "$(folder protobuf)" -Dprotobuf_BUILD_TESTS=OFF -Dprotobuf_BUILD_PROTOC_BINARIES=OFF \
-  -Dprotobuf_WITH_ZLIB=OFF
+build protobuf "$here/protobuf" -DSOURCE="$(folder protobuf)"
 build simdjson "$(folder simdjson)" -DSIMDJSON_JUST_LIBRARY=ON -DSIMDJSON_DEVELOPER_MODE=OFF
 build jpeg "$(folder libjpeg-turbo)" -DENABLE_SHARED=OFF -DWITH_TURBOJPEG=OFF -DWITH_JAVA=OFF
 cp -pu "$(folder libjpeg-turbo)/jpegint.h" "$prefix/include/"  # as Debian's package has it
