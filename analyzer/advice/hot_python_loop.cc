@@ -11,9 +11,9 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kShare = 0.15;
-constexpr double kTimes = 50;
-constexpr double kGone = 0.9;
+constexpr double kLoopShare = 0.15;
+constexpr double kLoopTimes = 50;
+constexpr double kLoopGone = 0.9;
 
 struct Loop {
   const FunctionProfile* profile = nullptr;
@@ -26,13 +26,13 @@ struct Loop {
 // The part of a function that runs often: its repeated lines, or all of it if it is called often.
 Loop LoopOf(const FunctionProfile& profile, const FunctionTime& function) {
   Loop loop{&profile, &function, 0, function.count, 0};
-  if (function.count >= kTimes) {
+  if (function.count >= kLoopTimes) {
     loop.share = function.own * profile.of_stage;
     return loop;
   }
   const LineTime* most = nullptr;
   for (const LineTime& line : function.lines) {
-    if (line.count < kTimes) continue;
+    if (line.count < kLoopTimes) continue;
     loop.share += line.own * profile.of_stage;
     if (most == nullptr || line.own > most->own) most = &line;
   }
@@ -65,11 +65,11 @@ void HotPythonLoop(const RuleInput& input, Advice& out) {
     return;
   }
   const Loop loop = FindHottest(input.diagnosis.functions);
-  if (loop.share < kShare) return;
+  if (loop.share < kLoopShare) return;
   const FunctionTime& function = *loop.function;
   Finding finding;
   finding.id = "hot-python-loop";
-  finding.predicted = WithoutShare(input, loop.profile->stage, kGone * loop.share);
+  finding.predicted = WithoutShare(input, loop.profile->stage, kLoopGone * loop.share);
   finding.severity = SeverityOf(*finding.predicted);
   finding.seen = Say<words::kHotPythonLoop>(
       Give<"function">(function.name), Give<"place">(PlaceOf(function.file, function.line)),
@@ -81,7 +81,7 @@ void HotPythonLoop(const RuleInput& input, Advice& out) {
                       {"first_line", static_cast<double>(function.line)},
                       {"line", static_cast<double>(loop.line)},
                       {"loop_share", loop.share},
-                      {"threshold", kShare},
+                      {"threshold", kLoopShare},
                       {"times_each", loop.count},
                       {"units", static_cast<double>(loop.profile->units)}};
   finding.action = Say<words::kVectorise>();

@@ -23,7 +23,7 @@ using traces::StageId;
 constexpr std::int64_t kUs = 1000;
 
 // One turn of a program without a loader: spans on the device, from `at` on.
-struct Turn {
+struct DeviceTurn {
   std::int64_t copy = 0;     // microseconds
   std::int64_t kernels = 0;  // in all
   int pieces = 1;
@@ -32,11 +32,11 @@ struct Turn {
   bool beside = false;    // the copy runs beside the kernels
 };
 
-traces::TraceData DevicesAlone(const std::vector<Turn>& devices, int turns = 1000) {
+traces::TraceData DevicesAlone(const std::vector<DeviceTurn>& devices, int turns = 1000) {
   traces::TraceData data;
   data.processes.emplace_back();
   for (std::uint32_t device = 0; device < devices.size(); ++device) {
-    const Turn& turn = devices[device];
+    const DeviceTurn& turn = devices[device];
     traces::ThreadInfo lane;
     lane.tid = wire::LaneOf(device, 7);
     std::vector<Span> spans;
@@ -63,7 +63,7 @@ traces::TraceData DevicesAlone(const std::vector<Turn>& devices, int turns = 100
   return data;
 }
 
-Diagnosis DiagnosisOf(const std::vector<Turn>& devices) {
+Diagnosis DiagnosisOf(const std::vector<DeviceTurn>& devices) {
   return Diagnose(*traces::MakeTrace(DevicesAlone(devices)));
 }
 

@@ -20,7 +20,7 @@ using traces::Span;
 using traces::StageId;
 
 constexpr std::int64_t kFeedMs = 1'000'000;
-constexpr std::int64_t kStart = 1'000'000'000;
+constexpr std::int64_t kFeedStart = 1'000'000'000;
 
 // What a thread does again and again. Units: milliseconds; what is left of a turn it does unseen.
 struct Turns {
@@ -51,7 +51,7 @@ traces::TraceData Program(const std::vector<Turns>& threads) {
     thread.tid = turns.first ? 100 + turns.process : tid++;
     std::vector<Span> spans;
     for (int i = 0; i < turns.count; ++i) {
-      std::int64_t at = kStart + static_cast<std::int64_t>(i * turns.turn * kFeedMs);
+      std::int64_t at = kFeedStart + static_cast<std::int64_t>(i * turns.turn * kFeedMs);
       const auto add = [&](StageId stage, double ms) {
         Span span;
         span.stage = stage;
@@ -183,7 +183,7 @@ TEST(FeedTest, RateLeavesOutTheStart) {
   Span import;
   import.stage = StageId::kMark;
   import.start = TimeNs{0};
-  import.duration = TimeNs{kStart};
+  import.duration = TimeNs{kFeedStart};
   data.spans[0].insert(data.spans[0].begin(), import);
   const Diagnosis found = Diagnose(*traces::MakeTrace(data));
   EXPECT_NEAR(found.samples_rate, 100, 2);

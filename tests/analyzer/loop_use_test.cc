@@ -11,7 +11,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kLoopMs = 1'000'000;
 
 LoaderRun Loader(std::string made_at, std::string called_from = "", std::uint32_t process = 0) {
   LoaderRun run;
@@ -22,9 +22,9 @@ LoaderRun Loader(std::string made_at, std::string called_from = "", std::uint32_
 }
 
 // Takes batches of loaders as a loop on one thread does, and keeps the time.
-class Loop {
+class LoopOfLoaders {
  public:
-  explicit Loop(std::size_t loaders) : loaders_(loaders) {}
+  explicit LoopOfLoaders(std::size_t loaders) : loaders_(loaders) {}
 
   void Epoch(std::size_t loader) {
     analyzer::Epoch epoch;
@@ -39,8 +39,8 @@ class Loop {
     batch.key = {static_cast<std::uint32_t>(run.epochs.back().count++),
                  run.epochs.back().generation};
     batch.wait_start = now_;
-    batch.delivered = now_ += wait * kMs;
-    batch.step_end = now_ += step * kMs;
+    batch.delivered = now_ += wait * kLoopMs;
+    batch.step_end = now_ += step * kLoopMs;
     run.batches.push_back(batch);
   }
   std::vector<LoaderRun> Use() {
@@ -50,19 +50,19 @@ class Loop {
 
  private:
   std::vector<LoaderRun> loaders_;
-  std::int64_t now_ = kMs;
+  std::int64_t now_ = kLoopMs;
   std::uint16_t generations_ = 0;
 };
 
 TEST(LoopUseTest, OneLoaderIsAlone) {
-  Loop loop(1);
+  LoopOfLoaders loop(1);
   loop.Epoch(0);
   for (int i = 0; i < 20; ++i) loop.Take(0, 5, 5);
   EXPECT_EQ(loop.Use()[0].use, LoopUse::kAlone);
 }
 
 TEST(LoopUseTest, TrainingAndValidationTakeTurns) {
-  Loop loop(2);
+  LoopOfLoaders loop(2);
   for (int epoch = 0; epoch < 3; ++epoch) {
     loop.Epoch(0);
     for (int i = 0; i < 20; ++i) loop.Take(0, 5, 5);
@@ -73,7 +73,7 @@ TEST(LoopUseTest, TrainingAndValidationTakeTurns) {
 }
 
 TEST(LoopUseTest, AValidationInTheMiddleOfAnEpochIsATurn) {
-  Loop loop(2);
+  LoopOfLoaders loop(2);
   loop.Epoch(0);
   for (int i = 0; i < 100; ++i) {
     loop.Take(0, 5, 5);
@@ -85,7 +85,7 @@ TEST(LoopUseTest, AValidationInTheMiddleOfAnEpochIsATurn) {
 }
 
 TEST(LoopUseTest, LoadersThatAreDrainedTogetherAreInterleaved) {
-  Loop loop(2);
+  LoopOfLoaders loop(2);
   loop.Epoch(0);
   loop.Epoch(1);
   for (int i = 0; i < 20; ++i) {
@@ -102,7 +102,7 @@ TEST(LoopUseTest, LoadersThatAreDrainedTogetherAreInterleaved) {
 }
 
 TEST(LoopUseTest, ALoaderWithinTheStepsOfAnotherIsInterleaved) {
-  Loop loop(2);
+  LoopOfLoaders loop(2);
   loop.Epoch(0);
   for (int i = 0; i < 10; ++i) {
     loop.Take(0, 5, 1);
@@ -113,7 +113,7 @@ TEST(LoopUseTest, ALoaderWithinTheStepsOfAnotherIsInterleaved) {
 }
 
 TEST(LoopUseTest, ALoopWaitsForAllLoadersThatItDrainsTogether) {
-  Loop loop(2);
+  LoopOfLoaders loop(2);
   loop.Epoch(0);
   loop.Epoch(1);
   for (int i = 0; i < 40; ++i) {
@@ -128,7 +128,7 @@ TEST(LoopUseTest, ALoopWaitsForAllLoadersThatItDrainsTogether) {
 }
 
 TEST(MostAwaitedTest, IsNotTheLoaderWithTheMostBatches) {
-  Loop loop(2);
+  LoopOfLoaders loop(2);
   loop.Epoch(0);
   for (int i = 0; i < 200; ++i) loop.Take(0, 1, 1);
   loop.Epoch(1);
@@ -139,7 +139,7 @@ TEST(MostAwaitedTest, IsNotTheLoaderWithTheMostBatches) {
 }
 
 TEST(MostAwaitedTest, WithoutWaitsIsTheOneThatTheLoopSpendsMostTimeWith) {
-  Loop loop(2);
+  LoopOfLoaders loop(2);
   loop.Epoch(0);
   for (int i = 0; i < 50; ++i) loop.Take(0, 1, 2);  // of 2.2 s 0.05 s
   loop.Epoch(1);

@@ -25,7 +25,7 @@ using testing::Costs;
 using testing::Synthetic;
 
 // A program that can be run with other settings. `obeys`: they take effect as expected.
-struct Program {
+struct TrialProgram {
   Synthetic run;
   bool obeys = true;
   int runs = 0;
@@ -46,21 +46,21 @@ struct Program {
   }
 };
 
-Program DecodeBound() {
-  Program program;
+TrialProgram DecodeBound() {
+  TrialProgram program;
   program.run.workers = 1;
   program.run.costs = testing::Always(Costs{1, 20, 8, 1, 0.1, 0.2, 9.7, 0});
   return program;
 }
 
-TuneResult Tuned(Program& program, TuneOptions options = {}) {
+TuneResult Tuned(TrialProgram& program, TuneOptions options = {}) {
   const auto result = Tune(program.Runner(), options);
   EXPECT_TRUE(result);
   return result.value_or(TuneResult{});
 }
 
 TEST(TuneTest, ConfirmsAGainInThreePairsAndSaysWhatToPaste) {
-  Program program = DecodeBound();
+  TrialProgram program = DecodeBound();
   const TuneResult result = Tuned(program);
   EXPECT_EQ(result.verdict, TuneVerdict::kConfirmed);
   ASSERT_EQ(result.taken, 1u);
@@ -78,7 +78,7 @@ TEST(TuneTest, ConfirmsAGainInThreePairsAndSaysWhatToPaste) {
 }
 
 TEST(TuneTest, RunsTakeTurns) {
-  Program program = DecodeBound();
+  TrialProgram program = DecodeBound();
   const TuneResult result = Tuned(program);
   std::vector<std::size_t> order;
   for (const TuneTrial& trial : result.trials) order.push_back(trial.arm);
@@ -86,7 +86,7 @@ TEST(TuneTest, RunsTakeTurns) {
 }
 
 TEST(TuneTest, RefutesWhatDoesNotHelp) {
-  Program program = DecodeBound();
+  TrialProgram program = DecodeBound();
   program.obeys = false;
   const TuneResult result = Tuned(program);
   EXPECT_EQ(result.verdict, TuneVerdict::kRefuted);
@@ -97,7 +97,7 @@ TEST(TuneTest, RefutesWhatDoesNotHelp) {
 
 // Promised 964, measured 796: that is not "as fast as predicted".
 TEST(TuneTest, DoesNotConfirmAGainThatStaysBelowThePromise) {
-  Program program = DecodeBound();
+  TrialProgram program = DecodeBound();
   const TuneRunner as_it_is = program.Runner();
   const TuneRunner slower = [&](const TuneSetting& setting) {
     const auto before = program.run.costs;
@@ -116,7 +116,7 @@ TEST(TuneTest, DoesNotConfirmAGainThatStaysBelowThePromise) {
 }
 
 TEST(TuneTest, ChangesTheLoaderThatIsAskedForAlone) {
-  Program program = DecodeBound();
+  TrialProgram program = DecodeBound();
   TuneOptions options;
   options.loader = "train.py:88";  // the synthetic loader has no name
   const auto unknown = Tune(program.Runner(), options);
@@ -128,7 +128,7 @@ TEST(TuneTest, ChangesTheLoaderThatIsAskedForAlone) {
 }
 
 TEST(TuneTest, TakesNoActionWhereTheStepIsTheLimit) {
-  Program program;
+  TrialProgram program;
   program.run.costs = testing::Always(Costs{1, 4, 2, 1, 0.1, 0.2, 40, 0});
   const TuneResult result = Tuned(program);
   EXPECT_EQ(result.verdict, TuneVerdict::kNoAction);
@@ -137,7 +137,7 @@ TEST(TuneTest, TakesNoActionWhereTheStepIsTheLimit) {
 }
 
 TEST(TuneTest, RespectsTheMemoryBudget) {
-  Program program = DecodeBound();
+  TrialProgram program = DecodeBound();
   program.run.sample_bytes = 50'000'000;  // 200 MB a batch
   TuneOptions options;
   options.budget_ram = 1.3e9;  // two workers with a depth of 2
@@ -151,7 +151,7 @@ TEST(TuneTest, RespectsTheMemoryBudget) {
 }
 
 TEST(TuneTest, SaysWhatARecordingLacks) {
-  Program program = DecodeBound();
+  TrialProgram program = DecodeBound();
   program.run.batches = 10;
   const TuneResult few = Tuned(program);
   EXPECT_EQ(few.verdict, TuneVerdict::kNotEnough);
@@ -174,7 +174,7 @@ TEST(TuneTest, PassesOnTheFailureOfTheFirstRun) {
 }
 
 TEST(TuneTest, ASettingThatFailsIsTriedNoMore) {
-  Program program = DecodeBound();
+  TrialProgram program = DecodeBound();
   const TuneRunner inner = program.Runner();
   const TuneRunner fails = [&](const TuneSetting& setting) -> Result<TuneRun> {
     if (setting.loader) return Fail(ErrorKind::kEnvironment, "train.py: exit status 1");
@@ -189,7 +189,7 @@ TEST(TuneTest, ASettingThatFailsIsTriedNoMore) {
 }
 
 TEST(TuneTest, AnInterruptLeavesTheBestSoFar) {
-  Program program = DecodeBound();
+  TrialProgram program = DecodeBound();
   const TuneRunner inner = program.Runner();
   bool stop = false;
   const TuneRunner run = [&](const TuneSetting& setting) -> Result<TuneRun> {
@@ -223,7 +223,7 @@ TEST(TuneTest, AnInterruptLeavesTheBestSoFar) {
 }
 
 TEST(TuneTest, EndsBeforeTheTimeIsUsedUp) {
-  Program program = DecodeBound();
+  TrialProgram program = DecodeBound();
   double clock = 0;
   const TuneRunner inner = program.Runner();
   const TuneRunner run = [&](const TuneSetting& setting) {
@@ -243,7 +243,7 @@ TEST(TuneTest, EndsBeforeTheTimeIsUsedUp) {
 
 TEST(TuneTest, ComparesTheFirstLosses) {
   const auto parity = [](std::function<std::vector<double>(int, const TuneSetting&)> losses) {
-    Program program = DecodeBound();
+    TrialProgram program = DecodeBound();
     program.losses = std::move(losses);
     return Tuned(program).parity;
   };
@@ -281,7 +281,7 @@ TEST(TuneTest, WritesOverridesThatTheAgentReads) {
 }
 
 TEST(TuneTest, JsonIsOneObjectWithEveryRun) {
-  Program program = DecodeBound();
+  TrialProgram program = DecodeBound();
   const std::string text = TuneJson(Tuned(program));
   simdjson::dom::parser parser;
   const auto json = parser.parse(text);
