@@ -55,17 +55,17 @@ bool Workspace::Prepare(ViewId of) {
 void Workspace::TimelineCame() {
   timeline.view = TimeView(document.timeline->length);
   if (!evidence) return;
-  const EvidenceWish wish = *evidence;
+  const EvidenceWish wanted = *evidence;
   evidence.reset();
   const std::int64_t length = document.timeline->length;
-  TimeRange range{std::clamp<std::int64_t>(wish.range.from, 0, length),
-                  std::clamp<std::int64_t>(wish.range.to, 0, length)};
+  TimeRange range{std::clamp<std::int64_t>(wanted.range.from, 0, length),
+                  std::clamp<std::int64_t>(wanted.range.to, 0, length)};
   if (range.empty()) range = {0, length};
   timeline.selection.reset();
   timeline.span.reset();
   timeline.view.ShowWithMargin(range);
   if (document.trace == nullptr) return;
-  const auto found = FindEvidence(*document.timeline, *document.trace, wish.rule, range);
+  const auto found = FindEvidence(*document.timeline, *document.trace, wanted.rule, range);
   if (!found) return;
   search.Forget();
   search.text = found->search;

@@ -15,7 +15,7 @@ std::vector<Override> Parsed(const char* text) {
   return parsed.value_or(std::vector<Override>{});
 }
 
-std::string Message(const char* text, const std::vector<int>& cores = {}) {
+std::string ComplaintOf(const char* text, const std::vector<int>& cores = {}) {
   const auto parsed = ParseOverrides(text, cores);
   return parsed ? "" : parsed.error().message;
 }
@@ -31,13 +31,13 @@ TEST(OverridesTest, EveryKeyIsTakenAndWrittenAsItCame) {
 }
 
 TEST(OverridesTest, AnErrorSaysWhatWouldBeRight) {
-  EXPECT_EQ(Message("nice=20"), "--override: nice=20: give a number from 0 to 19");
-  EXPECT_EQ(Message("warm=yes"), "--override: warm=yes: give 0 or 1");
-  EXPECT_EQ(Message("malloc=best"), "--override: malloc=best: give one of keep|jemalloc|tcmalloc");
-  EXPECT_EQ(Message("affinity=0-2+5", {0, 1, 2}),
+  EXPECT_EQ(ComplaintOf("nice=20"), "--override: nice=20: give a number from 0 to 19");
+  EXPECT_EQ(ComplaintOf("warm=yes"), "--override: warm=yes: give 0 or 1");
+  EXPECT_EQ(ComplaintOf("malloc=best"), "--override: malloc=best: give one of keep|jemalloc|tcmalloc");
+  EXPECT_EQ(ComplaintOf("affinity=0-2+5", {0, 1, 2}),
             "--override: affinity=0-2+5: this run may not use core 5");
-  EXPECT_NE(Message("wrkers=2").find("'wrkers=2'"), std::string::npos);
-  EXPECT_EQ(Message("affinity=0+2", {0, 2}), "");
+  EXPECT_NE(ComplaintOf("wrkers=2").find("'wrkers=2'"), std::string::npos);
+  EXPECT_EQ(ComplaintOf("affinity=0+2", {0, 2}), "");
 }
 
 TEST(OverridesTest, ALibrarysOwnThreadsStandAboveThoseOfAll) {
