@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Followed units: what programs do is the same, their own tools see the same, hot functions and lines are found."""
+import collections
 import glob
 import os
 import re
+import statistics
 import subprocess
 import unittest
 
@@ -26,6 +28,11 @@ def version_of(python):
     return tuple(map(int, text.stdout.split()))
 
 
+def line_of(path, text):
+    with open(path, encoding="utf-8") as file:
+        return next(number for number, line in enumerate(file, 1) if text in line)
+
+
 class Followed(support.Case):
     pictures = (1, ((16, 16),))
 
@@ -34,7 +41,7 @@ class Followed(support.Case):
         require("penstock-export")
         super().setUpClass()
 
-    def both(self, python, case, times=60):
+    def both(self, python, case, times=40):
         alone = run([python, VICTIM, case, str(times)], environment())
         self.assertEnded(alone)
         trace = self.path("%s-%s" % (case, os.path.basename(os.path.dirname(os.path.dirname(python)))))
@@ -58,11 +65,11 @@ class Followed(support.Case):
                 with self.subTest(python=python, case=case):
                     self.both(python, case)
                     if case != "monitoring" or version_of(python) >= (3, 12):
-                        self.assertIn("tool", self.followed.group(2) + " tool" * ("profiler" in self.followed.group(2)))
+                        self.assertEqual("a tool of the program", self.followed.group(2))
+                        self.assertEqual("0", self.followed.group(1))
 
     def test_the_hot_function_and_its_lines_have_the_time(self):
-        source = open(VICTIM, encoding="utf-8").read().splitlines()
-        first = next(i for i, line in enumerate(source, 1) if "def hot_loop" in line)
+        first = line_of(VICTIM, "def hot_loop")
         for python in INTERPRETERS:
             with self.subTest(python=python):
                 rows = tracefile.Trace(self.both(python, "loop", 200)).units()
@@ -104,24 +111,26 @@ class Loop(support.Case):
         trace = tracefile.Trace(trace_path)
         samples = [unit for unit in trace.units() if unit["stage"] == "sample"]
         self.assertGreater(len(samples), 1)
-        total = of_loop = of_lines = of_line = 0
-        line = next(i for i, text in enumerate(open(victim, encoding="utf-8"), 1) if "edges[y, x] =" in text)
+        line = line_of(victim, "edges[y, x] =")
+        of_loop, of_line = [], []
         for unit in samples:
-            total += sum(call["own_ns"] for call in unit["calls"])
             by_node = {call["node"]: call for call in unit["calls"]}
+            in_loop = 0
+            lines = collections.Counter()
             for call in unit["calls"]:
                 at = call
                 while at is not None and not (at["name"] == "make_edges" and at["kind"] == 1):
                     at = by_node.get(at["parent"])
-                of_loop += call["own_ns"] if at is not None else 0
+                in_loop += call["own_ns"] if at is not None else 0
                 if call["kind"] == 3 and call["name"] == "make_edges":
-                    of_lines += call["total_ns"]
-                    of_line += call["total_ns"] if call["line"] == line else 0
+                    lines[call["line"]] += call["total_ns"]
+            of_loop.append(in_loop / sum(call["own_ns"] for call in unit["calls"]))
+            if lines:
+                of_line.append(lines[line] / sum(lines.values()))
             self.assertGreaterEqual(unit["neighbours"], 16)
             self.assertGreater(unit["ordinary_ns"], 100000)
-        self.assertGreater(of_loop, 0.8 * total)
-        self.assertGreater(of_lines, 0)
-        self.assertGreater(of_line, 0.6 * of_lines)
+        self.assertGreater(statistics.median(of_loop), 0.6)  # the rest is numpy.roll
+        self.assertGreater(statistics.median(of_line), 0.7)
         told = 0
         for process in trace.processes:
             facts = process.get("facts", {})
@@ -129,7 +138,7 @@ class Loop(support.Case):
                 continue
             told += 1
             spent, of = int(facts["functions.spent_ns"]), int(facts["functions.of_ns"])
-            self.assertLess(spent, 0.0025 * of, facts)
+            self.assertLess(spent, of / 500 + 5e6, facts)  # the last unit may have been interrupted
         self.assertGreater(told, 0)
 
     def test_switched_off_nothing_is_followed_and_the_program_says_the_same(self):

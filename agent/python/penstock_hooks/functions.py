@@ -9,7 +9,7 @@ import sys
 import threading
 import weakref
 from collections import deque
-from time import perf_counter_ns
+from time import perf_counter_ns, thread_time_ns
 
 from penstock_hooks import wire
 from penstock_hooks.bridge import fact, follow, now, recording
@@ -197,9 +197,9 @@ class Follower:
             kind.due = 1 << 62
             return None
         if self.costs is None:
-            began = now()
+            began = thread_time_ns()
             self.costs = Costs(self.monitor)
-            self.spent += now() - began
+            self.spent += self.ticks(thread_time_ns() - began)
             fact("functions.event_ns", " ".join("%.0f" % (self.nanoseconds(c << 8) / 65536) for c in self.costs.events()))
             return None
         hot = [code for code in (reference() for reference in kind.hot) if code is not None] if lines else []
@@ -227,14 +227,14 @@ class Follower:
         return follow["follow_begin"](*arguments, 0, None, *hot)
 
     def end(self, unit, state):
-        stopped = now()
+        stopped = thread_time_ns()  # not the time in which the thread waits for a core
         if self.monitor is not None:
             self.monitor.end()
         self.active = False
         reason = tool_in_use()
         if reason is not None or state == _DISPLACED:
             follow["follow_finish"](0, 0, 0, 0, 0)
-            self.spent += now() - stopped
+            self.spent += self.ticks(thread_time_ns() - stopped)
             self.stop(reason or "a tool of the program")
             return
         kind, costs = unit.kind, self.costs
@@ -256,13 +256,13 @@ class Follower:
         self.units += 1
         age = now() - self.began
         kind.due = now() + int(max(self.ticks(_BETWEEN_NS), age / _AGE_PART))
-        cost += now() - stopped
+        cost += self.ticks(thread_time_ns() - stopped)
         kind.spent += cost
         self.spent += cost
         if self.units % _TOLD == 0 or self.units & self.units - 1 == 0:
-            told = now()
+            told = thread_time_ns()
             self.tell()
-            self.spent += now() - told
+            self.spent += self.ticks(thread_time_ns() - told)
 
 
 _current = None
