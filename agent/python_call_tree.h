@@ -55,6 +55,7 @@ struct FollowedUnit {
   uint64_t events[3];
   uint64_t top_own;      // outside of all nodes
   uint64_t interpreted;  // outside of builtins
+  uint64_t counted;      // of that, against `most_ticks`
   uint32_t top_halves[3];
   uint32_t nodes;
   uint32_t depth;

@@ -103,13 +103,14 @@ class _Timing:
 class _Followed:
     """A unit that is followed. A loop that is left early drops it: then it ends there."""
 
-    __slots__ = ("follower", "kind", "lines", "pid", "is_open")
+    __slots__ = ("follower", "kind", "lines", "pid", "cpu", "is_open")
 
     def __init__(self, follower, kind, lines):
         self.follower = follower
         self.kind = kind
         self.lines = lines
         self.pid = os.getpid()
+        self.cpu = thread_time_ns()
         self.is_open = True
 
     def leave(self):
@@ -244,7 +245,7 @@ class Follower:
             kind.hot = tuple(weakref.ref(code) for code in (follow["follow_hot"](i) for i in range(_HOT)) if code)
         cost = follow["follow_finish"](1, *costs.events(), costs.spread)
         if self.monitor is None:
-            slowed = interpreted * (_SLOWED_LINES if unit.lines else _SLOWED)
+            slowed = min(interpreted, self.ticks(stopped - unit.cpu)) * (_SLOWED_LINES if unit.lines else _SLOWED)
             cost = max(cost, min(slowed, max(0.0, duration - 0.7 * kind.median())))
         cost += costs.toggle + codes * costs.code
         expected = 2 * cost if state == _CUT else cost  # until one is whole
