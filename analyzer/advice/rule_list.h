@@ -9,6 +9,7 @@
   X(cold_cache, ColdCache) \
   X(collate_slow, CollateSlow) \
   X(compute_bound, ComputeBound) \
+  X(connection_not_reused, ConnectionNotReused) \
   X(copies_not_overlapped, CopiesNotOverlapped) \
   X(cpu_oversubscribed, CpuOversubscribed) \
   X(cpu_quota_or_affinity, CpuQuotaOrAffinity) \

@@ -123,6 +123,21 @@ inline constexpr Message kDecodeSmaller{
     "只解码裁剪区域（像素不变），或使用缩小解码、离线缩小图片（后两者滤波不同，像素会改变，验证时请"
     "一致）。"};
 
+inline constexpr Message kConnectionsAnew{
+    "connection-not-reused.seen",
+    "{connections:count connection} were opened for {requests:count request} over HTTP, "
+    "{each:duration} each",
+    "{requests:count} 个 HTTP 请求打开了 {connections:count} 个连接，每个耗时 {each:duration}。"};
+inline constexpr Message kReuseConnections{
+    "connection-not-reused.do",
+    "Keep one client for each worker and let it keep its connections: a requests.Session (or a "
+    "urllib3.PoolManager, a boto3 client, an aiohttp.ClientSession) that is made on first use in "
+    "the worker, not for each sample, and read every answer to its end. The prediction takes "
+    "opening away, nothing else.",
+    "每个工作进程保留一个客户端并重用其连接：在工作进程首次使用时创建 requests.Session（或 "
+    "urllib3.PoolManager、boto3 客户端、aiohttp.ClientSession），不要为每个样本新建，并把每个响应读完。"
+    "预测只去掉建立连接的时间。"};
+
 inline constexpr Message kFramesUnused{
     "decodes-more-frames-than-used.seen",
     "{decoded:count frame} of video were decoded, and the pixels of {used:count} taken",

@@ -37,6 +37,7 @@ inline constexpr std::array kRuleNames = {
     Message{"slow-storage", "slow-storage", "存储读取慢"},
     Message{"serialised-reads", "serialised-reads", "读取互相排队"},
     Message{"cold-cache", "cold-cache", "页缓存未命中"},
+    Message{"connection-not-reused", "connection-not-reused", "未重用网络连接"},
     Message{"small-files", "small-files", "小文件太多"},
     Message{"fits-in-ram", "fits-in-ram", "数据集可放入内存"},
     Message{"slow-decoder", "slow-decoder", "解码器较慢"},

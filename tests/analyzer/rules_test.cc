@@ -127,6 +127,51 @@ TEST(SlowDecoderTest, IsSilentOfLibjpegTurbo) {
   EXPECT_FALSE(Finds("slow-decoder", run));
 }
 
+// In each worker: connections of 5 ms and answers of 2 ms.
+void AddHttp(traces::TraceData& data, int connections, int requests) {
+  for (std::uint32_t process = 1; process < data.processes.size(); ++process) {
+    for (int i = 0; i < connections; ++i) {
+      AddCounter(data, "http.connect_ns", process, 2000 + i, 5e6);
+    }
+    for (int i = 0; i < requests; ++i) {
+      AddCounter(data, "http.first_byte_ns", process, 2000 + i, 2e6);
+    }
+  }
+}
+
+TEST(ConnectionNotReusedTest, SpeaksOfOneForEachObject) {
+  traces::TraceData data = MakeSynthetic(WithCosts({30, 2, 2, 1, 0.1, 0.2, 4, 0}));
+  AddHttp(data, 400, 400);
+  const auto finding = FindingOf("connection-not-reused", std::move(data));
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(English(finding->seen),
+            "800 connections were opened for 800 requests over HTTP, 5.00 ms each");
+  // 4 of 6 seconds of reading: 30 of 35 ms become 10.
+  EXPECT_NEAR(finding->predicted->speedup, 35.0 / 15.0, 0.15);
+}
+
+TEST(ConnectionNotReusedTest, IsSilentOfConnectionsThatAreKept) {
+  traces::TraceData data = MakeSynthetic(WithCosts({30, 2, 2, 1, 0.1, 0.2, 4, 0}));
+  AddHttp(data, 319, 400);
+  EXPECT_FALSE(FindingOf("connection-not-reused", std::move(data)));
+}
+
+TEST(ConnectionNotReusedTest, IsSilentOfAFewRequests) {
+  traces::TraceData data = MakeSynthetic(WithCosts({30, 2, 2, 1, 0.1, 0.2, 4, 0}));
+  AddHttp(data, 31, 31);
+  EXPECT_FALSE(FindingOf("connection-not-reused", std::move(data)));
+}
+
+// What the training program sends to servers is no reading of data.
+TEST(ConnectionNotReusedTest, IsSilentOfTheTrainingProcess) {
+  traces::TraceData data = MakeSynthetic(WithCosts({30, 2, 2, 1, 0.1, 0.2, 4, 0}));
+  for (int i = 0; i < 400; ++i) {
+    AddCounter(data, "http.connect_ns", 0, 2000 + i, 5e6);
+    AddCounter(data, "http.first_byte_ns", 0, 2000 + i, 2e6);
+  }
+  EXPECT_FALSE(FindingOf("connection-not-reused", std::move(data)));
+}
+
 // Frames that Python counts in each worker: 1 to 4 are the workers of a synthetic run.
 void AddFrames(traces::TraceData& data, double decoded, double used) {
   for (std::uint32_t process = 1; process < data.processes.size(); ++process) {

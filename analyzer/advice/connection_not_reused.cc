@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The processes that make the data open a connection anew for nearly every object that they fetch
+// over HTTP. Opening takes a round trip, two more with TLS, and starts with a small window.
+// Threshold: connections for four fifths of 64 requests or more (ours), and 5 % of the time that
+// threads spend on data. Prediction: reads without the time in which connections were opened, since
+// nothing else is done before an answer is read; none where that is more than the reads, as with
+// connections that are opened beside each other.
+#include <cstdint>
+
+#include "analyzer/advice/rules.h"
+#include "analyzer/words/findings_data.h"
+
+namespace penstock::analyzer {
+namespace {
+
+struct HttpCalls {
+  double connections = 0;
+  double connecting = 0;  // seconds
+  double requests = 0;
+  double first_bytes = 0;  // seconds
+};
+
+// Of the workers, or of the loop where it makes its data itself: a training program also reports
+// to servers.
+HttpCalls CallsForData(const RuleInput& input) {
+  const RunModel& model = input.diagnosis.run;
+  const bool workers = input.HasWorkerProcesses();
+  HttpCalls calls;
+  for (const CounterSeries& series : model.counters) {
+    const std::uint32_t process = series.process.value;
+    const bool own = workers
+                         ? process < model.roles.size() && model.roles[process] == wire::kRoleWorker
+                         : process == input.run().config.consumer.value;
+    const bool opens = series.name == "http.connect_ns";
+    if (!own || (!opens && series.name != "http.first_byte_ns")) continue;
+    for (const double nanoseconds : series.value) {
+      (opens ? calls.connections : calls.requests) += 1;
+      (opens ? calls.connecting : calls.first_bytes) += nanoseconds * 1e-9;
+    }
+  }
+  return calls;
+}
+
+}  // namespace
+
+void ConnectionNotReused(const RuleInput& input, Advice& out) {
+  constexpr double kFewest = 64;
+  constexpr double kMost = 0.8;
+  constexpr double kShare = 0.05;
+  if (!input.diagnosis.loader) return;
+  const HttpCalls calls = CallsForData(input);
+  if (calls.requests < kFewest || calls.connections < kMost * calls.requests) return;
+  const StageTable& stages = input.diagnosis.run.stages;
+  const double time = stages.DataTime();
+  const double share = time > 0 ? calls.connecting / time : 0;
+  if (share < kShare) return;
+  const double reading = Seconds(stages[traces::StageId::kRead].wall);
+  Finding finding;
+  finding.id = "connection-not-reused";
+  finding.severity = Severity::kInfo;
+  if (reading >= calls.connecting) {
+    finding.predicted = input.WithScaled(Factor::kRead, 1 - calls.connecting / reading);
+    if (finding.predicted->speedup >= 1.05) finding.severity = Severity::kWarning;
+  }
+  const double each = calls.connecting / calls.connections;
+  finding.seen = Say<words::kConnectionsAnew>(Give<"connections">(calls.connections),
+                                              Give<"requests">(calls.requests), Give<"each">(each));
+  finding.evidence = {{"connections", calls.connections},
+                      {"requests", calls.requests},
+                      {"threshold", kMost},
+                      {"seconds_to_connect", each},
+                      {"seconds_to_first_byte", calls.first_bytes / calls.requests},
+                      {"share_of_data_time", share}};
+  finding.action = Say<words::kReuseConnections>();
+  out.findings.push_back(std::move(finding));
+}
+
+}  // namespace penstock::analyzer
