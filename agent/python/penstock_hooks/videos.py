@@ -7,7 +7,7 @@ handed out as decoded, and of how many it gave the pixels.
 """
 from penstock_hooks import wire
 from penstock_hooks.bridge import begin, counter, end, intern
-from penstock_hooks.wrapping import array_bytes, payload_bytes, replace, spanned, stepped
+from penstock_hooks.wrapping import array_bytes, harmless, payload_bytes, replace, spanned, stepped
 
 _DECODED, _USED = intern("video.frames_decoded"), intern("video.frames_used")
 _TORCHCODEC = ("__getitem__", "get_frame_at", "get_frames_at", "get_frames_in_range", "get_frame_played_at",
@@ -15,12 +15,14 @@ _TORCHCODEC = ("__getitem__", "get_frame_at", "get_frames_at", "get_frames_in_ra
 _POSITIONS = (0, 1, 2)  # CAP_PROP_POS_MSEC, _FRAMES, _AVI_RATIO
 
 
+@harmless
 def _taken(result):
     """Of a call that gives one frame's pixels: their bytes."""
     counter(_USED, 1)
     return array_bytes(result)
 
 
+@harmless
 def _taken_frames(result):
     """Of frames in one array or tensor, first dimension last but three; None is no frame."""
     shape = getattr(getattr(result, "data", result), "shape", None) or getattr(result, "shape", None)
@@ -30,23 +32,27 @@ def _taken_frames(result):
     return payload_bytes(getattr(result, "data", result)) or array_bytes(result)
 
 
+@harmless
 def _grabbed(result):
     if result:
         counter(_DECODED, 1)
     return 0
 
 
+@harmless
 def _retrieved(result):
     """(whether there was one, the picture)."""
     return _taken(result[1]) if result[0] else 0
 
 
+@harmless
 def _read(result):
     if result[0]:
         counter(_DECODED, 1)
     return _retrieved(result)
 
 
+@harmless
 def _piped(item):
     """A picture as bytes; what ffmpeg says of the video comes before them."""
     if type(item) is not bytes:
@@ -56,6 +62,7 @@ def _piped(item):
     return len(item)
 
 
+@harmless
 def _sound(result):
     return payload_bytes(result.data)
 
@@ -66,7 +73,7 @@ def _seeking(original):
 
     def set(self, *args, **kwargs):
         which = args[0] if args else kwargs.get("propId")
-        if which not in _POSITIONS:
+        if type(which) is not int or which not in _POSITIONS:
             return original(self, *args, **kwargs)
         token = begin(wire.DECODE, name)
         try:

@@ -88,6 +88,19 @@ finally:
 """
 
 
+def harmless(size):
+    """A `size` for spanned() whose own errors are nobody's: 0 bytes."""
+
+    @functools.wraps(size)
+    def measured(result):
+        try:
+            return size(result)
+        except Exception:
+            return 0
+
+    return measured
+
+
 def spanned(stage, label, size=None):
     """For `replace`: a span of `stage` around a plain function. `size(result)` gives its bytes."""
 

@@ -65,6 +65,34 @@ class DecoderTest(Checked):
         self.assertEqual(result.out, "(4, 5, 1) True\n")
         self.assertEqual(result.of("span")[0]["bytes"], 20)
 
+    def test_a_result_that_cannot_be_measured_is_handed_on(self):
+        result = run(
+            {
+                "torchcodec/decoders/_wav_decoder.py": """
+class WavDecoder:
+    def get_all_samples(self):
+        return ()
+""",
+                "turbojpeg.py": """
+class Hostile:
+    def __getattribute__(self, name):
+        raise RuntimeError(name)
+class TurboJPEG:
+    def decode(self, data):
+        return Hostile() if data else ()
+""",
+            },
+            """
+            from turbojpeg import TurboJPEG
+            from torchcodec.decoders._wav_decoder import WavDecoder
+            print(type(TurboJPEG().decode("x")).__name__, TurboJPEG().decode(""), WavDecoder().get_all_samples())
+            """,
+        )
+        self.assertEqual(
+            self.check(result), {("decode", "turbojpeg.decode"): 2, ("decode", "torchcodec.get_all_samples"): 1}
+        )
+        self.assertEqual(result.out, "Hostile () ()\n")
+
     def test_a_decoder_that_fails_raises_as_before(self):
         result = run(
             {"turbojpeg.py": "class TurboJPEG:\n    def decode(self, data):\n        raise OSError(data)\n"},
