@@ -55,9 +55,10 @@ class HttpTest(unittest.TestCase):
         self.assertEqual(result.out, "".join("/%d\n" % i for i in range(9)))
         times = {name: [r["value"] for r in result.of("counter", name=name)]
                  for name in ("http.connect_ns", "http.first_byte_ns")}  # fmt: skip
-        for nanoseconds in times["http.first_byte_ns"]:
-            self.assertGreater(nanoseconds, 15e6)  # the server takes its time
-            self.assertLess(nanoseconds, 10e9)
+        # The server takes 20 ms; on a busy machine the program begins to wait for it later.
+        self.assertGreater(max(times["http.first_byte_ns"]), 10e6)
+        self.assertGreater(min(times["http.first_byte_ns"]), 0)
+        self.assertLess(max(times["http.first_byte_ns"]), 60e9)
         return len(times["http.connect_ns"]), len(times["http.first_byte_ns"])
 
     def test_urllib_opens_a_connection_for_each_object(self):
