@@ -82,7 +82,7 @@ double TimeText(const std::string& text) {
   return digits && value > 0 && value < 1e7 ? value * scale : 0;
 }
 
-double Seconds() {
+double MonotonicSeconds() {
   using Clock = std::chrono::steady_clock;
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
@@ -181,7 +181,7 @@ int TuneCommand(const std::vector<std::string>& arguments) {
     result.trace = std::move(*opened);
     return result;
   };
-  options.now = Seconds;
+  options.now = MonotonicSeconds;
   options.interrupted = [&] { return interrupted; };
   options.on_trial = [&](const TuneTrial& trial, const TuneSetting& setting,
                          const std::string& unit) {

@@ -58,7 +58,7 @@ TEST(PairedRatioTest, NeverWidens) {
 
 // How often some look at up to ten pairs misses the truth.
 template <class Noise>
-double Missed(double truth, Noise noise) {
+double MissedByLooks(double truth, Noise noise) {
   constexpr int kTrials = 4000;
   std::mt19937 random(1);
   int missed = 0;
@@ -77,20 +77,20 @@ double Missed(double truth, Noise noise) {
 
 TEST(PairedRatioTest, AllLooksTogetherMissAsOftenAsStated) {
   // Three standard deviations of 4000 trials at 0.1 are 0.014.
-  EXPECT_LE(Missed(0.2, std::normal_distribution<double>(0, 0.05)), 0.114);
+  EXPECT_LE(MissedByLooks(0.2, std::normal_distribution<double>(0, 0.05)), 0.114);
   // Of runs that vary unlike the normal distribution: long tails widen the interval.
   std::student_t_distribution<double> tails(3);
-  EXPECT_LE(Missed(0.2, [&](auto& random) { return 0.03 * tails(random); }), 0.114);
+  EXPECT_LE(MissedByLooks(0.2, [&](auto& random) { return 0.03 * tails(random); }), 0.114);
   // One run in eight meets something else on the machine.
-  EXPECT_LE(Missed(0.0,
-                   [](auto& random) {
-                     std::uniform_real_distribution<double> chance(0, 1);
-                     std::normal_distribution<double> small(0, 0.02);
-                     double noise = small(random) - small(random);
-                     if (chance(random) < 0.125) noise -= 0.3;
-                     if (chance(random) < 0.125) noise += 0.3;
-                     return noise;
-                   }),
+  EXPECT_LE(MissedByLooks(0.0,
+                          [](auto& random) {
+                            std::uniform_real_distribution<double> chance(0, 1);
+                            std::normal_distribution<double> small(0, 0.02);
+                            double noise = small(random) - small(random);
+                            if (chance(random) < 0.125) noise -= 0.3;
+                            if (chance(random) < 0.125) noise += 0.3;
+                            return noise;
+                          }),
             0.114);
 }
 

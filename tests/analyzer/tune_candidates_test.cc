@@ -17,7 +17,7 @@ namespace penstock::analyzer::testing {
 namespace {
 
 // Two workers that decode all the time and fault their memory in for each sample.
-traces::TraceData Faulting(double decode = 4, const std::string& allocator = "") {
+traces::TraceData FaultsEachSample(double decode = 4, const std::string& allocator = "") {
   Synthetic run;
   run.costs = Always({.read = 0.1, .decode = decode, .augment = 1.5, .collate = 0.5, .step = 1});
   traces::TraceData data = MakeSynthetic(run);
@@ -33,21 +33,21 @@ traces::TraceData Faulting(double decode = 4, const std::string& allocator = "")
   return data;
 }
 
-std::vector<TuneCandidate> Candidates(traces::TraceData data, std::size_t most = 5) {
+std::vector<TuneCandidate> CandidatesOf(traces::TraceData data, std::size_t most = 5) {
   const auto trace = traces::MakeTrace(std::move(data));
   return TuneCandidates(*trace, Diagnose(*trace), {most, 0});
 }
 
-const TuneCandidate* Find(const std::vector<TuneCandidate>& candidates, const std::string& text) {
-  const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const auto& one) {
-    return one.setting.Override() == text;
-  });
+const TuneCandidate* CandidateOf(const std::vector<TuneCandidate>& candidates,
+                                 const std::string& text) {
+  const auto found = std::find_if(candidates.begin(), candidates.end(),
+                                  [&](const auto& one) { return one.setting.Override() == text; });
   return found == candidates.end() ? nullptr : &*found;
 }
 
 TEST(TuneCandidatesTest, TheMallocFixIsFoundWithItsPredictionAndItsVariables) {
-  const auto candidates = Candidates(Faulting());
-  const TuneCandidate* fix = Find(candidates, "malloc=keep");
+  const auto candidates = CandidatesOf(FaultsEachSample());
+  const TuneCandidate* fix = CandidateOf(candidates, "malloc=keep");
   ASSERT_NE(fix, nullptr);
   EXPECT_EQ(fix->reasons, std::vector<std::string>{"allocator-page-faults"});
   ASSERT_TRUE(fix->predicted);
@@ -57,9 +57,10 @@ TEST(TuneCandidatesTest, TheMallocFixIsFoundWithItsPredictionAndItsVariables) {
 }
 
 TEST(TuneCandidatesTest, UnderJemallocPillowKeepsItsBlocks) {
-  EXPECT_NE(Find(Candidates(Faulting(4, "jemalloc")), "pillow_blocks=16"), nullptr);
+  EXPECT_NE(CandidateOf(CandidatesOf(FaultsEachSample(4, "jemalloc")), "pillow_blocks=16"),
+            nullptr);
   // Nothing is known to help another allocator from outside.
-  for (const TuneCandidate& one : Candidates(Faulting(4, "mimalloc"))) {
+  for (const TuneCandidate& one : CandidatesOf(FaultsEachSample(4, "mimalloc"))) {
     EXPECT_TRUE(one.setting.outside.empty()) << one.setting.Override();
   }
 }
@@ -75,15 +76,15 @@ TEST(TuneCandidatesTest, TheThreadFixIsFound) {
       AddCounter(data, "threads", p, 1000 + 50.0 * i, 8);
     }
   }
-  const auto candidates = Candidates(std::move(data));
-  const TuneCandidate* fix = Find(candidates, "threads=1,cv2_threads=0");
+  const auto candidates = CandidatesOf(std::move(data));
+  const TuneCandidate* fix = CandidateOf(candidates, "threads=1,cv2_threads=0");
   ASSERT_NE(fix, nullptr);
   EXPECT_EQ(fix->reasons, std::vector<std::string>{"cpu-oversubscribed"});
   EXPECT_FALSE(fix->predicted);  // no rule can tell what it gains
 }
 
 TEST(TuneCandidatesTest, StandInOrderOfTheirCostAndEachOnce) {
-  const auto candidates = Candidates(Faulting(12));
+  const auto candidates = CandidatesOf(FaultsEachSample(12));
   ASSERT_GE(candidates.size(), 2u);
   int before = 0;
   for (const TuneCandidate& one : candidates) {
@@ -97,15 +98,15 @@ TEST(TuneCandidatesTest, StandInOrderOfTheirCostAndEachOnce) {
 }
 
 TEST(TuneCandidatesTest, AreNoMoreThanAskedFor) {
-  EXPECT_EQ(Candidates(Faulting(12), 1).size(), 1u);
-  EXPECT_LE(Candidates(Faulting(12), 2).size(), 2u);
+  EXPECT_EQ(CandidatesOf(FaultsEachSample(12), 1).size(), 1u);
+  EXPECT_LE(CandidatesOf(FaultsEachSample(12), 2).size(), 2u);
 }
 
 TEST(TuneCandidatesTest, TuneTakesTheMallocFixWhereItGainsAsMuch) {
   const TuneRunner run = [](const TuneSetting& setting) -> Result<TuneRun> {
     const auto& outside = setting.outside;
     const bool keeps = std::find(outside.begin(), outside.end(), "malloc=keep") != outside.end();
-    return TuneRun{traces::MakeTrace(Faulting(keeps ? 1.2 : 4)), {}};
+    return TuneRun{traces::MakeTrace(FaultsEachSample(keeps ? 1.2 : 4)), {}};
   };
   const auto result = Tune(run, {});
   ASSERT_TRUE(result);

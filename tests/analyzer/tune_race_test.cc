@@ -13,7 +13,7 @@ namespace penstock::analyzer {
 namespace {
 
 // Runs a race of settings with these true ratios (the first is the program as it is).
-struct Simulated {
+struct SimulatedRuns {
   std::vector<double> truth;
   double noise = 0.02;  // of one run, in logs
   double drift = 0;     // of the machine, from run to run
@@ -42,7 +42,8 @@ struct Simulated {
 };
 
 // How often of `trials` something holds of a race.
-double Share(Simulated world, const std::function<bool(const Race&)>& holds, int trials = 1000) {
+double ShareOfRaces(SimulatedRuns world, const std::function<bool(const Race&)>& holds,
+                    int trials = 1000) {
   std::mt19937 random(7);
   int count = 0;
   for (int i = 0; i < trials; ++i) count += holds(world.Run(random)) ? 1 : 0;
@@ -52,29 +53,32 @@ double Share(Simulated world, const std::function<bool(const Race&)>& holds, int
 TEST(TuneRaceTest, TakesNothingThatGainsNothingMoreOftenThanStated) {
   for (const double noise : {0.005, 0.02, 0.1}) {
     for (const std::size_t settings : {std::size_t{1}, std::size_t{3}}) {
-      Simulated world;
+      SimulatedRuns world;
       world.truth.assign(settings + 1, 1.0);
       world.noise = noise;
       // Half of the error is on this side; three standard deviations of 1000 trials are 0.02.
-      EXPECT_LE(Share(world, [](const Race& race) { return race.taken() != 0; }), 0.05 + 0.02)
+      EXPECT_LE(ShareOfRaces(world, [](const Race& race) { return race.taken() != 0; }),
+                0.05 + 0.02)
           << noise << " " << settings;
     }
   }
 }
 
 TEST(TuneRaceTest, RefutesWhatGainsLessThanIsWorthIt) {
-  Simulated world;
+  SimulatedRuns world;
   world.truth = {1, 0.9};
-  EXPECT_GE(Share(world, [](const Race& race) { return race.verdict(1) == TuneVerdict::kRefuted; }),
+  EXPECT_GE(ShareOfRaces(world,
+                         [](const Race& race) { return race.verdict(1) == TuneVerdict::kRefuted; }),
             0.95);
   // A gain of 20 % is called none at most as often as stated.
   world.truth = {1, 1.2};
-  EXPECT_LE(Share(world, [](const Race& race) { return race.verdict(1) == TuneVerdict::kRefuted; }),
+  EXPECT_LE(ShareOfRaces(world,
+                         [](const Race& race) { return race.verdict(1) == TuneVerdict::kRefuted; }),
             0.05 + 0.02);
 }
 
 TEST(TuneRaceTest, FindsLargeGainsInThreePairs) {
-  Simulated world;
+  SimulatedRuns world;
   world.truth = {1, 2};
   std::mt19937 random(1);
   const Race race = world.Run(random);
@@ -84,51 +88,51 @@ TEST(TuneRaceTest, FindsLargeGainsInThreePairs) {
 }
 
 TEST(TuneRaceTest, APromiseThatIsNotKeptIsNotConfirmed) {
-  Simulated world;
+  SimulatedRuns world;
   world.truth = {1, 1.25};
   world.noise = 0.01;
   world.promised = {1.5};
-  EXPECT_LE(
-      Share(world, [](const Race& race) { return race.verdict(1) == TuneVerdict::kConfirmed; }),
-      0.05 + 0.02);
-  EXPECT_GE(Share(world,
-                  [](const Race& race) {
-                    return race.verdict(1) == TuneVerdict::kPartly && race.taken() == 1;
-                  }),
+  EXPECT_LE(ShareOfRaces(
+                world, [](const Race& race) { return race.verdict(1) == TuneVerdict::kConfirmed; }),
+            0.05 + 0.02);
+  EXPECT_GE(ShareOfRaces(world,
+                         [](const Race& race) {
+                           return race.verdict(1) == TuneVerdict::kPartly && race.taken() == 1;
+                         }),
             0.9);
 }
 
 TEST(TuneRaceTest, TakesTheCheaperOfTwoThatAreAsGood) {
-  Simulated world;
+  SimulatedRuns world;
   world.truth = {1, 1.5, 1.5};
   world.noise = 0.01;
-  EXPECT_GE(Share(world, [](const Race& race) { return race.taken() == 1; }), 0.9);
+  EXPECT_GE(ShareOfRaces(world, [](const Race& race) { return race.taken() == 1; }), 0.9);
 }
 
 TEST(TuneRaceTest, TakesTheFasterWhereTheCheaperIsWorse) {
-  Simulated world;
+  SimulatedRuns world;
   world.truth = {1, 1.3, 1.5};
   world.noise = 0.01;
-  EXPECT_GE(Share(world, [](const Race& race) { return race.taken() == 2; }), 0.95);
+  EXPECT_GE(ShareOfRaces(world, [](const Race& race) { return race.taken() == 2; }), 0.95);
 }
 
 TEST(TuneRaceTest, SaysThatNoiseDecidesNothing) {
-  Simulated world;
+  SimulatedRuns world;
   world.truth = {1, 1.08};
   world.noise = 0.2;
-  EXPECT_GE(Share(world,
-                  [](const Race& race) {
-                    return race.verdict(1) == TuneVerdict::kUndecided && race.rounds() == 6;
-                  }),
+  EXPECT_GE(ShareOfRaces(world,
+                         [](const Race& race) {
+                           return race.verdict(1) == TuneVerdict::kUndecided && race.rounds() == 6;
+                         }),
             0.85);
 }
 
 TEST(TuneRaceTest, ADriftOfTheMachineIsNoGain) {
-  Simulated world;
+  SimulatedRuns world;
   world.truth = {1, 1};
   world.noise = 0.005;
   world.drift = 0.01;  // as when a machine cools, or a neighbour leaves
-  EXPECT_LE(Share(world, [](const Race& race) { return race.taken() != 0; }), 0.05 + 0.02);
+  EXPECT_LE(ShareOfRaces(world, [](const Race& race) { return race.taken() != 0; }), 0.05 + 0.02);
 }
 
 TEST(TuneRaceTest, RoundsAlternateTheirOrder) {
