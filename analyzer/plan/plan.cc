@@ -12,13 +12,14 @@
 #include "analyzer/plan/experiments.h"
 #include "analyzer/plan/levers.h"
 #include "analyzer/plan/search.h"
+#include "analyzer/simulate/simulate.h"
 #include "analyzer/words/plan.h"
 
 namespace penstock::analyzer {
 namespace {
 
 constexpr double kAtLimit = 1.05;  // headroom below which the step is the limit: attribution's
-// Of a long recording, what names the bottleneck of a step.
+// Of a long recording, what names the bottleneck of a step, and how far its limits are apart.
 constexpr std::size_t kNamedBatches = 512;
 constexpr std::size_t kNamedTasks = 4096;
 
@@ -122,17 +123,19 @@ std::vector<Move> Planner::InOrder(std::vector<Move> moves) {
 void Planner::Widen(const Combination& one, const Pipeline& changed, Prediction& predicted) const {
   double below = 1 - predicted.rate.low / predicted.rate.estimate;
   double above = predicted.rate.high / predicted.rate.estimate - 1;
+  const Pipeline part = SteadyPart(Shortened(changed, kNamedBatches, kNamedTasks));
+  const double rate = SimulateSteady(part).rate();
+  if (!(rate > 0)) return;
   for (std::size_t i = 0; i < levers_.all.size(); ++i) {
     const Lever& lever = levers_.all[i];
     if ((one.levers >> i & 1) == 0 || lever.unsure == Factor::kNone) continue;
-    const auto rate = [&](double scale) {
-      Pipeline other = changed;
+    const auto share = [&](double scale) {
+      Pipeline other = part;
       ScaleFactor(other, lever.unsure, scale, FirstBatches::kScaled);
-      const auto predicted_rate = PredictSteady(SteadyPart(other), loader_.replay);
-      return predicted_rate ? predicted_rate->estimate : predicted.rate.estimate;
+      return SimulateSteady(other).rate() / rate;
     };
-    below = std::hypot(below, std::max(0.0, 1 - rate(lever.slow) / predicted.rate.estimate));
-    above = std::hypot(above, std::max(0.0, rate(lever.fast) / predicted.rate.estimate - 1));
+    below = std::hypot(below, std::max(0.0, 1 - share(lever.slow)));
+    above = std::hypot(above, std::max(0.0, share(lever.fast) - 1));
   }
   predicted.rate.low = predicted.rate.estimate * std::max(0.0, 1 - below);
   predicted.rate.high = predicted.rate.estimate * (1 + above);

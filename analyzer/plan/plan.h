@@ -78,7 +78,7 @@ struct PlanRequest {
 
 // The cheapest combination of changes within 2 % of the best that fits memory, /dev/shm and cores.
 // A step that gains less than its own interval is left out.
-// Bound: 1,000 simulations of 512 batches (4,096 samples where threads share them), then some 10 of
+// Bound: 1,000 simulations of 256 batches (2,048 samples where threads share them), then some 10 of
 // the whole pipeline for each step. Requires: `findings` are those of RunRules().
 [[nodiscard]] Plan BuildPlan(const traces::Trace& trace, const Diagnosis& diagnosis,
                              const std::vector<Finding>& findings, const PlanRequest& request);

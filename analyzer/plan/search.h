@@ -23,8 +23,8 @@ struct Combination {
 // What combinations take and need, on a part of a recording.
 class PlanSpace {
  public:
-  static constexpr std::size_t kBatches = 512;  // of some epochs, each in proportion
-  static constexpr std::size_t kTasks = 4096;   // samples, where threads share batches
+  static constexpr std::size_t kBatches = 256;  // of some epochs, each in proportion
+  static constexpr std::size_t kTasks = 2048;   // samples, where threads share batches
 
   // Refer to their arguments.
   PlanSpace(const LoaderDiagnosis& loader, const Levers& levers, const Budget& budget);

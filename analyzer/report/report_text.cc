@@ -220,7 +220,14 @@ std::string ReportBrief(const Report& report, Colour colour) {
                           ShareText(row.share, row.of_workers));
   }
   std::string advice = English(Say<words::kNoChange>());
-  if (diagnosis.loader && diagnosis.loader->suggestion.changes) {
+  if (!report.plan.steps.empty()) {
+    const Prediction& first = report.plan.steps.front().predicted;
+    const Prediction& last = report.plan.steps.back().predicted;
+    advice = English(Say<words::kPlanInBrief>(
+        Give<"change">(report.plan.steps.front().change), Give<"gain">(first.speedup),
+        GiveIf<"more">(report.plan.steps.size() > 1, report.plan.steps.size() - 1),
+        Give<"all">(last.speedup)));
+  } else if (diagnosis.loader && diagnosis.loader->suggestion.changes) {
     advice =
         SuggestedCode(diagnosis) +
         fmt::format(" predicted {}x", TimesText(diagnosis.loader->suggestion.predicted.speedup));

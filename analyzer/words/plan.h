@@ -129,6 +129,10 @@ inline constexpr Message kPlanNothingOpen{
     "No change that this trace can predict gains more than its own uncertainty; without its data "
     "hardly anything would be left of the run",
     "此跟踪能预测的改动均未超出自身的不确定度；除数据外几乎没有其他工作"};
+inline constexpr Message kPlanInBrief{
+    "plan.brief",
+    "{change:words}: predicted {gain:.2}x[; {more:count step} more of the plan: {all:.2}x]",
+    "{change:words}：预计 {gain:.2} 倍[；计划中其余 {more:count} 步之后：{all:.2} 倍]"};
 inline constexpr Message kNoPlan{"plan.none", "no plan: {why:words}", "没有计划：{why:words}"};
 
 // Experiments, where the trace cannot tell.
