@@ -26,7 +26,7 @@ const Finding* FindingOf(const std::vector<Finding>& findings, std::string_view 
 }
 
 template <class T>
-std::optional<T> ValueOf(const Statement& statement, std::string_view name) {
+std::optional<T> GivenOf(const Statement& statement, std::string_view name) {
   for (const auto& [key, value] : statement.values) {
     if (key == name && std::holds_alternative<T>(value)) return std::get<T>(value);
   }
@@ -97,8 +97,8 @@ void Finder::FindMemory() {
       found != nullptr && found->setting) {
     Lever lever{.id = "malloc", .effort = 1};
     lever.change = Say<words::kPlanMalloc>(
-        Give<"pillow">(ValueOf<bool>(found->action, "pillow") == true),
-        Give<"allocator">(ValueOf<std::string>(found->action, "allocator")));
+        Give<"pillow">(GivenOf<bool>(found->action, "pillow") == true),
+        Give<"allocator">(GivenOf<std::string>(found->action, "allocator")));
     lever.parts = *found->setting;
     Take(std::move(lever));
   }
@@ -247,7 +247,7 @@ void Finder::Exclude() {
   }
 }
 
-void Merge(const Changes& one, Changes& all) {
+void MergeChanges(const Changes& one, Changes& all) {
   if (!one.transfer.empty()) all.transfer = one.transfer;
   if (!one.decoder.empty()) all.decoder = one.decoder;
   if (one.resize > 0) all.resize = one.resize;
@@ -288,7 +288,7 @@ Predicted<Changed> ApplyLevers(const Pipeline& pipeline, const LoaderDiagnosis& 
   for (std::size_t i = 0; i < levers.all.size(); ++i) {
     if ((set >> i & 1) == 0) continue;
     const Lever& lever = levers.all[i];
-    Merge(lever.changes, changes);
+    MergeChanges(lever.changes, changes);
     parts.scale.insert(parts.scale.end(), lever.parts.scale.begin(), lever.parts.scale.end());
     if (lever.parts.pin) parts.pin = lever.parts.pin;
     apart = apart || lever.apart;

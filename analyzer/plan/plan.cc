@@ -158,8 +158,8 @@ Prediction Planner::Predict(const Combination& one) {
     const Pipeline pipeline = Apply(changed->pipeline, setting, changed->facts);
     predicted = analyzer::Predict(base_, pipeline, loader_.replay);
     if (predicted.rate.estimate > 0) Widen(one, pipeline, predicted);
-    predicted.ram = static_cast<std::uint64_t>(
-        changed->memory + static_cast<double>(RamOf(base_, setting, changed->facts)));
+    const double ram = changed->memory + static_cast<double>(RamOf(base_, setting, changed->facts));
+    predicted.ram = static_cast<std::uint64_t>(std::clamp(ram, 0.0, 1e18));
   }
   predicted_.emplace_back(one, predicted);
   return predicted;
@@ -220,13 +220,13 @@ std::vector<PlanStep> Planner::Steps(const std::vector<Move>& moves) {
 }
 
 // The half of a prediction's interval that is on the side of no gain.
-double DoubtOf(const Prediction& predicted) {
+double HalfWidth(const Prediction& predicted) {
   const Interval& rate = predicted.rate;
   return rate.estimate > 0 ? 1 - rate.low / rate.estimate : 1;
 }
 
 bool Gains(double gain, const Prediction& predicted) {
-  return gain * (1 - DoubtOf(predicted)) > 1;
+  return gain * (1 - HalfWidth(predicted)) > 1;
 }
 
 // Leaves out what gains less than its own interval, unless a later one gains with it alone.

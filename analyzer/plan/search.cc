@@ -147,7 +147,7 @@ LeverSet Promising(PlanSpace& space, const Levers& levers, const Combination& ar
 }
 
 // As many batches of each of the first epochs, their starts in proportion.
-Pipeline PartOf(const Pipeline& pipeline) {
+Pipeline ExcerptOf(const Pipeline& pipeline) {
   constexpr std::size_t kEpochs = 4;
   const std::size_t epochs = std::min(kEpochs, pipeline.epochs.size());
   if (epochs < 2) return Shortened(pipeline, PlanSpace::kBatches, PlanSpace::kTasks);
@@ -165,7 +165,7 @@ Pipeline PartOf(const Pipeline& pipeline) {
 }  // namespace
 
 PlanSpace::PlanSpace(const LoaderDiagnosis& loader, const Levers& levers, const Budget& budget)
-    : loader_(loader), levers_(levers), budget_(budget), pipeline_(PartOf(loader.pipeline)) {}
+    : loader_(loader), levers_(levers), budget_(budget), pipeline_(ExcerptOf(loader.pipeline)) {}
 
 Combination PlanSpace::recorded() const {
   return {0, pipeline_.workers, pipeline_.prefetch};

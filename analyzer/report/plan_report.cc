@@ -28,7 +28,7 @@ std::string RateLine(std::string_view label, const Interval& rate, double speedu
   return text + fmt::format(", {:.2f}x", speedup);
 }
 
-void WriteStep(const PlanStep& step, JsonWriter& json) {
+void WritePlanStep(const PlanStep& step, JsonWriter& json) {
   json.BeginObject().Field("id", step.id).Field("value", step.value);
   json.Field("change", English(step.change)).Key("change_statement");
   WriteStatement(step.change, json);
@@ -103,7 +103,7 @@ std::string PlanText(const Plan& plan, Colour colour) {
 
 void WritePlan(const Plan& plan, JsonWriter& json) {
   json.BeginObject().Key("steps").BeginArray();
-  for (const PlanStep& step : plan.steps) WriteStep(step, json);
+  for (const PlanStep& step : plan.steps) WritePlanStep(step, json);
   json.EndArray().Field("ceiling_samples_per_s", plan.no_ceiling ? 0 : plan.ceiling);
   json.Key("now").BeginObject();
   json.Field("samples_per_s", plan.now.estimate);
