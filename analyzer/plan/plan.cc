@@ -101,8 +101,8 @@ std::vector<Move> Planner::InOrder(std::vector<Move> moves) {
     std::vector<double> times;
     for (const Move& move : moves) {
       const Combination next = With(move, at);
-      times.push_back(space_.Fits(next) ? space_.Time(next)
-                                        : std::numeric_limits<double>::infinity());
+      const double time = space_.Fits(next) ? space_.Time(next) : 0;
+      times.push_back(time > 0 ? time : std::numeric_limits<double>::infinity());
     }
     const double best = *std::min_element(times.begin(), times.end());
     std::size_t chosen = moves.size();
@@ -309,6 +309,7 @@ Plan BuildPlan(const traces::Trace& trace, const Diagnosis& diagnosis,
   Plan plan;
   plan.unit = RateUnit(diagnosis);
   plan.missing = NotEnough(diagnosis);
+  if (plan.missing.empty()) plan.missing = diagnosis.loader->suggestion.missing;
   if (!plan.missing.empty()) return plan;
   Planner planner(diagnosis, findings, request);
   planner.Fill(plan);

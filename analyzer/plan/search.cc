@@ -6,6 +6,7 @@
 #include <limits>
 #include <tuple>
 
+#include "analyzer/predict/laws.h"
 #include "analyzer/predict/predict.h"
 #include "analyzer/predict/suggest.h"
 #include "analyzer/simulate/simulate.h"
@@ -173,8 +174,10 @@ Combination PlanSpace::recorded() const {
 
 std::vector<Combination> PlanSpace::Arguments() const {
   std::vector<Combination> all = {recorded()};
-  const int most = MostWorkers(pipeline_, budget_);
-  if (most > 0 && !pipeline_.crowded && !pipeline_.sample_tasks) AddOnce({0, 0, 1}, all);
+  int most = MostWorkers(pipeline_, budget_);
+  if (loader_.facts.most_workers > 0) most = std::min(most, loader_.facts.most_workers);
+  // No workers at all only where they gain nothing by staying: Suggest() weighs that.
+  if (loader_.suggestion.workers == 0) AddOnce({0, 0, 1}, all);
   for (int workers = 1; workers <= most; ++workers) {
     if (pipeline_.sample_tasks) {
       for (const int depth : {3, 5, 9, 17}) AddOnce({0, workers, depth}, all);
@@ -212,7 +215,11 @@ double PlanSpace::Time(const Combination& one) {
   const Changed* changed = With(one.levers);
   if (changed == nullptr) return 0;
   ++simulations_;
-  return TimeOf(Apply(changed->pipeline, SettingOf(one), changed->facts));
+  const Pipeline pipeline = Apply(changed->pipeline, SettingOf(one), changed->facts);
+  const Pipeline steady = SteadyPart(pipeline);
+  const double rate = SimulateSteady(steady).rate();
+  if (one != recorded() && !BrokenLaw(steady, rate * loader_.replay.correction()).empty()) return 0;
+  return TimeOf(pipeline, rate);
 }
 
 bool PlanSpace::Room(const Combination& one, double memory, const LoaderFacts& facts) const {

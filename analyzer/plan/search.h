@@ -32,7 +32,8 @@ class PlanSpace {
   [[nodiscard]] Combination recorded() const;
   // Numbers of workers and depths that Suggest() tries; the first are those of the run.
   [[nodiscard]] std::vector<Combination> Arguments() const;
-  // Seconds that the recorded work would take; 0: levers contradict each other.
+  // Seconds that the recorded work would take; 0: levers contradict each other, or the rate breaks
+  // a law (predict/laws.h).
   [[nodiscard]] double Time(const Combination& one);
   // Memory and /dev/shm have room for it; what was recorded did run.
   [[nodiscard]] bool Fits(const Combination& one);

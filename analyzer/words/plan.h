@@ -143,12 +143,12 @@ inline constexpr Message kTryThreads{
     "plan.try-threads",
     "One thread in each worker: their pools fight for the cores; the gain is not predicted",
     "每个工作进程只用一个线程：线程池争用核心，收益无法预测"};
-inline constexpr Message kTryBound{
-    "plan.try-bound",
-    "Finding {finding:text}: at most {gain:.2} times as fast, if its cost went altogether. Make "
-    "the "
-    "change and record again",
-    "发现 {finding:text}：若其代价完全消失，至多快 {gain:.2} 倍。改动后重新录制"};
+inline constexpr Message kTryFinding{
+    "plan.try-finding",
+    "Finding {finding:text}: [bound?at most ]{gain:.2} times as fast by itself[bound?, if its cost "
+    "went altogether]; not combined with the steps. Make the change and record again",
+    "发现 {finding:text}：单独改动[bound?至多]快 {gain:.2} "
+    "倍[bound?（其代价完全消失时）]，未与上述步骤合并计算。改动后重新录制"};
 inline constexpr Message kTryLoader{
     "plan.try-loader",
     "The reference loader has these operations; its rate on your files tells what decoding in "
