@@ -35,7 +35,7 @@ traces::TraceData FaultsEachSample(double decode = 4, const std::string& allocat
 
 std::vector<TuneCandidate> CandidatesOf(traces::TraceData data, std::size_t most = 5) {
   const auto trace = traces::MakeTrace(std::move(data));
-  return TuneCandidates(*trace, Diagnose(*trace), {most, 0});
+  return TuneCandidates(*trace, Diagnose(*trace), {most, 0, {}});
 }
 
 const TuneCandidate* CandidateOf(const std::vector<TuneCandidate>& candidates,
