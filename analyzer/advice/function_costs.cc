@@ -13,6 +13,11 @@ Prediction WithoutShare(const RuleInput& input, traces::StageId stage, double sh
   return input.WithScaled(collating ? Factor::kCollate : Factor::kAugment, left);
 }
 
+bool Tells(const FunctionProfile& profile) {
+  constexpr std::size_t kUnits = 3;
+  return profile.stage != traces::StageId::kStep && profile.units >= kUnits;
+}
+
 Severity SeverityOf(const Prediction& prediction) {
   return prediction.speedup >= 1.05 ? Severity::kWarning : Severity::kInfo;
 }

@@ -13,6 +13,9 @@ namespace penstock::analyzer {
 // Requires: input.diagnosis.loader.
 [[nodiscard]] Prediction WithoutShare(const RuleInput& input, traces::StageId stage, double share);
 
+// Whether what workers do was followed often enough for a finding.
+[[nodiscard]] bool Tells(const FunctionProfile& profile);
+
 [[nodiscard]] Severity SeverityOf(const Prediction& prediction);
 
 // 0 where no line was followed.

@@ -46,7 +46,7 @@ Loop LoopOf(const FunctionProfile& profile, const FunctionTime& function) {
 Loop FindHottest(const FunctionProfiles& profiles) {
   Loop hottest;
   for (const FunctionProfile& profile : profiles) {
-    if (profile.stage == traces::StageId::kStep) continue;
+    if (!Tells(profile)) continue;
     for (const FunctionTime& function : profile.functions) {
       if (function.library) continue;
       const Loop loop = LoopOf(profile, function);

@@ -19,7 +19,7 @@ struct SlowestCall {
 SlowestCall FindSlowestCall(const FunctionProfiles& profiles) {
   SlowestCall worst;
   for (const FunctionProfile& profile : profiles) {
-    if (profile.stage == traces::StageId::kStep) continue;
+    if (!Tells(profile)) continue;
     for (const FunctionTime& function : profile.functions) {
       for (const CalledTime& called : function.called) {
         const KnownCall* known = FindKnownCall(called.name, called.file);
@@ -45,15 +45,14 @@ void SlowCall(const RuleInput& input, Advice& out) {
   if (worst.known == nullptr || worst.share < kShare) return;
   Finding finding;
   finding.id = "slow-call";
-  finding.predicted =
-      WithoutShare(input, worst.profile->stage, worst.share * worst.known->gone);
+  finding.predicted = WithoutShare(input, worst.profile->stage, worst.share * worst.known->gone);
   finding.severity = SeverityOf(*finding.predicted);
   const FunctionTime& function = *worst.function;
-  finding.seen = Say<words::kSlowCall>(
-      Give<"call">(worst.known->shown), Give<"function">(function.name),
-      Give<"place">(PlaceOf(function.file, function.line)),
-      GiveIf<"line">(!function.lines.empty(), HottestLine(function)),
-      Give<"call_share">(worst.share));
+  finding.seen =
+      Say<words::kSlowCall>(Give<"call">(worst.known->shown), Give<"function">(function.name),
+                            Give<"place">(PlaceOf(function.file, function.line)),
+                            GiveIf<"line">(!function.lines.empty(), HottestLine(function)),
+                            Give<"call_share">(worst.share));
   finding.evidence = {{"call", std::string(worst.known->shown)},
                       {"call_share", worst.share},
                       {"threshold", kShare},

@@ -33,12 +33,13 @@ Lines ReadLines(const std::string& path, double started) {
 
 LineReader SourceLines(double started) {
   auto files = std::make_shared<std::map<std::string, Lines>>();
-  return [started, files](const std::string& file, std::uint32_t line) -> std::optional<std::string> {
-    const auto [found, added] = files->try_emplace(file);
-    if (added && file.substr(0, 1) == "/") found->second = ReadLines(file, started);
-    if (line == 0 || line > found->second.size()) return std::nullopt;
-    return found->second[line - 1];
-  };
+  return
+      [started, files](const std::string& file, std::uint32_t line) -> std::optional<std::string> {
+        const auto [found, added] = files->try_emplace(file);
+        if (added && file.substr(0, 1) == "/") found->second = ReadLines(file, started);
+        if (line == 0 || line > found->second.size()) return std::nullopt;
+        return found->second[line - 1];
+      };
 }
 
 }  // namespace penstock::analyzer

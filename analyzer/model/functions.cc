@@ -54,7 +54,7 @@ double InterpreterScale(const Trees& trees) {
 
 // The nodes of one tree with what they stand for.
 struct Placed {
-  double own = 0;  // nanoseconds
+  double own = 0;                // nanoseconds
   std::size_t owner = kNoCall;   // node of the function that it is charged to
   std::size_t called = kNoCall;  // node that the owner called on the way here
   std::size_t line = kNoCall;    // node of the owner's line
@@ -78,11 +78,11 @@ std::vector<Placed> Place(const traces::Trace& trace, const CallTree& tree, doub
       if (here.called == kNoCall) here.line = i;
       continue;
     }
-    const bool library =
-        node.kind == CallKind::kBuiltin || IsLibrary(trace.String(node.file));
+    const bool library = node.kind == CallKind::kBuiltin || IsLibrary(trace.String(node.file));
     const bool above_is_library =
         here.owner != kNoCall && IsLibrary(trace.String(tree.nodes[here.owner].file));
-    if (!library || here.owner == kNoCall || (above_is_library && node.kind != CallKind::kBuiltin)) {
+    if (!library || here.owner == kNoCall ||
+        (above_is_library && node.kind != CallKind::kBuiltin)) {
       here = {.own = here.own, .owner = i};
     } else if (here.called == kNoCall) {
       here.called = i;
@@ -181,9 +181,9 @@ Sums SumOf(const traces::Trace& trace, const Trees& trees, double scale) {
 
 template <class Row>
 void LargestFirst(std::vector<Row>& rows, double least) {
-  rows.erase(std::remove_if(rows.begin(), rows.end(),
-                            [&](const Row& row) { return row.share < least; }),
-             rows.end());
+  rows.erase(
+      std::remove_if(rows.begin(), rows.end(), [&](const Row& row) { return row.share < least; }),
+      rows.end());
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Row& a, const Row& b) { return a.share > b.share; });
 }
@@ -269,10 +269,30 @@ std::vector<CallPath> PathsOf(const traces::Trace& trace, const Trees& trees, do
   return paths;
 }
 
+// Without units that took more than three times the median: a core or storage that was waited for
+// once would stand for as much as many units.
+Trees WithoutOutliers(Trees trees) {
+  constexpr double kMost = 3;
+  if (trees.size() < 3) return trees;
+  std::vector<double> times;
+  for (const CallTree* tree : trees) times.push_back(Nanoseconds(tree->total()));
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
+                   times.end());
+  const double median = times[times.size() / 2];
+  trees.erase(std::remove_if(trees.begin(), trees.end(),
+                             [&](const CallTree* tree) {
+                               return Nanoseconds(tree->total()) > kMost * median;
+                             }),
+              trees.end());
+  return trees;
+}
+
 FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees& all) {
   Trees lined;
   Trees plain;
   for (const CallTree* tree : all) (FollowedLines(*tree) ? lined : plain).push_back(tree);
+  lined = WithoutOutliers(std::move(lined));
+  plain = WithoutOutliers(std::move(plain));
   const Trees& trees = plain.empty() ? lined : plain;
   const double scale = InterpreterScale(trees);
   const Sums sums = SumOf(trace, trees, scale);
@@ -280,7 +300,7 @@ FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees
   const auto units = static_cast<double>(trees.size());
   FunctionProfile profile;
   profile.stage = stage;
-  profile.units = all.size();
+  profile.units = plain.size() + lined.size();
   profile.unit_time = sums.whole / units * 1e-9;
   for (const CallTree* tree : trees) profile.spread += tree->unit.spread / 100.0 / units;
   if (sums.whole <= 0) return profile;

@@ -57,7 +57,7 @@ struct CallPath {
 
 struct FunctionProfile {
   traces::StageId stage = traces::StageId::kNone;
-  std::size_t units = 0;    // followed from beginning to end
+  std::size_t units = 0;    // followed from beginning to end, without outliers
   double unit_time = 0;     // seconds of one, as it would be without following
   double spread = 0;        // by this fraction the time of a unit may be wrong
   double of_stage = 1;      // time of this stage over that of all that makes data, or of the loop

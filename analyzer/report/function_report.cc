@@ -21,6 +21,15 @@ std::string SourceOf(const Report& report, const std::string& file, std::uint32_
   return begin == std::string::npos ? "" : found->second.substr(begin);
 }
 
+// "Photos.__getitem__.<locals>.<listcomp>" without "<locals>.".
+std::string ShortName(std::string name) {
+  constexpr std::string_view kLocals = "<locals>.";
+  for (std::size_t at = name.find(kLocals); at != std::string::npos; at = name.find(kLocals)) {
+    name.erase(at, kLocals.size());
+  }
+  return name;
+}
+
 std::string Row(const std::string& name, double share, const std::string& rest) {
   std::string row = fmt::format("  {:<46} {:>6}", PlainText(name, 46), PercentText(share));
   if (!rest.empty()) row += "  " + PlainText(rest, 44);
@@ -31,8 +40,10 @@ std::string FunctionRows(const Report& report, const FunctionProfile& profile,
                          const FunctionTime& function, const Paint& paint) {
   constexpr std::size_t kLines = 3;
   constexpr std::size_t kCalled = 2;
-  std::string text = Row("  " + PlaceOf(function.file, function.line) + " " + function.name,
-                         function.share * profile.of_stage, "");
+  const std::string place =
+      function.file.empty() ? "" : PlaceOf(function.file, function.line) + " ";
+  std::string text =
+      Row("  " + place + ShortName(function.name), function.share * profile.of_stage, "");
   for (std::size_t i = 0; i < std::min(kLines, function.lines.size()); ++i) {
     const LineTime& line = function.lines[i];
     if (line.share * profile.of_stage < kLeastShown) break;

@@ -59,27 +59,24 @@ std::string FlameFigure(const FunctionProfile& profile, Language language) {
     const Statement tip = Say<words::kCallPathTip>(Give<"name">(path.name), Give<"place">(place),
                                                    Give<"share">(path.total));
     const bool library = path.file.empty() || IsLibrary(path.file);
-    drawing.Rect(x, y, std::max(1.0, width - 1), kFlameRow - 1,
-                 library ? "f-library" : "f-program", Render(tip, language));
+    drawing.Rect(x, y, std::max(1.0, width - 1), kFlameRow - 1, library ? "f-library" : "f-program",
+                 Render(tip, language));
     const auto letters = static_cast<std::size_t>(std::max(0.0, width - 6) / kLetter);
     if (letters >= 4) drawing.Text(x + 4, y + 13, PlainText(path.name, letters), "flame");
   }
   return Figure(std::move(drawing).Finish(), Word<words::kFlameCaption>(language));
 }
 
-std::string FunctionTable(const Report& report, const FunctionProfile& profile,
-                          Language language) {
+std::string FunctionTable(const Report& report, const FunctionProfile& profile, Language language) {
   constexpr double kLeast = 0.01;
   constexpr std::size_t kMost = 20;
-  std::string text = TableHead({Render(NameOf(profile), language),
-                                Word<words::kColumnShare>(language),
-                                Word<words::kColumnWithCalled>(language),
-                                Word<words::kColumnCalls>(language)});
+  std::string text =
+      TableHead({Render(NameOf(profile), language), Word<words::kColumnShare>(language),
+                 Word<words::kColumnWithCalled>(language), Word<words::kColumnCalls>(language)});
   const auto add = [&](std::string_view css, const std::string& name, double share,
                        const std::string& total, double count) {
-    text += fmt::format(
-        "<tr><th class=\"{}\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", css, name,
-        PercentText(share * profile.of_stage), total, ShortNumber(count));
+    text += fmt::format("<tr><th class=\"{}\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", css,
+                        name, PercentText(share * profile.of_stage), total, ShortNumber(count));
   };
   std::size_t rows = 0;
   for (const FunctionTime& function : profile.functions) {

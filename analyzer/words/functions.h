@@ -15,9 +15,9 @@ inline constexpr Message kFollowed{"functions.followed", "{units:count} followed
 
 inline constexpr Message kTitleFunctions{"page.functions", "Functions and lines", "函数与代码行"};
 inline constexpr Message kLinkFunctions{"page.link-functions", "functions", "函数"};
-inline constexpr Message kFunctionsNone{
-    "page.functions-none", "no calls of the program's functions were recorded",
-    "没有记录程序函数的调用"};
+inline constexpr Message kFunctionsNone{"page.functions-none",
+                                        "no calls of the program's functions were recorded",
+                                        "没有记录程序函数的调用"};
 inline constexpr Message kColumnFunction{"page.function", "function", "函数"};
 inline constexpr Message kColumnWithCalled{"page.with-called", "with all it calls", "含其调用"};
 inline constexpr Message kColumnCalls{"page.calls", "calls", "调用次数"};
@@ -32,10 +32,10 @@ inline constexpr Message kFlameCaption{
 
 inline constexpr Message kHotPythonLoop{
     "hot-python-loop.seen",
-    "{function:text} ({place:text}) runs[ line {line:count}] {count:3g} times for each "
+    "{function:text} ({place:text}) runs[ line {line:count}] {count:count} times for each "
     "[batch?batch|sample] in the Python interpreter: {loop_share:%0} of the workers' time",
     "{function:text}（{place:text}）在 Python 解释器中为每个[batch?批次|样本]执行[第 {line:count} "
-    "行] {count:3g} 次，占工作进程 {loop_share:percent} 的时间。"};
+    "行] {count:count} 次，占工作进程 {loop_share:percent} 的时间。"};
 inline constexpr Message kVectorise{
     "hot-python-loop.do",
     "Replace the loop by array operations (NumPy, torch), compile it (Numba), or do it once and "

@@ -20,10 +20,10 @@ inline constexpr Message kInsteadOfChoice{
     "不放回的 numpy.random.choice 会打乱整个总体：改用 "
     "numpy.random.default_rng().choice(n, k, replace=False, shuffle=False) 或 "
     "integers()；抽到的随机数会不同。"};
-inline constexpr Message kInsteadOfCompile{
-    "instead-of.compile",
-    "Compile regular expressions once, outside of the dataset's methods, and use the compiled ones.",
-    "在数据集方法之外只编译一次正则表达式，再重复使用。"};
+inline constexpr Message kInsteadOfCompile{"instead-of.compile",
+                                           "Compile regular expressions once, outside of the "
+                                           "dataset's methods, and use the compiled ones.",
+                                           "在数据集方法之外只编译一次正则表达式，再重复使用。"};
 inline constexpr Message kInsteadOfParsing{
     "instead-of.parsing",
     "Parse what is the same for all samples once, in the constructor, and keep it as arrays.",
@@ -47,9 +47,9 @@ inline constexpr Message kInsteadOfRoundTrip{
     "Stay with one kind of picture: each way from an array to a PIL image and back copies all "
     "pixels.",
     "只用一种图像表示：数组与 PIL 图像之间的每次转换都会复制所有像素。"};
-inline constexpr Message kInsteadOfSleep{
-    "instead-of.sleep", "The dataset sleeps: find out whether it has to.",
-    "数据集在 sleep：请确认是否必要。"};
+inline constexpr Message kInsteadOfSleep{"instead-of.sleep",
+                                         "The dataset sleeps: find out whether it has to.",
+                                         "数据集在 sleep：请确认是否必要。"};
 inline constexpr Message kInsteadOfText{
     "instead-of.text", "Store the numbers as a binary array once (numpy.save) and load that.",
     "把数值保存为二进制数组（numpy.save），以后直接读取。"};
