@@ -35,7 +35,7 @@ const HostRow* Worst(const RankSummary& ranks) {
   return worst;
 }
 
-// Of each rank: what was suggested, if that is fewer, else what cores and memory have room for;
+// Of each rank: as many as are as fast, if that is fewer, else what cores and memory have room for;
 // never more than there are.
 int WorkersThatFit(const RuleInput& input, const HostRow& host) {
   double fit = host.workers / host.ranks;
@@ -43,8 +43,8 @@ int WorkersThatFit(const RuleInput& input, const HostRow& host) {
   if (host.cores > 0) fit = std::min(fit, host.cores / host.ranks);
   const int room = std::max(1, static_cast<int>(std::floor(fit + kRounding)));
   const int own = input.run().config.num_workers;
-  const int suggested = input.loader().suggestion.workers;
-  return suggested > 0 && suggested < own ? std::min(suggested, room) : room;
+  const int enough = input.loader().suggestion.enough_workers;
+  return enough > 0 && enough < own ? std::min(enough, room) : room;
 }
 
 Statement SeenOf(const RankSummary& ranks, const HostRow& host) {

@@ -35,10 +35,12 @@ struct Suggestion {
 // 4, 8}, 1 where memory allows no more, within 2 % of the best predicted (docs/diagnosis.md 5.3).
 // Threads that share a queue: W in 1..2*cores and depths of 2, 4, 8 and 16 batches. The recorded
 // setting takes part; on a crowded machine it is the only one, unless there were no workers at all.
+//
 // No more workers are tried than the dataset has shards for. A setting is left out if its rate
 // breaks a law (laws.h), and no workers at all are left out if they only save the start of workers
-// that could stay. What does not gain beyond its own interval is not suggested. Cost: O(8 * cores)
-// simulations.
+// that could stay. What does not gain beyond its own interval is not suggested.
+//
+// Cost: O(8 * cores) simulations.
 [[nodiscard]] Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts,
                                  const Replay& replay, const Budget& budget);
 
