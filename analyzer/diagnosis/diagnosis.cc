@@ -356,6 +356,15 @@ Prediction OnBase(const Diagnosis& diagnosis, const Prediction& predicted) {
   return told;
 }
 
+double CeilingOnBase(const Diagnosis& diagnosis, const Pipeline& recorded,
+                     const Pipeline& changed) {
+  if (!diagnosis.whole_run) return CeilingRate(changed, diagnosis.loader->replay);
+  const double before = TimeOf(recorded);
+  const double after = TimeOf(WithoutData(changed));
+  const bool all_data = !(after * kMostHeadroom > before);
+  return diagnosis.base_rate() * (all_data ? kMostHeadroom : before / after);
+}
+
 Statement NotEnough(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return Say<words::kNeedsLoader>();
   return Missing(*diagnosis.loader, diagnosis.run.loader());

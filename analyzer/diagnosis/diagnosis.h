@@ -100,6 +100,10 @@ struct Diagnosis {
 // `predicted` with its rates on the base of the diagnosis: its speedup is then the predicted rate
 // over base_rate(). The interval keeps its width in proportion.
 [[nodiscard]] Prediction OnBase(const Diagnosis& diagnosis, const Prediction& predicted);
+// The rate on that base if the data of `changed`, a variation of `recorded`, cost nothing.
+// Requires: diagnosis.loader.
+[[nodiscard]] double CeilingOnBase(const Diagnosis& diagnosis, const Pipeline& recorded,
+                                   const Pipeline& changed);
 
 // Why nothing can be predicted from this recording; empty if it can.
 [[nodiscard]] Statement NotEnough(const Diagnosis& diagnosis);

@@ -205,7 +205,7 @@ std::vector<PlanStep> Planner::Steps(const std::vector<Move>& moves) {
     at = With(move, at);
     PlanStep step;
     Describe(move, step);
-    step.predicted = Predict(at);
+    step.predicted = OnBase(diagnosis_, Predict(at));
     step.setting = space_.SettingOf(at);
     step.cost.ram = step.predicted.ram;
     step.cost.workers = step.setting.workers;
@@ -263,16 +263,17 @@ std::vector<Move> Planner::Worthwhile(const std::vector<Move>& moves) {
 double Planner::CeilingOf(const std::vector<Move>& moves) const {
   Combination at = space_.recorded();
   for (const Move& move : moves) at = With(move, at);
-  const double now = CeilingRate(base_, loader_.replay);
+  const double now = CeilingOnBase(diagnosis_, base_, base_);
   const auto end = Changed(at);
-  return end ? std::max(now, CeilingRate(*end, loader_.replay)) : now;
+  return end ? std::max(now, CeilingOnBase(diagnosis_, base_, *end)) : now;
 }
 
 void Planner::Fill(Plan& plan) {
-  plan.now = loader_.steady.rate;
+  const double whole = diagnosis_.whole_rate;
+  plan.now = diagnosis_.whole_run ? Interval{whole, whole, whole} : loader_.steady.rate;
   plan.limited_by = loader_.attribution.bottleneck;
   plan.no_ceiling = loader_.attribution.all_data();
-  plan.ceiling = std::max(plan.now.estimate, CeilingRate(base_, loader_.replay));
+  plan.ceiling = std::max(plan.now.estimate, CeilingOnBase(diagnosis_, base_, base_));
   const double headroom = plan.ceiling / std::max(1e-9, plan.now.estimate);
   if (std::max(headroom, loader_.attribution.headroom) < kAtLimit) {
     plan.verdict = Say<words::kPlanAtLimit>(Give<"gain">(headroom - 1));

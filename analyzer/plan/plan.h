@@ -56,7 +56,7 @@ struct Plan {
   Statement missing;  // why nothing can be predicted; empty: something was
   Statement verdict;  // where the way ends
   Statement unit;     // of rates
-  Interval now;       // samples per second of the run as it is
+  Interval now;       // samples per second of the run as it is, on the base of its diagnosis
   Factor limited_by = Factor::kNone;
   std::vector<PlanStep> steps;
   std::vector<PlanExperiment> experiments;

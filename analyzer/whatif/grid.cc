@@ -246,7 +246,8 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
   play.budget = BudgetOf(diagnosis.run.host);
   if (request.budget_ram > 0) play.budget.ram = request.budget_ram;
   grid.ceiling_measured = request.fixed_rate > 0 && IsRecordedStep(request, rebatched);
-  grid.ceiling = grid.ceiling_measured ? request.fixed_rate : CeilingRate(recorded, loader.replay);
+  grid.ceiling =
+      grid.ceiling_measured ? request.fixed_rate : CeilingOnBase(diagnosis, recorded, recorded);
   Setting setting;
   setting.step = request.step;
   setting.step_load = request.step_cores;

@@ -101,7 +101,8 @@ TEST(PlanTest, FullCoresGetAFasterDecoderThatWidensTheInterval) {
   const LoaderDiagnosis& loader = *planned.diagnosis.loader;
   const auto changed = ApplyChanges(loader.pipeline, loader.facts, loader.material, changes, {});
   ASSERT_TRUE(changed);
-  const Prediction alone = Predict(loader.pipeline, changed->pipeline, loader.replay);
+  const Prediction alone =
+      OnBase(planned.diagnosis, Predict(loader.pipeline, changed->pipeline, loader.replay));
   if (planned.plan.steps.size() == 1) {
     EXPECT_DOUBLE_EQ(decoder->predicted.rate.estimate, alone.rate.estimate);
     EXPECT_LT(decoder->predicted.rate.low, alone.rate.low);
