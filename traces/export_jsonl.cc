@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include "traces/base/json_text.h"
 #include "traces/export.h"
 #include "traces/export_text.h"

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <ctime>
 #include <memory>
 #include <span>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "loader/device/measure.h"
@@ -86,9 +86,16 @@ Result<std::string> DecodeLine(cuda::Device& device, const cuda::JpegOptions& op
                      time->pictures, time->megapixels / static_cast<double>(time->pictures), day);
 }
 
+std::string Today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::localtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
 // The text of the file. Decoding that cannot be measured is left out, with the reason as a comment.
 Result<std::string> Measure(const Wanted& wanted, cuda::Device& device) {
-  const std::string day = fmt::format("{:%Y-%m-%d}", fmt::localtime(std::time(nullptr)));
+  const std::string day = Today();
   const cuda::DeviceInfo& info = device.info();
   std::string out =
       fmt::format("# penstock-load device-costs, {}; milliseconds a megapixel\n", day);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traces/base/json_text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 
 namespace penstock {
 namespace {
@@ -35,6 +32,13 @@ std::size_t Utf8Length(std::string_view text) {
   return 0;
 }
 
+void AppendHex(std::string& out, char c) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  out += kDigits[byte >> 4u];
+  out += kDigits[byte & 0xfu];
+}
+
 }  // namespace
 
 void AppendJson(std::string& out, std::string_view text) {
@@ -50,7 +54,8 @@ void AppendJson(std::string& out, std::string_view text) {
     } else if (c == '\t') {
       out += "\\t";
     } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
+      out += "\\u00";
+      AppendHex(out, c);
     } else if (length == 0) {
       out += "\xef\xbf\xbd";
       length = 1;
@@ -101,7 +106,8 @@ std::string VisibleText(std::string_view text) {
       shown.append(text.substr(0, length));
     } else {
       for (const char c : text.substr(0, std::max<std::size_t>(Utf8Length(text), 1))) {
-        fmt::format_to(std::back_inserter(shown), "\\x{:02x}", static_cast<unsigned char>(c));
+        shown += "\\x";
+        AppendHex(shown, c);
       }
     }
     text.remove_prefix(length > 0 ? length : std::max<std::size_t>(Utf8Length(text), 1));

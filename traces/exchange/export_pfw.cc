@@ -2,6 +2,8 @@
 #include <string>
 #include <unordered_set>
 
+#include <fmt/format.h>
+
 #include "traces/base/json_text.h"
 #include "traces/base/xxh64.h"
 #include "traces/exchange/formats.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -32,13 +33,13 @@ class Csv {
   }
   Csv& Number(double value) {
     Comma();
-    fmt::format_to(std::back_inserter(text_), "{:.9g}", value);
+    text_ += fmt::format("{:.9g}", value);
     return *this;
   }
   Csv& Number(const std::optional<double>& value) { return value ? Number(*value) : Text(""); }
   Csv& Count(std::uint64_t value) {
     Comma();
-    fmt::format_to(std::back_inserter(text_), "{}", value);
+    text_ += std::to_string(value);
     return *this;
   }
   Csv& Flag(bool value) { return Text(value ? "1" : "0"); }
