@@ -148,7 +148,7 @@ LICENSED = (*SOURCES, *HEADERS, ".cmake", "CMakeLists.txt")
 HOSTS = ("apache.org", "spdx.org", "github.com", "pytorch.org", "nvidia.com", "kernel.org",
          "man7.org", "perfetto.dev", "json-schema.org", "example.com", "example.org", "ieee.org",
          "acm.org", "arxiv.org", "doi.org", "libjpeg-turbo.org", "wikipedia.org",
-         "freedesktop.org", "w3.org")  # the last two: names of XML formats
+         "freedesktop.org", "w3.org", "speedscope.app")  # the last three: names of formats
 URL_HOST = re.compile(r"\b[a-z][a-z0-9+.-]*://(?:[^/@\s\"'<>]*@)?\[?([A-Za-z0-9.-]+)", re.I)
 BARE_HOST = re.compile(r"(?<![\w.@/-])((?:[a-z0-9-]+\.)+(?:org|com|io))(?![\w(]|\.\w)")
 MODULES = {"torchvision.io", "skimage.io", "scipy.io", "stat.io"}  # names of Python, not hosts
