@@ -106,8 +106,11 @@ class Structures(support.Case):
         train, held_out = line_of("train = make("), line_of("held_out = make(")
         by_name = {loader["made_at"]: loader for loader in report["loaders"]}
         for loader in report["loaders"]:
+            if report["signals"]["cpu_crowded"]:  # then none is sure to gain
+                self.assertIn("suggestion", loader)
+                continue
             self.assertGreater(loader["suggestion"]["num_workers"], 1, loader)
-            self.assertGreater(loader["suggestion"]["low"], loader["samples_per_s"], loader)
+            self.assertGreater(loader["suggestion"]["speedup"], 1.2, loader)
         predicted = {}
         for name in (train, held_out):
             outcome = run([program("penstock"), "whatif", self.trace, "--loader", name, "--workers", "1,2", "--json"])
@@ -121,22 +124,23 @@ class Structures(support.Case):
         for name in (train, held_out):
             self.assertIn(name, outcome.stderr)
 
-    def test_one_of_two_loaders_is_tuned(self):
-        held_out = line_of("held_out = make(")
-        keep = self.path("tuned")
-        outcome = run([program("penstock"), "tune", "--trials", "1", "--keep", keep, "--loader", held_out, "--",
-                       PYTHON, target("structures.py"), "validated", "1"], environment(), timeout=120)
+    def test_one_of_two_loaders_is_changed(self):
+        train, held_out = line_of("train = make("), line_of("held_out = make(")
+        trace = self.path("changed.penstock")
+        command = [PYTHON, target("structures.py"), "validated", "1"]
+        outcome = run(record(trace, command, "--override", "workers=3,at=" + held_out), environment())
         self.assertEnded(outcome)
-        self.assertIn("at=" + held_out, outcome.stdout)
-        outcome = run([program("penstock"), "report", os.path.join(keep, "run2.penstock"), "--json"])
+        outcome = run([program("penstock"), "report", trace, "--json"])
         self.assertEnded(outcome)
         workers = {one["made_at"]: one["num_workers"] for one in json.loads(outcome.stdout)["loaders"]}
-        self.assertEqual(1, workers[line_of("train = make(")])
-        self.assertGreater(workers[held_out], 1)
+        self.assertEqual({train: 1, held_out: 3}, workers)
+
+    def test_tune_lists_the_loaders_that_there_are(self):
         outcome = run([program("penstock"), "tune", "--loader", "structures.py:1", "--",
-                       PYTHON, target("structures.py"), "validated", "1"], environment(), timeout=120)
+                       PYTHON, target("structures.py"), "validated", "1"], environment(), timeout=120)  # fmt: skip
         self.assertEnded(outcome, 2)
-        self.assertIn(held_out, outcome.stderr)
+        for name in (line_of("train = make("), line_of("held_out = make(")):
+            self.assertIn(name, outcome.stderr)
 
     def test_served(self):
         # The server's reads are not the workers': they do not slow each other down.
