@@ -303,8 +303,8 @@ TEST(PreviewTest, ItsBytesAreThoseOfTheDocument) {
   const PreviewThread thread = builder.Take();
   ByteWriter out;
   packed::WritePreview(thread, {.sections = 0x0807060504030201, .spans = 1}, out);
-  std::vector<int> expected = {1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 0x15, 0, 0, 0, 0, 1, 0xa0, 0xc2, 0x1e};
-  expected.insert(expected.end(), 36, 0);
+  std::vector<int> expected = {1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 0x16, 0, 0, 0, 0, 1, 0xa0, 0xc2, 0x1e};
+  expected.insert(expected.end(), 38, 0);
   for (const int byte : {1, 1, 4, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0, 0, 0}) {
     expected.push_back(byte);
   }
