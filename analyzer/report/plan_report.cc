@@ -58,7 +58,7 @@ Statement CostOf(const PlanStep& step) {
                                  GiveIf<"disk">(step.cost.disk > 0, step.cost.disk));
 }
 
-std::string PlanText(const Plan& plan, Colour colour) {
+std::string PlanText(const Plan& plan, Colour colour, PlanDetail detail) {
   const Paint paint(colour == Colour::kOn);
   if (!plan.missing.empty()) {
     return "  " + Wrapped(English(Say<words::kNoPlan>(Give<"why">(plan.missing))), 78, "  ") + "\n";
@@ -81,6 +81,7 @@ std::string PlanText(const Plan& plan, Colour colour) {
     if (!step.risk.empty()) change += " (" + English(step.risk) + ")";
     if (step.with_next) change += "; " + English(Say<words::kPlanWithNext>());
     text += PlanLine(change) + paint.Dim(PlanLine(English(CostOf(step))));
+    if (detail == PlanDetail::kSteps) continue;
     for (const Statement& note : step.notes) {
       text += paint.Dim("      - " + Wrapped(English(note), kPlanWidth - 2, "        ") + "\n");
     }
@@ -94,6 +95,7 @@ std::string PlanText(const Plan& plan, Colour colour) {
     }
     text += "  " + Wrapped(English(plan.verdict), 78, "  ") + ".\n";
   }
+  if (detail == PlanDetail::kSteps) return text;
   for (const PlanExperiment& one : plan.experiments) {
     text += "  ?   " + Wrapped(English(one.why), kPlanWidth, kPlanIndent) + "\n";
     if (!one.command.empty()) text += std::string(kPlanIndent) + PlainText(one.command, 400) + "\n";

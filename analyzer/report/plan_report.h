@@ -11,8 +11,11 @@
 
 namespace penstock::analyzer {
 
+enum class PlanDetail { kSteps, kAll };  // kSteps: without notes of the steps and experiments
+
 // At most 80 columns, but for commands and names that are longer. Ends with a line feed.
-[[nodiscard]] std::string PlanText(const Plan& plan, Colour colour);
+[[nodiscard]] std::string PlanText(const Plan& plan, Colour colour,
+                                   PlanDetail detail = PlanDetail::kAll);
 
 // One object: {"steps": [...], "ceiling_samples_per_s": 0, ...}.
 [[nodiscard]] std::string PlanJson(const Plan& plan);

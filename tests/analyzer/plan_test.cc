@@ -245,7 +245,7 @@ TEST(PlanTest, ReportCommandAndPageSayTheSame) {
   EXPECT_EQ(plan["steps"].at(0)["id"].get_string().value(), report.plan.steps[0].id);
   EXPECT_DOUBLE_EQ(plan["ceiling_samples_per_s"].get_double().value(), report.plan.ceiling);
   const std::string text = ReportText(report, Colour::kOff);
-  EXPECT_NE(text.find(PlanText(report.plan, Colour::kOff)), std::string::npos);
+  EXPECT_NE(text.find(PlanText(report.plan, Colour::kOff, PlanDetail::kSteps)), std::string::npos);
   EXPECT_LT(text.find("\nPlan\n"), text.find("throughput"));
   for (const Language language : {Language::kEnglish, Language::kChinese}) {
     const std::string page = ReportHtml(report, BuildPlots(*trace, report), language);
