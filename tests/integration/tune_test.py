@@ -33,11 +33,17 @@ class Tune(Case):
         print(outcome.stdout + outcome.stderr, flush=True)
         return outcome
 
+    def skip_if_crowded(self, result):
+        if result["verdict"] == "crowded":  # then nothing is tried, and there is somebody else
+            self.assertGreater(os.getloadavg()[0], 1.2)
+            self.skipTest("other programs compete for the cores")
+
     def test_finds_and_confirms_a_better_setting_in_turns(self):
         outcome = self.tune(sleeping(workers=1, sample_ms=10, step_ms=2), "--json")
         self.assertEnded(outcome)
         result = json.loads(outcome.stdout)  # one object and nothing else
         self.assertEqual(result["schema"], "penstock.tune/1")
+        self.skip_if_crowded(result)
         self.assertIn(result["verdict"], ("confirmed", "confirmed_in_part"), outcome.stdout)
         taken = result["settings"][result["taken"] - 1]
         self.assertGreater(taken["measured"]["low"], 1)
@@ -57,8 +63,9 @@ class Tune(Case):
                 process.send_signal(signal.SIGINT)
                 break
         out, _ = process.communicate(timeout=120)
-        self.assertEqual(process.returncode, 130)
         result = json.loads(out)
+        self.skip_if_crowded(result)
+        self.assertEqual(process.returncode, 130)
         self.assertEqual(result["stopped"], "interrupted")
         self.assertEqual(result["verdict"], "not_decided")
         self.assertEqual(result["settings"][0]["pairs"], 1)

@@ -124,6 +124,12 @@ if __name__ == "__main__":
         found = [r["value"] for r in result.of("fact") if r["key"] == "override.lost.threads"]
         self.assertEqual(sorted(found), ["MKL_NUM_THREADS=7", "torch computes with 2"])
 
+    def test_threads_of_mkl_apart_are_not_taken_for_the_programs_own(self):
+        env = {name + "_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "NUMEXPR")}
+        env["MKL_NUM_THREADS"] = "2"
+        result = self.ended(override("threads=1,mkl=2", "show(len(list(DataLoader(Map(4), 2))))\n", env))
+        self.assertEqual(self.lost(result), {})
+
     @unittest.skipUnless(HAS_CV2, "no cv2")
     def test_cv2_threads_hold_in_workers_of_either_kind(self):
         code = """
