@@ -37,6 +37,8 @@ double LoopTime(const RunModel& run) {
   double time = 0;
   for (const LoaderRun& loader : run.loaders) {
     for (const Batch& batch : loader.batches) time += batch.wait() + batch.step();
+    // The next() that finds an epoch exhausted is a wait as well.
+    for (const Epoch& epoch : loader.epochs) time += epoch.stop;
   }
   return time > 0 ? time : run.duration();
 }

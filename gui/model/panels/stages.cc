@@ -95,6 +95,9 @@ Wholes WholesOf(const Extent& extent, const Analysis& analysis, const StageTable
                                             extent.Holds(batch.wait_start - run.begin.value));
       if (inside) wholes.loop += batch.wait() + batch.step();
     }
+    if (!extent.range) {
+      for (const analyzer::Epoch& epoch : loader.epochs) wholes.loop += epoch.stop;
+    }
     for (const analyzer::WorkerRun& worker : loader.workers) {
       wholes.lives += worker.busy + worker.idle;
     }
