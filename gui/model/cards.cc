@@ -94,7 +94,7 @@ class CardMaker {
     } else {
       line = Fill(Text::kOfFewBatches, steady.batches);
     }
-    if (diagnosis_.whole_run) {
+    if (diagnosis_.whole_run && steady.steady) {
       line = Fill(Text::kWholeRunSteady, ShortNumber(diagnosis_.samples_rate));
     } else if (diagnosis_.whole_rate > 0) {
       line += "  ·  " + Fill(Text::kWholeRun, ShortNumber(diagnosis_.whole_rate));

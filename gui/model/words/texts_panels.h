@@ -18,8 +18,8 @@
   X(kWholeRunSteady, "whole run, start-up included  ·  steady {}", "全程，含启动  ·  稳定阶段 {}") \
   X(kOfFewBatches, "of {} batches, not steady yet", "仅 {} 个批次，尚未稳定") \
   X(kOfWholeLoop, "of the whole loop", "占整个循环时间") \
-  X(kTooFewBatches, "too few batches to judge: record 32 or more", \
-    "批次太少，无法判断：请录制 32 个以上") \
+  X(kTooFewBatches, "needs 32 batches or more", \
+    "需要 32 个以上批次") \
   X(kNeedsBatchesOrImages, "no batch and no image was seen: penstock doctor shows what can be", \
     "没有看到批次和图像：penstock doctor 可说明能看到什么") \
   X(kNeedsDataLoader, "none was seen: record a run with a DataLoader", \
@@ -202,7 +202,7 @@
   X(kMemoryNeeds, \
     "Memory was not recorded: record with penstock record", \
     "未记录内存：请用 penstock record 录制") \
-  X(kMemoryMapped, "Memory mapped", "映射内存") \
+  X(kMemoryMapped, "RSS", "RSS") \
   /* Ranks */ \
   X(kRanks, "Ranks", "各 rank") \
   X(kRanksSome, "Ranks: {} of {} recorded", "rank：已录制 {} / {}") \

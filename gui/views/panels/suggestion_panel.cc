@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -211,7 +212,7 @@ void DrawSuggestion(const Ui& ui, Workspace& workspace, Area area) {
   const Report& report = workspace.Shown().analysis->report;
   const Palette& p = ui.palette();
   const Area inside = Headed(ui, Panel(ui, area), ui.T(Text::kSuggestion));
-  BeginArea("suggestion", inside, false);
+  BeginArea("suggestion", inside, true);
   const float width = ImGui::GetContentRegionAvail().x - ui.Px(4);
   const auto& loader = report.diagnosis.loader;
   if (loader && loader->suggestion.changes) {
@@ -242,7 +243,10 @@ void DrawSuggestion(const Ui& ui, Workspace& workspace, Area area) {
     CodeBox(ui, workspace, nothing.command, width);
   }
   if (loader) DrawOtherChanges(ui, report, width);
-  if (loader && analyzer::Predicts(report.diagnosis)) DrawGains(ui, report, width, inside.max.y);
+  if (loader && analyzer::Predicts(report.diagnosis)) {
+    // What has no room is scrolled to.
+    DrawGains(ui, report, width, std::numeric_limits<float>::max());
+  }
   EndArea();
 }
 
