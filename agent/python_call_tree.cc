@@ -105,7 +105,7 @@ uint16_t ChooseNodes(uint64_t duration) {
     CallNode& n = g_call_nodes[i];
     const uint16_t above =
         n.parent != wire::kNoNode ? g_call_nodes[n.parent].written : wire::kNoNode;
-    // Of our own code the children stand where it stands.
+    // Children of our own code take its place.
     const bool pruned =
         n.parent != wire::kNoNode && above == wire::kNoNode && !IsOwnNode(g_call_nodes[n.parent]);
     n.written = wire::kNoNode;

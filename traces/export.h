@@ -20,7 +20,7 @@ using TextSink = std::function<bool(std::string_view)>;
 // Returns false if the sink did. Cost: about 1 us and 400 bytes per span, a bounded buffer.
 [[nodiscard]] bool ExportJsonLines(const Trace& trace, const TextSink& sink);
 
-// Of the same what stands in front of the spans (losses, facts, processes) and the threads.
+// Those of the JSON lines in front of the spans (losses, facts, processes) and the threads.
 [[nodiscard]] bool ExportJsonHeads(const Trace& trace, const TextSink& sink);
 
 // The spans as a table by RFC 4180 with a header line.

@@ -21,8 +21,8 @@ struct HttpCalls {
   double first_bytes = 0;  // seconds
 };
 
-// Of the workers, or of the loop where it makes its data itself: a training program also reports
-// to servers.
+// Calls of the workers, or of the loop where it makes its data itself; a training program also
+// sends reports to servers.
 HttpCalls CallsForData(const RuleInput& input) {
   const RunModel& model = input.diagnosis.run;
   const bool workers = input.HasWorkerProcesses();

@@ -48,7 +48,7 @@ Loop FindHottest(const FunctionProfiles& profiles) {
   for (const FunctionProfile& profile : profiles) {
     if (!Tells(profile)) continue;
     for (const FunctionTime& function : profile.functions) {
-      if (function.library) continue;
+      if (function.is_library) continue;
       const Loop loop = LoopOf(profile, function);
       if (loop.share > hottest.share) hottest = loop;
     }

@@ -35,7 +35,7 @@ const HostRow* Worst(const RankSummary& ranks) {
   return worst;
 }
 
-// Of each rank: as many as are as fast, if that is fewer, else what cores and memory have room for;
+// Workers of each rank: as many as cores and memory have room for, or fewer if these are as fast;
 // never more than there are.
 int WorkersThatFit(const RuleInput& input, const HostRow& host) {
   double fit = host.workers / host.ranks;

@@ -44,7 +44,7 @@ void WorkerMemoryCopied(const RuleInput& input, Advice& out) {
                       {"minor_faults", copied.faults},  {"workers", static_cast<double>(workers)},
                       {"seen_s", copied.seen},          {"threshold_bytes", kGrowthBytes},
                       {"threshold_share", kGrowthShare}};
-  // Of more workers than twice the cores there is no need.
+  // Nobody needs more workers than twice the cores.
   std::optional<double> fit;
   if (memory.room > 0) {
     const double whole = copied.parent + copied.fresh;  // if all of it is copied

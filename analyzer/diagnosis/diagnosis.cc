@@ -80,7 +80,7 @@ bool StartCounts(const LoaderDiagnosis& loader, const LoaderRun& run, const Diag
          diagnosis.whole_rate > 0 && diagnosis.whole_rate < kCounts * diagnosis.samples_rate;
 }
 
-// Of all waits and steps of the loop, those for first batches too.
+// The share of waits in the time of the loop, waits for first batches included.
 double WholeWait(const LoaderRun& run) {
   double wait = 0;
   double all = 0;

@@ -88,7 +88,7 @@ struct TuneOptions {
 
 [[nodiscard]] std::string_view ParityName(LossParity parity);
 
-// Of the command line: text, and one object of schema penstock.tune/1.
+// What the command prints: text, or one object of schema penstock.tune/1.
 [[nodiscard]] std::string TuneText(const TuneResult& result, bool colour);
 [[nodiscard]] std::string TuneJson(const TuneResult& result);
 

@@ -193,7 +193,7 @@ FunctionTime TimeOf(const FunctionKey& key, const FunctionSum& sum, double whole
   time.file = std::get<0>(key);
   time.line = std::get<1>(key);
   time.name = std::get<2>(key);
-  time.library = time.file.empty() || IsLibrary(time.file);
+  time.is_library = time.file.empty() || IsLibrary(time.file);
   time.share = sum.time / whole;
   time.own = sum.own / whole;
   time.total = sum.total / whole;

@@ -37,7 +37,7 @@ struct FunctionTime {
   std::string name;
   std::string file;
   std::uint32_t line = 0;    // its first
-  bool library = false;      // no part of the program
+  bool is_library = false;   // no part of the program
   double share = 0;          // with what it called that is not the program's
   double own = 0;            // of that, in the interpreter
   double total = 0;          // with all that it called

@@ -33,8 +33,8 @@ struct Inside {
   std::uint64_t read_bytes = 0;
   std::uint64_t samples = 0;
 
-  // Of what the dataset does to samples: decoding and tokenizing, which are told apart from the
-  // rest.
+  // Time of decoding and tokenizing, which are told apart from the rest that the dataset does to
+  // samples.
   [[nodiscard]] std::int64_t told() const { return decode + tokenize; }
   [[nodiscard]] std::int64_t told_cpu() const { return decode_cpu + tokenize_cpu; }
 };

@@ -10,8 +10,8 @@
 
 namespace penstock::analyzer {
 
-// Of changes that the trace says too little about, of findings whose gain is an upper bound, and of
-// the reference loader where it has the operations that were seen. Those that could gain 5 % alone.
+// Experiments for changes that the trace says too little about, for findings whose gain is an upper
+// bound, and for the reference loader if it has the operations seen; if they could gain 5 % alone.
 [[nodiscard]] std::vector<PlanExperiment> FindExperiments(const traces::Trace& trace,
                                                           const Diagnosis& diagnosis,
                                                           const std::vector<Finding>& findings,

@@ -212,7 +212,7 @@ void Finder::FindPlaces() {
   AddChange(std::move(decode), {Factor::kDecode, Factor::kAugment});
 }
 
-// Of two that change the same thing, one.
+// Keeps one of two levers that change the same thing.
 void Finder::Exclude() {
   using Group = std::initializer_list<std::string_view>;
   const Group groups[] = {

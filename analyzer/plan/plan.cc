@@ -19,7 +19,7 @@ namespace penstock::analyzer {
 namespace {
 
 constexpr double kAtLimit = 1.05;  // headroom below which the step is the limit: attribution's
-// Of a long recording, what names the bottleneck of a step, and how far its limits are apart.
+// A long recording is shortened to this to name the bottleneck of a step and its limits.
 constexpr std::size_t kNamedBatches = 512;
 constexpr std::size_t kNamedTasks = 4096;
 

@@ -49,7 +49,7 @@ class Trials {
     }
     return std::nullopt;
   }
-  // Of those with this set, or of all.
+  // The fastest combination with this set of levers, or of all.
   [[nodiscard]] std::optional<Combination> Fastest(std::optional<LeverSet> set) const {
     const Tried* best = nullptr;
     for (const Tried& tried : all_) {

@@ -63,7 +63,7 @@ void WriteFunction(const Report& report, const FunctionProfile& profile,
   json.BeginObject().Field("stage", traces::StageName(profile.stage));
   json.Field("name", function.name).Field("file", function.file);
   json.Field("first_line", static_cast<std::uint64_t>(function.line));
-  json.Field("library", function.library);
+  json.Field("library", function.is_library);
   json.Field("share", function.share * profile.of_stage);
   json.Field("interpreter_share", function.own * profile.of_stage);
   json.Field("total_share", function.total * profile.of_stage);

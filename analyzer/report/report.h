@@ -31,8 +31,8 @@ struct StageRow {
   double p50 = 0;
   double p99 = 0;
   std::uint64_t bytes = 0;
-  // Of the workers' busy time, or of the consumer's: see `of_workers`. Above 1: threads beside them
-  // do it.
+  // Share of the workers' busy time, or of the loop's: see `of_workers`. Above 1: threads beside
+  // them do it.
   double share = 0;
   bool of_workers = false;
   bool mixed = false;  // IsMixed(): its percentiles are those of no kind of call

@@ -55,7 +55,7 @@ class Race {
   // An arm whose run failed runs no more.
   void Drop(std::size_t arm) { arms_[arm].dropped = true; }
 
-  // Of arms from 1.
+  // `arm`: from 1.
   [[nodiscard]] TuneVerdict verdict(std::size_t arm) const;
   [[nodiscard]] Interval ratio(std::size_t arm) const { return arms_[arm].ratio.ratio(); }
   [[nodiscard]] std::size_t pairs(std::size_t arm) const { return arms_[arm].ratio.pairs(); }
@@ -73,7 +73,7 @@ class Race {
   [[nodiscard]] bool Runs(std::size_t arm) const;
   [[nodiscard]] bool Faster(std::size_t arm) const;
   [[nodiscard]] std::size_t Fastest() const;
-  // Of a cheaper arm to the fastest.
+  // The ratio of a cheaper arm to the fastest.
   [[nodiscard]] Interval Against(std::size_t arm, std::size_t fastest) const;
   // A cheaper arm may or may not be as good as the fastest one.
   [[nodiscard]] bool Open(std::size_t arm, std::size_t fastest) const;

@@ -101,7 +101,7 @@ inline constexpr Message kHoldsBack{
     "限制在于{part:words}：若其零成本，速度可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
     "{unit:words}）；训练循环有 {wait:%0} 的时间在等待数据"};
 
-// Of a run that the simulation does not repeat: what holds it back, without a figure of the gain.
+// What holds a run back that the simulation does not repeat, without a figure of the gain.
 inline constexpr Message kHoldsBackUnsure{
     "verdict.holds-back-unsure",
     "{part:words} seems to hold the run back, but what it would gain cannot be told: the "

@@ -20,7 +20,7 @@ struct Means {
   double wait = 0, get = 0, pin = 0, h2d = 0, step = 0;
 };
 
-// Of the batches that the diagnosis is about: those of the steady part, or all.
+// Means over the batches that the diagnosis is about: those of the steady part, or all.
 Means MeansOf(const analyzer::LoaderRun& run, const std::vector<bool>* counts) {
   Means sum;
   double made = 0;

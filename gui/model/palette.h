@@ -37,8 +37,8 @@ struct Palette {
 [[nodiscard]] const Palette& PaletteOf(Theme theme);
 [[nodiscard]] Rgb StageColour(traces::StageId stage, Theme theme);
 
-// Of what has a name and no stage, as an operator of another tool's recording: one of twelve, the
-// same for the same name in every run.
+// The colour of what has a name and no stage, such as an operator of another tool's recording: one
+// of twelve, the same for the same name in every run.
 [[nodiscard]] Rgb NamedColour(std::string_view name, Theme theme);
 
 // Of a slider's grab: its value is written across it in Palette::text, at least 4.5:1.

@@ -34,7 +34,7 @@ struct Question {
   [[nodiscard]] Extent extent() const { return {trace.get(), range}; }
 };
 
-// Of the table below the timeline.
+// What the table below the timeline was made for.
 struct SumsKey {
   std::shared_ptr<const traces::Trace> trace;
   TimeRange range;

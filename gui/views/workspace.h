@@ -129,7 +129,7 @@ struct Workspace {
   bool at_once = false;  // a picture cannot wait for what a thread makes
   std::unique_ptr<RangeAnalyst> ranges = std::make_unique<RangeAnalyst>();
   const Document* part = nullptr;  // of the selected stretch; nullptr: not asked for, not ready
-  // Of a finding, to be shown as soon as there is a timeline.
+  // Evidence of a finding, to be shown as soon as there is a timeline.
   struct EvidenceWish {
     std::string rule;
     TimeRange range;

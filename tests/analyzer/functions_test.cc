@@ -139,7 +139,7 @@ TEST(FunctionsTest, LetsALibrarysDatasetStandForItself) {
   const FunctionProfiles profiles = ProfilesOf({unit});
   ASSERT_EQ(profiles.at(0).functions.size(), 2U);
   EXPECT_EQ(profiles[0].functions[0].name, "pil_loader");
-  EXPECT_TRUE(profiles[0].functions[0].library);
+  EXPECT_TRUE(profiles[0].functions[0].is_library);
 }
 
 TEST(FunctionsTest, PathsKeepTheShapeOfTheTree) {

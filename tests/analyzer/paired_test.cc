@@ -78,7 +78,7 @@ double MissedByLooks(double truth, Noise noise) {
 TEST(PairedRatioTest, AllLooksTogetherMissAsOftenAsStated) {
   // Three standard deviations of 4000 trials at 0.1 are 0.014.
   EXPECT_LE(MissedByLooks(0.2, std::normal_distribution<double>(0, 0.05)), 0.114);
-  // Of runs that vary unlike the normal distribution: long tails widen the interval.
+  // Runs whose variation has longer tails than the normal distribution widen the interval.
   std::student_t_distribution<double> tails(3);
   EXPECT_LE(MissedByLooks(0.2, [&](auto& random) { return 0.03 * tails(random); }), 0.114);
   // One run in eight meets something else on the machine.

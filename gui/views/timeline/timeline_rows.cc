@@ -34,7 +34,7 @@ bool IsNamedOnly(StageId stage) {
   return stage == StageId::kMark || stage == StageId::kCall;
 }
 
-// Of a single span.
+// The colour of a single span.
 Rgb BoxColour(const TimelineCanvas& canvas, const Level& level, const Box& box) {
   const Theme theme = canvas.ui.theme;
   if (!IsNamedOnly(box.stage)) return StageColour(box.stage, theme);
