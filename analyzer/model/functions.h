@@ -36,12 +36,12 @@ struct LineTime {
 struct FunctionTime {
   std::string name;
   std::string file;
-  std::uint32_t line = 0;    // its first
-  bool is_library = false;   // no part of the program
-  double share = 0;          // with what it called that is not the program's
-  double own = 0;            // of that, in the interpreter
-  double total = 0;          // with all that it called
-  double count = 0;          // calls in a unit
+  std::uint32_t line = 0;          // its first
+  bool is_library = false;         // no part of the program
+  double share = 0;                // with what it called that is not the program's
+  double own = 0;                  // of that, in the interpreter
+  double total = 0;                // with all that it called
+  double count = 0;                // calls in a unit
   std::vector<LineTime> lines;     // the largest share first; none where no line was followed
   std::vector<CalledTime> called;  // the largest share first
 };
@@ -57,10 +57,10 @@ struct CallPath {
 
 struct FunctionProfile {
   traces::StageId stage = traces::StageId::kNone;
-  std::size_t units = 0;    // followed from beginning to end, without outliers
-  double unit_time = 0;     // seconds of one, as it would be without following
-  double spread = 0;        // by this fraction the time of a unit may be wrong
-  double of_stage = 1;      // time of this stage over that of all that makes data, or of the loop
+  std::size_t units = 0;  // followed from beginning to end, without outliers
+  double unit_time = 0;   // seconds of one, as it would be without following
+  double spread = 0;      // by this fraction the time of a unit may be wrong
+  double of_stage = 1;    // time of this stage over that of all that makes data, or of the loop
   std::vector<FunctionTime> functions;  // the largest share first
   std::vector<CallPath> paths;          // parents before their children
 };

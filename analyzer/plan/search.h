@@ -38,7 +38,7 @@ class PlanSpace {
   // Memory and /dev/shm have room for it; what was recorded did run.
   [[nodiscard]] bool Fits(const Combination& one);
   [[nodiscard]] Setting SettingOf(const Combination& one) const;
-  // Effort of its levers, changed arguments, workers and depth: a combination with less comes first.
+  // By the effort of levers, changed arguments, workers and depth; `a` takes less.
   [[nodiscard]] bool Cheaper(const Combination& a, const Combination& b) const;
   [[nodiscard]] int Effort(const Combination& one) const;
   [[nodiscard]] int simulations() const { return simulations_; }

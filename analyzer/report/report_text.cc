@@ -183,8 +183,8 @@ std::string ReportText(const Report& report, Colour colour) {
   text += Losses(report, paint);
   text += "\n  " + paint.Bold(Wrapped(English(diagnosis.summary), kTextWidth + 12, "  ")) + "\n";
   text += paint.Dim("  " + English(ConfidenceOf(diagnosis))) + "\n\n";
-  text +=
-      paint.Bold(English(Say<words::kPlanTitle>())) + "\n" + PlanText(report.plan, colour, PlanDetail::kSteps) + "\n";
+  text += paint.Bold(English(Say<words::kPlanTitle>())) + "\n" +
+          PlanText(report.plan, colour, PlanDetail::kSteps) + "\n";
   text += Labelled("throughput", English(ThroughputOf(diagnosis)));
   if (WaitKnown(diagnosis)) {
     const Statement wait = Say<words::kLoopWaited>(Give<"wait">(diagnosis.wait_fraction));

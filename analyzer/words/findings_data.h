@@ -135,7 +135,8 @@ inline constexpr Message kReuseConnections{
     "the worker, not for each sample, and read every answer to its end. The prediction takes "
     "opening away, nothing else.",
     "每个工作进程保留一个客户端并重用其连接：在工作进程首次使用时创建 requests.Session（或 "
-    "urllib3.PoolManager、boto3 客户端、aiohttp.ClientSession），不要为每个样本新建，并把每个响应读完。"
+    "urllib3.PoolManager、boto3 "
+    "客户端、aiohttp.ClientSession），不要为每个样本新建，并把每个响应读完。"
     "预测只去掉建立连接的时间。"};
 
 inline constexpr Message kFramesUnused{

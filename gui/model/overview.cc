@@ -116,7 +116,7 @@ Ribbon BuildRibbon(const Report& report) {
   const Factor bottleneck = report.diagnosis.bottleneck;
   const analyzer::SteadyState& steady = report.diagnosis.loader->steady;
   const bool window = !report.diagnosis.whole_run && steady.batches > 0 &&
-                    steady.in_window.size() == run.batches.size();
+                      steady.in_window.size() == run.batches.size();
   const Means means = MeansOf(run, window ? &steady.in_window : nullptr);
   ribbon.workers = run.config.num_workers;
   ribbon.workers_known = run.config.workers_known;

@@ -33,7 +33,8 @@ TEST(OverridesTest, EveryKeyIsTakenAndWrittenAsItCame) {
 TEST(OverridesTest, AnErrorSaysWhatWouldBeRight) {
   EXPECT_EQ(ComplaintOf("nice=20"), "--override: nice=20: give a number from 0 to 19");
   EXPECT_EQ(ComplaintOf("warm=yes"), "--override: warm=yes: give 0 or 1");
-  EXPECT_EQ(ComplaintOf("malloc=best"), "--override: malloc=best: give one of keep|jemalloc|tcmalloc");
+  EXPECT_EQ(ComplaintOf("malloc=best"),
+            "--override: malloc=best: give one of keep|jemalloc|tcmalloc");
   EXPECT_EQ(ComplaintOf("affinity=0-2+5", {0, 1, 2}),
             "--override: affinity=0-2+5: this run may not use core 5");
   EXPECT_NE(ComplaintOf("wrkers=2").find("'wrkers=2'"), std::string::npos);
