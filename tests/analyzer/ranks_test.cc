@@ -214,7 +214,9 @@ TEST(RanksExceedHostTest, SuggestsNoMoreWorkersThanTheHostHasCoresFor) {
     EXPECT_EQ(diagnosis.run.host.usable_cores(), 2);
     const Suggestion& suggestion = diagnosis.loader->suggestion;
     EXPECT_LE(suggestion.enough_workers * 8, 2 * 16) << recorded;
-    if (suggestion.changes) EXPECT_LE(suggestion.workers * 8, 2 * 16) << recorded;
+    if (suggestion.changes) {
+      EXPECT_LE(suggestion.workers * 8, 2 * 16) << recorded;
+    }
   }
 }
 
