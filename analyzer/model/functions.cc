@@ -290,9 +290,9 @@ Trees WithoutOutliers(Trees trees) {
 FunctionProfile ProfileOf(const traces::Trace& trace, StageId stage, const Trees& all) {
   Trees lined;
   Trees plain;
-  for (const CallTree* tree : all) (FollowedLines(*tree) ? lined : plain).push_back(tree);
-  lined = WithoutOutliers(std::move(lined));
-  plain = WithoutOutliers(std::move(plain));
+  for (const CallTree* tree : WithoutOutliers(all)) {
+    (FollowedLines(*tree) ? lined : plain).push_back(tree);
+  }
   const Trees& trees = plain.empty() ? lined : plain;
   const double scale = InterpreterScale(trees);
   const Sums sums = SumOf(trace, trees, scale);

@@ -54,7 +54,9 @@ class Search {
     const Pipeline steady = SteadyPart(changed);
     candidate.rate = SimulateSteady(steady).rate();
     const double told = candidate.rate * replay_.correction();
-    if (!recorded && !BrokenLaw(steady, told).empty()) return true;
+    if (recorded) recorded_rate_ = told;
+    // What is no faster than the recording breaks no law that the recording keeps.
+    if (told > recorded_rate_ && !BrokenLaw(steady, told).empty()) return true;
     candidate.time = TimeOf(changed, candidate.rate);
     if (candidate.time > 0) candidates_.push_back(candidate);
     return true;
@@ -94,6 +96,7 @@ class Search {
   const LoaderFacts& facts_;
   const Replay& replay_;
   const Budget& budget_;
+  double recorded_rate_ = 0;  // as it is told
   std::vector<CandidateSetting> candidates_;
 };
 
