@@ -72,7 +72,8 @@ std::vector<Sum> SumsOfJson(const std::string& text) {
   simdjson::dom::parser parser;
   std::vector<Sum> sums;
   const simdjson::dom::element whole = parser.parse(text);
-  for (const simdjson::dom::element row : whole["stages"].get_array().value()) {
+  const simdjson::dom::array rows = whole["stages"].get_array();
+  for (const simdjson::dom::element row : rows) {
     sums.push_back({std::string(row["name"].get_string().value()), row["count"].get_uint64(),
                     row["wall_s"].get_double()});
   }

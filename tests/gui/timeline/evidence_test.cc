@@ -26,7 +26,8 @@ TEST_F(EvidenceTest, IsTheLongestOfTheSpansThatTheRuleIsAbout) {
   const auto decode = FindEvidence(timeline_, *trace_, "slow-decoder", {0, 1000});
   ASSERT_TRUE(decode.has_value());
   EXPECT_EQ(timeline_.start(decode->worst), 140);
-  for (const SpanRef hit : Search(timeline_, *trace_, decode->search).hits()) {
+  const Search search(timeline_, *trace_, decode->search);
+  for (const SpanRef hit : search.hits()) {
     EXPECT_EQ(timeline_.stage(hit), StageId::kDecode);
   }
 }
