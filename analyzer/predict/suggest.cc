@@ -55,8 +55,8 @@ class Search {
     candidate.rate = SimulateSteady(steady).rate();
     const double told = candidate.rate * replay_.correction();
     if (recorded) recorded_rate_ = told;
-    // What is no faster than the recording breaks no law that the recording keeps.
-    if (told > recorded_rate_ && !BrokenLaw(steady, told).empty()) return true;
+    // What is hardly faster than the recording breaks no law that the recording keeps.
+    if (told > kLawMargin * recorded_rate_ && !BrokenLaw(steady, told).empty()) return true;
     candidate.time = TimeOf(changed, candidate.rate);
     if (candidate.time > 0) candidates_.push_back(candidate);
     return true;
