@@ -75,9 +75,11 @@ void WriteSuggestionFor(std::size_t loader, const Diagnosis& diagnosis, JsonWrit
   json.Field("prefetch_factor", found->workers > 0 ? found->prefetch : 0);
   json.Field("persistent_workers", found->workers > 0 && found->persistent_workers);
   json.Field("changes", found->changes);
-  json.Field("samples_per_s", found->predicted.rate.estimate);
-  json.Field("low", found->predicted.rate.low).Field("high", found->predicted.rate.high);
-  json.Field("speedup", found->predicted.speedup);
+  // Rates of the main loader are told as everywhere else in the report.
+  const Prediction told = loader == 0 ? OnBase(diagnosis, found->predicted) : found->predicted;
+  json.Field("samples_per_s", told.rate.estimate);
+  json.Field("low", told.rate.low).Field("high", told.rate.high);
+  json.Field("speedup", told.speedup);
   json.Field("missing", English(found->missing)).EndObject();
 }
 
