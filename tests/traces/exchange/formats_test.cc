@@ -28,6 +28,15 @@ std::unique_ptr<Trace> Small(const testing::TempFolder& folder) {
   return std::move(*trace);
 }
 
+// With calls that were followed.
+std::unique_ptr<Trace> Followed(const testing::TempFolder& folder) {
+  RecordingWriter recording = testing::FollowedRecording();
+  testing::WriteFile(folder / "r", testing::Bytes(recording));
+  auto trace = OpenTrace(folder / "r");
+  EXPECT_TRUE(trace.has_value());
+  return std::move(*trace);
+}
+
 std::string Contents(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -53,11 +62,11 @@ TEST(FormatsTest, AreFoundByName) {
 
 TEST(FormatsTest, EveryFormatWritesAFileThatAppearsWhole) {
   const testing::TempFolder folder;
-  const auto trace = Small(folder);
+  const auto trace = Followed(folder);
   for (const ExportFormat& format : ExportFormats()) {
     const std::filesystem::path path = folder / std::string(format.name);
     ASSERT_TRUE(ExportToFile(*trace, format, path)) << format.name;
-    EXPECT_GT(std::filesystem::file_size(path), 100u) << format.name;
+    EXPECT_GT(std::filesystem::file_size(path), 50u) << format.name;
     ASSERT_TRUE(ExportToFile(*trace, format, path)) << format.name;  // and is replaced
   }
   const auto files = std::filesystem::directory_iterator(folder / "");
@@ -92,9 +101,20 @@ TEST(FormatsTest, WhatCannotBeWrittenLeavesNothing) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
 }
 
+TEST(FormatsTest, ACollapsedStackIsALineThatEndsWithItsTime) {
+  const testing::TempFolder folder;
+  const auto trace = Followed(folder);
+  std::string text;
+  ASSERT_TRUE(ExportCollapsed(*trace, [&](std::string_view part) {
+    text += part;
+    return true;
+  }));
+  EXPECT_THAT(text, ::testing::MatchesRegex("((sample|collate|step)(;[^;\n]+)* [0-9]+\n)+"));
+}
+
 TEST(FormatsTest, ASinkThatFailsStopsEveryExport) {
   const testing::TempFolder folder;
-  const auto trace = Small(folder);
+  const auto trace = Followed(folder);
   for (const ExportFormat& format : ExportFormats()) {
     if (format.stream == nullptr) continue;
     int calls = 0;
