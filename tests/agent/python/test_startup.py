@@ -103,7 +103,7 @@ class ChainTest(unittest.TestCase):
             )
         self.assertEqual((result.stdout, result.stderr), ("True\n", ""))
 
-    def test_starting_costs_less_than_a_millisecond(self):
+    def test_starting_costs_less_than_half_an_import_of_argparse(self):
         code = "import sys\nprint('ctypes' in sys.modules, 'functools' in sys.modules)\n"
         self.assertEqual(harness.run(code).out.split()[0], "False")
         with tempfile.TemporaryDirectory(prefix="penstock-") as directory:
@@ -111,17 +111,19 @@ class ChainTest(unittest.TestCase):
             program = (
                 "import time, sys\nF = %r\ncode = compile(open(F).read(), F, 'exec')\n"
                 "start = time.perf_counter()\nexec(code, {'__file__': F})\n"
-                "print(time.perf_counter() - start)\n" % boot
+                "took = time.perf_counter() - start\n"
+                "start = time.perf_counter()\nimport argparse\n"
+                "print(took / (time.perf_counter() - start))\n" % boot
             )
             environment = dict(os.environ, PENSTOCK_AGENT="/none", PYTHONPATH="")
             environment.pop("PYTHONDONTWRITEBYTECODE", None)
-            times = []
+            ratios = []
             for _ in range(6):  # the first writes the byte code
                 result = subprocess.run(
                     [harness.PYTHON, "-c", program], env=environment, capture_output=True, text=True
                 )
-                times.append(float(result.stdout))
-        self.assertLess(min(times), 0.001)
+                ratios.append(float(result.stdout))
+        self.assertLess(min(ratios), 0.5)
 
 
 class ToolTest(unittest.TestCase):
