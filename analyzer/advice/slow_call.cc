@@ -35,14 +35,14 @@ SlowestCall FindSlowestCall(const FunctionProfiles& profiles) {
 }  // namespace
 
 void SlowCall(const RuleInput& input, Advice& out) {
-  constexpr double kShare = 0.1;
+  constexpr double kCallShare = 0.1;
   if (!input.diagnosis.loader) return;
   if (input.diagnosis.functions.empty()) {
     out.Needs("slow-call", Say<words::kRuleNeedsFunctions>());
     return;
   }
   const SlowestCall worst = FindSlowestCall(input.diagnosis.functions);
-  if (worst.known == nullptr || worst.share < kShare) return;
+  if (worst.known == nullptr || worst.share < kCallShare) return;
   Finding finding;
   finding.id = "slow-call";
   finding.predicted = WithoutShare(input, worst.profile->stage, worst.share * worst.known->gone);
@@ -55,7 +55,7 @@ void SlowCall(const RuleInput& input, Advice& out) {
                             Give<"call_share">(worst.share));
   finding.evidence = {{"call", std::string(worst.known->shown)},
                       {"call_share", worst.share},
-                      {"threshold", kShare},
+                      {"threshold", kCallShare},
                       {"function", function.name},
                       {"file", function.file},
                       {"first_line", static_cast<double>(function.line)},

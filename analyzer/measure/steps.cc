@@ -57,7 +57,7 @@ double TransformsInSteps(const LoaderRun& run, const SteadyState& steady) {
 
 double DelayOfSteps(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
   constexpr double kMost = 0.9;
-  constexpr double kEnough = 1;  // seconds: some twenty samples of the counter
+  constexpr double kEnoughSeconds = 1;  // seconds: some twenty samples of the counter
   double busy = 0;
   for (std::size_t i = 0; i < run.batches.size(); ++i) {
     const Batch& batch = run.batches[i];
@@ -69,7 +69,7 @@ double DelayOfSteps(const RunModel& model, const LoaderRun& run, const SteadySta
     if (series.name != "run_delay_ns" || series.process != run.config.consumer) continue;
     if (series.at.size() < 2) continue;
     const DelaySeen seen = DelayInWindows(series, steady, model.begin.value);
-    if (seen.time < kEnough) return 0;
+    if (seen.time < kEnoughSeconds) return 0;
     return std::clamp(seen.delay / seen.time * steady.time / busy, 0.0, kMost);
   }
   return 0;
