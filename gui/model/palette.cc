@@ -130,21 +130,21 @@ Rgb StageColour(StageId stage, Theme theme) {
 
 Rgb NamedColour(std::string_view name, Theme theme) {
   // Muted, so that the stages stand out among them; hues in steps of 30 degrees.
-  constexpr std::array<Rgb, 12> kDark = {{{0xb0, 0x7a, 0x7a},
-                                          {0xb0, 0x92, 0x6c},
-                                          {0xa6, 0xa6, 0x66},
-                                          {0x86, 0xa8, 0x6c},
-                                          {0x6c, 0xa8, 0x7a},
-                                          {0x66, 0xa8, 0x96},
-                                          {0x66, 0xa0, 0xb0},
-                                          {0x70, 0x8c, 0xb8},
-                                          {0x86, 0x7e, 0xbc},
-                                          {0x9e, 0x78, 0xb6},
-                                          {0xb0, 0x74, 0xa2},
-                                          {0xb0, 0x74, 0x8c}}};
+  constexpr std::array<Rgb, 12> kNamedDark = {{{0xb0, 0x7a, 0x7a},
+                                               {0xb0, 0x92, 0x6c},
+                                               {0xa6, 0xa6, 0x66},
+                                               {0x86, 0xa8, 0x6c},
+                                               {0x6c, 0xa8, 0x7a},
+                                               {0x66, 0xa8, 0x96},
+                                               {0x66, 0xa0, 0xb0},
+                                               {0x70, 0x8c, 0xb8},
+                                               {0x86, 0x7e, 0xbc},
+                                               {0x9e, 0x78, 0xb6},
+                                               {0xb0, 0x74, 0xa2},
+                                               {0xb0, 0x74, 0x8c}}};
   std::uint32_t hash = 2166136261u;  // FNV-1a: the same everywhere
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  const Rgb colour = kDark[(hash ^ hash >> 16) % kDark.size()];
+  const Rgb colour = kNamedDark[(hash ^ hash >> 16) % kNamedDark.size()];
   return theme == Theme::kDark ? colour : Mix(colour, {0, 0, 0}, 0.25);
 }
 
