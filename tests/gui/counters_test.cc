@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "gui/model/document.h"
+#include "tests/analyzer/synthetic.h"
 #include "tests/gui/support.h"
 
 namespace penstock::gui {
@@ -118,23 +119,11 @@ TEST(CountersTest, NothingIsDrawnBeforeTheFirstAndAfterTheLastValue) {
 
 // Memory of one process each second: all that is mapped for 40 s, its share from `first` s on.
 std::vector<CounterTrack> MemoryTracks(int first) {
-  traces::TraceData data;
-  traces::ProcessInfo process;
-  process.pid = 100;
-  data.processes.push_back(process);
-  traces::ThreadInfo thread;
-  thread.tid = 100;
-  data.threads.push_back(thread);
-  traces::Span span;
-  span.duration = TimeNs{40'000'000'000};
-  span.stage = traces::StageId::kFetch;
-  data.spans.push_back({span});
-  for (int second = 0; second <= 40; ++second) {
-    const TimeNs at{second * 1'000'000'000LL};
-    data.counters.push_back({at, data.Intern("rss_bytes"), ProcessId{0}, 800'000'000});
-    if (second >= first && second < 40) {
-      data.counters.push_back({at, data.Intern("pss_bytes"), ProcessId{0}, 400'000'000});
-    }
+  traces::TraceData data = analyzer::testing::MakeSynthetic({});
+  for (int i = 0; i <= 40; ++i) {
+    const double at = 1000 + 20.0 * i;
+    analyzer::testing::AddCounter(data, "rss_bytes", 0, at, 800e6);
+    if (i >= first && i < 40) analyzer::testing::AddCounter(data, "pss_bytes", 0, at, 400e6);
   }
   const auto trace = traces::MakeTrace(std::move(data));
   std::vector<CounterTrack> memory;

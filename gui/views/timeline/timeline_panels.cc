@@ -176,9 +176,11 @@ void DrawSelectionPanel(const TimelineCanvas& canvas, Area area) {
   const auto trace = workspace.document.trace;
   const TimeRange inside_run = workspace.Range().value_or(TimeRange{});
   const SumsKey key{trace, inside_run};
-  const std::vector<StageSum>* found = workspace.sums.Get(
-      key, workspace.at_once,
-      [=](const std::stop_token& stop) { return SumsOf(trace, inside_run, stop); });
+  const std::vector<StageSum>* found =
+      workspace.sums.Get(key, workspace.at_once, [=](const std::stop_token& stop) {
+        // A preview has no spans.
+        return trace != nullptr ? SumsOf(trace, inside_run, stop) : std::vector<StageSum>();
+      });
   const std::span<const StageSum> sums =
       found != nullptr ? std::span<const StageSum>(*found) : std::span<const StageSum>();
   const bool old = found != nullptr && !(workspace.sums.key() == key);

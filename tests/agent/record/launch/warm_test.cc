@@ -21,7 +21,9 @@ constexpr std::size_t kSize = 64 << 10;
 class WarmTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    root_ = (std::filesystem::current_path() / "warm_test_data").string();
+    // Tests run beside each other, and /tmp may have no page cache of its own.
+    root_ =
+        (std::filesystem::current_path() / ("warm_test_data." + std::to_string(getpid()))).string();
     std::filesystem::remove_all(root_);
     std::filesystem::create_directories(root_ + "/in");
     for (const char* name : {"/a", "/in/b", "/in/c"}) {
