@@ -54,9 +54,10 @@ class Search {
     const Pipeline steady = SteadyPart(changed);
     candidate.rate = SimulateSteady(steady).rate();
     const double told = candidate.rate * replay_.correction();
-    if (recorded) recorded_rate_ = told;
-    // What is hardly faster than the recording breaks no law that the recording keeps.
-    if (told > kLawMargin * recorded_rate_ && !BrokenLaw(steady, told).empty()) return true;
+    // A law that the recording breaks itself, as its costs are counted, judges no other setting.
+    const bool is_lawful = BrokenLaw(steady, told).empty();
+    if (recorded) recorded_is_lawful_ = is_lawful;
+    if (!is_lawful && recorded_is_lawful_) return true;
     candidate.time = TimeOf(changed, candidate.rate);
     if (candidate.time > 0) candidates_.push_back(candidate);
     return true;
@@ -96,7 +97,7 @@ class Search {
   const LoaderFacts& facts_;
   const Replay& replay_;
   const Budget& budget_;
-  double recorded_rate_ = 0;  // as it is told
+  bool recorded_is_lawful_ = false;
   std::vector<CandidateSetting> candidates_;
 };
 
