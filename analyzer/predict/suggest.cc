@@ -14,6 +14,7 @@ namespace {
 // Of a search: enough batches for the queues to show what they do.
 constexpr std::size_t kSuggestBatches = 1024;
 constexpr std::size_t kSuggestTasks = 32768;
+constexpr double kNearLaw = 1.15;
 constexpr double kTolerance = 0.02;  // settings that differ by less are as good as each other
 
 struct CandidateSetting {
@@ -54,11 +55,15 @@ class Search {
     const Pipeline steady = SteadyPart(changed);
     candidate.rate = SimulateSteady(steady).rate();
     const double told = candidate.rate * replay_.correction();
-    // A law that the recording breaks itself, as its costs are counted, judges no other setting.
-    const bool is_lawful = BrokenLaw(steady, told).empty();
-    if (recorded) recorded_is_lawful_ = is_lawful;
-    if (!is_lawful && recorded_is_lawful_) return true;
     candidate.time = TimeOf(changed, candidate.rate);
+    if (recorded) {
+      recorded_rate_ = told;
+      recorded_time_ = candidate.time;
+    } else if (!BrokenLaw(steady, told).empty()) {
+      // A little beyond a law is as fast as the recording; far beyond it the model knows nothing.
+      if (told > kNearLaw * recorded_rate_) return true;
+      candidate.time = std::max(candidate.time, recorded_time_);
+    }
     if (candidate.time > 0) candidates_.push_back(candidate);
     return true;
   }
@@ -97,7 +102,8 @@ class Search {
   const LoaderFacts& facts_;
   const Replay& replay_;
   const Budget& budget_;
-  bool recorded_is_lawful_ = false;
+  double recorded_rate_ = 0;  // as it is told
+  double recorded_time_ = 0;
   std::vector<CandidateSetting> candidates_;
 };
 

@@ -138,9 +138,9 @@ TEST(CountersTest, AMemoryTrackCoversTheRunAndSaysWhatItCounts) {
   const auto late = MemoryTracks(9);
   ASSERT_EQ(late.size(), 1U);
   EXPECT_EQ(late.front().kind, CounterKind::kMapped);
-  EXPECT_EQ(late.front().points.front().at, 0);
   const auto whole = MemoryTracks(1);
   ASSERT_EQ(whole.size(), 1U);
+  EXPECT_LT(late.front().points.front().at, whole.front().points.front().at);
   EXPECT_EQ(whole.front().kind, CounterKind::kMemory);
   EXPECT_EQ(whole.front().most, 400'000'000);
 }
