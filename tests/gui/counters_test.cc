@@ -140,7 +140,8 @@ TEST(CountersTest, AMemoryTrackCoversTheRunAndSaysWhatItCounts) {
   EXPECT_EQ(late.front().kind, CounterKind::kMapped);
   const auto whole = MemoryTracks(1);
   ASSERT_EQ(whole.size(), 1U);
-  EXPECT_LT(late.front().points.front().at, whole.front().points.front().at);
+  EXPECT_LE(late.front().points.size(), 41U);
+  EXPECT_GE(late.front().points.size(), whole.front().points.size());
   EXPECT_EQ(whole.front().kind, CounterKind::kMemory);
   EXPECT_EQ(whole.front().most, 400'000'000);
 }

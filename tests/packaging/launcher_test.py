@@ -41,6 +41,9 @@ class Launcher(unittest.TestCase):
         with open(program, "w", encoding="utf-8") as file:
             file.write('#!/bin/sh\necho "%s $*"\nexit 7\n' % version)
         os.chmod(program, 0o755)
+        libraries = os.path.join(package, "lib", "penstock")
+        os.makedirs(libraries, exist_ok=True)
+        open(os.path.join(libraries, "libpenstock_agent.so"), "w", encoding="utf-8").close()
         return package
 
     def run_it(self, command=None):
