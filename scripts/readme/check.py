@@ -39,6 +39,7 @@ SHORTER = (
     ("penstock sweep --ablate sets/imagenet", "penstock sweep --ablate sets/imagenet --repeats 1 --set batches=4"),
     ("penstock sweep --workers 0,2,4", "penstock sweep --workers 0,2 --repeats 1"),
     ("--prefetch 2,4 -- python", "--prefetch 2 -- python"),
+    ("--loader train.py:88", "--loader train.py:63"),
 )
 # What a reader has by the time of a command: made here, by these commands, before the first one that names the file.
 GIVEN = {
@@ -50,7 +51,7 @@ GIVEN = {
 }
 # Options of other programs than ours.
 OTHERS = {"--shm-size", "--prefix", "--build", "--install", "--preset", "--target", "--torch", "--table", "--only",
-          "--help", "--token", "--password", "--api-key", "--machine", "--user"}  # fmt: skip
+          "--codecs", "--help", "--token", "--password", "--api-key", "--machine", "--user"}  # fmt: skip
 # Without -r 1 and -t 1, PyTorch 1.13 starts no ranks under Python 3.11.
 TORCHRUN = "--master_addr 127.0.0.1 -r 1 -t 1 --log_dir {work}/ranks "
 
