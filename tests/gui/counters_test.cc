@@ -127,7 +127,8 @@ std::vector<CounterTrack> MemoryTracks(int first) {
   }
   const auto trace = traces::MakeTrace(std::move(data));
   std::vector<CounterTrack> memory;
-  for (const CounterTrack& track : Analyse(*trace, "t")->counters) {
+  const auto analysis = Analyse(*trace, "t");
+  for (const CounterTrack& track : analysis->counters) {
     const bool counts = track.kind == CounterKind::kMemory || track.kind == CounterKind::kMapped;
     if (counts && track.process == CounterTrack::kAll) memory.push_back(track);
   }
