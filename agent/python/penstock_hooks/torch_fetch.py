@@ -46,19 +46,14 @@ class _Samples:
         number = index if type(index) is int and -1 < index < 4611686018427387904 else sample_id(index)
         if number >= 0 and _pick(number):
             return self._chosen(index, number)
-        if progress.follow is not None:
-            return self._followed(index, number, progress.follow)
         token = begin(_SAMPLE, self._name, number, progress.batch, progress.generation)
-        try:
-            return self._dataset[index]
-        finally:
-            end(token)
-
-    def _followed(self, index, number, follow):
-        """A sample of a fetch in which one is followed and the others are timed."""
-        progress = self._progress
-        token = begin(_SAMPLE, self._name, number, progress.batch, progress.generation)
-        follow.enter(self._name, number, progress)
+        follow = progress.follow
+        if follow is None:
+            try:
+                return self._dataset[index]
+            finally:
+                end(token)
+        follow.enter(self._name, number, progress)  # of a fetch one sample is followed, the others are timed
         try:
             return self._dataset[index]
         finally:
