@@ -25,13 +25,13 @@ _ENTRIES = 32  # transforms of a sample
 
 _FULL = 3 << 32  # see pick()
 _ALWAYS = 16
-_ALLOWANCE = 6000000  # ns of CPU time that a process may spend in any case
+_ALLOWANCE = 16000000  # ns of CPU time that a process may spend in any case
 _SHARE = 2000  # one in so many nanoseconds of fetching may go into digests besides
 _TRANSPARENT = frozenset(("Compose", "Sequential"))  # their parts are looked at, one by one
 
 
 class _Budget:
-    """Keeps digests at some 6 ms of CPU time and a two-thousandth of the time that fetching takes."""
+    """Keeps digests at some 16 ms of CPU time and a two-thousandth of the time that fetching takes."""
 
     __slots__ = ("pid", "full", "limit", "spent", "fetched")
 
