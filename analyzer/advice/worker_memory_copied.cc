@@ -26,9 +26,9 @@ double RoomFor(const MemoryModel& memory, const CopiedMemory& copied, double eac
 
 void WorkerMemoryCopied(const RuleInput& input, Advice& out) {
   if (!input.diagnosis.loader) return;
-  out.Needs("worker-memory-copied", NeedsOfGrowth(input));
   const LoaderDiagnosis& loader = input.loader();
   const MemoryModel& memory = loader.memory;
+  if (!memory.copied) out.Needs("worker-memory-copied", NeedsOfGrowth(input));
   if (!memory.copied || WorthTelling(input, memory.growth.copied)) return;
   const CopiedMemory& copied = *memory.copied;
   if (copied.copied < kGrowthBytes || copied.copied < kGrowthShare * copied.parent) return;

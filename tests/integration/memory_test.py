@@ -73,7 +73,7 @@ class Growth(Watched):
         self.assertGreater(forecasts["recorded"]["ram_bytes"], 2 * 0.8 * end)
 
     def test_copies_that_are_over_early_are_named_from_a_short_run(self):
-        self.load("early", "--batches", 250, options=())
+        self.load("early", "--batches", 350, options=())
         self.assertNotIn("worker-memory-growth", self.found)
         finding = self.found["worker-memory-copied"]
         evidence = finding["evidence"]

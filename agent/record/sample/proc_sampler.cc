@@ -32,11 +32,12 @@ constexpr TimeNs kForgetPeriod{1'000'000'000};
 constexpr std::int64_t kToldPerAge = 3000;
 constexpr TimeNs kLongestProcessPeriod{5'000'000'000};
 constexpr std::uint64_t kBigProcess = 50u << 20;
+constexpr TimeNs kStartOfBig{3'000'000'000};
 // A walk that took t is repeated after 600 t at the soonest, and all walks together get a
-// thousandth of the cores' time; the first ones of small processes need not wait for that.
+// thousandth of the cores' time; the first ones need not wait for that.
 constexpr std::int64_t kWalkShare = 600;
 constexpr std::int64_t kBudgetShare = 1000;
-constexpr TimeNs kFirstWalks{2'000'000};
+constexpr TimeNs kFirstWalks{24'000'000};
 constexpr std::int64_t kAskedShare = 20;  // the same where a period was asked for
 // The process that trains is the largest, and what it shares with its workers they tell as well.
 constexpr std::int64_t kTrainerPeriods = 4;
@@ -178,7 +179,7 @@ TimeNs ProcSampler::NextWalk(const Tracked& tracked, TimeNs now, TimeNs took) co
   const std::int64_t age = (now - tracked.first).value;
   const std::int64_t pause =
       std::max({kLeastWalkPeriod.value, age / kMemoryPerAge, took.value * kWalkShare});
-  return now + TimeNs{any_worker_ && !tracked.is_worker ? pause * kTrainerPeriods : pause};
+  return now + TimeNs{first_worker_ && !tracked.is_worker ? pause * kTrainerPeriods : pause};
 }
 
 void ProcSampler::SampleMemory(ProcessKey key, Tracked& tracked, TimeNs now) {
@@ -206,9 +207,14 @@ void ProcSampler::SampleMemoryInTurn(TimeNs now) {
     const Tracked& tracked = entry.second;
     // The walk of a big process takes milliseconds in which it cannot map memory: not while it
     // starts.
-    const TimeNs patience{asked || tracked.rss < kBigProcess ? 0 : 3'000'000'000};
+    const TimeNs patience = asked || tracked.rss < kBigProcess ? TimeNs{0} : kStartOfBig;
     if (tracked.gone || !tracked.wants_memory || now < tracked.next_memory ||
         now - tracked.first < patience) {
+      continue;
+    }
+    // The workers first: the walk of one tells what it copied, and the budget may be for one only.
+    if (!asked && first_worker_ && !tracked.is_worker &&
+        now - *first_worker_ < kStartOfBig + kStartOfBig) {
       continue;
     }
     if (longest == nullptr || tracked.next_memory < longest->second.next_memory) longest = &entry;
@@ -294,7 +300,7 @@ void ProcSampler::Sample(const wire::ProcessSlot& slot, ProcessKey key, Tracked&
   tracked.wants_memory = IsLoader(slot) || tracked.rss >= kBigProcess;
   if (!tracked.wants_memory) return;
   tracked.is_worker = __atomic_load_n(&slot.role, __ATOMIC_RELAXED) == wire::kRoleWorker;
-  any_worker_ = any_worker_ || tracked.is_worker;
+  if (tracked.is_worker && !first_worker_) first_worker_ = now;
   if (last && walks_.on) SampleMemory(key, tracked, now);
   if (last || now >= tracked.next_maps) ScanMaps(key, tracked, now);
 }

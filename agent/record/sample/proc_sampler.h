@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -114,7 +115,7 @@ class ProcSampler {
   MemoryWalks walks_;
   bool quiet_ = false;  // Add() does nothing
   std::uint64_t walk_count_ = 0;
-  bool any_worker_ = false;
+  std::optional<TimeNs> first_worker_;  // when one was seen
   HostSampler host_;
   ProcessKey first_;  // counters of the host stand with the first process
   bool has_first_ = false;
