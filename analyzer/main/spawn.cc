@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <optional>
 
@@ -50,31 +49,6 @@ class IgnoreInterrupts {
  private:
   struct sigaction interrupt_ = {};
   struct sigaction quit_ = {};
-};
-
-// Counts interrupts instead.
-class CountInterrupts {
- public:
-  CountInterrupts() {
-    struct sigaction count = {};
-    count.sa_handler = [](int) { g_interrupts = g_interrupts + 1; };
-    count.sa_flags = SA_RESTART;
-    sigaction(SIGINT, nullptr, &before_);
-    if (before_.sa_handler != SIG_IGN) sigaction(SIGINT, &count, nullptr);
-  }
-  ~CountInterrupts() { sigaction(SIGINT, &before_, nullptr); }
-  CountInterrupts(const CountInterrupts&) = delete;
-  CountInterrupts& operator=(const CountInterrupts&) = delete;
-
-  [[nodiscard]] sigset_t Changed() const {
-    sigset_t set;
-    sigemptyset(&set);
-    if (before_.sa_handler != SIG_IGN) sigaddset(&set, SIGINT);
-    return set;
-  }
-
- private:
-  struct sigaction before_ = {};
 };
 
 // Starts `words`; its two streams are `out` and `error` where these are not -1.
@@ -191,6 +165,25 @@ bool TakeOnce(std::array<Stream, 2>& streams, int timeout,
 
 }  // namespace
 
+CountInterrupts::CountInterrupts() : at_first_(g_interrupts) {
+  struct sigaction count = {};
+  count.sa_handler = [](int) { g_interrupts = g_interrupts + 1; };
+  count.sa_flags = SA_RESTART;
+  sigaction(SIGINT, nullptr, &before_);
+  if (before_.sa_handler != SIG_IGN) sigaction(SIGINT, &count, nullptr);
+}
+
+CountInterrupts::~CountInterrupts() { sigaction(SIGINT, &before_, nullptr); }
+
+bool CountInterrupts::any() const { return g_interrupts != at_first_; }
+
+sigset_t CountInterrupts::Changed() const {
+  sigset_t set;
+  sigemptyset(&set);
+  if (before_.sa_handler != SIG_IGN) sigaddset(&set, SIGINT);
+  return set;
+}
+
 Result<int> RunAndWait(const std::vector<std::string>& words) {
   const IgnoreInterrupts ignored;
   const auto pid = Spawn(words, ignored.Changed(), -1, -1);
@@ -207,7 +200,6 @@ Result<Watched> RunAndWatch(const std::vector<std::string>& words, bool to_error
                   fmt::format("{}: no pipe: {}", words.front(), std::strerror(errno)));
     }
   }
-  g_interrupts = 0;
   const CountInterrupts counted;
   const auto pid = Spawn(words, counted.Changed(), streams[0].write_end, streams[1].write_end);
   PENSTOCK_TRY(pid);
@@ -218,7 +210,7 @@ Result<Watched> RunAndWatch(const std::vector<std::string>& words, bool to_error
   while (streams[0].open() || streams[1].open()) {
     const bool any = TakeOnce(streams, ended ? 0 : 100, on_line);
     if (ended && !any) break;  // what it left behind holds the pipe: that is no part of the run
-    if (g_interrupts > 0 && !passed_on && ++patience > 20 && !any) {
+    if (counted.any() && !passed_on && ++patience > 20 && !any) {
       passed_on = true;
       kill(*pid, SIGINT);
     }
@@ -231,7 +223,7 @@ Result<Watched> RunAndWatch(const std::vector<std::string>& words, bool to_error
     PENSTOCK_TRY(status);
     ended = *status;
   }
-  return Watched{*ended, g_interrupts > 0};
+  return Watched{*ended, counted.any()};
 }
 
 }  // namespace penstock::analyzer

@@ -3,6 +3,7 @@
 // Runs a program and waits for it.
 #pragma once
 
+#include <csignal>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,27 @@ namespace penstock::analyzer {
 // Requires: words is not empty; words[0] is a path.
 // Errors:   kEnvironment if it cannot be run.
 [[nodiscard]] Result<int> RunAndWait(const std::vector<std::string>& words);
+
+// While one lives, an interrupt from the terminal (SIGINT) does not end this process, but is
+// counted; a program that RunAndWatch() starts has SIGINT as it was. Ignored before: stays so.
+// Threads: they are made and go in turn, the last first.
+class CountInterrupts {
+ public:
+  CountInterrupts();
+  ~CountInterrupts();
+  CountInterrupts(const CountInterrupts&) = delete;
+  CountInterrupts& operator=(const CountInterrupts&) = delete;
+
+  // Whether there was one in its life.
+  [[nodiscard]] bool any() const;
+
+  // What a child must have as it was by default.
+  [[nodiscard]] sigset_t Changed() const;
+
+ private:
+  int at_first_;
+  struct sigaction before_ = {};
+};
 
 struct Watched {
   int status = 0;            // as of RunAndWait()

@@ -145,7 +145,7 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   if (!made) return Complain(kTuneName, made.error());
 
   int own = 0;  // the command's status, where it failed
-  bool interrupted = false;
+  const CountInterrupts interrupts;  // also between two runs: what is known is told
   std::size_t runs = 0;
   const TuneRunner run = [&](const TuneSetting& setting) -> Result<TuneRun> {
     const std::string trace = folder.Trace(++runs);
@@ -167,7 +167,6 @@ int TuneCommand(const std::vector<std::string>& arguments) {
     });
     PENSTOCK_TRY(watched);
     if (watched->interrupted) {
-      interrupted = true;
       own = 130;
       return Fail(ErrorKind::kEnvironment, "interrupted");
     }
@@ -182,7 +181,7 @@ int TuneCommand(const std::vector<std::string>& arguments) {
     return result;
   };
   options.now = MonotonicSeconds;
-  options.interrupted = [&] { return interrupted; };
+  options.interrupted = [&] { return interrupts.any(); };
   options.on_trial = [&](const TuneTrial& trial, const TuneSetting& setting,
                          const std::string& unit) {
     const std::string name = setting.Override();
@@ -198,7 +197,7 @@ int TuneCommand(const std::vector<std::string>& arguments) {
     return Complain(kTuneName, {ErrorKind::kInput, result->why});
   }
   const int printed = Print(as_json ? TuneJson(*result) : TuneText(*result, WantsColour()));
-  return printed == 0 && interrupted ? 130 : printed;
+  return printed == 0 && interrupts.any() ? 130 : printed;
 }
 
 }  // namespace penstock::analyzer
