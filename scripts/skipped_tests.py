@@ -16,7 +16,8 @@ import xml.etree.ElementTree
 
 # Cases for later versions than Debian 12 has: scripts/test_wheels.sh runs them with current wheels.
 NEWER = ("this torch does not know __getitems__", "this torch keeps the order", "no torchvision.transforms.v2",
-         "no albumentations")  # fmt: skip
+         "no albumentations", "pandas is not installed", "polars is not installed",
+         "pyarrow is not installed")  # fmt: skip
 # What is checked on Debian 12 alone.
 OLDER = ("this system has no clang-format 14",)
 # Cases about a machine without a GPU, on one that has it.

@@ -4,7 +4,7 @@
 # Does the agent see what runs inside the wheels that people install with pip? Makes a virtual
 # environment with the current Pillow, opencv-python-headless, numpy and albumentations, decodes
 # images with them under the agent, and checks the number of decode and augment spans. And does
-# Perfetto's own schema (package perfetto) read what we export?
+# Perfetto's own schema (package perfetto) read what we export, do pandas, polars and pyarrow take our tables?
 #
 #   scripts/test_wheels.sh [--torch]     --torch: PyTorch and torchvision too (12 GB of disk)
 #
@@ -48,7 +48,7 @@ scripts/deps.sh build run test
   }
 }
 
-packages=(pillow opencv-python-headless numpy albumentations perfetto)
+packages=(pillow opencv-python-headless numpy albumentations perfetto pandas polars pyarrow)
 if "$torch"; then
   free=$(df --output=avail -B1000000000 "$venv" | tail -n 1)
   [[ $free -ge 12 ]] || fail "--torch needs 12 GB of disk, $venv has $((free))"
@@ -99,6 +99,16 @@ check albumentations "decode:imread=$kImages $transforms" \
 "$kBin/penstock" export "$out/albumentations.penstock" --to perfetto -o "$out/albumentations.perfetto"
 "$python" -B scripts/wheels/read_perfetto.py "$out/albumentations.perfetto" "$out/albumentations.jsonl" ||
   failed=1
+
+# What penstock.open() gives to the libraries that Debian 12 does not have, or has only old.
+for name in trace examples; do
+  if PENSTOCK_BUILD=$PWD/build/release "$python" -B "tests/python/${name}_test.py" >"$out/python-$name.log" 2>&1; then
+    echo "python-$name: $(tail -n 1 "$out/python-$name.log")"
+  else
+    tail -n 40 "$out/python-$name.log" >&2
+    failed=1
+  fi
+done
 
 if "$torch"; then
   declare -A decode=([pil]=load [cv2]=imread [torchvision]=read_image)

@@ -53,4 +53,4 @@ class Examples(WithSet):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)
