@@ -173,9 +173,13 @@ CountInterrupts::CountInterrupts() : at_first_(g_interrupts) {
   if (before_.sa_handler != SIG_IGN) sigaction(SIGINT, &count, nullptr);
 }
 
-CountInterrupts::~CountInterrupts() { sigaction(SIGINT, &before_, nullptr); }
+CountInterrupts::~CountInterrupts() {
+  sigaction(SIGINT, &before_, nullptr);
+}
 
-bool CountInterrupts::any() const { return g_interrupts != at_first_; }
+bool CountInterrupts::any() const {
+  return g_interrupts != at_first_;
+}
 
 sigset_t CountInterrupts::Changed() const {
   sigset_t set;

@@ -144,7 +144,7 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   const auto made = folder.Make();
   if (!made) return Complain(kTuneName, made.error());
 
-  int own = 0;  // the command's status, where it failed
+  int own = 0;                       // the command's status, where it failed
   const CountInterrupts interrupts;  // also between two runs: what is known is told
   std::size_t runs = 0;
   const TuneRunner run = [&](const TuneSetting& setting) -> Result<TuneRun> {
