@@ -37,6 +37,14 @@ std::optional<double> ExactlyAt(const CounterSeries* series, double at) {
   return series->value[static_cast<std::size_t>(found - series->at.begin())];
 }
 
+// The sample nearest to `at`. Requires: there are samples.
+double NearestTo(const CounterSeries& series, double at) {
+  const auto after = std::lower_bound(series.at.begin(), series.at.end(), at);
+  auto i = static_cast<std::size_t>(after - series.at.begin());
+  if (i == series.at.size() || (i > 0 && at - series.at[i - 1] < series.at[i] - at)) --i;
+  return series.value[i];
+}
+
 std::optional<CopiedMemory> MeasureOne(const RunModel& model, const LoaderRun& run,
                                        ProcessId worker, double page_bytes) {
   const CounterSeries* anonymous = SeriesOf(model, worker, "anonymous_bytes");
@@ -53,7 +61,7 @@ std::optional<CopiedMemory> MeasureOne(const RunModel& model, const LoaderRun& r
   // What the worker had at its first sample, and what its parent had then: the less of both.
   one.parent = counted->value.front();
   if (const auto* forked = SeriesOf(model, run.config.consumer, "rss_anon_bytes")) {
-    one.parent = std::min(one.parent, forked->LastUntil(counted->at.front()).value_or(one.parent));
+    one.parent = std::min(one.parent, NearestTo(*forked, counted->at.front()));
   }
   one.private_bytes = std::min(*dirty, walk->anonymous);
   const double workers = std::max(1, run.config.num_workers);

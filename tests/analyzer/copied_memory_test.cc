@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -69,6 +70,17 @@ TEST(CopiedMemoryTest, IsToldFromTwoWalks) {
   EXPECT_NEAR(memory.copied->copied, 246e6, 1e6);
   EXPECT_NEAR(memory.copied->fresh, 20e6, 1e6);
   EXPECT_NEAR(memory.copied->parent, kParent, 1e6);
+}
+
+TEST(CopiedMemoryTest, TheParentIsReadWhereItWasForked) {
+  // It has just made what its workers share; its last reading before they began is older.
+  traces::TraceData data = CopiedEarly({});
+  AddCounter(data, "rss_anon_bytes", 0, 600, kParent / 4);
+  AddCounter(data, "rss_anon_bytes", 0, 1051, kParent);
+  const MemoryModel memory = MemoryOf(std::move(data));
+  ASSERT_TRUE(memory.copied);
+  EXPECT_NEAR(memory.copied->parent, kParent, 1e6);
+  EXPECT_NEAR(memory.copied->fresh, 20e6, 1e6);
 }
 
 TEST(CopiedMemoryTest, NewMemoryIsNoCopy) {
