@@ -47,7 +47,7 @@ readonly kRun=(python3 python3-torch python3-torchvision python3-opencv python3-
 # clang and libclang-rt-dev: libFuzzer. binutils: objdump, for the agent's symbol versions.
 readonly kTest=(libgtest-dev libgmock-dev "${kClang[@]}" "${kFormat[@]}" binutils ccache git strace
   python3-venv openmpi-bin iproute2 libturbojpeg0-dev libpng-dev libwebp-dev libopencv-dev libjemalloc2 musl-tools gdb xvfb xauth xdotool
-  x11-utils python3-h5py python3-imageio python3-lmdb python3-skimage)
+  x11-utils python3-aiohttp python3-fsspec python3-h5py python3-imageio python3-lmdb python3-skimage)
 
 # Headers that GLFW is compiled with, and what puts the sources of SQLite and libjpeg-turbo together.
 readonly kWheel=(binutils dpkg-dev make nasm tcl python3-venv libx11-dev libxrandr-dev libxi-dev
