@@ -100,7 +100,7 @@ inline constexpr Message kPlanWithNext{"plan.with-next", "gains together with th
                                        "只有与下一步一起才有收益"};
 inline constexpr Message kPlanCostIs{
     "plan.cost",
-    "cost: [lines?about {lines:count line} of code|no line of code], {workers:count} workers"
+    "cost: [lines?about {lines:count line} of code|no line of code], {workers:count worker}"
     "[, RAM {ram:bytes} in all][, disk {disk:bytes}]",
     "代价：[lines?约 {lines:count} 行代码|无需改代码]，{workers:count} 个工作进程"
     "[，内存合计 {ram:bytes}][，磁盘 {disk:bytes}]"};
