@@ -21,13 +21,18 @@ def _table(title, /, **columns):
     return type(title, (ctypes.Structure,), {"_fields_": fields, "dtypes": columns})
 
 
-_i64, _u64, _u32, _u16, _u8 = "int64", "uint64", "uint32", "uint16", "uint8"
+_i64, _i32, _u64, _u32, _u16, _u8 = "int64", "int32", "uint64", "uint32", "uint16", "uint8"
 Spans = _table(
     "Spans", start=_i64, duration=_i64, cpu=_i64, busy=_i64, bytes=_u64, sample=_i64, batch=_i64, name=_u32,
     object=_u32, thread=_u32, process=_u32, generation=_u16, stage=_u8, flags=_u8, depth=_u8,
 )  # fmt: skip
 Events = _table(
     "Events", at=_i64, batch=_i64, value=_i64, thread=_u32, process=_u32, generation=_u16, type=_u8
+)  # fmt: skip
+Functions = _table(
+    "Functions", start=_i64, unit_time=_i64, sample=_i64, batch=_i64, own=_i64, total=_i64, calls=_u64, unit=_u32,
+    function=_u32, file=_u32, line=_u32, thread=_u32, process=_u32, node=_i32, caller=_i32, generation=_u16, stage=_u8,
+    kind=_u8, flags=_u8,
 )  # fmt: skip
 Counters = _table("Counters", at=_i64, value=_i64, name=_u32, process=_u32)
 
@@ -41,6 +46,7 @@ class Counts(ctypes.Structure):
         ("begin", ctypes.c_int64),
         ("end", ctypes.c_int64),
         ("realtime_offset", ctypes.c_int64),
+        ("functions", ctypes.c_uint64),
     )
 
 
@@ -54,9 +60,11 @@ _FUNCTIONS = {
     "penstock_trace_about": (_text, (_handle,)),
     "penstock_trace_stage": (_text, (ctypes.c_uint32,)),
     "penstock_trace_event": (_text, (ctypes.c_uint32,)),
+    "penstock_trace_call": (_text, (ctypes.c_uint32,)),
     "penstock_trace_spans": (_long, (_handle, ctypes.c_uint64, ctypes.POINTER(Spans))),
     "penstock_trace_events": (_long, (_handle, ctypes.POINTER(Events))),
     "penstock_trace_counters": (_long, (_handle, ctypes.POINTER(Counters))),
+    "penstock_trace_functions": (_long, (_handle, ctypes.c_uint64, ctypes.POINTER(Functions))),
     "penstock_trace_texts": (
         _long,
         (_handle, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t),
@@ -145,6 +153,10 @@ class Reader:
 
     def counters(self, wanted):
         return self.columns(Counters, wanted, lambda out: self.lib.penstock_trace_counters(self.handle, out))
+
+    def functions(self, wanted, stages):
+        fill = self.lib.penstock_trace_functions
+        return self.columns(Functions, wanted, lambda out: fill(self.handle, stages, out))
 
     def texts(self, ids):
         """The texts of an array of ids, as a list."""

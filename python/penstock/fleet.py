@@ -11,6 +11,8 @@ from penstock.trace import open as open_trace
 
 __all__ = ["Fleet", "open_many"]
 
+_TABLES = ("runs", "batches", "spans", "events", "counters", "functions")
+
 Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 
 
@@ -39,13 +41,15 @@ class Fleet:
 
         RUN is the name of the trace's file without its ending (made unique by a number where two are alike), RANK
         that of its processes, 0 where there is none, and that of each rank where a trace has several. "runs" has one
-        row for each rank: verdict, rate, share of waiting, path, and the report as JSON. A trace that cannot be read
-        stops everything, unless on_error(path, error) is given, which is told and the trace left out.
+        row for each rank: verdict, rate, share of waiting, path, and the report as JSON; "batches", "spans", "events",
+        "counters" and "functions" are the tables of penstock.Trace. A trace that cannot be read stops everything,
+        unless on_error(path, error) is given, which is told and the trace left out. Raises ValueError for a table
+        that is none of these, TraceError where pyarrow is missing.
         """
         tables = list(tables)
         for table in tables:
-            if table not in ("runs", "batches", "spans", "events", "counters"):
-                raise ValueError("there is no table %r: runs, batches, spans, events and counters" % table)
+            if table not in _TABLES:
+                raise ValueError("there is no table %r: there is %s" % (table, ", ".join(_TABLES)))
         arrow, parquet = _library("pyarrow"), _library("pyarrow.parquet")
         rows = dict.fromkeys(tables, 0)
         taken: Dict[str, int] = {}

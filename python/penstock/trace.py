@@ -39,6 +39,27 @@ _EVENTS = {
     "thread": "thread",
     "process": "process",
 }
+_CALLS = {
+    "unit": "unit",
+    "stage": "stage",
+    "start_ns": "start",
+    "unit_ns": "unit_time",
+    "sample": "sample",
+    "batch": "batch",
+    "generation": "generation",
+    "node": "node",
+    "caller": "caller",
+    "kind": "kind",
+    "function": "function",
+    "file": "file",
+    "line": "line",
+    "own_ns": "own",
+    "total_ns": "total",
+    "calls": "calls",
+    "thread": "thread",
+    "process": "process",
+    "flags": "flags",
+}
 _COUNTERS = {"at_ns": "at", "name": "name", "value": "value", "process": "process"}
 _NEXT_ENTERED, _BATCH_GOT, _BATCH_DELIVERED = "next_entered", "batch_got", "batch_delivered"
 
@@ -135,6 +156,29 @@ class Trace:
         wanted = _chosen(columns, _COUNTERS)
         read = self._reader.counters({_COUNTERS[one] for one in wanted})
         return self._spelt({one: read[_COUNTERS[one]] for one in wanted}, {}, ("name",))
+
+    def functions(
+        self, stage: Union[None, str, Iterable[str]] = None, columns: Optional[Sequence[str]] = None
+    ) -> Table:
+        """The Python calls of the samples, collated batches and steps that were followed: a row for each function as
+        called along one path. Those of one stage ("sample", "collate", "step") or several; all or some columns.
+
+        Rows: by unit (the followed units count from 0 in the order of their starts), then by node, callers first.
+        caller is a node of the same unit, -1 where the unit itself called. kind is "function", "builtin" (a callable
+        that is not Python's: no file, line 0) or "line" (a line of its caller; calls says how often it was entered).
+        Units: start_ns CLOCK_MONOTONIC, of the unit; unit_ns the whole unit, total_ns inside all these calls, own_ns
+        of that outside of other rows, all without what following cost. batch and sample are -1 where there is none.
+        Where nothing was followed the table is empty. Raises ValueError for a stage or a column that there is not.
+        """
+        lib = self._reader.lib
+        names = numbered(lib.penstock_trace_stage)
+        wanted = _chosen(columns, _CALLS)
+        read = self._reader.functions({_CALLS[one] for one in wanted}, _mask(stage, names))
+        table = {one: read[_CALLS[one]] for one in wanted}
+        lists = {"stage": names, "kind": numbered(lib.penstock_trace_call)}
+        if "kind" in table:  # 0 is "unknown"; a later version may write kinds that this one does not know
+            table["kind"][table["kind"] >= len(lists["kind"])] = 0
+        return self._spelt(table, {one: lists[one] for one in lists if one in table}, ("function", "file"))
 
     def batches(self) -> Table:
         """The batches that the program got, in the order of time: when it asked for each (asked_ns), got it (got_ns)

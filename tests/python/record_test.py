@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """The loader and the marks of a Python program under `penstock record`: its trace says what it did."""
+import json
 import os
+import subprocess
 import sys
 import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from support import BUILD, FILES, WithSet, python  # noqa: E402
+from support import BUILD, FILES, ROOT, WithSet, python  # noqa: E402
 
 import penstock  # noqa: E402
 
@@ -128,6 +130,35 @@ for images, labels in loader:
         chosen = marks["name"] == "transform"
         self.assertEqual(6, int(chosen.sum()))
         self.assertGreaterEqual(int(marks["duration_ns"][chosen].min()), 10_000_000)
+
+
+class Functions(Case):
+    def test_followed_calls_are_those_of_the_export(self):
+        path = str(self.folder / "followed.penstock")
+        program = ROOT / "tests/integration/targets/followed.py"  # follows nearly every unit
+        subprocess.run([os.path.join(BUILD, "bin", "penstock-record"), "-o", path, "--", sys.executable, "-B", str(program),
+                        "loop", "100"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+        trace = penstock.open(path)
+        self.addCleanup(trace.close)
+        functions = trace.functions()
+        self.assertGreater(len(functions), 5)
+        done = subprocess.run([os.path.join(BUILD, "bin", "penstock-export"), path, "--to", "jsonl"], check=True,
+                              stdout=subprocess.PIPE, universal_newlines=True)  # fmt: skip
+        calls = [line for line in map(json.loads, done.stdout.splitlines()) if line["type"] == "followed_call"]
+        keys = ("unit_at_ns", "node", "parent", "name", "file", "line", "count", "total_ns", "own_ns")
+        columns = ("start_ns", "node", "caller", "function", "file", "line", "calls", "total_ns", "own_ns")
+        expected = sorted(tuple(call[key] for key in keys) for call in calls)
+        self.assertEqual(expected, sorted(zip(*(functions[column].tolist() for column in columns))))
+        units = functions["unit"]
+        self.assertTrue((units[1:] >= units[:-1]).all())
+        self.assertEqual(len({call["unit_at_ns"] for call in calls}), len(set(units.tolist())))
+        self.assertEqual(0, len(trace.functions(stage="step")))
+        hot = trace.functions(stage="sample", columns=["stage", "function", "file", "kind", "total_ns", "unit_ns"])
+        hot = hot.where([name.endswith("hot_loop") for name in hot["function"].tolist()])
+        self.assertEqual({"sample"}, set(hot["stage"].tolist()))
+        self.assertIn("function", hot["kind"].tolist())
+        self.assertEqual({os.path.realpath(program)}, set(map(os.path.realpath, hot["file"].tolist())))
+        self.assertTrue((hot["unit_ns"] >= hot["total_ns"]).all())
 
 
 class Marks(Case):

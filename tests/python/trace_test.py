@@ -100,6 +100,15 @@ class Tables(Case):
         steps = batches["step_ns"][batches["step_ns"] >= 0]
         self.assertGreaterEqual(int(steps.min()), 2_000_000)
 
+    def test_a_trace_without_followed_calls_has_an_empty_table_of_functions(self):
+        functions = self.trace.functions()
+        self.assertEqual(0, len(functions))
+        for column in ("unit", "stage", "function", "file", "line", "own_ns", "total_ns", "calls", "kind"):
+            self.assertEqual([], functions[column].tolist(), column)
+        self.assertEqual(["own_ns", "function"], self.trace.functions(columns=["own_ns", "function"]).columns)
+        with self.assertRaisesRegex(ValueError, "no column 'own'"):
+            self.trace.functions(columns=["own"])
+
     def test_a_table_outlives_its_trace(self):
         trace = penstock.open(self.path)
         spans = trace.spans()
@@ -137,6 +146,7 @@ class Libraries(Case):
     def test_many_traces_are_one_data_set(self):
         self.installed("pyarrow")
         import pyarrow.dataset
+        import pyarrow.parquet
 
         runs = self.folder / "runs"
         runs.mkdir()
@@ -145,7 +155,9 @@ class Libraries(Case):
                 "--trace", runs / (name + ".penstock"))  # fmt: skip
         fleet = penstock.open_many(str(runs / "*.penstock"))
         self.assertEqual(2, len(fleet))
-        rows = fleet.to_parquet(self.folder / "lake")
+        rows = fleet.to_parquet(self.folder / "lake", tables=["runs", "spans", "functions"])
+        self.assertEqual(0, rows["functions"])
+        self.assertEqual(0, len(pyarrow.parquet.read_table(self.folder / "lake/functions/run=a/rank=0/part-0.parquet")))
         table = pyarrow.dataset.dataset(str(self.folder / "lake" / "spans"), partitioning="hive").to_table()
         self.assertEqual(rows["spans"], len(table))
         self.assertEqual(sum(trace.span_count for trace in fleet), len(table))
@@ -171,7 +183,7 @@ class Libraries(Case):
         with self.assertRaisesRegex(TraceError, "no file"):
             penstock.open_many(str(self.folder / "*.nothing"))
         with self.assertRaisesRegex(ValueError, "no table"):
-            penstock.open_many([self.path]).to_parquet(self.folder / "lake4", tables=["functions"])
+            penstock.open_many([self.path]).to_parquet(self.folder / "lake4", tables=["samples"])
 
     def test_what_is_not_installed_is_named(self):
         script = """

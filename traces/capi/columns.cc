@@ -10,12 +10,19 @@
 #include <thread>
 #include <vector>
 
+#include "traces/call_trees.h"
+
 namespace penstock::traces {
 namespace {
 
 template <class T>
 void Set(T* column, std::uint64_t at, T value) {
   if (column != nullptr) column[at] = value;
+}
+
+bool Holds(std::uint64_t stages, StageId id) {
+  const auto stage = static_cast<unsigned>(id);
+  return stage >= 64 ? stages == ~std::uint64_t{0} : (stages >> stage & 1) != 0;
 }
 
 std::int64_t BatchOf(BatchKey key) {
@@ -46,10 +53,7 @@ class ThreadColumns {
     Set(out_.flags, at, s.flags);
     Set(out_.depth, at, s.depth);
   }
-  [[nodiscard]] bool Wants(const Span& s) const {
-    const auto stage = static_cast<unsigned>(s.stage);
-    return stage >= 64 ? stages_ == ~std::uint64_t{0} : (stages_ >> stage & 1) != 0;
-  }
+  [[nodiscard]] bool Wants(const Span& s) const { return Holds(stages_, s.stage); }
 
  private:
   const PenstockSpans& out_;
@@ -57,6 +61,31 @@ class ThreadColumns {
   const std::uint32_t thread_;
   const std::uint32_t process_;
 };
+
+void PutUnit(const PenstockFunctions& out, std::uint64_t at, const CallTree& tree,
+             std::uint32_t process) {
+  const UnitRow& unit = tree.unit;
+  Set(out.start, at, unit.at.value);
+  Set(out.unit_time, at, tree.total().value);
+  Set(out.sample, at, unit.sample);
+  Set(out.batch, at, BatchOf(unit.batch));
+  Set(out.thread, at, unit.thread.value);
+  Set(out.process, at, process);
+  Set(out.generation, at, unit.batch.generation);
+  Set(out.stage, at, static_cast<std::uint8_t>(unit.stage));
+  Set(out.flags, at, unit.flags);
+}
+
+void PutNode(const PenstockFunctions& out, std::uint64_t at, const CallNode& node) {
+  Set(out.own, at, node.own.value);
+  Set(out.total, at, node.total.value);
+  Set(out.calls, at, node.count);
+  Set(out.function, at, node.name.value);
+  Set(out.file, at, node.file.value);
+  Set(out.line, at, node.line);
+  Set(out.caller, at, node.parent == kNoCall ? -1 : static_cast<std::int32_t>(node.parent));
+  Set(out.kind, at, static_cast<std::uint8_t>(node.kind));
+}
 
 template <class T>
 void Close(T* column, std::uint64_t to, std::uint64_t from, std::uint64_t count) {
@@ -158,6 +187,26 @@ std::uint64_t FillCounters(const Trace& trace, const PenstockCounters& out) {
     Set(out.name, at, sample.name.value);
     Set(out.process, at, sample.process.value);
     ++at;
+  }
+  return at;
+}
+
+std::uint64_t FillFunctions(const Trace& trace, std::uint64_t stages,
+                            const PenstockFunctions& out) {
+  std::uint64_t at = 0;
+  std::uint32_t unit = 0;
+  for (const CallTree& tree : ReadCallTrees(trace).trees) {
+    const std::uint32_t process = trace.threads()[tree.unit.thread.value].process.value;
+    std::int32_t number = 0;
+    for (const CallNode& node : tree.nodes) {
+      if (!Holds(stages, tree.unit.stage)) break;
+      PutUnit(out, at, tree, process);
+      PutNode(out, at, node);
+      Set(out.unit, at, unit);
+      Set(out.node, at, number++);
+      ++at;
+    }
+    ++unit;
   }
   return at;
 }

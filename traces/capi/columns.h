@@ -16,5 +16,8 @@ std::uint64_t FillSpans(const Trace& trace, std::uint64_t stages, const Penstock
                         unsigned threads);
 std::uint64_t FillEvents(const Trace& trace, const PenstockEvents& out);
 std::uint64_t FillCounters(const Trace& trace, const PenstockCounters& out);
+// The nodes of the units whose stage is in `stages`, by unit and node; how many.
+// Requires: room for trace.call_rows().size() in each column that is there.
+std::uint64_t FillFunctions(const Trace& trace, std::uint64_t stages, const PenstockFunctions& out);
 
 }  // namespace penstock::traces

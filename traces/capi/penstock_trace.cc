@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,6 +16,7 @@
 #include "traces/trace.h"
 #include "traces/wire_records.h"
 
+using penstock::traces::CallKind;
 using penstock::traces::EventType;
 using penstock::traces::StageId;
 using penstock::traces::Trace;
@@ -79,8 +81,8 @@ void penstock_trace_close(PenstockTrace* trace) {
 void penstock_trace_counts(const PenstockTrace* trace, PenstockCounts* counts) {
   const Trace& from = *trace->trace;
   const PenstockCounts all = {
-      counts->size,       from.span_count(), from.events().size(),        from.counters().size(),
-      from.begin().value, from.end().value,  from.realtime_offset().value};
+      counts->size,       from.span_count(), from.events().size(),         from.counters().size(),
+      from.begin().value, from.end().value,  from.realtime_offset().value, from.call_rows().size()};
   std::memcpy(counts, &all, std::min(counts->size, sizeof all));
 }
 
@@ -107,6 +109,14 @@ const char* penstock_trace_event(uint32_t type) {
   return type > 255 ? nullptr : Known(EventName(static_cast<EventType>(type)));
 }
 
+const char* penstock_trace_call(uint32_t kind) {
+  constexpr std::string_view kNames[] = {"unknown", "function", "builtin", "line"};
+  static_assert(static_cast<int>(CallKind::kFunction) == 1 &&
+                static_cast<int>(CallKind::kBuiltin) == 2 &&
+                static_cast<int>(CallKind::kLine) == 3);
+  return kind < std::size(kNames) ? Known(kNames[kind]) : nullptr;
+}
+
 int64_t penstock_trace_spans(const PenstockTrace* trace, uint64_t stages,
                              const PenstockSpans* out) {
   return Guarded([&]() -> std::int64_t {
@@ -125,6 +135,13 @@ int64_t penstock_trace_events(const PenstockTrace* trace, const PenstockEvents* 
 int64_t penstock_trace_counters(const PenstockTrace* trace, const PenstockCounters* out) {
   return Guarded([&]() -> std::int64_t {
     return static_cast<std::int64_t>(penstock::traces::FillCounters(*trace->trace, *out));
+  });
+}
+
+int64_t penstock_trace_functions(const PenstockTrace* trace, uint64_t stages,
+                                 const PenstockFunctions* out) {
+  return Guarded([&]() -> std::int64_t {
+    return static_cast<std::int64_t>(penstock::traces::FillFunctions(*trace->trace, stages, *out));
   });
 }
 

@@ -61,6 +61,32 @@ typedef struct PenstockCounters {
   uint32_t* process;
 } PenstockCounters;
 
+/* A row for each node of a followed unit's call tree: a function as called along one path, a
+ * callable that is not Python's, or a line of the function that is its caller. Times are without
+ * what following cost. */
+typedef struct PenstockFunctions {
+  size_t size;
+  int64_t* start;     /* of the unit */
+  int64_t* unit_time; /* of the whole unit */
+  int64_t* sample;
+  int64_t* batch;
+  int64_t* own;    /* in no other node */
+  int64_t* total;  /* in all its calls, with what they called */
+  uint64_t* calls; /* of a line, how often it was entered */
+  uint32_t* unit;  /* counts the followed units of the trace from 0, in the order of their starts */
+  uint32_t* function;
+  uint32_t* file; /* the text of its id is empty where there is none */
+  uint32_t* line; /* 0: none */
+  uint32_t* thread;
+  uint32_t* process;
+  int32_t* node;   /* counts the nodes of its unit from 0, callers first */
+  int32_t* caller; /* a node of the same unit; -1: the unit itself */
+  uint16_t* generation;
+  uint8_t* stage; /* of the unit */
+  uint8_t* kind;
+  uint8_t* flags; /* of the unit: traces/FORMAT.md, "Followed units" */
+} PenstockFunctions;
+
 typedef struct PenstockCounts {
   size_t size;
   uint64_t spans;
@@ -69,6 +95,7 @@ typedef struct PenstockCounts {
   int64_t begin;
   int64_t end;
   int64_t realtime_offset; /* CLOCK_REALTIME minus CLOCK_MONOTONIC */
+  uint64_t functions; /* at most so many rows: those whose unit or caller is lost do not come */
 } PenstockCounts;
 
 int penstock_trace_abi(void);
@@ -86,9 +113,11 @@ void penstock_trace_counts(const PenstockTrace* trace, PenstockCounts* counts);
  * as the trace. NULL: no memory. */
 const char* penstock_trace_about(PenstockTrace* trace);
 
-/* The names of stages and of types of events by number; NULL above the last. */
+/* The names of stages, of types of events and of kinds of calls by number; NULL above the last and
+ * where a number has none. */
 const char* penstock_trace_stage(uint32_t stage);
 const char* penstock_trace_event(uint32_t type);
+const char* penstock_trace_call(uint32_t kind);
 
 /* Fills the columns with the spans whose stage is in `stages` (bit 1 << stage), by thread, then by
  * start. Room: counts.spans each; pages that are not needed are not touched for long, so that
@@ -99,6 +128,11 @@ int64_t penstock_trace_spans(const PenstockTrace* trace, uint64_t stages, const 
 /* All of them, in the order of time. Room: counts.events, counts.counters. */
 int64_t penstock_trace_events(const PenstockTrace* trace, const PenstockEvents* out);
 int64_t penstock_trace_counters(const PenstockTrace* trace, const PenstockCounters* out);
+
+/* The followed calls of the units whose stage is in `stages` (bit 1 << stage), by unit, then by
+ * node. Room: counts.functions each. Returns how many, or -1. */
+int64_t penstock_trace_functions(const PenstockTrace* trace, uint64_t stages,
+                                 const PenstockFunctions* out);
 
 /* The texts of `count` ids, one behind the other, without zeros; ends[i] is the end of text i.
  * Returns the bytes of all; where that is above `room` nothing is written to `text`. */
