@@ -61,6 +61,7 @@ _CALLS = {
     "flags": "flags",
 }
 _COUNTERS = {"at_ns": "at", "name": "name", "value": "value", "process": "process"}
+_PIECE = 1 << 17
 _NEXT_ENTERED, _BATCH_GOT, _BATCH_DELIVERED = "next_entered", "batch_got", "batch_delivered"
 
 
@@ -218,11 +219,15 @@ class Trace:
                 continue
             ids = table[name]
             used = np.zeros(int(ids.max()) + 1 if len(ids) else 0, bool)
-            used[ids] = True
+            # In pieces and in place: NumPy makes numbers of 8 bytes of the ids that it is given.
+            pieces = [ids[begin : begin + _PIECE] for begin in range(0, len(ids), _PIECE)]
+            for piece in pieces:
+                used[piece] = True
             found = np.flatnonzero(used)
             places = np.zeros(len(used), np.uint32)
             places[found] = np.arange(len(found), dtype=np.uint32)
-            table[name] = places[ids] if len(ids) else ids
+            for piece in pieces:
+                np.take(places, piece, out=piece, mode="clip")
             lists[name] = self._reader.texts(found)
         return Table(table, lists)
 
