@@ -129,6 +129,7 @@ class Loader:
         self._at = (0, 0)  # where to resume after the last batch delivered
         self._iteration = 0
         self._iterating = False
+        self._begun: Optional[Tuple[int, int]] = None  # where the iteration began that has delivered nothing yet
         self._classes: Optional[List[str]] = None
         self._transform = transform
         self.transform_seconds = 0.0
@@ -148,7 +149,7 @@ class Loader:
             epoch, position = self._plan
             if self._facts.epoch_batches > 0:
                 native.check(native.lib.penstock_loader_start(native.handle, epoch, position))
-            self._at = (epoch, position)
+            self._at = self._begun = (epoch, position)
             self._plan = (epoch + 1, 0)
             self._iterating = True
             return _Iteration(self, self._iteration)
@@ -170,6 +171,7 @@ class Loader:
                     block.memory = batch.memory
                     samples = batch.samples
                     self._at = (batch.next_epoch, batch.next_position)
+                    self._begun = None
                     break
                 if status != WAITING:
                     self._iterating = False
@@ -192,10 +194,13 @@ class Loader:
         return images
 
     def _leave(self, number):
-        """An iterator is gone: if it was not at its end, the threads stop, since nobody will ask for what they make."""
+        """An iterator is gone: if it was not at its end, the threads stop, since nobody will ask for what they make. One
+        that was never asked for a batch has used no epoch up: Lightning makes one to see whether a loader can iterate."""
         if number == self._iteration and self._iterating:
             self._iterating = False
             self._native.stop()
+            if self._begun is not None and self._plan == (self._begun[0] + 1, 0):
+                self._plan = self._at = self._begun
 
     # Where it stands.
 

@@ -251,6 +251,26 @@ class Resume(Case):
         loader.set_epoch(0)
         self.assertEqual(self.pictures(), delivered(loader))
 
+    def test_an_iterator_that_was_never_asked_uses_no_epoch_up(self):
+        loader = self.loader()
+        iter(loader)  # as Lightning does before it trains
+        self.assertEqual(self.pictures(), delivered(loader))
+        iterator = iter(loader)
+        next(iterator)
+        state = loader.state_dict()
+        with self.loader() as other:
+            other.load_state_dict(state)
+            iter(other)
+            self.assertEqual(state, other.state_dict())
+            rest = delivered(other)
+        self.assertEqual(delivered(iterator), rest)
+        held = iter(loader)
+        loader.set_epoch(7)
+        del held
+        with self.loader() as other:
+            other.set_epoch(7)
+            self.assertEqual(delivered(other), delivered(loader))
+
     def test_epochs_count_from_nought_without_set_epoch(self):
         loader = self.loader()
         first, second = delivered(loader), delivered(loader)
