@@ -4,7 +4,7 @@
 # Does the agent see what runs inside the wheels that people install with pip? Makes a virtual
 # environment with the current Pillow, opencv-python-headless, numpy and albumentations, decodes
 # images with them under the agent, and checks the number of decode and augment spans. And does
-# Perfetto's own schema (package perfetto) read what we export, do pandas, polars and pyarrow take our tables?
+# Perfetto's own schema (package perfetto) read what we export, do pandas, polars, pyarrow, DuckDB and Dask take our tables?
 #
 #   scripts/test_wheels.sh [--torch]     --torch: PyTorch and torchvision too (12 GB of disk)
 #
@@ -48,7 +48,7 @@ scripts/deps.sh build run test
   }
 }
 
-packages=(pillow opencv-python-headless numpy albumentations perfetto pandas polars pyarrow)
+packages=(pillow opencv-python-headless numpy albumentations perfetto pandas polars pyarrow duckdb "dask[dataframe]")
 if "$torch"; then
   free=$(df --output=avail -B1000000000 "$venv" | tail -n 1)
   [[ $free -ge 12 ]] || fail "--torch needs 12 GB of disk, $venv has $((free))"

@@ -51,6 +51,20 @@ class Examples(WithSet):
         self.assertIn("unreadable: 1", said)
         self.assertRegex(said, r"(?m)^\w+ +1 runs, +\d+ s of waiting$")
 
+    def test_the_recipes_for_engines_run(self):
+        for package in ("numpy", "pyarrow", "duckdb", "dask"):
+            if importlib.util.find_spec(package) is None:
+                self.skipTest("%s is not installed" % package)
+        import penstock
+
+        penstock.open_many([self.trace(self.folder)]).to_parquet(self.folder / "lake")
+        text = (ROOT / "docs/fleet.md").read_text(encoding="utf-8")
+        recipes = [one for one in re.findall(r"```python\n(.*?)```", text, re.S) if "spark" not in one]
+        self.assertEqual(3, len(recipes))
+        done = python("\n".join(recipes) + "\nprint(runs.columns.tolist())", timeout=300, cwd=str(self.folder))
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertIn("hours_waiting", done.stdout)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
