@@ -190,6 +190,10 @@ constexpr std::array kCorrections = {
     Correction{"helpers", HasHelpers, AddHelpers},
     Correction{"worker-queues", KnowsWorkers, MeasureQueues},
     Correction{"worker-threads", HasWorkerThreads, AddThreadsOfWorkers},
+    Correction{"thread-stages", MakesWholeBatches,
+               [](const CorrectionInput& input, Pipeline& pipeline) {
+                 ShareWaitForThreads(input.recorded, pipeline);
+               }},
     Correction{"core-waits", WaitsForCores,
                [](const CorrectionInput& input, Pipeline& pipeline) {
                  ScaleWaiting(pipeline, GenuineWaiting(pipeline, RecordedMaking(input.recorded)));

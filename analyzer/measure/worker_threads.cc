@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <utility>
+#include <vector>
 
 #include "analyzer/measure/contention.h"
 
@@ -61,6 +63,18 @@ void Add(const Added& added, double scale, Pipeline& pipeline) {
   }
 }
 
+// Takes up to `most` of what `work` waits, with what others compute in it, beyond `own` CPU seconds
+// of the thread itself.
+Work TakeWait(Work& work, double own, double most) {
+  const double waiting = std::max(0.0, work.wall - own);
+  const double taken = std::min(waiting, most);
+  if (!(taken > 0)) return {};
+  const double others = std::max(0.0, work.cpu - own) * taken / waiting;
+  work.wall -= taken;
+  work.cpu -= others;
+  return {taken, others};
+}
+
 }  // namespace
 
 void AddWorkerThreads(const LoaderRun& run, const SteadyState& steady, double seconds,
@@ -102,6 +116,31 @@ void AddThreadsBeside(double seconds, Pipeline& pipeline) {
     for (Demand& demand : epoch.batches) {
       for (const auto part : kParts) (demand.*part).cpu += share * waits(demand.*part);
       if (!(waiting > 0)) demand.other.cpu += seconds;
+    }
+  }
+}
+
+void ShareWaitForThreads(const RecordedRun& recorded, Pipeline& pipeline) {
+  const LoaderRun& run = recorded.run;
+  const ThreadStages& stages = run.threads_stages;
+  const double all = stages.sum();
+  if (!(all > 0) || run.batches.empty()) return;
+  const double each = all / static_cast<double>(run.batches.size());
+  const std::vector<Demand*> demands = BatchesOf(pipeline);
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    const Batch& batch = run.batches[recorded.sources[i]];
+    Demand& demand = *demands[i];
+    const double parts = batch.read.cpu + batch.decode.cpu + batch.augment.cpu +
+                         batch.tokenize.cpu + batch.collate.cpu;
+    const Work named = TakeWait(demand.augment, batch.augment.cpu, each);
+    const Work other =
+        TakeWait(demand.other, std::max(0.0, batch.fetch.cpu - parts), each - named.wall);
+    for (const auto& [part, seconds] :
+         {std::pair{&Demand::read, stages.read}, std::pair{&Demand::decode, stages.decode},
+          std::pair{&Demand::augment, stages.augment},
+          std::pair{&Demand::tokenize, stages.tokenize}}) {
+      (demand.*part).wall += (named.wall + other.wall) * seconds / all;
+      (demand.*part).cpu += (named.cpu + other.cpu) * seconds / all;
     }
   }
 }

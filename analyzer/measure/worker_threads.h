@@ -6,6 +6,7 @@
 
 #include <span>
 
+#include "analyzer/measure/recorded_costs.h"
 #include "analyzer/model/run_model.h"
 #include "analyzer/model/steady.h"
 #include "analyzer/simulate/pipeline.h"
@@ -27,5 +28,13 @@ void AddWorkerThreads(const LoaderRun& run, const SteadyState& steady, double se
 // Adds `seconds` of CPU time to each batch that others compute while who fetches it waits for them:
 // processes that help, and without workers, threads of the training process.
 void AddThreadsBeside(double seconds, Pipeline& pipeline);
+
+// Moves what who makes a batch waits for the dataset's own threads to the stages that these spend
+// their time in: without such a stage the wait would be shorter by its share of that time. What a
+// thread computed for itself stays where it is.
+//
+// Requires: the batches of `pipeline` are those of `recorded`; what other threads compute is in
+//           them already.
+void ShareWaitForThreads(const RecordedRun& recorded, Pipeline& pipeline);
 
 }  // namespace penstock::analyzer

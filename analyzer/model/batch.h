@@ -25,6 +25,22 @@ struct SampleCost {
   float tokenize = 0, tokenize_cpu = 0;
 };
 
+// What threads of the dataset's own did outside of samples and fetches, in seconds.
+struct ThreadStages {
+  double read = 0;
+  double decode = 0;
+  double augment = 0;
+  double tokenize = 0;
+
+  [[nodiscard]] double sum() const { return read + decode + augment + tokenize; }
+  void Add(const ThreadStages& more) {
+    read += more.read;
+    decode += more.decode;
+    augment += more.augment;
+    tokenize += more.tokenize;
+  }
+};
+
 // Time of one part of a batch's service. Units: seconds.
 struct Work {
   double wall = 0;

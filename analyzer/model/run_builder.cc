@@ -29,6 +29,17 @@ void AddWork(Work& total, const Counted& counted) {
   AddWork(total, SecondsOf(counted.wall, counted.cpu));
 }
 
+// Of reads it is not asked what is around them: threads that make batches are not looked at.
+void AddApart(const Counted& counted, ThreadStages& stages) {
+  const bool read = counted.stage == StageId::kRead && counted.outermost;
+  if (counted.synthetic || !(counted.apart || read)) return;
+  const double wall = static_cast<double>(counted.wall) * 1e-9;
+  if (read) stages.read += wall;
+  if (counted.stage == StageId::kDecode && counted.outermost) stages.decode += wall;
+  if (counted.stage == StageId::kTokenize && counted.outermost) stages.tokenize += wall;
+  if (counted.stage == StageId::kAugment) stages.augment += wall;
+}
+
 bool IsData(StageId stage) {
   return stage == StageId::kRead || stage == StageId::kDecode || stage == StageId::kAugment ||
          stage == StageId::kTokenize || stage == StageId::kSample || stage == StageId::kCollate ||
@@ -78,6 +89,7 @@ void RunBuilder::OnCounted(const Counted& counted) {
     threads_[at_.thread].apart +=
         static_cast<double>(std::max<std::int64_t>(0, counted.cpu)) * 1e-9;
   }
+  AddApart(counted, threads_[at_.thread].stages);
   const Span& span = *counted.span;
   const bool transforms = counted.synthetic && counted.stage == StageId::kAugment;
   if (transforms && counted.apart && at_.process == at_.consumer && span.batch.valid()) {

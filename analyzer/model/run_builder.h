@@ -29,8 +29,9 @@ struct Stretch {
 
 // What a thread did in samples that no fetch surrounds, or outside of both.
 struct ThreadWork {
-  double idle = 0;   // seconds
-  double apart = 0;  // CPU seconds of decoding and transforms outside of samples and fetches
+  double idle = 0;      // seconds
+  double apart = 0;     // CPU seconds of decoding and transforms outside of samples and fetches
+  ThreadStages stages;  // the same and reads, by stage
   std::uint64_t samples = 0;
   double busy = 0;  // seconds
   double cpu = 0;

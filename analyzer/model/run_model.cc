@@ -9,6 +9,7 @@
 #include "analyzer/model/loop_use.h"
 #include "analyzer/model/main_rank.h"
 #include "analyzer/model/run_builder.h"
+#include "analyzer/model/threads_beside.h"
 #include "analyzer/stats/quantile.h"
 
 namespace penstock::analyzer {
@@ -205,33 +206,6 @@ void TakeSamples(LoaderRun& run, const std::vector<SampleCost>& all) {
                        from + static_cast<std::ptrdiff_t>(batch.sample_costs));
   }
   ShareSamples(run);
-}
-
-// Threads of the dataset's own: who makes the batches of a loader without workers waits for them.
-void FindThreadsBeside(LoaderRun& run, const RunBuilder& builder,
-                       std::span<const traces::ThreadInfo> threads) {
-  if (run.config.num_workers > 0) return;
-  std::set<std::uint32_t> loops;
-  for (const Batch& batch : run.batches) loops.insert(batch.wait_thread);
-  for (std::uint32_t i = 0; i < threads.size(); ++i) {
-    if (threads[i].process != run.config.consumer || loops.count(i) > 0) continue;
-    run.threads_cpu += builder.WorkOf(i).apart;
-  }
-}
-
-void FindHelpers(RunModel& model, const RunBuilder& builder, const traces::Trace& trace) {
-  const auto processes = trace.processes();
-  std::vector<bool> helps(processes.size());
-  for (std::uint32_t i = 0; i < helps.size(); ++i) {
-    helps[i] = processes[i].bytes_dataset.value > 0 || builder.consumers().Descends(ProcessId{i});
-  }
-  for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
-    const std::uint32_t process = trace.threads()[i].process.value;
-    if (process < helps.size() && builder.WorkOf(i).apart > 0) helps[process] = true;
-  }
-  for (std::uint32_t i = 0; i < helps.size(); ++i) {
-    if (helps[i] && processes[i].role == wire::kRoleOther) model.helpers.push_back(ProcessId{i});
-  }
 }
 
 void PutFirst(std::vector<LoaderRun>& loaders, std::string_view name) {

@@ -63,6 +63,9 @@ struct LoaderRun {
   // CPU seconds of decoding and transforms on other threads of the training process, which no batch
   // holds. Set for the main loader alone, and where it has no workers.
   double threads_cpu = 0;
+  // Seconds of the data stages on threads beside those that make the batches, which wait for them:
+  // of all threads together. Set for the main loader alone.
+  ThreadStages threads_stages;
   bool inferred = false;       // no facts were recorded: the arguments are guesses from the spans
   std::vector<Batch> batches;  // by generation and index; delivered ones only
   std::vector<SampleCost> samples;  // of the batches, in their order

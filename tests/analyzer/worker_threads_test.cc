@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Workers that compute with several threads: what the spans do not hold.
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "analyzer/diagnosis/diagnosis.h"
+#include "analyzer/report/report.h"
 #include "analyzer/simulate/simulate.h"
 #include "tests/analyzer/synthetic.h"
 
@@ -125,6 +128,53 @@ TEST(WorkerThreadsTest, ThreadsOfTheDatasetComputeForItsBatches) {
     // Two cores have no more than 2 s of CPU time in a second.
     EXPECT_LE(SimulateSteady(SteadyPart(four)).rate() / 4 * 30e-3, 2.02) << seen;
   }
+}
+
+// The batch waits 20 ms; its threads decode for 20 and resize for 12 meanwhile.
+TEST(WorkerThreadsTest, WaitingForThreadsIsTheStagesThatTheyDo) {
+  const auto trace = traces::MakeTrace(WithThreadsOfItsOwn(true));
+  const Report report = BuildReport(*trace, "t");
+  const LoaderDiagnosis& loader = *report.diagnosis.loader;
+  const Demand& demand = loader.pipeline.epochs.front().batches[100];
+  EXPECT_NEAR(demand.decode.wall, 12.5e-3, 0.5e-3);
+  EXPECT_NEAR(demand.augment.wall, 7.5e-3, 0.5e-3);
+  EXPECT_GT(loader.attribution.SpeedupOf(Factor::kDecode), 1.8);
+  EXPECT_GT(loader.attribution.SpeedupOf(Factor::kAugment), 1.3);
+  const std::string text = ReportText(report, Colour::kOff);
+  const std::size_t line = text.find("if free");
+  ASSERT_NE(line, std::string::npos) << text;
+  EXPECT_LT(text.find("decode", line), text.find("augment", line)) << text.substr(line);
+}
+
+// Of the 20 ms of a batch the thread that makes it computes for 15.
+TEST(WorkerThreadsTest, WhatTheMakerComputesStaysWhereItIs) {
+  testing::Synthetic run;
+  run.cpu_share = 0.75;
+  run.costs = testing::Always({0, 0, 20, 0, 0.1, 0.3, 1, 0});
+  traces::TraceData data = testing::MakeSynthetic(run);
+  const std::size_t makers = data.threads.size();
+  for (std::size_t i = 0; i < makers; ++i) {
+    traces::ThreadInfo thread;
+    thread.tid = 301 + static_cast<std::uint32_t>(i);
+    thread.process = data.threads[i].process;
+    std::vector<traces::Span> spans;
+    for (const traces::Span& fetch : data.spans[i]) {
+      if (fetch.stage != traces::StageId::kFetch) continue;
+      traces::Span span;
+      span.stage = traces::StageId::kDecode;
+      span.start = fetch.start;
+      span.duration = span.cpu = testing::Ms(20);
+      spans.push_back(span);
+    }
+    if (spans.empty()) continue;
+    data.threads.push_back(thread);
+    data.spans.push_back(std::move(spans));
+  }
+  const Diagnosis diagnosis = Diagnose(*traces::MakeTrace(std::move(data)));
+  const Demand& demand = diagnosis.loader->pipeline.epochs.front().batches[100];
+  EXPECT_NEAR(demand.decode.wall, 5e-3, 0.2e-3);
+  EXPECT_NEAR(demand.augment.wall, 15e-3, 0.2e-3);
+  EXPECT_NEAR(demand.service(), 20e-3, 0.2e-3);
 }
 
 }  // namespace
