@@ -76,6 +76,8 @@ double WholeRate(const RunModel& model, const LoaderRun& run) {
 // it.
 bool StartCounts(const LoaderDiagnosis& loader, const LoaderRun& run, const Diagnosis& diagnosis) {
   constexpr double kCounts = 0.95;
+  // What came before a change of regime is no start-up.
+  if (loader.steady.change) return false;
   return run.use != LoopUse::kInterleaved && StartRecurs(loader.pipeline) &&
          diagnosis.whole_rate > 0 && diagnosis.whole_rate < kCounts * diagnosis.samples_rate;
 }
@@ -170,8 +172,10 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   loader.signals = MeasureSignals(diagnosis.run, run, loader.steady);
   const std::optional<Pipeline> together =
       BuildTogether(diagnosis.run, run, loader.steady, loader.cpu);
-  const Pipeline whole =
+  Pipeline whole =
       together ? *together : BuildPipeline(diagnosis.run, run, loader.steady, loader.cpu);
+  // The run goes on in its last regime: that is what predictions start from.
+  if (!together && loader.steady.change) whole = Without(whole, loader.steady.change->batch);
   loader.replay.measured = loader.steady.rate.estimate;
   loader.replay.simulated = Simulate(whole).rate();
   loader.pipeline = Shortened(whole, kDiagnosisBatches, kDiagnosisTasks);

@@ -41,8 +41,17 @@ double GenuineWaiting(const Pipeline& pipeline, std::span<const double> making) 
 
 MakingReplay::MakingReplay(const Pipeline& pipeline, std::span<const double> making) {
   constexpr std::size_t kBatches = 1024;
-  part_ = Shortened(pipeline, kBatches, kBatches);
-  std::size_t i = 0;
+  // Where a run has another regime at its beginning, what counts may come later.
+  std::size_t first = 0;
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    const auto counted = std::find_if(epoch.batches.begin(), epoch.batches.end(),
+                                      [](const Demand& demand) { return demand.counted; });
+    first += static_cast<std::size_t>(counted - epoch.batches.begin());
+    if (counted != epoch.batches.end()) break;
+  }
+  const bool late = first > kBatches / 2 && first < pipeline.batches();
+  part_ = Shortened(late ? Without(pipeline, first) : pipeline, kBatches, kBatches);
+  std::size_t i = part_.skipped;
   for (const EpochDemand& epoch : part_.epochs) {
     for (const Demand& demand : epoch.batches) {
       if (i < making.size() && demand.counted) recorded_ += making[i];

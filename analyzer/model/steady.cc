@@ -2,8 +2,10 @@
 #include "analyzer/model/steady.h"
 
 #include <algorithm>
+#include <span>
 
 #include "analyzer/stats/quantile.h"
+#include "analyzer/stats/shift.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -48,6 +50,65 @@ std::vector<bool> FindPauses(const LoaderRun& run) {
   return pauses;
 }
 
+// From one delivery to the next.
+struct SteadyTurn {
+  std::size_t batch = 0;
+  double interval = 0;  // seconds, without `pause`
+  double wait = 0;
+  double amount = 0;  // samples
+  double pause = 0;
+};
+
+double RateOver(std::span<const SteadyTurn> turns) {
+  double time = 0;
+  double amount = 0;
+  for (const SteadyTurn& turn : turns) {
+    time += std::max(0.0, turn.interval);
+    amount += turn.amount;
+  }
+  return time > 0 ? amount / time : 0;
+}
+
+double TimeOver(std::span<const SteadyTurn> turns) {
+  double time = 0;
+  for (const SteadyTurn& turn : turns) time += std::max(0.0, turn.interval);
+  return time;
+}
+
+// Workers deliver in bursts: rates are compared of as many batches as may be on their way.
+std::optional<RegimeChange> FindRegimeChange(const LoaderRun& run,
+                                             std::span<const SteadyTurn> turns) {
+  constexpr std::size_t kBlocks = 64;
+  constexpr std::size_t kFewestTurns = 32;  // on each side
+  constexpr double kShortest = 2;           // seconds on each side
+  const auto credits = static_cast<std::size_t>(std::max(1, run.config.credits()));
+  const std::size_t block = std::max(credits, (turns.size() + kBlocks - 1) / kBlocks);
+  std::vector<double> rates;
+  for (std::size_t i = 0; i + block <= turns.size(); i += block) {
+    rates.push_back(RateOver(turns.subspan(i, block)));
+  }
+  const std::vector<std::size_t> shifts = FindShifts(rates);
+  if (shifts.empty()) return std::nullopt;
+  const std::size_t from = shifts.size() > 1 ? block * shifts[shifts.size() - 2] : 0;
+  const std::size_t at = block * shifts.back();
+  const auto before = turns.subspan(from, at - from);
+  const auto after = turns.subspan(at);
+  if (std::min(before.size(), after.size()) < kFewestTurns) return std::nullopt;
+  if (std::min(TimeOver(before), TimeOver(after)) < kShortest) return std::nullopt;
+  const std::size_t first = turns[at].batch;
+  return RegimeChange{first, run.batches[first > 0 ? first - 1 : 0].delivered, RateOver(before),
+                      RateOver(after)};
+}
+
+// Leaves what came after the change.
+void KeepRegime(const RegimeChange& change,
+                std::vector<std::pair<std::int64_t, std::int64_t>>& windows,
+                std::vector<SteadyTurn>& turns) {
+  std::erase_if(turns, [&](const SteadyTurn& turn) { return turn.batch < change.batch; });
+  std::erase_if(windows, [&](const auto& window) { return window.second <= change.at; });
+  if (!windows.empty()) windows.front().first = std::max(windows.front().first, change.at);
+}
+
 }  // namespace
 
 double SamplesOf(const LoaderRun& run, const Batch& batch) {
@@ -77,7 +138,7 @@ SteadyState FindSteadyState(const LoaderRun& run) {
   SteadyState state;
   state.in_window.assign(run.batches.size(), false);
   state.paused = FindPauses(run);
-  std::vector<double> amounts;
+  std::vector<SteadyTurn> steady_turns;
   for (const Epoch& epoch : run.epochs) {
     const std::size_t warm = WarmUp(run.config, epoch.count);
     if (epoch.count > warm) {
@@ -90,29 +151,38 @@ SteadyState FindSteadyState(const LoaderRun& run) {
       const bool follows = i > epoch.first;
       const Batch& before = run.batches[follows ? i - 1 : i];
       double interval = batch.wait() + (follows ? before.step() : 0);
-      if (follows && state.paused[i - 1]) {
-        const double length = before.step();
-        state.pauses.push_back({length, i - 1});
-        state.pauses_time += length;
-        interval -= length;
-      }
-      if (!(interval > 0)) continue;
-      state.in_window[i] = true;
-      state.intervals.push_back(interval);
-      state.waits.push_back(batch.wait());
-      amounts.push_back(SamplesOf(run, batch));
-      state.time += interval;
-      state.wait += batch.wait();
-      state.samples += amounts.back();
-      if (state.from == kNever) state.from = batch.wait_start;
-      state.to = batch.delivered;
+      const double pause = follows && state.paused[i - 1] ? before.step() : 0;
+      interval -= pause;
+      if (!(interval > 0) && !(pause > 0)) continue;
+      steady_turns.push_back({i, interval, batch.wait(), SamplesOf(run, batch), pause});
     }
+  }
+  if (run.use != LoopUse::kInterleaved) state.change = FindRegimeChange(run, steady_turns);
+  if (state.change) KeepRegime(*state.change, state.windows, steady_turns);
+  std::vector<double> amounts;
+  for (const SteadyTurn& turn : steady_turns) {
+    const Batch& batch = run.batches[turn.batch];
+    if (turn.pause > 0) {
+      state.pauses.push_back({turn.pause, turn.batch - 1});
+      state.pauses_time += turn.pause;
+    }
+    if (!(turn.interval > 0)) continue;
+    state.in_window[turn.batch] = true;
+    state.intervals.push_back(turn.interval);
+    state.waits.push_back(turn.wait);
+    amounts.push_back(turn.amount);
+    state.time += turn.interval;
+    state.wait += turn.wait;
+    state.samples += turn.amount;
+    if (state.from == kNever) state.from = batch.wait_start;
+    state.to = batch.delivered;
   }
   // Where no batch follows another, nothing tells how long a turn of the loop takes.
   bool turns = false;
   for (const Epoch& epoch : run.epochs) turns |= epoch.count > 1;
   if (!turns) {
     state.in_window.assign(run.batches.size(), false);
+    state.change.reset();
     state.intervals.clear();
     state.waits.clear();
     amounts.clear();

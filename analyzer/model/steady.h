@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,14 @@ namespace penstock::analyzer {
 struct Pause {
   double length = 0;      // seconds
   std::size_t batch = 0;  // index into LoaderRun::batches of the step that was long
+};
+
+// The loop's rate changed and did not change back.
+struct RegimeChange {
+  std::size_t batch = 0;     // index into LoaderRun::batches: the first of the new regime
+  std::int64_t at = kNever;  // when the one before it was delivered, on the trace's clock
+  double before = 0;         // samples per second, of the regime before
+  double after = 0;
 };
 
 struct SteadyState {
@@ -32,8 +41,9 @@ struct SteadyState {
   std::vector<std::pair<std::int64_t, std::int64_t>> windows;  // by epoch, first to last delivery
   std::int64_t from = kNever;  // of the whole window, on the trace's clock
   std::int64_t to = kNever;
-  std::vector<bool> in_window;    // by batch: its interval counts
-  std::vector<double> intervals;  // seconds from the delivery before to its own, window only
+  std::optional<RegimeChange> change;  // the last one: all of this is of the regime after it
+  std::vector<bool> in_window;         // by batch: its interval counts
+  std::vector<double> intervals;       // seconds from the delivery before to its own, window only
   std::vector<double> waits;
 
   [[nodiscard]] double wait_fraction() const { return time > 0 ? wait / time : 0; }
@@ -42,7 +52,11 @@ struct SteadyState {
   }
 };
 
-// Drops the first credits() batches of each epoch (at most half of them) and pauses.
+// Drops the first credits() batches of each epoch (at most half of them) and pauses, and what came
+// before the rate changed for good: both regimes together are the speed of neither, and the run
+// goes on in the last. A change is one to 1.25 times the rate or beyond, either way, with at least
+// 32 batches, two seconds and an eighth of the batches on each side (ours; FindShifts()). Batches
+// of a loader that is drained together with others have no rate of their own.
 //
 // Source: docs/diagnosis.md 5.1; pauses are steps over mean + 3 sd (SageMaker's
 // StepOutlier) that are also three ordinary turns of the loop, and at most one in twenty.

@@ -256,7 +256,7 @@ Pipeline Apply(const Pipeline& pipeline, const Setting& setting, const LoaderFac
 
 Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch) {
   Pipeline changed = pipeline;
-  std::size_t i = 0;  // of run.batches
+  std::size_t i = pipeline.skipped;  // of run.batches
   for (EpochDemand& epoch : changed.epochs) {
     EpochDemand dealt;
     dealt.worker_start = epoch.worker_start;

@@ -149,6 +149,8 @@ std::string Verdict(const Report& report, Language language) {
   text += "</div>\n";
   const auto line = [&](const Statement& what) { text += Paragraph("", Render(what, language)); };
   line(Say<words::kThroughputIs>(Give<"what">(ThroughputOf(diagnosis))));
+  Statement change = RateChangeOf(diagnosis);
+  if (!change.empty()) line(Say<words::kThroughputIs>(Give<"what">(std::move(change))));
   Statement loader = LoaderOf(diagnosis);
   if (!loader.empty()) line(Say<words::kLoaderIs>(Give<"what">(std::move(loader))));
   for (Statement& other : OtherLoaders(diagnosis)) {

@@ -29,6 +29,14 @@ Statement ThroughputOf(const Diagnosis& diagnosis) {
       GiveIf<"paused">(paused, steady.pauses_time));
 }
 
+Statement RateChangeOf(const Diagnosis& diagnosis) {
+  if (!diagnosis.loader || !diagnosis.loader->steady.change) return {};
+  const RegimeChange& change = *diagnosis.loader->steady.change;
+  return Say<words::kRateChanged>(Give<"at">(Seconds(TimeNs{change.at} - diagnosis.run.begin)),
+                                  Give<"before">(change.before), Give<"after">(change.after),
+                                  Give<"unit">(RateUnit(diagnosis)));
+}
+
 Statement LoaderOf(const Diagnosis& diagnosis) {
   if (!diagnosis.loader) return {};
   const LoaderRun& run = diagnosis.run.loader();

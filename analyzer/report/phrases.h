@@ -20,6 +20,8 @@ namespace penstock::analyzer {
 [[nodiscard]] Statements OtherLoaders(const Diagnosis& diagnosis);
 // "412 samples/s (398..427), 6.4 batches/s, steady over 60 of 64 batches; whole run 389"
 [[nodiscard]] Statement ThroughputOf(const Diagnosis& diagnosis);
+// When the rate changed for good, and what the steady figures are of; empty if it did not.
+[[nodiscard]] Statement RateChangeOf(const Diagnosis& diagnosis);
 // "pytorch, 2 workers, prefetch 2, batch 64; workers busy 98 %, idle 1 %"; empty without a loader.
 [[nodiscard]] Statement LoaderOf(const Diagnosis& diagnosis);
 // "412 samples/s (398..427), 1.31x over the whole run": on the base of the diagnosis

@@ -6,6 +6,7 @@
 #include "analyzer/report/gpu_report.h"
 #include "analyzer/report/json_writer.h"
 #include "analyzer/report/memory_report.h"
+#include "analyzer/report/phrases.h"
 #include "analyzer/report/plan_report.h"
 #include "analyzer/report/rank_report.h"
 #include "analyzer/report/report.h"
@@ -29,6 +30,15 @@ void WriteThroughput(const Report& report, JsonWriter& json) {
     json.Field("pauses", static_cast<std::uint64_t>(steady.pauses.size()));
     json.Field("pauses_s", steady.pauses_time);
     json.Field("samples_known", diagnosis.run.loader().samples_known);
+    if (steady.change) {
+      json.Key("change").BeginObject();
+      json.Field("at_s", Seconds(TimeNs{steady.change->at} - diagnosis.run.begin));
+      json.Field("before_samples_per_s", steady.change->before);
+      json.Field("after_samples_per_s", steady.change->after);
+      json.Key("statement");
+      WriteStatement(RateChangeOf(diagnosis), json);
+      json.EndObject();
+    }
   }
   json.EndObject();
 }

@@ -186,6 +186,7 @@ std::string ReportText(const Report& report, Colour colour) {
   text += paint.Bold(English(Say<words::kPlanTitle>())) + "\n" +
           PlanText(report.plan, colour, PlanDetail::kSteps) + "\n";
   text += Labelled("throughput", English(ThroughputOf(diagnosis)));
+  text += Labelled("change", English(RateChangeOf(diagnosis)));
   if (WaitKnown(diagnosis)) {
     const Statement wait = Say<words::kLoopWaited>(Give<"wait">(diagnosis.wait_fraction));
     text += RowLabel("wait") + English(wait) + "\n";

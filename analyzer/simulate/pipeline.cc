@@ -6,9 +6,10 @@
 namespace penstock::analyzer {
 namespace {
 
-// Appends the first `count` batches of `epoch` with their samples.
-void Append(const EpochDemand& epoch, std::size_t count, bool counted_only, EpochDemand& out) {
-  for (std::size_t j = 0; j < count; ++j) {
+// Appends the batches [begin, end) of `epoch` with their samples.
+void Append(const EpochDemand& epoch, std::size_t begin, std::size_t end, bool counted_only,
+            EpochDemand& out) {
+  for (std::size_t j = begin; j < end; ++j) {
     if (counted_only && !epoch.batches[j].counted) continue;
     out.batches.push_back(epoch.batches[j]);
     Demand& demand = out.batches.back();
@@ -94,8 +95,32 @@ Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t ta
     part.warm_up = epoch.warm_up;
     ScaleParts(part.warm_up, share);
     for (double& start : part.worker_start) start *= share;
-    Append(epoch, count, false, part);
+    Append(epoch, 0, count, false, part);
     out.epochs.push_back(std::move(part));
+  }
+  return out;
+}
+
+Pipeline Without(const Pipeline& pipeline, std::size_t batches) {
+  if (batches == 0) return pipeline;
+  Pipeline out = WithoutEpochs(pipeline);
+  out.skipped += batches;
+  for (const EpochDemand& epoch : pipeline.epochs) {
+    const std::size_t skipped = std::min(batches, epoch.batches.size());
+    batches -= skipped;
+    if (skipped == 0) {
+      out.epochs.push_back(epoch);
+      continue;
+    }
+    if (skipped == epoch.batches.size()) continue;
+    EpochDemand rest;  // its workers are there already
+    rest.worker_start.assign(epoch.worker_start.size(), 0.0);
+    rest.ended = epoch.ended;
+    rest.stop = epoch.stop;
+    Append(epoch, skipped, epoch.batches.size(), false, rest);
+    const std::size_t filling = std::min(pipeline.credits(), rest.batches.size() / 2);
+    for (std::size_t j = 0; j < filling; ++j) rest.batches[j].counted = false;
+    out.epochs.push_back(std::move(rest));
   }
   return out;
 }
@@ -104,7 +129,7 @@ Pipeline SteadyPart(const Pipeline& pipeline) {
   Pipeline out = WithoutEpochs(pipeline);
   EpochDemand all;
   for (const EpochDemand& epoch : pipeline.epochs) {
-    Append(epoch, epoch.batches.size(), true, all);
+    Append(epoch, 0, epoch.batches.size(), true, all);
   }
   out.epochs.push_back(std::move(all));
   return out;

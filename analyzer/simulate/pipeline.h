@@ -94,6 +94,7 @@ struct PipelineSetup : LoaderSetup {
   double others = 0;              // threads of other programs that compute all the time
   double device_per_sample = 0;   // of a read: seconds of storage that serves one at a time
   bool turns = false;             // it serves sample by sample, and the sample's work follows each
+  std::size_t skipped = 0;        // batches of the recording before its first one
   bool crowded = false;  // `cores` is what other programs left: other settings get other shares
   // Loaders that the loop drains together with this one: the demands are those of all of them, in
   // the order in which the loop takes the batches.
@@ -118,6 +119,10 @@ struct Pipeline : PipelineSetup {
 // At most about `batches` batches and `tasks` samples of a pipeline, start-up in proportion: for
 // searches, which need not see all of a long run.
 [[nodiscard]] Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t tasks);
+
+// Without its first `batches` ones: a run that goes on. The first ones that are left fill its
+// queues again, and are not counted. Requires: at least one batch is left.
+[[nodiscard]] Pipeline Without(const Pipeline& pipeline, std::size_t batches);
 
 // Only what lies in the steady windows, as one epoch that needs no start-up.
 [[nodiscard]] Pipeline SteadyPart(const Pipeline& pipeline);

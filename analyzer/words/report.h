@@ -20,6 +20,12 @@ inline constexpr Message kThroughput{
     "[steady?，{batches:count} 批中 {steady:count} 批稳定|，未稳定：共 {batches:count} 批]；全程 "
     "{whole:rate}[；略去 {pauses:count} 次停顿，共 {paused:duration}]]"};
 
+inline constexpr Message kRateChanged{
+    "throughput.changed",
+    "the rate changed for good {at:duration} after the beginning: {before:rate} -> {after:rate} "
+    "{unit:words}; steady figures and predictions are of what followed",
+    "开始 {at:duration} 后速率变为另一水平并保持：{before:rate} → {after:rate} "
+    "{unit:words}；稳定数值和预测只针对其后部分"};
 inline constexpr Message kLoader{
     "loader",
     "[{name:text}: ]{kind:text}, [workers?[threads?{workers:count thread}|{workers:count worker}]|"

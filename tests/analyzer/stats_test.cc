@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "analyzer/stats/bootstrap.h"
 #include "analyzer/stats/quantile.h"
+#include "analyzer/stats/shift.h"
 #include "analyzer/stats/sketch.h"
 #include "analyzer/stats/slope.h"
 
@@ -105,6 +107,52 @@ TEST(BootstrapTest, FewValuesGiveAWideInterval) {
   const Interval interval = BootstrapMean(values, {});
   EXPECT_EQ(interval.low, 1);
   EXPECT_EQ(interval.high, 3);
+}
+
+// Noise of 10 % on both sides.
+std::vector<double> Levels(const std::vector<std::pair<double, int>>& levels) {
+  std::mt19937 random(3);
+  std::vector<double> values;
+  for (const auto& [level, count] : levels) {
+    for (int i = 0; i < count; ++i) {
+      values.push_back(level * (0.9 + 0.2 * static_cast<double>(random() % 1000) / 1000));
+    }
+  }
+  return values;
+}
+
+TEST(ShiftTest, FindsWhereALevelBegins) {
+  EXPECT_EQ(FindShifts(Levels({{10, 30}, {15, 20}})), std::vector<std::size_t>{30});
+}
+
+TEST(ShiftTest, FindsEachOfSeveral) {
+  const std::vector<std::size_t> found = FindShifts(Levels({{10, 20}, {20, 20}, {40, 20}}));
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_NEAR(static_cast<double>(found[0]), 20, 3);
+  EXPECT_EQ(found[1], 40U);
+}
+
+TEST(ShiftTest, OneLevelHasNone) {
+  EXPECT_TRUE(FindShifts(Levels({{10, 60}})).empty());
+}
+
+TEST(ShiftTest, ALittleMoreIsNone) {
+  EXPECT_TRUE(FindShifts(Levels({{10, 30}, {11.5, 30}})).empty());
+}
+
+TEST(ShiftTest, WhatComesBackIsNone) {
+  EXPECT_TRUE(FindShifts(Levels({{10, 25}, {20, 10}, {10, 25}})).empty());
+}
+
+TEST(ShiftTest, AStraightLineIsNone) {
+  std::vector<double> values;
+  for (int i = 0; i < 60; ++i) values.push_back(10 + 0.5 * i);
+  EXPECT_TRUE(FindShifts(values).empty());
+}
+
+TEST(ShiftTest, AFewValuesHaveNone) {
+  EXPECT_TRUE(FindShifts(Levels({{10, 7}, {20, 8}})).empty());
+  EXPECT_TRUE(FindShifts({}).empty());
 }
 
 }  // namespace

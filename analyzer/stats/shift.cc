@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/stats/shift.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "analyzer/stats/quantile.h"
+
+namespace penstock::analyzer {
+namespace {
+
+// Of the way from level to level, what lies at the place itself. A series that drifts evenly has
+// a quarter of it there where `least` is an eighth of the values.
+constexpr double kOfStep = 0.5;
+
+// From 1; values that are equal share the mean of theirs.
+std::vector<double> RanksOf(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t i = 0; i < order.size();) {
+    std::size_t end = i + 1;
+    while (end < order.size() && values[order[end]] == values[order[i]]) ++end;
+    for (std::size_t k = i; k < end; ++k) ranks[order[k]] = 0.5 * static_cast<double>(i + 1 + end);
+    i = end;
+  }
+  return ranks;
+}
+
+// How far two values are apart, as the logarithm of their ratio; 0 where one of them is none.
+double Apart(double a, double b) {
+  return a > 0 && b > 0 ? std::log(b / a) : 0;
+}
+
+std::optional<std::size_t> OneShift(std::span<const double> values, const ShiftOptions& options) {
+  if (values.size() < 2 * options.least || options.least == 0) return std::nullopt;
+  const std::vector<double> ranks = RanksOf(values);
+  const auto n = static_cast<double>(ranks.size());
+  std::size_t place = 0;
+  double most = 0;
+  double sum = 0;     // of the ranks before i
+  double before = 0;  // likewise, at `place`
+  for (std::size_t i = 1; i + options.least <= ranks.size(); ++i) {
+    sum += ranks[i - 1];
+    const auto count = static_cast<double>(i);
+    const double deviation = std::sqrt(count * (n - count));
+    const double beyond = std::abs(sum - 0.5 * count * (n + 1)) / deviation;
+    if (i < options.least || beyond <= most) continue;
+    most = beyond;
+    place = i;
+    before = sum;
+  }
+  if (place == 0) return std::nullopt;
+  const auto left = static_cast<double>(place);
+  const double right = n - left;
+  const double above = (before - 0.5 * left * (left + 1)) / (left * right);
+  if (std::max(above, 1 - above) < options.apart) return std::nullopt;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(place);
+  const auto near = static_cast<std::ptrdiff_t>(options.least);
+  const double levels = Apart(Median({values.begin(), middle}), Median({middle, values.end()}));
+  const double step = Apart(Median({middle - near, middle}), Median({middle, middle + near}));
+  const bool far = std::abs(levels) >= std::log(options.ratio);
+  return far && step / levels >= kOfStep ? std::optional(place) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::size_t> FindShifts(std::span<const double> values, const ShiftOptions& options) {
+  std::vector<std::size_t> shifts;
+  std::size_t begin = 0;
+  while (const auto shift = OneShift(values.subspan(begin), options)) {
+    begin += *shift;
+    shifts.push_back(begin);
+  }
+  return shifts;
+}
+
+}  // namespace penstock::analyzer

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs whose rate changes for good: the report says so, and its steady figures are of what
+// followed.
+#include <string>
+
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include "analyzer/report/html_report.h"
+#include "analyzer/report/report.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::analyzer {
+namespace {
+
+using testing::Costs;
+using testing::Synthetic;
+using testing::SyntheticTrace;
+
+// Two workers whose images take 20 ms a batch, and `later` ms from batch 250 of 500 on: a batch
+// every 11.8 ms at first.
+Synthetic ChangesTo(double later) {
+  Synthetic run;
+  run.batches = 500;
+  run.costs = [later](int /*epoch*/, int index) {
+    return Costs{1, index < 250 ? 20 : later, 2, 0.5, 0.1, 0.3, 4, 0};
+  };
+  return run;
+}
+
+constexpr double kRateBefore = 4 / 11.8e-3;
+constexpr double kRateAfter = 4 / 26.8e-3;  // 50 ms
+
+TEST(RegimeTest, SteadyMeansTheLastOne) {
+  const Diagnosis diagnosis = Diagnose(*SyntheticTrace(ChangesTo(50)));
+  const SteadyState& steady = diagnosis.loader->steady;
+  ASSERT_TRUE(steady.change);
+  EXPECT_NEAR(static_cast<double>(steady.change->batch), 250, 16);
+  EXPECT_NEAR(steady.change->before, kRateBefore, 0.05 * kRateBefore);
+  EXPECT_NEAR(steady.change->after, kRateAfter, 0.05 * kRateAfter);
+  EXPECT_NEAR(diagnosis.samples_rate, kRateAfter, 0.03 * kRateAfter);
+  EXPECT_LT(steady.batches, 270U);
+}
+
+TEST(RegimeTest, PredictionsStartFromTheLastOne) {
+  const Diagnosis diagnosis = Diagnose(*SyntheticTrace(ChangesTo(50)));
+  const LoaderDiagnosis& loader = *diagnosis.loader;
+  EXPECT_NEAR(loader.replay.error(), 0, 0.03);
+  EXPECT_NEAR(loader.pipeline.epochs.front().batches.back().decode.wall, 50e-3, 2e-3);
+  EXPECT_EQ(loader.pipeline.skipped, loader.steady.change->batch);
+  EXPECT_EQ(diagnosis.bottleneck, Factor::kDecode);
+  EXPECT_NEAR(loader.attribution.SpeedupOf(Factor::kDecode), 26.8 / 4.3, 1);
+}
+
+TEST(RegimeTest, ARunOfOneRateHasNone) {
+  EXPECT_FALSE(Diagnose(*SyntheticTrace(ChangesTo(20))).loader->steady.change);
+}
+
+TEST(RegimeTest, ASlowPartInTheMiddleIsNoChangeForGood) {
+  Synthetic run = ChangesTo(20);
+  run.costs = [](int /*epoch*/, int index) {
+    return Costs{1, index < 200 || index >= 300 ? 20.0 : 50.0, 2, 0.5, 0.1, 0.3, 4, 0};
+  };
+  EXPECT_FALSE(Diagnose(*SyntheticTrace(run)).loader->steady.change);
+}
+
+TEST(RegimeTest, ADriftIsNoChange) {
+  Synthetic run = ChangesTo(20);
+  run.costs = [](int /*epoch*/, int index) {
+    return Costs{1, 20 + 0.06 * index, 2, 0.5, 0.1, 0.3, 4, 0};
+  };
+  EXPECT_FALSE(Diagnose(*SyntheticTrace(run)).loader->steady.change);
+}
+
+TEST(RegimeTest, EveryReportSaysWhenAndHowMuch) {
+  const auto trace = SyntheticTrace(ChangesTo(50));
+  const Report report = BuildReport(*trace, "t");
+  const std::string text = ReportText(report, Colour::kOff);
+  EXPECT_NE(text.find("the rate changed for good"), std::string::npos) << text;
+  const auto plots = BuildPlots(*trace, report);
+  const std::string english = ReportHtml(report, plots, Language::kEnglish);
+  EXPECT_NE(english.find("the rate changed for good"), std::string::npos);
+  EXPECT_NE(ReportHtml(report, plots, Language::kChinese).find("速率变为另一水平并保持"),
+            std::string::npos);
+  simdjson::dom::parser parser;
+  const std::string json = ReportJson(report);
+  const simdjson::dom::element change = parser.parse(json)["throughput"]["change"].value();
+  EXPECT_NEAR(change["at_s"].get_double().value(), 250 * 11.8e-3, 0.3);
+  EXPECT_NEAR(change["before_samples_per_s"].get_double().value(), kRateBefore, 0.05 * kRateBefore);
+  EXPECT_NEAR(change["after_samples_per_s"].get_double().value(), kRateAfter, 0.05 * kRateAfter);
+}
+
+}  // namespace
+}  // namespace penstock::analyzer
