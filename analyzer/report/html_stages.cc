@@ -40,13 +40,14 @@ double DrawStages(Drawing& drawing, const std::vector<const StageRow*>& rows, do
   drawing.Text(8, top + 12, heading, "heading");
   double y = top + 24;
   for (const StageRow* row : rows) {
-    const double end = x.At(row->share);
-    const auto share = Give<"share">(ShareText(row->share, row->of_workers, language));
+    const double end = x.At(row->share / static_cast<double>(row->devices));
+    const auto share = Give<"share">(ShareText(*row, language));
     const auto wall = Give<"wall">(row->wall);
     const auto cpu = GiveIf<"cpu">(row->cpu_known, row->cpu);
     const std::string tip =
-        Render(Say<words::kStageTip>(Give<"stage">(row->name), share, wall, cpu), language);
-    drawing.Text(x.from - 8, y + 13, PlainText(row->name, 14), "end");
+        Render(Say<words::kStageTip>(Give<"stage">(StageText(*row, language)), share, wall, cpu),
+               language);
+    drawing.Text(x.from - 8, y + 13, PlainText(StageText(*row, language), 14), "end");
     drawing.Rect(x.from, y, end - x.from, 17, "wall", tip);
     if (row->cpu_known && row->wall > 0) {
       const double part = std::min(1.0, row->cpu / row->wall);
@@ -105,8 +106,8 @@ std::string StageTableHtml(const Report& report, Language language) {
     text += fmt::format(
         "<tr><th class=\"{}\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
         "<td>{}</td><td>{}</td></tr>\n",
-        css, Escaped(row.name), ShareText(row.share, row.of_workers, language),
-        DurationText(row.wall), CpuText(row), row.count, row.mixed ? "-" : DurationText(row.p50),
+        css, Escaped(StageText(row, language)), ShareText(row, language), DurationText(row.wall),
+        CpuText(row), row.count, row.mixed ? "-" : DurationText(row.p50),
         row.mixed ? "-" : DurationText(row.p99), row.bytes > 0 ? BytesText(row.bytes) : "-");
   };
   for (const StageRow& row : report.stages) {

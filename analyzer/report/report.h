@@ -4,6 +4,7 @@
 // Building and writing are pure; nothing here prints.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -36,6 +37,8 @@ struct StageRow {
   double share = 0;
   bool of_workers = false;
   bool mixed = false;  // IsMixed(): its percentiles are those of no kind of call
+  // GPUs that do it beside each other: its times are sums over them.
+  std::size_t devices = 1;
   std::vector<StageRow> children;
 };
 
@@ -74,6 +77,11 @@ struct Report {
 // "61 %"; "2.3 thr" of workers' time where that many threads are in it at once.
 [[nodiscard]] std::string ShareText(double share, bool of_workers,
                                     Language language = Language::kEnglish);
+
+// "61 %" of a row: of each GPU on average, where several do it.
+[[nodiscard]] std::string ShareText(const StageRow& row, Language language = Language::kEnglish);
+// "decode"; "h2d, 2 GPUs".
+[[nodiscard]] std::string StageText(const StageRow& row, Language language = Language::kEnglish);
 
 // Rows of the stages that occurred, in the order of the data's way.
 [[nodiscard]] std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const RunModel& run);

@@ -135,6 +135,7 @@ void WriteRow(const StageRow& row, JsonWriter& json) {
   json.Field("cpu_known", row.cpu_known).Field("count", row.count);
   json.Field("p50_s", row.p50).Field("p99_s", row.p99);
   json.Field("bytes", row.bytes).Field("share", row.share);
+  if (row.devices > 1) json.Field("devices", static_cast<std::uint64_t>(row.devices));
   if (!row.children.empty()) {
     json.Key("children").BeginArray();
     for (const StageRow& child : row.children) WriteRow(child, json);

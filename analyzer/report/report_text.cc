@@ -59,10 +59,9 @@ std::string GainsLine(const Diagnosis& diagnosis) {
 }
 
 std::string RowLine(const StageRow& row, std::size_t depth) {
-  const std::string name = std::string(2 * depth, ' ') + PlainText(row.name, 23 - 2 * depth);
-  return fmt::format("  {:<23} {:>7} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", name,
-                     ShareText(row.share, row.of_workers), DurationText(row.wall),
-                     row.cpu_known ? DurationText(row.cpu) : "-", row.count,
+  const std::string name = std::string(2 * depth, ' ') + PlainText(StageText(row), 23 - 2 * depth);
+  return fmt::format("  {:<23} {:>7} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", name, ShareText(row),
+                     DurationText(row.wall), row.cpu_known ? DurationText(row.cpu) : "-", row.count,
                      row.mixed ? "-" : DurationText(row.p50),
                      row.mixed ? "-" : DurationText(row.p99),
                      row.bytes > 0 ? BytesText(row.bytes) : "-");
@@ -217,8 +216,7 @@ std::string ReportBrief(const Report& report, Colour colour) {
   std::string stages;
   for (const StageRow& row : report.stages) {
     if (!row.of_workers || row.name == "sample" || row.name == "fetch") continue;
-    stages += fmt::format("{}{} {}", stages.empty() ? "" : ", ", row.name,
-                          ShareText(row.share, row.of_workers));
+    stages += fmt::format("{}{} {}", stages.empty() ? "" : ", ", row.name, ShareText(row));
   }
   std::string advice = English(Say<words::kNoChange>());
   if (!report.plan.steps.empty()) {

@@ -43,6 +43,36 @@ double LoopTime(const RunModel& run) {
   return time > 0 ? time : run.duration();
 }
 
+// GPUs of all processes that `counts` says something of.
+template <class Counts>
+std::size_t DevicesWith(const RunModel& run, Counts counts) {
+  std::size_t devices = 0;
+  const auto add = [&](const DeviceRecords& records) {
+    if (!records.on_device && records.kernel_count == 0) return;
+    for (const DeviceLog& log : records.devices) devices += counts(records, log) ? 1U : 0U;
+  };
+  add(run.device);
+  for (const DeviceRecords& records : run.devices_alone) add(records);
+  return devices;
+}
+
+// How many GPUs do `stage` beside each other; 1 of what the host does.
+std::size_t DevicesOf(StageId stage, const RunModel& run) {
+  std::size_t devices = 1;
+  if (stage == StageId::kH2d) {
+    devices = DevicesWith(run, [](const DeviceRecords& records, const DeviceLog& log) {
+      return records.on_device &&
+             std::any_of(records.copies.begin(), records.copies.end(),
+                         [&](const DeviceCopy& copy) { return copy.device == log.device; });
+    });
+  } else if (stage == StageId::kKernel) {
+    devices = DevicesWith(run, [](const DeviceRecords& /*records*/, const DeviceLog& log) {
+      return log.kernels > 0;
+    });
+  }
+  return std::max<std::size_t>(1, devices);
+}
+
 void AddDerivedSteps(const RunModel& run, StageTotals& steps) {
   for (const LoaderRun& loader : run.loaders) {
     for (const Batch& batch : loader.batches) {
@@ -76,6 +106,16 @@ std::string ShareText(double share, bool of_workers, Language language) {
   return Render(Say<words::kShareOfThreads>(Give<"threads">(share)), language);
 }
 
+std::string ShareText(const StageRow& row, Language language) {
+  return ShareText(row.share / static_cast<double>(row.devices), row.of_workers, language);
+}
+
+std::string StageText(const StageRow& row, Language language) {
+  if (row.devices < 2) return row.name;
+  return Render(Say<words::kStageOfDevices>(Give<"stage">(row.name), Give<"devices">(row.devices)),
+                language);
+}
+
 std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const RunModel& run) {
   constexpr std::size_t kMostChildren = 32;
   const double busy = run.stages.DataTime();
@@ -100,6 +140,7 @@ std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const RunModel&
     StageRow row = RowOf(std::string(traces::StageName(stage)), *totals, whole);
     row.of_workers = of_workers;
     row.mixed = IsMixed(*totals);
+    row.devices = DevicesOf(stage, run);
     for (const auto& [name, part] : totals->children) {
       row.children.push_back(RowOf(std::string(trace.String(name)), part, whole));
       row.children.back().of_workers = of_workers;

@@ -54,6 +54,9 @@ inline constexpr Message kOtherLoader{
 inline constexpr Message kMore{"more", "{more:count} more", "另有 {more:count} 个"};
 
 inline constexpr Message kShareOfThreads{"share.threads", "{threads:.1} thr", "{threads:.1} 线程"};
+// Its times are sums over the GPUs.
+inline constexpr Message kStageOfDevices{"stage.devices", "{stage:text}, {devices:count} GPUs",
+                                         "{stage:text}，{devices:count} 个 GPU"};
 inline constexpr Message kPrediction{
     "prediction",
     "{rate:rate} {unit:words} ({low:rate}..{high:rate}), {speedup:times}x over the whole run",

@@ -8,6 +8,7 @@
 
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/report.h"
+#include "analyzer/words/format.h"
 #include "tests/analyzer/finds.h"
 #include "tests/analyzer/synthetic_device.h"
 
@@ -21,7 +22,8 @@ using testing::WithCosts;
 class GpuReportTest : public ::testing::Test {
  protected:
   // `reason`: why not all was recorded although CUPTI recorded.
-  void Build(const testing::Costs& costs, bool device, const std::string& reason = "") {
+  void Build(const testing::Costs& costs, bool device, const std::string& reason = "",
+             std::uint32_t devices = 1) {
     traces::TraceData data = MakeSynthetic(WithCosts(costs));
     if (device) {
       OnDevice on;
@@ -29,6 +31,7 @@ class GpuReportTest : public ::testing::Test {
       on.copy = 2;
       on.kernels = 4;
       testing::AddDevice(data, on);
+      for (std::uint32_t i = 1; i < devices; ++i) testing::RepeatDevice(data, i);
       data.facts["gpu.0.model"] = "Fake <H200>";
       data.facts["gpu.0.used"] = "process";
       data.facts["gpu.0.pcie_generation"] = "4";
@@ -137,6 +140,24 @@ TEST_F(GpuReportTest, ChangesOfTheJsonAreInTextAndPage) {
     EXPECT_TRUE(Has(text_, one.option + ": ")) << one.option;
     EXPECT_TRUE(Has(html_, "<code>" + one.option + "</code>")) << one.option;
   }
+}
+
+// Each of them copies for a fifth of the time.
+TEST_F(GpuReportTest, TimesOfTwoDevicesAreNoTimeOfOne) {
+  Build(kReadyForReport, true, "", 2);
+  EXPECT_TRUE(Has(text_, "h2d, 2 GPUs")) << text_;
+  EXPECT_TRUE(Has(text_, "kernel, 2 GPUs")) << text_;
+  EXPECT_TRUE(Has(html_, "h2d, 2 GPUs"));
+  EXPECT_TRUE(
+      Has(ReportHtml(report_, BuildPlots(*trace_, report_), Language::kChinese), "h2d，2 个 GPU"));
+  for (const StageRow& row : report_.stages) {
+    if (row.name != "h2d" && row.name != "kernel") continue;
+    EXPECT_EQ(row.devices, 2U) << row.name;
+    EXPECT_EQ(ShareText(row), PercentText(row.share / 2)) << row.name;
+  }
+  EXPECT_TRUE(Has(json_, "\"devices\": 2")) << json_;
+  Build(kReadyForReport, true);
+  EXPECT_FALSE(Has(text_, "GPUs")) << text_;
 }
 
 }  // namespace
