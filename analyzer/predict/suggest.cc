@@ -125,6 +125,19 @@ int Waiting(const Pipeline& pipeline) {
 
 }  // namespace
 
+Pipeline NamingPart(const Pipeline& steady) {
+  constexpr std::size_t kNamingBatches = 128;
+  constexpr std::size_t kNamingTasks = 1024;
+  return Shortened(steady, kNamingBatches, kNamingTasks);
+}
+
+Factor BottleneckUnder(const Pipeline& naming, Setting setting, const LoaderFacts& facts) {
+  constexpr int kNamingCredits = 64;  // more hide no more jitter than these
+  const int each = naming.sample_tasks ? 1 : std::max(1, setting.workers);
+  setting.prefetch = std::min(setting.prefetch, std::max(2, kNamingCredits / each));
+  return Attribute(Apply(naming, setting, facts), RunPart::kSteady).bottleneck;
+}
+
 int MostWorkers(const Pipeline& pipeline, const Budget& budget) {
   const double cores = budget.cores > 0 ? std::min(budget.cores, pipeline.cores) : pipeline.cores;
   const int most =
@@ -156,6 +169,7 @@ Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Rep
   }
   search.PreferStaying();
   Suggestion suggestion;
+  const Pipeline naming = NamingPart(SteadyPart(pipeline));
   // Pipelines count the batch in the program's hands, the reference loader's option does not.
   const int extra = pipeline.sample_tasks ? 1 : 0;
   const auto take = [&](const Setting& setting) {
@@ -169,7 +183,8 @@ Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Rep
     const Pipeline changed = Apply(pipeline, setting, facts);
     suggestion.predicted = Predict(pipeline, changed, replay);
     suggestion.predicted.ram = RamOf(pipeline, setting, facts);
-    suggestion.next_bottleneck = Attribute(changed).bottleneck;
+    suggestion.next_bottleneck = suggestion.changes ? BottleneckUnder(naming, setting, facts)
+                                                    : Attribute(changed).bottleneck;
   };
   Setting recorded;
   recorded.workers = pipeline.workers;

@@ -25,8 +25,15 @@ struct Suggestion {
   int enough_workers = 0;
   int enough_prefetch = 2;
   Prediction predicted;
-  Factor next_bottleneck = Factor::kNone;
+  Factor next_bottleneck = Factor::kNone;  // BottleneckUnder() of a change, else that of the run
 };
+
+// What names the bottleneck of a setting: the beginning of the steady part of a recording.
+[[nodiscard]] Pipeline NamingPart(const Pipeline& steady);
+// The bottleneck under `setting`, wherever one is told: in a suggestion and in a grid. It is that
+// of the steady part. Requires: `naming` comes from NamingPart(). Cost: some ten simulations.
+[[nodiscard]] Factor BottleneckUnder(const Pipeline& naming, Setting setting,
+                                     const LoaderFacts& facts);
 
 // Workers beyond which none are tried; 0: no other number than the recorded one is.
 [[nodiscard]] int MostWorkers(const Pipeline& pipeline, const Budget& budget);

@@ -12,12 +12,9 @@
 namespace penstock::analyzer {
 namespace {
 
-// Of a recording, what the grid is simulated with; and what names the bottleneck of each.
+// Of a recording, what the grid is simulated with.
 constexpr std::size_t kGridBatches = 1024;
 constexpr std::size_t kGridTasks = 6144;
-constexpr std::size_t kNamingBatches = 128;
-constexpr std::size_t kNamingTasks = 1024;
-constexpr int kNamingCredits = 64;  // more hide no more jitter than these
 
 // The reference loader's ring has one batch more than its option says: the one in use.
 int Extra(const Pipeline& pipeline) {
@@ -66,12 +63,6 @@ void CapAt(double ceiling, Interval& rate) {
   rate.estimate = std::min(rate.estimate, ceiling);
   rate.low = std::min(rate.low, ceiling);
   rate.high = std::min(std::max(rate.high, rate.estimate), 1.02 * ceiling);  // repeat noise
-}
-
-Factor NameOf(const Pipeline& naming, Setting setting, const LoaderFacts& facts) {
-  const int each = naming.sample_tasks ? 1 : std::max(1, setting.workers);
-  setting.prefetch = std::min(setting.prefetch, std::max(2, kNamingCredits / each));
-  return Attribute(Apply(naming, setting, facts), RunPart::kSteady).bottleneck;
 }
 
 // Of the workers' time, what reading takes.
@@ -158,7 +149,7 @@ struct GridPlay {
         changed(std::move(asked)),
         replay(replayed),
         steady(SteadyPart(changed.pipeline)),
-        naming(Shortened(steady, kNamingBatches, kNamingTasks)),
+        naming(NamingPart(steady)),
         recurs(StartRecurs(recorded)),
         recorded_time(recurs ? TimeOf(recorded) : 0),
         recorded_rate(SimulateSteady(SteadyPart(recorded)).rate() * replay.correction()) {}
@@ -173,7 +164,7 @@ struct GridPlay {
     const double memory =
         static_cast<double>(RamOf(recorded, setting, changed.facts)) + changed.memory;
     one.predicted.ram = static_cast<std::uint64_t>(memory);
-    one.bottleneck = NameOf(naming, setting, changed.facts);
+    one.bottleneck = BottleneckUnder(naming, setting, changed.facts);
     const double shared = SharedMemoryOf(recorded, setting, changed.facts);
     one.fits = !(budget.ram > 0 && memory > budget.ram) &&
                !(budget.shared_memory > 0 && shared > budget.shared_memory);

@@ -7,6 +7,7 @@
 
 #include "analyzer/advice/rules.h"
 #include "analyzer/report/report.h"
+#include "analyzer/whatif/grid.h"
 #include "analyzer/words/verdict.h"
 #include "tests/analyzer/finds.h"
 #include "tests/analyzer/synthetic.h"
@@ -109,6 +110,21 @@ TEST(SuggestTest, AFindingThatDoesNotSurelyGainIsForInformation) {
   ASSERT_TRUE(collate);
   EXPECT_FALSE(collate->predicted);
   EXPECT_EQ(collate->severity, Severity::kInfo);
+}
+
+TEST(SuggestTest, WhatFollowsIsTheBottleneckOfTheSameSettingInAGrid) {
+  const Diagnosis diagnosis = Diagnose(*SyntheticTrace(ShortEpochs()));
+  const Suggestion& suggestion = diagnosis.loader->suggestion;
+  ASSERT_TRUE(suggestion.changes);
+  GridRequest request;
+  request.workers = {suggestion.workers};
+  request.prefetch = {suggestion.prefetch};
+  request.persistent = suggestion.persistent_workers;
+  const auto grid = PredictGrid(diagnosis, request);
+  ASSERT_TRUE(grid);
+  ASSERT_EQ(grid->configurations.size(), 1U);
+  EXPECT_EQ(FactorName(suggestion.next_bottleneck),
+            FactorName(grid->configurations.front().bottleneck));
 }
 
 }  // namespace
