@@ -134,6 +134,15 @@ bool ExportSpeedscope(const Trace& trace, const TextSink& sink) {
   return SpeedscopeWriter(trace, sink).Write();
 }
 
+std::string_view LackOfCalls(const Trace& trace) {
+  const CallTrees calls = ReadCallTrees(trace);
+  for (const StageId stage : kProfiled) {
+    if (!StacksOf(trace, calls, stage).empty()) return "";
+  }
+  return "no calls of Python were followed in it, so there are no functions to write; record a "
+         "longer run, without PENSTOCK_FUNCTIONS=off";
+}
+
 bool ExportCollapsed(const Trace& trace, const TextSink& sink) {
   TextBuffer out(sink);
   const CallTrees calls = ReadCallTrees(trace);

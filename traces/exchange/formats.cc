@@ -20,8 +20,10 @@ constexpr std::array<ExportFormat, 8> kFormats = {{
     {"sqlite", "a SQLite database with views for common questions", nullptr, &ExportSqlite},
     {"csv", "a table of the spans", &ExportCsv, nullptr},
     {"pfw", "DFTracer's lines, for DFAnalyzer", &ExportPfw, nullptr},
-    {"speedscope", "the functions of followed samples, for speedscope", &ExportSpeedscope, nullptr},
-    {"collapsed", "the same as collapsed stacks, for flame graphs", &ExportCollapsed, nullptr},
+    {"speedscope", "the functions of followed samples, for speedscope", &ExportSpeedscope, nullptr,
+     &LackOfCalls},
+    {"collapsed", "the same as collapsed stacks, for flame graphs", &ExportCollapsed, nullptr,
+     &LackOfCalls},
     {"jsonl", "one JSON object per line: everything in the trace", &ExportJsonLines, nullptr},
 }};
 
@@ -36,6 +38,10 @@ const ExportFormat* FindExportFormat(std::string_view name) {
     if (format.name == name) return &format;
   }
   return nullptr;
+}
+
+std::string_view LackFor(const ExportFormat& format, const Trace& trace) {
+  return format.lack != nullptr ? format.lack(trace) : std::string_view();
 }
 
 Result<void> ExportToFile(const Trace& trace, const ExportFormat& format,

@@ -35,6 +35,8 @@ namespace penstock::traces {
 // Source: speedscope's file-format-schema.json; Brendan Gregg's stackcollapse.
 [[nodiscard]] bool ExportSpeedscope(const Trace& trace, const TextSink& sink);
 [[nodiscard]] bool ExportCollapsed(const Trace& trace, const TextSink& sink);
+// Why a trace has no call trees for these two; "": it has some.
+[[nodiscard]] std::string_view LackOfCalls(const Trace& trace);
 
 // A SQLite database with the tables and views of sqlite_schema.h. Appears under its name only when
 // it is complete. Errors: kOutput.
@@ -46,7 +48,11 @@ struct ExportFormat {
   // One of the two: text or bytes for a sink, or a file that is written in place.
   bool (*stream)(const Trace& trace, const TextSink& sink) = nullptr;
   Result<void> (*file)(const Trace& trace, const std::filesystem::path& path) = nullptr;
+  // Why the trace has nothing for this format; "": it has something. nullptr: every trace has.
+  std::string_view (*lack)(const Trace& trace) = nullptr;
 };
+// "" if there is something of `trace` to write.
+[[nodiscard]] std::string_view LackFor(const ExportFormat& format, const Trace& trace);
 
 [[nodiscard]] std::span<const ExportFormat> ExportFormats();
 // nullptr if there is none of that name.

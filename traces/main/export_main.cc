@@ -72,6 +72,9 @@ int main(int argc, char** argv) {
   if (!trace) {
     return penstock::traces::Complain(line, trace.error());
   }
+  if (const std::string_view lack = LackFor(*format, **trace); !lack.empty()) {
+    return penstock::traces::Complain(line, {ErrorKind::kInput, fmt::format("{}: {}", path, lack)});
+  }
   const Result<void> written =
       to_file ? ExportToFile(**trace, *format, output) : ToStandardOutput(**trace, *format);
   return written ? 0 : penstock::traces::Complain(line, written.error());

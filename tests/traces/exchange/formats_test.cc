@@ -60,6 +60,20 @@ TEST(FormatsTest, AreFoundByName) {
   }
 }
 
+TEST(FormatsTest, FunctionsOfATraceWithoutFollowedCallsAreMissing) {
+  const testing::TempFolder folder;
+  const auto small = Small(folder);
+  for (const ExportFormat& format : ExportFormats()) {
+    const bool functions = format.name == "speedscope" || format.name == "collapsed";
+    EXPECT_EQ(LackFor(format, *small).empty(), !functions) << format.name;
+  }
+  const testing::TempFolder other;
+  const auto followed = Followed(other);
+  for (const ExportFormat& format : ExportFormats()) {
+    EXPECT_EQ(LackFor(format, *followed), "") << format.name;
+  }
+}
+
 TEST(FormatsTest, EveryFormatWritesAFileThatAppearsWhole) {
   const testing::TempFolder folder;
   const auto trace = Followed(folder);

@@ -114,6 +114,16 @@ class Readers(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("-o", done.stderr)
 
+    def test_functions_that_were_not_followed_are_an_error(self):
+        for form in ("speedscope", "collapsed"):
+            path = os.path.join(self.folder.name, form)
+            for where in ([], ["-o", path]):
+                done = subprocess.run([EXPORT, "--to", form, TRACE, *where], capture_output=True, text=True, check=False)
+                self.assertEqual((done.returncode, done.stdout), (4, ""))
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+                self.assertIn("no calls of Python were followed", done.stderr)
+                self.assertFalse(os.path.exists(path))
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)
