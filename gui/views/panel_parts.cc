@@ -107,13 +107,21 @@ Nothing NoLoader() {
   return {Text::kNoLoader, Text::kNoLoaderWhy, Text::kRecordLoader, kRecordCommand};
 }
 
-namespace {
-
-// Both words for the button, so that a click does not move what is beside it.
 float CopyButtonWidth(const Ui& ui) {
   return std::max(TextWidth(ui.body, ui.T(Text::kCopy)), TextWidth(ui.body, ui.T(Text::kCopied))) +
          ui.Px(22);
 }
+
+void CopyButton(const Ui& ui, Workspace& workspace, const std::string& text) {
+  const bool copied = workspace.copied == text && ImGui::GetTime() - workspace.copied_at < 2;
+  ImGui::PushID(text.c_str());
+  if (ImGui::Button(ui.T(copied ? Text::kCopied : Text::kCopy), {CopyButtonWidth(ui), 0})) {
+    workspace.CopyText(text);
+  }
+  ImGui::PopID();
+}
+
+namespace {
 
 Wrapped CodeLines(const Ui& ui, const std::string& code, float width, std::size_t most) {
   const float room = std::max(ui.Px(40), width - CopyButtonWidth(ui) - ui.Px(28));
@@ -134,7 +142,6 @@ void CodeBox(const Ui& ui, Workspace& workspace, const std::string& code, float 
              std::size_t most_lines) {
   const Palette& p = ui.palette();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const bool copied = workspace.copied == code && ImGui::GetTime() - workspace.copied_at < 2;
   const Wrapped shown = CodeLines(ui, code, width, most_lines);
   const float height = HeightOf(ui, shown);
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -145,12 +152,8 @@ void CodeBox(const Ui& ui, Workspace& workspace, const std::string& code, float 
     y += FontPixels(ui.mono) + ui.Px(3);
   }
   ImGui::SetCursorScreenPos({at.x + width - CopyButtonWidth(ui) - ui.Px(4), at.y + ui.Px(4)});
-  ImGui::PushID(code.c_str());
-  if (ImGui::Button(ui.T(copied ? Text::kCopied : Text::kCopy), {CopyButtonWidth(ui), 0})) {
-    workspace.CopyText(code);
-  }
+  CopyButton(ui, workspace, code);
   const bool on_button = ImGui::IsItemHovered();
-  ImGui::PopID();
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({width, height});
   if (shown.cut && !on_button) Tip(ui, code);

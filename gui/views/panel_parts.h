@@ -70,6 +70,10 @@ void CodeBox(const Ui& ui, Workspace& workspace, const std::string& code, float 
 [[nodiscard]] float CodeBoxHeight(const Ui& ui, const std::string& code, float width,
                                   std::size_t most_lines = 0);
 
+// At the cursor. Its width has room for both of its words, so that a click moves nothing beside it.
+void CopyButton(const Ui& ui, Workspace& workspace, const std::string& text);
+[[nodiscard]] float CopyButtonWidth(const Ui& ui);
+
 // A column of figures; `weight`: its part of the width.
 struct TableColumn {
   Text title;

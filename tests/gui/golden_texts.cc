@@ -17,6 +17,7 @@
 #include "gui/model/cards.h"
 #include "gui/model/overview.h"
 #include "gui/model/panels/whatif.h"
+#include "gui/model/staircase.h"
 #include "tests/analyzer/synthetic.h"
 #include "traces/trace.h"
 
@@ -90,9 +91,21 @@ void PrintNotes(const analyzer::Report& report, Language language) {
   }
 }
 
+void PrintPlan(const analyzer::Report& report, Language language) {
+  const Staircase plan = StaircaseOf(report, language);
+  if (!plan.missing.empty()) fmt::print("plan: {}\n", plan.missing);
+  for (const Stair& stair : plan.stairs) {
+    fmt::print("plan: {} | {} | {} | {} | {} | {} | {}{}\n", stair.title, stair.limit, stair.cost,
+               stair.figure, stair.interval, stair.times, stair.code,
+               stair.gains ? " | gains" : "");
+  }
+  if (!plan.verdict.empty()) fmt::print("plan: {}\n", plan.verdict);
+}
+
 void PrintDashboard(const traces::Trace& trace, const analyzer::Report& report, Language language) {
   fmt::print("verdict: {}\n", Typeset(VerdictText(report, language)));
   if (report.diagnosis.loader) fmt::print("sure: {}\n", SureText(report, language));
+  PrintPlan(report, language);
   for (const Card& card : CardsOf(report, language)) {
     fmt::print("card: {} | {} | {} | {}\n", card.title, card.figure, card.unit, card.line);
   }

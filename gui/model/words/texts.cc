@@ -16,7 +16,7 @@ struct TextPair {
 constexpr std::array<TextPair, static_cast<std::size_t>(Text::kTextCount)> kEntries = {
 #define PENSTOCK_TEXT_ENTRY(name, english, chinese) TextPair{english, chinese},
     PENSTOCK_TEXTS(PENSTOCK_TEXT_ENTRY) PENSTOCK_PANEL_TEXTS(PENSTOCK_TEXT_ENTRY)
-        PENSTOCK_FILE_TEXTS(PENSTOCK_TEXT_ENTRY)
+        PENSTOCK_FILE_TEXTS(PENSTOCK_TEXT_ENTRY) PENSTOCK_PLAN_TEXTS(PENSTOCK_TEXT_ENTRY)
 #undef PENSTOCK_TEXT_ENTRY
 };
 

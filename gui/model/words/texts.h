@@ -12,6 +12,7 @@
 #include "analyzer/words/statement.h"
 #include "gui/model/words/texts_files_table.h"
 #include "gui/model/words/texts_panels.h"
+#include "gui/model/words/texts_plan.h"
 #include "gui/model/words/texts_table.h"
 
 namespace penstock::gui {
@@ -21,7 +22,7 @@ using analyzer::Language;
 enum class Text : std::uint16_t {
 #define PENSTOCK_TEXT_NAME(name, english, chinese) name,
   PENSTOCK_TEXTS(PENSTOCK_TEXT_NAME) PENSTOCK_PANEL_TEXTS(PENSTOCK_TEXT_NAME)
-      PENSTOCK_FILE_TEXTS(PENSTOCK_TEXT_NAME)
+      PENSTOCK_FILE_TEXTS(PENSTOCK_TEXT_NAME) PENSTOCK_PLAN_TEXTS(PENSTOCK_TEXT_NAME)
 #undef PENSTOCK_TEXT_NAME
           kTextCount
 };

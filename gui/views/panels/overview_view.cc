@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first view: what holds the run back, how much, what to change, what that gains.
+// The first view: what holds the run back, the plan against it, how much each part takes.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -119,12 +119,16 @@ void DrawFooter(const Ui& ui, const Report& report, Area area) {
 
 namespace {
 
-void DrawPanels(const Ui& ui, Workspace& workspace, Area area) {
+void DrawPanels(const Ui& ui, Workspace& workspace, const Staircase& plan, Area area) {
   const Analysis& analysis = *workspace.Shown().analysis;
   const Report& report = analysis.report;
   const float gap = ui.Px(10);
   float y = area.min.y;
   y += DrawVerdict(ui, report, {{area.min.x, y}, area.max}) + gap;
+
+  const float plan_height = PlanHeight(ui, plan, area.width());
+  DrawPlan(ui, workspace, plan, {{area.min.x, y}, {area.max.x, y + plan_height}});
+  y += plan_height + gap;
 
   const std::vector<Card> cards = CardsOf(report, ui.language);
   const float card_height = ui.Px(90);
@@ -143,7 +147,7 @@ void DrawPanels(const Ui& ui, Workspace& workspace, Area area) {
   const float footer = FontPixels(ui.small) + ui.Px(4);
   const float bottom = area.max.y - footer - ui.Px(4);
   const float left = std::floor((area.width() - gap) * 0.46F);
-  DrawSuggestion(ui, workspace, {{area.min.x, y}, {area.min.x + left, bottom}});
+  DrawSuggestion(ui, workspace, plan.has_steps(), {{area.min.x, y}, {area.min.x + left, bottom}});
   DrawFindings(ui, workspace, {{area.min.x + left + gap, y}, {area.max.x, bottom}});
   DrawFooter(ui, report, {{area.min.x, area.max.y - footer}, {area.max.x, area.max.y}});
 }
@@ -151,13 +155,14 @@ void DrawPanels(const Ui& ui, Workspace& workspace, Area area) {
 }  // namespace
 
 void DrawOverview(const Ui& ui, Workspace& workspace, Area area) {
+  const Staircase plan = StaircaseOf(workspace.Shown().analysis->report, ui.language);
   // Less than this does not hold it all: the view scrolls.
-  const float least = ui.Px(590);
-  if (area.height() >= least) return DrawPanels(ui, workspace, area);
+  const float least = ui.Px(584) + PlanHeight(ui, plan, area.width() - ui.Px(24));
+  if (area.height() >= least) return DrawPanels(ui, workspace, plan, area);
   BeginArea("overview", area, true);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = area.width() - ImGui::GetStyle().ScrollbarSize - ui.Px(4);
-  DrawPanels(ui, workspace, {at, {at.x + width, at.y + least}});
+  DrawPanels(ui, workspace, plan, {at, {at.x + width, at.y + least}});
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({width, least});
   EndArea();

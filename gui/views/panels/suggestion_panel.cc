@@ -208,14 +208,17 @@ void DrawGains(const Ui& ui, const Report& report, float width, float bottom) {
 
 }  // namespace
 
-void DrawSuggestion(const Ui& ui, Workspace& workspace, Area area) {
+void DrawSuggestion(const Ui& ui, Workspace& workspace, bool planned, Area area) {
   const Report& report = workspace.Shown().analysis->report;
   const Palette& p = ui.palette();
-  const Area inside = Headed(ui, Panel(ui, area), ui.T(Text::kSuggestion));
+  const Area inside =
+      Headed(ui, Panel(ui, area), ui.T(planned ? Text::kPlanEachAlone : Text::kSuggestion));
   BeginArea("suggestion", inside, true);
   const float width = ImGui::GetContentRegionAvail().x - ui.Px(4);
   const auto& loader = report.diagnosis.loader;
-  if (loader && loader->suggestion.changes) {
+  if (planned) {
+    // The same arguments of the loader are among the steps of the plan.
+  } else if (loader && loader->suggestion.changes) {
     if (const auto no_gain = NoGain(report)) {
       Paragraph(ui, ui.body, p.text, ui.T(*no_gain), width);
     }

@@ -31,6 +31,11 @@ TEST_F(WalkPanels, ABoxOfCodeIsNoHigherThanItsMostLines) {
   EXPECT_FLOAT_EQ(CodeBoxHeight(ui(), "python", 300, 4), CodeBoxHeight(ui(), "python", 300));
 }
 
+TEST_F(WalkPanels, TheOverviewCopiesTheLineOfAStepOfThePlan) {
+  for (float y = 100; y < 400 && workspace().copied.empty(); y += 8) Click(1205, y);
+  EXPECT_TRUE(workspace().copied.starts_with("DataLoader(dataset, ")) << workspace().copied;
+}
+
 TEST_F(WalkPanels, WrappedTextIsCutAfterItsMostLines) {
   ImFont* font = ui().body;
   const std::string text = "one two three four five six seven eight nine ten";

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Texts of the plan in the overview. As in texts_table.h.
+#pragma once
+
+// clang-format off
+#define PENSTOCK_PLAN_TEXTS(X) \
+  X(kPlan, "Plan: the way to the limit of the training step", "计划：通往训练步上限的路径") \
+  X(kPlanAsItIs, "As it is", "现状") \
+  X(kPlanStepAlone, "The training step alone, if data cost nothing", "仅训练步（数据零成本）") \
+  X(kPlanLimitedBy, "limited by {}", "受限于{}") \
+  X(kPlanThenLimitedBy, "then limited by {}", "之后受限于{}") \
+  X(kPlanStair, "{}. {}", "{}. {}") \
+  X(kPlanCopyTip, "Copies the line that makes this change, with those before it:", \
+    "复制做到这一步的代码行：") \
+  X(kPlanBarTip, \
+    "The bar is the predicted rate with all steps up to this one, the thin line its interval. It is green where the step gains more than it may be wrong by.", \
+    "条形为做到这一步的预测速率，细线为其区间。收益超出预测误差时为绿色。") \
+  X(kPlanBeyond, "The bar is cut: it would be {} times as long.", "条形已截断：实际长度为 {} 倍。") \
+  X(kPlanEachAlone, "Each change and each part by itself", "单独看每项改动与每个环节")
+// clang-format on

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gui/model/staircase.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "analyzer/words/plan.h"
+#include "tests/analyzer/synthetic.h"
+
+namespace penstock::gui {
+namespace {
+
+using analyzer::testing::Always;
+using analyzer::testing::Synthetic;
+using analyzer::testing::SyntheticTrace;
+
+analyzer::Report Planned() {
+  Synthetic run;
+  run.costs = Always({.decode = 30, .step = 2});
+  return analyzer::BuildReport(*SyntheticTrace(run), "t.penstock");
+}
+
+TEST(StaircaseTest, LeadsFromTheRunAsItIsToTheTrainingStepAlone) {
+  const analyzer::Report report = Planned();
+  ASSERT_FALSE(report.plan.steps.empty());
+  const Staircase stairs = StaircaseOf(report, Language::kEnglish);
+  ASSERT_EQ(stairs.stairs.size(), report.plan.steps.size() + 2);
+  EXPECT_TRUE(stairs.has_steps());
+  EXPECT_EQ(stairs.stairs.front().kind, StairKind::kNow);
+  EXPECT_EQ(stairs.stairs.front().rate.estimate, report.plan.now.estimate);
+  EXPECT_EQ(stairs.stairs.back().kind, StairKind::kCeiling);
+  EXPECT_EQ(stairs.stairs.back().rate.estimate, report.plan.ceiling);
+}
+
+TEST(StaircaseTest, AStepSaysChangeRateUnitIntervalAndWhatLimitsThen) {
+  const analyzer::Report report = Planned();
+  const Stair step = StaircaseOf(report, Language::kEnglish).stairs[1];
+  EXPECT_EQ(step.title, "1. num_workers=8 instead of 2");
+  EXPECT_TRUE(step.figure.ends_with(" samples/s")) << step.figure;
+  EXPECT_TRUE(step.interval.ends_with("(90 %)")) << step.interval;
+  EXPECT_EQ(step.limit, "then limited by decode");
+  EXPECT_TRUE(step.cost.starts_with("cost: ")) << step.cost;
+  EXPECT_TRUE(step.times.ends_with("x")) << step.times;
+  EXPECT_TRUE(step.gains);
+}
+
+TEST(StaircaseTest, EverythingIsSaidInChinese) {
+  const Staircase stairs = StaircaseOf(Planned(), Language::kChinese);
+  for (const Stair& stair : stairs.stairs) {
+    const std::string said = stair.title + stair.limit + stair.cost;
+    for (const char* english : {"limited", "instead", "cost", "decode", "step alone"}) {
+      EXPECT_EQ(said.find(english), std::string::npos) << said;
+    }
+  }
+  EXPECT_EQ(stairs.stairs[1].limit, "之后受限于解码");
+}
+
+TEST(StaircaseTest, AChangeOfTheLoaderHasItsLineToPaste) {
+  const analyzer::Report report = Planned();
+  ASSERT_EQ(report.plan.steps[0].id, "num_workers");
+  EXPECT_EQ(LineToPaste(report, 0),
+            "DataLoader(dataset, batch_size=4, num_workers=8, prefetch_factor=2)");
+}
+
+TEST(StaircaseTest, ALineHasTheChangesBeforeItToo) {
+  analyzer::Report report = Planned();
+  analyzer::PlanStep pin = report.plan.steps[0];
+  pin.id = "pin_memory";
+  report.plan.steps.insert(report.plan.steps.begin(), pin);
+  EXPECT_EQ(LineToPaste(report, 1),
+            "DataLoader(dataset, batch_size=4, num_workers=8, prefetch_factor=2, pin_memory=True)");
+}
+
+TEST(StaircaseTest, AnAllocatorsLineIsTheCommandWithItsVariables) {
+  analyzer::Report report = Planned();
+  report.command = "python train.py";
+  analyzer::PlanStep& step = report.plan.steps[0];
+  step.id = "malloc";
+  step.change = analyzer::Say<analyzer::words::kPlanMalloc>(
+      analyzer::Give<"pillow">(true), analyzer::GiveIf<"allocator">(false, std::string()));
+  EXPECT_EQ(LineToPaste(report, 0), "PILLOW_BLOCKS_MAX=16 python train.py");
+}
+
+TEST(StaircaseTest, AChangeOfTheProgramHasNoLineToPaste) {
+  analyzer::Report report = Planned();
+  report.plan.steps[0].id = "store_once";
+  EXPECT_EQ(LineToPaste(report, 0), "");
+}
+
+TEST(StaircaseTest, NoGainBelowItsOwnIntervalIsGreen) {
+  analyzer::Report report = Planned();
+  analyzer::PlanStep& step = report.plan.steps[0];
+  step.predicted.rate.low = report.plan.now.estimate * 0.99;
+  EXPECT_FALSE(StaircaseOf(report, Language::kEnglish).stairs[1].gains);
+  // Over the run as it is, but not over the step before it.
+  step.predicted.rate.low = step.predicted.rate.estimate * 0.95;
+  step.gain = 1.04;
+  EXPECT_FALSE(StaircaseOf(report, Language::kEnglish).stairs[1].gains);
+  step.gain = 1.06;
+  EXPECT_TRUE(StaircaseOf(report, Language::kEnglish).stairs[1].gains);
+  // Without an interval nobody knows.
+  step.predicted.rate.low = step.predicted.rate.high = 0;
+  EXPECT_FALSE(StaircaseOf(report, Language::kEnglish).stairs[1].gains);
+}
+
+TEST(StaircaseTest, AStepThatGainsWithTheNextAloneIsNotGreenAndSaysSo) {
+  analyzer::Report report = Planned();
+  report.plan.steps[0].with_next = true;
+  const Stair step = StaircaseOf(report, Language::kEnglish).stairs[1];
+  EXPECT_FALSE(step.gains);
+  EXPECT_EQ(step.limit, "gains together with the next step alone");
+}
+
+TEST(StaircaseTest, ALimitFarAboveAllStepsDoesNotMakeThemAlike) {
+  analyzer::Report report = Planned();
+  report.plan.ceiling = 100 * report.plan.end();
+  EXPECT_LE(StaircaseOf(report, Language::kEnglish).shown, 2 * report.plan.end());
+  report.plan.no_ceiling = true;
+  const Staircase open = StaircaseOf(report, Language::kEnglish);
+  EXPECT_TRUE(std::none_of(open.stairs.begin(), open.stairs.end(),
+                           [](const Stair& stair) { return stair.kind == StairKind::kCeiling; }));
+}
+
+TEST(StaircaseTest, WithoutAPlanItSaysWhyInOneSentence) {
+  const analyzer::Report report =
+      analyzer::BuildReport(*SyntheticTrace(Synthetic{.batches = 6}), "t.penstock");
+  for (const Language language : {Language::kEnglish, Language::kChinese}) {
+    const Staircase none = StaircaseOf(report, language);
+    EXPECT_TRUE(none.stairs.empty());
+    EXPECT_FALSE(none.has_steps());
+    EXPECT_FALSE(none.missing.empty());
+    EXPECT_EQ(none.missing.find('\n'), std::string::npos);
+  }
+  EXPECT_TRUE(StaircaseOf(report, Language::kEnglish).missing.starts_with("No plan: "));
+}
+
+}  // namespace
+}  // namespace penstock::gui
