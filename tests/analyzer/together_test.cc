@@ -16,7 +16,7 @@ namespace {
 constexpr double kFast = 10e-3;
 constexpr double kSlow = 30e-3;
 
-Demand Batch(double wait, double cpu, double step, std::uint32_t loader = 0) {
+Demand BatchDemand(double wait, double cpu, double step, std::uint32_t loader = 0) {
   Demand demand;
   demand.augment = {wait + cpu, cpu};
   demand.step = step;
@@ -61,7 +61,7 @@ TEST(TogetherTest, TwoLoadersInStepAreOneWithTwiceTheWorkers) {
       one.epochs.front().batches = apart.epochs.front().batches;
       for (std::size_t i = 0; i < one.epochs.front().batches.size(); ++i) {
         const double wait = 1e-3 * static_cast<double>(1 + random() % 30);
-        Demand demand = Batch(wait, 2e-3, 1e-3);
+        Demand demand = BatchDemand(wait, 2e-3, 1e-3);
         one.epochs.front().batches[i] = demand;
         demand.loader = static_cast<std::uint32_t>(i % 2);
         apart.epochs.front().batches[i] = demand;
@@ -73,16 +73,17 @@ TEST(TogetherTest, TwoLoadersInStepAreOneWithTwiceTheWorkers) {
 }
 
 TEST(TogetherTest, TheSlowerLoaderSetsTheRate) {
-  const Pipeline pipeline = InStep(1, 2, Batch(kFast, 0, 0), Batch(kSlow, 0, 0));
+  const Pipeline pipeline = InStep(1, 2, BatchDemand(kFast, 0, 0), BatchDemand(kSlow, 0, 0));
   EXPECT_NEAR(RateOf(pipeline), 8 / (kSlow / 2), 0.02 * 8 / (kSlow / 2));
-  const Pipeline more = InStep(1, 6, Batch(kFast, 0, 0), Batch(kSlow, 0, 0));
+  const Pipeline more = InStep(1, 6, BatchDemand(kFast, 0, 0), BatchDemand(kSlow, 0, 0));
   EXPECT_NEAR(RateOf(more), 8 / kFast, 0.02 * 8 / kFast);
 }
 
 TEST(TogetherTest, ALoaderWithoutWorkersMakesItsBatchesInTheLoop) {
-  const Pipeline pipeline = InStep(4, 0, Batch(kFast, 0, 1e-3), Batch(20e-3, 5e-3, 1e-3));
+  const Pipeline pipeline =
+      InStep(4, 0, BatchDemand(kFast, 0, 1e-3), BatchDemand(20e-3, 5e-3, 1e-3));
   EXPECT_NEAR(RateOf(pipeline), 8 / 27e-3, 1e-6 * 8 / 27e-3);
-  const Pipeline none = InStep(0, 0, Batch(kFast, 0, 1e-3), Batch(20e-3, 5e-3, 1e-3));
+  const Pipeline none = InStep(0, 0, BatchDemand(kFast, 0, 1e-3), BatchDemand(20e-3, 5e-3, 1e-3));
   EXPECT_NEAR(RateOf(none), 8 / 37e-3, 1e-3 * 8 / 37e-3);
 }
 
@@ -90,13 +91,13 @@ TEST(TogetherTest, ANestedLoaderIsTakenFromSeveralTimesATurn) {
   Pipeline pipeline = OneLoader(1, 2);
   pipeline.beside.emplace_back().workers = 1;
   for (int i = 0; i < 96; ++i) {
-    pipeline.epochs.front().batches.push_back(Batch(kFast, 0, 1e-3, i % 3 == 0 ? 0 : 1));
+    pipeline.epochs.front().batches.push_back(BatchDemand(kFast, 0, 1e-3, i % 3 == 0 ? 0 : 1));
   }
   EXPECT_NEAR(RateOf(pipeline), 8 / (2 * kFast), 0.02 * 8 / (2 * kFast));
 }
 
 TEST(TogetherTest, EachLoaderDeliversInItsOwnOrder) {
-  Pipeline pipeline = InStep(2, 2, Batch(kSlow, 0, 0), Batch(kFast, 0, 0));
+  Pipeline pipeline = InStep(2, 2, BatchDemand(kSlow, 0, 0), BatchDemand(kFast, 0, 0));
   pipeline.beside.front().in_order = false;
   pipeline.beside.front().pin_thread = true;
   const EpochDemand& epoch = pipeline.epochs.front();
@@ -111,7 +112,7 @@ TEST(TogetherTest, EachLoaderDeliversInItsOwnOrder) {
 }
 
 TEST(TogetherTest, ASettingIsGivenToAllOfThem) {
-  const Pipeline pipeline = InStep(1, 3, Batch(kSlow, 0, 0), Batch(kSlow, 0, 0));
+  const Pipeline pipeline = InStep(1, 3, BatchDemand(kSlow, 0, 0), BatchDemand(kSlow, 0, 0));
   Setting setting;
   setting.workers = 1;
   setting.prefetch = 2;
@@ -123,7 +124,7 @@ TEST(TogetherTest, ASettingIsGivenToAllOfThem) {
 }
 
 TEST(TogetherTest, AStepIsThatOfAWholeTurn) {
-  const Pipeline pipeline = InStep(8, 8, Batch(kFast, 0, 4e-3), Batch(kFast, 0, 12e-3));
+  const Pipeline pipeline = InStep(8, 8, BatchDemand(kFast, 0, 4e-3), BatchDemand(kFast, 0, 12e-3));
   Setting setting;
   setting.workers = 8;
   setting.prefetch = 2;
@@ -132,7 +133,7 @@ TEST(TogetherTest, AStepIsThatOfAWholeTurn) {
 }
 
 TEST(TogetherTest, WorkersOfTheirOwnNeedMemoryOfTheirOwn) {
-  Pipeline pipeline = InStep(2, 2, Batch(kFast, 0, 0), Batch(kFast, 0, 0));
+  Pipeline pipeline = InStep(2, 2, BatchDemand(kFast, 0, 0), BatchDemand(kFast, 0, 0));
   pipeline.beside.front().batch_bytes = 3e6;
   LoaderFacts facts;
   facts.batch_bytes = 1e6;
