@@ -112,18 +112,19 @@ inline constexpr Message kPlanAtLimit{
 inline constexpr Message kPlanNothing{
     "plan.nothing",
     "No change that this trace can predict gains more than its own uncertainty. Data that cost "
-    "nothing would make the run {headroom:.2} times as fast",
-    "此跟踪能预测的改动均未超出自身的不确定度；数据零成本时可快 {headroom:.2} 倍"};
+    "nothing would make the run {headroom:times} times as fast",
+    "此跟踪能预测的改动均未超出自身的不确定度；数据零成本时可快 {headroom:times} 倍"};
 inline constexpr Message kPlanEnds{
     "plan.ends",
-    "With all steps the run is predicted to be {gain:.2} times as fast[left?; data that cost "
-    "nothing would make that {left:.2} times as fast again|, and the step is the limit]",
-    "做完全部步骤后预计快 {gain:.2} 倍[left?；数据零成本可再快 {left:.2} 倍|，此时训练步即上限]"};
+    "With all steps the run is predicted to be {gain:times} times as fast[left?; data that cost "
+    "nothing would make that {left:times} times as fast again|, and the step is the limit]",
+    "做完全部步骤后预计快 {gain:times} 倍[left?；数据零成本可再快 {left:times} "
+    "倍|，此时训练步即上限]"};
 inline constexpr Message kPlanEndsOpen{
     "plan.ends-open",
-    "With all steps the run is predicted to be {gain:.2} times as fast; without its data hardly "
+    "With all steps the run is predicted to be {gain:times} times as fast; without its data hardly "
     "anything would be left of it, so there is no ceiling",
-    "做完全部步骤后预计快 {gain:.2} 倍；除数据外几乎没有其他工作，因此没有上限"};
+    "做完全部步骤后预计快 {gain:times} 倍；除数据外几乎没有其他工作，因此没有上限"};
 inline constexpr Message kPlanNothingOpen{
     "plan.nothing-open",
     "No change that this trace can predict gains more than its own uncertainty; without its data "
@@ -131,8 +132,8 @@ inline constexpr Message kPlanNothingOpen{
     "此跟踪能预测的改动均未超出自身的不确定度；除数据外几乎没有其他工作"};
 inline constexpr Message kPlanInBrief{
     "plan.brief",
-    "{change:words}: predicted {gain:.2}x[; {more:count step} more of the plan: {all:.2}x]",
-    "{change:words}：预计 {gain:.2} 倍[；计划中其余 {more:count} 步之后：{all:.2} 倍]"};
+    "{change:words}: predicted {gain:times}x[; {more:count step} more of the plan: {all:times}x]",
+    "{change:words}：预计 {gain:times} 倍[；计划中其余 {more:count} 步之后：{all:times} 倍]"};
 inline constexpr Message kNoPlan{"plan.none", "no plan: {why:words}", "没有计划：{why:words}"};
 
 // Experiments, where the trace cannot tell.
@@ -145,9 +146,10 @@ inline constexpr Message kTryThreads{
     "每个工作进程只用一个线程：线程池争用核心，收益无法预测"};
 inline constexpr Message kTryFinding{
     "plan.try-finding",
-    "Finding {finding:text}: [bound?at most ]{gain:.2} times as fast by itself[bound?, if its cost "
+    "Finding {finding:text}: [bound?at most ]{gain:times} times as fast by itself[bound?, if its "
+    "cost "
     "went altogether]; not combined with the steps. Make the change and record again",
-    "发现 {finding:text}：单独改动[bound?至多]快 {gain:.2} "
+    "发现 {finding:text}：单独改动[bound?至多]快 {gain:times} "
     "倍[bound?（其代价完全消失时）]，未与上述步骤合并计算。改动后重新录制"};
 inline constexpr Message kTryLoader{
     "plan.try-loader",
