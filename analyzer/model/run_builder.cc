@@ -29,7 +29,7 @@ void AddWork(Work& total, const Counted& counted) {
   AddWork(total, SecondsOf(counted.wall, counted.cpu));
 }
 
-// Of reads it is not asked what is around them: threads that make batches are not looked at.
+// Reads are not asked what is around them: threads that make batches are not looked at.
 void AddApart(const Counted& counted, ThreadStages& stages) {
   const bool read = counted.stage == StageId::kRead && counted.outermost;
   if (counted.synthetic || !(counted.apart || read)) return;

@@ -12,7 +12,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Of a recording, what the grid is simulated with.
+// What the grid is simulated with, taken from a recording.
 constexpr std::size_t kGridBatches = 1024;
 constexpr std::size_t kGridTasks = 6144;
 

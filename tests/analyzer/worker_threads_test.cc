@@ -146,7 +146,7 @@ TEST(WorkerThreadsTest, WaitingForThreadsIsTheStagesThatTheyDo) {
   EXPECT_LT(text.find("decode", line), text.find("augment", line)) << text.substr(line);
 }
 
-// Of the 20 ms of a batch the thread that makes it computes for 15.
+// The thread that makes a batch computes for 15 of its 20 ms.
 TEST(WorkerThreadsTest, WhatTheMakerComputesStaysWhereItIs) {
   testing::Synthetic run;
   run.cpu_share = 0.75;
