@@ -12,8 +12,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// Of the way from level to level, what lies at the place itself. A series that drifts evenly has
-// a quarter of it there where `least` is an eighth of the values.
+// A shift takes at least this part of its way from level to level at one place. A series that
+// drifts evenly takes a quarter of it there, where `least` is an eighth of the values.
 constexpr double kOfStep = 0.5;
 
 // From 1; values that are equal share the mean of theirs.
