@@ -119,7 +119,8 @@ bool IsStopMethod(const PyHandle* callable) {
          FieldOf<const void*>(callable, 16) == g_unit.api.stop_method;
 }
 
-// Our own hooks run inside ordinary units too: their time is their caller's.
+// Our own hooks run inside ordinary units too: their time is their caller's. They are modules of
+// the package, and wrappers that forwarding.py compiles.
 bool IsOwnCode(PyHandle* code) {
   PyHandle* file = g_unit.api.attribute(code, "co_filename");
   if (file == nullptr) {
@@ -128,7 +129,8 @@ bool IsOwnCode(PyHandle* code) {
   }
   intptr_t size = 0;
   const char* text = g_unit.api.as_text(file, &size);
-  const bool own = text != nullptr && strstr(text, "/penstock_hooks/") != nullptr;
+  const bool own = text != nullptr && (strstr(text, "/penstock_hooks/") != nullptr ||
+                                       strcmp(text, "<penstock_hooks>") == 0);
   if (text == nullptr) {
     g_unit.api.clear_error();
   }

@@ -33,6 +33,7 @@ def _factory(names, parameters, body):
         body.strip("\n").replace("\n", "\n        "),
     )
     made = {}
+    # The agent knows code of its own by this file name: agent/python_call_names.cc.
     exec(compile(source, "<penstock_hooks>", "exec"), shared, made)
     return made["_make"]
 

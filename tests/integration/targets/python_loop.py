@@ -6,6 +6,7 @@ import time
 import numpy
 import torch
 from torch.utils.data import DataLoader, Dataset
+from torchvision import transforms
 
 
 def make_edges(pixels):
@@ -21,6 +22,7 @@ class Pictures(Dataset):
     def __init__(self, count):
         self.pixels = numpy.random.default_rng(1).integers(0, 255, (32, 32), dtype=numpy.uint8)
         self.count = count
+        self.finish = transforms.Compose([transforms.ToTensor()])
 
     def __len__(self):
         return self.count
@@ -28,7 +30,7 @@ class Pictures(Dataset):
     def __getitem__(self, index):
         pixels = numpy.roll(self.pixels, index)
         edges = make_edges(pixels)
-        return torch.from_numpy(edges), index % 10
+        return self.finish(edges)[0], index % 10
 
 
 def main():
