@@ -12,7 +12,9 @@
 namespace penstock::analyzer {
 
 void NoWorkerProcesses(const RuleInput& input, Advice& out) {
-  if (!input.diagnosis.loader || input.run().config.num_workers != 0) return;
+  if (!input.diagnosis.loader) return;
+  const LoaderConfig& config = input.run().config;
+  if (config.num_workers != 0 || !config.workers_known) return;
   const double wait = input.diagnosis.wait_fraction;
   if (wait < 0.05) return;
   Finding finding;

@@ -29,6 +29,15 @@ TEST(NoWorkerProcessesTest, IsSilentWhenTheStepIsAllThereIs) {
   EXPECT_FALSE(Finds("no-worker-processes", run));
 }
 
+// tf.data has threads of its own, and no num_workers to set.
+TEST(NoWorkerProcessesTest, IsSilentWhereTheNumberOfWorkersIsNotKnown) {
+  Synthetic run;
+  run.workers = 0;
+  traces::TraceData data = MakeSynthetic(run);
+  ASSERT_GT(data.processes[0].facts.erase("loader.0.num_workers"), 0u);
+  EXPECT_FALSE(FindingOf("no-worker-processes", std::move(data)).has_value());
+}
+
 TEST(TooFewWorkersTest, SpeaksWhenWorkersAreBusyAndCoresFree) {
   EXPECT_TRUE(Finds("too-few-workers", WithCosts({1, 30, 5, 1, 0.1, 0.2, 4, 0})));
 }
