@@ -82,7 +82,7 @@ def kornia(task):
 
     size = 96
     made = transforms.Compose([transforms.Resize((size, size)), transforms.ToTensor()])
-    data = folder(task, made)
+    data = folder(task, task.transform(made, noise(3, size, size)))
     augment = K.AugmentationSequential(K.RandomAffine(20.0, (0.1, 0.1)), K.ColorJitter(0.2, 0.2, 0.2, 0.1),
                                        K.RandomGaussianBlur((5, 5), (0.5, 1.5)), K.RandomHorizontalFlip())  # fmt: skip
     model = task.model(lambda: nn.Sequential(nn.Conv2d(3, 16, 3, stride=4), nn.ReLU(), nn.AdaptiveAvgPool2d(4), nn.Flatten(),
