@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock plan T [--json] [--budget-ram 8G]
+// penstock plan T [--json] [--loader train.py:88] [--budget-ram 8G]
 #include <string>
 #include <vector>
 
@@ -19,9 +19,13 @@ int PlanCommand(const std::vector<std::string>& arguments) {
       "limits the run then.",
       "penstock plan");
   std::string path;
+  std::string loader;
   std::string budget;
   bool json = false;
   line.Add("trace", path, "Trace of the run").Required();
+  line.Add("--loader", loader,
+           "Which loader, by the line that makes it: train.py:88 (default: the one that the loop "
+           "waits for most)");
   line.Add("--budget-ram", budget, "Memory for batches, workers and caches: 8G");
   line.AddFlag("--json", json, "One object: {\"steps\": [...], \"ceiling_samples_per_s\": ...}");
   if (const auto status = Parse(line, arguments)) return *status;
@@ -36,7 +40,10 @@ int PlanCommand(const std::vector<std::string>& arguments) {
   const auto trace = OpenOrComplain("plan", path, status);
   if (trace == nullptr) return status;
   request.command = RecordedCommand(*trace);
-  const Diagnosis diagnosis = Diagnose(*trace);
+  const Diagnosis diagnosis = Diagnose(*trace, loader);
+  if (const Statement unknown = UnknownLoader(diagnosis.run, loader); !unknown.empty()) {
+    return Complain("plan", {ErrorKind::kUsage, English(unknown)});
+  }
   const Plan plan = BuildPlan(*trace, diagnosis, RunRules(*trace, diagnosis).findings, request);
   if (!plan.missing.empty()) {
     return Complain("plan", {ErrorKind::kInput, path + ": " + English(plan.missing)});

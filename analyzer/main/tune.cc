@@ -8,7 +8,9 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/advice/rules.h"
 #include "analyzer/diagnosis/summary.h"
+#include "analyzer/plan/plan.h"
 
 namespace penstock::analyzer {
 namespace {
@@ -78,7 +80,7 @@ class Tuner {
       return result_;
     }
     next_.resize(result_.arms.size() + 1);
-    next_[0] = NextOf(diagnosis);
+    next_[0] = NextOf(*first->trace, diagnosis);
     bottleneck_.assign(next_.size(), diagnosis.bottleneck);
     RunRace(rate);
     return result_;
@@ -140,7 +142,7 @@ class Tuner {
       why_ = WhyNot(diagnosis);
       if (why_.empty()) {
         rate = diagnosis.loader->steady.rate.estimate;
-        next_[arm] = NextOf(diagnosis);
+        next_[arm] = NextOf(*run->trace, diagnosis);
         bottleneck_[arm] = diagnosis.bottleneck;
         TakeLosses(arm, std::move(run->losses));
       }
@@ -199,23 +201,24 @@ class Tuner {
     return plain_again_ ? LossParity::kDiffer : LossParity::kAlone;
   }
 
-  // What to do after the setting of this run.
-  [[nodiscard]] std::string NextOf(const Diagnosis& diagnosis) const {
-    const Suggestion suggestion = SuggestWithin(diagnosis, options_.budget_ram);
-    const LoaderConfig& config = diagnosis.run.loader().config;
-    const bool other = suggestion.changes && suggestion.predicted.speedup >= kWorthIt;
-    if (other) {
-      return fmt::format("{} is predicted to gain {:.2f}x more",
-                         TuneSetting{LoaderSetting{suggestion.workers, suggestion.prefetch,
-                                                   suggestion.persistent_workers, options_.loader},
-                                     {}}
-                             .Override(),
-                         suggestion.predicted.speedup);
+  // The next step of the plan from this run on.
+  [[nodiscard]] std::string NextOf(const traces::Trace& trace, const Diagnosis& diagnosis) const {
+    PlanRequest request;
+    request.budget_ram = options_.budget_ram;
+    const Plan plan = BuildPlan(trace, diagnosis, RunRules(trace, diagnosis).findings, request);
+    std::string text;
+    for (const PlanStep& step : plan.steps) {
+      text += (text.empty() ? "" : "; ") + English(step.change);
+      if (step.with_next) continue;
+      const std::string risk = English(step.risk);
+      if (!risk.empty()) text += " (" + risk + ")";
+      return text + fmt::format(": predicted {:.2f}x, then limited by {}", step.predicted.speedup,
+                                FactorName(step.limited_by));
     }
-    return fmt::format(
-        "no other setting is predicted to gain 5 %; with {} the limit is {}",
-        config.num_workers == 1 ? "1 worker" : fmt::format("{} workers", config.num_workers),
-        FactorName(diagnosis.bottleneck));
+    const int workers = diagnosis.run.loader().config.num_workers;
+    return fmt::format("no other change is predicted to gain; with {} the limit is {}",
+                       workers == 1 ? "1 worker" : fmt::format("{} workers", workers),
+                       FactorName(diagnosis.bottleneck));
   }
 
   const TuneRunner& run_;

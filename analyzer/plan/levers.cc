@@ -38,13 +38,16 @@ class Finder {
   Finder(const Diagnosis& diagnosis, const std::vector<Finding>& findings)
       : diagnosis_(diagnosis), loader_(*diagnosis.loader), findings_(findings) {}
 
-  Levers Find() {
+  Levers Find(bool outside) {
     FindPersistence();
     if (loader_.pipeline.beside.empty()) {
-      FindMemory();
-      FindStorage();
-      FindPictures();
-      FindPlaces();
+      FindMalloc();
+      if (!outside) {
+        FindPinning();
+        FindStorage();
+        FindPictures();
+        FindPlaces();
+      }
     }
     Exclude();
     return std::move(found_);
@@ -72,7 +75,8 @@ class Finder {
   }
 
   void FindPersistence();
-  void FindMemory();
+  void FindMalloc();
+  void FindPinning();
   void FindStorage();
   void FindPictures();
   void FindPlaces();
@@ -92,7 +96,7 @@ void Finder::FindPersistence() {
   Take(std::move(lever));
 }
 
-void Finder::FindMemory() {
+void Finder::FindMalloc() {
   if (const Finding* found = FindingOf(findings_, "allocator-page-faults");
       found != nullptr && found->setting) {
     Lever lever{.id = "malloc", .effort = 1};
@@ -102,6 +106,9 @@ void Finder::FindMemory() {
     lever.parts = *found->setting;
     Take(std::move(lever));
   }
+}
+
+void Finder::FindPinning() {
   if (const Finding* found = FindingOf(findings_, "pageable-copies");
       found != nullptr && found->setting) {
     Lever lever{.id = "pin_memory", .change = Say<words::kPlanPin>(), .effort = 1, .lines = 2};
@@ -273,8 +280,8 @@ bool Levers::Stays(LeverSet set) const {
   return false;
 }
 
-Levers FindLevers(const Diagnosis& diagnosis, const std::vector<Finding>& findings) {
-  return Finder(diagnosis, findings).Find();
+Levers FindLevers(const Diagnosis& diagnosis, const std::vector<Finding>& findings, bool outside) {
+  return Finder(diagnosis, findings).Find(outside);
 }
 
 Predicted<Changed> ApplyLevers(const Pipeline& pipeline, const LoaderDiagnosis& loader,

@@ -56,7 +56,9 @@ struct Levers {
   [[nodiscard]] bool Stays(LeverSet set) const;  // workers, between epochs
 };
 
-[[nodiscard]] Levers FindLevers(const Diagnosis& diagnosis, const std::vector<Finding>& findings);
+// `outside`: those alone that penstock record --override applies, without an edit.
+[[nodiscard]] Levers FindLevers(const Diagnosis& diagnosis, const std::vector<Finding>& findings,
+                                bool outside);
 
 // Errors: those of ApplyChanges().
 [[nodiscard]] Predicted<Changed> ApplyLevers(const Pipeline& pipeline,

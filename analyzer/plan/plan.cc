@@ -35,7 +35,7 @@ class Planner {
           const PlanRequest& request)
       : diagnosis_(diagnosis),
         loader_(*diagnosis.loader),
-        levers_(FindLevers(diagnosis, findings)),
+        levers_(FindLevers(diagnosis, findings, request.outside)),
         budget_(BudgetWith(diagnosis, request)),
         space_(loader_, levers_, budget_),
         base_(loader_.pipeline) {}
@@ -229,7 +229,8 @@ bool Gains(double gain, const Prediction& predicted) {
   return gain * (1 - HalfWidth(predicted)) > 1;
 }
 
-// Leaves out what gains less than its own interval, unless a later one gains with it alone.
+// Leaves out what gains less than its own interval, unless a later one gains, or fits, with it
+// alone.
 std::vector<Move> Planner::Worthwhile(const std::vector<Move>& moves) {
   std::vector<Move> kept;
   std::vector<Move> pending;
@@ -237,7 +238,7 @@ std::vector<Move> Planner::Worthwhile(const std::vector<Move>& moves) {
   double speedup = 1;
   for (const Move& move : moves) {
     const Combination alone = With(move, reached);
-    if (Gains(Predict(alone).speedup / speedup, Predict(alone))) {
+    if (space_.Fits(alone) && Gains(Predict(alone).speedup / speedup, Predict(alone))) {
       kept.push_back(move);
       reached = alone;
       speedup = Predict(alone).speedup;
@@ -246,7 +247,8 @@ std::vector<Move> Planner::Worthwhile(const std::vector<Move>& moves) {
     Combination before = reached;
     for (const Move& other : pending) before = With(other, before);
     const Combination all = With(move, before);
-    if (pending.empty() || !Gains(Predict(all).speedup / Predict(before).speedup, Predict(all))) {
+    if (pending.empty() || !space_.Fits(all) ||
+        !Gains(Predict(all).speedup / Predict(before).speedup, Predict(all))) {
       pending.push_back(move);
       continue;
     }

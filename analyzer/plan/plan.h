@@ -74,6 +74,7 @@ struct PlanRequest {
   double budget_ram = 0;    // bytes; 0: that of the machine
   std::string trace = "T";  // as commands name it
   std::string command{};    // that was recorded; "" not known
+  bool outside = false;     // changes alone that need no edit: what tune can try
 };
 
 // The cheapest combination of changes within 2 % of the best that fits memory, /dev/shm and cores.

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"
+#include "analyzer/plan/plan.h"
 #include "analyzer/report/report.h"
 #include "analyzer/tune/race.h"
 
@@ -20,10 +21,11 @@ constexpr double kNearlyAsGood = 0.9;  // predicted: near enough for noise to hi
 // A finding's fix that needs no edit.
 struct OutsideFix {
   std::string finding;
+  std::string step;  // of a plan that makes the same change; "": none does
   std::vector<std::string> overrides;
   std::vector<std::string> paste;
   std::optional<Prediction> predicted;
-  double cpu_share = 0;  // of decoding, transforms and collation that it saves; 0: not known
+  double cpu_share = 0;  // of decoding, transforms and collation that it saves
 };
 
 template <class T>
@@ -39,6 +41,7 @@ std::optional<OutsideFix> FixOf(const Finding& finding) {
   fix.finding = finding.id;
   fix.predicted = finding.predicted;
   if (finding.id == "allocator-page-faults") {
+    fix.step = "malloc";
     fix.cpu_share = EvidenceOf<double>(finding, "cpu_share");
     const auto allocator = EvidenceOf<std::string>(finding, "allocator");
     if (allocator == "libc") {
@@ -59,9 +62,9 @@ std::optional<OutsideFix> FixOf(const Finding& finding) {
   return fix;
 }
 
-std::vector<OutsideFix> FixesOf(const traces::Trace& trace, const Diagnosis& diagnosis) {
+std::vector<OutsideFix> FixesOf(const Findings& findings) {
   std::vector<OutsideFix> fixes;
-  for (const Finding& finding : RunRules(trace, diagnosis).findings) {
+  for (const Finding& finding : findings) {
     if (auto fix = FixOf(finding)) fixes.push_back(std::move(*fix));
   }
   return fixes;
@@ -74,22 +77,31 @@ void Join(TuneCandidate& candidate, const OutsideFix& fix) {
   candidate.paste.insert(candidate.paste.begin(), fix.paste.begin(), fix.paste.end());
 }
 
+// The plan of what can be changed from outside.
+Plan OutsidePlan(const traces::Trace& trace, const Diagnosis& diagnosis, const Findings& findings,
+                 double ram) {
+  PlanRequest request;
+  request.budget_ram = ram;
+  request.outside = true;
+  return BuildPlan(trace, diagnosis, findings, request);
+}
+
 class Collector {
  public:
   Collector(const traces::Trace& trace, const Diagnosis& diagnosis, const TuneBudget& budget)
       : input_{trace, diagnosis},
         budget_(budget),
         suggestion_(SuggestWithin(diagnosis, budget.ram)),
-        fixes_(FixesOf(trace, diagnosis)) {}
+        findings_(RunRules(trace, diagnosis).findings),
+        fixes_(FixesOf(findings_)),
+        plan_(OutsidePlan(trace, diagnosis, findings_, budget.ram)) {}
 
   std::vector<TuneCandidate> Collect() {
-    const bool suggested = suggestion_.changes && suggestion_.predicted.speedup >= kWorthIt;
-    if (suggested && !fixes_.empty()) Add(Together());
+    const std::vector<TuneCandidate> settings = Settings();
+    if (!settings.empty() && !fixes_.empty()) Add(Together(settings.front()));
     for (const OutsideFix& fix : fixes_) Add(Alone(fix));
-    if (suggested) {
-      Add(Suggested());
-      AddCheaper();
-    }
+    for (const TuneCandidate& setting : settings) Add(setting);
+    if (!settings.empty()) AddCheaper();
     SortByCost();
     return std::move(found_);
   }
@@ -102,9 +114,45 @@ class Collector {
     if (found_.size() < budget_.candidates && !known) found_.push_back(std::move(candidate));
   }
 
-  [[nodiscard]] TuneCandidate Suggested() const {
-    return Loader(suggestion_.workers, suggestion_.prefetch, suggestion_.persistent_workers,
-                  suggestion_.predicted);
+  // The whole plan, then without its last steps; the suggestion where the plan has no step.
+  [[nodiscard]] std::vector<TuneCandidate> Settings() const {
+    std::vector<TuneCandidate> settings;
+    for (std::size_t count = plan_.steps.size(); count > 0; --count) {
+      if (!plan_.steps[count - 1].with_next) settings.push_back(Planned(count));
+    }
+    if (plan_.steps.empty() && suggestion_.changes && suggestion_.predicted.speedup >= kWorthIt) {
+      settings.push_back(Loader(suggestion_.workers, suggestion_.prefetch,
+                                suggestion_.persistent_workers, suggestion_.predicted));
+    }
+    return settings;
+  }
+
+  // The first `count` steps of the plan.
+  [[nodiscard]] TuneCandidate Planned(std::size_t count) const {
+    Setting setting = plan_.steps[count - 1].setting;
+    const Setting recorded = input_.Recorded();
+    const bool stay = input_.loader().facts.persistent;
+    const bool stays = setting.persistent.value_or(stay);
+    const bool changed = setting.workers != recorded.workers ||
+                         setting.prefetch != recorded.prefetch || stays != stay;
+    TuneCandidate candidate;
+    if (changed) candidate = Loader(setting.workers, setting.prefetch, stays, {});
+    candidate.reasons = {"plan"};
+    for (std::size_t i = 0; i < count; ++i) {
+      for (const OutsideFix& fix : fixes_) {
+        if (fix.step != plan_.steps[i].id) continue;
+        Join(candidate, fix);
+        AddSaving(fix, setting);
+      }
+    }
+    candidate.predicted = input_.WithSetting(setting);
+    return candidate;
+  }
+
+  static void AddSaving(const OutsideFix& fix, Setting& setting) {
+    for (const Factor part : {Factor::kDecode, Factor::kAugment, Factor::kCollate}) {
+      setting.scale.emplace_back(part, 1 - fix.cpu_share);
+    }
   }
 
   [[nodiscard]] TuneCandidate Loader(int workers, int prefetch, bool persistent,
@@ -133,24 +181,15 @@ class Collector {
     return candidate;
   }
 
-  // Everything at once. Its gain is predicted where that of every part is.
-  [[nodiscard]] TuneCandidate Together() const {
-    TuneCandidate candidate = Suggested();
-    Setting setting = input_.Recorded();
-    setting.workers = suggestion_.workers;
-    setting.prefetch = suggestion_.prefetch;
-    setting.persistent = suggestion_.persistent_workers;
-    bool known = true;
+  // `setting` with the fixes that it lacks. Its gain is not known where one of theirs is not.
+  [[nodiscard]] TuneCandidate Together(TuneCandidate setting) const {
     for (const OutsideFix& fix : fixes_) {
-      Join(candidate, fix);
-      known = known && fix.cpu_share > 0;
-      for (const Factor part : {Factor::kDecode, Factor::kAugment, Factor::kCollate}) {
-        setting.scale.emplace_back(part, 1 - fix.cpu_share);
-      }
+      const auto& reasons = setting.reasons;
+      if (std::find(reasons.begin(), reasons.end(), fix.finding) != reasons.end()) continue;
+      Join(setting, fix);
+      setting.predicted = std::nullopt;
     }
-    candidate.predicted = std::nullopt;
-    if (known) candidate.predicted = input_.WithSetting(setting);
-    return candidate;
+    return setting;
   }
 
   // Fewer workers that are predicted to do nearly as well: noise may hide what they lack.
@@ -183,7 +222,9 @@ class Collector {
   RuleInput input_;
   TuneBudget budget_;
   Suggestion suggestion_;
+  Findings findings_;
   std::vector<OutsideFix> fixes_;
+  Plan plan_;
   std::vector<TuneCandidate> found_;
 };
 

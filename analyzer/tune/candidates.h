@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tune tries: the loader settings that are suggested, the findings' fixes that need no edit,
-// and both together. Values; pure.
+// What tune tries: the plan of what needs no edit, as a whole and without its last steps, and the
+// findings' fixes that no prediction tells apart. Values; pure.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct TuneSetting {
 
 struct TuneCandidate {
   TuneSetting setting;
-  std::vector<std::string> reasons;     // "suggestion", ids of findings
+  std::vector<std::string> reasons;     // "plan", "suggestion", ids of findings
   std::optional<Prediction> predicted;  // none: no rule can tell
   std::vector<std::string> paste;       // lines: variables, calls, the DataLoader
   Statement note;                       // what it changes for the network

@@ -49,7 +49,7 @@ TEST(TuneCandidatesTest, TheMallocFixIsFoundWithItsPredictionAndItsVariables) {
   const auto candidates = CandidatesOf(FaultsEachSample());
   const TuneCandidate* fix = CandidateOf(candidates, "malloc=keep");
   ASSERT_NE(fix, nullptr);
-  EXPECT_EQ(fix->reasons, std::vector<std::string>{"allocator-page-faults"});
+  EXPECT_EQ(fix->reasons, (std::vector<std::string>{"plan", "allocator-page-faults"}));
   ASSERT_TRUE(fix->predicted);
   EXPECT_GT(fix->predicted->speedup, 1.5);
   ASSERT_EQ(fix->paste.size(), 1u);
@@ -81,6 +81,22 @@ TEST(TuneCandidatesTest, TheThreadFixIsFound) {
   ASSERT_NE(fix, nullptr);
   EXPECT_EQ(fix->reasons, std::vector<std::string>{"cpu-oversubscribed"});
   EXPECT_FALSE(fix->predicted);  // no rule can tell what it gains
+}
+
+// Fewer workers suffice once malloc keeps its memory: the plan weighs both at once.
+TEST(TuneCandidatesTest, WorkersAndMallocAreThePlansTogether) {
+  const auto candidates = CandidatesOf(FaultsEachSample(12));
+  const auto together = std::find_if(candidates.begin(), candidates.end(), [](const auto& one) {
+    return one.setting.loader && one.setting.outside == std::vector<std::string>{"malloc=keep"};
+  });
+  ASSERT_NE(together, candidates.end());
+  EXPECT_EQ(together->reasons, (std::vector<std::string>{"plan", "allocator-page-faults"}));
+  ASSERT_TRUE(together->predicted);
+  for (const TuneCandidate& one : candidates) {
+    if (!one.predicted || &one == &*together) continue;
+    EXPECT_GE(together->predicted->speedup, 0.97 * one.predicted->speedup)
+        << one.setting.Override();
+  }
 }
 
 TEST(TuneCandidatesTest, StandInOrderOfTheirCostAndEachOnce) {

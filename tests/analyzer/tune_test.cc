@@ -74,7 +74,7 @@ TEST(TuneTest, ConfirmsAGainInThreePairsAndSaysWhatToPaste) {
   EXPECT_EQ(taken.candidate.paste,
             (std::vector<std::string>{
                 "DataLoader(dataset, batch_size=4, num_workers=3, prefetch_factor=2)"}));
-  EXPECT_NE(result.next.find("no other setting"), std::string::npos) << result.next;
+  EXPECT_NE(result.next.find("no other change"), std::string::npos) << result.next;
 }
 
 TEST(TuneTest, RunsTakeTurns) {

@@ -122,11 +122,17 @@ class Structures(support.Case):
             # What is told may be of the whole run, with the start of each epoch.
             self.assertLess(abs(predicted[name][0] / by_name[name]["samples_per_s"] - 1), 0.35)
             self.assertGreater(predicted[name][1], 1.3 * predicted[name][0])  # their samples are waits
+            outcome = run([program("penstock"), "plan", self.trace, "--loader", name, "--json"])
+            self.assertEnded(outcome)
+            plan = json.loads(outcome.stdout)
+            self.assertLess(abs(plan["now"]["samples_per_s"] / by_name[name]["samples_per_s"] - 1), 0.35)
+            self.assertIn("num_workers", [step["id"] for step in plan["steps"]])
         self.assertGreater(predicted[train][0], 3 * predicted[held_out][0])
-        outcome = run([program("penstock"), "whatif", self.trace, "--loader", "structures.py:1"])
-        self.assertEnded(outcome, 2)
-        for name in (train, held_out):
-            self.assertIn(name, outcome.stderr)
+        for command in ("whatif", "plan"):
+            outcome = run([program("penstock"), command, self.trace, "--loader", "structures.py:1"])
+            self.assertEnded(outcome, 2)
+            for name in (train, held_out):
+                self.assertIn(name, outcome.stderr)
 
     def test_one_of_two_loaders_is_changed(self):
         train, held_out = line_of("train = make("), line_of("held_out = make(")

@@ -35,7 +35,7 @@ ANALYZER_ROOMS = {
     "plan": ("words", "advice", "diagnosis", "predict", "simulate", "model", "stats"),
     "report": ("words", "advice", "plan", "whatif", "diagnosis", "ranks", "model", "stats"),
     "doctor": ("words", "report",),
-    "tune": ("words", "report", "advice", "diagnosis", "predict", "stats"),
+    "tune": ("words", "report", "advice", "plan", "diagnosis", "predict", "stats"),
     "main": ("words", "doctor", "report", "tune", "plan", "advice", "whatif", "diagnosis", "ranks"),
 }
 
