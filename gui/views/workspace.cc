@@ -68,11 +68,15 @@ void Workspace::TimelineCame() {
   const auto found = FindEvidence(*document.timeline, *document.trace, wanted.rule, range);
   if (!found) return;
   search.Forget();
-  search.text = found->search;
-  const std::int64_t start = document.timeline->start(found->worst);
-  const std::int64_t lasts =
-      std::max<std::int64_t>(document.timeline->end(found->worst) - start, 1);
-  timeline.span = found->worst;
+  search.text = search.longest_of = found->search;
+  search.longest = found->longest;
+  ShowSpan(found->longest.front());
+}
+
+void Workspace::ShowSpan(SpanRef span) {
+  const std::int64_t start = document.timeline->start(span);
+  const std::int64_t lasts = std::max<std::int64_t>(document.timeline->end(span) - start, 1);
+  timeline.span = span;
   timeline.view.ShowWithMargin({start - 3 * lasts, start + 4 * lasts});
   reveal = true;
 }

@@ -74,6 +74,10 @@ struct SearchState {
   double ticks_width = -1;  // -1: not asked for
   std::size_t hit = 0;
   bool focus = false;  // the field wants the keyboard
+  // The longest spans of a finding's evidence, and the text that finds all of them: offered as long
+  // as that is searched.
+  std::vector<SpanRef> longest;
+  std::string longest_of;
 
   // The text is asked anew.
   void Forget() {
@@ -144,6 +148,8 @@ struct Workspace {
   // at the longest of the spans concerned, with all of them found by the search. Selects nothing,
   // so that other views stay those of the whole run.
   void ShowEvidence(const analyzer::Finding& finding);
+  // Chooses a span of the timeline and shows it with three times its length on either side.
+  void ShowSpan(SpanRef span);
   // Opens the timeline at a call, or around a moment. Units: seconds since the trace began.
   void ShowCall(const Call& call);
   void ShowMoment(double at);

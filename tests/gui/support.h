@@ -20,6 +20,8 @@ struct TestSpan {
   traces::StageId stage;
   std::uint32_t batch = wire::kNoBatch;
   std::string name = {};
+  std::string object = {};
+  std::uint32_t sample = SpanDetail::kNoSample;
 };
 
 // One process with one thread for each list of spans; the first is the consumer. Times in ns.
@@ -44,6 +46,8 @@ inline std::unique_ptr<traces::Trace> MakeThreads(
       span.stage = one.stage;
       span.batch = {one.batch, 0};
       if (!one.name.empty()) span.name = data.Intern(one.name);
+      if (!one.object.empty()) span.object = data.Intern(one.object);
+      if (one.sample != SpanDetail::kNoSample) span.sample = one.sample;
       spans.push_back(span);
     }
     data.spans.push_back(std::move(spans));

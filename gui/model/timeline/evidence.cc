@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/model/timeline/evidence.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
 namespace penstock::gui {
 namespace {
+
+constexpr std::size_t kMostLongest = 3;
 
 // What a rule looks at, as a search says it; several where libraries have different names for it.
 struct Kind {
@@ -49,16 +52,21 @@ std::optional<Evidence> FindEvidence(const Timeline& timeline, const traces::Tra
     for (const std::string_view search : kind.searches) {
       if (search.empty()) continue;
       const Search found(timeline, trace, search);
-      std::optional<SpanRef> worst;
-      std::int64_t most = -1;
+      std::vector<SpanRef> inside;
       for (const SpanRef hit : found.hits()) {
-        const std::int64_t start = timeline.start(hit);
-        const std::int64_t length = timeline.end(hit) - start;
-        if (length <= most || start + length < range.from || start >= range.to) continue;
-        worst = hit;
-        most = length;
+        if (timeline.end(hit) >= range.from && timeline.start(hit) < range.to) {
+          inside.push_back(hit);
+        }
       }
-      if (worst) return Evidence{std::string(search), *worst};
+      if (inside.empty()) continue;
+      const auto length = [&](SpanRef span) { return timeline.end(span) - timeline.start(span); };
+      const auto last =
+          inside.begin() + static_cast<std::ptrdiff_t>(std::min(kMostLongest, inside.size()));
+      std::partial_sort(inside.begin(), last, inside.end(), [&](SpanRef a, SpanRef b) {
+        return length(a) != length(b) ? length(a) > length(b) : a < b;
+      });
+      inside.erase(last, inside.end());
+      return Evidence{std::string(search), std::move(inside)};
     }
   }
   return std::nullopt;

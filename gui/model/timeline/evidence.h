@@ -6,14 +6,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "gui/model/timeline/query.h"
 
 namespace penstock::gui {
 
 struct Evidence {
-  std::string search;  // a text of Search() that finds these spans and no others
-  SpanRef worst;       // the longest of them
+  std::string search;            // a text of Search() that finds these spans and no others
+  std::vector<SpanRef> longest;  // three of them at most
 };
 
 // nullopt: the rule is about no spans of one kind (memory, a setting, the machine), or none of them

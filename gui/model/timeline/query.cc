@@ -66,6 +66,13 @@ bool Contains(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 
+// A sample as one process made it: batch, generation, index.
+using SampleKey = std::array<std::uint32_t, 3>;
+
+SampleKey SampleOf(const SpanDetail& detail) {
+  return {detail.batch, detail.generation, detail.sample};
+}
+
 // One word of a search.
 struct Term {
   std::string word;
@@ -74,6 +81,18 @@ struct Term {
   std::optional<std::uint32_t> sample;
   std::optional<std::int64_t> longer;
   std::unordered_map<std::uint32_t, bool> texts;  // what was asked of a string before
+  std::vector<SampleKey> samples;                 // that read a file whose path has the word
+
+  [[nodiscard]] bool is_text() const { return !stage && !batch && !sample && !longer; }
+
+  void TakeSample(const traces::Trace& trace, const SpanDetail& detail) {
+    if (detail.sample == SpanDetail::kNoSample || !Occurs(trace, detail.object)) return;
+    if (samples.empty() || samples.back() != SampleOf(detail)) samples.push_back(SampleOf(detail));
+  }
+  void SortSamples() {
+    std::sort(samples.begin(), samples.end());
+    samples.erase(std::unique(samples.begin(), samples.end()), samples.end());
+  }
 
   bool Holds(const traces::Trace& trace, StageId of, std::int64_t length,
              const SpanDetail& detail) {
@@ -81,7 +100,9 @@ struct Term {
     if (batch) return detail.batch == *batch;
     if (sample) return detail.sample == *sample;
     if (longer) return length > *longer;
-    return Occurs(trace, detail.name) || Occurs(trace, detail.object);
+    return Occurs(trace, detail.name) || Occurs(trace, detail.object) ||
+           (detail.sample != SpanDetail::kNoSample &&
+            std::binary_search(samples.begin(), samples.end(), SampleOf(detail)));
   }
 
  private:
@@ -180,6 +201,15 @@ Search::Search(const Timeline& timeline, const traces::Trace& trace, std::string
   constexpr std::size_t kMost = 1'000'000;
   std::vector<Term> terms = Parse(text);
   if (terms.empty()) return;
+  for (Term& term : terms) {
+    if (!term.is_text()) continue;
+    for (const Lane& lane : timeline.lanes) {
+      for (const Level& level : lane.levels) {
+        for (const SpanDetail& detail : level.detail) term.TakeSample(trace, detail);
+      }
+    }
+    term.SortSamples();
+  }
   for (std::uint32_t l = 0; l < timeline.lanes.size(); ++l) {
     const Lane& lane = timeline.lanes[l];
     for (std::uint32_t v = 0; v < lane.levels.size(); ++v) {

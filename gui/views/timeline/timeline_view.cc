@@ -9,6 +9,8 @@
 
 #include <fmt/core.h>
 
+#include "analyzer/words/format.h"
+#include "gui/model/words/stage_words.h"
 #include "gui/views/panel_parts.h"
 #include "gui/views/timeline/timeline_canvas.h"
 #include "gui/widgets/keys.h"
@@ -102,6 +104,37 @@ bool DrawSearch(const Ui& ui, Workspace& workspace) {
                                              search.found->truncated() ? "+" : ""))
                                 .c_str());
   return moved;
+}
+
+// The longest calls that a finding is about, one button each, beside the small map.
+void DrawLongest(const Ui& ui, Workspace& workspace, Area area) {
+  const SearchState& search = workspace.search;
+  if (search.longest.empty() || search.text != search.longest_of) return;
+  const auto stage = StageOfWord(search.longest_of);
+  const std::string what = stage ? std::string(WordOf(*stage, ui.language)) : search.longest_of;
+  DrawText(ImGui::GetWindowDrawList(), ui.small, {area.min.x + ui.Px(4), area.min.y},
+           Ink(ui.palette().dim),
+           Elided(ui.small, ui.F(Text::kLongestOf, what), area.width() - ui.Px(8)));
+  ImGui::PushFont(ui.small);
+  ImGui::SetCursorScreenPos({area.min.x + ui.Px(4), area.min.y + FontPixels(ui.small) + ui.Px(4)});
+  float x = area.min.x;
+  for (std::size_t i = 0; i < search.longest.size(); ++i) {
+    const SpanRef span = search.longest[i];
+    const Timeline& timeline = *workspace.document.timeline;
+    const auto length = static_cast<double>(timeline.end(span) - timeline.start(span)) * 1e-9;
+    const std::string text = analyzer::DurationText(length);
+    x += TextWidth(ui.small, text) + ui.Px(12);
+    if (x > area.max.x) break;
+    ImGui::PushID(static_cast<int>(i));
+    const bool chosen = workspace.timeline.span == span;
+    if (chosen) ImGui::PushStyleColor(ImGuiCol_Text, Tint(ui.palette().accent));
+    if (ImGui::SmallButton(text.c_str())) workspace.ShowSpan(span);
+    if (chosen) ImGui::PopStyleColor();
+    Tip(ui, ui.T(Text::kLongestTip));
+    ImGui::PopID();
+    ImGui::SameLine(0, ui.Px(4));
+  }
+  ImGui::PopFont();
 }
 
 // The legend is the filter: a click hides a stage and shows it again.
@@ -199,6 +232,7 @@ void DrawTimeline(const Ui& ui, Workspace& workspace, Area area) {
   }
   workspace.reveal = false;
   DrawMiniMap(canvas, {{canvas.plot.min.x, top}, {area.max.x, top + map}});
+  DrawLongest(ui, workspace, {{area.min.x, top}, {canvas.plot.min.x, rows.min.y}});
   const std::optional<SpanRef> hovered = HandleInput(canvas);
   canvas.Place(counters);  // input moves the view: what is drawn is where it is now
   DrawAxis(canvas, {{canvas.plot.min.x, rows.min.y - axis}, {rows.max.x, rows.min.y}});

@@ -25,7 +25,9 @@ class EvidenceTest : public ::testing::Test {
 TEST_F(EvidenceTest, IsTheLongestOfTheSpansThatTheRuleIsAbout) {
   const auto decode = FindEvidence(timeline_, *trace_, "slow-decoder", {0, 1000});
   ASSERT_TRUE(decode.has_value());
-  EXPECT_EQ(timeline_.start(decode->worst), 140);
+  ASSERT_EQ(decode->longest.size(), 2U);
+  EXPECT_EQ(timeline_.start(decode->longest[0]), 140);
+  EXPECT_EQ(timeline_.start(decode->longest[1]), 0);
   const Search search(timeline_, *trace_, decode->search);
   for (const SpanRef hit : search.hits()) {
     EXPECT_EQ(timeline_.stage(hit), StageId::kDecode);
@@ -35,14 +37,27 @@ TEST_F(EvidenceTest, IsTheLongestOfTheSpansThatTheRuleIsAbout) {
 TEST_F(EvidenceTest, OfAConversionIsTheConversionNotTheRun) {
   const auto found = FindEvidence(timeline_, *trace_, "normalize-on-cpu", {0, 1000});
   ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(timeline_.start(found->worst), 50);
+  EXPECT_EQ(timeline_.start(found->longest.front()), 50);
   EXPECT_EQ(Search(timeline_, *trace_, found->search).hits().size(), 2U);
 }
 
 TEST_F(EvidenceTest, LiesInTheStretchOfTheFinding) {
   const auto early = FindEvidence(timeline_, *trace_, "slow-decoder", {0, 100});
   ASSERT_TRUE(early.has_value());
-  EXPECT_EQ(timeline_.start(early->worst), 0);
+  EXPECT_EQ(timeline_.start(early->longest.front()), 0);
+}
+
+TEST_F(EvidenceTest, IsThreeSpansAtMost) {
+  const auto trace = testing::MakeThreads({{{0, 7, StageId::kDecode},
+                                            {10, 9, StageId::kDecode},
+                                            {20, 8, StageId::kDecode},
+                                            {30, 6, StageId::kDecode}}});
+  const Timeline timeline = *BuildTimeline(*trace);
+  const auto found = FindEvidence(timeline, *trace, "slow-decoder", {0, 1000});
+  ASSERT_TRUE(found.has_value());
+  std::vector<std::int64_t> starts;
+  for (const SpanRef span : found->longest) starts.push_back(timeline.start(span));
+  EXPECT_EQ(starts, (std::vector<std::int64_t>{10, 20, 0}));
 }
 
 TEST_F(EvidenceTest, OfARuleAboutNoSpansThereIsNone) {

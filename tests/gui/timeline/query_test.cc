@@ -120,6 +120,26 @@ TEST_F(WalkTest, SnapsToAnEdgeWithinReachOnly) {
   EXPECT_EQ(SnapToEdge(level, 40, 3), 40);
 }
 
+TEST(SearchTest, AFileIsFoundWithAllThatWasDoneForItsSamples) {
+  const auto trace = testing::MakeThreads(
+      {{{0, 5, StageId::kRead, 0, "", "/data/cat.jpg", 7},
+        {5, 20, StageId::kDecode, 0, "PIL.load", "", 7},
+        {30, 5, StageId::kRead, 0, "", "/data/dog.jpg", 8},
+        {35, 20, StageId::kDecode, 0, "PIL.load", "", 8},
+        {60, 5, StageId::kDecode, 1, "PIL.load", "", 7},  // of another epoch, from a cache
+        {70, 5, StageId::kRead, 1, "", "/data/cat.jpg"}}});
+  const Timeline timeline = *BuildTimeline(*trace);
+  const auto starts = [&](std::string_view text) {
+    const Search search(timeline, *trace, text);
+    std::vector<std::int64_t> found;
+    for (const SpanRef hit : search.hits()) found.push_back(timeline.start(hit));
+    return found;
+  };
+  EXPECT_THAT(starts("cat.jpg"), ElementsAre(0, 5, 70));
+  EXPECT_THAT(starts("cat.jpg decode"), ElementsAre(5));
+  EXPECT_THAT(starts("pil.load"), ElementsAre(5, 35, 60));
+}
+
 TEST(SearchTest, HitsOfALevelAreItsShareOfAllByStart) {
   const auto trace = testing::MakeThreads(
       {{{0, 100, StageId::kSample}, {10, 20, StageId::kDecode}, {40, 20, StageId::kDecode}},
