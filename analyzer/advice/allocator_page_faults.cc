@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers fault memory in for each sample that the allocator gave back to the kernel after the last
-// one: glibc above its thresholds, or Pillow's blocks under jemalloc. In the training process
-// larger tensors have raised glibc's thresholds for good, so that a profile of it does not show
-// this. Threshold: 5 % to gain with the faults that a batch does not need gone, each at what the
-// first touch of a page took on the machine (fact host.fault_ns). Source: mallopt(3), Pillow's
-// block allocator; ours: OpenCV and 1920x1080, two workers, 2,031 faults a sample against 58 with
-// the variables: 7, 8 and 14 % faster in three pairs; Pillow 9.4 under jemalloc 5.3, 4,530 against
-// 255: 89 and 141 samples/s.
+// Workers fault in memory for each sample that the allocator gave back to the kernel after the last
+// one. glibc does this above its thresholds, jemalloc with the blocks of Pillow. In the training
+// process larger tensors have raised glibc's thresholds for good, so a profile of that process does
+// not show it.
+//
+// Threshold: 5 % to gain without the faults that a batch does not need, if each takes as long as
+// the first touch of a page on that machine (fact host.fault_ns).
+// Source: mallopt(3), Pillow's block allocator; ours: OpenCV and 1920x1080 with two workers had
+//         2,031 faults per sample, 58 with the variables set, and was 7, 8 and 14 % faster in three
+//         pairs; Pillow 9.4 under jemalloc 5.3 had 4,530, then 255, and went from 89 to 141
+//         samples/s.
 #include <optional>
 #include <string>
 
@@ -48,7 +51,7 @@ Statement Lacking(const RuleInput& input, bool cost, bool measured) {
 }  // namespace
 
 void AllocatorPageFaults(const RuleInput& input, Advice& out) {
-  constexpr double kFew = 64;  // faults a sample, whatever they cost
+  constexpr double kFew = 64;  // faults per sample; fewer make no finding, whatever they cost
   if (!input.diagnosis.loader) return;
   const auto cost = FaultCostOf(input.trace);
   const LoaderDiagnosis& loader = input.loader();

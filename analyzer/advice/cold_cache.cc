@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reading is much slower in the first epoch than later: the page cache was cold.
-// Threshold: first epoch twice the later ones (docs/diagnosis.md R13, ours), reads at least a tenth
-// of the first epoch's fetches, 8 batches an epoch; and to be worth a word (ours) the difference is
-// 1 ms a batch and a tenth of what making a batch takes in the first epoch, which must be known.
+//
+// Threshold: reads of the first epoch take twice as long as later ones (docs/diagnosis.md R13,
+// ours), in epochs of at least 8 batches. The difference must be 1 ms per batch and a tenth of the
+// time to make a batch in the first epoch (ours).
 #include <algorithm>
 #include <vector>
 

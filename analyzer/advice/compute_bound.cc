@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The data is there when it is wanted: leave the loader alone.
-// Threshold: wait under 5 % (kineto, xprof) and the step named as the bottleneck. Whether the GPU
-// itself is busy is evidence beside it; where it is not, kernel-launch-bound says so.
+//
+// Threshold: the loop waits less than 5 % (kineto, xprof), and the step is the bottleneck. Whether
+// the GPU itself is busy is added as evidence; if it is not, kernel-launch-bound says so.
 // Source: docs/diagnosis.md R2, R34; "no action" is a first-class answer.
 #include "analyzer/advice/loop_transforms.h"
 #include "analyzer/advice/place.h"

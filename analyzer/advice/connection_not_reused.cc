@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The processes that make the data open a connection anew for nearly every object that they fetch
-// over HTTP. Opening takes a round trip, two more with TLS, and starts with a small window.
-// Threshold: connections for four fifths of 64 requests or more (ours), and 5 % of the time that
-// threads spend on data. Prediction: reads without the time in which connections were opened, since
-// nothing else is done before an answer is read; none where that is more than the reads, as with
-// connections that are opened beside each other.
+// The processes that make the data open a new connection for nearly every object that they fetch
+// over HTTP. Opening one takes a round trip, up to two more with TLS, and starts with a small
+// window.
+//
+// Threshold: connections for four fifths of the requests, at least 64 requests (ours), and opening
+// takes 5 % of the time that threads spend on data.
+// Prediction: reads without the time in which connections were opened, since a read does nothing
+// else before its answer comes. There is none if that time exceeds the reads, as where connections
+// are opened in parallel.
 #include <cstdint>
 
 #include "analyzer/advice/rules.h"
@@ -21,8 +24,8 @@ struct HttpCalls {
   double first_bytes = 0;  // seconds
 };
 
-// Calls of the workers, or of the loop where it makes its data itself; a training program also
-// sends reports to servers.
+// The calls of the workers, or of the loop if it makes its data itself. Other processes do not
+// count: a training process also sends reports to servers.
 HttpCalls CallsForData(const RuleInput& input) {
   const RunModel& model = input.diagnosis.run;
   const bool workers = input.HasWorkerProcesses();

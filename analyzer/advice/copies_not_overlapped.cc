@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The device copies while it computes nothing, and computes nothing while it copies.
-// Threshold: less than half of the copying lies beside kernels, copies last 100 us on average
-// (docs/diagnosis.md R32, RatelProf's hidden_transfers), and the rest is 3 % of the run (as R31).
-// Prediction: steps without the time of copies beside which nothing ran.
+//
+// Threshold: less than half of the copy time lies beside kernels, a copy lasts 100 us on average
+// (docs/diagnosis.md R32, RatelProf's hidden_transfers), and copies without kernels take 3 % of the
+// run (as R31).
+// Prediction: steps without the time of copies beside which no kernel ran.
 // Source: docs/diagnosis.md R32; torchrec#3485; timm#2548 (1 to 10 %).
 #include "analyzer/advice/place.h"
 #include "analyzer/words/findings_gpu.h"

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers compute with more threads than their own: OpenCV, OpenMP or BLAS start a pool in each of
-// them, and the pools fight for the cores.
-// Threshold: all threads of the workers outnumber the cores, and either their processes use 1.2
-// times the CPU that their fetches have wall time (docs/diagnosis.md R7), which a single thread
-// cannot, at least a quarter of a core more than that (ours); or, where the cores are full (85 %)
-// and there is a worker for each, so that nobody gets as much, other threads than those that fetch
-// use half as much as these (ours: pools of two use as much, one thread a tenth). Source:
-// mmdetection#6867 (2000 threads instead of 400, four times slower), mmocr#721, Hy2DL#48.
+// Workers compute with more threads than their own: OpenCV, OpenMP or BLAS start a pool in each
+// worker, and the pools compete for the cores.
+//
+// Threshold: all threads of the workers together outnumber the cores, and one of two holds. Either
+// the workers' processes use 1.2 times as much CPU time as their fetches take in wall time
+// (docs/diagnosis.md R7), which one thread per worker cannot, and at least a quarter of a core more
+// (ours). Or the cores are full (85 %), there is a worker for each core, so that no pool gets its
+// share, and threads that do not fetch use half as much CPU time as those that do (ours: with pools
+// of two they use as much, with one thread a tenth).
+// Source: mmdetection#6867 (2000 threads instead of 400, four times slower), mmocr#721, Hy2DL#48.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -20,7 +22,8 @@ namespace penstock::analyzer {
 
 namespace {
 
-// The largest value of a counter between two times, in ns since it began; 0: no sample lies there.
+// The largest value of a counter between two times, in ns since the run model begins; 0: no sample
+// lies there.
 double MostBetween(const CounterSeries& series, std::int64_t from, std::int64_t to) {
   double most = 0;
   for (std::size_t i = 0; i < series.at.size(); ++i) {
@@ -84,7 +87,7 @@ void CpuOversubscribed(const RuleInput& input, Advice& out) {
   const double own = busy / steady.time;
   const double used = (*cpu - handing) / steady.time;
   Finding finding;
-  double threads = 0;  // of the processes that were workers in the window, in all
+  double threads = 0;  // sum over the processes that were workers in the window
   std::set<std::uint32_t> seen;
   for (const CounterSeries& series : model.counters) {
     if (series.name != "threads" || series.process.value >= model.roles.size()) continue;

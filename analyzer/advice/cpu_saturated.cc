@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cores are full: more workers only take turns.
-// Threshold: 90 % of the usable cores (SageMaker's CPUBottleneck), while the loop waits 5 %.
-// Source: docs/diagnosis.md R5 and 3.4: CPU per batch stays, wall grows with the workers.
+// The cores are full: with more workers, each only gets less.
+//
+// Threshold: the run uses 90 % of its cores (SageMaker's CPUBottleneck) while the loop waits 5 %;
+// or other programs take the cores while the workers are busy 90 % of the time.
+// Source: docs/diagnosis.md R5 and 3.4: CPU time per batch stays, wall time grows with the workers.
 #include <optional>
 
 #include "analyzer/advice/rules.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A decoder of video makes far more frames than the dataset takes: most are decoded only because a
+// A video decoder makes far more frames than the dataset takes. Most are decoded only because a
 // later frame refers to them, or are thrown away.
-// Threshold: twice as many frames as were used, 64 or more beyond those, and a gain of 1 % (ours).
-// Frames decoded are those that came out of libavcodec in sight of the agent, or that a library
-// handed out, whichever is more; frames used are those whose pixels were asked for. A frame out of
-// the middle costs all frames since the key frame before it, half an interval on average: with key
-// frames twice as often half of the surplus goes, which is what is predicted.
+//
+// Threshold: twice as many frames as were used, at least 64 more, and a gain of 1 % (ours). Decoded
+// frames are those that the agent saw leave libavcodec, or those that a library handed out,
+// whichever are more. Used frames are those whose pixels were asked for.
+// Prediction: without half of the surplus. A frame in the middle costs all frames since the key
+// frame before it, on average half an interval; key frames twice as often halve that.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -24,7 +25,7 @@ struct FrameCount {
   double used = 0;
 };
 
-// What decoding was of video: the names of its spans.
+// Whether the decode spans of this name are those of a video decoder.
 bool IsVideoDecoder(std::string_view name) {
   constexpr std::array<std::string_view, 6> kNames = {"ffmpeg", "av.",         "cv2.VideoCapture",
                                                       "decord", "torchcodec.", "imageio_ffmpeg"};
@@ -32,7 +33,7 @@ bool IsVideoDecoder(std::string_view name) {
                      [&](std::string_view known) { return name.starts_with(known); });
 }
 
-// What Python saw, by process: each sample of a counter is a call's frames.
+// The frames that Python saw, by process: each sample of a counter holds the frames of one call.
 std::map<std::uint32_t, FrameCount> FramesSeenByLibraries(const RunModel& run) {
   std::map<std::uint32_t, FrameCount> frames;
   for (const CounterSeries& series : run.counters) {
@@ -45,7 +46,7 @@ std::map<std::uint32_t, FrameCount> FramesSeenByLibraries(const RunModel& run) {
   return frames;
 }
 
-// Frames that came out of libavcodec, by process. Sound has no bytes.
+// The frames that left libavcodec, by process. Spans without bytes are sound.
 std::map<std::uint32_t, double> FramesOfLibavcodec(const traces::Trace& trace) {
   std::map<std::uint32_t, double> frames;
   for (std::uint32_t i = 0; i < trace.threads().size(); ++i) {
@@ -67,7 +68,7 @@ FrameCount CountFrames(const RuleInput& input) {
   if (!any) return all;
   const auto native = FramesOfLibavcodec(input.trace);
   for (const auto& [process, count] : seen) {
-    if (!(count.used > 0)) continue;  // what it takes of its frames was not seen
+    if (!(count.used > 0)) continue;  // how many it uses was not seen
     const auto own = native.find(process);
     all.decoded += std::max(count.decoded, own != native.end() ? own->second : 0);
     all.used += count.used;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every epoch reads a dataset from storage that memory would hold.
-// Threshold: dataset at most half of the memory the run may use (docs/diagnosis.md R23's share),
-// the last epoch still spends 10 % of the fetches on reads slower than 525 MB/s (a SATA SSD), and
-// reads at 2 GB/s gain 5 %: a copy out of the page cache by one core (ours, cautious).
+// Every epoch reads a dataset from storage that would fit into memory.
+//
+// Threshold: the dataset takes at most half of the memory that the run may use (the share of
+// docs/diagnosis.md R23); in the last epoch reads still take 10 % of the fetches and are slower
+// than 525 MB/s (a SATA SSD); and reads at 2 GB/s, a copy out of the page cache by one core, gain 5
+// % (ours, cautious).
 // Source: docs/diagnosis.md R14; DS-Analyzer and CoorDL.
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What rules about functions of the program have in common.
+// What the rules about functions of the program share.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace penstock::analyzer {
 // Requires: input.diagnosis.loader.
 [[nodiscard]] Prediction WithoutShare(const RuleInput& input, traces::StageId stage, double share);
 
-// Whether what workers do was followed often enough for a finding.
+// Whether enough units of the workers were followed for a finding.
 [[nodiscard]] bool Tells(const FunctionProfile& profile);
 
 [[nodiscard]] Severity SeverityOf(const Prediction& prediction);

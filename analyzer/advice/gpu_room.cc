@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the GPU needs for a stage is not in a trace: it is predicted with the figures of
-// predict/device_costs.h where the sizes of pictures are known, and the most it may need is
-// computed beside it.
+// A trace does not tell how long the GPU needs for a stage. Where the sizes of pictures are known,
+// the gain is predicted with the figures of predict/device_costs.h. The most that the GPU may need
+// is computed as well.
 #include "analyzer/advice/gpu_room.h"
 
 #include <algorithm>
@@ -20,12 +20,13 @@ constexpr double kFull = 0.8;
 constexpr double kWorthIt = 1.1;
 constexpr double kBusyDevice = 0.9;  // docs/diagnosis.md R34
 
-// Predicts `move` with the time that the device needs. Leaves it as it is where that is not known.
+// Predicts `move` with the time that the device needs. Leaves it unchanged if that time is not
+// known.
 void AddDeviceTime(const RuleInput& input, traces::StageId stage, GpuMove& move) {
   const LoaderDiagnosis& loader = input.loader();
   const DeviceCosts costs = BuiltInDeviceCosts(loader.material.gpu);
   Changes changes;
-  changes.gpu_augment = true;  // pictures do not come back
+  changes.gpu_augment = true;  // decoded pictures stay on the device
   changes.gpu_decode = stage == traces::StageId::kDecode;
   const auto changed = ApplyChanges(loader.pipeline, loader.facts, loader.material, changes, costs);
   if (!changed) return;

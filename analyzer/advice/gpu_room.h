@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What moving a stage to the GPU would gain, for the rules that say so. Pure.
+// What it would gain to move a stage to the GPU, for the rules that suggest it. Pure.
 #pragma once
 
 #include <optional>
@@ -10,30 +10,31 @@
 namespace penstock::analyzer {
 
 struct GpuMove {
-  Prediction predicted;         // with the device's time in the step, where `costs` tell it
-  double break_even = 0;        // GPU seconds a sample may take before the gain falls below 10 %
-  double device = -1;           // GPU seconds a sample that it was predicted with; -1: none
-  Statement source;             // of that figure
-  double share = 0;             // of the stage in the workers' time
+  Prediction predicted;         // with the device's time in the step, where it is known
+  double break_even = 0;        // GPU seconds per sample up to which 10 % are gained
+  double device = -1;           // GPU seconds per sample in `predicted`; -1: none
+  Statement source;             // where the figure in `device` comes from
+  double share = 0;             // the stage's share of the workers' time
   double cpu = 0;               // saturation of the usable cores
-  double seconds_per_core = 0;  // CPU time of the stage for one sample, 0: not known
-  double kernel_share = -1;     // of the steady part, -1: no kernels recorded
-  double batch_bytes = 0;       // decoded pictures of a batch, in device memory
+  double seconds_per_core = 0;  // CPU time of the stage for one sample; 0: not known
+  double kernel_share = -1;     // share of the steady part with kernels; -1: none recorded
+  double batch_bytes = 0;       // device memory for the decoded pictures of a batch
 };
 
-// Moving `stage` (and all that must move with it) to the device. nullopt where it is no use or not
-// known: no GPU in the trace, cores not full, the loop does not wait, the device busy 90 % of the
-// time, or less than 10 % to gain, or a gain that is not sure (docs/diagnosis.md R33, 3.6).
+// Moves `stage`, and all that must move with it, to the device. nullopt where it is of no use or
+// where that is not known: the trace shows no GPU, the cores are not full or other programs fill
+// them, the loop does not wait, kernels run 90 % of the time, or the gain is below 10 % or not sure
+// (docs/diagnosis.md R33, 3.6).
 [[nodiscard]] std::optional<GpuMove> MoveToGpu(const RuleInput& input, traces::StageId stage,
                                                Factor factor);
 
-// The part of both findings that is the same.
+// What the findings of both rules have in common.
 void Describe(const RuleInput& input, const GpuMove& move, Finding& finding);
-// Below which time of the device it pays.
+// How much time of the device the move may cost before it no longer pays.
 [[nodiscard]] Statement PaysWhile(const RuleInput& input, const GpuMove& move);
 
-// 80 % of the usable cores (docs/diagnosis.md R4's limit for free cores), or other programs use
-// them.
+// Whether the run uses 80 % of its cores (the limit for free cores in docs/diagnosis.md R4), or
+// other programs use them.
 [[nodiscard]] bool CoresAreFull(const RuleInput& input);
 
 }  // namespace penstock::analyzer

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A function of the program loops over elements in the interpreter.
-// Threshold: 15 % of the workers' time in the interpreter, in lines or calls that run 50 times for
-// each sample (ours). Source: litData#885, scalene#541; arrays are 10 to 100 times as fast.
+//
+// Threshold: 15 % of the workers' time is spent in the interpreter, in lines or calls that run 50
+// times for each sample (ours).
+// Source: litData#885, scalene#541; arrays are 10 to 100 times as fast.
 #include <algorithm>
 
 #include "analyzer/advice/function_costs.h"
@@ -18,12 +20,13 @@ constexpr double kLoopGone = 0.9;
 struct Loop {
   const FunctionProfile* profile = nullptr;
   const FunctionTime* function = nullptr;
-  double share = 0;  // of the workers' time
+  double share = 0;  // share of the workers' time
   double count = 0;
-  std::uint32_t line = 0;  // 0: the function itself is called so often
+  std::uint32_t line = 0;  // 0: the function itself is called that often
 };
 
-// The part of a function that runs often: its repeated lines, or all of it if it is called often.
+// The part of a function that runs often: its repeated lines, or the whole function if it is called
+// often.
 Loop LoopOf(const FunctionProfile& profile, const FunctionTime& function) {
   Loop loop{&profile, &function, 0, function.count, 0};
   if (function.count >= kLoopTimes) {

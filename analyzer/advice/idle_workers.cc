@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Some workers of an iterable dataset never make a batch: it has fewer shards than workers, so that
-// they start, take memory, and end. Threshold: one such worker in an epoch that was seen to its end
-// and gave every worker its turn (ours). Without them the rate is
-// the same, so none is predicted: what is saved is memory and starting. Source: docs/diagnosis.md
-// R30; HF datasets #5984, #6594, #8669.
+// Some workers of an iterable dataset never make a batch: it has fewer shards than workers. Such
+// workers start, take memory, and end.
+//
+// Threshold: one such worker in an epoch that was seen to its end and had two batches for each
+// worker (ours). The rate is the same without them, so nothing is predicted: the gain is memory and
+// start-up.
+// Source: docs/diagnosis.md R30; HF datasets #5984, #6594, #8669.
 #include <algorithm>
 
 #include "analyzer/advice/rules.h"
@@ -14,7 +16,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// That epoch, and the workers of the run that made nothing at all.
+// Places the finding in that epoch, and on the workers that made no batch in the whole run.
 void Place(const RuleInput& input, const Epoch& epoch, Finding& finding) {
   const LoaderRun& run = input.run();
   const Batch& last = run.batches[epoch.first + epoch.count - 1];

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data is there, and the GPU still stands idle inside the step: the program cannot launch fast
+// The data is there, and still the GPU is idle within the step: the program does not launch fast
 // enough, or waits for the device again and again before it launches more.
-// Threshold: 15 % of the run without kernels and copies while the loop launches or synchronises
-// (xprof calls 15 % of kernel launch severe), and the loop waits less than 5 %. The sum counts, not
-// each gap: nsys' 500 ms a gap never speaks. Where the cores are full it is trainer-starved.
+//
+// Threshold: for 15 % of the run no kernel and no copy runs while the loop launches or synchronises
+// (xprof calls 15 % of kernel launch severe), and the loop waits less than 5 %. The sum of the gaps
+// counts: no single gap reaches the 500 ms that nsys asks for. If the cores are full, the finding
+// is trainer-starved.
 // Source: docs/diagnosis.md R35; xprof.
 #include <algorithm>
 

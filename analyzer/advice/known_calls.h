@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls that are known to be slow for what they do, with what to do instead. Values.
+// Calls that are known to be slow for what they do, and what to do instead. Values.
 #pragma once
 
 #include <array>
@@ -12,15 +12,15 @@
 namespace penstock::analyzer {
 
 struct KnownCall {
-  std::string_view shown;   // to people
+  std::string_view shown;   // how messages name it
   std::string_view name;    // the last part of the function's name, as the recording has it
   std::string_view within;  // part of its file's path, or of a builtin's name in front of `name`
   double gone;              // fraction of its time that the advice saves
-  double least_count;       // calls for each sample; fewer are in order
+  double least_count;       // calls per sample from which it is slow
   const Message* instead;
 };
 
-// `gone` is assumed (ours), and said with each prediction.
+// The values of `gone` are assumed (ours); each prediction says so.
 inline constexpr std::array kKnownCalls = {
     KnownCall{"copy.deepcopy", "deepcopy", "copy.py", 0.8, 0, &words::kInsteadOfDeepcopy},
     KnownCall{"numpy.random.choice", "choice", "numpy", 0.8, 0, &words::kInsteadOfChoice},
@@ -58,7 +58,7 @@ inline constexpr std::array kKnownCalls = {
               &words::kInsteadOfSpline},
 };
 
-// The entry of a function of `file` ("" of what is not Python), nullptr if it is none of them.
+// The entry for a function of `file` ("": not Python); nullptr: it is none of them.
 [[nodiscard]] constexpr const KnownCall* FindKnownCall(std::string_view name,
                                                        std::string_view file) {
   for (const KnownCall& known : kKnownCalls) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transforms of whole batches that the training loop computes itself, for the rules that speak of
-// them. Pure.
+// Transforms of whole batches that the training loop computes itself, for the rules about them.
+// Pure.
 #pragma once
 
 #include <optional>
@@ -11,16 +11,17 @@
 namespace penstock::analyzer {
 
 struct LoopTransforms {
-  double share = 0;  // of the loop's time
-  int workers = 0;   // that would do them beside the step
+  double share = 0;  // share of the loop's time
+  int workers = 0;   // number of workers that would do them beside the step
   Prediction predicted;
 };
 
-// nullopt where they take less than a tenth of the loop (ours), the loop waits a fifth of the time,
-// or less than 5 % is to be gained by workers that do them for each sample.
+// nullopt where they take less than a tenth of the loop (ours), where the loop waits a fifth of its
+// time, or where workers that do them for each sample would gain less than 5 %.
 [[nodiscard]] std::optional<LoopTransforms> FindLoopTransforms(const RuleInput& input);
 
-// One thread of a worker does, for each sample, what the step's threads did together.
+// Changes `pipeline`: one thread of a worker does, for each sample, what the threads of the step
+// did together.
 void MoveLoopTransforms(Pipeline& pipeline);
 
 }  // namespace penstock::analyzer

@@ -10,7 +10,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Memory that runs out before this, or before the horizon, is what stops the run (ours).
+// The finding is critical if memory runs out within this many seconds or before the horizon (ours).
 constexpr double kSoon = 3600;
 
 double HorizonSeconds(const MemoryModel& memory) {

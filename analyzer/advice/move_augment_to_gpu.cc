@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cores are full of transforms while the GPU waits: it can do them a batch at a time.
-// Threshold: augment 25 % of the fetches (ours) and more than decode (docs/diagnosis.md R16: else
-// moving the decoder is what helps), and all of R33: see gpu_room.h.
+// The cores are full of transforms while the GPU waits. It can do them for a whole batch at once.
+//
+// Threshold: augmenting takes 25 % of the fetches (ours) and more than decoding (docs/diagnosis.md
+// R16; otherwise it is better to move the decoder), and the conditions of R33 in gpu_room.h.
 // Source: docs/diagnosis.md R16, R33; modern-yolonas#40; FusionFlow.
 #include "analyzer/advice/gpu_room.h"
 #include "analyzer/words/findings_gpu.h"

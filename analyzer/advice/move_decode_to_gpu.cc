@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cores are full of decoding while the GPU waits: it can decode.
-// Threshold: decode 40 % of the fetches (docs/diagnosis.md R15) and all of R33: see gpu_room.h.
+// The cores are full of decoding while the GPU waits. The GPU can decode.
+//
+// Threshold: decoding takes 40 % of the fetches (docs/diagnosis.md R15), and the conditions of R33
+// in gpu_room.h.
 // Source: docs/diagnosis.md R33; FastFlow against DALI (0.63 to 2.06x: it can also lose).
 #include "analyzer/advice/gpu_room.h"
 #include "analyzer/words/findings_gpu.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loading in the training process itself: fetch and step take turns.
-// Threshold: 5 % of the loop waiting is worth a word (kineto, xprof), 20 % is severe (xprof).
+// The training process loads the data itself, so fetch and step take turns.
+//
+// Threshold: the loop waits 5 % of its time (kineto, xprof); from 20 % on it is critical (xprof).
 // Source: docs/diagnosis.md R3; Lightning's worker check.
 #include <algorithm>
 #include <optional>
@@ -31,7 +32,7 @@ void NoWorkerProcesses(const RuleInput& input, Advice& out) {
       Say<words::kStartWorkers>(Give<"workers">(workers), Give<"prefetch">(prefetch),
                                 Give<"repeats">(note.empty() ? std::nullopt : std::optional(note)));
   finding.predicted = input.With(workers, prefetch);
-  // E.g. one core, all of it computing.
+  // For example where one core does all the computing.
   if (finding.predicted->speedup < 1.02 || !finding.predicted->SurelyGains()) return;
   out.findings.push_back(std::move(finding));
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers turn pixels into floating point: four times the bytes to collate, hand over and copy.
-// Threshold: 10 % of the fetches in such transforms (docs/diagnosis.md R17, ours); or they were
-// seen, most of a batch is floating point, and bytes a quarter as large would gain 5 %.
-// Prediction: uint8 up to the device, which converts (predict/changes.h, --transfer u8), where the
-// types of a batch were recorded; else without the time in the transforms.
+// Workers turn pixels into floating point: four times as many bytes to collate, hand over and copy.
+//
+// Threshold: such transforms take 10 % of the fetches (docs/diagnosis.md R17, ours); or they were
+// seen, most of a batch is floating point, and a quarter of the bytes would gain 5 %.
+// Prediction: uint8 up to the device, which converts (predict/changes.h, --transfer u8), if the
+// types of a batch were recorded; otherwise the run without the time of the transforms.
 // Source: docs/diagnosis.md R17; sleap-nn#406 (14.9 -> 1.0 ms), l5kit#222 (77.9 -> 49.9 ms a
-// sample).
+//         sample).
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -28,7 +29,7 @@ bool Converts(std::string_view transform) {
   return false;
 }
 
-// uint8 as far as the device; nullopt where the trace does not tell the types of a batch.
+// uint8 up to the device; nullopt if the trace does not hold the types of a batch.
 std::optional<Prediction> AsBytes(const RuleInput& input, const DeviceCosts& costs) {
   const LoaderDiagnosis& loader = input.loader();
   Changes changes;

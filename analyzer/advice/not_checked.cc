@@ -11,8 +11,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// What another program or machine would bring, then what another way to record would. Needs that
-// are not here follow.
+// First the needs that another program or machine would meet, then those that another way to record
+// would. Needs that are not listed come last.
 constexpr std::array kOrder = {
     &words::kRuleNeedsKernels,   &words::kRuleNeedsCopies,       &words::kRuleNeedsGpu,
     &words::kRuleNeedsTypes,     &words::kRuleNeedsRanks,        &words::kRuleNeedsEpochs,

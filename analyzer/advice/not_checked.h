@@ -11,15 +11,15 @@
 namespace penstock::analyzer {
 
 struct NotChecked {
-  std::vector<std::string_view> ids;  // of findings
+  std::vector<std::string_view> ids;  // the rules' findings
   Statement needs;                    // "GPU kernels in the recording"
 };
 
 // Adds rule `id` to those that need `what`. Nothing happens if `what` is empty.
 void AddNeed(std::string_view id, Statement what, std::vector<NotChecked>& all);
 
-// Sorts the rules of each need as rule_names.h has them, and the needs as their
-// table in not_checked.cc does.
+// Puts the rules of each need in the order of rule_names.h, and the needs in the order of the table
+// in not_checked.cc.
 void SortNeeds(std::vector<NotChecked>& all);
 
 }  // namespace penstock::analyzer

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches are copied to the device from memory that is not pinned: the driver stages them and the
+// Batches are copied to the device from memory that is not pinned. The driver stages them, and the
 // loop stands still until earlier work of the stream is done.
-// Threshold: such copies take 3 % of the loop (docs/diagnosis.md R31): where transfers were
-// recorded on the device, what of them nothing ran beside, for the time of the call is mostly
-// waiting; else the calls. A copy is known as one by its span's name, or because the loader does
-// not pin and the program was not seen to.
-// Prediction: transfers at 80 % of the link (docs/diagnosis.md 3.10: what pinned memory reaches) up
-// to transfers that nothing waits for; without link or device, the latter alone.
+//
+// Threshold: such copies take 3 % of the loop (docs/diagnosis.md R31). If transfers were recorded
+// on the device, the part counts beside which nothing ran, because the call itself mostly waits;
+// otherwise the calls count. A copy counts as pageable by the name of its span, or if the loader
+// does not pin and the program was not seen to pin.
+// Prediction: from transfers at 80 % of the link (docs/diagnosis.md 3.10: what pinned memory
+// reaches) up to transfers that nothing waits for; only the latter if link or device are not known.
 // Source: docs/diagnosis.md R31; CUDA's API synchronisation rules; nsys' cuda_memcpy_async.
 #include <algorithm>
 

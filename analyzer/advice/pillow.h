@@ -7,7 +7,7 @@
 
 namespace penstock::analyzer {
 
-// Of the wall time of the stage decode: 0 to 1.
+// Pillow's share of the wall time of the stage decode: 0 to 1.
 [[nodiscard]] double PillowShareOfDecode(const RuleInput& input);
 
 }  // namespace penstock::analyzer

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches are made and wait for the pin thread, which is not busy but kept from running: it shares
-// one interpreter lock with a training loop that computes in Python.
-// Threshold: half of the wait lies after the worker had put the batch away, the loop waits 5 %, the
-// pin thread works less than 80 % of the time (from there on it is transfer-ceiling), and the
-// training process uses 70 % of a core or more (docs/diagnosis.md R36).
-// Prediction: without what handing over costs.
+// Batches are made and wait for the pin thread. That thread is not busy but is kept from running:
+// it shares the interpreter lock with a training loop that computes in Python.
+//
+// Threshold: half of the wait comes after the worker had sent the batch, the loop waits 5 %, the
+// pin thread works less than 80 % of the time (from there on the finding is transfer-ceiling), and
+// the training process uses at least 70 % of a core (docs/diagnosis.md R36).
+// Prediction: the run without the cost of handing over.
 // Source: docs/diagnosis.md R36; pytorch#25010, #89753, #24984; allennlp#4670.
 #include <algorithm>
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mean rate of the workers would do, but the queue runs dry after every slow batch.
-// Threshold: the loop waits 5 % (kineto, xprof) and a queue of up to eight times the depth gains
-// 5 % in the simulator with the same workers (docs/diagnosis.md R22), within the budget of memory
-// and /dev/shm. The smallest depth within 2 % of the best is named.
+// The workers are fast enough on average, but the queue runs dry after every slow batch.
+//
+// Threshold: the loop waits 5 % (kineto, xprof), and up to eight times the depth gains 5 % in the
+// simulator with the same workers (docs/diagnosis.md R22) and fits into memory and /dev/shm. The
+// finding names the smallest depth within 2 % of the best.
 // Source: docs/diagnosis.md 3.9 (four times the depth: 1.46x with heavy tails).
 #include <optional>
 
@@ -33,7 +34,7 @@ std::optional<Depth> Cheapest(const RuleInput& input) {
     if (budget.ram > 0 && ram > budget.ram) break;
     best = std::max(best, depth.predicted.speedup);
     depths.push_back(depth);
-    if (times == 2 && depth.predicted.speedup < 1.01) break;  // more of it will not help either
+    if (times == 2 && depth.predicted.speedup < 1.01) break;  // greater depths will not help either
   }
   for (const Depth& depth : depths) {
     if (best >= 1.05 && depth.predicted.speedup >= 0.98 * best) return depth;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The GPU is the bottleneck, decodes or augments pictures besides, and the cores stand idle: the
-// way back is open.
-// Threshold: kernels 90 % of the time, 10 % of their time in such kernels, less than half of the
-// cores in use (docs/diagnosis.md R34). A kernel is known by its name: those of nvJPEG, DALI, NPP,
-// CV-CUDA and ours; kernels of a model that resize are not counted, for they may be part of it.
-// Prediction: steps without their time, an upper bound: what the cores need for them is not known.
+// The GPU is the bottleneck and also decodes or augments pictures, while the cores are idle: that
+// work can go back to the CPU.
+//
+// Threshold: kernels run 90 % of the time, 10 % of their time is in such kernels, and less than
+// half of the cores are in use (docs/diagnosis.md R34). A kernel is recognised by its name: those
+// of nvJPEG, DALI, NPP, CV-CUDA and ours. Kernels of a model that resize do not count: they may
+// belong to the model.
+// Prediction: steps without the time of these kernels. This is an upper bound, because the time
+// that the cores need instead is not known.
 // Source: docs/diagnosis.md R34; ffcv's bottleneck doctor ("offload compute to the CPU").
 #include <algorithm>
 #include <array>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that train together wait for the one that has its data last.
-// Threshold: a rank's share of waiting is 10 points above the ranks' median (docs/diagnosis.md
-// R38), or iterations are a twentieth longer than with the mean wait (kineto's threshold of note)
-// and steps do end together. Two ranks at least were recorded with eight common iterations each.
+// Ranks that train together wait for the one that gets its data last.
+//
+// Threshold: a rank's share of waiting is 10 points above the median of the ranks
+// (docs/diagnosis.md R38); or the steps of the ranks do end together, and iterations are a
+// twentieth longer than with the mean wait (kineto's threshold of note). At least two ranks must
+// have eight recorded iterations in common.
 // Source: docs/diagnosis.md R38; SPDL's stragglers; tf.data service's coordinated reads.
 #include <algorithm>
 #include <cstdint>
@@ -20,14 +22,14 @@ namespace {
 constexpr double kPoints = 0.1;
 constexpr double kCost = 0.05;
 
-// Where the slow rank runs, if that tells anything.
+// The host of the slow rank; nullopt if all ranks run on one host.
 std::optional<std::string> HostOf(const RankSummary& ranks, std::int32_t rank) {
   const RankRow* slow = ranks.Find(rank);
   if (slow == nullptr || ranks.hosts.size() < 2) return std::nullopt;
   return ranks.hosts[slow->host].name;
 }
 
-// Ranks of this run that are not in this recording.
+// Whether the run has other ranks, of which this recording holds none.
 bool RanksElsewhere(const traces::Trace& trace) {
   std::set<std::int32_t> ranks;
   std::int32_t world = 0;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All ranks of a host together have more workers than it has cores, or need more memory than it
-// has: each rank alone would look well.
-// Threshold: any worker beyond the usable cores (docs/diagnosis.md R8, R9), half of the memory
-// (R23). Severe if it shows: cores 90 % busy (SageMaker's CPUBottleneck) while the loop waits 5 %.
+// has. Each rank by itself would look well.
+//
+// Threshold: any worker beyond the usable cores (docs/diagnosis.md R8, R9), or half of the memory
+// (R23). It is a warning if memory is exceeded, or if the cores are 90 % busy (SageMaker's
+// CPUBottleneck) while the loop waits 5 %; otherwise it is for information.
 // Source: docs/diagnosis.md R8, R9, R23, each for a host; PyTorch's warning looks at one rank only.
 #include <algorithm>
 #include <cmath>
@@ -15,7 +17,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kRounding = 1e-6;  // of a number of workers
+constexpr double kRounding = 1e-6;  // tolerance of a number of workers
 
 bool MemoryExceeded(const HostRow& host) {
   return host.memory_limit > 0 && host.memory > host.memory_limit;
@@ -35,7 +37,7 @@ const HostRow* Worst(const RankSummary& ranks) {
   return worst;
 }
 
-// Workers of each rank: as many as cores and memory have room for, or fewer if these are as fast;
+// Workers for each rank: as many as cores and memory have room for, or fewer if those are as fast;
 // never more than there are.
 int WorkersThatFit(const RuleInput& input, const HostRow& host) {
   double fit = host.workers / host.ranks;
@@ -90,7 +92,7 @@ void RanksExceedHost(const RuleInput& input, Advice& out) {
   finding.action = Say<words::kCountForHost>(Give<"fit">(fit), Give<"ranks">(host->ranks),
                                              Give<"shows">(shows), Give<"cores">(cores));
   if (static_cast<double>(fit) < each && input.run().config.num_workers > 0) {
-    // It is a warning whether or not fewer workers gain.
+    // The finding keeps its severity even if fewer workers gain nothing: then it has no prediction.
     const Prediction fewer = input.With(fit, input.run().config.prefetch_factor);
     if (fewer.SurelyGains()) finding.predicted = fewer;
   }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every epoch does again what comes out the same each time and could be done once.
-// Threshold: two epochs or more, and in those after the first 10 % of the fetches (as
-// docs/diagnosis.md R17) in transforms at the beginning of the chain that returned the same for
-// the same samples; or finished samples were the same, and decoding and transforms take 40 % (R15).
-// What is the same is known by digests of samples (model/sameness.h): storing what differs would
-// freeze an augmentation. Source: PRESTO (split points, 3 to 13x); Plumber's caches.
+// Every epoch repeats work whose result is always the same and could be stored once.
+//
+// Threshold: at least two epochs. In those after the first, 10 % of the fetches (as
+// docs/diagnosis.md R17) are in the first transforms of the chain, which returned the same for the
+// same samples; or the finished samples were the same, and decoding and transforms take 40 % (R15).
+// Digests of samples tell what is the same (model/sameness.h): storing anything else would freeze
+// an augmentation.
+// Source: PRESTO (split points, 3 to 13x); Plumber's caches.
 #include <algorithm>
 #include <string>
 
@@ -18,7 +20,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// Seconds of the epochs after the first: what a cache of the dataset's own saves is not repeated.
+// Seconds of the epochs after the first. The first epoch is left out: if the dataset keeps a cache
+// of its own, later epochs do not repeat what it saves.
 struct LaterWork {
   double fetch = 0;
   double decode = 0;
@@ -38,7 +41,8 @@ LaterWork WorkAfterFirstEpoch(const LoaderRun& run) {
   return work;
 }
 
-// Bytes that reading a finished sample takes for each byte that is read now; 0: not known.
+// How many bytes are read per sample if finished samples are stored, divided by the bytes that are
+// read now; 0: not known.
 double ReadScale(const RuleInput& input) {
   const LoaderRun& run = input.run();
   double batch = BatchBytes(run);
@@ -88,7 +92,7 @@ void RepeatedWork(const RuleInput& input, Advice& out) {
   Setting setting = input.Recorded();
   setting.scale = {{Factor::kAugment, std::max(0.0, 1 - same / work.augment)}};
   if (all) {
-    // Finished samples are read instead of files, at the speed files were read.
+    // Finished samples are read instead of files, at the same speed.
     const double read = ReadScale(input);
     if (read <= 0) return;
     setting.scale.emplace_back(Factor::kDecode, 0.0);

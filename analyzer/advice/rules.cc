@@ -12,8 +12,8 @@ namespace {
 constexpr Rule kRules[] = {PENSTOCK_RULES(PENSTOCK_NAME_RULE)};
 #undef PENSTOCK_NAME_RULE
 
-// A gain that its own interval does not hold is none, nor is one that breaks a law: the finding
-// then tells what was seen.
+// Removes a prediction whose interval includes no gain, or whose rate breaks a law. The finding
+// then only says what was seen.
 void KeepSureGains(Findings& findings) {
   for (Finding& finding : findings) {
     if (!finding.predicted || finding.predicted->SurelyGains()) continue;
@@ -23,7 +23,7 @@ void KeepSureGains(Findings& findings) {
   }
 }
 
-// What is too much for the host is said of the host, not of each rank once more.
+// What exceeds the host is reported for the host, and not again for each rank.
 void KeepOneOfHost(Findings& findings) {
   const auto is = [](std::string_view id) {
     return [id](const Finding& finding) { return finding.id == id; };
@@ -54,7 +54,7 @@ Setting RuleInput::Recorded() const {
 Prediction RuleInput::With(int workers, int prefetch) const {
   Setting setting;
   setting.workers = workers;
-  // As Suggestion has it.
+  // `prefetch` is counted as in Suggestion; pipelines also count the batch in use.
   setting.prefetch = prefetch + (loader().pipeline.sample_tasks ? 1 : 0);
   return WithSetting(setting);
 }
@@ -130,14 +130,14 @@ Advice RunRules(const traces::Trace& trace, const Diagnosis& diagnosis) {
   Findings& findings = advice.findings;
   KeepOneOfHost(findings);
   if (diagnosis.loader && !IsSimulated(*diagnosis.loader, diagnosis.run.loader())) {
-    // What a rule predicts is a condition of its own, and nothing was predicted.
+    // A prediction is a condition of its rule, and nothing could be predicted here.
     findings.erase(std::remove_if(findings.begin(), findings.end(),
                                   [](const Finding& finding) { return finding.predicted; }),
                    findings.end());
   }
   if (diagnosis.needs.empty()) KeepSureGains(findings);
   if (diagnosis.loader && !diagnosis.needs.empty()) {
-    // What was seen was seen; what a change would gain is not to be told.
+    // What was seen stays; what a change would gain is not known.
     for (Finding& finding : findings) {
       finding.predicted.reset();
       if (!diagnosis.loader->steady.steady) finding.severity = Severity::kInfo;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules: each looks at a diagnosis, reports at most one finding, and names what it lacks if the
-// recording cannot answer it. A new rule is its file, its line in rule_list.h and its words. Pure.
+// The rules. Each looks at a diagnosis and reports at most one finding, or names what the recording
+// lacks to answer it. A new rule is its file, its line in rule_list.h and its words. Pure.
 #pragma once
 
 #include <span>
@@ -33,22 +33,22 @@ struct RuleInput {
   [[nodiscard]] Prediction WithScaled(Factor part, double scale) const;
   // Predicted effect of any other setting, with the memory it takes.
   [[nodiscard]] Prediction WithSetting(const Setting& setting) const;
-  // The recorded number of workers and depth, to be varied.
+  // The recorded number of workers and depth, as a setting to vary.
   [[nodiscard]] Setting Recorded() const;
-  // Time of a stage over the workers' time in data (StageTable::DataTime).
+  // Time of a stage, divided by the time that the workers spend on data (StageTable::DataTime).
   [[nodiscard]] double ShareOfFetch(traces::StageId stage) const;
-  // Bytes read in one pass over the dataset, by its fact, by what a sample takes, or by epochs that
-  // were seen to end; 0: not known.
+  // Bytes read in one pass over the dataset: from its fact, from the bytes of a sample, or from
+  // epochs if all were seen to end; 0: not known.
   [[nodiscard]] double DatasetBytes() const;
-  // The trace shows that there is a GPU to work for.
+  // Whether the trace shows a GPU that the run could use.
   [[nodiscard]] bool HasGpu() const;
   [[nodiscard]] bool HasKernels() const;
-  // Whether some process has this counter, with two samples or more.
+  // Whether some process has at least two samples of this counter.
   [[nodiscard]] bool HasCounter(std::string_view name) const;
-  // Worker processes make the batches. Requires: diagnosis.loader.
+  // Whether worker processes make the batches. Requires: diagnosis.loader.
   [[nodiscard]] bool HasWorkerProcesses() const;
-  // What is lacking to weigh numbers of workers against each other; empty: nothing. Requires:
-  // diagnosis.loader.
+  // What is lacking to compare numbers of workers; empty: nothing.
+  // Requires: diagnosis.loader.
   [[nodiscard]] Statement NeedsToCompareWorkers() const;
 };
 
@@ -58,7 +58,7 @@ struct Advice {
   Findings findings;
   std::vector<NotChecked> not_checked;
 
-  // Rule `id` cannot look at this recording, which lacks `what`; nothing if that is empty.
+  // Notes that rule `id` lacks `what` in this recording; does nothing if `what` is empty.
   void Needs(std::string_view id, Statement what) { AddNeed(id, std::move(what), not_checked); }
 };
 
@@ -68,7 +68,7 @@ using Rule = void (*)(const RuleInput& input, Advice& out);
 PENSTOCK_RULES(PENSTOCK_DECLARE_RULE)
 #undef PENSTOCK_DECLARE_RULE
 
-// All rules, most severe findings first, then by predicted gain.
+// Runs all rules. The most severe findings come first, and among them the largest predicted gain.
 [[nodiscard]] Advice RunRules(const traces::Trace& trace, const Diagnosis& diagnosis);
 
 }  // namespace penstock::analyzer

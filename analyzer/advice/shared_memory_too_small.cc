@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches on their way do not fit into /dev/shm: workers die with a bus error sooner or later.
-// Threshold: (prefetch + 1) batches per worker, half as much again for what is being replaced, in
-// what others leave of it. Silent where it was measured that batches do not pass through it (they
-// are pickled). Source: docs/diagnosis.md R24; pytorch#5040, #1355; Docker's default is 64 MiB.
+// The batches in flight do not fit into /dev/shm: sooner or later a worker dies with a bus error.
+//
+// Threshold: (prefetch + 1) batches per worker, and half as much again for batches that are being
+// replaced, do not fit into what others leave free. There is no finding if measurements show that
+// batches do not pass through /dev/shm (they are pickled).
+// Source: docs/diagnosis.md R24; pytorch#5040, #1355; Docker's default is 64 MiB.
 #include <algorithm>
 #include <optional>
 
@@ -34,7 +36,8 @@ void SharedMemoryTooSmall(const RuleInput& input, Advice& out) {
   const SharedMemoryUse& use = loader.memory.shared;
   const double batch = BatchBytes(input.run());
   Setting setting = input.Recorded();
-  const int ranks = input.diagnosis.run.host.ranks;  // the others are taken to be like this one
+  const int ranks =
+      input.diagnosis.run.host.ranks;  // assumes that the other ranks are like this one
   const double need = ranks * SharedMemoryOf(loader.pipeline, setting, loader.facts);
   const double others = use.measured ? use.before : 0;
   const auto size = static_cast<double>(input.diagnosis.run.machine().shm_size.value);

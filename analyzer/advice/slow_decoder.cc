@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pillow decodes most of the images, and decoding is most of the workers' time.
-// Threshold: decode 40 % of the fetches (docs/diagnosis.md R15, ours), 80 % of it under Pillow.
-// Source: ternaus/imread_benchmark (MIT), five CPUs: simplejpeg and OpenCV are 1.2 to 1.3 times as
-// fast as Pillow with one process; 1.2 is predicted. rf-detr#1473: a trip back through PIL eats the
-// gain.
+// Pillow decodes most of the images, and decoding takes most of the workers' time.
+//
+// Threshold: decoding takes 40 % of the fetches (docs/diagnosis.md R15, ours), and 80 % of it is
+// Pillow's.
+// Prediction: decoding 1.2 times as fast. Source: ternaus/imread_benchmark (MIT), five CPUs:
+// simplejpeg and OpenCV are 1.2 to 1.3 times as fast as Pillow with one process. rf-detr#1473: a
+// conversion back to PIL costs the gain.
 #include <array>
 #include <optional>
 #include <string>
@@ -19,7 +21,7 @@ namespace penstock::analyzer {
 
 namespace {
 
-// Faster decoders of JPEG that the program does not use already, best known first.
+// Faster JPEG decoders that the program does not use yet; the best known comes first.
 std::vector<std::string> UnusedDecoders(const RuleInput& input) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kFast = {
       {{"cv2", "OpenCV"}, {"simplejpeg", "simplejpeg"}, {"torchvision", "torchvision.io"}}};

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers wait for the bytes of files that are large enough to come at full speed.
-// Threshold: reads 40 % of the fetches (docs/diagnosis.md R10), slower than 525 MB/s, a SATA SSD
-// (DS-Analyzer's constant; the page cache gives several GB/s), 1 ms each, and 5 % gained without
-// them. Files that small-files speaks of are left to it. Source: docs/diagnosis.md R10, R12;
-// Plumber.
+// Workers wait for the bytes of files that are large enough to be read at full speed.
+//
+// Threshold: the loop waits 5 %; reads take 40 % of the fetches (docs/diagnosis.md R10), are slower
+// than 525 MB/s, a SATA SSD (DS-Analyzer's constant; the page cache gives several GB/s), and take 1
+// ms each; and the run gains 5 % without them. Small files are left to small-files.
+// Source: docs/diagnosis.md R10, R12; Plumber.
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_data.h"
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Worker processes that are spawned, not forked, get the dataset object pickled, one after the
-// other, and import everything anew: each is ready seconds after the one before.
-// Threshold: one second a worker (docs/diagnosis.md R28), between the first batches of workers that
-// follow each other, or for all of them together; start methods spawn and forkserver only. Where
-// the facts do not tell the method, nothing is said: forked workers that start late have other
-// reasons (slow-first-batch).
-// Prediction: without start-up, where it recurs (workers-restart-each-epoch has that cure).
+// Workers that are spawned, not forked, start one after the other: each gets the dataset object
+// pickled and imports everything anew, so each is ready seconds after the one before.
+//
+// Threshold: one second per worker (docs/diagnosis.md R28), either from one worker's first batch to
+// the next worker's, or on average up to the last worker's first batch. Only for the start methods
+// spawn and forkserver. If the facts do not name the method there is no finding: forked workers
+// that start late have other reasons (slow-first-batch).
+// Prediction: the run without start-up, where it recurs (the remedy is in
+// workers-restart-each-epoch).
 // Source: docs/diagnosis.md R28; PyTorch PR#87802 (32 workers, 2 GB: 30 min -> 2 min), #139792;
-// rslearn#17 (4 -> 0.4 s a worker). forkserver is the default from Python 3.14 on.
+//         rslearn#17 (4 -> 0.4 s a worker). forkserver is the default from Python 3.14 on.
 #include <algorithm>
 #include <vector>
 

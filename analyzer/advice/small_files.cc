@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each sample is its own small file, and opening it costs more than moving its bytes.
-// Threshold: reads a quarter of the fetches, under 1 MB each, at under 50 MB/s and at least 1 ms
-// each (ours): a page-cache hit of that size takes a tenth of it, a local SSD a third. Source:
-// docs/diagnosis.md R11; monodepth2#157, mmaction2#264.
+// Each sample is a small file of its own, and opening it costs more than reading its bytes.
+//
+// Threshold: at least nine reads for ten samples; reads take a quarter of the fetches, have less
+// than 1 MB each, at less than 50 MB/s and at least 1 ms each (ours). A read of that size takes a
+// tenth of that from the page cache, a third from a local SSD.
+// Source: docs/diagnosis.md R11; monodepth2#157, mmaction2#264.
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_data.h"
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A few slow batches, or one slow worker, hold up finished ones that must come after them.
+// A few slow batches, or one slow worker, hold up finished batches that must come after them.
+//
 // Threshold: during 30 % of the wait a later batch was finished (docs/diagnosis.md R20, ours), the
-// loop waits 5 % (kineto, xprof), and taking batches as they come gains 5 % in the simulator. When
-// a worker is slow: analyzer/model/slow_workers.h (docs/diagnosis.md F19).
+// loop waits 5 % (kineto, xprof), and the simulator gains 5 % if batches are taken in the order in
+// which they are finished. analyzer/model/slow_workers.h says when a worker is slow
+// (docs/diagnosis.md F19).
 // Source: pytorch#105203, #135409; MinatoLoader.
 #include <algorithm>
 #include <optional>
@@ -17,7 +19,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// The slowest of the slow ones, by its mean.
+// Of the slow workers, the one with the largest mean.
 std::optional<SlowWorker> FindSlowest(const LoaderRun& run) {
   const std::vector<SlowWorker> slow = FindSlowWorkers(TimesOfWorkers(run));
   if (slow.empty()) return std::nullopt;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All workers are busy, cores are free, and the loop waits.
-// Threshold: workers busy 90 % and cores under 80 % (docs/diagnosis.md R4, ours), wait 5 %
-// (kineto); the simulator must see at least 5 % in more workers, so I/O limits and consumer limits
-// are respected.
+//
+// Threshold: workers are busy 90 % and less than 80 % of the cores are in use (docs/diagnosis.md
+// R4, ours), the loop waits 5 % (kineto), and the simulator gains 5 % with more workers. The
+// simulator knows the limits of storage and of the training process.
 #include <optional>
 
 #include "analyzer/advice/rules.h"

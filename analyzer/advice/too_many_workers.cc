@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fewer workers would do: the others cost memory and start-up time and bring nothing.
-// Threshold: the cheapest setting within 2 % of the best (docs/diagnosis.md 5.3) needs at
-// least two workers fewer, and the recorded number is above the usable cores or twice as large.
+// Fewer workers are enough: the others cost memory and start-up time and gain nothing.
+//
+// Threshold: the cheapest setting within 2 % of the best (docs/diagnosis.md 5.3) needs at least two
+// workers fewer, and the recorded number exceeds the usable cores or is at least twice as large.
 // Source: docs/diagnosis.md R6, R2; PyTorch's own warning; Lotus saw no gain above 20 workers.
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_workers.h"
@@ -14,7 +15,7 @@ void TooManyWorkers(const RuleInput& input, Advice& out) {
   out.Needs("too-many-workers", input.NeedsToCompareWorkers());
   if (input.loader().cpu.crowded) return;
   const LoaderDiagnosis& loader = input.loader();
-  if (!loader.steady.steady) return;  // too short to give anything up for
+  if (!loader.steady.steady) return;  // the recording is too short to judge
   const LoaderConfig& config = input.run().config;
   const int workers = config.num_workers;
   const int enough = loader.suggestion.enough_workers;

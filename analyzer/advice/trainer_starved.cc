@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches are ready and the GPU still stands idle inside the step, because the cores are full: the
-// process that launches kernels gets none when it needs one.
-// Threshold: as kernel-launch-bound, and 80 % of the usable cores in use (docs/diagnosis.md R35),
-// or other programs that keep the run from its cores.
-// Prediction: the best of fewer workers, where one is better; the trace does not tell how much of
-// the step is waiting for a core, so the most that can be had is a step without idle time.
+// Batches are ready, and still the GPU is idle within the step, because the cores are full: the
+// process that launches kernels gets no core when it needs one.
+//
+// Threshold: as kernel-launch-bound, and 80 % of the usable cores are in use (docs/diagnosis.md
+// R35) or other programs keep the run from its cores.
+// Prediction: at most a step without idle time, because the trace does not tell how much of the
+// step is waiting for a core; the interval begins at the best smaller number of workers, if one is
+// better.
 // Source: docs/diagnosis.md R35; SPDL's noisy neighbour (its advice: at most 40 % of the cores).
 #include <algorithm>
 #include <optional>
@@ -21,11 +23,12 @@ namespace penstock::analyzer {
 namespace {
 
 struct Fewer {
-  int workers;  // as recorded: no smaller number is better
+  int workers;  // the recorded number if no smaller one is better
   Prediction predicted;
 };
 
-// The best of fewer workers; of those alike within a hundredth, the fewest. In steps of a quarter.
+// Tries smaller numbers of workers, each a quarter less than the one before. Of those within one
+// percent of the best, takes the smallest.
 Fewer FewerWorkers(const RuleInput& input) {
   const Pipeline& pipeline = input.loader().pipeline;
   std::vector<int> tried;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The consumer, or its pin thread, unpickles and maps batches one after the other; no number of
-// workers gets past that.
-// Threshold: this serial work fills 20 % of the consumer's loop, or 80 % of the pin thread
-// (docs/diagnosis.md R36), and the loop waits 5 %; without it the simulator gains 5 %. The 20 % are
-// ours: R19's 80 % is reached only by a loop that does nothing else. Source: docs/diagnosis.md R19
-// (1400 to 2500 images/s whatever the decoder); pytorch#24984, #81412.
+// The training process, or its pin thread, unpickles and maps batches one after the other. No
+// number of workers gets past that.
+//
+// Threshold: this serial work fills 20 % of the training process's loop, or 80 % of the pin thread
+// (docs/diagnosis.md R36), the loop waits 5 %, and the simulator gains 5 % without it. The 20 % are
+// ours: only a loop that does nothing else reaches the 80 % of R19.
+// Source: docs/diagnosis.md R19 (1400 to 2500 images/s whatever the decoder); pytorch#24984,
+//         #81412.
 #include "analyzer/advice/rules.h"
 #include "analyzer/model/loader_memory.h"
 #include "analyzer/words/findings_data.h"

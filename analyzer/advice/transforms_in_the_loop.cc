@@ -39,9 +39,9 @@ void MoveLoopTransforms(Pipeline& pipeline) {
 
 std::optional<LoopTransforms> FindLoopTransforms(const RuleInput& input) {
   constexpr double kShare = 0.1;
-  constexpr double kWaits = 0.2;  // the workers are behind already: first they
+  constexpr double kWaits = 0.2;  // the workers are too slow already: that comes first
   constexpr double kGain = 1.05;
-  constexpr double kMore = 1.02;  // what one more worker has to bring
+  constexpr double kMore = 1.02;  // what one more worker has to gain
   if (!input.diagnosis.loader) return std::nullopt;
   const Pipeline& pipeline = input.loader().pipeline;
   if (pipeline.sample_tasks || !pipeline.beside.empty()) return std::nullopt;
@@ -57,7 +57,7 @@ std::optional<LoopTransforms> FindLoopTransforms(const RuleInput& input) {
     found.predicted = more;
     found.workers = workers;
   }
-  // What so many workers gain without that is said elsewhere.
+  // Other rules report what the larger number of workers gains by itself.
   Setting setting = input.Recorded();
   setting.workers = found.workers;
   const double workers = std::max(1.0, input.WithSetting(setting).speedup);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integers of eight bytes travel where one would do: masks and label maps as int64.
-// Threshold: int64 is 20 % of a batch's bytes and 1 MB of them (ours): a label for each sample is
-// not worth a word, a mask for each pixel is more than the picture. Needs the fact
-// loader.K.batch_types ("uint8:150528 int64:401408", bytes by type). Source: docs/diagnosis.md R17.
+// Integers of eight bytes are sent where one byte is enough: masks and label maps as int64.
+//
+// Threshold: int64 takes 20 % of a batch's bytes and 1 MB (ours). One label per sample does not
+// matter; a mask with one label per pixel is larger than the picture. Needs the fact
+// loader.K.batch_types ("uint8:150528 int64:401408", bytes by type).
+// Source: docs/diagnosis.md R17.
 #include <fmt/core.h>
 
 #include "analyzer/advice/rules.h"
@@ -33,7 +35,8 @@ void WideLabels(const RuleInput& input, Advice& out) {
   const double saved = 7.0 / 8 * wide / all;
   Finding finding;
   finding.id = "wide-labels";
-  // Handing over and copying go by bytes; the part that does not makes this an upper bound.
+  // Handing over and copying are scaled as if all of their time went by bytes. Part of it does not,
+  // so this is an upper bound.
   Setting setting = input.Recorded();
   setting.scale = {{Factor::kTransfer, 1 - saved}, {Factor::kH2d, 1 - saved}};
   finding.predicted = input.WithSetting(setting);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each worker has copied much of the memory that it shared with the process that forked it, mostly
-// early in its life: reference counts of Python objects lie in the pages that they are counted in.
-// The finding on growth has the word where copies are still being made and can be forecast.
-// Threshold: 64 MB and a fifth of the training process's memory, as for growth
-// (memory_forecast.h); ours, a worker of torch that keeps its data in arrays copies some 20 to
-// 40 MB. Source: docs/diagnosis.md R26; pytorch#13246.
+// early in its life: a reference count of a Python object lies in the same page as the object. If
+// copying still goes on and can be forecast, worker-memory-growth reports it instead.
+//
+// Threshold: 64 MB and a fifth of the training process's memory, as for growth (memory_forecast.h);
+// ours: a worker of torch that keeps its data in arrays copies some 20 to 40 MB.
+// Source: docs/diagnosis.md R26; pytorch#13246.
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +17,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// How many workers of `each` bytes the memory has room for, beside those that there are.
+// How many workers of `each` bytes fit into memory, the present ones included.
 double RoomFor(const MemoryModel& memory, const CopiedMemory& copied, double each) {
   const double now = copied.private_bytes * std::max(1, memory.worker_count);
   return std::floor((memory.room + now) / std::max(1.0, each));
@@ -44,10 +45,10 @@ void WorkerMemoryCopied(const RuleInput& input, Advice& out) {
                       {"minor_faults", copied.faults},  {"workers", static_cast<double>(workers)},
                       {"seen_s", copied.seen},          {"threshold_bytes", kGrowthBytes},
                       {"threshold_share", kGrowthShare}};
-  // Nobody needs more workers than twice the cores.
+  // It is a warning only below twice the cores: more workers are never needed.
   std::optional<double> fit;
   if (memory.room > 0) {
-    const double whole = copied.parent + copied.fresh;  // if all of it is copied
+    const double whole = copied.parent + copied.fresh;  // one worker, if all of it is copied
     const double most = RoomFor(memory, copied, whole);
     finding.evidence.emplace_back("room_bytes", memory.room);
     finding.evidence.emplace_back("bytes_of_each_at_most", whole);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of the workers grows by copy on write: the reference counts of Python objects that fork
-// shared turn their pages private one by one. The sign: private memory rises while anonymous
-// memory, private and shared together, does not. Recordings that do not tell the two apart are
-// judged by private memory alone. Threshold: memory_forecast.h. Source: docs/diagnosis.md R26;
-// pytorch#13246; gc.freeze in the documentation of Python.
+// The workers' memory grows by copy on write: the reference counts of Python objects that fork
+// shared turn their pages private one by one. The sign: private memory rises while anonymous memory
+// (private and shared together) does not. If a recording does not tell the two apart, private
+// memory alone decides.
+//
+// Threshold: memory_forecast.h.
+// Source: docs/diagnosis.md R26; pytorch#13246; gc.freeze in the documentation of Python.
 #include "analyzer/advice/memory_forecast.h"
 #include "analyzer/advice/rules.h"
 #include "analyzer/words/findings_memory.h"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workers take memory and keep it: a leak, or a cache without a bound. The sign: anonymous memory
-// rises, in memory or swapped out, and the rise does not slow down. Threshold: memory_forecast.h;
-// growth that settles is a cache that fills or an allocator that warms up, and is not told.
+// Workers take memory and keep it: a leak, or a cache without a bound. The sign: anonymous memory,
+// resident or swapped out, rises, and the rise does not slow down.
+//
+// Threshold: memory_forecast.h. Growth that settles is a cache that fills or an allocator that
+// warms up, and makes no finding.
 // Source: proc(5), smaps_rollup; ours.
 #include "analyzer/advice/memory_forecast.h"
 #include "analyzer/advice/rules.h"

@@ -22,13 +22,14 @@ namespace {
 
 using traces::StageId;
 
-// The replay sees all of a run; of what follows, each of some fifty simulations need not.
+// The replay simulates all of a run. The some fifty simulations after it need only so many batches
+// or samples.
 constexpr std::size_t kDiagnosisBatches = 8192;
 constexpr std::size_t kDiagnosisTasks = 131072;
 
 double Confidence(const LoaderDiagnosis& loader, const LoaderRun& run) {
   const double replay = std::clamp(1 - std::abs(loader.replay.error()) / kUselessReplay, 0.05, 1.0);
-  // A tie says little about the name, but does not make the figures wrong.
+  // A tie leaves the name open, but the figures are right all the same.
   const double name = 0.55 + 0.45 * loader.attribution.margin;
   const double batches = std::min(1.0, static_cast<double>(loader.steady.batches) / 64.0);
   const double amount = loader.steady.steady ? 0.6 + 0.4 * batches : 1.2 * batches;
@@ -37,7 +38,7 @@ double Confidence(const LoaderDiagnosis& loader, const LoaderRun& run) {
   return std::clamp(replay * name * amount * seen, 0.0, 0.99);
 }
 
-// Seconds that the loop spends with loaders which have their turn between the epochs of `run`.
+// Seconds that the loop spends with other loaders between the epochs of `run`.
 double TimeOfOthers(const RunModel& model, const LoaderRun& run) {
   double time = 0;
   if (run.use != LoopUse::kInTurn) return 0;
@@ -57,7 +58,7 @@ double TimeOfOthers(const RunModel& model, const LoaderRun& run) {
   return time;
 }
 
-// 0 of a single batch: its step is not known.
+// 0 if there is only one batch: its step is not known.
 double WholeRate(const RunModel& model, const LoaderRun& run) {
   if (run.batches.size() < 2) return 0;
   double samples = 0;
@@ -72,11 +73,11 @@ double WholeRate(const RunModel& model, const LoaderRun& run) {
   return time > 0 ? samples / time : 0;
 }
 
-// Whether the start-up of epochs takes so much of the run that its steady part does not stand for
+// Whether the start-up of epochs takes so much of the run that its steady part does not represent
 // it.
 bool StartCounts(const LoaderDiagnosis& loader, const LoaderRun& run, const Diagnosis& diagnosis) {
   constexpr double kCounts = 0.95;
-  // What came before a change of regime is no start-up.
+  // What came before a change of the rate is not start-up.
   if (loader.steady.change) return false;
   return run.use != LoopUse::kInterleaved && StartRecurs(loader.pipeline) &&
          diagnosis.whole_rate > 0 && diagnosis.whole_rate < kCounts * diagnosis.samples_rate;
@@ -94,9 +95,9 @@ double WholeWait(const LoaderRun& run) {
   return all > 0 ? std::clamp(wait / all, 0.0, 1.0) : 0;
 }
 
-// What the data threads spend their time on, of all the time that they live: "if free" is then the
-// most that a stage can gain, if the threads share the work evenly. Empty if no stage of the data
-// path was seen: copies to a device alone tell nothing of it.
+// The share of each stage in the life of the data threads, as a gain: the most that the run gains
+// if the stage is free and the threads share the work evenly. Empty if no stage of the data path
+// was seen; copies to a device alone do not count.
 std::vector<Gain> GainsByThreadTime(const StageTable& stages, double life) {
   constexpr std::array<std::pair<StageId, Factor>, 9> kStages = {{
       {StageId::kRead, Factor::kRead},
@@ -132,8 +133,8 @@ std::vector<Gain> GainsByThreadTime(const StageTable& stages, double life) {
   return gains;
 }
 
-// The making of the batches was not seen, so the simulator has nothing to go by: a loop that waits
-// waits for what the data threads do most, if they were seen at all; it is not the step.
+// Most batches were not seen being made, so the simulator has nothing to work with. If the loop
+// waits, its bottleneck is what the data threads do most, if they were seen, and not the step.
 void NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   constexpr double kWaits = 0.05;  // kineto's and xprof's threshold of note
   const bool simulated = loader.fetched >= 0.5 && IsSimulated(loader, diagnosis.run.loader());
@@ -147,7 +148,7 @@ void NameUnseen(Diagnosis& diagnosis, LoaderDiagnosis& loader) {
   loader.attribution = std::move(found);
 }
 
-// What is recorded stays: there is nothing to judge another setting by.
+// Keeps the recorded setting: nothing is known that could rate another one.
 void KeepRecorded(LoaderDiagnosis& loader, const LoaderRun& run) {
   Suggestion& kept = loader.suggestion;
   kept.workers = run.config.num_workers;
@@ -174,7 +175,7 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
       BuildTogether(diagnosis.run, run, loader.steady, loader.cpu);
   Pipeline whole =
       together ? *together : BuildPipeline(diagnosis.run, run, loader.steady, loader.cpu);
-  // The run goes on in its last regime: that is what predictions start from.
+  // The run goes on at its last rate, so predictions start from there.
   if (!together && loader.steady.change) whole = Without(whole, loader.steady.change->batch);
   loader.replay.measured = loader.steady.rate.estimate;
   loader.replay.simulated = Simulate(whole).rate();
@@ -184,7 +185,7 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   const std::optional<FaultCost> cost = FaultCostOf(trace);
   loader.memory.copied = MeasureCopiedMemory(diagnosis.run, run, cost ? cost->page : 4096);
   loader.facts.growth = loader.memory.growth;
-  // Of the sample that the growth starts from, and without pages of files.
+  // The growth of memory starts from this sample, which holds no pages of files.
   if (loader.memory.attributed) loader.facts.worker_bytes = loader.memory.private_bytes;
   loader.facts.shares = !loader.memory.shared.unused;
   loader.material = MaterialOf(trace, diagnosis.run, run);
@@ -226,8 +227,8 @@ void DiagnoseLoader(const traces::Trace& trace, Diagnosis& diagnosis) {
   diagnosis.loader = std::move(loader);
 }
 
-// Each loader of the main one's process, as if it were the main one. What the loop drains together
-// is one simulation, so its suggestion is for all of these loaders.
+// Diagnoses each loader of the main one's process as if it were the main one. Loaders that the loop
+// drains together are one simulation, so they get the same suggestion.
 void DiagnoseOthers(const traces::Trace& trace, Diagnosis& diagnosis) {
   constexpr std::size_t kMostLoaders = 8;
   std::vector<LoaderRun>& loaders = diagnosis.run.loaders;
@@ -251,8 +252,8 @@ void DiagnoseOthers(const traces::Trace& trace, Diagnosis& diagnosis) {
   }
 }
 
-// Kernels and copies alone: what the devices spend their time on. The longer the recording and the
-// clearer the lead, the surer.
+// For a trace of kernels and copies alone: what takes most of the devices' time. Confidence grows
+// with the length of the recording and with the lead of the largest share.
 void DiagnoseDevices(Diagnosis& diagnosis) {
   diagnosis.devices = MeasureDevicesUse(diagnosis.run.devices_alone);
   const DevicesUse& use = diagnosis.devices;
@@ -270,8 +271,8 @@ void DiagnoseDevices(Diagnosis& diagnosis) {
       std::min(0.9, 0.4 + use.mean.Of(limit) - second) * std::min(1.0, use.window / kLong);
 }
 
-// Start-up counts in the rate of the whole run only. Who waits for whom names what is critical,
-// where it was seen.
+// The steady rate replaces that of the whole run. Where threads were seen to wait for each other,
+// that decides what is critical.
 void TakeFeed(Feed feed, Diagnosis& diagnosis) {
   if (feed.to > feed.from) diagnosis.samples_rate = feed.rate;
   if (feed.doubt == FeedDoubt::kNone) {
@@ -284,13 +285,13 @@ void TakeFeed(Feed feed, Diagnosis& diagnosis) {
   diagnosis.feed = std::move(feed);
 }
 
-// A program without a loader of ours.
+// A program without a loader that we know.
 void DiagnoseStages(const traces::Trace& trace, Diagnosis& diagnosis) {
   const StageTable& stages = diagnosis.run.stages;
   diagnosis.gains = GainsByThreadTime(stages, diagnosis.run.data_life);
   const double duration = diagnosis.run.duration();
   diagnosis.samples_known = stages[StageId::kSample].count > 0;
-  // Opening an image is a decode without pixels.
+  // Opening an image is a decode span without bytes.
   const StageTotals& decode = stages[StageId::kDecode];
   const std::uint64_t images = decode.with_bytes > 0 ? decode.with_bytes : decode.count;
   const std::uint64_t samples = diagnosis.samples_known ? stages[StageId::kSample].count : images;
@@ -303,8 +304,8 @@ void DiagnoseStages(const traces::Trace& trace, Diagnosis& diagnosis) {
   if (diagnosis.gains.empty()) DiagnoseDevices(diagnosis);
   if (!diagnosis.gains.empty() && diagnosis.gains.front().speedup >= 1.05) {
     diagnosis.bottleneck = diagnosis.gains.front().factor;
-    // Thread time names what is expensive, not what is critical: never more than half sure, and the
-    // less the more its threads do besides.
+    // Thread time shows what is expensive, not what is critical. So the confidence is at most a
+    // half, and lower if the threads do other things as well.
     const double busy = 1 - 1 / diagnosis.gains.front().speedup;
     diagnosis.confidence = 0.5 * busy * std::min(1.0, static_cast<double>(samples) / 64.0);
   }
@@ -341,7 +342,7 @@ Statement Missing(const LoaderDiagnosis& loader, const LoaderRun& run) {
   return {};
 }
 
-// One worker gives what the loop's own process gives; more may give it more than once.
+// One worker delivers the same samples as the training process itself; several may repeat them.
 Statement NoteOnWorkers(Sharding sharding, int recorded, int workers) {
   if (workers <= std::max(1, recorded)) return {};
   if (sharding == Sharding::kByIndex || sharding == Sharding::kShards) return {};

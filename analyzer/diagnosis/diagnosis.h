@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that is concluded from a run before it is put into words: what the rules of advice/
-// and the reports of report/ look at. Values; the diagnosis does not refer to the trace.
+// Everything that is concluded from a run before it is put into words. The rules in advice/ and the
+// reports in report/ start from it. Values; the diagnosis does not refer to the trace.
 #pragma once
 
 #include <cstddef>
@@ -28,14 +28,14 @@
 
 namespace penstock::analyzer {
 
-// Signs of trouble that a mean does not show. Fractions; 0 where they do not apply.
+// Signs of trouble that a mean hides. Fractions; 0 where they do not apply.
 struct Signals {
-  double head_of_line = 0;     // of the wait: a later batch was finished already
-  double worker_busy = 0;      // of the workers' time in the steady window
-  double worker_idle = 0;      // of the workers' time: waiting for an index
-  double wall_per_cpu = 0;     // of fetches: 1 = computing all the time; 0: not known
-  double batch_variation = 0;  // sd / mean of the service times
-  double startup = 0;          // of the run: making iterators and waiting for first batches
+  double head_of_line = 0;     // share of the wait in which a later batch was finished
+  double worker_busy = 0;      // share of the workers' time in the steady window
+  double worker_idle = 0;      // share of the workers' time spent waiting for an index
+  double wall_per_cpu = 0;     // of fetches; 1: they compute all the time; 0: not known
+  double batch_variation = 0;  // standard deviation over mean of the fetch times
+  double startup = 0;          // share of the run: making iterators, waiting for first batches
   double startup_time = 0;     // seconds
 };
 
@@ -44,7 +44,7 @@ struct LoaderDiagnosis {
   DeviceActivity device;  // in the steady windows
   CpuLoad cpu;
   Signals signals;
-  Pipeline pipeline;  // of the beginning of a long run: what predictions start from
+  Pipeline pipeline;  // predictions start from it; the beginning of a long run
   LoaderFacts facts;
   MemoryModel memory;
   Material material;
@@ -52,37 +52,38 @@ struct LoaderDiagnosis {
   Attribution attribution;
   Suggestion suggestion;
   Sharding sharding = Sharding::kByIndex;
-  double fetched = 0;  // fraction of the delivered batches whose making was seen
+  double fetched = 0;  // fraction of the delivered batches that were seen being made
 };
 
-// Beyond this the model does not explain the run: from 5 % on the report says so and is less sure.
+// A replay with a larger error does not explain the run. From 5 % on the verdict names the error.
+// Any error lowers the confidence.
 inline constexpr double kUselessReplay = 0.5;
 // Why no other setting can be predicted from this recording; empty if it can.
 [[nodiscard]] Statement Missing(const LoaderDiagnosis& loader, const LoaderRun& run);
 
 // Whether the figures of `loader` come from a simulation of how the loop uses its loaders.
 [[nodiscard]] bool IsSimulated(const LoaderDiagnosis& loader, const LoaderRun& run);
-// What a number of workers would change for the network, beside the recorded one; empty: nothing,
-// as far as is known. Each worker may give every sample of an iterable dataset.
+// How another number of workers changes what the network sees, compared with `recorded`; empty: it
+// changes nothing that is known. With an iterable dataset each worker may deliver every sample.
 [[nodiscard]] Statement NoteOnWorkers(Sharding sharding, int recorded, int workers);
 
-// What is suggested for a loader beside the main one, which has its turn in the same loop.
+// What is suggested for a loader that the same loop uses beside the main one.
 struct OtherLoader {
-  std::size_t loader = 0;  // of RunModel::loaders
+  std::size_t loader = 0;  // index into RunModel::loaders
   Suggestion suggestion;
 };
 
 struct Diagnosis {
   RunModel run;
   RankSummary ranks;
-  std::optional<LoaderDiagnosis> loader;  // of run.loader(); nullopt: no loader delivered batches
+  std::optional<LoaderDiagnosis> loader;  // for run.loader(); nullopt: no loader delivered batches
   Factor bottleneck = Factor::kNone;
   std::vector<Gain> gains;
   double samples_rate = 0;  // steady where possible
   double batch_rate = 0;
-  double whole_rate = 0;     // samples per second of the whole run, start-up included
-  double wait_fraction = 0;  // of the loop: its steady part, or all of it where `whole_run`
-  // Start-up recurs and counts: what is told is about the whole run, not about its steady part.
+  double whole_rate = 0;     // samples per second over the whole run, start-up included
+  double wait_fraction = 0;  // of the loop's steady part, or of all of it if `whole_run`
+  // Start-up recurs and matters: figures are for the whole run, not for its steady part.
   bool whole_run = false;
   double confidence = 0;
   Statement summary;
@@ -90,17 +91,17 @@ struct Diagnosis {
   DevicesUse devices;         // without a loader and data stages: what the devices did
   Feed feed;                  // without a loader: who makes the data, and who waits for it
   bool samples_known = true;  // false, without a loader: the rate counts decoded images
-  std::vector<OtherLoader> others;  // of the main loader's process; eight at most
+  std::vector<OtherLoader> others;  // in the main loader's process; eight at most
   FunctionProfiles functions;
 
-  // The rate that a speedup is told of: `samples_rate`, or `whole_rate` where start-up counts.
+  // The rate that speed-ups refer to: `samples_rate`, or `whole_rate` if start-up counts.
   [[nodiscard]] double base_rate() const { return whole_run ? whole_rate : samples_rate; }
 };
 
-// `predicted` with its rates on the base of the diagnosis: its speedup is then the predicted rate
-// over base_rate(). The interval keeps its width in proportion.
+// Scales the rates of `predicted` so that rate over base_rate() is its speed-up, to within 1 %. The
+// interval keeps its relative width.
 [[nodiscard]] Prediction OnBase(const Diagnosis& diagnosis, const Prediction& predicted);
-// The rate on that base if the data of `changed`, a variation of `recorded`, cost nothing.
+// The rate on the same base if the data of `changed`, a variation of `recorded`, cost nothing.
 // Requires: diagnosis.loader.
 [[nodiscard]] double CeilingOnBase(const Diagnosis& diagnosis, const Pipeline& recorded,
                                    const Pipeline& changed);
@@ -108,12 +109,12 @@ struct Diagnosis {
 // Why nothing can be predicted from this recording; empty if it can.
 [[nodiscard]] Statement NotEnough(const Diagnosis& diagnosis);
 
-// `loader`: the name of the loader that is diagnosed as the main one ("train.py:88", as in the
-// report's `loaders`); "": the one that the loop waits for most.
-// Cost: that of BuildRunModel plus O(batches) simulations, for each loader of the process.
+// `loader` names the loader to diagnose as the main one ("train.py:88", as in the report's
+// `loaders`); "": the one that the loop waits for most.
+// Cost: that of BuildRunModel, and O(batches) simulations for each loader of the process.
 [[nodiscard]] Diagnosis Diagnose(const traces::Trace& trace, std::string_view loader = {});
 
-// Why `loader` cannot be chosen in a run; empty if it can, or if no name is given.
+// Why `loader` cannot be chosen in this run; empty if it can, or if no name is given.
 [[nodiscard]] Statement UnknownLoader(const RunModel& run, std::string_view loader);
 
 }  // namespace penstock::analyzer

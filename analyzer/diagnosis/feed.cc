@@ -14,15 +14,15 @@ namespace penstock::analyzer {
 namespace {
 
 constexpr std::size_t kEnoughMade = 64;  // samples, or pictures, in the steady part
-constexpr double kNoWaits = 8;    // a thread that waits less often does not take samples in turn
-constexpr double kHardly = 0.05;  // of the time: kineto's and xprof's threshold of note
-constexpr double kWorthNaming = 1.05;  // a gain like that
+constexpr double kNoWaits = 8;  // waits; a thread with fewer does not take samples again and again
+constexpr double kHardly = 0.05;       // share of the time: kineto's and xprof's threshold of note
+constexpr double kWorthNaming = 1.05;  // the gain that corresponds to it
 
 enum FeedPart : std::size_t { kReads, kDecodes, kAugments, kTokens, kCollates, kFeedParts };
 constexpr std::array<Factor, kFeedParts> kFeedFactors = {
     Factor::kRead, Factor::kDecode, Factor::kAugment, Factor::kTokenize, Factor::kCollate};
 
-// A thread in the steady part. Units: seconds.
+// What a thread did in the steady part. Units: seconds.
 struct FeedSide {
   const ThreadUse* thread = nullptr;
   std::array<double, kFeedParts> parts{};
@@ -45,8 +45,8 @@ double SecondsIn(const std::vector<float>& slices, const FeedWindow& steady) {
   return sum;
 }
 
-// The queues fill while the first fifth of the samples is made; the last ones are made while nobody
-// needs to make more.
+// Leaves out the first fifth of the samples, while the queues fill, and the last ones, when no more
+// need to be made.
 FeedWindow FindFeedWindow(const std::vector<std::uint32_t>& counts, double slice,
                           std::size_t& made) {
   constexpr double kFilled = 0.2;
@@ -82,11 +82,11 @@ std::vector<FeedSide> SidesOf(const ThreadsUse& use, const FeedWindow& steady) {
   return sides;
 }
 
-// The processes from the outermost recorded ancestor to the innermost that all of `makers` have.
+// The processes that all of `makers` have in common, ancestors included, from the outermost
+// recorded one to the innermost.
 struct Family {
   std::vector<ProcessId> line;
-  bool unseen =
-      false;  // somebody of the run has started the first of them, and did nothing that shows
+  bool unseen = false;  // an ancestor that did nothing visible started the first of them
 };
 
 Family SharedAncestors(const traces::Trace& trace, const std::vector<FeedSide>& makers) {
@@ -119,20 +119,21 @@ Family SharedAncestors(const traces::Trace& trace, const std::vector<FeedSide>& 
   return family;
 }
 
-// Takes samples by turns: it waits again and again, and does other things in between.
+// Whether a thread takes samples again and again: it waits often, and does other things in between.
 bool Alternates(const FeedSide& side, double length) {
   constexpr double kDoes = 0.0005;
   return side.waits >= (side.thread->first ? kNoWaits / 2 : kNoWaits) &&
          length - side.blocked >= kDoes * length;
 }
 
-// The thread that takes the samples, in the outermost process that has to do with their making: its
-// first one, unless that waits for another one all the time; else the one that does most besides
-// waiting and making data. `unseen`: it did nothing that shows, so it hardly waited.
+// The thread that takes the samples, in the outermost process that has to do with making them. It
+// is the first thread of that process, unless that one waits for another thread all the time; then
+// it is the thread that does most besides waiting and making data. `unseen`: it did nothing
+// visible, so it hardly waited.
 struct LoopFound {
   std::optional<FeedSide> loop;
   bool unseen = false;
-  bool joined = false;  // the first thread waits for one that may be the loop, once and for all
+  bool joined = false;  // the first thread waits all the time for one that may be the loop
 };
 
 LoopFound FindLoop(const std::vector<FeedSide>& sides, const std::vector<FeedSide>& makers,
@@ -166,7 +167,7 @@ LoopFound FindLoop(const std::vector<FeedSide>& sides, const std::vector<FeedSid
       continue;
     }
     if (first == nullptr) return {std::nullopt, true, false};
-    // A process that was started by another one, and makes data when it does not wait, is a maker.
+    // A process that another one started, and that makes data when it does not wait, is a maker.
     const bool makes = first->data() > length - first->blocked - first->data();
     if (outer && makes && first->blocked >= kHardly * length) return {std::nullopt, true, false};
     const bool joins = first->blocked >= kJoins * length && !Alternates(*first, length);
@@ -178,12 +179,13 @@ LoopFound FindLoop(const std::vector<FeedSide>& sides, const std::vector<FeedSid
   return {std::nullopt, !joined, once};
 }
 
-// What it did not wait for others; a thread that is not seen to wait may wait unseen.
+// The time in which a maker did not wait for others. A thread that is never seen to wait may wait
+// unseen.
 struct FeedMaking {
   double active = 0;
   std::array<double, kFeedParts> parts{};
-  double cpu = 0;       // in the parts but reading
-  double own_cpu = -1;  // besides, of the processes of the makers; < 0: not known
+  double cpu = 0;       // in all parts except reading
+  double own_cpu = -1;  // other CPU time of the makers' processes; < 0: not known
   std::size_t makers = 0;
   bool certain = true;
 };
@@ -210,7 +212,7 @@ FeedMaking MakingOf(const std::vector<FeedSide>& makers, const FeedWindow& windo
       run.CpuRate([&](ProcessId process) { return processes.count(process.value) > 0; }, from,
                   from + static_cast<std::int64_t>(length * 1e9));
   if (!cpu) return making;
-  double others = making.cpu;  // of their processes: what the loop does, at most
+  double others = making.cpu;  // CPU time of their processes: at most what the loop uses
   if (loop != nullptr && processes.count(loop->thread->process.value) > 0) {
     others += std::max(0.0, length - loop->blocked);
   }
@@ -236,11 +238,13 @@ double WaitForMakers(const FeedSide& loop, const std::vector<FeedSide>& makers,
   return waited;
 }
 
-// The loop, and the makers beside it, without one of their costs. Units: of the steady part. What
-// the makers compute takes its time on `cores`, however many they are. Source of one core for all
-// threads of an interpreter: ours, two threads that decode with Pillow and resize, which lets go of
-// the interpreter: without a step of 3 and 5 ms 1.1 and 1.8 times the rate; 1.4 and 3.3 with two
-// cores, 1.3 and 2.0 with one.
+// What the run gains if one cost of the loop, or of the makers beside it, is free. Units: shares of
+// the steady part. What the makers compute takes its time on `cores`, however many makers there
+// are.
+//
+// Source of one core for all threads of an interpreter: ours, two threads that decode with Pillow
+// and resize, which releases the interpreter. Without a step of 3 and 5 ms the rate was 1.1 and 1.8
+// times as high; two cores predict 1.4 and 3.3, one core 1.3 and 2.0.
 void FindGains(Feed& feed, const FeedMaking& making, const FeedSide* loop, double length,
                double cores) {
   const auto share = [length](double seconds) { return seconds / length; };
@@ -252,8 +256,8 @@ void FindGains(Feed& feed, const FeedMaking& making, const FeedSide* loop, doubl
   const auto gain = [now](double made, double taken) {
     return now / std::max({made, taken, now * 1e-3});
   };
-  // What the makers do besides is code of the program's own as far as they computed; more is
-  // waiting for cores and for the interpreter, of which each part has its share.
+  // CPU time of the makers beside the stages is code of the program's own. The rest of their time
+  // is waiting for cores and for the interpreter; each part gets its share of it.
   double known = 0;
   for (const double part : making.parts) known += share(part) / makers;
   double rest = std::max(0.0, make - known);
@@ -274,7 +278,7 @@ void FindGains(Feed& feed, const FeedMaking& making, const FeedSide* loop, doubl
                    [](const Gain& a, const Gain& b) { return a.speedup > b.speedup; });
   const Gain& most = feed.gains.front();
   feed.bottleneck = most.speedup >= kWorthNaming ? most.factor : Factor::kNone;
-  // The whole of a loop that makes its data itself may gain more than any part.
+  // A loop that makes its data itself may gain more from all of the data than from any part.
   if (feed.bottleneck == Factor::kCompute && making.makers == 0 && feed.headroom > most.speedup) {
     for (const Gain& part : feed.gains) {
       if (part.factor == Factor::kCompute || part.factor == Factor::kPrefetch) continue;
@@ -284,13 +288,13 @@ void FindGains(Feed& feed, const FeedMaking& making, const FeedSide* loop, doubl
   }
 }
 
-// The loop, and those that make data beside it.
+// The loop, and the threads that make data beside it.
 struct FeedParties {
   std::optional<FeedSide> loop;
-  bool unseen = false;  // it is there, but did nothing that shows
-  bool joined = false;  // it may be a thread that the first one waits for
+  bool unseen = false;  // it exists, but did nothing visible
+  bool joined = false;  // it may be another thread, which the first one waits for
   std::vector<FeedSide> makers;
-  double blocked = 0;  // seconds of all threads
+  double blocked = 0;  // seconds, sum over all threads
 };
 
 FeedParties FindParties(const ThreadsUse& use, const FeedWindow& window,
@@ -334,10 +338,10 @@ void FindTaking(Feed& feed, const FeedParties& parties, const ThreadsUse& use,
 FeedDoubt DoubtIn(const Feed& feed, const FeedParties& parties, const FeedMaking& making) {
   // The makers wait for the loop.
   const bool held = feed.makers > 0 && feed.active < 1 - 2 * kHardly;
-  // Waits are recorded in Python alone; a loop that makes all of its data itself has none.
+  // Waits are recorded in Python only. A loop that makes all of its data itself has none.
   const bool alone = parties.loop && parties.loop->thread->python && feed.makers == 0;
   if (!making.certain || (!alone && parties.blocked <= 0)) return FeedDoubt::kNoBlock;
-  const bool idle = feed.makers > 0 && feed.active < 0.5;  // whoever it is that they wait for
+  const bool idle = feed.makers > 0 && feed.active < 0.5;  // whatever they wait for
   const bool surely = (held && parties.unseen) || (idle && parties.joined);
   if (!parties.loop && !surely) return FeedDoubt::kNoLoop;
   if (feed.makers > 0 && !held && feed.wait + feed.own < kHardly) return FeedDoubt::kTie;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who waits for whom in a program without a loader: which thread is the loop that takes the
-// samples, which threads make them, and what each of the stages holds back. It is found from what
+// Which threads wait for which in a program without a loader: the thread of the loop that takes the
+// samples, the threads that make them, and what each stage costs the run. It is found from what
 // threads do (data stages, and waits for other threads and processes), not from the names of
-// classes. docs/diagnosis.md 3.11
+// classes. Source: docs/diagnosis.md 3.11.
 #pragma once
 
 #include <cstddef>
@@ -16,36 +16,36 @@
 
 namespace penstock::analyzer {
 
-// Why it is not known what holds the program back.
+// Why the bottleneck of the program is not known.
 enum class FeedDoubt {
   kNone,     // it is known
-  kNoBlock,  // nothing was seen to wait, and nobody makes its data alone
+  kNoBlock,  // no thread was seen to wait, and the loop does not make its own data
   kFew,      // too few samples after the start
-  kNoLoop,   // no thread was seen to wait for those that make the data
-  kTie,      // the makers work all the time, and the loop was not seen to wait for them
+  kNoLoop,   // no thread was seen to wait for the makers
+  kTie,      // the makers never pause, but the loop was not seen to wait for them
 };
 
-// The steady part, from a fifth of the samples to nearly the last. Fractions of its time.
+// The steady part: from a fifth of the samples to nearly the last one. Fractions are of its time.
 struct Feed {
   FeedDoubt doubt = FeedDoubt::kNoBlock;
   double from = 0, to = 0;  // seconds since the first data span; to <= from: no steady part
   double rate = 0;          // samples, or pictures, per second
   bool samples = false;     // the rate counts samples
-  std::size_t made = 0;     // in the steady part
+  std::size_t made = 0;     // samples or pictures in the steady part
 
-  double wait = 0;    // the loop waited for the makers
-  double own = 0;     // the loop read, decoded and augmented itself
-  double other = 0;   // the loop waited for something else
-  double active = 0;  // a maker, on average, did not wait
+  double wait = 0;    // share in which the loop waited for the makers
+  double own = 0;     // share in which the loop made data itself
+  double other = 0;   // share in which the loop waited for something else
+  double active = 0;  // share in which a maker, on average, did not wait
   std::size_t makers = 0;
-  std::size_t processes = 0;  // that they belong to, beside the loop's
+  std::size_t processes = 0;  // of the makers, without the loop's
 
-  // By operational laws: the time of a sample is that of the slower of the two sides, longer by
-  // what it is longer now. Gains of making a factor free; of all data.
+  // Gains if one factor, or all data (headroom), cost nothing. By operational laws a sample takes
+  // as long as the slower of the two sides; what it takes longer now is added.
   std::vector<Gain> gains;
   double headroom = 1;
   Factor bottleneck = Factor::kNone;
-  bool own_code = false;  // of kAugment: most of it was in no transform that was seen
+  bool own_code = false;  // most of augmenting was in no transform that was seen
 };
 
 [[nodiscard]] Feed FindFeed(const ThreadsUse& use, const RunModel& run, const traces::Trace& trace);

@@ -10,7 +10,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Share of the wait during which some later batch of the same epoch was there to be taken.
+// Share of the wait in which a later batch of the same epoch was finished and the next one was not.
 double HeadOfLine(const LoaderRun& run, const SteadyState& steady) {
   double blocked = 0;
   double waited = 0;
@@ -46,8 +46,9 @@ std::int64_t Within(const SteadyState& steady, std::int64_t from, std::int64_t t
   return found;
 }
 
-// Seconds that the workers computed, and that they had, in the steady windows. Fetches that were
-// not seen whole count by delivery: they lie ahead of it by the queue, which evens out.
+// Seconds that the workers fetched, and seconds that they had, in the steady windows. Fetches that
+// were not seen whole count by their delivery, which is later by the time in the queue; over a run
+// that evens out.
 struct Occupation {
   double busy = 0;
   double time = 0;
@@ -69,7 +70,7 @@ Occupation OccupationOf(const LoaderRun& run, const SteadyState& steady) {
   return found;
 }
 
-// Time from asking for an iterator to its first batch, less an ordinary wait.
+// Time from the request for an iterator to its first batch, without an ordinary wait.
 double StartupTime(const LoaderRun& run, const SteadyState& steady) {
   const double ordinary = Median(steady.waits);
   double time = 0;

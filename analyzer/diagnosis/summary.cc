@@ -82,7 +82,8 @@ Statement Headline(const Diagnosis& diagnosis, const LoaderDiagnosis& loader) {
 std::optional<Statement> Doubt(const LoaderDiagnosis& loader) {
   if (loader.fetched < 0.5) return Say<words::kOutOfSight>();
   const double error = loader.replay.error();
-  if (IsUnsure(loader) && IsPart(loader.attribution.bottleneck)) return std::nullopt;  // said
+  if (IsUnsure(loader) && IsPart(loader.attribution.bottleneck))
+    return std::nullopt;         // the verdict has said so already
   if (std::abs(error) > 0.05) {  // docs/diagnosis.md 5.2
     return Say<words::kRough>(Give<"error">(error));
   }

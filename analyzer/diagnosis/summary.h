@@ -10,7 +10,7 @@ namespace penstock::analyzer {
 
 [[nodiscard]] Statement Summarise(const Diagnosis& diagnosis);
 
-// A part of the data's way, in a run with such stages; the unit of a diagnosis's rates.
+// The name of a part of the data's way, in a run with such stages.
 [[nodiscard]] Statement PartOf(Factor factor, const StageTable& stages);
 [[nodiscard]] Statement RateUnit(const Diagnosis& diagnosis);
 // The unit of a loader's rates.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock doctor: what a recording here will and will not see, and why. Looks at files and limits;
-// runs nothing of the user's. The environment comes in as a value. Not thread-safe: none needed.
+// penstock doctor: what a recording on this machine will and will not see, and why. Looks at files
+// and limits; runs nothing of the user's. The environment comes in as a value. Not thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -35,16 +35,16 @@ struct DoctorInput {
 
 using Checks = std::vector<Check>;
 
-// All checks, in the order a person wants them.
-// Errors: none; what cannot be looked at is said to be unknown.
+// Runs all checks, in the order in which they are shown. Errors: none; what cannot be inspected is
+// reported as unknown.
 [[nodiscard]] Checks RunDoctor(const DoctorInput& input);
 
 inline constexpr std::string_view kAgentLibrary = "libpenstock_agent.so";
 
-// Empty if it is not set. The view is into `input`.
+// The value of a variable; empty if it is not set. The view is into `input`.
 [[nodiscard]] std::string_view Variable(const DoctorInput& input, const std::string& name);
 
-// The groups, each adding to `checks`.
+// The groups of checks; each adds to `checks`.
 void CheckAgent(const DoctorInput& input, Checks& checks);
 void CheckPreloads(const DoctorInput& input, Checks& checks);
 void CheckTarget(const DoctorInput& input, Checks& checks);

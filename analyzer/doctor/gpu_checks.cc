@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What of the GPU a recording will get to, as far as the environment tells before anything runs:
-// the driver and NVTX load one tool each, and CUPTI has one place.
+// How much of the GPU a recording will see, as far as the environment tells before anything runs.
+// The driver and NVTX each load one tool, and CUPTI has room for one user.
 #include <array>
 #include <string>
 #include <string_view>

@@ -29,7 +29,7 @@ int AllowedCores() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 }
 
-// Our group in version 2, or in the hierarchy of `controller` in version 1.
+// The process's control group in version 2, or in the hierarchy of `controller` in version 1.
 std::string GroupOf(std::string_view controller) {
   const std::string text = ReadStart("/proc/self/cgroup", 1 << 16);
   std::string_view rest = text;
@@ -49,7 +49,7 @@ std::string GroupOf(std::string_view controller) {
   return group;
 }
 
-// The tightest value of `file` from our group up to the root, by `parse`.
+// The tightest value of `file` from our group up to the root, read by `parse`.
 template <class Parse>
 std::optional<double> Tightest(std::string_view controller, std::string_view file, Parse parse) {
   std::optional<double> tightest;
@@ -116,7 +116,7 @@ void CheckMemory(Checks& checks) {
   checks.push_back(std::move(check));
 }
 
-// What PyTorch's workers hand batches over in, and what records events.
+// Memory in which PyTorch's workers hand over batches, and in which events are recorded.
 void CheckShm(Checks& checks) {
   struct statvfs shm {};
   if (statvfs("/dev/shm", &shm) != 0) {

@@ -108,7 +108,8 @@ std::optional<fs::path> BehindShim(const fs::path& shim, const Environment& envi
   return std::nullopt;
 }
 
-// Programs that run another one named among their arguments; options with a value of their own.
+// A program that runs another one named among its arguments, and those of its options that take a
+// value.
 struct Launcher {
   std::string_view name;
   std::string_view options_with_value;

@@ -24,10 +24,10 @@ struct Executable {
   bool needs_asan = false;
   bool privileged = false;          // setuid, setgid or capabilities
   bool cleans_environment = false;  // env -i, sudo: LD_PRELOAD does not get through
-  std::string cleaner;              // what does so
+  std::string cleaner;              // the program that does so
 };
 
-// As execvp() would find it; nullopt if there is none.
+// The file that execvp() would run; nullopt if there is none.
 [[nodiscard]] std::optional<std::filesystem::path> FindOnPath(const std::string& name,
                                                               const Environment& environment,
                                                               const std::filesystem::path& current);

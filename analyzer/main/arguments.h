@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all commands do with their arguments. Says on standard error what is wrong, in one line.
+// What all commands do with their arguments. Reports mistakes on standard error, in one line.
 #pragma once
 
 #include <cstdint>
@@ -16,31 +16,31 @@
 
 namespace penstock::analyzer {
 
-// Parses; `line` is named like the command. Returns the exit status if there is nothing left to do:
-// after --help, or after a mistake. `hint` ends the line about a mistake.
+// Parses; `line` has the name of the command. Returns the exit status if nothing is left to do,
+// after --help or a mistake. `hint` is added to the message about a mistake.
 [[nodiscard]] std::optional<int> Parse(traces::CommandLine& line,
                                        const std::vector<std::string>& arguments,
                                        std::string_view hint = "");
 
-// "penstock NAME: MESSAGE" on standard error. Returns the exit status of `error`.
+// Writes "penstock NAME: MESSAGE" to standard error. Returns the exit status for `error`.
 int Complain(std::string_view command, const Error& error);
 
 // Opens a trace; nullptr after complaining, with the exit status in `status`.
 [[nodiscard]] std::unique_ptr<traces::Trace> OpenOrComplain(std::string_view command,
                                                             const std::string& path, int& status);
 
-// The words before "--", and those after it, which are a command whatever they look like.
+// The words before "--", and the words after it, which are a command whatever they look like.
 struct SplitWords {
   std::vector<std::string> own;
   std::vector<std::string> command;
 };
 [[nodiscard]] SplitWords SplitAtDashes(const std::vector<std::string>& arguments);
 
-// "4", "1..16", "2,4,8", "0,4..8": whole numbers in the order given, each from `least` to 1024 and
-// at most 4096 of them. Errors: kUsage.
+// Reads "4", "1..16", "2,4,8" or "0,4..8": whole numbers in the order given, each from `least` to
+// 1024, and at most 4096 of them. Errors: kUsage.
 [[nodiscard]] Result<std::vector<int>> ParseCounts(std::string_view text, int least);
 
-// "8G", "500M", "1.5GiB", "4096": bytes; K, M and G are powers of 1000. Errors: kUsage.
+// Reads "8G", "500M", "1.5GiB" or "4096" as bytes; K, M and G are powers of 1000. Errors: kUsage.
 [[nodiscard]] Result<double> ParseSize(std::string_view text);
 
 }  // namespace penstock::analyzer

@@ -17,7 +17,8 @@ namespace penstock::analyzer {
 [[nodiscard]] int TuneCommand(const std::vector<std::string>& arguments);
 [[nodiscard]] int DoctorCommand(const std::vector<std::string>& arguments);
 
-// Whether standard output takes colour: a terminal, TERM not dumb, NO_COLOR unset or empty.
+// Whether standard output takes colour: it is a terminal, TERM is not dumb, and NO_COLOR is unset
+// or empty.
 [[nodiscard]] bool WantsColour();
 
 // Writes all of `text` to standard output. Returns the exit status: 0, or 3 if it did not fit.

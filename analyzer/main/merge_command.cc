@@ -27,7 +27,7 @@ std::string ClockText(double seconds) {
   return fmt::format("{:.6g} s", seconds);
 }
 
-// A line for each part: whose clock was moved, by how much, how that is known.
+// A line for each part: by how much its clock was moved, and how that is known.
 std::string DescribeParts(std::span<const MergedPart> parts) {
   std::string text;
   for (const MergedPart& part : parts) {
@@ -89,7 +89,7 @@ int MergeCommand(const std::vector<std::string>& arguments) {
   const Result<AlignMethod> method = ParseAlignMethod(align);
   if (!method) return Complain("merge", method.error());
   for (const std::string& path : paths) {
-    std::error_code none;  // of an output that is not there yet
+    std::error_code none;  // the output may not exist yet
     if (path == output || std::filesystem::equivalent(path, output, none)) {
       return Complain("merge",
                       Error{ErrorKind::kUsage, fmt::format("{}: is read and written", path)});

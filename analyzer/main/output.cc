@@ -21,8 +21,9 @@ bool WantsColour() {
 }
 
 int Print(const std::string& text) {
-  std::signal(SIGPIPE,
-              SIG_IGN);  // `penstock report | head` is no failure; programs we become keep theirs
+  std::signal(
+      SIGPIPE,
+      SIG_IGN);  // `penstock report | head` is not a failure; external commands keep their setting
   const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (whole && std::fflush(stdout) == 0) return 0;
   if (errno == EPIPE) return 0;  // the reader has seen enough

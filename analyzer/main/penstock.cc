@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// penstock: the face of the project. What it does not do itself is a program beside it.
+// penstock: the command that people run. What it does not do itself is a program beside it.
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -20,7 +20,7 @@ struct Known {
   std::string_view does;
 };
 
-// Commands of programs beside this one, described when they are there.
+// Commands that programs beside this one provide. Each is described only if its program exists.
 constexpr Known kKnown[] = {
     {"record", "run a command under the agent and record it"},
     {"recover", "finish a trace whose recorder was killed"},

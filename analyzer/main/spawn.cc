@@ -21,7 +21,7 @@ namespace {
 
 volatile std::sig_atomic_t g_interrupts = 0;
 
-// Ignores what a terminal sends to all of its foreground, as system() does.
+// Ignores the signals that a terminal sends to all of its foreground processes, as system() does.
 class IgnoreInterrupts {
  public:
   IgnoreInterrupts() {
@@ -37,7 +37,7 @@ class IgnoreInterrupts {
   IgnoreInterrupts(const IgnoreInterrupts&) = delete;
   IgnoreInterrupts& operator=(const IgnoreInterrupts&) = delete;
 
-  // The signals that a child must have as they were: not the ones that were ignored before.
+  // The signals whose default a child must get back: those that were not ignored before.
   [[nodiscard]] sigset_t Changed() const {
     sigset_t set;
     sigemptyset(&set);
@@ -51,7 +51,7 @@ class IgnoreInterrupts {
   struct sigaction quit_ = {};
 };
 
-// Starts `words`; its two streams are `out` and `error` where these are not -1.
+// Starts `words` with the streams `out` and `error`, where these are not -1.
 Result<pid_t> Spawn(const std::vector<std::string>& words, const sigset_t& defaults, int out,
                     int error) {
   std::vector<std::string> copies = words;
@@ -90,7 +90,7 @@ Result<int> WaitFor(pid_t pid, const std::string& name) {
   return StatusOf(status);
 }
 
-// One stream of a program, on its way to one of ours.
+// A stream of the program that is passed on to one of ours.
 struct Stream {
   int read_end = -1;
   int write_end = -1;
@@ -118,7 +118,7 @@ struct Stream {
   }
   [[nodiscard]] bool open() const { return read_end >= 0; }
 
-  // Requires: there is something to read, or the end.
+  // Requires: there is something to read, or the end was reached.
   void Take(const std::function<void(std::string_view)>& on_line) {
     char part[8192];
     const ssize_t got = read(read_end, part, sizeof part);
@@ -132,7 +132,7 @@ struct Stream {
     for (std::size_t written = 0; written < text.size();) {
       const ssize_t count = write(to, part + written, text.size() - written);
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) break;  // nobody listens any more; the program runs on
+      if (count <= 0) break;  // no reader is left; the program goes on
       written += static_cast<std::size_t>(count);
     }
     constexpr std::size_t kLongest = 1u << 16;
@@ -151,7 +151,7 @@ struct Stream {
   }
 };
 
-// Takes what has come within so many milliseconds. false: nothing.
+// Takes what comes within so many milliseconds. Returns false if there was nothing.
 bool TakeOnce(std::array<Stream, 2>& streams, int timeout,
               const std::function<void(std::string_view)>& on_line) {
   std::array<pollfd, 2> waits{};
@@ -213,7 +213,7 @@ Result<Watched> RunAndWatch(const std::vector<std::string>& words, bool to_error
   std::optional<int> ended;
   while (streams[0].open() || streams[1].open()) {
     const bool any = TakeOnce(streams, ended ? 0 : 100, on_line);
-    if (ended && !any) break;  // what it left behind holds the pipe: that is no part of the run
+    if (ended && !any) break;  // a process that it left behind holds the pipe
     if (counted.any() && !passed_on && ++patience > 20 && !any) {
       passed_on = true;
       kill(*pid, SIGINT);

@@ -15,7 +15,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::size_t kLosses = 5;  // that are compared
+constexpr std::size_t kLosses = 5;  // losses that are compared
 
 std::string WhyNot(const Diagnosis& diagnosis) {
   std::string why = English(NotEnough(diagnosis));
@@ -24,14 +24,14 @@ std::string WhyNot(const Diagnosis& diagnosis) {
   return "not enough: needs a torch.utils.data.DataLoader, whose arguments it can change";
 }
 
-// Whether a loader can be told from the others by the line that makes it, in an override.
+// Whether an override can select a loader by the line that makes it.
 bool HasLineOfItsOwn(const RunModel& run, const std::string& loader) {
   return loader.find_first_of("#,") == std::string::npos &&
          std::none_of(run.loaders.begin(), run.loaders.end(),
                       [&](const LoaderRun& one) { return one.name.starts_with(loader + " #"); });
 }
 
-// As printed: the same but for the last digits of a double.
+// Whether printed losses agree, except for the last digits of a double.
 bool SameLosses(const std::vector<double>& a, const std::vector<double>& b) {
   const std::size_t count = std::min({a.size(), b.size(), kLosses});
   for (std::size_t i = 0; i < count; ++i) {
@@ -117,7 +117,7 @@ class Tuner {
     Conclude(race);
   }
 
-  // Whether there is no time for one more run as long as the longest.
+  // Whether the time left is shorter than the longest run so far.
   bool MustStop() {
     if (!result_.stopped.empty()) return true;
     if (options_.interrupted()) result_.stopped = "interrupted";
@@ -127,7 +127,7 @@ class Tuner {
     return !result_.stopped.empty();
   }
 
-  // The rate; 0: the run came to nothing, for why_.
+  // Returns the rate; 0: the run failed, and why_ says why.
   double RunArm(std::size_t arm) {
     const double before = options_.now();
     TuneSetting setting;
@@ -226,11 +226,11 @@ class Tuner {
   double began_;
   double longest_ = 0;
   TuneResult result_;
-  std::vector<double> plain_;  // rates of the program as it is
+  std::vector<double> plain_;  // rates of the runs of the program as it is
   std::vector<std::string> next_;
   std::vector<Factor> bottleneck_;
   std::string why_;
-  bool plain_again_ = false;  // it has printed losses twice
+  bool plain_again_ = false;  // the program as it is has printed losses twice
   bool vary_ = false;
 };
 

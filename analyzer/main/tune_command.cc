@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::string_view kTuneName = "tune";
 
-// A folder for the traces of the runs; gone with this unless it is to be kept.
+// A folder for the traces of the runs. The destructor removes it unless it is to be kept.
 class TraceFolder {
  public:
   explicit TraceFolder(std::string keep) : path_(std::move(keep)), kept_(!path_.empty()) {}
@@ -65,14 +65,15 @@ class TraceFolder {
   bool kept_;
 };
 
-// The recorder ended the command, because the limit was reached: its status then says nothing.
+// Whether the recorder ended the command because the limit was reached. The command's status then
+// means nothing.
 bool StoppedAtLimit(const traces::Trace& trace) {
   const auto why = trace.facts().find("record.stopped");
   return why != trace.facts().end() &&
          (why->second.rfind("for ", 0) == 0 || why->second.rfind("batches ", 0) == 0);
 }
 
-// "10m" or "90s" as seconds; 0 where it is no time.
+// Seconds of "10m" or "90s"; 0 if it is not a time.
 double TimeText(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
@@ -145,7 +146,7 @@ int TuneCommand(const std::vector<std::string>& arguments) {
   if (!made) return Complain(kTuneName, made.error());
 
   int own = 0;                       // the command's status, where it failed
-  const CountInterrupts interrupts;  // also between two runs: what is known is told
+  const CountInterrupts interrupts;  // also between two runs: then the known results are shown
   std::size_t runs = 0;
   const TuneRunner run = [&](const TuneSetting& setting) -> Result<TuneRun> {
     const std::string trace = folder.Trace(++runs);

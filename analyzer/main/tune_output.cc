@@ -104,7 +104,7 @@ std::string ParityText(const TuneResult& result) {
 
 void WriteInterval(std::string_view key, const Interval& interval, JsonWriter& json) {
   json.Key(key).BeginObject().Field("estimate", interval.estimate).Field("low", interval.low);
-  if (std::isfinite(interval.high)) json.Field("high", interval.high);  // else there is no end
+  if (std::isfinite(interval.high)) json.Field("high", interval.high);  // infinite: no upper end
   json.EndObject();
 }
 

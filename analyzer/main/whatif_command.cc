@@ -98,7 +98,7 @@ Result<DeviceCosts> CostsOf(const Diagnosis& diagnosis, const std::string& file)
   return read;
 }
 
-// Samples per second of a run that was recorded with --fixed-batch.
+// Samples per second of the run that was recorded with --fixed-batch.
 Result<double> FixedRate(const Diagnosis& diagnosis) {
   if (!diagnosis.loader || !diagnosis.run.loader().config.fixed_batch) {
     return Fail(ErrorKind::kInput, "was not recorded with --fixed-batch");

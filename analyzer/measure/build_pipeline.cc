@@ -30,7 +30,7 @@ Pipeline SettingsOf(const RecordedRun& recorded, const CpuLoad& load) {
   pipeline.pin_thread = handover.threaded;
   pipeline.in_order = config.in_order;
   pipeline.sample_tasks = config.sample_tasks && config.num_workers > 0;
-  // The reference loader's ring has one more: the batch in the program's hands.
+  // The ring of the reference loader has one batch more: the one that the program holds.
   if (pipeline.sample_tasks) ++pipeline.prefetch;
   return pipeline;
 }
@@ -43,11 +43,11 @@ Pipeline PipelineOf(const RecordedRun& recorded, const CpuLoad& load) {
   return pipeline;
 }
 
-// `load` with less of the kernel's account of waiting for cores, where the replay of `pipeline`,
-// which was built without that waiting, is faster than the recording was; else `load` itself.
+// Returns `load` with less waiting for cores by the kernel's account, if the replay of `pipeline`,
+// which was built without that waiting, is faster than the recording; otherwise `load` itself.
 CpuLoad WithStayingWaits(const RecordedRun& recorded, const CpuLoad& load,
                          const Pipeline& pipeline) {
-  if (recorded.run.use == LoopUse::kInterleaved) return load;  // others shared the cores
+  if (recorded.run.use == LoopUse::kInterleaved) return load;  // other loaders shared the cores
   const bool processes = pipeline.workers > 0 && !pipeline.sample_tasks;
   if (!processes || !load.delays_known || !load.known) return load;
   const MakingReplay replay(pipeline, RecordedMaking(recorded));

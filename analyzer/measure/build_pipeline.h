@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a recording to the pipeline that the simulator runs. Pure.
+// From a recording to the loader model that the simulator runs. Pure.
 #pragma once
 
 #include "analyzer/measure/cpu_load.h"
@@ -10,7 +10,8 @@
 
 namespace penstock::analyzer {
 
-// The recorded configuration of `run`, with the services that were seen. `load`: of the same run.
+// The loader model of `run` in its recorded setting, with the recorded batch costs. `load` is that
+// of the same run.
 [[nodiscard]] Pipeline BuildPipeline(const RunModel& model, const LoaderRun& run,
                                      const SteadyState& steady, const CpuLoad& load);
 

@@ -13,12 +13,12 @@
 namespace penstock::analyzer {
 namespace {
 
-// Where the loop took a batch.
+// A batch as the loop took it.
 struct Taken {
   std::int64_t entered = 0;
   std::int64_t delivered = 0;
   std::uint32_t loader = 0;
-  std::size_t batch = 0;  // of its loader
+  std::size_t batch = 0;  // index into the batches of its loader
 };
 
 bool IsInside(const SteadyState& steady, const Batch& batch) {
@@ -27,7 +27,7 @@ bool IsInside(const SteadyState& steady, const Batch& batch) {
   });
 }
 
-// The steady part of another loader, as long as that of the one it is drained with.
+// The steady part of another loader: the windows of the loader with which it is drained.
 SteadyState SteadyOf(const LoaderRun& other, const SteadyState& steady) {
   SteadyState out;
   out.steady = steady.steady;
@@ -84,8 +84,9 @@ std::vector<Taken> InOrder(const std::vector<const LoaderRun*>& runs) {
   return taken;
 }
 
-// The steps of the loop: from each batch to the next one of any loader. One that does not count, a
-// pause or the end of an epoch, is like an ordinary one after a batch of its loader.
+// Sets the steps of the loop: each lasts from one batch to the next one of any loader. A step that
+// does not count, a pause or the end of an epoch, gets at most the length of an ordinary step after
+// a batch of that loader.
 void SetSteps(const std::vector<Taken>& taken, std::size_t loaders, EpochDemand& epoch) {
   std::vector<std::vector<double>> steps(loaders);
   for (std::size_t k = 0; k < taken.size(); ++k) {
@@ -106,7 +107,7 @@ void SetSteps(const std::vector<Taken>& taken, std::size_t loaders, EpochDemand&
   }
 }
 
-// What the training process computes during the steps, by its counter.
+// Sets the load of the steps from the CPU time that the counter of the training process shows.
 void MeasureStepLoad(const RunModel& model, const std::vector<const LoaderRun*>& runs,
                      const std::vector<Taken>& taken, const SteadyState& steady,
                      Pipeline& pipeline) {
@@ -142,7 +143,7 @@ std::optional<Pipeline> BuildTogether(const RunModel& model, const LoaderRun& ru
     apart.push_back(
         BuildPipeline(model, *one, its, main ? load : MeasureCpuLoad(model, *one, its)));
   }
-  std::vector<std::vector<const Demand*>> demands(runs.size());  // by batch of each
+  std::vector<std::vector<const Demand*>> demands(runs.size());  // by loader and batch
   for (std::size_t loader = 0; loader < runs.size(); ++loader) {
     for (const EpochDemand& epoch : apart[loader].epochs) {
       for (const Demand& demand : epoch.batches) demands[loader].push_back(&demand);
@@ -161,7 +162,7 @@ std::optional<Pipeline> BuildTogether(const RunModel& model, const LoaderRun& ru
     all.push_back(*demands[one.loader][one.batch]);
     all.back().loader = one.loader;
   }
-  bool counts = false;  // the interval of `run` that ends with its next batch
+  bool counts = false;  // whether the next batch of `run` is counted
   for (std::size_t k = taken.size(); k-- > 0;) {
     if (taken[k].loader == 0) counts = steady.in_window[taken[k].batch];
     all[k].counted = counts;

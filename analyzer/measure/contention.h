@@ -21,13 +21,14 @@ namespace penstock::analyzer {
 //           time that reads wait for cores cannot be estimated from their CPU time, as it can be
 //           for decoding.
 // Requires: shared storage, if there is any, is already set in the pipeline.
-// Cost:     at most eight simulations of the first thousand batches.
+// Cost:     at most eight simulations of up to 1024 batches.
 [[nodiscard]] double GenuineWaiting(const Pipeline& pipeline, std::span<const double> making);
 
 // Multiplies the waiting of batches, warm-up and slower workers by `share`.
 void ScaleWaiting(Pipeline& pipeline, double share);
 
-// Compares how long the first 1024 batches of a pipeline took to make with a simulation of them.
+// Compares how long up to 1024 batches of a pipeline took to make with a simulation of them. The
+// batches are its first ones, or follow the first counted one if that comes late.
 class MakingReplay {
  public:
   // Shapes: making: as above.

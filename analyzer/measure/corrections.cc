@@ -17,7 +17,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// The counters of a shorter run are too coarse to show threads that spans do not.
+// The counters of a shorter run are too coarse to show threads that spans do not show.
 constexpr double kTellingTime = 2;
 
 const LoaderConfig& ConfigOf(const CorrectionInput& input) {
@@ -32,7 +32,8 @@ bool Always(const CorrectionInput& /*input*/, const Pipeline& /*pipeline*/) {
   return true;
 }
 
-// Threads that fill batches together take what comes: none of them is slow or starts anew.
+// Threads that fill batches together take samples as they come: none of them is slow, and none
+// starts anew.
 bool MakesWholeBatches(const CorrectionInput& /*input*/, const Pipeline& pipeline) {
   return !pipeline.sample_tasks;
 }
@@ -42,8 +43,8 @@ bool SharesStorage(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
   return reads.shared || reads.turns.taken();
 }
 
-// Steps that were pauses count as ordinary ones: the window leaves them out too. So do those of the
-// batches before it: a first step that compiles comes once.
+// Gives steps that were pauses the length of an ordinary step, as the steady window leaves them out
+// too. This includes pauses before the window: a first step that compiles happens once.
 void SmoothPauses(const CorrectionInput& input, Pipeline& pipeline) {
   std::vector<double> steps;
   for (const Batch& batch : input.recorded.run.batches) steps.push_back(batch.step());
@@ -52,7 +53,7 @@ void SmoothPauses(const CorrectionInput& input, Pipeline& pipeline) {
   for (std::size_t i = 0; i < demands.size(); ++i) {
     if (input.recorded.steady.paused[i]) demands[i]->step = median;
   }
-  // The step after the last batch of an epoch leads to the next epoch: it is not the loader's.
+  // The step after the last batch of an epoch leads to the next epoch, and is not part of the loop.
   for (EpochDemand& epoch : pipeline.epochs) {
     Demand& last = epoch.batches.back();
     last.step = std::min(last.step, median);
@@ -63,12 +64,12 @@ bool KnowsConsumer(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
   return input.account.consumer && input.account.step > 0;
 }
 
-// CPU seconds of the training process that are neither the loader's nor its own threads'.
+// CPU seconds of the training process that neither the loader nor the dataset's threads used.
 // Requires: KnowsConsumer().
 double OutsideOfLoader(const CorrectionInput& input, const Pipeline& pipeline) {
   const CpuAccount& account = input.account;
   const LoaderRun& run = input.recorded.run;
-  // Threads that make samples in the consumer's process also spend what lies between two of them.
+  // Threads that make samples in the training process also compute between two samples.
   double between = pipeline.sample_tasks ? pipeline.overhead * account.samples : 0;
   between += run.threads_cpu * account.batches / static_cast<double>(run.batches.size());
   return std::max(0.0, *account.consumer * input.recorded.steady.time - account.transfer - between);
@@ -84,10 +85,11 @@ double CoresOfStep(const Pipeline& pipeline) {
   return pipeline.step_load_known ? pipeline.cores : std::min(1.0, pipeline.cores);
 }
 
-// What the training process computes beyond what the cores could during its steps, threads of the
-// dataset's own compute while it waits for them, though none was seen to decode: of each batch.
+// CPU seconds of each batch that threads of the dataset's own must have computed, though none was
+// seen to decode: what the training process computes beyond what the cores could do during its
+// steps.
 double ThreadsUnseen(const CorrectionInput& input, const Pipeline& pipeline) {
-  constexpr double kLeast = 0.2;  // of all that the process computes (ours)
+  constexpr double kLeast = 0.2;  // share of all that the process computes (ours)
   const bool here = ConfigOf(input).num_workers == 0;
   if (!here || !Tells(input) || !KnowsConsumer(input, pipeline)) return 0;
   const double beyond =
@@ -96,7 +98,7 @@ double ThreadsUnseen(const CorrectionInput& input, const Pipeline& pipeline) {
   return beyond < kLeast * whole ? 0 : beyond / input.account.batches;
 }
 
-// CPU seconds that others compute for each batch.
+// CPU seconds that other threads and processes compute for each batch.
 double Beside(const CorrectionInput& input, const Pipeline& pipeline) {
   if (!(input.account.batches > 0)) return 0;
   const LoaderRun& run = input.recorded.run;
@@ -120,8 +122,9 @@ bool KnowsWorkers(const CorrectionInput& input, const Pipeline& pipeline) {
   return input.account.batches > 0 && input.account.workers && pipeline.workers > 0;
 }
 
-// What the spans do not hold of a worker, in CPU seconds of each batch: its queue's, or that of
-// further threads. It is taken for theirs where it is half as much as the batch itself.
+// CPU seconds of each batch that a worker uses outside of its spans: those of its queue's thread,
+// and those of further threads. They count as further threads if they come to half of the batch
+// itself.
 struct OutsideFetch {
   double queue = 0;
   double threads = 0;
@@ -147,13 +150,13 @@ bool HasWorkerThreads(const CorrectionInput& input, const Pipeline& pipeline) {
 
 void AddThreadsOfWorkers(const CorrectionInput& input, Pipeline& pipeline) {
   const double threads = MeasureOutsideFetch(input, pipeline).threads;
-  pipeline.others = 0;  // who else wanted the cores is known
+  pipeline.others = 0;  // now it is known who else wanted the cores
   pipeline.crowded = false;
   const RecordedRun& recorded = input.recorded;
   AddWorkerThreads(recorded.run, recorded.steady, threads, RecordedMaking(recorded), pipeline);
 }
 
-// Other programs are simulated with what decoding tells of them.
+// Whether waiting for cores must be removed. Other programs are simulated as decoding shows them.
 bool WaitsForCores(const CorrectionInput& input, const Pipeline& /*pipeline*/) {
   return !input.load.delays_known && !input.load.crowded && Crowding(input.load) > 0;
 }
@@ -222,7 +225,7 @@ CorrectionInput MakeCorrectionInput(const RecordedRun& recorded, const CpuLoad& 
   const LoaderRun& run = recorded.run;
   const SteadyState& steady = recorded.steady;
   CpuAccount account;
-  std::size_t i = 0;  // of run.batches
+  std::size_t i = 0;  // index into run.batches
   for (const EpochDemand& epoch : pipeline.epochs) {
     for (const Demand& demand : epoch.batches) {
       const Batch& batch = run.batches[i];
@@ -240,7 +243,7 @@ CorrectionInput MakeCorrectionInput(const RecordedRun& recorded, const CpuLoad& 
   }
   if (account.batches > 0) {
     account.consumer = CpuInWindows(recorded.model, steady, wire::kRoleConsumer);
-    // Beside the workers of loaders that are drained together with this one, its own.
+    // If several loaders are drained together, only the workers of this one count.
     account.workers = run.use == LoopUse::kInterleaved
                           ? WorkersCpuInWindows(recorded.model, run, steady)
                           : CpuInWindows(recorded.model, steady, wire::kRoleWorker);

@@ -17,7 +17,7 @@ struct Totals {
   bool timed = false;
   Work decode;
   double fetch = 0;   // CPU seconds
-  double making = 0;  // seconds of the same batches
+  double making = 0;  // wall seconds of the same batches
 };
 
 Totals AddUp(const LoaderRun& run, const SteadyState& steady) {
@@ -36,8 +36,8 @@ Totals AddUp(const LoaderRun& run, const SteadyState& steady) {
   return totals;
 }
 
-// Wall time per CPU time of decoding, as the slope of a line through the samples by least squares;
-// nullopt where it is not known to +-0.25, or hardly explains what there is.
+// Wall time per CPU time of decoding, as the slope of a least-squares line through the samples.
+// nullopt if its error exceeds 0.25 or the samples differ too little.
 std::optional<double> SlopeOfDecoding(const LoaderRun& run) {
   constexpr std::size_t kFewest = 64;
   constexpr double kVague = 0.25;
@@ -68,29 +68,29 @@ std::optional<double> SlopeOfDecoding(const LoaderRun& run) {
   const double slope = xy / xx;
   const double left = std::max(0.0, yy - slope * xy) / (n - 2);
   if (std::sqrt(left / xx) > kVague) return std::nullopt;
-  return std::clamp(slope, 1.0, y / x);  // what waits besides is no negative time
+  return std::clamp(slope, 1.0, y / x);  // other waiting is not negative
 }
 
-// Wall over CPU time of decoding as far as it waited for a core; 0: not known, or it waited for
-// something else.
+// The slowdown of decoding; 0: not known, or it waited for something else.
 double SqueezeOf(const RunModel& model, const LoaderRun& run, const Totals& totals) {
   const Work& decode = totals.decode;
   if (model.mapped || !(decode.cpu > 0.1 * totals.fetch) || !(decode.cpu > 0)) return 0;
-  // Decoding that computes a twentieth of its time is asleep: with twenty programs for each core a
-  // machine is good for nothing, and nobody trains on it.
+  // Decoding that computes for less than a twentieth of its time is asleep. A machine with twenty
+  // programs for each core is of no use, and nobody trains on it.
   constexpr double kImplausible = 20;
   const double ratio = decode.wall / decode.cpu;
   if (!(ratio < kImplausible)) return 0;
   if (const auto slope = SlopeOfDecoding(run)) {
-    // Less than half of the waiting explained: a sleep that happens to grow with the picture.
+    // A slope that explains less than half of the waiting is a sleep that happens to grow with the
+    // picture.
     const bool explains = *slope - 1 >= 0.5 * (ratio - 1) || ratio < 1.3;
     return explains ? *slope : 0;
   }
   return ratio;
 }
 
-// Seconds that the first thread of a process was kept from a core since `from`, seconds of the run.
-// Before its first sample the count began with the process, at `seen`.
+// Seconds in which the first thread of a process was kept from a core, from `from` on (seconds of
+// the run). The counter began at 0 when the process did, at `seen`.
 double DelaySince(const CounterSeries& series, double from, double seen) {
   double before = series.ValueAt(from);
   if (from < series.at.front()) {
@@ -100,11 +100,11 @@ double DelaySince(const CounterSeries& series, double from, double seen) {
   return std::max(0.0, series.value.back() - before) * 1e-9;
 }
 
-// What workers waited for a core in their batches, of all recorded ones: windows of short epochs
-// hold the deliveries of batches that were made before. Computing has nothing else to wait for, as
-// a rule: reads have what is left.
+// How long workers waited for a core within their batches. All recorded batches count: the windows
+// of short epochs hold deliveries of batches that were made before. Computing has, as a rule,
+// nothing else to wait for, so the delay is charged to it first, and what is left to reads.
 //
-// Returns what computing took of wall time for each second of CPU time; nullopt: not known.
+// Returns the wall time of computing for each second of its CPU time; nullopt: not known.
 std::optional<double> MeasureDelay(const RunModel& model, const LoaderRun& run, CpuLoad& load) {
   if (run.config.sample_tasks || run.config.num_workers == 0) return std::nullopt;
   std::map<std::uint32_t, double> delays;  // by process
@@ -176,8 +176,8 @@ std::optional<double> WorkersCpuInWindows(const RunModel& model, const LoaderRun
 }
 
 CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const SteadyState& steady) {
-  // Decoding at 1.3 times its CPU time has been kept from a core; 1.1 is what faults and a busy
-  // memory bus cost (docs/diagnosis.md R5).
+  // Decoding that takes 1.3 times its CPU time was kept from a core; page faults and a busy memory
+  // bus cost up to 1.1 (docs/diagnosis.md R5).
   constexpr double kSqueezed = 1.3;
   constexpr double kHelped = 0.2;  // ours
   CpuLoad load;
@@ -187,7 +187,7 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   load.helpers = helpers.sum();
   const Totals totals = AddUp(run, steady);
   load.squeeze = SqueezeOf(model, run, totals);
-  // Of all computing where the kernel accounts for it, else of decoding alone.
+  // The slowdown of all computing if the kernel accounts for it, otherwise of decoding alone.
   const double squeeze = MeasureDelay(model, run, load).value_or(load.squeeze);
   // A decoder that waits longer than for cores waits for threads of its own (FFmpeg's).
   if (load.delays_known && load.squeeze > 1 + load.core_wait * totals.making / totals.decode.cpu) {
@@ -198,12 +198,12 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
   load.from_counters = counted.has_value();
   load.known = counted.has_value() || totals.timed;
   const double from_spans = steady.time > 0 ? totals.spans / steady.time : 0;
-  // Where only spans tell, the other ranks are taken to be like this one.
+  // With spans alone, the other ranks are assumed to be like this one.
   load.used = std::max(counted.value_or(0),
                        counted ? from_spans : from_spans * load.cores / load.own_cores);
   load.used += helpers.unseen;
-  // Ranks share the host as they need it: what this one got while the others had theirs it can
-  // have.
+  // Ranks share the host as they need it. A rank can have what it got while the others had what
+  // they needed.
   if (model.host.ranks > 1 && counted) {
     const double own = CpuInWindows(model, steady, wire::kRoleConsumer).value_or(0) +
                        CpuInWindows(model, steady, wire::kRoleWorker).value_or(0);
@@ -211,19 +211,20 @@ CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run, const Steady
     load.own_cores = std::max(load.own_cores, std::min(own, left));
     load.cores = std::max(load.cores, load.own_cores);
   }
-  // Processes of one run that wake each other wait for cores too, in turns: decoding tells. Where
-  // there is none, a tenth of the batches' time is no chance, and a third never is: the scheduler
-  // may have spared the decoding.
+  // Processes of one run that wake each other also wait for cores, in turns. Decoding tells whether
+  // other programs are the reason. Without decoding, a tenth of the batches' time spent waiting for
+  // cores is enough; with it a third, because the scheduler may have spared the decoding.
   const double counts = load.core_wait >= (load.squeeze > 0 ? 1.0 / 3 : 0.1) ? squeeze : 0;
   const double sign = std::max(load.squeeze, counts);
-  // Who starts a program and waits for it waits for a core too: the program has it.
+  // A process that starts a program and waits for it also waits for a core: that program has it.
   load.helped = load.helpers >= kHelped * load.used;
   load.crowded = load.known && !load.helped && sign >= kSqueezed && load.used < 0.8 * load.cores;
   if (!load.crowded) return load;
-  // A thread runs at 1 / squeeze of full speed among cores * squeeze that want to; the recorded
-  // ones are itself and, of the others, as many as use what is used at that speed.
+  // Each thread runs at 1 / squeeze of full speed, so cores * squeeze threads compete. The recorded
+  // ones among them are this thread and as many others as use, at that speed, what the counters
+  // show.
   double threads = std::max(1, run.config.num_workers);
-  threads *= load.cores / load.own_cores;  // as many of each rank
+  threads *= load.cores / load.own_cores;  // each rank has as many
   const double beside = load.used * squeeze * (threads - 1) / threads;
   load.others = std::max(0.0, load.cores * squeeze - 1 - beside);
   return load;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How busy the cores were, and with whom they had to be shared. Pure.
+// How busy the cores were, and which programs shared them. Pure.
 #pragma once
 
 #include <functional>
@@ -13,41 +13,43 @@ namespace penstock::analyzer {
 
 // How busy the cores were while the loader ran steadily.
 struct CpuLoad {
-  double cores = 1;      // usable: by affinity and quota; of all recorded ranks of the host
-  double own_cores = 1;  // of one rank: its equal part, or what it had of the others'
-  // Wall over CPU time of decoding, which has nothing to wait for but a core; 0: not known.
+  double cores = 1;      // usable by all recorded ranks of the host: by affinity and quota
+  double own_cores = 1;  // of one rank: its equal part, or more if it used more
+  // Slowdown of decoding: its wall over its CPU time, as far as it waited for a core; 0: not known.
   double squeeze = 0;
-  bool crowded = false;  // squeezed although the recorded processes left cores free
-  double others = 0;     // threads of other programs that would explain it
-  double helpers = 0;    // of `used`: by processes that help the main loader
-  bool helped = false;   // it is much of `used`
-  double used = 0;       // CPU seconds per second of all traced processes of our host
-  // By the kernel's account, where it was recorded: of what workers wait (wall minus CPU) in reads
-  // and in the other parts of batches, that for a core; and of all the time that batches take.
+  bool crowded = false;  // slowed down although the recorded processes left cores free
+  double others = 0;     // number of threads of other programs that would explain it
+  double helpers = 0;    // part of `used`: processes that help the main loader
+  bool helped = false;   // `helpers` is a fifth of `used` or more
+  double used = 0;       // CPU seconds per second, all traced processes of our host
+  // The kernel's account of waiting for cores, where it was recorded: its share of the waiting
+  // (wall minus CPU time) of workers in reads and in the other parts of batches, and of all the
+  // time of batches.
   bool delays_known = false;
   double delayed_reads = 0;
   double delayed_rest = 0;
   double core_wait = 0;
   bool known = false;
-  bool from_counters = false;  // else from spans: a lower bound
+  bool from_counters = false;  // `used` is from counters; else from spans, a lower bound
 
   [[nodiscard]] double saturation() const { return cores > 0 ? used / cores : 0; }
 };
 
-// Waiting for a core is in proportion to computing; waiting for a clock or a device is not. So the
-// samples' decoding times tell them apart: its slope over their CPU times is the squeeze, if they
-// differ enough for a slope. Else all of the wall time counts, up to twenty times the CPU time.
+// The slowdown of decoding is the slope of the samples' decode times over their CPU times, because
+// waiting for a core grows with computing, and waiting for a clock or a device does not. If the
+// samples differ too little for a slope, all of the waiting counts. Decoding that takes more than
+// twenty times its CPU time tells nothing.
 [[nodiscard]] CpuLoad MeasureCpuLoad(const RunModel& model, const LoaderRun& run,
                                      const SteadyState& steady);
 
-// CPU seconds per second of the processes of `role` (nullopt: all) within the windows of all
-// epochs: not the imports of workers that start. nullopt: not recorded.
+// CPU seconds per second of the processes of `role` (nullopt: all) within the steady windows, so
+// without the imports of workers that start. nullopt: not recorded.
 [[nodiscard]] std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
                                                  std::optional<wire::ProcessRole> role);
-// Likewise of the processes that `counts` names.
+// The same for the processes that `counts` accepts.
 [[nodiscard]] std::optional<double> CpuInWindows(const RunModel& model, const SteadyState& steady,
                                                  const std::function<bool(ProcessId)>& counts);
-// Likewise of the processes in which workers of `run` were seen.
+// The same for the processes in which workers of `run` were seen.
 [[nodiscard]] std::optional<double> WorkersCpuInWindows(const RunModel& model, const LoaderRun& run,
                                                         const SteadyState& steady);
 

@@ -16,7 +16,7 @@ void UseDevice(const LoaderRun& run, const DeviceRecords& records, const SteadyS
   for (const Pause& pause : steady.pauses) paused[pause.batch] = true;
   double before = 0;
   double after = 0;
-  std::int64_t done = kNever;  // the end of what the device did before
+  std::int64_t done = kNever;  // end of the device's work on earlier batches
   for (std::size_t i = 0; i < demands.size(); ++i) {
     const Batch& batch = run.batches[i];
     const BatchOnDevice& on = records.batches[i];
@@ -37,7 +37,7 @@ void UseDevice(const LoaderRun& run, const DeviceRecords& records, const SteadyS
     done = std::max(done, on.end);
     after += demand.step;
   }
-  // The device's time is none of the CPU's.
+  // The time that the device adds is not the CPU's.
   if (after > before && after > 0) pipeline.step_load *= before / after;
 }
 

@@ -15,7 +15,8 @@ double NonNegativeSeconds(std::int64_t ns) {
   return static_cast<double>(std::max<std::int64_t>(0, ns)) * 1e-9;
 }
 
-// Of a message that fits into the pipe, what is taken before the sender has returned is overlap.
+// How long the loop took to receive a message. If it fits into the pipe, the time before the sender
+// has returned is overlap and does not count.
 double TakingOf(const Batch& batch, bool streamed) {
   if (batch.get_start == kNever || batch.got == kNever) return 0;
   if (streamed) return batch.get.wall;
@@ -23,15 +24,15 @@ double TakingOf(const Batch& batch, bool streamed) {
   return std::min(batch.get.wall, NonNegativeSeconds(batch.got - from));
 }
 
-// Whether the consumer reads messages while they are still being written.
+// Whether the loop reads messages while they are still being written.
 bool IsStreamed(const LoaderRun& run) {
   std::size_t known = 0;
   std::size_t early = 0;
   for (const Batch& batch : run.batches) {
     if (batch.get_start == kNever || batch.put_start == kNever || batch.put_end == kNever) continue;
     ++known;
-    // A sender that is put off its core, or waits for its interpreter, as soon as it has written
-    // looks like that too, now and then or for a small part of the get.
+    // A sender that loses its core, or waits for its interpreter, right after writing looks like
+    // that too: but only now and then, or for a small part of the get.
     const bool before = batch.get_start < batch.put_end && batch.get_start > batch.put_start;
     const double beside = NonNegativeSeconds(batch.put_end - batch.get_start);
     if (before && beside * 2 > batch.get.wall) ++early;
@@ -44,7 +45,7 @@ bool WasReady(const Batch& batch) {
   return batch.available() != kNever && batch.available() + kMargin < batch.wait_start;
 }
 
-// Gets on the consumer's own thread, by time: while it waits for one batch it takes others too.
+// Gets on the loop's own thread, by time. While the loop waits for one batch, it takes others too.
 class OwnGets {
  public:
   explicit OwnGets(const LoaderRun& run) {
@@ -67,13 +68,13 @@ class OwnGets {
   std::vector<std::pair<std::int64_t, std::int64_t>> gets_;
 };
 
-// A typical one of `pieces`, without what it waited for a core.
+// A typical one of `pieces`, without its waiting for a core.
 double Undisturbed(std::vector<double> pieces, double crowding) {
   const Summary all = Summarize(pieces);
   return all.median - crowding * (all.median - all.p10);
 }
 
-// Time of a worker process between two batches whose indices it had.
+// The time of a worker process between two batches whose indices it had.
 double GapOfWorkers(const LoaderRun& run, double crowding) {
   std::map<std::pair<std::int32_t, std::uint16_t>, const Batch*> last;
   std::vector<double> gaps;
@@ -90,7 +91,7 @@ double GapOfWorkers(const LoaderRun& run, double crowding) {
   return Undisturbed(std::move(gaps), crowding);
 }
 
-// Time of a thread outside samples, collating and idling, for each sample.
+// The time of a thread outside of samples, collating and idling, divided by its samples.
 double GapOfThreads(const LoaderRun& run) {
   double life = 0;
   double known = 0;
@@ -106,15 +107,15 @@ double GapOfThreads(const LoaderRun& run) {
   return samples > 0 ? std::max(0.0, life - known) / samples : 0;
 }
 
-// Of puts: without waiting for a core, and the share of computing in what is left.
+// Sets `put`, without its waiting for a core, and the share of it that computes.
 void MeasurePuts(const LoaderRun& run, double crowding, Handover& handover) {
   double whole = 0;
   double computing = 0;
   for (const Batch& batch : run.batches) {
     const bool known = batch.put.cpu > 0;
     const double cpu = known ? std::min(batch.put.cpu, batch.put.wall) : batch.put.wall;
-    // The sender of a message that the pipe cannot hold waits for the consumer: the simulator's
-    // own.
+    // The sender of a message that does not fit into the pipe waits for the loop: the simulator
+    // adds that by itself.
     const double part = handover.streamed ? 0 : 1 - crowding;
     handover.put.push_back(cpu + part * (batch.put.wall - cpu));
     whole += handover.put.back();
@@ -123,7 +124,7 @@ void MeasurePuts(const LoaderRun& run, double crowding, Handover& handover) {
   if (whole > 0) handover.put_share = computing / whole;
 }
 
-constexpr std::size_t kEnough = 8;  // to tell one sort of batches from another
+constexpr std::size_t kEnough = 8;  // batches of a sort, to tell it from another
 
 double MeanOf(const std::vector<double>& values) {
   double sum = 0;
@@ -131,7 +132,7 @@ double MeanOf(const std::vector<double>& values) {
   return sum / std::max<double>(1, static_cast<double>(values.size()));
 }
 
-// Likewise of gets, of whose CPU time nothing is recorded. `busy`, by batch: its worker was making
+// The same for gets, whose CPU time is not recorded. `busy`, by batch: its worker was making
 // another one when it was taken from the queue.
 void MeasureGets(const std::vector<bool>& busy, double crowding, Handover& handover) {
   constexpr double kTaking = 0.8e-3;  // predict/scenario.cc: what first workers cost the consumer
@@ -161,7 +162,7 @@ void MeasureGets(const std::vector<bool>& busy, double crowding, Handover& hando
   if (whole > 0) handover.get_share = computing / whole;
 }
 
-// Seconds of one sort of hop, of batches that were delivered with a core to spare, and of others.
+// Seconds of hops of one sort: of batches that were delivered while a core was free, and of others.
 struct Hops {
   std::vector<double> spare;
   std::vector<double> full;
@@ -211,8 +212,8 @@ Handover MeasureHandover(const LoaderRun& run, double cores, double crowding) {
   }
   handover.threaded = threaded * 2 > run.batches.size();
   const double late_usual = late.Usual(crowding);
-  // A few ready batches say little. Without them, what follows a late one is the hop; where
-  // unpickling was not recorded it is in there, and it recurs with every batch.
+  // A few ready batches tell little. Then the time that follows a late batch is the hop; if
+  // unpickling was not recorded it is in that time, and recurs with every batch.
   if (ready.count() >= 4) {
     handover.next = ready.Usual(crowding);
   } else {

@@ -10,7 +10,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Seconds of the run, and CPU seconds.
+// CPU seconds in a time of the run (seconds).
 struct Counted {
   double from = 0;
   double at = 0;
@@ -21,7 +21,7 @@ bool Earlier(const Counted& a, const Counted& b) {
   return a.at < b.at;
 }
 
-// When processes waited for others, and what those had computed.
+// When processes had waited for others, and how much those had computed.
 std::vector<Counted> WaitedFor(const RunModel& model) {
   std::vector<Counted> found;
   for (const CounterSeries& series : model.counters) {
@@ -35,7 +35,7 @@ std::vector<Counted> WaitedFor(const RunModel& model) {
   return found;
 }
 
-// When recorded processes were seen for the last time, and what they had computed.
+// When recorded processes were seen for the last time, and how much they had computed.
 std::vector<Counted> Ended(const RunModel& model) {
   std::vector<Counted> found;
   for (const CounterSeries& series : model.counters) {
@@ -55,7 +55,7 @@ bool InWindow(const RunModel& model, const SteadyState& steady, double at) {
 
 // CPU seconds of processes that recorded nothing.
 double UnseenCpu(const RunModel& model, const SteadyState& steady) {
-  // From the last sample of a process to that of who waited for it.
+  // Longest time from the last sample of a process to the sample of the process that waited for it.
   constexpr double kApart = 0.5;
   const std::vector<Counted> ended = Ended(model);
   auto next = ended.begin();
@@ -65,7 +65,8 @@ double UnseenCpu(const RunModel& model, const SteadyState& steady) {
     for (; next != ended.end() && next->at <= one.at; ++next) {
       if (next->at >= one.from - kApart) known += next->cpu;
     }
-    // What lived for long was waited for at once: it is no work of that moment.
+    // A process that lived for long is waited for in one moment. Its work was not done in that
+    // moment.
     const double most = (one.at - one.from) * model.host_cores();
     if (InWindow(model, steady, one.at)) unseen += std::clamp(one.cpu - known, 0.0, most);
   }

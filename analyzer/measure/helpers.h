@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What processes compute for a loader that are no workers of one: a pool that the dataset starts, a
-// program that it calls for each sample, a server. Pure.
+// The CPU time of processes that help a loader but are not its workers: a pool that the dataset
+// starts, a program that it calls for each sample, a server. Pure.
 #pragma once
 
 #include "analyzer/model/run_model.h"
@@ -9,14 +9,15 @@
 
 namespace penstock::analyzer {
 
-// CPU seconds per second in the windows of all epochs. 0: there are none, or nothing is known.
+// CPU seconds per second in the steady windows. 0: there are none, or nothing is known.
 struct HelpersCpu {
-  double recorded = 0;  // RunModel::helpers
-  double unseen = 0;    // of which the kernel told the process that waited for them alone
+  double recorded = 0;  // by RunModel::helpers
+  double unseen =
+      0;  // by processes that recorded nothing: from the counters of who waited for them
   [[nodiscard]] double sum() const { return recorded + unseen; }
 };
 
-// Counts what works for the main loader.
+// Measures the processes that work for the main loader.
 [[nodiscard]] HelpersCpu MeasureHelpers(const RunModel& model, const SteadyState& steady);
 
 }  // namespace penstock::analyzer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batches of one kind beside others: what some took beyond the rest is taken off them, to be put
-// where it belongs. Values.
+// Batches of one kind beside others. What some of them cost beyond the others is subtracted, and
+// put where it belongs. Values.
 #pragma once
 
 #include <span>
@@ -11,21 +11,22 @@
 
 namespace penstock::analyzer {
 
-// Batches of one kind, together.
+// The sum of batches of one kind.
 struct Made {
   std::vector<double> services;  // seconds for each sample, by batch
   double samples = 0;
-  Demand sum;  // its parts only
+  Demand sum;  // only its parts are set
 
   // Requires: demand.samples > 0.
   void Add(const Demand& demand);
   void Add(const Made& more);
-  // Seconds for each sample.
+  // Mean seconds for each sample.
   [[nodiscard]] double mean() const { return samples > 0 ? sum.service() / samples : 0; }
 };
 
-// Makes each part of `batches` cheaper by what `own` took for it beyond `usual`, sample for sample;
-// what took no longer stays. Returns what `own` took beyond, in all: its parts.
+// Makes each part of `batches` cheaper by the time per sample that `own` took for it beyond
+// `usual`. Parts that took no longer stay. Returns the sum, by part, of what `own` took beyond
+// `usual`.
 // Requires: usual.samples > 0.
 [[nodiscard]] Demand TakeOffBeyond(const Made& own, const Made& usual,
                                    std::span<Demand* const> batches);

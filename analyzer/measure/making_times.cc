@@ -20,7 +20,7 @@ MakingTimes::MakingTimes(const LoaderRun& run) {
 bool MakingTimes::Makes(std::int32_t worker_process, std::int64_t from, std::int64_t to) const {
   const auto found = of_worker_.find(worker_process);
   if (found == of_worker_.end()) return false;
-  const auto& times = found->second;  // one after the other
+  const auto& times = found->second;  // a worker makes one batch after the other
   auto at = std::partition_point(times.begin(), times.end(),
                                  [&](const auto& time) { return time.second <= from; });
   std::int64_t making = 0;

@@ -17,13 +17,14 @@ class MakingTimes {
  public:
   explicit MakingTimes(const LoaderRun& run);
 
-  // Whether that worker process was making batches for most of the time. Times as in Batch.
+  // Whether the worker process was making batches for more than half of the time. Times as in
+  // Batch.
   [[nodiscard]] bool Makes(std::int32_t worker_process, std::int64_t from, std::int64_t to) const;
-  // How many workers were.
+  // The number of workers that were making batches at `at`.
   [[nodiscard]] std::size_t Busy(std::int64_t at) const;
 
  private:
-  // By worker process: begin and end of each batch, in their order.
+  // By worker process: begin and end of each batch, in order.
   std::map<std::int32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> of_worker_;
   std::vector<std::int64_t> begun_;  // of all workers, sorted
   std::vector<std::int64_t> ended_;

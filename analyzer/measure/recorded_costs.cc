@@ -10,7 +10,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Without workers nothing runs beside the fetch that could be taken away, but other programs.
+// Without workers nothing but other programs can take a core from the fetch.
 CpuLoad ShareOf(const LoaderRun& run, const Batch& batch, const CpuLoad& load) {
   const bool shared = run.config.num_workers > 0 || load.crowded;
   return batch.cpu_known && shared ? load : CpuLoad{};
@@ -51,13 +51,13 @@ Demand DemandOf(const LoaderRun& run, std::size_t i, const Handover& handover, c
   }
   demand.get = handover.get[i];
   demand.next = handover.next_of[i];
-  // Behind a pin thread the hop holds what that thread does too.
+  // With a pin thread the hop includes what that thread does.
   demand.latency = handover.latency;
   if (handover.threaded) demand.latency = std::max(0.0, demand.latency - demand.get - demand.pin);
   return demand;
 }
 
-// What the workers did for a batch.
+// Copies the costs of a batch in the workers.
 void TakeService(const Demand& from, Demand& to) {
   to.read = from.read;
   to.decode = from.decode;
@@ -106,15 +106,15 @@ SampleCost MeanSample(const LoaderRun& run) {
           mean(sum.tokenize.wall), mean(sum.tokenize.cpu)};
 }
 
-// A batch whose samples were not seen is made of average ones. Batches that share recorded costs
-// share them here too, wherever the first of them lies: `placed`, by its place in run.samples.
+// A batch whose samples were not seen gets average ones. Batches that share recorded costs share
+// them here too; `placed` maps the place of such costs in run.samples to their place in `epoch`.
 void AddSamples(const LoaderRun& run, const Batch& batch, const SampleCost& average,
                 const CpuLoad& load, double contended,
                 std::unordered_map<std::size_t, std::size_t>& placed, EpochDemand& epoch) {
   Demand& demand = epoch.batches.back();
   demand.first_sample = epoch.samples.size();
   demand.tasks = batch.sample_costs > 0 ? batch.sample_costs : run.samples_per_batch;
-  if (batch.sample_costs == run.samples_per_batch) {  // all of one length
+  if (batch.sample_costs == run.samples_per_batch) {  // full batches only
     const auto [place, added] = placed.try_emplace(batch.first_sample, demand.first_sample);
     demand.first_sample = place->second;
     if (!added) return;
@@ -126,8 +126,8 @@ void AddSamples(const LoaderRun& run, const Batch& batch, const SampleCost& aver
   }
 }
 
-// Which batch's costs stand for batch i: its own, or, where its making was not seen in a recording
-// that lost a part, those of the one before it that was (or of the first one).
+// The batch whose costs each batch takes: itself. If a recording lost a part, a batch that was not
+// seen being made takes those of the last one before it that was (or of the first one).
 std::vector<std::size_t> SourcesOf(const LoaderRun& run) {
   std::vector<std::size_t> sources(run.batches.size());
   std::size_t seen = 0;
@@ -161,7 +161,7 @@ EpochDemand StartOf(const LoaderRun& run, const Epoch& epoch, bool first, double
   return demand;
 }
 
-// Batches of the epochs that were seen to their ends, on average; 0: there are none.
+// The mean number of batches of the epochs that were seen to end; 0: there are none.
 double BatchesOfEnded(const LoaderRun& run) {
   double ended = 0;
   double batches = 0;
@@ -188,7 +188,7 @@ RecordedCosts RecordedCostsOf(const RecordedRun& recorded, const CpuLoad& load, 
   std::unordered_map<std::size_t, std::size_t> placed;
   RecordedCosts costs;
   for (const Epoch& epoch : run.epochs) {
-    // Sample threads go on to the next epoch's batches while the last ones are consumed.
+    // Sample threads begin the next epoch's batches while the loop consumes the last ones.
     if (costs.epochs.empty() || !sample_tasks) {
       costs.charged.push_back(Amortised(run, epoch, ended_mean));
       costs.epochs.push_back(StartOf(run, epoch, costs.epochs.empty(), costs.charged.back()));
@@ -216,7 +216,7 @@ std::vector<double> RecordedMaking(const RecordedRun& recorded) {
     if (!recorded.steady.in_window[i]) continue;
     const std::size_t source = recorded.sources[i];
     const Batch& batch = run.batches[source];
-    const bool own = batch.put_thread == batch.fetch_thread;  // it also hands it over
+    const bool own = batch.put_thread == batch.fetch_thread;  // the same thread also hands it over
     making[i] = batch.fetch.wall + (own ? recorded.handover.put[source] : 0);
   }
   return making;

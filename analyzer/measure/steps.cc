@@ -8,8 +8,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// Seconds between the first and the last batch of each epoch in which a counter was taken twice at
-// least.
+// How much a counter of waiting grew within the steady windows, and how much of their time it
+// covers. Seconds.
 struct DelaySeen {
   double delay = 0;
   double time = 0;
@@ -28,7 +28,7 @@ DelaySeen DelayInWindows(const CounterSeries& series, const SteadyState& steady,
   return seen;
 }
 
-// Steps that are shorter by `delay` compute as much as they did.
+// Makes steps shorter by the fraction `delay`; they compute as much as before.
 void Shorten(double delay, Pipeline& pipeline) {
   for (EpochDemand& epoch : pipeline.epochs) {
     for (Demand& demand : epoch.batches) demand.step *= 1 - delay;

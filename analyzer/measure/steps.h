@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What of the loop's steps is no training: transforms of batches, and waiting for a core. Pure.
+// Parts of the loop's steps that are not training: transforms of batches, and waiting for a core.
+// Pure.
 #pragma once
 
 #include "analyzer/model/run_model.h"
@@ -9,10 +10,10 @@
 
 namespace penstock::analyzer {
 
-// Copies to a device or kernels were seen: steps are not all the CPU's.
+// Whether copies to a device or kernels were seen. Then the CPU does not do all of a step.
 [[nodiscard]] bool FeedsDevice(const RunModel& model);
 
-// The part of the steady steps that the loop's thread spends on transforms of whole batches.
+// The share of the steady steps that the loop's thread spends on transforms of whole batches.
 [[nodiscard]] double TransformsInSteps(const LoaderRun& run, const SteadyState& steady);
 
 // The part of the time that the loop spends on steps (without workers: on making batches too) in
@@ -22,8 +23,8 @@ namespace penstock::analyzer {
                                   const SteadyState& steady);
 
 // Shortens the steps of `pipeline` by as much of `delay` (a fraction of them) as the simulation
-// adds again: until it is as fast as the run was, `rate` samples per second. What it does not add
-// came from other programs, and stays. Cost: some eight simulations.
+// adds again, until it is as fast as the run was: `rate` samples per second. The rest of the delay
+// came from other programs and stays. Cost: some eight simulations.
 void TakeDelayOffSteps(double delay, double rate, Pipeline& pipeline);
 
 }  // namespace penstock::analyzer

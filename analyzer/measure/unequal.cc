@@ -12,7 +12,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Workers by their number, which their successors in later epochs share.
+// The number of each worker. The worker of a later epoch that replaces another has the same one.
 std::map<std::uint32_t, int> NumbersOf(const LoaderRun& run) {
   std::map<std::uint32_t, int> numbers;  // by process
   for (const WorkerRun& worker : run.workers) numbers[worker.process.value] = worker.worker_id;
@@ -33,8 +33,8 @@ void ShareDevice(const ReadCosts& reads, double each, Pipeline& pipeline) {
   }
 }
 
-// At most, in seconds: what fetches computed beyond their other parts. All of the reads where that
-// was not measured.
+// An upper bound of the CPU seconds of reads: what fetches computed beyond their other parts.
+// Infinite if that was not measured.
 double ComputingOfReads(const LoaderRun& run) {
   double most = 0;
   for (const Batch& batch : run.batches) {
@@ -54,7 +54,8 @@ void ShareStorage(const RunModel& model, const LoaderRun& run, Pipeline& pipelin
   const bool turns = reads.turns.taken() && pipeline.workers > 1 && !pipeline.sample_tasks;
   if (!(reads.shared || turns) || !(samples > 0)) return;
   const StageTotals& read = model.stages[traces::StageId::kRead];
-  // Reads that compute compete for the cores; of turns it is known what they wait for.
+  // Reads that mostly compute compete for the cores, not for storage. Of reads that take turns it
+  // is known what they wait for.
   const double computing = read.cpu_known() ? Seconds(read.cpu) : ComputingOfReads(run);
   const bool computes = computing > 0.5 * Seconds(read.wall);
   if (!turns && computes) return;
@@ -116,7 +117,8 @@ void SetSlowWorkersApart(const LoaderRun& run, const SteadyState& steady, Pipeli
     beyond.cpu = std::min(beyond.cpu, beyond.wall);
     pipeline.slower.push_back(beyond);
   }
-  // Whichever they were: a pool of another size is taken to have them too.
+  // The order does not say which workers they were: a pool of another size is assumed to have them
+  // too.
   std::sort(pipeline.slower.begin(), pipeline.slower.end(),
             [](const Work& a, const Work& b) { return a.wall > b.wall; });
 }

@@ -15,8 +15,8 @@ namespace {
 constexpr double kSlowStart = 1.2;
 constexpr std::size_t kFewestOthers = 8;
 
-// Whether workers (without workers: the process) are new in epoch `e`, and were seen from its
-// beginning.
+// Whether workers (without workers: the process) are new in epoch `e`, and its beginning was
+// recorded.
 bool StartsHere(const LoaderRun& run, std::size_t e) {
   const bool again = run.config.num_workers > 0 && !run.config.persistent_workers;
   const Epoch& epoch = run.epochs[e];
@@ -28,7 +28,7 @@ bool StartsHere(const LoaderRun& run, std::size_t e) {
 void SetWarmUpApart(const LoaderRun& run, const SteadyState& steady,
                     std::span<const double> charged, Pipeline& pipeline) {
   if (pipeline.sample_tasks) return;
-  std::vector<Demand*> batches;  // the first ones
+  std::vector<Demand*> batches;  // first ones of new workers
   Made firsts;
   Made others;
   for (std::size_t e = 0; e < run.epochs.size(); ++e) {

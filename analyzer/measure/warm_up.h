@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the first batch of a process costs beyond the others: code that is loaded, pages that are
-// copied on first write, tables that a codec makes once.
+// How much more the first batch of a process costs than others: code is loaded, pages are copied on
+// first write, a codec makes its tables once.
 #pragma once
 
 #include <span>
@@ -12,14 +12,16 @@
 
 namespace penstock::analyzer {
 
-// First batches of new workers (without workers: of the process) are made as cheap as the others;
-// what they took beyond becomes EpochDemand::warm_up of the epochs in which workers start, by which
-// number of workers ever, times `charged`: see starts.h.
-// Shapes:   charged: [epochs of the run].
-// Requires: the epochs of `pipeline` are those of `run`, unless it is of sample tasks.
+// Makes the first batches of new workers (without workers: of the process) as cheap as the others.
+// The difference, times `charged` (see starts.h), becomes EpochDemand::warm_up of each epoch in
+// which workers start. It is that of one worker, so it holds for any number of workers.
 //
-// Done where they take 1.2 times the others on average, and more than two standard errors beyond
-// them (ours; the 75 recordings of the validation's faults have 1.5 to 2 times).
+// Shapes:   charged: [epochs of the run].
+// Requires: the epochs of `pipeline` are those of `run`, unless its samples are made by threads.
+//
+// Changes nothing unless the first batches take, on average, 1.2 times as long as the others and
+// more than two standard errors longer (ours; in the 75 recordings of the validation's faults they
+// take 1.5 to 2 times as long).
 void SetWarmUpApart(const LoaderRun& run, const SteadyState& steady,
                     std::span<const double> charged, Pipeline& pipeline);
 

@@ -12,7 +12,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// All but reads, which wait for something else.
+// All parts except reads, which wait for something else.
 struct Part {
   Work Batch::*seen;
   Work Demand::*demand;
@@ -21,7 +21,7 @@ constexpr std::array kComputed = {
     Part{&Batch::decode, &Demand::decode}, Part{&Batch::augment, &Demand::augment},
     Part{&Batch::tokenize, &Demand::tokenize}, Part{&Batch::collate, &Demand::collate}};
 
-// CPU seconds to add to each second of a part.
+// CPU seconds to add for each second of a part.
 using Added = std::array<double, kComputed.size()>;
 
 Added Distribute(const LoaderRun& run, const SteadyState& steady, double seconds,
@@ -63,8 +63,8 @@ void Add(const Added& added, double scale, Pipeline& pipeline) {
   }
 }
 
-// Takes up to `most` of what `work` waits, with what others compute in it, beyond `own` CPU seconds
-// of the thread itself.
+// Removes up to `most` seconds of the waiting in `work`, and the CPU time of other threads that
+// falls into it. `own`: CPU seconds of the thread itself, which stay. Returns what was removed.
 Work TakeWait(Work& work, double own, double most) {
   const double waiting = std::max(0.0, work.wall - own);
   const double taken = std::min(waiting, most);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What other threads compute for batches (OpenMP, torch.set_num_threads, a pool that the dataset
-// starts): spans hold the CPU time of the thread that runs them alone. Pure.
+// CPU time of batches that other threads spend (OpenMP, torch.set_num_threads, a pool that the
+// dataset starts). Spans hold only the CPU time of the thread that runs them. Pure.
 #pragma once
 
 #include <span>
@@ -13,28 +13,28 @@
 
 namespace penstock::analyzer {
 
-// Adds `seconds` of CPU time to each batch, to the parts in which the recorded thread waited though
-// there was nothing to read, in proportion to that waiting. The CPU time of such a part may exceed
-// its wall time: then it is computed with several threads at once.
+// Adds `seconds` of CPU time to each batch: to the parts in which the recorded thread waited though
+// there was nothing to read, in proportion to that waiting. If the CPU time of such a part exceeds
+// its wall time, several threads compute it at once.
 //
-// More threads than cores end together, the last of them when it has had its turn: what the replay
-// is faster to make the batches than the recording was is added too, up to three times `seconds`.
+// If there are more threads than cores, a part ends only when the last thread has had its turn. So
+// if the replay makes the batches faster than the recording did, CPU time is added for that too, up
+// to three times `seconds`.
 //
 // Shapes:   making: [batches of the pipeline], seconds that each took to be made.
-// Cost:     at most eight simulations of the first thousand batches.
+// Cost:     at most eight simulations of up to 1024 batches.
 void AddWorkerThreads(const LoaderRun& run, const SteadyState& steady, double seconds,
                       std::span<const double> making, Pipeline& pipeline);
 
-// Adds `seconds` of CPU time to each batch that others compute while who fetches it waits for them:
-// processes that help, and without workers, threads of the training process.
+// Adds `seconds` of CPU time to each batch that others compute while the thread that fetches it
+// waits for them: processes that help and, without workers, threads of the training process.
 void AddThreadsBeside(double seconds, Pipeline& pipeline);
 
-// Moves what who makes a batch waits for the dataset's own threads to the stages that these spend
-// their time in: without such a stage the wait would be shorter by its share of that time. What a
-// thread computed for itself stays where it is.
+// Moves the time that a worker waits for the dataset's own threads to the stages in which these
+// threads spend their time, in proportion. What the worker computed itself stays where it is.
 //
-// Requires: the batches of `pipeline` are those of `recorded`; what other threads compute is in
-//           them already.
+// Requires: the batches of `pipeline` are those of `recorded`, and already include what other
+//           threads compute.
 void ShareWaitForThreads(const RecordedRun& recorded, Pipeline& pipeline);
 
 }  // namespace penstock::analyzer

@@ -11,10 +11,11 @@ namespace penstock::analyzer {
 namespace {
 
 constexpr double kWholeFault = 2;           // first touches
-constexpr double kSharedFile = 0.13e-3;     // to make one, map it and give it back
+constexpr double kSharedFile = 0.13e-3;     // seconds to make one, map it and give it back
 constexpr double kMappedBlock = 128 << 10;  // bytes
 
-// Whether memory is glibc's: others give it back by rules of their own, in every process.
+// Whether glibc manages the memory. Other allocators give it back by their own rules, in every
+// process.
 bool IsGlibc(const traces::Trace& trace) {
   const auto& processes = trace.processes();
   return std::all_of(processes.begin(), processes.end(), [](const auto& process) {
@@ -23,13 +24,13 @@ bool IsGlibc(const traces::Trace& trace) {
   });
 }
 
-// Pages for each sample that are mapped anew in a worker, and by which that may be wrong.
+// Pages for each sample that are mapped anew in a worker, and how far that may be off.
 struct Pages {
   double sample = 0;
   double doubt = 0;
 };
 
-// `kept`: of a sample until its batch is complete; `picture`: of its decoded picture.
+// `kept`: pages of a sample until its batch is complete; `picture`: pages of its decoded picture.
 Pages EstimatedPages(double kept, double picture, bool picture_fits) {
   const double passing = picture_fits ? picture : 0;
   return {kept + passing / 2, (kept + passing) / 2};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What making batches in a worker process costs beyond making them in the training process: the
-// shared memory of each batch is new, and the allocator gives the samples' memory back to the
-// kernel after each batch, which in the training process it keeps. Pure. Units: seconds of CPU.
+// How much more CPU time it takes to make batches in a worker process than in the training process.
+// The shared memory of each batch is new, and the allocator gives the samples' memory back to the
+// kernel after each batch; in the training process it keeps it. Pure. Units: seconds of CPU.
 #pragma once
 
 #include "analyzer/memory/memory_growth.h"
@@ -15,18 +15,20 @@ namespace penstock::analyzer {
 struct FreshMemory {
   double batch = 0;   // for each batch: its shared memory
   double sample = 0;  // for each sample: what the allocator maps anew
-  double doubt = 0;   // by which `sample` may be wrong
+  double doubt = 0;   // how far `sample` may be off
 };
 
-// Zeros: the trace does not hold fact host.fault_ns, or the sizes.
+// Zeros if the trace lacks the fact host.fault_ns, or the sizes.
 //
-// Estimator: of workers that were recorded, their minor faults; else the pages of a sample if it is
-//            one of glibc's mapped blocks (128 KiB), and half of those of its decoded picture.
-//            A picture larger than a batch is mapped anew in the training process too. Each fault
-//            takes twice the first touch of a page: it is given back, and the caches lose.
-// Source:    mallopt(3); ours, eight kinds of samples with no worker and with one: collating took
-//            0.43 ns a byte longer (880 ns a first touch), faults a sample 519, 360, 126, 149, 170,
-//            219, 32 and 4 more, estimated from no worker 513, 363, 363, 118, 143, 118, 74 and 4.
+// Estimator: from the minor faults of workers, if they were recorded. Otherwise from the pages of a
+//            sample, if it is large enough for glibc to map it (128 KiB), and half of those of its
+//            decoded picture. A picture larger than a batch does not count: it is mapped anew in
+//            the training process too. Each fault costs twice the first touch of a page: the page
+//            is given back, and caches lose it.
+// Source:    mallopt(3); ours: eight kinds of samples, with no worker and with one. Collating took
+//            0.43 ns per byte longer (at 880 ns for a first touch). Faults per sample: 519, 360,
+//            126, 149, 170, 219, 32 and 4 more; estimated from the runs without workers: 513, 363,
+//            363, 118, 143, 118, 74 and 4.
 [[nodiscard]] FreshMemory MeasureFreshMemory(const traces::Trace& trace, const RunModel& model,
                                              const LoaderRun& run, const Material& material,
                                              const MemoryModel& memory);

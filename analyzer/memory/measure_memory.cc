@@ -19,13 +19,13 @@ namespace {
 
 // Fewer samples, after the first fifth, are no slope.
 constexpr std::size_t kFewestPoints = 4;
-// From so many on, two halves can be compared.
+// From this many points on, two halves can be compared.
 constexpr std::size_t kTwoHalves = 8;
-// A training process takes memory in its first epochs that it never takes again: allocators'
-// arenas, workspaces of libraries; six programs that were flat over 24 epochs grew by up to 2.5 GB
-// a minute in their first 15 s. From so many seconds on its growth is told (ours).
+// A training process takes memory in its first epochs that it never takes again: arenas of
+// allocators, workspaces of libraries. Six programs that were flat over 24 epochs grew by up to 2.5
+// GB a minute in their first 15 s. Its growth is reported only after this many seconds (ours).
 constexpr double kLongEnough = 60;
-// The second half of a series that grows by less than this, against the first, settles.
+// A series settles if its second half grows by less than this fraction of what its first half does.
 constexpr double kSettling = 0.7;
 
 // Counters of one process, by name.
@@ -42,7 +42,8 @@ const CounterSeries* Find(const OfProcess& counters, std::string_view name) {
   return found == counters.end() ? nullptr : found->second;
 }
 
-// `plus` at the times of `base`, added with `sign`; absent values count as 0.
+// The sum of `base` and, times `sign`, of `plus`, at the times of `base`; missing values of `plus`
+// count as 0.
 MemoryPoints Combined(const CounterSeries& base, const CounterSeries* plus, double sign) {
   MemoryPoints points;
   for (std::size_t i = 0; i < base.at.size(); ++i) {
@@ -61,8 +62,8 @@ void CountBatches(MemoryPoints& points, std::span<const double> made) {
   }
 }
 
-// Slopes after the first fifth, when imports and first batches are over. `most`: bytes that it may
-// still grow by after the last sample, negative: no end is known.
+// Growth after the first fifth of the samples, when imports and first batches are over. `most`:
+// bytes by which it may still grow after the last sample; negative: no end is known.
 Growth GrowthOf(const MemoryPoints& points, double most) {
   Growth growth;
   const std::size_t skip = points.at.size() / 5;
@@ -82,7 +83,8 @@ Growth GrowthOf(const MemoryPoints& points, double most) {
   const double second = SlopeInterval(batches.subspan(half), value.subspan(half)).estimate;
   const double apart = (batches.back() - batches.front()) / 2;
   if (first <= 0 || second >= kSettling * first || apart <= 0) return growth;
-  // It falls off exponentially: as pages are met for the first time, fewer are left to be met.
+  // The slope falls exponentially: the more pages were touched for the first time, the fewer are
+  // left.
   const double ratio = std::max(second / first, 0.02);
   growth.settles = apart / -std::log(ratio);
   const double last = first * ratio * std::exp(-apart / 2 / growth.settles);
@@ -91,14 +93,14 @@ Growth GrowthOf(const MemoryPoints& points, double most) {
   return growth;
 }
 
-// The median of those that are not 0, where these are more than half; else 0.
+// The median of the values that are not 0, if these are more than half; otherwise 0.
 double MedianOfSome(std::vector<double> values) {
   const std::size_t all = values.size();
   values.erase(std::remove(values.begin(), values.end(), 0.0), values.end());
   return 2 * values.size() > all ? Median(std::move(values)) : 0;
 }
 
-// The median worker's.
+// The medians over the workers.
 Growth MedianOf(const std::vector<WorkerMemory>& workers, Growth WorkerMemory::*part) {
   const auto all = [&](auto get) {
     std::vector<double> values;
@@ -118,7 +120,7 @@ Growth MedianOf(const std::vector<WorkerMemory>& workers, Growth WorkerMemory::*
   return growth;
 }
 
-// By process: seconds since the beginning of the model at which each of its batches was made.
+// By process: when each of its batches was made, in seconds since the beginning of the run model.
 std::unordered_map<std::uint32_t, std::vector<double>> TimesMade(const RunModel& model,
                                                                  const LoaderRun& run) {
   std::unordered_map<std::uint32_t, std::vector<double>> made;
@@ -136,7 +138,7 @@ struct Measured {
   bool attributed = false;
 };
 
-// nullopt: seen too seldom.
+// nullopt: it was sampled too seldom.
 std::optional<Measured> Measure(const OfProcess& counters, std::span<const double> made,
                                 int workers) {
   const CounterSeries* own = Find(counters, "private_dirty_bytes");
@@ -179,22 +181,22 @@ std::optional<Measured> Measure(const OfProcess& counters, std::span<const doubl
   memory.private_bytes = split.own.back() + swapped;
   memory.cached_bytes = split.cached.back();
   memory.cached = GrowthOf(points(split.cached, 1), -1);
-  // What the kernel counts without a walk was sampled more often.
+  // What the kernel counts without a walk is sampled more often.
   const CounterSeries* counted = Find(counters, "rss_anon_bytes");
   const bool often = counted != nullptr && counted->at.size() > anonymous->at.size();
   memory.fresh = GrowthOf(with_batches(Combined(often ? *counted : *anonymous, swap, 1)), -1);
   return measured;
 }
 
-// All ranks of our host for each of them that was recorded.
+// The number of ranks on our host for each rank that was recorded.
 double UnrecordedToo(const RunModel& model) {
   const int recorded = model.ranks.hosts[model.our_host()].recorded;
   return std::max(1.0, static_cast<double>(model.host.ranks) / std::max(1, recorded));
 }
 
-// What may still be used before the kernel kills somebody: of the machine, or of the group whose
-// limit binds, whichever is less; while the workers ran. Counters are of the whole machine: what is
-// left is shared equally by its ranks, which are taken to be alike.
+// How much memory may still be used before the kernel kills a process, while the workers ran: of
+// the machine or of its control group, whichever leaves less. Counters are of the whole machine.
+// Its ranks are assumed to be alike and to share the rest equally.
 void FindRoom(const RunModel& model, double until, MemoryModel& memory) {
   const Host& machine = model.machine();
   const auto group = static_cast<double>(machine.memory_limit.value);
@@ -215,7 +217,7 @@ void FindRoom(const RunModel& model, double until, MemoryModel& memory) {
     if (series.name == "pss_bytes") used += *value;
   }
   if (!std::isfinite(room)) {
-    // A recording that does not say what others use: as if they used nothing.
+    // This recording does not tell how much other programs use: it counts as nothing.
     used *= UnrecordedToo(model);
     room = limit > 0 && used > 0 ? std::max(0.0, limit - used) : 0;
   }

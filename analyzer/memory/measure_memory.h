@@ -8,8 +8,8 @@
 
 namespace penstock::analyzer {
 
-// Needs the counters anonymous_bytes and private_dirty_bytes of a recording with collector; without
-// them growth of uss_bytes is there, but what it is of is not told.
+// Needs the counters anonymous_bytes and private_dirty_bytes, which a recording with a collector
+// has. With uss_bytes alone it measures the growth, but not what grows.
 // Cost: O(batches log batches + samples of counters).
 [[nodiscard]] MemoryModel MeasureMemory(const RunModel& model, const LoaderRun& run,
                                         double batch_rate);

@@ -8,7 +8,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// What an allocator and its caches gain by themselves (ours).
+// How much an allocator and its caches grow by themselves (ours).
 constexpr double kAllocator = 8e6;
 
 }  // namespace
@@ -50,9 +50,9 @@ Interval WorkerGrowth::Change(int workers) const {
 
 std::optional<Interval> MemoryModel::OutOfMemory(int count) const {
   if (room <= 0) return std::nullopt;
-  // What workers beyond the recorded ones take at once, or fewer give back.
+  // What additional workers take at once, or fewer workers give back.
   const double at_once = (std::max(0, count) - worker_count) * private_bytes;
-  // Bytes more than now after `seconds`, at one end of the intervals.
+  // Bytes beyond the present ones after `seconds`, at one end of the intervals.
   const auto more = [&](double seconds, double Interval::*end) {
     double bytes = at_once;
     if (trainer.certain()) bytes += std::max(0.0, trainer.per_second.*end) * seconds;

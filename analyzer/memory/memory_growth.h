@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the memory of the workers grows, told apart by what makes it grow, and what it comes to with
-// other settings. Values; pure.
+// How the memory of the workers grows, by cause, and how much it will be with other settings.
+// Values; pure.
 //
-// Three things make the private memory of a worker process grow, and each wants another remedy:
-// - copied: pages of the process that forked it, copied when the worker writes to them; the
-//   reference count of a Python object lies in its page. Private memory rises, anonymous memory
-//   (private and shared together) does not: what was shared becomes private. It ends when nothing
-//   is shared any more;
+// Three things make the private memory of a worker process grow, and each has its own remedy:
+// - copied: pages of the process that forked it, copied when the worker writes to them. The
+//   reference count of a Python object lies in the object's page. Private memory rises, anonymous
+//   memory (private and shared together) does not: what was shared becomes private. It ends when
+//   nothing is shared any more;
 // - fresh: memory that the worker takes and keeps, a leak or a cache. Anonymous memory rises;
-// - cached: pages of files that nobody else maps. The kernel takes them back when it needs them.
+// - cached: pages of files that no other process maps. The kernel takes them back when it needs
+//   them.
 // Source: docs/diagnosis.md R26; proc(5), smaps_rollup.
 #pragma once
 
@@ -25,34 +26,34 @@
 
 namespace penstock::analyzer {
 
-// Of one worker: the median of those that were seen long enough.
+// Growth of one worker: the medians over the workers that were seen long enough.
 struct Growth {
   Interval per_second;  // bytes; 90 %
   Interval per_batch;   // bytes for each batch that the worker makes
   double grown = 0;     // bytes, from the first fifth of its samples to the last
-  double limit = 0;     // bytes it can come to since the worker's start; 0: no end is known
-  double settles = 0;   // batches in which what is left falls to a third (1/e); 0: it is even
+  double limit = 0;     // bytes by which it can grow from the worker's start; 0: no end is known
+  double settles = 0;   // batches in which the rest falls to 1/e; 0: growth is even
 
-  // Beyond chance, and more than allocators do by themselves.
+  // Whether it is more than chance, and more than allocators do by themselves.
   [[nodiscard]] bool certain() const;
-  // Bytes after so many batches of one worker, from its start; 0 where it is not certain.
+  // Bytes by which one worker grows within so many batches, from its start; 0 if it is not certain.
   [[nodiscard]] Interval After(double batches) const;
 };
 
-// Of the workers of a loader.
+// Growth of all workers of a loader.
 struct WorkerGrowth {
   Growth copied;
   Growth fresh;
-  double batches = 0;  // that the median worker had made at its last sample
+  double batches = 0;  // batches of the median worker at its last sample
   double epoch = 0;    // batches of an epoch of all workers together; 0: not known
-  double horizon = 0;  // batches of an epoch, or of the recording where that is more and workers
-                       // stay, or where it did not see the epoch's end; 0: not known
-  double ahead = 0;    // batches that it may have made then besides, not yet delivered
+  double horizon = 0;  // batches of an epoch as far as it is known; of the whole recording if
+                       // that is more and workers stay. The forecast is for them; 0: not known
+  double ahead = 0;    // batches that a worker may have made then but not yet delivered
 
   // Whether the horizon is the end of an epoch.
   [[nodiscard]] bool of_epoch() const { return horizon <= epoch; }
-  // Private bytes that each of `workers` gains or loses against that sample, if together they make
-  // the batches of the horizon.
+  // Private bytes by which each of `workers` changes from that sample until they have made the
+  // batches of the horizon together.
   [[nodiscard]] Interval Change(int workers) const;
 };
 
@@ -61,8 +62,8 @@ struct WorkerMemory {
   std::int32_t worker_id = -1;
   std::size_t samples = 0;   // walks of its page tables
   double watched = 0;        // seconds from the first to the last of them
-  double batches = 0;        // that it had made at the last of them
-  double private_bytes = 0;  // anonymous and its own, in memory or swapped out; at the last
+  double batches = 0;        // batches that it had made at the last of them
+  double private_bytes = 0;  // anonymous and its own, resident or swapped out; at the last
   double shared_bytes = 0;   // anonymous and shared with the process that forked it
   double cached_bytes = 0;   // pages of files that nobody else maps
   Growth copied;
@@ -73,32 +74,32 @@ struct WorkerMemory {
 struct MemoryModel {
   bool known = false;       // some worker was seen long enough
   bool attributed = false;  // copied and fresh could be told apart; else all is in growth.copied
-  std::vector<WorkerMemory> workers;  // that were seen long enough
+  std::vector<WorkerMemory> workers;  // those that were seen long enough
   WorkerGrowth growth;
   Growth cached;
-  double private_bytes = 0;  // of the median worker, at its last sample
+  double private_bytes = 0;  // median over the workers, at their last samples
   double shared_bytes = 0;
-  Growth trainer;                // fresh memory of the process that trains; per_batch: of the loop
-  bool ends_with_epoch = false;  // workers end with it, and give their memory back
+  Growth trainer;                // fresh memory of the training process; per_batch: of the loop
+  bool ends_with_epoch = false;  // workers end with the epoch, and give their memory back
   double batch_rate = 0;         // per second, of the loader
   double watched = 0;            // seconds in which its growth was seen
   int worker_count = 0;          // configured
-  int ranks = 1;                 // that share the memory; `room` and `limit` are one's part
-  double room = 0;               // bytes that may be used before somebody is killed; 0: not known
-  double limit = 0;              // bytes in all
-  std::string_view limit_of;     // "machine" or "control group"
+  int ranks = 1;     // number that share the memory; `room` and `limit` are the part of one
+  double room = 0;   // bytes that are left before the kernel kills a process; 0: not known
+  double limit = 0;  // bytes in all
+  std::string_view limit_of;  // "machine" or "control group"
   SharedMemoryUse shared;
-  std::optional<CopiedMemory> copied;  // needs no growth, and a single walk
+  std::optional<CopiedMemory> copied;  // does not need growth; a single walk is enough
 
-  // Seconds from the end of the recording until `room` is used up with `count` workers, 0 where
-  // those beyond the recorded ones do not fit; high is infinite where the least growth leaves room
-  // for ever. nullopt: it suffices, or is not known, or the recording was too short to tell.
+  // Seconds from the end of the recording until `room` is used up with `count` workers; 0 if those
+  // beyond the recorded ones do not fit. `high` is infinite if the least growth always leaves room.
+  // nullopt: the memory is enough, or that is not known, or the recording was too short to tell.
   [[nodiscard]] std::optional<Interval> OutOfMemory(int count) const;
 };
 
-// A growth that was seen for a second is believed for so many more (ours).
+// Growth is extrapolated to this many times the time in which it was seen (ours).
 inline constexpr double kBelieved = 60;
-// Longer than this ahead nothing is forecast.
+// There is no forecast further ahead than this.
 inline constexpr double kForecastSeconds = 7 * 86400.0;
 
 }  // namespace penstock::analyzer

@@ -8,13 +8,13 @@
 namespace penstock::analyzer {
 namespace {
 
-// Page faults per sample that no allocator can avoid: those of small allocations and the kernel's
-// own. Source: ours; a run that keeps its memory has 10 to 20 per sample.
+// Page faults per sample that no allocator can avoid: from small allocations and the kernel itself.
+// Source: ours; a run that keeps its memory has 10 to 20 per sample.
 constexpr double kRest = 20;
 
 struct FaultsMade {
   double faults = 0;
-  double cpu = 0;  // CPU seconds of decode, augment and collate; wall where CPU is not known
+  double cpu = 0;  // CPU seconds of all parts but reading; wall time if CPU is not known
   std::uint64_t batches = 0;
 };
 
@@ -87,7 +87,7 @@ std::optional<PageFaults> MeasurePageFaults(const RunModel& model, const LoaderR
   const double samples = static_cast<double>(all.batches) *
                          static_cast<double>(std::max<std::uint64_t>(1, run.samples_per_batch));
   faults.per_sample = all.faults / samples;
-  double grown = 0;  // bytes a sample
+  double grown = 0;  // bytes per sample
   if (memory.known) {
     grown = std::max(0.0, memory.growth.fresh.per_batch.estimate) +
             std::max(0.0, memory.growth.copied.per_batch.estimate);

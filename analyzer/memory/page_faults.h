@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What workers pay for memory that is mapped anew for each sample: an allocator gave it back to the
-// kernel after the last one. Pure.
+// The cost for workers of memory that is mapped anew for each sample, because an allocator gave it
+// back to the kernel after the last one. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace penstock::analyzer {
 
-// Of the machine: facts host.fault_ns and host.page_bytes.
+// Of the machine, from the facts host.fault_ns and host.page_bytes.
 struct FaultCost {
-  double seconds = 0;  // of CPU, for the first touch of a page
+  double seconds = 0;  // CPU time of the first touch of a page
   double page = 4096;  // bytes
 };
 // nullopt: not recorded.
@@ -24,15 +24,15 @@ struct FaultCost {
 
 struct PageFaults {
   double per_sample = 0;  // minor faults of worker processes
-  double needed = 0;      // of them: fresh shared memory for the batch, growth, the rest
-  double cpu_share = 0;   // of the CPU time of decode, augment and collate: the others' cost
+  double needed = 0;      // fresh shared memory of the batch, growth, and those of the kernel
+  double cpu_share = 0;   // avoidable share of the CPU time of all parts but reading
   std::uint64_t batches = 0;
 
   [[nodiscard]] double avoidable() const { return per_sample > needed ? per_sample - needed : 0; }
 };
 
-// nullopt: the counter minor_faults of workers is missing, or spans fewer than eight batches of
-// each, or files were mapped, which faults in their pages too.
+// nullopt: there are no worker processes, no worker has the counter minor_faults over eight
+// batches, or files were mapped, which causes faults too.
 [[nodiscard]] std::optional<PageFaults> MeasurePageFaults(const RunModel& model,
                                                           const LoaderRun& run,
                                                           const Material& material,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The anonymous memory of a forked process over time: what of it is its own, and what it still
-// shares with the process that forked it. Values; pure.
+// The anonymous memory of a forked process over time: the part that is its own, and the part that
+// it still shares with the process that forked it. Values; pure.
 #pragma once
 
 #include <vector>
@@ -19,13 +19,14 @@ struct PrivateMemory {
 };
 
 // `own`, `anonymous`, `share`, `private_all`: private_dirty_bytes, anonymous_bytes, pss_anon_bytes
-// and uss_bytes of one process; the last two may be missing. `workers`: that were forked alike.
+// and uss_bytes of one process; the last two may be missing. `workers`: how many were forked alike.
 //
-// Estimator: private minus anonymous memory rises by what is copied. But private dirty pages may
-// also be of a mapped file (in tmpfs, or not written back yet), of which the share of anonymous
-// memory knows nothing: by what is copied it rises, over `workers` + 1 sharers of a page, by a part
-// of workers / (workers + 1) at least. So that over this part is the most that can have been
-// copied, and the smaller of the two is taken.
+// Estimator: copying raises private minus anonymous memory by the bytes that are copied. But
+//            private dirty pages may also belong to a mapped file (in tmpfs, or not written back
+//            yet). The process's share of anonymous memory does not contain those: copying a page
+//            of which `workers` + 1 processes share raises it by at least workers / (workers + 1)
+//            of the page. That rise, divided by this fraction, is an upper bound of what was
+//            copied. The smaller of the two values is used.
 [[nodiscard]] PrivateMemory SplitMemory(const CounterSeries& own, const CounterSeries& anonymous,
                                         const CounterSeries* share,
                                         const CounterSeries* private_all, int workers);

@@ -13,11 +13,12 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kTellable = 1e6;     // bytes: less is lost among what others do there
-constexpr double kNegligible = 0.05;  // of what the batches on their way would take
+constexpr double kTellable =
+    1e6;  // bytes; less does not stand out from what other programs do there
+constexpr double kNegligible = 0.05;  // share of what the batches in flight would take
 
-// Batches that are made and not yet given back, at once. The loop holds one until it has the next,
-// the thread that pins until it has its copy.
+// The greatest number of batches that were made and not yet given back. The loop holds a batch
+// until it has the next one, the pin thread until it has its copy.
 int MostBatches(const LoaderRun& run) {
   std::vector<std::pair<std::int64_t, int>> changes;
   std::map<std::uint32_t, std::vector<std::int64_t>> delivered;  // by thread of the loop
@@ -68,7 +69,7 @@ SharedMemoryUse MeasureSharedMemory(const RunModel& model, const LoaderRun& run)
       if (runs) use.most = std::max(use.most, series.value[i]);
       if (series.at[i] > end) use.before = std::min(use.before, series.value[i]);
     }
-    // Enough to have met most of what was on its way.
+    // This many samples are likely to include the greatest use.
     constexpr std::size_t kEnough = 10;
     use.measured = inside >= kEnough;
     const double expected = BatchBytes(run) * use.most_batches;

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the batches on their way take of /dev/shm. Values; pure.
+// How much of /dev/shm the batches in flight take. Values; pure.
 #pragma once
 
 #include "analyzer/model/run_model.h"
 
 namespace penstock::analyzer {
 
-// /dev/shm while the loader ran.
+// The use of /dev/shm while the loader ran.
 struct SharedMemoryUse {
-  double size = 0;       // bytes, of several ranks one's part; 0: not known
-  double before = 0;     // in use without the loader, by anybody on our host
-  double most = 0;       // in use, likewise
-  int most_batches = 0;  // made and not yet given back, at once
+  double size = 0;       // bytes; the part of one rank if there are several; 0: not known
+  double before = 0;     // bytes in use without the loader, by all programs on our host
+  double most = 0;       // greatest number of bytes in use while the loader ran
+  int most_batches = 0;  // greatest number of batches made and not yet given back
   bool measured = false;
   bool unused = false;  // measured, and batches do not pass through it
 };
 
-// How many batches were on their way is told by their spans; what they took, by the counter
-// shm_used_bytes, which other programs add to.
+// Spans tell how many batches were in flight. The counter shm_used_bytes tells how much was in use,
+// including by other programs.
 [[nodiscard]] SharedMemoryUse MeasureSharedMemory(const RunModel& model, const LoaderRun& run);
 
 }  // namespace penstock::analyzer

@@ -16,8 +16,8 @@ namespace penstock::analyzer {
 
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
 
-// What one sample cost: it may take part in other batches than the recorded one.
-// Units: seconds; single precision, for there are millions.
+// The cost of one sample, kept because another setting puts it into other batches.
+// Units: seconds; single precision, since there are millions.
 struct SampleCost {
   float read = 0, read_cpu = 0;
   float decode = 0, decode_cpu = 0;
@@ -25,7 +25,7 @@ struct SampleCost {
   float tokenize = 0, tokenize_cpu = 0;
 };
 
-// What threads of the dataset's own did outside of samples and fetches, in seconds.
+// Seconds that threads of the dataset's own spent on each stage, outside of samples and fetches.
 struct ThreadStages {
   double read = 0;
   double decode = 0;
@@ -50,7 +50,7 @@ struct Work {
 struct Batch {
   traces::BatchKey key;
   ProcessId consumer;
-  std::int32_t worker_process = -1;  // index into Trace::processes(), -1: not fetched here
+  std::int32_t worker_process = -1;  // index into Trace::processes(); -1: no fetch was recorded
   std::uint32_t fetch_thread = 0;
   std::uint32_t put_thread = 0;
   std::uint32_t get_thread = 0;
@@ -62,42 +62,43 @@ struct Batch {
   std::int64_t put_start = kNever;
   std::int64_t put_end = kNever;
   std::int64_t get_start = kNever;
-  std::int64_t got = kNever;         // left the queue of the workers
+  std::int64_t got = kNever;         // the loop, or the pin thread, has taken it from the queue
   std::int64_t wait_start = kNever;  // next() entered
   std::int64_t delivered = kNever;   // next() returned
-  std::int64_t step_end = kNever;    // the program came back for more
+  std::int64_t step_end = kNever;    // the loop asked for the next batch
 
   Work fetch;
   Work read, decode, augment, tokenize, collate;  // exclusive parts of fetch
-  double queued = 0;                              // of `read`: waiting before reads
+  double queued = 0;                              // part of `read`: waiting before reads
   Work put, get, pin;
   double h2d = 0;   // host time blocked in copies during the step, seconds
-  Work transforms;  // of the batch as a whole, after it was delivered
+  Work transforms;  // of the whole batch, after it was delivered
   std::uint32_t transforms_thread = 0;
-  bool cpu_known = false;        // of the fetch
+  bool cpu_known = false;        // the CPU time of the fetch was recorded
   bool whole = false;            // one fetch made it; else `fetch` is the sum of its samples
   std::uint64_t samples = 0;     // sample spans; 0 if none were recorded
   std::uint64_t bytes = 0;       // of the collated batch
   std::size_t first_sample = 0;  // its costs: LoaderRun::samples[first_sample, + sample_costs)
-  std::size_t sample_costs = 0;  // 0: samples were not recorded one by one; in a run of more than a
-                                 // million, batches share the costs of one beside them
+  std::size_t sample_costs = 0;  // 0: samples were not recorded one by one. In a run with more than
+                                 // half a million samples, batches share those of a neighbour
 
   [[nodiscard]] bool was_fetched() const { return fetch_end != kNever; }
   [[nodiscard]] bool was_delivered() const { return delivered != kNever && wait_start != kNever; }
   // Units: seconds; 0 if not recorded.
   [[nodiscard]] double wait() const;
   [[nodiscard]] double step() const;
-  // When the consumer could have taken it: the end of put, or of the fetch.
+  // When the loop could have taken it: at the end of put, or of the fetch.
   [[nodiscard]] std::int64_t available() const;
 };
 
-// Finds batches by consumer and key. Batches stay where they are: pointers to them hold.
+// Finds batches by training process and key. Batches are never moved, so pointers to them stay
+// valid.
 class BatchIndex {
  public:
   [[nodiscard]] Batch& Find(ProcessId consumer, traces::BatchKey key) {
     return batches_[PlaceOf(consumer, key)];
   }
-  // The place in batches() of a batch, which is added if it is new.
+  // The index in batches() of a batch, which is added if it is new.
   [[nodiscard]] std::size_t PlaceOf(ProcessId consumer, traces::BatchKey key);
   [[nodiscard]] std::deque<Batch>& batches() { return batches_; }
 

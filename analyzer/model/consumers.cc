@@ -10,9 +10,10 @@
 
 namespace penstock::analyzer {
 
-// A worker belongs to the nearest ancestor that consumes (a forkserver may stand between them).
+// A worker belongs to its nearest ancestor that is a training process; a forkserver may stand
+// between them.
 Consumers::Consumers(std::span<const traces::ProcessInfo> processes) {
-  // Each part of a merged trace has pids of its own.
+  // In a merged trace each part has pids of its own.
   std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> by_pid;
   std::vector<std::uint32_t> consuming;
   for (std::uint32_t i = 0; i < processes.size(); ++i) {

@@ -16,9 +16,9 @@ class Consumers {
   explicit Consumers(std::span<const traces::ProcessInfo> processes);
 
   [[nodiscard]] std::size_t size() const { return consumers_.size(); }
-  // The process that iterates over the loader that `process` works for, itself if it consumes.
+  // The training process that `process` works for; a training process works for itself.
   [[nodiscard]] ProcessId Of(ProcessId process) const { return consumers_[process.value]; }
-  // Whether a process that iterates over a loader started `process`, or started who did.
+  // Whether a training process is among the ancestors of `process`.
   [[nodiscard]] bool Descends(ProcessId process) const { return descends_[process.value]; }
 
  private:

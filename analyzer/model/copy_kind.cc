@@ -40,7 +40,7 @@ std::string_view CopyMemoryName(CopyMemory memory) {
 
 std::optional<CopyKind> CopyKindOf(StageId stage, std::string_view name) {
   switch (stage) {
-    case StageId::kH2d:  // also of a call of Python, whose name says nothing of it
+    case StageId::kH2d:  // calls of Python too, whose names do not say it
       return CopyKind{CopyWay::kToDevice, MemoryIn(name)};
     case StageId::kCopy:
       return CopyKind{WayIn(name), MemoryIn(name)};

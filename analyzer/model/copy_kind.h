@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which way a copy went, and which memory of the host it used. A trace keeps both in the names of
-// spans (traces/FORMAT.md, "Devices"), which are read here and nowhere else. Values.
+// The direction of a copy, and the kind of host memory that it used. A trace keeps both in the
+// names of spans (traces/FORMAT.md, "Devices"), which are read here and nowhere else. Values.
 #pragma once
 
 #include <compare>
@@ -14,9 +14,9 @@
 
 namespace penstock::analyzer {
 
-// Memory that the device sets itself is one of them.
+// kSet: the device sets memory of its own.
 enum class CopyWay : std::uint8_t { kToDevice, kFromDevice, kOnDevice, kPeer, kSet, kOther };
-// The host's side of it.
+// The kind of memory on the host's side.
 enum class CopyMemory : std::uint8_t { kUnknown, kPageable, kPinned, kManaged };
 [[nodiscard]] std::string_view CopyMemoryName(CopyMemory memory);  // "pageable", ...
 
@@ -27,10 +27,10 @@ struct CopyKind {
   auto operator<=>(const CopyKind& other) const = default;
 };
 
-// nullopt: a stage that copies nothing, or a call that started no copy.
+// nullopt: the stage copies nothing, or the call started no copy.
 [[nodiscard]] std::optional<CopyKind> CopyKindOf(traces::StageId stage, std::string_view name);
 
-// The kinds of the copies of one trace: reads each name once. Refers to the trace while it lives;
+// The kinds of the copies in one trace; reads each name once. Refers to the trace while it lives;
 // not thread-safe.
 class CopyKinds {
  public:
@@ -43,8 +43,8 @@ class CopyKinds {
   std::unordered_map<std::uint64_t, std::optional<CopyKind>> known_;  // by stage and name
 };
 
-// The device whose stream a thread is, by its number or, in traces of other tools, by its name
-// (then 0); nullopt: it is no stream.
+// The device whose stream a thread is: by its number or, in traces of other tools, by its name
+// (then 0). nullopt: the thread is not a stream.
 [[nodiscard]] std::optional<std::uint32_t> DeviceOf(const traces::ThreadInfo& thread);
 
 }  // namespace penstock::analyzer

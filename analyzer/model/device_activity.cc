@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kSlowest = 8;
 
-// The loop's own times, from the batches.
+// What the loop did, from the times of its batches.
 struct LoopTimes {
   Stretches waits;
   Stretches steps;
@@ -29,7 +29,7 @@ LoopTimes TimesOf(const LoaderRun& run) {
   return times;
 }
 
-// Takes from `left` what is in `set`. Returns how much that was, in seconds.
+// Removes from `left` what is in `set`. Returns how many seconds that was.
 double Take(Stretches& left, const Stretches& set) {
   const double before = Length(left);
   left = Minus(left, set);
@@ -80,16 +80,16 @@ void AddCopy(const DeviceCopy& copy, double exposed, const StretchSums& computin
 // The copies to one device.
 struct CopiesTo {
   StretchSums computing;            // of the device
-  const Stretches* log = nullptr;   // the same; nullptr: no kernel ran
+  const Stretches* log = nullptr;   // the kernels; nullptr: none ran
   std::array<Stretches, 4> copies;  // by memory
 };
 
-// Copies of several streams and devices run at the same time: shares of the window are of what they
-// cover, device by device.
+// Sets `alone`. Copies of several streams run at the same time, so the time that they cover counts,
+// device by device.
 void MeasureAlone(const std::map<std::uint32_t, CopiesTo>& devices, std::size_t computing,
                   const Stretches& windows, std::array<CopyTotals, 4>& totals,
                   DeviceActivity& activity) {
-  // Copies seen from the host name no device: it may be one that computes.
+  // Copies seen from the host name no device; theirs may be one of those that compute.
   const auto count = static_cast<double>(std::max(computing, devices.size()));
   const auto alone = [&](Stretches copies, const CopiesTo& device) {
     Unite(copies);

@@ -45,7 +45,7 @@ class Reader {
   }
 
  private:
-  // `stream`: the device whose stream the thread is.
+  // `stream`: the device whose stream the thread is; nullopt: none.
   void Take(const Span& span, std::uint32_t thread, std::optional<std::uint32_t> stream) {
     const std::uint32_t device = stream.value_or(0);
     const std::pair<std::int64_t, std::int64_t> stretch{span.start.value, span.end().value};
@@ -96,7 +96,7 @@ class Reader {
     return kind && kind->way == way;
   }
 
-  // Copies between devices and settings of memory keep the device as kernels do.
+  // Copies between devices and settings of memory occupy the device as kernels do.
   void TakeOther(const Span& span, std::uint32_t device) {
     DeviceLog& log = LogOf(device);
     Stretches& to = GoesTo(span, CopyWay::kFromDevice) ? log.transferring : log.computing;
@@ -156,8 +156,8 @@ class Reader {
       out_.calls = true;
     }
     if (out_.on_device) return;
-    // Without streams, a call is all that is known of its copy; one inside a span of Python is the
-    // same once more.
+    // Without streams, calls are all that is known of copies. A call inside a span of Python is the
+    // same copy again, so only one of the two kinds counts.
     std::vector<DeviceCopy>& seen = host_calls_.empty() ? host_spans_ : host_calls_;
     for (DeviceCopy& copy : seen) {
       copy.call_start = copy.start;
@@ -186,7 +186,7 @@ class Reader {
     std::sort(out_.copies.begin(), out_.copies.end(),
               [](const DeviceCopy& a, const DeviceCopy& b) { return a.start < b.start; });
     if (out_.kernel_count == 0) out_.batches.clear();
-    // Copies of a batch to several devices run at the same time.
+    // Copies of a batch to several devices run at the same time: each moment counts once.
     std::vector<std::int64_t> counted(out_.batches.size(), kNever);
     for (const DeviceCopy& copy : out_.copies) {
       if (copy.batch < 0 || out_.batches.empty()) continue;
@@ -209,9 +209,9 @@ class Reader {
   std::map<std::uint32_t, DeviceLog> logs_;
   std::unordered_map<std::uint32_t, KernelTime> kernels_;
   std::unordered_map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> calls_;
-  std::vector<std::int64_t> correlations_;  // of out_.copies
-  std::vector<DeviceCopy> host_spans_;      // of Python: Tensor.to
-  std::vector<DeviceCopy> host_calls_;      // of the runtime
+  std::vector<std::int64_t> correlations_;  // by index in out_.copies; -1: none
+  std::vector<DeviceCopy> host_spans_;      // spans of Python: Tensor.to
+  std::vector<DeviceCopy> host_calls_;      // calls of the runtime
   std::vector<std::pair<std::int64_t, std::int32_t>> by_time_;
   std::map<traces::BatchKey, std::int32_t> by_key_;
   std::uint32_t loop_thread_ = 0;

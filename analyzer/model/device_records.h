@@ -17,11 +17,11 @@ namespace penstock::analyzer {
 
 struct LoaderRun;
 
-// One host-to-device copy. Units: nanoseconds on the trace's clock; kNever: not recorded.
+// One copy from host to device. Units: nanoseconds on the trace's clock; kNever: not recorded.
 struct DeviceCopy {
-  std::int64_t start = kNever;  // of the transfer; of the call if not DeviceRecords::on_device
+  std::int64_t start = kNever;  // of the transfer, or of the call without DeviceRecords::on_device
   std::int64_t end = kNever;
-  std::int64_t call_start = kNever;  // of the call that asked for it
+  std::int64_t call_start = kNever;  // of the call that requested it
   std::int64_t call_end = kNever;
   std::uint64_t bytes = 0;
   std::uint32_t device = 0;
@@ -39,12 +39,12 @@ struct DeviceLog {
 // What a device did for one batch.
 struct BatchOnDevice {
   std::int64_t end = kNever;  // of its last kernel or copy
-  double exposed = 0;         // seconds of its copies to the device without DeviceLog::computing
+  double exposed = 0;         // seconds of its copies to the device outside of DeviceLog::computing
 };
 
-// All runs of one kernel. Units: seconds.
+// All runs of the kernels of one name. Units: seconds.
 struct KernelTime {
-  StringId name{};  // the trace's
+  StringId name{};  // in the trace
   double time = 0;
   std::uint64_t count = 0;
 };
@@ -53,9 +53,9 @@ struct DeviceRecords {
   std::vector<DeviceLog> devices;        // by device
   std::vector<DeviceCopy> copies;        // by start
   std::vector<BatchOnDevice> batches;    // one for each LoaderRun::batches; empty without kernels
-  std::vector<KernelTime> kernel_times;  // of the whole recording, the most expensive first
+  std::vector<KernelTime> kernel_times;  // over the whole recording, the most expensive first
   Stretches copy_calls;                  // the loop's thread is in a call that copies to the device
-  Stretches syncs;                       // ... or in one that waits for the device
+  Stretches syncs;                       // the loop's thread is in a call that waits for the device
   bool on_device = false;  // copies are transfers on a stream; else calls seen from the host
   bool calls = false;      // some copy on a stream was matched with the call that requested it
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When the iterators of a trace were made, exhausted and taken down. Filled while a trace is read;
-// not thread-safe.
+// When the iterators of a trace were made, were exhausted, and were shut down. Filled while a trace
+// is read; not thread-safe.
 #pragma once
 
 #include <compare>
@@ -25,21 +25,21 @@ struct Iterator {
 // Units: nanoseconds of the trace's clock.
 class EpochLog {
  public:
-  // The first one of an iterator counts.
+  // Only the first start of an iterator counts.
   void AddStart(Iterator iterator, std::int64_t at) { times_[iterator].Start(at); }
   void AddEnd(Iterator iterator) { times_[iterator].ended = true; }
-  // The next() that found the iterator exhausted took so long.
+  // Adds the time of the next() that found the iterator exhausted.
   void AddStop(Iterator iterator, std::int64_t time) { times_[iterator].stop += time; }
-  // A span in which a training process made an iterator.
+  // Adds a span in which a training process made an iterator.
   void AddStartup(ProcessId consumer, std::int64_t from, std::int64_t to) {
     startups_.push_back({consumer, from, to});
   }
 
-  // When the iterator was made: by its event, else at its first wait; the span of making it
-  // surrounds that.
+  // When the iterator was made: from its event, otherwise from its first wait. The span of making
+  // it contains that moment.
   [[nodiscard]] std::int64_t StartOf(Iterator iterator, std::int64_t first_wait) const;
   [[nodiscard]] bool Ended(Iterator iterator) const;
-  // Seconds; 0: not seen.
+  // Seconds of that last next(); 0: not seen.
   [[nodiscard]] double StopOf(Iterator iterator) const;
 
  private:

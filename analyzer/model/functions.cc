@@ -32,8 +32,8 @@ bool FollowedLines(const CallTree& tree) {
   return (tree.unit.flags & wire::kUnitLines) != 0;
 }
 
-// Before Python 3.12 the interpreter is slower while calls are followed, builtins are not. Their
-// neighbours tell how long the units would have been; one factor for all evens out that samples
+// Before Python 3.12 following slows the interpreter down, but not builtins. Neighbouring units
+// tell how long the followed ones would have taken; one factor for all evens out that samples
 // differ. Bounds: 1.3 to 2.4 times slower was measured, and neighbours may be shorter by chance.
 double InterpreterScale(const Trees& trees) {
   constexpr double kLeast = 0.3;
@@ -52,11 +52,11 @@ double InterpreterScale(const Trees& trees) {
   return std::clamp((ordinary - builtin) / interpreted, kLeast, 1.0);
 }
 
-// The nodes of one tree with what they stand for.
+// A node of a tree, and what its time is charged to.
 struct Placed {
   double own = 0;                // nanoseconds
-  std::size_t owner = kNoCall;   // node of the function that it is charged to
-  std::size_t called = kNoCall;  // node that the owner called on the way here
+  std::size_t owner = kNoCall;   // node of the function that its time is charged to
+  std::size_t called = kNoCall;  // node of the function that the owner called on the way here
   std::size_t line = kNoCall;    // node of the owner's line
 };
 
@@ -74,7 +74,7 @@ std::vector<Placed> Place(const traces::Trace& trace, const CallTree& tree, doub
       here.line = above.line;
     }
     if (node.kind == CallKind::kLine) {
-      // Lines of a library's functions belong to what the owner called.
+      // Lines of library functions belong to what the owner called.
       if (here.called == kNoCall) here.line = i;
       continue;
     }
@@ -159,7 +159,7 @@ class Summing {
     AddTotals(tree, placed, at);
   }
 
-  // Charges the time of a node to every function above it, once each.
+  // Charges the time of a node to every function above it, once for each.
   void AddTotals(const CallTree& tree, const std::vector<Placed>& placed, std::size_t at) {
     std::set<FunctionKey> charged;
     for (std::size_t i = at; i != kNoCall; i = tree.nodes[i].parent) {
@@ -208,8 +208,8 @@ FunctionTime TimeOf(const FunctionKey& key, const FunctionSum& sum, double whole
   return time;
 }
 
-// Following lines slows a function that has many of them: how its time is split among its lines
-// comes from the units with lines, how much time it has from those without.
+// Following lines slows down a function with many lines. So units with lines tell how its time is
+// split among them, and units without lines tell how much time it has.
 void AddLines(const FunctionSum& sum, double units, FunctionTime& time) {
   if (sum.time <= 0) return;
   for (const auto& [line, part] : sum.lines) {
@@ -221,7 +221,7 @@ void AddLines(const FunctionSum& sum, double units, FunctionTime& time) {
   LargestFirst(time.lines, 0.001);
 }
 
-// All paths of the trees, merged; those of less than a two-hundredth are in their parents.
+// All paths of the trees, merged. Paths with less than 0.5 % of the time are part of their parents.
 std::vector<CallPath> PathsOf(const traces::Trace& trace, const Trees& trees, double scale) {
   constexpr double kLeast = 0.005;
   struct Node {
@@ -269,8 +269,8 @@ std::vector<CallPath> PathsOf(const traces::Trace& trace, const Trees& trees, do
   return paths;
 }
 
-// Without units that took more than three times the median: a core or storage that was waited for
-// once would stand for as much as many units.
+// Leaves out units that took more than three times the median: they may have waited once for a core
+// or for storage, and would stand for as many other units.
 Trees WithoutOutliers(Trees trees) {
   constexpr double kMost = 3;
   if (trees.size() < 3) return trees;

@@ -59,7 +59,8 @@ unsigned Whole(const std::map<std::string, std::string>& facts, const std::strin
 }  // namespace
 
 double LinkRate(unsigned generation, unsigned width) {
-  // GT/s of a lane, and what its encoding leaves of them. Source: the PCI Express specifications.
+  // Transfers per second of a lane, times the share that its encoding leaves. Source: the PCI
+  // Express specifications.
   constexpr std::array<double, 7> kLane = {0,
                                            2.5e9 * 8 / 10,
                                            5e9 * 8 / 10,

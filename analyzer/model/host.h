@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The machine of a trace as its facts tell it, or one rank's part of it. Values; 0 or -1 where a
-// fact is missing.
+// The machine of a trace as its facts describe it, or one rank's part of it. Values; 0 where a fact
+// is missing.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +20,27 @@ using Facts = std::map<std::string, std::string>;
 
 struct Host {
   int cores = 0;     // online
-  int affinity = 0;  // allowed by the mask the run started with, or a narrower one of its workers
-  double quota = 0;  // cgroup CPU quota in cores, 0: none
-  double share = 0;  // cores of one of several ranks, 0: it has the host to itself
-  int ranks = 1;     // that share it; of memory and /dev/shm below is then one rank's part
+  int affinity = 0;  // allowed by the run's mask, or by a narrower one of its workers
+  double quota = 0;  // CPU quota of the control group in cores; 0: none
+  double share = 0;  // cores of this rank; 0: it has the host to itself
+  int ranks = 1;     // ranks on the host; memory and /dev/shm below are then one rank's part
   Bytes ram;
-  Bytes memory_limit;  // cgroup, 0: none
+  Bytes memory_limit;  // of the control group; 0: none
   Bytes shm_size;      // /dev/shm
   Bytes shm_free;
   bool known = false;  // some core count was found
 
-  // Cores that it can really use: min(affinity, quota, share); 1 if nothing is known.
+  // Cores that can really be used: min(affinity, quota, share); 1 if nothing is known.
   [[nodiscard]] double usable_cores() const;
-  // Bytes that it can really use: the smaller of `ram` and `memory_limit`, of those that are known.
+  // Bytes that can really be used: the smaller of `ram` and `memory_limit`, as far as they are
+  // known.
   [[nodiscard]] Bytes memory() const;
 };
 
 [[nodiscard]] Host ReadHost(const Facts& facts);
 
-// Lowers host.affinity to the CPUs that any of `masks` (kernel lists, of the processes that make
-// batches) allows: the collector's own mask says nothing of one that was set after it.
+// Lowers host.affinity to the CPUs that any of `masks` allows (kernel lists of the processes that
+// make batches). The collector's own mask does not show a mask that was set later.
 void NarrowAffinity(Host& host, std::span<const std::string_view> masks);
 
 // Number of CPUs in a kernel list: "0-1,4" -> 3. Malformed parts count as nothing.
@@ -47,7 +48,7 @@ void NarrowAffinity(Host& host, std::span<const std::string_view> masks);
 // Those CPUs, ascending, each once.
 [[nodiscard]] std::vector<int> CpusIn(std::string_view list);
 
-// A number, true/false, or a size; nullopt if absent or not a number.
+// A number, true/false, or a size; nullopt if it is missing or not a number.
 [[nodiscard]] std::optional<double> NumberFact(const Facts& facts, std::string_view key);
 [[nodiscard]] bool TrueFact(const Facts& facts, std::string_view key, bool otherwise);
 [[nodiscard]] std::string TextFact(const Facts& facts, std::string_view key);

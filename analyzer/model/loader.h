@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which loaders a program used, as recorded in the facts of the consumer's process. Values.
+// The loaders that a program used, from the facts of the training process. Values.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,29 @@ namespace penstock::analyzer {
 
 struct LoaderConfig {
   std::string kind = "other";  // pytorch | penstock | other
-  int id = -1;                 // k of loader.<k>.*; -1: no facts
+  int id = -1;                 // k in the facts loader.<k>.*; -1: no facts
   ProcessId consumer;
   int num_workers = 0;  // processes, or threads where `sample_tasks`
   bool workers_known = true;
-  int prefetch_factor = 2;  // PyTorch's default; without meaning at 0 workers
-  // Threads that fill batches together, sample by sample; prefetch_factor is then the number of
-  // batches on their way in all, not of each worker.
+  int prefetch_factor = 2;  // PyTorch's default; has no meaning without workers
+  // Threads fill batches together, sample by sample. prefetch_factor is then the number of batches
+  // in flight in all, not for each worker.
   bool sample_tasks = false;
   int batch_size = 0;    // 0: not known
-  int batch_length = 0;  // of batches that the dataset makes itself; 0: it does not, or not known
+  int batch_length = 0;  // if the dataset makes the batches itself; 0: it does not, or not known
   bool pin_memory = false;
   bool persistent_workers = false;
   bool in_order = true;
-  bool fixed_batch = false;  // one batch, again and again: no loader at work
-  std::string package;       // of a loader of kind "other", as far as its hooks tell
+  bool fixed_batch = false;  // the same batch is delivered again and again: no loader works
+  std::string package;       // of a loader of kind "other", if its hooks tell
   std::string start_method;
   std::string dataset_kind;
   std::int64_t dataset_length = -1;
   std::string made_at;      // "/home/a/train.py:88": the line of the program that made it
-  std::string called_from;  // the line that called the function which holds it
+  std::string called_from;  // the line that called the function around `made_at`
   bool made_anew = false;   // these lines made it more than once
 
-  // Batches that may be on their way at once; 0 workers: none.
+  // Batches that may be in flight at once; without workers: none.
   [[nodiscard]] int credits() const {
     if (sample_tasks) return num_workers > 0 ? prefetch_factor : 0;
     return num_workers * prefetch_factor;

@@ -11,7 +11,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// "src/data/train.py:88" with so many folders kept.
+// "src/data/train.py:88" with so many folders in front of the file.
 std::string Shortened(const std::string& place, int folders) {
   std::size_t from = place.size();
   for (; folders >= 0 && from != std::string::npos && from > 0; --folders) {
@@ -32,7 +32,8 @@ struct Delivery {
   std::uint16_t generation = 0;
 };
 
-// How often the loop went from one loader to another and back within one epoch of the first.
+// By pair of loaders: how often the loop went from the first to the second and back within one
+// epoch of the first.
 std::map<std::pair<std::size_t, std::size_t>, std::size_t> CountReturns(
     const std::vector<Delivery>& deliveries) {
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> returns;
@@ -49,7 +50,7 @@ std::map<std::pair<std::size_t, std::size_t>, std::size_t> CountReturns(
   return returns;
 }
 
-// With interleaved loaders the turn of the loop that a batch belongs to ends at the next wait for
+// With interleaved loaders, the turn of the loop that belongs to a batch ends at the next wait for
 // the same loader.
 void EndStepsAtOwnWaits(LoaderRun& run) {
   for (const Epoch& epoch : run.epochs) {
@@ -108,8 +109,8 @@ void FindLoopUse(std::vector<LoaderRun>& loaders) {
                                      [first](const Delivery& one) { return one.loader != first; });
     if (!several) continue;
     for (const Delivery& one : deliveries) loaders[one.loader].use = LoopUse::kInTurn;
-    // A validation in the middle of an epoch interrupts it a few times; loaders that are drained
-    // together are returned to for every fifth batch at least (ours).
+    // A validation within an epoch interrupts it a few times. If loaders are drained together, the
+    // loop comes back for at least every fifth batch (ours).
     constexpr double kOften = 0.2;
     for (const auto& [pair, returns] : CountReturns(deliveries)) {
       LoaderRun& run = loaders[pair.first];

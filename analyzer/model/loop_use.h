@@ -11,21 +11,21 @@
 
 namespace penstock::analyzer {
 
-// Names each loader by the line that made it, shortest first: "train.py:88", with folders where
-// two would be called the same, and by the caller of that line where one line makes several; the
-// second that one line makes is "train.py:88 #2".
+// Names each loader by the line that made it, as short as possible: "train.py:88"; with folders if
+// two would have the same name; by the line that called the function if one line makes several. The
+// second loader of the same line is "train.py:88 #2".
 void NameLoaders(std::vector<LoaderRun>& loaders);
 
 // Sets LoaderRun::use, `waited` and `lasted`. A step ends where the loop asks for a batch of any
-// loader; with interleaved loaders, where it asks for the next one of the same loader.
+// loader; with interleaved loaders, where it asks for the next batch of the same one.
 void FindLoopUse(std::vector<LoaderRun>& loaders);
 
-// Puts first, of each training process, the loader that its loop waits for most; if no wait
-// matters (5 % of the time with all of them, kineto's threshold), the one it spends most time with.
-// Loaders of several processes stay in the order of their batches otherwise.
+// Sorts the loaders of each training process: first the one that its loop waits for most, or spends
+// most time with if no wait matters (less than 5 % of the time with all of them, kineto's
+// threshold). Training processes are in order of the time that they spend with their loaders.
 void PutMostAwaitedFirst(std::vector<LoaderRun>& loaders);
 
-// The loaders that the loop drains together with `run`, which is not among them.
+// The other loaders that the loop drains together with `run`.
 [[nodiscard]] std::vector<const LoaderRun*> DrainedWith(const RunModel& model,
                                                         const LoaderRun& run);
 

@@ -15,7 +15,7 @@ void PutSlowestRankFirst(RunModel& model) {
   struct Candidate {
     std::size_t loader;
     std::int32_t rank;
-    double share;  // of waiting
+    double share;  // of waiting in its loop
   };
   std::vector<Candidate> candidates;
   std::size_t most = 0;
@@ -80,8 +80,8 @@ std::optional<double> RunModel::CpuRate(std::optional<wire::ProcessRole> role, s
 
 namespace {
 
-// CPU time of a process until `time`, in ns. Before the first sample, which is taken within a tenth
-// of a second: what is little was used in that tenth.
+// CPU time of a process until `time`, in ns. The first sample is taken within a tenth of a second
+// of its start, so a small first value was used in that tenth.
 double CpuUntil(const CounterSeries& series, double time) {
   constexpr double kPeriod = 0.1;
   constexpr double kLittle = 1e9;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of several ranks the figures of a run are those of. Used by run_model.cc only.
+// Chooses the rank whose figures stand for a run. Used by run_model.cc only.
 #pragma once
 
 #include "analyzer/model/run_model.h"
 
 namespace penstock::analyzer {
 
-// Of the ranks that train together the one whose data is slowest tells what holds all of them back;
-// the steps of the others hold their waiting for it. Its loader becomes the first; of those within
-// two points of the largest share of waiting, that of the lowest rank.
-// Requires: model.loaders is sorted by the number of batches.
+// Moves the loader of the slowest rank to the front. When ranks train together, the rank with the
+// slowest data holds all others up, and their steps include waiting for it. It is the rank with the
+// largest share of waiting; of those within two points of it, the one with the lowest number.
+// Requires: model.loaders is sorted by PutMostAwaitedFirst().
 void PutSlowestRankFirst(RunModel& model);
 
 }  // namespace penstock::analyzer

@@ -12,11 +12,11 @@
 namespace penstock::analyzer {
 namespace {
 
-// Names that transforms which make floating point of pixels go by.
+// Parts of the names of transforms that turn pixels into floating point.
 constexpr std::array<std::string_view, 6> kConversions = {
     "Normalize", "normalize", "ToTensor", "ConvertImageDtype", "ToDtype", "ToFloat"};
 
-// The beginnings of decode spans' names, and the decoder each stands for.
+// How the names of decode spans begin, and the decoder that each means.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kDecoders = {{
     {"PIL", "pillow"},
     {"cv2", "opencv"},
@@ -28,7 +28,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kDecoders
     {"libjpeg", "turbojpeg"},
 }};
 
-// "uint8:150528 int64:401408": bytes of one batch by type.
+// Reads "uint8:150528 int64:401408": the bytes of one batch by type.
 void ReadTypes(const std::string& fact, Material& material) {
   std::size_t at = 0;
   while (at < fact.size()) {
@@ -83,7 +83,7 @@ Material MaterialOf(const traces::Trace& trace, const RunModel& model, const Loa
     const std::string key = "loader." + std::to_string(run.config.id) + ".batch_types";
     ReadTypes(TextFact(trace.processes()[consumer.value].facts, key), material);
   }
-  if (size > 0 && !(material.sample_bytes > 0)) {  // no worker handed one over
+  if (size > 0 && !(material.sample_bytes > 0)) {  // no worker handed over a batch
     material.sample_bytes = material.batch_bytes() / size;
   }
   double decoded = 0;

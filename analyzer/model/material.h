@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the samples of a run are made of, as far as its trace tells: what changes of the data, its
-// storage or its decoder need to know. Values; pure. Units: bytes; 0 where not known.
+// Sizes, types and devices of a run's samples, as far as its trace tells: what changes of the data,
+// of its storage or of its decoder need to know. Values; pure. Units: bytes; 0 where not known.
 #pragma once
 
 #include <string>
@@ -14,14 +14,14 @@ namespace penstock::analyzer {
 
 struct Material {
   double file_bytes = 0;                                // read for one sample
-  double decoded_bytes = 0;                             // of its decoded picture, three a pixel
-  double sample_bytes = 0;                              // of it in a collated batch
+  double decoded_bytes = 0;                             // of its decoded picture, three per pixel
+  double sample_bytes = 0;                              // of one sample in a collated batch
   double f32 = 0, f16 = 0, u8 = 0, i64 = 0, other = 0;  // bytes of one batch, by data type
-  std::string decoder;                                  // as DecoderRatio() names it; "" not known
-  double conversion = 0;     // of augmentation's time: to floating point, normalising
+  std::string decoder;                                  // a name for FindDecoder(); "": not known
+  double conversion = 0;     // share of augmenting: to floating point, normalising
   double dataset_bytes = 0;  // read in one pass
   double memory = 0;         // half of what the run may use
-  std::string gpu;           // model; "" not known
+  std::string gpu;           // its model; "": not known
   ReadCosts reads;
 
   [[nodiscard]] double batch_bytes() const { return f32 + f16 + u8 + i64 + other; }

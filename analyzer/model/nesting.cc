@@ -13,8 +13,8 @@ std::size_t IndexOf(StageId stage) {
   return static_cast<std::size_t>(stage);
 }
 
-// The share of `busy` that falls into [start, end): a coalesced read lasts from open to last
-// read, and may begin before a decode that pulls the rest of the file.
+// The share of `busy` that falls into [start, end). A coalesced read lasts from open to the last
+// read; it may begin before a decode that reads the rest of the file.
 std::int64_t Overlap(std::int64_t read_start, std::int64_t read_end, std::int64_t busy,
                      std::int64_t start, std::int64_t end) {
   const std::int64_t common = std::min(read_end, end) - std::max(read_start, start);
@@ -28,7 +28,7 @@ std::int64_t AtLeastZero(std::int64_t value) {
   return std::max<std::int64_t>(value, 0);
 }
 
-// A thread cannot use more CPU time than wall time; clocks differ by a little.
+// A thread cannot use more CPU time than wall time, but the two clocks differ a little.
 std::int64_t CpuWithin(std::int64_t cpu, std::int64_t wall) {
   return cpu < 0 ? -1 : std::min(cpu, wall);
 }
@@ -50,7 +50,7 @@ void NestingSweep::Add(const Span& span) {
   }
   if (span.stage == StageId::kMark || span.stage == StageId::kKernel ||
       span.stage == StageId::kCopy || span.stage == StageId::kCall) {
-    Counted counted;  // ranges of the program and of devices keep to no nesting of ours
+    Counted counted;  // ranges of the program and of devices do not nest with our spans
     counted.span = &span;
     counted.stage = span.stage;
     counted.wall = AtLeastZero(span.duration.value);
@@ -143,9 +143,9 @@ void NestingSweep::Emit(const Open& open, std::int64_t wall, std::int64_t cpu,
   sink_.OnCounted(counted);
 }
 
-// Decode and tokenize.
+// Closes a decode or tokenize span.
 void NestingSweep::CloseTold(const Open& open) {
-  if (!open.outermost) return;  // counted with the span of its stage around it
+  if (!open.outermost) return;  // the span of the same stage around it counts it
   const Inside& inside = open.inside;
   const bool decodes = open.span.stage == StageId::kDecode;
   const std::int64_t other = decodes ? inside.tokenize : inside.decode;
@@ -160,8 +160,7 @@ void NestingSweep::CloseTold(const Open& open) {
   Emit(open, wall, cpu, inside);
 }
 
-// A named transform owns what is left of it without the transforms, reads, decodes and tokenizers
-// inside.
+// A named transform owns its time without the transforms, reads, decodes and tokenizers inside it.
 void NestingSweep::CloseAugment(const Open& open) {
   const Inside& inside = open.inside;
   const std::int64_t total =
@@ -176,7 +175,8 @@ void NestingSweep::CloseAugment(const Open& open) {
     break;
   }
   const bool in_sample = IsOpen(StageId::kSample);
-  if (open.outermost && !in_sample) {  // a transform of whole batches, or of a foreign loader
+  if (open.outermost &&
+      !in_sample) {  // a transform of whole batches, or of another library's loader
     for (Open& around : stack_) {
       around.inside.augment += total;
       around.inside.augment_cpu += total_cpu;
@@ -195,11 +195,11 @@ void NestingSweep::CloseAugment(const Open& open) {
   Emit(child, total - open.child, timed ? AtLeastZero(total_cpu - open.child_cpu) : -1, inside);
 }
 
-// Augment is what a dataset does besides reading, decoding and tokenizing, named or not. Reads
-// carry no CPU time: they get what the rest of the sample left over. That is exact when transforms
-// compute without waiting, and gives reads too little on a machine with more runnable threads than
-// cores. Time right before a read in which nothing was computed belongs to it: a lock that readers
-// take in turn, a directory that is far away.
+// Augment is what a dataset does besides reading, decoding and tokenizing, with or without a name.
+// Reads carry no CPU time of their own: they get the rest of the sample's. That is exact if
+// transforms compute without waiting, and too little for reads if there are more runnable threads
+// than cores. Time right before a read in which nothing was computed belongs to the read: a lock
+// that readers take in turn, or a directory that is far away.
 void NestingSweep::CloseSample(const Open& open) {
   if (!open.outermost) return;  // a dataset that wraps another
   Inside inside = open.inside;
@@ -244,7 +244,8 @@ void NestingSweep::CloseFetch(const Open& open) {
   if (!open.outermost) return;
   Inside inside = open.inside;
   const std::int64_t wall = open.end - open.span.start.value;
-  if (inside.samples == 0 && inside.augment == 0) {  // __getitems__, or samples are not hooked
+  if (inside.samples == 0 &&
+      inside.augment == 0) {  // the dataset has __getitems__, or samples are not hooked
     inside.augment = AtLeastZero(wall - inside.read - inside.told() - inside.collate);
     if (open.span.cpu.value >= 0) {
       const std::int64_t rest =

@@ -11,7 +11,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr int kMostRanks = 1 << 20;  // of a host; a trace may say anything
+constexpr int kMostRanks = 1 << 20;  // on one host; a trace may contain any number
 
 std::string PartOf(const traces::ProcessInfo& process) {
   return TextFact(process.facts, "part");
@@ -31,7 +31,7 @@ Facts FactsOfPart(const traces::Trace& trace, const std::string& part) {
 
 struct Masks {
   std::vector<std::vector<int>> of;  // by place of the host; empty: not known
-  std::map<int, int> sharers;        // of each CPU
+  std::map<int, int> sharers;        // by CPU: ranks whose masks allow it
   bool known = true;
 };
 
@@ -94,7 +94,7 @@ class LayoutReader {
   }
 
  private:
-  // The number of the host of `part`: parts of one boot are parts of one host.
+  // The index of the host of `part`. Parts of one boot are parts of one host.
   std::size_t HostOf(const std::string& part) {
     const auto seen = host_of_part_.find(part);
     if (seen != host_of_part_.end()) return seen->second;
@@ -107,7 +107,7 @@ class LayoutReader {
       host.name = name.empty() ? fmt::format("host {}", layout_.hosts.size()) : name;
       host.machine = ReadHost(FactsOfPart(trace_, part));
       layout_.hosts.push_back(std::move(host));
-    } else {  // one rank's own mask is not that of the host
+    } else {  // the mask of one rank is not that of the host
       const Host other = ReadHost(FactsOfPart(trace_, part));
       Host& machine = layout_.hosts[at->second].machine;
       machine.affinity = std::max(machine.affinity, other.affinity);
@@ -118,7 +118,8 @@ class LayoutReader {
 
   void AddPlace(ProcessId consumer, std::size_t host) {
     const traces::ProcessInfo& process = trace_.processes()[consumer.value];
-    if (!seen_.insert(process.rank).second) return;  // a second loader of the rank's, in a child
+    if (!seen_.insert(process.rank).second)
+      return;  // a second loader of the same rank, in a child process
     RankPlace place;
     place.consumer = consumer;
     place.rank = process.rank;

@@ -7,14 +7,14 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::size_t kFewestOfThread = 64;  // reads of a thread
+constexpr std::size_t kFewestOfThread = 64;  // reads that a thread needs to count
 
 struct ReadStretch {
   std::int64_t from;
   std::int64_t to;
 };
 
-// The reads of one thread as stretches that do not overlap, in their order.
+// The reads of one thread as intervals that do not overlap, in order.
 std::vector<ReadStretch> Merged(std::vector<ReadStretch> reads) {
   std::sort(reads.begin(), reads.end(),
             [](const ReadStretch& a, const ReadStretch& b) { return a.from < b.from; });
@@ -29,7 +29,8 @@ std::vector<ReadStretch> Merged(std::vector<ReadStretch> reads) {
   return merged;
 }
 
-// How probable it is that two or more read, if each does for its share of the time.
+// The probability that two or more threads read, if each reads for its share of the time and all
+// are independent.
 double MeetingByChance(const std::vector<double>& busy) {
   double none = 1;
   double one = 0;
@@ -57,7 +58,7 @@ ReadTurns TurnsOfEpoch(ByThread& by_thread) {
   }
   if (to <= from) return turns;
   const auto window = static_cast<double>(to - from);
-  std::vector<std::pair<std::int64_t, int>> edges;  // what ends comes before what begins
+  std::vector<std::pair<std::int64_t, int>> edges;  // at equal times, ends come before beginnings
   std::vector<double> busy;
   for (const std::vector<ReadStretch>& own : threads) {
     double time = 0;

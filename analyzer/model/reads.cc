@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kFewestReads = 64;
 
-// The number of reads that run, over time.
+// How many reads run at each moment.
 class Crowd {
  public:
   explicit Crowd(const std::vector<ReadSpan>& reads) {
@@ -57,7 +57,7 @@ class Crowd {
 
   std::vector<std::int64_t> at_;
   std::vector<int> running_;  // from that moment on
-  std::vector<double> sum_;   // of running_ over time, up to that moment
+  std::vector<double> sum_;   // integral of running_ up to that moment
   double busy_ = 0;
 };
 
@@ -110,13 +110,13 @@ std::optional<Fit> LeastSquares(const std::vector<Row>& rows, const std::vector<
   return fit;
 }
 
-// Whether the typical read shows what the fit says of the mean one: a few long reads make others
-// run beside them, and are no slower for it.
+// Whether typical reads show what the fit says of the mean. A few long reads make others run beside
+// them, without being slower for it.
 bool TypicalToo(const std::vector<Row>& rows, const std::vector<double>& y, const Fit& fit) {
   std::vector<double> beside;
   for (const Row& row : rows) beside.push_back(row[2]);
   const double middle = Median(beside);
-  std::array<std::vector<double>, 2> x;  // of the reads with few others beside them, and with many
+  std::array<std::vector<double>, 2> x;  // reads with few others beside them, and with many
   std::array<std::vector<double>, 2> left;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const std::size_t half = rows[r][2] > middle ? 1 : 0;
@@ -173,7 +173,8 @@ ReadCosts FitReads(std::vector<ReadSpan> reads) {
            fit.value[i] * means[i] > 0.1 * mean * static_cast<double>(rows.size());
   };
   std::optional<Fit> fit = LeastSquares(rows, seconds, 3);
-  // In order, the others do not slow a read down in proportion to its own bytes: asked first.
+  // This comes first: if reads are served in order, others do not slow a read down in proportion to
+  // its own bytes.
   const ReadRate rate = MeasureRate(reads);
   const bool slowed = fit && matters(*fit, 2) && TypicalToo(rows, seconds, *fit);
   if (rate.limited() || slowed) {
@@ -182,7 +183,7 @@ ReadCosts FitReads(std::vector<ReadSpan> reads) {
     costs.device_per_byte = rate.limited() ? rate.per_byte : fit->value[2] / size;
   }
   if (!slowed) fit = LeastSquares(rows, seconds, 2);
-  // Known where the error of the constant is small, however large it is.
+  // The constant is known if its error is small, however large it is itself.
   if (fit && fit->error[0] < 0.1 * mean) {
     costs.split = true;
     costs.latency = std::clamp(fit->value[0], 0.0, mean);

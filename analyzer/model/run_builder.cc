@@ -29,7 +29,8 @@ void AddWork(Work& total, const Counted& counted) {
   AddWork(total, SecondsOf(counted.wall, counted.cpu));
 }
 
-// Reads are not asked what is around them: threads that make batches are not looked at.
+// Adds what a span outside of samples and fetches took. Reads count wherever they are: threads that
+// make batches are not looked at.
 void AddApart(const Counted& counted, ThreadStages& stages) {
   const bool read = counted.stage == StageId::kRead && counted.outermost;
   if (counted.synthetic || !(counted.apart || read)) return;
@@ -67,7 +68,7 @@ void RunBuilder::WalkSpans() {
     bool any = false;
     trace_.ForEachBlock(ThreadId{i}, [&](std::span<const Span> block) {
       for (const Span& span : block) {
-        if ((span.flags & wire::kFlagUnfinished) != 0) continue;  // no length to speak of
+        if ((span.flags & wire::kFlagUnfinished) != 0) continue;  // its length is not known
         sweep.Add(ranges.AsNamed(span));
         any = true;
       }
@@ -82,7 +83,7 @@ void RunBuilder::WalkSpans() {
 
 void RunBuilder::OnCounted(const Counted& counted) {
   model_.stages.Add(counted);
-  // A transform is counted without the transforms inside it.
+  // A transform counts without the transforms inside it.
   const bool told = (counted.stage == StageId::kDecode || counted.stage == StageId::kTokenize) &&
                     counted.outermost;
   if (counted.apart && !counted.synthetic && (told || counted.stage == StageId::kAugment)) {
@@ -108,7 +109,7 @@ void RunBuilder::OnCounted(const Counted& counted) {
       threads_[at_.thread].idle += static_cast<double>(counted.wall) * 1e-9;
       return;
     case StageId::kWait:
-      if (!span.batch.valid()) {  // the next() that said that there is no more
+      if (!span.batch.valid()) {  // the next() that ended the epoch
         epochs_.AddStop({at_.consumer, span.batch.generation}, counted.wall);
       }
       unmatched_.waits.push_back(stretch);
@@ -119,7 +120,7 @@ void RunBuilder::OnCounted(const Counted& counted) {
     case StageId::kH2d:
       unmatched_.copies.push_back(stretch);
       return;
-    case StageId::kCall: {  // what the loop is in while it copies; on the device it is h2d
+    case StageId::kCall: {  // a call in which the loop copies; the copy itself is h2d
       const std::optional<CopyKind> kind = kinds_.Of(span.stage, span.name);
       if (kind && kind->way == CopyWay::kToDevice) unmatched_.copies.push_back(stretch);
       return;
@@ -145,7 +146,7 @@ void RunBuilder::OnCounted(const Counted& counted) {
   } else if (counted.stage == StageId::kCollate) {
     Batch& batch = index_.Find(at_.consumer, span.batch);
     batch.bytes = std::max(batch.bytes, span.bytes.value);
-    if (!batch.whole) AddWork(batch.collate, counted);  // a fetch around it replaces that
+    if (!batch.whole) AddWork(batch.collate, counted);  // a fetch around it would replace that
   }
 }
 
@@ -156,7 +157,7 @@ void RunBuilder::OnData(const Span& span) {
   at_.first_data = std::min(at_.first_data.value_or(start), start);
 }
 
-// Samples close before the fetch around them, which then replaces these sums. Where none does,
+// Samples close before the fetch around them, which then replaces these sums. If there is no fetch,
 // several threads fill a batch together: it lasts from its first sample to its last.
 void RunBuilder::OnSample(const Counted& counted) {
   const std::size_t place = index_.PlaceOf(at_.consumer, counted.span->batch);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collects what BuildRunModel() needs while it walks over a trace. Used by run_model.cc only.
-// Owns what it collects; refers to the trace while it lives; not thread-safe.
+// Collects what BuildRunModel() needs while it walks over a trace. Used by run_model.cc and its
+// helpers only. Owns what it collects; refers to the trace while it lives; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ struct Stretch {
   traces::BatchKey key;
 };
 
-// What a thread did in samples that no fetch surrounds, or outside of both.
+// What a thread did in samples without a fetch around them, or outside of both.
 struct ThreadWork {
   double idle = 0;      // seconds
   double apart = 0;     // CPU seconds of decoding and transforms outside of samples and fetches
-  ThreadStages stages;  // the same and reads, by stage
+  ThreadStages stages;  // wall seconds of the same and of reads, by stage
   std::uint64_t samples = 0;
   double busy = 0;  // seconds
   double cpu = 0;
@@ -65,10 +65,10 @@ class RunBuilder final : public NestingSink {
     std::uint32_t thread = 0;
     ProcessId process;
     ProcessId consumer;
-    std::optional<std::int64_t> first_data;  // reads, decodes and the like
-    std::int64_t last_data = 0;              // where there is a first
+    std::optional<std::int64_t> first_data;  // start of the first read, decode or the like
+    std::int64_t last_data = 0;              // end of the last one, if there is a first
   };
-  // To be matched with batches when all are known.
+  // Spans to be matched with batches when all batches are known.
   struct Unmatched {
     std::vector<Stretch> waits;
     std::vector<Stretch> steps;

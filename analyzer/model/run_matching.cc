@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which batch each wait, step and copy of the loop belongs to, once all are known.
+// Finds the batch that each wait, step and copy of the loop belongs to, when all batches are known.
 #include <algorithm>
 #include <utility>
 
@@ -15,8 +15,8 @@ bool ByThreadAndStart(const Stretch& a, const Stretch& b) {
 
 }  // namespace
 
-// A wait span without a batch id is that of the batch delivered inside it, or of the end of the
-// iterator. What the program does until it waits again is the step of the batch.
+// A wait span without a batch id belongs to the batch delivered inside it, or to the end of the
+// iterator. What the loop does until it waits again is the step of that batch.
 void RunBuilder::MatchWaits() {
   std::vector<std::pair<std::int64_t, std::size_t>> deliveries;  // for waits without an id
   std::deque<Batch>& all = batches();
@@ -30,7 +30,7 @@ void RunBuilder::MatchWaits() {
     if (!wait.key.valid()) {
       auto at = std::lower_bound(deliveries.begin(), deliveries.end(),
                                  std::make_pair(wait.start, std::size_t{0}));
-      // The event is emitted by the same call that ends the span: a little after at most.
+      // The event is emitted in the call that ends the span, at most a little later.
       constexpr std::int64_t kSlack = 1'000'000;
       if (at == deliveries.end() || at->first > wait.end + kSlack) continue;
       if (all[at->second].wait_thread != wait.thread) continue;
@@ -54,8 +54,8 @@ void RunBuilder::MatchWaits() {
   EndStepsAtWaits();
 }
 
-// A batch whose wait span was lost is known by its events: its next() was entered when the step of
-// the batch before it on its thread ended, whatever span comes next.
+// If the wait span of a batch was lost, its events tell: its next() was entered when the step
+// before it ended on its thread, whatever span comes next.
 void RunBuilder::EndStepsAtWaits() {
   std::vector<Batch*> delivered;
   for (Batch& batch : batches()) {
@@ -90,10 +90,11 @@ void RunBuilder::AttributeCopies() {
     return a.thread != b.thread ? a.thread < b.thread : a.start < b.start;
   };
   std::sort(places.begin(), places.end(), less);
-  // A call of the runtime inside a span of Python is the same copy: what both cover counts once.
+  // A call of the runtime inside a span of Python is the same copy, so time that both cover counts
+  // once.
   std::sort(unmatched_.copies.begin(), unmatched_.copies.end(), ByThreadAndStart);
   std::uint32_t thread = 0;
-  std::int64_t counted = kNever;  // until then, of `thread`
+  std::int64_t counted = kNever;  // the copies of `thread` are counted up to here
   for (const Stretch& copy : unmatched_.copies) {
     if (copy.thread != thread) counted = kNever;
     thread = copy.thread;

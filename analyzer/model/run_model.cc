@@ -20,7 +20,7 @@ bool ByKey(const Batch& a, const Batch& b) {
                                               : a.key.index < b.key.index;
 }
 
-// Whether the batches were filled sample by sample rather than fetched whole.
+// Whether threads filled the batches sample by sample, instead of fetching them whole.
 bool FilledBySamples(const LoaderRun& run) {
   std::size_t filled = 0;
   for (const Batch& batch : run.batches) {
@@ -29,7 +29,8 @@ bool FilledBySamples(const LoaderRun& run) {
   return filled * 2 > run.batches.size();
 }
 
-// The most batches that were begun and not yet given back at once: the depth of a shared queue.
+// The greatest number of batches that were begun and not yet given back: the depth of a shared
+// queue.
 int DepthInUse(const LoaderRun& run) {
   std::vector<std::pair<std::int64_t, int>> changes;
   for (const Batch& batch : run.batches) {
@@ -37,15 +38,15 @@ int DepthInUse(const LoaderRun& run) {
     changes.emplace_back(batch.fetch_start, 1);
     changes.emplace_back(batch.step_end == kNever ? batch.delivered : batch.step_end, -1);
   }
-  std::sort(changes.begin(), changes.end());  // at the same time, what ends comes first
+  std::sort(changes.begin(), changes.end());  // at equal times, ends come first
   int now = 0;
   int most = 1;
   for (const auto& [at, change] : changes) most = std::max(most, now += change);
   return most;
 }
 
-// Loader arguments as the spans show them, for a run whose facts were lost. Workers of later epochs
-// may be new processes: the first epoch tells how many there are.
+// Guesses the loader's arguments from the spans, for a run whose facts were lost. Workers of later
+// epochs may be new processes, so the first epoch tells how many there are.
 void InferConfig(LoaderRun& run) {
   run.inferred = true;
   run.config.sample_tasks = FilledBySamples(run);
@@ -82,7 +83,7 @@ void FindEpochs(LoaderRun& run, const RunBuilder& builder) {
       epoch.generation = batch.key.generation;
       epoch.first = i;
       epoch.start = builder.epochs().StartOf(iterator, batch.wait_start);
-      // A recording that began in the middle of an epoch did not see it start.
+      // A recording that began within an epoch did not see it start.
       if (batch.key.index > 0 && epoch.start > batch.wait_start) epoch.start = batch.wait_start;
       epoch.ended = builder.epochs().Ended(iterator);
       epoch.stop = builder.epochs().StopOf(iterator);
@@ -90,11 +91,11 @@ void FindEpochs(LoaderRun& run, const RunBuilder& builder) {
     }
     ++run.epochs.back().count;
   }
-  // A program that went on to the next epoch is done with this one, exhausted or not.
+  // A program that goes on to the next epoch has ended this one, exhausted or not.
   for (std::size_t i = 0; i + 1 < run.epochs.size(); ++i) run.epochs[i].ended = true;
 }
 
-// The threads of the consumer that made samples.
+// The threads of the training process that made samples.
 void FindThreads(const LoaderRun& run, const RunBuilder& builder,
                  std::span<const traces::ThreadInfo> threads,
                  std::map<std::uint32_t, WorkerRun>& workers) {
@@ -146,8 +147,8 @@ void FindWorkers(LoaderRun& run, const RunBuilder& builder,
   }
 }
 
-// Where batches are of one size, only the last of an epoch (of each worker, in an iterable dataset)
-// can be smaller: any other that seems so has lost spans.
+// If batches have one size, only the last one of an epoch (of each worker, in an iterable dataset)
+// can be smaller. Any other batch that seems smaller has lost spans.
 void RestoreSamples(LoaderRun& run, std::uint64_t size) {
   const auto last = static_cast<std::size_t>(std::max(1, run.config.num_workers));
   for (const Epoch& epoch : run.epochs) {
@@ -166,7 +167,7 @@ void CountSamples(LoaderRun& run) {
   auto median = static_cast<std::uint64_t>(Median(std::move(samples)));
   const int told = run.config.batch_size > 0 ? run.config.batch_size : run.config.batch_length;
   const auto size = static_cast<std::uint64_t>(std::max(0, told));
-  // One span for all samples of a batch: __getitems__, or a dataset that makes batches itself.
+  // One span covers all samples of a batch: __getitems__, or a dataset that makes batches itself.
   if (median == 1 && size > 1) {
     for (Batch& batch : run.batches) batch.samples = batch.sample_costs = 0;
     median = 0;
@@ -176,8 +177,8 @@ void CountSamples(LoaderRun& run) {
   run.samples_per_batch = std::max<std::uint64_t>(1, median > 0 ? median : size);
 }
 
-// A batch that did not keep the costs of its samples has those of the one before it that did (or
-// the first one): in a run so long that some did not, they are alike.
+// A batch without costs of its samples takes those of the last batch before it that has them (or of
+// the first one). Only long runs leave some out, and there they are alike.
 void ShareSamples(LoaderRun& run) {
   const auto keeps = [](const Batch& batch) { return batch.sample_costs > 0; };
   const auto kept = std::find_if(run.batches.begin(), run.batches.end(), keeps);
@@ -185,7 +186,7 @@ void ShareSamples(LoaderRun& run) {
   Batch own = *kept;
   for (Batch& batch : run.batches) {
     if (keeps(batch)) {
-      // The short batch at the end of an epoch stands for itself only.
+      // The short batch at the end of an epoch stands only for itself.
       if (batch.sample_costs >= std::min(own.sample_costs, run.samples_per_batch)) own = batch;
     } else if (batch.samples > 0) {
       batch.first_sample = own.first_sample;
@@ -194,7 +195,7 @@ void ShareSamples(LoaderRun& run) {
   }
 }
 
-// Copies the costs of its samples to a loader, in the order of its batches.
+// Copies the costs of samples to their loader, in the order of its batches.
 void TakeSamples(LoaderRun& run, const std::vector<SampleCost>& all) {
   std::size_t count = 0;
   for (const Batch& batch : run.batches) count += batch.sample_costs;
@@ -308,7 +309,7 @@ std::vector<DeviceRecords> ReadDevicesAlone(const traces::Trace& trace) {
   return records;
 }
 
-// What the workers may run on; without workers, the process that makes the batches itself.
+// The CPU masks of the workers; without workers, of the process that makes the batches itself.
 std::vector<std::string_view> MasksOfMakers(const traces::Trace& trace, const RunModel& model) {
   std::vector<std::string_view> masks;
   for (const auto role : {wire::kRoleWorker, wire::kRoleConsumer}) {

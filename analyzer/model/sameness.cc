@@ -24,7 +24,7 @@ struct Returned {
   std::uint32_t digest = 0;
 };
 
-// One sample of one epoch: what its transforms returned, and at last the sample itself.
+// One sample in one epoch: what its transforms returned, and at last the sample itself.
 struct Sighting {
   std::uint16_t generation = 0;
   std::vector<Returned> results;
@@ -38,7 +38,7 @@ std::set<std::uint16_t> GenerationsOfMain(const LoaderRun& run) {
   return generations;
 }
 
-// Whether a process iterates over the main loader or works for the process that does.
+// Whether a process is the training process `consumer` or works for it.
 bool WorksForMain(const RunModel& run, ProcessId process, ProcessId consumer) {
   return process == consumer ||
          (process.value < run.consumer_of.size() && run.consumer_of[process.value] == consumer);
@@ -65,12 +65,12 @@ Sightings ReadSightings(const traces::Trace& trace, const RunModel& run,
   return sightings;
 }
 
-// What all comparisons say of one place in the chain.
+// What all comparisons say about one position in the chain of transforms.
 struct ChainPlace {
   std::uint32_t name = 0;
   bool agree = true;      // no comparison found a difference
   bool one_name = true;   // all samples have the same transform here
-  std::size_t pairs = 0;  // that agreed
+  std::size_t pairs = 0;  // comparisons that agreed
 };
 
 struct ChainPlaces {
@@ -100,7 +100,7 @@ struct ChainPlaces {
     }
   }
 
-  // A transform that one of both lacks differs.
+  // A transform that only one of the two has counts as different.
   void Add(const Sighting& a, const Sighting& b) {
     const std::size_t most = std::max(a.results.size(), b.results.size()) - 1;
     for (std::size_t i = 0; i < most; ++i) {
@@ -122,7 +122,7 @@ std::string NameOfTransform(const traces::Trace& trace, const RunModel& run, std
   return "";
 }
 
-// Up to the last place that is known to be the same, before the first that differs.
+// Finds the last position that is known to be the same, before the first that differs.
 void FindPrefix(const traces::Trace& trace, const RunModel& run, const ChainPlaces& places,
                 EpochComparison& comparison) {
   std::vector<std::string> names;
@@ -182,7 +182,7 @@ EpochComparison CompareEpochs(const traces::Trace& trace, const RunModel& run) {
 
 namespace {
 
-// The first transforms of each sample of a thread, added up.
+// The time of the first transforms of each sample of a thread.
 class PrefixClock {
  public:
   PrefixClock(const traces::Trace& trace, std::set<std::uint16_t> generations, std::size_t length)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whether the epochs of the main loader repeat each other: which of its transforms returned the
-// same for the same sample in every epoch, by the digests of some samples (traces/FORMAT.md).
-// Values; pure. Digests that are equal are evidence, no proof: a change that comes to fewer than
-// one sample in ten may be missed.
+// same result for the same sample in every epoch, by the digests of some samples
+// (traces/FORMAT.md). Values; pure. Equal digests are evidence, not proof: a change that affects
+// fewer than one sample in ten may be missed.
 #pragma once
 
 #include <cstddef>
@@ -16,41 +16,42 @@
 
 namespace penstock::analyzer {
 
-// So many comparisons have to agree. Where a change meets a tenth of the samples, a pair agrees by
-// chance with 0.82 (both epochs had it, or neither): 16 pairs all do in 4 % of the runs, the 30 of
-// two epochs of a thousand samples in 0.3 %.
+// So many comparisons must agree. If a transform changes one sample in ten, a pair agrees by chance
+// with 0.82 (it changed both, or neither). Then 16 pairs all agree in 4 % of the runs, and the 30
+// of two epochs of a thousand samples in 0.3 %.
 inline constexpr std::size_t kSamePairs = 16;
 
 enum class Sameness { kUnknown, kSame, kDifferent };
 
 struct EpochComparison {
-  std::size_t digests = 0;  // finished samples that the trace has something about
-  std::size_t samples = 0;  // of them, met in several epochs
-  std::size_t pairs = 0;    // a sample in a later epoch with itself in an earlier one
-  std::size_t epochs = 0;   // that they are of
+  std::size_t digests = 0;  // finished samples with digests in the trace
+  std::size_t samples = 0;  // those that were seen in several epochs
+  std::size_t pairs = 0;   // comparisons of a sample in a later epoch with itself in an earlier one
+  std::size_t epochs = 0;  // epochs of these comparisons
   Sameness finished = Sameness::kUnknown;  // the sample as the dataset returned it
-  // The outermost transforms, as they follow each other, up to the last whose results were always
-  // the same.
+  // The outermost transforms in their order, up to the last one whose results were always the same.
   std::vector<std::string> prefix;
-  std::size_t prefix_pairs = 0;  // that agreed on the last of them
+  std::size_t prefix_pairs = 0;  // comparisons that agreed on the last of them
 
-  // Nothing could be compared: not even that there is chance is known.
+  // Nothing could be compared, so it is not even known whether there is chance.
   [[nodiscard]] bool unknown() const { return finished == Sameness::kUnknown && prefix.empty(); }
 };
 
 // Requires: run.has_loader(). Cost: one pass over the events.
 [[nodiscard]] EpochComparison CompareEpochs(const traces::Trace& trace, const RunModel& run);
 
-// What a transform is called that leaves something to chance, whatever its digests say.
+// Whether the name of a transform says that it leaves something to chance. Its digests then do not
+// count.
 [[nodiscard]] bool NamesChance(std::string_view transform);
 
-// Seconds that the first `length` outermost transforms of each sample take in the epochs after the
-// first, without decodes inside them. Requires: run.has_loader(). Cost: one pass over the spans.
+// How many seconds the first `length` outermost transforms of the samples take in the epochs after
+// the first, without decodes inside them. Requires: run.has_loader(). Cost: one pass over the
+// spans.
 [[nodiscard]] double PrefixTime(const traces::Trace& trace, const RunModel& run,
                                 std::size_t length);
 
-// Whether each worker of the main loader gives every sample, by whether the dataset asked which
-// worker it is in.
+// Whether each worker of the main loader delivers every sample; known from whether the dataset
+// asked which worker it runs in.
 enum class Sharding { kByIndex, kShards, kRepeats, kUnknown };
 [[nodiscard]] Sharding ShardingOf(const traces::Trace& trace, const RunModel& run);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What single samples of a trace cost, and some thousand reads: a part of a long run suffices, in
-// bounded memory. Filled while a trace is read; not thread-safe.
+// Costs of single samples of a trace, and some thousand reads. A part of a long run is enough, so
+// memory is bounded. Filled while a trace is read; not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@ namespace penstock::analyzer {
 // Costs of the samples of every n-th batch.
 class SampleLog {
  public:
-  // `spans`: how many the trace has.
+  // `spans`: the number of spans in the trace.
   explicit SampleLog(std::uint64_t spans);
 
   [[nodiscard]] bool Keeps(traces::BatchKey batch) const;
-  // `place`: of the batch that the sample is for.
+  // `place`: the index of the sample's batch.
   void Add(std::size_t place, const SampleCost& cost) {
     samples_.push_back({static_cast<std::uint32_t>(place), cost});
   }
@@ -39,7 +39,7 @@ class SampleLog {
   std::deque<Placed> samples_;  // grows without a copy
 };
 
-// Some thousand reads of each thread, of a time when all that read were recorded.
+// Some thousand reads of each thread, from the time in which the reads of all threads are complete.
 class ReadLog {
  public:
   void BeginThread() { reads_of_thread_ = 0; }
@@ -49,7 +49,7 @@ class ReadLog {
  private:
   std::vector<ReadSpan> reads_;
   std::size_t reads_of_thread_ = 0;
-  std::int64_t until_ = std::numeric_limits<std::int64_t>::max();  // all are kept until then
+  std::int64_t until_ = std::numeric_limits<std::int64_t>::max();  // all reads before it are kept
 };
 
 }  // namespace penstock::analyzer

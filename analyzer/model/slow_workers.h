@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which workers are slower than the others. The rule that names them, the simulation that keeps
-// them slow and the dashboard all ask here. Pure.
+// Finds workers that are slower than the others. The rule that names them, the simulation that
+// keeps them slow and the dashboard all use it. Pure.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,25 @@
 
 namespace penstock::analyzer {
 
-// What one worker took to make its batches.
-// Units: seconds, of a batch or of a sample, for all workers alike.
+// How long one worker took for its batches. Units: seconds per batch or per sample, the same for
+// all workers.
 struct WorkerTimes {
   std::vector<double> batches;
   double mean = 0;
 };
 
 struct SlowWorker {
-  std::size_t index = 0;  // into the workers that were compared
+  std::size_t index = 0;  // index into the compared workers
   double times = 1;       // its mean over the median of the workers' means
 };
 
-// In the order of `workers`. A worker is slow from 1.5 times the median worker on, by its mean and
-// by its median, since a few slow samples move the mean alone. Empty where a worker has fewer than
-// eight batches, and with fewer than three workers: of two, neither is the rule.
-// Source: ours; docs/diagnosis.md F19.
+// In the order of `workers`. A worker is slow if both its mean and its median are at least 1.5
+// times the median over the workers; a few slow samples move only the mean. Empty if a worker has
+// fewer than eight batches, or with fewer than three workers: of two, neither is the rule. Source:
+// ours; docs/diagnosis.md F19.
 [[nodiscard]] std::vector<SlowWorker> FindSlowWorkers(std::span<const WorkerTimes> workers);
 
-// The fetches of each of run.workers, by process.
+// The fetches of each of run.workers.
 [[nodiscard]] std::vector<WorkerTimes> TimesOfWorkers(const LoaderRun& run);
 
 }  // namespace penstock::analyzer

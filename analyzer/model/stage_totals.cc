@@ -18,9 +18,9 @@ void PartTotals::Add(std::int64_t wall_ns, std::int64_t cpu_ns, std::uint64_t sp
 }
 
 bool IsMixed(const StageTotals& totals) {
-  constexpr double kOften = 0.1;   // of the calls: a kind that counts
-  constexpr double kApart = 4;     // times as long
-  constexpr double kMostly = 0.8;  // of the calls are of some kind
+  constexpr double kOften = 0.1;   // share of the calls from which a kind counts
+  constexpr double kApart = 4;     // times as long: kinds that differ
+  constexpr double kMostly = 0.8;  // share of the calls that must be of some kind
   double named = 0;
   double least = 0;
   double most = 0;
@@ -34,18 +34,19 @@ bool IsMixed(const StageTotals& totals) {
     ++kinds;
   }
   const auto count = static_cast<double>(totals.count);
-  // Parts that lie in one another are no kinds of calls: there are more of them than calls.
+  // Parts that lie within one another are not kinds of calls: there are more of them than calls.
   return kinds > 1 && named >= kMostly * count && named <= count && most > kApart * least;
 }
 
 void StageTable::Add(const Counted& counted) {
   StageTotals& stage = (*this)[counted.stage];
   if (counted.synthetic && counted.stage == traces::StageId::kRead) {
-    stage.wall.value += counted.wall;  // of reads that are counted themselves
+    stage.wall.value += counted.wall;  // the reads themselves are counted
     stage.queued.value += counted.wall;
     return;
   }
-  // The augment share of a sample has the sample's span, not its bytes and not its name.
+  // The augmenting of a sample comes with the sample's span, whose bytes and name do not belong to
+  // it.
   const std::uint64_t bytes = counted.synthetic ? 0 : counted.span->bytes.value;
   if (counted.outermost) stage.Add(counted.wall, counted.cpu, bytes);
   const bool listed = counted.stage == traces::StageId::kDecode ||

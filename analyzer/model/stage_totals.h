@@ -15,10 +15,10 @@ namespace penstock::analyzer {
 
 struct PartTotals {
   TimeNs wall;
-  TimeNs cpu;               // of the spans where it was taken
-  std::uint64_t timed = 0;  // spans with CPU time
+  TimeNs cpu;               // of the spans whose CPU time is known
+  std::uint64_t timed = 0;  // spans whose CPU time is known
   std::uint64_t count = 0;
-  std::uint64_t with_bytes = 0;  // of them: that have bytes
+  std::uint64_t with_bytes = 0;  // spans that have bytes
   Bytes bytes;
   DurationSketch durations;
 
@@ -28,11 +28,11 @@ struct PartTotals {
 
 struct StageTotals : PartTotals {
   std::map<StringId, PartTotals> children;  // by span name
-  TimeNs queued;  // of `wall`: waiting before reads, which their spans do not hold
+  TimeNs queued;  // part of `wall`: waiting before reads, outside of their spans
 };
 
-// Whether the calls are of several kinds that take times of their own, as opening an image and
-// decoding it: a percentile over all of them may lie where no call does.
+// Whether the calls are of several kinds with different durations, such as opening an image and
+// decoding it. A percentile over all of them may then lie where no call does.
 [[nodiscard]] bool IsMixed(const StageTotals& totals);
 
 // One entry per StageId.
@@ -46,8 +46,8 @@ class StageTable {
     return totals_[static_cast<std::size_t>(stage)];
   }
 
-  // Seconds of the workers in what they do to data: fetches, or samples where nothing fetches, or
-  // the sum of the stages where neither was recorded. Shares of stages are shares of it.
+  // Seconds that the workers spend on data: in fetches or, if there are none, in the stages from
+  // read to put. Shares of stages refer to it.
   [[nodiscard]] double DataTime() const;
 
  private:

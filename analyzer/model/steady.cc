@@ -10,11 +10,11 @@
 namespace penstock::analyzer {
 namespace {
 
-// Below this many intervals a rate is an anecdote: the report says so and lowers its confidence.
+// A rate from fewer intervals is an anecdote: the report says so and lowers its confidence.
 constexpr std::size_t kFewestBatches = 16;
 
-// Steps between batches of one epoch. One long step hides others from mean and deviation: those
-// that were found are left out, and the rest is looked at again.
+// Finds the pauses among the steps between batches of one epoch. A long step hides others from mean
+// and deviation, so those that were found are left out and the rest is examined again.
 std::vector<bool> FindPauses(const LoaderRun& run) {
   std::vector<std::size_t> places;
   std::vector<double> steps;
@@ -37,8 +37,8 @@ std::vector<bool> FindPauses(const LoaderRun& run) {
     std::erase_if(ordinary, [limit](double step) { return step > limit; });
   }
   const auto is_long = [limit](double step) { return step > limit; };
-  // What happens once in twenty steps is part of the rhythm, not an exception; the first steps of a
-  // run are, where they compile.
+  // What happens more than once in twenty steps belongs to the rhythm and is not an exception. The
+  // first steps of a run are exceptions if they are long, for example because they compile.
   const auto first = std::find_if_not(steps.begin(), steps.end(), is_long);
   const auto count = static_cast<std::size_t>(std::count_if(first, steps.end(), is_long));
   const bool rhythm = count * 20 > std::max<std::size_t>(steps.size(), 20);
@@ -50,7 +50,7 @@ std::vector<bool> FindPauses(const LoaderRun& run) {
   return pauses;
 }
 
-// From one delivery to the next.
+// One turn of the loop, from one delivery to the next.
 struct SteadyTurn {
   std::size_t batch = 0;
   double interval = 0;  // seconds, without `pause`
@@ -75,11 +75,11 @@ double TimeOver(std::span<const SteadyTurn> turns) {
   return time;
 }
 
-// Workers deliver in bursts: rates are compared of as many batches as may be on their way.
+// Workers deliver in bursts, so rates are compared over as many batches as may be in flight.
 std::optional<RegimeChange> FindRegimeChange(const LoaderRun& run,
                                              std::span<const SteadyTurn> turns) {
   constexpr std::size_t kBlocks = 64;
-  constexpr std::size_t kFewestTurns = 32;  // on each side
+  constexpr std::size_t kFewestTurns = 32;  // turns on each side
   constexpr double kShortest = 2;           // seconds on each side
   const auto credits = static_cast<std::size_t>(std::max(1, run.config.credits()));
   const std::size_t block = std::max(credits, (turns.size() + kBlocks - 1) / kBlocks);
@@ -100,7 +100,7 @@ std::optional<RegimeChange> FindRegimeChange(const LoaderRun& run,
                       RateOver(after)};
 }
 
-// Leaves what came after the change.
+// Keeps only what came after the change.
 void KeepRegime(const RegimeChange& change,
                 std::vector<std::pair<std::int64_t, std::int64_t>>& windows,
                 std::vector<SteadyTurn>& turns) {
@@ -177,7 +177,7 @@ SteadyState FindSteadyState(const LoaderRun& run) {
     if (state.from == kNever) state.from = batch.wait_start;
     state.to = batch.delivered;
   }
-  // Where no batch follows another, nothing tells how long a turn of the loop takes.
+  // If no batch follows another one, the length of a turn of the loop is not known.
   bool turns = false;
   for (const Epoch& epoch : run.epochs) turns |= epoch.count > 1;
   if (!turns) {

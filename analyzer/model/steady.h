@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of a run that says how fast it goes on: without the start of each epoch and without
+// The part of a run that shows how fast it goes on: without the start of each epoch and without
 // pauses (checkpoints, validation). Values; pure.
 #pragma once
 
@@ -20,16 +20,16 @@ struct Pause {
   std::size_t batch = 0;  // index into LoaderRun::batches of the step that was long
 };
 
-// The loop's rate changed and did not change back.
+// The rate of the loop changed for good.
 struct RegimeChange {
-  std::size_t batch = 0;     // index into LoaderRun::batches: the first of the new regime
+  std::size_t batch = 0;     // index into LoaderRun::batches: the first one at the new rate
   std::int64_t at = kNever;  // when the one before it was delivered, on the trace's clock
-  double before = 0;         // samples per second, of the regime before
+  double before = 0;         // samples per second
   double after = 0;
 };
 
 struct SteadyState {
-  bool steady = false;      // enough batches were left to call it that
+  bool steady = false;      // enough batches are left for a steady rate
   std::size_t batches = 0;  // intervals in the window
   double time = 0;          // seconds, without pauses
   double wait = 0;          // seconds of it in next()
@@ -37,13 +37,14 @@ struct SteadyState {
   Interval rate;  // samples per second, 90 % interval
   double pauses_time = 0;
   std::vector<Pause> pauses;  // in the window
-  std::vector<bool> paused;   // by batch, of the whole run: its step was one
+  std::vector<bool> paused;   // by batch, over the whole run: its step was a pause
   std::vector<std::pair<std::int64_t, std::int64_t>> windows;  // by epoch, first to last delivery
-  std::int64_t from = kNever;  // of the whole window, on the trace's clock
+  std::int64_t from = kNever;  // of all windows, on the trace's clock
   std::int64_t to = kNever;
-  std::optional<RegimeChange> change;  // the last one: all of this is of the regime after it
+  std::optional<RegimeChange> change;  // the last change; all of the above comes after it
   std::vector<bool> in_window;         // by batch: its interval counts
-  std::vector<double> intervals;       // seconds from the delivery before to its own, window only
+  std::vector<double>
+      intervals;  // seconds from the delivery before it to its own; only in the window
   std::vector<double> waits;
 
   [[nodiscard]] double wait_fraction() const { return time > 0 ? wait / time : 0; }
@@ -52,31 +53,32 @@ struct SteadyState {
   }
 };
 
-// Drops the first credits() batches of each epoch (at most half of them) and pauses, and what came
-// before the rate changed for good: both regimes together are the speed of neither, and the run
-// goes on in the last. A change is one to 1.25 times the rate or beyond, either way, with at least
-// 32 batches, two seconds and an eighth of the batches on each side (ours; FindShifts()). Batches
-// of a loader that is drained together with others have no rate of their own.
+// Leaves out the first credits() batches of each epoch (at most half of them), pauses, and what
+// came before the rate changed for good: both rates together are the speed of neither, and the run
+// goes on at the last one. A change is to at least 1.25 times the rate, or to 1/1.25 of it or less,
+// with at least 32 batches, two seconds and an eighth of the batches on each side (ours;
+// FindShifts()). Batches of a loader that is drained together with others have no rate of their
+// own.
 //
-// Source: docs/diagnosis.md 5.1; pauses are steps over mean + 3 sd (SageMaker's
-// StepOutlier) that are also three ordinary turns of the loop, and at most one in twenty.
+// Source: docs/diagnosis.md 5.1. A pause is a step above mean + 3 sd (SageMaker's StepOutlier) that
+//         is also longer than three ordinary turns of the loop; at most one step in twenty is one.
 [[nodiscard]] SteadyState FindSteadyState(const LoaderRun& run);
 
-// Number of batches of an epoch that FindSteadyState drops.
+// How many batches of an epoch FindSteadyState() leaves out at its beginning.
 [[nodiscard]] std::size_t WarmUp(const LoaderConfig& config, std::size_t batches);
 
-// The loop without the batches that fill its queues: of each epoch those that WarmUp() counts, and
-// the first in any case.
+// The loop without the batches that fill its queues: without the first WarmUp() batches of each
+// epoch, at least one.
 struct SteadyLoop {
-  std::vector<bool> steady;  // by batch: it counts
-  double time = 0;           // seconds of those that count, from next() to next()
+  std::vector<bool> steady;  // by batch: whether it counts
+  double time = 0;           // seconds of those batches, from next() to next()
   double wait = 0;           // seconds of it in next()
 
   [[nodiscard]] double wait_fraction() const { return time > 0 ? wait / time : 0; }
 };
 [[nodiscard]] SteadyLoop MeasureLoop(const LoaderRun& run);
 
-// Samples of one batch, as well as they are known.
+// The number of samples in one batch, as far as it is known.
 [[nodiscard]] double SamplesOf(const LoaderRun& run, const Batch& batch);
 
 }  // namespace penstock::analyzer

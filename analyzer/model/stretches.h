@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sets of moments as stretches of time: what was going on when. Values; pure.
+// Sets of moments, as intervals of time. Values; pure.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace penstock::analyzer {
 
-// Units: nanoseconds. From the first (included) to the second (not included). A set is ascending
-// and its stretches neither touch nor overlap: Unite() makes one of any.
+// Units: nanoseconds. An interval includes its first moment, but not its second. A set is in
+//        ascending order, and its intervals neither touch nor overlap: Unite() makes such a set.
 using Stretches = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 inline void Unite(Stretches& stretches) {
@@ -36,7 +36,7 @@ inline void Unite(Stretches& stretches) {
   return static_cast<double>(sum) * 1e-9;
 }
 
-// What is in both sets. Cost: linear.
+// The moments that are in both sets. Cost: linear.
 [[nodiscard]] inline Stretches Common(const Stretches& a, const Stretches& b) {
   Stretches common;
   for (std::size_t i = 0, k = 0; i < a.size() && k < b.size();) {
@@ -52,7 +52,7 @@ inline void Unite(Stretches& stretches) {
   return common;
 }
 
-// What is in `a` and not in `b`. Cost: linear.
+// The moments that are in `a` but not in `b`. Cost: linear.
 [[nodiscard]] inline Stretches Minus(const Stretches& a, const Stretches& b) {
   Stretches left;
   std::size_t k = 0;
@@ -67,7 +67,8 @@ inline void Unite(Stretches& stretches) {
   return left;
 }
 
-// How much of [from, to) is in the set. Units: nanoseconds. Cost: logarithmic, and the hits.
+// How much of [from, to) is in the set. Units: nanoseconds. Cost: logarithmic, plus the intervals
+// hit.
 [[nodiscard]] inline std::int64_t Within(const Stretches& set, std::int64_t from, std::int64_t to) {
   auto at = std::upper_bound(set.begin(), set.end(), std::make_pair(from, from),
                              [](const auto& a, const auto& b) { return a.first < b.second; });
@@ -78,8 +79,8 @@ inline void Unite(Stretches& stretches) {
   return sum;
 }
 
-// Within() for many questions to one set, which must outlive it. Cost: logarithmic, whatever it
-// hits.
+// Within() for many questions about one set, which must outlive it. Cost: logarithmic, whatever is
+// hit.
 class StretchSums {
  public:
   StretchSums() = default;
@@ -106,7 +107,7 @@ class StretchSums {
   }
 
   const Stretches* set_ = nullptr;    // nullptr: the empty set
-  std::vector<std::int64_t> before_;  // by stretch: the length of those before it
+  std::vector<std::int64_t> before_;  // by interval: the length of those before it
 };
 
 }  // namespace penstock::analyzer

@@ -14,17 +14,17 @@ namespace penstock::analyzer {
 // Seconds of a thread in each slice of the time, and how often it waited.
 struct ThreadUse {
   ProcessId process;
-  bool first = false;   // of its process
-  bool python = false;  // it was seen to call Python's libraries
+  bool first = false;   // the first thread of its process
+  bool python = false;  // it called libraries from Python
   std::vector<float> read, decode, augment, tokenize, collate, blocked, waits;
   std::vector<float> cpu;  // of decoding, augmenting, tokenizing and collating
 };
 
 struct ThreadsUse {
-  std::int64_t begin = 0;          // ns of the trace: the first slice starts
+  std::int64_t begin = 0;          // start of the first slice, in ns of the trace
   double slice = 0;                // seconds
-  std::vector<ThreadUse> threads;  // those that did any of it
-  // What was finished in each slice: samples; pictures with their pixels; decodes of any kind.
+  std::vector<ThreadUse> threads;  // threads that did any of it
+  // What was finished in each slice: samples; decoded pictures with pixels; decodes of any kind.
   std::vector<std::uint32_t> samples, pictures, decodes;
 
   [[nodiscard]] bool empty() const { return samples.empty(); }
@@ -32,7 +32,7 @@ struct ThreadsUse {
 
 // From the first data span of any thread to the last; empty if there is none.
 //
-// Cost: two passes over the spans. Memory: 56 KiB for each thread of `threads`.
+// Cost: two passes over the spans. Memory: at most 64 KiB for each thread of `threads`.
 [[nodiscard]] ThreadsUse MeasureThreads(const traces::Trace& trace);
 
 }  // namespace penstock::analyzer

@@ -11,7 +11,7 @@ void FindThreadsBeside(LoaderRun& run, const RunBuilder& builder,
   const bool workers = run.config.num_workers > 0;
   std::set<std::uint32_t> loops;
   std::set<std::uint32_t> makers;
-  std::set<std::uint32_t> processes;  // of the makers
+  std::set<std::uint32_t> processes;  // processes of the makers
   for (const Batch& batch : run.batches) {
     loops.insert(batch.wait_thread);
     if (!batch.was_fetched()) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who works for a loader beside those that make its batches: threads of the dataset's own, and
-// processes that are no workers of a loader. Pure.
+// Who helps a loader besides the threads and processes that make its batches: threads of the
+// dataset's own, and processes that are not workers. Pure.
 #pragma once
 
 #include <span>
@@ -12,7 +12,8 @@
 
 namespace penstock::analyzer {
 
-// Sets LoaderRun::threads_cpu and threads_stages: who makes the batches waits for those threads.
+// Sets LoaderRun::threads_cpu and threads_stages: the work of threads that the makers of batches
+// wait for.
 void FindThreadsBeside(LoaderRun& run, const RunBuilder& builder,
                        std::span<const traces::ThreadInfo> threads);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many workers of a loader get something to do: no more than the dataset has shards. Pure.
+// How many workers of a loader have something to do: at most as many as the dataset has shards.
+// Pure.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +11,16 @@
 namespace penstock::analyzer {
 
 struct WorkerUse {
-  std::size_t workers = 0;       // that made a batch in the epoch that used most
-  const Epoch* epoch = nullptr;  // of the run that was asked; nullptr: not known
+  std::size_t workers = 0;       // number that made a batch, in the epoch with most of them
+  const Epoch* epoch = nullptr;  // that epoch; nullptr: not known
 };
 
-// All workers and no epoch while that is not known: it takes an epoch that was seen to end, with
-// two batches for each worker, all of them seen being made.
+// If it is not known: all workers, and no epoch. It takes an epoch that was seen to end, with two
+// batches for each worker, all of which were seen being made.
 [[nodiscard]] WorkerUse WorkersUsed(const LoaderRun& run);
 
-// The most workers that an iterable dataset keeps busy: 0 where all had something to do, or where
-// that is not known.
+// The most workers that an iterable dataset can keep busy; 0 if all had something to do, or if it
+// is not known.
 [[nodiscard]] int MostUsefulWorkers(const LoaderRun& run);
 
 }  // namespace penstock::analyzer

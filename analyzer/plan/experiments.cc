@@ -16,7 +16,8 @@ namespace {
 
 constexpr double kWorthTrying = 1.05;
 
-// Findings that no lever stands for. The prediction of some is no more than what their cost takes.
+// Findings without a lever. `bound`: the prediction is an upper bound, because it makes the whole
+// cost free.
 struct Uncombined {
   std::string_view finding;
   bool bound;
@@ -31,8 +32,8 @@ constexpr std::array<Uncombined, 9> kUncombined = {{{"collate-slow", true},
                                                     {"slow-call", false},
                                                     {"decodes-more-frames-than-used", false}}};
 
-// Transforms that the reference loader has, by the names of torchvision and albumentations; with an
-// equals sign: of a size. "": it does so anyway.
+// Transforms that the reference loader has, by their names in torchvision and albumentations. A
+// name that ends in "=" takes a size. "": the loader does it anyway.
 struct Operation {
   std::string_view transform;
   std::string_view name;
@@ -54,7 +55,7 @@ constexpr std::array<Operation, 16> kOperations = {{{"RandomResizedCrop", "rando
                                                     {"Normalize", "normalize"},
                                                     {"Compose", ""}}};
 
-// A word as a shell reads it.
+// A word, quoted for a shell if needed.
 std::string Quoted(std::string_view word) {
   const auto plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -70,7 +71,7 @@ std::string CommandOf(const PlanRequest& request) {
   return request.command.empty() ? "COMMAND" : request.command;
 }
 
-// The same change whose cost a lever takes away.
+// Whether a lever removes the same cost as the finding.
 bool HasLever(const Levers& levers, std::string_view finding) {
   using Pair = std::pair<std::string_view, std::string_view>;
   for (const auto& [id, lever] :
@@ -83,7 +84,7 @@ bool HasLever(const Levers& levers, std::string_view finding) {
   return false;
 }
 
-// The side of a square sample; 0: its types are not known.
+// The side of a square sample; 0: not known.
 int SideOf(const LoaderDiagnosis& loader) {
   const Material& material = loader.material;
   const double samples = std::max(1.0, loader.facts.batch_size);

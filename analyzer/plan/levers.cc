@@ -16,7 +16,7 @@ namespace penstock::analyzer {
 namespace {
 
 constexpr std::string_view kWantedDecoder = "simplejpeg";  // the fastest of the table
-constexpr double kFasterDecoder = 1.1;                     // that is worth another library
+constexpr double kFasterDecoder = 1.1;  // smallest ratio that is worth another library
 
 const Finding* FindingOf(const std::vector<Finding>& findings, std::string_view id) {
   for (const Finding& finding : findings) {
@@ -54,7 +54,7 @@ class Finder {
   }
 
  private:
-  // A change that whatif knows; `parts` are what it makes cheaper.
+  // Adds a change that whatif knows. `parts`: the parts that it makes cheaper.
   void AddChange(Lever lever, std::initializer_list<Factor> parts) {
     const auto changed = ApplyChanges(loader_.pipeline, loader_.facts, loader_.material,
                                       lever.changes, BuiltInDeviceCosts(loader_.material.gpu));
@@ -170,12 +170,13 @@ void Finder::FindPictures() {
     Lever draft{.id = "draft", .change = Say<words::kPlanDraft>(), .effort = 3, .lines = 1};
     draft.risk = Say<words::kRiskSmaller>();
     draft.parts = *found->setting;
-    draft.unsure = Factor::kDecode;  // half is assumed: between a third and two thirds
+    draft.unsure =
+        Factor::kDecode;  // half of the time is assumed; the limits are a third and two thirds
     draft.slow = 4.0 / 3;
     draft.fast = 2.0 / 3;
     Take(std::move(draft));
   }
-  // Four times the pixels of a sample leave a random crop its choice.
+  // A sample with four times the pixels leaves a random crop its choice.
   const double samples = std::max(1.0, loader_.facts.batch_size);
   const double pixels = (material.f32 / 4 + material.f16 / 2 + material.u8) / samples / 3;
   const double side = 32 * std::ceil(std::sqrt(4 * pixels * 4 / 3) / 32);
@@ -219,7 +220,7 @@ void Finder::FindPlaces() {
   AddChange(std::move(decode), {Factor::kDecode, Factor::kAugment});
 }
 
-// Keeps one of two levers that change the same thing.
+// Marks levers that cannot be combined because they change the same thing.
 void Finder::Exclude() {
   using Group = std::initializer_list<std::string_view>;
   const Group groups[] = {
@@ -287,7 +288,7 @@ Levers FindLevers(const Diagnosis& diagnosis, const std::vector<Finding>& findin
 Predicted<Changed> ApplyLevers(const Pipeline& pipeline, const LoaderDiagnosis& loader,
                                const Levers& levers, LeverSet set) {
   Changes changes;
-  Setting parts;  // before the changes, which are of what is left
+  Setting parts;  // applied first: the changes apply to what is left
   parts.workers = pipeline.workers;
   parts.prefetch = pipeline.prefetch;
   bool apart = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The levers of a plan: changes of one kind each besides the loader's arguments, and what several
-// of them make of a pipeline. Values; pure.
+// The levers of a plan: single changes besides the number of workers and the depth, and what
+// several of them do to a loader model. Values; pure.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,16 @@ struct Lever {
   Statement change{};
   Statement risk{};
   Statements notes{};  // what is assumed
-  int effort = 1;      // to weigh combinations: 1 is an argument or a variable
-  int lines = 0;       // of code
+  int effort = 1;      // weight in a combination: 1 is an argument or a variable
+  int lines = 0;       // lines of code
   double disk = 0;     // bytes
   Changes changes{};
-  Setting parts{};                // its `scale` and `pin` alone
-  bool apart = false;             // reads take no turns
+  Setting parts{};                // only its `scale` and `pin` are used
+  bool apart = false;             // reads no longer take turns
   bool out_of_loop = false;       // transforms of whole batches move into the workers
   bool persistent = false;        // the workers stay between epochs
-  Factor unsure = Factor::kNone;  // the part whose change is known within limits,
-  double slow = 1;                // and how many times as long it takes at their ends
+  Factor unsure = Factor::kNone;  // a part whose time is known only within limits
+  double slow = 1;                // its time at the limits, over the assumed time
   double fast = 1;
 };
 
@@ -39,21 +39,21 @@ struct Lever {
 using LeverSet = std::uint32_t;
 inline constexpr std::size_t kMostLevers = 12;
 
-// One that the trace says too little about.
+// A lever that the trace tells too little about.
 struct Unpredicted {
   std::string id;
   Statement change;
   Statement why;
-  double most = 1;  // speedup if what it changes cost nothing
+  double most = 1;  // speed-up if the part that it changes cost nothing
 };
 
 struct Levers {
   std::vector<Lever> all;
-  std::vector<LeverSet> excludes;  // by lever: what it cannot be combined with
+  std::vector<LeverSet> excludes;  // by lever: the levers that it cannot be combined with
   std::vector<Unpredicted> unpredicted;
 
   [[nodiscard]] bool Allows(LeverSet set) const;
-  [[nodiscard]] bool Stays(LeverSet set) const;  // workers, between epochs
+  [[nodiscard]] bool Stays(LeverSet set) const;  // whether workers stay between epochs
 };
 
 // `outside`: those alone that penstock record --override applies, without an edit.

@@ -18,8 +18,9 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kAtLimit = 1.05;  // headroom below which the step is the limit: attribution's
-// A long recording is shortened to this to name the bottleneck of a step and its limits.
+constexpr double kAtLimit = 1.05;  // with less headroom the step is the limit, as in attribution
+// To name the bottleneck of a step, and to simulate its limits, a long recording is shortened to so
+// many batches or samples.
 constexpr std::size_t kNamedBatches = 512;
 constexpr std::size_t kNamedTasks = 4096;
 
@@ -55,7 +56,7 @@ class Planner {
   [[nodiscard]] std::vector<PlanStep> Steps(const std::vector<Move>& moves);
   void Describe(const Move& move, PlanStep& step) const;
   [[nodiscard]] std::optional<Pipeline> Changed(const Combination& one) const;
-  [[nodiscard]] Prediction Predict(const Combination& one);  // each is kept
+  [[nodiscard]] Prediction Predict(const Combination& one);  // results are kept
   void Widen(const Combination& one, const Pipeline& changed, Prediction& predicted) const;
   [[nodiscard]] std::vector<Move> Worthwhile(const std::vector<Move>& moves);
   [[nodiscard]] double CeilingOf(const std::vector<Move>& moves) const;
@@ -93,7 +94,8 @@ std::vector<Move> Planner::MovesTo(const Combination& end) const {
   return moves;
 }
 
-// The next is the cheapest of those that gain within 2 % as much as the best next one.
+// Orders the moves: next comes the cheapest of those that gain, within 2 %, as much as the best
+// one.
 std::vector<Move> Planner::InOrder(std::vector<Move> moves) {
   std::vector<Move> order;
   Combination at = space_.recorded();
@@ -119,7 +121,7 @@ std::vector<Move> Planner::InOrder(std::vector<Move> moves) {
   return order;
 }
 
-// Where a change is known within limits, the rates at these widen the interval.
+// If the time of a part is known only within limits, the rates at these limits widen the interval.
 void Planner::Widen(const Combination& one, const Pipeline& changed, Prediction& predicted) const {
   double below = 1 - predicted.rate.low / predicted.rate.estimate;
   double above = predicted.rate.high / predicted.rate.estimate - 1;
@@ -143,7 +145,7 @@ void Planner::Widen(const Combination& one, const Pipeline& changed, Prediction&
 
 std::optional<Pipeline> Planner::Changed(const Combination& one) const {
   const auto changed = ApplyLevers(base_, loader_, levers_, one.levers);
-  if (!changed) return std::nullopt;  // what excludes each other is never combined
+  if (!changed) return std::nullopt;  // levers that exclude each other are never combined
   return Apply(changed->pipeline, space_.SettingOf(one), changed->facts);
 }
 
@@ -169,7 +171,7 @@ void Planner::Describe(const Move& move, PlanStep& step) const {
   const LoaderConfig& config = diagnosis_.run.loader().config;
   const Combination now = space_.recorded();
   const bool torch = config.kind == "pytorch";
-  const int extra = base_.sample_tasks ? 1 : 0;  // pipelines count the batch in the loop's hands
+  const int extra = base_.sample_tasks ? 1 : 0;  // pipelines count the batch that the loop holds
   if (move.kind == Move::kLever) {
     const Lever& lever = levers_.all[move.lever];
     step.id = lever.id;
@@ -219,7 +221,7 @@ std::vector<PlanStep> Planner::Steps(const std::vector<Move>& moves) {
   return steps;
 }
 
-// The half of a prediction's interval that is on the side of no gain.
+// The half of a prediction's interval on the lower side, as a fraction of the rate.
 double HalfWidth(const Prediction& predicted) {
   const Interval& rate = predicted.rate;
   return rate.estimate > 0 ? 1 - rate.low / rate.estimate : 1;
@@ -234,7 +236,7 @@ bool Gains(double gain, const Prediction& predicted) {
 std::vector<Move> Planner::Worthwhile(const std::vector<Move>& moves) {
   std::vector<Move> kept;
   std::vector<Move> pending;
-  Combination reached = space_.recorded();  // with what is kept
+  Combination reached = space_.recorded();  // with all moves kept so far
   double speedup = 1;
   for (const Move& move : moves) {
     const Combination alone = With(move, reached);
@@ -261,7 +263,7 @@ std::vector<Move> Planner::Worthwhile(const std::vector<Move>& moves) {
   return kept;
 }
 
-// With the copies to the device that are left at the end, where those of now take longer.
+// The ceiling with the copies to the device that are left at the end, if those of now take longer.
 double Planner::CeilingOf(const std::vector<Move>& moves) const {
   Combination at = space_.recorded();
   for (const Move& move : moves) at = With(move, at);

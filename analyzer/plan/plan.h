@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan: changes in the order in which one would make them, from the run as it is to the limit
-// of its step, each predicted on top of those before it. Values; pure.
+// The plan: changes in the order in which to make them, from the run as it is to the limit of its
+// step, each predicted on top of those before it. Values; pure.
 //
 // Ids of steps: num_workers, prefetch_factor, persistent_workers, malloc, pin_memory, draft,
 // ram_cache, transfer_u8, decoder, transforms_in_workers, reads_apart, pack, store_once,
-// stored_size, gpu_augment, gpu_decode. Of experiments: those, worker_threads, reference_loader,
-// and the ids of findings.
+// stored_size, gpu_augment, gpu_decode. Ids of experiments: the same, worker_threads,
+// reference_loader, and the ids of findings.
 #pragma once
 
 #include <cstdint>
@@ -23,48 +23,48 @@
 
 namespace penstock::analyzer {
 
-// What the run needs once a step is done; lines and disk are of the step alone.
+// What the run needs once a step is done. `lines` and `disk` are those of the step alone.
 struct PlanCost {
   std::uint64_t ram = 0;  // bytes of batches, workers and caches
   int workers = 0;        // processes, or threads, that make batches
   double disk = 0;        // bytes
-  int lines = 0;          // of code, about
+  int lines = 0;          // lines of code, roughly
 };
 
 struct PlanStep {
   std::string id;
-  std::string value;  // of an argument of the loader: "4"; else ""
+  std::string value;  // if it is an argument of the loader: its value, "4"; else ""
   Statement change;
-  Statement risk;          // what it changes for the network; empty: nothing
+  Statement risk;          // how it changes what the network sees; empty: not at all
   Statements notes;        // what is assumed
-  Prediction predicted;    // with the steps before it; speedup over the run as it is
-  double gain = 1;         // over the steps before it
-  bool with_next = false;  // gains together with the next step alone
+  Prediction predicted;    // together with the steps before it; speed-up over the run as it is
+  double gain = 1;         // speed-up over the steps before it
+  bool with_next = false;  // it gains only together with the next step
   PlanCost cost;
   Factor limited_by = Factor::kNone;
-  Setting setting;  // of the loader, up to here
+  Setting setting;  // the loader's setting after this step
 };
 
-// What the trace cannot predict, and how to find out.
+// Something that the trace cannot predict, and how to find out.
 struct PlanExperiment {
   std::string id;
   Statement why;
-  std::string command;  // "" where a change of the program comes first
+  std::string command;  // "": the program has to be changed first
 };
 
 struct Plan {
   Statement missing;  // why nothing can be predicted; empty: something was
-  Statement verdict;  // where the way ends
+  Statement verdict;  // how far the steps get
   Statement unit;     // of rates
-  Interval now;       // samples per second of the run as it is, on the base of its diagnosis
+  Interval now;       // samples per second of the run as it is (Diagnosis::base_rate())
   Factor limited_by = Factor::kNone;
   std::vector<PlanStep> steps;
   std::vector<PlanExperiment> experiments;
   double ceiling = 0;       // samples per second if data cost nothing; 0: not known
-  bool no_ceiling = false;  // without its data hardly anything would be left of the run
-  int simulations = 0;      // that the search took
+  bool no_ceiling = false;  // the run is almost nothing but data, so there is no ceiling
+  int simulations = 0;      // number that the search ran
 
-  // With all steps; that of the run as it is without any.
+  // The rate with all steps; without steps, that of the run as it is.
   [[nodiscard]] double end() const {
     return steps.empty() ? now.estimate : steps.back().predicted.rate.estimate;
   }
@@ -78,9 +78,11 @@ struct PlanRequest {
 };
 
 // The cheapest combination of changes within 2 % of the best that fits memory, /dev/shm and cores.
-// A step that gains less than its own interval is left out.
-// Bound: 1,000 simulations of 256 batches (2,048 samples where threads share them), then some 10 of
-// the whole pipeline for each step. Requires: `findings` are those of RunRules().
+// A step that gains less than its own interval is left out, unless it gains together with the next
+// one.
+// Cost: about 1,000 simulations of 256 batches (2,048 samples if threads share them), then some 10
+//       of the whole pipeline for each step.
+// Requires: `findings` are those of RunRules().
 [[nodiscard]] Plan BuildPlan(const traces::Trace& trace, const Diagnosis& diagnosis,
                              const std::vector<Finding>& findings, const PlanRequest& request);
 

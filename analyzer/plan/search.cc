@@ -23,7 +23,7 @@ void AddOnce(const Combination& one, std::vector<Combination>& list) {
   if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(one);
 }
 
-// Tries combinations as long as simulations are left, and keeps what it tried.
+// Tries combinations while simulations are left, and keeps the results.
 class Trials {
  public:
   Trials(PlanSpace& space, int most) : space_(space), most_(most) {}
@@ -73,7 +73,8 @@ class Trials {
   std::vector<Tried> all_;
 };
 
-// 0, 1, 2, 3, 4, 6, 8, 12, 16 and so on, with the least and the greatest depth.
+// Arguments with 0, 1, 2, 3, 4, 6, 8, 12, 16 and so on workers, at the least and the greatest
+// depth.
 std::vector<Combination> Ladder(const std::vector<Combination>& arguments) {
   std::vector<Combination> ladder;
   for (const Combination& one : arguments) {
@@ -103,7 +104,7 @@ std::vector<LeverSet> SetsOf(LeverSet of, const Levers& levers) {
   return sets;
 }
 
-// Those to which nothing of `of` can be added.
+// The sets of levers from `of` to which no other lever of `of` can be added.
 std::vector<LeverSet> Fullest(LeverSet of, const Levers& levers) {
   std::vector<LeverSet> full;
   for (const LeverSet set : SetsOf(of, levers)) {
@@ -117,7 +118,8 @@ std::vector<LeverSet> Fullest(LeverSet of, const Levers& levers) {
   return full;
 }
 
-// The levers that gain something alone or beside all others; the most promising of many.
+// The levers that gain something by themselves or on top of all others; of many, the eight most
+// promising.
 LeverSet Promising(PlanSpace& space, const Levers& levers, const Combination& arguments) {
   constexpr std::size_t kMostSearched = 8;
   constexpr double kSomething = 1.005;
@@ -147,7 +149,7 @@ LeverSet Promising(PlanSpace& space, const Levers& levers, const Combination& ar
   return set;
 }
 
-// As many batches of each of the first epochs, their starts in proportion.
+// Equally many batches of each of the first epochs, with their start-up in proportion.
 Pipeline ExcerptOf(const Pipeline& pipeline) {
   constexpr std::size_t kEpochs = 4;
   const std::size_t epochs = std::min(kEpochs, pipeline.epochs.size());
@@ -176,7 +178,8 @@ std::vector<Combination> PlanSpace::Arguments() const {
   std::vector<Combination> all = {recorded()};
   int most = MostWorkers(pipeline_, budget_);
   if (loader_.facts.most_workers > 0) most = std::min(most, loader_.facts.most_workers);
-  // No workers at all only where they gain nothing by staying: Suggest() weighs that.
+  // Running without workers is tried only if Suggest() chose it: that weighs what workers gain by
+  // staying between epochs.
   if (loader_.suggestion.workers == 0) AddOnce({0, 0, 1}, all);
   for (int workers = 1; workers <= most; ++workers) {
     if (pipeline_.sample_tasks) {
@@ -235,7 +238,7 @@ bool PlanSpace::Fits(const Combination& one) {
   if (changed == nullptr) return false;
   Combination arguments = one;
   arguments.levers = 0;
-  // What was recorded did run; what takes no memory of its own then runs too.
+  // The recorded setting did run; with changes that take no memory of their own it still does.
   if (arguments == recorded() && !(changed->memory > 0)) return true;
   return Room(one, changed->memory, changed->facts);
 }
@@ -256,7 +259,7 @@ bool PlanSpace::Cheaper(const Combination& a, const Combination& b) const {
 }
 
 Combination SearchPlan(PlanSpace& space, const Levers& levers, const Combination& suggested) {
-  constexpr int kLeft = 200;  // for the last look at arguments
+  constexpr int kLeft = 200;  // simulations reserved for the last search of arguments
   const std::vector<Combination> arguments = space.Arguments();
   const std::vector<Combination> ladder = Ladder(arguments);
   Trials trials(space, kMostSimulations - kLeft);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Combinations of levers and loader arguments in the simulator. Values; single-threaded.
+// Tries combinations of levers and loader arguments in the simulator. Values; single-threaded.
 #pragma once
 
 #include <optional>
@@ -11,47 +11,48 @@
 
 namespace penstock::analyzer {
 
-// The loader's arguments and a set of levers.
+// Arguments of the loader and a set of levers.
 struct Combination {
   LeverSet levers = 0;
   int workers = 0;
-  int prefetch = 2;  // as pipelines count it
+  int prefetch = 2;  // as Pipeline::prefetch
 
   bool operator==(const Combination& other) const = default;
 };
 
-// What combinations take and need, on a part of a recording.
+// How long combinations take and what they need, on a part of a recording.
 class PlanSpace {
  public:
-  static constexpr std::size_t kBatches = 256;  // of some epochs, each in proportion
-  static constexpr std::size_t kTasks = 2048;   // samples, where threads share batches
+  static constexpr std::size_t kBatches = 256;  // of the first epochs (up to four), as many of each
+  static constexpr std::size_t kTasks = 2048;   // samples, if threads share batches
 
-  // Refer to their arguments.
+  // Keeps references to its arguments.
   PlanSpace(const LoaderDiagnosis& loader, const Levers& levers, const Budget& budget);
 
   [[nodiscard]] Combination recorded() const;
-  // Numbers of workers and depths that Suggest() tries; the first are those of the run.
+  // The numbers of workers and the depths that Suggest() tries. Those of the run come first.
   [[nodiscard]] std::vector<Combination> Arguments() const;
   // Seconds that the recorded work would take; 0: levers contradict each other, or the rate breaks
   // a law (predict/laws.h).
   [[nodiscard]] double Time(const Combination& one);
-  // Memory and /dev/shm have room for it; what was recorded did run.
+  // Whether memory and /dev/shm have room for it. The recorded setting always fits.
   [[nodiscard]] bool Fits(const Combination& one);
   [[nodiscard]] Setting SettingOf(const Combination& one) const;
-  // By the effort of levers, changed arguments, workers and depth; `a` takes less.
+  // Whether `a` costs less: by the effort of levers and changed arguments, then by workers, then by
+  // depth.
   [[nodiscard]] bool Cheaper(const Combination& a, const Combination& b) const;
   [[nodiscard]] int Effort(const Combination& one) const;
   [[nodiscard]] int simulations() const { return simulations_; }
 
  private:
-  const Changed* With(LeverSet set);  // the last one is kept
+  const Changed* With(LeverSet set);  // the last result is kept
   [[nodiscard]] bool Room(const Combination& one, double memory, const LoaderFacts& facts) const;
 
   const LoaderDiagnosis& loader_;
   const Levers& levers_;
   const Budget& budget_;
   Pipeline pipeline_;  // shortened
-  LeverSet last_ = 0;  // of `changed_`
+  LeverSet last_ = 0;  // the levers of `changed_`
   std::optional<Changed> changed_;
   int simulations_ = 0;
 };
@@ -59,9 +60,10 @@ class PlanSpace {
 inline constexpr double kPlanTolerance = 0.02;
 inline constexpr int kMostSimulations = 1000;
 
-// The cheapest within 2 % of the best of: all sets of the eight most promising levers with the
-// arguments that are best for some of them, then the chosen sets with all arguments near theirs. At
-// most kMostSimulations. Suggested arguments are kept where they are as good.
+// The cheapest combination within 2 % of the best. Tries all sets of the eight most promising
+// levers with the arguments that are best for some of them, then the best sets with all arguments
+// near theirs. Stops at about
+// kMostSimulations. Keeps the suggested arguments if they are as good.
 [[nodiscard]] Combination SearchPlan(PlanSpace& space, const Levers& levers,
                                      const Combination& suggested);
 

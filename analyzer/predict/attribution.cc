@@ -12,11 +12,12 @@
 namespace penstock::analyzer {
 namespace {
 
-// docs/diagnosis.md 3.9: nothing gains 5 % means balanced. Also kineto's and xprof's threshold of
-// note.
+// If nothing gains 5 %, the run is balanced (docs/diagnosis.md 3.9). It is also kineto's and
+// xprof's threshold of note.
 constexpr double kLeastGain = 1.05;
-// docs/diagnosis.md 3.9 scenarios: heavy tail and shallow credit save over 80 % of the best stage's
-// saving by removing variance, service-bound runs under 15 %. Between them, 60 % is ours.
+// Scenarios of docs/diagnosis.md 3.9: with a heavy tail or shallow credit, removing variance saves
+// over 80 % of what the best stage saves; in runs limited by service it saves under 15 %. The limit
+// of 60 % between them is ours.
 constexpr double kPrefetchShare = 0.6;
 
 constexpr std::array kFactors = {
@@ -34,7 +35,7 @@ float WallOf(const SampleCost& cost) {
   return cost.read + cost.decode + cost.augment + cost.tokenize;
 }
 
-// Workers that are there from the beginning, and whose first batch (or sample) is like any other.
+// Workers are there from the beginning, and their first batch (or sample) is like any other.
 void FreeStartup(Pipeline& pipeline) {
   for (EpochDemand& epoch : pipeline.epochs) {
     const bool charged = std::any_of(epoch.worker_start.begin(), epoch.worker_start.end(),
@@ -44,7 +45,7 @@ void FreeStartup(Pipeline& pipeline) {
     epoch.warm_up = Demand{};
     const auto workers = static_cast<std::size_t>(std::max(1, pipeline.workers));
     if (!charged) continue;
-    // Twice the median is no longer chance: an import, a dataset opened on first use.
+    // Twice the median is more than chance: an import, or a dataset opened on first use.
     if (pipeline.sample_tasks) {
       std::vector<double> walls;
       for (const SampleCost& cost : epoch.samples)
@@ -102,7 +103,7 @@ void EvenBatches(std::vector<Demand>& batches, std::uint32_t loader) {
 // Every batch costs the mean, credit is ample, and no worker is slower than the others. The warm-up
 // of an epoch keeps its total.
 void FreePrefetch(Pipeline& pipeline) {
-  constexpr int kAmple = 8;  // even batches never need more
+  constexpr int kAmple = 8;  // batches of equal cost never need more
   pipeline.slower.clear();
   pipeline.prefetch = std::max(pipeline.prefetch, kAmple);
   for (LoaderSetup& other : pipeline.beside) {
@@ -117,7 +118,7 @@ void FreePrefetch(Pipeline& pipeline) {
   }
 }
 
-// Runs without text do not name it among their factors.
+// Whether the run tokenizes text. Other runs do not list that factor.
 bool Tokenizes(const Pipeline& pipeline) {
   return std::any_of(pipeline.epochs.begin(), pipeline.epochs.end(), [](const EpochDemand& epoch) {
     return std::any_of(epoch.batches.begin(), epoch.batches.end(),
@@ -127,7 +128,7 @@ bool Tokenizes(const Pipeline& pipeline) {
 
 double Ratio(double base, double ideal) {
   if (!(base > 0)) return 1;
-  // Everything free: report a large number rather than infinity.
+  // If everything is free, the ratio is a large number instead of infinity.
   return std::clamp(base / std::max(ideal, base * 1e-3), 1.0, kMostHeadroom);
 }
 
@@ -184,7 +185,7 @@ Attribution Attribute(const Pipeline& pipeline, RunPart part) {
   const double base = TimeOf(pipeline, part);
   if (!(base > 0)) return result;
   for (const Factor factor : kFactors) {
-    // Without workers nothing is handed over and nothing is fetched ahead.
+    // Without workers nothing is handed over, and nothing is fetched ahead.
     const bool handover = factor == Factor::kTransfer || factor == Factor::kPrefetch;
     if (handover && pipeline.workers == 0) continue;
     if (part == RunPart::kSteady && factor == Factor::kStartup) continue;

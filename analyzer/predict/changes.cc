@@ -13,7 +13,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kMemory = 2e9;  // bytes a second: advice/fits_in_ram.cc
+constexpr double kMemory = 2e9;  // bytes per second, as in advice/fits_in_ram.cc
 
 class Changer {
  public:
@@ -48,14 +48,15 @@ class Changer {
     ScaleFactor(out_.pipeline, part, scale, FirstBatches::kScaled);
   }
   void ScaleBatch(double ratio);
-  // Device time for each sample, of which `overlap` runs beside the step.
+  // Adds device time for each sample to the steps; the fraction `overlap` of it runs beside the
+  // step.
   void LengthenStep(double seconds, double overlap);
   void Note(Statement note) { out_.notes.push_back(std::move(note)); }
 
   const Material& material_;
   const DeviceCosts& costs_;
   Changed out_;
-  double pixels_ = 1;  // left of each picture
+  double pixels_ = 1;  // the fraction that is left of each picture
 };
 
 void Changer::ScaleBatch(double ratio) {
@@ -81,7 +82,7 @@ void Changer::LengthenStep(double seconds, double overlap) {
         after += demand.step;
       },
       [](SampleCost&) {});
-  // The device's time is none of the CPU's.
+  // The time that the device adds is not the CPU's.
   if (after > 0) out_.pipeline.step_load *= before / after;
 }
 
@@ -98,7 +99,7 @@ Predicted<void> Changer::Transfer(const std::string& asked) {
   double u8 = material_.u8;
   const double kept = material_.i64 + material_.other;
   double all = f32 + f16 + u8 + kept;
-  if (!from.empty()) {  // the user knows better than the trace, which tells the sum at least
+  if (!from.empty()) {  // the user's types replace those of the trace, but not their sum
     const double pixels = all > 0 ? all - kept : out_.facts.batch_bytes;
     f32 = from == "f32" ? pixels : 0;
     f16 = from == "f16" ? pixels : 0;
@@ -125,7 +126,7 @@ Predicted<void> Changer::Transfer(const std::string& asked) {
 }
 
 void Changer::Cache() {
-  const double copy = material_.file_bytes / kMemory;  // of one sample
+  const double copy = material_.file_bytes / kMemory;  // seconds for one sample
   const auto in_memory = [](double wall, double cpu, double least) {
     return std::min(wall, std::max(cpu, least));
   };
@@ -208,7 +209,7 @@ Predicted<void> Changer::Disk(double bytes_per_s) {
     return Refuse(Say<words::kNeedsBytes>());
   }
   const double each = material_.file_bytes * pixels_ / bytes_per_s;
-  // Reads that came faster than this storage can give take as long as it needs.
+  // Reads that were faster than this storage take as long as it needs.
   ForEach(
       [&](Demand& demand) {
         demand.read.wall = std::max(demand.read.wall, demand.read.cpu + each * demand.samples);
@@ -229,8 +230,8 @@ void Changer::Alone() {
   out_.pipeline.crowded = false;
 }
 
-// The program's own computing, on other cores. What waits for storage, a device or a lock takes as
-// long as it did.
+// Puts the program's own computing on other cores. What waits for storage, a device or a lock takes
+// as long as before.
 void Changer::OnCores(double cores, double speed) {
   Pipeline& pipeline = out_.pipeline;
   pipeline.others = 0;
@@ -252,7 +253,7 @@ Predicted<void> Changer::ToGpu(bool decode, bool augment, double overlap) {
   if (!(megapixels > 0)) {
     return Refuse(Say<words::kNeedsSizes>());
   }
-  double device = 0;  // seconds a sample
+  double device = 0;  // seconds per sample
   if (decode) device += megapixels * costs_.decode.ms_per_megapixel * 1e-3;
   if (augment) device += megapixels * costs_.augment.ms_per_megapixel * 1e-3;
   if (decode) Scale(Factor::kDecode, 0);
@@ -284,7 +285,7 @@ Predicted<Changed> ApplyChanges(const Pipeline& pipeline, const LoaderFacts& fac
   if (!changes.transfer.empty() && changes.gpu_decode) {
     return Refuse(Say<words::kTransferOfFiles>(), ErrorKind::kUsage);
   }
-  // In this order: what is stored, where, and then what is done with it.
+  // The order matters: first what is stored, then where, then what is done with it.
   Predicted<void> done;
   if (changes.resize > 0) done = changer.Resize(changes.resize);
   if (done && changes.pack) done = changer.Pack();

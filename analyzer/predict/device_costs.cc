@@ -14,10 +14,10 @@ namespace penstock::analyzer {
 namespace {
 
 struct Device {
-  std::string_view name;  // part of the model's name
-  double bandwidth;       // bytes a second of its memory: the vendor's data sheets
+  std::string_view name;  // a part of the model's name
+  double bandwidth;       // bytes per second of its memory, from the vendor's data sheets
 };
-// The more special name first: "A100" is part of no other.
+// A longer name comes before a shorter one that it contains. "A100" is part of no other name.
 constexpr std::array<Device, 9> kDevices = {{{"H200", 4.8e12},
                                              {"H100", 3.35e12},
                                              {"A100", 1.555e12},
@@ -30,9 +30,10 @@ constexpr std::array<Device, 9> kDevices = {{{"H200", 4.8e12},
 
 // pytorch/vision#8496: the JPEG engine of an A100 decodes 1,000 pictures of 551 x 676 in 127.65 ms.
 constexpr double kDecodeOfA100 = 127.65 / (1000 * 551 * 676 * 1e-6);
-constexpr double kShareOfBandwidth = 0.5;  // of the peak; what streaming kernels reach, or more
-// Bytes moved for each pixel of the decoded picture, generously: read once as bytes, written and
-// read again as floats by a resize in two passes, written as floats.
+constexpr double kShareOfBandwidth =
+    0.5;  // fraction of the peak; streaming kernels reach this or more
+// Bytes that are moved for each pixel of the decoded picture, a generous estimate: read once as
+// bytes, written and read again as floats by a resize in two passes, written as floats.
 constexpr double kAugmentBytes = 3 + 12 + 12 + 12;
 constexpr double kConvertBytes = 3 + 12;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a stage takes of a GPU, for each megapixel of the decoded pictures. Values; pure.
+// How long a GPU takes for a stage, for each megapixel of the decoded pictures. Values; pure.
 //
-// Built in are two kinds of figures, and each says which it is: a published measurement of
-// decoding, and arithmetic from the published bandwidth of the device's memory for augmentation and
-// conversion, which move bytes and compute little. Measured ones come from a file:
+// There are two kinds of built-in figures, and each says which it is: a published measurement for
+// decoding; and for augmentation and conversion, which move bytes and compute little, arithmetic
+// from the published bandwidth of the device's memory. Measured figures come from a file:
 //
 //   # comment
 //   device NVIDIA H200
@@ -12,8 +12,8 @@
 //   augment 0.02 ...
 //   convert 0.004 ...
 //
-// Units: milliseconds a megapixel; what follows the figure is its source. A stage that is missing
-// is taken from the table.
+// Units: milliseconds per megapixel; the text after the figure is its source. A stage that is
+//        missing is taken from the table.
 #pragma once
 
 #include <string>
@@ -31,16 +31,17 @@ struct DeviceCost {
 
 struct DeviceCosts {
   std::string device;
-  DeviceCost decode;   // of a JPEG file to pixels in device memory
+  DeviceCost decode;   // from a JPEG file to pixels in device memory
   DeviceCost augment;  // crop, resize, flip, normalise
-  DeviceCost convert;  // integers to floating point and normalising alone, of pixels in a batch
+  DeviceCost convert;  // only from integers to floating point, and normalising, in a batch
 };
 
-// The costs of `gpu` (its model, as the trace has it), else of an A100, which is then said in
-// `device`.
+// The costs of `gpu` (its model, as in the trace). For an unknown model those of an A100, which
+// `device` then names.
 [[nodiscard]] DeviceCosts BuiltInDeviceCosts(std::string_view gpu);
 
-// Reads the text of a file of costs over `base`. Errors: kInput, with the line.
+// Reads the text of a file of costs; what it lacks comes from `base`. Errors: kInput, with the
+// line.
 [[nodiscard]] Result<DeviceCosts> ReadDeviceCosts(std::string_view text, DeviceCosts base);
 
 }  // namespace penstock::analyzer

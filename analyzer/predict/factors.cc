@@ -7,7 +7,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Where a stage's cost stands in a batch and, if samples have it, in a sample.
+// Where the cost of a stage is kept in a batch and, for stages of samples, in a sample.
 struct StageCost {
   Factor factor;
   Work Demand::*batch;
@@ -47,7 +47,7 @@ void ScaleStage(Pipeline& pipeline, const StageCost& cost, double scale, FirstBa
   }
 }
 
-// The loop's own transforms, or what else it does between two batches.
+// Scales the loop's own transforms, and what else it does between two batches.
 void ScaleStep(Pipeline& pipeline, double transforms, double others) {
   const double share = pipeline.step_transforms;
   const double scale = share * transforms + (1 - share) * others;
@@ -122,7 +122,7 @@ void ScaleComputing(Pipeline& pipeline, double scale) {
   };
   setup(pipeline);
   for (LoaderSetup& other : pipeline.beside) setup(other);
-  // What a step computes, on one thread or several, and what it waits for.
+  // The part of a step that computes, on one thread or several, and the part that waits.
   const double load = pipeline.step_load;
   const double computing = std::min(1.0, load);
   const double step = 1 + (scale - 1) * computing;

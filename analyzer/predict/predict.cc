@@ -12,7 +12,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// The computing part of what worker processes do for the batches. Threads of one process: 0.
+// The share of computing in what worker processes do for the batches. 0 if threads of one process
+// make them.
 double ComputingShare(const Pipeline& pipeline) {
   if (pipeline.sample_tasks) return 0;
   double computing = 0;
@@ -29,14 +30,14 @@ double ComputingShare(const Pipeline& pipeline) {
 }  // namespace
 
 Predicted<Interval> PredictSteady(const Pipeline& steady, const Replay& replay) {
-  // 90 % half-width, set so that it holds on two machines: of the measured rates of the
-  // validation's full grids 88 % of PyTorch's loader (a) and 95 % of the reference loader (d) lie
-  // within on the one (with 2.5 %: 79 and 94 %, for runs recorded there were 2 to 3 % slower where
-  // samples sleep); of a third of the grids 87 and 91 % on the other, with 2.5 %.
+  // 90 % half-width, set so that it holds on two machines. On the first one, 88 % of the measured
+  // rates of the validation's full grids lie within it for PyTorch's loader (a), and 95 % for the
+  // reference loader (d). With 2.5 % it was 79 and 94 %, because recorded runs were 2 to 3 % slower
+  // if samples sleep. On the other machine, 87 and 91 % of a third of the grids lie within 2.5 %.
   constexpr double kMeasuredNoise = 0.04;
-  // Likewise where processes compute: the machine's speed, its caches and its memory differ from
+  // The same for what processes compute: the machine's speed, its caches and its memory differ from
   // one run to the next. Source: the validation's grid of real work (e), 312 pairs, of which 77 %
-  // lay within without it.
+  // lay within the interval without it.
   constexpr double kSpeedNoise = 0.06;
   const SteadyRun run = SimulateSteady(steady);
   if (!(run.time > 0)) return Interval{};
@@ -46,7 +47,7 @@ Predicted<Interval> PredictSteady(const Pipeline& steady, const Replay& replay) 
   const Interval simulated = BootstrapRate(run.amounts, run.intervals, options);
   const double rate = simulated.estimate * replay.correction();
   if (Statement law = BrokenLaw(steady, rate); !law.empty()) return Refuse(std::move(law));
-  // Batches that come again are no new observations.
+  // Batches that are repeated are not new observations.
   const double repeated = std::sqrt(static_cast<double>(run.rounds));
   const double below = repeated * (1 - simulated.low / simulated.estimate);
   const double above = repeated * (simulated.high / simulated.estimate - 1);
@@ -57,7 +58,7 @@ Predicted<Interval> PredictSteady(const Pipeline& steady, const Replay& replay) 
 }
 
 bool StartRecurs(const Pipeline& pipeline) {
-  // Sample threads go on from epoch to epoch.
+  // Sample threads continue from one epoch to the next.
   return !pipeline.sample_tasks &&
          std::any_of(pipeline.epochs.begin(), pipeline.epochs.end(),
                      [](const EpochDemand& epoch) { return epoch.ended; });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a simulated rate to a predicted one, with an interval. Values; pure functions.
+// From a simulated rate to a predicted one with an interval. Values; pure functions.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ struct Replay {
 
 struct Prediction {
   Interval rate;          // samples per second, steady, 90 %
-  double speedup = 1;     // over the recorded configuration, start-up included where it recurs
-  std::uint64_t ram = 0;  // bytes of batches on their way and of the workers
-  bool at_most = false;   // an upper bound: the interval begins where nothing is gained
-  Statement refused;      // why neither rate nor speedup is known; empty: they are
+  double speedup = 1;     // over the recorded setting; start-up included if it recurs
+  std::uint64_t ram = 0;  // bytes of batches in flight and of the workers
+  bool at_most = false;   // an upper bound: the interval includes no gain
+  Statement refused;      // why rate and speed-up are not known; empty: they are
 
   // Whether it is faster even at the low end of its interval.
   [[nodiscard]] bool SurelyGains() const {
@@ -35,28 +35,30 @@ struct Prediction {
 
 // The steady rate of `steady` (from SteadyPart()) on the scale of the recording.
 //
-// Estimator: simulated rate times measured / simulated of the replay. Interval: moving-block
-//            bootstrap of the simulated intervals between deliveries, blocks of all credits, for
-//            what another stretch of the same data would give; in squares with the replay's error,
-//            and with 4 % (kMeasuredNoise) by which runs of one program differ.
-// Assumes:   services like the recorded ones; a model error like that of the replay.
-// Errors:    a rate that breaks a law (laws.h) is refused, with the law. All rates that are shown
-//            to anybody come from here.
+// Estimator: simulated rate times measured / simulated of the replay. Interval: the square root of
+//            the sum of squares of three parts. First, a moving-block bootstrap of the simulated
+//            intervals between deliveries, in blocks of all credits, for what another part of the
+//            same data would give. Second, the replay's error and what assumptions may be off by
+//            (Pipeline::doubt). Third, by how much runs of one program differ: 4 %
+//            (kMeasuredNoise), and 6 % of what worker processes compute (kSpeedNoise).
+// Assumes:   service times like the recorded ones; a model error like that of the replay.
+// Errors:    a rate that breaks a law (laws.h) is refused, and the law is named. All rates that are
+//            shown to anybody come from here.
 [[nodiscard]] Predicted<Interval> PredictSteady(const Pipeline& steady, const Replay& replay);
 
-// Seconds that the recorded work would take: with the start-up of each epoch where the recording
-// saw epochs end, else at the steady rate for ever.
+// Seconds that the recorded work would take: with the start-up of each epoch if the recording saw
+// epochs end, otherwise at the steady rate.
 [[nodiscard]] double TimeOf(const Pipeline& pipeline);
-// Likewise, with the simulated steady rate known already.
+// The same, with the simulated steady rate already known.
 [[nodiscard]] double TimeOf(const Pipeline& pipeline, double steady_rate);
 [[nodiscard]] bool StartRecurs(const Pipeline& pipeline);
 
-// The steady rate if data cost nothing, on the scale of the recording: steps and copies to the
-// device are left. At most kMostHeadroom times what was measured.
+// The steady rate on the scale of the recording if data cost nothing: steps and copies to the
+// device are left. At most kMostHeadroom times the measured rate.
 [[nodiscard]] double CeilingRate(const Pipeline& pipeline, const Replay& replay);
 
-// Predicted effect of `changed`, a variation of `base`. Where its rate is refused, the speedup is
-// 1: a condition on what it gains does not hold.
+// The predicted effect of `changed`, a variation of `base`. If its rate is refused, the speed-up is
+// 1, so that no condition on a gain holds.
 [[nodiscard]] Prediction Predict(const Pipeline& base, const Pipeline& changed,
                                  const Replay& replay);
 

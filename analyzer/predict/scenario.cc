@@ -11,7 +11,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// docs/diagnosis.md 3.8: fitted on 27 constant-service runs of torch's DataLoader.
+// docs/diagnosis.md 3.8: fitted to 27 runs of torch's DataLoader with constant service times.
 constexpr double kWorkerOverhead = 0.8e-3;
 constexpr double kConsumerOverhead = 0.8e-3;
 // Through a pipe: cedar forbids worker processes near 1e8 B/s, and ten times that is seen.
@@ -30,7 +30,8 @@ void Add(Work& work, double seconds) {
   work.cpu += seconds;
 }
 
-// At most nine tenths of what `parts` compute.
+// Makes `parts` cheaper by `seconds` of CPU time in all, at most by nine tenths of what they
+// compute.
 void TakeOff(Demand& demand, std::initializer_list<Work Demand::*> parts, double seconds) {
   constexpr double kMost = 0.9;
   double cpu = 0;
@@ -40,7 +41,7 @@ void TakeOff(Demand& demand, std::initializer_list<Work Demand::*> parts, double
   for (const auto part : parts) Add(demand.*part, -share * (demand.*part).cpu);
 }
 
-// Batches are made in the first workers, or no more in workers.
+// Changes the cost of memory: batches are now made in workers (`first`), or no longer.
 void ChangeMemory(Pipeline& changed, bool first, const FreshMemory& fresh) {
   double doubt = 0;
   double service = 0;
@@ -92,13 +93,14 @@ void ChangeWorkers(Pipeline& changed, const Pipeline& from, const LoaderFacts& f
   if (from.workers > 0 && changed.workers == 0) {
     for (EpochDemand& epoch : changed.epochs) {
       epoch.worker_start.clear();
-      if (&epoch != &changed.epochs.front()) epoch.warm_up = Demand{};  // one process does it all
+      if (&epoch != &changed.epochs.front())
+        epoch.warm_up = Demand{};  // one process makes all batches
     }
   }
 }
 
-// Loaders that the loop drains together get what the main one gets; the recorded setting is that of
-// all of them.
+// Loaders that the loop drains together get the setting of the main one; the recorded setting is
+// that of all of them.
 void ChangeBeside(Pipeline& changed, const Pipeline& from) {
   if (changed.workers == from.workers && changed.prefetch == from.prefetch) return;
   for (LoaderSetup& setup : changed.beside) {
@@ -114,7 +116,7 @@ void ChangePin(Pipeline& changed, bool pin, const LoaderFacts& facts) {
   ForEach(changed, [&](Demand& demand) { demand.pin = copy; });
 }
 
-// Workers that stay are there when later epochs begin; others start as they did in the first.
+// Workers that stay exist when later epochs begin; others start as they did in the first epoch.
 void ChangePersistence(Pipeline& changed, bool persistent, const LoaderFacts& facts) {
   if (persistent == facts.persistent || changed.epochs.empty()) return;
   const std::vector<double> first = changed.epochs.front().worker_start;
@@ -133,11 +135,12 @@ void ChangePersistence(Pipeline& changed, bool persistent, const LoaderFacts& fa
   }
 }
 
-// A step of another length computes as much of the time as the recorded one; where that one was too
-// short to tell, it computes as long and waits for the rest, as for a GPU.
+// Sets the length of a step. It computes during the same share of its time as the recorded step. If
+// that was too short to tell, it computes for as long as that one and waits for the rest, as for a
+// GPU.
 void ChangeStep(Pipeline& changed, double step) {
   double recorded = 0;
-  double turns = 0;  // of the loop
+  double turns = 0;  // batches of the main loader
   ForEach(changed, [&](Demand& demand) {
     recorded += demand.step;
     turns += demand.loader == 0 ? 1 : 0;
@@ -156,12 +159,12 @@ void ChangeStep(Pipeline& changed, double step) {
   changed.step_load *= std::min(1.0, recorded / step);
 }
 
-// Deals the samples of recorded batches out to batches of another size.
+// Distributes the samples of recorded batches over batches of another size.
 class Dealer {
  public:
   Dealer(std::size_t size, EpochDemand& out) : size_(size), out_(out) {}
 
-  // `share` is what one sample of `from` adds to the batch it comes into.
+  // Adds one sample of `from`; `share` is its part of that batch's costs.
   void Add(const Demand& from, const Demand& share, const SampleCost* cost) {
     if (filled_ == 0) {
       out_.batches.push_back(from);
@@ -201,7 +204,8 @@ class Dealer {
   std::size_t filled_ = 0;
 };
 
-// One of `n` samples of a batch; `own` and `all`: its recorded cost and that of its batch.
+// The costs of one of `n` samples of a batch. `own`: its recorded cost; `all`: the sum over the
+// batch.
 Demand ShareOf(const Demand& batch, const SampleCost& own, const SampleCost& all, double n) {
   const auto part = [n](const Work& work, float mine, float sum) {
     const double share = sum > 0 ? static_cast<double>(mine / sum) : 1 / n;
@@ -256,7 +260,7 @@ Pipeline Apply(const Pipeline& pipeline, const Setting& setting, const LoaderFac
 
 Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch) {
   Pipeline changed = pipeline;
-  std::size_t i = pipeline.skipped;  // of run.batches
+  std::size_t i = pipeline.skipped;  // index into run.batches
   for (EpochDemand& epoch : changed.epochs) {
     EpochDemand dealt;
     dealt.worker_start = epoch.worker_start;
@@ -296,7 +300,7 @@ Pipeline WithBatch(const Pipeline& pipeline, const LoaderRun& run, int batch) {
 
 double WorkerBytes(const LoaderFacts& facts, int workers) {
   if (facts.worker_bytes <= 0) return 0;
-  // Growth is known from the pages that were met; what is there besides does not shrink.
+  // Growth is limited to the pages that were touched; the rest does not shrink.
   const double grown = facts.growth.copied.grown + facts.growth.fresh.grown;
   const double least = std::max(0.0, facts.worker_bytes - grown);
   return std::max(least, facts.worker_bytes + facts.growth.Change(workers).estimate);
@@ -308,7 +312,7 @@ std::uint64_t RamOf(const Pipeline& pipeline, const Setting& setting, const Load
   if (pipeline.sample_tasks) {
     bytes = batch * (setting.prefetch + 1);
   } else if (setting.workers > 0) {
-    // Every credit holds a batch, and each worker builds one more; pinned ones are copies.
+    // Each credit holds a batch, and each worker makes one more. Pinned batches are copies.
     const bool pinned = setting.pin.value_or(facts.pinned);
     bytes = batch * setting.workers * (setting.prefetch + 1) +
             (pinned ? batch * setting.workers * setting.prefetch : 0) +

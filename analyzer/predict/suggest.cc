@@ -11,11 +11,11 @@
 namespace penstock::analyzer {
 namespace {
 
-// Of a search: enough batches for the queues to show what they do.
+// A search simulates so many batches or samples: enough for the queues to show their effect.
 constexpr std::size_t kSuggestBatches = 1024;
 constexpr std::size_t kSuggestTasks = 32768;
 constexpr double kNearLaw = 1.15;
-constexpr double kTolerance = 0.02;  // settings that differ by less are as good as each other
+constexpr double kTolerance = 0.02;  // settings that differ by less count as equally good
 
 struct CandidateSetting {
   Setting setting;
@@ -38,12 +38,13 @@ class Search {
         replay_(replay),
         budget_(budget) {}
 
-  // The recorded setting is tried whatever it needs: it did run.
+  // Tries a setting. The recorded one is tried whatever it needs, because it did run. Returns false
+  // if memory or /dev/shm has no room.
   bool Consider(int workers, int prefetch, bool recorded = false) {
     CandidateSetting candidate;
     candidate.setting.workers = workers;
     candidate.setting.prefetch = prefetch;
-    // Workers that stay cost nothing but their memory, and save their start.
+    // Workers that stay between epochs cost nothing but their memory, and save their start.
     const bool many = pipeline_.epochs.size() > 1 && workers > 0 && !pipeline_.sample_tasks;
     if (!recorded && many) candidate.setting.persistent = true;
     candidate.ram = RamOf(pipeline_, candidate.setting, facts_);
@@ -60,7 +61,8 @@ class Search {
       recorded_rate_ = told;
       recorded_time_ = candidate.time;
     } else if (!BrokenLaw(steady, told).empty()) {
-      // A little beyond a law is as fast as the recording; far beyond it the model knows nothing.
+      // A rate a little beyond a law counts as that of the recording; far beyond it the model knows
+      // nothing.
       if (told > kNearLaw * recorded_rate_) return true;
       candidate.time = std::max(candidate.time, recorded_time_);
     }
@@ -69,7 +71,7 @@ class Search {
   }
 
   // The start of workers that end with each epoch makes a loop without workers look fast. Workers
-  // that stay start once, so what counts against them is the steady rate.
+  // that stay start only once, so the steady rates are compared.
   void PreferStaying() {
     if (pipeline_.workers == 0 || facts_.persistent) return;
     double staying = 0;
@@ -84,7 +86,7 @@ class Search {
                       candidates_.end());
   }
 
-  // Requires: a candidate was taken. The recorded one is the first, and stays at equal cost.
+  // Requires: a candidate was taken. The recorded setting is the first one, and wins at equal cost.
   [[nodiscard]] const CandidateSetting& Choose() const {
     double best = candidates_.front().time;
     for (const CandidateSetting& candidate : candidates_) best = std::min(best, candidate.time);
@@ -102,13 +104,13 @@ class Search {
   const LoaderFacts& facts_;
   const Replay& replay_;
   const Budget& budget_;
-  double recorded_rate_ = 0;  // as it is told
+  double recorded_rate_ = 0;  // on the scale of the recording
   double recorded_time_ = 0;
   std::vector<CandidateSetting> candidates_;
 };
 
-// Workers that mostly wait share a core well: as many as would fill the cores, but not more than
-// twice the recorded ones. What they wait for has not shown that it can serve more.
+// Workers that mostly wait share a core well. Returns as many as fill the cores, but at most twice
+// the recorded number: it is not known that what they wait for can serve more.
 int Waiting(const Pipeline& pipeline) {
   double service = 0;
   double cpu = 0;
@@ -132,7 +134,7 @@ Pipeline NamingPart(const Pipeline& steady) {
 }
 
 Factor BottleneckUnder(const Pipeline& naming, Setting setting, const LoaderFacts& facts) {
-  constexpr int kNamingCredits = 64;  // more hide no more jitter than these
+  constexpr int kNamingCredits = 64;  // more credits do not hide more jitter
   const int each = naming.sample_tasks ? 1 : std::max(1, setting.workers);
   setting.prefetch = std::min(setting.prefetch, std::max(2, kNamingCredits / each));
   return Attribute(Apply(naming, setting, facts), RunPart::kSteady).bottleneck;
@@ -143,7 +145,7 @@ int MostWorkers(const Pipeline& pipeline, const Budget& budget) {
   const int most =
       std::clamp(std::max(static_cast<int>(std::ceil(2 * cores)), Waiting(pipeline)), 1, 128);
   if (!pipeline.crowded) return most;
-  // First workers help on a crowded machine too; what more than there are would get is not known.
+  // The first workers help on a crowded machine too. How much further ones would gain is not known.
   return pipeline.workers == 0 ? std::max(1, most / 2) : 0;
 }
 
@@ -163,14 +165,14 @@ Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts, const Rep
       for (const int depth : {3, 5, 9, 17}) any |= search.Consider(workers, depth);
       continue;
     }
-    // A depth of 1 leaves nothing for jitter that the recording did not happen to show.
+    // A depth of 1 leaves no room for jitter that the recording happened not to show.
     for (const int prefetch : {2, 4, 8}) any |= search.Consider(workers, prefetch);
-    if (!any) search.Consider(workers, 1);  // memory has no room for more
+    if (!any) search.Consider(workers, 1);  // memory has no room for a greater depth
   }
   search.PreferStaying();
   Suggestion suggestion;
   const Pipeline naming = NamingPart(SteadyPart(pipeline));
-  // Pipelines count the batch in the program's hands, the reference loader's option does not.
+  // Pipelines count the batch that the program holds; the reference loader's option does not.
   const int extra = pipeline.sample_tasks ? 1 : 0;
   const auto take = [&](const Setting& setting) {
     suggestion.workers = setting.workers;

@@ -15,37 +15,40 @@
 namespace penstock::analyzer {
 
 struct Suggestion {
-  Statement missing;  // why nothing can be suggested; empty: something was
-  Statement note;     // what more workers would change for the network; empty: nothing
+  Statement missing;  // why nothing can be suggested; empty: it can
+  Statement note;     // how more workers change what the network sees; empty: not at all
   int workers = 0;
   int prefetch = 2;
   bool persistent_workers = false;
-  bool changes = false;  // differs from what was recorded
+  bool changes = false;  // it differs from the recorded setting
   // The cheapest setting within 2 % of the best, even if it gains nothing.
   int enough_workers = 0;
   int enough_prefetch = 2;
   Prediction predicted;
-  Factor next_bottleneck = Factor::kNone;  // BottleneckUnder() of a change, else that of the run
+  Factor next_bottleneck = Factor::kNone;  // under this setting
 };
 
-// What names the bottleneck of a setting: the beginning of the steady part of a recording.
+// The part of a recording that is simulated to name the bottleneck of a setting: the beginning of
+// its steady part.
 [[nodiscard]] Pipeline NamingPart(const Pipeline& steady);
-// The bottleneck under `setting`, wherever one is told: in a suggestion and in a grid. It is that
-// of the steady part. Requires: `naming` comes from NamingPart(). Cost: some ten simulations.
+// The bottleneck under `setting`, as suggestions and grids name it: that of the steady part.
+// Requires: `naming` comes from NamingPart(). Cost: some ten simulations.
 [[nodiscard]] Factor BottleneckUnder(const Pipeline& naming, Setting setting,
                                      const LoaderFacts& facts);
 
-// Workers beyond which none are tried; 0: no other number than the recorded one is.
+// The largest number of workers to try; 0: only the recorded number.
 [[nodiscard]] int MostWorkers(const Pipeline& pipeline, const Budget& budget);
 
-// Cheapest of W in 0..2*cores (up to twice the recorded ones where those mostly wait) and P in {2,
-// 4, 8}, 1 where memory allows no more, within 2 % of the best predicted (docs/diagnosis.md 5.3).
-// Threads that share a queue: W in 1..2*cores and depths of 2, 4, 8 and 16 batches. The recorded
-// setting takes part; on a crowded machine it is the only one, unless there were no workers at all.
+// The cheapest setting within 2 % of the best predicted one (docs/diagnosis.md 5.3). Tries 0 to 2 *
+// cores workers (up to twice the recorded number if those mostly wait), with a depth of 2, 4 and 8,
+// or 1 if memory has no room for more. Threads that share a queue: 1 to 2 * cores, with depths of
+// 2, 4, 8 and 16 batches. The recorded setting takes part; on a crowded machine it is the only one,
+// unless it has no workers.
 //
-// No more workers are tried than the dataset has shards for. A setting is left out if its rate
-// breaks a law (laws.h), and no workers at all are left out if they only save the start of workers
-// that could stay. What does not gain beyond its own interval is not suggested.
+// Not tried are more workers than the dataset has shards for. A setting whose rate breaks a law
+// (laws.h) is left out if it exceeds the recorded rate by more than 15 %, and otherwise counts as
+// no faster than the recording. Running without workers is left out if it only saves the start of
+// workers that could stay. What does not gain more than its own interval is not suggested.
 //
 // Cost: O(8 * cores) simulations.
 [[nodiscard]] Suggestion Suggest(const Pipeline& pipeline, const LoaderFacts& facts,

@@ -25,7 +25,7 @@ constexpr double kWallClockError = 0.05;
 constexpr std::int64_t kMostOffset = std::int64_t{1} << 61;
 
 // The iterations that two hosts share. `at` counts from `zero`; the three differences (first clock
-// minus second clock) count from `offset`. Seconds, but for `zero` and `offset`.
+// minus second clock) count from `offset`. Seconds, except `zero` and `offset`.
 struct ClockPoints {
   std::int64_t zero = 0;           // ns on the second host's clock
   std::int64_t offset = 0;         // ns
@@ -80,8 +80,9 @@ double HalfInterquartileRange(std::vector<double> values) {
   return 0.5 * (Quantile(values, 0.75) - Quantile(values, 0.25));
 }
 
-// Least-squares slope of the points near the line with slope `slope`. It is as robust as `slope`,
-// and more precise: TheilSenSlope() thins the points to 200, this uses all that are near.
+// The least-squares slope of the points near the line with slope `slope`. It is as robust as
+// `slope` and more precise: TheilSenSlope() thins the points to 200, this uses all points that are
+// near.
 double Refined(const std::vector<double>& at, const std::vector<double>& values, double slope) {
   std::vector<double> straight = values;
   Detrend(at, slope, straight);
@@ -125,7 +126,7 @@ ClockShift ShiftOf(std::int64_t zero, std::int64_t offset, double seconds, doubl
   return shift;
 }
 
-// All traces of one boot, on the clock of that host.
+// All traces of one boot, on the clock of their host.
 struct HostClock {
   std::vector<RankTrack> tracks;
   std::optional<TimeNs> realtime_offset;
@@ -161,7 +162,7 @@ Alignment AlignBegins(const HostClock& first, const HostClock& other) {
 // `passings`: the iterations of the first host.
 Alignment AlignHost(const HostClock& first, const HostPassings& passings, const HostClock& other,
                     AlignMethod method) {
-  // Hosts with one known boot id have been joined before: these two share no clock.
+  // Traces with the same known boot id have been joined already, so these two hosts share no clock.
   if (method == AlignMethod::kSameClock) return AlignBegins(first, other);
   Alignment found;
   const auto steps = EstimateBySteps(passings, PassingsOf(other.tracks));
@@ -171,7 +172,7 @@ Alignment AlignHost(const HostClock& first, const HostPassings& passings, const 
     if (std::abs(*wall) >= kMostOffset) wall.reset();
   }
   const bool by_steps = steps && (steps->together || !wall);
-  // Good steps are used unless wall clocks were asked for; poor ones only if steps were asked for.
+  // Good steps are used unless wall clocks were asked for; poor steps only if steps were asked for.
   if (by_steps ? method != AlignMethod::kWallClock : steps && method == AlignMethod::kCollective) {
     found.by = AlignBy::kCollective;
     found.shift = steps->shift;
@@ -252,8 +253,8 @@ std::optional<StepEstimate> EstimateBySteps(const HostPassings& first, const Hos
   std::vector<double> straight = points.difference;
   Detrend(points.at, slope, straight);
   const double residual = HalfInterquartileRange(straight);
-  // Standard error of a median slope: 1.25 times that of least squares. The noise is taken as
-  // normal: `residual` is 0.67 of its standard deviation.
+  // The standard error of a median slope: 1.25 times that of least squares. The noise is assumed to
+  // be normal: `residual` is 0.67 of its standard deviation.
   const double spread = Deviation(points.at);
   const double error =
       spread > 0 ? 1.25 * residual / 0.67 / (spread * std::sqrt(static_cast<double>(n))) : 1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the clocks of several traces of one run stand to each other. Values; pure.
+// How the clocks of several traces of one run relate to each other. Values; pure.
 //
-// Traces of one boot share CLOCK_MONOTONIC, but for the offset of a time namespace, which is known.
-// Between hosts two things tell: the collective at the end of each step, which no rank leaves
-// before all have entered it, and the wall clocks, as far as somebody keeps them right.
+// Traces of one boot share CLOCK_MONOTONIC, except for the known offset of a time namespace. Two
+// things relate the clocks of different hosts: the collective at the end of each step, which no
+// rank leaves before all have entered it; and the wall clocks, if somebody keeps them right.
 #pragma once
 
 #include <cstddef>
@@ -24,21 +24,21 @@
 namespace penstock::analyzer {
 
 enum class AlignBy {
-  kReference,   // the first trace: its clock is that of the result
-  kSameClock,   // of one boot
+  kReference,   // the first trace, whose clock the result has
+  kSameClock,   // traces of one boot
   kCollective,  // the ends of steps
   kWallClock,   // CLOCK_REALTIME of both hosts
-  kNothing,     // both begin at once: there is nothing to go by
+  kNothing,     // nothing is known: both are assumed to begin at the same time
 };
-// "reference", "same clock", "collective", "wall clock", "nothing".
+// "reference", "same clock", "collective", "wall clock" or "nothing".
 [[nodiscard]] std::string_view AlignName(AlignBy by);
 
-// What to go by: the best there is, or one of them only.
+// How to align: by the best way there is, or by one way only.
 enum class AlignMethod { kAuto, kSameClock, kCollective, kWallClock };
-// "auto", "clock", "steps", "wall". Errors: kUsage.
+// Reads "auto", "clock", "steps" or "wall". Errors: kUsage.
 [[nodiscard]] Result<AlignMethod> ParseAlignMethod(std::string_view text);
 
-// What of a trace tells of its clock.
+// What a trace tells about its clock.
 struct ClockView {
   std::string boot_id;    // "": not known
   TimeNs namespace_zero;  // offset of its time namespace
@@ -50,29 +50,29 @@ struct ClockView {
 
 // One host in one iteration.
 struct HostPassing {
-  std::int64_t delivered = kNever;  // the last of its ranks has its batch
-  std::int64_t ended = kNever;      // the first of them is through
+  std::int64_t delivered = kNever;  // when the last of its ranks has its batch
+  std::int64_t ended = kNever;      // when the first of its ranks ends the step
 };
 using HostPassings = std::map<Iteration, HostPassing>;
 // Cost: O(passings log passings).
 [[nodiscard]] HostPassings PassingsOf(std::span<const RankTrack> tracks);
 
-// The ends of steps that two hosts share, as an estimate of the offset between their clocks.
+// The offset between the clocks of two hosts, estimated from the ends of steps that they share.
 //
-// Estimator:   median over the iterations of the difference between the ends of the step, of each
-//              host that of its first rank to come out; with a drift (Theil and Sen, then least
-//              squares) where it is three of its standard errors and below 500 ppm. Moved into the
-//              bounds that causality sets: nobody ends a step before all have their batch.
-// Assumes:     ranks leave the collective together, and what the loop does after it takes as long
-//              everywhere; half of what it does not is in the estimate.
+// Estimator:   median over the iterations of the difference between the ends of the step; for each
+//              host the end of its first rank counts. With a drift (Theil and Sen, then least
+//              squares) if it exceeds three of its standard errors and is below 500 ppm. Moved into
+//              the bounds of causality: no rank ends a step before all have their batch.
+// Assumes:     ranks leave the collective together, and the loop takes equally long for what
+//              follows it on every rank. Half of any difference is in the estimate.
 // Few samples: below 8 common iterations there is no estimate.
 // Source:      ours; bounds as in F. Cristian, Distributed Computing 3 (1989).
 struct StepEstimate {
   traces::ClockShift shift;     // from the second host's clock to the first's
-  double uncertainty = 0;       // seconds: half of the differences are nearer than that
-  std::optional<double> bound;  // seconds: surely nearer than that, if causality holds
+  double uncertainty = 0;       // seconds; half of the differences are nearer than this
+  std::optional<double> bound;  // seconds; the error is surely smaller, if causality holds
   std::size_t iterations = 0;
-  bool together = false;  // the differences stay within a step: the ranks do wait for each other
+  bool together = false;  // differences stay within a step, so the ranks do wait for each other
 };
 [[nodiscard]] std::optional<StepEstimate> EstimateBySteps(const HostPassings& first,
                                                           const HostPassings& second);
@@ -80,18 +80,19 @@ struct StepEstimate {
 struct Alignment {
   AlignBy by = AlignBy::kReference;
   traces::ClockShift shift;  // to the clock of the first trace
-  // Seconds; 0: exact. Of wall clocks nobody knows: what time servers usually keep is assumed.
+  // Seconds; 0: exact. It is not known for wall clocks: then it is what time servers keep to in any
+  // case.
   double uncertainty = 0;
-  std::optional<double> bound;            // as StepEstimate
-  std::size_t iterations = 0;             // that it was found from
-  std::optional<double> wall_difference;  // seconds that the wall clocks differ by, where known
+  std::optional<double> bound;            // as in StepEstimate
+  std::size_t iterations = 0;             // number that it was found from
+  std::optional<double> wall_difference;  // seconds between the wall clocks, if known
 
-  // As facts of the merged trace: align.by, align.offset_ns, align.uncertainty_ns, ...
+  // The facts of the merged trace: align.by, align.offset_ns, align.uncertainty_ns, ...
   [[nodiscard]] std::map<std::string, std::string> Facts() const;
 };
 
-// One of each view, in their order. Traces of one boot are aligned as one.
-// Cost: O(iterations log iterations) per host, and 2000 pairs for the drift.
+// One alignment for each view, in their order. Traces of one boot are aligned as one.
+// Cost: O(iterations log iterations) for each host, and some 20,000 pairs for its drift.
 [[nodiscard]] std::vector<Alignment> AlignClocks(std::span<const ClockView> views,
                                                  AlignMethod method);
 

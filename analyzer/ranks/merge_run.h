@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The traces of one run, a trace of each rank or of each host, as one trace on one clock.
+// Merges the traces of one run, one of each rank or of each host, into one trace on one clock.
 #pragma once
 
 #include <filesystem>
@@ -18,14 +18,14 @@ namespace penstock::analyzer {
 
 struct MergedPart {
   std::string name;                 // the file
-  std::vector<std::int32_t> ranks;  // that it holds, ascending
+  std::vector<std::int32_t> ranks;  // ranks that it holds, ascending
   Alignment alignment;
 };
 
-// Reads all files, finds out how their clocks stand to each other and copies them to `out`, lowest
-// rank first; Finish() is the caller's. Returns the parts in that order.
-// Errors: kUsage for a file that is given twice; kInput for one that cannot be read, is a merge
-// already, or holds a rank that another one holds too.
+// Reads all files, finds out how their clocks relate, and copies them to `out`, lowest rank first.
+// The caller calls Finish(). Returns the parts in that order.
+// Errors: kUsage for a file that is given twice; kInput for one that cannot be read, is a merged
+//         trace already, or holds a rank that another one holds too.
 // Cost: two passes over all spans.
 [[nodiscard]] Result<std::vector<MergedPart>> MergeRun(std::span<const std::string> paths,
                                                        AlignMethod method, traces::Packer& out);

@@ -15,8 +15,8 @@ namespace penstock::analyzer {
 namespace {
 
 constexpr double kOfNote = 0.05;     // kineto's and xprof's threshold of a wait
-constexpr double kMostOfIt = 0.5;    // of the cost: it is this rank
-constexpr int kMostParts = 1 << 12;  // a trace may say anything
+constexpr double kMostOfIt = 0.5;    // share of the cost from which it is this rank
+constexpr int kMostParts = 1 << 12;  // a trace may contain any number
 
 RankRow RowOf(const RunModel& run, const RankTrack& track, const RankPlace& place,
               const traces::Trace& trace) {
@@ -53,7 +53,7 @@ RankRow RowOf(const RunModel& run, const RankTrack& track, const RankPlace& plac
   return row;
 }
 
-// The steady passings of each iteration that all ranks have: by iteration, in the order of
+// The steady passings of each iteration that all ranks have: by iteration, then in the order of
 // `tracks`.
 std::map<Iteration, std::vector<const Passing*>> Common(const std::vector<RankTrack>& tracks) {
   std::map<Iteration, std::vector<const Passing*>> common;

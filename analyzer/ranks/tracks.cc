@@ -12,8 +12,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// A kernel in which all ranks meet; in a send or a receive two of them do.
-// Source: nccl/src/device: ncclDevKernel_AllReduce_..., before 2.19 ncclKernel_AllReduce_...
+// Whether all ranks meet in a kernel of this name; only two meet in a send or a receive. Source:
+// nccl/src/device: ncclDevKernel_AllReduce_..., before 2.19 ncclKernel_AllReduce_...
 bool IsCollective(std::string_view kernel) {
   return kernel.find("nccl") != std::string_view::npos &&
          kernel.find("SendRecv") == std::string_view::npos;

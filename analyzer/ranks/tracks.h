@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How each rank went through the iterations of a run, so that ranks can be laid side by side.
-// Values; pure.
+// How each rank went through the iterations of a run, so that ranks can be compared. Values; pure.
 #pragma once
 
 #include <compare>
@@ -13,35 +12,35 @@
 
 namespace penstock::analyzer {
 
-// An iteration of the training loop. Ranks number the generations of their iterators differently
-// (rank 0 often validates alone), so an epoch is counted among those of the training loader.
+// An iteration of the training loop. Ranks number their iterators differently (rank 0 often
+// validates alone), so epochs of the training loader are counted.
 struct Iteration {
   std::uint32_t epoch = 0;
   std::uint32_t batch = 0;
   constexpr auto operator<=>(const Iteration&) const = default;
 };
 
-// One rank in one iteration. Times of its trace's clock, in nanoseconds.
+// One rank in one iteration. Times are nanoseconds of its trace's clock.
 struct Passing {
   Iteration iteration;
-  std::int64_t delivered = kNever;  // next() returned
-  std::int64_t ended = kNever;      // the collective did, or the step that holds it
+  std::int64_t delivered = kNever;  // when next() returned
+  std::int64_t ended = kNever;      // when the collective ended, or the step that contains it
   double wait = 0;                  // seconds
   double step = 0;                  // seconds
-  bool steady = false;              // not one of those that fill the queues: see SteadyLoop
+  bool steady = false;              // it is not one that fills the queues: see SteadyLoop
 };
 
 struct RankTrack {
   std::int32_t rank = -1;
   std::size_t loader = 0;         // index into RunModel::loaders
-  bool by_device = false;         // `ended` is that of NCCL's kernels, not of the loop's step
+  bool by_device = false;         // `ended` comes from NCCL's kernels, not from the loop's step
   std::vector<Passing> passings;  // ascending by iteration
 };
 
-// The tracks of all ranks with a loader of at least one batch, ascending by rank: of each the
-// loader that delivered most batches. Processes without a rank have none.
-// Where the collectives of devices were recorded, an iteration ends with its last one: the loop
-// itself runs ahead of its devices.
+// The tracks of all ranks that have a loader with at least one batch, ascending by rank. If a rank
+// has several loaders, the one that delivered most batches counts. Processes without a rank have no
+// track. If the collectives of devices were recorded, an iteration ends with its last collective,
+// because the loop itself runs ahead of its devices.
 // Cost: O(batches), and a pass over the kernels if there are any.
 [[nodiscard]] std::vector<RankTrack> TracksOf(const traces::Trace& trace, const RunModel& run);
 

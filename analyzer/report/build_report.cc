@@ -9,7 +9,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// What the agent of the process that trains says of the GPU; else of any process that says it.
+// Reads what the agent of the training process reports about the GPU, or that of another process if
+// it reports nothing.
 void ReadGpuFacts(const traces::Trace& trace, Report& report) {
   constexpr std::size_t kKernels = 10;
   const std::vector<KernelTime>& kernels = report.diagnosis.run.device.kernel_times;
@@ -60,7 +61,7 @@ std::string LoaderCode(const LoaderConfig& config, const Suggestion& suggestion)
   std::string code = "DataLoader(dataset";
   if (config.batch_size > 0) code += fmt::format(", batch_size={}", config.batch_size);
   code += fmt::format(", num_workers={}", suggestion.workers);
-  if (suggestion.workers > 0) {  // PyTorch refuses both without workers
+  if (suggestion.workers > 0) {  // without workers PyTorch refuses both arguments
     code += fmt::format(", prefetch_factor={}", suggestion.prefetch);
     if (suggestion.persistent_workers) code += ", persistent_workers=True";
   }

@@ -18,7 +18,7 @@ namespace {
 constexpr double kRepeatNoise = 0.02;  // see Compare()
 constexpr double kConfidence = 0.95;
 
-// Series over the steady batches of one run.
+// The steady batches of one run as series.
 struct Series {
   explicit Series(const Diagnosis& diagnosis) : run(diagnosis.run.loader()) {
     const SteadyState& steady = diagnosis.loader->steady;
@@ -29,7 +29,7 @@ struct Series {
     }
     intervals = steady.intervals;
     waits = steady.waits;
-    // Longer blocks in long runs: they are no worse, and fewer are to be drawn.
+    // Long runs get longer blocks: they are as good, and fewer have to be drawn.
     const auto credits = static_cast<std::size_t>(std::max(1, run.config.credits()));
     options.block = std::max(credits, batches.size() / 200);
     options.resamples = 400;
@@ -52,7 +52,7 @@ double Rate(const std::vector<double>& amount, const std::vector<double>& time) 
 
 enum class Kind { kRatio, kDifference };
 
-// `amount` over `time` of both runs.
+// The change of `amount` over `time` between both runs.
 Change ChangeOf(std::string name, Kind kind, const Series& before, const Series& after,
                 const std::vector<double>& amount_before, const std::vector<double>& time_before,
                 const std::vector<double>& amount_after, const std::vector<double>& time_after) {
@@ -67,7 +67,7 @@ Change ChangeOf(std::string name, Kind kind, const Series& before, const Series&
   const double estimate = relation(change.before, change.after);
   change.ratio = {estimate, estimate, estimate};
   BootstrapOptions options = after.options;
-  options.seed = 2;  // independent of the other's
+  options.seed = 2;  // independent of the other series
   const std::vector<double> a = ResampleRate(amount_before, time_before, before.options);
   const std::vector<double> b = ResampleRate(amount_after, time_after, options);
   std::vector<double> drawn;

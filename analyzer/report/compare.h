@@ -13,7 +13,7 @@
 
 namespace penstock::analyzer {
 
-// The two cannot be swapped by mistake.
+// Two types, so that baseline and candidate cannot be swapped by mistake.
 struct Baseline {
   const Diagnosis& diagnosis;
   std::string name;
@@ -23,8 +23,8 @@ struct Candidate {
   std::string name;
 };
 
-// One quantity in both. `ratio` is after over before with its interval; for the wait fraction,
-// where ratios mislead, `ratio` is the difference.
+// One quantity in both recordings. `ratio` is after over before with its interval; for the wait
+// fraction, where ratios mislead, it is the difference.
 struct Change {
   std::string name;
   double before = 0;
@@ -43,17 +43,18 @@ struct SideFacts {
 struct Comparison {
   SideFacts before, after;
   Change throughput;           // samples per second, steady
-  Change wait;                 // fraction of the loop
-  std::vector<Change> stages;  // seconds per sample, of those that occur in either
-  bool enough = false;         // both have 16 steady batches: else nothing is called significant
+  Change wait;                 // fraction of the loop's time
+  std::vector<Change> stages;  // seconds per sample, for stages that occur in either
+  bool enough = false;         // both have 16 steady batches; else nothing counts as significant
   Statement unit;
 };
 
-// Estimator:   differences of independent moving-block bootstraps of both runs' steady batches,
-//              blocks of all credits; 95 % intervals, widened in squares by 2 %, by which runs of
-//              one program differ on a quiet machine, which one run of each cannot show.
+// Estimator:   differences of independent moving-block bootstraps of both runs' steady batches, in
+//              blocks of all credits; 95 % intervals. They are widened, as the square root of the
+//              sum of squares, by 2 %: by so much runs of one program differ on a quiet machine,
+//              which one run of each cannot show.
 // Significant: the interval leaves out "no change".
-// Errors:      kInput if either has no batches of a loader.
+// Errors:      kInput if either run has no batches of a loader.
 [[nodiscard]] Predicted<Comparison> Compare(const Baseline& baseline, const Candidate& candidate);
 
 [[nodiscard]] std::string CompareText(const Comparison& comparison, Colour colour);

@@ -22,13 +22,13 @@ Statement Just() {
 }
 
 struct Entry {
-  std::string_view part;  // of the path, lower case
+  std::string_view part;  // a part of the path in lower case
   Sight sight;
-  WordsOf what = nullptr;  // of those that are not seen
-  bool gpu = false;  // does nothing where there is no GPU, though frameworks load it there too
+  WordsOf what = nullptr;  // names the library if it is not seen
+  bool gpu = false;        // does nothing without a GPU, although frameworks load it there too
 };
 
-// First match decides: special cases come before the libraries that they contain.
+// The first match decides: special cases come before the libraries that contain them.
 constexpr std::array kLibraries = {
     Entry{"nvjpeg2k", Sight::kBlind, Library<words::kGpuJpeg2000, "nvJPEG2000">, true},
     Entry{"nvjpeg", Sight::kBlind, Library<words::kGpuJpeg, "nvJPEG">, true},
@@ -41,7 +41,7 @@ constexpr std::array kLibraries = {
     Entry{"libnvcuvid", Sight::kBlind, Library<words::kGpuVideo, "NVDEC">, true},
     Entry{"libcufile", Sight::kBlind, Library<words::kGpuReads, "GPUDirect Storage, cuFile">, true},
     Entry{"libaio", Sight::kBlind, Library<words::kAioReads, "libaio">},
-    // Not hooked by symbol; Pillow's and OpenCV's use of them is, from Python.
+    // Not hooked by symbol. How Pillow and OpenCV use them is seen from Python.
     Entry{"libheif", Sight::kPython, Library<words::kHeif, "libheif">},
     Entry{"libavif", Sight::kPython, Library<words::kAvif, "libavif">},
     Entry{"libdav1d", Sight::kPython, Library<words::kAvif, "dav1d">},
@@ -100,7 +100,7 @@ Coverage MeasureCoverage(const traces::Trace& trace, bool used_gpu) {
   Coverage coverage;
   Statements& blind = coverage.blind;
   std::uint64_t misses = 0;
-  // The sampler of GPUs says why there is none to sample.
+  // The sampler of GPUs reports if there is none to sample.
   const bool no_gpu = !used_gpu && trace.facts().count("gpu.nvml") > 0;
   for (const traces::ProcessInfo& process : trace.processes()) {
     coverage.network += process.bytes_network.value;
@@ -108,17 +108,19 @@ Coverage MeasureCoverage(const traces::Trace& trace, bool used_gpu) {
     misses += process.hook_misses;
     if (process.bytes_kernel.value > 0) {
       coverage.known = true;
-      // A process cannot have seen more than there was: the surplus of one hides no gap of another.
+      // A process cannot have seen more bytes than there were. So a surplus of one process does not
+      // hide the gap of another.
       coverage.bytes_seen += std::min(process.bytes_hooked.value, process.bytes_kernel.value);
       coverage.bytes_total += process.bytes_kernel.value;
     }
     constexpr std::uint32_t kHooked = wire::kFeaturePython | wire::kFeatureHooks;
     const bool python = (process.features & kHooked) != 0;
-    // It says itself what it reads, by whatever way. Page faults of a map it cannot tell either.
+    // The reference loader records all of its reads itself, however it reads. Only page faults of a
+    // map it cannot see either.
     constexpr std::uint32_t kWaysOfReading = wire::kFeatureIoUring | wire::kFeatureAio;
     const bool native = (process.features & wire::kFeatureNative) != 0;
     for (const Feature& feature : kFeatures) {
-      // Isolated, and the hooks are in all the same: the agent brought them in by another way.
+      // The process is isolated, and still its hooks are in place: the agent got in by another way.
       if (feature.bit == wire::kFeatureIsolated && python) continue;
       if (native && (feature.bit & kWaysOfReading) != 0) continue;
       if ((process.features & feature.bit) != 0) blind.push_back(feature.what());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the recording saw of the run and what it could not see. Pure.
+// How much of the run the recording saw, and what it could not see. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 namespace penstock::analyzer {
 
 struct Coverage {
-  bool known = false;            // the kernel's count was there to compare with
-  std::uint64_t bytes_seen = 0;  // by hooks, of the processes whose kernel count is known
+  bool known = false;            // the kernel's count was recorded
+  std::uint64_t bytes_seen = 0;  // by hooks, in processes whose kernel count is known
   std::uint64_t bytes_total = 0;
-  std::uint64_t network = 0;  // received from sockets, which the kernel counts elsewhere
+  std::uint64_t network = 0;  // received from sockets, which the kernel's count leaves out
   std::uint64_t mapped = 0;
-  Statements blind;  // what was not seen, and what follows
+  Statements blind;  // what was not seen, and what follows from that
 
   [[nodiscard]] double fraction() const;
 };
 
-// `used_gpu`: the run is known to have used one. Where it is known to have had none, libraries that
-// only a GPU can use are not named.
+// `used_gpu`: the run is known to have used a GPU. If it is known to have had none, libraries that
+// need a GPU are not named.
 [[nodiscard]] Coverage MeasureCoverage(const traces::Trace& trace, bool used_gpu);
 
 enum class Sight {
@@ -35,11 +35,11 @@ enum class Sight {
 
 struct LibrarySight {
   Sight sight = Sight::kUnknown;
-  Statement what;    // "AVIF decoding (libavif)"; empty where it is seen or of no interest
-  bool gpu = false;  // of use with a GPU only
+  Statement what;    // "AVIF decoding (libavif)"; empty if it is seen or not of interest
+  bool gpu = false;  // only of use with a GPU
 };
 
-// How a mapped library or wheel is covered, by its path.
+// How a mapped library or wheel is seen, by its path.
 [[nodiscard]] LibrarySight SightOf(std::string_view path);
 
 }  // namespace penstock::analyzer

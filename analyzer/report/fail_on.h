@@ -14,7 +14,7 @@ namespace penstock::analyzer {
 enum class Metric {
   kWaitFraction,  // fails above the limit
   kLosses,        // events dropped and records damaged: fails above the limit
-  kCoverage,      // of the bytes read: fails below the limit, or if it is not known
+  kCoverage,      // share of the bytes read: fails below the limit, or if not known
 };
 
 struct Threshold {
@@ -25,7 +25,7 @@ struct Threshold {
 // Errors: kUsage if the metric is unknown or the limit is not a number in its range.
 [[nodiscard]] Result<Threshold> ParseThreshold(std::string_view text);
 
-// False: the trace has nothing to measure it by, so that it is neither kept nor exceeded.
+// Whether the trace has what the metric needs. If not, the limit is neither kept nor exceeded.
 [[nodiscard]] bool Known(const Threshold& threshold, const Report& report);
 [[nodiscard]] bool Exceeded(const Threshold& threshold, const Report& report);
 [[nodiscard]] std::string ExceededText(const Threshold& threshold, const Report& report);

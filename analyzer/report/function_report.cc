@@ -11,7 +11,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kLeastShown = 0.03;  // of the workers' time
+constexpr double kLeastShown = 0.03;  // share of the workers' time
 
 // The text of a line without its indentation; "" if it is not known.
 std::string SourceOf(const Report& report, const std::string& file, std::uint32_t line) {
@@ -21,7 +21,7 @@ std::string SourceOf(const Report& report, const std::string& file, std::uint32_
   return begin == std::string::npos ? "" : found->second.substr(begin);
 }
 
-// "Photos.__getitem__.<locals>.<listcomp>" without "<locals>.".
+// Removes "<locals>." from "Photos.__getitem__.<locals>.<listcomp>".
 std::string ShortName(std::string name) {
   constexpr std::string_view kLocals = "<locals>.";
   for (std::size_t at = name.find(kLocals); at != std::string::npos; at = name.find(kLocals)) {

@@ -14,21 +14,21 @@
 
 namespace penstock::analyzer {
 
-// A line of a source file, from 1; nullopt if it cannot be read.
+// Returns a line of a source file, counted from 1; nullopt if it cannot be read.
 using LineReader =
     std::function<std::optional<std::string>(const std::string& file, std::uint32_t line)>;
 
 // Adds the text of the lines that the report names.
 void ShowSources(const LineReader& read, Report& report);
 
-// The report's keys "functions" and "function_sampling".
+// Writes the report's keys "functions" and "function_sampling".
 void WriteFunctionsJson(const Report& report, JsonWriter& json);
-// Lines for a terminal, each with its end; "" where no call was followed.
+// Lines for a terminal, each with its end; "" if no call was followed.
 [[nodiscard]] std::string FunctionsText(const Report& report, const Paint& paint);
-// Tables and flame graphs, or a sentence that says that there are none.
+// Tables and flame graphs, or a sentence that there are none.
 [[nodiscard]] std::string FunctionsHtml(const Report& report, Language language);
 
-// "of samples", "of collating": what the shares of a profile are of.
+// "of samples", "of collating": what the shares of a profile refer to.
 [[nodiscard]] Statement NameOf(const FunctionProfile& profile);
 
 }  // namespace penstock::analyzer

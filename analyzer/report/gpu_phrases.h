@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the terminal and the page say of devices alike. Pure.
+// What the terminal and the page both say about devices. Pure.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ struct StepPart {
   std::string_view css;
   double time = 0;
 };
-// Both views of the same time. Their parts add up to it. Requires: activity.batches > 0.
+// The loop's and the device's view of the same time; the parts of each add up to it. Requires:
+// activity.batches > 0.
 [[nodiscard]] std::vector<StepPart> LoopView(const DeviceActivity& activity);
 [[nodiscard]] std::vector<StepPart> DeviceView(const DeviceActivity& activity);
 
@@ -28,12 +29,12 @@ struct StepPart {
 [[nodiscard]] Statement RunsOf(const std::string& name, const KernelTime& kernel);
 // "GPU 0 NVIDIA H200, used by this run, NVML's utilisation 43 % (whole device, ...), 350 W ..."
 [[nodiscard]] Statement CountersOf(const GpuCounters& gpu);
-// Why the device's side of a step is not known; empty if it is.
+// Why the device's side of a step is not known; empty if it is known.
 [[nodiscard]] Statement NoDevice(const Report& report);
-// Why what is known of the device is not all of it, where NoDevice() does not say so; empty if
-// nothing was noticed.
+// Why more happened on the device than is known, if NoDevice() does not say so; empty if nothing
+// was noticed.
 [[nodiscard]] Statement NotAll(const Report& report);
-// "NVML: unavailable: ..."; empty where there is nothing to say.
+// "NVML: unavailable: ..."; empty if there is nothing to say.
 [[nodiscard]] Statement NvmlReason(const Report& report);
 
 }  // namespace penstock::analyzer

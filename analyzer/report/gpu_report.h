@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The devices in a report: the two views of a step (what the loop waited for, what the device did),
-// copies, and what NVML says. Pure.
+// Devices in a report: the two views of a step (what the loop waited for, what the device did),
+// copies, and what NVML reports. Pure.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace penstock::analyzer {
 
-// The value of the report's key "gpu".
+// Writes the value of the report's key "gpu".
 void WriteGpuJson(const Report& report, JsonWriter& json);
-// Lines for a terminal, each with its end; "" where the trace knows of no device.
+// Lines for a terminal, each with its end; "" if the trace has no device.
 [[nodiscard]] std::string GpuText(const Report& report);
-// Tables and a figure, or a sentence that says why there are none.
+// Tables and a figure, or a sentence on why there are none.
 [[nodiscard]] std::string GpuHtml(const Report& report, Language language);
 
 }  // namespace penstock::analyzer

@@ -11,7 +11,7 @@
 namespace penstock::analyzer {
 
 [[nodiscard]] std::string GridText(const Grid& grid, Colour colour);
-// {"configurations": [...]}, one element per combination.
+// {"configurations": [...]}, with one element per combination.
 [[nodiscard]] std::string GridJson(const Grid& grid);
 
 }  // namespace penstock::analyzer

@@ -17,14 +17,14 @@ namespace {
 
 using traces::StageId;
 
-constexpr std::size_t kMostSpans = 1500;  // of a row: 16 of them make a page of some 2 MB
+constexpr std::size_t kMostSpans = 1500;  // per row; 16 such rows make a page of some 2 MB
 constexpr std::size_t kMostRowsOfPage = 16;
 
 bool ShownOfWorkers(StageId stage) {
   return OfWorkers(stage) || stage == StageId::kIdle;
 }
 
-// Batches by delivery, out of the middle of the longest steady window.
+// Batches in order of delivery, from the middle of the longest steady window.
 std::vector<const Batch*> Excerpt(const LoaderRun& run, const SteadyState& steady) {
   std::pair<std::int64_t, std::int64_t> window{steady.from, steady.to};
   for (const auto& one : steady.windows) {
@@ -97,7 +97,8 @@ TimelineExcerpt BuildTimeline(const traces::Trace& trace, const Diagnosis& diagn
         const StageId stage = ranges.StageOf(span);
         if (!ShownOfWorkers(stage)) continue;
         works = works || stage == StageId::kFetch || stage == StageId::kSample ||
-                stage == StageId::kIdle || stage != span.stage;  // or a library says so
+                stage == StageId::kIdle ||
+                stage != span.stage;  // or the name of a library's range says so
         if (row.spans.size() >= kMostSpans) {
           excerpt.thinned = true;
           continue;
@@ -177,7 +178,7 @@ WorkerCurve BuildWorkers(const Diagnosis& diagnosis) {
   return curve;
 }
 
-// As in the stage table: steps that nobody recorded are what lies between two batches.
+// As in the stage table, the time between two batches counts as a step if none was recorded.
 DurationSketch DurationsOf(const RunModel& run, StageId stage) {
   DurationSketch durations = run.stages[stage].durations;
   if (stage != StageId::kStep || durations.count() > 0) return durations;
@@ -244,7 +245,8 @@ QueueDepth BuildQueue(const traces::Trace& trace, const Diagnosis& diagnosis) {
     queue.missing = Say<words::kFinishUnseen>();
     return queue;
   }
-  // What is finished comes before what is taken at the same time: depth is never below zero.
+  // At equal times, what is finished comes before what is taken, so that the depth is never
+  // negative.
   std::sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : a.second > b.second;
   });

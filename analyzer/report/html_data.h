@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the plots of the HTML report show, as numbers. Each plot either has data or says in
-// `missing`, in a sentence for a person, why there is none. Values; building is pure.
+// The plots of the HTML report as numbers. Each plot has data, or says in `missing` why it has
+// none. Values; building is pure.
 #pragma once
 
 #include <cstddef>
@@ -27,23 +27,23 @@ struct TimelineRow {
   Statement label;
   std::vector<TimelineSpan> spans;  // by start, longest first
 };
-// A few batches out of the middle of the steady part, or of all where nothing is steady.
+// A few batches from the middle of the steady part, or of the whole run if nothing is steady.
 struct TimelineExcerpt {
   double from = 0;
   double to = 0;
   std::size_t batches = 0;
   std::vector<TimelineRow> rows;  // workers, then the training loop
-  std::size_t left_out = 0;       // workers beyond the first 16
+  std::size_t left_out = 0;       // number of workers beyond the first 16
   bool thinned = false;           // a row had more spans than are shown
   Statement missing;
 };
 
-// One number of workers, at one prefetch depth.
+// The prediction for one number of workers at one prefetch depth.
 struct CurvePoint {
   int workers = 0;
   Interval rate;                 // 90 %
-  std::uint64_t ram = 0;         // bytes: all of it
-  std::uint64_t of_batches = 0;  // of it: batches on their way
+  std::uint64_t ram = 0;         // bytes, in all
+  std::uint64_t of_batches = 0;  // part of `ram`: batches in flight
   bool recorded = false;
   bool suggested = false;
   bool fits = true;
@@ -52,10 +52,10 @@ struct WorkerCurve {
   std::vector<CurvePoint> points;  // ascending workers
   Statement unit;                  // of the rates
   int prefetch = 0;
-  double measured = 0;  // rate that was recorded
+  double measured = 0;  // the recorded rate
   Statements notes;
   Statement missing;
-  Statement memory_missing;  // nothing tells how large batches and workers are
+  Statement memory_missing;  // why the memory of batches and workers is not known
 };
 
 // Bins of equal width on a log scale: bin i is [10^(i/kBinsPerDecade), 10^((i+1)/kBinsPerDecade))
@@ -75,11 +75,11 @@ struct QueueBin {
   double low = 0;
   double high = 0;
 };
-// Batches that are finished and not yet taken.
+// Number of batches that are finished and not yet taken, over time.
 struct QueueDepth {
   std::vector<QueueBin> bins;
-  double width = 0;  // seconds of a bin
-  int most = 0;      // batches that may be on their way at once
+  double width = 0;  // seconds per bin
+  int most = 0;      // batches that may be in flight at once
   Statement missing;
 };
 

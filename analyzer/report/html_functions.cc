@@ -18,11 +18,11 @@ namespace {
 
 constexpr double kFlameRow = 19;
 
-// Depth and left edge of each path; a path lies below its parent, beside those before it.
+// Depth and left edge of each path. A path lies below its parent, right of the paths before it.
 struct FlameBox {
   std::size_t depth = 0;
   double left = 0;  // fraction of the width
-  double used = 0;  // by children so far
+  double used = 0;  // fraction that its children take so far
 };
 
 std::vector<FlameBox> Boxes(const std::vector<CallPath>& paths) {

@@ -46,7 +46,7 @@ std::string Staircase(const Plan& plan, Language language) {
   const std::vector<Stair> stairs = StairsOf(plan, language);
   double most = 0;
   for (const Stair& stair : stairs) most = std::max({most, stair.rate.estimate, stair.rate.high});
-  // A ceiling far above all steps would make them all alike.
+  // A ceiling far above all steps would make them all look alike.
   const double shown = std::min(most, 4 * std::max(plan.end(), 1e-9));
   const double bottom = 10 + kStairRow * static_cast<double>(stairs.size());
   Drawing drawing(kPictureWidth, bottom + 42, Word<words::kPlanPlot>(language));

@@ -30,7 +30,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// Okabe and Ito's colours, told apart by people with colour blindness; lighter ones in the dark.
+// Okabe and Ito's colours, which people with colour blindness can tell apart; lighter ones on a
+// dark background.
 constexpr std::string_view kStyle = R"(
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#57606a;--line:#d8dee4;--card:#f6f8fa;
 --wall:#a9c7e8;--cpu:#0b5cad;--gain:#0b7a5a;--band:#0b5cad33;--read:#0072b2;--decode:#b8407f;
@@ -208,7 +209,7 @@ std::string Suggested(const Diagnosis& diagnosis, Language language) {
   return text;
 }
 
-// Changes of the data or of where a stage runs, besides the loader's settings.
+// A table of changes other than the loader's settings: of the data, or of where a stage runs.
 std::string ChangesTable(const Report& report, Language language) {
   if (report.changes.empty()) return "";
   std::string text = Paragraph("", Word<words::kOtherChanges>(language));

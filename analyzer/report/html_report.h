@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The report as one page that needs nothing else: inline SVG and CSS, no script, nothing loaded
-// from elsewhere; well-formed as XML too. In English or Chinese; stages, factors, rules and
-// settings keep their names. For people who look at a remote machine. Pure.
+// The report as one page without external parts: inline SVG and CSS, no script, nothing loaded;
+// well-formed as XML too. In English or Chinese; stages, factors, rules and settings keep their
+// names. For people who work on a remote machine. Pure.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace penstock::analyzer {
 [[nodiscard]] std::string ReportHtml(const Report& report, const ReportPlots& plots,
                                      Language language);
 
-// The parts of the page that are drawn, each a <figure>, or a sentence that says why there is none.
+// The parts of the page that are drawn: each is a <figure>, or a sentence on why there is none.
 [[nodiscard]] std::string StageFigure(const Report& report, Language language);
 [[nodiscard]] std::string StageTableHtml(const Report& report, Language language);
 [[nodiscard]] std::string GainFigure(const Diagnosis& diagnosis, Language language);
@@ -25,7 +25,7 @@ namespace penstock::analyzer {
 [[nodiscard]] std::string RateFigure(const WorkerCurve& curve, Language language);
 [[nodiscard]] std::string MemoryFigure(const WorkerCurve& curve, Language language);
 
-// What stands where a plot has no data.
+// The text in place of a plot that has no data.
 [[nodiscard]] std::string NoFigure(Statement reason, Language language);
 // `caption` is text, not markup.
 [[nodiscard]] std::string Figure(const std::string& svg, const std::string& caption);

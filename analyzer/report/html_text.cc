@@ -10,7 +10,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Bytes of the UTF-8 character at the front of `text`; 0 if there is none that a page may hold.
+// Bytes of the UTF-8 character at the front of `text`; 0 if a page may not contain it.
 std::size_t CharacterSize(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]));

@@ -16,7 +16,7 @@ namespace {
 
 using traces::StageId;
 
-// Seconds since some start as ticks, in the unit that suits the length.
+// Ticks for seconds since some start, in a unit that suits the length.
 std::vector<Tick> TimeTicks(double length, double offset, std::string_view& unit) {
   const double scale = length < 2e-3 ? 1e6 : (length < 2 ? 1e3 : 1);
   unit = scale > 1e5 ? "us" : (scale > 1 ? "ms" : "s");
@@ -36,7 +36,7 @@ void DrawRow(Drawing& drawing, const TimelineRow& row, const Scale& x, double y,
              Language language) {
   constexpr double kFetch = 10;
   constexpr double kHeight = 30;
-  // Where pixels run out, neighbours of one kind become one shape.
+  // Joins neighbours of one kind into one shape where there are too few pixels.
   struct Pen {
     double from = 0, to = -1;
     StageId stage = StageId::kNone;

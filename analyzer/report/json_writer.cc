@@ -8,7 +8,7 @@
 namespace penstock::analyzer {
 namespace {
 
-// Length of the well-formed UTF-8 sequence that `text` begins with; 0 if there is none.
+// Length of the valid UTF-8 sequence at the front of `text`; 0 if there is none.
 std::size_t Utf8Length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);

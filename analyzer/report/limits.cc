@@ -11,7 +11,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::uint64_t kNextToNothing = 1'000'000;  // bytes: a share of that says nothing
+constexpr std::uint64_t kNextToNothing = 1'000'000;  // bytes; a share of less means nothing
 
 }  // namespace
 
@@ -38,7 +38,7 @@ Statement Lost(const traces::Losses& losses) {
 }
 
 Statement PartlyBlind(const Coverage& coverage) {
-  // A run that reads next to nothing has its few system files unseen: no loss to speak of.
+  // A run that reads next to nothing has some system files unseen: that is not a loss.
   const bool much = coverage.bytes_total >= kNextToNothing;
   if (!coverage.known || !much || coverage.fraction() >= 0.98) return {};
   return Say<words::kPartlySeen>(Give<"share">(coverage.fraction()));

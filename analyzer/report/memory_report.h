@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory in a report: what makes the workers grow, what that comes to with the recorded and the
-// suggested setting, and what batches need of /dev/shm. Pure.
+// Memory in a report: what makes the workers grow, how much memory they reach with the recorded and
+// the suggested setting, and what batches need of /dev/shm. Pure.
 #pragma once
 
 #include <optional>
@@ -13,32 +13,33 @@
 
 namespace penstock::analyzer {
 
-// What a setting takes when the batches of the horizon are made.
+// The memory that a setting takes when the batches of the horizon are made.
 struct MemoryForecast {
-  bool suggested = false;  // else the recorded setting
+  bool suggested = false;  // the suggested setting; else the recorded one
   int workers = 0;
   int prefetch = 0;
   Interval worker;                        // private bytes of each worker
-  Interval total;                         // bytes of all workers and of the batches on their way
+  Interval total;                         // bytes of all workers and of the batches in flight
   double shared = 0;                      // bytes that batches need of /dev/shm, margin included
-  bool fits_shared = true;                // as far as its size is known
+  bool fits_shared = true;                // true if its size is not known
   std::optional<Interval> out_of_memory;  // seconds from the end of the recording
 };
 
-// The recorded setting, and the suggested one where it differs; empty without worker processes.
+// Forecasts for the recorded setting, and for the suggested one if it differs; empty without worker
+// processes.
 [[nodiscard]] std::vector<MemoryForecast> MemoryForecasts(const Diagnosis& diagnosis);
 
-// The value of the report's key "memory".
+// Writes the value of the report's key "memory".
 void WriteMemoryJson(const Diagnosis& diagnosis, JsonWriter& json);
-// A sentence of it. Critical: memory or /dev/shm does not suffice; a warning: something grows.
+// A sentence about memory. Critical: memory or /dev/shm is not enough; a warning: something grows.
 struct MemoryNote {
   Statement statement;
   Severity severity = Severity::kInfo;
 };
-// What terminal, page and dashboard say of it, at most four, in the order of the first two; empty
-// where nothing is known.
+// What terminal, page and dashboard say about memory: at most four sentences, empty if nothing is
+// known.
 [[nodiscard]] std::vector<MemoryNote> MemoryNotes(const Diagnosis& diagnosis);
-// The same as paragraphs; "" where nothing is known.
+// The same as paragraphs; "" if nothing is known.
 [[nodiscard]] std::string MemoryHtml(const Report& report, Language language);
 
 }  // namespace penstock::analyzer

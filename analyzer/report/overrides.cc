@@ -27,7 +27,7 @@ OverrideNote NoteOf(const traces::Trace& trace, std::string change) {
   note.change = std::move(change);
   note.found = FactOfAny(trace, "override.lost." + key);
   if (key == "malloc" && note.found.empty()) {
-    // A library that is preloaded serves malloc() unless the program has brought its own.
+    // A preloaded allocator serves malloc() unless the program has its own.
     const std::string wanted = note.change.substr(key.size() + 1);
     const std::string served = FactOfAny(trace, "allocator");
     if (wanted != "keep" && !served.empty() && served != wanted) note.found = served;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run was changed by from outside (--override, --stage), and whether each change held. Pure.
+// How a run was changed from outside (--override, --stage), and whether each change held. Pure.
 #pragma once
 
 #include <string>
@@ -12,21 +12,21 @@
 namespace penstock::analyzer {
 
 enum class OverrideState {
-  kHeld,    // applied, and nothing else was seen later
-  kLost,    // the program or a library has set it itself
-  kUnused,  // nothing in the run took it: no loader, no OpenCV, an older PyTorch
+  kHeld,    // applied, and no other value was seen later
+  kLost,    // the program or a library set its own value
+  kUnused,  // nothing in the run used it: no loader, no OpenCV, an older PyTorch
 };
 
 struct OverrideNote {
   std::string change;  // "threads=1"
   OverrideState state = OverrideState::kHeld;
-  std::string found;  // kLost: what stood in its place
+  std::string found;  // kLost: the value in its place
 };
 
-// In the order in which they were given; empty: none was.
+// The changes in the order in which they were given; empty: there was none.
 [[nodiscard]] std::vector<OverrideNote> Overrides(const traces::Trace& trace);
 
-// "workers=2; cv2_threads=0: the program set 4 itself"; empty of no notes.
+// "workers=2; cv2_threads=0: the program set 4 itself"; empty without notes.
 [[nodiscard]] Statement OverridesSaid(const std::vector<OverrideNote>& notes);
 
 }  // namespace penstock::analyzer

@@ -1,37 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the reports for people say in the same words, on a terminal and on a page. Pure.
+// What the reports for people say in the same words on a terminal and on a page. Pure.
 #pragma once
 
 #include "analyzer/report/report.h"
 
 namespace penstock::analyzer {
 
-// Whether the loop's waiting was timed: by two batches of an epoch at least.
+// Whether the loop's waiting could be timed: that takes two batches of an epoch.
 [[nodiscard]] inline bool WaitKnown(const Diagnosis& diagnosis) {
   return diagnosis.loader && diagnosis.loader->steady.batches > 0;
 }
-// Whether gains are worth printing: a loader whose recording suffices, or shares of thread time.
+// Whether gains are worth printing: a loader whose recording is enough, or shares of thread time.
 [[nodiscard]] inline bool Predicts(const Diagnosis& diagnosis) {
   return !diagnosis.loader || diagnosis.needs.empty();
 }
 // "val.py:90: 2 workers, batch 1, 400 batches, after the first; the loop waited 5.9 s of 6.2 s with
-// it": one of each other loader of the process.
+// it": one statement for each other loader of the process.
 [[nodiscard]] Statements OtherLoaders(const Diagnosis& diagnosis);
 // "412 samples/s (398..427), 6.4 batches/s, steady over 60 of 64 batches; whole run 389"
 [[nodiscard]] Statement ThroughputOf(const Diagnosis& diagnosis);
-// When the rate changed for good, and what the steady figures are of; empty if it did not.
+// When the rate changed for good, and which part the steady figures are from; empty if it did not.
 [[nodiscard]] Statement RateChangeOf(const Diagnosis& diagnosis);
 // "pytorch, 2 workers, prefetch 2, batch 64; workers busy 98 %, idle 1 %"; empty without a loader.
 [[nodiscard]] Statement LoaderOf(const Diagnosis& diagnosis);
-// "412 samples/s (398..427), 1.31x over the whole run": on the base of the diagnosis
+// "412 samples/s (398..427), 1.31x over the whole run": relative to the base of the diagnosis
 [[nodiscard]] Statement PredictionOf(const Prediction& prediction, const Diagnosis& diagnosis);
 // "confidence 27 %; the simulation repeats the run with an error of -0.4 %"
 [[nodiscard]] Statement ConfidenceOf(const Diagnosis& diagnosis);
 // "8 workers, prefetch 4"
 [[nodiscard]] Statement SuggestedSetting(const Suggestion& suggestion);
-// Why nothing is suggested. Requires: diagnosis.loader, and its suggestion does not change
-// anything.
+// Why nothing is suggested. Requires: diagnosis.loader, whose suggestion does not change anything.
 [[nodiscard]] Statement Keep(const Diagnosis& diagnosis);
 
 }  // namespace penstock::analyzer

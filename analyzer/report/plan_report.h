@@ -11,9 +11,9 @@
 
 namespace penstock::analyzer {
 
-enum class PlanDetail { kSteps, kAll };  // kSteps: without notes of the steps and experiments
+enum class PlanDetail { kSteps, kAll };  // kSteps: without notes of steps and without experiments
 
-// At most 80 columns, but for commands and names that are longer. Ends with a line feed.
+// At most 80 columns, except for longer commands and names. Ends with a line feed.
 [[nodiscard]] std::string PlanText(const Plan& plan, Colour colour,
                                    PlanDetail detail = PlanDetail::kAll);
 
@@ -25,7 +25,7 @@ void WritePlan(const Plan& plan, JsonWriter& json);
 [[nodiscard]] Statement LimitAfter(const PlanStep& step);
 [[nodiscard]] Statement CostOf(const PlanStep& step);
 
-// The staircase, the steps and the experiments, of a page.
+// The staircase, the steps and the experiments on a page.
 [[nodiscard]] std::string PlanHtml(const Plan& plan, Language language);
 
 }  // namespace penstock::analyzer

@@ -13,7 +13,7 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr std::size_t kMostRowsOfText = 16;  // of a screenful
+constexpr std::size_t kMostRowsOfText = 16;  // rows that fit on a screen
 
 const RankPlace* OurPlace(const Diagnosis& diagnosis) {
   const RunModel& run = diagnosis.run;
@@ -28,7 +28,7 @@ std::string Line(const RankRow& row, const RankSummary& ranks) {
                      DurationText(row.held_up));
 }
 
-// The rows to show: all, or the slowest, in the order of their ranks.
+// The rows to show: all, or the slowest ones, in the order of their ranks.
 std::vector<const RankRow*> Shown(const RankSummary& ranks) {
   std::vector<const RankRow*> rows;
   for (const RankRow& row : ranks.rows) rows.push_back(&row);

@@ -32,18 +32,18 @@ struct StageRow {
   double p50 = 0;
   double p99 = 0;
   std::uint64_t bytes = 0;
-  // Share of the workers' busy time, or of the loop's: see `of_workers`. Above 1: threads beside
-  // them do it.
+  // Share of the workers' busy time, or of the loop's time: see `of_workers`. Above 1: several
+  // threads do it at once.
   double share = 0;
   bool of_workers = false;
-  bool mixed = false;  // IsMixed(): its percentiles are those of no kind of call
-  // GPUs that do it beside each other: its times are sums over them.
+  bool mixed = false;  // IsMixed(): its percentiles fit none of its kinds of calls
+  // Number of GPUs that do it in parallel; its times are sums over them.
   std::size_t devices = 1;
   std::vector<StageRow> children;
 };
 
 struct Report {
-  std::string trace;  // path as given
+  std::string trace;  // its path as given
   std::string command;
   double duration = 0;
   Diagnosis diagnosis;
@@ -51,36 +51,37 @@ struct Report {
   Findings findings;
   std::vector<NotChecked> not_checked;
   Plan plan;
-  std::vector<TriedChange> changes;  // besides the suggestion, the largest gain first
+  std::vector<TriedChange> changes;  // other than the suggestion, the largest gain first
   std::vector<GpuCounters> gpus;
-  std::vector<std::pair<std::string, KernelTime>> kernels;  // the dearest ten, by name
-  std::string gpu_level;   // what of the GPU was recorded: traces/FORMAT.md; "" not known
-  std::string gpu_reason;  // why not more
-  std::string gpu_nvml;    // what sampling NVML came to
-  // Lines of the program's sources, by file and line: those that the report names, as far as they
-  // could be read (ShowSources()).
+  std::vector<std::pair<std::string, KernelTime>>
+      kernels;             // the ten most expensive ones, with their names
+  std::string gpu_level;   // how much of the GPU was recorded: traces/FORMAT.md; "": not known
+  std::string gpu_reason;  // why no more was recorded
+  std::string gpu_nvml;    // how sampling NVML went
+  // Source lines by file and line number: those that the report names, if they could be read
+  // (ShowSources()).
   std::map<std::pair<std::string, std::uint32_t>, std::string> sources;
   Coverage coverage;
   traces::Losses losses;
   std::vector<OverrideNote> overrides;
-  double started = 0;  // seconds since 1970, 0: not known
+  double started = 0;  // seconds since 1970; 0: not known
 };
 
-// The command line that was recorded; "" not known.
+// The recorded command line; "": not known.
 [[nodiscard]] std::string RecordedCommand(const traces::Trace& trace);
 
 [[nodiscard]] Report BuildReport(const traces::Trace& trace, std::string path);
 
-// Whether workers and data threads are where a stage's time passes.
+// Whether the time of a stage passes in workers and data threads.
 [[nodiscard]] bool OfWorkers(traces::StageId stage);
 
-// "61 %"; "2.3 thr" of workers' time where that many threads are in it at once.
+// "61 %"; for the workers' time also "2.3 thr" if that many threads are in the stage at once.
 [[nodiscard]] std::string ShareText(double share, bool of_workers,
                                     Language language = Language::kEnglish);
 
-// "61 %" of a row: of each GPU on average, where several do it.
+// The share of a row: "61 %"; the mean for each GPU, if several do it.
 [[nodiscard]] std::string ShareText(const StageRow& row, Language language = Language::kEnglish);
-// "decode"; "h2d, 2 GPUs".
+// The name of a row: "decode" or "h2d, 2 GPUs".
 [[nodiscard]] std::string StageText(const StageRow& row, Language language = Language::kEnglish);
 
 // Rows of the stages that occurred, in the order of the data's way.
@@ -90,15 +91,15 @@ struct Report {
 [[nodiscard]] std::string ReportJson(const Report& report);
 
 enum class Colour { kOff, kOn };
-// A screenful: losses first, verdict, throughput, stages, workers, findings, suggestion, coverage.
+// One screen: losses first, verdict, throughput, stages, workers, findings, suggestion, coverage.
 [[nodiscard]] std::string ReportText(const Report& report, Colour colour);
 // Five lines: verdict, rate, stages, advice, coverage.
 [[nodiscard]] std::string ReportBrief(const Report& report, Colour colour);
 
-// A suggestion as a line to paste: "DataLoader(dataset, batch_size=64, ...)"; "" for a loader whose
+// A suggestion as a line to paste: "DataLoader(dataset, batch_size=64, ...)"; "" if the loader's
 // arguments are not known.
 [[nodiscard]] std::string LoaderCode(const LoaderConfig& config, const Suggestion& suggestion);
-// That of the diagnosis; "" without one.
+// The line for the suggestion of the diagnosis; "" without one.
 [[nodiscard]] std::string SuggestedCode(const Diagnosis& diagnosis);
 
 }  // namespace penstock::analyzer

@@ -43,7 +43,7 @@ void WriteThroughput(const Report& report, JsonWriter& json) {
   json.EndObject();
 }
 
-// Only where there are some: most runs are as they are.
+// Written only if there are overrides; most runs have none.
 void WriteOverrides(const Report& report, JsonWriter& json) {
   if (report.overrides.empty()) return;
   json.Key("overrides").BeginArray();
@@ -73,7 +73,7 @@ void WriteLoaderConfig(const LoaderRun& run, JsonWriter& json) {
   json.Field("inferred", run.inferred);
 }
 
-// Nothing for loaders of other processes.
+// Writes nothing for loaders of other processes.
 void WriteSuggestionFor(std::size_t loader, const Diagnosis& diagnosis, JsonWriter& json) {
   const Suggestion* found = loader == 0 ? &diagnosis.loader->suggestion : nullptr;
   for (const OtherLoader& other : diagnosis.others) {
@@ -85,7 +85,7 @@ void WriteSuggestionFor(std::size_t loader, const Diagnosis& diagnosis, JsonWrit
   json.Field("prefetch_factor", found->workers > 0 ? found->prefetch : 0);
   json.Field("persistent_workers", found->workers > 0 && found->persistent_workers);
   json.Field("changes", found->changes);
-  // Rates of the main loader are told as everywhere else in the report.
+  // Rates of the main loader refer to the same base as everywhere else in the report.
   const Prediction told = loader == 0 ? OnBase(diagnosis, found->predicted) : found->predicted;
   json.Field("samples_per_s", told.rate.estimate);
   json.Field("low", told.rate.low).Field("high", told.rate.high);
@@ -254,7 +254,7 @@ void WriteSuggestion(const Diagnosis& diagnosis, JsonWriter& json) {
   json.Field("persistent_workers", suggestion.workers > 0 && suggestion.persistent_workers);
   json.Field("batch_size", config.batch_size);
   json.EndObject();
-  // Suggest() tries no other device: `predicted` would not be that of a move. See "changes".
+  // Suggest() tries no other device, so `predicted` would not be for a move. See "changes".
   json.Key("move_to_gpu").BeginArray().EndArray();
   json.Key("predicted").BeginObject();
   WritePrediction(OnBase(diagnosis, suggestion.predicted), json);

@@ -44,7 +44,7 @@ std::string Losses(const Report& report, const Paint& paint) {
 }
 
 std::string GainsLine(const Diagnosis& diagnosis) {
-  // Without a loader gains are shares of the threads' time, which the table shows.
+  // Without a loader, gains are shares of the threads' time, which the table shows already.
   if (!Predicts(diagnosis) || !diagnosis.loader) return "";
   std::string text;
   for (const Gain& gain : diagnosis.gains) {
@@ -139,7 +139,7 @@ std::string SuggestionText(const Diagnosis& diagnosis) {
          (suggestion.note.empty() ? "" : Labelled("", English(suggestion.note)));
 }
 
-// Changes besides the loader's settings, with what they assume.
+// Changes other than the loader's settings, with what they assume.
 std::string ChangesText(const Report& report, const Paint& paint) {
   std::string text;
   for (const TriedChange& one : report.changes) {
@@ -162,7 +162,7 @@ std::string CoverageText(const Coverage& coverage) {
   return text;
 }
 
-// What no rule could look at, so that silence is not taken for health.
+// What no rule could check, so that silence is not mistaken for health.
 std::string NotCheckedLine(const Report& report) {
   std::string text;
   for (const NotChecked& missing : report.not_checked) {

@@ -11,7 +11,7 @@ namespace {
 
 using traces::StageId;
 
-// The data's way. Containers (sample, fetch) stand after the parts they hold.
+// In the order of the data's way. Stages that contain others (sample, fetch) come after those.
 constexpr std::array kOrder = {
     StageId::kRead,    StageId::kDecode, StageId::kAugment, StageId::kTokenize, StageId::kSample,
     StageId::kCollate, StageId::kFetch,  StageId::kPut,     StageId::kGet,      StageId::kPin,
@@ -32,18 +32,18 @@ StageRow RowOf(std::string name, const PartTotals& totals, double whole) {
   return row;
 }
 
-// Time of the programs' threads in their loops: waits and steps of every loader.
+// The time of all loops: waits and steps of every loader.
 double LoopTime(const RunModel& run) {
   double time = 0;
   for (const LoaderRun& loader : run.loaders) {
     for (const Batch& batch : loader.batches) time += batch.wait() + batch.step();
-    // The next() that finds an epoch exhausted is a wait as well.
+    // The next() that ends an epoch is a wait too.
     for (const Epoch& epoch : loader.epochs) time += epoch.stop;
   }
   return time > 0 ? time : run.duration();
 }
 
-// GPUs of all processes that `counts` says something of.
+// The number of GPUs, in all processes, for which `counts` is true.
 template <class Counts>
 std::size_t DevicesWith(const RunModel& run, Counts counts) {
   std::size_t devices = 0;
@@ -56,7 +56,7 @@ std::size_t DevicesWith(const RunModel& run, Counts counts) {
   return devices;
 }
 
-// How many GPUs do `stage` beside each other; 1 of what the host does.
+// How many GPUs do `stage` in parallel; 1 for stages of the host.
 std::size_t DevicesOf(StageId stage, const RunModel& run) {
   std::size_t devices = 1;
   if (stage == StageId::kH2d) {
@@ -120,7 +120,7 @@ std::vector<StageRow> BuildStageRows(const traces::Trace& trace, const RunModel&
   constexpr std::size_t kMostChildren = 32;
   const double busy = run.stages.DataTime();
   const double loop = LoopTime(run);
-  double worker_time = 0;  // of idle: the life of the workers
+  double worker_time = 0;  // the idle stage refers to it: the workers' lifetime
   for (const LoaderRun& loader : run.loaders) {
     for (const WorkerRun& worker : loader.workers) worker_time += worker.busy + worker.idle;
   }

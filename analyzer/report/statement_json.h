@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Statements in reports: {"id": ..., "values": {...}}, beside the text. Values keep their units:
-// seconds, bytes, fractions of 1.
+// Statements in JSON reports: {"id": ..., "values": {...}}, next to the text. Values are in
+// seconds, bytes, or fractions of 1.
 #pragma once
 
 #include "analyzer/report/json_writer.h"
@@ -9,10 +9,10 @@
 
 namespace penstock::analyzer {
 
-// An empty object where there is nothing to say.
+// Writes an empty object for an empty statement.
 void WriteStatement(const Statement& statement, JsonWriter& json);
 
-// An array of texts, and under KEY_statements the statements.
+// Writes an array of texts, and the statements under KEY_statements.
 void WriteStatements(std::string_view key, const Statements& statements, JsonWriter& json);
 
 }  // namespace penstock::analyzer

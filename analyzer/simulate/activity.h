@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one actor of the simulation does, as a coroutine: it runs until it waits, for its time to
-// come (Cores) or for somebody to wake it. Owned by whoever made it; not thread-safe.
+// What one actor of the simulation does, as a coroutine. It runs until it waits, either for a time
+// (Cores) or for another actor to wake it. Owned by whoever made it; not thread-safe.
 #pragma once
 
 #include <coroutine>
@@ -24,7 +24,7 @@ class Activity {
     [[noreturn]] static void unhandled_exception() { std::terminate(); }
   };
 
-  // co_await Activity::Asleep{}: until Wake().
+  // co_await Activity::Asleep{} waits until Wake().
   struct Asleep {
     static bool await_ready() noexcept { return false; }
     static void await_suspend(std::coroutine_handle<promise_type> self) noexcept {
@@ -41,9 +41,9 @@ class Activity {
     if (self_) self_.destroy();
   }
 
-  // Goes on until it waits again. Requires: it is not done, does not run, and is not asleep.
+  // Continues until it waits again. Requires: it is not finished, not running and not asleep.
   void Resume() { self_.resume(); }
-  // Likewise if it is asleep.
+  // The same if it is asleep; otherwise nothing.
   void Wake() {
     if (std::exchange(self_.promise().asleep, false)) self_.resume();
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Queues of batches in one array: a batch is in at most one of them at a time. Values.
+// Queues of batches in one array. A batch is in at most one of them at a time. Values.
 #pragma once
 
 #include <cstddef>

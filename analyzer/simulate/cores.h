@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The clock of an event simulation whose actors compute on shared cores, use a device one after the
-// other, or wait for neither. An actor does one thing at a time. Values; not thread-safe.
+// The clock of an event simulation. Its actors compute on shared cores, use a device one after the
+// other, or just wait. An actor does one thing at a time. Values; not thread-safe.
 //
-// Processor sharing: while the threads that compute are no more than the cores, each runs at full
-// speed; else all at cores / threads (docs/diagnosis.md 3.4). Threads of other programs may be
-// among them, all the time. All run equally fast, so one count of work done serves them all: who is
-// done next is the least of a heap, and no job is touched when another comes or goes.
+// Processor sharing: each computing thread runs at full speed while there are enough cores,
+// otherwise all run at cores / threads (docs/diagnosis.md 3.4). Threads of other programs may take
+// part all the time. Since all run equally fast, one count of work done serves them all: the next
+// job to finish is the least of a heap, and no job has to be changed when another comes or goes.
 #pragma once
 
 #include <algorithm>
@@ -22,26 +22,26 @@ class Cores {
       : count_(count), others_(others), threads_(others) {}
 
   [[nodiscard]] double now() const { return now_; }
-  // Whether `more` threads would leave none of the cores idle.
+  // Whether no core would be idle with `more` further threads.
   [[nodiscard]] bool FullWith(double more) const { return threads_ + more >= count_ - kRounding; }
-  static constexpr double kRounding = 1e-6;  // of sums of threads
+  static constexpr double kRounding = 1e-6;  // tolerance for sums of threads
 
-  // The actor waits. Requires for all three: seconds >= 0.
+  // The actor waits for so long. Requires for all three: seconds >= 0.
   void Sleep(std::uint32_t actor, double seconds) { Push(sleepers_, {now_ + seconds, actor, 0}); }
 
-  // The actor uses the device for so long, after those that came before it.
+  // The actor uses the device for so long, after those that asked before it.
   void Transfer(std::uint32_t actor, double seconds) {
     device_free_ = std::max(device_free_, now_) + seconds;
     Push(sleepers_, {device_free_, actor, 0});
   }
 
-  // The actor computes for `seconds` of an unshared core; with `threads` threads at once.
+  // The actor computes for `seconds` of a core of its own, with `threads` threads at once.
   void Compute(std::uint32_t actor, double seconds, double threads = 1) {
     Push(jobs_, {work_ + seconds, actor, threads});
     threads_ += threads;
   }
 
-  // Moves on to when the next actor is done. Returns false if none is doing anything.
+  // Goes to the time at which the next actor has finished. Returns false if none is doing anything.
   bool Next(std::uint32_t& actor) {
     const double speed = threads_ > count_ ? count_ / threads_ : 1;
     const bool job = !jobs_.empty();
@@ -53,7 +53,7 @@ class Cores {
       work_ = jobs_.front().at;
       threads_ -= jobs_.front().threads;
       Pop(jobs_);
-      if (jobs_.empty()) threads_ = others_;  // no rounding left behind
+      if (jobs_.empty()) threads_ = others_;  // removes rounding errors
       return true;
     }
     actor = sleepers_.front().actor;
@@ -83,8 +83,8 @@ class Cores {
   double others_;
   double threads_;
   double now_ = 0;
-  double work_ = 0;             // that a job has had that began at 0
-  double device_free_ = 0;      // when it has done all that was asked of it
+  double work_ = 0;             // work that a job has got which began at time 0
+  double device_free_ = 0;      // when it has done all jobs so far
   std::vector<Item> sleepers_;  // heap by time
   std::vector<Item> jobs_;      // heap by work
 };

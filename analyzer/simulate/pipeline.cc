@@ -74,7 +74,7 @@ Pipeline Shortened(const Pipeline& pipeline, std::size_t batches, std::size_t ta
   std::size_t all_tasks = 0;
   for (const EpochDemand& epoch : pipeline.epochs) {
     for (const Demand& demand : epoch.batches)
-      all_tasks += demand.tasks;  // some share their samples
+      all_tasks += demand.tasks;  // batches that share samples count each
   }
   const std::size_t all = pipeline.batches();
   if (all_tasks > tasks && all > 0) {
@@ -113,7 +113,7 @@ Pipeline Without(const Pipeline& pipeline, std::size_t batches) {
       continue;
     }
     if (skipped == epoch.batches.size()) continue;
-    EpochDemand rest;  // its workers are there already
+    EpochDemand rest;  // its workers have started already
     rest.worker_start.assign(epoch.worker_start.size(), 0.0);
     rest.ended = epoch.ended;
     rest.stop = epoch.stop;

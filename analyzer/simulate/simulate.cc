@@ -6,7 +6,8 @@
 namespace penstock::analyzer {
 namespace {
 
-// Deliveries of a steady run: that many at least, and as many at most until the queues have filled.
+// How many deliveries of a steady run are simulated at least, and how many at most until the queues
+// have filled.
 constexpr std::size_t kFewestOfBatches = 128;
 constexpr std::size_t kFewestOfSamples = 16;  // sample threads share a batch: no bursts
 constexpr std::size_t kMostWarm = 4096;
@@ -26,7 +27,8 @@ void Run(const Sequence& sequence, Timeline& timeline) {
 }  // namespace
 
 bool Sequence::ample() const {
-  // A worker and the thread that feeds its queue; the pin threads; the consumer.
+  // Threads that may compute at once: each worker and the thread that feeds its queue, the pin
+  // threads, and the loop.
   double each = pipeline.sample_tasks ? 1 : 2;
   double others = std::max(1.0, pipeline.step_load);
   for (std::size_t loader = 0; loader <= pipeline.beside.size(); ++loader) {
@@ -60,7 +62,7 @@ void Timeline::Clear(std::size_t count) {
 
 void RunSerial(const Sequence& sequence, Timeline& timeline) {
   const Pipeline& pipeline = sequence.pipeline;
-  // Among those of other programs.
+  // How much slower `threads` threads run beside those of other programs.
   const auto slowdown = [&](double threads) {
     return std::max(1.0, (threads + pipeline.others) / pipeline.cores);
   };
@@ -97,7 +99,8 @@ Outcome Simulate(const Pipeline& pipeline) {
     out.making += timeline.making;
     for (std::size_t k = 0; k < timeline.delivered.size(); ++k) {
       const double samples = epoch.batches[timeline.batch[k]].own_samples();
-      const bool counted = epoch.batches[k].counted;  // a place in the run, whatever batch it got
+      const bool counted =
+          epoch.batches[k].counted;  // the place in the run counts, whatever batch it got
       out.samples += samples;
       const double before = k > 0 ? timeline.delivered[k - 1] : timeline.entered[0];
       const double interval = timeline.delivered[k] - before;
@@ -115,16 +118,18 @@ SteadyRun SimulateSteady(const Pipeline& steady) {
   if (steady.epochs.empty() || steady.epochs.front().batches.empty()) return run;
   const EpochDemand& epoch = steady.epochs.front();
   const std::size_t count = epoch.batches.size();
-  // When all that was on its way at the start has been handed out, the start is forgotten.
+  // When all batches that were in flight at the start have been delivered, the start no longer
+  // matters.
   const std::size_t workers = steady.all_workers();
   const std::size_t credits = std::min(steady.credits(), kMostWarm);
   const std::size_t warm = credits + (steady.sample_tasks ? 1 : 2 * workers);
-  // Workers deliver in bursts of as many as there are: one more or less at an end must not matter.
+  // Workers deliver in bursts of as many batches as there are workers, so the run must be long
+  // enough for one batch more or less not to matter.
   const std::size_t fewest =
       steady.sample_tasks ? kFewestOfSamples : kFewestOfBatches + 4 * workers;
   run.rounds = (fewest + count - 1) / count;
   const std::size_t counted = run.rounds * count;
-  // Batches on their way at the end keep the cores as busy as before.
+  // Batches that are in flight at the end keep the cores as busy as before.
   const Sequence sequence{steady, epoch, warm + counted + credits};
   Timeline timeline;
   Run(sequence, timeline);

@@ -41,11 +41,11 @@ namespace penstock::analyzer {
 struct Outcome {
   double time = 0;  // all epochs, start-up included
   double samples = 0;
-  double steady_time = 0;  // as SteadyState::time
+  double steady_time = 0;  // as in SteadyState::time
   double steady_samples = 0;
   double steady_wait = 0;
-  double step_time = 0;  // of all steps, as slowed down by other computing threads
-  double making = 0;     // of the workers, for the counted batches; 0 without worker processes
+  double step_time = 0;  // of all steps, including the slowdown by other threads
+  double making = 0;     // time of the workers for the counted batches; 0 without worker processes
 
   [[nodiscard]] double rate() const { return steady_time > 0 ? steady_samples / steady_time : 0; }
 };
@@ -62,7 +62,7 @@ struct SteadyRun {
   double samples = 0;
   double wait = 0;
   std::vector<double> intervals;  // seconds from delivery to delivery
-  std::vector<double> amounts;    // samples of each
+  std::vector<double> amounts;    // samples of each interval
 
   [[nodiscard]] double rate() const { return time > 0 ? samples / time : 0; }
 };
@@ -138,9 +138,9 @@ struct Timeline {
   std::vector<std::size_t> batch;
   std::vector<double> entered;    // when the loop called next()
   std::vector<double> delivered;  // when next() returned
-  double end = 0;                 // of the last step
+  double end = 0;                 // end of the last step
   double step_time = 0;
-  double making = 0;  // of the workers, for the counted batches, without LoaderSetup::overhead
+  double making = 0;  // of workers for the counted batches, without LoaderSetup::overhead
 
   void Clear(std::size_t count);
   void Deliver(std::size_t j, double in, double out) {

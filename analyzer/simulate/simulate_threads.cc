@@ -15,7 +15,7 @@ enum class ThreadDoing {
   kNothing,
   kStarting,
   kWaiting,
-  kReading,  // from the device, in turn
+  kReading,  // reads from the device, which serves one at a time
   kComputing,
   kTrailing,
   kCollating,
@@ -70,7 +70,7 @@ class ThreadLoop {
 
   static std::uint32_t ActorOf(std::size_t t) { return static_cast<std::uint32_t>(t) + 1; }
 
-  // The next sample, if its batch has a slot.
+  // Takes the next sample, if its batch has a slot.
   void Take(std::size_t t) {
     Thread& thread = threads_[t];
     thread.doing = ThreadDoing::kNothing;
@@ -182,14 +182,15 @@ class ThreadLoop {
     if (doing_ == ThreadDoing::kStepping) {
       doing_ = ThreadDoing::kResting;
       const double rest = std::max(0.0, 1 - load) * demand.step + demand.h2d;
-      if (rest > 0 || load * demand.step <= 0) {  // always an event: no recursion
+      if (rest > 0 ||
+          load * demand.step <= 0) {  // always through an event, so there is no recursion
         cores_.Sleep(kConsumerOfThreads, rest);
         return;
       }
     }
     out_.step_time += cores_.now() - stepped_ - demand.h2d;
     ++handed_;
-    ++free_;  // the slot of the batch that the consumer is done with
+    ++free_;  // the slot of the batch that the loop is done with
     std::vector<std::size_t> idle;
     idle.swap(idle_);
     for (const std::size_t t : idle) Take(t);
@@ -201,11 +202,11 @@ class ThreadLoop {
   Timeline& out_;
   Cores cores_;
   const bool ample_;
-  std::vector<std::size_t> unmade_;  // by batch: samples to come
+  std::vector<std::size_t> unmade_;  // by batch: samples that are not made yet
   std::vector<bool> ready_;          // by batch
   std::vector<Thread> threads_;
   std::vector<std::size_t> idle_;
-  std::size_t batch_ = 0;  // of the next sample to take
+  std::size_t batch_ = 0;  // batch of the next sample to take
   std::size_t sample_ = 0;
   std::size_t free_ = 0;  // batches below this may begin
   std::size_t handed_ = 0;

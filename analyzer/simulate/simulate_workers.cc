@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Worker processes: torch/utils/data/dataloader.py, _MultiProcessingDataLoaderIter. Each actor is a
-// coroutine that reads as its original does: a worker, the thread that feeds its queue, the pin
-// thread of a loader, and the consumer, which is the loop that iterates over the loaders.
+// Worker processes, as in torch/utils/data/dataloader.py, _MultiProcessingDataLoaderIter. Each
+// actor is a coroutine that reads like the code it imitates: a worker, the thread that feeds its
+// queue, the pin thread of a loader, and the loop that iterates over the loaders.
 #include <algorithm>
 #include <optional>
 
@@ -63,33 +63,33 @@ class WorkerLoop {
  private:
   struct Worker {
     BatchQueue indices;
-    BatchQueue results;           // that the feeder has still to send
+    BatchQueue results;           // results that the feeder still has to send
     std::size_t outstanding = 0;  // in_order=False only
     std::size_t loader = 0;
     bool making = false;  // a batch
-    double until = 0;     // about then it will be done with it
+    double until = 0;     // when it will finish the batch, roughly
 
     [[nodiscard]] bool busy() const { return making || !indices.empty(); }
   };
 
   struct Loader {
     const LoaderSetup* setup = nullptr;
-    std::size_t first = 0;  // of its workers
+    std::size_t first = 0;  // index of its first worker
     std::size_t workers = 0;
-    std::size_t turn = 0;  // which of them gets the next index
-    std::size_t sent = 0;  // batches before this one are with its workers, or others'
-    BatchQueue arrived;    // at the consumer
-    BatchQueue unpinned;   // at the pin thread
+    std::size_t turn = 0;  // the worker that gets the next index
+    std::size_t sent = 0;  // batches before this one were sent, by this loader or another
+    BatchQueue arrived;    // arrived at the loop
+    BatchQueue unpinned;   // arrived at the pin thread
   };
 
-  // What a worker does for one batch, in seconds.
+  // The time of a worker for one batch, in seconds.
   struct Making {
-    double wait = 0;     // neither computing nor served by the device
-    double cpu = 0;      // of each of its threads
-    double collate = 0;  // of that
+    double wait = 0;     // it neither computes nor uses the device
+    double cpu = 0;      // CPU time of each of its threads
+    double collate = 0;  // part of `cpu`
     double threads = 1;
     double device = 0;
-    double whole = 0;  // of it all, undisturbed
+    double whole = 0;  // length of all of it, undisturbed
     std::size_t pieces = 1;
   };
 
@@ -99,7 +99,7 @@ class WorkerLoop {
   }
   [[nodiscard]] std::uint32_t FeederActor(std::size_t w) const { return WorkerActor(w) + 1; }
 
-  // To be awaited: `actor`, which runs, goes on when that is over.
+  // To be awaited: `actor`, which is running, continues after this time.
   std::suspend_always Sleep(std::uint32_t actor, double seconds) {
     cores_.Sleep(actor, seconds);
     return {};
@@ -117,8 +117,8 @@ class WorkerLoop {
     return loaders_.size() == 1 ? 0 : in_.at(j).loader;
   }
 
-  // _try_put_index(): in turn; out of order, to the next worker that has credit.
-  // Returns how many workers it woke; nullopt if there was nothing to send.
+  // _try_put_index(): sends an index to the workers in turn; out of order, to the next worker that
+  // has credit. Returns how many workers it woke; nullopt if there was nothing to send.
   std::optional<int> SendIndex(std::size_t g) {
     Loader& loader = loaders_[g];
     while (loader.sent < in_.count && LoaderOf(loader.sent) != g) ++loader.sent;
@@ -176,7 +176,7 @@ class WorkerLoop {
       } else {
         if (making.wait > 0) co_await Sleep(self, in_.lead(j) * making.wait);
         const auto pieces = static_cast<double>(making.pieces);
-        // Samples are computed one after the other, and then what they are collated to.
+        // The samples are computed one after the other, and then collated.
         const double whole = making.pieces > 1 ? making.cpu - making.collate : making.cpu;
         for (std::size_t left = making.pieces; left > 0; --left) {
           if (making.device > 0) co_await Transfer(self, making.device / pieces);
@@ -192,7 +192,7 @@ class WorkerLoop {
     }
   }
 
-  // The thread of multiprocessing.Queue that pickles and writes.
+  // The thread of multiprocessing.Queue, which pickles and writes.
   Activity RunFeeder(std::size_t w) {
     Worker& worker = workers_[w];
     const std::uint32_t self = FeederActor(w);
@@ -208,7 +208,7 @@ class WorkerLoop {
       owner_.resize(in_.count);
       owner_[j] = w;
       Arrive(worker.loader, j);
-      // CPU time of the process that no span holds, beside its next batch.
+      // CPU time of the process that no span contains, spent while it makes the next batch.
       const double known = feed + demand.put + setup.overhead;
       if (setup.worker_cpu > known) co_await Compute(self, setup.worker_cpu - known);
     }
@@ -235,8 +235,8 @@ class WorkerLoop {
     }
   }
 
-  // For what a message only refers to. A worker that makes a batch answers when its interpreter
-  // lets another of its threads run, at the latest when it has nothing more to do.
+  // The time to fetch what a message only refers to. A worker that makes a batch answers when its
+  // interpreter lets another of its threads run, at the latest when it has nothing more to do.
   [[nodiscard]] double AskingFor(std::size_t j, const LoaderSetup& setup) const {
     const Worker& worker = workers_[owner_[j]];
     double asking = worker.busy() ? setup.asking : 0;
@@ -249,7 +249,7 @@ class WorkerLoop {
     return setup.get_share * demand.get + demand.pin;
   }
 
-  // The loop: next(), then a step.
+  // The training loop: next(), then a step.
   Activity RunConsumer() {
     const std::uint32_t self = kConsumerOfWorkers;
     const double load = pipeline_.step_load;
@@ -266,7 +266,7 @@ class WorkerLoop {
         if (wait > 0) co_await Sleep(self, wait);
         co_await Compute(self, made.cpu() / threads + made.pin + made.next, threads);
       } else {
-        // Takes results until it has the one that is due; out of order, any.
+        // Takes results until it has the batch that is due; out of order, any batch.
         while (!setup.in_order || !got_[due]) {
           j = links_.Pop(loader.arrived);
           for (; j == kNoBatch; j = links_.Pop(loader.arrived)) co_await Activity::Asleep{};
@@ -297,7 +297,7 @@ class WorkerLoop {
         co_await Compute(self, std::min(1.0, load) * demand.step, std::max(1.0, load));
       }
       const double rest = std::max(0.0, 1 - load) * demand.step + demand.h2d;
-      // Always an event: what happens at the same time has its turn.
+      // Always through an event, so that other actors get their turn at the same time.
       if (rest > 0 || computing <= 0) co_await Sleep(self, rest);
       out_.step_time += cores_.now() - stepped - demand.h2d;
     }
@@ -313,7 +313,7 @@ class WorkerLoop {
   std::vector<std::size_t> owner_;  // by batch: its worker
   std::vector<Loader> loaders_;
   std::vector<Worker> workers_;
-  std::vector<Activity> actors_;  // the last member: they refer to all others
+  std::vector<Activity> actors_;  // must be the last member: they refer to the others
 };
 
 }  // namespace

@@ -19,9 +19,10 @@ std::vector<double> ResampleRate(std::span<const double> amount, std::span<const
   const std::size_t n = std::min(amount.size(), time.size());
   std::vector<double> rates;
   if (n < kFewestToResample) return rates;
-  // A block may not swallow the series: at least four must fit.
+  // At least four blocks must fit into the series.
   const std::size_t block = std::clamp<std::size_t>(options.block, 1, n / 4);
-  std::vector<double> amount_to(n + 1, 0.0);  // sums of the first i: a block is a difference
+  std::vector<double> amount_to(
+      n + 1, 0.0);  // sums of the first i values; the sum of a block is a difference
   std::vector<double> time_to(n + 1, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     amount_to[i + 1] = amount_to[i] + amount[i];
@@ -33,7 +34,8 @@ std::vector<double> ResampleRate(std::span<const double> amount, std::span<const
     double a = 0;
     double t = 0;
     for (std::size_t drawn = 0; drawn < n;) {
-      // Modulo bias is n / 2^64: nothing. std::uniform_int_distribution differs between libraries.
+      // The modulo bias is n / 2^64, which is nothing. std::uniform_int_distribution differs
+      // between libraries.
       const std::size_t from = static_cast<std::size_t>(random() % (n - block + 1));
       const std::size_t length = std::min(block, n - drawn);
       a += amount_to[from + length] - amount_to[from];

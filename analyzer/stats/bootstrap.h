@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Intervals for means and rates by resampling. Randomness comes in as a seed: same seed, same
-// answer.
+// Intervals for means and rates by resampling. Randomness comes in as a seed: the same seed gives
+// the same answer.
 #pragma once
 
 #include <cstddef>
@@ -20,28 +20,28 @@ struct Interval {
 struct BootstrapOptions {
   std::size_t resamples = 400;
   double confidence = 0.9;  // two-sided
-  std::size_t block = 1;  // consecutive values drawn together: batches of W workers are correlated
+  std::size_t block = 1;  // consecutive values drawn together; batches of W workers are correlated
   std::uint64_t seed = 1;
 };
 
 // Percentile interval of sum(amount) / sum(time): a rate over intervals of unequal length.
 //
 // Estimator:   ratio of sums; moving-block bootstrap (Kuensch 1989), percentile method.
-// Assumes:     stationary intervals whose dependence dies out within `block` of them.
-// Few samples: below eight the interval is the estimate -/+ 50 %, not a resampled one, which would
-//              be far too narrow; with none everything is 0.
+// Assumes:     stationary intervals that no longer depend on those more than `block` away.
+// Few samples: below eight the interval is the estimate -/+ 50 %; a resampled one would be far too
+//              narrow. With none everything is 0.
 // Shapes:      amount, time: [n] of the same length; times > 0.
 // Cost:        O(n + resamples * n / block).
 [[nodiscard]] Interval BootstrapRate(std::span<const double> amount, std::span<const double> time,
                                      const BootstrapOptions& options);
 
-// The resampled rates behind BootstrapRate, in the order drawn: for statistics of two series.
-// Few samples: empty below eight.
+// The resampled rates behind BootstrapRate, in the order in which they were drawn, for statistics
+// of two series. Few samples: empty below eight.
 [[nodiscard]] std::vector<double> ResampleRate(std::span<const double> amount,
                                                std::span<const double> time,
                                                const BootstrapOptions& options);
 
-// Percentile interval of the mean; as BootstrapRate with a time of 1 each.
+// Percentile interval of the mean: BootstrapRate with a time of 1 each.
 [[nodiscard]] Interval BootstrapMean(std::span<const double> values,
                                      const BootstrapOptions& options);
 

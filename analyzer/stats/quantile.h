@@ -21,9 +21,9 @@ struct Summary {
   std::size_t count = 0;
   double sum = 0;
   double mean = 0;
-  double sd = 0;  // sample standard deviation (n - 1)
+  double sd = 0;  // standard deviation of the sample (n - 1)
   double median = 0;
-  double mad = 0;  // median absolute deviation times 1.4826: sd of a normal sample
+  double mad = 0;  // median absolute deviation times 1.4826; equals sd for normal samples
   double p10 = 0;
   double p90 = 0;
   double p99 = 0;

@@ -12,11 +12,11 @@
 namespace penstock::analyzer {
 namespace {
 
-// A shift takes at least this part of its way from level to level at one place. A series that
-// drifts evenly takes a quarter of it there, where `least` is an eighth of the values.
+// A shift must make at least this part of its way from level to level at one place. A series that
+// drifts evenly makes a quarter of it there, if `least` is an eighth of the values.
 constexpr double kOfStep = 0.5;
 
-// From 1; values that are equal share the mean of theirs.
+// Ranks from 1; equal values get the mean of their ranks.
 std::vector<double> RanksOf(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -32,7 +32,7 @@ std::vector<double> RanksOf(std::span<const double> values) {
   return ranks;
 }
 
-// How far two values are apart, as the logarithm of their ratio; 0 where one of them is none.
+// The distance of two values, as the logarithm of their ratio; 0 if one of them is not positive.
 double Apart(double a, double b) {
   return a > 0 && b > 0 ? std::log(b / a) : 0;
 }
@@ -43,8 +43,8 @@ std::optional<std::size_t> OneShift(std::span<const double> values, const ShiftO
   const auto n = static_cast<double>(ranks.size());
   std::size_t place = 0;
   double most = 0;
-  double sum = 0;     // of the ranks before i
-  double before = 0;  // likewise, at `place`
+  double sum = 0;     // sum of the ranks before i
+  double before = 0;  // the same at `place`
   for (std::size_t i = 1; i + options.least <= ranks.size(); ++i) {
     sum += ranks[i - 1];
     const auto count = static_cast<double>(i);

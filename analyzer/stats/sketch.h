@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quantiles of many durations in bounded memory: exact while few, a logarithmic histogram beyond.
-// A value type; not safe for concurrent writes.
+// Quantiles of many durations in bounded memory: exact for few values, by a logarithmic histogram
+// for more. A value type; not safe for concurrent writes.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace penstock::analyzer {
 
-// Durations in nanoseconds. Up to kExact values every quantile is exact (type 7); after that the
-// values live in buckets of 1/64 octave, so a quantile is off by at most 0.8 % of its value.
+// Durations in nanoseconds. Up to kExact values, every quantile is exact (type 7). Beyond that,
+// values are counted in buckets of 1/64 octave, so a quantile is off by at most 0.8 %.
 class DurationSketch {
  public:
   static constexpr std::size_t kExact = 4096;
@@ -23,7 +23,7 @@ class DurationSketch {
   [[nodiscard]] std::uint64_t count() const { return count_; }
   // Units: seconds. 0 if empty.
   [[nodiscard]] double Quantile(double p) const;
-  // Values below `seconds`: exact while few, else by the middles of the buckets.
+  // The number of values below `seconds`; exact for few values, else by the middles of the buckets.
   [[nodiscard]] std::uint64_t CountBelow(double seconds) const;
 
  private:
@@ -36,9 +36,8 @@ class DurationSketch {
   std::vector<std::uint64_t> buckets_;  // empty while exact
 };
 
-// Counts of `values` in `bins` equal intervals of [low, high]; values outside go to the end bins.
-//
-// Requires: bins >= 1, low < high; otherwise an empty result.
+// Counts `values` in `bins` equal intervals of [low, high]; values outside count in the end bins.
+// Requires: bins >= 1, low < high; otherwise the result is empty.
 [[nodiscard]] std::vector<std::uint64_t> Histogram(std::span<const double> values, double low,
                                                    double high, std::size_t bins);
 

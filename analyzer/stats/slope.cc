@@ -18,7 +18,7 @@ std::size_t PointsUsed(std::span<const double> x, std::span<const double> y) {
   return std::min({x.size(), y.size(), kMost});
 }
 
-// Takes evenly chosen pairs of PointsUsed() points with different x.
+// The slopes of all pairs of PointsUsed() evenly chosen points, if their x differ.
 std::vector<double> PairSlopes(std::span<const double> x, std::span<const double> y) {
   const std::size_t n = std::min(x.size(), y.size());
   const std::size_t points = PointsUsed(x, y);

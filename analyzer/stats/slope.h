@@ -16,11 +16,11 @@ namespace penstock::analyzer {
 // Source:  P. K. Sen, J. Amer. Statist. Assoc. 63 (1968).
 [[nodiscard]] double TheilSenSlope(std::span<const double> x, std::span<const double> y);
 
-// TheilSenSlope() with a 90 % interval by Sen's method:
-// the ranks of Kendall's tau among the pairwise slopes.
+// TheilSenSlope() with a 90 % interval by Sen's method: the ranks of Kendall's tau among the
+// pairwise slopes.
 //
-// Assumes:     errors of one distribution, independent of each other; where neighbours err
-//              together the interval is too narrow.
+// Assumes:     independent errors of one distribution. If neighbours err together, the interval is
+//              too narrow.
 // Few samples: below four points the interval is that of all pairs; with fewer than two distinct x
 //              everything is 0.
 // Shapes:      x, y: [n] of the same length; longer ones are thinned evenly to 200 points.

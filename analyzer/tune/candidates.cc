@@ -16,9 +16,10 @@
 namespace penstock::analyzer {
 namespace {
 
-constexpr double kNearlyAsGood = 0.9;  // predicted: near enough for noise to hide the difference
+constexpr double kNearlyAsGood =
+    0.9;  // of the predicted gain: close enough for noise to hide the difference
 
-// A finding's fix that needs no edit.
+// The remedy of a finding that needs no edit.
 struct OutsideFix {
   std::string finding;
   std::string step;  // of a plan that makes the same change; "": none does
@@ -47,7 +48,7 @@ std::optional<OutsideFix> FixOf(const Finding& finding) {
     if (allocator == "libc") {
       fix.overrides = {"malloc=keep"};
       fix.paste = {"export MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=268435456"};
-    } else if (allocator == "jemalloc") {  // Pillow's blocks, where the finding names them
+    } else if (allocator == "jemalloc") {  // Pillow keeps its blocks
       fix.overrides = {"pillow_blocks=16"};
       fix.paste = {"export PILLOW_BLOCKS_MAX=16"};
     }
@@ -162,7 +163,8 @@ class Collector {
     as.prefetch = prefetch;
     as.persistent_workers = persistent;
     TuneCandidate candidate;
-    // Loaders that the loop drains together are predicted with the same setting, so all get it.
+    // Loaders that the loop drains together are predicted with the same setting, so all of them get
+    // it.
     const bool alone = input_.run().use != LoopUse::kInterleaved;
     candidate.setting.loader =
         LoaderSetting{workers, prefetch, persistent, alone ? budget_.loader : ""};
@@ -192,7 +194,8 @@ class Collector {
     return setting;
   }
 
-  // Fewer workers that are predicted to do nearly as well: noise may hide what they lack.
+  // Adds a smaller number of workers that is predicted to do nearly as well: noise may hide the
+  // difference.
   void AddCheaper() {
     const int recorded = input_.run().config.num_workers;
     for (int workers = 1; workers < suggestion_.workers; ++workers) {

@@ -18,16 +18,16 @@ struct LoaderSetting {
   int workers = 0;
   int prefetch = 2;
   bool persistent = false;
-  std::string at;  // the line that makes the loader to change, "train.py:88"; "": all loaders
+  std::string at;  // the line that makes the loader, "train.py:88"; "": changes all loaders
   bool operator==(const LoaderSetting&) const = default;
 };
 
-// What a run is changed by; nothing: the program as it is.
+// The changes to a run; if empty, the program as it is.
 struct TuneSetting {
   std::optional<LoaderSetting> loader;
   std::vector<std::string> outside;  // "malloc=keep"
 
-  // "workers=4,prefetch=2,persistent=1,malloc=keep": what penstock record --override reads.
+  // "workers=4,prefetch=2,persistent=1,malloc=keep", for penstock record --override.
   [[nodiscard]] std::string Override() const;
   bool operator==(const TuneSetting&) const = default;
 };
@@ -43,17 +43,17 @@ struct TuneCandidate {
 struct TuneBudget {
   std::size_t candidates = 3;  // at most
   double ram = 0;              // bytes; 0: that of the machine
-  std::string loader;          // as LoaderSetting::at
+  std::string loader;          // as in LoaderSetting::at
 };
 
-// The most promising, in order of their cost: fewest workers, then least depth, then fewest changes
-// of the environment. `trace` is of the program as it is.
-// Requires: diagnosis.loader, of PyTorch.
+// The most promising settings, in order of their cost: fewest workers, then least depth, then
+// fewest changes of the environment. `trace` is that of the program as it is.
+// Requires: diagnosis.loader, a loader of PyTorch.
 [[nodiscard]] std::vector<TuneCandidate> TuneCandidates(const traces::Trace& trace,
                                                         const Diagnosis& diagnosis,
                                                         const TuneBudget& budget);
 
-// The suggestion from a diagnosis under a budget of memory (0: that of the machine).
+// The suggestion for a diagnosis within a budget of memory (0: that of the machine).
 [[nodiscard]] Suggestion SuggestWithin(const Diagnosis& diagnosis, double ram);
 
 }  // namespace penstock::analyzer

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kLeftBehind = 0.8;
 constexpr std::size_t kRoundsToKeepUp = 2;
-constexpr double kReached = 0.98;  // settings within 2 % are as good as each other
+constexpr double kReached = 0.98;  // settings within 2 % count as equally good
 
 }  // namespace
 
@@ -93,7 +93,7 @@ std::vector<std::size_t> Race::NextRound() const {
     undecided = undecided || verdict(arm) == TuneVerdict::kUndecided;
   }
   if (next.empty()) return next;
-  if (undecided) next.insert(next.begin(), 0);  // else two settings are weighed against each other
+  if (undecided) next.insert(next.begin(), 0);  // else only two settings are compared
   if (rounds_.size() % 2 == 1) std::reverse(next.begin(), next.end());
   return next;
 }
@@ -104,7 +104,7 @@ void Race::LeaveBehind() {
       const double best = *std::max_element(round.begin() + 1, round.end());
       return round[arm] > 0 && round[arm] < kLeftBehind * best;
     });
-    // The one that remains is decided, whatever it is.
+    // The last arm is never left behind.
     const auto left =
         std::count_if(arms_.begin() + 1, arms_.end(), [](const Arm& one) { return !one.dropped; });
     if (behind && left > 1) arms_[arm].dropped = true;

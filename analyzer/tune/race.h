@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which runs to make next, and what they have shown: settings against a program as it is, in rounds
-// that alternate their order (A B C, C B A, ...). Knows nothing of settings and traces. Pure.
+// Decides which runs to make next, and what they have shown. Settings run against the program as it
+// is, in rounds that alternate their order (A B C, C B A, ...). Does not know settings or traces.
+// Pure.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +18,17 @@ inline constexpr double kWorthIt = 1.05;  // a smaller gain is not worth a chang
 
 enum class TuneVerdict {
   kNoAction,   // nothing is predicted to gain 5 %
-  kConfirmed,  // surely faster, and the interval reaches what was promised
-  kPartly,     // surely faster, and surely less so than promised
+  kConfirmed,  // surely faster, and the interval includes the promised gain
+  kPartly,     // surely faster, but surely by less than promised
   kRefuted,    // surely gains less than 5 %
-  kUndecided,  // the interval allows for both
-  kCrowded,    // other programs compete for the cores: nothing can be predicted
+  kUndecided,  // the interval includes both
+  kCrowded,    // other programs use the cores, so nothing can be predicted
   kNotEnough,  // the recording does not suffice
 };
 
 struct RaceOptions {
-  double error = 0.1;      // that any interval misses, all settings together; two-sided
-  std::size_t least = 3;   // rounds before anything is said
+  double error = 0.1;      // probability that any interval of any setting misses; two-sided
+  std::size_t least = 3;   // rounds before the first verdict
   std::size_t rounds = 6;  // at most
 };
 
@@ -35,27 +36,28 @@ struct RaceArm {
   double promised = 0;  // the low end of the predicted ratio; 0: nothing was predicted
 };
 
-// Arm 0 is the program as it is; the others stand in order of their cost, the cheapest first.
+// Arm 0 is the program as it is. The others stand in order of their cost, the cheapest first.
 //
-// Each setting's ratio has an interval of its own at error / settings, so that some verdict is
-// wrong with probability `error` at most, and some "faster" with half of that. A setting that is at
-// less than four fifths of the best in each of the first two rounds is left behind, undecided: that
-// saves its runs and claims nothing.
-// The cheapest setting is taken that is surely faster than the program as it is and surely at most
-// 5 % slower than the fastest of them (its own interval at error / settings).
+// Each setting has an interval of its own for its ratio, at error / settings. So the probability
+// that any verdict is wrong is at most `error`, and that any "faster" is wrong half of that. A
+// setting that reaches less than four fifths of the best in both of the first two rounds is left
+// behind, undecided: that saves its runs and claims nothing.
+// The setting to take is the cheapest one that is surely faster than the program as it is and
+// surely at most 5 % slower than the fastest setting (by an interval of its own at error /
+// settings).
 class Race {
  public:
   Race(std::vector<RaceArm> settings, RaceOptions options);
 
-  // The arms to run next, in their order; empty: everything is decided, or the rounds are used up.
+  // The arms to run next, in order; empty: everything is decided, or all rounds were run.
   [[nodiscard]] std::vector<std::size_t> NextRound() const;
-  // What the arms of a round came to, in samples per second; 0: that run is missing.
+  // Adds the results of a round, in samples per second; 0: that run is missing.
   // Shapes: [settings + 1].
   void Add(const std::vector<double>& rates);
-  // An arm whose run failed runs no more.
+  // Removes an arm whose run failed.
   void Drop(std::size_t arm) { arms_[arm].dropped = true; }
 
-  // `arm`: from 1.
+  // The verdict on `arm`, from 1.
   [[nodiscard]] TuneVerdict verdict(std::size_t arm) const;
   [[nodiscard]] Interval ratio(std::size_t arm) const { return arms_[arm].ratio.ratio(); }
   [[nodiscard]] std::size_t pairs(std::size_t arm) const { return arms_[arm].ratio.pairs(); }
@@ -75,12 +77,12 @@ class Race {
   [[nodiscard]] std::size_t Fastest() const;
   // The ratio of a cheaper arm to the fastest.
   [[nodiscard]] Interval Against(std::size_t arm, std::size_t fastest) const;
-  // A cheaper arm may or may not be as good as the fastest one.
+  // Whether it is open that a cheaper arm is as good as the fastest one.
   [[nodiscard]] bool Open(std::size_t arm, std::size_t fastest) const;
   void LeaveBehind();
 
   RaceOptions options_;
-  double share_ = 0;  // of the error, each interval's
+  double share_ = 0;  // part of the error that each interval may use
   std::vector<Arm> arms_;
   std::vector<std::vector<double>> rounds_;
 };

@@ -12,11 +12,12 @@
 namespace penstock::analyzer {
 namespace {
 
-// What the grid is simulated with, taken from a recording.
+// The grid is simulated with so many batches or samples of a recording.
 constexpr std::size_t kGridBatches = 1024;
 constexpr std::size_t kGridTasks = 6144;
 
-// The reference loader's ring has one batch more than its option says: the one in use.
+// The ring of the reference loader has one batch more than its option says: the one that the
+// program holds.
 int Extra(const Pipeline& pipeline) {
   return pipeline.sample_tasks ? 1 : 0;
 }
@@ -36,11 +37,12 @@ void FillLists(const Pipeline& recorded, GridRequest& request) {
   }
 }
 
-// The step as it is when nothing competes with it: a run of one batch for ever tells.
+// Shortens the step to its length when nothing competes with it, as a run with one batch for ever
+// shows it.
 void FreeStep(double fixed_rate, const LoaderDiagnosis& loader, Pipeline& pipeline,
               Statements& notes) {
   double step = 0;
-  double fixed = 0;  // copies and handing over stay as they are
+  double fixed = 0;  // copies, which stay as they are
   double samples = 0;
   for (const EpochDemand& epoch : pipeline.epochs) {
     for (const Demand& demand : epoch.batches) {
@@ -62,16 +64,16 @@ void FreeStep(double fixed_rate, const LoaderDiagnosis& loader, Pipeline& pipeli
 void CapAt(double ceiling, Interval& rate) {
   rate.estimate = std::min(rate.estimate, ceiling);
   rate.low = std::min(rate.low, ceiling);
-  rate.high = std::min(std::max(rate.high, rate.estimate), 1.02 * ceiling);  // repeat noise
+  rate.high = std::min(std::max(rate.high, rate.estimate), 1.02 * ceiling);  // noise between runs
 }
 
-// Of the workers' time, what reading takes.
+// The share of reading in the workers' time.
 double ReadShare(const RunModel& run) {
   const double whole = run.stages.DataTime();
   return whole > 0 ? Seconds(run.stages[traces::StageId::kRead].wall) / whole : 0;
 }
 
-// What reading is taken to do, if it matters.
+// How reads are assumed to behave, if it matters.
 std::optional<Statement> NoteOfReads(const Diagnosis& diagnosis, const Changes& changes) {
   const LoaderDiagnosis& loader = *diagnosis.loader;
   const double device = loader.pipeline.device_per_sample;
@@ -123,15 +125,15 @@ Statements NotesOf(const Diagnosis& diagnosis, const GridRequest& request) {
   return notes;
 }
 
-// Whether nothing is asked for but numbers of workers and prefetch.
+// Whether only the numbers of workers and prefetch differ from the recording.
 bool IsRecorded(const GridRequest& request, const LoaderFacts& facts) {
   return !request.step && !request.step_cores && request.scale.empty() && !request.changes.any() &&
          !(request.fixed_rate > 0) && request.pin.value_or(facts.pinned) == facts.pinned &&
          request.persistent.value_or(facts.persistent) == facts.persistent;
 }
 
-// A ceiling that was measured holds for the recorded step alone, and for the copies that belong to
-// it.
+// Whether the step is the recorded one. A measured ceiling holds only for it, and for the copies
+// that belong to it.
 bool IsRecordedStep(const GridRequest& request, bool rebatched) {
   const bool scaled = std::any_of(request.scale.begin(), request.scale.end(), [](const auto& one) {
     return one.first == Factor::kCompute || one.first == Factor::kH2d ||
@@ -142,7 +144,7 @@ bool IsRecordedStep(const GridRequest& request, bool rebatched) {
          !request.changes.gpu_augment;
 }
 
-// What each configuration is simulated with.
+// The inputs of the simulation of each configuration.
 struct GridPlay {
   GridPlay(const Pipeline& recording, Changed asked, const Replay& replayed)
       : recorded(recording),
@@ -154,7 +156,8 @@ struct GridPlay {
         recorded_time(recurs ? TimeOf(recorded) : 0),
         recorded_rate(SimulateSteady(SteadyPart(recorded)).rate() * replay.correction()) {}
 
-  // All but its batch size, and its speedup. Errors: those of PredictSteady().
+  // Predicts a configuration; the caller sets prefetch, batch and speed-up. Errors: those of
+  // PredictSteady().
   [[nodiscard]] Predicted<Configuration> Configure(const Setting& setting) const {
     const Predicted<Interval> rate = PredictSteady(Apply(steady, setting, changed.facts), replay);
     PENSTOCK_TRY(rate);
@@ -171,7 +174,7 @@ struct GridPlay {
     return one;
   }
 
-  // The speedup is that of the whole run if its start recurs, else that of its rate.
+  // Sets the speed-up: of the whole run if its start recurs, otherwise of its rate.
   void SetSpeedup(const Setting& setting, Configuration& one) const {
     if (recurs) {
       const double time = TimeOf(Apply(changed.pipeline, setting, changed.facts));
@@ -185,7 +188,7 @@ struct GridPlay {
   Changed changed;
   const Replay& replay;
   Pipeline steady;
-  Pipeline naming;  // a short one, for the bottleneck
+  Pipeline naming;  // a short pipeline to name the bottleneck
   bool recurs;
   double recorded_time;
   double recorded_rate;
@@ -216,7 +219,7 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
   }
   const Pipeline recorded = Shortened(loader.pipeline, kGridBatches, kGridTasks);
   Pipeline batched = rebatched ? WithBatch(recorded, run, request.batch) : recorded;
-  // What a batch weighs once it is collated from another number of samples.
+  // The facts for batches of another size.
   LoaderFacts facts = loader.facts;
   if (rebatched && facts.batch_size > 0) {
     facts.batch_bytes *= request.batch / facts.batch_size;
@@ -270,7 +273,7 @@ Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& asked
       play.SetSpeedup(setting, one);
       one.recorded = same && workers == recorded.workers &&
                      (workers == 0 || setting.prefetch == recorded.prefetch);
-      // What was measured with data that costs nothing caps the steady rate.
+      // A ceiling that was measured limits the steady rate, so that rate is not rescaled.
       if (diagnosis.whole_run && !grid.ceiling_measured) {
         one.predicted = OnBase(diagnosis, one.predicted);
       }

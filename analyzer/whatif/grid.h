@@ -13,8 +13,8 @@
 
 namespace penstock::analyzer {
 
-// What is asked. Empty lists: the recorded value; where nothing at all is asked for, a grid that
-// suits the machine.
+// The question. Empty lists stand for the recorded value; if nothing at all is asked for, for a
+// grid that suits the machine.
 struct GridRequest {
   std::vector<int> workers;
   std::vector<int> prefetch;
@@ -22,11 +22,11 @@ struct GridRequest {
   std::optional<double> step;  // seconds
   std::optional<bool> pin;
   std::optional<bool> persistent;
-  std::optional<double> step_cores;  // that the step keeps busy
+  std::optional<double> step_cores;  // cores that the step keeps busy
   std::vector<std::pair<Factor, double>> scale;
   Changes changes;
-  DeviceCosts device_costs;  // of what changes move to the GPU
-  double fixed_rate = 0;     // samples a second of the program with one batch for ever; 0: unknown
+  DeviceCosts device_costs;  // for stages that changes move to the GPU
+  double fixed_rate = 0;     // samples per second with --fixed-batch; 0: not known
   double budget_ram = 0;     // bytes; 0: that of the machine
 };
 
@@ -36,11 +36,12 @@ struct Configuration {
   int batch = 0;
   Prediction predicted;
   Factor bottleneck = Factor::kNone;
-  bool recorded = false;  // the setting of the recording, nothing else changed
+  bool recorded = false;  // the recorded setting, with nothing else changed
   bool fits = true;       // memory and /dev/shm have room for it
 };
 
-// A configuration whose rate would break a law, or for whose workers the dataset has no shards.
+// A configuration whose rate would break a law, or that has more workers than the dataset has
+// shards.
 struct LeftOut {
   int workers = 0;
   int prefetch = 0;
@@ -50,23 +51,24 @@ struct LeftOut {
 
 struct Grid {
   std::vector<Configuration> configurations;  // one per combination, workers outermost
-  std::vector<LeftOut> left_out;              // combinations that are not among them
+  std::vector<LeftOut> left_out;              // combinations that are missing there
   Replay replay;
   Statement unit;    // of the rates
   Statements notes;  // what was assumed
-  // How fast the program would be if data cost nothing, in samples per second: measured with
-  // --fixed-batch where that was given, else simulated.
+  // The rate of the program if data cost nothing, in samples per second: measured with
+  // --fixed-batch if that was given, otherwise simulated.
   double ceiling = 0;
   bool ceiling_measured = false;
-  Changes changes;  // in all configurations
+  Changes changes;  // in effect in all configurations
 };
 
-// Errors: kInput if there is no loader, its batches were made out of sight, fewer than 16 are left
-// when the queues have filled, or the simulation does not explain the run: "not enough: needs ...";
-// no configuration is left; those of ApplyChanges(). Cost: some 1 ms a configuration.
+// Errors: kInput if there is no loader, if most of its batches were not seen being made, if fewer
+//         than 16 steady batches are left, or if the simulation does not explain the run ("not
+//         enough: needs ..."); if no configuration is left; those of ApplyChanges().
+// Cost:   about 1 ms for each configuration.
 [[nodiscard]] Predicted<Grid> PredictGrid(const Diagnosis& diagnosis, const GridRequest& request);
 
-// A factor by the name that reports use; nullopt for startup, prefetch and what is unknown.
+// A factor by its name in reports; nullopt for startup, prefetch and unknown names.
 [[nodiscard]] std::optional<Factor> FactorOf(std::string_view name);
 
 }  // namespace penstock::analyzer

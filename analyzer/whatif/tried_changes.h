@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What changes besides the loader's own settings would gain in a run: those of predict/changes.h
-// that need no figure from the user. Values; pure.
+// What a run would gain from changes other than the loader's own settings: those of
+// predict/changes.h that need no figure from the user. Values; pure.
 #pragma once
 
 #include <string>
@@ -12,14 +12,15 @@
 namespace penstock::analyzer {
 
 struct TriedChange {
-  std::string option;  // of penstock whatif: "--ram-cache"
+  std::string option;  // option of penstock whatif: "--ram-cache"
   Prediction predicted;
   Statements notes;  // what was assumed
 };
 
-// Those that the trace says enough about and that gain 1 %, the largest gain first. Moves to a GPU
-// only where the trace knows of one. Empty where Missing() says why.
-// Cost: two simulations for each of six.
+// The changes that the trace tells enough about and that gain 1 %, the largest gain first. Moves to
+// a GPU only if the trace shows one. Empty if nothing can be suggested, or if several loaders are
+// drained together.
+// Cost: some three simulations for each of six changes.
 [[nodiscard]] std::vector<TriedChange> TryChanges(const LoaderDiagnosis& loader);
 
 }  // namespace penstock::analyzer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quantities as a person reads them. Pure.
+// Numbers and quantities in the form in which people read them. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,27 @@ namespace penstock::analyzer {
 [[nodiscard]] std::string DurationText(double seconds);    // "1.23 ms"
 [[nodiscard]] std::string TimeAheadText(double seconds);   // "42 min", "5.2 h"
 [[nodiscard]] std::string BytesText(std::uint64_t bytes);  // "12.3 MB", powers of 1000
-[[nodiscard]] std::string BytesText(double bytes);         // likewise; less than none is none
+[[nodiscard]] std::string BytesText(double bytes);         // the same; negative values count as 0
 [[nodiscard]] std::string CountedText(std::int64_t count,
                                       std::string_view noun);  // "1 worker", "2 workers"
 [[nodiscard]] std::string PercentText(double fraction);        // "61 %", "0.4 %"
-// How many times as fast: "1.83"; beyond kMostTimes no figure is worth its digits: ">20".
+// Ratios: "1.83", or ">20" above kMostTimes, where no figure is worth its digits.
 inline constexpr double kMostTimes = 20;
 [[nodiscard]] std::string TimesText(double times);
-// "412", "7.83", "0.12": three figures, as many as a rate deserves.
+// A rate with three figures: "412", "7.83", "0.12".
 [[nodiscard]] std::string ShortNumber(double value);
-// Control characters (from file names and commands) made harmless, cut to `most` columns.
+// `text` with harmless control characters (from file names and commands), cut to `most` columns.
 [[nodiscard]] std::string PlainText(std::string_view text, std::size_t most);
-// `text` broken at spaces to `width` columns; every line after the first begins with `indent`.
+// `text` broken at spaces into lines of `width` columns; every line after the first begins with
+// `indent`.
 [[nodiscard]] std::string Wrapped(std::string_view text, std::size_t width,
                                   std::string_view indent);
 
-// A sentence as it is set: with a capital, unless it begins with a name, and arrows that are
+// A sentence as it is printed: with a capital letter, unless it begins with a name, and with real
 // arrows.
 [[nodiscard]] std::string Typeset(std::string text);
 
-// A report's text: a column of labels, then what is said, in lines of kTextWidth.
+// A report on a terminal: a column of labels, and next to it text in lines of kTextWidth.
 inline constexpr std::size_t kTextWidth = 84;
 inline constexpr std::string_view kTextIndent = "               ";  // as wide as a RowLabel()
 [[nodiscard]] std::string RowLabel(std::string_view label);

@@ -7,7 +7,7 @@
 
 namespace penstock::analyzer::words {
 
-// Parts of a step, as the loop spends it and as the device does.
+// Parts of a step, as the loop and as the device spend it.
 inline constexpr Message kLoopWaits{"step.wait", "waits for data", "等待数据"};
 inline constexpr Message kLoopCopies{"step.copy", "in calls that copy", "拷贝调用"};
 inline constexpr Message kLoopSyncs{"step.sync", "waits for the device", "等待设备"};

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a report says of its own limits: what was seen of the run, what was not, and what was lost.
+// What a report says about its own limits: what was seen of the run, what was not, and what was
+// lost.
 #pragma once
 
 #include "analyzer/words/message.h"
 
 namespace penstock::analyzer::words {
 
-// Two sentences as one.
+// Joins two sentences.
 inline constexpr Message kBoth{"both", "{one:words}, {next:words}", "{one:words}，{next:words}"};
 
 // Losses of the recording.
@@ -36,7 +37,7 @@ inline constexpr Message kSeenUnknown{
     "seen.unknown", "an unknown share of the bytes read: the kernel's counts were not recorded",
     "未知，没有录制操作系统的字节计数"};
 
-// Ways to read, and processes, that hooks do not reach.
+// Ways to read, and processes, that hooks do not see.
 inline constexpr Message kIoUring{
     "unseen.uring", "reads through io_uring bypass every hook: `read` does not include them",
     "经 io_uring 的读取：不经过任何钩子，“读取”中不含这些"};

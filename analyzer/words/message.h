@@ -19,25 +19,25 @@ namespace penstock::analyzer {
 // How a value is written.
 enum class FormatKind : std::uint8_t {
   kText,      // {x:text}: as it is, in both languages
-  kWords,     // {x:words}: a statement, or several in a row
-  kSentence,  // {x:sentence}: likewise, as a sentence begins
+  kWords,     // {x:words}: a statement, or several one after the other
+  kSentence,  // {x:sentence}: the same, at the beginning of a sentence
   kCount,     // {x:count}: 12; {x:count worker}: 1 worker, 2 workers
   kFixed,     // {x:.2}: 1.23; {x:+.1}: +1.2
-  kGeneral,   // {x:3g}: three digits that count
+  kGeneral,   // {x:3g}: three significant digits
   kPercent,   // {x:percent}: 12 % or 0.4 %; {x:%0}, {x:%1}, {x:%+0}: so many decimals
   kDuration,  // {x:duration}: 1.23 ms
   kAhead,     // {x:ahead}: 42 min
   kBytes,     // {x:bytes}: 12.3 MB
-  kRate,      // {x:rate}: 412, 7.83: as many digits as a rate deserves
-  kTimes,     // {x:times}: 1.83; >20 where it is more than kMostTimes
+  kRate,      // {x:rate}: 412, 7.83: three figures
+  kTimes,     // {x:times}: 1.83; >20 above kMostTimes
 };
 
 struct Format {
   FormatKind kind = FormatKind::kText;
   double scale = 1;
-  int digits = -1;  // -1: those of the kind
+  int digits = -1;  // -1: as usual for the kind
   bool sign = false;
-  std::string_view noun{};  // of a count
+  std::string_view noun{};  // the counted noun
 };
 
 struct ValuePlace {
@@ -45,8 +45,8 @@ struct ValuePlace {
   Format format;
 };
 
-// What is written after the colon, after a unit that scales: "ms.1" is milliseconds of seconds,
-// "MB.0" and "GB2g" are megabytes and gigabytes of bytes.
+// Reads what follows the colon. A unit in front scales: "ms.1" shows seconds as milliseconds,
+// "MB.0" and "GB2g" show bytes as megabytes and gigabytes.
 [[nodiscard]] constexpr std::optional<Format> ParseFormat(std::string_view text) {
   using Named = std::pair<std::string_view, FormatKind>;
   for (const auto& [name, kind] :
@@ -90,7 +90,7 @@ struct ValuePlace {
   return format;
 }
 
-// "{name:kind}", without the braces.
+// Reads "name:kind", the text between the braces.
 [[nodiscard]] constexpr std::optional<ValuePlace> ParsePlace(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos || colon == 0) return std::nullopt;
@@ -99,7 +99,7 @@ struct ValuePlace {
   return ValuePlace{text.substr(0, colon), *format};
 }
 
-// Where the bracket that opens at text[0] ends, and the parts within it.
+// The size of the bracket that opens at text[0], and the parts within it.
 struct TextClause {
   std::string_view flag;  // "" without one
   std::string_view yes;
@@ -138,8 +138,8 @@ struct TextClause {
   return clause;
 }
 
-// Calls use(ValuePlace, guarded) for each value and flag(name) for each condition of `text`. False:
-// it is malformed.
+// Calls use(ValuePlace, guarded) for each value, and flag(name) for each condition, of `text`.
+// Returns false if it is malformed.
 template <class Use, class Flag>
 constexpr bool ForEachPlace(std::string_view text, bool guarded, const Use& use, const Flag& flag) {
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -165,7 +165,7 @@ constexpr bool ForEachPlace(std::string_view text, bool guarded, const Use& use,
 }
 
 struct Message {
-  std::string_view id;  // stable: it stands in reports
+  std::string_view id;  // stable, because reports contain it
   std::string_view english;
   std::string_view chinese;
 

@@ -85,7 +85,7 @@ inline constexpr Message kNeedsBytes{
     "needs.bytes", "not enough: needs the bytes that were read, and none were seen",
     "数据不足：需要读取的字节数，而此次没有看到"};
 
-// Laws that a rate would break: what was measured and what was simulated do not fit together.
+// Laws that a rate would break: measured and simulated figures do not fit together.
 inline constexpr Message kBeyondCores{
     "law.cores",
     "{rate:rate} samples/s would need {needed:.1} of the {cores:3g} cores, by the CPU time that a "
@@ -103,7 +103,7 @@ inline constexpr Message kBeyondShards{
     "law.shards",
     "the dataset gives only {most:count worker} anything to do: further ones would have no shard",
     "数据集只够 {most:count} 个 worker 工作，更多的没有分片"};
-// One row, or several, that penstock whatif leaves out.
+// Rows that penstock whatif leaves out.
 inline constexpr Message kRowLeftOut{
     "law.row", "{workers:count worker}, prefetch {prefetch:count}: not predicted: {why:words}",
     "{workers:count} 个 worker、prefetch {prefetch:count}：不作预测：{why:words}"};

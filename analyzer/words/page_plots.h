@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plots of a page: titles, axes, legends, what a shape tells on hovering, captions.
+// Plots of a page: titles, axes, legends, tooltips, captions.
 #pragma once
 
 #include "analyzer/words/message.h"

@@ -68,7 +68,7 @@ inline constexpr Message kPlanGpuAugment{"plan.gpu-augment", "augment on the GPU
 inline constexpr Message kPlanGpuDecode{"plan.gpu-decode", "decode and augment on the GPU",
                                         "在 GPU 上解码并做数据增强"};
 
-// What a change does to what the network sees.
+// How a change affects what the network sees.
 inline constexpr Message kRiskDecoder{
     "plan.risk.decoder", "changes what the network sees: pixels differ by a few levels",
     "改变网络所见：像素值有几级差异"};
@@ -136,7 +136,7 @@ inline constexpr Message kPlanInBrief{
     "{change:words}：预计 {gain:times} 倍[；计划中其余 {more:count} 步之后：{all:times} 倍]"};
 inline constexpr Message kNoPlan{"plan.none", "no plan: {why:words}", "没有计划：{why:words}"};
 
-// Experiments, where the trace cannot tell.
+// Experiments, for what the trace cannot tell.
 inline constexpr Message kTryUnpredicted{
     "plan.try", "{change:words}: not predicted, since the trace does not tell ({why:words})",
     "{change:words}：无法预测，跟踪中信息不足（{why:words}）"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ranks of a distributed run in a report: who waits for whom, hosts, clocks.
+// The ranks of a distributed run in a report: which of them wait for which, hosts, clocks.
 #pragma once
 
 #include "analyzer/words/message.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why nothing was predicted, for a person of either language.
+// Why nothing was predicted, in either language.
 #pragma once
 
 #include <tl/expected.hpp>

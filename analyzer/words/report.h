@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a terminal and a page say alike: throughput, loaders, predictions, confidence.
+// What a terminal and a page both say: throughput, loaders, predictions, confidence.
 #pragma once
 
 #include "analyzer/words/message.h"
@@ -54,7 +54,7 @@ inline constexpr Message kOtherLoader{
 inline constexpr Message kMore{"more", "{more:count} more", "另有 {more:count} 个"};
 
 inline constexpr Message kShareOfThreads{"share.threads", "{threads:.1} thr", "{threads:.1} 线程"};
-// Its times are sums over the GPUs.
+// A stage whose times are sums over several GPUs.
 inline constexpr Message kStageOfDevices{"stage.devices", "{stage:text}, {devices:count} GPUs",
                                          "{stage:text}，{devices:count} 个 GPU"};
 inline constexpr Message kPrediction{
@@ -70,7 +70,7 @@ inline constexpr Message kSetting{"setting", "{workers:count worker}, prefetch {
                                   "{workers:count} 个工作进程，预取 {prefetch:count}"};
 inline constexpr Message kNotKnown{"not-known", "not known", "未知"};
 
-// What is missing of a recording, before what was found in it.
+// What the recording lacks; it comes before what was found in it.
 inline constexpr Message kIncomplete{"report.incomplete",
                                      "{losses:words}: figures below are of the rest",
                                      "{losses:words}：下列数值只含其余部分"};

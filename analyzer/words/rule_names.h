@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules by name: in English their ids.
+// The names of the rules; in English these are their ids.
 #pragma once
 
 #include <array>
@@ -64,7 +64,7 @@ inline constexpr std::array kRuleNames = {
 
 namespace penstock::analyzer {
 
-// Empty where no rule has this id.
+// The name of the rule with this id; empty if there is none.
 [[nodiscard]] inline Statement RuleName(std::string_view id) {
   for (const Message& name : words::kRuleNames) {
     if (name.id == id) return {&name, {}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a recording must hold for a rule to look at it.
+// What a recording must contain for a rule to check it.
 #pragma once
 
 #include "analyzer/words/message.h"

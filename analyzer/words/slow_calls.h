@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What to do instead of a call that is known to be slow: one message for each, see
+// What to do instead of a call that is known to be slow, one message for each: see
 // advice/known_calls.h.
 #pragma once
 

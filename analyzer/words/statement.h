@@ -2,7 +2,7 @@
 //
 // A statement: a message with its values. What the analyzer concludes is statements; they are put
 // into words here and nowhere else. A statement that lacks a value of its message, or has one that
-// the message does not know, does not compile.
+// the message does not use, does not compile.
 #pragma once
 
 #include <algorithm>
@@ -33,11 +33,11 @@ struct Statement {
   bool operator==(const Statement& other) const = default;
 };
 
-// "" of an empty statement.
+// The text of a statement; "" if it is empty.
 [[nodiscard]] std::string Render(const Statement& statement, Language language);
 [[nodiscard]] std::string English(const Statement& statement);
 
-// Alphabetically by the English, each once.
+// Sorts statements alphabetically by their English text and removes duplicates.
 void SortAndMerge(Statements& statements);
 
 template <std::size_t N>
@@ -54,12 +54,12 @@ struct Given {
   T value;
 };
 
-// A value by its name: Give<"wait">(0.3). Numbers, flags, texts, statements, and optional ones.
+// A value with its name: Give<"wait">(0.3). Numbers, flags, texts, statements, and optional ones.
 template <FixedName Name, class T>
 [[nodiscard]] Given<Name, std::decay_t<T>> Give(T&& value) {
   return {std::forward<T>(value)};
 }
-// One that is missing unless `known`.
+// A value that is missing unless `known`.
 template <FixedName Name, class T>
 [[nodiscard]] Given<Name, std::optional<std::decay_t<T>>> GiveIf(bool known, T&& value) {
   if (!known) return {std::nullopt};
@@ -106,7 +106,7 @@ struct Supplied {
                                                                        : Sort::kNumber;
 }
 
-// Whether `text` finds all that it names in what was supplied.
+// Whether every value and condition in `text` was supplied.
 template <std::size_t N>
 [[nodiscard]] consteval bool Covers(std::string_view text, const Supplied (&supplied)[N]) {
   bool covered = true;

@@ -101,7 +101,7 @@ inline constexpr Message kHoldsBack{
     "限制在于{part:words}：若其零成本，速度可达 {gain:times} 倍（{rate:rate}[ → {free:rate}] "
     "{unit:words}）；训练循环有 {wait:%0} 的时间在等待数据"};
 
-// What holds a run back that the simulation does not repeat, without a figure of the gain.
+// The bottleneck of a run that the simulation does not repeat, without a figure of the gain.
 inline constexpr Message kHoldsBackUnsure{
     "verdict.holds-back-unsure",
     "{part:words} seems to hold the run back, but what it would gain cannot be told: the "
@@ -129,7 +129,7 @@ inline constexpr Message kKeepCrowded{"keep.crowded",
                                       "没有建议：机器被其他程序占用时，无法判断其他设置的收益"};
 inline constexpr Message kKeepNeeds{"keep.needs", "none: {needs:words}", "没有建议：{needs:words}"};
 
-// A recording that does not suffice: what it still hints at, without a figure.
+// A recording that is too short or incomplete: what it still suggests, without a figure.
 inline constexpr Message kHint{
     "verdict.hint",
     "{needs:sentence}[part?. As a hint: {factor:text} seems to hold the run back, and the loop "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages of the verdict on a program without a loader: who makes the data, and who waits for it.
+// Messages of the verdict on a program without a loader: which threads make the data, and which
+// wait for it.
 #pragma once
 
 #include "analyzer/words/message.h"
